@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# Verbs for people. CMake does the work: each is short enough to type by hand.
+
+PREFIX ?= /usr/local
+MAKEFLAGS += --no-print-directory
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build demo test lint asan tsan bench install format
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\): [^#]*## /\1|/p' $(MAKEFILE_LIST) | \
+	    awk -F'|' '{ printf "make %-8s %s\n", $$1, $$2 }'
+
+deps: ## install missing Debian packages (asks for sudo)
+	@tools/deps.sh build test
+
+build: ## build the library and the command into build/
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@cmake --build --preset release
+
+demo: deps ## build, then show what it does
+	@$(MAKE) build
+	@tools/demo.sh
+
+test: deps ## build, then run every test
+	@$(MAKE) build
+	@ctest --preset release
+
+lint: ## check format, limits, layers, header, scripts
+	@tools/deps.sh lint
+	@tools/lint.sh
+
+asan: deps ## run every test under AddressSanitizer and UBSan
+	@cmake --preset asan >/dev/null
+	@cmake --build --preset asan
+	@ctest --preset asan
+
+tsan: deps ## run every test under ThreadSanitizer
+	@cmake --preset tsan >/dev/null
+	@cmake --build --preset tsan
+	@ctest --preset tsan
+
+bench: deps ## build, then run the benchmarks
+	@$(MAKE) build
+	@for bench in build/bench/bench_*; do $$bench || exit 1; done
+
+install: build ## install below PREFIX (default /usr/local), DESTDIR obeyed
+	@cmake --install build
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+format: ## rewrite C files in our format
+	@tools/deps.sh lint
+	@tools/lint/format.sh --fix

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# How every C file of the project is compiled: hf_compile(target).
+
+set(hf_warnings
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+    -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla -Wwrite-strings)
+if(HF_WERROR)
+    list(APPEND hf_warnings -Werror)
+endif()
+
+if(HF_SANITIZE)
+    # Everything, not only our targets: one program cannot be half sanitized.
+    add_compile_options(-fsanitize=${HF_SANITIZE} -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${HF_SANITIZE})
+    if(HF_SANITIZE MATCHES undefined)
+        add_compile_options(-fno-sanitize-recover=undefined)
+    endif()
+    # The sanitizers' own symbols come from the program.
+    set(no_undefined "")
+else()
+    set(no_undefined LINKER:-z,defs)
+endif()
+
+function(hf_compile target)
+    target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+    target_compile_options(${target} PRIVATE ${hf_warnings})
+    set_target_properties(${target} PROPERTIES
+        C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+endfunction()

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# scripts/*.lua as C: sets generated_dir (an include directory) and scripts_c.
+
+file(GLOB scripts CONFIGURE_DEPENDS scripts/*.lua)
+set(generated_dir ${PROJECT_BINARY_DIR}/generated)
+set(scripts_c ${generated_dir}/script/scripts.c)
+
+add_custom_command(
+    OUTPUT ${scripts_c} ${generated_dir}/script/script_ids.h
+    COMMAND Python3::Interpreter -B
+        ${PROJECT_SOURCE_DIR}/tools/embed_scripts.py ${generated_dir} ${scripts}
+    DEPENDS ${scripts}
+        ${PROJECT_SOURCE_DIR}/tools/embed_scripts.py
+        ${PROJECT_SOURCE_DIR}/tools/scriptfile.py
+    COMMENT "Embedding scripts/"
+    VERBATIM)

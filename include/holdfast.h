@@ -1,0 +1,1258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file holdfast.h
+ * State that several programs share, that must change atomically, and that
+ * must go away on time: locks, values, hashes and scripts, on an embedded
+ * store with no server or on Redis and Valkey.
+ *
+ * Conventions, which hold for every function below unless it says otherwise:
+ *
+ * - **Status.** A fallible function returns an #hf_status. Its hundreds digit
+ *   (hf_status_kind()) says what to do: 1xx the answer is no, 2xx not applied
+ *   and may be tried again, 3xx unknown whether applied, 4xx the caller's
+ *   mistake, 5xx broken. Out-parameters are written only on HF_OK, except
+ *   where a parameter says otherwise.
+ *   Beside those a function lists, any call to a store may answer
+ *   HF_UNSUPPORTED (the server lacks something), HF_FULL (it refuses all
+ *   writes), HF_SCRIPT or HF_CORRUPT (it answers what it should not).
+ * - **Errors.** The last parameter may be NULL. Otherwise it is filled on
+ *   every status but HF_OK and left alone on HF_OK.
+ * - **Time.** Durations are milliseconds (`_ms`). Local instants are
+ *   milliseconds of CLOCK_BOOTTIME. Only a parameter named `_unix_ms` is wall
+ *   clock, and it is compared with the store's clock, never with the caller's.
+ * - **Bytes.** Keys, fields and values are binary-safe; a key, a field or a
+ *   lock's name has 1 to #HF_NAME_MAX bytes, a value 0 to #HF_VALUE_MAX.
+ *   Inputs are copied or used before the call returns.
+ * - **Threads.** Every function may be called from any thread; one client
+ *   serves them all at once. Freeing or closing an object while another
+ *   thread uses that object is an error of the caller.
+ * - **Fork.** After fork() the child may not use the parent's clients or
+ *   locks: every call answers HF_INVALID, and closing or freeing them there
+ *   only releases memory.
+ * - **Signals.** Nothing here may be called from a signal handler. The library
+ *   installs no handlers, never raises SIGPIPE and blocks all signals in its
+ *   background thread.
+ * - **Blocking.** A call that talks to the store returns within the client's
+ *   `request_ms`, plus its own `wait_ms` where it has one. Looking up a host's
+ *   name is the system's affair and may take longer.
+ *
+ * A lock here is a lease: it ends by itself when its holder does not renew it,
+ * so a holder that was paused may go on working while another holds the lock.
+ * hf_lock_is_held() is the check to make before each effect, and the fencing
+ * token (hf_lock_token()) is what makes a late effect harmless.
+ */
+#ifndef HOLDFAST_H
+#define HOLDFAST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Version of this header. Before 1.0 a minor version may break the ABI. */
+#define HF_VERSION_MAJOR 0
+#define HF_VERSION_MINOR 1
+#define HF_VERSION_PATCH 0
+
+/** Longest key, hash field or lock name, in bytes, the client's prefix
+ *  included. */
+#define HF_NAME_MAX 4096
+
+/** Longest value, in bytes: 512 MiB, the limit of Redis (proto-max-bulk-len).
+ */
+#define HF_VALUE_MAX 536870912
+
+/** Longest time to live of a key, ms: 100 years of 365.25 days. */
+#define HF_TTL_MAX_MS INT64_C(3155760000000)
+
+/** Shortest and longest lease of a lock, ms: shorter than 10 ms no renewal
+ *  could keep up; a day is the longest a crashed holder can block others. */
+#define HF_LOCK_TTL_MIN_MS INT64_C(10)
+#define HF_LOCK_TTL_MAX_MS INT64_C(86400000)
+
+/** Wait until the answer is yes. */
+#define HF_FOREVER INT64_MAX
+
+#if defined(__GNUC__)
+#define HF_API __attribute__((visibility("default")))
+#define HF_MUST_USE __attribute__((warn_unused_result))
+#else
+#define HF_API
+#define HF_MUST_USE
+#endif
+
+/* ------------------------------------------------------------------ status */
+
+/**
+ * Every status: name, value, text. The values are ABI: new ones are only
+ * added, and the hundreds digit of each is its kind.
+ */
+#define HF_STATUS_MAP(X)                                                       \
+    X(OK, 0, "success")                                                        \
+    X(HELD, 100, "the lock is held by another owner")                          \
+    X(CONFLICT, 101, "the condition does not hold")                            \
+    X(NOT_FOUND, 102, "no such key, or it has expired")                        \
+    X(LOST, 103, "the lock was lost to another owner or to time")              \
+    X(TIMEOUT, 104, "the wait ended before the answer was yes")                \
+    X(EXPIRED, 105, "the lease had already ended; nobody holds it")            \
+    X(UNAVAILABLE, 200, "the store is not reachable; nothing was applied")     \
+    X(FULL, 201, "the store has no room; nothing was applied")                 \
+    X(INDETERMINATE, 300, "sent, but no answer came: it may be applied")       \
+    X(INVALID, 400, "invalid argument")                                        \
+    X(UNSUPPORTED, 401, "not supported by this store or version")              \
+    X(DENIED, 402, "permission or password refused")                           \
+    X(WRONG_TYPE, 403, "the key holds another type of value")                  \
+    X(SCRIPT, 404, "the script is wrong or raised an error")                   \
+    X(NO_MEMORY, 500, "out of memory")                                         \
+    X(CORRUPT, 501, "stored data or a reply is malformed")                     \
+    X(SYSTEM, 502, "the operating system refused a call")
+
+/** What a call came to. See #HF_STATUS_MAP. */
+typedef enum hf_status {
+#define HF_STATUS_ENUM(name, value, text) HF_##name = value,
+    HF_STATUS_MAP(HF_STATUS_ENUM)
+#undef HF_STATUS_ENUM
+} hf_status;
+
+/** What a status asks of the caller: its hundreds digit. */
+typedef enum hf_kind {
+    HF_KIND_OK = 0,      /**< done */
+    HF_KIND_NO = 1,      /**< answered "no": an ordinary outcome */
+    HF_KIND_RETRY = 2,   /**< not applied; trying again may succeed */
+    HF_KIND_UNKNOWN = 3, /**< may be applied; find out before trying again */
+    HF_KIND_USAGE = 4,   /**< the caller must change something */
+    HF_KIND_FATAL = 5    /**< the process or the store is broken */
+} hf_kind;
+
+/** Bytes of #hf_error::message, the terminating NUL included. */
+#define HF_ERROR_MESSAGE_SIZE 240
+
+/**
+ * Detail of a failure; caller-owned, no destructor. Start it with
+ * #HF_ERROR_INIT.
+ */
+typedef struct hf_error {
+    size_t struct_size; /**< sizeof(hf_error) */
+    hf_status status;   /**< the status that was returned */
+    int sys_errno;      /**< errno behind it, or 0 */
+    /** One line of text without a newline; never holds a password. */
+    char message[HF_ERROR_MESSAGE_SIZE];
+} hf_error;
+
+/* clang-format off */
+#define HF_ERROR_INIT { sizeof(hf_error), HF_OK, 0, { 0 } }
+/* clang-format on */
+
+/**
+ * Kind of a status: its hundreds digit.
+ *
+ * @param status  any status, also one this header does not know
+ * @return the kind; HF_KIND_FATAL for a value outside 0..599
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API hf_kind hf_status_kind(hf_status status);
+
+/**
+ * Name of a status as written in C without the prefix, for instance "HELD".
+ *
+ * @param status  any status
+ * @return a static string; "UNKNOWN" for a value this library does not know
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API const char *hf_status_name(hf_status status);
+
+/**
+ * One line of text about a status, for people.
+ *
+ * @param status  any status
+ * @return a static string without a newline
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API const char *hf_status_text(hf_status status);
+
+/**
+ * Version of the library that is running.
+ *
+ * @return "major.minor.patch", a static string
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API const char *hf_version(void);
+
+/* ------------------------------------------------------------------- bytes */
+
+/** A view of bytes owned by someone else. */
+typedef struct hf_bytes {
+    const void *data; /**< may be NULL only if size is 0 */
+    size_t size;      /**< bytes */
+} hf_bytes;
+
+/** View `size` bytes at `data`. */
+static inline hf_bytes hf_view(const void *data, size_t size)
+{
+    hf_bytes view;
+
+    view.data = data;
+    view.size = size;
+    return view;
+}
+
+/** View a C string without its NUL; NULL gives an empty view. */
+static inline hf_bytes hf_str(const char *text)
+{
+    return hf_view(text, text == NULL ? 0 : strlen(text));
+}
+
+/**
+ * Bytes owned by the caller. A call that fills one allocates `data`, with a
+ * NUL behind the last byte so that text can be read as a C string. `data` is
+ * NULL when there is no value at all. Start it with #HF_BUFFER_INIT and end it
+ * with hf_buffer_free().
+ */
+typedef struct hf_buffer {
+    void *data;  /**< NULL: no value */
+    size_t size; /**< bytes, without the NUL */
+} hf_buffer;
+
+/* clang-format off */
+#define HF_BUFFER_INIT { NULL, 0 }
+/* clang-format on */
+
+/**
+ * Free what a call put into `buffer` and reset it.
+ *
+ * @param buffer  NULL is allowed
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API void hf_buffer_free(hf_buffer *buffer);
+
+/* ------------------------------------------------------------------ client */
+
+/** A connection to one store, shared by all threads of the process. */
+typedef struct hf_client hf_client;
+
+/** Options of hf_client_open(). Zero means the default of each. */
+typedef struct hf_client_options {
+    size_t struct_size; /**< #HF_CLIENT_OPTIONS_INIT sets it */
+    /** Put before every key and lock name; NULL: nothing. At most 1024 bytes,
+     *  no braces. Keys of the library itself (`hf:...`) do not get it twice. */
+    const char *prefix;
+    /** Longest time one call may take beside its own `wait_ms`, ms;
+     *  0: 5000; range 1..3600000. */
+    int64_t request_ms;
+    /** Longest time to connect and log in, ms; 0: 2000; range 1..3600000. */
+    int64_t connect_ms;
+    /** User and password for a server; each overrides the URL's; NULL: the
+     *  URL's, then (password) the file named by HOLDFAST_PASSWORD_FILE, then
+     *  HOLDFAST_PASSWORD. Ignored by the embedded store. */
+    const char *username;
+    const char *password;
+    /** Most processor time one script may use on the embedded store, ms;
+     *  0: 100; range 1..60000. A script that exceeds it is undone whole. */
+    int64_t script_budget_ms;
+} hf_client_options;
+
+/* clang-format off */
+#define HF_CLIENT_OPTIONS_INIT \
+    { sizeof(hf_client_options), NULL, 0, 0, NULL, NULL, 0 }
+/* clang-format on */
+
+/**
+ * Open a store.
+ *
+ * A server is connected to and logged in to before the call returns, so that a
+ * wrong address or password shows here. An embedded store is created if it is
+ * not there.
+ *
+ * | URL | store |
+ * |---|---|
+ * | `volatile:[NAME]`, `volatile:/DIR` | embedded, in memory, shared by this
+ * user's processes, gone at reboot | | `file:/DIR[?durability=commit]` |
+ * embedded, on disk; an acknowledged write survives a power cut | |
+ * `redis://[user:password@]host[:6379][/db]`, `valkey://...` | one server over
+ * TCP | | `redis+unix:///path/socket[?db=N]`, `valkey+unix://...` | one server
+ * over a unix socket |
+ *
+ * Both embedded forms take `?max_size=BYTES` (suffixes K, M, G; default 1G).
+ *
+ * @param url     NULL or "": the environment's HOLDFAST_STORE; if that is not
+ *                set either, `volatile:`
+ * @param opts    NULL for defaults
+ * @param client  [out] end it with hf_client_close()
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK           the client is ready
+ * @retval HF_INVALID      the URL or an option is wrong, and the message names
+ *                         the part; or the path holds something that is not a
+ *                         store of ours, which is left alone
+ * @retval HF_UNSUPPORTED  the store needs something this build does not have,
+ *                         an option or the store's format is newer than the
+ *                         library, the server is older than 7.0, or the
+ *                         directory is on a network file system
+ * @retval HF_UNAVAILABLE  no server answered within connect_ms
+ * @retval HF_DENIED       password or file permission refused
+ * @retval HF_FULL         no room to create the embedded store
+ * @retval HF_CORRUPT      the store is damaged
+ * @retval HF_SYSTEM       an operating system call failed
+ * @retval HF_NO_MEMORY    nothing was opened
+ *
+ * Blocks: up to connect_ms. Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_client_open(const char *url,
+                                            const hf_client_options *opts,
+                                            hf_client **client, hf_error *err);
+
+/**
+ * Close a client.
+ *
+ * Calls in progress on other threads must have returned, and every lock and
+ * script of the client must have been freed.
+ *
+ * @param client  NULL is allowed
+ *
+ * Blocks: until the background thread has ended, at most one request. Since
+ * 0.1.
+ */
+HF_API void hf_client_close(hf_client *client);
+
+/* --------------------------------------------------------------------- key */
+
+/**
+ * Remaining time to live of a key of any type.
+ *
+ * @param client  open client
+ * @param key     the key
+ * @param ttl_ms  [out] ms to live; -1: the key does not expire
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK             `*ttl_ms` is set
+ * @retval HF_NOT_FOUND      no such key
+ * @retval HF_INVALID        bad key
+ * @retval HF_UNAVAILABLE    not asked
+ * @retval HF_INDETERMINATE  no answer; nothing was changed
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_NO_MEMORY      nothing was done
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_key_ttl(hf_client *client, hf_bytes key,
+                                        int64_t *ttl_ms, hf_error *err);
+
+/**
+ * Set or remove the time to live of a key of any type.
+ *
+ * @param client  open client
+ * @param key     the key
+ * @param ttl_ms  1..#HF_TTL_MAX_MS from now on the store's clock; -1: the key
+ *                shall not expire (two requests if it does not anyway)
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK             the key lives that long from now
+ * @retval HF_NOT_FOUND      no such key; nothing was changed
+ * @retval HF_INVALID        bad key or ttl_ms; nothing was changed
+ * @retval HF_UNAVAILABLE    nothing was changed
+ * @retval HF_INDETERMINATE  no answer: it may be applied
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_FULL           nothing was changed
+ * @retval HF_NO_MEMORY      nothing was changed
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_key_touch(hf_client *client, hf_bytes key,
+                                          int64_t ttl_ms, hf_error *err);
+
+/* ------------------------------------------------------------------- value */
+
+/** Flags of hf_value_set(). */
+enum {
+    HF_SET_NX = 1u << 0,      /**< only if the key does not exist */
+    HF_SET_XX = 1u << 1,      /**< only if the key exists */
+    HF_SET_KEEPTTL = 1u << 2, /**< keep the key's time to live */
+    HF_SET_GET = 1u << 3      /**< hand back the value before the call */
+};
+
+/** Options of hf_value_set(). */
+typedef struct hf_value_set_options {
+    size_t struct_size; /**< #HF_VALUE_SET_OPTIONS_INIT sets it */
+    uint32_t flags;     /**< HF_SET_* bits; NX and XX exclude each other */
+    uint32_t reserved0; /**< must be 0 */
+    /** Time to live, ms, 1..#HF_TTL_MAX_MS (EX and PX of Redis); 0: none. */
+    int64_t ttl_ms;
+    /** Instant of expiry, ms of Unix time on the store's clock (EXAT and PXAT
+     *  of Redis), 1..253402300799999 (the year 9999); 0: none. An instant in
+     *  the past deletes the key. At most one of ttl_ms, expires_unix_ms and
+     *  HF_SET_KEEPTTL. */
+    int64_t expires_unix_ms;
+} hf_value_set_options;
+
+/* clang-format off */
+#define HF_VALUE_SET_OPTIONS_INIT { sizeof(hf_value_set_options), 0, 0, 0, 0 }
+/* clang-format on */
+
+/**
+ * Set a value together with its expiry in one atomic step: the SET of Redis
+ * with all its options.
+ *
+ * Without options the value replaces whatever the key held, of any type, and
+ * the key does not expire. A refused call (HF_CONFLICT, HF_NOT_FOUND) changes
+ * nothing, the time to live included.
+ *
+ * @param client    open client
+ * @param key       the key
+ * @param value     the bytes to store
+ * @param opts      NULL for defaults
+ * @param previous  [out] with HF_SET_GET: the value before the call, `data`
+ *                  NULL if there was none; written also on HF_CONFLICT and
+ *                  HF_NOT_FOUND. May be NULL.
+ * @param err       [out] may be NULL
+ *
+ * @retval HF_OK             the value and its expiry are set
+ * @retval HF_CONFLICT       HF_SET_NX and the key exists
+ * @retval HF_NOT_FOUND      HF_SET_XX and the key does not exist
+ * @retval HF_WRONG_TYPE     HF_SET_GET and the key holds no string
+ * @retval HF_INVALID        bad key, value or options; nothing was sent
+ * @retval HF_UNSUPPORTED    an option this library does not know
+ * @retval HF_UNAVAILABLE    nothing was changed
+ * @retval HF_INDETERMINATE  no answer: it may be applied
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_FULL           nothing was changed
+ * @retval HF_NO_MEMORY      nothing was changed, unless HF_SET_GET was asked:
+ *                           then the value may be set and only the copy of the
+ *                           previous one be missing
+ *
+ * Since 0.1. See SET in the Redis command reference.
+ */
+HF_API HF_MUST_USE hf_status hf_value_set(hf_client *client, hf_bytes key,
+                                          hf_bytes value,
+                                          const hf_value_set_options *opts,
+                                          hf_buffer *previous, hf_error *err);
+
+/**
+ * Read a value.
+ *
+ * @param client  open client
+ * @param key     the key
+ * @param value   [out] the bytes; end with hf_buffer_free()
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK             `*value` is set
+ * @retval HF_NOT_FOUND      no such key
+ * @retval HF_WRONG_TYPE     the key holds no string
+ * @retval HF_INVALID        bad key
+ * @retval HF_UNAVAILABLE    not asked
+ * @retval HF_INDETERMINATE  no answer; nothing was changed
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_NO_MEMORY      the value does not fit
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_value_get(hf_client *client, hf_bytes key,
+                                          hf_buffer *value, hf_error *err);
+
+/**
+ * Delete a value.
+ *
+ * @param client  open client
+ * @param key     the key
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK             the key is gone
+ * @retval HF_NOT_FOUND      there was no such key
+ * @retval HF_WRONG_TYPE     the key holds no string; it was left alone
+ * @retval HF_INVALID        bad key
+ * @retval HF_UNAVAILABLE    nothing was changed
+ * @retval HF_INDETERMINATE  no answer: it may be applied
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_NO_MEMORY      nothing was changed
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_value_delete(hf_client *client, hf_bytes key,
+                                             hf_error *err);
+
+/** Options of hf_value_cas() and hf_hash_cas(). */
+typedef struct hf_cas_options {
+    size_t struct_size; /**< #HF_CAS_OPTIONS_INIT sets it */
+    /** New time to live of the key, ms, 1..#HF_TTL_MAX_MS; 0: keep what it
+     *  has (a key that is created does not expire). */
+    int64_t ttl_ms;
+} hf_cas_options;
+
+/* clang-format off */
+#define HF_CAS_OPTIONS_INIT { sizeof(hf_cas_options), 0 }
+/* clang-format on */
+
+/**
+ * Compare and set: replace a value only if it is what the caller believes.
+ *
+ * The comparison is byte for byte. The key keeps its time to live unless the
+ * options say otherwise.
+ *
+ * @param client    open client
+ * @param key       the key
+ * @param expected  NULL: the key must not exist; else its present value
+ * @param value     the new value
+ * @param opts      NULL for defaults
+ * @param current   [out] on HF_CONFLICT the present value; may be NULL
+ * @param err       [out] may be NULL
+ *
+ * @retval HF_OK             the value was replaced
+ * @retval HF_CONFLICT       the key holds another value; nothing was changed
+ * @retval HF_NOT_FOUND      a value was expected and there is none
+ * @retval HF_WRONG_TYPE     the key holds no string; nothing was changed
+ * @retval HF_INVALID        bad key, value or options; nothing was sent
+ * @retval HF_UNSUPPORTED    an option this library does not know
+ * @retval HF_UNAVAILABLE    nothing was changed
+ * @retval HF_INDETERMINATE  no answer: it may be applied
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_FULL           nothing was changed
+ * @retval HF_NO_MEMORY      nothing was changed, or `*current` does not fit
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_value_cas(hf_client *client, hf_bytes key,
+                                          const hf_bytes *expected,
+                                          hf_bytes value,
+                                          const hf_cas_options *opts,
+                                          hf_buffer *current, hf_error *err);
+
+/**
+ * Compare and delete: delete a value only if it is what the caller believes.
+ *
+ * @param client    open client
+ * @param key       the key
+ * @param expected  the value to find
+ * @param current   [out] on HF_CONFLICT the present value; may be NULL
+ * @param err       [out] may be NULL
+ *
+ * @retval HF_OK             the key is gone
+ * @retval HF_CONFLICT       the key holds another value; nothing was changed
+ * @retval HF_NOT_FOUND      there was no such key
+ * @retval HF_WRONG_TYPE     the key holds no string; nothing was changed
+ * @retval HF_INVALID        bad key
+ * @retval HF_UNAVAILABLE    nothing was changed
+ * @retval HF_INDETERMINATE  no answer: it may be applied
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_NO_MEMORY      nothing was changed, or `*current` does not fit
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_value_delete_if(hf_client *client, hf_bytes key,
+                                                hf_bytes expected,
+                                                hf_buffer *current,
+                                                hf_error *err);
+
+/* -------------------------------------------------------------------- hash */
+
+/** One field of a hash and its value. */
+typedef struct hf_field {
+    hf_bytes name;
+    hf_bytes value;
+} hf_field;
+
+/** All fields of a hash, owned by the caller; end with hf_fields_free(). */
+typedef struct hf_fields {
+    hf_field *items; /**< in no particular order */
+    size_t count;
+} hf_fields;
+
+/* clang-format off */
+#define HF_FIELDS_INIT { NULL, 0 }
+/* clang-format on */
+
+/**
+ * Free what hf_hash_get_all() returned and reset it.
+ *
+ * @param fields  NULL is allowed
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API void hf_fields_free(hf_fields *fields);
+
+/** Most fields of one hf_hash_put(): Lua's unpack() and managed servers'
+ *  limits on arguments are above it. */
+#define HF_HASH_PUT_MAX 1000
+
+/** Flags of hf_hash_put(). */
+enum {
+    HF_HASH_NX = 1u << 0,      /**< only if the key does not exist */
+    HF_HASH_XX = 1u << 1,      /**< only if the key exists */
+    HF_HASH_REPLACE = 1u << 2, /**< drop the fields that are not given */
+    HF_HASH_PERSIST = 1u << 3  /**< remove the key's time to live */
+};
+
+/** Options of hf_hash_put(). */
+typedef struct hf_hash_put_options {
+    size_t struct_size; /**< #HF_HASH_PUT_OPTIONS_INIT sets it */
+    uint32_t flags;     /**< HF_HASH_* bits; NX and XX exclude each other */
+    uint32_t reserved0; /**< must be 0 */
+    /** Time to live of the key, ms, 1..#HF_TTL_MAX_MS, set in the same step;
+     *  0: keep what it has (a key that is created does not expire). Excludes
+     *  HF_HASH_PERSIST. */
+    int64_t ttl_ms;
+} hf_hash_put_options;
+
+/* clang-format off */
+#define HF_HASH_PUT_OPTIONS_INIT { sizeof(hf_hash_put_options), 0, 0, 0 }
+/* clang-format on */
+
+/**
+ * Write fields of a hash and the key's time to live in one atomic step.
+ *
+ * @param client  open client
+ * @param key     the key
+ * @param fields  `count` fields; the last of two equal names wins
+ * @param count   1..#HF_HASH_PUT_MAX
+ * @param opts    NULL: merge into what is there, keep the time to live
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK             all fields and the expiry are set
+ * @retval HF_CONFLICT       HF_HASH_NX and the key exists
+ * @retval HF_NOT_FOUND      HF_HASH_XX and the key does not exist
+ * @retval HF_WRONG_TYPE     the key holds no hash; nothing was changed
+ * @retval HF_INVALID        bad key, field, count or options; nothing was sent
+ * @retval HF_UNSUPPORTED    an option this library does not know
+ * @retval HF_UNAVAILABLE    nothing was changed
+ * @retval HF_INDETERMINATE  no answer: it may be applied, whole or not at all
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_FULL           nothing was changed
+ * @retval HF_NO_MEMORY      nothing was changed
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_hash_put(hf_client *client, hf_bytes key,
+                                         const hf_field *fields, size_t count,
+                                         const hf_hash_put_options *opts,
+                                         hf_error *err);
+
+/**
+ * Read one field.
+ *
+ * @param client  open client
+ * @param key     the key
+ * @param field   the field
+ * @param value   [out] the bytes; end with hf_buffer_free()
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK             `*value` is set
+ * @retval HF_NOT_FOUND      no such key or no such field
+ * @retval HF_WRONG_TYPE     the key holds no hash
+ * @retval HF_INVALID        bad key or field
+ * @retval HF_UNAVAILABLE    not asked
+ * @retval HF_INDETERMINATE  no answer; nothing was changed
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_NO_MEMORY      the value does not fit
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_hash_get(hf_client *client, hf_bytes key,
+                                         hf_bytes field, hf_buffer *value,
+                                         hf_error *err);
+
+/**
+ * Read all fields.
+ *
+ * @param client  open client
+ * @param key     the key
+ * @param fields  [out] end with hf_fields_free()
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK             `*fields` holds at least one field
+ * @retval HF_NOT_FOUND      no such key
+ * @retval HF_WRONG_TYPE     the key holds no hash
+ * @retval HF_INVALID        bad key
+ * @retval HF_UNAVAILABLE    not asked
+ * @retval HF_INDETERMINATE  no answer; nothing was changed
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_NO_MEMORY      the fields do not fit
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_hash_get_all(hf_client *client, hf_bytes key,
+                                             hf_fields *fields, hf_error *err);
+
+/**
+ * Compare and set one field: replace it only if it is what the caller
+ * believes. The key keeps its time to live unless the options say otherwise.
+ *
+ * @param client    open client
+ * @param key       the key
+ * @param field     the field
+ * @param expected  NULL: the field must not exist; else its present value
+ * @param value     the new value
+ * @param opts      NULL for defaults; ttl_ms is the key's
+ * @param current   [out] on HF_CONFLICT the present value; may be NULL
+ * @param err       [out] may be NULL
+ *
+ * @retval HF_OK             the field was replaced
+ * @retval HF_CONFLICT       the field holds another value; nothing was changed
+ * @retval HF_NOT_FOUND      a value was expected and there is none
+ * @retval HF_WRONG_TYPE     the key holds no hash; nothing was changed
+ * @retval HF_INVALID        bad key, field, value or options; nothing was sent
+ * @retval HF_UNSUPPORTED    an option this library does not know
+ * @retval HF_UNAVAILABLE    nothing was changed
+ * @retval HF_INDETERMINATE  no answer: it may be applied
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_FULL           nothing was changed
+ * @retval HF_NO_MEMORY      nothing was changed, or `*current` does not fit
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_hash_cas(hf_client *client, hf_bytes key,
+                                         hf_bytes field,
+                                         const hf_bytes *expected,
+                                         hf_bytes value,
+                                         const hf_cas_options *opts,
+                                         hf_buffer *current, hf_error *err);
+
+/**
+ * Remove fields; a hash without fields is gone.
+ *
+ * @param client   open client
+ * @param key      the key
+ * @param names    `count` field names
+ * @param count    1..#HF_HASH_PUT_MAX
+ * @param removed  [out] how many of them existed; may be NULL
+ * @param err      [out] may be NULL
+ *
+ * @retval HF_OK             none of the fields exists now
+ * @retval HF_WRONG_TYPE     the key holds no hash
+ * @retval HF_INVALID        bad key, field or count; nothing was sent
+ * @retval HF_UNAVAILABLE    nothing was changed
+ * @retval HF_INDETERMINATE  no answer: it may be applied
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_NO_MEMORY      nothing was changed
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_hash_remove(hf_client *client, hf_bytes key,
+                                            const hf_bytes *names, size_t count,
+                                            size_t *removed, hf_error *err);
+
+/**
+ * Delete a whole hash.
+ *
+ * @param client  open client
+ * @param key     the key
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK             the key is gone
+ * @retval HF_NOT_FOUND      there was no such key
+ * @retval HF_WRONG_TYPE     the key holds no hash; it was left alone
+ * @retval HF_INVALID        bad key
+ * @retval HF_UNAVAILABLE    nothing was changed
+ * @retval HF_INDETERMINATE  no answer: it may be applied
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_NO_MEMORY      nothing was changed
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_hash_delete(hf_client *client, hf_bytes key,
+                                            hf_error *err);
+
+/* -------------------------------------------------------------------- lock */
+
+/**
+ * A handle on a lock's name. The handle, not the thread, owns the lock: any
+ * thread may release it, and acquiring through the same handle again is
+ * re-entry.
+ */
+typedef struct hf_lock hf_lock;
+
+/**
+ * Told once for each acquisition that is lost, as soon as the loss is known and
+ * before the validity ends (hf_lock_is_held()); later only by as much as other
+ * on_lost callbacks take. Not told if the loss was learned first by releasing
+ * the lock.
+ *
+ * Runs on the library's background thread with no lock of the library held. It
+ * must return soon: while it runs no lock of this client is renewed. It may
+ * call hf_lock_is_held() and the other getters; it must not call
+ * hf_lock_free(), hf_client_close() or anything that blocks.
+ *
+ * @param lock    the lock that was lost
+ * @param reason  HF_LOST: another owner has it. HF_EXPIRED: it is gone from
+ *                the store, or its time is over and nothing was to renew it
+ *                (HF_LOCK_NO_RENEW). HF_INDETERMINATE: it could not be renewed
+ * before its validity ended. HF_TIMEOUT: max_hold_ms has passed.
+ * @param user    hf_lock_options::user
+ */
+typedef void (*hf_lock_lost_fn)(hf_lock *lock, hf_status reason, void *user);
+
+/** Flags of hf_lock_new(). */
+enum {
+    HF_LOCK_NO_RENEW = 1u << 0 /**< no watchdog: the lease ends after ttl_ms */
+};
+
+/** Options of hf_lock_new(). */
+typedef struct hf_lock_options {
+    size_t struct_size; /**< #HF_LOCK_OPTIONS_INIT sets it */
+    /** Lease, ms; 0: 30000; range #HF_LOCK_TTL_MIN_MS..#HF_LOCK_TTL_MAX_MS.
+     *  The watchdog renews at a third of it; a crashed holder blocks the
+     *  others for at most this long. */
+    int64_t ttl_ms;
+    /** The lock is lost this long after the acquisition, ms; 0: never. A hung
+     *  holder blocks the others for at most this and what is left of the last
+     *  lease, ttl_ms. */
+    int64_t max_hold_ms;
+    /** Declare the lock lost this long before its validity ends, ms; 0: at the
+     *  end; at most ttl_ms / 2. Time for a holder to stop its work. */
+    int64_t lost_margin_ms;
+    uint32_t flags;          /**< HF_LOCK_* bits */
+    uint32_t reserved0;      /**< must be 0 */
+    hf_lock_lost_fn on_lost; /**< NULL: nobody is told by call */
+    void *user;              /**< passed to on_lost */
+} hf_lock_options;
+
+/* clang-format off */
+#define HF_LOCK_OPTIONS_INIT \
+    { sizeof(hf_lock_options), 0, 0, 0, 0, 0, NULL, NULL }
+/* clang-format on */
+
+/**
+ * Make a handle for a lock. Nothing is sent.
+ *
+ * The lock's key in the store is the client's prefix followed by `name`, a
+ * string with a time to live, so that it excludes and is excluded by every
+ * client that locks with SET NX PX on the same key (redis-py, redsync,
+ * node-redlock, LockTake of StackExchange.Redis).
+ *
+ * @param client  open client
+ * @param name    the lock's name. One with a `}` but without a Redis hash tag
+ *                ("a}b", "{}a") is refused: the lock's other keys could not
+ *                share its slot.
+ * @param opts    NULL for defaults; copied
+ * @param lock    [out] end it with hf_lock_free()
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK           `*lock` is ready to acquire
+ * @retval HF_INVALID      bad name or options; the message names the part
+ * @retval HF_UNSUPPORTED  an option this library does not know
+ * @retval HF_NO_MEMORY    nothing was made
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_new(hf_client *client, hf_bytes name,
+                                         const hf_lock_options *opts,
+                                         hf_lock **lock, hf_error *err);
+
+/**
+ * Free a handle. A lock that is still held is released first, in one attempt
+ * whose outcome is not told; use hf_lock_release() to know it.
+ *
+ * @param lock  NULL is allowed; no call on it may be in progress
+ *
+ * Blocks: up to request_ms if the lock is held, and until a running on_lost
+ * has returned. Since 0.1.
+ */
+HF_API void hf_lock_free(hf_lock *lock);
+
+/**
+ * Acquire the lock, waiting up to `wait_ms`.
+ *
+ * On success the lease runs from the moment before the request was sent. It is
+ * renewed in the background until hf_lock_release(), unless HF_LOCK_NO_RENEW
+ * is set, and carries a fencing token larger than that of every earlier holder
+ * of the name, on this store, while the store's clock is sane.
+ *
+ * If the handle holds the lock already, this is a re-entry: it succeeds at
+ * once without asking the store, keeps the token, and needs one more release.
+ *
+ * @param lock     the handle
+ * @param wait_ms  0: try once; #HF_FOREVER: until acquired; negative: invalid
+ * @param err      [out] may be NULL
+ *
+ * @retval HF_OK             held from now until lost or released
+ * @retval HF_HELD           wait_ms is 0 and another owner holds it
+ * @retval HF_TIMEOUT        another owner held it until wait_ms had passed
+ * @retval HF_LOST           this handle held the lock and lost it; release it
+ *                           before acquiring anew
+ * @retval HF_WRONG_TYPE     the key holds something that is not a lock
+ * @retval HF_INVALID        bad wait_ms, or the handle came through fork()
+ * @retval HF_UNAVAILABLE    the store could not be reached; nothing is held
+ * @retval HF_INDETERMINATE  no answer came: the name may be blocked by this
+ *                           try for at most ttl_ms; this handle does not hold
+ *                           it
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_FULL           the store has no room; nothing is held
+ * @retval HF_NO_MEMORY      nothing is held
+ * @retval HF_SYSTEM         the background thread could not be started
+ *
+ * Blocks: up to wait_ms plus request_ms. Threads: several may wait on one
+ * handle; all of them then share the one acquisition. Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms,
+                                             hf_error *err);
+
+/**
+ * Try to acquire the lock without waiting: hf_lock_acquire() with wait_ms 0.
+ *
+ * @param lock  the handle
+ * @param err   [out] may be NULL
+ *
+ * @retval HF_OK             held from now until lost or released
+ * @retval HF_HELD           another owner holds it
+ * @retval HF_LOST           this handle held the lock and lost it; release it
+ *                           before acquiring anew
+ * @retval HF_WRONG_TYPE     the key holds something that is not a lock
+ * @retval HF_INVALID        the handle came through fork()
+ * @retval HF_UNAVAILABLE    the store could not be reached; nothing is held
+ * @retval HF_INDETERMINATE  as in hf_lock_acquire()
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_FULL           the store has no room; nothing is held
+ * @retval HF_NO_MEMORY      nothing is held
+ * @retval HF_SYSTEM         the background thread could not be started
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_try(hf_lock *lock, hf_error *err);
+
+/**
+ * Release the lock: undo one acquire. The last one tells the store and wakes
+ * the waiter that has waited longest.
+ *
+ * Afterwards the handle does not hold the lock, whatever the status, unless an
+ * outer acquire of the same handle remains.
+ *
+ * @param lock  the handle
+ * @param err   [out] may be NULL
+ *
+ * @retval HF_OK             released; or one of several re-entries undone
+ * @retval HF_EXPIRED        the lease had ended before; nobody took it since
+ * @retval HF_LOST           another owner has taken it since
+ * @retval HF_INVALID        the handle does not hold the lock
+ * @retval HF_UNAVAILABLE    the store was not told; the lock ends by itself
+ *                           within ttl_ms
+ * @retval HF_INDETERMINATE  no answer: the lock is free now or within ttl_ms
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_NO_MEMORY      the store was not told
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_release(hf_lock *lock, hf_error *err);
+
+/**
+ * Renew the lease now: it ends ttl_ms from now. Needed only with
+ * HF_LOCK_NO_RENEW.
+ *
+ * @param lock  the handle
+ * @param err   [out] may be NULL
+ *
+ * @retval HF_OK             renewed
+ * @retval HF_LOST           another owner has it, or it was lost before
+ * @retval HF_EXPIRED        it is gone from the store; nobody holds it
+ * @retval HF_TIMEOUT        max_hold_ms has passed
+ * @retval HF_INVALID        the handle does not hold the lock
+ * @retval HF_UNAVAILABLE    not renewed; the validity is unchanged
+ * @retval HF_INDETERMINATE  no answer; the validity is unchanged
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_NO_MEMORY      not renewed
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_renew(hf_lock *lock, hf_error *err);
+
+/**
+ * Is the lock held and its validity not over? A comparison of two numbers, no
+ * round trip. Validity ends `ttl_ms - (ttl_ms / 100 + 2)` ms after the last
+ * successful acquire or renewal was sent, on CLOCK_BOOTTIME (the allowance for
+ * clock drift is that of the Redlock description), less lost_margin_ms. A lock
+ * that is not renewed is declared lost up to 5 ms before that, so that on_lost
+ * has begun by then.
+ *
+ * @param lock  the handle
+ * @return true while held
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API bool hf_lock_is_held(const hf_lock *lock);
+
+/**
+ * How long hf_lock_is_held() stays true without another renewal, ms.
+ *
+ * @param lock  the handle
+ * @return 0 if the lock is not held
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API int64_t hf_lock_remaining_ms(const hf_lock *lock);
+
+/**
+ * Fencing token of the present or last acquisition. Pass it with each write;
+ * a resource that refuses a token lower than the highest it has seen is safe
+ * from a holder that was paused beyond its lease.
+ *
+ * @param lock  the handle
+ * @return the token; 0 before the first acquisition. Below 2^53.
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API uint64_t hf_lock_token(const hf_lock *lock);
+
+/** Bytes of an owner id as text, the terminating NUL included. */
+#define HF_OWNER_SIZE 33
+
+/**
+ * Owner id of the present or last acquisition: what the lock's key holds in
+ * the store. 128 random bits as 32 lower-case hexadecimal digits, new for
+ * every acquisition.
+ *
+ * @param lock   the handle
+ * @param owner  [out] the text; "" before the first acquisition
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API void hf_lock_owner(const hf_lock *lock, char owner[HF_OWNER_SIZE]);
+
+/**
+ * A file descriptor that polls readable once the lock is lost, and until the
+ * handle releases it. It belongs to the handle: do not read, write or close
+ * it.
+ *
+ * @param lock  the handle
+ * @param fd    [out] the descriptor, valid until hf_lock_free()
+ * @param err   [out] may be NULL
+ *
+ * @retval HF_OK       `*fd` can be polled
+ * @retval HF_INVALID  the handle came through fork()
+ * @retval HF_SYSTEM   no descriptor could be had
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_lost_fd(hf_lock *lock, int *fd,
+                                             hf_error *err);
+
+/** Longest part of a foreign owner id that hf_lock_inspect() shows, bytes. */
+#define HF_LOCK_INFO_OWNER_MAX 128
+
+/** What hf_lock_inspect() finds. */
+typedef struct hf_lock_info {
+    size_t struct_size;   /**< #HF_LOCK_INFO_INIT sets it */
+    int64_t remaining_ms; /**< of the lease; -1: a foreign lock without one */
+    uint64_t token;       /**< last fencing token issued; 0: none known */
+    uint64_t waiters;     /**< processes in the queue */
+    size_t owner_size;    /**< bytes of the owner id in the store */
+    /** The owner id, cut after #HF_LOCK_INFO_OWNER_MAX bytes, NUL-terminated.
+     */
+    char owner[HF_LOCK_INFO_OWNER_MAX + 1];
+} hf_lock_info;
+
+/* clang-format off */
+#define HF_LOCK_INFO_INIT { sizeof(hf_lock_info), 0, 0, 0, 0, { 0 } }
+/* clang-format on */
+
+/**
+ * Look at a lock without touching it, whoever holds it.
+ *
+ * @param client  open client
+ * @param name    the lock's name
+ * @param info    [in,out] start it with #HF_LOCK_INFO_INIT. Filled on HF_OK;
+ *                on HF_NOT_FOUND token and waiters are filled.
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK             the lock is held
+ * @retval HF_NOT_FOUND      the lock is free
+ * @retval HF_WRONG_TYPE     the key holds something that is not a lock
+ * @retval HF_INVALID        bad name or struct_size
+ * @retval HF_UNAVAILABLE    not asked
+ * @retval HF_INDETERMINATE  no answer; nothing was changed
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_NO_MEMORY      not asked
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_inspect(hf_client *client, hf_bytes name,
+                                             hf_lock_info *info, hf_error *err);
+
+/**
+ * Take a lock away from whoever holds it. The next fencing token is issued
+ * first, so that fenced writes of the old holder are refused from then on; the
+ * waiter that has waited longest is woken. The old holder learns of it at its
+ * next renewal.
+ *
+ * @param client  open client
+ * @param name    the lock's name
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK             the lock is free
+ * @retval HF_NOT_FOUND      nobody held it
+ * @retval HF_WRONG_TYPE     the key holds something that is not a lock
+ * @retval HF_INVALID        bad name
+ * @retval HF_UNAVAILABLE    nothing was changed
+ * @retval HF_INDETERMINATE  no answer: it may be applied
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_FULL           nothing was changed
+ * @retval HF_NO_MEMORY      nothing was changed
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_break(hf_client *client, hf_bytes name,
+                                           hf_error *err);
+
+/* ------------------------------------------------------------------ script */
+
+/** What a script's answer is, in the terms of RESP2. */
+typedef enum hf_reply_kind {
+    HF_REPLY_NIL = 0,     /**< no value */
+    HF_REPLY_INTEGER = 1, /**< a 64-bit integer */
+    HF_REPLY_STRING = 2,  /**< bytes */
+    HF_REPLY_STATUS = 3,  /**< a status line such as "OK" */
+    HF_REPLY_ERROR = 4,   /**< an error line, inside an array only */
+    HF_REPLY_ARRAY = 5    /**< a list of replies */
+} hf_reply_kind;
+
+/** An answer, or a part of one. */
+typedef struct hf_reply hf_reply;
+
+/** A script that was loaded. */
+typedef struct hf_script hf_script;
+
+/** Longest script, bytes. */
+#define HF_SCRIPT_MAX 1048576
+
+/**
+ * Load a Lua 5.1 script: check its syntax and have the store remember it.
+ *
+ * The script sees what Redis gives to EVAL: KEYS, ARGV, redis.call(),
+ * redis.pcall(), redis.error_reply(), redis.status_reply(), redis.sha1hex(),
+ * redis.log(), and Lua's base, string, table and math libraries. It runs
+ * atomically on every store. As in Redis, an error does not undo the commands
+ * before it; a script that the embedded store had to stop is undone whole.
+ *
+ * @param client  open client
+ * @param source  1..#HF_SCRIPT_MAX bytes of text
+ * @param script  [out] end it with hf_script_free()
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK             the script can be run
+ * @retval HF_SCRIPT         a syntax error; the message gives the line
+ * @retval HF_INVALID        empty, too long, or not text
+ * @retval HF_UNAVAILABLE    not loaded
+ * @retval HF_INDETERMINATE  no answer; harmless to load again
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_NO_MEMORY      not loaded
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_script_load(hf_client *client, hf_bytes source,
+                                            hf_script **script, hf_error *err);
+
+/**
+ * Free a script. The store may go on remembering its text.
+ *
+ * @param script  NULL is allowed
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API void hf_script_free(hf_script *script);
+
+/** Most keys plus arguments of one hf_script_run(). */
+#define HF_SCRIPT_WORDS_MAX 100000
+
+/**
+ * Run a script.
+ *
+ * Keys get the client's prefix; arguments do not.
+ *
+ * @param script     a loaded script
+ * @param keys       `key_count` keys: KEYS of the script
+ * @param key_count  0..#HF_SCRIPT_WORDS_MAX together with arg_count
+ * @param args       `arg_count` arguments: ARGV of the script
+ * @param arg_count  see key_count
+ * @param reply      [out] the answer; end it with hf_reply_free()
+ * @param err        [out] may be NULL
+ *
+ * @retval HF_OK             the script ran to its end; `*reply` is set
+ * @retval HF_SCRIPT         it raised an error; the message is the error's
+ *                           text. What it had written before stays. On the
+ *                           embedded store also: it exceeded its budget of
+ *                           time or memory, and nothing was written.
+ * @retval HF_WRONG_TYPE     a command met a key of another type
+ * @retval HF_INVALID        bad key or count
+ * @retval HF_UNAVAILABLE    it did not run
+ * @retval HF_INDETERMINATE  no answer: it may have run, or still run
+ * @retval HF_DENIED         the store refused a command
+ * @retval HF_FULL           the store has no room
+ * @retval HF_NO_MEMORY      it may have run if the answer does not fit
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_script_run(
+    hf_script *script, const hf_bytes *keys, size_t key_count,
+    const hf_bytes *args, size_t arg_count, hf_reply **reply, hf_error *err);
+
+/**
+ * Free an answer. Only for what hf_script_run() returned, not for its parts.
+ *
+ * @param reply  NULL is allowed
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API void hf_reply_free(hf_reply *reply);
+
+/**
+ * Kind of an answer.
+ *
+ * @param reply  the answer; NULL counts as nil
+ * @return the kind
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API hf_reply_kind hf_reply_type(const hf_reply *reply);
+
+/**
+ * The number in an integer answer.
+ *
+ * @param reply  the answer
+ * @return the number; 0 for any other kind
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API int64_t hf_reply_integer(const hf_reply *reply);
+
+/**
+ * The bytes of a string, status or error answer.
+ *
+ * @param reply  the answer
+ * @return a view that lives as long as the whole answer, with a NUL behind it;
+ *         empty for any other kind
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API hf_bytes hf_reply_bytes(const hf_reply *reply);
+
+/**
+ * How many parts an array answer has.
+ *
+ * @param reply  the answer
+ * @return the count; 0 for any other kind
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API size_t hf_reply_count(const hf_reply *reply);
+
+/**
+ * One part of an array answer.
+ *
+ * @param reply  the answer
+ * @param index  0..hf_reply_count() - 1
+ * @return the part, owned by the whole answer; NULL (which counts as nil)
+ *         outside the range
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API const hf_reply *hf_reply_at(const hf_reply *reply, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HOLDFAST_H */

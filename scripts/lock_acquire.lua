@@ -1,0 +1,42 @@
+--[[
+lock_acquire - take the lock if it is free and issue the next fencing token.
+
+KEYS[1]  the lock: a string, the owner id, expiring with the lease
+KEYS[2]  last fencing token of this lock
+KEYS[3]  waiters: sorted set of inboxes by the instant they began to wait
+ARGV[1]  owner id, unique to this acquisition
+ARGV[2]  lease, ms
+ARGV[3]  inbox to queue if the lock is held; empty: do not queue
+ARGV[4]  instant the caller began to wait, us of the store's clock; 0: now
+
+Returns  the token if the owner holds the lock now; else {pttl of the lock,
+         owner that holds it, instant the caller began to wait}.
+Repeat   safe: the same owner gets its own token again, and a lease that runs
+         from then.
+Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
+]]
+local call = redis.call
+local holder = call('set', KEYS[1], ARGV[1], 'nx', 'get', 'px', ARGV[2])
+if holder == ARGV[1] then
+    call('pexpire', KEYS[1], ARGV[2])
+    return tonumber(call('get', KEYS[2]))
+end
+local now = call('time')
+now = now[1] * 1000000 + now[2]
+if not holder then
+    local last = call('set', KEYS[2], now, 'get', 'px', 604800000)
+    if last and tonumber(last) >= now then
+        now = last + 1
+        call('set', KEYS[2], now, 'px', 604800000)
+    end
+    if ARGV[3] ~= '' then
+        call('zrem', KEYS[3], ARGV[3])
+    end
+    return now
+end
+local since = ARGV[4] == '0' and now or tonumber(ARGV[4])
+if ARGV[3] ~= '' then
+    call('zadd', KEYS[3], since, ARGV[3])
+    call('pexpire', KEYS[3], 60000)
+end
+return {call('pttl', KEYS[1]), holder, since}

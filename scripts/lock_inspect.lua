@@ -1,0 +1,17 @@
+--[[
+lock_inspect - who holds a lock, for how long, and how many wait.
+
+KEYS[1]  the lock
+KEYS[2]  last fencing token of this lock
+KEYS[3]  waiters: sorted set of inboxes
+
+Returns  {owner or nil, pttl, token or nil, count of waiters}.
+Repeat   safe.
+Writes   nothing. Cost O(1).
+]]
+return {
+    redis.call('get', KEYS[1]),
+    redis.call('pttl', KEYS[1]),
+    redis.call('get', KEYS[2]),
+    redis.call('zcard', KEYS[3])
+}

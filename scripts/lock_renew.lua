@@ -1,0 +1,23 @@
+--[[
+lock_renew - let the leases of many locks run anew, each only for its owner.
+
+KEYS[i]  a lock, n of them
+ARGV[i]  owner id of lock i, then
+ARGV[n+i]  lease of lock i, ms
+
+Returns  a flat list {i, why, ...} of the locks that were not renewed; why is
+         0 nobody holds it, -1 another owner does.
+Repeat   safe.
+Writes   KEYS[i]. Cost O(n); callers send at most 128.
+]]
+local lost = {}
+for i, key in ipairs(KEYS) do
+    local holder = redis.pcall('get', key)
+    if holder == ARGV[i] then
+        redis.call('pexpire', key, ARGV[#KEYS + i])
+    else
+        lost[#lost + 1] = i
+        lost[#lost + 1] = holder and -1 or 0
+    end
+end
+return lost

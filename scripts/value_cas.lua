@@ -1,0 +1,30 @@
+--[[
+value_cas - replace a value only if it is the expected one.
+
+KEYS[1]  the value
+ARGV[1]  1: ARGV[2] is expected; 0: the key must not exist
+ARGV[2]  expected value
+ARGV[3]  new value
+ARGV[4]  new time to live, ms; 0: keep what the key has
+
+Returns  1 replaced; 0 a value was expected and there is none; else the
+         present value.
+Repeat   no: the second run would take the first one's value for another's.
+Writes   KEYS[1]. Cost O(1).
+]]
+local current = redis.call('get', KEYS[1])
+if ARGV[1] == '0' then
+    if current then
+        return current
+    end
+elseif not current then
+    return 0
+elseif current ~= ARGV[2] then
+    return current
+end
+if ARGV[4] == '0' then
+    redis.call('set', KEYS[1], ARGV[3], 'keepttl')
+else
+    redis.call('set', KEYS[1], ARGV[3], 'px', ARGV[4])
+end
+return 1

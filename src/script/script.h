@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * script.h - what a script is to core and to the drivers. The library's own
+ * are generated from scripts/ at build; the user's are made at run time.
+ */
+#ifndef HF__SCRIPT_SCRIPT_H
+#define HF__SCRIPT_SCRIPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct hf__script {
+    const char *name;   /* file name without ".lua"; "user script" */
+    const char *source; /* NUL-terminated */
+    size_t source_size;
+    const char *sha1; /* 40 hexadecimal digits */
+    /* Index of our own scripts, 0..HF__SCRIPT_COUNT-1, for a driver's cache;
+     * HF__SCRIPT_USER for the user's. */
+    uint32_t index;
+    /* May run again with the same words when it is not known whether it ran.
+     * From the script's header; false for the user's. */
+    bool repeatable;
+} hf__script;
+
+#define HF__SCRIPT_USER UINT32_MAX
+
+/* Generated: enum of HF__SCRIPT_LOCK_ACQUIRE ... HF__SCRIPT_COUNT. */
+#include "script/script_ids.h"
+
+extern const hf__script hf__scripts[];
+
+#endif

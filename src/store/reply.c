@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reply.c - making nodes of an answer in its arena. A node that could not be
+ * made is left as it was.
+ */
+#include "store/reply.h"
+
+bool hf__reply_set_bytes(hf_reply *reply, hf_reply_kind kind, const void *data,
+                         size_t size, hf__arena *arena)
+{
+    char *copy = hf__arena_copy(arena, data, size);
+
+    if (copy == NULL)
+        return false;
+    reply->kind = kind;
+    reply->bytes.data = copy;
+    reply->bytes.size = size;
+    return true;
+}
+
+bool hf__reply_set_array(hf_reply *reply, size_t count, hf__arena *arena)
+{
+    hf_reply *items = NULL;
+
+    if (count > SIZE_MAX / sizeof(*items))
+        return false;
+    if (count > 0) {
+        items = hf__arena_alloc(arena, count * sizeof(*items));
+        if (items == NULL)
+            return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        hf__reply_set_nil(&items[i]);
+    reply->kind = HF_REPLY_ARRAY;
+    reply->array.items = items;
+    reply->array.count = count;
+    return true;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reply.h - an answer as a tree whose nodes and bytes live in one arena.
+ */
+#ifndef HF__STORE_REPLY_H
+#define HF__STORE_REPLY_H
+
+#include "holdfast.h"
+#include "util/arena.h"
+
+struct hf_reply {
+    hf_reply_kind kind;
+    union {
+        int64_t integer; /* INTEGER */
+        struct {
+            const char *data; /* a NUL follows */
+            size_t size;
+        } bytes; /* STRING, STATUS, ERROR */
+        struct {
+            hf_reply *items;
+            size_t count;
+        } array; /* ARRAY */
+    };
+};
+
+/* Set `*reply`; false: out of memory. */
+bool hf__reply_set_bytes(hf_reply *reply, hf_reply_kind kind, const void *data,
+                         size_t size, hf__arena *arena);
+bool hf__reply_set_array(hf_reply *reply, size_t count, hf__arena *arena);
+
+static inline void hf__reply_set_nil(hf_reply *reply)
+{
+    reply->kind = HF_REPLY_NIL;
+    reply->integer = 0;
+}
+static inline void hf__reply_set_integer(hf_reply *reply, int64_t value)
+{
+    reply->kind = HF_REPLY_INTEGER;
+    reply->integer = value;
+}
+
+#endif

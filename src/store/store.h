@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.h - the waist: what core asks of a store, and all a driver promises.
+ *
+ * A store runs requests (one command or one script each, atomic in itself) and
+ * carries events, so that a waiter sleeps until somebody wakes it. It knows
+ * nothing of locks, values or hashes; core knows nothing of sockets or files.
+ *
+ * Life of a request: the caller fills the upper part of hf__request and hands
+ * it over by perform() or submit(). The driver owns it, and the words it
+ * points at, until it completes; it completes exactly once, with `status` one
+ * of
+ *
+ *   done         HF_OK and `reply`; or 1xx/4xx/5xx when the store answered
+ *                with an error, which was translated in one place per driver
+ *   not applied  HF_UNAVAILABLE (no byte of it left this process, or the store
+ *                said so), HF_FULL
+ *   unknown      HF_INDETERMINATE
+ *
+ * Locks: none of ours may be held around perform(), submit() or event_wait();
+ * on_done runs with none held.
+ */
+#ifndef HF__STORE_STORE_H
+#define HF__STORE_STORE_H
+
+#include "holdfast.h"
+#include "script/script.h"
+#include "store/reply.h"
+#include "util/arena.h"
+#include "util/loop.h"
+
+/* Requests of the lease lane overtake the others and ignore limits on the
+ * queue: a flood of acquires must not starve renewals and releases. */
+typedef enum hf__lane { HF__LANE_USER = 0, HF__LANE_LEASE = 1 } hf__lane;
+
+typedef struct hf__request hf__request;
+struct hf__request {
+    /* Filled by the caller. */
+    const hf__script *script; /* NULL: words[0] is a command's name */
+    const hf_bytes *words;    /* script: keys, then arguments */
+    size_t word_count;
+    size_t key_count;    /* script: how many of the words are keys */
+    int64_t began_ms;    /* on hf__clock_boot_ms(): before it was handed over */
+    int64_t deadline_ms; /* on the same clock */
+    hf__lane lane;
+    /* May be sent again when it is not known whether it was applied. */
+    bool repeatable;
+    void (*on_done)(hf__request *request); /* submit() only; the request may be
+                                              freed or reused in it */
+    void *user;                            /* the caller's */
+
+    /* Filled by the driver. */
+    hf_status status;
+    hf_reply reply; /* on HF_OK; never of kind ERROR itself */
+    hf_error error; /* on anything else */
+    /* How often it was sent in a way that may have had an effect (an answer
+     * such as NOSCRIPT says that it had none): more than 1 means that the
+     * answer may be to an earlier sending's effect. */
+    uint32_t sends;
+    hf__arena arena;
+    void *driver; /* the driver's while it owns the request */
+};
+
+/* Prepare a request; arena and result are empty afterwards. */
+void hf__request_init(hf__request *request);
+/* Free what a completed request holds; it can be filled again. */
+void hf__request_done(hf__request *request);
+/* Complete with a failure: sets status and error. */
+__attribute__((format(printf, 3, 4))) void
+hf__request_fail(hf__request *request, hf_status status, const char *format,
+                 ...);
+
+/* How a store is opened. Strings live until open() returns. */
+typedef struct hf__store_config {
+    const struct hf__url *url;
+    const char *username; /* already resolved from options, URL, environment */
+    const char *password;
+    int64_t connect_ms;
+    int64_t script_budget_ms;
+    hf__loop *loop; /* the client's; outlives the store */
+} hf__store_config;
+
+/* What a store can do beyond requests; bits of hf__store::capabilities. */
+enum {
+    HF__CAP_EVENTS = 1u << 0,  /* events arrive without polling */
+    HF__CAP_DURABLE = 1u << 1, /* an acknowledged write survives a power cut */
+    HF__CAP_LOCAL = 1u << 2    /* in this process: no round trip */
+};
+
+/* Key-value lines about a store, for people. */
+typedef void (*hf__describe_fn)(void *user, const char *name,
+                                const char *value);
+
+/* A watch that is told of events; the memory is the caller's. */
+typedef struct hf__watch {
+    void (*moved)(struct hf__watch *watch); /* on the loop thread */
+    struct hf__watch *next;                 /* the driver's */
+    uint32_t bucket;                        /* the driver's */
+} hf__watch;
+
+typedef struct hf__store hf__store;
+
+typedef struct hf__store_ops {
+    /*
+     * Open. *store is set only on HF_OK. A server is connected to and logged
+     * in to; at most connect_ms. May be called from any thread.
+     */
+    hf_status (*open)(const hf__store_config *config, hf__store **store,
+                      hf_error *err);
+
+    /*
+     * Run one request to its end on the calling thread; on return it is
+     * complete. Not past request->deadline_ms, give or take 20 ms: a request
+     * that was not given to the store by then is HF_UNAVAILABLE, one that was
+     * is HF_INDETERMINATE. Any thread, concurrently, the loop thread excepted.
+     */
+    void (*perform)(hf__store *store, hf__request *request);
+
+    /*
+     * Run requests asynchronously. Each completes exactly once by on_done, on
+     * any thread, perhaps before submit() returns, and by its own deadline.
+     * Requests of one call that go to the same shard run in their order. Never
+     * blocks on a socket; an embedded store may run the transaction right
+     * here. Any thread.
+     */
+    void (*submit)(hf__store *store, hf__request *const *requests,
+                   size_t count);
+
+    /*
+     * This client's address for wake-ups, a NUL-terminated text valid until
+     * close(). A script wakes a waiter by
+     *     redis.call('publish', 'hf:inbox:' .. inbox, topic)
+     * which moves the event counter of `topic` for that client. Never blocks.
+     */
+    const char *(*inbox)(hf__store *store);
+
+    /*
+     * Events are an eventcount, so that no wake-up is lost:
+     *     seq = event_seq(topic); run a script; if it refused:
+     *     event_wait(topic, seq, until);
+     * event_seq() makes sure, until deadline_ms at most, that this client's
+     * inbox is listened to before it returns; if it cannot, events may be
+     * lost and the caller's own poll is what wakes it. Topics may share a
+     * counter: a wake-up may be for another. Whenever events may have been
+     * missed (a reconnection) every counter moves. Any thread.
+     */
+    uint32_t (*event_seq)(hf__store *store, hf_bytes topic,
+                          int64_t deadline_ms);
+
+    /*
+     * Sleep until the topic's counter has moved past `seq`, until_ms at the
+     * latest; true if it moved. Not from the loop thread.
+     */
+    bool (*event_wait)(hf__store *store, hf_bytes topic, uint32_t seq,
+                       int64_t until_ms);
+
+    /*
+     * The callback form: watch->moved runs on the loop thread whenever the
+     * counter moves. The loop is started if it was not. HF_SYSTEM: no thread
+     * or descriptor. unwatch() returns when no call of it runs or will run;
+     * not from the loop thread.
+     */
+    hf_status (*event_watch)(hf__store *store, hf_bytes topic, hf__watch *watch,
+                             hf_error *err);
+    void (*event_unwatch)(hf__store *store, hf__watch *watch);
+
+    /*
+     * Which part of the store a key lives in (a hash slot in a cluster). All
+     * keys of one request must give the same number. 0 where there is only
+     * one part. Never blocks.
+     */
+    uint32_t (*shard)(const hf__store *store, hf_bytes key);
+
+    /*
+     * Tell `line` about the store: kind, address, version, mode. Passwords
+     * never. May block up to connect_ms.
+     */
+    void (*describe)(hf__store *store, hf__describe_fn line, void *user);
+
+    /*
+     * Close and free. Requests in flight complete first, HF_UNAVAILABLE or
+     * HF_INDETERMINATE if need be, without waiting for their answers. No call
+     * may be in progress on another thread. Not from the loop thread. In a
+     * forked child only memory is freed.
+     */
+    void (*close)(hf__store *store);
+} hf__store_ops;
+
+/* A driver's own struct begins with this. */
+struct hf__store {
+    const hf__store_ops *ops;
+    uint32_t capabilities;
+};
+
+extern const hf__store_ops hf__embedded_store_ops;
+extern const hf__store_ops hf__redis_store_ops;
+
+/*
+ * Open the store that the URL's scheme names. HF_INVALID: no such scheme;
+ * HF_UNSUPPORTED: a scheme of DESIGN that this version does not have.
+ */
+hf_status hf__store_open(const hf__store_config *config, hf__store **store,
+                         hf_error *err);
+
+#endif

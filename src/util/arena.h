@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arena.h - memory that is freed all at once. The first bytes come from the
+ * arena itself, so that a small reply costs no allocation.
+ */
+#ifndef HF__UTIL_ARENA_H
+#define HF__UTIL_ARENA_H
+
+#include <stddef.h>
+
+/* Room for the reply of every script of our own. */
+#define HF__ARENA_INLINE 512
+
+typedef struct hf__arena_chunk hf__arena_chunk;
+
+typedef struct hf__arena {
+    hf__arena_chunk *chunks; /* newest first */
+    size_t used;             /* of the newest chunk, or of inline_bytes */
+    _Alignas(16) unsigned char inline_bytes[HF__ARENA_INLINE];
+} hf__arena;
+
+/* Only resets the counters; the inline bytes are left as they are. */
+void hf__arena_init(hf__arena *arena);
+
+/* 16-byte aligned; NULL when out of memory. */
+void *hf__arena_alloc(hf__arena *arena, size_t size);
+
+/* Copy bytes into the arena with a NUL behind them; NULL: out of memory. */
+char *hf__arena_copy(hf__arena *arena, const void *data, size_t size);
+
+/* Free everything; the arena can be used again. */
+void hf__arena_free(hf__arena *arena);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clock.h - the only place that asks what time it is.
+ *
+ * Local deadlines are CLOCK_BOOTTIME, which counts while the machine sleeps;
+ * only the embedded store, which plays the part of a server, reads wall time.
+ */
+#ifndef HF__UTIL_CLOCK_H
+#define HF__UTIL_CLOCK_H
+
+#include <stdint.h>
+
+/* ms and us of CLOCK_BOOTTIME. */
+int64_t hf__clock_boot_ms(void);
+int64_t hf__clock_boot_us(void);
+
+/* us of CLOCK_MONOTONIC, for waits that take no other clock. */
+int64_t hf__clock_monotonic_us(void);
+
+/* us of processor time that the calling thread has used. */
+int64_t hf__clock_thread_us(void);
+
+/* us of Unix time (CLOCK_REALTIME). */
+int64_t hf__clock_unix_us(void);
+
+/* now + delta_ms without overflow; a delta of INT64_MAX means never. */
+int64_t hf__clock_after(int64_t now_ms, int64_t delta_ms);
+
+/* Sleep until an instant of hf__clock_boot_ms(); returns at once if past. */
+void hf__clock_sleep_until(int64_t deadline_ms);
+
+#endif

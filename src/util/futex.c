@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * futex.c - the two futex calls we use.
+ *
+ * The kernel offers no CLOCK_BOOTTIME here, so a wait is relative and slept in
+ * slices: after a suspend a sleeper looks at the clock again within one.
+ */
+#include "util/futex.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+
+/* As rare as wake-ups for nothing should be, as late as a sleeper may notice
+ * that its deadline passed while the machine slept. */
+#define SLICE_MS 5000
+
+void hf__futex_wait(const uint32_t *word, uint32_t seen, int64_t until_ms,
+                    bool shared)
+{
+    int operation = shared ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE;
+    int64_t now_us = hf__clock_boot_us();
+    struct timespec left;
+    int64_t left_us;
+
+    if (until_ms <= now_us / 1000)
+        return;
+    if (until_ms - now_us / 1000 > SLICE_MS)
+        left_us = SLICE_MS * 1000;
+    else
+        left_us = until_ms * 1000 - now_us;
+    left.tv_sec = (time_t)(left_us / 1000000);
+    left.tv_nsec = (long)(left_us % 1000000) * 1000;
+    /* Every outcome means the same to the caller: look at the word. */
+    (void)syscall(SYS_futex, word, operation, seen, &left, NULL, 0);
+}
+
+void hf__futex_wake_all(uint32_t *word, bool shared)
+{
+    int operation = shared ? FUTEX_WAKE : FUTEX_WAKE_PRIVATE;
+
+    (void)syscall(SYS_futex, word, operation, INT_MAX, NULL, NULL, 0);
+}

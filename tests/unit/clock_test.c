@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clock_test.c - clocks and the futex that waits by them.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "util/clock.h"
+#include "util/futex.h"
+
+/* A loaded machine may wake us late; never early. */
+#define LATE_MS 2000
+
+static void clock_boot_forms_agree(void **state)
+{
+    int64_t before_ms = hf__clock_boot_ms();
+    int64_t now_us = hf__clock_boot_us();
+    int64_t after_ms = hf__clock_boot_ms();
+
+    (void)state;
+    assert_true(before_ms <= now_us / 1000);
+    assert_true(now_us / 1000 <= after_ms);
+}
+
+static void clock_unix_is_the_wall_clock(void **state)
+{
+    int64_t before_s = (int64_t)time(NULL);
+    int64_t now_us = hf__clock_unix_us();
+
+    (void)state;
+    /* time() may lag a tick behind. */
+    assert_true(now_us / 1000000 >= before_s);
+    assert_true(now_us / 1000000 <= before_s + 60);
+}
+
+static void clock_after_does_not_overflow(void **state)
+{
+    (void)state;
+    assert_true(hf__clock_after(5, 10) == 15);
+    assert_true(hf__clock_after(5, -10) == -5);
+    assert_true(hf__clock_after(-5, INT64_MAX) == INT64_MAX);
+    assert_true(hf__clock_after(5, INT64_MAX - 1) == INT64_MAX);
+    assert_true(hf__clock_after(-5, INT64_MIN) == INT64_MIN);
+}
+
+static void clock_sleep_ends_at_its_instant(void **state)
+{
+    int64_t at_ms = hf__clock_boot_ms() + 20;
+
+    (void)state;
+    hf__clock_sleep_until(at_ms);
+    assert_in_range(hf__clock_boot_ms(), at_ms, at_ms + LATE_MS);
+    hf__clock_sleep_until(at_ms);
+    hf__clock_sleep_until(-1);
+    assert_in_range(hf__clock_boot_ms(), at_ms, at_ms + LATE_MS);
+}
+
+static void futex_wait_ends_at_its_deadline(void **state)
+{
+    int64_t at_ms = hf__clock_boot_ms() + 20;
+    uint32_t word = 1;
+
+    (void)state;
+    while (hf__clock_boot_ms() < at_ms)
+        hf__futex_wait(&word, 1, at_ms, false);
+    assert_in_range(hf__clock_boot_ms(), at_ms, at_ms + LATE_MS);
+    hf__futex_wait(&word, 1, at_ms, false);
+    hf__futex_wait(&word, 1, INT64_MIN, true);
+    assert_true(hf__clock_boot_ms() <= at_ms + 2 * LATE_MS);
+}
+
+static void futex_wait_does_not_sleep_on_another_value(void **state)
+{
+    int64_t at_ms = hf__clock_boot_ms();
+    uint32_t word = 1;
+
+    (void)state;
+    hf__futex_wait(&word, 0, INT64_MAX, false);
+    assert_true(hf__clock_boot_ms() <= at_ms + LATE_MS);
+}
+
+static void *sleep_on(void *user)
+{
+    uint32_t *word = user;
+
+    while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == 0)
+        hf__futex_wait(word, 0, INT64_MAX, true);
+    return NULL;
+}
+
+static void futex_wake_wakes_every_sleeper(void **state)
+{
+    enum { COUNT = 4 };
+    pthread_t threads[COUNT];
+    int64_t began_ms = hf__clock_boot_ms();
+    uint32_t word = 0;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, sleep_on, &word), 0);
+    hf__clock_sleep_until(began_ms + 20);
+    __atomic_store_n(&word, 1, __ATOMIC_RELEASE);
+    hf__futex_wake_all(&word, true);
+    for (size_t i = 0; i < COUNT; i++)
+        pthread_join(threads[i], NULL);
+    /* Not only by the slice of 5 s that a wait is cut into. */
+    assert_true(hf__clock_boot_ms() < began_ms + 20 + LATE_MS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clock_boot_forms_agree),
+        cmocka_unit_test(clock_unix_is_the_wall_clock),
+        cmocka_unit_test(clock_after_does_not_overflow),
+        cmocka_unit_test(clock_sleep_ends_at_its_instant),
+        cmocka_unit_test(futex_wait_ends_at_its_deadline),
+        cmocka_unit_test(futex_wait_does_not_sleep_on_another_value),
+        cmocka_unit_test(futex_wake_wakes_every_sleeper),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

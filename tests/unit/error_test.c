@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * error_test.c - messages: one line, bounded, quoted.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "util/error.h"
+
+static void fail_fills_the_error_and_returns_the_status(void **state)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    (void)state;
+    err.sys_errno = 99;
+    assert_int_equal(hf__fail(&err, HF_HELD, "held by %d", 7), HF_HELD);
+    assert_int_equal(err.status, HF_HELD);
+    assert_int_equal(err.sys_errno, 0);
+    assert_string_equal(err.message, "held by 7");
+    assert_int_equal(err.struct_size, sizeof(err));
+}
+
+static void fail_without_an_error_only_returns_the_status(void **state)
+{
+    hf_error from = HF_ERROR_INIT;
+
+    (void)state;
+    from.status = HF_LOST;
+    assert_int_equal(hf__fail(NULL, HF_INVALID, "x"), HF_INVALID);
+    assert_int_equal(hf__fail_errno(NULL, HF_SYSTEM, 1, "x"), HF_SYSTEM);
+    assert_int_equal(hf__fail_copy(NULL, &from), HF_LOST);
+    hf__fail_prefix(NULL, "x");
+}
+
+static void fail_errno_appends_the_text_of_the_number(void **state)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(
+        hf__fail_errno(&err, HF_SYSTEM, ENOENT, "cannot open %s", "\"x\""),
+        HF_SYSTEM);
+    assert_int_equal(err.sys_errno, ENOENT);
+    assert_string_equal(err.message,
+                        "cannot open \"x\": No such file or directory");
+}
+
+static void fail_makes_one_line_of_control_characters(void **state)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    (void)state;
+    hf__fail(&err, HF_SCRIPT, "%s", "a\nb\r\tc\x1b[31m\x7f");
+    assert_string_equal(err.message, "a b  c [31m ");
+}
+
+static void fail_cuts_what_is_too_long(void **state)
+{
+    char text[1000];
+    hf_error err = HF_ERROR_INIT;
+
+    (void)state;
+    memset(text, 'x', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
+    hf__fail(&err, HF_INVALID, "%s", text);
+    assert_int_equal(strlen(err.message), HF_ERROR_MESSAGE_SIZE - 1);
+    hf__fail_errno(&err, HF_SYSTEM, ENOENT, "%s", text);
+    assert_int_equal(strlen(err.message), HF_ERROR_MESSAGE_SIZE - 1);
+    hf__fail_prefix(&err, "%s", text);
+    assert_int_equal(strlen(err.message), HF_ERROR_MESSAGE_SIZE - 1);
+}
+
+static void fail_prefix_keeps_status_and_message(void **state)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    (void)state;
+    hf__fail_errno(&err, HF_SYSTEM, EACCES, "open");
+    hf__fail_prefix(&err, "store %d", 1);
+    assert_int_equal(err.status, HF_SYSTEM);
+    assert_int_equal(err.sys_errno, EACCES);
+    assert_string_equal(err.message, "store 1: open: Permission denied");
+}
+
+static void fail_copy_copies_all_but_the_struct_size(void **state)
+{
+    hf_error from = HF_ERROR_INIT;
+    hf_error to = {.struct_size = 1};
+
+    (void)state;
+    hf__fail_errno(&from, HF_SYSTEM, EACCES, "open");
+    assert_int_equal(hf__fail_copy(&to, &from), HF_SYSTEM);
+    assert_int_equal(to.struct_size, 1);
+    assert_int_equal(to.status, HF_SYSTEM);
+    assert_int_equal(to.sys_errno, EACCES);
+    assert_string_equal(to.message, from.message);
+}
+
+static void quoted_shows_printable_ascii_as_it_is(void **state)
+{
+    char text[HF__QUOTED_SIZE];
+
+    (void)state;
+    assert_string_equal(hf__quoted(text, hf_str("it's 100%")), "\"it's 100%\"");
+    assert_string_equal(hf__quoted(text, hf_view(NULL, 0)), "\"\"");
+}
+
+static void quoted_shows_the_rest_as_numbers(void **state)
+{
+    char text[HF__QUOTED_SIZE];
+
+    (void)state;
+    assert_string_equal(hf__quoted(text, hf_view("a\0\n\"\\\xff", 6)),
+                        "\"a\\x00\\x0a\\x22\\x5c\\xff\"");
+}
+
+static void quoted_cuts_after_forty_bytes(void **state)
+{
+    unsigned char bytes[100];
+    char text[HF__QUOTED_SIZE];
+
+    (void)state;
+    memset(bytes, 'k', sizeof(bytes));
+    hf__quoted(text, hf_view(bytes, 40));
+    assert_int_equal(strlen(text), 42);
+    hf__quoted(text, hf_view(bytes, 41));
+    assert_int_equal(strlen(text), 45);
+    assert_string_equal(text + 41, "\"...");
+    /* The longest result there is. */
+    memset(bytes, 0xff, sizeof(bytes));
+    hf__quoted(text, hf_view(bytes, sizeof(bytes)));
+    assert_int_equal(strlen(text), 165);
+    assert_true(strlen(text) < HF__QUOTED_SIZE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fail_fills_the_error_and_returns_the_status),
+        cmocka_unit_test(fail_without_an_error_only_returns_the_status),
+        cmocka_unit_test(fail_errno_appends_the_text_of_the_number),
+        cmocka_unit_test(fail_makes_one_line_of_control_characters),
+        cmocka_unit_test(fail_cuts_what_is_too_long),
+        cmocka_unit_test(fail_prefix_keeps_status_and_message),
+        cmocka_unit_test(fail_copy_copies_all_but_the_struct_size),
+        cmocka_unit_test(quoted_shows_printable_ascii_as_it_is),
+        cmocka_unit_test(quoted_shows_the_rest_as_numbers),
+        cmocka_unit_test(quoted_cuts_after_forty_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

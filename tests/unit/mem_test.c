@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mem_test.c - the allocator and its seam: each allocation of a piece of work
+ * fails once, and the work reports it and leaks nothing (which the sanitizers
+ * see).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/reply.h"
+#include "util/arena.h"
+#include "util/buf.h"
+#include "util/heap.h"
+#include "util/loop.h"
+#include "util/mem.h"
+#include "util/url.h"
+
+/* More allocations than any work below makes. */
+#define ALLOCATIONS_MAX 100
+
+static void mem_seam_fails_exactly_one_allocation(void **state)
+{
+    void *memory[5];
+
+    (void)state;
+    hf__alloc_fail_after(2);
+    for (size_t i = 0; i < 5; i++) {
+        memory[i] = hf__alloc(8);
+        assert_int_equal(memory[i] == NULL, i == 2);
+    }
+    for (size_t i = 0; i < 5; i++)
+        hf__free(memory[i]);
+    hf__alloc_fail_after(0);
+    hf__alloc_fail_after(-1);
+    memory[0] = hf__alloc(8);
+    assert_non_null(memory[0]);
+    hf__free(memory[0]);
+}
+
+static void mem_every_form_of_allocation_can_fail(void **state)
+{
+    char *memory = hf__strdup("kept");
+
+    (void)state;
+    assert_non_null(memory);
+    hf__alloc_fail_after(0);
+    assert_null(hf__alloc(1));
+    hf__alloc_fail_after(0);
+    assert_null(hf__calloc(1, 1));
+    hf__alloc_fail_after(0);
+    assert_null(hf__realloc(memory, 100));
+    assert_string_equal(memory, "kept");
+    hf__alloc_fail_after(0);
+    assert_null(hf__strdup("x"));
+    hf__alloc_fail_after(0);
+    assert_null(hf__memdup("x", 1));
+    hf__alloc_fail_after(-1);
+    hf__free(memory);
+}
+
+static void mem_size_zero_gives_memory(void **state)
+{
+    void *memory = hf__alloc(0);
+
+    (void)state;
+    assert_non_null(memory);
+    memory = hf__realloc(memory, 0);
+    assert_non_null(memory);
+    hf__free(memory);
+    memory = hf__calloc(0, 8);
+    assert_non_null(memory);
+    hf__free(memory);
+    hf__free(NULL);
+}
+
+static void mem_overflow_is_refused(void **state)
+{
+    (void)state;
+    assert_null(hf__calloc(SIZE_MAX / 2, 4));
+    assert_null(hf__memdup("x", SIZE_MAX));
+}
+
+static void mem_copies_end_with_a_nul(void **state)
+{
+    char *copy = hf__memdup("a\0b", 3);
+
+    (void)state;
+    assert_non_null(copy);
+    assert_memory_equal(copy, "a\0b", 4);
+    hf__free(copy);
+    copy = hf__memdup(NULL, 0);
+    assert_string_equal(copy, "");
+    hf__free(copy);
+}
+
+static bool work_on_url(void)
+{
+    hf__url url;
+    hf_status status = hf__url_parse("redis://a:b@c:1/d?e=f", &url, NULL);
+
+    assert_true(status == HF_OK || status == HF_NO_MEMORY);
+    if (status == HF_OK)
+        hf__url_done(&url);
+    return status == HF_OK;
+}
+
+static bool work_on_buf(void)
+{
+    hf__buf buf;
+    bool done = true;
+    size_t size = 0;
+
+    hf__buf_init(&buf, 100000);
+    for (int i = 0; i < 1000 && done; i++) {
+        done = hf__buf_append(&buf, "0123456789", 10);
+        if (done)
+            size += 10;
+        assert_int_equal(hf__buf_size(&buf), size);
+    }
+    hf__buf_done(&buf);
+    return done;
+}
+
+static bool work_on_arena(void)
+{
+    static const char bytes[700];
+    hf__arena arena;
+    hf_reply reply;
+    bool done;
+
+    hf__arena_init(&arena);
+    done = hf__reply_set_array(&reply, 30, &arena);
+    for (size_t i = 0; i < 30 && done; i++)
+        done = hf__reply_set_bytes(&reply.array.items[i], HF_REPLY_STRING,
+                                   bytes, sizeof(bytes), &arena);
+    hf__arena_free(&arena);
+    return done;
+}
+
+static bool work_on_heap(void)
+{
+    hf__heap heap;
+    bool done;
+
+    hf__heap_init(&heap);
+    done = hf__heap_reserve(&heap, 10) && hf__heap_reserve(&heap, 1000);
+    hf__heap_done(&heap);
+    return done;
+}
+
+static void do_nothing(void *user)
+{
+    (void)user;
+}
+
+static bool work_on_alarm(void)
+{
+    hf__loop *loop = hf__loop_new();
+    hf__alarm *alarm = NULL;
+    hf_status status;
+
+    if (loop == NULL)
+        return false;
+    assert_int_equal(hf__loop_start(loop, NULL), HF_OK);
+    status = hf__alarm_new(loop, do_nothing, NULL, &alarm, NULL);
+    assert_true(status == HF_OK || status == HF_NO_MEMORY);
+    assert_int_equal(alarm != NULL, status == HF_OK);
+    hf__alarm_free(alarm);
+    hf__loop_free(loop);
+    return status == HF_OK;
+}
+
+/* At least `least` failures, then success once nothing is left to fail. */
+static void fail_each(bool (*work)(void), long least)
+{
+    long after = 0;
+
+    for (; after < ALLOCATIONS_MAX; after++) {
+        bool done;
+
+        hf__alloc_fail_after(after);
+        done = work();
+        hf__alloc_fail_after(-1);
+        if (done)
+            break;
+    }
+    assert_in_range(after, least, ALLOCATIONS_MAX - 1);
+}
+
+static void mem_each_failure_is_reported(void **state)
+{
+    (void)state;
+    fail_each(work_on_url, 1);
+    fail_each(work_on_buf, 5);
+    fail_each(work_on_arena, 3);
+    fail_each(work_on_heap, 2);
+    fail_each(work_on_alarm, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mem_seam_fails_exactly_one_allocation),
+        cmocka_unit_test(mem_every_form_of_allocation_can_fail),
+        cmocka_unit_test(mem_size_zero_gives_memory),
+        cmocka_unit_test(mem_overflow_is_refused),
+        cmocka_unit_test(mem_copies_end_with_a_nul),
+        cmocka_unit_test(mem_each_failure_is_reported),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

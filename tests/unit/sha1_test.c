@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sha1_test.c - SHA-1 against RFC 3174 and around its block borders.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "util/mem.h"
+#include "util/sha1.h"
+
+/* RFC 3174, section 7.3: a text repeated so many times. */
+static void sha1_agrees_with_the_rfc(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t times;
+        const char *digest;
+    } rows[] = {
+        {"abc", 1, "a9993e364706816aba3e25717850c26c9cd0d89d"},
+        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1,
+         "84983e441c3bd26ebaae4aa1f95129e5e54670f1"},
+        {"a", 1000000, "34aa973cd4c4daa4f61eeb2bdbad27316534016f"},
+        {"0123456701234567012345670123456701234567012345670123456701234567", 10,
+         "dea356a2cddd90c7a7ecedc5ebb563934f460452"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        size_t size = strlen(rows[i].text);
+        char *message = hf__alloc(size * rows[i].times);
+        char digest[HF__SHA1_HEX_SIZE];
+
+        assert_non_null(message);
+        for (size_t k = 0; k < rows[i].times; k++)
+            memcpy(message + k * size, rows[i].text, size);
+        hf__sha1_hex(message, size * rows[i].times, digest);
+        assert_string_equal(digest, rows[i].digest);
+        hf__free(message);
+    }
+}
+
+static void sha1_of_nothing_is_known(void **state)
+{
+    char digest[HF__SHA1_HEX_SIZE];
+
+    (void)state;
+    hf__sha1_hex(NULL, 0, digest);
+    assert_string_equal(digest, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+}
+
+/* So many times the letter x; digests from coreutils' sha1sum. */
+static void sha1_pads_right_at_every_block_border(void **state)
+{
+    static const struct {
+        size_t size;
+        const char *digest;
+    } rows[] = {
+        {55, "cef734ba81a024479e09eb5a75b6ddae62e6abf1"},
+        {56, "901305367c259952f4e7af8323f480d59f81335b"},
+        {57, "025ecbd5d70f8fb3c5457cd96bab13fda305dc59"},
+        {63, "0ddc4e0cccd9a12850deb5abb0853a4425559fec"},
+        {64, "bb2fa3ee7afb9f54c6dfb5d021f14b1ffe40c163"},
+        {65, "78c741ddc482e4cdf8c474a0876347a0905b6233"},
+        {119, "4300320394f7ee239bcdce7d3b8bcee173a0cd5c"},
+        {120, "ceb2821639c4b6dcb10bce0e522ca2e608ce056d"},
+        {127, "e463484d274607e1897d4099497cbf2aedcf8206"},
+        {128, "150fa3fbdc899bd0b8f95a9fb6027f564d953762"},
+        {129, "2699b675922cc84a9b0dfd926eb7f8211c78693d"},
+    };
+    char message[129];
+
+    (void)state;
+    memset(message, 'x', sizeof(message));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char digest[HF__SHA1_HEX_SIZE];
+
+        hf__sha1_hex(message, rows[i].size, digest);
+        assert_string_equal(digest, rows[i].digest);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sha1_agrees_with_the_rfc),
+        cmocka_unit_test(sha1_of_nothing_is_known),
+        cmocka_unit_test(sha1_pads_right_at_every_block_border),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Turn scripts/*.lua into C.
+
+    embed_scripts.py OUTPUT_DIR SCRIPT.lua...
+
+writes OUTPUT_DIR/script/script_ids.h (one number for each script, in the order
+of their names) and OUTPUT_DIR/script/scripts.c (the table hf__scripts). Only
+the body is embedded, since every first use of a script sends it; its SHA-1 is
+of exactly those bytes. A script whose header and body disagree stops the build.
+"""
+
+import hashlib
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import scriptfile  # noqa: E402
+
+NOTICE = """/* SPDX-License-Identifier: Apache-2.0 */
+/* Generated from scripts/ by tools/embed_scripts.py. */
+"""
+
+
+def c_string(text):
+    """One C literal a line, so that the generated file can be read."""
+    escapes = {"\\": "\\\\", '"': '\\"', "\t": "\\t", "\n": "\\n", "?": "\\?"}
+    return "\n".join('      "%s"' % "".join(escapes.get(c, c) for c in line)
+                     for line in text.splitlines(keepends=True))
+
+
+def ids(scripts):
+    names = "".join(f"    HF__SCRIPT_{s.name.upper()},\n" for s in scripts)
+    return (NOTICE + "#ifndef HF__SCRIPT_SCRIPT_IDS_H\n"
+            "#define HF__SCRIPT_SCRIPT_IDS_H\n\n"
+            "typedef enum hf__script_id {\n" + names +
+            "    HF__SCRIPT_COUNT\n} hf__script_id;\n\n#endif\n")
+
+
+def table(scripts):
+    rows = []
+    for script in scripts:
+        body = script.body.encode("ascii")
+        digest = hashlib.sha1(body).hexdigest()
+        rows.append(
+            f"    {{ /* {script.name} */\n"
+            f'      "{script.name}",\n{c_string(script.body)},\n'
+            f'      {len(body)},\n      "{digest}",\n'
+            f"      HF__SCRIPT_{script.name.upper()},\n"
+            f"      {'true' if script.repeatable else 'false'} }},\n")
+    return (NOTICE + '#include "script/script.h"\n\n'
+            "const hf__script hf__scripts[] = {\n" + "".join(rows) + "};\n")
+
+
+def write_if_changed(path, text):
+    if not path.exists() or path.read_text(encoding="ascii") != text:
+        path.write_text(text, encoding="ascii")
+
+
+def main(arguments):
+    if len(arguments) < 2:
+        sys.exit(__doc__.strip())
+    output = Path(arguments[0]) / "script"
+    scripts = [scriptfile.load(path) for path in arguments[1:]]
+    scripts.sort(key=lambda script: script.name)
+    findings = [f"{script.path}:{line}: {what}" for script in scripts
+                for line, what in sorted(script.findings)]
+    if findings:
+        sys.exit("\n".join(findings))
+    output.mkdir(parents=True, exist_ok=True)
+    write_if_changed(output / "script_ids.h", ids(scripts))
+    write_if_changed(output / "scripts.c", table(scripts))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Is every function of holdfast.h documented, and exported by holdfast.map?"""
+
+import re
+from pathlib import Path
+
+import source
+
+HEADER = Path("include/holdfast.h")
+MAP = Path("src/holdfast.map")
+DECLARATION = re.compile(r"^HF_API\b(?!_)([^;{]*?)\b(hf_\w+)\((.*?)\);",
+                         re.M | re.S)
+
+
+def comment_before(text, offset):
+    """The /** comment that ends right before `offset`, as clean lines."""
+    match = re.search(r"/\*\*((?:(?!\*/).)*)\*/\s*$", text[:offset], re.S)
+    if not match:
+        return None
+    return [re.sub(r"^\s*\*? ?", "", line).rstrip()
+            for line in match.group(1).strip("\n").split("\n")]
+
+
+def parameters(text):
+    names = []
+    for part in text.split(","):
+        if part.strip() != "void":
+            names.append(re.findall(r"\w+", re.sub(r"\[.*?\]", "", part))[-1])
+    return names
+
+
+def tags(lines, tag):
+    """(name, text) of each @tag, further lines joined."""
+    joined = re.sub(r"\n(?!@|\n)\s*", " ", "\n".join(lines))
+    return re.findall(r"^@%s\s+(\w+)[ \t]*(.*)$" % tag, joined, re.M)
+
+
+def check_function(lines, result, name, arguments, statuses):
+    """Yield what is wrong with the comment of one function."""
+    text = "\n".join(lines)
+    if not lines or not lines[0].strip() or lines[0].startswith("@"):
+        yield "no summary in its first line"
+    documented = tags(lines, "param")
+    expected = parameters(arguments)
+    if [param for param, _ in documented] != expected:
+        yield (f"@param {', '.join(p for p, _ in documented) or 'none'}; "
+               f"its parameters are {', '.join(expected) or 'none'}")
+    for param, what in documented:
+        if not what:
+            yield f"@param {param} is not explained"
+    retvals = tags(lines, "retval")
+    names = [value for value, _ in retvals]
+    for value, what in retvals:
+        if value not in statuses:
+            yield f"@retval {value} is not in HF_STATUS_MAP"
+        if not what:
+            yield f"@retval {value} is not explained"
+    for value in sorted({value for value in names if names.count(value) > 1}):
+        yield f"@retval {value} stands twice"
+    if re.search(r"\bhf_status\s*$", result) and expected[-1:] == ["err"]:
+        if "HF_OK" not in names:
+            yield "no @retval HF_OK"
+        if "HF_MUST_USE" not in result:
+            yield "no HF_MUST_USE"
+    elif not re.search(r"\bvoid\s*$", result) and "@return" not in text:
+        yield "no @return"
+    if not re.search(r"\bSince\s+\d+\.\d+", text):
+        yield "no 'Since <version>'"
+
+
+def exported(text):
+    text = re.sub(r"#[^\n]*", "", text)
+    return re.findall(r"^\s*([\w*]+);", text.split("local:")[0], re.M)
+
+
+def main():
+    top = source.root()
+    text = (top / HEADER).read_text()
+    code = source.blank(text)
+    statuses = {"HF_" + name for name in
+                re.findall(r"\bX\((\w+), \d+, \"", text)}
+    findings = []
+    declared = []
+    for match in DECLARATION.finditer(code):
+        result, name, arguments = match.groups()
+        line = source.line_of(code, match.start(2))
+        declared.append(name)
+        lines = comment_before(text, match.start())
+        if lines is None:
+            findings.append((HEADER, line, f"{name}() has no /** comment"))
+            continue
+        findings += [(HEADER, line, f"{name}(): {what}") for what in
+                     check_function(lines, result, name, arguments, statuses)]
+    names = exported((top / MAP).read_text())
+    findings += [(MAP, 1, f"{name} is in holdfast.h but not exported")
+                 for name in declared if name not in names]
+    findings += [(MAP, 1, f"{name} is exported but not in holdfast.h")
+                 for name in names if name not in declared]
+    if not declared:
+        findings.append((HEADER, 1, "no HF_API function was found"))
+    source.report(findings)
+
+
+main()

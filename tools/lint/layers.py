@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Data flows one way: cli, API, core, script and store, driver, util.
+
+Checks every #include "..." against the layer its file lies in, and that foreign
+libraries are met only where they belong.
+"""
+
+import re
+
+import source
+
+# Where a file lies -> what its #include "..." may name, relative to src/.
+# First match counts. "store/*" is store.h and its like, no driver's folder.
+LAYERS = (
+    ("src/util/", ("util/", "holdfast.h")),
+    ("src/script/", ("script/", "util/", "holdfast.h")),
+    ("src/store/redis/", ("store/redis/", "store/*", "script/", "util/",
+                          "holdfast.h")),
+    ("src/store/embedded/", ("store/embedded/", "store/*", "script/", "util/",
+                             "holdfast.h")),
+    ("src/store/", ("store/*", "script/", "util/", "holdfast.h")),
+    ("src/core/", ("core/", "store/*", "script/", "util/", "holdfast.h")),
+    ("include/", ()),
+)
+# These are users of the library: they see it and what lies beside them.
+USERS = ("cli/", "tests/conformance/", "tests/seeds/")
+
+# Foreign header -> the folders that may meet it.
+FOREIGN = (
+    (r"lmdb\.h", ("src/store/embedded/",)),
+    (r"(lua|lualib|lauxlib|lua-cjson|lua-bitop)\.h", ("src/store/embedded/",)),
+    (r"uv\.h", ("src/util/", "src/store/redis/", "src/store/embedded/")),
+    (r"(sys/socket|sys/un|netinet/\w+|arpa/inet|netdb)\.h",
+     ("src/store/redis/",)),
+)
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)',
+                     re.M)
+
+
+def may_name(allowed, name):
+    for pattern in allowed:
+        if pattern.endswith("/*"):
+            folder = pattern[:-1]
+            if name.startswith(folder) and "/" not in name[len(folder):]:
+                return True
+        elif pattern.endswith("/"):
+            if name.startswith(pattern):
+                return True
+        elif name == pattern:
+            return True
+    return False
+
+
+def is_own(top, path, name):
+    """A header of this folder, or of tests/support for a test."""
+    if path.parts[0] == "tests" and name.startswith("support/"):
+        return (top / "tests" / name).is_file()
+    return (top / path.parent / name).is_file()
+
+
+def check_own(top, path, name):
+    """What is wrong with `#include "name"` in this file, or None."""
+    place = path.as_posix()
+    if ".." in name.split("/"):
+        return f'"{name}" climbs out of its folder'
+    for folder, allowed in LAYERS:
+        if not place.startswith(folder):
+            continue
+        if not may_name(allowed, name):
+            return f'{folder} may not include "{name}"'
+        return None
+    if place.startswith(USERS) and name != "holdfast.h" \
+            and not is_own(top, path, name):
+        return f'only holdfast.h and its own headers, not "{name}"'
+    return None
+
+
+def check_foreign(path, name):
+    place = path.as_posix()
+    if not place.startswith("src/"):
+        return None
+    for pattern, folders in FOREIGN:
+        if re.fullmatch(pattern, name) and not place.startswith(folders):
+            return f"<{name}> belongs to {', '.join(folders)}"
+    return None
+
+
+def main():
+    top = source.root()
+    findings = []
+    for path in source.files(top, "*.c", "*.h"):
+        text = source.blank((top / path).read_text(errors="replace"), False)
+        for match in INCLUDE.finditer(text):
+            own, foreign = match.groups()
+            what = (check_own(top, path, own) if own
+                    else check_foreign(path, foreign))
+            if what:
+                line = source.line_of(text, match.start())
+                findings.append((path, line, what))
+    source.report(findings)
+
+
+main()

@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Do the headers of scripts/*.lua say what the bodies do? The rules are in
+tools/scriptfile.py, which the build uses too."""
+
+import sys
+from pathlib import Path
+
+import source
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import scriptfile  # noqa: E402
+
+
+def main():
+    top = source.root()
+    findings = []
+    for path in source.files(top, "scripts/*.lua"):
+        script = scriptfile.load(top / path)
+        findings += [(path, line, what) for line, what
+                     in sorted(script.findings)]
+    source.report(findings)
+
+
+main()

@@ -1,0 +1,238 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# selftest.sh - does each check catch what it is for? A small tree passes every
+# check; then one thing at a time is made wrong in a copy, and the check must
+# fail and name it.
+#
+# shellcheck disable=SC2016 # "$" is sed's last line here
+set -eu
+cd "$(dirname "$0")/../.."
+export PYTHONDONTWRITEBYTECODE=1
+checks=$PWD/tools/lint
+top=$(mktemp -d)
+trap 'rm -rf "$top"' EXIT
+trap 'exit 1' HUP INT TERM
+good=$top/good bad=$top/bad
+failures=0
+
+make_good()
+{
+    mkdir -p "$good"/include "$good"/scripts "$good"/src/core "$good"/cli \
+        "$good"/src/util "$good"/src/store/redis "$good"/tests/conformance \
+        "$good"/tools/lint
+    cp .clang-format "$good"
+    cp include/holdfast.h "$good"/include
+    cp src/holdfast.map "$good"/src
+    cp scripts/lock_renew.lua scripts/hash_put.lua scripts/lock_release.lua \
+        "$good"/scripts
+    cp src/util/heap.h src/util/heap.c src/util/mem.h src/util/mem.c \
+        "$good"/src/util
+    c_file core/x.c '#include "util/heap.h"' 'int hf__x;' \
+        >"$good"/src/core/x.c
+    c_file x.c '#include "holdfast.h"' 'int x;' >"$good"/cli/x.c
+}
+
+# A C file with its opening, and the given lines.
+c_file()
+{
+    printf '/* SPDX-License-Identifier: Apache-2.0 */\n'
+    printf '/* %s - an example. */\n' "$(basename "$1")"
+    shift
+    printf '%s\n' "$@"
+}
+
+complain()
+{
+    echo "tools/lint/selftest.sh:1: $1"
+    failures=$((failures + 1))
+}
+
+# The check must fail on the tree $bad, in a line that matches.
+expect()
+{
+    if output=$("$checks/$1" "$bad" 2>&1); then
+        complain "$1 did not catch: $2"
+    elif ! echo "$output" | grep -Eq -- "^[^ :]+:[0-9]+: .*($2)"; then
+        complain "$1 caught something else than: $2"
+        echo "$output"
+    fi
+}
+
+renew()
+{
+    rm -rf "$bad"
+    cp -r "$good" "$bad"
+}
+
+# bad_c CHECK PATTERN PATH LINE...: a new C file with these lines.
+bad_c()
+{
+    check=$1 pattern=$2 path=$3
+    shift 3
+    renew
+    mkdir -p "$bad/$(dirname "$path")"
+    c_file "$path" "$@" >"$bad/$path"
+    expect "$check" "$pattern"
+}
+
+# bad_edit CHECK PATTERN PATH SED: an edit of a good file, which must have an
+# effect.
+bad_edit()
+{
+    renew
+    sed -i -E "$4" "$bad/$3"
+    if cmp -s "$good/$3" "$bad/$3"; then
+        complain "the edit '$4' changes nothing in $3"
+    fi
+    expect "$1" "$2"
+}
+
+lines()
+{
+    yes "$2" | head -n "$1"
+}
+
+make_good
+for check in format.sh limits.py layers.py calls.py header.py scripts.py \
+    text.py; do
+    if ! output=$("$checks/$check" "$good" 2>&1); then
+        complain "$check finds fault with the good tree"
+        echo "$output"
+    fi
+done
+
+# format
+bad_c format.sh 'clang-format' src/core/y.c 'int  y;'
+bad_edit format.sh 'clang-format' src/util/heap.c 's/^    return/  return/'
+
+# limits
+bad_c limits.py 'y.. has 71 lines' src/core/y.c 'int y(void)' '{' \
+    "$(lines 68 '    ;')" '}'
+bad_c limits.py 'y.. has 71 lines' src/core/y.c 'struct {int a;} a = {1};' \
+    '__attribute__((format(printf, 1, 2))) static struct s y(int (*f)(void))' \
+    '{' "$(lines 68 '    if (1) { char c = 0x7d + "}"[0]; }')" '}'
+bad_c limits.py 'file has 801 lines' src/core/y.c "$(lines 799 'int y;')"
+bad_c limits.py 'file has 1501 lines' src/core/y.h "$(lines 1499 'int y;')"
+allow() # PATTERN ENTRY
+{
+    renew
+    echo "$2" >"$bad/tools/lint/limits.allow"
+    c_file y.c 'int y(void)' '{' "$(lines 68 '    ;')" '}' \
+        >"$bad/src/core/y.c"
+    expect limits.py "$1"
+}
+allow 'lower its 80' 'src/core/y.c:y 80'
+allow 'needs no exception' 'src/util/heap.c:settle 80'
+allow 'does not exist' 'src/core/y.c:z 80'
+
+# layers
+bad_c layers.py 'may not include .core/' src/util/y.c '#include "core/x.h"'
+bad_c layers.py 'may not include .store/' src/util/y.c '#include "store/s.h"'
+bad_c layers.py 'may not include .store/redis/' src/core/y.c \
+    '#include "store/redis/conn.h"'
+bad_c layers.py 'may not include .core/' src/store/redis/y.c \
+    '# include "core/lock.h"'
+bad_c layers.py 'may not include .store/embedded/' src/store/redis/y.c \
+    '#include "store/embedded/env.h"'
+bad_c layers.py 'may not include .store/redis/' src/store/y.c \
+    '#include "store/redis/conn.h"'
+bad_c layers.py 'climbs' src/core/y.c '#include "../util/heap.h"'
+bad_c layers.py 'lmdb.h> belongs' src/core/y.c '#include <lmdb.h>'
+bad_c layers.py 'lua.h> belongs' src/store/redis/y.c '#include <lua.h>'
+bad_c layers.py 'uv.h> belongs' src/core/y.c '#include <uv.h>'
+bad_c layers.py 'sys/socket.h> belongs' src/core/y.c '#include <sys/socket.h>'
+bad_c layers.py 'only holdfast.h' cli/y.c '#include "util/heap.h"'
+bad_c layers.py 'only holdfast.h' tests/conformance/y.c '#include "util/buf.h"'
+
+# calls
+for call in malloc free strdup clock_gettime usleep getrandom printf fprintf \
+    exit sprintf strcpy strcat strncpy strtok atoi atol gets alloca rand srand
+do
+    bad_c calls.py "$call\(\)" src/core/y.c "int y = $call (0);"
+done
+for call in sprintf strcpy strtok atoi rand; do
+    bad_c calls.py "$call\(\)" cli/y.c "int y = $call(0);"
+done
+bad_c calls.py 'malloc\(\)' src/util/mem2.c 'void *y = malloc(1);'
+renew
+c_file y.c '/* malloc(1) */' 'char *y = "malloc(1)";' 'int z = a.free(b);' \
+    'int v = a->free(b);' 'int w = my_malloc(1);' >"$bad/src/core/y.c"
+"$checks/calls.py" "$bad" || complain "calls.py finds what is no call"
+
+# header
+h=include/holdfast.h
+bad_edit header.py 'hf_version.*no /\*\* comment' $h \
+    's|^HF_API const char \*hf_version|int unrelated;\n&|'
+bad_edit header.py 'no summary' $h 's/^ \* Version of the library that .*/ */'
+bad_edit header.py '@param client, keys, ttl_ms, err' $h \
+    '/^ \* Remaining time to live/,/^HF_API/s/@param key /@param keys /'
+bad_edit header.py '@param client, key, err; its' $h '/@param ttl_ms  \[out/d'
+bad_edit header.py '@param client is not explained' $h \
+    's/@param client  open client$/@param client/'
+bad_edit header.py 'HF_NOPE is not in HF_STATUS_MAP' $h \
+    's/@retval HF_HELD  /@retval HF_NOPE  /'
+bad_edit header.py 'hf_key_ttl.*no @retval HF_OK' $h \
+    '/^ \* Remaining time to live/,/^HF_API/{/@retval HF_OK /d}'
+bad_edit header.py 'HF_DENIED stands twice' $h \
+    '/^ \* Remaining time to live/,/^HF_API/s/HF_INVALID  /HF_DENIED  /'
+bad_edit header.py 'hf_lock_token.*no @return' $h \
+    's/@return the token; 0 before/the token; 0 before/'
+bad_edit header.py "hf_version.*no 'Since" $h \
+    '/^ \* Version of the library that/,/^HF_API/s/Since 0.1/Always/'
+bad_edit header.py 'hf_key_ttl.*no HF_MUST_USE' $h \
+    's/HF_MUST_USE (hf_status hf_key_ttl)/\1/'
+bad_edit header.py 'hf_version is in holdfast.h but not exported' \
+    src/holdfast.map '/hf_version/d'
+bad_edit header.py 'hf_\* is exported' src/holdfast.map \
+    's/^( *)hf_version;/&\n\1hf_*;/'
+
+# scripts
+renew_lua=scripts/lock_renew.lua put=scripts/hash_put.lua
+release=scripts/lock_release.lua
+bad_edit scripts.py 'ARGV\[1\] is documented but not used' $release \
+    's/~= ARGV\[1\]/~= 1/'
+bad_edit scripts.py 'ARGV\[2\] is not documented' $release \
+    's/~= ARGV\[1\]/~= ARGV[1] .. ARGV[2]/'
+bad_edit scripts.py 'KEYS\[2\] is not documented' $release '/^KEYS\[2\]/d'
+bad_edit scripts.py 'KEYS\[i\] is documented but not used' $renew_lua \
+    's/ipairs\(KEYS\)/ipairs({})/'
+bad_edit scripts.py 'ARGV\[n.i\] is not documented' $renew_lua '/^ARGV.n\+i/d'
+bad_edit scripts.py 'ARGV\[i\] is documented but not used' $renew_lua \
+    's/ARGV\[i\] then/1 then/'
+bad_edit scripts.py 'ARGV\[5\.\.\.\] is not documented' $put \
+    's/unpack\(ARGV, 4\)/unpack(ARGV, 5)/'
+bad_edit scripts.py 'not numbered' $put 's/^ARGV\[1\]/ARGV[7]/'
+bad_edit scripts.py 'in a form the header cannot' $release \
+    's/~= ARGV\[1\]/~= select(1, ARGV)/'
+bad_edit scripts.py 'is not explained' $release 's/^(ARGV.1.).*/\1/'
+bad_edit scripts.py '4[0-9] lines of body' $release '$s/$/'"$(
+    lines 32 '\n--' | tr -d '\n')"'/'
+bad_edit scripts.py "no 'Returns'" $release '/^Returns/d'
+bad_edit scripts.py "no 'Repeat'" $release '/^Repeat/d'
+bad_edit scripts.py "no 'Writes'" $release '/^Writes/d'
+bad_edit scripts.py "neither with 'safe' nor" $release 's/^(Repeat +)safe/\1yes/'
+bad_edit scripts.py "'Writes nothing'" $release \
+    's/^(Writes +).*/\1nothing. Cost O(1)./'
+bad_edit scripts.py 'writes KEYS\[3\]' $release 's/^Writes +KEYS\[1\]/&, KEYS[3]/'
+bad_edit scripts.py "'os.' is not for scripts" $release 's/= 1, 128/= os.time(), 128/'
+bad_edit scripts.py 'must be a lower-case string' $release "s/'del'/'DEL'/"
+bad_edit scripts.py 'must be a lower-case string' $release "s/'del'/ARGV[1]/"
+bad_edit scripts.py 'may only be called, or named' $release \
+    's/^local call = redis/local say = redis/'
+bad_edit scripts.py 'does not begin with .lock_release - ' $release \
+    's/^lock_release -/lock_free -/'
+
+# text
+bad_edit text.py 'a tab' $release 's/^    local/\tlocal/'
+bad_edit text.py 'blanks at the end' $release 's/^end$/end /'
+bad_edit text.py 'carriage return' $release 's/^end$/end\r/'
+bad_edit text.py 'a path of one machine' $release "s|'del'|'/wor""k/x'|"
+bad_edit text.py 'a path of one machine' $release "s|'del'|'/tm""p/x'|"
+bad_edit text.py 'empty lines at the end' $release '$s/$/\n/'
+bad_edit text.py 'does not open with SPDX' src/util/heap.c 1d
+bad_edit text.py 'its title' src/util/heap.c 's/heap.c - //'
+bad_edit text.py 'a // comment' src/util/heap.c 's|^}$|} // end|'
+bad_edit text.py 'ends in _t' src/util/heap.h 's/^\} hf__heap;/} hf__heap_t;/'
+
+[ $failures = 0 ]

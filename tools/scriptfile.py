@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading scripts/*.lua: the header comment, the body, and whether they agree.
+
+A script is one `--[[ ... ]]` header and a body. The header is
+
+    name - what it does.
+
+    KEYS[1]  what it is            one line for each key and argument; further
+    ARGV[1]  what it is            lines of an entry are indented
+
+    Returns  what it answers
+    Repeat   safe ... | no ...     may it run again after a lost answer?
+    Writes   the keys it writes, or nothing. Cost.
+
+A place in KEYS or ARGV is one of
+
+    1        this one              4...     this one and all behind it
+    i        one for each key      n+i      one for each key, behind the first n
+
+The body calls commands by redis.call, redis.pcall, or `call` where it begins
+with `local call = redis.call`.
+
+The build (tools/embed_scripts.py) and the lint (tools/lint/scripts.py) share
+this file, so that no script is embedded whose header is wrong.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+BODY_LINES_MAX = 40
+# A string literal of C11 may have 4095 characters.
+BODY_SIZE_MAX = 4000
+ALIAS = "local call = redis.call\n"
+SECTIONS = ("Returns", "Repeat", "Writes")
+PLACE = re.compile(r"(KEYS|ARGV)\[([^\]]+)\](?:  (\S.*))?$")
+SECTION = re.compile(r"(%s) +(\S.*)$" % "|".join(SECTIONS))
+WRITERS = frozenset("""append del expire expireat getdel getset hdel hincrby
+    hincrbyfloat hmset hset hsetnx incr incrby incrbyfloat decr decrby lpush
+    lpop rpush rpop lrem lset ltrim persist pexpire pexpireat psetex rename
+    sadd spop srem set setex setnx setrange unlink zadd zincrby zpopmax
+    zpopmin zrem zremrangebyrank zremrangebyscore""".split())
+
+
+@dataclass
+class Place:
+    """A documented place in KEYS or ARGV."""
+    line: int
+    spec: str
+
+
+@dataclass
+class Script:
+    path: Path
+    name: str = ""
+    places: dict = field(default_factory=lambda: {"KEYS": [], "ARGV": []})
+    sections: dict = field(default_factory=dict)
+    section_lines: dict = field(default_factory=dict)
+    body: str = ""
+    body_line: int = 1
+    findings: list = field(default_factory=list)
+
+    def find(self, line, what):
+        self.findings.append((line, what))
+
+    @property
+    def repeatable(self):
+        return self.sections["Repeat"].startswith("safe")
+
+
+def load(path):
+    """Read and check one script; what is wrong is in .findings."""
+    path = Path(path)
+    script = Script(path, name=path.stem)
+    text = path.read_text(encoding="ascii", errors="replace")
+    match = re.match(r"--\[\[\n(.*?)\n\]\]\n", text, re.S)
+    if not match:
+        script.find(1, "does not begin with a --[[ ... ]] header")
+        return script
+    script.body = text[match.end():]
+    script.body_line = text[:match.end()].count("\n") + 1
+    _read_header(script, match.group(1).split("\n"))
+    _check_sections(script)
+    _check_body(script)
+    for what in ("KEYS", "ARGV"):
+        _check_places(script, what)
+    return script
+
+
+def _read_header(script, lines):
+    if not re.fullmatch(r"[a-z]+(_[a-z]+)+", script.name):
+        script.find(1, "the file's name is not <noun>_<verb>.lua")
+    if not lines[0].startswith(script.name + " - "):
+        script.find(2, f"the header does not begin with '{script.name} - '")
+    in_entry = True  # the summary may go on without indentation
+    for number, line in enumerate(lines[1:], start=3):
+        place, section = PLACE.match(line), SECTION.match(line)
+        if place:
+            if not place.group(3):
+                script.find(number, f"{line} is not explained")
+            script.places[place.group(1)].append(Place(number, place.group(2)))
+        elif section:
+            if section.group(1) in script.sections:
+                script.find(number, f"{section.group(1)} stands twice")
+            script.sections[section.group(1)] = section.group(2)
+            script.section_lines[section.group(1)] = number
+        elif not line:
+            in_entry = False
+        elif not in_entry and not line.startswith(" "):
+            script.find(number, "neither KEYS[..], ARGV[..], "
+                        + ", ".join(SECTIONS) + " nor indented")
+
+
+def _check_sections(script):
+    for name in SECTIONS:
+        if name not in script.sections:
+            script.find(1, f"the header has no '{name}'")
+            script.sections[name] = ""
+    repeat = script.sections["Repeat"]
+    if repeat and not re.match(r"(safe|no)\b", repeat):
+        script.find(script.section_lines["Repeat"],
+                    "'Repeat' begins neither with 'safe' nor with 'no'")
+
+
+def _code(script):
+    """The body with comments and the insides of strings blanked."""
+    def blank(match):
+        text = match.group(0)
+        if text.startswith("--"):
+            return re.sub(r"[^\n]", " ", text)
+        return text[0] + " " * (len(text) - 2) + text[-1]
+    pattern = r"--\[\[.*?\]\]|--[^\n]*|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\""
+    return re.sub(pattern, blank, script.body, flags=re.S)
+
+
+def _check_body(script):
+    def line_of(offset):
+        return script.body_line + script.body.count("\n", 0, offset)
+
+    code = _code(script)
+    count = len(script.body.splitlines())
+    if count > BODY_LINES_MAX:
+        script.find(script.body_line,
+                    f"{count} lines of body, at most {BODY_LINES_MAX}")
+    if len(script.body) > BODY_SIZE_MAX:
+        script.find(script.body_line,
+                    f"{len(script.body)} bytes of body, at most {BODY_SIZE_MAX}")
+    if not script.body.strip():
+        script.find(script.body_line, "no body")
+    for match in re.finditer(r"\b(os|io|debug)\.|\bmath\.random|\b(load|"
+                             r"loadstring|dofile|require|print)\b", code):
+        script.find(line_of(match.start()),
+                    f"'{match.group(0)}' is not for scripts: time comes from "
+                    "redis.call('time'), everything else from ARGV")
+    wrote = None
+    for match in re.finditer(r"\bredis\.p?call\b(?!\s*\()", code):
+        if not code.startswith(ALIAS) or match.start() > len(ALIAS):
+            script.find(line_of(match.start()),
+                        "redis.call may only be called, or named 'call' by "
+                        f"'{ALIAS.strip()}' in the first line")
+    for match in re.finditer(r"(?:\bredis\.p?|(?<![.\w]))call\s*\(\s*", code):
+        name = re.match(r"'([a-z]+)'", script.body[match.end():])
+        if not name:
+            script.find(line_of(match.start()),
+                        "a command's name must be a lower-case string here")
+        elif name.group(1) in WRITERS:
+            wrote = wrote or name.group(1)
+    writes = script.sections["Writes"]
+    if wrote and writes.startswith("nothing"):
+        script.find(script.section_lines["Writes"],
+                    f"'Writes nothing', but the body calls '{wrote}'")
+    documented = {place.spec for place in script.places["KEYS"]}
+    for spec in re.findall(r"KEYS\[([^\]]+)\]", writes):
+        if spec not in documented:
+            script.find(script.section_lines["Writes"],
+                        f"writes KEYS[{spec}], which is not documented")
+
+
+def _uses(script, what):
+    """How the body uses KEYS or ARGV: a list of (line, spec), where spec is
+    '3', '4...', 'i', 'n+i', or None for a form that nothing describes."""
+    code = _code(script)
+    rules = (
+        (r"\[(\d+)\]", lambda m: m.group(1)),
+        (r"\[[a-z_]\w*\]", lambda m: "i"),
+        (r"\[#KEYS \+ [a-z_]\w*\]", lambda m: "n+i"),
+    )
+    uses = []
+    for match in re.finditer(r"\b%s\b" % what, code):
+        line = script.body_line + code.count("\n", 0, match.start())
+        before, after = code[:match.start()], code[match.end():]
+        loop = re.search(r"\bfor [a-z_]\w* = (\d+), #$", before)
+        tail = re.match(r", (\d+)\)", after)
+        if loop:
+            uses.append((line, loop.group(1) + "..."))
+        elif before.endswith("#"):
+            continue
+        elif before.endswith("unpack(") and tail:
+            uses.append((line, tail.group(1) + "..."))
+        elif before.endswith(("ipairs(", "unpack(")) and after.startswith(")"):
+            uses.append((line, "i"))
+        else:
+            found = None
+            for pattern, spec in rules:
+                index = re.match(pattern, after)
+                if index:
+                    found = spec(index)
+            uses.append((line, found))
+    return uses
+
+
+def _check_places(script, what):
+    documented = script.places[what]
+    specs = [place.spec for place in documented]
+    numbers = [int(re.match(r"\d+", spec).group(0)) for spec in specs
+               if re.fullmatch(r"\d+(\.\.\.)?", spec)]
+    for place in documented:
+        if not re.fullmatch(r"[1-9]\d*(\.\.\.)?|i|n\+i", place.spec):
+            script.find(place.line, f"{what}[{place.spec}]: no such form")
+    if numbers != list(range(1, len(numbers) + 1)):
+        script.find(documented[0].line, f"{what} is not numbered 1, 2, ...")
+    open_ended = any(spec.endswith("...") for spec in specs)
+    used = set()
+    for line, spec in _uses(script, what):
+        used.add(spec)
+        if spec is None:
+            script.find(line, f"{what} is used in a form the header cannot "
+                        "describe")
+        elif spec not in specs and not (spec == "i" and open_ended):
+            script.find(line, f"{what}[{spec}] is not documented")
+    for place in documented:
+        if place.spec not in used:
+            script.find(place.line,
+                        f"{what}[{place.spec}] is documented but not used")
