@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bit.c - commands on single bits of strings. Bit 0 is the highest bit of the
+ * first byte; behind the end of a string all bits are 0.
+ */
+#include <string.h>
+
+#include "store/embedded/dispatch.h"
+#include "store/embedded/number.h"
+
+#define BIT_MAX ((int64_t)HF_VALUE_MAX * 8)
+
+static bool read_offset(hf__tx *tx, hf_bytes word, int64_t *offset)
+{
+    if (hf__number_integer(word, offset) && *offset >= 0 && *offset < BIT_MAX)
+        return true;
+    hf__say_error(tx, "ERR bit offset is not an integer or out of range");
+    return false;
+}
+
+static unsigned bit_of(const unsigned char *data, uint64_t at)
+{
+    return (unsigned)data[at / 8] >> (7 - at % 8) & 1u;
+}
+
+static void run_getbit(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    const unsigned char *content;
+    hf__record *record;
+    int64_t offset;
+
+    (void)count;
+    if (!read_offset(tx, words[2], &offset) ||
+        !hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+        return;
+    content = record == NULL ? NULL : hf__content(tx, record);
+    if (content == NULL || (uint64_t)offset / 8 >= record->content_size)
+        hf__say_integer(tx, 0);
+    else
+        hf__say_integer(tx, bit_of(content, (uint64_t)offset));
+}
+
+/* Set the bit and return what it was; -1: fatal. */
+static int set_bit(hf__tx *tx, hf__record *record, uint64_t at, bool bit)
+{
+    size_t old = record->content_size;
+    size_t size = old > at / 8 ? old : (size_t)(at / 8) + 1;
+    unsigned char *content = hf__content_edit(tx, record, size);
+    unsigned mask = 1u << (7 - at % 8);
+    unsigned was;
+
+    if (content == NULL)
+        return -1;
+    memset(content + old, 0, size - old);
+    was = content[at / 8];
+    content[at / 8] = (unsigned char)(bit ? was | mask : was & ~mask);
+    return (was & mask) != 0;
+}
+
+static void run_setbit(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+    int64_t offset, bit;
+    int was;
+
+    (void)count;
+    if (!read_offset(tx, words[2], &offset))
+        return;
+    if (!hf__number_integer(words[3], &bit) || bit < 0 || bit > 1) {
+        hf__say_error(tx, "ERR bit is not an integer or out of range");
+        return;
+    }
+    if (!hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+        return;
+    if (record == NULL)
+        record = hf__key_make(tx, words[1], HF__TYPE_STRING);
+    if (record == NULL)
+        return;
+    was = set_bit(tx, record, (uint64_t)offset, bit != 0);
+    if (was >= 0)
+        hf__say_integer(tx, was);
+}
+
+/* -------------------------------------------------------------- BITCOUNT */
+
+/* Bits from `first` to `last`; empty if they are in the wrong order. */
+typedef struct bits {
+    int64_t first;
+    int64_t last;
+} bits;
+
+static bool read_unit(hf__tx *tx, hf_bytes word, bool *by_bit)
+{
+    *by_bit = hf__word_is(word, "bit");
+    if (*by_bit || hf__word_is(word, "byte"))
+        return true;
+    hf__say_error(tx, HF__ERROR_SYNTAX);
+    return false;
+}
+
+/* From places that may count from the end, in bits or bytes. */
+static bits place(int64_t size, int64_t start, int64_t end, bool by_bit)
+{
+    int64_t total = by_bit ? size * 8 : size;
+
+    if (start < 0)
+        start = start + total < 0 ? 0 : start + total;
+    if (end < 0)
+        end = end + total < 0 ? 0 : end + total;
+    if (end >= total)
+        end = total - 1;
+    if (start > end)
+        return (bits){1, 0};
+    if (by_bit)
+        return (bits){start, end};
+    return (bits){start * 8, end * 8 + 7};
+}
+
+static int64_t count_bits(const unsigned char *data, bits range)
+{
+    int64_t count = 0;
+    int64_t at = range.first;
+
+    while (at <= range.last && at % 8 != 0)
+        count += bit_of(data, (uint64_t)at++);
+    for (; at + 7 <= range.last; at += 8)
+        count += __builtin_popcount(data[at / 8]);
+    while (at <= range.last)
+        count += bit_of(data, (uint64_t)at++);
+    return count;
+}
+
+static void run_bitcount(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    const unsigned char *content;
+    hf__record *record;
+    int64_t start = 0;
+    int64_t end = -1;
+    bool by_bit = false;
+
+    if (!hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+        return;
+    if (record == NULL) {
+        hf__say_integer(tx, 0);
+        return;
+    }
+    if (count == 3 || count > 5) {
+        hf__say_error(tx, HF__ERROR_SYNTAX);
+        return;
+    }
+    if (count >= 4 && (!hf__word_integer(tx, words[2], &start) ||
+                       !hf__word_integer(tx, words[3], &end)))
+        return;
+    /* Before the unit is looked at, as in Redis. */
+    if (start < 0 && end < 0 && start > end) {
+        hf__say_integer(tx, 0);
+        return;
+    }
+    if (count == 5 && !read_unit(tx, words[4], &by_bit))
+        return;
+    content = hf__content(tx, record);
+    if (content != NULL)
+        hf__say_integer(tx,
+                        count_bits(content, place((int64_t)record->content_size,
+                                                  start, end, by_bit)));
+}
+
+/* ---------------------------------------------------------------- BITPOS */
+
+static int64_t find_bit(const unsigned char *data, bits range, unsigned wanted)
+{
+    const unsigned char none = wanted ? 0x00 : 0xff;
+    int64_t at = range.first;
+
+    while (at <= range.last) {
+        if (at % 8 == 0 && at + 7 <= range.last && data[at / 8] == none)
+            at += 8;
+        else if (bit_of(data, (uint64_t)at) == wanted)
+            return at;
+        else
+            at++;
+    }
+    return -1;
+}
+
+typedef struct search {
+    int64_t bit;
+    int64_t start, end;
+    bool by_bit;
+    bool bounded; /* an end was given */
+} search;
+
+static bool read_search(hf__tx *tx, const hf_bytes *words, size_t count,
+                        search *what)
+{
+    if (count > 6) {
+        hf__say_error(tx, HF__ERROR_SYNTAX);
+        return false;
+    }
+    what->end = -1;
+    what->bounded = count >= 5;
+    return (count < 4 || hf__word_integer(tx, words[3], &what->start)) &&
+           (count < 6 || read_unit(tx, words[5], &what->by_bit)) &&
+           (count < 5 || hf__word_integer(tx, words[4], &what->end));
+}
+
+static void say_position(hf__tx *tx, hf__record *record, const search *what)
+{
+    int64_t size = (int64_t)record->content_size;
+    const unsigned char *content = hf__content(tx, record);
+    bits range = place(size, what->start, what->end, what->by_bit);
+    int64_t found;
+
+    if (content == NULL)
+        return;
+    found = find_bit(content, range, what->bit != 0);
+    /* The zeros behind the string count unless an end was given. */
+    if (found < 0 && what->bit == 0 && !what->bounded &&
+        range.first <= range.last)
+        found = size * 8;
+    hf__say_integer(tx, found);
+}
+
+static void run_bitpos(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    search what = {0};
+    hf__record *record;
+
+    if (!hf__word_integer(tx, words[2], &what.bit))
+        return;
+    if (what.bit != 0 && what.bit != 1) {
+        hf__say_error(tx, "ERR The bit argument must be 1 or 0.");
+        return;
+    }
+    if (!hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+        return;
+    if (record == NULL)
+        hf__say_integer(tx, what.bit != 0 ? -1 : 0);
+    else if (read_search(tx, words, count, &what))
+        say_position(tx, record, &what);
+}
+
+/* ----------------------------------------------------------------- BITOP */
+
+typedef enum operation { AND, OR, XOR, NOT, NONE } operation;
+
+static operation read_operation(hf_bytes word)
+{
+    static const char *const names[] = {"and", "or", "xor", "not"};
+    int at = AND;
+
+    while (at < NONE && !hf__word_is(word, names[at]))
+        at++;
+    return (operation)at;
+}
+
+/* What the longest source has. false: one is no string, said, or fatal. */
+static bool measure(hf__tx *tx, const hf_bytes *keys, size_t count,
+                    size_t *longest)
+{
+    hf__record *record;
+
+    *longest = 0;
+    for (size_t i = 0; i < count; i++) {
+        hf__tx_trim(tx);
+        if (!hf__key_of_type(tx, keys[i], HF__TYPE_STRING, &record))
+            return false;
+        if (record != NULL && record->content_size > *longest)
+            *longest = record->content_size;
+    }
+    return true;
+}
+
+/* Combine into `sum` what a source has, and zeros behind it. */
+static void combine(operation what, unsigned char *sum, size_t size,
+                    const unsigned char *from, size_t from_size)
+{
+    for (size_t i = 0; i < size; i++) {
+        unsigned char byte = i < from_size ? from[i] : 0;
+
+        if (what == AND)
+            sum[i] &= byte;
+        else if (what == OR)
+            sum[i] |= byte;
+        else if (what == XOR)
+            sum[i] ^= byte;
+        else
+            sum[i] = (unsigned char)~byte;
+    }
+}
+
+/* The result in tx->scratch, `size` bytes. NULL: fatal. */
+static unsigned char *operate(hf__tx *tx, operation what, const hf_bytes *keys,
+                              size_t count, size_t size)
+{
+    unsigned char *sum = hf__tx_scratch(tx, size);
+
+    if (sum == NULL)
+        return NULL;
+    memset(sum, what == AND ? 0xff : 0, size);
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *content = NULL;
+        hf__record *record;
+
+        hf__tx_trim(tx);
+        record = hf__key_find(tx, keys[i]);
+        if (record != NULL)
+            content = hf__content(tx, record);
+        if (tx->fatal != HF_OK)
+            return NULL;
+        combine(what, sum, size, content,
+                content == NULL ? 0 : record->content_size);
+    }
+    return sum;
+}
+
+static void run_bitop(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    operation what = read_operation(words[1]);
+    unsigned char *sum;
+    hf__record *record;
+    size_t size;
+
+    if (what == NONE) {
+        hf__say_error(tx, HF__ERROR_SYNTAX);
+        return;
+    }
+    if (what == NOT && count != 4) {
+        hf__say_error(tx, "ERR BITOP NOT must be called with a single source "
+                          "key.");
+        return;
+    }
+    if (!measure(tx, words + 3, count - 3, &size))
+        return;
+    if (size == 0) {
+        record = hf__key_find(tx, words[2]);
+        if (record != NULL)
+            hf__key_delete(tx, record);
+    } else {
+        sum = operate(tx, what, words + 3, count - 3, size);
+        record =
+            sum == NULL ? NULL : hf__key_make(tx, words[2], HF__TYPE_STRING);
+        if (record == NULL || !hf__content_set(tx, record, sum, size))
+            return;
+    }
+    hf__say_integer(tx, (int64_t)size);
+}
+
+#define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
+
+const hf__command hf__commands_bit[] = {
+    {"getbit", 3, 0, run_getbit},      {"setbit", 4, GROWS, run_setbit},
+    {"bitcount", -2, 0, run_bitcount}, {"bitpos", -3, 0, run_bitpos},
+    {"bitop", -4, GROWS, run_bitop},   {NULL, 0, 0, NULL}};

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * copy.c - RENAME and COPY, of keys of any type.
+ *
+ * The elements of a large key hang on its id: a new name takes the id over, a
+ * copy has one of its own and all the records anew.
+ */
+#include <string.h>
+
+#include "store/embedded/dispatch.h"
+#include "store/embedded/packed.h"
+
+#define PREFIX_SIZE 9u /* of an element's record: kind, keyid */
+
+/* Copied at a time: enough that looking up where to go on costs little. */
+#define BATCH_SIZE (size_t)(64u << 10)
+
+/* ---------------------------------------------------------------- elements */
+
+/* Where the copying of one kind stands. */
+typedef struct batch {
+    unsigned char after[HF__LMDB_KEY_MAX]; /* the last record, or a prefix */
+    size_t after_size;
+    size_t used; /* of tx->scratch */
+    bool begun;
+    bool more;
+} batch;
+
+static void put_prefix(unsigned char *at, unsigned char kind, uint64_t keyid)
+{
+    at[0] = kind;
+    for (size_t i = 0; i < 8; i++)
+        at[1 + i] = (unsigned char)(keyid >> (56 - 8 * i));
+}
+
+/* Keep a record as u32 size of its name, u32 of its value, name, value. */
+static bool keep_record(hf__tx *tx, batch *at, const MDB_val *key,
+                        const MDB_val *value)
+{
+    uint32_t sizes[2] = {(uint32_t)key->mv_size, (uint32_t)value->mv_size};
+    size_t size = sizeof(sizes) + key->mv_size + value->mv_size;
+    unsigned char *room = hf__tx_scratch(tx, at->used + size);
+
+    if (room == NULL)
+        return false;
+    room += at->used;
+    memcpy(room, sizes, sizeof(sizes));
+    memcpy(room + sizeof(sizes), key->mv_data, key->mv_size);
+    if (value->mv_size > 0)
+        memcpy(room + sizeof(sizes) + key->mv_size, value->mv_data,
+               value->mv_size);
+    at->used += size;
+    memcpy(at->after, key->mv_data, key->mv_size);
+    at->after_size = key->mv_size;
+    at->begun = true;
+    return true;
+}
+
+static bool is_after(const batch *at, const MDB_val *key)
+{
+    /* The record of an empty field is no longer than the prefix. */
+    return !at->begun || key->mv_size != at->after_size ||
+           memcmp(key->mv_data, at->after, at->after_size) != 0;
+}
+
+/* Fetch what comes after `at->after`, from the same key. */
+static void fetch(hf__tx *tx, batch *at)
+{
+    MDB_val key = {at->after_size, at->after};
+    unsigned char prefix[PREFIX_SIZE];
+    MDB_val value;
+    MDB_cursor *cursor;
+    int rc = mdb_cursor_open(tx->txn, tx->env->dbi, &cursor);
+
+    memcpy(prefix, at->after, sizeof(prefix));
+    at->used = 0;
+    at->more = false;
+    if (rc != MDB_SUCCESS) {
+        hf__tx_fail(tx, rc);
+        return;
+    }
+    rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+    while (rc == MDB_SUCCESS && key.mv_size >= sizeof(prefix) &&
+           memcmp(key.mv_data, prefix, sizeof(prefix)) == 0) {
+        at->more = at->used >= BATCH_SIZE;
+        if (at->more ||
+            (is_after(at, &key) && !keep_record(tx, at, &key, &value)))
+            break;
+        rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    if (rc != MDB_SUCCESS && rc != MDB_NOTFOUND)
+        hf__tx_fail(tx, rc);
+}
+
+static void put_batch(hf__tx *tx, const batch *at, uint64_t keyid)
+{
+    unsigned char *record = tx->scratch;
+
+    for (size_t done = 0; done < at->used && tx->fatal == HF_OK;) {
+        uint32_t sizes[2];
+        unsigned char *name = record + done + sizeof(sizes);
+        MDB_val key, value;
+
+        memcpy(sizes, record + done, sizeof(sizes));
+        put_prefix(name, name[0], keyid);
+        key = (MDB_val){sizes[0], name};
+        value = (MDB_val){sizes[1], name + sizes[0]};
+        (void)hf__tx_put(tx, &key, &value);
+        done += sizeof(sizes) + sizes[0] + sizes[1];
+    }
+}
+
+static void copy_elements(hf__tx *tx, uint64_t from, uint64_t to)
+{
+    static const unsigned char kinds[] = {HF__RECORD_ELEMENT, HF__RECORD_ORDER,
+                                          HF__RECORD_LIST};
+
+    for (size_t i = 0; i < sizeof(kinds); i++) {
+        batch at;
+
+        put_prefix(at.after, kinds[i], from);
+        at.after_size = PREFIX_SIZE;
+        at.begun = false;
+        do {
+            fetch(tx, &at);
+            put_batch(tx, &at, to);
+        } while (at.more && tx->fatal == HF_OK);
+    }
+}
+
+/* -------------------------------------------------------------------- keys */
+
+/* A key that is as `record` in everything but its elements. NULL: fatal. */
+static hf__record *make_like(hf__tx *tx, hf_bytes key, hf__record *record)
+{
+    hf__record *made = hf__key_make(tx, key, (hf__type)record->type);
+    const unsigned char *content = hf__content(tx, record);
+
+    if (made == NULL || content == NULL ||
+        !hf__content_set(tx, made, content, record->content_size))
+        return NULL;
+    made->expire_ms = record->expire_ms;
+    made->count = record->count;
+    return made;
+}
+
+static void copy(hf__tx *tx, hf__record *record, hf_bytes key)
+{
+    hf__record *made = make_like(tx, key, record);
+
+    if (made != NULL && record->form == HF__FORM_ELEMENTS &&
+        hf__elements_begin(tx, made))
+        copy_elements(tx, record->keyid, made->keyid);
+}
+
+static void rename_to(hf__tx *tx, hf__record *record, hf_bytes key)
+{
+    hf__record *made = make_like(tx, key, record);
+
+    if (made == NULL)
+        return;
+    made->form = record->form;
+    made->keyid = record->keyid;
+    /* Its elements have a key still: they are no orphans. */
+    record->form = HF__FORM_INLINE;
+    hf__key_delete(tx, record);
+}
+
+/* ---------------------------------------------------------------- commands */
+
+/* Returns what RENAMENX answers; -1: an error was said. */
+static int rename_key(hf__tx *tx, const hf_bytes *words, bool replace)
+{
+    hf__record *record = hf__key_find(tx, words[1]);
+
+    if (record == NULL) {
+        hf__say_error(tx, "ERR no such key");
+        return -1;
+    }
+    if (hf__bytes_same(words[1], words[2]))
+        return 0;
+    if (!replace && hf__key_find(tx, words[2]) != NULL)
+        return 0;
+    rename_to(tx, record, words[2]);
+    return 1;
+}
+
+static void run_rename(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    (void)count;
+    if (rename_key(tx, words, true) >= 0)
+        hf__say_line(tx, "OK");
+}
+
+static void run_renamenx(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    int renamed = rename_key(tx, words, false);
+
+    (void)count;
+    if (renamed >= 0)
+        hf__say_integer(tx, renamed);
+}
+
+/* There is one database: number 0. */
+static bool check_database(hf__tx *tx, hf_bytes word)
+{
+    int64_t number;
+
+    if (!hf__word_integer(tx, word, &number))
+        return false;
+    if (number == 0)
+        return true;
+    if (number < INT32_MIN || number > INT32_MAX)
+        hf__say_error(tx, "ERR value is out of range, value must between "
+                          "-2147483648 and 2147483647");
+    else
+        hf__say_error(tx, "ERR DB index is out of range");
+    return false;
+}
+
+static bool read_options(hf__tx *tx, const hf_bytes *words, size_t count,
+                         bool *replace)
+{
+    *replace = false;
+    for (size_t i = 3; i < count; i++) {
+        if (hf__word_is(words[i], "replace")) {
+            *replace = true;
+        } else if (hf__word_is(words[i], "db") && i + 1 < count) {
+            i++;
+            if (!check_database(tx, words[i]))
+                return false;
+        } else {
+            hf__say_error(tx, HF__ERROR_SYNTAX);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void run_copy(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+    bool replace;
+
+    if (!read_options(tx, words, count, &replace))
+        return;
+    if (hf__bytes_same(words[1], words[2])) {
+        hf__say_error(tx, "ERR source and destination objects are the same");
+        return;
+    }
+    record = hf__key_find(tx, words[1]);
+    if (record == NULL || (!replace && hf__key_find(tx, words[2]) != NULL)) {
+        hf__say_integer(tx, 0);
+        return;
+    }
+    copy(tx, record, words[2]);
+    hf__say_integer(tx, 1);
+}
+
+#define WRITES HF__COMMAND_WRITES
+
+const hf__command hf__commands_copy[] = {
+    {"rename", 3, WRITES, run_rename},
+    {"renamenx", 3, WRITES, run_renamenx},
+    {"copy", -3, WRITES | HF__COMMAND_GROWS, run_copy},
+    {NULL, 0, 0, NULL}};

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hash.c - commands on hashes. Storing is in hashed.c.
+ */
+#include "store/embedded/dispatch.h"
+#include "store/embedded/hashed.h"
+#include "store/embedded/number.h"
+
+static int64_t put_pairs(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record = hf__hashed_make(tx, words[1]);
+    int64_t added = 0;
+
+    if (record == NULL)
+        return -1;
+    for (size_t i = 2; i < count && tx->fatal == HF_OK; i += 2)
+        added += hf__hashed_put(tx, record, words[i], words[i + 1]) ? 1 : 0;
+    return added;
+}
+
+static void run_hset(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    int64_t added;
+
+    if (count % 2 != 0) {
+        hf__say_arity(tx, "hset");
+        return;
+    }
+    added = put_pairs(tx, words, count);
+    if (added >= 0)
+        hf__say_integer(tx, added);
+}
+
+static void run_hmset(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    if (count % 2 != 0)
+        hf__say_arity(tx, "hmset");
+    else if (put_pairs(tx, words, count) >= 0)
+        hf__say_line(tx, "OK");
+}
+
+static void run_hsetnx(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+    hf_bytes old;
+
+    (void)count;
+    if (!hf__hashed_open(tx, words[1], &record))
+        return;
+    if (record != NULL && hf__hashed_get(tx, record, words[2], &old)) {
+        hf__say_integer(tx, 0);
+        return;
+    }
+    record = hf__hashed_make(tx, words[1]);
+    if (record == NULL)
+        return;
+    (void)hf__hashed_put(tx, record, words[2], words[3]);
+    hf__say_integer(tx, 1);
+}
+
+static void say_field(hf__tx *tx, hf__record *record, hf_bytes field)
+{
+    hf_bytes value;
+
+    if (record != NULL && hf__hashed_get(tx, record, field, &value))
+        hf__say_bytes(tx, value.data, value.size);
+    else
+        hf__say_nil(tx);
+}
+
+static void run_hget(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+
+    (void)count;
+    if (hf__hashed_open(tx, words[1], &record))
+        say_field(tx, record, words[2]);
+}
+
+static void run_hmget(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+
+    if (!hf__hashed_open(tx, words[1], &record))
+        return;
+    hf__say_array(tx, count - 2);
+    for (size_t i = 2; i < count; i++)
+        say_field(tx, record, words[i]);
+}
+
+enum { SAY_FIELDS = 1, SAY_VALUES = 2 };
+
+static void say_one(hf__tx *tx, hf_bytes field, hf_bytes value, unsigned what)
+{
+    if (what & SAY_FIELDS)
+        hf__say_bytes(tx, field.data, field.size);
+    if (what & SAY_VALUES)
+        hf__say_bytes(tx, value.data, value.size);
+}
+
+/* Exactly record->count entries are said, as was promised by the array. */
+static void say_entries(hf__tx *tx, hf__record *record, unsigned what)
+{
+    hf__hashed_walk walk;
+    hf_bytes field, value;
+    uint64_t said = 0;
+
+    hf__hashed_walk_begin(&walk, tx, record);
+    while (said < record->count &&
+           hf__hashed_walk_next(&walk, &field, &value)) {
+        say_one(tx, field, value, what);
+        said++;
+    }
+    hf__hashed_walk_end(&walk);
+    if (said < record->count)
+        hf__tx_fail(tx, MDB_CORRUPTED);
+}
+
+static void say_all(hf__tx *tx, hf_bytes key, unsigned what)
+{
+    hf__record *record;
+    size_t each = what == (SAY_FIELDS | SAY_VALUES) ? 2 : 1;
+
+    if (!hf__hashed_open(tx, key, &record))
+        return;
+    hf__say_array(tx, record == NULL ? 0 : each * (size_t)record->count);
+    if (record != NULL)
+        say_entries(tx, record, what);
+}
+
+static void run_hgetall(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    (void)count;
+    say_all(tx, words[1], SAY_FIELDS | SAY_VALUES);
+}
+
+static void run_hkeys(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    (void)count;
+    say_all(tx, words[1], SAY_FIELDS);
+}
+
+static void run_hvals(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    (void)count;
+    say_all(tx, words[1], SAY_VALUES);
+}
+
+static void run_hdel(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+    int64_t deleted = 0;
+
+    if (!hf__hashed_open(tx, words[1], &record))
+        return;
+    for (size_t i = 2; record != NULL && i < count && tx->fatal == HF_OK; i++) {
+        if (!hf__hashed_delete(tx, record, words[i]))
+            continue;
+        deleted++;
+        if (record->count == 0) {
+            hf__key_delete(tx, record);
+            record = NULL;
+        }
+    }
+    hf__say_integer(tx, deleted);
+}
+
+static void run_hexists(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+    hf_bytes value;
+
+    (void)count;
+    if (hf__hashed_open(tx, words[1], &record))
+        hf__say_integer(tx, record != NULL &&
+                                    hf__hashed_get(tx, record, words[2], &value)
+                                ? 1
+                                : 0);
+}
+
+static void run_hlen(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+
+    (void)count;
+    if (hf__hashed_open(tx, words[1], &record))
+        hf__say_integer(tx, record == NULL ? 0 : (int64_t)record->count);
+}
+
+static void run_hstrlen(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+    hf_bytes value;
+
+    (void)count;
+    if (!hf__hashed_open(tx, words[1], &record))
+        return;
+    if (record != NULL && hf__hashed_get(tx, record, words[2], &value))
+        hf__say_integer(tx, (int64_t)value.size);
+    else
+        hf__say_integer(tx, 0);
+}
+
+static void run_hincrby(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    char text[HF__NUMBER_SIZE];
+    hf__record *record;
+    hf_bytes old;
+    int64_t delta;
+    int64_t value = 0;
+
+    (void)count;
+    if (!hf__word_integer(tx, words[3], &delta) ||
+        !hf__hashed_open(tx, words[1], &record))
+        return;
+    if (record != NULL && hf__hashed_get(tx, record, words[2], &old) &&
+        !hf__number_integer(old, &value)) {
+        hf__say_error(tx, "ERR hash value is not an integer");
+        return;
+    }
+    if (__builtin_add_overflow(value, delta, &value)) {
+        hf__say_error(tx, HF__ERROR_OVERFLOW);
+        return;
+    }
+    record = hf__hashed_make(tx, words[1]);
+    if (record == NULL)
+        return;
+    (void)hf__hashed_put(tx, record, words[2],
+                         hf_view(text, hf__number_put_integer(text, value)));
+    hf__say_integer(tx, value);
+}
+
+#define WRITES HF__COMMAND_WRITES
+#define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
+
+const hf__command hf__commands_hash[] = {
+    {"hset", -4, GROWS, run_hset},      {"hmset", -4, GROWS, run_hmset},
+    {"hsetnx", 4, GROWS, run_hsetnx},   {"hget", 3, 0, run_hget},
+    {"hmget", -3, 0, run_hmget},        {"hgetall", 2, 0, run_hgetall},
+    {"hkeys", 2, 0, run_hkeys},         {"hvals", 2, 0, run_hvals},
+    {"hdel", -3, WRITES, run_hdel},     {"hexists", 3, 0, run_hexists},
+    {"hlen", 2, 0, run_hlen},           {"hstrlen", 3, 0, run_hstrlen},
+    {"hincrby", 4, GROWS, run_hincrby}, {NULL, 0, 0, NULL}};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hash_scan.c - commands that give some fields of a hash: HRANDFIELD, HSCAN.
+ */
+#include "store/embedded/dispatch.h"
+#include "store/embedded/hashed.h"
+#include "store/embedded/pick.h"
+#include "store/embedded/scan.h"
+
+static bool refer_pair(hf__members *list, hf_bytes field, hf_bytes value)
+{
+    return hf__members_refer(list, field, 0) &&
+           hf__members_refer(list, value, 0);
+}
+
+/* Views of all fields that fit the scan, if there is one, and their values. */
+static void gather(hf__record *record, const hf__scan *scan, hf__members *list)
+{
+    hf__hashed_walk walk;
+    hf_bytes field, value;
+
+    hf__hashed_walk_begin(&walk, list->tx, record);
+    while (hf__hashed_walk_next(&walk, &field, &value)) {
+        if ((scan == NULL || hf__scan_fits(scan, field)) &&
+            !refer_pair(list, field, value))
+            break;
+    }
+    hf__hashed_walk_end(&walk);
+}
+
+static void run_hrandfield(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__members list;
+    hf__record *record;
+    hf__pick pick;
+
+    if (!hf__pick_read(&pick, tx, words + 2, count - 2, "withvalues") ||
+        !hf__hashed_open(tx, words[1], &record))
+        return;
+    hf__members_init(&list, tx);
+    if (record != NULL)
+        gather(record, NULL, &list);
+    hf__pick_say(&pick, &list, true);
+}
+
+static bool visit(const hf__scan *scan, hf_bytes field, hf_bytes value,
+                  hf__members *list)
+{
+    return !hf__scan_fits(scan, field) || refer_pair(list, field, value);
+}
+
+static void run_hscan(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    uint64_t cursor = 0;
+    hf__record *record;
+    hf__members list;
+    hf__scan scan;
+
+    if (!hf__scan_cursor(&scan, tx, words[2]) ||
+        !hf__hashed_open(tx, words[1], &record))
+        return;
+    if (record == NULL) {
+        hf__scan_say_empty(tx);
+        return;
+    }
+    if (!hf__scan_options(&scan, words + 3, count - 3, false))
+        return;
+    hf__members_init(&list, tx);
+    if (record->form == HF__FORM_ELEMENTS)
+        cursor = hf__scan_elements(&scan, record, visit, &list);
+    else
+        gather(record, &scan, &list);
+    hf__scan_say_cursor(tx, cursor);
+    hf__members_say(&list, false);
+}
+
+const hf__command hf__commands_hash_scan[] = {
+    {"hrandfield", -2, 0, run_hrandfield},
+    {"hscan", -3, 0, run_hscan},
+    {NULL, 0, 0, NULL}};

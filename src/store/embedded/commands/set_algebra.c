@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * set_algebra.c - intersections, unions and differences of sets.
+ *
+ * Any number of keys is read one after another, as a transaction holds only
+ * some at once: what is left of the result meanwhile is piled up in scratch.
+ */
+#include "store/embedded/dispatch.h"
+#include "store/embedded/distinct.h"
+
+typedef enum algebra { INTERSECTION, UNION, DIFFERENCE } algebra;
+
+typedef struct result {
+    hf__pile pile;
+    const size_t *offsets; /* of its members */
+    size_t count;
+} result;
+
+/* Every key must be a set or nothing. Finds the smallest of them, and whether
+ * one is nothing. false: an error was said, or fatal. */
+static bool check_keys(hf__tx *tx, const hf_bytes *keys, size_t count,
+                       size_t *smallest, bool *empty)
+{
+    uint64_t least = UINT64_MAX;
+    hf__record *record;
+
+    *smallest = 0;
+    *empty = false;
+    for (size_t i = 0; i < count; i++) {
+        hf__tx_trim(tx);
+        if (!hf__distinct_open(tx, keys[i], &record))
+            return false;
+        if (record == NULL) {
+            *empty = true;
+        } else if (record->count < least) {
+            least = record->count;
+            *smallest = i;
+        }
+    }
+    return true;
+}
+
+static void pile_key(hf__pile *pile, hf_bytes key)
+{
+    hf__record *record;
+
+    hf__tx_trim(pile->tx);
+    if (hf__distinct_open(pile->tx, key, &record) && record != NULL)
+        (void)hf__distinct_pile(record, pile);
+}
+
+typedef struct filter {
+    hf__tx *tx;
+    hf__record *record;
+    bool wanted; /* whether what stays is in it */
+} filter;
+
+static bool passes(const void *context, hf_bytes member)
+{
+    const filter *with = context;
+
+    return hf__distinct_has(with->tx, with->record, member) == with->wanted;
+}
+
+static void filter_key(hf__pile *pile, hf_bytes key, bool wanted)
+{
+    filter with = {.tx = pile->tx, .wanted = wanted};
+
+    hf__tx_trim(pile->tx);
+    if (hf__distinct_open(pile->tx, key, &with.record) && with.record != NULL)
+        hf__pile_filter(pile, passes, &with);
+}
+
+static int compare_members(const void *context, size_t a, size_t b)
+{
+    return hf__bytes_compare(hf__pile_text(context, a),
+                             hf__pile_text(context, b));
+}
+
+static size_t drop_repeated(const hf__pile *pile, size_t *offsets)
+{
+    size_t count = 0;
+
+    hf__merge_sort(offsets, offsets + pile->count, pile->count, compare_members,
+                   pile);
+    for (size_t i = 0; i < pile->count; i++) {
+        if (count == 0 ||
+            compare_members(pile, offsets[count - 1], offsets[i]) != 0)
+            offsets[count++] = offsets[i];
+    }
+    return count;
+}
+
+static void pile_result(hf__pile *pile, algebra what, const hf_bytes *keys,
+                        size_t count, size_t smallest)
+{
+    size_t first = what == INTERSECTION ? smallest : 0;
+
+    pile_key(pile, keys[first]);
+    for (size_t i = 0; i < count && pile->tx->fatal == HF_OK; i++) {
+        if (i == first)
+            continue;
+        if (what == UNION)
+            pile_key(pile, keys[i]);
+        else
+            filter_key(pile, keys[i], what == INTERSECTION);
+    }
+}
+
+/* false: an error was said, or fatal. */
+static bool compute(hf__tx *tx, algebra what, const hf_bytes *keys,
+                    size_t count, result *made)
+{
+    size_t smallest;
+    size_t *offsets;
+    bool empty;
+
+    made->pile = (hf__pile){.tx = tx};
+    made->count = 0;
+    if (!check_keys(tx, keys, count, &smallest, &empty))
+        return false;
+    if (what == INTERSECTION && empty)
+        return true;
+    pile_result(&made->pile, what, keys, count, smallest);
+    offsets = tx->fatal == HF_OK ? hf__pile_offsets(&made->pile) : NULL;
+    if (offsets == NULL)
+        return false;
+    made->offsets = offsets;
+    made->count =
+        what == UNION ? drop_repeated(&made->pile, offsets) : made->pile.count;
+    return true;
+}
+
+static void say_result(hf__tx *tx, algebra what, const hf_bytes *keys,
+                       size_t count)
+{
+    result made;
+
+    if (!compute(tx, what, keys, count, &made))
+        return;
+    hf__say_array(tx, made.count);
+    for (size_t i = 0; i < made.count; i++) {
+        hf_bytes member = hf__pile_text(&made.pile, made.offsets[i]);
+
+        hf__say_bytes(tx, member.data, member.size);
+    }
+}
+
+static void store_result(hf__tx *tx, algebra what, const hf_bytes *words,
+                         size_t count)
+{
+    hf__record *record;
+    result made;
+
+    if (!compute(tx, what, words + 2, count - 2, &made))
+        return;
+    hf__tx_trim(tx);
+    if (made.count == 0) {
+        record = hf__key_find(tx, words[1]);
+        if (record != NULL)
+            hf__key_delete(tx, record);
+    } else {
+        record = hf__key_make(tx, words[1], HF__TYPE_SET);
+        for (size_t i = 0; record != NULL && i < made.count; i++)
+            (void)hf__distinct_add(tx, record,
+                                   hf__pile_text(&made.pile, made.offsets[i]));
+    }
+    hf__say_integer(tx, (int64_t)made.count);
+}
+
+static void run_sinter(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    say_result(tx, INTERSECTION, words + 1, count - 1);
+}
+
+static void run_sunion(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    say_result(tx, UNION, words + 1, count - 1);
+}
+
+static void run_sdiff(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    say_result(tx, DIFFERENCE, words + 1, count - 1);
+}
+
+static void run_sinterstore(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    store_result(tx, INTERSECTION, words, count);
+}
+
+static void run_sunionstore(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    store_result(tx, UNION, words, count);
+}
+
+static void run_sdiffstore(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    store_result(tx, DIFFERENCE, words, count);
+}
+
+/* The words behind the keys. false: an error, which was said. */
+static bool read_limit(hf__tx *tx, const hf_bytes *words, size_t count,
+                       int64_t *limit)
+{
+    *limit = 0;
+    for (size_t i = 0; i < count; i += 2) {
+        if (i + 1 == count || !hf__word_is(words[i], "limit")) {
+            hf__say_error(tx, HF__ERROR_SYNTAX);
+            return false;
+        }
+        if (!hf__word_at_least(tx, words[i + 1], 0,
+                               "ERR LIMIT can't be negative", limit))
+            return false;
+    }
+    return true;
+}
+
+static void run_sintercard(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    int64_t key_count, limit, found;
+    size_t keys;
+    result made;
+
+    if (!hf__word_at_least(tx, words[1], 1, HF__ERROR_KEY_COUNT, &key_count))
+        return;
+    if (key_count > (int64_t)count - 2) {
+        hf__say_error(tx, "ERR Number of keys can't be greater than number of "
+                          "args");
+        return;
+    }
+    keys = (size_t)key_count;
+    if (!read_limit(tx, words + 2 + keys, count - 2 - keys, &limit) ||
+        !compute(tx, INTERSECTION, words + 2, keys, &made))
+        return;
+    found = (int64_t)made.count;
+    hf__say_integer(tx, limit > 0 && found > limit ? limit : found);
+}
+
+#define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
+
+const hf__command hf__commands_set_algebra[] = {
+    {"sinter", -2, 0, run_sinter},
+    {"sunion", -2, 0, run_sunion},
+    {"sdiff", -2, 0, run_sdiff},
+    {"sinterstore", -3, GROWS, run_sinterstore},
+    {"sunionstore", -3, GROWS, run_sunionstore},
+    {"sdiffstore", -3, GROWS, run_sdiffstore},
+    {"sintercard", -3, 0, run_sintercard},
+    {NULL, 0, 0, NULL}};

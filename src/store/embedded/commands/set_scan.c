@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * set_scan.c - SSCAN.
+ *
+ * The cursor is the place of the next member in the order of hashes, which it
+ * keeps as long as it is there: unlike those of the other scans it needs not
+ * be remembered. A small set is given at once.
+ */
+#include "store/embedded/dispatch.h"
+#include "store/embedded/distinct.h"
+#include "store/embedded/number.h"
+#include "store/embedded/scan.h"
+
+/* Copy what fits to the pile; the next cursor. */
+static uint64_t gather(const hf__scan *scan, hf__record *record, hf__pile *pile)
+{
+    bool all = record->form == HF__FORM_INLINE;
+    uint64_t left = scan->count;
+    uint64_t last = 0;
+    uint64_t cursor = 0;
+    hf__distinct_walk walk;
+    hf_bytes member;
+
+    hf__distinct_walk_begin_at(&walk, scan->tx, record, scan->cursor);
+    while (hf__distinct_walk_next(&walk, &member)) {
+        /* Members of one place are given at once. */
+        if (!all && left == 0 && walk.place != last) {
+            cursor = walk.place;
+            break;
+        }
+        last = walk.place;
+        left -= left > 0 ? 1 : 0;
+        if (hf__scan_fits(scan, member) && !hf__pile_add(pile, member))
+            break;
+    }
+    hf__distinct_walk_end(&walk);
+    return cursor;
+}
+
+static void run_sscan(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    char text[HF__NUMBER_SIZE];
+    hf__pile pile = {.tx = tx};
+    hf__packed at = {0};
+    hf__record *record;
+    hf__scan scan;
+    uint64_t cursor;
+
+    if (!hf__scan_cursor(&scan, tx, words[2]) ||
+        !hf__distinct_open(tx, words[1], &record))
+        return;
+    if (record == NULL) {
+        hf__scan_say_empty(tx);
+        return;
+    }
+    if (!hf__scan_options(&scan, words + 3, count - 3, false))
+        return;
+    cursor = gather(&scan, record, &pile);
+    if (tx->fatal != HF_OK)
+        return;
+    hf__say_array(tx, 2);
+    hf__say_bytes(tx, text, hf__number_put_integer(text, (int64_t)cursor));
+    hf__say_array(tx, pile.count);
+    while (hf__pile_next(&pile, &at))
+        hf__say_bytes(tx, at.text.data, at.text.size);
+}
+
+const hf__command hf__commands_set_scan[] = {{"sscan", -3, 0, run_sscan},
+                                             {NULL, 0, 0, NULL}};

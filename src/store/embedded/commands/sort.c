@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sort.c - SORT and SORT_RO of lists, sets and sorted sets: the options and
+ * the answer. The order is made in sort_order.c.
+ */
+#include <string.h>
+
+#include "store/embedded/commands/sort.h"
+#include "store/embedded/dispatch.h"
+#include "store/embedded/listed.h"
+#include "store/embedded/pattern.h"
+
+/* ----------------------------------------------------------------- options */
+
+static bool read_limit(hf__tx *tx, const hf_bytes *words,
+                       hf__sort_options *what)
+{
+    return hf__word_integer(tx, words[0], &what->offset) &&
+           hf__word_integer(tx, words[1], &what->count);
+}
+
+static void set_by(hf_bytes pattern, hf__sort_options *what)
+{
+    what->by = pattern;
+    what->has_by = true;
+    /* Of several the last counts, but one of these stays in force. */
+    if (hf__pattern_is_constant(pattern))
+        what->unsorted = true;
+}
+
+/* How many words an option takes; 0: none is like this. */
+static size_t option_size(const hf_bytes *words, size_t left, bool may_store)
+{
+    if (hf__word_is(words[0], "asc") || hf__word_is(words[0], "desc") ||
+        hf__word_is(words[0], "alpha"))
+        return 1;
+    if (hf__word_is(words[0], "limit"))
+        return left > 2 ? 3 : 0;
+    if (hf__word_is(words[0], "by") || hf__word_is(words[0], "get") ||
+        (may_store && hf__word_is(words[0], "store")))
+        return left > 1 ? 2 : 0;
+    return 0;
+}
+
+/* false: an error, which was said. */
+static bool read_option(hf__tx *tx, const hf_bytes *words,
+                        hf__sort_options *what)
+{
+    if (hf__word_is(words[0], "limit"))
+        return read_limit(tx, words + 1, what);
+    if (hf__word_is(words[0], "asc") || hf__word_is(words[0], "desc")) {
+        what->backward = hf__word_is(words[0], "desc");
+    } else if (hf__word_is(words[0], "alpha")) {
+        what->alpha = true;
+    } else if (hf__word_is(words[0], "by")) {
+        set_by(words[1], what);
+    } else if (hf__word_is(words[0], "get")) {
+        what->get_count++;
+    } else {
+        what->store = words[1];
+        what->has_store = true;
+    }
+    return true;
+}
+
+static bool read_options(hf__tx *tx, const hf_bytes *words, size_t count,
+                         bool may_store, hf__sort_options *what)
+{
+    size_t size;
+
+    memset(what, 0, sizeof(*what));
+    what->count = -1;
+    what->words = words;
+    what->word_count = count;
+    for (size_t i = 0; i < count; i += size) {
+        size = option_size(words + i, count - i, may_store);
+        if (size == 0) {
+            hf__say_error(tx, HF__ERROR_SYNTAX);
+            return false;
+        }
+        if (!read_option(tx, words + i, what))
+            return false;
+    }
+    return true;
+}
+
+/* The next GET among the options, from *at on. false: no more. */
+static bool next_get(const hf__sort_options *what, size_t *at,
+                     hf_bytes *pattern)
+{
+    while (*at < what->word_count) {
+        const hf_bytes *words = what->words + *at;
+
+        *at += option_size(words, what->word_count - *at, true);
+        if (hf__word_is(words[0], "get")) {
+            *pattern = words[1];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ------------------------------------------------------------------ answer */
+
+static bool open_key(hf__tx *tx, hf_bytes key, hf__record **record)
+{
+    *record = hf__key_find(tx, key);
+    if (tx->fatal != HF_OK)
+        return false;
+    if (*record == NULL || (*record)->type == HF__TYPE_LIST ||
+        (*record)->type == HF__TYPE_SET || (*record)->type == HF__TYPE_ZSET)
+        return true;
+    hf__say_wrong_type(tx);
+    return false;
+}
+
+static void say_gets(hf__tx *tx, const hf__sort_options *what, hf_bytes member)
+{
+    hf_bytes pattern, value;
+    size_t at = 0;
+
+    while (next_get(what, &at, &pattern) && tx->fatal == HF_OK) {
+        if (hf__pattern_value(tx, pattern, member, &value))
+            hf__say_bytes(tx, value.data, value.size);
+        else
+            hf__say_nil(tx);
+        hf__tx_trim(tx);
+    }
+}
+
+static void say_sorted(hf__tx *tx, const hf__sorting *all)
+{
+    size_t each = all->what.get_count == 0 ? 1 : all->what.get_count;
+
+    hf__say_array(tx, all->wanted * each);
+    for (size_t i = 0; i < all->wanted && tx->fatal == HF_OK; i++) {
+        hf_bytes member = hf__sort_member(all, i);
+
+        if (all->what.get_count == 0)
+            hf__say_bytes(tx, member.data, member.size);
+        say_gets(tx, &all->what, member);
+    }
+}
+
+/* Copy the values that GET names behind all else in scratch: what is stored
+ * may not lie in LMDB's map. false: fatal. */
+static bool pile_gets(hf__sorting *all, size_t number)
+{
+    hf__tx *tx = all->pile.tx;
+    hf_bytes pattern, value;
+    size_t at = 0;
+
+    while (next_get(&all->what, &at, &pattern)) {
+        hf_bytes member = hf__sort_member(all, number);
+
+        /* "#" names the member itself: make room before it may move. */
+        if (hf__pile_room(&all->pile, HF__PACKED_HEAD + member.size) == NULL)
+            return false;
+        member = hf__sort_member(all, number);
+        if (!hf__pattern_value(tx, pattern, member, &value))
+            value = hf_view("", 0);
+        if (tx->fatal != HF_OK || !hf__pile_add(&all->pile, value))
+            return false;
+        hf__tx_trim(tx);
+    }
+    return true;
+}
+
+static void push_gets(hf__tx *tx, hf__record *record, const hf__pile *pile,
+                      size_t start)
+{
+    hf__packed at = {.offset = start};
+
+    while (tx->fatal == HF_OK && hf__pile_next(pile, &at))
+        hf__listed_push(tx, record, at.text, false);
+}
+
+static void store_sorted(hf__tx *tx, hf__sorting *all)
+{
+    bool gets = all->what.get_count > 0;
+    size_t start = all->pile.size;
+    hf__record *record;
+
+    for (size_t i = 0; gets && i < all->wanted; i++) {
+        if (!pile_gets(all, i))
+            return;
+    }
+    hf__tx_trim(tx);
+    record = all->wanted > 0 ? hf__key_make(tx, all->what.store, HF__TYPE_LIST)
+                             : hf__key_find(tx, all->what.store);
+    if (record != NULL && all->wanted == 0)
+        hf__key_delete(tx, record);
+    if (record != NULL && gets)
+        push_gets(tx, record, &all->pile, start);
+    for (size_t i = 0; record != NULL && !gets && i < all->wanted; i++)
+        hf__listed_push(tx, record, hf__sort_member(all, i), false);
+    hf__say_integer(tx,
+                    (int64_t)(all->wanted * (gets ? all->what.get_count : 1)));
+}
+
+static void sort(hf__tx *tx, const hf_bytes *words, size_t count,
+                 bool may_store)
+{
+    hf__sorting all = {.pile = {.tx = tx}};
+    hf__record *record;
+
+    if (!read_options(tx, words + 2, count - 2, may_store, &all.what) ||
+        !open_key(tx, words[1], &record))
+        return;
+    /* A set's own order means nothing. Redis does so where it must give the
+     * same answer each time: in a script, and to store it. */
+    if (record != NULL && record->type == HF__TYPE_SET && all.what.unsorted) {
+        all.what.unsorted = false;
+        all.what.alpha = true;
+        all.what.has_by = false;
+    }
+    if (!hf__sort_arrange(&all, record))
+        return;
+    if (all.what.has_store)
+        store_sorted(tx, &all);
+    else
+        say_sorted(tx, &all);
+}
+
+static void run_sort(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    sort(tx, words, count, true);
+}
+
+static void run_sort_ro(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    sort(tx, words, count, false);
+}
+
+#define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
+
+const hf__command hf__commands_sort[] = {{"sort", -2, GROWS, run_sort},
+                                         {"sort_ro", -2, 0, run_sort_ro},
+                                         {NULL, 0, 0, NULL}};

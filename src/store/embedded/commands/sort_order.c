@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sort_order.c - the order of SORT.
+ *
+ * Members, then their weights are copied to scratch: looking up one key makes
+ * views of another stale, and there may be any number of keys. Texts are
+ * collated by their bytes up to a NUL, as Redis does in the C locale; what is
+ * equal stays in the order it had.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/embedded/commands/sort.h"
+#include "store/embedded/dispatch.h"
+#include "store/embedded/distinct.h"
+#include "store/embedded/listed.h"
+#include "store/embedded/pattern.h"
+#include "store/embedded/sorted.h"
+#include "util/mem.h"
+
+/* ----------------------------------------------------------------- members */
+
+/* What of `whole` members LIMIT wants, from *first on. */
+static size_t limit_count(const hf__sort_options *what, uint64_t whole,
+                          size_t *first)
+{
+    uint64_t offset = what->offset < 0 ? 0 : (uint64_t)what->offset;
+    uint64_t left;
+
+    *first = (size_t)offset;
+    if (offset >= whole)
+        return 0;
+    left = whole - offset;
+    if (what->count >= 0 && left > (uint64_t)what->count)
+        left = (uint64_t)what->count;
+    return (size_t)left;
+}
+
+static void pile_list(hf__pile *pile, hf__record *record, size_t first,
+                      size_t count, bool backward)
+{
+    hf__listed_walk walk;
+    hf_bytes value;
+
+    hf__listed_walk_begin(&walk, pile->tx, record,
+                          backward ? record->count - 1 - first : first,
+                          backward);
+    while (pile->count < count && hf__listed_walk_next(&walk, &value) &&
+           hf__pile_add(pile, value))
+        continue;
+    hf__listed_walk_end(&walk);
+}
+
+static void pile_zset(hf__pile *pile, hf__record *record, size_t first,
+                      size_t count, bool backward)
+{
+    hf__sorted_walk walk;
+    hf_bytes member;
+    double score;
+
+    hf__sorted_walk_begin(&walk, pile->tx, record,
+                          backward ? INFINITY : -INFINITY, backward);
+    while (pile->count < count &&
+           hf__sorted_walk_next(&walk, &member, &score)) {
+        if (first > 0)
+            first--;
+        else if (!hf__pile_add(pile, member))
+            break;
+    }
+    hf__sorted_walk_end(&walk);
+}
+
+/* Copy the members, only what LIMIT wants if they need no sorting. false:
+ * fatal. */
+static bool pile_members(hf__pile *pile, hf__record *record,
+                         const hf__sort_options *what)
+{
+    size_t first = 0;
+    size_t count = (size_t)record->count;
+    bool backward = what->unsorted && what->backward;
+
+    if (what->unsorted)
+        count = limit_count(what, record->count, &first);
+    if (count == 0)
+        return true;
+    if (record->type == HF__TYPE_LIST)
+        pile_list(pile, record, first, count, backward);
+    else if (record->type == HF__TYPE_ZSET)
+        pile_zset(pile, record, first, count, backward);
+    else
+        (void)hf__distinct_pile(record, pile);
+    if (pile->count != count)
+        hf__tx_fail(pile->tx, MDB_CORRUPTED);
+    return pile->tx->fatal == HF_OK;
+}
+
+/* ----------------------------------------------------------------- weights */
+
+#define NO_TEXT SIZE_MAX
+
+typedef struct weight {
+    size_t member; /* where they are in scratch, see packed.h */
+    size_t text;   /* NO_TEXT: none */
+    double number;
+} weight;
+
+static weight *weight_at(const hf__sorting *all, size_t index)
+{
+    weight *weights = (void *)(all->pile.tx->scratch + all->weights);
+
+    return &weights[index];
+}
+
+static size_t *order_of(const hf__sorting *all)
+{
+    return (void *)weight_at(all, all->count);
+}
+
+/* As strtod() does, which stops at a NUL: white space before it and nothing at
+ * all are numbers. */
+static bool read_number(hf__tx *tx, hf_bytes text, double *number)
+{
+    char small[128];
+    char *copy = small;
+    char *end;
+    bool good;
+
+    if (text.size < sizeof(small)) {
+        if (text.size > 0)
+            memcpy(small, text.data, text.size);
+        small[text.size] = '\0';
+    } else {
+        copy = hf__memdup(text.data, text.size);
+        if (copy == NULL) {
+            hf__tx_no_memory(tx);
+            return false;
+        }
+    }
+    errno = 0;
+    *number = strtod(copy, &end);
+    good = *end == '\0' && errno != ERANGE && !isnan(*number);
+    if (copy != small)
+        hf__free(copy);
+    return good;
+}
+
+static void load_weight(hf__sorting *all, size_t index)
+{
+    weight *of = weight_at(all, index);
+    hf_bytes value = hf__pile_text(&all->pile, of->member);
+    size_t text = of->member;
+
+    if (all->what.has_by &&
+        !hf__pattern_value(all->pile.tx, all->what.by, value, &value))
+        return;
+    if (!all->what.alpha) {
+        if (!read_number(all->pile.tx, value, &of->number))
+            all->not_number = true;
+        return;
+    }
+    if (all->what.has_by) {
+        text = all->pile.size;
+        if (!hf__pile_add(&all->pile, value))
+            return;
+    }
+    weight_at(all, index)->text = text; /* scratch may have moved */
+}
+
+/* Weights that are still to be loaded, and the order the members have. false:
+ * fatal. */
+static bool make_weights(hf__sorting *all)
+{
+    size_t each = sizeof(weight) + 2 * sizeof(size_t);
+    unsigned char *room = hf__pile_room(&all->pile, all->count * each);
+    hf__packed at = {0};
+
+    if (room == NULL)
+        return false;
+    all->weights = (size_t)(room - all->pile.tx->scratch);
+    for (size_t i = 0; i < all->count && hf__pile_next(&all->pile, &at); i++) {
+        *weight_at(all, i) = (weight){at.offset, NO_TEXT, 0};
+        order_of(all)[i] = i;
+    }
+    all->pile.size = all->weights + all->count * each;
+    return true;
+}
+
+/* ------------------------------------------------------------------- order */
+
+static hf_bytes cut_at_nul(hf_bytes text)
+{
+    return hf_view(text.data,
+                   text.size == 0 ? 0 : strnlen(text.data, text.size));
+}
+
+static int compare_texts(const hf__sorting *all, size_t a, size_t b)
+{
+    hf_bytes left, right;
+
+    if (a == NO_TEXT || b == NO_TEXT)
+        return (a != NO_TEXT) - (b != NO_TEXT);
+    left = hf__pile_text(&all->pile, a);
+    right = hf__pile_text(&all->pile, b);
+    if (all->what.has_store)
+        return hf__bytes_compare(left, right);
+    return hf__bytes_compare(cut_at_nul(left), cut_at_nul(right));
+}
+
+static int compare(const void *context, size_t a, size_t b)
+{
+    const hf__sorting *all = context;
+    const weight *left = weight_at(all, a);
+    const weight *right = weight_at(all, b);
+    int order;
+
+    if (all->what.alpha)
+        order = compare_texts(all, left->text, right->text);
+    else if (left->number < right->number || left->number > right->number)
+        order = left->number < right->number ? -1 : 1;
+    else
+        order = hf__bytes_compare(hf__pile_text(&all->pile, left->member),
+                                  hf__pile_text(&all->pile, right->member));
+    return all->what.backward ? -order : order;
+}
+
+bool hf__sort_arrange(hf__sorting *all, hf__record *record)
+{
+    hf__tx *tx = all->pile.tx;
+    bool sorted = !all->what.unsorted;
+
+    if (record == NULL)
+        return true;
+    if (!pile_members(&all->pile, record, &all->what))
+        return false;
+    all->count = all->pile.count;
+    all->wanted = all->count;
+    if (sorted)
+        all->wanted = limit_count(&all->what, all->count, &all->first);
+    if (!make_weights(all))
+        return false;
+    for (size_t i = 0; sorted && i < all->count && tx->fatal == HF_OK; i++) {
+        load_weight(all, i);
+        hf__tx_trim(tx);
+    }
+    if (all->not_number)
+        hf__say_error(tx, "ERR One or more scores can't be converted into "
+                          "double");
+    if (all->not_number || tx->fatal != HF_OK)
+        return false;
+    if (sorted)
+        hf__merge_sort(order_of(all), order_of(all) + all->count, all->count,
+                       compare, all);
+    return true;
+}
+
+hf_bytes hf__sort_member(const hf__sorting *all, size_t number)
+{
+    size_t index = order_of(all)[all->first + number];
+
+    return hf__pile_text(&all->pile, weight_at(all, index)->member);
+}

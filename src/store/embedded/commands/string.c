@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * string.c - commands on strings. A string's content is its bytes.
+ */
+#include <string.h>
+
+#include "store/embedded/dispatch.h"
+#include "store/embedded/number.h"
+
+#define STRING_MAX (size_t) HF_VALUE_MAX
+
+static void say_content(hf__tx *tx, hf__record *record)
+{
+    const unsigned char *content = hf__content(tx, record);
+
+    if (content != NULL)
+        hf__say_bytes(tx, content, record->content_size);
+}
+
+/* Say the value or nil; false: an error was said. */
+static bool say_value(hf__tx *tx, hf_bytes key, hf__record **record)
+{
+    if (!hf__key_of_type(tx, key, HF__TYPE_STRING, record))
+        return false;
+    if (*record == NULL)
+        hf__say_nil(tx);
+    else
+        say_content(tx, *record);
+    return true;
+}
+
+static void run_get(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+
+    (void)count;
+    (void)say_value(tx, words[1], &record);
+}
+
+/* Store a value; what the key held before is gone. false: fatal. */
+static bool fill(hf__tx *tx, hf__record *record, hf_bytes value,
+                 int64_t expire_ms)
+{
+    if ((!record->live || record->type != HF__TYPE_STRING) &&
+        !hf__record_make(tx, record, HF__TYPE_STRING))
+        return false;
+    /* An instant that is past: the key is gone for the next command. */
+    if (expire_ms != 0 && expire_ms <= tx->now_ms) {
+        hf__key_delete(tx, record);
+        return true;
+    }
+    record->expire_ms = expire_ms;
+    return hf__content_set(tx, record, value.data, value.size);
+}
+
+static bool store(hf__tx *tx, hf_bytes key, hf_bytes value)
+{
+    hf__record *record = hf__key_record(tx, key);
+
+    return record != NULL && fill(tx, record, value, 0);
+}
+
+/* --------------------------------------------------------------------- SET */
+
+typedef struct set_options {
+    bool nx;
+    bool xx;
+    bool get;
+    bool keep;
+    bool expires;
+    hf__expiry expiry;
+    hf_bytes expiry_word;
+} set_options;
+
+static bool read_flag(set_options *options, hf_bytes word)
+{
+    if (hf__word_is(word, "nx") && !options->xx)
+        options->nx = true;
+    else if (hf__word_is(word, "xx") && !options->nx)
+        options->xx = true;
+    else if (hf__word_is(word, "get"))
+        options->get = true;
+    else if (hf__word_is(word, "keepttl") && !options->expires)
+        options->keep = true;
+    else
+        return false;
+    return true;
+}
+
+/* The same option may come again, and the last one counts, as in Redis. */
+static bool read_expiry(set_options *options, hf_bytes word, hf_bytes value)
+{
+    hf__expiry expiry;
+
+    if (hf__word_is(word, "px"))
+        expiry = (hf__expiry){false, false};
+    else if (hf__word_is(word, "ex"))
+        expiry = (hf__expiry){true, false};
+    else if (hf__word_is(word, "pxat"))
+        expiry = (hf__expiry){false, true};
+    else if (hf__word_is(word, "exat"))
+        expiry = (hf__expiry){true, true};
+    else
+        return false;
+    if (options->keep ||
+        (options->expires && (options->expiry.seconds != expiry.seconds ||
+                              options->expiry.absolute != expiry.absolute)))
+        return false;
+    options->expiry = expiry;
+    options->expires = true;
+    options->expiry_word = value;
+    return true;
+}
+
+static bool read_set_options(hf__tx *tx, const hf_bytes *words, size_t count,
+                             set_options *options)
+{
+    memset(options, 0, sizeof(*options));
+    for (size_t i = 3; i < count; i++) {
+        if (read_flag(options, words[i]))
+            continue;
+        if (i + 1 == count || !read_expiry(options, words[i], words[i + 1])) {
+            hf__say_error(tx, HF__ERROR_SYNTAX);
+            return false;
+        }
+        i++;
+    }
+    return true;
+}
+
+static bool read_instant(hf__tx *tx, hf_bytes word, hf__expiry expiry,
+                         int64_t *expire_ms)
+{
+    int64_t value;
+
+    return hf__word_integer(tx, word, &value) &&
+           hf__expiry_instant(tx, expiry, value, true, expire_ms);
+}
+
+/* The old value, for GET. false: an error was said, or fatal. */
+static bool say_old(hf__tx *tx, hf__record *record)
+{
+    if (!record->live) {
+        hf__say_nil(tx);
+        return true;
+    }
+    if (record->type != HF__TYPE_STRING) {
+        hf__say_wrong_type(tx);
+        return false;
+    }
+    say_content(tx, record);
+    return tx->fatal == HF_OK;
+}
+
+static void run_set(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    set_options options;
+    hf__record *record;
+    int64_t expire_ms = 0;
+
+    if (!read_set_options(tx, words, count, &options))
+        return;
+    if (options.expires &&
+        !read_instant(tx, options.expiry_word, options.expiry, &expire_ms))
+        return;
+    record = hf__key_record(tx, words[1]);
+    if (record == NULL || (options.get && !say_old(tx, record)))
+        return;
+    if (record->live ? options.nx : options.xx) {
+        if (!options.get)
+            hf__say_nil(tx);
+        return;
+    }
+    if (options.keep && record->live)
+        expire_ms = record->expire_ms;
+    if (fill(tx, record, words[2], expire_ms) && !options.get)
+        hf__say_line(tx, "OK");
+}
+
+static void run_setnx(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    (void)count;
+    if (hf__key_find(tx, words[1]) != NULL) {
+        hf__say_integer(tx, 0);
+        return;
+    }
+    if (store(tx, words[1], words[2]))
+        hf__say_integer(tx, 1);
+}
+
+static void set_expiring(hf__tx *tx, const hf_bytes *words, hf__expiry expiry)
+{
+    hf__record *record;
+    int64_t expire_ms;
+
+    if (!read_instant(tx, words[2], expiry, &expire_ms))
+        return;
+    record = hf__key_record(tx, words[1]);
+    if (record != NULL && fill(tx, record, words[3], expire_ms))
+        hf__say_line(tx, "OK");
+}
+
+static void run_setex(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    (void)count;
+    set_expiring(tx, words, (hf__expiry){true, false});
+}
+
+static void run_psetex(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    (void)count;
+    set_expiring(tx, words, (hf__expiry){false, false});
+}
+
+static void run_getset(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+
+    (void)count;
+    if (say_value(tx, words[1], &record))
+        (void)store(tx, words[1], words[2]);
+}
+
+static void run_getdel(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+
+    (void)count;
+    if (say_value(tx, words[1], &record) && record != NULL)
+        hf__key_delete(tx, record);
+}
+
+/* ----------------------------------------------------------------- several */
+
+static void run_mget(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__say_array(tx, count - 1);
+    for (size_t i = 1; i < count && tx->fatal == HF_OK; i++) {
+        hf__record *record = hf__key_find(tx, words[i]);
+
+        if (record != NULL && record->type == HF__TYPE_STRING)
+            say_content(tx, record);
+        else
+            hf__say_nil(tx);
+        hf__tx_trim(tx);
+    }
+}
+
+static void run_mset(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    if (count % 2 == 0) {
+        hf__say_arity(tx, "mset");
+        return;
+    }
+    for (size_t i = 1; i < count && tx->fatal == HF_OK; i += 2) {
+        (void)store(tx, words[i], words[i + 1]);
+        hf__tx_trim(tx);
+    }
+    hf__say_line(tx, "OK");
+}
+
+static void run_msetnx(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    if (count % 2 == 0) {
+        hf__say_arity(tx, "msetnx");
+        return;
+    }
+    for (size_t i = 1; i < count && tx->fatal == HF_OK; i += 2) {
+        if (hf__key_find(tx, words[i]) != NULL) {
+            hf__say_integer(tx, 0);
+            return;
+        }
+        hf__tx_trim(tx);
+    }
+    for (size_t i = 1; i < count && tx->fatal == HF_OK; i += 2) {
+        (void)store(tx, words[i], words[i + 1]);
+        hf__tx_trim(tx);
+    }
+    hf__say_integer(tx, 1);
+}
+
+/* ----------------------------------------------------------------- lengths */
+
+static void run_strlen(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+
+    (void)count;
+    if (hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+        hf__say_integer(tx, record == NULL ? 0 : (int64_t)record->content_size);
+}
+
+static void run_append(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+    unsigned char *content;
+    size_t size;
+
+    (void)count;
+    if (!hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+        return;
+    if (record == NULL)
+        record = hf__key_make(tx, words[1], HF__TYPE_STRING);
+    if (record == NULL)
+        return;
+    size = record->content_size;
+    if (words[2].size > STRING_MAX - size) {
+        hf__say_error(tx, "ERR string exceeds maximum allowed size "
+                          "(proto-max-bulk-len)");
+        return;
+    }
+    content = hf__content_edit(tx, record, size + words[2].size);
+    if (content == NULL)
+        return;
+    if (words[2].size > 0)
+        memcpy(content + size, words[2].data, words[2].size);
+    hf__say_integer(tx, (int64_t)record->content_size);
+}
+
+/* ----------------------------------------------------------------- numbers */
+
+static void add(hf__tx *tx, hf_bytes key, int64_t delta)
+{
+    char text[HF__NUMBER_SIZE];
+    const unsigned char *content;
+    hf__record *record;
+    int64_t value = 0;
+
+    if (!hf__key_of_type(tx, key, HF__TYPE_STRING, &record))
+        return;
+    if (record != NULL) {
+        content = hf__content(tx, record);
+        if (content == NULL ||
+            !hf__word_integer(tx, hf_view(content, record->content_size),
+                              &value))
+            return;
+    }
+    if (__builtin_add_overflow(value, delta, &value)) {
+        hf__say_error(tx, HF__ERROR_OVERFLOW);
+        return;
+    }
+    if (record == NULL)
+        record = hf__key_make(tx, key, HF__TYPE_STRING);
+    if (record != NULL &&
+        hf__content_set(tx, record, text, hf__number_put_integer(text, value)))
+        hf__say_integer(tx, value);
+}
+
+static void run_incr(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    (void)count;
+    add(tx, words[1], 1);
+}
+
+static void run_decr(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    (void)count;
+    add(tx, words[1], -1);
+}
+
+static void run_incrby(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    int64_t delta;
+
+    (void)count;
+    if (hf__word_integer(tx, words[2], &delta))
+        add(tx, words[1], delta);
+}
+
+static void run_decrby(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    int64_t delta;
+
+    (void)count;
+    if (!hf__word_integer(tx, words[2], &delta))
+        return;
+    if (delta == INT64_MIN)
+        hf__say_error(tx, "ERR decrement would overflow");
+    else
+        add(tx, words[1], -delta);
+}
+
+#define WRITES HF__COMMAND_WRITES
+#define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
+
+const hf__command hf__commands_string[] = {{"get", 2, 0, run_get},
+                                           {"set", -3, GROWS, run_set},
+                                           {"setnx", 3, GROWS, run_setnx},
+                                           {"setex", 4, GROWS, run_setex},
+                                           {"psetex", 4, GROWS, run_psetex},
+                                           {"getset", 3, GROWS, run_getset},
+                                           {"getdel", 2, WRITES, run_getdel},
+                                           {"mget", -2, 0, run_mget},
+                                           {"mset", -3, GROWS, run_mset},
+                                           {"msetnx", -3, GROWS, run_msetnx},
+                                           {"strlen", 2, 0, run_strlen},
+                                           {"append", 3, GROWS, run_append},
+                                           {"incr", 2, GROWS, run_incr},
+                                           {"decr", 2, GROWS, run_decr},
+                                           {"incrby", 3, GROWS, run_incrby},
+                                           {"decrby", 3, GROWS, run_decrby},
+                                           {NULL, 0, 0, NULL}};

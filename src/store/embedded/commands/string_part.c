@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * string_part.c - commands on a part of a string.
+ */
+#include <string.h>
+
+#include "store/embedded/dispatch.h"
+
+#define STRING_MAX (int64_t) HF_VALUE_MAX
+
+/* From places that may count from the end to those of the first and the last
+ * byte. false: nothing lies between them. */
+static bool place(int64_t size, int64_t *start, int64_t *end)
+{
+    /* Only in this order: else both would become the first byte. */
+    if (*start < 0 && *end < 0 && *start > *end)
+        return false;
+    if (*start < 0)
+        *start = *start + size < 0 ? 0 : *start + size;
+    if (*end < 0)
+        *end = *end + size < 0 ? 0 : *end + size;
+    if (*end >= size)
+        *end = size - 1;
+    return *start <= *end;
+}
+
+static void run_getrange(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    const unsigned char *content;
+    hf__record *record;
+    int64_t start, end;
+
+    (void)count;
+    if (!hf__word_integer(tx, words[2], &start) ||
+        !hf__word_integer(tx, words[3], &end) ||
+        !hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+        return;
+    if (record == NULL || !place((int64_t)record->content_size, &start, &end)) {
+        hf__say_bytes(tx, "", 0);
+        return;
+    }
+    content = hf__content(tx, record);
+    if (content != NULL)
+        hf__say_bytes(tx, content + start, (size_t)(end - start) + 1);
+}
+
+/* false: it would be too long, which was said. */
+static bool check_size(hf__tx *tx, int64_t offset, size_t size)
+{
+    if (size <= (size_t)STRING_MAX && offset <= STRING_MAX - (int64_t)size)
+        return true;
+    hf__say_error(tx, "ERR string exceeds maximum allowed size "
+                      "(proto-max-bulk-len)");
+    return false;
+}
+
+static void run_setrange(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+    unsigned char *content;
+    int64_t offset;
+    size_t old, size;
+
+    (void)count;
+    if (!hf__word_integer(tx, words[2], &offset))
+        return;
+    if (offset < 0) {
+        hf__say_error(tx, "ERR offset is out of range");
+        return;
+    }
+    if (!hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+        return;
+    old = record == NULL ? 0 : record->content_size;
+    if (words[3].size == 0) {
+        hf__say_integer(tx, (int64_t)old);
+        return;
+    }
+    if (!check_size(tx, offset, words[3].size))
+        return;
+    if (record == NULL)
+        record = hf__key_make(tx, words[1], HF__TYPE_STRING);
+    size = (size_t)offset + words[3].size;
+    if (size < old)
+        size = old;
+    content = record == NULL ? NULL : hf__content_edit(tx, record, size);
+    if (content == NULL)
+        return;
+    if ((size_t)offset > old)
+        memset(content + old, 0, (size_t)offset - old);
+    memcpy(content + offset, words[3].data, words[3].size);
+    hf__say_integer(tx, (int64_t)size);
+}
+
+#define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
+
+const hf__command hf__commands_string_part[] = {
+    {"getrange", 4, 0, run_getrange},
+    {"substr", 4, 0, run_getrange},
+    {"setrange", 4, GROWS, run_setrange},
+    {NULL, 0, 0, NULL}};

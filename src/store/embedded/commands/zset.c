@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * zset.c - commands on single members of sorted sets, and popping them.
+ * Ranges are in zrange.c, storing in sorted.c.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "store/embedded/dispatch.h"
+#include "store/embedded/number.h"
+#include "store/embedded/sorted.h"
+
+/* -------------------------------------------------------------------- ZADD */
+
+typedef struct zadd_options {
+    bool nx;
+    bool xx;
+    bool gt;
+    bool lt;
+    bool ch;
+    bool incr;
+    size_t first; /* where the pairs begin */
+} zadd_options;
+
+static void read_options(const hf_bytes *words, size_t count,
+                         zadd_options *options)
+{
+    size_t i;
+
+    memset(options, 0, sizeof(*options));
+    for (i = 2; i < count; i++) {
+        if (hf__word_is(words[i], "nx"))
+            options->nx = true;
+        else if (hf__word_is(words[i], "xx"))
+            options->xx = true;
+        else if (hf__word_is(words[i], "gt"))
+            options->gt = true;
+        else if (hf__word_is(words[i], "lt"))
+            options->lt = true;
+        else if (hf__word_is(words[i], "ch"))
+            options->ch = true;
+        else if (hf__word_is(words[i], "incr"))
+            options->incr = true;
+        else
+            break;
+    }
+    options->first = i;
+}
+
+static bool check_options(hf__tx *tx, const zadd_options *options, size_t count)
+{
+    size_t left = count - options->first;
+
+    if (left == 0 || left % 2 != 0) {
+        hf__say_error(tx, HF__ERROR_SYNTAX);
+        return false;
+    }
+    if (options->nx && options->xx) {
+        hf__say_error(tx, "ERR XX and NX options at the same time are not "
+                          "compatible");
+        return false;
+    }
+    if ((options->gt && options->nx) || (options->lt && options->nx) ||
+        (options->gt && options->lt)) {
+        hf__say_error(tx, "ERR GT, LT, and/or NX options at the same time are "
+                          "not compatible");
+        return false;
+    }
+    if (options->incr && left > 2) {
+        hf__say_error(tx, "ERR INCR option supports a single "
+                          "increment-element pair");
+        return false;
+    }
+    return true;
+}
+
+typedef struct zadd_result {
+    int64_t added;
+    int64_t updated;
+    bool applied; /* the last pair was */
+    double score; /* of the last pair */
+} zadd_result;
+
+static void move_member(hf__tx *tx, hf__record *record, hf_bytes member,
+                        double old, double score)
+{
+    hf__sorted_remove(tx, record, member, old);
+    hf__sorted_add(tx, record, member, score);
+}
+
+/* false: an error was said. */
+static bool add_member(hf__tx *tx, hf__record *record,
+                       const zadd_options *options, hf_bytes member,
+                       double score, zadd_result *result)
+{
+    double old;
+
+    result->applied = false;
+    if (!hf__sorted_score(tx, record, member, &old)) {
+        if (options->xx || tx->fatal != HF_OK)
+            return true;
+        hf__sorted_add(tx, record, member, score);
+        result->added++;
+    } else {
+        if (options->nx)
+            return true;
+        if (options->incr)
+            score += old;
+        if (isnan(score)) {
+            hf__say_error(tx, "ERR resulting score is not a number (NaN)");
+            return false;
+        }
+        if ((options->lt && score >= old) || (options->gt && score <= old))
+            return true;
+        if (score < old || score > old) {
+            move_member(tx, record, member, old, score);
+            result->updated++;
+        }
+    }
+    result->applied = true;
+    result->score = score;
+    return true;
+}
+
+static bool check_scores(hf__tx *tx, const hf_bytes *words, size_t count,
+                         size_t first)
+{
+    double score;
+
+    for (size_t i = first; i < count; i += 2) {
+        if (!hf__number_double(words[i], &score)) {
+            hf__say_error(tx, HF__ERROR_FLOAT);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void say_added(hf__tx *tx, const zadd_options *options,
+                      const zadd_result *result)
+{
+    if (options->incr && result->applied)
+        hf__say_double(tx, result->score);
+    else if (options->incr)
+        hf__say_nil(tx);
+    else
+        hf__say_integer(tx,
+                        result->added + (options->ch ? result->updated : 0));
+}
+
+static void zadd(hf__tx *tx, const hf_bytes *words, size_t count,
+                 const zadd_options *options)
+{
+    zadd_result result = {0, 0, false, 0};
+    hf__record *record;
+    double score;
+
+    if (!check_scores(tx, words, count, options->first) ||
+        !hf__sorted_open(tx, words[1], &record))
+        return;
+    if (record == NULL && !options->xx)
+        record = hf__key_make(tx, words[1], HF__TYPE_ZSET);
+    if (record != NULL) {
+        for (size_t i = options->first; i < count && tx->fatal == HF_OK;
+             i += 2) {
+            (void)hf__number_double(words[i], &score);
+            if (!add_member(tx, record, options, words[i + 1], score, &result))
+                return;
+        }
+        /* GT, LT and NaN leave a key that was just made empty. */
+        if (record->count == 0)
+            hf__key_delete(tx, record);
+    }
+    say_added(tx, options, &result);
+}
+
+static void run_zadd(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    zadd_options options;
+
+    read_options(words, count, &options);
+    if (check_options(tx, &options, count))
+        zadd(tx, words, count, &options);
+}
+
+static void run_zincrby(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    zadd_options options;
+
+    /* Redis takes the options of ZADD here too. */
+    read_options(words, count, &options);
+    options.incr = true;
+    if (check_options(tx, &options, count))
+        zadd(tx, words, count, &options);
+}
+
+/* ------------------------------------------------------------------ others */
+
+static void run_zrem(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+    int64_t removed = 0;
+    double score;
+
+    if (!hf__sorted_open(tx, words[1], &record))
+        return;
+    for (size_t i = 2; record != NULL && i < count && tx->fatal == HF_OK; i++) {
+        if (!hf__sorted_score(tx, record, words[i], &score))
+            continue;
+        hf__sorted_remove(tx, record, words[i], score);
+        removed++;
+        if (record->count == 0) {
+            hf__key_delete(tx, record);
+            record = NULL;
+        }
+    }
+    hf__say_integer(tx, removed);
+}
+
+static void run_zscore(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+    double score;
+
+    (void)count;
+    if (!hf__sorted_open(tx, words[1], &record))
+        return;
+    if (record != NULL && hf__sorted_score(tx, record, words[2], &score))
+        hf__say_double(tx, score);
+    else
+        hf__say_nil(tx);
+}
+
+static void run_zcard(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    hf__record *record;
+
+    (void)count;
+    if (hf__sorted_open(tx, words[1], &record))
+        hf__say_integer(tx, record == NULL ? 0 : (int64_t)record->count);
+}
+
+/* Say and take out the first or last member. false: there was none. */
+static bool pop_one(hf__tx *tx, hf__record *record, bool last)
+{
+    hf__sorted_walk walk;
+    hf_bytes member;
+    double score;
+    bool found;
+
+    hf__sorted_walk_begin(&walk, tx, record, last ? INFINITY : -INFINITY, last);
+    found = hf__sorted_walk_next(&walk, &member, &score);
+    hf__sorted_walk_end(&walk);
+    if (!found)
+        return false;
+    hf__say_bytes(tx, member.data, member.size);
+    hf__say_double(tx, score);
+    hf__sorted_remove(tx, record, member, score);
+    return true;
+}
+
+static void pop(hf__tx *tx, const hf_bytes *words, size_t count, bool last)
+{
+    hf__record *record;
+    int64_t wanted = 1;
+    uint64_t left;
+
+    if (count > 3) {
+        hf__say_error(tx, HF__ERROR_SYNTAX);
+        return;
+    }
+    if (count == 3 && (!hf__number_integer(words[2], &wanted) || wanted < 0)) {
+        hf__say_error(tx, "ERR value is out of range, must be positive");
+        return;
+    }
+    if (!hf__sorted_open(tx, words[1], &record))
+        return;
+    left = record == NULL ? 0 : record->count;
+    if (left > (uint64_t)wanted)
+        left = (uint64_t)wanted;
+    hf__say_array(tx, 2 * (size_t)left);
+    for (; left > 0 && tx->fatal == HF_OK; left--) {
+        if (!pop_one(tx, record, last))
+            hf__tx_fail(tx, MDB_CORRUPTED);
+    }
+    if (record != NULL && record->count == 0)
+        hf__key_delete(tx, record);
+}
+
+static void run_zpopmin(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    pop(tx, words, count, false);
+}
+
+static void run_zpopmax(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    pop(tx, words, count, true);
+}
+
+static void rank(hf__tx *tx, const hf_bytes *words, bool backward)
+{
+    hf__sorted_walk walk;
+    hf__record *record;
+    hf_bytes member;
+    double wanted, score;
+    int64_t before = 0;
+
+    if (!hf__sorted_open(tx, words[1], &record))
+        return;
+    if (record == NULL || !hf__sorted_score(tx, record, words[2], &wanted)) {
+        hf__say_nil(tx);
+        return;
+    }
+    hf__sorted_walk_begin(&walk, tx, record, backward ? INFINITY : -INFINITY,
+                          backward);
+    while (hf__sorted_walk_next(&walk, &member, &score) &&
+           (member.size != words[2].size ||
+            (member.size > 0 &&
+             memcmp(member.data, words[2].data, member.size) != 0)))
+        before++;
+    hf__sorted_walk_end(&walk);
+    hf__say_integer(tx, before);
+}
+
+static void run_zrank(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    (void)count;
+    rank(tx, words, false);
+}
+
+static void run_zrevrank(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    (void)count;
+    rank(tx, words, true);
+}
+
+#define WRITES HF__COMMAND_WRITES
+#define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
+
+const hf__command hf__commands_zset[] = {
+    {"zadd", -4, GROWS, run_zadd},        {"zincrby", 4, GROWS, run_zincrby},
+    {"zrem", -3, WRITES, run_zrem},       {"zscore", 3, 0, run_zscore},
+    {"zcard", 2, 0, run_zcard},           {"zpopmin", -2, WRITES, run_zpopmin},
+    {"zpopmax", -2, WRITES, run_zpopmax}, {"zrank", 3, 0, run_zrank},
+    {"zrevrank", 3, 0, run_zrevrank},     {NULL, 0, 0, NULL}};

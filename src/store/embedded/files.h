@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * files.h - where a store lives, and whether what lies there is one of ours.
+ */
+#ifndef HF__EMBEDDED_FILES_H
+#define HF__EMBEDDED_FILES_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+#include "holdfast.h"
+#include "util/url.h"
+
+/* The first two are LMDB's own names. */
+#define HF__FILE_DATA "data.mdb"
+#define HF__FILE_LOCK "lock.mdb"
+#define HF__FILE_SIDECAR "sidecar"
+#define HF__FILE_WAKE "wake"
+
+#define HF__SIZE_MIN (INT64_C(1) << 20)
+#define HF__SIZE_DEFAULT (INT64_C(1) << 30)
+/* 1 TiB: far below what a process can map. */
+#define HF__SIZE_MAX (INT64_C(1) << 40)
+
+/* What a URL says. */
+typedef struct hf__place {
+    char path[PATH_MAX]; /* absolute */
+    uint32_t mode;       /* HF__MODE_... */
+    bool ours;           /* in a folder that only this user may own */
+    uint64_t max_size;   /* 0: not said */
+} hf__place;
+
+/* HF_INVALID, HF_UNSUPPORTED or HF_DENIED name the part. May create the
+ * folder that volatile stores lie in. */
+hf_status hf__files_place(const hf__url *url, hf__place *place, hf_error *err);
+
+/*
+ * Open the store's directory, creating it 0700 if it is not there, and take
+ * its lock (an flock), by deadline_ms at the latest. Closing *fd lets go.
+ */
+hf_status hf__files_enter(const hf__place *place, int64_t deadline_ms, int *fd,
+                          hf_error *err);
+
+/* Which of our files are there. */
+typedef struct hf__found {
+    bool data;
+    bool sidecar;
+    bool other; /* files that are not ours */
+    dev_t device;
+    ino_t data_inode;
+    ino_t lock_inode; /* 0: none */
+} hf__found;
+hf_status hf__files_look(int dir_fd, hf__found *found, hf_error *err);
+
+/*
+ * Is data.mdb an LMDB file that can be opened without harm? The writer lock
+ * is held if there is one. HF_INVALID: not LMDB's; HF_CORRUPT: cut short or
+ * damaged. `*size` is the file's.
+ */
+hf_status hf__files_check_data(int dir_fd, uint64_t *size, hf_error *err);
+
+/* Remove our files, for a new start. */
+hf_status hf__files_wipe(int dir_fd, hf_error *err);
+
+/* Allocate blocks up to `size`. HF_FULL: no room, or RLIMIT_FSIZE. */
+hf_status hf__files_allocate(int fd, uint64_t size, hf_error *err);
+
+/* The status for an errno of a file operation. */
+hf_status hf__files_fail(hf_error *err, int sys_errno, const char *what);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * long_float.h - the numbers of INCRBYFLOAT: long double, as text.
+ */
+#ifndef HF__EMBEDDED_LONG_FLOAT_H
+#define HF__EMBEDDED_LONG_FLOAT_H
+
+#include "holdfast.h"
+
+/* What strtold() takes whole, "inf" included, NaN and blanks excluded. */
+bool hf__long_float_read(hf_bytes text, long double *value);
+
+/* Room for every finite number. */
+#define HF__LONG_FLOAT_SIZE 5120
+
+/* 17 decimal places without the zeros at their end; returns the size without
+ * the NUL. */
+size_t hf__long_float_put(char text[HF__LONG_FLOAT_SIZE], long double value);
+
+#endif

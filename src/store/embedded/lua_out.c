@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_out.c - an answer said onto the stack of Lua, converted as Redis does:
+ * nil is false, a status is a table with the field "ok".
+ *
+ * At most one slot a level and three more are used, which every C function has
+ * beyond its arguments (LUA_MINSTACK).
+ */
+#include <assert.h>
+
+#include "store/embedded/machine_state.h"
+
+/* The value on the top is complete: put it where it belongs. */
+static void settle(hf__lua_out *out)
+{
+    while (out->depth > 0) {
+        size_t level = out->depth - 1;
+
+        lua_rawseti(out->lua, -2, (int)++out->open[level].next);
+        if (out->open[level].next < out->open[level].count)
+            break;
+        out->depth--;
+    }
+}
+
+static void say_nil(hf__out *base)
+{
+    hf__lua_out *out = (hf__lua_out *)(void *)base;
+
+    lua_pushboolean(out->lua, 0);
+    settle(out);
+}
+
+static void say_integer(hf__out *base, int64_t value)
+{
+    hf__lua_out *out = (hf__lua_out *)(void *)base;
+
+    lua_pushnumber(out->lua, (lua_Number)value);
+    settle(out);
+}
+
+static void say_bytes(hf__out *base, const void *data, size_t size)
+{
+    hf__lua_out *out = (hf__lua_out *)(void *)base;
+
+    if (size > *out->largest_size)
+        *out->largest_size = size;
+    lua_pushlstring(out->lua, data, size);
+    settle(out);
+}
+
+static void say_line(hf__out *base, const char *text)
+{
+    hf__lua_out *out = (hf__lua_out *)(void *)base;
+
+    lua_createtable(out->lua, 0, 1);
+    lua_pushvalue(out->lua, out->ok_index);
+    lua_pushstring(out->lua, text);
+    lua_rawset(out->lua, -3);
+    settle(out);
+}
+
+static void say_array(hf__out *base, size_t count)
+{
+    hf__lua_out *out = (hf__lua_out *)(void *)base;
+
+    lua_createtable(out->lua, count < 1024 ? (int)count : 1024, 0);
+    if (count == 0) {
+        settle(out);
+        return;
+    }
+    assert(out->depth < HF__OUT_DEPTH);
+    out->open[out->depth].next = 0;
+    out->open[out->depth].count = count;
+    out->depth++;
+}
+
+static const hf__out_ops lua_ops = {say_nil, say_integer, say_bytes, say_line,
+                                    say_array};
+
+void hf__lua_out_init(hf__lua_out *out, lua_State *lua, int ok_index,
+                      size_t *largest_size)
+{
+    out->out.ops = &lua_ops;
+    out->out.failed = false;
+    out->lua = lua;
+    out->ok_index = ok_index;
+    out->largest_size = largest_size;
+    out->depth = 0;
+}

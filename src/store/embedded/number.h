@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * number.h - numbers as text, read and written exactly as Redis 7.0 does.
+ */
+#ifndef HF__EMBEDDED_NUMBER_H
+#define HF__EMBEDDED_NUMBER_H
+
+#include "holdfast.h"
+
+/* Enough for every number below, with its NUL. */
+#define HF__NUMBER_SIZE 40
+
+/* Decimal without spaces, "+" or leading zeros. */
+bool hf__number_integer(hf_bytes text, int64_t *value);
+
+/* What strtod() takes whole, "inf" included, NaN and blanks excluded. */
+bool hf__number_double(hf_bytes text, double *value);
+
+/* Both return the size without the NUL. */
+size_t hf__number_put_integer(char text[HF__NUMBER_SIZE], int64_t value);
+/* 17 significant digits. */
+size_t hf__number_put_double(char text[HF__NUMBER_SIZE], double value);
+
+#endif

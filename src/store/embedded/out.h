@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * out.h - where a command says its answer: a tree for perform(), the stack of
+ * Lua for redis.call(). A command says exactly one value: an array is followed
+ * by as many values as it has items.
+ */
+#ifndef HF__EMBEDDED_OUT_H
+#define HF__EMBEDDED_OUT_H
+
+#include "holdfast.h"
+#include "store/reply.h"
+
+/* Arrays inside arrays; no command needs more than three. */
+#define HF__OUT_DEPTH 8
+
+/* Enough for every error text of Redis with a name in it. */
+#define HF__OUT_ERROR_SIZE 256
+
+typedef struct hf__out hf__out;
+
+typedef struct hf__out_ops {
+    void (*nil)(hf__out *out);
+    void (*integer)(hf__out *out, int64_t value);
+    void (*bytes)(hf__out *out, const void *data, size_t size);
+    void (*line)(hf__out *out, const char *text); /* a status */
+    void (*array)(hf__out *out, size_t count);
+} hf__out_ops;
+
+/* An implementation's own struct begins with this. */
+struct hf__out {
+    const hf__out_ops *ops;
+    /* Set when the answer is an error; nothing is said after it. */
+    bool failed;
+    char error[HF__OUT_ERROR_SIZE];
+};
+
+/* Builds a tree in an arena. */
+typedef struct hf__out_tree {
+    hf__out out;
+    hf__arena *arena;
+    bool no_memory;
+    size_t depth;
+    struct {
+        hf_reply *next;
+        size_t left;
+    } open[HF__OUT_DEPTH];
+} hf__out_tree;
+
+void hf__out_tree_init(hf__out_tree *tree, hf_reply *reply, hf__arena *arena);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * error_line.c - from the error text of a server, or of the embedded store,
+ * which has the same texts, to the message that a user sees: without the code
+ * ERR, and with the line of the script in one place.
+ */
+#include "store/error_line.h"
+
+#include <string.h>
+
+#include "util/error.h"
+
+static bool begins(hf_bytes text, const char *with)
+{
+    size_t size = strlen(with);
+
+    return text.size >= size && memcmp(text.data, with, size) == 0;
+}
+
+static hf_bytes skip(hf_bytes text, size_t size)
+{
+    return hf_view((const char *)text.data + size, text.size - size);
+}
+
+/* Digits at the front, as a number; 0 if there are none or too many. */
+static unsigned leading_number(hf_bytes text, size_t *digits)
+{
+    const char *data = text.data;
+    unsigned number = 0;
+    size_t at = 0;
+
+    while (at < text.size && at < 9 && data[at] >= '0' && data[at] <= '9')
+        number = number * 10 + (unsigned)(data[at++] - '0');
+    *digits = at;
+    return number;
+}
+
+/* Cut " script: <sha1>, on @user_script:<line>." off the end and return the
+ * line; 0: there is no such tail. */
+static unsigned cut_tail(hf_bytes *text)
+{
+    static const char mark[] = " script: ";
+    static const char on[] = ", on @user_script:";
+    const size_t on_at = sizeof(mark) - 1 + 40;
+    const size_t line_at = on_at + sizeof(on) - 1;
+    const size_t longest = line_at + 11; /* ten digits and the full stop */
+    size_t at = text->size > longest ? text->size - longest : 0;
+    hf_bytes tail;
+    size_t digits;
+
+    for (; at + line_at < text->size; at++) {
+        tail = skip(*text, at);
+        if (begins(tail, mark) && begins(skip(tail, on_at), on)) {
+            text->size = at;
+            return leading_number(skip(tail, line_at), &digits);
+        }
+    }
+    return 0;
+}
+
+/* Cut "user_script:<line>: " off the front, where Lua's error() puts it. */
+static unsigned cut_place(hf_bytes *text)
+{
+    static const char mark[] = "user_script:";
+    hf_bytes rest;
+    size_t digits;
+    unsigned line;
+
+    if (!begins(*text, mark))
+        return 0;
+    rest = skip(*text, sizeof(mark) - 1);
+    line = leading_number(rest, &digits);
+    rest = skip(rest, digits);
+    if (digits == 0 || !begins(rest, ": "))
+        return 0;
+    *text = skip(rest, 2);
+    return line;
+}
+
+/* Enough for any message: it is cut to HF_ERROR_MESSAGE_SIZE anyhow. */
+static int printed(hf_bytes text)
+{
+    return text.size > HF_ERROR_MESSAGE_SIZE ? HF_ERROR_MESSAGE_SIZE
+                                             : (int)text.size;
+}
+
+hf_status hf__error_line(hf_error *err, hf_status status, hf_bytes text,
+                         const char *hint)
+{
+    unsigned line = cut_tail(&text);
+    unsigned place;
+
+    if (begins(text, "ERR "))
+        text = skip(text, 4);
+    place = cut_place(&text);
+    if (place != 0)
+        line = place;
+    if (hint != NULL)
+        return hf__fail(err, status, "%.*s; %s", printed(text),
+                        (const char *)text.data, hint);
+    if (line != 0)
+        return hf__fail(err, status, "%.*s (line %u)", printed(text),
+                        (const char *)text.data, line);
+    return hf__fail(err, status, "%.*s", printed(text),
+                    (const char *)text.data);
+}

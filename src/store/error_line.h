@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* error_line.h - messages that are the same whatever store they come from. */
+#ifndef HF__STORE_ERROR_LINE_H
+#define HF__STORE_ERROR_LINE_H
+
+#include "holdfast.h"
+
+/*
+ * Fill `err` from an error text of Redis's form: "CODE text", perhaps with
+ * "user_script:<line>: " or " script: <sha1>, on @user_script:<line>." in it.
+ * `hint` is appended; it may be NULL. Returns `status`.
+ */
+hf_status hf__error_line(hf_error *err, hf_status status, hf_bytes text,
+                         const char *hint);
+
+#endif

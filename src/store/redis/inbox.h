@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inbox.h - the subscription by which other clients wake this one. */
+#ifndef HF__STORE_REDIS_INBOX_H
+#define HF__STORE_REDIS_INBOX_H
+
+#include <stdatomic.h>
+
+#include "store/redis/events.h"
+#include "store/redis/link.h"
+
+/* 64 random bits: unique among the clients of a server. */
+#define HF__INBOX_ID_BYTES 8
+
+typedef enum hf__inbox_state {
+    HF__INBOX_IDLE,    /* nobody has asked for events yet */
+    HF__INBOX_TRYING,  /* an attempt is under way */
+    HF__INBOX_LISTENS, /* subscribed */
+    HF__INBOX_FAILED   /* the last attempt failed; another follows */
+} hf__inbox_state;
+
+typedef struct hf__inbox {
+    hf__link link; /* first: a link of ours is an inbox */
+    char id[2 * HF__INBOX_ID_BYTES + 1];
+    hf__events events;
+    uint32_t state; /* hf__inbox_state; a futex */
+    atomic_bool asked;
+    hf__task start_task;
+    hf__task close_task;
+    hf__arena arena; /* of the message being read */
+    hf_reply message;
+    uint32_t is_closed; /* futex */
+} hf__inbox;
+
+void hf__inbox_init(hf__inbox *inbox, const hf__redis_node *node);
+
+/* Begin to listen, once; the loop must be started. Any thread. */
+void hf__inbox_start(hf__inbox *inbox);
+
+/* Wait until it listens, an attempt failed, or an instant. Any thread; does
+ * not wait on the loop thread. */
+void hf__inbox_wait(hf__inbox *inbox, int64_t until_ms);
+
+/* Close and free. Not on the loop thread. */
+void hf__inbox_close(hf__inbox *inbox);
+
+/* In a forked child: close the descriptor and leave the rest as it is. */
+void hf__inbox_abandon(hf__inbox *inbox);
+
+#endif

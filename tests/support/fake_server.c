@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fake_server.c - accepting connections and giving each to the test's session.
+ *
+ * One thread accepts, one more serves each connection. Locks: `mutex` guards
+ * the list of connections, which only grows until stop.
+ */
+#include "support/fake_server.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define CONNECTIONS_MAX 64
+#define PATH_SIZE 100
+
+typedef struct fake_connection {
+    fake_server *server;
+    unsigned number;
+    int fd;
+    pthread_t thread;
+} fake_connection;
+
+struct fake_server {
+    fake_session session;
+    void *user;
+    int fd;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    fake_connection connections[CONNECTIONS_MAX];
+    unsigned count;
+    char dir[64];
+    char path[PATH_SIZE];
+    char url[PATH_SIZE + 16];
+};
+
+static void *serve(void *user)
+{
+    fake_connection *self = user;
+
+    self->server->session(self->fd, self->number, self->server->user);
+    shutdown(self->fd, SHUT_RDWR);
+    return NULL;
+}
+
+static void *accept_all(void *user)
+{
+    fake_server *server = user;
+    fake_connection *next;
+    int fd;
+
+    while ((fd = accept(server->fd, NULL, NULL)) >= 0) {
+        pthread_mutex_lock(&server->mutex);
+        if (server->count == CONNECTIONS_MAX) {
+            close(fd);
+        } else {
+            next = &server->connections[server->count];
+            next->server = server;
+            next->number = server->count++;
+            next->fd = fd;
+            pthread_create(&next->thread, NULL, serve, next);
+        }
+        pthread_mutex_unlock(&server->mutex);
+    }
+    return NULL;
+}
+
+static bool listen_at(fake_server *server)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    snprintf(server->dir, sizeof(server->dir), "/tmp/hf-fake-XXXXXX");
+    if (mkdtemp(server->dir) == NULL)
+        return false;
+    snprintf(server->path, sizeof(server->path), "%s/socket", server->dir);
+    snprintf(server->url, sizeof(server->url), "redis+unix://%s", server->path);
+    memcpy(address.sun_path, server->path, strlen(server->path) + 1);
+    server->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return server->fd >= 0 &&
+           bind(server->fd, (struct sockaddr *)&address, sizeof(address)) ==
+               0 &&
+           listen(server->fd, CONNECTIONS_MAX) == 0;
+}
+
+fake_server *fake_server_start(fake_session session, void *user)
+{
+    fake_server *server = calloc(1, sizeof(*server));
+
+    if (server == NULL)
+        return NULL;
+    server->session = session;
+    server->user = user;
+    pthread_mutex_init(&server->mutex, NULL);
+    if (listen_at(server) &&
+        pthread_create(&server->thread, NULL, accept_all, server) == 0)
+        return server;
+    free(server);
+    return NULL;
+}
+
+void fake_server_stop(fake_server *server)
+{
+    unsigned at;
+
+    shutdown(server->fd, SHUT_RDWR);
+    pthread_join(server->thread, NULL);
+    close(server->fd);
+    for (at = 0; at < server->count; at++)
+        shutdown(server->connections[at].fd, SHUT_RDWR);
+    for (at = 0; at < server->count; at++) {
+        pthread_join(server->connections[at].thread, NULL);
+        close(server->connections[at].fd);
+    }
+    unlink(server->path);
+    rmdir(server->dir);
+    pthread_mutex_destroy(&server->mutex);
+    free(server);
+}
+
+const char *fake_server_url(const fake_server *server)
+{
+    return server->url;
+}
+
+unsigned fake_server_count(const fake_server *server)
+{
+    unsigned count;
+
+    pthread_mutex_lock((pthread_mutex_t *)&server->mutex);
+    count = server->count;
+    pthread_mutex_unlock((pthread_mutex_t *)&server->mutex);
+    return count;
+}
+
+/* A number behind `mark`, up to the end of the line; negative: closed. */
+static long read_header(int fd, char mark)
+{
+    char text[32];
+    size_t used = 0;
+
+    while (used + 1 < sizeof(text) && read(fd, text + used, 1) == 1) {
+        if (text[used++] == '\n') {
+            text[used] = '\0';
+            return text[0] == mark ? strtol(text + 1, NULL, 10) : -1;
+        }
+    }
+    return -1;
+}
+
+bool fake_server_read(int fd, char *text, size_t size)
+{
+    long words = read_header(fd, '*');
+    size_t used = 0;
+    long left;
+    char byte;
+
+    text[0] = '\0';
+    while (words-- > 0) {
+        left = read_header(fd, '$');
+        if (left < 0)
+            return false;
+        for (left += 2; left > 0; left--) {
+            if (read(fd, &byte, 1) != 1)
+                return false;
+            if (left > 2 && used + 2 < size)
+                text[used++] = byte;
+        }
+        if (words > 0)
+            text[used++] = ' ';
+        text[used] = '\0';
+    }
+    return used > 0;
+}
+
+bool fake_server_say(int fd, const char *text)
+{
+    size_t size = strlen(text);
+
+    return send(fd, text, size, MSG_NOSIGNAL) == (ssize_t)size;
+}
+
+bool fake_server_login(int fd, const char *version)
+{
+    char text[200];
+    char answer[200];
+
+    if (!fake_server_read(fd, text, sizeof(text)) ||
+        strcmp(text, "HELLO 2") != 0)
+        return false;
+    snprintf(answer, sizeof(answer),
+             "*4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n"
+             "$%zu\r\n%s\r\n",
+             strlen(version), version);
+    return fake_server_say(fd, answer) &&
+           fake_server_read(fd, text, sizeof(text)) &&
+           strcmp(text, "CLIENT SETNAME holdfast") == 0 &&
+           fake_server_say(fd, "+OK\r\n");
+}
+
+void fake_server_drain(int fd)
+{
+    char bytes[4096];
+
+    while (read(fd, bytes, sizeof(bytes)) > 0)
+        continue;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redis_server.c - start, stop, kill and pause a real server for a test.
+ *
+ * Owns a process and a temporary directory with its socket and its log. The
+ * port is one the kernel named free a moment before; should another program
+ * take it in between, the start is tried again with a new one.
+ */
+#include "support/redis_server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATH_SIZE 100 /* what fits sockaddr_un, with some room */
+#define START_TRIES 5
+#define READY_MS 10000
+#define ANSWER_MS 2000
+
+struct redis_server {
+    pid_t pid; /* 0: not running */
+    int port;
+    char *password; /* NULL: none */
+    char dir[PATH_SIZE - 16];
+    char socket_path[PATH_SIZE];
+    char log_path[PATH_SIZE];
+    char unix_url[PATH_SIZE + 16];
+    char tcp_url[64];
+};
+
+static void pause_ms(long ms)
+{
+    struct timespec span = {ms / 1000, (ms % 1000) * 1000000};
+
+    nanosleep(&span, NULL);
+}
+
+static int free_port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof(address);
+    int port = -1;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+        getsockname(fd, (struct sockaddr *)&address, &size) == 0)
+        port = ntohs(address.sin_port);
+    close(fd);
+    return port;
+}
+
+static int connect_unix(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* Read one reply, or what of it comes until `size` or a pause in it. */
+static bool read_answer(int fd, char *answer, size_t size)
+{
+    struct pollfd waiting = {.fd = fd, .events = POLLIN};
+    size_t used = 0;
+    ssize_t got;
+
+    while (used + 1 < size &&
+           poll(&waiting, 1, used == 0 ? ANSWER_MS : 20) == 1) {
+        got = read(fd, answer + used, size - 1 - used);
+        if (got <= 0)
+            break;
+        used += (size_t)got;
+    }
+    answer[used] = '\0';
+    return used > 0;
+}
+
+static bool ask(int fd, const char *command, char *answer, size_t size)
+{
+    size_t length = strlen(command);
+
+    return send(fd, command, length, MSG_NOSIGNAL) == (ssize_t)length &&
+           send(fd, "\r\n", 2, MSG_NOSIGNAL) == 2 &&
+           read_answer(fd, answer, size);
+}
+
+static bool log_in(const redis_server *server, int fd)
+{
+    char command[300];
+    char answer[200];
+
+    if (server->password == NULL)
+        return true;
+    snprintf(command, sizeof(command), "AUTH %s", server->password);
+    return ask(fd, command, answer, sizeof(answer)) &&
+           strcmp(answer, "+OK\r\n") == 0;
+}
+
+bool redis_server_command(const redis_server *server, const char *command,
+                          char *answer, size_t size)
+{
+    int fd = connect_unix(server->socket_path);
+    bool answered;
+
+    if (fd < 0)
+        return false;
+    answered = log_in(server, fd) && ask(fd, command, answer, size);
+    close(fd);
+    return answered;
+}
+
+/* In the child: become the server. Only async-signal-safe calls, as the test
+ * may have threads. */
+static void run_server(const char **arguments, int log_fd, pid_t parent)
+{
+    int null_fd = open("/dev/null", O_RDONLY);
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(126);
+    dup2(null_fd, 0);
+    dup2(log_fd, 1);
+    dup2(log_fd, 2);
+    execvp(arguments[0], (char *const *)arguments);
+    _exit(127);
+}
+
+static bool spawn(redis_server *server)
+{
+    const char *program = getenv("HF_TEST_SERVER");
+    char port[16];
+    const char *arguments[] = {
+        program != NULL ? program : "redis-server", "--port", port, "--bind",
+        "127.0.0.1", "--unixsocket", server->socket_path, "--dir", server->dir,
+        "--save", "", "--appendonly", "no", "--enable-debug-command", "yes",
+        /* These two are cut off without a password. */
+        "--requirepass", server->password, NULL};
+    pid_t parent = getpid();
+    int log_fd;
+
+    if (server->password == NULL)
+        arguments[sizeof(arguments) / sizeof(arguments[0]) - 3] = NULL;
+    snprintf(port, sizeof(port), "%d", server->port);
+    log_fd =
+        open(server->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (log_fd < 0)
+        return false;
+    server->pid = fork();
+    if (server->pid == 0)
+        run_server(arguments, log_fd, parent);
+    close(log_fd);
+    if (server->pid < 0)
+        server->pid = 0;
+    return server->pid != 0;
+}
+
+static void reap(redis_server *server, int signal_number)
+{
+    if (server->pid == 0)
+        return;
+    kill(server->pid, signal_number);
+    while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    server->pid = 0;
+}
+
+/* Wait until the server answers; false: it died or does not. */
+static bool wait_ready(redis_server *server)
+{
+    char answer[64];
+    int waited_ms;
+
+    for (waited_ms = 0; waited_ms < READY_MS; waited_ms += 5) {
+        if (redis_server_command(server, "PING", answer, sizeof(answer)))
+            return strcmp(answer, "+PONG\r\n") == 0;
+        if (waitpid(server->pid, NULL, WNOHANG) == server->pid) {
+            server->pid = 0;
+            return false;
+        }
+        pause_ms(5);
+    }
+    reap(server, SIGKILL);
+    return false;
+}
+
+static bool start_at(redis_server *server, int port)
+{
+    server->port = port;
+    snprintf(server->tcp_url, sizeof(server->tcp_url), "redis://127.0.0.1:%d",
+             port);
+    unlink(server->socket_path);
+    return port > 0 && spawn(server) && wait_ready(server);
+}
+
+static bool make_dir(redis_server *server)
+{
+    const char *base = getenv("TMPDIR");
+    int length;
+
+    if (base == NULL || strlen(base) > 40)
+        base = "/tmp";
+    length =
+        snprintf(server->dir, sizeof(server->dir), "%s/hf-server-XXXXXX", base);
+    if (length < 0 || (size_t)length >= sizeof(server->dir) ||
+        mkdtemp(server->dir) == NULL)
+        return false;
+    snprintf(server->socket_path, PATH_SIZE, "%s/socket", server->dir);
+    snprintf(server->log_path, PATH_SIZE, "%s/log", server->dir);
+    snprintf(server->unix_url, sizeof(server->unix_url), "redis+unix://%s",
+             server->socket_path);
+    return true;
+}
+
+redis_server *redis_server_start(const char *password)
+{
+    redis_server *server = calloc(1, sizeof(*server));
+    int tries;
+
+    if (server == NULL)
+        return NULL;
+    if (password != NULL)
+        server->password = strdup(password);
+    if (make_dir(server)) {
+        for (tries = 0; tries < START_TRIES; tries++) {
+            if (start_at(server, free_port()))
+                return server;
+        }
+    }
+    fprintf(stderr, "cannot start a server for the test, see %s\n",
+            server->log_path);
+    free(server->password);
+    free(server);
+    return NULL;
+}
+
+void redis_server_stop(redis_server *server)
+{
+    if (server == NULL)
+        return;
+    reap(server, SIGKILL);
+    unlink(server->socket_path);
+    unlink(server->log_path);
+    rmdir(server->dir);
+    free(server->password);
+    free(server);
+}
+
+void redis_server_kill(redis_server *server)
+{
+    reap(server, SIGKILL);
+}
+
+/* A stopped process is stopped once waitpid() says so. */
+void redis_server_pause(redis_server *server)
+{
+    int status;
+
+    kill(server->pid, SIGSTOP);
+    while (waitpid(server->pid, &status, WUNTRACED) < 0 && errno == EINTR)
+        continue;
+}
+
+void redis_server_resume(redis_server *server)
+{
+    kill(server->pid, SIGCONT);
+}
+
+bool redis_server_restart(redis_server *server)
+{
+    reap(server, SIGKILL);
+    return start_at(server, server->port);
+}
+
+const char *redis_server_unix_url(const redis_server *server)
+{
+    return server->unix_url;
+}
+
+const char *redis_server_tcp_url(const redis_server *server)
+{
+    return server->tcp_url;
+}
+
+const char *redis_server_socket_path(const redis_server *server)
+{
+    return server->socket_path;
+}
+
+int redis_server_port(const redis_server *server)
+{
+    return server->port;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redis_server.h - a real server of one test, on a unix socket and a free
+ * TCP port of 127.0.0.1, with nothing saved to disk.
+ *
+ * The program is `redis-server`, or what HF_TEST_SERVER names. A server dies
+ * with the thread that started it: start and restart it from the test's main
+ * thread. Not thread-safe.
+ */
+#ifndef TESTS_SUPPORT_REDIS_SERVER_H
+#define TESTS_SUPPORT_REDIS_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct redis_server redis_server;
+
+/* Start a server and wait until it answers. NULL, with a line on stderr: it
+ * could not be started. `password` is what clients must give; NULL: none. */
+redis_server *redis_server_start(const char *password);
+
+/* End the server, whatever state it is in, and remove its files. NULL is
+ * allowed. */
+void redis_server_stop(redis_server *server);
+
+/* kill -9; the files stay for a restart. */
+void redis_server_kill(redis_server *server);
+
+/* SIGSTOP and SIGCONT. */
+void redis_server_pause(redis_server *server);
+void redis_server_resume(redis_server *server);
+
+/* Kill it if it runs and start it again, empty, at the same addresses. */
+bool redis_server_restart(redis_server *server);
+
+/* Addresses as store URLs, without the password. */
+const char *redis_server_unix_url(const redis_server *server);
+const char *redis_server_tcp_url(const redis_server *server);
+const char *redis_server_socket_path(const redis_server *server);
+int redis_server_port(const redis_server *server);
+
+/*
+ * Run one command, words separated by spaces, on a connection of its own and
+ * copy the raw answer, cut to `size` with a NUL; false: no answer within two
+ * seconds.
+ */
+bool redis_server_command(const redis_server *server, const char *command,
+                          char *answer, size_t size);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_fixture.c - see store_fixture.h. Owns the store of a test program: its
+ * directory and its server. The volatile store lies in /dev/shm as in real
+ * life. Nothing here is for more than one thread.
+ */
+#include "support/store_fixture.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Room for every test here; a volatile store takes all of it at once. */
+#define MAX_SIZE "64M"
+
+static fixture the_fixture;
+
+static bool choose_store(fixture *f)
+{
+    static const char *const names[] = {"embedded-volatile", "embedded-file",
+                                        "redis-unix", "redis-tcp"};
+    const char *chosen = getenv("HOLDFAST_TEST_STORE");
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (chosen != NULL && strcmp(chosen, names[i]) == 0) {
+            f->store = (fixture_store)i;
+            return true;
+        }
+    }
+    print_error("HOLDFAST_TEST_STORE must be one of: %s %s %s %s\n", names[0],
+                names[1], names[2], names[3]);
+    return false;
+}
+
+static bool make_directory(fixture *f)
+{
+    const char *parent = getenv("TMPDIR");
+
+    if (f->store == FIXTURE_EMBEDDED_VOLATILE) {
+        parent = "/dev/shm";
+    } else if (parent == NULL) {
+        parent = "/tmp";
+    }
+    (void)snprintf(f->directory, sizeof(f->directory),
+                   "%s/holdfast-test-XXXXXX", parent);
+    if (mkdtemp(f->directory) == NULL) {
+        print_error("%s: %s\n", f->directory, strerror(errno));
+        f->directory[0] = '\0';
+        return false;
+    }
+    return true;
+}
+
+static bool start_store(fixture *f)
+{
+    const char *scheme =
+        f->store == FIXTURE_EMBEDDED_VOLATILE ? "volatile" : "file";
+
+    if (fixture_is_embedded(f)) {
+        (void)snprintf(f->url, sizeof(f->url), "%s:%.200s/store?max_size=%s",
+                       scheme, f->directory, MAX_SIZE);
+        return true;
+    }
+    f->server = redis_server_start(NULL);
+    if (f->server == NULL) {
+        print_error("no redis-server could be started\n");
+        return false;
+    }
+    (void)snprintf(f->url, sizeof(f->url), "%s",
+                   f->store == FIXTURE_REDIS_UNIX
+                       ? redis_server_unix_url(f->server)
+                       : redis_server_tcp_url(f->server));
+    return true;
+}
+
+int fixture_start(void **state)
+{
+    *state = &the_fixture;
+    return choose_store(&the_fixture) && make_directory(&the_fixture) &&
+                   start_store(&the_fixture)
+               ? 0
+               : -1;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int kind,
+                        struct FTW *place)
+{
+    (void)info;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+int fixture_stop(void **state)
+{
+    fixture *f = *state;
+
+    if (f->server != NULL) {
+        redis_server_stop(f->server);
+        f->server = NULL;
+    }
+    if (f->directory[0] == '\0') {
+        return 0;
+    }
+    return nftw(f->directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static int open_client(const fixture *f, const hf_client_options *opts,
+                       hf_client **client)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    if (hf_client_open(f->url, opts, client, &err) == HF_OK) {
+        return 0;
+    }
+    print_error("%s: HF_%s: %s\n", f->url, hf_status_name(err.status),
+                err.message);
+    return -1;
+}
+
+int fixture_open(void **state)
+{
+    fixture *f = *state;
+
+    f->test_number++;
+    if (open_client(f, NULL, &f->client) != 0) {
+        return -1;
+    }
+    return open_client(f, NULL, &f->other);
+}
+
+int fixture_close(void **state)
+{
+    fixture *f = *state;
+
+    while (f->lock_count > 0) {
+        hf_lock_free(f->locks[--f->lock_count]);
+    }
+    while (f->script_count > 0) {
+        hf_script_free(f->scripts[--f->script_count]);
+    }
+    while (f->client_count > 0) {
+        hf_client_close(f->clients[--f->client_count]);
+    }
+    while (f->key_count > 0) {
+        free(f->keys[--f->key_count]);
+    }
+    hf_client_close(f->other);
+    hf_client_close(f->client);
+    f->other = NULL;
+    f->client = NULL;
+    return 0;
+}
+
+hf_bytes fixture_key(fixture *f, const char *name)
+{
+    char *key = NULL;
+
+    assert_true(f->key_count < FIXTURE_OBJECT_MAX);
+    assert_true(asprintf(&key, "t%u:%s", f->test_number, name) > 0);
+    f->keys[f->key_count++] = key;
+    return hf_str(key);
+}
+
+hf_client *fixture_client(fixture *f, const hf_client_options *opts)
+{
+    hf_client *client = NULL;
+
+    assert_true(f->client_count < FIXTURE_OBJECT_MAX);
+    expect_status(HF_OK, hf_client_open(f->url, opts, &client, ERR));
+    f->clients[f->client_count++] = client;
+    return client;
+}
+
+hf_lock *fixture_lock(fixture *f, hf_client *client, hf_bytes name,
+                      const hf_lock_options *opts)
+{
+    hf_lock *lock = NULL;
+
+    assert_true(f->lock_count < FIXTURE_OBJECT_MAX);
+    expect_status(HF_OK, hf_lock_new(client, name, opts, &lock, ERR));
+    f->locks[f->lock_count++] = lock;
+    return lock;
+}
+
+hf_script *fixture_script(fixture *f, hf_client *client, const char *source)
+{
+    hf_script *script = NULL;
+
+    assert_true(f->script_count < FIXTURE_OBJECT_MAX);
+    expect_status(HF_OK, hf_script_load(client, hf_str(source), &script, ERR));
+    f->scripts[f->script_count++] = script;
+    return script;
+}
+
+void fixture_free_lock(fixture *f, hf_lock *lock)
+{
+    for (size_t i = 0; i < f->lock_count; i++) {
+        if (f->locks[i] == lock) {
+            f->locks[i] = f->locks[--f->lock_count];
+            hf_lock_free(lock);
+            return;
+        }
+    }
+    fail_msg("not a lock of this test");
+}
+
+void fixture_free_script(fixture *f, hf_script *script)
+{
+    for (size_t i = 0; i < f->script_count; i++) {
+        if (f->scripts[i] == script) {
+            f->scripts[i] = f->scripts[--f->script_count];
+            hf_script_free(script);
+            return;
+        }
+    }
+    fail_msg("not a script of this test");
+}
+
+void fixture_close_client(fixture *f, hf_client *client)
+{
+    for (size_t i = 0; i < f->client_count; i++) {
+        if (f->clients[i] == client) {
+            f->clients[i] = f->clients[--f->client_count];
+            hf_client_close(client);
+            return;
+        }
+    }
+    fail_msg("not a client that this test opened");
+}
+
+void fixture_path(const fixture *f, const char *name,
+                  char path[FIXTURE_PATH_SIZE])
+{
+    int size =
+        snprintf(path, FIXTURE_PATH_SIZE, "%.200s/%s", f->directory, name);
+
+    assert_true(size > 0 && size < FIXTURE_PATH_SIZE);
+}
+
+bool fixture_is_embedded(const fixture *f)
+{
+    return f->store == FIXTURE_EMBEDDED_VOLATILE ||
+           f->store == FIXTURE_EMBEDDED_FILE;
+}
+
+void fixture_only_embedded(const fixture *f)
+{
+    if (!fixture_is_embedded(f)) {
+        skip();
+    }
+}
+
+void fixture_only_redis(const fixture *f)
+{
+    if (fixture_is_embedded(f)) {
+        skip();
+    }
+}

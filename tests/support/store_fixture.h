@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_fixture.h - one suite, every store. HOLDFAST_TEST_STORE says which:
+ * embedded-volatile, embedded-file, redis-unix or redis-tcp. CTest runs each
+ * program once per store.
+ *
+ * A program has one store: a fresh directory, and a fresh server if the store
+ * is one. Each test has its own two clients and its own key names, so that no
+ * test sees what another left. What a test makes through the fixture is freed
+ * when the test ends, also when it fails in the middle.
+ */
+#ifndef STORE_FIXTURE_H
+#define STORE_FIXTURE_H
+
+#include "support/expect.h"
+#include "support/redis_server.h"
+
+typedef enum fixture_store {
+    FIXTURE_EMBEDDED_VOLATILE,
+    FIXTURE_EMBEDDED_FILE,
+    FIXTURE_REDIS_UNIX,
+    FIXTURE_REDIS_TCP
+} fixture_store;
+
+/* Most objects one test may make through the fixture. */
+#define FIXTURE_OBJECT_MAX 64
+
+/* Longest path or URL here; a unix socket's path is shorter still. */
+#define FIXTURE_PATH_SIZE 256
+
+typedef struct fixture {
+    fixture_store store;
+    redis_server *server; /* NULL: an embedded store */
+    char url[FIXTURE_PATH_SIZE];
+    char directory[FIXTURE_PATH_SIZE]; /* for what a test wants to leave */
+    hf_client *client;
+    hf_client *other; /* a second client of the same store */
+
+    unsigned test_number;
+    char *keys[FIXTURE_OBJECT_MAX];
+    size_t key_count;
+    hf_lock *locks[FIXTURE_OBJECT_MAX];
+    size_t lock_count;
+    hf_script *scripts[FIXTURE_OBJECT_MAX];
+    size_t script_count;
+    hf_client *clients[FIXTURE_OBJECT_MAX];
+    size_t client_count;
+} fixture;
+
+/* For cmocka: once for the program, once for each test. */
+int fixture_start(void **state);
+int fixture_stop(void **state);
+int fixture_open(void **state);
+int fixture_close(void **state);
+
+#define fixture_test(name)                                                     \
+    cmocka_unit_test_setup_teardown(name, fixture_open, fixture_close)
+#define fixture_run(tests)                                                     \
+    cmocka_run_group_tests(tests, fixture_start, fixture_stop)
+
+/* `name` made unique to the running test; valid until the test ends. */
+hf_bytes fixture_key(fixture *f, const char *name);
+
+/* Objects that the fixture frees: locks, then scripts, then clients. */
+hf_client *fixture_client(fixture *f, const hf_client_options *opts);
+hf_lock *fixture_lock(fixture *f, hf_client *client, hf_bytes name,
+                      const hf_lock_options *opts);
+hf_script *fixture_script(fixture *f, hf_client *client, const char *source);
+
+/* Free one of them, or close one of the clients, before the test ends. */
+void fixture_free_lock(fixture *f, hf_lock *lock);
+void fixture_free_script(fixture *f, hf_script *script);
+void fixture_close_client(fixture *f, hf_client *client);
+
+/* Write the path of `name` in the program's directory. */
+void fixture_path(const fixture *f, const char *name,
+                  char path[FIXTURE_PATH_SIZE]);
+
+/* Guards for what only one kind of store can do: the others skip the test. */
+bool fixture_is_embedded(const fixture *f);
+void fixture_only_embedded(const fixture *f);
+void fixture_only_redis(const fixture *f);
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * embedded_event_test.c - events: none is lost between processes, watches are
+ * told on the loop, and nothing is told of what was undone.
+ */
+#include "embedded_store.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#define HANDOVERS 3000
+
+static place at;
+
+static int set_up(void **state)
+{
+    (void)state;
+    make_place(&at, "volatile", "");
+    at.store = must_open(at.url, NULL);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    remove_place(&at);
+    return 0;
+}
+
+static hf_bytes topic(const char *text)
+{
+    return hf_view(text, strlen(text));
+}
+
+/* Wait until the number in `key` is `wanted`, woken by events only: there is
+ * no other way out than a wake-up within 10 s. */
+static bool wait_for_turn(hf__store *store, int side, int wanted)
+{
+    const hf__store_ops *ops = &hf__embedded_store_ops;
+    char text[TEXT_SIZE], want[32], line[64];
+    int64_t until_ms = hf__clock_boot_ms() + 10000;
+
+    (void)snprintf(want, sizeof(want), "s:%d", wanted);
+    (void)snprintf(line, sizeof(line), "get turn%d", side);
+    for (;;) {
+        uint32_t seq = ops->event_seq(store, topic("turn"), until_ms);
+
+        if (command(store, line, text) != HF_OK)
+            return false;
+        if (strcmp(text, want) == 0)
+            return true;
+        if (!ops->event_wait(store, topic("turn"), seq, until_ms))
+            return false;
+    }
+}
+
+static bool give_turn(hf__store *store, int side, int number)
+{
+    char line[64], text[TEXT_SIZE];
+
+    (void)snprintf(line, sizeof(line), "turn%d inbox%d %d", side, side, number);
+    return evaluate(store,
+                    "redis.call('set', KEYS[1], ARGV[1]) "
+                    "return redis.call('publish', 'hf:inbox:' .. "
+                    "redis.call('get', KEYS[2]), 'turn')",
+                    2, line, text) == HF_OK &&
+           strcmp(text, "i:1") == 0;
+}
+
+static void tell_inbox(hf__store *store, int side)
+{
+    char line[64];
+
+    (void)snprintf(line, sizeof(line), "set inbox%d %s", side,
+                   hf__embedded_store_ops.inbox(store));
+    expect(store, line, "+:OK");
+}
+
+static void no_wake_up_is_lost_between_processes(void **state)
+{
+    int status;
+    pid_t pid;
+
+    (void)state;
+    tell_inbox(at.store, 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        hf__store *store = must_open(at.url, NULL);
+
+        tell_inbox(store, 1);
+        if (!give_turn(store, 0, 0))
+            _exit(1);
+        for (int i = 1; i <= HANDOVERS; i++) {
+            if (!wait_for_turn(store, 1, i) || !give_turn(store, 0, i))
+                _exit(2);
+        }
+        close_store(store);
+        _exit(0);
+    }
+    assert_true(wait_for_turn(at.store, 0, 0));
+    for (int i = 1; i <= HANDOVERS; i++) {
+        assert_true(give_turn(at.store, 1, i));
+        assert_true(wait_for_turn(at.store, 0, i));
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void wait_ends_at_its_time(void **state)
+{
+    const hf__store_ops *ops = &hf__embedded_store_ops;
+    uint32_t seq = ops->event_seq(at.store, topic("t"), INT64_MAX);
+    int64_t from_ms = hf__clock_boot_ms();
+
+    (void)state;
+    assert_false(ops->event_wait(at.store, topic("t"), seq, from_ms + 30));
+    assert_in_range(hf__clock_boot_ms() - from_ms, 29, 200);
+    assert_false(ops->event_wait(at.store, topic("t"), seq, from_ms));
+    assert_true(ops->event_wait(at.store, topic("t"), seq - 1, from_ms));
+}
+
+static void publish_self(const char *source_rest, hf_status want)
+{
+    char source[256], text[TEXT_SIZE];
+
+    (void)snprintf(source, sizeof(source),
+                   "redis.call('publish', 'hf:inbox:' .. ARGV[1], 't') %s",
+                   source_rest);
+    assert_int_equal(evaluate(at.store, source, 0,
+                              hf__embedded_store_ops.inbox(at.store), text),
+                     want);
+}
+
+static void events_of_an_undone_script_are_not_told(void **state)
+{
+    const hf__store_ops *ops = &hf__embedded_store_ops;
+    uint32_t seq = ops->event_seq(at.store, topic("t"), INT64_MAX);
+
+    (void)state;
+    publish_self("while true do end", HF_SCRIPT);
+    assert_int_equal(ops->event_seq(at.store, topic("t"), INT64_MAX), seq);
+    /* An error undoes nothing, so its events are told. */
+    publish_self("error('x')", HF_SCRIPT);
+    assert_int_equal(ops->event_seq(at.store, topic("t"), INT64_MAX), seq + 1);
+    publish_self("", HF_OK);
+    assert_int_equal(ops->event_seq(at.store, topic("t"), INT64_MAX), seq + 2);
+    publish_self("for i = 1, 99 do redis.call('publish', 'hf:inbox:' .. "
+                 "ARGV[1], 't') end",
+                 HF_OK);
+    assert_int_equal(ops->event_seq(at.store, topic("t"), INT64_MAX),
+                     seq + 102);
+}
+
+/* ------------------------------------------------------------------ watches */
+
+typedef struct bell {
+    hf__watch watch;
+    pthread_mutex_t lock;
+    pthread_cond_t rang;
+    int count;
+} bell;
+
+static void ring(hf__watch *watch)
+{
+    bell *self = (bell *)(void *)watch;
+
+    pthread_mutex_lock(&self->lock);
+    self->count++;
+    pthread_cond_signal(&self->rang);
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* Wait until it rang `count` times; false: not within 5 s. */
+static bool rang(bell *self, int count)
+{
+    int64_t until_ms = hf__clock_boot_ms() + 5000;
+    bool done;
+
+    do {
+        pthread_mutex_lock(&self->lock);
+        done = self->count >= count;
+        pthread_mutex_unlock(&self->lock);
+        if (!done)
+            hf__clock_sleep_until(hf__clock_boot_ms() + 1);
+    } while (!done && hf__clock_boot_ms() < until_ms);
+    return done;
+}
+
+static void publish_from_child(const char *inbox, const char *name)
+{
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        hf__store *store = must_open(at.url, NULL);
+        char line[96];
+
+        (void)snprintf(line, sizeof(line), "publish hf:inbox:%s %s", inbox,
+                       name);
+        expect(store, line, "i:1");
+        close_store(store);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void watches_are_told_on_the_loop(void **state)
+{
+    const hf__store_ops *ops = &hf__embedded_store_ops;
+    bell bells[2] = {{{ring, NULL, 0},
+                      PTHREAD_MUTEX_INITIALIZER,
+                      PTHREAD_COND_INITIALIZER,
+                      0},
+                     {{ring, NULL, 0},
+                      PTHREAD_MUTEX_INITIALIZER,
+                      PTHREAD_COND_INITIALIZER,
+                      0}};
+    hf_error err = HF_ERROR_INIT;
+    hf__loop *loop = hf__loop_new();
+    hf__store *store = must_open(at.url, loop);
+    const char *inbox = ops->inbox(store);
+    char path[128];
+
+    (void)state;
+    assert_false(hf__loop_started(loop));
+    assert_int_equal(ops->event_watch(store, topic("a"), &bells[0].watch, &err),
+                     HF_OK);
+    assert_int_equal(ops->event_watch(store, topic("b"), &bells[1].watch, &err),
+                     HF_OK);
+    publish_from_child(inbox, "a");
+    assert_true(rang(&bells[0], 1));
+    publish_from_child(inbox, "b");
+    assert_true(rang(&bells[1], 1));
+    assert_int_equal(bells[0].count, 1);
+    ops->event_unwatch(store, &bells[0].watch);
+    publish_from_child(inbox, "a");
+    publish_from_child(inbox, "b");
+    assert_true(rang(&bells[1], 2));
+    assert_int_equal(bells[0].count, 1);
+    (void)snprintf(path, sizeof(path), "%s/s/wake/%s", at.folder, inbox);
+    assert_int_equal(access(path, F_OK), 0);
+    ops->event_unwatch(store, &bells[1].watch);
+    close_store(store);
+    assert_int_equal(access(path, F_OK), -1);
+    hf__loop_free(loop);
+}
+
+/* The FIFO of a process that was killed is removed by the next one. */
+static void stale_fifos_are_removed(void **state)
+{
+    const hf__store_ops *ops = &hf__embedded_store_ops;
+    hf__loop *loop = hf__loop_new();
+    hf__store *store = must_open(at.url, loop);
+    bell one = {{ring, NULL, 0},
+                PTHREAD_MUTEX_INITIALIZER,
+                PTHREAD_COND_INITIALIZER,
+                0};
+    hf_error err = HF_ERROR_INIT;
+    char path[128];
+    FILE *file;
+
+    (void)state;
+    (void)snprintf(path, sizeof(path), "%s/s/wake", at.folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    (void)snprintf(path, sizeof(path), "%s/s/wake/00000000000000ff", at.folder);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fclose(file);
+    assert_int_equal(ops->event_watch(store, topic("a"), &one.watch, &err),
+                     HF_OK);
+    assert_int_equal(access(path, F_OK), -1);
+    ops->event_unwatch(store, &one.watch);
+    close_store(store);
+    hf__loop_free(loop);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(no_wake_up_is_lost_between_processes),
+        TEST(wait_ends_at_its_time),
+        TEST(events_of_an_undone_script_are_not_told),
+        TEST(watches_are_told_on_the_loop),
+        TEST(stale_fifos_are_removed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * embedded_thread_test.c - threads that share a store, and a store for which
+ * memory ends at any point.
+ */
+#include "embedded_store.h"
+
+#include <pthread.h>
+
+#include "util/mem.h"
+
+#define THREADS 4
+#define ROUNDS 3000
+
+static place at;
+
+static int set_up(void **state)
+{
+    (void)state;
+    make_place(&at, "volatile", "?max_size=16M");
+    at.store = must_open(at.url, NULL);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    remove_place(&at);
+    return 0;
+}
+
+static const char bump[] =
+    "local n = redis.call('incr', 'n') "
+    "redis.call('hset', 'h', 'f' .. n % 200, ('v'):rep(n % 100)) "
+    "redis.call('publish', 'hf:inbox:' .. ARGV[1], 't') return n";
+
+static void *write_and_read(void *user)
+{
+    hf__store *store = user;
+    const hf__store_ops *ops = &hf__embedded_store_ops;
+    char text[TEXT_SIZE];
+    long failures = 0;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        uint32_t seq = ops->event_seq(store, hf_view("t", 1), INT64_MAX);
+
+        failures += evaluate(store, bump, 0, ops->inbox(store), text) != HF_OK;
+        failures += !ops->event_wait(store, hf_view("t", 1), seq,
+                                     hf__clock_boot_ms() + 1000);
+        failures += command(store, "hget h f7", text) != HF_OK;
+        failures += command(store, "get n", text) != HF_OK;
+    }
+    return (void *)failures;
+}
+
+/* Meanwhile a second handle comes and goes, and the store grows. */
+static void *open_and_close(void *user)
+{
+    char line[128], text[TEXT_SIZE];
+    long failures = 0;
+
+    (void)user;
+    for (int i = 0; i < 100; i++) {
+        hf__store *store = NULL;
+        hf_error err = HF_ERROR_INIT;
+
+        if (open_url(at.url, NULL, &store, &err) != HF_OK) {
+            failures++;
+            continue;
+        }
+        (void)snprintf(line, sizeof(line), "append big%d xxxxxxxxxx", i);
+        for (int j = 0; j < 20; j++)
+            failures += command(store, line, text) != HF_OK;
+        failures += evaluate(store,
+                             "redis.call('set', KEYS[1], ('x'):rep(100000)) "
+                             "return 1",
+                             1, line + 7, text) != HF_OK;
+        close_store(store);
+    }
+    return (void *)failures;
+}
+
+static void threads_share_a_store(void **state)
+{
+    pthread_t threads[THREADS + 1];
+    char want[32];
+
+    (void)state;
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, write_and_read, at.store), 0);
+    assert_int_equal(
+        pthread_create(&threads[THREADS], NULL, open_and_close, NULL), 0);
+    for (size_t i = 0; i < THREADS + 1; i++) {
+        void *failures;
+
+        assert_int_equal(pthread_join(threads[i], &failures), 0);
+        assert_null(failures);
+    }
+    (void)snprintf(want, sizeof(want), "s:%d", THREADS * ROUNDS);
+    expect(at.store, "get n", want);
+}
+
+/* --------------------------------------------------------- out of memory */
+
+static hf_status run_everything(hf__store *store)
+{
+    static const char script[] =
+        "redis.call('incr', 'count') "
+        "for i = 1, 30 do redis.call('hset', 'h', i, ('x'):rep(100)) end "
+        "redis.call('zadd', 'z', 1, 'a') "
+        "redis.call('append', 'long', ('y'):rep(5000)) "
+        "redis.call('publish', 'hf:inbox:' .. ARGV[1], 't') "
+        "redis.call('sort', 'z', 'by', 'nosort', 'get', 'k*') "
+        "return {redis.call('hgetall', 'h'), cjson.encode({1, 2})}";
+    static char text[TEXT_SIZE];
+    hf_status status =
+        evaluate(store, script, 0, hf__embedded_store_ops.inbox(store), text);
+
+    if (status == HF_OK)
+        status = command(store, "hgetall h", text);
+    if (status == HF_OK)
+        status = own(store, HF__SCRIPT_VALUE_CAS, 1, "v 0 \"\" x 0", text);
+    return status;
+}
+
+/* The n-th allocation of opening and using a store fails, for every n. */
+static void memory_may_end_anywhere(void **state)
+{
+    int failed = 0;
+    bool through = false;
+
+    (void)state;
+    for (long n = 0; !through && n < 20000; n++) {
+        hf_error err = HF_ERROR_INIT;
+        hf__store *store = NULL;
+        hf_status status;
+
+        close_store(at.store);
+        hf__alloc_fail_after(n);
+        status = open_url(at.url, NULL, &store, &err);
+        if (status == HF_OK)
+            status = run_everything(store);
+        hf__alloc_fail_after(-1);
+        through = status == HF_OK;
+        failed += !through;
+        if (!through && status != HF_NO_MEMORY)
+            fail_msg("allocation %ld: status %d", n, status);
+        at.store = must_open(at.url, NULL);
+        if (store != NULL) {
+            if (n % 16 == 0)
+                assert_int_equal(run_everything(store), HF_OK);
+            expect(store, "set alive 1", "+:OK");
+            close_store(store);
+        }
+        expect(at.store, "flushdb", "+:OK");
+    }
+    assert_true(through);
+    assert_true(failed > 100);
+}
+
+/* Undone, not half done. */
+static void script_without_memory_is_undone(void **state)
+{
+    char text[TEXT_SIZE];
+
+    (void)state;
+    for (long n = 0; n < 2000; n++) {
+        hf_status status;
+
+        hf__alloc_fail_after(n);
+        status = run_everything(at.store);
+        hf__alloc_fail_after(-1);
+        (void)command(at.store, "get count", text);
+        if (status == HF_OK)
+            break;
+        if (strcmp(text, "nil") != 0) {
+            /* It was a later request of the three that failed. */
+            (void)command(at.store, "hlen h", text);
+            assert_string_equal(text, "i:30");
+        }
+        expect(at.store, "flushdb", "+:OK");
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(threads_share_a_store),
+        TEST(memory_may_end_anywhere),
+        TEST(script_without_memory_is_undone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redis_events_test.c - wake-ups through a real server, and none lost when the
+ * subscription breaks.
+ */
+#include "redis_driver.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+typedef struct fixture {
+    redis_server *server;
+    test_driver driver;
+} fixture;
+
+static int set_up(void **state)
+{
+    static fixture self;
+
+    self.server = redis_server_start(NULL);
+    if (self.server == NULL)
+        return -1;
+    driver_open(&self.driver, redis_server_unix_url(self.server));
+    *state = &self;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture *self = *state;
+
+    driver_close(&self->driver);
+    redis_server_stop(self->server);
+    return 0;
+}
+
+static uint32_t seq_of(fixture *self, const char *topic)
+{
+    return self->driver.store->ops->event_seq(self->driver.store, hf_str(topic),
+                                              hf__clock_boot_ms() + ENOUGH_MS);
+}
+
+static bool moved(fixture *self, const char *topic, uint32_t seq,
+                  int64_t wait_ms)
+{
+    return self->driver.store->ops->event_wait(
+        self->driver.store, hf_str(topic), seq, hf__clock_boot_ms() + wait_ms);
+}
+
+/* What a script does to wake this client; how many listened. */
+static int64_t publish(fixture *self, const char *topic)
+{
+    char channel[64];
+    test_call call;
+    int64_t listeners;
+
+    snprintf(channel, sizeof(channel), "hf:inbox:%s",
+             self->driver.store->ops->inbox(self->driver.store));
+    RUN(&self->driver, &call, "PUBLISH", channel, topic);
+    assert_status(&call, HF_OK);
+    listeners = call.request.reply.integer;
+    call_end(&call);
+    return listeners;
+}
+
+static void inbox_is_sixteen_hexadecimal_digits(void **state)
+{
+    fixture *self = *state;
+    const char *id = self->driver.store->ops->inbox(self->driver.store);
+
+    assert_int_equal(strlen(id), 16);
+    assert_int_equal(strspn(id, "0123456789abcdef"), 16);
+}
+
+static void nobody_listens_until_events_are_asked_for(void **state)
+{
+    fixture *self = *state;
+
+    assert_int_equal(publish(self, "t"), 0);
+    seq_of(self, "t");
+    assert_int_equal(publish(self, "t"), 1);
+}
+
+static void message_moves_its_topic(void **state)
+{
+    fixture *self = *state;
+    uint32_t seq = seq_of(self, "t");
+    uint32_t other = seq_of(self, "another topic");
+
+    assert_false(moved(self, "t", seq, 0));
+    publish(self, "t");
+    assert_true(moved(self, "t", seq, ENOUGH_MS));
+    assert_int_not_equal(seq_of(self, "t"), seq);
+    assert_int_equal(seq_of(self, "another topic"), other);
+}
+
+static void wait_without_message_ends_at_its_instant(void **state)
+{
+    fixture *self = *state;
+    uint32_t seq = seq_of(self, "t");
+    int64_t begin_ms = hf__clock_boot_ms();
+
+    assert_false(moved(self, "t", seq, 100));
+    assert_in_range(hf__clock_boot_ms() - begin_ms, 99, 300);
+}
+
+typedef struct waiter {
+    fixture *fixture;
+    uint32_t seq;
+    bool moved;
+    pthread_t thread;
+} waiter;
+
+static void *run_waiter(void *user)
+{
+    waiter *self = user;
+
+    self->moved = moved(self->fixture, "t", self->seq, ENOUGH_MS);
+    return NULL;
+}
+
+static void message_wakes_every_waiter_of_its_topic(void **state)
+{
+    enum { COUNT = 8 };
+    fixture *self = *state;
+    waiter waiters[COUNT];
+
+    for (int i = 0; i < COUNT; i++) {
+        waiters[i] = (waiter){.fixture = self, .seq = seq_of(self, "t")};
+        assert_int_equal(
+            pthread_create(&waiters[i].thread, NULL, run_waiter, &waiters[i]),
+            0);
+    }
+    publish(self, "t");
+    for (int i = 0; i < COUNT; i++) {
+        pthread_join(waiters[i].thread, NULL);
+        assert_true(waiters[i].moved);
+    }
+}
+
+/* The subscription is killed after the counter was read; whatever is then
+ * published, heard or not, the counter moves. */
+static void broken_subscription_loses_no_wake_up(void **state)
+{
+    fixture *self = *state;
+    char answer[100];
+
+    for (int round = 0; round < 50; round++) {
+        uint32_t seq = seq_of(self, "t");
+
+        assert_true(redis_server_command(
+            self->server, "CLIENT KILL TYPE pubsub", answer, sizeof(answer)));
+        publish(self, "t");
+        assert_true(moved(self, "t", seq, ENOUGH_MS));
+    }
+}
+
+static void restarted_server_moves_every_topic(void **state)
+{
+    fixture *self = *state;
+    uint32_t seq = seq_of(self, "t");
+    uint32_t other = seq_of(self, "other");
+
+    assert_true(redis_server_restart(self->server));
+    assert_true(moved(self, "t", seq, ENOUGH_MS));
+    assert_true(moved(self, "other", other, ENOUGH_MS));
+    seq = seq_of(self, "t");
+    assert_int_equal(publish(self, "t"), 1);
+    assert_true(moved(self, "t", seq, ENOUGH_MS));
+}
+
+/* A caller polls anyway: it must not wait for a server that is not there. */
+static void dead_server_does_not_hold_up_event_seq(void **state)
+{
+    fixture *self = *state;
+    int64_t begin_ms;
+
+    redis_server_kill(self->server);
+    begin_ms = hf__clock_boot_ms();
+    seq_of(self, "t");
+    assert_true(hf__clock_boot_ms() - begin_ms < 1000);
+}
+
+static void hung_server_holds_up_event_seq_to_its_deadline(void **state)
+{
+    fixture *self = *state;
+    int64_t begin_ms = hf__clock_boot_ms();
+
+    redis_server_pause(self->server);
+    self->driver.store->ops->event_seq(self->driver.store, hf_str("t"),
+                                       begin_ms + 100);
+    assert_in_range(hf__clock_boot_ms() - begin_ms, 99, 300);
+    redis_server_resume(self->server);
+    seq_of(self, "t");
+    assert_int_equal(publish(self, "t"), 1);
+}
+
+/* ----------------------------------------------------------------- watches */
+
+typedef struct counting_watch {
+    hf__watch watch;
+    uint32_t count; /* futex */
+} counting_watch;
+
+static void count_move(hf__watch *watch)
+{
+    counting_watch *self = (counting_watch *)watch;
+
+    __atomic_add_fetch(&self->count, 1, __ATOMIC_SEQ_CST);
+    hf__futex_wake_all(&self->count, false);
+}
+
+static bool await_count(counting_watch *self, uint32_t count)
+{
+    int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
+    uint32_t now;
+
+    while ((now = __atomic_load_n(&self->count, __ATOMIC_SEQ_CST)) < count) {
+        if (hf__clock_boot_ms() >= until_ms)
+            return false;
+        hf__futex_wait(&self->count, now, until_ms, false);
+    }
+    return true;
+}
+
+static void watch_is_called_until_it_is_removed(void **state)
+{
+    fixture *self = *state;
+    const hf__store_ops *ops = self->driver.store->ops;
+    counting_watch first = {.watch = {.moved = count_move}};
+    counting_watch second = {.watch = {.moved = count_move}};
+    uint32_t before;
+
+    assert_int_equal(
+        ops->event_watch(self->driver.store, hf_str("t"), &first.watch, NULL),
+        HF_OK);
+    assert_int_equal(
+        ops->event_watch(self->driver.store, hf_str("t"), &second.watch, NULL),
+        HF_OK);
+    seq_of(self, "t");
+    before = __atomic_load_n(&second.count, __ATOMIC_SEQ_CST);
+    publish(self, "t");
+    assert_true(await_count(&second, before + 1));
+    ops->event_unwatch(self->driver.store, &first.watch);
+    before = first.count;
+    publish(self, "t");
+    publish(self, "t");
+    assert_true(await_count(&second, 3));
+    assert_int_equal(first.count, before);
+    ops->event_unwatch(self->driver.store, &second.watch);
+}
+
+/* ------------------------------------------------------------ ping and pong */
+
+enum { TURNS = 200 };
+
+typedef struct player {
+    fixture *fixture;
+    const char *mine;
+    const char *theirs;
+    bool serves;
+    int lost;
+    pthread_t thread;
+} player;
+
+/* Two threads wake each other in turn: one lost wake-up would stop both. */
+static void *play(void *user)
+{
+    player *self = user;
+    uint32_t seq = seq_of(self->fixture, self->mine);
+
+    if (self->serves)
+        publish(self->fixture, self->theirs);
+    for (int turn = 0; turn < TURNS; turn++) {
+        if (!moved(self->fixture, self->mine, seq, ENOUGH_MS)) {
+            self->lost++;
+            return NULL;
+        }
+        seq = seq_of(self->fixture, self->mine);
+        publish(self->fixture, self->theirs);
+    }
+    return NULL;
+}
+
+static void no_wake_up_is_lost_in_a_long_exchange(void **state)
+{
+    fixture *self = *state;
+    player players[2] = {
+        {.fixture = self, .mine = "ping", .theirs = "pong"},
+        {.fixture = self, .mine = "pong", .theirs = "ping", .serves = true},
+    };
+
+    seq_of(self, "ping");
+    assert_int_equal(
+        pthread_create(&players[0].thread, NULL, play, &players[0]), 0);
+    /* The first to be served must have read its counter. */
+    hf__clock_sleep_until(hf__clock_boot_ms() + 100);
+    assert_int_equal(
+        pthread_create(&players[1].thread, NULL, play, &players[1]), 0);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(players[i].thread, NULL);
+        assert_int_equal(players[i].lost, 0);
+    }
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(inbox_is_sixteen_hexadecimal_digits),
+        TEST(nobody_listens_until_events_are_asked_for),
+        TEST(message_moves_its_topic),
+        TEST(wait_without_message_ends_at_its_instant),
+        TEST(message_wakes_every_waiter_of_its_topic),
+        TEST(broken_subscription_loses_no_wake_up),
+        TEST(restarted_server_moves_every_topic),
+        TEST(dead_server_does_not_hold_up_event_seq),
+        TEST(hung_server_holds_up_event_seq_to_its_deadline),
+        TEST(watch_is_called_until_it_is_removed),
+        TEST(no_wake_up_is_lost_in_a_long_exchange),
+    };
+
+    return cmocka_run_group_tests_name("redis_events", tests, NULL, NULL);
+}

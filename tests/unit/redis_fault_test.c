@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redis_fault_test.c - the driver and a real server that dies, hangs and comes
+ * back.
+ */
+#include "redis_driver.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* How late a request may complete. The driver is exact to a few ms, but a
+ * loaded machine wakes it late; what must not be is a wait for something else
+ * than the deadline, and those take a second or more. */
+#define EXACT_MS 200
+
+typedef struct fixture {
+    redis_server *server;
+    test_driver driver;
+} fixture;
+
+static int set_up(void **state)
+{
+    static fixture self;
+
+    self.server = redis_server_start(NULL);
+    if (self.server == NULL)
+        return -1;
+    driver_open(&self.driver, redis_server_unix_url(self.server));
+    *state = &self;
+    return 0;
+}
+
+static int set_up_tcp(void **state)
+{
+    fixture *self;
+
+    if (set_up(state) != 0)
+        return -1;
+    self = *state;
+    driver_close(&self->driver);
+    driver_open(&self->driver, redis_server_tcp_url(self->server));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture *self = *state;
+
+    driver_close(&self->driver);
+    redis_server_stop(self->server);
+    return 0;
+}
+
+static void set_ok(test_driver *driver)
+{
+    test_call call;
+
+    RUN(driver, &call, "SET", "k", "v");
+    assert_text(&call, "OK");
+    call_end(&call);
+}
+
+static void submit_ok(test_driver *driver)
+{
+    test_call call;
+
+    CALL(&call, ENOUGH_MS, "SET", "k", "v");
+    call_submit(driver, &call);
+    call_wait(&call);
+    assert_text(&call, "OK");
+    call_end(&call);
+}
+
+/* ----------------------------------------------------------- dead servers */
+
+/* Not one INDETERMINATE, though these requests must not be sent twice. */
+static void restarted_server_is_found_again(void **state)
+{
+    fixture *self = *state;
+
+    for (int round = 0; round < 3; round++) {
+        set_ok(&self->driver);
+        submit_ok(&self->driver);
+        redis_server_kill(self->server);
+        assert_true(redis_server_restart(self->server));
+        set_ok(&self->driver);
+        submit_ok(&self->driver);
+    }
+}
+
+static void killed_server_is_unavailable_at_once(void **state)
+{
+    fixture *self = *state;
+    int64_t begin_ms;
+    test_call call;
+
+    submit_ok(&self->driver);
+    redis_server_kill(self->server);
+    begin_ms = hf__clock_boot_ms();
+    CALL(&call, ENOUGH_MS, "SET", "k", "v");
+    assert_int_equal(call_perform(&self->driver, &call), HF_UNAVAILABLE);
+    assert_int_equal(call.request.sends, 0);
+    assert_true(hf__clock_boot_ms() - begin_ms < 500);
+    call_end(&call);
+    CALL(&call, 300, "SET", "k", "v");
+    begin_ms = hf__clock_boot_ms();
+    call_submit(&self->driver, &call);
+    assert_int_equal(call_wait(&call), HF_UNAVAILABLE);
+    assert_int_equal(call.request.sends, 0);
+    assert_in_range(hf__clock_boot_ms() - begin_ms, 300 - 1, 300 + EXACT_MS);
+    call_end(&call);
+}
+
+static void submitted_request_waits_for_the_restart(void **state)
+{
+    fixture *self = *state;
+    test_call call;
+
+    submit_ok(&self->driver);
+    redis_server_kill(self->server);
+    CALL(&call, ENOUGH_MS, "SET", "k", "v");
+    call_submit(&self->driver, &call);
+    assert_true(redis_server_restart(self->server));
+    assert_int_equal(call_wait(&call), HF_OK);
+    assert_int_equal(call.request.sends, 1);
+    call_end(&call);
+}
+
+/* A server that is stopped has taken the request: whether it will run it
+ * nobody knows. */
+static void hung_server_is_indeterminate_at_the_deadline(void **state)
+{
+    fixture *self = *state;
+    int64_t begin_ms;
+    test_call call;
+    test_call later;
+
+    set_ok(&self->driver);
+    submit_ok(&self->driver);
+    redis_server_pause(self->server);
+    for (int limit_ms = 100; limit_ms <= 400; limit_ms += 300) {
+        begin_ms = hf__clock_boot_ms();
+        CALL(&call, limit_ms, "SET", "k", "v");
+        CALL(&later, limit_ms, "SET", "k", "v");
+        call_submit(&self->driver, &later);
+        call_perform(&self->driver, &call);
+        assert_in_range(hf__clock_boot_ms() - begin_ms, limit_ms - 1,
+                        limit_ms + EXACT_MS);
+        call_wait(&later);
+        assert_in_range(hf__clock_boot_ms() - begin_ms, limit_ms - 1,
+                        limit_ms + EXACT_MS);
+        /* The second inline try meets a login that is not answered. */
+        assert_status(&call,
+                      limit_ms == 100 ? HF_INDETERMINATE : HF_UNAVAILABLE);
+        assert_status(&later, HF_INDETERMINATE);
+        call_end(&call);
+        call_end(&later);
+    }
+    redis_server_resume(self->server);
+    set_ok(&self->driver);
+    submit_ok(&self->driver);
+}
+
+/* Silence for longer than the server's patience with it (SILENCE_MS). */
+#define SILENT_MS 2500
+
+static void silent_server_is_tried_anew_if_all_may_run_again(void **state)
+{
+    fixture *self = *state;
+    test_call call;
+
+    submit_ok(&self->driver);
+    redis_server_pause(self->server);
+    CALL(&call, ENOUGH_MS, "SET", "b", "v");
+    call.request.repeatable = true;
+    call_submit(&self->driver, &call);
+    hf__clock_sleep_until(hf__clock_boot_ms() + SILENT_MS);
+    redis_server_resume(self->server);
+    call_wait(&call);
+    assert_text(&call, "OK");
+    assert_int_equal(call.request.sends, 2);
+    call_end(&call);
+}
+
+/* A script of some seconds is silence, too. */
+static void silent_server_is_waited_for_if_something_may_not(void **state)
+{
+    fixture *self = *state;
+    test_call once, again;
+
+    submit_ok(&self->driver);
+    redis_server_pause(self->server);
+    CALL(&once, ENOUGH_MS, "SET", "a", "v");
+    CALL(&again, ENOUGH_MS, "SET", "b", "v");
+    again.request.repeatable = true;
+    call_submit(&self->driver, &once);
+    call_submit(&self->driver, &again);
+    hf__clock_sleep_until(hf__clock_boot_ms() + SILENT_MS);
+    redis_server_resume(self->server);
+    call_wait(&once);
+    assert_text(&once, "OK");
+    assert_int_equal(once.request.sends, 1);
+    call_wait(&again);
+    assert_text(&again, "OK");
+    call_end(&once);
+    call_end(&again);
+}
+
+static void killed_client_connections_are_replaced(void **state)
+{
+    fixture *self = *state;
+
+    for (int round = 0; round < 20; round++) {
+        set_ok(&self->driver);
+        submit_ok(&self->driver);
+        redis_server_command(self->server, "CLIENT KILL TYPE normal SKIPME yes",
+                             (char[100]){0}, 100);
+        set_ok(&self->driver);
+        submit_ok(&self->driver);
+    }
+}
+
+/* Killing connections under a stream of requests: repeatable ones all succeed,
+ * the others are applied, or unknown, never wrong. */
+static void requests_survive_killed_connections(void **state)
+{
+    enum { COUNT = 4000 };
+    fixture *self = *state;
+    test_call *calls = calloc(COUNT, sizeof(*calls));
+    char answer[100];
+
+    for (size_t i = 0; i < COUNT; i++) {
+        CALL(&calls[i], 2 * ENOUGH_MS, "SET", "k", "v");
+        calls[i].request.repeatable = i % 2 == 0;
+        call_submit(&self->driver, &calls[i]);
+        if (i % 400 == 0)
+            redis_server_command(self->server,
+                                 "CLIENT KILL TYPE normal SKIPME yes", answer,
+                                 sizeof(answer));
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        call_wait(&calls[i]);
+        if (calls[i].request.repeatable)
+            assert_text(&calls[i], "OK");
+        else if (calls[i].request.status != HF_OK)
+            assert_status(&calls[i], HF_INDETERMINATE);
+        call_end(&calls[i]);
+    }
+    free(calls);
+}
+
+/* -------------------------------------------------------------- many tries */
+
+enum { THREADS = 8 };
+
+typedef struct thread_run {
+    test_driver *driver;
+    int number;
+    int wrong;
+    int good;
+    bool *stop;
+    pthread_t thread;
+} thread_run;
+
+static void *run_thread(void *user)
+{
+    thread_run *self = user;
+    char value[32];
+    test_call call;
+
+    for (int i = 0; !__atomic_load_n(self->stop, __ATOMIC_RELAXED); i++) {
+        snprintf(value, sizeof(value), "%d-%d", self->number, i);
+        CALL(&call, 200, "ECHO", value);
+        call.request.repeatable = i % 2 == 0;
+        call_perform(self->driver, &call);
+        if (call.request.status == HF_OK) {
+            self->good++;
+            if (strcmp(call.request.reply.bytes.data, value) != 0)
+                self->wrong++;
+        } else if (hf_status_kind(call.request.status) != HF_KIND_RETRY &&
+                   hf_status_kind(call.request.status) != HF_KIND_UNKNOWN) {
+            self->wrong++;
+        }
+        call_end(&call);
+    }
+    return NULL;
+}
+
+/* A server that dies, hangs and comes back while eight threads work: nobody
+ * ever gets another's answer, and everybody works again afterwards. */
+static void threads_get_their_own_replies_through_faults(void **state)
+{
+    fixture *self = *state;
+    thread_run runs[THREADS];
+    bool stop = false;
+
+    for (int i = 0; i < THREADS; i++) {
+        runs[i] =
+            (thread_run){.driver = &self->driver, .number = i, .stop = &stop};
+        assert_int_equal(
+            pthread_create(&runs[i].thread, NULL, run_thread, &runs[i]), 0);
+    }
+    for (int round = 0; round < 4; round++) {
+        hf__clock_sleep_until(hf__clock_boot_ms() + 100);
+        redis_server_pause(self->server);
+        hf__clock_sleep_until(hf__clock_boot_ms() + 300);
+        redis_server_resume(self->server);
+        hf__clock_sleep_until(hf__clock_boot_ms() + 100);
+        redis_server_kill(self->server);
+        assert_true(redis_server_restart(self->server));
+    }
+    hf__clock_sleep_until(hf__clock_boot_ms() + 100);
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(runs[i].thread, NULL);
+        assert_int_equal(runs[i].wrong, 0);
+        assert_true(runs[i].good > 10);
+    }
+    set_ok(&self->driver);
+    submit_ok(&self->driver);
+}
+
+/* ---------------------------------------------------------- close and fork */
+
+static void close_completes_what_is_in_flight(void **state)
+{
+    redis_server *server = redis_server_start(NULL);
+    test_driver driver;
+    test_call calls[3];
+
+    (void)state;
+    driver_open(&driver, redis_server_unix_url(server));
+    submit_ok(&driver);
+    redis_server_pause(server);
+    for (size_t i = 0; i < 3; i++) {
+        CALL(&calls[i], ENOUGH_MS, "SET", "k", "v");
+        calls[i].request.repeatable = i == 1;
+        call_submit(&driver, &calls[i]);
+    }
+    driver.store->ops->close(driver.store);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(calls[i].done, 1);
+        assert_true(calls[i].request.status == HF_UNAVAILABLE ||
+                    calls[i].request.status == HF_INDETERMINATE);
+        assert_true(calls[i].request.status == HF_INDETERMINATE ||
+                    calls[i].request.sends == 0);
+        call_end(&calls[i]);
+    }
+    hf__loop_free(driver.loop);
+    redis_server_stop(server);
+}
+
+static void in_child(test_driver *driver)
+{
+    test_call call;
+    int bad = 0;
+
+    CALL(&call, ENOUGH_MS, "SET", "k", "child");
+    if (call_perform(driver, &call) != HF_INVALID)
+        bad = 1;
+    call_end(&call);
+    CALL(&call, ENOUGH_MS, "SET", "k", "child");
+    call_submit(driver, &call);
+    if (call.done != 1 || call.request.status != HF_INVALID)
+        bad = 2;
+    if (strstr(call.request.error.message, "fork") == NULL)
+        bad = 3;
+    call_end(&call);
+    driver->store->ops->event_seq(driver->store, hf_str("t"),
+                                  hf__clock_boot_ms() + ENOUGH_MS);
+    driver->store->ops->close(driver->store);
+    hf__loop_free(driver->loop);
+    _exit(bad);
+}
+
+static void child_may_not_use_the_store_and_does_not_disturb_it(void **state)
+{
+    fixture *self = *state;
+    int status;
+    pid_t pid;
+
+    set_ok(&self->driver);
+    submit_ok(&self->driver);
+    self->driver.store->ops->event_seq(self->driver.store, hf_str("t"),
+                                       hf__clock_boot_ms() + ENOUGH_MS);
+    pid = fork();
+    if (pid == 0)
+        in_child(&self->driver);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    command(self->server, "GET k", "$1\r\nv\r\n");
+    set_ok(&self->driver);
+    submit_ok(&self->driver);
+}
+
+#define ON_UNIX(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+/* clang-format off */
+#define ON_TCP(test) { #test "_over_tcp", test, set_up_tcp, tear_down, NULL }
+/* clang-format on */
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_UNIX(restarted_server_is_found_again),
+        ON_TCP(restarted_server_is_found_again),
+        ON_UNIX(killed_server_is_unavailable_at_once),
+        ON_TCP(killed_server_is_unavailable_at_once),
+        ON_UNIX(submitted_request_waits_for_the_restart),
+        ON_TCP(submitted_request_waits_for_the_restart),
+        ON_UNIX(hung_server_is_indeterminate_at_the_deadline),
+        ON_TCP(hung_server_is_indeterminate_at_the_deadline),
+        ON_UNIX(silent_server_is_tried_anew_if_all_may_run_again),
+        ON_UNIX(silent_server_is_waited_for_if_something_may_not),
+        ON_UNIX(killed_client_connections_are_replaced),
+        ON_TCP(killed_client_connections_are_replaced),
+        ON_UNIX(requests_survive_killed_connections),
+        ON_UNIX(threads_get_their_own_replies_through_faults),
+        ON_TCP(threads_get_their_own_replies_through_faults),
+        cmocka_unit_test(close_completes_what_is_in_flight),
+        ON_UNIX(child_may_not_use_the_store_and_does_not_disturb_it),
+    };
+
+    return cmocka_run_group_tests_name("redis_fault", tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_test.c - from schemes to drivers, and requests outside of a driver. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/store.h"
+#include "util/url.h"
+
+static hf_status open_url(const char *text, hf_error *err)
+{
+    hf__url url;
+    hf__store_config config = {.url = &url, .connect_ms = 100};
+    hf__store *store = NULL;
+    hf_status status = hf__url_parse(text, &url, err);
+
+    if (status != HF_OK)
+        return status;
+    status = hf__store_open(&config, &store, err);
+    hf__url_done(&url);
+    assert_null(store);
+    return status;
+}
+
+static void unknown_scheme_lists_the_known(void **state)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(open_url("mysql://h", &err), HF_INVALID);
+    assert_non_null(strstr(err.message, "mysql"));
+    assert_non_null(strstr(err.message, "volatile"));
+    assert_non_null(strstr(err.message, "file"));
+    assert_non_null(strstr(err.message, "redis+unix"));
+    assert_non_null(strstr(err.message, "valkey"));
+    assert_int_equal(open_url("redi://h", &err), HF_INVALID);
+    assert_int_equal(open_url("redis+tcp://h", &err), HF_INVALID);
+}
+
+static void later_scheme_is_not_in_this_version(void **state)
+{
+    static const char *const later[] = {
+        "rediss",          "valkeys",         "redis+sentinel",
+        "rediss+sentinel", "valkey+sentinel", "valkeys+sentinel",
+        "redis+cluster",   "rediss+cluster",  "valkey+cluster",
+        "valkeys+cluster", "redlock",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+        hf_error err = HF_ERROR_INIT;
+        char url[64];
+
+        snprintf(url, sizeof(url), "%s://h", later[i]);
+        assert_int_equal(open_url(url, &err), HF_UNSUPPORTED);
+        assert_non_null(strstr(err.message, later[i]));
+        assert_non_null(strstr(err.message, "not in this version"));
+    }
+}
+
+/* That the scheme reached its driver shows in what the driver refuses. */
+static void scheme_reaches_its_driver(void **state)
+{
+    static const char *const urls[] = {
+        "redis://h?no=1",        "valkey://h?no=1",  "redis+unix:///s?no=1",
+        "valkey+unix:///s?no=1", "volatile:/x?no=1", "file:/x?no=1",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+        hf_error err = HF_ERROR_INIT;
+
+        assert_int_equal(open_url(urls[i], &err), HF_INVALID);
+        assert_non_null(strstr(err.message, "\"no\""));
+    }
+}
+
+static void request_fails_with_one_line(void **state)
+{
+    hf__request request;
+
+    (void)state;
+    memset(&request, 0xee, sizeof(request));
+    hf__request_init(&request);
+    assert_null(request.script);
+    assert_int_equal(request.word_count, 0);
+    assert_int_equal(request.lane, HF__LANE_USER);
+    assert_false(request.repeatable);
+    assert_int_equal(request.sends, 0);
+    hf__request_fail(&request, HF_UNAVAILABLE, "%s is\ndown", "it");
+    assert_int_equal(request.status, HF_UNAVAILABLE);
+    assert_int_equal(request.error.status, HF_UNAVAILABLE);
+    assert_string_equal(request.error.message, "it is down");
+    assert_non_null(hf__arena_copy(&request.arena, "x", 1));
+    assert_non_null(hf__arena_alloc(&request.arena, 100000));
+    hf__request_done(&request);
+    assert_non_null(hf__arena_alloc(&request.arena, 100000));
+    hf__request_done(&request);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unknown_scheme_lists_the_known),
+        cmocka_unit_test(later_scheme_is_not_in_this_version),
+        cmocka_unit_test(scheme_reaches_its_driver),
+        cmocka_unit_test(request_fails_with_one_line),
+    };
+
+    return cmocka_run_group_tests_name("store", tests, NULL, NULL);
+}
