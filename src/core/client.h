@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * client.h - the client: one store, one background thread, and what the locks
+ * of a process share.
+ */
+#ifndef HF__CORE_CLIENT_H
+#define HF__CORE_CLIENT_H
+
+#include <pthread.h>
+
+#include "core/call.h"
+#include "core/gate.h"
+#include "core/watchdog.h"
+#include "store/store.h"
+
+struct hf_client {
+    hf__store *store;
+    hf__loop *loop;
+    char *prefix;
+    size_t prefix_size;
+    int64_t request_ms;
+    uint32_t fork_generation;
+    hf__watchdog watchdog;
+    hf__gates gates;
+};
+
+/* HF_INVALID in a process that forked after the client was opened. */
+hf_status hf__client_check(const hf_client *client, hf_error *err);
+
+#endif

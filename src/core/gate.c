@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gate.c - one waiter at the store for each lock and client.
+ *
+ * A gate lives while a thread stands in it or before it.
+ */
+#include "core/gate.h"
+
+#include "util/clock.h"
+#include "util/cond.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+struct hf__gate {
+    hf__gate *next;
+    size_t users; /* inside and before it */
+    bool entered;
+    pthread_cond_t left;
+    size_t name_size;
+    char name[];
+};
+
+void hf__gates_init(hf__gates *gates)
+{
+    pthread_mutex_init(&gates->mutex, NULL);
+    memset(gates->lists, 0, sizeof(gates->lists));
+}
+
+void hf__gates_done(hf__gates *gates)
+{
+    pthread_mutex_destroy(&gates->mutex);
+}
+
+/* FNV-1a (Fowler, Noll, Vo), 32 bits. */
+static hf__gate **list_of(hf__gates *gates, const char *name, size_t size)
+{
+    uint32_t hash = 2166136261u;
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+    return &gates->lists[hash % HF__GATE_LISTS];
+}
+
+static hf__gate *gate_new(hf__gate **list, hf_bytes name)
+{
+    hf__gate *gate = hf__alloc(sizeof(*gate) + name.size);
+
+    if (gate == NULL)
+        return NULL;
+    hf__cond_init(&gate->left);
+    gate->users = 0;
+    gate->entered = false;
+    gate->name_size = name.size;
+    memcpy(gate->name, name.data, name.size);
+    gate->next = *list;
+    *list = gate;
+    return gate;
+}
+
+static hf__gate *gate_of_locked(hf__gates *gates, hf_bytes name)
+{
+    hf__gate **list = list_of(gates, name.data, name.size);
+
+    for (hf__gate *gate = *list; gate != NULL; gate = gate->next) {
+        if (gate->name_size == name.size &&
+            memcmp(gate->name, name.data, name.size) == 0)
+            return gate;
+    }
+    return gate_new(list, name);
+}
+
+static void gate_unuse_locked(hf__gates *gates, hf__gate *gate)
+{
+    hf__gate **at = list_of(gates, gate->name, gate->name_size);
+
+    if (--gate->users > 0)
+        return;
+    while (*at != gate)
+        at = &(*at)->next;
+    *at = gate->next;
+    pthread_cond_destroy(&gate->left);
+    hf__free(gate);
+}
+
+hf_status hf__gate_enter(hf__gates *gates, hf_bytes name, int64_t until_ms,
+                         hf__gate **gate, hf_error *err)
+{
+    hf_status status = HF_OK;
+    hf__gate *found;
+
+    pthread_mutex_lock(&gates->mutex);
+    found = gate_of_locked(gates, name);
+    if (found == NULL) {
+        pthread_mutex_unlock(&gates->mutex);
+        return hf__fail(err, HF_NO_MEMORY, "waiting for a lock");
+    }
+    found->users++;
+    while (found->entered && status == HF_OK) {
+        if (hf__clock_boot_ms() >= until_ms)
+            status = hf__fail(err, HF_TIMEOUT,
+                              "other threads waited for the lock before us");
+        else
+            hf__cond_wait_until(&found->left, &gates->mutex, until_ms);
+    }
+    if (status == HF_OK) {
+        found->entered = true;
+        *gate = found;
+    } else {
+        gate_unuse_locked(gates, found);
+    }
+    pthread_mutex_unlock(&gates->mutex);
+    return status;
+}
+
+void hf__gate_leave(hf__gates *gates, hf__gate *gate)
+{
+    pthread_mutex_lock(&gates->mutex);
+    gate->entered = false;
+    pthread_cond_signal(&gate->left);
+    gate_unuse_locked(gates, gate);
+    pthread_mutex_unlock(&gates->mutex);
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lock.c - a lock's handle: the public calls, and its states (lock.h).
+ *
+ * A thread that asks or releases at the store leaves the mutex meanwhile; the
+ * states ACQUIRING and RELEASING keep the others out, who wait for `changed`.
+ * Whatever is asked of the store is decided locally first: validity is
+ * arithmetic on CLOCK_BOOTTIME, and the only way to HELD is a grant.
+ */
+#include "core/lock.h"
+
+#include <errno.h>
+
+#include "core/renewal.h"
+#include "util/clock.h"
+#include "util/cond.h"
+#include "util/error.h"
+#include "util/event_fd.h"
+#include "util/fork.h"
+#include "util/mem.h"
+#include "util/options.h"
+
+#define TTL_MS_DEFAULT 30000 /* Redisson's lockWatchdogTimeout */
+
+/* Allowance for clock drift between here and the store: 1 % and 2 ms, as in
+ * the Redlock description (Redis documentation, "Distributed locks"). */
+static int64_t drift_of(int64_t ttl_ms)
+{
+    return ttl_ms / 100 + 2;
+}
+
+int64_t hf__lock_validity(const hf_lock *lock, int64_t sent_ms)
+{
+    int64_t ttl_ms = lock->options.ttl_ms;
+
+    return sent_ms + ttl_ms - drift_of(ttl_ms) - lock->options.lost_margin_ms;
+}
+
+static hf_status check_ttl(const hf_lock_options *o, hf_error *err)
+{
+    if (o->ttl_ms < HF_LOCK_TTL_MIN_MS || o->ttl_ms > HF_LOCK_TTL_MAX_MS)
+        return hf__fail(err, HF_INVALID,
+                        "ttl_ms of a lock is %lld; it must be %lld..%lld",
+                        (long long)o->ttl_ms, (long long)HF_LOCK_TTL_MIN_MS,
+                        (long long)HF_LOCK_TTL_MAX_MS);
+    if (o->max_hold_ms < 0)
+        return hf__fail(err, HF_INVALID, "max_hold_ms is negative: %lld",
+                        (long long)o->max_hold_ms);
+    if (o->lost_margin_ms < 0 || o->lost_margin_ms > o->ttl_ms / 2)
+        return hf__fail(err, HF_INVALID,
+                        "lost_margin_ms is %lld; it must be 0..%lld, half of "
+                        "ttl_ms",
+                        (long long)o->lost_margin_ms,
+                        (long long)(o->ttl_ms / 2));
+    return HF_OK;
+}
+
+static hf_status load_options(hf_lock_options *options,
+                              const hf_lock_options *from, hf_error *err)
+{
+    hf_status status =
+        hf__options_load(options, sizeof(*options), sizeof(*options), from,
+                         "hf_lock_options", err);
+
+    if (status != HF_OK)
+        return status;
+    if ((options->flags & ~(uint32_t)HF_LOCK_NO_RENEW) != 0 ||
+        options->reserved0 != 0)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "hf_lock_options: unknown flag 0x%x",
+                        (unsigned)options->flags);
+    if (options->ttl_ms == 0)
+        options->ttl_ms = TTL_MS_DEFAULT;
+    return check_ttl(options, err);
+}
+
+static hf_lock *lock_new(hf_client *client, const hf_lock_options *options)
+{
+    hf_lock *lock = hf__calloc(1, sizeof(*lock));
+
+    if (lock == NULL)
+        return NULL;
+    lock->client = client;
+    lock->options = *options;
+    lock->ttl_word = hf__number(lock->ttl_text, options->ttl_ms);
+    lock->state = HF__LOCK_FREE;
+    lock->references = 1;
+    lock->lost_fd = -1;
+    hf__cond_init(&lock->changed);
+    hf__heap_node_init(&lock->node);
+    return lock;
+}
+
+/* In a forked child `changed` may have waiters that the child does not have,
+ * for whom pthread_cond_destroy() would wait for ever: it is left as it is
+ * there, like everything that is shared. */
+static void lock_destroy(hf_lock *lock)
+{
+    if (hf__client_check(lock->client, NULL) == HF_OK)
+        pthread_cond_destroy(&lock->changed);
+    hf__event_fd_free(lock->lost_fd);
+    hf__lock_keys_done(&lock->keys);
+    hf__free(lock);
+}
+
+hf_status hf_lock_new(hf_client *client, hf_bytes name,
+                      const hf_lock_options *opts, hf_lock **lock,
+                      hf_error *err)
+{
+    hf_lock_options options;
+    hf_lock *made;
+    hf_status status = hf__client_check(client, err);
+
+    if (status == HF_OK && lock == NULL)
+        status = hf__fail(err, HF_INVALID, "lock is NULL");
+    if (status == HF_OK)
+        status = load_options(&options, opts, err);
+    if (status != HF_OK)
+        return status;
+    made = lock_new(client, &options);
+    if (made == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a lock");
+    status = hf__lock_keys_init(client, name, &made->keys, err);
+    if (status == HF_OK)
+        status = hf__watchdog_add_handle(&client->watchdog, err);
+    if (status != HF_OK) {
+        lock_destroy(made);
+        return status;
+    }
+    *lock = made;
+    return HF_OK;
+}
+
+void hf__lock_unref_locked(hf_lock *lock)
+{
+    if (--lock->references == 0)
+        lock_destroy(lock);
+}
+
+void hf_lock_free(hf_lock *lock)
+{
+    hf__watchdog *watchdog;
+
+    if (lock == NULL)
+        return;
+    if (hf__client_check(lock->client, NULL) != HF_OK) {
+        lock_destroy(lock); /* a forked child: nothing of it is ours */
+        return;
+    }
+    watchdog = &lock->client->watchdog;
+    pthread_mutex_lock(&watchdog->mutex);
+    if (lock->holds > 0)
+        lock->holds = 1;
+    pthread_mutex_unlock(&watchdog->mutex);
+    (void)!hf_lock_release(lock, NULL); /* HF_INVALID if it is not held */
+
+    pthread_mutex_lock(&watchdog->mutex);
+    lock->freed = true;
+    while (lock->telling)
+        hf__cond_wait_until(&lock->changed, &watchdog->mutex, INT64_MAX);
+    hf__lock_unref_locked(lock);
+    pthread_mutex_unlock(&watchdog->mutex);
+    hf__watchdog_drop_handle(watchdog);
+}
+
+/* A loss must be told, or a renewal made, without a call of the user. */
+static bool needs_watch(const hf_lock *lock)
+{
+    return (lock->options.flags & HF_LOCK_NO_RENEW) == 0 ||
+           lock->options.on_lost != NULL || lock->lost_fd >= 0;
+}
+
+static void hold_locked(hf_lock *lock, const hf__grant *grant)
+{
+    hf__watchdog *watchdog = &lock->client->watchdog;
+    int64_t valid_ms = hf__lock_validity(lock, grant->sent_ms);
+
+    lock->hold_until_ms = INT64_MAX;
+    if (lock->options.max_hold_ms > 0)
+        lock->hold_until_ms =
+            hf__clock_after(grant->sent_ms, lock->options.max_hold_ms);
+    if (valid_ms > lock->hold_until_ms)
+        valid_ms = lock->hold_until_ms;
+    lock->state = HF__LOCK_HELD;
+    lock->holds = 1;
+    lock->acquisition++;
+    lock->renewing = false;
+    memcpy(lock->owner, grant->owner, sizeof(lock->owner));
+    atomic_store(&lock->token, grant->token);
+    atomic_store(&lock->valid_until_ms, valid_ms);
+    /* hf_lock_lost_fd() may have been called meanwhile. */
+    lock->watched = lock->watched || needs_watch(lock);
+    if (lock->watched)
+        hf__watchdog_watch_locked(watchdog, lock, grant->sent_ms);
+}
+
+/*
+ * The handle is ours to ask with (HF_OK, state ACQUIRING), is held already
+ * (HF_OK, state HELD), or neither (HF_LOST, HF_HELD).
+ */
+static hf_status begin_locked(hf_lock *lock, int64_t until_ms, hf_error *err)
+{
+    hf__watchdog *watchdog = &lock->client->watchdog;
+
+    while (lock->state == HF__LOCK_ACQUIRING ||
+           lock->state == HF__LOCK_RELEASING) {
+        if (hf__clock_boot_ms() >= until_ms)
+            return hf__fail(err, HF_HELD,
+                            "another thread is using this handle");
+        hf__cond_wait_until(&lock->changed, &watchdog->mutex, until_ms);
+    }
+    hf__watchdog_check_locked(watchdog, lock);
+    if (lock->state == HF__LOCK_LOST)
+        return hf__fail(err, HF_LOST,
+                        "this handle has lost the lock; release it first");
+    if (lock->state == HF__LOCK_HELD)
+        lock->holds++;
+    else
+        lock->state = HF__LOCK_ACQUIRING;
+    lock->watched = lock->watched || needs_watch(lock);
+    return HF_OK;
+}
+
+/* In state ACQUIRING, without the mutex. */
+static hf_status ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
+                     hf_error *err)
+{
+    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__grant grant;
+    hf_status status = HF_OK;
+
+    if (lock->watched)
+        status = hf__watchdog_start(watchdog, err);
+    if (status == HF_OK)
+        status = hf__lock_ask(lock, wait_ms, until_ms, &grant, err);
+    pthread_mutex_lock(&watchdog->mutex);
+    if (status == HF_OK)
+        hold_locked(lock, &grant);
+    else
+        lock->state = HF__LOCK_FREE;
+    pthread_cond_broadcast(&lock->changed);
+    pthread_mutex_unlock(&watchdog->mutex);
+    return status;
+}
+
+static hf_status check_handle(const hf_lock *lock, hf_error *err)
+{
+    if (lock == NULL)
+        return hf__fail(err, HF_INVALID, "lock is NULL");
+    return hf__client_check(lock->client, err);
+}
+
+hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
+{
+    hf__watchdog *watchdog;
+    int64_t until_ms;
+    bool asking;
+    hf_status status = check_handle(lock, err);
+
+    if (status != HF_OK)
+        return status;
+    if (wait_ms < 0)
+        return hf__fail(err, HF_INVALID, "wait_ms is negative: %lld",
+                        (long long)wait_ms);
+    watchdog = &lock->client->watchdog;
+    until_ms = wait_ms == 0 ? 0 : hf__clock_after(hf__clock_boot_ms(), wait_ms);
+    pthread_mutex_lock(&watchdog->mutex);
+    status = begin_locked(lock, until_ms, err);
+    asking = status == HF_OK && lock->state == HF__LOCK_ACQUIRING;
+    pthread_mutex_unlock(&watchdog->mutex);
+    if (asking)
+        return ask(lock, wait_ms, until_ms, err);
+    if (status == HF_HELD && wait_ms > 0)
+        return hf__fail(err, HF_TIMEOUT,
+                        "another thread used this handle for all of %lld ms",
+                        (long long)wait_ms);
+    return status;
+}
+
+hf_status hf_lock_try(hf_lock *lock, hf_error *err)
+{
+    return hf_lock_acquire(lock, 0, err);
+}
+
+/* In state RELEASING, without the mutex. `valid`: the lease had not ended. */
+static hf_status tell_release(hf_lock *lock, bool valid, hf_error *err)
+{
+    hf_bytes words[] = {lock->keys.main, lock->keys.waiters,
+                        hf_str(lock->owner)};
+    hf__request request;
+    hf_status status;
+    bool by_first;
+
+    status = hf__run_script(lock->client, HF__SCRIPT_LOCK_RELEASE, words, 3, 2,
+                            &request, err);
+    /* Gone while the lease ran and after a resend: the first try did it, and a
+     * waiter may have the lock by now. */
+    by_first = valid && request.sends > 1;
+    if (status == HF_OK && !by_first && request.reply.integer == 0)
+        status = hf__fail(err, HF_EXPIRED, "the lease had ended");
+    else if (status == HF_OK && !by_first && request.reply.integer == -1)
+        status = hf__fail(err, HF_LOST, "another owner holds the lock");
+    hf__request_done(&request);
+    return status;
+}
+
+/* Undo one acquire. HF_OK with state RELEASING: it was the last. */
+static hf_status undo_one_locked(hf_lock *lock, hf_error *err)
+{
+    if (lock->state != HF__LOCK_HELD && lock->state != HF__LOCK_LOST)
+        return hf__fail(err, HF_INVALID, "this handle does not hold the lock");
+    if (--lock->holds > 0)
+        return lock->state == HF__LOCK_HELD
+                   ? HF_OK
+                   : hf__fail(err, HF_LOST, "this handle has lost the lock");
+    hf__watchdog_unwatch_locked(&lock->client->watchdog, lock);
+    atomic_store(&lock->valid_until_ms, 0);
+    lock->state = HF__LOCK_RELEASING;
+    return HF_OK;
+}
+
+hf_status hf_lock_release(hf_lock *lock, hf_error *err)
+{
+    hf__watchdog *watchdog;
+    bool last, valid;
+    hf_status status = check_handle(lock, err);
+
+    if (status != HF_OK)
+        return status;
+    watchdog = &lock->client->watchdog;
+    pthread_mutex_lock(&watchdog->mutex);
+    hf__watchdog_check_locked(watchdog, lock);
+    valid = lock->state == HF__LOCK_HELD;
+    status = undo_one_locked(lock, err);
+    last = status == HF_OK && lock->state == HF__LOCK_RELEASING;
+    pthread_mutex_unlock(&watchdog->mutex);
+    if (!last)
+        return status;
+
+    status = tell_release(lock, valid, err);
+    pthread_mutex_lock(&watchdog->mutex);
+    lock->state = HF__LOCK_FREE;
+    if (lock->lost_fd >= 0)
+        hf__event_fd_lower(lock->lost_fd);
+    pthread_cond_broadcast(&lock->changed);
+    pthread_mutex_unlock(&watchdog->mutex);
+    return status;
+}
+
+hf_status hf_lock_renew(hf_lock *lock, hf_error *err)
+{
+    hf__watchdog *watchdog;
+    hf__lock_state state;
+    hf_status reason;
+    hf_status status = check_handle(lock, err);
+
+    if (status != HF_OK)
+        return status;
+    watchdog = &lock->client->watchdog;
+    pthread_mutex_lock(&watchdog->mutex);
+    hf__watchdog_check_locked(watchdog, lock);
+    state = lock->state;
+    reason = lock->lost_reason;
+    pthread_mutex_unlock(&watchdog->mutex);
+    if (state == HF__LOCK_HELD)
+        return hf__renewal_now(watchdog, lock, err);
+    if (state != HF__LOCK_LOST)
+        return hf__fail(err, HF_INVALID, "this handle does not hold the lock");
+    if (reason == HF_TIMEOUT)
+        return hf__fail(err, HF_TIMEOUT, "max_hold_ms has passed");
+    return hf__fail(err, HF_LOST, "this handle has lost the lock");
+}
+
+int64_t hf_lock_remaining_ms(const hf_lock *lock)
+{
+    int64_t left_ms;
+
+    if (check_handle(lock, NULL) != HF_OK)
+        return 0;
+    left_ms = atomic_load(&lock->valid_until_ms);
+    if (left_ms != 0)
+        left_ms -= hf__clock_boot_ms();
+    return left_ms > 0 ? left_ms : 0;
+}
+
+bool hf_lock_is_held(const hf_lock *lock)
+{
+    return hf_lock_remaining_ms(lock) > 0;
+}
+
+uint64_t hf_lock_token(const hf_lock *lock)
+{
+    return lock == NULL ? 0 : atomic_load(&lock->token);
+}
+
+void hf_lock_owner(const hf_lock *lock, char owner[HF_OWNER_SIZE])
+{
+    hf__watchdog *watchdog;
+
+    owner[0] = '\0';
+    if (check_handle(lock, NULL) != HF_OK)
+        return;
+    watchdog = &lock->client->watchdog;
+    pthread_mutex_lock(&watchdog->mutex);
+    memcpy(owner, lock->owner, sizeof(lock->owner));
+    pthread_mutex_unlock(&watchdog->mutex);
+}
+
+/* A handle that nobody watched while it is held must be watched from now. */
+static hf_status lost_fd_locked(hf_lock *lock, hf_error *err)
+{
+    hf__watchdog *watchdog = &lock->client->watchdog;
+
+    if (lock->lost_fd >= 0)
+        return HF_OK;
+    lock->lost_fd = hf__event_fd_new();
+    if (lock->lost_fd < 0)
+        return hf__fail_errno(err, HF_SYSTEM, errno, "eventfd");
+    if (lock->state == HF__LOCK_LOST)
+        hf__event_fd_raise(lock->lost_fd);
+    if (lock->state == HF__LOCK_HELD && !lock->watched) {
+        lock->watched = true;
+        hf__watchdog_watch_locked(watchdog, lock, hf__clock_boot_ms());
+    }
+    return HF_OK;
+}
+
+hf_status hf_lock_lost_fd(hf_lock *lock, int *fd, hf_error *err)
+{
+    hf__watchdog *watchdog;
+    hf_status status = check_handle(lock, err);
+
+    if (status != HF_OK)
+        return status;
+    if (fd == NULL)
+        return hf__fail(err, HF_INVALID, "fd is NULL");
+    watchdog = &lock->client->watchdog;
+    status = hf__watchdog_start(watchdog, err);
+    if (status != HF_OK)
+        return status;
+    pthread_mutex_lock(&watchdog->mutex);
+    status = lost_fd_locked(lock, err);
+    if (status == HF_OK)
+        *fd = lock->lost_fd;
+    pthread_mutex_unlock(&watchdog->mutex);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lock_keys.c - the keys of a lock, which must lie in one hash slot.
+ *
+ * A key's slot is that of its hash tag: the bytes between the first '{' and
+ * the first '}' behind it, if there are any; else that of the whole key
+ * (Redis Cluster specification, "Hash tags"). So hf:token:{name} shares the
+ * slot of `name`, unless `name` has a tag itself (then hf:token::name does; the
+ * second colon keeps the keys of the locks x and {x} apart), or a '}' that
+ * would end our tag early (then neither does).
+ */
+#include "core/lock.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+#define TOKEN_ROLE "hf:token:"
+#define WAIT_ROLE "hf:wait:"
+
+static bool has_hash_tag(hf_bytes name)
+{
+    const char *open = memchr(name.data, '{', name.size);
+    const char *close;
+
+    if (open == NULL)
+        return false;
+    close =
+        memchr(open, '}', name.size - (size_t)(open - (const char *)name.data));
+    return close != NULL && close > open + 1;
+}
+
+static char *put(char *at, const void *data, size_t size)
+{
+    memcpy(at, data, size);
+    return at + size;
+}
+
+/* role + ':' + name, or role + '{' + name + '}'; returns the end. */
+static char *put_key(char *at, const char *role, hf_bytes name, bool tagged,
+                     hf_bytes *key)
+{
+    char *start = at;
+
+    at = put(at, role, strlen(role));
+    *at++ = tagged ? ':' : '{';
+    at = put(at, name.data, name.size);
+    if (!tagged)
+        *at++ = '}';
+    *key = hf_view(start, (size_t)(at - start));
+    return at;
+}
+
+hf_status hf__lock_keys_init(const hf_client *client, hf_bytes name,
+                             hf__lock_keys *keys, hf_error *err)
+{
+    char quoted[HF__QUOTED_SIZE];
+    hf__key full;
+    bool tagged;
+    char *at;
+    hf_status status = hf__key_init(client, name, "lock name", &full, err);
+
+    if (status != HF_OK)
+        return status;
+    tagged = has_hash_tag(full.bytes);
+    if (!tagged && memchr(full.bytes.data, '}', full.bytes.size) != NULL) {
+        hf__key_done(&full);
+        return hf__fail(err, HF_INVALID,
+                        "lock name %s has a '}' but no hash tag",
+                        hf__quoted(quoted, name));
+    }
+    at = hf__alloc(3 * full.bytes.size + sizeof(TOKEN_ROLE) +
+                   sizeof(WAIT_ROLE) + 4);
+    if (at == NULL) {
+        hf__key_done(&full);
+        return hf__fail(err, HF_NO_MEMORY, "a lock");
+    }
+    keys->storage = at;
+    keys->main = hf_view(at, full.bytes.size);
+    at = put(at, full.bytes.data, full.bytes.size);
+    at = put_key(at, TOKEN_ROLE, full.bytes, tagged, &keys->token);
+    put_key(at, WAIT_ROLE, full.bytes, tagged, &keys->waiters);
+    hf__key_done(&full);
+    return HF_OK;
+}
+
+void hf__lock_keys_done(hf__lock_keys *keys)
+{
+    hf__free(keys->storage);
+    keys->storage = NULL;
+}
