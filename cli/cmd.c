@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd.c - what the commands share: operands, errors, opening the store.
+ */
+#include "cmd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "complain.h"
+#include "exit.h"
+
+/* First room for standard input, bytes; doubled as needed. */
+#define STDIN_ROOM 65536
+
+hf_bytes call_operand(const struct call *call, int index)
+{
+    return hf_str(call->options->operands[index]);
+}
+
+int call_usage(const struct call *call, const char *message)
+{
+    complain(call->command->grammar.name, "%s", message);
+    return EXIT_USAGE;
+}
+
+int call_failed(const struct call *call, hf_status status, const hf_error *err)
+{
+    return complain_status(call->command->grammar.name, status, err);
+}
+
+int64_t call_ttl_ms(const struct call *call)
+{
+    const int64_t *number = call->options->number;
+
+    return number[OPT_TTL] + number[OPT_EX] + number[OPT_PX];
+}
+
+hf_status call_open(const struct call *call, hf_client **client, hf_error *err)
+{
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+
+    options.prefix = call->options->text[OPT_PREFIX];
+    return hf_client_open(call->options->text[OPT_STORE], &options, client,
+                          err);
+}
+
+/* Make room for one more read; false if memory is out. */
+static bool grow(hf_buffer *buffer, size_t *room)
+{
+    size_t wanted = *room == 0 ? STDIN_ROOM : *room * 2;
+    void *data;
+
+    if (buffer->size < *room)
+        return true;
+    data = realloc(buffer->data, wanted);
+    if (data == NULL)
+        return false;
+    buffer->data = data;
+    *room = wanted;
+    return true;
+}
+
+int call_read_stdin(const struct call *call, size_t limit, hf_buffer *buffer)
+{
+    const char *what = call->command->grammar.name;
+    size_t room = 0;
+
+    while (grow(buffer, &room)) {
+        ssize_t got = read(STDIN_FILENO, (char *)buffer->data + buffer->size,
+                           room - buffer->size);
+
+        if (got == 0)
+            return EXIT_YES;
+        if (got < 0 && errno != EINTR) {
+            complain(what, "standard input: %s", strerror(errno));
+            return EXIT_SYSTEM;
+        }
+        buffer->size += got > 0 ? (size_t)got : 0;
+        if (buffer->size > limit) {
+            complain(what, "standard input is longer than %zu bytes", limit);
+            return EXIT_USAGE;
+        }
+    }
+    complain(what, "out of memory");
+    return EXIT_SYSTEM;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd.h - one command: its grammar, its help and its function.
+ *
+ * Each cmd_<noun>.c exports a table of commands; main.c joins the tables.
+ */
+#ifndef HOLDFAST_CLI_CMD_H
+#define HOLDFAST_CLI_CMD_H
+
+#include "holdfast.h"
+#include "options.h"
+
+struct command;
+
+/* One command line being carried out. */
+struct call {
+    const struct command *command;
+    const struct options *options;
+    hf_client *client; /* NULL if the command opens the store by itself */
+    bool json;         /* --json */
+};
+
+struct command {
+    struct grammar grammar;        /* its name is "noun verb" or "verb" */
+    const char *operands;          /* as the usage line shows them */
+    const char *summary;           /* one line */
+    const char *notes;             /* more lines for --help; NULL: none */
+    bool opens_store;              /* the command opens the store by itself */
+    int (*run)(struct call *call); /* returns the exit code */
+};
+
+extern const struct command run_commands[];
+extern const struct command value_commands[];
+extern const struct command hash_commands[];
+extern const struct command lock_commands[];
+extern const struct command script_commands[];
+
+/* Ends each of these tables. */
+/* clang-format off */
+#define COMMAND_END { .run = NULL }
+/* clang-format on */
+
+/* Operand `index` as bytes. */
+hf_bytes call_operand(const struct call *call, int index);
+
+/* Tell that the command line is wrong in a way grammar cannot say. */
+int call_usage(const struct call *call, const char *message);
+
+/* Tell `status`; its exit code. */
+int call_failed(const struct call *call, hf_status status, const hf_error *err);
+
+/* The time to live that --ttl, --ex or --px gives, ms; 0: none. */
+int64_t call_ttl_ms(const struct call *call);
+
+/* Open the store that the options name. */
+hf_status call_open(const struct call *call, hf_client **client, hf_error *err);
+
+/* Read standard input to its end, at most `limit` bytes, into a buffer that
+ * the caller frees with free(data). Returns an exit code. */
+int call_read_stdin(const struct call *call, size_t limit, hf_buffer *buffer);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_hash.c - holdfast hash put|get|cas|delete.
+ */
+#include "cmd.h"
+
+#include <stdlib.h>
+
+#include "complain.h"
+#include "exit.h"
+#include "out.h"
+
+/* Begin an answer about the key. */
+static void begin_answer(const struct call *call, struct json *json)
+{
+    json_begin(json, stdout);
+    json_bytes(json, "key", call_operand(call, 0));
+}
+
+static uint32_t put_flags(const bool *given)
+{
+    uint32_t flags = 0;
+
+    flags |= given[OPT_NX] ? (uint32_t)HF_HASH_NX : 0;
+    flags |= given[OPT_XX] ? (uint32_t)HF_HASH_XX : 0;
+    flags |= given[OPT_REPLACE] ? (uint32_t)HF_HASH_REPLACE : 0;
+    flags |= given[OPT_PERSIST] ? (uint32_t)HF_HASH_PERSIST : 0;
+    return flags;
+}
+
+static int put_fields(struct call *call, const hf_field *fields, size_t count)
+{
+    hf_hash_put_options options = HF_HASH_PUT_OPTIONS_INIT;
+    hf_error err = HF_ERROR_INIT;
+    struct json json;
+    hf_status status;
+
+    options.flags = put_flags(call->options->given);
+    options.ttl_ms = call_ttl_ms(call);
+    status = hf_hash_put(call->client, call_operand(call, 0), fields, count,
+                         &options, &err);
+    if (call->json &&
+        (status == HF_OK || status == HF_CONFLICT || status == HF_NOT_FOUND)) {
+        begin_answer(call, &json);
+        json_bool(&json, "put", status == HF_OK);
+        json_end(&json);
+    }
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
+static int hash_put(struct call *call)
+{
+    size_t count = (size_t)(call->options->operand_count - 1) / 2;
+    hf_field *fields;
+    size_t i;
+    int code;
+
+    if (call->options->operand_count % 2 == 0)
+        return call_usage(call, "the last FIELD has no VALUE");
+    fields = calloc(count, sizeof(*fields));
+    if (fields == NULL)
+        return call_failed(call, HF_NO_MEMORY, NULL);
+    for (i = 0; i < count; i++) {
+        fields[i].name = call_operand(call, (int)(2 * i + 1));
+        fields[i].value = call_operand(call, (int)(2 * i + 2));
+    }
+    code = put_fields(call, fields, count);
+    free(fields);
+    return code;
+}
+
+static int get_field(struct call *call)
+{
+    hf_bytes field = call_operand(call, 1);
+    hf_buffer value = HF_BUFFER_INIT;
+    hf_error err = HF_ERROR_INIT;
+    struct json json;
+    hf_status status =
+        hf_hash_get(call->client, call_operand(call, 0), field, &value, &err);
+    int code = EXIT_YES;
+
+    if (status != HF_OK)
+        code = call_failed(call, status, &err);
+    if (!call->json) {
+        out_value(&value, call->options->given[OPT_RAW]);
+    } else if (status == HF_OK || status == HF_NOT_FOUND) {
+        begin_answer(call, &json);
+        json_bytes(&json, "name", field);
+        json_buffer(&json, "value", &value);
+        json_end(&json);
+    }
+    hf_buffer_free(&value);
+    return code;
+}
+
+static int get_all(struct call *call)
+{
+    hf_fields fields = HF_FIELDS_INIT;
+    hf_error err = HF_ERROR_INIT;
+    struct json json;
+    hf_status status =
+        hf_hash_get_all(call->client, call_operand(call, 0), &fields, &err);
+    int code = EXIT_YES;
+
+    if (status != HF_OK)
+        code = call_failed(call, status, &err);
+    if (!call->json) {
+        out_fields(&fields);
+    } else if (status == HF_OK || status == HF_NOT_FOUND) {
+        begin_answer(call, &json);
+        out_fields_json(&json, "fields", &fields);
+        json_end(&json);
+    }
+    hf_fields_free(&fields);
+    return code;
+}
+
+static int hash_get(struct call *call)
+{
+    if (call->options->operand_count == 2)
+        return get_field(call);
+    if (call->options->given[OPT_RAW])
+        return call_usage(call, "--raw needs a FIELD");
+    return get_all(call);
+}
+
+static void print_cas(const struct call *call, hf_status status,
+                      const hf_buffer *current)
+{
+    struct json json;
+
+    if (!call->json) {
+        out_value(current, call->options->given[OPT_RAW]);
+        return;
+    }
+    begin_answer(call, &json);
+    json_bytes(&json, "name", call_operand(call, 1));
+    json_bool(&json, "set", status == HF_OK);
+    if (status != HF_OK)
+        json_buffer(&json, "current", current);
+    json_end(&json);
+}
+
+static int hash_cas(struct call *call)
+{
+    bool absent = call->options->given[OPT_ABSENT];
+    hf_cas_options options = HF_CAS_OPTIONS_INIT;
+    hf_buffer current = HF_BUFFER_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf_bytes expected;
+    hf_status status;
+    int code = EXIT_YES;
+
+    if (call->options->operand_count != (absent ? 3 : 4)) {
+        return call_usage(
+            call, "give KEY FIELD EXPECTED NEW or --absent KEY FIELD NEW");
+    }
+    expected = call_operand(call, 2);
+    options.ttl_ms = call_ttl_ms(call);
+    status = hf_hash_cas(call->client, call_operand(call, 0),
+                         call_operand(call, 1), absent ? NULL : &expected,
+                         call_operand(call, absent ? 2 : 3), &options, &current,
+                         &err);
+    if (status != HF_OK)
+        code = call_failed(call, status, &err);
+    if (status == HF_OK || status == HF_CONFLICT || status == HF_NOT_FOUND)
+        print_cas(call, status, &current);
+    hf_buffer_free(&current);
+    return code;
+}
+
+static int delete_key(struct call *call)
+{
+    hf_error err = HF_ERROR_INIT;
+    struct json json;
+    hf_status status =
+        hf_hash_delete(call->client, call_operand(call, 0), &err);
+
+    if (call->json && (status == HF_OK || status == HF_NOT_FOUND)) {
+        begin_answer(call, &json);
+        json_bool(&json, "deleted", status == HF_OK);
+        json_end(&json);
+    }
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
+static void print_removed(const struct call *call, size_t removed)
+{
+    struct json json;
+
+    if (!call->json) {
+        printf("%zu\n", removed);
+        return;
+    }
+    begin_answer(call, &json);
+    json_integer(&json, "removed", (int64_t)removed);
+    json_end(&json);
+}
+
+static int remove_fields(struct call *call)
+{
+    size_t count = (size_t)call->options->operand_count - 1;
+    hf_bytes *names = calloc(count, sizeof(*names));
+    hf_error err = HF_ERROR_INIT;
+    size_t removed = 0;
+    hf_status status;
+    size_t i;
+
+    if (names == NULL)
+        return call_failed(call, HF_NO_MEMORY, NULL);
+    for (i = 0; i < count; i++)
+        names[i] = call_operand(call, (int)i + 1);
+    status = hf_hash_remove(call->client, call_operand(call, 0), names, count,
+                            &removed, &err);
+    free(names);
+    if (status != HF_OK)
+        return call_failed(call, status, &err);
+    print_removed(call, removed);
+    return removed > 0 ? EXIT_YES : EXIT_NO;
+}
+
+static int hash_delete(struct call *call)
+{
+    return call->options->operand_count == 1 ? delete_key(call)
+                                             : remove_fields(call);
+}
+
+const struct command hash_commands[] = {
+    {.grammar = {.name = "hash put",
+                 .accepts = OPTIONS_COMMON | OPTION(TTL) | OPTION(REPLACE) |
+                            OPTION(NX) | OPTION(XX) | OPTION(PERSIST),
+                 .operands_min = 3,
+                 .operands_max = -1},
+     .operands = "KEY FIELD VALUE [FIELD VALUE...]",
+     .summary = "write fields and the key's expiry in one step",
+     .notes = "Fields that are not given stay unless --replace is given; so "
+              "does the time to\nlive unless --ttl or --persist is.\n",
+     .run = hash_put},
+    {.grammar = {.name = "hash get",
+                 .accepts = OPTIONS_COMMON | OPTION(RAW),
+                 .operands_min = 1,
+                 .operands_max = 2},
+     .operands = "KEY [FIELD]",
+     .summary = "print one field, or all of them",
+     .notes = "All fields: a line \"name<TAB>value\" each, sorted by name; a "
+              "backslash and bytes\nthat would break the line are written "
+              "\\\\, \\n, \\t, \\r or \\xHH.\n",
+     .run = hash_get},
+    {.grammar = {.name = "hash cas",
+                 .accepts = OPTIONS_COMMON | OPTION(TTL) | OPTION(ABSENT) |
+                            OPTION(RAW),
+                 .operands_min = 3,
+                 .operands_max = 4},
+     .operands = "KEY FIELD [EXPECTED] NEW",
+     .summary = "replace a field only if it is the expected one",
+     .notes = "EXPECTED is left out with --absent. If the field holds another "
+              "value, that value\nis printed.\n",
+     .run = hash_cas},
+    {.grammar = {.name = "hash delete",
+                 .accepts = OPTIONS_COMMON,
+                 .operands_min = 1,
+                 .operands_max = -1},
+     .operands = "KEY [FIELD...]",
+     .summary = "delete fields, or the whole hash",
+     .notes = "With fields: prints how many there were; exit code 1 if there "
+              "were none.\n",
+     .run = hash_delete},
+    COMMAND_END,
+};

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_lock.c - holdfast lock inspect|break.
+ */
+#include "cmd.h"
+
+#include <inttypes.h>
+
+#include "exit.h"
+#include "number.h"
+#include "out.h"
+
+/* A foreign owner id may hold any bytes and be longer than what is shown. */
+static hf_bytes shown_owner(const hf_lock_info *info)
+{
+    size_t size = info->owner_size;
+
+    if (size > HF_LOCK_INFO_OWNER_MAX)
+        size = HF_LOCK_INFO_OWNER_MAX;
+    return hf_view(info->owner, size);
+}
+
+static void print_info_json(hf_bytes name, bool held, const hf_lock_info *info)
+{
+    struct json json;
+
+    json_begin(&json, stdout);
+    json_bytes(&json, "name", name);
+    json_bool(&json, "held", held);
+    if (held) {
+        json_bytes(&json, "owner", shown_owner(info));
+        if (info->remaining_ms < 0)
+            json_null(&json, "remaining_ms");
+        else
+            json_integer(&json, "remaining_ms", info->remaining_ms);
+    }
+    json_integer(&json, "token", (int64_t)info->token);
+    json_integer(&json, "waiters", (int64_t)info->waiters);
+    json_end(&json);
+}
+
+static void print_owner(hf_bytes owner)
+{
+    const char *text = owner.data;
+    size_t i;
+
+    fputs("owner: ", stdout);
+    for (i = 0; i < owner.size; i++)
+        putchar((unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?'
+                                                                : text[i]);
+    putchar('\n');
+}
+
+static void print_info(bool held, const hf_lock_info *info)
+{
+    char seconds[NUMBER_SECONDS_SIZE];
+
+    printf("held: %s\n", held ? "yes" : "no");
+    if (held)
+        print_owner(shown_owner(info));
+    if (held && info->remaining_ms < 0) {
+        puts("remaining: for ever");
+    } else if (held) {
+        number_print_seconds(info->remaining_ms, seconds, sizeof(seconds));
+        printf("remaining: %s s\n", seconds);
+    }
+    printf("token: %" PRIu64 "\nwaiters: %" PRIu64 "\n", info->token,
+           info->waiters);
+}
+
+static int lock_inspect(struct call *call)
+{
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf_bytes name = call_operand(call, 0);
+    hf_status status = hf_lock_inspect(call->client, name, &info, &err);
+    bool held = status == HF_OK;
+
+    if (!held && status != HF_NOT_FOUND)
+        return call_failed(call, status, &err);
+    if (call->json)
+        print_info_json(name, held, &info);
+    else
+        print_info(held, &info);
+    return held ? EXIT_YES : EXIT_NO;
+}
+
+static int lock_break(struct call *call)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_bytes name = call_operand(call, 0);
+    struct json json;
+    hf_status status = hf_lock_break(call->client, name, &err);
+
+    if (call->json && (status == HF_OK || status == HF_NOT_FOUND)) {
+        json_begin(&json, stdout);
+        json_bytes(&json, "name", name);
+        json_bool(&json, "broken", status == HF_OK);
+        json_end(&json);
+    }
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
+const struct command lock_commands[] = {
+    {.grammar = {.name = "lock inspect",
+                 .accepts = OPTIONS_COMMON,
+                 .operands_min = 1,
+                 .operands_max = 1},
+     .operands = "NAME",
+     .summary = "show who holds a lock; exit code 1 if nobody does",
+     .run = lock_inspect},
+    {.grammar = {.name = "lock break",
+                 .accepts = OPTIONS_COMMON,
+                 .operands_min = 1,
+                 .operands_max = 1},
+     .operands = "NAME",
+     .summary = "take a lock away from whoever holds it",
+     .notes = "The holder learns of it at its next renewal. Its fencing token "
+              "is stale at once.\n",
+     .run = lock_break},
+    COMMAND_END,
+};

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_run.c - holdfast run: a command under a lock.
+ *
+ * Phases: plan; block signals; start the guard; acquire, listening to signals;
+ * start the command and watch it; end the guard; collect the command; release.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "complain.h"
+#include "exit.h"
+#include "json.h"
+#include "number.h"
+#include "run.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#define TTL_DEFAULT_MS INT64_C(30000)
+
+/* The grace between TERM and KILL is two thirds of it: no service should need
+ * longer than that to stop what a lock protects. */
+#define MARGIN_TERM_MAX_MS INT64_C(5000)
+
+/* Only the time a killed group needs to be gone. */
+#define MARGIN_KILL_MAX_MS INT64_C(1000)
+
+/* All parts of one run, in the order in which they are begun. */
+struct run {
+    struct run_plan plan;
+    struct signals signals;
+    struct guard guard;
+    struct lease lease;
+    struct child child;
+    struct tty tty;
+    int64_t began_ms;
+    int64_t waited_ms;
+    hf_status lost; /* HF_OK: not lost while the command ran */
+    int end_signal; /* what ended the command; 0: it ended by itself */
+};
+
+static int64_t least_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t margin_of(enum on_lost on_lost, int64_t ttl_ms)
+{
+    switch (on_lost) {
+    case ON_LOST_TERM:
+        return least_of(ttl_ms / 4, MARGIN_TERM_MAX_MS);
+    case ON_LOST_KILL:
+        return least_of(ttl_ms / 8, MARGIN_KILL_MAX_MS);
+    case ON_LOST_WARN:
+        break;
+    }
+    return 0;
+}
+
+static const char *effective_store(const struct options *options)
+{
+    const char *store = options->text[OPT_STORE];
+
+    if (store == NULL || store[0] == '\0')
+        store = getenv("HOLDFAST_STORE");
+    return store == NULL || store[0] == '\0' ? "volatile:" : store;
+}
+
+static int plan_command(struct run_plan *plan, const struct options *options)
+{
+    const char *text = options->text[OPT_SHELL];
+    static char shell[] = "/bin/sh";
+    static char flag[] = "-c";
+    char *preferred = getenv("SHELL");
+
+    if ((text != NULL) == (options->tail_count > 0)) {
+        return call_usage(plan->call, text == NULL
+                                          ? "the command to run is missing"
+                                          : "give either -c or a command");
+    }
+    if (text == NULL) {
+        plan->argv = options->tail;
+        return EXIT_YES;
+    }
+    plan->shell_argv[0] =
+        preferred == NULL || preferred[0] == '\0' ? shell : preferred;
+    plan->shell_argv[1] = flag;
+    plan->shell_argv[2] = (char *)(uintptr_t)text;
+    plan->argv = plan->shell_argv;
+    return EXIT_YES;
+}
+
+static int make_plan(struct run_plan *plan, const struct call *call)
+{
+    const struct options *options = call->options;
+    const int64_t *number = options->number;
+
+    plan->call = call;
+    plan->name = options->operands[0];
+    plan->store = effective_store(options);
+    plan->ttl_ms =
+        options->given[OPT_LEASE] ? number[OPT_LEASE] : TTL_DEFAULT_MS;
+    plan->wait_ms = options->given[OPT_NONBLOCK] ? 0 : HF_FOREVER;
+    if (options->given[OPT_WAIT])
+        plan->wait_ms = number[OPT_WAIT];
+    plan->max_hold_ms = number[OPT_MAX_HOLD];
+    plan->on_lost = (enum on_lost)number[OPT_ON_LOST];
+    plan->margin_ms = margin_of(plan->on_lost, plan->ttl_ms);
+    plan->conflict_code = options->given[OPT_CONFLICT_CODE]
+                              ? (int)number[OPT_CONFLICT_CODE]
+                              : EXIT_NO;
+    plan->verbose = options->given[OPT_VERBOSE];
+    return plan_command(plan, options);
+}
+
+/* A signal ends the wait, and us. */
+static _Noreturn void give_up(struct run *run, int signal)
+{
+    if (lease_is_done(&run->lease)) {
+        lease_join(&run->lease);
+        if (run->lease.status == HF_OK)
+            (void)lease_release(&run->lease, NULL);
+    }
+    signals_die(signal);
+}
+
+static void wait_for_lock(struct run *run)
+{
+    struct pollfd watched[2] = {
+        {run->signals.fd, POLLIN, 0},
+        {run->lease.done_fd, POLLIN, 0},
+    };
+    int signal;
+
+    do {
+        (void)poll(watched, 2, -1);
+        while ((signal = signals_next(&run->signals)) != 0) {
+            if (signals_is_end(signal))
+                give_up(run, signal);
+            else if (signal == SIGTSTP)
+                (void)signals_stop(false);
+        }
+    } while (!lease_is_done(&run->lease));
+    lease_join(&run->lease);
+    run->waited_ms = run_now_ms() - run->began_ms;
+}
+
+/* The lock was not acquired. */
+static int tell_refusal(const struct run *run)
+{
+    const struct run_plan *plan = &run->plan;
+    hf_status status = run->lease.status;
+    int code;
+
+    if (status == HF_HELD || status == HF_TIMEOUT) {
+        if (plan->verbose) {
+            complain("run", "lock \"%s\" not acquired: %s", plan->name,
+                     hf_status_text(status));
+        }
+        return plan->conflict_code;
+    }
+    code = call_failed(plan->call, status, &run->lease.err);
+    /* The command was not started: for `run` this is no unknown outcome. */
+    return status == HF_INDETERMINATE ? EXIT_UNAVAILABLE : code;
+}
+
+static void tell_acquired(const struct run *run)
+{
+    char seconds[NUMBER_SECONDS_SIZE];
+
+    if (run->plan.verbose) {
+        number_print_seconds(run->waited_ms, seconds, sizeof(seconds));
+        complain("run", "lock \"%s\" acquired after %s s, token %llu",
+                 run->plan.name, seconds,
+                 (unsigned long long)hf_lock_token(run->lease.lock));
+    }
+}
+
+/* Start the command and stay with it until its end; its exit code. */
+static int run_command(struct run *run)
+{
+    struct watch watch = {&run->plan,  &run->signals, &run->guard, &run->lease,
+                          &run->child, &run->tty,     HF_OK};
+    int code = child_start(&run->child, &run->lease, &run->signals);
+
+    if (code != EXIT_YES)
+        return code;
+    tty_open(&run->tty);
+    if (tty_is_interactive())
+        (void)tty_give(&run->tty, run->child.pid);
+    guard_tell(&run->guard, run->child.pid,
+               lease_valid_until_ms(&run->lease) - run->plan.margin_ms / 5);
+    /* While we waited we may have been stopped for longer than the lease. */
+    if (lease_lost(&run->lease) == HF_OK)
+        child_go(&run->child);
+    else
+        child_signal(&run->child, SIGKILL);
+    watch_child(&watch);
+    run->lost = watch.lost;
+    guard_end(&run->guard);
+    tty_take(&run->tty);
+    tty_close(&run->tty);
+    return child_reap(&run->child, run->plan.argv[0], &run->end_signal);
+}
+
+/* Give the lock back. A store that says we did not have it is a loss. */
+static void release(struct run *run)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
+
+    /* The store does not answer, or has not for as long as the lease. */
+    if (run->lost == HF_INDETERMINATE)
+        return;
+    status = lease_release(&run->lease, &err);
+    if (run->lost != HF_OK)
+        return;
+    if (status == HF_LOST || status == HF_EXPIRED) {
+        run->lost = status;
+        complain("run", "lock \"%s\" lost while the command ran: %s",
+                 run->plan.name, hf_status_text(status));
+    } else if (status != HF_OK) {
+        (void)call_failed(run->plan.call, status, &err);
+    } else if (run->plan.verbose) {
+        complain("run", "lock \"%s\" released", run->plan.name);
+    }
+}
+
+/* One line for machines. stdout is the command's, so it goes to stderr. */
+static void print_report(const struct run *run, int code)
+{
+    bool acquired = run->lease.status == HF_OK;
+    struct json json;
+
+    json_begin(&json, stderr);
+    json_text(&json, "name", run->plan.name);
+    json_bool(&json, "acquired", acquired);
+    json_integer(&json, "waited_ms", run->waited_ms);
+    if (acquired) {
+        json_integer(&json, "token", (int64_t)hf_lock_token(run->lease.lock));
+        if (run->lost == HF_OK)
+            json_null(&json, "lost");
+        else
+            json_text(&json, "lost", hf_status_name(run->lost));
+    }
+    json_integer(&json, "exit", code);
+    json_end(&json);
+}
+
+/* From the wait to the exit code, all parts being there. */
+static int run_phases(struct run *run)
+{
+    int code;
+
+    wait_for_lock(run);
+    if (run->lease.status != HF_OK) {
+        code = tell_refusal(run);
+    } else {
+        tell_acquired(run);
+        code = run_command(run);
+        release(run);
+        code = run->lost == HF_OK ? code : EXIT_LOST;
+    }
+    if (run->plan.call->json)
+        print_report(run, code);
+    /* Closing would ask the store once more, and wait for it. */
+    if (run->lost != HF_INDETERMINATE)
+        lease_close(&run->lease);
+    return code;
+}
+
+/*
+ * The command died of Ctrl-C. A shell goes on with its script unless what it
+ * waits for dies of the signal too; and while the command had the terminal,
+ * the rest of our job has not had the signal at all.
+ */
+static _Noreturn void interrupt(const struct run *run)
+{
+    if (run->tty.was_given)
+        kill(0, SIGINT);
+    signals_die(SIGINT);
+}
+
+static int run_run(struct call *call)
+{
+    static struct run run;
+    int code = make_plan(&run.plan, call);
+
+    run.began_ms = run_now_ms();
+    if (code == EXIT_YES)
+        code = signals_open(&run.signals);
+    if (code == EXIT_YES && run.plan.on_lost != ON_LOST_WARN)
+        code = guard_start(&run.guard);
+    if (code == EXIT_YES)
+        code = lease_begin(&run.lease, &run.plan);
+    if (code == EXIT_YES)
+        code = run_phases(&run);
+    guard_end(&run.guard);
+    if (run.end_signal == SIGINT && code != EXIT_LOST)
+        interrupt(&run);
+    return code;
+}
+
+const struct command run_commands[] = {
+    {.grammar = {.name = "run",
+                 .accepts = OPTIONS_COMMON | OPTION(NONBLOCK) | OPTION(WAIT) |
+                            OPTION(CONFLICT_CODE) | OPTION(SHELL) |
+                            OPTION(LEASE) | OPTION(MAX_HOLD) | OPTION(ON_LOST) |
+                            OPTION(VERBOSE) | OPTION(EXCLUSIVE) | OPTION(CLOSE),
+                 .operands_min = 1,
+                 .operands_max = 1,
+                 .tail = TAIL_COMMAND},
+     .operands = "NAME [--] COMMAND [ARGUMENT...]",
+     .summary = "run a command while holding a lock",
+     .notes =
+         "The exit code is the command's, 128+N if signal N ended it. The lock "
+         "is\nreleased when the command itself ends; what it left in the "
+         "background goes on.\n\n"
+         "The command runs in its own process group and finds HOLDFAST_NAME, "
+         "_TOKEN (the\nfencing token), _OWNER and _STORE in its environment. "
+         "HUP INT QUIT TERM USR1\nUSR2 CONT WINCH TSTP are passed on to the "
+         "group. A process that leaves the\ngroup (a daemon, a job of an "
+         "interactive shell) or runs as another user (sudo)\nis out of our "
+         "reach.\n\n"
+         "If the lock is lost, --on-lost term sends TERM to the group and "
+         "KILL in time, so\nthat it is gone before another can hold the lock; "
+         "kill sends KILL at once; warn\nonly says so. With term and kill the "
+         "group is killed also if holdfast itself is\nkilled, stopped or "
+         "frozen for longer than the lease; with warn it is left alone.\n\n"
+         "With --json one object about the lock is printed on stderr at the "
+         "end.\n",
+     .opens_store = true,
+     .run = run_run},
+    COMMAND_END,
+};

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_value.c - holdfast value set|get|delete|cas.
+ *
+ * A refusal leaves with EXIT_NO and one line on stderr; cas and delete --if
+ * then print the present value on stdout, which is what a loop in the shell
+ * needs for its next try.
+ */
+#include "cmd.h"
+
+#include <stdlib.h>
+
+#include "exit.h"
+#include "out.h"
+
+#define EXPIRY_OPTIONS (OPTION(EX) | OPTION(PX) | OPTION(TTL))
+
+static uint32_t set_flags(const bool *given)
+{
+    uint32_t flags = 0;
+
+    flags |= given[OPT_NX] ? (uint32_t)HF_SET_NX : 0;
+    flags |= given[OPT_XX] ? (uint32_t)HF_SET_XX : 0;
+    flags |= given[OPT_KEEPTTL] ? (uint32_t)HF_SET_KEEPTTL : 0;
+    flags |= given[OPT_GET] ? (uint32_t)HF_SET_GET : 0;
+    return flags;
+}
+
+/* What --get and a refusal say; `changed` names the member of the answer. */
+static void print_outcome(const struct call *call, const char *changed, bool ok,
+                          const char *member, const hf_buffer *value)
+{
+    struct json json;
+
+    if (!call->json) {
+        out_value(value, call->options->given[OPT_RAW]);
+        return;
+    }
+    json_begin(&json, stdout);
+    json_bytes(&json, "key", call_operand(call, 0));
+    json_bool(&json, changed, ok);
+    if (member != NULL)
+        json_buffer(&json, member, value);
+    json_end(&json);
+}
+
+static bool is_refusal(hf_status status)
+{
+    return status == HF_CONFLICT || status == HF_NOT_FOUND;
+}
+
+static int set_bytes(struct call *call, hf_bytes value)
+{
+    const struct options *given = call->options;
+    hf_value_set_options options = HF_VALUE_SET_OPTIONS_INIT;
+    hf_buffer previous = HF_BUFFER_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
+    int code = EXIT_YES;
+
+    options.flags = set_flags(given->given);
+    options.ttl_ms = call_ttl_ms(call);
+    options.expires_unix_ms =
+        given->number[OPT_PXAT] + given->number[OPT_EXAT] * 1000;
+    status = hf_value_set(call->client, call_operand(call, 0), value, &options,
+                          &previous, &err);
+    if (status != HF_OK)
+        code = call_failed(call, status, &err);
+    if (status == HF_OK || is_refusal(status)) {
+        print_outcome(call, "set", status == HF_OK,
+                      given->given[OPT_GET] ? "previous" : NULL, &previous);
+    }
+    hf_buffer_free(&previous);
+    return code;
+}
+
+static int value_set(struct call *call)
+{
+    bool from_stdin = call->options->given[OPT_STDIN];
+    hf_buffer input = HF_BUFFER_INIT;
+    int code;
+
+    if (from_stdin != (call->options->operand_count == 1))
+        return call_usage(call, "give either VALUE or --stdin");
+    if (!from_stdin)
+        return set_bytes(call, call_operand(call, 1));
+    code = call_read_stdin(call, HF_VALUE_MAX, &input);
+    if (code == EXIT_YES)
+        code = set_bytes(call, hf_view(input.data, input.size));
+    free(input.data);
+    return code;
+}
+
+static int value_get(struct call *call)
+{
+    hf_buffer value = HF_BUFFER_INIT;
+    hf_error err = HF_ERROR_INIT;
+    struct json json;
+    hf_status status =
+        hf_value_get(call->client, call_operand(call, 0), &value, &err);
+    int code = EXIT_YES;
+
+    if (status != HF_OK)
+        code = call_failed(call, status, &err);
+    if (!call->json) {
+        out_value(&value, call->options->given[OPT_RAW]);
+    } else if (status == HF_OK || status == HF_NOT_FOUND) {
+        json_begin(&json, stdout);
+        json_bytes(&json, "key", call_operand(call, 0));
+        json_buffer(&json, "value", &value);
+        json_end(&json);
+    }
+    hf_buffer_free(&value);
+    return code;
+}
+
+static int value_delete(struct call *call)
+{
+    const char *expected = call->options->text[OPT_IF];
+    hf_buffer current = HF_BUFFER_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf_bytes key = call_operand(call, 0);
+    hf_status status;
+    int code = EXIT_YES;
+
+    if (expected == NULL) {
+        status = hf_value_delete(call->client, key, &err);
+    } else {
+        status = hf_value_delete_if(call->client, key, hf_str(expected),
+                                    &current, &err);
+    }
+    if (status != HF_OK)
+        code = call_failed(call, status, &err);
+    if (status == HF_OK || is_refusal(status)) {
+        print_outcome(call, "deleted", status == HF_OK,
+                      status == HF_CONFLICT ? "current" : NULL, &current);
+    }
+    hf_buffer_free(&current);
+    return code;
+}
+
+static int value_cas(struct call *call)
+{
+    bool absent = call->options->given[OPT_ABSENT];
+    hf_cas_options options = HF_CAS_OPTIONS_INIT;
+    hf_buffer current = HF_BUFFER_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf_bytes expected;
+    hf_status status;
+    int code = EXIT_YES;
+
+    if (call->options->operand_count != (absent ? 2 : 3))
+        return call_usage(call, "give KEY EXPECTED NEW or --absent KEY NEW");
+    expected = call_operand(call, 1);
+    options.ttl_ms = call_ttl_ms(call);
+    status = hf_value_cas(
+        call->client, call_operand(call, 0), absent ? NULL : &expected,
+        call_operand(call, absent ? 1 : 2), &options, &current, &err);
+    if (status != HF_OK)
+        code = call_failed(call, status, &err);
+    if (status == HF_OK || is_refusal(status)) {
+        print_outcome(call, "set", status == HF_OK,
+                      status == HF_OK ? NULL : "current", &current);
+    }
+    hf_buffer_free(&current);
+    return code;
+}
+
+const struct command value_commands[] = {
+    {.grammar = {.name = "value set",
+                 .accepts = OPTIONS_COMMON | EXPIRY_OPTIONS | OPTION(EXAT) |
+                            OPTION(PXAT) | OPTION(KEEPTTL) | OPTION(NX) |
+                            OPTION(XX) | OPTION(GET) | OPTION(STDIN) |
+                            OPTION(RAW),
+                 .operands_min = 1,
+                 .operands_max = 2},
+     .operands = "KEY [VALUE]",
+     .summary = "set a value and its expiry in one step",
+     .notes = "VALUE is left out with --stdin. --get prints the value before, "
+              "if there was one.\n",
+     .run = value_set},
+    {.grammar = {.name = "value get",
+                 .accepts = OPTIONS_COMMON | OPTION(RAW),
+                 .operands_min = 1,
+                 .operands_max = 1},
+     .operands = "KEY",
+     .summary = "print a value",
+     .notes = "The value is followed by a newline unless --raw is given.\n",
+     .run = value_get},
+    {.grammar = {.name = "value delete",
+                 .accepts = OPTIONS_COMMON | OPTION(IF) | OPTION(RAW),
+                 .operands_min = 1,
+                 .operands_max = 1},
+     .operands = "KEY",
+     .summary = "delete a value",
+     .notes = "If --if finds another value, that value is printed.\n",
+     .run = value_delete},
+    {.grammar = {.name = "value cas",
+                 .accepts = OPTIONS_COMMON | EXPIRY_OPTIONS | OPTION(ABSENT) |
+                            OPTION(RAW),
+                 .operands_min = 2,
+                 .operands_max = 3},
+     .operands = "KEY [EXPECTED] NEW",
+     .summary = "replace a value only if it is the expected one",
+     .notes =
+         "EXPECTED is left out with --absent. The key keeps its time to "
+         "live unless a new\none is given. If it holds another value, that "
+         "value is printed.\n",
+     .run = value_cas},
+    COMMAND_END,
+};

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json.h - write one JSON object on a line.
+ *
+ * Bytes that are UTF-8 are a JSON string; any others are the object
+ * {"base64": "..."}. Nothing is kept in memory, so nothing can run out.
+ */
+#ifndef HOLDFAST_CLI_JSON_H
+#define HOLDFAST_CLI_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "holdfast.h"
+
+struct json {
+    FILE *file;
+    bool follows; /* a comma is due before the next member or element */
+};
+
+/* Begin and end the line. */
+void json_begin(struct json *json, FILE *file);
+void json_end(struct json *json);
+
+/* Members of an object; `name` NULL: an element of an array. */
+void json_bytes(struct json *json, const char *name, hf_bytes value);
+void json_text(struct json *json, const char *name, const char *value);
+void json_integer(struct json *json, const char *name, int64_t value);
+void json_bool(struct json *json, const char *name, bool value);
+void json_null(struct json *json, const char *name);
+
+/* A value from a call; null if there was none. */
+void json_buffer(struct json *json, const char *name, const hf_buffer *value);
+
+/* Nested values: `bracket` is '{' or '[', then '}' or ']'. */
+void json_open(struct json *json, const char *name, char bracket);
+void json_close(struct json *json, char bracket);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main.c - find the command, read its options, print help.
+ *
+ * Commands are one word (run) or a noun and a verb (value set); the name in
+ * the command's grammar is both what is matched and what messages begin with.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "complain.h"
+#include "exit.h"
+#include "nearest.h"
+#include "out.h"
+
+/* The commands that begin with one word. */
+struct noun {
+    const char *name;
+    const struct command *commands; /* one without a verb, or several */
+};
+
+static const struct noun nouns[] = {
+    {"run", run_commands},       {"value", value_commands},
+    {"hash", hash_commands},     {"lock", lock_commands},
+    {"script", script_commands},
+};
+
+#define NOUN_COUNT (sizeof(nouns) / sizeof(nouns[0]))
+
+/* What may stand before the command. */
+static const struct grammar top_grammar = {
+    .accepts = OPTIONS_COMMON | OPTION(VERSION),
+    .tail = TAIL_COMMAND,
+};
+
+/* The second word of a command's name; NULL if it has only one. */
+static const char *verb_of(const struct command *command)
+{
+    const char *space = strchr(command->grammar.name, ' ');
+
+    return space == NULL ? NULL : space + 1;
+}
+
+static const struct noun *find_noun(const char *word)
+{
+    struct nearest nearest = {word, NULL, 0};
+    size_t i;
+
+    for (i = 0; i < NOUN_COUNT; i++) {
+        if (strcmp(nouns[i].name, word) == 0)
+            return &nouns[i];
+        nearest_offer(&nearest, nouns[i].name);
+    }
+    if (nearest.best != NULL) {
+        complain(NULL, "unknown command \"%s\"; did you mean %s?", word,
+                 nearest.best);
+    } else {
+        complain(NULL, "unknown command \"%s\"; see holdfast help", word);
+    }
+    return NULL;
+}
+
+static const struct command *find_verb(const struct noun *noun,
+                                       const char *word)
+{
+    struct nearest nearest = {word, NULL, 0};
+    const struct command *command;
+
+    for (command = noun->commands; command->run != NULL; command++) {
+        if (strcmp(verb_of(command), word) == 0)
+            return command;
+        nearest_offer(&nearest, verb_of(command));
+    }
+    if (nearest.best != NULL) {
+        complain(noun->name, "unknown verb \"%s\"; did you mean %s?", word,
+                 nearest.best);
+    } else {
+        complain(noun->name, "unknown verb \"%s\"; see holdfast help", word);
+    }
+    return NULL;
+}
+
+/* The command that `words` begin with and how many of them name it. NULL: it
+ * has been told what is wrong with them. */
+static const struct command *find_command(int count, char **words, int *used)
+{
+    const struct noun *noun = find_noun(words[0]);
+
+    if (noun == NULL)
+        return NULL;
+    *used = 1;
+    if (verb_of(noun->commands) == NULL)
+        return noun->commands;
+    if (count < 2) {
+        complain(noun->name, "a verb is missing; see holdfast help");
+        return NULL;
+    }
+    *used = 2;
+    return find_verb(noun, words[1]);
+}
+
+static void print_commands(FILE *file)
+{
+    const struct command *command;
+    size_t i;
+
+    fputs("usage: holdfast [--store URL] COMMAND [OPTION...] [OPERAND...]\n"
+          "       holdfast help [COMMAND]\n"
+          "       holdfast --version\n\ncommands:\n",
+          file);
+    for (i = 0; i < NOUN_COUNT; i++) {
+        for (command = nouns[i].commands; command->run != NULL; command++) {
+            fprintf(file, "  %-14s %s\n", command->grammar.name,
+                    command->summary);
+        }
+    }
+}
+
+static void print_exit_codes(FILE *file)
+{
+    fputs("\nexit codes:\n", file);
+#define EXIT_PRINT(name, value, text) fprintf(file, "  %-4d %s\n", value, text);
+    EXIT_MAP(EXIT_PRINT)
+#undef EXIT_PRINT
+}
+
+static void print_general_help(FILE *file)
+{
+    print_commands(file);
+    fputs("\nevery command takes:\n", file);
+    options_print(file, OPTIONS_COMMON);
+    print_exit_codes(file);
+    fputs("\nA password in --store can be seen by other users of the machine "
+          "until it has\nbeen read; name a file in HOLDFAST_PASSWORD_FILE "
+          "instead.\n",
+          file);
+}
+
+static void print_command_help(FILE *file, const struct command *command)
+{
+    fprintf(file, "usage: holdfast %s [OPTION...] %s\n\n%s\n",
+            command->grammar.name, command->operands, command->summary);
+    if (command->notes != NULL)
+        fprintf(file, "\n%s", command->notes);
+    fputs("\noptions:\n", file);
+    options_print(file, command->grammar.accepts);
+    print_exit_codes(file);
+}
+
+static int help(int count, char **words)
+{
+    const struct command *command;
+    int used;
+
+    if (count == 0) {
+        print_general_help(stdout);
+        return EXIT_YES;
+    }
+    command = find_command(count, words, &used);
+    if (command == NULL)
+        return EXIT_USAGE;
+    print_command_help(stdout, command);
+    return EXIT_YES;
+}
+
+static int run_command(const struct command *command,
+                       const struct options *options)
+{
+    hf_error err = HF_ERROR_INIT;
+    struct call call = {command, options, NULL, options->given[OPT_JSON]};
+    hf_status status;
+    int code;
+
+    if (command->opens_store)
+        return command->run(&call);
+    status = call_open(&call, &call.client, &err);
+    if (status != HF_OK)
+        return call_failed(&call, status, &err);
+    code = command->run(&call);
+    hf_client_close(call.client);
+    return code;
+}
+
+/* `count` words from the command on. */
+static int dispatch(struct options *options, int count, char **words)
+{
+    const struct command *command;
+    int used = 0;
+    int code;
+
+    if (strcmp(words[0], "help") == 0)
+        return help(count - 1, words + 1);
+    command = find_command(count, words, &used);
+    if (command == NULL)
+        return EXIT_USAGE;
+    if (options->given[OPT_HELP]) {
+        print_command_help(stdout, command);
+        return EXIT_YES;
+    }
+    code = options_read(options, &command->grammar, count - used, words + used);
+    if (code == EXIT_YES && options->given[OPT_HELP]) {
+        print_command_help(stdout, command);
+        return EXIT_YES;
+    }
+    return code == EXIT_YES ? run_command(command, options) : code;
+}
+
+static int run_words(struct options *options, int count, char **words)
+{
+    int code = options_read(options, &top_grammar, count, words);
+
+    if (code != EXIT_YES)
+        return code;
+    if (options->given[OPT_VERSION]) {
+        printf("holdfast %s\n", hf_version());
+        return EXIT_YES;
+    }
+    if (options->tail_count > 0) {
+        count = options->tail_count;
+        words = options->tail;
+        options->tail_count = 0;
+        return dispatch(options, count, words);
+    }
+    if (options->given[OPT_HELP]) {
+        print_general_help(stdout);
+        return EXIT_YES;
+    }
+    print_commands(stderr);
+    return EXIT_USAGE;
+}
+
+/*
+ * A standard descriptor that came to us closed would be the first one that a
+ * socket of ours gets, and messages would go there. What stands in fails as a
+ * closed one does, and the commands we start find it closed.
+ */
+static void occupy_standard_fds(void)
+{
+    int fd;
+
+    for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        int mode = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", mode | O_CLOEXEC);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static struct options options;
+    int code;
+
+    occupy_standard_fds();
+    code = run_words(&options, argc - 1, argv + 1);
+
+    options_free(&options);
+    return out_end(code);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nearest.h - what somebody may have meant by a word we do not know.
+ */
+#ifndef HOLDFAST_CLI_NEAREST_H
+#define HOLDFAST_CLI_NEAREST_H
+
+#include <stddef.h>
+
+/* The best candidate so far for `word`. Start with {word, NULL, 0}. */
+struct nearest {
+    const char *word;
+    const char *best; /* NULL: nothing is near */
+    size_t distance;
+};
+
+/* Let `candidate` compete. */
+void nearest_offer(struct nearest *nearest, const char *candidate);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * number.c - decimal to integer without a detour through floating point,
+ * where 0.29 s would be 289 or 290 ms as it pleases.
+ */
+#include "number.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Append a digit; false if the number no longer fits. */
+static bool push_digit(int64_t *number, char digit)
+{
+    int value = digit - '0';
+
+    if (*number > (INT64_MAX - value) / 10)
+        return false;
+    *number = *number * 10 + value;
+    return true;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The digits behind the point to ms, rounded up; NULL if it is not digits. */
+static const char *read_fraction(const char *at, int64_t *ms)
+{
+    int places = 0;
+    bool beyond = false;
+
+    *ms = 0;
+    for (; is_digit(*at); at++, places++)
+        if (places < 3)
+            *ms = *ms * 10 + (*at - '0');
+        else if (*at != '0')
+            beyond = true;
+    if (places == 0)
+        return NULL;
+    for (; places < 3; places++)
+        *ms *= 10;
+    *ms += beyond ? 1 : 0;
+    return at;
+}
+
+bool number_seconds(const char *text, int64_t *ms)
+{
+    const char *at = text;
+    int64_t whole = 0;
+    int64_t fraction = 0;
+
+    for (; is_digit(*at); at++)
+        if (!push_digit(&whole, *at))
+            return false;
+    if (*at == '.')
+        at = read_fraction(at + 1, &fraction);
+    else if (at == text)
+        return false;
+    if (at == NULL || *at != '\0' || whole > (INT64_MAX - fraction) / 1000)
+        return false;
+    *ms = whole * 1000 + fraction;
+    return true;
+}
+
+bool number_integer(const char *text, int64_t *number)
+{
+    const char *at = text;
+    int64_t value = 0;
+
+    for (; is_digit(*at); at++)
+        if (!push_digit(&value, *at))
+            return false;
+    if (at == text || *at != '\0')
+        return false;
+    *number = value;
+    return true;
+}
+
+void number_print_seconds(int64_t ms, char *text, size_t size)
+{
+    int fraction = (int)(ms % 1000);
+    int places = 3;
+
+    if (fraction == 0) {
+        (void)snprintf(text, size, "%" PRId64, ms / 1000);
+        return;
+    }
+    for (; fraction % 10 == 0; fraction /= 10)
+        places--;
+    (void)snprintf(text, size, "%" PRId64 ".%0*d", ms / 1000, places, fraction);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * number.h - numbers of the command line, read exactly.
+ */
+#ifndef HOLDFAST_CLI_NUMBER_H
+#define HOLDFAST_CLI_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Seconds with an optional fraction ("30", "0.5", ".25") to milliseconds.
+ * What is finer than a millisecond is rounded up, so that only zero becomes
+ * zero. False for a sign, an exponent, blanks, or what does not fit.
+ */
+bool number_seconds(const char *text, int64_t *ms);
+
+/* Decimal digits only. False for anything else and for what does not fit. */
+bool number_integer(const char *text, int64_t *number);
+
+/* Room for any value of number_print_seconds(), the NUL included. */
+#define NUMBER_SECONDS_SIZE 32
+
+/* Milliseconds as seconds, without zeros at the end: 1500 is "1.5". */
+void number_print_seconds(int64_t ms, char *text, size_t size);
+
+#endif

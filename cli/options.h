@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options.h - every option of every command, and how a command line is read.
+ *
+ * An option means the same wherever it is accepted; a command only lists which
+ * ones it takes. Options may stand before, between and behind operands; `--`
+ * ends them.
+ */
+#ifndef HOLDFAST_CLI_OPTIONS_H
+#define HOLDFAST_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum option_id {
+    OPT_STORE,
+    OPT_PREFIX,
+    OPT_JSON,
+    OPT_HELP,
+    OPT_VERSION,
+    OPT_NONBLOCK,
+    OPT_WAIT,
+    OPT_CONFLICT_CODE,
+    OPT_SHELL,
+    OPT_LEASE,
+    OPT_MAX_HOLD,
+    OPT_ON_LOST,
+    OPT_VERBOSE,
+    OPT_EXCLUSIVE,
+    OPT_CLOSE,
+    OPT_NX,
+    OPT_XX,
+    OPT_GET,
+    OPT_KEEPTTL,
+    OPT_EX,
+    OPT_PX,
+    OPT_EXAT,
+    OPT_PXAT,
+    OPT_TTL,
+    OPT_PERSIST,
+    OPT_STDIN,
+    OPT_RAW,
+    OPT_IF,
+    OPT_ABSENT,
+    OPT_REPLACE,
+    OPT_COUNT
+};
+
+/* A set of options. */
+#define OPTION(name) (UINT64_C(1) << OPT_##name)
+#define OPTIONS_COMMON                                                         \
+    (OPTION(STORE) | OPTION(PREFIX) | OPTION(JSON) | OPTION(HELP))
+
+/* Values of --on-lost, in the order of its list of words. */
+enum on_lost { ON_LOST_TERM, ON_LOST_KILL, ON_LOST_WARN };
+
+/* What may follow the operands of a command. */
+enum tail {
+    TAIL_NONE,     /* nothing; words behind `--` are operands */
+    TAIL_COMMAND,  /* a command: the first word that is no operand, or `--` */
+    TAIL_ARGUMENTS /* words of any form, but only behind `--` */
+};
+
+/* How to read one command line. */
+struct grammar {
+    const char *name; /* for messages; NULL: the command itself */
+    uint64_t accepts; /* OPTION() bits */
+    int operands_min; /* operands */
+    int operands_max; /* operands; -1: any number */
+    enum tail tail;   /* what follows them */
+};
+
+/* A command line that was read. */
+struct options {
+    bool given[OPT_COUNT];
+    /* As typed; NULL for flags. OPT_STORE is a copy (see options.c). */
+    const char *text[OPT_COUNT];
+    /* Seconds as ms, integers, the index of a choice; 0 for the others. */
+    int64_t number[OPT_COUNT];
+    char **operands; /* owned by us, the words are not */
+    int operand_count;
+    char **tail; /* within argv */
+    int tail_count;
+    char *store; /* owned: OPT_STORE's copy */
+};
+
+/*
+ * Read `argc` words into `options`, which starts zeroed and may hold what an
+ * earlier call read. Returns an exit code; on EXIT_USAGE the fault has been
+ * told on stderr. The count of operands is checked unless --help was given.
+ */
+int options_read(struct options *options, const struct grammar *grammar,
+                 int argc, char **argv);
+
+void options_free(struct options *options);
+
+/* One line of help for each option in `accepts`, in the table's order. */
+void options_print(FILE *file, uint64_t accepts);
+
+#endif

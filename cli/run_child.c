@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_child.c - the command as a child in its own process group.
+ *
+ * 1. The child waits on a socket before it executes anything: by then both
+ *    sides have made it the leader of its group, the terminal is its own if it
+ *    shall be, and the guard knows it. If we die first, it reads end of file
+ *    and ends.
+ * 2. A failed exec comes back as an errno over the same socket, which the
+ *    exec that succeeds closes.
+ * 3. The child is collected (child_reap) only after the last signal to its
+ *    group, so that the number of the group is still its own.
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "complain.h"
+#include "exit.h"
+
+enum { VAR_NAME, VAR_TOKEN, VAR_OWNER, VAR_STORE, VAR_COUNT };
+
+static const char *const var_names[VAR_COUNT] = {
+    "HOLDFAST_NAME=",
+    "HOLDFAST_TOKEN=",
+    "HOLDFAST_OWNER=",
+    "HOLDFAST_STORE=",
+};
+
+/* The command's environment. */
+struct environment {
+    char **all;            /* pointers into environ, then ours, then NULL */
+    char *ours[VAR_COUNT]; /* owned */
+};
+
+static void environment_free(struct environment *environment)
+{
+    int i;
+
+    for (i = 0; i < VAR_COUNT; i++)
+        free(environment->ours[i]);
+    free(environment->all);
+}
+
+static bool is_one_of_ours(const char *variable)
+{
+    int i;
+
+    for (i = 0; i < VAR_COUNT; i++)
+        if (strncmp(variable, var_names[i], strlen(var_names[i])) == 0)
+            return true;
+    return false;
+}
+
+static char *join(const char *name, const char *value)
+{
+    size_t size = strlen(name) + strlen(value) + 1;
+    char *joined = malloc(size);
+
+    if (joined != NULL)
+        (void)snprintf(joined, size, "%s%s", name, value);
+    return joined;
+}
+
+static bool make_ours(struct environment *environment,
+                      const struct lease *lease)
+{
+    char token[24];
+    char owner[HF_OWNER_SIZE];
+    const char *values[VAR_COUNT];
+    int i;
+
+    (void)snprintf(token, sizeof(token), "%" PRIu64,
+                   hf_lock_token(lease->lock));
+    hf_lock_owner(lease->lock, owner);
+    values[VAR_NAME] = lease->plan->name;
+    values[VAR_TOKEN] = token;
+    values[VAR_OWNER] = owner;
+    values[VAR_STORE] = lease->plan->store;
+    for (i = 0; i < VAR_COUNT; i++) {
+        environment->ours[i] = join(var_names[i], values[i]);
+        if (environment->ours[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Ours replace those of an outer `run`: two entries of one name would leave
+ * it to the reader which token counts. */
+static bool environment_make(struct environment *environment,
+                             const struct lease *lease)
+{
+    size_t count = 0;
+    size_t used = 0;
+    size_t i;
+
+    while (environ[count] != NULL)
+        count++;
+    environment->all = calloc(count + VAR_COUNT + 1, sizeof(*environment->all));
+    if (environment->all == NULL || !make_ours(environment, lease))
+        return false;
+    for (i = 0; i < count; i++)
+        if (!is_one_of_ours(environ[i]))
+            environment->all[used++] = environ[i];
+    for (i = 0; i < VAR_COUNT; i++)
+        environment->all[used++] = environment->ours[i];
+    return true;
+}
+
+/* In the child, where only calls that are safe in a signal handler are. */
+static _Noreturn void become(int fd, char **argv, char **environment,
+                             const struct signals *signals)
+{
+    char go;
+    int failed;
+
+    setpgid(0, 0);
+    if (read(fd, &go, 1) != 1)
+        _exit(EXIT_SYSTEM);
+    sigaction(SIGCHLD, &signals->child_action, NULL);
+    sigprocmask(SIG_SETMASK, &signals->original, NULL);
+    execvpe(argv[0], argv, environment);
+    failed = errno;
+    (void)!write(fd, &failed, sizeof(failed));
+    _exit(failed == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+}
+
+int child_start(struct child *child, const struct lease *lease,
+                const struct signals *signals)
+{
+    struct environment environment = {0};
+    int pair[2] = {-1, -1};
+
+    child->pid = -1;
+    if (!environment_make(&environment, lease)) {
+        complain("run", "out of memory");
+    } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        complain("run", "socketpair: %s", strerror(errno));
+    } else {
+        child->pid = fork();
+        if (child->pid < 0)
+            complain("run", "fork: %s", strerror(errno));
+    }
+    if (child->pid == 0) {
+        close(pair[0]);
+        become(pair[1], lease->plan->argv, environment.all, signals);
+    }
+    environment_free(&environment);
+    if (pair[1] >= 0)
+        close(pair[1]);
+    child->fd = pair[0];
+    if (child->pid < 0)
+        return EXIT_SYSTEM;
+    setpgid(child->pid, child->pid);
+    return EXIT_YES;
+}
+
+void child_go(const struct child *child)
+{
+    (void)send(child->fd, "", 1, MSG_NOSIGNAL);
+}
+
+void child_signal(const struct child *child, int signal)
+{
+    kill(-child->pid, signal);
+}
+
+enum child_state child_look(const struct child *child, int *stop_signal)
+{
+    siginfo_t info;
+
+    info.si_pid = 0;
+    if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) !=
+            0 ||
+        info.si_pid != 0)
+        return CHILD_ENDED;
+    if (waitid(P_PID, (id_t)child->pid, &info, WSTOPPED | WNOHANG) == 0 &&
+        info.si_pid != 0) {
+        *stop_signal = info.si_status;
+        return CHILD_STOPPED;
+    }
+    return CHILD_RUNS;
+}
+
+/* Tell why the command was not executed, if it was not. */
+static void tell_exec_failure(const struct child *child, const char *command)
+{
+    int failed = 0;
+
+    if (recv(child->fd, &failed, sizeof(failed), MSG_DONTWAIT) !=
+        (ssize_t)sizeof(failed))
+        return;
+    if (failed == ENOENT)
+        complain("run", "%s: command not found", command);
+    else
+        complain("run", "%s: %s", command, strerror(failed));
+}
+
+int child_reap(struct child *child, const char *command, int *signal)
+{
+    int status = 0;
+
+    while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    tell_exec_failure(child, command);
+    close(child->fd);
+    *signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return *signal == 0 ? WEXITSTATUS(status) : EXIT_SIGNAL + *signal;
+}

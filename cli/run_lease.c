@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_lease.c - the lock of `run`.
+ *
+ * Opening and acquiring block inside the library, perhaps for ever, so they
+ * run on a thread; the main thread keeps listening to signals. When a signal
+ * ends the wait, the process just ends: the store holds nothing of a waiter
+ * but its place in the queue, which a wake-up passes over.
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "complain.h"
+#include "exit.h"
+
+/* A loss without its reason yet: short, for the command is to be stopped. */
+#define REASON_WAIT_MS 20
+
+int64_t run_now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void raise_flag(int fd)
+{
+    uint64_t one = 1;
+
+    /* Cannot fail: the counter is far below its limit. */
+    (void)!write(fd, &one, sizeof(one));
+}
+
+/* On the library's thread. */
+static void on_lost(hf_lock *lock, hf_status reason, void *user)
+{
+    struct lease *lease = user;
+
+    (void)lock;
+    atomic_store(&lease->lost, (int)reason);
+    raise_flag(lease->lost_fd);
+}
+
+static hf_status make_lock(struct lease *lease)
+{
+    hf_lock_options options = HF_LOCK_OPTIONS_INIT;
+
+    options.ttl_ms = lease->plan->ttl_ms;
+    options.max_hold_ms = lease->plan->max_hold_ms;
+    options.lost_margin_ms = lease->plan->margin_ms;
+    options.on_lost = on_lost;
+    options.user = lease;
+    return hf_lock_new(lease->client, hf_str(lease->plan->name), &options,
+                       &lease->lock, &lease->err);
+}
+
+static void *acquire(void *user)
+{
+    struct lease *lease = user;
+
+    lease->status = call_open(lease->plan->call, &lease->client, &lease->err);
+    if (lease->status == HF_OK)
+        lease->status = make_lock(lease);
+    if (lease->status == HF_OK) {
+        lease->status =
+            hf_lock_acquire(lease->lock, lease->plan->wait_ms, &lease->err);
+    }
+    raise_flag(lease->done_fd);
+    return NULL;
+}
+
+int lease_begin(struct lease *lease, const struct run_plan *plan)
+{
+    hf_error fresh = HF_ERROR_INIT;
+    int failed;
+
+    lease->plan = plan;
+    lease->err = fresh;
+    lease->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    lease->lost_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (lease->done_fd < 0 || lease->lost_fd < 0) {
+        complain("run", "eventfd: %s", strerror(errno));
+        return EXIT_SYSTEM;
+    }
+    failed = pthread_create(&lease->thread, NULL, acquire, lease);
+    if (failed != 0) {
+        complain("run", "pthread_create: %s", strerror(failed));
+        return EXIT_SYSTEM;
+    }
+    return EXIT_YES;
+}
+
+bool lease_is_done(const struct lease *lease)
+{
+    struct pollfd flag = {lease->done_fd, POLLIN, 0};
+
+    return poll(&flag, 1, 0) == 1;
+}
+
+void lease_join(struct lease *lease)
+{
+    pthread_join(lease->thread, NULL);
+}
+
+hf_status lease_lost(const struct lease *lease)
+{
+    struct pollfd told = {lease->lost_fd, POLLIN, 0};
+    int reason = atomic_load(&lease->lost);
+
+    if (reason != HF_OK)
+        return (hf_status)reason;
+    if (hf_lock_is_held(lease->lock))
+        return HF_OK;
+    /* The library's thread is about to tell why; after a pause of the whole
+     * process it may be late. */
+    (void)poll(&told, 1, REASON_WAIT_MS);
+    reason = atomic_load(&lease->lost);
+    return reason != HF_OK ? (hf_status)reason : HF_INDETERMINATE;
+}
+
+int64_t lease_valid_until_ms(const struct lease *lease)
+{
+    /* In this order: a pause between the two makes the result too early. */
+    int64_t now_ms = run_now_ms();
+
+    return now_ms + hf_lock_remaining_ms(lease->lock) + lease->plan->margin_ms;
+}
+
+hf_status lease_release(struct lease *lease, hf_error *err)
+{
+    return hf_lock_release(lease->lock, err);
+}
+
+void lease_close(struct lease *lease)
+{
+    hf_lock_free(lease->lock);
+    hf_client_close(lease->client);
+    close(lease->done_fd);
+    close(lease->lost_fd);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_tty.c - hand the terminal to the command's group and take it back.
+ *
+ * Only the foreground group may give it away, so a job in the background
+ * cannot steal it. It is given from the start if the command talks to the
+ * terminal on both ends; otherwise (`run ... | less`) the command gets it when
+ * it first stops for want of it (run_watch.c).
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+void tty_open(struct tty *tty)
+{
+    tty->fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    tty->to = 0;
+    tty->was_given = false;
+}
+
+bool tty_give(struct tty *tty, pid_t pgid)
+{
+    if (tty->fd < 0 || tcgetpgrp(tty->fd) != getpgrp() ||
+        tcsetpgrp(tty->fd, pgid) != 0)
+        return false;
+    tty->to = pgid;
+    tty->was_given = true;
+    return true;
+}
+
+void tty_take(struct tty *tty)
+{
+    pid_t foreground;
+
+    if (tty->to == 0)
+        return;
+    /* The command may have given it on to a group that has ended since. */
+    foreground = tcgetpgrp(tty->fd);
+    if (foreground == tty->to ||
+        (foreground > 0 && kill(-foreground, 0) != 0 && errno == ESRCH))
+        tcsetpgrp(tty->fd, getpgrp());
+    tty->to = 0;
+}
+
+bool tty_is_interactive(void)
+{
+    return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
+}
+
+void tty_close(struct tty *tty)
+{
+    if (tty->fd >= 0)
+        close(tty->fd);
+}

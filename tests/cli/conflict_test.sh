@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# conflict_test.sh - run: one at a time.
+
+# Hold the lock `job` until the test removes the file `hold`.
+hold() {
+    : >hold
+    start "$@" run job -- sh -c 'echo $$ >held; while [ -e hold ]; do
+        sleep 0.02; done'
+    eventually 5 written held
+}
+
+test_nonblock_fails_at_once_and_in_silence() {
+    local began
+
+    hold
+    began=$(now_ms)
+    expect 1 run -n job -- touch ran
+    within 1000 "$began"
+    same output '' "$out$err"
+    [ ! -e ran ] || fail 'the command ran'
+    rm hold
+    ends 0 $pid
+}
+
+test_conflict_exit_code_is_chosen() {
+    hold
+    expect 42 run -n -E 42 job -- true
+    expect 0 run -nE0 job -- true
+    expect 43 run -w 0.05 --conflict-exit-code=43 job -- true
+    rm hold
+    ends 0 $pid
+}
+
+test_wait_ends_after_its_time() {
+    local began
+
+    hold
+    began=$(now_ms)
+    expect 1 run -w 0.3 job -- true
+    [ $(($(now_ms) - began)) -ge 300 ] || fail 'waited too short'
+    within 2500 "$began"
+    rm hold
+    ends 0 $pid
+}
+
+test_wait_of_zero_is_nonblock() {
+    hold
+    expect 1 run --timeout 0 job -- true
+    rm hold
+    ends 0 $pid
+}
+
+test_waiter_runs_after_the_holder() {
+    hold
+    holder=$pid
+    start run -w 10 job -- sh -c 'test ! -e hold && echo done >waited'
+    waiter=$pid
+    sleep 0.2
+    [ ! -e waited ] || fail 'two held the lock'
+    rm hold
+    ends 0 $holder
+    ends 0 $waiter
+    written waited || fail 'the waiter did not run'
+}
+
+test_without_options_it_waits() {
+    hold
+    holder=$pid
+    start run job true
+    waiter=$pid
+    sleep 0.2
+    kill -0 $waiter || fail 'did not wait'
+    rm hold
+    ends 0 $holder
+    ends 0 $waiter
+}
+
+test_verbose_says_what_happened() {
+    expect 0 run --verbose job -- true
+    [[ $err =~ ^'holdfast: run: lock "job" acquired after 0'[.0-9]*' s, token '[0-9]+$'\n'\
+'holdfast: run: lock "job" released'$ ]] || fail "$err"
+    hold
+    expect 1 run --verbose -n job -- true
+    contains "$err" 'holdfast: run: lock "job" not acquired: '
+    expect 1 run --json -n job -- true
+    contains "$err" '{"name":"job","acquired":false,'
+    contains "$err" '"exit":1}'
+    rm hold
+    ends 0 $pid
+}
+
+test_other_names_and_prefixes_do_not_hinder() {
+    hold
+    expect 0 run -n other -- true
+    expect 0 run -n --prefix app: job -- true
+    rm hold
+    ends 0 $pid
+}
+
+test_six_contenders_never_overlap() {
+    local i pids=
+
+    echo 0 >count
+    for i in 1 2 3 4 5 6; do
+        start run job -- sh -c 'mkdir inside || echo overlap >bad
+            read -r n <count; sleep 0.03; echo $((n + 1)) >count; rmdir inside'
+        pids="$pids $pid"
+    done
+    for i in $pids; do
+        ends 0 "$i"
+    done
+    [ ! -e bad ] || fail 'two ran at once'
+    same count 6 "$(cat count)"
+}

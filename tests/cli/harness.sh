@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# harness.sh - what the tests of the command are written with.
+
+# End the test.
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+now_ms() {
+    local seconds=$EPOCHREALTIME
+
+    echo $((${seconds/[.,]/} / 1000))
+}
+
+# start ARGUMENT...: holdfast in the background; its id in $pid. A shell without
+# job control has SIGINT and SIGQUIT ignored there; undo that. Its stdout goes to
+# a file, so that what a failed test leaves behind holds up nobody.
+start() {
+    env --default-signal=INT,QUIT "$HOLDFAST" "$@" >>started &
+    pid=$!
+}
+
+# ends CODE PID: the process that `start` started.
+ends() {
+    local code
+
+    wait "$2"
+    code=$?
+    [ "$code" = "$1" ] || fail "process ended with $code, not $1"
+}
+
+# expect CODE ARGUMENT...: run holdfast; leaves stdout in $out, stderr in $err.
+expect() {
+    local wanted=$1 code
+    shift
+
+    "$HOLDFAST" "$@" >out 2>err
+    code=$?
+    out=$(cat out)
+    err=$(cat err)
+    [ "$code" = "$wanted" ] ||
+        fail "exit code $code, not $wanted: holdfast $*; stderr: $err"
+}
+
+# same WHAT WANTED GOT
+same() {
+    [ "$2" = "$3" ] || fail "$1 is '$3', not '$2'"
+}
+
+# contains TEXT PART
+contains() {
+    case $1 in
+    *"$2"*) ;;
+    *) fail "'$2' is not in '$1'" ;;
+    esac
+}
+
+# eventually SECONDS COMMAND...: until it succeeds.
+eventually() {
+    local until=$(($(now_ms) + $1 * 1000))
+    shift
+
+    until "$@"; do
+        [ "$(now_ms)" -lt "$until" ] || fail "never came true: $*"
+        sleep 0.01
+    done
+}
+
+# within MS BEGAN_MS: that little time has passed.
+within() {
+    local took=$(($(now_ms) - $2))
+
+    [ "$took" -le "$1" ] || fail "took $took ms, not at most $1"
+}
+
+# The state of each live process of group $1, zombies left out; false if none.
+group_lives() {
+    local stat line
+
+    for stat in /proc/[0-9]*/stat; do
+        { read -r line <"$stat"; } 2>/dev/null || continue
+        set -- "$1" ${line##*) }
+        if [ "$4" = "$1" ] && [ "$2" != Z ] && [ "$2" != X ]; then
+            echo "$2"
+            return 0
+        fi
+    done
+    return 1
+}
+
+group_is_gone() {
+    ! group_lives "$1" >/dev/null
+}
+
+# process_is STATE PID
+process_is() {
+    local line
+
+    { read -r line <"/proc/$2/stat"; } 2>/dev/null || return 1
+    line=${line##*) }
+    [ "${line%% *}" = "$1" ]
+}
+
+# A file that a command under test writes whole, with one line.
+written() {
+    [ -s "$1" ]
+}

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# hash_test.sh - hash put, get, cas, delete.
+
+test_put_and_get() {
+    expect 0 hash put key b 2 a 1
+    same output '' "$out$err"
+    expect 0 hash get key
+    same fields $'a\t1\nb\t2' "$out"
+    expect 0 hash get key a
+    same value 1 "$out"
+    expect 0 hash get key --json
+    same answer '{"key":"key","fields":[{"name":"a","value":"1"},{"name":"b","value":"2"}]}' "$out"
+    expect 0 hash get key b --json
+    same answer '{"key":"key","name":"b","value":"2"}' "$out"
+}
+
+test_fields_are_one_line_each() {
+    expect 0 hash put key $'a\nb\\' $'\tx\001\r'
+    expect 0 hash get key
+    same fields 'a\nb\\'$'\t''\tx\x01\r' "$out"
+    "$HOLDFAST" hash get --raw key $'a\nb\\' >out
+    printf '\tx\001\r' | cmp - out || fail 'bytes differ'
+}
+
+test_put_merges_or_replaces() {
+    expect 0 hash put key a 1 b 2
+    expect 0 hash put key b 3 --json
+    same answer '{"key":"key","put":true}' "$out"
+    expect 0 hash get key
+    same fields $'a\t1\nb\t3' "$out"
+    expect 0 hash put key c 4 --replace
+    expect 0 hash get key
+    same fields $'c\t4' "$out"
+}
+
+test_put_conditions_and_expiry() {
+    expect 1 hash put key a 1 --xx
+    expect 0 hash put key a 1 --nx --ttl 0.7
+    expect 1 hash put key a 2 --nx
+    expect 1 hash put key a 2 --nx --json
+    same answer '{"key":"key","put":false}' "$out"
+    expect 0 hash put key b 2 --xx
+    expect 0 hash put kept a 1 --ttl 0.7
+    expect 0 hash put kept a 2 --persist
+    sleep 0.75
+    expect 1 hash get key
+    expect 0 hash get kept a
+}
+
+test_missing_is_exit_code_1() {
+    expect 1 hash get none
+    expect 1 hash get none --json
+    same answer '{"key":"none","fields":[]}' "$out"
+    expect 0 hash put key a 1
+    expect 1 hash get key b
+    expect 1 hash get key b --json
+    same answer '{"key":"key","name":"b","value":null}' "$out"
+    expect 1 hash delete none
+}
+
+test_cas() {
+    expect 0 hash cas --absent key f 1
+    expect 1 hash cas --absent key f 1
+    same 'present value' 1 "$out"
+    expect 0 hash cas key f 1 2
+    expect 1 hash cas key f 1 3 --json
+    same answer '{"key":"key","name":"f","set":false,"current":"2"}' "$out"
+    expect 1 hash cas key g 1 2
+    expect 0 hash cas key f 2 3 --ttl 0.15
+    sleep 0.2
+    expect 1 hash get key
+}
+
+test_delete_fields_or_all() {
+    expect 0 hash put key a 1 b 2 c 3
+    expect 0 hash delete key a b none
+    same removed 2 "$out"
+    expect 1 hash delete key a --json
+    same answer '{"key":"key","removed":0}' "$out"
+    expect 0 hash delete key --json
+    same answer '{"key":"key","deleted":true}' "$out"
+    expect 1 hash get key
+}
+
+test_wrong_type_is_exit_code_65() {
+    expect 0 value set text v
+    expect 65 hash get text
+    expect 65 hash put text a 1
+    expect 65 hash delete text a
+    expect 65 hash delete text
+    expect 0 value get text
+}

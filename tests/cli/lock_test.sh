@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# lock_test.sh - lock inspect and break; and other programs' locks.
+
+test_inspect_a_free_lock() {
+    expect 1 lock inspect free
+    same answer $'held: no\ntoken: 0\nwaiters: 0' "$out"
+    expect 1 lock inspect free --json
+    same answer '{"name":"free","held":false,"token":0,"waiters":0}' "$out"
+}
+
+test_inspect_a_held_lock() {
+    expect 0 run --ttl 20 job -- sh -c 'echo $HOLDFAST_TOKEN $HOLDFAST_OWNER
+        "$HOLDFAST" lock inspect job && "$HOLDFAST" lock inspect job --json'
+    set -- $out
+    contains "$out" "held: yes
+owner: $2
+remaining: 1"
+    contains "$out" "token: $1"
+    contains "$out" '{"name":"job","held":true,"owner":"'"$2"'","remaining_ms":1'
+    contains "$out" ',"token":'"$1"',"waiters":0}'
+}
+
+test_inspect_counts_waiters() {
+    start run job -- sh -c 'echo r >ready; until [ -e go ]; do sleep 0.02; done'
+    holder=$pid
+    eventually 5 written ready
+    start run job -- true
+    eventually 5 sh -c '"$HOLDFAST" lock inspect job | grep -qx "waiters: 1"'
+    : >go
+    ends 0 $holder
+    ends 0 $pid
+}
+
+test_break_frees_the_lock_for_a_waiter() {
+    local first
+
+    start run --on-lost warn job -- sh -c 'echo $HOLDFAST_TOKEN >first
+        until [ -e go ]; do sleep 0.02; done'
+    holder=$pid
+    eventually 5 written first
+    start run job -- sh -c 'echo $HOLDFAST_TOKEN >second'
+    sleep 0.1
+    expect 0 lock break job --json
+    same answer '{"name":"job","broken":true}' "$out"
+    ends 0 $pid
+    [ "$(cat second)" -gt "$(cat first)" ] || fail 'the token did not grow'
+    : >go
+    ends 76 $holder
+}
+
+test_break_of_a_free_lock_is_exit_code_1() {
+    expect 1 lock break free
+    expect 1 lock break free --json
+    same answer '{"name":"free","broken":false}' "$out"
+}
+
+test_wrong_type_is_exit_code_65() {
+    expect 0 hash put table f v
+    expect 65 lock inspect table
+    expect 65 run -n table -- touch ran
+    [ ! -e ran ] || fail 'the command ran'
+}
+
+test_set_nx_px_of_others_is_refused_while_we_hold() {
+    [ -n "$redis_pid" ] || return 0
+    start run job -- sh -c 'echo r >ready; until [ -e go ]; do sleep 0.02; done'
+    eventually 5 written ready
+    same 'reply to SET NX' '' \
+        "$(redis-cli -s "$work/redis" set job x nx px 10000)"
+    : >go
+    ends 0 $pid
+    same 'reply to SET NX' OK \
+        "$(redis-cli -s "$work/redis" set job x nx px 10000)"
+}
+
+test_we_are_refused_while_others_hold() {
+    [ -n "$redis_pid" ] || return 0
+    redis-cli -s "$work/redis" set job someone nx px 300 >/dev/null
+    expect 1 run -n job -- true
+    expect 0 lock inspect job
+    contains "$out" 'owner: someone'
+    expect 0 run -w 3 job -- true
+    redis-cli -s "$work/redis" set job someone >/dev/null
+    expect 0 lock inspect job
+    contains "$out" 'remaining: for ever'
+    expect 0 lock inspect job --json
+    contains "$out" '"remaining_ms":null'
+    redis-cli -s "$work/redis" del job >/dev/null
+}

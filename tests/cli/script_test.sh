@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# script_test.sh - script run.
+
+test_reply_is_shown_as_redis_cli_shows_it() {
+    echo "return {1, 'a\"b', {2, false, redis.status_reply('FINE')},
+        KEYS[1], ARGV[1], {}, redis.error_reply('ERR bad')}" >x.lua
+    expect 0 script run x.lua key -- -argument
+    same reply '1) (integer) 1
+2) "a\"b"
+3) 1) (integer) 2
+   2) (nil)
+   3) FINE
+4) "key"
+5) "-argument"
+6) (empty array)
+7) (error) ERR bad' "$out"
+    expect 0 script run - <<<'return 42'
+    same reply '(integer) 42' "$out"
+    expect 0 script run - <<<'return nil'
+    same reply '(nil)' "$out"
+}
+
+test_numbers_of_a_long_array_are_aligned() {
+    expect 0 script run - <<<'local t = {} for i = 1, 10 do t[i] = i end
+        return t'
+    same 'first line' ' 1) (integer) 1' "${out%%$'\n'*}"
+    same 'last line' '10) (integer) 10' "${out##*$'\n'}"
+}
+
+test_json_and_raw_replies() {
+    echo "return {1, 'a', {false}, redis.error_reply('ERR bad')}" >x.lua
+    expect 0 script run x.lua --json
+    same reply '{"reply":[1,"a",[null],{"error":"ERR bad"}]}' "$out"
+    expect 0 script run --raw x.lua
+    same reply $'1\na\n\nERR bad' "$out"
+}
+
+test_keys_and_arguments_arrive() {
+    echo "redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
+        return #KEYS * 10 + #ARGV" >x.lua
+    expect 0 script run x.lua k1 k2 -- value 10000 --json
+    same reply '(integer) 23' "$out"
+    expect 0 value get k1
+    same value value "$out"
+}
+
+test_errors_have_their_codes() {
+    expect 65 script run - <<<'return +'
+    same 'lines of stderr' 1 "$(wc -l <err)"
+    expect 65 script run - <<<"return redis.error_reply('ERR of my own')"
+    contains "$err" 'of my own'
+    expect 66 script run ./missing.lua
+    contains "$err" './missing.lua: No such file or directory'
+    expect 64 script run - </dev/null
+    expect 64 script run - < <(head -c 1048577 /dev/zero | tr '\0' ' ')
+    contains "$err" 'longer than 1048576 bytes'
+}
+
+test_loop_is_stopped_and_undone() {
+    # A server lets a script run on, and answers everybody else with BUSY.
+    [ -z "$redis_pid" ] || return 0
+    expect 65 script run - key <<<"redis.call('set', KEYS[1], 'x')
+        while true do end"
+    expect 1 value get key
+}

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# signal_test.sh - run: signals sent to holdfast.
+
+test_term_reaches_the_whole_group() {
+    start run job -- sh -c 'sh -c "echo in >deep; sleep 20" & echo $$ >leader
+        wait'
+    eventually 5 written deep
+    kill -TERM $pid
+    ends 143 $pid
+    eventually 1 group_is_gone "$(cat leader)"
+    expect 1 lock inspect job
+}
+
+test_each_signal_is_passed_on() {
+    local signal
+
+    start run job -- sh -c 'for s in HUP INT QUIT USR1 USR2 WINCH; do
+            trap "echo $s >>got" $s
+        done
+        echo ready >ready
+        until [ -e stop ]; do sleep 0.02; done; exit 9'
+    eventually 5 written ready
+    for signal in HUP INT QUIT USR1 USR2 WINCH; do
+        kill -$signal $pid
+        eventually 2 grep -qsx $signal got
+    done
+    : >stop
+    ends 9 $pid
+}
+
+test_exit_code_after_a_handled_signal_is_the_commands() {
+    start run job -- sh -c 'trap "exit 12" TERM; echo ready >ready
+        while :; do sleep 0.02; done'
+    eventually 5 written ready
+    kill -TERM $pid
+    ends 12 $pid
+}
+
+test_stop_and_continue_reach_the_command() {
+    mkfifo gate
+    # Nothing is forked here: a shell whose vfork()ed child was stopped would
+    # sleep, not stop.
+    start run job -- sh -c 'echo $$ >leader; read -r x <gate; exit 8'
+    eventually 5 written leader
+    kill -TSTP $pid
+    eventually 2 process_is T "$(cat leader)"
+    kill -CONT $pid
+    echo go >gate
+    ends 8 $pid
+}
+
+# code_of SIGNAL CODE: a waiter that gets SIGNAL ends with CODE, at once.
+code_of() {
+    local began waiter
+
+    start run job -- touch ran
+    waiter=$pid
+    sleep 0.15
+    began=$(now_ms)
+    kill -$1 $waiter
+    ends $2 $waiter
+    within 500 "$began"
+}
+
+test_signal_ends_the_wait_at_once_and_hinders_nobody() {
+    local holder next began
+
+    start run job -- sh -c 'echo $$ >held; until [ -e go ]; do
+        sleep 0.02; done'
+    holder=$pid
+    eventually 5 written held
+    code_of TERM 143
+    code_of INT 130
+    code_of HUP 129
+    code_of USR1 138
+    start run job -- true
+    next=$pid
+    sleep 0.1
+    began=$(now_ms)
+    : >go
+    ends 0 $holder
+    ends 0 $next
+    within 1500 "$began"
+    [ ! -e ran ] || fail 'a waiter ran its command'
+}
+
+test_ignored_signal_does_not_end_the_wait() {
+    start run job -- sh -c 'echo $$ >held; until [ -e go ]; do
+        sleep 0.02; done'
+    holder=$pid
+    eventually 5 written held
+    trap '' HUP
+    start run job -- sh -c 'echo ran >ran'
+    sleep 0.15
+    kill -HUP $pid
+    sleep 0.1
+    : >go
+    ends 0 $holder
+    ends 0 $pid
+    written ran || fail 'the command did not run'
+}
+
+test_signal_while_waiting_for_a_dead_server_ends_it() {
+    local began
+
+    mkfifo gate
+    # Accepts a connection and never answers.
+    python3 - <<'PYTHON' >gate &
+import socket
+s = socket.socket(socket.AF_UNIX)
+s.bind("mute")
+s.listen()
+print("ready", flush=True)
+peer = s.accept()[0]
+while peer.recv(100):
+    pass
+PYTHON
+    server=$!
+    read -r _ <gate
+    start --store "redis+unix://$PWD/mute" run job -- true
+    sleep 0.2
+    began=$(now_ms)
+    kill -TERM $pid
+    ends 143 $pid
+    within 500 "$began"
+    wait $server
+}

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# value_test.sh - value set, get, delete, cas.
+
+test_set_and_get() {
+    expect 0 value set key 'a value'
+    same output '' "$out$err"
+    expect 0 value get key
+    same value 'a value' "$out"
+    expect 0 value get key --json
+    same answer '{"key":"key","value":"a value"}' "$out"
+}
+
+test_missing_value_is_exit_code_1() {
+    expect 1 value get none
+    same stdout '' "$out"
+    contains "$err" 'holdfast: value get: '
+    expect 1 value get none --json
+    same answer '{"key":"none","value":null}' "$out"
+    expect 1 value delete none
+    expect 1 value delete none --json
+    same answer '{"key":"none","deleted":false}' "$out"
+}
+
+test_every_byte_passes() {
+    local i
+
+    for ((i = 0; i < 256; i++)); do
+        printf "\\x$(printf %x $i)"
+    done >bytes
+    expect 0 value set bytes --stdin <bytes
+    "$HOLDFAST" value get --raw bytes | cmp - bytes || fail 'bytes differ'
+    "$HOLDFAST" value get bytes >out
+    same 'size with its newline' 257 "$(wc -c <out)"
+    expect 0 value set big --stdin < <(head -c 300000 /dev/zero)
+    same 'size of a big value' 300000 "$("$HOLDFAST" value get --raw big |
+        wc -c)"
+}
+
+test_empty_value() {
+    expect 0 value set empty ''
+    expect 0 value get empty --json
+    same answer '{"key":"empty","value":""}' "$out"
+    expect 0 value set empty --stdin </dev/null
+    "$HOLDFAST" value get --raw empty >out
+    [ ! -s out ] || fail 'the empty value is not'
+}
+
+test_json_escapes_text_and_encodes_bytes() {
+    expect 0 value set odd $'"\\\n\t\001\177\xc3\xa9\xf0\x9f\x94\x92'
+    expect 0 value get odd --json
+    same answer \
+        $'{"key":"odd","value":"\\"\\\\\\n\\t\\u0001\\u007f\xc3\xa9\xf0\x9f\x94\x92"}' \
+        "$out"
+    printf '\377\000a' >bytes
+    expect 0 value set odd --stdin <bytes
+    expect 0 value get odd --json
+    same answer '{"key":"odd","value":{"base64":"/wBh"}}' "$out"
+    # An overlong slash, a surrogate, a sequence cut short.
+    printf '\300\257' >bytes
+    expect 0 value set odd --stdin <bytes
+    expect 0 value get odd --json
+    same answer '{"key":"odd","value":{"base64":"wK8="}}' "$out"
+    printf '\355\240\200\342\202' >bytes
+    expect 0 value set odd --stdin <bytes
+    expect 0 value get odd --json
+    same answer '{"key":"odd","value":{"base64":"7aCA4oI="}}' "$out"
+}
+
+test_nx_and_xx() {
+    expect 1 value set once 1 --xx
+    expect 0 value set once 1 --nx
+    expect 1 value set once 2 --nx
+    contains "$err" 'holdfast: value set: '
+    expect 1 value set once 2 --nx --get --json
+    same answer '{"key":"once","set":false,"previous":"1"}' "$out"
+    expect 0 value set once 3 --xx --get
+    same previous 1 "$out"
+    expect 0 value get once
+    same value 3 "$out"
+}
+
+# brief OPTION...: with these the value is there, and soon gone.
+brief() {
+    expect 0 value set brief v "$@"
+    expect 1 value set brief v "$@" --nx --get
+    same 'value before its expiry' v "$out"
+    eventually 3 is_gone brief
+}
+
+is_gone() {
+    ! "$HOLDFAST" value get "$1" >/dev/null 2>&1
+}
+
+test_expiry_options() {
+    local now=$(($(now_ms) / 1000))
+
+    brief --ttl=0.5
+    brief --ex=0.5
+    brief --px=500
+    brief --pxat $(($(now_ms) + 700))
+    expect 0 value set kept v --px 500
+    expect 0 value set kept w --keepttl
+    eventually 3 is_gone kept
+    expect 0 value set long v --exat $((now + 100))
+    expect 0 value get long
+    expect 0 value set long v --exat $((now - 100))
+    expect 1 value get long
+}
+
+test_cas() {
+    expect 1 value cas count 1 2
+    expect 0 value cas --absent count 1
+    expect 1 value cas --absent count 1
+    same 'present value' 1 "$out"
+    expect 0 value cas count 1 2
+    same output '' "$out$err"
+    expect 1 value cas count 1 3 --json
+    same answer '{"key":"count","set":false,"current":"2"}' "$out"
+    expect 0 value cas count 2 3 --ttl 0.15 --json
+    same answer '{"key":"count","set":true}' "$out"
+    sleep 0.2
+    expect 1 value get count
+}
+
+# add_five: five times one more, by compare and set. What a lost try prints is
+# the value to try from.
+add_five() {
+    local done=0 tries n=0
+
+    for ((tries = 0; tries < 200 && done < 5; tries++)); do
+        if seen=$("$HOLDFAST" value cas sum "$n" $((n + 1)) 2>/dev/null); then
+            n=$((n + 1))
+            done=$((done + 1))
+        else
+            n=$seen
+        fi
+    done
+}
+
+test_cas_loops_lose_no_update() {
+    local i pids=
+
+    expect 0 value set sum 0
+    for i in 1 2 3 4; do
+        add_five &
+        pids="$pids $!"
+    done
+    wait $pids
+    expect 0 value get sum
+    same sum 20 "$out"
+}
+
+test_delete_if() {
+    expect 0 value set key a
+    expect 1 value delete key --if b
+    same 'present value' a "$out"
+    expect 0 value delete key --if a --json
+    same answer '{"key":"key","deleted":true}' "$out"
+    expect 0 value set key a
+    expect 0 value delete key
+    expect 1 value get key
+}
+
+test_wrong_type_is_exit_code_65() {
+    expect 0 hash put table f v
+    expect 65 value get table
+    same stdout '' "$out"
+    expect 65 value get table --json
+    same stdout '' "$out"
+    expect 65 value cas table a b
+}
+
+test_prefix_is_put_before_the_key() {
+    expect 0 value set --prefix app: key v
+    expect 0 value get app:key
+    same value v "$out"
+    expect 0 --prefix app: value get key
+    same value v "$out"
+}
