@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * client_test.c - statuses, opening and closing. What only one kind of store
+ * does when it is opened is in embedded_open_test.c and redis_open_test.c.
+ */
+#include <stdlib.h>
+
+#include "support/store_fixture.h"
+
+static hf_status open_url(const char *url, int64_t connect_ms)
+{
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    hf_client *client = NULL;
+    hf_status status;
+
+    opts.connect_ms = connect_ms;
+    status = hf_client_open(url, &opts, &client, ERR);
+    if (status == HF_OK) {
+        hf_client_close(client);
+    } else {
+        assert_null(client);
+    }
+    return status;
+}
+
+static void status_names_texts_and_kinds(void **state)
+{
+    (void)state;
+#define CHECK(name, value, text)                                               \
+    assert_int_equal(HF_##name, value);                                        \
+    assert_string_equal(hf_status_name(HF_##name), #name);                     \
+    assert_string_equal(hf_status_text(HF_##name), text);                      \
+    assert_int_equal(hf_status_kind(HF_##name), (value) / 100);
+    HF_STATUS_MAP(CHECK)
+#undef CHECK
+}
+
+static void status_that_is_not_known_has_a_kind_and_a_name(void **state)
+{
+    (void)state;
+    assert_string_equal(hf_status_name((hf_status)199), "UNKNOWN");
+    assert_non_null(hf_status_text((hf_status)199));
+    assert_null(strchr(hf_status_text((hf_status)199), '\n'));
+    assert_int_equal(hf_status_kind((hf_status)199), HF_KIND_NO);
+    assert_int_equal(hf_status_kind((hf_status)599), HF_KIND_FATAL);
+    assert_int_equal(hf_status_kind((hf_status)600), HF_KIND_FATAL);
+    assert_int_equal(hf_status_kind((hf_status)-1), HF_KIND_FATAL);
+}
+
+static void version_is_that_of_the_header(void **state)
+{
+    (void)state;
+    assert_string_equal(hf_version(), "0.1.0");
+    assert_int_equal(HF_VERSION_MAJOR, 0);
+    assert_int_equal(HF_VERSION_MINOR, 1);
+    assert_int_equal(HF_VERSION_PATCH, 0);
+}
+
+static void views_of_strings_and_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(hf_str("abc").size, 3);
+    assert_int_equal(hf_str("").size, 0);
+    assert_int_equal(hf_str(NULL).size, 0);
+    assert_null(hf_str(NULL).data);
+}
+
+static void open_without_a_url_uses_the_environment(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    const char *const urls[] = {NULL, ""};
+
+    put_value(f->client, key, bytes("here"), 0);
+    assert_int_equal(setenv("HOLDFAST_STORE", f->url, 1), 0);
+    for (size_t i = 0; i < 2; i++) {
+        hf_client *client = NULL;
+
+        expect_status(HF_OK, hf_client_open(urls[i], NULL, &client, ERR));
+        assert_value(client, key, bytes("here"));
+        hf_client_close(client);
+    }
+    assert_int_equal(setenv("HOLDFAST_STORE", "nonsense", 1), 0);
+    expect_status(HF_INVALID, open_url(NULL, 0));
+    assert_int_equal(unsetenv("HOLDFAST_STORE"), 0);
+}
+
+static void open_with_a_wrong_url_is_invalid(void **state)
+{
+    const char *const bad[] = {
+        "nonsense",
+        "nonsense://host",
+        "://host",
+        "redis:",
+        "redis://",
+        "redis://host:port",
+        "redis://host:0",
+        "redis://host:65536",
+        "redis://host/notanumber",
+        "redis://host/-1",
+        "redis://host/0/1",
+        "redis://host?bogus=1",
+        "redis://%zz@host",
+        "redis+unix:",
+        "redis+unix://",
+        "redis+unix:///socket?db=x",
+        "redis+unix:///socket?bogus=1",
+        "file:",
+        "file:/nonexistent/x?bogus=1",
+        "file:/nonexistent/x?durability=sometimes",
+        "file:/nonexistent/x?durability=commit&durability=commit",
+        "file:/nonexistent/x?max_size=",
+        "file:/nonexistent/x?max_size=0",
+        "file:/nonexistent/x?max_size=-1",
+        "file:/nonexistent/x?max_size=12Q",
+        "file:/nonexistent/x?max_size=99999999999G",
+        "volatile:/dev/shm/x?durability=commit",
+        "volatile:name?bogus=1",
+        "volatile:../escape",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        expect_status_at(HF_INVALID, open_url(bad[i], 100), bad[i], __FILE__,
+                         __LINE__);
+    }
+}
+
+static void open_names_the_part_of_the_url_that_is_wrong(void **state)
+{
+    (void)state;
+    expect_status(HF_INVALID, open_url("file:/nonexistent/x?bogus=1", 0));
+    assert_non_null(strstr(expect_message(), "bogus"));
+    expect_status(HF_INVALID, open_url("file:/nonexistent/x?max_size=12Q", 0));
+    assert_non_null(strstr(expect_message(), "max_size"));
+    expect_status(HF_INVALID, open_url("nonsense://host", 0));
+    assert_non_null(strstr(expect_message(), "nonsense"));
+    expect_status(HF_INVALID, open_url("redis://u:geheim@host?bogus=1", 0));
+    assert_null(strstr(expect_message(), "geheim"));
+    expect_status(HF_INVALID, open_url("redis://u:geheim@host:x", 0));
+    assert_null(strstr(expect_message(), "geheim"));
+}
+
+static void open_of_what_this_version_lacks_is_unsupported(void **state)
+{
+    const char *const later[] = {"rediss://localhost", "valkeys://localhost",
+                                 "redis+sentinel://localhost/master",
+                                 "redis+cluster://localhost",
+                                 "redlock:redis://a,redis://b,redis://c"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+        expect_status(HF_UNSUPPORTED, open_url(later[i], 100));
+    }
+}
+
+static void open_where_no_server_is_is_unavailable(void **state)
+{
+    int64_t began_ms = test_now_ms();
+
+    (void)state;
+    expect_status(HF_UNAVAILABLE, open_url("redis://127.0.0.1:1", 500));
+    expect_status(HF_UNAVAILABLE, open_url("redis://localhost:1", 500));
+    expect_status(HF_UNAVAILABLE, open_url("valkey://[::1]:1", 500));
+    expect_status(HF_UNAVAILABLE,
+                  open_url("redis+unix:///nonexistent/socket", 500));
+    expect_status(HF_UNAVAILABLE, open_url("redis://a.name.invalid", 1000));
+    assert_true(test_now_ms() - began_ms < 4000);
+}
+
+static void clients_of_one_store_live_their_own_lives(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_client *third = fixture_client(f, NULL);
+
+    put_value(third, key, bytes("1"), 0);
+    fixture_close_client(f, third);
+    assert_value(f->client, key, bytes("1"));
+    assert_value(f->other, key, bytes("1"));
+    third = fixture_client(f, NULL);
+    assert_value(third, key, bytes("1"));
+}
+
+static void client_closes_with_a_lock_released_or_expired(void **state)
+{
+    fixture *f = *state;
+    hf_client *client = fixture_client(f, NULL);
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = NULL;
+
+    expect_status(HF_OK, hf_lock_new(client, name, NULL, &lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    hf_lock_free(lock);
+    fixture_close_client(f, client);
+    assert_no_key(f->client, name);
+    hf_client_close(NULL);
+}
+
+static void client_opens_and_closes_many_times(void **state)
+{
+    fixture *f = *state;
+
+    for (int i = 0; i < 50; i++) {
+        expect_status(HF_OK, open_url(f->url, 0));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(status_names_texts_and_kinds),
+        fixture_test(status_that_is_not_known_has_a_kind_and_a_name),
+        fixture_test(version_is_that_of_the_header),
+        fixture_test(views_of_strings_and_nothing),
+        fixture_test(open_without_a_url_uses_the_environment),
+        fixture_test(open_with_a_wrong_url_is_invalid),
+        fixture_test(open_names_the_part_of_the_url_that_is_wrong),
+        fixture_test(open_of_what_this_version_lacks_is_unsupported),
+        fixture_test(open_where_no_server_is_is_unavailable),
+        fixture_test(clients_of_one_store_live_their_own_lives),
+        fixture_test(client_closes_with_a_lock_released_or_expired),
+        fixture_test(client_opens_and_closes_many_times),
+    };
+
+    return fixture_run(tests);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * embedded_open_test.c - what opening an embedded store does to a directory,
+ * and which directories it refuses. Runs on the embedded stores.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/store_fixture.h"
+
+static void make_url(const fixture *f, const char *name, const char *parameters,
+                     char url[2 * FIXTURE_PATH_SIZE])
+{
+    char path[FIXTURE_PATH_SIZE];
+
+    fixture_path(f, name, path);
+    (void)snprintf(url, 2 * FIXTURE_PATH_SIZE, "%s:%s?max_size=4M%s",
+                   f->store == FIXTURE_EMBEDDED_FILE ? "file" : "volatile",
+                   path, parameters);
+}
+
+static hf_status open_url(const char *url, hf_client **client)
+{
+    *client = NULL;
+    return hf_client_open(url, NULL, client, ERR);
+}
+
+static void write_file(const char *path, size_t size)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    for (size_t i = 0; i < size; i++) {
+        assert_int_equal(fputc((int)(i * 7 % 251), file), (int)(i * 7 % 251));
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+static void store_outlives_its_clients(void **state)
+{
+    fixture *f = *state;
+    char url[2 * FIXTURE_PATH_SIZE];
+    hf_client *client;
+    hf_lock *lock = NULL;
+    uint64_t token;
+
+    make_url(f, "outlives", "", url);
+    expect_status(HF_OK, open_url(url, &client));
+    put_value(client, bytes("v"), bytes("1"), 60000);
+    put_hash(client, bytes("h"), words("a", "1"), 0);
+    expect_status(HF_OK, hf_lock_new(client, bytes("l"), NULL, &lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    token = hf_lock_token(lock);
+    hf_lock_free(lock);
+    hf_client_close(client);
+    expect_status(HF_OK, open_url(url, &client));
+    assert_value(client, bytes("v"), bytes("1"));
+    assert_ttl(client, bytes("v"), 60000);
+    assert_field(client, bytes("h"), bytes("a"), bytes("1"));
+    expect_status(HF_OK, hf_lock_new(client, bytes("l"), NULL, &lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    assert_true(hf_lock_token(lock) > token);
+    hf_lock_free(lock);
+    hf_client_close(client);
+}
+
+static void value_expires_while_nobody_has_the_store_open(void **state)
+{
+    fixture *f = *state;
+    char url[2 * FIXTURE_PATH_SIZE];
+    hf_client *client;
+    int64_t until_ms;
+
+    make_url(f, "expires", "", url);
+    expect_status(HF_OK, open_url(url, &client));
+    put_value(client, bytes("v"), bytes("1"), 50);
+    hf_client_close(client);
+    until_ms = test_now_ms() + 60;
+    expect_soon(test_now_ms() > until_ms, 1000);
+    expect_status(HF_OK, open_url(url, &client));
+    assert_no_key(client, bytes("v"));
+    hf_client_close(client);
+}
+
+static void files_are_for_their_owner_only(void **state)
+{
+    fixture *f = *state;
+    char url[2 * FIXTURE_PATH_SIZE];
+    char command[2 * FIXTURE_PATH_SIZE];
+    char path[FIXTURE_PATH_SIZE];
+    hf_client *client;
+    mode_t mask = umask(0);
+
+    make_url(f, "private", "", url);
+    expect_status(HF_OK, open_url(url, &client));
+    put_value(client, bytes("v"), bytes("1"), 0);
+    hf_client_close(client);
+    (void)umask(mask);
+    fixture_path(f, "private", path);
+    (void)snprintf(command, sizeof(command),
+                   "test -z \"$(find '%s' -perm /077)\"", path);
+    assert_int_equal(system(command), 0);
+}
+
+static void foreign_directory_is_left_alone(void **state)
+{
+    fixture *f = *state;
+    char url[2 * FIXTURE_PATH_SIZE];
+    char path[FIXTURE_PATH_SIZE];
+    struct stat info;
+    hf_client *client;
+
+    fixture_path(f, "foreign", path);
+    assert_int_equal(mkdir(path, 0700), 0);
+    fixture_path(f, "foreign/data.mdb", path);
+    write_file(path, 5000);
+    make_url(f, "foreign", "", url);
+    expect_status(HF_INVALID, open_url(url, &client));
+    assert_null(client);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_size, 5000);
+}
+
+static int overwrite(const char *path, const struct stat *info, int kind,
+                     struct FTW *place)
+{
+    (void)place;
+    if (kind == FTW_F && info->st_size > 0) {
+        write_file(path, (size_t)info->st_size);
+    }
+    return 0;
+}
+
+/* Less than the value of open_after() takes. */
+#define KEPT_SIZE 16384
+
+static int cut(const char *path, const struct stat *info, int kind,
+               struct FTW *place)
+{
+    (void)place;
+    return kind == FTW_F && info->st_size > KEPT_SIZE
+               ? truncate(path, KEPT_SIZE)
+               : 0;
+}
+
+typedef int (*damage_fn)(const char *, const struct stat *, int, struct FTW *);
+
+/* What opening a damaged store comes to; in a child, because a crash is what
+ * we look for. 0: HF_CORRUPT; 1: HF_INVALID, no longer known for a store; 2:
+ * anything else. */
+static int open_after(fixture *f, const char *name, damage_fn damage)
+{
+    hf_status status;
+    char url[2 * FIXTURE_PATH_SIZE];
+    char path[FIXTURE_PATH_SIZE];
+    static char value[200000];
+    hf_client *client;
+    pid_t pid;
+    int how = 0;
+
+    make_url(f, name, "", url);
+    expect_status(HF_OK, open_url(url, &client));
+    put_value(client, bytes("v"), hf_view(value, sizeof(value)), 0);
+    hf_client_close(client);
+    fixture_path(f, name, path);
+    assert_int_equal(nftw(path, damage, 8, FTW_PHYS), 0);
+    (void)fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        status = hf_client_open(url, NULL, &client, NULL);
+        _exit(status == HF_CORRUPT ? 0 : status == HF_INVALID ? 1 : 2);
+    }
+    assert_int_equal(waitpid(pid, &how, 0), pid);
+    assert_true(WIFEXITED(how));
+    return WEXITSTATUS(how);
+}
+
+static void overwritten_store_is_refused(void **state)
+{
+    assert_in_range(open_after(*state, "overwritten", overwrite), 0, 1);
+}
+
+static void shortened_store_is_corrupt(void **state)
+{
+    assert_int_equal(open_after(*state, "shortened", cut), 0);
+}
+
+static void path_that_is_no_directory_is_an_error(void **state)
+{
+    fixture *f = *state;
+    char url[2 * FIXTURE_PATH_SIZE];
+    char path[FIXTURE_PATH_SIZE];
+    hf_client *client;
+
+    fixture_path(f, "plain", path);
+    write_file(path, 10);
+    make_url(f, "plain", "", url);
+    expect_status(HF_INVALID, open_url(url, &client));
+    make_url(f, "plain/below", "", url);
+    expect_status(HF_INVALID, open_url(url, &client));
+    make_url(f, "no/such/parent", "", url);
+    expect_status(HF_INVALID, open_url(url, &client));
+}
+
+/* As a user who may not, which root can only be by becoming another. */
+static void directory_of_another_user_is_denied(void **state)
+{
+    fixture *f = *state;
+    char url[2 * FIXTURE_PATH_SIZE];
+    hf_client *client;
+    pid_t pid;
+    int how = 0;
+
+    if (geteuid() != 0) {
+        skip();
+    }
+    make_url(f, "roots", "", url);
+    expect_status(HF_OK, open_url(url, &client));
+    hf_client_close(client);
+    (void)fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        if (setgid(65534) != 0 || setuid(65534) != 0) {
+            _exit(2);
+        }
+        _exit(hf_client_open(url, NULL, &client, NULL) == HF_DENIED ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &how, 0), pid);
+    assert_true(WIFEXITED(how));
+    assert_int_equal(WEXITSTATUS(how), 0);
+}
+
+static void durability_commit_is_taken_on_disk(void **state)
+{
+    fixture *f = *state;
+    char url[2 * FIXTURE_PATH_SIZE];
+    hf_client *client;
+
+    make_url(f, "durable", "&durability=commit", url);
+    if (f->store == FIXTURE_EMBEDDED_VOLATILE) {
+        expect_status(HF_INVALID, open_url(url, &client));
+        return;
+    }
+    expect_status(HF_OK, open_url(url, &client));
+    put_value(client, bytes("v"), bytes("1"), 0);
+    hf_client_close(client);
+}
+
+static void named_volatile_stores_are_told_apart(void **state)
+{
+    fixture *f = *state;
+    hf_client *one = NULL;
+    hf_client *two = NULL;
+
+    if (f->store != FIXTURE_EMBEDDED_VOLATILE) {
+        skip();
+    }
+    assert_int_equal(setenv("XDG_RUNTIME_DIR", f->directory, 1), 0);
+    expect_status(HF_OK, open_url("volatile:one?max_size=4M", &one));
+    expect_status(HF_OK, open_url("volatile:two?max_size=4M", &two));
+    put_value(one, bytes("v"), bytes("1"), 0);
+    assert_no_key(two, bytes("v"));
+    hf_client_close(two);
+    expect_status(HF_OK, open_url("volatile:one?max_size=4M", &two));
+    assert_value(two, bytes("v"), bytes("1"));
+    hf_client_close(two);
+    hf_client_close(one);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(store_outlives_its_clients),
+        fixture_test(value_expires_while_nobody_has_the_store_open),
+        fixture_test(files_are_for_their_owner_only),
+        fixture_test(foreign_directory_is_left_alone),
+        fixture_test(overwritten_store_is_refused),
+        fixture_test(shortened_store_is_corrupt),
+        fixture_test(path_that_is_no_directory_is_an_error),
+        fixture_test(directory_of_another_user_is_denied),
+        fixture_test(durability_commit_is_taken_on_disk),
+        fixture_test(named_volatile_stores_are_told_apart),
+    };
+
+    return fixture_run(tests);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exhaustion_test.c - a process that has no file descriptor left: what needs
+ * one fails with HF_SYSTEM and holds nothing; what needs none goes on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "support/store_fixture.h"
+
+#define DESCRIPTORS 256
+
+static int taken[DESCRIPTORS];
+static size_t taken_count;
+static struct rlimit limit_before;
+
+static void take_all_descriptors(void)
+{
+    struct rlimit low;
+    int fd;
+
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit_before), 0);
+    low = limit_before;
+    low.rlim_cur = DESCRIPTORS;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    while ((fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) {
+        assert_true(taken_count < DESCRIPTORS);
+        taken[taken_count++] = fd;
+    }
+}
+
+static void give_them_back(void)
+{
+    while (taken_count > 0) {
+        (void)close(taken[--taken_count]);
+    }
+    (void)setrlimit(RLIMIT_NOFILE, &limit_before);
+}
+
+static int give_back_and_close(void **state)
+{
+    give_them_back();
+    return fixture_close(state);
+}
+
+static void open_without_a_descriptor_is_a_system_error(void **state)
+{
+    fixture *f = *state;
+    char url[2 * FIXTURE_PATH_SIZE];
+    hf_client *client = NULL;
+    hf_error err = HF_ERROR_INIT;
+
+    (void)snprintf(url, sizeof(url), "%s", f->url);
+    if (fixture_is_embedded(f)) {
+        /* A store that is open is shared: it needs no descriptor. */
+        (void)snprintf(url, sizeof(url), "%s:%s/another?max_size=4M",
+                       f->store == FIXTURE_EMBEDDED_FILE ? "file" : "volatile",
+                       f->directory);
+    }
+    take_all_descriptors();
+    expect_status(HF_SYSTEM, hf_client_open(url, NULL, &client, ERR));
+    assert_int_equal(hf_client_open(url, NULL, &client, &err), HF_SYSTEM);
+    assert_int_equal(err.sys_errno, EMFILE);
+    assert_null(client);
+    give_them_back();
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    hf_client_close(client);
+}
+
+static void lost_fd_without_a_descriptor_is_a_system_error(void **state)
+{
+    fixture *f = *state;
+    hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
+    int fd = -1;
+
+    take_all_descriptors();
+    expect_status(HF_SYSTEM, hf_lock_lost_fd(lock, &fd, ERR));
+    assert_int_equal(fd, -1);
+    give_them_back();
+    expect_status(HF_OK, hf_lock_lost_fd(lock, &fd, ERR));
+}
+
+/* A lock that nobody could renew is not held. */
+static void acquire_without_a_watchdog_is_a_system_error(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    hf_lock *other = fixture_lock(f, f->other, name, NULL);
+
+    fixture_only_embedded(f);
+    put_value(f->client, fixture_key(f, "warm"), bytes("1"), 0);
+    take_all_descriptors();
+    expect_status(HF_SYSTEM, hf_lock_try(lock, ERR));
+    assert_false(hf_lock_is_held(lock));
+    expect_status(HF_INVALID, hf_lock_release(lock, ERR));
+    give_them_back();
+    expect_status(HF_OK, hf_lock_try(other, ERR));
+    expect_status(HF_OK, hf_lock_release(other, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+}
+
+static void calls_go_on_without_a_descriptor(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *lock;
+
+    opts.flags = HF_LOCK_NO_RENEW;
+    lock = fixture_lock(f, f->client, fixture_key(f, "l"), &opts);
+    put_value(f->client, key, bytes("1"), 0);
+    take_all_descriptors();
+    put_value(f->client, key, bytes("2"), 60000);
+    assert_value(f->client, key, bytes("2"));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    give_them_back();
+}
+
+#define exhaustion_test(name)                                                  \
+    cmocka_unit_test_setup_teardown(name, fixture_open, give_back_and_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        exhaustion_test(open_without_a_descriptor_is_a_system_error),
+        exhaustion_test(lost_fd_without_a_descriptor_is_a_system_error),
+        exhaustion_test(acquire_without_a_watchdog_is_a_system_error),
+        exhaustion_test(calls_go_on_without_a_descriptor),
+    };
+
+    return fixture_run(tests);
+}

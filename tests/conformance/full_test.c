@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * full_test.c - a store without room: writes are refused whole, what frees
+ * memory goes on working, and so do leases.
+ *
+ * An embedded store is filled for real, one of its own with the smallest
+ * size; a server is told that it may use no memory at all.
+ */
+#include <stdio.h>
+
+#include "support/store_fixture.h"
+
+#define BIG_SIZE ((size_t)1 << 20)
+
+/* No store of this size takes so many big values. */
+#define BIG_MAX 64
+
+static char big[BIG_SIZE];
+
+typedef struct full_store {
+    hf_client *client;
+    bool server;
+    size_t values; /* written until it was full */
+} full_store;
+
+static void server_memory(fixture *f, const char *command)
+{
+    char answer[64];
+
+    assert_true(
+        redis_server_command(f->server, command, answer, sizeof(answer)));
+    assert_memory_equal(answer, "+OK", 3);
+}
+
+static hf_bytes value_key(char text[32], size_t i)
+{
+    (void)snprintf(text, 32, "fill:%zu", i);
+    return hf_str(text);
+}
+
+static hf_client *open_small(fixture *f)
+{
+    char path[FIXTURE_PATH_SIZE];
+    char url[2 * FIXTURE_PATH_SIZE];
+    char name[32];
+    hf_client *client = NULL;
+
+    (void)snprintf(name, sizeof(name), "small%u", f->test_number);
+    fixture_path(f, name, path);
+    (void)snprintf(url, sizeof(url), "%s:%s?max_size=8M",
+                   f->store == FIXTURE_EMBEDDED_FILE ? "file" : "volatile",
+                   path);
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    return client;
+}
+
+/* A small store; make what the test needs in it, then make_full(). */
+static full_store open_store(fixture *f)
+{
+    full_store store = {f->client, !fixture_is_embedded(f), 0};
+
+    memset(big, 'B', sizeof(big));
+    if (!store.server) {
+        store.client = open_small(f);
+    }
+    return store;
+}
+
+static void make_full(fixture *f, full_store *store)
+{
+    hf_status status = HF_OK;
+    char text[32];
+
+    if (store->server) {
+        server_memory(f, "CONFIG SET maxmemory 1");
+        return;
+    }
+    while (status == HF_OK && store->values < BIG_MAX) {
+        status = hf_value_set(store->client, value_key(text, store->values),
+                              hf_view(big, sizeof(big)), NULL, NULL, ERR);
+        store->values += status == HF_OK;
+    }
+    expect_status_at(HF_FULL, status, "filling", __FILE__, __LINE__);
+    assert_true(store->values > 1);
+}
+
+static void make_room(fixture *f, full_store *store)
+{
+    char text[32];
+
+    if (store->server) {
+        server_memory(f, "CONFIG SET maxmemory 0");
+        return;
+    }
+    while (store->values > 0) {
+        expect_status(HF_OK,
+                      hf_value_delete(store->client,
+                                      value_key(text, --store->values), ERR));
+    }
+}
+
+static void close_store(fixture *f, full_store *store)
+{
+    if (store->server) {
+        make_room(f, store);
+    } else {
+        hf_client_close(store->client);
+    }
+}
+
+static void full_store_refuses_writes_whole(void **state)
+{
+    fixture *f = *state;
+    full_store store = open_store(f);
+    hf_bytes huge = hf_view(big, sizeof(big));
+    hf_bytes value = bytes("before");
+    hf_field fields[] = {{bytes("a"), bytes("2")}, {bytes("b"), huge}};
+    hf_bytes old = bytes("1");
+
+    put_value(store.client, bytes("v"), value, 60000);
+    put_hash(store.client, bytes("h"), words("a", "1"), 60000);
+    make_full(f, &store);
+    expect_status(
+        HF_FULL, hf_value_set(store.client, bytes("v"), huge, NULL, NULL, ERR));
+    expect_status(HF_FULL, hf_value_cas(store.client, bytes("v"), &value, huge,
+                                        NULL, NULL, ERR));
+    expect_status(HF_FULL, hf_value_cas(store.client, bytes("new"), NULL, huge,
+                                        NULL, NULL, ERR));
+    expect_status(HF_FULL,
+                  hf_hash_put(store.client, bytes("h"), fields, 2, NULL, ERR));
+    expect_status(
+        HF_FULL, hf_hash_put(store.client, bytes("new"), fields, 2, NULL, ERR));
+    expect_status(HF_FULL, hf_hash_cas(store.client, bytes("h"), bytes("a"),
+                                       &old, huge, NULL, NULL, ERR));
+    assert_value(store.client, bytes("v"), value);
+    assert_ttl(store.client, bytes("v"), 60000);
+    assert_field(store.client, bytes("h"), bytes("a"), bytes("1"));
+    assert_ttl(store.client, bytes("h"), 60000);
+    assert_no_key(store.client, bytes("new"));
+    expect_status(HF_NOT_FOUND, hf_hash_get(store.client, bytes("h"),
+                                            bytes("b"), &(hf_buffer){0}, ERR));
+    close_store(f, &store);
+}
+
+static void full_store_refuses_a_scripts_write(void **state)
+{
+    fixture *f = *state;
+    full_store store = open_store(f);
+    hf_script *script = NULL;
+    hf_bytes key = bytes("new");
+    hf_bytes value = hf_view(big, sizeof(big));
+    hf_reply *reply = NULL;
+
+    expect_status(HF_OK,
+                  hf_script_load(store.client,
+                                 bytes("return redis.call('set', KEYS[1], "
+                                       "ARGV[1])"),
+                                 &script, ERR));
+    make_full(f, &store);
+    expect_status(HF_FULL,
+                  hf_script_run(script, &key, 1, &value, 1, &reply, ERR));
+    assert_null(reply);
+    assert_no_key(store.client, key);
+    hf_script_free(script);
+    close_store(f, &store);
+}
+
+static void full_store_takes_writes_again_after_deletes(void **state)
+{
+    fixture *f = *state;
+    full_store store = open_store(f);
+    hf_bytes name = bytes("a");
+
+    put_value(store.client, bytes("v"), bytes("1"), 0);
+    put_hash(store.client, bytes("h"), words("a", "1", "b", "2"), 0);
+    put_hash(store.client, bytes("h2"), words("a", "1", "b", "2"), 0);
+    make_full(f, &store);
+    expect_status(HF_OK, hf_value_delete(store.client, bytes("v"), ERR));
+    expect_status(
+        HF_OK, hf_hash_remove(store.client, bytes("h"), &name, 1, NULL, ERR));
+    expect_status(HF_OK, hf_hash_delete(store.client, bytes("h2"), ERR));
+    make_room(f, &store);
+    put_value(store.client, bytes("v"), hf_view(big, sizeof(big)), 0);
+    close_store(f, &store);
+}
+
+/* The worst moment to lose a lease is when the store is full. */
+static void full_store_still_renews_and_releases(void **state)
+{
+    fixture *f = *state;
+    full_store store = open_store(f);
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *lock = NULL;
+
+    opts.ttl_ms = 300;
+    expect_status(HF_OK,
+                  hf_lock_new(store.client, bytes("l"), &opts, &lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    make_full(f, &store);
+    expect_throughout(hf_lock_is_held(lock), 700);
+    expect_status(HF_OK, hf_lock_renew(lock, ERR));
+    expect_status(HF_OK, hf_key_touch(store.client, bytes("l"), 60000, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    hf_lock_free(lock);
+    close_store(f, &store);
+}
+
+/* Locks are small: only a server, which counts every byte, refuses them. */
+static void full_server_refuses_locks(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_bytes held = fixture_key(f, "held");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    hf_lock *holder = fixture_lock(f, f->client, held, NULL);
+
+    fixture_only_redis(f);
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    server_memory(f, "CONFIG SET maxmemory 1");
+    expect_status(HF_FULL, hf_lock_try(lock, ERR));
+    expect_status(HF_FULL, hf_lock_acquire(lock, 100, ERR));
+    assert_false(hf_lock_is_held(lock));
+    assert_no_key(f->client, name);
+    expect_status(HF_FULL, hf_lock_break(f->client, held, ERR));
+    assert_true(hf_lock_is_held(holder));
+    server_memory(f, "CONFIG SET maxmemory 0");
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(full_store_refuses_writes_whole),
+        fixture_test(full_store_refuses_a_scripts_write),
+        fixture_test(full_store_takes_writes_again_after_deletes),
+        fixture_test(full_store_still_renews_and_releases),
+        fixture_test(full_server_refuses_locks),
+    };
+
+    return fixture_run(tests);
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lock_loss_test.c - a lock that ends without a release: who keeps it alive,
+ * who ends it, and how the holder is told.
+ */
+#include <poll.h>
+#include <stdatomic.h>
+
+#include "support/store_fixture.h"
+
+/* The holder hears of its loss before its validity ends, not after: a few ms
+ * are given up for that. One more is lost to rounding. */
+#define EARLY_MS 11
+
+/* What on_lost was told, written on the library's thread. */
+typedef struct loss {
+    atomic_int calls;
+    atomic_int reason;
+    atomic_bool held;     /* what hf_lock_is_held() said in the callback */
+    atomic_ullong token;  /* what hf_lock_token() said there */
+    atomic_llong at_ms;   /* when */
+    atomic_llong rest_ms; /* how long the callback takes */
+    atomic_bool returned;
+} loss;
+
+/* Of the running test. Static, so that a callback after its end hits nothing
+ * else. */
+static loss told;
+
+static void on_lost(hf_lock *lock, hf_status reason, void *user)
+{
+    int64_t until_ms = test_now_ms() + atomic_load(&told.rest_ms);
+
+    if (user != &told) {
+        return;
+    }
+    atomic_store(&told.reason, (int)reason);
+    atomic_store(&told.held, hf_lock_is_held(lock));
+    atomic_store(&told.token, hf_lock_token(lock));
+    atomic_store(&told.at_ms, test_now_ms());
+    atomic_fetch_add(&told.calls, 1);
+    while (test_now_ms() < until_ms) {
+        test_rest();
+    }
+    atomic_store(&told.returned, true);
+}
+
+/* Options of a lock whose loss is told; forgets what was told before. */
+static hf_lock_options watched(int64_t ttl_ms)
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+
+    told = (loss){0};
+    opts.ttl_ms = ttl_ms;
+    opts.on_lost = on_lost;
+    opts.user = &told;
+    return opts;
+}
+
+/* Told exactly once, for this reason, and not while the lock still counted as
+ * held; and never again. */
+static void expect_told_once(hf_status reason, int64_t limit_ms)
+{
+    expect_soon(atomic_load(&told.calls) > 0, limit_ms);
+    expect_throughout(atomic_load(&told.calls) == 1, 150);
+    assert_string_equal(hf_status_name((hf_status)atomic_load(&told.reason)),
+                        hf_status_name(reason));
+    assert_false(atomic_load(&told.held));
+}
+
+static bool readable(int fd)
+{
+    struct pollfd one = {fd, POLLIN, 0};
+
+    return poll(&one, 1, 0) == 1 && (one.revents & POLLIN) != 0;
+}
+
+static void watchdog_keeps_a_short_lease_alive(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = watched(300);
+    hf_lock *lock = fixture_lock(f, f->client, name, &opts);
+    hf_lock *rival = fixture_lock(f, f->other, name, NULL);
+    uint64_t token;
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    token = hf_lock_token(lock);
+    expect_throughout(
+        hf_lock_is_held(lock) && hf_lock_try(rival, NULL) == HF_HELD, 1200);
+    assert_true(hf_lock_token(lock) == token);
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    assert_int_equal(atomic_load(&told.calls), 0);
+}
+
+static void watchdog_renews_many_locks_of_one_client(void **state)
+{
+    fixture *f = *state;
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *locks[20];
+
+    opts.ttl_ms = 300;
+    for (size_t i = 0; i < 20; i++) {
+        char name[8] = {'l', (char)('a' + i), '\0'};
+
+        locks[i] = fixture_lock(f, f->client, fixture_key(f, name), &opts);
+        expect_status(HF_OK, hf_lock_try(locks[i], ERR));
+    }
+    for (size_t i = 0; i < 20; i++) {
+        expect_throughout(hf_lock_is_held(locks[i]), 40);
+    }
+    for (size_t i = 0; i < 20; i++) {
+        expect_status(HF_OK, hf_lock_release(locks[i], ERR));
+    }
+}
+
+static void no_renew_lets_the_lease_end(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = watched(100);
+    int64_t began_ms;
+    hf_lock *lock;
+
+    opts.flags = HF_LOCK_NO_RENEW;
+    lock = fixture_lock(f, f->client, name, &opts);
+    began_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_soon(!hf_lock_is_held(lock), 400);
+    assert_true(test_now_ms() - began_ms >= 100 - 3 - EARLY_MS);
+    expect_told_once(HF_EXPIRED, 100);
+    assert_no_key(f->other, name);
+}
+
+static void on_lost_of_a_broken_lock_says_expired(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = watched(300);
+    hf_lock *lock = fixture_lock(f, f->client, name, &opts);
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+    expect_told_once(HF_EXPIRED, 300);
+    assert_false(hf_lock_is_held(lock));
+    assert_true(hf_lock_remaining_ms(lock) == 0);
+    assert_true(atomic_load(&told.token) == hf_lock_token(lock));
+    expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
+}
+
+static void on_lost_to_another_owner_says_lost(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = watched(300);
+    hf_lock *lock = fixture_lock(f, f->client, name, &opts);
+    hf_lock *rival = fixture_lock(f, f->other, name, NULL);
+    hf_bytes thief = bytes("thief");
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    put_value(f->other, name, thief, 60000);
+    expect_told_once(HF_LOST, 300);
+    expect_status(HF_LOST, hf_lock_release(lock, ERR));
+    assert_value(f->client, name, thief);
+    expect_status(HF_HELD, hf_lock_try(rival, ERR));
+}
+
+static void on_lost_of_a_key_that_became_a_hash_comes_too(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = watched(300);
+    hf_lock *lock = fixture_lock(f, f->client, name, &opts);
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_value_delete(f->other, name, ERR));
+    put_hash(f->other, name, words("a", "1"), 0);
+    expect_told_once(HF_LOST, 400);
+    assert_field(f->client, name, bytes("a"), bytes("1"));
+}
+
+static void max_hold_ends_the_lock_with_timeout(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = watched(200);
+    int64_t began_ms;
+    hf_lock *lock;
+    hf_lock *rival = fixture_lock(f, f->other, name, NULL);
+
+    opts.max_hold_ms = 400;
+    lock = fixture_lock(f, f->client, name, &opts);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    began_ms = test_now_ms();
+    expect_throughout(hf_lock_is_held(lock), 250);
+    expect_told_once(HF_TIMEOUT, 1000);
+    assert_true(atomic_load(&told.at_ms) - began_ms <= 400 + 300);
+    expect_status(HF_OK, hf_lock_acquire(rival, 1000, ERR));
+}
+
+static void lost_margin_tells_before_the_lease_ends(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = watched(1000);
+    int64_t began_ms;
+    hf_lock *lock;
+
+    opts.flags = HF_LOCK_NO_RENEW;
+    opts.lost_margin_ms = 500;
+    lock = fixture_lock(f, f->client, name, &opts);
+    began_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    assert_true(hf_lock_remaining_ms(lock) <= 1000 - 12 - 500);
+    expect_soon(atomic_load(&told.calls) == 1, 900);
+    assert_true(atomic_load(&told.at_ms) - began_ms >=
+                1000 - 12 - 500 - EARLY_MS);
+    assert_false(hf_lock_is_held(lock));
+    assert_true(test_now_ms() - began_ms > 950 || !key_is_gone(f->other, name));
+}
+
+static void acquire_after_a_loss_is_lost_until_released(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = watched(150);
+    hf_lock *lock = fixture_lock(f, f->client, name, &opts);
+    uint64_t token;
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    token = hf_lock_token(lock);
+    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+    expect_soon(atomic_load(&told.calls) == 1, 400);
+    expect_status(HF_LOST, hf_lock_try(lock, ERR));
+    expect_status(HF_LOST, hf_lock_acquire(lock, 1000, ERR));
+    expect_status(HF_LOST, hf_lock_renew(lock, ERR));
+    expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    assert_true(hf_lock_token(lock) > token);
+    expect_throughout(hf_lock_is_held(lock), 300);
+    assert_int_equal(atomic_load(&told.calls), 1);
+}
+
+static void on_lost_comes_once_for_each_acquisition(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = watched(90);
+    hf_lock *lock = fixture_lock(f, f->client, name, &opts);
+
+    for (int i = 1; i <= 3; i++) {
+        expect_status(HF_OK, hf_lock_try(lock, ERR));
+        expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+        expect_soon(atomic_load(&told.calls) == i, 400);
+        expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
+    }
+    expect_throughout(atomic_load(&told.calls) == 3, 200);
+}
+
+static void on_lost_does_not_come_after_a_release(void **state)
+{
+    fixture *f = *state;
+    hf_lock_options opts = watched(60);
+    hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), &opts);
+    hf_lock *freed = fixture_lock(f, f->client, fixture_key(f, "m"), &opts);
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_try(freed, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    fixture_free_lock(f, freed);
+    expect_throughout(atomic_load(&told.calls) == 0, 200);
+}
+
+static void renewal_that_finds_the_loss_tells_it(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = watched(60000);
+    hf_lock *lock = fixture_lock(f, f->client, name, &opts);
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+    expect_status(HF_EXPIRED, hf_lock_renew(lock, ERR));
+    expect_told_once(HF_EXPIRED, 300);
+}
+
+static void lost_fd_is_readable_from_loss_to_release(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *lock;
+    int fd = -1;
+    int same = -1;
+
+    opts.ttl_ms = 150;
+    lock = fixture_lock(f, f->client, name, &opts);
+    expect_status(HF_OK, hf_lock_lost_fd(lock, &fd, ERR));
+    assert_true(fd >= 0);
+    assert_false(readable(fd));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    assert_false(readable(fd));
+    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+    expect_soon(readable(fd), 400);
+    assert_false(hf_lock_is_held(lock));
+    expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
+    assert_false(readable(fd));
+    expect_status(HF_OK, hf_lock_lost_fd(lock, &same, ERR));
+    assert_int_equal(same, fd);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_throughout(!readable(fd), 200);
+}
+
+static void lost_fd_asked_for_after_the_loss_is_readable(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *lock;
+    int fd = -1;
+
+    opts.ttl_ms = 60;
+    opts.flags = HF_LOCK_NO_RENEW;
+    lock = fixture_lock(f, f->client, name, &opts);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_soon(!hf_lock_is_held(lock), 400);
+    expect_status(HF_OK, hf_lock_lost_fd(lock, &fd, ERR));
+    expect_soon(readable(fd), 100);
+}
+
+static void lock_free_waits_for_a_running_on_lost(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = watched(90);
+    hf_lock *lock = fixture_lock(f, f->client, name, &opts);
+
+    atomic_store(&told.rest_ms, 150);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+    expect_soon(atomic_load(&told.calls) == 1, 400);
+    fixture_free_lock(f, lock);
+    assert_true(atomic_load(&told.returned));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(watchdog_keeps_a_short_lease_alive),
+        fixture_test(watchdog_renews_many_locks_of_one_client),
+        fixture_test(no_renew_lets_the_lease_end),
+        fixture_test(on_lost_of_a_broken_lock_says_expired),
+        fixture_test(on_lost_to_another_owner_says_lost),
+        fixture_test(on_lost_of_a_key_that_became_a_hash_comes_too),
+        fixture_test(max_hold_ends_the_lock_with_timeout),
+        fixture_test(lost_margin_tells_before_the_lease_ends),
+        fixture_test(acquire_after_a_loss_is_lost_until_released),
+        fixture_test(on_lost_comes_once_for_each_acquisition),
+        fixture_test(on_lost_does_not_come_after_a_release),
+        fixture_test(renewal_that_finds_the_loss_tells_it),
+        fixture_test(lost_fd_is_readable_from_loss_to_release),
+        fixture_test(lost_fd_asked_for_after_the_loss_is_readable),
+        fixture_test(lock_free_waits_for_a_running_on_lost),
+    };
+
+    return fixture_run(tests);
+}

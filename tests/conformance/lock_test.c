@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lock_test.c - taking and giving up a lock without waiting: exclusion,
+ * re-entry, owner, token, renewal by hand. Waiting, loss and the view from
+ * outside have files of their own.
+ */
+#include "support/store_fixture.h"
+
+/* Options of a lease that nobody renews. */
+static hf_lock_options no_renew(int64_t ttl_ms)
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+
+    opts.ttl_ms = ttl_ms;
+    opts.flags = HF_LOCK_NO_RENEW;
+    return opts;
+}
+
+static void lock_excludes_every_other_handle(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    hf_lock *same_client = fixture_lock(f, f->client, name, NULL);
+    hf_lock *other_client = fixture_lock(f, f->other, name, NULL);
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_HELD, hf_lock_try(same_client, ERR));
+    expect_status(HF_HELD, hf_lock_acquire(other_client, 0, ERR));
+    assert_true(hf_lock_is_held(lock));
+    assert_false(hf_lock_is_held(same_client));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    expect_status(HF_OK, hf_lock_try(other_client, ERR));
+    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+}
+
+static void lock_names_do_not_disturb_one_another(void **state)
+{
+    fixture *f = *state;
+    hf_lock *one = fixture_lock(f, f->client, fixture_key(f, "1"), NULL);
+    hf_lock *two = fixture_lock(f, f->other, fixture_key(f, "2"), NULL);
+
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_lock_try(two, ERR));
+    expect_status(HF_OK, hf_lock_release(one, ERR));
+    assert_true(hf_lock_is_held(two));
+}
+
+static void lock_before_its_first_acquisition_is_blank(void **state)
+{
+    fixture *f = *state;
+    hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
+    char owner[HF_OWNER_SIZE] = "x";
+
+    hf_lock_owner(lock, owner);
+    assert_string_equal(owner, "");
+    assert_true(hf_lock_token(lock) == 0);
+    assert_false(hf_lock_is_held(lock));
+    assert_true(hf_lock_remaining_ms(lock) == 0);
+}
+
+static void lock_new_sends_nothing(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+
+    (void)fixture_lock(f, f->client, name, NULL);
+    assert_no_key(f->client, name);
+}
+
+static void lock_reentry_counts_releases(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    hf_lock *rival = fixture_lock(f, f->other, name, NULL);
+    uint64_t token;
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    token = hf_lock_token(lock);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_acquire(lock, HF_FOREVER, ERR));
+    assert_true(hf_lock_token(lock) == token);
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    assert_true(hf_lock_is_held(lock));
+    expect_status(HF_HELD, hf_lock_try(rival, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    assert_false(hf_lock_is_held(lock));
+    expect_status(HF_OK, hf_lock_try(rival, ERR));
+}
+
+static void lock_release_of_what_is_not_held_is_invalid(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    hf_lock *holder = fixture_lock(f, f->other, name, NULL);
+
+    expect_status(HF_INVALID, hf_lock_release(lock, ERR));
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+    expect_status(HF_INVALID, hf_lock_release(lock, ERR));
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    expect_status(HF_INVALID, hf_lock_release(holder, ERR));
+}
+
+static void lock_acquire_refuses_a_negative_wait(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+
+    expect_status(HF_INVALID, hf_lock_acquire(lock, -1, ERR));
+    expect_status(HF_INVALID, hf_lock_acquire(lock, INT64_MIN, ERR));
+    assert_no_key(f->client, name);
+}
+
+static void lock_key_is_a_string_that_holds_the_owner(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    char owner[HF_OWNER_SIZE];
+    hf_lock *lock;
+
+    opts.ttl_ms = 60000;
+    lock = fixture_lock(f, f->client, name, &opts);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    hf_lock_owner(lock, owner);
+    assert_value(f->other, name, hf_str(owner));
+    assert_ttl(f->other, name, 60000);
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    assert_no_key(f->other, name);
+}
+
+static void lock_lease_is_thirty_seconds_by_default(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    assert_ttl(f->client, name, 30000);
+}
+
+static void lock_owner_is_new_for_every_acquisition(void **state)
+{
+    fixture *f = *state;
+    hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
+    char first[HF_OWNER_SIZE];
+    char second[HF_OWNER_SIZE];
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    hf_lock_owner(lock, first);
+    assert_int_equal(strlen(first), 32);
+    assert_int_equal(strspn(first, "0123456789abcdef"), 32);
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    hf_lock_owner(lock, second);
+    assert_string_equal(first, second);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    hf_lock_owner(lock, second);
+    assert_string_not_equal(first, second);
+}
+
+static void lock_acquire_token_grows_with_every_holder(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *locks[2] = {fixture_lock(f, f->client, name, NULL),
+                         fixture_lock(f, f->other, name, NULL)};
+    uint64_t last = 0;
+
+    for (size_t i = 0; i < 20; i++) {
+        hf_lock *lock = locks[i % 2];
+
+        expect_status(HF_OK, hf_lock_try(lock, ERR));
+        assert_true(hf_lock_token(lock) > last);
+        last = hf_lock_token(lock);
+        expect_status(HF_OK, hf_lock_release(lock, ERR));
+        assert_true(hf_lock_token(lock) == last);
+    }
+    assert_true(last < UINT64_C(1) << 53);
+}
+
+static void lock_acquire_token_grows_after_expiry(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = no_renew(20);
+    hf_lock *first = fixture_lock(f, f->client, name, &opts);
+    hf_lock *second = fixture_lock(f, f->other, name, NULL);
+
+    expect_status(HF_OK, hf_lock_try(first, ERR));
+    expect_soon(hf_lock_try(second, NULL) == HF_OK, 1000);
+    assert_true(hf_lock_token(second) > hf_lock_token(first));
+}
+
+static void lock_is_blocked_by_a_foreign_client(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    hf_value_set_options opts = HF_VALUE_SET_OPTIONS_INIT;
+
+    opts.flags = HF_SET_NX;
+    opts.ttl_ms = 60000;
+    expect_status(HF_OK, hf_value_set(f->other, name, bytes("foreign"), &opts,
+                                      NULL, ERR));
+    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+    assert_value(f->client, name, bytes("foreign"));
+    assert_ttl(f->client, name, 60000);
+    expect_status(
+        HF_OK, hf_value_delete_if(f->other, name, bytes("foreign"), NULL, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+}
+
+static void lock_blocks_a_foreign_client(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    hf_value_set_options opts = HF_VALUE_SET_OPTIONS_INIT;
+
+    opts.flags = HF_SET_NX;
+    opts.ttl_ms = 60000;
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_CONFLICT, hf_value_set(f->other, name, bytes("foreign"),
+                                            &opts, NULL, ERR));
+    expect_status(HF_CONFLICT, hf_value_delete_if(f->other, name,
+                                                  bytes("foreign"), NULL, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    expect_status(HF_OK, hf_value_set(f->other, name, bytes("foreign"), &opts,
+                                      NULL, ERR));
+}
+
+static void lock_over_a_hash_is_wrong_type(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+
+    put_hash(f->client, name, words("a", "1"), 0);
+    expect_status(HF_WRONG_TYPE, hf_lock_try(lock, ERR));
+    expect_status(HF_WRONG_TYPE, hf_lock_acquire(lock, 1000, ERR));
+    assert_false(hf_lock_is_held(lock));
+    assert_field(f->client, name, bytes("a"), bytes("1"));
+    assert_no_ttl(f->client, name);
+}
+
+static void lock_free_releases_a_held_lock(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    fixture_free_lock(f, lock);
+    assert_no_key(f->other, name);
+    hf_lock_free(NULL);
+}
+
+static void lock_remaining_is_the_lease_less_the_drift_allowance(void **state)
+{
+    fixture *f = *state;
+    hf_lock_options opts = no_renew(10000);
+    hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), &opts);
+    int64_t began_ms = test_now_ms();
+    int64_t remaining_ms;
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    remaining_ms = hf_lock_remaining_ms(lock);
+    assert_true(remaining_ms <= 10000 - 102);
+    assert_true(remaining_ms >= 10000 - 102 - (test_now_ms() - began_ms) - 1);
+    expect_soon(hf_lock_remaining_ms(lock) < remaining_ms, 1000);
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    assert_true(hf_lock_remaining_ms(lock) == 0);
+}
+
+static void lock_release_after_expiry_says_so(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = no_renew(30);
+    hf_lock *lock = fixture_lock(f, f->client, name, &opts);
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_soon(key_is_gone(f->other, name), 1000);
+    assert_false(hf_lock_is_held(lock));
+    expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
+    expect_status(HF_INVALID, hf_lock_release(lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+}
+
+static void lock_release_after_another_took_it_is_lost(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = no_renew(30);
+    hf_lock *lock = fixture_lock(f, f->client, name, &opts);
+    hf_lock *rival = fixture_lock(f, f->other, name, NULL);
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_soon(hf_lock_try(rival, NULL) == HF_OK, 1000);
+    expect_status(HF_LOST, hf_lock_release(lock, ERR));
+    assert_true(hf_lock_is_held(rival));
+    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_release(rival, ERR));
+}
+
+static void lock_renew_starts_the_lease_anew(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = no_renew(10000);
+    hf_lock *lock = fixture_lock(f, f->client, name, &opts);
+    int64_t before_ms;
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_soon(hf_lock_remaining_ms(lock) < 9850, 1000);
+    before_ms = hf_lock_remaining_ms(lock);
+    expect_status(HF_OK, hf_key_touch(f->other, name, 5000, ERR));
+    expect_status(HF_OK, hf_lock_renew(lock, ERR));
+    assert_true(hf_lock_remaining_ms(lock) > before_ms);
+    assert_ttl(f->other, name, 10000);
+}
+
+static void lock_renew_by_hand_outlives_the_lease(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = no_renew(250);
+    hf_lock *lock = fixture_lock(f, f->client, name, &opts);
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_throughout(hf_lock_renew(lock, NULL) == HF_OK, 600);
+    assert_true(hf_lock_is_held(lock));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+}
+
+static void lock_renew_of_what_is_not_held_is_invalid(void **state)
+{
+    fixture *f = *state;
+    hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
+
+    expect_status(HF_INVALID, hf_lock_renew(lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    expect_status(HF_INVALID, hf_lock_renew(lock, ERR));
+}
+
+static void lock_renew_of_a_broken_lock_is_expired_then_lost(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = no_renew(60000);
+    hf_lock *lock = fixture_lock(f, f->client, name, &opts);
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+    expect_status(HF_EXPIRED, hf_lock_renew(lock, ERR));
+    assert_false(hf_lock_is_held(lock));
+    expect_status(HF_LOST, hf_lock_renew(lock, ERR));
+    expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
+}
+
+static void lock_renew_after_another_took_it_is_lost(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = no_renew(60000);
+    hf_lock *lock = fixture_lock(f, f->client, name, &opts);
+    hf_lock *rival = fixture_lock(f, f->other, name, NULL);
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+    expect_status(HF_OK, hf_lock_try(rival, ERR));
+    expect_status(HF_LOST, hf_lock_renew(lock, ERR));
+    assert_false(hf_lock_is_held(lock));
+    expect_status(HF_LOST, hf_lock_release(lock, ERR));
+    assert_true(hf_lock_is_held(rival));
+}
+
+static void lock_renew_after_max_hold_is_a_timeout(void **state)
+{
+    fixture *f = *state;
+    hf_lock_options opts = no_renew(10000);
+    hf_lock *lock;
+    int64_t until_ms;
+
+    opts.max_hold_ms = 60;
+    lock = fixture_lock(f, f->client, fixture_key(f, "l"), &opts);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    until_ms = test_now_ms() + 61;
+    expect_soon(test_now_ms() > until_ms, 1000);
+    expect_status(HF_TIMEOUT, hf_lock_renew(lock, ERR));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(lock_excludes_every_other_handle),
+        fixture_test(lock_names_do_not_disturb_one_another),
+        fixture_test(lock_before_its_first_acquisition_is_blank),
+        fixture_test(lock_new_sends_nothing),
+        fixture_test(lock_reentry_counts_releases),
+        fixture_test(lock_release_of_what_is_not_held_is_invalid),
+        fixture_test(lock_acquire_refuses_a_negative_wait),
+        fixture_test(lock_key_is_a_string_that_holds_the_owner),
+        fixture_test(lock_lease_is_thirty_seconds_by_default),
+        fixture_test(lock_owner_is_new_for_every_acquisition),
+        fixture_test(lock_acquire_token_grows_with_every_holder),
+        fixture_test(lock_acquire_token_grows_after_expiry),
+        fixture_test(lock_is_blocked_by_a_foreign_client),
+        fixture_test(lock_blocks_a_foreign_client),
+        fixture_test(lock_over_a_hash_is_wrong_type),
+        fixture_test(lock_free_releases_a_held_lock),
+        fixture_test(lock_remaining_is_the_lease_less_the_drift_allowance),
+        fixture_test(lock_release_after_expiry_says_so),
+        fixture_test(lock_release_after_another_took_it_is_lost),
+        fixture_test(lock_renew_starts_the_lease_anew),
+        fixture_test(lock_renew_by_hand_outlives_the_lease),
+        fixture_test(lock_renew_of_what_is_not_held_is_invalid),
+        fixture_test(lock_renew_of_a_broken_lock_is_expired_then_lost),
+        fixture_test(lock_renew_after_another_took_it_is_lost),
+        fixture_test(lock_renew_after_max_hold_is_a_timeout),
+    };
+
+    return fixture_run(tests);
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lock_wait_test.c - hf_lock_acquire() that waits: what ends the wait, in
+ * which order, and what a waiter leaves behind. A waiter is a thread with a
+ * handle; waiters of different clients are to the store what waiters of
+ * different processes are.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "support/store_fixture.h"
+
+/* How long a wake-up may take on a busy machine; the library's poll, which
+ * would hide a lost wake-up, comes no earlier than after a second. */
+#define WOKEN_MS 300
+
+/* Most waiters of one test. */
+#define WAITERS 4
+
+typedef struct waiter {
+    pthread_t thread;
+    hf_lock *lock;
+    hf_bytes name;
+    int64_t wait_ms;
+    hf_status status;
+    int64_t done_ms; /* when the wait ended */
+    atomic_bool done;
+    bool joined;
+} waiter;
+
+/* Of the running test; static, so that they outlive it if it fails. */
+static waiter waiters[WAITERS];
+static size_t waiter_count;
+
+static void *run_waiter(void *user)
+{
+    waiter *w = user;
+
+    w->status = hf_lock_acquire(w->lock, w->wait_ms, NULL);
+    w->done_ms = test_now_ms();
+    atomic_store(&w->done, true);
+    return NULL;
+}
+
+/* Let another thread wait for the lock through a handle. */
+static waiter *start(hf_lock *lock, hf_bytes name, int64_t wait_ms)
+{
+    waiter *w = &waiters[waiter_count];
+
+    assert_true(waiter_count < WAITERS);
+    w->lock = lock;
+    w->name = name;
+    w->wait_ms = wait_ms;
+    w->joined = false;
+    atomic_store(&w->done, false);
+    assert_int_equal(pthread_create(&w->thread, NULL, run_waiter, w), 0);
+    waiter_count++;
+    return w;
+}
+
+/* The wait's status; the test must have made sure that it ends. */
+static hf_status finish(waiter *w)
+{
+    (void)pthread_join(w->thread, NULL);
+    w->joined = true;
+    return w->status;
+}
+
+/* Waiters that a failed test left behind get the lock and end. */
+static int end_waiters(void **state)
+{
+    fixture *f = *state;
+
+    for (size_t i = 0; i < waiter_count; i++) {
+        while (!waiters[i].joined && !atomic_load(&waiters[i].done)) {
+            for (size_t j = 0; j < waiter_count; j++) {
+                if (hf_lock_break(f->client, waiters[j].name, NULL) != HF_OK) {
+                    test_rest();
+                }
+            }
+        }
+        if (!waiters[i].joined) {
+            (void)finish(&waiters[i]);
+        }
+    }
+    waiter_count = 0;
+    return fixture_close(state);
+}
+
+static uint64_t waiting(fixture *f, hf_bytes name)
+{
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    hf_status status = hf_lock_inspect(f->client, name, &info, NULL);
+
+    return status == HF_OK || status == HF_NOT_FOUND ? info.waiters : 0;
+}
+
+static void wait_ends_soon_after_the_release(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    waiter *w;
+    int64_t released_ms;
+
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    w = start(fixture_lock(f, f->other, name, NULL), name, 20000);
+    expect_soon(waiting(f, name) == 1, 2000);
+    released_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    expect_status(HF_OK, finish(w));
+    assert_true(w->done_ms - released_ms < WOKEN_MS);
+    assert_true(hf_lock_is_held(w->lock));
+    assert_true(hf_lock_token(w->lock) > hf_lock_token(holder));
+    assert_true(waiting(f, name) == 0);
+}
+
+static void wait_within_one_client_ends_soon_after_the_release(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    waiter *w[2];
+    waiter *first;
+    waiter *second;
+    int64_t released_ms;
+
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    for (size_t i = 0; i < 2; i++) {
+        w[i] = start(fixture_lock(f, f->client, name, NULL), name, 20000);
+    }
+    expect_soon(waiting(f, name) == 1, 2000);
+    released_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    expect_soon(hf_lock_is_held(w[0]->lock) || hf_lock_is_held(w[1]->lock),
+                WOKEN_MS);
+    assert_true(test_now_ms() - released_ms < WOKEN_MS);
+    first = hf_lock_is_held(w[0]->lock) ? w[0] : w[1];
+    second = first == w[0] ? w[1] : w[0];
+    expect_status(HF_OK, finish(first));
+    released_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_release(first->lock, ERR));
+    expect_status(HF_OK, finish(second));
+    assert_true(second->done_ms - released_ms < WOKEN_MS);
+    assert_true(hf_lock_token(second->lock) > hf_lock_token(first->lock));
+}
+
+static void wait_ends_with_timeout(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    hf_lock *lock = fixture_lock(f, f->other, name, NULL);
+    int64_t began_ms;
+    int64_t took_ms;
+
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    began_ms = test_now_ms();
+    expect_status(HF_TIMEOUT, hf_lock_acquire(lock, 200, ERR));
+    took_ms = test_now_ms() - began_ms;
+    assert_true(took_ms >= 199 && took_ms <= 200 + 300);
+    assert_false(hf_lock_is_held(lock));
+    assert_true(hf_lock_is_held(holder));
+    assert_true(waiting(f, name) == 0);
+    expect_status(HF_INVALID, hf_lock_release(lock, ERR));
+}
+
+static void wait_of_one_ms_is_a_timeout_too(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    hf_lock *lock = fixture_lock(f, f->other, name, NULL);
+
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_status(HF_TIMEOUT, hf_lock_acquire(lock, 1, ERR));
+}
+
+static void wait_for_a_free_lock_is_no_wait(void **state)
+{
+    fixture *f = *state;
+    hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
+    int64_t began_ms = test_now_ms();
+
+    expect_status(HF_OK, hf_lock_acquire(lock, HF_FOREVER, ERR));
+    assert_true(test_now_ms() - began_ms < 300);
+}
+
+static void wait_ends_when_the_holders_lease_does(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *lock = fixture_lock(f, f->other, name, NULL);
+    hf_lock *holder;
+    int64_t began_ms;
+
+    opts.ttl_ms = 200;
+    opts.flags = HF_LOCK_NO_RENEW;
+    holder = fixture_lock(f, f->client, name, &opts);
+    began_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_status(HF_OK, hf_lock_acquire(lock, HF_FOREVER, ERR));
+    assert_true(test_now_ms() - began_ms >= 199);
+    assert_true(test_now_ms() - began_ms < 200 + WOKEN_MS);
+    assert_false(hf_lock_is_held(holder));
+    assert_true(waiting(f, name) == 0);
+}
+
+static void wait_ends_when_the_lock_is_broken(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    waiter *w;
+    int64_t broken_ms;
+
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    w = start(fixture_lock(f, f->other, name, NULL), name, 20000);
+    expect_soon(waiting(f, name) == 1, 2000);
+    broken_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_break(f->client, name, ERR));
+    expect_status(HF_OK, finish(w));
+    assert_true(w->done_ms - broken_ms < WOKEN_MS);
+}
+
+static void wait_behind_a_foreign_holder_polls(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    waiter *w;
+
+    put_value(f->client, name, bytes("foreign"), 60000);
+    w = start(fixture_lock(f, f->other, name, NULL), name, 10000);
+    expect_soon(waiting(f, name) == 1, 2000);
+    expect_status(HF_OK, hf_value_delete(f->client, name, ERR));
+    expect_status(HF_OK, finish(w));
+    assert_true(hf_lock_is_held(w->lock));
+}
+
+static void wait_is_served_in_the_order_of_arrival(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    waiter *w[4];
+
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    for (size_t i = 0; i < 4; i++) {
+        hf_client *client = fixture_client(f, NULL);
+
+        w[i] = start(fixture_lock(f, client, name, NULL), name, 20000);
+        expect_soon(waiting(f, name) == i + 1, 2000);
+    }
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    for (size_t i = 0; i < 4; i++) {
+        expect_soon(hf_lock_is_held(w[i]->lock), WOKEN_MS);
+        assert_true(waiting(f, name) == 3 - i);
+        expect_status(HF_OK, hf_lock_release(w[i]->lock, ERR));
+    }
+    for (size_t i = 0; i < 4; i++) {
+        expect_status(HF_OK, finish(w[i]));
+    }
+}
+
+/* A waiter that gives up must not take the wake-up of those behind it along. */
+static void wait_that_times_out_does_not_delay_the_next(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    waiter *impatient;
+    waiter *patient;
+    int64_t released_ms;
+
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    impatient = start(fixture_lock(f, f->other, name, NULL), name, 150);
+    expect_soon(waiting(f, name) == 1, 140);
+    patient = start(fixture_lock(f, fixture_client(f, NULL), name, NULL), name,
+                    20000);
+    expect_status(HF_TIMEOUT, finish(impatient));
+    expect_soon(waiting(f, name) == 1, 2000);
+    released_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    expect_status(HF_OK, finish(patient));
+    assert_true(patient->done_ms - released_ms < WOKEN_MS);
+}
+
+static void waits_on_one_handle_share_one_acquisition(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    hf_lock *shared = fixture_lock(f, f->other, name, NULL);
+    waiter *w[3];
+
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    for (size_t i = 0; i < 3; i++) {
+        w[i] = start(shared, name, 20000);
+    }
+    expect_soon(waiting(f, name) == 1, 2000);
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    for (size_t i = 0; i < 3; i++) {
+        expect_status(HF_OK, finish(w[i]));
+    }
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(hf_lock_is_held(shared));
+        expect_status(HF_OK, hf_lock_release(shared, ERR));
+    }
+    assert_false(hf_lock_is_held(shared));
+    expect_status(HF_INVALID, hf_lock_release(shared, ERR));
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+}
+
+static void wait_for_a_key_that_becomes_a_hash_is_wrong_type(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_script *turn = fixture_script(f, f->client,
+                                     "redis.call('del', KEYS[1]) "
+                                     "redis.call('hset', KEYS[1], 'a', '1')");
+    hf_reply *reply = NULL;
+    waiter *w;
+
+    put_value(f->client, name, bytes("foreign"), 60000);
+    w = start(fixture_lock(f, f->other, name, NULL), name, 10000);
+    expect_soon(waiting(f, name) == 1, 2000);
+    expect_status(HF_OK, hf_script_run(turn, &name, 1, NULL, 0, &reply, ERR));
+    hf_reply_free(reply);
+    expect_status(HF_WRONG_TYPE, finish(w));
+    assert_false(hf_lock_is_held(w->lock));
+}
+
+#define wait_test(name)                                                        \
+    cmocka_unit_test_setup_teardown(name, fixture_open, end_waiters)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        wait_test(wait_ends_soon_after_the_release),
+        wait_test(wait_within_one_client_ends_soon_after_the_release),
+        wait_test(wait_ends_with_timeout),
+        wait_test(wait_of_one_ms_is_a_timeout_too),
+        wait_test(wait_for_a_free_lock_is_no_wait),
+        wait_test(wait_ends_when_the_holders_lease_does),
+        wait_test(wait_ends_when_the_lock_is_broken),
+        wait_test(wait_behind_a_foreign_holder_polls),
+        wait_test(wait_is_served_in_the_order_of_arrival),
+        wait_test(wait_that_times_out_does_not_delay_the_next),
+        wait_test(waits_on_one_handle_share_one_acquisition),
+        wait_test(wait_for_a_key_that_becomes_a_hash_is_wrong_type),
+    };
+
+    return fixture_run(tests);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * name_test.c - which keys and lock names are taken, and what the client's
+ * prefix does to them.
+ */
+#include "support/store_calls.h"
+#include "support/store_fixture.h"
+
+static char long_name[1 << 20];
+
+/* Every call that takes a key refuses this one. */
+static void expect_refused(hf_client *client, hf_bytes key)
+{
+    for (size_t i = 0; i < store_call_count; i++) {
+        const store_call *call = &store_calls[i];
+        store_subject subject = {client, key, NULL, NULL};
+        hf_status status;
+
+        if (strcmp(call->name, "hf_script_load") == 0) {
+            continue; /* takes none */
+        }
+        status = store_call_prepare(call, &subject, ERR);
+        if (status == HF_OK) {
+            status = call->run(&subject, ERR);
+        }
+        store_call_done(&subject);
+        expect_status_at(HF_INVALID, status, call->name, __FILE__, __LINE__);
+    }
+}
+
+static void every_call_refuses_an_empty_key(void **state)
+{
+    fixture *f = *state;
+
+    expect_refused(f->client, bytes(""));
+    expect_refused(f->client, hf_view(NULL, 0));
+}
+
+static void every_call_refuses_a_key_that_is_too_long(void **state)
+{
+    fixture *f = *state;
+
+    memset(long_name, 'k', sizeof(long_name));
+    expect_refused(f->client, hf_view(long_name, HF_NAME_MAX + 1));
+    expect_refused(f->client, hf_view(long_name, sizeof(long_name)));
+    expect_refused(f->client, hf_view("k", SIZE_MAX));
+}
+
+static void every_call_counts_the_prefix_into_the_length(void **state)
+{
+    fixture *f = *state;
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    hf_client *client;
+
+    opts.prefix = "0123456789";
+    client = fixture_client(f, &opts);
+    memset(long_name, 'p', sizeof(long_name));
+    expect_refused(client, hf_view(long_name, HF_NAME_MAX - 9));
+    put_value(client, hf_view(long_name, HF_NAME_MAX - 10), bytes("v"), 0);
+    assert_value(client, hf_view(long_name, HF_NAME_MAX - 10), bytes("v"));
+}
+
+/* Each type under the longest key there is. */
+static void longest_key_is_taken(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = {long_name, HF_NAME_MAX};
+    hf_bytes shorter = {long_name, HF_NAME_MAX - 1};
+
+    memset(long_name, 'L', sizeof(long_name));
+    put_value(f->client, key, bytes("v"), 0);
+    assert_value(f->other, key, bytes("v"));
+    assert_no_key(f->other, shorter);
+    expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
+    put_hash(f->client, key, words("a", "1"), 0);
+    assert_field(f->other, key, bytes("a"), bytes("1"));
+    expect_status(HF_OK, hf_hash_delete(f->client, key, ERR));
+}
+
+static void longest_lock_name_is_taken(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = {long_name, HF_NAME_MAX};
+    hf_lock *lock;
+
+    memset(long_name, 'N', sizeof(long_name));
+    lock = fixture_lock(f, f->client, key, NULL);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_HELD,
+                  hf_lock_try(fixture_lock(f, f->other, key, NULL), ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+}
+
+/* Long names that differ only at the end are different locks. */
+static void long_names_are_told_apart(void **state)
+{
+    fixture *f = *state;
+    char name[HF_NAME_MAX];
+    hf_lock *lock;
+
+    memset(name, 'T', sizeof(name));
+    lock = fixture_lock(f, f->client, hf_view(name, sizeof(name)), NULL);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    put_value(f->client, hf_view(name, sizeof(name) - 1), bytes("a"), 0);
+    name[sizeof(name) - 1] = 'U';
+    put_value(f->client, hf_view(name, sizeof(name)), bytes("b"), 0);
+    assert_true(hf_lock_is_held(lock));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    assert_value(f->client, hf_view(name, sizeof(name)), bytes("b"));
+    assert_value(f->client, hf_view(name, sizeof(name) - 1), bytes("a"));
+}
+
+static void lock_names_are_binary_safe(void **state)
+{
+    fixture *f = *state;
+    hf_lock *one = fixture_lock(f, f->client, bytes("bin\0one \r\n"), NULL);
+    hf_lock *two = fixture_lock(f, f->client, bytes("bin\0two \r\n"), NULL);
+
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_lock_try(two, ERR));
+    expect_status(
+        HF_HELD,
+        hf_lock_try(fixture_lock(f, f->other, bytes("bin\0one \r\n"), NULL),
+                    ERR));
+    expect_status(HF_OK, hf_lock_release(one, ERR));
+    expect_status(HF_OK, hf_lock_release(two, ERR));
+}
+
+static void lock_names_with_a_hash_tag_are_taken(void **state)
+{
+    fixture *f = *state;
+    const char *const good[] = {"{user}:1", "a{b}c", "{x}",   "open{brace",
+                                "a}{b}",    "{",     "a{{b}c"};
+
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        hf_lock *lock = fixture_lock(f, f->client, hf_str(good[i]), NULL);
+
+        expect_status(HF_OK, hf_lock_try(lock, ERR));
+        assert_true(hf_lock_token(lock) > 0);
+        expect_status(HF_OK, hf_lock_release(lock, ERR));
+    }
+}
+
+/* `plain` and `{plain}` lie in one slot, but share no key. */
+static void lock_names_that_differ_by_a_tag_share_nothing(void **state)
+{
+    fixture *f = *state;
+    hf_lock *plain = fixture_lock(f, f->client, bytes("plain"), NULL);
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+
+    expect_status(HF_OK, hf_lock_try(plain, ERR));
+    expect_status(HF_NOT_FOUND,
+                  hf_lock_inspect(f->client, bytes("{plain}"), &info, ERR));
+    assert_true(info.token == 0);
+    expect_status(HF_OK, hf_lock_release(plain, ERR));
+}
+
+static void lock_names_with_a_stray_brace_are_refused(void **state)
+{
+    fixture *f = *state;
+    const char *const bad[] = {"a}b", "}", "{}a", "{}", "{}{b}"};
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        hf_lock *lock = NULL;
+
+        expect_status_at(
+            HF_INVALID,
+            hf_lock_new(f->client, hf_str(bad[i]), NULL, &lock, ERR), bad[i],
+            __FILE__, __LINE__);
+        assert_null(lock);
+        expect_status(HF_INVALID,
+                      hf_lock_inspect(f->client, hf_str(bad[i]), &info, ERR));
+        expect_status(HF_INVALID,
+                      hf_lock_break(f->client, hf_str(bad[i]), ERR));
+    }
+}
+
+static void data_keys_may_have_any_brace(void **state)
+{
+    fixture *f = *state;
+
+    put_value(f->client, bytes("a}b"), bytes("v"), 0);
+    assert_value(f->client, bytes("a}b"), bytes("v"));
+    put_hash(f->client, bytes("{}h"), words("}", "{"), 0);
+    assert_field(f->client, bytes("{}h"), bytes("}"), bytes("{"));
+}
+
+static void prefix_comes_before_every_key(void **state)
+{
+    fixture *f = *state;
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    hf_client *client;
+    hf_lock *lock;
+    char owner[HF_OWNER_SIZE];
+
+    opts.prefix = "app:";
+    client = fixture_client(f, &opts);
+    put_value(client, bytes("v"), bytes("1"), 0);
+    assert_value(f->client, bytes("app:v"), bytes("1"));
+    assert_no_key(f->client, bytes("v"));
+    put_hash(client, bytes("h"), words("a", "1"), 0);
+    assert_field(f->client, bytes("app:h"), bytes("a"), bytes("1"));
+    lock = fixture_lock(f, client, bytes("l"), NULL);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    hf_lock_owner(lock, owner);
+    assert_value(f->client, bytes("app:l"), hf_str(owner));
+    expect_status(
+        HF_HELD,
+        hf_lock_try(fixture_lock(f, f->client, bytes("app:l"), NULL), ERR));
+    expect_status(HF_OK, hf_lock_break(f->client, bytes("app:l"), ERR));
+    expect_status(HF_OK, hf_key_touch(client, bytes("v"), 60000, ERR));
+    assert_ttl(f->client, bytes("app:v"), 60000);
+}
+
+static void prefix_waiters_are_woken_by_clients_without_one(void **state)
+{
+    fixture *f = *state;
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    hf_lock *with_prefix;
+    hf_lock *without;
+    uint64_t token;
+
+    opts.prefix = "wake:";
+    with_prefix = fixture_lock(f, fixture_client(f, &opts), bytes("l"), NULL);
+    without = fixture_lock(f, f->client, bytes("wake:l"), NULL);
+    expect_status(HF_OK, hf_lock_try(with_prefix, ERR));
+    token = hf_lock_token(with_prefix);
+    expect_status(HF_TIMEOUT, hf_lock_acquire(without, 20, ERR));
+    expect_status(HF_OK, hf_lock_release(with_prefix, ERR));
+    expect_status(HF_OK, hf_lock_acquire(without, 5000, ERR));
+    assert_true(hf_lock_token(without) > token);
+}
+
+static void names_that_are_null_with_a_size_are_refused(void **state)
+{
+    fixture *f = *state;
+    hf_bytes none = {NULL, 5};
+
+    expect_refused(f->client, none);
+    expect_status(HF_INVALID,
+                  hf_value_set(f->client, bytes("k"), none, NULL, NULL, ERR));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(every_call_refuses_an_empty_key),
+        fixture_test(every_call_refuses_a_key_that_is_too_long),
+        fixture_test(every_call_counts_the_prefix_into_the_length),
+        fixture_test(longest_key_is_taken),
+        fixture_test(longest_lock_name_is_taken),
+        fixture_test(long_names_are_told_apart),
+        fixture_test(lock_names_are_binary_safe),
+        fixture_test(lock_names_with_a_hash_tag_are_taken),
+        fixture_test(lock_names_that_differ_by_a_tag_share_nothing),
+        fixture_test(lock_names_with_a_stray_brace_are_refused),
+        fixture_test(data_keys_may_have_any_brace),
+        fixture_test(prefix_comes_before_every_key),
+        fixture_test(prefix_waiters_are_woken_by_clients_without_one),
+        fixture_test(names_that_are_null_with_a_size_are_refused),
+    };
+
+    return fixture_run(tests);
+}

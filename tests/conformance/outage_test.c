@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outage_test.c - a server that hangs, dies and comes back. Runs on the server
+ * stores; what an embedded store cannot reach, nobody can.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "support/store_calls.h"
+#include "support/store_fixture.h"
+
+#define REQUEST_MS 150
+
+/* One prepared call on a client of its own, so that no call sees what an
+ * earlier one made of the connection. */
+typedef struct lonely_call {
+    const store_call *call;
+    store_subject subject;
+} lonely_call;
+
+static void prepare_all(fixture *f, lonely_call *calls, int64_t request_ms)
+{
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+
+    opts.request_ms = request_ms;
+    opts.connect_ms = 100;
+    for (size_t i = 0; i < store_call_count; i++) {
+        calls[i].call = &store_calls[i];
+        calls[i].subject.client = fixture_client(f, &opts);
+        calls[i].subject.key = fixture_key(f, store_calls[i].name);
+        expect_status(
+            HF_OK, store_call_prepare(calls[i].call, &calls[i].subject, ERR));
+    }
+}
+
+static void finish_all(lonely_call *calls)
+{
+    for (size_t i = 0; i < store_call_count; i++) {
+        store_call_done(&calls[i].subject);
+    }
+}
+
+static void every_call_to_a_hanging_server_is_indeterminate(void **state)
+{
+    fixture *f = *state;
+    lonely_call calls[32];
+
+    prepare_all(f, calls, REQUEST_MS);
+    redis_server_pause(f->server);
+    for (size_t i = 0; i < store_call_count; i++) {
+        int64_t began_ms = test_now_ms();
+
+        expect_status_at(HF_INDETERMINATE,
+                         calls[i].call->run(&calls[i].subject, ERR),
+                         calls[i].call->name, __FILE__, __LINE__);
+        /* hf_lock_acquire() of the table waits 50 ms. */
+        assert_true(test_now_ms() - began_ms < REQUEST_MS + 50 + 300);
+    }
+    redis_server_resume(f->server);
+    finish_all(calls);
+}
+
+static void every_call_to_a_dead_server_is_unavailable(void **state)
+{
+    fixture *f = *state;
+    lonely_call calls[32];
+
+    prepare_all(f, calls, REQUEST_MS);
+    redis_server_kill(f->server);
+    for (size_t i = 0; i < store_call_count; i++) {
+        hf_client *client = calls[i].subject.client;
+        int64_t ttl_ms;
+
+        /* The first call may still meet the dying connection. */
+        expect_soon(hf_key_ttl(client, bytes("k"), &ttl_ms, NULL) ==
+                        HF_UNAVAILABLE,
+                    2000);
+        expect_status_at(HF_UNAVAILABLE,
+                         calls[i].call->run(&calls[i].subject, ERR),
+                         calls[i].call->name, __FILE__, __LINE__);
+    }
+    finish_all(calls);
+}
+
+static void client_goes_on_after_a_restart(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_script *script =
+        fixture_script(f, f->client, "return redis.call('get', KEYS[1])");
+    hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
+    hf_reply *reply = NULL;
+
+    put_value(f->client, key, bytes("1"), 0);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    assert_true(redis_server_restart(f->server));
+    expect_soon(hf_value_set(f->client, key, bytes("2"), NULL, NULL, NULL) ==
+                    HF_OK,
+                3000);
+    expect_status(HF_OK, hf_script_run(script, &key, 1, NULL, 0, &reply, ERR));
+    assert_bytes(bytes("2"), hf_reply_bytes(reply));
+    hf_reply_free(reply);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+}
+
+/* A server that forgot its scripts (a failover, SCRIPT FLUSH) is told them
+ * again. That second sending must not be taken for a repetition, whose "nobody
+ * holds it" would mean "released". */
+static void lost_lock_is_told_by_a_server_without_scripts(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    char answer[64];
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_value_delete(f->other, name, ERR));
+    assert_true(redis_server_command(f->server, "SCRIPT FLUSH", answer,
+                                     sizeof(answer)));
+    expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    put_value(f->other, name, bytes("another"), 60000);
+    assert_true(redis_server_command(f->server, "SCRIPT FLUSH", answer,
+                                     sizeof(answer)));
+    expect_status(HF_LOST, hf_lock_release(lock, ERR));
+}
+
+typedef struct slow_call {
+    fixture *f;
+    hf_bytes key;
+    hf_status status;
+} slow_call;
+
+static void *set_slowly(void *user)
+{
+    slow_call *slow = user;
+
+    slow->status =
+        hf_value_set(slow->f->client, slow->key, bytes("v"), NULL, NULL, NULL);
+    return NULL;
+}
+
+static void call_rides_out_a_short_pause(void **state)
+{
+    fixture *f = *state;
+    slow_call slow = {f, fixture_key(f, "k"), HF_OK};
+    pthread_t thread;
+    int64_t until_ms;
+
+    redis_server_pause(f->server);
+    assert_int_equal(pthread_create(&thread, NULL, set_slowly, &slow), 0);
+    until_ms = test_now_ms() + 200;
+    expect_soon(test_now_ms() > until_ms, 1000);
+    redis_server_resume(f->server);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    expect_status(HF_OK, slow.status);
+    assert_value(f->other, slow.key, bytes("v"));
+}
+
+static atomic_int losses;
+static atomic_int loss_reason;
+static atomic_llong loss_ms;
+
+static void on_lost(hf_lock *lock, hf_status reason, void *user)
+{
+    (void)lock;
+    (void)user;
+    atomic_store(&loss_reason, (int)reason);
+    atomic_store(&loss_ms, test_now_ms());
+    atomic_fetch_add(&losses, 1);
+}
+
+/* Holding on to a lock that may have passed to another is the worst error: the
+ * holder hears of it when its lease is over, whether anybody answers or not. */
+static void holder_cut_off_is_told_in_time(void **state)
+{
+    fixture *f = *state;
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *lock;
+    int64_t paused_ms;
+
+    atomic_store(&losses, 0);
+    opts.ttl_ms = 400;
+    opts.on_lost = on_lost;
+    lock = fixture_lock(f, f->client, fixture_key(f, "l"), &opts);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_throughout(hf_lock_is_held(lock), 500);
+    redis_server_pause(f->server);
+    paused_ms = test_now_ms();
+    expect_soon(!hf_lock_is_held(lock), 700);
+    assert_true(test_now_ms() - paused_ms <= 400 + 50);
+    expect_soon(atomic_load(&losses) == 1, 100);
+    assert_int_equal(atomic_load(&loss_reason), HF_INDETERMINATE);
+    assert_true(atomic_load(&loss_ms) - paused_ms <= 400 + 50);
+    redis_server_resume(f->server);
+    expect_throughout(atomic_load(&losses) == 1, 300);
+    expect_status(HF_LOST, hf_lock_try(lock, ERR));
+}
+
+static void holder_survives_an_outage_shorter_than_its_lease(void **state)
+{
+    fixture *f = *state;
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *lock;
+    int64_t until_ms;
+
+    atomic_store(&losses, 0);
+    opts.ttl_ms = 2000;
+    opts.on_lost = on_lost;
+    lock = fixture_lock(f, f->client, fixture_key(f, "l"), &opts);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    redis_server_pause(f->server);
+    until_ms = test_now_ms() + 1000;
+    expect_soon(test_now_ms() > until_ms, 2000);
+    redis_server_resume(f->server);
+    expect_throughout(hf_lock_is_held(lock), 1500);
+    assert_int_equal(atomic_load(&losses), 0);
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+}
+
+/* Whatever a test did to the server, the next one finds it alive. */
+static int repair_and_close(void **state)
+{
+    fixture *f = *state;
+
+    return redis_server_restart(f->server) ? fixture_close(state) : -1;
+}
+
+#define outage_test(name)                                                      \
+    cmocka_unit_test_setup_teardown(name, fixture_open, repair_and_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        outage_test(every_call_to_a_hanging_server_is_indeterminate),
+        outage_test(every_call_to_a_dead_server_is_unavailable),
+        outage_test(client_goes_on_after_a_restart),
+        outage_test(lost_lock_is_told_by_a_server_without_scripts),
+        outage_test(call_rides_out_a_short_pause),
+        outage_test(holder_cut_off_is_told_in_time),
+        outage_test(holder_survives_an_outage_shorter_than_its_lease),
+    };
+
+    return fixture_run(tests);
+}

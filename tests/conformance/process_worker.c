@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * process_worker.c - the other process of process_test.c.
+ *
+ *     process_worker URL count LOCK KEY ROUNDS   add to KEY under LOCK, by a
+ *                                                read and a write
+ *     process_worker URL churn LOCK KEY ROUNDS   the same in silence
+ *     process_worker URL hold LOCK TTL_MS        hold LOCK until told by a line
+ *     process_worker URL wait LOCK WAIT_MS       wait for LOCK, then hold it
+ *                                                until told by a line
+ *
+ * Says one line when it holds the lock: "held <token> <ms of CLOCK_BOOTTIME>".
+ * "count" says one for every round, "churn" only for the first. Exit 0: all
+ * went well; 1: a call failed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "holdfast.h"
+#include "support/test_clock.h"
+
+static int complain(const char *what, const hf_error *err)
+{
+    (void)fprintf(stderr, "%s: HF_%s: %s\n", what, hf_status_name(err->status),
+                  err->message);
+    return 1;
+}
+
+static void say_held(const hf_lock *lock)
+{
+    (void)printf("held %llu %lld\n", (unsigned long long)hf_lock_token(lock),
+                 (long long)test_now_ms());
+    (void)fflush(stdout);
+}
+
+static void wait_for_line(void)
+{
+    char line[16];
+
+    (void)!fgets(line, sizeof(line), stdin);
+}
+
+static int add_one(hf_client *client, hf_bytes key, hf_error *err)
+{
+    hf_buffer value = HF_BUFFER_INIT;
+    char text[32];
+
+    if (hf_value_get(client, key, &value, err) != HF_OK) {
+        return complain("get", err);
+    }
+    (void)snprintf(text, sizeof(text), "%ld", strtol(value.data, NULL, 10) + 1);
+    hf_buffer_free(&value);
+    if (hf_value_set(client, key, hf_str(text), NULL, NULL, err) != HF_OK) {
+        return complain("set", err);
+    }
+    return 0;
+}
+
+static int count(hf_client *client, hf_lock *lock, hf_bytes key, long rounds,
+                 bool silent)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    for (long i = 0; i < rounds; i++) {
+        if (hf_lock_acquire(lock, 30000, &err) != HF_OK) {
+            return complain("acquire", &err);
+        }
+        if (i == 0 || !silent) {
+            say_held(lock);
+        }
+        if (add_one(client, key, &err) != 0) {
+            return 1;
+        }
+        if (hf_lock_release(lock, &err) != HF_OK) {
+            return complain("release", &err);
+        }
+    }
+    return 0;
+}
+
+static int hold(hf_lock *lock, int64_t wait_ms)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    if (hf_lock_acquire(lock, wait_ms, &err) != HF_OK) {
+        return complain("acquire", &err);
+    }
+    say_held(lock);
+    wait_for_line();
+    if (hf_lock_release(lock, &err) != HF_OK) {
+        return complain("release", &err);
+    }
+    return 0;
+}
+
+static int work(hf_client *client, int argc, char **argv)
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf_lock *lock = NULL;
+    const char *verb = argv[2];
+    long number = strtol(argv[argc - 1], NULL, 10);
+    int status;
+
+    if (strcmp(verb, "hold") == 0) {
+        opts.ttl_ms = number;
+    }
+    if (hf_lock_new(client, hf_str(argv[3]), &opts, &lock, &err) != HF_OK) {
+        return complain("lock", &err);
+    }
+    if (argc == 6) {
+        status = count(client, lock, hf_str(argv[4]), number,
+                       strcmp(verb, "churn") == 0);
+    } else {
+        status = hold(lock, strcmp(verb, "wait") == 0 ? number : 0);
+    }
+    hf_lock_free(lock);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_client *client = NULL;
+    int status;
+
+    if (argc != 5 && argc != 6) {
+        (void)fputs("usage: see process_worker.c\n", stderr);
+        return 2;
+    }
+    if (hf_client_open(argv[1], NULL, &client, &err) != HF_OK) {
+        return complain(argv[1], &err);
+    }
+    status = work(client, argc, argv);
+    hf_client_close(client);
+    return status;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * article_1_hash_with_expiry_test.c - writing a hash and its expiry at once,
+ * which the article did by a Lua script, by a transaction and by a place
+ * holder. Here the script runs as it was printed, and one hf_hash_put() does
+ * what the other two are for.
+ */
+#include "support/store_fixture.h"
+
+/* As it was printed, in one line, with the SHA-1 that SCRIPT LOAD gave. */
+static const char the_script[] =
+    "local fieldIndex=3;local valueIndex=4;local key=KEYS[1];local "
+    "fieldCount=ARGV[1];local expired=ARGV[2];for i=1,fieldCount,1 do "
+    "redis.pcall('HSET',key,ARGV[fieldIndex],ARGV[valueIndex]) "
+    "fieldIndex=fieldIndex+2 valueIndex=valueIndex+2 "
+    "end;redis.pcall('EXPIRE',key,expired);";
+static const char the_sha1[] = "e03e7868920b7669d1c8c8b16dcee86ebfac650d";
+
+static const hf_bytes key = {"key", 3};
+static const hf_field dictionary[] = {
+    {{"field1", 6}, {"value1", 6}},
+    {{"field2", 6}, {"value2", 6}},
+};
+
+/* evalsha SHA 1 key 2 1000 field1 value1 field2 value2 -> nil */
+static void run_the_script(fixture *f)
+{
+    hf_script *script = fixture_script(f, f->client, the_script);
+    const hf_bytes args[] = {bytes("2"),      bytes("1000"),   bytes("field1"),
+                             bytes("value1"), bytes("field2"), bytes("value2")};
+    hf_reply *reply = NULL;
+
+    expect_status(HF_OK, hf_script_run(script, &key, 1, args, 6, &reply, ERR));
+    assert_int_equal(hf_reply_type(reply), HF_REPLY_NIL);
+    hf_reply_free(reply);
+}
+
+static void assert_dictionary(fixture *f, size_t count, int64_t ttl_ms)
+{
+    hf_fields fields = HF_FIELDS_INIT;
+
+    expect_status(HF_OK, hf_hash_get_all(f->other, key, &fields, ERR));
+    assert_int_equal(fields.count, count);
+    hf_fields_free(&fields);
+    assert_field(f->other, key, bytes("field1"), bytes("value1"));
+    assert_field(f->other, key, bytes("field2"), bytes("value2"));
+    assert_ttl(f->other, key, ttl_ms);
+}
+
+static void script_of_the_article_has_the_printed_sha1(void **state)
+{
+    fixture *f = *state;
+    hf_script *script =
+        fixture_script(f, f->client, "return redis.sha1hex(ARGV[1])");
+    hf_bytes text = hf_str(the_script);
+    hf_reply *reply = NULL;
+
+    expect_status(HF_OK, hf_script_run(script, NULL, 0, &text, 1, &reply, ERR));
+    assert_bytes(hf_str(the_sha1), hf_reply_bytes(reply));
+    hf_reply_free(reply);
+}
+
+static void script_of_the_article_writes_fields_and_expiry(void **state)
+{
+    fixture *f = *state;
+
+    run_the_script(f);
+    assert_dictionary(f, 2, 1000 * 1000);
+    expect_status(HF_OK, hf_hash_delete(f->client, key, ERR));
+}
+
+static void one_put_writes_fields_and_expiry(void **state)
+{
+    fixture *f = *state;
+    hf_hash_put_options opts = HF_HASH_PUT_OPTIONS_INIT;
+
+    opts.ttl_ms = 1000 * 1000;
+    expect_status(HF_OK,
+                  hf_hash_put(f->client, key, dictionary, 2, &opts, ERR));
+    assert_dictionary(f, 2, 1000 * 1000);
+    expect_status(HF_OK, hf_hash_delete(f->client, key, ERR));
+}
+
+/* What the transaction is for: all or nothing. The article's script catches
+ * the error of each HSET and then sets the expiry of whatever is there. */
+static void put_that_is_refused_leaves_nothing(void **state)
+{
+    fixture *f = *state;
+    hf_hash_put_options opts = HF_HASH_PUT_OPTIONS_INIT;
+
+    opts.ttl_ms = 1000 * 1000;
+    put_value(f->client, key, bytes("a string"), 0);
+    expect_status(HF_WRONG_TYPE,
+                  hf_hash_put(f->client, key, dictionary, 2, &opts, ERR));
+    assert_value(f->client, key, bytes("a string"));
+    assert_no_ttl(f->client, key);
+    run_the_script(f);
+    assert_value(f->client, key, bytes("a string"));
+    assert_ttl(f->client, key, 1000 * 1000);
+    expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
+}
+
+static void put_that_a_condition_refuses_leaves_nothing(void **state)
+{
+    fixture *f = *state;
+    hf_hash_put_options opts = HF_HASH_PUT_OPTIONS_INIT;
+
+    opts.ttl_ms = 1000 * 1000;
+    opts.flags = HF_HASH_XX;
+    expect_status(HF_NOT_FOUND,
+                  hf_hash_put(f->client, key, dictionary, 2, &opts, ERR));
+    assert_no_key(f->client, key);
+    put_hash(f->client, key, words("field1", "older"), 0);
+    opts.flags = HF_HASH_NX;
+    expect_status(HF_CONFLICT,
+                  hf_hash_put(f->client, key, dictionary, 2, &opts, ERR));
+    assert_field(f->client, key, bytes("field1"), bytes("older"));
+    assert_no_ttl(f->client, key);
+    expect_status(HF_OK, hf_hash_delete(f->client, key, ERR));
+}
+
+/* The place holder's four steps, each of which can be the last one. */
+static void place_holder_of_the_article_comes_to_the_same(void **state)
+{
+    fixture *f = *state;
+    const hf_field holder = {bytes("expiryPlaceHolder"),
+                             bytes("expiryPlaceHolder")};
+
+    expect_status(HF_OK, hf_hash_put(f->client, key, &holder, 1, NULL, ERR));
+    assert_no_ttl(f->client, key);
+    expect_status(HF_OK, hf_key_touch(f->client, key, 1000 * 1000, ERR));
+    expect_status(HF_OK, hf_hash_put(f->client, key, dictionary, 2, NULL, ERR));
+    assert_dictionary(f, 3, 1000 * 1000);
+    expect_status(HF_OK,
+                  hf_hash_remove(f->client, key, &holder.name, 1, NULL, ERR));
+    assert_dictionary(f, 2, 1000 * 1000);
+    expect_status(HF_OK, hf_hash_delete(f->client, key, ERR));
+}
+
+/* The commands the article begins with. */
+static void string_with_expiry_in_one_step(void **state)
+{
+    fixture *f = *state;
+    hf_value_set_options opts = HF_VALUE_SET_OPTIONS_INIT;
+
+    opts.flags = HF_SET_NX;
+    opts.ttl_ms = 60 * 1000;
+    expect_status(
+        HF_OK, hf_value_set(f->client, key, bytes("value"), &opts, NULL, ERR));
+    assert_ttl(f->client, key, 60 * 1000);
+    opts.flags = 0;
+    expect_status(
+        HF_OK, hf_value_set(f->client, key, bytes("value"), &opts, NULL, ERR));
+    assert_value(f->other, key, bytes("value"));
+    assert_ttl(f->client, key, 60 * 1000);
+    expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(script_of_the_article_has_the_printed_sha1),
+        fixture_test(script_of_the_article_writes_fields_and_expiry),
+        fixture_test(one_put_writes_fields_and_expiry),
+        fixture_test(put_that_is_refused_leaves_nothing),
+        fixture_test(put_that_a_condition_refuses_leaves_nothing),
+        fixture_test(place_holder_of_the_article_comes_to_the_same),
+        fixture_test(string_with_expiry_in_one_step),
+    };
+
+    return fixture_run(tests);
+}

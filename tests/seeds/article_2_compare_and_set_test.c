@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * article_2_compare_and_set_test.c - the article's two test cases, a string
+ * and a field of a hash: 1 does not become 3 if 2 is expected, and becomes 4
+ * if 1 is. Once by its own scripts, once by hf_value_cas() and hf_hash_cas().
+ */
+#include "support/store_fixture.h"
+
+static const char string_cas[] =
+    "if redis.call(\"get\", KEYS[1]) == ARGV[1] then\n"
+    "    redis.call(\"set\", KEYS[1], ARGV[2])\n"
+    "    return 1\n"
+    "else\n"
+    "    return 0\n"
+    "end\n";
+
+static const char hash_cas[] =
+    "if redis.call(\"hget\", KEYS[1], ARGV[1]) == ARGV[2] then\n"
+    "    redis.call(\"hset\", KEYS[1], ARGV[1], ARGV[3])\n"
+    "    return 1\n"
+    "else\n"
+    "    return 0\n"
+    "end\n";
+
+static const hf_bytes string_key = {"test:String:cas", 15};
+static const hf_bytes hash_key = {"test:Hash:cas", 13};
+static const hf_bytes field = {"testField", 9};
+
+static int64_t run(hf_script *script, hf_bytes key, const hf_bytes *args,
+                   size_t count)
+{
+    hf_reply *reply = NULL;
+    int64_t number;
+
+    expect_status(HF_OK,
+                  hf_script_run(script, &key, 1, args, count, &reply, ERR));
+    assert_int_equal(hf_reply_type(reply), HF_REPLY_INTEGER);
+    number = hf_reply_integer(reply);
+    hf_reply_free(reply);
+    return number;
+}
+
+static void string_compare_and_exchange_by_the_articles_script(void **state)
+{
+    fixture *f = *state;
+    hf_script *script = fixture_script(f, f->client, string_cas);
+    const hf_bytes to_3_if_2[] = {bytes("2"), bytes("3")};
+    const hf_bytes to_4_if_1[] = {bytes("1"), bytes("4")};
+
+    put_value(f->client, string_key, bytes("1"), 0);
+    assert_true(run(script, string_key, to_3_if_2, 2) == 0);
+    assert_value(f->client, string_key, bytes("1"));
+    assert_true(run(script, string_key, to_4_if_1, 2) == 1);
+    assert_value(f->client, string_key, bytes("4"));
+    expect_status(HF_OK, hf_value_delete(f->client, string_key, ERR));
+}
+
+static void string_compare_and_exchange_by_value_cas(void **state)
+{
+    fixture *f = *state;
+    const hf_bytes one = bytes("1");
+    const hf_bytes two = bytes("2");
+    hf_buffer current = HF_BUFFER_INIT;
+
+    put_value(f->client, string_key, one, 0);
+    expect_status(HF_CONFLICT, hf_value_cas(f->client, string_key, &two,
+                                            bytes("3"), NULL, &current, ERR));
+    assert_buffer(&current, one);
+    assert_value(f->client, string_key, one);
+    expect_status(HF_OK, hf_value_cas(f->client, string_key, &one, bytes("4"),
+                                      NULL, NULL, ERR));
+    assert_value(f->client, string_key, bytes("4"));
+    expect_status(HF_OK, hf_value_delete(f->client, string_key, ERR));
+}
+
+static void hash_compare_and_exchange_by_the_articles_script(void **state)
+{
+    fixture *f = *state;
+    hf_script *script = fixture_script(f, f->client, hash_cas);
+    const hf_bytes to_3_if_2[] = {field, bytes("2"), bytes("3")};
+    const hf_bytes to_4_if_1[] = {field, bytes("1"), bytes("4")};
+
+    put_hash(f->client, hash_key, words("testField", "1"), 0);
+    assert_true(run(script, hash_key, to_3_if_2, 3) == 0);
+    assert_field(f->client, hash_key, field, bytes("1"));
+    assert_true(run(script, hash_key, to_4_if_1, 3) == 1);
+    assert_field(f->client, hash_key, field, bytes("4"));
+    expect_status(HF_OK, hf_hash_delete(f->client, hash_key, ERR));
+}
+
+static void hash_compare_and_exchange_by_hash_cas(void **state)
+{
+    fixture *f = *state;
+    const hf_bytes one = bytes("1");
+    const hf_bytes two = bytes("2");
+    hf_buffer current = HF_BUFFER_INIT;
+
+    put_hash(f->client, hash_key, words("testField", "1"), 0);
+    expect_status(HF_CONFLICT, hf_hash_cas(f->client, hash_key, field, &two,
+                                           bytes("3"), NULL, &current, ERR));
+    assert_buffer(&current, one);
+    assert_field(f->client, hash_key, field, one);
+    expect_status(HF_OK, hf_hash_cas(f->client, hash_key, field, &one,
+                                     bytes("4"), NULL, NULL, ERR));
+    assert_field(f->client, hash_key, field, bytes("4"));
+    expect_status(HF_OK, hf_hash_delete(f->client, hash_key, ERR));
+}
+
+/* The article's script loses the key's expiry; hf_value_cas() keeps it. */
+static void value_cas_keeps_the_expiry_that_the_script_loses(void **state)
+{
+    fixture *f = *state;
+    hf_script *script = fixture_script(f, f->client, string_cas);
+    const hf_bytes one = bytes("1");
+    const hf_bytes to_4_if_1[] = {bytes("1"), bytes("4")};
+
+    put_value(f->client, string_key, one, 60000);
+    assert_true(run(script, string_key, to_4_if_1, 2) == 1);
+    assert_no_ttl(f->client, string_key);
+    put_value(f->client, string_key, one, 60000);
+    expect_status(HF_OK, hf_value_cas(f->client, string_key, &one, bytes("4"),
+                                      NULL, NULL, ERR));
+    assert_ttl(f->client, string_key, 60000);
+    expect_status(HF_OK, hf_value_delete(f->client, string_key, ERR));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(string_compare_and_exchange_by_the_articles_script),
+        fixture_test(string_compare_and_exchange_by_value_cas),
+        fixture_test(hash_compare_and_exchange_by_the_articles_script),
+        fixture_test(hash_compare_and_exchange_by_hash_cas),
+        fixture_test(value_cas_keeps_the_expiry_that_the_script_loses),
+    };
+
+    return fixture_run(tests);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * article_5_distributed_lock_test.c - the article's way from SETNX to
+ * Redisson: the lock ("k", "v"), every option of its table of SET, its
+ * setIfAbsent program ("yang37"), Redisson's two scripts as they were printed,
+ * and then our own lock doing the same.
+ */
+#include "support/store_fixture.h"
+
+static hf_status set(fixture *f, hf_bytes key, hf_bytes value, uint32_t flags,
+                     int64_t ttl_ms)
+{
+    hf_value_set_options opts = HF_VALUE_SET_OPTIONS_INIT;
+
+    opts.flags = flags;
+    opts.ttl_ms = ttl_ms;
+    return hf_value_set(f->client, key, value, &opts, NULL, ERR);
+}
+
+static void setnx_and_del_are_a_lock(void **state)
+{
+    fixture *f = *state;
+    hf_bytes k = bytes("k");
+
+    expect_status(HF_OK, set(f, k, bytes("v"), HF_SET_NX, 0));
+    expect_status(HF_CONFLICT, set(f, k, bytes("v"), HF_SET_NX, 0));
+    assert_value(f->other, k, bytes("v"));
+    expect_status(HF_OK, hf_value_delete(f->client, k, ERR));
+    expect_status(HF_OK, set(f, k, bytes("v"), HF_SET_NX, 0));
+    expect_status(HF_OK, hf_value_delete(f->client, k, ERR));
+}
+
+static void set_nx_ex_frees_the_lock_by_itself(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = bytes("lockKey");
+
+    expect_status(HF_OK, set(f, key, bytes("value"), HF_SET_NX, 3 * 1000));
+    assert_ttl(f->client, key, 3 * 1000);
+    expect_status(HF_CONFLICT,
+                  set(f, key, bytes("value"), HF_SET_NX, 3 * 1000));
+    expect_status(HF_OK, hf_key_touch(f->client, key, 30, ERR));
+    expect_soon(set(f, key, bytes("value"), HF_SET_NX, 3 * 1000) == HF_OK,
+                1000);
+    expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
+}
+
+static void table_of_set_conditions(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = bytes("mykey");
+    hf_value_set_options get = HF_VALUE_SET_OPTIONS_INIT;
+    hf_buffer previous = HF_BUFFER_INIT;
+
+    expect_status(HF_NOT_FOUND, set(f, key, bytes("value"), HF_SET_XX, 0));
+    expect_status(HF_OK, set(f, key, bytes("value"), HF_SET_NX, 0));
+    expect_status(HF_CONFLICT, set(f, key, bytes("value"), HF_SET_NX, 0));
+    expect_status(HF_OK, set(f, key, bytes("value"), HF_SET_XX, 0));
+    get.flags = HF_SET_GET;
+    expect_status(HF_OK, hf_value_set(f->client, key, bytes("newvalue"), &get,
+                                      &previous, ERR));
+    assert_buffer(&previous, bytes("value"));
+    assert_value(f->client, key, bytes("newvalue"));
+    expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
+}
+
+static void table_of_set_times(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = bytes("mykey");
+    hf_value_set_options at = HF_VALUE_SET_OPTIONS_INIT;
+
+    expect_status(HF_OK, set(f, key, bytes("value"), 0, 10 * 1000));
+    assert_ttl(f->client, key, 10 * 1000);
+    expect_status(HF_OK, set(f, key, bytes("new"), HF_SET_KEEPTTL, 0));
+    assert_value(f->client, key, bytes("new"));
+    assert_ttl(f->client, key, 10 * 1000);
+    /* EXAT 1672531199, PXAT 1672531199000: the last second of 2022, which by
+     * now is a way to delete. */
+    at.expires_unix_ms = INT64_C(1672531199000);
+    expect_status(HF_OK,
+                  hf_value_set(f->client, key, bytes("value"), &at, NULL, ERR));
+    assert_no_key(f->client, key);
+    at.expires_unix_ms = (test_unix_ms() / 1000 + 10) * 1000;
+    expect_status(HF_OK,
+                  hf_value_set(f->client, key, bytes("value"), &at, NULL, ERR));
+    assert_ttl(f->client, key, 10 * 1000);
+    expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
+}
+
+/* The article's commands of the same table, word for word. */
+static void table_of_set_by_command(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = bytes("mykey");
+    hf_script *script = fixture_script(
+        f, f->client,
+        "local c, k = redis.call, KEYS[1] return {"
+        "c('SET', k, 'value', 'XX'), c('SET', k, 'value', 'NX'), "
+        "c('SET', k, 'value', 'NX'), c('SET', k, 'newvalue', 'GET'), "
+        "c('SET', k, 'value', 'EX', 10), c('TTL', k), "
+        "c('SET', k, 'value', 'PX', 10000), c('TTL', k), "
+        "c('SET', k, 'value', 'KEEPTTL'), c('TTL', k), "
+        "c('SET', k, 'value', 'EXAT', 1672531199), c('EXISTS', k), "
+        "c('SET', k, 'value', 'PXAT', 1672531199000), c('EXISTS', k)}");
+    static const char *const wanted[] = {"-",  "OK", "-",  "value", "OK",
+                                         "10", "OK", "10", "OK",    "10",
+                                         "OK", "0",  "OK", "0"};
+    hf_reply *reply = NULL;
+
+    expect_status(HF_OK, hf_script_run(script, &key, 1, NULL, 0, &reply, ERR));
+    assert_int_equal(hf_reply_count(reply), 14);
+    for (size_t i = 0; i < 14; i++) {
+        const hf_reply *part = hf_reply_at(reply, i);
+
+        if (hf_reply_type(part) == HF_REPLY_INTEGER) {
+            assert_true(hf_reply_integer(part) ==
+                        (wanted[i][0] == '0' ? 0 : 10));
+        } else if (wanted[i][0] == '-') {
+            assert_int_equal(hf_reply_type(part), HF_REPLY_NIL);
+        } else {
+            assert_bytes(hf_str(wanted[i]), hf_reply_bytes(part));
+        }
+    }
+    hf_reply_free(reply);
+}
+
+/* setIfAbsent(key, "123", 600, SECONDS), run twice. */
+static void set_if_absent_is_true_and_then_false(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = bytes("yang37");
+
+    expect_status(HF_OK, set(f, key, bytes("123"), HF_SET_NX, 600 * 1000));
+    assert_value(f->client, key, bytes("123"));
+    assert_ttl(f->client, key, 600 * 1000);
+    expect_status(HF_OK, hf_key_touch(f->client, key, 500 * 1000, ERR));
+    expect_status(HF_CONFLICT,
+                  set(f, key, bytes("123"), HF_SET_NX, 600 * 1000));
+    assert_value(f->client, key, bytes("123"));
+    assert_ttl(f->client, key, 500 * 1000);
+    expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
+}
+
+/* ------------------------------------------------------- Redisson's scripts */
+
+static const char redisson_acquire[] =
+    "if (redis.call('exists', KEYS[1]) == 0) then "
+    "redis.call('hincrby', KEYS[1], ARGV[2], 1); "
+    "redis.call('pexpire', KEYS[1], ARGV[1]); "
+    "return nil; "
+    "end; "
+    "if (redis.call('hexists', KEYS[1], ARGV[2]) == 1) then "
+    "redis.call('hincrby', KEYS[1], ARGV[2], 1); "
+    "redis.call('pexpire', KEYS[1], ARGV[1]); "
+    "return nil; "
+    "end; "
+    "return redis.call('pttl', KEYS[1]);";
+
+static const char redisson_renew[] =
+    "if (redis.call('hexists', KEYS[1], ARGV[2]) == 1) then "
+    "redis.call('pexpire', KEYS[1], ARGV[1]); return 1; end; return 0;";
+
+/* Instance id and thread id, as the article shows them. */
+static const hf_bytes node_1 = {"e0da9704-ebb4-4e9f-a6e4-ca490f176c42:76", 39};
+static const hf_bytes node_2 = {"017adcbf-08d9-449d-8c93-c82819799842:84", 39};
+static const hf_bytes redisson_name = {"yang37", 6};
+
+static hf_reply *redisson(hf_script *script, hf_bytes owner)
+{
+    const hf_bytes args[] = {bytes("30000"), owner};
+    hf_reply *reply = NULL;
+
+    expect_status(
+        HF_OK, hf_script_run(script, &redisson_name, 1, args, 2, &reply, ERR));
+    return reply;
+}
+
+static void redisson_acquire_counts_its_owner_and_refuses_another(void **state)
+{
+    fixture *f = *state;
+    hf_script *acquire = fixture_script(f, f->client, redisson_acquire);
+    hf_reply *reply = redisson(acquire, node_1);
+
+    assert_int_equal(hf_reply_type(reply), HF_REPLY_NIL);
+    hf_reply_free(reply);
+    assert_field(f->other, redisson_name, node_1, bytes("1"));
+    assert_ttl(f->other, redisson_name, 30000);
+    expect_status(HF_OK, hf_key_touch(f->client, redisson_name, 25000, ERR));
+    reply = redisson(acquire, node_2);
+    assert_int_equal(hf_reply_type(reply), HF_REPLY_INTEGER);
+    assert_true(hf_reply_integer(reply) > 20000 &&
+                hf_reply_integer(reply) <= 25000);
+    hf_reply_free(reply);
+    reply = redisson(acquire, node_1);
+    assert_int_equal(hf_reply_type(reply), HF_REPLY_NIL);
+    hf_reply_free(reply);
+    assert_field(f->other, redisson_name, node_1, bytes("2"));
+    assert_ttl(f->other, redisson_name, 30000);
+    expect_status(HF_OK, hf_hash_delete(f->client, redisson_name, ERR));
+}
+
+static void redisson_renews_for_its_owner_only(void **state)
+{
+    fixture *f = *state;
+    hf_script *renew = fixture_script(f, f->client, redisson_renew);
+    hf_reply *reply =
+        redisson(fixture_script(f, f->client, redisson_acquire), node_1);
+
+    hf_reply_free(reply);
+    expect_status(HF_OK, hf_key_touch(f->client, redisson_name, 25000, ERR));
+    reply = redisson(renew, node_2);
+    assert_true(hf_reply_integer(reply) == 0);
+    hf_reply_free(reply);
+    assert_ttl(f->other, redisson_name, 25000);
+    reply = redisson(renew, node_1);
+    assert_true(hf_reply_integer(reply) == 1);
+    hf_reply_free(reply);
+    assert_ttl(f->other, redisson_name, 30000);
+    expect_status(HF_OK, hf_hash_delete(f->client, redisson_name, ERR));
+}
+
+/* A lock of Redisson is a hash: ours says so instead of breaking in. */
+static void our_lock_meets_redissons(void **state)
+{
+    fixture *f = *state;
+    hf_lock *lock = fixture_lock(f, f->client, redisson_name, NULL);
+    hf_reply *reply =
+        redisson(fixture_script(f, f->client, redisson_acquire), node_1);
+
+    hf_reply_free(reply);
+    expect_status(HF_WRONG_TYPE, hf_lock_try(lock, ERR));
+    assert_field(f->other, redisson_name, node_1, bytes("1"));
+    expect_status(HF_OK, hf_hash_delete(f->client, redisson_name, ERR));
+}
+
+/* ----------------------------------------------------------------- our lock */
+
+static void our_lock_is_reentrant_and_refuses_another(void **state)
+{
+    fixture *f = *state;
+    hf_lock *lock = fixture_lock(f, f->client, redisson_name, NULL);
+    hf_lock *other = fixture_lock(f, f->other, redisson_name, NULL);
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    assert_ttl(f->other, redisson_name, 30000);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_HELD, hf_lock_try(other, ERR));
+    expect_status(HF_TIMEOUT, hf_lock_acquire(other, 100, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    expect_status(HF_HELD, hf_lock_try(other, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    expect_status(HF_OK, hf_lock_try(other, ERR));
+    expect_status(HF_OK, hf_lock_release(other, ERR));
+}
+
+/* The article sees the time to live at 25 s, and later at 29 s. */
+static void our_lock_is_renewed(void **state)
+{
+    fixture *f = *state;
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *lock;
+    int64_t ttl_ms = 0;
+
+    opts.ttl_ms = 600;
+    lock = fixture_lock(f, f->client, redisson_name, &opts);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    for (int i = 0; i < 3; i++) {
+        expect_soon(hf_key_ttl(f->other, redisson_name, &ttl_ms, NULL) ==
+                            HF_OK &&
+                        ttl_ms < 520,
+                    1000);
+        expect_soon(hf_key_ttl(f->other, redisson_name, &ttl_ms, NULL) ==
+                            HF_OK &&
+                        ttl_ms > 560,
+                    1000);
+    }
+    assert_true(hf_lock_is_held(lock));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    assert_no_key(f->other, redisson_name);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(setnx_and_del_are_a_lock),
+        fixture_test(set_nx_ex_frees_the_lock_by_itself),
+        fixture_test(table_of_set_conditions),
+        fixture_test(table_of_set_times),
+        fixture_test(table_of_set_by_command),
+        fixture_test(set_if_absent_is_true_and_then_false),
+        fixture_test(redisson_acquire_counts_its_owner_and_refuses_another),
+        fixture_test(redisson_renews_for_its_owner_only),
+        fixture_test(our_lock_meets_redissons),
+        fixture_test(our_lock_is_reentrant_and_refuses_another),
+        fixture_test(our_lock_is_renewed),
+    };
+
+    return fixture_run(tests);
+}
