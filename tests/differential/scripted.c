@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scripted.c - commands that are compared inside a script. */
+#include "scripted.h"
+
+#include "grammar.h"
+
+/* What a whole scan gives, each once and in order. The cursor is the word "0"
+ * that is there. ZSCAN's large scores are whole numbers digit by digit in a
+ * small sorted set of Redis and are not in a large one. */
+#define SCAN                                                                   \
+    "local words, seen, names, out = ARGV, {}, {}, {}\n"                       \
+    "local at = words[1]:lower() == 'scan' and 2 or 3\n"                       \
+    "local pairs_of = words[1]:lower() == 'hscan' or "                         \
+    "words[1]:lower() == 'zscan'\n"                                            \
+    "local step = pairs_of and 2 or 1\n"                                       \
+    "for call = 1, 100000 do\n"                                                \
+    "    local reply = redis.call(unpack(words))\n"                            \
+    "    for i = 1, #reply[2], step do\n"                                      \
+    "        local name = reply[2][i]\n"                                       \
+    "        local value = pairs_of and reply[2][i + 1] or ''\n"               \
+    "        if words[1]:lower() == 'zscan' then\n"                            \
+    "            value = string.format('%.17g', tonumber(value))\n"            \
+    "        end\n"                                                            \
+    "        if not seen[name] then names[#names + 1] = name end\n"            \
+    "        seen[name] = value\n"                                             \
+    "    end\n"                                                                \
+    "    words[at] = reply[1]\n"                                               \
+    "    if reply[1] == '0' then break end\n"                                  \
+    "end\n"                                                                    \
+    "table.sort(names)\n"                                                      \
+    "for _, name in ipairs(names) do\n"                                        \
+    "    out[#out + 1] = name\n"                                               \
+    "    out[#out + 1] = seen[name]\n"                                         \
+    "end\n"                                                                    \
+    "return out\n"
+
+/* Ranges of members are defined only where all scores are the same. */
+#define LEX                                                                    \
+    "local key = table.remove(ARGV, 1)\n"                                      \
+    "redis.call('zunionstore', 'same', 1, key, 'weights', 0)\n"                \
+    "local out = {redis.pcall(unpack(ARGV))}\n"                                \
+    "out[2] = redis.call('zrange', 'same', 0, -1)\n"                           \
+    "out[3] = redis.call('zrange', 'stored', 0, -1)\n"                         \
+    "redis.call('del', 'same', 'stored')\n"                                    \
+    "return out\n"
+
+const scripted_row scripted_rows[] = {
+    {"key", 3, "scan 0 *(match J|count N|type Y)", SCAN},
+    {"hash", 3, "hscan K 0 *(match J|count N)", SCAN},
+    {"zset", 3, "zscan K 0 *(match J|count N)", SCAN},
+    {"zset", 5, "K (zrangebylex|zrevrangebylex) same X X *(limit N N)", LEX},
+    {"zset", 2, "K (zrangebylex|zrevrangebylex) same X X ?withscores", LEX},
+    {"zset", 4, "K zrange same X X bylex *(rev|limit N N)", LEX},
+    {"zset", 3, "K zrangestore stored same X X bylex *(rev|limit N N)", LEX},
+    {"zset", 3, "K zlexcount same X X", LEX},
+    {"zset", 3, "K zremrangebylex same X X", LEX},
+};
+
+const size_t scripted_row_count =
+    sizeof(scripted_rows) / sizeof(scripted_rows[0]);
+
+op scripted_make(maker *make, const scripted_row *row)
+{
+    op made = grammar_words(make, row->words);
+
+    made.kind = OP_SCRIPT;
+    made.source = row->source;
+    return made;
+}

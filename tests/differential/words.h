@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * words.h - making up single words, by kind:
+ *
+ *   K  one of the round's keys        F  field               V  any value
+ *   E  member, no two alike in the beginning of a long one
+ *   I  integer                        D  score               B  bound of scores
+ *   R  rank                           N  count               C  channel
+ *   T  P  time to live in s, ms, long or refused
+ *   S  M  instant in s, ms, far or past
+ *   X  bound of members              J  pattern             Y  name of a type
+ *   W  BY of SORT, the same for all   Q  ... or not         O  U  one such each
+ *   G  GET of SORT                    A  SHA-1              L  Lua
+ *
+ * Each kind also gives some words that are none of it.
+ */
+#ifndef TESTS_DIFFERENTIAL_WORDS_H
+#define TESTS_DIFFERENTIAL_WORDS_H
+
+#include "holdfast.h"
+#include "prng.h"
+#include "util/arena.h"
+
+typedef struct maker {
+    prng random;
+    hf__arena *arena; /* of the words */
+    const hf_bytes *keys;
+    size_t key_count;
+    /* No instant twice: the store keeps them on another clock, and the same
+     * one may differ by 1 ms from one time to the next. */
+    bool distinct_instants;
+} maker;
+
+/* How many keys there are to choose a round's from. */
+size_t word_key_count(void);
+hf_bytes word_key(hf__arena *arena, size_t index);
+
+hf_bytes word_make(maker *make, char kind);
+
+#endif
