@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ceiling_redis.c - see ceiling.h. The scripts are those of the library, whose
+ * own run comes first and leaves them on the server.
+ */
+#include "ceiling.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "script/script.h"
+
+#define LOCK "bench-ceiling"
+#define OWNER "0123456789abcdef0123456789abcdef"
+
+typedef struct message {
+    char text[512];
+    size_t size;
+} message;
+
+struct ceiling_redis {
+    int fd;
+    message acquire;
+    message release;
+};
+
+static void add(message *m, const char *word)
+{
+    int size = snprintf(m->text + m->size, sizeof(m->text) - m->size,
+                        "$%zu\r\n%s\r\n", strlen(word), word);
+
+    m->size += (size_t)size;
+}
+
+static void begin(message *m, int words, uint32_t script, const char *keys)
+{
+    m->size = (size_t)snprintf(m->text, sizeof(m->text), "*%d\r\n", words);
+    add(m, "EVALSHA");
+    add(m, hf__scripts[script].sha1);
+    add(m, keys);
+    add(m, LOCK);
+}
+
+static void format_messages(ceiling_redis *ceiling)
+{
+    message *m = &ceiling->acquire;
+
+    begin(m, 10, HF__SCRIPT_LOCK_ACQUIRE, "3");
+    add(m, "hf:token:{" LOCK "}");
+    add(m, "hf:wait:{" LOCK "}");
+    add(m, OWNER);
+    add(m, "30000");
+    add(m, "");
+    add(m, "0");
+    m = &ceiling->release;
+    begin(m, 6, HF__SCRIPT_LOCK_RELEASE, "2");
+    add(m, "hf:wait:{" LOCK "}");
+    add(m, OWNER);
+}
+
+ceiling_redis *ceiling_redis_open(const char *socket_path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    ceiling_redis *ceiling = calloc(1, sizeof(*ceiling));
+
+    if (ceiling == NULL || strlen(socket_path) >= sizeof(address.sun_path)) {
+        free(ceiling);
+        return NULL;
+    }
+    memcpy(address.sun_path, socket_path, strlen(socket_path));
+    ceiling->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(ceiling->fd, (struct sockaddr *)&address, sizeof(address)) !=
+        0) {
+        bench_fail("cannot connect to %s", socket_path);
+        ceiling_redis_close(ceiling);
+        return NULL;
+    }
+    format_messages(ceiling);
+    return ceiling;
+}
+
+/* Both scripts answer with one integer in one packet. */
+static bool round_trip(int fd, const message *m)
+{
+    char reply[512];
+    ssize_t size;
+
+    if (send(fd, m->text, m->size, MSG_NOSIGNAL) != (ssize_t)m->size)
+        return bench_fail("cannot send");
+    size = recv(fd, reply, sizeof(reply) - 1, 0);
+    if (size < 4 || reply[0] != ':' || reply[size - 1] != '\n') {
+        reply[size > 0 ? size : 0] = '\0';
+        return bench_fail("unexpected reply: %s", reply);
+    }
+    return true;
+}
+
+bool ceiling_redis_run(void *user, int64_t count)
+{
+    ceiling_redis *ceiling = user;
+
+    for (int64_t i = 0; i < count; i++) {
+        if (!round_trip(ceiling->fd, &ceiling->acquire) ||
+            !round_trip(ceiling->fd, &ceiling->release))
+            return false;
+    }
+    return true;
+}
+
+void ceiling_redis_close(ceiling_redis *ceiling)
+{
+    if (ceiling == NULL)
+        return;
+    if (ceiling->fd >= 0)
+        close(ceiling->fd);
+    free(ceiling);
+}
