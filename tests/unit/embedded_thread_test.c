@@ -17,7 +17,7 @@ static place at;
 static int set_up(void **state)
 {
     (void)state;
-    make_place(&at, "volatile", "?max_size=16M");
+    make_place(&at, "volatile", "?max_size=256M");
     at.store = must_open(at.url, NULL);
     return 0;
 }
