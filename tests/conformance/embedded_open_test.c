@@ -122,6 +122,8 @@ static void foreign_directory_is_left_alone(void **state)
     write_file(path, 5000);
     make_url(f, "foreign", "", url);
     expect_status(HF_INVALID, open_url(url, &client));
+    assert_non_null(strstr(expect_message(), "/foreign\": "));
+    assert_null(strstr(expect_message(), ": :"));
     assert_null(client);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_size, 5000);

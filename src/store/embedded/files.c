@@ -128,7 +128,7 @@ static hf_status open_directory(const hf__place *place, int *fd, hf_error *err)
     if (mkdir(place->path, 0700) != 0 && errno != EEXIST) {
         number = errno;
         (void)hf__files_fail(err, number, "cannot create the store");
-        hf__fail_prefix(err, "%s: ", text);
+        hf__fail_prefix(err, "%s", text);
         return hf__files_fail(NULL, number, "");
     }
     *fd = open(place->path, flags);
@@ -140,7 +140,7 @@ static hf_status open_directory(const hf__place *place, int *fd, hf_error *err)
     if (number == ENOTDIR)
         return hf__fail(err, HF_INVALID, "%s is not a directory", text);
     (void)hf__files_fail(err, number, "cannot open the store");
-    hf__fail_prefix(err, "%s: ", text);
+    hf__fail_prefix(err, "%s", text);
     return hf__files_fail(NULL, number, "");
 }
 

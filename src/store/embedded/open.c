@@ -425,7 +425,7 @@ hf_status hf__env_open(const hf__place *place, int64_t deadline_ms,
         close(dir_fd);
         if (status != HF_OK)
             hf__fail_prefix(
-                err, "%s: ",
+                err, "%s",
                 hf__quoted(text, hf_view(place->path, strlen(place->path))));
     }
     hf__registry_unlock();

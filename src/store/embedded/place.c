@@ -60,7 +60,7 @@ static hf_status make_home(char *home, size_t size, hf_error *err)
         int number = errno;
 
         (void)hf__files_fail(err, number, "cannot create the folder");
-        hf__fail_prefix(err, "\"%s\": ", home);
+        hf__fail_prefix(err, "\"%s\"", home);
         return hf__files_fail(NULL, number, "");
     }
     if (lstat(home, &info) != 0 || !S_ISDIR(info.st_mode) ||
