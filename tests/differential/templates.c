@@ -452,10 +452,9 @@ static const char *const names[] = {
     "redis.LOG_WARNING",
 };
 
-#define LIST(table)                                                            \
-    {                                                                          \
-        table, sizeof(table) / sizeof((table)[0])                              \
-    }
+/* clang-format off */
+#define LIST(table) { table, sizeof(table) / sizeof((table)[0]) }
+/* clang-format on */
 
 const template_kind template_kinds[] = {
     {'n', LIST(number_leaves), LIST(numbers)},

@@ -12,10 +12,9 @@
 #include "op.h"
 #include "words_keys.h"
 
-#define TEXT(literal)                                                          \
-    {                                                                          \
-        literal, sizeof(literal) - 1                                           \
-    }
+/* clang-format off */
+#define TEXT(literal) { literal, sizeof(literal) - 1 }
+/* clang-format on */
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 /* Names around the longest that LMDB takes as they are, and pairs that differ

@@ -6,10 +6,9 @@
 
 #include "op.h"
 
-#define TEXT(literal)                                                          \
-    {                                                                          \
-        literal, sizeof(literal) - 1                                           \
-    }
+/* clang-format off */
+#define TEXT(literal) { literal, sizeof(literal) - 1 }
+/* clang-format on */
 #define PICK(make, table)                                                      \
     ((table)[prng_below(&(make)->random, sizeof(table) / sizeof((table)[0]))])
 

@@ -7,7 +7,9 @@
 #include "store/embedded/dispatch.h"
 #include "store/embedded/number.h"
 
-#define STRING_MAX (size_t) HF_VALUE_MAX
+/* clang-format off */
+#define STRING_MAX ((size_t)HF_VALUE_MAX)
+/* clang-format on */
 
 static void say_content(hf__tx *tx, hf__record *record)
 {

@@ -6,7 +6,9 @@
 
 #include "store/embedded/dispatch.h"
 
-#define STRING_MAX (int64_t) HF_VALUE_MAX
+/* clang-format off */
+#define STRING_MAX ((int64_t)HF_VALUE_MAX)
+/* clang-format on */
 
 /* From places that may count from the end to those of the first and the last
  * byte. false: nothing lies between them. */
