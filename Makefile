@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test lint asan tsan bench install format
+.PHONY: help deps build demo test lint asan tsan fuzz bench install format
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\): [^#]*## /\1|/p' $(MAKEFILE_LIST) | \
@@ -39,6 +39,11 @@ tsan: deps ## run every test under ThreadSanitizer
 	@cmake --preset tsan >/dev/null
 	@cmake --build --preset tsan
 	@ctest --preset tsan
+
+fuzz: deps ## run each fuzzer for a minute (SECONDS=600: longer)
+	@tools/deps.sh fuzz
+	@cmake --preset fuzz -DHF_FUZZ_SECONDS=$(or $(SECONDS),60) >/dev/null
+	@cmake --build --preset fuzz -j 1
 
 bench: deps ## build, then run the benchmarks
 	@$(MAKE) build

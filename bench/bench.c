@@ -5,28 +5,58 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-static double now_s(void)
+void bench_lock_name(char name[BENCH_NAME_SIZE], const bench_load *load,
+                     int number)
+{
+    if (load->adjacent)
+        snprintf(name, BENCH_NAME_SIZE, "lock-%06d", number);
+    else
+        snprintf(name, BENCH_NAME_SIZE, "key-%06d-lock",
+                 number * (load->others / load->locks));
+}
+
+void bench_other_name(char name[BENCH_NAME_SIZE], int number)
+{
+    snprintf(name, BENCH_NAME_SIZE, "key-%06d", number);
+}
+
+static double read_s(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Run until the slice is over, in steps that grow while they are short. */
-static bool run_slice(const bench_subject *subject, double *ops_per_s)
+double bench_now_s(void)
 {
+    return read_s(CLOCK_MONOTONIC);
+}
+
+double bench_cpu_s(void)
+{
+    return read_s(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* Run until the slice is over, in steps that grow while they are short. */
+static bool run_slice(const bench_subject *subject, int slice_ms,
+                      double *ops_per_s)
+{
+    double (*now_s)(void) = subject->busy ? bench_cpu_s : bench_now_s;
     double start = now_s(), spent = 0;
     int64_t done = 0, step = 16;
 
-    while (spent < BENCH_SLICE_MS / 1e3) {
+    if (subject->timed != NULL)
+        return subject->timed(subject->user, slice_ms, ops_per_s);
+    while (spent < slice_ms / 1e3) {
         if (!subject->run(subject->user, step))
             return false;
         done += step;
         spent = now_s() - start;
-        if (spent < BENCH_SLICE_MS / 1e4)
+        if (spent < slice_ms / 1e4)
             step *= 2;
     }
     *ops_per_s = (double)done / spent;
@@ -41,42 +71,67 @@ static int by_ratio(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-bool bench_compare(const bench_subject *subject, const bench_subject *ceiling,
-                   bench_result *result)
+bool bench_compare(const bench_run *run, const bench_subject *subject,
+                   const bench_subject *ceiling, bench_result *result)
 {
-    bench_result pairs[BENCH_PAIRS];
+    bench_result pairs[BENCH_PAIRS_MAX];
     double warm_up;
 
-    if (!run_slice(subject, &warm_up) || !run_slice(ceiling, &warm_up))
+    if (!run_slice(subject, run->slice_ms, &warm_up) ||
+        !run_slice(ceiling, run->slice_ms, &warm_up))
         return false;
-    for (int i = 0; i < BENCH_PAIRS; i++) {
+    for (int i = 0; i < run->pairs; i++) {
         bench_result *pair = &pairs[i];
 
-        if (!run_slice(subject, &pair->ops_per_s) ||
-            !run_slice(ceiling, &pair->ceiling_ops_per_s))
+        if (!run_slice(subject, run->slice_ms, &pair->ops_per_s) ||
+            !run_slice(ceiling, run->slice_ms, &pair->ceiling_ops_per_s))
             return false;
         pair->ratio = pair->ops_per_s / pair->ceiling_ops_per_s;
     }
-    qsort(pairs, BENCH_PAIRS, sizeof(pairs[0]), by_ratio);
-    *result = pairs[BENCH_PAIRS / 2];
+    qsort(pairs, (size_t)run->pairs, sizeof(pairs[0]), by_ratio);
+    *result = pairs[run->pairs / 2];
     return true;
 }
 
-void bench_print(bool json, const char *bench, const char *store, int threads,
+static void print_json(const bench_figure *figure, const bench_result *result,
+                       double us)
+{
+    printf("{\"bench\":\"%s\",\"store\":\"%s\",\"threads\":%d,"
+           "\"ops_per_s\":%.0f,\"us_per_op\":%.3f,\"ceiling\":\"%s\","
+           "\"ceiling_ops_per_s\":%.0f,\"ratio\":%.3f",
+           figure->name, figure->store, figure->threads, result->ops_per_s, us,
+           figure->ceiling, result->ceiling_ops_per_s, result->ratio);
+    if (figure->asked_ratio > 0)
+        printf(",\"asked_ratio\":%.2f,\"met\":%s", figure->asked_ratio,
+               result->ratio >= figure->asked_ratio ? "true" : "false");
+    if (figure->asked_us > 0)
+        printf(",\"asked_us\":%.2f,\"met\":%s", figure->asked_us,
+               us <= figure->asked_us ? "true" : "false");
+    puts("}");
+}
+
+static void print_line(const bench_figure *figure, const bench_result *result,
+                       double us)
+{
+    printf("%-18s %-22s %2d thread(s) %10.0f op/s; %s %.0f op/s; ratio %.3f",
+           figure->name, figure->store, figure->threads, result->ops_per_s,
+           figure->ceiling, result->ceiling_ops_per_s, result->ratio);
+    if (figure->asked_ratio > 0)
+        printf(" (asked %.2f)", figure->asked_ratio);
+    if (figure->asked_us > 0)
+        printf("; %.2f us (asked %.2f)", us, figure->asked_us);
+    putchar('\n');
+}
+
+void bench_print(const bench_run *run, const bench_figure *figure,
                  const bench_result *result)
 {
-    const char *form =
-        json ? "{\"bench\":\"%s\",\"store\":\"%s\",\"threads\":%d,"
-               "\"ops_per_s\":%.0f,\"ceiling_ops_per_s\":%.0f,"
-               "\"ratio\":%.3f}\n"
-             : "%-22s %-18s %2d thread(s) %10.0f op/s, ceiling %10.0f op/s, "
-               "ratio %.3f\n";
+    double us = 1e6 / result->ops_per_s;
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    printf(form, bench, store, threads, result->ops_per_s,
-           result->ceiling_ops_per_s, result->ratio);
-#pragma GCC diagnostic pop
+    if (run->json)
+        print_json(figure, result, us);
+    else
+        print_line(figure, result, us);
     fflush(stdout);
 }
 
@@ -90,4 +145,28 @@ bool bench_fail(const char *format, ...)
     fputc('\n', stderr);
     va_end(args);
     return false;
+}
+
+char *bench_make_directory(const char *parent)
+{
+    char path[BENCH_PATH_SIZE];
+    int size = snprintf(path, sizeof(path), "%s/holdfast-bench-XXXXXX", parent);
+
+    if (size < 0 || (size_t)size >= sizeof(path) || mkdtemp(path) == NULL) {
+        bench_fail("cannot make a directory in %s", parent);
+        return NULL;
+    }
+    return strdup(path);
+}
+
+void bench_remove_directory(char *directory)
+{
+    char command[BENCH_PATH_SIZE + 16];
+
+    if (directory == NULL)
+        return;
+    snprintf(command, sizeof(command), "rm -rf '%s'", directory);
+    if (system(command) != 0)
+        bench_fail("cannot remove %s", directory);
+    free(directory);
 }

@@ -12,12 +12,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Do `count` operations; false ends the benchmark. */
-typedef bool (*bench_fn)(void *user, int64_t count);
+/* How to measure, and where. */
+typedef struct bench_run {
+    bool json;
+    bool quick; /* only to see that it works: the figures mean little */
+    int pairs;
+    int slice_ms;
+    const char *memory; /* a directory of this run in /dev/shm */
+    const char *disk;   /* ... on a disk */
+} bench_run;
+
+/* Slices long enough to drown the clock, few enough to end in seconds. */
+#define BENCH_PAIRS 15
+#define BENCH_PAIRS_MAX 15
+#define BENCH_SLICE_MS 100
 
 typedef struct bench_subject {
-    bench_fn run;
+    /* Do `count` operations; false ends the benchmark. */
+    bool (*run)(void *user, int64_t count);
     void *user;
+    /* Or, if set: work for so long, and say how fast it went. */
+    bool (*timed)(void *user, int slice_ms, double *ops_per_s);
+    /* `run` by processor time of this thread: for what never waits, so that
+     * other programs on the machine do not count. */
+    bool busy;
 } bench_subject;
 
 typedef struct bench_result {
@@ -26,31 +44,50 @@ typedef struct bench_result {
     double ratio;
 } bench_result;
 
-/* Slices long enough to drown the clock, few enough to end in seconds. */
-#define BENCH_PAIRS 15
-#define BENCH_SLICE_MS 100
+/* What is printed of a result. Names need no quoting. */
+typedef struct bench_figure {
+    const char *name;
+    const char *store;
+    const char *ceiling;
+    int threads;
+    double asked_ratio; /* 0: not asked for */
+    double asked_us;    /* 0: not asked for; the most that one may take */
+} bench_figure;
 
 /* What lies in a store, and what is locked in turn. */
 typedef struct bench_load {
     const char *name;
     int locks;
-    int others; /* keys that nobody touches */
+    int others;    /* keys that nobody touches */
+    bool adjacent; /* the locks are neighbours, not spread among the others */
 } bench_load;
 
 #define BENCH_LOCKS_MAX 1000
-#define BENCH_LOCK "bench-lock-%04d"
-#define BENCH_OTHER "other-key-%06d"
 #define BENCH_NAME_SIZE 48
+#define BENCH_PATH_SIZE 160
+
+/* The names of a load's keys, by number. */
+void bench_lock_name(char name[BENCH_NAME_SIZE], const bench_load *load,
+                     int number);
+void bench_other_name(char name[BENCH_NAME_SIZE], int number);
+
+double bench_now_s(void);
+double bench_cpu_s(void); /* processor time of this thread */
 
 /* false: one of them failed. */
-bool bench_compare(const bench_subject *subject, const bench_subject *ceiling,
-                   bench_result *result);
+bool bench_compare(const bench_run *run, const bench_subject *subject,
+                   const bench_subject *ceiling, bench_result *result);
 
 /* One JSON object on one line, or one line for people. */
-void bench_print(bool json, const char *bench, const char *store, int threads,
+void bench_print(const bench_run *run, const bench_figure *figure,
                  const bench_result *result);
 
 /* A line on standard error that says what failed; returns false. */
 __attribute__((format(printf, 1, 2))) bool bench_fail(const char *format, ...);
+
+/* Make a directory of this run's own below `parent`; NULL: failed. */
+char *bench_make_directory(const char *parent);
+/* Remove it with all that is in it, and free its name. NULL is allowed. */
+void bench_remove_directory(char *directory);
 
 #endif

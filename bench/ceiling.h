@@ -8,8 +8,9 @@
 /*
  * One operation: two write transactions on a bare LMDB environment with the
  * volatile store's flags, with the reads and writes that a lock cannot do
- * without. Acquire: put the lock if it is not there, read the last token, put
- * the next. Release: read the lock's owner, delete the lock, look for waiters.
+ * without, on records of the same sizes. Acquire: put the lock if it is not
+ * there, read the last token, put the next. Release: read the lock's owner,
+ * delete the lock, look for waiters.
  */
 typedef struct ceiling_lmdb ceiling_lmdb;
 ceiling_lmdb *ceiling_lmdb_open(const char *directory, const bench_load *load);

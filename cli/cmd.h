@@ -34,6 +34,8 @@ extern const struct command value_commands[];
 extern const struct command hash_commands[];
 extern const struct command lock_commands[];
 extern const struct command script_commands[];
+extern const struct command store_commands[];
+extern const struct command doctor_commands[];
 
 /* Ends each of these tables. */
 /* clang-format off */

@@ -15,6 +15,7 @@ int exit_code_of(hf_status status)
     case HF_LOST:
     case HF_TIMEOUT:
     case HF_EXPIRED:
+    case HF_CANCELLED:
         return EXIT_NO;
     case HF_UNAVAILABLE:
         return EXIT_UNAVAILABLE;

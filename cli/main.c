@@ -26,7 +26,8 @@ struct noun {
 static const struct noun nouns[] = {
     {"run", run_commands},       {"value", value_commands},
     {"hash", hash_commands},     {"lock", lock_commands},
-    {"script", script_commands},
+    {"script", script_commands}, {"store", store_commands},
+    {"doctor", doctor_commands},
 };
 
 #define NOUN_COUNT (sizeof(nouns) / sizeof(nouns[0]))

@@ -44,6 +44,10 @@ enum option_id {
     OPT_IF,
     OPT_ABSENT,
     OPT_REPLACE,
+    OPT_SKIP,
+    OPT_OUTPUT,
+    OPT_MATCH,
+    OPT_REQUESTS,
     OPT_COUNT
 };
 

@@ -18,7 +18,13 @@ enum option_kind {
 };
 
 /* Options of the same non-zero rivalry exclude each other. */
-enum rivalry { RIVAL_NONE, RIVAL_WAIT, RIVAL_EXISTENCE, RIVAL_EXPIRY };
+enum rivalry {
+    RIVAL_NONE,
+    RIVAL_WAIT,
+    RIVAL_EXISTENCE,
+    RIVAL_EXPIRY,
+    RIVAL_PRESENT
+};
 
 struct option_spec {
     const char *letters;  /* each is a short form; NULL: none */

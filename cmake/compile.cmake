@@ -21,6 +21,13 @@ else()
     set(no_undefined LINKER:-z,defs)
 endif()
 
+if(HF_FUZZ)
+    if(NOT CMAKE_C_COMPILER_ID MATCHES Clang)
+        message(FATAL_ERROR "HF_FUZZ needs clang: -DCMAKE_C_COMPILER=clang")
+    endif()
+    add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 function(hf_compile target)
     target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
     target_compile_options(${target} PRIVATE ${hf_warnings})

@@ -12,6 +12,7 @@ pkg_check_modules(holdfast_lua REQUIRED IMPORTED_TARGET lua5.1)
 pkg_check_modules(holdfast_cjson REQUIRED IMPORTED_TARGET lua5.1-cjson)
 pkg_check_modules(holdfast_bitop REQUIRED IMPORTED_TARGET lua5.1-bitop)
 pkg_check_modules(holdfast_uv REQUIRED IMPORTED_TARGET libuv>=1.44)
+pkg_check_modules(holdfast_ssl REQUIRED IMPORTED_TARGET openssl>=3.0)
 
 set(library_dependencies
     PkgConfig::holdfast_lmdb
@@ -19,5 +20,6 @@ set(library_dependencies
     PkgConfig::holdfast_bitop
     PkgConfig::holdfast_lua
     PkgConfig::holdfast_uv
+    PkgConfig::holdfast_ssl
     Threads::Threads
     m)

@@ -14,7 +14,9 @@
  *   where a parameter says otherwise.
  *   Beside those a function lists, any call to a store may answer
  *   HF_UNSUPPORTED (the server lacks something), HF_FULL (it refuses all
- *   writes), HF_SCRIPT or HF_CORRUPT (it answers what it should not).
+ *   writes), HF_SCRIPT or HF_CORRUPT (it answers what it should not; or the
+ *   files of an embedded store were removed, replaced or cut short: close the
+ *   client and open the store anew).
  * - **Errors.** The last parameter may be NULL. Otherwise it is filled on
  *   every status but HF_OK and left alone on HF_OK.
  * - **Time.** Durations are milliseconds (`_ms`). Local instants are
@@ -99,6 +101,7 @@ extern "C" {
     X(LOST, 103, "the lock was lost to another owner or to time")              \
     X(TIMEOUT, 104, "the wait ended before the answer was yes")                \
     X(EXPIRED, 105, "the lease had already ended; nobody holds it")            \
+    X(CANCELLED, 106, "the call was cancelled; nothing was applied")           \
     X(UNAVAILABLE, 200, "the store is not reachable; nothing was applied")     \
     X(FULL, 201, "the store has no room; nothing was applied")                 \
     X(INDETERMINATE, 300, "sent, but no answer came: it may be applied")       \
@@ -272,14 +275,20 @@ typedef struct hf_client_options {
  * wrong address or password shows here. An embedded store is created if it is
  * not there.
  *
- * | URL | store |
- * |---|---|
- * | `volatile:[NAME]`, `volatile:/DIR` | embedded, in memory, shared by this
- * user's processes, gone at reboot | | `file:/DIR[?durability=commit]` |
- * embedded, on disk; an acknowledged write survives a power cut | |
- * `redis://[user:password@]host[:6379][/db]`, `valkey://...` | one server over
- * TCP | | `redis+unix:///path/socket[?db=N]`, `valkey+unix://...` | one server
- * over a unix socket |
+ * - `volatile:[NAME]`, `volatile:/DIR`: embedded, in memory, shared by this
+ *   user's processes, gone at reboot
+ * - `file:/DIR[?durability=commit]`: embedded, on disk; an acknowledged write
+ *   survives a power cut
+ * - `file:/DIR?durability=flush`: the same, faster; a power cut loses at most
+ *   what was acknowledged within one second, a killed process nothing
+ * - `redis://[user:password@]host[:6379][/db]`, `valkey://...`: one server over
+ *   TCP
+ * - `rediss://...`, `valkeys://...`: the same over TLS, with the certificate's
+ *   chain and name verified; parameters `tls_ca=FILE`, `tls_ca_dir=DIR`,
+ *   `tls_cert=FILE` with `tls_key=FILE`, `tls_name=NAME`,
+ *   `tls_verify=full|ca|none`
+ * - `redis+unix:///path/socket[?db=N]`, `valkey+unix://...`: one server over a
+ *   unix socket
  *
  * Both embedded forms take `?max_size=BYTES` (suffixes K, M, G; default 1G).
  *
@@ -298,7 +307,9 @@ typedef struct hf_client_options {
  *                         library, the server is older than 7.0, or the
  *                         directory is on a network file system
  * @retval HF_UNAVAILABLE  no server answered within connect_ms
- * @retval HF_DENIED       password or file permission refused
+ * @retval HF_DENIED       password or file permission refused, or a certificate
+ *                         is not trusted, ours by the server or the server's
+ *                         by us
  * @retval HF_FULL         no room to create the embedded store
  * @retval HF_CORRUPT      the store is damaged
  * @retval HF_SYSTEM       an operating system call failed
@@ -352,7 +363,7 @@ HF_API HF_MUST_USE hf_status hf_key_ttl(hf_client *client, hf_bytes key,
  * @param client  open client
  * @param key     the key
  * @param ttl_ms  1..#HF_TTL_MAX_MS from now on the store's clock; -1: the key
- *                shall not expire (two requests if it does not anyway)
+ *                shall not expire
  * @param err     [out] may be NULL
  *
  * @retval HF_OK             the key lives that long from now
@@ -1250,6 +1261,896 @@ HF_API size_t hf_reply_count(const hf_reply *reply);
  * Never blocks. Since 0.1.
  */
 HF_API const hf_reply *hf_reply_at(const hf_reply *reply, size_t index);
+
+/* ------------------------------------------------------------ asynchronous */
+
+/**
+ * An asynchronous call under way, for hf_call_cancel(). It ends when done()
+ * returns.
+ */
+typedef struct hf_call hf_call;
+
+/**
+ * Tells what an asynchronous call came to, exactly once, from within
+ * hf_client_dispatch(), or from within hf_client_close() for what is still
+ * under way then. It may start other calls (not while closing) and free what
+ * is its own.
+ *
+ * @param user    hf_async::user
+ * @param status  what the blocking function would have returned, or
+ *                HF_CANCELLED
+ * @param err     the detail; NULL if status is HF_OK; ends with the call
+ */
+typedef void (*hf_done_fn)(void *user, hf_status status, const hf_error *err);
+
+/**
+ * How an asynchronous call reports.
+ *
+ * Each function `hf_NAME_start()` below starts what the blocking `hf_NAME()`
+ * does and returns without waiting for the answer; `async` says whom to tell
+ * what it came to. The other parameters are those of `hf_NAME()`: inputs are
+ * copied before the start returns; out-parameters belong to the call until
+ * done() is called, and are written just before that, as the blocking function
+ * writes them.
+ *
+ * A start returns HF_OK if done() will be called. Whatever can be checked at
+ * once is checked at once: then the status is that of `hf_NAME()`, nothing is
+ * started and done() is never called. So it is with HF_INVALID if `async` is
+ * wrong, with HF_NO_MEMORY, and with HF_UNAVAILABLE if a million calls are
+ * under way.
+ *
+ * Nothing of the user's runs on the library's thread. The embedded store
+ * answers within the start itself, which then may take as long as the blocking
+ * function; done() is called by hf_client_dispatch() there too.
+ */
+typedef struct hf_async {
+    size_t struct_size; /**< #HF_ASYNC_INIT sets it */
+    hf_done_fn done;    /**< never NULL */
+    void *user;         /**< given to done() */
+    hf_call **call;     /**< [out] for hf_call_cancel(); NULL: not wanted */
+} hf_async;
+
+/* clang-format off */
+#define HF_ASYNC_INIT { sizeof(hf_async), NULL, NULL, NULL }
+/* clang-format on */
+
+/**
+ * A file descriptor that polls readable while hf_client_dispatch() has
+ * something to do. It belongs to the client: do not read, write or close it.
+ * It fits any event loop, level-triggered or edge-triggered.
+ *
+ * @param client  open client
+ * @param fd      [out] the descriptor, valid until hf_client_close()
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK       `*fd` can be polled
+ * @retval HF_INVALID  an argument is NULL, or the client is from before fork()
+ * @retval HF_SYSTEM   no descriptor could be had
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_client_fd(hf_client *client, int *fd,
+                                          hf_error *err);
+
+/**
+ * Call done() of every asynchronous call that has completed, in the order in
+ * which they did. Calls that complete meanwhile are for the next time.
+ *
+ * @param client   open client
+ * @param running  [out] asynchronous calls not told yet; may be NULL
+ * @param err      [out] may be NULL
+ *
+ * @retval HF_OK       done() was called for whatever there was
+ * @retval HF_INVALID  the client is NULL or from before fork()
+ *
+ * Never blocks. Threads: several may dispatch at once; each call is told by
+ * one of them. Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_client_dispatch(hf_client *client,
+                                                size_t *running, hf_error *err);
+
+/**
+ * Have an asynchronous call completed now. It is told as any other, and in no
+ * case later than without this: HF_CANCELLED if it was not sent, so that
+ * nothing was applied; HF_INDETERMINATE if it was and its answer was not
+ * waited for; or what it came to.
+ *
+ * @param call  a call whose done() has not been called; NULL is allowed
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API void hf_call_cancel(hf_call *call);
+
+/** Starts hf_key_ttl(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_key_ttl_start(hf_client *client, hf_bytes key,
+                                              int64_t *ttl_ms,
+                                              const hf_async *async,
+                                              hf_error *err);
+
+/** Starts hf_key_touch(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_key_touch_start(hf_client *client, hf_bytes key,
+                                                int64_t ttl_ms,
+                                                const hf_async *async,
+                                                hf_error *err);
+
+/** Starts hf_value_set(). Since 0.1. */
+HF_API HF_MUST_USE hf_status
+hf_value_set_start(hf_client *client, hf_bytes key, hf_bytes value,
+                   const hf_value_set_options *opts, hf_buffer *previous,
+                   const hf_async *async, hf_error *err);
+
+/** Starts hf_value_get(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_value_get_start(hf_client *client, hf_bytes key,
+                                                hf_buffer *value,
+                                                const hf_async *async,
+                                                hf_error *err);
+
+/** Starts hf_value_delete(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_value_delete_start(hf_client *client,
+                                                   hf_bytes key,
+                                                   const hf_async *async,
+                                                   hf_error *err);
+
+/** Starts hf_value_cas(). Since 0.1. */
+HF_API HF_MUST_USE hf_status
+hf_value_cas_start(hf_client *client, hf_bytes key, const hf_bytes *expected,
+                   hf_bytes value, const hf_cas_options *opts,
+                   hf_buffer *current, const hf_async *async, hf_error *err);
+
+/** Starts hf_value_delete_if(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_value_delete_if_start(
+    hf_client *client, hf_bytes key, hf_bytes expected, hf_buffer *current,
+    const hf_async *async, hf_error *err);
+
+/** Starts hf_hash_put(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_hash_put_start(
+    hf_client *client, hf_bytes key, const hf_field *fields, size_t count,
+    const hf_hash_put_options *opts, const hf_async *async, hf_error *err);
+
+/** Starts hf_hash_get(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_hash_get_start(hf_client *client, hf_bytes key,
+                                               hf_bytes field, hf_buffer *value,
+                                               const hf_async *async,
+                                               hf_error *err);
+
+/** Starts hf_hash_get_all(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_hash_get_all_start(hf_client *client,
+                                                   hf_bytes key,
+                                                   hf_fields *fields,
+                                                   const hf_async *async,
+                                                   hf_error *err);
+
+/** Starts hf_hash_remove(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_hash_remove_start(
+    hf_client *client, hf_bytes key, const hf_bytes *names, size_t count,
+    size_t *removed, const hf_async *async, hf_error *err);
+
+/** Starts hf_hash_delete(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_hash_delete_start(hf_client *client,
+                                                  hf_bytes key,
+                                                  const hf_async *async,
+                                                  hf_error *err);
+
+/** Starts hf_hash_cas(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_hash_cas_start(
+    hf_client *client, hf_bytes key, hf_bytes field, const hf_bytes *expected,
+    hf_bytes value, const hf_cas_options *opts, hf_buffer *current,
+    const hf_async *async, hf_error *err);
+
+/**
+ * hf_lock_acquire() without waiting for the answer, or for the lock.
+ *
+ * The handle must not be freed until done() is called. When done() is told
+ * HF_OK the lock is held, and its lease runs; look at hf_lock_is_held() if it
+ * may have taken long until the call was dispatched.
+ *
+ * @param lock     the handle
+ * @param wait_ms  as there
+ * @param async    whom to tell; done() may also be told HF_CANCELLED, or
+ *                 HF_HELD if another call is using the handle
+ * @param err      [out] may be NULL
+ *
+ * @retval HF_OK           started
+ * @retval HF_INVALID      an argument is wrong; nothing was started
+ * @retval HF_UNAVAILABLE  too many calls are under way
+ * @retval HF_NO_MEMORY    nothing was started
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_acquire_start(hf_lock *lock,
+                                                   int64_t wait_ms,
+                                                   const hf_async *async,
+                                                   hf_error *err);
+
+/**
+ * hf_lock_release() without waiting for the answer. The handle must not be
+ * freed until done() is called.
+ *
+ * @param lock   the handle
+ * @param async  whom to tell
+ * @param err    [out] may be NULL
+ *
+ * @retval HF_OK           started
+ * @retval HF_LOST         as there: an inner acquire of a lost lock was undone
+ * @retval HF_INVALID      an argument is wrong, or the handle does not hold the
+ *                         lock; nothing was started
+ * @retval HF_UNAVAILABLE  too many calls are under way; as in
+ *                         hf_lock_release() the handle does not hold the lock
+ *                         any more
+ * @retval HF_NO_MEMORY    nothing was started; the same holds
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_release_start(hf_lock *lock,
+                                                   const hf_async *async,
+                                                   hf_error *err);
+
+/**
+ * hf_lock_renew() without waiting for the answer. The handle must not be freed
+ * until done() is called.
+ *
+ * @param lock   the handle
+ * @param async  whom to tell
+ * @param err    [out] may be NULL
+ *
+ * @retval HF_OK           started
+ * @retval HF_LOST         as there; nothing was started
+ * @retval HF_TIMEOUT      as there; nothing was started
+ * @retval HF_INVALID      an argument is wrong, or the handle does not hold the
+ *                         lock; nothing was started
+ * @retval HF_UNAVAILABLE  too many calls are under way
+ * @retval HF_NO_MEMORY    nothing was started
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_renew_start(hf_lock *lock,
+                                                 const hf_async *async,
+                                                 hf_error *err);
+
+/** Starts hf_lock_inspect(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_lock_inspect_start(hf_client *client,
+                                                   hf_bytes name,
+                                                   hf_lock_info *info,
+                                                   const hf_async *async,
+                                                   hf_error *err);
+
+/** Starts hf_lock_break(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_lock_break_start(hf_client *client,
+                                                 hf_bytes name,
+                                                 const hf_async *async,
+                                                 hf_error *err);
+
+/** Starts hf_script_load(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_script_load_start(hf_client *client,
+                                                  hf_bytes source,
+                                                  hf_script **script,
+                                                  const hf_async *async,
+                                                  hf_error *err);
+
+/** Starts hf_script_run(). Since 0.1. */
+HF_API HF_MUST_USE hf_status
+hf_script_run_start(hf_script *script, const hf_bytes *keys, size_t key_count,
+                    const hf_bytes *args, size_t arg_count, hf_reply **reply,
+                    const hf_async *async, hf_error *err);
+
+/* -------------------------------------------------------------------- many */
+
+/**
+ * Read many values at once.
+ *
+ * The functions whose names end in `_many` run independent calls: they go to
+ * the store together, which spares the way there and back for each, and in no
+ * particular order. None of them is atomic as a whole.
+ *
+ * @param client    open client
+ * @param keys      `count` keys
+ * @param count     any number
+ * @param values    [out] `count` buffers, started with #HF_BUFFER_INIT; those
+ *                  whose status is HF_OK are set
+ * @param statuses  [out] `count` statuses: what hf_value_get() would have
+ *                  returned for each
+ * @param err       [out] may be NULL
+ *
+ * @retval HF_OK         the store answered all; see `statuses`
+ * @retval HF_INVALID    an argument is NULL, in which case nothing was done; or
+ *                       the first status that is no answer. So it may be with
+ *                       every other status that is neither HF_OK nor 1xx.
+ * @retval HF_NO_MEMORY  nothing was done, or as above
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_value_get_many(hf_client *client,
+                                               const hf_bytes *keys,
+                                               size_t count, hf_buffer *values,
+                                               hf_status *statuses,
+                                               hf_error *err);
+
+/**
+ * Set many values at once, each as hf_value_set() does. See
+ * hf_value_get_many().
+ *
+ * @param client    open client
+ * @param items     `count` keys (`name`) and their values
+ * @param count     any number
+ * @param opts      for each; NULL for defaults; HF_SET_GET hands nothing back
+ * @param statuses  [out] `count` statuses
+ * @param err       [out] may be NULL
+ *
+ * @retval HF_OK         the store answered all; see `statuses`
+ * @retval HF_INVALID    as there
+ * @retval HF_NO_MEMORY  as there
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_value_set_many(
+    hf_client *client, const hf_field *items, size_t count,
+    const hf_value_set_options *opts, hf_status *statuses, hf_error *err);
+
+/** One of many compare-and-sets: the parameters of hf_value_cas(). */
+typedef struct hf_cas_item {
+    hf_bytes key;
+    const hf_bytes *expected; /**< NULL: the key must not exist */
+    hf_bytes value;
+    hf_buffer *current; /**< [out] on HF_CONFLICT; may be NULL */
+} hf_cas_item;
+
+/**
+ * Compare and set many values at once, each as hf_value_cas() does. See
+ * hf_value_get_many().
+ *
+ * @param client    open client
+ * @param items     `count` of them
+ * @param count     any number
+ * @param opts      for each; NULL for defaults
+ * @param statuses  [out] `count` statuses
+ * @param err       [out] may be NULL
+ *
+ * @retval HF_OK         the store answered all; see `statuses`
+ * @retval HF_INVALID    as there
+ * @retval HF_NO_MEMORY  as there
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_value_cas_many(
+    hf_client *client, const hf_cas_item *items, size_t count,
+    const hf_cas_options *opts, hf_status *statuses, hf_error *err);
+
+/** One of many puts: the parameters of hf_hash_put(). */
+typedef struct hf_hash_item {
+    hf_bytes key;
+    const hf_field *fields;
+    size_t count; /**< of fields */
+} hf_hash_item;
+
+/**
+ * Put many hashes at once, each as hf_hash_put() does. See
+ * hf_value_get_many().
+ *
+ * @param client    open client
+ * @param items     `count` of them
+ * @param count     any number
+ * @param opts      for each; NULL for defaults
+ * @param statuses  [out] `count` statuses
+ * @param err       [out] may be NULL
+ *
+ * @retval HF_OK         the store answered all; see `statuses`
+ * @retval HF_INVALID    as there
+ * @retval HF_NO_MEMORY  as there
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_hash_put_many(
+    hf_client *client, const hf_hash_item *items, size_t count,
+    const hf_hash_put_options *opts, hf_status *statuses, hf_error *err);
+
+/**
+ * Acquire many locks at once, each as hf_lock_acquire() does. See
+ * hf_value_get_many(). Those that were acquired are held whatever became of
+ * the others, so two programs that take the same locks with a wait may each
+ * hold what the other waits for, until wait_ms ends it.
+ *
+ * @param locks     `count` different handles of one client
+ * @param count     any number
+ * @param wait_ms   for each, all at the same time
+ * @param statuses  [out] `count` statuses
+ * @param err       [out] may be NULL
+ *
+ * @retval HF_OK         the store answered all; see `statuses`
+ * @retval HF_INVALID    as there
+ * @retval HF_NO_MEMORY  as there
+ *
+ * Blocks: as hf_lock_acquire(). Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_acquire_many(hf_lock *const *locks,
+                                                  size_t count, int64_t wait_ms,
+                                                  hf_status *statuses,
+                                                  hf_error *err);
+
+/**
+ * Release many locks at once, each as hf_lock_release() does. See
+ * hf_value_get_many().
+ *
+ * @param locks     `count` handles of one client
+ * @param count     any number
+ * @param statuses  [out] `count` statuses
+ * @param err       [out] may be NULL
+ *
+ * @retval HF_OK         the store answered all; see `statuses`
+ * @retval HF_INVALID    as there
+ * @retval HF_NO_MEMORY  as there
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_release_many(hf_lock *const *locks,
+                                                  size_t count,
+                                                  hf_status *statuses,
+                                                  hf_error *err);
+
+/**
+ * Renew many leases at once, each as hf_lock_renew() does, 128 in one script.
+ * See hf_value_get_many().
+ *
+ * @param locks     `count` handles of one client
+ * @param count     any number
+ * @param statuses  [out] `count` statuses
+ * @param err       [out] may be NULL
+ *
+ * @retval HF_OK         the store answered all; see `statuses`
+ * @retval HF_INVALID    as there
+ * @retval HF_NO_MEMORY  as there
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_renew_many(hf_lock *const *locks,
+                                                size_t count,
+                                                hf_status *statuses,
+                                                hf_error *err);
+
+/* ------------------------------------------------------------------- store */
+
+/**
+ * One fact about a store.
+ *
+ * @param user   what was given beside the function
+ * @param name   what it is: lower-case words with spaces, unique in one answer
+ * @param value  text; numbers are decimal and without a unit, which stands in
+ *               the name. Both are valid until the function returns.
+ */
+typedef void (*hf_store_line_fn)(void *user, const char *name,
+                                 const char *value);
+
+/**
+ * Tell facts about the client's store, for people: kind, address or path,
+ * versions, sizes, counts. Names and their order may change between versions;
+ * no password is among them.
+ *
+ * @param client  open client
+ * @param line    called for each fact, on the calling thread; it may not use
+ *                the client
+ * @param user    handed to `line`
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK       everything was told; a server that did not answer is
+ *                     told as a line "error"
+ * @retval HF_INVALID  an argument is NULL, or the client was opened before
+ *                     fork()
+ *
+ * Blocks: up to the client's connect_ms for a server; reading the embedded
+ * store's counts takes no lock that a writer needs. Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_store_describe(hf_client *client,
+                                               hf_store_line_fn line,
+                                               void *user, hf_error *err);
+
+/** How much a remark on a store matters. */
+typedef enum hf_level {
+    HF_LEVEL_OK = 0,      /**< as it should be */
+    HF_LEVEL_NOTE = 1,    /**< good to know */
+    HF_LEVEL_WARNING = 2, /**< locks or data may be lost, or soon will */
+    HF_LEVEL_ERROR = 3    /**< something that is needed does not work */
+} hf_level;
+
+/** One remark on a store. Texts are one line, end with a NUL, have no password
+ *  in them, and are valid until the function that is told returns. */
+typedef struct hf_store_remark {
+    hf_level level;
+    /** On an error what a call would answer, else #HF_OK. */
+    hf_status status;
+    /** Which server, as "host:port" or a path; "": the store as a whole. */
+    const char *node;
+    /** What was looked at: lower-case words with spaces, unique among the
+     *  remarks on one node. Names stay the same in later versions. */
+    const char *name;
+    const char *value;  /**< what was found */
+    const char *remedy; /**< what to do about it; "": nothing */
+} hf_store_remark;
+
+/**
+ * Takes a remark.
+ *
+ * @param user    what was given beside the function
+ * @param remark  valid until the function returns
+ */
+typedef void (*hf_store_remark_fn)(void *user, const hf_store_remark *remark);
+
+/** Options of hf_store_examine(). Zero means the default of each. */
+typedef struct hf_store_examine_options {
+    size_t struct_size; /**< #HF_STORE_EXAMINE_OPTIONS_INIT sets it */
+    /** How many small requests to measure on each server, one after the
+     *  other; 0: 200; range 1..100000. */
+    uint32_t requests;
+    uint32_t reserved0; /**< must be 0 */
+    /** Longest time for all of it, ms; 0: 30000; range 1..3600000. */
+    int64_t limit_ms;
+} hf_store_examine_options;
+
+/* clang-format off */
+#define HF_STORE_EXAMINE_OPTIONS_INIT \
+    { sizeof(hf_store_examine_options), 0, 0, 0 }
+/* clang-format on */
+
+/**
+ * Look at a store as a doctor does: is it reachable, how fast does it answer,
+ * may it drop locks, what would a restart cost, is this client allowed what it
+ * needs, what can the store do.
+ *
+ * Of a server, each one of a store that has several: version, time of round
+ * trips, its clock, eviction, memory, persistence, replication, access list,
+ * TLS and certificate, capabilities. Of an embedded store: place, file system,
+ * durability, room, permissions, who has it open.
+ *
+ * Nothing is changed: what is tried is tried by ACL DRYRUN, or in a form that
+ * has no effect. What a server does not tell this user is remarked as unknown.
+ *
+ * @param client  open client
+ * @param opts    NULL for defaults
+ * @param remark  called for each remark, on the calling thread; it may not use
+ *                the client
+ * @param user    handed to `remark`
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK           all was told; how the store is, the remarks say
+ * @retval HF_TIMEOUT      limit_ms have passed; the remarks are true
+ * @retval HF_INVALID      an argument or option is wrong, or the client was
+ *                         opened before fork()
+ * @retval HF_UNSUPPORTED  an option is newer than this library
+ *
+ * Blocks: up to limit_ms and one request. Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status
+hf_store_examine(hf_client *client, const hf_store_examine_options *opts,
+                 hf_store_remark_fn remark, void *user, hf_error *err);
+
+/**
+ * One thing that is wrong with a store.
+ *
+ * @param user     what was given beside the function
+ * @param finding  one line of text, bytes of keys quoted; valid until the
+ *                 function returns
+ */
+typedef void (*hf_store_finding_fn)(void *user, const char *finding);
+
+/**
+ * How far a check is; called several times a second.
+ *
+ * @param user   what was given beside the function
+ * @param done   pages that were read
+ * @param total  pages that will be read; 0: not known yet
+ */
+typedef void (*hf_store_progress_fn)(void *user, uint64_t done, uint64_t total);
+
+/** Options of hf_store_check(). Zero means the default of each. */
+typedef struct hf_store_check_options {
+    size_t struct_size; /**< #HF_STORE_CHECK_OPTIONS_INIT sets it */
+    /** Longest time it may take, ms; 0: as long as it makes progress;
+     *  range 1..#HF_TTL_MAX_MS. */
+    int64_t limit_ms;
+    /** Most findings to tell; 0: 100; range 1..10000. */
+    uint32_t findings_max;
+    /** NULL: no progress is told. */
+    hf_store_progress_fn progress;
+} hf_store_check_options;
+
+/* clang-format off */
+#define HF_STORE_CHECK_OPTIONS_INIT \
+    { sizeof(hf_store_check_options), 0, 0, NULL }
+/* clang-format on */
+
+/**
+ * Read a whole embedded store and tell what is wrong with it. Nothing is
+ * repaired, and no data is written.
+ *
+ * Every page is read: the trees, the order of all keys, that each page is used
+ * once or free; then every record: its form, its counts, its checksum, that
+ * each large collection has all of its elements and its indexes agree, and
+ * that no element is without a key. The values inside large collections have no
+ * checksum of their own.
+ *
+ * A store in use is read as it was at one instant; nobody is held up, but room
+ * that writers free meanwhile is not used again before the check has ended: the
+ * file may grow, and a store near its `max_size` may answer HF_FULL. The
+ * reading is done by a process of its own, so that whatever is in the file
+ * cannot crash or stop the caller; no signal tells of that process's end.
+ *
+ * @param url      as for hf_client_open(), NULL included
+ * @param opts     NULL for defaults
+ * @param finding  called for each finding, on the calling thread; NULL: only
+ *                 the status counts
+ * @param user     handed to `finding` and to `opts->progress`
+ * @param err      [out] may be NULL
+ *
+ * @retval HF_OK           nothing is wrong
+ * @retval HF_CORRUPT      something is; hf_client_open() refuses the store as
+ *                         soon as nobody has it open
+ * @retval HF_NOT_FOUND    there is no store, or only one of before the last
+ *                         boot
+ * @retval HF_INVALID      the URL or an option is wrong, or the path holds
+ *                         something that is not a store of ours
+ * @retval HF_UNSUPPORTED  not an embedded store, or one of a newer format
+ * @retval HF_UNAVAILABLE  others held it up; nothing is known
+ * @retval HF_TIMEOUT      limit_ms have passed; the findings told are true
+ * @retval HF_DENIED       file permission refused
+ * @retval HF_SYSTEM       a call of the operating system failed, the disk
+ *                         did not answer for 60 s, or the reading process was
+ *                         killed by somebody
+ * @retval HF_NO_MEMORY    nothing is known
+ *
+ * Blocks: for as long as reading the file takes, but see `limit_ms`. Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_store_check(const char *url,
+                                            const hf_store_check_options *opts,
+                                            hf_store_finding_fn finding,
+                                            void *user, hf_error *err);
+
+/** What hf_store_compact() did. Start it with #HF_STORE_COMPACTION_INIT. */
+typedef struct hf_store_compaction {
+    size_t struct_size;   /**< #HF_STORE_COMPACTION_INIT sets it */
+    uint64_t keys;        /**< expired keys removed */
+    uint64_t elements;    /**< elements of keys that are gone, removed */
+    uint64_t size_before; /**< of the data file, bytes */
+    uint64_t size_after;  /**< of the data file, bytes */
+    bool rewritten;       /**< the file was written anew without holes */
+    bool in_use;          /**< it was not, because others have it open */
+} hf_store_compaction;
+
+/* clang-format off */
+#define HF_STORE_COMPACTION_INIT \
+    { sizeof(hf_store_compaction), 0, 0, 0, 0, false, false }
+/* clang-format on */
+
+/**
+ * Make an embedded store small: remove every expired key and what is left of
+ * deleted ones, then write the data file anew.
+ *
+ * The first part goes in steps of about a millisecond, between which others
+ * write. The second needs the store for itself: if anybody has it open, this
+ * process's other clients included, it is left out; while it runs, whoever
+ * opens the store waits for it as for any other opening. It takes room for a
+ * second copy of the live data. Killed at any instant, it leaves the old file
+ * or the new one.
+ *
+ * @param url     as for hf_client_open(), NULL included
+ * @param result  [in,out] start it with #HF_STORE_COMPACTION_INIT; filled on
+ *                HF_OK, and on HF_FULL
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK           see `result`
+ * @retval HF_FULL         no room for the second copy; what had expired is gone
+ * @retval HF_NOT_FOUND    there is no store
+ * @retval HF_INVALID      the URL or struct_size is wrong, or the path holds
+ *                         something that is not a store of ours
+ * @retval HF_UNSUPPORTED  not an embedded store, or one of a newer format
+ * @retval HF_UNAVAILABLE  others held it up
+ * @retval HF_CORRUPT      the store is damaged; it was left as it is
+ * @retval HF_DENIED       file permission refused
+ * @retval HF_SYSTEM       a call of the operating system failed
+ * @retval HF_NO_MEMORY    the file is the old one
+ *
+ * Blocks: for as long as reading and writing the data takes. Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_store_compact(const char *url,
+                                              hf_store_compaction *result,
+                                              hf_error *err);
+
+/* --------------------------------------------------------- dump and load */
+
+/**
+ * How far a dump or a load is, and what it came to. Start it with
+ * #HF_STORE_TRANSFER_INIT.
+ */
+typedef struct hf_store_transfer {
+    size_t struct_size;  /**< #HF_STORE_TRANSFER_INIT sets it */
+    uint64_t keys;       /**< keys dumped, or loaded */
+    uint64_t bytes;      /**< of the dump, written or read */
+    uint64_t keys_total; /**< dump: keys in the store when it began, whatever
+                              the pattern; 0: not known */
+    uint64_t existing;   /**< load: keys left alone, as they were there */
+    uint64_t expired;    /**< load: keys left out, as their time was over */
+    /** Keys of the source that the dump does not hold, as their type or their
+     *  name is none of ours: streams, types of modules, names above 512 KiB. */
+    uint64_t left_out;
+    /** Keys of the source that went on changing while they were read; of each
+     *  the dump holds elements of different moments, or nothing. */
+    uint64_t changed;
+    bool complete; /**< the dump has its end: what there is of it is whole */
+} hf_store_transfer;
+
+/* clang-format off */
+#define HF_STORE_TRANSFER_INIT \
+    { sizeof(hf_store_transfer), 0, 0, 0, 0, 0, 0, 0, false }
+/* clang-format on */
+
+/**
+ * Tells how far a dump or a load is, often; on the calling thread.
+ *
+ * @param user    what was given beside write() or read()
+ * @param so_far  valid until the function returns
+ */
+typedef void (*hf_store_transfer_fn)(void *user,
+                                     const hf_store_transfer *so_far);
+
+/**
+ * Takes the next bytes of a dump; on the calling thread. It may take its time
+ * and use the client.
+ *
+ * @param user  what was given beside it
+ * @param data  `size` bytes, valid until the function returns
+ * @param size  1..2 MiB
+ * @return 0, or an errno number (ECANCELED for instance), which ends the dump
+ */
+typedef int (*hf_store_write_fn)(void *user, const void *data, size_t size);
+
+/**
+ * Gives the next bytes of a dump; on the calling thread. It may take its time
+ * and use the client.
+ *
+ * @param user  what was given beside it
+ * @param data  [out] room for `size` bytes
+ * @param size  at least 1
+ * @param got   [out] how many there are, at most `size`; 0: the dump is over
+ * @return 0, or an errno number, which ends the load
+ */
+typedef int (*hf_store_read_fn)(void *user, void *data, size_t size,
+                                size_t *got);
+
+/** Options of hf_store_dump(). Zero means the default of each. */
+typedef struct hf_store_dump_options {
+    size_t struct_size; /**< #HF_STORE_DUMP_OPTIONS_INIT sets it */
+    /** Only keys that fit, as SCAN's MATCH; empty: all. */
+    hf_bytes pattern;
+    /** NULL: no progress is told. */
+    hf_store_transfer_fn progress;
+    /** Told of each key that is left out, and its type; may be NULL. */
+    void (*left_out)(void *user, hf_bytes key, const char *type);
+} hf_store_dump_options;
+
+/* clang-format off */
+#define HF_STORE_DUMP_OPTIONS_INIT \
+    { sizeof(hf_store_dump_options), { NULL, 0 }, NULL, NULL }
+/* clang-format on */
+
+/**
+ * Write all keys of a store, with their contents and instants of expiry, as a
+ * stream of bytes that hf_store_load() puts into any store.
+ *
+ * Others may go on writing. Each key that is there from beginning to end is in
+ * the dump once. A string is dumped as it was at one instant, content and
+ * expiry; so is a collection of up to 4096 elements and 1 MiB. A larger one is
+ * read in pieces: what was in it all the time is in the dump. If its type,
+ * count, expiry or (of a list) its ends are not the same afterwards, it is read
+ * again, up to 3 times, and then counted in `result->changed`. Keys are not of
+ * one common instant.
+ *
+ * Of the library's own keys the fencing tokens are dumped, so that they do not
+ * go back; queues of waiters are not. Keys that expire while they wait for
+ * their turn are not in the dump.
+ *
+ * Memory: 24 bytes for each key, one string as a whole (at most 512 MiB), and
+ * some MiB.
+ *
+ * @param client  open client without a prefix: a dump has whole names
+ * @param opts    NULL for defaults
+ * @param write   takes the bytes
+ * @param user    handed to `write` and to the functions in `opts`
+ * @param result  [in,out] may be NULL; filled on every status but HF_INVALID
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK             all keys that fit are in the dump
+ * @retval HF_UNSUPPORTED    with `result->complete`: the dump is whole, but
+ *                           keys were left out, and the message names one;
+ *                           else an option is newer than this library
+ * @retval HF_INVALID        an argument is wrong, or the client has a prefix;
+ *                           nothing was written
+ * @retval HF_SYSTEM         write() did not answer 0
+ * @retval HF_UNAVAILABLE    the store was lost; the dump is of no use
+ * @retval HF_INDETERMINATE  likewise, no answer came; nothing was changed
+ * @retval HF_DENIED         the store refused a command
+ * @retval HF_NO_MEMORY      the dump is of no use
+ *
+ * Blocks: as long as it takes; each request up to request_ms, and 1 s more for
+ * each MiB it moves. Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_store_dump(hf_client *client,
+                                           const hf_store_dump_options *opts,
+                                           hf_store_write_fn write, void *user,
+                                           hf_store_transfer *result,
+                                           hf_error *err);
+
+/** Flags of hf_store_load(). */
+enum {
+    HF_LOAD_REPLACE = 1u << 0, /**< replace keys that exist */
+    HF_LOAD_SKIP = 1u << 1,    /**< leave keys alone that exist */
+    HF_LOAD_CHECK = 1u << 2    /**< only read the dump; nothing is stored */
+};
+
+/** Options of hf_store_load(). Zero means the default of each. */
+typedef struct hf_store_load_options {
+    size_t struct_size; /**< #HF_STORE_LOAD_OPTIONS_INIT sets it */
+    uint32_t flags;     /**< HF_LOAD_* bits; REPLACE and SKIP exclude each
+                             other */
+    uint32_t reserved0; /**< must be 0 */
+    /** NULL: no progress is told. */
+    hf_store_transfer_fn progress;
+} hf_store_load_options;
+
+/* clang-format off */
+#define HF_STORE_LOAD_OPTIONS_INIT \
+    { sizeof(hf_store_load_options), 0, 0, NULL }
+/* clang-format on */
+
+/**
+ * Put the keys of a dump into a store.
+ *
+ * Each key appears at once, whole and with its expiry. Large ones are built
+ * under a name `hf:load:...` that expires by itself ten minutes after the load
+ * has died. An instant of expiry is the same on every store: what a key had
+ * left when it was dumped goes on running while the dump lies in a file, and a
+ * key whose time is over is not loaded.
+ *
+ * Without a flag a key that exists ends the load: it keeps what it had, and
+ * its name is in the message; the keys before it, and up to 255 behind it, are
+ * loaded. A fencing token never goes back, whatever the flags.
+ *
+ * A damaged dump is refused where the damage is met; the keys before it are
+ * loaded. HF_LOAD_CHECK finds out beforehand.
+ *
+ * Memory: one string as a whole (embedded store), one element of a
+ * collection, and some MiB.
+ *
+ * @param client  open client without a prefix: a dump has whole names
+ * @param opts    NULL for defaults
+ * @param read    gives the bytes
+ * @param user    handed to `read` and to the function in `opts`
+ * @param result  [in,out] may be NULL; filled on every status but HF_INVALID
+ *                for an argument
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK             all keys of the dump are loaded, or counted in
+ *                           `result`
+ * @retval HF_CONFLICT       without a flag: a key exists
+ * @retval HF_CORRUPT        the dump is damaged or cut off; the message names
+ *                           the place
+ * @retval HF_UNSUPPORTED    with `result->complete`: all of the dump is loaded,
+ *                           but keys of its source were left out of it; else
+ *                           the dump or an option is newer than this library
+ * @retval HF_INVALID        what is read is no dump; or an argument is wrong;
+ *                           or the client has a prefix; nothing was changed
+ * @retval HF_SYSTEM         read() did not answer 0
+ * @retval HF_FULL           the store has no room; no key is there in part
+ * @retval HF_UNAVAILABLE    the store was lost; no key is there in part
+ * @retval HF_INDETERMINATE  no answer came; no key is there in part
+ * @retval HF_DENIED         the store refused a command
+ * @retval HF_WRONG_TYPE     the name of a fencing token holds something else
+ * @retval HF_NO_MEMORY      no key is there in part
+ *
+ * Blocks: as long as it takes; each request up to request_ms, and 1 s more for
+ * each MiB it moves. Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_store_load(hf_client *client,
+                                           const hf_store_load_options *opts,
+                                           hf_store_read_fn read, void *user,
+                                           hf_store_transfer *result,
+                                           hf_error *err);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
 #
 # deps.sh - install the Debian packages (12 and 13) that the build needs.
 #
-#     tools/deps.sh [--check] [build] [test] [lint]      default: build test
+#     tools/deps.sh [--check] [build] [test] [lint] [fuzz]      default: build test
 #
 # --check only lists what is missing and fails if anything is. Nothing missing
 # costs a fraction of a second and touches nothing.
@@ -24,10 +24,12 @@ packages_of()
     build)
         echo build-essential cmake ninja-build pkg-config python3 \
             liblmdb-dev liblua5.1-0-dev lua-cjson-dev lua-bitop-dev \
-            libuv1-dev
+            libuv1-dev libssl-dev
         ;;
-    test) echo libcmocka-dev redis-server redis-tools python3-redis ;;
+    test) echo libcmocka-dev libglib2.0-dev libhiredis-dev redis-server \
+        redis-tools python3-redis ;;
     lint) echo clang-format python3 ;;
+    fuzz) echo clang libclang-rt-dev ;;
     esac
 }
 
@@ -41,7 +43,7 @@ optional_packages_of()
 
 usage()
 {
-    echo "usage: tools/deps.sh [--check] [build] [test] [lint]" >&2
+    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz]" >&2
     exit 2
 }
 
@@ -102,7 +104,7 @@ groups=
 for argument; do
     case $argument in
     --check) check=true ;;
-    build | test | lint) groups="$groups $argument" ;;
+    build | test | lint | fuzz) groups="$groups $argument" ;;
     *) usage ;;
     esac
 done

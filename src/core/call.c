@@ -1,236 +1,224 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* call.c - see call.h. */
-#include <stdio.h>
+#include "core/call.h"
 
 #include "core/client.h"
-#include "util/clock.h"
+#include "core/dispatch.h"
 #include "util/error.h"
-#include "util/fork.h"
 #include "util/mem.h"
-#include "util/order.h"
 
-hf_status hf__client_check(const hf_client *client, hf_error *err)
+/* ----------------------------------------------------------------- prepare */
+
+hf_status hf__call_begin_bare(hf_call *call, hf_client *client, hf_error *err)
 {
-    if (client == NULL)
-        return hf__fail(err, HF_INVALID, "client is NULL");
-    if (client->fork_generation != hf__fork_generation())
-        return hf__fail(err, HF_INVALID,
-                        "the client was opened before fork(); open one in "
-                        "the child");
-    return HF_OK;
-}
-
-static hf_status check_size(hf_bytes bytes, size_t low, size_t high,
-                            const char *what, hf_error *err)
-{
-    if (bytes.data == NULL && bytes.size > 0)
-        return hf__fail(err, HF_INVALID, "%s is NULL", what);
-    if (bytes.size < low)
-        return hf__fail(err, HF_INVALID, "%s is empty", what);
-    if (bytes.size > high)
-        return hf__fail(err, HF_INVALID,
-                        "%s is %zu bytes; at most %zu are allowed", what,
-                        bytes.size, high);
-    return HF_OK;
-}
-
-hf_status hf__key_init(const hf_client *client, hf_bytes name, const char *what,
-                       hf__key *key, hf_error *err)
-{
-    hf_status status;
-
-    key->bytes = name;
-    key->owned = NULL;
-    status = check_size(name, 1, HF_NAME_MAX - client->prefix_size, what, err);
-    if (status != HF_OK || client->prefix_size == 0)
-        return status;
-    key->owned = hf__alloc(client->prefix_size + name.size);
-    if (key->owned == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "%s", what);
-    memcpy(key->owned, client->prefix, client->prefix_size);
-    memcpy(key->owned + client->prefix_size, name.data, name.size);
-    key->bytes = hf_view(key->owned, client->prefix_size + name.size);
-    return HF_OK;
-}
-
-void hf__key_done(hf__key *key)
-{
-    hf__free(key->owned);
-    key->owned = NULL;
-}
-
-hf_status hf__check_field(hf_bytes field, hf_error *err)
-{
-    return check_size(field, 1, HF_NAME_MAX, "field name", err);
-}
-
-hf_status hf__check_value(hf_bytes value, hf_error *err)
-{
-    return check_size(value, 0, HF_VALUE_MAX, "value", err);
-}
-
-hf_status hf__check_ttl(int64_t ttl_ms, const char *what, hf_error *err)
-{
-    if (ttl_ms >= 1 && ttl_ms <= HF_TTL_MAX_MS)
-        return HF_OK;
-    return hf__fail(err, HF_INVALID, "%s is %lld ms; it must be 1..%lld", what,
-                    (long long)ttl_ms, (long long)HF_TTL_MAX_MS);
-}
-
-static hf_status perform(hf_client *client, hf__request *request,
-                         int64_t limit_ms, hf_error *err)
-{
-    hf_status status = hf__client_check(client, err);
-
-    request->began_ms = hf__clock_boot_ms();
-    if (status != HF_OK)
-        return status;
-    request->deadline_ms =
-        hf__at_most(request->began_ms + client->request_ms, limit_ms);
-    client->store->ops->perform(client->store, request);
-    if (request->status != HF_OK)
-        return hf__fail_copy(err, &request->error);
-    return HF_OK;
-}
-
-static hf_status run_words(hf_client *client, const hf__script *script,
-                           const hf_bytes *words, size_t count,
-                           size_t key_count, int64_t limit_ms,
-                           hf__request *request, hf_error *err)
-{
-    hf__request_init(request);
-    request->script = script;
-    request->words = words;
-    request->word_count = count;
-    request->key_count = key_count;
-    request->repeatable = script->repeatable;
-    if (script->index == HF__SCRIPT_LOCK_RELEASE ||
-        script->index == HF__SCRIPT_LOCK_RENEW)
-        request->lane = HF__LANE_LEASE;
-    return perform(client, request, limit_ms, err);
-}
-
-hf_status hf__run_words(hf_client *client, const hf__script *script,
-                        const hf_bytes *words, size_t count, size_t key_count,
-                        hf__request *request, hf_error *err)
-{
-    return run_words(client, script, words, count, key_count, INT64_MAX,
-                     request, err);
-}
-
-hf_status hf__run_script(hf_client *client, uint32_t index,
-                         const hf_bytes *words, size_t count, size_t key_count,
-                         hf__request *request, hf_error *err)
-{
-    return run_words(client, &hf__scripts[index], words, count, key_count,
-                     INT64_MAX, request, err);
-}
-
-hf_status hf__run_script_by(hf_client *client, uint32_t index,
-                            const hf_bytes *words, size_t count,
-                            size_t key_count, int64_t limit_ms,
-                            hf__request *request, hf_error *err)
-{
-    return run_words(client, &hf__scripts[index], words, count, key_count,
-                     limit_ms, request, err);
-}
-
-hf_status hf__run_command(hf_client *client, const hf_bytes *words,
-                          size_t count, bool repeatable, hf__request *request,
-                          hf_error *err)
-{
-    hf__request_init(request);
-    request->words = words;
-    request->word_count = count;
-    request->repeatable = repeatable;
-    return perform(client, request, INT64_MAX, err);
-}
-
-hf_status hf__check_out(const void *pointer, const char *what, hf_error *err)
-{
-    if (pointer != NULL)
-        return HF_OK;
-    return hf__fail(err, HF_INVALID, "%s is NULL", what);
-}
-
-hf_status hf__call_begin(hf__call *call, hf_client *client, hf_bytes key,
-                         hf_error *err)
-{
-    hf_status status = hf__client_check(client, err);
-
     call->client = client;
     call->key.owned = NULL;
+    call->words = call->fixed;
+    call->finish = NULL;
+    call->answered = NULL;
+    call->out = NULL;
+    call->flags = 0;
+    call->made = NULL;
+    call->lock = NULL;
+    call->settled = false;
+    call->waiting = NULL;
+    call->kept = false;
+    call->owned_words = NULL;
     hf__request_init(&call->request);
+    return hf__client_check(client, err);
+}
+
+hf_status hf__call_begin(hf_call *call, hf_client *client, hf_bytes key,
+                         hf_error *err)
+{
+    hf_status status = hf__call_begin_bare(call, client, err);
+
     if (status == HF_OK)
         status = hf__key_init(client, key, "key", &call->key, err);
     return status;
 }
 
-void hf__call_end(hf__call *call)
+hf_status hf__call_reserve(hf_call *call, size_t count, hf_error *err)
 {
-    hf__request_done(&call->request);
+    if (count <= HF__CALL_WORDS)
+        return HF_OK;
+    call->words = hf__calloc(count, sizeof(*call->words));
+    if (call->words != NULL)
+        return HF_OK;
+    call->words = call->fixed;
+    return hf__fail(err, HF_NO_MEMORY, "%zu words", count);
+}
+
+void hf__call_command(hf_call *call, const char *name, size_t count,
+                      bool repeatable)
+{
+    call->words[0] = hf_str(name);
+    call->words[1] = call->key.bytes;
+    hf__request_command(&call->request, call->words, count, repeatable);
+}
+
+void hf__call_script(hf_call *call, uint32_t index, size_t count)
+{
+    call->words[0] = call->key.bytes;
+    hf__request_script(&call->request, &hf__scripts[index], call->words, count,
+                       1);
+}
+
+/* --------------------------------------------------------------------- run */
+
+hf_status hf__call_run(hf_call *call, hf_status prepared, hf_error *err)
+{
+    hf_status status = prepared;
+
+    if (status == HF_OK && !call->settled)
+        status = hf__run(call->client, &call->request, INT64_MAX, err);
+    if (prepared == HF_OK && call->answered != NULL)
+        call->answered(call);
+    if (status == HF_OK && call->finish != NULL)
+        status = call->finish(call, err);
+    hf__call_end(call);
+    return status;
+}
+
+static void free_words(hf_call *call)
+{
     hf__key_done(&call->key);
+    if (call->words != call->fixed)
+        hf__free(call->words);
+    hf__free(call->owned_words);
+    hf_script_free(call->made);
 }
 
-hf_status hf__call_command(hf__call *call, hf_bytes *words, size_t count,
-                           bool repeatable, hf_error *err)
+void hf__call_end(hf_call *call)
 {
-    words[1] = call->key.bytes;
-    return hf__run_command(call->client, words, count, repeatable,
-                           &call->request, err);
+    if (call->kept)
+        return;
+    hf__request_done(&call->request);
+    free_words(call);
 }
 
-hf_status hf__call_script(hf__call *call, uint32_t index, hf_bytes *words,
-                          size_t count, hf_error *err)
+void hf__call_keep(hf_call *call)
 {
-    words[0] = call->key.bytes;
-    return hf__run_script(call->client, index, words, count, 1, &call->request,
-                          err);
+    call->kept = true;
+    free_words(call);
+}
+
+hf_status hf__finish_found(hf_call *call, hf_error *err)
+{
+    if (call->request.reply.integer == 0)
+        return hf__fail(err, HF_NOT_FOUND, "no such key");
+    return HF_OK;
+}
+
+/* ------------------------------------------------------------------- start */
+
+hf_status hf__call_new(hf_client *client, const hf_async *async, hf_call **call,
+                       hf_error *err)
+{
+    hf_status status = hf__client_check(client, err);
+
+    if (status == HF_OK)
+        status = hf__check_out(async, "async", err);
+    if (status == HF_OK && async->done == NULL)
+        status = hf__fail(err, HF_INVALID, "async->done is NULL");
+    if (status == HF_OK && async->struct_size < sizeof(*async))
+        status = hf__fail(err, HF_INVALID,
+                          "hf_async: struct_size is %zu; start it with "
+                          "HF_ASYNC_INIT",
+                          async->struct_size);
+    if (status != HF_OK)
+        return status;
+    *call = hf__alloc(sizeof(**call));
+    return *call != NULL ? HF_OK : hf__fail(err, HF_NO_MEMORY, "a call");
+}
+
+/* The words are views of what the caller may reuse once the call was started:
+ * copy their bytes. */
+static hf_status own_words(hf_call *call, hf_error *err)
+{
+    size_t count = call->request.word_count;
+    size_t size = 0;
+    char *copy, *at;
+
+    for (size_t i = 0; i < count; i++)
+        size += call->words[i].size;
+    at = copy = hf__alloc(size);
+    if (copy == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a request of %zu bytes", size);
+    for (size_t i = 0; i < count; i++) {
+        if (call->words[i].size > 0)
+            memcpy(at, call->words[i].data, call->words[i].size);
+        call->words[i].data = at;
+        at += call->words[i].size;
+    }
+    hf__free(call->owned_words);
+    call->owned_words = copy;
+    return HF_OK;
+}
+
+hf_status hf__call_start(hf_call *call, hf_status prepared,
+                         const hf_async *async, hf_error *err)
+{
+    hf_status status = prepared;
+
+    if (status == HF_OK)
+        status = own_words(call, err);
+    if (status == HF_OK)
+        status =
+            hf__request_stamp(call->client, &call->request, INT64_MAX, err);
+    if (status == HF_OK)
+        status = hf__dispatch_start(call, async, err);
+    if (status == HF_OK)
+        return HF_OK;
+    if (prepared == HF_OK && call->answered != NULL)
+        call->answered(call);
+    hf__call_end(call);
+    hf__free(call);
+    return status;
+}
+
+void hf__call_unref(hf_call *call)
+{
+    if (atomic_fetch_sub(&call->references, 1) != 1)
+        return;
+    if (call->kept)
+        hf__request_done(&call->request);
+    else
+        hf__call_end(call);
+    hf__free(call);
+}
+
+/* ------------------------------------------------------------------ delete */
+
+static hf_status prepare_delete(hf_call *call, hf_client *client, hf_bytes key,
+                                uint32_t index, hf_error *err)
+{
+    hf_status status = hf__call_begin(call, client, key, err);
+
+    if (status != HF_OK)
+        return status;
+    call->finish = hf__finish_found;
+    hf__call_script(call, index, 1);
+    return HF_OK;
 }
 
 hf_status hf__delete(hf_client *client, hf_bytes key, uint32_t index,
                      hf_error *err)
 {
-    hf_bytes words[1];
-    hf__call call;
-    hf_status status = hf__call_begin(&call, client, key, err);
+    hf_call call;
 
-    if (status == HF_OK)
-        status = hf__call_script(&call, index, words, 1, err);
-    if (status == HF_OK && call.request.reply.integer == 0)
-        status = hf__fail(err, HF_NOT_FOUND, "no such key");
-    hf__call_end(&call);
-    return status;
+    return hf__call_run(&call, prepare_delete(&call, client, key, index, err),
+                        err);
 }
 
-hf_bytes hf__number(char text[HF__NUMBER_SIZE], int64_t value)
+hf_status hf__delete_start(hf_client *client, hf_bytes key, uint32_t index,
+                           const hf_async *async, hf_error *err)
 {
-    int size = snprintf(text, HF__NUMBER_SIZE, "%lld", (long long)value);
+    hf_call *call;
+    hf_status status = hf__call_new(client, async, &call, err);
 
-    return hf_view(text, (size_t)size);
-}
-
-hf_status hf__buffer_set(hf_buffer *buffer, const hf_reply *reply,
-                         hf_error *err)
-{
-    void *copy;
-
-    if (reply->kind == HF_REPLY_NIL) {
-        buffer->data = NULL;
-        buffer->size = 0;
-        return HF_OK;
-    }
-    copy = hf__memdup(reply->bytes.data, reply->bytes.size);
-    if (copy == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "a value of %zu bytes",
-                        reply->bytes.size);
-    buffer->data = copy;
-    buffer->size = reply->bytes.size;
-    return HF_OK;
-}
-
-hf_status hf__bad_reply(const char *what, hf_error *err)
-{
-    return hf__fail(err, HF_CORRUPT, "%s gave a reply of an unknown form",
-                    what);
+    if (status != HF_OK)
+        return status;
+    return hf__call_start(call, prepare_delete(call, client, key, index, err),
+                          async, err);
 }

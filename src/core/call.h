@@ -1,89 +1,106 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call.h - what every primitive does around its script or command: check what
- * the caller gave, run one request, read the reply.
+ * call.h - one call of the API: its words, its request, and what becomes of
+ * the answer.
+ *
+ * A primitive prepares a call and says what finishes it; then the call is run
+ * on this thread, started to be finished in hf_client_dispatch(), or run with
+ * many others. So what the blocking, asynchronous and batch forms of a function
+ * check and mean stands in one place.
+ *
+ *   prepare: begin, add words, say which request, set `finish` and `out`
+ *   run or start, which takes prepare's status: on a failure it only ends the
+ *   call
  */
 #ifndef HF__CORE_CALL_H
 #define HF__CORE_CALL_H
 
+#include <stdatomic.h>
+
+#include "core/check.h"
 #include "store/store.h"
 
-/* A key as the store knows it: the client's prefix and the caller's name. */
-typedef struct hf__key {
-    hf_bytes bytes;
-    char *owned; /* NULL: bytes are the caller's */
-} hf__key;
+/* Most words of a call that is not a list: SET with all its options has 7. */
+#define HF__CALL_WORDS 8
 
-/* HF_INVALID: empty or too long, `what` says of which kind it is. End it with
- * hf__key_done() on HF_OK. */
-hf_status hf__key_init(const hf_client *client, hf_bytes name, const char *what,
-                       hf__key *key, hf_error *err);
-void hf__key_done(hf__key *key);
-
-/* Limits on what callers pass. */
-hf_status hf__check_field(hf_bytes field, hf_error *err);
-hf_status hf__check_value(hf_bytes value, hf_error *err);
-hf_status hf__check_ttl(int64_t ttl_ms, const char *what, hf_error *err);
-
-/* HF_INVALID "`what` is NULL", unless `pointer` points somewhere. */
-hf_status hf__check_out(const void *pointer, const char *what, hf_error *err);
-
-/*
- * Run a script, one of our own by its index, or a command (words[0] is its
- * name), and wait for the reply. `request` is initialised here and must be
- * ended with hf__request_done() whatever the status.
- */
-hf_status hf__run_words(hf_client *client, const hf__script *script,
-                        const hf_bytes *words, size_t count, size_t key_count,
-                        hf__request *request, hf_error *err);
-hf_status hf__run_script(hf_client *client, uint32_t index,
-                         const hf_bytes *words, size_t count, size_t key_count,
-                         hf__request *request, hf_error *err);
-/* The same, but not past limit_ms; INT64_MAX: by request_ms alone. */
-hf_status hf__run_script_by(hf_client *client, uint32_t index,
-                            const hf_bytes *words, size_t count,
-                            size_t key_count, int64_t limit_ms,
-                            hf__request *request, hf_error *err);
-hf_status hf__run_command(hf_client *client, const hf_bytes *words,
-                          size_t count, bool repeatable, hf__request *request,
-                          hf_error *err);
-
-/*
- * A call on one key. After hf__call_begin(), whatever its status, comes at most
- * one run and then hf__call_end().
- */
-typedef struct hf__call {
+struct hf_call {
     hf_client *client;
     hf__key key;
-    hf__request request; /* its reply, after a run that gave HF_OK */
-} hf__call;
+    hf_bytes *words; /* `fixed`, or allocated */
+    hf_bytes fixed[HF__CALL_WORDS];
+    char number[HF__NUMBER_SIZE]; /* one of the words */
+    hf__request request;
 
-/* HF_INVALID: a client from before fork(), a bad key. */
-hf_status hf__call_begin(hf__call *call, hf_client *client, hf_bytes key,
+    /* Read the reply, on HF_OK, and write the caller's results. */
+    hf_status (*finish)(hf_call *call, hf_error *err);
+    /* The request has completed, or will never be sent; before `finish`, on any
+     * thread, and always if prepare has set it. NULL: nothing to do. */
+    void (*answered)(hf_call *call);
+    void *out;       /* where the results go */
+    hf_script *made; /* of a call that loads one; freed unless handed out */
+    hf_lock *lock;   /* of a call on one ... */
+    uint64_t acquisition; /* ... and which of its acquisitions */
+    bool settled;         /* by prepare: HF_OK without asking the store */
+    uint32_t flags;       /* of the caller's options */
+    bool kept;            /* see hf__call_keep() */
+    void *owned_words;    /* copies, when the caller's bytes cannot be kept */
+
+    atomic_uint references; /* an allocated call's: of the one who is told or
+                               has the reply, and of cancel_task */
+    /* Started calls only; see dispatch.h. */
+    hf_done_fn done;
+    void *user;
+    hf_call *next;
+    struct hf__waiting *waiting; /* what works on it; NULL: its request */
+    hf__task cancel_task;
+    bool completed; /* guarded by the dispatch's mutex */
+    atomic_bool cancelled;
+};
+
+/* A call on one key. HF_INVALID: a client from before fork(), a bad key. The
+ * call must be run, started or ended whatever the status. */
+hf_status hf__call_begin(hf_call *call, hf_client *client, hf_bytes key,
                          hf_error *err);
-void hf__call_end(hf__call *call);
+/* A call on several keys or none. */
+hf_status hf__call_begin_bare(hf_call *call, hf_client *client, hf_error *err);
 
-/* words[0] is the command's name; words[1] is set to the key here. */
-hf_status hf__call_command(hf__call *call, hf_bytes *words, size_t count,
-                           bool repeatable, hf_error *err);
+/* Make room for more than HF__CALL_WORDS words. */
+hf_status hf__call_reserve(hf_call *call, size_t count, hf_error *err);
 
-/* words[0] is set to the key, the script's only one, here. */
-hf_status hf__call_script(hf__call *call, uint32_t index, hf_bytes *words,
-                          size_t count, hf_error *err);
+/* The request is a command: words[0] and words[1] are set to its name and the
+ * key here, the others were set before. */
+void hf__call_command(hf_call *call, const char *name, size_t count,
+                      bool repeatable);
+/* The request is a script of ours whose only key is the call's; words[0] is set
+ * here. */
+void hf__call_script(hf_call *call, uint32_t index, size_t count);
+
+/* Run it on this thread, finish it and end it. */
+hf_status hf__call_run(hf_call *call, hf_status prepared, hf_error *err);
+
+/* End a call without running it. */
+void hf__call_end(hf_call *call);
+/* From its finish: the caller has taken the reply over, and with it the last
+ * reference to the allocated call. Everything else is freed here. */
+void hf__call_keep(hf_call *call);
+
+/* Allocate a call to be started; `async` is checked. */
+hf_status hf__call_new(hf_client *client, const hf_async *async, hf_call **call,
+                       hf_error *err);
+/* Start a call from hf__call_new(). On a failure it is freed. */
+hf_status hf__call_start(hf_call *call, hf_status prepared,
+                         const hf_async *async, hf_error *err);
+
+/* Drop a reference to an allocated call; frees at the last. */
+void hf__call_unref(hf_call *call);
+
+/* Finishes a call that is answered with 0 if there was no such key. */
+hf_status hf__finish_found(hf_call *call, hf_error *err);
 
 /* Delete a key by a script that leaves other types of keys alone. */
 hf_status hf__delete(hf_client *client, hf_bytes key, uint32_t index,
                      hf_error *err);
-
-/* Decimal digits of a number, for a word of a request. */
-#define HF__NUMBER_SIZE 24
-hf_bytes hf__number(char text[HF__NUMBER_SIZE], int64_t value);
-
-/* Copy the bytes of a reply; nil gives an empty buffer without data. */
-hf_status hf__buffer_set(hf_buffer *buffer, const hf_reply *reply,
-                         hf_error *err);
-
-/* HF_CORRUPT: the reply is none that the script can give. */
-hf_status hf__bad_reply(const char *what, hf_error *err);
+hf_status hf__delete_start(hf_client *client, hf_bytes key, uint32_t index,
+                           const hf_async *async, hf_error *err);
 
 #endif

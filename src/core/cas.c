@@ -31,9 +31,9 @@ void hf__cas_words(hf_bytes words[4], const hf_bytes *expected, hf_bytes value,
     words[3] = ttl;
 }
 
-hf_status hf__cas_outcome(const hf_reply *reply, hf_buffer *current,
-                          hf_error *err)
+hf_status hf__finish_cas(hf_call *call, hf_error *err)
 {
+    const hf_reply *reply = &call->request.reply;
     hf_buffer copy = HF_BUFFER_INIT;
     hf_status status;
 
@@ -43,11 +43,11 @@ hf_status hf__cas_outcome(const hf_reply *reply, hf_buffer *current,
         return hf__fail(err, HF_NOT_FOUND, "there is no value to compare");
     if (reply->kind != HF_REPLY_STRING)
         return hf__bad_reply("compare-and-set", err);
-    if (current != NULL) {
+    if (call->out != NULL) {
         status = hf__buffer_set(&copy, reply, err);
         if (status != HF_OK)
             return status;
-        *current = copy;
+        *(hf_buffer *)call->out = copy;
     }
     return hf__fail(err, HF_CONFLICT, "the present value is another");
 }

@@ -3,7 +3,7 @@
 #ifndef HF__CORE_CAS_H
 #define HF__CORE_CAS_H
 
-#include "store/reply.h"
+#include "core/call.h"
 
 /* Load the options and check all that can be checked before sending. */
 hf_status hf__cas_check(hf_cas_options *options, const hf_cas_options *from,
@@ -15,9 +15,9 @@ hf_status hf__cas_check(hf_cas_options *options, const hf_cas_options *from,
 void hf__cas_words(hf_bytes words[4], const hf_bytes *expected, hf_bytes value,
                    hf_bytes ttl);
 
-/* Reply of the cas scripts: 1 done, 0 nothing there, else the present value,
- * which goes to `*current` (NULL allowed) with HF_CONFLICT. */
-hf_status hf__cas_outcome(const hf_reply *reply, hf_buffer *current,
-                          hf_error *err);
+/* Finishes a call of a cas script, whose reply is 1 done, 0 nothing there, else
+ * the present value, which goes to the buffer at `out` (NULL allowed) with
+ * HF_CONFLICT. */
+hf_status hf__finish_cas(hf_call *call, hf_error *err);
 
 #endif

@@ -3,7 +3,8 @@
  * client.c - opening and closing a client.
  *
  * Owns the order in which the parts come and go: loop, store, watchdog; the
- * store and the watchdog use the loop's thread, so it goes last.
+ * store and the watchdog use the loop's thread, so it goes after them. Then
+ * every asynchronous call has completed, and the last are told.
  */
 #include "core/client.h"
 
@@ -138,7 +139,8 @@ static hf_status open_store(hf_client *client, const hf__url *url,
         config.connect_ms = CONNECT_MS_DEFAULT;
     config.username =
         options->username != NULL ? options->username : url->username;
-    if (url->host != NULL || strstr(url->scheme, "+unix") != NULL)
+    if (url->host != NULL || strstr(url->scheme, "+unix") != NULL ||
+        strcmp(url->scheme, "redlock") == 0)
         status = find_password(options, url, text, &config.password, err);
     if (status == HF_OK)
         status = hf__store_open(&config, &client->store, err);
@@ -167,7 +169,18 @@ static hf_client *client_new(const hf_client_options *options)
     client->prefix_size = strlen(client->prefix);
     hf__watchdog_init(&client->watchdog, client);
     hf__gates_init(&client->gates);
+    hf__dispatch_init(&client->dispatch);
+    hf__timers_init(&client->timers, client->loop);
     return client;
+}
+
+const char *hf__client_url(const char *url)
+{
+    if (url == NULL || url[0] == '\0')
+        url = getenv("HOLDFAST_STORE");
+    if (url == NULL || url[0] == '\0')
+        url = "volatile:";
+    return url;
 }
 
 hf_status hf_client_open(const char *url, const hf_client_options *opts,
@@ -183,11 +196,7 @@ hf_status hf_client_open(const char *url, const hf_client_options *opts,
     status = load_options(&options, opts, err);
     if (status != HF_OK)
         return status;
-    if (url == NULL || url[0] == '\0')
-        url = getenv("HOLDFAST_STORE");
-    if (url == NULL || url[0] == '\0')
-        url = "volatile:";
-    status = hf__url_parse(url, &parsed, err);
+    status = hf__url_parse(hf__client_url(url), &parsed, err);
     if (status != HF_OK)
         return status;
 
@@ -208,16 +217,23 @@ hf_status hf_client_open(const char *url, const hf_client_options *opts,
 
 void hf_client_close(hf_client *client)
 {
+    bool forked;
+
     if (client == NULL)
         return;
+    forked = hf__client_check(client, NULL) != HF_OK;
     hf__watchdog_stop(&client->watchdog);
     if (client->store != NULL)
         client->store->ops->close(client->store);
-    if (hf__client_check(client, NULL) == HF_OK) {
+    if (!forked) {
         hf__watchdog_done(&client->watchdog);
         hf__gates_done(&client->gates);
     }
+    hf__timers_done(&client->timers);
     hf__loop_free(client->loop);
+    if (!forked)
+        hf__dispatch_close(&client->dispatch);
+    hf__dispatch_done(&client->dispatch);
     hf__free(client->prefix);
     hf__free(client);
 }

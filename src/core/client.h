@@ -8,8 +8,11 @@
 
 #include <pthread.h>
 
-#include "core/call.h"
+#include "core/check.h"
+#include "core/dispatch.h"
 #include "core/gate.h"
+#include "core/run.h"
+#include "core/timers.h"
 #include "core/watchdog.h"
 #include "store/store.h"
 
@@ -22,7 +25,12 @@ struct hf_client {
     uint32_t fork_generation;
     hf__watchdog watchdog;
     hf__gates gates;
+    hf__dispatch dispatch;
+    hf__timers timers; /* of asynchronous waits */
 };
+
+/* The store that `url` means: the environment's if it is NULL or "". */
+const char *hf__client_url(const char *url);
 
 /* HF_INVALID in a process that forked after the client was opened. */
 hf_status hf__client_check(const hf_client *client, hf_error *err);

@@ -16,6 +16,9 @@ struct hf__gate {
     size_t users; /* inside and before it */
     bool entered;
     pthread_cond_t left;
+    size_t threads;        /* before it */
+    hf__gate_place *first; /* places before it, oldest first */
+    bool threads_turn;     /* threads and places take turns */
     size_t name_size;
     char name[];
 };
@@ -48,8 +51,9 @@ static hf__gate *gate_new(hf__gate **list, hf_bytes name)
     if (gate == NULL)
         return NULL;
     hf__cond_init(&gate->left);
-    gate->users = 0;
-    gate->entered = false;
+    gate->users = gate->threads = 0;
+    gate->entered = gate->threads_turn = false;
+    gate->first = NULL;
     gate->name_size = name.size;
     memcpy(gate->name, name.data, name.size);
     gate->next = *list;
@@ -82,6 +86,18 @@ static void gate_unuse_locked(hf__gates *gates, hf__gate *gate)
     hf__free(gate);
 }
 
+/* Use the gate of `name`, one more user of it. */
+static hf__gate *use_locked(hf__gates *gates, hf_bytes name, hf_error *err)
+{
+    hf__gate *gate = gate_of_locked(gates, name);
+
+    if (gate == NULL)
+        hf__fail(err, HF_NO_MEMORY, "waiting for a lock");
+    else
+        gate->users++;
+    return gate;
+}
+
 hf_status hf__gate_enter(hf__gates *gates, hf_bytes name, int64_t until_ms,
                          hf__gate **gate, hf_error *err)
 {
@@ -89,12 +105,12 @@ hf_status hf__gate_enter(hf__gates *gates, hf_bytes name, int64_t until_ms,
     hf__gate *found;
 
     pthread_mutex_lock(&gates->mutex);
-    found = gate_of_locked(gates, name);
+    found = use_locked(gates, name, err);
     if (found == NULL) {
         pthread_mutex_unlock(&gates->mutex);
-        return hf__fail(err, HF_NO_MEMORY, "waiting for a lock");
+        return HF_NO_MEMORY;
     }
-    found->users++;
+    found->threads++;
     while (found->entered && status == HF_OK) {
         if (hf__clock_boot_ms() >= until_ms)
             status = hf__fail(err, HF_TIMEOUT,
@@ -102,6 +118,7 @@ hf_status hf__gate_enter(hf__gates *gates, hf_bytes name, int64_t until_ms,
         else
             hf__cond_wait_until(&found->left, &gates->mutex, until_ms);
     }
+    found->threads--;
     if (status == HF_OK) {
         found->entered = true;
         *gate = found;
@@ -112,11 +129,80 @@ hf_status hf__gate_enter(hf__gates *gates, hf_bytes name, int64_t until_ms,
     return status;
 }
 
+hf_status hf__gate_queue(hf__gates *gates, hf_bytes name, hf__gate_place *place,
+                         hf_error *err)
+{
+    hf_status status = HF_OK;
+    hf__gate_place **end;
+    hf__gate *gate;
+
+    pthread_mutex_lock(&gates->mutex);
+    gate = use_locked(gates, name, err);
+    place->gate = gate;
+    place->waiting = false;
+    if (gate == NULL) {
+        status = HF_NO_MEMORY;
+    } else if (!gate->entered) {
+        gate->entered = true;
+    } else {
+        status = HF_HELD;
+        place->waiting = true;
+        place->next = NULL;
+        end = &gate->first;
+        while (*end != NULL)
+            end = &(*end)->next;
+        *end = place;
+    }
+    pthread_mutex_unlock(&gates->mutex);
+    return status;
+}
+
+bool hf__gate_withdraw(hf__gates *gates, hf__gate_place *place)
+{
+    bool waiting;
+
+    pthread_mutex_lock(&gates->mutex);
+    waiting = place->waiting;
+    if (waiting) {
+        hf__gate_place **at = &place->gate->first;
+
+        while (*at != place)
+            at = &(*at)->next;
+        *at = place->next;
+        place->waiting = false;
+        gate_unuse_locked(gates, place->gate);
+    }
+    pthread_mutex_unlock(&gates->mutex);
+    return waiting;
+}
+
+/* The place that enters instead of the one that leaves; NULL: a thread may. */
+static hf__gate_place *take_turn_locked(hf__gate *gate)
+{
+    hf__gate_place *place = gate->first;
+
+    if (gate->threads > 0 && (place == NULL || gate->threads_turn)) {
+        gate->threads_turn = false;
+        return NULL;
+    }
+    if (place != NULL) {
+        gate->first = place->next;
+        place->waiting = false;
+        gate->threads_turn = true;
+    }
+    return place;
+}
+
 void hf__gate_leave(hf__gates *gates, hf__gate *gate)
 {
+    hf__gate_place *place;
+
     pthread_mutex_lock(&gates->mutex);
-    gate->entered = false;
+    place = take_turn_locked(gate);
+    gate->entered = place != NULL;
     pthread_cond_signal(&gate->left);
     gate_unuse_locked(gates, gate);
     pthread_mutex_unlock(&gates->mutex);
+    if (place != NULL)
+        place->entered(place);
 }

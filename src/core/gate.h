@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gate.h - threads of one client that want the same lock wait here for each
- * other, so that one of them at a time waits at the store.
+ * gate.h - threads and asynchronous calls of one client that want the same lock
+ * wait here for each other, so that one of them at a time waits at the store.
  */
 #ifndef HF__CORE_GATE_H
 #define HF__CORE_GATE_H
@@ -30,6 +30,23 @@ void hf__gates_done(hf__gates *gates);
  */
 hf_status hf__gate_enter(hf__gates *gates, hf_bytes name, int64_t until_ms,
                          hf__gate **gate, hf_error *err);
+
+/* A place before a gate, for what is no thread; the caller's memory. */
+typedef struct hf__gate_place {
+    /* It is inside now. On any thread; no lock is held. */
+    void (*entered)(struct hf__gate_place *place);
+    hf__gate *gate; /* to be left, once inside */
+    struct hf__gate_place *next;
+    bool waiting;
+} hf__gate_place;
+
+/* Take a place. HF_OK: inside at once; HF_HELD: entered() will be called. */
+hf_status hf__gate_queue(hf__gates *gates, hf_bytes name, hf__gate_place *place,
+                         hf_error *err);
+/* Give it up before it was inside; false: it is inside, or about to be told. */
+bool hf__gate_withdraw(hf__gates *gates, hf__gate_place *place);
+
+/* Whoever is inside leaves. */
 void hf__gate_leave(hf__gates *gates, hf__gate *gate);
 
 #endif

@@ -4,8 +4,10 @@
  *
  * As in value.c no write is sent twice.
  */
+#include "core/call.h"
 #include "core/cas.h"
 #include "core/client.h"
+#include "core/many.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/options.h"
@@ -62,84 +64,153 @@ static hf_status check_fields(const hf_field *fields, size_t count,
     return status;
 }
 
-/* The words of hash_put; the first is the call's. */
-static hf_bytes *put_words(const hf_field *fields, size_t count,
-                           const hf_hash_put_options *o,
-                           char number[HF__NUMBER_SIZE])
+/* The words of hash_put behind the key. */
+static void put_words(hf_call *call, const hf_field *fields, size_t count,
+                      const hf_hash_put_options *o)
 {
-    hf_bytes *words = hf__calloc(4 + 2 * count, sizeof(*words));
+    hf_bytes *words = call->words;
     bool persist = (o->flags & HF_HASH_PERSIST) != 0;
 
-    if (words == NULL)
-        return NULL;
     words[1] = hf_str((o->flags & HF_HASH_NX) != 0   ? "nx"
                       : (o->flags & HF_HASH_XX) != 0 ? "xx"
                                                      : "");
     words[2] = hf_str((o->flags & HF_HASH_REPLACE) != 0 ? "1" : "0");
-    words[3] = hf__number(number, persist ? -1 : o->ttl_ms);
+    words[3] = hf__number(call->number, persist ? -1 : o->ttl_ms);
     for (size_t i = 0; i < count; i++) {
         words[4 + 2 * i] = fields[i].name;
         words[5 + 2 * i] = fields[i].value;
     }
-    return words;
 }
 
-static hf_status put(hf__call *call, const hf_field *fields, size_t count,
-                     const hf_hash_put_options *options, hf_error *err)
+static hf_status finish_put(hf_call *call, hf_error *err)
 {
-    char number[HF__NUMBER_SIZE];
-    hf_bytes *words = put_words(fields, count, options, number);
-    hf_status status;
-
-    if (words == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "%zu fields", count);
-    status =
-        hf__call_script(call, HF__SCRIPT_HASH_PUT, words, 4 + 2 * count, err);
-    hf__free(words);
-    if (status != HF_OK || call->request.reply.integer != 0)
-        return status;
-    if ((options->flags & HF_HASH_NX) != 0)
+    if (call->request.reply.integer != 0)
+        return HF_OK;
+    if ((call->flags & HF_HASH_NX) != 0)
         return hf__fail(err, HF_CONFLICT, "the key exists");
     return hf__fail(err, HF_NOT_FOUND, "no such key");
 }
 
-hf_status hf_hash_put(hf_client *client, hf_bytes key, const hf_field *fields,
-                      size_t count, const hf_hash_put_options *opts,
-                      hf_error *err)
+static hf_status prepare_put(hf_call *call, hf_client *client, hf_bytes key,
+                             const hf_field *fields, size_t count,
+                             const hf_hash_put_options *opts, hf_error *err)
 {
     hf_hash_put_options options;
-    hf__call call;
-    hf_status status = hf__call_begin(&call, client, key, err);
+    hf_status status = hf__call_begin(call, client, key, err);
 
     if (status == HF_OK)
         status = load_put_options(&options, opts, err);
     if (status == HF_OK)
         status = check_fields(fields, count, err);
     if (status == HF_OK)
-        status = put(&call, fields, count, &options, err);
-    hf__call_end(&call);
-    return status;
+        status = hf__call_reserve(call, 4 + 2 * count, err);
+    if (status != HF_OK)
+        return status;
+    call->finish = finish_put;
+    call->flags = options.flags;
+    put_words(call, fields, count, &options);
+    hf__call_script(call, HF__SCRIPT_HASH_PUT, 4 + 2 * count);
+    return HF_OK;
 }
 
-hf_status hf_hash_get(hf_client *client, hf_bytes key, hf_bytes field,
-                      hf_buffer *value, hf_error *err)
+hf_status hf_hash_put(hf_client *client, hf_bytes key, const hf_field *fields,
+                      size_t count, const hf_hash_put_options *opts,
+                      hf_error *err)
 {
-    hf_bytes words[] = {hf_str("HGET"), key, field};
-    hf__call call;
-    hf_status status = hf__call_begin(&call, client, key, err);
+    hf_call call;
+
+    return hf__call_run(
+        &call, prepare_put(&call, client, key, fields, count, opts, err), err);
+}
+
+hf_status hf_hash_put_start(hf_client *client, hf_bytes key,
+                            const hf_field *fields, size_t count,
+                            const hf_hash_put_options *opts,
+                            const hf_async *async, hf_error *err)
+{
+    hf_call *call;
+    hf_status status = hf__call_new(client, async, &call, err);
+
+    if (status != HF_OK)
+        return status;
+    return hf__call_start(
+        call, prepare_put(call, client, key, fields, count, opts, err), async,
+        err);
+}
+
+typedef struct many_put {
+    const hf_hash_item *items;
+    const hf_hash_put_options *opts;
+} many_put;
+
+static hf_status prepare_many_put(hf_call *call, hf_client *client,
+                                  const void *user, size_t index, hf_error *err)
+{
+    const many_put *many = user;
+    const hf_hash_item *item = &many->items[index];
+
+    return prepare_put(call, client, item->key, item->fields, item->count,
+                       many->opts, err);
+}
+
+hf_status hf_hash_put_many(hf_client *client, const hf_hash_item *items,
+                           size_t count, const hf_hash_put_options *opts,
+                           hf_status *statuses, hf_error *err)
+{
+    many_put many = {items, opts};
+
+    if (count > 0 && items == NULL)
+        return hf__fail(err, HF_INVALID, "items is NULL");
+    return hf__many_run(client, count, statuses, prepare_many_put, &many, err);
+}
+
+/* --------------------------------------------------------------------- get */
+
+static hf_status finish_get(hf_call *call, hf_error *err)
+{
+    if (call->request.reply.kind == HF_REPLY_NIL)
+        return hf__fail(err, HF_NOT_FOUND, "no such key or field");
+    return hf__buffer_set(call->out, &call->request.reply, err);
+}
+
+static hf_status prepare_get(hf_call *call, hf_client *client, hf_bytes key,
+                             hf_bytes field, hf_buffer *value, hf_error *err)
+{
+    hf_status status = hf__call_begin(call, client, key, err);
 
     if (status == HF_OK)
         status = hf__check_field(field, err);
     if (status == HF_OK)
         status = hf__check_out(value, "value", err);
-    if (status == HF_OK)
-        status = hf__call_command(&call, words, 3, true, err);
-    if (status == HF_OK && call.request.reply.kind == HF_REPLY_NIL)
-        status = hf__fail(err, HF_NOT_FOUND, "no such key or field");
-    if (status == HF_OK)
-        status = hf__buffer_set(value, &call.request.reply, err);
-    hf__call_end(&call);
-    return status;
+    if (status != HF_OK)
+        return status;
+    call->finish = finish_get;
+    call->out = value;
+    call->words[2] = field;
+    hf__call_command(call, "HGET", 3, true);
+    return HF_OK;
+}
+
+hf_status hf_hash_get(hf_client *client, hf_bytes key, hf_bytes field,
+                      hf_buffer *value, hf_error *err)
+{
+    hf_call call;
+
+    return hf__call_run(
+        &call, prepare_get(&call, client, key, field, value, err), err);
+}
+
+hf_status hf_hash_get_start(hf_client *client, hf_bytes key, hf_bytes field,
+                            hf_buffer *value, const hf_async *async,
+                            hf_error *err)
+{
+    hf_call *call;
+    hf_status status = hf__call_new(client, async, &call, err);
+
+    if (status != HF_OK)
+        return status;
+    return hf__call_start(
+        call, prepare_get(call, client, key, field, value, err), async, err);
 }
 
 /* Items first, their bytes behind them, in one piece of memory. */
@@ -183,26 +254,77 @@ static bool all_strings(const hf_reply *reply)
     return true;
 }
 
-hf_status hf_hash_get_all(hf_client *client, hf_bytes key, hf_fields *fields,
-                          hf_error *err)
+static hf_status finish_get_all(hf_call *call, hf_error *err)
 {
-    hf_bytes words[] = {hf_str("HGETALL"), key};
-    hf__call call;
-    const hf_reply *reply = &call.request.reply;
-    hf_status status = hf__call_begin(&call, client, key, err);
+    const hf_reply *reply = &call->request.reply;
+
+    if (!all_strings(reply))
+        return hf__bad_reply("HGETALL", err);
+    if (reply->array.count == 0)
+        return hf__fail(err, HF_NOT_FOUND, "no such key");
+    return fields_set(call->out, reply, err);
+}
+
+static hf_status prepare_get_all(hf_call *call, hf_client *client, hf_bytes key,
+                                 hf_fields *fields, hf_error *err)
+{
+    hf_status status = hf__call_begin(call, client, key, err);
 
     if (status == HF_OK)
         status = hf__check_out(fields, "fields", err);
+    if (status != HF_OK)
+        return status;
+    call->finish = finish_get_all;
+    call->out = fields;
+    hf__call_command(call, "HGETALL", 2, true);
+    return HF_OK;
+}
+
+hf_status hf_hash_get_all(hf_client *client, hf_bytes key, hf_fields *fields,
+                          hf_error *err)
+{
+    hf_call call;
+
+    return hf__call_run(&call, prepare_get_all(&call, client, key, fields, err),
+                        err);
+}
+
+hf_status hf_hash_get_all_start(hf_client *client, hf_bytes key,
+                                hf_fields *fields, const hf_async *async,
+                                hf_error *err)
+{
+    hf_call *call;
+    hf_status status = hf__call_new(client, async, &call, err);
+
+    if (status != HF_OK)
+        return status;
+    return hf__call_start(call, prepare_get_all(call, client, key, fields, err),
+                          async, err);
+}
+
+/* --------------------------------------------------------- compare and set */
+
+static hf_status prepare_cas(hf_call *call, hf_client *client, hf_bytes key,
+                             hf_bytes field, const hf_bytes *expected,
+                             hf_bytes value, const hf_cas_options *opts,
+                             hf_buffer *current, hf_error *err)
+{
+    hf_cas_options options;
+    hf_status status = hf__call_begin(call, client, key, err);
+
     if (status == HF_OK)
-        status = hf__call_command(&call, words, 2, true, err);
-    if (status == HF_OK && !all_strings(reply))
-        status = hf__bad_reply("HGETALL", err);
-    if (status == HF_OK && reply->array.count == 0)
-        status = hf__fail(err, HF_NOT_FOUND, "no such key");
+        status = hf__check_field(field, err);
     if (status == HF_OK)
-        status = fields_set(fields, reply, err);
-    hf__call_end(&call);
-    return status;
+        status = hf__cas_check(&options, opts, expected, value, err);
+    if (status != HF_OK)
+        return status;
+    call->finish = hf__finish_cas;
+    call->out = current;
+    call->words[1] = field;
+    hf__cas_words(call->words + 2, expected, value,
+                  hf__number(call->number, options.ttl_ms));
+    hf__call_script(call, HF__SCRIPT_HASH_CAS, 6);
+    return HF_OK;
 }
 
 hf_status hf_hash_cas(hf_client *client, hf_bytes key, hf_bytes field,
@@ -210,26 +332,31 @@ hf_status hf_hash_cas(hf_client *client, hf_bytes key, hf_bytes field,
                       const hf_cas_options *opts, hf_buffer *current,
                       hf_error *err)
 {
-    char number[HF__NUMBER_SIZE];
-    hf_bytes words[6] = {key, field};
-    hf_cas_options options;
-    hf__call call;
-    hf_status status = hf__call_begin(&call, client, key, err);
+    hf_call call;
 
-    if (status == HF_OK)
-        status = hf__check_field(field, err);
-    if (status == HF_OK)
-        status = hf__cas_check(&options, opts, expected, value, err);
-    if (status == HF_OK) {
-        hf__cas_words(words + 2, expected, value,
-                      hf__number(number, options.ttl_ms));
-        status = hf__call_script(&call, HF__SCRIPT_HASH_CAS, words, 6, err);
-    }
-    if (status == HF_OK)
-        status = hf__cas_outcome(&call.request.reply, current, err);
-    hf__call_end(&call);
-    return status;
+    return hf__call_run(&call,
+                        prepare_cas(&call, client, key, field, expected, value,
+                                    opts, current, err),
+                        err);
 }
+
+hf_status hf_hash_cas_start(hf_client *client, hf_bytes key, hf_bytes field,
+                            const hf_bytes *expected, hf_bytes value,
+                            const hf_cas_options *opts, hf_buffer *current,
+                            const hf_async *async, hf_error *err)
+{
+    hf_call *call;
+    hf_status status = hf__call_new(client, async, &call, err);
+
+    if (status != HF_OK)
+        return status;
+    return hf__call_start(call,
+                          prepare_cas(call, client, key, field, expected, value,
+                                      opts, current, err),
+                          async, err);
+}
+
+/* ------------------------------------------------------------------ remove */
 
 static hf_status check_names(const hf_bytes *names, size_t count, hf_error *err)
 {
@@ -242,38 +369,65 @@ static hf_status check_names(const hf_bytes *names, size_t count, hf_error *err)
     return status;
 }
 
-static hf_status remove_names(hf__call *call, const hf_bytes *names,
-                              size_t count, hf_error *err)
+static hf_status finish_remove(hf_call *call, hf_error *err)
 {
-    hf_bytes *words = hf__calloc(2 + count, sizeof(*words));
-    hf_status status;
+    (void)err;
+    if (call->out != NULL)
+        *(size_t *)call->out = (size_t)call->request.reply.integer;
+    return HF_OK;
+}
 
-    if (words == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "%zu fields", count);
-    words[0] = hf_str("HDEL");
-    memcpy(words + 2, names, count * sizeof(*words));
-    status = hf__call_command(call, words, 2 + count, false, err);
-    hf__free(words);
-    return status;
+static hf_status prepare_remove(hf_call *call, hf_client *client, hf_bytes key,
+                                const hf_bytes *names, size_t count,
+                                size_t *removed, hf_error *err)
+{
+    hf_status status = hf__call_begin(call, client, key, err);
+
+    if (status == HF_OK)
+        status = check_names(names, count, err);
+    if (status == HF_OK)
+        status = hf__call_reserve(call, 2 + count, err);
+    if (status != HF_OK)
+        return status;
+    call->finish = finish_remove;
+    call->out = removed;
+    memcpy(call->words + 2, names, count * sizeof(*names));
+    hf__call_command(call, "HDEL", 2 + count, false);
+    return HF_OK;
 }
 
 hf_status hf_hash_remove(hf_client *client, hf_bytes key, const hf_bytes *names,
                          size_t count, size_t *removed, hf_error *err)
 {
-    hf__call call;
-    hf_status status = hf__call_begin(&call, client, key, err);
+    hf_call call;
 
-    if (status == HF_OK)
-        status = check_names(names, count, err);
-    if (status == HF_OK)
-        status = remove_names(&call, names, count, err);
-    if (status == HF_OK && removed != NULL)
-        *removed = (size_t)call.request.reply.integer;
-    hf__call_end(&call);
-    return status;
+    return hf__call_run(
+        &call, prepare_remove(&call, client, key, names, count, removed, err),
+        err);
+}
+
+hf_status hf_hash_remove_start(hf_client *client, hf_bytes key,
+                               const hf_bytes *names, size_t count,
+                               size_t *removed, const hf_async *async,
+                               hf_error *err)
+{
+    hf_call *call;
+    hf_status status = hf__call_new(client, async, &call, err);
+
+    if (status != HF_OK)
+        return status;
+    return hf__call_start(
+        call, prepare_remove(call, client, key, names, count, removed, err),
+        async, err);
 }
 
 hf_status hf_hash_delete(hf_client *client, hf_bytes key, hf_error *err)
 {
     return hf__delete(client, key, HF__SCRIPT_HASH_DELETE, err);
+}
+
+hf_status hf_hash_delete_start(hf_client *client, hf_bytes key,
+                               const hf_async *async, hf_error *err)
+{
+    return hf__delete_start(client, key, HF__SCRIPT_HASH_DELETE, async, err);
 }

@@ -170,7 +170,7 @@ static bool needs_watch(const hf_lock *lock)
            lock->options.on_lost != NULL || lock->lost_fd >= 0;
 }
 
-static void hold_locked(hf_lock *lock, const hf__grant *grant)
+void hf__lock_hold_locked(hf_lock *lock, const hf__grant *grant)
 {
     hf__watchdog *watchdog = &lock->client->watchdog;
     int64_t valid_ms = hf__lock_validity(lock, grant->sent_ms);
@@ -194,22 +194,13 @@ static void hold_locked(hf_lock *lock, const hf__grant *grant)
         hf__watchdog_watch_locked(watchdog, lock, grant->sent_ms);
 }
 
-/*
- * The handle is ours to ask with (HF_OK, state ACQUIRING), is held already
- * (HF_OK, state HELD), or neither (HF_LOST, HF_HELD).
- */
-static hf_status begin_locked(hf_lock *lock, int64_t until_ms, hf_error *err)
+hf_status hf__lock_begin_locked(hf_lock *lock, bool *busy, hf_error *err)
 {
-    hf__watchdog *watchdog = &lock->client->watchdog;
-
-    while (lock->state == HF__LOCK_ACQUIRING ||
-           lock->state == HF__LOCK_RELEASING) {
-        if (hf__clock_boot_ms() >= until_ms)
-            return hf__fail(err, HF_HELD,
-                            "another thread is using this handle");
-        hf__cond_wait_until(&lock->changed, &watchdog->mutex, until_ms);
-    }
-    hf__watchdog_check_locked(watchdog, lock);
+    *busy =
+        lock->state == HF__LOCK_ACQUIRING || lock->state == HF__LOCK_RELEASING;
+    if (*busy)
+        return hf__fail(err, HF_HELD, "another call is using this handle");
+    hf__watchdog_check_locked(&lock->client->watchdog, lock);
     if (lock->state == HF__LOCK_LOST)
         return hf__fail(err, HF_LOST,
                         "this handle has lost the lock; release it first");
@@ -219,6 +210,21 @@ static hf_status begin_locked(hf_lock *lock, int64_t until_ms, hf_error *err)
         lock->state = HF__LOCK_ACQUIRING;
     lock->watched = lock->watched || needs_watch(lock);
     return HF_OK;
+}
+
+/* The same, waiting for other calls that use the handle. */
+static hf_status begin_by_locked(hf_lock *lock, int64_t until_ms, hf_error *err)
+{
+    hf__watchdog *watchdog = &lock->client->watchdog;
+    bool busy;
+
+    for (;;) {
+        hf_status status = hf__lock_begin_locked(lock, &busy, err);
+
+        if (!busy || hf__clock_boot_ms() >= until_ms)
+            return status;
+        hf__cond_wait_until(&lock->changed, &watchdog->mutex, until_ms);
+    }
 }
 
 /* In state ACQUIRING, without the mutex. */
@@ -235,7 +241,7 @@ static hf_status ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
         status = hf__lock_ask(lock, wait_ms, until_ms, &grant, err);
     pthread_mutex_lock(&watchdog->mutex);
     if (status == HF_OK)
-        hold_locked(lock, &grant);
+        hf__lock_hold_locked(lock, &grant);
     else
         lock->state = HF__LOCK_FREE;
     pthread_cond_broadcast(&lock->changed);
@@ -243,7 +249,7 @@ static hf_status ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
     return status;
 }
 
-static hf_status check_handle(const hf_lock *lock, hf_error *err)
+hf_status hf__lock_check(const hf_lock *lock, hf_error *err)
 {
     if (lock == NULL)
         return hf__fail(err, HF_INVALID, "lock is NULL");
@@ -255,7 +261,7 @@ hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
     hf__watchdog *watchdog;
     int64_t until_ms;
     bool asking;
-    hf_status status = check_handle(lock, err);
+    hf_status status = hf__lock_check(lock, err);
 
     if (status != HF_OK)
         return status;
@@ -265,7 +271,7 @@ hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
     watchdog = &lock->client->watchdog;
     until_ms = wait_ms == 0 ? 0 : hf__clock_after(hf__clock_boot_ms(), wait_ms);
     pthread_mutex_lock(&watchdog->mutex);
-    status = begin_locked(lock, until_ms, err);
+    status = begin_by_locked(lock, until_ms, err);
     asking = status == HF_OK && lock->state == HF__LOCK_ACQUIRING;
     pthread_mutex_unlock(&watchdog->mutex);
     if (asking)
@@ -282,100 +288,11 @@ hf_status hf_lock_try(hf_lock *lock, hf_error *err)
     return hf_lock_acquire(lock, 0, err);
 }
 
-/* In state RELEASING, without the mutex. `valid`: the lease had not ended. */
-static hf_status tell_release(hf_lock *lock, bool valid, hf_error *err)
-{
-    hf_bytes words[] = {lock->keys.main, lock->keys.waiters,
-                        hf_str(lock->owner)};
-    hf__request request;
-    hf_status status;
-    bool by_first;
-
-    status = hf__run_script(lock->client, HF__SCRIPT_LOCK_RELEASE, words, 3, 2,
-                            &request, err);
-    /* Gone while the lease ran and after a resend: the first try did it, and a
-     * waiter may have the lock by now. */
-    by_first = valid && request.sends > 1;
-    if (status == HF_OK && !by_first && request.reply.integer == 0)
-        status = hf__fail(err, HF_EXPIRED, "the lease had ended");
-    else if (status == HF_OK && !by_first && request.reply.integer == -1)
-        status = hf__fail(err, HF_LOST, "another owner holds the lock");
-    hf__request_done(&request);
-    return status;
-}
-
-/* Undo one acquire. HF_OK with state RELEASING: it was the last. */
-static hf_status undo_one_locked(hf_lock *lock, hf_error *err)
-{
-    if (lock->state != HF__LOCK_HELD && lock->state != HF__LOCK_LOST)
-        return hf__fail(err, HF_INVALID, "this handle does not hold the lock");
-    if (--lock->holds > 0)
-        return lock->state == HF__LOCK_HELD
-                   ? HF_OK
-                   : hf__fail(err, HF_LOST, "this handle has lost the lock");
-    hf__watchdog_unwatch_locked(&lock->client->watchdog, lock);
-    atomic_store(&lock->valid_until_ms, 0);
-    lock->state = HF__LOCK_RELEASING;
-    return HF_OK;
-}
-
-hf_status hf_lock_release(hf_lock *lock, hf_error *err)
-{
-    hf__watchdog *watchdog;
-    bool last, valid;
-    hf_status status = check_handle(lock, err);
-
-    if (status != HF_OK)
-        return status;
-    watchdog = &lock->client->watchdog;
-    pthread_mutex_lock(&watchdog->mutex);
-    hf__watchdog_check_locked(watchdog, lock);
-    valid = lock->state == HF__LOCK_HELD;
-    status = undo_one_locked(lock, err);
-    last = status == HF_OK && lock->state == HF__LOCK_RELEASING;
-    pthread_mutex_unlock(&watchdog->mutex);
-    if (!last)
-        return status;
-
-    status = tell_release(lock, valid, err);
-    pthread_mutex_lock(&watchdog->mutex);
-    lock->state = HF__LOCK_FREE;
-    if (lock->lost_fd >= 0)
-        hf__event_fd_lower(lock->lost_fd);
-    pthread_cond_broadcast(&lock->changed);
-    pthread_mutex_unlock(&watchdog->mutex);
-    return status;
-}
-
-hf_status hf_lock_renew(hf_lock *lock, hf_error *err)
-{
-    hf__watchdog *watchdog;
-    hf__lock_state state;
-    hf_status reason;
-    hf_status status = check_handle(lock, err);
-
-    if (status != HF_OK)
-        return status;
-    watchdog = &lock->client->watchdog;
-    pthread_mutex_lock(&watchdog->mutex);
-    hf__watchdog_check_locked(watchdog, lock);
-    state = lock->state;
-    reason = lock->lost_reason;
-    pthread_mutex_unlock(&watchdog->mutex);
-    if (state == HF__LOCK_HELD)
-        return hf__renewal_now(watchdog, lock, err);
-    if (state != HF__LOCK_LOST)
-        return hf__fail(err, HF_INVALID, "this handle does not hold the lock");
-    if (reason == HF_TIMEOUT)
-        return hf__fail(err, HF_TIMEOUT, "max_hold_ms has passed");
-    return hf__fail(err, HF_LOST, "this handle has lost the lock");
-}
-
 int64_t hf_lock_remaining_ms(const hf_lock *lock)
 {
     int64_t left_ms;
 
-    if (check_handle(lock, NULL) != HF_OK)
+    if (hf__lock_check(lock, NULL) != HF_OK)
         return 0;
     left_ms = atomic_load(&lock->valid_until_ms);
     if (left_ms != 0)
@@ -398,7 +315,7 @@ void hf_lock_owner(const hf_lock *lock, char owner[HF_OWNER_SIZE])
     hf__watchdog *watchdog;
 
     owner[0] = '\0';
-    if (check_handle(lock, NULL) != HF_OK)
+    if (hf__lock_check(lock, NULL) != HF_OK)
         return;
     watchdog = &lock->client->watchdog;
     pthread_mutex_lock(&watchdog->mutex);
@@ -428,7 +345,7 @@ static hf_status lost_fd_locked(hf_lock *lock, hf_error *err)
 hf_status hf_lock_lost_fd(hf_lock *lock, int *fd, hf_error *err)
 {
     hf__watchdog *watchdog;
-    hf_status status = check_handle(lock, err);
+    hf_status status = hf__lock_check(lock, err);
 
     if (status != HF_OK)
         return status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lock.h - a lock's handle, shared by the files that own its life: lock.c
- * (public calls and state), acquire.c (asking and waiting), watchdog.c
- * (renewal and loss).
+ * (acquiring, state), asking.c, acquire.c and waiting.c (asking the store),
+ * release.c, renewal.c, watchdog.c (renewal and loss).
  *
  * States, each change under the client's watchdog mutex:
  *
@@ -74,6 +74,9 @@ hf_status hf__lock_keys_init(const hf_client *client, hf_bytes name,
                              hf__lock_keys *keys, hf_error *err);
 void hf__lock_keys_done(hf__lock_keys *keys);
 
+/* Does a part of the name in braces decide its hash slot? */
+bool hf__has_hash_tag(hf_bytes name);
+
 /* What acquire.c found out when the store granted the lock. */
 typedef struct hf__grant {
     char owner[HF_OWNER_SIZE];
@@ -88,6 +91,23 @@ typedef struct hf__grant {
  */
 hf_status hf__lock_ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
                        hf__grant *grant, hf_error *err);
+
+/*
+ * May the handle ask the store? HF_OK and state ACQUIRING: it may, and the
+ * caller must end that state. HF_OK and state HELD: it holds the lock, once
+ * more. HF_LOST; HF_HELD with `*busy`: another call is using the handle. The
+ * mutex is held.
+ */
+hf_status hf__lock_begin_locked(hf_lock *lock, bool *busy, hf_error *err);
+
+/* From ACQUIRING to HELD. The mutex is held. */
+void hf__lock_hold_locked(hf_lock *lock, const hf__grant *grant);
+
+/* HF_INVALID: no handle, or one from before fork(). */
+hf_status hf__lock_check(const hf_lock *lock, hf_error *err);
+
+/* The same for many handles, which must be of one client. */
+hf_status hf__locks_check(hf_lock *const *locks, size_t count, hf_error *err);
 
 /* Local end of a lease that was asked for at sent_ms, the margin included. */
 int64_t hf__lock_validity(const hf_lock *lock, int64_t sent_ms);

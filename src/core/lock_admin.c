@@ -2,6 +2,7 @@
 /* lock_admin.c - looking at locks from outside, and breaking them. */
 #include <stdlib.h>
 
+#include "core/call.h"
 #include "core/lock.h"
 #include "util/error.h"
 
@@ -47,45 +48,95 @@ static hf_status fill_info(hf_lock_info *info, const hf_reply *reply,
     return HF_OK;
 }
 
-hf_status hf_lock_inspect(hf_client *client, hf_bytes name, hf_lock_info *info,
-                          hf_error *err)
+static hf_status finish_inspect(hf_call *call, hf_error *err)
+{
+    return fill_info(call->out, &call->request.reply, err);
+}
+
+static hf_status finish_break(hf_call *call, hf_error *err)
+{
+    if (call->request.reply.integer == 0)
+        return hf__fail(err, HF_NOT_FOUND, "nobody holds the lock");
+    return HF_OK;
+}
+
+/* A script on all three keys of a lock. */
+static hf_status prepare(hf_call *call, hf_client *client, hf_bytes name,
+                         uint32_t index, hf_error *err)
 {
     hf__lock_keys keys;
-    hf__request request;
-    hf_status status = hf__client_check(client, err);
+    hf_status status = hf__call_begin_bare(call, client, err);
 
-    if (status == HF_OK)
-        status = check_info(info, err);
     if (status == HF_OK)
         status = hf__lock_keys_init(client, name, &keys, err);
     if (status != HF_OK)
         return status;
-    status = hf__run_script(client, HF__SCRIPT_LOCK_INSPECT,
-                            (hf_bytes[]){keys.main, keys.token, keys.waiters},
-                            3, 3, &request, err);
-    if (status == HF_OK)
-        status = fill_info(info, &request.reply, err);
-    hf__request_done(&request);
-    hf__lock_keys_done(&keys);
+    call->owned_words = keys.storage;
+    call->words[0] = keys.main;
+    call->words[1] = keys.token;
+    call->words[2] = keys.waiters;
+    hf__request_script(&call->request, &hf__scripts[index], call->words, 3, 3);
+    return HF_OK;
+}
+
+static hf_status prepare_inspect(hf_call *call, hf_client *client,
+                                 hf_bytes name, hf_lock_info *info,
+                                 hf_error *err)
+{
+    hf_status status =
+        prepare(call, client, name, HF__SCRIPT_LOCK_INSPECT, err);
+
+    call->finish = finish_inspect;
+    call->out = info;
+    return status == HF_OK ? check_info(info, err) : status;
+}
+
+hf_status hf_lock_inspect(hf_client *client, hf_bytes name, hf_lock_info *info,
+                          hf_error *err)
+{
+    hf_call call;
+
+    return hf__call_run(&call, prepare_inspect(&call, client, name, info, err),
+                        err);
+}
+
+hf_status hf_lock_inspect_start(hf_client *client, hf_bytes name,
+                                hf_lock_info *info, const hf_async *async,
+                                hf_error *err)
+{
+    hf_call *call;
+    hf_status status = hf__call_new(client, async, &call, err);
+
+    if (status != HF_OK)
+        return status;
+    return hf__call_start(call, prepare_inspect(call, client, name, info, err),
+                          async, err);
+}
+
+static hf_status prepare_break(hf_call *call, hf_client *client, hf_bytes name,
+                               hf_error *err)
+{
+    hf_status status = prepare(call, client, name, HF__SCRIPT_LOCK_BREAK, err);
+
+    call->finish = finish_break;
     return status;
 }
 
 hf_status hf_lock_break(hf_client *client, hf_bytes name, hf_error *err)
 {
-    hf__lock_keys keys;
-    hf__request request;
-    hf_status status = hf__client_check(client, err);
+    hf_call call;
 
-    if (status == HF_OK)
-        status = hf__lock_keys_init(client, name, &keys, err);
+    return hf__call_run(&call, prepare_break(&call, client, name, err), err);
+}
+
+hf_status hf_lock_break_start(hf_client *client, hf_bytes name,
+                              const hf_async *async, hf_error *err)
+{
+    hf_call *call;
+    hf_status status = hf__call_new(client, async, &call, err);
+
     if (status != HF_OK)
         return status;
-    status = hf__run_script(client, HF__SCRIPT_LOCK_BREAK,
-                            (hf_bytes[]){keys.main, keys.token, keys.waiters},
-                            3, 3, &request, err);
-    if (status == HF_OK && request.reply.integer == 0)
-        status = hf__fail(err, HF_NOT_FOUND, "nobody holds the lock");
-    hf__request_done(&request);
-    hf__lock_keys_done(&keys);
-    return status;
+    return hf__call_start(call, prepare_break(call, client, name, err), async,
+                          err);
 }

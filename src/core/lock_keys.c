@@ -16,7 +16,7 @@
 #define TOKEN_ROLE "hf:token:"
 #define WAIT_ROLE "hf:wait:"
 
-static bool has_hash_tag(hf_bytes name)
+bool hf__has_hash_tag(hf_bytes name)
 {
     const char *open = memchr(name.data, '{', name.size);
     const char *close;
@@ -60,7 +60,7 @@ hf_status hf__lock_keys_init(const hf_client *client, hf_bytes name,
 
     if (status != HF_OK)
         return status;
-    tagged = has_hash_tag(full.bytes);
+    tagged = hf__has_hash_tag(full.bytes);
     if (!tagged && memchr(full.bytes.data, '}', full.bytes.size) != NULL) {
         hf__key_done(&full);
         return hf__fail(err, HF_INVALID,

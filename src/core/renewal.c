@@ -10,6 +10,7 @@
 
 #include "core/lock.h"
 #include "util/clock.h"
+#include "util/cond.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/order.h"
@@ -23,23 +24,41 @@
 /* What a try may take on a local store when something else is due at once. */
 #define LOCAL_MIN_MS 5
 
+/* Locks that there is room for at first, and times that when it is used up: in
+ * a cluster most batches have few. */
+#define ROOM_FIRST 4
+
+/* Who waits for batches. */
+typedef struct renewal_wait {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    size_t open; /* batches not answered yet */
+} renewal_wait;
+
+typedef struct renewal_entry {
+    hf_lock *lock;
+    uint64_t acquisition;
+    hf_status *status; /* with a wait; NULL: not wanted */
+    char owner[HF_OWNER_SIZE];
+} renewal_entry;
+
 struct hf__renewal {
     hf__request request;
     hf__watchdog *watchdog;
     hf__renewal *next;
+    hf__renewal *next_open; /* of the same place */
     int64_t sent_ms;
     uint32_t shard;
+    renewal_entry *entries;
     size_t count;
-    hf_lock *locks[BATCH_MAX];
-    uint64_t acquisitions[BATCH_MAX];
-    hf__renewal_answer answers[BATCH_MAX];
-    char owners[BATCH_MAX][HF_OWNER_SIZE];
-    hf_bytes words[3 * BATCH_MAX]; /* keys, owners, leases */
+    size_t room;        /* for entries */
+    renewal_wait *wait; /* NULL: nobody waits */
+    hf_bytes *words;    /* keys, owners, leases; once it is sent */
 };
 
 /* The reply is a flat list {i, why, ...} of the locks that failed. */
-static bool read_answers(const hf_reply *reply, size_t count,
-                         hf__renewal_answer *answers)
+bool hf__renewal_read(const hf_reply *reply, size_t count,
+                      hf__renewal_answer *answers)
 {
     for (size_t i = 0; i < count; i++)
         answers[i] = HF__RENEWED;
@@ -58,22 +77,58 @@ static bool read_answers(const hf_reply *reply, size_t count,
     return true;
 }
 
+static hf_status status_of(const hf__renewal *batch, bool answered,
+                           hf__renewal_answer answer)
+{
+    if (!answered)
+        return batch->request.status == HF_OK ? HF_CORRUPT
+                                              : batch->request.status;
+    if (answer == HF__TAKEN)
+        return HF_LOST;
+    return answer == HF__GONE ? HF_EXPIRED : HF_OK;
+}
+
+/* Tell who waits; the statuses are theirs as soon as `open` is 0. */
+static void tell(const hf__renewal *batch, bool answered,
+                 const hf__renewal_answer *answers)
+{
+    renewal_wait *wait = batch->wait;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->entries[i].status != NULL)
+            *batch->entries[i].status = status_of(batch, answered, answers[i]);
+    }
+    pthread_mutex_lock(&wait->mutex);
+    if (--wait->open == 0)
+        pthread_cond_signal(&wait->changed);
+    pthread_mutex_unlock(&wait->mutex);
+}
+
+static void renewal_free(hf__renewal *batch)
+{
+    hf__request_done(&batch->request);
+    hf__free(batch->entries);
+    hf__free(batch->words);
+    hf__free(batch);
+}
+
 static void renewal_done(hf__request *request)
 {
     hf__renewal *batch = request->user;
     hf__watchdog *watchdog = batch->watchdog;
+    hf__renewal_answer answers[BATCH_MAX];
     bool answered = request->status == HF_OK &&
-                    read_answers(&request->reply, batch->count, batch->answers);
+                    hf__renewal_read(&request->reply, batch->count, answers);
 
     pthread_mutex_lock(&watchdog->mutex);
     for (size_t i = 0; i < batch->count; i++) {
-        hf_lock *lock = batch->locks[i];
+        hf_lock *lock = batch->entries[i].lock;
 
-        if (lock->acquisition == batch->acquisitions[i] &&
+        if (lock->acquisition == batch->entries[i].acquisition &&
             lock->state == HF__LOCK_HELD) {
             lock->renewing = false;
             if (answered)
-                hf__watchdog_answer_locked(watchdog, lock, batch->answers[i],
+                hf__watchdog_answer_locked(watchdog, lock, answers[i],
                                            batch->sent_ms);
             else
                 hf__watchdog_retry_locked(watchdog, lock);
@@ -82,12 +137,14 @@ static void renewal_done(hf__request *request)
     }
     hf__watchdog_arm_locked(watchdog);
     pthread_mutex_unlock(&watchdog->mutex);
-    hf__request_done(request);
-    hf__free(batch);
+    if (batch->wait != NULL)
+        tell(batch, answered, answers);
+    renewal_free(batch);
 }
 
-static hf__renewal *renewal_new(hf__watchdog *watchdog, uint32_t shard,
-                                hf__renewal *next)
+/* ------------------------------------------------------------- collecting */
+
+static hf__renewal *renewal_new(hf__watchdog *watchdog, uint32_t shard)
 {
     hf__renewal *batch = hf__alloc(sizeof(*batch));
 
@@ -96,40 +153,84 @@ static hf__renewal *renewal_new(hf__watchdog *watchdog, uint32_t shard,
     hf__request_init(&batch->request);
     batch->watchdog = watchdog;
     batch->shard = shard;
+    batch->entries = NULL;
     batch->count = 0;
-    batch->next = next;
+    batch->room = 0;
+    batch->wait = NULL;
+    batch->words = NULL;
     return batch;
 }
 
-/* Add a lock to an open batch of its shard, or to a new one. */
-hf__renewal *hf__renewal_add_locked(hf__watchdog *watchdog, hf_lock *lock,
-                                    hf__renewal *batches)
+static bool make_room(hf__renewal *batch)
+{
+    size_t room = batch->room == 0 ? ROOM_FIRST : batch->room * ROOM_FIRST;
+    renewal_entry *entries;
+
+    if (batch->count < batch->room)
+        return true;
+    if (room > BATCH_MAX)
+        room = BATCH_MAX;
+    entries = hf__realloc(batch->entries, room * sizeof(*entries));
+    if (entries == NULL)
+        return false;
+    batch->entries = entries;
+    batch->room = room;
+    return true;
+}
+
+/* A batch of the shard with room for one more; NULL: no memory. A full one's
+ * place among the open goes to the next. */
+static hf__renewal *find_open(hf__watchdog *watchdog, uint32_t shard,
+                              hf__renewals *renewals)
+{
+    hf__renewal **place;
+    hf__renewal *batch;
+
+    if (renewals->first == NULL)
+        memset(renewals->open, 0, sizeof(renewals->open));
+    place = &renewals->open[shard % HF__RENEWAL_PLACES];
+    while (*place != NULL && (*place)->shard != shard)
+        place = &(*place)->next_open;
+    if (*place != NULL && (*place)->count < BATCH_MAX)
+        return make_room(*place) ? *place : NULL;
+    batch = renewal_new(watchdog, shard);
+    if (batch == NULL || !make_room(batch)) {
+        hf__free(batch);
+        return NULL;
+    }
+    batch->next_open = *place == NULL ? NULL : (*place)->next_open;
+    *place = batch;
+    batch->next = renewals->first;
+    renewals->first = batch;
+    return batch;
+}
+
+bool hf__renewal_add_locked(hf__watchdog *watchdog, hf_lock *lock,
+                            hf_status *status, hf__renewals *renewals)
 {
     hf__store *store = watchdog->client->store;
     uint32_t shard = store->ops->shard(store, lock->keys.main);
-    hf__renewal *batch = batches;
-    size_t i;
+    hf__renewal *batch = find_open(watchdog, shard, renewals);
+    renewal_entry *entry;
 
-    while (batch != NULL &&
-           (batch->shard != shard || batch->count == BATCH_MAX))
-        batch = batch->next;
     if (batch == NULL) {
-        batch = renewal_new(watchdog, shard, batches);
-        if (batch == NULL) {
-            hf__watchdog_retry_locked(watchdog, lock);
-            return batches;
-        }
-        batches = batch;
+        hf__watchdog_retry_locked(watchdog, lock);
+        return false;
     }
-    i = batch->count++;
-    batch->locks[i] = lock;
-    batch->acquisitions[i] = lock->acquisition;
-    memcpy(batch->owners[i], lock->owner, HF_OWNER_SIZE);
+    entry = &batch->entries[batch->count++];
+    entry->lock = lock;
+    entry->acquisition = lock->acquisition;
+    entry->status = status;
+    memcpy(entry->owner, lock->owner, HF_OWNER_SIZE);
     lock->references++;
     lock->renewing = true;
-    hf__heap_put(&watchdog->heap, &lock->node, hf__watchdog_next_event(lock));
-    return batches;
+    if (lock->watched)
+        hf__heap_put(&watchdog->heap, &lock->node,
+                     hf__watchdog_next_event(lock));
+    return true;
 }
+
+/* ---------------------------------------------------------------- sending */
 
 /*
  * A try must not outlive the time in which another could still succeed. A
@@ -143,7 +244,7 @@ static int64_t renewal_deadline(const hf__renewal *batch, int64_t now_ms,
     int64_t deadline_ms = now_ms + client->request_ms;
 
     for (size_t i = 0; i < batch->count; i++) {
-        const hf_lock *lock = batch->locks[i];
+        const hf_lock *lock = batch->entries[i].lock;
         int64_t sixth_ms = hf__at_least(lock->options.ttl_ms / 6, TRY_MIN_MS);
 
         deadline_ms = hf__at_most(deadline_ms, now_ms + sixth_ms);
@@ -154,73 +255,75 @@ static int64_t renewal_deadline(const hf__renewal *batch, int64_t now_ms,
     return deadline_ms;
 }
 
+/* In the order of the script's keys and arguments; false: no memory. */
+static bool make_words(hf__renewal *batch)
+{
+    size_t n = batch->count;
+
+    batch->words = hf__alloc(3 * n * sizeof(*batch->words));
+    if (batch->words == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        batch->words[i] = batch->entries[i].lock->keys.main;
+        batch->words[n + i] = hf_str(batch->entries[i].owner);
+        batch->words[2 * n + i] = batch->entries[i].lock->ttl_word;
+    }
+    return true;
+}
+
 static void send_batch(hf__renewal *batch, int64_t next_ms)
 {
     hf__request *request = &batch->request;
     hf__store *store = batch->watchdog->client->store;
-    size_t n = batch->count;
 
-    for (size_t i = 0; i < n; i++) {
-        batch->words[i] = batch->locks[i]->keys.main;
-        batch->words[n + i] = hf_str(batch->owners[i]);
-        batch->words[2 * n + i] = batch->locks[i]->ttl_word;
-    }
     batch->sent_ms = hf__clock_boot_ms();
-    request->script = &hf__scripts[HF__SCRIPT_LOCK_RENEW];
-    request->words = batch->words;
-    request->word_count = 3 * n;
-    request->key_count = n;
-    request->repeatable = true;
-    request->lane = HF__LANE_LEASE;
-    request->deadline_ms = renewal_deadline(batch, batch->sent_ms, next_ms);
     request->on_done = renewal_done;
     request->user = batch;
+    if (!make_words(batch)) {
+        hf__request_fail(request, HF_NO_MEMORY, "out of memory");
+        renewal_done(request);
+        return;
+    }
+    request->script = &hf__scripts[HF__SCRIPT_LOCK_RENEW];
+    request->words = batch->words;
+    request->word_count = 3 * batch->count;
+    request->key_count = batch->count;
+    request->repeatable = true;
+    request->lane = HF__LANE_LEASE;
+    request->began_ms = batch->sent_ms;
+    request->deadline_ms = renewal_deadline(batch, batch->sent_ms, next_ms);
     store->ops->submit(store, &request, 1);
 }
 
-void hf__renewal_send(hf__renewal *batches, int64_t next_ms)
+void hf__renewal_send(hf__renewals *renewals, int64_t next_ms)
 {
-    while (batches != NULL) {
-        hf__renewal *batch = batches;
+    hf__renewal *next = renewals->first;
 
-        batches = batch->next;
+    renewals->first = NULL;
+    while (next != NULL) {
+        hf__renewal *batch = next;
+
+        next = batch->next;
         send_batch(batch, next_ms);
     }
 }
 
-hf_status hf__renewal_now(hf__watchdog *watchdog, hf_lock *lock, hf_error *err)
+void hf__renewal_run(hf__renewals *renewals)
 {
-    char owner[HF_OWNER_SIZE];
-    hf_bytes words[3] = {
-        lock->keys.main, {owner, HF_OWNER_SIZE - 1}, lock->ttl_word};
-    hf__request request;
-    int64_t sent_ms;
-    hf__renewal_answer answer;
-    uint64_t acquisition;
-    hf_status status;
+    renewal_wait wait = {.open = 0};
 
-    pthread_mutex_lock(&watchdog->mutex);
-    memcpy(owner, lock->owner, sizeof(owner));
-    acquisition = lock->acquisition;
-    pthread_mutex_unlock(&watchdog->mutex);
-    status = hf__run_script(watchdog->client, HF__SCRIPT_LOCK_RENEW, words, 3,
-                            1, &request, err);
-    if (status == HF_OK && !read_answers(&request.reply, 1, &answer))
-        status = hf__bad_reply("lock_renew", err);
-    sent_ms = request.began_ms;
-    hf__request_done(&request);
-    if (status != HF_OK)
-        return status;
-
-    pthread_mutex_lock(&watchdog->mutex);
-    if (lock->acquisition == acquisition && lock->state == HF__LOCK_HELD) {
-        hf__watchdog_answer_locked(watchdog, lock, answer, sent_ms);
-        hf__watchdog_arm_locked(watchdog);
+    pthread_mutex_init(&wait.mutex, NULL);
+    hf__cond_init(&wait.changed);
+    for (hf__renewal *batch = renewals->first; batch != NULL;
+         batch = batch->next) {
+        batch->wait = &wait;
+        wait.open++;
     }
-    pthread_mutex_unlock(&watchdog->mutex);
-    if (answer == HF__TAKEN)
-        return hf__fail(err, HF_LOST, "another owner holds the lock");
-    if (answer == HF__GONE)
-        return hf__fail(err, HF_EXPIRED, "the lease had ended");
-    return HF_OK;
+    hf__renewal_send(renewals, INT64_MAX);
+    pthread_mutex_lock(&wait.mutex);
+    while (wait.open > 0)
+        hf__cond_wait_until(&wait.changed, &wait.mutex, INT64_MAX);
+    pthread_mutex_unlock(&wait.mutex);
+    pthread_cond_destroy(&wait.changed);
+    pthread_mutex_destroy(&wait.mutex);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* script.c - the user's own Lua, loaded and run on any store. */
+#include "core/call.h"
 #include "core/client.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -46,33 +47,58 @@ static hf_script *script_new(hf_client *client, hf_bytes source)
     return script;
 }
 
-hf_status hf_script_load(hf_client *client, hf_bytes source, hf_script **script,
-                         hf_error *err)
+static hf_status finish_load(hf_call *call, hf_error *err)
 {
-    hf__request request;
-    hf_script *made;
-    hf_status status = hf__client_check(client, err);
+    (void)err;
+    *(hf_script **)call->out = call->made;
+    call->made = NULL;
+    return HF_OK;
+}
+
+static hf_status prepare_load(hf_call *call, hf_client *client, hf_bytes source,
+                              hf_script **script, hf_error *err)
+{
+    hf_status status = hf__call_begin_bare(call, client, err);
 
     if (status == HF_OK)
         status = check_source(source, err);
+    if (status == HF_OK)
+        status = hf__check_out(script, "script", err);
     if (status != HF_OK)
         return status;
-    if (script == NULL)
-        return hf__fail(err, HF_INVALID, "script is NULL");
-    made = script_new(client, source);
-    if (made == NULL)
+    call->made = script_new(client, source);
+    if (call->made == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a script of %zu bytes",
                         source.size);
-    status = hf__run_command(
-        client, (hf_bytes[]){hf_str("SCRIPT"), hf_str("LOAD"), source}, 3, true,
-        &request, err);
-    hf__request_done(&request);
-    if (status != HF_OK) {
-        hf_script_free(made);
-        return status;
-    }
-    *script = made;
+    call->finish = finish_load;
+    call->out = script;
+    call->words[0] = hf_str("SCRIPT");
+    call->words[1] = hf_str("LOAD");
+    call->words[2] = source;
+    hf__request_command(&call->request, call->words, 3, true);
     return HF_OK;
+}
+
+hf_status hf_script_load(hf_client *client, hf_bytes source, hf_script **script,
+                         hf_error *err)
+{
+    hf_call call;
+
+    return hf__call_run(&call, prepare_load(&call, client, source, script, err),
+                        err);
+}
+
+hf_status hf_script_load_start(hf_client *client, hf_bytes source,
+                               hf_script **script, const hf_async *async,
+                               hf_error *err)
+{
+    hf_call *call;
+    hf_status status = hf__call_new(client, async, &call, err);
+
+    if (status != HF_OK)
+        return status;
+    return hf__call_start(call, prepare_load(call, client, source, script, err),
+                          async, err);
 }
 
 void hf_script_free(hf_script *script)
@@ -80,52 +106,7 @@ void hf_script_free(hf_script *script)
     hf__free(script);
 }
 
-/* Keys with the prefix, then the arguments. `storage` holds prefixed keys. */
-static hf_status fill_words(hf_script *script, const hf_bytes *keys,
-                            size_t key_count, const hf_bytes *args,
-                            size_t arg_count, hf_bytes *words, hf__key *storage,
-                            hf_error *err)
-{
-    for (size_t i = 0; i < key_count; i++) {
-        hf_status status =
-            hf__key_init(script->client, keys[i], "key", &storage[i], err);
-
-        if (status != HF_OK)
-            return status;
-        words[i] = storage[i].bytes;
-    }
-    for (size_t i = 0; i < arg_count; i++) {
-        hf_status status = hf__check_value(args[i], err);
-
-        if (status != HF_OK)
-            return status;
-        words[key_count + i] = args[i];
-    }
-    return HF_OK;
-}
-
-/* The whole request becomes the reply's home: small replies lie in it. */
-static hf_status run(hf_script *script, const hf_bytes *words, size_t key_count,
-                     size_t word_count, hf_reply **reply, hf_error *err)
-{
-    hf_client *client = script->client;
-    hf__request *request = hf__alloc(sizeof(*request));
-    hf_status status;
-
-    if (request == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "running a script");
-    status = hf__run_words(client, &script->script, words, word_count,
-                           key_count, request, err);
-    if (status != HF_OK) {
-        hf__request_done(request);
-        hf__free(request);
-        return status;
-    }
-    *reply = &request->reply;
-    return HF_OK;
-}
-
-static hf_status check_run(hf_script *script, const hf_bytes *keys,
+static hf_status check_run(const hf_script *script, const hf_bytes *keys,
                            size_t key_count, const hf_bytes *args,
                            size_t arg_count, hf_reply *const *reply,
                            hf_error *err)
@@ -144,41 +125,129 @@ static hf_status check_run(hf_script *script, const hf_bytes *keys,
     return hf__client_check(script->client, err);
 }
 
+/* Check the keys, and put the prefix before each, in memory of the call. */
+static hf_status fill_keys(hf_call *call, const hf_bytes *keys, size_t count,
+                           hf_error *err)
+{
+    const hf_client *client = call->client;
+    size_t size = 0;
+    hf__key key;
+    char *at;
+
+    for (size_t i = 0; i < count; i++) {
+        hf_status status = hf__key_init(client, keys[i], "key", &key, err);
+
+        if (status != HF_OK)
+            return status;
+        hf__key_done(&key);
+        call->words[i] = keys[i];
+        size += client->prefix_size + keys[i].size;
+    }
+    if (client->prefix_size == 0 || count == 0)
+        return HF_OK;
+    at = call->owned_words = hf__alloc(size);
+    if (at == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "%zu keys", count);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(at, client->prefix, client->prefix_size);
+        memcpy(at + client->prefix_size, keys[i].data, keys[i].size);
+        call->words[i] = hf_view(at, client->prefix_size + keys[i].size);
+        at += call->words[i].size;
+    }
+    return HF_OK;
+}
+
+static hf_status fill_args(hf_call *call, size_t first, const hf_bytes *args,
+                           size_t count, hf_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        hf_status status = hf__check_value(args[i], err);
+
+        if (status != HF_OK)
+            return status;
+        call->words[first + i] = args[i];
+    }
+    return HF_OK;
+}
+
+/* The call becomes the reply's home: small replies lie in it. */
+static hf_status finish_run(hf_call *call, hf_error *err)
+{
+    (void)err;
+    *(hf_reply **)call->out = &call->request.reply;
+    hf__call_keep(call);
+    return HF_OK;
+}
+
+static hf_status prepare_run(hf_call *call, hf_script *script,
+                             const hf_bytes *keys, size_t key_count,
+                             const hf_bytes *args, size_t arg_count,
+                             hf_reply **reply, hf_error *err)
+{
+    size_t count = key_count + arg_count;
+    hf_status status = hf__call_begin_bare(call, script->client, err);
+
+    if (status == HF_OK)
+        status = hf__call_reserve(call, count, err);
+    if (status == HF_OK)
+        status = fill_keys(call, keys, key_count, err);
+    if (status == HF_OK)
+        status = fill_args(call, key_count, args, arg_count, err);
+    if (status != HF_OK)
+        return status;
+    call->finish = finish_run;
+    call->out = reply;
+    hf__request_script(&call->request, &script->script, call->words, count,
+                       key_count);
+    return HF_OK;
+}
+
 hf_status hf_script_run(hf_script *script, const hf_bytes *keys,
                         size_t key_count, const hf_bytes *args,
                         size_t arg_count, hf_reply **reply, hf_error *err)
 {
-    size_t count = key_count + arg_count;
-    hf_bytes *words;
-    hf__key *storage;
-    hf_status status;
+    hf_call *call;
+    hf_status status =
+        check_run(script, keys, key_count, args, arg_count, reply, err);
 
-    status = check_run(script, keys, key_count, args, arg_count, reply, err);
     if (status != HF_OK)
         return status;
-    words = hf__calloc(count, sizeof(*words));
-    storage = hf__calloc(key_count, sizeof(*storage));
-    if (words == NULL || storage == NULL)
-        status = hf__fail(err, HF_NO_MEMORY, "%zu words", count);
-    else
-        status = fill_words(script, keys, key_count, args, arg_count, words,
-                            storage, err);
-    if (status == HF_OK)
-        status = run(script, words, key_count, count, reply, err);
-    for (size_t i = 0; storage != NULL && i < key_count; i++)
-        hf__key_done(&storage[i]);
-    hf__free(storage);
-    hf__free(words);
+    call = hf__alloc(sizeof(*call));
+    if (call == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "running a script");
+    atomic_init(&call->references, 1);
+    status = hf__call_run(
+        call,
+        prepare_run(call, script, keys, key_count, args, arg_count, reply, err),
+        err);
+    if (status != HF_OK)
+        hf__free(call);
     return status;
+}
+
+hf_status hf_script_run_start(hf_script *script, const hf_bytes *keys,
+                              size_t key_count, const hf_bytes *args,
+                              size_t arg_count, hf_reply **reply,
+                              const hf_async *async, hf_error *err)
+{
+    hf_call *call;
+    hf_status status =
+        check_run(script, keys, key_count, args, arg_count, reply, err);
+
+    if (status == HF_OK)
+        status = hf__call_new(script->client, async, &call, err);
+    if (status != HF_OK)
+        return status;
+    return hf__call_start(
+        call,
+        prepare_run(call, script, keys, key_count, args, arg_count, reply, err),
+        async, err);
 }
 
 void hf_reply_free(hf_reply *reply)
 {
-    hf__request *request;
-
     if (reply == NULL)
         return;
-    request = (hf__request *)((char *)reply - offsetof(hf__request, reply));
-    hf__request_done(request);
-    hf__free(request);
+    hf__call_unref(
+        (hf_call *)((char *)reply - offsetof(hf_call, request.reply)));
 }

@@ -5,8 +5,10 @@
  * None of the writes here is sent twice: a second run could undo what another
  * client did between the two.
  */
+#include "core/call.h"
 #include "core/cas.h"
 #include "core/client.h"
+#include "core/many.h"
 #include "util/error.h"
 #include "util/options.h"
 
@@ -98,67 +100,148 @@ static hf_status set_outcome(uint32_t flags, const hf_reply *reply,
     return HF_OK;
 }
 
+/* ----------------------------------------------------------------- set, get */
+
 /* Hand out the previous value and say what became of the call. */
-static hf_status finish_set(uint32_t flags, const hf_reply *reply,
-                            hf_buffer *previous, hf_error *err)
+static hf_status finish_set(hf_call *call, hf_error *err)
 {
+    const hf_reply *reply = &call->request.reply;
     hf_buffer copy = HF_BUFFER_INIT;
     hf_status status;
 
-    if ((flags & HF_SET_GET) != 0 && previous != NULL) {
+    if ((call->flags & HF_SET_GET) != 0 && call->out != NULL) {
         status = hf__buffer_set(&copy, reply, err);
         if (status != HF_OK)
             return status;
-        *previous = copy;
+        *(hf_buffer *)call->out = copy;
     }
-    return set_outcome(flags, reply, err);
+    return set_outcome(call->flags, reply, err);
+}
+
+static hf_status prepare_set(hf_call *call, hf_client *client, hf_bytes key,
+                             hf_bytes value, const hf_value_set_options *opts,
+                             hf_buffer *previous, hf_error *err)
+{
+    hf_value_set_options options;
+    hf_status status = hf__call_begin(call, client, key, err);
+
+    if (status == HF_OK)
+        status = load_set_options(&options, opts, err);
+    if (status == HF_OK)
+        status = hf__check_value(value, err);
+    if (status != HF_OK)
+        return status;
+    call->finish = finish_set;
+    call->out = previous;
+    call->flags = options.flags;
+    call->words[2] = value;
+    hf__call_command(call, "SET",
+                     set_words(call->words, &options, call->number), false);
+    return HF_OK;
 }
 
 hf_status hf_value_set(hf_client *client, hf_bytes key, hf_bytes value,
                        const hf_value_set_options *opts, hf_buffer *previous,
                        hf_error *err)
 {
-    char number[HF__NUMBER_SIZE];
-    hf_bytes words[SET_WORDS_MAX] = {hf_str("SET"), key, value};
-    hf_value_set_options options;
-    hf__call call;
-    hf_status status = hf__call_begin(&call, client, key, err);
+    hf_call call;
+
+    return hf__call_run(
+        &call, prepare_set(&call, client, key, value, opts, previous, err),
+        err);
+}
+
+hf_status hf_value_set_start(hf_client *client, hf_bytes key, hf_bytes value,
+                             const hf_value_set_options *opts,
+                             hf_buffer *previous, const hf_async *async,
+                             hf_error *err)
+{
+    hf_call *call;
+    hf_status status = hf__call_new(client, async, &call, err);
+
+    if (status != HF_OK)
+        return status;
+    return hf__call_start(
+        call, prepare_set(call, client, key, value, opts, previous, err), async,
+        err);
+}
+
+static hf_status finish_get(hf_call *call, hf_error *err)
+{
+    if (call->request.reply.kind == HF_REPLY_NIL)
+        return hf__fail(err, HF_NOT_FOUND, "no such key");
+    return hf__buffer_set(call->out, &call->request.reply, err);
+}
+
+static hf_status prepare_get(hf_call *call, hf_client *client, hf_bytes key,
+                             hf_buffer *value, hf_error *err)
+{
+    hf_status status = hf__call_begin(call, client, key, err);
 
     if (status == HF_OK)
-        status = load_set_options(&options, opts, err);
-    if (status == HF_OK)
-        status = hf__check_value(value, err);
-    if (status == HF_OK)
-        status = hf__call_command(
-            &call, words, set_words(words, &options, number), false, err);
-    if (status == HF_OK)
-        status = finish_set(options.flags, &call.request.reply, previous, err);
-    hf__call_end(&call);
-    return status;
+        status = hf__check_out(value, "value", err);
+    if (status != HF_OK)
+        return status;
+    call->finish = finish_get;
+    call->out = value;
+    hf__call_command(call, "GET", 2, true);
+    return HF_OK;
 }
 
 hf_status hf_value_get(hf_client *client, hf_bytes key, hf_buffer *value,
                        hf_error *err)
 {
-    hf_bytes words[] = {hf_str("GET"), key};
-    hf__call call;
-    hf_status status = hf__call_begin(&call, client, key, err);
+    hf_call call;
 
-    if (status == HF_OK)
-        status = hf__check_out(value, "value", err);
-    if (status == HF_OK)
-        status = hf__call_command(&call, words, 2, true, err);
-    if (status == HF_OK && call.request.reply.kind == HF_REPLY_NIL)
-        status = hf__fail(err, HF_NOT_FOUND, "no such key");
-    if (status == HF_OK)
-        status = hf__buffer_set(value, &call.request.reply, err);
-    hf__call_end(&call);
-    return status;
+    return hf__call_run(&call, prepare_get(&call, client, key, value, err),
+                        err);
 }
+
+hf_status hf_value_get_start(hf_client *client, hf_bytes key, hf_buffer *value,
+                             const hf_async *async, hf_error *err)
+{
+    hf_call *call;
+    hf_status status = hf__call_new(client, async, &call, err);
+
+    if (status != HF_OK)
+        return status;
+    return hf__call_start(call, prepare_get(call, client, key, value, err),
+                          async, err);
+}
+
+/* ------------------------------------------------------------------ delete */
 
 hf_status hf_value_delete(hf_client *client, hf_bytes key, hf_error *err)
 {
     return hf__delete(client, key, HF__SCRIPT_VALUE_DELETE, err);
+}
+
+hf_status hf_value_delete_start(hf_client *client, hf_bytes key,
+                                const hf_async *async, hf_error *err)
+{
+    return hf__delete_start(client, key, HF__SCRIPT_VALUE_DELETE, async, err);
+}
+
+/* --------------------------------------------------------- compare and ... */
+
+static hf_status prepare_cas(hf_call *call, hf_client *client, hf_bytes key,
+                             const hf_bytes *expected, hf_bytes value,
+                             const hf_cas_options *opts, hf_buffer *current,
+                             hf_error *err)
+{
+    hf_cas_options options;
+    hf_status status = hf__call_begin(call, client, key, err);
+
+    if (status == HF_OK)
+        status = hf__cas_check(&options, opts, expected, value, err);
+    if (status != HF_OK)
+        return status;
+    call->finish = hf__finish_cas;
+    call->out = current;
+    hf__cas_words(call->words + 1, expected, value,
+                  hf__number(call->number, options.ttl_ms));
+    hf__call_script(call, HF__SCRIPT_VALUE_CAS, 5);
+    return HF_OK;
 }
 
 hf_status hf_value_cas(hf_client *client, hf_bytes key,
@@ -166,39 +249,146 @@ hf_status hf_value_cas(hf_client *client, hf_bytes key,
                        const hf_cas_options *opts, hf_buffer *current,
                        hf_error *err)
 {
-    char number[HF__NUMBER_SIZE];
-    hf_bytes words[5] = {key};
-    hf_cas_options options;
-    hf__call call;
-    hf_status status = hf__call_begin(&call, client, key, err);
+    hf_call call;
+
+    return hf__call_run(
+        &call,
+        prepare_cas(&call, client, key, expected, value, opts, current, err),
+        err);
+}
+
+hf_status hf_value_cas_start(hf_client *client, hf_bytes key,
+                             const hf_bytes *expected, hf_bytes value,
+                             const hf_cas_options *opts, hf_buffer *current,
+                             const hf_async *async, hf_error *err)
+{
+    hf_call *call;
+    hf_status status = hf__call_new(client, async, &call, err);
+
+    if (status != HF_OK)
+        return status;
+    return hf__call_start(
+        call,
+        prepare_cas(call, client, key, expected, value, opts, current, err),
+        async, err);
+}
+
+static hf_status prepare_delete_if(hf_call *call, hf_client *client,
+                                   hf_bytes key, hf_bytes expected,
+                                   hf_buffer *current, hf_error *err)
+{
+    hf_status status = hf__call_begin(call, client, key, err);
 
     if (status == HF_OK)
-        status = hf__cas_check(&options, opts, expected, value, err);
-    if (status == HF_OK) {
-        hf__cas_words(words + 1, expected, value,
-                      hf__number(number, options.ttl_ms));
-        status = hf__call_script(&call, HF__SCRIPT_VALUE_CAS, words, 5, err);
-    }
-    if (status == HF_OK)
-        status = hf__cas_outcome(&call.request.reply, current, err);
-    hf__call_end(&call);
-    return status;
+        status = hf__check_value(expected, err);
+    if (status != HF_OK)
+        return status;
+    call->finish = hf__finish_cas;
+    call->out = current;
+    call->words[1] = expected;
+    hf__call_script(call, HF__SCRIPT_VALUE_DELETE_IF, 2);
+    return HF_OK;
 }
 
 hf_status hf_value_delete_if(hf_client *client, hf_bytes key, hf_bytes expected,
                              hf_buffer *current, hf_error *err)
 {
-    hf_bytes words[] = {key, expected};
-    hf__call call;
-    hf_status status = hf__call_begin(&call, client, key, err);
+    hf_call call;
 
-    if (status == HF_OK)
-        status = hf__check_value(expected, err);
-    if (status == HF_OK)
-        status =
-            hf__call_script(&call, HF__SCRIPT_VALUE_DELETE_IF, words, 2, err);
-    if (status == HF_OK)
-        status = hf__cas_outcome(&call.request.reply, current, err);
-    hf__call_end(&call);
-    return status;
+    return hf__call_run(
+        &call, prepare_delete_if(&call, client, key, expected, current, err),
+        err);
+}
+
+hf_status hf_value_delete_if_start(hf_client *client, hf_bytes key,
+                                   hf_bytes expected, hf_buffer *current,
+                                   const hf_async *async, hf_error *err)
+{
+    hf_call *call;
+    hf_status status = hf__call_new(client, async, &call, err);
+
+    if (status != HF_OK)
+        return status;
+    return hf__call_start(
+        call, prepare_delete_if(call, client, key, expected, current, err),
+        async, err);
+}
+
+/* -------------------------------------------------------------------- many */
+
+typedef struct many_get {
+    const hf_bytes *keys;
+    hf_buffer *values;
+} many_get;
+
+static hf_status prepare_many_get(hf_call *call, hf_client *client,
+                                  const void *user, size_t index, hf_error *err)
+{
+    const many_get *many = user;
+
+    return prepare_get(call, client, many->keys[index], &many->values[index],
+                       err);
+}
+
+hf_status hf_value_get_many(hf_client *client, const hf_bytes *keys,
+                            size_t count, hf_buffer *values,
+                            hf_status *statuses, hf_error *err)
+{
+    many_get many = {keys, values};
+
+    if (count > 0 && (keys == NULL || values == NULL))
+        return hf__fail(err, HF_INVALID, "keys or values is NULL");
+    return hf__many_run(client, count, statuses, prepare_many_get, &many, err);
+}
+
+typedef struct many_set {
+    const hf_field *items;
+    const hf_value_set_options *opts;
+} many_set;
+
+static hf_status prepare_many_set(hf_call *call, hf_client *client,
+                                  const void *user, size_t index, hf_error *err)
+{
+    const many_set *many = user;
+    const hf_field *item = &many->items[index];
+
+    return prepare_set(call, client, item->name, item->value, many->opts, NULL,
+                       err);
+}
+
+hf_status hf_value_set_many(hf_client *client, const hf_field *items,
+                            size_t count, const hf_value_set_options *opts,
+                            hf_status *statuses, hf_error *err)
+{
+    many_set many = {items, opts};
+
+    if (count > 0 && items == NULL)
+        return hf__fail(err, HF_INVALID, "items is NULL");
+    return hf__many_run(client, count, statuses, prepare_many_set, &many, err);
+}
+
+typedef struct many_cas {
+    const hf_cas_item *items;
+    const hf_cas_options *opts;
+} many_cas;
+
+static hf_status prepare_many_cas(hf_call *call, hf_client *client,
+                                  const void *user, size_t index, hf_error *err)
+{
+    const many_cas *many = user;
+    const hf_cas_item *item = &many->items[index];
+
+    return prepare_cas(call, client, item->key, item->expected, item->value,
+                       many->opts, item->current, err);
+}
+
+hf_status hf_value_cas_many(hf_client *client, const hf_cas_item *items,
+                            size_t count, const hf_cas_options *opts,
+                            hf_status *statuses, hf_error *err)
+{
+    many_cas many = {items, opts};
+
+    if (count > 0 && items == NULL)
+        return hf__fail(err, HF_INVALID, "items is NULL");
+    return hf__many_run(client, count, statuses, prepare_many_cas, &many, err);
 }

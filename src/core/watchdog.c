@@ -169,7 +169,9 @@ void hf__watchdog_retry_locked(hf__watchdog *watchdog, hf_lock *lock)
 
     lock->renew_at_ms =
         hf__clock_boot_ms() + pause_ms + hf__rand_between(0, pause_ms / 2);
-    hf__heap_put(&watchdog->heap, &lock->node, hf__watchdog_next_event(lock));
+    if (lock->watched)
+        hf__heap_put(&watchdog->heap, &lock->node,
+                     hf__watchdog_next_event(lock));
 }
 
 static bool due(const hf_lock *lock, int64_t now_ms)
@@ -181,24 +183,24 @@ static bool due(const hf_lock *lock, int64_t now_ms)
 }
 
 /* Steps 1 and 2. Each turn takes a lock out of the front or moves it back. */
-static hf__renewal *collect_locked(hf__watchdog *watchdog, int64_t now_ms)
+static void collect_locked(hf__watchdog *watchdog, int64_t now_ms,
+                           hf__renewals *renewals)
 {
     hf__heap_node *node;
-    hf__renewal *batches = NULL;
 
+    hf__renewals_init(renewals);
     while ((node = hf__heap_first(&watchdog->heap)) != NULL) {
         hf_lock *lock = lock_of(node);
 
         if (loss_at(lock) <= now_ms)
             lose_to_time_locked(watchdog, lock, now_ms);
         else if (due(lock, now_ms))
-            batches = hf__renewal_add_locked(watchdog, lock, batches);
+            (void)hf__renewal_add_locked(watchdog, lock, NULL, renewals);
         else if (node->at_ms <= now_ms)
             hf__heap_put(&watchdog->heap, node, hf__watchdog_next_event(lock));
         else
             break;
     }
-    return batches;
 }
 
 /* Step 4. The list holds a reference for each lock. */
@@ -232,19 +234,19 @@ static void ring(void *user)
 {
     hf__watchdog *watchdog = user;
     hf__heap_node *first;
-    hf__renewal *batches;
+    hf__renewals renewals;
     int64_t next_ms;
 
     pthread_mutex_lock(&watchdog->mutex);
     watchdog->armed_ms = INT64_MAX;
-    batches = collect_locked(watchdog, hf__clock_boot_ms());
+    collect_locked(watchdog, hf__clock_boot_ms(), &renewals);
     first = hf__heap_first(&watchdog->heap);
     next_ms = first == NULL ? INT64_MAX : first->at_ms;
     hf__watchdog_arm_locked(watchdog);
     pthread_mutex_unlock(&watchdog->mutex);
 
     tell_losses(watchdog);
-    hf__renewal_send(batches, next_ms);
+    hf__renewal_send(&renewals, next_ms);
 }
 
 void hf__watchdog_init(hf__watchdog *watchdog, hf_client *client)

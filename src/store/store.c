@@ -24,17 +24,17 @@ static const scheme_row schemes[] = {
     {"valkey", &hf__redis_store_ops},
     {"redis+unix", &hf__redis_store_ops},
     {"valkey+unix", &hf__redis_store_ops},
-    {"rediss", NULL},
-    {"valkeys", NULL},
-    {"redis+sentinel", NULL},
-    {"rediss+sentinel", NULL},
-    {"valkey+sentinel", NULL},
-    {"valkeys+sentinel", NULL},
-    {"redis+cluster", NULL},
-    {"rediss+cluster", NULL},
-    {"valkey+cluster", NULL},
-    {"valkeys+cluster", NULL},
-    {"redlock", NULL},
+    {"rediss", &hf__redis_store_ops},
+    {"valkeys", &hf__redis_store_ops},
+    {"redis+sentinel", &hf__sentinel_store_ops},
+    {"rediss+sentinel", &hf__sentinel_store_ops},
+    {"valkey+sentinel", &hf__sentinel_store_ops},
+    {"valkeys+sentinel", &hf__sentinel_store_ops},
+    {"redis+cluster", &hf__cluster_store_ops},
+    {"rediss+cluster", &hf__cluster_store_ops},
+    {"valkey+cluster", &hf__cluster_store_ops},
+    {"valkeys+cluster", &hf__cluster_store_ops},
+    {"redlock", &hf__quorum_store_ops},
 };
 
 void hf__request_init(hf__request *request)
@@ -44,6 +44,29 @@ void hf__request_init(hf__request *request)
     request->error = (hf_error)HF_ERROR_INIT;
     hf__arena_init(&request->arena);
     request->driver = NULL;
+}
+
+void hf__request_script(hf__request *request, const hf__script *script,
+                        const hf_bytes *words, size_t count, size_t key_count)
+{
+    hf__request_init(request);
+    request->script = script;
+    request->words = words;
+    request->word_count = count;
+    request->key_count = key_count;
+    request->repeatable = script->repeatable;
+    if (script->index == HF__SCRIPT_LOCK_RELEASE ||
+        script->index == HF__SCRIPT_LOCK_RENEW)
+        request->lane = HF__LANE_LEASE;
+}
+
+void hf__request_command(hf__request *request, const hf_bytes *words,
+                         size_t count, bool repeatable)
+{
+    hf__request_init(request);
+    request->words = words;
+    request->word_count = count;
+    request->repeatable = repeatable;
 }
 
 void hf__request_done(hf__request *request)
@@ -71,23 +94,33 @@ static hf_status unknown_scheme(const char *name, hf_error *err)
 
     return hf__fail(err, HF_INVALID,
                     "no store has the scheme %s; known are volatile, file, "
-                    "redis, valkey, redis+unix and valkey+unix",
+                    "redis, rediss, valkey, valkeys, redis+unix and "
+                    "valkey+unix",
                     hf__quoted(quoted, hf_str(name)));
+}
+
+hf_status hf__store_driver(const char *scheme, const hf__store_ops **ops,
+                           hf_error *err)
+{
+    size_t at;
+
+    for (at = 0; at < sizeof(schemes) / sizeof(schemes[0]); at++) {
+        if (strcmp(schemes[at].name, scheme) != 0)
+            continue;
+        if (schemes[at].ops == NULL)
+            return hf__fail(err, HF_UNSUPPORTED,
+                            "%s: stores are not in this version", scheme);
+        *ops = schemes[at].ops;
+        return HF_OK;
+    }
+    return unknown_scheme(scheme, err);
 }
 
 hf_status hf__store_open(const hf__store_config *config, hf__store **store,
                          hf_error *err)
 {
-    const char *name = config->url->scheme;
-    size_t at;
+    const hf__store_ops *ops = NULL;
+    hf_status status = hf__store_driver(config->url->scheme, &ops, err);
 
-    for (at = 0; at < sizeof(schemes) / sizeof(schemes[0]); at++) {
-        if (strcmp(schemes[at].name, name) != 0)
-            continue;
-        if (schemes[at].ops == NULL)
-            return hf__fail(err, HF_UNSUPPORTED,
-                            "%s: stores are not in this version", name);
-        return schemes[at].ops->open(config, store, err);
-    }
-    return unknown_scheme(name, err);
+    return status == HF_OK ? ops->open(config, store, err) : status;
 }

@@ -48,6 +48,9 @@ struct hf__request {
     void (*on_done)(hf__request *request); /* submit() only; the request may be
                                               freed or reused in it */
     void *user;                            /* the caller's */
+    /* 0: where its keys are. Else one of hf__parts, for what asks a part as a
+     * whole (SCAN, DBSIZE); if that is no more, it is HF_UNAVAILABLE. */
+    uint32_t part;
 
     /* Filled by the driver. */
     hf_status status;
@@ -63,6 +66,12 @@ struct hf__request {
 
 /* Prepare a request; arena and result are empty afterwards. */
 void hf__request_init(hf__request *request);
+/* Prepare one that runs a script, one of our own or a user's ... */
+void hf__request_script(hf__request *request, const hf__script *script,
+                        const hf_bytes *words, size_t count, size_t key_count);
+/* ... or a command: words[0] is its name. */
+void hf__request_command(hf__request *request, const hf_bytes *words,
+                         size_t count, bool repeatable);
 /* Free what a completed request holds; it can be filled again. */
 void hf__request_done(hf__request *request);
 /* Complete with a failure: sets status and error. */
@@ -77,6 +86,8 @@ typedef struct hf__store_config {
     const char *password;
     int64_t connect_ms;
     int64_t script_budget_ms;
+    /* A server need not be there yet: nothing is connected until it is used. */
+    bool lazy;
     hf__loop *loop; /* the client's; outlives the store */
 } hf__store_config;
 
@@ -97,6 +108,35 @@ typedef struct hf__watch {
     struct hf__watch *next;                 /* the driver's */
     uint32_t bucket;                        /* the driver's */
 } hf__watch;
+
+/* How a store is to be checked; see hf_store_check_options. */
+typedef struct hf__check {
+    int64_t limit_ms; /* 0: none */
+    uint32_t findings_max;
+    hf_store_finding_fn finding;   /* never NULL */
+    hf_store_progress_fn progress; /* NULL: not wanted */
+    void *user;
+} hf__check;
+
+/* The parts of a store, each with keys of its own. */
+#define HF__PARTS_MAX 1024
+typedef struct hf__parts {
+    uint32_t ids[HF__PARTS_MAX];
+    size_t count;
+    /* Two that are alike: no key went from part to part in between. */
+    uint64_t stamp;
+} hf__parts;
+
+/* How a store is to be examined; see hf_store_examine_options. */
+typedef struct hf__examination {
+    const char *node;    /* who is looked at; "": the store as a whole */
+    uint32_t requests;   /* round trips to measure for each */
+    int64_t request_ms;  /* longest time for one request */
+    int64_t deadline_ms; /* for all; on hf__clock_boot_ms() */
+    hf_bytes prefix;     /* of the client's keys */
+    hf_store_remark_fn remark;
+    void *user;
+} hf__examination;
 
 typedef struct hf__store hf__store;
 
@@ -157,8 +197,8 @@ typedef struct hf__store_ops {
     /*
      * The callback form: watch->moved runs on the loop thread whenever the
      * counter moves. The loop is started if it was not. HF_SYSTEM: no thread
-     * or descriptor. unwatch() returns when no call of it runs or will run;
-     * not from the loop thread.
+     * or descriptor. unwatch() returns when no call of it runs or will run,
+     * but for the one it is called from. Any thread, the loop thread too.
      */
     hf_status (*event_watch)(hf__store *store, hf_bytes topic, hf__watch *watch,
                              hf_error *err);
@@ -184,6 +224,48 @@ typedef struct hf__store_ops {
      * forked child only memory is freed.
      */
     void (*close)(hf__store *store);
+
+    /*
+     * Check the store at config->url, or make it small, as hf_store_check()
+     * and hf_store_compact() say. They find the store by themselves and open
+     * it only if it is there; of the config, url and connect_ms are used, the
+     * latter for waiting for others. NULL: not what this kind of store has.
+     */
+    hf_status (*check)(const hf__store_config *config, const hf__check *check,
+                       hf_error *err);
+    hf_status (*compact)(const hf__store_config *config,
+                         hf_store_compaction *result, hf_error *err);
+
+    /*
+     * Have a submitted request complete as if its deadline had come; one that
+     * has completed, but whose memory is still there, is left alone. On the
+     * loop thread, where then all completions of submit() run. NULL: requests
+     * complete within submit().
+     */
+    void (*cancel)(hf__store *store, hf__request *request);
+
+    /*
+     * Counts how often the shared connection to a server was made: behind
+     * another number there may be another process. Any thread, never blocks.
+     * NULL: no such connection.
+     */
+    uint32_t (*generation)(hf__store *store);
+
+    /*
+     * The parts in which the keys of a store are, as they are now: asked until
+     * deadline_ms. HF_UNAVAILABLE: keys are on their way between parts, or are
+     * nowhere. Not on the loop thread. NULL: there is one, and a request
+     * without keys is about all of them.
+     */
+    hf_status (*parts)(hf__store *store, hf__parts *parts, int64_t deadline_ms,
+                       hf_error *err);
+
+    /*
+     * Look at all that the store is made of and tell what it means for what is
+     * kept there, until the deadline. Changes nothing. Not on the loop thread,
+     * nor in a forked child. NULL: there is nothing to tell.
+     */
+    void (*examine)(hf__store *store, const hf__examination *examination);
 } hf__store_ops;
 
 /* A driver's own struct begins with this. */
@@ -194,6 +276,9 @@ struct hf__store {
 
 extern const hf__store_ops hf__embedded_store_ops;
 extern const hf__store_ops hf__redis_store_ops;
+extern const hf__store_ops hf__sentinel_store_ops;
+extern const hf__store_ops hf__cluster_store_ops;
+extern const hf__store_ops hf__quorum_store_ops;
 
 /*
  * Open the store that the URL's scheme names. HF_INVALID: no such scheme;
@@ -201,5 +286,9 @@ extern const hf__store_ops hf__redis_store_ops;
  */
 hf_status hf__store_open(const hf__store_config *config, hf__store **store,
                          hf_error *err);
+
+/* The driver of a scheme; fails as hf__store_open() does. */
+hf_status hf__store_driver(const char *scheme, const hf__store_ops **ops,
+                           hf_error *err);
 
 #endif

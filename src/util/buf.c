@@ -44,13 +44,21 @@ static bool grow(hf__buf *buf, size_t need)
 {
     size_t size = hf__buf_size(buf);
     size_t capacity = grown_capacity(buf, need);
-    unsigned char *data = hf__alloc(capacity);
+    unsigned char *data;
 
-    if (data == NULL)
-        return false;
-    if (size > 0)
-        memcpy(data, hf__buf_front(buf), size);
-    hf__free(buf->data);
+    /* The system moves pages of a large one instead of copying bytes. */
+    if (buf->start == 0) {
+        data = hf__realloc(buf->data, capacity);
+        if (data == NULL)
+            return false;
+    } else {
+        data = hf__alloc(capacity);
+        if (data == NULL)
+            return false;
+        if (size > 0)
+            memcpy(data, hf__buf_front(buf), size);
+        hf__free(buf->data);
+    }
     buf->data = data;
     buf->capacity = capacity;
     buf->start = 0;

@@ -165,12 +165,12 @@ static hf_status parse_port(url_parser *parser, slice text)
     return HF_OK;
 }
 
-/* Names, IPv4 addresses and lists of them. */
+/* Names and IPv4 addresses. */
 static bool is_host(const char *host)
 {
     for (; *host != '\0'; host++) {
         if (!is_alpha(*host) && !is_digit(*host) &&
-            strchr("-._~,", *host) == NULL)
+            strchr("-._~", *host) == NULL)
             return false;
     }
     return true;
@@ -230,6 +230,30 @@ static hf_status parse_host(url_parser *parser, slice rest)
     return has_port ? parse_port(parser, rest) : HF_OK;
 }
 
+/* "h1:26379,h2,[::1]:7": each must be a host; the list is kept as a whole. */
+static hf_status parse_hosts(url_parser *parser, slice list)
+{
+    char *next = parser->next;
+    bool more = true;
+    slice rest = list;
+    slice one;
+    hf_status status;
+
+    if (memchr(list.data, ',', list.size) == NULL)
+        return parse_host(parser, list);
+    while (more) {
+        one = cut(&rest, ',', &more);
+        if (one.size == 0)
+            return refuse(parser, "an empty host in its list");
+        status = parse_host(parser, one);
+        if (status != HF_OK)
+            return status;
+        parser->next = next;
+    }
+    parser->url->port = 0;
+    return take(parser, list, "host", &parser->url->host);
+}
+
 static hf_status parse_authority(url_parser *parser, slice authority)
 {
     /* The last '@': the others belong to the password. */
@@ -238,12 +262,12 @@ static hf_status parse_authority(url_parser *parser, slice authority)
     hf_status status = HF_OK;
 
     if (at == NULL)
-        return parse_host(parser, authority);
+        return parse_hosts(parser, authority);
     user.size = (size_t)(at - authority.data);
     authority.data = at + 1;
     authority.size -= user.size + 1;
     status = parse_user(parser, user);
-    return status != HF_OK ? status : parse_host(parser, authority);
+    return status != HF_OK ? status : parse_hosts(parser, authority);
 }
 
 static hf_status parse_param(url_parser *parser, slice text)
@@ -300,6 +324,16 @@ static hf_status parse_hier_part(url_parser *parser, slice *rest)
     return parse_authority(parser, authority);
 }
 
+/* A list of URLs keeps its codes: each of them is taken apart by itself. */
+static hf_status take_list(url_parser *parser, slice list)
+{
+    memcpy(parser->next, list.data, list.size);
+    parser->next[list.size] = '\0';
+    parser->url->path = parser->next;
+    parser->next += list.size + 1;
+    return HF_OK;
+}
+
 static hf_status parse(url_parser *parser, slice rest)
 {
     bool has_params;
@@ -313,6 +347,8 @@ static hf_status parse(url_parser *parser, slice rest)
             return refuse(parser, "a control character");
     }
     status = parse_scheme(parser, &rest);
+    if (status == HF_OK && strcmp(parser->url->scheme, "redlock") == 0)
+        return take_list(parser, rest);
     if (status == HF_OK)
         status = parse_hier_part(parser, &rest);
     if (status != HF_OK)
@@ -366,6 +402,52 @@ const char *hf__url_param_get(const hf__url *url, const char *name)
             return url->params[i].value;
     }
     return NULL;
+}
+
+/* Take "host:port" or "[host]:port" apart; it was checked when the URL was. */
+static slice split_port(slice one, int *port)
+{
+    bool bracketed = one.data[0] == '[';
+    bool found;
+    slice host;
+
+    if (bracketed) {
+        one.data++;
+        one.size--;
+    }
+    host = cut(&one, bracketed ? ']' : ':', &found);
+    if (bracketed)
+        (void)cut(&one, ':', &found);
+    *port = 0;
+    for (size_t i = 0; i < one.size; i++)
+        *port = *port * 10 + (one.data[i] - '0');
+    return host;
+}
+
+bool hf__url_host(const hf__url *url, size_t at, char host[HF__URL_HOST_SIZE],
+                  int *port)
+{
+    const char *hosts = url->host != NULL ? url->host : "";
+    slice one = {hosts, strlen(hosts)};
+    slice rest = one;
+    bool more = true;
+    int its_port = url->port;
+
+    for (size_t i = 0; i <= at; i++) {
+        if (!more)
+            return false;
+        one = cut(&rest, ',', &more);
+    }
+    if (one.size == 0)
+        return false;
+    if (strchr(hosts, ',') != NULL)
+        one = split_port(one, &its_port);
+    if (one.size >= HF__URL_HOST_SIZE)
+        return false;
+    memcpy(host, one.data, one.size);
+    host[one.size] = '\0';
+    *port = its_port;
+    return true;
 }
 
 hf_status hf__url_check_params(const hf__url *url, const char *const *known,

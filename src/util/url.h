@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * url.h - taking a store URL apart (RFC 3986 shape, one parameter list). Knows
- * no scheme: which parts may be there is the driver's to say.
+ * url.h - taking a store URL apart (RFC 3986 shape, one parameter list). Which
+ * parts may be there is the driver's to say. One scheme is known here: what
+ * stands behind "redlock:" is a list of URLs, left as it is in `path`.
  */
 #ifndef HF__UTIL_URL_H
 #define HF__UTIL_URL_H
@@ -20,9 +21,11 @@ typedef struct hf__url {
     const char *scheme;   /* lower case, never NULL */
     const char *username; /* NULL: not given; "" possible */
     const char *password; /* NULL: not given */
-    const char *host;     /* NULL: no "//"; without [] of an IPv6 literal */
-    int port;             /* 0: not given */
-    const char *path;     /* "" or as given; with "//" it begins with '/' */
+    /* NULL: no "//"; without [] of an IPv6 literal. A list of hosts is here
+     * as it stood, "h1:26379,h2,[::1]:7", and hf__url_host() takes it apart. */
+    const char *host;
+    int port;         /* 0: not given, or a list */
+    const char *path; /* "" or as given; with "//" it begins with '/' */
     hf__url_param params[HF__URL_PARAM_MAX];
     size_t param_count;
     char *storage;
@@ -35,6 +38,16 @@ typedef struct hf__url {
  */
 hf_status hf__url_parse(const char *text, hf__url *url, hf_error *err);
 void hf__url_done(hf__url *url); /* wipes the storage first */
+
+/* Long enough for any host name or address. */
+#define HF__URL_HOST_SIZE 256
+
+/*
+ * Host number `at` (0, 1, ...) of the URL, and its port or 0. false: there are
+ * not so many, or it is longer than any host.
+ */
+bool hf__url_host(const hf__url *url, size_t at, char host[HF__URL_HOST_SIZE],
+                  int *port);
 
 /* Value of a parameter, or NULL. */
 const char *hf__url_param_get(const hf__url *url, const char *name);

@@ -141,19 +141,6 @@ static void open_names_the_part_of_the_url_that_is_wrong(void **state)
     assert_null(strstr(expect_message(), "geheim"));
 }
 
-static void open_of_what_this_version_lacks_is_unsupported(void **state)
-{
-    const char *const later[] = {"rediss://localhost", "valkeys://localhost",
-                                 "redis+sentinel://localhost/master",
-                                 "redis+cluster://localhost",
-                                 "redlock:redis://a,redis://b,redis://c"};
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
-        expect_status(HF_UNSUPPORTED, open_url(later[i], 100));
-    }
-}
-
 static void open_where_no_server_is_is_unavailable(void **state)
 {
     int64_t began_ms = test_now_ms();
@@ -216,7 +203,6 @@ int main(void)
         fixture_test(open_without_a_url_uses_the_environment),
         fixture_test(open_with_a_wrong_url_is_invalid),
         fixture_test(open_names_the_part_of_the_url_that_is_wrong),
-        fixture_test(open_of_what_this_version_lacks_is_unsupported),
         fixture_test(open_where_no_server_is_is_unavailable),
         fixture_test(clients_of_one_store_live_their_own_lives),
         fixture_test(client_closes_with_a_lock_released_or_expired),

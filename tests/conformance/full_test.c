@@ -23,15 +23,6 @@ typedef struct full_store {
     size_t values; /* written until it was full */
 } full_store;
 
-static void server_memory(fixture *f, const char *command)
-{
-    char answer[64];
-
-    assert_true(
-        redis_server_command(f->server, command, answer, sizeof(answer)));
-    assert_memory_equal(answer, "+OK", 3);
-}
-
 static hf_bytes value_key(char text[32], size_t i)
 {
     (void)snprintf(text, 32, "fill:%zu", i);
@@ -72,7 +63,7 @@ static void make_full(fixture *f, full_store *store)
     char text[32];
 
     if (store->server) {
-        server_memory(f, "CONFIG SET maxmemory 1");
+        assert_true(fixture_server_command(f, "CONFIG SET maxmemory 1"));
         return;
     }
     while (status == HF_OK && store->values < BIG_MAX) {
@@ -89,7 +80,7 @@ static void make_room(fixture *f, full_store *store)
     char text[32];
 
     if (store->server) {
-        server_memory(f, "CONFIG SET maxmemory 0");
+        assert_true(fixture_server_command(f, "CONFIG SET maxmemory 0"));
         return;
     }
     while (store->values > 0) {
@@ -216,14 +207,14 @@ static void full_server_refuses_locks(void **state)
 
     fixture_only_redis(f);
     expect_status(HF_OK, hf_lock_try(holder, ERR));
-    server_memory(f, "CONFIG SET maxmemory 1");
+    assert_true(fixture_server_command(f, "CONFIG SET maxmemory 1"));
     expect_status(HF_FULL, hf_lock_try(lock, ERR));
     expect_status(HF_FULL, hf_lock_acquire(lock, 100, ERR));
     assert_false(hf_lock_is_held(lock));
     assert_no_key(f->client, name);
     expect_status(HF_FULL, hf_lock_break(f->client, held, ERR));
     assert_true(hf_lock_is_held(holder));
-    server_memory(f, "CONFIG SET maxmemory 0");
+    assert_true(fixture_server_command(f, "CONFIG SET maxmemory 0"));
     expect_status(HF_OK, hf_lock_release(holder, ERR));
 }
 

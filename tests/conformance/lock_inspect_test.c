@@ -47,6 +47,7 @@ static void inspect_shows_a_foreign_holder(void **state)
     hf_lock_info info = HF_LOCK_INFO_INIT;
     char long_owner[200];
 
+    fixture_not_quorum(f);
     put_value(f->client, name, bytes("foreign"), 0);
     expect_status(HF_OK, hf_lock_inspect(f->client, name, &info, ERR));
     assert_string_equal(info.owner, "foreign");
@@ -67,6 +68,7 @@ static void inspect_and_break_of_a_hash_are_wrong_type(void **state)
     hf_bytes name = fixture_key(f, "l");
     hf_lock_info info = HF_LOCK_INFO_INIT;
 
+    fixture_not_quorum(f);
     put_hash(f->client, name, words("a", "1"), 0);
     expect_status(HF_WRONG_TYPE, hf_lock_inspect(f->client, name, &info, ERR));
     expect_status(HF_WRONG_TYPE, hf_lock_break(f->client, name, ERR));
@@ -81,6 +83,7 @@ static void break_frees_the_lock_and_issues_a_token(void **state)
     hf_lock *next = fixture_lock(f, f->other, name, NULL);
     hf_lock_info info = HF_LOCK_INFO_INIT;
 
+    fixture_not_quorum(f);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
     assert_no_key(f->other, name);
@@ -95,6 +98,7 @@ static void break_takes_a_foreign_lock_away(void **state)
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
 
+    fixture_not_quorum(f);
     put_value(f->client, name, bytes("foreign"), 0);
     expect_status(HF_OK, hf_lock_break(f->client, name, ERR));
     assert_no_key(f->client, name);
@@ -105,6 +109,7 @@ static void break_of_a_free_lock_is_not_found(void **state)
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
 
+    fixture_not_quorum(f);
     expect_status(HF_NOT_FOUND, hf_lock_break(f->client, name, ERR));
     assert_no_key(f->client, name);
 }

@@ -122,6 +122,7 @@ static void no_renew_lets_the_lease_end(void **state)
     int64_t began_ms;
     hf_lock *lock;
 
+    fixture_not_quorum(f);
     opts.flags = HF_LOCK_NO_RENEW;
     lock = fixture_lock(f, f->client, name, &opts);
     began_ms = test_now_ms();
@@ -157,6 +158,7 @@ static void on_lost_to_another_owner_says_lost(void **state)
     hf_lock *rival = fixture_lock(f, f->other, name, NULL);
     hf_bytes thief = bytes("thief");
 
+    fixture_not_quorum(f);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     put_value(f->other, name, thief, 60000);
     expect_told_once(HF_LOST, 300);
@@ -172,6 +174,7 @@ static void on_lost_of_a_key_that_became_a_hash_comes_too(void **state)
     hf_lock_options opts = watched(300);
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
 
+    fixture_not_quorum(f);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK, hf_value_delete(f->other, name, ERR));
     put_hash(f->other, name, words("a", "1"), 0);
@@ -227,6 +230,7 @@ static void acquire_after_a_loss_is_lost_until_released(void **state)
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
     uint64_t token;
 
+    fixture_not_quorum(f);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     token = hf_lock_token(lock);
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));

@@ -64,6 +64,7 @@ static void lock_new_sends_nothing(void **state)
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
 
+    fixture_not_quorum(f);
     (void)fixture_lock(f, f->client, name, NULL);
     assert_no_key(f->client, name);
 }
@@ -111,6 +112,7 @@ static void lock_acquire_refuses_a_negative_wait(void **state)
     hf_bytes name = fixture_key(f, "l");
     hf_lock *lock = fixture_lock(f, f->client, name, NULL);
 
+    fixture_not_quorum(f);
     expect_status(HF_INVALID, hf_lock_acquire(lock, -1, ERR));
     expect_status(HF_INVALID, hf_lock_acquire(lock, INT64_MIN, ERR));
     assert_no_key(f->client, name);
@@ -124,6 +126,7 @@ static void lock_key_is_a_string_that_holds_the_owner(void **state)
     char owner[HF_OWNER_SIZE];
     hf_lock *lock;
 
+    fixture_not_quorum(f);
     opts.ttl_ms = 60000;
     lock = fixture_lock(f, f->client, name, &opts);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
@@ -140,6 +143,7 @@ static void lock_lease_is_thirty_seconds_by_default(void **state)
     hf_bytes name = fixture_key(f, "l");
     hf_lock *lock = fixture_lock(f, f->client, name, NULL);
 
+    fixture_not_quorum(f);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     assert_ttl(f->client, name, 30000);
 }
@@ -203,6 +207,7 @@ static void lock_is_blocked_by_a_foreign_client(void **state)
     hf_lock *lock = fixture_lock(f, f->client, name, NULL);
     hf_value_set_options opts = HF_VALUE_SET_OPTIONS_INIT;
 
+    fixture_not_quorum(f);
     opts.flags = HF_SET_NX;
     opts.ttl_ms = 60000;
     expect_status(HF_OK, hf_value_set(f->other, name, bytes("foreign"), &opts,
@@ -222,6 +227,7 @@ static void lock_blocks_a_foreign_client(void **state)
     hf_lock *lock = fixture_lock(f, f->client, name, NULL);
     hf_value_set_options opts = HF_VALUE_SET_OPTIONS_INIT;
 
+    fixture_not_quorum(f);
     opts.flags = HF_SET_NX;
     opts.ttl_ms = 60000;
     expect_status(HF_OK, hf_lock_try(lock, ERR));
@@ -240,6 +246,7 @@ static void lock_over_a_hash_is_wrong_type(void **state)
     hf_bytes name = fixture_key(f, "l");
     hf_lock *lock = fixture_lock(f, f->client, name, NULL);
 
+    fixture_not_quorum(f);
     put_hash(f->client, name, words("a", "1"), 0);
     expect_status(HF_WRONG_TYPE, hf_lock_try(lock, ERR));
     expect_status(HF_WRONG_TYPE, hf_lock_acquire(lock, 1000, ERR));
@@ -254,6 +261,7 @@ static void lock_free_releases_a_held_lock(void **state)
     hf_bytes name = fixture_key(f, "l");
     hf_lock *lock = fixture_lock(f, f->client, name, NULL);
 
+    fixture_not_quorum(f);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     fixture_free_lock(f, lock);
@@ -285,6 +293,7 @@ static void lock_release_after_expiry_says_so(void **state)
     hf_lock_options opts = no_renew(30);
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
 
+    fixture_not_quorum(f);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_soon(key_is_gone(f->other, name), 1000);
     assert_false(hf_lock_is_held(lock));
@@ -317,6 +326,7 @@ static void lock_renew_starts_the_lease_anew(void **state)
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
     int64_t before_ms;
 
+    fixture_not_quorum(f);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_soon(hf_lock_remaining_ms(lock) < 9850, 1000);
     before_ms = hf_lock_remaining_ms(lock);

@@ -230,6 +230,7 @@ static void wait_behind_a_foreign_holder_polls(void **state)
     hf_bytes name = fixture_key(f, "l");
     waiter *w;
 
+    fixture_not_quorum(f);
     put_value(f->client, name, bytes("foreign"), 60000);
     w = start(fixture_lock(f, f->other, name, NULL), name, 10000);
     expect_soon(waiting(f, name) == 1, 2000);
@@ -316,12 +317,14 @@ static void wait_for_a_key_that_becomes_a_hash_is_wrong_type(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
-    hf_script *turn = fixture_script(f, f->client,
-                                     "redis.call('del', KEYS[1]) "
-                                     "redis.call('hset', KEYS[1], 'a', '1')");
+    hf_script *turn;
     hf_reply *reply = NULL;
     waiter *w;
 
+    fixture_not_quorum(f);
+    turn = fixture_script(f, f->client,
+                          "redis.call('del', KEYS[1]) "
+                          "redis.call('hset', KEYS[1], 'a', '1')");
     put_value(f->client, name, bytes("foreign"), 60000);
     w = start(fixture_lock(f, f->other, name, NULL), name, 10000);
     expect_soon(waiting(f, name) == 1, 2000);

@@ -10,6 +10,10 @@
     "*(nx|xx|get|keepttl|ex T|px P|exat S|pxat M|ex T|px P|exat S|pxat M)"
 #define KEYS "(1 K|2 K K|2 K K|3 K K K|N +K)"
 #define WEIGHTS "*(withscores|aggregate (sum|min|max)|weights (D|D D|D D D))"
+/* A type and an offset; only small ones, see SETBIT. */
+#define FIELD                                                                  \
+    "(i8|u8|i64|u63|i1|u1|i5|u13|i33|u64|i65|u0|i|x|i08) "                     \
+    "(0|1|7|8|100|9000|#0|#1|#3|-1|#-1|#|4294967296|x)"
 #define EXACT RULE_EXACT, SPOIL_ANY
 #define SCORES RULE_SCORES, SPOIL_ANY
 #define TIMED RULE_EXACT, SPOIL_TIMED
@@ -45,6 +49,13 @@ const command_row command_rows[] = {
     {"string", 3, "bitpos K (0|1|N) ?(R ?(R ?(bit|byte)))", EXACT},
     {"string", 4, "bitop (and|or|xor) K +K", EXACT},
     {"string", 2, "bitop not K K", EXACT},
+    {"string", 5,
+     "bitfield K +((get|get) " FIELD "|set " FIELD " I|incrby " FIELD
+     " I|overflow (wrap|sat|fail|x))",
+     RULE_EXACT, SPOIL_NONE},
+    {"string", 2, "bitfield_ro K +(get " FIELD "|get " FIELD "|set u8 0 1)",
+     RULE_EXACT, SPOIL_NONE},
+    {"string", 3, "lcs K K *(len|idx|withmatchlen|minmatchlen N)", EXACT},
     {"string", 5, "getex K *(ex T|px P|exat S|pxat M|persist)", TIMED},
 
     {"key", 6, "del +K", EXACT},
@@ -88,17 +99,15 @@ const command_row command_rows[] = {
     {"hash", 3, "hrandfield K ?(N ?withvalues)", RULE_SHAPE, SPOIL_NONE},
     {"hash", 2, "hscan K I *(match J|count N)", RULE_SHAPE, SPOIL_ANY},
 
-    /* E, not F: the embedded store keeps members of one score in order only by
-     * their first 454 bytes. */
-    {"zset", 16, "zadd K *(nx|xx|gt|lt|ch|incr) +(D E)", SCORES},
-    {"zset", 6, "zincrby K D E", SCORES},
-    {"zset", 7, "zrem K +E", SCORES},
-    {"zset", 4, "zscore K E", SCORES},
+    {"zset", 16, "zadd K *(nx|xx|gt|lt|ch|incr) +(D F)", SCORES},
+    {"zset", 6, "zincrby K D F", SCORES},
+    {"zset", 7, "zrem K +F", SCORES},
+    {"zset", 4, "zscore K F", SCORES},
     {"zset", 3, "zcard K", SCORES},
     {"zset", 4, "zpopmin K ?N", SCORES},
     {"zset", 4, "zpopmax K ?N", SCORES},
-    {"zset", 3, "zrank K E", SCORES},
-    {"zset", 3, "zrevrank K E", SCORES},
+    {"zset", 3, "zrank K F", SCORES},
+    {"zset", 3, "zrevrank K F", SCORES},
     {"zset", 4, "zrange K R R *(withscores|rev)", SCORES},
     {"zset", 5, "zrange K B B byscore *(withscores|rev|limit N N)", SCORES},
     {"zset", 3, "zrevrange K R R ?withscores", SCORES},
@@ -107,7 +116,7 @@ const command_row command_rows[] = {
     {"zset", 3, "zcount K B B", SCORES},
     {"zset", 4, "zremrangebyscore K B B", SCORES},
     {"zset", 3, "zremrangebyrank K R R", SCORES},
-    {"zset", 3, "zmscore K +E", SCORES},
+    {"zset", 3, "zmscore K +F", SCORES},
     {"zset", 3, "zrandmember K ?(N ?withscores)", RULE_SHAPE, SPOIL_NONE},
     {"zset", 2, "zscan K I *(match J|count N)", RULE_SHAPE, SPOIL_ANY},
     {"zset", 3, "zrangestore K K R R ?rev", SCORES},
@@ -121,31 +130,32 @@ const command_row command_rows[] = {
     {"zset", 4, "zinterstore K " KEYS " " WEIGHTS, SCORES},
     {"zset", 3, "zdiffstore K " KEYS, SCORES},
 
-    {"list", 10, "(lpush|rpush) K +F", EXACT},
+    /* Few, so that elements are found. */
+    /* Few elements, so that one is found. */
+    {"list", 10, "(lpush|rpush) K +(F|a|b|c)", EXACT},
     {"list", 4, "(lpush|rpush) K +V", EXACT},
-    {"list", 3, "(lpushx|rpushx) K +F", EXACT},
+    {"list", 3, "(lpushx|rpushx) K +(F|a|b|c)", EXACT},
     {"list", 5, "(lpop|rpop) K ?N", EXACT},
     {"list", 2, "llen K", EXACT},
     {"list", 5, "lrange K R R", EXACT},
     {"list", 3, "lindex K R", EXACT},
-    {"list", 4, "lset K R (F|V)", EXACT},
-    {"list", 6, "linsert K (before|after) F (F|V)", EXACT},
-    {"list", 5, "lrem K R F", EXACT},
+    {"list", 4, "lset K R (F|V|a|b)", EXACT},
+    {"list", 12, "linsert K (before|after) (F|a|b|c) (F|V|a|b)", EXACT},
+    {"list", 5, "lrem K R (F|a|b|c)", EXACT},
     {"list", 3, "ltrim K R R", EXACT},
-    {"list", 5, "lpos K F *(rank R|count N|maxlen N)", EXACT},
+    {"list", 5, "lpos K (F|a|b|c) *(rank R|count N|maxlen N)", EXACT},
     {"list", 5, "lmove K K (left|right) (left|right)", EXACT},
     {"list", 3, "rpoplpush K K", EXACT},
     {"list", 4, "lmpop " KEYS " (left|right) *(count N)", EXACT},
 
-    /* E as in a sorted set, which a set may become. */
-    {"set", 14, "sadd K +E", EXACT},
+    {"set", 14, "sadd K +F", EXACT},
     {"set", 2, "sadd K +I", EXACT},
-    {"set", 6, "srem K +E", EXACT},
+    {"set", 6, "srem K +F", EXACT},
     {"set", 2, "scard K", EXACT},
-    {"set", 3, "sismember K E", EXACT},
-    {"set", 3, "smismember K +E", EXACT},
+    {"set", 3, "sismember K F", EXACT},
+    {"set", 3, "smismember K +F", EXACT},
     {"set", 3, "smembers K", RULE_UNORDERED, SPOIL_ANY},
-    {"set", 5, "smove K K E", EXACT},
+    {"set", 5, "smove K K F", EXACT},
     {"set", 3, "sinter +K", RULE_UNORDERED, SPOIL_ANY},
     {"set", 3, "sunion +K", RULE_UNORDERED, SPOIL_ANY},
     {"set", 3, "sdiff +K", RULE_UNORDERED, SPOIL_ANY},
@@ -180,6 +190,11 @@ const command_row command_rows[] = {
     {"server", 1, "time", RULE_SHAPE, SPOIL_ANY},
     {"server", 2, "ping ?V", EXACT},
     {"server", 2, "echo V", EXACT},
+    {"server", 1, "select (0|00|-1|16|x|99999999999)", RULE_EXACT, SPOIL_NONE},
+    {"server", 3, "(eval|eval_ro) L N *(K|V)", RULE_EXACT, SPOIL_NONE},
+    {"server", 2, "(evalsha|evalsha_ro) A N *(K|V)", RULE_EXACT, SPOIL_NONE},
+    {"server", 1, "(eval|eval_ro|evalsha|evalsha_ro) *V", RULE_EXACT,
+     SPOIL_NONE},
     {"server", 1, "script (exists A|flush|load (L|V))", EXACT},
     {"server", 1, "nosuchcommand *V", EXACT},
 };

@@ -5,9 +5,7 @@
  * that is chance, a fault of Redis: a wrong answer or another state has no
  * place here.
  *
- * What the words never are: members of a sorted set that differ only behind
- * their 454th byte, whose order the embedded store does not keep; an unseeded
- * math.random().
+ * What scripts never do: call math.random() unseeded.
  */
 #include "exceptions.h"
 

@@ -131,7 +131,7 @@ op grammar_words(maker *make, const char *words)
 
 static hf_bytes any_word(maker *make)
 {
-    static const char kinds[] = "KEVIDRNBTSGVVI";
+    static const char kinds[] = "KFVIDRNBTSGVVI";
     char kind = kinds[prng_below(&make->random, sizeof(kinds) - 1)];
     hf_bytes word = word_make(make, kind);
 

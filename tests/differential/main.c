@@ -23,6 +23,7 @@
 #include "round.h"
 #include "shrink.h"
 #include "support/redis_server.h"
+#include "table.h"
 #include "util/rand.h"
 
 #define VERSION_WANTED "redis_version:7.0."
@@ -39,6 +40,7 @@ typedef struct arguments {
     round_options round;
     const mutation *mutation;
     bool every; /* go on after a difference */
+    bool table;
 } arguments;
 
 /* --------------------------------------------------------------- arguments */
@@ -52,12 +54,13 @@ static const char usage[] =
     "                    volatile (embedded), server (another server) [file]\n"
     "  --no-waits        no short expiries\n"
     "  --mutate NAME     put a fault into the compared store: %s\n"
-    "  --every           report every difference, not only the first\n";
+    "  --every           report every difference, not only the first\n"
+    "  --table           compare the table of commands with COMMAND instead\n";
 
 static void print_usage(FILE *to)
 {
     char groups[200];
-    char names[200];
+    char names[300];
 
     round_list_groups(groups, sizeof(groups));
     mutation_list(names, sizeof(names));
@@ -132,6 +135,9 @@ static bool read_option(int letter, const char *value, arguments *args)
     case 'm':
         args->mutation = mutation_find(value);
         return args->mutation != NULL;
+    case 'b':
+        args->table = true;
+        return true;
     case 'h':
         print_usage(stdout);
         exit(SAME);
@@ -151,6 +157,7 @@ static int read_arguments(int argc, char **argv, arguments *args)
         {"no-waits", no_argument, NULL, 'w'},
         {"mutate", required_argument, NULL, 'm'},
         {"every", no_argument, NULL, 'e'},
+        {"table", no_argument, NULL, 'b'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0}};
     int letter;
@@ -337,6 +344,18 @@ static bool make_store(const arguments *args, char *url, size_t size)
     return true;
 }
 
+static int run_table(void)
+{
+    side measure = {0};
+    unsigned differences;
+
+    if (!side_open(&measure, "server", redis_server_unix_url(server)))
+        return CANNOT_RUN;
+    differences = table_differences(&measure);
+    side_close(&measure);
+    return differences > 0 ? DIFFERENT : SAME;
+}
+
 static int run(const arguments *args)
 {
     pair both = {.tested = {.mutation = args->mutation}};
@@ -374,5 +393,5 @@ int main(int argc, char **argv)
         return OTHER_VERSION;
     }
     watch_crashes();
-    return run(&args);
+    return args.table ? run_table() : run(&args);
 }

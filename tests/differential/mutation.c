@@ -57,12 +57,75 @@ static void drop_last(const op *command, hf_reply *reply, hf__arena *arena)
         reply->array.count--;
 }
 
+static void forget_rename(op *command, hf__arena *arena)
+{
+    (void)arena;
+    if (is_named(command, "renamenx") && command->word_count == 3)
+        command->words[0] = hf_str("exists");
+}
+
+/* A write that does less than its answer says. */
+static void drop_member(op *command, hf__arena *arena)
+{
+    (void)arena;
+    if (is_named(command, "sadd") && command->word_count > 3)
+        command->words[command->word_count - 1] = command->words[2];
+}
+
+static void swap_ends(op *command, hf__arena *arena)
+{
+    (void)arena;
+    if (is_named(command, "linsert") && command->word_count == 5 &&
+        command->words[2].size == 6 &&
+        strncasecmp(command->words[2].data, "before", 6) == 0)
+        command->words[2] = hf_str("after");
+}
+
+static void forget_greater(op *command, hf__arena *arena)
+{
+    (void)arena;
+    for (size_t i = 2; is_named(command, "zadd") && i < command->word_count;
+         i++) {
+        if (command->words[i].size == 2 &&
+            strncasecmp(command->words[i].data, "gt", 2) == 0)
+            command->words[i] = hf_str("lt");
+    }
+}
+
+static void swap_two(const op *command, hf_reply *reply, hf__arena *arena)
+{
+    hf_reply kept;
+
+    (void)arena;
+    if (!is_named(command, "sort") || reply->kind != HF_REPLY_ARRAY ||
+        reply->array.count < 2)
+        return;
+    kept = reply->array.items[0];
+    reply->array.items[0] = reply->array.items[1];
+    reply->array.items[1] = kept;
+}
+
+/* One less than true is. */
+static void break_true(const op *command, hf_reply *reply, hf__arena *arena)
+{
+    (void)arena;
+    if (command->kind == OP_SCRIPT && reply->kind == HF_REPLY_INTEGER &&
+        reply->integer == 1)
+        reply->integer = 0;
+}
+
 static const mutation mutations[] = {
     {"reply", "STRLEN answers one more", NULL, count_one_more},
     {"write", "SET stores one byte less", cut_value, NULL},
     {"expiry", "PSETEX takes another time to live", forget_expiry, NULL},
     {"error", "INCRBY leaves out the end of its error", NULL, change_error},
-    {"array", "HKEYS leaves out a field", NULL, drop_last},
+    {"key", "RENAMENX does nothing", forget_rename, NULL},
+    {"hash", "HKEYS leaves out a field", NULL, drop_last},
+    {"list", "LINSERT BEFORE inserts behind", swap_ends, NULL},
+    {"set", "SADD leaves out its last member", drop_member, NULL},
+    {"zset", "ZADD takes GT for LT", forget_greater, NULL},
+    {"sort", "SORT swaps the first two", NULL, swap_two},
+    {"script", "a script's 1 becomes 0", NULL, break_true},
 };
 
 #define COUNT (sizeof(mutations) / sizeof(mutations[0]))

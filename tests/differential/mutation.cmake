@@ -15,7 +15,8 @@ if(NOT result EQUAL 0)
     message(FATAL_ERROR "without a fault: exit status ${result}\n${output}")
 endif()
 
-foreach(mutation reply write expiry error array)
+foreach(mutation
+    reply write expiry error key hash list set zset sort script)
     execute_process(COMMAND ${PROGRAM} ${arguments} --mutate ${mutation}
         RESULT_VARIABLE result OUTPUT_VARIABLE output)
     if(NOT result EQUAL 1)

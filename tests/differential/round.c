@@ -78,6 +78,20 @@ void round_list_groups(char *text, size_t size)
 
 /* ---------------------------------------------------------------- commands */
 
+/* The same key for all commands of a group, mostly another for another. */
+static size_t favourite(const composer *compose, const char *group)
+{
+    static const char *const owners[] = {"string", "hash", "zset", "list",
+                                         "set"};
+    const size_t count = sizeof(owners) / sizeof(owners[0]);
+
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(group, owners[i]) == 0)
+            return i % compose->make.key_count;
+    }
+    return SIZE_MAX;
+}
+
 static op command(composer *compose)
 {
     size_t left = prng_below(&compose->make.random, compose->weight);
@@ -90,6 +104,7 @@ static op command(composer *compose)
             break;
         left -= command_rows[i].weight;
     }
+    compose->make.favourite = favourite(compose, command_rows[i].group);
     return grammar_command(&compose->make, &command_rows[i]);
 }
 
@@ -114,6 +129,7 @@ static bool add_scripted(composer *compose)
         if (!chosen(compose, row->group))
             continue;
         if (left < row->weight) {
+            compose->make.favourite = favourite(compose, row->group);
             op_list_add(compose->list, scripted_make(&compose->make, row));
             return true;
         }
@@ -130,6 +146,7 @@ static void add_some(composer *compose)
     if (add_scripted(compose))
         return;
     if (compose->scripts && (way < 20 || compose->weight == 0)) {
+        compose->make.favourite = SIZE_MAX;
         op_list_add(compose->list, lua_script(&compose->make));
     } else if (way < 65) {
         add(compose, command(compose), OP_PLAIN);

@@ -44,7 +44,71 @@
     "redis.call('del', 'same', 'stored')\n"                                    \
     "return out\n"
 
+/* All that a script can see, but the two libraries that only Redis has. */
+#define ENVIRONMENT                                                            \
+    "local out, except = {}, {struct = 1, cmsgpack = 1, "                      \
+    "__redis__err__handler = 1}\n"                                             \
+    "local function collect(prefix, t)\n"                                      \
+    "    for k, v in pairs(t) do\n"                                            \
+    "        local plain = type(v) == 'string' or type(v) == 'number'\n"       \
+    "        if not except[k] then\n"                                          \
+    "            out[#out + 1] = prefix .. k .. ' ' .. type(v) .. "            \
+    "(plain and tostring(v) or '')\n"                                          \
+    "        end\n"                                                            \
+    "        if type(v) == 'table' and k ~= '_G' and not except[k] and "       \
+    "prefix == '' then\n"                                                      \
+    "            collect(k .. '.', v)\n"                                       \
+    "        end\n"                                                            \
+    "    end\n"                                                                \
+    "end\n"                                                                    \
+    "collect('', _G)\n"                                                        \
+    "table.sort(out)\n"                                                        \
+    "return out\n"
+
+/* Collections that are large in Redis and in ours. */
+#define FILL                                                                   \
+    "local kind, key, step = unpack(ARGV)\n"                                   \
+    "local out\n"                                                              \
+    "for i = 1, 300 do\n"                                                      \
+    "    local name = 'm' .. (i * tonumber(step) % 307)\n"                     \
+    "    if kind == 'zadd' then\n"                                             \
+    "        out = redis.call(kind, key, i % 17, name)\n"                      \
+    "    elseif kind == 'hset' then\n"                                         \
+    "        out = redis.call(kind, key, name, i)\n"                           \
+    "    else\n"                                                               \
+    "        out = redis.call(kind, key, name)\n"                              \
+    "    end\n"                                                                \
+    "end\n"                                                                    \
+    "return out\n"
+
+/* What chance gives is a member, as often as it should be; then all is gone, as
+ * the rest is chance too. */
+#define CHANCE                                                                 \
+    "local key = ARGV[2]\n"                                                    \
+    "local members = redis.pcall('smembers', key)\n"                           \
+    "local got = redis.pcall(unpack(ARGV))\n"                                  \
+    "local left = redis.pcall('scard', key)\n"                                 \
+    "if members.err then return members end\n"                                 \
+    "if type(got) == 'table' and got.err then return {got, left} end\n"        \
+    "local is_there = {}\n"                                                    \
+    "for _, name in ipairs(members) do is_there[name] = 1 end\n"               \
+    "if type(got) == 'string' then got = {got} end\n"                          \
+    "for _, name in ipairs(got or {}) do\n"                                    \
+    "    if not is_there[name] or redis.call('sismember', key, name) == 1 "    \
+    "then\n"                                                                   \
+    "        return 'not taken out: ' .. name\n"                               \
+    "    end\n"                                                                \
+    "end\n"                                                                    \
+    "redis.call('del', key)\n"                                                 \
+    "return {#members, got and #got, left}\n"
+
 const scripted_row scripted_rows[] = {
+    {"set", 4, "spop K ?N", CHANCE},
+    {"script", 1, "", ENVIRONMENT},
+    {"zset", 1, "(zadd|zadd) K (7|11|13)", FILL},
+    {"hash", 1, "(hset|hset) K (7|11|13)", FILL},
+    {"set", 1, "(sadd|sadd) K (7|11|13)", FILL},
+    {"list", 1, "(rpush|lpush) K (7|11|13)", FILL},
     {"key", 3, "scan 0 *(match J|count N|type Y)", SCAN},
     {"hash", 3, "hscan K 0 *(match J|count N)", SCAN},
     {"zset", 3, "zscan K 0 *(match J|count N)", SCAN},

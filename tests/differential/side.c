@@ -159,7 +159,7 @@ static void mutate_after(const mutation *fault, const op *ops, size_t count,
 {
     hf_reply *reply = &request->reply;
 
-    if (request->status != HF_OK || ops[0].kind == OP_SCRIPT)
+    if (request->status != HF_OK)
         return;
     if (ops[0].kind != OP_BATCH) {
         fault->after(&ops[0], reply, &request->arena);

@@ -6,7 +6,7 @@
  *   $a            any expression
  *   $c            the words of a command for redis.call()
  *   $v            a variable      $k  a key      $g  an argument
- *   $i            a small integer
+ *   $i            a small integer                  $l  a library
  *   NAME          a global name that is there or is not
  */
 #ifndef TESTS_DIFFERENTIAL_TEMPLATES_H

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "commands.h"
 #include "compare.h"
@@ -18,6 +19,9 @@
 /* The server is the measure: it must have answered. */
 static void need_answer(const side *one, const hf__request *request)
 {
+    /* What EVALSHA says of a script that the server does not know. */
+    if (strncmp(request->error.message, "NOSCRIPT", 8) == 0)
+        return;
     switch (request->status) {
     case HF_UNAVAILABLE:
     case HF_INDETERMINATE:

@@ -171,8 +171,34 @@ static const hf_bytes digests[] = {
 };
 
 static const hf_bytes scripts[] = {
-    TEXT("return 1"), TEXT("return"),    TEXT(""),    TEXT("return (1"),
-    TEXT("x = = 1"),  TEXT("return 'a"), TEXT("for"), TEXT("\n\nreturn }"),
+    TEXT("return {KEYS, ARGV}"),
+    TEXT("return redis.call('set', KEYS[1], 'x')"),
+    TEXT("return redis.pcall('get', KEYS[1])"),
+    TEXT("redis.call('incr', 'k1') error('after a write')"),
+    TEXT("return redis.pcall('publish', 'c', 'x')"),
+    TEXT("#!lua\nreturn redis.call('get', KEYS[1])"),
+    TEXT("#!lua flags=no-writes\nreturn redis.call('get', KEYS[1])"),
+    TEXT("#!lua flags=no-writes\nreturn redis.pcall('set', 'k', 'x')"),
+    TEXT("#!lua flags=allow-oom,no-writes\nreturn redis.call('del', 'k')"),
+    TEXT("#!lua flags=allow-stale,no-cluster\nerror('line 2')"),
+    TEXT("#!lua flags=allow-cross-slot-keys flags=\nreturn 1"),
+    TEXT("#!lua 'flags=no-writes'\nreturn #ARGV"),
+    TEXT("#!lua flags=no-writes,\nreturn 1"),
+    TEXT("#!lua flags=nothing\nreturn 1"),
+    TEXT("#!lua name=x\nreturn 1"),
+    TEXT("#!lua 'flags\nreturn 1"),
+    TEXT("#!perl\nreturn 1"),
+    TEXT("#!lua"),
+    TEXT("#!\n"),
+    TEXT("#!lua\r\nreturn (1"),
+    TEXT("return 1"),
+    TEXT("return"),
+    TEXT(""),
+    TEXT("return (1"),
+    TEXT("x = = 1"),
+    TEXT("return 'a"),
+    TEXT("for"),
+    TEXT("\n\nreturn }"),
 };
 
 /* ------------------------------------------------------------------ pieces */
@@ -225,8 +251,7 @@ static hf_bytes long_value(maker *make)
                                    9000, 100,  300,  700,  20000, 70000};
     size_t index = prng_below(&make->random, COUNT(sizes));
 
-    /* Not alike in the beginning, as it may become a member; see E. */
-    return long_word(make->arena, sizes[index], (char)('b' + index), 'z');
+    return long_word(make->arena, sizes[index], 'A', 'z');
 }
 
 /* ------------------------------------------------------------------- kinds */
@@ -252,17 +277,6 @@ static hf_bytes make_field(maker *make)
     if (prng_chance(&make->random, 60))
         return fields[prng_below(&make->random, 8)];
     return PICK(make, fields);
-}
-
-static hf_bytes make_member(maker *make)
-{
-    size_t index;
-
-    if (!prng_chance(&make->random, 8))
-        return PICK(make, fields);
-    index = prng_below(&make->random, COUNT(long_names));
-    return long_word(make->arena, long_names[index].size, (char)('B' + index),
-                     long_names[index].last);
 }
 
 static hf_bytes make_integer(maker *make)
@@ -315,8 +329,7 @@ static hf_bytes make_value(maker *make)
         return make_integer(make);
     if (prng_chance(&make->random, 30))
         return long_value(make);
-    return prng_chance(&make->random, 50) ? make_member(make)
-                                          : make_score(make);
+    return prng_chance(&make->random, 50) ? make_field(make) : make_score(make);
 }
 
 /* Times that are over at once or refused. Nothing may come of a time to live
@@ -374,11 +387,11 @@ hf_bytes word_make(maker *make, char kind)
 {
     switch (kind) {
     case 'K':
+        if (make->favourite < make->key_count && prng_chance(&make->random, 65))
+            return make->keys[make->favourite];
         return pick(make, make->keys, make->key_count);
     case 'F':
         return make_field(make);
-    case 'E':
-        return make_member(make);
     case 'V':
         return make_value(make);
     case 'I':

@@ -3,7 +3,6 @@
  * words.h - making up single words, by kind:
  *
  *   K  one of the round's keys        F  field               V  any value
- *   E  member, no two alike in the beginning of a long one
  *   I  integer                        D  score               B  bound of scores
  *   R  rank                           N  count               C  channel
  *   T  P  time to live in s, ms, long or refused
@@ -26,6 +25,9 @@ typedef struct maker {
     hf__arena *arena; /* of the words */
     const hf_bytes *keys;
     size_t key_count;
+    /* Most keys are this one, by its index, so that commands of one type meet.
+     * Too large: none. */
+    size_t favourite;
     /* No instant twice: the store keeps them on another clock, and the same
      * one may differ by 1 ms from one time to the next. */
     bool distinct_instants;

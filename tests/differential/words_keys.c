@@ -28,7 +28,7 @@ hf_bytes word_member_bound(maker *make)
         return prng_chance(&make->random, 50) ? hf_str("-") : hf_str("+");
     if (prng_chance(&make->random, 12))
         return PICK(make, odd_bounds);
-    member = word_make(make, 'E');
+    member = word_make(make, 'F');
     text = op_alloc(make->arena, member.size + 2);
     text[0] = prng_chance(&make->random, 50) ? '[' : '(';
     if (member.size > 0)

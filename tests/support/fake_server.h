@@ -33,7 +33,7 @@ bool fake_server_read(int fd, char *text, size_t size);
 /* Send; false: the peer has closed. */
 bool fake_server_say(int fd, const char *text);
 
-/* Answer HELLO and CLIENT SETNAME as a server of that version. */
+/* Answer HELLO and CLIENT SETNAME and SETINFO as a server of that version. */
 bool fake_server_login(int fd, const char *version);
 
 /* Wait until the peer closes, reading what it sends. */

@@ -9,6 +9,7 @@
 #include "support/redis_server.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -27,11 +28,16 @@
 #define START_TRIES 5
 #define READY_MS 10000
 #define ANSWER_MS 2000
+#define ARGUMENTS_MAX 64
 
 struct redis_server {
     pid_t pid; /* 0: not running */
     int port;
-    char *password; /* NULL: none */
+    char *password;              /* NULL: none */
+    const redis_server_tls *tls; /* NULL: none */
+    const char *const *more;     /* arguments; NULL: none */
+    int tls_port;
+    char tls_url[2 * PATH_SIZE];
     char dir[PATH_SIZE - 16];
     char socket_path[PATH_SIZE];
     char log_path[PATH_SIZE];
@@ -46,7 +52,7 @@ static void pause_ms(long ms)
     nanosleep(&span, NULL);
 }
 
-static int free_port(void)
+int redis_server_free_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t size = sizeof(address);
@@ -146,21 +152,63 @@ static void run_server(const char **arguments, int log_fd, pid_t parent)
     _exit(127);
 }
 
+/* Append to a list of arguments whose rest is NULL. */
+static void append(const char **arguments, const char *name, const char *value)
+{
+    while (*arguments != NULL)
+        arguments++;
+    *arguments++ = name;
+    *arguments = value;
+}
+
+/* The same with a list that ends with NULL. */
+static void append_all(const char **arguments, const char *const *more)
+{
+    const char **end = arguments + ARGUMENTS_MAX - 1;
+
+    while (*arguments != NULL)
+        arguments++;
+    while (more != NULL && *more != NULL && arguments < end)
+        *arguments++ = *more++;
+}
+
 static bool spawn(redis_server *server)
 {
     const char *program = getenv("HF_TEST_SERVER");
     char port[16];
-    const char *arguments[] = {
-        program != NULL ? program : "redis-server", "--port", port, "--bind",
-        "127.0.0.1", "--unixsocket", server->socket_path, "--dir", server->dir,
-        "--save", "", "--appendonly", "no", "--enable-debug-command", "yes",
-        /* These two are cut off without a password. */
-        "--requirepass", server->password, NULL};
+    char tls_port[16];
+    const char *arguments[ARGUMENTS_MAX] = {program != NULL ? program
+                                                            : "redis-server",
+                                            "--port",
+                                            port,
+                                            "--bind",
+                                            "127.0.0.1",
+                                            "--unixsocket",
+                                            server->socket_path,
+                                            "--dir",
+                                            server->dir,
+                                            "--save",
+                                            "",
+                                            "--appendonly",
+                                            "no",
+                                            "--enable-debug-command",
+                                            "yes"};
+    const redis_server_tls *tls = server->tls;
     pid_t parent = getpid();
     int log_fd;
 
-    if (server->password == NULL)
-        arguments[sizeof(arguments) / sizeof(arguments[0]) - 3] = NULL;
+    if (server->password != NULL)
+        append(arguments, "--requirepass", server->password);
+    if (tls != NULL) {
+        snprintf(tls_port, sizeof(tls_port), "%d", server->tls_port);
+        append(arguments, "--tls-port", tls_port);
+        append(arguments, "--tls-cert-file", tls->certificate);
+        append(arguments, "--tls-key-file", tls->key);
+        append(arguments, "--tls-ca-cert-file", tls->ca);
+        append(arguments, "--tls-auth-clients",
+               tls->asks_clients ? "yes" : "no");
+    }
+    append_all(arguments, server->more);
     snprintf(port, sizeof(port), "%d", server->port);
     log_fd =
         open(server->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -204,9 +252,13 @@ static bool wait_ready(redis_server *server)
     return false;
 }
 
-static bool start_at(redis_server *server, int port)
+static bool start_at(redis_server *server, int port, int tls_port)
 {
     server->port = port;
+    server->tls_port = tls_port;
+    if (server->tls != NULL)
+        snprintf(server->tls_url, sizeof(server->tls_url),
+                 "rediss://127.0.0.1:%d?tls_ca=%s", tls_port, server->tls->ca);
     snprintf(server->tcp_url, sizeof(server->tcp_url), "redis://127.0.0.1:%d",
              port);
     unlink(server->socket_path);
@@ -234,6 +286,19 @@ static bool make_dir(redis_server *server)
 
 redis_server *redis_server_start(const char *password)
 {
+    return redis_server_start_tls(password, NULL);
+}
+
+redis_server *redis_server_start_tls(const char *password,
+                                     const redis_server_tls *tls)
+{
+    return redis_server_start_with(password, tls, NULL);
+}
+
+redis_server *redis_server_start_with(const char *password,
+                                      const redis_server_tls *tls,
+                                      const char *const *more)
+{
     redis_server *server = calloc(1, sizeof(*server));
     int tries;
 
@@ -241,9 +306,12 @@ redis_server *redis_server_start(const char *password)
         return NULL;
     if (password != NULL)
         server->password = strdup(password);
+    server->tls = tls;
+    server->more = more;
     if (make_dir(server)) {
         for (tries = 0; tries < START_TRIES; tries++) {
-            if (start_at(server, free_port()))
+            if (start_at(server, redis_server_free_port(),
+                         tls != NULL ? redis_server_free_port() : 0))
                 return server;
         }
     }
@@ -254,14 +322,25 @@ redis_server *redis_server_start(const char *password)
     return NULL;
 }
 
+/* What a server leaves beside its log is its own choice. */
+static void remove_dir(const char *path)
+{
+    DIR *dir = opendir(path);
+    const struct dirent *entry;
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL)
+        (void)unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir != NULL)
+        closedir(dir);
+    rmdir(path);
+}
+
 void redis_server_stop(redis_server *server)
 {
     if (server == NULL)
         return;
     reap(server, SIGKILL);
-    unlink(server->socket_path);
-    unlink(server->log_path);
-    rmdir(server->dir);
+    remove_dir(server->dir);
     free(server->password);
     free(server);
 }
@@ -289,7 +368,7 @@ void redis_server_resume(redis_server *server)
 bool redis_server_restart(redis_server *server)
 {
     reap(server, SIGKILL);
-    return start_at(server, server->port);
+    return start_at(server, server->port, server->tls_port);
 }
 
 const char *redis_server_unix_url(const redis_server *server)
@@ -310,4 +389,14 @@ const char *redis_server_socket_path(const redis_server *server)
 int redis_server_port(const redis_server *server)
 {
     return server->port;
+}
+
+int redis_server_tls_port(const redis_server *server)
+{
+    return server->tls_port;
+}
+
+const char *redis_server_tls_url(const redis_server *server)
+{
+    return server->tls_url;
 }

@@ -19,6 +19,25 @@ typedef struct redis_server redis_server;
  * could not be started. `password` is what clients must give; NULL: none. */
 redis_server *redis_server_start(const char *password);
 
+/* What a server shows and asks for on a port for TLS; paths of PEM files. */
+typedef struct redis_server_tls {
+    const char *ca;
+    const char *certificate;
+    const char *key;
+    bool asks_clients; /* for a certificate of that authority */
+} redis_server_tls;
+
+/* The same with a port for TLS beside the others. `tls` and its strings must
+ * stay until the server is stopped; they may change before a restart. */
+redis_server *redis_server_start_tls(const char *password,
+                                     const redis_server_tls *tls);
+
+/* The same with more arguments for the server's command line, a list that ends
+ * with NULL and must stay as long; NULL: none. */
+redis_server *redis_server_start_with(const char *password,
+                                      const redis_server_tls *tls,
+                                      const char *const *more);
+
 /* End the server, whatever state it is in, and remove its files. NULL is
  * allowed. */
 void redis_server_stop(redis_server *server);
@@ -38,6 +57,10 @@ const char *redis_server_unix_url(const redis_server *server);
 const char *redis_server_tcp_url(const redis_server *server);
 const char *redis_server_socket_path(const redis_server *server);
 int redis_server_port(const redis_server *server);
+int redis_server_free_port(void); /* a moment ago; -1: none */
+int redis_server_tls_port(const redis_server *server); /* 0: none */
+/* With tls_ca, and so that the certificate's names are checked. */
+const char *redis_server_tls_url(const redis_server *server);
 
 /*
  * Run one command, words separated by spaces, on a connection of its own and

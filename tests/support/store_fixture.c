@@ -20,7 +20,8 @@ static fixture the_fixture;
 static bool choose_store(fixture *f)
 {
     static const char *const names[] = {"embedded-volatile", "embedded-file",
-                                        "redis-unix", "redis-tcp"};
+                                        "redis-unix", "redis-tcp", "redis-tls",
+                                        "quorum", "redis-cluster"};
     const char *chosen = getenv("HOLDFAST_TEST_STORE");
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -29,8 +30,10 @@ static bool choose_store(fixture *f)
             return true;
         }
     }
-    print_error("HOLDFAST_TEST_STORE must be one of: %s %s %s %s\n", names[0],
-                names[1], names[2], names[3]);
+    print_error("HOLDFAST_TEST_STORE must be one of:");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        print_error(" %s", names[i]);
+    print_error("\n");
     return false;
 }
 
@@ -53,6 +56,63 @@ static bool make_directory(fixture *f)
     return true;
 }
 
+static bool issue_certificates(fixture *f)
+{
+    f->issued = certificates_new();
+    if (f->issued == NULL || !certificates_issue_server(f->issued)) {
+        return false;
+    }
+    f->tls.ca = certificates_path(f->issued, "ca.pem", f->tls_paths[0]);
+    f->tls.certificate =
+        certificates_path(f->issued, "server.pem", f->tls_paths[1]);
+    f->tls.key = certificates_path(f->issued, "server.key", f->tls_paths[2]);
+    return true;
+}
+
+static const char *server_url(const fixture *f)
+{
+    switch (f->store) {
+    case FIXTURE_REDIS_UNIX:
+        return redis_server_unix_url(f->server);
+    case FIXTURE_REDIS_TLS:
+        return redis_server_tls_url(f->server);
+    default:
+        return redis_server_tcp_url(f->server);
+    }
+}
+
+static bool start_quorum(fixture *f)
+{
+    int size = snprintf(f->url, sizeof(f->url), "redlock:");
+
+    for (size_t i = 0; i < FIXTURE_QUORUM_SIZE; i++) {
+        f->quorum[i] = redis_server_start(NULL);
+        if (f->quorum[i] == NULL) {
+            return false;
+        }
+        size += snprintf(f->url + size, sizeof(f->url) - (size_t)size, "%s%s",
+                         i == 0 ? "" : ",", redis_server_tcp_url(f->quorum[i]));
+        if ((size_t)size >= sizeof(f->url)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < FIXTURE_QUORUM_DEAD; i++) {
+        redis_server_kill(f->quorum[2 * i]);
+    }
+    return true;
+}
+
+/* Masters alone: what replicas are for is seen in tests/fault. */
+static bool start_cluster(fixture *f)
+{
+    f->cluster = redis_cluster_start(3, 0, 5000);
+    if (f->cluster == NULL) {
+        return false;
+    }
+    (void)snprintf(f->url, sizeof(f->url), "%s", redis_cluster_url(f->cluster));
+    return true;
+}
+
 static bool start_store(fixture *f)
 {
     const char *scheme =
@@ -63,15 +123,22 @@ static bool start_store(fixture *f)
                        scheme, f->directory, MAX_SIZE);
         return true;
     }
-    f->server = redis_server_start(NULL);
+    if (f->store == FIXTURE_QUORUM) {
+        return start_quorum(f);
+    }
+    if (f->store == FIXTURE_REDIS_CLUSTER) {
+        return start_cluster(f);
+    }
+    if (f->store == FIXTURE_REDIS_TLS && !issue_certificates(f)) {
+        return false;
+    }
+    f->server = redis_server_start_tls(
+        NULL, f->store == FIXTURE_REDIS_TLS ? &f->tls : NULL);
     if (f->server == NULL) {
         print_error("no redis-server could be started\n");
         return false;
     }
-    (void)snprintf(f->url, sizeof(f->url), "%s",
-                   f->store == FIXTURE_REDIS_UNIX
-                       ? redis_server_unix_url(f->server)
-                       : redis_server_tcp_url(f->server));
+    (void)snprintf(f->url, sizeof(f->url), "%s", server_url(f));
     return true;
 }
 
@@ -101,6 +168,14 @@ int fixture_stop(void **state)
         redis_server_stop(f->server);
         f->server = NULL;
     }
+    for (size_t i = 0; i < FIXTURE_QUORUM_SIZE; i++) {
+        redis_server_stop(f->quorum[i]);
+        f->quorum[i] = NULL;
+    }
+    redis_cluster_stop(f->cluster);
+    f->cluster = NULL;
+    certificates_free(f->issued);
+    f->issued = NULL;
     if (f->directory[0] == '\0') {
         return 0;
     }
@@ -240,6 +315,17 @@ void fixture_path(const fixture *f, const char *name,
     assert_true(size > 0 && size < FIXTURE_PATH_SIZE);
 }
 
+bool fixture_server_command(const fixture *f, const char *command)
+{
+    char answer[64];
+
+    if (f->cluster != NULL) {
+        return redis_cluster_command(f->cluster, command);
+    }
+    return redis_server_command(f->server, command, answer, sizeof(answer)) &&
+           strncmp(answer, "+OK", 3) == 0;
+}
+
 bool fixture_is_embedded(const fixture *f)
 {
     return f->store == FIXTURE_EMBEDDED_VOLATILE ||
@@ -256,6 +342,13 @@ void fixture_only_embedded(const fixture *f)
 void fixture_only_redis(const fixture *f)
 {
     if (fixture_is_embedded(f)) {
+        skip();
+    }
+}
+
+void fixture_not_quorum(const fixture *f)
+{
+    if (f->store == FIXTURE_QUORUM) {
         skip();
     }
 }

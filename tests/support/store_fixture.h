@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_fixture.h - one suite, every store. HOLDFAST_TEST_STORE says which:
- * embedded-volatile, embedded-file, redis-unix or redis-tcp. CTest runs each
- * program once per store.
+ * embedded-volatile, embedded-file, redis-unix, redis-tcp, redis-tls, quorum
+ * (five servers, two of them dead) or redis-cluster (three masters). CTest runs each program once per store.
  *
  * A program has one store: a fresh directory, and a fresh server if the store
  * is one. Each test has its own two clients and its own key names, so that no
@@ -12,15 +12,24 @@
 #ifndef STORE_FIXTURE_H
 #define STORE_FIXTURE_H
 
+#include "support/certificates.h"
 #include "support/expect.h"
+#include "support/redis_cluster.h"
 #include "support/redis_server.h"
 
 typedef enum fixture_store {
     FIXTURE_EMBEDDED_VOLATILE,
     FIXTURE_EMBEDDED_FILE,
     FIXTURE_REDIS_UNIX,
-    FIXTURE_REDIS_TCP
+    FIXTURE_REDIS_TCP,
+    FIXTURE_REDIS_TLS,
+    FIXTURE_QUORUM,
+    FIXTURE_REDIS_CLUSTER
 } fixture_store;
+
+/* Servers of a quorum, and how many of them are dead. */
+#define FIXTURE_QUORUM_SIZE 5
+#define FIXTURE_QUORUM_DEAD 2
 
 /* Most objects one test may make through the fixture. */
 #define FIXTURE_OBJECT_MAX 64
@@ -31,6 +40,11 @@ typedef enum fixture_store {
 typedef struct fixture {
     fixture_store store;
     redis_server *server; /* NULL: an embedded store */
+    redis_server *quorum[FIXTURE_QUORUM_SIZE]; /* NULL: no quorum */
+    redis_cluster *cluster;                    /* NULL: no cluster */
+    certificates *issued; /* for TLS; else NULL */
+    redis_server_tls tls;
+    char tls_paths[3][CERTIFICATES_PATH_SIZE];
     char url[FIXTURE_PATH_SIZE];
     char directory[FIXTURE_PATH_SIZE]; /* for what a test wants to leave */
     hf_client *client;
@@ -76,9 +90,14 @@ void fixture_close_client(fixture *f, hf_client *client);
 void fixture_path(const fixture *f, const char *name,
                   char path[FIXTURE_PATH_SIZE]);
 
+/* Run a command on the server, or on each of a cluster's; false: one did not
+ * say OK. */
+bool fixture_server_command(const fixture *f, const char *command);
+
 /* Guards for what only one kind of store can do: the others skip the test. */
 bool fixture_is_embedded(const fixture *f);
 void fixture_only_embedded(const fixture *f);
 void fixture_only_redis(const fixture *f);
+void fixture_not_quorum(const fixture *f); /* which has locks only */
 
 #endif

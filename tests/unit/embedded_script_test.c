@@ -538,6 +538,9 @@ static void missing_libraries_say_so(void **state)
     assert_int_equal(
         evaluate(at->store, "return cmsgpack.pack(1)", 0, "", text), HF_SCRIPT);
     assert_non_null(strstr(text, "'cmsgpack' is not available"));
+    assert_int_equal(evaluate(at->store, "redis.setresp(3)", 0, "", text),
+                     HF_SCRIPT);
+    assert_non_null(strstr(text, "not available in this store"));
 }
 
 static void random_numbers_go_on_until_they_are_seeded(void **state)
@@ -622,6 +625,53 @@ static void large_values_pass_through(void **state)
     expect(at->store, "strlen a", "i:20000080");
 }
 
+static void first_line_says_what_a_script_may_do(void **state)
+{
+    place *at = *state;
+    char text[TEXT_SIZE];
+
+    expect_script(at->store,
+                  "#!lua flags=no-writes\n"
+                  "return redis.pcall('get', 'none')",
+                  "nil");
+    assert_int_equal(evaluate(at->store,
+                              "#!lua flags=no-writes,allow-oom\n\n"
+                              "redis.call('set', 'k', 1)",
+                              0, "", text),
+                     HF_SCRIPT);
+    assert_string_equal(text, "Write commands are not allowed from read-only "
+                              "scripts. (line 3)");
+    expect_script(at->store, "#!lua\nreturn redis.call('set', 'k', 1)", "+:OK");
+    assert_int_equal(evaluate(at->store, "#!lua flags=x\n", 0, "", text),
+                     HF_SCRIPT);
+    assert_string_equal(text, "Unexpected flag in script shebang: x");
+    /* It counts again each time the script runs. */
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(evaluate(at->store,
+                                  "#!lua flags=no-writes\n"
+                                  "redis.call('del', 'k')",
+                                  0, "", text),
+                         HF_SCRIPT);
+    expect_script(at->store, "return redis.call('del', 'k')", "i:1");
+}
+
+static void libraries_can_be_walked_but_not_changed(void **state)
+{
+    place *at = *state;
+
+    expect_script(at->store,
+                  "local n = 0 for k, v in pairs(string) do "
+                  "if string[k] == v then n = n + 1 end end "
+                  "return {n, next(bit) ~= nil, next(redis) ~= nil}",
+                  "[i:15, i:1, i:1]");
+    expect_script(at->store,
+                  "local f, t = pairs(string) "
+                  "return {(pcall(function() t.rep = 1 end)), "
+                  "(pcall(rawset, t, 'rep', 1)), t == string, "
+                  "rawequal(getmetatable('').__index, string)}",
+                  "[nil, nil, i:1, i:1]");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -646,6 +696,8 @@ int main(void)
         TEST(many_scripts_come_and_go),
         TEST(script_can_touch_any_number_of_keys),
         TEST(large_values_pass_through),
+        TEST(first_line_says_what_a_script_may_do),
+        TEST(libraries_can_be_walked_but_not_changed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

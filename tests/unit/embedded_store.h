@@ -178,7 +178,7 @@ HELPER hf_status perform(hf__store *store, const hf__script *script,
     request.words = words;
     request.word_count = count;
     request.key_count = key_count;
-    request.deadline_ms = hf__clock_boot_ms() + 5000;
+    request.deadline_ms = hf__clock_boot_ms() + 5000 * SLOWER;
     hf__embedded_store_ops.perform(store, &request);
     text[0] = '\0';
     if (request.status == HF_OK)

@@ -324,6 +324,86 @@ static void range_of_long_members(void **state)
     assert_string_equal(text, "[s:m97, s:m96]");
 }
 
+#define ALIKE_COUNT 150
+#define ALIKE_SIZE 460
+
+/* In the order of the bytes: some fit a record's name, some do not. */
+static void make_alike(char *name, size_t index)
+{
+    memset(name, 'a', ALIKE_SIZE);
+    (void)snprintf(name + ALIKE_SIZE, 16, "%03zu", index);
+    if (index % 3 != 0)
+        memset(name + ALIKE_SIZE + 3, 'b', 40);
+    name[ALIKE_SIZE + 3 + (index % 3 != 0 ? 40 : 0)] = '\0';
+}
+
+static void expect_alike(const hf_reply *reply, size_t first, size_t count,
+                         bool backward)
+{
+    char name[ALIKE_SIZE + 60];
+
+    assert_int_equal(reply->kind, HF_REPLY_ARRAY);
+    assert_int_equal(reply->array.count, count);
+    for (size_t i = 0; i < count; i++) {
+        make_alike(name, backward ? first - i : first + i);
+        assert_string_equal(reply->array.items[i].bytes.data, name);
+    }
+}
+
+static void expect_range(hf__store *store, const char *line, size_t first,
+                         size_t count, bool backward)
+{
+    char copy[TEXT_SIZE];
+    hf_bytes words[WORD_MAX];
+    hf__request request;
+
+    (void)snprintf(copy, sizeof(copy), "%s", line);
+    hf__request_init(&request);
+    request.words = words;
+    request.word_count = split(copy, words);
+    request.deadline_ms = hf__clock_boot_ms() + 5000;
+    hf__embedded_store_ops.perform(store, &request);
+    assert_int_equal(request.status, HF_OK);
+    expect_alike(&request.reply, first, count, backward);
+    hf__request_done(&request);
+}
+
+/* Longer members than a record's name has room for, alike in all of it. */
+static void members_that_begin_alike_are_in_order(void **state)
+{
+    place *at = *state;
+    char name[ALIKE_SIZE + 60];
+    char line[2 * ALIKE_SIZE + 200];
+    char want[32];
+
+    for (size_t i = 0; i < ALIKE_COUNT; i++) {
+        make_alike(name, i * 67 % ALIKE_COUNT);
+        (void)snprintf(line, sizeof(line), "zadd z 1 %s", name);
+        expect(at->store, line, "i:1");
+    }
+    expect_range(at->store, "zrange z 0 -1", 0, ALIKE_COUNT, false);
+    expect_range(at->store, "zrange z 0 -1 rev", ALIKE_COUNT - 1, ALIKE_COUNT,
+                 true);
+    expect_range(at->store, "zrangebyscore z 1 1 limit 7 20", 7, 20, false);
+    make_alike(name, 40);
+    (void)snprintf(line, sizeof(line), "zrangebylex z [%s +", name);
+    expect_range(at->store, line, 40, ALIKE_COUNT - 40, false);
+    (void)snprintf(line, sizeof(line), "zrevrangebylex z (%s -", name);
+    expect_range(at->store, line, 39, 40, true);
+    (void)snprintf(line, sizeof(line), "zrank z %s", name);
+    expect(at->store, line, "i:40");
+    (void)snprintf(line, sizeof(line), "zrevrank z %s", name);
+    (void)snprintf(want, sizeof(want), "i:%d", ALIKE_COUNT - 41);
+    expect(at->store, line, want);
+    expect(at->store, "zadd z 1 a 1 b 0 zero", "i:3");
+    expect_range(at->store, "zrange z 2 11", 0, 10, false);
+    expect(at->store, "zrange z -1 -1", "[s:b]");
+    expect(at->store, "zremrangebyrank z 0 1", "i:2");
+    expect(at->store, "zpopmax z", "[s:b, s:1]");
+    expect(at->store, "zremrangebyrank z 0 9", "i:10");
+    expect_range(at->store, "zrange z 0 4", 10, 5, false);
+}
+
 static void large_ranges_are_removed_and_stored(void **state)
 {
     place *at = *state;
@@ -384,6 +464,7 @@ int main(void)
         TEST(commands_answer_as_redis_does),
         TEST(range_of_members_of_a_large_set),
         TEST(range_of_long_members),
+        TEST(members_that_begin_alike_are_in_order),
         TEST(large_ranges_are_removed_and_stored),
         TEST(union_of_many_keys),
     };

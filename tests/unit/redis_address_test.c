@@ -53,12 +53,12 @@ static void tcp_url_gives_host_port_and_database(void **state)
 
         if (parse(good[i].url, &address, &err) != HF_OK)
             fail_msg("%s: %s", good[i].url, err.message);
-        assert_string_equal(address.host, good[i].host);
-        assert_null(address.path);
-        assert_int_equal(address.port, good[i].port);
-        assert_int_equal(address.db, good[i].db);
-        assert_string_equal(address.text, good[i].text);
-        assert_null(address.password);
+        assert_string_equal(address.where.host, good[i].host);
+        assert_null(address.where.path);
+        assert_int_equal(address.where.port, good[i].port);
+        assert_int_equal(address.account.db, good[i].db);
+        assert_string_equal(address.where.text, good[i].text);
+        assert_null(address.account.password);
         hf__redis_address_done(&address);
     }
 }
@@ -70,15 +70,15 @@ static void unix_url_gives_path_and_database(void **state)
 
     (void)state;
     assert_int_equal(parse("redis+unix:///run/r.sock", &address, &err), HF_OK);
-    assert_string_equal(address.path, "/run/r.sock");
-    assert_string_equal(address.text, "/run/r.sock");
-    assert_null(address.host);
-    assert_int_equal(address.db, 0);
+    assert_string_equal(address.where.path, "/run/r.sock");
+    assert_string_equal(address.where.text, "/run/r.sock");
+    assert_null(address.where.host);
+    assert_int_equal(address.account.db, 0);
     hf__redis_address_done(&address);
     assert_int_equal(parse("valkey+unix:/run/a%20b?db=3", &address, &err),
                      HF_OK);
-    assert_string_equal(address.path, "/run/a b");
-    assert_int_equal(address.db, 3);
+    assert_string_equal(address.where.path, "/run/a b");
+    assert_int_equal(address.account.db, 3);
     hf__redis_address_done(&address);
 }
 
@@ -89,17 +89,17 @@ static void credentials_are_copied_and_empty_ones_are_none(void **state)
 
     (void)state;
     assert_int_equal(parse("redis://me:se%2Fcret@h", &address, &err), HF_OK);
-    assert_string_equal(address.username, "me");
-    assert_string_equal(address.password, "se/cret");
+    assert_string_equal(address.account.username, "me");
+    assert_string_equal(address.account.password, "se/cret");
     hf__redis_address_done(&address);
-    assert_null(address.password);
+    assert_null(address.account.password);
     assert_int_equal(parse("redis://:secret@h", &address, &err), HF_OK);
-    assert_null(address.username);
-    assert_string_equal(address.password, "secret");
+    assert_null(address.account.username);
+    assert_string_equal(address.account.password, "secret");
     hf__redis_address_done(&address);
     assert_int_equal(parse("redis+unix://me:pw@/run/s", &address, &err), HF_OK);
-    assert_string_equal(address.username, "me");
-    assert_string_equal(address.password, "pw");
+    assert_string_equal(address.account.username, "me");
+    assert_string_equal(address.account.password, "pw");
     hf__redis_address_done(&address);
     assert_int_equal(parse("redis://me@h", &address, &err), HF_INVALID);
     assert_non_null(strstr(err.message, "without a password"));

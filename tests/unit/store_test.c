@@ -42,33 +42,14 @@ static void unknown_scheme_lists_the_known(void **state)
     assert_int_equal(open_url("redis+tcp://h", &err), HF_INVALID);
 }
 
-static void later_scheme_is_not_in_this_version(void **state)
-{
-    static const char *const later[] = {
-        "rediss",          "valkeys",         "redis+sentinel",
-        "rediss+sentinel", "valkey+sentinel", "valkeys+sentinel",
-        "redis+cluster",   "rediss+cluster",  "valkey+cluster",
-        "valkeys+cluster", "redlock",
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
-        hf_error err = HF_ERROR_INIT;
-        char url[64];
-
-        snprintf(url, sizeof(url), "%s://h", later[i]);
-        assert_int_equal(open_url(url, &err), HF_UNSUPPORTED);
-        assert_non_null(strstr(err.message, later[i]));
-        assert_non_null(strstr(err.message, "not in this version"));
-    }
-}
-
 /* That the scheme reached its driver shows in what the driver refuses. */
 static void scheme_reaches_its_driver(void **state)
 {
     static const char *const urls[] = {
-        "redis://h?no=1",        "valkey://h?no=1",  "redis+unix:///s?no=1",
-        "valkey+unix:///s?no=1", "volatile:/x?no=1", "file:/x?no=1",
+        "redis://h?no=1",         "valkey://h?no=1",
+        "redis+unix:///s?no=1",   "valkey+unix:///s?no=1",
+        "volatile:/x?no=1",       "file:/x?no=1",
+        "redis+cluster://h?no=1", "redis+sentinel://h/m?no=1",
     };
 
     (void)state;
@@ -107,7 +88,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unknown_scheme_lists_the_known),
-        cmocka_unit_test(later_scheme_is_not_in_this_version),
         cmocka_unit_test(scheme_reaches_its_driver),
         cmocka_unit_test(request_fails_with_one_line),
     };

@@ -342,6 +342,53 @@ static void size_that_is_none_is_refused_by_name(void **state)
     }
 }
 
+static void hosts_of_a_list_have_their_own_ports(void **state)
+{
+    static const struct {
+        const char *text;
+        struct {
+            const char *host;
+            int port;
+        } hosts[4];
+    } rows[] = {
+        {"x://h", {{"h", 0}}},
+        {"x://h:7/p", {{"h", 7}}},
+        {"x://[::1]:7", {{"::1", 7}}},
+        {"x://", {{NULL, 0}}},
+        {"x:/p", {{NULL, 0}}},
+        {"x://a,b", {{"a", 0}, {"b", 0}}},
+        {"x://u:p@a:1,b.c,10.0.0.1:65535/n",
+         {{"a", 1}, {"b.c", 0}, {"10.0.0.1", 65535}}},
+        {"x://[::1]:7,[fe80::1%25eth0],h:8",
+         {{"::1", 7}, {"fe80::1%eth0", 0}, {"h", 8}}},
+    };
+    static const char *const bad[] = {
+        "x://a,",       "x://,a",    "x://a,,b",      "x://a:0,b",
+        "x://a:x,b",    "x://a,b:",  "x://a,b:70000", "x://[::1,b",
+        "x://a,[::1]x", "x://a b,c", "x://a%2Cb",     "x://[::1%2C],b",
+    };
+    char host[HF__URL_HOST_SIZE];
+    hf_error err;
+    hf__url url;
+    int port;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        size_t at = 0;
+
+        assert_int_equal(hf__url_parse(rows[i].text, &url, &err), HF_OK);
+        for (; rows[i].hosts[at].host != NULL; at++) {
+            assert_true(hf__url_host(&url, at, host, &port));
+            assert_string_equal(host, rows[i].hosts[at].host);
+            assert_int_equal(port, rows[i].hosts[at].port);
+        }
+        assert_false(hf__url_host(&url, at, host, &port));
+        hf__url_done(&url);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(hf__url_parse(bad[i], &url, &err), HF_INVALID);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +404,7 @@ int main(void)
         cmocka_unit_test(int_that_is_none_is_refused_by_name),
         cmocka_unit_test(size_suffix_is_a_power_of_1024),
         cmocka_unit_test(size_that_is_none_is_refused_by_name),
+        cmocka_unit_test(hosts_of_a_list_have_their_own_ports),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,8 @@ LAYERS = (
                           "holdfast.h")),
     ("src/store/embedded/", ("store/embedded/", "store/*", "script/", "util/",
                              "holdfast.h")),
+    ("src/store/quorum/", ("store/quorum/", "store/*", "script/", "util/",
+                           "holdfast.h")),
     ("src/store/", ("store/*", "script/", "util/", "holdfast.h")),
     ("src/core/", ("core/", "store/*", "script/", "util/", "holdfast.h")),
     ("include/", ()),
@@ -30,6 +32,7 @@ USERS = ("cli/", "tests/conformance/", "tests/seeds/")
 FOREIGN = (
     (r"lmdb\.h", ("src/store/embedded/",)),
     (r"(lua|lualib|lauxlib|lua-cjson|lua-bitop)\.h", ("src/store/embedded/",)),
+    (r"openssl/\w+\.h", ("src/store/redis/",)),
     (r"uv\.h", ("src/util/", "src/store/redis/", "src/store/embedded/")),
     (r"(sys/socket|sys/un|netinet/\w+|arpa/inet|netdb)\.h",
      ("src/store/redis/",)),

@@ -14,6 +14,9 @@ import source
 
 FUNCTION_MAX = 70
 FILE_MAX = {".c": 800, ".h": 1500}
+# The public header is the manual as well.
+MANUAL = "include/holdfast.h"
+MANUAL_MAX = 2500
 
 
 def read_allowed(path):
@@ -31,7 +34,7 @@ def measure(top):
     for path in source.files(top, "*.c", "*.h"):
         text = (top / path).read_text(errors="replace")
         yield (str(path), path, 1, "file", len(text.splitlines()),
-               FILE_MAX[path.suffix])
+               MANUAL_MAX if str(path) == MANUAL else FILE_MAX[path.suffix])
         for function in source.functions(text):
             yield (f"{path}:{function.name}", path, function.line,
                    f"{function.name}()", function.size, FUNCTION_MAX)

@@ -2,10 +2,9 @@
 /*
  * datafile.c - is a data file safe to hand to LMDB?
  *
- * LMDB trusts its file: a short one is SIGBUS, a damaged one SIGSEGV or
- * SIGABRT. So the two meta pages are read here first, by the layout that
- * LMDB 0.9 gives them (data format version 1, 64-bit), and the page that each
- * tree starts at. LMDB has no checksums; damage deeper down stays unseen.
+ * LMDB trusts its file: a short one is SIGBUS, a damaged one SIGSEGV, SIGABRT
+ * or wrong answers. So its heads are always judged first, and all of it where
+ * it may have changed since it was last known to be whole.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,136 +13,98 @@
 #include <unistd.h>
 
 #include "store/embedded/files.h"
+#include "store/embedded/survey.h"
+#include "util/clock.h"
 #include "util/error.h"
 
-#define LMDB_MAGIC 0xbeefc0deu
-#define LMDB_VERSION 1u
-
-/* Bytes from the start of a meta page. */
-enum {
-    AT_FLAGS = 10,
-    AT_MAGIC = 16,
-    AT_VERSION = 20,
-    AT_TREES = 40, /* two trees: free pages, then data */
-    TREE_SIZE = 48,
-    AT_TREE_DEPTH = 6,
-    AT_TREE_ROOT = 40,
-    AT_LAST_PAGE = 136,
-    AT_TRANSACTION = 144,
-    META_SIZE = 152
-};
-
-#define FLAG_BRANCH 0x01
-#define FLAG_LEAF 0x02
-#define FLAG_META 0x08
-/* LMDB's own limit on the height of a tree. */
-#define DEPTH_MAX 32
-
-typedef struct meta {
-    uint32_t page_size;
-    uint64_t roots[2];
-    uint16_t depths[2];
-    uint64_t last_page;
-    uint64_t transaction;
-} meta;
-
-static uint16_t read16(const unsigned char *at)
+static hf_status open_file(int dir_fd, int *fd, uint64_t *size, hf_error *err)
 {
-    uint16_t value;
+    struct stat info;
 
-    memcpy(&value, at, sizeof(value));
-    return value;
-}
-
-static uint32_t read32(const unsigned char *at)
-{
-    uint32_t value;
-
-    memcpy(&value, at, sizeof(value));
-    return value;
-}
-
-static uint64_t read64(const unsigned char *at)
-{
-    uint64_t value;
-
-    memcpy(&value, at, sizeof(value));
-    return value;
-}
-
-/* false: not a meta page of LMDB 0.9. */
-static bool read_meta(int fd, off_t offset, meta *result)
-{
-    unsigned char page[META_SIZE];
-
-    if (pread(fd, page, sizeof(page), offset) != (ssize_t)sizeof(page) ||
-        (read16(page + AT_FLAGS) & FLAG_META) == 0 ||
-        read32(page + AT_MAGIC) != LMDB_MAGIC ||
-        read32(page + AT_VERSION) != LMDB_VERSION)
-        return false;
-    result->page_size = read32(page + AT_TREES);
-    for (size_t i = 0; i < 2; i++) {
-        const unsigned char *tree = page + AT_TREES + i * TREE_SIZE;
-
-        result->depths[i] = read16(tree + AT_TREE_DEPTH);
-        result->roots[i] = read64(tree + AT_TREE_ROOT);
+    *fd = openat(dir_fd, HF__FILE_DATA, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (*fd < 0)
+        return hf__files_fail(err, errno, "cannot open the data file");
+    if (fstat(*fd, &info) == 0) {
+        *size = (uint64_t)info.st_size;
+        return HF_OK;
     }
-    result->last_page = read64(page + AT_LAST_PAGE);
-    result->transaction = read64(page + AT_TRANSACTION);
-    return true;
+    hf__files_fail(err, errno, "cannot ask for the data file");
+    close(*fd);
+    return HF_SYSTEM;
 }
 
-static bool check_root(int fd, const meta *now, size_t tree)
+static hf_status say(const hf__finding *found, hf_error *err)
 {
-    uint64_t root = now->roots[tree];
-    unsigned char head[16];
+    char text[HF__FINDING_TEXT_SIZE];
 
-    if (root == UINT64_MAX) /* an empty tree */
-        return now->depths[tree] == 0;
-    if (root < 2 || root > now->last_page || now->depths[tree] == 0 ||
-        now->depths[tree] > DEPTH_MAX)
-        return false;
-    if (pread(fd, head, sizeof(head), (off_t)(root * now->page_size)) !=
-        (ssize_t)sizeof(head))
-        return false;
-    return read64(head) == root &&
-           (read16(head + AT_FLAGS) & (FLAG_BRANCH | FLAG_LEAF)) != 0;
-}
-
-static hf_status check_file(int fd, uint64_t size, hf_error *err)
-{
-    meta first, second;
-    const meta *now;
-
-    if (!read_meta(fd, 0, &first))
-        return hf__fail(err, HF_INVALID, "its data file is not an LMDB file");
-    if (first.page_size < 512 || first.page_size > 65536 ||
-        (first.page_size & (first.page_size - 1)) != 0 ||
-        !read_meta(fd, (off_t)first.page_size, &second) ||
-        second.page_size != first.page_size)
-        return hf__fail(err, HF_CORRUPT, "the data file is damaged");
-    now = second.transaction > first.transaction ? &second : &first;
-    if (now->last_page >= size / now->page_size)
-        return hf__fail(err, HF_CORRUPT, "the data file was cut short");
-    if (!check_root(fd, now, 0) || !check_root(fd, now, 1))
-        return hf__fail(err, HF_CORRUPT, "the data file is damaged");
-    return HF_OK;
+    return hf__fail(err, hf__finding_status(found), "%s",
+                    hf__finding_text(text, found));
 }
 
 hf_status hf__files_check_data(int dir_fd, uint64_t *size, hf_error *err)
 {
-    struct stat info;
-    hf_status status;
-    int fd = openat(dir_fd, HF__FILE_DATA, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    hf__finding found;
+    hf__meta meta;
+    uint64_t file_size;
+    int fd;
+    hf_status status = open_file(dir_fd, &fd, &file_size, err);
 
-    if (fd < 0)
-        return hf__files_fail(err, errno, "cannot open the data file");
-    if (fstat(fd, &info) != 0)
-        status = hf__files_fail(err, errno, "cannot ask for the data file");
+    if (status != HF_OK)
+        return status;
+    if (hf__pages_meta(fd, file_size, &meta, &found))
+        *size = file_size;
     else
-        status = check_file(fd, (uint64_t)info.st_size, err);
-    if (status == HF_OK)
-        *size = (uint64_t)info.st_size;
+        status = say(&found, err);
     close(fd);
+    return status;
+}
+
+/* ------------------------------------------------------------------ whole */
+
+typedef struct verification {
+    hf__finding first; /* the others are not told */
+    int64_t deadline_ms;
+} verification;
+
+static void keep_first(hf__survey *survey, const hf__finding *found)
+{
+    verification *self = survey->user;
+
+    if (self->first.code == HF__FOUND_NONE)
+        self->first = *found;
+}
+
+static bool is_in_time(hf__survey *survey, uint64_t done, uint64_t total)
+{
+    const verification *self = survey->user;
+
+    (void)done;
+    (void)total;
+    return hf__clock_boot_ms() < self->deadline_ms;
+}
+
+hf_status hf__files_verify(int dir_fd, int64_t deadline_ms, hf_error *err)
+{
+    verification self = {.deadline_ms = deadline_ms};
+    hf__survey survey = {
+        .tell = keep_first, .go_on = is_in_time, .user = &self};
+    hf_status status = open_file(dir_fd, &survey.fd, &survey.file_size, err);
+
+    if (status != HF_OK)
+        return status;
+    if (!hf__pages_meta(survey.fd, survey.file_size, &survey.meta,
+                        &self.first)) {
+        close(survey.fd);
+        return say(&self.first, err);
+    }
+    status = hf__survey_run(&survey);
+    close(survey.fd);
+    if (self.first.code != HF__FOUND_NONE)
+        return say(&self.first, err);
+    if (status == HF_SYSTEM)
+        return hf__fail(err, HF_SYSTEM, "page %llu: the disk cannot read it",
+                        (unsigned long long)survey.error_page);
+    if (status == HF_NO_MEMORY)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
     return status;
 }

@@ -25,6 +25,7 @@ const hf__command *const hf__command_tables[] = {
     hf__commands_list,          hf__commands_list_move,
     hf__commands_set,           hf__commands_set_algebra,
     hf__commands_set_scan,      hf__commands_sort,
+    hf__commands_bitfield,      hf__commands_lcs,
     hf__commands_server,        NULL};
 
 /* ---------------------------------------------------------------- finding */

@@ -15,7 +15,8 @@ enum {
     HF__COMMAND_WRITES = 1u << 0,
     HF__COMMAND_GROWS = 1u << 1,     /* refused when the store is full */
     HF__COMMAND_NO_SCRIPT = 1u << 2, /* not from a script */
-    HF__COMMAND_MACHINE = 1u << 3    /* needs the Lua machine */
+    HF__COMMAND_MACHINE = 1u << 3,   /* needs the Lua machine */
+    HF__COMMAND_EVAL = 1u << 4       /* is a script; see eval.h */
 };
 
 typedef struct hf__command {
@@ -23,6 +24,7 @@ typedef struct hf__command {
     /* Words, the name included; negative: at least so many. */
     int arity;
     unsigned flags;
+    /* NULL for HF__COMMAND_EVAL. */
     void (*run)(hf__tx *tx, const hf_bytes *words, size_t count);
 } hf__command;
 
@@ -31,6 +33,8 @@ extern const hf__command hf__commands_string[];
 extern const hf__command hf__commands_string_part[];
 extern const hf__command hf__commands_getex[];
 extern const hf__command hf__commands_bit[];
+extern const hf__command hf__commands_bitfield[];
+extern const hf__command hf__commands_lcs[];
 extern const hf__command hf__commands_key[];
 extern const hf__command hf__commands_copy[];
 extern const hf__command hf__commands_keyspace_scan[];
@@ -81,6 +85,11 @@ static inline void hf__say_bytes(hf__tx *tx, const void *data, size_t size)
 {
     tx->out->ops->bytes(tx->out, data, size);
 }
+/* An integer as its digits. */
+static inline void hf__say_digits(hf__tx *tx, int64_t value)
+{
+    tx->out->ops->digits(tx->out, value);
+}
 static inline void hf__say_line(hf__tx *tx, const char *text)
 {
     tx->out->ops->line(tx->out, text);
@@ -101,6 +110,8 @@ void hf__say_wrong_type(hf__tx *tx);
 #define HF__ERROR_POSITIVE "ERR value is out of range, must be positive"
 #define HF__ERROR_KEY_COUNT "ERR numkeys should be greater than 0"
 #define HF__ERROR_FLOAT "ERR value is not a valid float"
+#define HF__ERROR_TOO_LONG                                                     \
+    "ERR string exceeds maximum allowed size (proto-max-bulk-len)"
 #define HF__ERROR_OVERFLOW "ERR increment or decrement would overflow"
 
 /* ------------------------------------------------------------------- words */

@@ -26,7 +26,7 @@
  * which is its chance otherwise, varies as much as its mean. */
 #define NEIGHBOURS 64u
 
-static double hash_of(hf_bytes member)
+double hf__distinct_place(hf_bytes member)
 {
     uint64_t hash = hf__name_hash(member, HASH_SEED);
 
@@ -68,7 +68,8 @@ bool hf__distinct_has(hf__tx *tx, hf__record *record, hf_bytes member)
     hf__packed at;
 
     if (record->form == HF__FORM_ELEMENTS)
-        return hf__order_has(tx, record->keyid, hash_of(member), member);
+        return hf__order_has(tx, record->keyid, hf__distinct_place(member),
+                             member);
     return find_entry(tx, record, member, &at);
 }
 
@@ -82,7 +83,7 @@ static bool spread(hf__tx *tx, hf__record *record)
     if (content == NULL || !hf__elements_begin(tx, record))
         return false;
     while (hf__packed_next(content, size, &at))
-        hf__order_put(tx, record->keyid, hash_of(at.text), at.text);
+        hf__order_put(tx, record->keyid, hf__distinct_place(at.text), at.text);
     return hf__content_set(tx, record, "", 0);
 }
 
@@ -94,7 +95,7 @@ bool hf__distinct_add(hf__tx *tx, hf__record *record, hf_bytes member)
         !hf__packed_fits(record, 0, member.size) && !spread(tx, record))
         return false;
     if (record->form == HF__FORM_ELEMENTS)
-        hf__order_put(tx, record->keyid, hash_of(member), member);
+        hf__order_put(tx, record->keyid, hf__distinct_place(member), member);
     else if (!hf__packed_put(tx, record, record->content_size, 0, member))
         return false;
     record->count++;
@@ -107,7 +108,7 @@ bool hf__distinct_remove(hf__tx *tx, hf__record *record, hf_bytes member)
     hf__packed at;
 
     if (record->form == HF__FORM_ELEMENTS) {
-        double hash = hash_of(member);
+        double hash = hf__distinct_place(member);
 
         if (!hf__order_has(tx, record->keyid, hash, member))
             return false;

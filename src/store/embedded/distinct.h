@@ -20,6 +20,9 @@ bool hf__distinct_add(hf__tx *tx, hf__record *record, hf_bytes member);
  * `member` may be a view into the set. */
 bool hf__distinct_remove(hf__tx *tx, hf__record *record, hf_bytes member);
 
+/* Where a member of a large set stands: its hash, as a score. */
+double hf__distinct_place(hf_bytes member);
+
 /* Any member of a set that has some; false: fatal. The view holds until the
  * next write. */
 bool hf__distinct_any(hf__tx *tx, hf__record *record, hf_bytes *member);

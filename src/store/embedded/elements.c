@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "store/embedded/name.h"
+#include "store/embedded/score.h"
 #include "store/embedded/tx.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -18,9 +19,8 @@
 #define SCORE_SIZE 8u
 #define FIELD_ROOM (HF__LMDB_KEY_MAX - PREFIX_SIZE)
 #define MEMBER_ROOM (FIELD_ROOM - SCORE_SIZE)
-
-/* Ids made by one transaction; each moved at least HF__INLINE_MAX bytes. */
-#define KEYID_BITS 16
+_Static_assert(HF__ORDER_KEPT == MEMBER_ROOM - HF__NAME_DIGITS,
+               "what a folded member keeps");
 
 static void put_be64(unsigned char *at, uint64_t value)
 {
@@ -37,26 +37,6 @@ static uint64_t get_be64(const unsigned char *at)
     return value;
 }
 
-/* Unsigned numbers that are ordered as the scores are. */
-static uint64_t order_of(double score)
-{
-    uint64_t bits;
-
-    if (score == 0)
-        score = 0; /* not minus zero */
-    memcpy(&bits, &score, sizeof(bits));
-    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
-}
-
-static double score_of(uint64_t order)
-{
-    uint64_t bits = order >> 63 ? order & ~(UINT64_C(1) << 63) : ~order;
-    double score;
-
-    memcpy(&score, &bits, sizeof(score));
-    return score;
-}
-
 static void damaged(hf__tx *tx)
 {
     hf__tx_fail(tx, MDB_CORRUPTED);
@@ -64,12 +44,12 @@ static void damaged(hf__tx *tx)
 
 bool hf__elements_begin(hf__tx *tx, hf__record *record)
 {
-    if (tx->keyid_next >> KEYID_BITS != 0) {
+    if (tx->keyid_next >> HF__KEYID_BITS != 0) {
         hf__tx_fail(tx, MDB_TXN_FULL);
         return false;
     }
     record->keyid =
-        (uint64_t)mdb_txn_id(tx->txn) << KEYID_BITS | tx->keyid_next++;
+        (uint64_t)mdb_txn_id(tx->txn) << HF__KEYID_BITS | tx->keyid_next++;
     record->form = HF__FORM_ELEMENTS;
     record->dirty = true;
     return true;
@@ -195,7 +175,7 @@ static void name_order(element_name *name, uint64_t keyid, double score,
 
     name->bytes[0] = HF__RECORD_ORDER;
     put_be64(name->bytes + 1, keyid);
-    put_be64(name->bytes + PREFIX_SIZE, order_of(score));
+    put_be64(name->bytes + PREFIX_SIZE, hf__order_of(score));
     size = hf__name_fold(name->bytes + PREFIX_SIZE + SCORE_SIZE, MEMBER_ROOM,
                          member);
     name->folded = size == MEMBER_ROOM;
@@ -295,7 +275,7 @@ bool hf__walk_begin_at(hf__walk *walk, hf__tx *tx, uint64_t keyid, double score,
 {
     unsigned char from[PREFIX_SIZE + SCORE_SIZE];
     /* Infinity is far below UINT64_MAX, so that one more never wraps. */
-    uint64_t order = order_of(score) + (backward ? 1 : 0);
+    uint64_t order = hf__order_of(score) + (backward ? 1 : 0);
 
     begin_walk(walk, tx, HF__RECORD_ORDER, keyid, backward);
     if (tx->fatal != HF_OK)
@@ -309,22 +289,26 @@ bool hf__walk_begin_at(hf__walk *walk, hf__tx *tx, uint64_t keyid, double score,
 bool hf__walk_begin_member(hf__walk *walk, hf__tx *tx, uint64_t keyid,
                            double score, hf_bytes member, bool backward)
 {
-    unsigned char from[HF__LMDB_KEY_MAX + 1];
+    unsigned char from[HF__LMDB_KEY_MAX];
     size_t head = PREFIX_SIZE + SCORE_SIZE;
+    size_t kept = member.size < HF__ORDER_KEPT ? member.size : HF__ORDER_KEPT;
+    size_t size = head + kept;
 
-    /* Folded, it does not stand where its bytes say. */
-    if (member.size > MEMBER_ROOM - HF__NAME_DIGITS - 1)
-        return hf__walk_begin_at(walk, tx, keyid, score, backward);
     begin_walk(walk, tx, HF__RECORD_ORDER, keyid, backward);
     if (tx->fatal != HF_OK)
         return false;
     from[0] = HF__RECORD_ORDER;
     put_be64(from + 1, keyid);
-    put_be64(from + PREFIX_SIZE, order_of(score));
-    if (member.size > 0)
-        memcpy(from + head, member.data, member.size);
-    from[head + member.size] = 0; /* backward: the first name behind it */
-    return seek(walk, from, head + member.size + (backward ? 1 : 0));
+    put_be64(from + PREFIX_SIZE, hf__order_of(score));
+    if (kept > 0)
+        memcpy(from + head, member.data, kept);
+    if (backward && kept < HF__ORDER_KEPT) {
+        from[size++] = 0; /* the first name behind it */
+    } else if (backward) {
+        memset(from + size, 0xff, sizeof(from) - size);
+        size = sizeof(from);
+    }
+    return seek(walk, from, size);
 }
 
 bool hf__walk_begin_record(hf__walk *walk, hf__tx *tx, unsigned char kind,
@@ -346,7 +330,7 @@ static bool read_record(hf__walk *walk, const MDB_val *data, hf_bytes *name,
         get_be64(at + 1) != walk->keyid)
         return false;
     if (order)
-        *score = score_of(get_be64(at + PREFIX_SIZE));
+        *score = hf__score_of(get_be64(at + PREFIX_SIZE));
     *name = hf_view(at + head, walk->key.mv_size - head);
     *value = hf_view(data->mv_data, data->mv_size);
     if (walk->key.mv_size == HF__LMDB_KEY_MAX && !unfold(data, name, value)) {

@@ -4,10 +4,8 @@
  * transactions, right here on the calling thread.
  *
  * A script, or a command that may write, takes the writer lock, by its
- * deadline, and runs in one LMDB write transaction. If the map was too small,
- * the transaction is undone, room is made, and it runs again: nothing of the
- * first try is left, its events were not told. Events are told after the
- * commit and after the lock was let go.
+ * deadline, and runs in an LMDB write transaction: its own (write.c), or one
+ * that it shares with others (group.c).
  *
  * A command that only reads runs in a read transaction beside the writer; or
  * as a writer where LMDB has no reader slot for it.
@@ -15,26 +13,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/embedded/dispatch.h"
-#include "store/embedded/header.h"
-#include "store/embedded/machine.h"
-#include "store/embedded/number.h"
+#include "store/embedded/check.h"
+#include "store/embedded/compact.h"
+#include "store/embedded/describe.h"
+#include "store/embedded/examine.h"
+#include "store/embedded/group.h"
 #include "store/embedded/wake.h"
+#include "store/embedded/write.h"
 #include "store/error_line.h"
-#include "store/store.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/fork.h"
 #include "util/mem.h"
 
 #define BUDGET_DEFAULT_MS 100
-
-/* Each retry makes the store larger by a quarter or 16 MiB at least, or
- * follows the end of a dead reader. */
-#define RETRY_MAX 64
-
-/* Events told without the writer lock; more are told under it. */
-#define EVENT_LOCAL 16u
 
 /* How long close() waits for a writer, only to give its inbox back. */
 #define CLOSE_MS 1000
@@ -50,138 +42,6 @@ typedef struct embedded {
 static embedded *self_of(hf__store *store)
 {
     return (embedded *)(void *)store;
-}
-
-/* -------------------------------------------------------------- execution */
-
-static void run_command(hf__tx *tx, const hf__command *command,
-                        hf__request *request)
-{
-    hf__out_tree tree;
-
-    hf__out_tree_init(&tree, &request->reply, &request->arena);
-    tx->out = &tree.out;
-    if (hf__command_arity_fits(command, request->word_count)) {
-        hf__command_run(tx, command, request->words, request->word_count);
-    } else {
-        tx->command = command;
-        hf__say_arity(tx, command->name);
-    }
-    if (tree.no_memory)
-        hf__tx_no_memory(tx);
-    if (tree.out.failed && tx->fatal == HF_OK)
-        request->status = hf__error_line(
-            &request->error, hf__error_status(tree.out.error, false),
-            hf_str(tree.out.error), NULL);
-}
-
-static void execute(embedded *self, hf__tx *tx, const hf__command *command,
-                    hf__request *request)
-{
-    request->status = HF_OK;
-    request->sends = 1;
-    if (request->script != NULL)
-        (void)hf__machine_run(self->env->machine, tx, request, self->budget_ms);
-    else
-        run_command(tx, command, request);
-}
-
-/* The tools of whoever holds the writer lock. */
-static bool prepare_tools(hf__env *env, bool machine)
-{
-    if (env->write_tx == NULL)
-        env->write_tx = hf__tx_new(env, true);
-    if (machine && env->machine == NULL)
-        env->machine = hf__machine_new();
-    return env->write_tx != NULL && (!machine || env->machine != NULL);
-}
-
-static void forget_reply(hf__request *request)
-{
-    hf__arena_free(&request->arena);
-    hf__reply_set_nil(&request->reply);
-}
-
-/* One try. Returns what became of the transaction. */
-static hf_status try_write(embedded *self, const hf__command *command,
-                           hf__request *request)
-{
-    hf__env *env = self->env;
-    hf__tx *tx = env->write_tx;
-    int64_t now_ms = hf__clock_boot_ms();
-    hf_status status;
-
-    status = hf__env_begin_write(env, now_ms, &tx->txn, &tx->error);
-    if (status != HF_OK) {
-        tx->event_count = 0;
-        tx->wanted_size = 0;
-        return status;
-    }
-    hf__tx_start(tx, now_ms);
-    execute(self, tx, command, request);
-    return hf__tx_finish(tx);
-}
-
-/* Can it be tried again with more room? */
-static bool make_room(hf__env *env)
-{
-    int dead = 0;
-
-    /* A dead reader pins what was freed since. */
-    if (mdb_reader_check(env->mdb, &dead) == MDB_SUCCESS && dead > 0)
-        return true;
-    return hf__env_grow(env, 2 * env->write_tx->wanted_size,
-                        hf__clock_boot_ms());
-}
-
-static void write_locked(embedded *self, const hf__command *command,
-                         hf__request *request)
-{
-    hf__env *env = self->env;
-    bool machine =
-        request->script != NULL || (command->flags & HF__COMMAND_MACHINE) != 0;
-    hf_status status;
-
-    if (!prepare_tools(env, machine)) {
-        hf__request_fail(request, HF_NO_MEMORY, "out of memory");
-        return;
-    }
-    status = try_write(self, command, request);
-    for (int i = 0; status == HF_FULL && i < RETRY_MAX && make_room(env); i++) {
-        forget_reply(request);
-        status = try_write(self, command, request);
-    }
-    if (status == HF_OK)
-        return;
-    forget_reply(request);
-    hf__request_fail(request, status, "%s", env->write_tx->error.message);
-}
-
-static void run_write(embedded *self, const hf__command *command,
-                      hf__request *request)
-{
-    hf__env *env = self->env;
-    hf__event events[EVENT_LOCAL];
-    size_t count;
-    hf_error error = HF_ERROR_INIT;
-
-    if (hf__env_lock(env, request->deadline_ms, &error) != HF_OK) {
-        hf__request_fail(request, error.status, "%s", error.message);
-        return;
-    }
-    write_locked(self, command, request);
-    count = env->write_tx != NULL ? env->write_tx->event_count : 0;
-    if (count > EVENT_LOCAL) {
-        hf__wake_fire(env, env->write_tx->events, count);
-        count = 0;
-    } else if (count > 0) {
-        memcpy(events, env->write_tx->events, count * sizeof(events[0]));
-    }
-    if (env->write_tx != NULL)
-        env->write_tx->event_count = 0;
-    hf__env_unlock(env);
-    if (count > 0)
-        hf__wake_fire(env, events, count);
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -213,29 +73,27 @@ static void give_reader(hf__env *env, hf__tx *tx)
 }
 
 /* false: it must be run as a writer. */
-static bool run_read(embedded *self, const hf__command *command,
-                     hf__request *request)
+static bool run_read(hf__env *env, const hf__job *job)
 {
-    hf__env *env = self->env;
     hf__tx *tx = take_reader(env);
     hf_status status;
 
     if (tx == NULL) {
-        hf__request_fail(request, HF_NO_MEMORY, "out of memory");
+        hf__request_fail(job->request, HF_NO_MEMORY, "out of memory");
         return true;
     }
     status = hf__env_begin_read(env, &tx->txn, &tx->error);
     if (status == HF_OK) {
         hf__tx_start(tx, hf__clock_boot_ms());
-        execute(self, tx, command, request);
+        hf__execute(tx, job);
         status = hf__tx_finish(tx);
     } else if (status == HF_UNAVAILABLE) {
         give_reader(env, tx);
         return false;
     }
     if (status != HF_OK) {
-        forget_reply(request);
-        hf__request_fail(request, status, "%s", tx->error.message);
+        hf__execute_forget(job->request);
+        hf__request_fail(job->request, status, "%s", tx->error.message);
     }
     give_reader(env, tx);
     return true;
@@ -252,38 +110,84 @@ static void fail_unknown(hf__request *request)
         &request->error, hf__error_status(text, false), hf_str(text), NULL);
 }
 
-static void embedded_perform(hf__store *store, hf__request *request)
+/* false: the request is complete, because it cannot be run. */
+static bool prepare(const embedded *self, hf__request *request, hf__job *job)
 {
-    embedded *self = self_of(store);
-    const hf__command *command = NULL;
-
+    job->request = request;
+    job->command = NULL;
+    job->budget_ms = self->budget_ms;
     if (self->generation != hf__fork_generation()) {
         hf__request_fail(request, HF_INVALID,
                          "the client was opened before fork()");
+        return false;
+    }
+    if (request->script != NULL)
+        return true;
+    if (request->word_count > 0)
+        job->command = hf__command_find(request->words[0]);
+    if (job->command == NULL)
+        fail_unknown(request);
+    return job->command != NULL;
+}
+
+static bool is_read(const hf__job *job)
+{
+    return job->command != NULL && !(job->command->flags & HF__COMMAND_WRITES);
+}
+
+static void embedded_perform(hf__store *store, hf__request *request)
+{
+    embedded *self = self_of(store);
+    hf__job job;
+
+    if (!prepare(self, request, &job))
         return;
+    if (is_read(&job) && run_read(self->env, &job))
+        return;
+    /* A commit that waits for no disk is not worth waiting for others. */
+    if (self->env->mode == HF__MODE_DURABLE)
+        hf__group_run(self->env, &job, 1);
+    else
+        hf__write_run(self->env, &job);
+}
+
+/* Requests that came together share a transaction if one of them writes. They
+ * keep their order: so those that read are run as writers then. */
+static void submit_some(hf__store *store, hf__request *const *requests,
+                        size_t count)
+{
+    embedded *self = self_of(store);
+    hf__job jobs[HF__GROUP_MAX];
+    size_t job_count = 0;
+    bool writes = false;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!prepare(self, requests[i], &jobs[job_count]))
+            continue;
+        writes = writes || !is_read(&jobs[job_count]);
+        job_count++;
     }
-    if (request->script == NULL) {
-        command = request->word_count > 0 ? hf__command_find(request->words[0])
-                                          : NULL;
-        if (command == NULL) {
-            fail_unknown(request);
-            return;
-        }
-        if (!(command->flags & HF__COMMAND_WRITES) &&
-            run_read(self, command, request))
-            return;
-    }
-    run_write(self, command, request);
+    for (size_t i = 0; !writes && i < job_count; i++)
+        embedded_perform(store, jobs[i].request);
+    if (writes)
+        hf__group_run(self->env, jobs, job_count);
+    for (size_t i = 0; i < count; i++)
+        requests[i]->on_done(requests[i]);
 }
 
 static void embedded_submit(hf__store *store, hf__request *const *requests,
                             size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        hf__request *request = requests[i];
+    size_t some;
 
-        embedded_perform(store, request);
-        request->on_done(request);
+    for (size_t i = 0; i < count; i += some) {
+        some = count - i < HF__GROUP_MAX ? count - i : HF__GROUP_MAX;
+        if (some > 1) {
+            submit_some(store, requests + i, some);
+            continue;
+        }
+        embedded_perform(store, requests[i]);
+        requests[i]->on_done(requests[i]);
     }
 }
 
@@ -335,47 +239,21 @@ static uint32_t embedded_shard(const hf__store *store, hf_bytes key)
 
 /* --------------------------------------------------------------- describe */
 
-static void say_number(hf__describe_fn line, void *user, const char *name,
-                       uint64_t value)
-{
-    char text[HF__NUMBER_SIZE];
-
-    (void)hf__number_put_integer(text, (int64_t)value);
-    line(user, name, text);
-}
-
 static void embedded_describe(hf__store *store, hf__describe_fn line,
                               void *user)
 {
     embedded *self = self_of(store);
-    hf__env *env = self->env;
-    MDB_envinfo info;
-    MDB_stat stat;
 
     if (self->generation != hf__fork_generation())
         return;
-    line(user, "store", "embedded");
-    line(user, "path", env->path);
-    line(user, "mode",
-         env->mode == HF__MODE_DURABLE ? "durable (commit)" : "volatile");
-    line(user, "engine", mdb_version(NULL, NULL, NULL));
-    line(user, "script engine", "Lua 5.1");
-    say_number(line, user, "format", HF__FORMAT_VERSION);
-    pthread_rwlock_rdlock(&env->map_lock);
-    if (!env->broken && mdb_env_info(env->mdb, &info) == MDB_SUCCESS &&
-        mdb_env_stat(env->mdb, &stat) == MDB_SUCCESS) {
-        say_number(line, user, "bytes in use",
-                   (stat.ms_branch_pages + stat.ms_leaf_pages +
-                    stat.ms_overflow_pages) *
-                       (uint64_t)stat.ms_psize);
-        say_number(line, user, "records", stat.ms_entries);
-        say_number(line, user, "bytes touched",
-                   (info.me_last_pgno + 1) * (uint64_t)stat.ms_psize);
-    }
-    pthread_rwlock_unlock(&env->map_lock);
-    say_number(line, user, "bytes allocated", env->sidecar.map->allocated_size);
-    say_number(line, user, "bytes at most", env->sidecar.map->max_size);
+    hf__embedded_describe(self->env, line, user);
     line(user, "inbox", self->ear.id);
+}
+
+static void embedded_examine(hf__store *store,
+                             const hf__examination *examination)
+{
+    hf__embedded_examine(store, self_of(store)->env, examination);
 }
 
 /* ------------------------------------------------------------------- life */
@@ -451,7 +329,18 @@ static void embedded_close(hf__store *store)
 }
 
 const hf__store_ops hf__embedded_store_ops = {
-    embedded_open,        embedded_perform,       embedded_submit,
-    embedded_inbox,       embedded_event_seq,     embedded_event_wait,
-    embedded_event_watch, embedded_event_unwatch, embedded_shard,
-    embedded_describe,    embedded_close};
+    .open = embedded_open,
+    .perform = embedded_perform,
+    .submit = embedded_submit,
+    .inbox = embedded_inbox,
+    .event_seq = embedded_event_seq,
+    .event_wait = embedded_event_wait,
+    .event_watch = embedded_event_watch,
+    .event_unwatch = embedded_event_unwatch,
+    .shard = embedded_shard,
+    .describe = embedded_describe,
+    .close = embedded_close,
+    .check = hf__embedded_check,
+    .compact = hf__embedded_compact,
+    .examine = embedded_examine,
+};

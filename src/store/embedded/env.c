@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <sys/types.h>
 
+#include "store/embedded/identity.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -99,7 +100,8 @@ bool hf__env_grow(hf__env *env, uint64_t wanted_size, int64_t now_ms)
         }
         step = step / 2 & ~(uint64_t)(env->page_size - 1);
     }
-    map->allocated_size = size + step;
+    /* Read without the lock by identity.c. */
+    __atomic_store_n(&map->allocated_size, size + step, __ATOMIC_RELAXED);
     return adopt_size(env);
 }
 
@@ -143,28 +145,42 @@ static uint64_t last_page(const hf__env *env)
     return info.me_last_pgno;
 }
 
+/* Free the slots of readers that were killed. false: there were none. */
+static bool drop_dead_readers(hf__env *env, int64_t now_ms)
+{
+    int dead = 0;
+
+    env->readers_checked_ms = now_ms;
+    return mdb_reader_check(env->mdb, &dead) == MDB_SUCCESS && dead > 0;
+}
+
 hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
                               hf_error *err)
 {
-    uint64_t end;
+    hf_status status = hf__identity_check(env, now_ms, err);
+    uint64_t last, end;
+    bool longer;
     int rc;
 
+    if (status != HF_OK)
+        return status;
     if (!adopt_size(env) || env->broken)
         return hf__fail(err, HF_SYSTEM, "the store can no longer be mapped");
-    end = (last_page(env) + 1 + AHEAD_PAGES) * env->page_size;
-    if (end > env->map_size)
+    last = last_page(env);
+    longer = last > env->last_page;
+    env->last_page = last;
+    end = (last + 1 + AHEAD_PAGES) * env->page_size;
+    /* While LMDB finds free pages it takes none at the end; and there are some
+     * when a dead reader no longer pins them. */
+    if (end > env->map_size && longer && !drop_dead_readers(env, now_ms))
         (void)hf__env_grow(env, AHEAD_PAGES * env->page_size, now_ms);
-    else if (env->map_size < env->sidecar.map->max_size)
+    else if (end <= env->map_size && env->map_size < env->sidecar.map->max_size)
         env->grow_retry_ms = 0;
     if (env->broken)
         return hf__fail(err, HF_SYSTEM, "the store can no longer be mapped");
     env->tight = end > hf__env_limit_pages(env) / 8 * 7 * env->page_size;
-    if (now_ms >= env->readers_checked_ms + RETRY_MS) {
-        int dead;
-
-        env->readers_checked_ms = now_ms;
-        (void)mdb_reader_check(env->mdb, &dead);
-    }
+    if (now_ms >= env->readers_checked_ms + RETRY_MS)
+        (void)drop_dead_readers(env, now_ms);
     rc = mdb_txn_begin(env->mdb, NULL, 0, txn);
     if (rc != MDB_SUCCESS)
         return hf__env_fail(err, rc, "cannot begin a transaction");
@@ -180,8 +196,11 @@ static int begin_or_renew(hf__env *env, MDB_txn **txn)
 
 hf_status hf__env_begin_read(hf__env *env, MDB_txn **txn, hf_error *err)
 {
+    hf_status status = hf__identity_check(env, hf__clock_boot_ms(), err);
     int rc;
 
+    if (status != HF_OK)
+        return status;
     pthread_rwlock_rdlock(&env->map_lock);
     if (env->broken) {
         pthread_rwlock_unlock(&env->map_lock);

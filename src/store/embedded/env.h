@@ -33,14 +33,26 @@ typedef struct hf__env {
      * LMDB's map is replaced. */
     pthread_rwlock_t map_lock;
     bool broken; /* the map was lost; guarded by map_lock */
+    /* All of the file is known to be whole. Guarded by the registry's lock. */
+    bool verified;
 
     /* Guarded by the writer lock. */
     uint64_t map_size;
+    uint64_t last_page; /* of LMDB's, when we last wrote */
     int64_t readers_checked_ms;
     int64_t grow_retry_ms;
+    int64_t await_again_ms; /* readers.c's, as is the next */
+    uint64_t awaited;
     bool tight;              /* little room left; set by begin_write */
     struct hf__tx *write_tx; /* made when first needed */
     struct hf__machine *machine;
+
+    struct hf__group *group;
+    struct hf__flush *flush; /* NULL: not in that mode */
+
+    /* What identity.c saw last, and when. Touched with __atomic builtins. */
+    int64_t identity_checked_ms;
+    uint32_t identity;
 
     pthread_mutex_t readers_lock;
     struct hf__tx *readers[HF__READER_KEEP];

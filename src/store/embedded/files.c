@@ -48,16 +48,23 @@ hf_status hf__files_fail(hf_error *err, int sys_errno, const char *what)
     return hf__fail_errno(err, status, sys_errno, "%s", what);
 }
 
-hf_status hf__files_allocate(int fd, uint64_t size, hf_error *err)
+hf_status hf__files_check_limit(uint64_t size, hf_error *err)
 {
     struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+        limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur)
+        return HF_OK;
+    return hf__fail(err, HF_FULL, "the process may not write files so large");
+}
+
+hf_status hf__files_allocate(int fd, uint64_t size, hf_error *err)
+{
+    hf_status status = hf__files_check_limit(size, err);
     int rc;
 
-    /* Going past it would raise SIGXFSZ in the caller's process. */
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-        limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
-        return hf__fail(err, HF_FULL,
-                        "the process may not write files so large");
+    if (status != HF_OK)
+        return status;
     for (int i = 0; i < INTERRUPTED_MAX; i++) {
         rc = posix_fallocate(fd, 0, (off_t)size);
         if (rc == 0)
@@ -125,7 +132,7 @@ static hf_status open_directory(const hf__place *place, int *fd, hf_error *err)
     hf__quoted(text, hf_view(place->path, strlen(place->path)));
     if (place->ours)
         flags |= O_NOFOLLOW;
-    if (mkdir(place->path, 0700) != 0 && errno != EEXIST) {
+    if (!place->existing && mkdir(place->path, 0700) != 0 && errno != EEXIST) {
         number = errno;
         (void)hf__files_fail(err, number, "cannot create the store");
         hf__fail_prefix(err, "%s", text);
@@ -135,6 +142,8 @@ static hf_status open_directory(const hf__place *place, int *fd, hf_error *err)
     if (*fd >= 0)
         return HF_OK;
     number = errno;
+    if (number == ENOENT && place->existing)
+        return hf__fail(err, HF_NOT_FOUND, "there is no store at %s", text);
     if (number == ELOOP || (number == ENOTDIR && place->ours))
         return hf__fail(err, HF_DENIED, "%s is not a directory", text);
     if (number == ENOTDIR)
@@ -183,7 +192,10 @@ static bool is_ours(const char *name)
                                         HF__FILE_LOCK,
                                         HF__FILE_WAKE,
                                         HF__FILE_SIDECAR,
-                                        HF__FILE_SIDECAR ".new"};
+                                        HF__FILE_SIDECAR ".new",
+                                        HF__FILE_REWRITE,
+                                        HF__FILE_CHECKPOINT,
+                                        HF__FILE_CHECKPOINT ".new"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(name, names[i]) == 0)
@@ -217,6 +229,9 @@ hf_status hf__files_look(int dir_fd, hf__found *found, hf_error *err)
     struct stat info;
 
     memset(found, 0, sizeof(*found));
+    if (fstat(dir_fd, &info) != 0)
+        return hf__files_fail(err, errno, "cannot ask for the directory");
+    found->device = info.st_dev;
     if (fstatat(dir_fd, HF__FILE_DATA, &info, AT_SYMLINK_NOFOLLOW) == 0) {
         if (!S_ISREG(info.st_mode))
             return hf__fail(err, HF_INVALID, "its data file is not a file");
@@ -226,15 +241,37 @@ hf_status hf__files_look(int dir_fd, hf__found *found, hf_error *err)
     }
     if (fstatat(dir_fd, HF__FILE_LOCK, &info, AT_SYMLINK_NOFOLLOW) == 0)
         found->lock_inode = info.st_ino;
-    if (fstatat(dir_fd, HF__FILE_SIDECAR, &info, AT_SYMLINK_NOFOLLOW) == 0)
+    if (fstatat(dir_fd, HF__FILE_SIDECAR, &info, AT_SYMLINK_NOFOLLOW) == 0) {
         found->sidecar = true;
+        found->sidecar_inode = info.st_ino;
+    }
+    found->checkpoint = faccessat(dir_fd, HF__FILE_CHECKPOINT, F_OK, 0) == 0;
     return look_for_others(dir_fd, &found->other, err);
+}
+
+hf_status hf__files_sync_names(int dir_fd, hf_error *err)
+{
+    int parent_fd = openat(dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool fine = fsync(dir_fd) == 0;
+    hf_status status = HF_OK;
+
+    /* A parent that may not be read is reached through its file system. */
+    if (parent_fd < 0 && errno == EACCES)
+        fine = fine && syncfs(dir_fd) == 0;
+    else
+        fine = fine && parent_fd >= 0 && fsync(parent_fd) == 0;
+    if (!fine)
+        status = hf__files_fail(err, errno, "cannot sync the directory");
+    if (parent_fd >= 0)
+        close(parent_fd);
+    return status;
 }
 
 hf_status hf__files_wipe(int dir_fd, hf_error *err)
 {
     if ((unlinkat(dir_fd, HF__FILE_DATA, 0) != 0 && errno != ENOENT) ||
-        (unlinkat(dir_fd, HF__FILE_LOCK, 0) != 0 && errno != ENOENT))
+        (unlinkat(dir_fd, HF__FILE_LOCK, 0) != 0 && errno != ENOENT) ||
+        (unlinkat(dir_fd, HF__FILE_CHECKPOINT, 0) != 0 && errno != ENOENT))
         return hf__files_fail(err, errno, "cannot remove the old store");
     return HF_OK;
 }

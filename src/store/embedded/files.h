@@ -16,6 +16,9 @@
 #define HF__FILE_LOCK "lock.mdb"
 #define HF__FILE_SIDECAR "sidecar"
 #define HF__FILE_WAKE "wake"
+#define HF__FILE_CHECKPOINT "checkpoint"
+/* A new data file that has not got its name yet. */
+#define HF__FILE_REWRITE "data.mdb.new"
 
 #define HF__SIZE_MIN (INT64_C(1) << 20)
 #define HF__SIZE_DEFAULT (INT64_C(1) << 30)
@@ -28,6 +31,8 @@ typedef struct hf__place {
     uint32_t mode;       /* HF__MODE_... */
     bool ours;           /* in a folder that only this user may own */
     uint64_t max_size;   /* 0: not said */
+    bool existing;       /* HF_NOT_FOUND rather than begin a new store */
+    bool unverified;     /* do not read all of it first */
 } hf__place;
 
 /* HF_INVALID, HF_UNSUPPORTED or HF_DENIED name the part. May create the
@@ -45,22 +50,38 @@ hf_status hf__files_enter(const hf__place *place, int64_t deadline_ms, int *fd,
 typedef struct hf__found {
     bool data;
     bool sidecar;
+    bool checkpoint;
     bool other; /* files that are not ours */
     dev_t device;
     ino_t data_inode;
-    ino_t lock_inode; /* 0: none */
+    ino_t lock_inode;    /* 0: none */
+    ino_t sidecar_inode; /* 0: none */
 } hf__found;
 hf_status hf__files_look(int dir_fd, hf__found *found, hf_error *err);
 
 /*
- * Is data.mdb an LMDB file that can be opened without harm? The writer lock
- * is held if there is one. HF_INVALID: not LMDB's; HF_CORRUPT: cut short or
- * damaged. `*size` is the file's.
+ * Do the heads of data.mdb fit together and the file? The writer lock is held
+ * if there is one. HF_INVALID: not LMDB's; HF_CORRUPT: cut short or damaged.
+ * `*size` is the file's.
  */
 hf_status hf__files_check_data(int dir_fd, uint64_t *size, hf_error *err);
 
+/*
+ * Read all of the data file. Nobody writes to it meanwhile. HF_CORRUPT: it is
+ * damaged, and `err` says where first; HF_TIMEOUT: nothing was found until
+ * deadline_ms, and there was more.
+ */
+hf_status hf__files_verify(int dir_fd, int64_t deadline_ms, hf_error *err);
+
+/* Have the names in the directory, and its own, survive a power cut. */
+hf_status hf__files_sync_names(int dir_fd, hf_error *err);
+
 /* Remove our files, for a new start. */
 hf_status hf__files_wipe(int dir_fd, hf_error *err);
+
+/* HF_FULL if this process may not write files of that size (RLIMIT_FSIZE): to
+ * try would raise SIGXFSZ in it. */
+hf_status hf__files_check_limit(uint64_t size, hf_error *err);
 
 /* Allocate blocks up to `size`. HF_FULL: no room, or RLIMIT_FSIZE. */
 hf_status hf__files_allocate(int fd, uint64_t size, hf_error *err);

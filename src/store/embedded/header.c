@@ -3,25 +3,24 @@
  * header.c - the record that says that an LMDB file is a store of ours, of
  * which format and mode.
  */
-#include <string.h>
-
 #include "store/embedded/header.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "store/embedded/tx.h"
 #include "util/error.h"
+#include "util/mem.h"
 #include "util/rand.h"
-
-#define HEADER_MAGIC "HOLDFAST"
-
-typedef struct header {
-    char magic[8];
-    uint32_t version;
-    uint32_t mode;
-    unsigned char store_id[16];
-} header;
 
 static const char *mode_text(uint32_t mode)
 {
-    return mode == HF__MODE_DURABLE ? "durable" : "volatile";
+    if (mode == HF__MODE_FLUSH)
+        return "durable (flush)";
+    return mode == HF__MODE_DURABLE ? "durable (commit)" : "volatile";
 }
 
 hf_status hf__header_check_mode(uint32_t mode, const hf__place *place,
@@ -36,79 +35,78 @@ hf_status hf__header_check_mode(uint32_t mode, const hf__place *place,
 int hf__header_put(const hf__env *env, MDB_txn *txn)
 {
     char name[1] = {HF__RECORD_HEADER};
-    header head;
+    hf__header head;
     MDB_val key = {sizeof(name), name};
     MDB_val value = {sizeof(head), &head};
 
     memset(&head, 0, sizeof(head));
-    memcpy(head.magic, HEADER_MAGIC, sizeof(head.magic));
+    memcpy(head.magic, HF__HEADER_MAGIC, sizeof(head.magic));
     head.version = HF__FORMAT_VERSION;
     head.mode = env->mode;
     hf__rand_bytes(head.store_id, sizeof(head.store_id));
     return mdb_put(txn, env->dbi, &key, &value, 0);
 }
 
-static hf_status judge_header(const MDB_val *value, const hf__place *place,
-                              hf_error *err)
+bool hf__header_read(int fd, const hf__meta *meta, unsigned char *memory,
+                     hf__header *head, hf__finding *found)
 {
-    header head;
+    unsigned char name[1] = {HF__RECORD_HEADER};
+    size_t size = 0;
+    bool there = hf__pages_get(fd, meta, hf_view(name, sizeof(name)), head,
+                               sizeof(*head), &size, memory, found);
 
-    if (value->mv_size < sizeof(head) ||
-        memcmp(value->mv_data, HEADER_MAGIC, sizeof(head.magic)) != 0)
-        return hf__fail(err, HF_INVALID,
-                        "the LMDB file there is not a store of holdfast");
-    memcpy(&head, value->mv_data, sizeof(head));
-    if (head.version > HF__FORMAT_VERSION)
-        return hf__fail(err, HF_UNSUPPORTED,
-                        "the store has format %u, newer than this library's %u",
-                        head.version, HF__FORMAT_VERSION);
-    return hf__header_check_mode(head.mode, place, err);
+    if (!there && found->code != HF__FOUND_NONE)
+        return false;
+    if (!there || size < sizeof(*head) ||
+        memcmp(head->magic, HF__HEADER_MAGIC, sizeof(head->magic)) != 0) {
+        found->code = HF__FOUND_NOT_OURS;
+        return false;
+    }
+    found->a = head->version;
+    found->b = HF__FORMAT_VERSION;
+    if (head->version > HF__FORMAT_VERSION)
+        found->code = HF__FOUND_NEWER;
+    else if (head->version != HF__FORMAT_VERSION || size != sizeof(*head) ||
+             head->mode < HF__MODE_VOLATILE || head->mode > HF__MODE_FLUSH)
+        found->code = HF__FOUND_HEADER;
+    return found->code == HF__FOUND_NONE;
 }
 
-static hf_status read_header(MDB_env *mdb, const hf__place *place,
+static hf_status read_header(int fd, hf__header *head, hf__finding *found,
                              hf_error *err)
 {
-    char name[1] = {HF__RECORD_HEADER};
-    MDB_val key = {sizeof(name), name};
-    MDB_val value;
-    MDB_txn *txn;
-    MDB_dbi dbi;
-    hf_status status;
-    int rc = mdb_txn_begin(mdb, NULL, MDB_RDONLY, &txn);
+    struct stat info;
+    unsigned char *memory;
+    hf__meta meta;
 
-    if (rc != MDB_SUCCESS)
-        return hf__env_fail(err, rc, "cannot read the store");
-    rc = mdb_dbi_open(txn, NULL, 0, &dbi); /* sets its comparison function */
-    if (rc == MDB_SUCCESS)
-        rc = mdb_get(txn, dbi, &key, &value);
-    if (rc == MDB_NOTFOUND)
-        status = hf__fail(err, HF_INVALID,
-                          "the LMDB file there is not a store of holdfast");
-    else if (rc != MDB_SUCCESS)
-        status = hf__env_fail(err, rc, "cannot read the store");
-    else
-        status = judge_header(&value, place, err);
-    mdb_txn_abort(txn);
-    return status;
+    if (fstat(fd, &info) != 0)
+        return hf__files_fail(err, errno, "cannot ask for the data file");
+    if (!hf__pages_meta(fd, (uint64_t)info.st_size, &meta, found))
+        return hf__finding_status(found);
+    memory = hf__alloc(meta.page_size);
+    if (memory == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    (void)hf__header_read(fd, &meta, memory, head, found);
+    hf__free(memory);
+    return hf__finding_status(found);
 }
 
-hf_status hf__header_probe(const hf__place *place, uint64_t size, hf_error *err)
+hf_status hf__header_probe(int dir_fd, const hf__place *place, hf_error *err)
 {
+    char text[HF__FINDING_TEXT_SIZE];
+    hf__finding found = {0};
+    hf__header head;
     hf_status status;
-    MDB_env *mdb;
-    int rc = mdb_env_create(&mdb);
+    int fd = openat(dir_fd, HF__FILE_DATA, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
-    if (rc != MDB_SUCCESS)
-        return hf__env_fail(err, rc, "cannot open the store");
-    rc = mdb_env_set_mapsize(mdb, (size_t)size);
-    if (rc == MDB_SUCCESS)
-        rc = mdb_env_open(mdb, place->path, MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS,
-                          0600);
-    if (rc == MDB_SUCCESS)
-        status = read_header(mdb, place, err);
-    else
-        status = hf__env_fail(err, rc, "cannot open the store");
-    mdb_env_close(mdb);
+    if (fd < 0)
+        return hf__files_fail(err, errno, "cannot open the data file");
+    status = read_header(fd, &head, &found, err);
+    close(fd);
+    if (status == HF_OK)
+        return hf__header_check_mode(head.mode, place, err);
+    if (found.code != HF__FOUND_NONE)
+        return hf__fail(err, status, "%s", hf__finding_text(text, &found));
     return status;
 }
 

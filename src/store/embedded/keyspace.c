@@ -7,20 +7,19 @@
  * edits it; any write makes such views stale (tx->epoch), and hf__content()
  * fetches a stale one again.
  *
- * On disk a key record is this head, the whole key if its name was folded,
- * then the content:
- *   0 type  1 form  2..3 zero  4 size of the whole key or 0
- *   8 expiry  16 keyid  24 count of elements
+ * On disk a key record is a head (keyhead.h), the whole key if its name was
+ * folded, then the content.
  */
 #include <assert.h>
 #include <string.h>
 
+#include "store/embedded/keyhead.h"
 #include "store/embedded/name.h"
+#include "store/embedded/recall.h"
 #include "store/embedded/tx.h"
 #include "util/error.h"
 #include "util/mem.h"
 
-#define HEAD_SIZE 32u
 #define NAME_ROOM (HF__LMDB_KEY_MAX - 1)
 
 /* Content grows by doubling up to this, then by this: appending to a large
@@ -45,30 +44,32 @@ static hf_bytes whole_key(const hf__record *record)
 static bool decode(hf__tx *tx, hf__record *record, const MDB_val *value)
 {
     const unsigned char *at = value->mv_data;
-    uint32_t key_size;
+    hf__keyhead head;
+    size_t key_size;
 
-    if (value->mv_size < HEAD_SIZE) {
+    if (value->mv_size < HF__KEYHEAD_SIZE) {
         damaged(tx);
         return false;
     }
-    record->type = at[0];
-    record->form = at[1];
-    memcpy(&key_size, at + 4, sizeof(key_size));
-    memcpy(&record->expire_ms, at + 8, sizeof(record->expire_ms));
-    memcpy(&record->keyid, at + 16, sizeof(record->keyid));
-    memcpy(&record->count, at + 24, sizeof(record->count));
+    hf__keyhead_read(&head, at);
+    record->type = head.type;
+    record->form = head.form;
+    record->expire_ms = head.expire_ms;
+    record->keyid = head.keyid;
+    record->count = head.count;
+    key_size = head.key_size;
     if (key_size != (record->long_key != NULL ? record->key_size : 0) ||
-        value->mv_size - HEAD_SIZE < key_size) {
+        value->mv_size - HF__KEYHEAD_SIZE < key_size) {
         damaged(tx);
         return false;
     }
     if (key_size > 0 &&
-        memcmp(at + HEAD_SIZE, record->long_key, key_size) != 0) {
+        memcmp(at + HF__KEYHEAD_SIZE, record->long_key, key_size) != 0) {
         damaged(tx); /* two long keys with one SHA-1 */
         return false;
     }
-    record->content = at + HEAD_SIZE + key_size;
-    record->content_size = value->mv_size - HEAD_SIZE - key_size;
+    record->content = at + HF__KEYHEAD_SIZE + key_size;
+    record->content_size = value->mv_size - HF__KEYHEAD_SIZE - key_size;
     record->epoch = tx->epoch;
     record->owned = false;
     return true;
@@ -101,8 +102,39 @@ void hf__key_delete(hf__tx *tx, hf__record *record)
     record->dirty = record->stored;
 }
 
+static bool reserve(hf__tx *tx, hf__record *record, size_t size);
+
+/* A copy of short content, which then needs not be fetched again when a write
+ * has made the view stale, and which can be remembered. false: fatal. */
+static bool own_short(hf__tx *tx, hf__record *record, const void *content)
+{
+    if (!reserve(tx, record, record->content_size))
+        return false;
+    memcpy(record->memory, content, record->content_size);
+    record->content = record->memory;
+    record->owned = true;
+    return true;
+}
+
+/* Fill it with what is remembered of it. false: fatal. */
+static bool restore(hf__tx *tx, hf__record *record, const hf__recalled *from)
+{
+    clear(record);
+    record->dirty = false;
+    record->stored = from->stored;
+    if (!from->stored)
+        return true;
+    record->type = from->type;
+    record->form = from->form;
+    record->expire_ms = from->expire_ms;
+    record->keyid = from->keyid;
+    record->count = from->count;
+    record->content_size = from->content_size;
+    return own_short(tx, record, from->content);
+}
+
 /* Read what LMDB has of it. false: fatal. */
-static bool fetch(hf__tx *tx, hf__record *record)
+static bool read_stored(hf__tx *tx, hf__record *record)
 {
     MDB_val name = {record->name_size, record->name};
     MDB_val value;
@@ -117,10 +149,20 @@ static bool fetch(hf__tx *tx, hf__record *record)
         hf__tx_fail(tx, rc);
         return false;
     }
-    if (!decode(tx, record, &value))
+    return decode(tx, record, &value) &&
+           (!tx->writable || record->content_size > HF__RECALL_CONTENT_MAX ||
+            own_short(tx, record, record->content));
+}
+
+static bool fetch(hf__tx *tx, hf__record *record)
+{
+    const hf__recalled *known = hf__recall_find(tx->recall, record);
+
+    if (!(known != NULL ? restore(tx, record, known) : read_stored(tx, record)))
         return false;
-    record->live = record->expire_ms == 0 || record->expire_ms > tx->now_ms;
-    if (!record->live && tx->writable)
+    record->live = record->stored &&
+                   (record->expire_ms == 0 || record->expire_ms > tx->now_ms);
+    if (record->stored && !record->live && tx->writable)
         hf__key_delete(tx, record);
     return tx->fatal == HF_OK;
 }
@@ -306,34 +348,38 @@ bool hf__content_set(hf__tx *tx, hf__record *record, const void *data,
 
 /* --------------------------------------------------------- writing out */
 
-static void encode_head(const hf__record *record, unsigned char *at)
+/* The record as it is stored, to its room in LMDB's page. */
+static void encode(const hf__record *record, unsigned char *at, size_t size)
 {
-    uint32_t key_size =
-        record->long_key != NULL ? (uint32_t)record->key_size : 0;
+    hf__keyhead head = {.type = record->type,
+                        .form = record->form,
+                        .expire_ms = record->expire_ms,
+                        .keyid = record->keyid,
+                        .count = record->count};
+    unsigned char *to = at + HF__KEYHEAD_SIZE;
+    uint64_t sum;
 
-    memset(at, 0, 4);
-    at[0] = record->type;
-    at[1] = record->form;
-    memcpy(at + 4, &key_size, sizeof(key_size));
-    memcpy(at + 8, &record->expire_ms, sizeof(record->expire_ms));
-    memcpy(at + 16, &record->keyid, sizeof(record->keyid));
-    memcpy(at + 24, &record->count, sizeof(record->count));
-    if (key_size > 0)
-        memcpy(at + HEAD_SIZE, record->long_key, key_size);
+    if (record->long_key != NULL)
+        head.key_size = (uint32_t)record->key_size;
+    hf__keyhead_write(&head, at);
+    if (head.key_size > 0)
+        memcpy(to, record->long_key, head.key_size);
+    if (record->content_size > 0)
+        memcpy(to + head.key_size, record->content, record->content_size);
+    sum = hf__keyhead_sum(hf_view(record->name, record->name_size), at, size);
+    head.sum = hf__sum_fold(sum);
+    memcpy(at + HF__KEYHEAD_SUM_AT, &head.sum, sizeof(head.sum));
 }
 
 static void write_record(hf__tx *tx, hf__record *record)
 {
-    size_t head = HEAD_SIZE + (record->long_key != NULL ? record->key_size : 0);
+    size_t head =
+        HF__KEYHEAD_SIZE + (record->long_key != NULL ? record->key_size : 0);
     MDB_val name = {record->name_size, record->name};
     MDB_val value = {head + record->content_size, NULL};
 
-    if (!hf__tx_put(tx, &name, &value))
-        return;
-    encode_head(record, value.mv_data);
-    if (record->content_size > 0)
-        memcpy((unsigned char *)value.mv_data + head, record->content,
-               record->content_size);
+    if (hf__tx_put(tx, &name, &value))
+        encode(record, value.mv_data, value.mv_size);
 }
 
 bool hf__tx_flush(hf__tx *tx)

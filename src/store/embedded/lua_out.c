@@ -9,6 +9,7 @@
 #include <assert.h>
 
 #include "store/embedded/machine_state.h"
+#include "store/embedded/number.h"
 
 /* The value on the top is complete: put it where it belongs. */
 static void settle(hf__lua_out *out)
@@ -49,6 +50,19 @@ static void say_bytes(hf__out *base, const void *data, size_t size)
     settle(out);
 }
 
+/* Our own scripts only calculate with it. */
+static void say_digits(hf__out *base, int64_t value)
+{
+    hf__lua_out *out = (hf__lua_out *)(void *)base;
+    char text[HF__NUMBER_SIZE];
+
+    if (out->own)
+        lua_pushnumber(out->lua, (lua_Number)value);
+    else
+        lua_pushlstring(out->lua, text, hf__number_put_integer(text, value));
+    settle(out);
+}
+
 static void say_line(hf__out *base, const char *text)
 {
     hf__lua_out *out = (hf__lua_out *)(void *)base;
@@ -75,16 +89,17 @@ static void say_array(hf__out *base, size_t count)
     out->depth++;
 }
 
-static const hf__out_ops lua_ops = {say_nil, say_integer, say_bytes, say_line,
-                                    say_array};
+static const hf__out_ops lua_ops = {say_nil,    say_integer, say_bytes,
+                                    say_digits, say_line,    say_array};
 
-void hf__lua_out_init(hf__lua_out *out, lua_State *lua, int ok_index,
+void hf__lua_out_init(hf__lua_out *out, lua_State *lua, int ok_index, bool own,
                       size_t *largest_size)
 {
     out->out.ops = &lua_ops;
     out->out.failed = false;
     out->lua = lua;
     out->ok_index = ok_index;
+    out->own = own;
     out->largest_size = largest_size;
     out->depth = 0;
 }

@@ -6,6 +6,7 @@
  * of Lua, words are views of Lua's own strings, answers go straight onto the
  * stack. Error texts are Redis 7.0's.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "store/embedded/dispatch.h"
@@ -15,6 +16,12 @@
 /* What a script that asks is told: the version it is compatible with. */
 #define REDIS_VERSION "7.0.15"
 #define REDIS_VERSION_NUM 0x0007000f
+#define REPL_ALL 3
+
+#define ERROR_NO_WORDS                                                         \
+    "ERR Please specify at least one argument for this redis lib call"
+#define ERROR_WORDS                                                            \
+    "ERR Lua redis lib command arguments must be strings or integers"
 
 enum { UP_MACHINE = 1, UP_OK = 2 };
 
@@ -44,6 +51,44 @@ static int give_command_error(lua_State *lua, const char *text, bool raise)
 
 /* --------------------------------------------------------- call and pcall */
 
+/* A number's text; false: it needs a string in Lua, there are too many. */
+static bool read_number(hf__machine *machine, size_t *number_count,
+                        lua_Number number, hf_bytes *word)
+{
+    char *text;
+
+    if (*number_count == HF__MACHINE_NUMBER_MAX)
+        return false;
+    text = machine->numbers[(*number_count)++];
+    word->data = text;
+    word->size = hf__number_put_double(text, number);
+    return true;
+}
+
+/* What stands in KEYS of a script of ours. */
+static bool read_key(lua_State *lua, const hf__machine *machine, int at,
+                     hf_bytes *word)
+{
+    uintptr_t number = (uintptr_t)lua_touserdata(lua, at);
+
+    if (machine->script->index == HF__SCRIPT_USER || number == 0)
+        return false;
+    assert(number <= machine->request->key_count);
+    *word = machine->request->words[number - 1];
+    return true;
+}
+
+/* The same as a string of Lua, in the number's place on the stack. */
+static void push_number(lua_State *lua, int at, hf_bytes *word)
+{
+    char text[HF__NUMBER_SIZE];
+
+    lua_pushlstring(lua, text,
+                    hf__number_put_double(text, lua_tonumber(lua, at)));
+    lua_replace(lua, at);
+    word->data = lua_tolstring(lua, at, &word->size);
+}
+
 /* Views of the arguments; false: one is neither a string nor a number. */
 static bool read_words(lua_State *lua, hf__machine *machine, int count)
 {
@@ -52,22 +97,21 @@ static bool read_words(lua_State *lua, hf__machine *machine, int count)
     for (int i = 1; i <= count; i++) {
         hf_bytes *word = &machine->words[i - 1];
 
-        if (lua_type(lua, i) == LUA_TSTRING) {
+        switch (lua_type(lua, i)) {
+        case LUA_TSTRING:
             word->data = lua_tolstring(lua, i, &word->size);
-        } else if (lua_type(lua, i) != LUA_TNUMBER) {
+            break;
+        case LUA_TLIGHTUSERDATA:
+            if (!read_key(lua, machine, i, word))
+                return false;
+            break;
+        case LUA_TNUMBER:
+            if (!read_number(machine, &number_count, lua_tonumber(lua, i),
+                             word))
+                push_number(lua, i, word);
+            break;
+        default:
             return false;
-        } else if (number_count < HF__MACHINE_NUMBER_MAX) {
-            char *text = machine->numbers[number_count++];
-
-            word->data = text;
-            word->size = hf__number_put_double(text, lua_tonumber(lua, i));
-        } else {
-            char text[HF__NUMBER_SIZE];
-
-            lua_pushlstring(lua, text,
-                            hf__number_put_double(text, lua_tonumber(lua, i)));
-            lua_replace(lua, i);
-            word->data = lua_tolstring(lua, i, &word->size);
         }
     }
     return true;
@@ -93,10 +137,10 @@ static const hf__command *find_command(hf__machine *machine, hf_bytes name)
 static bool is_refused(hf_bytes name)
 {
     static const char *const names[] = {
-        "eval",       "evalsha",  "eval_ro", "evalsha_ro", "fcall",
-        "fcall_ro",   "multi",    "exec",    "discard",    "watch",
-        "unwatch",    "function", "auth",    "hello",      "subscribe",
-        "psubscribe", "monitor",  "config",  "client",     "unsubscribe"};
+        "fcall",   "fcall_ro", "multi",     "exec",
+        "discard", "watch",    "unwatch",   "function",
+        "auth",    "hello",    "subscribe", "psubscribe",
+        "monitor", "config",   "client",    "unsubscribe"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (hf__word_is(name, names[i]))
@@ -125,7 +169,8 @@ static const char *check_subcommand(hf_bytes name, size_t count)
     return "ERR Unknown Redis command called from script";
 }
 
-static const char *check_command(const hf__command *command,
+static const char *check_command(const hf__machine *machine,
+                                 const hf__command *command,
                                  const hf_bytes *words, size_t count)
 {
     if (command == NULL && is_refused(words[0]))
@@ -138,6 +183,8 @@ static const char *check_command(const hf__command *command,
         return "ERR Wrong number of args calling Redis command from script";
     if (command->flags & HF__COMMAND_NO_SCRIPT)
         return "ERR This Redis command is not allowed from script";
+    if (machine->read_only && (command->flags & HF__COMMAND_WRITES))
+        return "ERR Write commands are not allowed from read-only scripts.";
     return NULL;
 }
 
@@ -147,6 +194,7 @@ static int run_command(lua_State *lua, hf__machine *machine,
     hf__lua_out out;
 
     hf__lua_out_init(&out, lua, lua_upvalueindex(UP_OK),
+                     machine->script->index != HF__SCRIPT_USER,
                      &machine->largest_size);
     machine->tx->out = &out.out;
     hf__command_run(machine->tx, command, machine->words, (size_t)count);
@@ -170,17 +218,11 @@ static int invoke(lua_State *lua, bool raise)
     if (machine->stop != HF__STOP_NONE)
         return luaL_error(lua, "the script was stopped");
     if (count == 0)
-        return give_error(lua,
-                          "ERR Please specify at least one argument for this "
-                          "redis lib call",
-                          raise);
+        return give_error(lua, ERROR_NO_WORDS, raise);
     if (count > HF__MACHINE_WORD_MAX || !read_words(lua, machine, count))
-        return give_error(lua,
-                          "ERR Lua redis lib command arguments must be "
-                          "strings or integers",
-                          raise);
+        return give_error(lua, ERROR_WORDS, raise);
     command = find_command(machine, machine->words[0]);
-    error = check_command(command, machine->words, (size_t)count);
+    error = check_command(machine, command, machine->words, (size_t)count);
     if (error != NULL)
         return give_command_error(lua, error, raise);
     return run_command(lua, machine, command, count, raise);
@@ -288,35 +330,48 @@ static int redis_replicate_commands(lua_State *lua)
 
 static int redis_set_repl(lua_State *lua)
 {
+    lua_Number flags = lua_tonumber(lua, 1);
+
     if (lua_gettop(lua) != 1)
-        return give_error(lua, "ERR redis.set_repl() requires one argument.",
+        return give_error(lua, "ERR redis.set_repl() requires two arguments.",
+                          true);
+    if (!(flags > -1 && flags < REPL_ALL + 1))
+        return give_error(lua,
+                          "ERR Invalid replication flags. Use REPL_AOF, "
+                          "REPL_REPLICA, REPL_ALL or REPL_NONE.",
                           true);
     return 0;
 }
 
-/* Accepted; no command here answers differently in RESP3. */
+/* Answers have the form of RESP2 here; a script that asks for another must not
+ * go on with this one. */
 static int redis_setresp(lua_State *lua)
 {
+    lua_Number version = lua_tonumber(lua, 1);
+
     if (lua_gettop(lua) != 1)
         return give_error(lua, "ERR redis.setresp() requires one argument.",
                           true);
-    if (lua_tonumber(lua, 1) != 2 && lua_tonumber(lua, 1) != 3)
+    if (version != 2 && version != 3)
         return give_error(lua, "ERR RESP version must be 2 or 3.", true);
+    if (version != 2)
+        return give_error(
+            lua, "ERR redis.setresp(3) is not available in this store", true);
     return 0;
 }
 
 /* There are no users here: whoever can open the store may do everything. */
 static int redis_acl_check_cmd(lua_State *lua)
 {
-    hf_bytes name = {NULL, 0};
+    hf_bytes name;
 
     if (lua_gettop(lua) == 0)
-        return give_error(lua,
-                          "ERR Please specify at least one argument for this "
-                          "redis lib call",
-                          true);
-    if (lua_isstring(lua, 1))
-        name.data = lua_tolstring(lua, 1, &name.size);
+        return give_error(lua, ERROR_NO_WORDS, true);
+    for (int i = lua_gettop(lua); i > 0; i--) {
+        if (!lua_isstring(lua, i))
+            return give_error(lua, ERROR_WORDS, true);
+    }
+    name.data = lua_tolstring(lua, 1, &name.size);
     if (hf__command_find(name) == NULL)
         return give_error(
             lua, "ERR Invalid command passed to redis.acl_check_cmd()", true);
@@ -355,11 +410,12 @@ static const struct {
 static const struct {
     const char *name;
     int value;
-} numbers[] = {{"LOG_DEBUG", 0},  {"LOG_VERBOSE", 1},
-               {"LOG_NOTICE", 2}, {"LOG_WARNING", 3},
-               {"REPL_NONE", 0},  {"REPL_AOF", 1},
-               {"REPL_SLAVE", 2}, {"REPL_REPLICA", 2},
-               {"REPL_ALL", 3},   {"REDIS_VERSION_NUM", REDIS_VERSION_NUM}};
+} numbers[] = {
+    {"LOG_DEBUG", 0},       {"LOG_VERBOSE", 1},
+    {"LOG_NOTICE", 2},      {"LOG_WARNING", 3},
+    {"REPL_NONE", 0},       {"REPL_AOF", 1},
+    {"REPL_SLAVE", 2},      {"REPL_REPLICA", 2},
+    {"REPL_ALL", REPL_ALL}, {"REDIS_VERSION_NUM", REDIS_VERSION_NUM}};
 
 void hf__lua_redis_push(lua_State *lua, hf__machine *machine)
 {

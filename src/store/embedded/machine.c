@@ -184,14 +184,34 @@ static void renew_words(lua_State *lua, hf__last_words *last, int at,
     lua_pop(lua, 1);
 }
 
+/* What our own scripts have in KEYS is only good for redis.call(): the number
+ * of the request's word, which saves a string for each. */
+static void set_own_keys(lua_State *lua, hf__machine *machine)
+{
+    int *count = &machine->key_counts[machine->script->index];
+    int wanted = (int)machine->request->key_count;
+
+    if (*count == wanted)
+        return;
+    lua_rawgeti(lua, lua_upvalueindex(HF__UP_OWN),
+                hf__machine_own_at(machine, HF__OWN_KEYS));
+    for (; *count < wanted; ++*count) {
+        lua_pushlightuserdata(lua, (void *)(uintptr_t)(*count + 1));
+        lua_rawseti(lua, -2, *count + 1);
+    }
+    for (; *count > wanted; --*count) {
+        lua_pushnil(lua);
+        lua_rawseti(lua, -2, *count);
+    }
+    lua_pop(lua, 1);
+}
+
 static void set_own_words(lua_State *lua, hf__machine *machine)
 {
     const hf__request *request = machine->request;
     uint32_t index = machine->script->index;
 
-    renew_words(lua, &machine->last_keys[index],
-                hf__machine_own_at(machine, HF__OWN_KEYS), request->words,
-                request->key_count);
+    set_own_keys(lua, machine);
     renew_words(lua, &machine->last_args[index],
                 hf__machine_own_at(machine, HF__OWN_ARGS),
                 request->words + request->key_count,
@@ -233,15 +253,14 @@ static int run_script(lua_State *lua)
 static void forget_last_words(hf__machine *machine)
 {
     for (size_t i = 0; i < HF__SCRIPT_COUNT; i++) {
-        for (size_t j = 0; j < HF__MACHINE_LAST_COUNT; j++) {
-            machine->last_keys[i].words[j].size = UINT32_MAX;
+        for (size_t j = 0; j < HF__MACHINE_LAST_COUNT; j++)
             machine->last_args[i].words[j].size = UINT32_MAX;
-        }
     }
 }
 
 hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
-                          hf__request *request, int64_t budget_ms)
+                          hf__request *request, bool read_only,
+                          int64_t budget_ms)
 {
     lua_State *lua = machine->lua;
     size_t words_size = 0;
@@ -253,6 +272,7 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     machine->tx = tx;
     machine->request = request;
     machine->script = request->script;
+    machine->read_only = read_only;
     machine->error[0] = '\0';
     hf__machine_arm(machine, budget_ms, words_size);
     lua_pushvalue(lua, AT_RUNNER);

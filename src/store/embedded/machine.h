@@ -23,16 +23,21 @@ void hf__machine_free(hf__machine *machine);
  * Run the request's script in `tx`. HF_OK: request->reply is set. Otherwise
  * the script's own error is in request->error, and what it wrote stays; or
  * tx->fatal is set, which undoes everything: the engine failed, or the script
- * exceeded budget_ms or the bound on memory.
+ * exceeded budget_ms or the bound on memory. `read_only`: refuse its commands
+ * that write.
  */
 hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
-                          hf__request *request, int64_t budget_ms);
+                          hf__request *request, bool read_only,
+                          int64_t budget_ms);
 
 /* Compile a user's script and remember it; false: `error` says why not. */
 bool hf__machine_load(hf__machine *machine, hf_bytes source,
                       char sha1[HF__MACHINE_SHA1_SIZE], char *error,
                       size_t error_size);
-bool hf__machine_has(hf__machine *machine, hf_bytes sha1);
+/* Is there a script of this SHA-1, in any letter case? Then `lower` is it as
+ * hf__machine_run() wants it. */
+bool hf__machine_has(hf__machine *machine, hf_bytes sha1,
+                     char lower[HF__MACHINE_SHA1_SIZE]);
 void hf__machine_flush(hf__machine *machine);
 
 #endif

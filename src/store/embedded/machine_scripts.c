@@ -11,12 +11,21 @@
 #include <string.h>
 
 #include "store/embedded/machine_state.h"
+#include "store/embedded/shebang.h"
 
 /* Chunks bear the name they have in Redis, which is part of its messages. */
 #define CHUNK_NAME "@user_script"
 
 /* Users' scripts remembered; beyond it all are forgotten. */
 #define USER_SCRIPT_MAX 512u
+
+static int refuse_script(lua_State *lua, hf__machine *machine, const char *why,
+                         const char *text)
+{
+    (void)snprintf(machine->error, sizeof(machine->error), "ERR %s%.400s", why,
+                   text);
+    return lua_error(lua);
+}
 
 static void compile(lua_State *lua, hf__machine *machine, const char *source,
                     size_t size)
@@ -29,10 +38,40 @@ static void compile(lua_State *lua, hf__machine *machine, const char *source,
         return;
     else
         text = lua_tostring(lua, -1);
-    (void)snprintf(machine->error, sizeof(machine->error),
-                   "ERR Error compiling script (new function): %.400s",
-                   text != NULL ? text : "out of memory");
-    lua_error(lua);
+    refuse_script(lua, machine, "Error compiling script (new function): ",
+                  text != NULL ? text : "out of memory");
+}
+
+/* Users' scripts may begin with a line about themselves, whose end stays so
+ * that lines keep their numbers. */
+static void compile_user(lua_State *lua, hf__machine *machine, hf_bytes source,
+                         hf__shebang *shebang)
+{
+    char why[HF__OUT_ERROR_SIZE];
+
+    if (!hf__shebang_read(source, shebang, why, sizeof(why)))
+        refuse_script(lua, machine, "", why);
+    compile(lua, machine, (const char *)source.data + shebang->size,
+            source.size - shebang->size);
+}
+
+/* What the script says about itself; the function is at the top. */
+static void obey_shebang(lua_State *lua, hf__machine *machine, int functions)
+{
+    bool present, no_writes;
+
+    lua_pushvalue(lua, -1);
+    lua_rawget(lua, functions);
+    present = lua_isboolean(lua, -1);
+    no_writes = lua_toboolean(lua, -1);
+    lua_pop(lua, 1);
+    if (present && machine->read_only && !no_writes)
+        refuse_script(lua, machine,
+                      "Can not execute a script with write flag using *_ro "
+                      "command.",
+                      "");
+    if (no_writes)
+        machine->read_only = true;
 }
 
 int hf__machine_own_at(const hf__machine *machine, int what)
@@ -77,9 +116,11 @@ static void forget_users(lua_State *lua, hf__machine *machine, int functions)
     machine->user_count = 0;
 }
 
-/* Remember the function at the top under its SHA-1. */
+/* Remember the function at the top under its SHA-1, and what its script says
+ * about itself under the function. */
 static void keep_user_function(lua_State *lua, hf__machine *machine,
-                               int functions, const char *sha1)
+                               int functions, const char *sha1,
+                               const hf__shebang *shebang)
 {
     if (machine->user_count >= USER_SCRIPT_MAX)
         forget_users(lua, machine, functions);
@@ -87,20 +128,28 @@ static void keep_user_function(lua_State *lua, hf__machine *machine,
     lua_pushvalue(lua, -2);
     lua_rawset(lua, functions);
     machine->user_count++;
+    if (!shebang->present)
+        return;
+    lua_pushvalue(lua, -1);
+    lua_pushboolean(lua, shebang->no_writes);
+    lua_rawset(lua, functions);
 }
 
 static void push_user_function(lua_State *lua, hf__machine *machine)
 {
     const hf__script *script = machine->script;
+    int functions = lua_upvalueindex(HF__UP_USER_FUNCTIONS);
+    hf__shebang shebang;
 
     lua_pushlstring(lua, script->sha1, HF__SHA1_HEX_SIZE - 1);
-    lua_rawget(lua, lua_upvalueindex(HF__UP_USER_FUNCTIONS));
-    if (!lua_isnil(lua, -1))
-        return;
-    lua_pop(lua, 1);
-    compile(lua, machine, script->source, script->source_size);
-    keep_user_function(lua, machine, lua_upvalueindex(HF__UP_USER_FUNCTIONS),
-                       script->sha1);
+    lua_rawget(lua, functions);
+    if (lua_isnil(lua, -1)) {
+        lua_pop(lua, 1);
+        compile_user(lua, machine, hf_view(script->source, script->source_size),
+                     &shebang);
+        keep_user_function(lua, machine, functions, script->sha1, &shebang);
+    }
+    obey_shebang(lua, machine, functions);
 }
 
 void hf__machine_push_function(lua_State *lua, hf__machine *machine)
@@ -126,14 +175,15 @@ static int run_errand(lua_State *lua)
 {
     script_errand *errand = lua_touserdata(lua, 1);
     hf__machine *machine = errand->machine;
+    hf__shebang shebang;
     int functions;
 
     hf__sandbox_push_users(lua);
     functions = lua_gettop(lua);
     switch (errand->what) {
     case LOAD:
-        compile(lua, machine, errand->text.data, errand->text.size);
-        keep_user_function(lua, machine, functions, errand->sha1);
+        compile_user(lua, machine, errand->text, &shebang);
+        keep_user_function(lua, machine, functions, errand->sha1, &shebang);
         break;
     case HAS:
         lua_pushlstring(lua, errand->text.data, errand->text.size);
@@ -178,10 +228,21 @@ bool hf__machine_load(hf__machine *machine, hf_bytes source,
     return false;
 }
 
-bool hf__machine_has(hf__machine *machine, hf_bytes sha1)
+bool hf__machine_has(hf__machine *machine, hf_bytes sha1,
+                     char lower[HF__MACHINE_SHA1_SIZE])
 {
-    script_errand errand = {machine, sha1, NULL, false, HAS};
+    script_errand errand = {machine, hf_view(lower, sha1.size), NULL, false,
+                            HAS};
 
+    if (sha1.size != HF__MACHINE_SHA1_SIZE - 1)
+        return false;
+    for (size_t i = 0; i < sha1.size; i++) {
+        char letter = ((const char *)sha1.data)[i];
+
+        lower[i] =
+            letter >= 'A' && letter <= 'Z' ? (char)(letter + 32) : letter;
+    }
+    lower[sha1.size] = '\0';
     return send_errand(&errand) && errand.found;
 }
 

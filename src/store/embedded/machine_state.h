@@ -37,7 +37,7 @@ typedef struct hf__last_word {
     char data[HF__MACHINE_LAST_SIZE];
 } hf__last_word;
 
-/* KEYS or ARGV of one script of ours. */
+/* ARGV of one script of ours. */
 typedef struct hf__last_words {
     size_t count; /* entries in the table */
     hf__last_word words[HF__MACHINE_LAST_COUNT];
@@ -48,6 +48,7 @@ typedef struct hf__lua_out {
     hf__out out;
     lua_State *lua;
     int ok_index;         /* pseudo-index of the string "ok" */
+    bool own;             /* for a script of ours */
     size_t *largest_size; /* of the strings pushed, to be kept up to date */
     size_t depth;
     struct {
@@ -56,7 +57,7 @@ typedef struct hf__lua_out {
     } open[HF__OUT_DEPTH];
 } hf__lua_out;
 
-void hf__lua_out_init(hf__lua_out *out, lua_State *lua, int ok_index,
+void hf__lua_out_init(hf__lua_out *out, lua_State *lua, int ok_index, bool own,
                       size_t *largest_size);
 
 typedef enum hf__stop {
@@ -83,9 +84,10 @@ struct hf__machine {
     hf__stop stop;       /* the script must end */
     bool hooked;
     bool no_memory; /* the system's, not the script's */
+    bool read_only; /* the script's commands must not write */
     uint64_t random;
-    uint32_t user_count; /* scripts remembered */
-    hf__last_words last_keys[HF__SCRIPT_COUNT];
+    uint32_t user_count;              /* scripts remembered */
+    int key_counts[HF__SCRIPT_COUNT]; /* entries in KEYS of each of ours */
     hf__last_words last_args[HF__SCRIPT_COUNT];
     const struct hf__command *commands[HF__MACHINE_NAME_CACHE];
     void *small[HF__MACHINE_SMALL_MAX / HF__MACHINE_SMALL_STEP];
@@ -99,7 +101,9 @@ enum {
     HF__UP_MACHINE = 1,
     /* Three entries for each of our scripts: function, KEYS, ARGV. */
     HF__UP_OWN = 2,
-    HF__UP_USER_FUNCTIONS = 3, /* by SHA-1 */
+    /* By SHA-1; and by the function true, if its script says that it must not
+     * write, or false, if it says something else about itself. */
+    HF__UP_USER_FUNCTIONS = 3,
     HF__UP_USER_ENV = 4,
     HF__UP_COUNT = 4
 };
@@ -127,6 +131,8 @@ void hf__machine_arm(hf__machine *machine, int64_t budget_ms,
 void hf__sandbox_build(lua_State *lua, hf__machine *machine);
 /* Bound what loops in C; Lua's own globals are still in place. */
 void hf__sandbox_bound(lua_State *lua);
+/* tonumber() of Lua 5.1. */
+int hf__sandbox_tonumber(lua_State *lua);
 /* Push the table of users' functions. */
 void hf__sandbox_push_users(lua_State *lua);
 /* Push new globals for one script of ours, KEYS and ARGV in them; and before

@@ -23,14 +23,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/embedded/checkpoint.h"
+#include "store/embedded/flush.h"
+#include "store/embedded/group.h"
 #include "store/embedded/header.h"
+#include "store/embedded/identity.h"
 #include "store/embedded/registry.h"
 #include "store/embedded/tx.h"
+#include "store/embedded/verify.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
 
 #define FIRST_SIZE (UINT64_C(1) << 20)
+/* The size of an adopted file, which LMDB makes of whole pages. */
+#define ADOPT_GRAIN UINT64_C(4096)
 /* More than LMDB's 126: a killed process leaves its slots taken for a while. */
 #define READER_MAX 1000u
 /* Each reader slot of LMDB is a cache line; the head is far below a page. */
@@ -60,7 +67,7 @@ static hf_status check_data(int dir_fd, const hf__place *place, hf_error *err)
     uint64_t size;
     hf_status status = hf__files_check_data(dir_fd, &size, err);
 
-    return status == HF_OK ? hf__header_probe(place, size, err) : status;
+    return status == HF_OK ? hf__header_probe(dir_fd, place, err) : status;
 }
 
 /* The sidecar says that its maker did not finish. What was acknowledged to
@@ -68,7 +75,9 @@ static hf_status check_data(int dir_fd, const hf__place *place, hf_error *err)
 static verdict judge_unfinished(int dir_fd, const hf__place *place,
                                 const hf__found *found, bool same_boot)
 {
-    if (found->data && (same_boot || place->mode == HF__MODE_DURABLE) &&
+    bool synced = place->mode == HF__MODE_DURABLE || found->checkpoint;
+
+    if (found->data && (same_boot || synced) &&
         check_data(dir_fd, place, NULL) == HF_OK)
         return ADOPT;
     return BEGIN;
@@ -87,7 +96,8 @@ static hf_status judge_ready(const hf__sidecar *sidecar, const hf__found *found,
         return hf__fail(err, HF_CORRUPT, "the store's data file is missing");
     if (same_boot && map->state == HF__SIDECAR_READY &&
         map->data_inode == found->data_inode &&
-        map->lock_inode == found->lock_inode) {
+        map->lock_inode == found->lock_inode &&
+        map->own_inode == found->sidecar_inode) {
         *result = USE;
         return HF_OK;
     }
@@ -204,6 +214,8 @@ static hf_status open_mdb(hf__env *env, hf_error *err)
         return hf__env_fail(err, rc, "cannot open the store");
     if (env->mode == HF__MODE_VOLATILE)
         flags |= MDB_NOSYNC | MDB_WRITEMAP | MDB_NOMEMINIT;
+    if (env->mode == HF__MODE_FLUSH)
+        flags |= MDB_NOSYNC;
     env->map_size = env->sidecar.map->allocated_size;
     rc = mdb_env_set_mapsize(env->mdb, (size_t)env->map_size);
     if (rc == MDB_SUCCESS)
@@ -222,7 +234,7 @@ static hf_status open_mdb(hf__env *env, hf_error *err)
     /* LMDB leaves this one open to programs that the caller starts. */
     if (fcntl(env->data_fd, F_SETFD, FD_CLOEXEC) != 0)
         return hf__files_fail(err, errno, "cannot open the store");
-    return HF_OK;
+    return hf__identity_claim(env, err);
 }
 
 static hf_status remember_files(hf__env *env, int dir_fd, hf_error *err)
@@ -236,6 +248,7 @@ static hf_status remember_files(hf__env *env, int dir_fd, hf_error *err)
     env->inode = found.data_inode;
     env->sidecar.map->data_inode = found.data_inode;
     env->sidecar.map->lock_inode = found.lock_inode;
+    env->sidecar.map->own_inode = found.sidecar_inode;
     return HF_OK;
 }
 
@@ -246,7 +259,7 @@ static hf_status set_ready(hf__env *env, hf_error *err)
     hf__sidecar_map *map = env->sidecar.map;
 
     map->state = HF__SIDECAR_READY;
-    if (env->mode == HF__MODE_DURABLE &&
+    if (env->mode != HF__MODE_VOLATILE &&
         (msync(map, sizeof(*map), MS_SYNC) != 0 || fsync(env->sidecar.fd) != 0))
         return hf__files_fail(err, errno, "cannot sync the sidecar");
     return HF_OK;
@@ -261,6 +274,8 @@ static hf_status begin_store(hf__env *env, const hf__place *place, int dir_fd,
     map->max_size = place->max_size > 0 ? place->max_size : HF__SIZE_DEFAULT;
     map->allocated_size = FIRST_SIZE;
     if (status == HF_OK)
+        status = hf__files_check_limit(FIRST_SIZE, err);
+    if (status == HF_OK)
         status = make_lock_file(dir_fd, err);
     if (status == HF_OK)
         status = open_mdb(env, err);
@@ -269,11 +284,14 @@ static hf_status begin_store(hf__env *env, const hf__place *place, int dir_fd,
     if (status == HF_OK)
         status = hf__header_write(env, err);
     if (status == HF_OK)
+        status = hf__flush_open(env, dir_fd, err);
+    if (status == HF_OK)
         status = remember_files(env, dir_fd, err);
-    if (status == HF_OK && env->mode == HF__MODE_DURABLE && fsync(dir_fd) != 0)
-        status = hf__files_fail(err, errno, "cannot sync the directory");
+    if (status == HF_OK && env->mode != HF__MODE_VOLATILE)
+        status = hf__files_sync_names(dir_fd, err);
     if (status == HF_OK)
         status = set_ready(env, err);
+    env->verified = status == HF_OK;
     return status;
 }
 
@@ -285,22 +303,27 @@ static hf_status use_store(hf__env *env, const hf__place *place, int dir_fd,
     hf_status status = hf__files_check_data(dir_fd, &size, err);
 
     if (status == HF_OK)
-        status = hf__header_probe(place, size, err);
+        status = hf__header_probe(dir_fd, place, err);
+    if (status == HF_OK)
+        status = hf__verify(env, place, dir_fd, adopt, err);
     if (status != HF_OK)
         return status;
     if (adopt) {
-        map->allocated_size = (size + FIRST_SIZE - 1) / FIRST_SIZE * FIRST_SIZE;
+        map->allocated_size = size & ~(ADOPT_GRAIN - 1);
         map->max_size = HF__SIZE_DEFAULT;
     } else if (size < map->allocated_size) {
         return hf__fail(err, HF_CORRUPT, "the data file was cut short");
     }
     if (map->max_size < place->max_size)
         map->max_size = place->max_size;
+    (void)unlinkat(dir_fd, HF__FILE_REWRITE, 0); /* of a killed compaction */
     status = make_lock_file(dir_fd, err);
     if (status == HF_OK)
         status = open_mdb(env, err);
     if (status == HF_OK && env->mode == HF__MODE_VOLATILE)
         status = hf__files_allocate(env->data_fd, env->map_size, err);
+    if (status == HF_OK)
+        status = hf__flush_open(env, dir_fd, err);
     if (status == HF_OK)
         status = remember_files(env, dir_fd, err);
     if (status == HF_OK && adopt)
@@ -312,12 +335,21 @@ static hf_status use_store(hf__env *env, const hf__place *place, int dir_fd,
 
 static void close_env(hf__env *env)
 {
+    int data_fd = -1;
+
+    hf__flush_close(env);
     hf__tx_free_all(env);
-    if (env->mdb != NULL)
+    if (env->mdb != NULL) {
+        data_fd = fcntl(env->data_fd, F_DUPFD_CLOEXEC, 0);
         mdb_env_close(env->mdb);
+        hf__verify_seal(env, data_fd);
+        if (data_fd >= 0)
+            close(data_fd);
+    }
     hf__sidecar_close(&env->sidecar);
     pthread_rwlock_destroy(&env->map_lock);
     pthread_mutex_destroy(&env->readers_lock);
+    hf__group_free(env->group);
     hf__free(env->scan_places);
     hf__free(env);
 }
@@ -328,13 +360,30 @@ static hf__env *new_env(const hf__place *place)
 
     if (env == NULL)
         return NULL;
+    env->group = hf__group_new();
+    if (env->group == NULL) {
+        hf__free(env);
+        return NULL;
+    }
     env->refs = 1;
     env->mode = place->mode;
     env->sidecar.fd = -1;
+    env->data_fd = -1;
     memcpy(env->path, place->path, sizeof(env->path));
     pthread_rwlock_init(&env->map_lock, NULL);
     pthread_mutex_init(&env->readers_lock, NULL);
     return env;
+}
+
+/* Nobody else has it open: what those who had it left may be made anew. */
+static hf_status use_alone(hf__env *env, int dir_fd, hf_error *err)
+{
+    if (hf__identity_check_unused(dir_fd, NULL) != HF_OK)
+        return HF_OK;
+    hf__sidecar_reset(env->sidecar.map);
+    if (env->sidecar.map->flush.failed != HF__FLUSH_FAILED)
+        return HF_OK;
+    return hf__checkpoint_recover(dir_fd, true, err);
 }
 
 static hf_status fill_env(hf__env *env, const hf__place *place, int dir_fd,
@@ -342,11 +391,21 @@ static hf_status fill_env(hf__env *env, const hf__place *place, int dir_fd,
                           hf_error *err)
 {
     verdict what = BEGIN;
-    hf_status status = judge(env, place, dir_fd, found, &what, err);
+    hf_status status = HF_OK;
 
+    if (found->data && place->mode != HF__MODE_VOLATILE)
+        status = hf__checkpoint_recover(dir_fd, false, err);
+    if (status == HF_OK)
+        status = judge(env, place, dir_fd, found, &what, err);
     /* Not before the data is known to be ours. */
     if (status == HF_OK && what == ADOPT)
         status = check_data(dir_fd, place, err);
+    if (status == HF_OK && what == ADOPT)
+        status = hf__identity_check_unused(dir_fd, err);
+    if (status == HF_OK && what == USE)
+        status = use_alone(env, dir_fd, err);
+    if (status == HF_OK && what == BEGIN && place->existing)
+        status = hf__fail(err, HF_NOT_FOUND, "there is no store");
     if (status == HF_OK && what != USE)
         status = hf__sidecar_create(dir_fd, env->mode,
                                     what == BEGIN ? HF__SIDECAR_CREATING
@@ -364,7 +423,7 @@ static hf_status fill_env(hf__env *env, const hf__place *place, int dir_fd,
     return status;
 }
 
-static hf_status share(hf__env *env, const hf__place *place,
+static hf_status share(hf__env *env, const hf__place *place, int dir_fd,
                        int64_t deadline_ms, hf_error *err)
 {
     hf_status status = hf__header_check_mode(env->mode, place, err);
@@ -373,11 +432,15 @@ static hf_status share(hf__env *env, const hf__place *place,
         status = hf__env_lock(env, deadline_ms, err);
     if (status != HF_OK)
         return status;
-    if (env->sidecar.map->max_size < place->max_size)
+    /* Until now only `store check` used it. */
+    if (!env->verified)
+        status = hf__verify(env, place, dir_fd, false, err);
+    if (status == HF_OK && env->sidecar.map->max_size < place->max_size)
         env->sidecar.map->max_size = place->max_size;
     hf__env_unlock(env);
-    env->refs++;
-    return HF_OK;
+    if (status == HF_OK)
+        env->refs++;
+    return status;
 }
 
 static hf_status open_here(const hf__place *place, int dir_fd,
@@ -391,11 +454,14 @@ static hf_status open_here(const hf__place *place, int dir_fd,
         return status;
     env = found.data ? hf__registry_find(found.device, found.data_inode) : NULL;
     if (env != NULL) {
-        status = share(env, place, deadline_ms, err);
+        status = share(env, place, dir_fd, deadline_ms, err);
         if (status == HF_OK)
             *result = env;
         return status;
     }
+    status = hf__registry_check_apart(&found, err);
+    if (status != HF_OK)
+        return status;
     env = new_env(place);
     if (env == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");

@@ -8,6 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "store/embedded/number.h"
+
 /* The node to fill next; closes arrays that are full. NULL after a failure. */
 static hf_reply *take(hf__out_tree *tree)
 {
@@ -56,6 +58,13 @@ static void say_bytes(hf__out *out, const void *data, size_t size)
     put_bytes(out, HF_REPLY_STRING, data, size);
 }
 
+static void say_digits(hf__out *out, int64_t value)
+{
+    char text[HF__NUMBER_SIZE];
+
+    put_bytes(out, HF_REPLY_STRING, text, hf__number_put_integer(text, value));
+}
+
 static void say_line(hf__out *out, const char *text)
 {
     put_bytes(out, HF_REPLY_STATUS, text, strlen(text));
@@ -78,8 +87,8 @@ static void say_array(hf__out *out, size_t count)
     tree->open[tree->depth].left = count;
 }
 
-static const hf__out_ops tree_ops = {say_nil, say_integer, say_bytes, say_line,
-                                     say_array};
+static const hf__out_ops tree_ops = {say_nil,    say_integer, say_bytes,
+                                     say_digits, say_line,    say_array};
 
 void hf__out_tree_init(hf__out_tree *tree, hf_reply *reply, hf__arena *arena)
 {

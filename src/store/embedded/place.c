@@ -102,10 +102,8 @@ static hf_status place_file(const hf__url *url, hf__place *place, hf_error *err)
 
     place->mode = HF__MODE_DURABLE;
     if (durability != NULL && strcmp(durability, "flush") == 0)
-        return hf__fail(err, HF_UNSUPPORTED,
-                        "durability=flush is not supported by this version; "
-                        "use durability=commit");
-    if (durability != NULL && strcmp(durability, "commit") != 0)
+        place->mode = HF__MODE_FLUSH;
+    else if (durability != NULL && strcmp(durability, "commit") != 0)
         return hf__fail(
             err, HF_INVALID, "bad durability: %s",
             hf__quoted(text, hf_view(durability, strlen(durability))));

@@ -10,6 +10,8 @@
  */
 #include <string.h>
 
+#include "store/embedded/keyhead.h"
+#include "store/embedded/recall.h"
 #include "store/embedded/tx.h"
 
 /* About 10 us of a commit. */
@@ -23,6 +25,10 @@
 #define SWEEP_HARD 400u
 
 #define ORPHAN_COUNT 64u
+
+/* One of hf__reclaim_some(): about a millisecond. */
+#define STEP_SWEEPS 16u
+#define STEP_ORPHANS 512u
 
 /* ---------------------------------------------------------------- orphans */
 
@@ -61,6 +67,7 @@ static unsigned delete_elements(hf__tx *tx, MDB_cursor *cursor,
             break;
         if (rc == MDB_SUCCESS) {
             tx->epoch++;
+            tx->changed = true;
             rc = mdb_cursor_del(cursor, 0);
         }
         if (rc != MDB_SUCCESS) {
@@ -71,7 +78,8 @@ static unsigned delete_elements(hf__tx *tx, MDB_cursor *cursor,
     return budget;
 }
 
-/* One orphan; returns what is left of the budget, 0 also when none is left. */
+/* One orphan; returns what is left of the budget. tx->orphans_gone: there was
+ * none. */
 static unsigned delete_orphan(hf__tx *tx, MDB_cursor *cursor, unsigned budget)
 {
     static const unsigned char kinds[] = {HF__RECORD_ELEMENT, HF__RECORD_ORDER,
@@ -87,7 +95,7 @@ static unsigned delete_orphan(hf__tx *tx, MDB_cursor *cursor, unsigned budget)
         (rc == MDB_SUCCESS && (key.mv_size != sizeof(name) ||
                                *(unsigned char *)key.mv_data != kind))) {
         tx->orphans_gone = true;
-        return 0;
+        return budget;
     }
     if (rc != MDB_SUCCESS) {
         hf__tx_fail(tx, rc);
@@ -105,19 +113,22 @@ static unsigned delete_orphan(hf__tx *tx, MDB_cursor *cursor, unsigned budget)
     return budget;
 }
 
-static void reclaim_orphans(hf__tx *tx)
+/* Returns how many elements were removed, at most `budget`. */
+static unsigned reclaim_orphans(hf__tx *tx, unsigned budget)
 {
-    unsigned budget = ORPHAN_COUNT;
+    unsigned left = budget;
     MDB_cursor *cursor;
     int rc = mdb_cursor_open(tx->txn, tx->env->dbi, &cursor);
 
     if (rc != MDB_SUCCESS) {
         hf__tx_fail(tx, rc);
-        return;
+        return 0;
     }
-    while (budget > 0 && tx->fatal == HF_OK)
-        budget = delete_orphan(tx, cursor, budget);
+    tx->orphans_gone = false;
+    while (left > 0 && tx->fatal == HF_OK && !tx->orphans_gone)
+        left = delete_orphan(tx, cursor, left);
     mdb_cursor_close(cursor);
+    return budget - left;
 }
 
 /* ------------------------------------------------------------ expired keys */
@@ -130,21 +141,15 @@ typedef struct sweep {
     bool at_end;
 } sweep;
 
-/* Only what the head says is looked at; see keyspace.c for its layout. */
 static bool is_expired(const MDB_val *value, int64_t now_ms, uint64_t *keyid)
 {
-    const unsigned char *at = value->mv_data;
-    int64_t expire_ms;
+    hf__keyhead head;
 
-    if (value->mv_size < 32)
+    if (value->mv_size < HF__KEYHEAD_SIZE)
         return false;
-    memcpy(&expire_ms, at + 8, sizeof(expire_ms));
-    if (expire_ms == 0 || expire_ms > now_ms)
-        return false;
-    *keyid = 0;
-    if (at[1] == HF__FORM_ELEMENTS)
-        memcpy(keyid, at + 16, sizeof(*keyid));
-    return true;
+    hf__keyhead_read(&head, value->mv_data);
+    *keyid = head.form == HF__FORM_ELEMENTS ? head.keyid : 0;
+    return head.expire_ms != 0 && head.expire_ms <= now_ms;
 }
 
 static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
@@ -163,6 +168,7 @@ static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
                 done->keyids[done->keyid_count++] = keyid;
             tx->epoch++;
             tx->changed = true;
+            hf__recall_clear(tx->recall);
             rc = mdb_cursor_del(cursor, 0);
         }
         if (rc == MDB_SUCCESS)
@@ -174,11 +180,12 @@ static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
                                                                 : MDB_NOTFOUND;
 }
 
-/* Look at the next few key records. */
-static void sweep_step(hf__tx *tx, sweep *done)
+/* Look at the next few key records from `place` on, `*size` bytes of a name;
+ * 0: from the first one. Moves it. */
+static void sweep_step(hf__tx *tx, unsigned char place[HF__SWEEP_PLACE],
+                       uint32_t *size, sweep *done)
 {
     static unsigned char first = HF__RECORD_KEY;
-    hf__sidecar_map *map = tx->env->sidecar.map;
     MDB_val key = {1, &first};
     MDB_val value;
     MDB_cursor *cursor;
@@ -188,19 +195,18 @@ static void sweep_step(hf__tx *tx, sweep *done)
         hf__tx_fail(tx, rc);
         return;
     }
-    if (map->sweep_size > 0 && map->sweep_size <= HF__LMDB_KEY_MAX &&
-        map->sweep_key[0] == HF__RECORD_KEY) {
-        key.mv_size = map->sweep_size;
-        key.mv_data = map->sweep_key;
+    if (*size > 0 && *size <= HF__LMDB_KEY_MAX && place[0] == HF__RECORD_KEY) {
+        key.mv_size = *size;
+        key.mv_data = place;
     }
     rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
     if (rc == MDB_SUCCESS)
         rc = delete_expired(tx, cursor, &key, &value, done);
     done->at_end = rc == MDB_NOTFOUND;
-    map->sweep_size = 0;
-    if (rc == MDB_SUCCESS && key.mv_size <= sizeof(map->sweep_key)) {
-        memcpy(map->sweep_key, key.mv_data, key.mv_size);
-        map->sweep_size = (uint32_t)key.mv_size;
+    *size = 0;
+    if (rc == MDB_SUCCESS && key.mv_size <= HF__SWEEP_PLACE) {
+        memcpy(place, key.mv_data, key.mv_size);
+        *size = (uint32_t)key.mv_size;
     }
     mdb_cursor_close(cursor);
     if (rc != MDB_SUCCESS && rc != MDB_NOTFOUND)
@@ -218,7 +224,7 @@ void hf__reclaim(hf__tx *tx)
         map->sweep_ms > tx->now_ms + 10 * SWEEP_ROUND_MS) {
         sweep done = {0};
 
-        sweep_step(tx, &done);
+        sweep_step(tx, map->sweep_key, &map->sweep_size, &done);
         if (done.expired > done.seen / SWEEP_MANY)
             map->sweep_ms = tx->now_ms;
         else
@@ -226,11 +232,27 @@ void hf__reclaim(hf__tx *tx)
                 tx->now_ms + (done.at_end ? SWEEP_ROUND_MS : SWEEP_PAUSE_MS);
     }
     if (map->orphans && tx->fatal == HF_OK)
-        reclaim_orphans(tx);
+        (void)reclaim_orphans(tx, ORPHAN_COUNT);
+}
+
+void hf__reclaim_some(hf__tx *tx, hf__reclaimed *so_far)
+{
+    for (unsigned i = 0;
+         i < STEP_SWEEPS && !so_far->at_end && tx->fatal == HF_OK; i++) {
+        sweep done = {0};
+
+        sweep_step(tx, so_far->place, &so_far->place_size, &done);
+        so_far->keys += done.expired;
+        so_far->at_end = done.at_end;
+    }
+    if (tx->fatal == HF_OK)
+        so_far->elements += reclaim_orphans(tx, STEP_ORPHANS);
+    so_far->done = so_far->at_end && tx->orphans_gone;
 }
 
 void hf__reclaim_hard(hf__tx *tx)
 {
+    hf__sidecar_map *map = tx->env->sidecar.map;
     bool wrapped = false;
 
     /* Records in memory must not be deleted behind their backs. */
@@ -240,13 +262,13 @@ void hf__reclaim_hard(hf__tx *tx)
     for (unsigned i = 0; i < SWEEP_HARD && tx->fatal == HF_OK; i++) {
         sweep done = {0};
 
-        sweep_step(tx, &done);
+        sweep_step(tx, map->sweep_key, &map->sweep_size, &done);
         if (done.at_end && wrapped)
             break;
         wrapped = wrapped || done.at_end;
     }
-    if (tx->env->sidecar.map->orphans && tx->fatal == HF_OK)
-        reclaim_orphans(tx);
+    if (map->orphans && tx->fatal == HF_OK)
+        (void)reclaim_orphans(tx, ORPHAN_COUNT);
 }
 
 static uint64_t used_pages(hf__tx *tx)

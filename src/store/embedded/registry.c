@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 
+#include "store/embedded/identity.h"
 #include "util/mutex.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -47,6 +48,15 @@ hf__env *hf__registry_find(dev_t device, ino_t inode)
             return env;
     }
     return NULL;
+}
+
+hf_status hf__registry_check_apart(const hf__found *found, hf_error *err)
+{
+    hf_status status = HF_OK;
+
+    for (hf__env *env = first; env != NULL && status == HF_OK; env = env->next)
+        status = hf__identity_check_apart(env, found, err);
+    return status;
 }
 
 void hf__registry_add(hf__env *env)

@@ -17,6 +17,8 @@ void hf__registry_unlock(void);
 
 /* With the lock held. */
 hf__env *hf__registry_find(dev_t device, ino_t inode);
+/* HF_CORRUPT: this process has files of `found` open with other ones. */
+hf_status hf__registry_check_apart(const hf__found *found, hf_error *err);
 void hf__registry_add(hf__env *env);
 void hf__registry_remove(hf__env *env);
 

@@ -5,9 +5,10 @@
  * There are two sets of globals. Our own scripts get plain tables, which are
  * fast and which no other script can reach. Users' scripts get empty tables in
  * front of the real ones: reading falls through, writing is refused, so that
- * no script can change what another one, or one of ours, relies on. Redis
- * reaches the same with tables that its Lua can mark read-only; a script sees
- * a difference only with pairs() on a library, which finds nothing here.
+ * no script can change what another one, or one of ours, relies on; next() and
+ * pairs() look behind them. Redis reaches the same with tables that its Lua
+ * can mark read-only; a script sees a difference only with table.foreach() on
+ * a library, which finds nothing here.
  *
  * Nothing here touches files, processes or bytecode: Lua 5.1 does not verify
  * bytecode, so that loading it would be a way out.
@@ -121,6 +122,36 @@ static int safe_rawset(lua_State *lua)
     return 1;
 }
 
+static int safe_next(lua_State *lua)
+{
+    luaL_checktype(lua, 1, LUA_TTABLE);
+    lua_settop(lua, 2);
+    push_protected(lua, 1);
+    if (lua_istable(lua, 3))
+        lua_replace(lua, 1);
+    else
+        lua_pop(lua, 1);
+    if (lua_next(lua, 1) != 0)
+        return 2;
+    lua_pushnil(lua);
+    return 1;
+}
+
+/* Walks a table that is not protected by Lua's own next(), which is faster. */
+static int safe_pairs(lua_State *lua)
+{
+    luaL_checktype(lua, 1, LUA_TTABLE);
+    lua_settop(lua, 1);
+    push_protected(lua, 1);
+    if (lua_isnil(lua, -1))
+        lua_pushvalue(lua, lua_upvalueindex(1));
+    else
+        lua_pushcfunction(lua, safe_next);
+    lua_pushvalue(lua, 1);
+    lua_pushnil(lua);
+    return 3;
+}
+
 /* As Lua's own, but a table of ours is read-only, as it is in Redis. */
 static int safe_setmetatable(lua_State *lua)
 {
@@ -185,7 +216,8 @@ static int safe_loadstring(lua_State *lua)
     return load_text(lua, text, size, luaL_optstring(lua, 2, text));
 }
 
-/* Pieces until nil or an empty one; together bound by the limit on memory. */
+/* Pieces until nil or an empty one; together bound by the limit on memory.
+ * What goes wrong with them is answered, not raised. */
 static int safe_load(lua_State *lua)
 {
     const char *name = luaL_optstring(lua, 2, "=(load)");
@@ -197,30 +229,45 @@ static int safe_load(lua_State *lua)
     lua_pushliteral(lua, "");
     for (;;) {
         lua_pushvalue(lua, 1);
-        lua_call(lua, 0, 1);
+        if (lua_pcall(lua, 0, 1, 0) != 0)
+            goto fail;
         if (lua_isnil(lua, -1) ||
             (lua_isstring(lua, -1) && lua_objlen(lua, -1) == 0))
             break;
-        if (!lua_isstring(lua, -1))
-            return luaL_error(lua, "reader function must return a string");
+        if (!lua_isstring(lua, -1)) {
+            lua_pushliteral(lua, "reader function must return a string");
+            goto fail;
+        }
         lua_concat(lua, 2);
     }
     lua_pop(lua, 1);
     text = lua_tolstring(lua, 3, &size);
     return load_text(lua, text, size, name);
+
+fail:
+    lua_pushnil(lua);
+    lua_insert(lua, -2);
+    return 2;
 }
 
-/* Scripts may ask and collect, not switch the collector off. */
+/* Scripts may ask and collect, not change how the collector works. */
 static int safe_collectgarbage(lua_State *lua)
 {
-    const char *what = luaL_optstring(lua, 1, "collect");
+    static const char *const names[] = {"collect",    "count",   "step",
+                                        "stop",       "restart", "setpause",
+                                        "setstepmul", NULL};
+    int what = luaL_checkoption(lua, 1, "collect", names);
 
-    if (strcmp(what, "count") == 0) {
+    if (what == 1) {
         lua_pushnumber(lua, (lua_Number)lua_gc(lua, LUA_GCCOUNT, 0) +
                                 lua_gc(lua, LUA_GCCOUNTB, 0) / 1024.0);
         return 1;
     }
-    if (strcmp(what, "collect") == 0)
+    if (what == 2) {
+        lua_pushboolean(lua, lua_gc(lua, LUA_GCSTEP, luaL_optint(lua, 2, 0)));
+        return 1;
+    }
+    if (what == 0)
         (void)lua_gc(lua, LUA_GCCOLLECT, 0);
     lua_pushinteger(lua, 0);
     return 1;
@@ -272,10 +319,12 @@ static int safe_randomseed(lua_State *lua)
     return 0;
 }
 
-static const luaL_Reg replacements[] = {{"rawget", safe_rawget},
+static const luaL_Reg replacements[] = {{"next", safe_next},
+                                        {"rawget", safe_rawget},
                                         {"rawset", safe_rawset},
                                         {"setmetatable", safe_setmetatable},
                                         {"pcall", safe_pcall},
+                                        {"tonumber", hf__sandbox_tonumber},
                                         {"loadstring", safe_loadstring},
                                         {"load", safe_load},
                                         {"collectgarbage", safe_collectgarbage},
@@ -333,14 +382,6 @@ static void open_libraries(lua_State *lua, hf__machine *machine)
     lua_getglobal(lua, LUA_MATHLIBNAME);
     replace(lua, math_replacements);
     lua_pop(lua, 1);
-    /* "x":rep() must not lead to a table that can be changed. */
-    lua_pushliteral(lua, "");
-    if (lua_getmetatable(lua, -1)) {
-        lua_pushboolean(lua, 0);
-        lua_setfield(lua, -2, "__metatable");
-        lua_pop(lua, 1);
-    }
-    lua_pop(lua, 1);
 }
 
 /* Copy base functions from Lua's globals into the table at the top. */
@@ -350,6 +391,9 @@ static void copy_base(lua_State *lua)
         lua_getglobal(lua, base_names[i]);
         lua_setfield(lua, -2, base_names[i]);
     }
+    lua_getfield(lua, -1, "next");
+    lua_pushcclosure(lua, safe_pairs, 1);
+    lua_setfield(lua, -2, "pairs");
     replace(lua, replacements);
 }
 
@@ -394,6 +438,22 @@ void hf__sandbox_push_own(lua_State *lua)
     lua_settop(lua, env);
 }
 
+/* The metatable of strings must not lead to a table that can be changed; the
+ * globals are at the top. */
+static void protect_strings(lua_State *lua)
+{
+    lua_pushliteral(lua, "");
+    if (lua_getmetatable(lua, -1)) {
+        lua_newtable(lua);
+        lua_getfield(lua, -4, LUA_STRLIBNAME);
+        lua_setfield(lua, -2, "__index");
+        protect(lua);
+        lua_setfield(lua, -2, "__metatable");
+        lua_pop(lua, 1);
+    }
+    lua_pop(lua, 1);
+}
+
 static void add_missing_library(lua_State *lua, const char *name)
 {
     lua_newtable(lua);
@@ -423,6 +483,7 @@ static void push_user_env(lua_State *lua)
         protect(lua);
         lua_setfield(lua, -2, library_names[i]);
     }
+    protect_strings(lua);
     for (size_t i = 0;
          i < sizeof(missing_libraries) / sizeof(missing_libraries[0]); i++)
         add_missing_library(lua, missing_libraries[i]);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sidecar.c - making, mapping and locking the sidecar; who is alive.
+ * sidecar.c - making and mapping the sidecar; who is alive.
  *
- * Owns the file's layout and its two kinds of locks. Creation is atomic: the
- * file is filled under another name and renamed, so what is found under its
- * name is whole; `state` then says whether the data beside it is whole too.
- * All of its blocks are allocated at once: a full file system shows here as
- * an error and not later as SIGBUS.
+ * Owns the file's layout; taking its writer lock is in writer_lock.c. Creation
+ * is atomic: the file is filled under another name and renamed, so what is
+ * found under its name is whole; `state` then says whether the data beside it
+ * is whole too. All of its blocks are allocated at once: a full file system
+ * shows here as an error and not later as SIGBUS.
  */
 #include "store/embedded/sidecar.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,17 +20,13 @@
 #include <unistd.h>
 
 #include "store/embedded/files.h"
+#include "store/embedded/sum.h"
 #include "util/error.h"
-#include "util/mutex.h"
 #include "util/rand.h"
 
 #define MAGIC "HFSIDE\r\n"
 #define VERSION 1u
 #define NEW_NAME HF__FILE_SIDECAR ".new"
-
-/* How often to try before sleeping in the kernel: about two microseconds, as
- * long as one short transaction. */
-#define SPIN_COUNT 60
 
 void hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE])
 {
@@ -66,6 +62,24 @@ static hf_status map_file(hf__sidecar *sidecar, hf_error *err)
     return HF_OK;
 }
 
+uint64_t hf__sidecar_head_sum(const hf__sidecar_map *map)
+{
+    uint64_t sum = hf__sum(0, map, offsetof(hf__sidecar_map, state));
+
+    return hf__sum(sum, map->boot_id, sizeof(map->boot_id));
+}
+
+void hf__sidecar_reset(hf__sidecar_map *map)
+{
+    map->sweep_ms = 0;
+    map->orphans = 1; /* not known: look once */
+    map->sweep_size = 0;
+    map->inbox_next = 0;
+    init_lock(&map->writer);
+    memset(map->buckets, 0, sizeof(map->buckets));
+    memset(map->inboxes, 0, sizeof(map->inboxes));
+}
+
 static hf_status fill_new(int dir_fd, uint32_t mode, uint32_t state,
                           hf__sidecar *sidecar, hf_error *err)
 {
@@ -84,15 +98,18 @@ static hf_status fill_new(int dir_fd, uint32_t mode, uint32_t state,
     map->map_size = (uint32_t)sizeof(*map);
     map->mode = mode;
     map->state = state;
-    map->orphans = 1; /* not known: look once */
     hf__sidecar_boot_id(map->boot_id);
-    init_lock(&map->writer);
+    map->head_sum = hf__sidecar_head_sum(map);
+    hf__sidecar_reset(map);
     /* Before it has its name: a power cut must not leave half of it. */
-    if (mode == HF__MODE_DURABLE &&
+    if (mode != HF__MODE_VOLATILE &&
         (msync(map, sizeof(*map), MS_SYNC) != 0 || fsync(sidecar->fd) != 0))
         return hf__files_fail(err, errno, "cannot sync the sidecar");
     if (renameat(dir_fd, NEW_NAME, dir_fd, HF__FILE_SIDECAR) != 0)
         return hf__fail_errno(err, HF_SYSTEM, errno, "cannot name the sidecar");
+    /* Before the data file has a name, which alone would not be understood. */
+    if (mode != HF__MODE_VOLATILE && fsync(dir_fd) != 0)
+        return hf__files_fail(err, errno, "cannot sync the directory");
     return HF_OK;
 }
 
@@ -142,9 +159,11 @@ static hf_status check_map(const hf__sidecar_map *map, hf_error *err)
     if (map->map_size != sizeof(*map))
         return hf__fail(err, HF_UNSUPPORTED,
                         "the store is used by programs of another word size");
-    if ((map->mode != HF__MODE_VOLATILE && map->mode != HF__MODE_DURABLE) ||
+    if (map->mode < HF__MODE_VOLATILE || map->mode > HF__MODE_FLUSH ||
         map->state < HF__SIDECAR_CREATING || map->state > HF__SIDECAR_READY ||
-        map->sweep_size > sizeof(map->sweep_key))
+        map->head_sum != hf__sidecar_head_sum(map) ||
+        (map->state == HF__SIDECAR_READY &&
+         (map->max_size < HF__SIZE_MIN || map->max_size > HF__SIZE_MAX)))
         return hf__fail(err, HF_CORRUPT, "the sidecar is damaged");
     return HF_OK;
 }
@@ -178,36 +197,6 @@ void hf__sidecar_close(hf__sidecar *sidecar)
         close(sidecar->fd);
     sidecar->map = NULL;
     sidecar->fd = -1;
-}
-
-static void pause_cpu(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-}
-
-bool hf__sidecar_lock(hf__sidecar_map *map, int64_t deadline_ms)
-{
-    int rc = pthread_mutex_trylock(&map->writer);
-
-    for (int i = 0; rc == EBUSY && i < SPIN_COUNT; i++) {
-        pause_cpu();
-        rc = pthread_mutex_trylock(&map->writer);
-    }
-    if (rc == EBUSY)
-        rc = hf__mutex_lock_until(&map->writer, deadline_ms);
-    if (rc == EOWNERDEAD)
-        rc = pthread_mutex_consistent(&map->writer);
-    return rc == 0;
-}
-
-void hf__sidecar_unlock(hf__sidecar_map *map)
-{
-    int rc = pthread_mutex_unlock(&map->writer);
-
-    assert(rc == 0);
-    (void)rc;
 }
 
 /* --------------------------------------------------------------- inboxes */

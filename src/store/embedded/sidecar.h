@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "holdfast.h"
+#include "store/embedded/seal.h"
 
 /* Fewer buckets would wake waiters of other topics more often. */
 #define HF__BUCKET_MAX 1024u
@@ -28,7 +29,19 @@ enum {
     HF__SIDECAR_READY = 3
 };
 
-enum { HF__MODE_VOLATILE = 1, HF__MODE_DURABLE = 2 };
+enum { HF__MODE_VOLATILE = 1, HF__MODE_DURABLE = 2, HF__MODE_FLUSH = 3 };
+
+/* What flush.c keeps here. */
+typedef struct hf__flush_map {
+    uint64_t checkpoint;    /* the snapshot that a power cut goes back to */
+    int64_t unsynced_ms;    /* of the first commit after it; 0: none */
+    uint64_t written_pages; /* by all commits, about */
+    uint64_t synced_pages;  /* of these by the checkpoint */
+    int64_t claimed_ms;     /* when the one that is being made was begun */
+    uint32_t word;          /* futex: there is something to sync */
+    uint32_t failed;        /* HF__FLUSH_FAILED: the disk did not write */
+} hf__flush_map;
+#define HF__FLUSH_FAILED 0x4c494146u
 
 /* An event counter. Words are touched with __atomic builtins only. */
 typedef struct hf__bucket {
@@ -50,8 +63,10 @@ typedef struct hf__sidecar_map {
     uint32_t mode;
     uint32_t state;
     char boot_id[HF__BOOT_ID_SIZE];
+    uint64_t head_sum; /* of what stands above, `state` excepted */
     uint64_t data_inode;
     uint64_t lock_inode;
+    uint64_t own_inode; /* another one: this is a copy */
     /* Guarded by `writer`. */
     uint64_t allocated_size; /* of the data file, blocks and all */
     uint64_t max_size;
@@ -61,9 +76,12 @@ typedef struct hf__sidecar_map {
     uint32_t inbox_next; /* where to look for a free inbox */
     uint32_t reserved;
     unsigned char sweep_key[512];
+    int64_t hurry_ms; /* until when others give way to a sleeper; atomic */
     pthread_mutex_t writer;
     hf__bucket buckets[HF__BUCKET_MAX];
     hf__inbox inboxes[HF__INBOX_MAX];
+    hf__seal seal;       /* of the data file when it was closed last */
+    hf__flush_map flush; /* guarded by `writer`, `word` and `failed` excepted */
 } hf__sidecar_map;
 
 typedef struct hf__sidecar {
@@ -90,6 +108,16 @@ hf_status hf__sidecar_create(int dir_fd, uint32_t mode, uint32_t state,
 hf_status hf__sidecar_open(int dir_fd, hf__sidecar *sidecar, hf_error *err);
 
 void hf__sidecar_close(hf__sidecar *sidecar);
+
+/* What head_sum must be: a boot's id that changed by itself would throw a
+ * volatile store away. */
+uint64_t hf__sidecar_head_sum(const hf__sidecar_map *map);
+
+/*
+ * Make all that is shared anew: the lock, the counters, the inboxes. Nobody
+ * has the store open, so what stands there is of no use, and may be damaged.
+ */
+void hf__sidecar_reset(hf__sidecar_map *map);
 
 /*
  * Take the writer lock, by deadline_ms at the latest; false: another has it.

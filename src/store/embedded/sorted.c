@@ -4,7 +4,9 @@
  *
  * A small set is one string of entries in their order: f64 score, u32 size,
  * member. What outgrows HF__INLINE_MAX becomes two records a member, one to
- * find its score and one to find its place, and stays so.
+ * find its score and one to find its place, and stays so. The latter are in
+ * order up to HF__ORDER_KEPT bytes of the members: a walk gathers those that
+ * are alike so far, and sorts them, before it gives out the first.
  */
 #include "store/embedded/sorted.h"
 
@@ -206,13 +208,22 @@ static void list_entries(hf__sorted_walk *walk, size_t size, double from)
     }
 }
 
-void hf__sorted_walk_begin(hf__sorted_walk *walk, hf__tx *tx,
-                           hf__record *record, double from, bool backward)
+static void begin_walk(hf__sorted_walk *walk, hf__tx *tx,
+                       const hf__record *record, bool backward)
 {
     walk->small = record->form == HF__FORM_INLINE;
     walk->backward = backward;
     walk->count = 0;
     walk->next = 0;
+    hf__members_init(&walk->run, tx);
+    walk->run_next = 0;
+    walk->has_ahead = false;
+}
+
+void hf__sorted_walk_begin(hf__sorted_walk *walk, hf__tx *tx,
+                           hf__record *record, double from, bool backward)
+{
+    begin_walk(walk, tx, record, backward);
     if (!walk->small) {
         (void)hf__walk_begin_at(&walk->walk, tx, record->keyid, from, backward);
         return;
@@ -230,20 +241,16 @@ void hf__sorted_walk_begin_at(hf__sorted_walk *walk, hf__tx *tx,
         hf__sorted_walk_begin(walk, tx, record, score, backward);
         return;
     }
-    walk->small = false;
-    walk->backward = backward;
+    begin_walk(walk, tx, record, backward);
     (void)hf__walk_begin_member(&walk->walk, tx, record->keyid, score, member,
                                 backward);
 }
 
-bool hf__sorted_walk_next(hf__sorted_walk *walk, hf_bytes *member,
-                          double *score)
+static bool next_small(hf__sorted_walk *walk, hf_bytes *member, double *score)
 {
     uint32_t size;
     const unsigned char *at;
 
-    if (!walk->small)
-        return hf__walk_next(&walk->walk, member, NULL, score);
     if (walk->next == walk->count)
         return false;
     at = walk->content;
@@ -254,6 +261,71 @@ bool hf__sorted_walk_next(hf__sorted_walk *walk, hf_bytes *member,
     memcpy(&size, at + 8, 4);
     *member = hf_view(at + ENTRY_HEAD, size);
     return true;
+}
+
+static bool is_alike(const hf__sorted_walk *walk, hf_bytes member, double score)
+{
+    return walk->ahead.size >= HF__ORDER_KEPT &&
+           memcmp(walk->ahead.data, member.data, HF__ORDER_KEPT) == 0 &&
+           walk->ahead_score <= score && walk->ahead_score >= score;
+}
+
+static bool next_of_run(hf__sorted_walk *walk, hf_bytes *member, double *score)
+{
+    const hf__members *run = &walk->run;
+    size_t at;
+
+    if (walk->run_next == run->count)
+        return false;
+    at = walk->backward ? run->count - 1 - walk->run_next : walk->run_next;
+    walk->run_next++;
+    *member = run->items[at].name;
+    *score = run->items[at].score;
+    return true;
+}
+
+/* Read what is alike with this one, up to the first that is not. Mostly there
+ * is nothing. */
+static bool gather_run(hf__sorted_walk *walk, hf_bytes *member, double *score)
+{
+    walk->run.count = 0;
+    walk->run_next = 0;
+    while ((walk->has_ahead = hf__walk_next(&walk->walk, &walk->ahead, NULL,
+                                            &walk->ahead_score)) &&
+           is_alike(walk, *member, *score)) {
+        if (walk->run.count == 0 &&
+            !hf__members_refer(&walk->run, *member, *score))
+            return false;
+        if (!hf__members_refer(&walk->run, walk->ahead, walk->ahead_score))
+            return false;
+    }
+    if (walk->run.count == 0)
+        return true;
+    hf__members_sort_names(&walk->run);
+    return next_of_run(walk, member, score);
+}
+
+static bool next_large(hf__sorted_walk *walk, hf_bytes *member, double *score)
+{
+    if (next_of_run(walk, member, score))
+        return true;
+    if (walk->has_ahead) {
+        *member = walk->ahead;
+        *score = walk->ahead_score;
+        walk->has_ahead = false;
+    } else if (!hf__walk_next(&walk->walk, member, NULL, score)) {
+        return false;
+    }
+    if (member->size < HF__ORDER_KEPT)
+        return true;
+    return gather_run(walk, member, score);
+}
+
+bool hf__sorted_walk_next(hf__sorted_walk *walk, hf_bytes *member,
+                          double *score)
+{
+    return walk->small ? next_small(walk, member, score)
+                       : next_large(walk, member, score);
 }
 
 void hf__sorted_walk_end(hf__sorted_walk *walk)

@@ -6,7 +6,7 @@
 #ifndef HF__EMBEDDED_SORTED_H
 #define HF__EMBEDDED_SORTED_H
 
-#include "store/embedded/tx.h"
+#include "store/embedded/members.h"
 
 /* The set; NULL in *record: none. false: another type, said, or fatal. */
 bool hf__sorted_open(hf__tx *tx, hf_bytes key, hf__record **record);
@@ -27,6 +27,14 @@ void hf__sorted_remove(hf__tx *tx, hf__record *record, hf_bytes member,
 /* Walks it, from one end or from a score. Write nothing meanwhile. */
 typedef struct hf__sorted_walk {
     hf__walk walk; /* of a large set */
+    /* Members of one score, all of them, that begin alike and are too long for
+     * their records to be in order. */
+    hf__members run;
+    size_t run_next;
+    /* Read beyond such a run, to be given out behind it. */
+    bool has_ahead;
+    hf_bytes ahead;
+    double ahead_score;
     const unsigned char *content;
     bool small;
     bool backward;

@@ -11,7 +11,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "store/embedded/flush.h"
 #include "store/embedded/machine.h"
+#include "store/embedded/recall.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -34,6 +36,13 @@ hf__tx *hf__tx_new(hf__env *env, bool writable)
     tx->writable = writable;
     tx->error.struct_size = sizeof(tx->error);
     hf__arena_init(&tx->arena);
+    if (!writable)
+        return tx;
+    tx->recall = hf__recall_new();
+    if (tx->recall == NULL) {
+        hf__free(tx);
+        return NULL;
+    }
     return tx;
 }
 
@@ -49,6 +58,7 @@ void hf__tx_free(hf__tx *tx)
     hf__free(tx->events);
     hf__free(tx->scratch);
     hf__arena_free(&tx->arena);
+    hf__recall_free(tx->recall);
     hf__free(tx);
 }
 
@@ -65,43 +75,66 @@ void hf__tx_free_all(hf__env *env)
     }
 }
 
+static void set_time(hf__tx *tx, int64_t boot_ms)
+{
+    tx->unix_us = 0;
+    tx->ahead_known = false;
+    tx->now_ms = boot_ms;
+    if (tx->env->mode != HF__MODE_VOLATILE) {
+        tx->unix_us = hf__clock_unix_us();
+        tx->now_ms = tx->unix_us / 1000;
+    }
+}
+
 void hf__tx_start(hf__tx *tx, int64_t boot_ms)
 {
     tx->changed = false;
     tx->fatal = HF_OK;
-    tx->unix_us = 0;
-    tx->ahead_known = false;
-    tx->now_ms = boot_ms;
-    if (tx->env->mode == HF__MODE_DURABLE) {
-        tx->unix_us = hf__clock_unix_us();
-        tx->now_ms = tx->unix_us / 1000;
-    }
+    set_time(tx, boot_ms);
     tx->keyid_next = 0;
     tx->wanted_size = 0;
     tx->orphans_gone = false;
     tx->event_count = 0;
+    if (tx->writable)
+        hf__recall_begin(tx->recall, mdb_txn_id(tx->txn));
 }
 
 /* ---------------------------------------------------------------- records */
 
-void hf__tx_forget(hf__tx *tx)
+static void free_memory(hf__record *record)
 {
-    for (uint32_t i = 0; i < tx->record_count; i++) {
-        hf__record *record = tx->records[i];
-
-        if (record->memory_size > KEEP_SIZE) {
-            hf__free(record->memory);
-            record->memory = NULL;
-            record->memory_size = 0;
-        }
-        if (record->long_key != NULL) {
-            hf__free(record->long_key);
-            record->long_key = NULL;
-        }
+    if (record->memory_size > KEEP_SIZE) {
+        hf__free(record->memory);
+        record->memory = NULL;
+        record->memory_size = 0;
     }
+    if (record->long_key != NULL) {
+        hf__free(record->long_key);
+        record->long_key = NULL;
+    }
+}
+
+static void drop_records(hf__tx *tx)
+{
+    for (uint32_t i = 0; i < tx->record_count; i++)
+        free_memory(tx->records[i]);
     tx->record_count = 0;
     tx->dirty_size = 0;
     tx->stamp++;
+}
+
+/* They were written out: keep what may be wanted again. */
+static void put_away(hf__tx *tx)
+{
+    for (uint32_t i = 0; i < tx->record_count; i++)
+        hf__recall_put(tx->recall, tx->records[i]);
+    drop_records(tx);
+}
+
+void hf__tx_forget(hf__tx *tx)
+{
+    hf__recall_clear(tx->recall);
+    drop_records(tx);
 }
 
 unsigned char *hf__tx_scratch(hf__tx *tx, size_t size)
@@ -144,8 +177,17 @@ void hf__tx_trim(hf__tx *tx)
     if (tx->record_count < HF__RECORD_MAX - HF__RECORD_HEADROOM &&
         tx->dirty_size < HF__DIRTY_MAX)
         return;
-    if (!tx->writable || hf__tx_flush(tx))
-        hf__tx_forget(tx);
+    if (!tx->writable)
+        drop_records(tx);
+    else if (hf__tx_flush(tx))
+        put_away(tx);
+}
+
+void hf__tx_next(hf__tx *tx, int64_t boot_ms)
+{
+    put_away(tx);
+    drop_scratch(tx);
+    set_time(tx, boot_ms);
 }
 
 hf_status hf__tx_finish(hf__tx *tx)
@@ -154,7 +196,7 @@ hf_status hf__tx_finish(hf__tx *tx)
 
     if (!tx->writable) {
         hf__env_end_read(tx->env, tx->txn);
-        hf__tx_forget(tx);
+        drop_records(tx);
         drop_scratch(tx);
         return tx->fatal;
     }
@@ -162,18 +204,25 @@ hf_status hf__tx_finish(hf__tx *tx)
         hf__reclaim(tx);
     if (tx->fatal == HF_OK && tx->changed) {
         rc = mdb_txn_commit(tx->txn);
-        if (rc != MDB_SUCCESS)
+        if (rc != MDB_SUCCESS) {
             hf__tx_fail(tx, rc);
-        else if (tx->orphans_gone)
-            tx->env->sidecar.map->orphans = 0;
+        } else {
+            hf__flush_wrote(tx);
+            hf__recall_committed(tx->recall);
+            if (tx->orphans_gone)
+                tx->env->sidecar.map->orphans = 0;
+        }
     } else {
         mdb_txn_abort(tx->txn);
     }
     tx->txn = NULL;
-    hf__tx_forget(tx);
-    drop_scratch(tx);
-    if (tx->fatal != HF_OK)
+    if (tx->fatal == HF_OK) {
+        put_away(tx);
+    } else {
+        hf__tx_forget(tx);
         tx->event_count = 0;
+    }
+    drop_scratch(tx);
     return tx->fatal;
 }
 
@@ -237,7 +286,7 @@ static int64_t unix_ahead_ms(hf__tx *tx)
 {
     int64_t before_us, ahead_us;
 
-    if (tx->env->mode == HF__MODE_DURABLE)
+    if (tx->env->mode != HF__MODE_VOLATILE)
         return 0;
     for (int i = 0; !tx->ahead_known && i < AHEAD_TRIES; i++) {
         before_us = hf__clock_boot_us();

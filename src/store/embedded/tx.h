@@ -11,8 +11,9 @@
  *                           or, for a large hash or (sorted) set, nothing
  *   e keyid field           an element of such a key: value, or score
  *   z keyid score member    the order of such a sorted set; members of one
- *                           score by their first 454 bytes only; or a member
- *                           of a large set, its hash being the score
+ *                           score by their first HF__ORDER_KEPT bytes only, so
+ *                           that those alike must be sorted when read; or a
+ *                           member of a large set, its hash being the score
  *   l keyid index           an element of a large list
  *   o keyid                 elements to be removed: their key is gone
  *
@@ -52,8 +53,16 @@ enum { HF__FORM_INLINE = 0, HF__FORM_ELEMENTS = 1 };
  * that a key record never needs an overflow page. */
 #define HF__INLINE_MAX 1000u
 
+/* A keyid is the number of a transaction, then these bits: ids made by one
+ * transaction, each of which moved at least HF__INLINE_MAX bytes. */
+#define HF__KEYID_BITS 16
+
 /* LMDB's limit on a key, as built. */
 #define HF__LMDB_KEY_MAX 511u
+
+/* By so many bytes of its member, kind, id, score and the digits of a folded
+ * name taken away, the record of an order finds its place. */
+#define HF__ORDER_KEPT (HF__LMDB_KEY_MAX - 17u - 40u)
 
 typedef struct hf__record {
     struct hf__record *next; /* in its chain */
@@ -92,6 +101,7 @@ typedef struct hf__event {
 #define HF__CHAIN_COUNT 256u
 
 struct hf__command;
+typedef struct hf__recall hf__recall; /* recall.h */
 
 typedef struct hf__tx {
     hf__env *env;
@@ -113,6 +123,7 @@ typedef struct hf__tx {
     hf__out *out;
     const struct hf__command *command; /* the one that runs */
 
+    hf__recall *recall; /* NULL: a reader's */
     hf__record *records[HF__RECORD_MAX];
     uint32_t record_count;
     size_t dirty_size;
@@ -142,6 +153,9 @@ void hf__tx_free_all(hf__env *env);
 
 /* Begin anew; the LMDB transaction `tx->txn` is open. `boot_ms` is now. */
 void hf__tx_start(hf__tx *tx, int64_t boot_ms);
+/* Between two requests that share the transaction, after hf__tx_flush(): the
+ * next has a time of its own, and finds what the one before it wrote. */
+void hf__tx_next(hf__tx *tx, int64_t boot_ms);
 /*
  * Write everything out and commit, or undo if `fatal` is set or nothing
  * changed. The LMDB transaction is over afterwards. Returns `fatal`.
@@ -149,7 +163,7 @@ void hf__tx_start(hf__tx *tx, int64_t boot_ms);
 hf_status hf__tx_finish(hf__tx *tx);
 /* Write the records out without committing; false: fatal. */
 bool hf__tx_flush(hf__tx *tx);
-/* Forget all records in memory, after they were written or dropped. */
+/* Forget all records in memory: LMDB's may be others from here on. */
 void hf__tx_forget(hf__tx *tx);
 /*
  * Write out and forget if there are many. Between commands, and between the
@@ -239,7 +253,7 @@ bool hf__walk_begin(hf__walk *walk, hf__tx *tx, unsigned char kind,
 bool hf__walk_begin_at(hf__walk *walk, hf__tx *tx, uint64_t keyid, double score,
                        bool backward);
 /* Order only: start at this member of this score, or where it would stand;
- * earlier for a long one. */
+ * for one longer than HF__ORDER_KEPT, before all that begin like it. */
 bool hf__walk_begin_member(hf__walk *walk, hf__tx *tx, uint64_t keyid,
                            double score, hf_bytes member, bool backward);
 /* Start at a record by its name in LMDB, or where it would stand. */
@@ -256,6 +270,18 @@ void hf__walk_end(hf__walk *walk);
 void hf__orphan_put(hf__tx *tx, uint64_t keyid);
 /* Remove some orphans and some expired keys; part of every commit. */
 void hf__reclaim(hf__tx *tx);
+/* Remove expired keys and orphans on purpose, some of them each time, until
+ * `done`. Begin with zeros. Nothing else is in the transaction. */
+#define HF__SWEEP_PLACE 512u
+typedef struct hf__reclaimed {
+    uint64_t keys;
+    uint64_t elements;
+    bool done;
+    bool at_end; /* of the keys */
+    uint32_t place_size;
+    unsigned char place[HF__SWEEP_PLACE];
+} hf__reclaimed;
+void hf__reclaim_some(hf__tx *tx, hf__reclaimed *so_far);
 /* Remove expired keys more eagerly, because the store is full. */
 void hf__reclaim_hard(hf__tx *tx);
 /* Is the store so full that a command that needs room must be refused? */

@@ -8,19 +8,38 @@
 #include "holdfast.h"
 #include "store/store.h"
 
-typedef struct hf__redis_address {
+/* A host name has at most 253 bytes (RFC 1035); a bracketed IPv6 address with
+ * a zone is shorter, and so is the path of a unix socket. */
+#define HF__HOST_SIZE 256
+#define HF__WHERE_SIZE (HF__HOST_SIZE + 16)
+
+/* Where one server is. */
+typedef struct hf__redis_where {
     char *host; /* NULL: a unix socket */
     char *path; /* of the unix socket; NULL: TCP */
     int port;
+    char *text; /* "host:port" or the path, for people */
+} hf__redis_where;
+
+/* How to log in; the same for all servers of a store. Read without a lock by
+ * all connections. */
+typedef struct hf__redis_account {
     int64_t db;
-    char *username; /* NULL: the default user */
-    char *password; /* NULL: no login */
-    char *text;     /* "host:port" or the path, for people */
+    char *username;      /* NULL: the default user */
+    char *password;      /* NULL: no login */
+    bool master_only;    /* a server that is none (ROLE) is as good as absent */
+    struct hf__tls *tls; /* NULL: plain */
+} hf__redis_account;
+
+typedef struct hf__redis_address {
+    hf__redis_where where;
+    hf__redis_account account;
 } hf__redis_address;
 
 /*
  * Take the address of one server out of a URL:
  *     redis://host[:port][/db]        also valkey:
+ *     rediss://host[:port][/db]       also valkeys:, with parameters of tls.h
  *     redis+unix:///path[?db=N]       also valkey+unix:
  * HF_INVALID names the part that is wrong. End it with
  * hf__redis_address_done() on HF_OK.
@@ -30,5 +49,16 @@ hf_status hf__redis_address_init(hf__redis_address *address,
 
 /* Passwords are wiped. */
 void hf__redis_address_done(hf__redis_address *address);
+
+/* The parts, for topologies of several servers. A `where` of a host: port 1 to
+ * 65535, host not longer than HF__HOST_SIZE allows, without brackets. The
+ * account takes `tls` from the URL's scheme and parameters, but leaves it to
+ * the caller to refuse unknown parameters; `db` stays 0. */
+hf_status hf__redis_where_init(hf__redis_where *where, const char *host,
+                               int port, hf_error *err);
+void hf__redis_where_done(hf__redis_where *where);
+hf_status hf__redis_account_init(hf__redis_account *account,
+                                 const hf__store_config *config, hf_error *err);
+void hf__redis_account_done(hf__redis_account *account);
 
 #endif

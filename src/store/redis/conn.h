@@ -7,12 +7,19 @@
 #define HF__STORE_REDIS_CONN_H
 
 #include "holdfast.h"
+#include "store/redis/channel.h"
 #include "store/redis/node.h"
 #include "store/redis/resp.h"
+#include "store/redis/retry.h"
 
 typedef struct hf__conn {
-    const hf__redis_node *node;
-    int fd; /* -1: not connected */
+    hf__redis_node *node;
+    hf__channel channel;
+    uint32_t epoch; /* the node's when it was made */
+    bool is_local;  /* a unix socket */
+    char peer[HF__WHERE_SIZE];
+    int64_t given_up_ms; /* when silence until then ends the exchange */
+    int64_t patience_ms; /* how much of it from each byte on */
     hf__buf in;
     hf__buf out;
     hf__resp resp;
@@ -28,7 +35,7 @@ typedef enum hf__conn_result {
     HF__CONN_NO_MEMORY, /* the answer does not fit, or (unsent) the request */
 } hf__conn_result;
 
-void hf__conn_init(hf__conn *conn, const hf__redis_node *node);
+void hf__conn_init(hf__conn *conn, hf__redis_node *node);
 
 /* Close the connection if it is open, and free. */
 void hf__conn_done(hf__conn *conn);
@@ -38,12 +45,31 @@ hf_status hf__conn_open(hf__conn *conn, int64_t until_ms, hf_error *err);
 
 void hf__conn_close(hf__conn *conn);
 
+/* In a forked child: give up the connection, and free unless a thread that the
+ * child does not have was in the middle of it (`busy`). */
+void hf__conn_abandon(hf__conn *conn, bool busy);
+
+static inline bool hf__conn_is_open(const hf__conn *conn)
+{
+    return conn->channel.fd >= 0;
+}
+
+/*
+ * May an open connection no longer be used? A server that has closed a TCP
+ * connection meanwhile would take the request and answer with a reset, which
+ * leaves its outcome unknown; looking first costs one short call. A unix
+ * socket refuses the write itself.
+ */
+bool hf__conn_is_stale(hf__conn *conn);
+
 /*
  * Send a request and read its reply into request->arena and request->reply,
- * until request->deadline_ms at the latest. Counts request->sends. `err` says
- * why it was not OK.
+ * until request->deadline_ms at the latest. Counts request->sends and takes
+ * attempts->asking away. `err` says why it was not OK. One that may be sent
+ * again is LOST when the server is silent for 2 s, or half of its time: the
+ * answer may be what is lost.
  */
 hf__conn_result hf__conn_exchange(hf__conn *conn, hf__request *request,
-                                  bool whole, hf_error *err);
+                                  hf__attempts *attempts, hf_error *err);
 
 #endif

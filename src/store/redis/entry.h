@@ -3,6 +3,7 @@
 #ifndef HF__STORE_REDIS_ENTRY_H
 #define HF__STORE_REDIS_ENTRY_H
 
+#include "store/redis/retry.h"
 #include "store/store.h"
 #include "util/heap.h"
 
@@ -12,21 +13,22 @@ typedef enum hf__entry_place {
     HF__ENTRY_WRITTEN, /* in flight: formatted, at least */
 } hf__entry_place;
 
+struct hf__mux;
+
 typedef struct hf__entry hf__entry;
 struct hf__entry {
     hf__request *request; /* NULL: given up, but its reply is still to come */
+    struct hf__mux *mux;  /* where it is; the loop thread's */
     uint32_t *parked;     /* set to 1 when complete; NULL: call on_done */
-    unsigned group;       /* of the parked */
+    unsigned group;       /* of the parked, in the fleet's parking */
     hf__entry_place place;
     hf__entry *next;
     hf__entry *previous;
-    hf__heap_node due;   /* the deadline */
-    hf__heap_node again; /* when it may be tried again */
-    uint64_t begins_at;  /* its first byte's place in the link's stream */
-    unsigned losses;
-    unsigned waits;
-    bool whole;    /* send the script's text */
-    bool doubtful; /* sent before, without an answer */
+    hf__heap_node due;     /* the deadline */
+    hf__heap_node again;   /* when it may be tried again */
+    uint64_t begins_at;    /* its first byte's place in the link's stream */
+    int64_t not_before_ms; /* when it is accepted; 0: at once */
+    hf__attempts attempts;
 };
 
 /* A list in order; all operations are O(1). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flight.c - entries of the shared connection on the loop thread: writing,
- * matching replies, deadlines, loss.
+ * matching replies, deadlines.
  *
  * An entry comes in at the end of its lane and then
  *
@@ -12,8 +12,8 @@
  * 2. Replies answer the list's first entry. An entry whose deadline passed
  *    stays in the list without its request, so that matching never shifts.
  * 3. When the connection breaks, what retry.c allows goes back to the front of
- *    its lane in the old order; the rest completes.
- * 4. If a server is silent for SILENCE_MS and all that is in flight may be sent
+ *    its lane in the old order; the rest completes (salvage.c).
+ * 4. If a server is silent for 2 s and all that is in flight may be sent
  *    again, it is tried on a new connection. What may not be is left to its
  *    own deadline: a script of minutes is silence, too.
  *
@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "store/redis/retry.h"
+#include "store/redis/salvage.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/futex.h"
@@ -39,8 +40,6 @@
 
 /* What is formatted before it is sent. */
 #define BATCH_SIZE 65536
-
-#define SILENCE_MS 2000
 
 #define OF_LINK(pointer) ((hf__mux *)(void *)(pointer))
 /* clang-format off */
@@ -58,36 +57,20 @@ static void finish(hf__mux *mux, hf__entry *entry)
     hf__heap_remove(&mux->due, &entry->due);
     hf__heap_remove(&mux->again, &entry->again);
     entry->request = NULL;
+    request->driver = NULL;
     atomic_fetch_sub_explicit(&mux->depth, 1, memory_order_relaxed);
     if (entry->parked == NULL) {
         request->on_done(request);
         return;
     }
-    mux->touched |= 1u << entry->group;
-    __atomic_store_n(entry->parked, 1, __ATOMIC_RELEASE);
+    hf__parking_finish(&mux->fleet->parking, entry->group, entry->parked);
 }
 
-static void fail(hf__mux *mux, hf__entry *entry, const hf_error *err)
+void hf__flight_fail(hf__mux *mux, hf__entry *entry, const hf_error *err)
 {
     hf__arena_free(&entry->request->arena);
-    hf__retry_fail(entry->request, entry->doubtful, err);
+    hf__retry_fail(entry->request, entry->attempts.doubtful, err);
     finish(mux, entry);
-}
-
-void hf__flight_wake(hf__mux *mux)
-{
-    hf__mux_group *group;
-    unsigned at;
-
-    for (at = 0; mux->touched != 0; at++) {
-        if ((mux->touched & (1u << at)) == 0)
-            continue;
-        mux->touched &= ~(1u << at);
-        group = &mux->groups[at];
-        __atomic_add_fetch(&group->turn, 1, __ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&group->sleepers, __ATOMIC_SEQ_CST) > 0)
-            hf__futex_wake_all(&group->turn, false);
-    }
 }
 
 /* ---------------------------------------------------------------- writing */
@@ -112,26 +95,52 @@ static bool is_known(hf__mux *mux, const hf__script *script)
     return false;
 }
 
-static void format_entry(hf__mux *mux, hf__entry *entry)
+/* What is appended to link->out next is this entry's. */
+static void join_flight(hf__mux *mux, hf__entry *entry)
 {
-    hf__request *request = entry->request;
-    bool whole = entry->whole;
-    hf_error err = HF_ERROR_INIT;
-
-    if (request->script != NULL && !is_known(mux, request->script))
-        whole = true;
-    entry->begins_at = mux->link.sent + hf__buf_size(&mux->link.out);
-    if (!hf__resp_put_request(&mux->link.out, request, whole)) {
-        hf__fail(&err, HF_NO_MEMORY, "out of memory");
-        fail(mux, entry, &err);
-        hf__free(entry);
-        return;
-    }
-    request->sends++;
     entry->place = HF__ENTRY_WRITTEN;
+    entry->begins_at = mux->link.sent + hf__buf_size(&mux->link.out);
     if (mux->in_flight.count == 0)
         mux->waiting_since_ms = hf__clock_boot_ms();
     hf__entry_append(&mux->in_flight, entry);
+}
+
+/* ASKING is for the next command only. Its answer is nobody's: what the
+ * command behind it is told says all. */
+static bool put_asking(hf__mux *mux)
+{
+    static const char *const words[] = {"ASKING"};
+    hf__entry *entry = hf__calloc(1, sizeof(*entry));
+
+    if (entry == NULL)
+        return false;
+    join_flight(mux, entry);
+    if (hf__resp_put_words(&mux->link.out, words, 1))
+        return true;
+    hf__entry_unlink(&mux->in_flight, entry);
+    hf__free(entry);
+    return false;
+}
+
+static void format_entry(hf__mux *mux, hf__entry *entry)
+{
+    hf__request *request = entry->request;
+    bool whole = entry->attempts.whole;
+    bool fits = !entry->attempts.asking || put_asking(mux);
+    hf_error err = HF_ERROR_INIT;
+
+    entry->attempts.asking = false;
+    if (request->script != NULL && !is_known(mux, request->script))
+        whole = true;
+    join_flight(mux, entry);
+    if (fits && hf__resp_put_request(&mux->link.out, request, whole)) {
+        request->sends++;
+        return;
+    }
+    hf__entry_unlink(&mux->in_flight, entry);
+    hf__fail(&err, HF_NO_MEMORY, "out of memory");
+    hf__flight_fail(mux, entry, &err);
+    hf__free(entry);
 }
 
 static hf__entry *take_next(hf__mux *mux)
@@ -143,14 +152,19 @@ static hf__entry *take_next(hf__mux *mux)
     return entry;
 }
 
+static bool may_write(const hf__mux *mux)
+{
+    return mux->link.state == HF__LINK_UP && !mux->leaving &&
+           !atomic_load_explicit(&mux->retired, memory_order_acquire);
+}
+
 /* Write what the socket takes. */
 static void pump(hf__mux *mux)
 {
     hf__link *link = &mux->link;
     hf__entry *entry;
 
-    while (link->state == HF__LINK_UP && !mux->leaving &&
-           hf__buf_size(&link->out) == 0) {
+    while (may_write(mux) && hf__buf_size(&link->out) == 0) {
         while (hf__buf_size(&link->out) < BATCH_SIZE &&
                (entry = take_next(mux)) != NULL)
             format_entry(mux, entry);
@@ -162,6 +176,7 @@ static void pump(hf__mux *mux)
 
 static void on_up(hf__link *link)
 {
+    atomic_fetch_add(&OF_LINK(link)->generation, 1);
     pump(OF_LINK(link));
 }
 
@@ -170,38 +185,57 @@ static void on_drained(hf__link *link)
     hf__mux *mux = OF_LINK(link);
 
     pump(mux);
-    hf__flight_wake(mux);
+    hf__flight_settle(mux);
 }
 
 /* ---------------------------------------------------------------- reading */
 
-static void put_back(hf__mux *mux, hf__entry *entry)
+void hf__flight_put_back(hf__mux *mux, hf__entry *entry)
 {
     entry->place = HF__ENTRY_QUEUED;
     hf__entry_prepend(lane_of(mux, entry), entry);
 }
 
+bool hf__flight_hand_on(hf__mux *mux, hf__entry *entry, const hf__redirect *why)
+{
+    hf__route route;
+
+    if (!hf__route_ask(mux->link.node, entry->request, &entry->attempts, why,
+                       &route))
+        return false;
+    hf__mux_move(mux, entry, &route);
+    return true;
+}
+
 /* The request of an entry that is in no list has its reply. */
 static void answered(hf__mux *mux, hf__entry *entry)
 {
+    hf__redirect redirect;
+    hf__verdict verdict;
+
     if (entry->request == NULL) {
         hf__free(entry);
         return;
     }
-    switch (hf__retry_judge(entry->request, entry->doubtful)) {
+    verdict =
+        hf__retry_judge(entry->request, entry->attempts.doubtful, &redirect);
+    if (verdict == HF__VERDICT_DROP)
+        mux->leaving = true;
+    if (hf__flight_hand_on(mux, entry, &redirect))
+        return;
+    switch (verdict) {
     case HF__VERDICT_LOAD:
         memset(mux->scripts, 0, sizeof(mux->scripts));
-        entry->whole = true;
-        put_back(mux, entry);
+        entry->attempts.whole = true;
+        hf__flight_put_back(mux, entry);
         return;
     case HF__VERDICT_BACK_OFF:
         entry->place = HF__ENTRY_LATER;
         hf__heap_put(&mux->again, &entry->again,
-                     hf__clock_boot_ms() + hf__retry_delay_ms(entry->waits++));
+                     hf__clock_boot_ms() +
+                         hf__retry_delay_ms(entry->attempts.waits++));
         return;
     case HF__VERDICT_DROP:
-        mux->leaving = true;
-        break;
     case HF__VERDICT_ANSWER:
         break;
     }
@@ -235,10 +269,10 @@ static bool read_reply(hf__mux *mux)
         hf__fail(&link->error, HF_NO_MEMORY, "out of memory");
     else
         hf__fail(&link->error, HF_CORRUPT, "%s sent what is not an answer",
-                 link->node->address.text);
+                 link->peer);
     if (request != NULL) {
         hf__entry_unlink(&mux->in_flight, head);
-        fail(mux, head, &link->error);
+        hf__flight_fail(mux, head, &link->error);
         hf__free(head);
     }
     mux->broken = true;
@@ -253,80 +287,11 @@ static void on_input(hf__link *link)
         continue;
     if (mux->leaving && mux->in_flight.count == 0)
         hf__fail(&link->error, HF_UNAVAILABLE, "%s is no longer of use",
-                 link->node->address.text);
+                 link->peer);
     if (mux->broken || (mux->leaving && mux->in_flight.count == 0))
         hf__link_drop(link);
     pump(mux);
-    hf__flight_wake(mux);
-}
-
-/* ------------------------------------------------------------------- loss */
-
-/* The connection broke with this entry in flight. true: it may be sent
- * again. */
-static bool survives(hf__mux *mux, hf__entry *entry)
-{
-    hf__request *request = entry->request;
-    hf_error err;
-
-    if (request == NULL) {
-        hf__free(entry);
-        return false;
-    }
-    hf__arena_free(&request->arena);
-    if (entry->begins_at >= mux->link.sent) {
-        request->sends--;
-        return true;
-    }
-    entry->doubtful = true;
-    if (hf__retry_is_safe(request) && ++entry->losses < HF__RETRY_LOSSES_MAX)
-        return true;
-    err = mux->link.error;
-    err.status = HF_INDETERMINATE;
-    fail(mux, entry, &err);
-    hf__free(entry);
-    return false;
-}
-
-/* No connection could be made. Callers that sleep are told at once, like
- * those on an inline connection; when no try will help, everybody is. */
-static void fail_unsent(hf__mux *mux, hf__entry_list *lane)
-{
-    bool retry = hf_status_kind(mux->link.error.status) == HF_KIND_RETRY;
-    hf__entry *entry;
-    hf__entry *next;
-
-    for (entry = lane->first; entry != NULL; entry = next) {
-        next = entry->next;
-        if (entry->doubtful || (retry && entry->parked == NULL))
-            continue;
-        hf__entry_unlink(lane, entry);
-        fail(mux, entry, &mux->link.error);
-        hf__free(entry);
-    }
-}
-
-static void on_down(hf__link *link, bool was_up)
-{
-    hf__mux *mux = OF_LINK(link);
-    hf__entry_list saved = {NULL, NULL, 0};
-    hf__entry *entry;
-
-    mux->parsing = false;
-    mux->broken = false;
-    mux->leaving = false;
-    memset(mux->scripts, 0, sizeof(mux->scripts));
-    while ((entry = hf__entry_take(&mux->in_flight)) != NULL) {
-        if (survives(mux, entry))
-            hf__entry_prepend(&saved, entry);
-    }
-    while ((entry = hf__entry_take(&saved)) != NULL)
-        put_back(mux, entry);
-    if (!was_up) {
-        fail_unsent(mux, &mux->lanes[HF__LANE_LEASE]);
-        fail_unsent(mux, &mux->lanes[HF__LANE_USER]);
-    }
-    hf__flight_wake(mux);
+    hf__flight_settle(mux);
 }
 
 static bool is_wanted(hf__link *link)
@@ -349,8 +314,8 @@ static void expire(hf__mux *mux, hf__entry *entry)
         if (mux->parsing && entry == mux->in_flight.first)
             hf__resp_drop(&mux->link.resp);
         hf__fail(&err, HF_INDETERMINATE, "no answer from %s in time",
-                 link->node->address.text);
-        fail(mux, entry, &err);
+                 link->peer);
+        hf__flight_fail(mux, entry, &err);
         return;
     }
     if (entry->place == HF__ENTRY_QUEUED)
@@ -360,9 +325,8 @@ static void expire(hf__mux *mux, hf__entry *entry)
     else if (link->state != HF__LINK_UP && link->error.status != HF_OK)
         hf__fail(&err, HF_UNAVAILABLE, "%s", link->error.message);
     else
-        hf__fail(&err, HF_UNAVAILABLE, "not sent to %s in time",
-                 link->node->address.text);
-    fail(mux, entry, &err);
+        hf__fail(&err, HF_UNAVAILABLE, "not sent to %s in time", link->peer);
+    hf__flight_fail(mux, entry, &err);
     hf__free(entry);
 }
 
@@ -381,9 +345,9 @@ static int64_t dead_at(const hf__mux *mux)
 
     if (link->state != HF__LINK_UP || mux->in_flight.count == 0)
         return INT64_MAX;
-    return SILENCE_MS + (link->alive_ms > mux->waiting_since_ms
-                             ? link->alive_ms
-                             : mux->waiting_since_ms);
+    return HF__RETRY_SILENCE_MS + (link->alive_ms > mux->waiting_since_ms
+                                       ? link->alive_ms
+                                       : mux->waiting_since_ms);
 }
 
 static bool all_repeatable(const hf__mux *mux)
@@ -408,7 +372,7 @@ static void check_silence(hf__mux *mux, int64_t now_ms)
         return;
     }
     hf__fail(&link->error, HF_UNAVAILABLE, "%s was silent for %d ms",
-             link->node->address.text, SILENCE_MS);
+             link->peer, HF__RETRY_SILENCE_MS);
     hf__link_drop(link);
 }
 
@@ -423,11 +387,11 @@ static int64_t on_tick(hf__link *link, int64_t now_ms)
     while (first_of(&mux->again) <= now_ms) {
         entry = OF_MEMBER(hf__heap_first(&mux->again), again);
         hf__heap_remove(&mux->again, &entry->again);
-        put_back(mux, entry);
+        hf__flight_put_back(mux, entry);
     }
     check_silence(mux, now_ms);
     pump(mux);
-    hf__flight_wake(mux);
+    hf__flight_settle(mux);
     next_ms = first_of(&mux->due);
     if (first_of(&mux->again) < next_ms)
         next_ms = first_of(&mux->again);
@@ -446,12 +410,17 @@ void hf__flight_accept(hf__mux *mux, hf__entry *entry)
     if (!hf__heap_reserve(&mux->due, count) ||
         !hf__heap_reserve(&mux->again, count)) {
         hf__fail(&err, HF_NO_MEMORY, "out of memory");
-        fail(mux, entry, &err);
+        hf__flight_fail(mux, entry, &err);
         hf__free(entry);
         return;
     }
     hf__heap_put(&mux->due, &entry->due, entry->request->deadline_ms);
-    hf__entry_append(lane_of(mux, entry), entry);
+    if (entry->not_before_ms > hf__clock_boot_ms()) {
+        entry->place = HF__ENTRY_LATER;
+        hf__heap_put(&mux->again, &entry->again, entry->not_before_ms);
+    } else {
+        hf__entry_append(lane_of(mux, entry), entry);
+    }
 }
 
 void hf__flight_fail_all(hf__mux *mux)
@@ -464,17 +433,25 @@ void hf__flight_fail_all(hf__mux *mux)
         entry = OF_MEMBER(hf__heap_first(&mux->due), due);
         if (entry->place == HF__ENTRY_QUEUED)
             hf__entry_unlink(lane_of(mux, entry), entry);
-        fail(mux, entry, &err);
+        hf__flight_fail(mux, entry, &err);
         hf__free(entry);
     }
-    hf__flight_wake(mux);
+    hf__flight_settle(mux);
+}
+
+void hf__flight_settle(hf__mux *mux)
+{
+    if (atomic_load_explicit(&mux->retired, memory_order_acquire) &&
+        mux->link.state != HF__LINK_CLOSED)
+        hf__salvage_retired(mux);
+    hf__parking_wake(&mux->fleet->parking);
 }
 
 const hf__link_ops hf__flight_link_ops = {
     .up = on_up,
     .input = on_input,
     .drained = on_drained,
-    .down = on_down,
+    .down = hf__salvage_down,
     .wanted = is_wanted,
     .tick = on_tick,
 };

@@ -5,7 +5,13 @@
  * Each message moves the counter of the topic that is its payload. A message
  * sent while no subscription stood is lost, so whenever one begins to stand
  * every counter moves: whoever waits looks again by itself. The connection is
- * made when events are first asked for and then kept.
+ * made when events are first asked for and then kept. It speaks RESP3 where
+ * that is offered, as messages are pushes there and anything else can be said
+ * beside them.
+ *
+ * Nothing may come for hours, so the server is asked for a sign of life when
+ * it has been silent for SILENCE_MS: what hangs, or has been cut off without a
+ * word, is left after ANSWER_MS, and who waits is told to look by itself.
  */
 #include "store/redis/inbox.h"
 
@@ -20,6 +26,9 @@
 
 /* One SUBSCRIBE and the login. */
 #define OUT_LIMIT 8192
+
+#define SILENCE_MS 5000
+#define ANSWER_MS 5000
 
 #define OF_LINK(pointer) ((hf__inbox *)(void *)(pointer))
 
@@ -41,6 +50,7 @@ static void on_up(hf__link *link)
     const char *words[] = {"SUBSCRIBE", channel};
 
     snprintf(channel, sizeof(channel), "hf:inbox:%s", inbox->id);
+    inbox->probed_ms = 0;
     hf__arena_free(&inbox->arena);
     hf__resp_begin(&link->resp, &inbox->arena, &inbox->message);
     if (hf__resp_put_words(&link->out, words, 2)) {
@@ -58,6 +68,20 @@ static bool is_word(const hf_reply *reply, const char *word)
            memcmp(reply->bytes.data, word, reply->bytes.size) == 0;
 }
 
+/* A PING's answer: a status in RESP3, ["pong", ""] in RESP2, or that it is
+ * forbidden, which is as much a sign of life. */
+static bool is_life_sign(const hf__inbox *inbox)
+{
+    const hf_reply *message = &inbox->message;
+
+    if (inbox->probed_ms == 0)
+        return false;
+    if (message->kind == HF_REPLY_ARRAY)
+        return message->array.count == 2 &&
+               is_word(&message->array.items[0], "pong");
+    return message->kind == HF_REPLY_STATUS || message->kind == HF_REPLY_ERROR;
+}
+
 /* What came is [kind, channel, payload]; false: it is nothing we know. */
 static bool take_message(hf__inbox *inbox)
 {
@@ -65,6 +89,10 @@ static bool take_message(hf__inbox *inbox)
     const hf_reply *items = message->array.items;
     hf_bytes topic;
 
+    if (is_life_sign(inbox)) {
+        inbox->probed_ms = 0;
+        return true;
+    }
     if (message->kind != HF_REPLY_ARRAY || message->array.count != 3)
         return false;
     if (is_word(&items[0], "subscribe")) {
@@ -91,7 +119,7 @@ static void refuse(hf__inbox *inbox)
         hf__redis_error(line, false, &link->error);
     } else {
         hf__fail(&link->error, HF_CORRUPT, "%s sent what is not a message",
-                 link->node->address.text);
+                 link->peer);
     }
     hf__link_drop(link);
 }
@@ -136,10 +164,32 @@ static bool is_wanted(hf__link *link)
     return true;
 }
 
+static void send_probe(hf__inbox *inbox, int64_t now_ms)
+{
+    static const char *const words[] = {"PING"};
+
+    inbox->probed_ms = now_ms;
+    if (hf__resp_put_words(&inbox->link.out, words, 1))
+        hf__link_flush(&inbox->link);
+}
+
 static int64_t on_tick(hf__link *link, int64_t now_ms)
 {
-    (void)link;
-    (void)now_ms;
+    hf__inbox *inbox = OF_LINK(link);
+
+    if (link->state != HF__LINK_UP)
+        return INT64_MAX;
+    if (inbox->probed_ms == 0 && now_ms >= link->alive_ms + SILENCE_MS)
+        send_probe(inbox, now_ms);
+    if (link->state != HF__LINK_UP)
+        return INT64_MAX;
+    if (inbox->probed_ms == 0)
+        return link->alive_ms + SILENCE_MS;
+    if (now_ms < inbox->probed_ms + ANSWER_MS)
+        return inbox->probed_ms + ANSWER_MS;
+    hf__fail(&link->error, HF_UNAVAILABLE, "%s gave no sign of life",
+             link->peer);
+    hf__link_drop(link);
     return INT64_MAX;
 }
 
@@ -152,14 +202,16 @@ static const hf__link_ops inbox_link_ops = {
     .tick = on_tick,
 };
 
-void hf__inbox_init(hf__inbox *inbox, const hf__redis_node *node)
+void hf__inbox_init(hf__inbox *inbox, hf__redis_node *node)
 {
     memset(inbox, 0, sizeof(*inbox));
     hf__link_init(&inbox->link, &inbox_link_ops, node, OUT_LIMIT);
+    inbox->link.resp3 = true;
     hf__rand_hex(inbox->id, HF__INBOX_ID_BYTES);
     hf__events_init(&inbox->events);
     hf__arena_init(&inbox->arena);
     atomic_init(&inbox->asked, false);
+    atomic_init(&inbox->poked, false);
 }
 
 static void run_start(hf__task *task)
@@ -177,14 +229,31 @@ void hf__inbox_start(hf__inbox *inbox)
         atomic_exchange(&inbox->asked, true))
         return;
     inbox->start_task.run = run_start;
-    hf__loop_post(inbox->link.node->loop, &inbox->start_task);
+    hf__loop_post(inbox->link.node->fleet->loop, &inbox->start_task);
+}
+
+static void run_poke(hf__task *task)
+{
+    hf__inbox *inbox =
+        (hf__inbox *)(void *)((char *)task - offsetof(hf__inbox, poke_task));
+
+    atomic_store(&inbox->poked, false);
+    hf__link_update(&inbox->link);
+}
+
+void hf__inbox_poke(hf__inbox *inbox)
+{
+    if (!atomic_load(&inbox->asked) || atomic_exchange(&inbox->poked, true))
+        return;
+    inbox->poke_task.run = run_poke;
+    hf__loop_post(inbox->link.node->fleet->loop, &inbox->poke_task);
 }
 
 void hf__inbox_wait(hf__inbox *inbox, int64_t until_ms)
 {
     uint32_t state;
 
-    if (hf__loop_here(inbox->link.node->loop))
+    if (hf__loop_here(inbox->link.node->fleet->loop))
         return;
     for (;;) {
         state = get_state(inbox);
@@ -213,9 +282,9 @@ static void run_close(hf__task *task)
 
 void hf__inbox_close(hf__inbox *inbox)
 {
-    if (hf__loop_started(inbox->link.node->loop)) {
+    if (hf__loop_started(inbox->link.node->fleet->loop)) {
         inbox->close_task.run = run_close;
-        hf__loop_post(inbox->link.node->loop, &inbox->close_task);
+        hf__loop_post(inbox->link.node->fleet->loop, &inbox->close_task);
         while (__atomic_load_n(&inbox->is_closed, __ATOMIC_ACQUIRE) == 0)
             hf__futex_wait(&inbox->is_closed, 0, INT64_MAX, false);
     }

@@ -24,17 +24,23 @@ typedef struct hf__inbox {
     hf__events events;
     uint32_t state; /* hf__inbox_state; a futex */
     atomic_bool asked;
+    atomic_bool poked; /* the poke's task is on its way */
     hf__task start_task;
+    hf__task poke_task;
     hf__task close_task;
     hf__arena arena; /* of the message being read */
     hf_reply message;
+    int64_t probed_ms;  /* 0: no PING is unanswered */
     uint32_t is_closed; /* futex */
 } hf__inbox;
 
-void hf__inbox_init(hf__inbox *inbox, const hf__redis_node *node);
+void hf__inbox_init(hf__inbox *inbox, hf__redis_node *node);
 
 /* Begin to listen, once; the loop must be started. Any thread. */
 void hf__inbox_start(hf__inbox *inbox);
+
+/* The server's address has moved: see hf__server_reset(). Any thread. */
+void hf__inbox_poke(hf__inbox *inbox);
 
 /* Wait until it listens, an attempt failed, or an instant. Any thread; does
  * not wait on the loop thread. */

@@ -11,10 +11,7 @@
  */
 #include "store/redis/inline.h"
 
-#include <unistd.h>
-
 #include "store/redis/retry.h"
-#include "store/redis/socket.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -22,13 +19,12 @@
 typedef struct inline_run {
     hf__inline_slot *slot;
     hf__request *request;
-    bool whole;      /* send the script's text */
-    bool doubtful;   /* sent before, without an answer */
-    unsigned losses; /* connections that broke */
-    unsigned waits;  /* refusals for now */
+    hf__attempts *attempts;
+    hf__route *route;
+    bool moved; /* it goes on by the route */
 } inline_run;
 
-void hf__inline_init(hf__inline *inlines, const hf__redis_node *node)
+void hf__inline_init(hf__inline *inlines, hf__redis_node *node)
 {
     size_t at;
 
@@ -52,21 +48,18 @@ void hf__inline_abandon(hf__inline *inlines)
 {
     size_t at;
 
-    for (at = 0; at < HF__INLINE_COUNT; at++) {
-        if (!atomic_load(&inlines->slots[at].busy))
-            hf__conn_done(&inlines->slots[at].conn);
-        else if (inlines->slots[at].conn.fd >= 0)
-            close(inlines->slots[at].conn.fd);
-    }
+    for (at = 0; at < HF__INLINE_COUNT; at++)
+        hf__conn_abandon(&inlines->slots[at].conn,
+                         atomic_load(&inlines->slots[at].busy));
 }
 
 hf_status hf__inline_open(hf__inline *inlines, hf_error *err)
 {
     int64_t now_ms = hf__clock_boot_ms();
 
-    return hf__conn_open(&inlines->slots[0].conn,
-                         hf__clock_after(now_ms, inlines->node->connect_ms),
-                         err);
+    return hf__conn_open(
+        &inlines->slots[0].conn,
+        hf__clock_after(now_ms, inlines->node->fleet->connect_ms), err);
 }
 
 /* The first free one, so that few of them are warm. */
@@ -84,54 +77,70 @@ static hf__inline_slot *take_slot(hf__inline *inlines)
     return NULL;
 }
 
-/*
- * Have a connection that is open as far as can be known. A server that has
- * closed a TCP connection meanwhile would take the request and answer with a
- * reset, which leaves its outcome unknown; looking first costs one short call.
- * A unix socket refuses the write itself.
- */
+/* Have a connection that is open as far as can be known. */
 static hf_status make_ready(inline_run *run, int64_t now_ms, hf_error *err)
 {
     hf__conn *conn = &run->slot->conn;
     int64_t until_ms;
 
-    if (conn->fd >= 0 && conn->node->address.path == NULL &&
-        hf__socket_is_stale(conn->fd))
+    if (hf__conn_is_open(conn) && hf__conn_is_stale(conn))
         hf__conn_close(conn);
-    if (conn->fd >= 0)
+    if (hf__conn_is_open(conn))
         return HF_OK;
-    until_ms = hf__clock_after(now_ms, conn->node->connect_ms);
+    until_ms = hf__clock_after(now_ms, conn->node->fleet->connect_ms);
     if (until_ms > run->request->deadline_ms)
         until_ms = run->request->deadline_ms;
     return hf__conn_open(conn, until_ms, err);
 }
 
-/* Pause before the next try; false: the deadline comes first. */
+/* With less time than this there is no other try. */
+#define LAST_MS 10
+
+/* Pause before the next try; false: the deadline has come. The pauses get
+ * shorter towards it, so that what fails then is told at the deadline and not
+ * long before. */
 static bool back_off(inline_run *run, unsigned tries)
 {
-    int64_t until_ms = hf__clock_boot_ms() + hf__retry_delay_ms(tries);
+    int64_t now_ms = hf__clock_boot_ms();
+    int64_t left_ms = run->request->deadline_ms - now_ms;
+    int64_t pause_ms = hf__retry_delay_ms(tries);
 
-    if (until_ms >= run->request->deadline_ms)
+    if (left_ms < LAST_MS)
         return false;
-    hf__clock_sleep_until(until_ms);
+    hf__clock_sleep_until(now_ms +
+                          (pause_ms < left_ms / 2 ? pause_ms : left_ms / 2));
     return true;
 }
 
 static void fail(inline_run *run, const hf_error *err)
 {
-    hf__retry_fail(run->request, run->doubtful, err);
+    hf__retry_fail(run->request, run->attempts->doubtful, err);
     hf__arena_free(&run->request->arena);
+}
+
+/* Let the topology decide; true: the request goes on by the route. */
+static bool hand_on(inline_run *run, const hf__redirect *why)
+{
+    run->moved = hf__route_ask(run->slot->conn.node, run->request,
+                               run->attempts, why, run->route);
+    return run->moved;
 }
 
 /* No connection. That this process is short of something passes, like a
  * server's absence. true: try again. */
 static bool after_no_connection(inline_run *run, hf_error *err)
 {
+    static const hf__redirect why = {.kind = HF__REDIRECT_UNREACHABLE};
+
     if (err->status == HF_SYSTEM)
         err->status = HF_UNAVAILABLE;
-    if (run->doubtful && hf_status_kind(err->status) == HF_KIND_RETRY &&
-        back_off(run, run->losses))
-        return true;
+    if (hf_status_kind(err->status) == HF_KIND_RETRY) {
+        hf__retry_fail(run->request, run->attempts->doubtful, err);
+        if (hand_on(run, &why))
+            return false;
+        if (run->attempts->doubtful && back_off(run, run->attempts->losses))
+            return true;
+    }
     fail(run, err);
     return false;
 }
@@ -139,9 +148,10 @@ static bool after_no_connection(inline_run *run, hf_error *err)
 /* The request was sent, in part at least, and not answered. true: try again. */
 static bool after_loss(inline_run *run, hf_error *err)
 {
-    run->doubtful = true;
-    run->losses++;
-    if (hf__retry_is_safe(run->request) && run->losses < HF__RETRY_LOSSES_MAX &&
+    run->attempts->doubtful = true;
+    run->attempts->losses++;
+    if (hf__retry_is_safe(run->request) &&
+        run->attempts->losses < HF__RETRY_LOSSES_MAX &&
         hf__clock_boot_ms() < run->request->deadline_ms) {
         hf__arena_free(&run->request->arena);
         return true;
@@ -154,15 +164,22 @@ static bool after_loss(inline_run *run, hf_error *err)
 /* true: try again. */
 static bool after_reply(inline_run *run)
 {
-    switch (hf__retry_judge(run->request, run->doubtful)) {
-    case HF__VERDICT_LOAD:
-        run->whole = true;
-        return run->waits++ == 0 || back_off(run, run->waits);
-    case HF__VERDICT_BACK_OFF:
-        return back_off(run, run->waits++);
-    case HF__VERDICT_DROP:
+    hf__attempts *attempts = run->attempts;
+    hf__redirect redirect;
+    hf__verdict verdict =
+        hf__retry_judge(run->request, attempts->doubtful, &redirect);
+
+    if (verdict == HF__VERDICT_DROP)
         hf__conn_close(&run->slot->conn);
+    if (hand_on(run, &redirect))
         return false;
+    switch (verdict) {
+    case HF__VERDICT_LOAD:
+        attempts->whole = true;
+        return attempts->waits++ == 0 || back_off(run, attempts->waits);
+    case HF__VERDICT_BACK_OFF:
+        return back_off(run, attempts->waits++);
+    case HF__VERDICT_DROP:
     case HF__VERDICT_ANSWER:
         break;
     }
@@ -179,12 +196,12 @@ static bool try_once(inline_run *run)
     if (make_ready(run, now_ms, &err) != HF_OK)
         return after_no_connection(run, &err);
     result =
-        hf__conn_exchange(&run->slot->conn, run->request, run->whole, &err);
+        hf__conn_exchange(&run->slot->conn, run->request, run->attempts, &err);
     switch (result) {
     case HF__CONN_OK:
         return after_reply(run);
     case HF__CONN_UNSENT:
-        if (run->losses++ < HF__RETRY_LOSSES_MAX &&
+        if (run->attempts->losses++ < HF__RETRY_LOSSES_MAX &&
             hf__clock_boot_ms() < run->request->deadline_ms)
             return true;
         break;
@@ -192,7 +209,7 @@ static bool try_once(inline_run *run)
         return after_loss(run, &err);
     case HF__CONN_LATE:
     case HF__CONN_BROKEN:
-        run->doubtful = true;
+        run->attempts->doubtful = true;
         break;
     case HF__CONN_NO_MEMORY:
         hf__fail(&err, HF_NO_MEMORY, "out of memory");
@@ -202,15 +219,16 @@ static bool try_once(inline_run *run)
     return false;
 }
 
-bool hf__inline_perform(hf__inline *inlines, hf__request *request)
+hf__inline_result hf__inline_perform(hf__inline *inlines, hf__request *request,
+                                     hf__attempts *attempts, hf__route *route)
 {
-    inline_run run = {.request = request};
+    inline_run run = {.request = request, .attempts = attempts, .route = route};
 
     run.slot = take_slot(inlines);
     if (run.slot == NULL)
-        return false;
+        return HF__INLINE_BUSY;
     while (try_once(&run))
         continue;
     atomic_store_explicit(&run.slot->busy, false, memory_order_release);
-    return true;
+    return run.moved ? HF__INLINE_MOVED : HF__INLINE_DONE;
 }

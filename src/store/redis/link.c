@@ -3,11 +3,11 @@
  * link.c - connecting, logging in, reading, writing and reconnecting without
  * ever blocking the loop thread.
  *
- * DOWN -> CONNECTING -> LOGIN -> UP, and from each of these back to DOWN. The
- * first attempt after a connection that worked is immediate; then follow
- * decorrelated jitter pauses of 20 ms to 2 s. A connection has worked once a
- * byte came after its login: one that breaks on its first request must not be
- * made again without a pause.
+ * DOWN -> CONNECTING -> HANDSHAKE -> LOGIN -> UP, and from each of these back
+ * to DOWN. The first attempt after a connection that worked is immediate; then
+ * follow decorrelated jitter pauses of 20 ms to 2 s. A connection has worked
+ * once a byte came after its login: one that breaks on its first request must
+ * not be made again without a pause.
  *
  * Everything runs on the loop thread, so there are no locks. One timer rings
  * for the link's own instants and for its owner's.
@@ -15,6 +15,7 @@
 #include "store/redis/link.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,13 +40,13 @@
 static void next_address(hf__link *link);
 
 void hf__link_init(hf__link *link, const hf__link_ops *ops,
-                   const hf__redis_node *node, size_t out_limit)
+                   hf__redis_node *node, size_t out_limit)
 {
     memset(link, 0, sizeof(*link));
     link->ops = ops;
     link->node = node;
     link->state = HF__LINK_DOWN;
-    link->fd = -1;
+    hf__channel_init(&link->channel);
     link->timer_ms = INT64_MAX;
     link->error = (hf_error)HF_ERROR_INIT;
     hf__buf_init(&link->in, IN_LIMIT);
@@ -65,10 +66,9 @@ static void close_socket(hf__link *link)
         uv_close((uv_handle_t *)link->poll, free_handle);
         link->poll = NULL;
     }
-    if (link->fd >= 0)
-        close(link->fd);
-    link->fd = -1;
+    hf__channel_close(&link->channel);
     link->poll_events = 0;
+    link->unread = false;
     hf__buf_clear(&link->in);
     hf__buf_clear(&link->out);
 }
@@ -93,6 +93,9 @@ void hf__link_drop(hf__link *link)
 
     if (link->state == HF__LINK_DOWN || link->state == HF__LINK_CLOSED)
         return;
+    if (link->state == HF__LINK_LOGIN && link->resolved.host[0] != '\0' &&
+        hf__clock_boot_ms() < link->until_ms)
+        hf__login_hint(&link->login, &link->error);
     link->state = HF__LINK_DOWN;
     close_socket(link);
     hf__arena_free(&link->arena);
@@ -103,8 +106,8 @@ void hf__link_drop(hf__link *link)
 
 static void drop_errno(hf__link *link, int sys_errno, const char *what)
 {
-    hf__fail_errno(&link->error, HF_UNAVAILABLE, sys_errno, "%s %s", what,
-                   link->node->address.text);
+    hf__channel_fail(&link->channel, &link->error, HF_UNAVAILABLE, sys_errno,
+                     what, link->peer);
     hf__link_drop(link);
 }
 
@@ -118,6 +121,17 @@ static void want_events(hf__link *link, int events)
     uv_poll_start(link->poll, events, on_poll);
 }
 
+/* What of the socket matters to reading and, if it was stopped, to writing. */
+static void want_more(hf__link *link, bool stopped)
+{
+    int events = UV_READABLE;
+
+    if (link->channel.read_wants == POLLOUT ||
+        (stopped && link->channel.write_wants == POLLOUT))
+        events |= UV_WRITABLE;
+    want_events(link, events);
+}
+
 void hf__link_flush(hf__link *link)
 {
     size_t size;
@@ -126,28 +140,28 @@ void hf__link_flush(hf__link *link)
     while ((size = hf__buf_size(&link->out)) > 0) {
         if (size > WRITE_MAX)
             size = WRITE_MAX;
-        sent = send(link->fd, hf__buf_front(&link->out), size,
-                    MSG_NOSIGNAL | MSG_DONTWAIT);
+        sent =
+            hf__channel_send(&link->channel, hf__buf_front(&link->out), size);
         if (sent >= 0) {
             hf__buf_consume(&link->out, (size_t)sent);
             link->sent += (uint64_t)sent;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            want_events(link, UV_READABLE | UV_WRITABLE);
+            want_more(link, true);
             return;
         } else if (errno != EINTR) {
             drop_errno(link, errno, "cannot write to");
             return;
         }
     }
-    want_events(link, UV_READABLE);
+    want_more(link, false);
 }
 
 static void begin_login(hf__link *link)
 {
     link->state = HF__LINK_LOGIN;
-    link->until_ms = link->connect_until_ms;
     hf__resp_begin(&link->resp, &link->arena, &link->reply);
-    if (!hf__login_begin(&link->login, &link->node->address, &link->out)) {
+    if (!hf__login_begin(&link->login, link->node->account, link->resp3,
+                         &link->out)) {
         hf__fail(&link->error, HF_NO_MEMORY, "out of memory");
         hf__link_drop(link);
         return;
@@ -155,11 +169,33 @@ static void begin_login(hf__link *link)
     hf__link_flush(link);
 }
 
+/* Connected: take steps of the handshake while they need not wait. */
+static void shake_hands(hf__link *link)
+{
+    int rc = hf__channel_handshake(&link->channel);
+
+    if (rc == 0)
+        begin_login(link);
+    else if (rc != EAGAIN)
+        drop_errno(link, rc, "no TLS handshake with");
+    else if (link->channel.read_wants == POLLOUT)
+        want_events(link, UV_WRITABLE);
+    else
+        want_events(link, UV_READABLE);
+}
+
+static void begin_handshake(hf__link *link)
+{
+    link->state = HF__LINK_HANDSHAKE;
+    link->until_ms = link->connect_until_ms;
+    shake_hands(link);
+}
+
 static void connect_failed(hf__link *link, int sys_errno)
 {
     close_socket(link);
     hf__fail_errno(&link->error, HF_UNAVAILABLE, sys_errno,
-                   "cannot connect to %s", link->node->address.text);
+                   "cannot connect to %s", link->peer);
     next_address(link);
 }
 
@@ -169,7 +205,8 @@ static bool watch_socket(hf__link *link)
 
     if (poll == NULL)
         return false;
-    if (uv_poll_init(hf__loop_uv(link->node->loop), poll, link->fd) != 0) {
+    if (uv_poll_init(hf__loop_uv(link->node->fleet->loop), poll,
+                     link->channel.fd) != 0) {
         hf__free(poll);
         return false;
     }
@@ -177,6 +214,23 @@ static bool watch_socket(hf__link *link)
     link->poll = poll;
     want_events(link, UV_WRITABLE);
     return true;
+}
+
+/* Begin to connect to one address: 0 or an errno. */
+static int try_address(hf__link *link, size_t at)
+{
+    const hf__resolved *resolved = &link->resolved;
+    int fd;
+    int rc = hf__socket_connect(&resolved->items[at], resolved->sizes[at], &fd);
+
+    if (rc != 0)
+        return rc;
+    if (!hf__channel_open(&link->channel, fd, link->node->account->tls,
+                          resolved->host)) {
+        close(fd);
+        return ENOMEM;
+    }
+    return watch_socket(link) ? 0 : ENOMEM;
 }
 
 /* Try the next of the server's addresses that lets us begin, for its share of
@@ -191,13 +245,12 @@ static void next_address(hf__link *link)
         at = link->resolved_at++;
         link->until_ms = now_ms + (link->connect_until_ms - now_ms) /
                                       (int64_t)(link->resolved.count - at);
-        rc = hf__socket_connect(&link->resolved.items[at],
-                                link->resolved.sizes[at], &link->fd);
-        if (rc == 0 && watch_socket(link))
+        rc = try_address(link, at);
+        if (rc == 0)
             return;
         close_socket(link);
-        hf__fail_errno(&link->error, HF_UNAVAILABLE, rc == 0 ? ENOMEM : rc,
-                       "cannot connect to %s", link->node->address.text);
+        hf__fail_errno(&link->error, HF_UNAVAILABLE, rc, "cannot connect to %s",
+                       link->peer);
     }
     hf__link_drop(link);
 }
@@ -206,9 +259,15 @@ static void start(hf__link *link, int64_t now_ms)
 {
     link->state = HF__LINK_CONNECTING;
     link->sent = 0;
-    link->connect_until_ms = hf__clock_after(now_ms, link->node->connect_ms);
+    link->connect_until_ms =
+        hf__clock_after(now_ms, link->node->fleet->connect_ms);
+    link->epoch = hf__redis_node_epoch(link->node);
     hf__resolver_get(link->node->resolver, &link->resolved);
+    memcpy(link->peer, link->resolved.text, sizeof(link->peer));
     link->resolved_at = 0;
+    if (link->resolved.count == 0)
+        hf__fail(&link->error, HF_UNAVAILABLE,
+                 "the address of %s is not known yet", link->peer);
     next_address(link);
 }
 
@@ -227,8 +286,7 @@ static void read_login(hf__link *link)
             status = hf__login_answer(&link->login, &link->reply, &link->error);
         else
             hf__fail(&link->error, HF_CORRUPT,
-                     "%s sent what is not a RESP reply",
-                     link->node->address.text);
+                     "%s sent what is not a RESP reply", link->peer);
         hf__arena_free(&link->arena);
         if (status != HF_OK) {
             hf__link_drop(link);
@@ -237,6 +295,7 @@ static void read_login(hf__link *link)
         hf__resp_begin(&link->resp, &link->arena, &link->reply);
         if (hf__login_done(&link->login)) {
             link->state = HF__LINK_UP;
+            hf__redis_node_learn(link->node, &link->login.traits);
             link->ops->up(link);
         }
     }
@@ -266,12 +325,13 @@ static bool read_once(hf__link *link)
         hf__link_drop(link);
         return false;
     }
-    got = recv(link->fd, room, READ_SIZE, MSG_DONTWAIT);
+    got = hf__channel_recv(&link->channel, room, READ_SIZE, false);
     if (got > 0) {
         hf__buf_added(&link->in, (size_t)got);
         link->alive_ms = hf__clock_boot_ms();
         take_input(link);
-        return got == READ_SIZE;
+        /* TLS gives a record at a time, and may keep the next by itself. */
+        return got == READ_SIZE || link->channel.secure != NULL;
     }
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
@@ -280,7 +340,7 @@ static bool read_once(hf__link *link)
         return false;
     }
     hf__fail(&link->error, HF_UNAVAILABLE, "%s closed the connection",
-             link->node->address.text);
+             link->peer);
     hf__link_drop(link);
     return false;
 }
@@ -292,8 +352,14 @@ static void on_ready(hf__link *link, bool writable)
 
     while (reads++ < READS_MAX && read_once(link) && link->poll == poll)
         continue;
-    if (!writable || link->poll != poll || poll == NULL)
+    if (link->poll != poll || poll == NULL)
         return;
+    link->unread = reads > READS_MAX && hf__channel_has_pending(&link->channel);
+    if (!writable) {
+        if (link->channel.read_wants == POLLOUT)
+            want_more(link, hf__buf_size(&link->out) > 0);
+        return;
+    }
     link->alive_ms = hf__clock_boot_ms();
     hf__link_flush(link);
     if (link->poll == poll && link->state == HF__LINK_UP &&
@@ -309,11 +375,13 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     int rc;
 
     if (link->state == HF__LINK_CONNECTING) {
-        rc = hf__socket_connected(link->fd);
+        rc = hf__socket_connected(link->channel.fd);
         if (rc == 0)
-            begin_login(link);
+            begin_handshake(link);
         else
             connect_failed(link, rc);
+    } else if (link->state == HF__LINK_HANDSHAKE) {
+        shake_hands(link);
     } else {
         if (status < 0)
             link->poll_events = 0;
@@ -327,6 +395,8 @@ static void on_timer(uv_timer_t *timer)
     hf__link *link = timer->data;
 
     link->timer_ms = INT64_MAX;
+    if (link->unread)
+        on_ready(link, false);
     hf__link_update(link);
 }
 
@@ -334,7 +404,7 @@ static bool open_timer(hf__link *link)
 {
     if (link->opened)
         return true;
-    if (uv_timer_init(hf__loop_uv(link->node->loop), &link->timer) != 0)
+    if (uv_timer_init(hf__loop_uv(link->node->fleet->loop), &link->timer) != 0)
         return false;
     link->timer.data = link;
     link->opened = true;
@@ -348,14 +418,15 @@ static void set_timer(hf__link *link, int64_t at_ms, int64_t now_ms)
     if (at_ms >= link->timer_ms)
         return;
     link->timer_ms = at_ms;
-    uv_update_time(hf__loop_uv(link->node->loop));
+    uv_update_time(hf__loop_uv(link->node->fleet->loop));
     uv_timer_start(&link->timer, on_timer,
                    at_ms > now_ms ? (uint64_t)(at_ms - now_ms) : 0, 0);
 }
 
 static bool is_starting(const hf__link *link)
 {
-    return link->state == HF__LINK_CONNECTING || link->state == HF__LINK_LOGIN;
+    return link->state == HF__LINK_CONNECTING ||
+           link->state == HF__LINK_HANDSHAKE || link->state == HF__LINK_LOGIN;
 }
 
 static void check_until(hf__link *link, int64_t now_ms)
@@ -366,9 +437,30 @@ static void check_until(hf__link *link, int64_t now_ms)
         connect_failed(link, ETIMEDOUT);
         return;
     }
-    hf__fail(&link->error, HF_UNAVAILABLE, "%s did not answer the login",
-             link->node->address.text);
+    if (link->state == HF__LINK_HANDSHAKE)
+        hf__fail(&link->error, HF_UNAVAILABLE, HF__CHANNEL_MUTE, link->peer);
+    else
+        hf__fail(&link->error, HF_UNAVAILABLE, "%s did not answer the login",
+                 link->peer);
     hf__link_drop(link);
+}
+
+/* What the server had before its address moved is of no use. The attempt that
+ * follows is immediate: it is a server that has not failed yet. */
+static void check_epoch(hf__link *link)
+{
+    uint32_t epoch = hf__redis_node_epoch(link->node);
+
+    if (link->epoch == epoch)
+        return;
+    link->epoch = epoch;
+    link->delay_ms = 0;
+    if (link->state != HF__LINK_DOWN) {
+        hf__fail(&link->error, HF_UNAVAILABLE,
+                 "%s was left: the server has moved", link->peer);
+        hf__link_drop(link);
+    }
+    link->retry_ms = 0;
 }
 
 void hf__link_update(hf__link *link)
@@ -378,6 +470,7 @@ void hf__link_update(hf__link *link)
 
     if (link->state == HF__LINK_CLOSED || !open_timer(link))
         return;
+    check_epoch(link);
     check_until(link, now_ms);
     next_ms = link->ops->tick(link, now_ms);
     if (link->state == HF__LINK_DOWN && now_ms >= link->retry_ms &&
@@ -388,6 +481,8 @@ void hf__link_update(hf__link *link)
         next_ms = link->retry_ms;
     if (is_starting(link) && link->until_ms < next_ms)
         next_ms = link->until_ms;
+    if (link->unread)
+        next_ms = now_ms;
     set_timer(link, next_ms, now_ms);
 }
 
@@ -412,8 +507,7 @@ void hf__link_close(hf__link *link, void (*closed)(hf__link *link))
 
 void hf__link_abandon(hf__link *link)
 {
-    if (link->fd >= 0)
-        close(link->fd);
+    hf__channel_abandon(&link->channel);
 }
 
 void hf__link_done(hf__link *link)

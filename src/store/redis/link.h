@@ -8,6 +8,7 @@
 
 #include <uv.h>
 
+#include "store/redis/channel.h"
 #include "store/redis/login.h"
 #include "store/redis/node.h"
 #include "store/redis/resp.h"
@@ -34,6 +35,7 @@ typedef struct hf__link_ops {
 typedef enum hf__link_state {
     HF__LINK_DOWN, /* until retry_ms at least */
     HF__LINK_CONNECTING,
+    HF__LINK_HANDSHAKE, /* over at once without TLS */
     HF__LINK_LOGIN,
     HF__LINK_UP,
     HF__LINK_CLOSED
@@ -41,10 +43,14 @@ typedef enum hf__link_state {
 
 struct hf__link {
     const hf__link_ops *ops;
-    const hf__redis_node *node;
+    hf__redis_node *node;
     hf__link_state state;
     bool opened; /* the timer is live */
-    int fd;      /* -1: none */
+    bool resp3;  /* the owner's: pushes are wanted */
+    hf__channel channel;
+    bool unread;    /* the channel holds what the socket will not tell of */
+    uint32_t epoch; /* the node's when it was begun */
+    char peer[HF__WHERE_SIZE];
     hf__buf in;
     hf__buf out;
     uint64_t sent;    /* bytes given to the kernel on this connection */
@@ -60,7 +66,7 @@ struct hf__link {
 
     hf__resolved resolved;
     size_t resolved_at;
-    int64_t until_ms;         /* of this address, or of the login */
+    int64_t until_ms;         /* of this address, or of all that follows */
     int64_t connect_until_ms; /* of the whole attempt */
     int64_t retry_ms;
     int64_t delay_ms; /* 0: the next attempt is immediate */
@@ -70,7 +76,7 @@ struct hf__link {
 };
 
 void hf__link_init(hf__link *link, const hf__link_ops *ops,
-                   const hf__redis_node *node, size_t out_limit);
+                   hf__redis_node *node, size_t out_limit);
 
 /* Connect if that is wanted and due, and set the timer. To be called on the
  * loop thread whenever the owner's wants or instants may have changed. */

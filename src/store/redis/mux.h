@@ -11,32 +11,24 @@
 
 #include "store/redis/entry.h"
 #include "store/redis/link.h"
-
-/* Parked callers that share a word to sleep on, so that one wake-up serves
- * all whose answers came in one read. */
-#define HF__MUX_GROUPS 16
+#include "store/redis/route.h"
 
 /* Scripts that were sent whole on this connection, by digest. A collision
  * only makes a script be sent whole once more. */
 #define HF__MUX_SCRIPTS 256
 
-typedef struct hf__mux_group {
-    uint32_t turn; /* futex */
-    uint32_t sleepers;
-} hf__mux_group;
-
 typedef struct hf__mux {
     hf__link link; /* first: a link of ours is a mux */
-    hf__loop *loop;
+    hf__fleet *fleet;
 
     /* Any thread. */
     pthread_mutex_t mutex; /* guards inbound and posted */
     hf__entry_list inbound;
     bool posted; /* the task is on its way */
     hf__task task;
-    atomic_size_t depth; /* requests not complete yet */
-    atomic_uint batch;
-    hf__mux_group groups[HF__MUX_GROUPS];
+    atomic_size_t depth;    /* requests not complete yet */
+    atomic_bool retired;    /* the server is on its way out */
+    atomic_uint generation; /* how often the connection was made */
 
     /* The loop thread. */
     hf__entry_list lanes[2]; /* by hf__lane */
@@ -47,14 +39,15 @@ typedef struct hf__mux {
     bool broken;              /* what came is no answer */
     bool leaving;             /* write no more, and drop once all is answered */
     int64_t waiting_since_ms; /* when the in-flight list was last empty */
-    unsigned touched;         /* groups to wake, as bits */
+    bool let_go;              /* the hold that retire() took over is gone */
     uint64_t scripts[HF__MUX_SCRIPTS];
 
+    void (*closed)(struct hf__mux *mux);
     hf__task close_task;
     uint32_t is_closed; /* futex */
 } hf__mux;
 
-void hf__mux_init(hf__mux *mux, const hf__redis_node *node);
+void hf__mux_init(hf__mux *mux, hf__redis_node *node);
 
 /* Requests not complete yet. */
 static inline size_t hf__mux_depth(hf__mux *mux)
@@ -66,10 +59,31 @@ static inline size_t hf__mux_depth(hf__mux *mux)
 void hf__mux_submit(hf__mux *mux, hf__request *const *requests, size_t count);
 
 /* Run a request to its end while the caller sleeps. Not on the loop thread. */
-void hf__mux_perform(hf__mux *mux, hf__request *request);
+void hf__mux_perform(hf__mux *mux, hf__request *request,
+                     const hf__attempts *attempts);
 
-/* Complete what is there, close and free. Not on the loop thread. */
+/* The loop thread: store.h's cancel(), whichever mux the request is on; one
+ * that has completed is left alone. */
+void hf__mux_cancel(hf__request *request);
+
+/* Have the link look at what it is to do. Any thread; nothing if the loop was
+ * not started. */
+void hf__mux_poke(hf__mux *mux);
+
+/* The loop thread: an entry of `mux` that is in no list goes on elsewhere, as
+ * the router said; releases route->server. */
+void hf__mux_move(hf__mux *mux, hf__entry *entry, const hf__route *route);
+
+/* See hf__server_retire(); the loop is started. */
+void hf__mux_retire(hf__mux *mux);
+
+/* Complete what is there and close. close(): not on the loop thread, returns
+ * when it is done; close_here(): on it, closed() tells. */
 void hf__mux_close(hf__mux *mux);
+void hf__mux_close_here(hf__mux *mux, void (*closed)(hf__mux *mux));
+
+/* Free. Only when closed, or if it was never used. */
+void hf__mux_done(hf__mux *mux);
 
 /* In a forked child, where the loop thread may have been in the middle of
  * anything: close the descriptor and leave the rest as it is. */

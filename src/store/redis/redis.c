@@ -1,39 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis.c - the driver for one Redis or Valkey server.
- *
- * perform() uses one of a few inline connections while the shared one has
- * little to do, so that a lone caller pays for no thread hop; under load, and
- * for everything asynchronous, requests share one connection on the loop
- * thread. Events come by a subscription on a connection of its own. All of
- * these belong to a node, of which this driver has one.
+ * redis.c - the driver for one Redis or Valkey server: the topology where
+ * every request goes to the same place. Events come by a subscription on a
+ * connection of its own.
  */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "store/redis/address.h"
+#include "store/redis/examine.h"
 #include "store/redis/inbox.h"
-#include "store/redis/inline.h"
-#include "store/redis/mux.h"
-#include "store/redis/node.h"
-#include "store/redis/retry.h"
+#include "store/redis/info.h"
+#include "store/redis/listen.h"
+#include "store/redis/server.h"
+#include "store/redis/tls.h"
 #include "store/store.h"
 #include "util/clock.h"
 #include "util/error.h"
-#include "util/fork.h"
 #include "util/mem.h"
-
-/* With more than this under way the shared connection is warm, and joining its
- * next write is cheaper than a write of one's own. */
-#define INLINE_DEPTH_MAX 4
 
 typedef struct redis_store {
     hf__store base;
-    uint32_t fork_generation;
-    hf__redis_node node;
-    hf__inline inlines;
-    hf__mux mux;
+    hf__fleet fleet;
+    hf__redis_address address;
+    hf__server *server;
     hf__inbox inbox;
 } redis_store;
 
@@ -44,31 +35,40 @@ static redis_store *of(hf__store *store)
 
 static bool is_forked(const redis_store *self)
 {
-    return self->fork_generation != hf__fork_generation();
+    return hf__fleet_is_forked(&self->fleet);
 }
 
 /* ---------------------------------------------------------- open and close */
 
-static hf_status open_node(redis_store *self, const hf__store_config *config,
-                           hf_error *err)
+static hf_status make_server(redis_store *self, bool lazy, hf_error *err)
 {
-    hf_status status = hf__redis_address_init(&self->node.address, config, err);
+    hf__resolver *resolver;
+    hf_status status =
+        hf__resolver_new(&self->address.where, lazy, &resolver, err);
 
     if (status != HF_OK)
         return status;
-    self->node.connect_ms = config->connect_ms;
-    self->node.loop = config->loop;
-    status = hf__resolver_new(&self->node.address, &self->node.resolver, err);
+    status = hf__server_new(&self->fleet, &self->address.account, resolver,
+                            &self->server, err);
     if (status != HF_OK)
-        hf__redis_address_done(&self->node.address);
+        hf__resolver_free(resolver);
     return status;
 }
 
-static void free_node(redis_store *self)
+static hf_status open_server(redis_store *self, bool lazy, hf_error *err)
 {
-    hf__resolver_free(self->node.resolver);
-    hf__redis_address_done(&self->node.address);
-    hf__free(self);
+    hf_status status = make_server(self, lazy, err);
+
+    if (status != HF_OK || lazy)
+        return status;
+    status = hf__server_open(self->server, err);
+    if (status == HF_OK &&
+        hf__redis_node_traits(&self->server->node).mode == HF__REDIS_SENTINEL)
+        status = hf__fail(err, HF_INVALID, "%s is a sentinel, not a server",
+                          self->address.where.text);
+    if (status != HF_OK)
+        hf__server_close(self->server);
+    return status;
 }
 
 static hf_status redis_open(const hf__store_config *config, hf__store **store,
@@ -79,23 +79,21 @@ static hf_status redis_open(const hf__store_config *config, hf__store **store,
 
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
-    status = open_node(self, config, err);
+    self->base.ops = &hf__redis_store_ops;
+    self->base.capabilities = HF__CAP_EVENTS;
+    hf__fleet_init(&self->fleet, config, NULL);
+    status = hf__redis_address_init(&self->address, config, err);
     if (status != HF_OK) {
         hf__free(self);
         return status;
     }
-    self->base.ops = &hf__redis_store_ops;
-    self->base.capabilities = HF__CAP_EVENTS;
-    self->fork_generation = hf__fork_generation();
-    hf__inline_init(&self->inlines, &self->node);
-    status = hf__inline_open(&self->inlines, err);
+    status = open_server(self, config->lazy, err);
     if (status != HF_OK) {
-        hf__inline_done(&self->inlines);
-        free_node(self);
+        hf__redis_address_done(&self->address);
+        hf__free(self);
         return status;
     }
-    hf__mux_init(&self->mux, &self->node);
-    hf__inbox_init(&self->inbox, &self->node);
+    hf__inbox_init(&self->inbox, &self->server->node);
     *store = &self->base;
     return HF_OK;
 }
@@ -105,47 +103,24 @@ static void redis_close(hf__store *store)
     redis_store *self = of(store);
 
     if (is_forked(self)) {
-        hf__mux_abandon(&self->mux);
         hf__inbox_abandon(&self->inbox);
-        hf__inline_abandon(&self->inlines);
+        hf__server_abandon(self->server);
     } else {
-        hf__mux_close(&self->mux);
         hf__inbox_close(&self->inbox);
-        hf__inline_done(&self->inlines);
+        hf__server_close(self->server);
     }
-    free_node(self);
+    hf__redis_address_done(&self->address);
+    hf__free(self);
 }
 
 /* ---------------------------------------------------------------- requests */
-
-/* Refuse what need not be tried; true: refused. */
-static bool refuse(const redis_store *self, hf__request *request)
-{
-    request->sends = 0;
-    if (is_forked(self))
-        hf__request_fail(request, HF_INVALID,
-                         "the client was opened before fork()");
-    else if (hf__resp_request_bound(request) == SIZE_MAX)
-        hf__request_fail(request, HF_INVALID,
-                         "the request is longer than %zu bytes",
-                         HF__RESP_REQUEST_MAX);
-    else if (request->deadline_ms <= hf__clock_boot_ms())
-        hf__request_fail(request, HF_UNAVAILABLE, "no time is left");
-    else
-        return false;
-    return true;
-}
 
 static void redis_perform(hf__store *store, hf__request *request)
 {
     redis_store *self = of(store);
 
-    if (refuse(self, request))
-        return;
-    if (hf__mux_depth(&self->mux) <= INLINE_DEPTH_MAX &&
-        hf__inline_perform(&self->inlines, request))
-        return;
-    hf__mux_perform(&self->mux, request);
+    if (!hf__fleet_refuse(&self->fleet, request))
+        hf__server_perform(self->server, request);
 }
 
 static void redis_submit(hf__store *store, hf__request *const *requests,
@@ -156,15 +131,26 @@ static void redis_submit(hf__store *store, hf__request *const *requests,
     size_t at;
 
     for (at = 0; at < count; at++) {
-        if (!refuse(self, requests[at]))
+        if (!hf__fleet_refuse(&self->fleet, requests[at]))
             continue;
         if (at > first)
-            hf__mux_submit(&self->mux, requests + first, at - first);
+            hf__server_submit(self->server, requests + first, at - first);
         first = at + 1;
         requests[at]->on_done(requests[at]);
     }
     if (at > first)
-        hf__mux_submit(&self->mux, requests + first, at - first);
+        hf__server_submit(self->server, requests + first, at - first);
+}
+
+static uint32_t redis_generation(hf__store *store)
+{
+    return atomic_load(&of(store)->server->mux.generation);
+}
+
+static void redis_cancel(hf__store *store, hf__request *request)
+{
+    (void)store;
+    hf__mux_cancel(request);
 }
 
 /* ------------------------------------------------------------------ events */
@@ -177,71 +163,24 @@ static const char *redis_inbox(hf__store *store)
 static uint32_t redis_event_seq(hf__store *store, hf_bytes topic,
                                 int64_t deadline_ms)
 {
-    redis_store *self = of(store);
-
-    if (!is_forked(self) && hf__loop_start(self->node.loop, NULL) == HF_OK) {
-        hf__inbox_start(&self->inbox);
-        hf__inbox_wait(&self->inbox, deadline_ms);
-    }
-    return hf__events_read(&self->inbox.events, hf__events_bucket(topic));
+    return hf__listen_seq(&of(store)->inbox, topic, deadline_ms);
 }
 
 static bool redis_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
                              int64_t until_ms)
 {
-    return hf__events_wait(&of(store)->inbox.events, hf__events_bucket(topic),
-                           seq, until_ms);
-}
-
-/* Adding and removing a watch on the loop thread. */
-typedef struct watch_task {
-    hf__task base;
-    hf__events *events;
-    hf__watch *watch;
-} watch_task;
-
-static void run_add(hf__task *task)
-{
-    const watch_task *self = (watch_task *)task;
-
-    hf__events_add(self->events, self->watch);
-}
-
-static void run_remove(hf__task *task)
-{
-    const watch_task *self = (watch_task *)task;
-
-    hf__events_remove(self->events, self->watch);
+    return hf__listen_wait(&of(store)->inbox, topic, seq, until_ms);
 }
 
 static hf_status redis_event_watch(hf__store *store, hf_bytes topic,
                                    hf__watch *watch, hf_error *err)
 {
-    redis_store *self = of(store);
-    watch_task task = {{run_add, NULL}, &self->inbox.events, watch};
-    hf_status status;
-
-    if (is_forked(self))
-        return hf__fail(err, HF_INVALID, "the client was opened before fork()");
-    status = hf__loop_start(self->node.loop, err);
-    if (status != HF_OK)
-        return status;
-    hf__inbox_start(&self->inbox);
-    watch->bucket = hf__events_bucket(topic);
-    if (hf__loop_here(self->node.loop))
-        run_add(&task.base);
-    else
-        hf__loop_call(self->node.loop, &task.base);
-    return HF_OK;
+    return hf__listen_watch(&of(store)->inbox, topic, watch, err);
 }
 
 static void redis_event_unwatch(hf__store *store, hf__watch *watch)
 {
-    redis_store *self = of(store);
-    watch_task task = {{run_remove, NULL}, &self->inbox.events, watch};
-
-    if (!is_forked(self))
-        hf__loop_call(self->node.loop, &task.base);
+    hf__listen_unwatch(&of(store)->inbox, watch);
 }
 
 static uint32_t redis_shard(const hf__store *store, hf_bytes key)
@@ -253,29 +192,6 @@ static uint32_t redis_shard(const hf__store *store, hf_bytes key)
 
 /* ---------------------------------------------------------------- describe */
 
-/* Copy the value of `name` out of INFO's "name:value\r\n" lines. */
-static bool find_info(hf_bytes info, const char *name, char *value, size_t size)
-{
-    const char *line = info.data;
-    const char *end = line + info.size;
-    size_t length = strlen(name);
-    const char *stop;
-
-    while (line < end) {
-        stop = memchr(line, '\r', (size_t)(end - line));
-        if (stop == NULL)
-            return false;
-        if ((size_t)(stop - line) > length && line[length] == ':' &&
-            memcmp(line, name, length) == 0) {
-            snprintf(value, size, "%.*s", (int)(stop - line) - (int)length - 1,
-                     line + length + 1);
-            return true;
-        }
-        line = stop + (end - stop > 1 ? 2 : 1);
-    }
-    return false;
-}
-
 static void describe_info(hf_bytes info, hf__describe_fn line, void *user)
 {
     static const char *const names[] = {
@@ -286,7 +202,7 @@ static void describe_info(hf_bytes info, hf__describe_fn line, void *user)
     size_t at;
 
     for (at = 0; at < sizeof(names) / sizeof(names[0]); at++) {
-        if (find_info(info, names[at], value, sizeof(value)))
+        if (hf__info_find(info, names[at], value, sizeof(value)))
             line(user, names[at], value);
     }
 }
@@ -299,17 +215,19 @@ static void redis_describe(hf__store *store, hf__describe_fn line, void *user)
     char db[24];
 
     line(user, "store",
-         self->node.address.path != NULL ? "server on a unix socket"
-                                         : "server over TCP");
-    line(user, "address", self->node.address.text);
-    snprintf(db, sizeof(db), "%lld", (long long)self->node.address.db);
+         self->address.where.path != NULL ? "server on a unix socket"
+                                          : "server over TCP");
+    line(user, "address", self->address.where.text);
+    snprintf(db, sizeof(db), "%lld", (long long)self->address.account.db);
     line(user, "database", db);
+    if (self->address.account.tls != NULL)
+        line(user, "tls", hf__tls_describe(self->address.account.tls));
     line(user, "inbox", self->inbox.id);
     hf__request_init(&request);
     request.words = &word;
     request.word_count = 1;
     request.deadline_ms =
-        hf__clock_after(hf__clock_boot_ms(), self->node.connect_ms);
+        hf__clock_after(hf__clock_boot_ms(), self->fleet.connect_ms);
     redis_perform(store, &request);
     if (request.status != HF_OK)
         line(user, "error", request.error.message);
@@ -318,6 +236,14 @@ static void redis_describe(hf__store *store, hf__describe_fn line, void *user)
             hf_view(request.reply.bytes.data, request.reply.bytes.size), line,
             user);
     hf__request_done(&request);
+}
+
+static void redis_examine(hf__store *store, const hf__examination *examination)
+{
+    redis_store *self = of(store);
+
+    if (hf__server_examine(self->server, self->address.where.text, examination))
+        hf__inbox_examine(&self->inbox, self->address.where.text, examination);
 }
 
 const hf__store_ops hf__redis_store_ops = {
@@ -332,4 +258,7 @@ const hf__store_ops hf__redis_store_ops = {
     .shard = redis_shard,
     .describe = redis_describe,
     .close = redis_close,
+    .cancel = redis_cancel,
+    .generation = redis_generation,
+    .examine = redis_examine,
 };

@@ -8,9 +8,9 @@
  * getaddrinfo() cannot be interrupted, so a question runs on a detached thread
  * that shares the resolver by a reference: closing does not wait for it.
  *
- * Locks: `mutex` guards everything but host, port and is_name, which do not
- * change. In a forked child the resolver is left alone, as its mutex may be
- * locked there for ever.
+ * Locks: `mutex` guards everything but port, is_name, and the host and text of
+ * what is known, which do not change. In a forked child the resolver is left
+ * alone, as its mutex may be locked there for ever.
  */
 #include "store/redis/resolve.h"
 
@@ -29,7 +29,8 @@
 
 #define REFRESH_MS 1000
 
-struct hf__resolver {
+typedef struct dns_resolver {
+    hf__resolver base;
     pthread_mutex_t mutex;
     unsigned refs; /* the owner's and that of a question under way */
     bool asking;
@@ -38,8 +39,12 @@ struct hf__resolver {
     uint32_t fork_generation;
     bool is_name; /* what DNS says may change */
     int port;
-    char host[];
-};
+} dns_resolver;
+
+static dns_resolver *of(hf__resolver *resolver)
+{
+    return (dns_resolver *)resolver;
+}
 
 /* 0 or a getaddrinfo() error. */
 static int look_up(const char *host, int port, int flags,
@@ -69,105 +74,59 @@ static int look_up(const char *host, int port, int flags,
     return 0;
 }
 
-static void know_path(hf__resolved *resolved, const char *path)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    memcpy(&resolved->items[0], &address, sizeof(address));
-    resolved->sizes[0] = sizeof(address);
-    resolved->count = 1;
-}
-
-static hf_status first_look_up(hf__resolver *resolver, hf_error *err)
-{
-    int rc = look_up(resolver->host, resolver->port, AI_NUMERICHOST,
-                     &resolver->known);
-
-    if (rc == 0)
-        return HF_OK;
-    resolver->is_name = true;
-    rc = look_up(resolver->host, resolver->port, 0, &resolver->known);
-    if (rc == 0)
-        return HF_OK;
-    return hf__fail(err, HF_UNAVAILABLE, "cannot find the address of %s: %s",
-                    resolver->host, gai_strerror(rc));
-}
-
-hf_status hf__resolver_new(const hf__redis_address *address,
-                           hf__resolver **resolver, hf_error *err)
-{
-    const char *host = address->host != NULL ? address->host : "";
-    hf__resolver *made = hf__calloc(1, sizeof(*made) + strlen(host) + 1);
-    hf_status status = HF_OK;
-
-    if (made == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "out of memory");
-    memcpy(made->host, host, strlen(host) + 1);
-    made->port = address->port;
-    made->refs = 1;
-    made->fork_generation = hf__fork_generation();
-    if (address->path != NULL)
-        know_path(&made->known, address->path);
-    else
-        status = first_look_up(made, err);
-    if (status != HF_OK) {
-        hf__free(made);
-        return status;
-    }
-    made->asked_ms = hf__clock_boot_ms();
-    pthread_mutex_init(&made->mutex, NULL);
-    *resolver = made;
-    return HF_OK;
-}
-
-static void drop_reference(hf__resolver *resolver)
+static void drop_reference(dns_resolver *self)
 {
     bool last;
 
-    pthread_mutex_lock(&resolver->mutex);
-    last = --resolver->refs == 0;
-    pthread_mutex_unlock(&resolver->mutex);
+    pthread_mutex_lock(&self->mutex);
+    last = --self->refs == 0;
+    pthread_mutex_unlock(&self->mutex);
     if (!last)
         return;
-    pthread_mutex_destroy(&resolver->mutex);
-    hf__free(resolver);
+    pthread_mutex_destroy(&self->mutex);
+    hf__free(self);
 }
 
-void hf__resolver_free(hf__resolver *resolver)
+static void dns_free(hf__resolver *resolver)
 {
-    if (resolver == NULL)
-        return;
-    if (resolver->fork_generation == hf__fork_generation())
-        drop_reference(resolver);
+    dns_resolver *self = of(resolver);
+
+    if (self->fork_generation == hf__fork_generation())
+        drop_reference(self);
     else
-        hf__free(resolver);
+        hf__free(self);
 }
 
-void hf__resolver_get(hf__resolver *resolver, hf__resolved *resolved)
+static void dns_get(hf__resolver *resolver, hf__resolved *resolved)
 {
-    pthread_mutex_lock(&resolver->mutex);
-    *resolved = resolver->known;
-    pthread_mutex_unlock(&resolver->mutex);
+    dns_resolver *self = of(resolver);
+
+    pthread_mutex_lock(&self->mutex);
+    *resolved = self->known;
+    pthread_mutex_unlock(&self->mutex);
 }
 
+/* Only count, items and sizes of what is known ever change. */
 static void *ask(void *user)
 {
-    hf__resolver *resolver = user;
+    dns_resolver *self = user;
     hf__resolved resolved;
-    int rc = look_up(resolver->host, resolver->port, 0, &resolved);
+    int rc = look_up(self->known.host, self->port, 0, &resolved);
 
-    pthread_mutex_lock(&resolver->mutex);
-    resolver->asking = false;
-    if (rc == 0)
-        resolver->known = resolved;
-    pthread_mutex_unlock(&resolver->mutex);
-    drop_reference(resolver);
+    pthread_mutex_lock(&self->mutex);
+    self->asking = false;
+    if (rc == 0) {
+        memcpy(self->known.items, resolved.items, sizeof(resolved.items));
+        memcpy(self->known.sizes, resolved.sizes, sizeof(resolved.sizes));
+        self->known.count = resolved.count;
+    }
+    pthread_mutex_unlock(&self->mutex);
+    drop_reference(self);
     return NULL;
 }
 
 /* Signals are for the program's own threads. */
-static bool start_asking(hf__resolver *resolver)
+static bool start_asking(dns_resolver *self)
 {
     pthread_attr_t attributes;
     pthread_t thread;
@@ -180,24 +139,105 @@ static bool start_asking(hf__resolver *resolver)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(&thread, &attributes, ask, resolver) == 0;
+    started = pthread_create(&thread, &attributes, ask, self) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return started;
 }
 
-void hf__resolver_refresh(hf__resolver *resolver)
+static void dns_refresh(hf__resolver *resolver)
 {
+    dns_resolver *self = of(resolver);
     int64_t now_ms = hf__clock_boot_ms();
 
-    if (!resolver->is_name)
+    if (!self->is_name)
         return;
-    pthread_mutex_lock(&resolver->mutex);
-    if (!resolver->asking && now_ms - resolver->asked_ms >= REFRESH_MS) {
-        resolver->asked_ms = now_ms;
-        resolver->asking = start_asking(resolver);
-        if (resolver->asking)
-            resolver->refs++;
+    pthread_mutex_lock(&self->mutex);
+    if (!self->asking && now_ms - self->asked_ms >= REFRESH_MS) {
+        self->asked_ms = now_ms;
+        self->asking = start_asking(self);
+        if (self->asking)
+            self->refs++;
     }
-    pthread_mutex_unlock(&resolver->mutex);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+static const hf__resolver_ops dns_ops = {
+    .get = dns_get,
+    .refresh = dns_refresh,
+    .free = dns_free,
+};
+
+static void know_path(hf__resolved *resolved, const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    memcpy(&resolved->items[0], &address, sizeof(address));
+    resolved->sizes[0] = sizeof(address);
+    resolved->count = 1;
+}
+
+static hf_status first_look_up(dns_resolver *self, bool later, hf_error *err)
+{
+    const char *host = self->known.host;
+    int rc = look_up(host, self->port, AI_NUMERICHOST, &self->known);
+
+    if (rc == 0)
+        return HF_OK;
+    self->is_name = true;
+    if (later) {
+        self->asked_ms = INT64_MIN / 2;
+        dns_refresh(&self->base);
+        return HF_OK;
+    }
+    rc = look_up(host, self->port, 0, &self->known);
+    if (rc == 0)
+        return HF_OK;
+    return hf__fail(err, HF_UNAVAILABLE, "cannot find the address of %s: %s",
+                    host, gai_strerror(rc));
+}
+
+hf_status hf__resolver_new(const hf__redis_where *where, bool later,
+                           hf__resolver **resolver, hf_error *err)
+{
+    dns_resolver *self = hf__calloc(1, sizeof(*self));
+    hf_status status = HF_OK;
+
+    if (self == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    self->base.ops = &dns_ops;
+    self->port = where->port;
+    self->refs = 1;
+    self->fork_generation = hf__fork_generation();
+    self->asked_ms = hf__clock_boot_ms();
+    pthread_mutex_init(&self->mutex, NULL);
+    memcpy(self->known.text, where->text, strlen(where->text) + 1);
+    if (where->path != NULL) {
+        know_path(&self->known, where->path);
+    } else {
+        memcpy(self->known.host, where->host, strlen(where->host) + 1);
+        status = first_look_up(self, later, err);
+    }
+    if (status == HF_OK)
+        *resolver = &self->base;
+    else
+        dns_free(&self->base);
+    return status;
+}
+
+void hf__resolver_free(hf__resolver *resolver)
+{
+    if (resolver != NULL)
+        resolver->ops->free(resolver);
+}
+
+void hf__resolver_get(hf__resolver *resolver, hf__resolved *resolved)
+{
+    resolver->ops->get(resolver, resolved);
+}
+
+void hf__resolver_refresh(hf__resolver *resolver)
+{
+    resolver->ops->refresh(resolver);
 }

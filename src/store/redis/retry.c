@@ -67,6 +67,27 @@ void hf__retry_fail(hf__request *request, bool doubtful, const hf_error *err)
     request->status = request->error.status;
 }
 
+/* Is it a user's script: the client's own, or the words of EVAL? */
+static bool is_users_script(const hf__request *request)
+{
+    static const char *const names[] = {"eval", "evalsha", "eval_ro",
+                                        "evalsha_ro"};
+    hf_bytes word;
+
+    if (request->script != NULL)
+        return request->script->index == HF__SCRIPT_USER;
+    /* With fewer words it is an error about them. */
+    if (request->word_count < 3)
+        return false;
+    word = request->words[0];
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (word.size == strlen(names[i]) &&
+            strncasecmp(word.data, names[i], word.size) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* A user's script may end with any error line, a made-up "BUSY later" too, and
  * has run then. What says that it has not must be the server's own text. */
 static bool is_users_own(const hf__request *request, hf_bytes line)
@@ -89,7 +110,7 @@ static bool is_users_own(const hf__request *request, hf_bytes line)
     };
     size_t at;
 
-    if (request->script == NULL || request->script->index != HF__SCRIPT_USER)
+    if (!is_users_script(request))
         return false;
     for (at = 0; at < sizeof(servers) / sizeof(servers[0]); at++) {
         if (strlen(servers[at]) <= line.size &&
@@ -99,27 +120,35 @@ static bool is_users_own(const hf__request *request, hf_bytes line)
     return true;
 }
 
-hf__verdict hf__retry_judge(hf__request *request, bool doubtful)
+hf__verdict hf__retry_judge(hf__request *request, bool doubtful,
+                            hf__redirect *redirect)
 {
     hf_error err = HF_ERROR_INIT;
     hf__verdict verdict;
     hf_bytes line;
 
+    redirect->kind = HF__REDIRECT_NONE;
+    redirect->counts = false;
     if (request->reply.kind != HF_REPLY_ERROR) {
         request->status = HF_OK;
         return HF__VERDICT_ANSWER;
     }
     line = hf_view(request->reply.bytes.data, request->reply.bytes.size);
-    verdict = hf__redis_error(line, request->script != NULL, &err);
+    verdict = hf__redis_error(
+        line, request->script != NULL || is_users_script(request), &err);
     if (verdict == HF__VERDICT_LOAD && request->script == NULL)
         verdict = HF__VERDICT_ANSWER;
     if (hf_status_kind(err.status) == HF_KIND_RETRY && err.status != HF_FULL &&
         is_users_own(request, line)) {
         (void)hf__error_line(&err, HF_SCRIPT, line, NULL);
         verdict = HF__VERDICT_ANSWER;
+    } else {
+        hf__redirect_read(line, redirect);
     }
     if (verdict == HF__VERDICT_LOAD || verdict == HF__VERDICT_BACK_OFF)
         request->sends--;
+    else
+        redirect->counts = true;
     hf__retry_fail(request, doubtful, &err);
     hf__reply_set_nil(&request->reply);
     hf__arena_free(&request->arena);

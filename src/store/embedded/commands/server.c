@@ -11,14 +11,13 @@
 
 static void run_time(hf__tx *tx, const hf_bytes *words, size_t count)
 {
-    char text[HF__NUMBER_SIZE];
     int64_t now_us = hf__tx_unix_us(tx);
 
     (void)words;
     (void)count;
     hf__say_array(tx, 2);
-    hf__say_bytes(tx, text, hf__number_put_integer(text, now_us / 1000000));
-    hf__say_bytes(tx, text, hf__number_put_integer(text, now_us % 1000000));
+    hf__say_digits(tx, now_us / 1000000);
+    hf__say_digits(tx, now_us % 1000000);
 }
 
 static void run_publish(hf__tx *tx, const hf_bytes *words, size_t count)
@@ -43,6 +42,23 @@ static void run_echo(hf__tx *tx, const hf_bytes *words, size_t count)
     hf__say_bytes(tx, words[1].data, words[1].size);
 }
 
+/* There is one database. */
+static void run_select(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    int64_t number;
+
+    (void)count;
+    if (!hf__word_integer(tx, words[1], &number))
+        return;
+    if (number < INT32_MIN || number > INT32_MAX)
+        hf__say_error(tx, "ERR value is out of range, value must between "
+                          "-2147483648 and 2147483647");
+    else if (number != 0)
+        hf__say_error(tx, "ERR DB index is out of range");
+    else
+        hf__say_line(tx, "OK");
+}
+
 /* ------------------------------------------------------------------ SCRIPT */
 
 static void script_load(hf__tx *tx, hf_bytes source)
@@ -58,9 +74,11 @@ static void script_load(hf__tx *tx, hf_bytes source)
 
 static void script_exists(hf__tx *tx, const hf_bytes *words, size_t count)
 {
+    char lower[HF__MACHINE_SHA1_SIZE];
+
     hf__say_array(tx, count - 2);
     for (size_t i = 2; i < count; i++)
-        hf__say_integer(tx, hf__machine_has(tx->env->machine, words[i]));
+        hf__say_integer(tx, hf__machine_has(tx->env->machine, words[i], lower));
 }
 
 static void script_flush(hf__tx *tx, const hf_bytes *words, size_t count)
@@ -95,12 +113,22 @@ static void run_script(hf__tx *tx, const hf_bytes *words, size_t count)
     }
 }
 
+/* Scripts get the writer's transaction, whether they write or not. */
+#define EVAL                                                                   \
+    (HF__COMMAND_WRITES | HF__COMMAND_NO_SCRIPT | HF__COMMAND_MACHINE |        \
+     HF__COMMAND_EVAL)
+
 const hf__command hf__commands_server[] = {
     {"time", 1, 0, run_time},
     /* Events are told after a commit, which only a write transaction has. */
     {"publish", 3, HF__COMMAND_WRITES, run_publish},
     {"ping", -1, 0, run_ping},
     {"echo", 2, 0, run_echo},
+    {"select", 2, 0, run_select},
+    {"eval", -3, EVAL, NULL},
+    {"evalsha", -3, EVAL, NULL},
+    {"eval_ro", -3, EVAL, NULL},
+    {"evalsha_ro", -3, EVAL, NULL},
     {"script", -2,
      HF__COMMAND_WRITES | HF__COMMAND_NO_SCRIPT | HF__COMMAND_MACHINE,
      run_script},

@@ -39,10 +39,15 @@ static void run_get(hf__tx *tx, const hf_bytes *words, size_t count)
     (void)say_value(tx, words[1], &record);
 }
 
-/* Store a value; what the key held before is gone. false: fatal. */
+/* Store a value; what the key held before is gone. false: fatal, or it is too
+ * long, which was said. */
 static bool fill(hf__tx *tx, hf__record *record, hf_bytes value,
                  int64_t expire_ms)
 {
+    if (value.size > STRING_MAX) {
+        hf__say_error(tx, HF__ERROR_TOO_LONG);
+        return false;
+    }
     if ((!record->live || record->type != HF__TYPE_STRING) &&
         !hf__record_make(tx, record, HF__TYPE_STRING))
         return false;
@@ -307,8 +312,7 @@ static void run_append(hf__tx *tx, const hf_bytes *words, size_t count)
         return;
     size = record->content_size;
     if (words[2].size > STRING_MAX - size) {
-        hf__say_error(tx, "ERR string exceeds maximum allowed size "
-                          "(proto-max-bulk-len)");
+        hf__say_error(tx, HF__ERROR_TOO_LONG);
         return;
     }
     content = hf__content_edit(tx, record, size + words[2].size);

@@ -51,8 +51,7 @@ static bool check_size(hf__tx *tx, int64_t offset, size_t size)
 {
     if (size <= (size_t)STRING_MAX && offset <= STRING_MAX - (int64_t)size)
         return true;
-    hf__say_error(tx, "ERR string exceeds maximum allowed size "
-                      "(proto-max-bulk-len)");
+    hf__say_error(tx, HF__ERROR_TOO_LONG);
     return false;
 }
 

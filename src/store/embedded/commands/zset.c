@@ -240,27 +240,29 @@ static void run_zcard(hf__tx *tx, const hf_bytes *words, size_t count)
         hf__say_integer(tx, record == NULL ? 0 : (int64_t)record->count);
 }
 
-/* Say and take out the first or last member. false: there was none. */
-static bool pop_one(hf__tx *tx, hf__record *record, bool last)
+/* The first or last members, copied: the set is written before they are all
+ * taken out. */
+static void gather_end(hf__record *record, bool last, uint64_t count,
+                       hf__members *list)
 {
     hf__sorted_walk walk;
     hf_bytes member;
     double score;
-    bool found;
 
-    hf__sorted_walk_begin(&walk, tx, record, last ? INFINITY : -INFINITY, last);
-    found = hf__sorted_walk_next(&walk, &member, &score);
+    hf__sorted_walk_begin(&walk, list->tx, record, last ? INFINITY : -INFINITY,
+                          last);
+    while (list->count < count &&
+           hf__sorted_walk_next(&walk, &member, &score) &&
+           hf__members_add(list, member, score))
+        continue;
     hf__sorted_walk_end(&walk);
-    if (!found)
-        return false;
-    hf__say_bytes(tx, member.data, member.size);
-    hf__say_double(tx, score);
-    hf__sorted_remove(tx, record, member, score);
-    return true;
+    if (list->count < count)
+        hf__tx_fail(list->tx, MDB_CORRUPTED);
 }
 
 static void pop(hf__tx *tx, const hf_bytes *words, size_t count, bool last)
 {
+    hf__members list;
     hf__record *record;
     int64_t wanted = 1;
     uint64_t left;
@@ -278,11 +280,12 @@ static void pop(hf__tx *tx, const hf_bytes *words, size_t count, bool last)
     left = record == NULL ? 0 : record->count;
     if (left > (uint64_t)wanted)
         left = (uint64_t)wanted;
-    hf__say_array(tx, 2 * (size_t)left);
-    for (; left > 0 && tx->fatal == HF_OK; left--) {
-        if (!pop_one(tx, record, last))
-            hf__tx_fail(tx, MDB_CORRUPTED);
-    }
+    hf__members_init(&list, tx);
+    if (left > 0)
+        gather_end(record, last, left, &list);
+    hf__members_say(&list, true);
+    for (size_t i = 0; i < list.count && tx->fatal == HF_OK; i++)
+        hf__sorted_remove(tx, record, list.items[i].name, list.items[i].score);
     if (record != NULL && record->count == 0)
         hf__key_delete(tx, record);
 }

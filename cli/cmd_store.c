@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_store.c - holdfast store: the verbs that look after a whole store. Those
+ * that move its content are in cmd_store_dump.c.
+ */
+#include "cmd_store.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "complain.h"
+#include "exit.h"
+#include "json.h"
+
+/* Room for a name in JSON; the library's are far shorter. */
+#define NAME_SIZE 64
+
+/* -------------------------------------------------------------------- info */
+
+/* Facts have names of several words; JSON's have underscores. */
+static void json_name(char name[NAME_SIZE], const char *words)
+{
+    size_t i;
+
+    for (i = 0; words[i] != '\0' && i < NAME_SIZE - 1; i++)
+        name[i] = words[i] == ' ' ? '_' : words[i];
+    name[i] = '\0';
+}
+
+/* Digits only, and few enough for any 63-bit number. */
+static bool is_number(const char *text)
+{
+    size_t size = strspn(text, "0123456789");
+
+    return size > 0 && size < 19 && text[size] == '\0';
+}
+
+static void put_line_json(void *user, const char *name, const char *value)
+{
+    char member[NAME_SIZE];
+    struct json *json = user;
+
+    json_name(member, name);
+    if (is_number(value))
+        json_integer(json, member, strtoll(value, NULL, 10));
+    else
+        json_text(json, member, value);
+}
+
+static void put_line(void *user, const char *name, const char *value)
+{
+    size_t i;
+
+    (void)user;
+    printf("%s: ", name);
+    for (i = 0; value[i] != '\0'; i++)
+        putchar(iscntrl((unsigned char)value[i]) ? '?' : value[i]);
+    putchar('\n');
+}
+
+static int store_info(struct call *call)
+{
+    hf_error err = HF_ERROR_INIT;
+    struct json json;
+    hf_status status;
+
+    if (call->json)
+        json_begin(&json, stdout);
+    status = hf_store_describe(
+        call->client, call->json ? put_line_json : put_line, &json, &err);
+    if (call->json)
+        json_end(&json);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
+/* ------------------------------------------------------------------- check */
+
+struct check {
+    struct json *json; /* NULL: for people */
+    bool terminal;     /* stderr is one: show how far it is */
+    bool drawn;
+    uint64_t percent; /* as drawn */
+};
+
+static void clear_progress(struct check *check)
+{
+    if (check->drawn)
+        fputs("\r\033[K", stderr);
+    check->drawn = false;
+}
+
+static void draw_progress(void *user, uint64_t done, uint64_t total)
+{
+    struct check *check = user;
+    uint64_t percent = total > 0 ? done * 100 / total : 0;
+
+    if (!check->terminal || (check->drawn && check->percent == percent))
+        return;
+    check->drawn = true;
+    check->percent = percent;
+    fprintf(stderr, "\rstore check %3" PRIu64 "%%\033[K", percent);
+    (void)fflush(stderr);
+}
+
+static void put_finding(void *user, const char *finding)
+{
+    struct check *check = user;
+
+    clear_progress(check);
+    if (check->json != NULL)
+        json_text(check->json, NULL, finding);
+    else
+        puts(finding);
+}
+
+static int store_check(struct call *call)
+{
+    hf_store_check_options options = HF_STORE_CHECK_OPTIONS_INIT;
+    struct check check = {.terminal = isatty(STDERR_FILENO) == 1};
+    hf_error err = HF_ERROR_INIT;
+    struct json json;
+    hf_status status;
+
+    options.limit_ms = call->options->number[OPT_WAIT];
+    options.progress = draw_progress;
+    if (call->json) {
+        check.json = &json;
+        json_begin(&json, stdout);
+        json_open(&json, "findings", '[');
+    }
+    status = hf_store_check(call->options->text[OPT_STORE], &options,
+                            put_finding, &check, &err);
+    clear_progress(&check);
+    if (call->json) {
+        json_close(&json, ']');
+        json_bool(&json, "whole", status == HF_OK);
+        json_text(&json, "status", hf_status_name(status));
+        json_end(&json);
+    }
+    if (status == HF_OK && !call->json)
+        puts("the store is whole");
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
+/* ----------------------------------------------------------------- compact */
+
+static void put_compaction(const hf_store_compaction *done)
+{
+    printf("expired keys removed: %" PRIu64 "\nelements removed: %" PRIu64
+           "\nbytes before: %" PRIu64 "\nbytes after: %" PRIu64
+           "\nrewritten: %s\n",
+           done->keys, done->elements, done->size_before, done->size_after,
+           done->rewritten ? "yes"
+           : done->in_use  ? "no, others have the store open"
+                           : "no");
+}
+
+static void put_compaction_json(const hf_store_compaction *done)
+{
+    struct json json;
+
+    json_begin(&json, stdout);
+    json_integer(&json, "expired_keys_removed", (int64_t)done->keys);
+    json_integer(&json, "elements_removed", (int64_t)done->elements);
+    json_integer(&json, "bytes_before", (int64_t)done->size_before);
+    json_integer(&json, "bytes_after", (int64_t)done->size_after);
+    json_bool(&json, "rewritten", done->rewritten);
+    json_bool(&json, "in_use", done->in_use);
+    json_end(&json);
+}
+
+static int store_compact(struct call *call)
+{
+    hf_store_compaction done = HF_STORE_COMPACTION_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf_status status =
+        hf_store_compact(call->options->text[OPT_STORE], &done, &err);
+
+    if (status != HF_OK && status != HF_FULL)
+        return call_failed(call, status, &err);
+    if (call->json)
+        put_compaction_json(&done);
+    else
+        put_compaction(&done);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
+const struct command store_commands[] = {
+    {.grammar = {.name = "store info", .accepts = OPTIONS_COMMON},
+     .operands = "",
+     .summary = "show what a store is, how large, who has it open",
+     .run = store_info},
+    {.grammar = {.name = "store check",
+                 .accepts = OPTIONS_COMMON | OPTION(WAIT)},
+     .operands = "",
+     .summary = "read a whole embedded store and say what is wrong with it",
+     .notes =
+         "Exit code 65 if something is, 1 if there is no store or the time "
+         "was too short.\nNothing is changed; others may go on using the "
+         "store meanwhile.\n",
+     .opens_store = true,
+     .run = store_check},
+    {.grammar = {.name = "store compact", .accepts = OPTIONS_COMMON},
+     .operands = "",
+     .summary = "make an embedded store small",
+     .notes =
+         "Removes what has expired. If nobody else has the store open, its "
+         "file is then\nwritten anew without holes, which takes room for "
+         "a second copy.\n",
+     .opens_store = true,
+     .run = store_compact},
+    {.grammar = {.name = "store dump",
+                 .accepts = OPTIONS_COMMON | OPTION(OUTPUT) | OPTION(MATCH)},
+     .operands = "",
+     .summary = "write all keys, for store load",
+     .notes = "To a file, which gets its name only when it is whole, or to "
+              "standard output.\nIf keys had to be left out, as no other store "
+              "has their type, the dump is\nwritten all the same and the exit "
+              "code is 78.\n",
+     .run = store_dump},
+    {.grammar = {.name = "store load",
+                 .accepts = OPTIONS_COMMON | OPTION(REPLACE) | OPTION(SKIP),
+                 .operands_max = 1},
+     .operands = "[FILE|-]",
+     .summary = "put the keys of a dump into the store",
+     .notes = "Without --replace or --skip a key that exists ends the load.\n"
+              "A file is checked as a whole before the first key is loaded.\n",
+     .run = store_load},
+    COMMAND_END,
+};

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_store.h - the verbs of `holdfast store` that have files of their own. */
+#ifndef HOLDFAST_CLI_CMD_STORE_H
+#define HOLDFAST_CLI_CMD_STORE_H
+
+#include "cmd.h"
+
+int store_dump(struct call *call);
+int store_load(struct call *call);
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_store_dump.c - holdfast store dump and load.
+ *
+ * A dump goes to a new file beside its name, which it gets only when it is
+ * whole and on the disk; so that name never stands for half a dump. INT, TERM
+ * and HUP end a dump or a load in order: the new file is removed, and what was
+ * being built in the store too.
+ */
+#include "cmd_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "complain.h"
+#include "exit.h"
+#include "json.h"
+#include "progress.h"
+
+/* Keys left out that are named; the rest is counted. */
+#define NAMED_MAX 10
+
+/* The signal that asked us to stop; 0: none has. */
+static volatile sig_atomic_t stop_signal;
+
+struct transfer {
+    struct call *call;
+    const char *name; /* of the file, for messages */
+    int fd;
+    uint64_t size; /* load: of the file; 0: not known */
+    uint64_t base; /* load: bytes read before, by the check */
+    uint64_t left_out;
+    struct progress progress;
+};
+
+static const char *what_of(const struct transfer *transfer)
+{
+    return transfer->call->command->grammar.name;
+}
+
+/* ---------------------------------------------------------------- signals */
+
+static void on_signal(int number)
+{
+    stop_signal = number;
+}
+
+static void catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction before;
+    size_t i;
+
+    for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        if (sigaction(numbers[i], NULL, &before) == 0 &&
+            before.sa_handler != SIG_IGN)
+            (void)sigaction(numbers[i], &action, NULL);
+    }
+}
+
+/* ------------------------------------------------------------------ bytes */
+
+static int put_bytes(void *user, const void *data, size_t size)
+{
+    const struct transfer *transfer = user;
+    const char *at = data;
+
+    while (size > 0) {
+        ssize_t put;
+
+        if (stop_signal != 0)
+            return ECANCELED;
+        put = write(transfer->fd, at, size);
+        if (put < 0 && errno != EINTR)
+            return errno;
+        at += put > 0 ? put : 0;
+        size -= put > 0 ? (size_t)put : 0;
+    }
+    return stop_signal != 0 ? ECANCELED : 0;
+}
+
+static int get_bytes(void *user, void *data, size_t size, size_t *got)
+{
+    const struct transfer *transfer = user;
+    ssize_t count = -1;
+
+    do {
+        if (stop_signal != 0)
+            return ECANCELED;
+        count = read(transfer->fd, data, size);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0)
+        return errno;
+    *got = (size_t)count;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- telling */
+
+static void on_dump_progress(void *user, const hf_store_transfer *so_far)
+{
+    struct transfer *transfer = user;
+    uint64_t total = so_far->keys_total;
+
+    /* What a pattern leaves of all keys is not known. */
+    if (transfer->call->options->given[OPT_MATCH])
+        total = 0;
+    progress_draw(&transfer->progress, so_far->keys, total, so_far->keys,
+                  so_far->bytes);
+}
+
+static void on_load_progress(void *user, const hf_store_transfer *so_far)
+{
+    struct transfer *transfer = user;
+
+    progress_draw(&transfer->progress, so_far->bytes, transfer->size,
+                  so_far->keys, so_far->bytes);
+}
+
+static void on_left_out(void *user, hf_bytes key, const char *type)
+{
+    struct transfer *transfer = user;
+    size_t shown = key.size < 200 ? key.size : 200;
+
+    if (transfer->left_out++ >= NAMED_MAX)
+        return;
+    progress_clear(&transfer->progress);
+    complain(what_of(transfer), "left out: %.*s%s (%s)", (int)shown,
+             (const char *)key.data, shown < key.size ? "..." : "", type);
+}
+
+/* The counts of what was done: JSON on stdout, or a line on stderr. */
+static void tell_json(const hf_store_transfer *result, bool dump, FILE *file)
+{
+    struct json json;
+
+    json_begin(&json, file);
+    json_integer(&json, "keys", (int64_t)result->keys);
+    json_integer(&json, "bytes", (int64_t)result->bytes);
+    if (!dump) {
+        json_integer(&json, "existing", (int64_t)result->existing);
+        json_integer(&json, "expired", (int64_t)result->expired);
+    }
+    json_integer(&json, "left_out", (int64_t)result->left_out);
+    json_integer(&json, "changed", (int64_t)result->changed);
+    json_bool(&json, "complete", result->complete && result->left_out == 0);
+    json_end(&json);
+}
+
+static void tell_count(uint64_t count, const char *what)
+{
+    if (count > 0)
+        fprintf(stderr, ", %llu %s", (unsigned long long)count, what);
+}
+
+static void tell_result(const struct transfer *transfer,
+                        const hf_store_transfer *result, bool dump)
+{
+    if (transfer->call->json) {
+        /* Standard output may be the dump. */
+        tell_json(result, dump,
+                  dump && transfer->fd == STDOUT_FILENO ? stderr : stdout);
+        return;
+    }
+    fprintf(stderr, "holdfast: %s: %llu keys, %llu bytes", what_of(transfer),
+            (unsigned long long)result->keys,
+            (unsigned long long)result->bytes);
+    tell_count(result->existing, "left alone, they exist");
+    tell_count(result->expired, "expired");
+    tell_count(result->left_out, "left out");
+    tell_count(result->changed, "changed while they were read");
+    fputc('\n', stderr);
+}
+
+/* What a status of the library comes to here. */
+static int finish(struct transfer *transfer, hf_status status,
+                  const hf_error *err, const hf_store_transfer *result,
+                  bool dump)
+{
+    progress_clear(&transfer->progress);
+    if (stop_signal != 0 && status != HF_OK) {
+        complain(what_of(transfer), "stopped by signal %d", (int)stop_signal);
+        return EXIT_SIGNAL + (int)stop_signal;
+    }
+    if (status == HF_OK || result->complete)
+        tell_result(transfer, result, dump);
+    if (status == HF_OK)
+        return EXIT_YES;
+    if (status == HF_SYSTEM && err->sys_errno != 0) {
+        complain(what_of(transfer), "%s: %s", transfer->name,
+                 strerror(err->sys_errno));
+        return EXIT_IO;
+    }
+    return call_failed(transfer->call, status, err);
+}
+
+/* ------------------------------------------------------------------- dump */
+
+static int run_dump(struct transfer *transfer, bool *complete)
+{
+    const struct options *options = transfer->call->options;
+    hf_store_dump_options opts = HF_STORE_DUMP_OPTIONS_INIT;
+    hf_store_transfer result = HF_STORE_TRANSFER_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
+
+    opts.pattern = hf_str(options->text[OPT_MATCH]);
+    opts.progress = on_dump_progress;
+    opts.left_out = on_left_out;
+    catch_signals();
+    progress_begin(&transfer->progress, "dump");
+    status = hf_store_dump(transfer->call->client, &opts, put_bytes, transfer,
+                           &result, &err);
+    *complete = result.complete;
+    return finish(transfer, status, &err, &result, true);
+}
+
+static int dump_to_stdout(struct transfer *transfer)
+{
+    bool complete;
+
+    transfer->name = "standard output";
+    transfer->fd = STDOUT_FILENO;
+    if (isatty(STDOUT_FILENO) == 1)
+        return call_usage(transfer->call,
+                          "a dump is no text for a terminal; name a file with "
+                          "-o, or redirect standard output");
+    return run_dump(transfer, &complete);
+}
+
+/* Put the new file, which is whole, in the place of `name`. */
+static int keep_file(const struct transfer *transfer, const char *temporary)
+{
+    char *copy = strdup(transfer->name);
+    int folder = -1;
+    int code = EXIT_YES;
+
+    if (copy != NULL)
+        folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || fsync(transfer->fd) < 0 ||
+        rename(temporary, transfer->name) < 0 || fsync(folder) < 0) {
+        complain(what_of(transfer), "%s: %s", transfer->name, strerror(errno));
+        code = EXIT_IO;
+    }
+    if (folder >= 0)
+        close(folder);
+    free(copy);
+    return code;
+}
+
+static int dump_to_file(struct transfer *transfer)
+{
+    bool complete = false;
+    char *temporary = NULL;
+    int code;
+    int kept;
+
+    if (asprintf(&temporary, "%s.XXXXXX", transfer->name) < 0) {
+        complain(what_of(transfer), "out of memory");
+        return EXIT_SYSTEM;
+    }
+    transfer->fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
+    if (transfer->fd < 0) {
+        complain(what_of(transfer), "%s: %s", temporary, strerror(errno));
+        free(temporary);
+        return EXIT_IO;
+    }
+    code = run_dump(transfer, &complete);
+    if (complete && stop_signal == 0) {
+        kept = keep_file(transfer, temporary);
+        code = kept == EXIT_YES ? code : kept;
+    }
+    (void)unlink(temporary); /* gone already if it was kept */
+    close(transfer->fd);
+    free(temporary);
+    return code;
+}
+
+int store_dump(struct call *call)
+{
+    struct transfer transfer = {.call = call};
+    const char *path = call->options->text[OPT_OUTPUT];
+
+    if (path == NULL || strcmp(path, "-") == 0)
+        return dump_to_stdout(&transfer);
+    transfer.name = path;
+    return dump_to_file(&transfer);
+}
+
+/* ------------------------------------------------------------------- load */
+
+static int run_load(struct transfer *transfer, uint32_t flags)
+{
+    hf_store_load_options opts = HF_STORE_LOAD_OPTIONS_INIT;
+    hf_store_transfer result = HF_STORE_TRANSFER_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
+
+    opts.flags = flags;
+    opts.progress = on_load_progress;
+    progress_begin(&transfer->progress,
+                   (flags & HF_LOAD_CHECK) != 0 ? "check" : "load");
+    status = hf_store_load(transfer->call->client, &opts, get_bytes, transfer,
+                           &result, &err);
+    /* What was left out is told when it is loaded. */
+    if ((flags & HF_LOAD_CHECK) != 0 && (status == HF_OK || result.complete)) {
+        progress_clear(&transfer->progress);
+        return EXIT_YES;
+    }
+    return finish(transfer, status, &err, &result, false);
+}
+
+/* A file is read twice, so that a damaged one changes nothing. */
+static int check_file(struct transfer *transfer)
+{
+    struct stat info;
+    int code;
+
+    if (fstat(transfer->fd, &info) < 0 || !S_ISREG(info.st_mode) ||
+        lseek(transfer->fd, 0, SEEK_CUR) != 0)
+        return EXIT_YES;
+    transfer->size = (uint64_t)info.st_size;
+    code = run_load(transfer, HF_LOAD_CHECK);
+    if (code == EXIT_YES && lseek(transfer->fd, 0, SEEK_SET) < 0) {
+        complain(what_of(transfer), "%s: %s", transfer->name, strerror(errno));
+        code = EXIT_IO;
+    }
+    return code;
+}
+
+int store_load(struct call *call)
+{
+    const struct options *options = call->options;
+    struct transfer transfer = {.call = call, .name = "standard input"};
+    uint32_t flags = 0;
+    int code;
+
+    transfer.fd = STDIN_FILENO;
+    if (options->given[OPT_REPLACE])
+        flags = HF_LOAD_REPLACE;
+    if (options->given[OPT_SKIP])
+        flags |= HF_LOAD_SKIP;
+    if (options->operand_count > 0 && strcmp(options->operands[0], "-") != 0) {
+        transfer.name = options->operands[0];
+        transfer.fd = open(transfer.name, O_RDONLY | O_CLOEXEC);
+    }
+    if (transfer.fd < 0) {
+        complain(what_of(&transfer), "%s: %s", transfer.name, strerror(errno));
+        return EXIT_NO_INPUT;
+    }
+    if (isatty(transfer.fd) == 1)
+        return call_usage(call, "a dump does not come from a terminal; name a "
+                                "file, or redirect standard input");
+    catch_signals();
+    code = check_file(&transfer);
+    if (code == EXIT_YES)
+        code = run_load(&transfer, flags);
+    if (transfer.fd != STDIN_FILENO)
+        close(transfer.fd);
+    return code;
+}

@@ -1,0 +1,33 @@
+--[[
+key_build - add to a key that nobody knows yet, and let it live on for a while.
+
+KEYS[1]  the key being built
+ARGV[1]  time to live from now, ms
+ARGV[2]  string, hash, list, set or zset
+ARGV[3]  what is there already: bytes before these, or elements; 0: nothing
+ARGV[4...]  the bytes; or as for key_write
+
+Returns  1 added; 0 what should be there is not.
+Repeat   safe: only a list would change, and its length would not fit then; the
+         caller must not take the 0 of a second run for a loss.
+Writes   KEYS[1]. Cost O(elements given).
+]]
+local key, kind = KEYS[1], ARGV[2]
+if ARGV[3] ~= '0' and redis.call('exists', key) == 0 then
+    return 0
+end
+if kind == 'string' then
+    redis.call('setrange', key, ARGV[3], unpack(ARGV, 4))
+elseif kind == 'hash' then
+    redis.call('hset', key, unpack(ARGV, 4))
+elseif kind == 'set' then
+    redis.call('sadd', key, unpack(ARGV, 4))
+elseif kind == 'zset' then
+    redis.call('zadd', key, unpack(ARGV, 4))
+elseif redis.call('llen', key) == tonumber(ARGV[3]) then
+    redis.call('rpush', key, unpack(ARGV, 4))
+else
+    return 0
+end
+redis.call('pexpire', key, ARGV[1])
+return 1

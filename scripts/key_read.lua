@@ -1,0 +1,50 @@
+--[[
+key_read - read a key of any type with its expiry, if it is not too large.
+
+KEYS[1]  the key
+ARGV[1]  most elements to read; 0: read no content
+ARGV[2]  most bytes to read
+
+Returns  {type} of a type that has no elements, "none" too; else {type, instant
+         of expiry in Unix ms or -1, count of elements or bytes, mark}, where
+         mark tells the ends of a list; behind it all elements, unless they are
+         more than allowed.
+Repeat   safe: it only reads.
+Writes   nothing. Cost O(elements read).
+]]
+local call = redis.call
+local key, most, room = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
+local kind, mark, list = call('type', key).ok, '', nil
+local count = kind == 'string' and call('strlen', key)
+    or kind == 'hash' and call('hlen', key)
+    or kind == 'list' and call('llen', key)
+    or kind == 'set' and call('scard', key)
+    or kind == 'zset' and call('zcard', key)
+if not count then
+    return {kind}
+end
+if kind == 'string' then
+    list = most > 0 and count <= room and {call('get', key)}
+elseif kind == 'list' then
+    mark = redis.sha1hex(call('lindex', key, 0))
+        .. redis.sha1hex(call('lindex', key, -1))
+    list = {}
+    while count <= most and room >= 0 and #list < count do
+        for _, value in ipairs(call('lrange', key, #list, #list + 63)) do
+            list[#list + 1], room = value, room - #value
+        end
+    end
+    list = count <= most and list
+elseif count <= most then
+    for _, field in ipairs(kind == 'hash' and call('hkeys', key) or {}) do
+        room = room - #field - call('hstrlen', key, field)
+    end
+    list = room >= 0 and (kind == 'hash' and call('hgetall', key)
+        or kind == 'set' and call('smembers', key)
+        or call('zrange', key, 0, -1, 'withscores'))
+end
+local reply = {kind, call('pexpiretime', key), count, mark}
+for i = 1, room >= 0 and list and #list or 0 do
+    reply[4 + i] = list[i]
+end
+return reply

@@ -1,0 +1,29 @@
+--[[
+key_settle - give a key that was built its name and its expiry.
+
+KEYS[1]  the key that was built
+KEYS[2]  its name
+ARGV[1]  nx: only if the name is free; else empty
+ARGV[2]  instant of expiry, Unix ms; 0: none
+
+Returns  1 done; 0 refused by nx, and what was built is gone; -1 it was gone.
+Repeat   safe: a second run answers -1, which the caller must not take for a
+         loss then.
+Writes   KEYS[1], KEYS[2]. Cost O(elements of what is replaced).
+]]
+if redis.call('exists', KEYS[1]) == 0 then
+    return -1
+end
+if ARGV[1] == 'nx' and redis.call('exists', KEYS[2]) == 1 then
+    redis.call('unlink', KEYS[1])
+    return 0
+end
+if ARGV[2] == '0' then
+    redis.call('persist', KEYS[1])
+else
+    redis.call('pexpireat', KEYS[1], ARGV[2])
+end
+if redis.call('exists', KEYS[1]) == 1 then
+    redis.call('rename', KEYS[1], KEYS[2])
+end
+return 1

@@ -1,0 +1,40 @@
+--[[
+key_write - create or replace a collection with its expiry in one step.
+
+KEYS[1]  the key
+KEYS[2]  a name that is used only in here
+ARGV[1]  nx: only if the key does not exist; else empty
+ARGV[2]  hash, list, set or zset
+ARGV[3]  instant of expiry, Unix ms; 0: none
+ARGV[4...]  field, value ...; or element ...; or score, member ...
+
+Returns  1 written; 0 refused by nx.
+Repeat   safe: a second run writes the same, or finds what the first wrote and
+         answers 0, which the caller must not take for another's key then.
+Writes   KEYS[1], KEYS[2]. Cost O(elements given). A key that is replaced goes
+         only when the new one is whole.
+]]
+local kind, exists = ARGV[2], redis.call('exists', KEYS[1]) == 1
+if exists and ARGV[1] == 'nx' then
+    return 0
+end
+local to = exists and KEYS[2] or KEYS[1]
+if exists then
+    redis.call('del', to)
+end
+if kind == 'hash' then
+    redis.call('hset', to, unpack(ARGV, 4))
+elseif kind == 'list' then
+    redis.call('rpush', to, unpack(ARGV, 4))
+elseif kind == 'set' then
+    redis.call('sadd', to, unpack(ARGV, 4))
+else
+    redis.call('zadd', to, unpack(ARGV, 4))
+end
+if ARGV[3] ~= '0' then
+    redis.call('pexpireat', to, ARGV[3])
+end
+if exists and redis.call('exists', to) == 1 then
+    redis.call('rename', to, KEYS[1])
+end
+return 1

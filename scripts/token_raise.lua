@@ -1,0 +1,21 @@
+--[[
+token_raise - bring a lock's last fencing token to at least a given one.
+
+KEYS[1]  the token's key
+ARGV[1]  the token
+ARGV[2]  instant of expiry, Unix ms; 0: none
+
+Returns  1 raised; 0 it was not below that.
+Repeat   safe: the second run changes nothing.
+Writes   KEYS[1]. Cost O(1).
+]]
+local last = tonumber(redis.call('get', KEYS[1]) or '')
+if last and last >= tonumber(ARGV[1]) then
+    return 0
+end
+if ARGV[2] == '0' then
+    redis.call('set', KEYS[1], ARGV[1])
+else
+    redis.call('set', KEYS[1], ARGV[1], 'pxat', ARGV[2])
+end
+return 1

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* asking.c - see asking.h. */
+#include "core/asking.h"
+
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/mem.h"
+#include "util/order.h"
+#include "util/rand.h"
+
+#define BACKSTOP_FIRST_MS 1000
+#define BACKSTOP_LAST_MS 5000
+#define RETRY_FIRST_MS 50
+#define RETRY_LAST_MS 500
+#define JITTER_MS 20 /* spreads those that wait for the same lease to end */
+
+void hf__asking_init(hf__asking *asking, hf_lock *lock, int64_t wait_ms,
+                     int64_t until_ms)
+{
+    asking->lock = lock;
+    asking->wait_ms = wait_ms;
+    asking->until_ms = until_ms;
+    asking->limit_ms =
+        wait_ms == 0 ? INT64_MAX
+                     : hf__clock_after(until_ms, lock->client->request_ms);
+    asking->since_us = 0;
+    asking->pttl_ms = -1;
+    asking->queued = asking->unanswered = asking->unresolved = false;
+    hf__rand_hex(asking->grant.owner, (HF_OWNER_SIZE - 1) / 2);
+}
+
+/* ------------------------------------------------------------------- a try */
+
+void hf__asking_fill(hf__asking *asking, const char *inbox)
+{
+    const hf_lock *lock = asking->lock;
+    hf_bytes *words = asking->words;
+
+    words[0] = lock->keys.main;
+    words[1] = lock->keys.token;
+    words[2] = lock->keys.waiters;
+    words[3] = hf_str(asking->grant.owner);
+    words[4] = lock->ttl_word;
+    words[5] = hf_str(inbox);
+    words[6] = hf_str("0");
+    if (inbox[0] != '\0') {
+        words[6] = hf__number(asking->since_text, asking->since_us);
+        asking->queued = true;
+    }
+    hf__request_script(&asking->request, &hf__scripts[HF__SCRIPT_LOCK_ACQUIRE],
+                       words, 7, 3);
+}
+
+static hf_status read_refusal(hf__asking *asking, hf_error *err)
+{
+    const hf_reply *reply = &asking->request.reply;
+    const hf_reply *items = reply->array.items;
+
+    if (reply->kind != HF_REPLY_ARRAY || reply->array.count != 3 ||
+        items[0].kind != HF_REPLY_INTEGER || items[2].kind != HF_REPLY_INTEGER)
+        return hf__bad_reply("lock_acquire", err);
+    asking->pttl_ms = items[0].integer;
+    asking->since_us = items[2].integer;
+    return hf__fail(err, HF_HELD, "another owner holds the lock");
+}
+
+/* A grant whose answer came when the lease was over already is none; another
+ * try by the same owner renews it, or finds out who has the lock now. */
+static hf_status check_grant(hf__asking *asking, hf_error *err)
+{
+    const hf_lock *lock = asking->lock;
+
+    if (hf__clock_boot_ms() < hf__lock_validity(lock, asking->grant.sent_ms))
+        return HF_OK;
+    asking->unanswered = asking->unresolved = true;
+    return hf__fail(err, HF_INDETERMINATE,
+                    "the lock was granted, but its lease of %lld ms was over "
+                    "when the answer came",
+                    (long long)lock->options.ttl_ms);
+}
+
+hf_status hf__asking_read(hf__asking *asking, hf_status status, hf_error *err)
+{
+    hf__request *request = &asking->request;
+
+    asking->grant.sent_ms = request->began_ms;
+    if (status == HF_INDETERMINATE)
+        asking->unanswered = asking->unresolved = true;
+    else if (status != HF_UNAVAILABLE)
+        asking->unresolved = false;
+    /* An error half-way leaves what the script did before. */
+    if (hf_status_kind(status) == HF_KIND_USAGE ||
+        hf_status_kind(status) == HF_KIND_FATAL)
+        asking->unanswered = true;
+    if (status == HF_OK && request->reply.kind == HF_REPLY_INTEGER)
+        asking->grant.token = (uint64_t)request->reply.integer;
+    else if (status == HF_OK)
+        status = read_refusal(asking, err);
+    hf__request_done(request);
+    return status == HF_OK ? check_grant(asking, err) : status;
+}
+
+bool hf__asking_may_retry(hf_status status)
+{
+    return status == HF_HELD || status == HF_UNAVAILABLE ||
+           status == HF_INDETERMINATE;
+}
+
+int64_t hf__asking_next_try(const hf__asking *asking, hf_status status,
+                            int round)
+{
+    int64_t now = hf__clock_boot_ms();
+    int64_t pause_ms;
+
+    if (status == HF_HELD) {
+        pause_ms =
+            hf__at_most((int64_t)BACKSTOP_FIRST_MS << (round < 3 ? round : 3),
+                        BACKSTOP_LAST_MS);
+        if (asking->pttl_ms >= 0)
+            pause_ms = hf__at_most(
+                pause_ms, asking->pttl_ms + 1 + hf__rand_between(0, JITTER_MS));
+    } else {
+        pause_ms = hf__at_most(
+            (int64_t)RETRY_FIRST_MS << (round < 4 ? round : 4), RETRY_LAST_MS);
+        pause_ms += hf__rand_between(0, pause_ms / 2);
+    }
+    return hf__at_most(asking->until_ms, hf__clock_after(now, pause_ms));
+}
+
+/* --------------------------------------------------------------- giving up */
+
+void hf__asking_fill_leave(hf__asking *asking)
+{
+    const hf_lock *lock = asking->lock;
+    hf__store *store = lock->client->store;
+
+    asking->words[0] = lock->keys.main;
+    asking->words[1] = lock->keys.waiters;
+    asking->words[2] = hf_str(store->ops->inbox(store));
+    hf__request_script(&asking->request, &hf__scripts[HF__SCRIPT_LOCK_LEAVE],
+                       asking->words, 3, 2);
+}
+
+/* A release that nobody waits for. */
+typedef struct undo {
+    hf__request request;
+    hf_bytes words[3];
+    char owner[HF_OWNER_SIZE];
+    char keys[];
+} undo;
+
+static void undo_done(hf__request *request)
+{
+    undo *made = request->user;
+
+    hf__request_done(request);
+    hf__free(made);
+}
+
+static void undo_acquire(const hf__asking *asking)
+{
+    hf_lock *lock = asking->lock;
+    hf__lock_keys *keys = &lock->keys;
+    hf__store *store = lock->client->store;
+    undo *made =
+        hf__alloc(sizeof(*made) + keys->main.size + keys->waiters.size);
+    hf__request *request;
+
+    if (made == NULL)
+        return; /* the lease ends by itself */
+    memcpy(made->owner, asking->grant.owner, sizeof(made->owner));
+    memcpy(made->keys, keys->main.data, keys->main.size);
+    memcpy(made->keys + keys->main.size, keys->waiters.data,
+           keys->waiters.size);
+    made->words[0] = hf_view(made->keys, keys->main.size);
+    made->words[1] = hf_view(made->keys + keys->main.size, keys->waiters.size);
+    made->words[2] = hf_str(made->owner);
+    request = &made->request;
+    hf__request_init(request);
+    request->script = &hf__scripts[HF__SCRIPT_LOCK_RELEASE];
+    request->words = made->words;
+    request->word_count = 3;
+    request->key_count = 2;
+    request->repeatable = true;
+    request->lane = HF__LANE_LEASE;
+    request->deadline_ms =
+        hf__clock_after(hf__clock_boot_ms(), lock->options.ttl_ms);
+    request->on_done = undo_done;
+    request->user = made;
+    store->ops->submit(store, &request, 1);
+}
+
+static hf_status verdict(const hf__asking *asking, hf_status status,
+                         const hf_error *detail, hf_error *err)
+{
+    if (asking->unresolved && status != HF_INDETERMINATE)
+        return hf__fail(err, HF_INDETERMINATE,
+                        "a try went unanswered; then: %s", detail->message);
+    if (status == HF_HELD && asking->wait_ms > 0)
+        return hf__fail(err, HF_TIMEOUT,
+                        "another owner held the lock for all of %lld ms",
+                        (long long)asking->wait_ms);
+    return hf__fail_copy(err, detail);
+}
+
+hf_status hf__asking_end(hf__asking *asking, hf_status status,
+                         const hf_error *detail, hf_error *err)
+{
+    if (status == HF_OK)
+        return HF_OK;
+    if (asking->unanswered)
+        undo_acquire(asking);
+    return verdict(asking, status, detail, err);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * asking.h - the steps of asking a store for a lock, whoever takes them: the
+ * calling thread (acquire.c) or the loop (waiting.c).
+ *
+ * 1. Draw a new owner id. It stays the same for every try of this call, so
+ *    that a try whose answer was lost is resolved by the next one.
+ * 2. Try once without queueing. Most calls end here.
+ * 3. To wait, pass the gate: one waiter of this client waits at the store.
+ * 4. Note the lock's event counter, then try again and queue: the script does
+ *    both in one step. A release from then on moves the counter.
+ * 5. Sleep until the counter moves, the holder's lease ends, or a backstop of
+ *    1 s that grows to 5 s passes (a waiter that was told of nothing, because
+ *    the message or its sender died, finds out by itself). Go to 4.
+ * 6. On giving up, leave the queue and hand on a wake-up that came too late.
+ *    If a try may have been applied, send a release after it: the name should
+ *    not be blocked, for as long as the lease, by a holder that does not know
+ *    of it.
+ */
+#ifndef HF__CORE_ASKING_H
+#define HF__CORE_ASKING_H
+
+#include "core/lock.h"
+
+/* How long step 4 may wait to hear events at all. */
+#define HF__ASKING_LISTEN_MS 1000
+
+typedef struct hf__asking {
+    hf_lock *lock;
+    hf__grant grant;
+    int64_t wait_ms;
+    int64_t until_ms; /* wait_ms behind the call; 0: try once */
+    int64_t limit_ms; /* request_ms behind it: all is over by then */
+    int64_t since_us; /* store's clock; place in the queue; 0: none yet */
+    int64_t pttl_ms;  /* of the holder, from the last refusal; -1: no end */
+    bool queued;      /* the store may have our inbox in the queue */
+    bool unanswered;  /* a try may have been applied, or still be */
+    bool unresolved;  /* ... and no later one was answered */
+
+    hf__request request; /* of the present try */
+    hf_bytes words[7];
+    char since_text[HF__NUMBER_SIZE];
+} hf__asking;
+
+/* Step 1. */
+void hf__asking_init(hf__asking *asking, hf_lock *lock, int64_t wait_ms,
+                     int64_t until_ms);
+
+/* Fill the request of a try. `inbox` "": do not queue. */
+void hf__asking_fill(hf__asking *asking, const char *inbox);
+/* What a try came to, of which `status` and `err` say how the request ended:
+ * HF_OK, the lock is granted; HF_HELD; others. The request is ended. */
+hf_status hf__asking_read(hf__asking *asking, hf_status status, hf_error *err);
+
+/* Is another try worth its while, as long as there is time? */
+bool hf__asking_may_retry(hf_status status);
+/* When to try again at the latest, whether or not an event comes; `round`
+ * counts the tries without an event. */
+int64_t hf__asking_next_try(const hf__asking *asking, hf_status status,
+                            int round);
+
+/* Step 6: fill the request that leaves the queue. A failure of it costs the
+ * others one wake-up at most, which their backstop makes good. */
+void hf__asking_fill_leave(hf__asking *asking);
+/* Step 6, at the end of everything: what the call came to. */
+hf_status hf__asking_end(hf__asking *asking, hf_status status,
+                         const hf_error *detail, hf_error *err);
+
+#endif

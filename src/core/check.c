@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* check.c - see check.h. */
+#include "core/check.h"
+
+#include <stdio.h>
+
+#include "core/client.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+static hf_status check_size(hf_bytes bytes, size_t low, size_t high,
+                            const char *what, hf_error *err)
+{
+    if (bytes.data == NULL && bytes.size > 0)
+        return hf__fail(err, HF_INVALID, "%s is NULL", what);
+    if (bytes.size < low)
+        return hf__fail(err, HF_INVALID, "%s is empty", what);
+    if (bytes.size > high)
+        return hf__fail(err, HF_INVALID,
+                        "%s is %zu bytes; at most %zu are allowed", what,
+                        bytes.size, high);
+    return HF_OK;
+}
+
+hf_status hf__key_init(const hf_client *client, hf_bytes name, const char *what,
+                       hf__key *key, hf_error *err)
+{
+    hf_status status;
+
+    key->bytes = name;
+    key->owned = NULL;
+    status = check_size(name, 1, HF_NAME_MAX - client->prefix_size, what, err);
+    if (status != HF_OK || client->prefix_size == 0)
+        return status;
+    key->owned = hf__alloc(client->prefix_size + name.size);
+    if (key->owned == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "%s", what);
+    memcpy(key->owned, client->prefix, client->prefix_size);
+    memcpy(key->owned + client->prefix_size, name.data, name.size);
+    key->bytes = hf_view(key->owned, client->prefix_size + name.size);
+    return HF_OK;
+}
+
+void hf__key_done(hf__key *key)
+{
+    hf__free(key->owned);
+    key->owned = NULL;
+}
+
+hf_status hf__check_field(hf_bytes field, hf_error *err)
+{
+    return check_size(field, 1, HF_NAME_MAX, "field name", err);
+}
+
+hf_status hf__check_value(hf_bytes value, hf_error *err)
+{
+    return check_size(value, 0, HF_VALUE_MAX, "value", err);
+}
+
+hf_status hf__check_ttl(int64_t ttl_ms, const char *what, hf_error *err)
+{
+    if (ttl_ms >= 1 && ttl_ms <= HF_TTL_MAX_MS)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "%s is %lld ms; it must be 1..%lld", what,
+                    (long long)ttl_ms, (long long)HF_TTL_MAX_MS);
+}
+
+hf_status hf__check_out(const void *pointer, const char *what, hf_error *err)
+{
+    if (pointer != NULL)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "%s is NULL", what);
+}
+
+hf_bytes hf__number(char text[HF__NUMBER_SIZE], int64_t value)
+{
+    int size = snprintf(text, HF__NUMBER_SIZE, "%lld", (long long)value);
+
+    return hf_view(text, (size_t)size);
+}
+
+hf_status hf__buffer_set(hf_buffer *buffer, const hf_reply *reply,
+                         hf_error *err)
+{
+    void *copy;
+
+    if (reply->kind == HF_REPLY_NIL) {
+        buffer->data = NULL;
+        buffer->size = 0;
+        return HF_OK;
+    }
+    copy = hf__memdup(reply->bytes.data, reply->bytes.size);
+    if (copy == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a value of %zu bytes",
+                        reply->bytes.size);
+    buffer->data = copy;
+    buffer->size = reply->bytes.size;
+    return HF_OK;
+}
+
+hf_status hf__bad_reply(const char *what, hf_error *err)
+{
+    return hf__fail(err, HF_CORRUPT, "%s gave a reply of an unknown form",
+                    what);
+}

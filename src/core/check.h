@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check.h - what callers pass and get: limits, keys with their prefix, numbers
+ * as words, replies as bytes.
+ */
+#ifndef HF__CORE_CHECK_H
+#define HF__CORE_CHECK_H
+
+#include "store/reply.h"
+
+/* A key as the store knows it: the client's prefix and the caller's name. */
+typedef struct hf__key {
+    hf_bytes bytes;
+    char *owned; /* NULL: bytes are the caller's */
+} hf__key;
+
+/* HF_INVALID: empty or too long, `what` says of which kind it is. End it with
+ * hf__key_done() on HF_OK. */
+hf_status hf__key_init(const hf_client *client, hf_bytes name, const char *what,
+                       hf__key *key, hf_error *err);
+void hf__key_done(hf__key *key);
+
+/* Limits on what callers pass. */
+hf_status hf__check_field(hf_bytes field, hf_error *err);
+hf_status hf__check_value(hf_bytes value, hf_error *err);
+hf_status hf__check_ttl(int64_t ttl_ms, const char *what, hf_error *err);
+
+/* HF_INVALID "`what` is NULL", unless `pointer` points somewhere. */
+hf_status hf__check_out(const void *pointer, const char *what, hf_error *err);
+
+/* Decimal digits of a number, for a word of a request. */
+#define HF__NUMBER_SIZE 24
+hf_bytes hf__number(char text[HF__NUMBER_SIZE], int64_t value);
+
+/* Copy the bytes of a reply; nil gives an empty buffer without data. */
+hf_status hf__buffer_set(hf_buffer *buffer, const hf_reply *reply,
+                         hf_error *err);
+
+/* HF_CORRUPT: the reply is none that the script can give. */
+hf_status hf__bad_reply(const char *what, hf_error *err);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * examine.c - hf_store_examine(): arguments, what concerns the environment of
+ * this process, and then the driver, which knows its store.
+ */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/client.h"
+#include "store/examination.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/options.h"
+
+#define REQUESTS_DEFAULT 200
+#define REQUESTS_MAX 100000
+#define LIMIT_MS_DEFAULT 30000
+#define LIMIT_MS_MAX 3600000
+
+static hf_status load_options(hf_store_examine_options *options,
+                              const hf_store_examine_options *from,
+                              hf_error *err)
+{
+    hf_status status =
+        hf__options_load(options, sizeof(*options), sizeof(*options), from,
+                         "hf_store_examine_options", err);
+
+    if (status != HF_OK)
+        return status;
+    if (options->requests > REQUESTS_MAX)
+        return hf__fail(err, HF_INVALID, "requests is %u; it must be 1..%d",
+                        options->requests, REQUESTS_MAX);
+    if (options->reserved0 != 0)
+        return hf__fail(err, HF_UNSUPPORTED, "reserved0 is not 0");
+    if (options->limit_ms < 0 || options->limit_ms > LIMIT_MS_MAX)
+        return hf__fail(err, HF_INVALID, "limit_ms is %lld; it must be 1..%d",
+                        (long long)options->limit_ms, LIMIT_MS_MAX);
+    if (options->requests == 0)
+        options->requests = REQUESTS_DEFAULT;
+    if (options->limit_ms == 0)
+        options->limit_ms = LIMIT_MS_DEFAULT;
+    return HF_OK;
+}
+
+/* Who but its owner may read the file of the password? */
+static void look_at_password_file(const hf__examination *examination)
+{
+    const char *path = getenv("HOLDFAST_PASSWORD_FILE");
+    struct stat info;
+
+    if (path == NULL || path[0] == '\0' || stat(path, &info) != 0 ||
+        !S_ISREG(info.st_mode))
+        return;
+    if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        hf__remark(examination, HF_LEVEL_WARNING, "password file",
+                   "chmod 600, and change the password if others have access "
+                   "to this machine",
+                   "mode %03o: others may read or change it",
+                   (unsigned)info.st_mode & 0777);
+    else if (info.st_uid != geteuid() && info.st_uid != 0)
+        hf__remark(examination, HF_LEVEL_WARNING, "password file",
+                   "let it belong to the user who runs this",
+                   "it belongs to user %u", (unsigned)info.st_uid);
+    else
+        hf__remark(examination, HF_LEVEL_OK, "password file", "",
+                   "only its owner may read it");
+}
+
+hf_status hf_store_examine(hf_client *client,
+                           const hf_store_examine_options *opts,
+                           hf_store_remark_fn remark, void *user, hf_error *err)
+{
+    hf_store_examine_options options;
+    hf__examination examination = {.node = "", .remark = remark, .user = user};
+    hf_status status;
+
+    if (client == NULL || remark == NULL)
+        return hf__fail(err, HF_INVALID, "an argument is NULL");
+    status = load_options(&options, opts, err);
+    if (status == HF_OK)
+        status = hf__client_check(client, err);
+    if (status != HF_OK)
+        return status;
+    examination.requests = options.requests;
+    examination.request_ms = client->request_ms;
+    examination.prefix = hf_view(client->prefix, client->prefix_size);
+    examination.deadline_ms =
+        hf__clock_after(hf__clock_boot_ms(), options.limit_ms);
+    look_at_password_file(&examination);
+    if (client->store->ops->examine != NULL)
+        client->store->ops->examine(client->store, &examination);
+    if (hf__examination_is_over(&examination))
+        return hf__fail(err, HF_TIMEOUT,
+                        "the store was not examined as a whole in %lld ms",
+                        (long long)options.limit_ms);
+    return HF_OK;
+}

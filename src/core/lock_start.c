@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lock_start.c - acquiring locks without a thread for each: asynchronously, or
+ * many together. */
+#include "core/call.h"
+#include "core/client.h"
+#include "core/many.h"
+#include "core/waiting.h"
+#include "util/cond.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+static hf_status check_wait(int64_t wait_ms, hf_error *err)
+{
+    if (wait_ms >= 0)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "wait_ms is negative: %lld",
+                    (long long)wait_ms);
+}
+
+/* -------------------------------------------------------------------- start */
+
+static void told_call(void *user, hf_status status, const hf_error *detail)
+{
+    hf_call *call = user;
+
+    call->request.status = status;
+    if (status != HF_OK)
+        call->request.error = *detail;
+    hf__dispatch_complete(call);
+}
+
+static hf_status start(hf_call *call, hf_lock *lock, int64_t wait_ms,
+                       const hf_async *async, hf_error *err)
+{
+    hf__store *store = lock->client->store;
+    hf__waiting *waiting = hf__waiting_new(lock, wait_ms);
+    hf__request *request;
+    hf_status status;
+
+    if (waiting == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "acquiring a lock");
+    call->waiting = waiting;
+    status = hf__dispatch_enter(call, async, err);
+    if (status != HF_OK) {
+        hf__free(waiting);
+        return status;
+    }
+    waiting->told = told_call;
+    waiting->user = call;
+    request = hf__waiting_begin(waiting);
+    if (request != NULL)
+        store->ops->submit(store, &request, 1);
+    return HF_OK;
+}
+
+hf_status hf_lock_acquire_start(hf_lock *lock, int64_t wait_ms,
+                                const hf_async *async, hf_error *err)
+{
+    hf_status status = hf__lock_check(lock, err);
+    hf_call *call;
+
+    if (status == HF_OK)
+        status = check_wait(wait_ms, err);
+    if (status == HF_OK)
+        status = hf__call_new(lock->client, async, &call, err);
+    if (status != HF_OK)
+        return status;
+    status = hf__call_begin_bare(call, lock->client, err);
+    if (status == HF_OK)
+        status = start(call, lock, wait_ms, async, err);
+    if (status != HF_OK) {
+        hf__call_end(call);
+        hf__free(call);
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------- together */
+
+typedef struct gathering {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    size_t open;
+} gathering;
+
+typedef struct member {
+    gathering *all;
+    hf_status *status;
+} member;
+
+static void told_member(void *user, hf_status status, const hf_error *detail)
+{
+    member *self = user;
+    gathering *all = self->all;
+
+    (void)detail;
+    *self->status = status;
+    pthread_mutex_lock(&all->mutex);
+    if (--all->open == 0)
+        pthread_cond_signal(&all->changed);
+    pthread_mutex_unlock(&all->mutex);
+}
+
+/* Begin all; the first tries go to the store together. */
+static void begin_all(gathering *all, hf_lock *const *locks, size_t count,
+                      int64_t wait_ms, member *members, hf__request **requests)
+{
+    hf__store *store = locks[0]->client->store;
+    size_t ready = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        hf__waiting *waiting = hf__waiting_new(locks[i], wait_ms);
+        hf__request *request;
+
+        if (waiting == NULL) {
+            told_member(&members[i], HF_NO_MEMORY, NULL);
+            continue;
+        }
+        waiting->told = told_member;
+        waiting->user = &members[i];
+        request = hf__waiting_begin(waiting);
+        if (request != NULL)
+            requests[ready++] = request;
+    }
+    if (ready > 0)
+        store->ops->submit(store, requests, ready);
+    pthread_mutex_lock(&all->mutex);
+    while (all->open > 0)
+        hf__cond_wait_until(&all->changed, &all->mutex, INT64_MAX);
+    pthread_mutex_unlock(&all->mutex);
+}
+
+static hf_status acquire_all(hf_lock *const *locks, size_t count,
+                             int64_t wait_ms, hf_status *statuses,
+                             hf_error *err)
+{
+    gathering all = {.open = count};
+    member *members = hf__calloc(count, sizeof(*members));
+    hf__request **requests = hf__calloc(count, sizeof(hf__request *));
+    hf_status status = HF_OK;
+
+    if (members == NULL || requests == NULL) {
+        status = hf__fail(err, HF_NO_MEMORY, "%zu locks", count);
+        goto free_members;
+    }
+    for (size_t i = 0; i < count; i++)
+        members[i] = (member){&all, &statuses[i]};
+    pthread_mutex_init(&all.mutex, NULL);
+    hf__cond_init(&all.changed);
+    begin_all(&all, locks, count, wait_ms, members, requests);
+    pthread_cond_destroy(&all.changed);
+    pthread_mutex_destroy(&all.mutex);
+free_members:
+    hf__free(requests);
+    hf__free(members);
+    return status;
+}
+
+hf_status hf_lock_acquire_many(hf_lock *const *locks, size_t count,
+                               int64_t wait_ms, hf_status *statuses,
+                               hf_error *err)
+{
+    hf_status status = hf__locks_check(locks, count, err);
+
+    if (status == HF_OK)
+        status = check_wait(wait_ms, err);
+    if (status == HF_OK && count > 0)
+        status = hf__check_out(statuses, "statuses", err);
+    if (status == HF_OK && count > 0)
+        status = acquire_all(locks, count, wait_ms, statuses, err);
+    return status == HF_OK ? hf__many_verdict(statuses, count, err) : status;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.c - see run.h. */
+#include "core/run.h"
+
+#include "core/client.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/fork.h"
+#include "util/order.h"
+
+hf_status hf__client_check(const hf_client *client, hf_error *err)
+{
+    if (client == NULL)
+        return hf__fail(err, HF_INVALID, "client is NULL");
+    if (client->fork_generation != hf__fork_generation())
+        return hf__fail(err, HF_INVALID,
+                        "the client was opened before fork(); open one in "
+                        "the child");
+    return HF_OK;
+}
+
+hf_status hf__request_stamp(hf_client *client, hf__request *request,
+                            int64_t limit_ms, hf_error *err)
+{
+    request->began_ms = hf__clock_boot_ms();
+    request->deadline_ms =
+        hf__at_most(request->began_ms + client->request_ms, limit_ms);
+    return hf__client_check(client, err);
+}
+
+hf_status hf__run(hf_client *client, hf__request *request, int64_t limit_ms,
+                  hf_error *err)
+{
+    hf_status status = hf__request_stamp(client, request, limit_ms, err);
+
+    if (status != HF_OK)
+        return status;
+    client->store->ops->perform(client->store, request);
+    if (request->status != HF_OK)
+        return hf__fail_copy(err, &request->error);
+    return HF_OK;
+}
+
+hf_status hf__run_words(hf_client *client, const hf__script *script,
+                        const hf_bytes *words, size_t count, size_t key_count,
+                        hf__request *request, hf_error *err)
+{
+    hf__request_script(request, script, words, count, key_count);
+    return hf__run(client, request, INT64_MAX, err);
+}
+
+hf_status hf__run_script(hf_client *client, uint32_t index,
+                         const hf_bytes *words, size_t count, size_t key_count,
+                         hf__request *request, hf_error *err)
+{
+    return hf__run_script_by(client, index, words, count, key_count, INT64_MAX,
+                             request, err);
+}
+
+hf_status hf__run_script_by(hf_client *client, uint32_t index,
+                            const hf_bytes *words, size_t count,
+                            size_t key_count, int64_t limit_ms,
+                            hf__request *request, hf_error *err)
+{
+    hf__request_script(request, &hf__scripts[index], words, count, key_count);
+    return hf__run(client, request, limit_ms, err);
+}
+
+hf_status hf__run_command(hf_client *client, const hf_bytes *words,
+                          size_t count, bool repeatable, hf__request *request,
+                          hf_error *err)
+{
+    hf__request_command(request, words, count, repeatable);
+    return hf__run(client, request, INT64_MAX, err);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.h - one request, from words to reply, on the calling thread.
+ *
+ * `request` is initialised here and must be ended with hf__request_done()
+ * whatever the status.
+ */
+#ifndef HF__CORE_RUN_H
+#define HF__CORE_RUN_H
+
+#include "store/store.h"
+
+/* Stamp a filled request with its deadline: request_ms from now, limit_ms at
+ * the latest. HF_INVALID: a client from before fork(). */
+hf_status hf__request_stamp(hf_client *client, hf__request *request,
+                            int64_t limit_ms, hf_error *err);
+
+/* Run a filled request by limit_ms; INT64_MAX: by request_ms alone. */
+hf_status hf__run(hf_client *client, hf__request *request, int64_t limit_ms,
+                  hf_error *err);
+
+hf_status hf__run_words(hf_client *client, const hf__script *script,
+                        const hf_bytes *words, size_t count, size_t key_count,
+                        hf__request *request, hf_error *err);
+hf_status hf__run_script(hf_client *client, uint32_t index,
+                         const hf_bytes *words, size_t count, size_t key_count,
+                         hf__request *request, hf_error *err);
+hf_status hf__run_script_by(hf_client *client, uint32_t index,
+                            const hf_bytes *words, size_t count,
+                            size_t key_count, int64_t limit_ms,
+                            hf__request *request, hf_error *err);
+hf_status hf__run_command(hf_client *client, const hf_bytes *words,
+                          size_t count, bool repeatable, hf__request *request,
+                          hf_error *err);
+
+#endif

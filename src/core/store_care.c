@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_care.c - looking after a store: what it is, whether it is whole,
+ * making it small.
+ *
+ * Only arguments are checked here; the drivers know their stores. A check and
+ * a compaction take a URL, because a damaged store has no client.
+ */
+#include <stddef.h>
+
+#include "core/client.h"
+#include "util/error.h"
+#include "util/options.h"
+#include "util/url.h"
+
+/* How long others may hold up the beginning, ms; hf_client_open()'s default. */
+#define CONNECT_MS 2000
+
+#define FINDINGS_DEFAULT 100
+#define FINDINGS_MAX 10000
+
+hf_status hf_store_describe(hf_client *client, hf_store_line_fn line,
+                            void *user, hf_error *err)
+{
+    hf_status status;
+
+    if (client == NULL || line == NULL)
+        return hf__fail(err, HF_INVALID, "an argument is NULL");
+    status = hf__client_check(client, err);
+    if (status != HF_OK)
+        return status;
+    client->store->ops->describe(client->store, line, user);
+    return HF_OK;
+}
+
+static hf_status parse(const char *url, hf__url *parsed,
+                       const hf__store_ops **ops, hf_error *err)
+{
+    hf_status status = hf__url_parse(hf__client_url(url), parsed, err);
+
+    if (status != HF_OK)
+        return status;
+    status = hf__store_driver(parsed->scheme, ops, err);
+    if (status != HF_OK)
+        hf__url_done(parsed);
+    return status;
+}
+
+static hf_status unsupported(const hf__url *url, const char *what,
+                             hf_error *err)
+{
+    return hf__fail(err, HF_UNSUPPORTED,
+                    "%s: stores have no %s from outside; the server looks "
+                    "after its own data",
+                    url->scheme, what);
+}
+
+static void ignore_finding(void *user, const char *finding)
+{
+    (void)user;
+    (void)finding;
+}
+
+static hf_status load_check(hf__check *check,
+                            const hf_store_check_options *opts, hf_error *err)
+{
+    hf_store_check_options options;
+    hf_status status =
+        hf__options_load(&options, sizeof(options), sizeof(options), opts,
+                         "hf_store_check_options", err);
+
+    if (status != HF_OK)
+        return status;
+    if (options.limit_ms < 0 || options.limit_ms > HF_TTL_MAX_MS)
+        return hf__fail(err, HF_INVALID, "limit_ms is %lld; it must be 1..%lld",
+                        (long long)options.limit_ms, (long long)HF_TTL_MAX_MS);
+    if (options.findings_max > FINDINGS_MAX)
+        return hf__fail(err, HF_INVALID, "findings_max is %u; it must be 1..%d",
+                        options.findings_max, FINDINGS_MAX);
+    check->limit_ms = options.limit_ms;
+    check->findings_max =
+        options.findings_max > 0 ? options.findings_max : FINDINGS_DEFAULT;
+    check->progress = options.progress;
+    return HF_OK;
+}
+
+hf_status hf_store_check(const char *url, const hf_store_check_options *opts,
+                         hf_store_finding_fn finding, void *user, hf_error *err)
+{
+    hf__check check = {.finding = finding != NULL ? finding : ignore_finding,
+                       .user = user};
+    hf__store_config config = {.connect_ms = CONNECT_MS};
+    const hf__store_ops *ops = NULL;
+    hf__url parsed;
+    hf_status status = load_check(&check, opts, err);
+
+    if (status == HF_OK)
+        status = parse(url, &parsed, &ops, err);
+    if (status != HF_OK)
+        return status;
+    config.url = &parsed;
+    if (ops->check == NULL)
+        status = unsupported(&parsed, "check", err);
+    else
+        status = ops->check(&config, &check, err);
+    hf__url_done(&parsed);
+    return status;
+}
+
+hf_status hf_store_compact(const char *url, hf_store_compaction *result,
+                           hf_error *err)
+{
+    hf_store_compaction done = HF_STORE_COMPACTION_INIT;
+    hf__store_config config = {.connect_ms = CONNECT_MS};
+    const hf__store_ops *ops = NULL;
+    hf__url parsed;
+    hf_status status;
+
+    if (result == NULL || result->struct_size != sizeof(*result))
+        return hf__fail(err, HF_INVALID,
+                        "hf_store_compaction: NULL, or wrong struct_size");
+    status = parse(url, &parsed, &ops, err);
+    if (status != HF_OK)
+        return status;
+    config.url = &parsed;
+    if (ops->compact == NULL)
+        status = unsupported(&parsed, "compaction", err);
+    else
+        status = ops->compact(&config, &done, err);
+    hf__url_done(&parsed);
+    if (status == HF_OK || status == HF_FULL)
+        *result = done;
+    return status;
+}

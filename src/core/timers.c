@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* timers.c - see timers.h. */
+#include "core/timers.h"
+
+#include "util/clock.h"
+#include "util/error.h"
+
+void hf__timers_init(hf__timers *timers, hf__loop *loop)
+{
+    timers->loop = loop;
+    timers->alarm = NULL;
+    hf__heap_init(&timers->heap);
+    pthread_mutex_init(&timers->mutex, NULL);
+}
+
+static void arm(hf__timers *timers)
+{
+    const hf__heap_node *first = hf__heap_first(&timers->heap);
+
+    hf__alarm_set(timers->alarm, first == NULL ? INT64_MAX : first->at_ms);
+}
+
+static void ring(void *user)
+{
+    hf__timers *timers = user;
+    int64_t now_ms = hf__clock_boot_ms();
+    hf__heap_node *node;
+
+    while ((node = hf__heap_first(&timers->heap)) != NULL &&
+           node->at_ms <= now_ms) {
+        hf__timer *timer = (hf__timer *)node;
+
+        hf__heap_remove(&timers->heap, node);
+        timer->fire(timer);
+    }
+    arm(timers);
+}
+
+hf_status hf__timers_start(hf__timers *timers, hf_error *err)
+{
+    hf_status status = hf__loop_start(timers->loop, err);
+
+    if (status != HF_OK)
+        return status;
+    pthread_mutex_lock(&timers->mutex);
+    if (timers->alarm == NULL)
+        status = hf__alarm_new(timers->loop, ring, timers, &timers->alarm, err);
+    pthread_mutex_unlock(&timers->mutex);
+    return status;
+}
+
+void hf__timers_done(hf__timers *timers)
+{
+    hf__alarm_free(timers->alarm);
+    hf__heap_done(&timers->heap);
+}
+
+void hf__timer_init(hf__timer *timer, void (*fire)(hf__timer *timer))
+{
+    hf__heap_node_init(&timer->node);
+    timer->fire = fire;
+}
+
+bool hf__timer_set(hf__timers *timers, hf__timer *timer, int64_t at_ms)
+{
+    if (!hf__heap_reserve(&timers->heap, timers->heap.count + 1))
+        return false;
+    hf__heap_put(&timers->heap, &timer->node, at_ms);
+    arm(timers);
+    return true;
+}
+
+void hf__timer_stop(hf__timers *timers, hf__timer *timer)
+{
+    hf__heap_remove(&timers->heap, &timer->node);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compact.h - making an embedded store small, behind its slot of store.h.
+ */
+#ifndef HF__EMBEDDED_COMPACT_H
+#define HF__EMBEDDED_COMPACT_H
+
+#include "store/store.h"
+
+hf_status hf__embedded_compact(const hf__store_config *config,
+                               hf_store_compaction *result, hf_error *err);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recall.c - what the last write transactions read and wrote of key records.
+ *
+ * It saves looking them up in LMDB, which is most of what a short transaction
+ * does beside its writes. It belongs to the writing context, and so to whoever
+ * holds the writer lock. What is remembered is LMDB's state as long as
+ *
+ *  - the number of each transaction of ours follows that of our last commit:
+ *    LMDB counts commits, those of other processes too;
+ *  - whoever writes key records other than through hf__record, or undoes a
+ *    transaction, calls hf__recall_clear().
+ *
+ * Bounded: a table of fixed size, in sets of WAYS by the key's hash. A new one
+ * replaces the oldest of its set. Memory that is never used is never touched.
+ */
+#include "store/embedded/recall.h"
+
+#include <string.h>
+
+#include "util/mem.h"
+
+/* Enough for the keys of some 2000 locks; 1.3 MB if all are used. */
+#define SET_COUNT 2048u
+#define WAYS 4u
+
+struct hf__recall {
+    uint64_t era;
+    uint64_t number; /* of the transaction that may build on this */
+    uint32_t oldest[SET_COUNT];
+    hf__recalled sets[SET_COUNT][WAYS];
+};
+
+hf__recall *hf__recall_new(void)
+{
+    hf__recall *recall = hf__calloc(1, sizeof(*recall));
+
+    if (recall != NULL)
+        recall->era = 1;
+    return recall;
+}
+
+void hf__recall_free(hf__recall *recall)
+{
+    hf__free(recall);
+}
+
+void hf__recall_begin(hf__recall *recall, uint64_t number)
+{
+    if (recall == NULL)
+        return;
+    if (recall->number != number)
+        recall->era++;
+    recall->number = number;
+}
+
+void hf__recall_committed(hf__recall *recall)
+{
+    if (recall != NULL)
+        recall->number++;
+}
+
+void hf__recall_clear(hf__recall *recall)
+{
+    if (recall != NULL)
+        recall->era++;
+}
+
+static bool is_same(const hf__recalled *one, const hf__record *record)
+{
+    return one->hash == record->hash && one->key_size == record->key_size &&
+           memcmp(one->key, record->name + 1, one->key_size) == 0;
+}
+
+/* Of this record, of any era; NULL: none. */
+static hf__recalled *find(const hf__recall *recall, const hf__record *record)
+{
+    const hf__recalled *set = recall->sets[record->hash % SET_COUNT];
+
+    if (record->key_size > HF__RECALL_KEY_MAX)
+        return NULL;
+    for (size_t i = 0; i < WAYS; i++) {
+        if (is_same(&set[i], record))
+            return (hf__recalled *)(uintptr_t)&set[i];
+    }
+    return NULL;
+}
+
+const hf__recalled *hf__recall_find(const hf__recall *recall,
+                                    const hf__record *record)
+{
+    const hf__recalled *one = recall != NULL ? find(recall, record) : NULL;
+
+    return one != NULL && one->era == recall->era ? one : NULL;
+}
+
+static hf__recalled *take_oldest(hf__recall *recall, const hf__record *record)
+{
+    size_t set = record->hash % SET_COUNT;
+    hf__recalled *one = &recall->sets[set][recall->oldest[set]++ % WAYS];
+
+    one->hash = record->hash;
+    one->key_size = (uint8_t)record->key_size;
+    memcpy(one->key, record->name + 1, record->key_size);
+    return one;
+}
+
+void hf__recall_put(hf__recall *recall, const hf__record *record)
+{
+    hf__recalled *one;
+    size_t size = record->stored ? record->content_size : 0;
+
+    if (recall == NULL || record->key_size > HF__RECALL_KEY_MAX)
+        return;
+    one = find(recall, record);
+    if (size > HF__RECALL_CONTENT_MAX || (size > 0 && !record->owned)) {
+        if (one != NULL)
+            one->era = 0;
+        return;
+    }
+    if (one == NULL)
+        one = take_oldest(recall, record);
+    one->era = recall->era;
+    one->stored = record->stored;
+    one->type = record->type;
+    one->form = record->form;
+    one->expire_ms = record->expire_ms;
+    one->keyid = record->keyid;
+    one->count = record->count;
+    one->content_size = (uint8_t)size;
+    if (size > 0)
+        memcpy(one->content, record->content, size);
+}

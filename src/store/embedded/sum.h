@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sum.h - the checksum of key records: tells damage from what was written, not
+ * an attacker from a friend.
+ */
+#ifndef HF__EMBEDDED_SUM_H
+#define HF__EMBEDDED_SUM_H
+
+#include "holdfast.h"
+
+/* A long text is summed in parts of this size, each begun with the sum of what
+ * is before it. */
+#define HF__SUM_PART 65536u
+
+/* Stored, folded to 16 bits: never change it. */
+uint64_t hf__sum(uint64_t seed, const void *data, size_t size);
+uint16_t hf__sum_fold(uint64_t sum);
+
+#endif

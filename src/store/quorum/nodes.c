@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nodes.c - see nodes.h. */
+#include "store/quorum/nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/clock.h"
+#include "util/cond.h"
+#include "util/error.h"
+#include "util/mem.h"
+#include "util/order.h"
+#include "util/url.h"
+
+#define NODES_MIN 3
+#define RESTART_MS_MAX 86400000
+
+/* --------------------------------------------------------------------- open */
+
+static hf_status check_scheme(const hf__url *url, size_t number, hf_error *err)
+{
+    const hf__store_ops *ops = NULL;
+    hf_status status = hf__store_driver(url->scheme, &ops, err);
+
+    if (status != HF_OK)
+        return status;
+    if (ops != &hf__redis_store_ops || strstr(url->scheme, "cluster") != NULL ||
+        strstr(url->scheme, "sentinel") != NULL)
+        return hf__fail(err, HF_INVALID,
+                        "redlock: server %zu has the scheme %s:; each must be "
+                        "one independent server",
+                        number, url->scheme);
+    return HF_OK;
+}
+
+static hf_status open_node(hf__quorum *quorum, const hf__store_config *base,
+                           const char *text, hf_error *err)
+{
+    hf__store_config config = *base;
+    hf__url url;
+    hf_status status = hf__url_parse(text, &url, err);
+
+    if (status != HF_OK)
+        return status;
+    status = check_scheme(&url, quorum->count + 1, err);
+    config.url = &url;
+    config.lazy = true;
+    if (url.username != NULL || url.password != NULL) {
+        config.username = url.username;
+        config.password = url.password;
+    }
+    if (status == HF_OK)
+        status = hf__redis_store_ops.open(
+            &config, &quorum->nodes[quorum->count].store, err);
+    if (status == HF_OK)
+        quorum->count++;
+    hf__url_done(&url);
+    return status;
+}
+
+/* "quarantine=MS" in front of the servers. */
+static hf_status read_option(hf__quorum *quorum, const char *text,
+                             hf_error *err)
+{
+    static const char name[] = "quarantine=";
+    char quoted[HF__QUOTED_SIZE];
+
+    if (strncmp(text, name, sizeof(name) - 1) != 0)
+        return hf__fail(err, HF_INVALID,
+                        "redlock: %s is neither the URL of a server nor "
+                        "quarantine=MS",
+                        hf__quoted(quoted, hf_str(text)));
+    return hf__parse_int(text + sizeof(name) - 1, 0, RESTART_MS_MAX,
+                         "quarantine", &quorum->restart_ms, err);
+}
+
+static hf_status open_item(hf__quorum *quorum, const hf__store_config *config,
+                           const char *text, hf_error *err)
+{
+    if (strstr(text, "://") == NULL)
+        return read_option(quorum, text, err);
+    if (quorum->count == HF__QUORUM_NODES_MAX)
+        return hf__fail(err, HF_INVALID, "redlock: more than %d servers",
+                        HF__QUORUM_NODES_MAX);
+    return open_node(quorum, config, text, err);
+}
+
+/* Two votes of one server would be no majority of independent ones. */
+static hf_status check_different(char *const *items, size_t count,
+                                 hf_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(items[i], items[j]) == 0)
+                return hf__fail(err, HF_INVALID,
+                                "redlock: items %zu and %zu are the same",
+                                j + 1, i + 1);
+        }
+    }
+    return HF_OK;
+}
+
+hf_status hf__nodes_open(hf__quorum *quorum, const hf__store_config *config,
+                         const char *list, hf_error *err)
+{
+    char *items[HF__QUORUM_NODES_MAX + 1];
+    char *copy = hf__strdup(list);
+    char *next = copy;
+    char *item;
+    size_t count = 0;
+    hf_status status;
+
+    if (copy == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a quorum");
+    while (count < sizeof(items) / sizeof(items[0]) &&
+           (item = strsep(&next, ",")) != NULL)
+        items[count++] = item;
+    status = next == NULL
+                 ? check_different(items, count, err)
+                 : hf__fail(err, HF_INVALID, "redlock: more than %d servers",
+                            HF__QUORUM_NODES_MAX);
+    for (size_t i = 0; status == HF_OK && i < count; i++)
+        status = open_item(quorum, config, items[i], err);
+    explicit_bzero(copy, strlen(list));
+    hf__free(copy);
+    if (status == HF_OK && quorum->count < NODES_MIN)
+        return hf__fail(err, HF_INVALID,
+                        "redlock: %zu servers; %d to %d independent ones are "
+                        "needed",
+                        quorum->count, NODES_MIN, HF__QUORUM_NODES_MAX);
+    quorum->majority = quorum->count / 2 + 1;
+    return status;
+}
+
+void hf__nodes_close(hf__quorum *quorum)
+{
+    for (size_t i = 0; i < quorum->count; i++) {
+        hf__store *store = quorum->nodes[i].store;
+
+        store->ops->close(store);
+    }
+}
+
+/* ------------------------------------------------------------------- who is */
+
+/* INFO under way. */
+typedef struct inquiry {
+    hf__request request;
+    hf_bytes words[2];
+    hf__quorum *quorum;
+    size_t node;
+    uint32_t generation;
+    struct probe *probe; /* who waits for it; NULL: nobody */
+} inquiry;
+
+typedef struct probe {
+    pthread_cond_t changed;
+    inquiry *inquiries[HF__QUORUM_NODES_MAX]; /* NULL: ended */
+    size_t open;
+    size_t answered;
+    size_t old;                              /* up longer than restart_ms */
+    int64_t uptime_ms[HF__QUORUM_NODES_MAX]; /* -1: did not answer */
+    hf_error first; /* failure that is no want of a server */
+} probe;
+
+static uint32_t generation_of(hf__store *store)
+{
+    return store->ops->generation == NULL ? 0 : store->ops->generation(store);
+}
+
+/* Copy the value of "name:" in INFO's lines; false: it is not there. */
+static bool find_line(hf_bytes info, const char *name, char *value, size_t size)
+{
+    const char *at = memmem(info.data, info.size, name, strlen(name));
+    const char *end = (const char *)info.data + info.size;
+    size_t length = 0;
+
+    if (at == NULL)
+        return false;
+    at += strlen(name);
+    while (at + length < end && at[length] != '\r' && length + 1 < size)
+        length++;
+    memcpy(value, at, length);
+    value[length] = '\0';
+    return true;
+}
+
+/* What INFO says of a node. The quorum's mutex is held. */
+static void learn_locked(inquiry *self, const char *run_id, int64_t uptime_ms)
+{
+    hf__quorum *quorum = self->quorum;
+    hf__quorum_node *node = &quorum->nodes[self->node];
+    bool known = node->run_id[0] != '\0';
+    bool other = strcmp(node->run_id, run_id) != 0;
+
+    if (known && other)
+        node->votes_at_ms = hf__clock_boot_ms() + quorum->restart_ms -
+                            hf__at_most(uptime_ms, quorum->restart_ms);
+    if (other)
+        memcpy(node->run_id, run_id, sizeof(node->run_id));
+    node->generation = self->generation;
+    if (self->probe == NULL)
+        return;
+    self->probe->answered++;
+    self->probe->old += uptime_ms >= quorum->restart_ms;
+    self->probe->uptime_ms[self->node] = uptime_ms;
+}
+
+static void read_info_locked(inquiry *self)
+{
+    const hf__request *request = &self->request;
+    hf_bytes info;
+    char run_id[sizeof(self->quorum->nodes[0].run_id)] = "";
+    char uptime[24];
+
+    if (request->status == HF_OK && request->reply.kind == HF_REPLY_STRING) {
+        info = hf_view(request->reply.bytes.data, request->reply.bytes.size);
+        if (find_line(info, "run_id:", run_id, sizeof(run_id)) &&
+            find_line(info, "uptime_in_seconds:", uptime, sizeof(uptime))) {
+            learn_locked(self, run_id, strtoll(uptime, NULL, 10) * 1000);
+            return;
+        }
+    }
+    if (self->probe != NULL && request->status != HF_OK &&
+        request->status != HF_UNAVAILABLE &&
+        request->status != HF_INDETERMINATE &&
+        self->probe->first.status == HF_OK)
+        self->probe->first = request->error;
+}
+
+static void inquiry_done(hf__request *request)
+{
+    inquiry *self = request->user;
+    hf__quorum *quorum = self->quorum;
+
+    pthread_mutex_lock(&quorum->mutex);
+    quorum->nodes[self->node].asking = false;
+    read_info_locked(self);
+    if (self->probe != NULL) {
+        self->probe->inquiries[self->node] = NULL;
+        self->probe->open--;
+        pthread_cond_signal(&self->probe->changed);
+    }
+    if (--quorum->rounds == 0)
+        pthread_cond_broadcast(&quorum->rounds_ended);
+    pthread_mutex_unlock(&quorum->mutex);
+    hf__request_done(request);
+    hf__free(self);
+}
+
+/* Submit INFO; `asking` was set, and the round counted. */
+static void inquire(hf__quorum *quorum, size_t node, int64_t deadline_ms,
+                    inquiry *self)
+{
+    hf__store *store = quorum->nodes[node].store;
+    hf__request *request = &self->request;
+
+    self->quorum = quorum;
+    self->node = node;
+    self->words[0] = hf_str("INFO");
+    self->words[1] = hf_str("server");
+    self->generation = generation_of(store);
+    hf__request_command(request, self->words, 2, true);
+    request->lane = HF__LANE_LEASE; /* before what comes behind it */
+    request->deadline_ms = deadline_ms;
+    request->on_done = inquiry_done;
+    request->user = self;
+    store->ops->submit(store, &request, 1);
+}
+
+#define INQUIRY_MS 2000
+
+void hf__node_check(hf__quorum *quorum, size_t index)
+{
+    hf__quorum_node *node = &quorum->nodes[index];
+    inquiry *self;
+
+    pthread_mutex_lock(&quorum->mutex);
+    if (node->asking || (node->run_id[0] != '\0' &&
+                         node->generation == generation_of(node->store))) {
+        pthread_mutex_unlock(&quorum->mutex);
+        return;
+    }
+    self = hf__calloc(1, sizeof(*self));
+    if (self != NULL) {
+        node->asking = true;
+        quorum->rounds++;
+    }
+    pthread_mutex_unlock(&quorum->mutex);
+    if (self != NULL)
+        inquire(quorum, index, hf__clock_boot_ms() + INQUIRY_MS, self);
+}
+
+bool hf__node_may_vote(hf__quorum *quorum, size_t index)
+{
+    const hf__quorum_node *node = &quorum->nodes[index];
+    bool may;
+
+    pthread_mutex_lock(&quorum->mutex);
+    may = node->run_id[0] != '\0' &&
+          node->generation == generation_of(node->store) &&
+          hf__clock_boot_ms() >= node->votes_at_ms;
+    pthread_mutex_unlock(&quorum->mutex);
+    return may;
+}
+
+/* -------------------------------------------------------------------- probe */
+
+static hf_status judge_probe(const hf__quorum *quorum, const probe *asked,
+                             hf_error *err)
+{
+    if (asked->first.status != HF_OK)
+        return hf__fail_copy(err, &asked->first);
+    if (asked->answered < quorum->majority)
+        return hf__fail(err, HF_UNAVAILABLE,
+                        "redlock: %zu of %zu servers answered; %zu are needed",
+                        asked->answered, quorum->count, quorum->majority);
+    return HF_OK;
+}
+
+/* A node that is younger than most was started again lately. The mutex is
+ * held. */
+static void suspect_young_locked(hf__quorum *quorum, const probe *asked)
+{
+    for (size_t i = 0; i < quorum->count; i++) {
+        int64_t uptime_ms = asked->uptime_ms[i];
+
+        if (asked->old >= quorum->majority && uptime_ms >= 0 &&
+            uptime_ms < quorum->restart_ms)
+            quorum->nodes[i].votes_at_ms =
+                hf__clock_boot_ms() + quorum->restart_ms - uptime_ms;
+    }
+}
+
+/* Enough to know the outcome, and a moment for the others to join. */
+static bool is_settled(const hf__quorum *quorum, const probe *asked)
+{
+    return asked->open == 0 || asked->first.status != HF_OK ||
+           asked->answered >= quorum->majority;
+}
+
+#define JOIN_MS 50
+
+hf_status hf__nodes_probe(hf__quorum *quorum, int64_t connect_ms, hf_error *err)
+{
+    int64_t until_ms = hf__clock_after(hf__clock_boot_ms(), connect_ms);
+    probe *asked = hf__calloc(1, sizeof(*asked));
+    hf_status status;
+
+    if (asked == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a quorum");
+    hf__cond_init(&asked->changed);
+    asked->first = (hf_error)HF_ERROR_INIT;
+    for (size_t i = 0; i < quorum->count; i++) {
+        inquiry *self = hf__calloc(1, sizeof(*self));
+
+        asked->uptime_ms[i] = -1;
+        if (self == NULL)
+            continue;
+        self->probe = asked;
+        pthread_mutex_lock(&quorum->mutex);
+        quorum->nodes[i].asking = true;
+        quorum->rounds++;
+        asked->inquiries[i] = self;
+        asked->open++;
+        pthread_mutex_unlock(&quorum->mutex);
+        inquire(quorum, i, until_ms, self);
+    }
+    pthread_mutex_lock(&quorum->mutex);
+    while (!is_settled(quorum, asked))
+        hf__cond_wait_until(&asked->changed, &quorum->mutex, INT64_MAX);
+    until_ms = hf__at_most(until_ms, hf__clock_boot_ms() + JOIN_MS);
+    while (asked->open > 0 && hf__clock_boot_ms() < until_ms)
+        hf__cond_wait_until(&asked->changed, &quorum->mutex, until_ms);
+    status = judge_probe(quorum, asked, err);
+    suspect_young_locked(quorum, asked);
+    for (size_t i = 0; i < quorum->count; i++) {
+        if (asked->inquiries[i] != NULL)
+            asked->inquiries[i]->probe = NULL;
+    }
+    pthread_mutex_unlock(&quorum->mutex);
+    pthread_cond_destroy(&asked->changed);
+    hf__free(asked);
+    return status;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nodes.h - the servers of a quorum: opening them, and which of them may vote.
+ *
+ * A server that was started again without its data has forgotten the locks it
+ * voted for. Its run id tells: after each new connection it is asked for, and
+ * when it has changed the node's votes do not count until as long has passed
+ * since its start as a lock is assumed to live. (The Redis documentation
+ * leaves this delay to the operator.)
+ */
+#ifndef HF__STORE_QUORUM_NODES_H
+#define HF__STORE_QUORUM_NODES_H
+
+#include "store/quorum/quorum.h"
+
+/* Open the nodes of a list such as "redis://a,redis://b,redis://c". Nothing is
+ * connected yet. HF_INVALID names what is wrong. */
+hf_status hf__nodes_open(hf__quorum *quorum, const hf__store_config *config,
+                         const char *list, hf_error *err);
+/* Connect: HF_OK once a majority has answered, connect_ms at the latest. */
+hf_status hf__nodes_probe(hf__quorum *quorum, int64_t connect_ms,
+                          hf_error *err);
+void hf__nodes_close(hf__quorum *quorum);
+
+/* Ask a node who it is, if it may be another one than before. To be called
+ * before a request is submitted to it. */
+void hf__node_check(hf__quorum *quorum, size_t node);
+/* Does an answer that has just come count? */
+bool hf__node_may_vote(hf__quorum *quorum, size_t node);
+
+#endif

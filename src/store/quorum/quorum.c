@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quorum.c - the store behind "redlock:"; see quorum.h. */
+#include "store/quorum/quorum.h"
+
+#include <stdio.h>
+
+#include "store/quorum/nodes.h"
+#include "store/quorum/round.h"
+#include "store/quorum/tally.h"
+#include "store/quorum/watches.h"
+#include "store/examination.h"
+#include "util/clock.h"
+#include "util/cond.h"
+#include "util/error.h"
+#include "util/fork.h"
+#include "util/futex.h"
+#include "util/mem.h"
+#include "util/url.h"
+
+static hf__quorum *self_of(hf__store *store)
+{
+    return (hf__quorum *)(void *)store;
+}
+
+static bool is_forked(const hf__quorum *self)
+{
+    return self->fork_generation != hf__fork_generation();
+}
+
+/* ----------------------------------------------------------- open and close */
+
+static void free_self(hf__quorum *self)
+{
+    if (!is_forked(self)) {
+        pthread_cond_destroy(&self->rounds_ended);
+        pthread_mutex_destroy(&self->mutex);
+    }
+    hf__free(self);
+}
+
+static void quorum_close(hf__store *store)
+{
+    hf__quorum *self = self_of(store);
+
+    hf__nodes_close(self);
+    if (!is_forked(self)) {
+        /* Nobody is left who could complete later than this. */
+        pthread_mutex_lock(&self->mutex);
+        while (self->rounds > 0)
+            hf__cond_wait_until(&self->rounds_ended, &self->mutex, INT64_MAX);
+        pthread_mutex_unlock(&self->mutex);
+    }
+    free_self(self);
+}
+
+static hf_status quorum_open(const hf__store_config *config, hf__store **store,
+                             hf_error *err)
+{
+    hf__quorum *self = hf__calloc(1, sizeof(*self));
+    hf_status status;
+
+    if (self == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a quorum");
+    self->base.ops = &hf__quorum_store_ops;
+    self->base.capabilities = HF__CAP_EVENTS;
+    self->loop = config->loop;
+    self->fork_generation = hf__fork_generation();
+    self->restart_ms = HF__QUORUM_RESTART_MS;
+    pthread_mutex_init(&self->mutex, NULL);
+    hf__cond_init(&self->rounds_ended);
+    status = hf__nodes_open(self, config, config->url->path, err);
+    if (status == HF_OK)
+        status = hf__nodes_probe(self, config->connect_ms, err);
+    if (status != HF_OK) {
+        quorum_close(&self->base);
+        return status;
+    }
+    *store = &self->base;
+    return HF_OK;
+}
+
+/* ---------------------------------------------------------------- requests */
+
+/* Refuse what no node need be asked for; true: refused. */
+static bool refuse(const hf__quorum *self, hf__request *request)
+{
+    request->sends = 0;
+    if (is_forked(self))
+        hf__request_fail(request, HF_INVALID,
+                         "the client was opened before fork()");
+    else if (!hf__tally_knows(request->script))
+        hf__request_fail(request, HF_UNSUPPORTED,
+                         "a redlock: store has locks only; values, hashes and "
+                         "scripts need one server or a cluster");
+    else if (request->deadline_ms <= hf__clock_boot_ms())
+        hf__request_fail(request, HF_UNAVAILABLE, "no time is left");
+    else
+        return false;
+    return true;
+}
+
+static void quorum_submit(hf__store *store, hf__request *const *requests,
+                          size_t count)
+{
+    hf__quorum *self = self_of(store);
+
+    for (size_t i = 0; i < count; i++) {
+        if (refuse(self, requests[i]))
+            requests[i]->on_done(requests[i]);
+        else
+            hf__round_start(self, requests[i]);
+    }
+}
+
+static void unpark(hf__request *request)
+{
+    uint32_t *done = request->user;
+
+    __atomic_store_n(done, 1, __ATOMIC_RELEASE);
+    hf__futex_wake_all(done, false); /* only the address counts from here */
+}
+
+static void quorum_perform(hf__store *store, hf__request *request)
+{
+    hf__quorum *self = self_of(store);
+    uint32_t done = 0;
+
+    if (refuse(self, request))
+        return;
+    request->on_done = unpark;
+    request->user = &done;
+    hf__round_start(self, request);
+    while (__atomic_load_n(&done, __ATOMIC_ACQUIRE) == 0)
+        hf__futex_wait(&done, 0, INT64_MAX, false);
+}
+
+static void quorum_cancel(hf__store *store, hf__request *request)
+{
+    hf__round_cancel(self_of(store), request);
+}
+
+/* Not the address of anybody: each node is given its own instead. */
+static const char *quorum_inbox(hf__store *store)
+{
+    (void)store;
+    return "quorum";
+}
+
+static uint32_t quorum_shard(const hf__store *store, hf_bytes key)
+{
+    (void)store;
+    (void)key;
+    return 0;
+}
+
+/* ---------------------------------------------------------------- describe */
+
+typedef struct described {
+    hf__describe_fn line;
+    void *user;
+    size_t number;
+} described;
+
+static void describe_node(void *user, const char *name, const char *value)
+{
+    const described *self = user;
+    char numbered[64];
+
+    snprintf(numbered, sizeof(numbered), "server_%zu.%s", self->number, name);
+    self->line(self->user, numbered, value);
+}
+
+static void quorum_describe(hf__store *store, hf__describe_fn line, void *user)
+{
+    hf__quorum *self = self_of(store);
+    described to = {.line = line, .user = user};
+    char text[32];
+
+    line(user, "store", "a quorum of independent servers; locks only");
+    snprintf(text, sizeof(text), "%zu", self->count);
+    line(user, "servers", text);
+    snprintf(text, sizeof(text), "%zu", self->majority);
+    line(user, "majority", text);
+    snprintf(text, sizeof(text), "%lld", (long long)self->restart_ms);
+    line(user, "quarantine_ms", text);
+    for (size_t i = 0; i < self->count; i++) {
+        hf__store *node = self->nodes[i].store;
+
+        to.number = i + 1;
+        node->ops->describe(node, describe_node, &to);
+        describe_node(&to, "votes", hf__node_may_vote(self, i) ? "yes" : "no");
+    }
+}
+
+static void quorum_examine(hf__store *store, const hf__examination *to)
+{
+    hf__quorum *self = self_of(store);
+    size_t voters = 0;
+
+    for (size_t i = 0; i < self->count; i++) {
+        hf__store *node = self->nodes[i].store;
+
+        node->ops->examine(node, to);
+        hf__node_check(self, i);
+        voters += hf__node_may_vote(self, i) ? 1 : 0;
+    }
+    if (voters < self->majority)
+        hf__remark_error(to, HF_UNAVAILABLE, "quorum",
+                         "bring servers back; one that was started again "
+                         "votes after the quarantine",
+                         "%zu of %zu servers may vote; %zu are needed", voters,
+                         self->count, self->majority);
+    else
+        hf__remark(to,
+                   voters == self->count ? HF_LEVEL_OK : HF_LEVEL_WARNING,
+                   "quorum",
+                   voters == self->count ? "" : "bring the others back",
+                   "%zu of %zu servers may vote; %zu are needed", voters,
+                   self->count, self->majority);
+}
+
+const hf__store_ops hf__quorum_store_ops = {
+    .open = quorum_open,
+    .perform = quorum_perform,
+    .submit = quorum_submit,
+    .inbox = quorum_inbox,
+    .event_seq = hf__quorum_event_seq,
+    .event_wait = hf__quorum_event_wait,
+    .event_watch = hf__quorum_event_watch,
+    .event_unwatch = hf__quorum_event_unwatch,
+    .shard = quorum_shard,
+    .describe = quorum_describe,
+    .examine = quorum_examine,
+    .close = quorum_close,
+    .cancel = quorum_cancel,
+};

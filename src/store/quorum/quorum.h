@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quorum.h - a lock on several independent servers, which is held by whoever
+ * holds it on most of them: the algorithm that the Redis documentation calls
+ * Redlock ("Distributed locks with Redis"), with fencing tokens.
+ *
+ * Locks only. A request goes to all nodes at once and is decided as soon as
+ * the answers that are still to come cannot change the outcome; those are left
+ * to come. What each script's answers add up to is in tally.h.
+ */
+#ifndef HF__STORE_QUORUM_QUORUM_H
+#define HF__STORE_QUORUM_QUORUM_H
+
+#include <pthread.h>
+
+#include "store/store.h"
+
+/* More masters only make every lock slower. */
+#define HF__QUORUM_NODES_MAX 15
+
+/* A node that lost its memory may have held votes of locks that live on: it
+ * does not vote until the longest of them has ended. */
+#define HF__QUORUM_RESTART_MS 60000
+
+typedef struct hf__quorum_node {
+    hf__store *store;
+    /* Guarded by the quorum's mutex. */
+    char run_id[48];     /* "": not known yet */
+    uint32_t generation; /* for which run_id was read */
+    bool asking;         /* INFO is under way */
+    int64_t votes_at_ms; /* no vote counts before; local clock */
+} hf__quorum_node;
+
+typedef struct hf__quorum {
+    hf__store base;
+    hf__loop *loop;
+    uint32_t fork_generation;
+    int64_t restart_ms;
+    size_t count;
+    size_t majority;
+    hf__quorum_node nodes[HF__QUORUM_NODES_MAX];
+    pthread_mutex_t mutex; /* guards nodes, watches, rounds */
+    struct hf__quorum_watch *watches;
+    size_t rounds; /* under way; close waits for them */
+    pthread_cond_t rounds_ended;
+} hf__quorum;
+
+extern const hf__store_ops hf__quorum_store_ops;
+
+#endif

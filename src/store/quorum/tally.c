@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tally.c - see tally.h. */
+#include "store/quorum/tally.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct counting {
+    const hf__request *request;
+    const hf__vote *votes;
+    size_t count;
+    size_t majority;
+    size_t open;    /* still to come */
+    size_t counted; /* answers that count */
+    size_t maybe;   /* failures that may have been applied all the same */
+    hf__arena *arena;
+    hf__tally *tally;
+} counting;
+
+typedef bool rule(counting *c);
+
+static bool settle_integer(counting *c, int64_t value)
+{
+    c->tally->kind = HF__TALLY_REPLY;
+    hf__reply_set_integer(&c->tally->reply, value);
+    return true;
+}
+
+/* Not decided: wait while somebody is still to answer, else fail. */
+static bool settle_open(counting *c)
+{
+    if (c->open > 0)
+        return true;
+    c->tally->kind = HF__TALLY_FAILED;
+    c->tally->status = c->maybe > 0 ? HF_INDETERMINATE : HF_UNAVAILABLE;
+    return true;
+}
+
+static size_t count_integer(const counting *c, int64_t value)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        const hf__vote *vote = &c->votes[i];
+
+        found += vote->counts && vote->reply->kind == HF_REPLY_INTEGER &&
+                 vote->reply->integer == value;
+    }
+    return found;
+}
+
+static int64_t greatest_integer(const counting *c)
+{
+    int64_t greatest = INT64_MIN;
+
+    for (size_t i = 0; i < c->count; i++) {
+        const hf__vote *vote = &c->votes[i];
+
+        if (vote->counts && vote->reply->kind == HF_REPLY_INTEGER &&
+            vote->reply->integer > greatest)
+            greatest = vote->reply->integer;
+    }
+    return greatest;
+}
+
+/* ------------------------------------------------------------------ acquire */
+
+/* {pttl, holder, since} of a refusal. */
+static bool is_refusal(const hf_reply *reply)
+{
+    return reply->kind == HF_REPLY_ARRAY && reply->array.count == 3 &&
+           reply->array.items[0].kind == HF_REPLY_INTEGER &&
+           reply->array.items[1].kind == HF_REPLY_STRING &&
+           reply->array.items[2].kind == HF_REPLY_INTEGER;
+}
+
+static bool same_bytes(const hf_reply *a, const hf_reply *b)
+{
+    return a->bytes.size == b->bytes.size &&
+           memcmp(a->bytes.data, b->bytes.data, a->bytes.size) == 0;
+}
+
+/* How many refusals name the holder that `one` names. */
+static size_t same_holder(const counting *c, const hf_reply *one)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        const hf__vote *vote = &c->votes[i];
+
+        found += vote->counts && is_refusal(vote->reply) &&
+                 same_bytes(&vote->reply->array.items[1], &one->array.items[1]);
+    }
+    return found;
+}
+
+/*
+ * The refusal that says most: of the holder that most nodes name, with its
+ * longest lease. If no holder has a majority the votes are split, nobody holds
+ * the lock, and the next try may come soon: a lease of 0.
+ */
+static bool settle_refusal(counting *c)
+{
+    const hf_reply *best = NULL;
+    size_t best_votes = 0;
+    hf_reply *items;
+
+    for (size_t i = 0; i < c->count; i++) {
+        const hf_reply *reply = c->votes[i].reply;
+        size_t votes;
+
+        if (!c->votes[i].counts || !is_refusal(reply))
+            continue;
+        votes = same_holder(c, reply);
+        if (best == NULL || votes > best_votes ||
+            (votes == best_votes &&
+             reply->array.items[0].integer > best->array.items[0].integer)) {
+            best = reply;
+            best_votes = votes;
+        }
+    }
+    c->tally->kind = HF__TALLY_REPLY;
+    if (best == NULL || !hf__reply_set_array(&c->tally->reply, 3, c->arena))
+        return false;
+    items = c->tally->reply.array.items;
+    hf__reply_set_integer(
+        &items[0], best_votes < c->majority ? 0 : best->array.items[0].integer);
+    hf__reply_set_integer(&items[2], best->array.items[2].integer);
+    return hf__reply_set_bytes(&items[1], HF_REPLY_STRING,
+                               best->array.items[1].bytes.data,
+                               best->array.items[1].bytes.size, c->arena);
+}
+
+static bool acquire(counting *c)
+{
+    size_t granted = 0;
+    size_t refused = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        const hf__vote *vote = &c->votes[i];
+
+        granted += vote->counts && vote->reply->kind == HF_REPLY_INTEGER;
+        refused += vote->counts && is_refusal(vote->reply);
+    }
+    if (granted >= c->majority) {
+        c->tally->kind = HF__TALLY_TOKEN;
+        c->tally->token = (uint64_t)greatest_integer(c);
+        return true;
+    }
+    if (granted + c->open >= c->majority)
+        return true;
+    /* Impossible now. Refused by so many that no majority is left, or split
+     * between several that ask: "held"; else too many nodes are away. */
+    if (refused + granted >= c->majority && refused > 0)
+        return settle_refusal(c);
+    c->tally->kind = HF__TALLY_FAILED;
+    c->tally->status = HF_UNAVAILABLE;
+    return true;
+}
+
+/* ------------------------------------------------------- release, leave, ...
+ */
+
+static bool release(counting *c)
+{
+    size_t released = count_integer(c, 1);
+    size_t taken = count_integer(c, -1);
+    size_t gone = count_integer(c, 0);
+
+    if (released >= c->majority)
+        return settle_integer(c, 1);
+    if (taken >= c->majority)
+        return settle_integer(c, -1);
+    if (gone + taken >= c->majority)
+        return settle_integer(c, 0);
+    /* Released wherever it could be: what nodes out of reach still hold ends
+     * by itself, and is no majority any more. */
+    if (c->open == 0 && released > 0 && c->counted >= c->majority)
+        return settle_integer(c,
+                              released + c->count - c->counted >= c->majority);
+    return settle_open(c);
+}
+
+/* Positions in the reply of lock_renew: {i, why, ...}. */
+static int why_not(const hf_reply *reply, size_t number)
+{
+    for (size_t i = 0; i + 1 < reply->array.count; i += 2) {
+        if (reply->array.items[i].integer == (int64_t)number)
+            return reply->array.items[i + 1].integer == 0 ? 0 : -1;
+    }
+    return 1;
+}
+
+/* What became of lock `number`: 1 renewed, 0 gone, -1 taken, 2 not known yet.
+ */
+static int renewed(const counting *c, size_t number)
+{
+    size_t yes = 0;
+    size_t no = 0;
+    size_t taken = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        int why;
+
+        if (!c->votes[i].counts || c->votes[i].reply->kind != HF_REPLY_ARRAY)
+            continue;
+        why = why_not(c->votes[i].reply, number);
+        yes += why == 1;
+        no += why != 1;
+        taken += why == -1;
+    }
+    if (yes >= c->majority)
+        return 1;
+    if (no > c->count - c->majority)
+        return taken >= c->majority ? -1 : 0;
+    return 2;
+}
+
+static bool renew(counting *c)
+{
+    size_t locks = c->request->key_count;
+    size_t failed = 0;
+    size_t at = 0;
+
+    for (size_t i = 1; i <= locks; i++) {
+        int what = renewed(c, i);
+
+        if (what == 2)
+            return settle_open(c);
+        failed += what != 1;
+    }
+    c->tally->kind = HF__TALLY_REPLY;
+    if (!hf__reply_set_array(&c->tally->reply, 2 * failed, c->arena))
+        return false;
+    for (size_t i = 1; i <= locks; i++) {
+        int what = renewed(c, i);
+
+        if (what == 1)
+            continue;
+        hf__reply_set_integer(&c->tally->reply.array.items[at++], (int64_t)i);
+        hf__reply_set_integer(&c->tally->reply.array.items[at++], what);
+    }
+    return true;
+}
+
+/* Done once a majority has done it; any of them having found something to do
+ * is enough. */
+static bool any(counting *c)
+{
+    if (c->counted < c->majority)
+        return settle_open(c);
+    return settle_integer(c, greatest_integer(c) >= 1);
+}
+
+/* ------------------------------------------------------------------ inspect */
+
+typedef struct view {
+    const hf_reply *holder; /* of the most nodes */
+    size_t votes;
+    int64_t pttl_ms; /* the shortest among them */
+    uint64_t token;
+    int64_t waiters;
+} view;
+
+/* The four parts of a node's answer, or NULL. */
+static const hf_reply *parts(const hf__vote *vote)
+{
+    const hf_reply *reply = vote->reply;
+
+    if (!vote->counts || reply->kind != HF_REPLY_ARRAY ||
+        reply->array.count != 4)
+        return NULL;
+    return reply->array.items;
+}
+
+static size_t same_owner(const counting *c, const hf_reply *owner)
+{
+    size_t votes = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        const hf_reply *items = parts(&c->votes[i]);
+
+        votes += items != NULL && items[0].kind == HF_REPLY_STRING &&
+                 same_bytes(&items[0], owner);
+    }
+    return votes;
+}
+
+static void look(const counting *c, view *seen)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const hf_reply *items = parts(&c->votes[i]);
+        size_t votes;
+
+        if (items == NULL)
+            continue;
+        if (items[2].kind == HF_REPLY_STRING &&
+            strtoull(items[2].bytes.data, NULL, 10) > seen->token)
+            seen->token = strtoull(items[2].bytes.data, NULL, 10);
+        if (items[3].integer > seen->waiters)
+            seen->waiters = items[3].integer;
+        if (items[0].kind != HF_REPLY_STRING)
+            continue;
+        votes = same_owner(c, &items[0]);
+        if (votes < seen->votes ||
+            (votes == seen->votes && items[1].integer >= seen->pttl_ms))
+            continue;
+        seen->holder = items;
+        seen->votes = votes;
+        seen->pttl_ms = items[1].integer;
+    }
+}
+
+static bool inspect(counting *c)
+{
+    view seen = {.pttl_ms = INT64_MAX};
+    char token[24];
+    hf_reply *items;
+    bool ok = true;
+
+    if (c->counted < c->majority)
+        return settle_open(c);
+    look(c, &seen);
+    /* More nodes may make a majority of a holder that has none yet. */
+    if (seen.votes > 0 && seen.votes < c->majority &&
+        seen.votes + c->open >= c->majority)
+        return true;
+    c->tally->kind = HF__TALLY_REPLY;
+    if (!hf__reply_set_array(&c->tally->reply, 4, c->arena))
+        return false;
+    items = c->tally->reply.array.items;
+    hf__reply_set_nil(&items[0]);
+    hf__reply_set_integer(&items[1], -2);
+    if (seen.votes >= c->majority) {
+        ok = hf__reply_set_bytes(&items[0], HF_REPLY_STRING,
+                                 seen.holder->bytes.data,
+                                 seen.holder->bytes.size, c->arena);
+        items[1].integer = seen.pttl_ms;
+    }
+    hf__reply_set_nil(&items[2]);
+    if (seen.token > 0) {
+        int size = snprintf(token, sizeof(token), "%llu",
+                            (unsigned long long)seen.token);
+
+        ok = ok && hf__reply_set_bytes(&items[2], HF_REPLY_STRING, token,
+                                       (size_t)size, c->arena);
+    }
+    hf__reply_set_integer(&items[3], seen.waiters);
+    return ok;
+}
+
+/* -------------------------------------------------------------------- rules */
+
+static rule *rule_of(const hf__script *script)
+{
+    if (script == NULL)
+        return NULL;
+    switch (script->index) {
+    case HF__SCRIPT_LOCK_ACQUIRE:
+        return acquire;
+    case HF__SCRIPT_LOCK_RELEASE:
+        return release;
+    case HF__SCRIPT_LOCK_RENEW:
+        return renew;
+    case HF__SCRIPT_LOCK_INSPECT:
+        return inspect;
+    case HF__SCRIPT_LOCK_BREAK:
+    case HF__SCRIPT_LOCK_LEAVE:
+        return any;
+    default:
+        return NULL;
+    }
+}
+
+bool hf__tally_knows(const hf__script *script)
+{
+    return rule_of(script) != NULL;
+}
+
+/* An answer such as WRONGTYPE or NOPERM is the caller's affair: if that many
+ * nodes say so that the others cannot decide, it is the quorum's answer. */
+static bool settle_refused(counting *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const hf__vote *vote = &c->votes[i];
+
+        if (vote->done && hf_status_kind(vote->status) == HF_KIND_USAGE &&
+            c->counted + c->open < c->majority) {
+            c->tally->kind = HF__TALLY_FAILED;
+            c->tally->status = vote->status;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool hf__tally_votes(const hf__request *request, const hf__vote *votes,
+                     size_t count, size_t majority, hf__arena *arena,
+                     hf__tally *tally)
+{
+    counting c = {.request = request,
+                  .votes = votes,
+                  .count = count,
+                  .majority = majority,
+                  .arena = arena,
+                  .tally = tally};
+
+    memset(tally, 0, sizeof(*tally));
+    for (size_t i = 0; i < count; i++) {
+        c.open += !votes[i].done;
+        c.counted += votes[i].counts;
+        c.maybe += votes[i].done && votes[i].status == HF_INDETERMINATE;
+    }
+    tally->reached = c.counted;
+    if (settle_refused(&c))
+        return true;
+    return rule_of(request->script)(&c);
+}

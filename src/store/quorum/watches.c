@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* watches.c - see watches.h. */
+#include "store/quorum/watches.h"
+
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/futex.h"
+#include "util/mem.h"
+#include "util/order.h"
+
+/* Between two looks, if the nodes cannot be watched. */
+#define POLL_MS 50
+
+/* How long all nodes together may take to be listened to. */
+#define LISTEN_MS 1000
+
+typedef struct hf__quorum_watch hf__quorum_watch;
+
+/* A watch on one node. */
+typedef struct inner {
+    hf__watch watch;
+    hf__quorum_watch *outer;
+} inner;
+
+/* A watch on all of them. */
+struct hf__quorum_watch {
+    hf__watch *outer;
+    hf__quorum_watch *next;
+    size_t count; /* of nodes watched */
+    inner inners[HF__QUORUM_NODES_MAX];
+};
+
+static hf__quorum *self_of(hf__store *store)
+{
+    return (hf__quorum *)(void *)store;
+}
+
+/* A node that is not reached must not hold the others up: it is only waited
+ * for until it has been asked once. */
+uint32_t hf__quorum_event_seq(hf__store *store, hf_bytes topic,
+                              int64_t deadline_ms)
+{
+    hf__quorum *self = self_of(store);
+    int64_t until_ms =
+        hf__at_most(deadline_ms, hf__clock_boot_ms() + LISTEN_MS);
+    uint32_t seq = 0;
+
+    for (size_t i = 0; i < self->count; i++) {
+        hf__store *node = self->nodes[i].store;
+
+        seq += node->ops->event_seq(node, topic, until_ms);
+    }
+    return seq;
+}
+
+static uint32_t read_seq(hf__quorum *self, hf_bytes topic)
+{
+    uint32_t seq = 0;
+
+    for (size_t i = 0; i < self->count; i++) {
+        hf__store *node = self->nodes[i].store;
+
+        seq += node->ops->event_seq(node, topic, 0);
+    }
+    return seq;
+}
+
+static void inner_moved(hf__watch *watch)
+{
+    hf__watch *outer = ((inner *)(void *)watch)->outer->outer;
+
+    outer->moved(outer);
+}
+
+static hf_status watch_all(hf__quorum *self, hf_bytes topic,
+                           hf__quorum_watch *made, hf_error *err)
+{
+    for (made->count = 0; made->count < self->count; made->count++) {
+        hf__store *node = self->nodes[made->count].store;
+        inner *one = &made->inners[made->count];
+        hf_status status;
+
+        one->watch = (hf__watch){.moved = inner_moved};
+        one->outer = made;
+        status = node->ops->event_watch(node, topic, &one->watch, err);
+        if (status != HF_OK)
+            return status;
+    }
+    return HF_OK;
+}
+
+static void unwatch_all(hf__quorum *self, hf__quorum_watch *made)
+{
+    for (size_t i = 0; i < made->count; i++) {
+        hf__store *node = self->nodes[i].store;
+
+        node->ops->event_unwatch(node, &made->inners[i].watch);
+    }
+}
+
+/* A thread that sleeps until a node's counter moves. */
+typedef struct sleeping {
+    hf__watch base;
+    uint32_t moved; /* futex */
+} sleeping;
+
+static void wake_sleeper(hf__watch *watch)
+{
+    sleeping *self = (sleeping *)(void *)watch;
+
+    __atomic_store_n(&self->moved, 1, __ATOMIC_RELEASE);
+    hf__futex_wake_all(&self->moved, false);
+}
+
+static bool sleep_by_poll(hf__quorum *self, hf_bytes topic, uint32_t seq,
+                          int64_t until_ms)
+{
+    while (read_seq(self, topic) == seq) {
+        int64_t now_ms = hf__clock_boot_ms();
+
+        if (now_ms >= until_ms)
+            return false;
+        hf__clock_sleep_until(hf__at_most(until_ms, now_ms + POLL_MS));
+    }
+    return true;
+}
+
+bool hf__quorum_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
+                           int64_t until_ms)
+{
+    hf__quorum *self = self_of(store);
+    sleeping sleeper = {.base.moved = wake_sleeper};
+    hf__quorum_watch made = {.outer = &sleeper.base};
+    bool moved;
+
+    if (watch_all(self, topic, &made, NULL) != HF_OK) {
+        unwatch_all(self, &made);
+        return sleep_by_poll(self, topic, seq, until_ms);
+    }
+    moved = read_seq(self, topic) != seq;
+    while (!moved && hf__clock_boot_ms() < until_ms) {
+        hf__futex_wait(&sleeper.moved, 0, until_ms, false);
+        moved = __atomic_load_n(&sleeper.moved, __ATOMIC_ACQUIRE) != 0;
+    }
+    unwatch_all(self, &made);
+    return moved;
+}
+
+hf_status hf__quorum_event_watch(hf__store *store, hf_bytes topic,
+                                 hf__watch *watch, hf_error *err)
+{
+    hf__quorum *self = self_of(store);
+    hf__quorum_watch *made = hf__calloc(1, sizeof(*made));
+    hf_status status;
+
+    if (made == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "waiting for a lock");
+    made->outer = watch;
+    status = watch_all(self, topic, made, err);
+    if (status != HF_OK) {
+        unwatch_all(self, made);
+        hf__free(made);
+        return status;
+    }
+    pthread_mutex_lock(&self->mutex);
+    made->next = self->watches;
+    self->watches = made;
+    pthread_mutex_unlock(&self->mutex);
+    return HF_OK;
+}
+
+static hf__quorum_watch *take(hf__quorum *self, const hf__watch *watch)
+{
+    hf__quorum_watch **at = &self->watches;
+    hf__quorum_watch *found;
+
+    pthread_mutex_lock(&self->mutex);
+    while (*at != NULL && (*at)->outer != watch)
+        at = &(*at)->next;
+    found = *at;
+    if (found != NULL)
+        *at = found->next;
+    pthread_mutex_unlock(&self->mutex);
+    return found;
+}
+
+void hf__quorum_event_unwatch(hf__store *store, hf__watch *watch)
+{
+    hf__quorum *self = self_of(store);
+    hf__quorum_watch *found = take(self, watch);
+
+    if (found == NULL)
+        return;
+    unwatch_all(self, found);
+    hf__free(found);
+}

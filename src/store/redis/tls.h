@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tls.h - whom the connections of a store trust and how they prove who they
+ * are. Made once when the store is opened, then only read, by all threads.
+ */
+#ifndef HF__STORE_REDIS_TLS_H
+#define HF__STORE_REDIS_TLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "holdfast.h"
+
+struct hf__url;
+struct ssl_st;
+
+/* Parameters that a URL with TLS may have, for hf__url_check_params(). */
+#define HF__TLS_PARAMS                                                         \
+    "tls_ca", "tls_ca_dir", "tls_cert", "tls_key", "tls_name", "tls_verify"
+
+typedef struct hf__tls hf__tls;
+
+/* Does the scheme say TLS: "rediss", "valkeys", and these with "+..."? */
+bool hf__tls_is_wanted(const struct hf__url *url);
+
+/*
+ * From the parameters of a URL:
+ *     tls_ca=FILE      trust these certificates (PEM) instead of the system's
+ *     tls_ca_dir=DIR   the same, a directory made by `openssl rehash`
+ *     tls_cert=FILE    our certificate with its chain (PEM), with tls_key=FILE
+ *     tls_name=NAME    the name or IP address that the server's certificate
+ *                      must have; default: the host that is connected to
+ *     tls_verify=full|ca|none   chain and name, the chain only, or nothing
+ * HF_INVALID names the parameter: unknown, without its companion, without
+ * effect because of tls_verify, a file that is not what it should be.
+ */
+hf_status hf__tls_new(const struct hf__url *url, hf__tls **tls, hf_error *err);
+void hf__tls_free(hf__tls *tls); /* NULL is allowed */
+
+/* What of a server's certificate is verified, for people. */
+const char *hf__tls_describe(const hf__tls *tls);
+
+/*
+ * A connection's state, ready for a handshake with `host` (no brackets). NULL:
+ * out of memory. What ends it is SSL_free().
+ */
+struct ssl_st *hf__tls_begin(const hf__tls *tls, const char *host);
+
+/* Why the certificate of a connection is not trusted; NULL: it is, or was not
+ * asked for. */
+const char *hf__tls_distrust(const struct ssl_st *ssl);
+
+/* What a handshake came to; the texts are OpenSSL's and stay. */
+typedef struct hf__tls_facts {
+    const char *protocol;
+    const char *cipher;
+    bool is_dated;     /* the server's certificate has an end ... */
+    int64_t expires_s; /* ... so far from now */
+} hf__tls_facts;
+void hf__tls_tell(const struct ssl_st *ssl, hf__tls_facts *facts);
+
+#endif

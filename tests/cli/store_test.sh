@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# store_test.sh - store info, check and compact.
+
+is_embedded() {
+    case $HOLDFAST_STORE in
+    redis*) return 1 ;;
+    esac
+}
+
+# A store of our own in a directory that we may damage.
+own_store() {
+    export HOLDFAST_STORE=file:$PWD/own
+    "$HOLDFAST" value set kept 'a value' || fail "no store of our own"
+}
+
+test_info_tells_what_the_store_is() {
+    expect 0 store info
+    if is_embedded; then
+        contains "$out" "store: embedded"
+        contains "$out" "open handles: 1"
+    else
+        contains "$out" "store: "
+    fi
+    expect 0 store info --json
+    contains "$out" '{"store":"'
+    expect 64 store info operand
+}
+
+test_info_counts_keys() {
+    is_embedded || return 0
+    own_store
+    expect 0 store info --json
+    contains "$out" '"keys":1,'
+    contains "$out" '"keys_with_expiry":0,'
+    expect 0 value set going 1 --ttl 100
+    expect 0 store info
+    contains "$out" $'keys: 2\nkeys with expiry: 1\n'
+}
+
+test_check_and_compact_are_not_for_servers() {
+    is_embedded && return 0
+    expect 78 store check
+    contains "$err" "have no check from outside"
+    expect 78 store compact
+}
+
+test_check_of_a_whole_store() {
+    is_embedded || return 0
+    expect 0 value set a 1
+    expect 0 store check
+    same answer "the store is whole" "$out"
+    expect 0 store check --json
+    same answer '{"findings":[],"whole":true,"status":"OK"}' "$out"
+    expect 0 store check --wait 60
+}
+
+test_check_of_nothing() {
+    is_embedded || return 0
+    export HOLDFAST_STORE=file:$PWD/none
+    expect 1 store check
+    contains "$err" "there is no store at"
+    [ ! -e none ] || fail "a check made a store"
+    expect 1 store compact
+    [ ! -e none ] || fail "a compaction made a store"
+    expect 64 --store file: store check
+}
+
+test_check_tells_what_is_damaged() {
+    is_embedded || return 0
+    own_store
+    sed -i 's/a value/b value/' own/data.mdb
+    expect 65 store check
+    contains "$out" 'key "kept": its bytes do not have the checksum'
+    contains "$err" "the store is damaged"
+    expect 65 store check --json
+    contains "$out" '{"findings":["key \"kept\": its bytes'
+    contains "$out" '"whole":false,"status":"CORRUPT"}'
+    expect 65 value get kept
+    contains "$err" 'key "kept"'
+    expect 65 store compact
+}
+
+test_check_of_a_short_and_of_a_foreign_file() {
+    is_embedded || return 0
+    own_store
+    truncate -s 9000 own/data.mdb
+    expect 65 store check
+    contains "$out" "the data file was cut short"
+    printf 'no store at all, but a text of some length' >own/data.mdb
+    expect 64 store check
+    contains "$err" "not an LMDB file"
+}
+
+test_compact_makes_the_file_small() {
+    is_embedded || return 0
+    own_store
+    printf '%s' 'for i = 1, 9000 do
+        redis.call("set", "k" .. i, string.rep("x", 200), "px", 1) end' >s.lua
+    for i in 1 2; do
+        expect 0 script run s.lua
+    done
+    before=$(stat -c %s own/data.mdb)
+    expect 0 store compact
+    contains "$out" "rewritten: yes"
+    after=$(stat -c %s own/data.mdb)
+    [ "$after" -lt "$before" ] || fail "$after bytes, not fewer than $before"
+    contains "$out" "bytes after: $after"
+    expect 0 value get kept
+    same answer "a value" "$out"
+    expect 0 store check
+}
+
+test_compact_leaves_a_store_in_use_in_its_file() {
+    is_embedded || return 0
+    own_store
+    start run job -- sh -c 'echo r >ready; until [ -e go ]; do sleep 0.02; done'
+    eventually 5 written ready
+    expect 0 store compact
+    contains "$out" "rewritten: no, others have the store open"
+    expect 0 store compact --json
+    contains "$out" '"rewritten":false,"in_use":true}'
+    : >go
+    ends 0 $pid
+    expect 0 store compact --json
+    contains "$out" '"rewritten":true,"in_use":false}'
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * async_test.c - the `_start` functions: they mean what the blocking ones do,
+ * are told exactly once, and only where the program dispatches.
+ */
+#include <poll.h>
+
+#include "support/store_fixture.h"
+#include "support/told.h"
+
+static void async_values_mean_what_blocking_ones_do(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_bytes one = bytes("1");
+    hf_buffer value = HF_BUFFER_INIT;
+    hf_value_set_options nx = HF_VALUE_SET_OPTIONS_INIT;
+
+    nx.flags = HF_SET_NX;
+    expect_told(HF_NOT_FOUND, f->client,
+                hf_value_get_start(f->client, key, &value, &async, ERR));
+    expect_told(
+        HF_OK, f->client,
+        hf_value_set_start(f->client, key, one, &nx, NULL, &async, ERR));
+    expect_told(
+        HF_CONFLICT, f->client,
+        hf_value_set_start(f->client, key, one, &nx, NULL, &async, ERR));
+    expect_told(HF_OK, f->client,
+                hf_value_get_start(f->client, key, &value, &async, ERR));
+    assert_buffer(&value, one);
+    expect_told(HF_OK, f->client,
+                hf_value_cas_start(f->client, key, &one, bytes("2"), NULL,
+                                   &value, &async, ERR));
+    expect_told(
+        HF_CONFLICT, f->client,
+        hf_value_delete_if_start(f->client, key, one, &value, &async, ERR));
+    assert_buffer(&value, bytes("2"));
+    expect_told(HF_OK, f->client,
+                hf_value_delete_start(f->client, key, &async, ERR));
+    assert_no_key(f->client, key);
+}
+
+static void async_keys_and_hashes_mean_what_blocking_ones_do(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "h");
+    hf_field field = {bytes("f"), bytes("v")};
+    hf_bytes expected = bytes("v");
+    hf_buffer value = HF_BUFFER_INIT;
+    hf_fields fields = {0};
+    size_t removed = 9;
+    int64_t ttl_ms = 0;
+
+    expect_told(
+        HF_OK, f->client,
+        hf_hash_put_start(f->client, key, &field, 1, NULL, &async, ERR));
+    expect_told(HF_OK, f->client,
+                hf_key_touch_start(f->client, key, 60000, &async, ERR));
+    expect_told(HF_OK, f->client,
+                hf_key_ttl_start(f->client, key, &ttl_ms, &async, ERR));
+    assert_in_range(ttl_ms, 58000, 60000);
+    expect_told(HF_OK, f->client,
+                hf_key_touch_start(f->client, key, -1, &async, ERR));
+    assert_no_ttl(f->client, key);
+    expect_told(
+        HF_OK, f->client,
+        hf_hash_get_start(f->client, key, field.name, &value, &async, ERR));
+    assert_buffer(&value, bytes("v"));
+    expect_told(HF_OK, f->client,
+                hf_hash_get_all_start(f->client, key, &fields, &async, ERR));
+    assert_int_equal(fields.count, 1);
+    hf_fields_free(&fields);
+    expect_told(HF_OK, f->client,
+                hf_hash_cas_start(f->client, key, field.name, &expected,
+                                  bytes("w"), NULL, NULL, &async, ERR));
+    assert_field(f->other, key, field.name, bytes("w"));
+    expect_told(HF_OK, f->client,
+                hf_hash_remove_start(f->client, key, &field.name, 1, &removed,
+                                     &async, ERR));
+    assert_int_equal(removed, 1);
+    expect_told(HF_NOT_FOUND, f->client,
+                hf_hash_delete_start(f->client, key, &async, ERR));
+}
+
+static void async_scripts_load_and_run(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_script *script = NULL;
+    hf_reply *reply = NULL;
+
+    expect_told(HF_SCRIPT, f->client,
+                hf_script_load_start(f->client, bytes("return return"), &script,
+                                     &async, ERR));
+    assert_null(script);
+    expect_told(
+        HF_OK, f->client,
+        hf_script_load_start(f->client,
+                             bytes("return redis.call('incrby', KEYS[1], "
+                                   "ARGV[1])"),
+                             &script, &async, ERR));
+    expect_told(HF_OK, f->client,
+                hf_script_run_start(script, &key, 1, (hf_bytes[]){bytes("7")},
+                                    1, &reply, &async, ERR));
+    assert_int_equal(hf_reply_integer(reply), 7);
+    hf_reply_free(reply);
+    hf_script_free(script);
+}
+
+static void async_inputs_may_be_reused_once_started(void **state)
+{
+    fixture *f = *state;
+    char key_bytes[64];
+    char value_bytes[] = "before";
+    hf_bytes name = fixture_key(f, "k");
+    told said = {0};
+    hf_async async = tell(&said);
+
+    assert_true(name.size < sizeof(key_bytes));
+    memcpy(key_bytes, name.data, name.size);
+    expect_status(HF_OK, hf_value_set_start(
+                             f->client, hf_view(key_bytes, name.size),
+                             hf_str(value_bytes), NULL, NULL, &async, ERR));
+    memset(key_bytes, 'x', sizeof(key_bytes));
+    memset(value_bytes, 'x', sizeof(value_bytes) - 1);
+    await_told(f->client, &said, 1);
+    assert_value(f->other, name, bytes("before"));
+}
+
+static void async_calls_are_told_only_by_a_dispatch(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    told said = {0};
+    hf_async async = tell(&said);
+    struct pollfd pfd = {.events = POLLIN};
+    size_t running = 0;
+
+    expect_status(HF_OK, hf_client_fd(f->client, &pfd.fd, ERR));
+    assert_int_equal(poll(&pfd, 1, 0), 0);
+    expect_status(HF_OK, hf_value_set_start(f->client, key, bytes("v"), NULL,
+                                            NULL, &async, ERR));
+    assert_int_equal(poll(&pfd, 1, 10000), 1);
+    assert_int_equal(said.count, 0);
+    expect_status(HF_OK, hf_client_dispatch(f->client, &running, ERR));
+    assert_int_equal(said.count, 1);
+    assert_int_equal(running, 0);
+    assert_int_equal(poll(&pfd, 1, 0), 0);
+}
+
+/* More than a connection holds at a time. */
+#define MANY 20000
+
+static void async_thousands_are_each_told_once(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_script *script =
+        fixture_script(f, f->client, "return redis.call('incr', KEYS[1])");
+    static hf_reply *replies[MANY];
+    told said = {0};
+    hf_async async = tell(&said);
+    int64_t sum = 0;
+
+    memset(replies, 0, sizeof(replies));
+    for (size_t i = 0; i < MANY; i++)
+        expect_status(HF_OK, hf_script_run_start(script, &key, 1, NULL, 0,
+                                                 &replies[i], &async, ERR));
+    await_told(f->client, &said, MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        sum += hf_reply_integer(replies[i]);
+        hf_reply_free(replies[i]);
+    }
+    assert_int_equal(sum, (int64_t)MANY * (MANY + 1) / 2);
+    assert_value(f->client, key, bytes("20000"));
+}
+
+typedef struct chain {
+    hf_client *client;
+    hf_bytes key;
+    unsigned left;
+    told last;
+} chain;
+
+static void set_next(void *user, hf_status status, const hf_error *err)
+{
+    chain *self = user;
+    hf_async async = HF_ASYNC_INIT;
+
+    (void)err;
+    if (status != HF_OK || --self->left == 0) {
+        self->last.count = 1;
+        self->last.status = status;
+        return;
+    }
+    async.done = set_next;
+    async.user = self;
+    self->last.status = hf_value_set_start(self->client, self->key, bytes("v"),
+                                           NULL, NULL, &async, NULL);
+    if (self->last.status != HF_OK)
+        self->last.count = 1;
+}
+
+static void async_done_may_start_the_next(void **state)
+{
+    fixture *f = *state;
+    chain links = {f->client, fixture_key(f, "k"), 100, {0}};
+
+    set_next(&links, HF_OK, NULL);
+    await_told(f->client, &links.last, 1);
+    expect_status(HF_OK, links.last.status);
+}
+
+static void async_mistakes_are_told_at_once(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_buffer value = HF_BUFFER_INIT;
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_async empty = HF_ASYNC_INIT;
+    hf_async small = {0};
+
+    expect_status(HF_INVALID, hf_value_get_start(f->client, bytes(""), &value,
+                                                 &async, ERR));
+    expect_status(HF_INVALID,
+                  hf_value_get_start(f->client, key, NULL, &async, ERR));
+    expect_status(HF_INVALID,
+                  hf_value_get_start(f->client, key, &value, NULL, ERR));
+    expect_status(HF_INVALID,
+                  hf_value_get_start(f->client, key, &value, &empty, ERR));
+    expect_status(HF_INVALID,
+                  hf_value_get_start(f->client, key, &value, &small, ERR));
+    expect_status(HF_INVALID,
+                  hf_value_get_start(NULL, key, &value, &async, ERR));
+    dispatch(f->client);
+    assert_int_equal(said.count, 0);
+}
+
+static void async_cancel_is_harmless_at_any_time(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_buffer value = HF_BUFFER_INIT;
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_call *call = NULL;
+
+    put_value(f->client, key, bytes("v"), 0);
+    async.call = &call;
+    for (unsigned i = 1; i <= 200; i++) {
+        expect_status(HF_OK,
+                      hf_value_get_start(f->client, key, &value, &async, ERR));
+        hf_call_cancel(call);
+        hf_call_cancel(call);
+        await_told(f->client, &said, i);
+        if (said.status == HF_OK)
+            assert_buffer(&value, bytes("v"));
+        else
+            assert_true(said.status == HF_CANCELLED ||
+                        said.status == HF_INDETERMINATE);
+    }
+    hf_call_cancel(NULL);
+}
+
+static void async_close_tells_what_is_under_way(void **state)
+{
+    fixture *f = *state;
+    hf_client *client = fixture_client(f, NULL);
+    hf_bytes key = fixture_key(f, "k");
+    told said = {0};
+    hf_async async = tell(&said);
+
+    for (unsigned i = 0; i < 100; i++)
+        expect_status(HF_OK, hf_value_set_start(client, key, bytes("v"), NULL,
+                                                NULL, &async, ERR));
+    fixture_close_client(f, client);
+    assert_int_equal(said.count, 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(async_values_mean_what_blocking_ones_do),
+        fixture_test(async_keys_and_hashes_mean_what_blocking_ones_do),
+        fixture_test(async_scripts_load_and_run),
+        fixture_test(async_inputs_may_be_reused_once_started),
+        fixture_test(async_calls_are_told_only_by_a_dispatch),
+        fixture_test(async_thousands_are_each_told_once),
+        fixture_test(async_done_may_start_the_next),
+        fixture_test(async_mistakes_are_told_at_once),
+        fixture_test(async_cancel_is_harmless_at_any_time),
+        fixture_test(async_close_tells_what_is_under_way),
+    };
+
+    return fixture_run(tests);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* many_test.c - the `_many` functions: independent calls that go together. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/store_fixture.h"
+
+/* More than one window of the library's. */
+#define COUNT 3000
+
+typedef struct batch {
+    char names[COUNT][48];
+    hf_bytes keys[COUNT];
+    hf_field items[COUNT];
+    hf_buffer values[COUNT];
+    hf_status statuses[COUNT];
+} batch;
+
+static batch b;
+
+static void fill(fixture *f)
+{
+    hf_bytes key = fixture_key(f, "m");
+
+    memset(&b, 0, sizeof(b));
+    for (size_t i = 0; i < COUNT; i++) {
+        snprintf(b.names[i], sizeof(b.names[i]), "%.*s:%zu", (int)key.size,
+                 (const char *)key.data, i);
+        b.keys[i] = hf_str(b.names[i]);
+        b.items[i] = (hf_field){b.keys[i], hf_str(b.names[i])};
+    }
+}
+
+static void expect_all(hf_status want)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        expect_status(want, b.statuses[i]);
+}
+
+static void many_values_are_set_and_read(void **state)
+{
+    fixture *f = *state;
+    hf_value_set_options nx = HF_VALUE_SET_OPTIONS_INIT;
+
+    fill(f);
+    nx.flags = HF_SET_NX;
+    expect_status(HF_OK, hf_value_set_many(f->client, b.items, COUNT, &nx,
+                                           b.statuses, ERR));
+    expect_all(HF_OK);
+    expect_status(HF_OK, hf_value_delete(f->other, b.keys[7], ERR));
+    expect_status(HF_OK, hf_value_set_many(f->client, b.items, COUNT, &nx,
+                                           b.statuses, ERR));
+    expect_status(HF_OK, b.statuses[7]);
+    expect_status(HF_CONFLICT, b.statuses[8]);
+    expect_status(HF_OK, hf_value_delete(f->other, b.keys[7], ERR));
+    expect_status(HF_OK, hf_value_get_many(f->client, b.keys, COUNT, b.values,
+                                           b.statuses, ERR));
+    expect_status(HF_NOT_FOUND, b.statuses[7]);
+    assert_null(b.values[7].data);
+    for (size_t i = 0; i < COUNT; i++) {
+        if (i != 7)
+            assert_buffer(&b.values[i], b.keys[i]);
+    }
+}
+
+static void many_bad_items_leave_the_others_alone(void **state)
+{
+    fixture *f = *state;
+
+    fill(f);
+    b.items[3].name = bytes("");
+    put_hash(f->client, b.keys[5], words("f", "v"), 0);
+    expect_status(HF_INVALID, hf_value_set_many(f->client, b.items, 10, NULL,
+                                                b.statuses, ERR));
+    assert_non_null(strstr(expect_message(), "item 3"));
+    expect_status(HF_INVALID, b.statuses[3]);
+    for (size_t i = 0; i < 10; i++) {
+        if (i != 3)
+            expect_status(HF_OK, b.statuses[i]);
+    }
+    put_hash(f->client, b.keys[20], words("f", "v"), 0);
+    expect_status(HF_WRONG_TYPE, hf_value_get_many(f->client, b.keys + 19, 2,
+                                                   b.values, b.statuses, ERR));
+    expect_status(HF_NOT_FOUND, b.statuses[0]);
+    expect_status(HF_WRONG_TYPE, b.statuses[1]);
+}
+
+static void many_cas_compare_each(void **state)
+{
+    fixture *f = *state;
+    hf_bytes old = bytes("old");
+    hf_buffer current = HF_BUFFER_INIT;
+    hf_cas_item items[3];
+
+    fill(f);
+    put_value(f->client, b.keys[0], old, 0);
+    put_value(f->client, b.keys[1], bytes("met"), 0);
+    items[0] = (hf_cas_item){b.keys[0], &old, bytes("new"), NULL};
+    items[1] = (hf_cas_item){b.keys[1], &old, bytes("new"), &current};
+    items[2] = (hf_cas_item){b.keys[2], NULL, bytes("new"), NULL};
+    expect_status(
+        HF_OK, hf_value_cas_many(f->client, items, 3, NULL, b.statuses, ERR));
+    expect_status(HF_OK, b.statuses[0]);
+    expect_status(HF_CONFLICT, b.statuses[1]);
+    assert_buffer(&current, bytes("met"));
+    expect_status(HF_OK, b.statuses[2]);
+    assert_value(f->other, b.keys[0], bytes("new"));
+}
+
+static void many_hashes_are_put_with_their_expiry(void **state)
+{
+    fixture *f = *state;
+    hf_field field = {bytes("f"), bytes("v")};
+    hf_hash_put_options options = HF_HASH_PUT_OPTIONS_INIT;
+    static hf_hash_item items[COUNT];
+
+    fill(f);
+    options.ttl_ms = 60000;
+    for (size_t i = 0; i < COUNT; i++)
+        items[i] = (hf_hash_item){b.keys[i], &field, 1};
+    expect_status(HF_OK, hf_hash_put_many(f->client, items, COUNT, &options,
+                                          b.statuses, ERR));
+    expect_all(HF_OK);
+    assert_field(f->other, b.keys[COUNT - 1], field.name, field.value);
+    assert_ttl(f->other, b.keys[0], 60000);
+}
+
+#define LOCKS 600 /* several scripts of renewals */
+
+static void many_locks_are_acquired_renewed_and_released(void **state)
+{
+    fixture *f = *state;
+    static hf_lock *locks[LOCKS];
+    hf_lock *other;
+    hf_lock_options options = HF_LOCK_OPTIONS_INIT;
+
+    fill(f);
+    options.ttl_ms = 60000;
+    options.flags = HF_LOCK_NO_RENEW;
+    for (size_t i = 0; i < LOCKS; i++)
+        expect_status(
+            HF_OK, hf_lock_new(f->client, b.keys[i], &options, &locks[i], ERR));
+    other = fixture_lock(f, f->other, b.keys[9], NULL);
+    expect_status(HF_OK, hf_lock_try(other, ERR));
+
+    expect_status(HF_OK,
+                  hf_lock_acquire_many(locks, LOCKS, 0, b.statuses, ERR));
+    expect_status(HF_HELD, b.statuses[9]);
+    expect_status(HF_OK, b.statuses[10]);
+    expect_status(HF_OK,
+                  hf_lock_acquire_many(&locks[9], 1, 100, b.statuses, ERR));
+    expect_status(HF_TIMEOUT, b.statuses[0]);
+    expect_status(HF_OK, hf_lock_break(f->other, b.keys[11], ERR));
+    expect_status(HF_INVALID,
+                  hf_lock_renew_many(locks, LOCKS, b.statuses, ERR));
+    expect_status(HF_INVALID, b.statuses[9]);
+    expect_status(HF_EXPIRED, b.statuses[11]);
+    for (size_t i = 12; i < LOCKS; i++)
+        expect_status(HF_OK, b.statuses[i]);
+    assert_true(hf_lock_remaining_ms(locks[12]) > 55000);
+    (void)!hf_lock_release_many(locks, LOCKS, b.statuses, NULL);
+    expect_status(HF_INVALID, b.statuses[9]);
+    for (size_t i = 12; i < LOCKS; i++)
+        expect_status(HF_OK, b.statuses[i]);
+    for (size_t i = 0; i < LOCKS; i++)
+        hf_lock_free(locks[i]);
+    assert_no_key(f->other, b.keys[12]);
+}
+
+static void many_of_none_is_nothing(void **state)
+{
+    fixture *f = *state;
+
+    expect_status(HF_OK,
+                  hf_value_get_many(f->client, NULL, 0, NULL, NULL, ERR));
+    expect_status(HF_OK, hf_lock_release_many(NULL, 0, NULL, ERR));
+    expect_status(HF_OK, hf_lock_acquire_many(NULL, 0, 0, NULL, ERR));
+    expect_status(HF_INVALID,
+                  hf_value_get_many(f->client, NULL, 1, NULL, NULL, ERR));
+    expect_status(HF_INVALID, hf_lock_renew_many(NULL, 1, b.statuses, ERR));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(many_values_are_set_and_read),
+        fixture_test(many_bad_items_leave_the_others_alone),
+        fixture_test(many_cas_compare_each),
+        fixture_test(many_hashes_are_put_with_their_expiry),
+        fixture_test(many_locks_are_acquired_renewed_and_released),
+        fixture_test(many_of_none_is_nothing),
+    };
+
+    return fixture_run(tests);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * table.c - the table of commands against COMMAND of a server: how many words
+ * a command takes, whether it writes, whether it needs room, whether scripts
+ * may use it.
+ */
+#include "table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/embedded/dispatch.h"
+
+/* In the order of a row of COMMAND. */
+enum { ROW_NAME = 0, ROW_ARITY = 1, ROW_FLAGS = 2 };
+
+static bool is_text(const hf_reply *reply, const char *text)
+{
+    return reply->bytes.size == strlen(text) &&
+           memcmp(reply->bytes.data, text, reply->bytes.size) == 0;
+}
+
+static bool has_flag(const hf_reply *row, const char *flag)
+{
+    const hf_reply *flags = &row->array.items[ROW_FLAGS];
+
+    for (size_t i = 0; i < flags->array.count; i++) {
+        if (is_text(&flags->array.items[i], flag))
+            return true;
+    }
+    return false;
+}
+
+static const hf_reply *find_row(const hf_reply *rows, const char *name)
+{
+    for (size_t i = 0; i < rows->array.count; i++) {
+        const hf_reply *row = &rows->array.items[i];
+
+        if (is_text(&row->array.items[ROW_NAME], name))
+            return row;
+    }
+    return NULL;
+}
+
+static unsigned compare_flag(const hf__command *command, const hf_reply *row,
+                             unsigned flag, const char *name)
+{
+    bool ours = (command->flags & flag) != 0;
+
+    if (ours == has_flag(row, name))
+        return 0;
+    printf("%s: the server's flag %s %s\n", command->name, name,
+           ours ? "is not there" : "is there");
+    return 1;
+}
+
+/* Ours are also writers where the writer's transaction is needed for events or
+ * scripts, and only a script's container is kept from scripts by Redis's own
+ * subcommands. */
+static bool is_special(const hf__command *command)
+{
+    return strcmp(command->name, "publish") == 0 ||
+           strcmp(command->name, "script") == 0 ||
+           (command->flags & HF__COMMAND_EVAL) != 0;
+}
+
+static unsigned compare_command(const hf__command *command,
+                                const hf_reply *rows)
+{
+    const hf_reply *row = find_row(rows, command->name);
+    unsigned count = 0;
+
+    if (row == NULL) {
+        printf("%s: the server has no such command\n", command->name);
+        return 1;
+    }
+    if (row->array.items[ROW_ARITY].integer != command->arity) {
+        printf("%s: arity %d, the server's is %lld\n", command->name,
+               command->arity, (long long)row->array.items[ROW_ARITY].integer);
+        count++;
+    }
+    if (is_special(command))
+        return count;
+    count += compare_flag(command, row, HF__COMMAND_WRITES, "write");
+    count += compare_flag(command, row, HF__COMMAND_GROWS, "denyoom");
+    count += compare_flag(command, row, HF__COMMAND_NO_SCRIPT, "noscript");
+    return count;
+}
+
+unsigned table_differences(side *server)
+{
+    hf_bytes words[] = {hf_str("command")};
+    op asked = {.kind = OP_PLAIN, .words = words, .word_count = 1};
+    unsigned differences = 0;
+    unsigned commands = 0;
+    hf__request request;
+    hf__arena arena;
+
+    hf__arena_init(&arena);
+    side_perform(server, &asked, 1, &request, &arena);
+    if (request.status != HF_OK || request.reply.kind != HF_REPLY_ARRAY) {
+        fprintf(stderr, "differential: COMMAND: %s\n", request.error.message);
+        exit(2);
+    }
+    for (size_t i = 0; hf__command_tables[i] != NULL; i++) {
+        for (const hf__command *command = hf__command_tables[i];
+             command->name != NULL; command++) {
+            differences += compare_command(command, &request.reply);
+            commands++;
+        }
+    }
+    printf("%u commands, %u differences\n", commands, differences);
+    hf__request_done(&request);
+    hf__arena_free(&arena);
+    return differences;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fault_place.c - see fault_place.h.
+ */
+#include "fault_place.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Exit statuses of expect_other()'s child beside those of hf_status. */
+enum { CHILD_READ = 101, CHILD_WRITE = 102, CHILD_MESSAGE = 103 };
+
+void place_make(place *at, const char *scheme, const char *parameters)
+{
+    memset(at, 0, sizeof(*at));
+    (void)snprintf(at->folder, sizeof(at->folder), "/dev/shm/hf-fault-XXXXXX");
+    assert_non_null(mkdtemp(at->folder));
+    (void)snprintf(at->dir, sizeof(at->dir), "%s/s", at->folder);
+    (void)snprintf(at->url, sizeof(at->url), "%s:%s%s", scheme, at->dir,
+                   parameters);
+}
+
+static int remove_entry(const char *path, const struct stat *info, int type,
+                        struct FTW *walk)
+{
+    (void)info;
+    (void)type;
+    (void)walk;
+    return remove(path);
+}
+
+void place_remove(place *at)
+{
+    place_close(at);
+    (void)nftw(at->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void place_open(place *at)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    if (hf_client_open(at->url, NULL, &at->client, &err) != HF_OK)
+        fail_msg("%s: %s", at->url, err.message);
+}
+
+void place_close(place *at)
+{
+    hf_client_close(at->client);
+    at->client = NULL;
+}
+
+const char *place_file(const place *at, const char *name)
+{
+    static char path[128];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", at->dir, name);
+    return path;
+}
+
+hf_status try_open(const char *url, hf_error *err)
+{
+    hf_client *client;
+    hf_status status = hf_client_open(url, NULL, &client, err);
+
+    if (status == HF_OK)
+        hf_client_close(client);
+    return status;
+}
+
+hf_status set_number(hf_client *client, int number)
+{
+    char text[16];
+
+    (void)snprintf(text, sizeof(text), "%d", number);
+    return hf_value_set(client, hf_str("a"), hf_str(text), NULL, NULL, NULL);
+}
+
+int get_number(hf_client *client)
+{
+    hf_buffer value = HF_BUFFER_INIT;
+    hf_status status = hf_value_get(client, hf_str("a"), &value, NULL);
+    int number;
+
+    if (status != HF_OK)
+        return status == HF_NOT_FOUND ? -1 : -2;
+    number = (int)strtol(value.data, NULL, 10);
+    hf_buffer_free(&value);
+    return number;
+}
+
+/* --------------------------------------------------------------- processes */
+
+pid_t start_child(int (*act)(const place *at), const place *at)
+{
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        /* cmocka handles them, and would go on with the tests. */
+        (void)signal(SIGBUS, SIG_DFL);
+        (void)signal(SIGSEGV, SIG_DFL);
+        (void)signal(SIGABRT, SIG_DFL);
+        _exit(act(at));
+    }
+    return pid;
+}
+
+int in_child(int (*act)(const place *at), const place *at)
+{
+    pid_t pid = start_child(act, at);
+    int status;
+
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Part of the message that is looked for; "" for any. */
+static const char *wanted_part;
+
+/* hf_status does not fit an exit status: its hundreds and units do, as tens
+ * and units. */
+static int code_of(hf_status status)
+{
+    return (int)status / 100 * 10 + (int)status % 100;
+}
+
+static int open_and_use(const place *at)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_client *client;
+    hf_status status = hf_client_open(at->url, NULL, &client, &err);
+    int number;
+
+    if (status != HF_OK) {
+        if (strstr(err.message, wanted_part) != NULL)
+            return code_of(status);
+        (void)fprintf(stderr, "not the message: %s\n", err.message);
+        return CHILD_MESSAGE;
+    }
+    number = get_number(client);
+    if (number == -2)
+        return CHILD_READ;
+    if (set_number(client, number + 1) != HF_OK)
+        return CHILD_WRITE;
+    hf_client_close(client);
+    return 0;
+}
+
+void expect_other(const place *at, hf_status want, const char *part)
+{
+    wanted_part = part;
+    assert_int_equal(in_child(open_and_use, at), code_of(want));
+}
+
+/* -------------------------------------------------------------- name spaces */
+
+static bool write_text(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool written =
+        fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+    if (fd >= 0)
+        close(fd);
+    return written;
+}
+
+static bool become_root(void)
+{
+    char map[64];
+    unsigned long uid = geteuid(), gid = getegid();
+
+    if (geteuid() == 0 && unshare(CLONE_NEWNS) == 0)
+        return true;
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+        return false;
+    (void)write_text("/proc/self/setgroups", "deny");
+    (void)snprintf(map, sizeof(map), "0 %lu 1", gid);
+    if (!write_text("/proc/self/gid_map", map))
+        return false;
+    (void)snprintf(map, sizeof(map), "0 %lu 1", uid);
+    return write_text("/proc/self/uid_map", map);
+}
+
+bool own_tmpfs(const place *at, const char *options)
+{
+    return become_root() &&
+           mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount("tmpfs", at->folder, "tmpfs", 0, options) == 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replay.c - a main() for a fuzz target that is built without libFuzzer: every
+ * file of a corpus, each of its beginnings, and each with one byte changed.
+ * Fails if the corpus has fewer files than it should have.
+ */
+#include <dirent.h>
+#include <string.h>
+
+#include "fuzz.h"
+
+#define INPUT_MAX 65536
+
+/* Longer inputs are cut and changed at so many places only. */
+#define PLACES_MAX 512
+
+/* In memory of its own size, so that a sanitizer sees a read behind it. */
+static void run(const unsigned char *input, size_t size)
+{
+    unsigned char *copy = malloc(size > 0 ? size : 1);
+
+    PROMISE(copy != NULL);
+    memcpy(copy, input, size);
+    LLVMFuzzerTestOneInput(copy, size);
+    free(copy);
+}
+
+static void run_variants(unsigned char *input, size_t size)
+{
+    size_t step = size / PLACES_MAX + 1;
+
+    run(input, size);
+    for (size_t at = 0; at < size; at += step) {
+        unsigned char was = input[at];
+
+        run(input, at);
+        input[at] = (unsigned char)(was ^ (1u << at % 8));
+        run(input, size);
+        input[at] = was;
+    }
+}
+
+static void run_file(const char *path)
+{
+    static unsigned char input[INPUT_MAX];
+    FILE *file = fopen(path, "rb");
+    size_t size;
+
+    PROMISE(file != NULL);
+    size = fread(input, 1, sizeof(input), file);
+    PROMISE(size < sizeof(input));
+    fclose(file);
+    run_variants(input, size);
+}
+
+int main(int argc, char **argv)
+{
+    char path[4096];
+    int count = 0;
+    struct dirent *entry;
+    DIR *dir;
+
+    if (argc != 3) {
+        fprintf(stderr, "usage: %s CORPUS FILES-AT-LEAST\n", argv[0]);
+        return 2;
+    }
+    dir = opendir(argv[1]);
+    PROMISE(dir != NULL);
+    while ((entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", argv[1], entry->d_name);
+        run_file(path);
+        count++;
+    }
+    closedir(dir);
+    printf("%d files\n", count);
+    PROMISE(count >= strtol(argv[2], NULL, 10));
+    return 0;
+}

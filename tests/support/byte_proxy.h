@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * byte_proxy.h - stands between a client and a server and does to their bytes
+ * what a bad network does: on a thread of the test, switched at run time.
+ *
+ * It listens on a unix socket and on a free port of 127.0.0.1, and connects to
+ * a server's unix socket. A fault holds for all connections, also for those
+ * that are there already; what was delayed goes on when it ends.
+ */
+#ifndef TESTS_SUPPORT_BYTE_PROXY_H
+#define TESTS_SUPPORT_BYTE_PROXY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct byte_proxy byte_proxy;
+
+typedef enum byte_way { TO_SERVER = 0, TO_CLIENT = 1 } byte_way;
+
+/* NULL, with a line on stderr: it could not be started. */
+byte_proxy *byte_proxy_start(const char *server_socket);
+
+/* Break all connections and end. NULL is allowed. */
+void byte_proxy_stop(byte_proxy *proxy);
+
+/* Store URLs, by either socket. */
+const char *byte_proxy_unix_url(const byte_proxy *proxy);
+const char *byte_proxy_tcp_url(const byte_proxy *proxy);
+
+/* No faults any more: what was held back goes on, in its order. What was
+ * swallowed is gone, and so are connections that were cut. */
+void byte_proxy_heal(byte_proxy *proxy);
+
+/* Each byte is on its way for so long at least. */
+void byte_proxy_delay(byte_proxy *proxy, byte_way way, int64_t delay_ms);
+
+/* Every byte is handed over alone. */
+void byte_proxy_split(byte_proxy *proxy, byte_way way);
+
+/* At most so many bytes in a second; 0: no limit. */
+void byte_proxy_throttle(byte_proxy *proxy, byte_way way, int64_t bytes);
+
+/* Nothing goes on, in either direction; connections are still accepted, but
+ * nobody answers on them. */
+void byte_proxy_freeze(byte_proxy *proxy);
+
+/* What comes from now on is read and thrown away. */
+void byte_proxy_swallow(byte_proxy *proxy, byte_way way);
+
+/* How a connection ends. */
+typedef enum byte_end {
+    BYTE_END_CLOSE, /* in order, on both sides */
+    BYTE_END_RESET, /* RST to the client (on TCP); to the server in order */
+    BYTE_END_HALF   /* only this direction ends; the other goes on */
+} byte_end;
+
+/*
+ * The next connection on which bytes go this way is cut once `size` more of
+ * them did; then no other is. With TO_SERVER, what was to be cut is sent whole
+ * before; what of it was answered is not. 0 with TO_CLIENT: at the first byte
+ * of an answer, which so was given and is lost.
+ */
+void byte_proxy_cut(byte_proxy *proxy, byte_way way, uint64_t size,
+                    byte_end end);
+
+/* The same for all connections and at once; those that come later are
+ * accepted and served. */
+void byte_proxy_break(byte_proxy *proxy, byte_end end);
+
+/* Accept no connections: they are refused (true), or again (false). */
+void byte_proxy_refuse(byte_proxy *proxy, bool refuse);
+
+/* Bytes that went this way since the start, and connections accepted. */
+uint64_t byte_proxy_bytes(byte_proxy *proxy, byte_way way);
+uint64_t byte_proxy_connections(byte_proxy *proxy);
+
+/* Cuts and resets by byte_proxy_cut() that have happened. */
+uint64_t byte_proxy_cuts(byte_proxy *proxy);
+
+/* Swallowed bytes since the start. */
+uint64_t byte_proxy_swallowed(byte_proxy *proxy, byte_way way);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * told.h - asynchronous calls in tests: what done() was told, and a poll loop
+ * that dispatches until it was.
+ */
+#ifndef TOLD_H
+#define TOLD_H
+
+#include "holdfast.h"
+
+typedef struct told {
+    unsigned count;    /* how often done() was called */
+    hf_status status;  /* the last one */
+    bool error_filled; /* it came with a detail of the same status */
+} told;
+
+/* hf_async that notes in `*told`. */
+hf_async tell(told *note_in);
+
+/* Poll the client's descriptor and dispatch until `*told` has `count`; the test
+ * fails after 10 s. */
+void await_told(hf_client *client, const told *awaited, unsigned count);
+
+/* Dispatch once, whatever there is. */
+void dispatch(hf_client *client);
+
+/* Start a call, await it, and expect what it was told. */
+#define expect_told(want, client, start)                                       \
+    do {                                                                       \
+        told expected_told = {0};                                              \
+        hf_async async = tell(&expected_told);                                 \
+                                                                               \
+        expect_status(HF_OK, (start));                                         \
+        await_told((client), &expected_told, 1);                               \
+        expect_status((want), expected_told.status);                           \
+        assert_int_equal(expected_told.error_filled,                           \
+                         expected_told.status != HF_OK);                       \
+    } while (0)
+
+#endif

@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * embedded_checkpoint_test.c - durability=flush: what a power cut leaves, what
+ * a kill leaves, and how long a write waits for the disk.
+ *
+ * A power cut is played on a copy of the store's files: of each page that was
+ * written since the checkpoint, the disk may hold anything; and the id of the
+ * boot is another one.
+ */
+#include "embedded_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "store/embedded/flush_state.h"
+#include "util/crc32c.h"
+#include "util/mem.h"
+#include "util/rand.h"
+
+#define SOON_MS (INT64_C(10000) * SLOWER)
+#define PAGE 4096u
+
+/* A slot of the checkpoint file, as checkpoint.c lays it out. */
+enum { SLOT_SIZE = 4096, AT_BOOT_ID = 24, AT_SUM = 24 + 40 + 152 };
+
+static atomic_bool disk_is_broken;
+
+/* In the place of the C library's. */
+int fdatasync(int fd)
+{
+    if (atomic_load(&disk_is_broken)) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+static hf__env *env_of(const place *at)
+{
+    hf__place where = {0};
+    hf__env *env = NULL;
+    hf__url url;
+
+    assert_int_equal(hf__url_parse(at->url, &url, NULL), HF_OK);
+    assert_int_equal(hf__files_place(&url, &where, NULL), HF_OK);
+    hf__url_done(&url);
+    assert_int_equal(
+        hf__env_open(&where, hf__clock_boot_ms() + SOON_MS, &env, NULL), HF_OK);
+    return env;
+}
+
+static void path_of(const place *at, const char *store, const char *name,
+                    char path[160])
+{
+    (void)snprintf(path, 160, "%s/%s/%s", at->folder, store, name);
+}
+
+/* ------------------------------------------------------------------ files */
+
+typedef struct content {
+    unsigned char *data;
+    size_t size;
+} content;
+
+static content read_all(const char *path)
+{
+    content what;
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &info), 0);
+    what.size = (size_t)info.st_size;
+    what.data = hf__alloc(what.size);
+    assert_int_equal(read(fd, what.data, what.size), what.size);
+    close(fd);
+    return what;
+}
+
+static void write_all(const char *path, const content *what)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, what->data, what->size), what->size);
+    close(fd);
+}
+
+/* As if they had been written before the machine was started. */
+static void age_slots(content *file)
+{
+    uint32_t sum;
+
+    for (size_t at = 0; at < file->size; at += SLOT_SIZE) {
+        unsigned char *slot = file->data + at;
+
+        if (memcmp(slot, "HFCHECK\n", 8) != 0)
+            continue;
+        slot[AT_BOOT_ID] = 'x';
+        sum = hf__crc32c(0, slot, AT_SUM);
+        memcpy(slot + AT_SUM, &sum, sizeof(sum));
+    }
+}
+
+static uint64_t newest_txn(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    hf__checkpoint newest = {0};
+    bool same_boot;
+
+    assert_true(fd >= 0);
+    assert_int_equal(hf__checkpoint_newest(fd, &newest, &same_boot, NULL),
+                     HF_OK);
+    close(fd);
+    return newest.txn;
+}
+
+/* Which of the pages that differ reach the disk, and how. */
+static void cut_power(content *now, const content *synced)
+{
+    for (size_t at = 0; at < now->size; at += PAGE) {
+        unsigned char *page = now->data + at;
+        bool same = at + PAGE <= synced->size &&
+                    memcmp(page, synced->data + at, PAGE) == 0;
+        int64_t chance = hf__rand_between(0, 2);
+
+        if (same || chance == 0)
+            continue;
+        if (chance == 1 && at + PAGE <= synced->size)
+            memcpy(page, synced->data + at, PAGE);
+        else
+            hf__rand_bytes(page, PAGE);
+    }
+}
+
+/* The files of the store as a power cut would leave them, in the folder
+ * "image". */
+static void make_image(const place *at, const content *synced, bool sidecar)
+{
+    static const char *const kept[] = {"checkpoint", "sidecar"};
+    content file;
+    char path[160];
+
+    (void)snprintf(path, sizeof(path), "%s/image", at->folder);
+    assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
+    path_of(at, "image", "lock.mdb", path);
+    (void)unlink(path);
+    path_of(at, "s", "data.mdb", path);
+    file = read_all(path);
+    cut_power(&file, synced);
+    path_of(at, "image", "data.mdb", path);
+    write_all(path, &file);
+    hf__free(file.data);
+    for (size_t i = 0; i < 2; i++) {
+        path_of(at, "s", kept[i], path);
+        file = read_all(path);
+        if (i == 0)
+            age_slots(&file);
+        path_of(at, "image", kept[i], path);
+        (void)unlink(path);
+        if (i == 0 || sidecar)
+            write_all(path, &file);
+        hf__free(file.data);
+    }
+}
+
+/* --------------------------------------------------------------- power cut */
+
+static void change(hf__store *store, int round)
+{
+    char text[TEXT_SIZE];
+    char line[256];
+
+    for (int i = 0; i < 60; i++) {
+        (void)snprintf(line, sizeof(line), "set k%d %d", i % 17, round);
+        expect(store, line, "+:OK");
+        (void)snprintf(line, sizeof(line), "setrange large%d %d %d", i % 5,
+                       1000 * (int)hf__rand_between(0, 19), round);
+        (void)command(store, line, text);
+        (void)snprintf(line, sizeof(line), "hset h%d f%d %d", i % 3,
+                       (int)hf__rand_between(0, 399), round);
+        (void)command(store, line, text);
+        if (i % 20 == 7) {
+            (void)snprintf(line, sizeof(line), "del large%d h%d", i % 5, i % 3);
+            (void)command(store, line, text);
+        }
+    }
+    (void)snprintf(line, sizeof(line), "set round %d", round);
+    expect(store, line, "+:OK");
+}
+
+/* Everything, as text that can be compared. */
+static void describe_all(hf__store *store, char text[TEXT_SIZE])
+{
+    static const char source[] =
+        "local keys = redis.call('keys', '*') table.sort(keys) local s = ''"
+        "for _, k in ipairs(keys) do local t = redis.call('type', k).ok "
+        "if t == 'string' then s = s .. k .. redis.call('get', k) else "
+        "local f = redis.call('hkeys', k) table.sort(f) for _, n in ipairs(f) "
+        "do s = s .. k .. n .. redis.call('hget', k, n) end end end "
+        "return redis.sha1hex(s)";
+
+    assert_int_equal(evaluate(store, source, 0, "", text), HF_OK);
+}
+
+/* Have no other checkpoint made until the next that is asked for. */
+static void hold_checkpoints(hf__env *env)
+{
+    assert_int_equal(hf__env_lock(env, INT64_MAX, NULL), HF_OK);
+    env->sidecar.map->flush.unsynced_ms = INT64_MAX / 2;
+    hf__env_unlock(env);
+}
+
+static void power_cut_goes_back_to_the_checkpoint(void **state)
+{
+    place at;
+    place image;
+    hf__env *env;
+
+    (void)state;
+    make_place(&at, "file", "?durability=flush&max_size=4G");
+    at.store = must_open(at.url, NULL);
+    env = env_of(&at);
+    for (int round = 1; round <= (SLOWER > 1 ? 5 : 40); round++) {
+        char want[TEXT_SIZE], got[TEXT_SIZE], path[160];
+        content synced;
+        uint64_t txn;
+
+        change(at.store, round);
+        describe_all(at.store, want);
+        assert_int_equal(
+            hf__flush_checkpoint(env, UINT64_MAX, false, INT64_MAX, NULL),
+            HF_OK);
+        hold_checkpoints(env);
+        path_of(&at, "s", "data.mdb", path);
+        synced = read_all(path);
+        path_of(&at, "s", "checkpoint", path);
+        txn = newest_txn(path);
+        for (int i = 0; i < (int)hf__rand_between(1, 2); i++)
+            change(at.store, -round);
+        make_image(&at, &synced, round % 2 == 0);
+        hf__free(synced.data);
+        path_of(&at, "image", "checkpoint", path);
+        assert_int_equal(newest_txn(path), txn);
+        (void)snprintf(image.url, sizeof(image.url),
+                       "file:%s/image?durability=flush", at.folder);
+        image.store = must_open(image.url, NULL);
+        describe_all(image.store, got);
+        assert_string_equal(got, want);
+        (void)snprintf(want, sizeof(want), "s:%d", round);
+        expect(image.store, "get round", want);
+        /* It goes on from there, and what it writes is kept. */
+        change(image.store, 7);
+        close_store(image.store);
+        image.store = must_open(image.url, NULL);
+        expect(image.store, "get round", "s:7");
+        close_store(image.store);
+    }
+    hf__env_unref(env);
+    remove_place(&at);
+}
+
+/* Nothing is lost when the store was closed. */
+static void closing_makes_a_checkpoint(void **state)
+{
+    place at;
+    content synced;
+    char path[160];
+
+    (void)state;
+    make_place(&at, "file", "?durability=flush");
+    for (int i = 0; i < 10; i++) {
+        at.store = must_open(at.url, NULL);
+        change(at.store, i);
+        close_store(at.store);
+        at.store = NULL;
+        path_of(&at, "s", "data.mdb", path);
+        synced = read_all(path);
+        path_of(&at, "s", "checkpoint", path);
+        make_image(&at, &synced, false);
+        hf__free(synced.data);
+        (void)snprintf(path, sizeof(path), "file:%s/image?durability=flush",
+                       at.folder);
+        at.store = must_open(path, NULL);
+        (void)snprintf(path, sizeof(path), "s:%d", i);
+        expect(at.store, "get round", path);
+        close_store(at.store);
+        at.store = NULL;
+    }
+    remove_place(&at);
+}
+
+static void await_checkpoint(hf__env *env, int64_t within_ms)
+{
+    int64_t until_ms = hf__clock_boot_ms() + within_ms;
+    char path[PATH_MAX + 16];
+
+    (void)snprintf(path, sizeof(path), "%s/checkpoint", env->path);
+    for (;;) {
+        bool reached;
+
+        assert_int_equal(hf__env_lock(env, INT64_MAX, NULL), HF_OK);
+        reached = env->sidecar.map->flush.checkpoint == hf__flush_last_txn(env);
+        hf__env_unlock(env);
+        if (reached)
+            return;
+        assert_true(hf__clock_boot_ms() < until_ms);
+        hf__clock_sleep_until(hf__clock_boot_ms() + 5);
+    }
+}
+
+static void checkpoint_follows_a_write_within_a_second(void **state)
+{
+    place at;
+    hf__env *env;
+
+    (void)state;
+    make_place(&at, "file", "?durability=flush");
+    at.store = must_open(at.url, NULL);
+    env = env_of(&at);
+    for (int i = 0; i < 3; i++) {
+        expect(at.store, "set a b", "+:OK");
+        await_checkpoint(env, 1000 * SLOWER);
+    }
+    hf__env_unref(env);
+    remove_place(&at);
+}
+
+/* ------------------------------------------------------------------- kills */
+
+static void write_some_and_die(const char *url)
+{
+    hf__store *store = must_open(url, NULL);
+    char text[TEXT_SIZE];
+    char line[64];
+
+    for (int i = 0; i < 300; i++) {
+        (void)snprintf(line, sizeof(line), "set k%d %d", i % 50, i);
+        if (command(store, line, text) != HF_OK)
+            _exit(1);
+    }
+    (void)kill(getpid(), SIGKILL);
+    _exit(1);
+}
+
+/* A child that waits for its turn: it is forked before this process has
+ * threads, as ThreadSanitizer wants it. */
+typedef struct victim {
+    pid_t pid;
+    int start_fd;
+} victim;
+
+static victim prepare_victim(const char *url)
+{
+    victim who;
+    int ends[2];
+    char byte;
+
+    assert_int_equal(pipe(ends), 0);
+    who.pid = fork();
+    assert_true(who.pid >= 0);
+    if (who.pid == 0) {
+        if (read(ends[0], &byte, 1) == 1)
+            write_some_and_die(url);
+        _exit(1);
+    }
+    close(ends[0]);
+    who.start_fd = ends[1];
+    return who;
+}
+
+static void run_and_kill(const victim *who)
+{
+    int status;
+
+    assert_int_equal(write(who->start_fd, "", 1), 1);
+    close(who->start_fd);
+    assert_int_equal(waitpid(who->pid, &status, 0), who->pid);
+    assert_true(WIFSIGNALED(status));
+}
+
+static void killed_process_loses_nothing(void **state)
+{
+    place at;
+
+    (void)state;
+    make_place(&at, "file", "?durability=flush");
+    for (int i = 0; i < 5; i++) {
+        victim who = prepare_victim(at.url);
+
+        run_and_kill(&who);
+        at.store = must_open(at.url, NULL);
+        expect(at.store, "get k49", "s:299");
+        expect(at.store, "get k0", "s:250");
+        expect(at.store, "flushdb", "+:OK");
+        close_store(at.store);
+        at.store = NULL;
+    }
+    remove_place(&at);
+}
+
+static void another_process_makes_up_for_a_killed_one(void **state)
+{
+    victim who[3];
+    place at;
+    hf__env *env;
+
+    (void)state;
+    make_place(&at, "file", "?durability=flush");
+    for (int i = 0; i < 3; i++)
+        who[i] = prepare_victim(at.url);
+    at.store = must_open(at.url, NULL);
+    env = env_of(&at);
+    for (int i = 0; i < 3; i++) {
+        run_and_kill(&who[i]);
+        expect(at.store, "get k49", "s:299");
+        await_checkpoint(env, 2000 * SLOWER);
+    }
+    hf__env_unref(env);
+    remove_place(&at);
+}
+
+/* ---------------------------------------------------------------- the disk */
+
+static void failed_sync_stops_writing_until_it_is_taken_back(void **state)
+{
+    int64_t until_ms;
+    place at;
+    hf__env *env;
+    char text[TEXT_SIZE];
+
+    (void)state;
+    make_place(&at, "file", "?durability=flush");
+    at.store = must_open(at.url, NULL);
+    env = env_of(&at);
+    expect(at.store, "set a synced", "+:OK");
+    await_checkpoint(env, SOON_MS);
+    atomic_store(&disk_is_broken, true);
+    expect(at.store, "set a unsynced", "+:OK");
+    until_ms = hf__clock_boot_ms() + SOON_MS;
+    while (__atomic_load_n(&env->sidecar.map->flush.failed, __ATOMIC_SEQ_CST) ==
+           0) {
+        assert_true(hf__clock_boot_ms() < until_ms);
+        hf__clock_sleep_until(hf__clock_boot_ms() + 5);
+    }
+    atomic_store(&disk_is_broken, false);
+    assert_int_equal(command(at.store, "set a refused", text), HF_SYSTEM);
+    expect(at.store, "get a", "s:unsynced");
+    hf__env_unref(env);
+    close_store(at.store);
+    at.store = must_open(at.url, NULL);
+    expect(at.store, "get a", "s:synced");
+    expect(at.store, "set a again", "+:OK");
+    remove_place(&at);
+}
+
+/* A process that can have no reader's slot syncs before each write. */
+static void write_without_a_pin_waits_for_the_disk(void **state)
+{
+    static MDB_txn *readers[1200];
+    place at;
+    hf__env *env;
+    size_t count = 0;
+
+    (void)state;
+    make_place(&at, "file", "?durability=flush");
+    at.store = must_open(at.url, NULL);
+    env = env_of(&at);
+    while (count < 1200 &&
+           mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &readers[count]) == 0)
+        count++;
+    assert_in_range(count, 900, 1199);
+    for (int i = 1; i < 20; i++) {
+        char want[32];
+
+        (void)snprintf(want, sizeof(want), "i:%d", i);
+        expect(at.store, "incr n", want);
+        assert_true(env->flush->pinless);
+        assert_true(env->sidecar.map->flush.checkpoint + 1 >=
+                    hf__flush_last_txn(env));
+    }
+    while (count > 0)
+        mdb_txn_abort(readers[--count]);
+    expect(at.store, "incr n", "i:20");
+    expect(at.store, "incr n", "i:21");
+    assert_false(env->flush->pinless);
+    hf__env_unref(env);
+    remove_place(&at);
+}
+
+/* Pages that the checkpoint needs are not used again; so that the file does
+ * not grow without end, there are more checkpoints. */
+static void overwriting_stays_within_the_largest_size(void **state)
+{
+    place at;
+    char line[256];
+
+    (void)state;
+    make_place(&at, "file", "?durability=flush&max_size=4M");
+    at.store = must_open(at.url, NULL);
+    for (int i = 0; i < 20000 / SLOWER; i++) {
+        (void)snprintf(line, sizeof(line), "set k%d %0150d", i % 100, i);
+        expect(at.store, line, "+:OK");
+    }
+    remove_place(&at);
+}
+
+static void write_is_not_acknowledged_while_the_disk_is_late(void **state)
+{
+    place at;
+    hf__env *env;
+    hf_bytes words[2] = {hf_str("incr"), hf_str("n")};
+    hf__request request;
+
+    (void)state;
+    make_place(&at, "file", "?durability=flush");
+    at.store = must_open(at.url, NULL);
+    env = env_of(&at);
+    expect(at.store, "incr n", "i:1");
+    await_checkpoint(env, SOON_MS);
+    /* Nobody can make one. */
+    pthread_mutex_lock(&env->flush->mutex);
+    expect(at.store, "incr n", "i:2");
+    env->sidecar.map->flush.unsynced_ms = hf__clock_boot_ms() - 1000;
+    hf__request_init(&request);
+    request.words = words;
+    request.word_count = 2;
+    request.deadline_ms = hf__clock_boot_ms() + 50;
+    hf__embedded_store_ops.perform(at.store, &request);
+    assert_int_equal(request.status, HF_UNAVAILABLE);
+    hf__request_done(&request);
+    pthread_mutex_unlock(&env->flush->mutex);
+    expect(at.store, "incr n", "i:3");
+    hf__env_unref(env);
+    remove_place(&at);
+}
+
+/* -------------------------------------------------------------------- rest */
+
+static void durabilities_do_not_mix(void **state)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf__store *store;
+    char url[192];
+    place at;
+
+    (void)state;
+    make_place(&at, "file", "?durability=flush");
+    at.store = must_open(at.url, NULL);
+    (void)snprintf(url, sizeof(url), "file:%s/s", at.folder);
+    assert_int_equal(open_url(url, NULL, &store, &err), HF_INVALID);
+    assert_non_null(strstr(err.message, "flush"));
+    close_store(at.store);
+    at.store = NULL;
+    assert_int_equal(open_url(url, NULL, &store, &err), HF_INVALID);
+    (void)snprintf(url, sizeof(url), "file:%s/t", at.folder);
+    close_store(must_open(url, NULL));
+    (void)snprintf(url, sizeof(url), "file:%s/t?durability=flush", at.folder);
+    assert_int_equal(open_url(url, NULL, &store, &err), HF_INVALID);
+    remove_place(&at);
+}
+
+static void damaged_checkpoint_file_is_refused(void **state)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf__store *store;
+    content file;
+    char path[160];
+    place at;
+
+    (void)state;
+    make_place(&at, "file", "?durability=flush");
+    close_store(must_open(at.url, NULL));
+    path_of(&at, "s", "checkpoint", path);
+    file = read_all(path);
+    memset(file.data, 0, file.size);
+    write_all(path, &file);
+    hf__free(file.data);
+    assert_int_equal(open_url(at.url, NULL, &store, &err), HF_CORRUPT);
+    assert_non_null(strstr(err.message, "checkpoint"));
+    remove_place(&at);
+}
+
+static void forked_child_may_close_what_it_inherited(void **state)
+{
+    int status;
+    place at;
+    pid_t pid;
+
+    (void)state;
+    make_place(&at, "file", "?durability=flush");
+    at.store = must_open(at.url, NULL);
+    expect(at.store, "set a b", "+:OK");
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        close_store(at.store);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    expect(at.store, "get a", "s:b");
+    expect(at.store, "set a c", "+:OK");
+    remove_place(&at);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(power_cut_goes_back_to_the_checkpoint),
+        cmocka_unit_test(closing_makes_a_checkpoint),
+        cmocka_unit_test(checkpoint_follows_a_write_within_a_second),
+        cmocka_unit_test(killed_process_loses_nothing),
+        cmocka_unit_test(another_process_makes_up_for_a_killed_one),
+        cmocka_unit_test(failed_sync_stops_writing_until_it_is_taken_back),
+        cmocka_unit_test(write_without_a_pin_waits_for_the_disk),
+        cmocka_unit_test(overwriting_stays_within_the_largest_size),
+        cmocka_unit_test(write_is_not_acknowledged_while_the_disk_is_late),
+        cmocka_unit_test(durabilities_do_not_mix),
+        cmocka_unit_test(damaged_checkpoint_file_is_refused),
+        cmocka_unit_test(forked_child_may_close_what_it_inherited),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * embedded_compact_test.c - store compact: nothing that can be seen changes,
+ * what cannot is gone, and a kill at any instant leaves a whole store.
+ */
+#include "embedded_store.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "store/embedded/files.h"
+#include "util/rand.h"
+
+static place at;
+
+static int set_up(void **state)
+{
+    (void)state;
+    make_place(&at, "file", "?max_size=200M");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    remove_place(&at);
+    return 0;
+}
+
+/* Keys of every type in both forms; ARGV[1] tells rounds apart. */
+static const char fill_script[] =
+    "local r = ARGV[1]\n"
+    "for i = 1, 40 do redis.call('set', 's' .. r .. i, 'v' .. i) end\n"
+    "redis.call('set', 'long' .. string.rep('k', 700), string.rep('v', 9000))\n"
+    "for i = 1, 200 do\n"
+    "  redis.call('hset', 'h' .. r, 'field' .. i, 'value' .. i)\n"
+    "  redis.call('zadd', 'z' .. r, i % 7, 'member' .. i)\n"
+    "  redis.call('rpush', 'l' .. r, 'element' .. i)\n"
+    "  redis.call('sadd', 't' .. r, 'member' .. i)\n"
+    "end\n"
+    "redis.call('hset', 'hs' .. r, 'a', 1, 'b', 2)\n"
+    "return 1\n";
+
+/* One text for all that can be seen. */
+static const char digest_script[] =
+    "local keys, sum = redis.call('keys', '*'), ''\n"
+    "table.sort(keys)\n"
+    "for _, k in ipairs(keys) do\n"
+    "  local t, v = redis.call('type', k).ok\n"
+    "  if t == 'string' then v = redis.call('get', k)\n"
+    "  elseif t == 'list' then v = redis.call('lrange', k, 0, -1)\n"
+    "  elseif t == 'zset' then\n"
+    "    v = redis.call('zrange', k, 0, -1, 'withscores')\n"
+    "  elseif t == 'set' then\n"
+    "    v = redis.call('smembers', k) table.sort(v)\n"
+    "  else v = redis.call('hgetall', k) end\n"
+    "  if t == 'hash' then\n"
+    "    local p = {}\n"
+    "    for i = 1, #v, 2 do p[#p + 1] = v[i] .. '=' .. v[i + 1] end\n"
+    "    table.sort(p) v = p\n"
+    "  end\n"
+    "  if type(v) == 'table' then v = table.concat(v, ',') end\n"
+    "  sum = redis.sha1hex(sum .. k .. t .. v)\n"
+    "end\n"
+    "return sum .. ' ' .. #keys\n";
+
+static void run(hf__store *store, const char *script, const char *words,
+                char text[TEXT_SIZE])
+{
+    if (evaluate(store, script, 0, words, text) != HF_OK)
+        fail_msg("%s", text);
+}
+
+static void fill(const char *round)
+{
+    char text[TEXT_SIZE];
+    hf__store *store = must_open(at.url, NULL);
+
+    run(store, fill_script, round, text);
+    close_store(store);
+}
+
+static void digest(char text[TEXT_SIZE])
+{
+    hf__store *store = must_open(at.url, NULL);
+
+    run(store, digest_script, "", text);
+    close_store(store);
+}
+
+static void tell_finding(void *user, const char *finding)
+{
+    (void)user;
+    fprintf(stderr, "%s\n", finding);
+}
+
+static void expect_whole(void)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    if (hf_store_check(at.url, NULL, tell_finding, NULL, &err) != HF_OK)
+        fail_msg("%s", err.message);
+}
+
+static hf_store_compaction compact(void)
+{
+    hf_store_compaction done = HF_STORE_COMPACTION_INIT;
+    hf_error err = HF_ERROR_INIT;
+
+    if (hf_store_compact(at.url, &done, &err) != HF_OK)
+        fail_msg("%s", err.message);
+    return done;
+}
+
+static bool left_over(void)
+{
+    char name[512];
+
+    (void)snprintf(name, sizeof(name), "%s/s/" HF__FILE_REWRITE, at.folder);
+    return access(name, F_OK) == 0;
+}
+
+/* ------------------------------------------------------------------- tests */
+
+static void compacting_changes_nothing_that_is_seen(void **state)
+{
+    char before[TEXT_SIZE], after[TEXT_SIZE], round[16];
+    hf_store_compaction done;
+
+    (void)state;
+    /* Ids of elements are given out anew only if they are new: each round
+     * adds collections to a file that was just compacted. */
+    for (int i = 0; i < 6; i++) {
+        (void)snprintf(round, sizeof(round), "%d", i);
+        fill(round);
+        digest(before);
+        done = compact();
+        assert_true(done.rewritten);
+        assert_false(done.in_use);
+        assert_true(done.size_after > 0);
+        expect_whole();
+        digest(after);
+        assert_string_equal(after, before);
+        assert_false(left_over());
+    }
+}
+
+static void what_expired_or_was_deleted_takes_no_room(void **state)
+{
+    char text[TEXT_SIZE];
+    hf_store_compaction done;
+    hf__store *store = must_open(at.url, NULL);
+
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        char line[32];
+
+        (void)snprintf(line, sizeof(line), "%d", i);
+        run(store,
+            "for i = 1, 1000 do\n"
+            "  redis.call('hset', 'big' .. ARGV[1], i, string.rep('x', 50))\n"
+            "  redis.call('set', 'k' .. ARGV[1] .. ':' .. i, 'v', 'px', 1)\n"
+            "end\n"
+            "redis.call('pexpire', 'big' .. ARGV[1], 1)\n",
+            line, text);
+    }
+    expect(store, "set kept 1", "+:OK");
+    close_store(store);
+    done = compact();
+    assert_true(done.rewritten);
+    /* The rest went with the writes above. */
+    assert_true(done.keys + done.elements > 0);
+    assert_true(done.elements <= 40 * 1000);
+    assert_true(done.size_after < done.size_before);
+    assert_true(done.size_after <= 1u << 20);
+    store = must_open(at.url, NULL);
+    expect(store, "dbsize", "i:1");
+    expect(store, "get kept", "s:1");
+    close_store(store);
+    expect_whole();
+}
+
+static void a_store_in_use_is_reclaimed_and_not_rewritten(void **state)
+{
+    char text[TEXT_SIZE];
+    hf_store_compaction done;
+    hf__store *store = must_open(at.url, NULL);
+
+    (void)state;
+    expect(store, "set kept 1", "+:OK");
+    done = compact();
+    assert_true(done.in_use);
+    assert_false(done.rewritten);
+    assert_int_equal(done.size_before, done.size_after);
+    expect(store, "get kept", "s:1");
+    assert_int_equal(command(store, "set more 1", text), HF_OK);
+    close_store(store);
+}
+
+static void another_process_counts_as_use(void **state)
+{
+    hf_store_compaction done;
+    char byte;
+    int up[2], down[2], ended;
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(pipe(up), 0);
+    assert_int_equal(pipe(down), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        hf__store *store = must_open(at.url, NULL);
+
+        expect(store, "set a 1", "+:OK");
+        _exit(write(up[1], "x", 1) == 1 && read(down[0], &byte, 1) == 1 ? 0
+                                                                        : 1);
+    }
+    assert_int_equal(read(up[0], &byte, 1), 1);
+    done = compact();
+    assert_true(done.in_use);
+    assert_false(done.rewritten);
+    assert_int_equal(write(down[1], "x", 1), 1);
+    assert_int_equal(waitpid(pid, &ended, 0), pid);
+    assert_int_equal(ended, 0);
+    assert_true(compact().rewritten);
+    for (int i = 0; i < 2; i++) {
+        close(up[i]);
+        close(down[i]);
+    }
+}
+
+static void take_limit(void *user, const char *name, const char *value)
+{
+    if (strcmp(name, "bytes at most") == 0)
+        *(unsigned long long *)user = strtoull(value, NULL, 10);
+}
+
+static void the_limit_of_the_store_stays(void **state)
+{
+    unsigned long long limit = 0;
+    hf_client *client;
+    hf_error err = HF_ERROR_INIT;
+    char url[192];
+
+    (void)state;
+    fill("1");
+    (void)compact();
+    (void)snprintf(url, sizeof(url), "file:%s/s", at.folder);
+    assert_int_equal(hf_client_open(url, NULL, &client, &err), HF_OK);
+    assert_int_equal(hf_store_describe(client, take_limit, &limit, &err),
+                     HF_OK);
+    hf_client_close(client);
+    assert_int_equal(limit, 200u << 20);
+}
+
+static void kill_while_it_compacts(int64_t after_ms)
+{
+    pid_t pid = fork();
+    int ended;
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        hf_store_compaction done = HF_STORE_COMPACTION_INIT;
+
+        while (hf_store_compact(at.url, &done, NULL) == HF_OK)
+            continue;
+        _exit(1); /* to be killed is what is asked of it */
+    }
+    hf__clock_sleep_until(hf__clock_boot_ms() + after_ms);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, &ended, 0), pid);
+    assert_true(WIFSIGNALED(ended));
+}
+
+static void a_kill_at_any_instant_leaves_a_whole_store(void **state)
+{
+    char before[TEXT_SIZE], after[TEXT_SIZE];
+
+    (void)state;
+    fill("1");
+    fill("2");
+    digest(before);
+    for (int i = 0; i < 150 / SLOWER + 5; i++) {
+        kill_while_it_compacts(hf__rand_between(1, 25 * SLOWER));
+        expect_whole();
+        digest(after);
+        assert_string_equal(after, before);
+        assert_false(left_over());
+    }
+}
+
+/* What RLIMIT_FSIZE refuses shows as a full disk, and not as SIGXFSZ. */
+static void without_room_the_old_file_stays(void **state)
+{
+    char before[TEXT_SIZE], after[TEXT_SIZE];
+    int ended;
+    pid_t pid;
+
+    (void)state;
+    fill("1");
+    digest(before);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct rlimit limit = {500000, 500000};
+        hf_store_compaction done = HF_STORE_COMPACTION_INIT;
+
+        (void)setrlimit(RLIMIT_FSIZE, &limit);
+        _exit(hf_store_compact(at.url, &done, NULL) == HF_FULL &&
+                      !done.rewritten
+                  ? 0
+                  : 1);
+    }
+    assert_int_equal(waitpid(pid, &ended, 0), pid);
+    assert_int_equal(ended, 0);
+    assert_false(left_over());
+    digest(after);
+    assert_string_equal(after, before);
+}
+
+static void what_is_no_embedded_store_is_refused(void **state)
+{
+    hf_store_compaction done = HF_STORE_COMPACTION_INIT;
+    hf_error err = HF_ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(hf_store_compact(at.url, &done, &err), HF_NOT_FOUND);
+    assert_int_equal(hf_store_compact("redis://127.0.0.1", &done, &err),
+                     HF_UNSUPPORTED);
+    assert_int_equal(hf_store_compact(at.url, NULL, &err), HF_INVALID);
+    done.struct_size = 1;
+    assert_int_equal(hf_store_compact(at.url, &done, &err), HF_INVALID);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(compacting_changes_nothing_that_is_seen),
+        TEST(what_expired_or_was_deleted_takes_no_room),
+        TEST(a_store_in_use_is_reclaimed_and_not_rewritten),
+        TEST(another_process_counts_as_use),
+        TEST(the_limit_of_the_store_stays),
+        TEST(a_kill_at_any_instant_leaves_a_whole_store),
+        TEST(without_room_the_old_file_stays),
+        TEST(what_is_no_embedded_store_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
