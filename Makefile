@@ -43,7 +43,7 @@ tsan: deps ## run every test under ThreadSanitizer
 fuzz: deps ## run each fuzzer for a minute (SECONDS=600: longer)
 	@tools/deps.sh fuzz
 	@cmake --preset fuzz -DHF_FUZZ_SECONDS=$(or $(SECONDS),60) >/dev/null
-	@cmake --build --preset fuzz -j 1
+	@cmake --build --preset fuzz
 
 bench: deps ## build, then run the benchmarks
 	@$(MAKE) build

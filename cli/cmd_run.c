@@ -117,11 +117,7 @@ static int make_plan(struct run_plan *plan, const struct call *call)
 /* A signal ends the wait, and us. */
 static _Noreturn void give_up(struct run *run, int signal)
 {
-    if (lease_is_done(&run->lease)) {
-        lease_join(&run->lease);
-        if (run->lease.status == HF_OK)
-            (void)lease_release(&run->lease, NULL);
-    }
+    lease_cancel(&run->lease);
     signals_die(signal);
 }
 

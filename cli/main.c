@@ -51,6 +51,12 @@ static const struct noun *find_noun(const char *word)
     struct nearest nearest = {word, NULL, 0};
     size_t i;
 
+    /* Not shown: there may be a password in it. */
+    if (strstr(word, "://") != NULL) {
+        complain(NULL, "a URL stands where a command should; is --store "
+                       "missing?");
+        return NULL;
+    }
     for (i = 0; i < NOUN_COUNT; i++) {
         if (strcmp(nouns[i].name, word) == 0)
             return &nouns[i];

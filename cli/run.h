@@ -103,6 +103,7 @@ struct lease {
     hf_client *client;
     hf_lock *lock;
     int done_fd;      /* readable: the acquisition has ended */
+    int cancel_fd;    /* readable: it is to be given up */
     int lost_fd;      /* readable: the lock was lost */
     atomic_int lost;  /* hf_status why; HF_OK: not lost */
     hf_status status; /* of the acquisition */
@@ -118,6 +119,9 @@ bool lease_is_done(const struct lease *lease);
 
 /* Wait for the end of the acquisition, which must be near. */
 void lease_join(struct lease *lease);
+
+/* Give up the acquisition, and whatever it came to; a short time at most. */
+void lease_cancel(struct lease *lease);
 
 /* Why the lock is not held any more; HF_OK: it is. */
 hf_status lease_lost(const struct lease *lease);

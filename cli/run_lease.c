@@ -2,10 +2,10 @@
 /*
  * run_lease.c - the lock of `run`.
  *
- * Opening and acquiring block inside the library, perhaps for ever, so they
- * run on a thread; the main thread keeps listening to signals. When a signal
- * ends the wait, the process just ends: the store holds nothing of a waiter
- * but its place in the queue, which a wake-up passes over.
+ * Opening blocks inside the library, so it and the acquisition run on a thread;
+ * the main thread keeps listening to signals. When a signal ends the wait, the
+ * acquisition is cancelled: it leaves the queue, and a grant that was on its
+ * way is given back, so that the name is not blocked for a whole lease.
  */
 #include "run.h"
 
@@ -21,6 +21,13 @@
 
 /* A loss without its reason yet: short, for the command is to be stopped. */
 #define REASON_WAIT_MS 20
+
+/* What a signal waits for the cancelled acquisition to end: the library takes
+ * 250 ms at most where the store does not answer. */
+#define CANCEL_WAIT_MS 300
+
+/* What the library gives back without waiting is sent by then. */
+#define UNDO_WAIT_MS 20
 
 int64_t run_now_ms(void)
 {
@@ -61,18 +68,61 @@ static hf_status make_lock(struct lease *lease)
                        &lease->lock, &lease->err);
 }
 
-static void *acquire(void *user)
+/* In the dispatch of acquire(). */
+static void on_acquired(void *user, hf_status status, const hf_error *err)
 {
     struct lease *lease = user;
 
-    lease->status = call_open(lease->plan->call, &lease->client, &lease->err);
-    if (lease->status == HF_OK)
-        lease->status = make_lock(lease);
-    if (lease->status == HF_OK) {
-        lease->status =
-            hf_lock_acquire(lease->lock, lease->plan->wait_ms, &lease->err);
-    }
+    lease->status = status;
+    if (status != HF_OK)
+        lease->err = *err;
     raise_flag(lease->done_fd);
+}
+
+/* Dispatch until on_acquired() was called. */
+static hf_status await(struct lease *lease, hf_call *call)
+{
+    struct pollfd watched[2] = {{-1, POLLIN, 0}, {lease->cancel_fd, POLLIN, 0}};
+    hf_status status = hf_client_fd(lease->client, &watched[0].fd, &lease->err);
+
+    while (status == HF_OK && !lease_is_done(lease)) {
+        (void)poll(watched, 2, -1);
+        if ((watched[1].revents & POLLIN) != 0) {
+            hf_call_cancel(call);
+            watched[1].fd = -1;
+        }
+        status = hf_client_dispatch(lease->client, NULL, &lease->err);
+    }
+    return status;
+}
+
+static hf_status open_lock(struct lease *lease)
+{
+    hf_status status =
+        call_open(lease->plan->call, &lease->client, &lease->err);
+
+    return status == HF_OK ? make_lock(lease) : status;
+}
+
+static void *acquire(void *user)
+{
+    struct lease *lease = user;
+    hf_async async = HF_ASYNC_INIT;
+    hf_call *call = NULL;
+    hf_status status = open_lock(lease);
+
+    async.done = on_acquired;
+    async.user = lease;
+    async.call = &call;
+    if (status == HF_OK)
+        status = hf_lock_acquire_start(lease->lock, lease->plan->wait_ms,
+                                       &async, &lease->err);
+    if (status == HF_OK)
+        status = await(lease, call);
+    if (status != HF_OK) {
+        lease->status = status;
+        raise_flag(lease->done_fd);
+    }
     return NULL;
 }
 
@@ -85,7 +135,8 @@ int lease_begin(struct lease *lease, const struct run_plan *plan)
     lease->err = fresh;
     lease->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     lease->lost_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (lease->done_fd < 0 || lease->lost_fd < 0) {
+    lease->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (lease->done_fd < 0 || lease->lost_fd < 0 || lease->cancel_fd < 0) {
         complain("run", "eventfd: %s", strerror(errno));
         return EXIT_SYSTEM;
     }
@@ -107,6 +158,21 @@ bool lease_is_done(const struct lease *lease)
 void lease_join(struct lease *lease)
 {
     pthread_join(lease->thread, NULL);
+}
+
+void lease_cancel(struct lease *lease)
+{
+    struct pollfd done = {lease->done_fd, POLLIN, 0};
+
+    raise_flag(lease->cancel_fd);
+    if (poll(&done, 1, CANCEL_WAIT_MS) != 1)
+        return; /* it opens a store that does not answer */
+    lease_join(lease);
+    /* A lock that is not released ends by itself. */
+    if (lease->status == HF_OK && hf_lock_release(lease->lock, NULL) != HF_OK)
+        return;
+    if (lease->status == HF_INDETERMINATE)
+        (void)poll(NULL, 0, UNDO_WAIT_MS);
 }
 
 hf_status lease_lost(const struct lease *lease)
@@ -143,5 +209,6 @@ void lease_close(struct lease *lease)
     hf_lock_free(lease->lock);
     hf_client_close(lease->client);
     close(lease->done_fd);
+    close(lease->cancel_fd);
     close(lease->lost_fd);
 }

@@ -245,8 +245,9 @@ typedef struct hf_client hf_client;
 /** Options of hf_client_open(). Zero means the default of each. */
 typedef struct hf_client_options {
     size_t struct_size; /**< #HF_CLIENT_OPTIONS_INIT sets it */
-    /** Put before every key and lock name; NULL: nothing. At most 1024 bytes,
-     *  no braces. Keys of the library itself (`hf:...`) do not get it twice. */
+    /** Put before every key and lock name; NULL: what HOLDFAST_PREFIX says,
+     *  else nothing; "": nothing. At most 1024 bytes, no braces. Keys of the
+     *  library itself (`hf:...`) do not get it twice. */
     const char *prefix;
     /** Longest time one call may take beside its own `wait_ms`, ms;
      *  0: 5000; range 1..3600000. */
@@ -289,6 +290,20 @@ typedef struct hf_client_options {
  *   `tls_verify=full|ca|none`
  * - `redis+unix:///path/socket[?db=N]`, `valkey+unix://...`: one server over a
  *   unix socket
+ * - `redis+sentinel://[user:password@]h1[:26379][,h2...]/NAME[/db]`: the master
+ *   of that name, wherever the sentinels h1, h2, ... say it is; their own
+ *   account is `?sentinel_username=U&sentinel_password=P`. Also
+ *   `valkey+sentinel://`, and over TLS to servers and sentinels
+ *   `rediss+sentinel://`, `valkeys+sentinel://` with the parameters above
+ * - `redis+cluster://[user:password@]h1[:6379][,h2...]`: a cluster, found by any
+ *   of these nodes. Also `valkey+cluster://`, and over TLS `rediss+cluster://`,
+ *   `valkeys+cluster://` with the parameters above. All keys of one call must be
+ *   of one hash slot: HF_INVALID names two that are not
+ * - `redlock:URL,URL,URL[,...]`: 3 to 15 independent servers, each by a URL as
+ *   above for one server; a lock is held by whoever holds it on most of them.
+ *   Locks only: anything else is HF_UNSUPPORTED. `redlock:quarantine=MS,URL,...`
+ *   (default 60000): how long a server that was started again does not vote;
+ *   longer than the longest lease
  *
  * Both embedded forms take `?max_size=BYTES` (suffixes K, M, G; default 1G).
  *
@@ -489,23 +504,37 @@ HF_API HF_MUST_USE hf_status hf_value_get(hf_client *client, hf_bytes key,
 HF_API HF_MUST_USE hf_status hf_value_delete(hf_client *client, hf_bytes key,
                                              hf_error *err);
 
-/** Options of hf_value_cas() and hf_hash_cas(). */
+/** Flags of hf_value_cas() and hf_hash_cas(). */
+enum {
+    /** Find out what became of it when the answer is lost, instead of
+     *  HF_INDETERMINATE. A server then keeps a mark of each replacement,
+     *  a key `hf:cas:...` of about 100 bytes, for twice the client's
+     *  `request_ms`, which takes it one more write. If the server is not
+     *  reached again in time, or forgets, HF_INDETERMINATE it is. The key must
+     *  not have a '}' without a hash tag. */
+    HF_CAS_RESOLVE = 1u << 0
+};
+
+/** Options of hf_value_cas() and hf_hash_cas(). Zero means the default. */
 typedef struct hf_cas_options {
     size_t struct_size; /**< #HF_CAS_OPTIONS_INIT sets it */
     /** New time to live of the key, ms, 1..#HF_TTL_MAX_MS; 0: keep what it
      *  has (a key that is created does not expire). */
     int64_t ttl_ms;
+    uint32_t flags;     /**< HF_CAS_* bits */
+    uint32_t reserved0; /**< must be 0 */
 } hf_cas_options;
 
 /* clang-format off */
-#define HF_CAS_OPTIONS_INIT { sizeof(hf_cas_options), 0 }
+#define HF_CAS_OPTIONS_INIT { sizeof(hf_cas_options), 0, 0, 0 }
 /* clang-format on */
 
 /**
  * Compare and set: replace a value only if it is what the caller believes.
  *
  * The comparison is byte for byte. The key keeps its time to live unless the
- * options say otherwise.
+ * options say otherwise. After HF_INDETERMINATE a look at the key tells what
+ * happened only if nobody else would write the same bytes; see HF_CAS_RESOLVE.
  *
  * @param client    open client
  * @param key       the key
@@ -859,10 +888,13 @@ HF_API HF_MUST_USE hf_status hf_lock_new(hf_client *client, hf_bytes name,
  * Free a handle. A lock that is still held is released first, in one attempt
  * whose outcome is not told; use hf_lock_release() to know it.
  *
- * @param lock  NULL is allowed; no call on it may be in progress
+ * Asynchronous calls on it end first, an acquire by being cancelled; they are
+ * told by hf_client_dispatch() as ever.
  *
- * Blocks: up to request_ms if the lock is held, and until a running on_lost
- * has returned. Since 0.1.
+ * @param lock  NULL is allowed; no blocking call on it may be in progress
+ *
+ * Blocks: up to request_ms if the lock is held or a call on it under way, and
+ * until a running on_lost has returned. Since 0.1.
  */
 HF_API void hf_lock_free(hf_lock *lock);
 
@@ -1299,9 +1331,12 @@ typedef void (*hf_done_fn)(void *user, hf_status status, const hf_error *err);
  * wrong, with HF_NO_MEMORY, and with HF_UNAVAILABLE if a million calls are
  * under way.
  *
- * Nothing of the user's runs on the library's thread. The embedded store
- * answers within the start itself, which then may take as long as the blocking
- * function; done() is called by hf_client_dispatch() there too.
+ * Calls under way at the same time take effect in any order; what must come
+ * after another call is started by that one's done().
+ *
+ * Nothing of the user's runs on the library's thread. An embedded store that
+ * waits for no disk answers within the start itself, which takes microseconds;
+ * done() is called by hf_client_dispatch() there too.
  */
 typedef struct hf_async {
     size_t struct_size; /**< #HF_ASYNC_INIT sets it */
@@ -1440,9 +1475,11 @@ HF_API HF_MUST_USE hf_status hf_hash_cas_start(
 /**
  * hf_lock_acquire() without waiting for the answer, or for the lock.
  *
- * The handle must not be freed until done() is called. When done() is told
- * HF_OK the lock is held, and its lease runs; look at hf_lock_is_held() if it
- * may have taken long until the call was dispatched.
+ * When done() is told HF_OK the lock is held since the store granted it, and it
+ * is renewed from then on like any other, also while the call waits to be
+ * dispatched: who starts calls and does not dispatch keeps locks from others.
+ * If that took long, look at hf_lock_is_held(): a lock that was lost meanwhile
+ * is told as HF_OK too, and on_lost has told of its loss.
  *
  * @param lock     the handle
  * @param wait_ms  as there

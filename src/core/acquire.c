@@ -34,7 +34,7 @@ static hf_status wait_at_store(hf__asking *asking, hf_error *err)
             hf__clock_boot_ms() >= asking->until_ms)
             return status;
         until_ms = hf__asking_next_try(asking, status, round);
-        if (status == HF_HELD) {
+        if (hf__asking_heeds_events(asking, status)) {
             if (store->ops->event_wait(store, topic, seq, until_ms))
                 round = -1;
         } else {

@@ -14,6 +14,11 @@
 #define RETRY_LAST_MS 500
 #define JITTER_MS 20 /* spreads those that wait for the same lease to end */
 
+/* After split votes: around twice as long as the votes took, and longer each
+ * time, so that one of those who ask is alone with the nodes soon. */
+#define SPLIT_MIN_MS 10
+#define SPLIT_MAX_MS 250
+
 void hf__asking_init(hf__asking *asking, hf_lock *lock, int64_t wait_ms,
                      int64_t until_ms)
 {
@@ -25,17 +30,34 @@ void hf__asking_init(hf__asking *asking, hf_lock *lock, int64_t wait_ms,
                      : hf__clock_after(until_ms, lock->client->request_ms);
     asking->since_us = 0;
     asking->pttl_ms = -1;
+    asking->tried = asking->split = false;
+    asking->splits = 0;
     asking->queued = asking->unanswered = asking->unresolved = false;
     hf__rand_hex(asking->grant.owner, (HF_OWNER_SIZE - 1) / 2);
 }
 
 /* ------------------------------------------------------------------- a try */
 
+static void undo_acquire(const hf__asking *asking);
+
+/* What the last try left behind is taken back under its own id. */
+static void renew_owner(hf__asking *asking)
+{
+    if (asking->unanswered)
+        undo_acquire(asking);
+    asking->unanswered = asking->unresolved = false;
+    hf__rand_hex(asking->grant.owner, (HF_OWNER_SIZE - 1) / 2);
+}
+
 void hf__asking_fill(hf__asking *asking, const char *inbox)
 {
     const hf_lock *lock = asking->lock;
     hf_bytes *words = asking->words;
 
+    if (asking->tried &&
+        (lock->client->store->capabilities & HF__CAP_UNDOES) != 0)
+        renew_owner(asking);
+    asking->tried = true;
     words[0] = lock->keys.main;
     words[1] = lock->keys.token;
     words[2] = lock->keys.waiters;
@@ -61,6 +83,8 @@ static hf_status read_refusal(hf__asking *asking, hf_error *err)
         return hf__bad_reply("lock_acquire", err);
     asking->pttl_ms = items[0].integer;
     asking->since_us = items[2].integer;
+    asking->split = items[0].integer == 0;
+    asking->splits = asking->split ? asking->splits + 1 : 0;
     return hf__fail(err, HF_HELD, "another owner holds the lock");
 }
 
@@ -106,13 +130,30 @@ bool hf__asking_may_retry(hf_status status)
            status == HF_INDETERMINATE;
 }
 
+bool hf__asking_heeds_events(const hf__asking *asking, hf_status status)
+{
+    return status == HF_HELD && !asking->split;
+}
+
+static int64_t split_pause(const hf__asking *asking, int64_t now_ms)
+{
+    int doublings = asking->splits < 6 ? asking->splits - 1 : 5;
+    int64_t base_ms =
+        hf__at_least(2 * (now_ms - asking->grant.sent_ms), SPLIT_MIN_MS);
+
+    base_ms = hf__at_most(base_ms << doublings, SPLIT_MAX_MS);
+    return hf__rand_between(base_ms / 2, base_ms + base_ms / 2);
+}
+
 int64_t hf__asking_next_try(const hf__asking *asking, hf_status status,
                             int round)
 {
     int64_t now = hf__clock_boot_ms();
     int64_t pause_ms;
 
-    if (status == HF_HELD) {
+    if (status == HF_HELD && asking->split) {
+        pause_ms = split_pause(asking, now);
+    } else if (status == HF_HELD) {
         pause_ms =
             hf__at_most((int64_t)BACKSTOP_FIRST_MS << (round < 3 ? round : 3),
                         BACKSTOP_LAST_MS);

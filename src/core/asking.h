@@ -4,14 +4,17 @@
  * calling thread (acquire.c) or the loop (waiting.c).
  *
  * 1. Draw a new owner id. It stays the same for every try of this call, so
- *    that a try whose answer was lost is resolved by the next one.
+ *    that a try whose answer was lost is resolved by the next one. (Not on a
+ *    store that itself takes back what it did not grant: HF__CAP_UNDOES.)
  * 2. Try once without queueing. Most calls end here.
  * 3. To wait, pass the gate: one waiter of this client waits at the store.
  * 4. Note the lock's event counter, then try again and queue: the script does
  *    both in one step. A release from then on moves the counter.
  * 5. Sleep until the counter moves, the holder's lease ends, or a backstop of
  *    1 s that grows to 5 s passes (a waiter that was told of nothing, because
- *    the message or its sender died, finds out by itself). Go to 4.
+ *    the message or its sender died, finds out by itself). Go to 4. If the
+ *    votes of a quorum were split, everybody who took part is woken at once
+ *    and would split them again: sleep for a random time instead.
  * 6. On giving up, leave the queue and hand on a wake-up that came too late.
  *    If a try may have been applied, send a release after it: the name should
  *    not be blocked, for as long as the lease, by a holder that does not know
@@ -33,9 +36,12 @@ typedef struct hf__asking {
     int64_t limit_ms; /* request_ms behind it: all is over by then */
     int64_t since_us; /* store's clock; place in the queue; 0: none yet */
     int64_t pttl_ms;  /* of the holder, from the last refusal; -1: no end */
-    bool queued;      /* the store may have our inbox in the queue */
-    bool unanswered;  /* a try may have been applied, or still be */
-    bool unresolved;  /* ... and no later one was answered */
+    bool tried;
+    bool split;      /* the last refusal: there is no holder */
+    int splits;      /* in a row */
+    bool queued;     /* the store may have our inbox in the queue */
+    bool unanswered; /* a try may have been applied, or still be */
+    bool unresolved; /* ... and no later one was answered */
 
     hf__request request; /* of the present try */
     hf_bytes words[7];
@@ -54,6 +60,8 @@ hf_status hf__asking_read(hf__asking *asking, hf_status status, hf_error *err);
 
 /* Is another try worth its while, as long as there is time? */
 bool hf__asking_may_retry(hf_status status);
+/* Does an event mean that the next try may succeed? */
+bool hf__asking_heeds_events(const hf__asking *asking, hf_status status);
 /* When to try again at the latest, whether or not an event comes; `round`
  * counts the tries without an event. */
 int64_t hf__asking_next_try(const hf__asking *asking, hf_status status,

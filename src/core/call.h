@@ -23,6 +23,9 @@
 /* Most words of a call that is not a list: SET with all its options has 7. */
 #define HF__CALL_WORDS 8
 
+/* A cancellation that comes before the start is over is left to the start. */
+enum { HF__CALL_STARTED = 1u << 0, HF__CALL_CANCELLED = 1u << 1 };
+
 struct hf_call {
     hf_client *client;
     hf__key key;
@@ -46,15 +49,15 @@ struct hf_call {
     void *owned_words;    /* copies, when the caller's bytes cannot be kept */
 
     atomic_uint references; /* an allocated call's: of the one who is told or
-                               has the reply, and of cancel_task */
+                               has the reply, of its start, of cancel_task */
     /* Started calls only; see dispatch.h. */
     hf_done_fn done;
     void *user;
     hf_call *next;
     struct hf__waiting *waiting; /* what works on it; NULL: its request */
     hf__task cancel_task;
-    bool completed; /* guarded by the dispatch's mutex */
-    atomic_bool cancelled;
+    bool completed;       /* guarded by the dispatch's mutex */
+    atomic_uint progress; /* HF__CALL_STARTED, HF__CALL_CANCELLED */
 };
 
 /* A call on one key. HF_INVALID: a client from before fork(), a bad key. The

@@ -15,6 +15,15 @@ hf_status hf__cas_check(hf_cas_options *options, const hf_cas_options *from,
 void hf__cas_words(hf_bytes words[4], const hf_bytes *expected, hf_bytes value,
                    hf_bytes ttl);
 
+/*
+ * The call's request: the cas script `index`, or with HF_CAS_RESOLVE, where
+ * answers can be lost, the script `once` behind it. words[1] to words[count-1]
+ * are set, as for the first.
+ */
+hf_status hf__cas_request(hf_call *call, const hf_cas_options *options,
+                          uint32_t index, uint32_t once, size_t count,
+                          hf_error *err);
+
 /* Finishes a call of a cas script, whose reply is 1 done, 0 nothing there, else
  * the present value, which goes to the buffer at `out` (NULL allowed) with
  * HF_CONFLICT. */

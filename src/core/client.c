@@ -57,6 +57,8 @@ static hf_status load_options(hf_client_options *options,
 
     status = hf__options_load(options, sizeof(*options), sizeof(*options), from,
                               "hf_client_options", err);
+    if (status == HF_OK && options->prefix == NULL)
+        options->prefix = getenv("HOLDFAST_PREFIX");
     if (status == HF_OK)
         status = check_prefix(options->prefix, err);
     if (status == HF_OK)

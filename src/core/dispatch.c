@@ -62,9 +62,9 @@ hf_status hf__dispatch_enter(hf_call *call, const hf_async *async,
 
     call->done = async->done;
     call->user = async->user;
-    atomic_init(&call->references, 1);
+    atomic_init(&call->references, 2);
     call->completed = false;
-    atomic_init(&call->cancelled, false);
+    atomic_init(&call->progress, 0);
     pthread_mutex_lock(&dispatch->mutex);
     room = dispatch->running < RUNNING_MAX;
     dispatch->running += room;
@@ -94,6 +94,7 @@ hf_status hf__dispatch_start(hf_call *call, const hf_async *async,
         hf__dispatch_complete(call);
     else
         store->ops->submit(store, &request, 1);
+    hf__dispatch_started(call);
     return HF_OK;
 }
 
@@ -127,13 +128,10 @@ static void run_cancel(hf__task *task)
     hf__call_unref(call);
 }
 
-void hf_call_cancel(hf_call *call)
+static void post_cancel(hf_call *call)
 {
-    hf_client *client;
+    hf_client *client = call->client;
 
-    if (call == NULL || atomic_exchange(&call->cancelled, true))
-        return;
-    client = call->client;
     /* Without a background thread everything completes within its start. */
     if (hf__client_check(client, NULL) != HF_OK ||
         !hf__loop_started(client->loop))
@@ -141,6 +139,20 @@ void hf_call_cancel(hf_call *call)
     atomic_fetch_add(&call->references, 1);
     call->cancel_task = (hf__task){.run = run_cancel};
     hf__loop_post(client->loop, &call->cancel_task);
+}
+
+void hf_call_cancel(hf_call *call)
+{
+    if (call != NULL && atomic_fetch_or(&call->progress, HF__CALL_CANCELLED) ==
+                            HF__CALL_STARTED)
+        post_cancel(call);
+}
+
+void hf__dispatch_started(hf_call *call)
+{
+    if (atomic_fetch_or(&call->progress, HF__CALL_STARTED) != 0)
+        post_cancel(call);
+    hf__call_unref(call);
 }
 
 /* ---------------------------------------------------------------- dispatch */
@@ -151,7 +163,8 @@ static hf_status outcome(hf_call *call, hf_error *err)
 
     if (request->status == HF_OK)
         return call->finish != NULL ? call->finish(call, err) : HF_OK;
-    if (request->status == HF_UNAVAILABLE && atomic_load(&call->cancelled))
+    if (request->status == HF_UNAVAILABLE &&
+        (atomic_load(&call->progress) & HF__CALL_CANCELLED) != 0)
         return hf__fail(err, HF_CANCELLED, "cancelled before it was sent");
     return hf__fail_copy(err, &request->error);
 }

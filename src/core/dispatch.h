@@ -32,6 +32,9 @@ hf_status hf__dispatch_start(hf_call *call, const hf_async *async,
 hf_status hf__dispatch_enter(hf_call *call, const hf_async *async,
                              hf_error *err);
 void hf__dispatch_complete(hf_call *call);
+/* The start of a call that was entered is over: nothing of the call is used by
+ * it any more. */
+void hf__dispatch_started(hf_call *call);
 
 /* Tell the rest, when the store is closed and everything has completed. */
 void hf__dispatch_close(hf__dispatch *dispatch);

@@ -167,7 +167,8 @@ static bool begins(hf_bytes name, const char *with)
 /* Queues of waiters mean nothing elsewhere, nor does what a load builds. */
 static bool is_passing(hf_bytes name)
 {
-    return begins(name, "hf:wait:") || begins(name, "hf:load:");
+    return begins(name, "hf:wait:") || begins(name, "hf:load:") ||
+           begins(name, "hf:cas:");
 }
 
 static bool reserve_names(hf__dump_walk *walk, size_t count)

@@ -18,7 +18,8 @@ struct hf__gate {
     pthread_cond_t left;
     size_t threads;        /* before it */
     hf__gate_place *first; /* places before it, oldest first */
-    bool threads_turn;     /* threads and places take turns */
+    hf__gate_place **end;
+    bool threads_turn; /* threads and places take turns */
     size_t name_size;
     char name[];
 };
@@ -54,6 +55,7 @@ static hf__gate *gate_new(hf__gate **list, hf_bytes name)
     gate->users = gate->threads = 0;
     gate->entered = gate->threads_turn = false;
     gate->first = NULL;
+    gate->end = &gate->first;
     gate->name_size = name.size;
     memcpy(gate->name, name.data, name.size);
     gate->next = *list;
@@ -129,11 +131,29 @@ hf_status hf__gate_enter(hf__gates *gates, hf_bytes name, int64_t until_ms,
     return status;
 }
 
+static void append_locked(hf__gate *gate, hf__gate_place *place)
+{
+    place->waiting = true;
+    place->next = NULL;
+    place->at = gate->end;
+    *gate->end = place;
+    gate->end = &place->next;
+}
+
+static void remove_locked(hf__gate_place *place)
+{
+    *place->at = place->next;
+    if (place->next != NULL)
+        place->next->at = place->at;
+    else
+        place->gate->end = place->at;
+    place->waiting = false;
+}
+
 hf_status hf__gate_queue(hf__gates *gates, hf_bytes name, hf__gate_place *place,
                          hf_error *err)
 {
     hf_status status = HF_OK;
-    hf__gate_place **end;
     hf__gate *gate;
 
     pthread_mutex_lock(&gates->mutex);
@@ -146,12 +166,7 @@ hf_status hf__gate_queue(hf__gates *gates, hf_bytes name, hf__gate_place *place,
         gate->entered = true;
     } else {
         status = HF_HELD;
-        place->waiting = true;
-        place->next = NULL;
-        end = &gate->first;
-        while (*end != NULL)
-            end = &(*end)->next;
-        *end = place;
+        append_locked(gate, place);
     }
     pthread_mutex_unlock(&gates->mutex);
     return status;
@@ -164,12 +179,7 @@ bool hf__gate_withdraw(hf__gates *gates, hf__gate_place *place)
     pthread_mutex_lock(&gates->mutex);
     waiting = place->waiting;
     if (waiting) {
-        hf__gate_place **at = &place->gate->first;
-
-        while (*at != place)
-            at = &(*at)->next;
-        *at = place->next;
-        place->waiting = false;
+        remove_locked(place);
         gate_unuse_locked(gates, place->gate);
     }
     pthread_mutex_unlock(&gates->mutex);
@@ -186,8 +196,7 @@ static hf__gate_place *take_turn_locked(hf__gate *gate)
         return NULL;
     }
     if (place != NULL) {
-        gate->first = place->next;
-        place->waiting = false;
+        remove_locked(place);
         gate->threads_turn = true;
     }
     return place;

@@ -12,8 +12,8 @@
 
 typedef struct hf__gate hf__gate;
 
-/* Enough lists that names seldom share one. */
-#define HF__GATE_LISTS 64
+/* Enough lists that names seldom share one, of 100 000 not more than 50. */
+#define HF__GATE_LISTS 2048
 
 typedef struct hf__gates {
     pthread_mutex_t mutex; /* guards all gates */
@@ -37,6 +37,7 @@ typedef struct hf__gate_place {
     void (*entered)(struct hf__gate_place *place);
     hf__gate *gate; /* to be left, once inside */
     struct hf__gate_place *next;
+    struct hf__gate_place **at; /* what points to it while it waits */
     bool waiting;
 } hf__gate_place;
 

@@ -323,8 +323,8 @@ static hf_status prepare_cas(hf_call *call, hf_client *client, hf_bytes key,
     call->words[1] = field;
     hf__cas_words(call->words + 2, expected, value,
                   hf__number(call->number, options.ttl_ms));
-    hf__call_script(call, HF__SCRIPT_HASH_CAS, 6);
-    return HF_OK;
+    return hf__cas_request(call, &options, HF__SCRIPT_HASH_CAS,
+                           HF__SCRIPT_HASH_CAS_ONCE, 6, err);
 }
 
 hf_status hf_hash_cas(hf_client *client, hf_bytes key, hf_bytes field,

@@ -137,6 +137,17 @@ void hf__lock_unref_locked(hf_lock *lock)
         lock_destroy(lock);
 }
 
+/* Calls that were started on the handle end first. */
+static void end_calls_locked(hf_lock *lock)
+{
+    hf__watchdog *watchdog = &lock->client->watchdog;
+
+    while (lock->acquiring != NULL || lock->state == HF__LOCK_RELEASING) {
+        hf_call_cancel(lock->acquiring);
+        hf__cond_wait_until(&lock->changed, &watchdog->mutex, INT64_MAX);
+    }
+}
+
 void hf_lock_free(hf_lock *lock)
 {
     hf__watchdog *watchdog;
@@ -149,6 +160,7 @@ void hf_lock_free(hf_lock *lock)
     }
     watchdog = &lock->client->watchdog;
     pthread_mutex_lock(&watchdog->mutex);
+    end_calls_locked(lock);
     if (lock->holds > 0)
         lock->holds = 1;
     pthread_mutex_unlock(&watchdog->mutex);

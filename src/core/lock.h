@@ -57,11 +57,12 @@ struct hf_lock {
     char owner[HF_OWNER_SIZE];
     int64_t hold_until_ms; /* INT64_MAX: no max_hold_ms */
     int64_t renew_at_ms;
-    bool renewing; /* a renewal is in flight */
-    bool watched;  /* it is in the heap while held */
-    bool telling;  /* on_lost runs */
-    bool untold;   /* it is in the watchdog's list of losses */
-    bool freed;    /* hf_lock_free() was called: tell no more */
+    bool renewing;      /* a renewal is in flight */
+    bool watched;       /* it is in the heap while held */
+    bool telling;       /* on_lost runs */
+    bool untold;        /* it is in the watchdog's list of losses */
+    bool freed;         /* hf_lock_free() was called: tell no more */
+    hf_call *acquiring; /* asynchronously; NULL: nobody, or a thread */
     hf_status lost_reason;
     int lost_fd;            /* -1: not asked for */
     pthread_cond_t changed; /* state or telling */

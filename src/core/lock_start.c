@@ -3,6 +3,7 @@
  * many together. */
 #include "core/call.h"
 #include "core/client.h"
+#include "core/dispatch.h"
 #include "core/many.h"
 #include "core/waiting.h"
 #include "util/cond.h"
@@ -46,10 +47,11 @@ static hf_status start(hf_call *call, hf_lock *lock, int64_t wait_ms,
         return status;
     }
     waiting->told = told_call;
-    waiting->user = call;
+    waiting->user = waiting->call = call;
     request = hf__waiting_begin(waiting);
     if (request != NULL)
         store->ops->submit(store, &request, 1);
+    hf__dispatch_started(call);
     return HF_OK;
 }
 

@@ -27,17 +27,17 @@ static void answered(hf_call *call)
     hf__watchdog *watchdog = &lock->client->watchdog;
     hf__renewal_answer answer;
 
-    call->flags = UINT32_MAX;
-    if (request->status != HF_OK ||
-        !hf__renewal_read(&request->reply, 1, &answer))
-        return;
-    call->flags = answer;
+    bool read = request->status == HF_OK &&
+                hf__renewal_read(&request->reply, 1, &answer);
+
+    call->flags = read ? (uint32_t)answer : UINT32_MAX;
     pthread_mutex_lock(&watchdog->mutex);
-    if (lock->acquisition == call->acquisition &&
+    if (read && lock->acquisition == call->acquisition &&
         lock->state == HF__LOCK_HELD) {
         hf__watchdog_answer_locked(watchdog, lock, answer, request->began_ms);
         hf__watchdog_arm_locked(watchdog);
     }
+    hf__lock_unref_locked(lock);
     pthread_mutex_unlock(&watchdog->mutex);
 }
 
@@ -48,6 +48,10 @@ static hf_status finish_renew(hf_call *call, hf_error *err)
         return HF_OK;
     case HF__TAKEN:
         return hf__fail(err, HF_LOST, "another owner holds the lock");
+    case HF__UNDECIDED:
+        return hf__fail(err, HF_INDETERMINATE,
+                        "too few servers of the quorum renewed the lease to "
+                        "know, and too few are without it");
     case HF__GONE:
         return hf__fail(err, HF_EXPIRED, "the lease had ended");
     default:
@@ -69,6 +73,7 @@ static hf_status prepare_renew(hf_call *call, hf_lock *lock, hf_error *err)
     status = check_locked(lock, err);
     memcpy(call->owned_words, lock->owner, HF_OWNER_SIZE);
     call->acquisition = lock->acquisition;
+    lock->references += status == HF_OK; /* until it is answered */
     pthread_mutex_unlock(&watchdog->mutex);
     if (status != HF_OK)
         return status;

@@ -56,6 +56,13 @@ struct hf__renewal {
     hf_bytes *words;    /* keys, owners, leases; once it is sent */
 };
 
+static hf__renewal_answer read_why(int64_t why)
+{
+    if (why == 0)
+        return HF__GONE;
+    return why < 0 ? HF__TAKEN : HF__UNDECIDED;
+}
+
 /* The reply is a flat list {i, why, ...} of the locks that failed. */
 bool hf__renewal_read(const hf_reply *reply, size_t count,
                       hf__renewal_answer *answers)
@@ -71,8 +78,7 @@ bool hf__renewal_read(const hf_reply *reply, size_t count,
             item[0].integer > (int64_t)count ||
             item[1].kind != HF_REPLY_INTEGER)
             return false;
-        answers[item[0].integer - 1] =
-            item[1].integer == 0 ? HF__GONE : HF__TAKEN;
+        answers[item[0].integer - 1] = read_why(item[1].integer);
     }
     return true;
 }
@@ -85,6 +91,8 @@ static hf_status status_of(const hf__renewal *batch, bool answered,
                                               : batch->request.status;
     if (answer == HF__TAKEN)
         return HF_LOST;
+    if (answer == HF__UNDECIDED)
+        return HF_INDETERMINATE;
     return answer == HF__GONE ? HF_EXPIRED : HF_OK;
 }
 

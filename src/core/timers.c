@@ -9,15 +9,21 @@ void hf__timers_init(hf__timers *timers, hf__loop *loop)
 {
     timers->loop = loop;
     timers->alarm = NULL;
+    timers->armed_ms = INT64_MAX;
     hf__heap_init(&timers->heap);
     pthread_mutex_init(&timers->mutex, NULL);
 }
 
+/* Thousands of timers are set between two rings: a system call for each would
+ * cost more than all the rest. One that was stopped may ring for nobody. */
 static void arm(hf__timers *timers)
 {
     const hf__heap_node *first = hf__heap_first(&timers->heap);
 
-    hf__alarm_set(timers->alarm, first == NULL ? INT64_MAX : first->at_ms);
+    if (first == NULL || first->at_ms >= timers->armed_ms)
+        return;
+    timers->armed_ms = first->at_ms;
+    hf__alarm_set(timers->alarm, first->at_ms);
 }
 
 static void ring(void *user)
@@ -33,6 +39,7 @@ static void ring(void *user)
         hf__heap_remove(&timers->heap, node);
         timer->fire(timer);
     }
+    timers->armed_ms = INT64_MAX;
     arm(timers);
 }
 

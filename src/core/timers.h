@@ -21,6 +21,7 @@ typedef struct hf__timers {
     hf__heap heap;
     pthread_mutex_t mutex; /* guards the making of the alarm */
     hf__alarm *alarm;
+    int64_t armed_ms; /* when it rings at the latest; INT64_MAX: never */
 } hf__timers;
 
 void hf__timers_init(hf__timers *timers, hf__loop *loop);

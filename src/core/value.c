@@ -240,8 +240,8 @@ static hf_status prepare_cas(hf_call *call, hf_client *client, hf_bytes key,
     call->out = current;
     hf__cas_words(call->words + 1, expected, value,
                   hf__number(call->number, options.ttl_ms));
-    hf__call_script(call, HF__SCRIPT_VALUE_CAS, 5);
-    return HF_OK;
+    return hf__cas_request(call, &options, HF__SCRIPT_VALUE_CAS,
+                           HF__SCRIPT_VALUE_CAS_ONCE, 5, err);
 }
 
 hf_status hf_value_cas(hf_client *client, hf_bytes key,

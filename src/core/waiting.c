@@ -11,6 +11,9 @@
  * from renewals for long; the next try makes it good. */
 #define LOCAL_TRY_MS 20
 
+/* What leaving the queue may take of a caller who wants to be rid of us. */
+#define LEAVE_MS 250
+
 static hf_client *client_of(const hf__waiting *self)
 {
     return self->asking.lock->client;
@@ -35,6 +38,7 @@ static void finish(hf__waiting *self)
         hf__lock_hold_locked(lock, &self->asking.grant);
     else
         lock->state = HF__LOCK_FREE;
+    lock->acquiring = NULL;
     pthread_cond_broadcast(&lock->changed);
     pthread_mutex_unlock(&watchdog->mutex);
     self->told(self->user, status, &error);
@@ -76,6 +80,9 @@ static bool submit(hf__waiting *self)
     hf__request *request = &self->asking.request;
     int64_t limit_ms = self->asking.limit_ms;
 
+    if (atomic_load(&self->cancelled))
+        limit_ms = hf__at_most(limit_ms,
+                               hf__clock_after(hf__clock_boot_ms(), LEAVE_MS));
     if ((client->store->capabilities & HF__CAP_LOCAL) != 0)
         limit_ms = hf__at_most(
             limit_ms, hf__clock_after(hf__clock_boot_ms(), LOCAL_TRY_MS));
@@ -139,7 +146,7 @@ static void sleep_until_news(hf__waiting *self)
         give_up(self);
         return;
     }
-    if (self->moved && self->status == HF_HELD) {
+    if (self->moved && hf__asking_heeds_events(&self->asking, self->status)) {
         self->round = 0;
         try_again(self);
         return;
@@ -159,7 +166,8 @@ static void on_moved(hf__watch *watch)
         (hf__waiting *)((char *)watch - offsetof(hf__waiting, watch));
 
     self->moved = true;
-    if (self->stage != HF__WAITING_SLEEPING || self->status != HF_HELD)
+    if (self->stage != HF__WAITING_SLEEPING ||
+        !hf__asking_heeds_events(&self->asking, self->status))
         return;
     self->round = 0;
     try_again(self);
@@ -200,17 +208,21 @@ static void stand_in_line(hf__waiting *self)
 
     self->stage = HF__WAITING_GATE;
     self->place.entered = on_entered;
-    status = hf__gate_queue(&client->gates, self->asking.lock->keys.main,
-                            &self->place, &self->detail);
+    if (atomic_load(&self->cancelled)) { /* since the first try */
+        close_up(self);
+        return;
+    }
+    status = HF_NO_MEMORY;
+    if (hf__timer_set(&client->timers, &self->timer, self->asking.until_ms))
+        status = hf__gate_queue(&client->gates, self->asking.lock->keys.main,
+                                &self->place, &self->detail);
+    else
+        hf__fail(&self->detail, HF_NO_MEMORY, "a timer");
     if (status == HF_OK) {
         enter(self);
     } else if (status != HF_HELD) {
         self->status = status;
         close_up(self);
-    } else if (!hf__timer_set(&client->timers, &self->timer,
-                              self->asking.until_ms)) {
-        /* Once inside it finds that it is to give up. */
-        self->cancelled = true;
     }
 }
 
@@ -326,6 +338,8 @@ hf__request *hf__waiting_begin(hf__waiting *self)
     pthread_mutex_lock(&watchdog->mutex);
     status = hf__lock_begin_locked(lock, &busy, &self->detail);
     asking = status == HF_OK && lock->state == HF__LOCK_ACQUIRING;
+    if (asking)
+        lock->acquiring = self->call;
     pthread_mutex_unlock(&watchdog->mutex);
     if (!asking) {
         self->told(self->user, status, &self->detail);

@@ -48,6 +48,7 @@ struct hf__waiting {
      * returned; the waiting is freed afterwards. */
     void (*told)(void *user, hf_status status, const hf_error *detail);
     void *user;
+    hf_call *call; /* which can be cancelled; NULL: none */
 };
 
 /* NULL: out of memory. The handle must live until it was told. */

@@ -144,6 +144,10 @@ void hf__watchdog_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
 {
     int64_t valid_ms;
 
+    if (answer == HF__UNDECIDED) {
+        hf__watchdog_retry_locked(watchdog, lock);
+        return;
+    }
     if (answer == HF__TAKEN) {
         hf__watchdog_lose_locked(watchdog, lock, HF_LOST);
         return;

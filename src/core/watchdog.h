@@ -56,8 +56,9 @@ void hf__watchdog_check_locked(hf__watchdog *watchdog, hf_lock *lock);
 /* What the store says of a lock that was to be renewed. */
 typedef enum hf__renewal_answer {
     HF__RENEWED,
-    HF__GONE, /* nobody holds it */
-    HF__TAKEN /* another owner does */
+    HF__GONE,     /* nobody holds it */
+    HF__TAKEN,    /* another owner does */
+    HF__UNDECIDED /* too few servers of a quorum know */
 } hf__renewal_answer;
 
 /* The lock is held and the store has answered a renewal of it, which was sent

@@ -94,8 +94,9 @@ static hf_status unknown_scheme(const char *name, hf_error *err)
 
     return hf__fail(err, HF_INVALID,
                     "no store has the scheme %s; known are volatile, file, "
-                    "redis, rediss, valkey, valkeys, redis+unix and "
-                    "valkey+unix",
+                    "redis, rediss, valkey, valkeys, each of these four also "
+                    "with +sentinel or +cluster, redis+unix, valkey+unix and "
+                    "redlock",
                     hf__quoted(quoted, hf_str(name)));
 }
 

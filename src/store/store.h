@@ -95,7 +95,10 @@ typedef struct hf__store_config {
 enum {
     HF__CAP_EVENTS = 1u << 0,  /* events arrive without polling */
     HF__CAP_DURABLE = 1u << 1, /* an acknowledged write survives a power cut */
-    HF__CAP_LOCAL = 1u << 2    /* in this process: no round trip */
+    HF__CAP_LOCAL = 1u << 2,   /* in this process: no round trip */
+    /* An acquire that is not granted is released by the store, which may come
+     * to pass later: the next try needs an owner id of its own. */
+    HF__CAP_UNDOES = 1u << 3
 };
 
 /* Key-value lines about a store, for people. */

@@ -126,3 +126,56 @@ PYTHON
     within 500 "$began"
     wait $server
 }
+
+# The grant is at the server, and its answer not here yet: the name must not be
+# blocked until the lease ends.
+test_signal_gives_back_a_grant_that_is_on_its_way() {
+    local server
+
+    case $HOLDFAST_STORE in redis+unix://*) ;; *) return 0 ;; esac
+    mkfifo gate
+    # Keeps back what the server says from the first mention of the lock on.
+    python3 - "${HOLDFAST_STORE#redis+unix://}" <<'PYTHON' >gate &
+import selectors, socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind("proxy")
+listener.listen()
+print("ready", flush=True)
+chooser = selectors.DefaultSelector()
+chooser.register(listener, selectors.EVENT_READ, None)
+muted = False
+while True:
+    for key, _ in chooser.select():
+        if key.data is None:
+            near = listener.accept()[0]
+            far = socket.socket(socket.AF_UNIX)
+            far.connect(sys.argv[1])
+            chooser.register(near, selectors.EVENT_READ, (far, True))
+            chooser.register(far, selectors.EVENT_READ, (near, False))
+            continue
+        to, asks = key.data
+        data = key.fileobj.recv(65536)
+        if not data:
+            sys.exit(0)
+        muted = muted or (asks and b"$3\r\njob\r\n" in data)
+        if asks or not muted:
+            to.sendall(data)
+PYTHON
+    server=$!
+    read -r _ <gate
+    start --store "redis+unix://$PWD/proxy" run job -- touch ran
+    eventually 5 is_held job
+    kill -TERM $pid
+    ends 143 $pid
+    eventually 1 is_free job
+    wait $server
+    [ ! -e ran ] || fail 'the command ran'
+}
+
+is_held() {
+    "$HOLDFAST" lock inspect "$1" >/dev/null 2>&1
+}
+
+is_free() {
+    ! is_held "$1"
+}

@@ -3,6 +3,9 @@
  * lock_async_test.c - acquiring, renewing and releasing locks without a thread
  * that waits.
  */
+#include <pthread.h>
+#include <stdlib.h>
+
 #include "support/store_fixture.h"
 #include "support/told.h"
 
@@ -194,6 +197,183 @@ static void lock_start_refuses_what_the_blocking_one_refuses(void **state)
     assert_int_equal(said.count, 0);
 }
 
+/* A handle whose calls are under way can be freed: they end first. */
+static void lock_free_ends_what_was_started(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    hf_lock *waiter = fixture_lock(f, f->other, name, NULL);
+    told acquired = {0};
+    told released = {0};
+    told renewed = {0};
+    hf_async async = tell(&acquired);
+    int64_t freed_ms;
+
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_status(HF_OK,
+                  hf_lock_acquire_start(waiter, HF_FOREVER, &async, ERR));
+    freed_ms = test_now_ms();
+    fixture_free_lock(f, waiter);
+    assert_true(test_now_ms() - freed_ms < WOKEN_MS);
+    await_told(f->other, &acquired, 1);
+    expect_status(HF_CANCELLED, acquired.status);
+
+    async = tell(&renewed);
+    expect_status(HF_OK, hf_lock_renew_start(holder, &async, ERR));
+    async = tell(&released);
+    expect_status(HF_OK, hf_lock_release_start(holder, &async, ERR));
+    fixture_free_lock(f, holder);
+    await_told(f->client, &released, 1);
+    await_told(f->client, &renewed, 1);
+    expect_status(HF_OK, released.status);
+}
+
+/* Whatever stage it is in, also behind others of the same client. */
+static void lock_start_can_be_cancelled_at_any_moment(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    hf_lock *first = fixture_lock(f, f->other, name, NULL);
+    hf_lock *second = fixture_lock(f, f->other, name, NULL);
+    told told_first = {0};
+    hf_async async = tell(&told_first);
+
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_status(HF_OK, hf_lock_acquire_start(first, HF_FOREVER, &async, ERR));
+    for (int i = 0; i < 100; i++) {
+        told said = {0};
+        hf_call *call = NULL;
+        int64_t began_ms = test_now_ms();
+
+        async = tell(&said);
+        async.call = &call;
+        expect_status(HF_OK,
+                      hf_lock_acquire_start(second, HF_FOREVER, &async, ERR));
+        for (volatile int spin = 0; spin < i * 1000; spin++)
+            ;
+        hf_call_cancel(call);
+        hf_call_cancel(call);
+        await_told(f->other, &said, 1);
+        assert_true(said.status == HF_CANCELLED ||
+                    said.status == HF_INDETERMINATE);
+        assert_true(test_now_ms() - began_ms < 2 * WOKEN_MS);
+    }
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    await_told(f->other, &told_first, 1);
+    expect_status(HF_OK, told_first.status);
+    expect_status(HF_OK, hf_lock_release(first, ERR));
+}
+
+/* A grant that a cancelled call does not tell of must not stay. */
+static void lock_start_cancelled_leaves_no_lock_behind(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    hf_lock *other = fixture_lock(f, f->other, name, NULL);
+
+    for (int i = 0; i < 100; i++) {
+        told said = {0};
+        hf_async async = tell(&said);
+        hf_call *call = NULL;
+
+        async.call = &call;
+        expect_status(HF_OK, hf_lock_acquire_start(lock, 0, &async, ERR));
+        for (volatile int spin = 0; spin < i * 1000; spin++)
+            ;
+        hf_call_cancel(call);
+        await_told(f->client, &said, 1);
+        if (said.status == HF_OK)
+            expect_status(HF_OK, hf_lock_release(lock, ERR));
+        expect_status(HF_OK, hf_lock_acquire(other, 2000, ERR));
+        expect_status(HF_OK, hf_lock_release(other, ERR));
+    }
+}
+
+#define CROWD 1000
+
+static void lock_start_of_a_thousand_is_one_waiter_at_the_store(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    hf_lock **crowd = calloc(CROWD, sizeof(hf_lock *));
+    hf_call **calls = calloc(CROWD, sizeof(hf_call *));
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    told said = {0};
+
+    assert_non_null(crowd);
+    assert_non_null(calls);
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    for (size_t i = 0; i < CROWD; i++) {
+        hf_async async = tell(&said);
+
+        async.call = &calls[i];
+        expect_status(HF_OK, hf_lock_new(f->other, name, NULL, &crowd[i], ERR));
+        expect_status(HF_OK,
+                      hf_lock_acquire_start(crowd[i], HF_FOREVER, &async, ERR));
+    }
+    expect_soon(hf_lock_inspect(f->client, name, &info, NULL) == HF_OK &&
+                    info.waiters == 1,
+                10000);
+    assert_int_equal(said.count, 0);
+    for (size_t i = CROWD; i-- > 0;)
+        hf_call_cancel(calls[i]);
+    await_told(f->other, &said, CROWD);
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    for (size_t i = 0; i < CROWD; i++)
+        hf_lock_free(crowd[i]);
+    free(calls);
+    free(crowd);
+}
+
+#define TURNS 40
+
+typedef struct blocking {
+    hf_lock *lock;
+    unsigned turns;
+} blocking;
+
+static void *take_turns(void *user)
+{
+    blocking *self = user;
+
+    while (self->turns < TURNS &&
+           hf_lock_acquire(self->lock, 20000, NULL) == HF_OK) {
+        self->turns++;
+        if (hf_lock_release(self->lock, NULL) != HF_OK)
+            break;
+    }
+    return NULL;
+}
+
+/* Threads and calls of one client stand before the same gate. */
+static void lock_start_and_blocking_take_turns(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    blocking threads[3];
+    pthread_t ids[3];
+
+    for (size_t i = 0; i < 3; i++) {
+        threads[i] = (blocking){fixture_lock(f, f->client, name, NULL), 0};
+        assert_int_equal(
+            0, pthread_create(&ids[i], NULL, take_turns, &threads[i]));
+    }
+    for (size_t i = 0; i < TURNS; i++) {
+        expect_told(HF_OK, f->client,
+                    hf_lock_acquire_start(lock, 20000, &async, ERR));
+        expect_told(HF_OK, f->client, hf_lock_release_start(lock, &async, ERR));
+    }
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(0, pthread_join(ids[i], NULL));
+        assert_int_equal(TURNS, threads[i].turns);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +383,11 @@ int main(void)
         fixture_test(lock_start_is_cancelled_at_once),
         fixture_test(lock_start_lets_many_of_one_client_take_turns),
         fixture_test(lock_start_refuses_what_the_blocking_one_refuses),
+        fixture_test(lock_free_ends_what_was_started),
+        fixture_test(lock_start_can_be_cancelled_at_any_moment),
+        fixture_test(lock_start_cancelled_leaves_no_lock_behind),
+        fixture_test(lock_start_of_a_thousand_is_one_waiter_at_the_store),
+        fixture_test(lock_start_and_blocking_take_turns),
     };
 
     return fixture_run(tests);

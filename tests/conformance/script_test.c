@@ -44,7 +44,7 @@ static void script_sees_keys_and_arguments_in_order(void **state)
     fixture *f = *state;
     hf_script *script = fixture_script(
         f, f->client, "return {#KEYS, #ARGV, KEYS[2], ARGV[1], ARGV[3]}");
-    const hf_bytes keys[] = {fixture_key(f, "a"), fixture_key(f, "b")};
+    const hf_bytes keys[] = {fixture_key(f, "{k}a"), fixture_key(f, "{k}b")};
     const hf_bytes args[] = {bytes("x\0y"), bytes(""), bytes("\r\n\xff")};
     hf_reply *reply = NULL;
 

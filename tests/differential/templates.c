@@ -548,8 +548,7 @@ static const char *const ends[] = {
     "return redis.call('set', KEYS[1])",
     "return redis.pcall(1, 2)",
     "return redis.pcall('g' .. 'et', true)",
-    "local t = {} for i = 1, 70 do t[i] = i + 0.5 end "
-    "return redis.call('rpush', KEYS[1], unpack(t))",
+    "local t = {} for i = 1, 70 do t[i] = i end redis.call('del', unpack(t))",
 };
 
 /* Asked for by type(NAME), which is an error where there is none. */

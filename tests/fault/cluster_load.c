@@ -36,12 +36,14 @@ static void audit(load_counter *counter, int64_t value, int64_t added)
     counter->unknown = 0;
 }
 
-static void note(load_thread *self, load_counter *counter, int64_t now_us)
+/* Only a call that began after the fault shows that it is over. */
+static void note(load_thread *self, load_counter *counter, int64_t began_us,
+                 int64_t now_us)
 {
     int64_t broken_us = atomic_load(&self->load->broken_us);
 
     counter->good_us = now_us;
-    if (broken_us != 0 &&
+    if (broken_us != 0 && began_us > broken_us &&
         __atomic_load_n(&counter->back_us, __ATOMIC_RELAXED) == 0) {
         __atomic_store_n(&counter->back_us, now_us, __ATOMIC_RELEASE);
     }
@@ -68,8 +70,8 @@ static void call(load_thread *self, load_counter *counter, size_t count)
     hf_error err = HF_ERROR_INIT;
     hf_reply *reply = NULL;
     int64_t began_us = load_now_us();
-    hf_status status = hf_script_run(self->load->script, keys, count, NULL, 0,
-                                     &reply, &err);
+    hf_status status =
+        hf_script_run(self->load->script, keys, count, NULL, 0, &reply, &err);
     int64_t now_us = load_now_us();
     int kind = kind_of(status);
 
@@ -80,7 +82,7 @@ static void call(load_thread *self, load_counter *counter, size_t count)
     if (kind == 0) {
         /* With two, the first is one that only pairs count on. */
         audit(&counter[count - 1], hf_reply_integer(reply), 1);
-        note(self, &counter[count - 1], now_us);
+        note(self, &counter[count - 1], began_us, now_us);
     } else if (kind == 2) {
         counter[count - 1].unknown++;
     } else if (kind == 3) {
@@ -98,7 +100,7 @@ static void call(load_thread *self, load_counter *counter, size_t count)
 static void *count(void *user)
 {
     load_thread *self = user;
-    const load *load = self->load;
+    const load_run *load = self->load;
 
     while (!atomic_load(&self->load->stop)) {
         for (int i = 0; i < load->counter_count; i++) {
@@ -117,7 +119,7 @@ static void *count(void *user)
 /* How late the machine lets a thread be that only wants to sleep. */
 static void *nap(void *user)
 {
-    load *load = user;
+    load_run *load = user;
 
     while (!atomic_load(&load->stop)) {
         struct timespec span = {0, NAP_US * 1000L};
@@ -133,7 +135,7 @@ static void *nap(void *user)
     return NULL;
 }
 
-bool load_start(load *load)
+bool load_start(load_run *load)
 {
     hf_error err = HF_ERROR_INIT;
 
@@ -154,7 +156,7 @@ bool load_start(load *load)
 }
 
 /* What the store has at last, with no call under way. */
-static void read_last(load *load, load_counter *counter)
+static void read_last(load_run *load, load_counter *counter)
 {
     hf_buffer value = HF_BUFFER_INIT;
     hf_error err = HF_ERROR_INIT;
@@ -174,7 +176,7 @@ static void read_last(load *load, load_counter *counter)
     hf_buffer_free(&value);
 }
 
-void load_stop(load *load)
+void load_stop(load_run *load)
 {
     atomic_store(&load->stop, true);
     pthread_join(load->napper, NULL);
@@ -191,7 +193,7 @@ void load_stop(load *load)
 
 /* --------------------------------------------------------------------- sums */
 
-int64_t load_lost(const load *load, int server)
+int64_t load_lost(const load_run *load, int server)
 {
     int64_t lost = 0;
 
@@ -207,7 +209,7 @@ int64_t load_lost(const load *load, int server)
     return lost;
 }
 
-int64_t load_doubled(const load *load)
+int64_t load_doubled(const load_run *load)
 {
     int64_t doubled = 0;
 
@@ -219,7 +221,7 @@ int64_t load_doubled(const load *load)
     return doubled;
 }
 
-int64_t load_recovery_us(const load *load, int server)
+int64_t load_recovery_us(const load_run *load, int server)
 {
     int64_t broken_us = atomic_load(&load->broken_us);
     int64_t last_us = broken_us;
@@ -244,7 +246,7 @@ int64_t load_recovery_us(const load *load, int server)
     return last_us - broken_us;
 }
 
-int64_t load_longest_us(const load *load)
+int64_t load_longest_us(const load_run *load)
 {
     int64_t longest_us = 0;
 
@@ -256,7 +258,7 @@ int64_t load_longest_us(const load *load)
     return longest_us;
 }
 
-void load_print(const load *load, int64_t request_ms)
+void load_print(const load_run *load, int64_t request_ms)
 {
     static const char *const names[] = {"acknowledged", "not applied",
                                         "unknown", "other"};

@@ -23,17 +23,17 @@
 
 typedef struct load_counter {
     char name[LOAD_NAME_SIZE];
-    int server;       /* that has it at first */
-    int64_t value;    /* as last told */
-    int64_t unknown;  /* calls since then whose outcome is unknown */
-    int64_t lost;     /* acknowledged and gone */
-    int64_t doubled;  /* counted and never asked for */
-    int64_t good_us;  /* when it was last told a value */
-    int64_t back_us;  /* first value after `broken_us` */
+    int server;      /* that has it at first */
+    int64_t value;   /* as last told */
+    int64_t unknown; /* calls since then whose outcome is unknown */
+    int64_t lost;    /* acknowledged and gone */
+    int64_t doubled; /* counted and never asked for */
+    int64_t good_us; /* when it was last told a value */
+    int64_t back_us; /* first value after `broken_us` */
 } load_counter;
 
 typedef struct load_thread {
-    struct load *load;
+    struct load_run *load;
     pthread_t thread;
     load_counter counters[LOAD_COUNTERS_MAX];
     int64_t calls[4]; /* ok, not applied, unknown, other */
@@ -41,7 +41,7 @@ typedef struct load_thread {
     hf_error other; /* the latest of the last kind */
 } load_thread;
 
-typedef struct load {
+typedef struct load_run {
     hf_client *client;
     hf_script *script;
     load_thread threads[LOAD_THREADS_MAX];
@@ -52,22 +52,22 @@ typedef struct load {
     atomic_llong broken_us; /* when the fault was made; 0: not yet */
     pthread_t napper;
     int64_t oversleep_us; /* what the machine makes a thread late by */
-} load;
+} load_run;
 
 int64_t load_now_us(void);
 
 /* Names come from the caller; then begin. */
-bool load_start(load *load);
+bool load_start(load_run *load);
 /* End the threads, and read every counter once more. */
-void load_stop(load *load);
+void load_stop(load_run *load);
 
 /* Sums over all. `server`: of those it had, or -1. */
-int64_t load_lost(const load *load, int server);
-int64_t load_doubled(const load *load);
+int64_t load_lost(const load_run *load, int server);
+int64_t load_doubled(const load_run *load);
 /* From the fault until every counter of a server was told a value again, us;
  * -1: not yet. */
-int64_t load_recovery_us(const load *load, int server);
-int64_t load_longest_us(const load *load);
-void load_print(const load *load, int64_t request_ms);
+int64_t load_recovery_us(const load_run *load, int server);
+int64_t load_longest_us(const load_run *load);
+void load_print(const load_run *load, int64_t request_ms);
 
 #endif

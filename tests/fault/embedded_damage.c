@@ -347,6 +347,7 @@ int main(int argc, char **argv)
         if (!stage_make(&stages[i], schemes[i], options[i], args.folder,
                         args.seed)) {
             perror("embedded_damage: cannot make a store");
+            stage_remove(&stages[i]);
             return 2;
         }
         stages[i].sealed = args.sealed;

@@ -291,7 +291,8 @@ static bool give(byte_proxy *self, tunnel *it, byte_way way, int64_t now)
 static void turn(byte_proxy *self, tunnel *it, int64_t now)
 {
     for (int way = 0; way < 2 && it->used; way++) {
-        if (!take(self, it, way, now) || !give(self, it, way, now)) {
+        if (!take(self, it, (byte_way)way, now) ||
+            !give(self, it, (byte_way)way, now)) {
             end_tunnel(self, it, false);
             return;
         }

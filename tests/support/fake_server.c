@@ -7,6 +7,7 @@
  */
 #include "support/fake_server.h"
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -37,6 +38,7 @@ struct fake_server {
     char dir[64];
     char path[PATH_SIZE];
     char url[PATH_SIZE + 16];
+    int port; /* 0: on the unix socket */
 };
 
 static void *serve(void *user)
@@ -87,7 +89,26 @@ static bool listen_at(fake_server *server)
            listen(server->fd, CONNECTIONS_MAX) == 0;
 }
 
-fake_server *fake_server_start(fake_session session, void *user)
+static bool listen_tcp(fake_server *server)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof(address);
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    server->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (server->fd < 0 ||
+        bind(server->fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
+        getsockname(server->fd, (struct sockaddr *)&address, &size) != 0 ||
+        listen(server->fd, CONNECTIONS_MAX) != 0)
+        return false;
+    server->port = ntohs(address.sin_port);
+    snprintf(server->url, sizeof(server->url), "redis://127.0.0.1:%d",
+             server->port);
+    return true;
+}
+
+static fake_server *start(fake_session session, void *user,
+                          bool (*listen_fn)(fake_server *server))
 {
     fake_server *server = calloc(1, sizeof(*server));
 
@@ -96,11 +117,26 @@ fake_server *fake_server_start(fake_session session, void *user)
     server->session = session;
     server->user = user;
     pthread_mutex_init(&server->mutex, NULL);
-    if (listen_at(server) &&
+    if (listen_fn(server) &&
         pthread_create(&server->thread, NULL, accept_all, server) == 0)
         return server;
     free(server);
     return NULL;
+}
+
+fake_server *fake_server_start(fake_session session, void *user)
+{
+    return start(session, user, listen_at);
+}
+
+fake_server *fake_server_start_tcp(fake_session session, void *user)
+{
+    return start(session, user, listen_tcp);
+}
+
+int fake_server_port(const fake_server *server)
+{
+    return server->port;
 }
 
 void fake_server_stop(fake_server *server)
@@ -116,8 +152,10 @@ void fake_server_stop(fake_server *server)
         pthread_join(server->connections[at].thread, NULL);
         close(server->connections[at].fd);
     }
-    unlink(server->path);
-    rmdir(server->dir);
+    if (server->port == 0) {
+        unlink(server->path);
+        rmdir(server->dir);
+    }
     pthread_mutex_destroy(&server->mutex);
     free(server);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fake_server.h - a server that a test scripts byte by byte, on a unix
- * socket: for the faults that a real one does not show on demand.
+ * socket or a TCP port: for the faults that a real one does not show on demand.
  */
 #ifndef TESTS_SUPPORT_FAKE_SERVER_H
 #define TESTS_SUPPORT_FAKE_SERVER_H
@@ -17,6 +17,10 @@ typedef void (*fake_session)(int fd, unsigned number, void *user);
 
 /* NULL: it could not be started. */
 fake_server *fake_server_start(fake_session session, void *user);
+
+/* The same on a free port of 127.0.0.1 instead. */
+fake_server *fake_server_start_tcp(fake_session session, void *user);
+int fake_server_port(const fake_server *server);
 
 /* Break all connections, wait for the sessions and remove the files. */
 void fake_server_stop(fake_server *server);

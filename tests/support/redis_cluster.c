@@ -127,9 +127,9 @@ static bool give_slots(redis_cluster *cluster, int at)
                "CLUSTER ADDSLOTSRANGE %d %d", first, last);
 }
 
-/* Until every server's answer to `command` has `text` in it. */
+/* Until every server's answer to `command` has one of two texts in it. */
 static bool wait_until(const redis_cluster *cluster, int from,
-                       const char *command, const char *text)
+                       const char *command, const char *text, const char * or)
 {
     char answer[8192];
 
@@ -137,7 +137,8 @@ static bool wait_until(const redis_cluster *cluster, int from,
         int waited_ms = 0;
 
         while (!ask(cluster, at, answer, sizeof(answer), "%s", command) ||
-               strstr(answer, text) == NULL) {
+               (strstr(answer, text) == NULL &&
+                (or == NULL || strstr(answer, or) == NULL))) {
             if (waited_ms >= WAIT_MS) {
                 fprintf(stderr, "cluster: server %d: no \"%s\" in %s:\n%s\n",
                         at, text, command, answer);
@@ -148,6 +149,20 @@ static bool wait_until(const redis_cluster *cluster, int from,
         }
     }
     return true;
+}
+
+/* Masters have no link, and must have as many replicas as at first. */
+bool redis_cluster_settle(const redis_cluster *cluster)
+{
+    int replicas = cluster->size / cluster->masters - 1;
+    char slaves[64];
+
+    if (!wait_until(cluster, 0, "CLUSTER INFO", "cluster_state:ok", NULL)) {
+        return false;
+    }
+    (void)snprintf(slaves, sizeof(slaves), "connected_slaves:%d", replicas);
+    return wait_until(cluster, 0, "INFO replication", "master_link_status:up",
+                      slaves);
 }
 
 /* A server replicates only whom it knows already. */
@@ -173,7 +188,7 @@ static bool form(redis_cluster *cluster)
     }
     (void)snprintf(known, sizeof(known), "cluster_known_nodes:%d",
                    cluster->size);
-    if (!wait_until(cluster, 0, "CLUSTER INFO", known)) {
+    if (!wait_until(cluster, 0, "CLUSTER INFO", known, NULL)) {
         return false;
     }
     for (int at = cluster->masters; at < cluster->size; at++) {
@@ -181,9 +196,7 @@ static bool form(redis_cluster *cluster)
             return false;
         }
     }
-    return wait_until(cluster, 0, "CLUSTER INFO", "cluster_state:ok") &&
-           wait_until(cluster, cluster->masters, "INFO replication",
-                      "master_link_status:up");
+    return redis_cluster_settle(cluster);
 }
 
 static void make_url(redis_cluster *cluster)

@@ -32,6 +32,9 @@ redis_server *redis_cluster_server(const redis_cluster *cluster, int at);
 /* The server that has a slot, as server `asked` sees it; -1: nobody. */
 int redis_cluster_owner(const redis_cluster *cluster, int asked, int slot);
 
+/* Wait until every server sees a whole cluster and replicas have caught up. */
+bool redis_cluster_settle(const redis_cluster *cluster);
+
 /* Run a command on every server that is there; false: on some it failed. */
 bool redis_cluster_command(const redis_cluster *cluster, const char *command);
 

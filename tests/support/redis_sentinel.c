@@ -35,8 +35,8 @@ struct redis_sentinel {
     redis_sentinel_options options;
     redis_server *servers[REDIS_SENTINEL_SERVERS];
     sentinel sentinels[REDIS_SENTINEL_COUNT];
-    char port_text[16]; /* of the first master */
-    const char *more[2][16];     /* arguments: the master's, the replicas' */
+    char port_text[16];      /* of the first master */
+    const char *more[2][16]; /* arguments: the master's, the replicas' */
     char dir[PATH_SIZE - 32];
     char url[512];
 };
@@ -127,8 +127,7 @@ static void write_config(const redis_sentinel *all, const sentinel *self,
         fprintf(file, "port %d\n", self->port);
     for (int i = 1; i < REDIS_SENTINEL_SERVERS; i++)
         fprintf(file,
-                "sentinel known-replica " REDIS_SENTINEL_NAME
-                " 127.0.0.1 %d\n",
+                "sentinel known-replica " REDIS_SENTINEL_NAME " 127.0.0.1 %d\n",
                 server_port(all, i));
     for (int i = 0; i < REDIS_SENTINEL_COUNT; i++) {
         if (&all->sentinels[i] != self)
@@ -142,9 +141,8 @@ static void write_config(const redis_sentinel *all, const sentinel *self,
 static bool spawn(redis_sentinel *all, sentinel *self)
 {
     const char *program = getenv("HF_TEST_SERVER");
-    const char *arguments[] = {
-        program != NULL ? program : "redis-server", self->config,
-        "--sentinel", NULL};
+    const char *arguments[] = {program != NULL ? program : "redis-server",
+                               self->config, "--sentinel", NULL};
     FILE *file = fopen(self->config, "w");
     char log_path[PATH_SIZE];
     pid_t parent = getpid();
@@ -295,16 +293,16 @@ static int named_by(const redis_sentinel *all, int number)
     char answer[200];
     const char *port;
 
-    if (!redis_sentinel_command(all, number,
-                                "SENTINEL get-master-addr-by-name "
-                                REDIS_SENTINEL_NAME,
-                                answer, sizeof(answer)))
+    if (!redis_sentinel_command(
+            all, number,
+            "SENTINEL get-master-addr-by-name " REDIS_SENTINEL_NAME, answer,
+            sizeof(answer)))
         return -1;
     /* *2 $9 127.0.0.1 $5 30001 */
     port = strrchr(answer, '$');
     port = port != NULL ? strchr(port, '\n') : NULL;
     for (int i = 0; port != NULL && i < REDIS_SENTINEL_SERVERS; i++) {
-        if (atoi(port + 1) == server_port(all, i))
+        if (strtol(port + 1, NULL, 10) == server_port(all, i))
             return i;
     }
     return -1;
@@ -409,8 +407,8 @@ static void make_url(redis_sentinel *all)
     const redis_server_tls *tls = all->options.tls;
 
     snprintf(all->url, sizeof(all->url),
-             "%s://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/"
-             REDIS_SENTINEL_NAME "%s%s",
+             "%s://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/" REDIS_SENTINEL_NAME
+             "%s%s",
              tls != NULL ? "rediss+sentinel" : "redis+sentinel",
              all->sentinels[0].port, all->sentinels[1].port,
              all->sentinels[2].port, tls != NULL ? "?tls_ca=" : "",

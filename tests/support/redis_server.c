@@ -240,7 +240,8 @@ static bool wait_ready(redis_server *server)
     int waited_ms;
 
     for (waited_ms = 0; waited_ms < READY_MS; waited_ms += 5) {
-        if (redis_server_command(server, "PING", answer, sizeof(answer)))
+        if (redis_server_command(server, "PING", answer, sizeof(answer)) &&
+            strncmp(answer, "-LOADING", 8) != 0)
             return strcmp(answer, "+PONG\r\n") == 0;
         if (waitpid(server->pid, NULL, WNOHANG) == server->pid) {
             server->pid = 0;

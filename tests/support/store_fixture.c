@@ -19,9 +19,11 @@ static fixture the_fixture;
 
 static bool choose_store(fixture *f)
 {
-    static const char *const names[] = {"embedded-volatile", "embedded-file",
-                                        "redis-unix", "redis-tcp", "redis-tls",
-                                        "quorum", "redis-cluster"};
+    static const char *const names[] = {
+        "embedded-volatile", "embedded-file",  "redis-unix",
+        "redis-tcp",         "redis-tls",      "quorum",
+        "redis-cluster",     "redis-sentinel", "redis-rights",
+        "redis-rights-dump"};
     const char *chosen = getenv("HOLDFAST_TEST_STORE");
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -113,6 +115,93 @@ static bool start_cluster(fixture *f)
     return true;
 }
 
+/* Patient ones: failovers are for tests/fault. */
+static bool start_sentinel(fixture *f)
+{
+    const redis_sentinel_options options = {.down_after_ms = 60000};
+
+    f->sentinel = redis_sentinel_start(&options);
+    if (f->sentinel == NULL) {
+        return false;
+    }
+    f->server = redis_sentinel_server(f->sentinel, 0);
+    (void)snprintf(f->url, sizeof(f->url), "%s",
+                   redis_sentinel_url(f->sentinel));
+    return true;
+}
+
+/* The lines behind the one that begins with `first`, as long as they are
+ * indented like commands of a page; `line` is the command in one line. */
+static bool read_rights(const char *first, char *line, size_t size)
+{
+    FILE *file = fopen(HF_SECURITY_GUIDE, "r");
+    size_t used = 0;
+    char text[256];
+
+    if (file == NULL) {
+        return false;
+    }
+    while (fgets(text, sizeof(text), file) != NULL) {
+        char *word = text + strspn(text, " ");
+        bool begins = strncmp(word, first, strlen(first)) == 0;
+
+        if (used > 0 && (begins || word - text < 8)) {
+            break;
+        }
+        if (used == 0 && !begins) {
+            continue;
+        }
+        word[strcspn(word, "\n")] = '\0';
+        used += (size_t)snprintf(line + used, size - used, "%s%s",
+                                 used > 0 ? " " : "", word);
+        if (used >= size) {
+            used = 0;
+            break;
+        }
+    }
+    (void)fclose(file);
+    return used > 0;
+}
+
+static bool give_rights(const fixture *f, const char *first)
+{
+    char line[1024], answer[128];
+    char *keys;
+
+    if (!read_rights(first, line, sizeof(line))) {
+        print_error("no line '%s' in %s\n", first, HF_SECURITY_GUIDE);
+        return false;
+    }
+    keys = strstr(line, "~app:*"); /* fixture_key() has its own prefix */
+    if (keys != NULL) {
+        memcpy(keys, "~t*   ", 6);
+    }
+    if (!redis_server_command(f->server, line, answer, sizeof(answer)) ||
+        strncmp(answer, "+OK", 3) != 0) {
+        print_error("%s: %s\n", line, answer);
+        return false;
+    }
+    return true;
+}
+
+/* A server where we are the user of docs/guide/security.md. */
+static bool start_with_rights(fixture *f)
+{
+    f->server = redis_server_start(NULL);
+    if (f->server == NULL ||
+        !give_rights(f, "ACL SETUSER holdfast on >PASSWORD")) {
+        return false;
+    }
+    if (f->store == FIXTURE_REDIS_RIGHTS_DUMP &&
+        !give_rights(f, "ACL SETUSER holdfast ~*")) {
+        return false;
+    }
+    (void)snprintf(f->url, sizeof(f->url),
+                   "redis://holdfast:PASSWORD@127.0.0.1:%d",
+                   redis_server_port(f->server));
+    return true;
+}
+
 static bool start_store(fixture *f)
 {
     const char *scheme =
@@ -128,6 +217,13 @@ static bool start_store(fixture *f)
     }
     if (f->store == FIXTURE_REDIS_CLUSTER) {
         return start_cluster(f);
+    }
+    if (f->store == FIXTURE_REDIS_SENTINEL) {
+        return start_sentinel(f);
+    }
+    if (f->store == FIXTURE_REDIS_RIGHTS ||
+        f->store == FIXTURE_REDIS_RIGHTS_DUMP) {
+        return start_with_rights(f);
     }
     if (f->store == FIXTURE_REDIS_TLS && !issue_certificates(f)) {
         return false;
@@ -164,10 +260,12 @@ int fixture_stop(void **state)
 {
     fixture *f = *state;
 
-    if (f->server != NULL) {
+    if (f->sentinel == NULL) {
         redis_server_stop(f->server);
-        f->server = NULL;
     }
+    redis_sentinel_stop(f->sentinel);
+    f->sentinel = NULL;
+    f->server = NULL;
     for (size_t i = 0; i < FIXTURE_QUORUM_SIZE; i++) {
         redis_server_stop(f->quorum[i]);
         f->quorum[i] = NULL;

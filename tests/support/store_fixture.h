@@ -2,7 +2,9 @@
 /*
  * store_fixture.h - one suite, every store. HOLDFAST_TEST_STORE says which:
  * embedded-volatile, embedded-file, redis-unix, redis-tcp, redis-tls, quorum
- * (five servers, two of them dead) or redis-cluster (three masters). CTest runs each program once per store.
+ * (five servers, two of them dead), redis-cluster (three masters) or
+ * redis-sentinel (a master, two replicas, three sentinels). CTest runs each
+ * program once per store.
  *
  * A program has one store: a fresh directory, and a fresh server if the store
  * is one. Each test has its own two clients and its own key names, so that no
@@ -15,6 +17,7 @@
 #include "support/certificates.h"
 #include "support/expect.h"
 #include "support/redis_cluster.h"
+#include "support/redis_sentinel.h"
 #include "support/redis_server.h"
 
 typedef enum fixture_store {
@@ -24,7 +27,10 @@ typedef enum fixture_store {
     FIXTURE_REDIS_TCP,
     FIXTURE_REDIS_TLS,
     FIXTURE_QUORUM,
-    FIXTURE_REDIS_CLUSTER
+    FIXTURE_REDIS_CLUSTER,
+    FIXTURE_REDIS_SENTINEL,
+    FIXTURE_REDIS_RIGHTS,     /* the user of docs/guide/security.md ... */
+    FIXTURE_REDIS_RIGHTS_DUMP /* ... who may also dump and load */
 } fixture_store;
 
 /* Servers of a quorum, and how many of them are dead. */
@@ -39,10 +45,11 @@ typedef enum fixture_store {
 
 typedef struct fixture {
     fixture_store store;
-    redis_server *server; /* NULL: an embedded store */
+    redis_server *server;                      /* NULL: an embedded store */
     redis_server *quorum[FIXTURE_QUORUM_SIZE]; /* NULL: no quorum */
     redis_cluster *cluster;                    /* NULL: no cluster */
-    certificates *issued; /* for TLS; else NULL */
+    redis_sentinel *sentinel; /* NULL: none; `server` is its master */
+    certificates *issued;     /* for TLS; else NULL */
     redis_server_tls tls;
     char tls_paths[3][CERTIFICATES_PATH_SIZE];
     char url[FIXTURE_PATH_SIZE];

@@ -336,9 +336,12 @@ static void checkpoint_follows_a_write_within_a_second(void **state)
 
 static void write_some_and_die(const char *url)
 {
-    hf__store *store = must_open(url, NULL);
+    hf__store *store;
     char text[TEXT_SIZE];
     char line[64];
+
+    if (open_url(url, NULL, &store, NULL) != HF_OK)
+        _exit(1);
 
     for (int i = 0; i < 300; i++) {
         (void)snprintf(line, sizeof(line), "set k%d %d", i % 50, i);
@@ -511,6 +514,32 @@ static void overwriting_stays_within_the_largest_size(void **state)
     remove_place(&at);
 }
 
+/* What the checkpoint holds back is made free before anybody is refused. */
+static void full_store_can_be_emptied(void **state)
+{
+    char text[TEXT_SIZE];
+    hf_status status = HF_OK;
+    char line[64];
+    place at;
+    int count = 0;
+
+    (void)state;
+    make_place(&at, "file", "?durability=flush&max_size=1M");
+    at.store = must_open(at.url, NULL);
+    for (; status == HF_OK; count++) {
+        assert_true(count < 2000);
+        (void)snprintf(line, sizeof(line), "setrange k%d 2000 v", count);
+        status = command(at.store, line, text);
+    }
+    assert_int_equal(status, HF_FULL);
+    for (int i = 0; i < count - 1; i++) {
+        (void)snprintf(line, sizeof(line), "del k%d", i);
+        expect(at.store, line, "i:1");
+    }
+    expect(at.store, "dbsize", "i:0");
+    remove_place(&at);
+}
+
 static void write_is_not_acknowledged_while_the_disk_is_late(void **state)
 {
     place at;
@@ -527,7 +556,9 @@ static void write_is_not_acknowledged_while_the_disk_is_late(void **state)
     /* Nobody can make one. */
     pthread_mutex_lock(&env->flush->mutex);
     expect(at.store, "incr n", "i:2");
+    assert_int_equal(hf__env_lock(env, INT64_MAX, NULL), HF_OK);
     env->sidecar.map->flush.unsynced_ms = hf__clock_boot_ms() - 1000;
+    hf__env_unlock(env);
     hf__request_init(&request);
     request.words = words;
     request.word_count = 2;
@@ -587,6 +618,30 @@ static void damaged_checkpoint_file_is_refused(void **state)
     remove_place(&at);
 }
 
+static void removed_checkpoint_file_is_noticed_by_another(void **state)
+{
+    char path[160];
+    place at;
+    victim who;
+    int status;
+
+    (void)state;
+    make_place(&at, "file", "?durability=flush");
+    who = prepare_victim(at.url);
+    at.store = must_open(at.url, NULL);
+    path_of(&at, "s", "checkpoint", path);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(write(who.start_fd, "", 1), 1);
+    close(who.start_fd);
+    assert_int_equal(waitpid(who.pid, &status, 0), who.pid);
+    assert_false(WIFSIGNALED(status)); /* it could not open the store */
+    assert_int_equal(access(path, F_OK), -1);
+    close_store(at.store);
+    at.store = must_open(at.url, NULL);
+    assert_int_equal(access(path, F_OK), 0);
+    remove_place(&at);
+}
+
 static void forked_child_may_close_what_it_inherited(void **state)
 {
     int status;
@@ -621,9 +676,11 @@ int main(void)
         cmocka_unit_test(failed_sync_stops_writing_until_it_is_taken_back),
         cmocka_unit_test(write_without_a_pin_waits_for_the_disk),
         cmocka_unit_test(overwriting_stays_within_the_largest_size),
+        cmocka_unit_test(full_store_can_be_emptied),
         cmocka_unit_test(write_is_not_acknowledged_while_the_disk_is_late),
         cmocka_unit_test(durabilities_do_not_mix),
         cmocka_unit_test(damaged_checkpoint_file_is_refused),
+        cmocka_unit_test(removed_checkpoint_file_is_noticed_by_another),
         cmocka_unit_test(forked_child_may_close_what_it_inherited),
     };
 

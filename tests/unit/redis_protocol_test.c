@@ -356,11 +356,11 @@ static void login_learns_what_the_server_is(void **state)
         {"*14\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n7.0.15"
          "\r\n$5\r\nproto\r\n:2\r\n$2\r\nid\r\n:3\r\n$4\r\nmode\r\n$10\r\n"
          "standalone\r\n$4\r\nrole\r\n$6\r\nmaster\r\n$7\r\nmodules\r\n*0\r\n",
-         {7, 0, 15, HF__REDIS_STANDALONE, false, false, false, false}},
+         {7, 0, 15, HF__REDIS_STANDALONE, false, false, false, true}},
         {"%5\r\n$6\r\nserver\r\n$6\r\nvalkey\r\n$7\r\nversion\r\n$5\r\n9.0.1"
          "\r\n$5\r\nproto\r\n:3\r\n$4\r\nmode\r\n$7\r\ncluster\r\n"
          "$4\r\nrole\r\n$7\r\nreplica\r\n",
-         {9, 0, 1, HF__REDIS_CLUSTER, true, true, true, false}},
+         {9, 0, 1, HF__REDIS_CLUSTER, true, true, true, true}},
         {"%1\r\n$7\r\nversion\r\n$15\r\n8.999.1.2-rc1.3\r\n",
          {8, 255, 1, HF__REDIS_UNKNOWN, false, false, false, false}},
         {"-NOPERM no\r\n", {0}},

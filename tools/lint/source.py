@@ -11,7 +11,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-IGNORED_DIRECTORIES = re.compile(r"(^|/)(\.git|build|build-[^/]*|__pycache__)/")
+# tests/fuzz/corpus holds bytes, not text.
+IGNORED_DIRECTORIES = re.compile(
+    r"(^|/)(\.git|build|build-[^/]*|__pycache__|tests/fuzz/corpus)/")
 
 
 def root():

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/embedded/backlog.h"
 #include "store/embedded/check.h"
 #include "store/embedded/compact.h"
 #include "store/embedded/describe.h"
@@ -37,6 +38,7 @@ typedef struct embedded {
     int64_t budget_ms;
     hf__env *env;
     hf__ear ear;
+    hf__backlog backlog; /* of a durable store */
 } embedded;
 
 static embedded *self_of(hf__store *store)
@@ -175,9 +177,21 @@ static void submit_some(hf__store *store, hf__request *const *requests,
         requests[i]->on_done(requests[i]);
 }
 
+/* Is it one that would have its caller wait for the disk? The loop thread has
+ * nobody to hand it to. */
+static bool waits_for_disk(embedded *self, hf__request *request)
+{
+    hf__job job;
+
+    return self->env->mode == HF__MODE_DURABLE &&
+           !hf__loop_here(self->backlog.loop) &&
+           prepare(self, request, &job) && !is_read(&job);
+}
+
 static void embedded_submit(hf__store *store, hf__request *const *requests,
                             size_t count)
 {
+    embedded *self = self_of(store);
     size_t some;
 
     for (size_t i = 0; i < count; i += some) {
@@ -186,9 +200,24 @@ static void embedded_submit(hf__store *store, hf__request *const *requests,
             submit_some(store, requests + i, some);
             continue;
         }
+        if (waits_for_disk(self, requests[i]) &&
+            hf__backlog_add(&self->backlog, requests[i]))
+            continue;
         embedded_perform(store, requests[i]);
         requests[i]->on_done(requests[i]);
     }
+}
+
+/* What is not queued any more completes within a commit. */
+static void embedded_cancel(hf__store *store, hf__request *request)
+{
+    embedded *self = self_of(store);
+
+    if (self->env->mode != HF__MODE_DURABLE ||
+        !hf__backlog_remove(&self->backlog, request))
+        return;
+    hf__request_fail(request, HF_UNAVAILABLE, "cancelled before it was begun");
+    request->on_done(request);
 }
 
 /* ----------------------------------------------------------------- events */
@@ -300,6 +329,8 @@ static hf_status embedded_open(const hf__store_config *config,
     status = listen(self, deadline_ms, err);
     if (status != HF_OK)
         goto unref_env;
+    hf__backlog_init(&self->backlog, config->loop, &self->base, submit_some,
+                     HF__GROUP_MAX);
     *store = &self->base;
     return HF_OK;
 
@@ -318,6 +349,7 @@ static void embedded_close(hf__store *store)
     /* In a forked child the environment is the parent's: closing it would
      * erase the parent's reader slots. */
     if (self->generation == hf__fork_generation()) {
+        hf__backlog_close(&self->backlog);
         hf__ear_close(&self->ear);
         if (hf__env_lock(env, hf__clock_boot_ms() + CLOSE_MS, NULL) == HF_OK) {
             hf__inbox_release(&env->sidecar, self->ear.index);
@@ -340,6 +372,7 @@ const hf__store_ops hf__embedded_store_ops = {
     .shard = embedded_shard,
     .describe = embedded_describe,
     .close = embedded_close,
+    .cancel = embedded_cancel,
     .check = hf__embedded_check,
     .compact = hf__embedded_compact,
     .examine = embedded_examine,

@@ -13,6 +13,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "util/clock.h"
+
 /* f_type of statfs(2), from linux/magic.h. */
 #define MAGIC_TMPFS 0x01021994u
 #define MAGIC_EXT4 0xef53u
@@ -114,10 +116,8 @@ static uint64_t used_size(hf__env *env)
     return pages * env->page_size;
 }
 
-static void tell_room(hf__env *env, const hf__examination *to)
+static void tell_room(hf__env *env, uint64_t limit, const hf__examination *to)
 {
-    uint64_t limit =
-        __atomic_load_n(&env->sidecar.map->max_size, __ATOMIC_RELAXED);
     uint64_t used = used_size(env);
     struct statvfs info;
 
@@ -140,6 +140,27 @@ static void tell_room(hf__env *env, const hf__examination *to)
     else
         hf__remark(to, HF_LEVEL_OK, "free space", "", "%" PRIu64 " bytes",
                    (uint64_t)info.f_bavail * info.f_frsize);
+}
+
+/* What may be filled, bytes; under the writer lock, which is looked at by the
+ * way. 0: it cannot be had. */
+static uint64_t usable_size(hf__env *env, const hf__examination *to)
+{
+    int64_t until_ms = hf__clock_after(hf__clock_boot_ms(), to->request_ms);
+    hf_error err = HF_ERROR_INIT;
+    uint64_t pages;
+
+    if (hf__env_lock(env, until_ms, &err) != HF_OK) {
+        hf__remark_error(to, HF_UNAVAILABLE, "writer lock",
+                         "find the process that has it: stopped, in a "
+                         "debugger, or waiting for its disk",
+                         "nothing can be written: %s", err.message);
+        return 0;
+    }
+    pages = hf__env_limit_pages(env) - hf__env_reserve_pages(env);
+    hf__env_unlock(env);
+    hf__remark(to, HF_LEVEL_OK, "writer lock", "", "free within the time");
+    return pages * env->page_size;
 }
 
 /* --------------------------------------------------------------- who has it */
@@ -241,12 +262,15 @@ void hf__embedded_examine(hf__store *store, hf__env *env,
                           const hf__examination *examination)
 {
     hf__examination to = *examination;
+    uint64_t limit;
 
     to.node = env->path;
     tell_pace(store, &to);
+    limit = usable_size(env, &to);
     tell_file_system(env, &to);
     tell_durability(env, &to);
-    tell_room(env, &to);
+    if (limit > 0)
+        tell_room(env, limit, &to);
     tell_files(env, &to);
     tell_permissions(env, &to);
     tell_users(env, &to);

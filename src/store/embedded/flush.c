@@ -366,17 +366,21 @@ void hf__flush_wrote(hf__tx *tx)
     }
 }
 
+/* Is there anything that our pin holds back? */
+static bool holds_back_locked(const hf__env *env)
+{
+    const hf__pin *pin = &env->flush->pins[env->flush->current];
+
+    return pin->set && pin->snapshot < hf__flush_last_txn(env);
+}
+
 bool hf__flush_make_room(hf__env *env, int64_t deadline_ms)
 {
-    uint64_t seen;
-
-    if (env->flush == NULL || hf__env_lock(env, deadline_ms, NULL) != HF_OK)
+    if (env->flush == NULL || hf__flush_lock(env, deadline_ms, NULL) != HF_OK)
         return false;
-    seen = map_of(env)->checkpoint;
-    if (hf__flush_last_txn(env) == seen && pin_of(env->flush)->set &&
-        pin_of(env->flush)->snapshot == seen)
-        seen = UINT64_MAX; /* nothing is held back */
+    /* Another thread may have been here first. */
+    if (!holds_back_locked(env))
+        return true;
     hf__env_unlock(env);
-    return seen != UINT64_MAX &&
-           hf__flush_checkpoint(env, seen, false, deadline_ms, NULL) == HF_OK;
+    return hf__flush_checkpoint(env, 0, true, deadline_ms, NULL) == HF_OK;
 }

@@ -31,7 +31,8 @@ void hf__flush_wrote(struct hf__tx *tx);
 
 /*
  * There is no room: have what was freed since the last checkpoint made free
- * for use. The writer lock is not held. true: trying again may help.
+ * for use. The writer lock is not held. true: it is held now, before others
+ * can take the room, and trying again may help.
  */
 bool hf__flush_make_room(hf__env *env, int64_t deadline_ms);
 

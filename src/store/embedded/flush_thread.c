@@ -128,6 +128,11 @@ static hf_status open_file(hf__env *env, int dir_fd, hf_error *err)
 
     if (status != HF_NOT_FOUND)
         return status == HF_OK ? HF_OK : hf__checkpoint_open(dir_fd, file, err);
+    /* Others would go on writing to the one that has no name any more. */
+    if (hf__sidecar_in_use(&env->sidecar))
+        return hf__fail(err, HF_CORRUPT,
+                        "the checkpoint file was removed while the store is in "
+                        "use");
     status = sync_data(env, &head, err);
     if (status == HF_OK)
         status = hf__checkpoint_create(dir_fd, &head, err);
@@ -137,16 +142,18 @@ static hf_status open_file(hf__env *env, int dir_fd, hf_error *err)
 }
 
 /* The first to open it learns from the file what the sidecar must say, and
- * makes sure that there is a checkpoint of this boot. */
+ * makes sure that there is a checkpoint of this boot; unless the disk failed,
+ * when no sync can be believed. */
 static hf_status begin_alone(hf__env *env, hf_error *err)
 {
     hf__flush_map *map = &env->sidecar.map->flush;
+    uint32_t failed = map->failed;
     hf__checkpoint head;
     bool same_boot = false;
     hf_status status =
         hf__checkpoint_newest(env->flush->file.fd, &head, &same_boot, err);
 
-    if (status == HF_OK &&
+    if (status == HF_OK && failed != HF__FLUSH_FAILED &&
         (!same_boot || head.txn != hf__flush_last_txn(env))) {
         status = sync_data(env, &head, err);
         if (status == HF_OK)
@@ -156,6 +163,7 @@ static hf_status begin_alone(hf__env *env, hf_error *err)
         return status;
     memset(map, 0, sizeof(*map));
     map->checkpoint = head.txn;
+    map->failed = failed;
     return HF_OK;
 }
 

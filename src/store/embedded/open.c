@@ -378,12 +378,17 @@ static hf__env *new_env(const hf__place *place)
 /* Nobody else has it open: what those who had it left may be made anew. */
 static hf_status use_alone(hf__env *env, int dir_fd, hf_error *err)
 {
+    hf_status status;
+
     if (hf__identity_check_unused(dir_fd, NULL) != HF_OK)
         return HF_OK;
     hf__sidecar_reset(env->sidecar.map);
     if (env->sidecar.map->flush.failed != HF__FLUSH_FAILED)
         return HF_OK;
-    return hf__checkpoint_recover(dir_fd, true, err);
+    status = hf__checkpoint_recover(dir_fd, true, err);
+    if (status == HF_OK)
+        env->sidecar.map->flush.failed = 0;
+    return status;
 }
 
 static hf_status fill_env(hf__env *env, const hf__place *place, int dir_fd,

@@ -91,24 +91,20 @@ void hf__write_end(hf__env *env)
         hf__wake_fire(env, events, count);
 }
 
-/* false: it was undone because there is no room. */
-static bool write_once(hf__env *env, const hf__job *job)
+void hf__write_run(hf__env *env, const hf__job *job)
 {
+    int64_t deadline_ms = job->request->deadline_ms;
     hf_error error = HF_ERROR_INIT;
     hf_status status;
 
-    if (hf__flush_lock(env, job->request->deadline_ms, &error) != HF_OK) {
+    if (hf__flush_lock(env, deadline_ms, &error) != HF_OK) {
         hf__request_fail(job->request, error.status, "%s", error.message);
-        return true;
+        return;
     }
     status = write_locked(env, job);
     hf__write_end(env);
-    return status != HF_FULL;
-}
-
-void hf__write_run(hf__env *env, const hf__job *job)
-{
-    if (!write_once(env, job) &&
-        hf__flush_make_room(env, job->request->deadline_ms))
-        (void)write_once(env, job);
+    if (status != HF_FULL || !hf__flush_make_room(env, deadline_ms))
+        return;
+    (void)write_locked(env, job);
+    hf__write_end(env);
 }

@@ -150,7 +150,9 @@ typedef struct inquiry {
     hf__quorum *quorum;
     size_t node;
     uint32_t generation;
-    struct probe *probe; /* who waits for it; NULL: nobody */
+    struct probe *probe;      /* who waits for it; NULL: nobody */
+    void (*told)(void *user); /* NULL: nobody */
+    void *user;
 } inquiry;
 
 typedef struct probe {
@@ -158,8 +160,8 @@ typedef struct probe {
     inquiry *inquiries[HF__QUORUM_NODES_MAX]; /* NULL: ended */
     size_t open;
     size_t answered;
-    size_t old;                              /* up longer than restart_ms */
-    int64_t uptime_ms[HF__QUORUM_NODES_MAX]; /* -1: did not answer */
+    size_t old;     /* up longer than restart_ms */
+    size_t twin;    /* number of a server that is also another one; 0: none */
     hf_error first; /* failure that is no want of a server */
 } probe;
 
@@ -185,25 +187,58 @@ static bool find_line(hf_bytes info, const char *name, char *value, size_t size)
     return true;
 }
 
+/* Two votes of one process are no majority of independent ones. */
+static bool is_twin_locked(const hf__quorum *quorum, size_t node,
+                           const char *run_id)
+{
+    for (size_t i = 0; i < quorum->count; i++) {
+        if (i != node && strcmp(quorum->nodes[i].run_id, run_id) == 0)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * A process that was not met before, and is younger than a lock may be old,
+ * may be one that was started again without its memory. Only where all were
+ * young when the quorum was opened is it taken for one that is new like them,
+ * if it had been started by then.
+ */
+static void meet_locked(hf__quorum *quorum, hf__quorum_node *node, bool first,
+                        int64_t uptime_ms)
+{
+    int64_t now_ms = hf__clock_boot_ms();
+    bool is_new =
+        first && quorum->is_new && now_ms - uptime_ms <= quorum->opened_ms;
+
+    node->votes_at_ms = 0;
+    if (!is_new && uptime_ms < quorum->restart_ms)
+        node->votes_at_ms = now_ms + quorum->restart_ms - uptime_ms;
+}
+
 /* What INFO says of a node. The quorum's mutex is held. */
 static void learn_locked(inquiry *self, const char *run_id, int64_t uptime_ms)
 {
     hf__quorum *quorum = self->quorum;
     hf__quorum_node *node = &quorum->nodes[self->node];
-    bool known = node->run_id[0] != '\0';
-    bool other = strcmp(node->run_id, run_id) != 0;
+    bool first = node->run_id[0] == '\0';
+    probe *asked = self->probe;
 
-    if (known && other)
-        node->votes_at_ms = hf__clock_boot_ms() + quorum->restart_ms -
-                            hf__at_most(uptime_ms, quorum->restart_ms);
-    if (other)
-        memcpy(node->run_id, run_id, sizeof(node->run_id));
-    node->generation = self->generation;
-    if (self->probe == NULL)
+    if (is_twin_locked(quorum, self->node, run_id)) {
+        if (asked != NULL)
+            asked->twin = self->node + 1;
         return;
-    self->probe->answered++;
-    self->probe->old += uptime_ms >= quorum->restart_ms;
-    self->probe->uptime_ms[self->node] = uptime_ms;
+    }
+    if (strcmp(node->run_id, run_id) != 0) {
+        meet_locked(quorum, node, first, uptime_ms);
+        memcpy(node->run_id, run_id, sizeof(node->run_id));
+    }
+    node->generation = self->generation;
+    if (asked == NULL)
+        return;
+    node->probed = true;
+    asked->answered++;
+    asked->old += uptime_ms >= quorum->restart_ms;
 }
 
 static void read_info_locked(inquiry *self)
@@ -216,7 +251,8 @@ static void read_info_locked(inquiry *self)
     if (request->status == HF_OK && request->reply.kind == HF_REPLY_STRING) {
         info = hf_view(request->reply.bytes.data, request->reply.bytes.size);
         if (find_line(info, "run_id:", run_id, sizeof(run_id)) &&
-            find_line(info, "uptime_in_seconds:", uptime, sizeof(uptime))) {
+            find_line(info, "uptime_in_seconds:", uptime, sizeof(uptime)) &&
+            run_id[0] != '\0') {
             learn_locked(self, run_id, strtoll(uptime, NULL, 10) * 1000);
             return;
         }
@@ -228,6 +264,7 @@ static void read_info_locked(inquiry *self)
         self->probe->first = request->error;
 }
 
+/* The round is counted until the end: who is told may use the quorum. */
 static void inquiry_done(hf__request *request)
 {
     inquiry *self = request->user;
@@ -241,14 +278,17 @@ static void inquiry_done(hf__request *request)
         self->probe->open--;
         pthread_cond_signal(&self->probe->changed);
     }
-    if (--quorum->rounds == 0)
-        pthread_cond_broadcast(&quorum->rounds_ended);
     pthread_mutex_unlock(&quorum->mutex);
+    if (self->told != NULL)
+        self->told(self->user);
     hf__request_done(request);
     hf__free(self);
+    pthread_mutex_lock(&quorum->mutex);
+    hf__quorum_round_ended_locked(quorum);
+    pthread_mutex_unlock(&quorum->mutex);
 }
 
-/* Submit INFO; `asking` was set, and the round counted. */
+/* Submit INFO; the round is counted. */
 static void inquire(hf__quorum *quorum, size_t node, int64_t deadline_ms,
                     inquiry *self)
 {
@@ -262,6 +302,7 @@ static void inquire(hf__quorum *quorum, size_t node, int64_t deadline_ms,
     self->generation = generation_of(store);
     hf__request_command(request, self->words, 2, true);
     request->lane = HF__LANE_LEASE; /* before what comes behind it */
+    request->began_ms = hf__clock_boot_ms();
     request->deadline_ms = deadline_ms;
     request->on_done = inquiry_done;
     request->user = self;
@@ -270,18 +311,20 @@ static void inquire(hf__quorum *quorum, size_t node, int64_t deadline_ms,
 
 #define INQUIRY_MS 2000
 
+static bool is_known_locked(const hf__quorum_node *node)
+{
+    return node->run_id[0] != '\0' &&
+           node->generation == generation_of(node->store);
+}
+
 void hf__node_check(hf__quorum *quorum, size_t index)
 {
     hf__quorum_node *node = &quorum->nodes[index];
-    inquiry *self;
+    inquiry *self = NULL;
 
     pthread_mutex_lock(&quorum->mutex);
-    if (node->asking || (node->run_id[0] != '\0' &&
-                         node->generation == generation_of(node->store))) {
-        pthread_mutex_unlock(&quorum->mutex);
-        return;
-    }
-    self = hf__calloc(1, sizeof(*self));
+    if (!node->asking && !is_known_locked(node))
+        self = hf__calloc(1, sizeof(*self));
     if (self != NULL) {
         node->asking = true;
         quorum->rounds++;
@@ -291,17 +334,61 @@ void hf__node_check(hf__quorum *quorum, size_t index)
         inquire(quorum, index, hf__clock_boot_ms() + INQUIRY_MS, self);
 }
 
-bool hf__node_may_vote(hf__quorum *quorum, size_t index)
+void hf__node_ask(hf__quorum *quorum, size_t node, int64_t deadline_ms,
+                  void (*told)(void *user), void *user)
+{
+    inquiry *self = hf__calloc(1, sizeof(*self));
+
+    if (self == NULL || !hf__quorum_enter(quorum)) {
+        hf__free(self);
+        told(user);
+        return;
+    }
+    self->told = told;
+    self->user = user;
+    hf__quorum_round_begins(quorum);
+    inquire(quorum, node, deadline_ms, self);
+    hf__quorum_leave(quorum);
+}
+
+hf__standing hf__node_standing(hf__quorum *quorum, size_t index)
 {
     const hf__quorum_node *node = &quorum->nodes[index];
-    bool may;
+    hf__standing standing = HF__NODE_VOTES;
 
     pthread_mutex_lock(&quorum->mutex);
-    may = node->run_id[0] != '\0' &&
-          node->generation == generation_of(node->store) &&
-          hf__clock_boot_ms() >= node->votes_at_ms;
+    if (!is_known_locked(node))
+        standing = HF__NODE_UNKNOWN;
+    else if (hf__clock_boot_ms() < node->votes_at_ms)
+        standing = HF__NODE_SUSPECT;
     pthread_mutex_unlock(&quorum->mutex);
-    return may;
+    return standing;
+}
+
+void hf__node_answered(hf__quorum *quorum, size_t node, bool answered)
+{
+    pthread_mutex_lock(&quorum->mutex);
+    quorum->nodes[node].away = !answered;
+    pthread_mutex_unlock(&quorum->mutex);
+}
+
+void hf__nodes_away(hf__quorum *quorum, bool away[HF__QUORUM_NODES_MAX])
+{
+    size_t here = 0;
+
+    pthread_mutex_lock(&quorum->mutex);
+    for (size_t i = 0; i < quorum->count; i++) {
+        away[i] = quorum->nodes[i].away;
+        here += !away[i];
+    }
+    pthread_mutex_unlock(&quorum->mutex);
+    for (size_t i = 0; i < quorum->count && here < quorum->majority; i++)
+        away[i] = false;
+}
+
+bool hf__node_may_vote(hf__quorum *quorum, size_t node)
+{
+    return hf__node_standing(quorum, node) == HF__NODE_VOTES;
 }
 
 /* -------------------------------------------------------------------- probe */
@@ -311,6 +398,11 @@ static hf_status judge_probe(const hf__quorum *quorum, const probe *asked,
 {
     if (asked->first.status != HF_OK)
         return hf__fail_copy(err, &asked->first);
+    if (asked->twin > 0)
+        return hf__fail(err, HF_INVALID,
+                        "redlock: server %zu is the same process as another "
+                        "one of the list",
+                        asked->twin);
     if (asked->answered < quorum->majority)
         return hf__fail(err, HF_UNAVAILABLE,
                         "redlock: %zu of %zu servers answered; %zu are needed",
@@ -318,43 +410,33 @@ static hf_status judge_probe(const hf__quorum *quorum, const probe *asked,
     return HF_OK;
 }
 
-/* A node that is younger than most was started again lately. The mutex is
+/* If all are young, they are new and have forgotten nothing. The mutex is
  * held. */
-static void suspect_young_locked(hf__quorum *quorum, const probe *asked)
+static void trust_new_locked(hf__quorum *quorum, const probe *asked)
 {
+    quorum->is_new = asked->old == 0;
     for (size_t i = 0; i < quorum->count; i++) {
-        int64_t uptime_ms = asked->uptime_ms[i];
-
-        if (asked->old >= quorum->majority && uptime_ms >= 0 &&
-            uptime_ms < quorum->restart_ms)
-            quorum->nodes[i].votes_at_ms =
-                hf__clock_boot_ms() + quorum->restart_ms - uptime_ms;
+        quorum->nodes[i].away = !quorum->nodes[i].probed;
+        if (quorum->is_new && quorum->nodes[i].probed)
+            quorum->nodes[i].votes_at_ms = 0;
     }
 }
 
-/* Enough to know the outcome, and a moment for the others to join. */
+/* Enough to know the outcome. */
 static bool is_settled(const hf__quorum *quorum, const probe *asked)
 {
-    return asked->open == 0 || asked->first.status != HF_OK ||
-           asked->answered >= quorum->majority;
+    return asked->open == 0 || asked->twin > 0 ||
+           asked->first.status != HF_OK || asked->answered >= quorum->majority;
 }
 
+/* A moment for the others to join. */
 #define JOIN_MS 50
 
-hf_status hf__nodes_probe(hf__quorum *quorum, int64_t connect_ms, hf_error *err)
+static void ask_all(hf__quorum *quorum, probe *asked, int64_t until_ms)
 {
-    int64_t until_ms = hf__clock_after(hf__clock_boot_ms(), connect_ms);
-    probe *asked = hf__calloc(1, sizeof(*asked));
-    hf_status status;
-
-    if (asked == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "a quorum");
-    hf__cond_init(&asked->changed);
-    asked->first = (hf_error)HF_ERROR_INIT;
     for (size_t i = 0; i < quorum->count; i++) {
         inquiry *self = hf__calloc(1, sizeof(*self));
 
-        asked->uptime_ms[i] = -1;
         if (self == NULL)
             continue;
         self->probe = asked;
@@ -366,6 +448,19 @@ hf_status hf__nodes_probe(hf__quorum *quorum, int64_t connect_ms, hf_error *err)
         pthread_mutex_unlock(&quorum->mutex);
         inquire(quorum, i, until_ms, self);
     }
+}
+
+hf_status hf__nodes_probe(hf__quorum *quorum, int64_t connect_ms, hf_error *err)
+{
+    int64_t until_ms = hf__clock_after(hf__clock_boot_ms(), connect_ms);
+    probe *asked = hf__calloc(1, sizeof(*asked));
+    hf_status status;
+
+    if (asked == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a quorum");
+    hf__cond_init(&asked->changed);
+    asked->first = (hf_error)HF_ERROR_INIT;
+    ask_all(quorum, asked, until_ms);
     pthread_mutex_lock(&quorum->mutex);
     while (!is_settled(quorum, asked))
         hf__cond_wait_until(&asked->changed, &quorum->mutex, INT64_MAX);
@@ -373,7 +468,7 @@ hf_status hf__nodes_probe(hf__quorum *quorum, int64_t connect_ms, hf_error *err)
     while (asked->open > 0 && hf__clock_boot_ms() < until_ms)
         hf__cond_wait_until(&asked->changed, &quorum->mutex, until_ms);
     status = judge_probe(quorum, asked, err);
-    suspect_young_locked(quorum, asked);
+    trust_new_locked(quorum, asked);
     for (size_t i = 0; i < quorum->count; i++) {
         if (asked->inquiries[i] != NULL)
             asked->inquiries[i]->probe = NULL;

@@ -4,7 +4,7 @@
  *
  * A server that was started again without its data has forgotten the locks it
  * voted for. Its run id tells: after each new connection it is asked for, and
- * when it has changed the node's votes do not count until as long has passed
+ * when it has changed, the node's votes do not count until as long has passed
  * since its start as a lock is assumed to live. (The Redis documentation
  * leaves this delay to the operator.)
  */
@@ -22,10 +22,30 @@ hf_status hf__nodes_probe(hf__quorum *quorum, int64_t connect_ms,
                           hf_error *err);
 void hf__nodes_close(hf__quorum *quorum);
 
-/* Ask a node who it is, if it may be another one than before. To be called
- * before a request is submitted to it. */
-void hf__node_check(hf__quorum *quorum, size_t node);
+typedef enum hf__standing {
+    HF__NODE_VOTES,
+    HF__NODE_SUSPECT, /* its answers do not count now */
+    HF__NODE_UNKNOWN  /* it may be another one than before: ask */
+} hf__standing;
+
 /* Does an answer that has just come count? */
+hf__standing hf__node_standing(hf__quorum *quorum, size_t node);
 bool hf__node_may_vote(hf__quorum *quorum, size_t node);
+
+/*
+ * Note whether a node has answered. One that did not is still sent everything,
+ * but not waited for, as long as there is a majority of others: `away` says so
+ * of each node.
+ */
+void hf__node_answered(hf__quorum *quorum, size_t node, bool answered);
+void hf__nodes_away(hf__quorum *quorum, bool away[HF__QUORUM_NODES_MAX]);
+
+/* Ask a node who it is, if it may be another one than before. To be called
+ * within hf__quorum_enter(), before a request is submitted to it. */
+void hf__node_check(hf__quorum *quorum, size_t node);
+/* Ask it, until an instant; told() runs once its standing is known, or will not
+ * be, on any thread, perhaps before this returns. */
+void hf__node_ask(hf__quorum *quorum, size_t node, int64_t deadline_ms,
+                  void (*told)(void *user), void *user);
 
 #endif

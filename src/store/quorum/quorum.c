@@ -4,11 +4,11 @@
 
 #include <stdio.h>
 
+#include "store/examination.h"
 #include "store/quorum/nodes.h"
 #include "store/quorum/round.h"
 #include "store/quorum/tally.h"
 #include "store/quorum/watches.h"
-#include "store/examination.h"
 #include "util/clock.h"
 #include "util/cond.h"
 #include "util/error.h"
@@ -27,12 +27,47 @@ static bool is_forked(const hf__quorum *self)
     return self->fork_generation != hf__fork_generation();
 }
 
+/* -------------------------------------------------------- who uses the nodes
+ */
+
+bool hf__quorum_enter(hf__quorum *quorum)
+{
+    bool open;
+
+    pthread_mutex_lock(&quorum->mutex);
+    open = !quorum->closing;
+    quorum->submitting += open;
+    pthread_mutex_unlock(&quorum->mutex);
+    return open;
+}
+
+void hf__quorum_leave(hf__quorum *quorum)
+{
+    pthread_mutex_lock(&quorum->mutex);
+    if (--quorum->submitting == 0 && quorum->closing)
+        pthread_cond_broadcast(&quorum->changed);
+    pthread_mutex_unlock(&quorum->mutex);
+}
+
+void hf__quorum_round_begins(hf__quorum *quorum)
+{
+    pthread_mutex_lock(&quorum->mutex);
+    quorum->rounds++;
+    pthread_mutex_unlock(&quorum->mutex);
+}
+
+void hf__quorum_round_ended_locked(hf__quorum *quorum)
+{
+    if (--quorum->rounds == 0 && quorum->closing)
+        pthread_cond_broadcast(&quorum->changed);
+}
+
 /* ----------------------------------------------------------- open and close */
 
 static void free_self(hf__quorum *self)
 {
     if (!is_forked(self)) {
-        pthread_cond_destroy(&self->rounds_ended);
+        pthread_cond_destroy(&self->changed);
         pthread_mutex_destroy(&self->mutex);
     }
     hf__free(self);
@@ -42,14 +77,24 @@ static void quorum_close(hf__store *store)
 {
     hf__quorum *self = self_of(store);
 
-    hf__nodes_close(self);
-    if (!is_forked(self)) {
-        /* Nobody is left who could complete later than this. */
-        pthread_mutex_lock(&self->mutex);
-        while (self->rounds > 0)
-            hf__cond_wait_until(&self->rounds_ended, &self->mutex, INT64_MAX);
-        pthread_mutex_unlock(&self->mutex);
+    if (is_forked(self)) {
+        hf__nodes_close(self);
+        free_self(self);
+        return;
     }
+    /* A node that is closed completes what it had, and a round that comes to
+     * its end by that must not turn to the nodes closed before. */
+    pthread_mutex_lock(&self->mutex);
+    self->closing = true;
+    while (self->submitting > 0)
+        hf__cond_wait_until(&self->changed, &self->mutex, INT64_MAX);
+    pthread_mutex_unlock(&self->mutex);
+    hf__nodes_close(self);
+    /* Nobody is left who could complete later than this. */
+    pthread_mutex_lock(&self->mutex);
+    while (self->rounds > 0)
+        hf__cond_wait_until(&self->changed, &self->mutex, INT64_MAX);
+    pthread_mutex_unlock(&self->mutex);
     free_self(self);
 }
 
@@ -62,12 +107,13 @@ static hf_status quorum_open(const hf__store_config *config, hf__store **store,
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a quorum");
     self->base.ops = &hf__quorum_store_ops;
-    self->base.capabilities = HF__CAP_EVENTS;
+    self->base.capabilities = HF__CAP_EVENTS | HF__CAP_UNDOES;
     self->loop = config->loop;
     self->fork_generation = hf__fork_generation();
     self->restart_ms = HF__QUORUM_RESTART_MS;
     pthread_mutex_init(&self->mutex, NULL);
-    hf__cond_init(&self->rounds_ended);
+    hf__cond_init(&self->changed);
+    self->opened_ms = hf__clock_boot_ms();
     status = hf__nodes_open(self, config, config->url->path, err);
     if (status == HF_OK)
         status = hf__nodes_probe(self, config->connect_ms, err);
@@ -192,6 +238,27 @@ static void quorum_describe(hf__store *store, hf__describe_fn line, void *user)
     }
 }
 
+static void on_told(void *user)
+{
+    uint32_t *told = user;
+
+    __atomic_store_n(told, 1, __ATOMIC_RELEASE);
+    hf__futex_wake_all(told, false); /* only the address counts from here */
+}
+
+/* Does it vote, asked now if that is not known? */
+static bool may_vote_now(hf__quorum *self, size_t node,
+                         const hf__examination *to)
+{
+    int64_t until_ms = hf__clock_after(hf__clock_boot_ms(), to->request_ms);
+    uint32_t told = 0;
+
+    hf__node_ask(self, node, until_ms, on_told, &told);
+    while (__atomic_load_n(&told, __ATOMIC_ACQUIRE) == 0)
+        hf__futex_wait(&told, 0, INT64_MAX, false);
+    return hf__node_may_vote(self, node);
+}
+
 static void quorum_examine(hf__store *store, const hf__examination *to)
 {
     hf__quorum *self = self_of(store);
@@ -201,8 +268,7 @@ static void quorum_examine(hf__store *store, const hf__examination *to)
         hf__store *node = self->nodes[i].store;
 
         node->ops->examine(node, to);
-        hf__node_check(self, i);
-        voters += hf__node_may_vote(self, i) ? 1 : 0;
+        voters += may_vote_now(self, i, to) ? 1 : 0;
     }
     if (voters < self->majority)
         hf__remark_error(to, HF_UNAVAILABLE, "quorum",
@@ -211,8 +277,7 @@ static void quorum_examine(hf__store *store, const hf__examination *to)
                          "%zu of %zu servers may vote; %zu are needed", voters,
                          self->count, self->majority);
     else
-        hf__remark(to,
-                   voters == self->count ? HF_LEVEL_OK : HF_LEVEL_WARNING,
+        hf__remark(to, voters == self->count ? HF_LEVEL_OK : HF_LEVEL_WARNING,
                    "quorum",
                    voters == self->count ? "" : "bring the others back",
                    "%zu of %zu servers may vote; %zu are needed", voters,

@@ -28,6 +28,8 @@ typedef struct hf__quorum_node {
     char run_id[48];     /* "": not known yet */
     uint32_t generation; /* for which run_id was read */
     bool asking;         /* INFO is under way */
+    bool probed;         /* it answered while the quorum was opened */
+    bool away;           /* it did not answer the last request in time */
     int64_t votes_at_ms; /* no vote counts before; local clock */
 } hf__quorum_node;
 
@@ -39,11 +41,25 @@ typedef struct hf__quorum {
     size_t count;
     size_t majority;
     hf__quorum_node nodes[HF__QUORUM_NODES_MAX];
-    pthread_mutex_t mutex; /* guards nodes, watches, rounds */
+    pthread_mutex_t mutex; /* guards nodes and all below */
     struct hf__quorum_watch *watches;
-    size_t rounds; /* under way; close waits for them */
-    pthread_cond_t rounds_ended;
+    int64_t opened_ms;
+    bool is_new;            /* all nodes were young when it was opened */
+    bool closing;           /* nothing is given to the nodes any more */
+    size_t submitting;      /* threads that give something to the nodes */
+    size_t undos;           /* releases that nobody waits for */
+    size_t rounds;          /* under way; close waits for them */
+    pthread_cond_t changed; /* rounds or submitting is 0 */
 } hf__quorum;
+
+/* To be called around whatever is given to the nodes; false: the quorum is
+ * being closed, and they may be gone. */
+bool hf__quorum_enter(hf__quorum *quorum);
+void hf__quorum_leave(hf__quorum *quorum);
+
+/* A round, or another user of the quorum's memory, begins and ends. */
+void hf__quorum_round_begins(hf__quorum *quorum);
+void hf__quorum_round_ended_locked(hf__quorum *quorum);
 
 extern const hf__store_ops hf__quorum_store_ops;
 

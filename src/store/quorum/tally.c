@@ -27,13 +27,17 @@ static bool settle_integer(counting *c, int64_t value)
     return true;
 }
 
-/* Not decided: wait while somebody is still to answer, else fail. */
+/* Not decided: wait while somebody is still to answer, else fail. What some
+ * have done is not undone by that. */
 static bool settle_open(counting *c)
 {
+    bool reads = c->request->script->index == HF__SCRIPT_LOCK_INSPECT;
+
     if (c->open > 0)
         return true;
     c->tally->kind = HF__TALLY_FAILED;
-    c->tally->status = c->maybe > 0 ? HF_INDETERMINATE : HF_UNAVAILABLE;
+    c->tally->status =
+        c->counted + c->maybe > 0 && !reads ? HF_INDETERMINATE : HF_UNAVAILABLE;
     return true;
 }
 
@@ -151,9 +155,12 @@ static bool acquire(counting *c)
     if (granted + c->open >= c->majority)
         return true;
     /* Impossible now. Refused by so many that no majority is left, or split
-     * between several that ask: "held"; else too many nodes are away. */
+     * between several that ask: "held"; else too many nodes are away. That an
+     * answer takes a moment longer makes no difference between the two. */
     if (refused + granted >= c->majority && refused > 0)
         return settle_refusal(c);
+    if (refused + granted + c->open >= c->majority && refused > 0)
+        return true;
     c->tally->kind = HF__TALLY_FAILED;
     c->tally->status = HF_UNAVAILABLE;
     return true;
@@ -192,8 +199,10 @@ static int why_not(const hf_reply *reply, size_t number)
     return 1;
 }
 
-/* What became of lock `number`: 1 renewed, 0 gone, -1 taken, 2 not known yet.
- */
+/* In the reply: some nodes have renewed it, but too few are left to know. */
+enum { UNDECIDED = 1 };
+
+/* What became of lock `number`: 1 renewed, 0 gone, -1 taken, 2 not known. */
 static int renewed(const counting *c, size_t number)
 {
     size_t yes = 0;
@@ -223,10 +232,12 @@ static bool renew(counting *c)
     size_t failed = 0;
     size_t at = 0;
 
+    /* One lock that cannot be decided must not cost the others of its batch
+     * their lives. */
     for (size_t i = 1; i <= locks; i++) {
         int what = renewed(c, i);
 
-        if (what == 2)
+        if (what == 2 && (c->open > 0 || c->counted < c->majority))
             return settle_open(c);
         failed += what != 1;
     }
@@ -239,7 +250,8 @@ static bool renew(counting *c)
         if (what == 1)
             continue;
         hf__reply_set_integer(&c->tally->reply.array.items[at++], (int64_t)i);
-        hf__reply_set_integer(&c->tally->reply.array.items[at++], what);
+        hf__reply_set_integer(&c->tally->reply.array.items[at++],
+                              what == 2 ? UNDECIDED : what);
     }
     return true;
 }
@@ -408,7 +420,7 @@ bool hf__tally_votes(const hf__request *request, const hf__vote *votes,
 
     memset(tally, 0, sizeof(*tally));
     for (size_t i = 0; i < count; i++) {
-        c.open += !votes[i].done;
+        c.open += !votes[i].done && !votes[i].away;
         c.counted += votes[i].counts;
         c.maybe += votes[i].done && votes[i].status == HF_INDETERMINATE;
     }

@@ -12,6 +12,7 @@
 /* What one node has come to. */
 typedef struct hf__vote {
     bool done;        /* completed; else still to come */
+    bool away;        /* ... but nobody waits for it: see nodes.h */
     bool counts;      /* answered, by a node that may vote */
     hf_status status; /* of the request */
     const hf_reply *reply;
@@ -35,6 +36,9 @@ typedef struct hf__tally {
 /*
  * Judge the answers that there are. `majority` of `count` decide; `words` are
  * the request's. false: no memory in `arena`.
+ *
+ * The reply is what the script gives on one server; that of lock_renew has for
+ * `why` also 1: not known.
  */
 bool hf__tally_votes(const hf__request *request, const hf__vote *votes,
                      size_t count, size_t majority, hf__arena *arena,

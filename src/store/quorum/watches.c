@@ -11,8 +11,9 @@
 /* Between two looks, if the nodes cannot be watched. */
 #define POLL_MS 50
 
-/* How long all nodes together may take to be listened to. */
-#define LISTEN_MS 1000
+/* How long all nodes together may take to be listened to: this stands before
+ * each try, and a node that hangs must not cost the others more. */
+#define LISTEN_MS 100
 
 typedef struct hf__quorum_watch hf__quorum_watch;
 
@@ -35,8 +36,6 @@ static hf__quorum *self_of(hf__store *store)
     return (hf__quorum *)(void *)store;
 }
 
-/* A node that is not reached must not hold the others up: it is only waited
- * for until it has been asked once. */
 uint32_t hf__quorum_event_seq(hf__store *store, hf_bytes topic,
                               int64_t deadline_ms)
 {

@@ -13,12 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/redis/cluster_inbox.h"
+#include "store/redis/cluster_ears.h"
 #include "store/redis/cluster_map.h"
 #include "store/redis/cluster_refresh.h"
 #include "store/redis/cluster_survey.h"
 #include "store/redis/examine.h"
-#include "store/redis/listen.h"
 #include "store/redis/slots.h"
 #include "store/redis/tls.h"
 #include "util/clock.h"
@@ -42,7 +41,7 @@ typedef struct cluster_store {
     hf__redis_account account;
     hf__cluster_map map;
     hf__cluster_refresh refresh;
-    hf__cluster_inbox inbox;
+    hf__cluster_ears ears;
 } cluster_store;
 
 static cluster_store *of(hf__store *store)
@@ -73,7 +72,7 @@ static hf__server *find_server(cluster_store *self, hf__request *request)
     request->status = hf__slot_of_request(request, &slot, &request->error);
     if (request->status != HF_OK)
         return NULL;
-    server = hf__cluster_map_take(&self->map, slot);
+    server = hf__cluster_map_take(&self->map, slot, NULL);
     if (server == NULL)
         hf__request_fail(request, HF_NO_MEMORY, "out of memory");
     return server;
@@ -119,7 +118,7 @@ static bool go_on(cluster_store *self, const hf__server *from,
 
     if (hf__slot_of_request(request, &slot, NULL) != HF_OK)
         return false;
-    route->server = hf__cluster_map_take(&self->map, slot);
+    route->server = hf__cluster_map_take(&self->map, slot, NULL);
     if (route->server == from)
         pause_before(route, attempts);
     return route->server != NULL;
@@ -171,7 +170,7 @@ static void on_installed(hf__cluster_refresh *refresh, bool lost)
                                   offsetof(cluster_store, refresh));
 
     if (lost)
-        hf__cluster_inbox_lost(&self->inbox);
+        hf__cluster_ears_lost(&self->ears);
 }
 
 /* ---------------------------------------------------------- open and close */
@@ -215,6 +214,15 @@ static void free_store(cluster_store *self)
     hf__free(self);
 }
 
+/* In this order: nobody is handed out, nobody holds a server, none is left. */
+static void close_all(cluster_store *self)
+{
+    hf__cluster_map_stop(&self->map);
+    hf__cluster_ears_close(&self->ears);
+    hf__cluster_map_close(&self->map);
+    hf__fleet_settle(&self->fleet);
+}
+
 static hf_status discover(cluster_store *self, const hf__store_config *config,
                           hf_error *err)
 {
@@ -226,9 +234,7 @@ static hf_status discover(cluster_store *self, const hf__store_config *config,
             hf__clock_after(hf__clock_boot_ms(), config->connect_ms), err);
     if (status == HF_OK)
         return HF_OK;
-    hf__cluster_map_stop(&self->map);
-    hf__cluster_map_close(&self->map);
-    hf__fleet_settle(&self->fleet);
+    close_all(self);
     return status;
 }
 
@@ -256,12 +262,13 @@ static hf_status cluster_open(const hf__store_config *config, hf__store **store,
     hf__cluster_map_init(&self->map, &self->fleet, &self->account);
     hf__cluster_refresh_init(&self->refresh, &self->map);
     self->refresh.installed = on_installed;
+    hf__cluster_ears_init(&self->ears, &self->map);
     status = discover(self, config, err);
     if (status != HF_OK) {
         free_store(self);
         return status;
     }
-    hf__cluster_inbox_init(&self->inbox, &self->map);
+
     *store = &self->base;
     return HF_OK;
 }
@@ -271,13 +278,10 @@ static void cluster_close(hf__store *store)
     cluster_store *self = of(store);
 
     if (is_forked(self)) {
-        hf__inbox_abandon(&self->inbox.inbox);
+        hf__cluster_ears_abandon(&self->ears);
         hf__cluster_map_abandon(&self->map);
     } else {
-        hf__cluster_map_stop(&self->map);
-        hf__inbox_close(&self->inbox.inbox);
-        hf__cluster_map_close(&self->map);
-        hf__fleet_settle(&self->fleet);
+        close_all(self);
     }
     free_store(self);
 }
@@ -372,30 +376,30 @@ static hf_status cluster_parts(hf__store *store, hf__parts *parts,
 
 static const char *cluster_inbox(hf__store *store)
 {
-    return of(store)->inbox.inbox.id;
+    return of(store)->ears.id;
 }
 
 static uint32_t cluster_event_seq(hf__store *store, hf_bytes topic,
                                   int64_t deadline_ms)
 {
-    return hf__listen_seq(&of(store)->inbox.inbox, topic, deadline_ms);
+    return hf__cluster_ears_seq(&of(store)->ears, topic, deadline_ms);
 }
 
 static bool cluster_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
                                int64_t until_ms)
 {
-    return hf__listen_wait(&of(store)->inbox.inbox, topic, seq, until_ms);
+    return hf__cluster_ears_wait(&of(store)->ears, topic, seq, until_ms);
 }
 
 static hf_status cluster_event_watch(hf__store *store, hf_bytes topic,
                                      hf__watch *watch, hf_error *err)
 {
-    return hf__listen_watch(&of(store)->inbox.inbox, topic, watch, err);
+    return hf__cluster_ears_watch(&of(store)->ears, topic, watch, err);
 }
 
 static void cluster_event_unwatch(hf__store *store, hf__watch *watch)
 {
-    hf__listen_unwatch(&of(store)->inbox.inbox, watch);
+    hf__cluster_ears_unwatch(&of(store)->ears, watch);
 }
 
 /* ---------------------------------------------------------------- describe */
@@ -432,7 +436,7 @@ static void cluster_describe(hf__store *store, hf__describe_fn line, void *user)
     line(user, "store", "cluster of servers");
     if (self->account.tls != NULL)
         line(user, "tls", hf__tls_describe(self->account.tls));
-    line(user, "inbox", self->inbox.inbox.id);
+    line(user, "inbox", self->ears.id);
     describe_nodes(self, line, user);
     hf__request_command(&request, words, 2, true);
     request.began_ms = hf__clock_boot_ms();
@@ -478,7 +482,6 @@ static void cluster_examine(hf__store *store,
     else
         hf__remark(examination, HF_LEVEL_OK, "slots", "",
                    "all %d, on %zu masters", HF__SLOT_COUNT, count);
-    hf__inbox_examine(&self->inbox.inbox, "", examination);
     for (size_t i = 0; i < count; i++) {
         if (!hf__examination_is_over(examination) &&
             hf__cluster_map_tell(&self->map, ids[i], text, sizeof(text)))

@@ -162,7 +162,8 @@ static hf__cluster_node *nth(hf__cluster_map *map, size_t from, size_t at)
     return NULL;
 }
 
-hf__server *hf__cluster_map_take(hf__cluster_map *map, uint32_t slot)
+hf__server *hf__cluster_map_take(hf__cluster_map *map, uint32_t slot,
+                                 uint32_t *id)
 {
     hf__cluster_node *node;
     hf__server *server = NULL;
@@ -174,6 +175,8 @@ hf__server *hf__cluster_map_take(hf__cluster_map *map, uint32_t slot)
     node = owner != 0 ? map->nodes[owner - 1] : nth(map, slot, 0);
     if (node != NULL)
         server = hold(map, node);
+    if (node != NULL && id != NULL)
+        *id = node->id;
     pthread_mutex_unlock(&map->mutex);
     return server;
 }
@@ -243,18 +246,15 @@ hf__server *hf__cluster_map_part(hf__cluster_map *map, uint32_t id)
     return server;
 }
 
-hf__server *hf__cluster_map_nth(hf__cluster_map *map, size_t from, size_t at,
-                                uint32_t *id)
+hf__server *hf__cluster_map_nth(hf__cluster_map *map, size_t from, size_t at)
 {
     hf__cluster_node *node;
     hf__server *server = NULL;
 
     pthread_mutex_lock(&map->mutex);
     node = nth(map, from, at);
-    if (node != NULL) {
-        *id = node->id;
+    if (node != NULL)
         server = hold(map, node);
-    }
     pthread_mutex_unlock(&map->mutex);
     return server;
 }
@@ -269,6 +269,17 @@ bool hf__cluster_map_serves(hf__cluster_map *map, uint32_t id)
     serves = node != NULL && node->slot_count > 0;
     pthread_mutex_unlock(&map->mutex);
     return serves;
+}
+
+uint32_t hf__cluster_map_owner(hf__cluster_map *map, uint32_t slot)
+{
+    uint32_t id;
+
+    assert(slot < HF__SLOT_COUNT);
+    pthread_mutex_lock(&map->mutex);
+    id = map->owners[slot] == 0 ? 0 : map->nodes[map->owners[slot] - 1]->id;
+    pthread_mutex_unlock(&map->mutex);
+    return id;
 }
 
 size_t hf__cluster_map_list(hf__cluster_map *map, uint32_t *ids, size_t room,

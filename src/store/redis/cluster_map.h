@@ -60,8 +60,10 @@ hf_status hf__cluster_map_add_seed(hf__cluster_map *map, const char *host,
  * such node, or the store is being closed. None blocks.
  */
 
-/* Who serves the slot; anybody, who will say more, if that is not known. */
-hf__server *hf__cluster_map_take(hf__cluster_map *map, uint32_t slot);
+/* Who serves the slot; anybody, who will say more, if that is not known. `id`,
+ * unless NULL, is told which node it is. */
+hf__server *hf__cluster_map_take(hf__cluster_map *map, uint32_t slot,
+                                 uint32_t *id);
 /* The node at an address, which may be new. */
 hf__server *hf__cluster_map_find(hf__cluster_map *map, const char *host,
                                  int port);
@@ -73,11 +75,12 @@ hf__server *hf__cluster_map_part(hf__cluster_map *map, uint32_t id);
 /* The `at`-th of those that may be asked about the cluster: who has slots, and
  * behind them the others, each beginning with the `from`-th and going round.
  * NULL: there are no more. */
-hf__server *hf__cluster_map_nth(hf__cluster_map *map, size_t from, size_t at,
-                                uint32_t *id);
+hf__server *hf__cluster_map_nth(hf__cluster_map *map, size_t from, size_t at);
 
 /* Has the node of this id slots? */
 bool hf__cluster_map_serves(hf__cluster_map *map, uint32_t id);
+/* The id of who has a slot; 0: nobody. */
+uint32_t hf__cluster_map_owner(hf__cluster_map *map, uint32_t slot);
 
 /* Ids of all nodes with slots; how many there are. */
 size_t hf__cluster_map_list(hf__cluster_map *map, uint32_t *ids, size_t room,

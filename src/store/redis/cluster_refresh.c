@@ -73,12 +73,10 @@ static hf__server *next_server(hf__cluster_refresh *refresh)
 {
     hf__resolved resolved;
     hf__server *server;
-    uint32_t id;
 
     if (refresh->tries == TRIES_MAX)
         return NULL;
-    server =
-        hf__cluster_map_nth(refresh->map, refresh->from, refresh->tries++, &id);
+    server = hf__cluster_map_nth(refresh->map, refresh->from, refresh->tries++);
     if (server == NULL)
         return NULL;
     hf__resolver_get(server->node.resolver, &resolved);
@@ -202,16 +200,17 @@ bool hf__cluster_refresh_hand_on(hf__cluster_refresh *refresh, hf__route *route)
 static hf_status ask(hf__cluster_refresh *refresh, hf__server *server,
                      int64_t until_ms, hf_error *err)
 {
-    hf_error why = HF_ERROR_INIT;
     bool lost;
-    hf_status status;
+    hf_status status = hf__server_open_by(server, until_ms, err);
 
+    if (status != HF_OK)
+        return status;
     fill(refresh, until_ms);
     hf__server_perform(server, &refresh->request);
-    status = take_answer(refresh, &lost, &why);
+    status = take_answer(refresh, &lost, err);
     if (status == HF_INDETERMINATE)
-        why.status = HF_UNAVAILABLE; /* a question has no effect */
-    return status == HF_OK ? HF_OK : hf__fail_copy(err, &why);
+        status = err->status = HF_UNAVAILABLE; /* a question has no effect */
+    return status;
 }
 
 hf_status hf__cluster_refresh_first(hf__cluster_refresh *refresh,
@@ -223,6 +222,7 @@ hf_status hf__cluster_refresh_first(hf__cluster_refresh *refresh,
 
     hf__fail(&first, HF_UNAVAILABLE, "there was no time to ask a node");
     begin(refresh);
+    refresh->from = 0; /* in the order of the URL */
     while ((server = next_server(refresh)) != NULL) {
         hf_error why = HF_ERROR_INIT;
         int64_t now_ms = hf__clock_boot_ms();
@@ -239,7 +239,8 @@ hf_status hf__cluster_refresh_first(hf__cluster_refresh *refresh,
         }
         if (status == HF_TIMEOUT)
             break;
-        if (refresh->tries == 1 || first.status == HF_UNAVAILABLE)
+        if (refresh->tries == 1 ||
+            (first.status == HF_UNAVAILABLE && status != HF_UNAVAILABLE))
             first = why;
     }
     return hf__fail_copy(err, &first);

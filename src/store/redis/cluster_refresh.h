@@ -37,7 +37,8 @@ void hf__cluster_refresh_done(hf__cluster_refresh *refresh);
 
 /*
  * For the first time, on the calling thread, until an instant: HF_OK once the
- * map is there. The error is that of the first node that had something to say.
+ * map is there. The error is that of the first host, or of the first that was
+ * reached.
  */
 hf_status hf__cluster_refresh_first(hf__cluster_refresh *refresh,
                                     int64_t until_ms, hf_error *err);

@@ -189,6 +189,7 @@ static bool take_slots(hf__cluster_self *self, hf_bytes run)
 {
     uint32_t first;
     uint32_t last;
+    bool ends = memchr(run.data, '-', run.size) != NULL;
     hf_bytes begin;
 
     if (*(const char *)run.data == '[') {
@@ -199,7 +200,7 @@ static bool take_slots(hf__cluster_self *self, hf_bytes run)
     if (!read_slot(begin, &first))
         return false;
     last = first;
-    if (run.size > 0 && (!read_slot(run, &last) || last < first))
+    if (ends && (!read_slot(run, &last) || last < first))
         return false;
     self->slot_count += last - first + 1;
     return true;

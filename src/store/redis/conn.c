@@ -58,10 +58,13 @@ void hf__conn_abandon(hf__conn *conn, bool busy)
         hf__conn_done(conn);
 }
 
-bool hf__conn_is_stale(hf__conn *conn)
+bool hf__conn_is_stale(hf__conn *conn, int64_t now_ms)
 {
+    bool is_looked_at = !conn->is_local && conn->used_ms != now_ms;
+
+    conn->used_ms = now_ms;
     return conn->epoch != hf__redis_node_epoch(conn->node) ||
-           (!conn->is_local && hf__channel_is_stale(&conn->channel));
+           (is_looked_at && hf__channel_is_stale(&conn->channel));
 }
 
 /* Send what `out` holds. UNSENT: not a byte went. */
@@ -123,21 +126,19 @@ static hf__conn_result is_late(const hf__conn *conn, hf_error *err)
     return HF__CONN_LATE;
 }
 
-static void has_spoken(hf__conn *conn)
-{
-    conn->given_up_ms = hf__clock_after(hf__clock_boot_ms(), conn->patience_ms);
-}
-
-/* The server goes on being silent. */
+/* From now on the server is silent. What is left of a short deadline is not
+ * cut into shorter ones. */
 static void be_patient(hf__conn *conn, const hf__request *request)
 {
-    int64_t half_ms = (request->deadline_ms - hf__clock_boot_ms()) / 2;
+    int64_t now_ms = hf__clock_boot_ms();
+    int64_t half_ms = (request->deadline_ms - now_ms) / 2;
 
-    conn->patience_ms = INT64_MAX;
-    if (hf__retry_is_safe(request))
-        conn->patience_ms =
-            half_ms < HF__RETRY_SILENCE_MS ? half_ms : HF__RETRY_SILENCE_MS;
-    has_spoken(conn);
+    if (half_ms > HF__RETRY_SILENCE_MS)
+        half_ms = HF__RETRY_SILENCE_MS;
+    if (half_ms < WAIT_MS || !hf__retry_is_safe(request))
+        half_ms = INT64_MAX;
+    conn->patience_ms = half_ms;
+    conn->given_up_ms = hf__clock_after(now_ms, conn->patience_ms);
 }
 
 /* How long to wait for the next byte; 0: it is too late. Sets *result. */
@@ -184,7 +185,8 @@ static hf__conn_result receive(hf__conn *conn, int64_t until_ms, hf_error *err)
                                left_ms >= WAIT_MS);
         if (got > 0) {
             hf__buf_added(&conn->in, (size_t)got);
-            has_spoken(conn);
+            conn->given_up_ms =
+                hf__clock_after(hf__clock_boot_ms(), conn->patience_ms);
             return HF__CONN_OK;
         }
         if (got == 0 || (errno != EAGAIN && errno != EINTR))

@@ -15,8 +15,9 @@
 typedef struct hf__conn {
     hf__redis_node *node;
     hf__channel channel;
-    uint32_t epoch; /* the node's when it was made */
-    bool is_local;  /* a unix socket */
+    uint32_t epoch;  /* the node's when it was made */
+    bool is_local;   /* a unix socket */
+    int64_t used_ms; /* when the last request began; see hf__conn_is_stale() */
     char peer[HF__WHERE_SIZE];
     int64_t given_up_ms; /* when silence until then ends the exchange */
     int64_t patience_ms; /* how much of it from each byte on */
@@ -57,17 +58,18 @@ static inline bool hf__conn_is_open(const hf__conn *conn)
 /*
  * May an open connection no longer be used? A server that has closed a TCP
  * connection meanwhile would take the request and answer with a reset, which
- * leaves its outcome unknown; looking first costs one short call. A unix
- * socket refuses the write itself.
+ * leaves its outcome unknown; looking first costs one short call, which is
+ * spared when the last request began and was answered within the millisecond
+ * `now_ms`. A unix socket refuses the write itself.
  */
-bool hf__conn_is_stale(hf__conn *conn);
+bool hf__conn_is_stale(hf__conn *conn, int64_t now_ms);
 
 /*
  * Send a request and read its reply into request->arena and request->reply,
  * until request->deadline_ms at the latest. Counts request->sends and takes
  * attempts->asking away. `err` says why it was not OK. One that may be sent
- * again is LOST when the server is silent for 2 s, or half of its time: the
- * answer may be what is lost.
+ * again is LOST when the server is silent for 2 s, or for half of its time if
+ * that is 250 ms or more: the answer may be what is lost.
  */
 hf__conn_result hf__conn_exchange(hf__conn *conn, hf__request *request,
                                   hf__attempts *attempts, hf_error *err);

@@ -146,8 +146,7 @@ static void ask_who(hf__patient *patient, name_set *names)
     hf__request_done(&request);
 }
 
-/* ----------------------------------------------------------------- one right
- */
+/* --------------------------------------------------------------- one right */
 
 static size_t fill(const right_form *right, const name_set *names,
                    const char **words)
@@ -201,8 +200,7 @@ static judgement try_it(hf__patient *patient, const name_set *names,
     return verdict;
 }
 
-/* ---------------------------------------------------------------- all of them
- */
+/* ------------------------------------------------------------- all of them */
 
 /* Add "get, "; what does not fit is left out, and said so by "...". */
 static void list(char text[LIST_SIZE], const right_form *right)

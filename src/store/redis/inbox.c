@@ -98,14 +98,15 @@ static bool take_message(hf__inbox *inbox)
     if (is_word(&items[0], "subscribe")) {
         /* In this order, so that who waits for the state does not take this
          * move for an event. */
-        hf__events_move_all(&inbox->events);
+        hf__events_move_all(inbox->events);
         set_state(inbox, HF__INBOX_LISTENS);
         return true;
     }
     if (!is_word(&items[0], "message") || items[2].kind != HF_REPLY_STRING)
         return false;
     topic = hf_view(items[2].bytes.data, items[2].bytes.size);
-    hf__events_move(&inbox->events, hf__events_bucket(topic));
+    if (inbox->accepts == NULL || inbox->accepts(inbox, topic))
+        hf__events_move(inbox->events, hf__events_bucket(topic));
     return true;
 }
 
@@ -208,7 +209,8 @@ void hf__inbox_init(hf__inbox *inbox, hf__redis_node *node)
     hf__link_init(&inbox->link, &inbox_link_ops, node, OUT_LIMIT);
     inbox->link.resp3 = true;
     hf__rand_hex(inbox->id, HF__INBOX_ID_BYTES);
-    hf__events_init(&inbox->events);
+    hf__events_init(&inbox->own_events);
+    inbox->events = &inbox->own_events;
     hf__arena_init(&inbox->arena);
     atomic_init(&inbox->asked, false);
     atomic_init(&inbox->poked, false);
@@ -219,6 +221,8 @@ static void run_start(hf__task *task)
     hf__inbox *inbox =
         (hf__inbox *)(void *)((char *)task - offsetof(hf__inbox, start_task));
 
+    if (inbox->link.state == HF__LINK_CLOSED)
+        return;
     set_state(inbox, HF__INBOX_TRYING);
     hf__link_update(&inbox->link);
 }
@@ -249,6 +253,11 @@ void hf__inbox_poke(hf__inbox *inbox)
     hf__loop_post(inbox->link.node->fleet->loop, &inbox->poke_task);
 }
 
+bool hf__inbox_listens(const hf__inbox *inbox)
+{
+    return get_state(inbox) == HF__INBOX_LISTENS;
+}
+
 void hf__inbox_wait(hf__inbox *inbox, int64_t until_ms)
 {
     uint32_t state;
@@ -264,10 +273,22 @@ void hf__inbox_wait(hf__inbox *inbox, int64_t until_ms)
     }
 }
 
-static void on_closed(hf__link *link)
+static void on_link_closed(hf__link *link)
 {
     hf__inbox *inbox = OF_LINK(link);
 
+    inbox->closed(inbox);
+}
+
+void hf__inbox_close_here(hf__inbox *inbox, void (*closed)(hf__inbox *inbox))
+{
+    inbox->closed = closed;
+    set_state(inbox, HF__INBOX_FAILED);
+    hf__link_close(&inbox->link, on_link_closed);
+}
+
+static void on_closed(hf__inbox *inbox)
+{
     __atomic_store_n(&inbox->is_closed, 1, __ATOMIC_RELEASE);
     hf__futex_wake_all(&inbox->is_closed, false);
 }
@@ -277,7 +298,7 @@ static void run_close(hf__task *task)
     hf__inbox *inbox =
         (hf__inbox *)(void *)((char *)task - offsetof(hf__inbox, close_task));
 
-    hf__link_close(&inbox->link, on_closed);
+    hf__inbox_close_here(inbox, on_closed);
 }
 
 void hf__inbox_close(hf__inbox *inbox)
@@ -288,6 +309,11 @@ void hf__inbox_close(hf__inbox *inbox)
         while (__atomic_load_n(&inbox->is_closed, __ATOMIC_ACQUIRE) == 0)
             hf__futex_wait(&inbox->is_closed, 0, INT64_MAX, false);
     }
+    hf__inbox_done(inbox);
+}
+
+void hf__inbox_done(hf__inbox *inbox)
+{
     hf__arena_free(&inbox->arena);
     hf__link_done(&inbox->link);
 }

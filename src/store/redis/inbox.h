@@ -21,7 +21,10 @@ typedef enum hf__inbox_state {
 typedef struct hf__inbox {
     hf__link link; /* first: a link of ours is an inbox */
     char id[2 * HF__INBOX_ID_BYTES + 1];
-    hf__events events;
+    hf__events own_events;
+    hf__events *events; /* which several inboxes may share */
+    /* Does a message count? NULL: each does. */
+    bool (*accepts)(struct hf__inbox *inbox, hf_bytes topic);
     uint32_t state; /* hf__inbox_state; a futex */
     atomic_bool asked;
     atomic_bool poked; /* the poke's task is on its way */
@@ -30,7 +33,8 @@ typedef struct hf__inbox {
     hf__task close_task;
     hf__arena arena; /* of the message being read */
     hf_reply message;
-    int64_t probed_ms;  /* 0: no PING is unanswered */
+    int64_t probed_ms; /* 0: no PING is unanswered */
+    void (*closed)(struct hf__inbox *inbox);
     uint32_t is_closed; /* futex */
 } hf__inbox;
 
@@ -46,8 +50,16 @@ void hf__inbox_poke(hf__inbox *inbox);
  * not wait on the loop thread. */
 void hf__inbox_wait(hf__inbox *inbox, int64_t until_ms);
 
+/* Does it listen now? Any thread. */
+bool hf__inbox_listens(const hf__inbox *inbox);
+
 /* Close and free. Not on the loop thread. */
 void hf__inbox_close(hf__inbox *inbox);
+
+/* The loop thread: close; closed() tells when it can be freed by done(). Who
+ * waits is told that an attempt failed. */
+void hf__inbox_close_here(hf__inbox *inbox, void (*closed)(hf__inbox *inbox));
+void hf__inbox_done(hf__inbox *inbox);
 
 /* In a forked child: close the descriptor and leave the rest as it is. */
 void hf__inbox_abandon(hf__inbox *inbox);

@@ -53,13 +53,9 @@ void hf__inline_abandon(hf__inline *inlines)
                          atomic_load(&inlines->slots[at].busy));
 }
 
-hf_status hf__inline_open(hf__inline *inlines, hf_error *err)
+hf_status hf__inline_open(hf__inline *inlines, int64_t until_ms, hf_error *err)
 {
-    int64_t now_ms = hf__clock_boot_ms();
-
-    return hf__conn_open(
-        &inlines->slots[0].conn,
-        hf__clock_after(now_ms, inlines->node->fleet->connect_ms), err);
+    return hf__conn_open(&inlines->slots[0].conn, until_ms, err);
 }
 
 /* The first free one, so that few of them are warm. */
@@ -83,7 +79,7 @@ static hf_status make_ready(inline_run *run, int64_t now_ms, hf_error *err)
     hf__conn *conn = &run->slot->conn;
     int64_t until_ms;
 
-    if (hf__conn_is_open(conn) && hf__conn_is_stale(conn))
+    if (hf__conn_is_open(conn) && hf__conn_is_stale(conn, now_ms))
         hf__conn_close(conn);
     if (hf__conn_is_open(conn))
         return HF_OK;
@@ -94,7 +90,7 @@ static hf_status make_ready(inline_run *run, int64_t now_ms, hf_error *err)
 }
 
 /* With less time than this there is no other try. */
-#define LAST_MS 10
+#define LAST_MS 20
 
 /* Pause before the next try; false: the deadline has come. The pauses get
  * shorter towards it, so that what fails then is told at the deadline and not

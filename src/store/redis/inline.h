@@ -28,7 +28,7 @@ void hf__inline_done(hf__inline *inlines);
 void hf__inline_abandon(hf__inline *inlines);
 
 /* Connect the first one, to see that the server is there and lets us in. */
-hf_status hf__inline_open(hf__inline *inlines, hf_error *err);
+hf_status hf__inline_open(hf__inline *inlines, int64_t until_ms, hf_error *err);
 
 typedef enum hf__inline_result {
     HF__INLINE_BUSY, /* no connection is free: nothing was done */

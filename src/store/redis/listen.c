@@ -21,13 +21,13 @@ uint32_t hf__listen_seq(hf__inbox *inbox, hf_bytes topic, int64_t deadline_ms)
         hf__inbox_start(inbox);
         hf__inbox_wait(inbox, deadline_ms);
     }
-    return hf__events_read(&inbox->events, hf__events_bucket(topic));
+    return hf__events_read(inbox->events, hf__events_bucket(topic));
 }
 
 bool hf__listen_wait(hf__inbox *inbox, hf_bytes topic, uint32_t seq,
                      int64_t until_ms)
 {
-    return hf__events_wait(&inbox->events, hf__events_bucket(topic), seq,
+    return hf__events_wait(inbox->events, hf__events_bucket(topic), seq,
                            until_ms);
 }
 
@@ -51,20 +51,18 @@ static void run_remove(hf__task *task)
     hf__events_remove(self->events, self->watch);
 }
 
-static void run_on_loop(hf__inbox *inbox, watch_task *task)
+static void run_on_loop(hf__fleet *fleet, watch_task *task)
 {
-    hf__loop *loop = fleet_of(inbox)->loop;
-
-    if (hf__loop_here(loop))
+    if (hf__loop_here(fleet->loop))
         task->base.run(&task->base);
     else
-        hf__loop_call(loop, &task->base);
+        hf__loop_call(fleet->loop, &task->base);
 }
 
 hf_status hf__listen_watch(hf__inbox *inbox, hf_bytes topic, hf__watch *watch,
                            hf_error *err)
 {
-    watch_task task = {{run_add, NULL}, &inbox->events, watch};
+    watch_task task = {{run_add, NULL}, inbox->events, watch};
     hf_status status;
 
     if (hf__fleet_is_forked(fleet_of(inbox)))
@@ -74,14 +72,14 @@ hf_status hf__listen_watch(hf__inbox *inbox, hf_bytes topic, hf__watch *watch,
         return status;
     hf__inbox_start(inbox);
     watch->bucket = hf__events_bucket(topic);
-    run_on_loop(inbox, &task);
+    run_on_loop(fleet_of(inbox), &task);
     return HF_OK;
 }
 
-void hf__listen_unwatch(hf__inbox *inbox, hf__watch *watch)
+void hf__listen_unwatch(hf__fleet *fleet, hf__events *events, hf__watch *watch)
 {
-    watch_task task = {{run_remove, NULL}, &inbox->events, watch};
+    watch_task task = {{run_remove, NULL}, events, watch};
 
-    if (!hf__fleet_is_forked(fleet_of(inbox)))
-        run_on_loop(inbox, &task);
+    if (!hf__fleet_is_forked(fleet))
+        run_on_loop(fleet, &task);
 }

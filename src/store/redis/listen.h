@@ -11,6 +11,6 @@ bool hf__listen_wait(hf__inbox *inbox, hf_bytes topic, uint32_t seq,
                      int64_t until_ms);
 hf_status hf__listen_watch(hf__inbox *inbox, hf_bytes topic, hf__watch *watch,
                            hf_error *err);
-void hf__listen_unwatch(hf__inbox *inbox, hf__watch *watch);
+void hf__listen_unwatch(hf__fleet *fleet, hf__events *events, hf__watch *watch);
 
 #endif

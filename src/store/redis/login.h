@@ -33,7 +33,7 @@ typedef struct hf__redis_traits {
     uint8_t mode; /* hf__redis_mode */
     bool is_valkey;
     bool is_replica;
-    bool resp3; /* this connection's */
+    bool resp3;     /* this connection's */
     bool told_role; /* whether it is a replica is known */
 } hf__redis_traits;
 

@@ -180,7 +180,7 @@ static hf_status redis_event_watch(hf__store *store, hf_bytes topic,
 
 static void redis_event_unwatch(hf__store *store, hf__watch *watch)
 {
-    hf__listen_unwatch(&of(store)->inbox, watch);
+    hf__listen_unwatch(&of(store)->fleet, of(store)->inbox.events, watch);
 }
 
 static uint32_t redis_shard(const hf__store *store, hf_bytes key)

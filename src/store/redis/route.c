@@ -13,14 +13,15 @@ static bool is_redirect(const hf__redirect *why)
     return why->kind == HF__REDIRECT_MOVED || why->kind == HF__REDIRECT_ASK;
 }
 
-/* The error that a redirection is to whom nobody follows it: it must not be
- * the caller's mistake where following is what should have helped. */
+/* Should nobody follow a redirection any more, that is not the caller's mistake
+ * where following is how things work, and nothing was applied. */
 static void make_passing(hf__request *request, const hf__attempts *attempts)
 {
     hf_error err = request->error;
 
     err.status = HF_UNAVAILABLE;
     hf__retry_fail(request, attempts->doubtful, &err);
+    request->sends--;
 }
 
 bool hf__route_ask(const hf__redis_node *from, hf__request *request,
@@ -28,12 +29,15 @@ bool hf__route_ask(const hf__redis_node *from, hf__request *request,
                    hf__route *route)
 {
     hf__router *router = from->fleet->router;
+    bool counts = why->counts;
 
     memset(route, 0, sizeof(*route));
     if (router == NULL || why->kind == HF__REDIRECT_NONE)
         return false;
-    if (is_redirect(why) && router->of_slots)
+    if (is_redirect(why) && router->of_slots) {
         make_passing(request, attempts);
+        counts = false;
+    }
     if (is_redirect(why) && attempts->redirects++ >= HF__REDIRECTS_MAX)
         return false;
     if (!router->redirect(router, from->server, request, attempts, why, route))
@@ -42,7 +46,7 @@ bool hf__route_ask(const hf__redis_node *from, hf__request *request,
         hf__server_release(route->server);
         return false;
     }
-    if (why->counts)
+    if (counts)
         request->sends--;
     /* The text behind ASKING, as NOSCRIPT would use the permission up. */
     attempts->asking = route->asking;

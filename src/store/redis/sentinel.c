@@ -77,28 +77,45 @@ static bool on_redirect(hf__router *router, hf__server *from,
 
 /* ---------------------------------------------------------- open and close */
 
-/* Try until the master that the sentinels name lets us in: a promotion may be
- * under way. */
-static hf_status reach_master(sentinel_store *self, hf_error *err)
+/* One attempt until `until_ms`, which is not the limit of later ones: nobody
+ * else connects yet. */
+static hf_status try_master(sentinel_store *self, int64_t until_ms,
+                            hf_error *err)
 {
     int64_t connect_ms = self->fleet.connect_ms;
-    int64_t until_ms = hf__clock_after(hf__clock_boot_ms(), connect_ms);
-    hf_status status = hf__sentinel_watch_wait(&self->watch, until_ms, err);
+    int64_t left_ms = until_ms - hf__clock_boot_ms();
+    hf_status status;
 
-    while (status == HF_OK) {
-        /* Nobody else connects yet: the limit is this attempt's. */
-        self->fleet.connect_ms = until_ms - hf__clock_boot_ms();
-        if (self->fleet.connect_ms < 1)
-            self->fleet.connect_ms = 1;
-        status = hf__server_open(self->server, err);
-        if (status == HF_OK || hf_status_kind(status) != HF_KIND_RETRY ||
-            hf__clock_boot_ms() + OPEN_AGAIN_MS >= until_ms)
-            break;
-        hf__clock_sleep_until(hf__clock_boot_ms() + OPEN_AGAIN_MS);
-        status = HF_OK;
-    }
+    self->fleet.connect_ms = left_ms > 1 ? left_ms : 1;
+    status = hf__server_open(self->server, err);
     self->fleet.connect_ms = connect_ms;
     return status;
+}
+
+/* Try until the master that the sentinels name lets us in: a promotion may be
+ * under way. A last attempt that runs out of time says less than those before
+ * it about why. */
+static hf_status reach_master(sentinel_store *self, hf_error *err)
+{
+    int64_t until_ms =
+        hf__clock_after(hf__clock_boot_ms(), self->fleet.connect_ms);
+    hf_status status = hf__sentinel_watch_wait(&self->watch, until_ms, err);
+    hf_error why = HF_ERROR_INIT;
+    hf_error last = HF_ERROR_INIT;
+
+    if (status != HF_OK)
+        return status;
+    for (;;) {
+        status = try_master(self, until_ms, &last);
+        if (status == HF_OK)
+            return HF_OK;
+        if (why.status == HF_OK || hf__clock_boot_ms() < until_ms)
+            why = last;
+        if (hf_status_kind(status) != HF_KIND_RETRY ||
+            hf__clock_boot_ms() + OPEN_AGAIN_MS >= until_ms)
+            return hf__fail_copy(err, &why);
+        hf__clock_sleep_until(hf__clock_boot_ms() + OPEN_AGAIN_MS);
+    }
 }
 
 static hf_status begin(sentinel_store *self, const hf__store_config *config,
@@ -242,7 +259,7 @@ static hf_status sentinel_event_watch(hf__store *store, hf_bytes topic,
 
 static void sentinel_event_unwatch(hf__store *store, hf__watch *watch)
 {
-    hf__listen_unwatch(&of(store)->inbox, watch);
+    hf__listen_unwatch(&of(store)->fleet, of(store)->inbox.events, watch);
 }
 
 static uint32_t sentinel_shard(const hf__store *store, hf_bytes key)
@@ -256,11 +273,18 @@ static uint32_t sentinel_shard(const hf__store *store, hf_bytes key)
 
 static void describe_info(hf_bytes info, hf__describe_fn line, void *user)
 {
-    static const char *const names[] = {
-        "valkey_version",    "redis_version",    "role",
-        "run_id",            "connected_slaves", "min_slaves_good_slaves",
-        "uptime_in_seconds", "maxmemory_policy", "maxmemory",
-        "aof_enabled",       "loading",          "connected_clients"};
+    static const char *const names[] = {"valkey_version",
+                                        "redis_version",
+                                        "role",
+                                        "run_id",
+                                        "connected_slaves",
+                                        "min_slaves_good_slaves",
+                                        "uptime_in_seconds",
+                                        "maxmemory_policy",
+                                        "maxmemory",
+                                        "aof_enabled",
+                                        "loading",
+                                        "connected_clients"};
     char value[128];
     size_t at;
 

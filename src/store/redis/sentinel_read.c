@@ -122,8 +122,9 @@ static hf_status refused(hf__sentinel_step step, const hf_reply *reply,
 
     hf__redis_error(line, false, &detail);
     if (line.size >= 6 && memcmp(line.data, "NOAUTH", 6) == 0)
-        return hf__fail(err, HF_DENIED, "it asks for a password "
-                                        "(sentinel_password)");
+        return hf__fail(err, HF_DENIED,
+                        "it asks for a password "
+                        "(sentinel_password)");
     if (step == HF__SENTINEL_ADDRESS && detail.status == HF_UNSUPPORTED)
         return is_none(err);
     if (step == HF__SENTINEL_ADDRESS)

@@ -46,6 +46,10 @@
 
 static const hf__sentinel_peer_ops peer_ops;
 
+/* ------------------------------------------------------------------ counting
+ */
+
+/* Which of the first `before` peers has this ID; -1: none, or it is "". */
 static int find_id(const hf__sentinel_watch *watch, size_t before,
                    const char *id)
 {
@@ -131,12 +135,13 @@ static void explain_split(const hf__sentinel_watch *watch, hf_error *err)
     text[0] = '\0';
     for (at = 0; at < watch->count && used < sizeof(text); at++) {
         answer = &watch->peers[at]->answer;
-        if (watch->peers[at]->state != HF__SENTINEL_ANSWERED)
+        if (watch->peers[at]->state != HF__SENTINEL_ANSWERED ||
+            answer->port == 0)
             continue;
-        size =
-            snprintf(text + used, sizeof(text) - used, "%s%.60s:%d (epoch %llu)",
-                     used == 0 ? "" : ", ", answer->host, answer->port,
-                     (unsigned long long)answer->epoch);
+        size = snprintf(text + used, sizeof(text) - used,
+                        "%s%.60s:%d (epoch %llu)", used == 0 ? "" : ", ",
+                        answer->host, answer->port,
+                        (unsigned long long)answer->epoch);
         used += size > 0 ? (size_t)size : 0;
     }
     hf__fail(err, HF_UNAVAILABLE,
@@ -191,11 +196,13 @@ static void evaluate(hf__sentinel_watch *watch, int64_t now_ms)
     explain(watch, vote, &err);
     /* Who cannot be reached now asks by itself as soon as it can. */
     watch->unsure = vote != HF__VOTE_SILENT;
-    hf__sentinel_watch_fail(watch, &err,
-                            (vote == HF__VOTE_SILENT ||
-                             vote == HF__VOTE_NAMELESS) &&
-                                count_in(watch, HF__SENTINEL_ASKED) == 0);
+    hf__sentinel_watch_fail(
+        watch, &err,
+        (vote == HF__VOTE_SILENT || vote == HF__VOTE_NAMELESS) &&
+            count_in(watch, HF__SENTINEL_ASKED) == 0);
 }
+
+/* ------------------------------------------------------------------ rounds */
 
 static void close_peer(hf__sentinel_watch *watch, hf__sentinel_peer *peer)
 {
@@ -310,8 +317,8 @@ static hf_status add_peer(hf__sentinel_watch *watch,
                           hf_error *err)
 {
     hf__sentinel_peer *peer;
-    hf_status status = hf__sentinel_peer_new(
-        &watch->fleet, watch->place, where, &peer_ops, watch, &peer, err);
+    hf_status status = hf__sentinel_peer_new(&watch->fleet, watch->place, where,
+                                             &peer_ops, watch, &peer, err);
 
     if (status != HF_OK)
         return status;

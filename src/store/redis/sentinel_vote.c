@@ -43,8 +43,7 @@ static size_t count_for(const hf__sentinel_ballot *ballot,
 
     *epoch = 0;
     for (at = 0; at < ballot->count; at++) {
-        if (is_repeated(ballot, at) ||
-            !is_same(ballot->answers[at], candidate))
+        if (is_repeated(ballot, at) || !is_same(ballot->answers[at], candidate))
             continue;
         votes++;
         if (ballot->answers[at]->epoch > *epoch)

@@ -3,8 +3,8 @@
  * sentinel_watch.c - the master as other threads see it: a resolver of its
  * address, which the loop thread finds out by asking (sentinel_round.c).
  *
- * Locks: `mutex` guards what the header says, for moments; nothing but the
- * address's own resolver is called while it is held.
+ * Locks: `mutex` guards what the header says, for moments; while it is held
+ * only the address's own resolver and the loop's queue are called.
  */
 #include "store/redis/sentinel_watch.h"
 
@@ -94,7 +94,7 @@ static bool is_master(const hf__sentinel_watch *watch,
            strcmp(watch->master.host, answer->host) == 0;
 }
 
-/* The master's address is on its way to the connections; false: no memory. */
+/* What tells the winner's address from now on; false: it cannot be made. */
 static bool make_address(const hf__sentinel_answer *winner,
                          hf__resolver **address, hf_error *err)
 {
@@ -129,11 +129,15 @@ void hf__sentinel_watch_decide(hf__sentinel_watch *watch,
     watch->master = *winner;
     watch->error.status = HF_OK;
     watch->hopeless = false;
-    wake_locked(watch);
     pthread_mutex_unlock(&watch->mutex);
     hf__resolver_free(before);
     if (!same)
         watch->moved(watch->user);
+    /* Who waits for a master connects only now, to it and nothing before. */
+    pthread_mutex_lock(&watch->mutex);
+    watch->known = true;
+    wake_locked(watch);
+    pthread_mutex_unlock(&watch->mutex);
 }
 
 /* -------------------------------------------------------------------- life */
@@ -208,7 +212,7 @@ hf_status hf__sentinel_watch_wait(hf__sentinel_watch *watch, int64_t until_ms,
     for (;;) {
         heard = __atomic_load_n(&watch->heard, __ATOMIC_ACQUIRE);
         pthread_mutex_lock(&watch->mutex);
-        over = watch->address != NULL;
+        over = watch->known;
         if (!over && (watch->hopeless || hf__clock_boot_ms() >= until_ms)) {
             over = true;
             if (watch->error.status != HF_OK)
@@ -334,21 +338,32 @@ static void describe_master(hf__sentinel_watch *watch, hf__describe_fn line,
         line(user, "sentinels", error.message);
 }
 
-void hf__sentinel_watch_describe(hf__sentinel_watch *watch,
-                                 hf__describe_fn line, void *user)
+/* NULL: out of memory. */
+static survey_task *survey(const hf__sentinel_watch *watch)
 {
     survey_task *task = hf__calloc(1, sizeof(*task));
-    size_t at;
 
-    describe_master(watch, line, user);
     if (task == NULL)
-        return;
+        return NULL;
     task->base.run = run_survey;
     task->watch = watch;
     if (hf__loop_here(watch->fleet.loop))
         run_survey(&task->base);
     else
         hf__loop_call(watch->fleet.loop, &task->base);
+    return task;
+}
+
+void hf__sentinel_watch_describe(hf__sentinel_watch *watch,
+                                 hf__describe_fn line, void *user)
+{
+    survey_task *task;
+    size_t at;
+
+    describe_master(watch, line, user);
+    task = survey(watch);
+    if (task == NULL)
+        return;
     for (at = 0; at < task->count; at++)
         line(user, "sentinel", task->lines[at].text);
     hf__free(task);

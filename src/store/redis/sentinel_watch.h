@@ -19,18 +19,19 @@
 typedef struct hf__sentinel_watch {
     hf__resolver resolver; /* first: the master's; not freed with it */
     const hf__sentinel_place *place;
-    hf__fleet fleet; /* of the peers */
+    hf__fleet fleet;           /* of the peers */
     void (*moved)(void *user); /* the master is another one; the loop thread */
     void *user;
 
-    pthread_mutex_t mutex;       /* guards what follows, up to `heard` */
-    hf__resolver *address;       /* of the master; NULL: not known yet */
-    hf__sentinel_answer master;  /* while address != NULL */
-    hf_error error;              /* why the latest round named none; or OK */
-    bool hopeless;               /* asking for longer will not help */
-    bool posted;                 /* refresh_task is on its way */
-    bool closing;                /* post nothing more */
-    uint32_t heard;              /* moves with every outcome; a futex */
+    pthread_mutex_t mutex;      /* guards what follows, up to `heard` */
+    hf__resolver *address;      /* of the master; NULL: not known yet */
+    hf__sentinel_answer master; /* while address != NULL */
+    hf_error error;             /* why the latest round named none; or OK */
+    bool known;                 /* `address` is, and moved() was told */
+    bool hopeless;              /* asking for longer will not help */
+    bool posted;                /* refresh_task is on its way */
+    bool closing;               /* post nothing more */
+    uint32_t heard;             /* moves with every outcome; a futex */
 
     hf__task refresh_task;
     hf__task close_task;

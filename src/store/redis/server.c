@@ -56,7 +56,16 @@ static void free_server(hf__server *server)
 
 hf_status hf__server_open(hf__server *server, hf_error *err)
 {
-    return hf__inline_open(&server->inlines, err);
+    return hf__server_open_by(
+        server,
+        hf__clock_after(hf__clock_boot_ms(), server->node.fleet->connect_ms),
+        err);
+}
+
+hf_status hf__server_open_by(hf__server *server, int64_t until_ms,
+                             hf_error *err)
+{
+    return hf__inline_open(&server->inlines, until_ms, err);
 }
 
 /* ---------------------------------------------------------------- requests */

@@ -36,6 +36,9 @@ hf_status hf__server_new(hf__fleet *fleet, const hf__redis_account *account,
 /* Connect once, to see that it is there and lets us in: up to
  * fleet->connect_ms. Not on the loop thread. */
 hf_status hf__server_open(hf__server *server, hf_error *err);
+/* The same, until an instant. */
+hf_status hf__server_open_by(hf__server *server, int64_t until_ms,
+                             hf_error *err);
 
 /*
  * store.h's perform() and submit(), for requests that hf__fleet_refuse() let

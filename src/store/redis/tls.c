@@ -359,9 +359,8 @@ void hf__tls_tell(const struct ssl_st *ssl, hf__tls_facts *facts)
     memset(facts, 0, sizeof(*facts));
     facts->protocol = SSL_get_version(ssl);
     facts->cipher = SSL_get_cipher_name(ssl);
-    facts->is_dated =
-        certificate != NULL &&
-        ASN1_TIME_diff(&days, &seconds, NULL,
-                       X509_get0_notAfter(certificate)) == 1;
+    facts->is_dated = certificate != NULL &&
+                      ASN1_TIME_diff(&days, &seconds, NULL,
+                                     X509_get0_notAfter(certificate)) == 1;
     facts->expires_s = (int64_t)days * 86400 + seconds;
 }

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_transport.h - the parts of bench_transport. */
+#ifndef BENCH_TRANSPORT_H
+#define BENCH_TRANSPORT_H
+
+#include <pthread.h>
+
+#include "bench.h"
+#include "holdfast.h"
+#include "support/redis_server.h"
+
+#define TRANSPORT_THREADS_MAX 64
+#define TRANSPORT_LINE_SIZE 256
+
+/* The server of a run, and by which of its ports it is measured. */
+typedef struct transport {
+    const bench_run *run;
+    redis_server *server;
+    const redis_server_tls *tls; /* NULL: plain TCP */
+    const char *name;            /* of the way: "tcp", "tls" */
+    const char *url;
+} transport;
+
+/* Work of `threads` threads for a time. */
+typedef struct transport_work {
+    /* Do operations until *stop; false: failed. `thread` is 0, 1, ... */
+    bool (*work)(void *user, int thread, const bool *stop, int64_t *done);
+    void *user;
+    int threads;
+} transport_work;
+
+/* What one slice came to. */
+typedef struct transport_pace {
+    double ops_per_s;
+    double cpu_us; /* of the client's process, for one operation */
+} transport_pace;
+
+/* Either `work`, or something that measures itself. */
+typedef struct transport_subject {
+    transport_work work;
+    bool (*measure)(void *user, int slice_ms, transport_pace *pace);
+    void *user;
+} transport_subject;
+
+typedef struct transport_result {
+    transport_pace pace; /* of the median pair; `cpu_us` of the best slice */
+    transport_pace ceiling;
+    double ratio;
+    double cpu_ratio;
+} transport_result;
+
+/* As bench_compare(). */
+bool transport_compare(const bench_run *run, const transport_subject *subject,
+                       const transport_subject *ceiling,
+                       transport_result *result);
+void transport_print(const transport *to, const bench_figure *figure,
+                     const transport_result *result);
+
+/* One blocking connection that sends what was formatted beforehand and reads
+ * an answer in one piece. */
+typedef struct transport_raw transport_raw;
+transport_raw *transport_raw_open(const transport *to);
+bool transport_raw_ask(transport_raw *raw, const char *request, size_t size);
+void transport_raw_close(transport_raw *raw); /* NULL is allowed */
+
+/* A number of INFO's; -1: not there. */
+double transport_info(const transport *to, const char *name);
+
+/* The figures; false: one could not be measured, and it was said why. */
+bool transport_threads(const transport *to);
+bool transport_window(const transport *to);
+bool transport_renewals(const transport *to);
+bool transport_waiters(const transport *to);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * undo.c - see undo.h. Each is a request of its own, with copies of its words,
+ * which counts as a round: close() waits for it.
+ */
+#include "store/quorum/undo.h"
+
+#include <string.h>
+
+#include "util/clock.h"
+#include "util/mem.h"
+
+/* Under way at once: a node that is out of reach for long must not gather more
+ * than that. */
+#define UNDOS_MAX 4096
+
+/* Behind the name of the waiters' key: a key that does not exist. */
+#define NOBODY ":nobody"
+
+typedef struct release {
+    hf__request request;
+    hf_bytes words[3];
+    hf__quorum *quorum;
+    char bytes[];
+} release;
+
+static bool begin(hf__quorum *quorum)
+{
+    bool room;
+
+    pthread_mutex_lock(&quorum->mutex);
+    room = quorum->undos < UNDOS_MAX;
+    quorum->undos += room;
+    quorum->rounds += room;
+    pthread_mutex_unlock(&quorum->mutex);
+    return room;
+}
+
+static void end(hf__quorum *quorum)
+{
+    pthread_mutex_lock(&quorum->mutex);
+    quorum->undos--;
+    hf__quorum_round_ended_locked(quorum);
+    pthread_mutex_unlock(&quorum->mutex);
+}
+
+static void release_done(hf__request *request)
+{
+    release *self = request->user;
+    hf__quorum *quorum = self->quorum;
+
+    hf__request_done(request);
+    hf__free(self);
+    end(quorum);
+}
+
+static char *add(char *at, hf_bytes word)
+{
+    memcpy(at, word.data, word.size);
+    return at + word.size;
+}
+
+static release *release_new(hf__quorum *quorum, const hf__undo *undo)
+{
+    hf_bytes nobody = hf_str(undo->wakes ? "" : NOBODY);
+    size_t waiters_size = undo->waiters.size + nobody.size;
+    release *self = hf__alloc(sizeof(*self) + undo->lock.size + waiters_size +
+                              undo->owner.size);
+    char *at;
+
+    if (self == NULL)
+        return NULL;
+    self->quorum = quorum;
+    at = self->bytes;
+    self->words[0] = hf_view(at, undo->lock.size);
+    at = add(at, undo->lock);
+    self->words[1] = hf_view(at, waiters_size);
+    at = add(add(at, undo->waiters), nobody);
+    self->words[2] = hf_view(at, undo->owner.size);
+    (void)add(at, undo->owner);
+    return self;
+}
+
+void hf__undo_send(hf__quorum *quorum, size_t node, const hf__undo *undo)
+{
+    hf__store *store = quorum->nodes[node].store;
+    hf__request *request;
+    release *self;
+
+    if (!begin(quorum))
+        return;
+    self = release_new(quorum, undo);
+    if (self == NULL) {
+        end(quorum);
+        return;
+    }
+    request = &self->request;
+    hf__request_script(request, &hf__scripts[HF__SCRIPT_LOCK_RELEASE],
+                       self->words, 3, 2);
+    request->began_ms = hf__clock_boot_ms();
+    request->deadline_ms = hf__clock_after(request->began_ms, undo->ttl_ms);
+    request->on_done = release_done;
+    request->user = self;
+    store->ops->submit(store, &request, 1);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* undo.h - taking back what a node granted to an acquire that failed. */
+#ifndef HF__STORE_QUORUM_UNDO_H
+#define HF__STORE_QUORUM_UNDO_H
+
+#include "store/quorum/quorum.h"
+
+typedef struct hf__undo {
+    hf_bytes lock;
+    hf_bytes waiters;
+    hf_bytes owner;
+    int64_t ttl_ms;
+    /* A majority had granted it. Else nobody is woken: who was refused by some
+     * of its votes sleeps for a short time (asking.h), and all who wait would
+     * come at once and split the votes again. */
+    bool wakes;
+} hf__undo;
+
+/* Send the release behind what the node was sent before; nobody waits for it.
+ * If it cannot be sent, the lease ends by itself. Within hf__quorum_enter(). */
+void hf__undo_send(hf__quorum *quorum, size_t node, const hf__undo *undo);
+
+#endif

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# doctor_test.sh - holdfast doctor: what it finds, and its exit codes.
+
+is_server() {
+    case $HOLDFAST_STORE in
+    redis*) ;;
+    *) return 1 ;;
+    esac
+    socket=${HOLDFAST_STORE#redis+unix://}
+}
+
+cli() {
+    redis-cli -s "$socket" "$@" >/dev/null || fail "redis-cli $*"
+}
+
+test_healthy_store() {
+    expect 0 doctor -N 20
+    contains "$out" "ok       reachable: yes"
+    contains "$out" "ok       round trip: p50 "
+    contains "$out" "of 20"
+    contains "$out" "0 errors, 0 warnings"
+    expect 0 doctor -N 20 --json
+    contains "$out" '{"remarks":[{"node":"'
+    contains "$out" '"name":"reachable","level":"ok","value":"yes"}'
+    contains "$out" '"errors":0,"warnings":0,'
+    expect 64 doctor operand
+    expect 64 doctor -N 0
+}
+
+test_nothing_is_changed() {
+    is_server || return 0
+    cli set kept 1
+    cli config resetstat
+    expect 0 doctor -N 5
+    [ "$(redis-cli -s "$socket" dbsize)" = 1 ] || fail "keys were left"
+    [ "$(redis-cli -s "$socket" get kept)" = 1 ] || fail "a key was changed"
+}
+
+test_nobody_there() {
+    expect 69 --store redis://127.0.0.1:1 doctor
+    contains "$out" "error    reachable: cannot connect to 127.0.0.1:1"
+    expect 69 --store redis://127.0.0.1:1 doctor --json
+    contains "$out" '"status":"UNAVAILABLE"'
+    expect 64 --store nonsense:x doctor
+    contains "$err" "nonsense"
+}
+
+test_eviction_is_told_loudly() {
+    is_server || return 0
+    for policy in volatile-lru volatile-ttl allkeys-lru allkeys-random; do
+        cli config set maxmemory-policy $policy
+        expect 0 doctor -N 3
+        contains "$out" "note     eviction: $policy, without effect"
+        cli config set maxmemory 1gb
+        expect 1 doctor -N 3
+        contains "$out" "warning  eviction: $policy: THE SERVER MAY DROP LOCKS"
+        cli config set maxmemory 0
+    done
+    cli config set maxmemory-policy noeviction
+    cli config set maxmemory 2mb
+    expect 0 doctor -N 3
+    contains "$out" "ok       eviction: noeviction"
+    cli config set maxmemory 1mb
+    expect 1 doctor -N 3
+    contains "$out" "warning  memory: "
+    cli config set maxmemory 0
+}
+
+test_persistence() {
+    is_server || return 0
+    expect 0 doctor -N 3
+    contains "$out" "persistence: none: after a restart"
+    cli config set save "3600 1"
+    expect 0 doctor -N 3
+    contains "$out" "persistence: snapshots only (save 3600 1)"
+    cli config set save ""
+    cli config set appendonly yes
+    cli config set appendfsync always
+    expect 0 doctor -N 3
+    contains "$out" "ok       persistence: append-only file, synced before"
+    cli config set appendfsync everysec
+    expect 0 doctor -N 3
+    contains "$out" "appendfsync everysec: a power cut costs the last second"
+    cli config set appendonly no
+}
+
+test_replica_is_an_error() {
+    is_server || return 0
+    cli replicaof 127.0.0.1 1
+    expect 69 doctor -N 3
+    contains "$out" "error    replication: it is a replica"
+    cli replicaof no one
+}
+
+test_missing_rights() {
+    is_server || return 0
+    cli acl setuser low on '>pw' resetkeys '~hf:*' resetchannels '&hf:*' \
+        -@all +get +eval +time
+    export HOLDFAST_PASSWORD=pw
+    expect 77 --store "redis+unix://low@$socket" doctor -N 3
+    contains "$out" "error    rights for locks: refused: EVALSHA"
+    contains "$out" "ZADD on hf:wait:*"
+    contains "$out" "note     info: not known: NOPERM"
+    contains "$out" "warning  wake-ups"
+    # The same with ACL DRYRUN, and with all rights but one.
+    cli acl setuser low +acl +info
+    expect 77 --store "redis+unix://low@$socket" doctor -N 3
+    contains "$out" "ok       user: low"
+    contains "$out" "SUBSCRIBE on hf:inbox:*"
+    cli acl setuser low '~*' +@all -zpopmin
+    expect 77 --store "redis+unix://low@$socket" doctor -N 3
+    contains "$out" "rights for locks: refused: ZPOPMIN on hf:wait:*"
+    contains "$out" "ok       rights for dump and load: allowed"
+    cli acl deluser low
+}
+
+test_rights_follow_the_prefix() {
+    is_server || return 0
+    cli acl setuser app on '>pw' '~app:*' '~hf:*' '&hf:*' +@all
+    export HOLDFAST_PASSWORD=pw
+    expect 77 --store "redis+unix://app@$socket" doctor -N 3
+    contains "$out" "rights for locks: refused: GET"
+    expect 0 --store "redis+unix://app@$socket" --prefix app: doctor -N 3
+    HOLDFAST_PREFIX=app: expect 0 --store "redis+unix://app@$socket" doctor -N 3
+    cli acl deluser app
+}
+
+test_embedded_store() {
+    is_server && return 0
+    expect 0 doctor
+    contains "$out" "ok       durability: volatile"
+    contains "$out" "ok       open handles: 1 of 4096"
+    export HOLDFAST_STORE=file:$PWD/own
+    expect 1 doctor # the tests' directory is in memory
+    contains "$out" "warning  file system: tmpfs"
+    chmod 755 own
+    expect 1 doctor
+    contains "$out" "note     permissions: mode 755"
+}
+
+test_embedded_store_that_is_nearly_full() {
+    is_server && return 0
+    export HOLDFAST_STORE="volatile:$PWD/small?max_size=2M"
+    printf 'redis.call("set", KEYS[1], string.rep("x", 90000))' >fill.lua
+    for ((i = 1; i <= 2000; i++)); do
+        "$HOLDFAST" script run fill.lua "k$i" >/dev/null 2>&1 || break
+    done
+    [ $i -gt 3 ] && [ $i -lt 100 ] || fail "filled by $i keys"
+    expect 1 doctor
+    contains "$out" "warning  room: "
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rights_test.c - under the user with least rights of docs/guide/security.md:
+ * what the suites that run there leave out, and that the doctor sees the
+ * rights as they are.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/store_fixture.h"
+
+#define DUMP_MAX (4u << 20)
+#define MEMBERS_STEP 500
+#define MEMBERS 5000 /* more than are read at once */
+
+/* What the user may not do, the server's owner does. */
+static void as_owner(const fixture *f, const char *command)
+{
+    char answer[128];
+
+    assert_true(
+        redis_server_command(f->server, command, answer, sizeof(answer)));
+    assert_int_not_equal(answer[0], '-');
+}
+
+static void values_hashes_and_keys(void **state)
+{
+    fixture *f = *state;
+    hf_value_set_options options = HF_VALUE_SET_OPTIONS_INIT;
+    hf_bytes value = fixture_key(f, "value"), hash = fixture_key(f, "hash");
+    const hf_field fields[] = {{bytes("a"), bytes("1")},
+                               {bytes("b"), bytes("2")}};
+    const hf_bytes one = bytes("1"), names[] = {bytes("a")};
+    hf_hash_put_options put = HF_HASH_PUT_OPTIONS_INIT;
+    hf_buffer previous = HF_BUFFER_INIT;
+    hf_fields all = HF_FIELDS_INIT;
+    int64_t ttl_ms;
+    size_t removed;
+
+    options.ttl_ms = 60000;
+    expect_status(
+        HF_OK, hf_value_set(f->client, value, one, &options, &previous, ERR));
+    hf_buffer_free(&previous);
+    expect_status(HF_OK, hf_key_ttl(f->client, value, &ttl_ms, ERR));
+    expect_status(HF_OK, hf_key_touch(f->client, value, 30000, ERR));
+    expect_status(HF_OK, hf_key_touch(f->client, value, -1, ERR));
+    expect_status(HF_OK, hf_value_cas(f->client, value, &one, bytes("2"), NULL,
+                                      NULL, ERR));
+    assert_value(f->client, value, bytes("2"));
+    expect_status(HF_CONFLICT,
+                  hf_value_delete_if(f->client, value, one, NULL, ERR));
+    expect_status(HF_OK, hf_value_delete(f->client, value, ERR));
+
+    put.ttl_ms = 60000;
+    put.flags = HF_HASH_REPLACE;
+    expect_status(HF_OK, hf_hash_put(f->client, hash, fields, 2, &put, ERR));
+    expect_status(HF_OK, hf_hash_cas(f->client, hash, bytes("a"), &one,
+                                     bytes("3"), NULL, NULL, ERR));
+    assert_field(f->client, hash, bytes("a"), bytes("3"));
+    expect_status(HF_OK, hf_hash_get_all(f->client, hash, &all, ERR));
+    assert_int_equal(all.count, 2);
+    hf_fields_free(&all);
+    expect_status(HF_OK,
+                  hf_hash_remove(f->client, hash, names, 1, &removed, ERR));
+    expect_status(HF_OK, hf_hash_delete(f->client, hash, ERR));
+}
+
+static void scripts_may_what_the_user_may(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "script");
+    hf_script *allowed =
+        fixture_script(f, f->client, "return redis.call('get', KEYS[1])");
+    hf_script *refused =
+        fixture_script(f, f->client, "return redis.call('incr', KEYS[1])");
+    hf_reply *reply = NULL;
+
+    expect_status(HF_OK, hf_script_run(allowed, &key, 1, NULL, 0, &reply, ERR));
+    hf_reply_free(reply);
+    expect_status(HF_DENIED,
+                  hf_script_run(refused, &key, 1, NULL, 0, &reply, ERR));
+    expect_status(
+        f->store == FIXTURE_REDIS_RIGHTS ? HF_DENIED : HF_OK,
+        hf_value_set(f->client, bytes("foreign"), bytes("1"), NULL, NULL, ERR));
+}
+
+static void on_done(void *user, hf_status status, const hf_error *err)
+{
+    (void)err;
+    *(hf_status *)user = status;
+}
+
+static void asynchronous_calls(void **state)
+{
+    fixture *f = *state;
+    hf_status done = HF_SYSTEM;
+    hf_async async = HF_ASYNC_INIT;
+    struct pollfd ready = {.events = POLLIN};
+    size_t running = 1;
+
+    async.done = on_done;
+    async.user = &done;
+    expect_status(HF_OK, hf_client_fd(f->client, &ready.fd, ERR));
+    expect_status(HF_OK,
+                  hf_value_set_start(f->client, fixture_key(f, "later"),
+                                     bytes("1"), NULL, NULL, &async, ERR));
+    while (running > 0) {
+        assert_int_equal(poll(&ready, 1, 5000), 1);
+        expect_status(HF_OK, hf_client_dispatch(f->client, &running, ERR));
+    }
+    assert_int_equal(done, HF_OK);
+}
+
+/* ---------------------------------------------------------------- the doctor
+ */
+
+typedef struct rights {
+    hf_level locks;
+    hf_level data;
+    hf_level dump;
+    hf_level worst;
+    bool rights_seen;
+} rights;
+
+static void on_remark(void *user, const hf_store_remark *remark)
+{
+    rights *seen = user;
+
+    if (strcmp(remark->name, "rights for locks") == 0) {
+        seen->rights_seen = true;
+        seen->locks = remark->level;
+    } else if (strcmp(remark->name, "rights for values and hashes") == 0) {
+        seen->data = remark->level;
+    } else if (strcmp(remark->name, "rights for dump and load") == 0) {
+        seen->dump = remark->level;
+    }
+    if (remark->level > seen->worst) {
+        seen->worst = remark->level;
+    }
+}
+
+static void doctor_finds_all_rights_that_are_needed(void **state)
+{
+    fixture *f = *state;
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+    rights seen = {0};
+
+    options.prefix = "t";
+    expect_status(HF_OK, hf_store_examine(fixture_client(f, &options), NULL,
+                                          on_remark, &seen, ERR));
+    assert_true(seen.rights_seen);
+    assert_int_equal(seen.locks, HF_LEVEL_OK);
+    assert_int_equal(seen.data, HF_LEVEL_OK);
+    assert_int_equal(seen.dump, f->store == FIXTURE_REDIS_RIGHTS_DUMP
+                                    ? HF_LEVEL_OK
+                                    : HF_LEVEL_NOTE);
+    assert_true(seen.worst <= HF_LEVEL_NOTE);
+}
+
+/* Each command of the line is needed: without it the doctor misses it. */
+static void doctor_misses_any_right(void **state)
+{
+    static const char *const commands[] = {
+        "eval", "evalsha", "script|load", "time",    "ping",   "get",
+        "set",  "del",     "exists",      "pexpire", "pttl",   "zadd",
+        "zrem", "zpopmin", "zcard",       "publish", "strlen", "persist",
+        "hget", "hgetall", "hset",        "hdel",    "hkeys",  "hlen"};
+    fixture *f = *state;
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+    hf_store_examine_options few = HF_STORE_EXAMINE_OPTIONS_INIT;
+    hf_client *client;
+    char line[64];
+
+    options.prefix = "t";
+    few.requests = 1;
+    client = fixture_client(f, &options);
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        rights seen = {0};
+
+        (void)snprintf(line, sizeof(line), "ACL SETUSER holdfast -%s",
+                       commands[i]);
+        as_owner(f, line);
+        expect_status(HF_OK,
+                      hf_store_examine(client, &few, on_remark, &seen, ERR));
+        (void)snprintf(line, sizeof(line), "ACL SETUSER holdfast +%s",
+                       commands[i]);
+        as_owner(f, line);
+        if (seen.locks == HF_LEVEL_OK && seen.data == HF_LEVEL_OK) {
+            fail_msg("the doctor does not miss %s", commands[i]);
+        }
+    }
+}
+
+/* ------------------------------------------------------------ dump and load */
+
+typedef struct stream {
+    unsigned char *data;
+    size_t size;
+    size_t read;
+} stream;
+
+static int put(void *user, const void *data, size_t size)
+{
+    stream *self = user;
+
+    assert_true(self->size + size <= DUMP_MAX);
+    memcpy(self->data + self->size, data, size);
+    self->size += size;
+    return 0;
+}
+
+static int take(void *user, void *data, size_t size, size_t *got)
+{
+    stream *self = user;
+
+    *got = self->size - self->read < size ? self->size - self->read : size;
+    memcpy(data, self->data + self->read, *got);
+    self->read += *got;
+    return 0;
+}
+
+static void fill_all_types(const fixture *f)
+{
+    static const char *const kinds[] = {"RPUSH any-list", "SADD any-set",
+                                        "ZADD any-zset", "HSET any-hash"};
+    static char command[MEMBERS_STEP * 24];
+
+    as_owner(f, "SET any-string value PX 100000");
+    for (size_t kind = 0; kind < 4; kind++) {
+        for (int i = 0; i < MEMBERS; i += MEMBERS_STEP) {
+            int size = snprintf(command, sizeof(command), "%s", kinds[kind]);
+
+            for (int j = i; j < i + MEMBERS_STEP; j++) {
+                size += snprintf(command + size, sizeof(command) - (size_t)size,
+                                 kind < 2 ? " m%d" : " %d m%d", j, j);
+            }
+            as_owner(f, command);
+        }
+    }
+}
+
+static void dump_and_load(void **state)
+{
+    fixture *f = *state;
+    hf_store_load_options options = HF_STORE_LOAD_OPTIONS_INIT;
+    hf_store_transfer dumped = HF_STORE_TRANSFER_INIT;
+    hf_store_transfer loaded = HF_STORE_TRANSFER_INIT;
+    stream dump = {.data = malloc(DUMP_MAX)};
+    bool may = f->store == FIXTURE_REDIS_RIGHTS_DUMP;
+
+    assert_non_null(dump.data);
+    as_owner(f, "FLUSHALL");
+    fill_all_types(f);
+    expect_status(may ? HF_OK : HF_DENIED,
+                  hf_store_dump(f->client, NULL, put, &dump, &dumped, ERR));
+    if (!may) {
+        free(dump.data);
+        return;
+    }
+    assert_int_equal(dumped.keys, 5);
+    options.flags = HF_LOAD_REPLACE;
+    expect_status(
+        HF_OK, hf_store_load(f->client, &options, take, &dump, &loaded, ERR));
+    assert_int_equal(loaded.keys, 5);
+    free(dump.data);
+    as_owner(f, "FLUSHALL");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(values_hashes_and_keys),
+        fixture_test(scripts_may_what_the_user_may),
+        fixture_test(asynchronous_calls),
+        fixture_test(doctor_finds_all_rights_that_are_needed),
+        fixture_test(doctor_misses_any_right),
+        fixture_test(dump_and_load),
+    };
+
+    return fixture_run(tests);
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cluster_failover.c - a cluster whose masters are killed or stopped, and whose
+ * slots are moved, under threads that count (cluster_load.h).
+ *
+ *     cluster_failover [--case kill|stop|move] [--rounds N] [--threads N]
+ *
+ * What must hold in every round:
+ * - nothing counts that was not asked for;
+ * - what was acknowledged is still there. A cluster replicates after it has
+ *   answered, so a master that dies takes its last moment along: of counters
+ *   that were its, losses are printed and not held against anybody. Moving
+ *   slots loses nothing, and no call fails by it;
+ * - no call ends later than its deadline and 50 ms, and what the machine made
+ *   a thread late by that only sleeps;
+ * - after a failover every counter goes on, and how soon is printed;
+ * - of the locks held over it each goes on excluding others, or is lost and
+ *   says so.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cluster_load.h"
+
+#define MASTERS 3
+#define REQUEST_MS 2000
+#define LATE_MS 50
+#define NODE_TIMEOUT_MS 1500
+#define RECOVERY_MAX_MS 30000
+#define LOCKS 24
+#define LOCK_TTL_MS 3000
+#define MOVES 6 /* of each slot in a round */
+
+typedef struct cluster_trial {
+    const char *kind;
+    int rounds;
+    int threads;
+    redis_cluster *cluster;
+    int failures;
+} cluster_trial;
+
+static void pause_ms(long ms)
+{
+    struct timespec span = {ms / 1000, (ms % 1000) * 1000000};
+
+    nanosleep(&span, NULL);
+}
+
+static void check(cluster_trial *trial, bool right, const char *what)
+{
+    if (!right) {
+        printf("  violation: %s\n", what);
+        trial->failures++;
+    }
+}
+
+/* ------------------------------------------------------------------- naming */
+
+/* The slot of a name, from a server. */
+static int slot_of(const cluster_trial *trial, int asked, const char *name)
+{
+    char command[64];
+    char answer[64];
+
+    (void)snprintf(command, sizeof(command), "CLUSTER KEYSLOT %s", name);
+    if (!redis_server_command(redis_cluster_server(trial->cluster, asked),
+                              command, answer, sizeof(answer)) ||
+        answer[0] != ':') {
+        return -1;
+    }
+    return atoi(answer + 1);
+}
+
+static int owner_of(const cluster_trial *trial, int asked, const char *name)
+{
+    int slot = slot_of(trial, asked, name);
+
+    return slot < 0 ? -1 : redis_cluster_owner(trial->cluster, asked, slot);
+}
+
+/* One counter of each thread on each master. */
+static bool name_counters(const cluster_trial *trial, load_run *load, int round,
+                          int asked)
+{
+    for (int t = 0; t < load->thread_count; t++) {
+        int tries = 0;
+
+        for (int i = 0; i < load->counter_count;) {
+            load_counter *counter = &load->threads[t].counters[i];
+            bool fresh = true;
+
+            (void)snprintf(counter->name, LOAD_NAME_SIZE, "r%dt%dx%d", round, t,
+                           tries);
+            counter->server = owner_of(trial, asked, counter->name);
+            for (int other = 0; other < i; other++) {
+                fresh = fresh && load->threads[t].counters[other].server !=
+                                     counter->server;
+            }
+            i += fresh && counter->server >= 0;
+            if (tries++ == 1000) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static hf_client *open_client(const cluster_trial *trial)
+{
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf_client *client = NULL;
+
+    opts.request_ms = REQUEST_MS;
+    if (hf_client_open(redis_cluster_url(trial->cluster), &opts, &client,
+                       &err) != HF_OK) {
+        fprintf(stderr, "no client: %s\n", err.message);
+    }
+    return client;
+}
+
+/* -------------------------------------------------------------------- locks */
+
+static int take_locks(hf_client *client, hf_lock **locks, int round)
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    char name[32];
+    int taken = 0;
+
+    opts.ttl_ms = LOCK_TTL_MS;
+    for (int i = 0; i < LOCKS; i++) {
+        locks[i] = NULL;
+        (void)snprintf(name, sizeof(name), "lock:%d:%d", round, i);
+        if (hf_lock_new(client, hf_str(name), &opts, &locks[i], NULL) !=
+            HF_OK) {
+            continue;
+        }
+        taken += hf_lock_try(locks[i], NULL) == HF_OK;
+    }
+    return taken;
+}
+
+/* A lock that says it is held must keep others out. Asked in this order: one
+ * that is lost in between is no fault. */
+static void check_locks(cluster_trial *trial, hf_lock **locks, int round)
+{
+    hf_client *other = open_client(trial);
+    char name[32];
+    int held = 0;
+    int twice = 0;
+
+    for (int i = 0; other != NULL && i < LOCKS; i++) {
+        hf_lock *rival = NULL;
+
+        (void)snprintf(name, sizeof(name), "lock:%d:%d", round, i);
+        if (hf_lock_new(other, hf_str(name), NULL, &rival, NULL) != HF_OK) {
+            continue;
+        }
+        if (hf_lock_try(rival, NULL) == HF_OK) {
+            twice += hf_lock_is_held(locks[i]);
+        }
+        held += hf_lock_is_held(locks[i]);
+        hf_lock_free(rival); /* and release */
+    }
+    printf("  locks         %d of %d still held, %d lost and told\n", held,
+           LOCKS, LOCKS - held);
+    check(trial, other != NULL && twice == 0, "a lock was held twice");
+    hf_client_close(other);
+    for (int i = 0; i < LOCKS; i++) {
+        hf_lock_free(locks[i]);
+    }
+}
+
+/* ----------------------------------------------------------------- failover */
+
+/* Until a server's counters go on: us, or -1. *over_us: when the cluster itself
+ * had another owner for one of them, as another server says. */
+static int64_t await_recovery(const cluster_trial *trial, const load_run *load,
+                              int broken, int64_t *over_us)
+{
+    int asked = (broken + 1) % MASTERS;
+    int slot = slot_of(trial, asked, load->threads[0].counters[0].name);
+    int64_t recovery_us = -1;
+
+    *over_us = -1;
+    for (int waited_ms = 0; recovery_us < 0 && waited_ms < RECOVERY_MAX_MS;
+         waited_ms += 10) {
+        pause_ms(10);
+        if (*over_us < 0 &&
+            redis_cluster_owner(trial->cluster, asked, slot) != broken) {
+            *over_us = load_now_us() - atomic_load(&load->broken_us);
+        }
+        recovery_us = load_recovery_us(load, broken);
+    }
+    return recovery_us;
+}
+
+static void make_fault(const cluster_trial *trial, load_run *load, int server)
+{
+    redis_server *victim = redis_cluster_server(trial->cluster, server);
+
+    if (strcmp(trial->kind, "kill") == 0) {
+        redis_server_kill(victim);
+    } else {
+        redis_server_pause(victim);
+    }
+    atomic_store(&load->broken_us, load_now_us());
+}
+
+/* It comes back as a replica, which is caught up before the next round. */
+static void undo_fault(cluster_trial *trial, int server)
+{
+    redis_server *victim = redis_cluster_server(trial->cluster, server);
+
+    if (strcmp(trial->kind, "kill") == 0) {
+        check(trial, redis_server_restart(victim), "no restart");
+    } else {
+        redis_server_resume(victim);
+    }
+    check(trial, redis_cluster_settle(trial->cluster),
+          "the cluster is not whole");
+}
+
+static void judge(cluster_trial *trial, const load_run *load, int broken)
+{
+    int64_t late_us = load_longest_us(load) - REQUEST_MS * 1000L;
+
+    load_print(load, REQUEST_MS);
+    check(trial, load_doubled(load) == 0, "something counted twice");
+    check(trial, load_lost(load, -1) == load_lost(load, broken),
+          "an acknowledged count of a master that lived is gone");
+    check(trial, late_us <= LATE_MS * 1000L + load->oversleep_us,
+          "a call came late");
+    for (int t = 0; t < load->thread_count; t++) {
+        check(trial, load->threads[t].calls[3] == 0, "a call failed oddly");
+    }
+}
+
+static void fail_over(cluster_trial *trial, int round)
+{
+    load_run *load = calloc(1, sizeof(*load));
+    hf_lock *locks[LOCKS];
+    int asked = (round + 1) % MASTERS;
+    int broken = -1;
+    int64_t recovery_us;
+    int64_t over_us;
+
+    load->client = open_client(trial);
+    load->thread_count = trial->threads;
+    load->counter_count = MASTERS;
+    if (load->client == NULL || !name_counters(trial, load, round, asked) ||
+        take_locks(load->client, locks, round) != LOCKS || !load_start(load)) {
+        check(trial, false, "the round could not begin");
+        free(load);
+        return;
+    }
+    broken = load->threads[0].counters[0].server;
+    pause_ms(500);
+    make_fault(trial, load, broken);
+    recovery_us = await_recovery(trial, load, broken, &over_us);
+    pause_ms(500);
+    load_stop(load);
+    printf("round %d: %s server %d: all its counters went on after %.2f s; the "
+           "cluster had failed over after %.2f s\n",
+           round, trial->kind, broken, (double)recovery_us / 1e6,
+           (double)over_us / 1e6);
+    check(trial, recovery_us >= 0, "no recovery");
+    judge(trial, load, broken);
+    check_locks(trial, locks, round);
+    undo_fault(trial, broken);
+    hf_client_close(load->client);
+    free(load);
+}
+
+/* ------------------------------------------------------------------- moving */
+
+/* Two counters of each thread with one tag, and a slot of their own. */
+static void name_pairs(load_run *load, int round)
+{
+    for (int t = 0; t < load->thread_count; t++) {
+        for (int i = 0; i < load->counter_count; i++) {
+            load_counter *counter = &load->threads[t].counters[i];
+
+            (void)snprintf(counter->name, LOAD_NAME_SIZE, "{r%ds%d}t%dc%d",
+                           round, (t + i / 2) % 2, t, i);
+            counter->server = 0;
+        }
+    }
+}
+
+/* Slowly enough that callers meet each of its stages. */
+static bool move_slot(cluster_trial *trial, int slot, int from, int to)
+{
+    int moved = 1;
+
+    if (!redis_cluster_open_slot(trial->cluster, slot, from, to)) {
+        return false;
+    }
+    while (moved > 0) {
+        pause_ms(10);
+        moved = redis_cluster_move_keys(trial->cluster, slot, from, to, 1);
+    }
+    return moved == 0 && redis_cluster_close_slot(trial->cluster, slot, to);
+}
+
+static void move(cluster_trial *trial, int round)
+{
+    load_run *load = calloc(1, sizeof(*load));
+    char tag[LOAD_NAME_SIZE];
+    int moves = 0;
+
+    load->client = open_client(trial);
+    load->thread_count = trial->threads;
+    load->counter_count = 4;
+    load->pairs = true;
+    name_pairs(load, round);
+    if (load->client == NULL || !load_start(load)) {
+        check(trial, false, "the round could not begin");
+        free(load);
+        return;
+    }
+    pause_ms(200);
+    for (int i = 0; i < 2 * MOVES; i++) {
+        int from;
+
+        (void)snprintf(tag, sizeof(tag), "{r%ds%d}", round, i % 2);
+        from = owner_of(trial, 0, tag);
+        moves += from >= 0 && move_slot(trial, slot_of(trial, 0, tag), from,
+                                        (from + 1) % MASTERS);
+    }
+    load_stop(load);
+    printf("round %d: %d slots moved under load\n", round, moves);
+    check(trial, moves == 2 * MOVES, "a slot could not be moved");
+    judge(trial, load, -2);
+    for (int t = 0; t < load->thread_count; t++) {
+        check(trial,
+              load->threads[t].calls[1] == 0 && load->threads[t].calls[2] == 0,
+              "a call failed because a slot moved");
+    }
+    hf_client_close(load->client);
+    free(load);
+}
+
+/* --------------------------------------------------------------------- main */
+
+static bool read_options(cluster_trial *trial, int argc, char **argv)
+{
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--case") == 0) {
+            trial->kind = argv[i + 1];
+        } else if (strcmp(argv[i], "--rounds") == 0) {
+            trial->rounds = atoi(argv[i + 1]);
+        } else if (strcmp(argv[i], "--threads") == 0) {
+            trial->threads = atoi(argv[i + 1]);
+        } else {
+            return false;
+        }
+    }
+    return argc % 2 == 1 && trial->rounds > 0 && trial->threads > 0 &&
+           trial->threads <= LOAD_THREADS_MAX &&
+           (strcmp(trial->kind, "kill") == 0 ||
+            strcmp(trial->kind, "stop") == 0 ||
+            strcmp(trial->kind, "move") == 0);
+}
+
+int main(int argc, char **argv)
+{
+    cluster_trial trial = {.kind = "kill", .rounds = 1, .threads = 8};
+    bool moves;
+
+    if (!read_options(&trial, argc, argv)) {
+        fprintf(stderr,
+                "usage: %s [--case kill|stop|move] [--rounds N] "
+                "[--threads 1..%d]\n",
+                argv[0], LOAD_THREADS_MAX);
+        return 64;
+    }
+    moves = strcmp(trial.kind, "move") == 0;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    trial.cluster =
+        redis_cluster_start(MASTERS, moves ? 0 : 1, NODE_TIMEOUT_MS);
+    if (trial.cluster == NULL) {
+        return 1;
+    }
+    for (int round = 1; round <= trial.rounds && trial.failures == 0; round++) {
+        if (moves) {
+            move(&trial, round);
+        } else {
+            fail_over(&trial, round);
+        }
+    }
+    redis_cluster_stop(trial.cluster);
+    printf("%s\n", trial.failures == 0 ? "all as it should be" : "FAILED");
+    return trial.failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redis_outage.h - threads that use a store while things go wrong with its
+ * server, and the account of what they were told.
+ */
+#ifndef REDIS_OUTAGE_H
+#define REDIS_OUTAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "holdfast.h"
+
+/* Most time of one call of the load beside its own wait, ms. */
+#define LOAD_REQUEST_MS 700
+
+#define LOAD_STATUSES 600
+
+typedef struct load load;
+
+/* Start so many threads that use the store at `url` until load_stop(). A call
+ * may be so late, ms. */
+load *load_start(const char *url, unsigned threads, int64_t late_ms);
+
+/* Statuses that may be met from now on beside those of any outage: HF_FULL or
+ * HF_DENIED; HF_OK: none. */
+void load_allow(load *self, hf_status status);
+
+/* What is wrong now, for messages. */
+void load_name(load *self, const char *fault);
+
+/* How often a status was met so far, in all threads. */
+uint64_t load_count(const load *self, hf_status status);
+
+/* How many threads have had a success since the instant, on test_now_ms(). */
+unsigned load_recovered(const load *self, int64_t since_ms);
+unsigned load_threads(const load *self);
+
+/*
+ * End the threads, and compare what they were told with what the store at
+ * `url`, which must be well, holds. Prints figures; returns how many promises
+ * were broken, each with a line on stderr.
+ */
+unsigned load_stop(load *self, const char *url);
+
+/* ------------------------------------------------------------------- time */
+
+/*
+ * How late a call of this thread is: what it took beyond its limit, less the
+ * time that this thread and the library's stood ready and had no processor.
+ * That time is the machine's, not the library's.
+ */
+typedef struct stopwatch {
+    int64_t began_ns;
+    int64_t queued_ns; /* for a processor, both threads */
+} stopwatch;
+
+void stopwatch_start(stopwatch *self);
+/* What it took in ns, and of it (may be NULL) without a processor. */
+int64_t stopwatch_read(const stopwatch *self, int64_t *queued_ns);
+
+#endif

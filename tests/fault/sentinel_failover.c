@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sentinel_failover.c - masters that are killed, stopped, or replaced by order,
+ * under load.
+ *
+ *     sentinel_failover [--rounds N] [--threads N] [--request-ms N]
+ *
+ * A round is one failover of each kind, each with servers and sentinels of its
+ * own. Threads count on it (cluster_load.h), and a second client holds locks
+ * that its watchdog renews. When the next master answers, the old one comes
+ * back, which must not lead anybody to it. Then:
+ *
+ * 1. every counter was told a value again, and how long that took is printed;
+ * 2. no call returned later than its deadline and 50 ms, and what the machine
+ *    was late by with a thread that did nothing but sleep;
+ * 3. nothing was counted twice. Acknowledged counts may be gone, as replicas
+ *    follow the master without its waiting for them: how many is printed;
+ * 4. every lock is held still, and refused to others, or was reported lost.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cluster_load.h"
+#include "support/redis_sentinel.h"
+
+#define LOCKS 24
+#define LOCK_TTL_MS 6000
+#define LATE_US 50000
+#define LIMIT_MS 30000
+#define OLD_MASTER 0
+
+typedef enum fault_kind { KILLED, HOST, STOPPED, ORDERED, KINDS } fault_kind;
+
+static const char *const fault_names[] = {
+    "killed", "killed with the first sentinel", "stopped",
+    "replaced by SENTINEL FAILOVER"};
+
+typedef struct held_lock {
+    hf_lock *lock;
+    char name[32];
+    atomic_int lost; /* how often it was told */
+} held_lock;
+
+typedef struct trial {
+    fault_kind kind;
+    redis_sentinel *servers;
+    hf_client *holder;
+    held_lock locks[LOCKS];
+    load_run load;
+    int faults; /* found */
+} trial;
+
+static struct {
+    int rounds;
+    int threads;
+    int64_t request_ms;
+} options = {1, 16, 4000};
+
+static void pause_ms(int64_t ms)
+{
+    struct timespec span = {ms / 1000, (ms % 1000) * 1000000L};
+
+    nanosleep(&span, NULL);
+}
+
+static void violation(trial *self, const char *text)
+{
+    printf("violation: %s: %s\n", fault_names[self->kind], text);
+    self->faults++;
+}
+
+/* ------------------------------------------------------------------- locks */
+
+static void on_lost(hf_lock *lock, hf_status reason, void *user)
+{
+    held_lock *held = user;
+
+    (void)lock;
+    (void)reason;
+    atomic_fetch_add(&held->lost, 1);
+}
+
+static bool take_locks(trial *self)
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_error err = HF_ERROR_INIT;
+
+    opts.ttl_ms = LOCK_TTL_MS;
+    opts.on_lost = on_lost;
+    for (int i = 0; i < LOCKS; i++) {
+        held_lock *held = &self->locks[i];
+
+        snprintf(held->name, sizeof(held->name), "lock-%d", i);
+        opts.user = held;
+        if (hf_lock_new(self->holder, hf_str(held->name), &opts, &held->lock,
+                        &err) != HF_OK ||
+            hf_lock_try(held->lock, &err) != HF_OK) {
+            fprintf(stderr, "%s: %s\n", held->name, err.message);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Can somebody else have it? */
+static hf_status try_other(trial *self, const held_lock *held)
+{
+    hf_lock *other = NULL;
+    hf_status status =
+        hf_lock_new(self->load.client, hf_str(held->name), NULL, &other, NULL);
+
+    if (status == HF_OK) {
+        status = hf_lock_try(other, NULL);
+    }
+    hf_lock_free(other);
+    return status;
+}
+
+static void judge_locks(trial *self)
+{
+    hf_error err = HF_ERROR_INIT;
+    int lost = 0;
+
+    for (int i = 0; i < LOCKS; i++) {
+        held_lock *held = &self->locks[i];
+
+        if (hf_lock_renew(held->lock, &err) == HF_OK) {
+            if (try_other(self, held) != HF_HELD) {
+                violation(self, "a lock that is held was given to another");
+            }
+        } else {
+            lost++;
+            if (atomic_load(&held->lost) == 0) {
+                violation(self, "a lock was lost and nobody told");
+                printf("  %s: %s\n", held->name, err.message);
+            }
+        }
+    }
+    printf("  locks         %d held, %d reported lost\n", LOCKS - lost, lost);
+}
+
+/* ------------------------------------------------------------------ faults */
+
+static void inflict(const trial *self)
+{
+    redis_server *master = redis_sentinel_server(self->servers, OLD_MASTER);
+    char answer[100];
+
+    switch (self->kind) {
+    case HOST:
+        redis_sentinel_kill(self->servers, 0);
+        redis_server_kill(master);
+        break;
+    case KILLED:
+        redis_server_kill(master);
+        break;
+    case STOPPED:
+        redis_server_pause(master);
+        break;
+    default:
+        redis_sentinel_command(self->servers, 1,
+                               "SENTINEL FAILOVER " REDIS_SENTINEL_NAME, answer,
+                               sizeof(answer));
+    }
+}
+
+/* The old master thinks that it is the master until it is told. */
+static void bring_back(const trial *self)
+{
+    redis_server *master = redis_sentinel_server(self->servers, OLD_MASTER);
+
+    if (self->kind == KILLED || self->kind == HOST) {
+        redis_server_restart(master);
+    } else if (self->kind == STOPPED) {
+        redis_server_resume(master);
+    }
+}
+
+static void await_recovery(trial *self)
+{
+    int64_t until_us = load_now_us() + LIMIT_MS * 1000LL;
+
+    if (redis_sentinel_await(self->servers, OLD_MASTER, 0, LIMIT_MS) < 0) {
+        violation(self, "the sentinels named no other master");
+        return;
+    }
+    printf("  named         after %.1f ms\n",
+           (double)(load_now_us() - atomic_load(&self->load.broken_us)) / 1000);
+    while (load_recovery_us(&self->load, OLD_MASTER) < 0 &&
+           load_now_us() < until_us) {
+        pause_ms(10);
+    }
+    if (load_recovery_us(&self->load, OLD_MASTER) < 0) {
+        violation(self, "a thread was never served again");
+    }
+}
+
+static void judge(trial *self)
+{
+    const load_run *done = &self->load;
+
+    load_print(done, options.request_ms);
+    printf("  recovered     after %.1f ms\n",
+           (double)load_recovery_us(done, OLD_MASTER) / 1000);
+    if (load_longest_us(done) >
+        options.request_ms * 1000 + LATE_US + done->oversleep_us) {
+        violation(self, "a call returned late");
+    }
+    if (load_doubled(done) > 0) {
+        violation(self, "an increment was counted twice");
+    }
+    for (int t = 0; t < done->thread_count; t++) {
+        if (done->threads[t].calls[3] > 0) {
+            violation(self, "a call failed in another way");
+            return;
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ trials */
+
+static bool prepare(trial *self)
+{
+    const redis_sentinel_options servers = {.down_after_ms = 700};
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    hf_error err = HF_ERROR_INIT;
+
+    self->servers = redis_sentinel_start(&servers);
+    if (self->servers == NULL) {
+        return false;
+    }
+    opts.request_ms = options.request_ms;
+    if (hf_client_open(redis_sentinel_url(self->servers), &opts,
+                       &self->load.client, &err) != HF_OK ||
+        hf_client_open(redis_sentinel_url(self->servers), &opts, &self->holder,
+                       &err) != HF_OK) {
+        fprintf(stderr, "%s\n", err.message);
+        return false;
+    }
+    self->load.thread_count = options.threads;
+    self->load.counter_count = 2;
+    for (int t = 0; t < options.threads; t++) {
+        for (int i = 0; i < self->load.counter_count; i++) {
+            load_counter *counter = &self->load.threads[t].counters[i];
+
+            snprintf(counter->name, sizeof(counter->name), "c:%d:%d", t, i);
+            counter->server = OLD_MASTER;
+        }
+    }
+    return take_locks(self) && load_start(&self->load);
+}
+
+static void end(trial *self)
+{
+    for (int i = 0; i < LOCKS; i++) {
+        hf_lock_free(self->locks[i].lock);
+    }
+    hf_client_close(self->holder);
+    hf_client_close(self->load.client);
+    redis_sentinel_stop(self->servers);
+}
+
+static int run(fault_kind kind)
+{
+    trial *self = calloc(1, sizeof(*self));
+    int faults = 1;
+
+    if (self == NULL) {
+        return 1;
+    }
+    self->kind = kind;
+    printf("master %s, %d threads\n", fault_names[kind], options.threads);
+    if (prepare(self)) {
+        pause_ms(300);
+        inflict(self);
+        atomic_store(&self->load.broken_us, load_now_us());
+        await_recovery(self);
+        bring_back(self);
+        pause_ms(1000);
+        load_stop(&self->load);
+        judge(self);
+        judge_locks(self);
+        faults = self->faults;
+    }
+    end(self);
+    free(self);
+    return faults;
+}
+
+static void take_options(int count, char **words)
+{
+    for (int i = 1; i + 1 < count; i += 2) {
+        long number = strtol(words[i + 1], NULL, 10);
+
+        if (strcmp(words[i], "--rounds") == 0) {
+            options.rounds = (int)number;
+        } else if (strcmp(words[i], "--threads") == 0) {
+            options.threads =
+                number < LOAD_THREADS_MAX ? (int)number : LOAD_THREADS_MAX;
+        } else if (strcmp(words[i], "--request-ms") == 0) {
+            options.request_ms = number;
+        }
+    }
+}
+
+int main(int count, char **words)
+{
+    int faults = 0;
+
+    take_options(count, words);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    for (int round = 0; round < options.rounds; round++) {
+        for (int kind = 0; kind < KINDS; kind++) {
+            faults += run((fault_kind)kind);
+        }
+    }
+    printf("%d violations\n", faults);
+    return faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redis_cluster_slots_test.c - slots of keys and requests, and what nodes
+ * answer about a cluster, right and wrong.
+ */
+#include "redis_driver.h"
+
+#include <stdio.h>
+
+#include "script/script.h"
+#include "store/redis/cluster_view.h"
+#include "store/redis/resp.h"
+#include "store/redis/slots.h"
+
+static void slots_are_those_of_the_specification(void **state)
+{
+    static const struct {
+        const char *key;
+        uint32_t slot;
+    } rows[] = {
+        {"123456789", 0x31c3 % HF__SLOT_COUNT},
+        {"", 0},
+        {"foo", 12182},
+        {"bar", 5061},
+        {"{foo}bar", 12182},
+        {"x{foo}y{bar}", 12182},
+        {"user1000", 3443},
+        {"{user1000}.following", 3443},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_int_equal(hf__slot_of(hf_str(rows[i].key)), rows[i].slot);
+    /* An empty tag is none, and the first "}" ends it. */
+    assert_int_not_equal(hf__slot_of(hf_str("foo{}{bar}")), 5061);
+    assert_int_equal(hf__slot_of(hf_str("foo{{bar}}zap")),
+                     hf__slot_of(hf_str("{bar")));
+    assert_int_equal(hf__slot_of(hf_view("\0\xff{foo}", 7)), 12182);
+}
+
+static hf_status slot_of(uint32_t *slot, hf_error *err,
+                         const char *const *words)
+{
+    test_call call;
+
+    call_init(&call, ENOUGH_MS, words);
+    return hf__slot_of_request(&call.request, slot, err);
+}
+
+#define SLOT(slot, err, ...)                                                   \
+    slot_of(slot, err, (const char *const[]){__VA_ARGS__, NULL})
+
+static void keys_of_commands_are_found(void **state)
+{
+    hf_error err = HF_ERROR_INIT;
+    uint32_t slot = 1;
+
+    (void)state;
+    assert_int_equal(SLOT(&slot, &err, "SET", "foo", "bar"), HF_OK);
+    assert_int_equal(slot, 12182);
+    assert_int_equal(SLOT(&slot, &err, "del", "bar", "{bar}1"), HF_OK);
+    assert_int_equal(slot, 5061);
+    assert_int_equal(SLOT(&slot, &err, "EVAL", "return 1", "1", "foo", "bar"),
+                     HF_OK);
+    assert_int_equal(slot, 12182);
+    /* None, and what the server is to refuse. */
+    assert_int_equal(SLOT(&slot, &err, "SCAN", "17"), HF_OK);
+    assert_int_equal(slot, 0);
+    assert_int_equal(SLOT(&slot, &err, "EVAL", "return 1", "0", "foo"), HF_OK);
+    assert_int_equal(slot, 0);
+    assert_int_equal(SLOT(&slot, &err, "EVAL", "return 1", "99", "foo"), HF_OK);
+    assert_int_equal(SLOT(&slot, &err, "EVAL", "return 1", "x", "foo"), HF_OK);
+    assert_int_equal(SLOT(&slot, &err, "EVAL"), HF_OK);
+    assert_int_equal(SLOT(&slot, &err, "GET"), HF_OK);
+}
+
+static void keys_of_different_slots_are_named(void **state)
+{
+    const hf_bytes words[] = {hf_str("{foo}a"), hf_str("{foo}b"), hf_str("bar"),
+                              hf_str("{other} argument")};
+    hf_error err = HF_ERROR_INIT;
+    hf__request request;
+    uint32_t slot;
+
+    (void)state;
+    hf__request_script(&request, &hf__scripts[0], words, 4, 2);
+    assert_int_equal(hf__slot_of_request(&request, &slot, &err), HF_OK);
+    request.key_count = 3;
+    assert_int_equal(hf__slot_of_request(&request, &slot, &err), HF_INVALID);
+    assert_non_null(strstr(err.message, "\"{foo}a\""));
+    assert_non_null(strstr(err.message, "\"bar\""));
+    assert_non_null(strstr(err.message, "12182"));
+    assert_int_equal(SLOT(&slot, &err, "MGET", "foo", "bar"), HF_INVALID);
+    assert_int_equal(
+        SLOT(&slot, &err, "EVALSHA", "abc", "2", "foo", "bar", "x"),
+        HF_INVALID);
+}
+
+/* ------------------------------------------------------------- CLUSTER SLOTS
+ */
+
+static hf_status read_view(hf__cluster_view *view, const char *text,
+                           hf_error *err)
+{
+    hf__arena arena;
+    hf_reply reply;
+    hf__resp resp;
+    hf__buf in;
+    hf_status status;
+
+    hf__arena_init(&arena);
+    hf__buf_init(&in, 1 << 20);
+    assert_true(hf__buf_append(&in, text, strlen(text)));
+    hf__resp_begin(&resp, &arena, &reply);
+    assert_int_equal(hf__resp_feed(&resp, &in), HF__RESP_DONE);
+    status = hf__cluster_view_read(view, &reply, "asked.example", err);
+    hf__arena_free(&arena);
+    hf__buf_done(&in);
+    return status;
+}
+
+static void map_is_read(void **state)
+{
+    static const char text[] =
+        "*4\r\n"
+        /* With a replica and more to say. */
+        "*4\r\n:0\r\n:99\r\n"
+        "*4\r\n$8\r\n10.0.0.1\r\n:7000\r\n$2\r\nid\r\n*0\r\n"
+        "*4\r\n$8\r\n10.0.0.2\r\n:7001\r\n$2\r\nid\r\n*0\r\n"
+        /* The host that was asked. */
+        "*3\r\n:100\r\n:100\r\n*2\r\n$0\r\n\r\n:7002\r\n"
+        "*3\r\n:101\r\n:199\r\n*3\r\n$-1\r\n:7003\r\n$2\r\nid\r\n"
+        /* One that has not been told its name, but has an address. */
+        "*3\r\n:200\r\n:16383\r\n"
+        "*4\r\n$1\r\n?\r\n:7004\r\n$2\r\nid\r\n"
+        "*4\r\n$4\r\nport\r\n$1\r\nx\r\n$2\r\nip\r\n$3\r\n::1\r\n";
+    hf_error err = HF_ERROR_INIT;
+    hf__cluster_view view;
+
+    (void)state;
+    assert_int_equal(read_view(&view, text, &err), HF_OK);
+    assert_int_equal(view.count, 4);
+    assert_int_equal(view.ranges[0].last, 99);
+    assert_string_equal(view.ranges[0].host, "10.0.0.1");
+    assert_int_equal(view.ranges[0].port, 7000);
+    assert_string_equal(view.ranges[1].host, "asked.example");
+    assert_string_equal(view.ranges[2].host, "asked.example");
+    assert_string_equal(view.ranges[3].host, "::1");
+    assert_int_equal(view.ranges[3].last, 16383);
+    hf__cluster_view_done(&view);
+}
+
+static void map_without_anybody_is_unavailable(void **state)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf__cluster_view view;
+
+    (void)state;
+    assert_int_equal(read_view(&view, "*0\r\n", &err), HF_UNAVAILABLE);
+    /* A master that nobody can name. */
+    assert_int_equal(
+        read_view(&view, "*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$1\r\n?\r\n:7000\r\n",
+                  &err),
+        HF_UNAVAILABLE);
+    assert_int_equal(
+        read_view(&view, "*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$1\r\nh\r\n:0\r\n",
+                  &err),
+        HF_UNAVAILABLE);
+}
+
+static void map_that_is_none_is_corrupt(void **state)
+{
+    static const char *const texts[] = {
+        "+OK\r\n",
+        ":1\r\n",
+        "*1\r\n:1\r\n",
+        "*1\r\n*0\r\n",
+        "*1\r\n*2\r\n:0\r\n:1\r\n",
+        "*1\r\n*3\r\n:-1\r\n:1\r\n*2\r\n$1\r\nh\r\n:7000\r\n",
+        "*1\r\n*3\r\n:0\r\n:16384\r\n*2\r\n$1\r\nh\r\n:7000\r\n",
+        "*1\r\n*3\r\n:5\r\n:4\r\n*2\r\n$1\r\nh\r\n:7000\r\n",
+        "*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$1\r\nh\r\n:65536\r\n",
+        "*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n:7\r\n:7000\r\n",
+        "*1\r\n*3\r\n$1\r\n0\r\n:1\r\n*2\r\n$1\r\nh\r\n:7000\r\n",
+        "*1\r\n*3\r\n:0\r\n:1\r\n*1\r\n$1\r\nh\r\n",
+        "*1\r\n*3\r\n:0\r\n:1\r\n:5\r\n",
+        "*2\r\n*3\r\n:0\r\n:1\r\n*2\r\n$1\r\nh\r\n:7000\r\n+x\r\n",
+    };
+    hf_error err = HF_ERROR_INIT;
+    hf__cluster_view view;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        if (read_view(&view, texts[i], &err) != HF_CORRUPT)
+            fail_msg("accepted: %s", texts[i]);
+    }
+}
+
+/* ------------------------------------------------------------- CLUSTER NODES
+ */
+
+static bool read_self(hf__cluster_self *self, const char *text)
+{
+    return hf__cluster_self_read(self, hf_str(text));
+}
+
+static void own_line_is_read(void **state)
+{
+    static const char other[] =
+        "aaaa 10.0.0.2:7001@17001 master - 0 1 2 connected 0-99 [7-<-bbbb]\n";
+    char text[400];
+    hf__cluster_self self;
+    uint64_t stamp;
+
+    (void)state;
+    (void)snprintf(text, sizeof(text),
+                   "%sbbbb 10.0.0.1:7000@17000 myself,master - 0 1 3 connected "
+                   "100 200-299\n",
+                   other);
+    assert_true(read_self(&self, text));
+    assert_true(self.is_master);
+    assert_false(self.is_moving);
+    assert_int_equal(self.slot_count, 101);
+    stamp = self.stamp;
+    /* What has no part in it does not change the stamp; the epoch does. */
+    assert_true(read_self(&self, strchr(text, '\n') + 1));
+    assert_true(self.stamp == stamp);
+    assert_true(read_self(
+        &self, "bbbb 10.0.0.1:7000@17000 myself,master - 0 99 3 connected "
+               "100 200-299\n"));
+    assert_true(self.stamp == stamp);
+    assert_true(read_self(
+        &self, "bbbb 10.0.0.1:7000@17000 myself,master - 0 1 4 connected "
+               "100 200-299\n"));
+    assert_true(self.stamp != stamp);
+    assert_true(
+        read_self(&self, "bbbb :7000@17000 myself,slave aaaa 0 1 4 connected"));
+    assert_false(self.is_master);
+    assert_true(read_self(
+        &self,
+        "bbbb :7000@17000 myself,master - 0 1 4 connected 5 [5->-aaaa]"));
+    assert_true(self.is_moving);
+}
+
+static void own_line_that_is_none_is_refused(void **state)
+{
+    hf__cluster_self self;
+
+    (void)state;
+    assert_false(read_self(&self, ""));
+    assert_false(read_self(&self, "\n\n"));
+    assert_false(read_self(&self, "a b master - 0 1 4 connected 5"));
+    assert_false(read_self(&self, "a b myself - 0 1 4 connected x"));
+    assert_false(read_self(&self, "a b myself - 0 1 4 connected 16384"));
+    assert_false(read_self(&self, "a b myself - 0 1 4 connected 9-3"));
+    assert_false(read_self(&self, "a b myself - 0 1 4 connected 1-"));
+    assert_false(read_self(&self, "a b myself - 0 1 4 connected 999999999999"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slots_are_those_of_the_specification),
+        cmocka_unit_test(keys_of_commands_are_found),
+        cmocka_unit_test(keys_of_different_slots_are_named),
+        cmocka_unit_test(map_is_read),
+        cmocka_unit_test(map_without_anybody_is_unavailable),
+        cmocka_unit_test(map_that_is_none_is_corrupt),
+        cmocka_unit_test(own_line_is_read),
+        cmocka_unit_test(own_line_that_is_none_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

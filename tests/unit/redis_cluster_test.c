@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redis_cluster_test.c - following a cluster of two scripted servers, which say
+ * what real ones say seldom. Key "foo" is in slot 12182, "bar" in 5061.
+ */
+#include "redis_driver.h"
+
+#include <stdio.h>
+
+#include "store/redis/cluster_map.h"
+#include "util/mem.h"
+
+enum { A, B, NODES };
+
+struct cluster;
+
+typedef struct node {
+    struct cluster *cluster;
+    int at;
+    fake_server *fake;
+    atomic_uint maps;     /* questions for the map */
+    atomic_uint requests; /* other than those */
+} node;
+
+/* Answers a request; false: close. `number` counts those of the node. */
+typedef bool (*act_fn)(node *self, int fd, unsigned number, const char *text);
+
+typedef struct cluster {
+    node nodes[NODES];
+    act_fn act;
+    atomic_int lower;     /* who has slots 0 to 8191 by the map */
+    atomic_int upper;     /* and the others */
+    atomic_bool nameless; /* the map does not name the host */
+    test_driver driver;
+} cluster;
+
+static int port_of(const cluster *self, int at)
+{
+    return fake_server_port(self->nodes[at].fake);
+}
+
+static bool say_map(const cluster *self, int fd)
+{
+    const char *host = self->nameless ? "$0\r\n\r\n" : "$9\r\n127.0.0.1\r\n";
+    char text[300];
+
+    (void)snprintf(text, sizeof(text),
+                   "*2\r\n*3\r\n:0\r\n:8191\r\n*2\r\n%s:%d\r\n"
+                   "*3\r\n:8192\r\n:16383\r\n*2\r\n%s:%d\r\n",
+                   host, port_of(self, self->lower), host,
+                   port_of(self, self->upper));
+    return fake_server_say(fd, text);
+}
+
+static void serve(int fd, unsigned connection, void *user)
+{
+    node *self = user;
+    char text[400];
+
+    (void)connection;
+    if (!fake_server_login(fd, "7.0.0"))
+        return;
+    while (fake_server_read(fd, text, sizeof(text))) {
+        bool goes_on;
+
+        if (strcmp(text, "CLUSTER SLOTS") == 0) {
+            atomic_fetch_add(&self->maps, 1);
+            goes_on = say_map(self->cluster, fd);
+        } else {
+            goes_on = self->cluster->act(
+                self, fd, atomic_fetch_add(&self->requests, 1), text);
+        }
+        if (!goes_on)
+            return;
+    }
+}
+
+static void cluster_start(cluster *self, act_fn act)
+{
+    memset(self, 0, sizeof(*self));
+    self->act = act;
+    atomic_store(&self->upper, B);
+    for (int at = 0; at < NODES; at++) {
+        self->nodes[at].cluster = self;
+        self->nodes[at].at = at;
+        self->nodes[at].fake = fake_server_start_tcp(serve, &self->nodes[at]);
+        assert_non_null(self->nodes[at].fake);
+    }
+}
+
+/* By one node; the map names the other. */
+static void cluster_connect(cluster *self, int by)
+{
+    char url[80];
+
+    (void)snprintf(url, sizeof(url), "redis+cluster://127.0.0.1:%d",
+                   port_of(self, by));
+    driver_open(&self->driver, url);
+}
+
+static void cluster_open(cluster *self, act_fn act)
+{
+    cluster_start(self, act);
+    cluster_connect(self, A);
+}
+
+static void cluster_stop(cluster *self)
+{
+    for (int at = 0; at < NODES; at++) {
+        if (self->nodes[at].fake != NULL)
+            fake_server_stop(self->nodes[at].fake);
+    }
+}
+
+static void cluster_close(cluster *self)
+{
+    driver_close(&self->driver);
+    cluster_stop(self);
+}
+
+static unsigned requests(cluster *self, int at)
+{
+    return atomic_load(&self->nodes[at].requests);
+}
+
+/* "-<word> <slot> <host>:<port>" of a node. */
+static bool say_redirect(const node *self, int fd, const char *word, int slot,
+                         const char *host, int to)
+{
+    char text[80];
+
+    (void)snprintf(text, sizeof(text), "-%s %d %s:%d\r\n", word, slot, host,
+                   port_of(self->cluster, to));
+    return fake_server_say(fd, text);
+}
+
+/* Which node it is: "0" or "1". */
+static bool say_who(const node *self, int fd)
+{
+    return fake_server_say(fd, self->at == A ? "$1\r\n0\r\n" : "$1\r\n1\r\n");
+}
+
+static bool tell_who(node *self, int fd, unsigned number, const char *text)
+{
+    (void)number;
+    (void)text;
+    return say_who(self, fd);
+}
+
+static void requests_go_to_their_slots(void **state)
+{
+    cluster self;
+    test_call calls[40];
+
+    (void)state;
+    cluster_open(&self, tell_who);
+    RUN(&self.driver, &calls[0], "GET", "bar");
+    assert_text(&calls[0], "0");
+    RUN(&self.driver, &calls[1], "GET", "foo");
+    assert_text(&calls[1], "1");
+    RUN(&self.driver, &calls[2], "MGET", "foo", "bar");
+    assert_status(&calls[2], HF_INVALID);
+    assert_int_equal(requests(&self, A) + requests(&self, B), 2);
+    /* Many at once, some of them wrong. */
+    for (int i = 0; i < 40; i++) {
+        hf__request *request = &calls[i].request;
+
+        CALL(&calls[i], ENOUGH_MS, "MGET", i % 2 ? "foo" : "bar",
+             i % 5 == 4 ? "x" : (i % 2 ? "{foo}" : "{bar}"));
+        self.driver.store->ops->submit(self.driver.store, &request, 1);
+    }
+    for (int i = 0; i < 40; i++) {
+        (void)call_wait(&calls[i]);
+        if (i % 5 == 4)
+            assert_status(&calls[i], HF_INVALID);
+        else
+            assert_text(&calls[i], i % 2 ? "1" : "0");
+        call_end(&calls[i]);
+    }
+    cluster_close(&self);
+}
+
+static bool move_foo_to_a(node *self, int fd, unsigned number, const char *text)
+{
+    (void)number;
+    if (self->at == B && strcmp(text, "GET foo") == 0)
+        return say_redirect(self, fd, "MOVED", 12182, "", A);
+    return say_who(self, fd);
+}
+
+/* Neither the map nor MOVED names the host: it is the one that was asked. */
+static void moved_slot_is_remembered(void **state)
+{
+    cluster self;
+    test_call call;
+
+    (void)state;
+    cluster_start(&self, move_foo_to_a);
+    atomic_store(&self.nameless, true);
+    cluster_connect(&self, B);
+    RUN(&self.driver, &call, "GET", "foo");
+    assert_text(&call, "0");
+    assert_int_equal(call.request.sends, 1);
+    call_end(&call);
+    assert_int_equal(requests(&self, B), 1);
+    cluster_close(&self);
+}
+
+static bool ask_for_foo(node *self, int fd, unsigned number, const char *text)
+{
+    if (self->at == B)
+        return say_redirect(self, fd, "ASK", 12182, "127.0.0.1", A);
+    if (number % 2 == 0) {
+        assert_string_equal(text, "ASKING");
+        return fake_server_say(fd, "+OK\r\n");
+    }
+    return say_who(self, fd);
+}
+
+static void asked_slot_stays_where_it_is(void **state)
+{
+    cluster self;
+    test_call call;
+
+    (void)state;
+    cluster_open(&self, ask_for_foo);
+    for (unsigned i = 1; i <= 3; i++) {
+        RUN(&self.driver, &call, "GET", "foo");
+        assert_text(&call, "0");
+        call_end(&call);
+        assert_int_equal(requests(&self, B), i);
+    }
+    CALL(&call, ENOUGH_MS, "GET", "foo");
+    call_submit(&self.driver, &call);
+    assert_int_equal(call_wait(&call), HF_OK);
+    assert_text(&call, "0");
+    call_end(&call);
+    assert_int_equal(atomic_load(&self.nodes[A].maps), 1);
+    cluster_close(&self);
+}
+
+static bool ask_for_script(node *self, int fd, unsigned number,
+                           const char *text)
+{
+    if (self->at == B)
+        return say_redirect(self, fd, "ASK", 12182, "127.0.0.1", A);
+    if (number == 0)
+        return fake_server_say(fd, "+OK\r\n");
+    /* NOSCRIPT here would use the permission up. */
+    assert_memory_equal(text, "EVAL return 1", 13);
+    return say_who(self, fd);
+}
+
+static void script_behind_asking_is_sent_whole(void **state)
+{
+    static const hf__script script = {
+        .name = "test",
+        .source = "return 1",
+        .source_size = 8,
+        .sha1 = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db",
+        .index = HF__SCRIPT_USER};
+    cluster self;
+    test_call call;
+
+    (void)state;
+    cluster_open(&self, ask_for_script);
+    CALL(&call, ENOUGH_MS, "foo");
+    call.request.script = &script;
+    call.request.key_count = 1;
+    (void)call_perform(&self.driver, &call);
+    assert_text(&call, "0");
+    call_end(&call);
+    cluster_close(&self);
+}
+
+static bool refuse_twice(node *self, int fd, unsigned number, const char *text)
+{
+    (void)text;
+    if (number == 0)
+        return fake_server_say(fd, "-TRYAGAIN Multiple keys request during "
+                                   "rehashing of slot\r\n");
+    if (number == 1)
+        return fake_server_say(fd, "-CLUSTERDOWN The cluster is down\r\n");
+    return say_who(self, fd);
+}
+
+static void refusals_for_now_are_waited_for(void **state)
+{
+    cluster self;
+    test_call call;
+
+    (void)state;
+    cluster_open(&self, refuse_twice);
+    RUN(&self.driver, &call, "INCR", "foo");
+    assert_text(&call, "1");
+    assert_int_equal(call.request.sends, 1);
+    call_end(&call);
+    assert_int_equal(requests(&self, B), 3);
+    cluster_close(&self);
+}
+
+static bool always_down(node *self, int fd, unsigned number, const char *text)
+{
+    (void)self;
+    (void)number;
+    (void)text;
+    return fake_server_say(fd, "-CLUSTERDOWN Hash slot not served\r\n");
+}
+
+static bool in_a_circle(node *self, int fd, unsigned number, const char *text)
+{
+    (void)number;
+    (void)text;
+    return say_redirect(self, fd, "MOVED", 12182, "127.0.0.1",
+                        self->at == A ? B : A);
+}
+
+/* Not the caller's mistake, and on time; neither did anything. */
+static void what_does_not_end_ends_with_the_deadline(void **state)
+{
+    static const act_fn acts[] = {always_down, in_a_circle};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        for (int shared = 0; shared < 2; shared++) {
+            cluster self;
+            test_call call;
+            int64_t began_ms;
+
+            cluster_open(&self, acts[i]);
+            began_ms = hf__clock_boot_ms();
+            CALL(&call, 600, "INCR", "foo");
+            if (shared)
+                call_submit(&self.driver, &call);
+            else
+                (void)call_perform(&self.driver, &call);
+            if (shared)
+                (void)call_wait(&call);
+            /* A busy machine may not bring the last answer in time. */
+            assert_status(&call, call.request.sends == 0 ? HF_UNAVAILABLE
+                                                         : HF_INDETERMINATE);
+            assert_in_range(hf__clock_boot_ms() - began_ms, 0, 1500);
+            call_end(&call);
+            assert_in_range(requests(&self, A) + requests(&self, B), 3, 40);
+            cluster_close(&self);
+        }
+    }
+}
+
+/* A node of the URL and of the map ends; the map says who has its slots. */
+static void node_that_is_gone_is_replaced(void **state)
+{
+    cluster self;
+    test_call call;
+
+    (void)state;
+    cluster_open(&self, tell_who);
+    RUN(&self.driver, &call, "GET", "foo");
+    assert_text(&call, "1");
+    call_end(&call);
+    fake_server_stop(self.nodes[B].fake);
+    self.nodes[B].fake = NULL;
+    atomic_store(&self.upper, A);
+    RUN(&self.driver, &call, "GET", "foo");
+    assert_text(&call, "0");
+    call_end(&call);
+    CALL(&call, ENOUGH_MS, "GET", "foo");
+    call_submit(&self.driver, &call);
+    (void)call_wait(&call);
+    assert_text(&call, "0");
+    call_end(&call);
+    cluster_close(&self);
+}
+
+static void cluster_without_any_node_is_unavailable_soon(void **state)
+{
+    cluster self;
+    test_call call;
+    int64_t began_ms;
+
+    (void)state;
+    cluster_open(&self, tell_who);
+    cluster_stop(&self);
+    self.nodes[A].fake = self.nodes[B].fake = NULL;
+    began_ms = hf__clock_boot_ms();
+    RUN(&self.driver, &call, "GET", "foo");
+    assert_status(&call, HF_UNAVAILABLE);
+    assert_in_range(hf__clock_boot_ms() - began_ms, 0, ENOUGH_MS / 2);
+    call_end(&call);
+    cluster_close(&self);
+}
+
+static void any_host_of_the_url_will_do(void **state)
+{
+    hf_error err = HF_ERROR_INIT;
+    cluster self;
+    test_driver driver;
+    test_call call;
+    char url[120];
+
+    (void)state;
+    cluster_start(&self, tell_who);
+    (void)snprintf(url, sizeof(url),
+                   "redis+cluster://127.0.0.1:1,127.0.0.1:%d/",
+                   port_of(&self, B));
+    driver_open(&driver, url);
+    RUN(&driver, &call, "GET", "bar");
+    assert_text(&call, "0");
+    call_end(&call);
+    driver_close(&driver);
+    assert_int_equal(driver_try_open(&driver,
+                                     "redis+cluster://127.0.0.1:1,127.0.0.1:2",
+                                     NULL, NULL, &err),
+                     HF_UNAVAILABLE);
+    assert_non_null(strstr(err.message, "127.0.0.1:1"));
+    cluster_stop(&self);
+}
+
+static void urls_that_mean_nothing_are_refused(void **state)
+{
+    static const char *const urls[] = {
+        "redis+cluster://h:1/1", "redis+cluster://h:1/x",
+        "redis+cluster://h?db=0", "redis+cluster:///",
+        "redis+cluster://h?tls_verify=none"};
+    hf_error err = HF_ERROR_INIT;
+    test_driver driver;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+        if (driver_try_open(&driver, urls[i], NULL, NULL, &err) != HF_INVALID)
+            fail_msg("accepted: %s", urls[i]);
+    }
+}
+
+static void server_that_is_no_cluster_says_so(void **state)
+{
+    hf_error err = HF_ERROR_INIT;
+    redis_server *server = redis_server_start(NULL);
+    test_driver driver;
+    char url[80];
+
+    (void)state;
+    assert_non_null(server);
+    (void)snprintf(url, sizeof(url), "redis+cluster://127.0.0.1:%d",
+                   redis_server_port(server));
+    assert_int_equal(driver_try_open(&driver, url, NULL, NULL, &err),
+                     HF_INVALID);
+    assert_non_null(strstr(err.message, "cluster support disabled"));
+    redis_server_stop(server);
+}
+
+/* Each allocation fails once, the loop's own excepted. */
+static void no_memory_is_reported_and_nothing_leaks(void **state)
+{
+    cluster self;
+    int failures = 0;
+    char url[80];
+
+    (void)state;
+    cluster_start(&self, tell_who);
+    (void)snprintf(url, sizeof(url), "redis+cluster://127.0.0.1:%d",
+                   port_of(&self, A));
+    for (long after = 0; after < 200; after++) {
+        hf_error err = HF_ERROR_INIT;
+        test_driver driver = {hf__loop_new(), NULL};
+        hf__url parsed;
+        hf__store_config config = {
+            .url = &parsed, .connect_ms = 1000, .loop = driver.loop};
+        hf_status status = hf__url_parse(url, &parsed, &err);
+        test_call call;
+
+        hf__alloc_fail_after(after);
+        status = hf__store_open(&config, &driver.store, &err);
+        if (status == HF_OK) {
+            CALL(&call, ENOUGH_MS, "GET", "foo");
+            status = call_perform(&driver, &call);
+            call_end(&call);
+            driver.store->ops->close(driver.store);
+        }
+        hf__alloc_fail_after(-1);
+        hf__url_done(&parsed);
+        hf__loop_free(driver.loop);
+        if (status == HF_OK)
+            break;
+        assert_int_equal(status, HF_NO_MEMORY);
+        failures++;
+    }
+    assert_in_range(failures, 10, 100);
+    cluster_stop(&self);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(requests_go_to_their_slots),
+        cmocka_unit_test(moved_slot_is_remembered),
+        cmocka_unit_test(asked_slot_stays_where_it_is),
+        cmocka_unit_test(script_behind_asking_is_sent_whole),
+        cmocka_unit_test(refusals_for_now_are_waited_for),
+        cmocka_unit_test(what_does_not_end_ends_with_the_deadline),
+        cmocka_unit_test(node_that_is_gone_is_replaced),
+        cmocka_unit_test(cluster_without_any_node_is_unavailable_soon),
+        cmocka_unit_test(any_host_of_the_url_will_do),
+        cmocka_unit_test(urls_that_mean_nothing_are_refused),
+        cmocka_unit_test(server_that_is_no_cluster_says_so),
+        cmocka_unit_test(no_memory_is_reported_and_nothing_leaks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redis_sentinel_vote_test.c - the rule by which sentinels name a master, and
+ * what a URL may say of them. Nobody is asked.
+ */
+#include "redis_driver.h"
+
+#include <stdio.h>
+
+#include "store/redis/sentinel_place.h"
+#include "store/redis/sentinel_vote.h"
+
+#define ANSWERS_MAX 5
+
+/* "id host epoch": port 1 for all; host "-": no such master. */
+typedef struct vote_row {
+    const char *answers[ANSWERS_MAX];
+    size_t known;
+    bool is_final;
+    bool patient;
+    const char *master; /* "host epoch" or NULL */
+    hf__vote vote;
+    const char *winner; /* "host epoch" or NULL */
+} vote_row;
+
+static void read_answer(const char *text, hf__sentinel_answer *answer)
+{
+    unsigned long long epoch = 0;
+
+    memset(answer, 0, sizeof(*answer));
+    assert_int_equal(
+        sscanf(text, "%40s %200s %llu", answer->id, answer->host, &epoch), 3);
+    answer->epoch = epoch;
+    answer->port = strcmp(answer->host, "-") != 0;
+    if (strcmp(answer->id, "?") == 0)
+        answer->id[0] = '\0';
+}
+
+static void check_row(const vote_row *row, size_t number)
+{
+    hf__sentinel_answer answers[ANSWERS_MAX];
+    const hf__sentinel_answer *pointers[ANSWERS_MAX];
+    hf__sentinel_ballot ballot = {.answers = pointers,
+                                  .known = row->known,
+                                  .is_final = row->is_final,
+                                  .patient = row->patient};
+    hf__sentinel_answer master;
+    hf__sentinel_answer winner;
+    char text[300];
+
+    for (; ballot.count < ANSWERS_MAX && row->answers[ballot.count] != NULL;
+         ballot.count++) {
+        read_answer(row->answers[ballot.count], &answers[ballot.count]);
+        pointers[ballot.count] = &answers[ballot.count];
+    }
+    if (row->master != NULL) {
+        snprintf(text, sizeof(text), "? %s", row->master);
+        read_answer(text, &master);
+        ballot.master = &master;
+    }
+    if (hf__sentinel_count(&ballot, &winner) != row->vote)
+        fail_msg("row %zu: another outcome", number);
+    if (row->winner == NULL)
+        return;
+    snprintf(text, sizeof(text), "%s %llu", winner.host,
+             (unsigned long long)winner.epoch);
+    assert_string_equal(text, row->winner);
+}
+
+static const vote_row vote_rows[] = {
+    /* Early: a majority of all that are known. */
+    {{"a m 1"}, 3, false, true, NULL, HF__VOTE_OPEN, NULL},
+    {{"a m 1", "b m 1"}, 3, false, true, NULL, HF__VOTE_DECIDED, "m 1"},
+    {{"a m 1", "b n 1"}, 3, false, true, NULL, HF__VOTE_OPEN, NULL},
+    {{"a m 1"}, 1, false, true, NULL, HF__VOTE_DECIDED, "m 1"},
+    {{"a m 1", "b m 1"}, 4, false, true, NULL, HF__VOTE_OPEN, NULL},
+    {{NULL}, 3, false, true, NULL, HF__VOTE_OPEN, NULL},
+    {{"a - 0"}, 3, false, true, NULL, HF__VOTE_OPEN, NULL},
+    /* When nobody else will answer: of those who name one. */
+    {{"a m 1"}, 3, true, true, NULL, HF__VOTE_DECIDED, "m 1"},
+    {{"a m 1", "b - 0"}, 3, true, true, NULL, HF__VOTE_DECIDED, "m 1"},
+    {{"a m 1", "b n 1"}, 3, true, true, NULL, HF__VOTE_SPLIT, NULL},
+    {{"a m 1", "b n 2"}, 2, true, true, NULL, HF__VOTE_SPLIT, NULL},
+    {{"a m 1", "b n 1", "c o 1"}, 3, true, true, NULL, HF__VOTE_SPLIT, NULL},
+    {{"a m 1", "b m 1", "c n 1"}, 3, true, true, NULL, HF__VOTE_DECIDED, "m 1"},
+    {{NULL}, 3, true, true, NULL, HF__VOTE_SILENT, NULL},
+    {{"a - 0", "b - 0"}, 3, true, true, NULL, HF__VOTE_NAMELESS, NULL},
+    /* One sentinel at two addresses has one vote. */
+    {{"a n 1", "a n 1", "b m 1", "c m 1"},
+     3,
+     true,
+     true,
+     NULL,
+     HF__VOTE_DECIDED,
+     "m 1"},
+    {{"a m 1", "a m 1"}, 3, false, true, NULL, HF__VOTE_OPEN, NULL},
+    {{"? m 1", "? m 1"}, 3, false, true, NULL, HF__VOTE_DECIDED, "m 1"},
+    /* A minority that knows of a later failover. */
+    {{"a m 5", "b m 5", "c n 6"},
+     3,
+     true,
+     true,
+     NULL,
+     HF__VOTE_UNSETTLED,
+     NULL},
+    {{"a m 5", "b m 5", "c n 6"},
+     3,
+     true,
+     false,
+     NULL,
+     HF__VOTE_DECIDED,
+     "m 5"},
+    {{"a n 6", "b m 5", "c n 5"}, 3, true, true, NULL, HF__VOTE_DECIDED, "n 6"},
+    /* Nobody goes back, but all together. */
+    {{"a m 5"}, 3, true, true, "n 6", HF__VOTE_STALE, NULL},
+    {{"a m 5", "b m 5"}, 3, true, true, "n 6", HF__VOTE_STALE, NULL},
+    {{"a m 5", "b m 5", "c m 5"},
+     3,
+     false,
+     true,
+     "n 6",
+     HF__VOTE_DECIDED,
+     "m 5"},
+    {{"a n 6", "b n 6"}, 3, false, true, "n 6", HF__VOTE_DECIDED, "n 6"},
+    {{"a m 7", "b m 7"}, 3, false, true, "n 6", HF__VOTE_DECIDED, "m 7"},
+};
+
+static void votes_are_counted_by_the_rule(void **state)
+{
+    (void)state;
+    for (size_t at = 0; at < sizeof(vote_rows) / sizeof(vote_rows[0]); at++)
+        check_row(&vote_rows[at], at);
+}
+
+static hf_status parse(const char *text, hf__sentinel_place *place,
+                       hf_error *err)
+{
+    hf__url url;
+    hf__store_config config = {.url = &url};
+    hf_status status;
+
+    assert_int_equal(hf__url_parse(text, &url, err), HF_OK);
+    config.username = url.username;
+    config.password = url.password;
+    status = hf__sentinel_place_init(place, &config, err);
+    hf__url_done(&url);
+    return status;
+}
+
+static void url_names_sentinels_master_and_accounts(void **state)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf__sentinel_place place;
+
+    (void)state;
+    assert_int_equal(
+        parse("valkey+sentinel://me:pw@h1,h2:7,[::1]:8/m-1/3?sentinel_username="
+              "s&sentinel_password=t",
+              &place, &err),
+        HF_OK);
+    assert_string_equal(place.name, "m-1");
+    assert_int_equal(place.count, 3);
+    assert_string_equal(place.sentinels[0].text, "h1:26379");
+    assert_string_equal(place.sentinels[1].text, "h2:7");
+    assert_string_equal(place.sentinels[2].text, "[::1]:8");
+    assert_int_equal(place.account.db, 3);
+    assert_true(place.account.master_only);
+    assert_string_equal(place.account.username, "me");
+    assert_string_equal(place.account.password, "pw");
+    assert_string_equal(place.watchers.username, "s");
+    assert_string_equal(place.watchers.password, "t");
+    assert_false(place.watchers.master_only);
+    assert_int_equal(place.watchers.db, 0);
+    hf__sentinel_place_done(&place);
+
+    assert_int_equal(parse("redis+sentinel://:pw@h/m", &place, &err), HF_OK);
+    assert_string_equal(place.account.password, "pw");
+    assert_null(place.watchers.password);
+    assert_null(place.account.tls);
+    hf__sentinel_place_done(&place);
+
+    assert_int_equal(
+        parse("rediss+sentinel://h/m?tls_verify=none", &place, &err), HF_OK);
+    assert_non_null(place.account.tls);
+    assert_ptr_equal(place.account.tls, place.watchers.tls);
+    hf__sentinel_place_done(&place);
+}
+
+static void wrong_url_names_the_part(void **state)
+{
+    static const struct {
+        const char *url;
+        const char *part;
+    } rows[] = {
+        {"redis+sentinel://h", "master's name"},
+        {"redis+sentinel://h/", "master's name"},
+        {"redis+sentinel://h//0", "master's name"},
+        {"redis+sentinel:///m", "host"},
+        {"redis+sentinel:m", "master's name"},
+        {"redis+sentinel://h/m%20n", "space"},
+        {"redis+sentinel://h/m/x", "database"},
+        {"redis+sentinel://h/m/-1", "database"},
+        {"redis+sentinel://h/m/0/1", "database"},
+        {"redis+sentinel://h/m?no=1", "no"},
+        {"redis+sentinel://h/m?tls_ca=/x", "tls_ca"},
+        {"redis+sentinel://h/m?sentinel_username=s", "sentinel_password"},
+        {"redis+sentinel://me@h/m", "password"},
+        {"rediss+sentinel://h/m?tls_ca=/nowhere", "tls_ca"},
+        {"redis+sentinel://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q/m",
+         "more than 16"},
+    };
+
+    (void)state;
+    for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
+        hf_error err = HF_ERROR_INIT;
+        hf__sentinel_place place;
+
+        assert_int_equal(parse(rows[at].url, &place, &err), HF_INVALID);
+        if (strstr(err.message, rows[at].part) == NULL)
+            fail_msg("%s: %s", rows[at].url, err.message);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(votes_are_counted_by_the_rule),
+        cmocka_unit_test(url_names_sentinels_master_and_accounts),
+        cmocka_unit_test(wrong_url_names_the_part),
+    };
+
+    return cmocka_run_group_tests_name("redis_sentinel_vote", tests, NULL,
+                                       NULL);
+}
