@@ -21,8 +21,7 @@ const struct option_spec option_table[OPT_COUNT] = {
     [OPT_PREFIX] = {.names = {"prefix"},
                     .kind = KIND_TEXT,
                     .argument = "TEXT",
-                    .help = "put TEXT before every key and lock name;"
-                            " default $HOLDFAST_PREFIX"},
+                    .help = "put before each name; default $HOLDFAST_PREFIX"},
     [OPT_JSON] = {.names = {"json"},
                   .help = "answer with one JSON object on a line"},
     [OPT_HELP] = {.letters = "h", .names = {"help"}, .help = "show this help"},

@@ -23,7 +23,7 @@
 #define REASON_WAIT_MS 20
 
 /* What a signal waits for the cancelled acquisition to end: the library takes
- * 250 ms at most where the store does not answer. */
+ * 200 ms at most where the store does not answer. */
 #define CANCEL_WAIT_MS 300
 
 /* What the library gives back without waiting is sent by then. */

@@ -291,19 +291,19 @@ typedef struct hf_client_options {
  * - `redis+unix:///path/socket[?db=N]`, `valkey+unix://...`: one server over a
  *   unix socket
  * - `redis+sentinel://[user:password@]h1[:26379][,h2...]/NAME[/db]`: the master
- *   of that name, wherever the sentinels h1, h2, ... say it is; their own
- *   account is `?sentinel_username=U&sentinel_password=P`. Also
- *   `valkey+sentinel://`, and over TLS to servers and sentinels
- *   `rediss+sentinel://`, `valkeys+sentinel://` with the parameters above
- * - `redis+cluster://[user:password@]h1[:6379][,h2...]`: a cluster, found by any
- *   of these nodes. Also `valkey+cluster://`, and over TLS `rediss+cluster://`,
- *   `valkeys+cluster://` with the parameters above. All keys of one call must be
- *   of one hash slot: HF_INVALID names two that are not
+ *   of that name, wherever the sentinels h1, h2, ... say it is; with
+ *   `?sentinel_username=U&sentinel_password=P` for their own account. So also
+ *   valkey+sentinel:, and over TLS to servers and sentinels rediss+sentinel:
+ *   and valkeys+sentinel: with the parameters above
+ * - `redis+cluster://[user:password@]h1[:6379][,h2...]`: a cluster, found by
+ *   any of these nodes. So also valkey+cluster:, and over TLS rediss+cluster:
+ *   and valkeys+cluster: with the parameters above. Keys of one call must be of
+ *   one hash slot: HF_INVALID names two that are not
  * - `redlock:URL,URL,URL[,...]`: 3 to 15 independent servers, each by a URL as
  *   above for one server; a lock is held by whoever holds it on most of them.
- *   Locks only: anything else is HF_UNSUPPORTED. `redlock:quarantine=MS,URL,...`
- *   (default 60000): how long a server that was started again does not vote;
- *   longer than the longest lease
+ *   Locks only: anything else is HF_UNSUPPORTED. In front of the servers may
+ *   stand `quarantine=MS,` (default 60000): how long a server that was started
+ *   again does not vote; longer than the longest lease
  *
  * Both embedded forms take `?max_size=BYTES` (suffixes K, M, G; default 1G).
  *

@@ -211,7 +211,7 @@ hf_status hf__load_flush(hf__load_batch *batch, hf_error *err)
                       HF__BATCH_EXTRA_MS(batch->bytes));
     else
         hf__dump_batch_run(batch->client, batch->list, batch->count,
-                      HF__BATCH_EXTRA_MS(batch->bytes));
+                           HF__BATCH_EXTRA_MS(batch->bytes));
     for (size_t i = 0; i < batch->count; i++) {
         hf_status one =
             judge(batch, &batch->slots[i], status == HF_OK ? err : NULL);

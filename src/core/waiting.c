@@ -11,8 +11,9 @@
  * from renewals for long; the next try makes it good. */
 #define LOCAL_TRY_MS 20
 
-/* What leaving the queue may take of a caller who wants to be rid of us. */
-#define LEAVE_MS 250
+/* What an answer that is on its way may take, and leaving the queue, of a
+ * caller who wants to be rid of us: with it we know what became of the try. */
+#define GRACE_MS 100
 
 static hf_client *client_of(const hf__waiting *self)
 {
@@ -82,7 +83,7 @@ static bool submit(hf__waiting *self)
 
     if (atomic_load(&self->cancelled))
         limit_ms = hf__at_most(limit_ms,
-                               hf__clock_after(hf__clock_boot_ms(), LEAVE_MS));
+                               hf__clock_after(hf__clock_boot_ms(), GRACE_MS));
     if ((client->store->capabilities & HF__CAP_LOCAL) != 0)
         limit_ms = hf__at_most(
             limit_ms, hf__clock_after(hf__clock_boot_ms(), LOCAL_TRY_MS));
@@ -238,6 +239,15 @@ static bool step_aside(hf__waiting *self)
     return true;
 }
 
+/* Have it complete now, one way or the other. */
+static void cancel_request(hf__waiting *self)
+{
+    hf__store *store = client_of(self)->store;
+
+    if (store->ops->cancel != NULL)
+        store->ops->cancel(store, &self->asking.request);
+}
+
 static void on_timer(hf__timer *timer)
 {
     hf__waiting *self =
@@ -245,8 +255,10 @@ static void on_timer(hf__timer *timer)
 
     if (self->stage == HF__WAITING_SLEEPING)
         try_again(self);
-    else
+    else if (self->stage == HF__WAITING_GATE)
         step_aside(self);
+    else
+        cancel_request(self);
 }
 
 static void run_arrival(hf__task *task)
@@ -276,14 +288,15 @@ static void run_arrival(hf__task *task)
 
 void hf__waiting_cancel(hf__waiting *self)
 {
-    hf__store *store = client_of(self)->store;
+    hf__timers *timers = &client_of(self)->timers;
 
     if (self->stage == HF__WAITING_SLEEPING)
         give_up(self);
     else if (self->stage == HF__WAITING_GATE)
         step_aside(self);
-    else if (store->ops->cancel != NULL)
-        store->ops->cancel(store, &self->asking.request);
+    else if (!hf__timer_set(timers, &self->timer,
+                            hf__clock_boot_ms() + GRACE_MS))
+        cancel_request(self);
 }
 
 /* ------------------------------------------------------------------- begin */

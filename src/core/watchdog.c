@@ -132,10 +132,12 @@ static void lose_to_time_locked(hf__watchdog *watchdog, hf_lock *lock,
 
 void hf__watchdog_check_locked(hf__watchdog *watchdog, hf_lock *lock)
 {
-    int64_t now_ms = hf__clock_boot_ms();
+    int64_t now_ms;
 
-    if (lock->state == HF__LOCK_HELD &&
-        now_ms >= atomic_load(&lock->valid_until_ms))
+    if (lock->state != HF__LOCK_HELD)
+        return;
+    now_ms = hf__clock_boot_ms();
+    if (now_ms >= atomic_load(&lock->valid_until_ms))
         lose_to_time_locked(watchdog, lock, now_ms);
 }
 

@@ -13,9 +13,9 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-/* From here on waiting for answers, not the work, is what takes the time ... */
+/* A pause that some answers make ... */
 #define SLOW_US 20000
-/* ... and from here on leases of a few seconds are in danger. */
+/* ... and one, if most do, that brings leases of a few seconds into danger. */
 #define TOO_SLOW_US 200000
 
 static void tell(const hf__examination *examination, hf_status status,
@@ -29,6 +29,9 @@ static void tell(const hf__examination *examination, hf_status status,
                               .remedy = remedy};
     char value[HF__REMARK_SIZE];
 
+    /* What was cut short would be told as if it were so. */
+    if (hf__examination_is_over(examination))
+        return;
     vsnprintf(value, sizeof(value), format, args);
     remark.value = value;
     examination->remark(examination->user, &remark);
@@ -58,6 +61,15 @@ void hf__remark_error(const hf__examination *examination, hf_status status,
 bool hf__examination_is_over(const hf__examination *examination)
 {
     return hf__clock_boot_ms() >= examination->deadline_ms;
+}
+
+int64_t hf__examination_until(const hf__examination *examination,
+                              int64_t now_ms)
+{
+    int64_t until_ms = hf__clock_after(now_ms, examination->request_ms);
+
+    return until_ms < examination->deadline_ms ? until_ms
+                                               : examination->deadline_ms;
 }
 
 /* ------------------------------------------------------------- round trips */
@@ -93,8 +105,7 @@ static hf_status ask_time(const hf__examination *examination,
     hf__request_init(&request);
     hf__request_command(&request, &word, 1, true);
     request.began_ms = hf__clock_boot_ms();
-    request.deadline_ms =
-        hf__clock_after(request.began_ms, examination->request_ms);
+    request.deadline_ms = hf__examination_until(examination, request.began_ms);
     unix_us = hf__clock_unix_us();
     began_us = hf__clock_boot_us();
     run(target, &request);
@@ -127,7 +138,7 @@ static void tell_pace(const hf__examination *examination, int64_t *took,
     qsort(took, count, sizeof(took[0]), by_size);
     p50 = took[count / 2];
     p99 = took[count * 99 / 100];
-    if (p99 >= TOO_SLOW_US) {
+    if (p50 >= TOO_SLOW_US) {
         level = HF_LEVEL_WARNING;
         remedy = "find out what is slow, the way there or the server (SLOWLOG "
                  "GET, LATENCY DOCTOR); leases must be many times longer";

@@ -18,7 +18,12 @@ void hf__remark_error(const hf__examination *examination, hf_status status,
                       const char *name, const char *remedy, const char *format,
                       ...) __attribute__((format(printf, 5, 6)));
 
+/* From then on nothing is told any more. */
 bool hf__examination_is_over(const hf__examination *examination);
+
+/* Until when a request that begins now may take. */
+int64_t hf__examination_until(const hf__examination *examination,
+                              int64_t now_ms);
 
 /* Run one request on whatever is examined. */
 typedef void (*hf__examine_run_fn)(void *target, hf__request *request);

@@ -31,7 +31,6 @@ test_healthy_store() {
 test_nothing_is_changed() {
     is_server || return 0
     cli set kept 1
-    cli config resetstat
     expect 0 doctor -N 5
     [ "$(redis-cli -s "$socket" dbsize)" = 1 ] || fail "keys were left"
     [ "$(redis-cli -s "$socket" get kept)" = 1 ] || fail "a key was changed"
@@ -44,6 +43,26 @@ test_nobody_there() {
     contains "$out" '"status":"UNAVAILABLE"'
     expect 64 --store nonsense:x doctor
     contains "$err" "nonsense"
+}
+
+test_server_that_hangs() {
+    local began
+
+    is_server || return 0
+    kill -STOP "$redis_pid"
+    began=$(now_ms)
+    expect 69 doctor
+    contains "$out" "error    reachable: "
+    within 4000 "$began"
+    kill -CONT "$redis_pid"
+}
+
+test_limit_of_time() {
+    local began=$(now_ms)
+
+    expect 1 doctor -N 100000 --wait 0.01
+    contains "$err" "was not examined as a whole in 10 ms"
+    within 3000 "$began"
 }
 
 test_eviction_is_told_loudly() {

@@ -70,7 +70,7 @@ static int slot_of(const cluster_trial *trial, int asked, const char *name)
         answer[0] != ':') {
         return -1;
     }
-    return atoi(answer + 1);
+    return (int)strtol(answer + 1, NULL, 10);
 }
 
 static int owner_of(const cluster_trial *trial, int asked, const char *name)
@@ -351,9 +351,9 @@ static bool read_options(cluster_trial *trial, int argc, char **argv)
         if (strcmp(argv[i], "--case") == 0) {
             trial->kind = argv[i + 1];
         } else if (strcmp(argv[i], "--rounds") == 0) {
-            trial->rounds = atoi(argv[i + 1]);
+            trial->rounds = (int)strtol(argv[i + 1], NULL, 10);
         } else if (strcmp(argv[i], "--threads") == 0) {
-            trial->threads = atoi(argv[i + 1]);
+            trial->threads = (int)strtol(argv[i + 1], NULL, 10);
         } else {
             return false;
         }

@@ -55,6 +55,10 @@ typedef struct stopwatch {
     int64_t queued_ns; /* for a processor, both threads */
 } stopwatch;
 
+/* For this thread the library's thread is the newest one; for others it is
+ * that of the load. */
+void stopwatch_use_newest(void);
+
 void stopwatch_start(stopwatch *self);
 /* What it took in ns, and of it (may be NULL) without a processor. */
 int64_t stopwatch_read(const stopwatch *self, int64_t *queued_ns);

@@ -34,7 +34,7 @@
 /* How often each call is made by all threads at once. */
 #define SHARED_ROUNDS 12
 
-typedef enum op {
+typedef enum operation {
     ACQUIRE,
     REFUSED,
     RELEASE,
@@ -45,8 +45,8 @@ typedef enum op {
     PUT,
     INCR,
     OPS
-} op;
-typedef enum form { BLOCKING, STARTED, TOGETHER, FORMS } form;
+} operation;
+typedef enum call_form { BLOCKING, STARTED, TOGETHER, FORMS } call_form;
 
 static const char *const op_names[OPS] = {
     "acquire",      "refused acquire",    "release", "renew",
@@ -65,8 +65,8 @@ static hf_script *incr;
 
 /* One call on names of its own. */
 typedef struct trial {
-    op op;
-    form form;
+    operation op;
+    call_form form;
     size_t count;
     hf_client *client;
     hf_script *incr;
@@ -93,18 +93,18 @@ typedef struct trial {
 
 /* ----------------------------------------------------------------- prepare */
 
-static bool is_lock_op(op op)
+static bool is_lock_op(operation op)
 {
     return op <= RENEW;
 }
 
 /* May it be asked again? */
-static bool is_resolved(op op)
+static bool is_resolved(operation op)
 {
     return op <= MARKED_FIELD;
 }
 
-static bool has_form(op op, form form)
+static bool has_form(operation op, call_form form)
 {
     return form != TOGETHER || (op != INCR && op != MARKED_FIELD);
 }
@@ -129,7 +129,7 @@ static void make_lock(trial *self, size_t i)
         must(hf_key_touch(direct, hf_str(self->names[i]), TTL_MS / 3, NULL));
 }
 
-static void prepare(trial *self, op op, form form)
+static void prepare(trial *self, operation op, call_form form)
 {
     static unsigned number;
 
@@ -357,7 +357,7 @@ static void finish(trial *self)
 }
 
 /* The status of a call that was answered. */
-static hf_status answer_of(op op)
+static hf_status answer_of(operation op)
 {
     return op == REFUSED ? HF_HELD : HF_OK;
 }
@@ -383,7 +383,7 @@ static size_t check(trial *self)
 /* -------------------------------------------------------------- one by one */
 
 /* So that the call finds a connection and its script on the server. */
-static void warm_up(op op, form form)
+static void warm_up(operation op, call_form form)
 {
     trial self;
 
@@ -393,7 +393,8 @@ static void warm_up(op op, form form)
     finish(&self);
 }
 
-static void cut_answer(op op, form form, unsigned size, byte_end end)
+static void cut_answer(operation op, call_form form, unsigned size,
+                       byte_end end)
 {
     uint64_t before = byte_proxy_cuts(proxy);
     size_t unknown;
@@ -411,7 +412,7 @@ static void cut_answer(op op, form form, unsigned size, byte_end end)
 }
 
 /* After every byte of the answer; a long one is cut at some of them. */
-static void answer_is_cut(op op, form form, byte_end end)
+static void answer_is_cut(operation op, call_form form, byte_end end)
 {
     unsigned total = answer_sizes[op] * (form == TOGETHER ? MANY : 1);
     unsigned step = total > 20 ? 5 : 1;
@@ -425,8 +426,8 @@ static void answer_is_cut(op op, form form, byte_end end)
 
 static void each_answer_is_cut(byte_end end)
 {
-    for (form form = 0; form < FORMS; form++) {
-        for (op op = 0; op < OPS; op++) {
+    for (call_form form = 0; form < FORMS; form++) {
+        for (operation op = 0; op < OPS; op++) {
             if (has_form(op, form))
                 answer_is_cut(op, form, end);
         }
@@ -457,8 +458,8 @@ static void half_closed_connection_is_left(void **state)
 static void request_cut_on_its_way_is_not_called_a_success(void **state)
 {
     (void)state;
-    for (form form = 0; form < FORMS; form++) {
-        for (op op = 0; op < OPS; op++) {
+    for (call_form form = 0; form < FORMS; form++) {
+        for (operation op = 0; op < OPS; op++) {
             trial self;
 
             if (!has_form(op, form))
@@ -519,7 +520,7 @@ static void run_round(round *self)
 }
 
 /* All threads make the call; cut_at < 0: nothing is cut. */
-static void threads_round(op op, int cut_at, size_t *unknown)
+static void threads_round(operation op, int cut_at, size_t *unknown)
 {
     static round all;
 
@@ -553,7 +554,7 @@ static void answers_to_many_threads_are_lost(void **state)
     uint64_t before = byte_proxy_cuts(proxy);
 
     (void)state;
-    for (op op = 0; op < OPS; op++) {
+    for (operation op = 0; op < OPS; op++) {
         size_t unknown = 0;
 
         for (int at = 0; at < SHARED_ROUNDS; at++) {
@@ -600,7 +601,7 @@ static hf_script *load_incr(hf_client *of)
     return script;
 }
 
-static void begin_silence(silence *self, op op, form form)
+static void begin_silence(silence *self, operation op, call_form form)
 {
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
     hf_client *kept = client;
@@ -647,8 +648,8 @@ static void swallowed_answer_is_found_out_or_indeterminate(void **state)
     size_t count = 0;
 
     (void)state;
-    for (form form = 0; form < FORMS; form++) {
-        for (op op = 0; op < OPS; op++) {
+    for (call_form form = 0; form < FORMS; form++) {
+        for (operation op = 0; op < OPS; op++) {
             if (has_form(op, form))
                 begin_silence(&all[count++], op, form);
         }
@@ -669,8 +670,8 @@ static void split_and_slow_bytes_change_nothing(void **state)
     (void)state;
     byte_proxy_split(proxy, TO_CLIENT);
     byte_proxy_split(proxy, TO_SERVER);
-    for (form form = 0; form < FORMS; form++) {
-        for (op op = 0; op < OPS; op++) {
+    for (call_form form = 0; form < FORMS; form++) {
+        for (operation op = 0; op < OPS; op++) {
             if (has_form(op, form))
                 warm_up(op, form);
         }

@@ -248,6 +248,71 @@ static void expiry_counts_for_what_is_remembered(void **state)
     expect_key(0);
 }
 
+static void read_expired(void *user, const char *name, const char *value)
+{
+    if (strcmp(name, "expired keys to reclaim") == 0)
+        (void)snprintf(user, TEXT_SIZE, "%s", value);
+}
+
+static void expect_expired(const char *count)
+{
+    char text[TEXT_SIZE] = "";
+
+    at.store->ops->describe(at.store, read_expired, text);
+    assert_string_equal(text, count);
+}
+
+static void expect_answer(const char *line, const char *answer)
+{
+    char text[TEXT_SIZE];
+
+    assert_int_equal(command(at.store, line, text), HF_OK);
+    assert_string_equal(text, answer);
+}
+
+/* Its record stays and is written over: nobody can see it meanwhile. */
+static void key_that_comes_and_goes_leaves_a_shell(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        expect_answer("set k0 x nx", "+:OK");
+        expect_answer("set k0 y nx", "nil");
+        expect_answer("del k0", "i:1");
+        expect_answer("del k0", "i:0");
+        expect_expired(i == 0 ? "0" : "1");
+        set_expected(0, "nil");
+        expect_key(0);
+        expect_answer("exists k0", "i:0");
+        expect_answer("dbsize", "i:0");
+        expect_answer("pexpire k0 1000", "i:0");
+    }
+    by_second("set k0 z nx");
+    set_expected(0, "s:z");
+    expect_key(0);
+    expect_expired("0");
+}
+
+static void shell_is_reclaimed(void **state)
+{
+    int64_t until_ms = hf__clock_boot_ms() + 20000;
+    char text[TEXT_SIZE] = "1";
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        by_first("set k0 x");
+        by_first("del k0");
+    }
+    expect_expired("1");
+    while (strcmp(text, "0") != 0 && hf__clock_boot_ms() < until_ms) {
+        by_first("set k1 x");
+        at.store->ops->describe(at.store, read_expired, text);
+    }
+    expect_expired("0");
+    expect_answer("set k0 y nx", "+:OK");
+    set_expected(0, "s:y");
+    expect_key(0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +324,9 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(expiry_counts_for_what_is_remembered,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(key_that_comes_and_goes_leaves_a_shell,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(shell_is_reclaimed, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

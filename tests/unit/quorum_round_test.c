@@ -662,6 +662,19 @@ static void close_completes_what_is_under_way(void **state)
     *state = NULL;
 }
 
+static void close_takes_nothing_back_on_closed_nodes(void **state)
+{
+    hf__quorum *quorum = *state;
+    call *c = acquire(quorum);
+
+    say(0, 7);
+    quorum->base.ops->close(&quorum->base);
+    assert_int_equal(1, c->done);
+    assert_int_equal(HF_UNAVAILABLE, c->status);
+    hf__free(c);
+    *state = NULL;
+}
+
 static int stop_nothing(void **state)
 {
     return *state == NULL ? 0 : stop(state);
@@ -750,6 +763,7 @@ int main(void)
         TEST(cancel_goes_to_the_nodes_still_asked),
         TEST(cancel_reaches_a_confirmation),
         TEST(close_completes_what_is_under_way),
+        TEST(close_takes_nothing_back_on_closed_nodes),
         TEST(request_may_be_freed_when_it_is_told),
         TEST(every_request_completes_without_memory),
         TEST(others_than_locks_are_refused),

@@ -372,6 +372,34 @@ static void node_that_is_gone_is_replaced(void **state)
     cluster_close(&self);
 }
 
+static bool hang_on_b(node *self, int fd, unsigned number, const char *text)
+{
+    (void)number;
+    (void)text;
+    return self->at == B || say_who(self, fd);
+}
+
+/* Nothing fails as long as it hangs; the others are asked all the same. */
+static void node_that_hangs_is_replaced(void **state)
+{
+    cluster self;
+    test_call call;
+
+    (void)state;
+    cluster_open(&self, hang_on_b);
+    atomic_store(&self.upper, A);
+    CALL(&call, 1500, "INCR", "foo");
+    call_submit(&self.driver, &call);
+    (void)call_wait(&call);
+    assert_status(&call, HF_INDETERMINATE);
+    call_end(&call);
+    assert_in_range(atomic_load(&self.nodes[A].maps), 2, 20);
+    RUN(&self.driver, &call, "INCR", "foo");
+    assert_text(&call, "0");
+    call_end(&call);
+    cluster_close(&self);
+}
+
 static void cluster_without_any_node_is_unavailable_soon(void **state)
 {
     cluster self;
@@ -499,6 +527,7 @@ int main(void)
         cmocka_unit_test(refusals_for_now_are_waited_for),
         cmocka_unit_test(what_does_not_end_ends_with_the_deadline),
         cmocka_unit_test(node_that_is_gone_is_replaced),
+        cmocka_unit_test(node_that_hangs_is_replaced),
         cmocka_unit_test(cluster_without_any_node_is_unavailable_soon),
         cmocka_unit_test(any_host_of_the_url_will_do),
         cmocka_unit_test(urls_that_mean_nothing_are_refused),

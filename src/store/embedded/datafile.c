@@ -45,7 +45,7 @@ hf_status hf__files_check_data(int dir_fd, uint64_t *size, hf_error *err)
 {
     hf__finding found;
     hf__meta meta;
-    uint64_t file_size;
+    uint64_t file_size = 0;
     int fd;
     hf_status status = open_file(dir_fd, &fd, &file_size, err);
 

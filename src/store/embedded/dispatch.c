@@ -193,15 +193,15 @@ void hf__say_double(hf__tx *tx, double value)
 
 /* ------------------------------------------------------------------- words */
 
-bool hf__word_is(hf_bytes word, const char *text)
+bool hf__word_same(hf_bytes word, const char *text)
 {
     const char *at = word.data;
 
     for (size_t i = 0; i < word.size; i++) {
-        if (lower(at[i]) != text[i] || text[i] == '\0')
+        if (lower(at[i]) != text[i])
             return false;
     }
-    return text[word.size] == '\0';
+    return true;
 }
 
 bool hf__word_integer(hf__tx *tx, hf_bytes word, int64_t *value)

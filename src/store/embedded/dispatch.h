@@ -9,6 +9,8 @@
 #ifndef HF__EMBEDDED_DISPATCH_H
 #define HF__EMBEDDED_DISPATCH_H
 
+#include <string.h>
+
 #include "store/embedded/tx.h"
 
 enum {
@@ -85,10 +87,10 @@ static inline void hf__say_bytes(hf__tx *tx, const void *data, size_t size)
 {
     tx->out->ops->bytes(tx->out, data, size);
 }
-/* An integer as its digits. */
-static inline void hf__say_digits(hf__tx *tx, int64_t value)
+/* Seconds and microseconds. */
+static inline void hf__say_instant(hf__tx *tx, int64_t unix_us)
 {
-    tx->out->ops->digits(tx->out, value);
+    tx->out->ops->instant(tx->out, unix_us);
 }
 static inline void hf__say_line(hf__tx *tx, const char *text)
 {
@@ -117,7 +119,11 @@ void hf__say_wrong_type(hf__tx *tx);
 /* ------------------------------------------------------------------- words */
 
 /* Compare a word with a lower-case text, any letter case. */
-bool hf__word_is(hf_bytes word, const char *text);
+bool hf__word_same(hf_bytes word, const char *text); /* of one size */
+static inline bool hf__word_is(hf_bytes word, const char *text)
+{
+    return word.size == strlen(text) && hf__word_same(word, text);
+}
 /* Read a number, or say that it is none. */
 bool hf__word_integer(hf__tx *tx, hf_bytes word, int64_t *value);
 /* Read a number of at least `min`, or say `error`: that it is none or less. */

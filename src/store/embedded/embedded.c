@@ -184,8 +184,8 @@ static bool waits_for_disk(embedded *self, hf__request *request)
     hf__job job;
 
     return self->env->mode == HF__MODE_DURABLE &&
-           !hf__loop_here(self->backlog.loop) &&
-           prepare(self, request, &job) && !is_read(&job);
+           !hf__loop_here(self->backlog.loop) && prepare(self, request, &job) &&
+           !is_read(&job);
 }
 
 static void embedded_submit(hf__store *store, hf__request *const *requests,

@@ -146,7 +146,7 @@ static void tell_room(hf__env *env, uint64_t limit, const hf__examination *to)
  * way. 0: it cannot be had. */
 static uint64_t usable_size(hf__env *env, const hf__examination *to)
 {
-    int64_t until_ms = hf__clock_after(hf__clock_boot_ms(), to->request_ms);
+    int64_t until_ms = hf__examination_until(to, hf__clock_boot_ms());
     hf_error err = HF_ERROR_INIT;
     uint64_t pages;
 

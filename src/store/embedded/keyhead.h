@@ -8,6 +8,10 @@
  * Behind it come the whole key, if its name was folded, and the content. The
  * checksum is over the record's name and all of its value, its own two bytes
  * as zeros. Whoever reads a record does not look at it: `store check` does.
+ *
+ * The expiry is an instant of the store's clock, ms, or 0 for none. Below zero
+ * the record is a shell: its key was deleted, at this instant negated, and is
+ * expected to be made again. To who does not know that it has expired.
  */
 #ifndef HF__EMBEDDED_KEYHEAD_H
 #define HF__EMBEDDED_KEYHEAD_H
@@ -29,6 +33,11 @@ typedef struct hf__keyhead {
     uint64_t keyid;
     uint64_t count;
 } hf__keyhead;
+
+static inline bool hf__expiry_is_shell(int64_t expire_ms)
+{
+    return expire_ms < 0;
+}
 
 static inline void hf__keyhead_read(hf__keyhead *head, const unsigned char *at)
 {

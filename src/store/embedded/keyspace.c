@@ -130,7 +130,7 @@ static bool restore(hf__tx *tx, hf__record *record, const hf__recalled *from)
     record->keyid = from->keyid;
     record->count = from->count;
     record->content_size = from->content_size;
-    return own_short(tx, record, from->content);
+    return own_short(tx, record, hf__recalled_content(from));
 }
 
 /* Read what LMDB has of it. false: fatal. */
@@ -162,6 +162,10 @@ static bool fetch(hf__tx *tx, hf__record *record)
         return false;
     record->live = record->stored &&
                    (record->expire_ms == 0 || record->expire_ms > tx->now_ms);
+    if (record->stored && hf__expiry_is_shell(record->expire_ms)) {
+        clear(record);
+        record->stored = false;
+    }
     if (record->stored && !record->live && tx->writable)
         hf__key_delete(tx, record);
     return tx->fatal == HF_OK;
@@ -366,7 +370,7 @@ static void encode(const hf__record *record, unsigned char *at, size_t size)
         memcpy(to, record->long_key, head.key_size);
     if (record->content_size > 0)
         memcpy(to + head.key_size, record->content, record->content_size);
-    sum = hf__keyhead_sum(hf_view(record->name, record->name_size), at, size);
+    sum = hf__sum(hf__sum(0, record->name, record->name_size), at, size);
     head.sum = hf__sum_fold(sum);
     memcpy(at + HF__KEYHEAD_SUM_AT, &head.sum, sizeof(head.sum));
 }
@@ -380,6 +384,23 @@ static void write_record(hf__tx *tx, hf__record *record)
 
     if (hf__tx_put(tx, &name, &value))
         encode(record, value.mv_data, value.mv_size);
+}
+
+/* A key that comes and goes, as a lock does: its record stays where it is, long
+ * expired, to be written over. false: it does not. */
+static bool leave_shell(hf__tx *tx, hf__record *record)
+{
+    static const unsigned char nothing[HF__RECALL_CONTENT_MAX];
+
+    if (tx->env->tight || tx->now_ms <= 0 ||
+        !hf__recall_comes_back(tx->recall, record, &record->content_size))
+        return false;
+    record->type = HF__TYPE_STRING;
+    record->expire_ms = -tx->now_ms;
+    record->content = nothing;
+    write_record(tx, record);
+    clear(record);
+    return true;
 }
 
 bool hf__tx_flush(hf__tx *tx)
@@ -400,7 +421,7 @@ bool hf__tx_flush(hf__tx *tx)
             continue;
         if (record->live)
             write_record(tx, record);
-        else
+        else if (!leave_shell(tx, record))
             hf__tx_delete(tx, &name);
         record->dirty = false;
         record->stored = record->live;

@@ -3,6 +3,9 @@
  * lua_out.c - an answer said onto the stack of Lua, converted as Redis does:
  * nil is false, a status is a table with the field "ok".
  *
+ * Our own scripts do not write to what they are answered, so that two tables of
+ * theirs are used again and again: the empty one, and TIME's.
+ *
  * At most one slot a level and three more are used, which every C function has
  * beyond its arguments (LUA_MINSTACK).
  */
@@ -50,16 +53,28 @@ static void say_bytes(hf__out *base, const void *data, size_t size)
     settle(out);
 }
 
-/* Our own scripts only calculate with it. */
-static void say_digits(hf__out *base, int64_t value)
+static void put_digits(lua_State *lua, int64_t value, bool own, int at)
 {
-    hf__lua_out *out = (hf__lua_out *)(void *)base;
     char text[HF__NUMBER_SIZE];
 
-    if (out->own)
-        lua_pushnumber(out->lua, (lua_Number)value);
+    /* Our own scripts only calculate with it. */
+    if (own)
+        lua_pushnumber(lua, (lua_Number)value);
     else
-        lua_pushlstring(out->lua, text, hf__number_put_integer(text, value));
+        lua_pushlstring(lua, text, hf__number_put_integer(text, value));
+    lua_rawseti(lua, -2, at);
+}
+
+static void say_instant(hf__out *base, int64_t unix_us)
+{
+    hf__lua_out *out = (hf__lua_out *)(void *)base;
+
+    if (out->own)
+        lua_pushvalue(out->lua, lua_upvalueindex(HF__CALL_INSTANT));
+    else
+        lua_createtable(out->lua, 2, 0);
+    put_digits(out->lua, unix_us / 1000000, out->own, 1);
+    put_digits(out->lua, unix_us % 1000000, out->own, 2);
     settle(out);
 }
 
@@ -68,7 +83,7 @@ static void say_line(hf__out *base, const char *text)
     hf__lua_out *out = (hf__lua_out *)(void *)base;
 
     lua_createtable(out->lua, 0, 1);
-    lua_pushvalue(out->lua, out->ok_index);
+    lua_pushvalue(out->lua, lua_upvalueindex(HF__CALL_OK));
     lua_pushstring(out->lua, text);
     lua_rawset(out->lua, -3);
     settle(out);
@@ -78,7 +93,10 @@ static void say_array(hf__out *base, size_t count)
 {
     hf__lua_out *out = (hf__lua_out *)(void *)base;
 
-    lua_createtable(out->lua, count < 1024 ? (int)count : 1024, 0);
+    if (count == 0 && out->own)
+        lua_pushvalue(out->lua, lua_upvalueindex(HF__CALL_EMPTY));
+    else
+        lua_createtable(out->lua, count < 1024 ? (int)count : 1024, 0);
     if (count == 0) {
         settle(out);
         return;
@@ -89,16 +107,15 @@ static void say_array(hf__out *base, size_t count)
     out->depth++;
 }
 
-static const hf__out_ops lua_ops = {say_nil,    say_integer, say_bytes,
-                                    say_digits, say_line,    say_array};
+static const hf__out_ops lua_ops = {say_nil,     say_integer, say_bytes,
+                                    say_instant, say_line,    say_array};
 
-void hf__lua_out_init(hf__lua_out *out, lua_State *lua, int ok_index, bool own,
+void hf__lua_out_init(hf__lua_out *out, lua_State *lua, bool own,
                       size_t *largest_size)
 {
     out->out.ops = &lua_ops;
     out->out.failed = false;
     out->lua = lua;
-    out->ok_index = ok_index;
     out->own = own;
     out->largest_size = largest_size;
     out->depth = 0;

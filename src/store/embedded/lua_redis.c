@@ -23,11 +23,9 @@
 #define ERROR_WORDS                                                            \
     "ERR Lua redis lib command arguments must be strings or integers"
 
-enum { UP_MACHINE = 1, UP_OK = 2 };
-
 static hf__machine *machine_of(lua_State *lua)
 {
-    return lua_touserdata(lua, lua_upvalueindex(UP_MACHINE));
+    return lua_touserdata(lua, lua_upvalueindex(HF__CALL_MACHINE));
 }
 
 /* An error as scripts see it: a table with the field "err". */
@@ -177,7 +175,8 @@ static const char *check_command(const hf__machine *machine,
         return "ERR This Redis command is not allowed from script";
     if (command == NULL)
         return "ERR Unknown Redis command called from script";
-    if (count > 1 && strcmp(command->name, "script") == 0)
+    if ((command->flags & HF__COMMAND_NO_SCRIPT) && count > 1 &&
+        strcmp(command->name, "script") == 0)
         return check_subcommand(words[1], count);
     if (!hf__command_arity_fits(command, count))
         return "ERR Wrong number of args calling Redis command from script";
@@ -193,8 +192,7 @@ static int run_command(lua_State *lua, hf__machine *machine,
 {
     hf__lua_out out;
 
-    hf__lua_out_init(&out, lua, lua_upvalueindex(UP_OK),
-                     machine->script->index != HF__SCRIPT_USER,
+    hf__lua_out_init(&out, lua, machine->script->index != HF__SCRIPT_USER,
                      &machine->largest_size);
     machine->tx->out = &out.out;
     hf__command_run(machine->tx, command, machine->words, (size_t)count);
@@ -423,7 +421,9 @@ void hf__lua_redis_push(lua_State *lua, hf__machine *machine)
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         lua_pushlightuserdata(lua, machine);
         lua_pushliteral(lua, "ok");
-        lua_pushcclosure(lua, functions[i].run, 2);
+        lua_newtable(lua);
+        lua_createtable(lua, 2, 0);
+        lua_pushcclosure(lua, functions[i].run, HF__CALL_COUNT);
         lua_setfield(lua, -2, functions[i].name);
     }
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {

@@ -22,7 +22,7 @@
 #define MEMORY_KEEP (size_t)(16u << 20)
 
 /* Per cent of what stays: Lua's own is 200. */
-#define GC_PAUSE 400
+#define GC_PAUSE 250
 
 /* The stack of the state between scripts. */
 enum { AT_RUNNER = 1, AT_ON_ERROR = 2 };
@@ -338,8 +338,8 @@ hf__machine *hf__machine_new(void)
         return NULL;
     }
     lua_settop(machine->lua, 0);
-    /* A collection goes over all that stays to free what came since: rarely
-     * is cheaper, and what stays is small. */
+    /* A collection goes over all that stays, so rarely is cheaper; but what
+     * came since must still be in the processor's caches. */
     (void)lua_gc(machine->lua, LUA_GCSETPAUSE, GC_PAUSE);
     push_kept(machine->lua, run_script); /* AT_RUNNER */
     push_kept(machine->lua, on_error);   /* AT_ON_ERROR */

@@ -43,11 +43,19 @@ typedef struct hf__last_words {
     hf__last_word words[HF__MACHINE_LAST_COUNT];
 } hf__last_words;
 
-/* An answer on the stack of Lua. */
+/* Pseudo-indices of redis.call(). */
+enum {
+    HF__CALL_MACHINE = 1,
+    HF__CALL_OK = 2,      /* the string "ok" */
+    HF__CALL_EMPTY = 3,   /* an empty table */
+    HF__CALL_INSTANT = 4, /* a table with two entries */
+    HF__CALL_COUNT = 4
+};
+
+/* An answer of redis.call() on the stack of Lua. */
 typedef struct hf__lua_out {
     hf__out out;
     lua_State *lua;
-    int ok_index;         /* pseudo-index of the string "ok" */
     bool own;             /* for a script of ours */
     size_t *largest_size; /* of the strings pushed, to be kept up to date */
     size_t depth;
@@ -57,7 +65,7 @@ typedef struct hf__lua_out {
     } open[HF__OUT_DEPTH];
 } hf__lua_out;
 
-void hf__lua_out_init(hf__lua_out *out, lua_State *lua, int ok_index, bool own,
+void hf__lua_out_init(hf__lua_out *out, lua_State *lua, bool own,
                       size_t *largest_size);
 
 typedef enum hf__stop {

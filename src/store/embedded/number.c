@@ -68,21 +68,31 @@ bool hf__number_double(hf_bytes text, double *value)
     return true;
 }
 
+static const char two_digits[] = "0001020304050607080910111213141516171819"
+                                 "2021222324252627282930313233343536373839"
+                                 "4041424344454647484950515253545556575859"
+                                 "6061626364656667686970717273747576777879"
+                                 "8081828384858687888990919293949596979899";
+
 size_t hf__number_put_integer(char text[HF__NUMBER_SIZE], int64_t value)
 {
     char digits[24];
-    size_t count = 0;
-    size_t size = 0;
+    char *at = digits + sizeof(digits);
+    size_t size;
     uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 
-    do {
-        digits[count++] = (char)('0' + left % 10);
-        left /= 10;
-    } while (left > 0);
+    for (; left >= 100; left /= 100) {
+        at -= 2;
+        memcpy(at, two_digits + 2 * (left % 100), 2);
+    }
+    at -= 2;
+    memcpy(at, two_digits + 2 * left, 2);
+    if (left < 10)
+        at++;
     if (value < 0)
-        text[size++] = '-';
-    while (count > 0)
-        text[size++] = digits[--count];
+        *--at = '-';
+    size = (size_t)(digits + sizeof(digits) - at);
+    memcpy(text, at, size);
     text[size] = '\0';
     return size;
 }

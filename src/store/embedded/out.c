@@ -58,13 +58,6 @@ static void say_bytes(hf__out *out, const void *data, size_t size)
     put_bytes(out, HF_REPLY_STRING, data, size);
 }
 
-static void say_digits(hf__out *out, int64_t value)
-{
-    char text[HF__NUMBER_SIZE];
-
-    put_bytes(out, HF_REPLY_STRING, text, hf__number_put_integer(text, value));
-}
-
 static void say_line(hf__out *out, const char *text)
 {
     put_bytes(out, HF_REPLY_STATUS, text, strlen(text));
@@ -87,8 +80,22 @@ static void say_array(hf__out *out, size_t count)
     tree->open[tree->depth].left = count;
 }
 
-static const hf__out_ops tree_ops = {say_nil,    say_integer, say_bytes,
-                                     say_digits, say_line,    say_array};
+static void put_digits(hf__out *out, int64_t value)
+{
+    char text[HF__NUMBER_SIZE];
+
+    put_bytes(out, HF_REPLY_STRING, text, hf__number_put_integer(text, value));
+}
+
+static void say_instant(hf__out *out, int64_t unix_us)
+{
+    say_array(out, 2);
+    put_digits(out, unix_us / 1000000);
+    put_digits(out, unix_us % 1000000);
+}
+
+static const hf__out_ops tree_ops = {say_nil,     say_integer, say_bytes,
+                                     say_instant, say_line,    say_array};
 
 void hf__out_tree_init(hf__out_tree *tree, hf_reply *reply, hf__arena *arena)
 {

@@ -22,8 +22,8 @@ typedef struct hf__out_ops {
     void (*nil)(hf__out *out);
     void (*integer)(hf__out *out, int64_t value);
     void (*bytes)(hf__out *out, const void *data, size_t size);
-    void (*digits)(hf__out *out, int64_t value);  /* as bytes */
-    void (*line)(hf__out *out, const char *text); /* a status */
+    void (*instant)(hf__out *out, int64_t unix_us); /* as TIME says it */
+    void (*line)(hf__out *out, const char *text);   /* a status */
     void (*array)(hf__out *out, size_t count);
 } hf__out_ops;
 

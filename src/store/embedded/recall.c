@@ -8,16 +8,19 @@
  *
  *  - the number of each transaction of ours follows that of our last commit:
  *    LMDB counts commits, those of other processes too;
- *  - whoever writes key records other than through hf__record, or undoes a
- *    transaction, calls hf__recall_clear().
+ *  - whoever writes key records other than through hf__record says so by
+ *    hf__recall_drop(), and who undoes a transaction by hf__recall_clear().
  *
  * Bounded: a table of fixed size, in sets of WAYS by the key's hash. A new one
  * replaces the oldest of its set. Memory that is never used is never touched.
+ * The hashes lie by themselves: looking one up reads one line of them, and one
+ * entry only if it is there.
  */
 #include "store/embedded/recall.h"
 
 #include <string.h>
 
+#include "store/embedded/name.h"
 #include "util/mem.h"
 
 /* Enough for the keys of some 2000 locks; 1.3 MB if all are used. */
@@ -27,6 +30,7 @@
 struct hf__recall {
     uint64_t era;
     uint64_t number; /* of the transaction that may build on this */
+    uint32_t hashes[SET_COUNT][WAYS];
     uint32_t oldest[SET_COUNT];
     hf__recalled sets[SET_COUNT][WAYS];
 };
@@ -66,42 +70,74 @@ void hf__recall_clear(hf__recall *recall)
         recall->era++;
 }
 
-static bool is_same(const hf__recalled *one, const hf__record *record)
+/* Of this key, of any era; NULL: none. */
+static hf__recalled *find(hf__recall *recall, uint32_t hash, hf_bytes key)
 {
-    return one->hash == record->hash && one->key_size == record->key_size &&
-           memcmp(one->key, record->name + 1, one->key_size) == 0;
-}
+    size_t set = hash % SET_COUNT;
 
-/* Of this record, of any era; NULL: none. */
-static hf__recalled *find(const hf__recall *recall, const hf__record *record)
-{
-    const hf__recalled *set = recall->sets[record->hash % SET_COUNT];
-
-    if (record->key_size > HF__RECALL_KEY_MAX)
-        return NULL;
     for (size_t i = 0; i < WAYS; i++) {
-        if (is_same(&set[i], record))
-            return (hf__recalled *)(uintptr_t)&set[i];
+        hf__recalled *one = &recall->sets[set][i];
+
+        if (recall->hashes[set][i] == hash && one->key_size == key.size &&
+            memcmp(one->bytes, key.data, key.size) == 0)
+            return one;
     }
     return NULL;
 }
 
-const hf__recalled *hf__recall_find(const hf__recall *recall,
+/* Longer names are folded, and then it does not matter what this says. */
+static hf_bytes key_of(const hf__record *record)
+{
+    return hf_view(record->name + 1, record->key_size);
+}
+
+void hf__recall_drop(hf__recall *recall, hf_bytes key)
+{
+    hf__recalled *one = NULL;
+
+    if (recall != NULL && key.size <= HF__RECALL_KEY_MAX)
+        one = find(recall, (uint32_t)hf__name_hash(key, 0), key);
+    if (one != NULL)
+        one->era = 0;
+}
+
+static hf__recalled *find_record(hf__recall *recall, const hf__record *record)
+{
+    if (recall == NULL || record->key_size > HF__RECALL_KEY_MAX)
+        return NULL;
+    return find(recall, record->hash, key_of(record));
+}
+
+const hf__recalled *hf__recall_find(hf__recall *recall,
                                     const hf__record *record)
 {
-    const hf__recalled *one = recall != NULL ? find(recall, record) : NULL;
+    const hf__recalled *one = find_record(recall, record);
 
     return one != NULL && one->era == recall->era ? one : NULL;
+}
+
+bool hf__recall_comes_back(hf__recall *recall, const hf__record *record,
+                           size_t *content_size)
+{
+    const hf__recalled *one = find_record(recall, record);
+
+    if (one == NULL || !one->came_back)
+        return false;
+    *content_size = one->content_size;
+    return true;
 }
 
 static hf__recalled *take_oldest(hf__recall *recall, const hf__record *record)
 {
     size_t set = record->hash % SET_COUNT;
-    hf__recalled *one = &recall->sets[set][recall->oldest[set]++ % WAYS];
+    size_t way = recall->oldest[set]++ % WAYS;
+    hf__recalled *one = &recall->sets[set][way];
 
-    one->hash = record->hash;
+    recall->hashes[set][way] = record->hash;
     one->key_size = (uint8_t)record->key_size;
-    memcpy(one->key, record->name + 1, record->key_size);
+    one->came_back = false;
+    one->stored = true;
+    memcpy(one->bytes, record->name + 1, record->key_size);
     return one;
 }
 
@@ -112,7 +148,7 @@ void hf__recall_put(hf__recall *recall, const hf__record *record)
 
     if (recall == NULL || record->key_size > HF__RECALL_KEY_MAX)
         return;
-    one = find(recall, record);
+    one = find(recall, record->hash, key_of(record));
     if (size > HF__RECALL_CONTENT_MAX || (size > 0 && !record->owned)) {
         if (one != NULL)
             one->era = 0;
@@ -120,6 +156,7 @@ void hf__recall_put(hf__recall *recall, const hf__record *record)
     }
     if (one == NULL)
         one = take_oldest(recall, record);
+    one->came_back = one->came_back || (record->stored && !one->stored);
     one->era = recall->era;
     one->stored = record->stored;
     one->type = record->type;
@@ -129,5 +166,5 @@ void hf__recall_put(hf__recall *recall, const hf__record *record)
     one->count = record->count;
     one->content_size = (uint8_t)size;
     if (size > 0)
-        memcpy(one->content, record->content, size);
+        memcpy(one->bytes + one->key_size, record->content, size);
 }

@@ -24,6 +24,9 @@
 /* When the store is full: some 5 ms. */
 #define SWEEP_HARD 400u
 
+/* A shell (keyhead.h) that was left longer ago is reclaimed. */
+#define SHELL_MS 1000
+
 #define ORPHAN_COUNT 64u
 
 /* One of hf__reclaim_some(): about a millisecond. */
@@ -134,6 +137,7 @@ static unsigned reclaim_orphans(hf__tx *tx, unsigned budget)
 /* ------------------------------------------------------------ expired keys */
 
 typedef struct sweep {
+    bool spares_shells; /* those left lately */
     unsigned seen;
     unsigned expired;
     size_t keyid_count;
@@ -141,7 +145,19 @@ typedef struct sweep {
     bool at_end;
 } sweep;
 
-static bool is_expired(const MDB_val *value, int64_t now_ms, uint64_t *keyid)
+static bool is_fresh_shell(int64_t expire_ms, int64_t now_ms)
+{
+    int64_t age_ms;
+
+    if (!hf__expiry_is_shell(expire_ms) || now_ms <= 0)
+        return false;
+    age_ms = now_ms + expire_ms;
+    /* One left in the future was left before the clock was set back. */
+    return age_ms >= 0 && age_ms < SHELL_MS;
+}
+
+static bool is_expired(const sweep *done, const MDB_val *value, int64_t now_ms,
+                       uint64_t *keyid)
 {
     hf__keyhead head;
 
@@ -149,6 +165,8 @@ static bool is_expired(const MDB_val *value, int64_t now_ms, uint64_t *keyid)
         return false;
     hf__keyhead_read(&head, value->mv_data);
     *keyid = head.form == HF__FORM_ELEMENTS ? head.keyid : 0;
+    if (done->spares_shells && is_fresh_shell(head.expire_ms, now_ms))
+        return false;
     return head.expire_ms != 0 && head.expire_ms <= now_ms;
 }
 
@@ -162,13 +180,15 @@ static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
         if (((unsigned char *)key->mv_data)[0] != HF__RECORD_KEY)
             return MDB_NOTFOUND;
         done->seen++;
-        if (is_expired(value, tx->now_ms, &keyid)) {
+        if (is_expired(done, value, tx->now_ms, &keyid)) {
             done->expired++;
             if (keyid != 0)
                 done->keyids[done->keyid_count++] = keyid;
             tx->epoch++;
             tx->changed = true;
-            hf__recall_clear(tx->recall);
+            hf__recall_drop(
+                tx->recall,
+                hf_view((unsigned char *)key->mv_data + 1, key->mv_size - 1));
             rc = mdb_cursor_del(cursor, 0);
         }
         if (rc == MDB_SUCCESS)
@@ -222,7 +242,7 @@ void hf__reclaim(hf__tx *tx)
     /* An instant far ahead was made before the clock was set back. */
     if (tx->now_ms >= map->sweep_ms ||
         map->sweep_ms > tx->now_ms + 10 * SWEEP_ROUND_MS) {
-        sweep done = {0};
+        sweep done = {.spares_shells = true};
 
         sweep_step(tx, map->sweep_key, &map->sweep_size, &done);
         if (done.expired > done.seen / SWEEP_MANY)

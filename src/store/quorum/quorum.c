@@ -250,7 +250,7 @@ static void on_told(void *user)
 static bool may_vote_now(hf__quorum *self, size_t node,
                          const hf__examination *to)
 {
-    int64_t until_ms = hf__clock_after(hf__clock_boot_ms(), to->request_ms);
+    int64_t until_ms = hf__examination_until(to, hf__clock_boot_ms());
     uint32_t told = 0;
 
     hf__node_ask(self, node, until_ms, on_told, &told);

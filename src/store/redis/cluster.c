@@ -17,7 +17,7 @@
 #include "store/redis/cluster_map.h"
 #include "store/redis/cluster_refresh.h"
 #include "store/redis/cluster_survey.h"
-#include "store/redis/examine.h"
+#include "store/redis/cluster_tell.h"
 #include "store/redis/slots.h"
 #include "store/redis/tls.h"
 #include "util/clock.h"
@@ -162,6 +162,16 @@ static bool cluster_redirect(hf__router *router, hf__server *from,
     return go_on(self, from, request, attempts, route);
 }
 
+static void cluster_suspect(hf__router *router, hf__server *from)
+{
+    cluster_store *self =
+        (cluster_store *)(void *)((char *)router -
+                                  offsetof(cluster_store, router));
+
+    (void)from;
+    hf__cluster_refresh_want(&self->refresh, HF__REFRESH_BLOCKED);
+}
+
 /* On the loop thread. */
 static void on_installed(hf__cluster_refresh *refresh, bool lost)
 {
@@ -252,6 +262,7 @@ static hf_status cluster_open(const hf__store_config *config, hf__store **store,
     self->base.ops = &hf__cluster_store_ops;
     self->base.capabilities = HF__CAP_EVENTS;
     self->router.redirect = cluster_redirect;
+    self->router.suspect = cluster_suspect;
     self->router.of_slots = true;
     hf__fleet_init(&self->fleet, config, &self->router);
     status = hf__redis_account_init(&self->account, config, err);
@@ -404,29 +415,6 @@ static void cluster_event_unwatch(hf__store *store, hf__watch *watch)
 
 /* ---------------------------------------------------------------- describe */
 
-/* "masters" and, for each, where it is and how many slots it has. */
-static void describe_nodes(cluster_store *self, hf__describe_fn line,
-                           void *user)
-{
-    uint32_t *ids = hf__alloc(HF__CLUSTER_NODES_MAX * sizeof(*ids));
-    char text[HF__WHERE_SIZE + 32];
-    uint32_t covered;
-    size_t count;
-
-    if (ids == NULL)
-        return;
-    count =
-        hf__cluster_map_list(&self->map, ids, HF__CLUSTER_NODES_MAX, &covered);
-    snprintf(text, sizeof(text), "%zu with %u of %d slots", count, covered,
-             HF__SLOT_COUNT);
-    line(user, "masters", text);
-    for (size_t i = 0; i < count; i++) {
-        if (hf__cluster_map_tell(&self->map, ids[i], text, sizeof(text)))
-            line(user, "master", text);
-    }
-    hf__free(ids);
-}
-
 static void cluster_describe(hf__store *store, hf__describe_fn line, void *user)
 {
     cluster_store *self = of(store);
@@ -437,7 +425,7 @@ static void cluster_describe(hf__store *store, hf__describe_fn line, void *user)
     if (self->account.tls != NULL)
         line(user, "tls", hf__tls_describe(self->account.tls));
     line(user, "inbox", self->ears.id);
-    describe_nodes(self, line, user);
+    hf__cluster_describe(&self->map, line, user);
     hf__request_command(&request, words, 2, true);
     request.began_ms = hf__clock_boot_ms();
     request.deadline_ms =
@@ -448,46 +436,10 @@ static void cluster_describe(hf__store *store, hf__describe_fn line, void *user)
     hf__request_done(&request);
 }
 
-static void examine_node(cluster_store *self, uint32_t id, const char *text,
-                         const hf__examination *examination)
-{
-    hf__server *server = hf__cluster_map_part(&self->map, id);
-    char name[HF__WHERE_SIZE];
-
-    if (server == NULL)
-        return;
-    snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ","), text);
-    (void)hf__server_examine(server, name, examination);
-    hf__server_release(server);
-}
-
 static void cluster_examine(hf__store *store,
                             const hf__examination *examination)
 {
-    cluster_store *self = of(store);
-    uint32_t *ids = hf__alloc(HF__CLUSTER_NODES_MAX * sizeof(*ids));
-    char text[HF__WHERE_SIZE + 32];
-    uint32_t covered = 0;
-    size_t count;
-
-    if (ids == NULL)
-        return;
-    count =
-        hf__cluster_map_list(&self->map, ids, HF__CLUSTER_NODES_MAX, &covered);
-    if (covered < HF__SLOT_COUNT)
-        hf__remark_error(examination, HF_UNAVAILABLE, "slots",
-                         "see CLUSTER INFO on any node",
-                         "%u of %d belong to a master", covered,
-                         HF__SLOT_COUNT);
-    else
-        hf__remark(examination, HF_LEVEL_OK, "slots", "",
-                   "all %d, on %zu masters", HF__SLOT_COUNT, count);
-    for (size_t i = 0; i < count; i++) {
-        if (!hf__examination_is_over(examination) &&
-            hf__cluster_map_tell(&self->map, ids[i], text, sizeof(text)))
-            examine_node(self, ids[i], text, examination);
-    }
-    hf__free(ids);
+    hf__cluster_examine(&of(store)->map, examination);
 }
 
 const hf__store_ops hf__cluster_store_ops = {

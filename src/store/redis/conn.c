@@ -58,13 +58,10 @@ void hf__conn_abandon(hf__conn *conn, bool busy)
         hf__conn_done(conn);
 }
 
-bool hf__conn_is_stale(hf__conn *conn, int64_t now_ms)
+bool hf__conn_is_stale(hf__conn *conn)
 {
-    bool is_looked_at = !conn->is_local && conn->used_ms != now_ms;
-
-    conn->used_ms = now_ms;
     return conn->epoch != hf__redis_node_epoch(conn->node) ||
-           (is_looked_at && hf__channel_is_stale(&conn->channel));
+           (!conn->is_local && hf__channel_is_stale(&conn->channel));
 }
 
 /* Send what `out` holds. UNSENT: not a byte went. */

@@ -15,9 +15,8 @@
 typedef struct hf__conn {
     hf__redis_node *node;
     hf__channel channel;
-    uint32_t epoch;  /* the node's when it was made */
-    bool is_local;   /* a unix socket */
-    int64_t used_ms; /* when the last request began; see hf__conn_is_stale() */
+    uint32_t epoch; /* the node's when it was made */
+    bool is_local;  /* a unix socket */
     char peer[HF__WHERE_SIZE];
     int64_t given_up_ms; /* when silence until then ends the exchange */
     int64_t patience_ms; /* how much of it from each byte on */
@@ -58,11 +57,10 @@ static inline bool hf__conn_is_open(const hf__conn *conn)
 /*
  * May an open connection no longer be used? A server that has closed a TCP
  * connection meanwhile would take the request and answer with a reset, which
- * leaves its outcome unknown; looking first costs one short call, which is
- * spared when the last request began and was answered within the millisecond
- * `now_ms`. A unix socket refuses the write itself.
+ * leaves its outcome unknown; looking first costs one short call. A unix socket
+ * refuses the write itself.
  */
-bool hf__conn_is_stale(hf__conn *conn, int64_t now_ms);
+bool hf__conn_is_stale(hf__conn *conn);
 
 /*
  * Send a request and read its reply into request->arena and request->reply,

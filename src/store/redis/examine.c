@@ -41,7 +41,7 @@ bool hf__patient_ask(hf__patient *patient, const char *const *words,
     hf__request_command(request, views, count, true);
     request->began_ms = hf__clock_boot_ms();
     request->deadline_ms =
-        hf__clock_after(request->began_ms, patient->examination.request_ms);
+        hf__examination_until(&patient->examination, request->began_ms);
     run(patient->server, request);
     request->words = NULL;
     return request->status == HF_OK && request->reply.kind != HF_REPLY_ERROR;
@@ -209,12 +209,9 @@ void hf__inbox_examine(hf__inbox *inbox, const char *node,
                        const hf__examination *examination)
 {
     hf__examination to = *examination;
-    int64_t until_ms =
-        hf__clock_after(hf__clock_boot_ms(), examination->request_ms);
+    int64_t until_ms = hf__examination_until(&to, hf__clock_boot_ms());
 
     to.node = node;
-    if (until_ms > to.deadline_ms)
-        until_ms = to.deadline_ms;
     (void)hf__listen_seq(inbox, hf_str("doctor"), until_ms);
     if (__atomic_load_n(&inbox->state, __ATOMIC_ACQUIRE) == HF__INBOX_LISTENS)
         hf__remark(&to, HF_LEVEL_OK, "wake-ups", "", "subscribed");

@@ -41,6 +41,9 @@
 /* What is formatted before it is sent. */
 #define BATCH_SIZE 65536
 
+/* Silence of which the topology is told, as it can ask others. */
+#define SUSPECT_MS 500
+
 #define OF_LINK(pointer) ((hf__mux *)(void *)(pointer))
 /* clang-format off */
 #define OF_MEMBER(pointer, member)                                             \
@@ -350,6 +353,26 @@ static int64_t dead_at(const hf__mux *mux)
                                        : mux->waiting_since_ms);
 }
 
+/* When the topology is to be told; again, should the silence go on. */
+static int64_t suspect_at(const hf__mux *mux)
+{
+    int64_t dead_ms = dead_at(mux);
+
+    if (dead_ms == INT64_MAX)
+        return INT64_MAX;
+    if (mux->suspected_ms > dead_ms - HF__RETRY_SILENCE_MS)
+        return mux->suspected_ms + SUSPECT_MS;
+    return dead_ms - HF__RETRY_SILENCE_MS + SUSPECT_MS;
+}
+
+static void check_suspicion(hf__mux *mux, int64_t now_ms)
+{
+    if (now_ms < suspect_at(mux))
+        return;
+    mux->suspected_ms = now_ms;
+    hf__route_suspect(mux->link.node);
+}
+
 static bool all_repeatable(const hf__mux *mux)
 {
     const hf__entry *entry;
@@ -389,12 +412,15 @@ static int64_t on_tick(hf__link *link, int64_t now_ms)
         hf__heap_remove(&mux->again, &entry->again);
         hf__flight_put_back(mux, entry);
     }
+    check_suspicion(mux, now_ms);
     check_silence(mux, now_ms);
     pump(mux);
     hf__flight_settle(mux);
     next_ms = first_of(&mux->due);
     if (first_of(&mux->again) < next_ms)
         next_ms = first_of(&mux->again);
+    if (suspect_at(mux) < next_ms)
+        next_ms = suspect_at(mux);
     if (dead_at(mux) < next_ms)
         next_ms = dead_at(mux);
     return next_ms;

@@ -79,7 +79,7 @@ static hf_status make_ready(inline_run *run, int64_t now_ms, hf_error *err)
     hf__conn *conn = &run->slot->conn;
     int64_t until_ms;
 
-    if (hf__conn_is_open(conn) && hf__conn_is_stale(conn, now_ms))
+    if (hf__conn_is_open(conn) && hf__conn_is_stale(conn))
         hf__conn_close(conn);
     if (hf__conn_is_open(conn))
         return HF_OK;
@@ -204,6 +204,9 @@ static bool try_once(inline_run *run)
     case HF__CONN_LOST:
         return after_loss(run, &err);
     case HF__CONN_LATE:
+        hf__route_suspect(run->slot->conn.node);
+        run->attempts->doubtful = true;
+        break;
     case HF__CONN_BROKEN:
         run->attempts->doubtful = true;
         break;

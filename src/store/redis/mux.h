@@ -39,6 +39,7 @@ typedef struct hf__mux {
     bool broken;              /* what came is no answer */
     bool leaving;             /* write no more, and drop once all is answered */
     int64_t waiting_since_ms; /* when the in-flight list was last empty */
+    int64_t suspected_ms;     /* when the topology was last told of silence */
     bool let_go;              /* the hold that retire() took over is gone */
     uint64_t scripts[HF__MUX_SCRIPTS];
 

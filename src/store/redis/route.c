@@ -57,3 +57,11 @@ bool hf__route_ask(const hf__redis_node *from, hf__request *request,
     }
     return true;
 }
+
+void hf__route_suspect(const hf__redis_node *from)
+{
+    hf__router *router = from->fleet->router;
+
+    if (router != NULL && router->suspect != NULL)
+        router->suspect(router, from->server);
+}

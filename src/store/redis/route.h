@@ -44,6 +44,12 @@ struct hf__router {
     bool (*redirect)(hf__router *router, struct hf__server *from,
                      const hf__request *request, const hf__attempts *attempts,
                      const hf__redirect *why, hf__route *route);
+    /*
+     * `from` has not answered for a while: what it says is not waited for, but
+     * it may be that nobody asks it any more. Any thread; must not block. NULL:
+     * of no interest.
+     */
+    void (*suspect)(hf__router *router, struct hf__server *from);
 };
 
 /*
@@ -53,5 +59,8 @@ struct hf__router {
 bool hf__route_ask(const hf__redis_node *from, hf__request *request,
                    hf__attempts *attempts, const hf__redirect *why,
                    hf__route *route);
+
+/* Tell the topology that a server does not answer. */
+void hf__route_suspect(const hf__redis_node *from);
 
 #endif

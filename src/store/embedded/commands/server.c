@@ -11,13 +11,9 @@
 
 static void run_time(hf__tx *tx, const hf_bytes *words, size_t count)
 {
-    int64_t now_us = hf__tx_unix_us(tx);
-
     (void)words;
     (void)count;
-    hf__say_array(tx, 2);
-    hf__say_digits(tx, now_us / 1000000);
-    hf__say_digits(tx, now_us % 1000000);
+    hf__say_instant(tx, hf__tx_unix_us(tx));
 }
 
 static void run_publish(hf__tx *tx, const hf_bytes *words, size_t count)

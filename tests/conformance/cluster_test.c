@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cluster_test.c - what only a cluster has: slots, and that they move.
+ */
+#include "support/store_fixture.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/test_clock.h"
+
+#define KEYS 1000
+
+/* A waiter asks by itself after a second; this is sooner. */
+#define WOKEN_MS 700
+
+static int slot_of(const fixture *f, hf_bytes key)
+{
+    char command[64];
+    char answer[64];
+
+    (void)snprintf(command, sizeof(command), "CLUSTER KEYSLOT %s",
+                   (const char *)key.data);
+    assert_true(redis_server_command(redis_cluster_server(f->cluster, 0),
+                                     command, answer, sizeof(answer)));
+    return (int)strtol(answer + 1, NULL, 10);
+}
+
+static void move_slot(const fixture *f, int slot, int from, int to)
+{
+    assert_true(redis_cluster_open_slot(f->cluster, slot, from, to));
+    while (redis_cluster_move_keys(f->cluster, slot, from, to, 100) > 0) {
+        continue;
+    }
+    assert_true(redis_cluster_close_slot(f->cluster, slot, to));
+}
+
+static int count_dump(void *user, const void *data, size_t size)
+{
+    (void)data;
+    *(size_t *)user += size;
+    return 0;
+}
+
+static void keys_of_different_slots_are_named(void **state)
+{
+    fixture *f = *state;
+    hf_script *script = fixture_script(f, f->client, "return #KEYS");
+    hf_bytes keys[] = {fixture_key(f, "a"), fixture_key(f, "b")};
+    hf_error err = HF_ERROR_INIT;
+    hf_reply *reply = NULL;
+
+    expect_status(HF_INVALID,
+                  hf_script_run(script, keys, 2, NULL, 0, &reply, &err));
+    assert_non_null(strstr(err.message, keys[0].data));
+    assert_non_null(strstr(err.message, keys[1].data));
+    keys[0] = fixture_key(f, "{tag}a");
+    keys[1] = fixture_key(f, "{tag}b");
+    expect_status(HF_OK, hf_script_run(script, keys, 2, NULL, 0, &reply, ERR));
+    assert_int_equal(hf_reply_integer(reply), 2);
+    hf_reply_free(reply);
+}
+
+/* Some on each master, and one slot on its way. */
+static void dump_has_the_keys_of_all_masters_or_says_so(void **state)
+{
+    fixture *f = *state;
+    hf_client_options patience = HF_CLIENT_OPTIONS_INIT;
+    hf_store_dump_options opts = HF_STORE_DUMP_OPTIONS_INIT;
+    hf_store_transfer result = HF_STORE_TRANSFER_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf_client *hasty;
+    size_t size = 0;
+    char name[32];
+    int slot;
+
+    for (int i = 0; i < KEYS; i++) {
+        (void)snprintf(name, sizeof(name), "walked:%d", i);
+        put_value(f->client, hf_str(name), hf_str(name), 60000);
+    }
+    opts.pattern = hf_str("walked:*");
+    expect_status(HF_OK, hf_store_dump(f->client, &opts, count_dump, &size,
+                                       &result, ERR));
+    assert_int_equal(result.keys, KEYS);
+    assert_true(result.complete);
+
+    patience.request_ms = 500;
+    hasty = fixture_client(f, &patience);
+    slot = slot_of(f, hf_str("walked:0"));
+    assert_true(redis_cluster_open_slot(
+        f->cluster, slot, redis_cluster_owner(f->cluster, 0, slot),
+        (redis_cluster_owner(f->cluster, 0, slot) + 1) % 3));
+    expect_status(HF_UNAVAILABLE,
+                  hf_store_dump(hasty, &opts, count_dump, &size, NULL, &err));
+    assert_non_null(strstr(err.message, "being moved"));
+    (void)snprintf(name, sizeof(name), "CLUSTER SETSLOT %d STABLE", slot);
+    assert_true(redis_cluster_command(f->cluster, name));
+    expect_status(HF_OK, hf_store_dump(f->client, &opts, count_dump, &size,
+                                       &result, ERR));
+    assert_int_equal(result.keys, KEYS);
+}
+
+static void values_are_found_where_their_slot_has_gone(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "v");
+    int slot = slot_of(f, key);
+    int owner = redis_cluster_owner(f->cluster, 0, slot);
+
+    put_value(f->client, key, bytes("before"), 60000);
+    move_slot(f, slot, owner, (owner + 1) % 3);
+    assert_value(f->client, key, bytes("before"));
+    put_value(f->other, key, bytes("after"), 60000);
+    assert_value(f->client, key, bytes("after"));
+}
+
+typedef struct waiter {
+    hf_lock *lock;
+    hf_status status;
+    int64_t done_ms;
+} waiter;
+
+static void *wait_for_lock(void *user)
+{
+    waiter *self = user;
+
+    self->status = hf_lock_acquire(self->lock, 20000, NULL);
+    self->done_ms = test_now_ms();
+    return NULL;
+}
+
+/* Its subscription is at the old node when the new one publishes. */
+static void waiter_is_woken_although_its_slot_has_gone(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    waiter self = {.lock = fixture_lock(f, f->other, name, NULL)};
+    int slot = slot_of(f, name);
+    int owner = redis_cluster_owner(f->cluster, 0, slot);
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    pthread_t thread;
+    int64_t released_ms;
+
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_lock, &self), 0);
+    expect_soon(hf_lock_inspect(f->client, name, &info, NULL) == HF_OK &&
+                    info.waiters == 1,
+                5000);
+    move_slot(f, slot, owner, (owner + 2) % 3);
+    released_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    expect_status_at(HF_OK, self.status, "waiting", __FILE__, __LINE__);
+    assert_true(self.done_ms - released_ms < WOKEN_MS);
+    expect_status(HF_OK, hf_lock_release(self.lock, ERR));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(keys_of_different_slots_are_named),
+        fixture_test(dump_has_the_keys_of_all_masters_or_says_so),
+        fixture_test(values_are_found_where_their_slot_has_gone),
+        fixture_test(waiter_is_woken_although_its_slot_has_gone),
+    };
+
+    return fixture_run(tests);
+}
