@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/embedded/dispatch.h"
+#include "store/embedded/commands/dispatch.h"
 
 /* In the order of a row of COMMAND. */
 enum { ROW_NAME = 0, ROW_ARITY = 1, ROW_FLAGS = 2 };

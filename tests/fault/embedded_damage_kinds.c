@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "embedded_damage.h"
-#include "store/embedded/sidecar.h"
+#include "store/embedded/files/sidecar.h"
 #include "util/crc32c.h"
 
 /* Of a page that says where LMDB's trees begin. */

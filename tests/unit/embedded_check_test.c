@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "store/embedded/files.h"
-#include "store/embedded/keyhead.h"
-#include "store/embedded/pages.h"
+#include "store/embedded/files/files.h"
+#include "store/embedded/files/pages.h"
+#include "store/embedded/keys/keyhead.h"
 
 #define FINDINGS_SIZE 4096
 #define PAGE 4096u

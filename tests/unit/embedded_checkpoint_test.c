@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "store/embedded/flush_state.h"
+#include "store/embedded/commit/flush_state.h"
 #include "util/crc32c.h"
 #include "util/mem.h"
 #include "util/rand.h"

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "store/embedded/files.h"
+#include "store/embedded/files/files.h"
 #include "util/rand.h"
 
 static place at;

@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "store/embedded/sidecar.h"
+#include "store/embedded/files/sidecar.h"
 #include "util/rand.h"
 
 /* Kills of each kind of store; a durable commit takes its time. */

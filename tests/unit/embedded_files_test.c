@@ -9,8 +9,8 @@
 #include <lmdb.h>
 #include <sys/wait.h>
 
-#include "store/embedded/files.h"
-#include "store/embedded/sidecar.h"
+#include "store/embedded/files/files.h"
+#include "store/embedded/files/sidecar.h"
 
 static place at;
 static char path[512];

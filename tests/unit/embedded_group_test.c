@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 
-#include "store/embedded/env.h"
-#include "store/embedded/group.h"
+#include "store/embedded/commit/env.h"
+#include "store/embedded/commit/group.h"
 #include "util/mem.h"
 
 #define REQUEST_MAX 160

@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-#include "store/embedded/files.h"
-#include "store/embedded/sidecar.h"
+#include "store/embedded/files/files.h"
+#include "store/embedded/files/sidecar.h"
 
 static place at;
 

@@ -13,14 +13,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/embedded/backlog.h"
-#include "store/embedded/check.h"
-#include "store/embedded/compact.h"
-#include "store/embedded/describe.h"
-#include "store/embedded/examine.h"
-#include "store/embedded/group.h"
-#include "store/embedded/wake.h"
-#include "store/embedded/write.h"
+#include "store/embedded/care/check.h"
+#include "store/embedded/care/compact.h"
+#include "store/embedded/care/describe.h"
+#include "store/embedded/care/examine.h"
+#include "store/embedded/commit/backlog.h"
+#include "store/embedded/commit/group.h"
+#include "store/embedded/commit/write.h"
+#include "store/embedded/wake/wake.h"
 #include "store/error_line.h"
 #include "util/clock.h"
 #include "util/error.h"

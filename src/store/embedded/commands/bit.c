@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "store/embedded/dispatch.h"
-#include "store/embedded/number.h"
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/keys/number.h"
 
 #define BIT_MAX ((int64_t)HF_VALUE_MAX * 8)
 

@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "store/embedded/dispatch.h"
-#include "store/embedded/packed.h"
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/keys/packed.h"
 
 #define PREFIX_SIZE 9u /* of an element's record: kind, keyid */
 

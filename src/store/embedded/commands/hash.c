@@ -2,9 +2,9 @@
 /*
  * hash.c - commands on hashes. Storing is in hashed.c.
  */
-#include "store/embedded/dispatch.h"
-#include "store/embedded/hashed.h"
-#include "store/embedded/number.h"
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/keys/hashed.h"
+#include "store/embedded/keys/number.h"
 
 static int64_t put_pairs(hf__tx *tx, const hf_bytes *words, size_t count)
 {

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "store/embedded/dispatch.h"
-#include "store/embedded/header.h"
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/files/header.h"
 
 static void run_del(hf__tx *tx, const hf_bytes *words, size_t count)
 {

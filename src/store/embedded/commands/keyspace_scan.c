@@ -7,9 +7,9 @@
  */
 #include <string.h>
 
-#include "store/embedded/dispatch.h"
-#include "store/embedded/glob.h"
-#include "store/embedded/scan.h"
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/keys/glob.h"
+#include "store/embedded/keys/scan.h"
 #include "util/rand.h"
 
 /* Of a key record; see keyspace.c. */

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "store/embedded/dispatch.h"
-#include "store/embedded/listed.h"
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/keys/listed.h"
 
 /* ----------------------------------------------------------------- pushing */
 

@@ -4,10 +4,10 @@
  */
 #include <string.h>
 
-#include "store/embedded/dispatch.h"
-#include "store/embedded/machine.h"
-#include "store/embedded/number.h"
-#include "store/embedded/wake.h"
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/keys/number.h"
+#include "store/embedded/lua/machine.h"
+#include "store/embedded/wake/wake.h"
 
 static void run_time(hf__tx *tx, const hf_bytes *words, size_t count)
 {

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "store/embedded/dispatch.h"
-#include "store/embedded/distinct.h"
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/keys/distinct.h"
 
 static void run_sadd(hf__tx *tx, const hf_bytes *words, size_t count)
 {

@@ -5,10 +5,10 @@
  */
 #include <string.h>
 
+#include "store/embedded/commands/dispatch.h"
 #include "store/embedded/commands/sort.h"
-#include "store/embedded/dispatch.h"
-#include "store/embedded/listed.h"
-#include "store/embedded/pattern.h"
+#include "store/embedded/keys/listed.h"
+#include "store/embedded/keys/pattern.h"
 
 /* ----------------------------------------------------------------- options */
 

@@ -5,7 +5,7 @@
 #ifndef HF__EMBEDDED_COMMANDS_SORT_H
 #define HF__EMBEDDED_COMMANDS_SORT_H
 
-#include "store/embedded/packed.h"
+#include "store/embedded/keys/packed.h"
 
 typedef struct hf__sort_options {
     bool unsorted; /* in the order it has, or against it */

@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/embedded/commands/dispatch.h"
 #include "store/embedded/commands/sort.h"
-#include "store/embedded/dispatch.h"
-#include "store/embedded/distinct.h"
-#include "store/embedded/listed.h"
-#include "store/embedded/pattern.h"
-#include "store/embedded/sorted.h"
+#include "store/embedded/keys/distinct.h"
+#include "store/embedded/keys/listed.h"
+#include "store/embedded/keys/pattern.h"
+#include "store/embedded/keys/sorted.h"
 #include "util/mem.h"
 
 /* ----------------------------------------------------------------- members */

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "store/embedded/dispatch.h"
-#include "store/embedded/number.h"
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/keys/number.h"
 
 /* clang-format off */
 #define STRING_MAX ((size_t)HF_VALUE_MAX)

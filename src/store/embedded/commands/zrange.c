@@ -2,8 +2,8 @@
 /*
  * zrange.c - commands that say ranges of sorted sets, or count them.
  */
-#include "store/embedded/dispatch.h"
-#include "store/embedded/range.h"
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/keys/range.h"
 
 /* The range is walked twice, once to count and once to say, because the answer
  * begins with its length. */

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "store/embedded/dispatch.h"
-#include "store/embedded/number.h"
-#include "store/embedded/sorted.h"
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/keys/number.h"
+#include "store/embedded/keys/sorted.h"
 
 /* -------------------------------------------------------------------- ZADD */
 

@@ -11,12 +11,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "store/embedded/dispatch.h"
-#include "store/embedded/distinct.h"
-#include "store/embedded/members.h"
-#include "store/embedded/number.h"
-#include "store/embedded/packed.h"
-#include "store/embedded/sorted.h"
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/keys/distinct.h"
+#include "store/embedded/keys/members.h"
+#include "store/embedded/keys/number.h"
+#include "store/embedded/keys/packed.h"
+#include "store/embedded/keys/sorted.h"
 
 typedef enum operation { UNION, INTER, DIFF } operation;
 typedef enum aggregate { SUM, MIN, MAX } aggregate;

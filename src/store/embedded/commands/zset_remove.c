@@ -4,10 +4,10 @@
  * ZREMRANGEBY..., ZMPOP, ZRANGESTORE. The range is copied first, as walking it
  * and writing do not mix.
  */
-#include "store/embedded/dispatch.h"
-#include "store/embedded/members.h"
-#include "store/embedded/number.h"
-#include "store/embedded/range.h"
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/keys/members.h"
+#include "store/embedded/keys/number.h"
+#include "store/embedded/keys/range.h"
 
 static void gather(hf__record *record, const hf__range *range,
                    hf__members *list)

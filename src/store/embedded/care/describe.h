@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * describe.h - facts about an open store, for people.
+ */
+#ifndef HF__EMBEDDED_DESCRIBE_H
+#define HF__EMBEDDED_DESCRIBE_H
+
+#include "store/embedded/commit/env.h"
+#include "store/store.h"
+
+/* Tell `line` all of them. Reads every key's record. */
+void hf__embedded_describe(hf__env *env, hf__describe_fn line, void *user);
+
+#endif

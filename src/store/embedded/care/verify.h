@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verify.h - no store is used that `store check` would refuse.
+ */
+#ifndef HF__EMBEDDED_VERIFY_H
+#define HF__EMBEDDED_VERIFY_H
+
+#include "store/embedded/commit/env.h"
+
+/*
+ * Before LMDB uses the data file: read all of it, unless it is known to be
+ * whole. `adopt`: the sidecar beside it is a new one. The directory's lock and
+ * the writer lock are held. HF_CORRUPT, HF_SYSTEM, HF_NO_MEMORY.
+ */
+hf_status hf__verify(hf__env *env, const hf__place *place, int dir_fd,
+                     bool adopt, hf_error *err);
+
+/* LMDB has let go of the data file, which this process will not use again:
+ * leave a seal if nobody else uses it. */
+void hf__verify_seal(hf__env *env, int data_fd);
+
+#endif

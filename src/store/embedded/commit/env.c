@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * env.c - transactions, room and readers of an open environment.
+ *
+ * Room: LMDB's map is exactly as large as the blocks that are allocated, so
+ * that LMDB itself stops (MDB_MAP_FULL) where the file system would raise
+ * SIGBUS. A transaction that met the end is undone, room is made, and it runs
+ * again. The allocated size is in the sidecar and only grows, under the writer
+ * lock; each process adopts it at its next write.
+ *
+ * Locks: the writer lock (sidecar) around each write transaction; LMDB's own
+ * is then always free. map_lock inside it. Opening is in open.c.
+ */
+#include "store/embedded/commit/env.h"
+
+#include <errno.h>
+#include <sys/types.h>
+
+#include "store/embedded/files/identity.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+/* A transaction of ours touches few pages; this many free ones at its start
+ * make running it twice rare. */
+#define AHEAD_PAGES 64u
+#define STEP_MAX (UINT64_C(16) << 20)
+#define STEP_MIN (UINT64_C(1) << 18)
+/* How long to believe that the disk is full, and to go without looking for
+ * dead readers: LMDB never looks by itself, and each pins old pages. */
+#define RETRY_MS 1000
+
+hf_status hf__env_fail(hf_error *err, int rc, const char *what)
+{
+    switch (rc) {
+    case MDB_MAP_FULL:
+        return hf__fail(err, HF_FULL, "%s: the store has no room", what);
+    case MDB_CORRUPTED:
+    case MDB_PAGE_NOTFOUND:
+    case MDB_INVALID:
+    case MDB_PANIC:
+    case MDB_CURSOR_FULL:
+        return hf__fail(err, HF_CORRUPT, "%s: %s", what, mdb_strerror(rc));
+    case MDB_VERSION_MISMATCH:
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "%s: written by another version of LMDB", what);
+    case MDB_TXN_FULL:
+    case MDB_BAD_VALSIZE:
+        return hf__fail(err, HF_FULL, "%s: too much in one transaction", what);
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        return hf__fail_errno(err, HF_FULL, rc, "%s", what);
+    case ENOMEM:
+        return hf__fail(err, HF_NO_MEMORY, "%s: out of memory", what);
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return hf__fail_errno(err, HF_DENIED, rc, "%s", what);
+    default:
+        return hf__fail(err, HF_SYSTEM, "%s: %s", what, mdb_strerror(rc));
+    }
+}
+
+/* ------------------------------------------------------------------ room */
+
+/* Let LMDB see what the sidecar says is allocated. */
+static bool adopt_size(hf__env *env)
+{
+    uint64_t size = env->sidecar.map->allocated_size;
+    int rc;
+
+    if (size == env->map_size)
+        return true;
+    pthread_rwlock_wrlock(&env->map_lock);
+    rc = mdb_env_set_mapsize(env->mdb, (size_t)size);
+    /* On failure LMDB has no map at all. */
+    env->broken = rc != MDB_SUCCESS;
+    pthread_rwlock_unlock(&env->map_lock);
+    env->map_size = size;
+    return rc == MDB_SUCCESS;
+}
+
+bool hf__env_grow(hf__env *env, uint64_t wanted_size, int64_t now_ms)
+{
+    hf__sidecar_map *map = env->sidecar.map;
+    uint64_t size = map->allocated_size;
+    uint64_t room = map->max_size > size ? map->max_size - size : 0;
+    uint64_t step = size < STEP_MAX ? size : STEP_MAX;
+
+    if (step < wanted_size)
+        step = (wanted_size + STEP_MIN) & ~(STEP_MIN - 1);
+    if (step > room)
+        step = room;
+    if (step == 0 || now_ms < env->grow_retry_ms)
+        return false;
+    while (hf__files_allocate(env->data_fd, size + step, NULL) != HF_OK) {
+        if (step / 2 < STEP_MIN) {
+            env->grow_retry_ms = now_ms + RETRY_MS;
+            return false;
+        }
+        step = step / 2 & ~(uint64_t)(env->page_size - 1);
+    }
+    /* Read without the lock by identity.c. */
+    __atomic_store_n(&map->allocated_size, size + step, __ATOMIC_RELAXED);
+    return adopt_size(env);
+}
+
+uint64_t hf__env_limit_pages(const hf__env *env)
+{
+    const hf__sidecar_map *map = env->sidecar.map;
+    /* While the disk is full, what is allocated is all there is. */
+    uint64_t size =
+        env->grow_retry_ms > 0 ? map->allocated_size : map->max_size;
+
+    if (size < map->allocated_size)
+        size = map->allocated_size;
+    return size / env->page_size;
+}
+
+uint64_t hf__env_reserve_pages(const hf__env *env)
+{
+    return 64 + hf__env_limit_pages(env) / 64;
+}
+
+/* ---------------------------------------------------------- transactions */
+
+hf_status hf__env_lock(hf__env *env, int64_t deadline_ms, hf_error *err)
+{
+    if (hf__sidecar_lock(env->sidecar.map, deadline_ms))
+        return HF_OK;
+    return hf__fail(err, HF_UNAVAILABLE,
+                    "the store is locked by another process");
+}
+
+void hf__env_unlock(hf__env *env)
+{
+    hf__sidecar_unlock(env->sidecar.map);
+}
+
+static uint64_t last_page(const hf__env *env)
+{
+    MDB_envinfo info;
+
+    (void)mdb_env_info(env->mdb, &info);
+    return info.me_last_pgno;
+}
+
+/* Free the slots of readers that were killed. false: there were none. */
+static bool drop_dead_readers(hf__env *env, int64_t now_ms)
+{
+    int dead = 0;
+
+    env->readers_checked_ms = now_ms;
+    return mdb_reader_check(env->mdb, &dead) == MDB_SUCCESS && dead > 0;
+}
+
+hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
+                              hf_error *err)
+{
+    hf_status status = hf__identity_check(env, now_ms, err);
+    uint64_t last, end;
+    bool longer;
+    int rc;
+
+    if (status != HF_OK)
+        return status;
+    if (!adopt_size(env) || env->broken)
+        return hf__fail(err, HF_SYSTEM, "the store can no longer be mapped");
+    last = last_page(env);
+    longer = last > env->last_page;
+    env->last_page = last;
+    end = (last + 1 + AHEAD_PAGES) * env->page_size;
+    /* While LMDB finds free pages it takes none at the end; and there are some
+     * when a dead reader no longer pins them. */
+    if (end > env->map_size && longer && !drop_dead_readers(env, now_ms))
+        (void)hf__env_grow(env, AHEAD_PAGES * env->page_size, now_ms);
+    else if (end <= env->map_size && env->map_size < env->sidecar.map->max_size)
+        env->grow_retry_ms = 0;
+    if (env->broken)
+        return hf__fail(err, HF_SYSTEM, "the store can no longer be mapped");
+    env->tight = end > hf__env_limit_pages(env) / 8 * 7 * env->page_size;
+    if (now_ms >= env->readers_checked_ms + RETRY_MS)
+        (void)drop_dead_readers(env, now_ms);
+    rc = mdb_txn_begin(env->mdb, NULL, 0, txn);
+    if (rc != MDB_SUCCESS)
+        return hf__env_fail(err, rc, "cannot begin a transaction");
+    return HF_OK;
+}
+
+static int begin_or_renew(hf__env *env, MDB_txn **txn)
+{
+    if (*txn != NULL)
+        return mdb_txn_renew(*txn);
+    return mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, txn);
+}
+
+hf_status hf__env_begin_read(hf__env *env, MDB_txn **txn, hf_error *err)
+{
+    hf_status status = hf__identity_check(env, hf__clock_boot_ms(), err);
+    int rc;
+
+    if (status != HF_OK)
+        return status;
+    pthread_rwlock_rdlock(&env->map_lock);
+    if (env->broken) {
+        pthread_rwlock_unlock(&env->map_lock);
+        return hf__fail(err, HF_SYSTEM, "the store can no longer be mapped");
+    }
+    rc = begin_or_renew(env, txn);
+    if (rc == MDB_READERS_FULL) {
+        int dead;
+
+        (void)mdb_reader_check(env->mdb, &dead);
+        rc = begin_or_renew(env, txn);
+    }
+    if (rc == MDB_SUCCESS)
+        return HF_OK;
+    pthread_rwlock_unlock(&env->map_lock);
+    if (rc == MDB_READERS_FULL || rc == MDB_MAP_RESIZED || rc == EAGAIN)
+        return HF_UNAVAILABLE;
+    return hf__env_fail(err, rc, "cannot begin a transaction");
+}
+
+void hf__env_end_read(hf__env *env, MDB_txn *txn)
+{
+    mdb_txn_reset(txn);
+    pthread_rwlock_unlock(&env->map_lock);
+}

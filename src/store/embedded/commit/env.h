@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * env.h - one open LMDB environment with its sidecar; one per store and
+ * process, shared by all handles.
+ */
+#ifndef HF__EMBEDDED_ENV_H
+#define HF__EMBEDDED_ENV_H
+
+#include <lmdb.h>
+#include <pthread.h>
+
+#include "store/embedded/files/files.h"
+#include "store/embedded/files/sidecar.h"
+
+/* Read transactions kept for the next reader. */
+#define HF__READER_KEEP 8
+
+typedef struct hf__env {
+    struct hf__env *next; /* the registry's */
+    uint32_t refs;        /* the registry's */
+    dev_t device;
+    ino_t inode; /* of the data file */
+    uint32_t mode;
+    char path[PATH_MAX];
+    hf__sidecar sidecar;
+
+    MDB_env *mdb;
+    MDB_dbi dbi;
+    int data_fd; /* LMDB's */
+    uint32_t page_size;
+
+    /* Held for reading while a read transaction is open, for writing while
+     * LMDB's map is replaced. */
+    pthread_rwlock_t map_lock;
+    bool broken; /* the map was lost; guarded by map_lock */
+    /* All of the file is known to be whole. Guarded by the registry's lock. */
+    bool verified;
+
+    /* Guarded by the writer lock. */
+    uint64_t map_size;
+    uint64_t last_page; /* of LMDB's, when we last wrote */
+    int64_t readers_checked_ms;
+    int64_t grow_retry_ms;
+    int64_t await_again_ms; /* readers.c's, as is the next */
+    uint64_t awaited;
+    bool tight;              /* little room left; set by begin_write */
+    struct hf__tx *write_tx; /* made when first needed */
+    struct hf__machine *machine;
+
+    struct hf__group *group;
+    struct hf__flush *flush; /* NULL: not in that mode */
+
+    /* What identity.c saw last, and when. Touched with __atomic builtins. */
+    int64_t identity_checked_ms;
+    uint32_t identity;
+
+    pthread_mutex_t readers_lock;
+    struct hf__tx *readers[HF__READER_KEEP];
+    size_t reader_count;
+
+    /* Guarded by readers_lock too; NULL until something is scanned. */
+    struct hf__scan_place *scan_places;
+    uint64_t scan_stamp;
+} hf__env;
+
+/*
+ * Open the store at `place`, or share the one this process has open. Every
+ * guard is here: see files.h. HF_UNAVAILABLE: others held it up beyond
+ * deadline_ms.
+ */
+hf_status hf__env_open(const hf__place *place, int64_t deadline_ms,
+                       hf__env **env, hf_error *err);
+void hf__env_unref(hf__env *env);
+
+/*
+ * Take the writer lock and begin a write transaction. HF_UNAVAILABLE: another
+ * had the lock until deadline_ms. End it with one of the two below, then
+ * unlock. A transaction may be begun again under the same lock.
+ */
+hf_status hf__env_lock(hf__env *env, int64_t deadline_ms, hf_error *err);
+void hf__env_unlock(hf__env *env);
+hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
+                              hf_error *err);
+
+/*
+ * Make room for `wanted_size` more bytes, or for as much as there is. The
+ * writer lock is held and no write transaction is open. false: no more room.
+ */
+bool hf__env_grow(hf__env *env, uint64_t wanted_size, int64_t now_ms);
+
+/*
+ * Begin or renew a read transaction; `*txn` is NULL or one that was reset.
+ * HF_UNAVAILABLE: reading must be done in a write transaction, because the
+ * map is too small, there are no reader slots, or LMDB mistakes another PID
+ * namespace's process for us. On HF_OK end with hf__env_end_read().
+ */
+hf_status hf__env_begin_read(hf__env *env, MDB_txn **txn, hf_error *err);
+void hf__env_end_read(hf__env *env, MDB_txn *txn);
+
+/* The one translation of LMDB's error codes. */
+hf_status hf__env_fail(hf_error *err, int rc, const char *what);
+
+/* Pages that a full store keeps for deletes and renewals. */
+uint64_t hf__env_reserve_pages(const hf__env *env);
+/* How large the store can become: what the disk or max_size allows. */
+uint64_t hf__env_limit_pages(const hf__env *env);
+
+#endif

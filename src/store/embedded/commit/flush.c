@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flush.c - durability=flush: acknowledged before it is on the disk.
+ *
+ * LMDB runs without syncing. After a power cut its file may hold any mixture
+ * of old and new pages; but a snapshot whose pages were all synced, and none
+ * of which was overwritten since, is whole. One such is kept at any time: the
+ * checkpoint. Opening after a boot takes the file back to it (checkpoint.c).
+ *
+ * A checkpoint of snapshot L, by any process:
+ *
+ *  1. Under the writer lock: begin a read transaction on L, the last one
+ *     committed, and copy its head. While that transaction is open LMDB does
+ *     not use L's pages for anything else. Let go of the lock.
+ *  2. fdatasync() the data file: L is on the disk.
+ *  3. Write L's head into the checkpoint file, and sync it: from now on a power
+ *     cut ends at L, and until now at the checkpoint before.
+ *  4. Under the writer lock: publish L in the sidecar as the checkpoint C.
+ *
+ * The invariant: whoever writes has a read transaction of its own, its pin, on
+ * a snapshot P <= C, begun when that was the last one. LMDB uses a page again
+ * only if it was freed before the oldest reader's snapshot; what was freed
+ * before P is in no snapshot from P on, so neither in C, nor in one that is
+ * being made the next C (it is newer still). A process can lose its pin only
+ * by its own death, and then it writes no more. So no process relies on
+ * another's being alive. A process without a pin makes a checkpoint first, and
+ * pins it; or, if it can have no reader's slot at all (LMDB mistakes it for a
+ * process of another PID namespace), makes one before each write and keeps the
+ * lock: LMDB itself never harms the last snapshot.
+ *
+ * Pins move: `next` is a read transaction begun later, on a snapshot N; once
+ * C >= N it takes the place of the pin. Who has not written for a while drops
+ * both, so that it holds back no pages should it be stopped.
+ *
+ * What may be lost: a commit is not acknowledged, nor begun, while another has
+ * been waiting for a checkpoint for HARD_MS. Each process's thread makes one
+ * much sooner; whichever is first does it for all.
+ *
+ * After fdatasync() has failed, the system may have dropped what it could not
+ * write: no later one can be believed. `failed` in the sidecar then refuses all
+ * writes, and the next to open the store alone takes it back to C.
+ *
+ * Locks: flush->mutex around a checkpoint, one in a process at a time; inside
+ * it the writer lock, which guards everything else here.
+ */
+#include <assert.h>
+#include <unistd.h>
+
+#include "store/embedded/commit/flush_state.h"
+#include "store/embedded/commit/tx.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/futex.h"
+#include "util/mutex.h"
+
+/* A commit that waits for a checkpoint longer than this holds up all others. */
+#define HARD_MS 1000
+
+/* The same in pages, because none that was freed since the checkpoint can be
+ * used again: this bounds how much larger the file becomes. */
+#define HARD_PAGES 16384u
+#define HARD_SHARE 8u /* of the store's largest size, if that is less */
+
+static hf__flush_map *map_of(const hf__env *env)
+{
+    return &env->sidecar.map->flush;
+}
+
+uint64_t hf__flush_last_txn(const hf__env *env)
+{
+    MDB_envinfo info;
+
+    (void)mdb_env_info(env->mdb, &info);
+    return info.me_last_txnid;
+}
+
+void hf__flush_wake(hf__env *env)
+{
+    (void)__atomic_add_fetch(&map_of(env)->word, 1, __ATOMIC_SEQ_CST);
+    hf__futex_wake_all(&map_of(env)->word, true);
+}
+
+/* ------------------------------------------------------------------- pins */
+
+static void unpin_locked(hf__pin *what)
+{
+    if (what->set)
+        mdb_txn_reset(what->txn);
+    what->set = false;
+}
+
+/* Pin the last snapshot. The map may be replaced while a pin is set: nothing
+ * is ever read in its transaction. */
+static bool pin_locked(hf__env *env, hf__pin *what)
+{
+    int rc;
+
+    unpin_locked(what);
+    rc = what->txn != NULL
+             ? mdb_txn_renew(what->txn)
+             : mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &what->txn);
+    if (rc != MDB_SUCCESS)
+        return false;
+    what->set = true;
+    what->snapshot = mdb_txn_id(what->txn);
+    return true;
+}
+
+static hf__pin *pin_of(hf__flush *flush)
+{
+    return &flush->pins[flush->current];
+}
+
+static hf__pin *next_of(hf__flush *flush)
+{
+    return &flush->pins[1 - flush->current];
+}
+
+/* The invariant allows the newer one as soon as the checkpoint reached it. */
+static void move_pin_locked(hf__env *env)
+{
+    hf__flush *flush = env->flush;
+
+    if (!next_of(flush)->set ||
+        next_of(flush)->snapshot > map_of(env)->checkpoint)
+        return;
+    unpin_locked(pin_of(flush));
+    flush->current = 1 - flush->current;
+}
+
+void hf__flush_tick_locked(hf__env *env)
+{
+    hf__flush *flush = env->flush;
+
+    move_pin_locked(env);
+    if (!flush->wrote) {
+        unpin_locked(pin_of(flush));
+        unpin_locked(next_of(flush));
+    } else if (pin_of(flush)->set && !next_of(flush)->set &&
+               pin_of(flush)->snapshot < map_of(env)->checkpoint) {
+        (void)pin_locked(env, next_of(flush));
+    }
+    flush->wrote = false;
+}
+
+bool hf__flush_is_pinned(const hf__env *env)
+{
+    return env->flush->pins[0].set || env->flush->pins[1].set;
+}
+
+/* ------------------------------------------------------------- checkpoint */
+
+static bool has_failed(const hf__env *env)
+{
+    return __atomic_load_n(&map_of(env)->failed, __ATOMIC_SEQ_CST) ==
+           HF__FLUSH_FAILED;
+}
+
+static hf_status fail_write(hf_error *err)
+{
+    return hf__fail(err, HF_SYSTEM,
+                    "the disk failed to write; close the store everywhere to "
+                    "go back to its last checkpoint");
+}
+
+typedef struct work {
+    hf__checkpoint head;
+    int64_t began_ms;
+    uint64_t written_pages;
+} work;
+
+/* Step 1. */
+static hf_status begin_checkpoint_locked(hf__env *env, work *what,
+                                         hf_error *err)
+{
+    hf__flush *flush = env->flush;
+    uint64_t last = hf__flush_last_txn(env);
+
+    if (has_failed(env))
+        return fail_write(err);
+    flush->pinless = !pin_locked(env, next_of(flush));
+    if (!hf__checkpoint_of(env->data_fd, env->page_size, last, &what->head))
+        return hf__fail(err, HF_CORRUPT, "the data file has lost its head");
+    what->began_ms = hf__clock_boot_ms();
+    what->written_pages = map_of(env)->written_pages;
+    map_of(env)->claimed_ms = what->began_ms;
+    return HF_OK;
+}
+
+/* Steps 2 and 3. */
+static hf_status put_on_disk(hf__env *env, const work *what, hf_error *err)
+{
+    if (fdatasync(env->data_fd) != 0) {
+        __atomic_store_n(&map_of(env)->failed, HF__FLUSH_FAILED,
+                         __ATOMIC_SEQ_CST);
+        return fail_write(err);
+    }
+    return hf__checkpoint_write(&env->flush->file, &what->head, err);
+}
+
+/* Step 4. */
+static void publish_locked(hf__env *env, const work *what)
+{
+    hf__flush_map *map = map_of(env);
+
+    if (what->head.txn > map->checkpoint) {
+        map->checkpoint = what->head.txn;
+        map->synced_pages = what->written_pages;
+        /* What was committed since is younger than its beginning. */
+        map->unsynced_ms =
+            hf__flush_last_txn(env) == what->head.txn ? 0 : what->began_ms;
+    }
+    map->claimed_ms = 0;
+    move_pin_locked(env);
+}
+
+hf_status hf__flush_checkpoint(hf__env *env, uint64_t seen, bool keep,
+                               int64_t deadline_ms, hf_error *err)
+{
+    hf__flush *flush = env->flush;
+    bool locked = false;
+    hf_status status;
+    work what;
+
+    if (hf__mutex_lock_until(&flush->mutex, deadline_ms) != 0)
+        return hf__fail(err, HF_UNAVAILABLE, "the disk is too slow");
+    status = hf__env_lock(env, deadline_ms, err);
+    if (status != HF_OK)
+        goto unlock_mutex;
+    locked = true;
+    if (!keep && map_of(env)->checkpoint > seen)
+        goto unlock;
+    status = begin_checkpoint_locked(env, &what, err);
+    if (status != HF_OK)
+        goto unlock;
+    if (!keep) {
+        hf__env_unlock(env);
+        locked = false;
+    }
+    status = put_on_disk(env, &what, err);
+    if (status == HF_OK && !locked) {
+        status = hf__env_lock(env, deadline_ms, err);
+        locked = status == HF_OK;
+    }
+    if (status == HF_OK)
+        publish_locked(env, &what);
+
+unlock:
+    if (locked && !(keep && status == HF_OK))
+        hf__env_unlock(env);
+unlock_mutex:
+    pthread_mutex_unlock(&flush->mutex);
+    return status;
+}
+
+/* ---------------------------------------------------------------- writing */
+
+static uint64_t hard_pages(const hf__env *env)
+{
+    uint64_t share = env->sidecar.map->max_size / HARD_SHARE / env->page_size;
+
+    return share < HARD_PAGES ? share : HARD_PAGES;
+}
+
+static uint64_t unsynced_pages(const hf__env *env)
+{
+    return map_of(env)->written_pages - map_of(env)->synced_pages;
+}
+
+bool hf__flush_is_due(const hf__env *env, int64_t now_ms, int64_t soon_ms)
+{
+    int64_t since_ms = map_of(env)->unsynced_ms;
+
+    return (since_ms != 0 && now_ms - since_ms >= soon_ms) ||
+           unsynced_pages(env) >= hard_pages(env) / 4;
+}
+
+static bool is_late(const hf__env *env, int64_t now_ms)
+{
+    int64_t since_ms = map_of(env)->unsynced_ms;
+
+    return (since_ms != 0 && now_ms - since_ms >= HARD_MS) ||
+           unsynced_pages(env) >= hard_pages(env);
+}
+
+static bool may_write(const hf__env *env)
+{
+    return env->flush->pins[env->flush->current].set ||
+           hf__flush_last_txn(env) == map_of(env)->checkpoint;
+}
+
+/* Is a checkpoint needed before the next write? */
+static bool needs_locked(hf__env *env, int64_t now_ms)
+{
+    hf__flush *flush = env->flush;
+
+    move_pin_locked(env);
+    if (!pin_of(flush)->set &&
+        hf__flush_last_txn(env) == map_of(env)->checkpoint)
+        flush->pinless = !pin_locked(env, pin_of(flush));
+    flush->wrote = true;
+    return is_late(env, now_ms) || !may_write(env);
+}
+
+hf_status hf__flush_lock(hf__env *env, int64_t deadline_ms, hf_error *err)
+{
+    /* Each turn makes a checkpoint, or finds that another did; ended by the
+     * deadline. */
+    for (;;) {
+        hf_status status = hf__env_lock(env, deadline_ms, err);
+        uint64_t seen;
+        bool keep;
+
+        if (status != HF_OK || env->flush == NULL)
+            return status;
+        if (has_failed(env)) {
+            hf__env_unlock(env);
+            return fail_write(err);
+        }
+        if (!needs_locked(env, hf__clock_boot_ms()))
+            return HF_OK;
+        seen = map_of(env)->checkpoint;
+        keep = env->flush->pinless;
+        hf__env_unlock(env);
+        status = hf__flush_checkpoint(env, seen, keep, deadline_ms, err);
+        if (status != HF_OK || keep)
+            return status;
+        if (hf__clock_boot_ms() >= deadline_ms)
+            return hf__fail(err, HF_UNAVAILABLE, "the disk is too slow");
+    }
+}
+
+/* How many pages a transaction took, about: the way to each record, the tree of
+ * free pages, and what large values take by themselves. */
+static uint64_t pages_of(const hf__tx *tx, uint32_t epoch)
+{
+    MDB_stat stat;
+
+    if (mdb_env_stat(tx->env->mdb, &stat) != MDB_SUCCESS)
+        return 8;
+    return stat.ms_depth + 3 + (tx->epoch - epoch) +
+           2 * tx->wanted_size / tx->env->page_size;
+}
+
+void hf__flush_wrote(hf__tx *tx)
+{
+    hf__env *env = tx->env;
+    hf__flush_map *map;
+    uint64_t before, pages;
+
+    if (env->flush == NULL)
+        return;
+    map = map_of(env);
+    assert(pin_of(env->flush)->set ||
+           hf__flush_last_txn(env) == map->checkpoint + 1);
+    before = unsynced_pages(env);
+    pages = pages_of(tx, env->flush->epoch);
+    env->flush->epoch = tx->epoch;
+    map->written_pages += pages;
+    if (map->unsynced_ms == 0) {
+        map->unsynced_ms = hf__clock_boot_ms();
+        hf__flush_wake(env);
+    } else if (before < hard_pages(env) / 4 &&
+               before + pages >= hard_pages(env) / 4) {
+        hf__flush_wake(env);
+    }
+}
+
+/* Is there anything that our pin holds back? */
+static bool holds_back_locked(const hf__env *env)
+{
+    const hf__pin *pin = &env->flush->pins[env->flush->current];
+
+    return pin->set && pin->snapshot < hf__flush_last_txn(env);
+}
+
+bool hf__flush_make_room(hf__env *env, int64_t deadline_ms)
+{
+    if (env->flush == NULL || hf__flush_lock(env, deadline_ms, NULL) != HF_OK)
+        return false;
+    /* Another thread may have been here first. */
+    if (!holds_back_locked(env))
+        return true;
+    hf__env_unlock(env);
+    return hf__flush_checkpoint(env, 0, true, deadline_ms, NULL) == HF_OK;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flush_state.h - what flush.c and flush_thread.c share.
+ */
+#ifndef HF__EMBEDDED_FLUSH_STATE_H
+#define HF__EMBEDDED_FLUSH_STATE_H
+
+#include <pthread.h>
+
+#include "store/embedded/commit/checkpoint.h"
+#include "store/embedded/commit/flush.h"
+
+/* A read transaction that only holds its snapshot. */
+typedef struct hf__pin {
+    MDB_txn *txn; /* NULL: never begun */
+    bool set;
+    uint64_t snapshot;
+} hf__pin;
+
+typedef struct hf__flush {
+    pthread_mutex_t mutex;
+    hf__checkpoint_file file; /* guarded by mutex */
+
+    /* Guarded by the writer lock. */
+    hf__pin pins[2];
+    uint32_t current; /* which of them is the pin; the other is `next` */
+    bool pinless;     /* this process can have none */
+    bool wrote;       /* since the last tick */
+    uint32_t epoch;   /* of the writer's context, when last seen */
+
+    bool stop; /* touched with __atomic builtins */
+    pthread_t thread;
+} hf__flush;
+
+/* The number of the last snapshot. The writer lock is held. */
+uint64_t hf__flush_last_txn(const hf__env *env);
+
+/* Have every process's thread look what is to be done. */
+void hf__flush_wake(hf__env *env);
+
+/* Now and then: let the pins follow the checkpoint. */
+void hf__flush_tick_locked(hf__env *env);
+bool hf__flush_is_pinned(const hf__env *env);
+
+/* Has a commit waited for a checkpoint for soon_ms, or are there many? The
+ * writer lock is held. */
+bool hf__flush_is_due(const hf__env *env, int64_t now_ms, int64_t soon_ms);
+
+/*
+ * Make a checkpoint, unless one was made since the caller saw `seen`. The
+ * writer lock is not held. `keep`: it is held from the first step on and after
+ * a return of HF_OK.
+ */
+hf_status hf__flush_checkpoint(hf__env *env, uint64_t seen, bool keep,
+                               int64_t deadline_ms, hf_error *err);
+
+#endif

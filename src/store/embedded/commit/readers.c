@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * readers.c - waiting for a reader when a store is full.
+ *
+ * LMDB reuses a page only when no reader can see what was on it. On a busy
+ * machine a reader may lose the processor for some milliseconds in the middle
+ * of its transaction; in a full store the few pages kept for deletes and
+ * renewals are then used up by a dozen of them, although there is enough that
+ * is free. So a writer waits for such a reader, but not for one that is
+ * stopped, and not again soon for one it waited for in vain. Dead readers are
+ * dealt with elsewhere (mdb_reader_check()).
+ */
+#include "store/embedded/commit/readers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/clock.h"
+
+/* Some time slices of a busy machine; all writers are held up meanwhile. */
+#define AWAIT_MS 50
+#define AWAIT_AGAIN_MS 1000
+
+/* `user` is the lowest number of a transaction that is being read. LMDB tells
+ * of its readers only by lines: pid, thread, number or "-". */
+static int note_reader(const char *line, void *user)
+{
+    uint64_t *lowest = user;
+    const char *last = strrchr(line, ' ');
+    char *end;
+    unsigned long long number;
+
+    if (last == NULL)
+        return 0;
+    number = strtoull(last + 1, &end, 10);
+    if (end != last + 1 && number < *lowest)
+        *lowest = number;
+    return 0;
+}
+
+static uint64_t oldest_read(hf__env *env)
+{
+    uint64_t lowest = UINT64_MAX;
+
+    if (mdb_reader_list(env->mdb, note_reader, &lowest) < 0)
+        return UINT64_MAX;
+    return lowest;
+}
+
+bool hf__readers_await(hf__env *env)
+{
+    int64_t now_ms = hf__clock_boot_ms();
+    int64_t until_ms = now_ms + AWAIT_MS;
+    uint64_t oldest = oldest_read(env);
+    MDB_envinfo info;
+
+    if (mdb_env_info(env->mdb, &info) != MDB_SUCCESS ||
+        oldest >= info.me_last_txnid ||
+        (oldest == env->awaited && now_ms < env->await_again_ms))
+        return false;
+    while (now_ms < until_ms) {
+        hf__clock_sleep_until(now_ms + 1);
+        if (oldest_read(env) > oldest)
+            return true;
+        now_ms = hf__clock_boot_ms();
+    }
+    env->awaited = oldest;
+    env->await_again_ms = now_ms + AWAIT_AGAIN_MS;
+    return false;
+}

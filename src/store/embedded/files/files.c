@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * files.c - the store's directory: looking into it, judging it, filling it.
+ *
+ * Owns the rules of which directory may be used at all. Everything here runs
+ * under the directory's flock, which makes opening and creating a store one
+ * step for all processes; nothing is ever overwritten that is not known to be
+ * ours. Meaning of the URL is in place.c, of the sidecar in sidecar.c.
+ */
+#include "store/embedded/files/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "store/embedded/files/sidecar.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+/* Not in linux/magic.h. */
+#define MAGIC_CIFS 0xff534d42
+#define MAGIC_SMB2 0xfe534d42
+#define MAGIC_CEPH 0x00c36400
+#define MAGIC_LUSTRE 0x0bd00bd0
+
+/* Interrupted calls are repeated; more often than this is no accident. */
+#define INTERRUPTED_MAX 100
+
+hf_status hf__files_fail(hf_error *err, int sys_errno, const char *what)
+{
+    hf_status status = HF_SYSTEM;
+
+    if (sys_errno == EACCES || sys_errno == EPERM || sys_errno == EROFS)
+        status = HF_DENIED;
+    else if (sys_errno == ENOSPC || sys_errno == EDQUOT || sys_errno == EFBIG)
+        status = HF_FULL;
+    else if (sys_errno == ENOMEM)
+        status = HF_NO_MEMORY;
+    else if (sys_errno == ENOENT || sys_errno == ENOTDIR || sys_errno == ELOOP)
+        status = HF_INVALID;
+    return hf__fail_errno(err, status, sys_errno, "%s", what);
+}
+
+hf_status hf__files_check_limit(uint64_t size, hf_error *err)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+        limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur)
+        return HF_OK;
+    return hf__fail(err, HF_FULL, "the process may not write files so large");
+}
+
+hf_status hf__files_allocate(int fd, uint64_t size, hf_error *err)
+{
+    hf_status status = hf__files_check_limit(size, err);
+    int rc;
+
+    if (status != HF_OK)
+        return status;
+    for (int i = 0; i < INTERRUPTED_MAX; i++) {
+        rc = posix_fallocate(fd, 0, (off_t)size);
+        if (rc == 0)
+            return HF_OK;
+        if (rc != EINTR)
+            return hf__files_fail(err, rc, "cannot allocate room");
+    }
+    return hf__files_fail(err, EINTR, "cannot allocate room");
+}
+
+/* ------------------------------------------------------------- directory */
+
+/* Locks and shared maps mean nothing across machines. */
+static hf_status check_system(int fd, const char *path, hf_error *err)
+{
+    static const struct {
+        unsigned long magic;
+        const char *name;
+    } remote[] = {
+        {NFS_SUPER_MAGIC, "NFS"},   {SMB_SUPER_MAGIC, "SMB"},
+        {MAGIC_CIFS, "CIFS"},       {MAGIC_SMB2, "SMB2"},
+        {V9FS_MAGIC, "9p"},         {AFS_SUPER_MAGIC, "AFS"},
+        {CODA_SUPER_MAGIC, "Coda"}, {MAGIC_CEPH, "Ceph"},
+        {MAGIC_LUSTRE, "Lustre"},
+    };
+    char text[HF__QUOTED_SIZE];
+    struct statfs info;
+
+    if (fstatfs(fd, &info) != 0)
+        return hf__files_fail(err, errno, "cannot ask for the file system");
+    for (size_t i = 0; i < sizeof(remote) / sizeof(remote[0]); i++) {
+        if ((uint32_t)info.f_type == (uint32_t)remote[i].magic)
+            return hf__fail(err, HF_UNSUPPORTED,
+                            "%s is on %s; a store must be on a local disk",
+                            hf__quoted(text, hf_view(path, strlen(path))),
+                            remote[i].name);
+    }
+    return HF_OK;
+}
+
+static hf_status check_owner(int fd, const hf__place *place, hf_error *err)
+{
+    char text[HF__QUOTED_SIZE];
+    mode_t refused = place->ours ? S_IWGRP | S_IWOTH : S_IWOTH;
+    struct stat info;
+    bool fine;
+
+    if (fstat(fd, &info) != 0)
+        return hf__files_fail(err, errno, "cannot ask for the directory");
+    fine = info.st_uid == geteuid() ||
+           (!place->ours && (info.st_uid == 0 || geteuid() == 0));
+    if (fine && (info.st_mode & refused) == 0)
+        return HF_OK;
+    return hf__fail(
+        err, HF_DENIED, "%s belongs to another user or others may write to it",
+        hf__quoted(text, hf_view(place->path, strlen(place->path))));
+}
+
+static hf_status open_directory(const hf__place *place, int *fd, hf_error *err)
+{
+    char text[HF__QUOTED_SIZE];
+    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    int number;
+
+    hf__quoted(text, hf_view(place->path, strlen(place->path)));
+    if (place->ours)
+        flags |= O_NOFOLLOW;
+    if (!place->existing && mkdir(place->path, 0700) != 0 && errno != EEXIST) {
+        number = errno;
+        (void)hf__files_fail(err, number, "cannot create the store");
+        hf__fail_prefix(err, "%s", text);
+        return hf__files_fail(NULL, number, "");
+    }
+    *fd = open(place->path, flags);
+    if (*fd >= 0)
+        return HF_OK;
+    number = errno;
+    if (number == ENOENT && place->existing)
+        return hf__fail(err, HF_NOT_FOUND, "there is no store at %s", text);
+    if (number == ELOOP || (number == ENOTDIR && place->ours))
+        return hf__fail(err, HF_DENIED, "%s is not a directory", text);
+    if (number == ENOTDIR)
+        return hf__fail(err, HF_INVALID, "%s is not a directory", text);
+    (void)hf__files_fail(err, number, "cannot open the store");
+    hf__fail_prefix(err, "%s", text);
+    return hf__files_fail(NULL, number, "");
+}
+
+static hf_status lock_directory(int fd, int64_t deadline_ms, hf_error *err)
+{
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return hf__files_fail(err, errno, "cannot lock the directory");
+        if (hf__clock_boot_ms() >= deadline_ms)
+            return hf__fail(err, HF_UNAVAILABLE,
+                            "another process is opening the store");
+        /* Held for a millisecond, as a rule. */
+        hf__clock_sleep_until(hf__clock_boot_ms() + 1);
+    }
+    return HF_OK;
+}
+
+hf_status hf__files_enter(const hf__place *place, int64_t deadline_ms, int *fd,
+                          hf_error *err)
+{
+    hf_status status = open_directory(place, fd, err);
+
+    if (status != HF_OK)
+        return status;
+    status = check_system(*fd, place->path, err);
+    if (status == HF_OK)
+        status = check_owner(*fd, place, err);
+    if (status == HF_OK)
+        status = lock_directory(*fd, deadline_ms, err);
+    if (status != HF_OK)
+        close(*fd);
+    return status;
+}
+
+static bool is_ours(const char *name)
+{
+    static const char *const names[] = {".",
+                                        "..",
+                                        HF__FILE_DATA,
+                                        HF__FILE_LOCK,
+                                        HF__FILE_WAKE,
+                                        HF__FILE_SIDECAR,
+                                        HF__FILE_SIDECAR ".new",
+                                        HF__FILE_REWRITE,
+                                        HF__FILE_CHECKPOINT,
+                                        HF__FILE_CHECKPOINT ".new"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static hf_status look_for_others(int dir_fd, bool *other, hf_error *err)
+{
+    struct dirent *entry;
+    /* Its own open file: the position of dir_fd stays as it is. */
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+    if (dir == NULL) {
+        int number = errno;
+
+        if (fd >= 0)
+            close(fd);
+        return hf__files_fail(err, number, "cannot list the directory");
+    }
+    while (!*other && (entry = readdir(dir)) != NULL)
+        *other = !is_ours(entry->d_name);
+    closedir(dir);
+    return HF_OK;
+}
+
+hf_status hf__files_look(int dir_fd, hf__found *found, hf_error *err)
+{
+    struct stat info;
+
+    memset(found, 0, sizeof(*found));
+    if (fstat(dir_fd, &info) != 0)
+        return hf__files_fail(err, errno, "cannot ask for the directory");
+    found->device = info.st_dev;
+    if (fstatat(dir_fd, HF__FILE_DATA, &info, AT_SYMLINK_NOFOLLOW) == 0) {
+        if (!S_ISREG(info.st_mode))
+            return hf__fail(err, HF_INVALID, "its data file is not a file");
+        found->data = true;
+        found->device = info.st_dev;
+        found->data_inode = info.st_ino;
+    }
+    if (fstatat(dir_fd, HF__FILE_LOCK, &info, AT_SYMLINK_NOFOLLOW) == 0)
+        found->lock_inode = info.st_ino;
+    if (fstatat(dir_fd, HF__FILE_SIDECAR, &info, AT_SYMLINK_NOFOLLOW) == 0) {
+        found->sidecar = true;
+        found->sidecar_inode = info.st_ino;
+    }
+    found->checkpoint = faccessat(dir_fd, HF__FILE_CHECKPOINT, F_OK, 0) == 0;
+    return look_for_others(dir_fd, &found->other, err);
+}
+
+hf_status hf__files_sync_names(int dir_fd, hf_error *err)
+{
+    int parent_fd = openat(dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool fine = fsync(dir_fd) == 0;
+    hf_status status = HF_OK;
+
+    /* A parent that may not be read is reached through its file system. */
+    if (parent_fd < 0 && errno == EACCES)
+        fine = fine && syncfs(dir_fd) == 0;
+    else
+        fine = fine && parent_fd >= 0 && fsync(parent_fd) == 0;
+    if (!fine)
+        status = hf__files_fail(err, errno, "cannot sync the directory");
+    if (parent_fd >= 0)
+        close(parent_fd);
+    return status;
+}
+
+hf_status hf__files_wipe(int dir_fd, hf_error *err)
+{
+    if ((unlinkat(dir_fd, HF__FILE_DATA, 0) != 0 && errno != ENOENT) ||
+        (unlinkat(dir_fd, HF__FILE_LOCK, 0) != 0 && errno != ENOENT) ||
+        (unlinkat(dir_fd, HF__FILE_CHECKPOINT, 0) != 0 && errno != ENOENT))
+        return hf__files_fail(err, errno, "cannot remove the old store");
+    return HF_OK;
+}

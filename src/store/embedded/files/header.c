@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * header.c - the record that says that an LMDB file is a store of ours, of
+ * which format and mode.
+ */
+#include "store/embedded/files/header.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/embedded/commit/tx.h"
+#include "util/error.h"
+#include "util/mem.h"
+#include "util/rand.h"
+
+static const char *mode_text(uint32_t mode)
+{
+    if (mode == HF__MODE_FLUSH)
+        return "durable (flush)";
+    return mode == HF__MODE_DURABLE ? "durable (commit)" : "volatile";
+}
+
+hf_status hf__header_check_mode(uint32_t mode, const hf__place *place,
+                                hf_error *err)
+{
+    if (mode == place->mode)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "the store is %s, not %s", mode_text(mode),
+                    mode_text(place->mode));
+}
+
+int hf__header_put(const hf__env *env, MDB_txn *txn)
+{
+    char name[1] = {HF__RECORD_HEADER};
+    hf__header head;
+    MDB_val key = {sizeof(name), name};
+    MDB_val value = {sizeof(head), &head};
+
+    memset(&head, 0, sizeof(head));
+    memcpy(head.magic, HF__HEADER_MAGIC, sizeof(head.magic));
+    head.version = HF__FORMAT_VERSION;
+    head.mode = env->mode;
+    hf__rand_bytes(head.store_id, sizeof(head.store_id));
+    return mdb_put(txn, env->dbi, &key, &value, 0);
+}
+
+bool hf__header_read(int fd, const hf__meta *meta, unsigned char *memory,
+                     hf__header *head, hf__finding *found)
+{
+    unsigned char name[1] = {HF__RECORD_HEADER};
+    size_t size = 0;
+    bool there = hf__pages_get(fd, meta, hf_view(name, sizeof(name)), head,
+                               sizeof(*head), &size, memory, found);
+
+    if (!there && found->code != HF__FOUND_NONE)
+        return false;
+    if (!there || size < sizeof(*head) ||
+        memcmp(head->magic, HF__HEADER_MAGIC, sizeof(head->magic)) != 0) {
+        found->code = HF__FOUND_NOT_OURS;
+        return false;
+    }
+    found->a = head->version;
+    found->b = HF__FORMAT_VERSION;
+    if (head->version > HF__FORMAT_VERSION)
+        found->code = HF__FOUND_NEWER;
+    else if (head->version != HF__FORMAT_VERSION || size != sizeof(*head) ||
+             head->mode < HF__MODE_VOLATILE || head->mode > HF__MODE_FLUSH)
+        found->code = HF__FOUND_HEADER;
+    return found->code == HF__FOUND_NONE;
+}
+
+static hf_status read_header(int fd, hf__header *head, hf__finding *found,
+                             hf_error *err)
+{
+    struct stat info;
+    unsigned char *memory;
+    hf__meta meta;
+
+    if (fstat(fd, &info) != 0)
+        return hf__files_fail(err, errno, "cannot ask for the data file");
+    if (!hf__pages_meta(fd, (uint64_t)info.st_size, &meta, found))
+        return hf__finding_status(found);
+    memory = hf__alloc(meta.page_size);
+    if (memory == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    (void)hf__header_read(fd, &meta, memory, head, found);
+    hf__free(memory);
+    return hf__finding_status(found);
+}
+
+hf_status hf__header_probe(int dir_fd, const hf__place *place, hf_error *err)
+{
+    char text[HF__FINDING_TEXT_SIZE];
+    hf__finding found = {0};
+    hf__header head;
+    hf_status status;
+    int fd = openat(dir_fd, HF__FILE_DATA, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd < 0)
+        return hf__files_fail(err, errno, "cannot open the data file");
+    status = read_header(fd, &head, &found, err);
+    close(fd);
+    if (status == HF_OK)
+        return hf__header_check_mode(head.mode, place, err);
+    if (found.code != HF__FOUND_NONE)
+        return hf__fail(err, status, "%s", hf__finding_text(text, &found));
+    return status;
+}
+
+hf_status hf__header_write(const hf__env *env, hf_error *err)
+{
+    MDB_txn *txn;
+    int rc = mdb_txn_begin(env->mdb, NULL, 0, &txn);
+
+    if (rc != MDB_SUCCESS)
+        return hf__env_fail(err, rc, "cannot begin the store");
+    rc = hf__header_put(env, txn);
+    if (rc != MDB_SUCCESS) {
+        mdb_txn_abort(txn);
+        return hf__env_fail(err, rc, "cannot begin the store");
+    }
+    rc = mdb_txn_commit(txn);
+    if (rc != MDB_SUCCESS)
+        return hf__env_fail(err, rc, "cannot begin the store");
+    return HF_OK;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * identity.h - are the files that are open still the store at that path?
+ */
+#ifndef HF__EMBEDDED_IDENTITY_H
+#define HF__EMBEDDED_IDENTITY_H
+
+#include "store/embedded/commit/env.h"
+
+/*
+ * Before a new sidecar is made for data that is there: HF_CORRUPT if another
+ * process works on that data beside a sidecar that is gone.
+ */
+hf_status hf__identity_check_unused(int dir_fd, hf_error *err);
+
+/* The environment was opened: say on its data file that it is in use. */
+hf_status hf__identity_claim(hf__env *env, hf_error *err);
+
+/*
+ * HF_CORRUPT if `found` is not what `env` has open but shares a file with it:
+ * opening and closing that file again would drop the locks that `env` has.
+ */
+hf_status hf__identity_check_apart(const hf__env *env, const hf__found *found,
+                                   hf_error *err);
+
+/*
+ * Before each transaction. HF_CORRUPT: files were removed, replaced or cut
+ * short; seen at the latest HF__IDENTITY_MS after it happened.
+ */
+#define HF__IDENTITY_MS 10
+hf_status hf__identity_check(hf__env *env, int64_t now_ms, hf_error *err);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sidecar.c - making and mapping the sidecar; who is alive.
+ *
+ * Owns the file's layout; taking its writer lock is in writer_lock.c. Creation
+ * is atomic: the file is filled under another name and renamed, so what is
+ * found under its name is whole; `state` then says whether the data beside it
+ * is whole too. All of its blocks are allocated at once: a full file system
+ * shows here as an error and not later as SIGBUS.
+ */
+#include "store/embedded/files/sidecar.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/embedded/files/files.h"
+#include "store/embedded/files/sum.h"
+#include "util/error.h"
+#include "util/rand.h"
+
+#define MAGIC "HFSIDE\r\n"
+#define VERSION 1u
+#define NEW_NAME HF__FILE_SIDECAR ".new"
+
+void hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE])
+{
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+    memset(boot_id, 0, HF__BOOT_ID_SIZE);
+    if (fd < 0)
+        return;
+    if (read(fd, boot_id, HF__BOOT_ID_SIZE - 1) < 0)
+        memset(boot_id, 0, HF__BOOT_ID_SIZE);
+    close(fd);
+}
+
+static void init_lock(pthread_mutex_t *mutex)
+{
+    pthread_mutexattr_t attr;
+
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(mutex, &attr);
+    pthread_mutexattr_destroy(&attr);
+}
+
+static hf_status map_file(hf__sidecar *sidecar, hf_error *err)
+{
+    void *memory = mmap(NULL, sizeof(hf__sidecar_map), PROT_READ | PROT_WRITE,
+                        MAP_SHARED, sidecar->fd, 0);
+
+    if (memory == MAP_FAILED)
+        return hf__fail_errno(err, HF_SYSTEM, errno, "cannot map the sidecar");
+    sidecar->map = memory;
+    return HF_OK;
+}
+
+uint64_t hf__sidecar_head_sum(const hf__sidecar_map *map)
+{
+    uint64_t sum = hf__sum(0, map, offsetof(hf__sidecar_map, state));
+
+    return hf__sum(sum, map->boot_id, sizeof(map->boot_id));
+}
+
+void hf__sidecar_reset(hf__sidecar_map *map)
+{
+    map->sweep_ms = 0;
+    map->orphans = 1; /* not known: look once */
+    map->sweep_size = 0;
+    map->inbox_next = 0;
+    init_lock(&map->writer);
+    memset(map->buckets, 0, sizeof(map->buckets));
+    memset(map->inboxes, 0, sizeof(map->inboxes));
+}
+
+static hf_status fill_new(int dir_fd, uint32_t mode, uint32_t state,
+                          hf__sidecar *sidecar, hf_error *err)
+{
+    hf__sidecar_map *map;
+    hf_status status;
+
+    status = hf__files_allocate(sidecar->fd, sizeof(hf__sidecar_map), err);
+    if (status != HF_OK)
+        return status;
+    status = map_file(sidecar, err);
+    if (status != HF_OK)
+        return status;
+    map = sidecar->map;
+    memcpy(map->magic, MAGIC, sizeof(map->magic));
+    map->version = VERSION;
+    map->map_size = (uint32_t)sizeof(*map);
+    map->mode = mode;
+    map->state = state;
+    hf__sidecar_boot_id(map->boot_id);
+    map->head_sum = hf__sidecar_head_sum(map);
+    hf__sidecar_reset(map);
+    /* Before it has its name: a power cut must not leave half of it. */
+    if (mode != HF__MODE_VOLATILE &&
+        (msync(map, sizeof(*map), MS_SYNC) != 0 || fsync(sidecar->fd) != 0))
+        return hf__files_fail(err, errno, "cannot sync the sidecar");
+    if (renameat(dir_fd, NEW_NAME, dir_fd, HF__FILE_SIDECAR) != 0)
+        return hf__fail_errno(err, HF_SYSTEM, errno, "cannot name the sidecar");
+    /* Before the data file has a name, which alone would not be understood. */
+    if (mode != HF__MODE_VOLATILE && fsync(dir_fd) != 0)
+        return hf__files_fail(err, errno, "cannot sync the directory");
+    return HF_OK;
+}
+
+hf_status hf__sidecar_create(int dir_fd, uint32_t mode, uint32_t state,
+                             hf__sidecar *sidecar, hf_error *err)
+{
+    hf_status status;
+
+    memset(sidecar, 0, sizeof(*sidecar));
+    (void)unlinkat(dir_fd, NEW_NAME, 0);
+    sidecar->fd =
+        openat(dir_fd, NEW_NAME, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (sidecar->fd < 0)
+        return hf__files_fail(err, errno, "cannot create the sidecar");
+    status = fill_new(dir_fd, mode, state, sidecar, err);
+    if (status != HF_OK) {
+        (void)unlinkat(dir_fd, NEW_NAME, 0);
+        hf__sidecar_close(sidecar);
+    }
+    return status;
+}
+
+/* The size is checked before mapping: a short file would be SIGBUS. */
+static hf_status check_size(int fd, hf_error *err)
+{
+    struct stat info;
+    char head[16] = {0};
+    uint32_t version;
+
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+        return hf__fail(err, HF_CORRUPT, "the sidecar is not a file");
+    if (pread(fd, head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+        memcmp(head, MAGIC, 8) != 0)
+        return hf__fail(err, HF_CORRUPT, "the sidecar is not one of holdfast");
+    memcpy(&version, head + 8, sizeof(version));
+    if (version > VERSION)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "the store has format %u, newer than this library's %u",
+                        version, VERSION);
+    if (version != VERSION || info.st_size != (off_t)sizeof(hf__sidecar_map))
+        return hf__fail(err, HF_CORRUPT, "the sidecar is damaged");
+    return HF_OK;
+}
+
+static hf_status check_map(const hf__sidecar_map *map, hf_error *err)
+{
+    if (map->map_size != sizeof(*map))
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "the store is used by programs of another word size");
+    if (map->mode < HF__MODE_VOLATILE || map->mode > HF__MODE_FLUSH ||
+        map->state < HF__SIDECAR_CREATING || map->state > HF__SIDECAR_READY ||
+        map->head_sum != hf__sidecar_head_sum(map) ||
+        (map->state == HF__SIDECAR_READY &&
+         (map->max_size < HF__SIZE_MIN || map->max_size > HF__SIZE_MAX)))
+        return hf__fail(err, HF_CORRUPT, "the sidecar is damaged");
+    return HF_OK;
+}
+
+hf_status hf__sidecar_open(int dir_fd, hf__sidecar *sidecar, hf_error *err)
+{
+    hf_status status;
+
+    memset(sidecar, 0, sizeof(*sidecar));
+    sidecar->fd =
+        openat(dir_fd, HF__FILE_SIDECAR, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (sidecar->fd < 0 && errno == ENOENT)
+        return hf__fail(err, HF_NOT_FOUND, "no sidecar");
+    if (sidecar->fd < 0)
+        return hf__files_fail(err, errno, "cannot open the sidecar");
+    status = check_size(sidecar->fd, err);
+    if (status == HF_OK)
+        status = map_file(sidecar, err);
+    if (status == HF_OK)
+        status = check_map(sidecar->map, err);
+    if (status != HF_OK)
+        hf__sidecar_close(sidecar);
+    return status;
+}
+
+void hf__sidecar_close(hf__sidecar *sidecar)
+{
+    if (sidecar->map != NULL)
+        munmap(sidecar->map, sizeof(*sidecar->map));
+    if (sidecar->fd >= 0)
+        close(sidecar->fd);
+    sidecar->map = NULL;
+    sidecar->fd = -1;
+}
+
+/* --------------------------------------------------------------- inboxes */
+
+static struct flock byte_lock(short type, uint32_t index, uint32_t count)
+{
+    struct flock lock = {0};
+
+    lock.l_type = type;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = (off_t)index;
+    lock.l_len = (off_t)count;
+    return lock;
+}
+
+static bool held_by_another(int fd, uint32_t index, uint32_t count)
+{
+    struct flock lock = byte_lock(F_WRLCK, index, count);
+
+    if (fcntl(fd, F_GETLK, &lock) != 0)
+        return true; /* not known: then a wake-up too many */
+    return lock.l_type != F_UNLCK;
+}
+
+bool hf__inbox_alive(const hf__sidecar *sidecar, uint32_t index)
+{
+    /* fcntl() does not tell of the caller's own locks. */
+    if (sidecar->own[index / 64] >> index % 64 & 1)
+        return true;
+    return held_by_another(sidecar->fd, index, 1);
+}
+
+bool hf__sidecar_in_use(const hf__sidecar *sidecar)
+{
+    return held_by_another(sidecar->fd, 0, HF__INBOX_MAX);
+}
+
+static bool find_free(hf__sidecar *sidecar, uint32_t *index)
+{
+    hf__sidecar_map *map = sidecar->map;
+
+    for (uint32_t i = 0; i < HF__INBOX_MAX; i++) {
+        uint32_t at = (map->inbox_next + i) % HF__INBOX_MAX;
+
+        if (!map->inboxes[at].used) {
+            *index = at;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What killed processes left. Done only when the table looks full. */
+static void forget_dead(hf__sidecar *sidecar)
+{
+    for (uint32_t i = 0; i < HF__INBOX_MAX; i++) {
+        if (!hf__inbox_alive(sidecar, i))
+            sidecar->map->inboxes[i].used = 0;
+    }
+}
+
+hf_status hf__inbox_claim(hf__sidecar *sidecar, uint32_t *index,
+                          char id[HF__INBOX_SIZE + 1], hf_error *err)
+{
+    static const char digits[] = "0123456789abcdef";
+    hf__sidecar_map *map = sidecar->map;
+    struct flock lock;
+    hf__inbox *inbox;
+    uint32_t at;
+
+    if (!find_free(sidecar, &at)) {
+        forget_dead(sidecar);
+        if (!find_free(sidecar, &at))
+            return hf__fail(err, HF_SYSTEM,
+                            "the store is open %u times already",
+                            HF__INBOX_MAX);
+    }
+    lock = byte_lock(F_WRLCK, at, 1);
+    if (fcntl(sidecar->fd, F_SETLK, &lock) != 0)
+        return hf__fail_errno(err, HF_SYSTEM, errno, "cannot lock an inbox");
+    inbox = &map->inboxes[at];
+    hf__rand_hex(id, HF__INBOX_SIZE / 2);
+    id[HF__INBOX_SIZE - 3] = digits[at >> 8 & 15];
+    id[HF__INBOX_SIZE - 2] = digits[at >> 4 & 15];
+    id[HF__INBOX_SIZE - 1] = digits[at & 15];
+    memcpy(inbox->id, id, HF__INBOX_SIZE);
+    inbox->fifo = 0;
+    inbox->used = 1;
+    sidecar->own[at / 64] |= UINT64_C(1) << at % 64;
+    map->inbox_next = (at + 1) % HF__INBOX_MAX;
+    *index = at;
+    return HF_OK;
+}
+
+void hf__inbox_release(hf__sidecar *sidecar, uint32_t index)
+{
+    struct flock lock = byte_lock(F_UNLCK, index, 1);
+    hf__inbox *inbox = &sidecar->map->inboxes[index];
+
+    memset(inbox->id, 0, sizeof(inbox->id));
+    inbox->fifo = 0;
+    inbox->used = 0;
+    sidecar->own[index / 64] &= ~(UINT64_C(1) << index % 64);
+    (void)fcntl(sidecar->fd, F_SETLK, &lock);
+}
+
+static int digit_value(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+bool hf__inbox_index(hf_bytes id, uint32_t *index)
+{
+    const char *text = id.data;
+    uint32_t sum = 0;
+
+    if (id.size != HF__INBOX_SIZE)
+        return false;
+    for (size_t i = HF__INBOX_SIZE - 3; i < HF__INBOX_SIZE; i++) {
+        int value = digit_value(text[i]);
+
+        if (value < 0)
+            return false;
+        sum = sum << 4 | (uint32_t)value;
+    }
+    *index = sum;
+    return true;
+}

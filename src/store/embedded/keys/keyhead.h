@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keyhead.h - the head of a key's record on disk.
+ *
+ *   0 type  1 form  2 checksum (2)  4 size of the whole key or 0 (4)
+ *   8 expiry (8)  16 keyid (8)  24 count of elements (8)
+ *
+ * Behind it come the whole key, if its name was folded, and the content. The
+ * checksum is over the record's name and all of its value, its own two bytes
+ * as zeros. Whoever reads a record does not look at it: `store check` does.
+ *
+ * The expiry is an instant of the store's clock, ms, or 0 for none. Below zero
+ * the record is a shell: its key was deleted, at this instant negated, and is
+ * expected to be made again. To who does not know that it has expired.
+ */
+#ifndef HF__EMBEDDED_KEYHEAD_H
+#define HF__EMBEDDED_KEYHEAD_H
+
+#include <string.h>
+
+#include "holdfast.h"
+#include "store/embedded/files/sum.h"
+
+#define HF__KEYHEAD_SIZE 32u
+#define HF__KEYHEAD_SUM_AT 2u
+
+typedef struct hf__keyhead {
+    uint8_t type;
+    uint8_t form;
+    uint16_t sum;
+    uint32_t key_size;
+    int64_t expire_ms;
+    uint64_t keyid;
+    uint64_t count;
+} hf__keyhead;
+
+static inline bool hf__expiry_is_shell(int64_t expire_ms)
+{
+    return expire_ms < 0;
+}
+
+static inline void hf__keyhead_read(hf__keyhead *head, const unsigned char *at)
+{
+    head->type = at[0];
+    head->form = at[1];
+    memcpy(&head->sum, at + HF__KEYHEAD_SUM_AT, sizeof(head->sum));
+    memcpy(&head->key_size, at + 4, sizeof(head->key_size));
+    memcpy(&head->expire_ms, at + 8, sizeof(head->expire_ms));
+    memcpy(&head->keyid, at + 16, sizeof(head->keyid));
+    memcpy(&head->count, at + 24, sizeof(head->count));
+}
+
+static inline void hf__keyhead_write(const hf__keyhead *head, unsigned char *at)
+{
+    at[0] = head->type;
+    at[1] = head->form;
+    memcpy(at + HF__KEYHEAD_SUM_AT, &head->sum, sizeof(head->sum));
+    memcpy(at + 4, &head->key_size, sizeof(head->key_size));
+    memcpy(at + 8, &head->expire_ms, sizeof(head->expire_ms));
+    memcpy(at + 16, &head->keyid, sizeof(head->keyid));
+    memcpy(at + 24, &head->count, sizeof(head->count));
+}
+
+/* The sum before it is folded, over the first `size` bytes of the value, at
+ * least the head; hf__sum() goes on with the next. The value is the same when
+ * it returns. */
+static inline uint64_t hf__keyhead_sum(hf_bytes name, unsigned char *value,
+                                       size_t size)
+{
+    unsigned char kept[2];
+    uint64_t sum;
+
+    memcpy(kept, value + HF__KEYHEAD_SUM_AT, sizeof(kept));
+    memset(value + HF__KEYHEAD_SUM_AT, 0, sizeof(kept));
+    sum = hf__sum(hf__sum(0, name.data, name.size), value, size);
+    memcpy(value + HF__KEYHEAD_SUM_AT, kept, sizeof(kept));
+    return sum;
+}
+
+#endif

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keyspace.c - key records: finding, filling, writing them out.
+ *
+ * A record is read once and written once per transaction, however many
+ * commands touch it. Its content is a view into LMDB's map until somebody
+ * edits it; any write makes such views stale (tx->epoch), and hf__content()
+ * fetches a stale one again.
+ *
+ * On disk a key record is a head (keyhead.h), the whole key if its name was
+ * folded, then the content.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "store/embedded/commit/tx.h"
+#include "store/embedded/keys/keyhead.h"
+#include "store/embedded/keys/name.h"
+#include "store/embedded/keys/recall.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+#define NAME_ROOM (HF__LMDB_KEY_MAX - 1)
+
+/* Content grows by doubling up to this, then by this: appending to a large
+ * string must neither copy it each time nor double it. */
+#define GROW_MAX (size_t)(1u << 20)
+
+static void damaged(hf__tx *tx)
+{
+    if (tx->fatal == HF_OK)
+        tx->fatal = hf__fail(&tx->error, HF_CORRUPT,
+                             "a record of the store is damaged");
+}
+
+static hf_bytes whole_key(const hf__record *record)
+{
+    if (record->long_key != NULL)
+        return hf_view(record->long_key, record->key_size);
+    return hf_view(record->name + 1, record->key_size);
+}
+
+/* Take the head apart. false: damaged. */
+static bool decode(hf__tx *tx, hf__record *record, const MDB_val *value)
+{
+    const unsigned char *at = value->mv_data;
+    hf__keyhead head;
+    size_t key_size;
+
+    if (value->mv_size < HF__KEYHEAD_SIZE) {
+        damaged(tx);
+        return false;
+    }
+    hf__keyhead_read(&head, at);
+    record->type = head.type;
+    record->form = head.form;
+    record->expire_ms = head.expire_ms;
+    record->keyid = head.keyid;
+    record->count = head.count;
+    key_size = head.key_size;
+    if (key_size != (record->long_key != NULL ? record->key_size : 0) ||
+        value->mv_size - HF__KEYHEAD_SIZE < key_size) {
+        damaged(tx);
+        return false;
+    }
+    if (key_size > 0 &&
+        memcmp(at + HF__KEYHEAD_SIZE, record->long_key, key_size) != 0) {
+        damaged(tx); /* two long keys with one SHA-1 */
+        return false;
+    }
+    record->content = at + HF__KEYHEAD_SIZE + key_size;
+    record->content_size = value->mv_size - HF__KEYHEAD_SIZE - key_size;
+    record->epoch = tx->epoch;
+    record->owned = false;
+    return true;
+}
+
+static void clear(hf__record *record)
+{
+    record->live = false;
+    record->owned = false;
+    record->form = HF__FORM_INLINE;
+    record->expire_ms = 0;
+    record->keyid = 0;
+    record->count = 0;
+    record->content = NULL;
+    record->content_size = 0;
+}
+
+void hf__key_touch(hf__tx *tx, hf__record *record)
+{
+    assert(tx->writable);
+    (void)tx;
+    record->dirty = true;
+}
+
+void hf__key_delete(hf__tx *tx, hf__record *record)
+{
+    if (record->form == HF__FORM_ELEMENTS)
+        hf__orphan_put(tx, record->keyid);
+    clear(record);
+    record->dirty = record->stored;
+}
+
+static bool reserve(hf__tx *tx, hf__record *record, size_t size);
+
+/* A copy of short content, which then needs not be fetched again when a write
+ * has made the view stale, and which can be remembered. false: fatal. */
+static bool own_short(hf__tx *tx, hf__record *record, const void *content)
+{
+    if (!reserve(tx, record, record->content_size))
+        return false;
+    memcpy(record->memory, content, record->content_size);
+    record->content = record->memory;
+    record->owned = true;
+    return true;
+}
+
+/* Fill it with what is remembered of it. false: fatal. */
+static bool restore(hf__tx *tx, hf__record *record, const hf__recalled *from)
+{
+    clear(record);
+    record->dirty = false;
+    record->stored = from->stored;
+    if (!from->stored)
+        return true;
+    record->type = from->type;
+    record->form = from->form;
+    record->expire_ms = from->expire_ms;
+    record->keyid = from->keyid;
+    record->count = from->count;
+    record->content_size = from->content_size;
+    return own_short(tx, record, hf__recalled_content(from));
+}
+
+/* Read what LMDB has of it. false: fatal. */
+static bool read_stored(hf__tx *tx, hf__record *record)
+{
+    MDB_val name = {record->name_size, record->name};
+    MDB_val value;
+    int rc = mdb_get(tx->txn, tx->env->dbi, &name, &value);
+
+    clear(record);
+    record->stored = rc == MDB_SUCCESS;
+    record->dirty = false;
+    if (rc == MDB_NOTFOUND)
+        return true;
+    if (rc != MDB_SUCCESS) {
+        hf__tx_fail(tx, rc);
+        return false;
+    }
+    return decode(tx, record, &value) &&
+           (!tx->writable || record->content_size > HF__RECALL_CONTENT_MAX ||
+            own_short(tx, record, record->content));
+}
+
+static bool fetch(hf__tx *tx, hf__record *record)
+{
+    const hf__recalled *known = hf__recall_find(tx->recall, record);
+
+    if (!(known != NULL ? restore(tx, record, known) : read_stored(tx, record)))
+        return false;
+    record->live = record->stored &&
+                   (record->expire_ms == 0 || record->expire_ms > tx->now_ms);
+    if (record->stored && hf__expiry_is_shell(record->expire_ms)) {
+        clear(record);
+        record->stored = false;
+    }
+    if (record->stored && !record->live && tx->writable)
+        hf__key_delete(tx, record);
+    return tx->fatal == HF_OK;
+}
+
+/* --------------------------------------------------------- the records */
+
+static bool set_key(hf__tx *tx, hf__record *record, hf_bytes key)
+{
+    record->name[0] = HF__RECORD_KEY;
+    record->name_size = 1 + hf__name_fold(record->name + 1, NAME_ROOM, key);
+    record->key_size = key.size;
+    if (key.size < NAME_ROOM)
+        return true;
+    record->long_key = hf__alloc(key.size);
+    if (record->long_key == NULL) {
+        hf__tx_no_memory(tx);
+        return false;
+    }
+    memcpy(record->long_key, key.data, key.size);
+    return true;
+}
+
+/* The next unused record; it is not yet in a chain. NULL: fatal. */
+static hf__record *take_record(hf__tx *tx)
+{
+    hf__record **at = &tx->records[tx->record_count];
+
+    assert(tx->record_count < HF__RECORD_MAX);
+    if (*at == NULL)
+        *at = hf__calloc(1, sizeof(**at));
+    if (*at == NULL)
+        hf__tx_no_memory(tx);
+    return *at;
+}
+
+hf__record *hf__key_record(hf__tx *tx, hf_bytes key)
+{
+    uint32_t hash = (uint32_t)hf__name_hash(key, 0);
+    uint32_t chain = hash % HF__CHAIN_COUNT;
+    hf__record *record;
+
+    if (tx->fatal != HF_OK)
+        return NULL;
+    if (tx->chains[chain].stamp != tx->stamp) {
+        tx->chains[chain].stamp = tx->stamp;
+        tx->chains[chain].first = NULL;
+    }
+    for (record = tx->chains[chain].first; record != NULL;
+         record = record->next) {
+        if (record->hash == hash && record->key_size == key.size &&
+            memcmp(whole_key(record).data, key.data, key.size) == 0)
+            return record;
+    }
+    record = take_record(tx);
+    if (record == NULL || !set_key(tx, record, key))
+        return NULL;
+    record->hash = hash;
+    tx->record_count++;
+    record->next = tx->chains[chain].first;
+    tx->chains[chain].first = record;
+    return fetch(tx, record) ? record : NULL;
+}
+
+hf__record *hf__key_find(hf__tx *tx, hf_bytes key)
+{
+    hf__record *record = hf__key_record(tx, key);
+
+    if (record == NULL || !record->live)
+        return NULL;
+    /* A command before this one may have given it an instant in the past. */
+    if (record->expire_ms != 0 && record->expire_ms <= tx->now_ms) {
+        hf__key_delete(tx, record);
+        return NULL;
+    }
+    return record;
+}
+
+bool hf__record_make(hf__tx *tx, hf__record *record, hf__type type)
+{
+    if (record->live)
+        hf__key_delete(tx, record);
+    if (tx->fatal != HF_OK)
+        return false;
+    record->live = true;
+    record->dirty = true;
+    record->type = (uint8_t)type;
+    return true;
+}
+
+hf__record *hf__key_make(hf__tx *tx, hf_bytes key, hf__type type)
+{
+    hf__record *record = hf__key_record(tx, key);
+
+    if (record == NULL || !hf__record_make(tx, record, type))
+        return NULL;
+    return record;
+}
+
+/* ------------------------------------------------------------ content */
+
+const unsigned char *hf__content(hf__tx *tx, hf__record *record)
+{
+    MDB_val name = {record->name_size, record->name};
+    MDB_val value;
+    int rc;
+
+    if (tx->fatal != HF_OK)
+        return NULL;
+    if (record->owned || record->epoch == tx->epoch || !record->live ||
+        record->content_size == 0)
+        return record->content != NULL ? record->content
+                                       : (const unsigned char *)"";
+    rc = mdb_get(tx->txn, tx->env->dbi, &name, &value);
+    if (rc != MDB_SUCCESS || value.mv_size < record->content_size) {
+        hf__tx_fail(tx, rc != MDB_SUCCESS ? rc : MDB_CORRUPTED);
+        return NULL;
+    }
+    record->content = (const unsigned char *)value.mv_data + value.mv_size -
+                      record->content_size;
+    record->epoch = tx->epoch;
+    return record->content;
+}
+
+static bool reserve(hf__tx *tx, hf__record *record, size_t size)
+{
+    unsigned char *memory;
+    size_t room;
+
+    if (record->memory != NULL && size <= record->memory_size)
+        return true;
+    room = size < GROW_MAX ? 2 * size : size + GROW_MAX;
+    if (room < 256)
+        room = 256;
+    memory = hf__realloc(record->memory, room);
+    if (memory == NULL) {
+        hf__tx_no_memory(tx);
+        return false;
+    }
+    if (record->owned)
+        record->content = memory;
+    record->memory = memory;
+    record->memory_size = room;
+    return true;
+}
+
+unsigned char *hf__content_edit(hf__tx *tx, hf__record *record, size_t size)
+{
+    size_t kept = record->content_size < size ? record->content_size : size;
+    const unsigned char *old;
+
+    if (!reserve(tx, record, size))
+        return NULL;
+    if (!record->owned) {
+        old = hf__content(tx, record);
+        if (old == NULL)
+            return NULL;
+        if (kept > 0)
+            memcpy(record->memory, old, kept);
+        record->owned = true;
+    }
+    record->content = record->memory;
+    tx->dirty_size += size;
+    record->content_size = size;
+    record->dirty = true;
+    return record->memory;
+}
+
+bool hf__content_set(hf__tx *tx, hf__record *record, const void *data,
+                     size_t size)
+{
+    assert(size == 0 || data != record->memory);
+    if (!reserve(tx, record, size))
+        return false;
+    if (size > 0)
+        memcpy(record->memory, data, size);
+    record->owned = true;
+    record->content = record->memory;
+    record->content_size = size;
+    record->dirty = true;
+    tx->dirty_size += size;
+    return true;
+}
+
+/* --------------------------------------------------------- writing out */
+
+/* The record as it is stored, to its room in LMDB's page. */
+static void encode(const hf__record *record, unsigned char *at, size_t size)
+{
+    hf__keyhead head = {.type = record->type,
+                        .form = record->form,
+                        .expire_ms = record->expire_ms,
+                        .keyid = record->keyid,
+                        .count = record->count};
+    unsigned char *to = at + HF__KEYHEAD_SIZE;
+    uint64_t sum;
+
+    if (record->long_key != NULL)
+        head.key_size = (uint32_t)record->key_size;
+    hf__keyhead_write(&head, at);
+    if (head.key_size > 0)
+        memcpy(to, record->long_key, head.key_size);
+    if (record->content_size > 0)
+        memcpy(to + head.key_size, record->content, record->content_size);
+    sum = hf__sum(hf__sum(0, record->name, record->name_size), at, size);
+    head.sum = hf__sum_fold(sum);
+    memcpy(at + HF__KEYHEAD_SUM_AT, &head.sum, sizeof(head.sum));
+}
+
+static void write_record(hf__tx *tx, hf__record *record)
+{
+    size_t head =
+        HF__KEYHEAD_SIZE + (record->long_key != NULL ? record->key_size : 0);
+    MDB_val name = {record->name_size, record->name};
+    MDB_val value = {head + record->content_size, NULL};
+
+    if (hf__tx_put(tx, &name, &value))
+        encode(record, value.mv_data, value.mv_size);
+}
+
+/* A key that comes and goes, as a lock does: its record stays where it is, long
+ * expired, to be written over. false: it does not. */
+static bool leave_shell(hf__tx *tx, hf__record *record)
+{
+    static const unsigned char nothing[HF__RECALL_CONTENT_MAX];
+
+    if (tx->env->tight || tx->now_ms <= 0 ||
+        !hf__recall_comes_back(tx->recall, record, &record->content_size))
+        return false;
+    record->type = HF__TYPE_STRING;
+    record->expire_ms = -tx->now_ms;
+    record->content = nothing;
+    write_record(tx, record);
+    clear(record);
+    return true;
+}
+
+bool hf__tx_flush(hf__tx *tx)
+{
+    /* First what is still in the map: the writes below would move it. */
+    for (uint32_t i = 0; i < tx->record_count; i++) {
+        hf__record *record = tx->records[i];
+
+        if (record->dirty && record->live && !record->owned &&
+            hf__content_edit(tx, record, record->content_size) == NULL)
+            return false;
+    }
+    for (uint32_t i = 0; i < tx->record_count && tx->fatal == HF_OK; i++) {
+        hf__record *record = tx->records[i];
+        MDB_val name = {record->name_size, record->name};
+
+        if (!record->dirty)
+            continue;
+        if (record->live)
+            write_record(tx, record);
+        else if (!leave_shell(tx, record))
+            hf__tx_delete(tx, &name);
+        record->dirty = false;
+        record->stored = record->live;
+    }
+    tx->dirty_size = 0;
+    return tx->fatal == HF_OK;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * members.c - a list of names with scores, in memory.
+ */
+#include "store/embedded/keys/members.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/keys/packed.h"
+#include "store/embedded/keys/sorted.h"
+
+void hf__members_init(hf__members *list, hf__tx *tx)
+{
+    list->tx = tx;
+    list->items = NULL;
+    list->count = 0;
+    list->capacity = 0;
+}
+
+bool hf__members_refer(hf__members *list, hf_bytes name, double score)
+{
+    size_t capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
+    hf__member *larger;
+
+    if (list->count == list->capacity) {
+        larger = hf__tx_alloc(list->tx, capacity * sizeof(*larger));
+        if (larger == NULL)
+            return false;
+        if (list->count > 0)
+            memcpy(larger, list->items, list->count * sizeof(*larger));
+        list->items = larger;
+        list->capacity = capacity;
+    }
+    list->items[list->count] = (hf__member){name, score, list->count, false};
+    list->count++;
+    return true;
+}
+
+bool hf__members_add(hf__members *list, hf_bytes name, double score)
+{
+    char *copy = hf__tx_alloc(list->tx, name.size);
+
+    if (copy == NULL)
+        return false;
+    if (name.size > 0)
+        memcpy(copy, name.data, name.size);
+    return hf__members_refer(list, hf_view(copy, name.size), score);
+}
+
+void hf__members_sweep(hf__members *list)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (!list->items[i].gone)
+            list->items[kept++] = list->items[i];
+    }
+    list->count = kept;
+}
+
+/* ------------------------------------------------------------------ order */
+
+static int by_score(const void *left, const void *right)
+{
+    const hf__member *a = left;
+    const hf__member *b = right;
+
+    if (a->score < b->score || a->score > b->score)
+        return a->score < b->score ? -1 : 1;
+    return hf__bytes_compare(a->name, b->name);
+}
+
+void hf__members_sort(hf__members *list)
+{
+    if (list->count > 1)
+        qsort(list->items, list->count, sizeof(*list->items), by_score);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const hf__member *a = left;
+    const hf__member *b = right;
+    int order = hf__bytes_compare(a->name, b->name);
+
+    if (order != 0)
+        return order;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+void hf__members_sort_names(hf__members *list)
+{
+    if (list->count > 1)
+        qsort(list->items, list->count, sizeof(*list->items), by_name);
+}
+
+/* ---------------------------------------------------------------- answers */
+
+void hf__members_say(const hf__members *list, bool with_scores)
+{
+    hf__tx *tx = list->tx;
+
+    hf__say_array(tx, list->count * (with_scores ? 2 : 1));
+    for (size_t i = 0; i < list->count; i++) {
+        hf__say_bytes(tx, list->items[i].name.data, list->items[i].name.size);
+        if (with_scores)
+            hf__say_double(tx, list->items[i].score);
+    }
+}
+
+void hf__members_store(const hf__members *list, hf_bytes key)
+{
+    hf__tx *tx = list->tx;
+    hf__record *record;
+
+    if (list->count == 0) {
+        record = hf__key_find(tx, key);
+        if (record != NULL)
+            hf__key_delete(tx, record);
+    } else {
+        record = hf__key_make(tx, key, HF__TYPE_ZSET);
+        for (size_t i = 0;
+             record != NULL && i < list->count && tx->fatal == HF_OK; i++)
+            hf__sorted_add(tx, record, list->items[i].name,
+                           list->items[i].score);
+    }
+    hf__say_integer(tx, (int64_t)list->count);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * out.c - an answer said into a tree of hf_reply. The one for Lua is in
+ * lua_out.c.
+ */
+#include "store/embedded/keys/out.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "store/embedded/keys/number.h"
+
+/* The node to fill next; closes arrays that are full. NULL after a failure. */
+static hf_reply *take(hf__out_tree *tree)
+{
+    hf_reply *reply;
+
+    if (tree->no_memory)
+        return NULL;
+    while (tree->open[tree->depth].left == 0) {
+        assert(tree->depth > 0);
+        tree->depth--;
+    }
+    tree->open[tree->depth].left--;
+    reply = tree->open[tree->depth].next++;
+    return reply;
+}
+
+static void say_nil(hf__out *out)
+{
+    hf_reply *reply = take((hf__out_tree *)(void *)out);
+
+    if (reply != NULL)
+        hf__reply_set_nil(reply);
+}
+
+static void say_integer(hf__out *out, int64_t value)
+{
+    hf_reply *reply = take((hf__out_tree *)(void *)out);
+
+    if (reply != NULL)
+        hf__reply_set_integer(reply, value);
+}
+
+static void put_bytes(hf__out *out, hf_reply_kind kind, const void *data,
+                      size_t size)
+{
+    hf__out_tree *tree = (hf__out_tree *)(void *)out;
+    hf_reply *reply = take(tree);
+
+    if (reply != NULL &&
+        !hf__reply_set_bytes(reply, kind, data, size, tree->arena))
+        tree->no_memory = true;
+}
+
+static void say_bytes(hf__out *out, const void *data, size_t size)
+{
+    put_bytes(out, HF_REPLY_STRING, data, size);
+}
+
+static void say_line(hf__out *out, const char *text)
+{
+    put_bytes(out, HF_REPLY_STATUS, text, strlen(text));
+}
+
+static void say_array(hf__out *out, size_t count)
+{
+    hf__out_tree *tree = (hf__out_tree *)(void *)out;
+    hf_reply *reply = take(tree);
+
+    if (reply == NULL)
+        return;
+    if (!hf__reply_set_array(reply, count, tree->arena)) {
+        tree->no_memory = true;
+        return;
+    }
+    assert(tree->depth + 1 < HF__OUT_DEPTH);
+    tree->depth++;
+    tree->open[tree->depth].next = reply->array.items;
+    tree->open[tree->depth].left = count;
+}
+
+static void put_digits(hf__out *out, int64_t value)
+{
+    char text[HF__NUMBER_SIZE];
+
+    put_bytes(out, HF_REPLY_STRING, text, hf__number_put_integer(text, value));
+}
+
+static void say_instant(hf__out *out, int64_t unix_us)
+{
+    say_array(out, 2);
+    put_digits(out, unix_us / 1000000);
+    put_digits(out, unix_us % 1000000);
+}
+
+static const hf__out_ops tree_ops = {say_nil,     say_integer, say_bytes,
+                                     say_instant, say_line,    say_array};
+
+void hf__out_tree_init(hf__out_tree *tree, hf_reply *reply, hf__arena *arena)
+{
+    tree->out.ops = &tree_ops;
+    tree->out.failed = false;
+    tree->arena = arena;
+    tree->no_memory = false;
+    tree->depth = 0;
+    tree->open[0].next = reply;
+    tree->open[0].left = 1;
+}

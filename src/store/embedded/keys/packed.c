@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * packed.c - texts one behind another, in a record or in tx->scratch, and
+ * putting them in order.
+ *
+ * Scratch is what commands keep copies in while they answer: an answer to a
+ * script may leave the command by a jump, and scratch then leaks nothing.
+ */
+#include "store/embedded/keys/packed.h"
+
+#include <string.h>
+
+/* What hf__pile_room() aligns to. */
+#define ALIGNMENT 16u
+
+bool hf__packed_next(const unsigned char *data, size_t size, hf__packed *at)
+{
+    size_t offset = at->offset + at->size;
+    uint32_t text_size;
+
+    if (size - offset < HF__PACKED_HEAD)
+        return false;
+    memcpy(&text_size, data + offset, sizeof(text_size));
+    if (text_size > size - offset - HF__PACKED_HEAD)
+        return false;
+    at->offset = offset;
+    at->size = HF__PACKED_HEAD + text_size;
+    at->text = hf_view(data + offset + HF__PACKED_HEAD, text_size);
+    return true;
+}
+
+static void write_text(unsigned char *at, hf_bytes text)
+{
+    uint32_t size = (uint32_t)text.size;
+
+    memcpy(at, &size, sizeof(size));
+    if (text.size > 0)
+        memcpy(at + HF__PACKED_HEAD, text.data, text.size);
+}
+
+/* ------------------------------------------------------------- in records */
+
+bool hf__packed_fits(const hf__record *record, size_t old, size_t size)
+{
+    return size <= HF__INLINE_MAX &&
+           record->content_size - old + HF__PACKED_HEAD + size <=
+               HF__INLINE_MAX;
+}
+
+/* Make room for `size` bytes in place of `old` ones. NULL: fatal. */
+static unsigned char *splice(hf__tx *tx, hf__record *record, size_t offset,
+                             size_t old, size_t size)
+{
+    size_t before = record->content_size;
+    size_t after = before - old + size;
+    unsigned char *content =
+        hf__content_edit(tx, record, after > before ? after : before);
+
+    if (content == NULL)
+        return NULL;
+    memmove(content + offset + size, content + offset + old,
+            before - offset - old);
+    record->content_size = after;
+    return content + offset;
+}
+
+bool hf__packed_put(hf__tx *tx, hf__record *record, size_t offset, size_t old,
+                    hf_bytes text)
+{
+    unsigned char *at =
+        splice(tx, record, offset, old, HF__PACKED_HEAD + text.size);
+
+    if (at == NULL)
+        return false;
+    write_text(at, text);
+    return true;
+}
+
+void hf__packed_cut(hf__tx *tx, hf__record *record, size_t offset, size_t old)
+{
+    (void)splice(tx, record, offset, old, 0);
+}
+
+/* ------------------------------------------------------------------ piles */
+
+bool hf__pile_add(hf__pile *pile, hf_bytes text)
+{
+    size_t size = HF__PACKED_HEAD + text.size;
+    unsigned char *scratch = hf__tx_scratch(pile->tx, pile->size + size);
+
+    if (scratch == NULL)
+        return false;
+    write_text(scratch + pile->size, text);
+    pile->size += size;
+    pile->count++;
+    return true;
+}
+
+bool hf__pile_next(const hf__pile *pile, hf__packed *at)
+{
+    return hf__packed_next(pile->tx->scratch, pile->size, at);
+}
+
+void *hf__pile_room(hf__pile *pile, size_t size)
+{
+    size_t offset = (pile->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    unsigned char *scratch = hf__tx_scratch(pile->tx, offset + size + 1);
+
+    return scratch == NULL ? NULL : scratch + offset;
+}
+
+hf_bytes hf__pile_text(const hf__pile *pile, size_t offset)
+{
+    uint32_t size;
+
+    memcpy(&size, pile->tx->scratch + offset, sizeof(size));
+    return hf_view(pile->tx->scratch + offset + HF__PACKED_HEAD, size);
+}
+
+void hf__pile_filter(hf__pile *pile,
+                     bool (*keep)(const void *context, hf_bytes text),
+                     const void *context)
+{
+    hf__packed at = {0};
+    size_t size = 0;
+
+    pile->count = 0;
+    while (hf__pile_next(pile, &at)) {
+        if (!keep(context, at.text))
+            continue;
+        memmove(pile->tx->scratch + size, pile->tx->scratch + at.offset,
+                at.size);
+        size += at.size;
+        pile->count++;
+    }
+    pile->size = size;
+}
+
+size_t *hf__pile_offsets(hf__pile *pile)
+{
+    size_t *offsets = hf__pile_room(pile, 2 * pile->count * sizeof(*offsets));
+    hf__packed at = {0};
+
+    for (size_t i = 0; offsets != NULL && hf__pile_next(pile, &at); i++)
+        offsets[i] = at.offset;
+    return offsets;
+}
+
+/* ------------------------------------------------------------------ order */
+
+int hf__bytes_compare(hf_bytes a, hf_bytes b)
+{
+    size_t shared = a.size < b.size ? a.size : b.size;
+    int order = shared > 0 ? memcmp(a.data, b.data, shared) : 0;
+
+    if (order != 0)
+        return order;
+    return (a.size > b.size) - (a.size < b.size);
+}
+
+bool hf__bytes_same(hf_bytes a, hf_bytes b)
+{
+    return a.size == b.size &&
+           (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+/* Two neighbouring sorted runs, from `start` to `middle` to `end`. */
+static void merge(const size_t *from, size_t *to, size_t start, size_t middle,
+                  size_t end, hf__order order, const void *context)
+{
+    size_t left = start;
+    size_t right = middle;
+
+    for (size_t i = start; i < end; i++) {
+        if (left < middle &&
+            (right == end || order(context, from[left], from[right]) <= 0))
+            to[i] = from[left++];
+        else
+            to[i] = from[right++];
+    }
+}
+
+static size_t lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+void hf__merge_sort(size_t *items, size_t *room, size_t count, hf__order order,
+                    const void *context)
+{
+    size_t *from = items;
+    size_t *to = room;
+
+    for (size_t width = 1; width < count; width *= 2) {
+        size_t *sorted = to;
+
+        for (size_t start = 0; start < count; start += 2 * width)
+            merge(from, to, start, lesser(start + width, count),
+                  lesser(start + 2 * width, count), order, context);
+        to = from;
+        from = sorted;
+    }
+    if (from != items)
+        memcpy(items, from, count * sizeof(*items));
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * range.h - a part of a sorted set: by rank, by score or by the bytes of its
+ * members, from either end, with an offset and a count.
+ */
+#ifndef HF__EMBEDDED_RANGE_H
+#define HF__EMBEDDED_RANGE_H
+
+#include "store/embedded/keys/sorted.h"
+
+typedef enum hf__range_kind {
+    HF__RANGE_RANK,
+    HF__RANGE_SCORE,
+    HF__RANGE_LEX
+} hf__range_kind;
+
+/* A bound by members. */
+typedef struct hf__range_text {
+    int beyond; /* -1: below all members, 1: above all; 0: it is `text` */
+    hf_bytes text;
+} hf__range_text;
+
+typedef struct hf__range {
+    hf__range_kind kind;
+    bool backward;
+    bool with_scores;
+    int64_t offset;     /* members to skip; negative: all */
+    int64_t count;      /* members to give; negative: all */
+    int64_t start, end; /* ranks; negative: from the end */
+    double min, max;
+    hf__range_text min_text, max_text;
+    bool min_open, max_open; /* the bound itself is outside */
+} hf__range;
+
+/* How a command begins: all of it. */
+hf__range hf__range_init(hf__range_kind kind, bool backward);
+
+/* Read the bounds of range->kind. false: an error was said. */
+bool hf__range_bounds(hf__tx *tx, hf_bytes min, hf_bytes max, hf__range *range);
+
+enum {
+    HF__RANGE_ANY = 1u << 0,  /* BYSCORE, BYLEX and REV, each once */
+    HF__RANGE_STORE = 1u << 1 /* no WITHSCORES */
+};
+/*
+ * Read `min max` and the `count` - 2 words of options behind them; with
+ * range->backward `max min`, unless they are ranks. false: an error was said.
+ */
+bool hf__range_read(hf__tx *tx, const hf_bytes *words, size_t count,
+                    unsigned allowed, hf__range *range);
+
+/* Walks over a range of a set that is there. Write nothing meanwhile. */
+typedef struct hf__range_walk {
+    hf__sorted_walk walk;
+    const hf__range *range;
+    uint64_t skip; /* members, from the start of the range */
+    uint64_t left; /* members to give */
+    bool inside;   /* the range has begun */
+} hf__range_walk;
+
+void hf__range_begin(hf__range_walk *walk, hf__tx *tx, hf__record *record,
+                     const hf__range *range);
+bool hf__range_next(hf__range_walk *walk, hf_bytes *member, double *score);
+void hf__range_end(hf__range_walk *walk);
+
+/* How many members are in it. */
+uint64_t hf__range_count(hf__tx *tx, hf__record *record,
+                         const hf__range *range);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reclaim.c - taking back what nobody can see any more: expired keys, and the
+ * elements of keys that are gone.
+ *
+ * A little of it is part of every commit, so that no thread is needed and no
+ * commit takes long. The sidecar says whether there are orphans, where the
+ * search for expired keys stands, and when it may go on; where it goes on at
+ * once is where it found many.
+ */
+#include <string.h>
+
+#include "store/embedded/commit/tx.h"
+#include "store/embedded/keys/keyhead.h"
+#include "store/embedded/keys/recall.h"
+
+/* About 10 us of a commit. */
+#define SWEEP_COUNT 64u
+/* Between two steps if little was found, and at the end of the key space. */
+#define SWEEP_PAUSE_MS 10
+#define SWEEP_ROUND_MS 100
+/* A step found many if more than one in this many had expired. */
+#define SWEEP_MANY 8u
+/* When the store is full: some 5 ms. */
+#define SWEEP_HARD 400u
+
+/* A shell (keyhead.h) that was left longer ago is reclaimed. */
+#define SHELL_MS 1000
+
+#define ORPHAN_COUNT 64u
+
+/* One of hf__reclaim_some(): about a millisecond. */
+#define STEP_SWEEPS 16u
+#define STEP_ORPHANS 512u
+
+/* ---------------------------------------------------------------- orphans */
+
+void hf__orphan_put(hf__tx *tx, uint64_t keyid)
+{
+    unsigned char bytes[9] = {HF__RECORD_ORPHAN};
+    MDB_val key = {sizeof(bytes), bytes};
+    MDB_val value = {0, bytes};
+
+    memcpy(bytes + 1, &keyid, sizeof(keyid));
+    tx->env->sidecar.map->orphans = 1;
+    tx->orphans_gone = false;
+    (void)hf__tx_put(tx, &key, &value);
+}
+
+/* Delete elements from the cursor's kind on; returns how many are left of
+ * `budget`. */
+static unsigned delete_elements(hf__tx *tx, MDB_cursor *cursor,
+                                unsigned char kind, uint64_t keyid,
+                                unsigned budget)
+{
+    unsigned char from[9] = {kind};
+    MDB_val key = {sizeof(from), from};
+    MDB_val value;
+    int rc;
+
+    for (size_t i = 0; i < 8; i++)
+        from[1 + i] = (unsigned char)(keyid >> (56 - 8 * i));
+    for (; budget > 0; budget--) {
+        key.mv_size = sizeof(from);
+        key.mv_data = from;
+        rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+        if (rc == MDB_NOTFOUND ||
+            (rc == MDB_SUCCESS &&
+             (key.mv_size < sizeof(from) || memcmp(key.mv_data, from, 9) != 0)))
+            break;
+        if (rc == MDB_SUCCESS) {
+            tx->epoch++;
+            tx->changed = true;
+            rc = mdb_cursor_del(cursor, 0);
+        }
+        if (rc != MDB_SUCCESS) {
+            hf__tx_fail(tx, rc);
+            return 0;
+        }
+    }
+    return budget;
+}
+
+/* One orphan; returns what is left of the budget. tx->orphans_gone: there was
+ * none. */
+static unsigned delete_orphan(hf__tx *tx, MDB_cursor *cursor, unsigned budget)
+{
+    static const unsigned char kinds[] = {HF__RECORD_ELEMENT, HF__RECORD_ORDER,
+                                          HF__RECORD_LIST};
+    unsigned char kind = HF__RECORD_ORPHAN;
+    MDB_val key = {1, &kind};
+    MDB_val value;
+    unsigned char name[9];
+    uint64_t keyid;
+    int rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+
+    if (rc == MDB_NOTFOUND ||
+        (rc == MDB_SUCCESS && (key.mv_size != sizeof(name) ||
+                               *(unsigned char *)key.mv_data != kind))) {
+        tx->orphans_gone = true;
+        return budget;
+    }
+    if (rc != MDB_SUCCESS) {
+        hf__tx_fail(tx, rc);
+        return 0;
+    }
+    memcpy(name, key.mv_data, sizeof(name));
+    memcpy(&keyid, name + 1, sizeof(keyid));
+    for (size_t i = 0; i < sizeof(kinds) && budget > 0; i++)
+        budget = delete_elements(tx, cursor, kinds[i], keyid, budget);
+    if (budget > 0) {
+        key.mv_size = sizeof(name);
+        key.mv_data = name;
+        hf__tx_delete(tx, &key);
+    }
+    return budget;
+}
+
+/* Returns how many elements were removed, at most `budget`. */
+static unsigned reclaim_orphans(hf__tx *tx, unsigned budget)
+{
+    unsigned left = budget;
+    MDB_cursor *cursor;
+    int rc = mdb_cursor_open(tx->txn, tx->env->dbi, &cursor);
+
+    if (rc != MDB_SUCCESS) {
+        hf__tx_fail(tx, rc);
+        return 0;
+    }
+    tx->orphans_gone = false;
+    while (left > 0 && tx->fatal == HF_OK && !tx->orphans_gone)
+        left = delete_orphan(tx, cursor, left);
+    mdb_cursor_close(cursor);
+    return budget - left;
+}
+
+/* ------------------------------------------------------------ expired keys */
+
+typedef struct sweep {
+    bool spares_shells; /* those left lately */
+    unsigned seen;
+    unsigned expired;
+    size_t keyid_count;
+    uint64_t keyids[SWEEP_COUNT]; /* their elements are orphans now */
+    bool at_end;
+} sweep;
+
+static bool is_fresh_shell(int64_t expire_ms, int64_t now_ms)
+{
+    int64_t age_ms;
+
+    if (!hf__expiry_is_shell(expire_ms) || now_ms <= 0)
+        return false;
+    age_ms = now_ms + expire_ms;
+    /* One left in the future was left before the clock was set back. */
+    return age_ms >= 0 && age_ms < SHELL_MS;
+}
+
+static bool is_expired(const sweep *done, const MDB_val *value, int64_t now_ms,
+                       uint64_t *keyid)
+{
+    hf__keyhead head;
+
+    if (value->mv_size < HF__KEYHEAD_SIZE)
+        return false;
+    hf__keyhead_read(&head, value->mv_data);
+    *keyid = head.form == HF__FORM_ELEMENTS ? head.keyid : 0;
+    if (done->spares_shells && is_fresh_shell(head.expire_ms, now_ms))
+        return false;
+    return head.expire_ms != 0 && head.expire_ms <= now_ms;
+}
+
+static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
+                          MDB_val *value, sweep *done)
+{
+    uint64_t keyid;
+    int rc = MDB_SUCCESS;
+
+    while (done->seen < SWEEP_COUNT) {
+        if (((unsigned char *)key->mv_data)[0] != HF__RECORD_KEY)
+            return MDB_NOTFOUND;
+        done->seen++;
+        if (is_expired(done, value, tx->now_ms, &keyid)) {
+            done->expired++;
+            if (keyid != 0)
+                done->keyids[done->keyid_count++] = keyid;
+            tx->epoch++;
+            tx->changed = true;
+            hf__recall_drop(
+                tx->recall,
+                hf_view((unsigned char *)key->mv_data + 1, key->mv_size - 1));
+            rc = mdb_cursor_del(cursor, 0);
+        }
+        if (rc == MDB_SUCCESS)
+            rc = mdb_cursor_get(cursor, key, value, MDB_NEXT);
+        if (rc != MDB_SUCCESS)
+            return rc;
+    }
+    return ((unsigned char *)key->mv_data)[0] == HF__RECORD_KEY ? MDB_SUCCESS
+                                                                : MDB_NOTFOUND;
+}
+
+/* Look at the next few key records from `place` on, `*size` bytes of a name;
+ * 0: from the first one. Moves it. */
+static void sweep_step(hf__tx *tx, unsigned char place[HF__SWEEP_PLACE],
+                       uint32_t *size, sweep *done)
+{
+    static unsigned char first = HF__RECORD_KEY;
+    MDB_val key = {1, &first};
+    MDB_val value;
+    MDB_cursor *cursor;
+    int rc = mdb_cursor_open(tx->txn, tx->env->dbi, &cursor);
+
+    if (rc != MDB_SUCCESS) {
+        hf__tx_fail(tx, rc);
+        return;
+    }
+    if (*size > 0 && *size <= HF__LMDB_KEY_MAX && place[0] == HF__RECORD_KEY) {
+        key.mv_size = *size;
+        key.mv_data = place;
+    }
+    rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+    if (rc == MDB_SUCCESS)
+        rc = delete_expired(tx, cursor, &key, &value, done);
+    done->at_end = rc == MDB_NOTFOUND;
+    *size = 0;
+    if (rc == MDB_SUCCESS && key.mv_size <= HF__SWEEP_PLACE) {
+        memcpy(place, key.mv_data, key.mv_size);
+        *size = (uint32_t)key.mv_size;
+    }
+    mdb_cursor_close(cursor);
+    if (rc != MDB_SUCCESS && rc != MDB_NOTFOUND)
+        hf__tx_fail(tx, rc);
+    for (size_t i = 0; i < done->keyid_count; i++)
+        hf__orphan_put(tx, done->keyids[i]);
+}
+
+void hf__reclaim(hf__tx *tx)
+{
+    hf__sidecar_map *map = tx->env->sidecar.map;
+
+    /* An instant far ahead was made before the clock was set back. */
+    if (tx->now_ms >= map->sweep_ms ||
+        map->sweep_ms > tx->now_ms + 10 * SWEEP_ROUND_MS) {
+        sweep done = {.spares_shells = true};
+
+        sweep_step(tx, map->sweep_key, &map->sweep_size, &done);
+        if (done.expired > done.seen / SWEEP_MANY)
+            map->sweep_ms = tx->now_ms;
+        else
+            map->sweep_ms =
+                tx->now_ms + (done.at_end ? SWEEP_ROUND_MS : SWEEP_PAUSE_MS);
+    }
+    if (map->orphans && tx->fatal == HF_OK)
+        (void)reclaim_orphans(tx, ORPHAN_COUNT);
+}
+
+void hf__reclaim_some(hf__tx *tx, hf__reclaimed *so_far)
+{
+    for (unsigned i = 0;
+         i < STEP_SWEEPS && !so_far->at_end && tx->fatal == HF_OK; i++) {
+        sweep done = {0};
+
+        sweep_step(tx, so_far->place, &so_far->place_size, &done);
+        so_far->keys += done.expired;
+        so_far->at_end = done.at_end;
+    }
+    if (tx->fatal == HF_OK)
+        so_far->elements += reclaim_orphans(tx, STEP_ORPHANS);
+    so_far->done = so_far->at_end && tx->orphans_gone;
+}
+
+void hf__reclaim_hard(hf__tx *tx)
+{
+    hf__sidecar_map *map = tx->env->sidecar.map;
+    bool wrapped = false;
+
+    /* Records in memory must not be deleted behind their backs. */
+    if (!hf__tx_flush(tx))
+        return;
+    hf__tx_forget(tx);
+    for (unsigned i = 0; i < SWEEP_HARD && tx->fatal == HF_OK; i++) {
+        sweep done = {0};
+
+        sweep_step(tx, map->sweep_key, &map->sweep_size, &done);
+        if (done.at_end && wrapped)
+            break;
+        wrapped = wrapped || done.at_end;
+    }
+    if (map->orphans && tx->fatal == HF_OK)
+        (void)reclaim_orphans(tx, ORPHAN_COUNT);
+}
+
+static uint64_t used_pages(hf__tx *tx)
+{
+    MDB_stat data, free;
+
+    /* 0 is LMDB's own tree of free pages. */
+    if (mdb_stat(tx->txn, tx->env->dbi, &data) != MDB_SUCCESS ||
+        mdb_stat(tx->txn, 0, &free) != MDB_SUCCESS)
+        return 0;
+    return data.ms_branch_pages + data.ms_leaf_pages + data.ms_overflow_pages +
+           free.ms_branch_pages + free.ms_leaf_pages + free.ms_overflow_pages +
+           tx->dirty_size / tx->env->page_size;
+}
+
+bool hf__tx_is_full(hf__tx *tx)
+{
+    uint64_t limit;
+
+    if (!tx->env->tight)
+        return false;
+    limit = hf__env_limit_pages(tx->env) - hf__env_reserve_pages(tx->env);
+    return used_pages(tx) >= limit;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scan.c - cursors of scans and the places they stand for.
+ *
+ * The places belong to the environment and are guarded by its readers_lock.
+ * They only save time: no memory for them, or all of them lost, changes no
+ * answer but by what is given twice.
+ */
+#include "store/embedded/keys/scan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/keys/glob.h"
+#include "store/embedded/keys/name.h"
+#include "store/embedded/keys/number.h"
+#include "util/mem.h"
+
+/* ---------------------------------------------------------------- reading */
+
+/* As Redis does it, with strtoul(): signs, nothing at all and what stands
+ * behind a NUL do not matter. */
+bool hf__scan_cursor(hf__scan *scan, hf__tx *tx, hf_bytes word)
+{
+    char text[64]; /* longer ones have pointless digits */
+    char *end;
+
+    memset(scan, 0, sizeof(*scan));
+    scan->tx = tx;
+    scan->count = 10;
+    if (word.size < sizeof(text)) {
+        if (word.size > 0)
+            memcpy(text, word.data, word.size);
+        text[word.size] = '\0';
+        errno = 0;
+        scan->cursor = strtoul(text, &end, 10);
+        if (strchr(" \t\n\v\f\r", text[0]) == NULL || text[0] == '\0') {
+            if (*end == '\0' && errno == 0)
+                return true;
+        }
+    }
+    hf__say_error(tx, "ERR invalid cursor");
+    return false;
+}
+
+static bool read_count(hf__scan *scan, hf_bytes word)
+{
+    int64_t count;
+
+    if (!hf__word_integer(scan->tx, word, &count))
+        return false;
+    if (count < 1) {
+        hf__say_error(scan->tx, HF__ERROR_SYNTAX);
+        return false;
+    }
+    scan->count = (uint64_t)count;
+    return true;
+}
+
+bool hf__scan_options(hf__scan *scan, const hf_bytes *words, size_t count,
+                      bool types)
+{
+    for (size_t i = 0; i < count; i += 2) {
+        if (i + 1 < count && hf__word_is(words[i], "count")) {
+            if (!read_count(scan, words[i + 1]))
+                return false;
+        } else if (i + 1 < count && hf__word_is(words[i], "match")) {
+            scan->pattern = words[i + 1];
+            /* A star alone is no pattern: it fits the empty name too. */
+            scan->filter = scan->pattern.size != 1 ||
+                           *(const char *)scan->pattern.data != '*';
+        } else if (types && i + 1 < count && hf__word_is(words[i], "type")) {
+            scan->type = words[i + 1];
+            scan->by_type = true;
+        } else {
+            hf__say_error(scan->tx, HF__ERROR_SYNTAX);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool hf__scan_fits(const hf__scan *scan, hf_bytes name)
+{
+    return !scan->filter || hf__glob_fits(scan->pattern, name);
+}
+
+/* ----------------------------------------------------------------- places */
+
+static uint64_t cursor_of(hf_bytes name)
+{
+    uint64_t cursor = hf__name_hash(name, 0) >> (64 - HF__SCAN_BITS);
+
+    return cursor != 0 ? cursor : 1; /* 0 is the beginning and the end */
+}
+
+static hf__scan_place *find_place(hf__env *env, uint64_t cursor)
+{
+    for (size_t i = 0; env->scan_places != NULL && i < HF__SCAN_PLACES; i++) {
+        if (env->scan_places[i].cursor == cursor)
+            return &env->scan_places[i];
+    }
+    return NULL;
+}
+
+/* The place of the scan, or else an unused one, or else the oldest. NULL: no
+ * memory. */
+static hf__scan_place *choose_place(hf__env *env, uint64_t cursor)
+{
+    hf__scan_place *place;
+
+    if (env->scan_places == NULL)
+        env->scan_places = hf__calloc(HF__SCAN_PLACES, sizeof(*place));
+    if (env->scan_places == NULL)
+        return NULL;
+    place = cursor != 0 ? find_place(env, cursor) : NULL;
+    if (place != NULL)
+        return place;
+    place = &env->scan_places[0];
+    for (size_t i = 1; i < HF__SCAN_PLACES; i++) {
+        if (env->scan_places[i].stamp < place->stamp)
+            place = &env->scan_places[i];
+    }
+    return place;
+}
+
+size_t hf__scan_recall(const hf__scan *scan, hf_bytes prefix,
+                       unsigned char name[HF__LMDB_KEY_MAX])
+{
+    hf__env *env = scan->tx->env;
+    const hf__scan_place *place;
+    size_t size = 0;
+
+    pthread_mutex_lock(&env->readers_lock);
+    place = find_place(env, scan->cursor);
+    if (place != NULL && place->size >= prefix.size &&
+        memcmp(place->name, prefix.data, prefix.size) == 0) {
+        size = place->size;
+        memcpy(name, place->name, size);
+    }
+    pthread_mutex_unlock(&env->readers_lock);
+    return size;
+}
+
+bool hf__scan_is_at(const hf__scan *scan, const MDB_val *name)
+{
+    return cursor_of(hf_view(name->mv_data, name->mv_size)) == scan->cursor;
+}
+
+uint64_t hf__scan_next(const hf__scan *scan, const MDB_val *name)
+{
+    hf__env *env = scan->tx->env;
+    hf__scan_place *place;
+    uint64_t cursor = 0;
+
+    if (name != NULL)
+        cursor = cursor_of(hf_view(name->mv_data, name->mv_size));
+    pthread_mutex_lock(&env->readers_lock);
+    if (name != NULL) {
+        place = choose_place(env, scan->cursor);
+        if (place != NULL) {
+            place->cursor = cursor;
+            place->stamp = ++env->scan_stamp;
+            place->size = name->mv_size;
+            memcpy(place->name, name->mv_data, name->mv_size);
+        }
+    } else if (scan->cursor != 0) {
+        place = find_place(env, scan->cursor);
+        if (place != NULL)
+            memset(place, 0, sizeof(*place));
+    }
+    pthread_mutex_unlock(&env->readers_lock);
+    return cursor;
+}
+
+/* --------------------------------------------------------------- elements */
+
+/* Search all of them for the one to go on at; begin there. false: gone. */
+static bool search_element(const hf__scan *scan, hf__walk *walk, uint64_t keyid)
+{
+    unsigned char copy[HF__LMDB_KEY_MAX];
+    bool found = false;
+    size_t size = 0;
+    hf_bytes name;
+
+    (void)hf__walk_begin(walk, scan->tx, HF__RECORD_ELEMENT, keyid);
+    while (!found && hf__walk_next(walk, &name, NULL, NULL))
+        found = hf__scan_is_at(scan, &walk->key);
+    if (found) {
+        size = walk->key.mv_size;
+        memcpy(copy, walk->key.mv_data, size);
+    }
+    hf__walk_end(walk);
+    return found && hf__walk_begin_record(walk, scan->tx, HF__RECORD_ELEMENT,
+                                          keyid, hf_view(copy, size));
+}
+
+static void begin_elements(const hf__scan *scan, hf__walk *walk, uint64_t keyid)
+{
+    unsigned char name[HF__LMDB_KEY_MAX];
+    unsigned char prefix[9] = {HF__RECORD_ELEMENT};
+    size_t size = 0;
+
+    for (size_t i = 0; i < 8; i++)
+        prefix[1 + i] = (unsigned char)(keyid >> (56 - 8 * i));
+    if (scan->cursor != 0)
+        size = hf__scan_recall(scan, hf_view(prefix, sizeof(prefix)), name);
+    if (size > 0)
+        (void)hf__walk_begin_record(walk, scan->tx, HF__RECORD_ELEMENT, keyid,
+                                    hf_view(name, size));
+    else if (scan->cursor == 0 || !search_element(scan, walk, keyid))
+        (void)hf__walk_begin(walk, scan->tx, HF__RECORD_ELEMENT, keyid);
+}
+
+uint64_t hf__scan_elements(const hf__scan *scan, const hf__record *record,
+                           hf__scan_visit *visit, hf__members *list)
+{
+    uint64_t left = scan->count;
+    uint64_t cursor = 0;
+    hf_bytes name, value;
+    hf__walk walk;
+    bool more;
+
+    begin_elements(scan, &walk, record->keyid);
+    while ((more = hf__walk_next(&walk, &name, &value, NULL)) && left > 0) {
+        left--;
+        if (!visit(scan, name, value, list))
+            break;
+    }
+    cursor = hf__scan_next(scan, more ? &walk.key : NULL);
+    hf__walk_end(&walk);
+    return cursor;
+}
+
+/* ---------------------------------------------------------------- answers */
+
+void hf__scan_say_cursor(hf__tx *tx, uint64_t cursor)
+{
+    char text[HF__NUMBER_SIZE];
+
+    hf__say_array(tx, 2);
+    hf__say_bytes(tx, text, hf__number_put_integer(text, (int64_t)cursor));
+}
+
+void hf__scan_say_empty(hf__tx *tx)
+{
+    hf__scan_say_cursor(tx, 0);
+    hf__say_array(tx, 0);
+}

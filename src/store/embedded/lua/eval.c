@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * eval.c - scripts that come as the words of a command. They are what a
+ * request's script is, after the words were taken apart; the machine finds the
+ * text of one that comes by its SHA-1.
+ */
+#include "store/embedded/lua/eval.h"
+
+#include <string.h>
+
+#include "store/embedded/keys/number.h"
+#include "store/error_line.h"
+
+/* The name of the command, the script, the number of keys. */
+#define WORDS_BEFORE 3u
+
+static void refuse(hf__request *request, hf_status status, const char *text)
+{
+    request->status =
+        hf__error_line(&request->error, status, hf_str(text), NULL);
+}
+
+/* As a server's is translated: whoever loads the script can try again. */
+static void refuse_unknown(hf__request *request)
+{
+    refuse(request, HF_UNAVAILABLE,
+           "NOSCRIPT No matching script. Please use EVAL.");
+}
+
+static bool read_key_count(hf__request *request, size_t *key_count)
+{
+    int64_t number;
+
+    if (!hf__number_integer(request->words[2], &number)) {
+        refuse(request, HF_SCRIPT, HF__ERROR_INTEGER);
+        return false;
+    }
+    if (number > (int64_t)(request->word_count - WORDS_BEFORE)) {
+        refuse(request, HF_SCRIPT,
+               "ERR Number of keys can't be greater than number of args");
+        return false;
+    }
+    if (number < 0) {
+        refuse(request, HF_SCRIPT, "ERR Number of keys can't be negative");
+        return false;
+    }
+    *key_count = (size_t)number;
+    return true;
+}
+
+/* Run it with the words behind the number of keys, and give the request back
+ * as it was. */
+static void run(hf__machine *machine, hf__tx *tx, hf__request *request,
+                const hf__script *script, size_t key_count, bool read_only,
+                int64_t budget_ms)
+{
+    const hf_bytes *words = request->words;
+    size_t word_count = request->word_count;
+
+    request->script = script;
+    request->words = words + WORDS_BEFORE;
+    request->word_count = word_count - WORDS_BEFORE;
+    request->key_count = key_count;
+    (void)hf__machine_run(machine, tx, request, read_only, budget_ms);
+    request->script = NULL;
+    request->words = words;
+    request->word_count = word_count;
+    request->key_count = 0;
+}
+
+void hf__eval_run(hf__machine *machine, hf__tx *tx, const hf__command *command,
+                  hf__request *request, int64_t budget_ms)
+{
+    char sha1[HF__SHA1_HEX_SIZE];
+    hf__script script = {"user script", NULL, 0, sha1, HF__SCRIPT_USER, false};
+    bool read_only = strstr(command->name, "_ro") != NULL;
+    hf_bytes text = request->words[1];
+    size_t key_count;
+
+    if (strncmp(command->name, "evalsha", 7) == 0) {
+        /* Redis looks at the digest's length before the number of keys. */
+        if (text.size != HF__SHA1_HEX_SIZE - 1) {
+            refuse_unknown(request);
+            return;
+        }
+        if (!read_key_count(request, &key_count))
+            return;
+        if (!hf__machine_has(machine, text, sha1)) {
+            refuse_unknown(request);
+            return;
+        }
+    } else {
+        if (!read_key_count(request, &key_count))
+            return;
+        script.source = text.data != NULL ? text.data : "";
+        script.source_size = text.size;
+        hf__sha1_hex(script.source, script.source_size, sha1);
+    }
+    run(machine, tx, request, &script, key_count, read_only, budget_ms);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * eval.h - the commands EVAL, EVALSHA, EVAL_RO and EVALSHA_RO: a script that
+ * comes as the words of a command.
+ */
+#ifndef HF__EMBEDDED_EVAL_H
+#define HF__EMBEDDED_EVAL_H
+
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/lua/machine.h"
+
+/* Run the request's words, whose number fits the command, as a script. What
+ * comes of it is in the request, as with hf__machine_run(). */
+void hf__eval_run(hf__machine *machine, hf__tx *tx, const hf__command *command,
+                  hf__request *request, int64_t budget_ms);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_out.c - an answer said onto the stack of Lua, converted as Redis does:
+ * nil is false, a status is a table with the field "ok".
+ *
+ * Our own scripts do not write to what they are answered, so that two tables of
+ * theirs are used again and again: the empty one, and TIME's.
+ *
+ * At most one slot a level and three more are used, which every C function has
+ * beyond its arguments (LUA_MINSTACK).
+ */
+#include <assert.h>
+
+#include "store/embedded/keys/number.h"
+#include "store/embedded/lua/machine_state.h"
+
+/* The value on the top is complete: put it where it belongs. */
+static void settle(hf__lua_out *out)
+{
+    while (out->depth > 0) {
+        size_t level = out->depth - 1;
+
+        lua_rawseti(out->lua, -2, (int)++out->open[level].next);
+        if (out->open[level].next < out->open[level].count)
+            break;
+        out->depth--;
+    }
+}
+
+static void say_nil(hf__out *base)
+{
+    hf__lua_out *out = (hf__lua_out *)(void *)base;
+
+    lua_pushboolean(out->lua, 0);
+    settle(out);
+}
+
+static void say_integer(hf__out *base, int64_t value)
+{
+    hf__lua_out *out = (hf__lua_out *)(void *)base;
+
+    lua_pushnumber(out->lua, (lua_Number)value);
+    settle(out);
+}
+
+static void say_bytes(hf__out *base, const void *data, size_t size)
+{
+    hf__lua_out *out = (hf__lua_out *)(void *)base;
+
+    if (size > *out->largest_size)
+        *out->largest_size = size;
+    lua_pushlstring(out->lua, data, size);
+    settle(out);
+}
+
+static void put_digits(lua_State *lua, int64_t value, bool own, int at)
+{
+    char text[HF__NUMBER_SIZE];
+
+    /* Our own scripts only calculate with it. */
+    if (own)
+        lua_pushnumber(lua, (lua_Number)value);
+    else
+        lua_pushlstring(lua, text, hf__number_put_integer(text, value));
+    lua_rawseti(lua, -2, at);
+}
+
+static void say_instant(hf__out *base, int64_t unix_us)
+{
+    hf__lua_out *out = (hf__lua_out *)(void *)base;
+
+    if (out->own)
+        lua_pushvalue(out->lua, lua_upvalueindex(HF__CALL_INSTANT));
+    else
+        lua_createtable(out->lua, 2, 0);
+    put_digits(out->lua, unix_us / 1000000, out->own, 1);
+    put_digits(out->lua, unix_us % 1000000, out->own, 2);
+    settle(out);
+}
+
+static void say_line(hf__out *base, const char *text)
+{
+    hf__lua_out *out = (hf__lua_out *)(void *)base;
+
+    lua_createtable(out->lua, 0, 1);
+    lua_pushvalue(out->lua, lua_upvalueindex(HF__CALL_OK));
+    lua_pushstring(out->lua, text);
+    lua_rawset(out->lua, -3);
+    settle(out);
+}
+
+static void say_array(hf__out *base, size_t count)
+{
+    hf__lua_out *out = (hf__lua_out *)(void *)base;
+
+    if (count == 0 && out->own)
+        lua_pushvalue(out->lua, lua_upvalueindex(HF__CALL_EMPTY));
+    else
+        lua_createtable(out->lua, count < 1024 ? (int)count : 1024, 0);
+    if (count == 0) {
+        settle(out);
+        return;
+    }
+    assert(out->depth < HF__OUT_DEPTH);
+    out->open[out->depth].next = 0;
+    out->open[out->depth].count = count;
+    out->depth++;
+}
+
+static const hf__out_ops lua_ops = {say_nil,     say_integer, say_bytes,
+                                    say_instant, say_line,    say_array};
+
+void hf__lua_out_init(hf__lua_out *out, lua_State *lua, bool own,
+                      size_t *largest_size)
+{
+    out->out.ops = &lua_ops;
+    out->out.failed = false;
+    out->lua = lua;
+    out->own = own;
+    out->largest_size = largest_size;
+    out->depth = 0;
+}

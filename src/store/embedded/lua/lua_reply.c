@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lua_reply.c - what a script returned, as a reply, converted as Redis does:
+ * numbers lose their fraction, false is nil, true is 1, a table with a string
+ * in "err" or "ok" is an error or a status, any other table is an array that
+ * ends before its first nil.
+ */
+#include <limits.h>
+#include <string.h>
+
+#include "store/embedded/keys/number.h"
+#include "store/embedded/lua/machine_state.h"
+
+/* Tables inside tables; where Redis's own stack of Lua would end is far
+ * deeper, but nobody reads such an answer. */
+#define DEPTH_MAX 200
+
+static int64_t to_integer(lua_Number number)
+{
+    /* What the conversion gives in Redis on x86-64; undefined in C. */
+    if (!(number >= -9223372036854775808.0 && number < 9223372036854775808.0))
+        return INT64_MIN;
+    return (int64_t)number;
+}
+
+static bool set_text(hf_reply *reply, hf_reply_kind kind, lua_State *lua,
+                     hf__arena *arena)
+{
+    size_t size;
+    const char *text = lua_tolstring(lua, -1, &size);
+
+    return hf__reply_set_bytes(reply, kind, text, size, arena);
+}
+
+/* One line, where Redis takes the text for a string of C. A string keeps
+ * its NULs. */
+static bool set_line(hf_reply *reply, hf_reply_kind kind, lua_State *lua,
+                     hf__arena *arena)
+{
+    size_t size;
+    const char *text = lua_tolstring(lua, -1, &size);
+    char *copy = hf__arena_copy(arena, text, size);
+
+    if (copy == NULL)
+        return false;
+    if (kind != HF_REPLY_STRING)
+        size = strlen(copy);
+    while (kind == HF_REPLY_ERROR && size > 0 &&
+           (copy[size - 1] == '\r' || copy[size - 1] == '\n'))
+        size--;
+    for (size_t i = 0; i < size; i++) {
+        if (copy[i] == '\r' || copy[i] == '\n')
+            copy[i] = ' ';
+    }
+    copy[size] = '\0';
+    reply->kind = kind;
+    reply->bytes.data = copy;
+    reply->bytes.size = size;
+    return true;
+}
+
+/* The field of the table at the top; pushes it if it is of that type. */
+static bool push_field(lua_State *lua, const char *name, int type)
+{
+    lua_pushstring(lua, name);
+    lua_rawget(lua, -2);
+    if (lua_type(lua, -1) == type)
+        return true;
+    lua_pop(lua, 1);
+    return false;
+}
+
+static bool set_value(lua_State *lua, hf_reply *reply, hf__arena *arena,
+                      int depth);
+
+static bool set_array(lua_State *lua, hf_reply *reply, hf__arena *arena,
+                      int depth)
+{
+    size_t count = 0;
+
+    for (;;) {
+        bool end;
+
+        lua_rawgeti(lua, -1, (int)count + 1);
+        end = lua_isnil(lua, -1);
+        lua_pop(lua, 1);
+        if (end || count == INT_MAX - 1)
+            break;
+        count++;
+    }
+    if (!hf__reply_set_array(reply, count, arena))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        lua_rawgeti(lua, -1, (int)i + 1);
+        if (!set_value(lua, &reply->array.items[i], arena, depth + 1))
+            return false;
+        lua_pop(lua, 1);
+    }
+    return true;
+}
+
+/* The table at the top as keys, and values if `pairs`. */
+static bool set_map(lua_State *lua, hf_reply *reply, hf__arena *arena,
+                    int depth, bool pairs)
+{
+    hf_reply *item;
+    size_t count = 0;
+
+    lua_pushnil(lua);
+    for (; lua_next(lua, -2) != 0; lua_pop(lua, 1))
+        count++;
+    if (!hf__reply_set_array(reply, pairs ? 2 * count : count, arena))
+        return false;
+    item = reply->array.items;
+    lua_pushnil(lua);
+    while (lua_next(lua, -2) != 0) {
+        if (pairs && !set_value(lua, item + 1, arena, depth + 1))
+            return false;
+        lua_pop(lua, 1);
+        /* A copy: converting a number would change the key for lua_next(). */
+        lua_pushvalue(lua, -1);
+        if (!set_value(lua, item, arena, depth + 1))
+            return false;
+        lua_pop(lua, 1);
+        item += pairs ? 2 : 1;
+    }
+    return true;
+}
+
+static bool set_double(lua_State *lua, hf_reply *reply, hf__arena *arena)
+{
+    char text[HF__NUMBER_SIZE];
+    size_t size = hf__number_put_double(text, lua_tonumber(lua, -1));
+
+    return hf__reply_set_bytes(reply, HF_REPLY_STRING, text, size, arena);
+}
+
+/* {verbatim_string = {format = ..., string = ...}} */
+static bool set_verbatim(lua_State *lua, hf_reply *reply, hf__arena *arena,
+                         bool *done)
+{
+    if (!push_field(lua, "verbatim_string", LUA_TTABLE))
+        return false;
+    if (push_field(lua, "format", LUA_TSTRING)) {
+        lua_pop(lua, 1);
+        if (push_field(lua, "string", LUA_TSTRING)) {
+            *done = set_text(reply, HF_REPLY_STRING, lua, arena);
+            lua_pop(lua, 1);
+            return true;
+        }
+    }
+    lua_pop(lua, 1);
+    return false;
+}
+
+/* What a field makes of its table, which is its RESP2 form. The field is left
+ * at the top; false: there is none of these. */
+static bool set_special(lua_State *lua, hf_reply *reply, hf__arena *arena,
+                        int depth, bool *done)
+{
+    if (push_field(lua, "err", LUA_TSTRING))
+        *done = set_line(reply, HF_REPLY_ERROR, lua, arena);
+    else if (push_field(lua, "ok", LUA_TSTRING))
+        *done = set_line(reply, HF_REPLY_STATUS, lua, arena);
+    else if (push_field(lua, "double", LUA_TNUMBER))
+        *done = set_double(lua, reply, arena);
+    else if (push_field(lua, "map", LUA_TTABLE))
+        *done = set_map(lua, reply, arena, depth, true);
+    else if (push_field(lua, "set", LUA_TTABLE))
+        *done = set_map(lua, reply, arena, depth, false);
+    else if (push_field(lua, "big_number", LUA_TSTRING))
+        *done = set_line(reply, HF_REPLY_STRING, lua, arena);
+    else
+        return set_verbatim(lua, reply, arena, done);
+    return true;
+}
+
+static bool set_table(lua_State *lua, hf_reply *reply, hf__arena *arena,
+                      int depth)
+{
+    bool done;
+
+    if (depth >= DEPTH_MAX || !lua_checkstack(lua, 8)) {
+        static const char text[] = "ERR reached lua stack limit";
+
+        return hf__reply_set_bytes(reply, HF_REPLY_ERROR, text,
+                                   sizeof(text) - 1, arena);
+    }
+    if (!set_special(lua, reply, arena, depth, &done))
+        return set_array(lua, reply, arena, depth);
+    lua_pop(lua, 1);
+    return done;
+}
+
+static bool set_value(lua_State *lua, hf_reply *reply, hf__arena *arena,
+                      int depth)
+{
+    switch (lua_type(lua, -1)) {
+    case LUA_TSTRING:
+        return set_text(reply, HF_REPLY_STRING, lua, arena);
+    case LUA_TNUMBER:
+        hf__reply_set_integer(reply, to_integer(lua_tonumber(lua, -1)));
+        return true;
+    case LUA_TBOOLEAN:
+        hf__reply_set_nil(reply);
+        if (lua_toboolean(lua, -1))
+            hf__reply_set_integer(reply, 1);
+        return true;
+    case LUA_TTABLE:
+        return set_table(lua, reply, arena, depth);
+    default:
+        hf__reply_set_nil(reply);
+        return true;
+    }
+}
+
+bool hf__lua_reply(lua_State *lua, hf_reply *reply, hf__arena *arena)
+{
+    bool done = set_value(lua, reply, arena, 0);
+
+    if (done)
+        lua_pop(lua, 1);
+    return done;
+}

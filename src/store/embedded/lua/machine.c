@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * machine.c - running scripts: their words, their answers, their errors. What
+ * they are compiled to is in machine_scripts.c, what stops them in
+ * machine_limits.c.
+ *
+ * Lua leaves its functions by longjmp on errors and when memory ends, so that
+ * everything that can raise runs inside one protected call per script, and
+ * nothing in between holds memory or locks.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/lua/machine_state.h"
+#include "store/error_line.h"
+#include "util/error.h"
+#include "util/mem.h"
+#include "util/rand.h"
+
+/* Left by large scripts: collected at once when there is more than this. */
+#define MEMORY_KEEP (size_t)(16u << 20)
+
+/* Per cent of what stays: Lua's own is 200. */
+#define GC_PAUSE 250
+
+/* The stack of the state between scripts. */
+enum { AT_RUNNER = 1, AT_ON_ERROR = 2 };
+
+/* ------------------------------------------------------------------ errors */
+
+/* The first line of the script that is on the stack, as Redis finds it. */
+static bool find_place(lua_State *lua, lua_Debug *place)
+{
+    for (int level = 1; level <= 2; level++) {
+        if (!lua_getstack(lua, level, place) || !lua_getinfo(lua, "nSl", place))
+            return false;
+        if (strcmp(place->what, "C") != 0)
+            return true;
+    }
+    return true;
+}
+
+/* Called where the error was raised, with the stack still there. */
+static int on_error(lua_State *lua)
+{
+    const char *prefix = "ERR ";
+    const char *text = NULL;
+    hf__machine *machine;
+    lua_Debug place;
+    void *user;
+
+    (void)lua_getallocf(lua, &user);
+    machine = user;
+    if (machine->error[0] != '\0')
+        return 1; /* compile() has said it all */
+    if (lua_istable(lua, 1)) {
+        prefix = "";
+        lua_pushliteral(lua, "err");
+        lua_rawget(lua, 1);
+        text = lua_type(lua, -1) == LUA_TSTRING ? lua_tostring(lua, -1)
+                                                : "ERR unknown error";
+    } else if (lua_isstring(lua, 1)) {
+        text = lua_tostring(lua, 1);
+    } else if (lua_isboolean(lua, 1)) {
+        text = lua_toboolean(lua, 1) ? "true" : "false";
+    } else {
+        text = luaL_typename(lua, 1);
+    }
+    if (find_place(lua, &place))
+        (void)snprintf(machine->error, sizeof(machine->error),
+                       "%s%.300s script: %s, on %.60s:%d.", prefix, text,
+                       machine->script->sha1, place.source, place.currentline);
+    else
+        (void)snprintf(machine->error, sizeof(machine->error), "%s%.400s",
+                       prefix, text);
+    return 1;
+}
+
+/* Undo everything, with a message. */
+static hf_status undo(hf__tx *tx, hf_status status, const char *text)
+{
+    if (tx->fatal == HF_OK)
+        tx->fatal = hf__fail(&tx->error, status, "%s", text);
+    return tx->fatal;
+}
+
+static hf_status undo_stopped(hf__machine *machine, int64_t budget_ms)
+{
+    char text[160];
+
+    if (machine->stop == HF__STOP_TIME && machine->late)
+        return undo(machine->tx, HF_UNAVAILABLE,
+                    "the script did not end by the request's deadline; "
+                    "nothing was written");
+    if (machine->stop == HF__STOP_TIME)
+        (void)snprintf(text, sizeof(text),
+                       "the script was stopped after its budget of %lld ms "
+                       "(script_budget_ms); nothing was written",
+                       (long long)budget_ms);
+    else
+        (void)snprintf(text, sizeof(text),
+                       "the script was stopped at its bound of %zu MiB of "
+                       "memory; nothing was written",
+                       machine->limit_size >> 20);
+    return undo(machine->tx, HF_SCRIPT, text);
+}
+
+/* What came of the protected call. */
+static hf_status judge(hf__machine *machine, int result, int64_t budget_ms)
+{
+    hf__request *request = machine->request;
+
+    if (machine->tx->fatal != HF_OK)
+        return machine->tx->fatal;
+    if (machine->stop != HF__STOP_NONE)
+        return undo_stopped(machine, budget_ms);
+    if (machine->no_memory || result == LUA_ERRMEM)
+        return undo(machine->tx, HF_NO_MEMORY, "out of memory");
+    if (result == 0) {
+        if (request->reply.kind != HF_REPLY_ERROR)
+            return HF_OK;
+        (void)snprintf(machine->error, sizeof(machine->error), "%s",
+                       request->reply.bytes.data);
+        hf__reply_set_nil(&request->reply);
+    }
+    request->status =
+        hf__error_line(&request->error, hf__error_status(machine->error, true),
+                       hf_str(machine->error), NULL);
+    return request->status;
+}
+
+/* ----------------------------------------------------------------- running */
+
+static void set_word(lua_State *lua, hf_bytes word, size_t index)
+{
+    lua_pushlstring(lua, word.data != NULL ? word.data : "", word.size);
+    lua_rawseti(lua, -2, (int)index + 1);
+}
+
+static void fill_words(lua_State *lua, const hf_bytes *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        set_word(lua, words[i], i);
+}
+
+/* Is it what the table holds already? If not, remember it. */
+static bool is_last_word(hf__last_word *last, hf_bytes word)
+{
+    if (last->size == word.size &&
+        (word.size == 0 || memcmp(last->data, word.data, word.size) == 0))
+        return true;
+    last->size = UINT32_MAX;
+    if (word.size <= sizeof(last->data)) {
+        if (word.size > 0)
+            memcpy(last->data, word.data, word.size);
+        last->size = (uint32_t)word.size;
+    }
+    return false;
+}
+
+/* Give a table of ours, which is used again and again, the words. */
+static void renew_words(lua_State *lua, hf__last_words *last, int at,
+                        const hf_bytes *words, size_t count)
+{
+    size_t old = last->count;
+
+    lua_rawgeti(lua, lua_upvalueindex(HF__UP_OWN), at);
+    last->count = old > count ? old : count;
+    for (size_t i = 0; i < count; i++) {
+        bool known = i < HF__MACHINE_LAST_COUNT &&
+                     is_last_word(&last->words[i], words[i]);
+
+        if (!known || i >= old)
+            set_word(lua, words[i], i);
+    }
+    for (size_t i = count; i < old; i++) {
+        if (i < HF__MACHINE_LAST_COUNT)
+            last->words[i].size = UINT32_MAX;
+        lua_pushnil(lua);
+        lua_rawseti(lua, -2, (int)i + 1);
+    }
+    last->count = count;
+    lua_pop(lua, 1);
+}
+
+/* What our own scripts have in KEYS is only good for redis.call(): the number
+ * of the request's word, which saves a string for each. */
+static void set_own_keys(lua_State *lua, hf__machine *machine)
+{
+    int *count = &machine->key_counts[machine->script->index];
+    int wanted = (int)machine->request->key_count;
+
+    if (*count == wanted)
+        return;
+    lua_rawgeti(lua, lua_upvalueindex(HF__UP_OWN),
+                hf__machine_own_at(machine, HF__OWN_KEYS));
+    for (; *count < wanted; ++*count) {
+        lua_pushlightuserdata(lua, (void *)(uintptr_t)(*count + 1));
+        lua_rawseti(lua, -2, *count + 1);
+    }
+    for (; *count > wanted; --*count) {
+        lua_pushnil(lua);
+        lua_rawseti(lua, -2, *count);
+    }
+    lua_pop(lua, 1);
+}
+
+static void set_own_words(lua_State *lua, hf__machine *machine)
+{
+    const hf__request *request = machine->request;
+    uint32_t index = machine->script->index;
+
+    set_own_keys(lua, machine);
+    renew_words(lua, &machine->last_args[index],
+                hf__machine_own_at(machine, HF__OWN_ARGS),
+                request->words + request->key_count,
+                request->word_count - request->key_count);
+}
+
+/* A user's script gets new tables: the last one may have changed the old. */
+static void set_user_words(lua_State *lua, hf__machine *machine)
+{
+    const hf__request *request = machine->request;
+    size_t arg_count = request->word_count - request->key_count;
+
+    lua_pushliteral(lua, "KEYS");
+    lua_createtable(lua, (int)request->key_count, 0);
+    fill_words(lua, request->words, request->key_count);
+    lua_rawset(lua, lua_upvalueindex(HF__UP_USER_ENV));
+    lua_pushliteral(lua, "ARGV");
+    lua_createtable(lua, (int)arg_count, 0);
+    fill_words(lua, request->words + request->key_count, arg_count);
+    lua_rawset(lua, lua_upvalueindex(HF__UP_USER_ENV));
+}
+
+static int run_script(lua_State *lua)
+{
+    hf__machine *machine = lua_touserdata(lua, lua_upvalueindex(1));
+
+    hf__machine_push_function(lua, machine);
+    if (machine->script->index != HF__SCRIPT_USER)
+        set_own_words(lua, machine);
+    else
+        set_user_words(lua, machine);
+    lua_call(lua, 0, 1);
+    if (!hf__lua_reply(lua, &machine->request->reply, &machine->request->arena))
+        machine->no_memory = true;
+    return 0;
+}
+
+/* Memory ended while a word was put: the tables may hold older ones. */
+static void forget_last_words(hf__machine *machine)
+{
+    for (size_t i = 0; i < HF__SCRIPT_COUNT; i++) {
+        for (size_t j = 0; j < HF__MACHINE_LAST_COUNT; j++)
+            machine->last_args[i].words[j].size = UINT32_MAX;
+    }
+}
+
+hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
+                          hf__request *request, bool read_only,
+                          int64_t budget_ms)
+{
+    lua_State *lua = machine->lua;
+    size_t words_size = 0;
+    hf_status status;
+    int result;
+
+    for (size_t i = 0; i < request->word_count; i++)
+        words_size += request->words[i].size;
+    machine->tx = tx;
+    machine->request = request;
+    machine->script = request->script;
+    machine->read_only = read_only;
+    machine->error[0] = '\0';
+    hf__machine_arm(machine, budget_ms, words_size);
+    lua_pushvalue(lua, AT_RUNNER);
+    result = lua_pcall(lua, 0, 0, AT_ON_ERROR);
+    status = judge(machine, result, budget_ms);
+    if (result == LUA_ERRMEM)
+        forget_last_words(machine);
+    lua_settop(lua, AT_ON_ERROR);
+    machine->stop = HF__STOP_NONE;
+    if (machine->used_size > MEMORY_KEEP) {
+        machine->limit_size = SIZE_MAX / 4;
+        (void)lua_gc(lua, LUA_GCCOLLECT, 0);
+    }
+    return status;
+}
+
+/* -------------------------------------------------------------------- life */
+
+/* A function of ours, found by its address; pushing it allocates nothing. */
+static void push_kept(lua_State *lua, lua_CFunction function)
+{
+    lua_pushlightuserdata(lua, (void *)(uintptr_t)function);
+    lua_rawget(lua, LUA_REGISTRYINDEX);
+}
+
+/* Keep the function at the top for push_kept(). */
+static void keep(lua_State *lua, lua_CFunction function)
+{
+    lua_pushlightuserdata(lua, (void *)(uintptr_t)function);
+    lua_insert(lua, -2);
+    lua_rawset(lua, LUA_REGISTRYINDEX);
+}
+
+static int build(lua_State *lua)
+{
+    hf__machine *machine = lua_touserdata(lua, 1);
+
+    lua_pushlightuserdata(lua, machine);
+    hf__sandbox_build(lua, machine);
+    lua_pushcclosure(lua, run_script, HF__UP_COUNT);
+    keep(lua, run_script);
+    lua_pushcfunction(lua, on_error);
+    keep(lua, on_error);
+    return 0;
+}
+
+hf__machine *hf__machine_new(void)
+{
+    hf__machine *machine = hf__calloc(1, sizeof(*machine));
+
+    if (machine == NULL)
+        return NULL;
+    machine->limit_size = HF__MACHINE_MEMORY_MAX;
+    hf__rand_bytes(&machine->random, sizeof(machine->random));
+    machine->lua = lua_newstate(hf__machine_allocate, machine);
+    if (machine->lua == NULL) {
+        hf__machine_free_small(machine);
+        hf__free(machine);
+        return NULL;
+    }
+    if (lua_cpcall(machine->lua, build, machine) != 0) {
+        hf__machine_free(machine);
+        return NULL;
+    }
+    lua_settop(machine->lua, 0);
+    /* A collection goes over all that stays, so rarely is cheaper; but what
+     * came since must still be in the processor's caches. */
+    (void)lua_gc(machine->lua, LUA_GCSETPAUSE, GC_PAUSE);
+    push_kept(machine->lua, run_script); /* AT_RUNNER */
+    push_kept(machine->lua, on_error);   /* AT_ON_ERROR */
+    return machine;
+}
+
+void hf__machine_free(hf__machine *machine)
+{
+    lua_close(machine->lua);
+    hf__machine_free_small(machine);
+    hf__free(machine);
+}

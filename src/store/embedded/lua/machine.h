@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * machine.h - the Lua state of an environment, in which every script runs.
+ *
+ * One per environment and process, used by whoever holds the writer lock:
+ * a script always runs in a write transaction.
+ */
+#ifndef HF__EMBEDDED_MACHINE_H
+#define HF__EMBEDDED_MACHINE_H
+
+#include "store/embedded/commit/tx.h"
+#include "store/store.h"
+#include "util/sha1.h"
+
+#define HF__MACHINE_SHA1_SIZE HF__SHA1_HEX_SIZE
+
+typedef struct hf__machine hf__machine;
+
+hf__machine *hf__machine_new(void); /* NULL: no memory */
+void hf__machine_free(hf__machine *machine);
+
+/*
+ * Run the request's script in `tx`. HF_OK: request->reply is set. Otherwise
+ * the script's own error is in request->error, and what it wrote stays; or
+ * tx->fatal is set, which undoes everything: the engine failed, or the script
+ * exceeded budget_ms or the bound on memory. `read_only`: refuse its commands
+ * that write.
+ */
+hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
+                          hf__request *request, bool read_only,
+                          int64_t budget_ms);
+
+/* Compile a user's script and remember it; false: `error` says why not. */
+bool hf__machine_load(hf__machine *machine, hf_bytes source,
+                      char sha1[HF__MACHINE_SHA1_SIZE], char *error,
+                      size_t error_size);
+/* Is there a script of this SHA-1, in any letter case? Then `lower` is it as
+ * hf__machine_run() wants it. */
+bool hf__machine_has(hf__machine *machine, hf_bytes sha1,
+                     char lower[HF__MACHINE_SHA1_SIZE]);
+void hf__machine_flush(hf__machine *machine);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * machine_scripts.c - the functions that scripts are compiled to.
+ *
+ * Our own are kept for ever, by their index, each with globals of its own.
+ * Users' are kept by SHA-1; when there are many all are forgotten: whoever runs
+ * one brings its text. What the tables are is in machine_state.h. All of it
+ * runs in protected calls.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "store/embedded/lua/machine_state.h"
+#include "store/embedded/lua/shebang.h"
+
+/* Chunks bear the name they have in Redis, which is part of its messages. */
+#define CHUNK_NAME "@user_script"
+
+/* Users' scripts remembered; beyond it all are forgotten. */
+#define USER_SCRIPT_MAX 512u
+
+static int refuse_script(lua_State *lua, hf__machine *machine, const char *why,
+                         const char *text)
+{
+    (void)snprintf(machine->error, sizeof(machine->error), "ERR %s%.400s", why,
+                   text);
+    return lua_error(lua);
+}
+
+static void compile(lua_State *lua, hf__machine *machine, const char *source,
+                    size_t size)
+{
+    const char *text;
+
+    if (size > 0 && source[0] == LUA_SIGNATURE[0])
+        text = "the script is not text";
+    else if (luaL_loadbuffer(lua, source, size, CHUNK_NAME) == 0)
+        return;
+    else
+        text = lua_tostring(lua, -1);
+    refuse_script(lua, machine, "Error compiling script (new function): ",
+                  text != NULL ? text : "out of memory");
+}
+
+/* Users' scripts may begin with a line about themselves, whose end stays so
+ * that lines keep their numbers. */
+static void compile_user(lua_State *lua, hf__machine *machine, hf_bytes source,
+                         hf__shebang *shebang)
+{
+    char why[HF__OUT_ERROR_SIZE];
+
+    if (!hf__shebang_read(source, shebang, why, sizeof(why)))
+        refuse_script(lua, machine, "", why);
+    compile(lua, machine, (const char *)source.data + shebang->size,
+            source.size - shebang->size);
+}
+
+/* What the script says about itself; the function is at the top. */
+static void obey_shebang(lua_State *lua, hf__machine *machine, int functions)
+{
+    bool present, no_writes;
+
+    lua_pushvalue(lua, -1);
+    lua_rawget(lua, functions);
+    present = lua_isboolean(lua, -1);
+    no_writes = lua_toboolean(lua, -1);
+    lua_pop(lua, 1);
+    if (present && machine->read_only && !no_writes)
+        refuse_script(lua, machine,
+                      "Can not execute a script with write flag using *_ro "
+                      "command.",
+                      "");
+    if (no_writes)
+        machine->read_only = true;
+}
+
+int hf__machine_own_at(const hf__machine *machine, int what)
+{
+    return (int)machine->script->index * HF__OWN_EACH + what;
+}
+
+static void make_own_function(lua_State *lua, hf__machine *machine)
+{
+    int own = lua_upvalueindex(HF__UP_OWN);
+
+    compile(lua, machine, machine->script->source,
+            machine->script->source_size);
+    hf__sandbox_push_own(lua);
+    lua_setfenv(lua, -4);
+    lua_rawseti(lua, own, hf__machine_own_at(machine, HF__OWN_ARGS));
+    lua_rawseti(lua, own, hf__machine_own_at(machine, HF__OWN_KEYS));
+    lua_pushvalue(lua, -1);
+    lua_rawseti(lua, own, hf__machine_own_at(machine, HF__OWN_FUNCTION));
+}
+
+static void push_own_function(lua_State *lua, hf__machine *machine)
+{
+    lua_rawgeti(lua, lua_upvalueindex(HF__UP_OWN),
+                hf__machine_own_at(machine, HF__OWN_FUNCTION));
+    if (!lua_isnil(lua, -1))
+        return;
+    lua_pop(lua, 1);
+    make_own_function(lua, machine);
+}
+
+static void forget_users(lua_State *lua, hf__machine *machine, int functions)
+{
+    lua_pushnil(lua);
+    while (lua_next(lua, functions) != 0) {
+        lua_pop(lua, 1);
+        /* Assigning nil is allowed during a walk. */
+        lua_pushvalue(lua, -1);
+        lua_pushnil(lua);
+        lua_rawset(lua, functions);
+    }
+    machine->user_count = 0;
+}
+
+/* Remember the function at the top under its SHA-1, and what its script says
+ * about itself under the function. */
+static void keep_user_function(lua_State *lua, hf__machine *machine,
+                               int functions, const char *sha1,
+                               const hf__shebang *shebang)
+{
+    if (machine->user_count >= USER_SCRIPT_MAX)
+        forget_users(lua, machine, functions);
+    lua_pushlstring(lua, sha1, HF__SHA1_HEX_SIZE - 1);
+    lua_pushvalue(lua, -2);
+    lua_rawset(lua, functions);
+    machine->user_count++;
+    if (!shebang->present)
+        return;
+    lua_pushvalue(lua, -1);
+    lua_pushboolean(lua, shebang->no_writes);
+    lua_rawset(lua, functions);
+}
+
+static void push_user_function(lua_State *lua, hf__machine *machine)
+{
+    const hf__script *script = machine->script;
+    int functions = lua_upvalueindex(HF__UP_USER_FUNCTIONS);
+    hf__shebang shebang;
+
+    lua_pushlstring(lua, script->sha1, HF__SHA1_HEX_SIZE - 1);
+    lua_rawget(lua, functions);
+    if (lua_isnil(lua, -1)) {
+        lua_pop(lua, 1);
+        compile_user(lua, machine, hf_view(script->source, script->source_size),
+                     &shebang);
+        keep_user_function(lua, machine, functions, script->sha1, &shebang);
+    }
+    obey_shebang(lua, machine, functions);
+}
+
+void hf__machine_push_function(lua_State *lua, hf__machine *machine)
+{
+    if (machine->script->index != HF__SCRIPT_USER)
+        push_own_function(lua, machine);
+    else
+        push_user_function(lua, machine);
+}
+
+/* ----------------------------------------------------------------- SCRIPT */
+
+/* What a protected function is given, and how it answers. */
+typedef struct script_errand {
+    hf__machine *machine;
+    hf_bytes text;
+    const char *sha1;
+    bool found;
+    enum { LOAD, HAS, FLUSH } what;
+} script_errand;
+
+static int run_errand(lua_State *lua)
+{
+    script_errand *errand = lua_touserdata(lua, 1);
+    hf__machine *machine = errand->machine;
+    hf__shebang shebang;
+    int functions;
+
+    hf__sandbox_push_users(lua);
+    functions = lua_gettop(lua);
+    switch (errand->what) {
+    case LOAD:
+        compile_user(lua, machine, errand->text, &shebang);
+        keep_user_function(lua, machine, functions, errand->sha1, &shebang);
+        break;
+    case HAS:
+        lua_pushlstring(lua, errand->text.data, errand->text.size);
+        lua_rawget(lua, functions);
+        errand->found = !lua_isnil(lua, -1);
+        break;
+    case FLUSH:
+        forget_users(lua, machine, functions);
+        break;
+    }
+    return 0;
+}
+
+static bool send_errand(script_errand *errand)
+{
+    hf__machine *machine = errand->machine;
+    int top = lua_gettop(machine->lua);
+    int result;
+
+    machine->limit_size = HF__MACHINE_MEMORY_MAX + 8 * errand->text.size;
+    machine->stop = HF__STOP_NONE;
+    machine->error[0] = '\0';
+    result = lua_cpcall(machine->lua, run_errand, errand);
+    lua_settop(machine->lua, top);
+    machine->stop = HF__STOP_NONE;
+    if (result != 0 && machine->error[0] == '\0')
+        (void)snprintf(machine->error, sizeof(machine->error),
+                       "ERR out of memory");
+    return result == 0;
+}
+
+bool hf__machine_load(hf__machine *machine, hf_bytes source,
+                      char sha1[HF__MACHINE_SHA1_SIZE], char *error,
+                      size_t error_size)
+{
+    script_errand errand = {machine, source, sha1, false, LOAD};
+
+    hf__sha1_hex(source.data, source.size, sha1);
+    if (send_errand(&errand))
+        return true;
+    (void)snprintf(error, error_size, "%s", machine->error);
+    return false;
+}
+
+bool hf__machine_has(hf__machine *machine, hf_bytes sha1,
+                     char lower[HF__MACHINE_SHA1_SIZE])
+{
+    script_errand errand = {machine, hf_view(lower, sha1.size), NULL, false,
+                            HAS};
+
+    if (sha1.size != HF__MACHINE_SHA1_SIZE - 1)
+        return false;
+    for (size_t i = 0; i < sha1.size; i++) {
+        char letter = ((const char *)sha1.data)[i];
+
+        lower[i] =
+            letter >= 'A' && letter <= 'Z' ? (char)(letter + 32) : letter;
+    }
+    lower[sha1.size] = '\0';
+    return send_errand(&errand) && errand.found;
+}
+
+void hf__machine_flush(hf__machine *machine)
+{
+    script_errand errand = {machine, hf_view("", 0), NULL, false, FLUSH};
+
+    (void)send_errand(&errand);
+}

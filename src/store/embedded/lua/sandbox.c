@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sandbox.c - what scripts can reach, and what they cannot change.
+ *
+ * There are two sets of globals. Our own scripts get plain tables, which are
+ * fast and which no other script can reach. Users' scripts get empty tables in
+ * front of the real ones: reading falls through, writing is refused, so that
+ * no script can change what another one, or one of ours, relies on; next() and
+ * pairs() look behind them. Redis reaches the same with tables that its Lua
+ * can mark read-only; a script sees a difference only with table.foreach() on
+ * a library, which finds nothing here.
+ *
+ * Nothing here touches files, processes or bytecode: Lua 5.1 does not verify
+ * bytecode, so that loading it would be a way out.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "store/embedded/lua/machine_state.h"
+
+/* Their headers need Lua's before them. */
+#include <lua-bitop.h>
+#include <lua-cjson.h>
+#include <lualib.h>
+
+#define MISSING "Script attempted to access nonexistent global variable '%s'"
+#define READ_ONLY "Attempt to modify a readonly table"
+
+/* In the registry: from each protecting table to the real one. */
+static char protected_key;
+
+static hf__machine *machine_of(lua_State *lua)
+{
+    void *user;
+
+    (void)lua_getallocf(lua, &user);
+    return user;
+}
+
+/* ------------------------------------------------------- protecting tables */
+
+static int refuse_write(lua_State *lua)
+{
+    return luaL_error(lua, READ_ONLY);
+}
+
+static int refuse_missing(lua_State *lua)
+{
+    const char *name = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2)
+                                                       : luaL_typename(lua, 2);
+
+    return luaL_error(lua, MISSING, name);
+}
+
+static int refuse_library(lua_State *lua)
+{
+    return luaL_error(lua, "the library '%s' is not available in this store",
+                      lua_tostring(lua, lua_upvalueindex(1)));
+}
+
+/* Push the real table behind the one at `index`, or nil. */
+static void push_protected(lua_State *lua, int index)
+{
+    lua_pushvalue(lua, index);
+    lua_pushlightuserdata(lua, &protected_key);
+    lua_rawget(lua, LUA_REGISTRYINDEX);
+    lua_insert(lua, -2);
+    lua_rawget(lua, -2);
+    lua_remove(lua, -2);
+}
+
+/* Replace the table at the top by one that protects it. */
+static void protect(lua_State *lua)
+{
+    int real = lua_gettop(lua);
+
+    lua_newtable(lua);
+    lua_newtable(lua);
+    lua_pushvalue(lua, real);
+    lua_setfield(lua, -2, "__index");
+    lua_pushcfunction(lua, refuse_write);
+    lua_setfield(lua, -2, "__newindex");
+    lua_pushboolean(lua, 0);
+    lua_setfield(lua, -2, "__metatable");
+    lua_setmetatable(lua, -2);
+    lua_pushlightuserdata(lua, &protected_key);
+    lua_rawget(lua, LUA_REGISTRYINDEX);
+    lua_pushvalue(lua, -2);
+    lua_pushvalue(lua, real);
+    lua_rawset(lua, -3);
+    lua_pop(lua, 1);
+    lua_remove(lua, real);
+}
+
+static int safe_rawget(lua_State *lua)
+{
+    luaL_checktype(lua, 1, LUA_TTABLE);
+    luaL_checkany(lua, 2);
+    lua_settop(lua, 2);
+    push_protected(lua, 1);
+    if (lua_istable(lua, 3))
+        lua_replace(lua, 1);
+    else
+        lua_pop(lua, 1);
+    lua_rawget(lua, 1);
+    return 1;
+}
+
+static int safe_rawset(lua_State *lua)
+{
+    luaL_checktype(lua, 1, LUA_TTABLE);
+    luaL_checkany(lua, 2);
+    luaL_checkany(lua, 3);
+    lua_settop(lua, 3);
+    push_protected(lua, 1);
+    if (!lua_isnil(lua, 4)) {
+        lua_pushliteral(lua, READ_ONLY);
+        return lua_error(lua);
+    }
+    lua_settop(lua, 3);
+    lua_rawset(lua, 1);
+    return 1;
+}
+
+static int safe_next(lua_State *lua)
+{
+    luaL_checktype(lua, 1, LUA_TTABLE);
+    lua_settop(lua, 2);
+    push_protected(lua, 1);
+    if (lua_istable(lua, 3))
+        lua_replace(lua, 1);
+    else
+        lua_pop(lua, 1);
+    if (lua_next(lua, 1) != 0)
+        return 2;
+    lua_pushnil(lua);
+    return 1;
+}
+
+/* Walks a table that is not protected by Lua's own next(), which is faster. */
+static int safe_pairs(lua_State *lua)
+{
+    luaL_checktype(lua, 1, LUA_TTABLE);
+    lua_settop(lua, 1);
+    push_protected(lua, 1);
+    if (lua_isnil(lua, -1))
+        lua_pushvalue(lua, lua_upvalueindex(1));
+    else
+        lua_pushcfunction(lua, safe_next);
+    lua_pushvalue(lua, 1);
+    lua_pushnil(lua);
+    return 3;
+}
+
+/* As Lua's own, but a table of ours is read-only, as it is in Redis. */
+static int safe_setmetatable(lua_State *lua)
+{
+    int type = lua_type(lua, 2);
+
+    luaL_checktype(lua, 1, LUA_TTABLE);
+    luaL_argcheck(lua, type == LUA_TNIL || type == LUA_TTABLE, 2,
+                  "nil or table expected");
+    push_protected(lua, 1);
+    if (!lua_isnil(lua, -1)) {
+        lua_pushliteral(lua, READ_ONLY);
+        return lua_error(lua);
+    }
+    if (luaL_getmetafield(lua, 1, "__metatable"))
+        return luaL_error(lua, "cannot change a protected metatable");
+    lua_settop(lua, 2);
+    lua_setmetatable(lua, 1);
+    return 1;
+}
+
+/* --------------------------------------------------- functions of our own */
+
+/* As Redis: what a table error holds in "err" is what pcall() returns. */
+static int safe_pcall(lua_State *lua)
+{
+    int status;
+
+    luaL_checkany(lua, 1);
+    status = lua_pcall(lua, lua_gettop(lua) - 1, LUA_MULTRET, 0);
+    if (status != 0 && lua_istable(lua, -1)) {
+        lua_getfield(lua, -1, "err");
+        if (lua_isstring(lua, -1))
+            lua_replace(lua, -2);
+        else
+            lua_pop(lua, 1);
+    }
+    lua_pushboolean(lua, status == 0);
+    lua_insert(lua, 1);
+    return lua_gettop(lua);
+}
+
+static int load_text(lua_State *lua, const char *text, size_t size,
+                     const char *name)
+{
+    if (size > 0 && text[0] == LUA_SIGNATURE[0]) {
+        lua_pushnil(lua);
+        lua_pushliteral(lua, "attempt to load a chunk that is not text");
+        return 2;
+    }
+    if (luaL_loadbuffer(lua, text, size, name) == 0)
+        return 1;
+    lua_pushnil(lua);
+    lua_insert(lua, -2);
+    return 2;
+}
+
+static int safe_loadstring(lua_State *lua)
+{
+    size_t size;
+    const char *text = luaL_checklstring(lua, 1, &size);
+
+    return load_text(lua, text, size, luaL_optstring(lua, 2, text));
+}
+
+/* Pieces until nil or an empty one; together bound by the limit on memory.
+ * What goes wrong with them is answered, not raised. */
+static int safe_load(lua_State *lua)
+{
+    const char *name = luaL_optstring(lua, 2, "=(load)");
+    const char *text;
+    size_t size;
+
+    luaL_checktype(lua, 1, LUA_TFUNCTION);
+    lua_settop(lua, 2);
+    lua_pushliteral(lua, "");
+    for (;;) {
+        lua_pushvalue(lua, 1);
+        if (lua_pcall(lua, 0, 1, 0) != 0)
+            goto fail;
+        if (lua_isnil(lua, -1) ||
+            (lua_isstring(lua, -1) && lua_objlen(lua, -1) == 0))
+            break;
+        if (!lua_isstring(lua, -1)) {
+            lua_pushliteral(lua, "reader function must return a string");
+            goto fail;
+        }
+        lua_concat(lua, 2);
+    }
+    lua_pop(lua, 1);
+    text = lua_tolstring(lua, 3, &size);
+    return load_text(lua, text, size, name);
+
+fail:
+    lua_pushnil(lua);
+    lua_insert(lua, -2);
+    return 2;
+}
+
+/* Scripts may ask and collect, not change how the collector works. */
+static int safe_collectgarbage(lua_State *lua)
+{
+    static const char *const names[] = {"collect",    "count",   "step",
+                                        "stop",       "restart", "setpause",
+                                        "setstepmul", NULL};
+    int what = luaL_checkoption(lua, 1, "collect", names);
+
+    if (what == 1) {
+        lua_pushnumber(lua, (lua_Number)lua_gc(lua, LUA_GCCOUNT, 0) +
+                                lua_gc(lua, LUA_GCCOUNTB, 0) / 1024.0);
+        return 1;
+    }
+    if (what == 2) {
+        lua_pushboolean(lua, lua_gc(lua, LUA_GCSTEP, luaL_optint(lua, 2, 0)));
+        return 1;
+    }
+    if (what == 0)
+        (void)lua_gc(lua, LUA_GCCOLLECT, 0);
+    lua_pushinteger(lua, 0);
+    return 1;
+}
+
+/* POSIX lrand48(), so that a script that calls math.randomseed() draws the
+ * numbers it draws on Redis. Others go on where the last script ended, as on
+ * Redis 7.0; where the first begins is chance, or every process would draw the
+ * same. */
+static uint32_t draw(hf__machine *machine)
+{
+    machine->random = (machine->random * UINT64_C(0x5deece66d) + 0xb) &
+                      UINT64_C(0xffffffffffff);
+    return (uint32_t)(machine->random >> 17);
+}
+
+static int safe_random(lua_State *lua)
+{
+    lua_Number most = 2147483647.0;
+    lua_Number r = (lua_Number)(draw(machine_of(lua)) % 2147483647u) / most;
+    int low, high;
+
+    switch (lua_gettop(lua)) {
+    case 0:
+        lua_pushnumber(lua, r);
+        return 1;
+    case 1:
+        low = 1;
+        high = luaL_checkint(lua, 1);
+        luaL_argcheck(lua, low <= high, 1, "interval is empty");
+        break;
+    case 2:
+        low = luaL_checkint(lua, 1);
+        high = luaL_checkint(lua, 2);
+        luaL_argcheck(lua, low <= high, 2, "interval is empty");
+        break;
+    default:
+        return luaL_error(lua, "wrong number of arguments");
+    }
+    lua_pushnumber(lua, floor(r * ((lua_Number)high - low + 1)) + low);
+    return 1;
+}
+
+static int safe_randomseed(lua_State *lua)
+{
+    uint32_t seed = (uint32_t)luaL_checkint(lua, 1);
+
+    machine_of(lua)->random = (uint64_t)seed << 16 | 0x330e;
+    return 0;
+}
+
+static const luaL_Reg replacements[] = {{"next", safe_next},
+                                        {"rawget", safe_rawget},
+                                        {"rawset", safe_rawset},
+                                        {"setmetatable", safe_setmetatable},
+                                        {"pcall", safe_pcall},
+                                        {"tonumber", hf__sandbox_tonumber},
+                                        {"loadstring", safe_loadstring},
+                                        {"load", safe_load},
+                                        {"collectgarbage", safe_collectgarbage},
+                                        {NULL, NULL}};
+
+static const luaL_Reg math_replacements[] = {
+    {"random", safe_random}, {"randomseed", safe_randomseed}, {NULL, NULL}};
+
+/* What Redis 7.0 lets scripts see of Lua's base library. */
+static const char *const base_names[] = {
+    "assert",       "collectgarbage", "coroutine", "error",      "gcinfo",
+    "getmetatable", "ipairs",         "load",      "loadstring", "next",
+    "pairs",        "pcall",          "rawequal",  "rawget",     "rawset",
+    "select",       "setmetatable",   "tonumber",  "tostring",   "type",
+    "unpack",       "xpcall",         "_VERSION"};
+
+static const char *const library_names[] = {"string", "table", "math",
+                                            "cjson",  "bit",   "redis"};
+
+static const char *const missing_libraries[] = {"cmsgpack", "struct"};
+
+/* ---------------------------------------------------------------- building */
+
+static void open_library(lua_State *lua, lua_CFunction open, const char *name)
+{
+    lua_pushcfunction(lua, open);
+    lua_pushstring(lua, name);
+    lua_call(lua, 1, 1);
+    if (name[0] != '\0')
+        lua_setglobal(lua, name);
+    else
+        lua_pop(lua, 1);
+}
+
+static void replace(lua_State *lua, const luaL_Reg *list)
+{
+    for (; list->name != NULL; list++) {
+        lua_pushcfunction(lua, list->func);
+        lua_setfield(lua, -2, list->name);
+    }
+}
+
+/* Lua's own globals, everything still in it. */
+static void open_libraries(lua_State *lua, hf__machine *machine)
+{
+    open_library(lua, luaopen_base, "");
+    open_library(lua, luaopen_string, LUA_STRLIBNAME);
+    open_library(lua, luaopen_table, LUA_TABLIBNAME);
+    open_library(lua, luaopen_math, LUA_MATHLIBNAME);
+    open_library(lua, luaopen_cjson, "cjson");
+    open_library(lua, luaopen_bit, "bit");
+    hf__sandbox_bound(lua);
+    hf__lua_redis_push(lua, machine);
+    lua_setglobal(lua, "redis");
+    lua_getglobal(lua, LUA_MATHLIBNAME);
+    replace(lua, math_replacements);
+    lua_pop(lua, 1);
+}
+
+/* Copy base functions from Lua's globals into the table at the top. */
+static void copy_base(lua_State *lua)
+{
+    for (size_t i = 0; i < sizeof(base_names) / sizeof(base_names[0]); i++) {
+        lua_getglobal(lua, base_names[i]);
+        lua_setfield(lua, -2, base_names[i]);
+    }
+    lua_getfield(lua, -1, "next");
+    lua_pushcclosure(lua, safe_pairs, 1);
+    lua_setfield(lua, -2, "pairs");
+    replace(lua, replacements);
+}
+
+/* In the registry: the globals that all of our scripts share. */
+static char own_key;
+
+static void keep_own_env(lua_State *lua)
+{
+    lua_pushlightuserdata(lua, &own_key);
+    lua_newtable(lua);
+    copy_base(lua);
+    for (size_t i = 0; i < sizeof(library_names) / sizeof(library_names[0]);
+         i++) {
+        lua_getglobal(lua, library_names[i]);
+        lua_setfield(lua, -2, library_names[i]);
+    }
+    lua_rawset(lua, LUA_REGISTRYINDEX);
+}
+
+/* Copies, so that reading a global is one look-up. */
+void hf__sandbox_push_own(lua_State *lua)
+{
+    int shared, env;
+
+    lua_newtable(lua); /* KEYS */
+    lua_newtable(lua); /* ARGV */
+    lua_newtable(lua);
+    env = lua_gettop(lua);
+    lua_pushvalue(lua, -3);
+    lua_setfield(lua, env, "KEYS");
+    lua_pushvalue(lua, -2);
+    lua_setfield(lua, env, "ARGV");
+    lua_pushlightuserdata(lua, &own_key);
+    lua_rawget(lua, LUA_REGISTRYINDEX);
+    shared = lua_gettop(lua);
+    lua_pushnil(lua);
+    while (lua_next(lua, shared) != 0) {
+        lua_pushvalue(lua, -2);
+        lua_insert(lua, -2);
+        lua_rawset(lua, env);
+    }
+    lua_settop(lua, env);
+}
+
+/* The metatable of strings must not lead to a table that can be changed; the
+ * globals are at the top. */
+static void protect_strings(lua_State *lua)
+{
+    lua_pushliteral(lua, "");
+    if (lua_getmetatable(lua, -1)) {
+        lua_newtable(lua);
+        lua_getfield(lua, -4, LUA_STRLIBNAME);
+        lua_setfield(lua, -2, "__index");
+        protect(lua);
+        lua_setfield(lua, -2, "__metatable");
+        lua_pop(lua, 1);
+    }
+    lua_pop(lua, 1);
+}
+
+static void add_missing_library(lua_State *lua, const char *name)
+{
+    lua_newtable(lua);
+    lua_newtable(lua);
+    lua_pushstring(lua, name);
+    lua_pushcclosure(lua, refuse_library, 1);
+    lua_setfield(lua, -2, "__index");
+    lua_pushcfunction(lua, refuse_write);
+    lua_setfield(lua, -2, "__newindex");
+    lua_pushboolean(lua, 0);
+    lua_setfield(lua, -2, "__metatable");
+    lua_setmetatable(lua, -2);
+    lua_setfield(lua, -2, name);
+}
+
+/* The real globals of users' scripts; reading what is not there is an error. */
+static void push_user_env(lua_State *lua)
+{
+    lua_newtable(lua);
+    copy_base(lua);
+    lua_getfield(lua, -1, "coroutine");
+    protect(lua);
+    lua_setfield(lua, -2, "coroutine");
+    for (size_t i = 0; i < sizeof(library_names) / sizeof(library_names[0]);
+         i++) {
+        lua_getglobal(lua, library_names[i]);
+        protect(lua);
+        lua_setfield(lua, -2, library_names[i]);
+    }
+    protect_strings(lua);
+    for (size_t i = 0;
+         i < sizeof(missing_libraries) / sizeof(missing_libraries[0]); i++)
+        add_missing_library(lua, missing_libraries[i]);
+    lua_newtable(lua);
+    lua_pushcfunction(lua, refuse_missing);
+    lua_setfield(lua, -2, "__index");
+    lua_setmetatable(lua, -2);
+}
+
+/* Give `lua` protected globals in place of its own; the real ones stay on the
+ * top. Chunks loaded from now on see only these. */
+static void use_user_env(lua_State *lua)
+{
+    push_user_env(lua);
+    lua_pushvalue(lua, -1);
+    protect(lua);
+    lua_pushvalue(lua, -1);
+    lua_setfield(lua, -3, "_G");
+    lua_replace(lua, LUA_GLOBALSINDEX);
+}
+
+/* In the registry: the table of users' functions. */
+static char users_key;
+
+void hf__sandbox_push_users(lua_State *lua)
+{
+    lua_pushlightuserdata(lua, &users_key);
+    lua_rawget(lua, LUA_REGISTRYINDEX);
+}
+
+void hf__sandbox_build(lua_State *lua, hf__machine *machine)
+{
+    lua_pushlightuserdata(lua, &protected_key);
+    lua_newtable(lua);
+    lua_rawset(lua, LUA_REGISTRYINDEX);
+    open_libraries(lua, machine);
+    keep_own_env(lua);
+    lua_newtable(lua); /* HF__UP_OWN */
+    lua_pushlightuserdata(lua, &users_key);
+    lua_newtable(lua);
+    lua_pushvalue(lua, -1);
+    lua_insert(lua, -3);
+    lua_rawset(lua, LUA_REGISTRYINDEX); /* leaves HF__UP_USER_FUNCTIONS */
+    use_user_env(lua);                  /* HF__UP_USER_ENV */
+}
