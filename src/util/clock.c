@@ -67,3 +67,10 @@ void hf__clock_sleep_until(int64_t deadline_ms)
            EINTR)
         continue;
 }
+
+void hf__clock_nap_us(int64_t us)
+{
+    struct timespec time = {.tv_nsec = (long)(us * 1000)};
+
+    (void)nanosleep(&time, NULL);
+}

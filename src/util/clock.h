@@ -29,4 +29,8 @@ int64_t hf__clock_after(int64_t now_ms, int64_t delta_ms);
 /* Sleep until an instant of hf__clock_boot_ms(); returns at once if past. */
 void hf__clock_sleep_until(int64_t deadline_ms);
 
+/* Give the processor away for at least `us`, under a second; a signal ends it.
+ * The kernel adds its timer slack, 50 us for an ordinary thread. */
+void hf__clock_nap_us(int64_t us);
+
 #endif

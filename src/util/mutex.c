@@ -8,6 +8,15 @@
 
 #include "util/clock.h"
 
+/* gcc says so by a macro, clang by a feature. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UNDER_THREAD_SANITIZER 1
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define UNDER_THREAD_SANITIZER 1
+#endif
+
 /* A wait without limit is a very long one: a year. */
 #define LONGEST_MS (INT64_C(365) * 86400 * 1000)
 
@@ -22,8 +31,8 @@ static struct timespec to_timespec(int64_t us)
 
 static int lock_within(pthread_mutex_t *mutex, int64_t left_us)
 {
-#ifdef __SANITIZE_THREAD__
-    /* gcc 12's does not see that pthread_mutex_clocklock() locks. */
+#ifdef UNDER_THREAD_SANITIZER
+    /* Neither compiler's sees that pthread_mutex_clocklock() locks. */
     struct timespec until = to_timespec(hf__clock_unix_us() + left_us);
 
     return pthread_mutex_timedlock(mutex, &until);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "store/redis/resp.h"
+#include "store/redis/wire/resp.h"
 #include "support/prng.h"
 
 /* What a stream came to. */

@@ -23,7 +23,7 @@
 #include <hiredis/hiredis.h>
 
 #include "fuzz.h"
-#include "store/redis/resp.h"
+#include "store/redis/wire/resp.h"
 #include "util/mem.h"
 
 #define WORDS_MAX 16

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "store/redis/address.h"
+#include "store/redis/wire/address.h"
 #include "util/url.h"
 
 #define TEXT_MAX 4096

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "store/redis/address.h"
+#include "store/redis/wire/address.h"
 #include "util/url.h"
 
 static hf_status parse(const char *text, hf__redis_address *address,

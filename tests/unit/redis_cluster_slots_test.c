@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 #include "script/script.h"
-#include "store/redis/cluster_view.h"
-#include "store/redis/resp.h"
-#include "store/redis/slots.h"
+#include "store/redis/topology/cluster_view.h"
+#include "store/redis/topology/slots.h"
+#include "store/redis/wire/resp.h"
 
 static void slots_are_those_of_the_specification(void **state)
 {

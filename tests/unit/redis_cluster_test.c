@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "store/redis/cluster_map.h"
+#include "store/redis/topology/cluster_map.h"
 #include "util/mem.h"
 
 enum { A, B, NODES };

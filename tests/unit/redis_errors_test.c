@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "store/redis/errors.h"
+#include "store/redis/wire/errors.h"
 
 #define TAIL                                                                   \
     " script: e0e1f9fabfc9d4800c877a703b823ac0578ff8db, on @user_script:12."

@@ -10,9 +10,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "store/redis/inbox.h"
-#include "store/redis/resp.h"
-#include "store/redis/server.h"
+#include "store/redis/events/inbox.h"
+#include "store/redis/server/server.h"
+#include "store/redis/wire/resp.h"
 
 #define TEXT_SIZE 4096
 

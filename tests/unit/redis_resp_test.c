@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "store/redis/resp.h"
+#include "store/redis/wire/resp.h"
 #include "util/mem.h"
 
 #define TEXT_SIZE 4096

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "store/redis/sentinel_place.h"
-#include "store/redis/sentinel_vote.h"
+#include "store/redis/topology/sentinel_place.h"
+#include "store/redis/topology/sentinel_vote.h"
 
 #define ANSWERS_MAX 5
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <sys/un.h>
 
-#include "store/redis/route.h"
-#include "store/redis/server.h"
+#include "store/redis/server/route.h"
+#include "store/redis/server/server.h"
 
 enum { A, B, SERVERS };
 

@@ -134,7 +134,7 @@ bad_c layers.py 'may not include .store/redis/' src/core/y.c \
 bad_c layers.py 'may not include .core/' src/store/redis/y.c \
     '# include "core/lock.h"'
 bad_c layers.py 'may not include .store/embedded/' src/store/redis/y.c \
-    '#include "store/embedded/env.h"'
+    '#include "store/embedded/commit/env.h"'
 bad_c layers.py 'may not include .store/redis/' src/store/y.c \
     '#include "store/redis/conn.h"'
 bad_c layers.py 'climbs' src/core/y.c '#include "../util/heap.h"'

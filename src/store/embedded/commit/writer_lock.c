@@ -3,9 +3,9 @@
  * writer_lock.c - taking and letting go of the lock that all who write to a
  * store share (ADR 0007).
  *
- * It is a robust mutex in the sidecar. A short spin first: a transaction takes
- * microseconds, a sleep in the kernel tens of them. Then a sleep, in slices,
- * for two reasons:
+ * It is a robust mutex in the sidecar. A short spin first, then some naps: a
+ * transaction takes microseconds, being woken by another tens of them, of
+ * which he pays some. Then a sleep in the kernel, in slices, for two reasons:
  *
  *  - A wake-up can be lost. Unlocking wakes one sleeper, and the lock may be
  *    taken again at once; if the one woken is killed before it has looked,
@@ -23,9 +23,15 @@
 #include "util/clock.h"
 #include "util/mutex.h"
 
-/* How often to try before sleeping in the kernel: about two microseconds, as
- * long as one short transaction. */
-#define SPIN_COUNT 60
+/* How often to try at first: less than one short transaction takes. */
+#define SPIN_COUNT 10
+
+/* Then naps, in which nobody need wake us. Two writers that took turns after
+ * each transaction would move all its memory from one processor to the other
+ * each time: two processes together made 0.74 of what one makes alone. After
+ * a nap the other has run some dozen transactions in a row: 0.89. */
+#define NAP_US 40
+#define NAPS_MAX 10
 
 /* Shortest and longest sleep before looking again. The first is much longer
  * than a fair turn among a dozen short writers. */
@@ -67,6 +73,19 @@ static int try_for_a_moment(pthread_mutex_t *mutex)
     return rc;
 }
 
+static int try_between_naps(pthread_mutex_t *mutex, int64_t deadline_ms)
+{
+    int rc = try_for_a_moment(mutex);
+
+    for (int i = 0; rc == EBUSY && i < NAPS_MAX; i++) {
+        if (hf__clock_boot_ms() + 1 >= deadline_ms)
+            break;
+        hf__clock_nap_us(NAP_US);
+        rc = try_for_a_moment(mutex);
+    }
+    return rc;
+}
+
 /* EBUSY: not by deadline_ms. */
 static int sleep_for_it(hf__sidecar_map *map, int64_t deadline_ms)
 {
@@ -101,7 +120,7 @@ bool hf__sidecar_lock(hf__sidecar_map *map, int64_t deadline_ms)
     int rc;
 
     give_way(map, deadline_ms);
-    rc = try_for_a_moment(&map->writer);
+    rc = try_between_naps(&map->writer, deadline_ms);
     if (rc == EBUSY)
         rc = sleep_for_it(map, deadline_ms);
     if (rc == EOWNERDEAD)

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inbox.c - listening on the channel hf:inbox:<id> of this client.
+ *
+ * Each message moves the counter of the topic that is its payload. A message
+ * sent while no subscription stood is lost, so whenever one begins to stand
+ * every counter moves: whoever waits looks again by itself. The connection is
+ * made when events are first asked for and then kept. It speaks RESP3 where
+ * that is offered, as messages are pushes there and anything else can be said
+ * beside them.
+ *
+ * Nothing may come for hours, so the server is asked for a sign of life when
+ * it has been silent for SILENCE_MS: what hangs, or has been cut off without a
+ * word, is left after ANSWER_MS, and who waits is told to look by itself.
+ */
+#include "store/redis/events/inbox.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/wire/errors.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/futex.h"
+#include "util/rand.h"
+
+/* One SUBSCRIBE and the login. */
+#define OUT_LIMIT 8192
+
+#define SILENCE_MS 5000
+#define ANSWER_MS 5000
+
+#define OF_LINK(pointer) ((hf__inbox *)(void *)(pointer))
+
+static void set_state(hf__inbox *inbox, hf__inbox_state state)
+{
+    __atomic_store_n(&inbox->state, state, __ATOMIC_RELEASE);
+    hf__futex_wake_all(&inbox->state, false);
+}
+
+static uint32_t get_state(const hf__inbox *inbox)
+{
+    return __atomic_load_n(&inbox->state, __ATOMIC_ACQUIRE);
+}
+
+static void on_up(hf__link *link)
+{
+    hf__inbox *inbox = OF_LINK(link);
+    char channel[64];
+    const char *words[] = {"SUBSCRIBE", channel};
+
+    snprintf(channel, sizeof(channel), "hf:inbox:%s", inbox->id);
+    inbox->probed_ms = 0;
+    hf__arena_free(&inbox->arena);
+    hf__resp_begin(&link->resp, &inbox->arena, &inbox->message);
+    if (hf__resp_put_words(&link->out, words, 2)) {
+        hf__link_flush(link);
+        return;
+    }
+    hf__fail(&link->error, HF_NO_MEMORY, "out of memory");
+    hf__link_drop(link);
+}
+
+static bool is_word(const hf_reply *reply, const char *word)
+{
+    return reply->kind == HF_REPLY_STRING &&
+           reply->bytes.size == strlen(word) &&
+           memcmp(reply->bytes.data, word, reply->bytes.size) == 0;
+}
+
+/* A PING's answer: a status in RESP3, ["pong", ""] in RESP2, or that it is
+ * forbidden, which is as much a sign of life. */
+static bool is_life_sign(const hf__inbox *inbox)
+{
+    const hf_reply *message = &inbox->message;
+
+    if (inbox->probed_ms == 0)
+        return false;
+    if (message->kind == HF_REPLY_ARRAY)
+        return message->array.count == 2 &&
+               is_word(&message->array.items[0], "pong");
+    return message->kind == HF_REPLY_STATUS || message->kind == HF_REPLY_ERROR;
+}
+
+/* What came is [kind, channel, payload]; false: it is nothing we know. */
+static bool take_message(hf__inbox *inbox)
+{
+    const hf_reply *message = &inbox->message;
+    const hf_reply *items = message->array.items;
+    hf_bytes topic;
+
+    if (is_life_sign(inbox)) {
+        inbox->probed_ms = 0;
+        return true;
+    }
+    if (message->kind != HF_REPLY_ARRAY || message->array.count != 3)
+        return false;
+    if (is_word(&items[0], "subscribe")) {
+        /* In this order, so that who waits for the state does not take this
+         * move for an event. */
+        hf__events_move_all(inbox->events);
+        set_state(inbox, HF__INBOX_LISTENS);
+        return true;
+    }
+    if (!is_word(&items[0], "message") || items[2].kind != HF_REPLY_STRING)
+        return false;
+    topic = hf_view(items[2].bytes.data, items[2].bytes.size);
+    if (inbox->accepts == NULL || inbox->accepts(inbox, topic))
+        hf__events_move(inbox->events, hf__events_bucket(topic));
+    return true;
+}
+
+static void refuse(hf__inbox *inbox)
+{
+    hf__link *link = &inbox->link;
+    hf_bytes line;
+
+    if (inbox->message.kind == HF_REPLY_ERROR) {
+        line = hf_view(inbox->message.bytes.data, inbox->message.bytes.size);
+        hf__redis_error(line, false, &link->error);
+    } else {
+        hf__fail(&link->error, HF_CORRUPT, "%s sent what is not a message",
+                 link->peer);
+    }
+    hf__link_drop(link);
+}
+
+static void on_input(hf__link *link)
+{
+    hf__inbox *inbox = OF_LINK(link);
+    hf__resp_result parsed;
+
+    while (link->state == HF__LINK_UP && hf__buf_size(&link->in) > 0) {
+        parsed = hf__resp_feed(&link->resp, &link->in);
+        if (parsed == HF__RESP_MORE)
+            return;
+        if (parsed != HF__RESP_DONE)
+            hf__reply_set_nil(&inbox->message);
+        if (parsed != HF__RESP_DONE || !take_message(inbox))
+            refuse(inbox);
+        hf__arena_free(&inbox->arena);
+        hf__resp_begin(&link->resp, &inbox->arena, &inbox->message);
+    }
+}
+
+static void on_drained(hf__link *link)
+{
+    (void)link;
+}
+
+/* A subscription that stood is made again at once; else there is a pause. */
+static void on_down(hf__link *link, bool was_up)
+{
+    hf__inbox *inbox = OF_LINK(link);
+
+    if (was_up && get_state(inbox) == HF__INBOX_LISTENS)
+        set_state(inbox, HF__INBOX_TRYING);
+    else
+        set_state(inbox, HF__INBOX_FAILED);
+}
+
+static bool is_wanted(hf__link *link)
+{
+    (void)link;
+    return true;
+}
+
+static void send_probe(hf__inbox *inbox, int64_t now_ms)
+{
+    static const char *const words[] = {"PING"};
+
+    inbox->probed_ms = now_ms;
+    if (hf__resp_put_words(&inbox->link.out, words, 1))
+        hf__link_flush(&inbox->link);
+}
+
+static int64_t on_tick(hf__link *link, int64_t now_ms)
+{
+    hf__inbox *inbox = OF_LINK(link);
+
+    if (link->state != HF__LINK_UP)
+        return INT64_MAX;
+    if (inbox->probed_ms == 0 && now_ms >= link->alive_ms + SILENCE_MS)
+        send_probe(inbox, now_ms);
+    if (link->state != HF__LINK_UP)
+        return INT64_MAX;
+    if (inbox->probed_ms == 0)
+        return link->alive_ms + SILENCE_MS;
+    if (now_ms < inbox->probed_ms + ANSWER_MS)
+        return inbox->probed_ms + ANSWER_MS;
+    hf__fail(&link->error, HF_UNAVAILABLE, "%s gave no sign of life",
+             link->peer);
+    hf__link_drop(link);
+    return INT64_MAX;
+}
+
+static const hf__link_ops inbox_link_ops = {
+    .up = on_up,
+    .input = on_input,
+    .drained = on_drained,
+    .down = on_down,
+    .wanted = is_wanted,
+    .tick = on_tick,
+};
+
+void hf__inbox_init(hf__inbox *inbox, hf__redis_node *node)
+{
+    memset(inbox, 0, sizeof(*inbox));
+    hf__link_init(&inbox->link, &inbox_link_ops, node, OUT_LIMIT);
+    inbox->link.resp3 = true;
+    hf__rand_hex(inbox->id, HF__INBOX_ID_BYTES);
+    hf__events_init(&inbox->own_events);
+    inbox->events = &inbox->own_events;
+    hf__arena_init(&inbox->arena);
+    atomic_init(&inbox->asked, false);
+    atomic_init(&inbox->poked, false);
+}
+
+static void run_start(hf__task *task)
+{
+    hf__inbox *inbox =
+        (hf__inbox *)(void *)((char *)task - offsetof(hf__inbox, start_task));
+
+    if (inbox->link.state == HF__LINK_CLOSED)
+        return;
+    set_state(inbox, HF__INBOX_TRYING);
+    hf__link_update(&inbox->link);
+}
+
+void hf__inbox_start(hf__inbox *inbox)
+{
+    if (atomic_load_explicit(&inbox->asked, memory_order_relaxed) ||
+        atomic_exchange(&inbox->asked, true))
+        return;
+    inbox->start_task.run = run_start;
+    hf__loop_post(inbox->link.node->fleet->loop, &inbox->start_task);
+}
+
+static void run_poke(hf__task *task)
+{
+    hf__inbox *inbox =
+        (hf__inbox *)(void *)((char *)task - offsetof(hf__inbox, poke_task));
+
+    atomic_store(&inbox->poked, false);
+    hf__link_update(&inbox->link);
+}
+
+void hf__inbox_poke(hf__inbox *inbox)
+{
+    if (!atomic_load(&inbox->asked) || atomic_exchange(&inbox->poked, true))
+        return;
+    inbox->poke_task.run = run_poke;
+    hf__loop_post(inbox->link.node->fleet->loop, &inbox->poke_task);
+}
+
+bool hf__inbox_listens(const hf__inbox *inbox)
+{
+    return get_state(inbox) == HF__INBOX_LISTENS;
+}
+
+void hf__inbox_wait(hf__inbox *inbox, int64_t until_ms)
+{
+    uint32_t state;
+
+    if (hf__loop_here(inbox->link.node->fleet->loop))
+        return;
+    for (;;) {
+        state = get_state(inbox);
+        if (state == HF__INBOX_LISTENS || state == HF__INBOX_FAILED ||
+            hf__clock_boot_ms() >= until_ms)
+            return;
+        hf__futex_wait(&inbox->state, state, until_ms, false);
+    }
+}
+
+static void on_link_closed(hf__link *link)
+{
+    hf__inbox *inbox = OF_LINK(link);
+
+    inbox->closed(inbox);
+}
+
+void hf__inbox_close_here(hf__inbox *inbox, void (*closed)(hf__inbox *inbox))
+{
+    inbox->closed = closed;
+    set_state(inbox, HF__INBOX_FAILED);
+    hf__link_close(&inbox->link, on_link_closed);
+}
+
+static void on_closed(hf__inbox *inbox)
+{
+    __atomic_store_n(&inbox->is_closed, 1, __ATOMIC_RELEASE);
+    hf__futex_wake_all(&inbox->is_closed, false);
+}
+
+static void run_close(hf__task *task)
+{
+    hf__inbox *inbox =
+        (hf__inbox *)(void *)((char *)task - offsetof(hf__inbox, close_task));
+
+    hf__inbox_close_here(inbox, on_closed);
+}
+
+void hf__inbox_close(hf__inbox *inbox)
+{
+    if (hf__loop_started(inbox->link.node->fleet->loop)) {
+        inbox->close_task.run = run_close;
+        hf__loop_post(inbox->link.node->fleet->loop, &inbox->close_task);
+        while (__atomic_load_n(&inbox->is_closed, __ATOMIC_ACQUIRE) == 0)
+            hf__futex_wait(&inbox->is_closed, 0, INT64_MAX, false);
+    }
+    hf__inbox_done(inbox);
+}
+
+void hf__inbox_done(hf__inbox *inbox)
+{
+    hf__arena_free(&inbox->arena);
+    hf__link_done(&inbox->link);
+}
+
+void hf__inbox_abandon(hf__inbox *inbox)
+{
+    hf__link_abandon(&inbox->link);
+}

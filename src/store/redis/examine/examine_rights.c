@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * examine_rights.c - which of the commands that we need this user may give,
+ * on the keys and channels where we need them.
+ *
+ * ACL DRYRUN tells, if it is allowed. If not, each command is given in a form
+ * that has no effect, on keys with a random name that do not exist; a server
+ * looks at the rights before it looks at the rest. A few have no such form and
+ * are left out then. docs/guide/security.md has the lines of an access list
+ * that this checks.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/examine/examine.h"
+#include "util/rand.h"
+
+#define WORDS_MAX 8
+#define NAME_SIZE 1200 /* a prefix has up to 1024 bytes */
+#define LIST_SIZE 320
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Words that stand for names of this examination. */
+#define KEY "\001"
+#define TOKEN "\002"
+#define QUEUE "\003"
+#define CHANNEL "\004"
+
+typedef struct right_form {
+    const char *words[WORDS_MAX]; /* without effect, but see `unsafe` */
+    bool unsafe;                  /* may only be asked for by DRYRUN */
+} right_form;
+
+#define NO_SCRIPT "0000000000000000000000000000000000000000"
+
+static const right_form for_locks[] = {
+    {{"EVALSHA", NO_SCRIPT, "0"}, false},
+    {{"EVAL", "return 1", "0"}, false},
+    {{"SCRIPT", "LOAD", "return 1"}, false},
+    {{"TIME"}, false},
+    {{"PING"}, false},
+    {{"GET", KEY}, false},
+    {{"SET", KEY, "", "XX"}, false},
+    {{"DEL", KEY}, false},
+    {{"PEXPIRE", KEY, "1"}, false},
+    {{"PTTL", KEY}, false},
+    {{"SET", TOKEN, "", "XX"}, false},
+    {{"GET", TOKEN}, false},
+    {{"ZADD", QUEUE, "XX", "0", "nobody"}, false},
+    {{"ZREM", QUEUE, "nobody"}, false},
+    {{"ZPOPMIN", QUEUE}, false},
+    {{"ZCARD", QUEUE}, false},
+    {{"EXISTS", QUEUE}, false},
+    {{"PEXPIRE", QUEUE, "1"}, false},
+    {{"PUBLISH", CHANNEL, ""}, false},
+    {{"SUBSCRIBE", CHANNEL}, true},
+};
+
+static const right_form for_data[] = {
+    {{"STRLEN", KEY}, false},
+    {{"PERSIST", KEY}, false},
+    {{"EXISTS", KEY}, false},
+    {{"HGET", KEY, "f"}, false},
+    {{"HGETALL", KEY}, false},
+    {{"HKEYS", KEY}, false},
+    {{"HLEN", KEY}, false},
+    {{"HDEL", KEY, "f"}, false},
+    /* Refused for its number of words, but only behind the rights. */
+    {{"HSET", KEY, "f", "v", "g"}, false},
+};
+
+static const right_form for_dump[] = {
+    {{"SCAN", "0", "COUNT", "1"}, false},
+    {{"DBSIZE"}, false},
+    {{"TYPE", KEY}, false},
+    {{"PEXPIRETIME", KEY}, false},
+    {{"HSCAN", KEY, "0"}, false},
+    {{"HSTRLEN", KEY, "f"}, false},
+    {{"SSCAN", KEY, "0"}, false},
+    {{"SMEMBERS", KEY}, false},
+    {{"SCARD", KEY}, false},
+    {{"ZSCAN", KEY, "0"}, false},
+    {{"ZRANGE", KEY, "0", "0"}, false},
+    {{"LRANGE", KEY, "0", "0"}, false},
+    {{"LINDEX", KEY, "0"}, false},
+    {{"LLEN", KEY}, false},
+    {{"UNLINK", KEY}, false},
+    {{"PEXPIREAT", KEY, "1"}, false},
+    {{"SETRANGE", KEY, "0", ""}, false},
+    {{"RENAME", KEY, KEY}, false},
+    {{"RPUSH", KEY, "v"}, true},
+    {{"SADD", KEY, "v"}, true},
+};
+
+typedef struct name_set {
+    char user[256];
+    char key[NAME_SIZE];
+    char token[NAME_SIZE];
+    char queue[NAME_SIZE];
+    char channel[64];
+    bool dry; /* DRYRUN is allowed */
+} name_set;
+
+static const char *name_of(const name_set *names, const char *word)
+{
+    switch (word[0]) {
+    case '\001':
+        return names->key;
+    case '\002':
+        return names->token;
+    case '\003':
+        return names->queue;
+    case '\004':
+        return names->channel;
+    default:
+        return word;
+    }
+}
+
+static void take_names(const hf__patient *patient, name_set *names)
+{
+    char random[17];
+    hf_bytes prefix = patient->examination.prefix;
+
+    hf__rand_hex(random, sizeof(random) / 2);
+    snprintf(names->key, sizeof(names->key), "%.*shf-doctor-%s",
+             (int)prefix.size, (const char *)prefix.data, random);
+    snprintf(names->token, sizeof(names->token), "hf:token:{%.1100s}",
+             names->key);
+    snprintf(names->queue, sizeof(names->queue), "hf:wait:{%.1100s}",
+             names->key);
+    snprintf(names->channel, sizeof(names->channel), "hf:inbox:%s", random);
+}
+
+static void ask_who(hf__patient *patient, name_set *names)
+{
+    static const char *const words[] = {"ACL", "WHOAMI"};
+    hf__request request;
+
+    if (hf__patient_ask(patient, words, COUNT(words), &request) &&
+        request.reply.kind == HF_REPLY_STRING &&
+        request.reply.bytes.size < sizeof(names->user))
+        snprintf(names->user, sizeof(names->user), "%s",
+                 request.reply.bytes.data);
+    hf__request_done(&request);
+}
+
+/* --------------------------------------------------------------- one right */
+
+static size_t fill(const right_form *right, const name_set *names,
+                   const char **words)
+{
+    size_t count = 0;
+
+    while (count < WORDS_MAX && right->words[count] != NULL) {
+        words[count] = name_of(names, right->words[count]);
+        count++;
+    }
+    return count;
+}
+
+typedef enum judgement { ALLOWED, REFUSED, UNKNOWN } judgement;
+
+static judgement dry_run(hf__patient *patient, const name_set *names,
+                         const right_form *right)
+{
+    const char *words[WORDS_MAX + 3] = {"ACL", "DRYRUN", names->user};
+    size_t count = fill(right, names, words + 3);
+    hf__request request;
+    judgement verdict = UNKNOWN;
+
+    if (hf__patient_ask(patient, words, count + 3, &request)) {
+        if (request.reply.kind == HF_REPLY_STATUS)
+            verdict = ALLOWED;
+        else if (request.reply.kind == HF_REPLY_STRING)
+            verdict = REFUSED;
+    }
+    hf__request_done(&request);
+    return verdict;
+}
+
+static judgement try_it(hf__patient *patient, const name_set *names,
+                        const right_form *right)
+{
+    const char *words[WORDS_MAX];
+    size_t count = fill(right, names, words);
+    hf__request request;
+    judgement verdict = ALLOWED;
+
+    if (right->unsafe)
+        return UNKNOWN;
+    (void)hf__patient_ask(patient, words, count, &request);
+    if (request.status == HF_DENIED)
+        verdict = REFUSED;
+    else if (request.status == HF_UNAVAILABLE ||
+             request.status == HF_INDETERMINATE)
+        verdict = UNKNOWN;
+    hf__request_done(&request);
+    return verdict;
+}
+
+/* ------------------------------------------------------------- all of them */
+
+/* Add "get, "; what does not fit is left out, and said so by "...". */
+static void list(char text[LIST_SIZE], const right_form *right)
+{
+    size_t size = strlen(text);
+    const char *what = strcmp(right->words[0], "SCRIPT") == 0 ? "SCRIPT LOAD"
+                                                              : right->words[0];
+    const char *where = "";
+
+    if (right->words[1] != NULL && right->words[1][0] == TOKEN[0])
+        where = " on hf:token:*";
+    else if (right->words[1] != NULL && right->words[1][0] == QUEUE[0])
+        where = " on hf:wait:*";
+    else if (right->words[1] != NULL && right->words[1][0] == CHANNEL[0])
+        where = " on hf:inbox:*";
+    if (size + strlen(what) + strlen(where) + 8 < LIST_SIZE)
+        snprintf(text + size, LIST_SIZE - size, "%s%s%s", size > 0 ? ", " : "",
+                 what, where);
+    else if (size + 5 < LIST_SIZE && strstr(text, "...") == NULL)
+        snprintf(text + size, LIST_SIZE - size, " ...");
+}
+
+static void tell_rights(hf__patient *patient, const name_set *names,
+                        const char *name, const right_form *rights,
+                        size_t count, bool needed)
+{
+    static const char remedy[] =
+        "give the user these rights: docs/guide/security.md has the line; or "
+        "choose a prefix whose keys are allowed";
+    const hf__examination *to = &patient->examination;
+    char refused[LIST_SIZE] = "", unknown[LIST_SIZE] = "";
+
+    for (size_t i = 0; i < count && !hf__examination_is_over(to); i++) {
+        judgement verdict = UNKNOWN;
+
+        if (names->dry)
+            verdict = dry_run(patient, names, &rights[i]);
+        if (verdict == UNKNOWN)
+            verdict = try_it(patient, names, &rights[i]);
+        if (verdict == REFUSED)
+            list(refused, &rights[i]);
+        else if (verdict == UNKNOWN)
+            list(unknown, &rights[i]);
+    }
+    if (refused[0] != '\0' && needed)
+        hf__remark_error(to, HF_DENIED, name, remedy, "refused: %s", refused);
+    else if (refused[0] != '\0')
+        hf__remark(to, HF_LEVEL_NOTE, name, remedy, "refused: %s", refused);
+    else
+        hf__remark(to, HF_LEVEL_OK, name, "", "allowed%s%s",
+                   unknown[0] != '\0' ? "; not tried: " : "", unknown);
+}
+
+void hf__examine_rights(hf__patient *patient)
+{
+    const hf__examination *to = &patient->examination;
+    name_set names = {0};
+
+    take_names(patient, &names);
+    ask_who(patient, &names);
+    if (names.user[0] == '\0')
+        hf__remark(to, HF_LEVEL_OK, "user", "", "not told to this user");
+    else if (strcmp(names.user, "default") == 0)
+        hf__remark(to, HF_LEVEL_NOTE, "user",
+                   "make a user of its own with least rights, as "
+                   "docs/guide/security.md shows",
+                   "default");
+    else
+        hf__remark(to, HF_LEVEL_OK, "user", "", "%s", names.user);
+    names.dry = names.user[0] != '\0' &&
+                dry_run(patient, &names, &for_locks[3]) != UNKNOWN;
+    tell_rights(patient, &names, "rights for locks", for_locks,
+                COUNT(for_locks), true);
+    tell_rights(patient, &names, "rights for values and hashes", for_data,
+                COUNT(for_data), false);
+    tell_rights(patient, &names, "rights for dump and load", for_dump,
+                COUNT(for_dump), false);
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * conn.c - the inline connection: one request and its reply take one send()
+ * and one recv(), with no other thread involved.
+ *
+ * The socket blocks, with SO_RCVTIMEO of WAIT_MS; a deadline nearer than that
+ * is waited for with poll(). So the common exchange, which has seconds to go,
+ * needs no third call. It is kept by whoever has locked its slot (inline.c).
+ */
+#include "store/redis/server/conn.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/redis/server/login.h"
+#include "store/redis/wire/socket.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+/* How much to read at once; most replies are a few dozen bytes. */
+#define READ_SIZE 16384
+
+/* A line that has no end yet and one read. */
+#define IN_LIMIT (HF__RESP_LINE_MAX + 2 * READ_SIZE)
+
+/* After so long in recv() the clock is looked at again. */
+#define WAIT_MS 250
+
+void hf__conn_init(hf__conn *conn, hf__redis_node *node)
+{
+    memset(conn, 0, sizeof(*conn));
+    conn->node = node;
+    hf__channel_init(&conn->channel);
+    hf__buf_init(&conn->in, IN_LIMIT);
+    hf__buf_init(&conn->out, HF__RESP_REQUEST_MAX);
+}
+
+void hf__conn_close(hf__conn *conn)
+{
+    hf__channel_close(&conn->channel);
+    hf__buf_clear(&conn->in);
+    hf__buf_clear(&conn->out);
+}
+
+void hf__conn_done(hf__conn *conn)
+{
+    hf__conn_close(conn);
+    hf__buf_done(&conn->in);
+    hf__buf_done(&conn->out);
+}
+
+void hf__conn_abandon(hf__conn *conn, bool busy)
+{
+    hf__channel_abandon(&conn->channel);
+    if (!busy)
+        hf__conn_done(conn);
+}
+
+bool hf__conn_is_stale(hf__conn *conn)
+{
+    return conn->epoch != hf__redis_node_epoch(conn->node) ||
+           (!conn->is_local && hf__channel_is_stale(&conn->channel));
+}
+
+/* Send what `out` holds. UNSENT: not a byte went. */
+static hf__conn_result send_all(hf__conn *conn, int64_t until_ms, hf_error *err)
+{
+    hf__conn_result unsent = HF__CONN_UNSENT;
+    hf__channel *channel = &conn->channel;
+    ssize_t sent;
+
+    while (hf__buf_size(&conn->out) > 0) {
+        sent = hf__channel_send(channel, hf__buf_front(&conn->out),
+                                hf__buf_size(&conn->out));
+        if (sent >= 0) {
+            hf__buf_consume(&conn->out, (size_t)sent);
+            unsent = HF__CONN_LOST;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            if (hf__socket_wait(channel->fd, channel->write_wants, until_ms) !=
+                0)
+                continue;
+            hf__fail(err, HF_UNAVAILABLE, "%s accepts no more data",
+                     conn->peer);
+            return unsent == HF__CONN_LOST ? HF__CONN_LATE : unsent;
+        } else if (errno != EINTR) {
+            hf__channel_fail(channel, err, HF_UNAVAILABLE, errno,
+                             "cannot write to", conn->peer);
+            return unsent;
+        }
+    }
+    return HF__CONN_OK;
+}
+
+/* Wait for what reading needs. A read that may wait has waited already, unless
+ * TLS had to write. */
+static void wait_readable(hf__conn *conn, int64_t left_ms)
+{
+    hf__channel *channel = &conn->channel;
+    int64_t now_ms = hf__clock_boot_ms();
+
+    if (left_ms < WAIT_MS)
+        (void)hf__socket_wait(channel->fd, channel->read_wants,
+                              now_ms + left_ms);
+    else if (channel->read_wants == POLLOUT)
+        (void)hf__socket_wait(channel->fd, POLLOUT, now_ms + WAIT_MS);
+}
+
+static hf__conn_result end_of(hf__conn *conn, ssize_t got, hf_error *err)
+{
+    if (got == 0)
+        hf__fail(err, HF_INDETERMINATE, "%s closed the connection", conn->peer);
+    else
+        hf__channel_fail(&conn->channel, err, HF_INDETERMINATE, errno,
+                         "cannot read from", conn->peer);
+    return HF__CONN_LOST;
+}
+
+static hf__conn_result is_late(const hf__conn *conn, hf_error *err)
+{
+    hf__fail(err, HF_INDETERMINATE, "no answer from %s in time", conn->peer);
+    return HF__CONN_LATE;
+}
+
+/* From now on the server is silent. What is left of a short deadline is not
+ * cut into shorter ones. */
+static void be_patient(hf__conn *conn, const hf__request *request)
+{
+    int64_t now_ms = hf__clock_boot_ms();
+    int64_t half_ms = (request->deadline_ms - now_ms) / 2;
+
+    if (half_ms > HF__RETRY_SILENCE_MS)
+        half_ms = HF__RETRY_SILENCE_MS;
+    if (half_ms < WAIT_MS || !hf__retry_is_safe(request))
+        half_ms = INT64_MAX;
+    conn->patience_ms = half_ms;
+    conn->given_up_ms = hf__clock_after(now_ms, conn->patience_ms);
+}
+
+/* How long to wait for the next byte; 0: it is too late. Sets *result. */
+static int64_t left_of(const hf__conn *conn, int64_t until_ms,
+                       hf__conn_result *result, hf_error *err)
+{
+    int64_t now_ms = hf__clock_boot_ms();
+
+    if (now_ms >= until_ms) {
+        *result = is_late(conn, err);
+        return 0;
+    }
+    if (now_ms >= conn->given_up_ms) {
+        hf__fail(err, HF_INDETERMINATE, "%s was silent for %lld ms", conn->peer,
+                 (long long)conn->patience_ms);
+        *result = HF__CONN_LOST;
+        return 0;
+    }
+    if (conn->given_up_ms < until_ms)
+        until_ms = conn->given_up_ms;
+    return until_ms - now_ms;
+}
+
+/* Read once more. */
+static hf__conn_result receive(hf__conn *conn, int64_t until_ms, hf_error *err)
+{
+    unsigned char *room = hf__buf_reserve(&conn->in, READ_SIZE);
+    hf__conn_result result = HF__CONN_OK;
+    int64_t left_ms;
+    ssize_t got;
+
+    if (room == NULL)
+        return HF__CONN_NO_MEMORY;
+    for (;;) {
+        left_ms = left_of(conn, until_ms, &result, err);
+        if (left_ms <= 0)
+            return result;
+        if (conn->epoch != hf__redis_node_epoch(conn->node)) {
+            hf__fail(err, HF_INDETERMINATE, "%s was left: the server has moved",
+                     conn->peer);
+            return HF__CONN_LOST;
+        }
+        got = hf__channel_recv(&conn->channel, room, READ_SIZE,
+                               left_ms >= WAIT_MS);
+        if (got > 0) {
+            hf__buf_added(&conn->in, (size_t)got);
+            conn->given_up_ms =
+                hf__clock_after(hf__clock_boot_ms(), conn->patience_ms);
+            return HF__CONN_OK;
+        }
+        if (got == 0 || (errno != EAGAIN && errno != EINTR))
+            return end_of(conn, got, err);
+        if (errno == EAGAIN)
+            wait_readable(conn, left_ms);
+    }
+}
+
+/* Read one reply. Nothing may follow it: nobody has asked for more. */
+static hf__conn_result read_reply(hf__conn *conn, hf__arena *arena,
+                                  hf_reply *reply, int64_t until_ms,
+                                  hf_error *err)
+{
+    hf__resp_result parsed = HF__RESP_MORE;
+    hf__conn_result result;
+
+    hf__resp_begin(&conn->resp, arena, reply);
+    for (;;) {
+        if (hf__buf_size(&conn->in) > 0)
+            parsed = hf__resp_feed(&conn->resp, &conn->in);
+        if (parsed == HF__RESP_DONE && !conn->resp.push)
+            return HF__CONN_OK;
+        if (parsed == HF__RESP_DONE) {
+            hf__resp_begin(&conn->resp, arena, reply);
+            parsed = HF__RESP_MORE;
+            continue;
+        }
+        if (parsed == HF__RESP_BROKEN) {
+            hf__fail(err, HF_CORRUPT, "%s sent what is not a RESP reply",
+                     conn->peer);
+            return HF__CONN_BROKEN;
+        }
+        if (parsed == HF__RESP_NO_MEMORY)
+            return HF__CONN_NO_MEMORY;
+        result = receive(conn, until_ms, err);
+        if (result != HF__CONN_OK)
+            return result;
+    }
+}
+
+/* Connect to the first address that accepts; each gets its share of the time
+ * that is left. 0 or an errno. */
+static int connect_any(hf__conn *conn, const hf__resolved *resolved,
+                       int64_t until_ms, int *fd)
+{
+    int64_t now_ms;
+    int64_t share_ms;
+    int rc = ETIMEDOUT;
+    size_t at;
+
+    for (at = 0; at < resolved->count; at++) {
+        now_ms = hf__clock_boot_ms();
+        share_ms = (until_ms - now_ms) / (int64_t)(resolved->count - at);
+        if (share_ms <= 0)
+            break;
+        conn->is_local = resolved->items[at].ss_family == AF_UNIX;
+        rc = hf__socket_connect(&resolved->items[at], resolved->sizes[at], fd);
+        if (rc != 0)
+            continue;
+        rc = ETIMEDOUT;
+        if (hf__socket_wait(*fd, POLLOUT, now_ms + share_ms) != 0)
+            rc = hf__socket_connected(*fd);
+        if (rc == 0)
+            return 0;
+        close(*fd);
+    }
+    return rc;
+}
+
+static hf_status shake_hands(hf__conn *conn, int64_t until_ms, hf_error *err)
+{
+    hf__channel *channel = &conn->channel;
+    int rc;
+
+    while ((rc = hf__channel_handshake(channel)) == EAGAIN) {
+        if (hf__socket_wait(channel->fd, channel->read_wants, until_ms) == 0)
+            return hf__fail(err, HF_UNAVAILABLE, HF__CHANNEL_MUTE, conn->peer);
+    }
+    if (rc == 0)
+        return HF_OK;
+    return hf__channel_fail(channel, err, HF_UNAVAILABLE, rc,
+                            "no TLS handshake with", conn->peer);
+}
+
+static hf_status connect_peer(hf__conn *conn, int64_t until_ms, hf_error *err)
+{
+    hf__resolved resolved;
+    int fd;
+    int rc;
+
+    conn->epoch = hf__redis_node_epoch(conn->node);
+    hf__resolver_get(conn->node->resolver, &resolved);
+    memcpy(conn->peer, resolved.text, sizeof(conn->peer));
+    if (resolved.count == 0)
+        return hf__fail(err, HF_UNAVAILABLE,
+                        "the address of %s is not known yet", conn->peer);
+    rc = connect_any(conn, &resolved, until_ms, &fd);
+    if (rc != 0)
+        return hf__fail_errno(err, hf__socket_status(rc), rc,
+                              "cannot connect to %s", conn->peer);
+    if (!hf__channel_open(&conn->channel, fd, conn->node->account->tls,
+                          resolved.host)) {
+        close(fd);
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    }
+    return shake_hands(conn, until_ms, err);
+}
+
+static hf_status as_status(hf__conn_result result, hf_error *err)
+{
+    switch (result) {
+    case HF__CONN_OK:
+        return HF_OK;
+    case HF__CONN_NO_MEMORY:
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    case HF__CONN_BROKEN:
+        return HF_CORRUPT;
+    default:
+        hf__fail_prefix(err, "no login");
+        if (err != NULL && err->status == HF_DENIED)
+            return HF_DENIED; /* which a TLS alert may say only now */
+        if (err != NULL)
+            err->status = HF_UNAVAILABLE;
+        return HF_UNAVAILABLE;
+    }
+}
+
+static hf_status log_in(hf__conn *conn, int64_t until_ms, hf_error *err)
+{
+    hf__conn_result result;
+    hf__arena arena;
+    hf_reply reply;
+    hf__login login;
+    hf_status status = HF_OK;
+
+    conn->given_up_ms = conn->patience_ms = INT64_MAX;
+    if (!hf__login_begin(&login, conn->node->account, false, &conn->out))
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    result = send_all(conn, until_ms, err);
+    /* A server that closed at once may have said why. */
+    if (result == HF__CONN_UNSENT || result == HF__CONN_LOST)
+        result = HF__CONN_OK;
+    while (result == HF__CONN_OK && status == HF_OK &&
+           !hf__login_done(&login)) {
+        hf__arena_init(&arena);
+        result = read_reply(conn, &arena, &reply, until_ms, err);
+        if (result == HF__CONN_OK)
+            status = hf__login_answer(&login, &reply, err);
+        hf__arena_free(&arena);
+    }
+    if ((result == HF__CONN_LOST || result == HF__CONN_BROKEN) &&
+        !conn->is_local)
+        hf__login_hint(&login, err);
+    if (status == HF_OK && result == HF__CONN_OK)
+        hf__redis_node_learn(conn->node, &login.traits);
+    return status != HF_OK ? status : as_status(result, err);
+}
+
+hf_status hf__conn_open(hf__conn *conn, int64_t until_ms, hf_error *err)
+{
+    hf_status status = connect_peer(conn, until_ms, err);
+
+    if (status == HF_OK && !hf__socket_make_blocking(conn->channel.fd, WAIT_MS))
+        status =
+            hf__fail_errno(err, HF_SYSTEM, errno, "cannot set up a socket");
+    if (status == HF_OK)
+        status = log_in(conn, until_ms, err);
+    if (status != HF_OK) {
+        hf__conn_close(conn);
+        hf__resolver_refresh(conn->node->resolver);
+    }
+    return status;
+}
+
+/* The answer to ASKING says nothing that the one behind it does not. */
+static hf__conn_result skip_reply(hf__conn *conn, int64_t until_ms,
+                                  hf_error *err)
+{
+    return read_reply(conn, NULL, NULL, until_ms, err);
+}
+
+static bool put(hf__conn *conn, const hf__request *request,
+                const hf__attempts *attempts)
+{
+    static const char *const asking[] = {"ASKING"};
+
+    hf__buf_clear(&conn->out);
+    if (attempts->asking && !hf__resp_put_words(&conn->out, asking, 1))
+        return false;
+    return hf__resp_put_request(&conn->out, request, attempts->whole);
+}
+
+hf__conn_result hf__conn_exchange(hf__conn *conn, hf__request *request,
+                                  hf__attempts *attempts, hf_error *err)
+{
+    hf__conn_result result = HF__CONN_NO_MEMORY;
+    bool asking = attempts->asking;
+
+    be_patient(conn, request);
+    if (put(conn, request, attempts))
+        result = send_all(conn, request->deadline_ms, err);
+    if (result != HF__CONN_UNSENT)
+        attempts->asking = false;
+    if (result == HF__CONN_OK || result == HF__CONN_LOST ||
+        result == HF__CONN_LATE)
+        request->sends++;
+    if (result == HF__CONN_OK && asking)
+        result = skip_reply(conn, request->deadline_ms, err);
+    if (result == HF__CONN_OK)
+        result = read_reply(conn, &request->arena, &request->reply,
+                            request->deadline_ms, err);
+    hf__buf_clear(&conn->out);
+    if (result != HF__CONN_OK || hf__buf_size(&conn->in) > 0)
+        hf__conn_close(conn);
+    return result;
+}

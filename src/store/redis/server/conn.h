@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * conn.h - a connection that one thread uses at a time, by itself: it writes a
+ * request and reads the reply.
+ */
+#ifndef HF__STORE_REDIS_CONN_H
+#define HF__STORE_REDIS_CONN_H
+
+#include "holdfast.h"
+#include "store/redis/server/node.h"
+#include "store/redis/server/retry.h"
+#include "store/redis/wire/channel.h"
+#include "store/redis/wire/resp.h"
+
+typedef struct hf__conn {
+    hf__redis_node *node;
+    hf__channel channel;
+    uint32_t epoch; /* the node's when it was made */
+    bool is_local;  /* a unix socket */
+    char peer[HF__WHERE_SIZE];
+    int64_t given_up_ms; /* when silence until then ends the exchange */
+    int64_t patience_ms; /* how much of it from each byte on */
+    hf__buf in;
+    hf__buf out;
+    hf__resp resp;
+} hf__conn;
+
+/* How an exchange ended. After anything but OK the connection is closed. */
+typedef enum hf__conn_result {
+    HF__CONN_OK,
+    HF__CONN_UNSENT,    /* broken before the first byte was written */
+    HF__CONN_LOST,      /* broken after it */
+    HF__CONN_LATE,      /* the deadline passed after it */
+    HF__CONN_BROKEN,    /* what came is not RESP */
+    HF__CONN_NO_MEMORY, /* the answer does not fit, or (unsent) the request */
+} hf__conn_result;
+
+void hf__conn_init(hf__conn *conn, hf__redis_node *node);
+
+/* Close the connection if it is open, and free. */
+void hf__conn_done(hf__conn *conn);
+
+/* Connect and log in, until an instant at the latest. */
+hf_status hf__conn_open(hf__conn *conn, int64_t until_ms, hf_error *err);
+
+void hf__conn_close(hf__conn *conn);
+
+/* In a forked child: give up the connection, and free unless a thread that the
+ * child does not have was in the middle of it (`busy`). */
+void hf__conn_abandon(hf__conn *conn, bool busy);
+
+static inline bool hf__conn_is_open(const hf__conn *conn)
+{
+    return conn->channel.fd >= 0;
+}
+
+/*
+ * May an open connection no longer be used? A server that has closed a TCP
+ * connection meanwhile would take the request and answer with a reset, which
+ * leaves its outcome unknown; looking first costs one short call. A unix socket
+ * refuses the write itself.
+ */
+bool hf__conn_is_stale(hf__conn *conn);
+
+/*
+ * Send a request and read its reply into request->arena and request->reply,
+ * until request->deadline_ms at the latest. Counts request->sends and takes
+ * attempts->asking away. `err` says why it was not OK. One that may be sent
+ * again is LOST when the server is silent for 2 s, or for half of its time if
+ * that is 250 ms or more: the answer may be what is lost.
+ */
+hf__conn_result hf__conn_exchange(hf__conn *conn, hf__request *request,
+                                  hf__attempts *attempts, hf_error *err);
+
+#endif

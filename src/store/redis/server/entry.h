@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* entry.h - a request on its way through the shared connection. */
+#ifndef HF__STORE_REDIS_ENTRY_H
+#define HF__STORE_REDIS_ENTRY_H
+
+#include "store/redis/server/retry.h"
+#include "store/store.h"
+#include "util/heap.h"
+
+typedef enum hf__entry_place {
+    HF__ENTRY_QUEUED,  /* in a lane */
+    HF__ENTRY_LATER,   /* in the heap of those that wait for another try */
+    HF__ENTRY_WRITTEN, /* in flight: formatted, at least */
+} hf__entry_place;
+
+struct hf__mux;
+
+typedef struct hf__entry hf__entry;
+struct hf__entry {
+    hf__request *request; /* NULL: given up, but its reply is still to come */
+    struct hf__mux *mux;  /* where it is; the loop thread's */
+    uint32_t *parked;     /* set to 1 when complete; NULL: call on_done */
+    unsigned group;       /* of the parked, in the fleet's parking */
+    hf__entry_place place;
+    hf__entry *next;
+    hf__entry *previous;
+    hf__heap_node due;     /* the deadline */
+    hf__heap_node again;   /* when it may be tried again */
+    uint64_t begins_at;    /* its first byte's place in the link's stream */
+    int64_t not_before_ms; /* when it is accepted; 0: at once */
+    hf__attempts attempts;
+};
+
+/* A list in order; all operations are O(1). */
+typedef struct hf__entry_list {
+    hf__entry *first;
+    hf__entry *last;
+    size_t count;
+} hf__entry_list;
+
+static inline void hf__entry_append(hf__entry_list *list, hf__entry *entry)
+{
+    entry->next = NULL;
+    entry->previous = list->last;
+    if (list->last != NULL)
+        list->last->next = entry;
+    else
+        list->first = entry;
+    list->last = entry;
+    list->count++;
+}
+
+static inline void hf__entry_prepend(hf__entry_list *list, hf__entry *entry)
+{
+    entry->previous = NULL;
+    entry->next = list->first;
+    if (list->first != NULL)
+        list->first->previous = entry;
+    else
+        list->last = entry;
+    list->first = entry;
+    list->count++;
+}
+
+static inline void hf__entry_unlink(hf__entry_list *list, hf__entry *entry)
+{
+    if (entry->previous != NULL)
+        entry->previous->next = entry->next;
+    else
+        list->first = entry->next;
+    if (entry->next != NULL)
+        entry->next->previous = entry->previous;
+    else
+        list->last = entry->previous;
+    list->count--;
+}
+
+static inline hf__entry *hf__entry_take(hf__entry_list *list)
+{
+    hf__entry *entry = list->first;
+
+    if (entry != NULL)
+        hf__entry_unlink(list, entry);
+    return entry;
+}
+
+/* Move everything behind what `to` holds. */
+static inline void hf__entry_move(hf__entry_list *to, hf__entry_list *from)
+{
+    if (from->first == NULL)
+        return;
+    from->first->previous = to->last;
+    if (to->last != NULL)
+        to->last->next = from->first;
+    else
+        to->first = from->first;
+    to->last = from->last;
+    to->count += from->count;
+    *from = (hf__entry_list){NULL, NULL, 0};
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fleet.h - what all servers of one store share. The topology owns it; it
+ * outlives every server that was made with it.
+ */
+#ifndef HF__STORE_REDIS_FLEET_H
+#define HF__STORE_REDIS_FLEET_H
+
+#include "holdfast.h"
+#include "store/redis/server/parking.h"
+#include "store/store.h"
+#include "util/loop.h"
+
+struct hf__router;
+
+typedef struct hf__fleet {
+    hf__loop *loop;
+    int64_t connect_ms;
+    uint32_t fork_generation;
+    struct hf__router *router; /* route.h; NULL: nobody to ask */
+    hf__parking parking;
+    uint32_t leaving; /* servers retired and not freed yet; a futex */
+} hf__fleet;
+
+void hf__fleet_init(hf__fleet *fleet, const hf__store_config *config,
+                    struct hf__router *router);
+
+/* Is this a forked child of the process that opened the store? */
+bool hf__fleet_is_forked(const hf__fleet *fleet);
+
+/*
+ * Refuse what need not be tried: in a forked child, longer than any server
+ * takes, without time left. true: refused, the request's outcome is set. Also
+ * what makes a request begin: `sends` is 0 afterwards.
+ */
+bool hf__fleet_refuse(const hf__fleet *fleet, hf__request *request);
+
+/* Wait until every retired server is freed. Not on the loop thread. */
+void hf__fleet_settle(hf__fleet *fleet);
+
+#endif

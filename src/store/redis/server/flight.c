@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flight.c - entries of the shared connection on the loop thread: writing,
+ * matching replies, deadlines.
+ *
+ * An entry comes in at the end of its lane and then
+ *
+ * 1. While the socket takes them, entries are formatted, a batch at a time,
+ *    the lease lane first, and join the in-flight list. Nothing is formatted
+ *    while bytes wait to be written, so at its deadline an entry of a lane is
+ *    known to be unsent.
+ * 2. Replies answer the list's first entry. An entry whose deadline passed
+ *    stays in the list without its request, so that matching never shifts.
+ * 3. When the connection breaks, what retry.c allows goes back to the front of
+ *    its lane in the old order; the rest completes (salvage.c).
+ * 4. If a server is silent for 2 s and all that is in flight may be sent
+ *    again, it is tried on a new connection. What may not be is left to its
+ *    own deadline: a script of minutes is silence, too.
+ *
+ * The first time a script is used on a connection it is sent whole, which
+ * loads it: answering NOSCRIPT with a second try would let the requests behind
+ * it overtake. That remains possible when the server forgets a script later.
+ *
+ * Only the loop thread is here, and holds no lock: on_done may submit.
+ */
+#include "store/redis/server/flight.h"
+
+#include <string.h>
+
+#include "store/redis/server/retry.h"
+#include "store/redis/server/salvage.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/futex.h"
+#include "util/mem.h"
+
+/* Written and not answered; leases may exceed it. Some hundred keep a server
+ * busy over any network. */
+#define IN_FLIGHT_MAX 4096
+
+/* What is formatted before it is sent. */
+#define BATCH_SIZE 65536
+
+/* Silence of which the topology is told, as it can ask others. */
+#define SUSPECT_MS 500
+
+#define OF_LINK(pointer) ((hf__mux *)(void *)(pointer))
+/* clang-format off */
+#define OF_MEMBER(pointer, member)                                             \
+    ((hf__entry *)(void *)((char *)(pointer) - offsetof(hf__entry, member)))
+/* clang-format on */
+
+/* ------------------------------------------------------------- completing */
+
+/* The request's outcome is set: hand it back. */
+static void finish(hf__mux *mux, hf__entry *entry)
+{
+    hf__request *request = entry->request;
+
+    hf__heap_remove(&mux->due, &entry->due);
+    hf__heap_remove(&mux->again, &entry->again);
+    entry->request = NULL;
+    request->driver = NULL;
+    atomic_fetch_sub_explicit(&mux->depth, 1, memory_order_relaxed);
+    if (entry->parked == NULL) {
+        request->on_done(request);
+        return;
+    }
+    hf__parking_finish(&mux->fleet->parking, entry->group, entry->parked);
+}
+
+void hf__flight_fail(hf__mux *mux, hf__entry *entry, const hf_error *err)
+{
+    hf__arena_free(&entry->request->arena);
+    hf__retry_fail(entry->request, entry->attempts.doubtful, err);
+    finish(mux, entry);
+}
+
+/* ---------------------------------------------------------------- writing */
+
+static hf__entry_list *lane_of(hf__mux *mux, const hf__entry *entry)
+{
+    return &mux->lanes[entry->request->lane == HF__LANE_LEASE];
+}
+
+/* Has the script been sent whole on this connection? It will be now. */
+static bool is_known(hf__mux *mux, const hf__script *script)
+{
+    uint64_t digest;
+    uint64_t *place;
+
+    memcpy(&digest, script->sha1, sizeof(digest));
+    place =
+        &mux->scripts[(digest ^ digest >> 32 ^ digest >> 16) % HF__MUX_SCRIPTS];
+    if (*place == digest)
+        return true;
+    *place = digest;
+    return false;
+}
+
+/* What is appended to link->out next is this entry's. */
+static void join_flight(hf__mux *mux, hf__entry *entry)
+{
+    entry->place = HF__ENTRY_WRITTEN;
+    entry->begins_at = mux->link.sent + hf__buf_size(&mux->link.out);
+    if (mux->in_flight.count == 0)
+        mux->waiting_since_ms = hf__clock_boot_ms();
+    hf__entry_append(&mux->in_flight, entry);
+}
+
+/* ASKING is for the next command only. Its answer is nobody's: what the
+ * command behind it is told says all. */
+static bool put_asking(hf__mux *mux)
+{
+    static const char *const words[] = {"ASKING"};
+    hf__entry *entry = hf__calloc(1, sizeof(*entry));
+
+    if (entry == NULL)
+        return false;
+    join_flight(mux, entry);
+    if (hf__resp_put_words(&mux->link.out, words, 1))
+        return true;
+    hf__entry_unlink(&mux->in_flight, entry);
+    hf__free(entry);
+    return false;
+}
+
+static void format_entry(hf__mux *mux, hf__entry *entry)
+{
+    hf__request *request = entry->request;
+    bool whole = entry->attempts.whole;
+    bool fits = !entry->attempts.asking || put_asking(mux);
+    hf_error err = HF_ERROR_INIT;
+
+    entry->attempts.asking = false;
+    if (request->script != NULL && !is_known(mux, request->script))
+        whole = true;
+    join_flight(mux, entry);
+    if (fits && hf__resp_put_request(&mux->link.out, request, whole)) {
+        request->sends++;
+        return;
+    }
+    hf__entry_unlink(&mux->in_flight, entry);
+    hf__fail(&err, HF_NO_MEMORY, "out of memory");
+    hf__flight_fail(mux, entry, &err);
+    hf__free(entry);
+}
+
+static hf__entry *take_next(hf__mux *mux)
+{
+    hf__entry *entry = hf__entry_take(&mux->lanes[HF__LANE_LEASE]);
+
+    if (entry == NULL && mux->in_flight.count < IN_FLIGHT_MAX)
+        entry = hf__entry_take(&mux->lanes[HF__LANE_USER]);
+    return entry;
+}
+
+static bool may_write(const hf__mux *mux)
+{
+    return mux->link.state == HF__LINK_UP && !mux->leaving &&
+           !atomic_load_explicit(&mux->retired, memory_order_acquire);
+}
+
+/* Write what the socket takes. */
+static void pump(hf__mux *mux)
+{
+    hf__link *link = &mux->link;
+    hf__entry *entry;
+
+    while (may_write(mux) && hf__buf_size(&link->out) == 0) {
+        while (hf__buf_size(&link->out) < BATCH_SIZE &&
+               (entry = take_next(mux)) != NULL)
+            format_entry(mux, entry);
+        if (hf__buf_size(&link->out) == 0)
+            return;
+        hf__link_flush(link);
+    }
+}
+
+static void on_up(hf__link *link)
+{
+    atomic_fetch_add(&OF_LINK(link)->generation, 1);
+    pump(OF_LINK(link));
+}
+
+static void on_drained(hf__link *link)
+{
+    hf__mux *mux = OF_LINK(link);
+
+    pump(mux);
+    hf__flight_settle(mux);
+}
+
+/* ---------------------------------------------------------------- reading */
+
+void hf__flight_put_back(hf__mux *mux, hf__entry *entry)
+{
+    entry->place = HF__ENTRY_QUEUED;
+    hf__entry_prepend(lane_of(mux, entry), entry);
+}
+
+bool hf__flight_hand_on(hf__mux *mux, hf__entry *entry, const hf__redirect *why)
+{
+    hf__route route;
+
+    if (!hf__route_ask(mux->link.node, entry->request, &entry->attempts, why,
+                       &route))
+        return false;
+    hf__mux_move(mux, entry, &route);
+    return true;
+}
+
+/* The request of an entry that is in no list has its reply. */
+static void answered(hf__mux *mux, hf__entry *entry)
+{
+    hf__redirect redirect;
+    hf__verdict verdict;
+
+    if (entry->request == NULL) {
+        hf__free(entry);
+        return;
+    }
+    verdict =
+        hf__retry_judge(entry->request, entry->attempts.doubtful, &redirect);
+    if (verdict == HF__VERDICT_DROP)
+        mux->leaving = true;
+    if (hf__flight_hand_on(mux, entry, &redirect))
+        return;
+    switch (verdict) {
+    case HF__VERDICT_LOAD:
+        memset(mux->scripts, 0, sizeof(mux->scripts));
+        entry->attempts.whole = true;
+        hf__flight_put_back(mux, entry);
+        return;
+    case HF__VERDICT_BACK_OFF:
+        entry->place = HF__ENTRY_LATER;
+        hf__heap_put(&mux->again, &entry->again,
+                     hf__clock_boot_ms() +
+                         hf__retry_delay_ms(entry->attempts.waits++));
+        return;
+    case HF__VERDICT_DROP:
+    case HF__VERDICT_ANSWER:
+        break;
+    }
+    finish(mux, entry);
+    hf__free(entry);
+}
+
+/* Parse one reply; false: there is none, or (broken) there never will be. */
+static bool read_reply(hf__mux *mux)
+{
+    hf__link *link = &mux->link;
+    hf__entry *head = mux->in_flight.first;
+    hf__request *request = head == NULL ? NULL : head->request;
+    hf__resp_result parsed;
+
+    if (!mux->parsing)
+        hf__resp_begin(&link->resp, request != NULL ? &request->arena : NULL,
+                       request != NULL ? &request->reply : NULL);
+    parsed = hf__resp_feed(&link->resp, &link->in);
+    mux->parsing = parsed == HF__RESP_MORE;
+    if (mux->parsing)
+        return false;
+    if (parsed == HF__RESP_DONE && link->resp.push)
+        return true;
+    if (parsed == HF__RESP_DONE && head != NULL) {
+        hf__entry_unlink(&mux->in_flight, head);
+        answered(mux, head);
+        return true;
+    }
+    if (parsed == HF__RESP_NO_MEMORY)
+        hf__fail(&link->error, HF_NO_MEMORY, "out of memory");
+    else
+        hf__fail(&link->error, HF_CORRUPT, "%s sent what is not an answer",
+                 link->peer);
+    if (request != NULL) {
+        hf__entry_unlink(&mux->in_flight, head);
+        hf__flight_fail(mux, head, &link->error);
+        hf__free(head);
+    }
+    mux->broken = true;
+    return false;
+}
+
+static void on_input(hf__link *link)
+{
+    hf__mux *mux = OF_LINK(link);
+
+    while (hf__buf_size(&link->in) > 0 && read_reply(mux))
+        continue;
+    if (mux->leaving && mux->in_flight.count == 0)
+        hf__fail(&link->error, HF_UNAVAILABLE, "%s is no longer of use",
+                 link->peer);
+    if (mux->broken || (mux->leaving && mux->in_flight.count == 0))
+        hf__link_drop(link);
+    pump(mux);
+    hf__flight_settle(mux);
+}
+
+static bool is_wanted(hf__link *link)
+{
+    const hf__mux *mux = OF_LINK(link);
+
+    return mux->lanes[HF__LANE_LEASE].count > 0 ||
+           mux->lanes[HF__LANE_USER].count > 0;
+}
+
+/* ------------------------------------------------------------------- time */
+
+/* An entry's deadline has passed. */
+static void expire(hf__mux *mux, hf__entry *entry)
+{
+    const hf__link *link = &mux->link;
+    hf_error err = HF_ERROR_INIT;
+
+    if (entry->place == HF__ENTRY_WRITTEN) {
+        if (mux->parsing && entry == mux->in_flight.first)
+            hf__resp_drop(&mux->link.resp);
+        hf__fail(&err, HF_INDETERMINATE, "no answer from %s in time",
+                 link->peer);
+        hf__flight_fail(mux, entry, &err);
+        return;
+    }
+    if (entry->place == HF__ENTRY_QUEUED)
+        hf__entry_unlink(lane_of(mux, entry), entry);
+    if (entry->place == HF__ENTRY_LATER)
+        err = entry->request->error;
+    else if (link->state != HF__LINK_UP && link->error.status != HF_OK)
+        hf__fail(&err, HF_UNAVAILABLE, "%s", link->error.message);
+    else
+        hf__fail(&err, HF_UNAVAILABLE, "not sent to %s in time", link->peer);
+    hf__flight_fail(mux, entry, &err);
+    hf__free(entry);
+}
+
+/* The first instant in a heap, or never. */
+static int64_t first_of(const hf__heap *heap)
+{
+    const hf__heap_node *node = hf__heap_first(heap);
+
+    return node == NULL ? INT64_MAX : node->at_ms;
+}
+
+/* When the server will be taken for dead, should it go on being silent. */
+static int64_t dead_at(const hf__mux *mux)
+{
+    const hf__link *link = &mux->link;
+
+    if (link->state != HF__LINK_UP || mux->in_flight.count == 0)
+        return INT64_MAX;
+    return HF__RETRY_SILENCE_MS + (link->alive_ms > mux->waiting_since_ms
+                                       ? link->alive_ms
+                                       : mux->waiting_since_ms);
+}
+
+/* When the topology is to be told; again, should the silence go on. */
+static int64_t suspect_at(const hf__mux *mux)
+{
+    int64_t dead_ms = dead_at(mux);
+
+    if (dead_ms == INT64_MAX)
+        return INT64_MAX;
+    if (mux->suspected_ms > dead_ms - HF__RETRY_SILENCE_MS)
+        return mux->suspected_ms + SUSPECT_MS;
+    return dead_ms - HF__RETRY_SILENCE_MS + SUSPECT_MS;
+}
+
+static void check_suspicion(hf__mux *mux, int64_t now_ms)
+{
+    if (now_ms < suspect_at(mux))
+        return;
+    mux->suspected_ms = now_ms;
+    hf__route_suspect(mux->link.node);
+}
+
+static bool all_repeatable(const hf__mux *mux)
+{
+    const hf__entry *entry;
+
+    for (entry = mux->in_flight.first; entry != NULL; entry = entry->next) {
+        if (entry->request != NULL && !entry->request->repeatable)
+            return false;
+    }
+    return true;
+}
+
+static void check_silence(hf__mux *mux, int64_t now_ms)
+{
+    hf__link *link = &mux->link;
+
+    if (now_ms < dead_at(mux))
+        return;
+    if (!all_repeatable(mux)) {
+        mux->waiting_since_ms = now_ms; /* look again later */
+        return;
+    }
+    hf__fail(&link->error, HF_UNAVAILABLE, "%s was silent for %d ms",
+             link->peer, HF__RETRY_SILENCE_MS);
+    hf__link_drop(link);
+}
+
+static int64_t on_tick(hf__link *link, int64_t now_ms)
+{
+    hf__mux *mux = OF_LINK(link);
+    hf__entry *entry;
+    int64_t next_ms;
+
+    while (first_of(&mux->due) <= now_ms)
+        expire(mux, OF_MEMBER(hf__heap_first(&mux->due), due));
+    while (first_of(&mux->again) <= now_ms) {
+        entry = OF_MEMBER(hf__heap_first(&mux->again), again);
+        hf__heap_remove(&mux->again, &entry->again);
+        hf__flight_put_back(mux, entry);
+    }
+    check_suspicion(mux, now_ms);
+    check_silence(mux, now_ms);
+    pump(mux);
+    hf__flight_settle(mux);
+    next_ms = first_of(&mux->due);
+    if (first_of(&mux->again) < next_ms)
+        next_ms = first_of(&mux->again);
+    if (suspect_at(mux) < next_ms)
+        next_ms = suspect_at(mux);
+    if (dead_at(mux) < next_ms)
+        next_ms = dead_at(mux);
+    return next_ms;
+}
+
+/* ------------------------------------------------------- coming, closing */
+
+void hf__flight_accept(hf__mux *mux, hf__entry *entry)
+{
+    size_t count = mux->due.count + 1;
+    hf_error err = HF_ERROR_INIT;
+
+    if (!hf__heap_reserve(&mux->due, count) ||
+        !hf__heap_reserve(&mux->again, count)) {
+        hf__fail(&err, HF_NO_MEMORY, "out of memory");
+        hf__flight_fail(mux, entry, &err);
+        hf__free(entry);
+        return;
+    }
+    hf__heap_put(&mux->due, &entry->due, entry->request->deadline_ms);
+    if (entry->not_before_ms > hf__clock_boot_ms()) {
+        entry->place = HF__ENTRY_LATER;
+        hf__heap_put(&mux->again, &entry->again, entry->not_before_ms);
+    } else {
+        hf__entry_append(lane_of(mux, entry), entry);
+    }
+}
+
+void hf__flight_fail_all(hf__mux *mux)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf__entry *entry;
+
+    hf__fail(&err, HF_UNAVAILABLE, "the client was closed");
+    while (mux->due.count > 0) {
+        entry = OF_MEMBER(hf__heap_first(&mux->due), due);
+        if (entry->place == HF__ENTRY_QUEUED)
+            hf__entry_unlink(lane_of(mux, entry), entry);
+        hf__flight_fail(mux, entry, &err);
+        hf__free(entry);
+    }
+    hf__flight_settle(mux);
+}
+
+void hf__flight_settle(hf__mux *mux)
+{
+    if (atomic_load_explicit(&mux->retired, memory_order_acquire) &&
+        mux->link.state != HF__LINK_CLOSED)
+        hf__salvage_retired(mux);
+    hf__parking_wake(&mux->fleet->parking);
+}
+
+const hf__link_ops hf__flight_link_ops = {
+    .up = on_up,
+    .input = on_input,
+    .drained = on_drained,
+    .down = hf__salvage_down,
+    .wanted = is_wanted,
+    .tick = on_tick,
+};

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inline.c - running a request on the calling thread.
+ *
+ * A thread takes a free slot with one exchange of a flag and keeps it until
+ * its request is complete, pauses between tries included. A connection that
+ * failed or whose answer came too late is closed, never used again. A server
+ * that cannot be reached is reported after one attempt, as callers know better
+ * how long it is worth trying; only a request that may have been applied
+ * already is tried to its deadline.
+ */
+#include "store/redis/server/inline.h"
+
+#include "store/redis/server/retry.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+/* One run of a request. */
+typedef struct inline_run {
+    hf__inline_slot *slot;
+    hf__request *request;
+    hf__attempts *attempts;
+    hf__route *route;
+    bool moved; /* it goes on by the route */
+} inline_run;
+
+void hf__inline_init(hf__inline *inlines, hf__redis_node *node)
+{
+    size_t at;
+
+    inlines->node = node;
+    for (at = 0; at < HF__INLINE_COUNT; at++) {
+        atomic_init(&inlines->slots[at].busy, false);
+        hf__conn_init(&inlines->slots[at].conn, node);
+    }
+}
+
+void hf__inline_done(hf__inline *inlines)
+{
+    size_t at;
+
+    for (at = 0; at < HF__INLINE_COUNT; at++)
+        hf__conn_done(&inlines->slots[at].conn);
+}
+
+/* A slot that is busy belongs to a thread that the child does not have. */
+void hf__inline_abandon(hf__inline *inlines)
+{
+    size_t at;
+
+    for (at = 0; at < HF__INLINE_COUNT; at++)
+        hf__conn_abandon(&inlines->slots[at].conn,
+                         atomic_load(&inlines->slots[at].busy));
+}
+
+hf_status hf__inline_open(hf__inline *inlines, int64_t until_ms, hf_error *err)
+{
+    return hf__conn_open(&inlines->slots[0].conn, until_ms, err);
+}
+
+/* The first free one, so that few of them are warm. */
+static hf__inline_slot *take_slot(hf__inline *inlines)
+{
+    size_t at;
+
+    for (at = 0; at < HF__INLINE_COUNT; at++) {
+        if (!atomic_load_explicit(&inlines->slots[at].busy,
+                                  memory_order_relaxed) &&
+            !atomic_exchange_explicit(&inlines->slots[at].busy, true,
+                                      memory_order_acquire))
+            return &inlines->slots[at];
+    }
+    return NULL;
+}
+
+/* Have a connection that is open as far as can be known. */
+static hf_status make_ready(inline_run *run, int64_t now_ms, hf_error *err)
+{
+    hf__conn *conn = &run->slot->conn;
+    int64_t until_ms;
+
+    if (hf__conn_is_open(conn) && hf__conn_is_stale(conn))
+        hf__conn_close(conn);
+    if (hf__conn_is_open(conn))
+        return HF_OK;
+    until_ms = hf__clock_after(now_ms, conn->node->fleet->connect_ms);
+    if (until_ms > run->request->deadline_ms)
+        until_ms = run->request->deadline_ms;
+    return hf__conn_open(conn, until_ms, err);
+}
+
+/* With less time than this there is no other try. */
+#define LAST_MS 20
+
+/* Pause before the next try; false: the deadline has come. The pauses get
+ * shorter towards it, so that what fails then is told at the deadline and not
+ * long before. */
+static bool back_off(inline_run *run, unsigned tries)
+{
+    int64_t now_ms = hf__clock_boot_ms();
+    int64_t left_ms = run->request->deadline_ms - now_ms;
+    int64_t pause_ms = hf__retry_delay_ms(tries);
+
+    if (left_ms < LAST_MS)
+        return false;
+    hf__clock_sleep_until(now_ms +
+                          (pause_ms < left_ms / 2 ? pause_ms : left_ms / 2));
+    return true;
+}
+
+static void fail(inline_run *run, const hf_error *err)
+{
+    hf__retry_fail(run->request, run->attempts->doubtful, err);
+    hf__arena_free(&run->request->arena);
+}
+
+/* Let the topology decide; true: the request goes on by the route. */
+static bool hand_on(inline_run *run, const hf__redirect *why)
+{
+    run->moved = hf__route_ask(run->slot->conn.node, run->request,
+                               run->attempts, why, run->route);
+    return run->moved;
+}
+
+/* No connection. That this process is short of something passes, like a
+ * server's absence. true: try again. */
+static bool after_no_connection(inline_run *run, hf_error *err)
+{
+    static const hf__redirect why = {.kind = HF__REDIRECT_UNREACHABLE};
+
+    if (err->status == HF_SYSTEM)
+        err->status = HF_UNAVAILABLE;
+    if (hf_status_kind(err->status) == HF_KIND_RETRY) {
+        hf__retry_fail(run->request, run->attempts->doubtful, err);
+        if (hand_on(run, &why))
+            return false;
+        if (run->attempts->doubtful && back_off(run, run->attempts->losses))
+            return true;
+    }
+    fail(run, err);
+    return false;
+}
+
+/* The request was sent, in part at least, and not answered. true: try again. */
+static bool after_loss(inline_run *run, hf_error *err)
+{
+    run->attempts->doubtful = true;
+    run->attempts->losses++;
+    if (hf__retry_is_safe(run->request) &&
+        run->attempts->losses < HF__RETRY_LOSSES_MAX &&
+        hf__clock_boot_ms() < run->request->deadline_ms) {
+        hf__arena_free(&run->request->arena);
+        return true;
+    }
+    err->status = HF_INDETERMINATE;
+    fail(run, err);
+    return false;
+}
+
+/* true: try again. */
+static bool after_reply(inline_run *run)
+{
+    hf__attempts *attempts = run->attempts;
+    hf__redirect redirect;
+    hf__verdict verdict =
+        hf__retry_judge(run->request, attempts->doubtful, &redirect);
+
+    if (verdict == HF__VERDICT_DROP)
+        hf__conn_close(&run->slot->conn);
+    if (hand_on(run, &redirect))
+        return false;
+    switch (verdict) {
+    case HF__VERDICT_LOAD:
+        attempts->whole = true;
+        return attempts->waits++ == 0 || back_off(run, attempts->waits);
+    case HF__VERDICT_BACK_OFF:
+        return back_off(run, attempts->waits++);
+    case HF__VERDICT_DROP:
+    case HF__VERDICT_ANSWER:
+        break;
+    }
+    return false;
+}
+
+/* One try. true: try again. */
+static bool try_once(inline_run *run)
+{
+    hf_error err = HF_ERROR_INIT;
+    int64_t now_ms = hf__clock_boot_ms();
+    hf__conn_result result;
+
+    if (make_ready(run, now_ms, &err) != HF_OK)
+        return after_no_connection(run, &err);
+    result =
+        hf__conn_exchange(&run->slot->conn, run->request, run->attempts, &err);
+    switch (result) {
+    case HF__CONN_OK:
+        return after_reply(run);
+    case HF__CONN_UNSENT:
+        if (run->attempts->losses++ < HF__RETRY_LOSSES_MAX &&
+            hf__clock_boot_ms() < run->request->deadline_ms)
+            return true;
+        break;
+    case HF__CONN_LOST:
+        return after_loss(run, &err);
+    case HF__CONN_LATE:
+        hf__route_suspect(run->slot->conn.node);
+        run->attempts->doubtful = true;
+        break;
+    case HF__CONN_BROKEN:
+        run->attempts->doubtful = true;
+        break;
+    case HF__CONN_NO_MEMORY:
+        hf__fail(&err, HF_NO_MEMORY, "out of memory");
+        break;
+    }
+    fail(run, &err);
+    return false;
+}
+
+hf__inline_result hf__inline_perform(hf__inline *inlines, hf__request *request,
+                                     hf__attempts *attempts, hf__route *route)
+{
+    inline_run run = {.request = request, .attempts = attempts, .route = route};
+
+    run.slot = take_slot(inlines);
+    if (run.slot == NULL)
+        return HF__INLINE_BUSY;
+    while (try_once(&run))
+        continue;
+    atomic_store_explicit(&run.slot->busy, false, memory_order_release);
+    return run.moved ? HF__INLINE_MOVED : HF__INLINE_DONE;
+}

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * link.c - connecting, logging in, reading, writing and reconnecting without
+ * ever blocking the loop thread.
+ *
+ * DOWN -> CONNECTING -> HANDSHAKE -> LOGIN -> UP, and from each of these back
+ * to DOWN. The first attempt after a connection that worked is immediate; then
+ * follow decorrelated jitter pauses of 20 ms to 2 s. A connection has worked
+ * once a byte came after its login: one that breaks on its first request must
+ * not be made again without a pause.
+ *
+ * Everything runs on the loop thread, so there are no locks. One timer rings
+ * for the link's own instants and for its owner's.
+ */
+#include "store/redis/server/link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/redis/wire/socket.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/mem.h"
+#include "util/rand.h"
+
+#define READ_SIZE 65536
+#define IN_LIMIT (HF__RESP_LINE_MAX + 2 * READ_SIZE)
+
+/* Reads of one readiness: others on the loop want their turn. */
+#define READS_MAX 16
+
+#define DELAY_MIN_MS 20
+#define DELAY_MAX_MS 2000
+
+/* Most that one send() takes: a socket buffer holds less. */
+#define WRITE_MAX ((size_t)1 << 20)
+
+static void next_address(hf__link *link);
+
+void hf__link_init(hf__link *link, const hf__link_ops *ops,
+                   hf__redis_node *node, size_t out_limit)
+{
+    memset(link, 0, sizeof(*link));
+    link->ops = ops;
+    link->node = node;
+    link->state = HF__LINK_DOWN;
+    hf__channel_init(&link->channel);
+    link->timer_ms = INT64_MAX;
+    link->error = (hf_error)HF_ERROR_INIT;
+    hf__buf_init(&link->in, IN_LIMIT);
+    hf__buf_init(&link->out, out_limit);
+    hf__arena_init(&link->arena);
+}
+
+static void free_handle(uv_handle_t *handle)
+{
+    hf__free(handle);
+}
+
+static void close_socket(hf__link *link)
+{
+    if (link->poll != NULL) {
+        uv_poll_stop(link->poll);
+        uv_close((uv_handle_t *)link->poll, free_handle);
+        link->poll = NULL;
+    }
+    hf__channel_close(&link->channel);
+    link->poll_events = 0;
+    link->unread = false;
+    hf__buf_clear(&link->in);
+    hf__buf_clear(&link->out);
+}
+
+static void pick_delay(hf__link *link, bool was_up, int64_t now_ms)
+{
+    int64_t high = link->delay_ms * 3;
+
+    if (!was_up && link->delay_ms == 0)
+        link->delay_ms = DELAY_MIN_MS;
+    link->retry_ms = now_ms + link->delay_ms;
+    if (high > DELAY_MAX_MS)
+        high = DELAY_MAX_MS;
+    if (high < DELAY_MIN_MS)
+        high = DELAY_MIN_MS;
+    link->delay_ms = hf__rand_between(DELAY_MIN_MS, high);
+}
+
+void hf__link_drop(hf__link *link)
+{
+    bool was_up = link->state == HF__LINK_UP;
+
+    if (link->state == HF__LINK_DOWN || link->state == HF__LINK_CLOSED)
+        return;
+    if (link->state == HF__LINK_LOGIN && link->resolved.host[0] != '\0' &&
+        hf__clock_boot_ms() < link->until_ms)
+        hf__login_hint(&link->login, &link->error);
+    link->state = HF__LINK_DOWN;
+    close_socket(link);
+    hf__arena_free(&link->arena);
+    hf__resolver_refresh(link->node->resolver);
+    pick_delay(link, was_up, hf__clock_boot_ms());
+    link->ops->down(link, was_up);
+}
+
+static void drop_errno(hf__link *link, int sys_errno, const char *what)
+{
+    hf__channel_fail(&link->channel, &link->error, HF_UNAVAILABLE, sys_errno,
+                     what, link->peer);
+    hf__link_drop(link);
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events);
+
+static void want_events(hf__link *link, int events)
+{
+    if (events == link->poll_events)
+        return;
+    link->poll_events = events;
+    uv_poll_start(link->poll, events, on_poll);
+}
+
+/* What of the socket matters to reading and, if it was stopped, to writing. */
+static void want_more(hf__link *link, bool stopped)
+{
+    int events = UV_READABLE;
+
+    if (link->channel.read_wants == POLLOUT ||
+        (stopped && link->channel.write_wants == POLLOUT))
+        events |= UV_WRITABLE;
+    want_events(link, events);
+}
+
+void hf__link_flush(hf__link *link)
+{
+    size_t size;
+    ssize_t sent;
+
+    while ((size = hf__buf_size(&link->out)) > 0) {
+        if (size > WRITE_MAX)
+            size = WRITE_MAX;
+        sent =
+            hf__channel_send(&link->channel, hf__buf_front(&link->out), size);
+        if (sent >= 0) {
+            hf__buf_consume(&link->out, (size_t)sent);
+            link->sent += (uint64_t)sent;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            want_more(link, true);
+            return;
+        } else if (errno != EINTR) {
+            drop_errno(link, errno, "cannot write to");
+            return;
+        }
+    }
+    want_more(link, false);
+}
+
+static void begin_login(hf__link *link)
+{
+    link->state = HF__LINK_LOGIN;
+    hf__resp_begin(&link->resp, &link->arena, &link->reply);
+    if (!hf__login_begin(&link->login, link->node->account, link->resp3,
+                         &link->out)) {
+        hf__fail(&link->error, HF_NO_MEMORY, "out of memory");
+        hf__link_drop(link);
+        return;
+    }
+    hf__link_flush(link);
+}
+
+/* Connected: take steps of the handshake while they need not wait. */
+static void shake_hands(hf__link *link)
+{
+    int rc = hf__channel_handshake(&link->channel);
+
+    if (rc == 0)
+        begin_login(link);
+    else if (rc != EAGAIN)
+        drop_errno(link, rc, "no TLS handshake with");
+    else if (link->channel.read_wants == POLLOUT)
+        want_events(link, UV_WRITABLE);
+    else
+        want_events(link, UV_READABLE);
+}
+
+static void begin_handshake(hf__link *link)
+{
+    link->state = HF__LINK_HANDSHAKE;
+    link->until_ms = link->connect_until_ms;
+    shake_hands(link);
+}
+
+static void connect_failed(hf__link *link, int sys_errno)
+{
+    close_socket(link);
+    hf__fail_errno(&link->error, HF_UNAVAILABLE, sys_errno,
+                   "cannot connect to %s", link->peer);
+    next_address(link);
+}
+
+static bool watch_socket(hf__link *link)
+{
+    uv_poll_t *poll = hf__alloc(sizeof(*poll));
+
+    if (poll == NULL)
+        return false;
+    if (uv_poll_init(hf__loop_uv(link->node->fleet->loop), poll,
+                     link->channel.fd) != 0) {
+        hf__free(poll);
+        return false;
+    }
+    poll->data = link;
+    link->poll = poll;
+    want_events(link, UV_WRITABLE);
+    return true;
+}
+
+/* Begin to connect to one address: 0 or an errno. */
+static int try_address(hf__link *link, size_t at)
+{
+    const hf__resolved *resolved = &link->resolved;
+    int fd;
+    int rc = hf__socket_connect(&resolved->items[at], resolved->sizes[at], &fd);
+
+    if (rc != 0)
+        return rc;
+    if (!hf__channel_open(&link->channel, fd, link->node->account->tls,
+                          resolved->host)) {
+        close(fd);
+        return ENOMEM;
+    }
+    return watch_socket(link) ? 0 : ENOMEM;
+}
+
+/* Try the next of the server's addresses that lets us begin, for its share of
+ * the time that is left; down if there is none. */
+static void next_address(hf__link *link)
+{
+    int64_t now_ms = hf__clock_boot_ms();
+    size_t at;
+    int rc;
+
+    while (link->resolved_at < link->resolved.count) {
+        at = link->resolved_at++;
+        link->until_ms = now_ms + (link->connect_until_ms - now_ms) /
+                                      (int64_t)(link->resolved.count - at);
+        rc = try_address(link, at);
+        if (rc == 0)
+            return;
+        close_socket(link);
+        hf__fail_errno(&link->error, HF_UNAVAILABLE, rc, "cannot connect to %s",
+                       link->peer);
+    }
+    hf__link_drop(link);
+}
+
+static void start(hf__link *link, int64_t now_ms)
+{
+    link->state = HF__LINK_CONNECTING;
+    link->sent = 0;
+    link->connect_until_ms =
+        hf__clock_after(now_ms, link->node->fleet->connect_ms);
+    link->epoch = hf__redis_node_epoch(link->node);
+    hf__resolver_get(link->node->resolver, &link->resolved);
+    memcpy(link->peer, link->resolved.text, sizeof(link->peer));
+    link->resolved_at = 0;
+    if (link->resolved.count == 0)
+        hf__fail(&link->error, HF_UNAVAILABLE,
+                 "the address of %s is not known yet", link->peer);
+    next_address(link);
+}
+
+/* Judge the login's answers that are there. */
+static void read_login(hf__link *link)
+{
+    hf__resp_result parsed;
+    hf_status status;
+
+    while (link->state == HF__LINK_LOGIN && hf__buf_size(&link->in) > 0) {
+        parsed = hf__resp_feed(&link->resp, &link->in);
+        if (parsed == HF__RESP_MORE)
+            return;
+        status = HF_CORRUPT;
+        if (parsed == HF__RESP_DONE)
+            status = hf__login_answer(&link->login, &link->reply, &link->error);
+        else
+            hf__fail(&link->error, HF_CORRUPT,
+                     "%s sent what is not a RESP reply", link->peer);
+        hf__arena_free(&link->arena);
+        if (status != HF_OK) {
+            hf__link_drop(link);
+            return;
+        }
+        hf__resp_begin(&link->resp, &link->arena, &link->reply);
+        if (hf__login_done(&link->login)) {
+            link->state = HF__LINK_UP;
+            hf__redis_node_learn(link->node, &link->login.traits);
+            link->ops->up(link);
+        }
+    }
+}
+
+static void take_input(hf__link *link)
+{
+    if (link->state == HF__LINK_LOGIN)
+        read_login(link);
+    if (link->state != HF__LINK_UP || hf__buf_size(&link->in) == 0)
+        return;
+    link->ops->input(link);
+    /* An answer that made the owner give up does not count: a server that
+     * refuses each time must not be asked again without a pause. */
+    if (link->state == HF__LINK_UP)
+        link->delay_ms = 0;
+}
+
+/* true: there may be more. */
+static bool read_once(hf__link *link)
+{
+    unsigned char *room = hf__buf_reserve(&link->in, READ_SIZE);
+    ssize_t got;
+
+    if (room == NULL) {
+        hf__fail(&link->error, HF_NO_MEMORY, "out of memory");
+        hf__link_drop(link);
+        return false;
+    }
+    got = hf__channel_recv(&link->channel, room, READ_SIZE, false);
+    if (got > 0) {
+        hf__buf_added(&link->in, (size_t)got);
+        link->alive_ms = hf__clock_boot_ms();
+        take_input(link);
+        /* TLS gives a record at a time, and may keep the next by itself. */
+        return got == READ_SIZE || link->channel.secure != NULL;
+    }
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    if (got < 0) {
+        drop_errno(link, errno, "cannot read from");
+        return false;
+    }
+    hf__fail(&link->error, HF_UNAVAILABLE, "%s closed the connection",
+             link->peer);
+    hf__link_drop(link);
+    return false;
+}
+
+static void on_ready(hf__link *link, bool writable)
+{
+    const uv_poll_t *poll = link->poll;
+    int reads = 0;
+
+    while (reads++ < READS_MAX && read_once(link) && link->poll == poll)
+        continue;
+    if (link->poll != poll || poll == NULL)
+        return;
+    link->unread = reads > READS_MAX && hf__channel_has_pending(&link->channel);
+    if (!writable) {
+        if (link->channel.read_wants == POLLOUT)
+            want_more(link, hf__buf_size(&link->out) > 0);
+        return;
+    }
+    link->alive_ms = hf__clock_boot_ms();
+    hf__link_flush(link);
+    if (link->poll == poll && link->state == HF__LINK_UP &&
+        hf__buf_size(&link->out) == 0)
+        link->ops->drained(link);
+}
+
+/* A negative status is an error condition of the socket: the next call on it
+ * tells which. */
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    hf__link *link = poll->data;
+    int rc;
+
+    if (link->state == HF__LINK_CONNECTING) {
+        rc = hf__socket_connected(link->channel.fd);
+        if (rc == 0)
+            begin_handshake(link);
+        else
+            connect_failed(link, rc);
+    } else if (link->state == HF__LINK_HANDSHAKE) {
+        shake_hands(link);
+    } else {
+        if (status < 0)
+            link->poll_events = 0;
+        on_ready(link, status < 0 || (events & UV_WRITABLE) != 0);
+    }
+    hf__link_update(link);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    hf__link *link = timer->data;
+
+    link->timer_ms = INT64_MAX;
+    if (link->unread)
+        on_ready(link, false);
+    hf__link_update(link);
+}
+
+static bool open_timer(hf__link *link)
+{
+    if (link->opened)
+        return true;
+    if (uv_timer_init(hf__loop_uv(link->node->fleet->loop), &link->timer) != 0)
+        return false;
+    link->timer.data = link;
+    link->opened = true;
+    return true;
+}
+
+/* A timer that rings too early does no harm, so it is only ever moved
+ * forward. */
+static void set_timer(hf__link *link, int64_t at_ms, int64_t now_ms)
+{
+    if (at_ms >= link->timer_ms)
+        return;
+    link->timer_ms = at_ms;
+    uv_update_time(hf__loop_uv(link->node->fleet->loop));
+    uv_timer_start(&link->timer, on_timer,
+                   at_ms > now_ms ? (uint64_t)(at_ms - now_ms) : 0, 0);
+}
+
+static bool is_starting(const hf__link *link)
+{
+    return link->state == HF__LINK_CONNECTING ||
+           link->state == HF__LINK_HANDSHAKE || link->state == HF__LINK_LOGIN;
+}
+
+static void check_until(hf__link *link, int64_t now_ms)
+{
+    if (!is_starting(link) || now_ms < link->until_ms)
+        return;
+    if (link->state == HF__LINK_CONNECTING) {
+        connect_failed(link, ETIMEDOUT);
+        return;
+    }
+    if (link->state == HF__LINK_HANDSHAKE)
+        hf__fail(&link->error, HF_UNAVAILABLE, HF__CHANNEL_MUTE, link->peer);
+    else
+        hf__fail(&link->error, HF_UNAVAILABLE, "%s did not answer the login",
+                 link->peer);
+    hf__link_drop(link);
+}
+
+/* What the server had before its address moved is of no use. The attempt that
+ * follows is immediate: it is a server that has not failed yet. */
+static void check_epoch(hf__link *link)
+{
+    uint32_t epoch = hf__redis_node_epoch(link->node);
+
+    if (link->epoch == epoch)
+        return;
+    link->epoch = epoch;
+    link->delay_ms = 0;
+    if (link->state != HF__LINK_DOWN) {
+        hf__fail(&link->error, HF_UNAVAILABLE,
+                 "%s was left: the server has moved", link->peer);
+        hf__link_drop(link);
+    }
+    link->retry_ms = 0;
+}
+
+void hf__link_update(hf__link *link)
+{
+    int64_t now_ms = hf__clock_boot_ms();
+    int64_t next_ms;
+
+    if (link->state == HF__LINK_CLOSED || !open_timer(link))
+        return;
+    check_epoch(link);
+    check_until(link, now_ms);
+    next_ms = link->ops->tick(link, now_ms);
+    if (link->state == HF__LINK_DOWN && now_ms >= link->retry_ms &&
+        link->ops->wanted(link))
+        start(link, now_ms);
+    if (link->state == HF__LINK_DOWN && link->retry_ms < next_ms &&
+        link->ops->wanted(link))
+        next_ms = link->retry_ms;
+    if (is_starting(link) && link->until_ms < next_ms)
+        next_ms = link->until_ms;
+    if (link->unread)
+        next_ms = now_ms;
+    set_timer(link, next_ms, now_ms);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    hf__link *link = handle->data;
+
+    link->closed(link);
+}
+
+void hf__link_close(hf__link *link, void (*closed)(hf__link *link))
+{
+    link->state = HF__LINK_CLOSED;
+    close_socket(link);
+    if (!link->opened) {
+        closed(link);
+        return;
+    }
+    link->closed = closed;
+    uv_close((uv_handle_t *)&link->timer, on_closed);
+}
+
+void hf__link_abandon(hf__link *link)
+{
+    hf__channel_abandon(&link->channel);
+}
+
+void hf__link_done(hf__link *link)
+{
+    hf__buf_done(&link->in);
+    hf__buf_done(&link->out);
+    hf__arena_free(&link->arena);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * link.h - a connection that lives on the loop thread: it is made when its
+ * owner wants one, logs in, and is made again after it broke.
+ */
+#ifndef HF__STORE_REDIS_LINK_H
+#define HF__STORE_REDIS_LINK_H
+
+#include <uv.h>
+
+#include "store/redis/server/login.h"
+#include "store/redis/server/node.h"
+#include "store/redis/wire/channel.h"
+#include "store/redis/wire/resp.h"
+
+typedef struct hf__link hf__link;
+
+/* What a link asks of its owner; all on the loop thread. */
+typedef struct hf__link_ops {
+    /* Logged in: link->out may be filled and flushed. */
+    void (*up)(hf__link *link);
+    /* Bytes came into link->in. */
+    void (*input)(hf__link *link);
+    /* `link->out` was sent whole. */
+    void (*drained)(hf__link *link);
+    /* The connection broke, or (was_up false) could not be made; link->error
+     * says why, and link->sent still counts. */
+    void (*down)(hf__link *link, bool was_up);
+    /* Is a connection wanted now? */
+    bool (*wanted)(hf__link *link);
+    /* Do what is due by `now_ms` and return when to be called next. */
+    int64_t (*tick)(hf__link *link, int64_t now_ms);
+} hf__link_ops;
+
+typedef enum hf__link_state {
+    HF__LINK_DOWN, /* until retry_ms at least */
+    HF__LINK_CONNECTING,
+    HF__LINK_HANDSHAKE, /* over at once without TLS */
+    HF__LINK_LOGIN,
+    HF__LINK_UP,
+    HF__LINK_CLOSED
+} hf__link_state;
+
+struct hf__link {
+    const hf__link_ops *ops;
+    hf__redis_node *node;
+    hf__link_state state;
+    bool opened; /* the timer is live */
+    bool resp3;  /* the owner's: pushes are wanted */
+    hf__channel channel;
+    bool unread;    /* the channel holds what the socket will not tell of */
+    uint32_t epoch; /* the node's when it was begun */
+    char peer[HF__WHERE_SIZE];
+    hf__buf in;
+    hf__buf out;
+    uint64_t sent;    /* bytes given to the kernel on this connection */
+    hf__resp resp;    /* the owner's once it is up */
+    int64_t alive_ms; /* when the peer last sent, or read what had to wait */
+    hf_error error;   /* why it is down */
+
+    uv_poll_t *poll; /* of fd; frees itself when closed */
+    int poll_events;
+    uv_timer_t timer;
+    int64_t timer_ms; /* what it is set to; INT64_MAX: not at all */
+    void (*closed)(hf__link *link);
+
+    hf__resolved resolved;
+    size_t resolved_at;
+    int64_t until_ms;         /* of this address, or of all that follows */
+    int64_t connect_until_ms; /* of the whole attempt */
+    int64_t retry_ms;
+    int64_t delay_ms; /* 0: the next attempt is immediate */
+    hf__login login;
+    hf__arena arena; /* of the login's answers */
+    hf_reply reply;
+};
+
+void hf__link_init(hf__link *link, const hf__link_ops *ops,
+                   hf__redis_node *node, size_t out_limit);
+
+/* Connect if that is wanted and due, and set the timer. To be called on the
+ * loop thread whenever the owner's wants or instants may have changed. */
+void hf__link_update(hf__link *link);
+
+/* Send what can be sent of link->out without waiting. May end in down(). */
+void hf__link_flush(hf__link *link);
+
+/* Give the connection up, for the reason in link->error. */
+void hf__link_drop(hf__link *link);
+
+/* Close for good; closed() runs on the loop thread when libuv has let go. */
+void hf__link_close(hf__link *link, void (*closed)(hf__link *link));
+
+/* Free. Only after closed(), or if it was never updated. */
+void hf__link_done(hf__link *link);
+
+/* In a forked child: close the descriptor and leave the rest as it is. */
+void hf__link_abandon(hf__link *link);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * login.c - AUTH, HELLO, SELECT, CLIENT SETNAME and SETINFO and, where only a
+ * master will do, ROLE, all in one write.
+ *
+ * HELLO chooses the protocol and tells the version. It and CLIENT may be
+ * refused by an access list or a managed service, and SETINFO by servers
+ * before 7.2, which is no reason not to work. The steps behind a refused one
+ * have been sent already: harmless, as the connection is closed then.
+ */
+#include "store/redis/server/login.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/wire/errors.h"
+#include "store/redis/wire/resp.h"
+#include "util/error.h"
+
+#define VERSION_MIN 7
+
+#define TEXT(number) #number
+#define NUMBER_TEXT(number) TEXT(number)
+#define LIBRARY_VERSION                                                        \
+    NUMBER_TEXT(HF_VERSION_MAJOR)                                              \
+    "." NUMBER_TEXT(HF_VERSION_MINOR) "." NUMBER_TEXT(HF_VERSION_PATCH)
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool put_auth(hf__login *login, hf__buf *out)
+{
+    const char *with_user[] = {"AUTH", login->account->username,
+                               login->account->password};
+    const char *without[] = {"AUTH", login->account->password};
+
+    login->steps[login->count++] = HF__LOGIN_AUTH;
+    if (login->account->username != NULL)
+        return hf__resp_put_words(out, with_user, COUNT(with_user));
+    return hf__resp_put_words(out, without, COUNT(without));
+}
+
+static bool put_select(hf__login *login, hf__buf *out)
+{
+    char db[24];
+    const char *words[] = {"SELECT", db};
+
+    snprintf(db, sizeof(db), "%lld", (long long)login->account->db);
+    login->steps[login->count++] = HF__LOGIN_SELECT;
+    return hf__resp_put_words(out, words, COUNT(words));
+}
+
+/* Steps of which nothing depends on the account. */
+static bool put_step(hf__login *login, hf__login_step step, hf__buf *out,
+                     const char *const *words, size_t count)
+{
+    login->steps[login->count++] = step;
+    return hf__resp_put_words(out, words, count);
+}
+
+static bool put_client(hf__login *login, hf__buf *out)
+{
+    static const char *const name[] = {"CLIENT", "SETNAME", "holdfast"};
+    static const char *const library[] = {"CLIENT", "SETINFO", "LIB-NAME",
+                                          "holdfast"};
+    static const char *const version[] = {"CLIENT", "SETINFO", "LIB-VER",
+                                          LIBRARY_VERSION};
+
+    return put_step(login, HF__LOGIN_CLIENT, out, name, COUNT(name)) &&
+           put_step(login, HF__LOGIN_CLIENT, out, library, COUNT(library)) &&
+           put_step(login, HF__LOGIN_CLIENT, out, version, COUNT(version));
+}
+
+bool hf__login_begin(hf__login *login, const hf__redis_account *account,
+                     bool resp3, hf__buf *out)
+{
+    const char *const hello[] = {"HELLO", resp3 ? "3" : "2"};
+    static const char *const role[] = {"ROLE"};
+
+    memset(login, 0, sizeof(*login));
+    login->account = account;
+    if (account->password != NULL && !put_auth(login, out))
+        return false;
+    if (!put_step(login, HF__LOGIN_HELLO, out, hello, COUNT(hello)))
+        return false;
+    if (account->db != 0 && !put_select(login, out))
+        return false;
+    if (!put_client(login, out))
+        return false;
+    return !account->master_only ||
+           put_step(login, HF__LOGIN_ROLE, out, role, COUNT(role));
+}
+
+static bool is_text(const hf_reply *reply, const char *text)
+{
+    return reply->kind == HF_REPLY_STRING &&
+           reply->bytes.size == strlen(text) &&
+           memcmp(reply->bytes.data, text, reply->bytes.size) == 0;
+}
+
+/* The answer is a list of names and values. */
+static const hf_reply *find_field(const hf_reply *reply, const char *name)
+{
+    size_t at;
+
+    if (reply->kind != HF_REPLY_ARRAY)
+        return NULL;
+    for (at = 0; at + 1 < reply->array.count; at += 2) {
+        if (is_text(&reply->array.items[at], name))
+            return &reply->array.items[at + 1];
+    }
+    return NULL;
+}
+
+/* A number of at most 255 at *text, which moves behind it and its dot. */
+static uint8_t take_number(const char **text)
+{
+    unsigned number = 0;
+
+    while (**text >= '0' && **text <= '9' && number < 100)
+        number = number * 10 + (unsigned)(*(*text)++ - '0');
+    if (**text == '.')
+        (*text)++;
+    return number > 255 ? 255 : (uint8_t)number;
+}
+
+static hf__redis_mode read_mode(const hf_reply *mode)
+{
+    if (mode == NULL)
+        return HF__REDIS_UNKNOWN;
+    if (is_text(mode, "cluster"))
+        return HF__REDIS_CLUSTER;
+    if (is_text(mode, "sentinel"))
+        return HF__REDIS_SENTINEL;
+    return HF__REDIS_STANDALONE;
+}
+
+static hf_status read_hello(hf__redis_traits *traits, const hf_reply *reply,
+                            hf_error *err)
+{
+    const hf_reply *version = find_field(reply, "version");
+    const hf_reply *server = find_field(reply, "server");
+    const hf_reply *role = find_field(reply, "role");
+    const hf_reply *proto = find_field(reply, "proto");
+    const char *text;
+
+    traits->mode = (uint8_t)read_mode(find_field(reply, "mode"));
+    traits->is_valkey = server != NULL && is_text(server, "valkey");
+    traits->is_replica = role != NULL && !is_text(role, "master");
+    traits->told_role = role != NULL;
+    traits->resp3 =
+        proto != NULL && proto->kind == HF_REPLY_INTEGER && proto->integer == 3;
+    if (version == NULL || version->kind != HF_REPLY_STRING)
+        return HF_OK;
+    text = version->bytes.data;
+    traits->major = take_number(&text);
+    traits->minor = take_number(&text);
+    traits->patch = take_number(&text);
+    if (traits->major == 0 || traits->major >= VERSION_MIN)
+        return HF_OK;
+    return hf__fail(err, HF_UNSUPPORTED,
+                    "the server is version %.20s; %d.0 or later is needed",
+                    version->bytes.data, VERSION_MIN);
+}
+
+/* The answer's first item is "master", "slave" or "sentinel". */
+static hf_status check_role(const hf_reply *reply, hf_error *err)
+{
+    if (reply->kind == HF_REPLY_ARRAY && reply->array.count > 0 &&
+        is_text(&reply->array.items[0], "master"))
+        return HF_OK;
+    return hf__fail(err, HF_UNAVAILABLE, "the server is no master");
+}
+
+/* The server's own words about a password are not shown: an old or foreign
+ * one might repeat it. */
+static hf_status auth_refused(hf_bytes line, hf_error *err)
+{
+    hf_error detail = HF_ERROR_INIT;
+
+    hf__redis_error(line, false, &detail);
+    if (detail.status == HF_UNAVAILABLE)
+        return hf__fail_copy(err, &detail);
+    if (line.size > 4 && memcmp(line.data, "ERR ", 4) == 0)
+        return hf__fail(err, HF_DENIED,
+                        "a password was given, but the server has none for "
+                        "this user");
+    return hf__fail(err, HF_DENIED, "the server refused the password");
+}
+
+static hf_status refused(hf__login_step step, hf_bytes line, hf_error *err)
+{
+    hf_error detail = HF_ERROR_INIT;
+
+    if (step == HF__LOGIN_AUTH)
+        return auth_refused(line, err);
+    hf__redis_error(line, false, &detail);
+    if (line.size >= 6 && memcmp(line.data, "NOAUTH", 6) == 0)
+        return hf__fail(err, HF_DENIED, "the server asks for a password");
+    if (detail.status == HF_UNAVAILABLE || step == HF__LOGIN_SELECT)
+        return hf__fail_copy(err, &detail);
+    if (line.size >= 7 && memcmp(line.data, "NOPROTO", 7) == 0)
+        return HF_OK; /* it speaks RESP2 */
+    if (detail.status == HF_UNSUPPORTED && step == HF__LOGIN_HELLO)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "the server does not know HELLO; version %d.0 or "
+                        "later is needed",
+                        VERSION_MIN);
+    if (detail.status == HF_DENIED && memcmp(line.data, "NOPERM", 6) != 0)
+        return hf__fail_copy(err, &detail);
+    return HF_OK;
+}
+
+/* ROLE was refused, as some access lists and services do: HELLO has told it.
+ * Where nothing tells, nobody may write. */
+static hf_status without_role(const hf__login *login, hf_bytes line,
+                              hf_error *err)
+{
+    hf_status status = refused(HF__LOGIN_ROLE, line, err);
+
+    if (status != HF_OK)
+        return status;
+    if (!login->traits.told_role)
+        return hf__fail(err, HF_DENIED,
+                        "this user may run neither ROLE nor HELLO, so that "
+                        "it is not known whether the server is a master");
+    if (login->traits.is_replica)
+        return hf__fail(err, HF_UNAVAILABLE, "the server is no master");
+    return HF_OK;
+}
+
+hf_status hf__login_answer(hf__login *login, const hf_reply *reply,
+                           hf_error *err)
+{
+    hf__login_step step = login->steps[login->answered++];
+    hf_bytes line;
+
+    if (reply->kind == HF_REPLY_ERROR) {
+        line = hf_view(reply->bytes.data, reply->bytes.size);
+        return step == HF__LOGIN_ROLE ? without_role(login, line, err)
+                                      : refused(step, line, err);
+    }
+    if (step == HF__LOGIN_HELLO)
+        return read_hello(&login->traits, reply, err);
+    if (step == HF__LOGIN_ROLE)
+        return check_role(reply, err);
+    return HF_OK;
+}
+
+void hf__login_hint(const hf__login *login, hf_error *err)
+{
+    hf_error was;
+
+    if (err == NULL || login->answered > 0 || login->account->tls != NULL)
+        return;
+    was = *err;
+    hf__fail(err, was.status, "%s; is it a port for TLS?", was.message);
+    err->sys_errno = was.sys_errno;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* login.h - what is said first on every new connection. */
+#ifndef HF__STORE_REDIS_LOGIN_H
+#define HF__STORE_REDIS_LOGIN_H
+
+#include "holdfast.h"
+#include "store/redis/wire/address.h"
+#include "store/reply.h"
+#include "util/buf.h"
+
+#define HF__LOGIN_STEPS_MAX 7
+
+typedef enum hf__login_step {
+    HF__LOGIN_AUTH,
+    HF__LOGIN_HELLO,
+    HF__LOGIN_SELECT,
+    HF__LOGIN_CLIENT, /* CLIENT SETNAME and SETINFO */
+    HF__LOGIN_ROLE
+} hf__login_step;
+
+typedef enum hf__redis_mode {
+    HF__REDIS_UNKNOWN, /* HELLO was refused or says nothing */
+    HF__REDIS_STANDALONE,
+    HF__REDIS_SENTINEL,
+    HF__REDIS_CLUSTER
+} hf__redis_mode;
+
+/* What a server says of itself in its answer to HELLO. */
+typedef struct hf__redis_traits {
+    uint8_t major; /* of its version; 0: unknown */
+    uint8_t minor;
+    uint8_t patch;
+    uint8_t mode; /* hf__redis_mode */
+    bool is_valkey;
+    bool is_replica;
+    bool resp3;     /* this connection's */
+    bool told_role; /* whether it is a replica is known */
+} hf__redis_traits;
+
+typedef struct hf__login {
+    const hf__redis_account *account;
+    hf__login_step steps[HF__LOGIN_STEPS_MAX];
+    size_t count;
+    size_t answered;
+    hf__redis_traits traits;
+} hf__login;
+
+/*
+ * Write the whole login into `out`; false: out of memory. `resp3`: ask for
+ * RESP3, as pushes are wanted; a server that lacks it stays with RESP2.
+ */
+bool hf__login_begin(hf__login *login, const hf__redis_account *account,
+                     bool resp3, hf__buf *out);
+
+/* Has every step been answered? */
+static inline bool hf__login_done(const hf__login *login)
+{
+    return login->answered == login->count;
+}
+
+/* Judge the answer to the next step. Not HF_OK: this connection, and likely
+ * the next, is of no use. */
+hf_status hf__login_answer(hf__login *login, const hf_reply *reply,
+                           hf_error *err);
+
+/*
+ * No answer came at all: tell what a plain connection to a port for TLS looks
+ * like. Adds to the message in `err`.
+ */
+void hf__login_hint(const hf__login *login, hf_error *err);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mux.h - the one connection of a node that many requests share, in order,
+ * without waiting for one another.
+ */
+#ifndef HF__STORE_REDIS_MUX_H
+#define HF__STORE_REDIS_MUX_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "store/redis/server/entry.h"
+#include "store/redis/server/link.h"
+#include "store/redis/server/route.h"
+
+/* Scripts that were sent whole on this connection, by digest. A collision
+ * only makes a script be sent whole once more. */
+#define HF__MUX_SCRIPTS 256
+
+typedef struct hf__mux {
+    hf__link link; /* first: a link of ours is a mux */
+    hf__fleet *fleet;
+
+    /* Any thread. */
+    pthread_mutex_t mutex; /* guards inbound and posted */
+    hf__entry_list inbound;
+    bool posted; /* the task is on its way */
+    hf__task task;
+    atomic_size_t depth;    /* requests not complete yet */
+    atomic_bool retired;    /* the server is on its way out */
+    atomic_uint generation; /* how often the connection was made */
+
+    /* The loop thread. */
+    hf__entry_list lanes[2]; /* by hf__lane */
+    hf__entry_list in_flight;
+    hf__heap due;
+    hf__heap again;
+    bool parsing;             /* the head's reply has begun */
+    bool broken;              /* what came is no answer */
+    bool leaving;             /* write no more, and drop once all is answered */
+    int64_t waiting_since_ms; /* when the in-flight list was last empty */
+    int64_t suspected_ms;     /* when the topology was last told of silence */
+    bool let_go;              /* the hold that retire() took over is gone */
+    uint64_t scripts[HF__MUX_SCRIPTS];
+
+    void (*closed)(struct hf__mux *mux);
+    hf__task close_task;
+    uint32_t is_closed; /* futex */
+} hf__mux;
+
+void hf__mux_init(hf__mux *mux, hf__redis_node *node);
+
+/* Requests not complete yet. */
+static inline size_t hf__mux_depth(hf__mux *mux)
+{
+    return atomic_load_explicit(&mux->depth, memory_order_relaxed);
+}
+
+/* store.h's submit(). */
+void hf__mux_submit(hf__mux *mux, hf__request *const *requests, size_t count);
+
+/* Run a request to its end while the caller sleeps. Not on the loop thread. */
+void hf__mux_perform(hf__mux *mux, hf__request *request,
+                     const hf__attempts *attempts);
+
+/* The loop thread: store.h's cancel(), whichever mux the request is on; one
+ * that has completed is left alone. */
+void hf__mux_cancel(hf__request *request);
+
+/* Have the link look at what it is to do. Any thread; nothing if the loop was
+ * not started. */
+void hf__mux_poke(hf__mux *mux);
+
+/* The loop thread: an entry of `mux` that is in no list goes on elsewhere, as
+ * the router said; releases route->server. */
+void hf__mux_move(hf__mux *mux, hf__entry *entry, const hf__route *route);
+
+/* See hf__server_retire(); the loop is started. */
+void hf__mux_retire(hf__mux *mux);
+
+/* Complete what is there and close. close(): not on the loop thread, returns
+ * when it is done; close_here(): on it, closed() tells. */
+void hf__mux_close(hf__mux *mux);
+void hf__mux_close_here(hf__mux *mux, void (*closed)(hf__mux *mux));
+
+/* Free. Only when closed, or if it was never used. */
+void hf__mux_done(hf__mux *mux);
+
+/* In a forked child, where the loop thread may have been in the middle of
+ * anything: close the descriptor and leave the rest as it is. */
+void hf__mux_abandon(hf__mux *mux);
+
+#endif

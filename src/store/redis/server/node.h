@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node.h - what every connection to one server needs to know. Only three
+ * things in it change while connections are there:
+ *
+ * - which network addresses the server has, which the resolver tells: each
+ *   attempt to connect asks it anew, and asks it to look again when it failed;
+ * - `epoch`, which is moved when connections made so far must not be used any
+ *   more (the address has moved elsewhere). A connection notes it before it
+ *   asks the resolver, and is dropped when it has moved.
+ *
+ * - `traits`, what the server said of itself at the latest login.
+ *
+ * The rest is read without a lock.
+ */
+#ifndef HF__STORE_REDIS_NODE_H
+#define HF__STORE_REDIS_NODE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "store/redis/server/fleet.h"
+#include "store/redis/server/login.h"
+#include "store/redis/wire/address.h"
+#include "store/redis/wire/resolve.h"
+
+struct hf__server;
+
+typedef struct hf__redis_node {
+    hf__fleet *fleet;
+    struct hf__server *server; /* whose it is */
+    const hf__redis_account *account;
+    hf__resolver *resolver;
+    uint32_t epoch;
+    uint64_t traits; /* hf__redis_traits; 0 before the first login */
+} hf__redis_node;
+
+_Static_assert(sizeof(hf__redis_traits) == sizeof(uint64_t),
+               "traits are read and written as one word");
+
+static inline uint32_t hf__redis_node_epoch(const hf__redis_node *node)
+{
+    return __atomic_load_n(&node->epoch, __ATOMIC_ACQUIRE);
+}
+
+static inline void hf__redis_node_learn(hf__redis_node *node,
+                                        const hf__redis_traits *traits)
+{
+    uint64_t word;
+
+    memcpy(&word, traits, sizeof(word));
+    __atomic_store_n(&node->traits, word, __ATOMIC_RELAXED);
+}
+
+static inline hf__redis_traits hf__redis_node_traits(const hf__redis_node *node)
+{
+    uint64_t word = __atomic_load_n(&node->traits, __ATOMIC_RELAXED);
+    hf__redis_traits traits;
+
+    memcpy(&traits, &word, sizeof(traits));
+    return traits;
+}
+
+#endif

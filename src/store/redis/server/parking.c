@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parking.c - a caller that waits sleeps on the word of its group. Entries
+ * that come in at about the same time share a group, as their answers are
+ * likely to be read together: one wake-up serves them all.
+ *
+ * A sleeper reads its group's turn before it looks at its own word, and the
+ * loop thread sets the word before it moves the turn: no wake-up is lost.
+ */
+#include "store/redis/server/parking.h"
+
+#include <string.h>
+
+#include "util/futex.h"
+
+void hf__parking_init(hf__parking *parking)
+{
+    memset(parking, 0, sizeof(*parking));
+    atomic_init(&parking->batch, 0);
+}
+
+void hf__parking_next(hf__parking *parking)
+{
+    atomic_fetch_add_explicit(&parking->batch, 1, memory_order_relaxed);
+}
+
+unsigned hf__parking_enter(hf__parking *parking)
+{
+    unsigned group =
+        atomic_load_explicit(&parking->batch, memory_order_relaxed) %
+        HF__PARKING_GROUPS;
+
+    __atomic_add_fetch(&parking->groups[group].sleepers, 1, __ATOMIC_SEQ_CST);
+    return group;
+}
+
+void hf__parking_sleep(hf__parking *parking, unsigned group,
+                       const uint32_t *done)
+{
+    hf__parking_group *mine = &parking->groups[group];
+    uint32_t turn;
+
+    for (;;) {
+        turn = __atomic_load_n(&mine->turn, __ATOMIC_SEQ_CST);
+        if (__atomic_load_n(done, __ATOMIC_ACQUIRE) != 0)
+            break;
+        hf__futex_wait(&mine->turn, turn, INT64_MAX, false);
+    }
+    __atomic_sub_fetch(&mine->sleepers, 1, __ATOMIC_SEQ_CST);
+}
+
+void hf__parking_finish(hf__parking *parking, unsigned group, uint32_t *done)
+{
+    parking->touched |= 1u << group;
+    __atomic_store_n(done, 1, __ATOMIC_RELEASE);
+}
+
+void hf__parking_wake(hf__parking *parking)
+{
+    hf__parking_group *group;
+    unsigned at;
+
+    for (at = 0; parking->touched != 0; at++) {
+        if ((parking->touched & (1u << at)) == 0)
+            continue;
+        parking->touched &= ~(1u << at);
+        group = &parking->groups[at];
+        __atomic_add_fetch(&group->turn, 1, __ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&group->sleepers, __ATOMIC_SEQ_CST) > 0)
+            hf__futex_wake_all(&group->turn, false);
+    }
+}

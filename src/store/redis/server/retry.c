@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * retry.c - the rules of sending again, the same for both kinds of connection.
+ *
+ * A request is QUEUED until its first byte is given to the kernel, then
+ * WRITTEN, then DONE. When a connection breaks, what is QUEUED may be sent on
+ * the next one. What is WRITTEN may have been applied: it is sent again only if
+ * running twice does no harm, and is doubtful from then on; else it is
+ * HF_INDETERMINATE. An error reply that says "not executed" makes it QUEUED
+ * again.
+ */
+#include "store/redis/server/retry.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "store/error_line.h"
+#include "util/arena.h"
+#include "util/error.h"
+#include "util/rand.h"
+
+#define DELAY_FIRST_MS 20
+#define DELAY_MAX_MS 500
+
+/* Commands that change nothing, in order. */
+static const char *const read_only[] = {
+    "EXISTS", "GET",   "GETRANGE", "HEXISTS", "HGET",  "HGETALL",
+    "HKEYS",  "HLEN",  "HMGET",    "HSTRLEN", "HVALS", "INFO",
+    "MGET",   "PING",  "PTTL",     "STRLEN",  "TIME",  "TTL",
+    "TYPE",   "ZCARD", "ZCOUNT",   "ZRANGE",  "ZRANK", "ZSCORE",
+};
+
+bool hf__retry_is_safe(const hf__request *request)
+{
+    hf_bytes name;
+    size_t at;
+
+    if (request->repeatable)
+        return true;
+    if (request->script != NULL || request->word_count == 0)
+        return false;
+    name = request->words[0];
+    for (at = 0; at < sizeof(read_only) / sizeof(read_only[0]); at++) {
+        if (strlen(read_only[at]) == name.size &&
+            strncasecmp(read_only[at], name.data, name.size) == 0)
+            return true;
+    }
+    return false;
+}
+
+int64_t hf__retry_delay_ms(unsigned tries)
+{
+    int64_t longest = DELAY_FIRST_MS;
+
+    while (tries-- > 0 && longest < DELAY_MAX_MS)
+        longest *= 2;
+    if (longest > DELAY_MAX_MS)
+        longest = DELAY_MAX_MS;
+    return hf__rand_between(longest / 2, longest);
+}
+
+void hf__retry_fail(hf__request *request, bool doubtful, const hf_error *err)
+{
+    hf__fail_copy(&request->error, err);
+    if (doubtful && hf_status_kind(err->status) == HF_KIND_RETRY)
+        request->error.status = HF_INDETERMINATE;
+    request->status = request->error.status;
+}
+
+/* Is it a user's script: the client's own, or the words of EVAL? */
+static bool is_users_script(const hf__request *request)
+{
+    static const char *const names[] = {"eval", "evalsha", "eval_ro",
+                                        "evalsha_ro"};
+    hf_bytes word;
+
+    if (request->script != NULL)
+        return request->script->index == HF__SCRIPT_USER;
+    /* With fewer words it is an error about them. */
+    if (request->word_count < 3)
+        return false;
+    word = request->words[0];
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (word.size == strlen(names[i]) &&
+            strncasecmp(word.data, names[i], word.size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A user's script may end with any error line, a made-up "BUSY later" too, and
+ * has run then. What says that it has not must be the server's own text. */
+static bool is_users_own(const hf__request *request, hf_bytes line)
+{
+    static const char *const servers[] = {
+        "NOSCRIPT No matching script",
+        "LOADING Redis is loading",
+        "LOADING Valkey is loading",
+        "BUSY Redis is busy",
+        "BUSY Valkey is busy",
+        "TRYAGAIN Multiple keys request",
+        "MASTERDOWN Link with MASTER is down",
+        "CLUSTERDOWN The cluster is down",
+        "CLUSTERDOWN Hash slot not served",
+        "READONLY You can't write against a read only",
+        "UNBLOCKED force unblock",
+        "NOREPLICAS Not enough good replicas",
+        "NOAUTH Authentication required",
+        "DENIED Redis is running in protected mode",
+    };
+    size_t at;
+
+    if (!is_users_script(request))
+        return false;
+    for (at = 0; at < sizeof(servers) / sizeof(servers[0]); at++) {
+        if (strlen(servers[at]) <= line.size &&
+            memcmp(servers[at], line.data, strlen(servers[at])) == 0)
+            return false;
+    }
+    return true;
+}
+
+hf__verdict hf__retry_judge(hf__request *request, bool doubtful,
+                            hf__redirect *redirect)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf__verdict verdict;
+    hf_bytes line;
+
+    redirect->kind = HF__REDIRECT_NONE;
+    redirect->counts = false;
+    if (request->reply.kind != HF_REPLY_ERROR) {
+        request->status = HF_OK;
+        return HF__VERDICT_ANSWER;
+    }
+    line = hf_view(request->reply.bytes.data, request->reply.bytes.size);
+    verdict = hf__redis_error(
+        line, request->script != NULL || is_users_script(request), &err);
+    if (verdict == HF__VERDICT_LOAD && request->script == NULL)
+        verdict = HF__VERDICT_ANSWER;
+    if (hf_status_kind(err.status) == HF_KIND_RETRY && err.status != HF_FULL &&
+        is_users_own(request, line)) {
+        (void)hf__error_line(&err, HF_SCRIPT, line, NULL);
+        verdict = HF__VERDICT_ANSWER;
+    } else {
+        hf__redirect_read(line, redirect);
+    }
+    if (verdict == HF__VERDICT_LOAD || verdict == HF__VERDICT_BACK_OFF)
+        request->sends--;
+    else
+        redirect->counts = true;
+    hf__retry_fail(request, doubtful, &err);
+    hf__reply_set_nil(&request->reply);
+    hf__arena_free(&request->arena);
+    return verdict;
+}

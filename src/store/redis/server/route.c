@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * route.c - asking the topology, within the bounds that hold for all of them.
+ */
+#include "store/redis/server/route.h"
+
+#include <string.h>
+
+#include "store/redis/server/server.h"
+
+static bool is_redirect(const hf__redirect *why)
+{
+    return why->kind == HF__REDIRECT_MOVED || why->kind == HF__REDIRECT_ASK;
+}
+
+/* Should nobody follow a redirection any more, that is not the caller's mistake
+ * where following is how things work, and nothing was applied. */
+static void make_passing(hf__request *request, const hf__attempts *attempts)
+{
+    hf_error err = request->error;
+
+    err.status = HF_UNAVAILABLE;
+    hf__retry_fail(request, attempts->doubtful, &err);
+    request->sends--;
+}
+
+bool hf__route_ask(const hf__redis_node *from, hf__request *request,
+                   hf__attempts *attempts, const hf__redirect *why,
+                   hf__route *route)
+{
+    hf__router *router = from->fleet->router;
+    bool counts = why->counts;
+
+    memset(route, 0, sizeof(*route));
+    if (router == NULL || why->kind == HF__REDIRECT_NONE)
+        return false;
+    if (is_redirect(why) && router->of_slots) {
+        make_passing(request, attempts);
+        counts = false;
+    }
+    if (is_redirect(why) && attempts->redirects++ >= HF__REDIRECTS_MAX)
+        return false;
+    if (!router->redirect(router, from->server, request, attempts, why, route))
+        return false;
+    if (route->at_ms >= request->deadline_ms) {
+        hf__server_release(route->server);
+        return false;
+    }
+    if (counts)
+        request->sends--;
+    /* The text behind ASKING, as NOSCRIPT would use the permission up. */
+    attempts->asking = route->asking;
+    attempts->whole = attempts->whole || route->asking;
+    if (route->at_ms > 0) {
+        attempts->waits++;
+        attempts->redirects = 0;
+    }
+    return true;
+}
+
+void hf__route_suspect(const hf__redis_node *from)
+{
+    hf__router *router = from->fleet->router;
+
+    if (router != NULL && router->suspect != NULL)
+        router->suspect(router, from->server);
+}

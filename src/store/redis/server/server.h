@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * server.h - one server with all its connections: the inline ones and the
+ * shared one. A topology has one of these or many, and decides which of them
+ * a request goes to.
+ *
+ * Servers are counted: who takes one out of a table that may change at the same
+ * time holds it until its call has returned. A request that was given to a
+ * server does not hold it: all of them complete before it is freed.
+ */
+#ifndef HF__STORE_REDIS_SERVER_H
+#define HF__STORE_REDIS_SERVER_H
+
+#include <stdatomic.h>
+
+#include "store/redis/server/inline.h"
+#include "store/redis/server/mux.h"
+#include "store/redis/server/node.h"
+
+typedef struct hf__server {
+    hf__redis_node node;
+    hf__inline inlines;
+    hf__mux mux;
+    atomic_uint holders;
+    hf__task free_task;
+} hf__server;
+
+/*
+ * A server at the addresses that `resolver` tells, which it takes over on
+ * HF_OK. Nothing is connected yet. Any thread. The caller holds it.
+ */
+hf_status hf__server_new(hf__fleet *fleet, const hf__redis_account *account,
+                         hf__resolver *resolver, hf__server **server,
+                         hf_error *err);
+
+/* Connect once, to see that it is there and lets us in: up to
+ * fleet->connect_ms. Not on the loop thread. */
+hf_status hf__server_open(hf__server *server, hf_error *err);
+/* The same, until an instant. */
+hf_status hf__server_open_by(hf__server *server, int64_t until_ms,
+                             hf_error *err);
+
+/*
+ * store.h's perform() and submit(), for requests that hf__fleet_refuse() let
+ * pass. The caller holds the server. A request may end on another server, if
+ * the fleet's router says so.
+ */
+void hf__server_perform(hf__server *server, hf__request *request);
+void hf__server_submit(hf__server *server, hf__request *const *requests,
+                       size_t count);
+
+/* Requests under way on the shared connection. */
+static inline size_t hf__server_depth(hf__server *server)
+{
+    return hf__mux_depth(&server->mux);
+}
+
+/*
+ * The server's address has moved: no connection made before this call is used
+ * for a request after it. Those in flight may still be answered on an inline
+ * connection for a moment; what is not answered is lost as if the connection
+ * had broken. Never blocks. Any thread.
+ */
+void hf__server_reset(hf__server *server);
+
+void hf__server_hold(hf__server *server);
+/* The last one frees it; for a store in use, only after retire(). */
+void hf__server_release(hf__server *server);
+
+/*
+ * The server is no longer part of the store; the caller's hold goes over. What
+ * was not written yet, and what comes from others that hold it, goes on by the
+ * router as GONE; what is in flight is waited for, by its deadlines at most.
+ * Any thread; the loop must be started if the server was used.
+ */
+void hf__server_retire(hf__server *server);
+
+/*
+ * The end of the store: complete what is there, close, free. Nobody else holds
+ * the server, nor a call of it runs. Not on the loop thread.
+ */
+void hf__server_close(hf__server *server);
+
+/* In a forked child: close descriptors and free memory. */
+void hf__server_abandon(hf__server *server);
+
+#endif

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cluster.c - the driver for a Redis or Valkey Cluster: the topology where the
+ * slot of a request's keys says which server it goes to.
+ *
+ * Every request goes somewhere at once: who is asked by mistake says who is
+ * right (MOVED, ASK), or that nobody is for now (CLUSTERDOWN), and so does a
+ * connection that cannot be made. redirect() then sends it on, after a pause
+ * where time is what is missing, until its deadline at most; only what was not
+ * executed comes there. Meanwhile the map is asked for anew.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/topology/cluster_ears.h"
+#include "store/redis/topology/cluster_map.h"
+#include "store/redis/topology/cluster_refresh.h"
+#include "store/redis/topology/cluster_survey.h"
+#include "store/redis/topology/cluster_tell.h"
+#include "store/redis/topology/slots.h"
+#include "store/redis/wire/tls.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/mem.h"
+#include "util/url.h"
+
+#define PORT_DEFAULT 6379
+
+/* So many redirections without a pause are a cluster that agrees with itself;
+ * more are one that is changing. */
+#define QUICK_REDIRECTS 2
+
+/* Requests of one submit() that are sorted by their servers at a time. */
+#define SORTED_MAX 64
+
+typedef struct cluster_store {
+    hf__store base;
+    hf__fleet fleet;
+    hf__router router;
+    hf__redis_account account;
+    hf__cluster_map map;
+    hf__cluster_refresh refresh;
+    hf__cluster_ears ears;
+} cluster_store;
+
+static cluster_store *of(hf__store *store)
+{
+    return (cluster_store *)store;
+}
+
+static bool is_forked(const cluster_store *self)
+{
+    return hf__fleet_is_forked(&self->fleet);
+}
+
+/* ------------------------------------------------------------------ routing */
+
+/* Where a request belongs. NULL: nowhere, and its outcome is set. */
+static hf__server *find_server(cluster_store *self, hf__request *request)
+{
+    hf__server *server;
+    uint32_t slot;
+
+    if (request->part != 0) {
+        server = hf__cluster_map_part(&self->map, request->part);
+        if (server == NULL)
+            hf__request_fail(request, HF_UNAVAILABLE,
+                             "the cluster has changed: a master is gone");
+        return server;
+    }
+    request->status = hf__slot_of_request(request, &slot, &request->error);
+    if (request->status != HF_OK)
+        return NULL;
+    server = hf__cluster_map_take(&self->map, slot, NULL);
+    if (server == NULL)
+        hf__request_fail(request, HF_NO_MEMORY, "out of memory");
+    return server;
+}
+
+static void pause_before(hf__route *route, const hf__attempts *attempts)
+{
+    route->at_ms = hf__clock_boot_ms() + hf__retry_delay_ms(attempts->waits);
+}
+
+/* MOVED and ASK: to the server that was named. */
+static bool follow(cluster_store *self, const hf__server *from,
+                   const hf__attempts *attempts, const hf__redirect *why,
+                   hf__route *route)
+{
+    hf__resolved resolved;
+    const char *host = why->host;
+
+    if (host[0] == '\0') {
+        hf__resolver_get(from->node.resolver, &resolved);
+        host = resolved.host;
+    }
+    route->asking = why->kind == HF__REDIRECT_ASK;
+    if (route->asking) {
+        route->server = hf__cluster_map_find(&self->map, host, why->port);
+    } else {
+        route->server =
+            hf__cluster_map_move(&self->map, why->slot, host, why->port);
+        hf__cluster_refresh_want(&self->refresh, HF__REFRESH_MOVED);
+    }
+    if (attempts->redirects > QUICK_REDIRECTS)
+        pause_before(route, attempts);
+    return route->server != NULL;
+}
+
+/* To whoever has the slot now: perhaps another one already, else the same one
+ * after a pause. */
+static bool go_on(cluster_store *self, const hf__server *from,
+                  const hf__request *request, const hf__attempts *attempts,
+                  hf__route *route)
+{
+    uint32_t slot;
+
+    if (hf__slot_of_request(request, &slot, NULL) != HF_OK)
+        return false;
+    route->server = hf__cluster_map_take(&self->map, slot, NULL);
+    if (route->server == from)
+        pause_before(route, attempts);
+    return route->server != NULL;
+}
+
+static bool cluster_redirect(hf__router *router, hf__server *from,
+                             const hf__request *request,
+                             const hf__attempts *attempts,
+                             const hf__redirect *why, hf__route *route)
+{
+    cluster_store *self =
+        (cluster_store *)(void *)((char *)router -
+                                  offsetof(cluster_store, router));
+
+    if (hf__cluster_refresh_owns(&self->refresh, request))
+        return hf__cluster_refresh_hand_on(&self->refresh, route);
+    if (request->part != 0)
+        return false;
+    switch (why->kind) {
+    case HF__REDIRECT_NONE:
+        return false;
+    case HF__REDIRECT_MOVED:
+    case HF__REDIRECT_ASK:
+        return follow(self, from, attempts, why, route);
+    case HF__REDIRECT_TRY_AGAIN:
+        if (!go_on(self, from, request, attempts, route))
+            return false;
+        pause_before(route, attempts); /* the one that was named by ASK */
+        return true;
+    case HF__REDIRECT_UNREACHABLE:
+        if (hf__cluster_refresh_is_lost(&self->refresh, request->began_ms))
+            return false;
+        break;
+    case HF__REDIRECT_CLUSTER_DOWN:
+    case HF__REDIRECT_REPLICA:
+        break;
+    case HF__REDIRECT_GONE:
+        return go_on(self, from, request, attempts, route);
+    }
+    hf__cluster_refresh_want(&self->refresh, HF__REFRESH_BLOCKED);
+    return go_on(self, from, request, attempts, route);
+}
+
+static void cluster_suspect(hf__router *router, hf__server *from)
+{
+    cluster_store *self =
+        (cluster_store *)(void *)((char *)router -
+                                  offsetof(cluster_store, router));
+
+    (void)from;
+    hf__cluster_refresh_want(&self->refresh, HF__REFRESH_BLOCKED);
+}
+
+/* On the loop thread. */
+static void on_installed(hf__cluster_refresh *refresh, bool lost)
+{
+    cluster_store *self =
+        (cluster_store *)(void *)((char *)refresh -
+                                  offsetof(cluster_store, refresh));
+
+    if (lost)
+        hf__cluster_ears_lost(&self->ears);
+}
+
+/* ---------------------------------------------------------- open and close */
+
+static hf_status check_url(const hf__url *url, hf_error *err)
+{
+    static const char *const plain[] = {NULL};
+    static const char *const secure[] = {HF__TLS_PARAMS, NULL};
+    hf_status status =
+        hf__url_check_params(url, hf__tls_is_wanted(url) ? secure : plain, err);
+
+    if (status != HF_OK)
+        return status;
+    if (url->host == NULL || url->host[0] == '\0')
+        return hf__fail(err, HF_INVALID, "the URL lacks a host");
+    if (url->path[0] != '\0' && strcmp(url->path, "/") != 0 &&
+        strcmp(url->path, "/0") != 0)
+        return hf__fail(err, HF_INVALID, "a cluster has database 0 only");
+    return HF_OK;
+}
+
+static hf_status add_seeds(cluster_store *self, const hf__store_config *config,
+                           hf_error *err)
+{
+    char host[HF__URL_HOST_SIZE];
+    hf_status status = HF_OK;
+    int port;
+
+    for (size_t at = 0;
+         status == HF_OK && hf__url_host(config->url, at, host, &port); at++)
+        status = hf__cluster_map_add_seed(&self->map, host,
+                                          port != 0 ? port : PORT_DEFAULT,
+                                          config->lazy, err);
+    return status;
+}
+
+static void free_store(cluster_store *self)
+{
+    hf__cluster_refresh_done(&self->refresh);
+    hf__redis_account_done(&self->account);
+    hf__free(self);
+}
+
+/* In this order: nobody is handed out, nobody holds a server, none is left. */
+static void close_all(cluster_store *self)
+{
+    hf__cluster_map_stop(&self->map);
+    hf__cluster_ears_close(&self->ears);
+    hf__cluster_map_close(&self->map);
+    hf__fleet_settle(&self->fleet);
+}
+
+static hf_status discover(cluster_store *self, const hf__store_config *config,
+                          hf_error *err)
+{
+    hf_status status = add_seeds(self, config, err);
+
+    if (status == HF_OK && !config->lazy)
+        status = hf__cluster_refresh_first(
+            &self->refresh,
+            hf__clock_after(hf__clock_boot_ms(), config->connect_ms), err);
+    if (status == HF_OK)
+        return HF_OK;
+    close_all(self);
+    return status;
+}
+
+static hf_status cluster_open(const hf__store_config *config, hf__store **store,
+                              hf_error *err)
+{
+    hf_status status = check_url(config->url, err);
+    cluster_store *self;
+
+    if (status != HF_OK)
+        return status;
+    self = hf__calloc(1, sizeof(*self));
+    if (self == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    self->base.ops = &hf__cluster_store_ops;
+    self->base.capabilities = HF__CAP_EVENTS;
+    self->router.redirect = cluster_redirect;
+    self->router.suspect = cluster_suspect;
+    self->router.of_slots = true;
+    hf__fleet_init(&self->fleet, config, &self->router);
+    status = hf__redis_account_init(&self->account, config, err);
+    if (status != HF_OK) {
+        hf__free(self);
+        return status;
+    }
+    hf__cluster_map_init(&self->map, &self->fleet, &self->account);
+    hf__cluster_refresh_init(&self->refresh, &self->map);
+    self->refresh.installed = on_installed;
+    hf__cluster_ears_init(&self->ears, &self->map);
+    status = discover(self, config, err);
+    if (status != HF_OK) {
+        free_store(self);
+        return status;
+    }
+
+    *store = &self->base;
+    return HF_OK;
+}
+
+static void cluster_close(hf__store *store)
+{
+    cluster_store *self = of(store);
+
+    if (is_forked(self)) {
+        hf__cluster_ears_abandon(&self->ears);
+        hf__cluster_map_abandon(&self->map);
+    } else {
+        close_all(self);
+    }
+    free_store(self);
+}
+
+/* ---------------------------------------------------------------- requests */
+
+static void cluster_perform(hf__store *store, hf__request *request)
+{
+    cluster_store *self = of(store);
+    hf__server *server;
+
+    if (hf__fleet_refuse(&self->fleet, request))
+        return;
+    server = find_server(self, request);
+    if (server == NULL)
+        return;
+    hf__server_perform(server, request);
+    hf__server_release(server);
+}
+
+/* Give those of `servers` that are like the first one from `at` on to it. */
+static void submit_alike(hf__request *const *requests, hf__server **servers,
+                         size_t at, size_t count)
+{
+    hf__request *alike[SORTED_MAX];
+    hf__server *server = servers[at];
+    size_t found = 0;
+
+    for (size_t i = at; i < count; i++) {
+        if (servers[i] != server)
+            continue;
+        alike[found++] = requests[i];
+        servers[i] = NULL;
+        if (i > at)
+            hf__server_release(server);
+    }
+    hf__server_submit(server, alike, found);
+    hf__server_release(server);
+}
+
+static void submit_some(cluster_store *self, hf__request *const *requests,
+                        size_t count)
+{
+    hf__server *servers[SORTED_MAX];
+
+    for (size_t i = 0; i < count; i++) {
+        servers[i] = NULL;
+        if (!hf__fleet_refuse(&self->fleet, requests[i]))
+            servers[i] = find_server(self, requests[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (servers[i] == NULL)
+            requests[i]->on_done(requests[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (servers[i] != NULL)
+            submit_alike(requests, servers, i, count);
+    }
+}
+
+static void cluster_submit(hf__store *store, hf__request *const *requests,
+                           size_t count)
+{
+    size_t part;
+
+    for (; count > 0; count -= part, requests += part) {
+        part = count < SORTED_MAX ? count : SORTED_MAX;
+        submit_some(of(store), requests, part);
+    }
+}
+
+static void cluster_cancel(hf__store *store, hf__request *request)
+{
+    (void)store;
+    hf__mux_cancel(request);
+}
+
+static uint32_t cluster_shard(const hf__store *store, hf_bytes key)
+{
+    (void)store;
+    return hf__slot_of(key);
+}
+
+static hf_status cluster_parts(hf__store *store, hf__parts *parts,
+                               int64_t deadline_ms, hf_error *err)
+{
+    return hf__cluster_survey(store, &of(store)->refresh, parts, deadline_ms,
+                              err);
+}
+
+/* ------------------------------------------------------------------ events */
+
+static const char *cluster_inbox(hf__store *store)
+{
+    return of(store)->ears.id;
+}
+
+static uint32_t cluster_event_seq(hf__store *store, hf_bytes topic,
+                                  int64_t deadline_ms)
+{
+    return hf__cluster_ears_seq(&of(store)->ears, topic, deadline_ms);
+}
+
+static bool cluster_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
+                               int64_t until_ms)
+{
+    return hf__cluster_ears_wait(&of(store)->ears, topic, seq, until_ms);
+}
+
+static hf_status cluster_event_watch(hf__store *store, hf_bytes topic,
+                                     hf__watch *watch, hf_error *err)
+{
+    return hf__cluster_ears_watch(&of(store)->ears, topic, watch, err);
+}
+
+static void cluster_event_unwatch(hf__store *store, hf__watch *watch)
+{
+    hf__cluster_ears_unwatch(&of(store)->ears, watch);
+}
+
+/* ---------------------------------------------------------------- describe */
+
+static void cluster_describe(hf__store *store, hf__describe_fn line, void *user)
+{
+    cluster_store *self = of(store);
+    hf_bytes words[] = {hf_str("CLUSTER"), hf_str("INFO")};
+    hf__request request;
+
+    line(user, "store", "cluster of servers");
+    if (self->account.tls != NULL)
+        line(user, "tls", hf__tls_describe(self->account.tls));
+    line(user, "inbox", self->ears.id);
+    hf__cluster_describe(&self->map, line, user);
+    hf__request_command(&request, words, 2, true);
+    request.began_ms = hf__clock_boot_ms();
+    request.deadline_ms =
+        hf__clock_after(request.began_ms, self->fleet.connect_ms);
+    cluster_perform(store, &request);
+    if (request.status != HF_OK)
+        line(user, "error", request.error.message);
+    hf__request_done(&request);
+}
+
+static void cluster_examine(hf__store *store,
+                            const hf__examination *examination)
+{
+    hf__cluster_examine(&of(store)->map, examination);
+}
+
+const hf__store_ops hf__cluster_store_ops = {
+    .open = cluster_open,
+    .perform = cluster_perform,
+    .submit = cluster_submit,
+    .inbox = cluster_inbox,
+    .event_seq = cluster_event_seq,
+    .event_wait = cluster_event_wait,
+    .event_watch = cluster_event_watch,
+    .event_unwatch = cluster_event_unwatch,
+    .shard = cluster_shard,
+    .describe = cluster_describe,
+    .close = cluster_close,
+    .cancel = cluster_cancel,
+    .parts = cluster_parts,
+    .examine = cluster_examine,
+};

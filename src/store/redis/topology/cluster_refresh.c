@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cluster_refresh.c - CLUSTER SLOTS, one question at a time.
+ *
+ * 1. Whoever finds the map wrong says so (want). One of them starts a round, if
+ *    the latest is long enough ago; a slot that was MOVED is right already, so
+ *    there is no hurry, but who is blocked waits for nothing else.
+ * 2. A round asks one node, and the next one if it cannot be reached or says
+ *    nothing of use: those with slots first, beginning with another one each
+ *    time, then those of the URL. Each has TRY_MS.
+ * 3. The first map is believed. An old one does no harm: who has lost a slot
+ *    answers MOVED, which starts the next round.
+ *
+ * Locks: `mutex` says who runs a round; what a round needs is its own. A round
+ * is on the loop thread but for its start.
+ */
+#include "store/redis/topology/cluster_refresh.h"
+
+#include <string.h>
+
+#include "store/redis/topology/cluster_view.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/rand.h"
+
+#define MOVED_MS 1000
+#define BLOCKED_MS 200
+
+/* For one node to answer, connecting included. */
+#define TRY_MS 1000
+
+/* Nodes that are asked in a round. */
+#define TRIES_MAX 16
+
+static void on_done(hf__request *request);
+
+void hf__cluster_refresh_init(hf__cluster_refresh *refresh,
+                              hf__cluster_map *map)
+{
+    memset(refresh, 0, offsetof(hf__cluster_refresh, request));
+    hf__request_init(&refresh->request);
+    refresh->map = map;
+    refresh->done_ms = INT64_MIN / 2;
+    refresh->failed_ms = INT64_MIN / 2;
+    pthread_mutex_init(&refresh->mutex, NULL);
+}
+
+void hf__cluster_refresh_done(hf__cluster_refresh *refresh)
+{
+    hf__request_done(&refresh->request);
+    pthread_mutex_destroy(&refresh->mutex);
+}
+
+/* ----------------------------------------------------------------- a round */
+
+static void fill(hf__cluster_refresh *refresh, int64_t until_ms)
+{
+    hf__request *request = &refresh->request;
+
+    hf__request_done(request);
+    refresh->words[0] = hf_str("CLUSTER");
+    refresh->words[1] = hf_str("SLOTS");
+    hf__request_command(request, refresh->words, 2, true);
+    request->lane = HF__LANE_LEASE;
+    request->began_ms = hf__clock_boot_ms();
+    request->deadline_ms = until_ms;
+    request->on_done = on_done;
+    request->user = refresh;
+}
+
+/* Who is to be asked next; NULL: nobody is left. */
+static hf__server *next_server(hf__cluster_refresh *refresh)
+{
+    hf__resolved resolved;
+    hf__server *server;
+
+    if (refresh->tries == TRIES_MAX)
+        return NULL;
+    server = hf__cluster_map_nth(refresh->map, refresh->from, refresh->tries++);
+    if (server == NULL)
+        return NULL;
+    hf__resolver_get(server->node.resolver, &resolved);
+    memcpy(refresh->asked, resolved.host, sizeof(refresh->asked));
+    return server;
+}
+
+static void begin(hf__cluster_refresh *refresh)
+{
+    refresh->tries = 0;
+    refresh->from = (size_t)hf__rand_between(0, HF__CLUSTER_NODES_MAX);
+}
+
+/* Is the answer a map? Then it is installed. */
+static hf_status take_answer(hf__cluster_refresh *refresh, bool *lost,
+                             hf_error *err)
+{
+    const hf__request *request = &refresh->request;
+    hf__cluster_view view;
+    hf_status status = request->status;
+
+    if (status != HF_OK)
+        return hf__fail_copy(err, &request->error);
+    status = hf__cluster_view_read(&view, &request->reply, refresh->asked, err);
+    if (status != HF_OK)
+        return status;
+    status = hf__cluster_map_install(refresh->map, view.ranges, view.count,
+                                     lost, err);
+    hf__cluster_view_done(&view);
+    return status;
+}
+
+static void finish(hf__cluster_refresh *refresh, bool installed)
+{
+    pthread_mutex_lock(&refresh->mutex);
+    refresh->running = false;
+    if (installed)
+        refresh->done_ms = hf__clock_boot_ms();
+    else
+        refresh->failed_ms = hf__clock_boot_ms();
+    pthread_mutex_unlock(&refresh->mutex);
+}
+
+static void ask_next(hf__cluster_refresh *refresh)
+{
+    hf__request *request = &refresh->request;
+    hf__server *server = next_server(refresh);
+
+    if (server == NULL) {
+        finish(refresh, false);
+        return;
+    }
+    fill(refresh, hf__clock_boot_ms() + TRY_MS);
+    hf__server_submit(server, &request, 1);
+    hf__server_release(server);
+}
+
+static void on_done(hf__request *request)
+{
+    hf__cluster_refresh *refresh = request->user;
+    bool lost;
+
+    if (take_answer(refresh, &lost, NULL) != HF_OK) {
+        ask_next(refresh);
+        return;
+    }
+    refresh->installed(refresh, lost);
+    finish(refresh, true);
+}
+
+static bool may_start(const hf__cluster_refresh *refresh, hf__refresh_need need)
+{
+    int64_t pause_ms = need == HF__REFRESH_MOVED ? MOVED_MS : BLOCKED_MS;
+    int64_t now_ms = hf__clock_boot_ms();
+
+    return !refresh->running && now_ms >= refresh->done_ms + pause_ms &&
+           now_ms >= refresh->failed_ms + pause_ms;
+}
+
+void hf__cluster_refresh_want(hf__cluster_refresh *refresh,
+                              hf__refresh_need need)
+{
+    bool starts;
+
+    pthread_mutex_lock(&refresh->mutex);
+    starts = may_start(refresh, need);
+    refresh->running = refresh->running || starts;
+    pthread_mutex_unlock(&refresh->mutex);
+    if (!starts)
+        return;
+    begin(refresh);
+    ask_next(refresh);
+}
+
+bool hf__cluster_refresh_is_lost(hf__cluster_refresh *refresh, int64_t since_ms)
+{
+    bool lost;
+
+    pthread_mutex_lock(&refresh->mutex);
+    lost =
+        refresh->failed_ms > since_ms && refresh->failed_ms > refresh->done_ms;
+    pthread_mutex_unlock(&refresh->mutex);
+    return lost;
+}
+
+/* A node that cannot be reached need not be waited for. What asks for the
+ * first time is told of each. */
+bool hf__cluster_refresh_hand_on(hf__cluster_refresh *refresh, hf__route *route)
+{
+    bool running;
+
+    pthread_mutex_lock(&refresh->mutex);
+    running = refresh->running;
+    pthread_mutex_unlock(&refresh->mutex);
+    route->server = running ? next_server(refresh) : NULL;
+    return route->server != NULL;
+}
+
+/* ---------------------------------------------------------- the first time */
+
+static hf_status ask(hf__cluster_refresh *refresh, hf__server *server,
+                     int64_t until_ms, hf_error *err)
+{
+    bool lost;
+    hf_status status = hf__server_open_by(server, until_ms, err);
+
+    if (status != HF_OK)
+        return status;
+    fill(refresh, until_ms);
+    hf__server_perform(server, &refresh->request);
+    status = take_answer(refresh, &lost, err);
+    if (status == HF_INDETERMINATE)
+        status = err->status = HF_UNAVAILABLE; /* a question has no effect */
+    return status;
+}
+
+hf_status hf__cluster_refresh_first(hf__cluster_refresh *refresh,
+                                    int64_t until_ms, hf_error *err)
+{
+    hf_error first = HF_ERROR_INIT;
+    hf__server *server;
+    hf_status status;
+
+    hf__fail(&first, HF_UNAVAILABLE, "there was no time to ask a node");
+    begin(refresh);
+    refresh->from = 0; /* in the order of the URL */
+    while ((server = next_server(refresh)) != NULL) {
+        hf_error why = HF_ERROR_INIT;
+        int64_t now_ms = hf__clock_boot_ms();
+
+        /* One that hangs must leave time for the others. */
+        status = now_ms >= until_ms
+                     ? HF_TIMEOUT
+                     : ask(refresh, server,
+                           now_ms + (until_ms - now_ms + 1) / 2, &why);
+        hf__server_release(server);
+        if (status == HF_OK) {
+            finish(refresh, true);
+            return HF_OK;
+        }
+        if (status == HF_TIMEOUT)
+            break;
+        if (refresh->tries == 1 ||
+            (first.status == HF_UNAVAILABLE && status != HF_UNAVAILABLE))
+            first = why;
+    }
+    return hf__fail_copy(err, &first);
+}

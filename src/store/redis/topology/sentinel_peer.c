@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sentinel_peer.c - asking one sentinel and listening to it.
+ *
+ * The connection is made once and kept. It speaks RESP3, as then questions can
+ * be asked beside the subscription; a sentinel that offers only RESP2, or does
+ * not let us subscribe, is asked now and then all the same.
+ *
+ * What it says is taken as a whole, when the last reply of a question has
+ * come. One that does not answer within ANSWER_MS is left and met anew.
+ */
+#include "store/redis/topology/sentinel_peer.h"
+
+#include <string.h>
+
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+/* One question, a subscription and the login. */
+#define OUT_LIMIT 16384
+
+#define ANSWER_MS 2000
+
+#define OF_LINK(pointer) ((hf__sentinel_peer *)(void *)(pointer))
+
+static void give_up(hf__sentinel_peer *peer, hf_status status, const char *why)
+{
+    hf__fail(&peer->link.error, status, "%s: %s", peer->link.peer, why);
+    hf__link_drop(&peer->link);
+}
+
+static void begin_reply(hf__sentinel_peer *peer)
+{
+    hf__arena_free(&peer->arena);
+    hf__resp_begin(&peer->link.resp, &peer->arena, &peer->reply);
+}
+
+void hf__sentinel_peer_ask(hf__sentinel_peer *peer)
+{
+    hf__link *link = &peer->link;
+
+    /* What was asked before may have been answered before, too. */
+    peer->again = peer->asked_ms != 0;
+    if (link->state != HF__LINK_UP || peer->again)
+        return;
+    peer->state = HF__SENTINEL_ASKED;
+    peer->asked_ms = hf__clock_boot_ms();
+    peer->step = HF__SENTINEL_MYID;
+    memset(&peer->reading, 0, sizeof(peer->reading));
+    if (hf__sentinel_put_question(&link->out, peer->name))
+        hf__link_flush(link);
+    else
+        give_up(peer, HF_NO_MEMORY, "out of memory");
+}
+
+static void on_up(hf__link *link)
+{
+    hf__sentinel_peer *peer = OF_LINK(link);
+    hf__redis_mode mode = (hf__redis_mode)link->login.traits.mode;
+
+    peer->asked_ms = 0;
+    peer->subscribing = false;
+    begin_reply(peer);
+    if (mode != HF__REDIS_SENTINEL && mode != HF__REDIS_UNKNOWN) {
+        give_up(peer, HF_INVALID, "it is a server, not a sentinel");
+        return;
+    }
+    if (link->login.traits.resp3) {
+        peer->subscribing = true;
+        if (!hf__sentinel_put_subscribe(&link->out)) {
+            give_up(peer, HF_NO_MEMORY, "out of memory");
+            return;
+        }
+    }
+    hf__sentinel_peer_ask(peer);
+}
+
+static void list_others(hf__sentinel_peer *peer)
+{
+    size_t count = hf__sentinel_other_count(&peer->reply);
+    hf__sentinel_answer other;
+    size_t at;
+
+    for (at = 0; at < count; at++) {
+        if (hf__sentinel_read_other(&peer->reply, at, &other))
+            peer->ops->listed(peer, &other);
+    }
+}
+
+static void finish_question(hf__sentinel_peer *peer)
+{
+    peer->asked_ms = 0;
+    if (peer->again) {
+        hf__sentinel_peer_ask(peer);
+        return;
+    }
+    peer->answer = peer->reading;
+    peer->state = HF__SENTINEL_ANSWERED;
+    peer->ops->heard(peer);
+}
+
+static void take_reply(hf__sentinel_peer *peer)
+{
+    hf__link *link = &peer->link;
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
+
+    if (peer->subscribing) { /* it was refused: not by a push */
+        peer->subscribing = false;
+        return;
+    }
+    if (peer->asked_ms == 0) {
+        give_up(peer, HF_CORRUPT, "it answers what nobody has asked");
+        return;
+    }
+    if (peer->step == HF__SENTINEL_OTHERS) {
+        list_others(peer);
+        finish_question(peer);
+        return;
+    }
+    status = hf__sentinel_read(peer->step, &peer->reply, &peer->reading, &err);
+    if (status == HF_OK) {
+        peer->step++;
+        return;
+    }
+    hf__fail(&link->error, status, "%s: %s", link->peer, err.message);
+    hf__link_drop(link);
+}
+
+static void take_push(hf__sentinel_peer *peer)
+{
+    peer->subscribing = false;
+    if (hf__sentinel_is_hint(&peer->reply, peer->name))
+        peer->ops->hinted(peer);
+}
+
+static void on_input(hf__link *link)
+{
+    hf__sentinel_peer *peer = OF_LINK(link);
+    hf__resp_result parsed;
+
+    while (link->state == HF__LINK_UP && hf__buf_size(&link->in) > 0) {
+        parsed = hf__resp_feed(&link->resp, &link->in);
+        if (parsed == HF__RESP_MORE)
+            return;
+        if (parsed != HF__RESP_DONE) {
+            give_up(peer, HF_CORRUPT, "it sent what is not a RESP reply");
+            return;
+        }
+        if (link->resp.push)
+            take_push(peer);
+        else
+            take_reply(peer);
+        if (link->state == HF__LINK_UP)
+            begin_reply(peer);
+    }
+}
+
+static void on_drained(hf__link *link)
+{
+    (void)link;
+}
+
+/* An answer that is complete stands. No address yet: that is no failure, as
+ * the next attempt is soon. */
+static void on_down(hf__link *link, bool was_up)
+{
+    hf__sentinel_peer *peer = OF_LINK(link);
+
+    (void)was_up;
+    peer->asked_ms = 0;
+    peer->again = false;
+    hf__arena_free(&peer->arena);
+    if (peer->state == HF__SENTINEL_ANSWERED || link->resolved.count == 0)
+        return;
+    peer->state = HF__SENTINEL_FAILED;
+    peer->ops->heard(peer);
+}
+
+static bool is_wanted(hf__link *link)
+{
+    return !OF_LINK(link)->closing;
+}
+
+static int64_t on_tick(hf__link *link, int64_t now_ms)
+{
+    hf__sentinel_peer *peer = OF_LINK(link);
+
+    if (link->state != HF__LINK_UP || peer->asked_ms == 0)
+        return INT64_MAX;
+    if (now_ms < peer->asked_ms + ANSWER_MS)
+        return peer->asked_ms + ANSWER_MS;
+    give_up(peer, HF_UNAVAILABLE, "it does not answer");
+    return INT64_MAX;
+}
+
+static const hf__link_ops peer_link_ops = {
+    .up = on_up,
+    .input = on_input,
+    .drained = on_drained,
+    .down = on_down,
+    .wanted = is_wanted,
+    .tick = on_tick,
+};
+
+/* -------------------------------------------------------------------- life */
+
+static hf_status init_node(hf__sentinel_peer *peer, hf__fleet *fleet,
+                           const hf__sentinel_place *place,
+                           const hf__redis_where *where, hf_error *err)
+{
+    hf_status status =
+        hf__redis_where_init(&peer->where, where->host, where->port, err);
+
+    peer->node.fleet = fleet;
+    peer->node.account = &place->watchers;
+    if (status != HF_OK)
+        return status;
+    return hf__resolver_new(&peer->where, true, &peer->node.resolver, err);
+}
+
+hf_status hf__sentinel_peer_new(hf__fleet *fleet,
+                                const hf__sentinel_place *place,
+                                const hf__redis_where *where,
+                                const hf__sentinel_peer_ops *ops, void *user,
+                                hf__sentinel_peer **peer, hf_error *err)
+{
+    hf__sentinel_peer *made = hf__calloc(1, sizeof(*made));
+    hf_status status;
+
+    if (made == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    made->ops = ops;
+    made->user = user;
+    made->name = place->name;
+    hf__link_init(&made->link, &peer_link_ops, &made->node, OUT_LIMIT);
+    made->link.resp3 = true;
+    hf__arena_init(&made->arena);
+    status = init_node(made, fleet, place, where, err);
+    if (status != HF_OK) {
+        hf__sentinel_peer_free(made);
+        return status;
+    }
+    *peer = made;
+    return HF_OK;
+}
+
+static void on_closed(hf__link *link)
+{
+    hf__sentinel_peer *peer = OF_LINK(link);
+
+    peer->ops->closed(peer);
+}
+
+void hf__sentinel_peer_close(hf__sentinel_peer *peer)
+{
+    peer->closing = true;
+    hf__link_close(&peer->link, on_closed);
+}
+
+void hf__sentinel_peer_free(hf__sentinel_peer *peer)
+{
+    hf__arena_free(&peer->arena);
+    hf__link_done(&peer->link);
+    hf__resolver_free(peer->node.resolver);
+    hf__redis_where_done(&peer->where);
+    hf__free(peer);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sentinel_peer.h - the connection to one sentinel: it is asked on it, and
+ * tells by itself when a master changes. Only the loop thread is here.
+ */
+#ifndef HF__STORE_REDIS_SENTINEL_PEER_H
+#define HF__STORE_REDIS_SENTINEL_PEER_H
+
+#include "store/redis/server/link.h"
+#include "store/redis/topology/sentinel_place.h"
+#include "store/redis/topology/sentinel_read.h"
+
+typedef struct hf__sentinel_peer hf__sentinel_peer;
+
+/* What a peer tells whoever asks; all of it from within its link. */
+typedef struct hf__sentinel_peer_ops {
+    /* `state` has changed. */
+    void (*heard)(hf__sentinel_peer *peer);
+    /* Something may have changed: ask. */
+    void (*hinted)(hf__sentinel_peer *peer);
+    /* It has listed another sentinel. */
+    void (*listed)(hf__sentinel_peer *peer, const hf__sentinel_answer *other);
+    /* After hf__sentinel_peer_close(): it may be freed. */
+    void (*closed)(hf__sentinel_peer *peer);
+} hf__sentinel_peer_ops;
+
+typedef enum hf__sentinel_state {
+    HF__SENTINEL_ASKED,    /* or on the way to it */
+    HF__SENTINEL_ANSWERED, /* `answer` is what it said */
+    HF__SENTINEL_FAILED    /* link.error says why */
+} hf__sentinel_state;
+
+struct hf__sentinel_peer {
+    hf__link link; /* first: a link of ours is a peer */
+    hf__redis_node node;
+    const hf__sentinel_peer_ops *ops;
+    void *user; /* the asker's */
+    const char *name;
+    hf__redis_where where;
+    hf__sentinel_state state;
+    bool is_learned;  /* another one listed it */
+    uint32_t listed;  /* the asker's: when it was last listed */
+    bool subscribing; /* no answer to SUBSCRIBE yet */
+    bool again;       /* ask once more when this question is answered */
+    bool closing;
+    int64_t asked_ms; /* 0: no question is open */
+    hf__sentinel_step step;
+    hf__sentinel_answer reading;
+    hf__sentinel_answer answer;
+    hf__arena arena; /* of the reply being read */
+    hf_reply reply;
+};
+
+/* `where` is copied. The first attempt to connect is hf__link_update(). */
+hf_status hf__sentinel_peer_new(hf__fleet *fleet,
+                                const hf__sentinel_place *place,
+                                const hf__redis_where *where,
+                                const hf__sentinel_peer_ops *ops, void *user,
+                                hf__sentinel_peer **peer, hf_error *err);
+
+/* Ask now, or as soon as it is connected. */
+void hf__sentinel_peer_ask(hf__sentinel_peer *peer);
+
+void hf__sentinel_peer_close(hf__sentinel_peer *peer);
+
+/* After closed(), or if it was never connected. */
+void hf__sentinel_peer_free(hf__sentinel_peer *peer);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sentinel_read.h - what is asked of a sentinel, and reading its replies. What
+ * they say is believed as far as it has the right form.
+ */
+#ifndef HF__STORE_REDIS_SENTINEL_READ_H
+#define HF__STORE_REDIS_SENTINEL_READ_H
+
+#include "store/redis/topology/sentinel_vote.h"
+#include "store/reply.h"
+#include "util/buf.h"
+
+/* One question is these commands, in one write, so that the address and the
+ * epoch are of one instant. */
+typedef enum hf__sentinel_step {
+    HF__SENTINEL_MYID,
+    HF__SENTINEL_ADDRESS,
+    HF__SENTINEL_MASTER,
+    HF__SENTINEL_OTHERS,
+    HF__SENTINEL_STEPS
+} hf__sentinel_step;
+
+/* false: out of memory. */
+bool hf__sentinel_put_question(hf__buf *out, const char *name);
+
+/* SUBSCRIBE to what tells of a change. */
+bool hf__sentinel_put_subscribe(hf__buf *out);
+
+/*
+ * Read the reply to one of the first three steps into `answer`. HF_INVALID,
+ * HF_DENIED, ...: the peer is no sentinel, or does not talk to us. That it does
+ * not know the name is no error.
+ */
+hf_status hf__sentinel_read(hf__sentinel_step step, const hf_reply *reply,
+                            hf__sentinel_answer *answer, hf_error *err);
+
+/* Sentinels in the reply to the last step. */
+size_t hf__sentinel_other_count(const hf_reply *reply);
+
+/* Sentinel number `at` of it as an answer's id, host and port; false: it is
+ * said to be gone, or has no address. */
+bool hf__sentinel_read_other(const hf_reply *reply, size_t at,
+                             hf__sentinel_answer *other);
+
+/* Is a push a message about master `name`, or about the sentinels? */
+bool hf__sentinel_is_hint(const hf_reply *push, const char *name);
+
+#endif

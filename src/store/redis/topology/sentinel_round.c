@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sentinel_round.c - rounds of questions to the sentinels.
+ *
+ * 1. A round begins when a connection to the master failed or met a replica, a
+ *    sentinel told of a change, or POLL_MS have passed; GAP_MS apart at least.
+ * 2. All sentinels are asked at once. Those they list are asked in the same
+ *    round, so that a URL with one of three asks three.
+ * 3. Each answer is counted with the others (sentinel_vote.c). ROUND_MS after
+ *    the beginning, nobody is waited for any more.
+ * 4. A decision for another address than the known one moves the master. What
+ *    says nothing decides nothing: the known master stays, and the next round
+ *    follows after AGAIN_MS, later and later.
+ * 5. What sentinels say by themselves only begins a round. And a server must
+ *    still say by ROLE that it is a master, on every connection (login.c).
+ *
+ * A sentinel that was learned from others is forgotten when it cannot be
+ * reached and nobody who answers lists it any more.
+ *
+ * Only the loop thread is here. It alone writes the watch's `address` and
+ * `master`, and so reads them without its lock.
+ */
+#include "store/redis/topology/sentinel_round.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/futex.h"
+
+#define ROUND_MS 500
+#define GAP_MS 100
+#define AGAIN_MS 200
+#define AGAIN_MAX_MS 2000
+#define POLL_MS 10000
+
+/* Sentinels tell each other of a failover at once, and every 2 s besides. */
+#define PATIENCE_MS 3000
+
+/* clang-format off */
+#define OF_TASK(task, member)                                                  \
+    ((hf__sentinel_watch *)(void *)((char *)(task) -                           \
+                                    offsetof(hf__sentinel_watch, member)))
+/* clang-format on */
+
+static const hf__sentinel_peer_ops peer_ops;
+
+/* ------------------------------------------------------------------ counting
+ */
+
+/* Which of the first `before` peers has this ID; -1: none, or it is "". */
+static int find_id(const hf__sentinel_watch *watch, size_t before,
+                   const char *id)
+{
+    size_t at;
+
+    for (at = 0; id[0] != '\0' && at < before; at++) {
+        if (strcmp(watch->peers[at]->answer.id, id) == 0)
+            return (int)at;
+    }
+    return -1;
+}
+
+/* Sentinels there are, each once as far as their IDs are known. */
+static size_t count_known(const hf__sentinel_watch *watch)
+{
+    size_t known = 0;
+    size_t at;
+
+    for (at = 0; at < watch->count; at++)
+        known += find_id(watch, at, watch->peers[at]->answer.id) < 0;
+    return known;
+}
+
+static size_t count_in(const hf__sentinel_watch *watch,
+                       hf__sentinel_state state)
+{
+    size_t count = 0;
+    size_t at;
+
+    for (at = 0; at < watch->count; at++)
+        count += watch->peers[at]->state == state;
+    return count;
+}
+
+static hf__vote count_votes(hf__sentinel_watch *watch, bool patient,
+                            hf__sentinel_answer *winner)
+{
+    const hf__sentinel_answer *answers[HF__SENTINEL_MAX];
+    hf__sentinel_ballot ballot = {.answers = answers, .patient = patient};
+    size_t at;
+
+    for (at = 0; at < watch->count; at++) {
+        if (watch->peers[at]->state == HF__SENTINEL_ANSWERED)
+            answers[ballot.count++] = &watch->peers[at]->answer;
+    }
+    ballot.known = count_known(watch);
+    ballot.master = watch->address != NULL ? &watch->master : NULL;
+    ballot.is_final = count_in(watch, HF__SENTINEL_ASKED) == 0 ||
+                      hf__clock_boot_ms() >= watch->began_ms + ROUND_MS;
+    return hf__sentinel_count(&ballot, winner);
+}
+
+/* Nobody answered: the reason that trying again does not cure counts most. */
+static void explain_silence(const hf__sentinel_watch *watch, hf_error *err)
+{
+    const hf_error *best = NULL;
+    const hf_error *error;
+    size_t at;
+
+    for (at = 0; at < watch->count; at++) {
+        error = &watch->peers[at]->link.error;
+        if (watch->peers[at]->state != HF__SENTINEL_FAILED)
+            continue;
+        if (best == NULL || (hf_status_kind(best->status) == HF_KIND_RETRY &&
+                             hf_status_kind(error->status) != HF_KIND_RETRY))
+            best = error;
+    }
+    if (best == NULL)
+        hf__fail(err, HF_UNAVAILABLE, "no sentinel has answered in time");
+    else
+        hf__fail(err, best->status, "no sentinel answers: %s", best->message);
+}
+
+/* "h1:6379 (epoch 4), h2:6379 (epoch 5)" */
+static void explain_split(const hf__sentinel_watch *watch, hf_error *err)
+{
+    const hf__sentinel_answer *answer;
+    char text[200];
+    size_t used = 0;
+    size_t at;
+    int size;
+
+    text[0] = '\0';
+    for (at = 0; at < watch->count && used < sizeof(text); at++) {
+        answer = &watch->peers[at]->answer;
+        if (watch->peers[at]->state != HF__SENTINEL_ANSWERED ||
+            answer->port == 0)
+            continue;
+        size = snprintf(text + used, sizeof(text) - used,
+                        "%s%.60s:%d (epoch %llu)", used == 0 ? "" : ", ",
+                        answer->host, answer->port,
+                        (unsigned long long)answer->epoch);
+        used += size > 0 ? (size_t)size : 0;
+    }
+    hf__fail(err, HF_UNAVAILABLE,
+             "the sentinels disagree about the master \"%.60s\": %s",
+             watch->place->name, text);
+}
+
+static void explain(const hf__sentinel_watch *watch, hf__vote vote,
+                    hf_error *err)
+{
+    switch (vote) {
+    case HF__VOTE_SILENT:
+        explain_silence(watch, err);
+        return;
+    case HF__VOTE_NAMELESS:
+        hf__fail(err, HF_INVALID, "no sentinel knows a master named \"%.100s\"",
+                 watch->place->name);
+        return;
+    case HF__VOTE_STALE:
+        hf__fail(err, HF_UNAVAILABLE,
+                 "the sentinels that answer know an earlier failover of "
+                 "\"%.60s\" only than %s:%d, epoch %llu",
+                 watch->place->name, watch->master.host, watch->master.port,
+                 (unsigned long long)watch->master.epoch);
+        return;
+    default:
+        explain_split(watch, err);
+    }
+}
+
+/* Step 3 and 4. */
+static void evaluate(hf__sentinel_watch *watch, int64_t now_ms)
+{
+    hf__sentinel_answer winner;
+    hf_error err = HF_ERROR_INIT;
+    hf__vote vote = count_votes(watch, true, &winner);
+
+    if (vote != HF__VOTE_UNSETTLED && vote != HF__VOTE_OPEN)
+        watch->unsettled_ms = 0;
+    if (vote == HF__VOTE_UNSETTLED && watch->unsettled_ms == 0)
+        watch->unsettled_ms = now_ms;
+    if (vote == HF__VOTE_UNSETTLED &&
+        now_ms >= watch->unsettled_ms + PATIENCE_MS)
+        vote = count_votes(watch, false, &winner);
+    if (vote == HF__VOTE_OPEN)
+        return;
+    if (vote == HF__VOTE_DECIDED) {
+        watch->unsure = false;
+        hf__sentinel_watch_decide(watch, &winner);
+        return;
+    }
+    explain(watch, vote, &err);
+    /* Who cannot be reached now asks by itself as soon as it can. */
+    watch->unsure = vote != HF__VOTE_SILENT;
+    hf__sentinel_watch_fail(
+        watch, &err,
+        (vote == HF__VOTE_SILENT || vote == HF__VOTE_NAMELESS) &&
+            count_in(watch, HF__SENTINEL_ASKED) == 0);
+}
+
+/* ------------------------------------------------------------------ rounds */
+
+static void close_peer(hf__sentinel_watch *watch, hf__sentinel_peer *peer)
+{
+    __atomic_add_fetch(&watch->fleet.leaving, 1, __ATOMIC_RELAXED);
+    hf__sentinel_peer_close(peer);
+}
+
+/* Those learned that are gone, and that nobody lists. */
+static void forget_lost(hf__sentinel_watch *watch)
+{
+    hf__sentinel_peer *peer;
+    size_t at;
+
+    if (count_in(watch, HF__SENTINEL_ANSWERED) == 0)
+        return;
+    for (at = watch->count; at-- > 0;) {
+        peer = watch->peers[at];
+        if (!peer->is_learned || peer->state != HF__SENTINEL_FAILED ||
+            peer->listed == watch->round)
+            continue;
+        watch->peers[at] = watch->peers[--watch->count];
+        close_peer(watch, peer);
+    }
+}
+
+/* One that is between two attempts to connect is not waited for; when it is
+ * there, it asks by itself. */
+static void begin_round(hf__sentinel_watch *watch, int64_t now_ms)
+{
+    hf__sentinel_peer *peer;
+    size_t at;
+
+    forget_lost(watch);
+    watch->round++;
+    watch->again_ms = watch->unsure ? watch->again_ms * 2 : AGAIN_MS;
+    if (watch->again_ms > AGAIN_MAX_MS)
+        watch->again_ms = AGAIN_MAX_MS;
+    watch->wanted = false;
+    watch->began_ms = now_ms;
+    for (at = 0; at < watch->count; at++) {
+        peer = watch->peers[at];
+        if (peer->link.state == HF__LINK_DOWN && peer->link.resolved.count > 0)
+            peer->state = HF__SENTINEL_FAILED;
+        else
+            peer->state = HF__SENTINEL_ASKED;
+        hf__sentinel_peer_ask(peer);
+        hf__link_update(&peer->link);
+    }
+}
+
+static int64_t next_round(const hf__sentinel_watch *watch)
+{
+    if (watch->wanted)
+        return watch->began_ms + GAP_MS;
+    return watch->began_ms + (watch->unsure ? watch->again_ms : POLL_MS);
+}
+
+static void run_turn(hf__task *task)
+{
+    hf__sentinel_watch *watch = OF_TASK(task, turn_task);
+    int64_t now_ms = hf__clock_boot_ms();
+    int64_t next_ms;
+
+    watch->turning = false;
+    if (watch->alarm == NULL)
+        return;
+    if (now_ms >= next_round(watch))
+        begin_round(watch, now_ms);
+    evaluate(watch, now_ms);
+    next_ms = next_round(watch);
+    if (count_in(watch, HF__SENTINEL_ASKED) > 0 &&
+        now_ms < watch->began_ms + ROUND_MS &&
+        watch->began_ms + ROUND_MS < next_ms)
+        next_ms = watch->began_ms + ROUND_MS;
+    hf__alarm_set(watch->alarm, next_ms);
+}
+
+/* What happened is looked at when whoever tells of it has finished. */
+static void turn_soon(hf__sentinel_watch *watch)
+{
+    if (watch->turning || watch->alarm == NULL)
+        return;
+    watch->turning = true;
+    hf__loop_post(watch->fleet.loop, &watch->turn_task);
+}
+
+void hf__sentinel_round_alarm(void *user)
+{
+    turn_soon(user);
+}
+
+void hf__sentinel_round_want(hf__sentinel_watch *watch)
+{
+    watch->wanted = true;
+    turn_soon(watch);
+}
+
+/* ------------------------------------------------------------------- peers */
+
+static void on_heard(hf__sentinel_peer *peer)
+{
+    turn_soon(peer->user);
+}
+
+static void on_hinted(hf__sentinel_peer *peer)
+{
+    hf__sentinel_round_want(peer->user);
+}
+
+static hf_status add_peer(hf__sentinel_watch *watch,
+                          const hf__redis_where *where, bool is_learned,
+                          hf_error *err)
+{
+    hf__sentinel_peer *peer;
+    hf_status status = hf__sentinel_peer_new(&watch->fleet, watch->place, where,
+                                             &peer_ops, watch, &peer, err);
+
+    if (status != HF_OK)
+        return status;
+    peer->is_learned = is_learned;
+    peer->listed = watch->round;
+    watch->peers[watch->count++] = peer;
+    return HF_OK;
+}
+
+static hf__sentinel_peer *find_peer(const hf__sentinel_watch *watch,
+                                    const hf__sentinel_answer *other)
+{
+    int same = find_id(watch, watch->count, other->id);
+    size_t at;
+
+    if (same >= 0)
+        return watch->peers[same];
+    for (at = 0; at < watch->count; at++) {
+        if (watch->peers[at]->where.port == other->port &&
+            strcmp(watch->peers[at]->where.host, other->host) == 0)
+            return watch->peers[at];
+    }
+    return NULL;
+}
+
+/* Without memory for it now, it is learned the next time. */
+static void on_listed(hf__sentinel_peer *peer, const hf__sentinel_answer *other)
+{
+    hf__sentinel_watch *watch = peer->user;
+    hf__sentinel_peer *known = find_peer(watch, other);
+    hf__redis_where where;
+
+    if (known != NULL) {
+        known->listed = watch->round;
+        return;
+    }
+    if (watch->count == HF__SENTINEL_MAX || watch->alarm == NULL ||
+        hf__redis_where_init(&where, other->host, other->port, NULL) != HF_OK)
+        return;
+    if (add_peer(watch, &where, true, NULL) == HF_OK)
+        hf__link_update(&watch->peers[watch->count - 1]->link);
+    hf__redis_where_done(&where);
+}
+
+static void on_closed(hf__sentinel_peer *peer)
+{
+    hf__sentinel_watch *watch = peer->user;
+
+    hf__sentinel_peer_free(peer);
+    if (__atomic_sub_fetch(&watch->fleet.leaving, 1, __ATOMIC_RELEASE) == 0)
+        hf__futex_wake_all(&watch->fleet.leaving, false);
+}
+
+static const hf__sentinel_peer_ops peer_ops = {
+    .heard = on_heard,
+    .hinted = on_hinted,
+    .listed = on_listed,
+    .closed = on_closed,
+};
+
+/* ------------------------------------------------------------- begin, end */
+
+hf_status hf__sentinel_round_begin(hf__sentinel_watch *watch, hf_error *err)
+{
+    const hf__sentinel_place *place = watch->place;
+    hf_status status = HF_OK;
+    size_t at;
+
+    watch->turn_task.run = run_turn;
+    for (at = 0; at < place->count && status == HF_OK; at++)
+        status = add_peer(watch, &place->sentinels[at], false, err);
+    if (status != HF_OK)
+        return status;
+    begin_round(watch, hf__clock_boot_ms());
+    turn_soon(watch);
+    return HF_OK;
+}
+
+void hf__sentinel_round_end(hf__sentinel_watch *watch)
+{
+    while (watch->count > 0)
+        close_peer(watch, watch->peers[--watch->count]);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sentinel_watch.c - the master as other threads see it: a resolver of its
+ * address, which the loop thread finds out by asking (sentinel_round.c).
+ *
+ * Locks: `mutex` guards what the header says, for moments; while it is held
+ * only the address's own resolver and the loop's queue are called.
+ */
+#include "store/redis/topology/sentinel_watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/topology/sentinel_round.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/futex.h"
+#include "util/mem.h"
+
+/* clang-format off */
+#define OF_TASK(task, member)                                                  \
+    ((hf__sentinel_watch *)(void *)((char *)(task) -                           \
+                                    offsetof(hf__sentinel_watch, member)))
+/* clang-format on */
+
+/* ---------------------------------------------------------------- resolver */
+
+static void watch_get(hf__resolver *resolver, hf__resolved *resolved)
+{
+    hf__sentinel_watch *watch = (hf__sentinel_watch *)resolver;
+
+    pthread_mutex_lock(&watch->mutex);
+    if (watch->address != NULL) {
+        hf__resolver_get(watch->address, resolved);
+    } else {
+        resolved->count = 0;
+        resolved->host[0] = '\0';
+        snprintf(resolved->text, sizeof(resolved->text),
+                 "the master \"%.100s\" (%.120s)", watch->place->name,
+                 watch->error.status != HF_OK ? watch->error.message
+                                              : "sentinels are being asked");
+    }
+    pthread_mutex_unlock(&watch->mutex);
+}
+
+static void watch_refresh(hf__resolver *resolver)
+{
+    hf__sentinel_watch *watch = (hf__sentinel_watch *)resolver;
+
+    pthread_mutex_lock(&watch->mutex);
+    if (watch->address != NULL)
+        hf__resolver_refresh(watch->address);
+    if (!watch->closing && !watch->posted) {
+        watch->posted = true;
+        hf__loop_post(watch->fleet.loop, &watch->refresh_task);
+    }
+    pthread_mutex_unlock(&watch->mutex);
+}
+
+static void watch_free(hf__resolver *resolver)
+{
+    (void)resolver;
+}
+
+static const hf__resolver_ops watch_resolver_ops = {
+    .get = watch_get,
+    .refresh = watch_refresh,
+    .free = watch_free,
+};
+
+/* ---------------------------------------------------------------- outcomes */
+
+static void wake_locked(hf__sentinel_watch *watch)
+{
+    __atomic_add_fetch(&watch->heard, 1, __ATOMIC_RELEASE);
+    hf__futex_wake_all(&watch->heard, false);
+}
+
+/* The latest round has named no master. */
+void hf__sentinel_watch_fail(hf__sentinel_watch *watch, const hf_error *err,
+                             bool hopeless)
+{
+    pthread_mutex_lock(&watch->mutex);
+    watch->error = *err;
+    watch->hopeless = hopeless;
+    wake_locked(watch);
+    pthread_mutex_unlock(&watch->mutex);
+}
+
+static bool is_master(const hf__sentinel_watch *watch,
+                      const hf__sentinel_answer *answer)
+{
+    return watch->address != NULL && watch->master.port == answer->port &&
+           strcmp(watch->master.host, answer->host) == 0;
+}
+
+/* What tells the winner's address from now on; false: it cannot be made. */
+static bool make_address(const hf__sentinel_answer *winner,
+                         hf__resolver **address, hf_error *err)
+{
+    hf__redis_where where;
+
+    if (hf__redis_where_init(&where, winner->host, winner->port, err) != HF_OK)
+        return false;
+    if (hf__resolver_new(&where, true, address, err) != HF_OK)
+        *address = NULL;
+    hf__redis_where_done(&where);
+    return *address != NULL;
+}
+
+void hf__sentinel_watch_decide(hf__sentinel_watch *watch,
+                               const hf__sentinel_answer *winner)
+{
+    bool same = is_master(watch, winner);
+    hf__resolver *address = NULL;
+    hf__resolver *before = NULL;
+    hf_error err = HF_ERROR_INIT;
+
+    if (!same && !make_address(winner, &address, &err)) {
+        watch->unsure = true; /* try again */
+        hf__sentinel_watch_fail(watch, &err, false);
+        return;
+    }
+    pthread_mutex_lock(&watch->mutex);
+    if (!same) {
+        before = watch->address;
+        watch->address = address;
+    }
+    watch->master = *winner;
+    watch->error.status = HF_OK;
+    watch->hopeless = false;
+    pthread_mutex_unlock(&watch->mutex);
+    hf__resolver_free(before);
+    if (!same)
+        watch->moved(watch->user);
+    /* Who waits for a master connects only now, to it and nothing before. */
+    pthread_mutex_lock(&watch->mutex);
+    watch->known = true;
+    wake_locked(watch);
+    pthread_mutex_unlock(&watch->mutex);
+}
+
+/* -------------------------------------------------------------------- life */
+
+static void run_refresh(hf__task *task)
+{
+    hf__sentinel_watch *watch = OF_TASK(task, refresh_task);
+
+    pthread_mutex_lock(&watch->mutex);
+    watch->posted = false;
+    pthread_mutex_unlock(&watch->mutex);
+    hf__sentinel_round_want(watch);
+}
+
+void hf__sentinel_watch_init(hf__sentinel_watch *watch,
+                             const hf__sentinel_place *place,
+                             const hf__store_config *config,
+                             void (*moved)(void *user), void *user)
+{
+    memset(watch, 0, sizeof(*watch));
+    watch->resolver.ops = &watch_resolver_ops;
+    watch->place = place;
+    watch->moved = moved;
+    watch->user = user;
+    watch->error = (hf_error)HF_ERROR_INIT;
+    watch->closing = true; /* until it is started */
+    watch->refresh_task.run = run_refresh;
+    hf__fleet_init(&watch->fleet, config, NULL);
+    pthread_mutex_init(&watch->mutex, NULL);
+}
+
+/* Beginning on the loop thread. */
+typedef struct start_task {
+    hf__task base;
+    hf__sentinel_watch *watch;
+    hf_error *err;
+    hf_status status;
+} start_task;
+
+static void run_start(hf__task *task)
+{
+    start_task *self = (start_task *)task;
+
+    self->status = hf__sentinel_round_begin(self->watch, self->err);
+}
+
+hf_status hf__sentinel_watch_start(hf__sentinel_watch *watch, hf_error *err)
+{
+    hf__loop *loop = watch->fleet.loop;
+    start_task task = {{run_start, NULL}, watch, err, HF_OK};
+    hf_status status = hf__loop_start(loop, err);
+
+    if (status == HF_OK)
+        status = hf__alarm_new(loop, hf__sentinel_round_alarm, watch,
+                               &watch->alarm, err);
+    if (status != HF_OK)
+        return status;
+    pthread_mutex_lock(&watch->mutex);
+    watch->closing = false;
+    pthread_mutex_unlock(&watch->mutex);
+    hf__loop_call(loop, &task.base);
+    return task.status;
+}
+
+hf_status hf__sentinel_watch_wait(hf__sentinel_watch *watch, int64_t until_ms,
+                                  hf_error *err)
+{
+    hf_status status = HF_OK;
+    uint32_t heard;
+    bool over;
+
+    for (;;) {
+        heard = __atomic_load_n(&watch->heard, __ATOMIC_ACQUIRE);
+        pthread_mutex_lock(&watch->mutex);
+        over = watch->known;
+        if (!over && (watch->hopeless || hf__clock_boot_ms() >= until_ms)) {
+            over = true;
+            if (watch->error.status != HF_OK)
+                status = hf__fail_copy(err, &watch->error);
+            else
+                status = hf__fail(err, HF_UNAVAILABLE,
+                                  "no sentinel has answered in time");
+        }
+        pthread_mutex_unlock(&watch->mutex);
+        if (over)
+            return status;
+        hf__futex_wait(&watch->heard, heard, until_ms, false);
+    }
+}
+
+static void run_close(hf__task *task)
+{
+    hf__sentinel_watch *watch = OF_TASK(task, close_task);
+
+    watch->gone_alarm = watch->alarm;
+    watch->alarm = NULL;
+    hf__sentinel_round_end(watch);
+}
+
+static void run_nothing(hf__task *task)
+{
+    (void)task;
+}
+
+void hf__sentinel_watch_close(hf__sentinel_watch *watch)
+{
+    hf__loop *loop = watch->fleet.loop;
+    hf__task last = {.run = run_nothing};
+
+    pthread_mutex_lock(&watch->mutex);
+    watch->closing = true;
+    pthread_mutex_unlock(&watch->mutex);
+    if (watch->alarm == NULL)
+        return;
+    watch->close_task.run = run_close;
+    hf__loop_call(loop, &watch->close_task);
+    hf__fleet_settle(&watch->fleet);
+    hf__alarm_free(watch->gone_alarm);
+    /* What was posted on the loop thread before it closed has run then. */
+    hf__loop_call(loop, &last);
+}
+
+void hf__sentinel_watch_done(hf__sentinel_watch *watch)
+{
+    hf__resolver_free(watch->address);
+    watch->address = NULL;
+    pthread_mutex_destroy(&watch->mutex);
+}
+
+/* The peers are the loop thread's, which may have been anywhere. */
+void hf__sentinel_watch_abandon(hf__sentinel_watch *watch)
+{
+    size_t at;
+
+    for (at = 0; at < watch->count; at++)
+        hf__link_abandon(&watch->peers[at]->link);
+    hf__resolver_free(watch->address);
+}
+
+/* ---------------------------------------------------------------- describe */
+
+/* What is told is collected on the loop thread and told on the caller's. */
+typedef struct sentinel_line {
+    char text[HF__WHERE_SIZE + 128];
+} sentinel_line;
+
+typedef struct survey_task {
+    hf__task base;
+    const hf__sentinel_watch *watch;
+    sentinel_line lines[HF__SENTINEL_MAX];
+    size_t count;
+} survey_task;
+
+static void run_survey(hf__task *task)
+{
+    survey_task *self = (survey_task *)task;
+    const hf__sentinel_peer *peer;
+    const char *state;
+    size_t at;
+
+    for (at = 0; at < self->watch->count; at++) {
+        peer = self->watch->peers[at];
+        state = "is being asked";
+        if (peer->state == HF__SENTINEL_ANSWERED)
+            state = "answers";
+        else if (peer->state == HF__SENTINEL_FAILED)
+            state = peer->link.error.message;
+        snprintf(self->lines[at].text, sizeof(self->lines[at].text),
+                 "%s%s: %.100s", peer->where.text,
+                 peer->is_learned ? " (learned)" : "", state);
+    }
+    self->count = self->watch->count;
+}
+
+static void describe_master(hf__sentinel_watch *watch, hf__describe_fn line,
+                            void *user)
+{
+    hf__sentinel_answer master;
+    hf_error error;
+    char text[HF__WHERE_SIZE];
+    bool known;
+
+    pthread_mutex_lock(&watch->mutex);
+    known = watch->address != NULL;
+    master = watch->master;
+    error = watch->error;
+    pthread_mutex_unlock(&watch->mutex);
+    line(user, "master", watch->place->name);
+    if (known) {
+        snprintf(text, sizeof(text),
+                 strchr(master.host, ':') != NULL ? "[%s]:%d" : "%s:%d",
+                 master.host, master.port);
+        line(user, "address", text);
+        snprintf(text, sizeof(text), "%llu", (unsigned long long)master.epoch);
+        line(user, "epoch", text);
+    }
+    if (error.status != HF_OK)
+        line(user, "sentinels", error.message);
+}
+
+/* NULL: out of memory. */
+static survey_task *survey(const hf__sentinel_watch *watch)
+{
+    survey_task *task = hf__calloc(1, sizeof(*task));
+
+    if (task == NULL)
+        return NULL;
+    task->base.run = run_survey;
+    task->watch = watch;
+    if (hf__loop_here(watch->fleet.loop))
+        run_survey(&task->base);
+    else
+        hf__loop_call(watch->fleet.loop, &task->base);
+    return task;
+}
+
+void hf__sentinel_watch_describe(hf__sentinel_watch *watch,
+                                 hf__describe_fn line, void *user)
+{
+    survey_task *task;
+    size_t at;
+
+    describe_master(watch, line, user);
+    task = survey(watch);
+    if (task == NULL)
+        return;
+    for (at = 0; at < task->count; at++)
+        line(user, "sentinel", task->lines[at].text);
+    hf__free(task);
+}

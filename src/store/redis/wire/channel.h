@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * channel.h - the bytes of one connection: a socket, or TLS over it. Both
+ * kinds of connection read and write through this, one thread at a time; for
+ * a plain socket it is send() and recv() and nothing else.
+ *
+ * Calls never raise SIGPIPE and, but for a recv that may wait, never block.
+ * EAGAIN says to try again when the socket is ready for what `read_wants` or
+ * `write_wants` say: TLS may have to write before it can read.
+ */
+#ifndef HF__STORE_REDIS_CHANNEL_H
+#define HF__STORE_REDIS_CHANNEL_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "holdfast.h"
+#include "store/redis/wire/tls.h"
+
+/* For a %s: the peer. */
+#define HF__CHANNEL_MUTE                                                       \
+    "%s did not answer the TLS handshake in time; is it a plain port?"
+
+typedef struct hf__secure hf__secure;
+
+typedef struct hf__channel {
+    int fd;             /* -1: none */
+    hf__secure *secure; /* NULL: plain */
+    short read_wants;   /* POLLIN or POLLOUT */
+    short write_wants;
+} hf__channel;
+
+void hf__channel_init(hf__channel *channel);
+
+/* Take over a connected socket; with `tls`, a handshake with `host` is next.
+ * false: out of memory, and the socket is still the caller's. */
+bool hf__channel_open(hf__channel *channel, int fd, const hf__tls *tls,
+                      const char *host);
+
+/* One step of the handshake: 0 when it is over (at once on a plain socket),
+ * else an errno, EAGAIN with read_wants. */
+int hf__channel_handshake(hf__channel *channel);
+
+/* Close, with a close_notify as far as the socket takes one. */
+void hf__channel_close(hf__channel *channel);
+
+/* In a forked child: close the descriptor and say nothing, as the connection
+ * is the parent's. OpenSSL's memory is given up: its locks may be held by
+ * threads that the child does not have. */
+void hf__channel_abandon(hf__channel *channel);
+
+/* OpenSSL's side of a connection with TLS; else NULL. */
+const struct ssl_st *hf__channel_ssl(const hf__channel *channel);
+
+ssize_t hf__secure_send(hf__channel *channel, const void *data, size_t size);
+ssize_t hf__secure_recv(hf__channel *channel, void *data, size_t size,
+                        bool waits);
+
+/* As send(): the number of bytes that were taken, or -1 and errno. */
+static inline ssize_t hf__channel_send(hf__channel *channel, const void *data,
+                                       size_t size)
+{
+    if (channel->secure != NULL)
+        return hf__secure_send(channel, data, size);
+    return send(channel->fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* As recv(): 0 is the peer's end, -1 sets errno. `waits`: as long as the
+ * socket's SO_RCVTIMEO says, then EAGAIN. */
+static inline ssize_t hf__channel_recv(hf__channel *channel, void *data,
+                                       size_t size, bool waits)
+{
+    if (channel->secure != NULL)
+        return hf__secure_recv(channel, data, size, waits);
+    return recv(channel->fd, data, size, waits ? 0 : MSG_DONTWAIT);
+}
+
+/* May there be more to read although the socket is not readable? */
+bool hf__channel_has_pending(const hf__channel *channel);
+
+/* Has the peer closed or reset the connection, or sent what nobody asked
+ * for? */
+bool hf__channel_is_stale(hf__channel *channel);
+
+/*
+ * Put into words that `what` ("cannot read from") failed on `peer` with an
+ * errno. A peer that is not trusted or does not trust us, as far as TLS has
+ * told, is HF_DENIED; all else is `status`.
+ */
+hf_status hf__channel_fail(const hf__channel *channel, hf_error *err,
+                           hf_status status, int sys_errno, const char *what,
+                           const char *peer);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* errors.h - what an error reply of a server means. */
+#ifndef HF__STORE_REDIS_ERRORS_H
+#define HF__STORE_REDIS_ERRORS_H
+
+#include "holdfast.h"
+#include "store/redis/wire/address.h"
+
+/* What to do about a reply. For the others than ANSWER, the request was not
+ * executed. */
+typedef enum hf__verdict {
+    HF__VERDICT_ANSWER,   /* it is the answer: complete with the status */
+    HF__VERDICT_LOAD,     /* the script is not known: send it whole */
+    HF__VERDICT_BACK_OFF, /* try again a little later on this connection */
+    HF__VERDICT_DROP      /* complete, and do not use this connection again */
+} hf__verdict;
+
+/* Why a server could not serve a request; in none of these was it executed. */
+typedef enum hf__redirect_kind {
+    HF__REDIRECT_NONE,
+    HF__REDIRECT_MOVED,     /* the slot is another server's: `host`, `port` */
+    HF__REDIRECT_ASK,       /* this once, with ASKING: `host`, `port` */
+    HF__REDIRECT_TRY_AGAIN, /* keys of one request are being moved apart */
+    HF__REDIRECT_CLUSTER_DOWN, /* the slot is nobody's at present */
+    HF__REDIRECT_REPLICA,      /* it is, or has become, a replica */
+    HF__REDIRECT_UNREACHABLE,  /* no connection could be made */
+    HF__REDIRECT_GONE          /* the server was retired */
+} hf__redirect_kind;
+
+typedef struct hf__redirect {
+    hf__redirect_kind kind;
+    bool counts;   /* in request->sends, until the request goes on */
+    uint32_t slot; /* of MOVED and ASK, below HF__SLOT_COUNT */
+    int port;
+    char host[HF__HOST_SIZE]; /* "": the host of the server that said it */
+} hf__redirect;
+
+#define HF__SLOT_COUNT 16384
+
+/*
+ * Set `redirect` from an error line; NONE if it is none. MOVED and ASK must
+ * be whole, "MOVED 3999 10.0.0.1:6381": an IPv6 address stands there without
+ * brackets, and "?" for a host that the server does not know is none.
+ */
+void hf__redirect_read(hf_bytes line, hf__redirect *redirect);
+
+/*
+ * Judge an error line (without '-' and CRLF). `is_script`: it answers EVAL or
+ * EVALSHA. `err` gets the status and message that a caller should see, should
+ * it come to that.
+ */
+hf__verdict hf__redis_error(hf_bytes line, bool is_script, hf_error *err);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resolve.c - names to addresses without ever making a request wait for DNS.
+ *
+ * The first question is asked while the store is opened. Afterwards connecting
+ * uses what is known, and a failure starts a new question in the background: a
+ * fail-over that is announced by DNS is found by the attempt after the next.
+ * getaddrinfo() cannot be interrupted, so a question runs on a detached thread
+ * that shares the resolver by a reference: closing does not wait for it.
+ *
+ * Locks: `mutex` guards everything but port, is_name, and the host and text of
+ * what is known, which do not change. In a forked child the resolver is left
+ * alone, as its mutex may be locked there for ever.
+ */
+#include "store/redis/wire/resolve.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/fork.h"
+#include "util/mem.h"
+
+#define REFRESH_MS 1000
+
+typedef struct dns_resolver {
+    hf__resolver base;
+    pthread_mutex_t mutex;
+    unsigned refs; /* the owner's and that of a question under way */
+    bool asking;
+    int64_t asked_ms;
+    hf__resolved known;
+    uint32_t fork_generation;
+    bool is_name; /* what DNS says may change */
+    int port;
+} dns_resolver;
+
+static dns_resolver *of(hf__resolver *resolver)
+{
+    return (dns_resolver *)resolver;
+}
+
+/* 0 or a getaddrinfo() error. */
+static int look_up(const char *host, int port, int flags,
+                   hf__resolved *resolved)
+{
+    struct addrinfo hints = {.ai_family = AF_UNSPEC,
+                             .ai_socktype = SOCK_STREAM,
+                             .ai_flags = flags | AI_NUMERICSERV};
+    struct addrinfo *list;
+    struct addrinfo *item;
+    char service[16];
+    int rc;
+
+    snprintf(service, sizeof(service), "%d", port);
+    rc = getaddrinfo(host, service, &hints, &list);
+    if (rc != 0)
+        return rc;
+    resolved->count = 0;
+    for (item = list; item != NULL; item = item->ai_next) {
+        if (resolved->count == HF__RESOLVED_MAX)
+            break;
+        memcpy(&resolved->items[resolved->count], item->ai_addr,
+               item->ai_addrlen);
+        resolved->sizes[resolved->count++] = item->ai_addrlen;
+    }
+    freeaddrinfo(list);
+    return 0;
+}
+
+static void drop_reference(dns_resolver *self)
+{
+    bool last;
+
+    pthread_mutex_lock(&self->mutex);
+    last = --self->refs == 0;
+    pthread_mutex_unlock(&self->mutex);
+    if (!last)
+        return;
+    pthread_mutex_destroy(&self->mutex);
+    hf__free(self);
+}
+
+static void dns_free(hf__resolver *resolver)
+{
+    dns_resolver *self = of(resolver);
+
+    if (self->fork_generation == hf__fork_generation())
+        drop_reference(self);
+    else
+        hf__free(self);
+}
+
+static void dns_get(hf__resolver *resolver, hf__resolved *resolved)
+{
+    dns_resolver *self = of(resolver);
+
+    pthread_mutex_lock(&self->mutex);
+    *resolved = self->known;
+    pthread_mutex_unlock(&self->mutex);
+}
+
+/* Only count, items and sizes of what is known ever change. */
+static void *ask(void *user)
+{
+    dns_resolver *self = user;
+    hf__resolved resolved;
+    int rc = look_up(self->known.host, self->port, 0, &resolved);
+
+    pthread_mutex_lock(&self->mutex);
+    self->asking = false;
+    if (rc == 0) {
+        memcpy(self->known.items, resolved.items, sizeof(resolved.items));
+        memcpy(self->known.sizes, resolved.sizes, sizeof(resolved.sizes));
+        self->known.count = resolved.count;
+    }
+    pthread_mutex_unlock(&self->mutex);
+    drop_reference(self);
+    return NULL;
+}
+
+/* Signals are for the program's own threads. */
+static bool start_asking(dns_resolver *self)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t all;
+    sigset_t before;
+    bool started;
+
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    started = pthread_create(&thread, &attributes, ask, self) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
+static void dns_refresh(hf__resolver *resolver)
+{
+    dns_resolver *self = of(resolver);
+    int64_t now_ms = hf__clock_boot_ms();
+
+    if (!self->is_name)
+        return;
+    pthread_mutex_lock(&self->mutex);
+    if (!self->asking && now_ms - self->asked_ms >= REFRESH_MS) {
+        self->asked_ms = now_ms;
+        self->asking = start_asking(self);
+        if (self->asking)
+            self->refs++;
+    }
+    pthread_mutex_unlock(&self->mutex);
+}
+
+static const hf__resolver_ops dns_ops = {
+    .get = dns_get,
+    .refresh = dns_refresh,
+    .free = dns_free,
+};
+
+static void know_path(hf__resolved *resolved, const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    memcpy(&resolved->items[0], &address, sizeof(address));
+    resolved->sizes[0] = sizeof(address);
+    resolved->count = 1;
+}
+
+static hf_status first_look_up(dns_resolver *self, bool later, hf_error *err)
+{
+    const char *host = self->known.host;
+    int rc = look_up(host, self->port, AI_NUMERICHOST, &self->known);
+
+    if (rc == 0)
+        return HF_OK;
+    self->is_name = true;
+    if (later) {
+        self->asked_ms = INT64_MIN / 2;
+        dns_refresh(&self->base);
+        return HF_OK;
+    }
+    rc = look_up(host, self->port, 0, &self->known);
+    if (rc == 0)
+        return HF_OK;
+    return hf__fail(err, HF_UNAVAILABLE, "cannot find the address of %s: %s",
+                    host, gai_strerror(rc));
+}
+
+hf_status hf__resolver_new(const hf__redis_where *where, bool later,
+                           hf__resolver **resolver, hf_error *err)
+{
+    dns_resolver *self = hf__calloc(1, sizeof(*self));
+    hf_status status = HF_OK;
+
+    if (self == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    self->base.ops = &dns_ops;
+    self->port = where->port;
+    self->refs = 1;
+    self->fork_generation = hf__fork_generation();
+    self->asked_ms = hf__clock_boot_ms();
+    pthread_mutex_init(&self->mutex, NULL);
+    memcpy(self->known.text, where->text, strlen(where->text) + 1);
+    if (where->path != NULL) {
+        know_path(&self->known, where->path);
+    } else {
+        memcpy(self->known.host, where->host, strlen(where->host) + 1);
+        status = first_look_up(self, later, err);
+    }
+    if (status == HF_OK)
+        *resolver = &self->base;
+    else
+        dns_free(&self->base);
+    return status;
+}
+
+void hf__resolver_free(hf__resolver *resolver)
+{
+    if (resolver != NULL)
+        resolver->ops->free(resolver);
+}
+
+void hf__resolver_get(hf__resolver *resolver, hf__resolved *resolved)
+{
+    resolver->ops->get(resolver, resolved);
+}
+
+void hf__resolver_refresh(hf__resolver *resolver)
+{
+    resolver->ops->refresh(resolver);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resolve.h - where one server is at present. What asks (DNS here, sentinels
+ * elsewhere) is behind one interface; connections only see addresses.
+ */
+#ifndef HF__STORE_REDIS_RESOLVE_H
+#define HF__STORE_REDIS_RESOLVE_H
+
+#include <sys/socket.h>
+
+#include "holdfast.h"
+#include "store/redis/wire/address.h"
+
+/* A name with more addresses than this is tried on its first ones. */
+#define HF__RESOLVED_MAX 8
+
+typedef struct hf__resolved {
+    struct sockaddr_storage items[HF__RESOLVED_MAX];
+    socklen_t sizes[HF__RESOLVED_MAX];
+    size_t count;              /* 0: not known yet */
+    char host[HF__HOST_SIZE];  /* whose certificate is expected; "": a path */
+    char text[HF__WHERE_SIZE]; /* "host:port" or a path, for people */
+} hf__resolved;
+
+typedef struct hf__resolver hf__resolver;
+
+typedef struct hf__resolver_ops {
+    /* Copy what is known. Never blocks. Any thread. */
+    void (*get)(hf__resolver *resolver, hf__resolved *resolved);
+    /* What is known may be out of date, as a connection failed or the server
+     * turned out to be the wrong one: look again in the background. Called as
+     * often as that happens. Never blocks, may do nothing. Any thread. */
+    void (*refresh)(hf__resolver *resolver);
+    /* No call of it runs or follows. In a forked child only memory is freed. */
+    void (*free)(hf__resolver *resolver);
+} hf__resolver_ops;
+
+/* A kind of resolver begins with this. */
+struct hf__resolver {
+    const hf__resolver_ops *ops;
+};
+
+/*
+ * The addresses of a host name or a path. A name is looked up for the first
+ * time on this thread, as long as that takes; or in the background if `later`
+ * (no loop thread may wait), and get() tells of none until then.
+ */
+hf_status hf__resolver_new(const hf__redis_where *where, bool later,
+                           hf__resolver **resolver, hf_error *err);
+
+void hf__resolver_free(hf__resolver *resolver); /* NULL is allowed */
+void hf__resolver_get(hf__resolver *resolver, hf__resolved *resolved);
+void hf__resolver_refresh(hf__resolver *resolver);
+
+#endif
