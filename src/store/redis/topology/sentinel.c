@@ -13,13 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/redis/events/listen.h"
 #include "store/redis/examine/examine.h"
 #include "store/redis/server/route.h"
-#include "store/redis/server/server.h"
+#include "store/redis/topology/lone.h"
 #include "store/redis/topology/sentinel_watch.h"
-#include "store/redis/wire/info.h"
-#include "store/redis/wire/tls.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -30,13 +27,10 @@
 #define OPEN_AGAIN_MS 50
 
 typedef struct sentinel_store {
-    hf__store base;
+    hf__lone lone;
     hf__router router;
-    hf__fleet fleet;
     hf__sentinel_place place;
     hf__sentinel_watch watch;
-    hf__server *server;
-    hf__inbox inbox;
 } sentinel_store;
 
 static sentinel_store *of(hf__store *store)
@@ -48,8 +42,8 @@ static void on_moved(void *user)
 {
     sentinel_store *self = user;
 
-    hf__server_reset(self->server);
-    hf__inbox_poke(&self->inbox);
+    hf__server_reset(self->lone.server);
+    hf__inbox_poke(&self->lone.inbox);
 }
 
 static bool on_redirect(hf__router *router, hf__server *from,
@@ -82,13 +76,13 @@ static bool on_redirect(hf__router *router, hf__server *from,
 static hf_status try_master(sentinel_store *self, int64_t until_ms,
                             hf_error *err)
 {
-    int64_t connect_ms = self->fleet.connect_ms;
+    int64_t connect_ms = self->lone.fleet.connect_ms;
     int64_t left_ms = until_ms - hf__clock_boot_ms();
     hf_status status;
 
-    self->fleet.connect_ms = left_ms > 1 ? left_ms : 1;
-    status = hf__server_open(self->server, err);
-    self->fleet.connect_ms = connect_ms;
+    self->lone.fleet.connect_ms = left_ms > 1 ? left_ms : 1;
+    status = hf__server_open(self->lone.server, err);
+    self->lone.fleet.connect_ms = connect_ms;
     return status;
 }
 
@@ -98,7 +92,7 @@ static hf_status try_master(sentinel_store *self, int64_t until_ms,
 static hf_status reach_master(sentinel_store *self, hf_error *err)
 {
     int64_t until_ms =
-        hf__clock_after(hf__clock_boot_ms(), self->fleet.connect_ms);
+        hf__clock_after(hf__clock_boot_ms(), self->lone.fleet.connect_ms);
     hf_status status = hf__sentinel_watch_wait(&self->watch, until_ms, err);
     hf_error why = HF_ERROR_INIT;
     hf_error last = HF_ERROR_INIT;
@@ -123,28 +117,28 @@ static hf_status begin(sentinel_store *self, const hf__store_config *config,
 {
     hf_status status;
 
-    self->base.ops = &hf__sentinel_store_ops;
-    self->base.capabilities = HF__CAP_EVENTS;
+    self->lone.base.ops = &hf__sentinel_store_ops;
+    self->lone.base.capabilities = HF__CAP_EVENTS;
     self->router.redirect = on_redirect;
-    hf__fleet_init(&self->fleet, config, &self->router);
+    hf__fleet_init(&self->lone.fleet, config, &self->router);
     hf__sentinel_watch_init(&self->watch, &self->place, config, on_moved, self);
-    status = hf__server_new(&self->fleet, &self->place.account,
-                            &self->watch.resolver, &self->server, err);
+    status = hf__server_new(&self->lone.fleet, &self->place.account,
+                            &self->watch.resolver, &self->lone.server, err);
     if (status != HF_OK) {
         hf__sentinel_watch_done(&self->watch);
         hf__sentinel_place_done(&self->place);
         hf__free(self);
         return status;
     }
-    hf__inbox_init(&self->inbox, &self->server->node);
+    hf__inbox_init(&self->lone.inbox, &self->lone.server->node);
     return HF_OK;
 }
 
 static void end(sentinel_store *self)
 {
     hf__sentinel_watch_close(&self->watch);
-    hf__inbox_close(&self->inbox);
-    hf__server_close(self->server);
+    hf__inbox_close(&self->lone.inbox);
+    hf__server_close(self->lone.server);
     hf__sentinel_watch_done(&self->watch);
     hf__sentinel_place_done(&self->place);
     hf__free(self);
@@ -173,7 +167,7 @@ static hf_status sentinel_open(const hf__store_config *config,
         end(self);
         return status;
     }
-    *store = &self->base;
+    *store = &self->lone.base;
     return HF_OK;
 }
 
@@ -181,97 +175,21 @@ static void sentinel_close(hf__store *store)
 {
     sentinel_store *self = of(store);
 
-    if (!hf__fleet_is_forked(&self->fleet)) {
+    if (!hf__fleet_is_forked(&self->lone.fleet)) {
         end(self);
         return;
     }
     hf__sentinel_watch_abandon(&self->watch);
-    hf__inbox_abandon(&self->inbox);
-    hf__server_abandon(self->server);
+    hf__inbox_abandon(&self->lone.inbox);
+    hf__server_abandon(self->lone.server);
     hf__sentinel_place_done(&self->place);
     hf__free(self);
 }
 
-/* ---------------------------------------------------------------- requests */
-
-static void sentinel_perform(hf__store *store, hf__request *request)
-{
-    sentinel_store *self = of(store);
-
-    if (!hf__fleet_refuse(&self->fleet, request))
-        hf__server_perform(self->server, request);
-}
-
-static void sentinel_submit(hf__store *store, hf__request *const *requests,
-                            size_t count)
-{
-    sentinel_store *self = of(store);
-    size_t first = 0;
-    size_t at;
-
-    for (at = 0; at < count; at++) {
-        if (!hf__fleet_refuse(&self->fleet, requests[at]))
-            continue;
-        if (at > first)
-            hf__server_submit(self->server, requests + first, at - first);
-        first = at + 1;
-        requests[at]->on_done(requests[at]);
-    }
-    if (at > first)
-        hf__server_submit(self->server, requests + first, at - first);
-}
-
-static uint32_t sentinel_generation(hf__store *store)
-{
-    return atomic_load(&of(store)->server->mux.generation);
-}
-
-static void sentinel_cancel(hf__store *store, hf__request *request)
-{
-    (void)store;
-    hf__mux_cancel(request);
-}
-
-/* ------------------------------------------------------------------ events */
-
-static const char *sentinel_inbox(hf__store *store)
-{
-    return of(store)->inbox.id;
-}
-
-static uint32_t sentinel_event_seq(hf__store *store, hf_bytes topic,
-                                   int64_t deadline_ms)
-{
-    return hf__listen_seq(&of(store)->inbox, topic, deadline_ms);
-}
-
-static bool sentinel_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
-                                int64_t until_ms)
-{
-    return hf__listen_wait(&of(store)->inbox, topic, seq, until_ms);
-}
-
-static hf_status sentinel_event_watch(hf__store *store, hf_bytes topic,
-                                      hf__watch *watch, hf_error *err)
-{
-    return hf__listen_watch(&of(store)->inbox, topic, watch, err);
-}
-
-static void sentinel_event_unwatch(hf__store *store, hf__watch *watch)
-{
-    hf__listen_unwatch(&of(store)->fleet, of(store)->inbox.events, watch);
-}
-
-static uint32_t sentinel_shard(const hf__store *store, hf_bytes key)
-{
-    (void)store;
-    (void)key;
-    return 0;
-}
-
 /* ---------------------------------------------------------------- describe */
 
-static void describe_info(hf_bytes info, hf__describe_fn line, void *user)
+static void sentinel_describe(hf__store *store, hf__describe_fn line,
+                              void *user)
 {
     static const char *const names[] = {"valkey_version",
                                         "redis_version",
@@ -284,43 +202,14 @@ static void describe_info(hf_bytes info, hf__describe_fn line, void *user)
                                         "maxmemory",
                                         "aof_enabled",
                                         "loading",
-                                        "connected_clients"};
-    char value[128];
-    size_t at;
-
-    for (at = 0; at < sizeof(names) / sizeof(names[0]); at++) {
-        if (hf__info_find(info, names[at], value, sizeof(value)))
-            line(user, names[at], value);
-    }
-}
-
-static void sentinel_describe(hf__store *store, hf__describe_fn line,
-                              void *user)
-{
+                                        "connected_clients",
+                                        NULL};
     sentinel_store *self = of(store);
-    hf_bytes word = hf_str("INFO");
-    hf__request request;
-    char db[24];
 
     line(user, "store", "master behind sentinels");
-    if (!hf__fleet_is_forked(&self->fleet))
+    if (!hf__fleet_is_forked(&self->lone.fleet))
         hf__sentinel_watch_describe(&self->watch, line, user);
-    snprintf(db, sizeof(db), "%lld", (long long)self->place.account.db);
-    line(user, "database", db);
-    if (self->place.account.tls != NULL)
-        line(user, "tls", hf__tls_describe(self->place.account.tls));
-    line(user, "inbox", self->inbox.id);
-    hf__request_command(&request, &word, 1, true);
-    request.deadline_ms =
-        hf__clock_after(hf__clock_boot_ms(), self->fleet.connect_ms);
-    sentinel_perform(store, &request);
-    if (request.status != HF_OK)
-        line(user, "error", request.error.message);
-    else if (request.reply.kind == HF_REPLY_STRING)
-        describe_info(
-            hf_view(request.reply.bytes.data, request.reply.bytes.size), line,
-            user);
-    hf__request_done(&request);
+    hf__lone_describe(&self->lone, &self->place.account, names, line, user);
 }
 
 typedef struct examined_line {
@@ -363,23 +252,23 @@ static void sentinel_examine(hf__store *store,
 
     hf__sentinel_watch_describe(&self->watch, examine_line, &examined);
     if (examined.master[0] != '\0' &&
-        hf__server_examine(self->server, examined.master, examination))
-        hf__inbox_examine(&self->inbox, examined.master, examination);
+        hf__server_examine(self->lone.server, examined.master, examination))
+        hf__inbox_examine(&self->lone.inbox, examined.master, examination);
 }
 
 const hf__store_ops hf__sentinel_store_ops = {
     .open = sentinel_open,
-    .perform = sentinel_perform,
-    .submit = sentinel_submit,
-    .inbox = sentinel_inbox,
-    .event_seq = sentinel_event_seq,
-    .event_wait = sentinel_event_wait,
-    .event_watch = sentinel_event_watch,
-    .event_unwatch = sentinel_event_unwatch,
-    .shard = sentinel_shard,
+    .perform = hf__lone_perform,
+    .submit = hf__lone_submit,
+    .inbox = hf__lone_inbox,
+    .event_seq = hf__lone_event_seq,
+    .event_wait = hf__lone_event_wait,
+    .event_watch = hf__lone_event_watch,
+    .event_unwatch = hf__lone_event_unwatch,
+    .shard = hf__lone_shard,
     .describe = sentinel_describe,
     .close = sentinel_close,
-    .cancel = sentinel_cancel,
-    .generation = sentinel_generation,
+    .cancel = hf__lone_cancel,
+    .generation = hf__lone_generation,
     .examine = sentinel_examine,
 };

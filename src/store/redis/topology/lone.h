@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lone.h - what topologies share in which every request goes to one server:
+ * the one of the URL (redis.c), or the master that sentinels name
+ * (sentinel.c). Their stores begin with an hf__lone, and their tables of
+ * functions have these.
+ */
+#ifndef HF__STORE_REDIS_LONE_H
+#define HF__STORE_REDIS_LONE_H
+
+#include "store/redis/events/inbox.h"
+#include "store/redis/server/server.h"
+
+typedef struct hf__lone {
+    hf__store base;
+    hf__fleet fleet;
+    hf__server *server;
+    hf__inbox inbox;
+} hf__lone;
+
+/* See hf__store_ops. */
+void hf__lone_perform(hf__store *store, hf__request *request);
+void hf__lone_submit(hf__store *store, hf__request *const *requests,
+                     size_t count);
+void hf__lone_cancel(hf__store *store, hf__request *request);
+uint32_t hf__lone_generation(hf__store *store);
+uint32_t hf__lone_shard(const hf__store *store, hf_bytes key);
+const char *hf__lone_inbox(hf__store *store);
+uint32_t hf__lone_event_seq(hf__store *store, hf_bytes topic,
+                            int64_t deadline_ms);
+bool hf__lone_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
+                         int64_t until_ms);
+hf_status hf__lone_event_watch(hf__store *store, hf_bytes topic,
+                               hf__watch *watch, hf_error *err);
+void hf__lone_event_unwatch(hf__store *store, hf__watch *watch);
+
+/* The lines about the account, the inbox and what the server's INFO says: of
+ * its names those in `names`, a list that ends with NULL. */
+void hf__lone_describe(hf__lone *self, const hf__redis_account *account,
+                       const char *const *names, hf__describe_fn line,
+                       void *user);
+
+#endif
