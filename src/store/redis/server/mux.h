@@ -17,6 +17,10 @@
  * only makes a script be sent whole once more. */
 #define HF__MUX_SCRIPTS 256
 
+/* As many entries taken at once, in the mean of the last batches, that one
+ * write for all of them beats a connection of one's own; in 16ths. */
+#define HF__MUX_CROWD (16 * 6)
+
 typedef struct hf__mux {
     hf__link link; /* first: a link of ours is a mux */
     hf__fleet *fleet;
@@ -27,6 +31,7 @@ typedef struct hf__mux {
     bool posted; /* the task is on its way */
     hf__task task;
     atomic_size_t depth;    /* requests not complete yet */
+    atomic_size_t crowd;    /* entries taken at once, of late; in 16ths */
     atomic_bool retired;    /* the server is on its way out */
     atomic_uint generation; /* how often the connection was made */
 
@@ -54,6 +59,14 @@ void hf__mux_init(hf__mux *mux, hf__redis_node *node);
 static inline size_t hf__mux_depth(hf__mux *mux)
 {
     return atomic_load_explicit(&mux->depth, memory_order_relaxed);
+}
+
+/* Whether many have come at once of late: another is better off among them
+ * than on a connection of its own. */
+static inline bool hf__mux_is_crowded(hf__mux *mux)
+{
+    return atomic_load_explicit(&mux->crowd, memory_order_relaxed) >=
+           HF__MUX_CROWD;
 }
 
 /* store.h's submit(). */

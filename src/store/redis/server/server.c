@@ -80,7 +80,8 @@ void hf__server_perform(hf__server *server, hf__request *request)
     hf__route route;
 
     for (;;) {
-        if (hf__server_depth(server) <= INLINE_DEPTH_MAX)
+        if (hf__server_depth(server) <= INLINE_DEPTH_MAX &&
+            !hf__mux_is_crowded(&server->mux))
             result = hf__inline_perform(&server->inlines, request, &attempts,
                                         &route);
         if (result != HF__INLINE_MOVED)
