@@ -125,29 +125,30 @@ static hf__conn_result is_late(const hf__conn *conn, hf_error *err)
 
 /* From now on the server is silent. What is left of a short deadline is not
  * cut into shorter ones. */
-static void be_patient(hf__conn *conn, const hf__request *request)
+static void be_patient(hf__conn *conn, int64_t until_ms, int64_t now_ms)
 {
-    int64_t now_ms = hf__clock_boot_ms();
-    int64_t half_ms = (request->deadline_ms - now_ms) / 2;
+    int64_t half_ms = (until_ms - now_ms) / 2;
 
-    if (half_ms > HF__RETRY_SILENCE_MS)
-        half_ms = HF__RETRY_SILENCE_MS;
-    if (half_ms < WAIT_MS || !hf__retry_is_safe(request))
-        half_ms = INT64_MAX;
-    conn->patience_ms = half_ms;
+    if (conn->patience_ms == 0) {
+        if (half_ms > HF__RETRY_SILENCE_MS)
+            half_ms = HF__RETRY_SILENCE_MS;
+        if (half_ms < WAIT_MS || conn->request == NULL)
+            half_ms = INT64_MAX;
+        conn->patience_ms = half_ms;
+    }
     conn->given_up_ms = hf__clock_after(now_ms, conn->patience_ms);
 }
 
 /* How long to wait for the next byte; 0: it is too late. Sets *result. */
-static int64_t left_of(const hf__conn *conn, int64_t until_ms,
+static int64_t left_of(hf__conn *conn, int64_t until_ms, int64_t now_ms,
                        hf__conn_result *result, hf_error *err)
 {
-    int64_t now_ms = hf__clock_boot_ms();
-
     if (now_ms >= until_ms) {
         *result = is_late(conn, err);
         return 0;
     }
+    if (now_ms >= conn->given_up_ms && !hf__retry_is_safe(conn->request))
+        conn->patience_ms = conn->given_up_ms = INT64_MAX;
     if (now_ms >= conn->given_up_ms) {
         hf__fail(err, HF_INDETERMINATE, "%s was silent for %lld ms", conn->peer,
                  (long long)conn->patience_ms);
@@ -163,14 +164,16 @@ static int64_t left_of(const hf__conn *conn, int64_t until_ms,
 static hf__conn_result receive(hf__conn *conn, int64_t until_ms, hf_error *err)
 {
     unsigned char *room = hf__buf_reserve(&conn->in, READ_SIZE);
+    int64_t now_ms = hf__clock_boot_ms();
     hf__conn_result result = HF__CONN_OK;
     int64_t left_ms;
     ssize_t got;
 
     if (room == NULL)
         return HF__CONN_NO_MEMORY;
-    for (;;) {
-        left_ms = left_of(conn, until_ms, &result, err);
+    be_patient(conn, until_ms, now_ms);
+    for (;; now_ms = hf__clock_boot_ms()) {
+        left_ms = left_of(conn, until_ms, now_ms, &result, err);
         if (left_ms <= 0)
             return result;
         if (conn->epoch != hf__redis_node_epoch(conn->node)) {
@@ -182,8 +185,6 @@ static hf__conn_result receive(hf__conn *conn, int64_t until_ms, hf_error *err)
                                left_ms >= WAIT_MS);
         if (got > 0) {
             hf__buf_added(&conn->in, (size_t)got);
-            conn->given_up_ms =
-                hf__clock_after(hf__clock_boot_ms(), conn->patience_ms);
             return HF__CONN_OK;
         }
         if (got == 0 || (errno != EAGAIN && errno != EINTR))
@@ -320,7 +321,8 @@ static hf_status log_in(hf__conn *conn, int64_t until_ms, hf_error *err)
     hf__login login;
     hf_status status = HF_OK;
 
-    conn->given_up_ms = conn->patience_ms = INT64_MAX;
+    conn->request = NULL;
+    conn->patience_ms = 0;
     if (!hf__login_begin(&login, conn->node->account, false, &conn->out))
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     result = send_all(conn, until_ms, err);
@@ -383,7 +385,8 @@ hf__conn_result hf__conn_exchange(hf__conn *conn, hf__request *request,
     hf__conn_result result = HF__CONN_NO_MEMORY;
     bool asking = attempts->asking;
 
-    be_patient(conn, request);
+    conn->request = request;
+    conn->patience_ms = 0;
     if (put(conn, request, attempts))
         result = send_all(conn, request->deadline_ms, err);
     if (result != HF__CONN_UNSENT)

@@ -18,8 +18,9 @@ typedef struct hf__conn {
     uint32_t epoch; /* the node's when it was made */
     bool is_local;  /* a unix socket */
     char peer[HF__WHERE_SIZE];
-    int64_t given_up_ms; /* when silence until then ends the exchange */
-    int64_t patience_ms; /* how much of it from each byte on */
+    const hf__request *request; /* of the exchange; NULL: logging in */
+    int64_t patience_ms; /* silence that ends it; 0: nothing was awaited yet */
+    int64_t given_up_ms; /* when that has passed */
     hf__buf in;
     hf__buf out;
     hf__resp resp;

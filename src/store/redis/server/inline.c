@@ -74,7 +74,7 @@ static hf__inline_slot *take_slot(hf__inline *inlines)
 }
 
 /* Have a connection that is open as far as can be known. */
-static hf_status make_ready(inline_run *run, int64_t now_ms, hf_error *err)
+static hf_status make_ready(inline_run *run, hf_error *err)
 {
     hf__conn *conn = &run->slot->conn;
     int64_t until_ms;
@@ -83,7 +83,8 @@ static hf_status make_ready(inline_run *run, int64_t now_ms, hf_error *err)
         hf__conn_close(conn);
     if (hf__conn_is_open(conn))
         return HF_OK;
-    until_ms = hf__clock_after(now_ms, conn->node->fleet->connect_ms);
+    until_ms =
+        hf__clock_after(hf__clock_boot_ms(), conn->node->fleet->connect_ms);
     if (until_ms > run->request->deadline_ms)
         until_ms = run->request->deadline_ms;
     return hf__conn_open(conn, until_ms, err);
@@ -186,10 +187,9 @@ static bool after_reply(inline_run *run)
 static bool try_once(inline_run *run)
 {
     hf_error err = HF_ERROR_INIT;
-    int64_t now_ms = hf__clock_boot_ms();
     hf__conn_result result;
 
-    if (make_ready(run, now_ms, &err) != HF_OK)
+    if (make_ready(run, &err) != HF_OK)
         return after_no_connection(run, &err);
     result =
         hf__conn_exchange(&run->slot->conn, run->request, run->attempts, &err);

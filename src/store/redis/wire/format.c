@@ -21,13 +21,12 @@ static char *put_header(char *to, char type, size_t number)
     char digits[20];
     size_t at = sizeof(digits);
 
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
     *to++ = type;
-    memcpy(to, digits + at, sizeof(digits) - at);
-    to += sizeof(digits) - at;
+    for (; number > 9; number /= 10)
+        digits[--at] = (char)('0' + number % 10);
+    *to++ = (char)('0' + number);
+    while (at < sizeof(digits))
+        *to++ = digits[at++];
     *to++ = '\r';
     *to++ = '\n';
     return to;
