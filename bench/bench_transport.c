@@ -20,7 +20,7 @@
 
 /* ------------------------------------------------------------------ slices */
 
-static double process_cpu_s(void)
+double transport_client_cpu_s(void)
 {
     struct timespec now;
 
@@ -67,7 +67,7 @@ static bool run_threads(const transport_work *work, int slice_ms,
             0)
             abort(); /* the others wait at the barrier */
     }
-    cpu_s = process_cpu_s();
+    cpu_s = transport_client_cpu_s();
     start_s = bench_now_s();
     pthread_barrier_wait(&begin);
     nanosleep(&slice, NULL);
@@ -79,7 +79,7 @@ static bool run_threads(const transport_work *work, int slice_ms,
     }
     pace->ops_per_s = (double)done / (bench_now_s() - start_s);
     pace->cpu_us =
-        done > 0 ? (process_cpu_s() - cpu_s) * 1e6 / (double)done : 0;
+        done > 0 ? (transport_client_cpu_s() - cpu_s) * 1e6 / (double)done : 0;
     pthread_barrier_destroy(&begin);
     return ok && done > 0;
 }
@@ -193,15 +193,20 @@ double transport_info(const transport *to, const char *name)
     return found == NULL ? -1 : strtod(found + strlen(wanted), NULL);
 }
 
+double transport_server_cpu_s(const transport *to)
+{
+    return transport_info(to, "used_cpu_user_main_thread") +
+           transport_info(to, "used_cpu_sys_main_thread");
+}
+
 /* -------------------------------------------------------------------- main */
 
 static const struct {
     const char *name;
     bool (*measure)(const transport *to);
 } figures[] = {
-    {"threads", transport_threads},
-    {"window", transport_window},
-    {"renewals", transport_renewals},
+    {"threads", transport_threads},   {"window", transport_window},
+    {"renewals", transport_renewals}, {"overtaking", transport_overtaking},
     {"waiters", transport_waiters},
 };
 
@@ -272,7 +277,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (!choose(argv[i], &run, chosen)) {
             fputs("usage: bench_transport [--json] [--quick] [FIGURE...]\n"
-                  "figures: threads window renewals waiters\n",
+                  "figures: threads window renewals overtaking waiters\n",
                   stderr);
             return 64;
         }

@@ -66,10 +66,15 @@ void transport_raw_close(transport_raw *raw); /* NULL is allowed */
 /* A number of INFO's; -1: not there. */
 double transport_info(const transport *to, const char *name);
 
+/* Processor time of the server's main thread, and of this process. */
+double transport_server_cpu_s(const transport *to);
+double transport_client_cpu_s(void);
+
 /* The figures; false: one could not be measured, and it was said why. */
 bool transport_threads(const transport *to);
 bool transport_window(const transport *to);
 bool transport_renewals(const transport *to);
+bool transport_overtaking(const transport *to);
 bool transport_waiters(const transport *to);
 
 #endif

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_transport_locks.c - what many locks cost the server: renewing 100 000
- * of them at once, and 1000 waiters who sleep.
+ * bench_transport_locks.c - what leases cost: renewing 100 000 of them at once,
+ * and how soon a renewal is through when the queue is full.
  *
- * The server's CPU is what INFO says of its main thread. The longest script is
- * the longest in SLOWLOG, which is wall time: on a busy machine it has what
- * others took in between, so the best of several rounds is told.
+ * The longest script is the longest in SLOWLOG, which is wall time: on a busy
+ * machine it has what others took in between, so the best of several rounds is
+ * told.
  */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench_transport.h"
 
@@ -19,26 +18,8 @@
 #define LOCKS_QUICK 1000
 #define ROUNDS 10
 
-#define WAITERS 1000
-#define IDLE_S 5
-#define IDLE_QUICK_S 1
-
 /* No renewal of the watchdog's own falls into the measurement. */
 #define TTL_MS 600000
-
-static double server_cpu_s(const transport *to)
-{
-    return transport_info(to, "used_cpu_user_main_thread") +
-           transport_info(to, "used_cpu_sys_main_thread");
-}
-
-static double process_cpu_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static bool order(const transport *to, const char *command)
 {
@@ -140,14 +121,14 @@ static bool renew(renewals *self, const transport *to, round_figures *round)
 
     if (!order(to, "SLOWLOG RESET"))
         return false;
-    server_s = server_cpu_s(to);
-    client_s = process_cpu_s();
+    server_s = transport_server_cpu_s(to);
+    client_s = transport_client_cpu_s();
     wall_s = bench_now_s();
     status =
         hf_lock_renew_many(self->locks, self->count, self->statuses, &error);
     round->wall_s = bench_now_s() - wall_s;
-    round->client_s = process_cpu_s() - client_s;
-    round->server_s = server_cpu_s(to) - server_s;
+    round->client_s = transport_client_cpu_s() - client_s;
+    round->server_s = transport_server_cpu_s(to) - server_s;
     round->longest_ms = longest_script_ms(to);
     return all_fine(self, status, &error);
 }
@@ -204,100 +185,125 @@ bool transport_renewals(const transport *to)
     return ok && order(to, "CONFIG SET slowlog-log-slower-than 10000");
 }
 
-/* ------------------------------------------------------------------ waiters */
+/* ---------------------------------------------------------------- overtaking
+ */
 
-typedef struct waiters {
-    hf_client *client;
-    hf_lock *holder;
-    hf_lock *locks[WAITERS];
-    hf_call *calls[WAITERS];
-    int done;
-} waiters;
+/* Puts in front of a renewal: enough to keep the server busy for a while. */
+#define PUTS 4000
+#define PUT_SIZE 10000
+#define OVERTAKES 30
 
-static void on_done(void *user, hf_status status, const hf_error *err)
+typedef struct overtake {
+    int puts;    /* told */
+    int renewed; /* told; and how many puts were then */
+    int before;
+    double start_s, renewed_s;
+} overtake;
+
+static void on_put(void *user, hf_status status, const hf_error *err)
 {
-    waiters *self = user;
+    overtake *self = user;
 
-    (void)status;
     (void)err;
-    self->done++;
+    self->puts += status == HF_OK;
 }
 
-static bool begin_waiting(waiters *self, const transport *to)
+static void on_renewed(void *user, hf_status status, const hf_error *err)
 {
-    hf_lock_options options = HF_LOCK_OPTIONS_INIT;
+    overtake *self = user;
+
+    (void)err;
+    self->renewed = status == HF_OK ? 1 : -1;
+    self->renewed_s = bench_now_s();
+    self->before = self->puts;
+}
+
+/* Fill the queue of a server that stands still, renew, and wait for all from
+ * the moment in which it goes on. */
+static bool overtake_once(const transport *to, overtake *self,
+                          hf_client *client, hf_lock *lock, double *all_s)
+{
+    static const char value[PUT_SIZE];
     hf_async async = HF_ASYNC_INIT;
-    hf_error error = HF_ERROR_INIT;
-    hf_status status = hf_client_open(to->url, NULL, &self->client, &error);
-
-    options.ttl_ms = TTL_MS;
-    if (status == HF_OK)
-        status = hf_lock_new(self->client, hf_str("awaited"), &options,
-                             &self->holder, &error);
-    if (status == HF_OK)
-        status = hf_lock_try(self->holder, &error);
-    async.done = on_done;
-    async.user = self;
-    for (int i = 0; status == HF_OK && i < WAITERS; i++) {
-        status = hf_lock_new(self->client, hf_str("awaited"), &options,
-                             &self->locks[i], &error);
-        async.call = &self->calls[i];
-        if (status == HF_OK)
-            status =
-                hf_lock_acquire_start(self->locks[i], 600000, &async, &error);
-    }
-    return status == HF_OK || bench_fail("%s", error.message);
-}
-
-static void end_waiting(waiters *self)
-{
     struct pollfd ready = {.events = POLLIN};
     size_t running = 1;
+    bool ok = hf_client_fd(client, &ready.fd, NULL) == HF_OK;
 
-    for (int i = 0; i < WAITERS; i++) {
-        if (self->calls[i] != NULL)
-            hf_call_cancel(self->calls[i]);
-    }
-    if (self->client != NULL &&
-        hf_client_fd(self->client, &ready.fd, NULL) == HF_OK) {
-        while (running > 0 && poll(&ready, 1, 10000) == 1 &&
-               hf_client_dispatch(self->client, &running, NULL) == HF_OK)
-            continue;
-    }
-    for (int i = 0; i < WAITERS; i++)
-        hf_lock_free(self->locks[i]);
-    hf_lock_free(self->holder);
-    hf_client_close(self->client);
+    *self = (overtake){0};
+    redis_server_pause(to->server);
+    async.user = self;
+    async.done = on_put;
+    for (int i = 0; ok && i < PUTS; i++)
+        ok = hf_value_set_start(client, hf_str("put"),
+                                hf_view(value, sizeof(value)), NULL, NULL,
+                                &async, NULL) == HF_OK;
+    async.done = on_renewed;
+    ok = ok && hf_lock_renew_start(lock, &async, NULL) == HF_OK;
+    self->start_s = bench_now_s();
+    redis_server_resume(to->server);
+    while (ok && running > 0)
+        ok = poll(&ready, 1, 10000) == 1 &&
+             hf_client_dispatch(client, &running, NULL) == HF_OK;
+    *all_s = bench_now_s() - self->start_s;
+    return ok && self->renewed == 1 && self->puts == PUTS;
 }
 
-bool transport_waiters(const transport *to)
+static int by_size(const void *a, const void *b)
 {
-    struct timespec settle = {1, 0};
-    struct timespec idle = {to->run->quick ? IDLE_QUICK_S : IDLE_S, 0};
-    static waiters self;
-    double server_s, client_s, percent;
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static bool measure_overtaking(const transport *to, hf_client *client,
+                               hf_lock *lock)
+{
+    int rounds = to->run->quick ? 2 : OVERTAKES;
+    double renewed_ms[OVERTAKES], all_ms[OVERTAKES], behind[OVERTAKES];
+    overtake one;
+
+    for (int i = 0; i < rounds; i++) {
+        if (!overtake_once(to, &one, client, lock, &all_ms[i]))
+            return bench_fail("a renewal behind %d puts failed", PUTS);
+        renewed_ms[i] = (one.renewed_s - one.start_s) * 1000;
+        all_ms[i] *= 1000;
+        behind[i] = one.before;
+    }
+    qsort(renewed_ms, (size_t)rounds, sizeof(double), by_size);
+    qsort(all_ms, (size_t)rounds, sizeof(double), by_size);
+    qsort(behind, (size_t)rounds, sizeof(double), by_size);
+    if (to->run->json)
+        printf("{\"bench\":\"renew_overtakes\",\"store\":\"%s\","
+               "\"puts\":%d,\"renewed_ms\":%.3f,\"all_ms\":%.3f,"
+               "\"puts_before\":%.0f}\n",
+               to->name, PUTS, renewed_ms[rounds / 2], all_ms[rounds / 2],
+               behind[rounds / 2]);
+    else
+        printf("overtaking %-3s a renewal behind %d puts of %d bytes: %.2f ms, "
+               "after %.0f of them; all take %.2f ms\n",
+               to->name, PUTS, PUT_SIZE, renewed_ms[rounds / 2],
+               behind[rounds / 2], all_ms[rounds / 2]);
+    fflush(stdout);
+    return true;
+}
+
+bool transport_overtaking(const transport *to)
+{
+    hf_lock_options options = HF_LOCK_OPTIONS_INIT;
+    hf_error error = HF_ERROR_INIT;
+    hf_client *client = NULL;
+    hf_lock *lock = NULL;
     bool ok;
 
-    memset(&self, 0, sizeof(self));
-    ok = begin_waiting(&self, to);
-    if (ok) {
-        nanosleep(&settle, NULL);
-        server_s = server_cpu_s(to);
-        client_s = process_cpu_s();
-        nanosleep(&idle, NULL);
-        percent = (server_cpu_s(to) - server_s + process_cpu_s() - client_s) *
-                  100 / (double)idle.tv_sec;
-        if (to->run->json)
-            printf("{\"bench\":\"idle_waiters\",\"store\":\"%s\","
-                   "\"waiters\":%d,\"percent_of_a_core\":%.3f,"
-                   "\"asked_percent\":1,\"met\":%s}\n",
-                   to->name, WAITERS, percent, percent < 1 ? "true" : "false");
-        else
-            printf("waiters    %-3s %d idle: %.3f %% of a core, client and "
-                   "server together (asked 1)\n",
-                   to->name, WAITERS, percent);
-        fflush(stdout);
-    }
-    end_waiting(&self);
+    options.ttl_ms = TTL_MS;
+    ok = hf_client_open(to->url, NULL, &client, &error) == HF_OK &&
+         hf_lock_new(client, hf_str("overtaking"), &options, &lock, &error) ==
+             HF_OK &&
+         hf_lock_try(lock, &error) == HF_OK;
+    if (!ok)
+        bench_fail("%s", error.message);
+    ok = ok && measure_overtaking(to, client, lock);
+    hf_lock_free(lock);
+    hf_client_close(client);
     return ok;
 }

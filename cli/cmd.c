@@ -40,8 +40,13 @@ int64_t call_ttl_ms(const struct call *call)
 hf_status call_open(const struct call *call, hf_client **client, hf_error *err)
 {
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+    const int64_t *number = call->options->number;
 
     options.prefix = call->options->text[OPT_PREFIX];
+    options.replicas = (int32_t)number[OPT_REPLICAS];
+    if (call->options->given[OPT_REPLICAS] && options.replicas == 0)
+        options.replicas = HF_REPLICAS_NONE;
+    options.replicas_ms = number[OPT_REPLICAS_MS];
     return hf_client_open(call->options->text[OPT_STORE], &options, client,
                           err);
 }

@@ -227,7 +227,7 @@ static int hash_delete(struct call *call)
 
 const struct command hash_commands[] = {
     {.grammar = {.name = "hash put",
-                 .accepts = OPTIONS_COMMON | OPTION(TTL) | OPTION(REPLACE) |
+                 .accepts = OPTIONS_WRITE | OPTION(TTL) | OPTION(REPLACE) |
                             OPTION(NX) | OPTION(XX) | OPTION(PERSIST),
                  .operands_min = 3,
                  .operands_max = -1},
@@ -247,8 +247,8 @@ const struct command hash_commands[] = {
               "\\\\, \\n, \\t, \\r or \\xHH.\n",
      .run = hash_get},
     {.grammar = {.name = "hash cas",
-                 .accepts = OPTIONS_COMMON | OPTION(TTL) | OPTION(ABSENT) |
-                            OPTION(RAW),
+                 .accepts =
+                     OPTIONS_WRITE | OPTION(TTL) | OPTION(ABSENT) | OPTION(RAW),
                  .operands_min = 3,
                  .operands_max = 4},
      .operands = "KEY FIELD [EXPECTED] NEW",
@@ -257,7 +257,7 @@ const struct command hash_commands[] = {
               "value, that value\nis printed.\n",
      .run = hash_cas},
     {.grammar = {.name = "hash delete",
-                 .accepts = OPTIONS_COMMON,
+                 .accepts = OPTIONS_WRITE,
                  .operands_min = 1,
                  .operands_max = -1},
      .operands = "KEY [FIELD...]",

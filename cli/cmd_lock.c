@@ -110,7 +110,7 @@ const struct command lock_commands[] = {
      .summary = "show who holds a lock; exit code 1 if nobody does",
      .run = lock_inspect},
     {.grammar = {.name = "lock break",
-                 .accepts = OPTIONS_COMMON,
+                 .accepts = OPTIONS_WRITE,
                  .operands_min = 1,
                  .operands_max = 1},
      .operands = "NAME",

@@ -300,7 +300,7 @@ static int run_run(struct call *call)
 
 const struct command run_commands[] = {
     {.grammar = {.name = "run",
-                 .accepts = OPTIONS_COMMON | OPTION(NONBLOCK) | OPTION(WAIT) |
+                 .accepts = OPTIONS_WRITE | OPTION(NONBLOCK) | OPTION(WAIT) |
                             OPTION(CONFLICT_CODE) | OPTION(SHELL) |
                             OPTION(LEASE) | OPTION(MAX_HOLD) | OPTION(ON_LOST) |
                             OPTION(VERBOSE) | OPTION(EXCLUSIVE) | OPTION(CLOSE),

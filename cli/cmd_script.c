@@ -109,7 +109,7 @@ static int script_run(struct call *call)
 
 const struct command script_commands[] = {
     {.grammar = {.name = "script run",
-                 .accepts = OPTIONS_COMMON | OPTION(RAW),
+                 .accepts = OPTIONS_WRITE | OPTION(RAW),
                  .operands_min = 1,
                  .operands_max = -1,
                  .tail = TAIL_ARGUMENTS},

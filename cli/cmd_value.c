@@ -168,7 +168,7 @@ static int value_cas(struct call *call)
 
 const struct command value_commands[] = {
     {.grammar = {.name = "value set",
-                 .accepts = OPTIONS_COMMON | EXPIRY_OPTIONS | OPTION(EXAT) |
+                 .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | OPTION(EXAT) |
                             OPTION(PXAT) | OPTION(KEEPTTL) | OPTION(NX) |
                             OPTION(XX) | OPTION(GET) | OPTION(STDIN) |
                             OPTION(RAW),
@@ -188,7 +188,7 @@ const struct command value_commands[] = {
      .notes = "The value is followed by a newline unless --raw is given.\n",
      .run = value_get},
     {.grammar = {.name = "value delete",
-                 .accepts = OPTIONS_COMMON | OPTION(IF) | OPTION(RAW),
+                 .accepts = OPTIONS_WRITE | OPTION(IF) | OPTION(RAW),
                  .operands_min = 1,
                  .operands_max = 1},
      .operands = "KEY",
@@ -196,7 +196,7 @@ const struct command value_commands[] = {
      .notes = "If --if finds another value, that value is printed.\n",
      .run = value_delete},
     {.grammar = {.name = "value cas",
-                 .accepts = OPTIONS_COMMON | EXPIRY_OPTIONS | OPTION(ABSENT) |
+                 .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | OPTION(ABSENT) |
                             OPTION(RAW),
                  .operands_min = 2,
                  .operands_max = 3},

@@ -33,6 +33,16 @@ static bool accepts(const struct grammar *grammar, int id)
     return (grammar->accepts >> id & 1) != 0;
 }
 
+/* sentinel_password=..., however it is written. */
+static void hide_parameters(char *url)
+{
+    char *from = strchr(url, '?');
+
+    if (from != NULL &&
+        (strstr(from, "password=") != NULL || strchr(from, '%') != NULL))
+        memset(from + 1, '*', strlen(from + 1));
+}
+
 static void hide_password(char *url)
 {
     char *from = strstr(url, "://");
@@ -59,6 +69,7 @@ static int keep_store(struct options *options, char *url)
     options->store = copy;
     options->text[OPT_STORE] = copy;
     hide_password(url);
+    hide_parameters(url);
     return EXIT_YES;
 }
 

@@ -48,6 +48,8 @@ enum option_id {
     OPT_OUTPUT,
     OPT_MATCH,
     OPT_REQUESTS,
+    OPT_REPLICAS,
+    OPT_REPLICAS_MS,
     OPT_COUNT
 };
 
@@ -55,6 +57,8 @@ enum option_id {
 #define OPTION(name) (UINT64_C(1) << OPT_##name)
 #define OPTIONS_COMMON                                                         \
     (OPTION(STORE) | OPTION(PREFIX) | OPTION(JSON) | OPTION(HELP))
+/* Of commands that write. */
+#define OPTIONS_WRITE (OPTIONS_COMMON | OPTION(REPLICAS) | OPTION(REPLICAS_MS))
 
 /* Values of --on-lost, in the order of its list of words. */
 enum on_lost { ON_LOST_TERM, ON_LOST_KILL, ON_LOST_WARN };

@@ -38,6 +38,19 @@
  *   `request_ms`, plus its own `wait_ms` where it has one. Looking up a host's
  *   name is the system's affair and may take longer.
  *
+ * - **Replicas.** A server acknowledges a write by itself; its replicas follow,
+ *   and one that is promoted before it has caught up lacks the write. With
+ *   `replicas` in hf_client_options, hf_lock_options or the URL, what wrote
+ *   waits until so many of them have acknowledged it, for `replicas_ms` and
+ *   within its own time. If fewer do: an acquire is given back and is
+ *   HF_UNAVAILABLE; any other write is HF_INDETERMINATE, as it has happened but
+ *   may be lost, and its out-parameters are not written. A renewal is HF_OK
+ *   then, and hf_lock_replicas() tells. Every script counts as a write.
+ *   Reading, releasing and hf_store_load() do not wait, nor does what was
+ *   refused. Other calls are not held up. This makes the loss of a lock by
+ *   failover rare; it excludes it only if all replicas that can be promoted
+ *   are asked for, and fencing tokens are what makes it harmless.
+ *
  * A lock here is a lease: it ends by itself when its holder does not renew it,
  * so a holder that was paused may go on working while another holds the lock.
  * hf_lock_is_held() is the check to make before each effect, and the fencing
@@ -75,6 +88,11 @@ extern "C" {
  *  could keep up; a day is the longest a crashed holder can block others. */
 #define HF_LOCK_TTL_MIN_MS INT64_C(10)
 #define HF_LOCK_TTL_MAX_MS INT64_C(86400000)
+
+/** Most replicas that a write can wait for, and what says "none" where 0 says
+ *  "the default". */
+#define HF_REPLICAS_MAX 16
+#define HF_REPLICAS_NONE (-1)
 
 /** Wait until the answer is yes. */
 #define HF_FOREVER INT64_MAX
@@ -242,6 +260,44 @@ HF_API void hf_buffer_free(hf_buffer *buffer);
 /** A connection to one store, shared by all threads of the process. */
 typedef struct hf_client hf_client;
 
+/**
+ * Whom a client trusts and how it proves who it is, for URLs with TLS
+ * (`rediss:` and its kin). Each member that is not NULL overrides the parameter
+ * of the same name, with `tls_` in front, of every URL. Paths are of PEM files.
+ *
+ * Files are read when the client is opened, and again whenever a connection is
+ * made after one of them has changed: certificates may be renewed under a
+ * running program. What cannot be used, perhaps because only half of it is
+ * there, leaves the client with what it had.
+ */
+typedef struct hf_tls_options {
+    size_t struct_size; /**< #HF_TLS_OPTIONS_INIT sets it */
+    /** Trust the certificates in this file, and not the system's. */
+    const char *ca;
+    /** The same with a directory made by `openssl rehash`. */
+    const char *ca_dir;
+    /** Our certificate with its chain; needs `key`. */
+    const char *cert;
+    /** Its private key; needs `cert`. */
+    const char *key;
+    /** File whose first line is the password of the key. */
+    const char *key_password_file;
+    /** That password itself; copied, and wiped when the client is closed. No
+     *  URL has a parameter for it. */
+    const char *key_password;
+    /** Name or IP address that the server's certificate must have; NULL: the
+     *  host that is connected to. */
+    const char *name;
+    /** "full": chain and name are verified; "ca": the chain only; "none":
+     *  nothing. NULL: the URL's, else "full". */
+    const char *verify;
+} hf_tls_options;
+
+/* clang-format off */
+#define HF_TLS_OPTIONS_INIT \
+    { sizeof(hf_tls_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+/* clang-format on */
+
 /** Options of hf_client_open(). Zero means the default of each. */
 typedef struct hf_client_options {
     size_t struct_size; /**< #HF_CLIENT_OPTIONS_INIT sets it */
@@ -255,18 +311,50 @@ typedef struct hf_client_options {
     /** Longest time to connect and log in, ms; 0: 2000; range 1..3600000. */
     int64_t connect_ms;
     /** User and password for a server; each overrides the URL's; NULL: the
-     *  URL's, then (password) the file named by HOLDFAST_PASSWORD_FILE, then
-     *  HOLDFAST_PASSWORD. Ignored by the embedded store. */
+     *  URL's, or the file that its `password_file` names, then (password) the
+     *  file named by HOLDFAST_PASSWORD_FILE, then HOLDFAST_PASSWORD. "": no
+     *  login. Ignored by the embedded store. */
     const char *username;
     const char *password;
     /** Most processor time one script may use on the embedded store, ms;
      *  0: 100; range 1..60000. A script that exceeds it is undone whole. */
     int64_t script_budget_ms;
+    /** File whose first line is the password, if `password` is NULL. */
+    const char *password_file;
+    /** What a server shows in CLIENT LIST; NULL: the URL's `client_name`, else
+     *  "holdfast". 1 to 64 bytes of printable ASCII without blanks. Ignored by
+     *  the embedded store. */
+    const char *client_name;
+    /** For URLs with TLS; NULL: what they say. HF_INVALID with the URL of a
+     *  server over plain TCP; ignored where nothing leaves the machine. */
+    const hf_tls_options *tls;
+    /** Replicas that are to acknowledge each write, and each lock that does not
+     *  say otherwise; 0: as many as the URL's `replicas` says, else none;
+     *  #HF_REPLICAS_NONE; 1..#HF_REPLICAS_MAX. See "Replicas" above.
+     *  HF_UNSUPPORTED where there are none (embedded stores, redlock:), and
+     *  where the server has no WAIT. */
+    int32_t replicas;
+    uint32_t reserved0; /**< must be 0 */
+    /** Longest time to wait for them, ms, within the call's own;
+     *  0: the URL's `replicas_ms`, else 1000; range 1..3600000. */
+    int64_t replicas_ms;
+    /** Most asynchronous calls under way, that is started and not told yet;
+     *  0: 65536; range 1..1000000. Beyond them a start is HF_UNAVAILABLE. Not
+     *  counted are renewals and releases, up to as many again. Of calls that
+     *  do not just wait for a lock, 65536 can be on their way to one server;
+     *  the others are told HF_UNAVAILABLE. */
+    int64_t max_calls;
+    /** Most bytes that these may hold: the copies of their keys and values, and
+     *  the answers that have come, beside some 2 KiB for each call itself;
+     *  0: 64 MiB; range 1..2^40. Beyond them a start is HF_UNAVAILABLE, unless
+     *  no other call is under way. */
+    int64_t max_call_bytes;
 } hf_client_options;
 
 /* clang-format off */
 #define HF_CLIENT_OPTIONS_INIT \
-    { sizeof(hf_client_options), NULL, 0, 0, NULL, NULL, 0 }
+    { sizeof(hf_client_options), NULL, 0, 0, NULL, NULL, 0, NULL, NULL, NULL, \
+      0, 0, 0, 0, 0 }
 /* clang-format on */
 
 /**
@@ -286,13 +374,14 @@ typedef struct hf_client_options {
  *   TCP
  * - `rediss://...`, `valkeys://...`: the same over TLS, with the certificate's
  *   chain and name verified; parameters `tls_ca=FILE`, `tls_ca_dir=DIR`,
- *   `tls_cert=FILE` with `tls_key=FILE`, `tls_name=NAME`,
- *   `tls_verify=full|ca|none`
+ *   `tls_cert=FILE` with `tls_key=FILE` and `tls_key_password_file=FILE`,
+ *   `tls_name=NAME`, `tls_verify=full|ca|none`; see #hf_tls_options
  * - `redis+unix:///path/socket[?db=N]`, `valkey+unix://...`: one server over a
  *   unix socket
  * - `redis+sentinel://[user:password@]h1[:26379][,h2...]/NAME[/db]`: the master
  *   of that name, wherever the sentinels h1, h2, ... say it is; with
- *   `?sentinel_username=U&sentinel_password=P` for their own account. So also
+ *   `?sentinel_username=U&sentinel_password=P` (or
+ *   `sentinel_password_file=FILE`) for their own account. So also
  *   valkey+sentinel:, and over TLS to servers and sentinels rediss+sentinel:
  *   and valkeys+sentinel: with the parameters above
  * - `redis+cluster://[user:password@]h1[:6379][,h2...]`: a cluster, found by
@@ -303,9 +392,11 @@ typedef struct hf_client_options {
  *   above for one server; a lock is held by whoever holds it on most of them.
  *   Locks only: anything else is HF_UNSUPPORTED. In front of the servers may
  *   stand `quarantine=MS,` (default 60000): how long a server that was started
- *   again does not vote; longer than the longest lease
+ *   again does not vote, which no lease may exceed (0: servers forget nothing)
  *
- * Both embedded forms take `?max_size=BYTES` (suffixes K, M, G; default 1G).
+ * Both embedded forms take `?max_size=BYTES` (suffixes K, M, G; default 1G),
+ * all URLs of servers `?password_file=FILE` and `?client_name=NAME`, and all
+ * but redlock: `?replicas=N` and `?replicas_ms=MS`.
  *
  * @param url     NULL or "": the environment's HOLDFAST_STORE; if that is not
  *                set either, `volatile:`
@@ -340,7 +431,10 @@ HF_API HF_MUST_USE hf_status hf_client_open(const char *url,
  * Close a client.
  *
  * Calls in progress on other threads must have returned, and every lock and
- * script of the client must have been freed.
+ * script of the client must have been freed. Asynchronous calls under way are
+ * told from within it: HF_UNAVAILABLE if they were not sent, HF_INDETERMINATE
+ * if they were, without waiting for answers. A done() may close its client,
+ * also one that is told here.
  *
  * @param client  NULL is allowed
  *
@@ -506,13 +600,12 @@ HF_API HF_MUST_USE hf_status hf_value_delete(hf_client *client, hf_bytes key,
 
 /** Flags of hf_value_cas() and hf_hash_cas(). */
 enum {
-    /** Find out what became of it when the answer is lost, instead of
-     *  HF_INDETERMINATE. A server then keeps a mark of each replacement,
-     *  a key `hf:cas:...` of about 100 bytes, for twice the client's
-     *  `request_ms`, which takes it one more write. If the server is not
-     *  reached again in time, or forgets, HF_INDETERMINATE it is. The key must
-     *  not have a '}' without a hash tag. */
-    HF_CAS_RESOLVE = 1u << 0
+    /** Send it at most once: a lost answer is HF_INDETERMINATE. Otherwise a
+     *  server keeps a mark, by which a second sending finds out what became of
+     *  the first: a key `hf:cas:...` of about 150 bytes for each call that is
+     *  under way at once (in a cluster: for each slot), for twice the client's
+     *  `request_ms`. That takes one more read and one more write. */
+    HF_CAS_ONCE = 1u << 0
 };
 
 /** Options of hf_value_cas() and hf_hash_cas(). Zero means the default. */
@@ -533,8 +626,10 @@ typedef struct hf_cas_options {
  * Compare and set: replace a value only if it is what the caller believes.
  *
  * The comparison is byte for byte. The key keeps its time to live unless the
- * options say otherwise. After HF_INDETERMINATE a look at the key tells what
- * happened only if nobody else would write the same bytes; see HF_CAS_RESOLVE.
+ * options say otherwise. A call whose answer was lost asks again and finds out
+ * what happened, until its deadline; HF_INDETERMINATE is left for a server that
+ * is not reached again by then, and for #HF_CAS_ONCE. After it a look at the
+ * key tells what happened only if nobody else would write the same bytes.
  *
  * @param client    open client
  * @param key       the key
@@ -566,6 +661,7 @@ HF_API HF_MUST_USE hf_status hf_value_cas(hf_client *client, hf_bytes key,
 
 /**
  * Compare and delete: delete a value only if it is what the caller believes.
+ * What was said of lost answers and marks at hf_value_cas() holds here, too.
  *
  * @param client    open client
  * @param key       the key
@@ -850,11 +946,20 @@ typedef struct hf_lock_options {
     uint32_t reserved0;      /**< must be 0 */
     hf_lock_lost_fn on_lost; /**< NULL: nobody is told by call */
     void *user;              /**< passed to on_lost */
+    /** Replicas that are to acknowledge an acquire or a renewal; 0: as the
+     *  client; #HF_REPLICAS_NONE: none; 1..#HF_REPLICAS_MAX. See "Replicas"
+     *  above. */
+    int32_t replicas;
+    uint32_t reserved1; /**< must be 0 */
+    /** Longest time to wait for them, ms; 0: as the client; range 1..3600000.
+     *  An acquire waits for a third of the lease at most, a renewal for a
+     *  sixth. */
+    int64_t replicas_ms;
 } hf_lock_options;
 
 /* clang-format off */
 #define HF_LOCK_OPTIONS_INIT \
-    { sizeof(hf_lock_options), 0, 0, 0, 0, 0, NULL, NULL }
+    { sizeof(hf_lock_options), 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0 }
 /* clang-format on */
 
 /**
@@ -875,7 +980,8 @@ typedef struct hf_lock_options {
  *
  * @retval HF_OK           `*lock` is ready to acquire
  * @retval HF_INVALID      bad name or options; the message names the part
- * @retval HF_UNSUPPORTED  an option this library does not know
+ * @retval HF_UNSUPPORTED  an option this library does not know, or replicas on
+ *                         a store that has none
  * @retval HF_NO_MEMORY    nothing was made
  *
  * Never blocks. Since 0.1.
@@ -919,8 +1025,10 @@ HF_API void hf_lock_free(hf_lock *lock);
  * @retval HF_LOST           this handle held the lock and lost it; release it
  *                           before acquiring anew
  * @retval HF_WRONG_TYPE     the key holds something that is not a lock
- * @retval HF_INVALID        bad wait_ms, or the handle came through fork()
- * @retval HF_UNAVAILABLE    the store could not be reached; nothing is held
+ * @retval HF_INVALID        bad wait_ms, the handle came through fork(), or its
+ *                           lease exceeds the quarantine of a redlock: store
+ * @retval HF_UNAVAILABLE    the store could not be reached, or too few replicas
+ *                           acknowledged the lock; nothing is held
  * @retval HF_INDETERMINATE  no answer came: the name may be blocked by this
  *                           try for at most ttl_ms; this handle does not hold
  *                           it
@@ -947,7 +1055,7 @@ HF_API HF_MUST_USE hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms,
  *                           before acquiring anew
  * @retval HF_WRONG_TYPE     the key holds something that is not a lock
  * @retval HF_INVALID        the handle came through fork()
- * @retval HF_UNAVAILABLE    the store could not be reached; nothing is held
+ * @retval HF_UNAVAILABLE    as in hf_lock_acquire(); nothing is held
  * @retval HF_INDETERMINATE  as in hf_lock_acquire()
  * @retval HF_DENIED         the store refused the command
  * @retval HF_FULL           the store has no room; nothing is held
@@ -1039,6 +1147,20 @@ HF_API int64_t hf_lock_remaining_ms(const hf_lock *lock);
  * Never blocks. Since 0.1.
  */
 HF_API uint64_t hf_lock_token(const hf_lock *lock);
+
+/**
+ * How many replicas have acknowledged the last acquisition, or the last renewal
+ * of it, by the watchdog or by hf_lock_renew(). Fewer than the lock asks for
+ * after a renewal do not end it: the lease runs anew, but a failover may bring
+ * back the one before.
+ *
+ * @param lock  the handle
+ * @return how many; -1: nobody has counted them, as the lock does not ask for
+ *         replicas, was not acquired yet, or the counting was interrupted
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API int hf_lock_replicas(const hf_lock *lock);
 
 /** Bytes of an owner id as text, the terminating NUL included. */
 #define HF_OWNER_SIZE 33
@@ -1305,8 +1427,9 @@ typedef struct hf_call hf_call;
 /**
  * Tells what an asynchronous call came to, exactly once, from within
  * hf_client_dispatch(), or from within hf_client_close() for what is still
- * under way then. It may start other calls (not while closing) and free what
- * is its own.
+ * under way then. It may start other calls (while closing they are HF_INVALID,
+ * as is every other call on the client), free what is its own, dispatch, and
+ * close the client.
  *
  * @param user    hf_async::user
  * @param status  what the blocking function would have returned, or
@@ -1328,8 +1451,9 @@ typedef void (*hf_done_fn)(void *user, hf_status status, const hf_error *err);
  * A start returns HF_OK if done() will be called. Whatever can be checked at
  * once is checked at once: then the status is that of `hf_NAME()`, nothing is
  * started and done() is never called. So it is with HF_INVALID if `async` is
- * wrong, with HF_NO_MEMORY, and with HF_UNAVAILABLE if a million calls are
- * under way.
+ * wrong, with HF_NO_MEMORY, and with HF_UNAVAILABLE if as many calls are under
+ * way, or hold as much memory, as the client's `max_calls` and `max_call_bytes`
+ * allow: dispatch, and start it again.
  *
  * Calls under way at the same time take effect in any order; what must come
  * after another call is started by that one's done().
@@ -1511,10 +1635,9 @@ HF_API HF_MUST_USE hf_status hf_lock_acquire_start(hf_lock *lock,
  * @retval HF_LOST         as there: an inner acquire of a lost lock was undone
  * @retval HF_INVALID      an argument is wrong, or the handle does not hold the
  *                         lock; nothing was started
- * @retval HF_UNAVAILABLE  too many calls are under way; as in
- *                         hf_lock_release() the handle does not hold the lock
- *                         any more
- * @retval HF_NO_MEMORY    nothing was started; the same holds
+ * @retval HF_UNAVAILABLE  far too many calls are under way; nothing was
+ *                         started, and the handle still holds the lock
+ * @retval HF_NO_MEMORY    the same holds
  *
  * Since 0.1.
  */
@@ -1535,7 +1658,7 @@ HF_API HF_MUST_USE hf_status hf_lock_release_start(hf_lock *lock,
  * @retval HF_TIMEOUT      as there; nothing was started
  * @retval HF_INVALID      an argument is wrong, or the handle does not hold the
  *                         lock; nothing was started
- * @retval HF_UNAVAILABLE  too many calls are under way
+ * @retval HF_UNAVAILABLE  far too many calls are under way
  * @retval HF_NO_MEMORY    nothing was started
  *
  * Since 0.1.
@@ -1837,7 +1960,8 @@ typedef struct hf_store_examine_options {
  * durability, room, permissions, who has it open.
  *
  * Nothing is changed: what is tried is tried by ACL DRYRUN, or in a form that
- * has no effect. What a server does not tell this user is remarked as unknown.
+ * has no effect; one message is published, to ourselves. What a server does not
+ * tell this user is remarked as unknown.
  *
  * @param client  open client
  * @param opts    NULL for defaults

@@ -10,7 +10,8 @@ ARGV[3]  inbox to queue if the lock is held; empty: do not queue
 ARGV[4]  instant the caller began to wait, us of the store's clock; 0: now
 
 Returns  the token if the owner holds the lock now; else {pttl of the lock,
-         owner that holds it, instant the caller began to wait}.
+         owner that holds it, instant the caller began to wait} and, if it was
+         queued, how many waiters stand before it.
 Repeat   safe: the same owner gets its own token again, and a lease that runs
          from then.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
@@ -37,6 +38,8 @@ end
 local since = ARGV[4] == '0' and now or tonumber(ARGV[4])
 if ARGV[3] ~= '' then
     call('zadd', KEYS[3], since, ARGV[3])
-    call('pexpire', KEYS[3], 60000)
+    call('pexpire', KEYS[3], 180000)
+    return {call('pttl', KEYS[1]), holder, since,
+            call('zrank', KEYS[3], ARGV[3])}
 end
 return {call('pttl', KEYS[1]), holder, since}

@@ -8,11 +8,15 @@
 # --check only lists what is missing and fails if anything is. Nothing missing
 # costs a fraction of a second and touches nothing.
 #
+# valkey-server is optional: Debian 13 has it, Debian 12 in its backports alone,
+# from where it comes without a change to the machine's sources and lists. Where
+# it cannot be had, the tests with it are left out.
+#
 # The tests run servers of their own, so a server package is installed without
 # starting its service, and a service that came with it is not left to start at
 # the next boot. One that was installed before is not touched.
 #
-# shellcheck disable=SC2086 # packages are lists of words all through
+# shellcheck disable=SC2016,SC2086 # apt has a $ of its own; words are lists
 set -eu
 
 services="redis-server valkey-server"
@@ -33,7 +37,6 @@ packages_of()
     esac
 }
 
-# Installed where the distribution has them: Debian 13 does.
 optional_packages_of()
 {
     case $1 in
@@ -59,7 +62,7 @@ missing_of()
 
 exists_in_apt()
 {
-    apt-cache show "$1" >/dev/null 2>&1
+    [ -n "$(apt-cache madison "$1")" ]
 }
 
 as_root()
@@ -71,14 +74,20 @@ as_root()
     fi
 }
 
+# Whatever happens.
+finish()
+{
+    [ -z "$made_policy" ] || as_root rm -f $policy
+    [ -z "$work" ] || rm -rf "$work"
+}
+
 # An answer of 101 forbids a package to start its service.
 forbid_starts()
 {
     [ -e $policy ] && return
-    printf '#!/bin/sh\nexit 101\n' | as_root tee $policy >/dev/null
-    as_root chmod 755 $policy
-    trap 'as_root rm -f $policy' EXIT
-    trap 'exit 1' HUP INT TERM
+    made_policy=yes
+    printf '#!/bin/sh\nexit 101\n' | as_root tee $policy >/dev/null &&
+        as_root chmod 755 $policy
 }
 
 # Those of the given packages that bring a service.
@@ -99,8 +108,67 @@ disable_services()
     done
 }
 
+update_lists()
+{
+    [ -z "$updated" ] || return 0
+    updated=yes
+    as_root apt-get -q update || echo "deps.sh: going on with old lists" >&2
+}
+
+# install [-o OPTION]... PACKAGE...
+install()
+{
+    new_services=$(services_of "$@")
+    [ -z "$new_services" ] || forbid_starts || return
+    as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get -q -y --no-install-recommends install "$@" || return
+    disable_services $new_services
+}
+
+# ------------------------------------------------------------------- backports
+
+# Backports of this release, from the mirror that its packages come from.
+backports_source()
+{
+    codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+    mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' \
+        'Label: Debian' "Codename: $codename" | head -n 1)
+    [ -n "$mirror" ] || return
+    echo "Types: deb"
+    echo "URIs: $mirror"
+    echo "Suites: $codename-backports"
+    echo "Components: main"
+    echo "Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg"
+}
+
+# Sources and lists of our own: the machine's, by links, and that of backports
+# beside them.
+install_from_backports()
+{
+    work=$(mktemp -d)
+    sources=$work/sources
+    lists="-o Dir::State::Lists=$work/lists"
+    mkdir "$sources" "$work/lists"
+    chmod -R 755 "$work" # apt reads as a user of its own
+    backports_source >"$sources/holdfast-backports.sources" || return
+    apt-get -q $lists -o APT::Get::List-Cleanup=false \
+        -o APT::Update::Error-Mode=any \
+        -o Acquire::Retries=1 -o Acquire::http::Timeout=10 \
+        -o Dir::Etc::SourceList="$sources/holdfast-backports.sources" \
+        -o Dir::Etc::SourceParts=/dev/null update >/dev/null 2>&1 || return
+    echo "Installing: $*, from backports"
+    ln -s /var/lib/apt/lists/*_* "$work/lists"
+    ln -s /etc/apt/sources.list.d/* "$sources" 2>/dev/null || true
+    install $lists -o Dir::Etc::SourceParts="$sources" "$@"
+}
+
+# ------------------------------------------------------------------------ main
+
 check=false
 groups=
+made_policy=
+updated=
+work=
 for argument; do
     case $argument in
     --check) check=true ;;
@@ -119,26 +187,34 @@ if ! command -v dpkg-query >/dev/null; then
 fi
 
 missing=$(missing_of $required)
-for package in $optional; do
-    if [ -n "$(missing_of "$package")" ] && exists_in_apt "$package"; then
-        missing="$missing
-$package"
-    fi
-done
-[ -n "$missing" ] || exit 0
+wished=$(missing_of $optional)
+[ -n "$missing$wished" ] || exit 0
 if $check; then
-    echo "$missing" | sed '/^$/d'
+    [ -n "$missing" ] || exit 0
+    echo "$missing"
     exit 1
 fi
 
 if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
-    echo "deps.sh: without root and sudo; ask for:" $missing >&2
-    exit 1
+    echo "deps.sh: without root and sudo; ask for:" $missing $wished >&2
+    [ -z "$missing" ]
+    exit
 fi
-echo "Installing:" $missing
-new_services=$(services_of $missing)
-[ -z "$new_services" ] || forbid_starts
-as_root apt-get -q update || echo "deps.sh: going on with old lists" >&2
-as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get -q -y --no-install-recommends install $missing
-disable_services $new_services
+trap finish EXIT
+trap 'exit 1' HUP INT TERM
+
+if [ -n "$missing" ]; then
+    echo "Installing:" $missing
+    update_lists
+    install $missing
+fi
+for package in $wished; do
+    if exists_in_apt "$package"; then
+        echo "Installing: $package"
+        update_lists
+        install "$package" && continue
+    else
+        install_from_backports "$package" && continue
+    fi
+    echo "deps.sh: no $package to be had; going on without" >&2
+done

@@ -8,10 +8,17 @@
 static hf_status ask_once(hf__asking *asking, const char *inbox, hf_error *err)
 {
     hf_client *client = asking->lock->client;
+    hf_status status;
 
     hf__asking_fill(asking, inbox);
-    return hf__asking_read(
+    status = hf__asking_read(
         asking, hf__run(client, &asking->request, asking->limit_ms, err), err);
+    if (asking->returning) {
+        hf__asking_fill_return(asking);
+        hf__asking_read_return(asking, hf__run(client, &asking->request,
+                                               asking->return_by_ms, NULL));
+    }
+    return status;
 }
 
 /* Steps 4 and 5, inside the gate. */

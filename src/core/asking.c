@@ -10,6 +10,20 @@
 
 #define BACKSTOP_FIRST_MS 1000
 #define BACKSTOP_LAST_MS 5000
+
+/* What each waiter before us adds to the backstop, so that a thousand together
+ * ask some thirty times in a second; and its end, of which the queue's own life
+ * is three times as much (lock_acquire.lua). */
+#define BACKSTOP_RANK_MS 200
+#define BACKSTOP_MAX_MS 60000
+
+/* ... and to the end of the lease: when its holder is gone, the first should
+ * find the lock free, and the others that it has it. */
+#define LEASE_END_RANK_MS 20
+
+/* Farther back makes no difference. */
+#define AHEAD_MAX 10000
+
 #define RETRY_FIRST_MS 50
 #define RETRY_LAST_MS 500
 #define JITTER_MS 20 /* spreads those that wait for the same lease to end */
@@ -30,9 +44,11 @@ void hf__asking_init(hf__asking *asking, hf_lock *lock, int64_t wait_ms,
                      : hf__clock_after(until_ms, lock->client->request_ms);
     asking->since_us = 0;
     asking->pttl_ms = -1;
+    asking->ahead = 0;
     asking->tried = asking->split = false;
     asking->splits = 0;
     asking->queued = asking->unanswered = asking->unresolved = false;
+    asking->returning = false;
     hf__rand_hex(asking->grant.owner, (HF_OWNER_SIZE - 1) / 2);
 }
 
@@ -71,6 +87,7 @@ void hf__asking_fill(hf__asking *asking, const char *inbox)
     }
     hf__request_script(&asking->request, &hf__scripts[HF__SCRIPT_LOCK_ACQUIRE],
                        words, 7, 3);
+    hf__replicas_ask(&asking->request, &lock->replicas, hf__wrote_number);
 }
 
 static hf_status read_refusal(hf__asking *asking, hf_error *err)
@@ -78,11 +95,15 @@ static hf_status read_refusal(hf__asking *asking, hf_error *err)
     const hf_reply *reply = &asking->request.reply;
     const hf_reply *items = reply->array.items;
 
-    if (reply->kind != HF_REPLY_ARRAY || reply->array.count != 3 ||
+    if (reply->kind != HF_REPLY_ARRAY || reply->array.count < 3 ||
         items[0].kind != HF_REPLY_INTEGER || items[2].kind != HF_REPLY_INTEGER)
         return hf__bad_reply("lock_acquire", err);
     asking->pttl_ms = items[0].integer;
     asking->since_us = items[2].integer;
+    asking->ahead = 0;
+    if (reply->array.count > 3 && items[3].kind == HF_REPLY_INTEGER)
+        asking->ahead =
+            hf__at_least(hf__at_most(items[3].integer, AHEAD_MAX), 0);
     asking->split = items[0].integer == 0;
     asking->splits = asking->split ? asking->splits + 1 : 0;
     return hf__fail(err, HF_HELD, "another owner holds the lock");
@@ -103,11 +124,23 @@ static hf_status check_grant(hf__asking *asking, hf_error *err)
                     (long long)lock->options.ttl_ms);
 }
 
+/* Too few replicas have the lock. */
+static hf_status must_return(hf__asking *asking, hf_error *err)
+{
+    asking->unanswered = true;
+    asking->returning = true;
+    asking->return_by_ms = asking->request.deadline_ms;
+    return hf__replicas_fail(&asking->request, HF_UNAVAILABLE,
+                             "the lock was granted and given back", err);
+}
+
 hf_status hf__asking_read(hf__asking *asking, hf_status status, hf_error *err)
 {
     hf__request *request = &asking->request;
+    bool granted = status == HF_OK && request->reply.kind == HF_REPLY_INTEGER;
 
     asking->grant.sent_ms = request->began_ms;
+    asking->grant.acked = request->replicas > 0 ? request->acked : -1;
     if (status == HF_INDETERMINATE)
         asking->unanswered = asking->unresolved = true;
     else if (status != HF_UNAVAILABLE)
@@ -116,12 +149,34 @@ hf_status hf__asking_read(hf__asking *asking, hf_status status, hf_error *err)
     if (hf_status_kind(status) == HF_KIND_USAGE ||
         hf_status_kind(status) == HF_KIND_FATAL)
         asking->unanswered = true;
-    if (status == HF_OK && request->reply.kind == HF_REPLY_INTEGER)
+    if (granted)
         asking->grant.token = (uint64_t)request->reply.integer;
     else if (status == HF_OK)
         status = read_refusal(asking, err);
     hf__request_done(request);
-    return status == HF_OK ? check_grant(asking, err) : status;
+    if (granted && hf__replicas_missed(request))
+        return must_return(asking, err);
+    return granted ? check_grant(asking, err) : status;
+}
+
+void hf__asking_fill_return(hf__asking *asking)
+{
+    const hf_lock *lock = asking->lock;
+
+    asking->words[0] = lock->keys.main;
+    asking->words[1] = lock->keys.waiters;
+    asking->words[2] = hf_str(asking->grant.owner);
+    hf__request_script(&asking->request, &hf__scripts[HF__SCRIPT_LOCK_RELEASE],
+                       asking->words, 3, 2);
+}
+
+void hf__asking_read_return(hf__asking *asking, hf_status status)
+{
+    hf__request_done(&asking->request);
+    asking->returning = false;
+    if (status == HF_OK)
+        asking->unanswered = asking->unresolved = false;
+    renew_owner(asking);
 }
 
 bool hf__asking_may_retry(hf_status status)
@@ -145,6 +200,25 @@ static int64_t split_pause(const hf__asking *asking, int64_t now_ms)
     return hf__rand_between(base_ms / 2, base_ms + base_ms / 2);
 }
 
+/* The jitter keeps those apart that began together. */
+static int64_t backstop(const hf__asking *asking, int round)
+{
+    int64_t pause_ms =
+        hf__at_most((int64_t)BACKSTOP_FIRST_MS << (round < 3 ? round : 3),
+                    BACKSTOP_LAST_MS);
+
+    if (asking->ahead > 0) {
+        pause_ms = hf__at_most(pause_ms + asking->ahead * BACKSTOP_RANK_MS,
+                               BACKSTOP_MAX_MS);
+        pause_ms -= hf__rand_between(0, pause_ms / 2);
+    }
+    if (asking->pttl_ms < 0)
+        return pause_ms;
+    return hf__at_most(pause_ms, asking->pttl_ms + 1 +
+                                     hf__rand_between(0, JITTER_MS) +
+                                     asking->ahead * LEASE_END_RANK_MS);
+}
+
 int64_t hf__asking_next_try(const hf__asking *asking, hf_status status,
                             int round)
 {
@@ -154,12 +228,7 @@ int64_t hf__asking_next_try(const hf__asking *asking, hf_status status,
     if (status == HF_HELD && asking->split) {
         pause_ms = split_pause(asking, now);
     } else if (status == HF_HELD) {
-        pause_ms =
-            hf__at_most((int64_t)BACKSTOP_FIRST_MS << (round < 3 ? round : 3),
-                        BACKSTOP_LAST_MS);
-        if (asking->pttl_ms >= 0)
-            pause_ms = hf__at_most(
-                pause_ms, asking->pttl_ms + 1 + hf__rand_between(0, JITTER_MS));
+        pause_ms = backstop(asking, round);
     } else {
         pause_ms = hf__at_most(
             (int64_t)RETRY_FIRST_MS << (round < 4 ? round : 4), RETRY_LAST_MS);

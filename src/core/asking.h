@@ -12,13 +12,19 @@
  *    both in one step. A release from then on moves the counter.
  * 5. Sleep until the counter moves, the holder's lease ends, or a backstop of
  *    1 s that grows to 5 s passes (a waiter that was told of nothing, because
- *    the message or its sender died, finds out by itself). Go to 4. If the
+ *    the message or its sender died, finds out by itself; those that have
+ *    others before them leave it to these for longer). Go to 4. If the
  *    votes of a quorum were split, everybody who took part is woken at once
  *    and would split them again: sleep for a random time instead.
  * 6. On giving up, leave the queue and hand on a wake-up that came too late.
  *    If a try may have been applied, send a release after it: the name should
  *    not be blocked, for as long as the lease, by a holder that does not know
  *    of it.
+ *
+ * A grant that too few replicas have acknowledged, where the lock asks for
+ * some, is given back before anything else, and the try counts as one at a
+ * store out of reach. Should that release not be answered another follows as in
+ * step 6, which may come late: so the next try has an owner id of its own.
  */
 #ifndef HF__CORE_ASKING_H
 #define HF__CORE_ASKING_H
@@ -36,12 +42,15 @@ typedef struct hf__asking {
     int64_t limit_ms; /* request_ms behind it: all is over by then */
     int64_t since_us; /* store's clock; place in the queue; 0: none yet */
     int64_t pttl_ms;  /* of the holder, from the last refusal; -1: no end */
+    int64_t ahead;    /* waiters before us then */
     bool tried;
     bool split;      /* the last refusal: there is no holder */
     int splits;      /* in a row */
     bool queued;     /* the store may have our inbox in the queue */
     bool unanswered; /* a try may have been applied, or still be */
     bool unresolved; /* ... and no later one was answered */
+    bool returning;  /* it was granted, and too few replicas know */
+    int64_t return_by_ms;
 
     hf__request request; /* of the present try */
     hf_bytes words[7];
@@ -57,6 +66,14 @@ void hf__asking_fill(hf__asking *asking, const char *inbox);
 /* What a try came to, of which `status` and `err` say how the request ended:
  * HF_OK, the lock is granted; HF_HELD; others. The request is ended. */
 hf_status hf__asking_read(hf__asking *asking, hf_status status, hf_error *err);
+
+/*
+ * If asking->returning is set then: fill the request that gives the lock back,
+ * run it by asking->return_by_ms, and say what it came to. The request is
+ * ended.
+ */
+void hf__asking_fill_return(hf__asking *asking);
+void hf__asking_read_return(hf__asking *asking, hf_status status);
 
 /* Is another try worth its while, as long as there is time? */
 bool hf__asking_may_retry(hf_status status);

@@ -20,10 +20,12 @@ hf_status hf__call_begin_bare(hf_call *call, hf_client *client, hf_error *err)
     call->flags = 0;
     call->made = NULL;
     call->lock = NULL;
+    call->lane = NULL;
     call->settled = false;
     call->waiting = NULL;
     call->kept = false;
     call->owned_words = NULL;
+    call->words_stay = false;
     hf__request_init(&call->request);
     return hf__client_check(client, err);
 }
@@ -87,6 +89,9 @@ static void free_words(hf_call *call)
         hf__free(call->words);
     hf__free(call->owned_words);
     hf_script_free(call->made);
+    if (call->lane != NULL)
+        hf__cas_lane_give(&call->client->cas_lanes, call->lane);
+    call->lane = NULL;
 }
 
 void hf__call_end(hf_call *call)
@@ -112,8 +117,8 @@ hf_status hf__finish_found(hf_call *call, hf_error *err)
 
 /* ------------------------------------------------------------------- start */
 
-hf_status hf__call_new(hf_client *client, const hf_async *async, hf_call **call,
-                       hf_error *err)
+static hf_status check_async(hf_client *client, const hf_async *async,
+                             hf_error *err)
 {
     hf_status status = hf__client_check(client, err);
 
@@ -126,10 +131,47 @@ hf_status hf__call_new(hf_client *client, const hf_async *async, hf_call **call,
                           "hf_async: struct_size is %zu; start it with "
                           "HF_ASYNC_INIT",
                           async->struct_size);
+    return status;
+}
+
+static hf_status new_call(hf_client *client, const hf_async *async, bool lease,
+                          hf_call **call, hf_error *err)
+{
+    hf_status status = check_async(client, async, err);
+    hf_call *made;
+
+    if (status == HF_OK)
+        status = hf__dispatch_enter(&client->dispatch, lease, err);
     if (status != HF_OK)
         return status;
-    *call = hf__alloc(sizeof(**call));
-    return *call != NULL ? HF_OK : hf__fail(err, HF_NO_MEMORY, "a call");
+    made = hf__alloc(sizeof(*made));
+    if (made == NULL) {
+        hf__dispatch_leave(&client->dispatch, 0);
+        return hf__fail(err, HF_NO_MEMORY, "a call");
+    }
+    made->client = client;
+    made->bytes = 0;
+    *call = made;
+    return HF_OK;
+}
+
+hf_status hf__call_new(hf_client *client, const hf_async *async, hf_call **call,
+                       hf_error *err)
+{
+    return new_call(client, async, false, call, err);
+}
+
+hf_status hf__call_new_lease(hf_client *client, const hf_async *async,
+                             hf_call **call, hf_error *err)
+{
+    return new_call(client, async, true, call, err);
+}
+
+void hf__call_discard(hf_call *call)
+{
+    hf__dispatch_leave(&call->client->dispatch, call->bytes);
+    hf__call_end(call);
+    hf__free(call);
 }
 
 /* The words are views of what the caller may reuse once the call was started:
@@ -139,9 +181,13 @@ static hf_status own_words(hf_call *call, hf_error *err)
     size_t count = call->request.word_count;
     size_t size = 0;
     char *copy, *at;
+    hf_status status;
 
     for (size_t i = 0; i < count; i++)
         size += call->words[i].size;
+    status = hf__dispatch_hold(call, size, err);
+    if (status != HF_OK)
+        return status;
     at = copy = hf__alloc(size);
     if (copy == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a request of %zu bytes", size);
@@ -161,19 +207,18 @@ hf_status hf__call_start(hf_call *call, hf_status prepared,
 {
     hf_status status = prepared;
 
-    if (status == HF_OK)
+    if (status == HF_OK && !call->words_stay)
         status = own_words(call, err);
     if (status == HF_OK)
         status =
             hf__request_stamp(call->client, &call->request, INT64_MAX, err);
-    if (status == HF_OK)
-        status = hf__dispatch_start(call, async, err);
-    if (status == HF_OK)
+    if (status == HF_OK) {
+        hf__dispatch_start(call, async);
         return HF_OK;
+    }
     if (prepared == HF_OK && call->answered != NULL)
         call->answered(call);
-    hf__call_end(call);
-    hf__free(call);
+    hf__call_discard(call);
     return status;
 }
 
@@ -199,6 +244,7 @@ static hf_status prepare_delete(hf_call *call, hf_client *client, hf_bytes key,
         return status;
     call->finish = hf__finish_found;
     hf__call_script(call, index, 1);
+    hf__call_replicate(call, hf__wrote_number);
     return HF_OK;
 }
 

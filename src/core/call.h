@@ -20,8 +20,9 @@
 #include "core/check.h"
 #include "store/store.h"
 
-/* Most words of a call that is not a list: SET with all its options has 7. */
-#define HF__CALL_WORDS 8
+/* Most words of a call that is not a list: compare-and-set of a field, with its
+ * mark. */
+#define HF__CALL_WORDS 9
 
 /* A cancellation that comes before the start is over is left to the start. */
 enum { HF__CALL_STARTED = 1u << 0, HF__CALL_CANCELLED = 1u << 1 };
@@ -36,17 +37,20 @@ struct hf_call {
 
     /* Read the reply, on HF_OK, and write the caller's results. */
     hf_status (*finish)(hf_call *call, hf_error *err);
+    hf_status (*then)(hf_call *call, hf_error *err); /* of replicas.c */
     /* The request has completed, or will never be sent; before `finish`, on any
      * thread, and always if prepare has set it. NULL: nothing to do. */
     void (*answered)(hf_call *call);
     void *out;       /* where the results go */
     hf_script *made; /* of a call that loads one; freed unless handed out */
     hf_lock *lock;   /* of a call on one ... */
-    uint64_t acquisition; /* ... and which of its acquisitions */
-    bool settled;         /* by prepare: HF_OK without asking the store */
-    uint32_t flags;       /* of the caller's options */
-    bool kept;            /* see hf__call_keep() */
-    void *owned_words;    /* copies, when the caller's bytes cannot be kept */
+    uint64_t acquisition;      /* ... and which of its acquisitions */
+    bool settled;              /* by prepare: HF_OK without asking the store */
+    uint32_t flags;            /* of the caller's options */
+    bool kept;                 /* see hf__call_keep() */
+    struct hf__cas_lane *lane; /* of a compare-and-set; has words of it */
+    void *owned_words; /* copies, when the caller's bytes cannot be kept */
+    bool words_stay;   /* until it is answered: they need no copy */
 
     atomic_uint references; /* an allocated call's: of the one who is told or
                                has the reply, of its start, of cancel_task */
@@ -56,7 +60,8 @@ struct hf_call {
     hf_call *next;
     struct hf__waiting *waiting; /* what works on it; NULL: its request */
     hf__task cancel_task;
-    bool completed;       /* guarded by the dispatch's mutex */
+    size_t bytes;         /* what it holds of the client's max_call_bytes ... */
+    bool completed;       /* ... both guarded by the dispatch's mutex */
     atomic_uint progress; /* HF__CALL_STARTED, HF__CALL_CANCELLED */
 };
 
@@ -87,9 +92,15 @@ void hf__call_end(hf_call *call);
  * reference to the allocated call. Everything else is freed here. */
 void hf__call_keep(hf_call *call);
 
-/* Allocate a call to be started; `async` is checked. */
+/* Allocate a call to be started; `async` is checked. HF_UNAVAILABLE: as many as
+ * the client allows are under way. */
 hf_status hf__call_new(hf_client *client, const hf_async *async, hf_call **call,
                        hf_error *err);
+/* The same for one that renews or releases, for which there is always room. */
+hf_status hf__call_new_lease(hf_client *client, const hf_async *async,
+                             hf_call **call, hf_error *err);
+/* Free a call from hf__call_new() that was not started. */
+void hf__call_discard(hf_call *call);
 /* Start a call from hf__call_new(). On a failure it is freed. */
 hf_status hf__call_start(hf_call *call, hf_status prepared,
                          const hf_async *async, hf_error *err);

@@ -5,16 +5,12 @@
 #include <string.h>
 
 #include "core/client.h"
-#include "core/lock.h"
 #include "util/error.h"
-#include "util/mem.h"
 #include "util/options.h"
-#include "util/rand.h"
 
-#define MARK_ROLE "hf:cas:"
-
-/* Bytes of a mark's random number; no two calls may share one. */
-#define MARK_RANDOM 16
+/* A mark's life, in request_ms: no request is sent again after one of them, and
+ * what was sent last may be on its way for another. */
+#define MARK_LIVES 2
 
 hf_status hf__cas_check(hf_cas_options *options, const hf_cas_options *from,
                         const hf_bytes *expected, hf_bytes value, hf_error *err)
@@ -23,7 +19,7 @@ hf_status hf__cas_check(hf_cas_options *options, const hf_cas_options *from,
         hf__options_load(options, sizeof(*options), sizeof(*options), from,
                          "hf_cas_options", err);
 
-    if (status == HF_OK && ((options->flags & ~(uint32_t)HF_CAS_RESOLVE) != 0 ||
+    if (status == HF_OK && ((options->flags & ~(uint32_t)HF_CAS_ONCE) != 0 ||
                             options->reserved0 != 0))
         status =
             hf__fail(err, HF_UNSUPPORTED, "hf_cas_options: unknown flag 0x%x",
@@ -46,57 +42,43 @@ void hf__cas_words(hf_bytes words[4], const hf_bytes *expected, hf_bytes value,
     words[3] = ttl;
 }
 
-/* hf:cas:<random>{key}, or, for a key with a hash tag of its own,
- * hf:cas:<random>:key: in the key's slot. Behind it there is room for a
- * number. */
-static hf_status make_mark(hf_call *call, hf_bytes *mark, hf_error *err)
+/* The lane's words around those of the call, which stand behind words[0]. */
+static hf_status add_mark(hf_call *call, uint32_t once, size_t count,
+                          hf_error *err)
 {
-    hf_bytes key = call->key.bytes;
-    bool tagged = hf__has_hash_tag(key);
-    char *text, *at;
+    hf_client *client = call->client;
+    hf__cas_lane *lane = hf__cas_lane_take(&client->cas_lanes);
+    hf_bytes *words = call->words;
 
-    if (!tagged && memchr(key.data, '}', key.size) != NULL)
-        return hf__fail(err, HF_INVALID,
-                        "HF_CAS_RESOLVE: the key has a '}' but no hash tag");
-    text = hf__alloc(sizeof(MARK_ROLE) + 2 * MARK_RANDOM + key.size + 2 +
-                     HF__NUMBER_SIZE);
-    if (text == NULL)
+    if (lane == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a call");
-    call->owned_words = text;
-    memcpy(text, MARK_ROLE, sizeof(MARK_ROLE) - 1);
-    at = text + sizeof(MARK_ROLE) - 1;
-    hf__rand_hex(at, MARK_RANDOM);
-    at += 2 * MARK_RANDOM;
-    *at++ = tagged ? ':' : '{';
-    memcpy(at, key.data, key.size);
-    at += key.size;
-    if (!tagged)
-        *at++ = '}';
-    *mark = hf_view(text, (size_t)(at - text));
+    call->lane = lane;
+    memmove(words + 2, words + 1, (count - 1) * sizeof(*words));
+    words[0] = hf__cas_lane_mark(lane, client->store, call->key.bytes);
+    words[1] = call->key.bytes;
+    words[count + 1] = hf__cas_lane_number(lane);
+    words[count + 2] = hf__number(lane->life, MARK_LIVES * client->request_ms);
+    hf__request_script(&call->request, &hf__scripts[once], words, count + 3, 2);
     return HF_OK;
 }
 
-hf_status hf__cas_request(hf_call *call, const hf_cas_options *options,
-                          uint32_t index, uint32_t once, size_t count,
-                          hf_error *err)
+hf_status hf__cas_request(hf_call *call, uint32_t flags, uint32_t index,
+                          uint32_t once, size_t count, hf_error *err)
 {
     bool local = (call->client->store->capabilities & HF__CAP_LOCAL) != 0;
     hf_status status;
-    hf_bytes mark;
 
     hf__call_script(call, index, count);
-    if ((options->flags & HF_CAS_RESOLVE) == 0)
+    hf__call_replicate(call, hf__wrote_number);
+    if (local || (flags & HF_CAS_ONCE) != 0)
         return HF_OK;
-    status = make_mark(call, &mark, err);
-    if (status != HF_OK || local)
+    status = add_mark(call, once, count, err);
+    if (status != HF_OK)
         return status;
-    memmove(call->words + 2, call->words + 1,
-            (count - 1) * sizeof(*call->words));
-    call->words[1] = mark;
-    call->words[count + 1] = hf__number((char *)call->owned_words + mark.size,
-                                        2 * call->client->request_ms);
-    hf__request_script(&call->request, &hf__scripts[once], call->words,
-                       count + 2, 2);
+    call->request.narrow = &hf__scripts[index];
+    call->request.narrow_count = count;
+    call->request.narrow_if_full = index == HF__SCRIPT_VALUE_DELETE_IF;
+    hf__call_replicate(call, hf__wrote_number);
     return HF_OK;
 }
 
@@ -108,8 +90,11 @@ hf_status hf__finish_cas(hf_call *call, hf_error *err)
 
     if (reply->kind == HF_REPLY_INTEGER && reply->integer == 1)
         return HF_OK;
-    if (reply->kind == HF_REPLY_INTEGER)
+    if (reply->kind == HF_REPLY_INTEGER && reply->integer == 0)
         return hf__fail(err, HF_NOT_FOUND, "there is no value to compare");
+    if (reply->kind == HF_REPLY_INTEGER)
+        return hf__fail(err, HF_INDETERMINATE,
+                        "the mark of this call has that of a later one");
     if (reply->kind != HF_REPLY_STRING)
         return hf__bad_reply("compare-and-set", err);
     if (call->out != NULL) {

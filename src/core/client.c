@@ -8,23 +8,26 @@
  */
 #include "core/client.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
+#include "util/clock.h"
 #include "util/error.h"
 #include "util/fork.h"
 #include "util/mem.h"
 #include "util/options.h"
+#include "util/secret.h"
 #include "util/url.h"
 
 #define REQUEST_MS_DEFAULT 5000
 #define CONNECT_MS_DEFAULT 2000
 #define WAIT_MS_MAX 3600000
 #define SCRIPT_BUDGET_MS_MAX 60000
+#define CALLS_DEFAULT 65536
+#define CALLS_MAX 1000000
+#define CALL_BYTES_DEFAULT ((int64_t)64 << 20)
+#define CALL_BYTES_MAX ((int64_t)1 << 40)
 #define PREFIX_MAX 1024
-#define PASSWORD_MAX 4096
 
 static hf_status check_range(int64_t value, int64_t high, const char *name,
                              hf_error *err)
@@ -70,82 +73,76 @@ static hf_status load_options(hf_client_options *options,
     if (status == HF_OK)
         status = check_range(options->script_budget_ms, SCRIPT_BUDGET_MS_MAX,
                              "script_budget_ms", err);
+    if (status == HF_OK)
+        status = check_range(options->max_calls, CALLS_MAX, "max_calls", err);
+    if (status == HF_OK)
+        status = check_range(options->max_call_bytes, CALL_BYTES_MAX,
+                             "max_call_bytes", err);
+    if (options->max_calls == 0)
+        options->max_calls = CALLS_DEFAULT;
+    if (options->max_call_bytes == 0)
+        options->max_call_bytes = CALL_BYTES_DEFAULT;
     return status;
 }
 
-/* The first line of the file that HOLDFAST_PASSWORD_FILE names. */
-static hf_status read_password(const char *path, char text[PASSWORD_MAX + 1],
-                               hf_error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    size_t size = 0;
-    ssize_t got;
-
-    if (fd < 0)
-        return hf__fail_errno(err, HF_INVALID, errno,
-                              "HOLDFAST_PASSWORD_FILE '%s'", path);
-    do { /* a pipe gives what it has */
-        got = read(fd, text + size, PASSWORD_MAX + 1 - size);
-        size += got > 0 ? (size_t)got : 0;
-    } while (got > 0 && size <= PASSWORD_MAX);
-    if (got < 0) {
-        hf__fail_errno(err, HF_INVALID, errno, "HOLDFAST_PASSWORD_FILE '%s'",
-                       path);
-        close(fd);
-        return HF_INVALID;
-    }
-    close(fd);
-    if (size > PASSWORD_MAX)
-        return hf__fail(err, HF_INVALID,
-                        "HOLDFAST_PASSWORD_FILE '%s' is over %d bytes", path,
-                        PASSWORD_MAX);
-    text[size] = '\0';
-    text[strcspn(text, "\r\n")] = '\0';
-    return HF_OK;
-}
-
-/* Options first, then the URL, then the environment. */
+/* Options first, then the URL, then the environment; within each the password
+ * itself before the file of one. */
 static hf_status find_password(const hf_client_options *options,
-                               const hf__url *url, char text[PASSWORD_MAX + 1],
+                               const hf__url *url, char text[HF__SECRET_SIZE],
                                const char **password, hf_error *err)
 {
     const char *path = getenv("HOLDFAST_PASSWORD_FILE");
     hf_status status;
 
-    if (options->password != NULL) {
-        *password = options->password;
-    } else if (url->password != NULL) {
-        *password = url->password;
-    } else if (path != NULL && path[0] != '\0') {
-        status = read_password(path, text, err);
-        if (status != HF_OK)
-            return status;
+    *password = options->password;
+    if (*password != NULL)
+        return HF_OK;
+    if (options->password_file != NULL) {
         *password = text;
-    } else {
-        *password = getenv("HOLDFAST_PASSWORD");
+        return hf__secret_read("password_file", options->password_file, text,
+                               err);
     }
+    status = hf__url_secret(url, text, password, err);
+    if (status != HF_OK || *password != NULL)
+        return status;
+    if (path != NULL && path[0] != '\0') {
+        *password = text;
+        return hf__secret_read("HOLDFAST_PASSWORD_FILE", path, text, err);
+    }
+    *password = getenv("HOLDFAST_PASSWORD");
     return HF_OK;
 }
 
 static hf_status open_store(hf_client *client, const hf__url *url,
                             const hf_client_options *options, hf_error *err)
 {
-    char text[PASSWORD_MAX + 1];
+    char text[HF__SECRET_SIZE];
+    hf_tls_options tls;
     hf__store_config config = {.url = url,
+                               .client_name = options->client_name,
                                .connect_ms = options->connect_ms,
                                .script_budget_ms = options->script_budget_ms,
+                               .replicas = client->replicas.count,
+                               .tls = options->tls != NULL ? &tls : NULL,
                                .loop = client->loop};
-    hf_status status = HF_OK;
+    hf_status status = hf__options_load(&tls, sizeof(tls), sizeof(tls),
+                                        options->tls, "hf_tls_options", err);
+    int64_t until_ms;
 
     if (config.connect_ms == 0)
         config.connect_ms = CONNECT_MS_DEFAULT;
+    until_ms = hf__clock_after(hf__clock_boot_ms(), config.connect_ms);
     config.username =
         options->username != NULL ? options->username : url->username;
-    if (url->host != NULL || strstr(url->scheme, "+unix") != NULL ||
-        strcmp(url->scheme, "redlock") == 0)
+    if (status == HF_OK &&
+        (url->host != NULL || strstr(url->scheme, "+unix") != NULL ||
+         strcmp(url->scheme, "redlock") == 0))
         status = find_password(options, url, text, &config.password, err);
     if (status == HF_OK)
         status = hf__store_open(&config, &client->store, err);
+    if (status == HF_OK && client->replicas.count > 0)
+        status =
+            hf__replicas_probe(client->store, &client->replicas, until_ms, err);
     explicit_bzero(text, sizeof(text));
     return status;
 }
@@ -161,9 +158,13 @@ static hf_client *client_new(const hf_client_options *options)
         client->request_ms = REQUEST_MS_DEFAULT;
     client->fork_generation = hf__fork_generation();
     client->prefix = hf__strdup(options->prefix == NULL ? "" : options->prefix);
+    if (options->password_file != NULL)
+        client->password_file = hf__strdup(options->password_file);
     client->loop = hf__loop_new();
-    if (client->prefix == NULL || client->loop == NULL) {
+    if (client->prefix == NULL || client->loop == NULL ||
+        (options->password_file != NULL && client->password_file == NULL)) {
         hf__loop_free(client->loop);
+        hf__free(client->password_file);
         hf__free(client->prefix);
         hf__free(client);
         return NULL;
@@ -171,7 +172,9 @@ static hf_client *client_new(const hf_client_options *options)
     client->prefix_size = strlen(client->prefix);
     hf__watchdog_init(&client->watchdog, client);
     hf__gates_init(&client->gates);
-    hf__dispatch_init(&client->dispatch);
+    hf__cas_lanes_init(&client->cas_lanes);
+    hf__dispatch_init(&client->dispatch, (size_t)options->max_calls,
+                      (size_t)options->max_call_bytes);
     hf__timers_init(&client->timers, client->loop);
     return client;
 }
@@ -207,7 +210,9 @@ hf_status hf_client_open(const char *url, const hf_client_options *opts,
         hf__url_done(&parsed);
         return hf__fail(err, HF_NO_MEMORY, "opening a client");
     }
-    status = open_store(made, &parsed, &options, err);
+    status = hf__replicas_of_client(&made->replicas, &options, &parsed, err);
+    if (status == HF_OK)
+        status = open_store(made, &parsed, &options, err);
     hf__url_done(&parsed);
     if (status != HF_OK) {
         hf_client_close(made);
@@ -217,11 +222,20 @@ hf_status hf_client_open(const char *url, const hf_client_options *opts,
     return HF_OK;
 }
 
+void hf__client_free(hf_client *client)
+{
+    hf__dispatch_done(&client->dispatch);
+    hf__cas_lanes_done(&client->cas_lanes);
+    hf__free(client->password_file);
+    hf__free(client->prefix);
+    hf__free(client);
+}
+
 void hf_client_close(hf_client *client)
 {
     bool forked;
 
-    if (client == NULL)
+    if (client == NULL || client->dispatch.closed)
         return;
     forked = hf__client_check(client, NULL) != HF_OK;
     hf__watchdog_stop(&client->watchdog);
@@ -233,9 +247,6 @@ void hf_client_close(hf_client *client)
     }
     hf__timers_done(&client->timers);
     hf__loop_free(client->loop);
-    if (!forked)
-        hf__dispatch_close(&client->dispatch);
-    hf__dispatch_done(&client->dispatch);
-    hf__free(client->prefix);
-    hf__free(client);
+    if (hf__dispatch_close(&client->dispatch, client, forked))
+        hf__client_free(client);
 }

@@ -8,9 +8,11 @@
 
 #include <pthread.h>
 
+#include "core/cas_lane.h"
 #include "core/check.h"
 #include "core/dispatch.h"
 #include "core/gate.h"
+#include "core/replicas.h"
 #include "core/run.h"
 #include "core/timers.h"
 #include "core/watchdog.h"
@@ -21,10 +23,13 @@ struct hf_client {
     hf__loop *loop;
     char *prefix;
     size_t prefix_size;
+    char *password_file; /* the options'; NULL: not given */
     int64_t request_ms;
+    hf__replicas replicas; /* for every write */
     uint32_t fork_generation;
     hf__watchdog watchdog;
     hf__gates gates;
+    hf__cas_lanes cas_lanes;
     hf__dispatch dispatch;
     hf__timers timers; /* of asynchronous waits */
 };
@@ -32,7 +37,11 @@ struct hf_client {
 /* The store that `url` means: the environment's if it is NULL or "". */
 const char *hf__client_url(const char *url);
 
-/* HF_INVALID in a process that forked after the client was opened. */
+/* HF_INVALID in a process that forked after the client was opened, and in a
+ * done() that is told by hf_client_close(). */
 hf_status hf__client_check(const hf_client *client, hf_error *err);
+
+/* Free the memory of a closed client. */
+void hf__client_free(hf_client *client);
 
 #endif

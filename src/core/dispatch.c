@@ -8,18 +8,16 @@
 #include "core/waiting.h"
 #include "util/error.h"
 #include "util/event_fd.h"
-#include "util/mem.h"
+#include "util/fork.h"
 
-/* Started and not told yet: beyond this the program does not dispatch, and
- * memory would grow without end. */
-#define RUNNING_MAX 1000000
-
-void hf__dispatch_init(hf__dispatch *dispatch)
+void hf__dispatch_init(hf__dispatch *dispatch, size_t calls_max,
+                       size_t bytes_max)
 {
+    memset(dispatch, 0, sizeof(*dispatch));
+    dispatch->calls_max = calls_max;
+    dispatch->bytes_max = bytes_max;
     pthread_mutex_init(&dispatch->mutex, NULL);
-    dispatch->first = NULL;
     dispatch->end = &dispatch->first;
-    dispatch->running = 0;
     dispatch->fd = -1;
 }
 
@@ -29,19 +27,89 @@ void hf__dispatch_done(hf__dispatch *dispatch)
     pthread_mutex_destroy(&dispatch->mutex);
 }
 
+/* ------------------------------------------------------------------ bounds */
+
+hf_status hf__dispatch_enter(hf__dispatch *dispatch, bool lease, hf_error *err)
+{
+    size_t limit = dispatch->calls_max * (lease ? 2 : 1);
+    bool room;
+
+    pthread_mutex_lock(&dispatch->mutex);
+    room = dispatch->held < limit;
+    dispatch->held += room;
+    dispatch->running += room;
+    pthread_mutex_unlock(&dispatch->mutex);
+    if (room)
+        return HF_OK;
+    return hf__fail(err, HF_UNAVAILABLE,
+                    "%zu calls are under way, as many as max_calls allows; "
+                    "hf_client_dispatch() must be called",
+                    limit);
+}
+
+void hf__dispatch_leave(hf__dispatch *dispatch, size_t bytes)
+{
+    pthread_mutex_lock(&dispatch->mutex);
+    dispatch->held--;
+    dispatch->running--;
+    dispatch->bytes -= bytes;
+    pthread_mutex_unlock(&dispatch->mutex);
+}
+
+hf_status hf__dispatch_hold(hf_call *call, size_t size, hf_error *err)
+{
+    hf__dispatch *dispatch = &call->client->dispatch;
+    bool room;
+
+    pthread_mutex_lock(&dispatch->mutex);
+    room =
+        dispatch->held == 1 || (dispatch->bytes <= dispatch->bytes_max &&
+                                size <= dispatch->bytes_max - dispatch->bytes);
+    if (room) {
+        call->bytes = size;
+        dispatch->bytes += size;
+    }
+    pthread_mutex_unlock(&dispatch->mutex);
+    if (room)
+        return HF_OK;
+    return hf__fail(err, HF_UNAVAILABLE,
+                    "the calls under way hold as much as max_call_bytes "
+                    "allows, %zu; hf_client_dispatch() must be called",
+                    dispatch->bytes_max);
+}
+
 /* ------------------------------------------------------------------- start */
+
+static void raise_locked(hf__dispatch *dispatch)
+{
+    if (dispatch->fd < 0 || dispatch->raised)
+        return;
+    dispatch->raised = true;
+    hf__event_fd_raise(dispatch->fd);
+}
+
+static void lower_locked(hf__dispatch *dispatch)
+{
+    if (!dispatch->raised)
+        return;
+    dispatch->raised = false;
+    hf__event_fd_lower(dispatch->fd);
+}
 
 void hf__dispatch_complete(hf_call *call)
 {
     hf__dispatch *dispatch = &call->client->dispatch;
+    size_t size = hf__arena_size(&call->request.arena);
 
     pthread_mutex_lock(&dispatch->mutex);
     call->completed = true;
+    call->bytes += size;
+    dispatch->bytes += size;
     call->next = NULL;
-    if (dispatch->first == NULL && dispatch->fd >= 0)
-        hf__event_fd_raise(dispatch->fd);
     *dispatch->end = call;
     dispatch->end = &call->next;
+    dispatch->waiting++;
+    raise_locked(dispatch);
     pthread_mutex_unlock(&dispatch->mutex);
 }
 
@@ -54,40 +122,23 @@ static void request_done(hf__request *request)
     hf__dispatch_complete(call);
 }
 
-hf_status hf__dispatch_enter(hf_call *call, const hf_async *async,
-                             hf_error *err)
+void hf__dispatch_begin(hf_call *call, const hf_async *async)
 {
-    hf__dispatch *dispatch = &call->client->dispatch;
-    bool room;
-
     call->done = async->done;
     call->user = async->user;
     atomic_init(&call->references, 2);
     call->completed = false;
     atomic_init(&call->progress, 0);
-    pthread_mutex_lock(&dispatch->mutex);
-    room = dispatch->running < RUNNING_MAX;
-    dispatch->running += room;
-    pthread_mutex_unlock(&dispatch->mutex);
-    if (!room)
-        return hf__fail(err, HF_UNAVAILABLE,
-                        "%d calls are under way; hf_client_dispatch() must be "
-                        "called",
-                        RUNNING_MAX);
     if (async->call != NULL)
         *async->call = call;
-    return HF_OK;
 }
 
-hf_status hf__dispatch_start(hf_call *call, const hf_async *async,
-                             hf_error *err)
+void hf__dispatch_start(hf_call *call, const hf_async *async)
 {
     hf__request *request = &call->request;
     hf__store *store = call->client->store;
-    hf_status status = hf__dispatch_enter(call, async, err);
 
-    if (status != HF_OK)
-        return status;
+    hf__dispatch_begin(call, async);
     request->on_done = request_done;
     request->user = call;
     if (call->settled)
@@ -95,7 +146,6 @@ hf_status hf__dispatch_start(hf_call *call, const hf_async *async,
     else
         store->ops->submit(store, &request, 1);
     hf__dispatch_started(call);
-    return HF_OK;
 }
 
 /* ------------------------------------------------------------------ cancel */
@@ -180,51 +230,90 @@ static void tell(hf_call *call)
         hf__call_unref(call);
 }
 
-/* Calls that complete meanwhile, or are started by done(), are for the next
- * time: a caller of ours gets its turn. */
-static size_t tell_completed(hf__dispatch *dispatch)
+static hf_call *take_locked(hf__dispatch *dispatch)
 {
-    hf_call *call;
-    size_t count = 0;
+    hf_call *call = dispatch->first;
 
-    pthread_mutex_lock(&dispatch->mutex);
-    call = dispatch->first;
-    dispatch->first = NULL;
-    dispatch->end = &dispatch->first;
-    if (dispatch->fd >= 0)
-        hf__event_fd_lower(dispatch->fd);
-    pthread_mutex_unlock(&dispatch->mutex);
-    while (call != NULL) {
-        hf_call *next = call->next;
-
-        tell(call);
-        call = next;
-        count++;
-    }
-    pthread_mutex_lock(&dispatch->mutex);
-    dispatch->running -= count;
-    pthread_mutex_unlock(&dispatch->mutex);
-    return count;
+    if (call == NULL)
+        return NULL;
+    dispatch->first = call->next;
+    if (call->next == NULL)
+        dispatch->end = &dispatch->first;
+    dispatch->waiting--;
+    dispatch->held--;
+    dispatch->bytes -= call->bytes;
+    return call;
 }
 
-void hf__dispatch_close(hf__dispatch *dispatch)
+/* true: the client was closed, and nobody else goes on with it. */
+static bool leave_locked(hf__dispatch *dispatch)
 {
-    while (tell_completed(dispatch) > 0)
-        ;
+    dispatch->telling--;
+    if (dispatch->first != NULL)
+        raise_locked(dispatch);
+    return dispatch->closed && dispatch->telling == 0;
+}
+
+/*
+ * Tell what has completed; calls that complete meanwhile are for the next time:
+ * a caller of ours gets its turn. Each is taken alone, so that a done() that
+ * closes the client or dispatches by itself finds those that are left. false:
+ * the client is no more.
+ */
+static bool tell_completed(hf_client *client)
+{
+    hf__dispatch *dispatch = &client->dispatch;
+    size_t left;
+    hf_call *call;
+    bool last;
+
+    pthread_mutex_lock(&dispatch->mutex);
+    dispatch->telling++;
+    lower_locked(dispatch);
+    left = dispatch->waiting;
+    while (left-- > 0 && (call = take_locked(dispatch)) != NULL) {
+        pthread_mutex_unlock(&dispatch->mutex);
+        tell(call);
+        if (client->fork_generation != hf__fork_generation()) {
+            /* done() forked, and this is the child: the mutex may be locked
+             * by a thread that it does not have. */
+            last = --dispatch->telling == 0 && dispatch->closed;
+            goto free_client;
+        }
+        pthread_mutex_lock(&dispatch->mutex);
+        dispatch->running--;
+    }
+    last = leave_locked(dispatch);
+    pthread_mutex_unlock(&dispatch->mutex);
+free_client:
+    if (last)
+        hf__client_free(client);
+    return !last;
+}
+
+bool hf__dispatch_close(hf__dispatch *dispatch, hf_client *client, bool forked)
+{
+    dispatch->closed = true;
+    dispatch->telling++;
+    while (!forked && dispatch->first != NULL)
+        (void)tell_completed(client);
+    return --dispatch->telling == 0;
 }
 
 hf_status hf_client_dispatch(hf_client *client, size_t *running, hf_error *err)
 {
     hf_status status = hf__client_check(client, err);
+    size_t left = 0;
 
     if (status != HF_OK)
         return status;
-    tell_completed(&client->dispatch);
-    if (running != NULL) {
+    if (tell_completed(client) && hf__client_check(client, NULL) == HF_OK) {
         pthread_mutex_lock(&client->dispatch.mutex);
-        *running = client->dispatch.running;
+        left = client->dispatch.running;
         pthread_mutex_unlock(&client->dispatch.mutex);
     }
+    if (running != NULL)
+        *running = left;
     return HF_OK;
 }
 
@@ -244,7 +333,7 @@ hf_status hf_client_fd(hf_client *client, int *fd, hf_error *err)
         if (dispatch->fd < 0)
             status = hf__fail_errno(err, HF_SYSTEM, errno, "eventfd");
         else if (dispatch->first != NULL)
-            hf__event_fd_raise(dispatch->fd);
+            raise_locked(dispatch);
     }
     if (status == HF_OK)
         *fd = dispatch->fd;

@@ -4,8 +4,6 @@
  * this process, and then the driver, which knows its store.
  */
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/client.h"
 #include "store/examination.h"
@@ -43,28 +41,16 @@ static hf_status load_options(hf_store_examine_options *options,
     return HF_OK;
 }
 
-/* Who but its owner may read the file of the password? */
-static void look_at_password_file(const hf__examination *examination)
+/* The options' or the environment's; a URL's is for the driver. */
+static void look_at_password_file(const hf_client *client,
+                                  const hf__examination *examination)
 {
-    const char *path = getenv("HOLDFAST_PASSWORD_FILE");
-    struct stat info;
+    const char *path = client->password_file;
 
-    if (path == NULL || path[0] == '\0' || stat(path, &info) != 0 ||
-        !S_ISREG(info.st_mode))
-        return;
-    if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        hf__remark(examination, HF_LEVEL_WARNING, "password file",
-                   "chmod 600, and change the password if others have access "
-                   "to this machine",
-                   "mode %03o: others may read or change it",
-                   (unsigned)info.st_mode & 0777);
-    else if (info.st_uid != geteuid() && info.st_uid != 0)
-        hf__remark(examination, HF_LEVEL_WARNING, "password file",
-                   "let it belong to the user who runs this",
-                   "it belongs to user %u", (unsigned)info.st_uid);
-    else
-        hf__remark(examination, HF_LEVEL_OK, "password file", "",
-                   "only its owner may read it");
+    if (path == NULL)
+        path = getenv("HOLDFAST_PASSWORD_FILE");
+    if (path != NULL && path[0] != '\0')
+        hf__examine_secret_file(examination, "password file", path);
 }
 
 hf_status hf_store_examine(hf_client *client,
@@ -87,7 +73,7 @@ hf_status hf_store_examine(hf_client *client,
     examination.prefix = hf_view(client->prefix, client->prefix_size);
     examination.deadline_ms =
         hf__clock_after(hf__clock_boot_ms(), options.limit_ms);
-    look_at_password_file(&examination);
+    look_at_password_file(client, &examination);
     if (client->store->ops->examine != NULL)
         client->store->ops->examine(client->store, &examination);
     if (hf__examination_is_over(&examination))

@@ -110,6 +110,7 @@ static hf_status prepare_put(hf_call *call, hf_client *client, hf_bytes key,
     call->flags = options.flags;
     put_words(call, fields, count, &options);
     hf__call_script(call, HF__SCRIPT_HASH_PUT, 4 + 2 * count);
+    hf__call_replicate(call, hf__wrote_number);
     return HF_OK;
 }
 
@@ -323,7 +324,7 @@ static hf_status prepare_cas(hf_call *call, hf_client *client, hf_bytes key,
     call->words[1] = field;
     hf__cas_words(call->words + 2, expected, value,
                   hf__number(call->number, options.ttl_ms));
-    return hf__cas_request(call, &options, HF__SCRIPT_HASH_CAS,
+    return hf__cas_request(call, options.flags, HF__SCRIPT_HASH_CAS,
                            HF__SCRIPT_HASH_CAS_ONCE, 6, err);
 }
 
@@ -393,6 +394,7 @@ static hf_status prepare_remove(hf_call *call, hf_client *client, hf_bytes key,
     call->out = removed;
     memcpy(call->words + 2, names, count * sizeof(*names));
     hf__call_command(call, "HDEL", 2 + count, false);
+    hf__call_replicate(call, hf__wrote_number);
     return HF_OK;
 }
 

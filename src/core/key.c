@@ -68,6 +68,7 @@ static hf_status prepare_touch(hf_call *call, hf_client *client, hf_bytes key,
         call->words[2] = hf__number(call->number, ttl_ms);
         hf__call_command(call, "PEXPIRE", 3, true);
     }
+    hf__call_replicate(call, hf__wrote_number);
     return HF_OK;
 }
 

@@ -19,6 +19,7 @@
 #include "util/fork.h"
 #include "util/mem.h"
 #include "util/options.h"
+#include "util/order.h"
 
 #define TTL_MS_DEFAULT 30000 /* Redisson's lockWatchdogTimeout */
 
@@ -65,7 +66,7 @@ static hf_status load_options(hf_lock_options *options,
     if (status != HF_OK)
         return status;
     if ((options->flags & ~(uint32_t)HF_LOCK_NO_RENEW) != 0 ||
-        options->reserved0 != 0)
+        options->reserved0 != 0 || options->reserved1 != 0)
         return hf__fail(err, HF_UNSUPPORTED,
                         "hf_lock_options: unknown flag 0x%x",
                         (unsigned)options->flags);
@@ -74,7 +75,8 @@ static hf_status load_options(hf_lock_options *options,
     return check_ttl(options, err);
 }
 
-static hf_lock *lock_new(hf_client *client, const hf_lock_options *options)
+static hf_lock *lock_new(hf_client *client, const hf_lock_options *options,
+                         const hf__replicas *replicas)
 {
     hf_lock *lock = hf__calloc(1, sizeof(*lock));
 
@@ -82,6 +84,12 @@ static hf_lock *lock_new(hf_client *client, const hf_lock_options *options)
         return NULL;
     lock->client = client;
     lock->options = *options;
+    lock->replicas = lock->renewal_replicas = *replicas;
+    lock->replicas.within_ms =
+        hf__at_most(replicas->within_ms, options->ttl_ms / 3);
+    lock->renewal_replicas.within_ms =
+        hf__at_most(replicas->within_ms, options->ttl_ms / 6);
+    atomic_init(&lock->acked, -1);
     lock->ttl_word = hf__number(lock->ttl_text, options->ttl_ms);
     lock->state = HF__LOCK_FREE;
     lock->references = 1;
@@ -108,6 +116,7 @@ hf_status hf_lock_new(hf_client *client, hf_bytes name,
                       hf_error *err)
 {
     hf_lock_options options;
+    hf__replicas replicas;
     hf_lock *made;
     hf_status status = hf__client_check(client, err);
 
@@ -115,9 +124,11 @@ hf_status hf_lock_new(hf_client *client, hf_bytes name,
         status = hf__fail(err, HF_INVALID, "lock is NULL");
     if (status == HF_OK)
         status = load_options(&options, opts, err);
+    if (status == HF_OK)
+        status = hf__replicas_of_lock(&replicas, client, &options, err);
     if (status != HF_OK)
         return status;
-    made = lock_new(client, &options);
+    made = lock_new(client, &options, &replicas);
     if (made == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a lock");
     status = hf__lock_keys_init(client, name, &made->keys, err);
@@ -199,6 +210,7 @@ void hf__lock_hold_locked(hf_lock *lock, const hf__grant *grant)
     lock->renewing = false;
     memcpy(lock->owner, grant->owner, sizeof(lock->owner));
     atomic_store(&lock->token, grant->token);
+    atomic_store(&lock->acked, grant->acked);
     atomic_store(&lock->valid_until_ms, valid_ms);
     /* hf_lock_lost_fd() may have been called meanwhile. */
     lock->watched = lock->watched || needs_watch(lock);
@@ -320,6 +332,11 @@ bool hf_lock_is_held(const hf_lock *lock)
 uint64_t hf_lock_token(const hf_lock *lock)
 {
     return lock == NULL ? 0 : atomic_load(&lock->token);
+}
+
+int hf_lock_replicas(const hf_lock *lock)
+{
+    return lock == NULL ? -1 : atomic_load(&lock->acked);
 }
 
 void hf_lock_owner(const hf_lock *lock, char owner[HF_OWNER_SIZE])

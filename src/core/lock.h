@@ -41,13 +41,16 @@ typedef struct hf__lock_keys {
 struct hf_lock {
     hf_client *client;
     hf__lock_keys keys;
-    hf_lock_options options; /* defaults filled in */
+    hf_lock_options options;       /* defaults filled in */
+    hf__replicas replicas;         /* of an acquire ... */
+    hf__replicas renewal_replicas; /* ... and of a renewal */
     char ttl_text[HF__NUMBER_SIZE];
     hf_bytes ttl_word;
 
     /* 0: not held. Read without the mutex. */
     _Atomic int64_t valid_until_ms;
     _Atomic uint64_t token;
+    atomic_int acked; /* replicas; -1: nobody has counted them */
 
     /* Guarded by client->watchdog.mutex. */
     hf__lock_state state;
@@ -82,6 +85,7 @@ bool hf__has_hash_tag(hf_bytes name);
 typedef struct hf__grant {
     char owner[HF_OWNER_SIZE];
     uint64_t token;
+    int32_t acked;   /* replicas; -1: they were not counted */
     int64_t sent_ms; /* before the request that was granted */
 } hf__grant;
 

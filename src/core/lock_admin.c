@@ -119,6 +119,8 @@ static hf_status prepare_break(hf_call *call, hf_client *client, hf_bytes name,
     hf_status status = prepare(call, client, name, HF__SCRIPT_LOCK_BREAK, err);
 
     call->finish = finish_break;
+    if (status == HF_OK)
+        hf__call_replicate(call, hf__wrote_number);
     return status;
 }
 

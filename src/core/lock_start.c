@@ -36,16 +36,11 @@ static hf_status start(hf_call *call, hf_lock *lock, int64_t wait_ms,
     hf__store *store = lock->client->store;
     hf__waiting *waiting = hf__waiting_new(lock, wait_ms);
     hf__request *request;
-    hf_status status;
 
     if (waiting == NULL)
         return hf__fail(err, HF_NO_MEMORY, "acquiring a lock");
     call->waiting = waiting;
-    status = hf__dispatch_enter(call, async, err);
-    if (status != HF_OK) {
-        hf__free(waiting);
-        return status;
-    }
+    hf__dispatch_begin(call, async);
     waiting->told = told_call;
     waiting->user = waiting->call = call;
     request = hf__waiting_begin(waiting);
@@ -70,10 +65,8 @@ hf_status hf_lock_acquire_start(hf_lock *lock, int64_t wait_ms,
     status = hf__call_begin_bare(call, lock->client, err);
     if (status == HF_OK)
         status = start(call, lock, wait_ms, async, err);
-    if (status != HF_OK) {
-        hf__call_end(call);
-        hf__free(call);
-    }
+    if (status != HF_OK)
+        hf__call_discard(call);
     return status;
 }
 

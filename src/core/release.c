@@ -59,6 +59,7 @@ static hf_status finish_release(hf_call *call, hf_error *err)
 static void fill(hf_call *call, hf_lock *lock, bool valid)
 {
     call->lock = lock;
+    call->words_stay = true; /* the handle cannot be freed in this state */
     call->answered = answered;
     call->finish = finish_release;
     call->flags = valid;
@@ -105,7 +106,7 @@ hf_status hf_lock_release_start(hf_lock *lock, const hf_async *async,
     hf_call *call;
 
     if (status == HF_OK)
-        status = hf__call_new(lock->client, async, &call, err);
+        status = hf__call_new_lease(lock->client, async, &call, err);
     if (status != HF_OK)
         return status;
     return hf__call_start(call, prepare_release(call, lock, err), async, err);

@@ -35,6 +35,8 @@ static void answered(hf_call *call)
     if (read && lock->acquisition == call->acquisition &&
         lock->state == HF__LOCK_HELD) {
         hf__watchdog_answer_locked(watchdog, lock, answer, request->began_ms);
+        if (answer == HF__RENEWED && request->replicas > 0)
+            atomic_store(&lock->acked, request->acked);
         hf__watchdog_arm_locked(watchdog);
     }
     hf__lock_unref_locked(lock);
@@ -78,6 +80,7 @@ static hf_status prepare_renew(hf_call *call, hf_lock *lock, hf_error *err)
     if (status != HF_OK)
         return status;
     call->lock = lock;
+    call->words_stay = true; /* for as long as the reference */
     call->answered = answered;
     call->finish = finish_renew;
     call->words[0] = lock->keys.main;
@@ -85,6 +88,7 @@ static hf_status prepare_renew(hf_call *call, hf_lock *lock, hf_error *err)
     call->words[2] = lock->ttl_word;
     hf__request_script(&call->request, &hf__scripts[HF__SCRIPT_LOCK_RENEW],
                        call->words, 3, 1);
+    hf__replicas_ask(&call->request, &lock->renewal_replicas, NULL);
     return HF_OK;
 }
 
@@ -105,7 +109,7 @@ hf_status hf_lock_renew_start(hf_lock *lock, const hf_async *async,
     hf_call *call;
 
     if (status == HF_OK)
-        status = hf__call_new(lock->client, async, &call, err);
+        status = hf__call_new_lease(lock->client, async, &call, err);
     if (status != HF_OK)
         return status;
     return hf__call_start(call, prepare_renew(call, lock, err), async, err);

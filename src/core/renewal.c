@@ -49,6 +49,7 @@ struct hf__renewal {
     hf__renewal *next_open; /* of the same place */
     int64_t sent_ms;
     uint32_t shard;
+    hf__replicas replicas; /* of each of its locks */
     renewal_entry *entries;
     size_t count;
     size_t room;        /* for entries */
@@ -135,6 +136,8 @@ static void renewal_done(hf__request *request)
         if (lock->acquisition == batch->entries[i].acquisition &&
             lock->state == HF__LOCK_HELD) {
             lock->renewing = false;
+            if (answered && answers[i] == HF__RENEWED && request->replicas > 0)
+                atomic_store(&lock->acked, request->acked);
             if (answered)
                 hf__watchdog_answer_locked(watchdog, lock, answers[i],
                                            batch->sent_ms);
@@ -152,7 +155,8 @@ static void renewal_done(hf__request *request)
 
 /* ------------------------------------------------------------- collecting */
 
-static hf__renewal *renewal_new(hf__watchdog *watchdog, uint32_t shard)
+static hf__renewal *renewal_new(hf__watchdog *watchdog, uint32_t shard,
+                                const hf__replicas *replicas)
 {
     hf__renewal *batch = hf__alloc(sizeof(*batch));
 
@@ -161,6 +165,7 @@ static hf__renewal *renewal_new(hf__watchdog *watchdog, uint32_t shard)
     hf__request_init(&batch->request);
     batch->watchdog = watchdog;
     batch->shard = shard;
+    batch->replicas = *replicas;
     batch->entries = NULL;
     batch->count = 0;
     batch->room = 0;
@@ -186,9 +191,17 @@ static bool make_room(hf__renewal *batch)
     return true;
 }
 
-/* A batch of the shard with room for one more; NULL: no memory. A full one's
- * place among the open goes to the next. */
+static bool is_for(const hf__renewal *batch, uint32_t shard,
+                   const hf__replicas *replicas)
+{
+    return batch->shard == shard && batch->replicas.count == replicas->count &&
+           batch->replicas.within_ms == replicas->within_ms;
+}
+
+/* A batch of the shard, for as many replicas, with room for one more; NULL: no
+ * memory. A full one's place among the open goes to the next. */
 static hf__renewal *find_open(hf__watchdog *watchdog, uint32_t shard,
+                              const hf__replicas *replicas,
                               hf__renewals *renewals)
 {
     hf__renewal **place;
@@ -197,11 +210,11 @@ static hf__renewal *find_open(hf__watchdog *watchdog, uint32_t shard,
     if (renewals->first == NULL)
         memset(renewals->open, 0, sizeof(renewals->open));
     place = &renewals->open[shard % HF__RENEWAL_PLACES];
-    while (*place != NULL && (*place)->shard != shard)
+    while (*place != NULL && !is_for(*place, shard, replicas))
         place = &(*place)->next_open;
     if (*place != NULL && (*place)->count < BATCH_MAX)
         return make_room(*place) ? *place : NULL;
-    batch = renewal_new(watchdog, shard);
+    batch = renewal_new(watchdog, shard, replicas);
     if (batch == NULL || !make_room(batch)) {
         hf__free(batch);
         return NULL;
@@ -218,7 +231,8 @@ bool hf__renewal_add_locked(hf__watchdog *watchdog, hf_lock *lock,
 {
     hf__store *store = watchdog->client->store;
     uint32_t shard = store->ops->shard(store, lock->keys.main);
-    hf__renewal *batch = find_open(watchdog, shard, renewals);
+    hf__renewal *batch =
+        find_open(watchdog, shard, &lock->renewal_replicas, renewals);
     renewal_entry *entry;
 
     if (batch == NULL) {
@@ -300,6 +314,7 @@ static void send_batch(hf__renewal *batch, int64_t next_ms)
     request->lane = HF__LANE_LEASE;
     request->began_ms = batch->sent_ms;
     request->deadline_ms = renewal_deadline(batch, batch->sent_ms, next_ms);
+    hf__replicas_ask(request, &batch->replicas, NULL);
     store->ops->submit(store, &request, 1);
 }
 

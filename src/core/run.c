@@ -16,6 +16,8 @@ hf_status hf__client_check(const hf_client *client, hf_error *err)
         return hf__fail(err, HF_INVALID,
                         "the client was opened before fork(); open one in "
                         "the child");
+    if (client->dispatch.closed)
+        return hf__fail(err, HF_INVALID, "the client is closed");
     return HF_OK;
 }
 

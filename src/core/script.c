@@ -199,6 +199,7 @@ static hf_status prepare_run(hf_call *call, hf_script *script,
     call->out = reply;
     hf__request_script(&call->request, &script->script, call->words, count,
                        key_count);
+    hf__call_replicate(call, NULL);
     return HF_OK;
 }
 

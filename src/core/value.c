@@ -118,6 +118,14 @@ static hf_status finish_set(hf_call *call, hf_error *err)
     return set_outcome(call->flags, reply, err);
 }
 
+static bool set_wrote(const hf__request *request)
+{
+    const hf_call *call =
+        (const hf_call *)((const char *)request - offsetof(hf_call, request));
+
+    return set_outcome(call->flags, &request->reply, NULL) == HF_OK;
+}
+
 static hf_status prepare_set(hf_call *call, hf_client *client, hf_bytes key,
                              hf_bytes value, const hf_value_set_options *opts,
                              hf_buffer *previous, hf_error *err)
@@ -137,6 +145,7 @@ static hf_status prepare_set(hf_call *call, hf_client *client, hf_bytes key,
     call->words[2] = value;
     hf__call_command(call, "SET",
                      set_words(call->words, &options, call->number), false);
+    hf__call_replicate(call, set_wrote);
     return HF_OK;
 }
 
@@ -240,7 +249,7 @@ static hf_status prepare_cas(hf_call *call, hf_client *client, hf_bytes key,
     call->out = current;
     hf__cas_words(call->words + 1, expected, value,
                   hf__number(call->number, options.ttl_ms));
-    return hf__cas_request(call, &options, HF__SCRIPT_VALUE_CAS,
+    return hf__cas_request(call, options.flags, HF__SCRIPT_VALUE_CAS,
                            HF__SCRIPT_VALUE_CAS_ONCE, 5, err);
 }
 
@@ -286,8 +295,8 @@ static hf_status prepare_delete_if(hf_call *call, hf_client *client,
     call->finish = hf__finish_cas;
     call->out = current;
     call->words[1] = expected;
-    hf__call_script(call, HF__SCRIPT_VALUE_DELETE_IF, 2);
-    return HF_OK;
+    return hf__cas_request(call, 0, HF__SCRIPT_VALUE_DELETE_IF,
+                           HF__SCRIPT_VALUE_DELETE_IF_ONCE, 2, err);
 }
 
 hf_status hf_value_delete_if(hf_client *client, hf_bytes key, hf_bytes expected,

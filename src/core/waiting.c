@@ -161,6 +161,25 @@ static void sleep_until_news(hf__waiting *self)
     }
 }
 
+/* Submit what gives the lock back; done() is told, perhaps at once. */
+static void give_back(hf__waiting *self, void (*done)(hf__request *request))
+{
+    hf_client *client = client_of(self);
+    hf__request *request = &self->asking.request;
+    hf_status status;
+
+    hf__asking_fill_return(&self->asking);
+    request->on_done = done;
+    request->user = self;
+    status = hf__request_stamp(client, request, self->asking.return_by_ms,
+                               &request->error);
+    request->status = status;
+    if (status == HF_OK)
+        client->store->ops->submit(client->store, &request, 1);
+    else
+        done(request);
+}
+
 static void on_moved(hf__watch *watch)
 {
     hf__waiting *self =
@@ -275,6 +294,15 @@ static void run_arrival(hf__task *task)
         break;
     case HF__WAITING_TRYING:
         read_answer(self);
+        if (self->asking.returning) {
+            self->stage = HF__WAITING_RETURNING;
+            give_back(self, request_done);
+            break;
+        }
+        sleep_until_news(self);
+        break;
+    case HF__WAITING_RETURNING:
+        hf__asking_read_return(&self->asking, self->asking.request.status);
         sleep_until_news(self);
         break;
     case HF__WAITING_LEAVING:
@@ -321,12 +349,10 @@ static hf__request *ask_first(hf__waiting *self)
     return NULL;
 }
 
-static void first_done(hf__request *request)
+static void after_first(hf__waiting *self)
 {
-    hf__waiting *self = request->user;
     hf_client *client = client_of(self);
 
-    read_answer(self);
     if (self->asking.wait_ms == 0 || atomic_load(&self->cancelled) ||
         !hf__asking_may_retry(self->status)) {
         finish(self);
@@ -338,6 +364,25 @@ static void first_done(hf__request *request)
         return;
     }
     arrive(self);
+}
+
+static void first_returned(hf__request *request)
+{
+    hf__waiting *self = request->user;
+
+    hf__asking_read_return(&self->asking, request->status);
+    after_first(self);
+}
+
+static void first_done(hf__request *request)
+{
+    hf__waiting *self = request->user;
+
+    read_answer(self);
+    if (self->asking.returning)
+        give_back(self, first_returned);
+    else
+        after_first(self);
 }
 
 hf__request *hf__waiting_begin(hf__waiting *self)

@@ -8,6 +8,7 @@
  *   FIRST     the first try is at the store; on whichever thread it began
  *   GATE      others of this client wait at the store
  *   TRYING    a try is at the store
+ *   RETURNING a grant that too few replicas know of is given back
  *   SLEEPING  until an event, the end of the lease, or the backstop
  *   LEAVING   the store is told that we wait no more
  *
@@ -24,6 +25,7 @@ typedef enum hf__waiting_stage {
     HF__WAITING_FIRST,
     HF__WAITING_GATE,
     HF__WAITING_TRYING,
+    HF__WAITING_RETURNING,
     HF__WAITING_SLEEPING,
     HF__WAITING_LEAVING
 } hf__waiting_stage;

@@ -95,6 +95,8 @@ hf_status hf__error_line(hf_error *err, hf_status status, hf_bytes text,
     place = cut_place(&text);
     if (place != 0)
         line = place;
+    if (text.size == 0 || *(const char *)text.data == '\0')
+        text = hf_str("an error without a text");
     if (hint != NULL)
         return hf__fail(err, status, "%.*s; %s", printed(text),
                         (const char *)text.data, hint);

@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "util/clock.h"
 #include "util/error.h"
@@ -70,6 +72,28 @@ int64_t hf__examination_until(const hf__examination *examination,
 
     return until_ms < examination->deadline_ms ? until_ms
                                                : examination->deadline_ms;
+}
+
+void hf__examine_secret_file(const hf__examination *examination,
+                             const char *name, const char *path)
+{
+    struct stat info;
+
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return;
+    if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        hf__remark(examination, HF_LEVEL_WARNING, name,
+                   "chmod 600, and change the secret if others have access to "
+                   "this machine",
+                   "mode %03o: others may read or change it",
+                   (unsigned)info.st_mode & 0777);
+    else if (info.st_uid != geteuid() && info.st_uid != 0)
+        hf__remark(examination, HF_LEVEL_WARNING, name,
+                   "let it belong to the user who runs this",
+                   "it belongs to user %u", (unsigned)info.st_uid);
+    else
+        hf__remark(examination, HF_LEVEL_OK, name, "",
+                   "only its owner may read it");
 }
 
 /* ------------------------------------------------------------- round trips */

@@ -25,6 +25,10 @@ bool hf__examination_is_over(const hf__examination *examination);
 int64_t hf__examination_until(const hf__examination *examination,
                               int64_t now_ms);
 
+/* Who but its owner may read a file with a secret in it? */
+void hf__examine_secret_file(const hf__examination *examination,
+                             const char *name, const char *path);
+
 /* Run one request on whatever is examined. */
 typedef void (*hf__examine_run_fn)(void *target, hf__request *request);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reply.c - making nodes of an answer in its arena. A node that could not be
- * made is left as it was.
+ * reply.c - making nodes of an answer in its arena, and finding them. A node
+ * that could not be made is left as it was.
  */
 #include "store/reply.h"
+
+#include <string.h>
 
 bool hf__reply_set_bytes(hf_reply *reply, hf_reply_kind kind, const void *data,
                          size_t size, hf__arena *arena)
@@ -35,4 +37,22 @@ bool hf__reply_set_array(hf_reply *reply, size_t count, hf__arena *arena)
     reply->array.items = items;
     reply->array.count = count;
     return true;
+}
+
+bool hf__reply_is(const hf_reply *reply, const char *text)
+{
+    return reply->kind == HF_REPLY_STRING &&
+           reply->bytes.size == strlen(text) &&
+           memcmp(reply->bytes.data, text, reply->bytes.size) == 0;
+}
+
+const hf_reply *hf__reply_field(const hf_reply *reply, const char *name)
+{
+    if (reply->kind != HF_REPLY_ARRAY)
+        return NULL;
+    for (size_t at = 0; at + 1 < reply->array.count; at += 2) {
+        if (hf__reply_is(&reply->array.items[at], name))
+            return &reply->array.items[at + 1];
+    }
+    return NULL;
 }

@@ -28,6 +28,13 @@ bool hf__reply_set_bytes(hf_reply *reply, hf_reply_kind kind, const void *data,
                          size_t size, hf__arena *arena);
 bool hf__reply_set_array(hf_reply *reply, size_t count, hf__arena *arena);
 
+/* Is it a string of these bytes? */
+bool hf__reply_is(const hf_reply *reply, const char *text);
+
+/* What stands behind `name` in a list of names and values; NULL: it is not
+ * there, or `reply` is no list. */
+const hf_reply *hf__reply_field(const hf_reply *reply, const char *name);
+
 static inline void hf__reply_set_nil(hf_reply *reply)
 {
     reply->kind = HF_REPLY_NIL;

@@ -14,7 +14,7 @@
 
 typedef struct scheme_row {
     const char *name;
-    const hf__store_ops *ops; /* NULL: not in this version */
+    const hf__store_ops *ops;
 } scheme_row;
 
 static const scheme_row schemes[] = {
@@ -60,6 +60,16 @@ void hf__request_script(hf__request *request, const hf__script *script,
         request->lane = HF__LANE_LEASE;
 }
 
+void hf__request_narrow(hf__request *request)
+{
+    request->script = request->narrow;
+    request->repeatable = request->narrow->repeatable;
+    request->words++;
+    request->word_count = request->narrow_count;
+    request->key_count = 1;
+    request->narrow = NULL;
+}
+
 void hf__request_command(hf__request *request, const hf_bytes *words,
                          size_t count, bool repeatable)
 {
@@ -92,11 +102,12 @@ static hf_status unknown_scheme(const char *name, hf_error *err)
 {
     char quoted[HF__QUOTED_SIZE];
 
+    /* The list first, as a long name would cut it off. */
     return hf__fail(err, HF_INVALID,
-                    "no store has the scheme %s; known are volatile, file, "
-                    "redis, rediss, valkey, valkeys, each of these four also "
-                    "with +sentinel or +cluster, redis+unix, valkey+unix and "
-                    "redlock",
+                    "schemes of stores are volatile, file, redis, rediss, "
+                    "valkey, valkeys, each of these four also with +sentinel "
+                    "or +cluster, redis+unix, valkey+unix and redlock, but "
+                    "not %s",
                     hf__quoted(quoted, hf_str(name)));
 }
 
@@ -108,9 +119,6 @@ hf_status hf__store_driver(const char *scheme, const hf__store_ops **ops,
     for (at = 0; at < sizeof(schemes) / sizeof(schemes[0]); at++) {
         if (strcmp(schemes[at].name, scheme) != 0)
             continue;
-        if (schemes[at].ops == NULL)
-            return hf__fail(err, HF_UNSUPPORTED,
-                            "%s: stores are not in this version", scheme);
         *ops = schemes[at].ops;
         return HF_OK;
     }

@@ -51,6 +51,21 @@ struct hf__request {
     /* 0: where its keys are. Else one of hf__parts, for what asks a part as a
      * whole (SCAN, DBSIZE); if that is no more, it is HF_UNAVAILABLE. */
     uint32_t part;
+    /* NULL, or a script with the same effect for fewer keys, which may not run
+     * twice: its words are those of `script` without the first, and
+     * `narrow_count` of them. It is sent instead of one that was not answered
+     * if the keys are being moved apart, and where `narrow_if_full`, if the
+     * store has no room. */
+    const hf__script *narrow;
+    size_t narrow_count;
+    bool narrow_if_full;
+    /* How many replicas are to acknowledge what it writes, on a store with
+     * HF__CAP_REPLICAS; 0: none. After an answer for which `wrote` (NULL: any)
+     * says that it did write, the request completes when they have, or
+     * replicas_ms after it was sent, or at its deadline; HF_OK in any case. */
+    uint32_t replicas;
+    int64_t replicas_ms;
+    bool (*wrote)(const hf__request *request); /* on the loop thread */
 
     /* Filled by the driver. */
     hf_status status;
@@ -60,6 +75,7 @@ struct hf__request {
      * such as NOSCRIPT says that it had none): more than 1 means that the
      * answer may be to an earlier sending's effect. */
     uint32_t sends;
+    int32_t acked; /* replicas that have; -1: they were not counted */
     hf__arena arena;
     void *driver; /* the driver's while it owns the request */
 };
@@ -72,6 +88,8 @@ void hf__request_script(hf__request *request, const hf__script *script,
 /* ... or a command: words[0] is its name. */
 void hf__request_command(hf__request *request, const hf_bytes *words,
                          size_t count, bool repeatable);
+/* Make it the narrow one, which has one key. */
+void hf__request_narrow(hf__request *request);
 /* Free what a completed request holds; it can be filled again. */
 void hf__request_done(hf__request *request);
 /* Complete with a failure: sets status and error. */
@@ -84,12 +102,21 @@ typedef struct hf__store_config {
     const struct hf__url *url;
     const char *username; /* already resolved from options, URL, environment */
     const char *password;
+    const char *client_name;   /* NULL: the URL's */
+    const hf_tls_options *tls; /* NULL: what the URL says */
     int64_t connect_ms;
     int64_t script_budget_ms;
+    /* Not 0: writes are to wait for replicas; HF_UNSUPPORTED where there are
+     * none. */
+    uint32_t replicas;
     /* A server need not be there yet: nothing is connected until it is used. */
     bool lazy;
     hf__loop *loop; /* the client's; outlives the store */
 } hf__store_config;
+
+#define HF__REPLICAS_NOWHERE                                                   \
+    "replicas: this store has none; only servers of Redis or Valkey do, by "   \
+    "themselves, with Sentinel or in a cluster"
 
 /* What a store can do beyond requests; bits of hf__store::capabilities. */
 enum {
@@ -98,7 +125,8 @@ enum {
     HF__CAP_LOCAL = 1u << 2,   /* in this process: no round trip */
     /* An acquire that is not granted is released by the store, which may come
      * to pass later: the next try needs an owner id of its own. */
-    HF__CAP_UNDOES = 1u << 3
+    HF__CAP_UNDOES = 1u << 3,
+    HF__CAP_REPLICAS = 1u << 4 /* it can wait for replicas */
 };
 
 /* Key-value lines about a store, for people. */
@@ -142,6 +170,9 @@ typedef struct hf__examination {
 } hf__examination;
 
 typedef struct hf__store hf__store;
+
+/* Of a text that keeps a key in its part of a store, with the NUL. */
+#define HF__TAG_SIZE 8
 
 typedef struct hf__store_ops {
     /*
@@ -269,6 +300,13 @@ typedef struct hf__store_ops {
      * nor in a forked child. NULL: there is nothing to tell.
      */
     void (*examine)(hf__store *store, const hf__examination *examination);
+
+    /*
+     * A text that, between braces in a key, keeps it in the part of the store
+     * that shard() has named. Any thread, never blocks. NULL: there is one
+     * part.
+     */
+    void (*tag)(uint32_t shard, char text[HF__TAG_SIZE]);
 } hf__store_ops;
 
 /* A driver's own struct begins with this. */
@@ -284,8 +322,7 @@ extern const hf__store_ops hf__cluster_store_ops;
 extern const hf__store_ops hf__quorum_store_ops;
 
 /*
- * Open the store that the URL's scheme names. HF_INVALID: no such scheme;
- * HF_UNSUPPORTED: a scheme of DESIGN that this version does not have.
+ * Open the store that the URL's scheme names. HF_INVALID: no such scheme.
  */
 hf_status hf__store_open(const hf__store_config *config, hf__store **store,
                          hf_error *err);

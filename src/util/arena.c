@@ -84,6 +84,16 @@ char *hf__arena_copy(hf__arena *arena, const void *data, size_t size)
     return copy;
 }
 
+size_t hf__arena_size(const hf__arena *arena)
+{
+    size_t size = 0;
+
+    for (const hf__arena_chunk *chunk = arena->chunks; chunk != NULL;
+         chunk = chunk->older)
+        size += sizeof(*chunk) + chunk->capacity;
+    return size;
+}
+
 void hf__arena_free(hf__arena *arena)
 {
     while (arena->chunks != NULL) {

@@ -28,6 +28,9 @@ void *hf__arena_alloc(hf__arena *arena, size_t size);
 /* Copy bytes into the arena with a NUL behind them; NULL: out of memory. */
 char *hf__arena_copy(hf__arena *arena, const void *data, size_t size);
 
+/* Bytes that it has allocated. */
+size_t hf__arena_size(const hf__arena *arena);
+
 /* Free everything; the arena can be used again. */
 void hf__arena_free(hf__arena *arena);
 

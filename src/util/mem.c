@@ -3,7 +3,7 @@
  * mem.c - the allocator of the library: malloc with a seam for tests.
  *
  * Owns the one counter that decides which allocation fails. Off (negative) it
- * costs a relaxed load; on, only one thread may allocate.
+ * costs a relaxed load.
  */
 #include "util/mem.h"
 
@@ -19,15 +19,18 @@ static bool must_fail(void)
 {
     long left = atomic_load_explicit(&fail_after, memory_order_relaxed);
 
-    if (left < 0)
-        return false;
-    atomic_store_explicit(&fail_after, left - 1, memory_order_relaxed);
-    return left == 0;
+    while (left >= 0) {
+        if (atomic_compare_exchange_weak_explicit(&fail_after, &left, left - 1,
+                                                  memory_order_relaxed,
+                                                  memory_order_relaxed))
+            return left == 0;
+    }
+    return false;
 }
 
-void hf__alloc_fail_after(long after)
+long hf__alloc_fail_after(long after)
 {
-    atomic_store_explicit(&fail_after, after, memory_order_relaxed);
+    return atomic_exchange_explicit(&fail_after, after, memory_order_relaxed);
 }
 
 void *hf__alloc(size_t size)

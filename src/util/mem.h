@@ -19,9 +19,10 @@ char *hf__strdup(const char *text);
 char *hf__memdup(const void *data, size_t size);
 
 /*
- * Test seam: let `after` more allocations succeed and then fail one; negative
- * turns it off. Not thread-safe; not for production.
+ * Test seam: let `after` more allocations succeed, on whichever threads, and
+ * then fail one; negative turns it off. Returns how many of the time before
+ * were left; negative: that one has failed, or it was off. Not for production.
  */
-void hf__alloc_fail_after(long after);
+long hf__alloc_fail_after(long after);
 
 #endif

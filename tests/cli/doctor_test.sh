@@ -24,6 +24,7 @@ test_healthy_store() {
     contains "$out" '{"remarks":[{"node":"'
     contains "$out" '"name":"reachable","level":"ok","value":"yes"}'
     contains "$out" '"errors":0,"warnings":0,'
+    json 'd["errors"] == 0 and len(d["remarks"]) > 3'
     expect 64 doctor operand
     expect 64 doctor -N 0
 }
@@ -134,12 +135,56 @@ test_missing_rights() {
     cli acl deluser low
 }
 
+# Each command, and each pattern of keys and channels, is named.
+test_all_that_is_missing_is_named() {
+    local each
+
+    is_server || return 0
+    cli acl setuser none on '>pw' resetkeys resetchannels -@all
+    export HOLDFAST_PASSWORD=pw
+    expect 77 --store "redis+unix://none@$socket" doctor -N 3
+    contains "$out" "error    reachable: yes, but: NOPERM"
+    for each in EVALSHA EVAL 'SCRIPT LOAD' TIME PING GET SET DEL PEXPIRE PTTL \
+        'SET on hf:token:*' 'GET on hf:token:*' 'ZADD on hf:wait:*' \
+        'ZREM on hf:wait:*' 'ZPOPMIN on hf:wait:*' 'ZCARD on hf:wait:*' \
+        'ZRANK on hf:wait:*' 'EXISTS on hf:wait:*' 'PEXPIRE on hf:wait:*' \
+        'PUBLISH on hf:inbox:*'; do
+        contains "${out#*rights for locks: refused: }" "$each"
+    done
+    contains "$out" "warning  wake-ups: none: NOPERM"
+    # The commands, but neither keys nor channels.
+    cli acl setuser none +@all -acl
+    expect 77 --store "redis+unix://none@$socket" --prefix app: doctor -N 3
+    for each in 'GET on app:*' 'ZADD on hf:wait:*' 'SET on hf:token:*' \
+        'PUBLISH on hf:inbox:*' 'HGETALL on app:*'; do
+        contains "$out" "$each"
+    done
+    lacks "$out" "EVALSHA"
+    cli acl deluser none
+}
+
+test_wrong_password() {
+    is_server || return 0
+    cli acl setuser app on '>right' '~*' '&*' +@all
+    expect 77 --store "redis+unix://app:mistaken@$socket" doctor
+    contains "$out" "error    reachable: the server refused the password"
+    lacks "$out$err" mistaken
+    expect 77 --store "redis+unix://app:mistaken@$socket" doctor --json
+    json 'd["remarks"][0]["status"] == "DENIED" and d["errors"] == 1'
+    lacks "$out$err" mistaken
+    expect 0 --store "redis+unix://app:right@$socket" doctor -N 3
+    lacks "$out$err" right@
+    cli acl deluser app
+}
+
 test_rights_follow_the_prefix() {
     is_server || return 0
     cli acl setuser app on '>pw' '~app:*' '~hf:*' '&hf:*' +@all
     export HOLDFAST_PASSWORD=pw
     expect 77 --store "redis+unix://app@$socket" doctor -N 3
-    contains "$out" "rights for locks: refused: GET"
+    contains "$out" "rights for locks: refused: GET on *, SET on *, DEL on *"
+    expect 77 --store "redis+unix://app@$socket" --prefix ap doctor -N 3
+    contains "$out" "refused: GET on ap*, SET on ap*, DEL on ap*, PEXPIRE on ap"
     expect 0 --store "redis+unix://app@$socket" --prefix app: doctor -N 3
     HOLDFAST_PREFIX=app: expect 0 --store "redis+unix://app@$socket" doctor -N 3
     cli acl deluser app

@@ -47,6 +47,9 @@ digest() {
                 list = redis.call('lrange', key, 0, -1)
             elseif kind == 'zset' then
                 list = redis.call('zrange', key, 0, -1, 'withscores')
+                for j = 2, #list, 2 do -- some servers write fewer digits
+                    list[j] = string.format('%.17g', list[j])
+                end
             elseif kind == 'set' then
                 list = redis.call('smembers', key)
                 table.sort(list)

@@ -41,7 +41,8 @@ expect() {
     out=$(cat out)
     err=$(cat err)
     [ "$code" = "$wanted" ] ||
-        fail "exit code $code, not $wanted: holdfast $*; stderr: $err"
+        fail "exit code $code, not $wanted: holdfast $*; stderr: $err;" \
+            "stdout: $out"
 }
 
 # same WHAT WANTED GOT
@@ -106,4 +107,44 @@ process_is() {
 # A file that a command under test writes whole, with one line.
 written() {
     [ -s "$1" ]
+}
+
+# start_topology KIND [PASSWORD [PASSWORD-OF-SENTINELS]]: servers of this test,
+# which end with it. Leaves $url, and with TLS $tls_port and $files.
+start_topology() {
+    local line
+
+    coproc TOPOLOGY_RUN { exec "$TOPOLOGY" "$@" 2>topology.log; }
+    while read -r line <&"${TOPOLOGY_RUN[0]}"; do
+        case $line in
+        url=*) url=${line#*=} ;;
+        tls_port=*) tls_port=${line#*=} ;;
+        files=*) files=${line#*=} ;;
+        ready) return ;;
+        esac
+    done
+    fail "no topology $1: $(cat topology.log)"
+}
+
+# tell LINE: have it done, see topology.c; the server's answer is in $answer.
+tell() {
+    echo "$1" >&"${TOPOLOGY_RUN[1]}"
+    read -r answer <&"${TOPOLOGY_RUN[0]}" || fail "the servers are gone: $1"
+    [ "${answer%% *}" = "done" ] || fail "$1: $answer"
+    answer=${answer#* }
+}
+
+# json EXPRESSION: $out is one JSON document, d, of which this is true.
+json() {
+    python3 -c 'import json, sys
+d = json.load(sys.stdin)
+assert eval("(" + sys.argv[1] + ")")' "$1" <<<"$out" ||
+        fail "not so: $1 in $out"
+}
+
+# lacks TEXT PART
+lacks() {
+    case $1 in
+    *"$2"*) fail "'$2' is in '$1'" ;;
+    esac
 }

@@ -3,7 +3,7 @@
 #
 # runner.sh - run the tests of one file against one kind of store.
 #
-#     HOLDFAST=build/holdfast tests/cli/runner.sh embedded|redis FILE [TEST...]
+#     HOLDFAST=build/holdfast tests/cli/runner.sh embedded|redis|own FILE [TEST...]
 #
 # FILE defines functions test_<claim>. Each runs in a subshell with a store that
 # only this runner uses, and fails by calling `fail`. Exit code 77: there is no
@@ -52,6 +52,11 @@ start_redis() {
 case $kind in
 embedded) ;;
 redis) start_redis ;;
+own) # servers that a test starts; see topology.c
+    command -v "${HF_TEST_SERVER:-redis-server}" >/dev/null || exit 77
+    TOPOLOGY=$(realpath -e "${TOPOLOGY:?must be the path of cli_topology}") ||
+        exit 1
+    ;;
 *)
     echo "runner.sh: unknown kind of store: $kind" >&2
     exit 64

@@ -3,40 +3,7 @@
 # secret_test.sh - a password is never told: whatever is asked, whatever goes
 # wrong, and by whatever way the password came.
 
-SECRET=Zq7passw0rd
-
-# Run holdfast whatever comes of it; neither stdout nor stderr has the secret.
-hushed() {
-    "$HOLDFAST" "$@" </dev/null >out 2>err
-    code=$?
-    ! grep -qa "$SECRET" out err ||
-        fail "told with exit code $code: $*: $(cat out err)"
-    [ "$code" -lt 128 ] || fail "exit code $code: $*"
-}
-
-# All that is asked of a store, and the faults that a command can make.
-ask_everything() {
-    echo "return redis.call('nonsense')" >bad.lua
-    hushed "$@" doctor -N 3
-    hushed "$@" doctor -N 3 --json
-    hushed "$@" store info
-    hushed "$@" store info --json
-    hushed "$@" store check
-    hushed "$@" store compact
-    hushed "$@" store dump -o /nonexistent/dump
-    hushed "$@" value set taken 1 --nx --get
-    hushed "$@" value get nothing
-    hushed "$@" hash put taken f v
-    hushed "$@" hash get taken --json
-    hushed "$@" script run bad.lua
-    hushed "$@" lock inspect nobody --json
-    hushed "$@" run --verbose job true
-    hushed "$@" run -n job /nonexistent/command
-    hushed "$@" value get
-    hushed "$@" value nonsense
-    hushed "$@" --nonsense
-    hushed "$@" doctor --wait nonsense
-}
+. "$here/secret.sh"
 
 needs_server() {
     case $HOLDFAST_STORE in
@@ -80,9 +47,67 @@ test_password_in_a_file() {
     chmod 600 password
     expect 0 doctor -N 3
     contains "$out" "ok       password file: only its owner"
-    export HOLDFAST_PASSWORD_FILE=$PWD/none
-    hushed value get works
     forget_password $SECRET
+}
+
+# A file that is not what it should be is told by its name, and is no login
+# without a password.
+test_password_file_that_is_none() {
+    local file
+
+    needs_server other || return 0
+    : >empty
+    printf '\n%s\n' $SECRET >second_line
+    printf '%s\0x\n' $SECRET >nul
+    head -c 5000 /dev/zero | tr '\0' x >long
+    mkdir directory
+    for file in none empty second_line nul long directory none/below; do
+        HOLDFAST_PASSWORD_FILE=$file expect 64 value get works
+        contains "$err" "HOLDFAST_PASSWORD_FILE: "
+        contains "$err" "\"$file\""
+        HOLDFAST_PASSWORD_FILE=$file hushed doctor
+        expect 64 --store "redis+unix://$socket?password_file=$file" value get a
+        contains "$err" "password_file: "
+        hushed --store "redis+unix://$socket?password_file=$file" doctor --json
+    done
+    printf 'other' >no_newline
+    printf 'other\r\nsecond line' >windows
+    for file in no_newline windows; do
+        expect 1 --store "redis+unix://$socket?password_file=$file" value get a
+        HOLDFAST_PASSWORD_FILE=$file expect 1 value get a
+    done
+    HOLDFAST_PASSWORD_FILE=<(echo other) expect 1 value get a
+    expect 64 --store "redis+unix://:$SECRET@$socket?password_file=windows" \
+        value get a
+    hushed --store "redis+unix://:$SECRET@$socket?password_file=windows" doctor
+    # What the URL says goes before the environment.
+    echo $SECRET >refused
+    HOLDFAST_PASSWORD_FILE=none expect 1 \
+        --store "redis+unix://$socket?password_file=windows" value get a
+    HOLDFAST_PASSWORD_FILE=windows expect 77 \
+        --store "redis+unix://$socket?password_file=refused" value get a
+    HOLDFAST_PASSWORD_FILE=refused ask_everything
+    chmod 000 windows
+    chmod 644 no_newline
+    expect 1 --store "redis+unix://$socket?password_file=no_newline" doctor -N 1
+    contains "$out" "warning  password file: mode 644"
+    forget_password other
+}
+
+test_name_of_the_client() {
+    needs_server '' || return 0
+    url=redis+unix://$socket
+    start --store "$url?client_name=me" run job -- \
+        sh -c 'echo r >ready; until [ -e go ]; do sleep 0.02; done'
+    eventually 5 written ready
+    redis-cli -s "$socket" client list | grep -q ' name=me ' ||
+        fail "$(redis-cli -s "$socket" client list)"
+    : >go
+    ends 0 $pid
+    for name in '' 'a%20b' 'a%0ab' 'a%00' "$(printf '%065d' 1)" '%c3%a9'; do
+        expect 64 --store "$url?client_name=$name" value get a
+    done
+    hushed --store "$url?client_name=$SECRET%20x" value get a
 }
 
 test_refused_password() {

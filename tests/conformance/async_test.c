@@ -175,42 +175,6 @@ static void async_thousands_are_each_told_once(void **state)
     assert_value(f->client, key, bytes("20000"));
 }
 
-typedef struct chain {
-    hf_client *client;
-    hf_bytes key;
-    unsigned left;
-    told last;
-} chain;
-
-static void set_next(void *user, hf_status status, const hf_error *err)
-{
-    chain *self = user;
-    hf_async async = HF_ASYNC_INIT;
-
-    (void)err;
-    if (status != HF_OK || --self->left == 0) {
-        self->last.count = 1;
-        self->last.status = status;
-        return;
-    }
-    async.done = set_next;
-    async.user = self;
-    self->last.status = hf_value_set_start(self->client, self->key, bytes("v"),
-                                           NULL, NULL, &async, NULL);
-    if (self->last.status != HF_OK)
-        self->last.count = 1;
-}
-
-static void async_done_may_start_the_next(void **state)
-{
-    fixture *f = *state;
-    chain links = {f->client, fixture_key(f, "k"), 100, {0}};
-
-    set_next(&links, HF_OK, NULL);
-    await_told(f->client, &links.last, 1);
-    expect_status(HF_OK, links.last.status);
-}
-
 static void async_mistakes_are_told_at_once(void **state)
 {
     fixture *f = *state;
@@ -263,19 +227,58 @@ static void async_cancel_is_harmless_at_any_time(void **state)
     hf_call_cancel(NULL);
 }
 
-static void async_close_tells_what_is_under_way(void **state)
+static void async_cancel_of_what_has_completed_is_harmless(void **state)
 {
     fixture *f = *state;
-    hf_client *client = fixture_client(f, NULL);
     hf_bytes key = fixture_key(f, "k");
     told said = {0};
     hf_async async = tell(&said);
+    hf_call *calls[2] = {NULL, NULL};
+    struct pollfd pfd = {.events = POLLIN};
 
-    for (unsigned i = 0; i < 100; i++)
-        expect_status(HF_OK, hf_value_set_start(client, key, bytes("v"), NULL,
-                                                NULL, &async, ERR));
-    fixture_close_client(f, client);
-    assert_int_equal(said.count, 100);
+    expect_status(HF_OK, hf_client_fd(f->client, &pfd.fd, ERR));
+    for (int i = 0; i < 2; i++) {
+        async.call = &calls[i];
+        expect_status(HF_OK, hf_value_set_start(f->client, key, bytes("v"),
+                                                NULL, NULL, &async, ERR));
+    }
+    /* It has completed, and is not told yet. */
+    assert_int_equal(poll(&pfd, 1, 10000), 1);
+    hf_call_cancel(calls[0]);
+    hf_call_cancel(calls[1]);
+    await_told(f->client, &said, 2);
+    assert_true(said.status == HF_OK);
+}
+
+typedef struct self_cancel {
+    hf_call *call;
+    told said;
+} self_cancel;
+
+static void cancel_itself(void *user, hf_status status, const hf_error *err)
+{
+    self_cancel *self = user;
+
+    (void)err;
+    hf_call_cancel(self->call);
+    self->said.count++;
+    self->said.status = status;
+}
+
+static void async_call_may_cancel_itself_when_told(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_async async = HF_ASYNC_INIT;
+    self_cancel self = {0};
+
+    async.done = cancel_itself;
+    async.user = &self;
+    async.call = &self.call;
+    expect_status(HF_OK, hf_value_set_start(f->client, key, bytes("v"), NULL,
+                                            NULL, &async, ERR));
+    await_told(f->client, &self.said, 1);
+    expect_status(HF_OK, self.said.status);
 }
 
 int main(void)
@@ -287,10 +290,10 @@ int main(void)
         fixture_test(async_inputs_may_be_reused_once_started),
         fixture_test(async_calls_are_told_only_by_a_dispatch),
         fixture_test(async_thousands_are_each_told_once),
-        fixture_test(async_done_may_start_the_next),
         fixture_test(async_mistakes_are_told_at_once),
         fixture_test(async_cancel_is_harmless_at_any_time),
-        fixture_test(async_close_tells_what_is_under_way),
+        fixture_test(async_cancel_of_what_has_completed_is_harmless),
+        fixture_test(async_call_may_cancel_itself_when_told),
     };
 
     return fixture_run(tests);

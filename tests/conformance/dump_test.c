@@ -135,13 +135,13 @@ static hf_client *elsewhere(fixture *f, const char *name)
 /* The store under test, or one of its kind with more room. */
 static hf_client *roomy(fixture *f)
 {
-    char url[2 * FIXTURE_PATH_SIZE];
+    char url[FIXTURE_PATH_SIZE];
+    char name[32];
 
     if (!fixture_is_embedded(f))
         return patient(f, f->url);
-    (void)snprintf(url, sizeof(url), "%s:%s/roomy%u?max_size=2G",
-                   f->store == FIXTURE_EMBEDDED_FILE ? "file" : "volatile",
-                   f->directory, f->test_number);
+    (void)snprintf(name, sizeof(name), "roomy%u", f->test_number);
+    fixture_embedded_url(f, name, "2G", url);
     return patient(f, url);
 }
 
@@ -172,7 +172,8 @@ static void make(hf_client *client, const char *source, hf_bytes key)
     free(text.data);
 }
 
-/* Type, whether it expires, and everything in it, in an order of its own. */
+/* Type, whether it expires, and everything in it, in an order of its own.
+ * Servers write a score as 0.1 or as 0.10000000000000001. */
 static const char tell[] =
     "local key, kind = KEYS[1], redis.call('type', KEYS[1]).ok "
     "local list = {} "
@@ -180,6 +181,9 @@ static const char tell[] =
     "elseif kind == 'list' then list = redis.call('lrange', key, 0, -1) "
     "elseif kind == 'zset' then "
     "    list = redis.call('zrange', key, 0, -1, 'withscores') "
+    "    for i = 2, #list, 2 do "
+    "        list[i] = string.format('%.17g', list[i]) "
+    "    end "
     "elseif kind == 'set' then list = redis.call('smembers', key) "
     "    table.sort(list) "
     "elseif kind == 'hash' then "

@@ -14,15 +14,10 @@
 
 #include "support/store_fixture.h"
 
-static void make_url(const fixture *f, const char *name, const char *parameters,
-                     char url[2 * FIXTURE_PATH_SIZE])
+static void make_url(const fixture *f, const char *name,
+                     char url[FIXTURE_PATH_SIZE])
 {
-    char path[FIXTURE_PATH_SIZE];
-
-    fixture_path(f, name, path);
-    (void)snprintf(url, 2 * FIXTURE_PATH_SIZE, "%s:%s?max_size=4M%s",
-                   f->store == FIXTURE_EMBEDDED_FILE ? "file" : "volatile",
-                   path, parameters);
+    fixture_embedded_url(f, name, "4M", url);
 }
 
 static hf_status open_url(const char *url, hf_client **client)
@@ -45,12 +40,12 @@ static void write_file(const char *path, size_t size)
 static void store_outlives_its_clients(void **state)
 {
     fixture *f = *state;
-    char url[2 * FIXTURE_PATH_SIZE];
+    char url[FIXTURE_PATH_SIZE];
     hf_client *client;
     hf_lock *lock = NULL;
     uint64_t token;
 
-    make_url(f, "outlives", "", url);
+    make_url(f, "outlives", url);
     expect_status(HF_OK, open_url(url, &client));
     put_value(client, bytes("v"), bytes("1"), 60000);
     put_hash(client, bytes("h"), words("a", "1"), 0);
@@ -70,14 +65,45 @@ static void store_outlives_its_clients(void **state)
     hf_client_close(client);
 }
 
+/* LMDB leaves it the pages of the long one. */
+static void long_value_made_short_in_one_step_is_no_damage(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = bytes("v");
+    char url[FIXTURE_PATH_SIZE];
+    hf_script *script = NULL;
+    hf_reply *reply = NULL;
+    hf_client *client;
+
+    make_url(f, "shortened", url);
+    expect_status(HF_OK, open_url(url, &client));
+    expect_status(
+        HF_OK,
+        hf_script_load(client,
+                       bytes("redis.call('set', KEYS[1], "
+                             "string.rep('x', 100000)) "
+                             "return redis.call('set', KEYS[1], 'short')"),
+                       &script, ERR));
+    expect_status(HF_OK, hf_script_run(script, &key, 1, NULL, 0, &reply, ERR));
+    hf_reply_free(reply);
+    hf_script_free(script);
+    hf_client_close(client);
+    expect_status(HF_OK, open_url(url, &client));
+    assert_value(client, key, bytes("short"));
+    expect_status(HF_OK, hf_value_delete(client, key, ERR));
+    hf_client_close(client);
+    expect_status(HF_OK, open_url(url, &client));
+    hf_client_close(client);
+}
+
 static void value_expires_while_nobody_has_the_store_open(void **state)
 {
     fixture *f = *state;
-    char url[2 * FIXTURE_PATH_SIZE];
+    char url[FIXTURE_PATH_SIZE];
     hf_client *client;
     int64_t until_ms;
 
-    make_url(f, "expires", "", url);
+    make_url(f, "expires", url);
     expect_status(HF_OK, open_url(url, &client));
     put_value(client, bytes("v"), bytes("1"), 50);
     hf_client_close(client);
@@ -91,13 +117,13 @@ static void value_expires_while_nobody_has_the_store_open(void **state)
 static void files_are_for_their_owner_only(void **state)
 {
     fixture *f = *state;
-    char url[2 * FIXTURE_PATH_SIZE];
+    char url[FIXTURE_PATH_SIZE];
     char command[2 * FIXTURE_PATH_SIZE];
     char path[FIXTURE_PATH_SIZE];
     hf_client *client;
     mode_t mask = umask(0);
 
-    make_url(f, "private", "", url);
+    make_url(f, "private", url);
     expect_status(HF_OK, open_url(url, &client));
     put_value(client, bytes("v"), bytes("1"), 0);
     hf_client_close(client);
@@ -111,7 +137,7 @@ static void files_are_for_their_owner_only(void **state)
 static void foreign_directory_is_left_alone(void **state)
 {
     fixture *f = *state;
-    char url[2 * FIXTURE_PATH_SIZE];
+    char url[FIXTURE_PATH_SIZE];
     char path[FIXTURE_PATH_SIZE];
     struct stat info;
     hf_client *client;
@@ -120,7 +146,7 @@ static void foreign_directory_is_left_alone(void **state)
     assert_int_equal(mkdir(path, 0700), 0);
     fixture_path(f, "foreign/data.mdb", path);
     write_file(path, 5000);
-    make_url(f, "foreign", "", url);
+    make_url(f, "foreign", url);
     expect_status(HF_INVALID, open_url(url, &client));
     assert_non_null(strstr(expect_message(), "/foreign\": "));
     assert_null(strstr(expect_message(), ": :"));
@@ -159,14 +185,14 @@ typedef int (*damage_fn)(const char *, const struct stat *, int, struct FTW *);
 static int open_after(fixture *f, const char *name, damage_fn damage)
 {
     hf_status status;
-    char url[2 * FIXTURE_PATH_SIZE];
+    char url[FIXTURE_PATH_SIZE];
     char path[FIXTURE_PATH_SIZE];
     static char value[200000];
     hf_client *client;
     pid_t pid;
     int how = 0;
 
-    make_url(f, name, "", url);
+    make_url(f, name, url);
     expect_status(HF_OK, open_url(url, &client));
     put_value(client, bytes("v"), hf_view(value, sizeof(value)), 0);
     hf_client_close(client);
@@ -196,17 +222,17 @@ static void shortened_store_is_corrupt(void **state)
 static void path_that_is_no_directory_is_an_error(void **state)
 {
     fixture *f = *state;
-    char url[2 * FIXTURE_PATH_SIZE];
+    char url[FIXTURE_PATH_SIZE];
     char path[FIXTURE_PATH_SIZE];
     hf_client *client;
 
     fixture_path(f, "plain", path);
     write_file(path, 10);
-    make_url(f, "plain", "", url);
+    make_url(f, "plain", url);
     expect_status(HF_INVALID, open_url(url, &client));
-    make_url(f, "plain/below", "", url);
+    make_url(f, "plain/below", url);
     expect_status(HF_INVALID, open_url(url, &client));
-    make_url(f, "no/such/parent", "", url);
+    make_url(f, "no/such/parent", url);
     expect_status(HF_INVALID, open_url(url, &client));
 }
 
@@ -214,7 +240,7 @@ static void path_that_is_no_directory_is_an_error(void **state)
 static void directory_of_another_user_is_denied(void **state)
 {
     fixture *f = *state;
-    char url[2 * FIXTURE_PATH_SIZE];
+    char url[FIXTURE_PATH_SIZE];
     hf_client *client;
     pid_t pid;
     int how = 0;
@@ -222,7 +248,7 @@ static void directory_of_another_user_is_denied(void **state)
     if (geteuid() != 0) {
         skip();
     }
-    make_url(f, "roots", "", url);
+    make_url(f, "roots", url);
     expect_status(HF_OK, open_url(url, &client));
     hf_client_close(client);
     (void)fflush(NULL);
@@ -238,20 +264,27 @@ static void directory_of_another_user_is_denied(void **state)
     assert_int_equal(WEXITSTATUS(how), 0);
 }
 
-static void durability_commit_is_taken_on_disk(void **state)
+static void durability_is_taken_on_disk(void **state)
 {
+    static const char *const kinds[] = {"commit", "flush"};
     fixture *f = *state;
+    bool is_volatile = f->store == FIXTURE_EMBEDDED_VOLATILE;
+    char path[FIXTURE_PATH_SIZE];
     char url[2 * FIXTURE_PATH_SIZE];
     hf_client *client;
 
-    make_url(f, "durable", "&durability=commit", url);
-    if (f->store == FIXTURE_EMBEDDED_VOLATILE) {
-        expect_status(HF_INVALID, open_url(url, &client));
-        return;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        fixture_path(f, kinds[i], path);
+        (void)snprintf(url, sizeof(url), "%s:%s?max_size=4M&durability=%s",
+                       is_volatile ? "volatile" : "file", path, kinds[i]);
+        if (is_volatile) {
+            expect_status(HF_INVALID, open_url(url, &client));
+            continue;
+        }
+        expect_status(HF_OK, open_url(url, &client));
+        put_value(client, bytes("v"), bytes("1"), 0);
+        hf_client_close(client);
     }
-    expect_status(HF_OK, open_url(url, &client));
-    put_value(client, bytes("v"), bytes("1"), 0);
-    hf_client_close(client);
 }
 
 static void named_volatile_stores_are_told_apart(void **state)
@@ -279,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         fixture_test(store_outlives_its_clients),
+        fixture_test(long_value_made_short_in_one_step_is_no_damage),
         fixture_test(value_expires_while_nobody_has_the_store_open),
         fixture_test(files_are_for_their_owner_only),
         fixture_test(foreign_directory_is_left_alone),
@@ -286,7 +320,7 @@ int main(void)
         fixture_test(shortened_store_is_corrupt),
         fixture_test(path_that_is_no_directory_is_an_error),
         fixture_test(directory_of_another_user_is_denied),
-        fixture_test(durability_commit_is_taken_on_disk),
+        fixture_test(durability_is_taken_on_disk),
         fixture_test(named_volatile_stores_are_told_apart),
     };
 

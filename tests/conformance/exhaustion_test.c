@@ -49,16 +49,14 @@ static int give_back_and_close(void **state)
 static void open_without_a_descriptor_is_a_system_error(void **state)
 {
     fixture *f = *state;
-    char url[2 * FIXTURE_PATH_SIZE];
+    char url[FIXTURE_PATH_SIZE];
     hf_client *client = NULL;
     hf_error err = HF_ERROR_INIT;
 
     (void)snprintf(url, sizeof(url), "%s", f->url);
     if (fixture_is_embedded(f)) {
         /* A store that is open is shared: it needs no descriptor. */
-        (void)snprintf(url, sizeof(url), "%s:%s/another?max_size=4M",
-                       f->store == FIXTURE_EMBEDDED_FILE ? "file" : "volatile",
-                       f->directory);
+        fixture_embedded_url(f, "another", "4M", url);
     }
     take_all_descriptors();
     expect_status(HF_SYSTEM, hf_client_open(url, NULL, &client, ERR));

@@ -9,6 +9,7 @@
 
 #include "support/store_calls.h"
 #include "support/store_fixture.h"
+#include "support/told.h"
 
 /* The thread sanitizer does not allow a child of a program with threads to
  * start threads of its own. */
@@ -187,6 +188,132 @@ static void child_may_open_its_own_client(void **state)
     assert_value(f->other, bytes("from-parent"), bytes("v"));
 }
 
+/* ------------------------------------------------------------ asynchronous */
+
+#define UNDER_WAY 500
+
+typedef struct started {
+    hf_client *client;
+    hf_bytes key;
+    hf_lock *waiter;
+    hf_call *waiting;
+    hf_call *call;
+    told *said;
+} started;
+
+/* 0: what the parent has under way is out of reach, and none of it is told. */
+static int started_calls_are_out_of_reach(void *user)
+{
+    const started *mine = user;
+    hf_buffer value = HF_BUFFER_INIT;
+    hf_async async = tell(mine->said);
+    unsigned told_before = mine->said->count;
+    size_t running = 0;
+    int fd = -1;
+
+    if (hf_client_dispatch(mine->client, &running, NULL) != HF_INVALID ||
+        hf_client_fd(mine->client, &fd, NULL) != HF_INVALID)
+        return 1;
+    if (hf_value_get_start(mine->client, mine->key, &value, &async, NULL) !=
+            HF_INVALID ||
+        hf_lock_acquire_start(mine->waiter, 0, &async, NULL) != HF_INVALID ||
+        hf_lock_renew_start(mine->waiter, &async, NULL) != HF_INVALID ||
+        hf_lock_release_start(mine->waiter, &async, NULL) != HF_INVALID)
+        return 2;
+    hf_call_cancel(mine->call);
+    hf_call_cancel(mine->waiting);
+    hf_lock_free(mine->waiter);
+    hf_client_close(mine->client);
+    return mine->said->count == told_before ? 0 : 3;
+}
+
+static void fork_leaves_started_calls_to_the_parent(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->other, name, NULL);
+    told said = {0};
+    told granted = {0};
+    hf_async async = tell(&granted);
+    started mine = {.client = f->client,
+                    .key = fixture_key(f, "k"),
+                    .waiter = fixture_lock(f, f->client, name, NULL),
+                    .said = &said};
+
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    async.call = &mine.waiting;
+    expect_status(HF_OK,
+                  hf_lock_acquire_start(mine.waiter, 20000, &async, ERR));
+    async = tell(&said);
+    for (unsigned i = 0; i < UNDER_WAY; i++) {
+        async.call = &mine.call;
+        expect_status(HF_OK, hf_value_set_start(f->client, mine.key, bytes("v"),
+                                                NULL, NULL, &async, ERR));
+        if (i % 100 == 50)
+            assert_int_equal(in_child(started_calls_are_out_of_reach, &mine),
+                             0);
+    }
+    await_told(f->client, &said, UNDER_WAY);
+    expect_status(HF_OK, said.status);
+    assert_int_equal(granted.count, 0);
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    await_told(f->client, &granted, 1);
+    expect_status(HF_OK, granted.status);
+    expect_status(HF_OK, hf_lock_release(mine.waiter, ERR));
+}
+
+typedef struct forking {
+    hf_client *client;
+    unsigned told;
+    pid_t child; /* 0: this is it */
+} forking;
+
+/* The first one that is told forks, in the middle of a dispatch. */
+static void fork_when_told(void *user, hf_status status, const hf_error *err)
+{
+    forking *self = user;
+
+    (void)status;
+    (void)err;
+    if (self->told++ > 0)
+        return;
+    (void)fflush(NULL);
+    self->child = fork();
+    if (self->child == 0)
+        hf_client_close(self->client);
+}
+
+static void fork_in_done_ends_the_childs_dispatch(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_client *client = NULL;
+    forking self = {.child = -1};
+    hf_async async = HF_ASYNC_INIT;
+    int64_t until_ms = test_now_ms() + 10000;
+    int how = -1;
+
+    expect_status(HF_OK, hf_client_open(f->url, NULL, &client, ERR));
+    self.client = client;
+    async.done = fork_when_told;
+    async.user = &self;
+    for (unsigned i = 0; i < UNDER_WAY; i++)
+        expect_status(HF_OK, hf_value_set_start(client, key, bytes("v"), NULL,
+                                                NULL, &async, ERR));
+    while (self.told < UNDER_WAY && self.child != 0 &&
+           test_now_ms() < until_ms) {
+        hf_status status = hf_client_dispatch(client, NULL, NULL);
+
+        if (self.child == 0)
+            _exit(status == HF_OK && self.told == 1 ? 0 : 1);
+        expect_status(HF_OK, status);
+    }
+    assert_int_equal(self.told, UNDER_WAY);
+    assert_int_equal(waitpid(self.child, &how, 0), self.child);
+    assert_int_equal(how, 0);
+    hf_client_close(client);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +321,8 @@ int main(void)
         fixture_test(held_lock_does_not_count_in_a_child),
         fixture_test(freeing_in_a_child_leaves_the_parents_lock),
         fixture_test(child_may_open_its_own_client),
+        fixture_test(fork_leaves_started_calls_to_the_parent),
+        fixture_test(fork_in_done_ends_the_childs_dispatch),
     };
 
     return fixture_run(tests);

@@ -31,16 +31,12 @@ static hf_bytes value_key(char text[32], size_t i)
 
 static hf_client *open_small(fixture *f)
 {
-    char path[FIXTURE_PATH_SIZE];
-    char url[2 * FIXTURE_PATH_SIZE];
+    char url[FIXTURE_PATH_SIZE];
     char name[32];
     hf_client *client = NULL;
 
     (void)snprintf(name, sizeof(name), "small%u", f->test_number);
-    fixture_path(f, name, path);
-    (void)snprintf(url, sizeof(url), "%s:%s?max_size=8M",
-                   f->store == FIXTURE_EMBEDDED_FILE ? "file" : "volatile",
-                   path);
+    fixture_embedded_url(f, name, "8M", url);
     expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
     return client;
 }

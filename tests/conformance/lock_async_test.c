@@ -292,6 +292,47 @@ static void lock_start_cancelled_leaves_no_lock_behind(void **state)
     }
 }
 
+/* The holder gives way in the moment in which the waiter is cancelled: who is
+ * told HF_OK holds the lock, and after anything else nobody does. */
+static void lock_start_cancelled_when_granted_is_held_or_free(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    hf_lock *waiter = fixture_lock(f, f->other, name, NULL);
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+
+    for (int i = 0; i < 60; i++) {
+        told said = {0};
+        told released = {0};
+        hf_async async = tell(&said);
+        hf_call *call = NULL;
+
+        /* Nobody else has it: what was cancelled before left nothing. */
+        expect_status(HF_OK, hf_lock_acquire(holder, 2000, ERR));
+        async.call = &call;
+        expect_status(HF_OK,
+                      hf_lock_acquire_start(waiter, HF_FOREVER, &async, ERR));
+        expect_soon(hf_lock_inspect(f->client, name, &info, NULL) == HF_OK &&
+                        info.waiters == 1,
+                    5000);
+        async = tell(&released);
+        expect_status(HF_OK, hf_lock_release_start(holder, &async, ERR));
+        for (volatile int spin = 0; spin < i * 5000; spin++)
+            ;
+        hf_call_cancel(call);
+        await_told(f->client, &released, 1);
+        await_told(f->other, &said, 1);
+        expect_status(HF_OK, released.status);
+        assert_int_equal(hf_lock_is_held(waiter), said.status == HF_OK);
+        if (said.status == HF_OK)
+            expect_status(HF_OK, hf_lock_release(waiter, ERR));
+        else
+            assert_true(said.status == HF_CANCELLED ||
+                        said.status == HF_INDETERMINATE);
+    }
+}
+
 #define CROWD 1000
 
 static void lock_start_of_a_thousand_is_one_waiter_at_the_store(void **state)
@@ -386,6 +427,7 @@ int main(void)
         fixture_test(lock_free_ends_what_was_started),
         fixture_test(lock_start_can_be_cancelled_at_any_moment),
         fixture_test(lock_start_cancelled_leaves_no_lock_behind),
+        fixture_test(lock_start_cancelled_when_granted_is_held_or_free),
         fixture_test(lock_start_of_a_thousand_is_one_waiter_at_the_store),
         fixture_test(lock_start_and_blocking_take_turns),
     };

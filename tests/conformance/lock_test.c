@@ -191,12 +191,12 @@ static void lock_acquire_token_grows_after_expiry(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
-    hf_lock_options opts = no_renew(20);
+    hf_lock_options opts = no_renew(200);
     hf_lock *first = fixture_lock(f, f->client, name, &opts);
     hf_lock *second = fixture_lock(f, f->other, name, NULL);
 
     expect_status(HF_OK, hf_lock_try(first, ERR));
-    expect_soon(hf_lock_try(second, NULL) == HF_OK, 1000);
+    expect_soon(hf_lock_try(second, NULL) == HF_OK, 2000);
     assert_true(hf_lock_token(second) > hf_lock_token(first));
 }
 
@@ -290,12 +290,12 @@ static void lock_release_after_expiry_says_so(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
-    hf_lock_options opts = no_renew(30);
+    hf_lock_options opts = no_renew(200);
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
 
     fixture_not_quorum(f);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
-    expect_soon(key_is_gone(f->other, name), 1000);
+    expect_soon(key_is_gone(f->other, name), 2000);
     assert_false(hf_lock_is_held(lock));
     expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
     expect_status(HF_INVALID, hf_lock_release(lock, ERR));

@@ -12,7 +12,7 @@
 
 /* How long a wake-up may take on a busy machine; the library's poll, which
  * would hide a lost wake-up, comes no earlier than after a second. */
-#define WOKEN_MS 300
+#define WOKEN_MS 700
 
 /* Most waiters of one test. */
 #define WAITERS 4

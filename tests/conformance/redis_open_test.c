@@ -58,6 +58,25 @@ static void password_is_asked_for(void **state)
     redis_server_stop(server);
 }
 
+/* It goes before all but the password of the options. */
+static void password_file_of_the_options(const char *url, const char *path)
+{
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    hf_client *client = NULL;
+
+    assert_int_equal(setenv("HOLDFAST_PASSWORD_FILE", "/nowhere", 1), 0);
+    opts.password_file = path;
+    expect_status(HF_OK, hf_client_open(url, &opts, &client, ERR));
+    hf_client_close(client);
+    opts.password = "wrong";
+    expect_status(HF_DENIED, hf_client_open(url, &opts, &client, ERR));
+    opts.password = NULL;
+    opts.password_file = "/nowhere";
+    expect_status(HF_INVALID, hf_client_open(url, &opts, &client, ERR));
+    opts.password_file = "";
+    expect_status(HF_INVALID, hf_client_open(url, &opts, &client, ERR));
+}
+
 static void password_comes_from_the_environment(void **state)
 {
     fixture *f = *state;
@@ -78,6 +97,7 @@ static void password_comes_from_the_environment(void **state)
     assert_int_equal(fclose(file), 0);
     assert_int_equal(setenv("HOLDFAST_PASSWORD_FILE", path, 1), 0);
     expect_status(HF_OK, open_as(url, NULL, NULL));
+    password_file_of_the_options(url, path);
     assert_int_equal(unsetenv("HOLDFAST_PASSWORD_FILE"), 0);
     assert_int_equal(unsetenv("HOLDFAST_PASSWORD"), 0);
     redis_server_stop(server);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/store_fixture.h"
+#include "support/fixture_rights.h"
 
 #define DUMP_MAX (4u << 20)
 #define MEMBERS_STEP 500
@@ -18,11 +18,7 @@
 /* What the user may not do, the server's owner does. */
 static void as_owner(const fixture *f, const char *command)
 {
-    char answer[128];
-
-    assert_true(
-        redis_server_command(f->server, command, answer, sizeof(answer)));
-    assert_int_not_equal(answer[0], '-');
+    assert_true(fixture_server_run(f, 0, command));
 }
 
 static void values_hashes_and_keys(void **state)
@@ -39,6 +35,7 @@ static void values_hashes_and_keys(void **state)
     int64_t ttl_ms;
     size_t removed;
 
+    fixture_not_quorum(f);
     options.ttl_ms = 60000;
     expect_status(
         HF_OK, hf_value_set(f->client, value, one, &options, &previous, ERR));
@@ -71,18 +68,20 @@ static void scripts_may_what_the_user_may(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "script");
-    hf_script *allowed =
-        fixture_script(f, f->client, "return redis.call('get', KEYS[1])");
-    hf_script *refused =
-        fixture_script(f, f->client, "return redis.call('incr', KEYS[1])");
+    hf_script *allowed;
+    hf_script *refused;
     hf_reply *reply = NULL;
 
+    fixture_not_quorum(f);
+    allowed = fixture_script(f, f->client, "return redis.call('get', KEYS[1])");
+    refused =
+        fixture_script(f, f->client, "return redis.call('incr', KEYS[1])");
     expect_status(HF_OK, hf_script_run(allowed, &key, 1, NULL, 0, &reply, ERR));
     hf_reply_free(reply);
     expect_status(HF_DENIED,
                   hf_script_run(refused, &key, 1, NULL, 0, &reply, ERR));
     expect_status(
-        f->store == FIXTURE_REDIS_RIGHTS ? HF_DENIED : HF_OK,
+        f->rights == FIXTURE_RIGHTS_DUMP ? HF_OK : HF_DENIED,
         hf_value_set(f->client, bytes("foreign"), bytes("1"), NULL, NULL, ERR));
 }
 
@@ -100,6 +99,7 @@ static void asynchronous_calls(void **state)
     struct pollfd ready = {.events = POLLIN};
     size_t running = 1;
 
+    fixture_not_quorum(f);
     async.done = on_done;
     async.user = &done;
     expect_status(HF_OK, hf_client_fd(f->client, &ready.fd, ERR));
@@ -113,83 +113,157 @@ static void asynchronous_calls(void **state)
     assert_int_equal(done, HF_OK);
 }
 
-/* ---------------------------------------------------------------- the doctor
- */
+/* --------------------------------------------------------------- the doctor */
 
+/* The worst of what was said of any server. */
 typedef struct rights {
     hf_level locks;
     hf_level data;
     hf_level dump;
+    hf_level wakeups;
     hf_level worst;
-    bool rights_seen;
+    unsigned servers;
+    unsigned refused; /* servers where a lock could not be had */
 } rights;
+
+static void at_least(hf_level *level, hf_level now)
+{
+    if (now > *level) {
+        *level = now;
+    }
+}
 
 static void on_remark(void *user, const hf_store_remark *remark)
 {
     rights *seen = user;
 
     if (strcmp(remark->name, "rights for locks") == 0) {
-        seen->rights_seen = true;
-        seen->locks = remark->level;
+        seen->servers++;
+        seen->refused += remark->level == HF_LEVEL_ERROR;
+        at_least(&seen->locks, remark->level);
     } else if (strcmp(remark->name, "rights for values and hashes") == 0) {
-        seen->data = remark->level;
+        at_least(&seen->data, remark->level);
     } else if (strcmp(remark->name, "rights for dump and load") == 0) {
-        seen->dump = remark->level;
+        at_least(&seen->dump, remark->level);
+    } else if (strcmp(remark->name, "wake-ups") == 0) {
+        at_least(&seen->wakeups, remark->level);
     }
-    if (remark->level > seen->worst) {
-        seen->worst = remark->level;
+    at_least(&seen->worst, remark->level);
+}
+
+static rights examine(fixture *f)
+{
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+    hf_store_examine_options few = HF_STORE_EXAMINE_OPTIONS_INIT;
+    hf_client *client;
+    rights seen = {0};
+
+    options.prefix = "t";
+    options.connect_ms = 10000; /* on a busy machine */
+    few.requests = 1;
+    client = fixture_client(f, &options);
+    expect_status(HF_OK, hf_store_examine(client, &few, on_remark, &seen, ERR));
+    fixture_close_client(f, client);
+    return seen;
+}
+
+static unsigned running_servers(const fixture *f)
+{
+    if (f->store == FIXTURE_QUORUM) {
+        return FIXTURE_QUORUM_SIZE - FIXTURE_QUORUM_DEAD;
     }
+    return f->cluster != NULL ? (unsigned)redis_cluster_size(f->cluster) : 1;
 }
 
 static void doctor_finds_all_rights_that_are_needed(void **state)
 {
     fixture *f = *state;
-    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
-    rights seen = {0};
+    rights seen = examine(f);
 
-    options.prefix = "t";
-    expect_status(HF_OK, hf_store_examine(fixture_client(f, &options), NULL,
-                                          on_remark, &seen, ERR));
-    assert_true(seen.rights_seen);
+    assert_int_equal(seen.servers, running_servers(f));
     assert_int_equal(seen.locks, HF_LEVEL_OK);
     assert_int_equal(seen.data, HF_LEVEL_OK);
-    assert_int_equal(seen.dump, f->store == FIXTURE_REDIS_RIGHTS_DUMP
+    assert_int_equal(seen.wakeups, HF_LEVEL_OK);
+    assert_int_equal(seen.dump, f->rights == FIXTURE_RIGHTS_DUMP
                                     ? HF_LEVEL_OK
                                     : HF_LEVEL_NOTE);
-    assert_true(seen.worst <= HF_LEVEL_NOTE);
+    if (f->store != FIXTURE_QUORUM) { /* where dead servers are errors */
+        assert_true(seen.worst <= HF_LEVEL_NOTE);
+    }
 }
 
-/* Each command of the line is needed: without it the doctor misses it. */
+/* Take a right away on the last server, or give it back there. */
+static void change_right(const fixture *f, char sign, const char *name)
+{
+    char line[96];
+
+    (void)snprintf(line, sizeof(line), "ACL SETUSER holdfast %c%s", sign, name);
+    assert_true(fixture_server_run(f, (int)running_servers(f) - 1, line));
+}
+
+/* Each word of the page's command that gives a right to a command is needed:
+ * the doctor misses it, on the server where it is missing. */
 static void doctor_misses_any_right(void **state)
 {
-    static const char *const commands[] = {
-        "eval", "evalsha", "script|load", "time",    "ping",   "get",
-        "set",  "del",     "exists",      "pexpire", "pttl",   "zadd",
-        "zrem", "zpopmin", "zcard",       "publish", "strlen", "persist",
-        "hget", "hgetall", "hset",        "hdel",    "hkeys",  "hlen"};
     fixture *f = *state;
-    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
-    hf_store_examine_options few = HF_STORE_EXAMINE_OPTIONS_INIT;
-    hf_client *client;
-    char line[64];
+    char line[FIXTURE_RIGHTS_SIZE];
+    char *rest = line;
+    const char *word;
+    unsigned tried = 0;
 
-    options.prefix = "t";
-    few.requests = 1;
-    client = fixture_client(f, &options);
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-        rights seen = {0};
+    assert_true(fixture_rights_read(FIXTURE_RIGHTS_USER, line));
+    while ((word = strsep(&rest, " ")) != NULL) {
+        rights seen;
 
-        (void)snprintf(line, sizeof(line), "ACL SETUSER holdfast -%s",
-                       commands[i]);
-        as_owner(f, line);
-        expect_status(HF_OK,
-                      hf_store_examine(client, &few, on_remark, &seen, ERR));
-        (void)snprintf(line, sizeof(line), "ACL SETUSER holdfast +%s",
-                       commands[i]);
-        as_owner(f, line);
-        if (seen.locks == HF_LEVEL_OK && seen.data == HF_LEVEL_OK) {
-            fail_msg("the doctor does not miss %s", commands[i]);
+        if (word[0] != '+') {
+            continue;
         }
+        change_right(f, '-', word + 1);
+        seen = examine(f);
+        change_right(f, '+', word + 1);
+        if (seen.locks == HF_LEVEL_OK && seen.data == HF_LEVEL_OK &&
+            seen.wakeups == HF_LEVEL_OK) {
+            fail_msg("the doctor does not miss %s", word);
+        }
+        assert_true(seen.refused <= 1);
+        tried++;
+    }
+    assert_true(tried > 20);
+}
+
+/* The same for keys and channels. */
+static void doctor_misses_keys_and_channels(void **state)
+{
+    static const struct {
+        const char *without;
+        bool locks; /* they are refused; else only wake-ups are missed */
+    } rows[] = {
+        {"resetkeys ~hf:*", true},
+        {"resetkeys ~t*", true},
+        {"resetkeys ~t* ~hf:token:*", true},
+        {"resetkeys ~t* ~hf:wait:*", true},
+        {"resetchannels", true},
+        {"resetchannels &hf:other:*", true},
+    };
+    fixture *f = *state;
+    int last = (int)running_servers(f) - 1;
+    char line[128];
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        rights seen;
+
+        (void)snprintf(line, sizeof(line), "ACL SETUSER holdfast %s",
+                       rows[i].without);
+        assert_true(fixture_server_run(f, last, line));
+        seen = examine(f);
+        assert_int_equal(seen.locks == HF_LEVEL_ERROR, rows[i].locks);
+        assert_int_equal(seen.refused, rows[i].locks);
+        assert_true(fixture_server_run(f, last,
+                                       f->rights == FIXTURE_RIGHTS_DUMP
+                                           ? "ACL SETUSER holdfast resetkeys "
+                                             "~* resetchannels &hf:*"
+                                           : "ACL SETUSER holdfast resetkeys "
+                                             "~t* ~hf:* resetchannels &hf:*"));
     }
 }
 
@@ -247,12 +321,16 @@ static void dump_and_load(void **state)
     hf_store_load_options options = HF_STORE_LOAD_OPTIONS_INIT;
     hf_store_transfer dumped = HF_STORE_TRANSFER_INIT;
     hf_store_transfer loaded = HF_STORE_TRANSFER_INIT;
-    stream dump = {.data = malloc(DUMP_MAX)};
-    bool may = f->store == FIXTURE_REDIS_RIGHTS_DUMP;
+    stream dump = {.data = NULL};
+    bool may = f->rights == FIXTURE_RIGHTS_DUMP;
 
+    fixture_not_quorum(f);
+    dump.data = malloc(DUMP_MAX);
     assert_non_null(dump.data);
     as_owner(f, "FLUSHALL");
-    fill_all_types(f);
+    if (may) {
+        fill_all_types(f);
+    }
     expect_status(may ? HF_OK : HF_DENIED,
                   hf_store_dump(f->client, NULL, put, &dump, &dumped, ERR));
     if (!may) {
@@ -276,6 +354,7 @@ int main(void)
         fixture_test(asynchronous_calls),
         fixture_test(doctor_finds_all_rights_that_are_needed),
         fixture_test(doctor_misses_any_right),
+        fixture_test(doctor_misses_keys_and_channels),
         fixture_test(dump_and_load),
     };
 

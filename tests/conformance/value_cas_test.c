@@ -227,34 +227,49 @@ static void value_delete_if_of_a_missing_key_is_not_found(void **state)
     assert_null(current.data);
 }
 
-/* The mark of one call does not stand in the way of another. */
-static void value_cas_can_be_resolved(void **state)
+/* What is kept to recognise a second sending does not stand in the way of other
+ * calls, whatever the key. */
+static void value_cas_takes_each_call_for_itself(void **state)
 {
+    static const char *const names[] = {"k", "}", "{", "a}b{", "{tag}k"};
     fixture *f = *state;
-    hf_bytes key = fixture_key(f, "k");
     hf_bytes old = bytes("1");
     hf_cas_options opts = HF_CAS_OPTIONS_INIT;
     hf_buffer current = HF_BUFFER_INIT;
 
-    opts.flags = HF_CAS_RESOLVE;
     opts.ttl_ms = 60000;
-    expect_status(HF_NOT_FOUND, hf_value_cas(f->client, key, &old, bytes("2"),
-                                             &opts, NULL, ERR));
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 4 * sizeof(names) / sizeof(names[0]); i++) {
+        hf_bytes key = fixture_key(f, names[i / 4]);
+
+        opts.flags = i % 2 == 0 ? 0 : HF_CAS_ONCE;
         put_value(f->client, key, old, 0);
         expect_status(HF_OK, hf_value_cas(f->client, key, &old, bytes("2"),
                                           &opts, &current, ERR));
         assert_value(f->other, key, bytes("2"));
         assert_ttl(f->client, key, 60000);
+        expect_status(HF_CONFLICT,
+                      hf_value_cas(f->client, key, &old, bytes("3"), &opts,
+                                   &current, ERR));
+        assert_buffer(&current, bytes("2"));
+        expect_status(
+            HF_OK, hf_value_delete_if(f->client, key, bytes("2"), NULL, ERR));
+        expect_status(HF_NOT_FOUND, hf_value_cas(f->client, key, &old,
+                                                 bytes("2"), &opts, NULL, ERR));
     }
-    expect_status(HF_CONFLICT, hf_value_cas(f->client, key, &old, bytes("3"),
-                                            &opts, &current, ERR));
-    assert_buffer(&current, bytes("2"));
-    expect_status(HF_INVALID, hf_value_cas(f->client, fixture_key(f, "}"), &old,
-                                           bytes("3"), &opts, NULL, ERR));
-    opts.flags = 1u << 31;
-    expect_status(HF_UNSUPPORTED, hf_value_cas(f->client, key, &old, bytes("3"),
-                                               &opts, NULL, ERR));
+}
+
+static void value_cas_refuses_unknown_flags(void **state)
+{
+    fixture *f = *state;
+    hf_cas_options opts = HF_CAS_OPTIONS_INIT;
+
+    for (unsigned bit = 1; bit < 32; bit++) {
+        opts.flags = 1u << bit;
+        expect_status(HF_UNSUPPORTED,
+                      hf_value_cas(f->client, fixture_key(f, "k"), NULL,
+                                   bytes("3"), &opts, NULL, ERR));
+    }
+    assert_no_key(f->client, fixture_key(f, "k"));
 }
 
 int main(void)
@@ -272,7 +287,8 @@ int main(void)
         fixture_test(value_cas_sees_no_expired_value),
         fixture_test(value_cas_of_a_hash_is_wrong_type),
         fixture_test(value_cas_refuses_bad_values_and_times),
-        fixture_test(value_cas_can_be_resolved),
+        fixture_test(value_cas_takes_each_call_for_itself),
+        fixture_test(value_cas_refuses_unknown_flags),
         fixture_test(value_delete_if_deletes_the_expected_value),
         fixture_test(value_delete_if_leaves_another_value),
         fixture_test(value_delete_if_of_a_missing_key_is_not_found),

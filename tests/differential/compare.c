@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "exceptions.h"
+#include "valkey.h"
 
 static bool is_text(const hf_reply *reply)
 {
@@ -31,7 +32,9 @@ static bool same(const hf_reply *a, const hf_reply *b, bool scores)
         return false;
     if (is_text(a))
         return compare_texts(a, b) == 0 || exception_cut_error(a, b) ||
-               (scores && exception_same_text(a, b));
+               (scores && exception_same_text(a, b)) ||
+               valkey_same_text(hf_view(a->bytes.data, a->bytes.size),
+                                hf_view(b->bytes.data, b->bytes.size));
     if (a->kind == HF_REPLY_INTEGER)
         return a->integer == b->integer;
     if (a->kind != HF_REPLY_ARRAY)
@@ -101,6 +104,13 @@ static bool by_rule(rule how, hf_reply *a, hf_reply *b, int64_t apart_ms)
     }
 }
 
+/* Is an answer an error that only Valkey makes, or only the others? */
+static bool is_otherwise(const op *command, const hf_reply *answer)
+{
+    return answer->kind == HF_REPLY_ERROR &&
+           valkey_reads_otherwise(command, answer->bytes.data);
+}
+
 static bool same_command(const op *command, hf_reply *tested, hf_reply *server,
                          int64_t apart_ms)
 {
@@ -108,6 +118,8 @@ static bool same_command(const op *command, hf_reply *tested, hf_reply *server,
         command->word_count > 0 ? command_rule(command->words[0]) : RULE_EXACT;
 
     if (by_rule(how, tested, server, apart_ms))
+        return true;
+    if (is_otherwise(command, tested) || is_otherwise(command, server))
         return true;
     if (server->kind == HF_REPLY_ERROR)
         return tested->kind == HF_REPLY_ARRAY &&
@@ -144,7 +156,12 @@ static bool same_failure(const op *ops, const hf__request *tested,
     if (exception_unreadable(server))
         return true;
     if (tested->status == server->status &&
-        strcmp(tested->error.message, server->error.message) == 0)
+        (strcmp(tested->error.message, server->error.message) == 0 ||
+         valkey_same_text(hf_str(tested->error.message),
+                          hf_str(server->error.message))))
+        return true;
+    if (valkey_reads_otherwise(&ops[0], tested->error.message) ||
+        valkey_reads_otherwise(&ops[0], server->error.message))
         return true;
     return tested->status == HF_OK &&
            exception_stale_errno(&ops[0], server->error.message);

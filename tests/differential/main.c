@@ -25,8 +25,10 @@
 #include "support/redis_server.h"
 #include "table.h"
 #include "util/rand.h"
+#include "valkey.h"
 
 #define VERSION_WANTED "redis_version:7.0."
+#define VALKEY_WANTED "server_name:valkey"
 #define SEEDS_MAX 16u
 
 /* Exit statuses. */
@@ -37,6 +39,7 @@ typedef struct arguments {
     size_t seed_count;
     uint64_t ops; /* for each seed */
     const char *store;
+    const char *server; /* NULL: redis-server */
     round_options round;
     const mutation *mutation;
     bool every; /* go on after a difference */
@@ -52,6 +55,7 @@ static const char usage[] =
     "  --commands A,B    only these groups: %s\n"
     "  --store KIND      what is compared with the server: file (embedded),\n"
     "                    volatile (embedded), server (another server) [file]\n"
+    "  --server PROGRAM  the server: Redis 7.0, or any Valkey [redis-server]\n"
     "  --no-waits        no short expiries\n"
     "  --mutate NAME     put a fault into the compared store: %s\n"
     "  --every           report every difference, not only the first\n"
@@ -129,6 +133,10 @@ static bool read_option(int letter, const char *value, arguments *args)
         return read_groups(value, args);
     case 't':
         return read_store(value, args);
+    case 'r':
+        args->server = value;
+        redis_server_use(value);
+        return true;
     case 'w':
         args->round.waits = false;
         return true;
@@ -154,6 +162,7 @@ static int read_arguments(int argc, char **argv, arguments *args)
         {"ops", required_argument, NULL, 'o'},
         {"commands", required_argument, NULL, 'c'},
         {"store", required_argument, NULL, 't'},
+        {"server", required_argument, NULL, 'r'},
         {"no-waits", no_argument, NULL, 'w'},
         {"mutate", required_argument, NULL, 'm'},
         {"every", no_argument, NULL, 'e'},
@@ -223,6 +232,8 @@ static void print_reproduction(const arguments *args, uint64_t seed)
         printf(" --commands %s", args->round.groups);
     if (!args->round.waits)
         printf(" --no-waits");
+    if (args->server != NULL)
+        printf(" --server %s", args->server);
     if (args->mutation != NULL)
         printf(" --mutate %s", args->mutation->name);
     printf("\n");
@@ -257,6 +268,7 @@ static bool run_round(const arguments *args, pair *both, uint64_t seed,
     hf__arena_init(&arena);
     op_list_init(&list, &arena);
     round_make(&args->round, seed, &list);
+    valkey_filter(&list);
     note_round(args, seed);
     *ops += list.count;
     round_runs = 1;
@@ -323,9 +335,13 @@ static bool is_wanted_version(void)
 {
     char answer[1000];
 
-    return redis_server_command(server, "INFO server", answer,
-                                sizeof(answer)) &&
-           strstr(answer, VERSION_WANTED) != NULL;
+    if (!redis_server_command(server, "INFO server", answer, sizeof(answer)))
+        return false;
+    if (strstr(answer, VALKEY_WANTED) != NULL) {
+        valkey_is_server();
+        return true;
+    }
+    return strstr(answer, VERSION_WANTED) != NULL;
 }
 
 /* The URL of the store to be compared; false, with a line on stderr. */

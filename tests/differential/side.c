@@ -15,6 +15,7 @@
 #include "util/clock.h"
 #include "util/sha1.h"
 #include "util/url.h"
+#include "valkey.h"
 
 /* Far above what anything here takes, also on a loaded machine. */
 #define REQUEST_MS 60000
@@ -95,7 +96,7 @@ static void join_batch(const op *ops, size_t count, op *joined,
     }
 }
 
-static const char *source_of(const op *first)
+static const char *source_of(const op *first, hf__arena *arena)
 {
     switch (first->kind) {
     case OP_CALL:
@@ -103,7 +104,7 @@ static const char *source_of(const op *first)
     case OP_BATCH:
         return batch_source;
     case OP_SCRIPT:
-        return first->source;
+        return valkey_source(first->source, arena);
     default:
         return NULL;
     }
@@ -112,7 +113,7 @@ static const char *source_of(const op *first)
 static void perform(side *one, const op *ops, size_t count,
                     hf__request *request, hf__arena *arena)
 {
-    const char *source = source_of(&ops[0]);
+    const char *source = source_of(&ops[0], arena);
     char sha1[HF__SHA1_HEX_SIZE];
     hf__script script;
     op joined = {.kind = OP_BATCH};

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_failover.c - a cluster whose masters are killed or stopped, and whose
- * slots are moved, under threads that count (cluster_load.h).
+ * cluster_failover.c - a cluster whose masters are killed, stopped or replaced
+ * by order, and whose slots are moved, under threads that count
+ * (cluster_load.h).
  *
- *     cluster_failover [--case kill|stop|move] [--rounds N] [--threads N]
+ *     cluster_failover [--case kill|stop|order|move] [--rounds N] [--threads N]
  *
  * What must hold in every round:
- * - nothing counts that was not asked for;
+ * - nothing counts twice, and nothing that was called "not applied";
  * - what was acknowledged is still there. A cluster replicates after it has
- *   answered, so a master that dies takes its last moment along: of counters
- *   that were its, losses are printed and not held against anybody. Moving
- *   slots loses nothing, and no call fails by it;
+ *   answered, so a master that dies takes its last moment along: what is
+ *   missing afterwards must stand in the dead one's log (dead_master.h), and is
+ *   printed. A failover by order (CLUSTER FAILOVER) and moving slots lose
+ *   nothing, and no call fails by it;
  * - no call ends later than its deadline and 50 ms, and what the machine made
  *   a thread late by that only sleeps;
  * - after a failover every counter goes on, and how soon is printed;
@@ -23,6 +25,7 @@
 #include <time.h>
 
 #include "cluster_load.h"
+#include "dead_master.h"
 
 #define MASTERS 3
 #define REQUEST_MS 2000
@@ -31,10 +34,11 @@
 #define RECOVERY_MAX_MS 30000
 #define LOCKS 24
 #define LOCK_TTL_MS 3000
-#define MOVES 6 /* of each slot in a round */
+#define MOVES 4 /* of each slot in a round */
 
 typedef struct cluster_trial {
-    const char *kind;
+    const char *kind; /* of fault */
+    const char *verb; /* what becomes of the master */
     int rounds;
     int threads;
     redis_cluster *cluster;
@@ -54,6 +58,11 @@ static void check(cluster_trial *trial, bool right, const char *what)
         printf("  violation: %s\n", what);
         trial->failures++;
     }
+}
+
+static bool is_case(const cluster_trial *trial, const char *kind)
+{
+    return strcmp(trial->kind, kind) == 0;
 }
 
 /* ------------------------------------------------------------------- naming */
@@ -164,8 +173,8 @@ static void check_locks(cluster_trial *trial, hf_lock **locks, int round)
         held += hf_lock_is_held(locks[i]);
         hf_lock_free(rival); /* and release */
     }
-    printf("  locks         %d of %d still held, %d lost and told\n", held,
-           LOCKS, LOCKS - held);
+    printf("  locks: %d of %d still held, %d lost and told\n", held, LOCKS,
+           LOCKS - held);
     check(trial, other != NULL && twice == 0, "a lock was held twice");
     hf_client_close(other);
     for (int i = 0; i < LOCKS; i++) {
@@ -197,14 +206,44 @@ static int64_t await_recovery(const cluster_trial *trial, const load_run *load,
     return recovery_us;
 }
 
-static void make_fault(const cluster_trial *trial, load_run *load, int server)
+/* The replica of a master, which comes behind all masters. */
+static int replica_of(const cluster_trial *trial, int master)
+{
+    char answer[1024], port[16];
+
+    (void)snprintf(
+        port, sizeof(port), "\r\n:%d\r\n",
+        redis_server_port(redis_cluster_server(trial->cluster, master)));
+    for (int at = 0; at < redis_cluster_size(trial->cluster); at++) {
+        if (at != master &&
+            redis_server_command(redis_cluster_server(trial->cluster, at),
+                                 "ROLE", answer, sizeof(answer)) &&
+            strstr(answer, "slave") != NULL && strstr(answer, port) != NULL) {
+            return at;
+        }
+    }
+    return -1;
+}
+
+static void make_fault(cluster_trial *trial, load_run *load, int server)
 {
     redis_server *victim = redis_cluster_server(trial->cluster, server);
+    char answer[64] = "";
+    int replica;
 
-    if (strcmp(trial->kind, "kill") == 0) {
+    if (is_case(trial, "kill")) {
         redis_server_kill(victim);
-    } else {
+    } else if (is_case(trial, "stop")) {
         redis_server_pause(victim);
+    } else {
+        replica = replica_of(trial, server);
+        check(trial,
+              replica >= 0 &&
+                  redis_server_command(
+                      redis_cluster_server(trial->cluster, replica),
+                      "CLUSTER FAILOVER", answer, sizeof(answer)) &&
+                  answer[0] == '+',
+              "no failover by order");
     }
     atomic_store(&load->broken_us, load_now_us());
 }
@@ -214,33 +253,72 @@ static void undo_fault(cluster_trial *trial, int server)
 {
     redis_server *victim = redis_cluster_server(trial->cluster, server);
 
-    if (strcmp(trial->kind, "kill") == 0) {
+    if (is_case(trial, "kill")) {
         check(trial, redis_server_restart(victim), "no restart");
-    } else {
+    } else if (is_case(trial, "stop")) {
         redis_server_resume(victim);
     }
     check(trial, redis_cluster_settle(trial->cluster),
           "the cluster is not whole");
 }
 
-static void judge(cluster_trial *trial, const load_run *load, int broken)
+static void judge_calls(cluster_trial *trial, const load_run *load)
 {
     int64_t late_us = load_longest_us(load) - REQUEST_MS * 1000L;
 
     load_print(load, REQUEST_MS);
-    check(trial, load_doubled(load) == 0, "something counted twice");
-    check(trial, load_lost(load, -1) == load_lost(load, broken),
-          "an acknowledged count of a master that lived is gone");
     check(trial, late_us <= LATE_MS * 1000L + load->oversleep_us,
           "a call came late");
-    for (int t = 0; t < load->thread_count; t++) {
-        check(trial, load->threads[t].calls[3] == 0, "a call failed oddly");
+    check(trial, load_calls(load, LOAD_OTHER) == 0, "a call failed oddly");
+}
+
+static void judge_counters(cluster_trial *trial, load_run *load,
+                           hf_client *reader, hf_client *witness)
+{
+    load_verdict now = load_audit(load, -1, reader, NULL);
+    load_verdict all =
+        witness == NULL ? now : load_audit(load, -1, reader, witness);
+
+    printf("  counters: %lld doubled, %lld \"not applied\" that were, %lld "
+           "acknowledged and gone: %lld taken along by the dead master, %lld "
+           "lost; of %lld unknown %lld had counted\n",
+           (long long)all.doubled, (long long)all.false_no,
+           (long long)now.missing, (long long)(now.missing - all.missing),
+           (long long)all.missing, (long long)load_calls(load, LOAD_UNKNOWN),
+           (long long)all.applied);
+    check(trial, all.unread == 0, "a counter could not be read");
+    check(trial, all.doubled == 0, "something counted twice");
+    check(trial, all.false_no == 0, "what was not applied was");
+    check(trial, all.missing == 0, "an acknowledged count is gone");
+}
+
+/* With what the dead one had, which it must not have thrown away yet. */
+static void judge(cluster_trial *trial, load_run *load, int broken)
+{
+    hf_client *reader = open_client(trial);
+    hf_client *witness = NULL;
+    dead_master *dead = NULL;
+
+    judge_calls(trial, load);
+    if (broken >= 0) {
+        dead = dead_master_read(redis_cluster_server(trial->cluster, broken));
+        check(trial,
+              dead != NULL && hf_client_open(dead_master_url(dead), NULL,
+                                             &witness, NULL) == HF_OK,
+              "the dead master's log cannot be read");
     }
+    if (reader != NULL) {
+        judge_counters(trial, load, reader, witness);
+    }
+    hf_client_close(reader);
+    hf_client_close(witness);
+    dead_master_free(dead);
 }
 
 static void fail_over(cluster_trial *trial, int round)
 {
     load_run *load = calloc(1, sizeof(*load));
+    bool ordered = is_case(trial, "order");
     hf_lock *locks[LOCKS];
     int asked = (round + 1) % MASTERS;
     int broken = -1;
@@ -250,28 +328,32 @@ static void fail_over(cluster_trial *trial, int round)
     load->client = open_client(trial);
     load->thread_count = trial->threads;
     load->counter_count = MASTERS;
-    if (load->client == NULL || !name_counters(trial, load, round, asked) ||
+    load->steps = ordered;
+    if (load->client != NULL && name_counters(trial, load, round, asked)) {
+        broken = load->threads[0].counters[0].server;
+    }
+    if (broken < 0 ||
+        !dead_master_log(redis_cluster_server(trial->cluster, broken)) ||
         take_locks(load->client, locks, round) != LOCKS || !load_start(load)) {
         check(trial, false, "the round could not begin");
-        free(load);
+        load_free(load);
         return;
     }
-    broken = load->threads[0].counters[0].server;
     pause_ms(500);
     make_fault(trial, load, broken);
     recovery_us = await_recovery(trial, load, broken, &over_us);
     pause_ms(500);
     load_stop(load);
-    printf("round %d: %s server %d: all its counters went on after %.2f s; the "
-           "cluster had failed over after %.2f s\n",
-           round, trial->kind, broken, (double)recovery_us / 1e6,
+    printf("cluster, master %s, %d threads, round %d: all its counters went on "
+           "after %.2f s; the cluster had failed over after %.2f s\n",
+           trial->verb, trial->threads, round, (double)recovery_us / 1e6,
            (double)over_us / 1e6);
     check(trial, recovery_us >= 0, "no recovery");
-    judge(trial, load, broken);
+    judge(trial, load, ordered ? -1 : broken);
     check_locks(trial, locks, round);
     undo_fault(trial, broken);
     hf_client_close(load->client);
-    free(load);
+    load_free(load);
 }
 
 /* ------------------------------------------------------------------- moving */
@@ -300,7 +382,8 @@ static bool move_slot(cluster_trial *trial, int slot, int from, int to)
     }
     while (moved > 0) {
         pause_ms(10);
-        moved = redis_cluster_move_keys(trial->cluster, slot, from, to, 1);
+        moved = redis_cluster_move_keys(trial->cluster, slot, from, to,
+                                        1 + trial->threads / 3);
     }
     return moved == 0 && redis_cluster_close_slot(trial->cluster, slot, to);
 }
@@ -314,11 +397,11 @@ static void move(cluster_trial *trial, int round)
     load->client = open_client(trial);
     load->thread_count = trial->threads;
     load->counter_count = 4;
-    load->pairs = true;
+    load->pairs = load->steps = load->rests = true;
     name_pairs(load, round);
     if (load->client == NULL || !load_start(load)) {
         check(trial, false, "the round could not begin");
-        free(load);
+        load_free(load);
         return;
     }
     pause_ms(200);
@@ -331,19 +414,37 @@ static void move(cluster_trial *trial, int round)
                                         (from + 1) % MASTERS);
     }
     load_stop(load);
-    printf("round %d: %d slots moved under load\n", round, moves);
+    printf("cluster, slots moved, %d threads, round %d: %d moves, a few "
+           "keys at a time\n",
+           trial->threads, round, moves);
     check(trial, moves == 2 * MOVES, "a slot could not be moved");
-    judge(trial, load, -2);
-    for (int t = 0; t < load->thread_count; t++) {
-        check(trial,
-              load->threads[t].calls[1] == 0 && load->threads[t].calls[2] == 0,
-              "a call failed because a slot moved");
-    }
+    judge(trial, load, -1);
+    check(trial,
+          load_calls(load, LOAD_NOT_APPLIED) == 0 &&
+              load_calls(load, LOAD_UNKNOWN) == 0,
+          "a call failed because a slot moved");
     hf_client_close(load->client);
-    free(load);
+    load_free(load);
 }
 
 /* --------------------------------------------------------------------- main */
+
+/* The cases, and what becomes of the master. */
+static const char *const cases[][2] = {{"kill", "killed"},
+                                       {"stop", "stopped"},
+                                       {"order", "replaced by order"},
+                                       {"move", ""}};
+
+static bool choose_case(cluster_trial *trial)
+{
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (is_case(trial, cases[i][0])) {
+            trial->verb = cases[i][1];
+            return true;
+        }
+    }
+    return false;
+}
 
 static bool read_options(cluster_trial *trial, int argc, char **argv)
 {
@@ -359,25 +460,22 @@ static bool read_options(cluster_trial *trial, int argc, char **argv)
         }
     }
     return argc % 2 == 1 && trial->rounds > 0 && trial->threads > 0 &&
-           trial->threads <= LOAD_THREADS_MAX &&
-           (strcmp(trial->kind, "kill") == 0 ||
-            strcmp(trial->kind, "stop") == 0 ||
-            strcmp(trial->kind, "move") == 0);
+           trial->threads <= LOAD_THREADS_MAX && choose_case(trial);
 }
 
 int main(int argc, char **argv)
 {
-    cluster_trial trial = {.kind = "kill", .rounds = 1, .threads = 8};
+    cluster_trial trial = {.kind = "kill", .rounds = 1, .threads = 64};
     bool moves;
 
     if (!read_options(&trial, argc, argv)) {
         fprintf(stderr,
-                "usage: %s [--case kill|stop|move] [--rounds N] "
+                "usage: %s [--case kill|stop|order|move] [--rounds N] "
                 "[--threads 1..%d]\n",
                 argv[0], LOAD_THREADS_MAX);
         return 64;
     }
-    moves = strcmp(trial.kind, "move") == 0;
+    moves = is_case(&trial, "move");
     setvbuf(stdout, NULL, _IOLBF, 0);
     trial.cluster =
         redis_cluster_start(MASTERS, moves ? 0 : 1, NODE_TIMEOUT_MS);

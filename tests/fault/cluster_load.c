@@ -6,13 +6,16 @@
 #include "cluster_load.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
+#include "support/test_clock.h"
+
 #define NAP_US 5000
+#define RESTS 10
 
 static const char count_up[] =
-    "local value for i = 1, #KEYS do value = redis.call('incr', KEYS[i]) end "
-    "return value";
+    "for i = 1, #KEYS do redis.call('hincrby', KEYS[i], ARGV[i], 1) end";
 
 int64_t load_now_us(void)
 {
@@ -22,78 +25,109 @@ int64_t load_now_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* The counter is at `value`, by an acknowledged call that added `added`. */
-static void audit(load_counter *counter, int64_t value, int64_t added)
-{
-    int64_t least = counter->value + added;
-
-    if (value < least) {
-        counter->lost += least - value;
-    } else if (value > least + counter->unknown) {
-        counter->doubled += value - least - counter->unknown;
-    }
-    counter->value = value;
-    counter->unknown = 0;
-}
-
 /* Only a call that began after the fault shows that it is over. */
 static void note(load_thread *self, load_counter *counter, int64_t began_us,
                  int64_t now_us)
 {
     int64_t broken_us = atomic_load(&self->load->broken_us);
 
-    counter->good_us = now_us;
     if (broken_us != 0 && began_us > broken_us &&
         __atomic_load_n(&counter->back_us, __ATOMIC_RELAXED) == 0) {
         __atomic_store_n(&counter->back_us, now_us, __ATOMIC_RELEASE);
     }
 }
 
-static int kind_of(hf_status status)
+static load_kind kind_of(hf_status status)
 {
     switch (hf_status_kind(status)) {
     case HF_KIND_OK:
-        return 0;
+        return LOAD_ACKNOWLEDGED;
     case HF_KIND_RETRY:
-        return 1;
+        return LOAD_NOT_APPLIED;
     case HF_KIND_UNKNOWN:
-        return 2;
+        return LOAD_UNKNOWN;
     default:
-        return 3;
+        return LOAD_OTHER;
     }
+}
+
+/* A call has returned. */
+static load_kind take(load_thread *self, int64_t began_us, hf_status status,
+                      const hf_error *err)
+{
+    int64_t took_us = load_now_us() - began_us;
+    load_kind kind = kind_of(status);
+
+    self->calls[kind]++;
+    if (took_us > self->longest_us) {
+        self->longest_us = took_us;
+    }
+    if (kind == LOAD_OTHER) {
+        self->other = *err;
+    }
+    return kind;
+}
+
+static void remember(load_counter *counter, load_kind kind)
+{
+    if (counter->count == counter->room) {
+        counter->room = counter->room * 2 + 1024;
+        counter->told = realloc(counter->told, counter->room);
+        if (counter->told == NULL) {
+            abort();
+        }
+    }
+    counter->told[counter->count++] = (unsigned char)kind;
 }
 
 /* One call, on one counter or on two. */
 static void call(load_thread *self, load_counter *counter, size_t count)
 {
-    hf_bytes keys[2] = {hf_str(counter[0].name), hf_str(counter[1].name)};
+    hf_bytes keys[2], arguments[2];
+    char fields[2][24];
     hf_error err = HF_ERROR_INIT;
     hf_reply *reply = NULL;
     int64_t began_us = load_now_us();
-    hf_status status =
-        hf_script_run(self->load->script, keys, count, NULL, 0, &reply, &err);
-    int64_t now_us = load_now_us();
-    int kind = kind_of(status);
+    hf_status status;
+    load_kind kind;
 
-    self->calls[kind]++;
-    if (now_us - began_us > self->longest_us) {
-        self->longest_us = now_us - began_us;
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(fields[i], sizeof(fields[i]), "%zu", counter[i].count);
+        keys[i] = hf_str(counter[i].name);
+        arguments[i] = hf_str(fields[i]);
     }
-    if (kind == 0) {
-        /* With two, the first is one that only pairs count on. */
-        audit(&counter[count - 1], hf_reply_integer(reply), 1);
-        note(self, &counter[count - 1], began_us, now_us);
-    } else if (kind == 2) {
-        counter[count - 1].unknown++;
-    } else if (kind == 3) {
-        self->other = err;
+    status = hf_script_run(self->load->script, keys, count, arguments, count,
+                           &reply, &err);
+    kind = take(self, began_us, status, &err);
+    for (size_t i = 0; i < count; i++) {
+        remember(&counter[i], kind);
     }
-    if (kind == 0 && count == 2) {
-        counter[0].value++;
-    } else if (kind == 2 && count == 2) {
-        counter[0].unknown++;
+    if (kind == LOAD_ACKNOWLEDGED) {
+        note(self, &counter[count - 1], began_us, load_now_us());
     }
     hf_reply_free(reply);
+}
+
+/* Nobody else writes this value, so that nothing but the outcome of the calls
+ * before can come in between. */
+static void step(load_thread *self)
+{
+    hf_error err = HF_ERROR_INIT;
+    char key[LOAD_NAME_SIZE + 8], old[24], text[24];
+    int64_t began_us = load_now_us();
+    hf_bytes expected;
+    load_kind kind;
+
+    (void)snprintf(key, sizeof(key), "%s.v", self->counters[0].name);
+    (void)snprintf(old, sizeof(old), "%lld", (long long)self->step);
+    (void)snprintf(text, sizeof(text), "%lld", (long long)self->step + 1);
+    expected = hf_str(old);
+    kind = take(self, began_us,
+                hf_value_cas(self->load->client, hf_str(key),
+                             self->step == 0 ? NULL : &expected, hf_str(text),
+                             NULL, NULL, &err),
+                &err);
+    self->step += kind == LOAD_ACKNOWLEDGED;
 }
 
 /* Of two counters with one tag, the second is counted on alone too. */
@@ -111,6 +145,12 @@ static void *count(void *user)
             } else {
                 call(self, &self->counters[i], 1);
             }
+        }
+        if (load->steps) {
+            step(self);
+        }
+        for (int i = 0; load->rests && i < RESTS; i++) {
+            test_rest();
         }
     }
     return NULL;
@@ -155,27 +195,6 @@ bool load_start(load_run *load)
     return pthread_create(&load->napper, NULL, nap, load) == 0;
 }
 
-/* What the store has at last, with no call under way. */
-static void read_last(load_run *load, load_counter *counter)
-{
-    hf_buffer value = HF_BUFFER_INIT;
-    hf_error err = HF_ERROR_INIT;
-    hf_status status =
-        hf_value_get(load->client, hf_str(counter->name), &value, &err);
-    int64_t number = 0;
-
-    if (status != HF_OK && status != HF_NOT_FOUND) {
-        fprintf(stderr, "%s: %s\n", counter->name, err.message);
-        counter->doubled++; /* nobody knows */
-        return;
-    }
-    for (size_t i = 0; i < value.size; i++) {
-        number = number * 10 + (((const char *)value.data)[i] - '0');
-    }
-    audit(counter, number, 0);
-    hf_buffer_free(&value);
-}
-
 void load_stop(load_run *load)
 {
     atomic_store(&load->stop, true);
@@ -183,43 +202,94 @@ void load_stop(load_run *load)
     for (int t = 0; t < load->thread_count; t++) {
         pthread_join(load->threads[t].thread, NULL);
     }
-    for (int t = 0; t < load->thread_count; t++) {
-        for (int i = 0; i < load->counter_count; i++) {
-            read_last(load, &load->threads[t].counters[i]);
-        }
-    }
     hf_script_free(load->script);
 }
 
-/* --------------------------------------------------------------------- sums */
-
-int64_t load_lost(const load_run *load, int server)
+void load_free(load_run *load)
 {
-    int64_t lost = 0;
+    for (int t = 0; load != NULL && t < load->thread_count; t++) {
+        for (int i = 0; i < load->counter_count; i++) {
+            free(load->threads[t].counters[i].told);
+        }
+    }
+    free(load);
+}
+
+/* -------------------------------------------------------------------- audit */
+
+/* How often each call of a counter is there; NULL: it cannot be read. */
+static unsigned *read_counter(hf_client *client, const load_counter *counter)
+{
+    unsigned *there = calloc(counter->count + 1, sizeof(*there));
+    hf_fields fields = HF_FIELDS_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf_status status =
+        hf_hash_get_all(client, hf_str(counter->name), &fields, &err);
+
+    if (there == NULL || (status != HF_OK && status != HF_NOT_FOUND)) {
+        fprintf(stderr, "%s: %s\n", counter->name, err.message);
+        free(there);
+        return NULL;
+    }
+    for (size_t i = 0; i < fields.count; i++) {
+        size_t at = strtoul(fields.items[i].name.data, NULL, 10);
+
+        if (at < counter->count) {
+            there[at] +=
+                (unsigned)strtoul(fields.items[i].value.data, NULL, 10);
+        }
+    }
+    hf_fields_free(&fields);
+    return there;
+}
+
+static void audit_call(load_kind told, unsigned there, unsigned then,
+                       load_verdict *verdict)
+{
+    unsigned most = there > then ? there : then;
+
+    verdict->doubled += most > 1;
+    verdict->missing += told == LOAD_ACKNOWLEDGED && most == 0;
+    verdict->false_no += told == LOAD_NOT_APPLIED && most > 0;
+    verdict->applied += told == LOAD_UNKNOWN && most > 0;
+}
+
+static void audit_counter(const load_counter *counter, hf_client *reader,
+                          hf_client *witness, load_verdict *verdict)
+{
+    unsigned *there = read_counter(reader, counter);
+    unsigned *then = witness == NULL ? NULL : read_counter(witness, counter);
+
+    if (there == NULL || (witness != NULL && then == NULL)) {
+        verdict->unread++;
+    } else {
+        for (size_t i = 0; i < counter->count; i++) {
+            audit_call((load_kind)counter->told[i], there[i],
+                       then == NULL ? 0 : then[i], verdict);
+        }
+    }
+    free(there);
+    free(then);
+}
+
+load_verdict load_audit(load_run *load, int server, hf_client *reader,
+                        hf_client *witness)
+{
+    load_verdict verdict = {0};
 
     for (int t = 0; t < load->thread_count; t++) {
         for (int i = 0; i < load->counter_count; i++) {
             const load_counter *counter = &load->threads[t].counters[i];
 
             if (server < 0 || counter->server == server) {
-                lost += counter->lost;
+                audit_counter(counter, reader, witness, &verdict);
             }
         }
     }
-    return lost;
+    return verdict;
 }
 
-int64_t load_doubled(const load_run *load)
-{
-    int64_t doubled = 0;
-
-    for (int t = 0; t < load->thread_count; t++) {
-        for (int i = 0; i < load->counter_count; i++) {
-            doubled += load->threads[t].counters[i].doubled;
-        }
-    }
-    return doubled;
-}
+/* --------------------------------------------------------------------- sums */
 
 int64_t load_recovery_us(const load_run *load, int server)
 {
@@ -258,30 +328,33 @@ int64_t load_longest_us(const load_run *load)
     return longest_us;
 }
 
+int64_t load_calls(const load_run *load, load_kind kind)
+{
+    int64_t sum = 0;
+
+    for (int t = 0; t < load->thread_count; t++) {
+        sum += load->threads[t].calls[kind];
+    }
+    return sum;
+}
+
 void load_print(const load_run *load, int64_t request_ms)
 {
-    static const char *const names[] = {"acknowledged", "not applied",
-                                        "unknown", "other"};
-    const hf_error *other = NULL;
+    printf("  calls: %lld acknowledged, %lld not applied, %lld unknown; the "
+           "worst ended %+.1f ms from its deadline (%lld ms), the machine was "
+           "late by %.1f ms\n",
+           (long long)load_calls(load, LOAD_ACKNOWLEDGED),
+           (long long)load_calls(load, LOAD_NOT_APPLIED),
+           (long long)load_calls(load, LOAD_UNKNOWN),
+           (double)load_longest_us(load) / 1000 - (double)request_ms,
+           (long long)request_ms, (double)load->oversleep_us / 1000);
+    for (int t = 0; t < load->thread_count; t++) {
+        const load_thread *thread = &load->threads[t];
 
-    for (int kind = 0; kind < 4; kind++) {
-        int64_t sum = 0;
-
-        for (int t = 0; t < load->thread_count; t++) {
-            sum += load->threads[t].calls[kind];
-            if (load->threads[t].calls[3] > 0) {
-                other = &load->threads[t].other;
-            }
+        if (thread->calls[LOAD_OTHER] > 0) {
+            printf("  odd: HF_%s: %s\n", hf_status_name(thread->other.status),
+                   thread->other.message);
+            return;
         }
-        printf("  %-13s %lld\n", names[kind], (long long)sum);
     }
-    if (other != NULL) {
-        printf("  other         HF_%s: %s\n", hf_status_name(other->status),
-               other->message);
-    }
-    printf("  longest call  %.1f ms of %lld; the machine was late by %.1f ms\n",
-           (double)load_longest_us(load) / 1000, (long long)request_ms,
-           (double)load->oversleep_us / 1000);
-    printf("  lost          %lld\n", (long long)load_lost(load, -1));
-    printf("  doubled       %lld\n", (long long)load_doubled(load));
 }

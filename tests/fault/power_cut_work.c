@@ -406,6 +406,9 @@ static bool start(const work *self, char *const *argv, pid_t *pid)
     return posix_spawn(pid, self->program, NULL, NULL, argv, variables) == 0;
 }
 
+static const char work_option[] = "--work";
+static const char compact_option[] = "--compact";
+
 static bool run_round(const work *self, uint64_t first, uint64_t last)
 {
     pid_t pids[MODEL_THREAD_MAX];
@@ -414,7 +417,7 @@ static bool run_round(const work *self, uint64_t first, uint64_t last)
     for (unsigned i = 0; i < self->processes; i++) {
         char texts[6][24];
         char *argv[10] = {(char *)(uintptr_t)self->program,
-                          (char *)(uintptr_t) "--work",
+                          (char *)(uintptr_t)work_option,
                           (char *)(uintptr_t)self->url};
         const uint64_t numbers[6] = {self->seed,    first,
                                      last,          (uint64_t)i * self->threads,
@@ -443,7 +446,7 @@ static bool run_round(const work *self, uint64_t first, uint64_t last)
 static bool run_compaction(const work *self)
 {
     char *argv[] = {(char *)(uintptr_t)self->program,
-                    (char *)(uintptr_t) "--compact",
+                    (char *)(uintptr_t)compact_option,
                     (char *)(uintptr_t)self->url, NULL};
     int status;
     pid_t pid;

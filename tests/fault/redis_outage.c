@@ -47,7 +47,8 @@ static int64_t exact_ms = 20;
 static redis_server *server;
 static byte_proxy *proxy;
 static load *all;
-static int admin = -1; /* a connection that is there before the fault */
+static uint64_t before[4]; /* calls of the load, see count_calls() */
+static int admin = -1;     /* a connection that is there before the fault */
 static hf_client *probe;
 static hf_lock *held;    /* by the probe */
 static hf_lock *renewed; /* likewise */
@@ -411,9 +412,10 @@ static void replica_end(void)
     order("REPLICAOF NO ONE");
 }
 
-/* It says what is wrong, with this word, as long as it does. Its answers come
- * in between, so that the last try may be without one when its time is over. */
-static void refused_probe(const char *word)
+/* It says what is wrong, with this word, as long as it does, to who writes and,
+ * unless `read` is HF_OK, to who reads. Its answers come in between, so that
+ * the last try may be without one when its time is over. */
+static void refused_probe(const char *word, hf_status read)
 {
     unsigned seen = 0;
 
@@ -426,17 +428,36 @@ static void refused_probe(const char *word)
         seen += status == HF_UNAVAILABLE && strstr(err.message, word) != NULL;
     }
     assert_true(seen > 0);
-    assert_true(is_unanswered(get_started()));
+    if (read == HF_OK)
+        assert_int_equal(get_started(), HF_OK);
+    else
+        assert_true(is_unanswered(get_started()));
 }
 
 static void loading_probe(void)
 {
-    refused_probe("LOADING");
+    refused_probe("LOADING", HF_UNAVAILABLE);
 }
 
 static void busy_probe(void)
 {
-    refused_probe("BUSY");
+    refused_probe("BUSY", HF_UNAVAILABLE);
+}
+
+static void replicas_begin(void)
+{
+    order("CONFIG SET min-replicas-to-write 1");
+}
+
+static void replicas_probe(void)
+{
+    refused_probe("NOREPLICAS", HF_OK);
+    expect_probe(HF_OK, GET());
+}
+
+static void replicas_end(void)
+{
+    order("CONFIG SET min-replicas-to-write 0");
 }
 
 /* It loads for about so long: 0.2 ms a key. */
@@ -518,6 +539,7 @@ static const fault faults[] = {
     {"OOM", memory_begin, memory_probe, memory_end},
     {"MISCONF", misconf_begin, full_probe, misconf_end},
     {"READONLY", replica_begin, replica_probe, replica_end},
+    {"NOREPLICAS", replicas_begin, replicas_probe, replicas_end},
     {"LOADING", loading_begin, loading_probe, loading_end},
     {"BUSY", busy_begin, busy_probe, busy_end},
     {"NOAUTH", auth_begin, denied_probe, auth_end},
@@ -547,6 +569,30 @@ static void probe_open(void)
     stopwatch_use_newest();
 }
 
+/* What the calls of the load have come to so far. */
+static void count_calls(uint64_t counts[4])
+{
+    counts[0] = load_count(all, HF_OK);
+    counts[1] = load_count(all, HF_UNAVAILABLE);
+    counts[2] = load_count(all, HF_INDETERMINATE);
+    counts[3] = load_count(all, HF_FULL) + load_count(all, HF_DENIED);
+}
+
+static void sum_up(const char *name, int64_t first_ms, int64_t all_ms)
+{
+    uint64_t now[4];
+
+    count_calls(now);
+    printf("one server, %d threads, %s: worst call %+.1f ms from its deadline; "
+           "served again after %lld ms, all threads after %lld ms; calls: "
+           "%llu done, %llu not applied, %llu unknown, %llu refused\n",
+           THREADS, name, (double)load_worst_ns(all) / 1e6, (long long)first_ms,
+           (long long)all_ms, (unsigned long long)(now[0] - before[0]),
+           (unsigned long long)(now[1] - before[1]),
+           (unsigned long long)(now[2] - before[2]),
+           (unsigned long long)(now[3] - before[3]));
+}
+
 /* The fault is over: how long until all threads have a success again. */
 static void recover(const char *name)
 {
@@ -561,9 +607,8 @@ static void recover(const char *name)
                      load_recovered(all, since_ms));
         test_rest();
     }
-    printf("%s: over after %lld ms, for all after %lld ms\n", name,
-           (long long)(first_ms == 0 ? 0 : first_ms - since_ms),
-           (long long)(test_now_ms() - since_ms));
+    sum_up(name, first_ms == 0 ? 0 : first_ms - since_ms,
+           test_now_ms() - since_ms);
     load_allow(all, HF_OK);
 }
 
@@ -571,8 +616,8 @@ static void run_fault(const fault *of)
 {
     int64_t until_ms;
 
-    printf("%s\n", of->name);
     load_name(all, of->name);
+    count_calls(before);
     well_probe();
     of->begin();
     until_ms = test_now_ms() + fault_ms;

@@ -29,6 +29,9 @@ void load_allow(load *self, hf_status status);
 /* What is wrong now, for messages. */
 void load_name(load *self, const char *fault);
 
+/* How far past its deadline the worst call since then has ended, ns. */
+int64_t load_worst_ns(const load *self);
+
 /* How often a status was met so far, in all threads. */
 uint64_t load_count(const load *self, hf_status status);
 

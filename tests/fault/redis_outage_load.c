@@ -61,6 +61,7 @@ struct load {
     atomic_bool stop;
     atomic_int allowed;
     _Atomic(const char *) fault;
+    atomic_llong worst_ns;       /* past a deadline, since load_name() */
     atomic_ullong tokens[LOCKS]; /* the highest seen */
     worker *workers;
     pthread_t control;
@@ -221,6 +222,8 @@ static hf_status told(worker *self, const char *what, const stopwatch *watch,
         atomic_store(&self->success_ms, test_now_ms());
     if (late > self->late_ns)
         self->late_ns = late;
+    if (late > atomic_load(&self->load->worst_ns))
+        atomic_store(&self->load->worst_ns, late);
     if (late > self->load->late_ns) {
         self->late++;
         snprintf(text, sizeof(text), "%s took %lld ms, %lld of them queued: %s",
@@ -459,6 +462,12 @@ void load_allow(load *self, hf_status status)
 void load_name(load *self, const char *fault)
 {
     atomic_store(&self->fault, fault);
+    atomic_store(&self->worst_ns, INT64_MIN);
+}
+
+int64_t load_worst_ns(const load *self)
+{
+    return atomic_load(&self->worst_ns);
 }
 
 uint64_t load_count(const load *self, hf_status status)

@@ -1,393 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis_replies.c - answers that are lost on the way, each kind of call in each
- * of its forms.
+ * of its forms, by RESP2, RESP3 and TLS.
  *
  * The request was carried out and the client cannot know: its connection ends
  * after some bytes of the answer, or the answer never comes. What may be asked
  * again must find out the truth; the rest says that it does not know, and never
  * that it succeeded or failed. Either is compared with what the server holds,
- * seen on a way of its own. Calls that change something run exactly once.
+ * seen on a way of its own. Calls that change something run exactly once. In
+ * the end, a line for each kind of call says what it came to; of calls that are
+ * made together, some are answered before the connection ends.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "redis_replies.h"
 
-#include <cmocka.h>
-
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "holdfast.h"
-#include "support/byte_proxy.h"
-#include "support/redis_server.h"
+#include "support/certificates.h"
 #include "support/test_clock.h"
 
-#define MANY 3
 #define THREADS 12
-#define TTL_MS 30000
 
 /* How often each call is made by all threads at once. */
 #define SHARED_ROUNDS 12
 
-typedef enum operation {
-    ACQUIRE,
-    REFUSED,
-    RELEASE,
-    RENEW,
-    MARKED,       /* cas with HF_CAS_RESOLVE */
-    MARKED_FIELD, /* of a hash */
-    CAS,
-    PUT,
-    INCR,
-    OPS
-} operation;
-typedef enum call_form { BLOCKING, STARTED, TOGETHER, FORMS } call_form;
+/* How the bytes look. */
+typedef struct transport {
+    const char *name;
+    int protocol;
+    bool tls;
+    unsigned around; /* bytes of a TLS record beside those of an answer */
+} transport;
 
-static const char *const op_names[OPS] = {
-    "acquire",      "refused acquire",    "release", "renew",
-    "resolved cas", "resolved field cas", "cas",     "put",
-    "incr"};
-static const char *const form_names[FORMS] = {"blocking", "started", "many"};
+static const transport transports[] = {
+    {"RESP2", 2, false, 0},
+    {"RESP3", 3, false, 0},
+    {"TLS", 0, true, 22},
+};
 
 /* Bytes of the answer to one, at least. */
-static const unsigned answer_sizes[OPS] = {19, 60, 4, 4, 4, 4, 4, 4, 4};
+static const unsigned answer_sizes[OPS] = {19, 60, 4, 4, 4, 4, 4, 4, 4, 4};
 
+/* What calls have come to whose answer was lost. */
+typedef struct account {
+    unsigned found, unknown;
+} account;
+
+static const transport *by;
+static certificates *issued;
 static redis_server *server;
-static byte_proxy *proxy;
-static hf_client *direct; /* not through the proxy */
-static hf_client *client;
-static hf_script *incr;
+static stage here;
+static account accounts[OPS];
 
-/* One call on names of its own. */
-typedef struct trial {
-    operation op;
-    call_form form;
-    size_t count;
-    hf_client *client;
-    hf_script *incr;
-    char names[MANY][48];
-    hf_lock *locks[MANY];
-    hf_lock *others[MANY]; /* of REFUSED: who holds it */
-    hf_status statuses[MANY];
-    hf_reply *reply;
-    bool told;
-} trial;
-
-/* Fail with the case in the message. */
-#define expect(trial, condition)                                               \
-    do {                                                                       \
-        if (!(condition))                                                      \
-            fail_msg("%s, %s: not so: %s (statuses %s %s %s)",                 \
-                     form_names[(trial)->form], op_names[(trial)->op],         \
-                     #condition, hf_status_name((trial)->statuses[0]),         \
-                     hf_status_name((trial)->statuses[1]),                     \
-                     hf_status_name((trial)->statuses[2]));                    \
-    } while (0)
-
-#define must(call) assert_int_equal((call), HF_OK)
-
-/* ----------------------------------------------------------------- prepare */
-
-static bool is_lock_op(operation op)
+/* check() with an account of it. */
+static size_t settle(trial *self)
 {
-    return op <= RENEW;
-}
+    size_t unknown = check(self);
 
-/* May it be asked again? */
-static bool is_resolved(operation op)
-{
-    return op <= MARKED_FIELD;
-}
-
-static bool has_form(operation op, call_form form)
-{
-    return form != TOGETHER || (op != INCR && op != MARKED_FIELD);
-}
-
-static void make_lock(trial *self, size_t i)
-{
-    hf_lock_options options = HF_LOCK_OPTIONS_INIT;
-
-    options.ttl_ms = TTL_MS;
-    options.flags = HF_LOCK_NO_RENEW;
-    must(hf_lock_new(self->client, hf_str(self->names[i]), &options,
-                     &self->locks[i], NULL));
-    if (self->op == REFUSED) {
-        must(hf_lock_new(direct, hf_str(self->names[i]), &options,
-                         &self->others[i], NULL));
-        must(hf_lock_try(self->others[i], NULL));
-    }
-    if (self->op == RELEASE || self->op == RENEW)
-        must(hf_lock_try(self->locks[i], NULL));
-    /* So that a renewal can be seen. */
-    if (self->op == RENEW)
-        must(hf_key_touch(direct, hf_str(self->names[i]), TTL_MS / 3, NULL));
-}
-
-static void prepare(trial *self, operation op, call_form form)
-{
-    static unsigned number;
-
-    memset(self, 0, sizeof(*self));
-    self->op = op;
-    self->form = form;
-    self->client = client;
-    self->incr = incr;
-    self->count = form == TOGETHER ? MANY : 1;
-    for (size_t i = 0; i < self->count; i++) {
-        snprintf(self->names[i], sizeof(self->names[i]), "t%u", number++);
-        if (is_lock_op(op))
-            make_lock(self, i);
-        if (op == MARKED_FIELD)
-            must(hf_hash_put(direct, hf_str(self->names[i]),
-                             &(hf_field){hf_str("f"), hf_str("old")}, 1, NULL,
-                             NULL));
-        if (op == CAS || op == MARKED)
-            must(hf_value_set(direct, hf_str(self->names[i]), hf_str("old"),
-                              NULL, NULL, NULL));
-    }
-}
-
-/* --------------------------------------------------------------------- run */
-
-static const hf_cas_options marked = {sizeof(marked), 0, HF_CAS_RESOLVE, 0};
-
-static hf_status run_blocking(trial *self)
-{
-    hf_bytes name = hf_str(self->names[0]);
-    hf_field field = {hf_str("f"), hf_str("v")};
-    hf_bytes old = hf_str("old");
-
-    switch (self->op) {
-    case ACQUIRE:
-    case REFUSED:
-        return hf_lock_try(self->locks[0], NULL);
-    case RELEASE:
-        return hf_lock_release(self->locks[0], NULL);
-    case RENEW:
-        return hf_lock_renew(self->locks[0], NULL);
-    case CAS:
-    case MARKED:
-        return hf_value_cas(self->client, name, &old, hf_str("new"),
-                            self->op == CAS ? NULL : &marked, NULL, NULL);
-    case MARKED_FIELD:
-        return hf_hash_cas(self->client, name, hf_str("f"), &old, hf_str("new"),
-                           &marked, NULL, NULL);
-    case PUT:
-        return hf_hash_put(self->client, name, &field, 1, NULL, NULL);
-    default:
-        return hf_script_run(self->incr, &name, 1, NULL, 0, &self->reply, NULL);
-    }
-}
-
-static void tell_trial(void *user, hf_status status, const hf_error *err)
-{
-    trial *self = user;
-
-    (void)err;
-    self->statuses[0] = status;
-    self->told = true;
-}
-
-static hf_status start(trial *self, const hf_async *async)
-{
-    hf_bytes name = hf_str(self->names[0]);
-    hf_field field = {hf_str("f"), hf_str("v")};
-    hf_bytes old = hf_str("old");
-
-    switch (self->op) {
-    case ACQUIRE:
-    case REFUSED:
-        return hf_lock_acquire_start(self->locks[0], 0, async, NULL);
-    case RELEASE:
-        return hf_lock_release_start(self->locks[0], async, NULL);
-    case RENEW:
-        return hf_lock_renew_start(self->locks[0], async, NULL);
-    case CAS:
-    case MARKED:
-        return hf_value_cas_start(self->client, name, &old, hf_str("new"),
-                                  self->op == CAS ? NULL : &marked, NULL, async,
-                                  NULL);
-    case MARKED_FIELD:
-        return hf_hash_cas_start(self->client, name, hf_str("f"), &old,
-                                 hf_str("new"), &marked, NULL, async, NULL);
-    case PUT:
-        return hf_hash_put_start(self->client, name, &field, 1, NULL, async,
-                                 NULL);
-    default:
-        return hf_script_run_start(self->incr, &name, 1, NULL, 0, &self->reply,
-                                   async, NULL);
-    }
-}
-
-static hf_status run_started(trial *self)
-{
-    int64_t until_ms = test_now_ms() + 20000;
-    struct pollfd waiting = {.events = POLLIN};
-    hf_async async = HF_ASYNC_INIT;
-    hf_status status;
-
-    async.done = tell_trial;
-    async.user = self;
-    status = start(self, &async);
-    if (status == HF_OK)
-        status = hf_client_fd(self->client, &waiting.fd, NULL);
-    if (status != HF_OK)
-        return status;
-    while (!self->told && test_now_ms() < until_ms) {
-        poll(&waiting, 1, 100);
-        (void)!hf_client_dispatch(self->client, NULL, NULL);
-    }
-    return self->told ? self->statuses[0] : HF_SYSTEM;
-}
-
-static void run_together(trial *self)
-{
-    hf_cas_item cas[MANY];
-    hf_hash_item puts[MANY];
-    hf_field field = {hf_str("f"), hf_str("v")};
-    hf_bytes old = hf_str("old");
-
-    for (size_t i = 0; i < MANY; i++) {
-        hf_bytes name = hf_str(self->names[i]);
-
-        cas[i] = (hf_cas_item){name, &old, hf_str("new"), NULL};
-        puts[i] = (hf_hash_item){name, &field, 1};
-    }
-    if (self->op == ACQUIRE || self->op == REFUSED)
-        (void)!hf_lock_acquire_many(self->locks, MANY, 0, self->statuses, NULL);
-    else if (self->op == RELEASE)
-        (void)!hf_lock_release_many(self->locks, MANY, self->statuses, NULL);
-    else if (self->op == RENEW)
-        (void)!hf_lock_renew_many(self->locks, MANY, self->statuses, NULL);
-    else if (self->op == CAS || self->op == MARKED)
-        (void)!hf_value_cas_many(self->client, cas, MANY,
-                                 self->op == CAS ? NULL : &marked,
-                                 self->statuses, NULL);
-    else
-        (void)!hf_hash_put_many(self->client, puts, MANY, NULL, self->statuses,
-                                NULL);
-}
-
-static void run(trial *self)
-{
-    if (self->form == BLOCKING)
-        self->statuses[0] = run_blocking(self);
-    else if (self->form == STARTED)
-        self->statuses[0] = run_started(self);
-    else
-        run_together(self);
-}
-
-/* ------------------------------------------------------------------- truth */
-
-static bool value_is(const char *name, const char *want)
-{
-    hf_buffer value = HF_BUFFER_INIT;
-    bool same = hf_value_get(direct, hf_str(name), &value, NULL) == HF_OK &&
-                strcmp(value.data, want) == 0;
-
-    hf_buffer_free(&value);
-    return same;
-}
-
-static bool field_is(const char *name, const char *want)
-{
-    hf_buffer value = HF_BUFFER_INIT;
-    bool same =
-        hf_hash_get(direct, hf_str(name), hf_str("f"), &value, NULL) == HF_OK &&
-        strcmp(value.data, want) == 0;
-
-    hf_buffer_free(&value);
-    return same;
-}
-
-/* Has the call had its effect, and once? */
-static bool is_applied(trial *self, size_t i)
-{
-    hf_lock_info info = HF_LOCK_INFO_INIT;
-    const char *name = self->names[i];
-    hf_status seen = HF_OK;
-    char owner[HF_OWNER_SIZE];
-
-    if (is_lock_op(self->op)) {
-        seen = hf_lock_inspect(direct, hf_str(name), &info, NULL);
-        expect(self, seen == HF_OK || seen == HF_NOT_FOUND);
-        hf_lock_owner(self->locks[i], owner);
-    }
-    switch (self->op) {
-    case ACQUIRE:
-        return seen == HF_OK && strcmp(info.owner, owner) == 0 &&
-               info.token == hf_lock_token(self->locks[i]) &&
-               hf_lock_is_held(self->locks[i]);
-    case REFUSED:
-        hf_lock_owner(self->others[i], owner);
-        return strcmp(info.owner, owner) == 0 &&
-               !hf_lock_is_held(self->locks[i]);
-    case RELEASE:
-        return seen == HF_NOT_FOUND;
-    case RENEW:
-        return seen == HF_OK && info.remaining_ms > TTL_MS / 2;
-    case CAS:
-    case MARKED:
-        return value_is(name, "new");
-    case MARKED_FIELD:
-        return field_is(name, "new");
-    case PUT:
-        return field_is(name, "v");
-    default:
-        return value_is(name, "1");
-    }
-}
-
-static void finish(trial *self)
-{
-    for (size_t i = 0; i < self->count; i++) {
-        hf_lock_free(self->locks[i]);
-        hf_lock_free(self->others[i]);
-        (void)!hf_value_delete(direct, hf_str(self->names[i]), NULL);
-        (void)!hf_hash_delete(direct, hf_str(self->names[i]), NULL);
-    }
-    hf_reply_free(self->reply);
-}
-
-/* The status of a call that was answered. */
-static hf_status answer_of(operation op)
-{
-    return op == REFUSED ? HF_HELD : HF_OK;
-}
-
-/* All went to the server; of the answers some were lost. Returns how many are
- * not known. */
-static size_t check(trial *self)
-{
-    size_t unknown = 0;
-
-    for (size_t i = 0; i < self->count; i++) {
-        hf_status status = self->statuses[i];
-
-        expect(self, is_applied(self, i));
-        if (status == HF_INDETERMINATE && !is_resolved(self->op))
-            unknown++;
-        else
-            expect(self, status == answer_of(self->op));
-    }
+    accounts[self->op].unknown += (unsigned)unknown;
+    accounts[self->op].found += (unsigned)(self->count - unknown);
     return unknown;
 }
 
 /* -------------------------------------------------------------- one by one */
 
 /* So that the call finds a connection and its script on the server. */
-static void warm_up(operation op, call_form form)
+static void warm_up(const stage *at, operation op, call_form form)
 {
     trial self;
 
-    prepare(&self, op, form);
+    prepare(&self, at, op, form);
     run(&self);
     expect(&self, check(&self) == 0);
     finish(&self);
@@ -396,18 +80,18 @@ static void warm_up(operation op, call_form form)
 static void cut_answer(operation op, call_form form, unsigned size,
                        byte_end end)
 {
-    uint64_t before = byte_proxy_cuts(proxy);
+    uint64_t before = byte_proxy_cuts(here.proxy);
     size_t unknown;
     trial self;
 
-    warm_up(op, form);
-    prepare(&self, op, form);
-    byte_proxy_cut(proxy, TO_CLIENT, size, end);
+    warm_up(&here, op, form);
+    prepare(&self, &here, op, form);
+    byte_proxy_cut(here.proxy, TO_CLIENT, size, end);
     run(&self);
-    expect(&self, byte_proxy_cuts(proxy) == before + 1);
-    unknown = check(&self);
+    expect(&self, byte_proxy_cuts(here.proxy) == before + 1);
+    unknown = settle(&self);
     expect(&self, (unknown > 0) == !is_resolved(op));
-    byte_proxy_heal(proxy);
+    byte_proxy_heal(here.proxy);
     finish(&self);
 }
 
@@ -420,6 +104,9 @@ static void answer_is_cut(operation op, call_form form, byte_end end)
     /* Together, three renewals are one script. */
     if (op == RENEW && form == TOGETHER)
         total = answer_sizes[op];
+    total += by->around;
+    if (by->tls)
+        step = 5;
     for (unsigned size = 0; size < total; size += step)
         cut_answer(op, form, size, end);
 }
@@ -464,9 +151,9 @@ static void request_cut_on_its_way_is_not_called_a_success(void **state)
 
             if (!has_form(op, form))
                 continue;
-            warm_up(op, form);
-            prepare(&self, op, form);
-            byte_proxy_cut(proxy, TO_SERVER, 9, BYTE_END_RESET);
+            warm_up(&here, op, form);
+            prepare(&self, &here, op, form);
+            byte_proxy_cut(here.proxy, TO_SERVER, 9, BYTE_END_RESET);
             run(&self);
             for (size_t i = 0; i < self.count; i++) {
                 if (is_resolved(op)) {
@@ -525,12 +212,12 @@ static void threads_round(operation op, int cut_at, size_t *unknown)
     static round all;
 
     for (size_t i = 0; i < THREADS; i++)
-        prepare(&all.trials[i], op, BLOCKING);
+        prepare(&all.trials[i], &here, op, BLOCKING);
     if (cut_at >= 0)
-        byte_proxy_cut(proxy, TO_CLIENT, (unsigned)cut_at,
+        byte_proxy_cut(here.proxy, TO_CLIENT, (unsigned)cut_at,
                        cut_at % 2 ? BYTE_END_RESET : BYTE_END_CLOSE);
     run_round(&all);
-    byte_proxy_heal(proxy);
+    byte_proxy_heal(here.proxy);
     for (size_t i = 0; i < THREADS; i++) {
         trial *self = &all.trials[i];
 
@@ -540,7 +227,9 @@ static void threads_round(operation op, int cut_at, size_t *unknown)
             expect(self, op == REFUSED || !is_applied(self, 0));
         } else if (cut_at >= 0 && self->statuses[0] == HF_INDETERMINATE) {
             expect(self, !is_resolved(op));
-            expect(self, op != INCR || !value_is(self->names[0], "2"));
+            expect(self,
+                   op != INCR || !value_is(self->at, self->names[0], "2"));
+            accounts[op].unknown++;
             (*unknown)++;
         } else {
             *unknown += check(self);
@@ -551,7 +240,7 @@ static void threads_round(operation op, int cut_at, size_t *unknown)
 
 static void answers_to_many_threads_are_lost(void **state)
 {
-    uint64_t before = byte_proxy_cuts(proxy);
+    uint64_t before = byte_proxy_cuts(here.proxy);
 
     (void)state;
     for (operation op = 0; op < OPS; op++) {
@@ -563,8 +252,8 @@ static void answers_to_many_threads_are_lost(void **state)
         }
         assert_true(is_resolved(op) ? unknown == 0 : unknown > 0);
     }
-    assert_in_range(byte_proxy_cuts(proxy) - before, OPS * SHARED_ROUNDS / 2,
-                    OPS * SHARED_ROUNDS);
+    assert_in_range(byte_proxy_cuts(here.proxy) - before,
+                    OPS * SHARED_ROUNDS / 2, OPS * SHARED_ROUNDS);
 }
 
 /* -------------------------------------------------------------- no answer */
@@ -573,9 +262,7 @@ static void answers_to_many_threads_are_lost(void **state)
  * proxy of its own. */
 typedef struct silence {
     trial trial;
-    byte_proxy *proxy;
-    hf_client *client;
-    hf_script *incr;
+    stage at;
     pthread_t thread;
     int64_t took_ms;
 } silence;
@@ -592,34 +279,42 @@ static void *run_silence(void *user)
     return NULL;
 }
 
-static hf_script *load_incr(hf_client *of)
+static void open_stage(stage *at, int64_t request_ms)
 {
-    hf_script *script;
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+    char path[CERTIFICATES_PATH_SIZE], url[64 + CERTIFICATES_PATH_SIZE];
 
-    must(hf_script_load(of, hf_str("return redis.call('incr', KEYS[1])"),
-                        &script, NULL));
-    return script;
+    options.request_ms = request_ms;
+    at->proxy = by->tls ? byte_proxy_start_tcp(redis_server_tls_port(server))
+                        : byte_proxy_start(redis_server_socket_path(server));
+    assert_non_null(at->proxy);
+    byte_proxy_speak(at->proxy, by->protocol);
+    snprintf(url, sizeof(url), "rediss://127.0.0.1:%d?tls_ca=%s",
+             byte_proxy_port(at->proxy),
+             certificates_path(issued, "ca.pem", path));
+    must(hf_client_open(by->tls ? url : byte_proxy_tcp_url(at->proxy), &options,
+                        &at->client, NULL));
+    must(hf_script_load(at->client,
+                        hf_str("return redis.call('incr', KEYS[1])"), &at->incr,
+                        NULL));
+    must(
+        hf_client_open(redis_server_unix_url(server), NULL, &at->direct, NULL));
+}
+
+static void close_stage(stage *at)
+{
+    hf_script_free(at->incr);
+    hf_client_close(at->client);
+    hf_client_close(at->direct);
+    byte_proxy_stop(at->proxy);
 }
 
 static void begin_silence(silence *self, operation op, call_form form)
 {
-    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
-    hf_client *kept = client;
-    hf_script *kept_incr = incr;
-
-    options.request_ms = SILENT_REQUEST_MS;
-    self->proxy = byte_proxy_start(redis_server_socket_path(server));
-    assert_non_null(self->proxy);
-    must(hf_client_open(byte_proxy_tcp_url(self->proxy), &options,
-                        &self->client, NULL));
-    self->incr = load_incr(self->client);
-    client = self->client;
-    incr = self->incr;
-    warm_up(op, form);
-    prepare(&self->trial, op, form);
-    client = kept;
-    incr = kept_incr;
-    byte_proxy_swallow(self->proxy, TO_CLIENT);
+    open_stage(&self->at, SILENT_REQUEST_MS);
+    warm_up(&self->at, op, form);
+    prepare(&self->trial, &self->at, op, form);
+    byte_proxy_swallow(self->at.proxy, TO_CLIENT);
     assert_int_equal(pthread_create(&self->thread, NULL, run_silence, self), 0);
 }
 
@@ -629,7 +324,7 @@ static void end_silence(silence *self)
     size_t unknown;
 
     pthread_join(self->thread, NULL);
-    unknown = check(of);
+    unknown = settle(of);
     expect(of, unknown == (is_resolved(of->op) ? 0 : of->count));
     /* Nobody has asked again before it was time, or waited longer than the
      * deadline; what lies between is the machine's. */
@@ -637,9 +332,7 @@ static void end_silence(silence *self)
     if (is_resolved(of->op))
         expect(of, self->took_ms < SILENT_REQUEST_MS);
     finish(of);
-    hf_script_free(self->incr);
-    hf_client_close(self->client);
-    byte_proxy_stop(self->proxy);
+    close_stage(&self->at);
 }
 
 static void swallowed_answer_is_found_out_or_indeterminate(void **state)
@@ -655,8 +348,8 @@ static void swallowed_answer_is_found_out_or_indeterminate(void **state)
         }
     }
     for (size_t i = 0; i < count; i++) {
-        expect_soon(byte_proxy_swallowed(all[i].proxy, TO_CLIENT) > 0, 1000);
-        byte_proxy_heal(all[i].proxy);
+        expect_soon(byte_proxy_swallowed(all[i].at.proxy, TO_CLIENT) > 0, 1000);
+        byte_proxy_heal(all[i].at.proxy);
     }
     for (size_t i = 0; i < count; i++)
         end_silence(&all[i]);
@@ -668,46 +361,74 @@ static void swallowed_answer_is_found_out_or_indeterminate(void **state)
 static void split_and_slow_bytes_change_nothing(void **state)
 {
     (void)state;
-    byte_proxy_split(proxy, TO_CLIENT);
-    byte_proxy_split(proxy, TO_SERVER);
+    byte_proxy_split(here.proxy, TO_CLIENT);
+    byte_proxy_split(here.proxy, TO_SERVER);
     for (call_form form = 0; form < FORMS; form++) {
         for (operation op = 0; op < OPS; op++) {
             if (has_form(op, form))
-                warm_up(op, form);
+                warm_up(&here, op, form);
         }
     }
-    byte_proxy_heal(proxy);
-    byte_proxy_throttle(proxy, TO_CLIENT, 2000);
-    byte_proxy_delay(proxy, TO_SERVER, 15);
-    warm_up(ACQUIRE, TOGETHER);
-    warm_up(CAS, BLOCKING);
-    byte_proxy_heal(proxy);
+    byte_proxy_heal(here.proxy);
+    byte_proxy_throttle(here.proxy, TO_CLIENT, 2000);
+    byte_proxy_delay(here.proxy, TO_SERVER, 15);
+    warm_up(&here, ACQUIRE, TOGETHER);
+    warm_up(&here, CAS, BLOCKING);
+    byte_proxy_heal(here.proxy);
 }
 
 /* ------------------------------------------------------------------- frame */
 
+static int start_server(void)
+{
+    static char paths[3][CERTIFICATES_PATH_SIZE];
+    static redis_server_tls tls;
+
+    issued = certificates_new();
+    if (issued == NULL || !certificates_issue_server(issued))
+        return -1;
+    tls.ca = certificates_path(issued, "ca.pem", paths[0]);
+    tls.certificate = certificates_path(issued, "server.pem", paths[1]);
+    tls.key = certificates_path(issued, "server.key", paths[2]);
+    server = redis_server_start_tls(NULL, &tls);
+    return server == NULL ? -1 : 0;
+}
+
+/* Do requests go by the protocol that is to be tested? */
+static void check_protocol(void)
+{
+    static char list[65536];
+
+    assert_true(
+        redis_server_command(server, "CLIENT LIST", list, sizeof(list)));
+    assert_int_equal(strstr(list, "resp=3") != NULL, by->protocol == 3);
+}
+
 static int set_up(void **state)
 {
     (void)state;
-    server = redis_server_start(NULL);
-    assert_non_null(server);
-    proxy = byte_proxy_start(redis_server_socket_path(server));
-    assert_non_null(proxy);
-    must(hf_client_open(redis_server_unix_url(server), NULL, &direct, NULL));
-    must(hf_client_open(byte_proxy_tcp_url(proxy), NULL, &client, NULL));
-    incr = load_incr(client);
+    open_stage(&here, 0);
+    warm_up(&here, CAS, BLOCKING);
+    check_protocol();
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    hf_script_free(incr);
-    hf_client_close(client);
-    hf_client_close(direct);
-    byte_proxy_stop(proxy);
-    redis_server_stop(server);
+    close_stage(&here);
     return 0;
+}
+
+static void report(void)
+{
+    for (operation op = 0; op < OPS; op++)
+        printf("%-5s %-15s %4u calls beside lost answers: %4u were told the "
+               "truth, %4u HF_INDETERMINATE\n",
+               by->name, op_names[op],
+               accounts[op].found + accounts[op].unknown, accounts[op].found,
+               accounts[op].unknown);
+    memset(accounts, 0, sizeof(accounts));
 }
 
 int main(void)
@@ -721,6 +442,17 @@ int main(void)
         cmocka_unit_test(swallowed_answer_is_found_out_or_indeterminate),
         cmocka_unit_test(split_and_slow_bytes_change_nothing),
     };
+    int failed = 0;
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    if (start_server() != 0)
+        return 1;
+    for (size_t i = 0; i < sizeof(transports) / sizeof(transports[0]); i++) {
+        by = &transports[i];
+        failed +=
+            cmocka_run_group_tests_name(by->name, tests, set_up, tear_down);
+        report();
+    }
+    redis_server_stop(server);
+    certificates_free(issued);
+    return failed;
 }

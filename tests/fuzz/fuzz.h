@@ -7,12 +7,27 @@
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Is there a number of seven digits or more? As a length in RESP it claims
+ * megabytes before they are there, which takes a sanitizer milliseconds. */
+static inline bool fuzz_has_long_number(const uint8_t *data, size_t size)
+{
+    size_t digits = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        digits = data[i] >= '0' && data[i] <= '9' ? digits + 1 : 0;
+        if (digits > 6)
+            return true;
+    }
+    return false;
+}
 
 /* End the program unless a promise is kept. */
 #define PROMISE(condition)                                                     \

@@ -30,6 +30,10 @@
 #define PIPE_SIZE 65536
 #define RUNS_MAX 64 /* of bytes that came together */
 
+/* Connections that fill a listener's queue of length 0: the kernel drops
+ * attempts to make others. */
+#define FILLERS 4
+
 /* Bytes that came together, and when they may go on. */
 typedef struct run {
     size_t size;
@@ -66,7 +70,8 @@ typedef struct fault {
 } fault;
 
 struct byte_proxy {
-    char server[PATH_SIZE];
+    char server[PATH_SIZE]; /* "": at server_port */
+    int server_port;
     char dir[PATH_SIZE - 16];
     char path[PATH_SIZE];
     char unix_url[PATH_SIZE + 16];
@@ -78,7 +83,10 @@ struct byte_proxy {
     pthread_mutex_t mutex;
     bool stopping;
     bool frozen;
+    int speak;        /* version of the protocol; 0: any */
     int listeners[2]; /* -1: refused */
+    bool dark;
+    int fillers[FILLERS];
     fault faults[2];
     int64_t turned_ms;
     uint64_t bytes[2];
@@ -148,18 +156,35 @@ static tunnel *new_tunnel(byte_proxy *self)
     return NULL;
 }
 
-static int connect_server(const byte_proxy *self)
+/* On this machine it is done at once or under way. */
+static int connect_to(const struct sockaddr *address, socklen_t size)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int fd = socket(address->sa_family,
+                    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
-    memcpy(address.sun_path, self->server, strlen(self->server) + 1);
-    if (fd >= 0 &&
-        connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+    if (fd >= 0 && (connect(fd, address, size) == 0 || errno == EINPROGRESS))
         return fd;
     if (fd >= 0)
         close(fd);
     return -1;
+}
+
+static int connect_server(const byte_proxy *self)
+{
+    struct sockaddr_un at_path = {.sun_family = AF_UNIX};
+    struct sockaddr_in at_port = {.sin_family = AF_INET};
+    int fd;
+
+    if (self->server_port == 0) {
+        memcpy(at_path.sun_path, self->server, strlen(self->server) + 1);
+        return connect_to((struct sockaddr *)&at_path, sizeof(at_path));
+    }
+    at_port.sin_port = htons((uint16_t)self->server_port);
+    at_port.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    fd = connect_to((struct sockaddr *)&at_port, sizeof(at_port));
+    if (fd >= 0)
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    return fd;
 }
 
 static void accept_from(byte_proxy *self, int listener)
@@ -191,7 +216,18 @@ static void accept_from(byte_proxy *self, int listener)
 
 static bool is_gone(ssize_t got)
 {
-    return got < 0 && errno != EAGAIN && errno != EINTR;
+    return got < 0 && errno != EAGAIN && errno != EINTR && errno != ENOTCONN;
+}
+
+/* A login comes whole. */
+static void choose_protocol(const byte_proxy *self, char *data, size_t size)
+{
+    static const char hello[] = "$5\r\nHELLO\r\n$1\r\n";
+    char *at =
+        self->speak == 0 ? NULL : memmem(data, size, hello, sizeof(hello) - 1);
+
+    if (at != NULL && at + sizeof(hello) - 1 < data + size)
+        at[sizeof(hello) - 1] = (char)('0' + self->speak);
 }
 
 /* Read what is for `way`; false: the connection is over. */
@@ -213,6 +249,8 @@ static bool take(byte_proxy *self, tunnel *it, byte_way way, int64_t now)
             self->swallowed[way] += (uint64_t)got;
             continue;
         }
+        if (way == TO_SERVER)
+            choose_protocol(self, to->data + to->size, (size_t)got);
         to->size += (size_t)got;
         if (got > 0)
             to->runs[to->run_count++] =
@@ -315,8 +353,10 @@ static void turn_all(byte_proxy *self)
             wrong->budget = most;
     }
     self->turned_ms = now;
-    accept_from(self, self->listeners[0]);
-    accept_from(self, self->listeners[1]);
+    if (!self->dark) {
+        accept_from(self, self->listeners[0]);
+        accept_from(self, self->listeners[1]);
+    }
     for (size_t i = 0; i < TUNNELS_MAX && !self->frozen; i++) {
         if (self->tunnels[i] != NULL && self->tunnels[i]->used)
             turn(self, self->tunnels[i], now);
@@ -355,8 +395,8 @@ static size_t watch_all(byte_proxy *self, struct pollfd *list, int *wait_ms)
     int64_t now = now_ms();
 
     watch(list, &count, self->wake_fd, POLLIN);
-    watch(list, &count, self->listeners[0], POLLIN);
-    watch(list, &count, self->listeners[1], POLLIN);
+    watch(list, &count, self->listeners[0], self->dark ? 0 : POLLIN);
+    watch(list, &count, self->listeners[1], self->dark ? 0 : POLLIN);
     for (size_t i = 0; i < TUNNELS_MAX && !self->frozen; i++) {
         if (self->tunnels[i] != NULL && self->tunnels[i]->used)
             watch_tunnel(self, self->tunnels[i], list, &count, &soon, now);
@@ -427,24 +467,27 @@ static int listen_tcp(byte_proxy *self)
 
 static bool make_names(byte_proxy *self, const char *server_socket)
 {
-    if (strlen(server_socket) >= sizeof(self->server))
+    const char *parent = getenv("TMPDIR");
+    int size = snprintf(self->dir, sizeof(self->dir), "%s/hf-proxy-XXXXXX",
+                        parent == NULL ? "/tmp" : parent);
+
+    if (strlen(server_socket) >= sizeof(self->server) ||
+        size >= (int)sizeof(self->dir) || mkdtemp(self->dir) == NULL)
         return false;
     memcpy(self->server, server_socket, strlen(server_socket) + 1);
-    memcpy(self->dir, "/tmp/hf-proxy-XXXXXX", sizeof("/tmp/hf-proxy-XXXXXX"));
-    if (mkdtemp(self->dir) == NULL)
-        return false;
     snprintf(self->path, sizeof(self->path), "%s/socket", self->dir);
     snprintf(self->unix_url, sizeof(self->unix_url), "redis+unix://%s",
              self->path);
     return true;
 }
 
-byte_proxy *byte_proxy_start(const char *server_socket)
+static byte_proxy *start(const char *server_socket, int server_port)
 {
     byte_proxy *self = calloc(1, sizeof(*self));
 
     if (self == NULL)
         return NULL;
+    self->server_port = server_port;
     pthread_mutex_init(&self->mutex, NULL);
     self->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     self->turned_ms = now_ms();
@@ -457,9 +500,43 @@ byte_proxy *byte_proxy_start(const char *server_socket)
             pthread_create(&self->thread, NULL, run_proxy, self) == 0)
             return self;
     }
-    fprintf(stderr, "cannot start a proxy for %s\n", server_socket);
+    fprintf(stderr, "cannot start a proxy for %s:%d\n", server_socket,
+            server_port);
     free(self);
     return NULL;
+}
+
+byte_proxy *byte_proxy_start(const char *server_socket)
+{
+    return start(server_socket, 0);
+}
+
+byte_proxy *byte_proxy_start_tcp(int server_port)
+{
+    return start("", server_port);
+}
+
+static void fill_queue(byte_proxy *self)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)self->port)};
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    listen(self->listeners[1], 0);
+    for (int i = 0; i < FILLERS; i++)
+        self->fillers[i] =
+            connect_to((struct sockaddr *)&address, sizeof(address));
+}
+
+static void empty_queue(byte_proxy *self)
+{
+    for (int i = 0; self->dark && i < FILLERS; i++) {
+        if (self->fillers[i] >= 0)
+            close(self->fillers[i]);
+    }
+    if (self->dark)
+        listen(self->listeners[1], 128);
+    self->dark = false;
 }
 
 static void close_listeners(byte_proxy *self)
@@ -486,6 +563,7 @@ void byte_proxy_stop(byte_proxy *self)
             end_tunnel(self, self->tunnels[i], false);
         free(self->tunnels[i]);
     }
+    empty_queue(self);
     close_listeners(self);
     rmdir(self->dir);
     close(self->wake_fd);
@@ -501,6 +579,11 @@ const char *byte_proxy_unix_url(const byte_proxy *self)
 const char *byte_proxy_tcp_url(const byte_proxy *self)
 {
     return self->tcp_url;
+}
+
+int byte_proxy_port(const byte_proxy *self)
+{
+    return self->port;
 }
 
 /* ------------------------------------------------------------------ faults */
@@ -523,6 +606,7 @@ static void hurry(tunnel *it)
 void byte_proxy_heal(byte_proxy *self)
 {
     pthread_mutex_lock(&self->mutex);
+    empty_queue(self);
     memset(self->faults, 0, sizeof(self->faults));
     self->frozen = false;
     for (size_t i = 0; i < TUNNELS_MAX; i++) {
@@ -561,6 +645,16 @@ void byte_proxy_freeze(byte_proxy *self)
     settle(self);
 }
 
+void byte_proxy_darken(byte_proxy *self)
+{
+    pthread_mutex_lock(&self->mutex);
+    self->frozen = true;
+    if (!self->dark)
+        fill_queue(self);
+    self->dark = true;
+    settle(self);
+}
+
 void byte_proxy_swallow(byte_proxy *self, byte_way way)
 {
     pthread_mutex_lock(&self->mutex);
@@ -587,6 +681,13 @@ void byte_proxy_break(byte_proxy *self, byte_end end)
         if (self->tunnels[i] != NULL && self->tunnels[i]->used)
             break_tunnel(self, self->tunnels[i], TO_CLIENT, end);
     }
+    settle(self);
+}
+
+void byte_proxy_speak(byte_proxy *self, int version)
+{
+    pthread_mutex_lock(&self->mutex);
+    self->speak = version;
     settle(self);
 }
 

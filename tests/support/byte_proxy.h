@@ -4,8 +4,9 @@
  * what a bad network does: on a thread of the test, switched at run time.
  *
  * It listens on a unix socket and on a free port of 127.0.0.1, and connects to
- * a server's unix socket. A fault holds for all connections, also for those
- * that are there already; what was delayed goes on when it ends.
+ * a server's unix socket or to its port, for TLS, say. A fault holds for all
+ * connections, also for those that are there already; what was delayed goes on
+ * when it ends.
  */
 #ifndef TESTS_SUPPORT_BYTE_PROXY_H
 #define TESTS_SUPPORT_BYTE_PROXY_H
@@ -21,12 +22,16 @@ typedef enum byte_way { TO_SERVER = 0, TO_CLIENT = 1 } byte_way;
 /* NULL, with a line on stderr: it could not be started. */
 byte_proxy *byte_proxy_start(const char *server_socket);
 
+/* The same for a server at a port of 127.0.0.1. */
+byte_proxy *byte_proxy_start_tcp(int server_port);
+
 /* Break all connections and end. NULL is allowed. */
 void byte_proxy_stop(byte_proxy *proxy);
 
 /* Store URLs, by either socket. */
 const char *byte_proxy_unix_url(const byte_proxy *proxy);
 const char *byte_proxy_tcp_url(const byte_proxy *proxy);
+int byte_proxy_port(const byte_proxy *proxy);
 
 /* No faults any more: what was held back goes on, in its order. What was
  * swallowed is gone, and so are connections that were cut. */
@@ -44,6 +49,10 @@ void byte_proxy_throttle(byte_proxy *proxy, byte_way way, int64_t bytes);
 /* Nothing goes on, in either direction; connections are still accepted, but
  * nobody answers on them. */
 void byte_proxy_freeze(byte_proxy *proxy);
+
+/* The same, and by TCP a connection is not even made: the network swallows what
+ * is sent there, as if the machine were gone. */
+void byte_proxy_darken(byte_proxy *proxy);
 
 /* What comes from now on is read and thrown away. */
 void byte_proxy_swallow(byte_proxy *proxy, byte_way way);
@@ -67,6 +76,10 @@ void byte_proxy_cut(byte_proxy *proxy, byte_way way, uint64_t size,
 /* The same for all connections and at once; those that come later are
  * accepted and served. */
 void byte_proxy_break(byte_proxy *proxy, byte_end end);
+
+/* Whichever protocol clients ask for by HELLO, they get this one, 2 or 3; 0:
+ * what they ask for. Not a fault: it does not heal. */
+void byte_proxy_speak(byte_proxy *proxy, int version);
 
 /* Accept no connections: they are refused (true), or again (false). */
 void byte_proxy_refuse(byte_proxy *proxy, bool refuse);

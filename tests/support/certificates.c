@@ -102,6 +102,24 @@ bool certificates_issue(certificates *self, const certificate_spec *spec)
     return issued;
 }
 
+bool certificates_encrypt(const certificates *self, const char *file,
+                          const char *to, const char *password)
+{
+    char path[CERTIFICATES_PATH_SIZE];
+    FILE *in = fopen(certificates_path(self, file, path), "r");
+    EVP_PKEY *key = in != NULL ? PEM_read_PrivateKey(in, NULL, NULL, NULL) : 0;
+    FILE *out = fopen(certificates_path(self, to, path), "w");
+    bool saved =
+        key != NULL && out != NULL &&
+        PEM_write_PKCS8PrivateKey(out, key, EVP_aes_256_cbc(), password,
+                                  (int)strlen(password), NULL, NULL) == 1;
+
+    if (in != NULL)
+        fclose(in);
+    EVP_PKEY_free(key);
+    return out != NULL && fclose(out) == 0 && saved;
+}
+
 bool certificates_issue_server(certificates *self)
 {
     static const certificate_spec spec = {.file = "server",

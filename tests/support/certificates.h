@@ -32,6 +32,10 @@ void certificates_free(certificates *self);
 /* Write <file>.pem and <file>.key; false, with a line on stderr: not done. */
 bool certificates_issue(certificates *self, const certificate_spec *spec);
 
+/* Write the key in `file` into the file `to`, encrypted. */
+bool certificates_encrypt(const certificates *self, const char *file,
+                          const char *to, const char *password);
+
 /* For a server at 127.0.0.1 and localhost: "server.pem", "server.key". */
 bool certificates_issue_server(certificates *self);
 

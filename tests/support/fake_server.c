@@ -35,7 +35,7 @@ struct fake_server {
     pthread_mutex_t mutex;
     fake_connection connections[CONNECTIONS_MAX];
     unsigned count;
-    char dir[64];
+    char dir[PATH_SIZE - 8];
     char path[PATH_SIZE];
     char url[PATH_SIZE + 16];
     int port; /* 0: on the unix socket */
@@ -76,8 +76,11 @@ static bool listen_at(fake_server *server)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-    snprintf(server->dir, sizeof(server->dir), "/tmp/hf-fake-XXXXXX");
-    if (mkdtemp(server->dir) == NULL)
+    const char *parent = getenv("TMPDIR");
+    int size = snprintf(server->dir, sizeof(server->dir), "%s/hf-fake-XXXXXX",
+                        parent == NULL ? "/tmp" : parent);
+
+    if (size >= (int)sizeof(server->dir) || mkdtemp(server->dir) == NULL)
         return false;
     snprintf(server->path, sizeof(server->path), "%s/socket", server->dir);
     snprintf(server->url, sizeof(server->url), "redis+unix://%s", server->path);

@@ -201,7 +201,8 @@ static bool form(redis_cluster *cluster)
 
 static void make_url(redis_cluster *cluster)
 {
-    int used = snprintf(cluster->url, sizeof(cluster->url), "redis+cluster://");
+    int used = snprintf(cluster->url, sizeof(cluster->url), "%s+cluster://",
+                        redis_server_scheme());
 
     for (int at = 0; at < cluster->masters; at++) {
         used +=

@@ -140,9 +140,8 @@ static void write_config(const redis_sentinel *all, const sentinel *self,
 
 static bool spawn(redis_sentinel *all, sentinel *self)
 {
-    const char *program = getenv("HF_TEST_SERVER");
-    const char *arguments[] = {program != NULL ? program : "redis-server",
-                               self->config, "--sentinel", NULL};
+    const char *arguments[] = {redis_server_program(), self->config,
+                               "--sentinel", NULL};
     FILE *file = fopen(self->config, "w");
     char log_path[PATH_SIZE];
     pid_t parent = getpid();
@@ -407,9 +406,9 @@ static void make_url(redis_sentinel *all)
     const redis_server_tls *tls = all->options.tls;
 
     snprintf(all->url, sizeof(all->url),
-             "%s://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/" REDIS_SENTINEL_NAME
-             "%s%s",
-             tls != NULL ? "rediss+sentinel" : "redis+sentinel",
+             "%s%s+sentinel://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d"
+             "/" REDIS_SENTINEL_NAME "%s%s",
+             redis_server_scheme(), tls != NULL ? "s" : "",
              all->sentinels[0].port, all->sentinels[1].port,
              all->sentinels[2].port, tls != NULL ? "?tls_ca=" : "",
              tls != NULL ? tls->ca : "");

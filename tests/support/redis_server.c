@@ -45,6 +45,30 @@ struct redis_server {
     char tcp_url[64];
 };
 
+/* What servers are started from; NULL: what the environment says. */
+static const char *chosen_program;
+
+void redis_server_use(const char *program)
+{
+    chosen_program = program;
+}
+
+const char *redis_server_program(void)
+{
+    const char *named = getenv("HF_TEST_SERVER");
+
+    if (chosen_program != NULL)
+        return chosen_program;
+    return named != NULL ? named : "redis-server";
+}
+
+const char *redis_server_scheme(void)
+{
+    return chosen_program != NULL && strncmp(chosen_program, "valkey", 6) == 0
+               ? "valkey"
+               : "redis";
+}
+
 static void pause_ms(long ms)
 {
     struct timespec span = {ms / 1000, (ms % 1000) * 1000000};
@@ -174,11 +198,9 @@ static void append_all(const char **arguments, const char *const *more)
 
 static bool spawn(redis_server *server)
 {
-    const char *program = getenv("HF_TEST_SERVER");
     char port[16];
     char tls_port[16];
-    const char *arguments[ARGUMENTS_MAX] = {program != NULL ? program
-                                                            : "redis-server",
+    const char *arguments[ARGUMENTS_MAX] = {redis_server_program(),
                                             "--port",
                                             port,
                                             "--bind",
@@ -259,9 +281,10 @@ static bool start_at(redis_server *server, int port, int tls_port)
     server->tls_port = tls_port;
     if (server->tls != NULL)
         snprintf(server->tls_url, sizeof(server->tls_url),
-                 "rediss://127.0.0.1:%d?tls_ca=%s", tls_port, server->tls->ca);
-    snprintf(server->tcp_url, sizeof(server->tcp_url), "redis://127.0.0.1:%d",
-             port);
+                 "%ss://127.0.0.1:%d?tls_ca=%s", redis_server_scheme(),
+                 tls_port, server->tls->ca);
+    snprintf(server->tcp_url, sizeof(server->tcp_url), "%s://127.0.0.1:%d",
+             redis_server_scheme(), port);
     unlink(server->socket_path);
     return port > 0 && spawn(server) && wait_ready(server);
 }
@@ -280,8 +303,8 @@ static bool make_dir(redis_server *server)
         return false;
     snprintf(server->socket_path, PATH_SIZE, "%s/socket", server->dir);
     snprintf(server->log_path, PATH_SIZE, "%s/log", server->dir);
-    snprintf(server->unix_url, sizeof(server->unix_url), "redis+unix://%s",
-             server->socket_path);
+    snprintf(server->unix_url, sizeof(server->unix_url), "%s+unix://%s",
+             redis_server_scheme(), server->socket_path);
     return true;
 }
 

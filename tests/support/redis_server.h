@@ -3,7 +3,8 @@
  * redis_server.h - a real server of one test, on a unix socket and a free
  * TCP port of 127.0.0.1, with nothing saved to disk.
  *
- * The program is `redis-server`, or what HF_TEST_SERVER names. A server dies
+ * The program is what redis_server_use() was given, or else what HF_TEST_SERVER
+ * names, or else `redis-server`. A server dies
  * with the thread that started it: start and restart it from the test's main
  * thread. Not thread-safe.
  */
@@ -14,6 +15,14 @@
 #include <stddef.h>
 
 typedef struct redis_server redis_server;
+
+/* Choose the program, a name or a path, for all servers of this process, also
+ * those of clusters and sentinels. Kept as it is; NULL: no choice. */
+void redis_server_use(const char *program);
+const char *redis_server_program(void);
+
+/* How URLs begin: "valkey" if a program of that name was chosen, or "redis". */
+const char *redis_server_scheme(void);
 
 /* Start a server and wait until it answers. NULL, with a line on stderr: it
  * could not be started. `password` is what clients must give; NULL: none. */

@@ -12,29 +12,62 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "support/fixture_rights.h"
+
 /* Room for every test here; a volatile store takes all of it at once. */
 #define MAX_SIZE "64M"
 
+#define VALKEY "valkey-server"
+
 static fixture the_fixture;
+
+/* What HOLDFAST_TEST_STORE may be. */
+static const struct {
+    const char *name;
+    fixture_store store;
+    const char *program; /* NULL: see redis_server_use() */
+    fixture_rights rights;
+} rows[] = {
+    {"embedded-volatile", FIXTURE_EMBEDDED_VOLATILE, NULL, FIXTURE_RIGHTS_ALL},
+    {"embedded-file", FIXTURE_EMBEDDED_FILE, NULL, FIXTURE_RIGHTS_ALL},
+    {"embedded-flush", FIXTURE_EMBEDDED_FLUSH, NULL, FIXTURE_RIGHTS_ALL},
+    {"redis-unix", FIXTURE_REDIS_UNIX, NULL, FIXTURE_RIGHTS_ALL},
+    {"redis-tcp", FIXTURE_REDIS_TCP, NULL, FIXTURE_RIGHTS_ALL},
+    {"redis-tls", FIXTURE_REDIS_TLS, NULL, FIXTURE_RIGHTS_ALL},
+    {"redis-cluster", FIXTURE_REDIS_CLUSTER, NULL, FIXTURE_RIGHTS_ALL},
+    {"redis-sentinel", FIXTURE_REDIS_SENTINEL, NULL, FIXTURE_RIGHTS_ALL},
+    {"redis-rights", FIXTURE_REDIS_TCP, NULL, FIXTURE_RIGHTS_LEAST},
+    {"redis-rights-dump", FIXTURE_REDIS_TCP, NULL, FIXTURE_RIGHTS_DUMP},
+    {"redis-rights-cluster", FIXTURE_REDIS_CLUSTER, NULL, FIXTURE_RIGHTS_LEAST},
+    {"redis-rights-sentinel", FIXTURE_REDIS_SENTINEL, NULL,
+     FIXTURE_RIGHTS_LEAST},
+    {"quorum", FIXTURE_QUORUM, NULL, FIXTURE_RIGHTS_ALL},
+    {"quorum-rights", FIXTURE_QUORUM, NULL, FIXTURE_RIGHTS_LEAST},
+    {"valkey-unix", FIXTURE_REDIS_UNIX, VALKEY, FIXTURE_RIGHTS_ALL},
+    {"valkey-tcp", FIXTURE_REDIS_TCP, VALKEY, FIXTURE_RIGHTS_ALL},
+    {"valkey-cluster", FIXTURE_REDIS_CLUSTER, VALKEY, FIXTURE_RIGHTS_ALL},
+    {"valkey-sentinel", FIXTURE_REDIS_SENTINEL, VALKEY, FIXTURE_RIGHTS_ALL},
+    {"valkey-rights", FIXTURE_REDIS_TCP, VALKEY, FIXTURE_RIGHTS_LEAST},
+    {"valkey-quorum", FIXTURE_QUORUM, VALKEY, FIXTURE_RIGHTS_ALL},
+};
+
+#define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
 
 static bool choose_store(fixture *f)
 {
-    static const char *const names[] = {
-        "embedded-volatile", "embedded-file",  "redis-unix",
-        "redis-tcp",         "redis-tls",      "quorum",
-        "redis-cluster",     "redis-sentinel", "redis-rights",
-        "redis-rights-dump"};
     const char *chosen = getenv("HOLDFAST_TEST_STORE");
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (chosen != NULL && strcmp(chosen, names[i]) == 0) {
-            f->store = (fixture_store)i;
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (chosen != NULL && strcmp(chosen, rows[i].name) == 0) {
+            f->store = rows[i].store;
+            f->rights = rows[i].rights;
+            redis_server_use(rows[i].program);
             return true;
         }
     }
     print_error("HOLDFAST_TEST_STORE must be one of:");
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        print_error(" %s", names[i]);
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        print_error(" %s", rows[i].name);
     print_error("\n");
     return false;
 }
@@ -115,11 +148,16 @@ static bool start_cluster(fixture *f)
     return true;
 }
 
-/* Patient ones: failovers are for tests/fault. */
+/* Patient ones: failovers are for tests/fault. With rights, both kinds of
+ * server ask for passwords, which are not the same. */
 static bool start_sentinel(fixture *f)
 {
-    const redis_sentinel_options options = {.down_after_ms = 60000};
+    redis_sentinel_options options = {.down_after_ms = 60000};
 
+    if (f->rights != FIXTURE_RIGHTS_ALL) {
+        options.password = "of-servers";
+        options.sentinel_password = "of-sentinels";
+    }
     f->sentinel = redis_sentinel_start(&options);
     if (f->sentinel == NULL) {
         return false;
@@ -130,86 +168,10 @@ static bool start_sentinel(fixture *f)
     return true;
 }
 
-/* The lines behind the one that begins with `first`, as long as they are
- * indented like commands of a page; `line` is the command in one line. */
-static bool read_rights(const char *first, char *line, size_t size)
-{
-    FILE *file = fopen(HF_SECURITY_GUIDE, "r");
-    size_t used = 0;
-    char text[256];
-
-    if (file == NULL) {
-        return false;
-    }
-    while (fgets(text, sizeof(text), file) != NULL) {
-        char *word = text + strspn(text, " ");
-        bool begins = strncmp(word, first, strlen(first)) == 0;
-
-        if (used > 0 && (begins || word - text < 8)) {
-            break;
-        }
-        if (used == 0 && !begins) {
-            continue;
-        }
-        word[strcspn(word, "\n")] = '\0';
-        used += (size_t)snprintf(line + used, size - used, "%s%s",
-                                 used > 0 ? " " : "", word);
-        if (used >= size) {
-            used = 0;
-            break;
-        }
-    }
-    (void)fclose(file);
-    return used > 0;
-}
-
-static bool give_rights(const fixture *f, const char *first)
-{
-    char line[1024], answer[128];
-    char *keys;
-
-    if (!read_rights(first, line, sizeof(line))) {
-        print_error("no line '%s' in %s\n", first, HF_SECURITY_GUIDE);
-        return false;
-    }
-    keys = strstr(line, "~app:*"); /* fixture_key() has its own prefix */
-    if (keys != NULL) {
-        memcpy(keys, "~t*   ", 6);
-    }
-    if (!redis_server_command(f->server, line, answer, sizeof(answer)) ||
-        strncmp(answer, "+OK", 3) != 0) {
-        print_error("%s: %s\n", line, answer);
-        return false;
-    }
-    return true;
-}
-
-/* A server where we are the user of docs/guide/security.md. */
-static bool start_with_rights(fixture *f)
-{
-    f->server = redis_server_start(NULL);
-    if (f->server == NULL ||
-        !give_rights(f, "ACL SETUSER holdfast on >PASSWORD")) {
-        return false;
-    }
-    if (f->store == FIXTURE_REDIS_RIGHTS_DUMP &&
-        !give_rights(f, "ACL SETUSER holdfast ~*")) {
-        return false;
-    }
-    (void)snprintf(f->url, sizeof(f->url),
-                   "redis://holdfast:PASSWORD@127.0.0.1:%d",
-                   redis_server_port(f->server));
-    return true;
-}
-
 static bool start_store(fixture *f)
 {
-    const char *scheme =
-        f->store == FIXTURE_EMBEDDED_VOLATILE ? "volatile" : "file";
-
     if (fixture_is_embedded(f)) {
-        (void)snprintf(f->url, sizeof(f->url), "%s:%.200s/store?max_size=%s",
-                       scheme, f->directory, MAX_SIZE);
+        fixture_embedded_url(f, "store", MAX_SIZE, f->url);
         return true;
     }
     if (f->store == FIXTURE_QUORUM) {
@@ -221,17 +183,13 @@ static bool start_store(fixture *f)
     if (f->store == FIXTURE_REDIS_SENTINEL) {
         return start_sentinel(f);
     }
-    if (f->store == FIXTURE_REDIS_RIGHTS ||
-        f->store == FIXTURE_REDIS_RIGHTS_DUMP) {
-        return start_with_rights(f);
-    }
     if (f->store == FIXTURE_REDIS_TLS && !issue_certificates(f)) {
         return false;
     }
     f->server = redis_server_start_tls(
         NULL, f->store == FIXTURE_REDIS_TLS ? &f->tls : NULL);
     if (f->server == NULL) {
-        print_error("no redis-server could be started\n");
+        print_error("no %s could be started\n", redis_server_program());
         return false;
     }
     (void)snprintf(f->url, sizeof(f->url), "%s", server_url(f));
@@ -241,8 +199,12 @@ static bool start_store(fixture *f)
 int fixture_start(void **state)
 {
     *state = &the_fixture;
-    return choose_store(&the_fixture) && make_directory(&the_fixture) &&
-                   start_store(&the_fixture)
+    if (!choose_store(&the_fixture) || !make_directory(&the_fixture) ||
+        !start_store(&the_fixture)) {
+        return -1;
+    }
+    return the_fixture.rights == FIXTURE_RIGHTS_ALL ||
+                   fixture_rights_give(&the_fixture)
                ? 0
                : -1;
 }
@@ -413,6 +375,18 @@ void fixture_path(const fixture *f, const char *name,
     assert_true(size > 0 && size < FIXTURE_PATH_SIZE);
 }
 
+void fixture_embedded_url(const fixture *f, const char *name,
+                          const char *max_size, char url[FIXTURE_PATH_SIZE])
+{
+    bool is_volatile = f->store == FIXTURE_EMBEDDED_VOLATILE;
+    bool is_flush = f->store == FIXTURE_EMBEDDED_FLUSH;
+    int size = snprintf(url, FIXTURE_PATH_SIZE, "%s:%s/%s?max_size=%s%s",
+                        is_volatile ? "volatile" : "file", f->directory, name,
+                        max_size, is_flush ? "&durability=flush" : "");
+
+    assert_true(size > 0 && size < FIXTURE_PATH_SIZE);
+}
+
 bool fixture_server_command(const fixture *f, const char *command)
 {
     char answer[64];
@@ -427,7 +401,8 @@ bool fixture_server_command(const fixture *f, const char *command)
 bool fixture_is_embedded(const fixture *f)
 {
     return f->store == FIXTURE_EMBEDDED_VOLATILE ||
-           f->store == FIXTURE_EMBEDDED_FILE;
+           f->store == FIXTURE_EMBEDDED_FILE ||
+           f->store == FIXTURE_EMBEDDED_FLUSH;
 }
 
 void fixture_only_embedded(const fixture *f)

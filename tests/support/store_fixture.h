@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_fixture.h - one suite, every store. HOLDFAST_TEST_STORE says which:
- * embedded-volatile, embedded-file, redis-unix, redis-tcp, redis-tls, quorum
- * (five servers, two of them dead), redis-cluster (three masters) or
- * redis-sentinel (a master, two replicas, three sentinels). CTest runs each
- * program once per store.
+ * embedded-volatile, embedded-file, embedded-flush, redis-unix, redis-tcp,
+ * redis-tls, quorum (five servers, two of them dead), redis-cluster (three
+ * masters), redis-sentinel (a master, two replicas, three sentinels), or
+ * another of the rows in store_fixture.c: with fewer rights, or of Valkey.
+ * CTest runs each program once per store.
  *
  * A program has one store: a fresh directory, and a fresh server if the store
  * is one. Each test has its own two clients and its own key names, so that no
@@ -23,15 +24,21 @@
 typedef enum fixture_store {
     FIXTURE_EMBEDDED_VOLATILE,
     FIXTURE_EMBEDDED_FILE,
+    FIXTURE_EMBEDDED_FLUSH, /* the same with durability=flush */
     FIXTURE_REDIS_UNIX,
     FIXTURE_REDIS_TCP,
     FIXTURE_REDIS_TLS,
     FIXTURE_QUORUM,
     FIXTURE_REDIS_CLUSTER,
-    FIXTURE_REDIS_SENTINEL,
-    FIXTURE_REDIS_RIGHTS,     /* the user of docs/guide/security.md ... */
-    FIXTURE_REDIS_RIGHTS_DUMP /* ... who may also dump and load */
+    FIXTURE_REDIS_SENTINEL
 } fixture_store;
+
+/* What we may do on a server. */
+typedef enum fixture_rights {
+    FIXTURE_RIGHTS_ALL,
+    FIXTURE_RIGHTS_LEAST, /* the users of docs/guide/security.md ... */
+    FIXTURE_RIGHTS_DUMP   /* ... who may also dump and load */
+} fixture_rights;
 
 /* Servers of a quorum, and how many of them are dead. */
 #define FIXTURE_QUORUM_SIZE 5
@@ -45,6 +52,7 @@ typedef enum fixture_store {
 
 typedef struct fixture {
     fixture_store store;
+    fixture_rights rights;
     redis_server *server;                      /* NULL: an embedded store */
     redis_server *quorum[FIXTURE_QUORUM_SIZE]; /* NULL: no quorum */
     redis_cluster *cluster;                    /* NULL: no cluster */
@@ -97,9 +105,18 @@ void fixture_close_client(fixture *f, hf_client *client);
 void fixture_path(const fixture *f, const char *name,
                   char path[FIXTURE_PATH_SIZE]);
 
+/* The URL of another embedded store of the kind under test; parameters may be
+ * added with '&'. */
+void fixture_embedded_url(const fixture *f, const char *name,
+                          const char *max_size, char url[FIXTURE_PATH_SIZE]);
+
 /* Run a command on the server, or on each of a cluster's; false: one did not
  * say OK. */
 bool fixture_server_command(const fixture *f, const char *command);
+
+/* Run a command on server `number`, from 0, of those that run, as its owner;
+ * false: there is no such server, or, with a line on stderr, it failed. */
+bool fixture_server_run(const fixture *f, int number, const char *command);
 
 /* Guards for what only one kind of store can do: the others skip the test. */
 bool fixture_is_embedded(const fixture *f);

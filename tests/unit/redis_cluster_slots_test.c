@@ -38,6 +38,20 @@ static void slots_are_those_of_the_specification(void **state)
     assert_int_equal(hf__slot_of(hf_view("\0\xff{foo}", 7)), 12182);
 }
 
+static void every_slot_has_a_tag(void **state)
+{
+    char text[HF__TAG_SIZE];
+    char key[2 * HF__TAG_SIZE];
+
+    (void)state;
+    for (uint32_t slot = 0; slot < HF__SLOT_COUNT; slot++) {
+        hf__slot_tag(slot, text);
+        assert_null(strpbrk(text, "{}"));
+        snprintf(key, sizeof(key), "k{%s}", text);
+        assert_int_equal(hf__slot_of(hf_str(key)), slot);
+    }
+}
+
 static hf_status slot_of(uint32_t *slot, hf_error *err,
                          const char *const *words)
 {
@@ -185,6 +199,9 @@ static void map_that_is_none_is_corrupt(void **state)
         "*1\r\n*3\r\n:0\r\n:1\r\n*1\r\n$1\r\nh\r\n",
         "*1\r\n*3\r\n:0\r\n:1\r\n:5\r\n",
         "*2\r\n*3\r\n:0\r\n:1\r\n*2\r\n$1\r\nh\r\n:7000\r\n+x\r\n",
+        "*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$3\r\na b\r\n:7000\r\n",
+        "*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$3\r\na\nb\r\n:7000\r\n",
+        "*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$2\r\n\303\274\r\n:7000\r\n",
     };
     hf_error err = HF_ERROR_INIT;
     hf__cluster_view view;
@@ -194,6 +211,80 @@ static void map_that_is_none_is_corrupt(void **state)
         if (read_view(&view, texts[i], &err) != HF_CORRUPT)
             fail_msg("accepted: %s", texts[i]);
     }
+}
+
+/* ------------------------------------------------------------- redirections
+ */
+
+/* "kind slot host port" of an error line. */
+static void show_redirect(const char *line, char text[400])
+{
+    hf__redirect redirect;
+
+    memset(&redirect, 0xee, sizeof(redirect));
+    hf__redirect_read(hf_str(line), &redirect);
+    if (redirect.kind == HF__REDIRECT_MOVED ||
+        redirect.kind == HF__REDIRECT_ASK)
+        (void)snprintf(text, 400, "%d %u \"%s\" %d", redirect.kind,
+                       redirect.slot, redirect.host, redirect.port);
+    else
+        (void)snprintf(text, 400, "%d", redirect.kind);
+}
+
+static void redirection_is_read(void **state)
+{
+    static const struct {
+        const char *line;
+        const char *text;
+    } rows[] = {
+        {"MOVED 3999 10.0.0.1:6381", "1 3999 \"10.0.0.1\" 6381"},
+        {"ASK 0 a.example:1", "2 0 \"a.example\" 1"},
+        {"MOVED 16383 :6381", "1 16383 \"\" 6381"},
+        {"MOVED 5 ?:6381", "1 5 \"?\" 6381"},
+        {"MOVED 5 ::1:6381", "1 5 \"::1\" 6381"},
+        {"MOVED 5 [fe80::1]:65535", "1 5 \"fe80::1\" 65535"},
+        {"TRYAGAIN Multiple keys request", "3"},
+        {"CLUSTERDOWN Hash slot not served", "4"},
+        {"READONLY You can't write", "5"},
+        {"MASTERDOWN Link", "5"},
+        {"UNBLOCKED force", "5"},
+        /* None of them. */
+        {"MOVED", "0"},
+        {"MOVED ", "0"},
+        {"MOVED 5", "0"},
+        {"MOVED 5 ", "0"},
+        {"MOVED 5 h", "0"},
+        {"MOVED 5 h:", "0"},
+        {"MOVED 5 h:0", "0"},
+        {"MOVED 5 h:65536", "0"},
+        {"MOVED 5 h:7000 ", "0"},
+        {"MOVED 5 h:-1", "0"},
+        {"MOVED 16384 h:7000", "0"},
+        {"MOVED -1 h:7000", "0"},
+        {"MOVED x h:7000", "0"},
+        {"MOVED 99999999999999999999 h:7000", "0"},
+        {"MOVED 5 a b:7000", "0"},
+        {"MOVED 5 a\nb:7000", "0"},
+        {"MOVED 5 \303\274:7000", "0"},
+        {"moved 5 h:7000", "0"},
+        {"", "0"},
+    };
+    char text[400];
+    char line[700];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        show_redirect(rows[i].line, text);
+        if (strcmp(text, rows[i].text) != 0)
+            fail_msg("%s: %s", rows[i].line, text);
+    }
+    /* A host of 255 bytes fits; one of 256 does not. */
+    (void)snprintf(line, sizeof(line), "ASK 5 %0255d:7000", 0);
+    show_redirect(line, text);
+    assert_int_equal(text[0], '2');
+    (void)snprintf(line, sizeof(line), "ASK 5 %0256d:7000", 0);
+    show_redirect(line, text);
+    assert_string_equal(text, "0");
 }
 
 /* ------------------------------------------------------------- CLUSTER NODES
@@ -261,11 +352,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots_are_those_of_the_specification),
+        cmocka_unit_test(every_slot_has_a_tag),
         cmocka_unit_test(keys_of_commands_are_found),
         cmocka_unit_test(keys_of_different_slots_are_named),
         cmocka_unit_test(map_is_read),
         cmocka_unit_test(map_without_anybody_is_unavailable),
         cmocka_unit_test(map_that_is_none_is_corrupt),
+        cmocka_unit_test(redirection_is_read),
         cmocka_unit_test(own_line_is_read),
         cmocka_unit_test(own_line_that_is_none_is_refused),
     };

@@ -31,6 +31,8 @@ typedef struct cluster {
     atomic_int lower;     /* who has slots 0 to 8191 by the map */
     atomic_int upper;     /* and the others */
     atomic_bool nameless; /* the map does not name the host */
+    atomic_bool unnamed;  /* nor do the nodes know it, but its address */
+    atomic_bool holed;    /* the upper slots are nobody's */
     test_driver driver;
 } cluster;
 
@@ -39,16 +41,33 @@ static int port_of(const cluster *self, int at)
     return fake_server_port(self->nodes[at].fake);
 }
 
+/* [endpoint, port, id, ["ip", address]] */
+static const char *put_node(const cluster *self, int at, char text[100])
+{
+    static const char ip[] =
+        "$2\r\nid\r\n*2\r\n$2\r\nip\r\n$9\r\n127.0.0.1\r\n";
+    const char *host = "$9\r\n127.0.0.1\r\n";
+
+    if (self->nameless)
+        host = "$0\r\n\r\n";
+    if (self->unnamed)
+        host = "$1\r\n?\r\n";
+    (void)snprintf(text, 100, "*4\r\n%s:%d\r\n%s", host, port_of(self, at), ip);
+    return text;
+}
+
 static bool say_map(const cluster *self, int fd)
 {
-    const char *host = self->nameless ? "$0\r\n\r\n" : "$9\r\n127.0.0.1\r\n";
+    char lower[100];
+    char upper[100];
     char text[300];
 
     (void)snprintf(text, sizeof(text),
-                   "*2\r\n*3\r\n:0\r\n:8191\r\n*2\r\n%s:%d\r\n"
-                   "*3\r\n:8192\r\n:16383\r\n*2\r\n%s:%d\r\n",
-                   host, port_of(self, self->lower), host,
-                   port_of(self, self->upper));
+                   self->holed ? "*1\r\n*3\r\n:0\r\n:8191\r\n%s"
+                               : "*2\r\n*3\r\n:0\r\n:8191\r\n%s"
+                                 "*3\r\n:8192\r\n:16383\r\n%s",
+                   put_node(self, self->lower, lower),
+                   put_node(self, self->upper, upper));
     return fake_server_say(fd, text);
 }
 
@@ -203,6 +222,71 @@ static void moved_slot_is_remembered(void **state)
     assert_int_equal(call.request.sends, 1);
     call_end(&call);
     assert_int_equal(requests(&self, B), 1);
+    cluster_close(&self);
+}
+
+static bool move_to_nobody(node *self, int fd, unsigned number,
+                           const char *text)
+{
+    (void)text;
+    atomic_store(&self->cluster->upper, A);
+    atomic_store(&self->cluster->unnamed, true);
+    if (self->at == B)
+        return fake_server_say(fd, number == 0 ? "-MOVED 12182 ?:7000\r\n"
+                                               : "-ASK 12182 ?:7000\r\n");
+    return say_who(self, fd);
+}
+
+/* Who knows where the slot went has not been told that node's name; the map has
+ * its address. */
+static void node_without_a_name_is_found_by_the_map(void **state)
+{
+    cluster self;
+    test_call call;
+
+    (void)state;
+    for (int by_loop = 0; by_loop < 2; by_loop++) {
+        cluster_open(&self, move_to_nobody);
+        CALL(&call, ENOUGH_MS, "INCR", "foo");
+        if (by_loop)
+            call_submit(&self.driver, &call);
+        else
+            self.driver.store->ops->perform(self.driver.store, &call.request);
+        if (by_loop)
+            (void)call_wait(&call);
+        assert_text(&call, "0");
+        assert_int_equal(call.request.sends, 1);
+        call_end(&call);
+        cluster_close(&self);
+    }
+}
+
+static bool fill_the_hole(node *self, int fd, unsigned number, const char *text)
+{
+    (void)text;
+    if (number < 2 && self->cluster->holed)
+        return fake_server_say(fd, "-CLUSTERDOWN Hash slot not served\r\n");
+    atomic_store(&self->cluster->holed, false);
+    return say_who(self, fd);
+}
+
+/* Anybody is asked for a slot that is nobody's, until it is somebody's. */
+static void slot_of_nobody_is_waited_for(void **state)
+{
+    cluster self;
+    test_call call;
+
+    (void)state;
+    cluster_start(&self, fill_the_hole);
+    atomic_store(&self.holed, true);
+    cluster_connect(&self, A);
+    RUN(&self.driver, &call, "GET", "bar");
+    assert_text(&call, "0");
+    call_end(&call);
+    RUN(&self.driver, &call, "GET", "foo");
+    assert_text(&call, "0");
+    call_end(&call);
+    assert_in_range(requests(&self, A), 3, 8);
     cluster_close(&self);
 }
 
@@ -387,11 +471,13 @@ static bool hang_on_b(node *self, int fd, unsigned number, const char *text)
     return false;
 }
 
-/* Nothing fails as long as it hangs; the others are asked all the same. */
+/* Nothing fails as long as it hangs; but the others are asked, and not it, and
+ * once its slots are another's nobody waits for it. */
 static void node_that_hangs_is_replaced(void **state)
 {
     cluster self;
     test_call call;
+    int64_t began_ms = hf__clock_boot_ms();
 
     (void)state;
     cluster_open(&self, hang_on_b);
@@ -400,6 +486,7 @@ static void node_that_hangs_is_replaced(void **state)
     call_submit(&self.driver, &call);
     (void)call_wait(&call);
     assert_status(&call, HF_INDETERMINATE);
+    assert_in_range(hf__clock_boot_ms() - began_ms, 450, 1400);
     call_end(&call);
     assert_in_range(atomic_load(&self.nodes[A].maps), 2, 20);
     RUN(&self.driver, &call, "INCR", "foo");
@@ -530,6 +617,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_go_to_their_slots),
         cmocka_unit_test(moved_slot_is_remembered),
+        cmocka_unit_test(node_without_a_name_is_found_by_the_map),
+        cmocka_unit_test(slot_of_nobody_is_waited_for),
         cmocka_unit_test(asked_slot_stays_where_it_is),
         cmocka_unit_test(script_behind_asking_is_sent_whole),
         cmocka_unit_test(refusals_for_now_are_waited_for),

@@ -742,7 +742,8 @@ static void describe_tells_kind_address_and_version(void **state)
     assert_non_null(strstr(lines.text, "maxmemory_policy=noeviction\n"));
     assert_int_equal(
         self->driver.store->ops->shard(self->driver.store, hf_str("k")), 0);
-    assert_int_equal(self->driver.store->capabilities, HF__CAP_EVENTS);
+    assert_int_equal(self->driver.store->capabilities,
+                     HF__CAP_EVENTS | HF__CAP_REPLICAS);
 }
 
 int main(void)

@@ -54,8 +54,8 @@ static const error_case cases[] = {
      "replica"},
     {"UNBLOCKED force unblock from blocking operation", false, HF__VERDICT_DROP,
      HF_UNAVAILABLE, NULL},
-    {"NOREPLICAS Not enough good replicas to write.", false, HF__VERDICT_ANSWER,
-     HF_UNAVAILABLE, NULL},
+    {"NOREPLICAS Not enough good replicas to write.", false,
+     HF__VERDICT_BACK_OFF, HF_UNAVAILABLE, NULL},
     {"ERR max number of clients reached", false, HF__VERDICT_DROP,
      HF_UNAVAILABLE, "max number of clients reached"},
 
@@ -80,6 +80,9 @@ static const error_case cases[] = {
      true, HF__VERDICT_ANSWER, HF_DENIED,
      "The user executing the script can't run this command or subcommand "
      "(line 12)"},
+    {"ERR ACL failure in script: No permissions to access a key" TAIL, true,
+     HF__VERDICT_ANSWER, HF_DENIED,
+     "ACL failure in script: No permissions to access a key (line 12)"},
 
     {"MOVED 3999 127.0.0.1:6381", false, HF__VERDICT_ANSWER, HF_UNSUPPORTED,
      "MOVED 3999 127.0.0.1:6381; the server is one node of a cluster"},
@@ -132,7 +135,7 @@ static const error_case cases[] = {
      "Unknown Redis command called from script (line 12)"},
     {"MYERR of my own", true, HF__VERDICT_ANSWER, HF_SCRIPT, NULL},
     {"MYERR of my own", false, HF__VERDICT_ANSWER, HF_INVALID, NULL},
-    {"", true, HF__VERDICT_ANSWER, HF_SCRIPT, NULL},
+    {"", true, HF__VERDICT_ANSWER, HF_SCRIPT, "an error without a text"},
     {"ERR", false, HF__VERDICT_ANSWER, HF_INVALID, NULL},
     {"OOMPH", false, HF__VERDICT_ANSWER, HF_INVALID, NULL},
     {"x script: short, on @user_script:1.", true, HF__VERDICT_ANSWER, HF_SCRIPT,

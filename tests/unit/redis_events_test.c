@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "store/redis/events/events.h"
+
 typedef struct fixture {
     redis_server *server;
     test_driver driver;
@@ -250,6 +252,54 @@ static void watch_is_called_until_it_is_removed(void **state)
     ops->event_unwatch(self->driver.store, &second.watch);
 }
 
+/* One that removes another when it is told. */
+typedef struct remover {
+    counting_watch counting;
+    hf__events *events;
+    hf__watch *other;
+} remover;
+
+static void remove_other(hf__watch *watch)
+{
+    remover *self = (remover *)(void *)watch;
+
+    self->counting.count++;
+    hf__events_remove(self->events, self->other);
+}
+
+/* Whoever is told may remove others, which are then not told any more. */
+static void removed_watch_is_not_called(void **state)
+{
+    hf__events events;
+    counting_watch watches[2];
+    remover removers[2];
+
+    (void)state;
+    hf__events_init(&events);
+    memset(watches, 0, sizeof(watches));
+    memset(removers, 0, sizeof(removers));
+    /* The latest is told first: each removes the one behind it. */
+    for (size_t i = 0; i < 2; i++) {
+        watches[i].watch.moved = count_move;
+        removers[i].counting.watch.moved = remove_other;
+        removers[i].events = &events;
+        removers[i].other = &watches[i].watch;
+        hf__events_add(&events, &watches[i].watch);
+        hf__events_add(&events, &removers[i].counting.watch);
+    }
+    hf__events_move_all(&events);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(watches[i].count, 0);
+        assert_int_equal(removers[i].counting.count, 1);
+    }
+    /* Itself, and what is not there any more. */
+    removers[1].other = &removers[1].counting.watch;
+    hf__events_move_all(&events);
+    hf__events_move_all(&events);
+    assert_int_equal(removers[0].counting.count, 3);
+    assert_int_equal(removers[1].counting.count, 2);
+}
+
 /* ------------------------------------------------------------ ping and pong */
 
 enum { TURNS = 200 };
@@ -318,6 +368,7 @@ int main(void)
         TEST(dead_server_does_not_hold_up_event_seq),
         TEST(hung_server_holds_up_event_seq_to_its_deadline),
         TEST(watch_is_called_until_it_is_removed),
+        cmocka_unit_test(removed_watch_is_not_called),
         TEST(no_wake_up_is_lost_in_a_long_exchange),
     };
 

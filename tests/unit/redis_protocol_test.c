@@ -277,6 +277,90 @@ static void messages_come_in_resp2_where_there_is_no_resp3(void **state)
     fake_server_stop(server);
 }
 
+static void no_subscribe_session(int fd, unsigned connection, void *user)
+{
+    char text[200];
+
+    (void)connection;
+    (void)user;
+    if (!fake_server_login(fd, "7.0.0"))
+        return;
+    while (fake_server_read(fd, text, sizeof(text))) {
+        if (!fake_server_say(fd, "-NOPERM this user has no permissions\r\n"))
+            return;
+    }
+}
+
+/* Where nobody can be woken, who waits is told to look, again and again. */
+static void waiting_without_a_subscription_is_looking_now_and_then(void **state)
+{
+    fake_server *server = fake_server_start(no_subscribe_session, NULL);
+    test_driver driver;
+    int64_t began_ms;
+    uint32_t seq;
+
+    (void)state;
+    driver_open(&driver, fake_server_url(server));
+    began_ms = hf__clock_boot_ms();
+    for (int look = 0; look < 5; look++) {
+        seq = driver.store->ops->event_seq(driver.store, hf_str("t"), 0);
+        assert_true(driver.store->ops->event_wait(
+            driver.store, hf_str("t"), seq, hf__clock_boot_ms() + ENOUGH_MS));
+    }
+    assert_in_range(hf__clock_boot_ms() - began_ms, 5 * 50, 5 * 500 + 2000);
+    driver_close(&driver);
+    fake_server_stop(server);
+}
+
+#define PUSHES 200
+#define PUSH_SIZE 20000
+
+/* Says what nobody asked for in front of each answer. */
+static void pushing_session(int fd, unsigned connection, void *user)
+{
+    static char push[PUSH_SIZE + 40];
+    char text[200];
+
+    (void)connection;
+    (void)user;
+    (void)snprintf(push, sizeof(push), ">2\r\n$1\r\nx\r\n$%d\r\n%0*d\r\n",
+                   PUSH_SIZE, PUSH_SIZE, 0);
+    if (!fake_server_login(fd, "7.0.0"))
+        return;
+    while (fake_server_read(fd, text, sizeof(text))) {
+        for (int i = 0; i < PUSHES; i++) {
+            if (!fake_server_say(fd, push))
+                return;
+        }
+        if (!fake_server_say(fd, "+OK\r\n"))
+            return;
+    }
+}
+
+static void pushes_are_not_kept_with_the_answer(void **state)
+{
+    fake_server *server = fake_server_start(pushing_session, NULL);
+    test_driver driver;
+    test_call call;
+
+    (void)state;
+    driver_open(&driver, fake_server_url(server));
+    for (int by_loop = 0; by_loop < 2; by_loop++) {
+        CALL(&call, ENOUGH_MS, "GET", "k");
+        if (by_loop) {
+            call_submit(&driver, &call);
+            (void)call_wait(&call);
+        } else {
+            (void)call_perform(&driver, &call);
+        }
+        assert_text(&call, "OK");
+        assert_in_range(hf__arena_size(&call.request.arena), 0, PUSH_SIZE);
+        call_end(&call);
+    }
+    driver_close(&driver);
+    fake_server_stop(server);
+}
+
 static uint32_t probes;
 
 /* Confirms the subscription, answers the first PING, and then no more. */
@@ -297,7 +381,7 @@ static void silent_session(int fd, unsigned connection, void *user)
     }
 }
 
-/* Takes 15 s: two silences of 5 s and one missing answer. */
+/* Takes 20 s: silences of 5 s and 10 s and one missing answer. */
 static void silent_subscription_is_made_anew(void **state)
 {
     fake_server *server = fake_server_start(silent_session, NULL);
@@ -457,6 +541,9 @@ int main(void)
         cmocka_unit_test(some_commands_have_another_shape_in_resp3),
         cmocka_unit_test(connections_say_what_they_are),
         cmocka_unit_test(messages_come_in_resp2_where_there_is_no_resp3),
+        cmocka_unit_test(
+            waiting_without_a_subscription_is_looking_now_and_then),
+        cmocka_unit_test(pushes_are_not_kept_with_the_answer),
         cmocka_unit_test(silent_subscription_is_made_anew),
         cmocka_unit_test(sentinel_is_no_server),
         cmocka_unit_test(login_learns_what_the_server_is),

@@ -337,6 +337,47 @@ static void dropped_reply_takes_no_memory(void **state)
     hf__buf_done(&in);
 }
 
+/* What every script of ours answers, and the requests that ask: once the
+ * buffers are there, nothing is allocated. */
+static void small_requests_and_replies_take_no_memory(void **state)
+{
+    static const char bytes[] = ":7\r\n$-1\r\n+OK\r\n*3\r\n:500\r\n$32\r\n"
+                                "0123456789abcdef0123456789abcdef\r\n:1\r\n";
+    hf_bytes words[] = {hf_str("hf:lock:{l}"), hf_str("hf:token:{l}"),
+                        hf_str("0123456789abcdef0123456789abcdef"),
+                        hf_str("30000")};
+    hf__request request;
+    hf__arena arena;
+    hf_reply reply;
+    hf__resp resp;
+    hf__buf in;
+    hf__buf out;
+
+    (void)state;
+    hf__buf_init(&in, 1 << 20);
+    hf__buf_init(&out, 1 << 20);
+    hf__arena_init(&arena);
+    assert_non_null(hf__buf_reserve(&in, 4096));
+    assert_non_null(hf__buf_reserve(&out, 4096));
+    hf__alloc_fail_after(0);
+    for (int turn = 0; turn < 3; turn++) {
+        hf__request_script(&request, &hf__scripts[0], words, 4, 2);
+        assert_true(hf__resp_put_request(&out, &request, false));
+        hf__buf_clear(&out);
+        add(&in, bytes, sizeof(bytes) - 1);
+        for (int i = 0; i < 4; i++) {
+            hf__resp_begin(&resp, &arena, &reply);
+            assert_int_equal(hf__resp_feed(&resp, &in), HF__RESP_DONE);
+            hf__arena_free(&arena);
+        }
+    }
+    /* It was still to fail. */
+    assert_null(hf__alloc(1));
+    hf__alloc_fail_after(-1);
+    hf__buf_done(&in);
+    hf__buf_done(&out);
+}
+
 static void assert_out(hf__buf *out, const char *bytes)
 {
     assert_int_equal(hf__buf_size(out), strlen(bytes));
@@ -458,6 +499,7 @@ int main(void)
         cmocka_unit_test(reply_that_does_not_fit_is_no_memory),
         cmocka_unit_test(dropped_reply_leaves_the_next_one_whole),
         cmocka_unit_test(dropped_reply_takes_no_memory),
+        cmocka_unit_test(small_requests_and_replies_take_no_memory),
         cmocka_unit_test(command_is_an_array_of_strings),
         cmocka_unit_test(script_is_sent_by_digest_or_whole),
         cmocka_unit_test(request_beyond_the_limit_is_refused),

@@ -173,7 +173,7 @@ static int set_up(void **state)
     client->request_ms = 1000;
     hf__watchdog_init(&client->watchdog, client);
     hf__gates_init(&client->gates);
-    hf__dispatch_init(&client->dispatch);
+    hf__dispatch_init(&client->dispatch, 1000, 1000000);
     hf__timers_init(&client->timers, client->loop);
     *state = client;
     return 0;

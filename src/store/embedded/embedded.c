@@ -311,6 +311,8 @@ static hf_status embedded_open(const hf__store_config *config,
 
     if (status != HF_OK)
         return status;
+    if (config->replicas > 0)
+        return hf__fail(err, HF_UNSUPPORTED, HF__REPLICAS_NOWHERE);
     self = hf__calloc(1, sizeof(*self));
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");

@@ -2,14 +2,15 @@
 /* nodes.c - see nodes.h. */
 #include "store/quorum/nodes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "store/info.h"
 #include "util/clock.h"
 #include "util/cond.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/order.h"
+#include "util/secret.h"
 #include "util/url.h"
 
 #define NODES_MIN 3
@@ -30,6 +31,9 @@ static hf_status check_scheme(const hf__url *url, size_t number, hf_error *err)
                         "redlock: server %zu has the scheme %s:; each must be "
                         "one independent server",
                         number, url->scheme);
+    if (hf__url_param_get(url, "replicas") != NULL ||
+        hf__url_param_get(url, "replicas_ms") != NULL)
+        return hf__fail(err, HF_UNSUPPORTED, HF__REPLICAS_NOWHERE);
     return HF_OK;
 }
 
@@ -37,48 +41,53 @@ static hf_status open_node(hf__quorum *quorum, const hf__store_config *base,
                            const char *text, hf_error *err)
 {
     hf__store_config config = *base;
+    char secret[HF__SECRET_SIZE];
+    const char *password = NULL;
     hf__url url;
     hf_status status = hf__url_parse(text, &url, err);
 
     if (status != HF_OK)
         return status;
     status = check_scheme(&url, quorum->count + 1, err);
+    if (status == HF_OK)
+        status = hf__url_secret(&url, secret, &password, err);
     config.url = &url;
     config.lazy = true;
-    if (url.username != NULL || url.password != NULL) {
+    if (url.username != NULL || password != NULL) {
         config.username = url.username;
-        config.password = url.password;
+        config.password = password;
     }
     if (status == HF_OK)
         status = hf__redis_store_ops.open(
             &config, &quorum->nodes[quorum->count].store, err);
     if (status == HF_OK)
         quorum->count++;
+    explicit_bzero(secret, sizeof(secret));
     hf__url_done(&url);
     return status;
 }
 
-/* "quarantine=MS" in front of the servers. */
+/* "quarantine=MS" in front of the servers. What is neither is not shown: it may
+ * be half of a URL whose password has a comma. */
 static hf_status read_option(hf__quorum *quorum, const char *text,
-                             hf_error *err)
+                             size_t number, hf_error *err)
 {
     static const char name[] = "quarantine=";
-    char quoted[HF__QUOTED_SIZE];
 
     if (strncmp(text, name, sizeof(name) - 1) != 0)
         return hf__fail(err, HF_INVALID,
-                        "redlock: %s is neither the URL of a server nor "
-                        "quarantine=MS",
-                        hf__quoted(quoted, hf_str(text)));
+                        "redlock: item %zu is neither the URL of a server nor "
+                        "quarantine=MS (a comma in a password is %%2C)",
+                        number);
     return hf__parse_int(text + sizeof(name) - 1, 0, RESTART_MS_MAX,
                          "quarantine", &quorum->restart_ms, err);
 }
 
 static hf_status open_item(hf__quorum *quorum, const hf__store_config *config,
-                           const char *text, hf_error *err)
+                           const char *text, size_t number, hf_error *err)
 {
     if (strstr(text, "://") == NULL)
-        return read_option(quorum, text, err);
+        return read_option(quorum, text, number, err);
     if (quorum->count == HF__QUORUM_NODES_MAX)
         return hf__fail(err, HF_INVALID, "redlock: more than %d servers",
                         HF__QUORUM_NODES_MAX);
@@ -120,7 +129,7 @@ hf_status hf__nodes_open(hf__quorum *quorum, const hf__store_config *config,
                  : hf__fail(err, HF_INVALID, "redlock: more than %d servers",
                             HF__QUORUM_NODES_MAX);
     for (size_t i = 0; status == HF_OK && i < count; i++)
-        status = open_item(quorum, config, items[i], err);
+        status = open_item(quorum, config, items[i], i + 1, err);
     explicit_bzero(copy, strlen(list));
     hf__free(copy);
     if (status == HF_OK && quorum->count < NODES_MIN)
@@ -170,23 +179,6 @@ static uint32_t generation_of(hf__store *store)
     return store->ops->generation == NULL ? 0 : store->ops->generation(store);
 }
 
-/* Copy the value of "name:" in INFO's lines; false: it is not there. */
-static bool find_line(hf_bytes info, const char *name, char *value, size_t size)
-{
-    const char *at = memmem(info.data, info.size, name, strlen(name));
-    const char *end = (const char *)info.data + info.size;
-    size_t length = 0;
-
-    if (at == NULL)
-        return false;
-    at += strlen(name);
-    while (at + length < end && at[length] != '\r' && length + 1 < size)
-        length++;
-    memcpy(value, at, length);
-    value[length] = '\0';
-    return true;
-}
-
 /* Two votes of one process are no majority of independent ones. */
 static bool is_twin_locked(const hf__quorum *quorum, size_t node,
                            const char *run_id)
@@ -217,12 +209,16 @@ static void meet_locked(hf__quorum *quorum, hf__quorum_node *node, bool first,
 }
 
 /* What INFO says of a node. The quorum's mutex is held. */
-static void learn_locked(inquiry *self, const char *run_id, int64_t uptime_ms)
+static void learn_locked(inquiry *self, const char *run_id, int64_t uptime_s)
 {
     hf__quorum *quorum = self->quorum;
     hf__quorum_node *node = &quorum->nodes[self->node];
     bool first = node->run_id[0] == '\0';
     probe *asked = self->probe;
+    /* A difference of two truncated numbers: the truth is less than a second
+     * away on either side. */
+    int64_t least_ms = hf__at_least(uptime_s - 1, 0) * 1000;
+    int64_t most_ms = (uptime_s + 1) * 1000;
 
     if (is_twin_locked(quorum, self->node, run_id)) {
         if (asked != NULL)
@@ -230,7 +226,7 @@ static void learn_locked(inquiry *self, const char *run_id, int64_t uptime_ms)
         return;
     }
     if (strcmp(node->run_id, run_id) != 0) {
-        meet_locked(quorum, node, first, uptime_ms);
+        meet_locked(quorum, node, first, least_ms);
         memcpy(node->run_id, run_id, sizeof(node->run_id));
     }
     node->generation = self->generation;
@@ -238,22 +234,25 @@ static void learn_locked(inquiry *self, const char *run_id, int64_t uptime_ms)
         return;
     node->probed = true;
     asked->answered++;
-    asked->old += uptime_ms >= quorum->restart_ms;
+    asked->old += most_ms > quorum->restart_ms;
 }
+
+/* Longer than any server runs, so that it can be added to an instant. */
+#define UPTIME_MAX_S (INT64_C(1) << 40)
 
 static void read_info_locked(inquiry *self)
 {
     const hf__request *request = &self->request;
     hf_bytes info;
-    char run_id[sizeof(self->quorum->nodes[0].run_id)] = "";
-    char uptime[24];
+    char run_id[sizeof(self->quorum->nodes[0].run_id)];
+    int64_t uptime_s;
 
     if (request->status == HF_OK && request->reply.kind == HF_REPLY_STRING) {
         info = hf_view(request->reply.bytes.data, request->reply.bytes.size);
-        if (find_line(info, "run_id:", run_id, sizeof(run_id)) &&
-            find_line(info, "uptime_in_seconds:", uptime, sizeof(uptime)) &&
-            run_id[0] != '\0') {
-            learn_locked(self, run_id, strtoll(uptime, NULL, 10) * 1000);
+        uptime_s = hf__info_number(info, "uptime_in_seconds", -1);
+        if (hf__info_find(info, "run_id", run_id, sizeof(run_id)) &&
+            run_id[0] != '\0' && uptime_s >= 0) {
+            learn_locked(self, run_id, hf__at_most(uptime_s, UPTIME_MAX_S));
             return;
         }
     }

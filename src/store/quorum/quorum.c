@@ -3,6 +3,7 @@
 #include "store/quorum/quorum.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "store/examination.h"
 #include "store/quorum/nodes.h"
@@ -101,9 +102,12 @@ static void quorum_close(hf__store *store)
 static hf_status quorum_open(const hf__store_config *config, hf__store **store,
                              hf_error *err)
 {
-    hf__quorum *self = hf__calloc(1, sizeof(*self));
+    hf__quorum *self;
     hf_status status;
 
+    if (config->replicas > 0)
+        return hf__fail(err, HF_UNSUPPORTED, HF__REPLICAS_NOWHERE);
+    self = hf__calloc(1, sizeof(*self));
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a quorum");
     self->base.ops = &hf__quorum_store_ops;
@@ -127,6 +131,15 @@ static hf_status quorum_open(const hf__store_config *config, hf__store **store,
 
 /* ---------------------------------------------------------------- requests */
 
+/* A node that forgot a lock votes again after the quarantine: a lease that is
+ * longer might then be given to a second owner. 0: nodes forget nothing. */
+static bool outlives_quarantine(const hf__quorum *self,
+                                const hf__request *request)
+{
+    return self->restart_ms > 0 && hf__round_is_acquire(request) &&
+           hf__round_ttl(request) > self->restart_ms;
+}
+
 /* Refuse what no node need be asked for; true: refused. */
 static bool refuse(const hf__quorum *self, hf__request *request)
 {
@@ -138,6 +151,13 @@ static bool refuse(const hf__quorum *self, hf__request *request)
         hf__request_fail(request, HF_UNSUPPORTED,
                          "a redlock: store has locks only; values, hashes and "
                          "scripts need one server or a cluster");
+    else if (outlives_quarantine(self, request))
+        hf__request_fail(request, HF_INVALID,
+                         "a lease of %lld ms is longer than the quarantine of "
+                         "%lld ms of servers that were started again "
+                         "(redlock:quarantine=MS,...)",
+                         (long long)hf__round_ttl(request),
+                         (long long)self->restart_ms);
     else if (request->deadline_ms <= hf__clock_boot_ms())
         hf__request_fail(request, HF_UNAVAILABLE, "no time is left");
     else
@@ -234,7 +254,9 @@ static void quorum_describe(hf__store *store, hf__describe_fn line, void *user)
 
         to.number = i + 1;
         node->ops->describe(node, describe_node, &to);
-        describe_node(&to, "votes", hf__node_may_vote(self, i) ? "yes" : "no");
+        if (!is_forked(self)) /* where the mutex may be locked for ever */
+            describe_node(&to, "votes",
+                          hf__node_may_vote(self, i) ? "yes" : "no");
     }
 }
 
@@ -259,17 +281,41 @@ static bool may_vote_now(hf__quorum *self, size_t node,
     return hf__node_may_vote(self, node);
 }
 
+typedef struct examined {
+    const hf__examination *to;
+    bool away;
+} examined;
+
+static void examined_remark(void *user, const hf_store_remark *remark)
+{
+    examined *self = user;
+
+    if (remark->level == HF_LEVEL_ERROR &&
+        strcmp(remark->name, "reachable") == 0)
+        self->away = true;
+    self->to->remark(self->to->user, remark);
+}
+
+/* Who was not there just now is not waited for once more. */
+static bool examine_node(hf__quorum *self, size_t at, const hf__examination *to)
+{
+    hf__store *node = self->nodes[at].store;
+    examined seen = {.to = to};
+    hf__examination own = *to;
+
+    own.remark = examined_remark;
+    own.user = &seen;
+    node->ops->examine(node, &own);
+    return !seen.away && may_vote_now(self, at, to);
+}
+
 static void quorum_examine(hf__store *store, const hf__examination *to)
 {
     hf__quorum *self = self_of(store);
     size_t voters = 0;
 
-    for (size_t i = 0; i < self->count; i++) {
-        hf__store *node = self->nodes[i].store;
-
-        node->ops->examine(node, to);
-        voters += may_vote_now(self, i, to) ? 1 : 0;
-    }
+    for (size_t i = 0; i < self->count; i++)
+        voters += examine_node(self, i, to) ? 1 : 0;
     if (voters < self->majority)
         hf__remark_error(to, HF_UNAVAILABLE, "quorum",
                          "bring servers back; one that was started again "

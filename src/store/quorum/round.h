@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * round.h - one request on its way through all nodes.
+ * round.h - one request on its way through all nodes: round.c sends it and
+ * gathers the answers, outcome.c draws the conclusions.
  *
  * A round outlives the request it serves: that completes once the outcome is
  * decided, while answers of slow nodes are still to come. So it owns copies of
@@ -11,6 +12,49 @@
 #define HF__STORE_QUORUM_ROUND_H
 
 #include "store/quorum/quorum.h"
+#include "store/quorum/tally.h"
+#include "store/quorum/undo.h"
+
+/* Words of acquire whose meaning is ours to know. */
+enum {
+    HF__ACQUIRE_OWNER = 3,
+    HF__ACQUIRE_TTL = 4,
+    HF__ACQUIRE_INBOX = 5,
+    HF__ACQUIRE_WORDS = 7
+};
+
+typedef struct hf__round hf__round;
+
+/* One node's share. */
+typedef struct hf__round_part {
+    hf__round *round;
+    hf__request request;
+    hf_bytes *words;
+    size_t node;
+} hf__round_part;
+
+struct hf__round {
+    hf__quorum *quorum;
+    hf__request *request; /* NULL once it has completed */
+    pthread_mutex_t mutex;
+    size_t open;  /* parts and confirmations under way, and the start */
+    bool started; /* all parts were sent */
+    bool confirming;
+    bool giving_up;
+    uint64_t token;
+    size_t confirmed;
+    size_t unconfirmed; /* nodes that cannot confirm any more */
+    int64_t ttl_ms;     /* of an acquire */
+    int64_t deadline_ms;
+    hf__vote votes[HF__QUORUM_NODES_MAX];
+    hf__round_part parts[HF__QUORUM_NODES_MAX];
+    hf__round_part confirms[HF__QUORUM_NODES_MAX];
+    hf__release *undos[HF__QUORUM_NODES_MAX]; /* see hf__undo_send() */
+    hf_bytes confirm_words[4];
+    char token_text[24];
+    char *bytes; /* of all words */
+    hf_bytes words[];
+};
 
 /* Send the request to all nodes; it completes by on_done, perhaps before this
  * returns. */
@@ -18,5 +62,15 @@ void hf__round_start(hf__quorum *quorum, hf__request *request);
 
 /* Have the nodes not be waited for any longer. On the loop thread. */
 void hf__round_cancel(hf__quorum *quorum, hf__request *request);
+
+bool hf__round_is_acquire(const hf__request *request);
+/* The lease that an acquire asks for. */
+int64_t hf__round_ttl(const hf__request *acquire);
+
+/* For outcome.c. */
+/* By when a node's answer to what is sent now must be there. */
+int64_t hf__round_node_deadline(const hf__round *round, int64_t deadline_ms);
+/* One part less under way; the last one ends the round. Lets the mutex go. */
+void hf__round_leave_locked(hf__round *round);
 
 #endif

@@ -70,10 +70,11 @@ static int64_t greatest_integer(const counting *c)
 
 /* ------------------------------------------------------------------ acquire */
 
-/* {pttl, holder, since} of a refusal. */
+/* {pttl, holder, since, ...} of a refusal. Who is how far ahead in the queue of
+ * one node says nothing about the others. */
 static bool is_refusal(const hf_reply *reply)
 {
-    return reply->kind == HF_REPLY_ARRAY && reply->array.count == 3 &&
+    return reply->kind == HF_REPLY_ARRAY && reply->array.count >= 3 &&
            reply->array.items[0].kind == HF_REPLY_INTEGER &&
            reply->array.items[1].kind == HF_REPLY_STRING &&
            reply->array.items[2].kind == HF_REPLY_INTEGER;
@@ -189,7 +190,23 @@ static bool release(counting *c)
     return settle_open(c);
 }
 
-/* Positions in the reply of lock_renew: {i, why, ...}. */
+/* {i, why, ...} of lock_renew. What is none must not be taken for one that
+ * lacks nothing. */
+static bool is_renewals(const counting *c, const hf_reply *reply)
+{
+    const hf_reply *items = reply->array.items;
+
+    if (reply->kind != HF_REPLY_ARRAY || reply->array.count % 2 != 0)
+        return false;
+    for (size_t i = 0; i < reply->array.count; i += 2) {
+        if (items[i].kind != HF_REPLY_INTEGER || items[i].integer < 1 ||
+            items[i].integer > (int64_t)c->request->key_count ||
+            items[i + 1].kind != HF_REPLY_INTEGER)
+            return false;
+    }
+    return true;
+}
+
 static int why_not(const hf_reply *reply, size_t number)
 {
     for (size_t i = 0; i + 1 < reply->array.count; i += 2) {
@@ -212,7 +229,7 @@ static int renewed(const counting *c, size_t number)
     for (size_t i = 0; i < c->count; i++) {
         int why;
 
-        if (!c->votes[i].counts || c->votes[i].reply->kind != HF_REPLY_ARRAY)
+        if (!c->votes[i].counts || !is_renewals(c, c->votes[i].reply))
             continue;
         why = why_not(c->votes[i].reply, number);
         yes += why == 1;
@@ -281,7 +298,9 @@ static const hf_reply *parts(const hf__vote *vote)
     const hf_reply *reply = vote->reply;
 
     if (!vote->counts || reply->kind != HF_REPLY_ARRAY ||
-        reply->array.count != 4)
+        reply->array.count != 4 ||
+        reply->array.items[1].kind != HF_REPLY_INTEGER ||
+        reply->array.items[3].kind != HF_REPLY_INTEGER)
         return NULL;
     return reply->array.items;
 }

@@ -17,12 +17,13 @@
 /* Behind the name of the waiters' key: a key that does not exist. */
 #define NOBODY ":nobody"
 
-typedef struct release {
+struct hf__release {
     hf__request request;
     hf_bytes words[3];
     hf__quorum *quorum;
+    hf__release **noted; /* guarded by the quorum's mutex; NULL: nowhere */
     char bytes[];
-} release;
+};
 
 static bool begin(hf__quorum *quorum)
 {
@@ -36,22 +37,24 @@ static bool begin(hf__quorum *quorum)
     return room;
 }
 
-static void end(hf__quorum *quorum)
+static void end_locked(hf__quorum *quorum)
 {
-    pthread_mutex_lock(&quorum->mutex);
     quorum->undos--;
     hf__quorum_round_ended_locked(quorum);
-    pthread_mutex_unlock(&quorum->mutex);
 }
 
 static void release_done(hf__request *request)
 {
-    release *self = request->user;
+    hf__release *self = request->user;
     hf__quorum *quorum = self->quorum;
 
     hf__request_done(request);
+    pthread_mutex_lock(&quorum->mutex);
+    if (self->noted != NULL)
+        *self->noted = NULL;
     hf__free(self);
-    end(quorum);
+    end_locked(quorum);
+    pthread_mutex_unlock(&quorum->mutex);
 }
 
 static char *add(char *at, hf_bytes word)
@@ -60,12 +63,12 @@ static char *add(char *at, hf_bytes word)
     return at + word.size;
 }
 
-static release *release_new(hf__quorum *quorum, const hf__undo *undo)
+static hf__release *release_new(hf__quorum *quorum, const hf__undo *undo)
 {
     hf_bytes nobody = hf_str(undo->wakes ? "" : NOBODY);
     size_t waiters_size = undo->waiters.size + nobody.size;
-    release *self = hf__alloc(sizeof(*self) + undo->lock.size + waiters_size +
-                              undo->owner.size);
+    hf__release *self = hf__alloc(sizeof(*self) + undo->lock.size +
+                                  waiters_size + undo->owner.size);
     char *at;
 
     if (self == NULL)
@@ -81,19 +84,33 @@ static release *release_new(hf__quorum *quorum, const hf__undo *undo)
     return self;
 }
 
-void hf__undo_send(hf__quorum *quorum, size_t node, const hf__undo *undo)
+static void note(hf__release *self, hf__release **noted)
+{
+    self->noted = noted;
+    if (noted == NULL)
+        return;
+    pthread_mutex_lock(&self->quorum->mutex);
+    *noted = self;
+    pthread_mutex_unlock(&self->quorum->mutex);
+}
+
+void hf__undo_send(hf__quorum *quorum, size_t node, const hf__undo *undo,
+                   hf__release **noted)
 {
     hf__store *store = quorum->nodes[node].store;
     hf__request *request;
-    release *self;
+    hf__release *self;
 
     if (!begin(quorum))
         return;
     self = release_new(quorum, undo);
     if (self == NULL) {
-        end(quorum);
+        pthread_mutex_lock(&quorum->mutex);
+        end_locked(quorum);
+        pthread_mutex_unlock(&quorum->mutex);
         return;
     }
+    note(self, noted);
     request = &self->request;
     hf__request_script(request, &hf__scripts[HF__SCRIPT_LOCK_RELEASE],
                        self->words, 3, 2);
@@ -102,4 +119,17 @@ void hf__undo_send(hf__quorum *quorum, size_t node, const hf__undo *undo)
     request->on_done = release_done;
     request->user = self;
     store->ops->submit(store, &request, 1);
+}
+
+bool hf__undo_is_over(hf__quorum *quorum, hf__release **noted)
+{
+    bool over;
+
+    pthread_mutex_lock(&quorum->mutex);
+    over = *noted == NULL;
+    if (!over)
+        (*noted)->noted = NULL;
+    *noted = NULL;
+    pthread_mutex_unlock(&quorum->mutex);
+    return over;
 }

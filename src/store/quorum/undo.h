@@ -16,8 +16,19 @@ typedef struct hf__undo {
     bool wakes;
 } hf__undo;
 
-/* Send the release behind what the node was sent before; nobody waits for it.
- * If it cannot be sent, the lease ends by itself. Within hf__quorum_enter(). */
-void hf__undo_send(hf__quorum *quorum, size_t node, const hf__undo *undo);
+/* A release under way, as long as it is. */
+typedef struct hf__release hf__release;
+
+/*
+ * Send the release behind what the node was sent before; nobody waits for it.
+ * If it cannot be sent, the lease ends by itself. Within hf__quorum_enter().
+ * *noted, unless NULL, is it while it is under way, until hf__undo_is_over() is
+ * asked, which must be before `noted` ends.
+ */
+void hf__undo_send(hf__quorum *quorum, size_t node, const hf__undo *undo,
+                   hf__release **noted);
+
+/* Has the node answered, or was it not sent at all? Not noted afterwards. */
+bool hf__undo_is_over(hf__quorum *quorum, hf__release **noted);
 
 #endif

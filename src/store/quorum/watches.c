@@ -2,6 +2,7 @@
 /* watches.c - see watches.h. */
 #include "store/quorum/watches.h"
 
+#include "store/quorum/nodes.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/futex.h"
@@ -21,10 +22,12 @@ typedef struct hf__quorum_watch hf__quorum_watch;
 typedef struct inner {
     hf__watch watch;
     hf__quorum_watch *outer;
+    size_t node;
 } inner;
 
 /* A watch on all of them. */
 struct hf__quorum_watch {
+    hf__quorum *quorum;
     hf__watch *outer;
     hf__quorum_watch *next;
     size_t count; /* of nodes watched */
@@ -64,16 +67,23 @@ static uint32_t read_seq(hf__quorum *self, hf_bytes topic)
     return seq;
 }
 
+/* A node that is away tells of nothing: its counters move now and then so that
+ * who waits on it alone looks by itself (inbox.c). Here the others tell. */
 static void inner_moved(hf__watch *watch)
 {
-    hf__watch *outer = ((inner *)(void *)watch)->outer->outer;
+    const inner *self = (inner *)(void *)watch;
+    hf__watch *outer = self->outer->outer;
+    bool away[HF__QUORUM_NODES_MAX];
 
-    outer->moved(outer);
+    hf__nodes_away(self->outer->quorum, away);
+    if (!away[self->node])
+        outer->moved(outer);
 }
 
 static hf_status watch_all(hf__quorum *self, hf_bytes topic,
                            hf__quorum_watch *made, hf_error *err)
 {
+    made->quorum = self;
     for (made->count = 0; made->count < self->count; made->count++) {
         hf__store *node = self->nodes[made->count].store;
         inner *one = &made->inners[made->count];
@@ -81,6 +91,7 @@ static hf_status watch_all(hf__quorum *self, hf_bytes topic,
 
         one->watch = (hf__watch){.moved = inner_moved};
         one->outer = made;
+        one->node = made->count;
         status = node->ops->event_watch(node, topic, &one->watch, err);
         if (status != HF_OK)
             return status;

@@ -224,7 +224,8 @@ size_t hf__survey_key_at(hf__survey *survey, uint64_t number, uint32_t index,
 
 /* ----------------------------------------------------------- large values */
 
-/* The pages of a large value; false: told. */
+/* The pages of a large value; false: told. They may be more than it needs: LMDB
+ * writes a shorter value over a longer one of the same transaction. */
 static bool take_large(hf__survey *survey, uint64_t from, const hf__node *node)
 {
     uint32_t page_size = survey->meta.page_size;
@@ -240,10 +241,13 @@ static bool take_large(hf__survey *survey, uint64_t from, const hf__node *node)
     memcpy(&number, head, sizeof(number));
     memcpy(&kind, head + 10, sizeof(kind));
     memcpy(&pages, head + 12, sizeof(pages));
-    if (number != node->child || kind != HF__PAGE_LARGE || pages != count)
+    if (number != node->child || kind != HF__PAGE_LARGE || pages < count)
         return tell_broken(survey, HF__FOUND_PAGE_LARGE, node->child, 0, 0);
-    survey->memory->counted.large_pages += count;
-    count_pages(survey, count);
+    if (pages > count &&
+        !use_pages(survey, from, node->child + count, pages - count))
+        return false;
+    survey->memory->counted.large_pages += pages;
+    count_pages(survey, pages);
     return true;
 }
 

@@ -64,6 +64,8 @@ static void script_load(hf__tx *tx, hf_bytes source)
 
     if (hf__machine_load(tx->env->machine, source, sha1, error, sizeof(error)))
         hf__say_bytes(tx, sha1, strlen(sha1));
+    else if (error[0] == '\0')
+        hf__tx_no_memory(tx);
     else
         hf__say_error(tx, "%s", error);
 }

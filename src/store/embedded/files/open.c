@@ -43,6 +43,9 @@
 /* Each reader slot of LMDB is a cache line; the head is far below a page. */
 #define LOCK_FILE_SIZE (UINT64_C(64) * READER_MAX + 4096)
 
+/* How long closing waits for a writer. */
+#define CLOSE_MS 500
+
 typedef enum verdict { BEGIN, ADOPT, USE } verdict;
 
 /* LMDB holds a shared record lock on its lock file while it is open. */
@@ -333,6 +336,25 @@ static hf_status use_store(hf__env *env, const hf__place *place, int dir_fd,
 
 /* ------------------------------------------------------------------ open */
 
+/*
+ * From 0.9.26 on LMDB's last user destroys its mutexes, and whoever waits in
+ * mdb_env_open() for it to end takes them as they are, so that every
+ * transaction is EINVAL. The writer lock, which who opens has, keeps the two
+ * apart. It is not waited for long: its holder may be stopped. Without
+ * `data_fd`, which says that the store is in use until it is closed, the lock
+ * might be made anew while we have it.
+ */
+static void close_mdb(hf__env *env, int data_fd)
+{
+    bool locked =
+        data_fd >= 0 &&
+        hf__env_lock(env, hf__clock_boot_ms() + CLOSE_MS, NULL) == HF_OK;
+
+    mdb_env_close(env->mdb);
+    if (locked)
+        hf__env_unlock(env);
+}
+
 static void close_env(hf__env *env)
 {
     int data_fd = -1;
@@ -341,7 +363,7 @@ static void close_env(hf__env *env)
     hf__tx_free_all(env);
     if (env->mdb != NULL) {
         data_fd = fcntl(env->data_fd, F_DUPFD_CLOEXEC, 0);
-        mdb_env_close(env->mdb);
+        close_mdb(env, data_fd);
         hf__verify_seal(env, data_fd);
         if (data_fd >= 0)
             close(data_fd);

@@ -30,7 +30,8 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
                           hf__request *request, bool read_only,
                           int64_t budget_ms);
 
-/* Compile a user's script and remember it; false: `error` says why not. */
+/* Compile a user's script and remember it; false: `error` says why not, "" that
+ * there is no memory. */
 bool hf__machine_load(hf__machine *machine, hf_bytes source,
                       char sha1[HF__MACHINE_SHA1_SIZE], char *error,
                       size_t error_size);

@@ -205,6 +205,7 @@ static bool send_errand(script_errand *errand)
 
     machine->limit_size = HF__MACHINE_MEMORY_MAX + 8 * errand->text.size;
     machine->stop = HF__STOP_NONE;
+    machine->no_memory = false;
     machine->error[0] = '\0';
     result = lua_cpcall(machine->lua, run_errand, errand);
     lua_settop(machine->lua, top);
@@ -224,7 +225,8 @@ bool hf__machine_load(hf__machine *machine, hf_bytes source,
     hf__sha1_hex(source.data, source.size, sha1);
     if (send_errand(&errand))
         return true;
-    (void)snprintf(error, error_size, "%s", machine->error);
+    (void)snprintf(error, error_size, "%s",
+                   machine->no_memory ? "" : machine->error);
     return false;
 }
 

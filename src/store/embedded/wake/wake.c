@@ -272,7 +272,7 @@ static hf_status start_poll(hf__ear *ear, hf_error *err)
     hf_status status;
 
     if (poll == NULL)
-        return hf__fail(err, HF_SYSTEM, "out of memory");
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
     poll->env = ear->env;
     status = make_fifo(ear, poll, err);
     if (status != HF_OK) {

@@ -49,13 +49,12 @@ bool hf__events_wait(const hf__events *events, uint32_t bucket, uint32_t seen,
 
 void hf__events_move(hf__events *events, uint32_t bucket)
 {
-    hf__watch *watch;
-    hf__watch *next;
+    hf__watch *watch = events->watches[bucket];
 
     __atomic_add_fetch(&events->words[bucket], 1, __ATOMIC_RELEASE);
     hf__futex_wake_all(&events->words[bucket], false);
-    for (watch = events->watches[bucket]; watch != NULL; watch = next) {
-        next = watch->next;
+    for (; watch != NULL; watch = events->next) {
+        events->next = watch->next;
         watch->moved(watch);
     }
 }
@@ -82,4 +81,6 @@ void hf__events_remove(hf__events *events, hf__watch *watch)
         place = &(*place)->next;
     if (*place == watch)
         *place = watch->next;
+    if (events->next == watch)
+        events->next = watch->next;
 }

@@ -10,8 +10,10 @@
 #define HF__EVENTS_COUNT 256
 
 typedef struct hf__events {
-    uint32_t words[HF__EVENTS_COUNT];     /* futexes */
-    hf__watch *watches[HF__EVENTS_COUNT]; /* the loop thread's */
+    uint32_t words[HF__EVENTS_COUNT]; /* futexes */
+    /* The loop thread's. */
+    hf__watch *watches[HF__EVENTS_COUNT];
+    hf__watch *next; /* to be told, while some are being told */
 } hf__events;
 
 void hf__events_init(hf__events *events);
@@ -23,7 +25,7 @@ bool hf__events_wait(const hf__events *events, uint32_t bucket, uint32_t seen,
                      int64_t until_ms);
 
 /* The loop thread: move a counter, or all; wake who waits and tell who
- * watches. */
+ * watches. Who is told may add and remove watches, but moves no counter. */
 void hf__events_move(hf__events *events, uint32_t bucket);
 void hf__events_move_all(hf__events *events);
 

@@ -11,24 +11,36 @@
  *
  * Nothing may come for hours, so the server is asked for a sign of life when
  * it has been silent for SILENCE_MS: what hangs, or has been cut off without a
- * word, is left after ANSWER_MS, and who waits is told to look by itself.
+ * word, is left after ANSWER_MS, and who waits is told to look by itself. A
+ * connection that has given such signs is asked more rarely, since a thousand
+ * clients may be waiting for one server.
+ *
+ * While no subscription stands nobody would be woken, so every counter moves
+ * now and then: who waits looks by itself, soon at first, then more rarely.
  */
 #include "store/redis/events/inbox.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "store/redis/events/message.h"
 #include "store/redis/wire/errors.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/futex.h"
+#include "util/order.h"
 #include "util/rand.h"
 
 /* One SUBSCRIBE and the login. */
 #define OUT_LIMIT 8192
 
 #define SILENCE_MS 5000
+#define SILENCE_MAX_MS 60000
 #define ANSWER_MS 5000
+
+/* Between two looks of who waits while no subscription stands. */
+#define BLIND_MIN_MS 50
+#define BLIND_MAX_MS 500
 
 #define OF_LINK(pointer) ((hf__inbox *)(void *)(pointer))
 
@@ -51,6 +63,7 @@ static void on_up(hf__link *link)
 
     snprintf(channel, sizeof(channel), "hf:inbox:%s", inbox->id);
     inbox->probed_ms = 0;
+    inbox->silence_ms = SILENCE_MS;
     hf__arena_free(&inbox->arena);
     hf__resp_begin(&link->resp, &inbox->arena, &inbox->message);
     if (hf__resp_put_words(&link->out, words, 2)) {
@@ -61,53 +74,33 @@ static void on_up(hf__link *link)
     hf__link_drop(link);
 }
 
-static bool is_word(const hf_reply *reply, const char *word)
-{
-    return reply->kind == HF_REPLY_STRING &&
-           reply->bytes.size == strlen(word) &&
-           memcmp(reply->bytes.data, word, reply->bytes.size) == 0;
-}
-
-/* A PING's answer: a status in RESP3, ["pong", ""] in RESP2, or that it is
- * forbidden, which is as much a sign of life. */
-static bool is_life_sign(const hf__inbox *inbox)
-{
-    const hf_reply *message = &inbox->message;
-
-    if (inbox->probed_ms == 0)
-        return false;
-    if (message->kind == HF_REPLY_ARRAY)
-        return message->array.count == 2 &&
-               is_word(&message->array.items[0], "pong");
-    return message->kind == HF_REPLY_STATUS || message->kind == HF_REPLY_ERROR;
-}
-
-/* What came is [kind, channel, payload]; false: it is nothing we know. */
+/* false: it is nothing we know, or have asked for. */
 static bool take_message(hf__inbox *inbox)
 {
-    const hf_reply *message = &inbox->message;
-    const hf_reply *items = message->array.items;
     hf_bytes topic;
 
-    if (is_life_sign(inbox)) {
+    switch (hf__message_read(&inbox->message, &topic)) {
+    case HF__MESSAGE_LIFE_SIGN:
+        if (inbox->probed_ms == 0)
+            return false;
         inbox->probed_ms = 0;
+        inbox->silence_ms = hf__at_most(2 * inbox->silence_ms, SILENCE_MAX_MS);
+        inbox->silence_ms -= hf__rand_between(0, inbox->silence_ms / 2);
         return true;
-    }
-    if (message->kind != HF_REPLY_ARRAY || message->array.count != 3)
-        return false;
-    if (is_word(&items[0], "subscribe")) {
+    case HF__MESSAGE_SUBSCRIBED:
         /* In this order, so that who waits for the state does not take this
          * move for an event. */
         hf__events_move_all(inbox->events);
         set_state(inbox, HF__INBOX_LISTENS);
         return true;
+    case HF__MESSAGE_EVENT:
+        if (inbox->accepts == NULL || inbox->accepts(inbox, topic))
+            hf__events_move(inbox->events, hf__events_bucket(topic));
+        return true;
+    case HF__MESSAGE_NONE:
+        break;
     }
-    if (!is_word(&items[0], "message") || items[2].kind != HF_REPLY_STRING)
-        return false;
-    topic = hf_view(items[2].bytes.data, items[2].bytes.size);
-    if (inbox->accepts == NULL || inbox->accepts(inbox, topic))
-        hf__events_move(inbox->events, hf__events_bucket(topic));
-    return true;
+    return false;
 }
 
 static void refuse(hf__inbox *inbox)
@@ -174,24 +167,51 @@ static void send_probe(hf__inbox *inbox, int64_t now_ms)
         hf__link_flush(&inbox->link);
 }
 
-static int64_t on_tick(hf__link *link, int64_t now_ms)
+/* Look for signs of life; when to be called next. */
+static int64_t watch_silence(hf__inbox *inbox, int64_t now_ms)
 {
-    hf__inbox *inbox = OF_LINK(link);
+    hf__link *link = &inbox->link;
 
     if (link->state != HF__LINK_UP)
         return INT64_MAX;
-    if (inbox->probed_ms == 0 && now_ms >= link->alive_ms + SILENCE_MS)
+    if (inbox->probed_ms == 0 && now_ms >= link->alive_ms + inbox->silence_ms)
         send_probe(inbox, now_ms);
     if (link->state != HF__LINK_UP)
         return INT64_MAX;
     if (inbox->probed_ms == 0)
-        return link->alive_ms + SILENCE_MS;
+        return link->alive_ms + inbox->silence_ms;
     if (now_ms < inbox->probed_ms + ANSWER_MS)
         return inbox->probed_ms + ANSWER_MS;
     hf__fail(&link->error, HF_UNAVAILABLE, "%s gave no sign of life",
              link->peer);
     hf__link_drop(link);
     return INT64_MAX;
+}
+
+/* Have who waits look; when to be called next. */
+static int64_t look_blindly(hf__inbox *inbox, int64_t now_ms)
+{
+    if (get_state(inbox) == HF__INBOX_LISTENS) {
+        inbox->look_ms = 0;
+        return INT64_MAX;
+    }
+    if (inbox->look_ms == 0)
+        inbox->blind_ms = BLIND_MIN_MS;
+    else if (now_ms < inbox->look_ms)
+        return inbox->look_ms;
+    else
+        hf__events_move_all(inbox->events);
+    inbox->look_ms = now_ms + hf__rand_between(BLIND_MIN_MS, inbox->blind_ms);
+    inbox->blind_ms = hf__at_most(2 * inbox->blind_ms, BLIND_MAX_MS);
+    return inbox->look_ms;
+}
+
+static int64_t on_tick(hf__link *link, int64_t now_ms)
+{
+    hf__inbox *inbox = OF_LINK(link);
+    int64_t next_ms = watch_silence(inbox, now_ms);
+
+    return hf__at_most(next_ms, look_blindly(inbox, now_ms));
 }
 
 static const hf__link_ops inbox_link_ops = {

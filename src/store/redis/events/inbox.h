@@ -33,7 +33,10 @@ typedef struct hf__inbox {
     hf__task close_task;
     hf__arena arena; /* of the message being read */
     hf_reply message;
-    int64_t probed_ms; /* 0: no PING is unanswered */
+    int64_t probed_ms;  /* 0: no PING is unanswered */
+    int64_t silence_ms; /* so much of it is answered by a PING */
+    int64_t look_ms;    /* when who waits looks by itself; 0: it listens */
+    int64_t blind_ms;   /* from one such look to the next, at most */
     void (*closed)(struct hf__inbox *inbox);
     uint32_t is_closed; /* futex */
 } hf__inbox;

@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/redis/events/listen.h"
-#include "store/redis/wire/info.h"
+#include "store/info.h"
 #include "util/clock.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -22,10 +21,14 @@
 
 #define FRESH_S 60
 
+/* Requests about a part are not sent on to another server. */
+#define THIS_SERVER 1
+
 static void run(void *target, hf__request *request)
 {
     hf__server *server = target;
 
+    request->part = THIS_SERVER;
     if (!hf__fleet_refuse(server->node.fleet, request))
         hf__server_perform(server, request);
 }
@@ -205,26 +208,19 @@ static void take_info(hf__patient *patient)
                    "not known: %s", patient->request.error.message);
 }
 
-void hf__inbox_examine(hf__inbox *inbox, const char *node,
-                       const hf__examination *examination)
+static void examine_state(hf__patient *patient)
 {
-    hf__examination to = *examination;
-    int64_t until_ms = hf__examination_until(&to, hf__clock_boot_ms());
-
-    to.node = node;
-    (void)hf__listen_seq(inbox, hf_str("doctor"), until_ms);
-    if (__atomic_load_n(&inbox->state, __ATOMIC_ACQUIRE) == HF__INBOX_LISTENS)
-        hf__remark(&to, HF_LEVEL_OK, "wake-ups", "", "subscribed");
-    else
-        hf__remark(&to, HF_LEVEL_WARNING, "wake-ups",
-                   "allow +subscribe and &hf:*; without them who waits for a "
-                   "lock asks again and again",
-                   "the subscription is refused or not answered");
+    if (patient->info.size > 0)
+        hf__examine_state(patient);
 }
 
 bool hf__server_examine(hf__server *server, const char *name,
                         const hf__examination *examination)
 {
+    static void (*const parts[])(hf__patient * patient) = {
+        examine_state,       hf__examine_cluster, hf__examine_security,
+        hf__examine_rights,  tell_abilities,      hf__examine_wakeups,
+        hf__examine_replicas};
     hf__patient patient = {.server = server, .examination = *examination};
 
     patient.examination.node = name;
@@ -232,14 +228,9 @@ bool hf__server_examine(hf__server *server, const char *name,
         return false;
     take_info(&patient);
     tell_version(&patient);
-    if (!hf__examination_is_over(examination) && patient.info.size > 0)
-        hf__examine_state(&patient);
-    if (!hf__examination_is_over(examination))
-        hf__examine_security(&patient);
-    if (!hf__examination_is_over(examination))
-        hf__examine_rights(&patient);
-    if (!hf__examination_is_over(examination))
-        tell_abilities(&patient);
+    for (size_t i = 0;
+         i < COUNT(parts) && !hf__examination_is_over(examination); i++)
+        parts[i](&patient);
     hf__request_done(&patient.request);
     return true;
 }

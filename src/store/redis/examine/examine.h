@@ -8,7 +8,6 @@
 #define HF__STORE_REDIS_EXAMINE_H
 
 #include "store/examination.h"
-#include "store/redis/events/inbox.h"
 #include "store/redis/server/server.h"
 
 /* One server while it is looked at. */
@@ -24,12 +23,9 @@ typedef struct hf__patient {
 bool hf__server_examine(hf__server *server, const char *name,
                         const hf__examination *examination);
 
-/* Can we be woken? `node` is who is subscribed to. */
-void hf__inbox_examine(hf__inbox *inbox, const char *node,
-                       const hf__examination *examination);
-
-/* Run one command; true: it was answered, with no error. hf__request_done() is
- * the caller's in any case. */
+/* Run one command on this server and no other, whatever it answers; true: it
+ * was answered, with no error. hf__request_done() is the caller's in any
+ * case. */
 bool hf__patient_ask(hf__patient *patient, const char *const *words,
                      size_t count, hf__request *request);
 
@@ -37,7 +33,15 @@ bool hf__patient_ask(hf__patient *patient, const char *const *words,
 void hf__examine_state(hf__patient *patient);
 /* Which of the commands that we need this user may give. */
 void hf__examine_rights(hf__patient *patient);
+/* The same of a replica, as a remark "failover". */
+void hf__examine_rights_of_replica(hf__patient *patient);
+/* Would the replicas of this master let us in? */
+void hf__examine_replicas(hf__patient *patient);
 /* Encryption, certificate, who may come in. */
 void hf__examine_security(hf__patient *patient);
+/* Of a cluster's node: how it sees the cluster, and who would take over. */
+void hf__examine_cluster(hf__patient *patient);
+/* Can we be woken? */
+void hf__examine_wakeups(hf__patient *patient);
 
 #endif

@@ -17,7 +17,7 @@
 
 #define WORDS_MAX 8
 #define NAME_SIZE 1200 /* a prefix has up to 1024 bytes */
-#define LIST_SIZE 320
+#define LIST_SIZE 480  /* what a remark has room for */
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -51,10 +51,17 @@ static const right_form for_locks[] = {
     {{"ZREM", QUEUE, "nobody"}, false},
     {{"ZPOPMIN", QUEUE}, false},
     {{"ZCARD", QUEUE}, false},
+    {{"ZRANK", QUEUE, "nobody"}, false},
     {{"EXISTS", QUEUE}, false},
     {{"PEXPIRE", QUEUE, "1"}, false},
     {{"PUBLISH", CHANNEL, ""}, false},
     {{"SUBSCRIBE", CHANNEL}, true},
+};
+
+/* ASKING would be in force for the next request, which may be another's. */
+static const right_form for_cluster[] = {
+    {{"CLUSTER", "SLOTS"}, false},
+    {{"ASKING"}, true},
 };
 
 static const right_form for_data[] = {
@@ -99,7 +106,8 @@ typedef struct name_set {
     char token[NAME_SIZE];
     char queue[NAME_SIZE];
     char channel[64];
-    bool dry; /* DRYRUN is allowed */
+    int prefix_size; /* of the key */
+    bool dry;        /* DRYRUN is allowed */
 } name_set;
 
 static const char *name_of(const name_set *names, const char *word)
@@ -124,6 +132,7 @@ static void take_names(const hf__patient *patient, name_set *names)
     hf_bytes prefix = patient->examination.prefix;
 
     hf__rand_hex(random, sizeof(random) / 2);
+    names->prefix_size = (int)prefix.size;
     snprintf(names->key, sizeof(names->key), "%.*shf-doctor-%s",
              (int)prefix.size, (const char *)prefix.data, random);
     snprintf(names->token, sizeof(names->token), "hf:token:{%.1100s}",
@@ -160,7 +169,14 @@ static size_t fill(const right_form *right, const name_set *names,
     return count;
 }
 
-typedef enum judgement { ALLOWED, REFUSED, UNKNOWN } judgement;
+/* BARRED: the command is allowed, but not on this key or channel. */
+typedef enum judgement { ALLOWED, REFUSED, BARRED, UNKNOWN } judgement;
+
+/* Servers say "to run the 'get' command" or "to access one of the keys". */
+static judgement read_refusal(const char *text)
+{
+    return strstr(text, "to access ") != NULL ? BARRED : REFUSED;
+}
 
 static judgement dry_run(hf__patient *patient, const name_set *names,
                          const right_form *right)
@@ -174,10 +190,18 @@ static judgement dry_run(hf__patient *patient, const name_set *names,
         if (request.reply.kind == HF_REPLY_STATUS)
             verdict = ALLOWED;
         else if (request.reply.kind == HF_REPLY_STRING)
-            verdict = REFUSED;
+            verdict = read_refusal(request.reply.bytes.data);
     }
     hf__request_done(&request);
     return verdict;
+}
+
+/* The key is another node's, or this is a replica: which a server says when the
+ * rights suffice. */
+static bool is_elsewhere(const hf__request *request)
+{
+    return strncmp(request->error.message, "MOVED ", 6) == 0 ||
+           strncmp(request->error.message, "READONLY ", 9) == 0;
 }
 
 static judgement try_it(hf__patient *patient, const name_set *names,
@@ -192,7 +216,9 @@ static judgement try_it(hf__patient *patient, const name_set *names,
         return UNKNOWN;
     (void)hf__patient_ask(patient, words, count, &request);
     if (request.status == HF_DENIED)
-        verdict = REFUSED;
+        verdict = read_refusal(request.error.message);
+    else if (is_elsewhere(&request))
+        verdict = ALLOWED;
     else if (request.status == HF_UNAVAILABLE ||
              request.status == HF_INDETERMINATE)
         verdict = UNKNOWN;
@@ -202,30 +228,55 @@ static judgement try_it(hf__patient *patient, const name_set *names,
 
 /* ------------------------------------------------------------- all of them */
 
-/* Add "get, "; what does not fit is left out, and said so by "...". */
-static void list(char text[LIST_SIZE], const right_form *right)
+static const char *what_of(const right_form *right)
 {
-    size_t size = strlen(text);
-    const char *what = strcmp(right->words[0], "SCRIPT") == 0 ? "SCRIPT LOAD"
-                                                              : right->words[0];
-    const char *where = "";
+    if (strcmp(right->words[0], "SCRIPT") == 0)
+        return "SCRIPT LOAD";
+    if (strcmp(right->words[0], "CLUSTER") == 0)
+        return "CLUSTER SLOTS";
+    return right->words[0];
+}
 
-    if (right->words[1] != NULL && right->words[1][0] == TOKEN[0])
-        where = " on hf:token:*";
-    else if (right->words[1] != NULL && right->words[1][0] == QUEUE[0])
-        where = " on hf:wait:*";
-    else if (right->words[1] != NULL && right->words[1][0] == CHANNEL[0])
-        where = " on hf:inbox:*";
-    if (size + strlen(what) + strlen(where) + 8 < LIST_SIZE)
-        snprintf(text + size, LIST_SIZE - size, "%s%s%s", size > 0 ? ", " : "",
-                 what, where);
-    else if (size + 5 < LIST_SIZE && strstr(text, "...") == NULL)
-        snprintf(text + size, LIST_SIZE - size, " ...");
+/* The keys or channels in question, as an access list would name them. Our own
+ * are always told, the user's where the command is allowed elsewhere. */
+static void tell_where(const right_form *right, const name_set *names,
+                       judgement verdict, char *text, size_t size)
+{
+    char place = right->words[1] != NULL ? right->words[1][0] : '\0';
+
+    text[0] = '\0';
+    if (place == TOKEN[0])
+        snprintf(text, size, " on hf:token:*");
+    else if (place == QUEUE[0])
+        snprintf(text, size, " on hf:wait:*");
+    else if (place == CHANNEL[0])
+        snprintf(text, size, " on hf:inbox:*");
+    else if (place == KEY[0] && verdict == BARRED)
+        snprintf(text, size, " on %.*s*", names->prefix_size, names->key);
+}
+
+/* Add "GET, "; where one does not fit, "..." ends the list. */
+static void list(char text[LIST_SIZE], const right_form *right,
+                 const name_set *names, judgement verdict)
+{
+    static const char rest[] = ", ...";
+    size_t size = strlen(text);
+    size_t room = LIST_SIZE - sizeof(rest) - size;
+    char where[96];
+    int added;
+
+    if (size >= sizeof(rest) && strcmp(text + size - 3, "...") == 0)
+        return;
+    tell_where(right, names, verdict, where, sizeof(where));
+    added = snprintf(text + size, room, "%s%s%s", size > 0 ? ", " : "",
+                     what_of(right), where);
+    if (added < 0 || (size_t)added >= room)
+        memcpy(text + size, rest, sizeof(rest));
 }
 
 static void tell_rights(hf__patient *patient, const name_set *names,
                         const char *name, const right_form *rights,
-                        size_t count, bool needed)
+                        size_t count, hf_level missing)
 {
     static const char remedy[] =
         "give the user these rights: docs/guide/security.md has the line; or "
@@ -240,18 +291,35 @@ static void tell_rights(hf__patient *patient, const name_set *names,
             verdict = dry_run(patient, names, &rights[i]);
         if (verdict == UNKNOWN)
             verdict = try_it(patient, names, &rights[i]);
-        if (verdict == REFUSED)
-            list(refused, &rights[i]);
-        else if (verdict == UNKNOWN)
-            list(unknown, &rights[i]);
+        if (verdict != ALLOWED)
+            list(verdict == UNKNOWN ? unknown : refused, &rights[i], names,
+                 verdict);
     }
-    if (refused[0] != '\0' && needed)
+    if (refused[0] != '\0' && missing == HF_LEVEL_ERROR)
         hf__remark_error(to, HF_DENIED, name, remedy, "refused: %s", refused);
     else if (refused[0] != '\0')
-        hf__remark(to, HF_LEVEL_NOTE, name, remedy, "refused: %s", refused);
+        hf__remark(to, missing, name, remedy, "refused: %s", refused);
     else
         hf__remark(to, HF_LEVEL_OK, name, "", "allowed%s%s",
                    unknown[0] != '\0' ? "; not tried: " : "", unknown);
+}
+
+/* Who we are, and how to find out what we may. */
+static void get_to_know(hf__patient *patient, name_set *names)
+{
+    take_names(patient, names);
+    ask_who(patient, names);
+    names->dry = names->user[0] != '\0' &&
+                 dry_run(patient, names, &for_locks[3]) != UNKNOWN;
+}
+
+void hf__examine_rights_of_replica(hf__patient *patient)
+{
+    name_set names = {0};
+
+    get_to_know(patient, &names);
+    tell_rights(patient, &names, "failover", for_locks, COUNT(for_locks),
+                HF_LEVEL_WARNING);
 }
 
 void hf__examine_rights(hf__patient *patient)
@@ -259,8 +327,7 @@ void hf__examine_rights(hf__patient *patient)
     const hf__examination *to = &patient->examination;
     name_set names = {0};
 
-    take_names(patient, &names);
-    ask_who(patient, &names);
+    get_to_know(patient, &names);
     if (names.user[0] == '\0')
         hf__remark(to, HF_LEVEL_OK, "user", "", "not told to this user");
     else if (strcmp(names.user, "default") == 0)
@@ -270,12 +337,13 @@ void hf__examine_rights(hf__patient *patient)
                    "default");
     else
         hf__remark(to, HF_LEVEL_OK, "user", "", "%s", names.user);
-    names.dry = names.user[0] != '\0' &&
-                dry_run(patient, &names, &for_locks[3]) != UNKNOWN;
     tell_rights(patient, &names, "rights for locks", for_locks,
-                COUNT(for_locks), true);
+                COUNT(for_locks), HF_LEVEL_ERROR);
+    if (hf__redis_node_traits(&patient->server->node).mode == HF__REDIS_CLUSTER)
+        tell_rights(patient, &names, "rights for a cluster", for_cluster,
+                    COUNT(for_cluster), HF_LEVEL_ERROR);
     tell_rights(patient, &names, "rights for values and hashes", for_data,
-                COUNT(for_data), false);
+                COUNT(for_data), HF_LEVEL_NOTE);
     tell_rights(patient, &names, "rights for dump and load", for_dump,
-                COUNT(for_dump), false);
+                COUNT(for_dump), HF_LEVEL_NOTE);
 }

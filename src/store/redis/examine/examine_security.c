@@ -42,7 +42,25 @@ static void tell_expiry(const hf__examination *to, const hf__tls_facts *facts)
                    "it ends in %" PRId64 " days", days);
 }
 
-static void tell_tls(hf__patient *patient, const hf__tls *tls)
+/* What was put in the place of files that are in use. */
+static void tell_files(const hf__examination *to, hf__tls *tls)
+{
+    const char *key = hf__tls_key_path(tls, false);
+    const char *password = hf__tls_key_path(tls, true);
+    hf_error err = HF_ERROR_INIT;
+
+    if (hf__tls_state(tls, &err) != HF_OK)
+        hf__remark(to, HF_LEVEL_WARNING, "certificate files",
+                   "mend them: only clients that are open go on, with what "
+                   "they had",
+                   "they have changed and are of no use: %s", err.message);
+    if (key != NULL)
+        hf__examine_secret_file(to, "key file", key);
+    if (password != NULL)
+        hf__examine_secret_file(to, "key password file", password);
+}
+
+static void tell_tls(hf__patient *patient, hf__tls *tls)
 {
     const hf__examination *to = &patient->examination;
     const char *verified = hf__tls_describe(tls);
@@ -70,6 +88,7 @@ static void tell_tls(hf__patient *patient, const hf__tls *tls)
                "%s, %s; %s", facts.protocol, facts.cipher, verified);
     tell_expiry(to, &facts);
     hf__conn_done(&conn);
+    tell_files(to, tls);
 }
 
 void hf__examine_security(hf__patient *patient)
@@ -87,6 +106,8 @@ void hf__examine_security(hf__patient *patient)
         hf__remark(to, HF_LEVEL_NOTE, "encryption",
                    "rediss://, unless the network is yours alone",
                    "none: whoever is on the way can read and change all of it");
+    if (account->password_file != NULL)
+        hf__examine_secret_file(to, "password file", account->password_file);
     if (account->password != NULL)
         hf__remark(to, HF_LEVEL_OK, "password", "", "given");
     else

@@ -5,10 +5,11 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "store/info.h"
 #include "store/redis/examine/examine.h"
-#include "store/redis/wire/info.h"
 
 #define VALUE_SIZE 128
 
@@ -16,6 +17,10 @@
 #define TIGHT_PERCENT 90
 
 #define REPLICAS_TOLD_MAX 16
+
+/* A replica tells each second how far it is. */
+#define LAG_WARNING_S 4
+#define BEHIND_WARNING (16 << 20)
 
 /* ------------------------------------------------------------------ memory */
 
@@ -58,7 +63,7 @@ static void tell_memory(const hf__patient *patient)
                    "set maxmemory, so that a full server refuses writes "
                    "instead of being killed by the system",
                    "%" PRId64 " bytes used, no limit", used);
-    else if (used / (limit / 100 + 1) >= TIGHT_PERCENT)
+    else if (used >= limit - limit / 100 * (100 - TIGHT_PERCENT))
         hf__remark(to, HF_LEVEL_WARNING, "memory",
                    "give it more memory or fewer keys: with noeviction, "
                    "acquiring a lock will be refused (HF_FULL)",
@@ -75,7 +80,7 @@ static void tell_connections(const hf__patient *patient)
 
     if (now < 0 || most <= 0)
         return;
-    if (now * 100 >= most * TIGHT_PERCENT)
+    if (now >= most - most / 100 * (100 - TIGHT_PERCENT))
         hf__remark(&patient->examination, HF_LEVEL_WARNING, "connections",
                    "raise maxclients, or find out who does not close theirs",
                    "%" PRId64 " of %" PRId64, now, most);
@@ -163,23 +168,68 @@ static void tell_disk_failure(const hf__patient *patient, const char *field,
 
 /* ------------------------------------------------------------- replication */
 
-/* "slave0:ip=10.0.0.2,port=6379,state=online,offset=1,lag=0" */
+/* A number of a replica's line behind "name="; -1: none. */
+static int64_t replica_number(const char *line, const char *name)
+{
+    const char *at = strstr(line, name);
+
+    return at != NULL ? strtoll(at + strlen(name), NULL, 10) : -1;
+}
+
+/* "slave0:ip=10.0.0.2,port=6379,state=online,offset=1,lag=0"; lag: how long ago
+ * it told how far it is, s, which it does each second. */
 static void tell_replica(const hf__patient *patient, int number)
 {
+    int64_t offset = hf__info_number(patient->info, "master_repl_offset", -1);
+    hf_level level = HF_LEVEL_OK;
+    const char *remedy = "";
     char name[32], value[VALUE_SIZE];
-    bool online;
+    int64_t lag_s, behind;
 
     snprintf(name, sizeof(name), "slave%d", number);
     if (!hf__info_find(patient->info, name, value, sizeof(value)))
         return;
-    online = strstr(value, "state=online") != NULL;
+    lag_s = replica_number(value, "lag=");
+    behind = offset - replica_number(value, "offset=");
+    if (strstr(value, "state=online") == NULL || lag_s >= LAG_WARNING_S ||
+        behind >= BEHIND_WARNING) {
+        level = HF_LEVEL_WARNING;
+        remedy = "see its log and the way between the two: what it lacks is "
+                 "lost if it takes over now";
+    }
     snprintf(name, sizeof(name), "replica %d", number + 1);
-    hf__remark(&patient->examination, online ? HF_LEVEL_OK : HF_LEVEL_WARNING,
-               name, online ? "" : "see its log and the way between the two",
-               "%s", value);
+    hf__remark(&patient->examination, level, name, remedy,
+               "%s; %" PRId64 " bytes behind", value, behind > 0 ? behind : 0);
 }
 
-static void tell_master(const hf__patient *patient)
+/* With as many as min-replicas-to-write wants, or none would be accepted. */
+static void tell_good_replicas(hf__patient *patient, bool has_some)
+{
+    const hf__examination *to = &patient->examination;
+    char wanted[24];
+    int64_t good = hf__info_number(patient->info, "min_slaves_good_slaves", -1);
+
+    if (!config_get(patient, "min-replicas-to-write", wanted, sizeof(wanted)))
+        return;
+    if (strcmp(wanted, "0") == 0 && !has_some)
+        return;
+    if (strcmp(wanted, "0") == 0)
+        hf__remark(to, HF_LEVEL_NOTE, "good replicas",
+                   "min-replicas-to-write 1 with a small min-replicas-max-lag "
+                   "bounds what it acknowledges in vain",
+                   "none are asked for: a master that is cut off goes on "
+                   "granting locks");
+    else if (good >= 0 && good < strtoll(wanted, NULL, 10))
+        hf__remark_error(to, HF_UNAVAILABLE, "good replicas",
+                         "bring replicas back; until then it refuses all "
+                         "writes (NOREPLICAS)",
+                         "%" PRId64 ", but %s are asked for", good, wanted);
+    else
+        hf__remark(to, HF_LEVEL_OK, "good replicas", "",
+                   "%" PRId64 " of %s that are asked for", good, wanted);
+}
+
+static void tell_master(hf__patient *patient)
 {
     const hf__examination *to = &patient->examination;
     int64_t replicas = hf__info_number(patient->info, "connected_slaves", 0);
@@ -196,9 +246,10 @@ static void tell_master(const hf__patient *patient)
                    replicas);
     for (int i = 0; i < replicas && i < REPLICAS_TOLD_MAX; i++)
         tell_replica(patient, i);
+    tell_good_replicas(patient, replicas > 0);
 }
 
-static void tell_replication(const hf__patient *patient)
+static void tell_replication(hf__patient *patient)
 {
     char role[VALUE_SIZE], link[VALUE_SIZE];
 

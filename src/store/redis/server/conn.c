@@ -209,6 +209,8 @@ static hf__conn_result read_reply(hf__conn *conn, hf__arena *arena,
         if (parsed == HF__RESP_DONE && !conn->resp.push)
             return HF__CONN_OK;
         if (parsed == HF__RESP_DONE) {
+            if (arena != NULL)
+                hf__arena_free(arena);
             hf__resp_begin(&conn->resp, arena, reply);
             parsed = HF__RESP_MORE;
             continue;
@@ -262,7 +264,7 @@ static hf_status shake_hands(hf__conn *conn, int64_t until_ms, hf_error *err)
 
     while ((rc = hf__channel_handshake(channel)) == EAGAIN) {
         if (hf__socket_wait(channel->fd, channel->read_wants, until_ms) == 0)
-            return hf__fail(err, HF_UNAVAILABLE, HF__CHANNEL_MUTE, conn->peer);
+            return hf__channel_late(channel, err, conn->peer);
     }
     if (rc == 0)
         return HF_OK;

@@ -11,6 +11,7 @@ typedef enum hf__entry_place {
     HF__ENTRY_QUEUED,  /* in a lane */
     HF__ENTRY_LATER,   /* in the heap of those that wait for another try */
     HF__ENTRY_WRITTEN, /* in flight: formatted, at least */
+    HF__ENTRY_HELD     /* answered: its replicas are being counted (turn.h) */
 } hf__entry_place;
 
 struct hf__mux;
@@ -28,6 +29,8 @@ struct hf__entry {
     hf__heap_node again;   /* when it may be tried again */
     uint64_t begins_at;    /* its first byte's place in the link's stream */
     int64_t not_before_ms; /* when it is accepted; 0: at once */
+    int64_t until_ms;      /* when counting its replicas ends */
+    bool uncounted;        /* it goes where nobody counts them */
     hf__attempts attempts;
 };
 

@@ -29,6 +29,7 @@
 
 #include "store/redis/server/retry.h"
 #include "store/redis/server/salvage.h"
+#include "store/redis/server/turn.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/futex.h"
@@ -67,6 +68,12 @@ static void finish(hf__mux *mux, hf__entry *entry)
         return;
     }
     hf__parking_finish(&mux->fleet->parking, entry->group, entry->parked);
+}
+
+void hf__flight_complete(hf__mux *mux, hf__entry *entry)
+{
+    finish(mux, entry);
+    hf__free(entry);
 }
 
 void hf__flight_fail(hf__mux *mux, hf__entry *entry, const hf_error *err)
@@ -158,19 +165,25 @@ static hf__entry *take_next(hf__mux *mux)
 static bool may_write(const hf__mux *mux)
 {
     return mux->link.state == HF__LINK_UP && !mux->leaving &&
-           !atomic_load_explicit(&mux->retired, memory_order_acquire);
+           !atomic_load_explicit(&mux->retired, memory_order_acquire) &&
+           (mux->turn == NULL || !hf__turn_is_open(mux));
 }
 
 /* Write what the socket takes. */
 static void pump(hf__mux *mux)
 {
     hf__link *link = &mux->link;
+    size_t most = mux->turn == NULL ? BATCH_SIZE : HF__TURN_SIZE;
     hf__entry *entry;
 
+    if (mux->turn != NULL)
+        hf__turn_go_on(mux);
     while (may_write(mux) && hf__buf_size(&link->out) == 0) {
-        while (hf__buf_size(&link->out) < BATCH_SIZE &&
+        while (hf__buf_size(&link->out) < most &&
                (entry = take_next(mux)) != NULL)
             format_entry(mux, entry);
+        if (mux->turn != NULL)
+            hf__turn_written(mux);
         if (hf__buf_size(&link->out) == 0)
             return;
         hf__link_flush(link);
@@ -216,6 +229,8 @@ static void answered(hf__mux *mux, hf__entry *entry)
     hf__redirect redirect;
     hf__verdict verdict;
 
+    if (mux->turn != NULL && hf__turn_answered(mux, entry))
+        return;
     if (entry->request == NULL) {
         hf__free(entry);
         return;
@@ -261,8 +276,11 @@ static bool read_reply(hf__mux *mux)
     mux->parsing = parsed == HF__RESP_MORE;
     if (mux->parsing)
         return false;
-    if (parsed == HF__RESP_DONE && link->resp.push)
+    if (parsed == HF__RESP_DONE && link->resp.push) {
+        if (request != NULL)
+            hf__arena_free(&request->arena);
         return true;
+    }
     if (parsed == HF__RESP_DONE && head != NULL) {
         hf__entry_unlink(&mux->in_flight, head);
         answered(mux, head);
@@ -313,6 +331,10 @@ static void expire(hf__mux *mux, hf__entry *entry)
     const hf__link *link = &mux->link;
     hf_error err = HF_ERROR_INIT;
 
+    if (entry->place == HF__ENTRY_HELD) {
+        hf__turn_expire(mux, entry);
+        return;
+    }
     if (entry->place == HF__ENTRY_WRITTEN) {
         if (mux->parsing && entry == mux->in_flight.first)
             hf__resp_drop(&mux->link.resp);
@@ -345,12 +367,15 @@ static int64_t first_of(const hf__heap *heap)
 static int64_t dead_at(const hf__mux *mux)
 {
     const hf__link *link = &mux->link;
+    int64_t since_ms = link->alive_ms;
 
     if (link->state != HF__LINK_UP || mux->in_flight.count == 0)
         return INT64_MAX;
-    return HF__RETRY_SILENCE_MS + (link->alive_ms > mux->waiting_since_ms
-                                       ? link->alive_ms
-                                       : mux->waiting_since_ms);
+    if (since_ms < mux->waiting_since_ms)
+        since_ms = mux->waiting_since_ms;
+    if (mux->turn != NULL)
+        since_ms = hf__turn_owes_since(mux, since_ms);
+    return HF__RETRY_SILENCE_MS + since_ms;
 }
 
 /* When the topology is to be told; again, should the silence go on. */
@@ -414,6 +439,8 @@ static int64_t on_tick(hf__link *link, int64_t now_ms)
     }
     check_suspicion(mux, now_ms);
     check_silence(mux, now_ms);
+    if (mux->turn != NULL)
+        hf__turn_tick(mux, now_ms);
     pump(mux);
     hf__flight_settle(mux);
     next_ms = first_of(&mux->due);
@@ -423,6 +450,8 @@ static int64_t on_tick(hf__link *link, int64_t now_ms)
         next_ms = suspect_at(mux);
     if (dead_at(mux) < next_ms)
         next_ms = dead_at(mux);
+    if (mux->turn != NULL && hf__turn_next(mux) < next_ms)
+        next_ms = hf__turn_next(mux);
     return next_ms;
 }
 

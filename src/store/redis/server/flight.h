@@ -21,6 +21,9 @@ void hf__flight_put_back(hf__mux *mux, hf__entry *entry);
 bool hf__flight_hand_on(hf__mux *mux, hf__entry *entry,
                         const hf__redirect *why);
 
+/* The outcome of an entry that is in no list is set: complete and free it. */
+void hf__flight_complete(hf__mux *mux, hf__entry *entry);
+
 /* Complete everything that is not in flight, as the client is closed. */
 void hf__flight_fail_all(hf__mux *mux);
 

@@ -161,7 +161,8 @@ static void begin_login(hf__link *link)
     link->state = HF__LINK_LOGIN;
     hf__resp_begin(&link->resp, &link->arena, &link->reply);
     if (!hf__login_begin(&link->login, link->node->account, link->resp3,
-                         &link->out)) {
+                         &link->out) ||
+        (link->waits && !hf__login_add_wait(&link->login, &link->out))) {
         hf__fail(&link->error, HF_NO_MEMORY, "out of memory");
         hf__link_drop(link);
         return;
@@ -438,7 +439,7 @@ static void check_until(hf__link *link, int64_t now_ms)
         return;
     }
     if (link->state == HF__LINK_HANDSHAKE)
-        hf__fail(&link->error, HF_UNAVAILABLE, HF__CHANNEL_MUTE, link->peer);
+        hf__channel_late(&link->channel, &link->error, link->peer);
     else
         hf__fail(&link->error, HF_UNAVAILABLE, "%s did not answer the login",
                  link->peer);

@@ -47,6 +47,7 @@ struct hf__link {
     hf__link_state state;
     bool opened; /* the timer is live */
     bool resp3;  /* the owner's: pushes are wanted */
+    bool waits;  /* the owner's: a server without WAIT is of no use */
     hf__channel channel;
     bool unread;    /* the channel holds what the socket will not tell of */
     uint32_t epoch; /* the node's when it was begun */

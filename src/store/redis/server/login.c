@@ -59,7 +59,9 @@ static bool put_step(hf__login *login, hf__login_step step, hf__buf *out,
 
 static bool put_client(hf__login *login, hf__buf *out)
 {
-    static const char *const name[] = {"CLIENT", "SETNAME", "holdfast"};
+    const char *own = login->account->client_name;
+    const char *const name[] = {"CLIENT", "SETNAME",
+                                own != NULL ? own : "holdfast"};
     static const char *const library[] = {"CLIENT", "SETINFO", "LIB-NAME",
                                           "holdfast"};
     static const char *const version[] = {"CLIENT", "SETINFO", "LIB-VER",
@@ -90,25 +92,12 @@ bool hf__login_begin(hf__login *login, const hf__redis_account *account,
            put_step(login, HF__LOGIN_ROLE, out, role, COUNT(role));
 }
 
-static bool is_text(const hf_reply *reply, const char *text)
+/* For no replicas it answers at once. */
+bool hf__login_add_wait(hf__login *login, hf__buf *out)
 {
-    return reply->kind == HF_REPLY_STRING &&
-           reply->bytes.size == strlen(text) &&
-           memcmp(reply->bytes.data, text, reply->bytes.size) == 0;
-}
+    static const char *const wait[] = {"WAIT", "0", "1"};
 
-/* The answer is a list of names and values. */
-static const hf_reply *find_field(const hf_reply *reply, const char *name)
-{
-    size_t at;
-
-    if (reply->kind != HF_REPLY_ARRAY)
-        return NULL;
-    for (at = 0; at + 1 < reply->array.count; at += 2) {
-        if (is_text(&reply->array.items[at], name))
-            return &reply->array.items[at + 1];
-    }
-    return NULL;
+    return put_step(login, HF__LOGIN_WAIT, out, wait, COUNT(wait));
 }
 
 /* A number of at most 255 at *text, which moves behind it and its dot. */
@@ -127,9 +116,9 @@ static hf__redis_mode read_mode(const hf_reply *mode)
 {
     if (mode == NULL)
         return HF__REDIS_UNKNOWN;
-    if (is_text(mode, "cluster"))
+    if (hf__reply_is(mode, "cluster"))
         return HF__REDIS_CLUSTER;
-    if (is_text(mode, "sentinel"))
+    if (hf__reply_is(mode, "sentinel"))
         return HF__REDIS_SENTINEL;
     return HF__REDIS_STANDALONE;
 }
@@ -137,15 +126,15 @@ static hf__redis_mode read_mode(const hf_reply *mode)
 static hf_status read_hello(hf__redis_traits *traits, const hf_reply *reply,
                             hf_error *err)
 {
-    const hf_reply *version = find_field(reply, "version");
-    const hf_reply *server = find_field(reply, "server");
-    const hf_reply *role = find_field(reply, "role");
-    const hf_reply *proto = find_field(reply, "proto");
+    const hf_reply *version = hf__reply_field(reply, "version");
+    const hf_reply *server = hf__reply_field(reply, "server");
+    const hf_reply *role = hf__reply_field(reply, "role");
+    const hf_reply *proto = hf__reply_field(reply, "proto");
     const char *text;
 
-    traits->mode = (uint8_t)read_mode(find_field(reply, "mode"));
-    traits->is_valkey = server != NULL && is_text(server, "valkey");
-    traits->is_replica = role != NULL && !is_text(role, "master");
+    traits->mode = (uint8_t)read_mode(hf__reply_field(reply, "mode"));
+    traits->is_valkey = server != NULL && hf__reply_is(server, "valkey");
+    traits->is_replica = role != NULL && !hf__reply_is(role, "master");
     traits->told_role = role != NULL;
     traits->resp3 =
         proto != NULL && proto->kind == HF_REPLY_INTEGER && proto->integer == 3;
@@ -166,7 +155,7 @@ static hf_status read_hello(hf__redis_traits *traits, const hf_reply *reply,
 static hf_status check_role(const hf_reply *reply, hf_error *err)
 {
     if (reply->kind == HF_REPLY_ARRAY && reply->array.count > 0 &&
-        is_text(&reply->array.items[0], "master"))
+        hf__reply_is(&reply->array.items[0], "master"))
         return HF_OK;
     return hf__fail(err, HF_UNAVAILABLE, "the server is no master");
 }
@@ -228,6 +217,28 @@ static hf_status without_role(const hf__login *login, hf_bytes line,
     return HF_OK;
 }
 
+/* A replica has WAIT, but not for now: its answer to the first write is what
+ * counts. */
+static hf_status without_wait(hf_bytes line, hf_error *err)
+{
+    static const char replica[] = "ERR WAIT cannot be used with replica";
+    hf_error detail = HF_ERROR_INIT;
+
+    if (line.size >= sizeof(replica) - 1 &&
+        memcmp(line.data, replica, sizeof(replica) - 1) == 0)
+        return HF_OK;
+    hf__redis_error(line, false, &detail);
+    if (detail.status == HF_UNAVAILABLE)
+        return hf__fail_copy(err, &detail);
+    if (detail.status == HF_DENIED)
+        return hf__fail(err, HF_DENIED,
+                        "this user may not run WAIT, which waiting for "
+                        "replicas needs");
+    return hf__fail(err, HF_UNSUPPORTED,
+                    "the server does not know WAIT, which waiting for "
+                    "replicas needs");
+}
+
 hf_status hf__login_answer(hf__login *login, const hf_reply *reply,
                            hf_error *err)
 {
@@ -236,8 +247,11 @@ hf_status hf__login_answer(hf__login *login, const hf_reply *reply,
 
     if (reply->kind == HF_REPLY_ERROR) {
         line = hf_view(reply->bytes.data, reply->bytes.size);
-        return step == HF__LOGIN_ROLE ? without_role(login, line, err)
-                                      : refused(step, line, err);
+        if (step == HF__LOGIN_ROLE)
+            return without_role(login, line, err);
+        if (step == HF__LOGIN_WAIT)
+            return without_wait(line, err);
+        return refused(step, line, err);
     }
     if (step == HF__LOGIN_HELLO)
         return read_hello(&login->traits, reply, err);

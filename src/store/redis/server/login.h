@@ -8,14 +8,15 @@
 #include "store/reply.h"
 #include "util/buf.h"
 
-#define HF__LOGIN_STEPS_MAX 7
+#define HF__LOGIN_STEPS_MAX 8
 
 typedef enum hf__login_step {
     HF__LOGIN_AUTH,
     HF__LOGIN_HELLO,
     HF__LOGIN_SELECT,
     HF__LOGIN_CLIENT, /* CLIENT SETNAME and SETINFO */
-    HF__LOGIN_ROLE
+    HF__LOGIN_ROLE,
+    HF__LOGIN_WAIT
 } hf__login_step;
 
 typedef enum hf__redis_mode {
@@ -51,6 +52,9 @@ typedef struct hf__login {
  */
 bool hf__login_begin(hf__login *login, const hf__redis_account *account,
                      bool resp3, hf__buf *out);
+
+/* Behind it: see whether the server has WAIT, and lets us use it. */
+bool hf__login_add_wait(hf__login *login, hf__buf *out);
 
 /* Has every step been answered? */
 static inline bool hf__login_done(const hf__login *login)

@@ -19,6 +19,7 @@
 #include "store/redis/server/flight.h"
 #include "store/redis/server/retry.h"
 #include "store/redis/server/server.h"
+#include "store/redis/server/turn.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/futex.h"
@@ -63,7 +64,9 @@ static void run_task(hf__task *task)
     /* While the server is busy with others anyway, let callers who are about
      * to enter do so: one write then serves them all. Free if there are none.
      */
-    if (mux->in_flight.count > 0)
+    if (mux->turn != NULL)
+        hf__turn_gather(mux);
+    else if (mux->in_flight.count > 0)
         sched_yield();
     take_inbound(mux);
     if (mux->link.state == HF__LINK_CLOSED)
@@ -198,9 +201,19 @@ void hf__mux_cancel(hf__request *request)
     hf__mux_poke(mux);
 }
 
+/* Without memory for a connection of its own it is not counted. */
+static hf__mux *goal_of(const hf__entry *entry, hf__server *server)
+{
+    hf__mux *mux = NULL;
+
+    if (entry->request->replicas > 0 && !entry->uncounted)
+        mux = hf__durable_mux(server, entry->request->replicas);
+    return mux != NULL ? mux : &server->mux;
+}
+
 void hf__mux_move(hf__mux *mux, hf__entry *entry, const hf__route *route)
 {
-    hf__mux *to = &route->server->mux;
+    hf__mux *to = goal_of(entry, route->server);
     hf__entry_list entries = {NULL, NULL, 0};
 
     hf__heap_remove(&mux->due, &entry->due);

@@ -47,6 +47,7 @@ typedef struct hf__mux {
     int64_t suspected_ms;     /* when the topology was last told of silence */
     bool let_go;              /* the hold that retire() took over is gone */
     uint64_t scripts[HF__MUX_SCRIPTS];
+    struct hf__turn *turn; /* turn.h; NULL: nobody counts replicas */
 
     void (*closed)(struct hf__mux *mux);
     hf__task close_task;

@@ -11,6 +11,8 @@
  *
  * - `traits`, what the server said of itself at the latest login.
  *
+ * - `suspected_ms`, see hf__route_suspect().
+ *
  * The rest is read without a lock.
  */
 #ifndef HF__STORE_REDIS_NODE_H
@@ -32,7 +34,8 @@ typedef struct hf__redis_node {
     const hf__redis_account *account;
     hf__resolver *resolver;
     uint32_t epoch;
-    uint64_t traits; /* hf__redis_traits; 0 before the first login */
+    uint64_t traits;      /* hf__redis_traits; 0 before the first login */
+    int64_t suspected_ms; /* when it last was silent for too long; 0: never */
 } hf__redis_node;
 
 _Static_assert(sizeof(hf__redis_traits) == sizeof(uint64_t),

@@ -120,6 +120,16 @@ static bool is_users_own(const hf__request *request, hf_bytes line)
     return true;
 }
 
+/* Can it be asked of the store in a way that takes less? */
+static bool has_narrower(const hf__request *request, bool doubtful,
+                         const hf_error *err, const hf__redirect *redirect)
+{
+    if (request->narrow == NULL || doubtful)
+        return false;
+    return redirect->kind == HF__REDIRECT_TRY_AGAIN ||
+           (err->status == HF_FULL && request->narrow_if_full);
+}
+
 hf__verdict hf__retry_judge(hf__request *request, bool doubtful,
                             hf__redirect *redirect)
 {
@@ -144,6 +154,10 @@ hf__verdict hf__retry_judge(hf__request *request, bool doubtful,
         verdict = HF__VERDICT_ANSWER;
     } else {
         hf__redirect_read(line, redirect);
+        if (has_narrower(request, doubtful, &err, redirect)) {
+            hf__request_narrow(request);
+            verdict = HF__VERDICT_LOAD;
+        }
     }
     if (verdict == HF__VERDICT_LOAD || verdict == HF__VERDICT_BACK_OFF)
         request->sends--;

@@ -7,6 +7,10 @@
 #include <string.h>
 
 #include "store/redis/server/server.h"
+#include "util/clock.h"
+
+/* A suspicion is repeated every 500 ms for as long as the silence lasts. */
+#define SUSPICION_MS 1500
 
 static bool is_redirect(const hf__redirect *why)
 {
@@ -58,10 +62,19 @@ bool hf__route_ask(const hf__redis_node *from, hf__request *request,
     return true;
 }
 
-void hf__route_suspect(const hf__redis_node *from)
+void hf__route_suspect(hf__redis_node *from)
 {
     hf__router *router = from->fleet->router;
 
+    __atomic_store_n(&from->suspected_ms, hf__clock_boot_ms(),
+                     __ATOMIC_RELAXED);
     if (router != NULL && router->suspect != NULL)
         router->suspect(router, from->server);
+}
+
+bool hf__route_is_suspected(const hf__redis_node *node)
+{
+    int64_t at_ms = __atomic_load_n(&node->suspected_ms, __ATOMIC_RELAXED);
+
+    return at_ms > 0 && hf__clock_boot_ms() < at_ms + SUSPICION_MS;
 }

@@ -61,6 +61,8 @@ bool hf__route_ask(const hf__redis_node *from, hf__request *request,
                    hf__route *route);
 
 /* Tell the topology that a server does not answer. */
-void hf__route_suspect(const hf__redis_node *from);
+void hf__route_suspect(hf__redis_node *from);
+/* Was that told just now? */
+bool hf__route_is_suspected(const hf__redis_node *node);
 
 #endif

@@ -12,6 +12,7 @@
 #include "store/redis/server/flight.h"
 #include "store/redis/server/retry.h"
 #include "store/redis/server/server.h"
+#include "store/redis/server/turn.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -79,6 +80,8 @@ void hf__salvage_down(hf__link *link, bool was_up)
     hf__entry_list saved = {NULL, NULL, 0};
     hf__entry *entry;
 
+    if (mux->turn != NULL)
+        hf__turn_down(mux);
     mux->parsing = false;
     mux->broken = false;
     mux->leaving = false;

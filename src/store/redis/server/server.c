@@ -14,7 +14,7 @@
  * 2. Then it gives up the hold that retire() took over. The last holder posts
  *    free_task: every task that was posted while somebody held the server runs
  *    before it, so that it finds nothing that is not complete.
- * 3. free_task closes the link; when libuv has let go of it, memory is freed
+ * 3. free_task closes the links; when libuv has let go of them, memory is freed
  *    and fleet->leaving tells.
  */
 #include "store/redis/server/server.h"
@@ -54,16 +54,7 @@ static void free_server(hf__server *server)
     hf__free(server);
 }
 
-hf_status hf__server_open(hf__server *server, hf_error *err)
-{
-    return hf__server_open_by(
-        server,
-        hf__clock_after(hf__clock_boot_ms(), server->node.fleet->connect_ms),
-        err);
-}
-
-hf_status hf__server_open_by(hf__server *server, int64_t until_ms,
-                             hf_error *err)
+hf_status hf__server_open(hf__server *server, int64_t until_ms, hf_error *err)
 {
     return hf__inline_open(&server->inlines, until_ms, err);
 }
@@ -79,6 +70,10 @@ void hf__server_perform(hf__server *server, hf__request *request)
     hf__inline_result result = HF__INLINE_BUSY;
     hf__route route;
 
+    if (request->replicas > 0) {
+        hf__durable_perform(server, request);
+        return;
+    }
     for (;;) {
         if (hf__server_depth(server) <= INLINE_DEPTH_MAX &&
             !hf__mux_is_crowded(&server->mux))
@@ -102,13 +97,21 @@ void hf__server_perform(hf__server *server, hf__request *request)
 void hf__server_submit(hf__server *server, hf__request *const *requests,
                        size_t count)
 {
-    hf__mux_submit(&server->mux, requests, count);
+    size_t at = 0;
+
+    while (at < count && requests[at]->replicas == 0)
+        at++;
+    if (at == count)
+        hf__mux_submit(&server->mux, requests, count);
+    else
+        hf__durable_submit(server, requests, count);
 }
 
 void hf__server_reset(hf__server *server)
 {
     __atomic_add_fetch(&server->node.epoch, 1, __ATOMIC_ACQ_REL);
     hf__mux_poke(&server->mux);
+    hf__durable_reset(server);
 }
 
 /* --------------------------------------------------------------------- end */
@@ -124,6 +127,7 @@ static void on_closed(hf__mux *mux)
         (hf__server *)(void *)((char *)mux - offsetof(hf__server, mux));
     hf__fleet *fleet = server->node.fleet;
 
+    hf__durable_free(server);
     hf__mux_done(&server->mux);
     hf__inline_done(&server->inlines);
     free_server(server);
@@ -131,12 +135,17 @@ static void on_closed(hf__mux *mux)
     hf__futex_wake_all(&fleet->leaving, false);
 }
 
+static void on_durables_closed(hf__server *server)
+{
+    hf__mux_close_here(&server->mux, on_closed);
+}
+
 static void run_free(hf__task *task)
 {
     hf__server *server =
         (hf__server *)(void *)((char *)task - offsetof(hf__server, free_task));
 
-    hf__mux_close_here(&server->mux, on_closed);
+    hf__durable_close_here(server, on_durables_closed);
 }
 
 void hf__server_release(hf__server *server)
@@ -154,15 +163,19 @@ void hf__server_release(hf__server *server)
 void hf__server_retire(hf__server *server)
 {
     __atomic_add_fetch(&server->node.fleet->leaving, 1, __ATOMIC_RELAXED);
-    if (hf__loop_started(server->node.fleet->loop))
+    if (hf__loop_started(server->node.fleet->loop)) {
+        hf__durable_retire(server);
         hf__mux_retire(&server->mux);
-    else
+    } else {
         hf__server_release(server);
+    }
 }
 
 void hf__server_close(hf__server *server)
 {
+    hf__durable_close(server);
     hf__mux_close(&server->mux);
+    hf__durable_free(server);
     hf__mux_done(&server->mux);
     hf__inline_done(&server->inlines);
     free_server(server);
@@ -170,6 +183,7 @@ void hf__server_close(hf__server *server)
 
 void hf__server_abandon(hf__server *server)
 {
+    hf__durable_abandon(server);
     hf__mux_abandon(&server->mux);
     hf__inline_abandon(&server->inlines);
     free_server(server);

@@ -13,6 +13,7 @@
 
 #include <stdatomic.h>
 
+#include "store/redis/server/durable.h"
 #include "store/redis/server/inline.h"
 #include "store/redis/server/mux.h"
 #include "store/redis/server/node.h"
@@ -21,6 +22,8 @@ typedef struct hf__server {
     hf__redis_node node;
     hf__inline inlines;
     hf__mux mux;
+    hf__durables durables;
+    void (*durables_closed)(struct hf__server *server);
     atomic_uint holders;
     hf__task free_task;
 } hf__server;
@@ -33,12 +36,9 @@ hf_status hf__server_new(hf__fleet *fleet, const hf__redis_account *account,
                          hf__resolver *resolver, hf__server **server,
                          hf_error *err);
 
-/* Connect once, to see that it is there and lets us in: up to
- * fleet->connect_ms. Not on the loop thread. */
-hf_status hf__server_open(hf__server *server, hf_error *err);
-/* The same, until an instant. */
-hf_status hf__server_open_by(hf__server *server, int64_t until_ms,
-                             hf_error *err);
+/* Connect once, to see that it is there and lets us in, until an instant. Not
+ * on the loop thread. */
+hf_status hf__server_open(hf__server *server, int64_t until_ms, hf_error *err);
 
 /*
  * store.h's perform() and submit(), for requests that hf__fleet_refuse() let

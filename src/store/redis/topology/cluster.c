@@ -142,13 +142,16 @@ static bool cluster_redirect(hf__router *router, hf__server *from,
         return false;
     case HF__REDIRECT_MOVED:
     case HF__REDIRECT_ASK:
-        return follow(self, from, attempts, why, route);
+        if (strcmp(why->host, "?") != 0)
+            return follow(self, from, attempts, why, route);
+        break; /* the whole map may have an address of it */
     case HF__REDIRECT_TRY_AGAIN:
         if (!go_on(self, from, request, attempts, route))
             return false;
         pause_before(route, attempts); /* the one that was named by ASK */
         return true;
     case HF__REDIRECT_UNREACHABLE:
+        hf__cluster_refresh_doubt(&self->refresh, from);
         if (hf__cluster_refresh_is_lost(&self->refresh, request->began_ms))
             return false;
         break;
@@ -168,7 +171,7 @@ static void cluster_suspect(hf__router *router, hf__server *from)
         (cluster_store *)(void *)((char *)router -
                                   offsetof(cluster_store, router));
 
-    (void)from;
+    hf__cluster_refresh_doubt(&self->refresh, from);
     hf__cluster_refresh_want(&self->refresh, HF__REFRESH_BLOCKED);
 }
 
@@ -187,8 +190,9 @@ static void on_installed(hf__cluster_refresh *refresh, bool lost)
 
 static hf_status check_url(const hf__url *url, hf_error *err)
 {
-    static const char *const plain[] = {NULL};
-    static const char *const secure[] = {HF__TLS_PARAMS, NULL};
+    static const char *const plain[] = {HF__ACCOUNT_PARAMS, NULL};
+    static const char *const secure[] = {HF__ACCOUNT_PARAMS, HF__TLS_PARAMS,
+                                         NULL};
     hf_status status =
         hf__url_check_params(url, hf__tls_is_wanted(url) ? secure : plain, err);
 
@@ -202,18 +206,17 @@ static hf_status check_url(const hf__url *url, hf_error *err)
     return HF_OK;
 }
 
-static hf_status add_seeds(cluster_store *self, const hf__store_config *config,
-                           hf_error *err)
+static hf_status add_seeds(cluster_store *self, const hf__url *url,
+                           int64_t until_ms, hf_error *err)
 {
     char host[HF__URL_HOST_SIZE];
     hf_status status = HF_OK;
     int port;
 
-    for (size_t at = 0;
-         status == HF_OK && hf__url_host(config->url, at, host, &port); at++)
-        status = hf__cluster_map_add_seed(&self->map, host,
-                                          port != 0 ? port : PORT_DEFAULT,
-                                          config->lazy, err);
+    for (size_t at = 0; status == HF_OK && hf__url_host(url, at, host, &port);
+         at++)
+        status = hf__cluster_map_add_seed(
+            &self->map, host, port != 0 ? port : PORT_DEFAULT, until_ms, err);
     return status;
 }
 
@@ -233,15 +236,18 @@ static void close_all(cluster_store *self)
     hf__fleet_settle(&self->fleet);
 }
 
+/* Names that nobody knows may take half of the time. */
 static hf_status discover(cluster_store *self, const hf__store_config *config,
                           hf_error *err)
 {
-    hf_status status = add_seeds(self, config, err);
+    int64_t now_ms = hf__clock_boot_ms();
+    int64_t names_ms = hf__clock_after(now_ms, config->connect_ms / 2);
+    int64_t until_ms = hf__clock_after(now_ms, config->connect_ms);
+    hf_status status =
+        add_seeds(self, config->url, config->lazy ? 0 : names_ms, err);
 
     if (status == HF_OK && !config->lazy)
-        status = hf__cluster_refresh_first(
-            &self->refresh,
-            hf__clock_after(hf__clock_boot_ms(), config->connect_ms), err);
+        status = hf__cluster_refresh_first(&self->refresh, until_ms, err);
     if (status == HF_OK)
         return HF_OK;
     close_all(self);
@@ -260,7 +266,7 @@ static hf_status cluster_open(const hf__store_config *config, hf__store **store,
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     self->base.ops = &hf__cluster_store_ops;
-    self->base.capabilities = HF__CAP_EVENTS;
+    self->base.capabilities = HF__CAP_EVENTS | HF__CAP_REPLICAS;
     self->router.redirect = cluster_redirect;
     self->router.suspect = cluster_suspect;
     self->router.of_slots = true;
@@ -457,4 +463,5 @@ const hf__store_ops hf__cluster_store_ops = {
     .cancel = cluster_cancel,
     .parts = cluster_parts,
     .examine = cluster_examine,
+    .tag = hf__slot_tag,
 };

@@ -32,10 +32,10 @@ void hf__cluster_map_init(hf__cluster_map *map, hf__fleet *fleet,
 /* ------------------------------------------------------------------- nodes */
 
 static hf_status make_server(hf__cluster_map *map, hf__cluster_node *node,
-                             bool later, hf_error *err)
+                             int64_t until_ms, hf_error *err)
 {
     hf__resolver *resolver;
-    hf_status status = hf__resolver_new(&node->where, later, &resolver, err);
+    hf_status status = hf__resolver_new(&node->where, until_ms, &resolver, err);
 
     if (status != HF_OK)
         return status;
@@ -109,14 +109,14 @@ static hf_status have_node(hf__cluster_map *map, const char *host, int port,
 static hf__server *hold(hf__cluster_map *map, hf__cluster_node *node)
 {
     if (map->closing ||
-        (node->server == NULL && make_server(map, node, true, NULL) != HF_OK))
+        (node->server == NULL && make_server(map, node, 0, NULL) != HF_OK))
         return NULL;
     hf__server_hold(node->server);
     return node->server;
 }
 
 hf_status hf__cluster_map_add_seed(hf__cluster_map *map, const char *host,
-                                   int port, bool later, hf_error *err)
+                                   int port, int64_t until_ms, hf_error *err)
 {
     size_t place;
     hf_status status = have_node(map, host, port, &place, err);
@@ -126,10 +126,10 @@ hf_status hf__cluster_map_add_seed(hf__cluster_map *map, const char *host,
     map->nodes[place]->is_seed = true;
     if (map->nodes[place]->server != NULL)
         return HF_OK;
-    status = make_server(map, map->nodes[place], later, err);
+    status = make_server(map, map->nodes[place], until_ms, err);
     /* A name that nobody knows at present must not spoil the other seeds. */
     if (status == HF_UNAVAILABLE)
-        status = make_server(map, map->nodes[place], true, err);
+        status = make_server(map, map->nodes[place], 0, err);
     return status;
 }
 
@@ -379,6 +379,15 @@ static size_t take_unused(hf__cluster_map *map, hf__server **unused,
     return count;
 }
 
+/* What a server that hangs was asked is not waited for once others have its
+ * slots: it would be until the deadlines. */
+static void retire(hf__server *server)
+{
+    if (hf__route_is_suspected(&server->node))
+        hf__server_reset(server);
+    hf__server_retire(server);
+}
+
 static hf_status install(hf__cluster_map *map, const hf__cluster_range *ranges,
                          size_t count, uint16_t *places, bool *lost,
                          hf_error *err)
@@ -399,7 +408,7 @@ static hf_status install(hf__cluster_map *map, const hf__cluster_range *ranges,
         taken = take_unused(map, unused, 64, lost);
         pthread_mutex_unlock(&map->mutex);
         for (size_t i = 0; i < taken; i++)
-            hf__server_retire(unused[i]);
+            retire(unused[i]);
     } while (taken == 64);
     return HF_OK;
 }

@@ -51,9 +51,10 @@ typedef struct hf__cluster_range {
 void hf__cluster_map_init(hf__cluster_map *map, hf__fleet *fleet,
                           const hf__redis_account *account);
 
-/* A node of the URL; its name is looked up on this thread unless `later`. */
+/* A node of the URL, whose name is waited for until an instant; 0: not at
+ * all. */
 hf_status hf__cluster_map_add_seed(hf__cluster_map *map, const char *host,
-                                   int port, bool later, hf_error *err);
+                                   int port, int64_t until_ms, hf_error *err);
 
 /*
  * These give a server that the caller releases; NULL: there is no memory, no

@@ -7,7 +7,8 @@
  *    there is no hurry, but who is blocked waits for nothing else.
  * 2. A round asks one node, and the next one if it cannot be reached or says
  *    nothing of use: those with slots first, beginning with another one each
- *    time, then those of the URL. Each has TRY_MS.
+ *    time, then those of the URL; in the end those that did not answer of
+ *    late. Each has TRY_MS.
  * 3. The first map is believed. An old one does no harm: who has lost a slot
  *    answers MOVED, which starts the next round.
  *
@@ -68,17 +69,75 @@ static void fill(hf__cluster_refresh *refresh, int64_t until_ms)
     request->user = refresh;
 }
 
+/* Is it one that this round asks last? */
+static bool is_late(const hf__cluster_refresh *refresh,
+                    const hf__server *server)
+{
+    bool late = false;
+
+    for (size_t i = 0; i < HF__REFRESH_DOUBTED; i++)
+        late = late || refresh->late[i] == server;
+    return late;
+}
+
+void hf__cluster_refresh_doubt(hf__cluster_refresh *refresh,
+                               const hf__server *server)
+{
+    const hf__server **list = refresh->doubted;
+    size_t at = 0;
+
+    pthread_mutex_lock(&refresh->mutex);
+    while (at < HF__REFRESH_DOUBTED - 1 && list[at] != server)
+        at++;
+    memmove(list + 1, list, at * sizeof(*list));
+    list[0] = server;
+    pthread_mutex_unlock(&refresh->mutex);
+}
+
+/* It has answered. */
+static void trust(hf__cluster_refresh *refresh, const hf__server *server)
+{
+    pthread_mutex_lock(&refresh->mutex);
+    for (size_t i = 0; i < HF__REFRESH_DOUBTED; i++) {
+        if (refresh->doubted[i] == server)
+            refresh->doubted[i] = NULL;
+    }
+    pthread_mutex_unlock(&refresh->mutex);
+}
+
+/* The next one of the table, first of those that are not doubted. */
+static hf__server *next_of_turn(hf__cluster_refresh *refresh)
+{
+    hf__server *server;
+
+    for (;;) {
+        server =
+            hf__cluster_map_nth(refresh->map, refresh->from, refresh->at++);
+        if (server == NULL && refresh->last)
+            return NULL;
+        if (server == NULL) {
+            refresh->last = true;
+            refresh->at = 0;
+        } else if (is_late(refresh, server) == refresh->last) {
+            return server;
+        } else {
+            hf__server_release(server);
+        }
+    }
+}
+
 /* Who is to be asked next; NULL: nobody is left. */
 static hf__server *next_server(hf__cluster_refresh *refresh)
 {
     hf__resolved resolved;
     hf__server *server;
 
-    if (refresh->tries == TRIES_MAX)
+    if (refresh->tries++ == TRIES_MAX)
         return NULL;
-    server = hf__cluster_map_nth(refresh->map, refresh->from, refresh->tries++);
+    server = next_of_turn(refresh);
     if (server == NULL)
         return NULL;
+    refresh->server = server;
     hf__resolver_get(server->node.resolver, &resolved);
     memcpy(refresh->asked, resolved.host, sizeof(refresh->asked));
     return server;
@@ -86,7 +145,11 @@ static hf__server *next_server(hf__cluster_refresh *refresh)
 
 static void begin(hf__cluster_refresh *refresh)
 {
-    refresh->tries = 0;
+    refresh->tries = refresh->at = 0;
+    refresh->last = false;
+    pthread_mutex_lock(&refresh->mutex);
+    memcpy(refresh->late, refresh->doubted, sizeof(refresh->late));
+    pthread_mutex_unlock(&refresh->mutex);
     refresh->from = (size_t)hf__rand_between(0, HF__CLUSTER_NODES_MAX);
 }
 
@@ -140,9 +203,11 @@ static void on_done(hf__request *request)
     bool lost;
 
     if (take_answer(refresh, &lost, NULL) != HF_OK) {
+        hf__cluster_refresh_doubt(refresh, refresh->server);
         ask_next(refresh);
         return;
     }
+    trust(refresh, refresh->server);
     refresh->installed(refresh, lost);
     finish(refresh, true);
 }
@@ -191,6 +256,7 @@ bool hf__cluster_refresh_hand_on(hf__cluster_refresh *refresh, hf__route *route)
     pthread_mutex_lock(&refresh->mutex);
     running = refresh->running;
     pthread_mutex_unlock(&refresh->mutex);
+    hf__cluster_refresh_doubt(refresh, refresh->server);
     route->server = running ? next_server(refresh) : NULL;
     return route->server != NULL;
 }
@@ -201,7 +267,7 @@ static hf_status ask(hf__cluster_refresh *refresh, hf__server *server,
                      int64_t until_ms, hf_error *err)
 {
     bool lost;
-    hf_status status = hf__server_open_by(server, until_ms, err);
+    hf_status status = hf__server_open(server, until_ms, err);
 
     if (status != HF_OK)
         return status;

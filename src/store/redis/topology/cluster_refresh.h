@@ -12,13 +12,19 @@ typedef enum hf__refresh_need {
     HF__REFRESH_BLOCKED /* somebody cannot go on without it */
 } hf__refresh_need;
 
+/* A machine takes some nodes with it when it goes. */
+#define HF__REFRESH_DOUBTED 4
+
 typedef struct hf__cluster_refresh {
     hf__cluster_map *map;
     /* A map was installed; `lost`: nodes are gone from it. On the loop
      * thread. */
     void (*installed)(struct hf__cluster_refresh *refresh, bool lost);
 
-    pthread_mutex_t mutex; /* guards the next three */
+    pthread_mutex_t mutex; /* guards the next four */
+    /* Who did not answer or could not be reached of late, and is asked last.
+     * Only compared: it may be gone. */
+    const hf__server *doubted[HF__REFRESH_DOUBTED];
     bool running;
     int64_t done_ms;   /* when the latest map came */
     int64_t failed_ms; /* when nobody answered */
@@ -27,8 +33,12 @@ typedef struct hf__cluster_refresh {
     hf__request request;
     hf_bytes words[2];
     char asked[HF__HOST_SIZE]; /* whom */
+    const hf__server *server;  /* likewise; only compared */
     size_t from;               /* where among the nodes it began */
+    size_t at;                 /* and how far it has come */
     size_t tries;
+    const hf__server *late[HF__REFRESH_DOUBTED]; /* doubted when it began */
+    bool last;                                   /* it has come to those */
 } hf__cluster_refresh;
 
 void hf__cluster_refresh_init(hf__cluster_refresh *refresh,
@@ -47,6 +57,11 @@ hf_status hf__cluster_refresh_first(hf__cluster_refresh *refresh,
  * thread, never blocks. */
 void hf__cluster_refresh_want(hf__cluster_refresh *refresh,
                               hf__refresh_need need);
+
+/* A node does not answer, or cannot be reached: others are asked before it. Any
+ * thread, never blocks. */
+void hf__cluster_refresh_doubt(hf__cluster_refresh *refresh,
+                               const hf__server *server);
 
 /* Has nobody answered since an instant? */
 bool hf__cluster_refresh_is_lost(hf__cluster_refresh *refresh,

@@ -24,11 +24,10 @@ static const hf_reply *item(const hf_reply *list, size_t at)
     return &list->array.items[at];
 }
 
+/* A string of these bytes? `reply` may be NULL. */
 static bool is_text(const hf_reply *reply, const char *text)
 {
-    return reply != NULL && reply->kind == HF_REPLY_STRING &&
-           reply->bytes.size == strlen(text) &&
-           memcmp(reply->bytes.data, text, reply->bytes.size) == 0;
+    return reply != NULL && hf__reply_is(reply, text);
 }
 
 static bool read_number(const hf_reply *reply, int64_t low, int64_t high,
@@ -46,11 +45,7 @@ static const hf_reply *find_ip(const hf_reply *node)
 {
     const hf_reply *more = item(node, 3);
 
-    for (size_t at = 0; item(more, at + 1) != NULL; at += 2) {
-        if (is_text(item(more, at), "ip"))
-            return item(more, at + 1);
-    }
-    return NULL;
+    return more == NULL ? NULL : hf__reply_field(more, "ip");
 }
 
 /* false: it is no host. An unknown one is "". */
@@ -71,13 +66,9 @@ static bool read_host(const hf_reply *node, const char *asked,
         memcpy(host, asked, strlen(asked) + 1);
         return true;
     }
-    if (endpoint->kind != HF_REPLY_STRING ||
-        endpoint->bytes.size >= HF__HOST_SIZE ||
-        memchr(endpoint->bytes.data, '\0', endpoint->bytes.size) != NULL)
-        return false;
-    memcpy(host, endpoint->bytes.data, endpoint->bytes.size);
-    host[endpoint->bytes.size] = '\0';
-    return true;
+    return endpoint->kind == HF_REPLY_STRING &&
+           hf__redis_host_read(
+               hf_view(endpoint->bytes.data, endpoint->bytes.size), host);
 }
 
 static bool read_range(const hf_reply *reply, const char *asked,

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
+#include "store/info.h"
 #include "store/redis/events/listen.h"
-#include "store/redis/wire/info.h"
 #include "store/redis/wire/tls.h"
 #include "util/clock.h"
 

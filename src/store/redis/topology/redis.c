@@ -7,6 +7,7 @@
 #include "store/redis/topology/lone.h"
 #include "store/redis/wire/address.h"
 #include "store/store.h"
+#include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -27,11 +28,12 @@ static bool is_forked(const redis_store *self)
 
 /* ---------------------------------------------------------- open and close */
 
-static hf_status make_server(redis_store *self, bool lazy, hf_error *err)
+/* `until_ms`: 0 if nothing is to be waited for. */
+static hf_status make_server(redis_store *self, int64_t until_ms, hf_error *err)
 {
     hf__resolver *resolver;
     hf_status status =
-        hf__resolver_new(&self->address.where, lazy, &resolver, err);
+        hf__resolver_new(&self->address.where, until_ms, &resolver, err);
 
     if (status != HF_OK)
         return status;
@@ -44,11 +46,14 @@ static hf_status make_server(redis_store *self, bool lazy, hf_error *err)
 
 static hf_status open_server(redis_store *self, bool lazy, hf_error *err)
 {
-    hf_status status = make_server(self, lazy, err);
+    int64_t until_ms = lazy ? 0
+                            : hf__clock_after(hf__clock_boot_ms(),
+                                              self->lone.fleet.connect_ms);
+    hf_status status = make_server(self, until_ms, err);
 
     if (status != HF_OK || lazy)
         return status;
-    status = hf__server_open(self->lone.server, err);
+    status = hf__server_open(self->lone.server, until_ms, err);
     if (status == HF_OK &&
         hf__redis_node_traits(&self->lone.server->node).mode ==
             HF__REDIS_SENTINEL)
@@ -68,7 +73,7 @@ static hf_status redis_open(const hf__store_config *config, hf__store **store,
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     self->lone.base.ops = &hf__redis_store_ops;
-    self->lone.base.capabilities = HF__CAP_EVENTS;
+    self->lone.base.capabilities = HF__CAP_EVENTS | HF__CAP_REPLICAS;
     hf__fleet_init(&self->lone.fleet, config, NULL);
     status = hf__redis_address_init(&self->address, config, err);
     if (status != HF_OK) {
@@ -122,10 +127,8 @@ static void redis_examine(hf__store *store, const hf__examination *examination)
 {
     redis_store *self = of(store);
 
-    if (hf__server_examine(self->lone.server, self->address.where.text,
-                           examination))
-        hf__inbox_examine(&self->lone.inbox, self->address.where.text,
-                          examination);
+    (void)hf__server_examine(self->lone.server, self->address.where.text,
+                             examination);
 }
 
 const hf__store_ops hf__redis_store_ops = {

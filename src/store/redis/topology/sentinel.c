@@ -25,6 +25,7 @@
 #define TRIES_APART 3 /* of hf__retry_delay_ms(): 80 to 160 ms */
 
 #define OPEN_AGAIN_MS 50
+#define LOOK_AGAIN_MS 20
 
 typedef struct sentinel_store {
     hf__lone lone;
@@ -71,21 +72,6 @@ static bool on_redirect(hf__router *router, hf__server *from,
 
 /* ---------------------------------------------------------- open and close */
 
-/* One attempt until `until_ms`, which is not the limit of later ones: nobody
- * else connects yet. */
-static hf_status try_master(sentinel_store *self, int64_t until_ms,
-                            hf_error *err)
-{
-    int64_t connect_ms = self->lone.fleet.connect_ms;
-    int64_t left_ms = until_ms - hf__clock_boot_ms();
-    hf_status status;
-
-    self->lone.fleet.connect_ms = left_ms > 1 ? left_ms : 1;
-    status = hf__server_open(self->lone.server, err);
-    self->lone.fleet.connect_ms = connect_ms;
-    return status;
-}
-
 /* Try until the master that the sentinels name lets us in: a promotion may be
  * under way. A last attempt that runs out of time says less than those before
  * it about why. */
@@ -100,7 +86,7 @@ static hf_status reach_master(sentinel_store *self, hf_error *err)
     if (status != HF_OK)
         return status;
     for (;;) {
-        status = try_master(self, until_ms, &last);
+        status = hf__server_open(self->lone.server, until_ms, &last);
         if (status == HF_OK)
             return HF_OK;
         if (why.status == HF_OK || hf__clock_boot_ms() < until_ms)
@@ -118,7 +104,7 @@ static hf_status begin(sentinel_store *self, const hf__store_config *config,
     hf_status status;
 
     self->lone.base.ops = &hf__sentinel_store_ops;
-    self->lone.base.capabilities = HF__CAP_EVENTS;
+    self->lone.base.capabilities = HF__CAP_EVENTS | HF__CAP_REPLICAS;
     self->router.redirect = on_redirect;
     hf__fleet_init(&self->lone.fleet, config, &self->router);
     hf__sentinel_watch_init(&self->watch, &self->place, config, on_moved, self);
@@ -244,16 +230,45 @@ static void examine_line(void *user, const char *name, const char *value)
                    "%s", state + 2);
 }
 
+static void count_asked(void *user, const char *name, const char *value)
+{
+    unsigned *count = user;
+
+    if (strcmp(name, "sentinel") == 0 &&
+        strstr(value, ": is being asked") != NULL)
+        ++*count;
+}
+
+/* A store is open when most sentinels have answered; the others get as much
+ * time as a request has. */
+static void await_sentinels(sentinel_store *self,
+                            const hf__examination *examination)
+{
+    int64_t until_ms = hf__examination_until(examination, hf__clock_boot_ms());
+    int64_t now_ms;
+    unsigned asked;
+
+    for (;;) {
+        asked = 0;
+        hf__sentinel_watch_describe(&self->watch, count_asked, &asked);
+        now_ms = hf__clock_boot_ms();
+        if (asked == 0 || now_ms >= until_ms)
+            return;
+        hf__clock_sleep_until(now_ms + LOOK_AGAIN_MS);
+    }
+}
+
 static void sentinel_examine(hf__store *store,
                              const hf__examination *examination)
 {
     sentinel_store *self = of(store);
     examined_line examined = {.examination = examination};
 
+    await_sentinels(self, examination);
     hf__sentinel_watch_describe(&self->watch, examine_line, &examined);
-    if (examined.master[0] != '\0' &&
-        hf__server_examine(self->lone.server, examined.master, examination))
-        hf__inbox_examine(&self->lone.inbox, examined.master, examination);
+    if (examined.master[0] != '\0')
+        (void)hf__server_examine(self->lone.server, examined.master,
+                                 examination);
 }
 
 const hf__store_ops hf__sentinel_store_ops = {

@@ -217,7 +217,7 @@ static hf_status init_node(hf__sentinel_peer *peer, hf__fleet *fleet,
     peer->node.account = &place->watchers;
     if (status != HF_OK)
         return status;
-    return hf__resolver_new(&peer->where, true, &peer->node.resolver, err);
+    return hf__resolver_new(&peer->where, 0, &peer->node.resolver, err);
 }
 
 hf_status hf__sentinel_peer_new(hf__fleet *fleet,

@@ -10,6 +10,7 @@
 #include "store/redis/wire/tls.h"
 #include "util/error.h"
 #include "util/mem.h"
+#include "util/secret.h"
 #include "util/url.h"
 
 #define PORT_DEFAULT 26379
@@ -17,12 +18,14 @@
 /* Redis numbers databases with a C int. */
 #define DB_MAX INT32_MAX
 
+#define SENTINEL_PARAMS                                                        \
+    HF__ACCOUNT_PARAMS, "sentinel_username", "sentinel_password",              \
+        "sentinel_password_file"
+
 static hf_status check_params(const hf__url *url, hf_error *err)
 {
-    static const char *const plain[] = {"sentinel_username",
-                                        "sentinel_password", NULL};
-    static const char *const secure[] = {
-        "sentinel_username", "sentinel_password", HF__TLS_PARAMS, NULL};
+    static const char *const plain[] = {SENTINEL_PARAMS, NULL};
+    static const char *const secure[] = {SENTINEL_PARAMS, HF__TLS_PARAMS, NULL};
 
     return hf__url_check_params(url, hf__tls_is_wanted(url) ? secure : plain,
                                 err);
@@ -84,15 +87,39 @@ static hf_status take_hosts(hf__sentinel_place *place, const hf__url *url,
     return HF_OK;
 }
 
-/* A parameter's value as a copy; an empty one counts as none. */
-static bool take_param(const hf__url *url, const char *name, char **to)
+/* What is empty counts as none. */
+static bool copy(const char *value, char **to)
 {
-    const char *value = hf__url_param_get(url, name);
-
     if (value == NULL || value[0] == '\0')
         return true;
     *to = hf__strdup(value);
     return *to != NULL;
+}
+
+static bool take_param(const hf__url *url, const char *name, char **to)
+{
+    return copy(hf__url_param_get(url, name), to);
+}
+
+/* "sentinel_password_file", unless the password itself is there. */
+static hf_status take_password_file(hf__sentinel_place *place,
+                                    const hf__url *url, hf_error *err)
+{
+    static const char name[] = "sentinel_password_file";
+    hf__redis_account *watchers = &place->watchers;
+    char text[HF__SECRET_SIZE];
+    hf_status status;
+
+    if (hf__url_param_get(url, name) == NULL)
+        return HF_OK;
+    if (watchers->password != NULL)
+        return hf__fail(err, HF_INVALID, "%s beside sentinel_password", name);
+    status = hf__secret_read(name, hf__url_param_get(url, name), text, err);
+    if (status == HF_OK && (!take_param(url, name, &watchers->password_file) ||
+                            (watchers->password = hf__strdup(text)) == NULL))
+        status = hf__fail(err, HF_NO_MEMORY, "out of memory");
+    explicit_bzero(text, sizeof(text));
+    return status;
 }
 
 /* The sentinels' account comes from parameters, and has nothing to do with
@@ -101,10 +128,15 @@ static hf_status take_watchers(hf__sentinel_place *place, const hf__url *url,
                                hf_error *err)
 {
     hf__redis_account *watchers = &place->watchers;
+    hf_status status;
 
-    if (!take_param(url, "sentinel_username", &watchers->username) ||
+    if (!copy(place->account.client_name, &watchers->client_name) ||
+        !take_param(url, "sentinel_username", &watchers->username) ||
         !take_param(url, "sentinel_password", &watchers->password))
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    status = take_password_file(place, url, err);
+    if (status != HF_OK)
+        return status;
     if (watchers->username != NULL && watchers->password == NULL)
         return hf__fail(err, HF_INVALID,
                         "sentinel_username without sentinel_password");

@@ -37,26 +37,6 @@ bool hf__sentinel_put_subscribe(hf__buf *out)
     return hf__resp_put_words(out, words, COUNT(words));
 }
 
-static bool is_text(const hf_reply *reply, const char *text)
-{
-    return reply->kind == HF_REPLY_STRING &&
-           reply->bytes.size == strlen(text) &&
-           memcmp(reply->bytes.data, text, reply->bytes.size) == 0;
-}
-
-static const hf_reply *find_field(const hf_reply *reply, const char *name)
-{
-    size_t at;
-
-    if (reply->kind != HF_REPLY_ARRAY)
-        return NULL;
-    for (at = 0; at + 1 < reply->array.count; at += 2) {
-        if (is_text(&reply->array.items[at], name))
-            return &reply->array.items[at + 1];
-    }
-    return NULL;
-}
-
 /* Digits of a number up to `high`; false: something else. */
 static bool read_number(const hf_reply *reply, uint64_t high, uint64_t *number)
 {
@@ -78,23 +58,13 @@ static bool read_number(const hf_reply *reply, uint64_t high, uint64_t *number)
     return true;
 }
 
-/* Printable ASCII without spaces, as in names, addresses and run IDs. */
-static bool read_text(const hf_reply *reply, char *text, size_t size)
+/* A run ID; "" if it is none that fits. */
+static void read_id(const hf_reply *reply, char id[HF__SENTINEL_ID_SIZE])
 {
-    const char *from;
-    size_t at;
-
     if (reply == NULL || reply->kind != HF_REPLY_STRING ||
-        reply->bytes.size == 0 || reply->bytes.size >= size)
-        return false;
-    from = reply->bytes.data;
-    for (at = 0; at < reply->bytes.size; at++) {
-        if (from[at] <= ' ' || from[at] > '~')
-            return false;
-    }
-    memcpy(text, from, reply->bytes.size);
-    text[reply->bytes.size] = '\0';
-    return true;
+        !hf__redis_word_read(hf_view(reply->bytes.data, reply->bytes.size), id,
+                             HF__SENTINEL_ID_SIZE))
+        id[0] = '\0';
 }
 
 static bool read_address(const hf_reply *host, const hf_reply *port,
@@ -102,8 +72,10 @@ static bool read_address(const hf_reply *host, const hf_reply *port,
 {
     uint64_t number;
 
-    if (!read_number(port, 65535, &number) || number == 0 ||
-        !read_text(host, answer->host, sizeof(answer->host)))
+    if (!read_number(port, 65535, &number) || number == 0 || host == NULL ||
+        host->kind != HF_REPLY_STRING ||
+        !hf__redis_host_read(hf_view(host->bytes.data, host->bytes.size),
+                             answer->host))
         return false;
     answer->port = (int)number;
     return true;
@@ -152,9 +124,9 @@ hf_status hf__sentinel_read(hf__sentinel_step step, const hf_reply *reply,
     if (step == HF__SENTINEL_ADDRESS)
         return take_address(reply, answer, err);
     if (step == HF__SENTINEL_MYID)
-        (void)read_text(reply, answer->id, sizeof(answer->id));
+        read_id(reply, answer->id);
     else if (step == HF__SENTINEL_MASTER)
-        (void)read_number(find_field(reply, "config-epoch"), INT64_MAX,
+        (void)read_number(hf__reply_field(reply, "config-epoch"), INT64_MAX,
                           &answer->epoch);
     return HF_OK;
 }
@@ -176,14 +148,14 @@ bool hf__sentinel_read_other(const hf_reply *reply, size_t at,
                              hf__sentinel_answer *other)
 {
     const hf_reply *item = &reply->array.items[at];
-    const hf_reply *flags = find_field(item, "flags");
+    const hf_reply *flags = hf__reply_field(item, "flags");
 
     memset(other, 0, sizeof(*other));
     if (has_flag(flags, "s_down") || has_flag(flags, "disconnected"))
         return false;
-    (void)read_text(find_field(item, "runid"), other->id, sizeof(other->id));
-    return read_address(find_field(item, "ip"), find_field(item, "port"),
-                        other);
+    read_id(hf__reply_field(item, "runid"), other->id);
+    return read_address(hf__reply_field(item, "ip"),
+                        hf__reply_field(item, "port"), other);
 }
 
 /* "+switch-master" begins with the master's name. */
@@ -193,9 +165,9 @@ bool hf__sentinel_is_hint(const hf_reply *push, const char *name)
     size_t size = strlen(name);
 
     if (push->kind != HF_REPLY_ARRAY || push->array.count != 3 ||
-        !is_text(&items[0], "message") || items[2].kind != HF_REPLY_STRING)
+        !hf__reply_is(&items[0], "message") || items[2].kind != HF_REPLY_STRING)
         return false;
-    if (!is_text(&items[1], "+switch-master"))
+    if (!hf__reply_is(&items[1], "+switch-master"))
         return true;
     return items[2].bytes.size > size &&
            memcmp(items[2].bytes.data, name, size) == 0 &&

@@ -102,20 +102,28 @@ static hf__vote count_votes(hf__sentinel_watch *watch, bool patient,
     return hf__sentinel_count(&ballot, winner);
 }
 
-/* Nobody answered: the reason that trying again does not cure counts most. */
+/* Of two reasons for silence the one that trying again does not cure counts
+ * more. */
+static const hf_error *graver(const hf_error *one, const hf_error *other)
+{
+    bool other_stays = hf_status_kind(other->status) != HF_KIND_RETRY;
+
+    if (one == NULL ||
+        (hf_status_kind(one->status) == HF_KIND_RETRY && other_stays))
+        return other;
+    return one;
+}
+
+/* Nobody answered. One that is still being asked may have been met before in
+ * vain, or have a name that nobody knows. */
 static void explain_silence(const hf__sentinel_watch *watch, hf_error *err)
 {
     const hf_error *best = NULL;
-    const hf_error *error;
     size_t at;
 
     for (at = 0; at < watch->count; at++) {
-        error = &watch->peers[at]->link.error;
-        if (watch->peers[at]->state != HF__SENTINEL_FAILED)
-            continue;
-        if (best == NULL || (hf_status_kind(best->status) == HF_KIND_RETRY &&
-                             hf_status_kind(error->status) != HF_KIND_RETRY))
-            best = error;
+        if (watch->peers[at]->link.error.status != HF_OK)
+            best = graver(best, &watch->peers[at]->link.error);
     }
     if (best == NULL)
         hf__fail(err, HF_UNAVAILABLE, "no sentinel has answered in time");

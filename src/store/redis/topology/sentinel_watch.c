@@ -102,7 +102,7 @@ static bool make_address(const hf__sentinel_answer *winner,
 
     if (hf__redis_where_init(&where, winner->host, winner->port, err) != HF_OK)
         return false;
-    if (hf__resolver_new(&where, true, address, err) != HF_OK)
+    if (hf__resolver_new(&where, 0, address, err) != HF_OK)
         *address = NULL;
     hf__redis_where_done(&where);
     return *address != NULL;

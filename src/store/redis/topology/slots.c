@@ -10,6 +10,7 @@
  */
 #include "store/redis/topology/slots.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <strings.h>
 
@@ -58,8 +59,9 @@ static hf_bytes hashed_part(hf_bytes key)
     const char *open = key.size == 0 ? NULL : memchr(key.data, '{', key.size);
     const char *close;
 
-    if (open++ == NULL)
+    if (open == NULL)
         return key;
+    open++;
     close = memchr(open, '}', (size_t)(end - open));
     if (close == NULL || close == open)
         return key;
@@ -72,6 +74,37 @@ uint32_t hf__slot_of(hf_bytes key)
 
     return crc16(part.data, part.size) % HF__SLOT_COUNT;
 }
+
+/* -------------------------------------------------------------------- tags */
+
+/* Three digits to the base 64 meet every slot. */
+#define TAG_DIGITS 3
+
+static char tags[HF__SLOT_COUNT][TAG_DIGITS];
+static pthread_once_t tags_once = PTHREAD_ONCE_INIT;
+
+static void make_tags(void)
+{
+    static const char digits[] =
+        "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
+    unsigned char tag[TAG_DIGITS];
+
+    for (uint32_t number = 64 * 64 * 64; number-- > 0;) {
+        tag[0] = (unsigned char)digits[number / 4096];
+        tag[1] = (unsigned char)digits[number / 64 % 64];
+        tag[2] = (unsigned char)digits[number % 64];
+        memcpy(tags[crc16(tag, TAG_DIGITS) % HF__SLOT_COUNT], tag, TAG_DIGITS);
+    }
+}
+
+void hf__slot_tag(uint32_t slot, char text[HF__TAG_SIZE])
+{
+    pthread_once(&tags_once, make_tags);
+    memcpy(text, tags[slot], TAG_DIGITS);
+    text[TAG_DIGITS] = '\0';
+}
+
+/* ---------------------------------------------------------------- requests */
 
 /* The number that stands before the keys of EVAL; wrong ones are the server's
  * to refuse. */

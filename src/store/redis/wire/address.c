@@ -19,6 +19,9 @@
 /* Redis numbers databases with a C int. */
 #define DB_MAX INT32_MAX
 
+/* Lists of clients stay readable. */
+#define CLIENT_NAME_MAX 64
+
 static bool ends_with(const char *text, const char *end)
 {
     size_t size = strlen(text);
@@ -35,6 +38,40 @@ static hf_status copy(char **to, const char *from, hf_error *err)
     if (*to == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     return HF_OK;
+}
+
+/* CLIENT SETNAME takes no blanks and nothing that is not printable. */
+static hf_status take_client_name(hf__redis_account *account,
+                                  const hf__store_config *config, hf_error *err)
+{
+    const char *name = config->client_name;
+    size_t size = 0;
+
+    if (name == NULL)
+        name = hf__url_param_get(config->url, "client_name");
+    if (name == NULL)
+        return HF_OK;
+    while (name[size] > ' ' && name[size] <= '~')
+        size++;
+    if (size == 0 || size > CLIENT_NAME_MAX || name[size] != '\0')
+        return hf__fail(err, HF_INVALID,
+                        "client_name must be 1 to %d bytes of printable ASCII "
+                        "without blanks",
+                        CLIENT_NAME_MAX);
+    return copy(&account->client_name, name, err);
+}
+
+/* Whoever asks for encryption must not be served without. */
+static hf_status take_tls(hf__redis_account *account,
+                          const hf__store_config *config, hf_error *err)
+{
+    if (hf__tls_is_wanted(config->url))
+        return hf__tls_new(config->url, config->tls, &account->tls, err);
+    if (config->tls == NULL || ends_with(config->url->scheme, "+unix"))
+        return HF_OK;
+    return hf__fail(err, HF_INVALID,
+                    "options for TLS were given, but a %s: URL is plain",
+                    config->url->scheme);
 }
 
 /* An empty user or password counts as none: "redis://:secret@host". */
@@ -55,8 +92,13 @@ hf_status hf__redis_account_init(hf__redis_account *account,
     status = copy(&account->username, username, err);
     if (status == HF_OK)
         status = copy(&account->password, password, err);
-    if (status == HF_OK && hf__tls_is_wanted(config->url))
-        status = hf__tls_new(config->url, &account->tls, err);
+    if (status == HF_OK)
+        status = copy(&account->password_file,
+                      hf__url_param_get(config->url, "password_file"), err);
+    if (status == HF_OK)
+        status = take_client_name(account, config, err);
+    if (status == HF_OK)
+        status = take_tls(account, config, err);
     if (status != HF_OK)
         hf__redis_account_done(account);
     return status;
@@ -73,6 +115,8 @@ void hf__redis_account_done(hf__redis_account *account)
 {
     wipe(account->username);
     wipe(account->password);
+    hf__free(account->password_file);
+    hf__free(account->client_name);
     hf__tls_free(account->tls);
     memset(account, 0, sizeof(*account));
 }
@@ -98,6 +142,30 @@ hf_status hf__redis_where_init(hf__redis_where *where, const char *host,
     return status;
 }
 
+bool hf__redis_word_read(hf_bytes text, char *word, size_t size)
+{
+    const char *from = text.data;
+
+    if (text.size == 0 || text.size >= size)
+        return false;
+    for (size_t at = 0; at < text.size; at++) {
+        if (from[at] <= ' ' || from[at] > '~')
+            return false;
+    }
+    memcpy(word, from, text.size);
+    word[text.size] = '\0';
+    return true;
+}
+
+bool hf__redis_host_read(hf_bytes text, char host[HF__HOST_SIZE])
+{
+    const char *from = text.data;
+
+    if (text.size > 2 && from[0] == '[' && from[text.size - 1] == ']')
+        text = hf_view(from + 1, text.size - 2);
+    return hf__redis_word_read(text, host, HF__HOST_SIZE);
+}
+
 static hf_status init_path(hf__redis_where *where, const char *path,
                            hf_error *err)
 {
@@ -121,7 +189,7 @@ void hf__redis_where_done(hf__redis_where *where)
 static hf_status init_unix(hf__redis_where *where, const hf__url *url,
                            int64_t *db, hf_error *err)
 {
-    static const char *const known[] = {"db", NULL};
+    static const char *const known[] = {"db", HF__ACCOUNT_PARAMS, NULL};
     const char *number = hf__url_param_get(url, "db");
     size_t path_max = sizeof(((struct sockaddr_un *)0)->sun_path) - 1;
     hf_status status = hf__url_check_params(url, known, err);
@@ -148,8 +216,9 @@ static hf_status init_unix(hf__redis_where *where, const hf__url *url,
 static hf_status init_tcp(hf__redis_where *where, const hf__url *url,
                           int64_t *db, hf_error *err)
 {
-    static const char *const plain[] = {NULL};
-    static const char *const secure[] = {HF__TLS_PARAMS, NULL};
+    static const char *const plain[] = {HF__ACCOUNT_PARAMS, NULL};
+    static const char *const secure[] = {HF__ACCOUNT_PARAMS, HF__TLS_PARAMS,
+                                         NULL};
     hf_status status;
 
     if (url->host == NULL || url->host[0] == '\0')

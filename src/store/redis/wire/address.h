@@ -13,6 +13,10 @@
 #define HF__HOST_SIZE 256
 #define HF__WHERE_SIZE (HF__HOST_SIZE + 16)
 
+/* Parameters that every URL of a server may have, for hf__url_check_params().
+ */
+#define HF__ACCOUNT_PARAMS "client_name", "password_file"
+
 /* Where one server is. */
 typedef struct hf__redis_where {
     char *host; /* NULL: a unix socket */
@@ -27,6 +31,8 @@ typedef struct hf__redis_account {
     int64_t db;
     char *username;      /* NULL: the default user */
     char *password;      /* NULL: no login */
+    char *password_file; /* where the URL says it is; NULL: elsewhere */
+    char *client_name;   /* for CLIENT SETNAME; NULL: ours */
     bool master_only;    /* a server that is none (ROLE) is as good as absent */
     struct hf__tls *tls; /* NULL: plain */
 } hf__redis_account;
@@ -52,11 +58,16 @@ void hf__redis_address_done(hf__redis_address *address);
 
 /* The parts, for topologies of several servers. A `where` of a host: port 1 to
  * 65535, host not longer than HF__HOST_SIZE allows, without brackets. The
- * account takes `tls` from the URL's scheme and parameters, but leaves it to
- * the caller to refuse unknown parameters; `db` stays 0. */
+ * account takes `tls` from the URL's scheme and parameters and the options, but
+ * leaves it to the caller to refuse unknown parameters; `db` stays 0. */
 hf_status hf__redis_where_init(hf__redis_where *where, const char *host,
                                int port, hf_error *err);
 void hf__redis_where_done(hf__redis_where *where);
+/* Copy a word that a server names: printable ASCII without spaces, not empty.
+ * false: it is none, or does not fit into `size` with a NUL. */
+bool hf__redis_word_read(hf_bytes text, char *word, size_t size);
+/* The same with a host, whose brackets as an IPv6 address go. */
+bool hf__redis_host_read(hf_bytes text, char host[HF__HOST_SIZE]);
 hf_status hf__redis_account_init(hf__redis_account *account,
                                  const hf__store_config *config, hf_error *err);
 void hf__redis_account_done(hf__redis_account *account);

@@ -38,6 +38,7 @@ struct hf__secure {
     bool waits;       /* reads may */
     bool half;        /* a record is half written */
     bool mute;        /* writing failed; an alert may still be there to read */
+    bool heard;       /* a byte has come */
     bool broken;      /* OpenSSL must not be used any more but to free */
     int sys_errno;    /* of the socket's last failure */
     hf_status status; /* HF_DENIED: the fault is a matter of trust */
@@ -68,8 +69,10 @@ static int bio_read(BIO *bio, char *data, int size)
         recv(self->fd, data, (size_t)size, self->waits ? 0 : MSG_DONTWAIT);
 
     BIO_clear_retry_flags(bio);
-    if (got > 0)
+    if (got > 0) {
+        self->heard = true;
         return (int)got;
+    }
     if (got == 0) {
         BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
         return 0;
@@ -129,7 +132,7 @@ void hf__channel_init(hf__channel *channel)
     channel->write_wants = POLLOUT;
 }
 
-static hf__secure *make_secure(int fd, const hf__tls *tls, const char *host)
+static hf__secure *make_secure(int fd, hf__tls *tls, const char *host)
 {
     hf__secure *self = hf__calloc(1, sizeof(*self));
 
@@ -144,7 +147,7 @@ static hf__secure *make_secure(int fd, const hf__tls *tls, const char *host)
     return NULL;
 }
 
-bool hf__channel_open(hf__channel *channel, int fd, const hf__tls *tls,
+bool hf__channel_open(hf__channel *channel, int fd, hf__tls *tls,
                       const char *host)
 {
     hf__channel_init(channel);
@@ -357,6 +360,18 @@ hf_status hf__channel_fail(const hf__channel *channel, hf_error *err,
         return hf__fail_errno(err, status, sys_errno, "%s %s", what, peer);
     return hf__fail(err, self->status != HF_OK ? self->status : status,
                     "%s %s: %s", what, peer, self->reason);
+}
+
+hf_status hf__channel_late(const hf__channel *channel, hf_error *err,
+                           const char *peer)
+{
+    if (channel->secure != NULL && channel->secure->heard)
+        return hf__fail(err, HF_UNAVAILABLE,
+                        "the TLS handshake with %s was not over in time", peer);
+    return hf__fail(err, HF_UNAVAILABLE,
+                    "%s did not answer the TLS handshake in time; is it a "
+                    "plain port?",
+                    peer);
 }
 
 const struct ssl_st *hf__channel_ssl(const hf__channel *channel)

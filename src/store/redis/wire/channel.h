@@ -18,10 +18,6 @@
 #include "holdfast.h"
 #include "store/redis/wire/tls.h"
 
-/* For a %s: the peer. */
-#define HF__CHANNEL_MUTE                                                       \
-    "%s did not answer the TLS handshake in time; is it a plain port?"
-
 typedef struct hf__secure hf__secure;
 
 typedef struct hf__channel {
@@ -35,7 +31,7 @@ void hf__channel_init(hf__channel *channel);
 
 /* Take over a connected socket; with `tls`, a handshake with `host` is next.
  * false: out of memory, and the socket is still the caller's. */
-bool hf__channel_open(hf__channel *channel, int fd, const hf__tls *tls,
+bool hf__channel_open(hf__channel *channel, int fd, hf__tls *tls,
                       const char *host);
 
 /* One step of the handshake: 0 when it is over (at once on a plain socket),
@@ -90,6 +86,11 @@ bool hf__channel_is_stale(hf__channel *channel);
  */
 hf_status hf__channel_fail(const hf__channel *channel, hf_error *err,
                            hf_status status, int sys_errno, const char *what,
+                           const char *peer);
+
+/* Put into words that the handshake with `peer` took too long: HF_UNAVAILABLE.
+ */
+hf_status hf__channel_late(const hf__channel *channel, hf_error *err,
                            const char *peer);
 
 #endif

@@ -36,7 +36,7 @@ static const error_row rows[] = {
     {"READONLY", NULL, HF__VERDICT_DROP, HF_UNAVAILABLE,
      "the server is a replica"},
     {"UNBLOCKED", NULL, HF__VERDICT_DROP, HF_UNAVAILABLE, NULL},
-    {"NOREPLICAS", NULL, HF__VERDICT_ANSWER, HF_UNAVAILABLE, NULL},
+    {"NOREPLICAS", NULL, HF__VERDICT_BACK_OFF, HF_UNAVAILABLE, NULL},
     {"ERR", "max number of clients reached", HF__VERDICT_DROP, HF_UNAVAILABLE,
      NULL},
 
@@ -48,7 +48,9 @@ static const error_row rows[] = {
     {"NOPERM", NULL, HF__VERDICT_ANSWER, HF_DENIED, NULL},
     {"DENIED", NULL, HF__VERDICT_DROP, HF_DENIED, NULL},
     {"ERR", "The user executing the script", HF__VERDICT_ANSWER, HF_DENIED,
-     NULL},
+     NULL}, /* Redis 7.0 */
+    {"ERR", "ACL failure in script", HF__VERDICT_ANSWER, HF_DENIED,
+     NULL}, /* Redis 7.2, Valkey */
 
     {"MOVED", NULL, HF__VERDICT_ANSWER, HF_UNSUPPORTED,
      "the server is one node of a cluster"},

@@ -32,7 +32,8 @@ typedef struct hf__redirect {
     bool counts;   /* in request->sends, until the request goes on */
     uint32_t slot; /* of MOVED and ASK, below HF__SLOT_COUNT */
     int port;
-    char host[HF__HOST_SIZE]; /* "": the host of the server that said it */
+    /* "": the host of the server that said it; "?": that does not know it. */
+    char host[HF__HOST_SIZE];
 } hf__redirect;
 
 #define HF__SLOT_COUNT 16384
@@ -40,7 +41,7 @@ typedef struct hf__redirect {
 /*
  * Set `redirect` from an error line; NONE if it is none. MOVED and ASK must
  * be whole, "MOVED 3999 10.0.0.1:6381": an IPv6 address stands there without
- * brackets, and "?" for a host that the server does not know is none.
+ * brackets.
  */
 void hf__redirect_read(hf_bytes line, hf__redirect *redirect);
 

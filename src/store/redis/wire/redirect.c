@@ -41,13 +41,13 @@ static long read_digits(const char *text, const char *end, long high)
     return number;
 }
 
-/* "<slot> <host>:<port>"; the last colon counts. */
+/* "<slot> <host>:<port>"; the last colon counts. The host may be missing. */
 static bool read_target(const char *text, const char *end,
                         hf__redirect *redirect)
 {
     const char *space = memchr(text, ' ', (size_t)(end - text));
     const char *colon;
-    size_t size;
+    hf_bytes host;
     long slot;
     long port;
 
@@ -58,15 +58,13 @@ static bool read_target(const char *text, const char *end,
         return false;
     slot = read_digits(text, space, HF__SLOT_COUNT - 1);
     port = read_digits(colon + 1, end, PORT_MAX);
-    size = (size_t)(colon - space) - 1;
-    if (slot < 0 || port <= 0 || size >= sizeof(redirect->host) ||
-        memchr(space + 1, ' ', size) != NULL || (size == 1 && space[1] == '?'))
+    host = hf_view(space + 1, (size_t)(colon - space) - 1);
+    if (slot < 0 || port <= 0)
         return false;
     redirect->slot = (uint32_t)slot;
     redirect->port = (int)port;
-    memcpy(redirect->host, space + 1, size);
-    redirect->host[size] = '\0';
-    return true;
+    redirect->host[0] = '\0';
+    return host.size == 0 || hf__redis_host_read(host, redirect->host);
 }
 
 void hf__redirect_read(hf_bytes line, hf__redirect *redirect)

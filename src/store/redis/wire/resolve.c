@@ -2,11 +2,12 @@
 /*
  * resolve.c - names to addresses without ever making a request wait for DNS.
  *
- * The first question is asked while the store is opened. Afterwards connecting
- * uses what is known, and a failure starts a new question in the background: a
- * fail-over that is announced by DNS is found by the attempt after the next.
- * getaddrinfo() cannot be interrupted, so a question runs on a detached thread
- * that shares the resolver by a reference: closing does not wait for it.
+ * The first question is asked while the store is opened, which waits for its
+ * answer but not past its deadline. Afterwards connecting uses what is known,
+ * and a failure starts a new question in the background: a fail-over that is
+ * announced by DNS is found by the attempt after the next. getaddrinfo() cannot
+ * be interrupted and may take many seconds, so each question runs on a detached
+ * thread that shares the resolver by a reference: nobody has to wait for it.
  *
  * Locks: `mutex` guards everything but port, is_name, and the host and text of
  * what is known, which do not change. In a forked child the resolver is left
@@ -23,6 +24,7 @@
 #include <sys/un.h>
 
 #include "util/clock.h"
+#include "util/cond.h"
 #include "util/error.h"
 #include "util/fork.h"
 #include "util/mem.h"
@@ -34,6 +36,8 @@ typedef struct dns_resolver {
     pthread_mutex_t mutex;
     unsigned refs; /* the owner's and that of a question under way */
     bool asking;
+    pthread_cond_t answered; /* `asking` has become false */
+    int failure;             /* of the latest answer: of getaddrinfo(), or 0 */
     int64_t asked_ms;
     hf__resolved known;
     uint32_t fork_generation;
@@ -83,6 +87,7 @@ static void drop_reference(dns_resolver *self)
     pthread_mutex_unlock(&self->mutex);
     if (!last)
         return;
+    pthread_cond_destroy(&self->answered);
     pthread_mutex_destroy(&self->mutex);
     hf__free(self);
 }
@@ -103,6 +108,9 @@ static void dns_get(hf__resolver *resolver, hf__resolved *resolved)
 
     pthread_mutex_lock(&self->mutex);
     *resolved = self->known;
+    if (resolved->count == 0 && self->failure != 0)
+        snprintf(resolved->text, sizeof(resolved->text), "%.150s (%.100s)",
+                 self->known.text, gai_strerror(self->failure));
     pthread_mutex_unlock(&self->mutex);
 }
 
@@ -115,11 +123,13 @@ static void *ask(void *user)
 
     pthread_mutex_lock(&self->mutex);
     self->asking = false;
+    self->failure = rc;
     if (rc == 0) {
         memcpy(self->known.items, resolved.items, sizeof(resolved.items));
         memcpy(self->known.sizes, resolved.sizes, sizeof(resolved.sizes));
         self->known.count = resolved.count;
     }
+    pthread_cond_signal(&self->answered);
     pthread_mutex_unlock(&self->mutex);
     drop_reference(self);
     return NULL;
@@ -178,27 +188,44 @@ static void know_path(hf__resolved *resolved, const char *path)
     resolved->count = 1;
 }
 
-static hf_status first_look_up(dns_resolver *self, bool later, hf_error *err)
+/* Until the first answer is there, or an instant. */
+static hf_status await_answer(dns_resolver *self, int64_t until_ms,
+                              hf_error *err)
 {
-    const char *host = self->known.host;
-    int rc = look_up(host, self->port, AI_NUMERICHOST, &self->known);
+    hf_status status = HF_OK;
 
-    if (rc == 0)
-        return HF_OK;
-    self->is_name = true;
-    if (later) {
-        self->asked_ms = INT64_MIN / 2;
-        dns_refresh(&self->base);
-        return HF_OK;
-    }
-    rc = look_up(host, self->port, 0, &self->known);
-    if (rc == 0)
-        return HF_OK;
-    return hf__fail(err, HF_UNAVAILABLE, "cannot find the address of %s: %s",
-                    host, gai_strerror(rc));
+    pthread_mutex_lock(&self->mutex);
+    while (self->asking && hf__clock_boot_ms() < until_ms)
+        hf__cond_wait_until(&self->answered, &self->mutex, until_ms);
+    if (self->failure != 0)
+        status =
+            hf__fail(err, HF_UNAVAILABLE, "cannot find the address of %s: %s",
+                     self->known.host, gai_strerror(self->failure));
+    else if (self->asking)
+        status = hf__fail(err, HF_UNAVAILABLE,
+                          "the address of %s was not found in time",
+                          self->known.host);
+    else if (self->known.count == 0)
+        status = hf__fail(err, HF_SYSTEM,
+                          "no thread can be started to find the address of %s",
+                          self->known.host);
+    pthread_mutex_unlock(&self->mutex);
+    return status;
 }
 
-hf_status hf__resolver_new(const hf__redis_where *where, bool later,
+static hf_status first_look_up(dns_resolver *self, int64_t until_ms,
+                               hf_error *err)
+{
+    if (look_up(self->known.host, self->port, AI_NUMERICHOST, &self->known) ==
+        0)
+        return HF_OK;
+    self->is_name = true;
+    self->asked_ms = INT64_MIN / 2;
+    dns_refresh(&self->base);
+    return until_ms == 0 ? HF_OK : await_answer(self, until_ms, err);
+}
+
+hf_status hf__resolver_new(const hf__redis_where *where, int64_t until_ms,
                            hf__resolver **resolver, hf_error *err)
 {
     dns_resolver *self = hf__calloc(1, sizeof(*self));
@@ -210,14 +237,14 @@ hf_status hf__resolver_new(const hf__redis_where *where, bool later,
     self->port = where->port;
     self->refs = 1;
     self->fork_generation = hf__fork_generation();
-    self->asked_ms = hf__clock_boot_ms();
     pthread_mutex_init(&self->mutex, NULL);
+    hf__cond_init(&self->answered);
     memcpy(self->known.text, where->text, strlen(where->text) + 1);
     if (where->path != NULL) {
         know_path(&self->known, where->path);
     } else {
         memcpy(self->known.host, where->host, strlen(where->host) + 1);
-        status = first_look_up(self, later, err);
+        status = first_look_up(self, until_ms, err);
     }
     if (status == HF_OK)
         *resolver = &self->base;

@@ -41,11 +41,12 @@ struct hf__resolver {
 };
 
 /*
- * The addresses of a host name or a path. A name is looked up for the first
- * time on this thread, as long as that takes; or in the background if `later`
- * (no loop thread may wait), and get() tells of none until then.
+ * The addresses of a host name or a path. A name is looked up in the
+ * background. This waits for the answer until an instant, and is
+ * HF_UNAVAILABLE if none has come that names an address; 0: does not wait (no
+ * loop thread may), and get() tells of none until there is one.
  */
-hf_status hf__resolver_new(const hf__redis_where *where, bool later,
+hf_status hf__resolver_new(const hf__redis_where *where, int64_t until_ms,
                            hf__resolver **resolver, hf_error *err);
 
 void hf__resolver_free(hf__resolver *resolver); /* NULL is allowed */

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tls.c - the certificates of a store: from URL parameters to OpenSSL's
- * context, and from that to one connection's checks.
+ * tls.c - the certificates of a store: from settings to OpenSSL's context, and
+ * from that to one connection's checks.
  *
  * The default is strict: TLS 1.2 or newer, a chain to a trusted certificate,
  * and the host's name or IP address among the certificate's alternative names;
  * the common name, which RFC 9525 no longer allows, is not looked at. Messages
  * name files and reasons, never what is in a file.
+ *
+ * Files that have changed are read anew by whoever makes the next connection:
+ * certificates of a few days are renewed under programs of a few months. Two
+ * files cannot be replaced at one instant, so what does not fit together, or is
+ * only half there, is looked at again when it has changed once more, and until
+ * then the context stays that there was. Connections keep theirs. What OpenSSL
+ * finds in tls_ca_dir it looks up when it needs it.
+ *
+ * Locks: `mutex`, while files are read too, which is rare.
  *
  * OpenSSL is told not to clean up at exit: our loop thread may be in the
  * middle of it when a program ends with a client open.
@@ -19,31 +28,38 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/redis/wire/address.h"
+#include "store/redis/wire/tls_settings.h"
 #include "util/error.h"
 #include "util/mem.h"
+#include "util/secret.h"
 #include "util/url.h"
 
-struct hf__tls {
-    SSL_CTX *context;
-    bool verifies;            /* the chain */
-    bool wants_name;          /* and the name */
-    char name[HF__HOST_SIZE]; /* instead of the host's; "": none */
-};
+/* Two that are alike: the same file, and nobody has written to it. */
+typedef struct file_stamp {
+    uint64_t device;
+    uint64_t number;
+    int64_t size;
+    struct timespec modified;
+    struct timespec changed;
+} file_stamp;
 
-/* What a URL says. */
-typedef struct tls_params {
-    const char *ca;
-    const char *ca_dir;
-    const char *cert;
-    const char *key;
-    const char *name;
-    const char *verify;
-} tls_params;
+typedef struct file_stamps {
+    file_stamp of[HF__TLS_FILES];
+} file_stamps;
+
+struct hf__tls {
+    hf__tls_settings settings;
+    pthread_mutex_t mutex; /* guards what follows */
+    SSL_CTX *context;
+    file_stamps stamps; /* of what was read last, in vain or not */
+    hf_error error;     /* why the latest files are not used; HF_OK: they are */
+};
 
 bool hf__tls_is_wanted(const struct hf__url *url)
 {
@@ -90,133 +106,153 @@ static hf_status check_file(const char *param, const char *path, hf_error *err)
     return HF_OK;
 }
 
-/* ------------------------------------------------------------- parameters */
+/* ---------------------------------------------------------------- context */
 
-static hf_status check_verify(const tls_params *params, hf_error *err)
+static hf_status trust_file(SSL_CTX *context, const char *path, hf_error *err)
+{
+    hf_status status = check_file("tls_ca", path, err);
+
+    if (status == HF_OK && SSL_CTX_load_verify_file(context, path) != 1)
+        status = bad_file("tls_ca", path, err);
+    return status;
+}
+
+/* OpenSSL looks into it only when it needs a certificate. */
+static hf_status trust_directory(SSL_CTX *context, const char *path,
+                                 hf_error *err)
 {
     char quoted[HF__QUOTED_SIZE];
+    struct stat info;
 
-    if (strcmp(params->verify, "full") == 0)
-        return HF_OK;
-    if (strcmp(params->verify, "ca") != 0 &&
-        strcmp(params->verify, "none") != 0)
-        return hf__fail(err, HF_INVALID,
-                        "tls_verify: %s is not full, ca or "
-                        "none",
-                        hf__quoted(quoted, hf_str(params->verify)));
-    if (params->name != NULL)
-        return hf__fail(err, HF_INVALID,
-                        "tls_name has no effect with tls_verify=%s",
-                        params->verify);
-    if (strcmp(params->verify, "none") == 0 &&
-        (params->ca != NULL || params->ca_dir != NULL))
-        return hf__fail(err, HF_INVALID,
-                        "%s has no effect with tls_verify=none",
-                        params->ca != NULL ? "tls_ca" : "tls_ca_dir");
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+        return hf__fail(err, HF_INVALID, "tls_ca_dir: %s is no directory",
+                        hf__quoted(quoted, hf_str(path)));
+    if (SSL_CTX_load_verify_dir(context, path) != 1)
+        return bad_file("tls_ca_dir", path, err);
     return HF_OK;
 }
 
-static hf_status read_params(const hf__url *url, tls_params *params,
-                             hf_error *err)
-{
-    size_t at;
-
-    for (at = 0; at < url->param_count; at++) {
-        if (strncmp(url->params[at].name, "tls_", 4) == 0 &&
-            url->params[at].value[0] == '\0')
-            return hf__fail(err, HF_INVALID, "%s is empty",
-                            url->params[at].name);
-    }
-    params->ca = hf__url_param_get(url, "tls_ca");
-    params->ca_dir = hf__url_param_get(url, "tls_ca_dir");
-    params->cert = hf__url_param_get(url, "tls_cert");
-    params->key = hf__url_param_get(url, "tls_key");
-    params->name = hf__url_param_get(url, "tls_name");
-    params->verify = hf__url_param_get(url, "tls_verify");
-    if (params->verify == NULL)
-        params->verify = "full";
-    if ((params->cert == NULL) != (params->key == NULL))
-        return hf__fail(err, HF_INVALID, "%s without %s",
-                        params->cert != NULL ? "tls_cert" : "tls_key",
-                        params->cert != NULL ? "tls_key" : "tls_cert");
-    if (params->name != NULL && strlen(params->name) >= HF__HOST_SIZE)
-        return hf__fail(err, HF_INVALID, "tls_name is longer than %d bytes",
-                        HF__HOST_SIZE - 1);
-    return check_verify(params, err);
-}
-
-/* ---------------------------------------------------------------- context */
-
-static hf_status trust(SSL_CTX *context, const tls_params *params,
+static hf_status trust(SSL_CTX *context, const hf__tls_settings *settings,
                        hf_error *err)
 {
+    const char *file = settings->files[HF__TLS_CA];
     hf_status status = HF_OK;
-    struct stat info;
 
-    if (params->ca == NULL && params->ca_dir == NULL) {
+    if (file == NULL && settings->ca_dir == NULL) {
         if (SSL_CTX_set_default_verify_paths(context) != 1)
             return hf__fail(err, HF_SYSTEM,
                             "cannot use the system's certificates: %s",
                             last_reason());
         return HF_OK;
     }
-    if (params->ca != NULL)
-        status = check_file("tls_ca", params->ca, err);
-    if (status != HF_OK)
-        return status;
-    if (params->ca != NULL &&
-        SSL_CTX_load_verify_file(context, params->ca) != 1)
-        return bad_file("tls_ca", params->ca, err);
-    if (params->ca_dir == NULL)
-        return HF_OK;
-    /* OpenSSL looks into it only when it needs a certificate. */
-    if (stat(params->ca_dir, &info) != 0 || !S_ISDIR(info.st_mode)) {
-        char quoted[HF__QUOTED_SIZE];
-
-        return hf__fail(err, HF_INVALID, "tls_ca_dir: %s is no directory",
-                        hf__quoted(quoted, hf_str(params->ca_dir)));
-    }
-    if (SSL_CTX_load_verify_dir(context, params->ca_dir) != 1)
-        return bad_file("tls_ca_dir", params->ca_dir, err);
-    return HF_OK;
+    if (file != NULL)
+        status = trust_file(context, file, err);
+    if (status == HF_OK && settings->ca_dir != NULL)
+        status = trust_directory(context, settings->ca_dir, err);
+    return status;
 }
 
-/* Nobody is there to be asked for the password of a key. */
-static int no_password(char *text, int size, int writes, void *user)
+/* ---------------------------------------------------------------- our key */
+
+typedef struct key_password {
+    const char *text; /* NULL: there is none */
+    bool asked;       /* the key is encrypted */
+} key_password;
+
+/* OpenSSL would ask whoever sits at the terminal. */
+static int give_password(char *text, int size, int writes, void *user)
 {
-    (void)text;
-    (void)size;
+    key_password *password = user;
+    size_t length;
+
     (void)writes;
-    (void)user;
-    return -1;
+    password->asked = true;
+    if (password->text == NULL)
+        return -1;
+    length = strlen(password->text);
+    if (length > (size_t)size)
+        return -1;
+    memcpy(text, password->text, length);
+    return (int)length;
 }
 
-static hf_status identify(SSL_CTX *context, const tls_params *params,
+static hf_status bad_key(const char *path, const key_password *password,
+                         hf_error *err)
+{
+    bool no_pair = ERR_GET_LIB(ERR_peek_last_error()) == ERR_LIB_X509;
+    char quoted[HF__QUOTED_SIZE];
+
+    if (!password->asked || no_pair)
+        return bad_file("tls_key", path, err);
+    ERR_clear_error();
+    hf__quoted(quoted, hf_str(path));
+    if (password->text == NULL)
+        return hf__fail(err, HF_INVALID,
+                        "tls_key: %s is encrypted; tls_key_password_file "
+                        "names the file of its password",
+                        quoted);
+    return hf__fail(err, HF_INVALID,
+                    "tls_key: cannot decrypt %s: is the password wrong?",
+                    quoted);
+}
+
+static hf_status use_key(SSL_CTX *context, const char *path,
+                         const char *password_text, hf_error *err)
+{
+    key_password password = {.text = password_text};
+    hf_status status = HF_OK;
+
+    SSL_CTX_set_default_passwd_cb(context, give_password);
+    SSL_CTX_set_default_passwd_cb_userdata(context, &password);
+    if (SSL_CTX_use_PrivateKey_file(context, path, SSL_FILETYPE_PEM) != 1 ||
+        SSL_CTX_check_private_key(context) != 1)
+        status = bad_key(path, &password, err);
+    SSL_CTX_set_default_passwd_cb_userdata(context, NULL);
+    return status;
+}
+
+static hf_status use_key_with_file(SSL_CTX *context,
+                                   const hf__tls_settings *settings,
+                                   hf_error *err)
+{
+    const char *path = settings->files[HF__TLS_KEY_PASSWORD];
+    char text[HF__SECRET_SIZE];
+    hf_status status = hf__secret_read(hf__tls_file_name(HF__TLS_KEY_PASSWORD),
+                                       path, text, err);
+
+    if (status == HF_OK)
+        status = use_key(context, settings->files[HF__TLS_KEY], text, err);
+    explicit_bzero(text, sizeof(text));
+    return status;
+}
+
+static hf_status identify(SSL_CTX *context, const hf__tls_settings *settings,
                           hf_error *err)
 {
+    const char *cert = settings->files[HF__TLS_CERT];
+    const char *key = settings->files[HF__TLS_KEY];
     hf_status status;
 
-    if (params->cert == NULL)
+    if (cert == NULL)
         return HF_OK;
-    status = check_file("tls_cert", params->cert, err);
+    status = check_file("tls_cert", cert, err);
     if (status == HF_OK)
-        status = check_file("tls_key", params->key, err);
+        status = check_file("tls_key", key, err);
     if (status != HF_OK)
         return status;
-    SSL_CTX_set_default_passwd_cb(context, no_password);
-    if (SSL_CTX_use_certificate_chain_file(context, params->cert) != 1)
-        return bad_file("tls_cert", params->cert, err);
-    if (SSL_CTX_use_PrivateKey_file(context, params->key, SSL_FILETYPE_PEM) !=
-        1)
-        return bad_file("tls_key", params->key, err);
-    if (SSL_CTX_check_private_key(context) != 1)
-        return bad_file("tls_key", params->key, err);
-    return HF_OK;
+    if (SSL_CTX_use_certificate_chain_file(context, cert) != 1)
+        return bad_file("tls_cert", cert, err);
+    if (settings->key_password == NULL &&
+        settings->files[HF__TLS_KEY_PASSWORD] != NULL)
+        return use_key_with_file(context, settings, err);
+    return use_key(context, key, settings->key_password, err);
 }
 
-static hf_status set_up(hf__tls *tls, const tls_params *params, hf_error *err)
+/* ------------------------------------------------------------ made anew */
+
+static hf_status set_up(SSL_CTX *context, const hf__tls_settings *settings,
+                        hf_error *err)
 {
-    SSL_CTX *context = tls->context;
     hf_status status = HF_OK;
 
     if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1)
@@ -230,38 +266,110 @@ static hf_status set_up(hf__tls *tls, const tls_params *params, hf_error *err)
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE |
                                   SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_read_ahead(context, 1);
-    tls->verifies = strcmp(params->verify, "none") != 0;
-    tls->wants_name = strcmp(params->verify, "full") == 0;
-    if (params->name != NULL)
-        memcpy(tls->name, params->name, strlen(params->name) + 1);
-    SSL_CTX_set_verify(context,
-                       tls->verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
-    if (tls->verifies)
-        status = trust(context, params, err);
+    SSL_CTX_set_verify(
+        context, settings->verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
+    if (settings->verifies)
+        status = trust(context, settings, err);
     if (status == HF_OK)
-        status = identify(context, params, err);
+        status = identify(context, settings, err);
     return status;
 }
 
-hf_status hf__tls_new(const hf__url *url, hf__tls **tls, hf_error *err)
+static hf_status make_context(const hf__tls_settings *settings,
+                              SSL_CTX **context, hf_error *err)
 {
-    tls_params params = {0};
-    hf__tls *made;
-    hf_status status = read_params(url, &params, err);
+    SSL_CTX *made;
+    hf_status status;
 
+    ERR_clear_error();
+    made = SSL_CTX_new(TLS_client_method());
+    if (made == NULL)
+        return hf__fail(err, HF_SYSTEM, "cannot set up TLS: %s", last_reason());
+    status = set_up(made, settings, err);
+    if (status == HF_OK)
+        *context = made;
+    else
+        SSL_CTX_free(made);
+    return status;
+}
+
+/* Of files that are not there all is 0. */
+static void take_stamps(const hf__tls_settings *settings, file_stamps *stamps)
+{
+    struct stat info;
+
+    memset(stamps, 0, sizeof(*stamps));
+    for (hf__tls_file at = 0; at < HF__TLS_FILES; at++) {
+        file_stamp *stamp = &stamps->of[at];
+
+        if (settings->files[at] == NULL ||
+            stat(settings->files[at], &info) != 0)
+            continue;
+        stamp->device = (uint64_t)info.st_dev;
+        stamp->number = (uint64_t)info.st_ino;
+        stamp->size = (int64_t)info.st_size;
+        stamp->modified = info.st_mtim;
+        stamp->changed = info.st_ctim;
+    }
+}
+
+static bool is_same_time(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+static bool are_same(const file_stamps *a, const file_stamps *b)
+{
+    for (size_t i = 0; i < HF__TLS_FILES; i++) {
+        const file_stamp *x = &a->of[i];
+        const file_stamp *y = &b->of[i];
+
+        if (x->device != y->device || x->number != y->number ||
+            x->size != y->size || !is_same_time(&x->modified, &y->modified) ||
+            !is_same_time(&x->changed, &y->changed))
+            return false;
+    }
+    return true;
+}
+
+/* The stamps are older than what is read, so that no change is missed. A want
+ * of memory or descriptors is no fault of the files. */
+static void renew_locked(hf__tls *tls)
+{
+    SSL_CTX *context = NULL;
+    file_stamps stamps;
+    hf_status status;
+
+    take_stamps(&tls->settings, &stamps);
+    if (are_same(&stamps, &tls->stamps))
+        return;
+    tls->error = (hf_error)HF_ERROR_INIT;
+    status = make_context(&tls->settings, &context, &tls->error);
+    if (status == HF_OK || status == HF_INVALID)
+        tls->stamps = stamps;
     if (status != HF_OK)
-        return status;
-    made = hf__calloc(1, sizeof(*made));
+        return;
+    SSL_CTX_free(tls->context);
+    tls->context = context;
+}
+
+/* ----------------------------------------------------------- open and close */
+
+hf_status hf__tls_new(const hf__url *url, const hf_tls_options *options,
+                      hf__tls **tls, hf_error *err)
+{
+    hf__tls *made = hf__calloc(1, sizeof(*made));
+    hf_status status;
+
     if (made == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    pthread_mutex_init(&made->mutex, NULL);
+    made->error = (hf_error)HF_ERROR_INIT;
     OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL);
-    ERR_clear_error();
-    made->context = SSL_CTX_new(TLS_client_method());
-    if (made->context == NULL)
-        status =
-            hf__fail(err, HF_SYSTEM, "cannot set up TLS: %s", last_reason());
-    else
-        status = set_up(made, &params, err);
+    status = hf__tls_settings_init(&made->settings, url, options, err);
+    take_stamps(&made->settings, &made->stamps);
+    if (status == HF_OK)
+        status = make_context(&made->settings, &made->context, err);
     if (status == HF_OK)
         *tls = made;
     else
@@ -274,14 +382,35 @@ void hf__tls_free(hf__tls *tls)
     if (tls == NULL)
         return;
     SSL_CTX_free(tls->context);
+    hf__tls_settings_done(&tls->settings);
+    pthread_mutex_destroy(&tls->mutex);
     hf__free(tls);
+}
+
+hf_status hf__tls_state(hf__tls *tls, hf_error *err)
+{
+    hf_status status;
+
+    pthread_mutex_lock(&tls->mutex);
+    renew_locked(tls);
+    status = tls->error.status;
+    if (status != HF_OK)
+        hf__fail_copy(err, &tls->error);
+    pthread_mutex_unlock(&tls->mutex);
+    return status;
+}
+
+const char *hf__tls_key_path(const hf__tls *tls, bool of_password)
+{
+    return tls->settings
+        .files[of_password ? HF__TLS_KEY_PASSWORD : HF__TLS_KEY];
 }
 
 const char *hf__tls_describe(const hf__tls *tls)
 {
-    if (!tls->verifies)
+    if (!tls->settings.verifies)
         return "encrypted; the server's certificate is not verified";
-    if (!tls->wants_name)
+    if (!tls->settings.wants_name)
         return "the certificate's chain is verified, its name is not";
     return "the certificate's chain and name are verified";
 }
@@ -313,11 +442,11 @@ static bool expect(SSL *ssl, const hf__tls *tls, const char *host)
     char name[HF__HOST_SIZE];
     bool is_ip;
 
-    take_name(name, tls->name[0] != '\0' ? tls->name : host);
+    take_name(name, tls->settings.name != NULL ? tls->settings.name : host);
     is_ip = is_ip_address(name);
     if (!is_ip && SSL_set_tlsext_host_name(ssl, name) != 1)
         return false;
-    if (!tls->wants_name)
+    if (!tls->settings.wants_name)
         return true;
     SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
                                X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
@@ -326,12 +455,15 @@ static bool expect(SSL *ssl, const hf__tls *tls, const char *host)
     return SSL_set1_host(ssl, name) == 1;
 }
 
-struct ssl_st *hf__tls_begin(const hf__tls *tls, const char *host)
+struct ssl_st *hf__tls_begin(hf__tls *tls, const char *host)
 {
     SSL *ssl;
 
     ERR_clear_error();
+    pthread_mutex_lock(&tls->mutex);
+    renew_locked(tls);
     ssl = SSL_new(tls->context);
+    pthread_mutex_unlock(&tls->mutex);
     if (ssl == NULL)
         return NULL;
     if (!expect(ssl, tls, host)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tls.h - whom the connections of a store trust and how they prove who they
- * are. Made once when the store is opened, then only read, by all threads.
+ * are. Made when the store is opened; all threads use it at once.
  */
 #ifndef HF__STORE_REDIS_TLS_H
 #define HF__STORE_REDIS_TLS_H
@@ -16,7 +16,8 @@ struct ssl_st;
 
 /* Parameters that a URL with TLS may have, for hf__url_check_params(). */
 #define HF__TLS_PARAMS                                                         \
-    "tls_ca", "tls_ca_dir", "tls_cert", "tls_key", "tls_name", "tls_verify"
+    "tls_ca", "tls_ca_dir", "tls_cert", "tls_key", "tls_key_password_file",    \
+        "tls_name", "tls_verify"
 
 typedef struct hf__tls hf__tls;
 
@@ -24,27 +25,37 @@ typedef struct hf__tls hf__tls;
 bool hf__tls_is_wanted(const struct hf__url *url);
 
 /*
- * From the parameters of a URL:
+ * From the parameters of a URL, each overridden by the option of its name if
+ * that is given (`options` may be NULL):
  *     tls_ca=FILE      trust these certificates (PEM) instead of the system's
  *     tls_ca_dir=DIR   the same, a directory made by `openssl rehash`
  *     tls_cert=FILE    our certificate with its chain (PEM), with tls_key=FILE
+ *     tls_key_password_file=FILE   whose first line is the key's password
  *     tls_name=NAME    the name or IP address that the server's certificate
  *                      must have; default: the host that is connected to
  *     tls_verify=full|ca|none   chain and name, the chain only, or nothing
  * HF_INVALID names the parameter: unknown, without its companion, without
  * effect because of tls_verify, a file that is not what it should be.
  */
-hf_status hf__tls_new(const struct hf__url *url, hf__tls **tls, hf_error *err);
+hf_status hf__tls_new(const struct hf__url *url, const hf_tls_options *options,
+                      hf__tls **tls, hf_error *err);
 void hf__tls_free(hf__tls *tls); /* NULL is allowed */
 
 /* What of a server's certificate is verified, for people. */
 const char *hf__tls_describe(const hf__tls *tls);
 
+/* HF_INVALID: files have changed since, and what they are now is not used, for
+ * this reason. */
+hf_status hf__tls_state(hf__tls *tls, hf_error *err);
+
+/* The path of our key, or of its password; NULL: none. */
+const char *hf__tls_key_path(const hf__tls *tls, bool of_password);
+
 /*
- * A connection's state, ready for a handshake with `host` (no brackets). NULL:
- * out of memory. What ends it is SSL_free().
+ * A connection's state, ready for a handshake with `host` (no brackets), by the
+ * files as they are now. NULL: out of memory. What ends it is SSL_free().
  */
-struct ssl_st *hf__tls_begin(const hf__tls *tls, const char *host);
+struct ssl_st *hf__tls_begin(hf__tls *tls, const char *host);
 
 /* Why the certificate of a connection is not trusted; NULL: it is, or was not
  * asked for. */

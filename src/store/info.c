@@ -2,7 +2,7 @@
 /*
  * info.c - see info.h. The text comes from a server and may be anything.
  */
-#include "store/redis/wire/info.h"
+#include "store/info.h"
 
 #include <stdio.h>
 #include <stdlib.h>

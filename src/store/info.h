@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* info.h - reading what INFO answers: lines "name:value\r\n". */
-#ifndef HF__STORE_REDIS_INFO_H
-#define HF__STORE_REDIS_INFO_H
+#ifndef HF__STORE_INFO_H
+#define HF__STORE_INFO_H
 
 #include <stdbool.h>
 #include <stdint.h>

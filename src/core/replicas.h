@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replicas.h - how many replicas are to acknowledge a write before the call
+ * returns, and what it means if fewer do. The store counts; whether a count is
+ * enough is said here.
+ */
+#ifndef HF__CORE_REPLICAS_H
+#define HF__CORE_REPLICAS_H
+
+#include "store/store.h"
+
+struct hf__url;
+
+/* What a client, or a lock, asks for. */
+typedef struct hf__replicas {
+    uint32_t count; /* 0: none */
+    int64_t within_ms;
+} hf__replicas;
+
+/* From the options of a client and the parameters of its URL, which are taken
+ * out of it; a lock's own options override its client's. HF_INVALID. */
+hf_status hf__replicas_of_client(hf__replicas *replicas,
+                                 const hf_client_options *options,
+                                 struct hf__url *url, hf_error *err);
+hf_status hf__replicas_of_lock(hf__replicas *replicas, const hf_client *client,
+                               const hf_lock_options *options, hf_error *err);
+
+/* Ask the server, until then, whether it can do that. HF_UNSUPPORTED. */
+hf_status hf__replicas_probe(hf__store *store, const hf__replicas *replicas,
+                             int64_t deadline_ms, hf_error *err);
+
+/* Have a filled request wait for them; `wrote` as in hf__request. */
+void hf__replicas_ask(hf__request *request, const hf__replicas *replicas,
+                      bool (*wrote)(const hf__request *request));
+
+/* Did a request that was answered get fewer than it asked for? */
+static inline bool hf__replicas_missed(const hf__request *request)
+{
+    return request->replicas > 0 && request->acked < (int32_t)request->replicas;
+}
+
+/* Fail with `done`, what has become of it, and how many replicas it got. */
+hf_status hf__replicas_fail(const hf__request *request, hf_status status,
+                            const char *done, hf_error *err);
+
+/*
+ * A step of preparing a call that writes, behind the one that fills its
+ * request; again if that is done again: should its client ask for
+ * replicas it waits for them, and is HF_INDETERMINATE with too few of them.
+ */
+void hf__call_replicate(hf_call *call,
+                        bool (*wrote)(const hf__request *request));
+
+/* For scripts and commands that answer what they did with a number that is
+ * not 0, and with anything else if they did nothing. */
+bool hf__wrote_number(const hf__request *request);
+
+#endif

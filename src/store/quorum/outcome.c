@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outcome.c - what comes of a round: completing its request, confirming a
+ * token, giving up. Numbers are those of round.c's steps.
+ *
+ * A node may run a release before the acquire that was sent in front of it, if
+ * it refused that for now ("BUSY") or had forgotten the script. Its vote then
+ * comes behind the release's answer, and is released once more.
+ */
+#include "store/quorum/outcome.h"
+
+#include <stdio.h>
+
+#include "util/clock.h"
+#include "util/error.h"
+
+/* ---------------------------------------------------------------- completing
+ */
+
+/* Hand the request back, with the mutex held, which is let go. */
+static void complete_locked(hf__round *self, hf__request *request)
+{
+    request->sends = 1;
+    for (size_t i = 0; i < self->quorum->count; i++) {
+        if (self->votes[i].done &&
+            self->parts[i].request.sends > request->sends)
+            request->sends = self->parts[i].request.sends;
+    }
+    self->request = NULL;
+    request->driver = NULL;
+    pthread_mutex_unlock(&self->mutex);
+    request->on_done(request);
+    pthread_mutex_lock(&self->mutex);
+}
+
+static void fail_locked(hf__round *self, hf_status status)
+{
+    hf__request *request = self->request;
+    size_t reached = 0;
+
+    for (size_t i = 0; i < self->quorum->count; i++) {
+        const hf__vote *vote = &self->votes[i];
+
+        if (vote->done && hf_status_kind(vote->status) == HF_KIND_USAGE &&
+            vote->status == status) {
+            request->status = status;
+            request->error = self->parts[i].request.error;
+            complete_locked(self, request);
+            return;
+        }
+        reached += vote->counts;
+    }
+    hf__request_fail(request, status,
+                     "%zu of %zu servers answered, and may vote; %zu are "
+                     "needed",
+                     reached, self->quorum->count, self->quorum->majority);
+    complete_locked(self, request);
+}
+
+static void reply_locked(hf__round *self, const hf_reply *reply)
+{
+    hf__request *request = self->request;
+
+    request->status = HF_OK;
+    request->reply = *reply;
+    complete_locked(self, request);
+}
+
+/* ----------------------------------------------------------- giving votes up
+ */
+
+/* Has the node certainly nothing of ours? */
+static bool has_nothing(const hf__vote *vote)
+{
+    if (!vote->done)
+        return false;
+    return vote->status == HF_UNAVAILABLE ||
+           (vote->status == HF_OK && vote->reply->kind == HF_REPLY_ARRAY);
+}
+
+static void send_undo(hf__round *self, size_t node, hf__release **noted)
+{
+    const hf__undo undo = {self->words[0], self->words[2],
+                           self->words[HF__ACQUIRE_OWNER], self->ttl_ms,
+                           self->confirming};
+
+    hf__undo_send(self->quorum, node, &undo, noted);
+}
+
+/* Whose vote has come meanwhile is not to be noted any more: nobody would ask
+ * before the round ends. */
+static void forget_undos_locked(hf__round *self)
+{
+    bool done[HF__QUORUM_NODES_MAX];
+    size_t count = self->quorum->count;
+
+    for (size_t i = 0; i < count; i++)
+        done[i] = self->votes[i].done;
+    pthread_mutex_unlock(&self->mutex);
+    for (size_t i = 0; i < count; i++) {
+        if (done[i])
+            (void)hf__undo_is_over(self->quorum, &self->undos[i]);
+    }
+    pthread_mutex_lock(&self->mutex);
+}
+
+/* Give up what was granted, or may yet be. With the mutex held. */
+static void undo_locked(hf__round *self)
+{
+    bool nothing[HF__QUORUM_NODES_MAX];
+    size_t count = self->quorum->count;
+
+    self->giving_up = true;
+    for (size_t i = 0; i < count; i++)
+        nothing[i] = has_nothing(&self->votes[i]);
+    pthread_mutex_unlock(&self->mutex);
+    if (hf__quorum_enter(self->quorum)) {
+        for (size_t i = 0; i < count; i++) {
+            if (!nothing[i])
+                send_undo(self, i, &self->undos[i]);
+        }
+        hf__quorum_leave(self->quorum);
+    }
+    pthread_mutex_lock(&self->mutex);
+    forget_undos_locked(self);
+}
+
+void hf__outcome_late_locked(hf__round *self, size_t node)
+{
+    bool nothing = has_nothing(&self->votes[node]);
+
+    pthread_mutex_unlock(&self->mutex);
+    if (hf__undo_is_over(self->quorum, &self->undos[node]) && !nothing &&
+        hf__quorum_enter(self->quorum)) {
+        send_undo(self, node, NULL);
+        hf__quorum_leave(self->quorum);
+    }
+    pthread_mutex_lock(&self->mutex);
+}
+
+/* ----------------------------------------------------------------- deciding */
+
+static void confirm_done(hf__request *request);
+
+static void fill_confirm(hf__round *self, size_t node, int64_t deadline_ms)
+{
+    hf__round_part *confirm = &self->confirms[node];
+    hf__request *request = &confirm->request;
+
+    hf__request_script(request, &hf__scripts[HF__SCRIPT_LOCK_CONFIRM],
+                       self->confirm_words, 4, 2);
+    request->lane = HF__LANE_LEASE;
+    request->began_ms = hf__clock_boot_ms();
+    request->deadline_ms = deadline_ms;
+    request->on_done = confirm_done;
+    request->user = confirm;
+    confirm->round = self;
+    confirm->node = node;
+}
+
+/* Which nodes have to be asked: those that granted less. */
+static size_t choose_locked(hf__round *self, size_t nodes[])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < self->quorum->count; i++) {
+        const hf__vote *vote = &self->votes[i];
+
+        if (!vote->counts || vote->reply->kind != HF_REPLY_INTEGER)
+            self->unconfirmed++;
+        else if ((uint64_t)vote->reply->integer == self->token)
+            self->confirmed++;
+        else
+            nodes[count++] = i;
+    }
+    return count;
+}
+
+/* Step 3. With the mutex held. */
+static void begin_confirming_locked(hf__round *self, uint64_t token)
+{
+    hf__quorum *quorum = self->quorum;
+    int64_t deadline_ms =
+        hf__round_node_deadline(self, self->request->deadline_ms);
+    size_t nodes[HF__QUORUM_NODES_MAX];
+    size_t count;
+
+    self->confirming = true;
+    self->token = token;
+    self->confirm_words[0] = self->words[0];
+    self->confirm_words[1] = self->words[1];
+    self->confirm_words[2] = self->words[HF__ACQUIRE_OWNER];
+    snprintf(self->token_text, sizeof(self->token_text), "%llu",
+             (unsigned long long)token);
+    self->confirm_words[3] = hf_str(self->token_text);
+    count = choose_locked(self, nodes);
+    for (size_t i = 0; i < count; i++)
+        fill_confirm(self, nodes[i], deadline_ms);
+    self->open += count;
+    pthread_mutex_unlock(&self->mutex);
+    if (hf__quorum_enter(quorum)) {
+        for (size_t i = 0; i < count; i++) {
+            hf__store *store = quorum->nodes[nodes[i]].store;
+            hf__request *request = &self->confirms[nodes[i]].request;
+
+            store->ops->submit(store, &request, 1);
+        }
+        hf__quorum_leave(quorum);
+        count = 0;
+    }
+    pthread_mutex_lock(&self->mutex);
+    self->open -= count; /* none of them, if the quorum is being closed */
+    self->unconfirmed += count;
+}
+
+/* Give up what was granted, and say why not. With the mutex held. */
+static void lose_locked(hf__round *self, const hf__tally *tally)
+{
+    undo_locked(self);
+    if (tally != NULL && tally->kind == HF__TALLY_REPLY)
+        reply_locked(self, &tally->reply);
+    else
+        fail_locked(self, tally != NULL ? tally->status : HF_UNAVAILABLE);
+}
+
+static void judge_confirms_locked(hf__round *self)
+{
+    const hf__quorum *quorum = self->quorum;
+    hf_reply reply;
+
+    if (self->request == NULL || self->giving_up)
+        return;
+    if (self->confirmed >= quorum->majority) {
+        hf__reply_set_integer(&reply, (int64_t)self->token);
+        reply_locked(self, &reply);
+    } else if (self->unconfirmed > quorum->count - quorum->majority) {
+        lose_locked(self, NULL);
+    }
+}
+
+/* Step 2. */
+void hf__outcome_judge_locked(hf__round *self)
+{
+    hf__request *request = self->request;
+    hf__tally tally;
+
+    if (!self->started || request == NULL || self->confirming ||
+        self->giving_up)
+        return;
+    if (!hf__tally_votes(request, self->votes, self->quorum->count,
+                         self->quorum->majority, &request->arena, &tally)) {
+        hf__request_fail(request, HF_NO_MEMORY, "the answer of a quorum");
+        complete_locked(self, request);
+        return;
+    }
+    if (tally.kind == HF__TALLY_OPEN)
+        return;
+    if (tally.kind == HF__TALLY_TOKEN) {
+        begin_confirming_locked(self, tally.token);
+        judge_confirms_locked(self);
+    } else if (hf__round_is_acquire(request)) {
+        lose_locked(self, &tally);
+    } else if (tally.kind == HF__TALLY_REPLY) {
+        reply_locked(self, &tally.reply);
+    } else {
+        fail_locked(self, tally.status);
+    }
+}
+
+static void confirm_done(hf__request *request)
+{
+    hf__round_part *confirm = request->user;
+    hf__round *self = confirm->round;
+    bool yes = request->status == HF_OK &&
+               request->reply.kind == HF_REPLY_INTEGER &&
+               request->reply.integer == 1;
+
+    pthread_mutex_lock(&self->mutex);
+    self->confirmed += yes;
+    self->unconfirmed += !yes;
+    judge_confirms_locked(self);
+    hf__round_leave_locked(self);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tls_settings.h - what a URL and a client's options say about TLS, put
+ * together and checked. Strings are copies of ours; files are not opened here.
+ */
+#ifndef HF__STORE_REDIS_TLS_SETTINGS_H
+#define HF__STORE_REDIS_TLS_SETTINGS_H
+
+#include <stdbool.h>
+
+#include "holdfast.h"
+
+struct hf__url;
+
+/* Files of which a change is noticed. */
+typedef enum hf__tls_file {
+    HF__TLS_CA,
+    HF__TLS_CERT,
+    HF__TLS_KEY,
+    HF__TLS_KEY_PASSWORD,
+    HF__TLS_FILES
+} hf__tls_file;
+
+typedef struct hf__tls_settings {
+    char *files[HF__TLS_FILES]; /* NULL: none */
+    char *ca_dir;               /* NULL: none */
+    char *key_password;         /* itself; NULL: not given */
+    char *name;                 /* instead of the host's; NULL: none */
+    bool verifies;              /* the chain */
+    bool wants_name;            /* and the name */
+} hf__tls_settings;
+
+/* The parameter that names a file, for messages. */
+const char *hf__tls_file_name(hf__tls_file file);
+
+/*
+ * HF_INVALID names the parameter: empty, without its companion, without effect
+ * beside another. End it with hf__tls_settings_done() in any case.
+ */
+hf_status hf__tls_settings_init(hf__tls_settings *settings,
+                                const struct hf__url *url,
+                                const hf_tls_options *options, hf_error *err);
+void hf__tls_settings_done(hf__tls_settings *settings);
+
+#endif

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# secret.sh - what the tests share that look for a password where none must be.
+
+SECRET=Zq7passw0rd
+
+# Run holdfast whatever comes of it; neither stdout nor stderr has the secret.
+hushed() {
+    "$HOLDFAST" "$@" </dev/null >out 2>err
+    code=$?
+    ! grep -qa "$SECRET" out err ||
+        fail "told with exit code $code: $*: $(cat out err)"
+    [ "$code" -lt 128 ] || fail "exit code $code: $*"
+}
+
+# All that is asked of a store, and the faults that a command can make.
+ask_everything() {
+    echo "return redis.call('nonsense')" >bad.lua
+    hushed "$@" doctor -N 3
+    hushed "$@" doctor -N 3 --json
+    hushed "$@" store info
+    hushed "$@" store info --json
+    hushed "$@" store check
+    hushed "$@" store compact
+    hushed "$@" store dump -o /nonexistent/dump
+    hushed "$@" value set taken 1 --nx --get
+    hushed "$@" value get nothing
+    hushed "$@" hash put taken f v
+    hushed "$@" hash get taken --json
+    hushed "$@" script run bad.lua
+    hushed "$@" lock inspect nobody --json
+    hushed "$@" run --verbose job true
+    hushed "$@" run -n job /nonexistent/command
+    hushed "$@" value get
+    hushed "$@" value nonsense
+    hushed "$@" --nonsense
+    hushed "$@" doctor --wait nonsense
+}

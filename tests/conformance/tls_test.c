@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tls_test.c - TLS by options instead of the URL, and what else a client can
+ * be told about its server in that way.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/store_fixture.h"
+
+/* The server's address with TLS, without a word about whom to trust. */
+static void bare_url(const fixture *f, char url[FIXTURE_PATH_SIZE])
+{
+    (void)snprintf(url, FIXTURE_PATH_SIZE, "rediss://127.0.0.1:%d",
+                   redis_server_tls_port(f->server));
+}
+
+static hf_status open_with(const char *url, const hf_client_options *opts)
+{
+    hf_client *client = NULL;
+    hf_status status = hf_client_open(url, opts, &client, ERR);
+
+    hf_client_close(client);
+    return status;
+}
+
+static void options_say_whom_to_trust(void **state)
+{
+    fixture *f = *state;
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    hf_tls_options tls = HF_TLS_OPTIONS_INIT;
+    char url[FIXTURE_PATH_SIZE];
+
+    bare_url(f, url);
+    expect_status(HF_DENIED, open_with(url, NULL));
+    opts.tls = &tls;
+    expect_status(HF_DENIED, open_with(url, &opts));
+    tls.ca = f->tls.ca;
+    expect_status(HF_OK, open_with(url, &opts));
+    tls.name = "elsewhere.example";
+    expect_status(HF_DENIED, open_with(url, &opts));
+    tls.name = "localhost"; /* which the certificate has as well */
+    expect_status(HF_OK, open_with(url, &opts));
+    tls.name = NULL;
+    tls.ca = f->tls.certificate; /* an end, not an authority */
+    tls.verify = "none";
+    expect_status(HF_INVALID, open_with(url, &opts));
+    tls.ca = NULL;
+    expect_status(HF_OK, open_with(url, &opts));
+    tls.cert = f->tls.certificate;
+    expect_status(HF_INVALID, open_with(url, &opts));
+    tls.key = f->tls.key;
+    expect_status(HF_OK, open_with(url, &opts));
+    tls.key = "/nowhere";
+    expect_status(HF_INVALID, open_with(url, &opts));
+}
+
+static void options_of_every_version(void **state)
+{
+    fixture *f = *state;
+    struct {
+        hf_tls_options ours;
+        char more[64];
+    } newer = {HF_TLS_OPTIONS_INIT, {0}};
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    char url[FIXTURE_PATH_SIZE];
+
+    bare_url(f, url);
+    opts.tls = &newer.ours;
+    newer.ours.ca = f->tls.ca;
+    newer.ours.struct_size = 0;
+    expect_status(HF_INVALID, open_with(url, &opts));
+    newer.ours.struct_size = sizeof(newer);
+    expect_status(HF_OK, open_with(url, &opts));
+    newer.more[sizeof(newer.more) - 1] = 1;
+    expect_status(HF_UNSUPPORTED, open_with(url, &opts));
+}
+
+/* A caller who asks for encryption is not served without, except where nothing
+ * leaves the machine. */
+static void options_are_not_for_plain_servers(void **state)
+{
+    fixture *f = *state;
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    hf_tls_options tls = HF_TLS_OPTIONS_INIT;
+    char url[FIXTURE_PATH_SIZE];
+
+    opts.tls = &tls;
+    expect_status(HF_INVALID,
+                  open_with(redis_server_tcp_url(f->server), &opts));
+    expect_status(HF_OK, open_with(redis_server_unix_url(f->server), &opts));
+    (void)snprintf(url, sizeof(url), "file:%.200s/embedded?max_size=4M",
+                   f->directory);
+    expect_status(HF_OK, open_with(url, &opts));
+}
+
+/* The client has its own copies of all it needs to connect again. */
+static void strings_are_the_callers_again(void **state)
+{
+    fixture *f = *state;
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    hf_tls_options tls = HF_TLS_OPTIONS_INIT;
+    char url[FIXTURE_PATH_SIZE], answer[4096];
+    char *ca = strdup(f->tls.ca), *name = strdup("localhost");
+    char *who = strdup("somebody");
+    hf_client *client = NULL;
+
+    bare_url(f, url);
+    tls.ca = ca;
+    tls.name = name;
+    opts.tls = &tls;
+    opts.client_name = who;
+    expect_status(HF_OK, hf_client_open(url, &opts, &client, ERR));
+    memset(ca, 'x', strlen(ca));
+    memset(name, 'x', strlen(name));
+    memset(who, 'x', strlen(who));
+    free(ca);
+    free(name);
+    free(who);
+    memset(&tls, 0xee, sizeof(tls));
+    assert_true(redis_server_restart(f->server));
+    put_value(client, bytes("after"), bytes("1"), 60000);
+    assert_true(
+        redis_server_command(f->server, "CLIENT LIST", answer, sizeof(answer)));
+    assert_non_null(strstr(answer, " name=somebody "));
+    hf_client_close(client);
+}
+
+static void name_of_the_client_is_checked(void **state)
+{
+    static const char *const names[] = {"", "a b", "a\n", "\x7f", "\xc3\xa9"};
+    fixture *f = *state;
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    char longest[66];
+    char url[FIXTURE_PATH_SIZE];
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        opts.client_name = names[i];
+        expect_status(HF_INVALID, open_with(f->url, &opts));
+    }
+    memset(longest, 'n', sizeof(longest));
+    longest[65] = '\0';
+    opts.client_name = longest;
+    expect_status(HF_INVALID, open_with(f->url, &opts));
+    longest[64] = '\0';
+    expect_status(HF_OK, open_with(f->url, &opts));
+    (void)snprintf(url, sizeof(url), "%.200s&client_name=a%%20b", f->url);
+    expect_status(HF_INVALID, open_with(url, NULL));
+    expect_status(HF_OK, open_with(url, &opts)); /* which go first */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(options_say_whom_to_trust),
+        fixture_test(options_of_every_version),
+        fixture_test(options_are_not_for_plain_servers),
+        fixture_test(strings_are_the_callers_again),
+        fixture_test(name_of_the_client_is_checked),
+    };
+
+    return fixture_run(tests);
+}

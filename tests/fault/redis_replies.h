@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redis_replies.h - one call of each kind in each of its forms, made through a
+ * proxy, and what became of it, seen on a way of its own.
+ */
+#ifndef REDIS_REPLIES_H
+#define REDIS_REPLIES_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "holdfast.h"
+#include "support/byte_proxy.h"
+#include "support/redis_server.h"
+
+#define MANY 3
+
+typedef enum operation {
+    ACQUIRE,
+    REFUSED,
+    RELEASE,
+    RENEW,
+    CAS,
+    CAS_FIELD, /* of a hash */
+    DELETE_IF,
+    CAS_ONCE, /* from here on nothing is sent again */
+    PUT,
+    INCR,
+    OPS
+} operation;
+typedef enum call_form { BLOCKING, STARTED, TOGETHER, FORMS } call_form;
+
+extern const char *const op_names[OPS];
+extern const char *const form_names[FORMS];
+
+/* Whose calls these are. */
+typedef struct stage {
+    byte_proxy *proxy;
+    hf_client *direct; /* not through the proxy */
+    hf_client *client;
+    hf_script *incr;
+} stage;
+
+/* One call on names of its own. */
+typedef struct trial {
+    const stage *at;
+    operation op;
+    call_form form;
+    size_t count;
+    char names[MANY][48];
+    hf_lock *locks[MANY];
+    hf_lock *others[MANY]; /* of REFUSED: who holds it */
+    hf_status statuses[MANY];
+    hf_reply *reply;
+    bool told;
+} trial;
+
+/* Fail with the case in the message. */
+#define expect(trial, condition)                                               \
+    do {                                                                       \
+        if (!(condition))                                                      \
+            fail_msg("%s, %s: not so: %s (statuses %s %s %s)",                 \
+                     form_names[(trial)->form], op_names[(trial)->op],         \
+                     #condition, hf_status_name((trial)->statuses[0]),         \
+                     hf_status_name((trial)->statuses[1]),                     \
+                     hf_status_name((trial)->statuses[2]));                    \
+    } while (0)
+
+#define must(call) assert_int_equal((call), HF_OK)
+
+/* May it be asked again? */
+bool is_resolved(operation op);
+bool has_form(operation op, call_form form);
+
+void prepare(trial *self, const stage *at, operation op, call_form form);
+void run(trial *self);
+
+/* Has the call had its effect, and once? */
+bool is_applied(trial *self, size_t i);
+bool value_is(const stage *at, const char *name, const char *want);
+
+/* The status of a call that was answered. */
+hf_status answer_of(operation op);
+
+/* All went to the server; of the answers some were lost. Returns how many are
+ * not known. */
+size_t check(trial *self);
+
+void finish(trial *self);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quorum_scripted.h - a quorum of five nodes that are scripted: each keeps what
+ * it is sent until the test answers it. INFO is answered at once, unless a node
+ * is told to hold it.
+ */
+#ifndef TESTS_UNIT_QUORUM_SCRIPTED_H
+#define TESTS_UNIT_QUORUM_SCRIPTED_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/quorum/nodes.h"
+#include "store/quorum/quorum.h"
+#include "util/clock.h"
+#include "util/mem.h"
+
+#define NODES 5
+#define PENDING_MAX 16
+#define LOG_SIZE 256
+
+typedef struct node {
+    hf__store base;
+    hf__request *pending[PENDING_MAX];
+    size_t count;
+    char log[LOG_SIZE]; /* what it was sent: "acquire release ..." */
+    char last_token[24];
+    char run_id[8];
+    int64_t uptime_s;
+    uint32_t generation;
+    bool holds_info;
+    bool refuses; /* answers an acquire within submit() */
+    bool is_closed;
+    size_t cancelled;
+    uint32_t seq;     /* its event counter, of whatever topic */
+    hf__watch *watch; /* on it; NULL: none */
+} node;
+
+extern node nodes[NODES];
+
+void set_run_id(size_t at, const char *run_id);
+
+/* The oldest request of a node that waits for an answer, which it loses. */
+hf__request *oldest(node *self);
+
+/* Answers to it. */
+void quorum_finish(hf__request *request, hf_status status);
+void answer_info(const node *self, hf__request *request);
+void say(size_t at, int64_t value);
+void refuse(size_t at);
+void fail_with(size_t at, hf_status status);
+/* Answer the newest request of a node before those in front of it. */
+void say_last(size_t at, int64_t value);
+
+/* Move its event counter. */
+void move_events(size_t at);
+
+/* A request to the quorum. */
+typedef struct call {
+    hf__request request;
+    hf_bytes words[7];
+    size_t done;
+    bool is_freed; /* on_done frees it */
+    hf_status status;
+    hf_reply_kind kind;
+    int64_t value; /* of an integer, or the first of a list */
+    uint32_t sends;
+} call;
+
+extern call result; /* of the last call that was done */
+
+call *call_new(uint32_t script);
+void submit(hf__quorum *quorum, call *self);
+call *acquire(hf__quorum *quorum);
+/* Complete everything with a harmless answer, and free the call. */
+void drain(call *self);
+
+/* cmocka's set-up and tear-down; *state is the hf__quorum, or NULL if the test
+ * has closed it. */
+int quorum_start(void **state);
+int quorum_stop(void **state);
+
+void expect_logs(const char *const want[NODES]);
+
+/* What each node was sent: "acquire release". */
+#define EXPECT_LOGS(...) expect_logs((const char *const[NODES]){__VA_ARGS__})
+
+#endif

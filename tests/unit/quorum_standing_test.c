@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quorum_standing_test.c - which nodes of a quorum may vote: those that are the
+ * same process as before, or older than any lease.
+ */
+#include "quorum_scripted.h"
+
+static void restarted_node_does_not_vote(void **state)
+{
+    call *c;
+
+    nodes[2].generation++;
+    set_run_id(2, "again");
+    nodes[2].uptime_s = 3;
+    c = acquire(*state);
+    EXPECT_LOGS("acquire", "acquire", "info acquire", "acquire", "acquire");
+    say(0, 9);
+    say(1, 9);
+    say(2, 9);
+    assert_int_equal(0, c->done);
+    say(3, 9);
+    assert_int_equal(1, c->done);
+    drain(c);
+}
+
+/* What the node says of itself comes behind its answer: a connection that broke
+ * and was made again while the request was queued. */
+static void new_connection_to_the_same_process_votes(void **state)
+{
+    call *c = acquire(*state);
+
+    nodes[2].generation++;
+    say(0, 9);
+    say(1, 9);
+    nodes[2].holds_info = true;
+    say(2, 9);
+    EXPECT_LOGS("acquire", "acquire", "acquire info", "acquire", "acquire");
+    assert_int_equal(0, c->done);
+    answer_info(&nodes[2], oldest(&nodes[2]));
+    assert_int_equal(1, c->done);
+    assert_int_equal(HF_OK, c->status);
+    drain(c);
+}
+
+static void new_connection_to_another_process_does_not(void **state)
+{
+    call *c = acquire(*state);
+
+    nodes[2].generation++;
+    nodes[2].uptime_s = 0;
+    set_run_id(2, "again");
+    say(0, 9);
+    say(1, 9);
+    say(2, 9);
+    assert_int_equal(0, c->done);
+    fail_with(3, HF_UNAVAILABLE);
+    fail_with(4, HF_UNAVAILABLE);
+    assert_int_equal(1, c->done);
+    assert_int_equal(HF_UNAVAILABLE, c->status);
+    EXPECT_LOGS("acquire release", "acquire release", "acquire info release",
+                "acquire", "acquire");
+    drain(c);
+}
+
+/* Another process than before, but older than any lock. */
+static void quarantine_is_over_when_the_node_is_old(void **state)
+{
+    call *c;
+
+    nodes[2].generation++;
+    nodes[2].uptime_s = 61;
+    set_run_id(2, "again");
+    c = acquire(*state);
+    say(0, 9);
+    say(1, 9);
+    say(2, 9);
+    assert_int_equal(1, c->done);
+    drain(c);
+}
+
+/* A server that has run for a tenth of a second may say 1 s: one that says 60
+ * may have been started 59 s ago. */
+static void uptime_may_be_told_too_long(void **state)
+{
+    hf__quorum *quorum = *state;
+    call *c;
+
+    nodes[2].generation++;
+    nodes[2].uptime_s = 60;
+    set_run_id(2, "again");
+    c = acquire(quorum);
+    for (size_t i = 0; i < NODES; i++)
+        say(i, 9);
+    drain(c);
+    assert_false(hf__node_may_vote(quorum, 2));
+}
+
+/* A node that could not be reached when the quorum was opened may have been
+ * started again since: nobody here has seen it before. */
+static void node_met_late_and_young_does_not_vote(void **state)
+{
+    hf__quorum *quorum = *state;
+    call *c;
+
+    quorum->nodes[2].run_id[0] = '\0';
+    nodes[2].uptime_s = 3;
+    c = acquire(quorum);
+    say(0, 9);
+    say(1, 9);
+    say(2, 9);
+    assert_int_equal(0, c->done);
+    drain(c);
+    assert_false(hf__node_may_vote(quorum, 2));
+}
+
+/* What INFO says is believed as far as it can be. */
+static void uptime_of_no_sense_does_no_harm(void **state)
+{
+    static const int64_t uptimes_s[] = {INT64_MAX, INT64_MAX / 1000, -1};
+    hf__quorum *quorum = *state;
+
+    for (size_t i = 0; i < 3; i++) {
+        call *c;
+
+        nodes[2].generation++;
+        nodes[2].uptime_s = uptimes_s[i];
+        (void)snprintf(nodes[2].run_id, sizeof(nodes[2].run_id), "new%zu", i);
+        c = acquire(quorum);
+        for (size_t at = 0; at < NODES; at++)
+            say(at, 9);
+        assert_int_equal(HF_OK, c->status);
+        assert_int_equal(uptimes_s[i] > 0, hf__node_may_vote(quorum, 2));
+        drain(c);
+    }
+}
+
+static void two_votes_of_one_process_are_one(void **state)
+{
+    hf__quorum *quorum = *state;
+    call *c;
+
+    nodes[2].generation++;
+    set_run_id(2, "run1");
+    c = acquire(quorum);
+    say(0, 9);
+    say(1, 9);
+    say(2, 9);
+    assert_int_equal(0, c->done);
+    drain(c);
+}
+
+/* A node may forget a lock and vote again while its lease still runs. */
+static void lease_beyond_the_quarantine_is_refused(void **state)
+{
+    hf__quorum *quorum = *state;
+    call *c = call_new(HF__SCRIPT_LOCK_ACQUIRE);
+
+    c->words[4] = hf_str("60001");
+    submit(quorum, c);
+    assert_int_equal(HF_INVALID, c->status);
+    EXPECT_LOGS("", "", "", "", "");
+    drain(c);
+    quorum->restart_ms = 0; /* nodes forget nothing */
+    c = call_new(HF__SCRIPT_LOCK_ACQUIRE);
+    c->words[4] = hf_str("60001");
+    submit(quorum, c);
+    assert_int_equal(0, c->done);
+    drain(c);
+}
+
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, quorum_start, quorum_stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(restarted_node_does_not_vote),
+        TEST(new_connection_to_the_same_process_votes),
+        TEST(new_connection_to_another_process_does_not),
+        TEST(quarantine_is_over_when_the_node_is_old),
+        TEST(uptime_may_be_told_too_long),
+        TEST(node_met_late_and_young_does_not_vote),
+        TEST(uptime_of_no_sense_does_no_harm),
+        TEST(two_votes_of_one_process_are_one),
+        TEST(lease_beyond_the_quarantine_is_refused),
+    };
+
+    return cmocka_run_group_tests_name("quorum_standing", tests, NULL, NULL);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redis_cas_mark_test.c - the marks by which a compare-and-set is recognised
+ * when it is sent twice: how many there are, how long, and what they are good
+ * for. What the calls say when answers are lost is in
+ * tests/fault/redis_replies.
+ */
+#include "redis_driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/client.h"
+#include "support/redis_server.h"
+
+#define REQUEST_MS 1000
+#define CALLS 200
+#define THREADS 8
+
+static redis_server *server;
+static hf_client *client;
+
+static long ask(const char *source)
+{
+    hf_script *script;
+    hf_reply *reply;
+    long number;
+
+    assert_int_equal(hf_script_load(client, hf_str(source), &script, NULL),
+                     HF_OK);
+    assert_int_equal(hf_script_run(script, NULL, 0, NULL, 0, &reply, NULL),
+                     HF_OK);
+    number = (long)hf_reply_integer(reply);
+    hf_reply_free(reply);
+    hf_script_free(script);
+    return number;
+}
+
+static void order(const char *command)
+{
+    char answer[256];
+
+    assert_true(redis_server_command(server, command, answer, sizeof(answer)));
+    if (answer[0] != '+')
+        fail_msg("%s: %s", command, answer);
+}
+
+static long marks(void)
+{
+    return ask("return #redis.call('keys', 'hf:cas:*')");
+}
+
+/* The longest life of a mark, ms. */
+static long mark_ttl_ms(void)
+{
+    return ask("local most = 0 "
+               "for _, mark in ipairs(redis.call('keys', 'hf:cas:*')) do "
+               "most = math.max(most, redis.call('pttl', mark)) end "
+               "return most");
+}
+
+/* Of each form a call that has its effect; of one, also one that has none. */
+static void use_each_form(const char *name, uint32_t flags)
+{
+    hf_cas_options opts = HF_CAS_OPTIONS_INIT;
+    hf_bytes key = hf_str(name), a = hf_str("a"), b = hf_str("b");
+    hf_bytes hash = hf_str("hash");
+    hf_field field = {hf_str("f"), a};
+
+    opts.flags = flags;
+    assert_int_equal(hf_value_set(client, key, a, NULL, NULL, NULL), HF_OK);
+    assert_int_equal(hf_hash_put(client, hash, &field, 1, NULL, NULL), HF_OK);
+    assert_int_equal(hf_value_cas(client, key, &a, b, &opts, NULL, NULL),
+                     HF_OK);
+    assert_int_equal(hf_value_cas(client, key, &a, b, &opts, NULL, NULL),
+                     HF_CONFLICT);
+    assert_int_equal(
+        hf_hash_cas(client, hash, hf_str("f"), &a, b, &opts, NULL, NULL),
+        HF_OK);
+}
+
+static void calls_in_a_row_share_one_mark(void **state)
+{
+    hf_bytes value = hf_str("v");
+    hf_bytes key = hf_str("deleted");
+
+    (void)state;
+    for (int i = 0; i < CALLS; i++) {
+        char name[16];
+
+        snprintf(name, sizeof(name), "k%d", i);
+        use_each_form(name, 0);
+    }
+    assert_int_equal(marks(), 1);
+    assert_in_range(mark_ttl_ms(), 1, 2 * REQUEST_MS);
+    assert_int_equal(hf_value_set(client, key, value, NULL, NULL, NULL), HF_OK);
+    assert_int_equal(hf_value_delete_if(client, key, value, NULL, NULL), HF_OK);
+    assert_int_equal(marks(), 1);
+}
+
+static void once_and_refused_calls_leave_none(void **state)
+{
+    hf_bytes a = hf_str("a"), b = hf_str("b");
+
+    (void)state;
+    order("FLUSHALL");
+    use_each_form("once", HF_CAS_ONCE);
+    assert_int_equal(
+        hf_value_cas(client, hf_str("once"), &a, b, NULL, NULL, NULL),
+        HF_CONFLICT);
+    assert_int_equal(hf_value_delete_if(client, hf_str("none"), a, NULL, NULL),
+                     HF_NOT_FOUND);
+    assert_int_equal(marks(), 0);
+}
+
+static void *run_calls(void *user)
+{
+    (void)user;
+    for (int i = 0; i < CALLS; i++) {
+        hf_bytes a = hf_str("a");
+
+        (void)!hf_value_cas(client, hf_str("busy"), NULL, a, NULL, NULL, NULL);
+        (void)!hf_value_delete_if(client, hf_str("busy"), a, NULL, NULL);
+    }
+    return NULL;
+}
+
+static void there_are_as_many_marks_as_calls_at_once(void **state)
+{
+    pthread_t threads[THREADS];
+
+    (void)state;
+    order("FLUSHALL");
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_calls, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_in_range(marks(), 1, THREADS);
+    assert_in_range(client->cas_lanes.count, 1, THREADS);
+}
+
+static void marks_end_by_themselves(void **state)
+{
+    int64_t until_ms = hf__clock_boot_ms() + 5 * REQUEST_MS;
+
+    (void)state;
+    use_each_form("k", 0);
+    assert_true(marks() > 0);
+    while (marks() > 0) {
+        assert_true(hf__clock_boot_ms() < until_ms);
+        hf__clock_sleep_until(hf__clock_boot_ms() + 10);
+    }
+}
+
+/* A sending that was held up on its way, behind a later call of its lane. */
+static void an_overtaken_sending_has_no_effect(void **state)
+{
+    const hf__script *script = &hf__scripts[HF__SCRIPT_VALUE_CAS_ONCE];
+    char lane[] = "hf:cas:lane";
+    const struct {
+        const char *expected, *value, *number, *there;
+        int64_t answer;
+    } rows[] = {
+        {"a", "b", "5", "b", 1},  /* done */
+        {"a", "b", "5", "b", 1},  /* again: as before */
+        {"b", "a", "6", "a", 1},  /* the next call */
+        {"a", "b", "5", "a", -1}, /* the first, late: not once more */
+        {"b", "c", "6", "a", 1},  /* the second again */
+        {"a", "b", "10", "b", 1}, /* numbers, not texts */
+        {"b", "c", "9", "b", -1},
+    };
+    hf_bytes value_key = hf_str("value");
+
+    (void)state;
+    assert_int_equal(
+        hf_value_set(client, value_key, hf_str("a"), NULL, NULL, NULL), HF_OK);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        hf_bytes words[] = {hf_str(lane),
+                            value_key,
+                            hf_str("1"),
+                            hf_str(rows[i].expected),
+                            hf_str(rows[i].value),
+                            hf_str("0"),
+                            hf_str(rows[i].number),
+                            hf_str("60000")};
+        hf_buffer there = HF_BUFFER_INIT;
+        hf__request request;
+
+        hf__request_script(&request, script, words, 8, 2);
+        request.began_ms = hf__clock_boot_ms();
+        request.deadline_ms = INT64_MAX;
+        client->store->ops->perform(client->store, &request);
+        assert_int_equal(request.status, HF_OK);
+        assert_int_equal(request.reply.integer, rows[i].answer);
+        hf__request_done(&request);
+        assert_int_equal(hf_value_get(client, value_key, &there, NULL), HF_OK);
+        assert_string_equal(there.data, rows[i].there);
+        hf_buffer_free(&there);
+    }
+}
+
+/* Deleting makes room; that there is none for the mark is no reason not to. */
+static void a_full_server_deletes_all_the_same(void **state)
+{
+    hf_bytes a = hf_str("a"), key = hf_str("full");
+    hf_error err = HF_ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(hf_value_set(client, key, a, NULL, NULL, NULL), HF_OK);
+    order("CONFIG SET maxmemory 1");
+    assert_int_equal(
+        hf_value_cas(client, key, &a, hf_str("b"), NULL, NULL, NULL), HF_FULL);
+    assert_int_equal(hf_value_delete_if(client, key, a, NULL, &err), HF_OK);
+    assert_int_equal(hf_value_delete_if(client, key, a, NULL, &err),
+                     HF_NOT_FOUND);
+    order("CONFIG SET maxmemory 0");
+}
+
+static int set_up(void **state)
+{
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+
+    (void)state;
+    server = redis_server_start(NULL);
+    if (server == NULL)
+        return -1;
+    options.request_ms = REQUEST_MS;
+    return hf_client_open(redis_server_unix_url(server), &options, &client,
+                          NULL) == HF_OK
+               ? 0
+               : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    hf_client_close(client);
+    redis_server_stop(server);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_in_a_row_share_one_mark),
+        cmocka_unit_test(once_and_refused_calls_leave_none),
+        cmocka_unit_test(there_are_as_many_marks_as_calls_at_once),
+        cmocka_unit_test(marks_end_by_themselves),
+        cmocka_unit_test(an_overtaken_sending_has_no_effect),
+        cmocka_unit_test(a_full_server_deletes_all_the_same),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
