@@ -167,7 +167,8 @@ guard_of() {
 test_guard_is_out_of_reach_of_signals_and_leaves_nothing_behind() {
     local guard signal
 
-    start run job -- sh -c 'echo $$ >leader; sleep 0.5; exit 7'
+    mkfifo go
+    start run job -- sh -c 'echo $$ >leader; read _ <go; exit 7'
     eventually 5 written leader
     guard=$(guard_of $pid "$(cat leader)")
     [ -n "$guard" ] || fail 'there is no guard'
@@ -179,24 +180,29 @@ test_guard_is_out_of_reach_of_signals_and_leaves_nothing_behind() {
     same 'name of the guard' hf-guard "$(cat "/proc/$guard/comm")"
     # Its socket, its timer, and the command.
     same 'descriptors of the guard' 3 "$(ls "/proc/$guard/fd" | wc -l)"
+    : >go
     ends 7 $pid
     ! kill -0 "$guard" 2>/dev/null || fail 'the guard is left behind'
 }
 
 test_messages_to_a_closed_stderr_do_not_reach_the_guard() {
-    "$HOLDFAST" run --verbose job -- sh -c 'echo $$ >leader; sleep 0.3
+    mkfifo go
+    "$HOLDFAST" run --verbose job -- sh -c 'echo $$ >leader; read _ <go
         exit 7' >&- 2>&- &
     pid=$!
     eventually 5 written leader
     [ -n "$(guard_of $pid "$(cat leader)")" ] || fail 'there is no guard'
     process_is S "$(guard_of $pid "$(cat leader)")" || fail 'the guard ended'
+    : >go
     ends 7 $pid
 }
 
 test_killed_guard_is_told() {
-    start run job -- sh -c 'echo $$ >leader; sleep 0.5; exit 7' 2>told
+    mkfifo go
+    start run job -- sh -c 'echo $$ >leader; read _ <go; exit 7' 2>told
     eventually 5 written leader
     kill -KILL "$(guard_of $pid "$(cat leader)")"
+    : >go
     ends 7 $pid
     contains "$(cat told)" 'the guard process was killed'
 }

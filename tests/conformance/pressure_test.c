@@ -19,8 +19,12 @@
 /* Slow machines, sanitizers. */
 #define PATIENCE_MS 90000
 
-/* Of a call, its value and what the store keeps of it. */
+/* Of a call, its value and what the store keeps of it; sanitizers have more. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define BYTES_EACH 40960
+#else
 #define BYTES_EACH 4096
+#endif
 
 static long resident_bytes(void)
 {
