@@ -19,7 +19,7 @@
 /* Clients of their own: each asks for itself, and the more rarely the more of
  * them stand before it, for the first time after some seconds. */
 #define CLIENTS_QUICK 20
-#define SETTLE_S 30
+#define SETTLE_S 60
 #define IDLE_APART_S 30
 
 /* Of a client: three connections, two timers, and what libuv has. */

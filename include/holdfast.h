@@ -308,7 +308,8 @@ typedef struct hf_client_options {
     /** Longest time one call may take beside its own `wait_ms`, ms;
      *  0: 5000; range 1..3600000. */
     int64_t request_ms;
-    /** Longest time to connect and log in, ms; 0: 2000; range 1..3600000. */
+    /** Longest time to find a server (DNS), connect and log in, ms; 0: 2000;
+     *  range 1..3600000. */
     int64_t connect_ms;
     /** User and password for a server; each overrides the URL's; NULL: the
      *  URL's, or the file that its `password_file` names, then (password) the

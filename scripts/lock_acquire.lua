@@ -38,7 +38,7 @@ end
 local since = ARGV[4] == '0' and now or tonumber(ARGV[4])
 if ARGV[3] ~= '' then
     call('zadd', KEYS[3], since, ARGV[3])
-    call('pexpire', KEYS[3], 180000)
+    call('pexpire', KEYS[3], 360000)
     return {call('pttl', KEYS[1]), holder, since,
             call('zrank', KEYS[3], ARGV[3])}
 end

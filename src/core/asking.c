@@ -12,10 +12,10 @@
 #define BACKSTOP_LAST_MS 5000
 
 /* What each waiter before us adds to the backstop, so that a thousand together
- * ask some thirty times in a second; and its end, of which the queue's own life
+ * ask some twenty times in a second; and its end, of which the queue's own life
  * is three times as much (lock_acquire.lua). */
-#define BACKSTOP_RANK_MS 200
-#define BACKSTOP_MAX_MS 60000
+#define BACKSTOP_RANK_MS 500
+#define BACKSTOP_MAX_MS 120000
 
 /* ... and to the end of the lease: when its holder is gone, the first should
  * find the lock free, and the others that it has it. */

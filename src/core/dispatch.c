@@ -219,15 +219,20 @@ static hf_status outcome(hf_call *call, hf_error *err)
     return hf__fail_copy(err, &request->error);
 }
 
-static void tell(hf_call *call)
+/* false: done() forked, and this is the child, where any mutex may be locked by
+ * a thread that it does not have. */
+static bool tell(hf_client *client, hf_call *call)
 {
     hf_error error = HF_ERROR_INIT;
     hf_status status = outcome(call, &error);
     bool kept = call->kept; /* then done() may free the call */
 
     call->done(call->user, status, status == HF_OK ? NULL : &error);
+    if (client->fork_generation != hf__fork_generation())
+        return false;
     if (!kept)
         hf__call_unref(call);
+    return true;
 }
 
 static hf_call *take_locked(hf__dispatch *dispatch)
@@ -273,10 +278,7 @@ static bool tell_completed(hf_client *client)
     left = dispatch->waiting;
     while (left-- > 0 && (call = take_locked(dispatch)) != NULL) {
         pthread_mutex_unlock(&dispatch->mutex);
-        tell(call);
-        if (client->fork_generation != hf__fork_generation()) {
-            /* done() forked, and this is the child: the mutex may be locked
-             * by a thread that it does not have. */
+        if (!tell(client, call)) {
             last = --dispatch->telling == 0 && dispatch->closed;
             goto free_client;
         }

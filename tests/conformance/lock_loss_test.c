@@ -57,6 +57,13 @@ static hf_lock_options watched(int64_t ttl_ms)
     return opts;
 }
 
+/* Servers of a quorum must answer within a third of a short lease, which a busy
+ * machine does not always let them. */
+static int64_t lease_of(const fixture *f, int64_t ttl_ms)
+{
+    return f->store == FIXTURE_QUORUM ? 600 : ttl_ms;
+}
+
 /* Told exactly once, for this reason, and not while the lock still counted as
  * held; and never again. */
 static void expect_told_once(hf_status reason, int64_t limit_ms)
@@ -249,13 +256,13 @@ static void on_lost_comes_once_for_each_acquisition(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
-    hf_lock_options opts = watched(90);
+    hf_lock_options opts = watched(lease_of(f, 90));
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
 
     for (int i = 1; i <= 3; i++) {
         expect_status(HF_OK, hf_lock_try(lock, ERR));
         expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
-        expect_soon(atomic_load(&told.calls) == i, 400);
+        expect_soon(atomic_load(&told.calls) == i, 1000);
         expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
     }
     expect_throughout(atomic_load(&told.calls) == 3, 200);
@@ -264,7 +271,7 @@ static void on_lost_comes_once_for_each_acquisition(void **state)
 static void on_lost_does_not_come_after_a_release(void **state)
 {
     fixture *f = *state;
-    hf_lock_options opts = watched(60);
+    hf_lock_options opts = watched(lease_of(f, 60));
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), &opts);
     hf_lock *freed = fixture_lock(f, f->client, fixture_key(f, "m"), &opts);
 
@@ -272,7 +279,7 @@ static void on_lost_does_not_come_after_a_release(void **state)
     expect_status(HF_OK, hf_lock_try(freed, ERR));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     fixture_free_lock(f, freed);
-    expect_throughout(atomic_load(&told.calls) == 0, 200);
+    expect_throughout(atomic_load(&told.calls) == 0, opts.ttl_ms + 140);
 }
 
 static void renewal_that_finds_the_loss_tells_it(void **state)
@@ -336,13 +343,13 @@ static void lock_free_waits_for_a_running_on_lost(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
-    hf_lock_options opts = watched(90);
+    hf_lock_options opts = watched(lease_of(f, 90));
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
 
     atomic_store(&told.rest_ms, 150);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
-    expect_soon(atomic_load(&told.calls) == 1, 400);
+    expect_soon(atomic_load(&told.calls) == 1, 1000);
     fixture_free_lock(f, lock);
     assert_true(atomic_load(&told.returned));
 }

@@ -316,6 +316,8 @@ static void begin_silence(silence *self, operation op, call_form form)
     prepare(&self->trial, &self->at, op, form);
     byte_proxy_swallow(self->at.proxy, TO_CLIENT);
     assert_int_equal(pthread_create(&self->thread, NULL, run_silence, self), 0);
+    expect_soon(byte_proxy_swallowed(self->at.proxy, TO_CLIENT) > 0, 1000);
+    byte_proxy_heal(self->at.proxy);
 }
 
 static void end_silence(silence *self)
@@ -346,10 +348,6 @@ static void swallowed_answer_is_found_out_or_indeterminate(void **state)
             if (has_form(op, form))
                 begin_silence(&all[count++], op, form);
         }
-    }
-    for (size_t i = 0; i < count; i++) {
-        expect_soon(byte_proxy_swallowed(all[i].at.proxy, TO_CLIENT) > 0, 1000);
-        byte_proxy_heal(all[i].at.proxy);
     }
     for (size_t i = 0; i < count; i++)
         end_silence(&all[i]);

@@ -20,6 +20,8 @@ typedef struct patient {
     const char *config; /* "name value" of CONFIG GET; NULL: NOPERM */
     const char *nodes;  /* CLUSTER NODES of a cluster's node; NULL: none */
     const char *state;  /* its CLUSTER INFO */
+    const char *heard;  /* what PUBLISH answers, SUBSCRIBE being allowed; NULL:
+                           neither is */
 } patient;
 
 typedef struct remark {
@@ -82,6 +84,11 @@ static bool answer(int fd, const patient *self, const char *text)
         return say_bulk(fd, self->state);
     if (strncmp(text, "CONFIG GET ", 11) == 0)
         return say_config(fd, self, text + 11);
+    if (strncmp(text, "SUBSCRIBE ", 10) == 0 && self->heard != NULL)
+        return fake_server_say(fd, "*3\r\n") && say_bulk(fd, "subscribe") &&
+               say_bulk(fd, text + 10) && fake_server_say(fd, ":1\r\n");
+    if (strncmp(text, "PUBLISH ", 8) == 0 && self->heard != NULL)
+        return fake_server_say(fd, self->heard);
     return fake_server_say(fd, "-NOPERM no\r\n");
 }
 
@@ -139,6 +146,7 @@ static void keep(void *user, const hf_store_remark *told)
 static void examine(const patient *self, remarks *all)
 {
     hf_store_examine_options options = HF_STORE_EXAMINE_OPTIONS_INIT;
+    hf_client_options hasty = HF_CLIENT_OPTIONS_INIT;
     fake_server *fake = fake_server_start(serve, (void *)self);
     hf_client *client;
     hf_error err = HF_ERROR_INIT;
@@ -146,7 +154,9 @@ static void examine(const patient *self, remarks *all)
     assert_non_null(fake);
     memset(all, 0, sizeof(*all));
     options.requests = 3;
-    if (hf_client_open(fake_server_url(fake), NULL, &client, &err) != HF_OK)
+    if (self->heard != NULL)
+        hasty.request_ms = 500; /* a message is waited for in vain */
+    if (hf_client_open(fake_server_url(fake), &hasty, &client, &err) != HF_OK)
         fail_msg("%s", err.message);
     assert_int_equal(hf_store_examine(client, &options, keep, all, &err),
                      HF_OK);
@@ -265,13 +275,15 @@ static const struct {
     {"loading:1\r\n", NULL, "loading", HF_LEVEL_ERROR, "reading its data"},
     {"uptime_in_seconds:3\r\n", NULL, "uptime", HF_LEVEL_NOTE, "3 s ago"},
     {"uptime_in_seconds:300\r\n", NULL, "uptime", HF_LEVEL_OK, "300 s"},
-    {REPLICA "ip=10.0.0.2,port=1,state=online,offset=49999000,lag=1\r\n", NULL,
+    {REPLICA "ip=127.0.0.1,port=1,state=online,offset=49999000,lag=1\r\n", NULL,
      "replica 1", HF_LEVEL_OK, "1000 bytes behind"},
-    {REPLICA "ip=10.0.0.2,port=1,state=online,offset=50000000,lag=30\r\n", NULL,
-     "replica 1", HF_LEVEL_WARNING, "lag=30"},
-    {REPLICA "ip=10.0.0.2,port=1,state=online,offset=0,lag=0\r\n", NULL,
+    {REPLICA "ip=127.0.0.1,port=1,state=online,offset=50000000,lag=30\r\n",
+     NULL, "replica 1", HF_LEVEL_WARNING, "lag=30"},
+    {REPLICA "ip=127.0.0.1,port=1,state=online,offset=0,lag=0\r\n", NULL,
      "replica 1", HF_LEVEL_WARNING, "50000000 bytes behind"},
-    {REPLICA "ip=10.0.0.2,port=1,state=wait_bgsave,offset=0,lag=0\r\n", NULL,
+    {REPLICA "ip=127.0.0.1,port=1,state=online,offset=0,lag=0\r\n", NULL,
+     "failover", HF_LEVEL_NOTE, "not known: cannot connect to 127.0.0.1:1"},
+    {REPLICA "ip=127.0.0.1,port=1,state=wait_bgsave,offset=0,lag=0\r\n", NULL,
      "replica 1", HF_LEVEL_WARNING, "wait_bgsave"},
     {MASTER "connected_slaves:0\r\n", NULL, "replication", HF_LEVEL_OK,
      "without replicas"},
@@ -359,6 +371,29 @@ static void node_of_a_cluster_tells_who_would_take_over(void **state)
     }
 }
 
+/* A proxy that lets us subscribe, and then hands nothing on. */
+static void wake_ups_are_tried_for_real(void **state)
+{
+    static const struct {
+        const char *heard;
+        const char *part;
+    } rows[] = {
+        {":0\r\n", "PUBLISH finds nobody who listens"},
+        {":1\r\n", "a message did not arrive"},
+        {"-NOPERM no\r\n", "we may subscribe, but not publish"},
+        {"+OK\r\n", "we may subscribe, but not publish"},
+    };
+    remarks all;
+
+    (void)state;
+    for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
+        patient self = {.heard = rows[at].heard};
+
+        examine(&self, &all);
+        expect_remark(&all, "wake-ups", HF_LEVEL_WARNING, rows[at].part);
+    }
+}
+
 /* All that may be refused is refused. */
 static void user_without_rights_learns_what_is_missing(void **state)
 {
@@ -386,6 +421,7 @@ int main(void)
         cmocka_unit_test(answers_to_time_may_be_anything),
         cmocka_unit_test(figures_of_info_are_understood),
         cmocka_unit_test(node_of_a_cluster_tells_who_would_take_over),
+        cmocka_unit_test(wake_ups_are_tried_for_real),
         cmocka_unit_test(user_without_rights_learns_what_is_missing),
     };
 

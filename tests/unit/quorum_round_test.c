@@ -330,6 +330,33 @@ static void every_request_completes_without_memory(void **state)
     }
 }
 
+/* What was granted is given back, too, if the refusal cannot be told. */
+static void grant_is_taken_back_without_memory(void **state)
+{
+    call *c = acquire(*state);
+    hf__request *last;
+    char holder[1000];
+
+    memset(holder, 'A', sizeof(holder) - 1);
+    holder[sizeof(holder) - 1] = '\0';
+    say(0, 7);
+    for (size_t i = 1; i < 3; i++) {
+        last = oldest(&nodes[i]);
+        assert_true(set_refusal(last, holder, 500));
+        quorum_finish(last, HF_OK);
+    }
+    last = oldest(&nodes[3]);
+    assert_true(set_refusal(last, holder, 500));
+    hf__alloc_fail_after(0);
+    quorum_finish(last, HF_OK);
+    hf__alloc_fail_after(-1);
+    assert_int_equal(1, c->done);
+    assert_int_equal(HF_NO_MEMORY, c->status);
+    EXPECT_LOGS("acquire release", "acquire", "acquire", "acquire",
+                "acquire release");
+    drain(c);
+}
+
 static void others_than_locks_are_refused(void **state)
 {
     call *c = call_new(HF__SCRIPT_VALUE_CAS);
@@ -370,6 +397,7 @@ int main(void)
         TEST(close_takes_nothing_back_on_closed_nodes),
         TEST(request_may_be_freed_when_it_is_told),
         TEST(every_request_completes_without_memory),
+        TEST(grant_is_taken_back_without_memory),
         TEST(others_than_locks_are_refused),
     };
 

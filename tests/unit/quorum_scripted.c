@@ -51,7 +51,7 @@ void answer_info(const node *self, hf__request *request)
     quorum_finish(request, made ? HF_OK : HF_NO_MEMORY);
 }
 
-static bool set_refusal(hf__request *request, const char *holder, int pttl_ms)
+bool set_refusal(hf__request *request, const char *holder, int pttl_ms)
 {
     hf_reply *items;
 

@@ -52,6 +52,7 @@ hf__request *oldest(node *self);
 /* Answers to it. */
 void quorum_finish(hf__request *request, hf_status status);
 void answer_info(const node *self, hf__request *request);
+bool set_refusal(hf__request *request, const char *holder, int pttl_ms);
 void say(size_t at, int64_t value);
 void refuse(size_t at);
 void fail_with(size_t at, hf_status status);

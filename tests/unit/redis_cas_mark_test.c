@@ -139,6 +139,27 @@ static void there_are_as_many_marks_as_calls_at_once(void **state)
     assert_in_range(client->cas_lanes.count, 1, THREADS);
 }
 
+static int count_bytes(void *user, const void *data, size_t size)
+{
+    (void)data;
+    *(size_t *)user += size;
+    return 0;
+}
+
+static void a_dump_leaves_marks_out(void **state)
+{
+    hf_store_transfer result = HF_STORE_TRANSFER_INIT;
+    size_t size = 0;
+
+    (void)state;
+    order("FLUSHALL");
+    use_each_form("k", 0);
+    assert_int_equal(marks(), 1);
+    assert_int_equal(
+        hf_store_dump(client, NULL, count_bytes, &size, &result, NULL), HF_OK);
+    assert_int_equal(result.keys, 2); /* the value and the hash */
+}
+
 static void marks_end_by_themselves(void **state)
 {
     int64_t until_ms = hf__clock_boot_ms() + 5 * REQUEST_MS;
@@ -245,6 +266,7 @@ int main(void)
         cmocka_unit_test(calls_in_a_row_share_one_mark),
         cmocka_unit_test(once_and_refused_calls_leave_none),
         cmocka_unit_test(there_are_as_many_marks_as_calls_at_once),
+        cmocka_unit_test(a_dump_leaves_marks_out),
         cmocka_unit_test(marks_end_by_themselves),
         cmocka_unit_test(an_overtaken_sending_has_no_effect),
         cmocka_unit_test(a_full_server_deletes_all_the_same),

@@ -381,7 +381,7 @@ static void silent_session(int fd, unsigned connection, void *user)
     }
 }
 
-/* Takes 20 s: silences of 5 s and 10 s and one missing answer. */
+/* Takes 25 s: silences of 5 s and up to 15 s and one missing answer. */
 static void silent_subscription_is_made_anew(void **state)
 {
     fake_server *server = fake_server_start(silent_session, NULL);

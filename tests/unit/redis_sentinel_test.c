@@ -494,7 +494,8 @@ static void answers_of_no_sense_are_refused(void **state)
         hf_error err = HF_ERROR_INIT;
         hf_status status;
 
-        all.sentinels[0].refusal = answers[at];
+        __atomic_store_n(&all.sentinels[0].refusal, answers[at],
+                         __ATOMIC_SEQ_CST);
         status = deployment_try_open(&all, &err);
         if (status != HF_INVALID && status != HF_CORRUPT)
             fail_msg("%zu: %s: %s", at, hf_status_name(status), err.message);

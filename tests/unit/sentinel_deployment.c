@@ -116,10 +116,11 @@ static bool say_others(const fake_sentinel *self, int fd)
 
 static bool serve_question(fake_sentinel *self, int fd, const char *text)
 {
+    const char *refusal = __atomic_load_n(&self->refusal, __ATOMIC_SEQ_CST);
     char id[16];
 
-    if (self->refusal != NULL)
-        return fake_server_say(fd, self->refusal);
+    if (refusal != NULL)
+        return fake_server_say(fd, refusal);
     if (begins(text, "SENTINEL MYID")) {
         __atomic_add_fetch(&self->questions, 1, __ATOMIC_SEQ_CST);
         snprintf(id, sizeof(id), "$1\r\n%d\r\n",

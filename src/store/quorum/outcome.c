@@ -249,6 +249,8 @@ void hf__outcome_judge_locked(hf__round *self)
         return;
     if (!hf__tally_votes(request, self->votes, self->quorum->count,
                          self->quorum->majority, &request->arena, &tally)) {
+        if (hf__round_is_acquire(request))
+            undo_locked(self);
         hf__request_fail(request, HF_NO_MEMORY, "the answer of a quorum");
         complete_locked(self, request);
         return;

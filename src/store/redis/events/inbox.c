@@ -35,7 +35,7 @@
 #define OUT_LIMIT 8192
 
 #define SILENCE_MS 5000
-#define SILENCE_MAX_MS 60000
+#define SILENCE_MAX_MS 120000
 #define ANSWER_MS 5000
 
 /* Between two looks of who waits while no subscription stands. */
@@ -84,8 +84,8 @@ static bool take_message(hf__inbox *inbox)
         if (inbox->probed_ms == 0)
             return false;
         inbox->probed_ms = 0;
-        inbox->silence_ms = hf__at_most(2 * inbox->silence_ms, SILENCE_MAX_MS);
-        inbox->silence_ms -= hf__rand_between(0, inbox->silence_ms / 2);
+        inbox->silence_ms = hf__at_most(3 * inbox->silence_ms, SILENCE_MAX_MS);
+        inbox->silence_ms -= hf__rand_between(0, inbox->silence_ms / 4);
         return true;
     case HF__MESSAGE_SUBSCRIBED:
         /* In this order, so that who waits for the state does not take this

@@ -18,6 +18,9 @@
 
 #define REPLICAS_MAX 16
 
+/* Then they have a network of their own, and each try costs connect_ms. */
+#define OUT_OF_REACH_MAX 2
+
 /* "ip=10.0.0.2,port=6379,state=...": false: it does not say. */
 static bool read_place(const char *line, char host[HF__HOST_SIZE], int *port)
 {
@@ -35,7 +38,14 @@ static bool read_place(const char *line, char host[HF__HOST_SIZE], int *port)
     return number > 0 && number <= 65535;
 }
 
-static void look_at(hf__patient *replica)
+/* It has a name that its master does not tell, as a rule. */
+static bool is_certificate(const hf_error *err)
+{
+    return strstr(err->message, "no TLS handshake") != NULL;
+}
+
+/* false: it cannot be reached. */
+static bool look_at(hf__patient *replica)
 {
     const hf__examination *to = &replica->examination;
     int64_t now_ms = hf__clock_boot_ms();
@@ -47,10 +57,9 @@ static void look_at(hf__patient *replica)
     if (until_ms > hf__examination_until(to, now_ms))
         until_ms = hf__examination_until(to, now_ms);
     status = hf__server_open(replica->server, until_ms, &err);
-
     if (status == HF_OK)
         hf__examine_rights_of_replica(replica);
-    else if (status == HF_DENIED)
+    else if (status == HF_DENIED && !is_certificate(&err))
         hf__remark(to, HF_LEVEL_WARNING, "failover",
                    "access lists are not replicated: make the user there too",
                    "it would refuse us: %s", err.message);
@@ -58,9 +67,11 @@ static void look_at(hf__patient *replica)
         hf__remark(to, HF_LEVEL_NOTE, "failover",
                    "see to it that clients reach whoever takes over",
                    "not known: %s", err.message);
+    return status == HF_OK || status == HF_DENIED;
 }
 
-static void examine_replica(const hf__patient *master, hf__fleet *fleet,
+/* false: it cannot be reached. */
+static bool examine_replica(const hf__patient *master, hf__fleet *fleet,
                             const char *host, int port)
 {
     hf__redis_account account = *master->server->node.account;
@@ -69,20 +80,22 @@ static void examine_replica(const hf__patient *master, hf__fleet *fleet,
         hf__examination_until(&master->examination, hf__clock_boot_ms());
     hf__resolver *resolver = NULL;
     hf__redis_where where;
+    bool reached = false;
 
     account.master_only = false;
     if (hf__redis_where_init(&where, host, port, NULL) != HF_OK)
-        return;
+        return false;
     replica.examination.node = where.text;
     if (hf__resolver_new(&where, until_ms, &resolver, NULL) == HF_OK &&
         hf__server_new(fleet, &account, resolver, &replica.server, NULL) ==
             HF_OK) {
-        look_at(&replica);
+        reached = look_at(&replica);
         hf__server_close(replica.server);
     } else {
         hf__resolver_free(resolver);
     }
     hf__redis_where_done(&where);
+    return reached;
 }
 
 void hf__examine_replicas(hf__patient *patient)
@@ -91,16 +104,18 @@ void hf__examine_replicas(hf__patient *patient)
     hf__store_config config = {.loop = store->loop,
                                .connect_ms = store->connect_ms};
     char name[32], line[512], host[HF__HOST_SIZE];
+    unsigned out_of_reach = 0;
     hf__fleet fleet;
     int port;
 
     hf__fleet_init(&fleet, &config, NULL);
-    for (int i = 0; i < REPLICAS_MAX; i++) {
+    for (int i = 0; i < REPLICAS_MAX && out_of_reach < OUT_OF_REACH_MAX; i++) {
         snprintf(name, sizeof(name), "slave%d", i);
         if (hf__examination_is_over(&patient->examination) ||
             !hf__info_find(patient->info, name, line, sizeof(line)))
             return;
-        if (read_place(line, host, &port))
-            examine_replica(patient, &fleet, host, port);
+        if (read_place(line, host, &port) &&
+            !examine_replica(patient, &fleet, host, port))
+            out_of_reach++;
     }
 }

@@ -282,12 +282,13 @@ static void read_login(hf__link *link)
         parsed = hf__resp_feed(&link->resp, &link->in);
         if (parsed == HF__RESP_MORE)
             return;
-        status = HF_CORRUPT;
         if (parsed == HF__RESP_DONE)
             status = hf__login_answer(&link->login, &link->reply, &link->error);
+        else if (parsed == HF__RESP_NO_MEMORY)
+            status = hf__fail(&link->error, HF_NO_MEMORY, "out of memory");
         else
-            hf__fail(&link->error, HF_CORRUPT,
-                     "%s sent what is not a RESP reply", link->peer);
+            status = hf__fail(&link->error, HF_CORRUPT,
+                              "%s sent what is not a RESP reply", link->peer);
         hf__arena_free(&link->arena);
         if (status != HF_OK) {
             hf__link_drop(link);

@@ -23,8 +23,9 @@
  * replicas have it. It is never counted on a later connection, whose WAIT knows
  * of its own writes only.
  *
- * A lease that waits for its turn longer than LEASE_MS goes by the ordinary
- * connection and is not counted: replicas that hang must not cost a lock.
+ * A lease that waits for its turn, or for the connection, longer than LEASE_MS
+ * goes by the ordinary one and is not counted: replicas that hang, or a next
+ * master without WAIT, must not cost a lock.
  *
  * Only the loop thread is here, and holds no lock: on_done may submit.
  */
@@ -57,7 +58,7 @@ void hf__turn_init(hf__turn *turn, uint32_t replicas)
     turn->replicas = replicas;
     turn->held = (hf__entry_list){NULL, NULL, 0};
     turn->wait = NULL;
-    turn->began_ms = turn->ends_ms = 0;
+    turn->ends_ms = 0;
     turn->keeps_up = turn->resting = false;
 }
 
@@ -162,7 +163,6 @@ void hf__turn_written(hf__mux *mux)
 
     if (mux->in_flight.count == 0)
         return;
-    turn->began_ms = now_ms;
     for (entry = mux->in_flight.first; entry != NULL; entry = entry->next) {
         if (entry->request == NULL) /* ASKING */
             continue;
@@ -272,6 +272,41 @@ void hf__turn_expire(hf__mux *mux, hf__entry *entry)
     complete(mux, entry, -1);
 }
 
+/* ------------------------------------------------------------------- leases */
+
+/* Those that were handed over by then, or earlier, go by the ordinary
+ * connection. */
+static void send_leases_around(hf__mux *mux, int64_t began_ms)
+{
+    hf__entry_list *lane = &mux->lanes[HF__LANE_LEASE];
+    hf__route route = {.server = mux->link.node->server};
+    hf__entry *entry;
+
+    while (lane->count > 0 && lane->first->request->began_ms <= began_ms) {
+        entry = hf__entry_take(lane);
+        entry->uncounted = true;
+        entry->request->acked = -1;
+        hf__server_hold(route.server);
+        hf__mux_move(mux, entry, &route);
+    }
+}
+
+int64_t hf__turn_next(const hf__mux *mux)
+{
+    const hf__entry *entry = mux->lanes[HF__LANE_LEASE].first;
+
+    return entry == NULL ? INT64_MAX : entry->request->began_ms + LEASE_MS;
+}
+
+void hf__turn_tick(hf__mux *mux, int64_t now_ms)
+{
+    send_leases_around(mux, now_ms - LEASE_MS);
+}
+
+/* --------------------------------------------------------------- connection */
+
+/* If it cannot be had, as the server has no WAIT perhaps, that is for those to
+ * hear who asked for replicas: a lease needs none. */
 void hf__turn_down(hf__mux *mux)
 {
     mux->turn->resting = false;
@@ -280,30 +315,7 @@ void hf__turn_down(hf__mux *mux)
         end_wait(mux);
     }
     complete_held(mux, -1);
-}
-
-/* ------------------------------------------------------------------- time */
-
-int64_t hf__turn_next(const hf__mux *mux)
-{
-    if (mux->lanes[HF__LANE_LEASE].count == 0 || !hf__turn_is_open(mux))
-        return INT64_MAX;
-    return mux->turn->began_ms + LEASE_MS;
-}
-
-void hf__turn_tick(hf__mux *mux, int64_t now_ms)
-{
-    hf__route route = {.server = mux->link.node->server};
-    hf__entry *entry;
-
-    if (now_ms < hf__turn_next(mux))
-        return;
-    while ((entry = hf__entry_take(&mux->lanes[HF__LANE_LEASE])) != NULL) {
-        entry->uncounted = true;
-        entry->request->acked = -1;
-        hf__server_hold(route.server);
-        hf__mux_move(mux, entry, &route);
-    }
+    send_leases_around(mux, INT64_MAX);
 }
 
 /* A WAIT that is all that is missing may take as long as it was given. */

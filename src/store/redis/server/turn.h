@@ -17,7 +17,6 @@ typedef struct hf__turn {
     uint32_t replicas;   /* how many WAIT asks for */
     hf__entry_list held; /* written and answered, to be counted */
     hf__entry *wait;     /* the WAIT in flight; NULL: none */
-    int64_t began_ms;    /* when the batch was written */
     int64_t ends_ms;     /* when the server gives the WAIT up */
     bool keeps_up;       /* the last count was enough */
     bool resting;        /* over; whom it served may come again */

@@ -397,7 +397,9 @@ static hf_status install(hf__cluster_map *map, const hf__cluster_range *ranges,
     hf_status status;
 
     pthread_mutex_lock(&map->mutex);
-    status = find_places(map, ranges, count, places, err);
+    status = map->closing
+                 ? hf__fail(err, HF_UNAVAILABLE, "the client was closed")
+                 : find_places(map, ranges, count, places, err);
     if (status == HF_OK)
         set_owners(map, ranges, count, places);
     pthread_mutex_unlock(&map->mutex);
@@ -405,7 +407,7 @@ static hf_status install(hf__cluster_map *map, const hf__cluster_range *ranges,
         return status;
     do {
         pthread_mutex_lock(&map->mutex);
-        taken = take_unused(map, unused, 64, lost);
+        taken = map->closing ? 0 : take_unused(map, unused, 64, lost);
         pthread_mutex_unlock(&map->mutex);
         for (size_t i = 0; i < taken; i++)
             retire(unused[i]);
@@ -437,14 +439,17 @@ void hf__cluster_map_stop(hf__cluster_map *map)
     pthread_mutex_unlock(&map->mutex);
 }
 
+/* While a server is left, what it answers may lead the loop thread to any of
+ * the nodes; `closing` keeps it from changing them. */
 static void free_all(hf__cluster_map *map, void (*end)(hf__server *server))
 {
     for (size_t at = 0; at < map->node_count; at++) {
-        if (map->nodes[at] == NULL)
-            continue;
-        if (map->nodes[at]->server != NULL)
+        if (map->nodes[at] != NULL && map->nodes[at]->server != NULL)
             end(map->nodes[at]->server);
-        free_node(map, at);
+    }
+    for (size_t at = 0; at < map->node_count; at++) {
+        if (map->nodes[at] != NULL)
+            free_node(map, at);
     }
 }
 

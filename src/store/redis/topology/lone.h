@@ -34,6 +34,15 @@ hf_status hf__lone_event_watch(hf__store *store, hf_bytes topic,
                                hf__watch *watch, hf_error *err);
 void hf__lone_event_unwatch(hf__store *store, hf__watch *watch);
 
+/* These, in a table of functions. */
+#define HF__LONE_OPS                                                           \
+    .perform = hf__lone_perform, .submit = hf__lone_submit,                    \
+    .cancel = hf__lone_cancel, .generation = hf__lone_generation,              \
+    .shard = hf__lone_shard, .inbox = hf__lone_inbox,                          \
+    .event_seq = hf__lone_event_seq, .event_wait = hf__lone_event_wait,        \
+    .event_watch = hf__lone_event_watch,                                       \
+    .event_unwatch = hf__lone_event_unwatch
+
 /* The lines about the account, the inbox and what the server's INFO says: of
  * its names those in `names`, a list that ends with NULL. */
 void hf__lone_describe(hf__lone *self, const hf__redis_account *account,

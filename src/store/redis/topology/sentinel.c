@@ -273,17 +273,8 @@ static void sentinel_examine(hf__store *store,
 
 const hf__store_ops hf__sentinel_store_ops = {
     .open = sentinel_open,
-    .perform = hf__lone_perform,
-    .submit = hf__lone_submit,
-    .inbox = hf__lone_inbox,
-    .event_seq = hf__lone_event_seq,
-    .event_wait = hf__lone_event_wait,
-    .event_watch = hf__lone_event_watch,
-    .event_unwatch = hf__lone_event_unwatch,
-    .shard = hf__lone_shard,
     .describe = sentinel_describe,
     .close = sentinel_close,
-    .cancel = hf__lone_cancel,
-    .generation = hf__lone_generation,
     .examine = sentinel_examine,
+    HF__LONE_OPS, /* all else */
 };

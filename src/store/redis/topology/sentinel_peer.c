@@ -144,6 +144,10 @@ static void on_input(hf__link *link)
         parsed = hf__resp_feed(&link->resp, &link->in);
         if (parsed == HF__RESP_MORE)
             return;
+        if (parsed == HF__RESP_NO_MEMORY) {
+            give_up(peer, HF_NO_MEMORY, "out of memory");
+            return;
+        }
         if (parsed != HF__RESP_DONE) {
             give_up(peer, HF_CORRUPT, "it sent what is not a RESP reply");
             return;
