@@ -164,23 +164,26 @@ static void print_waiters(const transport *to, const waiters *self, bool apart,
                           double percent, double hand_over_ms)
 {
     const char *name = apart ? "idle_clients" : "idle_waiters";
+    bool asked = to->tls == NULL;
 
-    if (to->run->json) {
-        printf("{\"bench\":\"%s\",\"store\":\"%s\",\"waiters\":%d,"
-               "\"percent_of_a_core\":%.3f",
-               name, to->name, self->count, percent);
-        if (apart)
-            printf(",\"hand_over_ms\":%.3f", hand_over_ms);
-        printf(",\"asked_percent\":1,\"met\":%s}\n",
-               percent < 1 ? "true" : "false");
-    } else {
-        printf("%s %-3s %d: %.3f %% of a core, client and server together "
-               "(asked 1)",
-               name, to->name, self->count, percent);
+    if (!to->run->json) {
+        printf("%s %-3s %d: %.3f %% of a core, client and server together%s",
+               name, to->name, self->count, percent, asked ? " (asked 1)" : "");
         if (apart)
             printf("; a release wakes one in %.3f ms", hand_over_ms);
         putchar('\n');
+        fflush(stdout);
+        return;
     }
+    printf("{\"bench\":\"%s\",\"store\":\"%s\",\"waiters\":%d,"
+           "\"percent_of_a_core\":%.3f",
+           name, to->name, self->count, percent);
+    if (apart)
+        printf(",\"hand_over_ms\":%.3f", hand_over_ms);
+    if (asked)
+        printf(",\"asked_percent\":1,\"met\":%s",
+               percent < 1 ? "true" : "false");
+    puts("}");
     fflush(stdout);
 }
 

@@ -30,8 +30,11 @@ packages_of()
             liblmdb-dev liblua5.1-0-dev lua-cjson-dev lua-bitop-dev \
             libuv1-dev libssl-dev
         ;;
-    test) echo libcmocka-dev libglib2.0-dev libhiredis-dev redis-server \
-        redis-tools python3-redis ;;
+    test)
+        # The last for pkg-config --static: OpenSSL of Debian 13 names it.
+        echo libcmocka-dev libglib2.0-dev libhiredis-dev redis-server \
+            redis-tools python3-redis libzstd-dev
+        ;;
     lint) echo clang-format python3 ;;
     fuzz) echo clang libclang-rt-dev ;;
     esac

@@ -16,9 +16,20 @@
 
 #include "util/clock.h"
 
-/* As rare as wake-ups for nothing should be, as late as a sleeper may notice
- * that its deadline passed while the machine slept. */
-#define SLICE_MS 5000
+/* Half of what is left, within these: as rare as wake-ups for nothing should
+ * be, as late as a sleeper may notice that its deadline passed while the
+ * machine slept. */
+#define SLICE_MIN_MS 5000
+#define SLICE_MAX_MS 60000
+
+static int64_t slice_of(int64_t left_ms)
+{
+    int64_t slice_ms = left_ms / 2;
+
+    if (slice_ms < SLICE_MIN_MS)
+        slice_ms = SLICE_MIN_MS;
+    return slice_ms < SLICE_MAX_MS ? slice_ms : SLICE_MAX_MS;
+}
 
 void hf__futex_wait(const uint32_t *word, uint32_t seen, int64_t until_ms,
                     bool shared)
@@ -26,12 +37,13 @@ void hf__futex_wait(const uint32_t *word, uint32_t seen, int64_t until_ms,
     int operation = shared ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE;
     int64_t now_us = hf__clock_boot_us();
     struct timespec left;
-    int64_t left_us;
+    int64_t slice_ms, left_us;
 
     if (until_ms <= now_us / 1000)
         return;
-    if (until_ms - now_us / 1000 > SLICE_MS)
-        left_us = SLICE_MS * 1000;
+    slice_ms = slice_of(until_ms - now_us / 1000);
+    if (until_ms - now_us / 1000 > slice_ms)
+        left_us = slice_ms * 1000;
     else
         left_us = until_ms * 1000 - now_us;
     left.tv_sec = (time_t)(left_us / 1000000);

@@ -275,8 +275,8 @@ static void wait_that_times_out_does_not_delay_the_next(void **state)
     int64_t released_ms;
 
     expect_status(HF_OK, hf_lock_try(holder, ERR));
-    impatient = start(fixture_lock(f, f->other, name, NULL), name, 150);
-    expect_soon(waiting(f, name) == 1, 140);
+    impatient = start(fixture_lock(f, f->other, name, NULL), name, 600);
+    expect_soon(waiting(f, name) == 1, 500);
     patient = start(fixture_lock(f, fixture_client(f, NULL), name, NULL), name,
                     20000);
     expect_status(HF_TIMEOUT, finish(impatient));

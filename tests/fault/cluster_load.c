@@ -62,7 +62,9 @@ static load_kind take(load_thread *self, int64_t began_us, hf_status status,
     if (took_us > self->longest_us) {
         self->longest_us = took_us;
     }
-    if (kind == LOAD_OTHER) {
+    if (kind == LOAD_NOT_APPLIED) {
+        self->no = *err;
+    } else if (kind == LOAD_OTHER) {
         self->other = *err;
     }
     return kind;

@@ -45,6 +45,7 @@ typedef struct load_thread {
     int64_t step; /* of this thread's value, if `steps` */
     int64_t calls[LOAD_KINDS];
     int64_t longest_us;
+    hf_error no;    /* the latest "not applied" */
     hf_error other; /* the latest of the last kind */
 } load_thread;
 

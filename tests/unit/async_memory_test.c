@@ -180,7 +180,7 @@ static hf_status start_hash_put(trial *self, const hf_async *async)
     hf_field fields[10];
 
     for (size_t i = 0; i < 10; i++)
-        fields[i] = (hf_field){hf_view("0123456789" + i, 1), hf_str("v")};
+        fields[i] = (hf_field){hf_view(&"0123456789"[i], 1), hf_str("v")};
     return hf_hash_put_start(self->client, self->key, fields, 10, NULL, async,
                              NULL);
 }

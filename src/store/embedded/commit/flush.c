@@ -47,6 +47,7 @@
 #include <unistd.h>
 
 #include "store/embedded/commit/flush_state.h"
+#include "store/embedded/commit/readers.h"
 #include "store/embedded/commit/tx.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -60,6 +61,12 @@
  * used again: this bounds how much larger the file becomes. */
 #define HARD_PAGES 16384u
 #define HARD_SHARE 8u /* of the store's largest size, if that is less */
+
+/* How long a full store waits for the pins of others, how often it looks at
+ * them, and when it waits again for one that did not move. */
+#define OTHERS_MS 1000
+#define OTHERS_LOOK_MS 10
+#define OTHERS_AGAIN_MS 5000
 
 static hf__flush_map *map_of(const hf__env *env)
 {
@@ -128,17 +135,25 @@ static void move_pin_locked(hf__env *env)
     flush->current = 1 - flush->current;
 }
 
-void hf__flush_tick_locked(hf__env *env)
+void hf__flush_follow_locked(hf__env *env)
 {
     hf__flush *flush = env->flush;
 
     move_pin_locked(env);
+    if (pin_of(flush)->set && !next_of(flush)->set &&
+        pin_of(flush)->snapshot < map_of(env)->checkpoint) {
+        (void)pin_locked(env, next_of(flush));
+        move_pin_locked(env);
+    }
+}
+
+void hf__flush_drop_idle_locked(hf__env *env)
+{
+    hf__flush *flush = env->flush;
+
     if (!flush->wrote) {
         unpin_locked(pin_of(flush));
         unpin_locked(next_of(flush));
-    } else if (pin_of(flush)->set && !next_of(flush)->set &&
-               pin_of(flush)->snapshot < map_of(env)->checkpoint) {
-        (void)pin_locked(env, next_of(flush));
     }
     flush->wrote = false;
 }
@@ -374,13 +389,52 @@ static bool holds_back_locked(const hf__env *env)
     return pin->set && pin->snapshot < hf__flush_last_txn(env);
 }
 
-bool hf__flush_make_room(hf__env *env, int64_t deadline_ms)
+/*
+ * What is freed may be held back by the pins of other processes. They follow
+ * the checkpoint when their threads look, which takes a turn or two on a busy
+ * machine; that of a process which is stopped does not, and is not waited for
+ * again soon.
+ */
+static bool await_others(hf__env *env, uint64_t oldest, int64_t deadline_ms)
 {
+    int64_t until_ms = hf__clock_boot_ms() + OTHERS_MS;
+
+    if (deadline_ms < until_ms)
+        until_ms = deadline_ms;
+    while (hf__clock_boot_ms() < until_ms) {
+        if (hf__flush_checkpoint(env, UINT64_MAX, false, until_ms, NULL) !=
+            HF_OK)
+            break;
+        hf__flush_wake(env);
+        hf__clock_sleep_until(hf__clock_boot_ms() + OTHERS_LOOK_MS);
+        if (hf__readers_oldest(env) > oldest)
+            return hf__flush_lock(env, deadline_ms, NULL) == HF_OK;
+    }
+    if (hf__env_lock(env, deadline_ms, NULL) == HF_OK) {
+        env->awaited = oldest;
+        env->await_again_ms = hf__clock_boot_ms() + OTHERS_AGAIN_MS;
+        hf__env_unlock(env);
+    }
+    return false;
+}
+
+bool hf__flush_make_room(hf__env *env, bool again, int64_t deadline_ms)
+{
+    uint64_t oldest;
+    bool held;
+
     if (env->flush == NULL || hf__flush_lock(env, deadline_ms, NULL) != HF_OK)
         return false;
+    held = holds_back_locked(env);
     /* Another thread may have been here first. */
-    if (!holds_back_locked(env))
+    if (!held && !again)
         return true;
+    oldest = hf__readers_oldest(env);
+    again =
+        again && oldest < hf__flush_last_txn(env) &&
+        (oldest != env->awaited || hf__clock_boot_ms() >= env->await_again_ms);
     hf__env_unlock(env);
-    return hf__flush_checkpoint(env, 0, true, deadline_ms, NULL) == HF_OK;
+    if (held)
+        return hf__flush_checkpoint(env, 0, true, deadline_ms, NULL) == HF_OK;
+    return again && await_others(env, oldest, deadline_ms);
 }

@@ -31,9 +31,10 @@ void hf__flush_wrote(struct hf__tx *tx);
 
 /*
  * There is no room: have what was freed since the last checkpoint made free
- * for use. The writer lock is not held. true: it is held now, before others
- * can take the room, and trying again may help.
+ * for use; `again`, if that has not helped: what other processes hold back
+ * too, for which it may wait a second. The writer lock is not held. true: it is
+ * held now, before others can take the room, and trying again may help.
  */
-bool hf__flush_make_room(hf__env *env, int64_t deadline_ms);
+bool hf__flush_make_room(hf__env *env, bool again, int64_t deadline_ms);
 
 #endif

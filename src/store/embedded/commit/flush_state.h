@@ -38,8 +38,11 @@ uint64_t hf__flush_last_txn(const hf__env *env);
 /* Have every process's thread look what is to be done. */
 void hf__flush_wake(hf__env *env);
 
-/* Now and then: let the pins follow the checkpoint. */
-void hf__flush_tick_locked(hf__env *env);
+/* Let the pins follow the checkpoint. */
+void hf__flush_follow_locked(hf__env *env);
+
+/* Now and then: drop them if nothing was written since the last call. */
+void hf__flush_drop_idle_locked(hf__env *env);
 bool hf__flush_is_pinned(const hf__env *env);
 
 /* Has a commit waited for a checkpoint for soon_ms, or are there many? The

@@ -78,8 +78,9 @@ static void *keep_up(void *user)
         if (hf__env_lock(env, now_ms + LOCK_MS, NULL) != HF_OK)
             continue;
         now_ms = hf__clock_boot_ms();
+        hf__flush_follow_locked(env);
         if (now_ms >= tick_ms + TICK_MS) {
-            hf__flush_tick_locked(env);
+            hf__flush_drop_idle_locked(env);
             tick_ms = now_ms;
         }
         make_plan_locked(env, now_ms, &what);

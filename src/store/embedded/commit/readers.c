@@ -38,7 +38,7 @@ static int note_reader(const char *line, void *user)
     return 0;
 }
 
-static uint64_t oldest_read(hf__env *env)
+uint64_t hf__readers_oldest(hf__env *env)
 {
     uint64_t lowest = UINT64_MAX;
 
@@ -51,7 +51,7 @@ bool hf__readers_await(hf__env *env)
 {
     int64_t now_ms = hf__clock_boot_ms();
     int64_t until_ms = now_ms + AWAIT_MS;
-    uint64_t oldest = oldest_read(env);
+    uint64_t oldest = hf__readers_oldest(env);
     MDB_envinfo info;
 
     if (mdb_env_info(env->mdb, &info) != MDB_SUCCESS ||
@@ -60,7 +60,7 @@ bool hf__readers_await(hf__env *env)
         return false;
     while (now_ms < until_ms) {
         hf__clock_sleep_until(now_ms + 1);
-        if (oldest_read(env) > oldest)
+        if (hf__readers_oldest(env) > oldest)
             return true;
         now_ms = hf__clock_boot_ms();
     }

@@ -14,4 +14,7 @@
  */
 bool hf__readers_await(hf__env *env);
 
+/* The oldest snapshot that anybody reads; UINT64_MAX: nobody does. */
+uint64_t hf__readers_oldest(hf__env *env);
+
 #endif

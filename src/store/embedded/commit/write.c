@@ -18,6 +18,9 @@
 /* Events told without the writer lock; more are told under it. */
 #define EVENT_LOCAL 64u
 
+/* Turns of hf__flush_make_room(): our pin, and some of other processes'. */
+#define FLUSH_RETRY_MAX 8
+
 /* One try. Returns what became of the transaction. */
 static hf_status try_write(hf__env *env, const hf__job *job)
 {
@@ -103,8 +106,10 @@ void hf__write_run(hf__env *env, const hf__job *job)
     }
     status = write_locked(env, job);
     hf__write_end(env);
-    if (status != HF_FULL || !hf__flush_make_room(env, deadline_ms))
-        return;
-    (void)write_locked(env, job);
-    hf__write_end(env);
+    for (int i = 0; status == HF_FULL && i < FLUSH_RETRY_MAX &&
+                    hf__flush_make_room(env, i > 0, deadline_ms);
+         i++) {
+        status = write_locked(env, job);
+        hf__write_end(env);
+    }
 }
