@@ -21,6 +21,7 @@
 
 #include "holdfast.h"
 #include "support/redis_server.h"
+#include "support/sleepers.h"
 #include "support/test_clock.h"
 
 #define NODES 5
@@ -36,7 +37,6 @@
 #define REQUEST_MS 700
 #define WAIT_MS 300
 #define LATE_US 50000
-#define NAP_US 5000
 #define FAULT_MS 1500
 #define RECOVERY_MAX_MS 20000
 
@@ -54,7 +54,7 @@ static struct {
 static atomic_bool stop;
 static atomic_llong counts[3]; /* granted, refused or late, unavailable */
 static atomic_llong worst_us;  /* past a deadline */
-static atomic_llong slept_us;  /* longer than it wanted to */
+static sleepers *late;
 static atomic_int violations;
 
 static int64_t now_us(void)
@@ -153,20 +153,6 @@ static void *run_thread(void *user)
     return NULL;
 }
 
-/* How late the machine lets a thread be that only wants to sleep. */
-static void *nap(void *user)
-{
-    (void)user;
-    while (!atomic_load(&stop)) {
-        struct timespec span = {0, NAP_US * 1000L};
-        int64_t began_us = now_us();
-
-        nanosleep(&span, NULL);
-        raise_to(&slept_us, now_us() - began_us - NAP_US);
-    }
-    return NULL;
-}
-
 /* ------------------------------------------------------------------- faults */
 
 typedef struct fault {
@@ -223,12 +209,12 @@ static void sum_up(const fault *of, int64_t recovery_ms)
            "machine late by %.1f ms; every lock granted %lld ms after the %s; "
            "calls: %lld granted, %lld refused, %lld unavailable\n",
            thread_count, of->name, (double)atomic_load(&worst_us) / 1000,
-           (double)atomic_load(&slept_us) / 1000, (long long)recovery_ms,
+           (double)sleepers_late_us(late) / 1000, (long long)recovery_ms,
            of->nodes > NODES / 2 ? "end" : "fault", atomic_load(&counts[0]),
            atomic_load(&counts[1]), atomic_load(&counts[2]));
     /* The library's thread decides and then wakes the caller's: either may be
      * late. */
-    if (atomic_load(&worst_us) > LATE_US + 2 * atomic_load(&slept_us))
+    if (atomic_load(&worst_us) > LATE_US + 2 * sleepers_late_us(late))
         violation(of->name, "a call came late");
     if (of->nodes > NODES / 2 && of->kills && recovery_ms < QUARANTINE_MS)
         violation(of->name, "a server voted in its quarantine");
@@ -241,7 +227,7 @@ static void forget_figures(void)
     for (int i = 0; i < 3; i++)
         atomic_store(&counts[i], 0);
     atomic_store(&worst_us, INT64_MIN);
-    atomic_store(&slept_us, 0);
+    sleepers_forget(late);
 }
 
 static void run_fault(const fault *of, int first)
@@ -308,7 +294,7 @@ static void take_options(int count, char **words, int *rounds)
 
 int main(int count, char **words)
 {
-    pthread_t threads[THREADS_MAX], napper;
+    pthread_t threads[THREADS_MAX];
     int64_t began_us;
     int rounds = 1;
 
@@ -321,7 +307,8 @@ int main(int count, char **words)
                            (void *)(uintptr_t)i) != 0)
             return EXIT_FAILURE;
     }
-    if (pthread_create(&napper, NULL, nap, NULL) != 0)
+    late = sleepers_start();
+    if (late == NULL)
         return EXIT_FAILURE;
     began_us = now_us();
     while (now_us() < began_us + OLD_MS * 1000)
@@ -331,7 +318,7 @@ int main(int count, char **words)
     atomic_store(&stop, true);
     for (int i = 0; i < thread_count; i++)
         pthread_join(threads[i], NULL);
-    pthread_join(napper, NULL);
+    sleepers_stop(late);
     for (int i = 0; i < CLIENTS; i++)
         hf_client_close(clients[i]);
     for (int i = 0; i < NODES; i++)

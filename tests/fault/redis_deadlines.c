@@ -25,10 +25,10 @@
 #include "holdfast.h"
 #include "support/byte_proxy.h"
 #include "support/redis_server.h"
+#include "support/sleepers.h"
 #include "support/test_clock.h"
 
 #define EXACT_US 20000
-#define NAP_US 5000
 #define CALLS_MAX 1000
 #define ITEMS 3
 
@@ -58,8 +58,7 @@ static redis_server *server;
 static byte_proxy *proxy;
 static int calls = 8;
 static atomic_int violations;
-static atomic_bool stop;
-static atomic_llong slept_us; /* longer than it wanted to */
+static sleepers *late;
 
 /* The calls of one kind during one fault. */
 typedef struct series {
@@ -262,29 +261,13 @@ static void report(series *self)
            (double)self->late_us[last / 2] / 1000,
            (double)self->late_us[last * 95 / 100] / 1000,
            (double)self->late_us[last] / 1000, self->unknown, self->unapplied);
-    if (self->late_us[last] > EXACT_US + 2 * atomic_load(&slept_us))
+    if (self->late_us[last] > EXACT_US + 2 * sleepers_late_us(late))
         violation(self, "a call ended late");
     if (self->fault != DEAD && self->late_us[0] < -EXACT_US)
         violation(self, "a call ended early");
 }
 
 /* ------------------------------------------------------------------- faults */
-
-static void *nap(void *user)
-{
-    (void)user;
-    while (!atomic_load(&stop)) {
-        struct timespec span = {0, NAP_US * 1000L};
-        int64_t began_us = now_us();
-        int64_t late_us;
-
-        nanosleep(&span, NULL);
-        late_us = now_us() - began_us - NAP_US;
-        if (late_us > atomic_load(&slept_us))
-            atomic_store(&slept_us, late_us);
-    }
-    return NULL;
-}
 
 static void begin_fault(fault_kind fault)
 {
@@ -339,8 +322,6 @@ static void run_fault(fault_kind fault)
 
 int main(int count, char **words)
 {
-    pthread_t napper;
-
     if (count > 1)
         calls = (int)strtol(words[1], NULL, 10);
     if (calls < 1 || calls > CALLS_MAX)
@@ -350,15 +331,15 @@ int main(int count, char **words)
     if (server == NULL)
         return EXIT_FAILURE;
     proxy = byte_proxy_start(redis_server_socket_path(server));
-    if (proxy == NULL || pthread_create(&napper, NULL, nap, NULL) != 0)
+    late = sleepers_start();
+    if (proxy == NULL || late == NULL)
         return EXIT_FAILURE;
     for (fault_kind fault = 0; fault < FAULTS; fault++)
         run_fault(fault);
-    atomic_store(&stop, true);
-    pthread_join(napper, NULL);
     byte_proxy_stop(proxy);
     redis_server_stop(server);
     printf("the machine was late by %.1f ms; %d violations\n",
-           (double)atomic_load(&slept_us) / 1000, atomic_load(&violations));
+           (double)sleepers_late_us(late) / 1000, atomic_load(&violations));
+    sleepers_stop(late);
     return atomic_load(&violations) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
