@@ -62,10 +62,8 @@ static load_kind take(load_thread *self, int64_t began_us, hf_status status,
     if (took_us > self->longest_us) {
         self->longest_us = took_us;
     }
-    if (kind == LOAD_NOT_APPLIED) {
-        self->no = *err;
-    } else if (kind == LOAD_OTHER) {
-        self->other = *err;
+    if (kind != LOAD_ACKNOWLEDGED) {
+        self->errors[kind] = *err;
     }
     return kind;
 }
@@ -340,6 +338,20 @@ int64_t load_calls(const load_run *load, load_kind kind)
     return sum;
 }
 
+/* What one of the calls of a kind was told. */
+static void print_told(const load_run *load, load_kind kind, const char *what)
+{
+    for (int t = 0; t < load->thread_count; t++) {
+        const hf_error *err = &load->threads[t].errors[kind];
+
+        if (load->threads[t].calls[kind] > 0) {
+            printf("  %s: HF_%s: %s\n", what, hf_status_name(err->status),
+                   err->message);
+            return;
+        }
+    }
+}
+
 void load_print(const load_run *load, int64_t request_ms)
 {
     printf("  calls: %lld acknowledged, %lld not applied, %lld unknown; the "
@@ -350,13 +362,7 @@ void load_print(const load_run *load, int64_t request_ms)
            (long long)load_calls(load, LOAD_UNKNOWN),
            (double)load_longest_us(load) / 1000 - (double)request_ms,
            (long long)request_ms, (double)load->oversleep_us / 1000);
-    for (int t = 0; t < load->thread_count; t++) {
-        const load_thread *thread = &load->threads[t];
-
-        if (thread->calls[LOAD_OTHER] > 0) {
-            printf("  odd: HF_%s: %s\n", hf_status_name(thread->other.status),
-                   thread->other.message);
-            return;
-        }
-    }
+    print_told(load, LOAD_NOT_APPLIED, "not applied");
+    print_told(load, LOAD_UNKNOWN, "unknown");
+    print_told(load, LOAD_OTHER, "odd");
 }

@@ -45,8 +45,7 @@ typedef struct load_thread {
     int64_t step; /* of this thread's value, if `steps` */
     int64_t calls[LOAD_KINDS];
     int64_t longest_us;
-    hf_error no;    /* the latest "not applied" */
-    hf_error other; /* the latest of the last kind */
+    hf_error errors[LOAD_KINDS]; /* the latest of each kind */
 } load_thread;
 
 /* What an audit has found. */
@@ -96,7 +95,7 @@ int64_t load_recovery_us(const load_run *load, int server);
 int64_t load_longest_us(const load_run *load);
 int64_t load_calls(const load_run *load, load_kind kind);
 
-/* A line about the calls, and one about what the odd ones were told. */
+/* A line about the calls, and what one of each kind that failed was told. */
 void load_print(const load_run *load, int64_t request_ms);
 
 #endif

@@ -17,7 +17,9 @@
  * 3. nothing was counted twice, and nothing that was called "not applied".
  *    Acknowledged counts may be gone, as replicas follow the master without its
  *    waiting for them: those must stand in the old master's log
- *    (dead_master.h), and how many they are is printed;
+ *    (dead_master.h), and how many they are is printed. If the sentinels took
+ *    the next master for dead, too, as the machine was slow, nobody has its
+ *    log: the round is then repeated;
  * 4. every lock is held still, and refused to others, or was reported lost.
  */
 #include <stdio.h>
@@ -34,6 +36,7 @@
 #define LATE_US 50000
 #define LIMIT_MS 30000
 #define OLD_MASTER 0
+#define TRIES 5
 
 typedef enum fault_kind { KILLED, HOST, STOPPED, ORDERED, KINDS } fault_kind;
 
@@ -54,6 +57,8 @@ typedef struct trial {
     load_run load;
     int64_t named_us; /* from the fault until there was another master */
     dead_master *old; /* what it had */
+    int next;         /* master; -1: none was named */
+    bool again;       /* it was replaced, too: nobody has its log */
     int faults;       /* found */
 } trial;
 
@@ -61,7 +66,7 @@ static struct {
     int rounds;
     int threads;
     int64_t request_ms;
-} options = {1, 64, 4000};
+} options = {1, 64, 6000};
 
 static void pause_ms(int64_t ms)
 {
@@ -189,7 +194,8 @@ static void await_recovery(trial *self)
 {
     int64_t until_us = load_now_us() + LIMIT_MS * 1000LL;
 
-    if (redis_sentinel_await(self->servers, OLD_MASTER, 0, LIMIT_MS) < 0) {
+    self->next = redis_sentinel_await(self->servers, OLD_MASTER, 0, LIMIT_MS);
+    if (self->next < 0) {
         violation(self, "the sentinels named no other master");
         return;
     }
@@ -212,6 +218,12 @@ static void read_old(trial *self)
             dead_master_read(redis_sentinel_server(self->servers, OLD_MASTER));
 }
 
+/* Is the next master still it? Asked when all was read: it was read there. */
+static bool is_settled(const trial *self)
+{
+    return self->next < 0 || redis_sentinel_master(self->servers) == self->next;
+}
+
 static void judge_counters(trial *self, hf_client *witness)
 {
     load_run *done = &self->load;
@@ -231,7 +243,10 @@ static void judge_counters(trial *self, hf_client *witness)
         violation(self, "an increment was counted twice");
     if (all.false_no > 0)
         violation(self, "what was not applied was");
-    if (all.missing > 0)
+    self->again = !is_settled(self);
+    if (self->again)
+        printf("  the sentinels replaced the next master, too: again\n");
+    else if (all.missing > 0)
         violation(self, "an acknowledged increment is gone");
 }
 
@@ -270,11 +285,10 @@ static void judge_old(trial *self)
 
 static bool prepare(trial *self)
 {
-    const redis_sentinel_options servers = {.down_after_ms = 700};
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
     hf_error err = HF_ERROR_INIT;
 
-    self->servers = redis_sentinel_start(&servers);
+    self->servers = redis_sentinel_start(NULL);
     if (self->servers == NULL) {
         return false;
     }
@@ -316,7 +330,8 @@ static void end(trial *self)
     redis_sentinel_stop(self->servers);
 }
 
-static int run(fault_kind kind)
+/* How many faults there are, or -1: try again. */
+static int try_once(fault_kind kind)
 {
     trial *self = calloc(1, sizeof(*self));
     int faults = 1;
@@ -336,12 +351,24 @@ static int run(fault_kind kind)
         load_stop(&self->load);
         judge(self);
         judge_old(self);
-        judge_locks(self);
-        faults = self->faults;
+        if (!self->again)
+            judge_locks(self);
+        faults = self->again && self->faults == 0 ? -1 : self->faults;
     }
     end(self);
     free(self);
     return faults;
+}
+
+static int run(fault_kind kind)
+{
+    int faults = -1;
+
+    for (int tries = 0; faults < 0 && tries < TRIES; tries++)
+        faults = try_once(kind);
+    if (faults < 0)
+        printf("violation: the sentinels replace every master\n");
+    return faults < 0 ? 1 : faults;
 }
 
 static void take_options(int count, char **words)

@@ -423,7 +423,7 @@ redis_sentinel *redis_sentinel_start(const redis_sentinel_options *options)
     if (options != NULL)
         all->options = *options;
     if (all->options.down_after_ms == 0)
-        all->options.down_after_ms = 700;
+        all->options.down_after_ms = 1500;
     if (make_dir(all) && start_servers(all) && start_sentinels(all) &&
         wait_ready(all)) {
         make_url(all);

@@ -21,7 +21,9 @@ typedef struct redis_sentinel_options {
     const char *password;          /* of the servers */
     const char *sentinel_password; /* of the sentinels */
     const redis_server_tls *tls;   /* for both kinds, and nothing plain */
-    int down_after_ms;             /* default 700 */
+    int down_after_ms; /* default 1500: a sentinel connects to a server once a
+                        * second, and one that has just been made the master
+                        * must not look dead meanwhile */
 } redis_sentinel_options;
 
 /* NULL, with a line on stderr: they could not be started. */

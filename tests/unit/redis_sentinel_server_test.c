@@ -128,7 +128,7 @@ static void tls_goes_to_sentinels_and_servers(void **state)
     certificates *issued = certificates_new();
     char paths[3][CERTIFICATES_PATH_SIZE];
     redis_server_tls tls = {0};
-    redis_sentinel_options options = {.tls = &tls, .down_after_ms = 700};
+    redis_sentinel_options options = {.tls = &tls};
     hf_error err = HF_ERROR_INIT;
     redis_sentinel *all;
     test_driver driver;
@@ -164,8 +164,7 @@ static void tls_goes_to_sentinels_and_servers(void **state)
 /* What a waiter sleeps on moves with the master, and wakes it there. */
 static void events_arrive_through_the_next_master(void **state)
 {
-    const redis_sentinel_options options = {.down_after_ms = 700};
-    redis_sentinel *all = redis_sentinel_start(&options);
+    redis_sentinel *all = redis_sentinel_start(NULL);
     hf_bytes topic = hf_str("topic");
     const hf__store_ops *ops;
     test_driver waiter;
