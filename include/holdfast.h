@@ -1169,8 +1169,8 @@ HF_API int hf_lock_replicas(const hf_lock *lock);
 
 /**
  * Owner id of the present or last acquisition: what the lock's key holds in
- * the store. 128 random bits as 32 lower-case hexadecimal digits, new for
- * every acquisition.
+ * the store. The client's id, 16 random lower-case hexadecimal digits, then
+ * '-' and 15 digits of a number that the client uses for no other acquisition.
  *
  * @param lock   the handle
  * @param owner  [out] the text; "" before the first acquisition

@@ -33,6 +33,11 @@
 #define SPLIT_MIN_MS 10
 #define SPLIT_MAX_MS 250
 
+static void draw_owner(hf__asking *asking)
+{
+    hf__owner_draw(&asking->lock->client->owners, asking->grant.owner);
+}
+
 void hf__asking_init(hf__asking *asking, hf_lock *lock, int64_t wait_ms,
                      int64_t until_ms)
 {
@@ -49,7 +54,7 @@ void hf__asking_init(hf__asking *asking, hf_lock *lock, int64_t wait_ms,
     asking->splits = 0;
     asking->queued = asking->unanswered = asking->unresolved = false;
     asking->returning = false;
-    hf__rand_hex(asking->grant.owner, (HF_OWNER_SIZE - 1) / 2);
+    draw_owner(asking);
 }
 
 /* ------------------------------------------------------------------- a try */
@@ -62,7 +67,7 @@ static void renew_owner(hf__asking *asking)
     if (asking->unanswered)
         undo_acquire(asking);
     asking->unanswered = asking->unresolved = false;
-    hf__rand_hex(asking->grant.owner, (HF_OWNER_SIZE - 1) / 2);
+    draw_owner(asking);
 }
 
 void hf__asking_fill(hf__asking *asking, const char *inbox)

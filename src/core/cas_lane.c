@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "util/mem.h"
-#include "util/rand.h"
 
-void hf__cas_lanes_init(hf__cas_lanes *lanes)
+void hf__cas_lanes_init(hf__cas_lanes *lanes, const char *client)
 {
     memset(lanes, 0, sizeof(*lanes));
+    lanes->client = client;
     pthread_mutex_init(&lanes->mutex, NULL);
 }
 
@@ -36,8 +36,6 @@ static hf__cas_lane *make_lane_locked(hf__cas_lanes *lanes)
 
     if (lane == NULL)
         return NULL;
-    if (lanes->client[0] == '\0')
-        hf__rand_hex(lanes->client, sizeof(lanes->client) / 2);
     lane->stem = (size_t)snprintf(lane->mark, sizeof(lane->mark),
                                   "hf:cas:%s:%u", lanes->client, lanes->count);
     lane->older = lanes->newest;

@@ -37,10 +37,10 @@ typedef struct hf__cas_lanes {
     hf__cas_lane *free;    /* the latest first, so that few are in use */
     hf__cas_lane *newest;
     unsigned count;
-    char client[17]; /* random; "": no lane yet */
+    const char *client; /* its id */
 } hf__cas_lanes;
 
-void hf__cas_lanes_init(hf__cas_lanes *lanes);
+void hf__cas_lanes_init(hf__cas_lanes *lanes, const char *client);
 void hf__cas_lanes_done(hf__cas_lanes *lanes);
 
 /* A lane with its next number; NULL: no memory. It is the caller's until

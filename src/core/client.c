@@ -172,7 +172,8 @@ static hf_client *client_new(const hf_client_options *options)
     client->prefix_size = strlen(client->prefix);
     hf__watchdog_init(&client->watchdog, client);
     hf__gates_init(&client->gates);
-    hf__cas_lanes_init(&client->cas_lanes);
+    hf__owners_init(&client->owners);
+    hf__cas_lanes_init(&client->cas_lanes, client->owners.client);
     hf__dispatch_init(&client->dispatch, (size_t)options->max_calls,
                       (size_t)options->max_call_bytes);
     hf__timers_init(&client->timers, client->loop);

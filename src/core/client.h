@@ -12,6 +12,7 @@
 #include "core/check.h"
 #include "core/dispatch.h"
 #include "core/gate.h"
+#include "core/owner.h"
 #include "core/replicas.h"
 #include "core/run.h"
 #include "core/timers.h"
@@ -26,6 +27,7 @@ struct hf_client {
     char *password_file; /* the options'; NULL: not given */
     int64_t request_ms;
     hf__replicas replicas; /* for every write */
+    hf__owners owners;     /* and this client's id */
     uint32_t fork_generation;
     hf__watchdog watchdog;
     hf__gates gates;

@@ -157,14 +157,17 @@ static void lock_owner_is_new_for_every_acquisition(void **state)
 
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     hf_lock_owner(lock, first);
-    assert_int_equal(strlen(first), 32);
-    assert_int_equal(strspn(first, "0123456789abcdef"), 32);
+    assert_int_equal(strspn(first, "0123456789abcdef"), 16);
+    assert_int_equal(first[16], '-');
+    assert_int_equal(strspn(first + 17, "0123456789abcdef"), 15);
+    assert_int_equal(first[32], '\0');
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     hf_lock_owner(lock, second);
     assert_string_equal(first, second);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     hf_lock_owner(lock, second);
     assert_string_not_equal(first, second);
+    assert_memory_equal(first, second, 17); /* the client's id */
 }
 
 static void lock_acquire_token_grows_with_every_holder(void **state)
