@@ -3,172 +3,15 @@
  * redis_cluster_test.c - following a cluster of two scripted servers, which say
  * what real ones say seldom. Key "foo" is in slot 12182, "bar" in 5061.
  */
-#include "redis_driver.h"
+#include "scripted_cluster.h"
 
 #include <stdio.h>
 
-#include "store/redis/topology/cluster_map.h"
 #include "util/mem.h"
-
-enum { A, B, NODES };
-
-struct cluster;
-
-typedef struct node {
-    struct cluster *cluster;
-    int at;
-    fake_server *fake;
-    atomic_uint maps;     /* questions for the map */
-    atomic_uint requests; /* other than those */
-} node;
-
-/* Answers a request; false: close. `number` counts those of the node. */
-typedef bool (*act_fn)(node *self, int fd, unsigned number, const char *text);
-
-typedef struct cluster {
-    node nodes[NODES];
-    act_fn act;
-    atomic_int lower;     /* who has slots 0 to 8191 by the map */
-    atomic_int upper;     /* and the others */
-    atomic_bool nameless; /* the map does not name the host */
-    atomic_bool unnamed;  /* nor do the nodes know it, but its address */
-    atomic_bool holed;    /* the upper slots are nobody's */
-    test_driver driver;
-} cluster;
-
-static int port_of(const cluster *self, int at)
-{
-    return fake_server_port(self->nodes[at].fake);
-}
-
-/* [endpoint, port, id, ["ip", address]] */
-static const char *put_node(const cluster *self, int at, char text[100])
-{
-    static const char ip[] =
-        "$2\r\nid\r\n*2\r\n$2\r\nip\r\n$9\r\n127.0.0.1\r\n";
-    const char *host = "$9\r\n127.0.0.1\r\n";
-
-    if (self->nameless)
-        host = "$0\r\n\r\n";
-    if (self->unnamed)
-        host = "$1\r\n?\r\n";
-    (void)snprintf(text, 100, "*4\r\n%s:%d\r\n%s", host, port_of(self, at), ip);
-    return text;
-}
-
-static bool say_map(const cluster *self, int fd)
-{
-    char lower[100];
-    char upper[100];
-    char text[300];
-
-    (void)snprintf(text, sizeof(text),
-                   self->holed ? "*1\r\n*3\r\n:0\r\n:8191\r\n%s"
-                               : "*2\r\n*3\r\n:0\r\n:8191\r\n%s"
-                                 "*3\r\n:8192\r\n:16383\r\n%s",
-                   put_node(self, self->lower, lower),
-                   put_node(self, self->upper, upper));
-    return fake_server_say(fd, text);
-}
-
-static void serve(int fd, unsigned connection, void *user)
-{
-    node *self = user;
-    char text[400];
-
-    (void)connection;
-    if (!fake_server_login(fd, "7.0.0"))
-        return;
-    while (fake_server_read(fd, text, sizeof(text))) {
-        bool goes_on;
-
-        if (strcmp(text, "CLUSTER SLOTS") == 0) {
-            atomic_fetch_add(&self->maps, 1);
-            goes_on = say_map(self->cluster, fd);
-        } else {
-            goes_on = self->cluster->act(
-                self, fd, atomic_fetch_add(&self->requests, 1), text);
-        }
-        if (!goes_on)
-            return;
-    }
-}
-
-static void cluster_start(cluster *self, act_fn act)
-{
-    memset(self, 0, sizeof(*self));
-    self->act = act;
-    atomic_store(&self->upper, B);
-    for (int at = 0; at < NODES; at++) {
-        self->nodes[at].cluster = self;
-        self->nodes[at].at = at;
-        self->nodes[at].fake = fake_server_start_tcp(serve, &self->nodes[at]);
-        assert_non_null(self->nodes[at].fake);
-    }
-}
-
-/* By one node; the map names the other. */
-static void cluster_connect(cluster *self, int by)
-{
-    char url[80];
-
-    (void)snprintf(url, sizeof(url), "redis+cluster://127.0.0.1:%d",
-                   port_of(self, by));
-    driver_open(&self->driver, url);
-}
-
-static void cluster_open(cluster *self, act_fn act)
-{
-    cluster_start(self, act);
-    cluster_connect(self, A);
-}
-
-static void cluster_stop(cluster *self)
-{
-    for (int at = 0; at < NODES; at++) {
-        if (self->nodes[at].fake != NULL)
-            fake_server_stop(self->nodes[at].fake);
-    }
-}
-
-static void cluster_close(cluster *self)
-{
-    driver_close(&self->driver);
-    cluster_stop(self);
-}
-
-static unsigned requests(cluster *self, int at)
-{
-    return atomic_load(&self->nodes[at].requests);
-}
-
-/* "-<word> <slot> <host>:<port>" of a node. */
-static bool say_redirect(const node *self, int fd, const char *word, int slot,
-                         const char *host, int to)
-{
-    char text[80];
-
-    (void)snprintf(text, sizeof(text), "-%s %d %s:%d\r\n", word, slot, host,
-                   port_of(self->cluster, to));
-    return fake_server_say(fd, text);
-}
-
-/* Which node it is: "0" or "1". */
-static bool say_who(const node *self, int fd)
-{
-    return fake_server_say(fd, self->at == A ? "$1\r\n0\r\n" : "$1\r\n1\r\n");
-}
-
-static bool tell_who(node *self, int fd, unsigned number, const char *text)
-{
-    (void)number;
-    (void)text;
-    return say_who(self, fd);
-}
 
 static void requests_go_to_their_slots(void **state)
 {
-    cluster self;
+    scripted_cluster self;
     test_call calls[40];
 
     (void)state;
@@ -199,7 +42,8 @@ static void requests_go_to_their_slots(void **state)
     cluster_close(&self);
 }
 
-static bool move_foo_to_a(node *self, int fd, unsigned number, const char *text)
+static bool move_foo_to_a(scripted_node *self, int fd, unsigned number,
+                          const char *text)
 {
     (void)number;
     if (self->at == B && strcmp(text, "GET foo") == 0)
@@ -210,7 +54,7 @@ static bool move_foo_to_a(node *self, int fd, unsigned number, const char *text)
 /* Neither the map nor MOVED names the host: it is the one that was asked. */
 static void moved_slot_is_remembered(void **state)
 {
-    cluster self;
+    scripted_cluster self;
     test_call call;
 
     (void)state;
@@ -225,7 +69,7 @@ static void moved_slot_is_remembered(void **state)
     cluster_close(&self);
 }
 
-static bool move_to_nobody(node *self, int fd, unsigned number,
+static bool move_to_nobody(scripted_node *self, int fd, unsigned number,
                            const char *text)
 {
     (void)text;
@@ -241,7 +85,7 @@ static bool move_to_nobody(node *self, int fd, unsigned number,
  * its address. */
 static void node_without_a_name_is_found_by_the_map(void **state)
 {
-    cluster self;
+    scripted_cluster self;
     test_call call;
 
     (void)state;
@@ -261,7 +105,8 @@ static void node_without_a_name_is_found_by_the_map(void **state)
     }
 }
 
-static bool fill_the_hole(node *self, int fd, unsigned number, const char *text)
+static bool fill_the_hole(scripted_node *self, int fd, unsigned number,
+                          const char *text)
 {
     (void)text;
     if (number < 2 && self->cluster->holed)
@@ -273,7 +118,7 @@ static bool fill_the_hole(node *self, int fd, unsigned number, const char *text)
 /* Anybody is asked for a slot that is nobody's, until it is somebody's. */
 static void slot_of_nobody_is_waited_for(void **state)
 {
-    cluster self;
+    scripted_cluster self;
     test_call call;
 
     (void)state;
@@ -290,7 +135,8 @@ static void slot_of_nobody_is_waited_for(void **state)
     cluster_close(&self);
 }
 
-static bool ask_for_foo(node *self, int fd, unsigned number, const char *text)
+static bool ask_for_foo(scripted_node *self, int fd, unsigned number,
+                        const char *text)
 {
     if (self->at == B)
         return say_redirect(self, fd, "ASK", 12182, "127.0.0.1", A);
@@ -303,7 +149,7 @@ static bool ask_for_foo(node *self, int fd, unsigned number, const char *text)
 
 static void asked_slot_stays_where_it_is(void **state)
 {
-    cluster self;
+    scripted_cluster self;
     test_call call;
 
     (void)state;
@@ -323,7 +169,7 @@ static void asked_slot_stays_where_it_is(void **state)
     cluster_close(&self);
 }
 
-static bool ask_for_script(node *self, int fd, unsigned number,
+static bool ask_for_script(scripted_node *self, int fd, unsigned number,
                            const char *text)
 {
     if (self->at == B)
@@ -343,7 +189,7 @@ static void script_behind_asking_is_sent_whole(void **state)
         .source_size = 8,
         .sha1 = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db",
         .index = HF__SCRIPT_USER};
-    cluster self;
+    scripted_cluster self;
     test_call call;
 
     (void)state;
@@ -357,7 +203,8 @@ static void script_behind_asking_is_sent_whole(void **state)
     cluster_close(&self);
 }
 
-static bool refuse_twice(node *self, int fd, unsigned number, const char *text)
+static bool refuse_twice(scripted_node *self, int fd, unsigned number,
+                         const char *text)
 {
     (void)text;
     if (number == 0)
@@ -370,7 +217,7 @@ static bool refuse_twice(node *self, int fd, unsigned number, const char *text)
 
 static void refusals_for_now_are_waited_for(void **state)
 {
-    cluster self;
+    scripted_cluster self;
     test_call call;
 
     (void)state;
@@ -383,7 +230,8 @@ static void refusals_for_now_are_waited_for(void **state)
     cluster_close(&self);
 }
 
-static bool always_down(node *self, int fd, unsigned number, const char *text)
+static bool always_down(scripted_node *self, int fd, unsigned number,
+                        const char *text)
 {
     (void)self;
     (void)number;
@@ -391,7 +239,8 @@ static bool always_down(node *self, int fd, unsigned number, const char *text)
     return fake_server_say(fd, "-CLUSTERDOWN Hash slot not served\r\n");
 }
 
-static bool in_a_circle(node *self, int fd, unsigned number, const char *text)
+static bool in_a_circle(scripted_node *self, int fd, unsigned number,
+                        const char *text)
 {
     (void)number;
     (void)text;
@@ -407,7 +256,7 @@ static void what_does_not_end_ends_with_the_deadline(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         for (int shared = 0; shared < 2; shared++) {
-            cluster self;
+            scripted_cluster self;
             test_call call;
             int64_t began_ms;
 
@@ -434,7 +283,7 @@ static void what_does_not_end_ends_with_the_deadline(void **state)
 /* A node of the URL and of the map ends; the map says who has its slots. */
 static void node_that_is_gone_is_replaced(void **state)
 {
-    cluster self;
+    scripted_cluster self;
     test_call call;
 
     (void)state;
@@ -458,7 +307,8 @@ static void node_that_is_gone_is_replaced(void **state)
 
 /* B answers nothing from then on, not even what comes behind on the same
  * connection: an answer to that would be taken for one to this. */
-static bool hang_on_b(node *self, int fd, unsigned number, const char *text)
+static bool hang_on_b(scripted_node *self, int fd, unsigned number,
+                      const char *text)
 {
     char ignored[400];
 
@@ -475,7 +325,7 @@ static bool hang_on_b(node *self, int fd, unsigned number, const char *text)
  * once its slots are another's nobody waits for it. */
 static void node_that_hangs_is_replaced(void **state)
 {
-    cluster self;
+    scripted_cluster self;
     test_call call;
     int64_t began_ms = hf__clock_boot_ms();
 
@@ -497,7 +347,7 @@ static void node_that_hangs_is_replaced(void **state)
 
 static void cluster_without_any_node_is_unavailable_soon(void **state)
 {
-    cluster self;
+    scripted_cluster self;
     test_call call;
     int64_t began_ms;
 
@@ -516,7 +366,7 @@ static void cluster_without_any_node_is_unavailable_soon(void **state)
 static void any_host_of_the_url_will_do(void **state)
 {
     hf_error err = HF_ERROR_INIT;
-    cluster self;
+    scripted_cluster self;
     test_driver driver;
     test_call call;
     char url[120];
@@ -575,7 +425,7 @@ static void server_that_is_no_cluster_says_so(void **state)
 /* Each allocation fails once, the loop's own excepted. */
 static void no_memory_is_reported_and_nothing_leaks(void **state)
 {
-    cluster self;
+    scripted_cluster self;
     int failures = 0;
     char url[80];
 
