@@ -247,17 +247,12 @@ bool hf__cluster_refresh_is_lost(hf__cluster_refresh *refresh, int64_t since_ms)
     return lost;
 }
 
-/* A node that cannot be reached need not be waited for. What asks for the
- * first time is told of each. */
+/* A node that cannot be reached need not be waited for. The opening is told of
+ * each, and goes on by itself. */
 bool hf__cluster_refresh_hand_on(hf__cluster_refresh *refresh, hf__route *route)
 {
-    bool running;
-
-    pthread_mutex_lock(&refresh->mutex);
-    running = refresh->running;
-    pthread_mutex_unlock(&refresh->mutex);
     hf__cluster_refresh_doubt(refresh, refresh->server);
-    route->server = running ? next_server(refresh) : NULL;
+    route->server = refresh->opening ? NULL : next_server(refresh);
     return route->server != NULL;
 }
 
@@ -279,16 +274,16 @@ static hf_status ask(hf__cluster_refresh *refresh, hf__server *server,
     return status;
 }
 
-hf_status hf__cluster_refresh_first(hf__cluster_refresh *refresh,
-                                    int64_t until_ms, hf_error *err)
+/* Ask one after the other, in the order of the URL. */
+static hf_status ask_all(hf__cluster_refresh *refresh, int64_t until_ms,
+                         hf_error *err)
 {
     hf_error first = HF_ERROR_INIT;
     hf__server *server;
     hf_status status;
 
     hf__fail(&first, HF_UNAVAILABLE, "there was no time to ask a node");
-    begin(refresh);
-    refresh->from = 0; /* in the order of the URL */
+    refresh->from = 0;
     while ((server = next_server(refresh)) != NULL) {
         hf_error why = HF_ERROR_INIT;
         int64_t now_ms = hf__clock_boot_ms();
@@ -299,10 +294,8 @@ hf_status hf__cluster_refresh_first(hf__cluster_refresh *refresh,
                      : ask(refresh, server,
                            now_ms + (until_ms - now_ms + 1) / 2, &why);
         hf__server_release(server);
-        if (status == HF_OK) {
-            finish(refresh, true);
+        if (status == HF_OK)
             return HF_OK;
-        }
         if (status == HF_TIMEOUT)
             break;
         if (refresh->tries == 1 ||
@@ -310,4 +303,22 @@ hf_status hf__cluster_refresh_first(hf__cluster_refresh *refresh,
             first = why;
     }
     return hf__fail_copy(err, &first);
+}
+
+/* It is a round like any other: while it runs, no node that it finds silent
+ * starts one in the background with the same request. */
+hf_status hf__cluster_refresh_first(hf__cluster_refresh *refresh,
+                                    int64_t until_ms, hf_error *err)
+{
+    hf_status status;
+
+    pthread_mutex_lock(&refresh->mutex);
+    refresh->running = true;
+    pthread_mutex_unlock(&refresh->mutex);
+    refresh->opening = true;
+    begin(refresh);
+    status = ask_all(refresh, until_ms, err);
+    refresh->opening = false;
+    finish(refresh, status == HF_OK);
+    return status;
 }

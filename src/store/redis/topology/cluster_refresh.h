@@ -25,11 +25,12 @@ typedef struct hf__cluster_refresh {
     /* Who did not answer or could not be reached of late, and is asked last.
      * Only compared: it may be gone. */
     const hf__server *doubted[HF__REFRESH_DOUBTED];
-    bool running;
+    bool running;      /* a round, or the opening */
     int64_t done_ms;   /* when the latest map came */
     int64_t failed_ms; /* when nobody answered */
 
     /* Of who runs it. */
+    bool opening; /* on the thread that opens the store */
     hf__request request;
     hf_bytes words[2];
     char asked[HF__HOST_SIZE]; /* whom */

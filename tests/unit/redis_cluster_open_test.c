@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redis_cluster_open_test.c - opening a cluster of which some nodes are slow
+ * or hang. connect_ms is 1000.
+ */
+#include "scripted_cluster.h"
+
+#include <stdio.h>
+
+static hf_status open_by(scripted_cluster *self, const char *hosts,
+                         hf_error *err)
+{
+    char url[160];
+
+    (void)snprintf(url, sizeof(url), "redis+cluster://%s", hosts);
+    return driver_try_open(&self->driver, url, NULL, NULL, err);
+}
+
+/* A node of the URL that lets us in and then hangs costs its share of the
+ * time; a thread sanitizer sees who else uses the opening's question. */
+static void cluster_opens_by_the_second_host_if_the_first_hangs(void **state)
+{
+    hf_error err = HF_ERROR_INIT;
+    scripted_cluster self;
+    test_call call;
+    char hosts[80];
+
+    (void)state;
+    cluster_start(&self, tell_who);
+    atomic_store(&self.nodes[A].map_ms, -1);
+    (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:%d,127.0.0.1:%d",
+                   port_of(&self, A), port_of(&self, B));
+    if (open_by(&self, hosts, &err) != HF_OK)
+        fail_msg("not opened: %s", err.message);
+    RUN(&self.driver, &call, "GET", "foo");
+    assert_text(&call, "1");
+    call_end(&call);
+    cluster_close(&self);
+}
+
+static void cluster_that_hangs_is_unavailable_by_the_deadline(void **state)
+{
+    int64_t began_ms = hf__clock_boot_ms();
+    hf_error err = HF_ERROR_INIT;
+    scripted_cluster self;
+    char hosts[80];
+
+    (void)state;
+    cluster_start(&self, tell_who);
+    atomic_store(&self.nodes[A].map_ms, -1);
+    atomic_store(&self.nodes[B].map_ms, -1);
+    (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:%d,127.0.0.1:%d",
+                   port_of(&self, A), port_of(&self, B));
+    assert_int_equal(open_by(&self, hosts, &err), HF_UNAVAILABLE);
+    assert_in_range(hf__clock_boot_ms() - began_ms, 0, ENOUGH_MS);
+    assert_non_null(strstr(err.message, "no answer"));
+    cluster_stop(&self);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cluster_opens_by_the_second_host_if_the_first_hangs),
+        cmocka_unit_test(cluster_that_hangs_is_unavailable_by_the_deadline),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
