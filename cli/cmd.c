@@ -11,6 +11,10 @@
 #include "complain.h"
 #include "exit.h"
 
+/* The library's own defaults. */
+#define REQUEST_DEFAULT_MS 5000
+#define BUDGET_DEFAULT_MS 5000
+
 /* First room for standard input, bytes; doubled as needed. */
 #define STDIN_ROOM 65536
 
@@ -37,6 +41,18 @@ int64_t call_ttl_ms(const struct call *call)
     return number[OPT_TTL] + number[OPT_EX] + number[OPT_PX];
 }
 
+/* The request has its ordinary time besides, or the script would be stopped at
+ * its deadline before the budget is used up. 0: the defaults. */
+static void set_budget(int64_t budget_ms, hf_client_options *options)
+{
+    int64_t longest_ms = budget_ms > 0 ? budget_ms : BUDGET_DEFAULT_MS;
+
+    options->script_budget_ms = budget_ms;
+    options->request_ms = longest_ms + REQUEST_DEFAULT_MS;
+    if (options->request_ms > HF_SCRIPT_BUDGET_MAX_MS)
+        options->request_ms = HF_SCRIPT_BUDGET_MAX_MS;
+}
+
 hf_status call_open(const struct call *call, hf_client **client, hf_error *err)
 {
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -47,6 +63,8 @@ hf_status call_open(const struct call *call, hf_client **client, hf_error *err)
     if (call->options->given[OPT_REPLICAS] && options.replicas == 0)
         options.replicas = HF_REPLICAS_NONE;
     options.replicas_ms = number[OPT_REPLICAS_MS];
+    if ((call->command->grammar.accepts & OPTION(BUDGET)) != 0)
+        set_budget(number[OPT_BUDGET], &options);
     return hf_client_open(call->options->text[OPT_STORE], &options, client,
                           err);
 }

@@ -109,14 +109,17 @@ static int script_run(struct call *call)
 
 const struct command script_commands[] = {
     {.grammar = {.name = "script run",
-                 .accepts = OPTIONS_WRITE | OPTION(RAW),
+                 .accepts = OPTIONS_WRITE | OPTION(RAW) | OPTION(BUDGET),
                  .operands_min = 1,
                  .operands_max = -1,
                  .tail = TAIL_ARGUMENTS},
      .operands = "FILE|- [KEY...] [-- ARGUMENT...]",
      .summary = "run a Lua script atomically and print its reply",
      .notes = "The reply is shown as redis-cli shows it on a terminal; --raw "
-              "prints the bytes\nof each part on a line of its own.\n",
+              "prints the bytes\nof each part on a line of its own.\n"
+              "An embedded store undoes a script that exceeds its budget. "
+              "Other writers wait\nmeanwhile: choose less than a third of the "
+              "shortest lease in use.\n",
      .run = script_run},
     COMMAND_END,
 };

@@ -50,6 +50,7 @@ enum option_id {
     OPT_REQUESTS,
     OPT_REPLICAS,
     OPT_REPLICAS_MS,
+    OPT_BUDGET,
     OPT_COUNT
 };
 

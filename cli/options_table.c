@@ -167,4 +167,10 @@ const struct option_spec option_table[OPT_COUNT] = {
                          .max = 3600000,
                          .argument = "MS",
                          .help = "wait for them so long; default 1000"},
+    [OPT_BUDGET] = {.names = {"budget"},
+                    .kind = KIND_SECONDS,
+                    .min = 1,
+                    .max = HF_SCRIPT_BUDGET_MAX_MS,
+                    .argument = "SEC",
+                    .help = "processor time the script may use; default 5"},
 };

@@ -298,6 +298,9 @@ typedef struct hf_tls_options {
     { sizeof(hf_tls_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 /* clang-format on */
 
+/** Longest `script_budget_ms`. */
+#define HF_SCRIPT_BUDGET_MAX_MS 3600000
+
 /** Options of hf_client_open(). Zero means the default of each. */
 typedef struct hf_client_options {
     size_t struct_size; /**< #HF_CLIENT_OPTIONS_INIT sets it */
@@ -317,8 +320,12 @@ typedef struct hf_client_options {
      *  login. Ignored by the embedded store. */
     const char *username;
     const char *password;
-    /** Most processor time one script may use on the embedded store, ms;
-     *  0: 100; range 1..60000. A script that exceeds it is undone whole. */
+    /** Most processor time one script may use on an embedded store, ms; 0: the
+     *  URL's `script_budget_ms`, else 5000; range 1..#HF_SCRIPT_BUDGET_MAX_MS.
+     *  A script that exceeds it is undone whole, and so is one that has not
+     *  ended by the call's deadline (`request_ms`). It keeps all other writers
+     *  out while it runs: set less than a third of the shortest lease on the
+     *  same store. Ignored by servers, which have `busy-reply-threshold`. */
     int64_t script_budget_ms;
     /** File whose first line is the password, if `password` is NULL. */
     const char *password_file;
@@ -395,9 +402,10 @@ typedef struct hf_client_options {
  *   stand `quarantine=MS,` (default 60000): how long a server that was started
  *   again does not vote, which no lease may exceed (0: servers forget nothing)
  *
- * Both embedded forms take `?max_size=BYTES` (suffixes K, M, G; default 1G),
- * all URLs of servers `?password_file=FILE` and `?client_name=NAME`, and all
- * but redlock: `?replicas=N` and `?replicas_ms=MS`.
+ * Both embedded forms take `?max_size=BYTES` (suffixes K, M, G; default 1G)
+ * and `?script_budget_ms=MS` (default 5000; see #hf_client_options), all URLs
+ * of servers `?password_file=FILE` and `?client_name=NAME`, and all but
+ * redlock: `?replicas=N` and `?replicas_ms=MS`.
  *
  * @param url     NULL or "": the environment's HOLDFAST_STORE; if that is not
  *                set either, `volatile:`

@@ -22,7 +22,6 @@
 #define REQUEST_MS_DEFAULT 5000
 #define CONNECT_MS_DEFAULT 2000
 #define WAIT_MS_MAX 3600000
-#define SCRIPT_BUDGET_MS_MAX 60000
 #define CALLS_DEFAULT 65536
 #define CALLS_MAX 1000000
 #define CALL_BYTES_DEFAULT ((int64_t)64 << 20)
@@ -71,7 +70,7 @@ static hf_status load_options(hf_client_options *options,
         status =
             check_range(options->connect_ms, WAIT_MS_MAX, "connect_ms", err);
     if (status == HF_OK)
-        status = check_range(options->script_budget_ms, SCRIPT_BUDGET_MS_MAX,
+        status = check_range(options->script_budget_ms, HF_SCRIPT_BUDGET_MAX_MS,
                              "script_budget_ms", err);
     if (status == HF_OK)
         status = check_range(options->max_calls, CALLS_MAX, "max_calls", err);

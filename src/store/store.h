@@ -105,7 +105,7 @@ typedef struct hf__store_config {
     const char *client_name;   /* NULL: the URL's */
     const hf_tls_options *tls; /* NULL: what the URL says */
     int64_t connect_ms;
-    int64_t script_budget_ms;
+    int64_t script_budget_ms; /* 0: what the URL says */
     /* Not 0: writes are to wait for replicas; HF_UNSUPPORTED where there are
      * none. */
     uint32_t replicas;

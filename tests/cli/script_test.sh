@@ -60,7 +60,30 @@ test_errors_have_their_codes() {
 test_loop_is_stopped_and_undone() {
     # A server lets a script run on, and answers everybody else with BUSY.
     [ -z "$redis_pid" ] || return 0
-    expect 65 script run - key <<<"redis.call('set', KEYS[1], 'x')
+    expect 65 script run --budget 0.05 - key <<<"redis.call('set', KEYS[1], 'x')
         while true do end"
+    contains "$err" 'budget of 50 ms'
     expect 1 value get key
+}
+
+test_budget_outside_its_range_is_refused() {
+    for budget in 0 -1 3600.001 1s ''; do
+        expect 64 script run --budget "$budget" - <<<'return 1'
+        contains "$err" 0.001
+        contains "$err" 3600
+    done
+    expect 0 script run --budget 3600 - <<<'return 1'
+    expect 64 value get --budget 1 key
+    "$HOLDFAST" help script run | grep -q -- '--budget SEC' ||
+        fail 'no --budget in the help'
+}
+
+test_budget_of_the_store_can_be_in_its_url() {
+    [ -z "$redis_pid" ] || return 0
+    expect 65 --store "$HOLDFAST_STORE?script_budget_ms=40" script run - \
+        <<<'while true do end'
+    contains "$err" 'budget of 40 ms'
+    expect 64 --store "$HOLDFAST_STORE?script_budget_ms=no" script run - \
+        <<<'return 1'
+    contains "$err" script_budget_ms
 }

@@ -210,8 +210,6 @@ static void client_options_outside_their_range_are_invalid(void **state)
         opts.script_budget_ms = bad_ms[i];
         expect_status(HF_INVALID, open_with(f, &opts));
     }
-    opts.script_budget_ms = 60001;
-    expect_status(HF_INVALID, open_with(f, &opts));
     assert_non_null(strstr(expect_message(), "script_budget_ms"));
 }
 
@@ -226,7 +224,7 @@ static void client_options_at_their_limits_are_taken(void **state)
     opts.prefix = prefix;
     opts.request_ms = 3600000;
     opts.connect_ms = 3600000;
-    opts.script_budget_ms = 60000;
+    opts.script_budget_ms = HF_SCRIPT_BUDGET_MAX_MS;
     expect_status(HF_OK, open_with(f, &opts));
     opts.prefix = "";
     opts.script_budget_ms = 1;

@@ -4,9 +4,15 @@
  * them and undoes them whole. On a server such a script blocks everybody until
  * an operator kills it, so nothing of this runs there.
  */
+#include <stdio.h>
+#include <time.h>
+
 #include "support/store_fixture.h"
 
 #define BUDGET_MS 60
+
+/* Room for a busy machine, where it does not matter how long it takes. */
+#define PATIENT_MS 60000
 
 /* Run a script that must be stopped, on a client with a small budget, and
  * check that it left no trace and the store is free again. */
@@ -95,6 +101,148 @@ static void script_within_its_budget_runs(void **state)
     hf_reply_free(reply);
 }
 
+static int64_t thread_ms(void)
+{
+    struct timespec used;
+
+    assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used), 0);
+    return used.tv_sec * INT64_C(1000) + used.tv_nsec / 1000000;
+}
+
+/* Processor time of a loop of so many turns, which must not be stopped. */
+static int64_t run_turns(hf_script *script, int64_t turns)
+{
+    char text[24];
+    hf_bytes arg = {text, 0};
+    hf_reply *reply = NULL;
+    int64_t used_ms = thread_ms();
+
+    arg.size = (size_t)snprintf(text, sizeof(text), "%lld", (long long)turns);
+    expect_status(HF_OK, hf_script_run(script, NULL, 0, &arg, 1, &reply, ERR));
+    hf_reply_free(reply);
+    return thread_ms() - used_ms;
+}
+
+/* A server gives 5 s before anybody may kill a script. */
+static void script_of_some_hundred_ms_runs_by_default(void **state)
+{
+    fixture *f = *state;
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    hf_script *script;
+    int64_t turns = 4000000;
+
+    fixture_only_embedded(f);
+    opts.request_ms = PATIENT_MS;
+    script = fixture_script(f, fixture_client(f, &opts),
+                            "local n = 0 "
+                            "for i = 1, tonumber(ARGV[1]) do n = n + 1 end");
+    while (run_turns(script, turns) < 200)
+        turns *= 2;
+}
+
+/* Open another store whose URL gives scripts `budget`. */
+static hf_status open_with_budget(const fixture *f, const char *budget,
+                                  const hf_client_options *opts,
+                                  hf_client **client)
+{
+    char url[FIXTURE_PATH_SIZE];
+    size_t size;
+
+    fixture_embedded_url(f, "budget", "4M", url);
+    size = strlen(url);
+    (void)snprintf(url + size, sizeof(url) - size, "&script_budget_ms=%s",
+                   budget);
+    return hf_client_open(url, opts, client, ERR);
+}
+
+/* Which budget stops an endless script, by its message. */
+static void expect_budget(const fixture *f, const char *budget,
+                          const hf_client_options *opts, const char *wanted)
+{
+    hf_client *client = NULL;
+    hf_script *script = NULL;
+    hf_reply *reply = NULL;
+    hf_status loaded;
+    hf_status ran;
+
+    expect_status(HF_OK, open_with_budget(f, budget, opts, &client));
+    loaded = hf_script_load(client, hf_str("while true do end"), &script, ERR);
+    ran = hf_script_run(script, NULL, 0, NULL, 0, &reply, ERR);
+    hf_script_free(script);
+    hf_client_close(client);
+    assert_int_equal(loaded, HF_OK);
+    assert_int_equal(ran, HF_SCRIPT);
+    assert_non_null(strstr(expect_message(), wanted));
+}
+
+static void
+script_budget_of_the_url_is_what_the_option_leaves_open(void **state)
+{
+    fixture *f = *state;
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+
+    fixture_only_embedded(f);
+    opts.request_ms = PATIENT_MS;
+    expect_budget(f, "30", &opts, "budget of 30 ms");
+    opts.script_budget_ms = 20;
+    expect_budget(f, "3600000", &opts, "budget of 20 ms");
+}
+
+static void script_budget_of_the_url_is_checked(void **state)
+{
+    static const char *const bad[] = {"0", "-1", "3600001", "1s", ""};
+    fixture *f = *state;
+    hf_client *client = NULL;
+
+    fixture_only_embedded(f);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        expect_status(HF_INVALID, open_with_budget(f, bad[i], NULL, &client));
+        assert_non_null(strstr(expect_message(), "script_budget_ms"));
+    }
+}
+
+/* Processor time that an endless script used until its deadline. */
+static int64_t run_late(fixture *f, int64_t request_ms, int64_t budget_ms,
+                        hf_status *status)
+{
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    hf_bytes key = fixture_key(f, "k");
+    hf_reply *reply = NULL;
+    hf_script *script;
+    int64_t used_ms;
+
+    opts.request_ms = request_ms;
+    opts.script_budget_ms = budget_ms;
+    script =
+        fixture_script(f, fixture_client(f, &opts),
+                       "redis.call('set', KEYS[1], 'dirty') while true do end");
+    used_ms = thread_ms();
+    *status = hf_script_run(script, &key, 1, NULL, 0, &reply, ERR);
+    used_ms = thread_ms() - used_ms;
+    assert_no_key(f->other, key);
+    return used_ms;
+}
+
+/* A caller that retries what is HF_UNAVAILABLE must not run an endless script
+ * again and again. */
+static void script_at_its_deadline_is_to_blame_for_its_own_time(void **state)
+{
+    fixture *f = *state;
+    hf_status status;
+    int64_t used_ms;
+
+    fixture_only_embedded(f);
+    (void)run_late(f, 100, 10000, &status);
+    assert_int_equal(status, HF_UNAVAILABLE);
+    used_ms = run_late(f, 100, 120, &status);
+    if (used_ms < 55)
+        assert_int_equal(status, HF_UNAVAILABLE);
+    if (used_ms > 70)
+        assert_int_equal(status, HF_SCRIPT);
+    if (used_ms > 70 && used_ms < 110)
+        assert_non_null(strstr(expect_message(), "request_ms"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -103,6 +251,10 @@ int main(void)
         fixture_test(script_that_calls_for_ever_is_undone),
         fixture_test(script_that_eats_memory_is_undone),
         fixture_test(script_within_its_budget_runs),
+        fixture_test(script_of_some_hundred_ms_runs_by_default),
+        fixture_test(script_budget_of_the_url_is_what_the_option_leaves_open),
+        fixture_test(script_budget_of_the_url_is_checked),
+        fixture_test(script_at_its_deadline_is_to_blame_for_its_own_time),
     };
 
     return fixture_run(tests);

@@ -27,7 +27,8 @@
 #include "util/fork.h"
 #include "util/mem.h"
 
-#define BUDGET_DEFAULT_MS 100
+/* After so long a server may be asked to kill a script (docs/adr/0036). */
+#define BUDGET_DEFAULT_MS 5000
 
 /* How long close() waits for a writer, only to give its inbox back. */
 #define CLOSE_MS 1000
@@ -300,6 +301,14 @@ static hf_status listen(embedded *self, int64_t deadline_ms, hf_error *err)
     return status;
 }
 
+/* The option, else the URL, else the default. */
+static int64_t budget_of(const hf__store_config *config, const hf__place *place)
+{
+    if (config->script_budget_ms > 0)
+        return config->script_budget_ms;
+    return place->budget_ms > 0 ? place->budget_ms : BUDGET_DEFAULT_MS;
+}
+
 static hf_status embedded_open(const hf__store_config *config,
                                hf__store **store, hf_error *err)
 {
@@ -321,8 +330,7 @@ static hf_status embedded_open(const hf__store_config *config,
     if (place.mode == HF__MODE_DURABLE)
         self->base.capabilities |= HF__CAP_DURABLE;
     self->generation = hf__fork_generation();
-    self->budget_ms = config->script_budget_ms > 0 ? config->script_budget_ms
-                                                   : BUDGET_DEFAULT_MS;
+    self->budget_ms = budget_of(config, &place);
     status = hf__env_open(&place, deadline_ms, &self->env, err);
     if (status != HF_OK)
         goto free_self;

@@ -31,6 +31,7 @@ typedef struct hf__place {
     uint32_t mode;       /* HF__MODE_... */
     bool ours;           /* in a folder that only this user may own */
     uint64_t max_size;   /* 0: not said */
+    int64_t budget_ms;   /* of a script; 0: not said */
     bool existing;       /* HF_NOT_FOUND rather than begin a new store */
     bool unverified;     /* do not read all of it first */
 } hf__place;

@@ -118,8 +118,10 @@ static hf_status place_file(const hf__url *url, hf__place *place, hf_error *err)
 
 static hf_status check_parts(const hf__url *url, bool file, hf_error *err)
 {
-    static const char *const known_volatile[] = {"max_size", NULL};
-    static const char *const known_file[] = {"max_size", "durability", NULL};
+    static const char *const known_file[] = {"max_size", "script_budget_ms",
+                                             "durability", NULL};
+    static const char *const known_volatile[] = {"max_size", "script_budget_ms",
+                                                 NULL};
 
     if (url->host != NULL && url->host[0] != '\0')
         return hf__fail(err, HF_INVALID, "the URL has a host: \"%s\"",
@@ -134,6 +136,7 @@ static hf_status check_parts(const hf__url *url, bool file, hf_error *err)
 hf_status hf__files_place(const hf__url *url, hf__place *place, hf_error *err)
 {
     const char *max_size = hf__url_param_get(url, "max_size");
+    const char *budget = hf__url_param_get(url, "script_budget_ms");
     bool file = strcmp(url->scheme, "file") == 0;
     int64_t size = 0;
     hf_status status = check_parts(url, file, err);
@@ -142,6 +145,9 @@ hf_status hf__files_place(const hf__url *url, hf__place *place, hf_error *err)
     if (status == HF_OK && max_size != NULL)
         status = hf__parse_size(max_size, HF__SIZE_MIN, HF__SIZE_MAX,
                                 "max_size", &size, err);
+    if (status == HF_OK && budget != NULL)
+        status = hf__parse_int(budget, 1, HF_SCRIPT_BUDGET_MAX_MS,
+                               "script_budget_ms", &place->budget_ms, err);
     if (status != HF_OK)
         return status;
     place->max_size = (uint64_t)size & ~UINT64_C(0xffff);

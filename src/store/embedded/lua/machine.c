@@ -14,6 +14,7 @@
 #include "store/embedded/commands/dispatch.h"
 #include "store/embedded/lua/machine_state.h"
 #include "store/error_line.h"
+#include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/rand.h"
@@ -85,14 +86,32 @@ static hf_status undo(hf__tx *tx, hf_status status, const char *text)
     return tx->fatal;
 }
 
+/* The request's deadline came first: was that the script's own doing? What
+ * waited for most of the time, for the writer lock or for a processor, may be
+ * tried again. */
+static hf_status undo_late(hf__machine *machine, int64_t budget_ms)
+{
+    int64_t used_ms = (hf__clock_thread_us() - machine->began_us) / 1000;
+    char text[160];
+
+    if (used_ms < budget_ms / 2)
+        return undo(machine->tx, HF_UNAVAILABLE,
+                    "the script did not end by the request's deadline; "
+                    "nothing was written");
+    (void)snprintf(text, sizeof(text),
+                   "the script was stopped at the request's deadline "
+                   "(request_ms) after %lld ms of processor time; nothing was "
+                   "written",
+                   (long long)used_ms);
+    return undo(machine->tx, HF_SCRIPT, text);
+}
+
 static hf_status undo_stopped(hf__machine *machine, int64_t budget_ms)
 {
     char text[160];
 
     if (machine->stop == HF__STOP_TIME && machine->late)
-        return undo(machine->tx, HF_UNAVAILABLE,
-                    "the script did not end by the request's deadline; "
-                    "nothing was written");
+        return undo_late(machine, budget_ms);
     if (machine->stop == HF__STOP_TIME)
         (void)snprintf(text, sizeof(text),
                        "the script was stopped after its budget of %lld ms "
