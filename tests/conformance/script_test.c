@@ -446,6 +446,39 @@ static void script_libraries_are_those_of_eval(void **state)
     hf_reply_free(reply);
 }
 
+/* unpack() gives less than 8000 values, a call takes any number. */
+static void script_command_has_as_many_words_as_memory_holds(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_script *script = fixture_script(
+        f, f->client,
+        "local t = {} for i = 1, 7990 do t[i] = i end "
+        "local a, b = 'a', 'b' "
+        "local function call(n, ...) "
+        "    if n == 0 then return redis.call('rpush', KEYS[1], ...) end "
+        "    return call(n - 1, a, b, a, b, a, b, a, b, a, b, ...) "
+        "end "
+        "local one = call(1, unpack(t)) redis.call('del', KEYS[1]) "
+        "local many = call(1000, unpack(t)) "
+        "local wrong = redis.pcall('nope', a, b, unpack(t)) "
+        "local bad = redis.pcall('rpush', KEYS[1], a, false, unpack(t)) "
+        "local out = {one, many, redis.call('lindex', KEYS[1], 0), "
+        "    redis.call('lindex', KEYS[1], -1), wrong.err ~= nil, "
+        "    bad.err ~= nil} "
+        "redis.call('del', KEYS[1]) return out");
+    hf_reply *reply = NULL;
+
+    expect_status(HF_OK, hf_script_run(script, &key, 1, NULL, 0, &reply, ERR));
+    assert_number(hf_reply_at(reply, 0), 8000);
+    assert_number(hf_reply_at(reply, 1), 17990);
+    assert_text(hf_reply_at(reply, 2), HF_REPLY_STRING, "a");
+    assert_text(hf_reply_at(reply, 3), HF_REPLY_STRING, "7990");
+    assert_number(hf_reply_at(reply, 4), 1);
+    assert_number(hf_reply_at(reply, 5), 1);
+    hf_reply_free(reply);
+}
+
 static void script_runs_do_not_see_one_another(void **state)
 {
     fixture *f = *state;
@@ -504,6 +537,7 @@ int main(void)
         fixture_test(script_sha1_and_json),
         fixture_test(script_may_log),
         fixture_test(script_libraries_are_those_of_eval),
+        fixture_test(script_command_has_as_many_words_as_memory_holds),
         fixture_test(script_runs_do_not_see_one_another),
         fixture_test(script_loaded_twice_and_freed_once_still_runs),
     };

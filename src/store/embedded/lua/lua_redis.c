@@ -87,13 +87,24 @@ static void push_number(lua_State *lua, int at, hf_bytes *word)
     word->data = lua_tolstring(lua, at, &word->size);
 }
 
+/* Room for the words of a command. There is no limit but the script's memory:
+ * unpack() ends at 8000 (LUAI_MAXCSTACK), a call written out does not. More
+ * than usual are on Lua's stack, above the arguments. Raises errors. */
+static hf_bytes *take_words(lua_State *lua, hf__machine *machine, int count)
+{
+    if (count <= HF__MACHINE_WORD_COUNT)
+        return machine->words;
+    return lua_newuserdata(lua, (size_t)count * sizeof(hf_bytes));
+}
+
 /* Views of the arguments; false: one is neither a string nor a number. */
-static bool read_words(lua_State *lua, hf__machine *machine, int count)
+static bool read_words(lua_State *lua, hf__machine *machine, hf_bytes *words,
+                       int count)
 {
     size_t number_count = 0;
 
     for (int i = 1; i <= count; i++) {
-        hf_bytes *word = &machine->words[i - 1];
+        hf_bytes *word = &words[i - 1];
 
         switch (lua_type(lua, i)) {
         case LUA_TSTRING:
@@ -188,14 +199,15 @@ static const char *check_command(const hf__machine *machine,
 }
 
 static int run_command(lua_State *lua, hf__machine *machine,
-                       const hf__command *command, int count, bool raise)
+                       const hf__command *command, const hf_bytes *words,
+                       int count, bool raise)
 {
     hf__lua_out out;
 
     hf__lua_out_init(&out, lua, machine->script->index != HF__SCRIPT_USER,
                      &machine->largest_size);
     machine->tx->out = &out.out;
-    hf__command_run(machine->tx, command, machine->words, (size_t)count);
+    hf__command_run(machine->tx, command, words, (size_t)count);
     if (machine->tx->fatal != HF_OK) {
         hf__machine_stop(machine, lua, HF__STOP_FATAL);
         return luaL_error(lua, "the store failed");
@@ -211,19 +223,21 @@ static int invoke(lua_State *lua, bool raise)
     hf__machine *machine = machine_of(lua);
     const hf__command *command;
     const char *error;
+    hf_bytes *words;
     int count = lua_gettop(lua);
 
     if (machine->stop != HF__STOP_NONE)
         return luaL_error(lua, "the script was stopped");
     if (count == 0)
         return give_error(lua, ERROR_NO_WORDS, raise);
-    if (count > HF__MACHINE_WORD_MAX || !read_words(lua, machine, count))
+    words = take_words(lua, machine, count);
+    if (!read_words(lua, machine, words, count))
         return give_error(lua, ERROR_WORDS, raise);
-    command = find_command(machine, machine->words[0]);
-    error = check_command(machine, command, machine->words, (size_t)count);
+    command = find_command(machine, words[0]);
+    error = check_command(machine, command, words, (size_t)count);
     if (error != NULL)
         return give_command_error(lua, error, raise);
-    return run_command(lua, machine, command, count, raise);
+    return run_command(lua, machine, command, words, count, raise);
 }
 
 static int redis_call(lua_State *lua)

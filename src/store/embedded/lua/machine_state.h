@@ -12,8 +12,8 @@
 
 #include "store/embedded/lua/machine.h"
 
-/* More than Lua can pass: its stack ends at 8000 slots (LUAI_MAXCSTACK). */
-#define HF__MACHINE_WORD_MAX 8000
+/* Words of one command that need no memory of their own. */
+#define HF__MACHINE_WORD_COUNT 1024
 /* Numbers among the words of one command that need no string in Lua. */
 #define HF__MACHINE_NUMBER_MAX 64
 #define HF__MACHINE_ERROR_SIZE 480
@@ -100,7 +100,7 @@ struct hf__machine {
     const struct hf__command *commands[HF__MACHINE_NAME_CACHE];
     void *small[HF__MACHINE_SMALL_MAX / HF__MACHINE_SMALL_STEP];
     char error[HF__MACHINE_ERROR_SIZE]; /* of the script that failed */
-    hf_bytes words[HF__MACHINE_WORD_MAX];
+    hf_bytes words[HF__MACHINE_WORD_COUNT];
     char numbers[HF__MACHINE_NUMBER_MAX][40];
 };
 
