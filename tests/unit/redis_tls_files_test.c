@@ -459,14 +459,15 @@ static void relay_some(int fd, unsigned number, void *user)
     close(ends[1].fd);
 }
 
-/* The server's side of the handshake is some 1000 to 2000 bytes long. */
+/* The server's side of the handshake is some 1000 to 2000 bytes long. One that
+ * is not closed takes a second, so that not each limit is tried with it. */
 static void handshake_that_stops_half_way_ends_in_time(void **state)
 {
     static const size_t limits[] = {1, 4, 5, 6, 80, 127, 128, 200, 500, 900};
 
     (void)state;
     for (size_t at = 0; at < sizeof(limits) / sizeof(limits[0]); at++) {
-        for (int closes = 0; closes < 2; closes++) {
+        for (int closes = at % 3 != 0; closes < 2; closes++) {
             relay way = {limits[at], closes};
             fake_server *fake = fake_server_start_tcp(relay_some, &way);
             hf_tls_options options = HF_TLS_OPTIONS_INIT;

@@ -44,6 +44,15 @@
 
 #define OF_LINK(pointer) ((hf__inbox *)(void *)(pointer))
 
+static int64_t first_silence_ms = SILENCE_MS;
+static int64_t answer_ms = ANSWER_MS;
+
+void hf__inbox_hurry(int64_t hurried_silence_ms, int64_t hurried_answer_ms)
+{
+    first_silence_ms = hurried_silence_ms;
+    answer_ms = hurried_answer_ms;
+}
+
 static void set_state(hf__inbox *inbox, hf__inbox_state state)
 {
     __atomic_store_n(&inbox->state, state, __ATOMIC_RELEASE);
@@ -63,7 +72,7 @@ static void on_up(hf__link *link)
 
     snprintf(channel, sizeof(channel), "hf:inbox:%s", inbox->id);
     inbox->probed_ms = 0;
-    inbox->silence_ms = SILENCE_MS;
+    inbox->silence_ms = first_silence_ms;
     hf__arena_free(&inbox->arena);
     hf__resp_begin(&link->resp, &inbox->arena, &inbox->message);
     if (hf__resp_put_words(&link->out, words, 2)) {
@@ -180,8 +189,8 @@ static int64_t watch_silence(hf__inbox *inbox, int64_t now_ms)
         return INT64_MAX;
     if (inbox->probed_ms == 0)
         return link->alive_ms + inbox->silence_ms;
-    if (now_ms < inbox->probed_ms + ANSWER_MS)
-        return inbox->probed_ms + ANSWER_MS;
+    if (now_ms < inbox->probed_ms + answer_ms)
+        return inbox->probed_ms + answer_ms;
     hf__fail(&link->error, HF_UNAVAILABLE, "%s gave no sign of life",
              link->peer);
     hf__link_drop(link);

@@ -67,4 +67,8 @@ void hf__inbox_done(hf__inbox *inbox);
 /* In a forked child: close the descriptor and leave the rest as it is. */
 void hf__inbox_abandon(hf__inbox *inbox);
 
+/* Test seam: how long the first silence may be, and how long the answer to a
+ * PING may take, of subscriptions that come up later. Not for production. */
+void hf__inbox_hurry(int64_t silence_ms, int64_t answer_ms);
+
 #endif
