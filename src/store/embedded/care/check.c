@@ -37,6 +37,7 @@
 #include "store/embedded/commit/checkpoint.h"
 #include "store/embedded/commit/env.h"
 #include "store/embedded/files/identity.h"
+#include "store/embedded/files/rights.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -374,14 +375,6 @@ static hf_status pin(hf__env *env, const hf__check *check, int fd,
     return read_heads(check, fd, size, meta, err);
 }
 
-static int open_data(const char *directory)
-{
-    char path[PATH_MAX + sizeof(HF__FILE_DATA) + 1];
-
-    (void)snprintf(path, sizeof(path), "%s/" HF__FILE_DATA, directory);
-    return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-}
-
 static hf_status check_open_store(hf__env *env, const hf__check *check,
                                   int64_t deadline_ms, hf_error *err)
 {
@@ -389,7 +382,7 @@ static hf_status check_open_store(hf__env *env, const hf__check *check,
     uint64_t size;
     hf__meta meta;
     hf_status status;
-    int fd = open_data(env->path);
+    int fd = hf__rights_open(env->dir_fd, HF__FILE_DATA, O_RDONLY);
 
     if (fd < 0)
         return hf__files_fail(err, errno, "cannot open the data file");
@@ -414,15 +407,16 @@ static hf_status check_closed_store(const hf__place *place,
 {
     uint64_t size;
     hf__meta meta;
-    int dir_fd, fd;
-    hf_status status = hf__files_enter(place, deadline_ms, &dir_fd, err);
+    hf__entry entry;
+    int fd;
+    hf_status status = hf__files_enter(place, deadline_ms, &entry, err);
 
     if (status != HF_OK)
         return status;
-    fd = open_data(place->path);
+    fd = hf__rights_open(entry.fd, HF__FILE_DATA, O_RDONLY);
     status = HF_OK;
-    if (fd >= 0 && hf__identity_check_unused(dir_fd, NULL) == HF_OK) {
-        status = hf__checkpoint_recover(dir_fd, false, err);
+    if (fd >= 0 && hf__identity_check_unused(entry.fd, NULL) == HF_OK) {
+        status = hf__checkpoint_recover(entry.fd, false, err);
         if (status == HF_OK)
             status = read_heads(check, fd, &size, &meta, err);
         if (status == HF_OK)
@@ -430,7 +424,7 @@ static hf_status check_closed_store(const hf__place *place,
     }
     if (fd >= 0)
         close(fd);
-    close(dir_fd);
+    hf__files_leave(&entry);
     if (status != HF_OK)
         return status;
     check->finding(check->user, why->message);

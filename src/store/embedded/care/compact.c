@@ -38,6 +38,7 @@
 #include "store/embedded/commit/tx.h"
 #include "store/embedded/commit/write.h"
 #include "store/embedded/files/registry.h"
+#include "store/embedded/files/rights.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -129,7 +130,7 @@ static hf_status claim_alone(int dir_fd, int *fd, hf_store_compaction *result,
 
     if (status != HF_OK)
         return status;
-    *fd = openat(dir_fd, HF__FILE_DATA, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    *fd = hf__rights_open(dir_fd, HF__FILE_DATA, O_RDWR);
     if (*fd < 0)
         return hf__files_fail(err, errno, "cannot open the data file");
     if (fstat(*fd, &info) != 0)
@@ -171,13 +172,12 @@ static void tell_sidecar(int dir_fd, int fd, uint64_t size)
 }
 
 /* The new file gets the name. */
-static hf_status replace(int dir_fd, const hf__place *place,
-                         hf_store_compaction *result, hf_error *err)
+static hf_status replace(int dir_fd, hf_store_compaction *result, hf_error *err)
 {
     uint64_t size;
     int fd;
     hf_status status =
-        hf__rewrite(dir_fd, place->path, result->size_before, &fd, &size, err);
+        hf__rewrite(dir_fd, result->size_before, &fd, &size, err);
 
     if (status != HF_OK)
         return status;
@@ -199,8 +199,8 @@ static hf_status replace(int dir_fd, const hf__place *place,
     return status;
 }
 
-static hf_status rewrite_alone(const hf__place *place, int dir_fd,
-                               hf_store_compaction *result, hf_error *err)
+static hf_status rewrite_alone(int dir_fd, hf_store_compaction *result,
+                               hf_error *err)
 {
     int fd = -1;
     hf_status status = claim_alone(dir_fd, &fd, result, err);
@@ -208,7 +208,7 @@ static hf_status rewrite_alone(const hf__place *place, int dir_fd,
     if (status == HF_OK && !result->in_use)
         status = hf__files_verify(dir_fd, INT64_MAX, err);
     if (status == HF_OK && !result->in_use)
-        status = replace(dir_fd, place, result, err);
+        status = replace(dir_fd, result, err);
     if (fd >= 0)
         close(fd);
     return status;
@@ -218,15 +218,15 @@ static hf_status rewrite(const hf__place *place, int64_t deadline_ms,
                          hf_store_compaction *result, hf_error *err)
 {
     hf_status status;
-    int dir_fd;
+    hf__entry entry;
 
     if (!hf__registry_lock(deadline_ms))
         return hf__fail(err, HF_UNAVAILABLE,
                         "another thread is opening a store");
-    status = hf__files_enter(place, deadline_ms, &dir_fd, err);
+    status = hf__files_enter(place, deadline_ms, &entry, err);
     if (status == HF_OK) {
-        status = rewrite_alone(place, dir_fd, result, err);
-        close(dir_fd);
+        status = rewrite_alone(entry.fd, result, err);
+        hf__files_leave(&entry);
     }
     hf__registry_unlock();
     return status;

@@ -52,7 +52,7 @@ static void tell_file_system(const hf__env *env, const hf__examination *to)
     struct statfs info;
     const char *name;
 
-    if (statfs(env->path, &info) != 0)
+    if (fstatfs(env->dir_fd, &info) != 0)
         return;
     name = name_of_type((uint32_t)info.f_type);
     if (env->mode != HF__MODE_VOLATILE && (uint32_t)info.f_type == MAGIC_TMPFS)
@@ -128,7 +128,7 @@ static void tell_room(hf__env *env, uint64_t limit, const hf__examination *to)
     else
         hf__remark(to, HF_LEVEL_OK, "room", "",
                    "%" PRIu64 " of %" PRIu64 " bytes used", used, limit);
-    if (statvfs(env->path, &info) != 0)
+    if (fstatvfs(env->dir_fd, &info) != 0)
         return;
     if (info.f_blocks > 0 &&
         info.f_bavail / (info.f_blocks / 100 + 1) < 100 - TIGHT_PERCENT)
@@ -196,7 +196,7 @@ static void tell_permissions(const hf__env *env, const hf__examination *to)
 {
     struct stat info;
 
-    if (stat(env->path, &info) != 0)
+    if (fstat(env->dir_fd, &info) != 0)
         return;
     if ((info.st_mode & S_IWOTH) != 0)
         hf__remark(to, HF_LEVEL_WARNING, "permissions", "chmod 700",

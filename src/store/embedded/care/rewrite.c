@@ -21,6 +21,7 @@
 
 #include "store/embedded/commit/env.h"
 #include "store/embedded/files/pages.h"
+#include "store/embedded/files/rights.h"
 #include "util/error.h"
 
 /* Of one transaction of the copy; its pages are in memory until it ends. */
@@ -132,17 +133,17 @@ static void close_copy(copy *self)
         mdb_env_close(self->from);
 }
 
-static hf_status copy_all(const char *path, uint64_t old_size, copied *done,
-                          hf_error *err)
+static hf_status copy_all(int old_fd, int new_fd, uint64_t old_size,
+                          copied *done, hf_error *err)
 {
-    char from[PATH_MAX + 16], to[PATH_MAX + 16];
+    char from[HF__FD_PATH_SIZE], to[HF__FD_PATH_SIZE];
     copy self = {0};
     MDB_stat stat = {0};
     hf_status status;
     int rc, fd;
 
-    (void)snprintf(from, sizeof(from), "%s/" HF__FILE_DATA, path);
-    (void)snprintf(to, sizeof(to), "%s/" HF__FILE_REWRITE, path);
+    hf__rights_fd_path(from, old_fd);
+    hf__rights_fd_path(to, new_fd);
     rc = open_copy(&self, from, to, old_size);
     if (rc == MDB_SUCCESS)
         rc = mdb_env_get_fd(self.to, &fd);
@@ -280,37 +281,42 @@ static hf_status check_room(int dir_fd, uint64_t size, hf_error *err)
                     (unsigned long long)size);
 }
 
-hf_status hf__rewrite(int dir_fd, const char *path, uint64_t old_size, int *fd,
-                      uint64_t *size, hf_error *err)
+static hf_status write_new(int dir_fd, int old_fd, uint64_t old_size,
+                           int new_fd, uint64_t *size, hf_error *err)
 {
     copied done = {0};
-    int new_fd = -1;
-    int old_fd = openat(dir_fd, HF__FILE_DATA, O_RDONLY | O_CLOEXEC);
+    hf_status status = ask_size(old_fd, &done.room_size, err);
+
+    if (status == HF_OK)
+        status = check_room(dir_fd, done.room_size, err);
+    if (status == HF_OK)
+        status = copy_all(old_fd, new_fd, old_size, &done, err);
+    return status == HF_OK ? finish(new_fd, &done, size, err) : status;
+}
+
+hf_status hf__rewrite(int dir_fd, uint64_t old_size, int *fd, uint64_t *size,
+                      hf_error *err)
+{
+    int old_fd = hf__rights_open(dir_fd, HF__FILE_DATA, O_RDONLY);
     hf_status status;
+    int new_fd;
 
     if (old_fd < 0)
         return hf__files_fail(err, errno, "cannot open the data file");
-    status = ask_size(old_fd, &done.room_size, err);
-    close(old_fd);
-    if (status == HF_OK)
-        status = check_room(dir_fd, done.room_size, err);
-    if (status != HF_OK)
-        return status;
     (void)unlinkat(dir_fd, HF__FILE_REWRITE, 0);
-    status = copy_all(path, old_size, &done, err);
-    if (status == HF_OK) {
-        new_fd =
-            openat(dir_fd, HF__FILE_REWRITE, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-        status = new_fd >= 0 ? finish(new_fd, &done, size, err)
-                             : hf__files_fail(err, errno,
-                                              "cannot open the new data file");
+    new_fd = hf__rights_create(dir_fd, HF__FILE_REWRITE, O_RDWR);
+    if (new_fd < 0) {
+        status = hf__files_fail(err, errno, "cannot make the new data file");
+        close(old_fd);
+        return status;
     }
+    status = write_new(dir_fd, old_fd, old_size, new_fd, size, err);
+    close(old_fd);
     if (status == HF_OK) {
         *fd = new_fd;
         return HF_OK;
     }
-    if (new_fd >= 0)
-        close(new_fd);
+    close(new_fd);
     (void)unlinkat(dir_fd, HF__FILE_REWRITE, 0);
     return status;
 }

@@ -15,7 +15,7 @@
  * depend. `*size` is the new one's. HF_FULL: no room. On a failure there is no
  * new file.
  */
-hf_status hf__rewrite(int dir_fd, const char *path, uint64_t old_size, int *fd,
-                      uint64_t *size, hf_error *err);
+hf_status hf__rewrite(int dir_fd, uint64_t old_size, int *fd, uint64_t *size,
+                      hf_error *err);
 
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "store/embedded/files/pages.h"
+#include "store/embedded/files/rights.h"
 #include "util/clock.h"
 
 /* How much longer an open may take: a gigabyte or so, and well within the time
@@ -37,7 +38,7 @@ static bool is_large(int fd)
 
 static bool is_sealed(const hf__env *env, int dir_fd)
 {
-    int fd = openat(dir_fd, HF__FILE_DATA, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = hf__rights_open(dir_fd, HF__FILE_DATA, O_RDONLY);
     bool fits;
 
     if (fd < 0)

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "store/embedded/files/files.h"
+#include "store/embedded/files/rights.h"
 #include "store/embedded/files/sidecar.h"
 #include "util/crc32c.h"
 #include "util/error.h"
@@ -183,7 +184,7 @@ hf_status hf__checkpoint_newest(int fd, hf__checkpoint *newest, bool *same_boot,
 static hf_status recover_data(int dir_fd, const hf__checkpoint *newest,
                               hf_error *err)
 {
-    int fd = openat(dir_fd, HF__FILE_DATA, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    int fd = hf__rights_open(dir_fd, HF__FILE_DATA, O_RDWR);
     hf_status status = HF_OK;
     uint64_t txn;
 
@@ -204,8 +205,7 @@ hf_status hf__checkpoint_recover(int dir_fd, bool force, hf_error *err)
     hf__checkpoint newest;
     bool same_boot = false;
     hf_status status;
-    int fd =
-        openat(dir_fd, HF__FILE_CHECKPOINT, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = hf__rights_open(dir_fd, HF__FILE_CHECKPOINT, O_RDONLY);
 
     if (fd < 0 && errno == ENOENT)
         return HF_OK;
@@ -244,7 +244,7 @@ hf_status hf__checkpoint_create(int dir_fd, const hf__checkpoint *first,
     int fd;
 
     (void)unlinkat(dir_fd, NEW_NAME, 0);
-    fd = openat(dir_fd, NEW_NAME, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    fd = hf__rights_create(dir_fd, NEW_NAME, O_RDWR);
     if (fd < 0)
         return hf__files_fail(err, errno, "cannot make the checkpoint file");
     status = fill_new(dir_fd, fd, first, err);
@@ -288,8 +288,7 @@ static bool take_pair(hf__checkpoint_file *file)
 hf_status hf__checkpoint_open(int dir_fd, hf__checkpoint_file *file,
                               hf_error *err)
 {
-    file->fd =
-        openat(dir_fd, HF__FILE_CHECKPOINT, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    file->fd = hf__rights_open(dir_fd, HF__FILE_CHECKPOINT, O_RDWR);
     if (file->fd < 0 && errno == ENOENT)
         return hf__fail(err, HF_NOT_FOUND, "no checkpoint file");
     if (file->fd < 0)

@@ -22,6 +22,7 @@ typedef struct hf__env {
     ino_t inode; /* of the data file */
     uint32_t mode;
     char path[PATH_MAX];
+    int dir_fd; /* of that directory, from which its files are opened */
     hf__sidecar sidecar;
 
     MDB_env *mdb;

@@ -14,6 +14,7 @@
 
 #include "store/embedded/care/survey.h"
 #include "store/embedded/files/files.h"
+#include "store/embedded/files/rights.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -21,7 +22,7 @@ static hf_status open_file(int dir_fd, int *fd, uint64_t *size, hf_error *err)
 {
     struct stat info;
 
-    *fd = openat(dir_fd, HF__FILE_DATA, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    *fd = hf__rights_open(dir_fd, HF__FILE_DATA, O_RDONLY);
     if (*fd < 0)
         return hf__files_fail(err, errno, "cannot open the data file");
     if (fstat(*fd, &info) == 0) {

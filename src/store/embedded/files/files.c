@@ -2,33 +2,22 @@
 /*
  * files.c - the store's directory: looking into it, judging it, filling it.
  *
- * Owns the rules of which directory may be used at all. Everything here runs
- * under the directory's flock, which makes opening and creating a store one
- * step for all processes; nothing is ever overwritten that is not known to be
- * ours. Meaning of the URL is in place.c, of the sidecar in sidecar.c.
+ * Everything here runs under the directory's lock (enter.c); nothing is ever
+ * overwritten that is not known to be ours. Meaning of the URL is in place.c,
+ * of the sidecar in sidecar.c.
  */
 #include "store/embedded/files/files.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
-#include "store/embedded/files/sidecar.h"
-#include "util/clock.h"
+#include "store/embedded/files/rights.h"
 #include "util/error.h"
-
-/* Not in linux/magic.h. */
-#define MAGIC_CIFS 0xff534d42
-#define MAGIC_SMB2 0xfe534d42
-#define MAGIC_CEPH 0x00c36400
-#define MAGIC_LUSTRE 0x0bd00bd0
 
 /* Interrupted calls are repeated; more often than this is no accident. */
 #define INTERRUPTED_MAX 100
@@ -77,113 +66,6 @@ hf_status hf__files_allocate(int fd, uint64_t size, hf_error *err)
 
 /* ------------------------------------------------------------- directory */
 
-/* Locks and shared maps mean nothing across machines. */
-static hf_status check_system(int fd, const char *path, hf_error *err)
-{
-    static const struct {
-        unsigned long magic;
-        const char *name;
-    } remote[] = {
-        {NFS_SUPER_MAGIC, "NFS"},   {SMB_SUPER_MAGIC, "SMB"},
-        {MAGIC_CIFS, "CIFS"},       {MAGIC_SMB2, "SMB2"},
-        {V9FS_MAGIC, "9p"},         {AFS_SUPER_MAGIC, "AFS"},
-        {CODA_SUPER_MAGIC, "Coda"}, {MAGIC_CEPH, "Ceph"},
-        {MAGIC_LUSTRE, "Lustre"},
-    };
-    char text[HF__QUOTED_SIZE];
-    struct statfs info;
-
-    if (fstatfs(fd, &info) != 0)
-        return hf__files_fail(err, errno, "cannot ask for the file system");
-    for (size_t i = 0; i < sizeof(remote) / sizeof(remote[0]); i++) {
-        if ((uint32_t)info.f_type == (uint32_t)remote[i].magic)
-            return hf__fail(err, HF_UNSUPPORTED,
-                            "%s is on %s; a store must be on a local disk",
-                            hf__quoted(text, hf_view(path, strlen(path))),
-                            remote[i].name);
-    }
-    return HF_OK;
-}
-
-static hf_status check_owner(int fd, const hf__place *place, hf_error *err)
-{
-    char text[HF__QUOTED_SIZE];
-    mode_t refused = place->ours ? S_IWGRP | S_IWOTH : S_IWOTH;
-    struct stat info;
-    bool fine;
-
-    if (fstat(fd, &info) != 0)
-        return hf__files_fail(err, errno, "cannot ask for the directory");
-    fine = info.st_uid == geteuid() ||
-           (!place->ours && (info.st_uid == 0 || geteuid() == 0));
-    if (fine && (info.st_mode & refused) == 0)
-        return HF_OK;
-    return hf__fail(
-        err, HF_DENIED, "%s belongs to another user or others may write to it",
-        hf__quoted(text, hf_view(place->path, strlen(place->path))));
-}
-
-static hf_status open_directory(const hf__place *place, int *fd, hf_error *err)
-{
-    char text[HF__QUOTED_SIZE];
-    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    int number;
-
-    hf__quoted(text, hf_view(place->path, strlen(place->path)));
-    if (place->ours)
-        flags |= O_NOFOLLOW;
-    if (!place->existing && mkdir(place->path, 0700) != 0 && errno != EEXIST) {
-        number = errno;
-        (void)hf__files_fail(err, number, "cannot create the store");
-        hf__fail_prefix(err, "%s", text);
-        return hf__files_fail(NULL, number, "");
-    }
-    *fd = open(place->path, flags);
-    if (*fd >= 0)
-        return HF_OK;
-    number = errno;
-    if (number == ENOENT && place->existing)
-        return hf__fail(err, HF_NOT_FOUND, "there is no store at %s", text);
-    if (number == ELOOP || (number == ENOTDIR && place->ours))
-        return hf__fail(err, HF_DENIED, "%s is not a directory", text);
-    if (number == ENOTDIR)
-        return hf__fail(err, HF_INVALID, "%s is not a directory", text);
-    (void)hf__files_fail(err, number, "cannot open the store");
-    hf__fail_prefix(err, "%s", text);
-    return hf__files_fail(NULL, number, "");
-}
-
-static hf_status lock_directory(int fd, int64_t deadline_ms, hf_error *err)
-{
-    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return hf__files_fail(err, errno, "cannot lock the directory");
-        if (hf__clock_boot_ms() >= deadline_ms)
-            return hf__fail(err, HF_UNAVAILABLE,
-                            "another process is opening the store");
-        /* Held for a millisecond, as a rule. */
-        hf__clock_sleep_until(hf__clock_boot_ms() + 1);
-    }
-    return HF_OK;
-}
-
-hf_status hf__files_enter(const hf__place *place, int64_t deadline_ms, int *fd,
-                          hf_error *err)
-{
-    hf_status status = open_directory(place, fd, err);
-
-    if (status != HF_OK)
-        return status;
-    status = check_system(*fd, place->path, err);
-    if (status == HF_OK)
-        status = check_owner(*fd, place, err);
-    if (status == HF_OK)
-        status = lock_directory(*fd, deadline_ms, err);
-    if (status != HF_OK)
-        close(*fd);
-    return status;
-}
-
 static bool is_ours(const char *name)
 {
     static const char *const names[] = {".",
@@ -195,13 +77,14 @@ static bool is_ours(const char *name)
                                         HF__FILE_SIDECAR ".new",
                                         HF__FILE_REWRITE,
                                         HF__FILE_CHECKPOINT,
-                                        HF__FILE_CHECKPOINT ".new"};
+                                        HF__FILE_CHECKPOINT ".new",
+                                        HF__FILE_OPENING};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(name, names[i]) == 0)
             return true;
     }
-    return false;
+    return strncmp(name, HF__OPEN_PREFIX, sizeof(HF__OPEN_PREFIX) - 1) == 0;
 }
 
 static hf_status look_for_others(int dir_fd, bool *other, hf_error *err)

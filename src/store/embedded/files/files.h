@@ -17,6 +17,8 @@
 #define HF__FILE_SIDECAR "sidecar"
 #define HF__FILE_WAKE "wake"
 #define HF__FILE_CHECKPOINT "checkpoint"
+/* Locked by whoever opens the store. */
+#define HF__FILE_OPENING "opening"
 /* A new data file that has not got its name yet. */
 #define HF__FILE_REWRITE "data.mdb.new"
 
@@ -34,18 +36,40 @@ typedef struct hf__place {
     int64_t budget_ms;   /* of a script; 0: not said */
     bool existing;       /* HF_NOT_FOUND rather than begin a new store */
     bool unverified;     /* do not read all of it first */
+    bool shared;         /* by the members of `group` */
+    gid_t group;
 } hf__place;
 
 /* HF_INVALID, HF_UNSUPPORTED or HF_DENIED name the part. May create the
  * folder that volatile stores lie in. */
 hf_status hf__files_place(const hf__url *url, hf__place *place, hf_error *err);
 
+/* The store's directory, opened and judged. */
+typedef struct hf__entry {
+    int fd;
+    int lock_fd; /* -1: it is not locked */
+    /* Nothing can be made or removed there: a mount that is read-only, or no
+     * permission. It is not locked then. */
+    bool read_only;
+} hf__entry;
+
 /*
- * Open the store's directory, creating it 0700 if it is not there, and take
- * its lock (an flock), by deadline_ms at the latest. Closing *fd lets go.
+ * Open the store's directory, creating it if it is not there, and lock it
+ * against others who open, by deadline_ms at the latest.
  */
-hf_status hf__files_enter(const hf__place *place, int64_t deadline_ms, int *fd,
-                          hf_error *err);
+hf_status hf__files_enter(const hf__place *place, int64_t deadline_ms,
+                          hf__entry *entry, hf_error *err);
+void hf__files_leave(hf__entry *entry);
+
+/* mkdir() with mode 0700, or 2770 for a group, whatever the umask; 0 or an
+ * errno. */
+int hf__files_make_directory(const char *path);
+int hf__files_make_shared(const char *path, gid_t group);
+
+/* HF_DENIED: whose the directory is, and what to do. */
+struct stat;
+hf_status hf__files_refuse(const char *path, const struct stat *info,
+                           hf_error *err);
 
 /* Which of our files are there. */
 typedef struct hf__found {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "store/embedded/commit/tx.h"
+#include "store/embedded/files/rights.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/rand.h"
@@ -97,7 +98,7 @@ hf_status hf__header_probe(int dir_fd, const hf__place *place, hf_error *err)
     hf__finding found = {0};
     hf__header head;
     hf_status status;
-    int fd = openat(dir_fd, HF__FILE_DATA, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = hf__rights_open(dir_fd, HF__FILE_DATA, O_RDONLY);
 
     if (fd < 0)
         return hf__files_fail(err, errno, "cannot open the data file");

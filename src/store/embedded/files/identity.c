@@ -26,6 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/embedded/files/rights.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -35,7 +36,7 @@ enum { FINE = 0, REMOVED = 1, CUT = 2 };
 
 hf_status hf__identity_check_unused(int dir_fd, hf_error *err)
 {
-    int fd = openat(dir_fd, HF__FILE_DATA, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    int fd = hf__rights_open(dir_fd, HF__FILE_DATA, O_RDWR);
     int rc;
 
     if (fd < 0)

@@ -3,7 +3,7 @@
  * open.c - from a directory to an open environment, creating the store if
  * there is none.
  *
- * All of it runs under the registry's lock and the directory's flock:
+ * All of it runs under the registry's lock and the directory's:
  *
  *  1. Look at the files. If this process has the data file open: share it.
  *  2. Judge the sidecar (judge()): begin a new store, make a new sidecar for
@@ -13,7 +13,7 @@
  *
  * A new store is begun only in a directory that holds nothing of others: when
  * it has no files, when the one who began it died before it was whole (the
- * sidecar says CREATING and we have the flock), or when it was volatile and
+ * sidecar says CREATING and we have the lock), or when it was volatile and
  * the machine was booted since. Durable data that is whole is always kept.
  */
 #include <errno.h>
@@ -31,6 +31,7 @@
 #include "store/embedded/files/header.h"
 #include "store/embedded/files/identity.h"
 #include "store/embedded/files/registry.h"
+#include "store/embedded/files/rights.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -52,7 +53,7 @@ typedef enum verdict { BEGIN, ADOPT, USE } verdict;
 static bool lock_file_in_use(int dir_fd)
 {
     struct flock lock = {0};
-    int fd = openat(dir_fd, HF__FILE_LOCK, O_RDWR | O_CLOEXEC);
+    int fd = hf__rights_open(dir_fd, HF__FILE_LOCK, O_RDWR);
     bool in_use;
 
     if (fd < 0)
@@ -176,17 +177,23 @@ static hf_status judge(hf__env *env, const hf__place *place, int dir_fd,
     return HF_OK;
 }
 
-/* LMDB creates its lock file sparse: the first reader on a full tmpfs would
- * meet SIGBUS. */
-static hf_status make_lock_file(int dir_fd, hf_error *err)
+/* LMDB would make files with a mode that the umask has a say in, and its lock
+ * file sparse: the first reader on a full tmpfs would meet SIGBUS. */
+static hf_status make_file(int dir_fd, const char *name, uint64_t size,
+                           hf_error *err)
 {
-    hf_status status;
-    int fd = openat(dir_fd, HF__FILE_LOCK,
-                    O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    hf_status status = HF_OK;
+    int fd = hf__rights_open(dir_fd, name, O_RDWR);
 
-    if (fd < 0)
-        return hf__files_fail(err, errno, "cannot create the lock file");
-    status = hf__files_allocate(fd, LOCK_FILE_SIZE, err);
+    if (fd < 0 && errno == ENOENT)
+        fd = hf__rights_create(dir_fd, name, O_RDWR);
+    if (fd < 0) {
+        status = hf__files_fail(err, errno, "cannot create it");
+        hf__fail_prefix(err, "%s", name);
+        return status;
+    }
+    if (size > 0)
+        status = hf__files_allocate(fd, size, err);
     close(fd);
     return status;
 }
@@ -224,7 +231,9 @@ static hf_status open_mdb(hf__env *env, hf_error *err)
     if (rc == MDB_SUCCESS)
         rc = mdb_env_set_maxreaders(env->mdb, READER_MAX);
     if (rc == MDB_SUCCESS)
-        rc = mdb_env_open(env->mdb, env->path, flags, 0600);
+        rc = hf__rights_open_mdb(env->dir_fd, env->mdb, flags);
+    if (rc == ENOTSUP)
+        return hf__fail(err, HF_SYSTEM, "/proc is not mounted here");
     if (rc == MDB_SUCCESS)
         rc = open_database(env);
     if (rc == MDB_SUCCESS)
@@ -279,7 +288,9 @@ static hf_status begin_store(hf__env *env, const hf__place *place, int dir_fd,
     if (status == HF_OK)
         status = hf__files_check_limit(FIRST_SIZE, err);
     if (status == HF_OK)
-        status = make_lock_file(dir_fd, err);
+        status = make_file(dir_fd, HF__FILE_LOCK, LOCK_FILE_SIZE, err);
+    if (status == HF_OK)
+        status = make_file(dir_fd, HF__FILE_DATA, 0, err);
     if (status == HF_OK)
         status = open_mdb(env, err);
     if (status == HF_OK)
@@ -320,7 +331,8 @@ static hf_status use_store(hf__env *env, const hf__place *place, int dir_fd,
     if (map->max_size < place->max_size)
         map->max_size = place->max_size;
     (void)unlinkat(dir_fd, HF__FILE_REWRITE, 0); /* of a killed compaction */
-    status = make_lock_file(dir_fd, err);
+    hf__rights_tidy(dir_fd);
+    status = make_file(dir_fd, HF__FILE_LOCK, LOCK_FILE_SIZE, err);
     if (status == HF_OK)
         status = open_mdb(env, err);
     if (status == HF_OK && env->mode == HF__MODE_VOLATILE)
@@ -372,20 +384,30 @@ static void close_env(hf__env *env)
     pthread_rwlock_destroy(&env->map_lock);
     pthread_mutex_destroy(&env->readers_lock);
     hf__group_free(env->group);
+    close(env->dir_fd);
     hf__free(env->scan_places);
     hf__free(env);
 }
 
-static hf__env *new_env(const hf__place *place)
+static hf_status new_env(const hf__place *place, int dir_fd, hf__env **result,
+                         hf_error *err)
 {
     hf__env *env = hf__calloc(1, sizeof(*env));
+    int number;
 
     if (env == NULL)
-        return NULL;
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
     env->group = hf__group_new();
     if (env->group == NULL) {
         hf__free(env);
-        return NULL;
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    }
+    env->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
+    if (env->dir_fd < 0) {
+        number = errno;
+        hf__group_free(env->group);
+        hf__free(env);
+        return hf__files_fail(err, number, "cannot open the store");
     }
     env->refs = 1;
     env->mode = place->mode;
@@ -394,7 +416,8 @@ static hf__env *new_env(const hf__place *place)
     memcpy(env->path, place->path, sizeof(env->path));
     pthread_rwlock_init(&env->map_lock, NULL);
     pthread_mutex_init(&env->readers_lock, NULL);
-    return env;
+    *result = env;
+    return HF_OK;
 }
 
 /* Nobody else has it open: what those who had it left may be made anew. */
@@ -489,9 +512,9 @@ static hf_status open_here(const hf__place *place, int dir_fd,
     status = hf__registry_check_apart(&found, err);
     if (status != HF_OK)
         return status;
-    env = new_env(place);
-    if (env == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    status = new_env(place, dir_fd, &env, err);
+    if (status != HF_OK)
+        return status;
     status = fill_env(env, place, dir_fd, &found, deadline_ms, err);
     if (status != HF_OK) {
         close_env(env);
@@ -506,16 +529,16 @@ hf_status hf__env_open(const hf__place *place, int64_t deadline_ms,
                        hf__env **env, hf_error *err)
 {
     char text[HF__QUOTED_SIZE];
+    hf__entry entry;
     hf_status status;
-    int dir_fd;
 
     if (!hf__registry_lock(deadline_ms))
         return hf__fail(err, HF_UNAVAILABLE,
                         "another thread is opening a store");
-    status = hf__files_enter(place, deadline_ms, &dir_fd, err);
+    status = hf__files_enter(place, deadline_ms, &entry, err);
     if (status == HF_OK) {
-        status = open_here(place, dir_fd, deadline_ms, env, err);
-        close(dir_fd);
+        status = open_here(place, entry.fd, deadline_ms, env, err);
+        hf__files_leave(&entry);
         if (status != HF_OK)
             hf__fail_prefix(
                 err, "%s",

@@ -38,6 +38,9 @@ static hf_status set_path(hf__place *place, const char *first,
 
     if (size < 0 || (size_t)size >= sizeof(place->path))
         return hf__fail(err, HF_INVALID, "the store's path is too long");
+    /* One at the end would have a link followed. */
+    while (size > 1 && place->path[size - 1] == '/')
+        place->path[--size] = '\0';
     return HF_OK;
 }
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "store/embedded/files/files.h"
+#include "store/embedded/files/rights.h"
 #include "store/embedded/files/sum.h"
 #include "util/error.h"
 #include "util/rand.h"
@@ -120,8 +121,7 @@ hf_status hf__sidecar_create(int dir_fd, uint32_t mode, uint32_t state,
 
     memset(sidecar, 0, sizeof(*sidecar));
     (void)unlinkat(dir_fd, NEW_NAME, 0);
-    sidecar->fd =
-        openat(dir_fd, NEW_NAME, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    sidecar->fd = hf__rights_create(dir_fd, NEW_NAME, O_RDWR);
     if (sidecar->fd < 0)
         return hf__files_fail(err, errno, "cannot create the sidecar");
     status = fill_new(dir_fd, mode, state, sidecar, err);
@@ -173,8 +173,7 @@ hf_status hf__sidecar_open(int dir_fd, hf__sidecar *sidecar, hf_error *err)
     hf_status status;
 
     memset(sidecar, 0, sizeof(*sidecar));
-    sidecar->fd =
-        openat(dir_fd, HF__FILE_SIDECAR, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    sidecar->fd = hf__rights_open(dir_fd, HF__FILE_SIDECAR, O_RDWR);
     if (sidecar->fd < 0 && errno == ENOENT)
         return hf__fail(err, HF_NOT_FOUND, "no sidecar");
     if (sidecar->fd < 0)

@@ -21,13 +21,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
 
 #include "store/embedded/commit/tx.h"
+#include "store/embedded/files/rights.h"
 #include "store/embedded/keys/name.h"
 #include "store/store.h"
 #include "util/clock.h"
@@ -106,26 +106,44 @@ int64_t hf__wake_publish(hf__tx *tx, hf_bytes channel, hf_bytes topic)
     return remember(tx, index, hf__wake_bucket(id, topic)) ? 1 : 0;
 }
 
-static bool fifo_path(const hf__env *env, const char *id, char *path,
-                      size_t size)
+/* The folder of FIFOs. Like all in a shared directory it may have become
+ * anything. */
+static int open_folder(const hf__env *env)
 {
-    int length = snprintf(path, size, "%s/" HF__FILE_WAKE "/%.*s", env->path,
-                          HF__INBOX_SIZE, id);
+    return openat(env->dir_fd, HF__FILE_WAKE,
+                  O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+}
 
-    return length > 0 && (size_t)length < size;
+static int open_fifo(int folder_fd, const char *id)
+{
+    char name[HF__INBOX_SIZE + 1];
+    struct stat info;
+    int fd;
+
+    memcpy(name, id, HF__INBOX_SIZE);
+    name[HF__INBOX_SIZE] = '\0';
+    /* For reading, too: one whose owner closes it now must not raise SIGPIPE
+     * here, and ours never reports its end. */
+    fd = openat(folder_fd, name, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 || (fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode)))
+        return fd;
+    close(fd);
+    return -1;
 }
 
 static void ring(hf__env *env, uint32_t index)
 {
-    char path[PATH_MAX];
-    int fd;
+    hf_bytes id = hf_view(env->sidecar.map->inboxes[index].id, HF__INBOX_SIZE);
+    uint32_t same;
+    int folder_fd, fd;
 
-    if (!fifo_path(env, env->sidecar.map->inboxes[index].id, path,
-                   sizeof(path)))
+    if (!hf__inbox_index(id, &same))
         return;
-    /* For reading, too: a FIFO whose owner closes it now must not raise
-     * SIGPIPE here. */
-    fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    folder_fd = open_folder(env);
+    if (folder_fd < 0)
+        return;
+    fd = open_fifo(folder_fd, id.data);
+    close(folder_fd);
     if (fd < 0)
         return;
     /* A full FIFO is as good as one more byte in it. */
@@ -182,7 +200,7 @@ typedef struct hf__ear_poll {
     hf__env *env;
     hf__watch *watches;
     int fd;
-    char path[PATH_MAX];
+    char id[HF__INBOX_SIZE + 1];
 } hf__ear_poll;
 
 static void remember_seen(hf__watch *watch, uint32_t bucket, uint32_t seq)
@@ -221,10 +239,11 @@ static void on_readable(uv_poll_t *handle, int status, int events)
 }
 
 /* An id that its place in the table does not hold is nobody's. */
-static void remove_stale(hf__env *env, const char *folder)
+static void remove_stale(hf__env *env)
 {
     struct dirent *entry;
-    DIR *dir = opendir(folder);
+    int fd = open_folder(env);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         hf_bytes id = hf_view(entry->d_name, strlen(entry->d_name));
@@ -232,33 +251,54 @@ static void remove_stale(hf__env *env, const char *folder)
 
         if (hf__inbox_index(id, &index) &&
             memcmp(env->sidecar.map->inboxes[index].id, id.data, id.size) != 0)
-            (void)unlinkat(dirfd(dir), entry->d_name, 0);
+            (void)unlinkat(fd, entry->d_name, 0);
     }
     if (dir != NULL)
         closedir(dir);
+    else if (fd >= 0)
+        close(fd);
 }
 
-static hf_status make_fifo(hf__ear *ear, hf__ear_poll *poll, hf_error *err)
+static hf_status make_folder(const hf__env *env, int *fd, hf_error *err)
 {
-    char folder[PATH_MAX];
-
-    if (!fifo_path(ear->env, ear->id, poll->path, sizeof(poll->path)))
-        return hf__fail(err, HF_INVALID, "the store's path is too long");
-    (void)snprintf(folder, sizeof(folder), "%.*s",
-                   (int)(strlen(poll->path) - HF__INBOX_SIZE - 1), poll->path);
-    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+    if (mkdirat(env->dir_fd, HF__FILE_WAKE, 0700) == 0
+            ? !hf__rights_give(env->dir_fd, env->dir_fd, HF__FILE_WAKE)
+            : errno != EEXIST)
         return hf__fail_errno(err, HF_SYSTEM, errno, "cannot make the folder");
-    remove_stale(ear->env, folder);
-    if (mkfifo(poll->path, 0600) != 0)
-        return hf__fail_errno(err, HF_SYSTEM, errno, "cannot make a FIFO");
-    /* For writing, too: so it never reports its end. */
-    poll->fd = open(poll->path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    if (poll->fd < 0) {
-        (void)hf__fail_errno(err, HF_SYSTEM, errno, "cannot open a FIFO");
-        (void)unlink(poll->path);
-        return HF_SYSTEM;
-    }
+    *fd = open_folder(env);
+    if (*fd < 0)
+        return hf__fail_errno(err, HF_SYSTEM, errno, "cannot open the folder");
     return HF_OK;
+}
+
+static void remove_fifo(hf__ear_poll *poll)
+{
+    int folder_fd = open_folder(poll->env);
+
+    if (folder_fd < 0)
+        return;
+    (void)unlinkat(folder_fd, poll->id, 0);
+    close(folder_fd);
+}
+
+static hf_status make_fifo(hf__ear_poll *poll, hf_error *err)
+{
+    hf_status status;
+    int folder_fd = -1;
+
+    status = make_folder(poll->env, &folder_fd, err);
+    if (status != HF_OK)
+        return status;
+    remove_stale(poll->env);
+    if (mkfifoat(folder_fd, poll->id, 0600) == 0 &&
+        hf__rights_give(poll->env->dir_fd, folder_fd, poll->id))
+        poll->fd = open_fifo(folder_fd, poll->id);
+    if (poll->fd < 0) {
+        status = hf__fail_errno(err, HF_SYSTEM, errno, "cannot make a FIFO");
+        (void)unlinkat(folder_fd, poll->id, 0);
+    }
+    close(folder_fd);
+    return status;
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -274,14 +314,16 @@ static hf_status start_poll(hf__ear *ear, hf_error *err)
     if (poll == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     poll->env = ear->env;
-    status = make_fifo(ear, poll, err);
+    poll->fd = -1;
+    memcpy(poll->id, ear->id, sizeof(poll->id));
+    status = make_fifo(poll, err);
     if (status != HF_OK) {
         hf__free(poll);
         return status;
     }
     if (uv_poll_init(hf__loop_uv(ear->loop), &poll->handle, poll->fd) != 0) {
         close(poll->fd);
-        (void)unlink(poll->path);
+        remove_fifo(poll);
         hf__free(poll);
         return hf__fail(err, HF_SYSTEM, "cannot watch a FIFO");
     }
@@ -339,7 +381,7 @@ static void run_close(hf__task *task)
 
     what->ear->poll = NULL;
     (void)uv_poll_stop(&poll->handle);
-    (void)unlink(poll->path);
+    remove_fifo(poll);
     close(poll->fd);
     uv_close((uv_handle_t *)&poll->handle, on_closed);
 }
