@@ -479,6 +479,49 @@ static void script_command_has_as_many_words_as_memory_holds(void **state)
     hf_reply_free(reply);
 }
 
+/* Only INCRBYFLOAT and its like have a limit: 5119 characters. */
+static void script_floats_may_have_any_number_of_digits(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_script *script = fixture_script(
+        f, f->client,
+        "local key, zeros = KEYS[1], string.rep('0', 3000) "
+        "local out = {} "
+        "local function add(value) out[#out + 1] = value end "
+        "redis.call('zadd', key, zeros .. '1.5', 'a', '2.' .. zeros, 'b') "
+        "add(redis.call('zscore', key, 'a')) "
+        "add(redis.call('zincrby', key, '0.' .. zeros .. '1', 'b')) "
+        "add(#redis.call('zrangebyscore', key, '(' .. zeros .. '1.5', "
+        "    zeros .. '2')) "
+        "add(redis.call('zcount', key, zeros, '1e' .. zeros .. '1')) "
+        "add(redis.pcall('zadd', key, zeros .. 'x', 'c').err) "
+        "redis.call('del', key) "
+        "add(redis.call('incrbyfloat', key, string.rep('0', 5118) .. '7')) "
+        "add(redis.pcall('incrbyfloat', key, string.rep('0', 5119) .. '7').err)"
+        "redis.call('del', key) "
+        "add(redis.call('hincrbyfloat', key, 'f', zeros .. '2.5')) "
+        "redis.call('del', key) "
+        "redis.call('rpush', key, zeros .. '2', zeros .. zeros .. '1') "
+        "add(#redis.call('sort', key)[1]) "
+        "redis.call('del', key) return out");
+    hf_reply *reply = NULL;
+
+    expect_status(HF_OK, hf_script_run(script, &key, 1, NULL, 0, &reply, ERR));
+    assert_text(hf_reply_at(reply, 0), HF_REPLY_STRING, "1.5");
+    assert_text(hf_reply_at(reply, 1), HF_REPLY_STRING, "2");
+    assert_number(hf_reply_at(reply, 2), 1);
+    assert_number(hf_reply_at(reply, 3), 2);
+    assert_text(hf_reply_at(reply, 4), HF_REPLY_STRING,
+                "ERR value is not a valid float");
+    assert_text(hf_reply_at(reply, 5), HF_REPLY_STRING, "7");
+    assert_text(hf_reply_at(reply, 6), HF_REPLY_STRING,
+                "ERR value is not a valid float");
+    assert_text(hf_reply_at(reply, 7), HF_REPLY_STRING, "2.5");
+    assert_number(hf_reply_at(reply, 8), 6001);
+    hf_reply_free(reply);
+}
+
 static void script_runs_do_not_see_one_another(void **state)
 {
     fixture *f = *state;
@@ -538,6 +581,7 @@ int main(void)
         fixture_test(script_may_log),
         fixture_test(script_libraries_are_those_of_eval),
         fixture_test(script_command_has_as_many_words_as_memory_holds),
+        fixture_test(script_floats_may_have_any_number_of_digits),
         fixture_test(script_runs_do_not_see_one_another),
         fixture_test(script_loaded_twice_and_freed_once_still_runs),
     };

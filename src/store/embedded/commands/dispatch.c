@@ -212,6 +212,18 @@ bool hf__word_integer(hf__tx *tx, hf_bytes word, int64_t *value)
     return false;
 }
 
+bool hf__word_double(hf__tx *tx, hf_bytes word, const char *error,
+                     double *value)
+{
+    hf_status status = hf__number_double(word, value);
+
+    if (status == HF_NO_MEMORY)
+        hf__tx_no_memory(tx);
+    else if (status != HF_OK)
+        hf__say_error(tx, "%s", error);
+    return status == HF_OK;
+}
+
 bool hf__word_at_least(hf__tx *tx, hf_bytes word, int64_t min,
                        const char *error, int64_t *value)
 {

@@ -126,6 +126,9 @@ static inline bool hf__word_is(hf_bytes word, const char *text)
 }
 /* Read a number, or say that it is none. */
 bool hf__word_integer(hf__tx *tx, hf_bytes word, int64_t *value);
+/* The same with `error`. */
+bool hf__word_double(hf__tx *tx, hf_bytes word, const char *error,
+                     double *value);
 /* Read a number of at least `min`, or say `error`: that it is none or less. */
 bool hf__word_at_least(hf__tx *tx, hf_bytes word, int64_t min,
                        const char *error, int64_t *value);

@@ -9,13 +9,13 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "store/embedded/commands/dispatch.h"
 #include "store/embedded/commands/sort.h"
 #include "store/embedded/keys/distinct.h"
 #include "store/embedded/keys/listed.h"
+#include "store/embedded/keys/number.h"
 #include "store/embedded/keys/pattern.h"
 #include "store/embedded/keys/sorted.h"
 #include "util/mem.h"
@@ -122,28 +122,13 @@ static size_t *order_of(const hf__sorting *all)
  * all are numbers. */
 static bool read_number(hf__tx *tx, hf_bytes text, double *number)
 {
-    char small[128];
-    char *copy = small;
-    char *end;
-    bool good;
+    size_t used;
 
-    if (text.size < sizeof(small)) {
-        if (text.size > 0)
-            memcpy(small, text.data, text.size);
-        small[text.size] = '\0';
-    } else {
-        copy = hf__memdup(text.data, text.size);
-        if (copy == NULL) {
-            hf__tx_no_memory(tx);
-            return false;
-        }
+    if (!hf__number_scan(text, number, &used)) {
+        hf__tx_no_memory(tx);
+        return false;
     }
-    errno = 0;
-    *number = strtod(copy, &end);
-    good = *end == '\0' && errno != ERANGE && !isnan(*number);
-    if (copy != small)
-        hf__free(copy);
-    return good;
+    return hf__number_ends(text, used) && errno != ERANGE && !isnan(*number);
 }
 
 static void load_weight(hf__sorting *all, size_t index)

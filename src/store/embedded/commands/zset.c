@@ -128,10 +128,8 @@ static bool check_scores(hf__tx *tx, const hf_bytes *words, size_t count,
     double score;
 
     for (size_t i = first; i < count; i += 2) {
-        if (!hf__number_double(words[i], &score)) {
-            hf__say_error(tx, HF__ERROR_FLOAT);
+        if (!hf__word_double(tx, words[i], HF__ERROR_FLOAT, &score))
             return false;
-        }
     }
     return true;
 }
@@ -163,8 +161,8 @@ static void zadd(hf__tx *tx, const hf_bytes *words, size_t count,
     if (record != NULL) {
         for (size_t i = options->first; i < count && tx->fatal == HF_OK;
              i += 2) {
-            (void)hf__number_double(words[i], &score);
-            if (!add_member(tx, record, options, words[i + 1], score, &result))
+            if (!hf__word_double(tx, words[i], HF__ERROR_FLOAT, &score) ||
+                !add_member(tx, record, options, words[i + 1], score, &result))
                 return;
         }
         /* GT, LT and NaN leave a key that was just made empty. */

@@ -232,10 +232,10 @@ static bool check_sources(const algebra *what)
 static bool read_weights(const algebra *what, const hf_bytes *words)
 {
     for (size_t i = 0; i < what->source_count; i++) {
-        if (!hf__number_double(words[i], &what->sources[i].weight)) {
-            hf__say_error(what->tx, "ERR weight value is not a float");
+        if (!hf__word_double(what->tx, words[i],
+                             "ERR weight value is not a float",
+                             &what->sources[i].weight))
             return false;
-        }
     }
     return true;
 }

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/mem.h"
+
 bool hf__number_integer(hf_bytes text, int64_t *value)
 {
     const char *digit = text.data;
@@ -44,28 +46,50 @@ bool hf__number_integer(hf_bytes text, int64_t *value)
     return true;
 }
 
-bool hf__number_double(hf_bytes text, double *value)
+bool hf__number_scan(hf_bytes text, double *value, size_t *used)
 {
-    /* Longer texts are numbers only with pointless digits. */
-    char copy[128];
+    char small[128];
+    char *copy = small;
     char *end;
-    double number;
 
-    if (text.size == 0 || text.size >= sizeof(copy))
-        return false;
-    memcpy(copy, text.data, text.size);
-    copy[text.size] = '\0';
-    /* What strtod() would skip. */
-    if (strchr(" \t\n\v\f\r", copy[0]) != NULL)
-        return false;
+    if (text.size >= sizeof(small)) {
+        copy = hf__memdup(text.data, text.size);
+        if (copy == NULL)
+            return false;
+    } else {
+        if (text.size > 0)
+            memcpy(small, text.data, text.size);
+        small[text.size] = '\0';
+    }
     errno = 0;
-    number = strtod(copy, &end);
-    if (end != copy + text.size || isnan(number))
-        return false;
-    if (errno == ERANGE && (fabs(number) == HUGE_VAL || number == 0))
-        return false;
-    *value = number;
+    *value = strtod(copy, &end);
+    *used = (size_t)(end - copy);
+    if (copy != small) {
+        int number = errno;
+
+        hf__free(copy);
+        errno = number;
+    }
     return true;
+}
+
+hf_status hf__number_double(hf_bytes text, double *value)
+{
+    const char *first = text.data;
+    double number;
+    size_t used;
+
+    /* What strtod() would skip. */
+    if (text.size == 0 || *first == ' ' || (*first >= '\t' && *first <= '\r'))
+        return HF_INVALID;
+    if (!hf__number_scan(text, &number, &used))
+        return HF_NO_MEMORY;
+    if (used != text.size || isnan(number))
+        return HF_INVALID;
+    if (errno == ERANGE && (fabs(number) == HUGE_VAL || number == 0))
+        return HF_INVALID;
+    *value = number;
+    return HF_OK;
 }
 
 static const char two_digits[] = "0001020304050607080910111213141516171819"

@@ -13,8 +13,17 @@
 /* Decimal without spaces, "+" or leading zeros. */
 bool hf__number_integer(hf_bytes text, int64_t *value);
 
-/* What strtod() takes whole, "inf" included, NaN and blanks excluded. */
-bool hf__number_double(hf_bytes text, double *value);
+/* strtod() on a text of any size, which need not have a NUL behind it: the
+ * number, how many bytes were read, and errno. false: out of memory. */
+bool hf__number_scan(hf_bytes text, double *value, size_t *used);
+static inline bool hf__number_ends(hf_bytes text, size_t used)
+{
+    return used == text.size || ((const char *)text.data)[used] == '\0';
+}
+
+/* What strtod() takes whole, "inf" included, NaN and blanks excluded: HF_OK,
+ * HF_INVALID or HF_NO_MEMORY. */
+hf_status hf__number_double(hf_bytes text, double *value);
 
 /* Both return the size without the NUL. */
 size_t hf__number_put_integer(char text[HF__NUMBER_SIZE], int64_t value);

@@ -13,25 +13,25 @@
 #include <string.h>
 
 #include "store/embedded/commands/dispatch.h"
+#include "store/embedded/keys/number.h"
 
 /* ---------------------------------------------------------------- reading */
 
 /* Redis gives the word to strtod() as it is: white space, nothing at all, and
  * what is too large or too small are numbers here, unlike in a score. */
-static bool read_score(hf_bytes word, double *score, bool *open)
+static bool read_score(hf__tx *tx, hf_bytes word, double *score, bool *open)
 {
-    /* Longer texts are numbers only with pointless digits. */
-    char text[128];
-    char *end;
+    const char *text = word.data;
+    size_t used;
 
-    if (word.size >= sizeof(text))
+    *open = word.size > 0 && text[0] == '(';
+    if (*open)
+        word = hf_view(text + 1, word.size - 1);
+    if (!hf__number_scan(word, score, &used)) {
+        hf__tx_no_memory(tx);
         return false;
-    if (word.size > 0)
-        memcpy(text, word.data, word.size);
-    text[word.size] = '\0';
-    *open = text[0] == '(';
-    *score = strtod(text + (*open ? 1 : 0), &end);
-    return *end == '\0' && !isnan(*score);
+    }
+    return hf__number_ends(word, used) && !isnan(*score);
 }
 
 /* "[a", "(a", "-" or "+". Behind a sign Redis looks at one byte: the NUL that
@@ -65,8 +65,8 @@ bool hf__range_bounds(hf__tx *tx, hf_bytes min, hf_bytes max, hf__range *range)
         return hf__word_integer(tx, min, &range->start) &&
                hf__word_integer(tx, max, &range->end);
     case HF__RANGE_SCORE:
-        if (read_score(min, &range->min, &range->min_open) &&
-            read_score(max, &range->max, &range->max_open))
+        if (read_score(tx, min, &range->min, &range->min_open) &&
+            read_score(tx, max, &range->max, &range->max_open))
             return true;
         hf__say_error(tx, "ERR min or max is not a float");
         return false;
