@@ -2,19 +2,15 @@
 /*
  * cmd_store_dump.c - holdfast store dump and load.
  *
- * A dump goes to a new file beside its name, which it gets only when it is
- * whole and on the disk; so that name never stands for half a dump. INT, TERM
- * and HUP end a dump or a load in order: the new file is removed, and what was
- * being built in the store too.
+ * INT, TERM and HUP end a dump or a load in order: a new file is removed, and
+ * what was being built in the store too.
  */
 #include "cmd_store.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +18,7 @@
 #include "complain.h"
 #include "exit.h"
 #include "json.h"
+#include "out_file.h"
 #include "progress.h"
 
 /* Keys left out that are named; the rest is counted. */
@@ -161,13 +158,23 @@ static void tell_count(uint64_t count, const char *what)
         fprintf(stderr, ", %llu %s", (unsigned long long)count, what);
 }
 
+/* By whatever name: what is told must not get into the dump. */
+static bool is_stdout(int fd)
+{
+    struct stat one, other;
+
+    return fd == STDOUT_FILENO ||
+           (fstat(fd, &one) == 0 && fstat(STDOUT_FILENO, &other) == 0 &&
+            !S_ISCHR(one.st_mode) && one.st_ino == other.st_ino &&
+            one.st_dev == other.st_dev);
+}
+
 static void tell_result(const struct transfer *transfer,
                         const hf_store_transfer *result, bool dump)
 {
     if (transfer->call->json) {
-        /* Standard output may be the dump. */
         tell_json(result, dump,
-                  dump && transfer->fd == STDOUT_FILENO ? stderr : stdout);
+                  dump && is_stdout(transfer->fd) ? stderr : stdout);
         return;
     }
     fprintf(stderr, "holdfast: %s: %llu keys, %llu bytes", what_of(transfer),
@@ -236,51 +243,33 @@ static int dump_to_stdout(struct transfer *transfer)
     return run_dump(transfer, &complete);
 }
 
-/* Put the new file, which is whole, in the place of `name`. */
-static int keep_file(const struct transfer *transfer, const char *temporary)
+static int file_failed(const struct transfer *transfer, int failed)
 {
-    char *copy = strdup(transfer->name);
-    int folder = -1;
-    int code = EXIT_YES;
-
-    if (copy != NULL)
-        folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0 || fsync(transfer->fd) < 0 ||
-        rename(temporary, transfer->name) < 0 || fsync(folder) < 0) {
-        complain(what_of(transfer), "%s: %s", transfer->name, strerror(errno));
-        code = EXIT_IO;
-    }
-    if (folder >= 0)
-        close(folder);
-    free(copy);
-    return code;
+    complain(what_of(transfer), "%s: %s", transfer->name, strerror(failed));
+    return EXIT_IO;
 }
 
 static int dump_to_file(struct transfer *transfer)
 {
+    struct out_file file;
     bool complete = false;
-    char *temporary = NULL;
+    int failed = out_file_open(&file, transfer->name);
     int code;
-    int kept;
 
-    if (asprintf(&temporary, "%s.XXXXXX", transfer->name) < 0) {
-        complain(what_of(transfer), "out of memory");
-        return EXIT_SYSTEM;
-    }
-    transfer->fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
-    if (transfer->fd < 0) {
-        complain(what_of(transfer), "%s: %s", temporary, strerror(errno));
-        free(temporary);
-        return EXIT_IO;
+    if (failed != 0)
+        return file_failed(transfer, failed);
+    transfer->fd = file.fd;
+    if (isatty(file.fd) == 1) {
+        out_file_close(&file);
+        return call_usage(transfer->call, "a dump is no text for a terminal");
     }
     code = run_dump(transfer, &complete);
     if (complete && stop_signal == 0) {
-        kept = keep_file(transfer, temporary);
-        code = kept == EXIT_YES ? code : kept;
+        failed = out_file_keep(&file);
+        if (failed != 0)
+            code = file_failed(transfer, failed);
     }
-    (void)unlink(temporary); /* gone already if it was kept */
-    close(transfer->fd);
-    free(temporary);
+    out_file_close(&file);
     return code;
 }
 
