@@ -305,8 +305,9 @@ typedef struct hf_tls_options {
 typedef struct hf_client_options {
     size_t struct_size; /**< #HF_CLIENT_OPTIONS_INIT sets it */
     /** Put before every key and lock name; NULL: what HOLDFAST_PREFIX says,
-     *  else nothing; "": nothing. At most 1024 bytes, no braces. Keys of the
-     *  library itself (`hf:...`) do not get it twice. */
+     *  else nothing; "": nothing. At most 1024 bytes, no braces. Keys and
+     *  channels of the library itself begin with it too (`PREFIXhf:...`), so
+     *  that clients with different prefixes share nothing. */
     const char *prefix;
     /** Longest time one call may take beside its own `wait_ms`, ms;
      *  0: 5000; range 1..3600000. */
@@ -611,10 +612,10 @@ HF_API HF_MUST_USE hf_status hf_value_delete(hf_client *client, hf_bytes key,
 enum {
     /** Send it at most once: a lost answer is HF_INDETERMINATE. Otherwise a
      *  server keeps a mark, by which a second sending finds out what became of
-     *  the first: a key `hf:cas:...` of about 150 bytes for each call that is
-     *  under way at once (in a cluster: for each slot), for twice the client's
-     *  `request_ms`. That takes one more read and one more
-     *  write, at a server that is busy a third of the rate (docs/adr/0027). */
+     *  the first: a key `PREFIXhf:cas:...` of about 150 bytes for each call
+     * that is under way at once (in a cluster: for each slot), for twice the
+     * client's `request_ms`. That takes one more read and one more write, at a
+     * server that is busy a third of the rate (docs/adr/0027). */
     HF_CAS_ONCE = 1u << 0
 };
 

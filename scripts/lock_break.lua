@@ -21,7 +21,7 @@ call('set', KEYS[2], math.max(last + 1, now), 'px', 604800000)
 call('del', KEYS[1])
 for _ = 1, 128 do
     local head = call('zpopmin', KEYS[3])[1]
-    local woken = head and redis.pcall('publish', 'hf:inbox:' .. head, KEYS[1])
+    local woken = head and redis.pcall('publish', head, KEYS[1])
     if woken ~= 0 then
         break
     end

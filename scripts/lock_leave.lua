@@ -14,8 +14,7 @@ local queued = redis.call('zrem', KEYS[2], ARGV[1])
 if redis.call('exists', KEYS[1]) == 0 then
     for _ = 1, 128 do
         local head = redis.call('zpopmin', KEYS[2])[1]
-        local woken = head
-            and redis.pcall('publish', 'hf:inbox:' .. head, KEYS[1])
+        local woken = head and redis.pcall('publish', head, KEYS[1])
         if woken ~= 0 then
             break
         end

@@ -20,7 +20,7 @@ end
 call('del', KEYS[1])
 for _ = 1, 128 do
     local head = call('zpopmin', KEYS[2])[1]
-    local woken = head and redis.pcall('publish', 'hf:inbox:' .. head, KEYS[1])
+    local woken = head and redis.pcall('publish', head, KEYS[1])
     if woken ~= 0 then
         break
     end

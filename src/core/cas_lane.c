@@ -10,11 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/own_key.h"
 #include "util/mem.h"
 
-void hf__cas_lanes_init(hf__cas_lanes *lanes, const char *client)
+void hf__cas_lanes_init(hf__cas_lanes *lanes, const char *prefix,
+                        const char *client)
 {
     memset(lanes, 0, sizeof(*lanes));
+    lanes->prefix = prefix;
     lanes->client = client;
     pthread_mutex_init(&lanes->mutex, NULL);
 }
@@ -32,12 +35,13 @@ void hf__cas_lanes_done(hf__cas_lanes *lanes)
 
 static hf__cas_lane *make_lane_locked(hf__cas_lanes *lanes)
 {
-    hf__cas_lane *lane = hf__calloc(1, sizeof(*lane));
+    size_t size = strlen(lanes->prefix) + HF__CAS_MARK_SIZE;
+    hf__cas_lane *lane = hf__calloc(1, sizeof(*lane) + size);
 
     if (lane == NULL)
         return NULL;
-    lane->stem = (size_t)snprintf(lane->mark, sizeof(lane->mark),
-                                  "hf:cas:%s:%u", lanes->client, lanes->count);
+    lane->stem = (size_t)snprintf(lane->mark, size, "%s" HF__ROLE_CAS "%s:%u",
+                                  lanes->prefix, lanes->client, lanes->count);
     lane->older = lanes->newest;
     lanes->newest = lane;
     lanes->count++;

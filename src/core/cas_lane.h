@@ -18,18 +18,18 @@
 #include "core/check.h"
 #include "store/store.h"
 
-/* hf:cas:<client>:<lane>{tag} */
+/* <prefix>hf:cas:<client>:<lane>{tag}, without the prefix */
 #define HF__CAS_MARK_SIZE (48 + HF__TAG_SIZE)
 
 typedef struct hf__cas_lane hf__cas_lane;
 struct hf__cas_lane {
-    hf__cas_lane *next;  /* of the free ones */
-    hf__cas_lane *older; /* of all */
-    int64_t number;      /* of the latest call */
-    size_t stem;         /* bytes of `mark` before the tag */
-    char mark[HF__CAS_MARK_SIZE];
+    hf__cas_lane *next;         /* of the free ones */
+    hf__cas_lane *older;        /* of all */
+    int64_t number;             /* of the latest call */
+    size_t stem;                /* bytes of `mark` before the tag */
     char text[HF__NUMBER_SIZE]; /* the number */
     char life[HF__NUMBER_SIZE]; /* of the mark; for the call */
+    char mark[];
 };
 
 typedef struct hf__cas_lanes {
@@ -37,10 +37,12 @@ typedef struct hf__cas_lanes {
     hf__cas_lane *free;    /* the latest first, so that few are in use */
     hf__cas_lane *newest;
     unsigned count;
+    const char *prefix;
     const char *client; /* its id */
 } hf__cas_lanes;
 
-void hf__cas_lanes_init(hf__cas_lanes *lanes, const char *client);
+void hf__cas_lanes_init(hf__cas_lanes *lanes, const char *prefix,
+                        const char *client);
 void hf__cas_lanes_done(hf__cas_lanes *lanes);
 
 /* A lane with its next number; NULL: no memory. It is the caller's until

@@ -26,7 +26,8 @@
 #define CALLS_MAX 1000000
 #define CALL_BYTES_DEFAULT ((int64_t)64 << 20)
 #define CALL_BYTES_MAX ((int64_t)1 << 40)
-#define PREFIX_MAX 1024
+
+_Static_assert(HF__STORE_ID_SIZE == HF__CLIENT_ID_SIZE, "a client has one id");
 
 static hf_status check_range(int64_t value, int64_t high, const char *name,
                              hf_error *err)
@@ -41,10 +42,10 @@ static hf_status check_prefix(const char *prefix, hf_error *err)
 {
     if (prefix == NULL)
         return HF_OK;
-    if (strlen(prefix) > PREFIX_MAX)
+    if (strlen(prefix) > HF__PREFIX_MAX)
         return hf__fail(err, HF_INVALID,
                         "prefix is %zu bytes; at most %d are allowed",
-                        strlen(prefix), PREFIX_MAX);
+                        strlen(prefix), HF__PREFIX_MAX);
     if (strpbrk(prefix, "{}") != NULL)
         return hf__fail(err, HF_INVALID,
                         "prefix has a brace, which would move every key to "
@@ -112,12 +113,24 @@ static hf_status find_password(const hf_client_options *options,
     return HF_OK;
 }
 
+/* An embedded store has a say in it. */
+static void take_id(hf_client *client)
+{
+    const char *inbox = client->store->ops->inbox(client->store);
+
+    memcpy(client->owners.client,
+           inbox + strlen(inbox) - (HF__CLIENT_ID_SIZE - 1),
+           HF__CLIENT_ID_SIZE);
+}
+
 static hf_status open_store(hf_client *client, const hf__url *url,
                             const hf_client_options *options, hf_error *err)
 {
     char text[HF__SECRET_SIZE];
     hf_tls_options tls;
     hf__store_config config = {.url = url,
+                               .prefix = client->prefix,
+                               .client_id = client->owners.client,
                                .client_name = options->client_name,
                                .connect_ms = options->connect_ms,
                                .script_budget_ms = options->script_budget_ms,
@@ -139,6 +152,8 @@ static hf_status open_store(hf_client *client, const hf__url *url,
         status = find_password(options, url, text, &config.password, err);
     if (status == HF_OK)
         status = hf__store_open(&config, &client->store, err);
+    if (status == HF_OK)
+        take_id(client);
     if (status == HF_OK && client->replicas.count > 0)
         status =
             hf__replicas_probe(client->store, &client->replicas, until_ms, err);
@@ -172,7 +187,8 @@ static hf_client *client_new(const hf_client_options *options)
     hf__watchdog_init(&client->watchdog, client);
     hf__gates_init(&client->gates);
     hf__owners_init(&client->owners);
-    hf__cas_lanes_init(&client->cas_lanes, client->owners.client);
+    hf__cas_lanes_init(&client->cas_lanes, client->prefix,
+                       client->owners.client);
     hf__dispatch_init(&client->dispatch, (size_t)options->max_calls,
                       (size_t)options->max_call_bytes);
     hf__timers_init(&client->timers, client->loop);

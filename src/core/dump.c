@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 
+#include "core/own_key.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/fork.h"
@@ -96,10 +97,7 @@ hf_status hf__store_unix_ms(hf_client *client, int64_t *unix_ms, hf_error *err)
 
 bool hf__is_token(hf_bytes name)
 {
-    static const char role[] = "hf:token:";
-
-    return name.size >= sizeof(role) &&
-           memcmp(name.data, role, sizeof(role) - 1) == 0;
+    return hf__own_key_of(name, NULL) == HF__OWN_TOKEN;
 }
 
 /* ------------------------------------------------------------------- keys */

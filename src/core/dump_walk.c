@@ -2,6 +2,7 @@
 /* dump_walk.c - see dump_walk.h. */
 #include "core/dump_walk.h"
 
+#include "core/own_key.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -157,18 +158,12 @@ static bool meet(hf__dump_walk *walk, hf_bytes name, bool *fresh)
 
 /* ------------------------------------------------------------------- pages */
 
-static bool begins(hf_bytes name, const char *with)
-{
-    size_t size = strlen(with);
-
-    return name.size >= size && memcmp(name.data, with, size) == 0;
-}
-
 /* Queues of waiters mean nothing elsewhere, nor does what a load builds. */
 static bool is_passing(hf_bytes name)
 {
-    return begins(name, "hf:wait:") || begins(name, "hf:load:") ||
-           begins(name, "hf:cas:");
+    hf__own_key own = hf__own_key_of(name, NULL);
+
+    return own != HF__OWN_NONE && own != HF__OWN_TOKEN;
 }
 
 static bool reserve_names(hf__dump_walk *walk, size_t count)

@@ -8,6 +8,7 @@
  */
 #include "core/load.h"
 #include "core/lock.h"
+#include "core/own_key.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -236,7 +237,7 @@ void hf__load_drop(hf__load_batch *batch)
 char *hf__load_name(hf_bytes key, const char mark[HF__LOAD_MARK_SIZE],
                     hf_bytes *name)
 {
-    static const char role[] = "hf:load:";
+    static const char role[] = HF__ROLE_LOAD;
     bool tagged = hf__has_hash_tag(key);
     size_t size = sizeof(role) - 1 + HF__LOAD_MARK_SIZE + 2 + key.size;
     char *text = hf__alloc(size);

@@ -10,11 +10,11 @@
  * would end our tag early (then neither does).
  */
 #include "core/lock.h"
+#include "core/own_key.h"
 #include "util/error.h"
 #include "util/mem.h"
 
 #define TOKEN_ROLE "hf:token:"
-#define WAIT_ROLE "hf:wait:"
 
 bool hf__has_hash_tag(hf_bytes name)
 {
@@ -34,12 +34,14 @@ static char *put(char *at, const void *data, size_t size)
     return at + size;
 }
 
-/* role + ':' + name, or role + '{' + name + '}'; returns the end. */
-static char *put_key(char *at, const char *role, hf_bytes name, bool tagged,
-                     hf_bytes *key)
+/* prefix + role, then ':' + name or '{' + name + '}'; returns the end. The
+ * prefix has no brace, and so changes no slot. */
+static char *put_key(char *at, const hf_client *client, const char *role,
+                     hf_bytes name, bool tagged, hf_bytes *key)
 {
     char *start = at;
 
+    at = put(at, client->prefix, client->prefix_size);
     at = put(at, role, strlen(role));
     *at++ = tagged ? ':' : '{';
     at = put(at, name.data, name.size);
@@ -67,8 +69,8 @@ hf_status hf__lock_keys_init(const hf_client *client, hf_bytes name,
                         "lock name %s has a '}' but no hash tag",
                         hf__quoted(quoted, name));
     }
-    at = hf__alloc(3 * full.bytes.size + sizeof(TOKEN_ROLE) +
-                   sizeof(WAIT_ROLE) + 4);
+    at = hf__alloc(3 * full.bytes.size + 2 * client->prefix_size +
+                   sizeof(TOKEN_ROLE) + sizeof(HF__ROLE_WAIT) + 4);
     if (at == NULL) {
         hf__key_done(&full);
         return hf__fail(err, HF_NO_MEMORY, "a lock");
@@ -76,8 +78,8 @@ hf_status hf__lock_keys_init(const hf_client *client, hf_bytes name,
     keys->storage = at;
     keys->main = hf_view(at, full.bytes.size);
     at = put(at, full.bytes.data, full.bytes.size);
-    at = put_key(at, TOKEN_ROLE, full.bytes, tagged, &keys->token);
-    put_key(at, WAIT_ROLE, full.bytes, tagged, &keys->waiters);
+    at = put_key(at, client, TOKEN_ROLE, full.bytes, tagged, &keys->token);
+    put_key(at, client, HF__ROLE_WAIT, full.bytes, tagged, &keys->waiters);
     hf__key_done(&full);
     return HF_OK;
 }

@@ -133,3 +133,11 @@ hf_status hf__store_open(const hf__store_config *config, hf__store **store,
 
     return status == HF_OK ? ops->open(config, store, err) : status;
 }
+
+void hf__store_channel(char channel[HF__CHANNEL_SIZE], const char *prefix,
+                       const char *id)
+{
+    snprintf(channel, HF__CHANNEL_SIZE, "%.*s" HF__CHANNEL_ROLE "%.*s",
+             HF__PREFIX_MAX, prefix == NULL ? "" : prefix,
+             HF__STORE_ID_SIZE - 1, id);
+}

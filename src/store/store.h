@@ -97,10 +97,22 @@ __attribute__((format(printf, 3, 4))) void
 hf__request_fail(hf__request *request, hf_status status, const char *format,
                  ...);
 
+/* Longest prefix of a client's keys and channels, bytes. */
+#define HF__PREFIX_MAX 1024
+
+/* A client's id, 16 lower-case hexadecimal digits and the NUL; the name of the
+ * channel on which it is woken: <prefix>hf:inbox:<id>. */
+#define HF__STORE_ID_SIZE 17
+#define HF__CHANNEL_ROLE "hf:inbox:"
+#define HF__CHANNEL_SIZE (HF__PREFIX_MAX + 32)
+
 /* How a store is opened. Strings live until open() returns. */
 typedef struct hf__store_config {
     const struct hf__url *url;
-    const char *username; /* already resolved from options, URL, environment */
+    const char *prefix;    /* of keys and channels; NULL: none */
+    const char *client_id; /* NULL: the store draws one; an embedded one always
+                              does */
+    const char *username;  /* already resolved from options, URL, environment */
     const char *password;
     const char *client_name;   /* NULL: the URL's */
     const hf_tls_options *tls; /* NULL: what the URL says */
@@ -201,9 +213,9 @@ typedef struct hf__store_ops {
                    size_t count);
 
     /*
-     * This client's address for wake-ups, a NUL-terminated text valid until
-     * close(). A script wakes a waiter by
-     *     redis.call('publish', 'hf:inbox:' .. inbox, topic)
+     * This client's channel for wake-ups, a NUL-terminated text valid until
+     * close(), which ends in the client's id. A script wakes a waiter by
+     *     redis.call('publish', inbox, topic)
      * which moves the event counter of `topic` for that client. Never blocks.
      */
     const char *(*inbox)(hf__store *store);
@@ -326,6 +338,10 @@ extern const hf__store_ops hf__quorum_store_ops;
  */
 hf_status hf__store_open(const hf__store_config *config, hf__store **store,
                          hf_error *err);
+
+/* The name of a channel. `prefix`: NULL: none. */
+void hf__store_channel(char channel[HF__CHANNEL_SIZE], const char *prefix,
+                       const char *id);
 
 /* The driver of a scheme; fails as hf__store_open() does. */
 hf_status hf__store_driver(const char *scheme, const hf__store_ops **ops,

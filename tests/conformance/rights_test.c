@@ -67,6 +67,7 @@ static void values_hashes_and_keys(void **state)
 static void scripts_may_what_the_user_may(void **state)
 {
     fixture *f = *state;
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
     hf_bytes key = fixture_key(f, "script");
     hf_script *allowed;
     hf_script *refused;
@@ -80,9 +81,10 @@ static void scripts_may_what_the_user_may(void **state)
     hf_reply_free(reply);
     expect_status(HF_DENIED,
                   hf_script_run(refused, &key, 1, NULL, 0, &reply, ERR));
-    expect_status(
-        f->rights == FIXTURE_RIGHTS_DUMP ? HF_OK : HF_DENIED,
-        hf_value_set(f->client, bytes("foreign"), bytes("1"), NULL, NULL, ERR));
+    options.prefix = "";
+    expect_status(f->rights == FIXTURE_RIGHTS_DUMP ? HF_OK : HF_DENIED,
+                  hf_value_set(fixture_client(f, &options), bytes("foreign"),
+                               bytes("1"), NULL, NULL, ERR));
 }
 
 static void on_done(void *user, hf_status status, const hf_error *err)
@@ -239,11 +241,11 @@ static void doctor_misses_keys_and_channels(void **state)
         bool locks; /* they are refused; else only wake-ups are missed */
     } rows[] = {
         {"resetkeys ~hf:*", true},
-        {"resetkeys ~t*", true},
-        {"resetkeys ~t* ~hf:token:*", true},
-        {"resetkeys ~t* ~hf:wait:*", true},
+        {"resetkeys ~thf:*", true},
+        {"resetkeys ~thf-* ~thf:token*", true},
+        {"resetkeys ~thf-* ~thf:wait:*", true},
         {"resetchannels", true},
-        {"resetchannels &hf:other:*", true},
+        {"resetchannels &hf:inbox:* &thf:other:*", true},
     };
     fixture *f = *state;
     int last = (int)running_servers(f) - 1;
@@ -261,9 +263,9 @@ static void doctor_misses_keys_and_channels(void **state)
         assert_true(fixture_server_run(f, last,
                                        f->rights == FIXTURE_RIGHTS_DUMP
                                            ? "ACL SETUSER holdfast resetkeys "
-                                             "~* resetchannels &hf:*"
+                                             "~* resetchannels &t* &hf:*"
                                            : "ACL SETUSER holdfast resetkeys "
-                                             "~t* ~hf:* resetchannels &hf:*"));
+                                             "~t* resetchannels &t*"));
     }
 }
 
@@ -322,9 +324,11 @@ static void dump_and_load(void **state)
     hf_store_transfer dumped = HF_STORE_TRANSFER_INIT;
     hf_store_transfer loaded = HF_STORE_TRANSFER_INIT;
     stream dump = {.data = NULL};
+    hf_client_options whole = HF_CLIENT_OPTIONS_INIT;
     bool may = f->rights == FIXTURE_RIGHTS_DUMP;
 
     fixture_not_quorum(f);
+    whole.prefix = "";
     dump.data = malloc(DUMP_MAX);
     assert_non_null(dump.data);
     as_owner(f, "FLUSHALL");
@@ -332,7 +336,8 @@ static void dump_and_load(void **state)
         fill_all_types(f);
     }
     expect_status(may ? HF_OK : HF_DENIED,
-                  hf_store_dump(f->client, NULL, put, &dump, &dumped, ERR));
+                  hf_store_dump(fixture_client(f, &whole), NULL, put, &dump,
+                                &dumped, ERR));
     if (!may) {
         free(dump.data);
         return;

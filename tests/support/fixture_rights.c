@@ -3,6 +3,7 @@
 #include "support/fixture_rights.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* How the page's commands begin, users and passwords included. */
@@ -52,7 +53,7 @@ static int find(FILE *page, const char *first, char line[FIXTURE_RIGHTS_SIZE])
 bool fixture_rights_read(const char *first, char line[FIXTURE_RIGHTS_SIZE])
 {
     FILE *page = fopen(HF_SECURITY_GUIDE, "r");
-    char *keys;
+    char *place;
     int found = 0;
 
     if (page != NULL) {
@@ -64,9 +65,8 @@ bool fixture_rights_read(const char *first, char line[FIXTURE_RIGHTS_SIZE])
                 HF_SECURITY_GUIDE);
         return false;
     }
-    keys = strstr(line, "~app:*");
-    if (keys != NULL)
-        memcpy(keys, "~t*   ", 6);
+    while ((place = strstr(line, "app:*")) != NULL)
+        memcpy(place, "t*   ", 5);
     return true;
 }
 
@@ -169,6 +169,8 @@ bool fixture_rights_give(fixture *f)
 
     if (f->rights == FIXTURE_RIGHTS_DUMP) {
         given = given && give(f, DUMP);
+    } else {
+        given = given && setenv("HOLDFAST_PREFIX", "t", 1) == 0;
     }
     if (f->cluster != NULL) {
         given = given && give(f, CLUSTER);

@@ -21,7 +21,8 @@
  */
 bool fixture_rights_read(const char *first, char line[FIXTURE_RIGHTS_SIZE]);
 
-/* Make those users, as f->rights says, and have f->url log in as they. */
+/* Make those users, as f->rights says, and have f->url log in as they. Clients
+ * have the prefix "t", unless they may dump. */
 bool fixture_rights_give(fixture *f);
 
 #endif

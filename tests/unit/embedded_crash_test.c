@@ -213,6 +213,8 @@ static void stopped_writer_makes_others_unavailable(void **state)
 
 /* ---------------------------------------------------------------- listeners */
 
+#define INBOX_SIZE (sizeof(HF__CHANNEL_ROLE) - 1 + HF__INBOX_SIZE)
+
 static int tell_fd;
 
 static void wait_for_ever(hf__store *store)
@@ -229,7 +231,7 @@ static void wait_for_ever(hf__store *store)
 
 static void publish_counts_the_living_only(void **state)
 {
-    char inbox[HF__INBOX_SIZE + 1] = {0};
+    char inbox[INBOX_SIZE + 1] = {0};
     char line[64];
     int fds[2];
     pid_t pid;
@@ -238,19 +240,20 @@ static void publish_counts_the_living_only(void **state)
     assert_int_equal(pipe(fds), 0);
     tell_fd = fds[1];
     pid = start(wait_for_ever);
-    assert_int_equal(read(fds[0], inbox, HF__INBOX_SIZE), HF__INBOX_SIZE);
+    assert_int_equal(read(fds[0], inbox, INBOX_SIZE), INBOX_SIZE);
     close(fds[0]);
     close(fds[1]);
-    (void)snprintf(line, sizeof(line), "publish hf:inbox:%s other", inbox);
+    (void)snprintf(line, sizeof(line), "publish %s other", inbox);
     expect(at.store, line, "i:1");
     finish(pid, SIGKILL);
     expect(at.store, line, "i:0");
     expect(at.store, line, "i:0");
-    (void)snprintf(line, sizeof(line), "publish hf:inbox:%s t",
+    (void)snprintf(line, sizeof(line), "publish %s t",
                    hf__embedded_store_ops.inbox(at.store));
     expect(at.store, line, "i:1");
     expect(at.store, "publish hf:inbox:0123456789abcdef t", "i:0");
     expect(at.store, "publish hf:inbox: t", "i:0");
+    expect(at.store, "publish :inbox:0123456789abcdef t", "i:0");
     expect(at.store, "publish elsewhere t", "i:0");
 }
 
@@ -258,7 +261,7 @@ static void publish_counts_the_living_only(void **state)
  * forked from its owner does not keep it alive. */
 static void forked_child_does_not_keep_an_inbox(void **state)
 {
-    char inbox[HF__INBOX_SIZE + 1] = {0};
+    char inbox[INBOX_SIZE + 1] = {0};
     char line[64];
     int fds[2], hold[2];
     pid_t pid;
@@ -281,8 +284,8 @@ static void forked_child_does_not_keep_an_inbox(void **state)
             _exit(5);
         pause();
     }
-    assert_int_equal(read(fds[0], inbox, HF__INBOX_SIZE), HF__INBOX_SIZE);
-    (void)snprintf(line, sizeof(line), "publish hf:inbox:%s t", inbox);
+    assert_int_equal(read(fds[0], inbox, INBOX_SIZE), INBOX_SIZE);
+    (void)snprintf(line, sizeof(line), "publish %s t", inbox);
     expect(at.store, line, "i:1");
     finish(pid, SIGKILL);
     expect(at.store, line, "i:0");

@@ -62,7 +62,7 @@ static bool give_turn(hf__store *store, int side, int number)
     (void)snprintf(line, sizeof(line), "turn%d inbox%d %d", side, side, number);
     return evaluate(store,
                     "redis.call('set', KEYS[1], ARGV[1]) "
-                    "return redis.call('publish', 'hf:inbox:' .. "
+                    "return redis.call('publish', "
                     "redis.call('get', KEYS[2]), 'turn')",
                     2, line, text) == HF_OK &&
            strcmp(text, "i:1") == 0;
@@ -126,8 +126,7 @@ static void publish_self(const char *source_rest, hf_status want)
     char source[256], text[TEXT_SIZE];
 
     (void)snprintf(source, sizeof(source),
-                   "redis.call('publish', 'hf:inbox:' .. ARGV[1], 't') %s",
-                   source_rest);
+                   "redis.call('publish', ARGV[1], 't') %s", source_rest);
     assert_int_equal(evaluate(at.store, source, 0,
                               hf__embedded_store_ops.inbox(at.store), text),
                      want);
@@ -146,7 +145,7 @@ static void events_of_an_undone_script_are_not_told(void **state)
     assert_int_equal(ops->event_seq(at.store, topic("t"), INT64_MAX), seq + 1);
     publish_self("", HF_OK);
     assert_int_equal(ops->event_seq(at.store, topic("t"), INT64_MAX), seq + 2);
-    publish_self("for i = 1, 99 do redis.call('publish', 'hf:inbox:' .. "
+    publish_self("for i = 1, 99 do redis.call('publish', "
                  "ARGV[1], 't') end",
                  HF_OK);
     assert_int_equal(ops->event_seq(at.store, topic("t"), INT64_MAX),
@@ -197,8 +196,7 @@ static void publish_from_child(const char *inbox, const char *name)
         hf__store *store = must_open(at.url, NULL);
         char line[96];
 
-        (void)snprintf(line, sizeof(line), "publish hf:inbox:%s %s", inbox,
-                       name);
+        (void)snprintf(line, sizeof(line), "publish %s %s", inbox, name);
         expect(store, line, "i:1");
         close_store(store);
         _exit(0);
@@ -240,7 +238,8 @@ static void watches_are_told_on_the_loop(void **state)
     publish_from_child(inbox, "b");
     assert_true(rang(&bells[1], 2));
     assert_int_equal(bells[0].count, 1);
-    (void)snprintf(path, sizeof(path), "%s/s/wake/%s", at.folder, inbox);
+    (void)snprintf(path, sizeof(path), "%s/s/wake/%s", at.folder,
+                   inbox + strlen("hf:inbox:"));
     assert_int_equal(access(path, F_OK), 0);
     ops->event_unwatch(store, &bells[1].watch);
     close_store(store);

@@ -232,7 +232,7 @@ static void stopped_script_harms_no_other(void **state)
     make_place(&at, "file", "");
     at.store = must_open(at.url, NULL);
     seq = hf__embedded_store_ops.event_seq(at.store, hf_str("topic"), 0);
-    (void)snprintf(line, sizeof(line), "publish hf:inbox:%s topic",
+    (void)snprintf(line, sizeof(line), "publish %s topic",
                    hf__embedded_store_ops.inbox(at.store));
     (void)add("incr n");
     (void)add(line);

@@ -32,7 +32,7 @@ static int tear_down(void **state)
 static const char bump[] =
     "local n = redis.call('incr', 'n') "
     "redis.call('hset', 'h', 'f' .. n % 200, ('v'):rep(n % 100)) "
-    "redis.call('publish', 'hf:inbox:' .. ARGV[1], 't') return n";
+    "redis.call('publish', ARGV[1], 't') return n";
 
 static void *write_and_read(void *user)
 {
@@ -110,7 +110,7 @@ static hf_status run_everything(hf__store *store)
         "for i = 1, 30 do redis.call('hset', 'h', i, ('x'):rep(100)) end "
         "redis.call('zadd', 'z', 1, 'a') "
         "redis.call('append', 'long', ('y'):rep(5000)) "
-        "redis.call('publish', 'hf:inbox:' .. ARGV[1], 't') "
+        "redis.call('publish', ARGV[1], 't') "
         "redis.call('sort', 'z', 'by', 'nosort', 'get', 'k*') "
         "return {redis.call('hgetall', 'h'), cjson.encode({1, 2})}";
     static char text[TEXT_SIZE];

@@ -146,7 +146,7 @@ static void calls_and_events_go_over_tls(void **state)
     call_end(&call);
     seq = driver.store->ops->event_seq(driver.store, hf_str("topic"),
                                        hf__clock_boot_ms() + ENOUGH_MS);
-    snprintf(channel, sizeof(channel), "hf:inbox:%s",
+    snprintf(channel, sizeof(channel), "%s",
              driver.store->ops->inbox(driver.store));
     RUN(&driver, &call, "PUBLISH", channel, "topic");
     assert_integer(&call, 1);

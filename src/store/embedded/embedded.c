@@ -39,6 +39,7 @@ typedef struct embedded {
     int64_t budget_ms;
     hf__env *env;
     hf__ear ear;
+    char channel[HF__CHANNEL_SIZE];
     hf__backlog backlog; /* of a durable store */
 } embedded;
 
@@ -225,7 +226,7 @@ static void embedded_cancel(hf__store *store, hf__request *request)
 
 static const char *embedded_inbox(hf__store *store)
 {
-    return self_of(store)->ear.id;
+    return self_of(store)->channel;
 }
 
 static uint32_t embedded_event_seq(hf__store *store, hf_bytes topic,
@@ -277,7 +278,7 @@ static void embedded_describe(hf__store *store, hf__describe_fn line,
     if (self->generation != hf__fork_generation())
         return;
     hf__embedded_describe(self->env, line, user);
-    line(user, "inbox", self->ear.id);
+    line(user, "inbox", self->channel);
 }
 
 static void embedded_examine(hf__store *store,
@@ -339,6 +340,7 @@ static hf_status embedded_open(const hf__store_config *config,
     status = listen(self, deadline_ms, err);
     if (status != HF_OK)
         goto unref_env;
+    hf__store_channel(self->channel, config->prefix, self->ear.id);
     hf__backlog_init(&self->backlog, config->loop, &self->base, submit_some,
                      HF__GROUP_MAX);
     *store = &self->base;

@@ -16,6 +16,7 @@
 #include "util/fork.h"
 #include "util/futex.h"
 #include "util/mem.h"
+#include "util/rand.h"
 #include "util/url.h"
 
 static hf__quorum *self_of(hf__store *store)
@@ -99,6 +100,19 @@ static void quorum_close(hf__store *store)
     free_self(self);
 }
 
+/* To all of them the client is one. */
+static hf_status open_nodes(hf__quorum *self, const hf__store_config *config,
+                            hf_error *err)
+{
+    hf__store_config own = *config;
+    char id[HF__STORE_ID_SIZE];
+
+    hf__rand_hex(id, sizeof(id) / 2);
+    if (own.client_id == NULL)
+        own.client_id = id;
+    return hf__nodes_open(self, &own, own.url->path, err);
+}
+
 static hf_status quorum_open(const hf__store_config *config, hf__store **store,
                              hf_error *err)
 {
@@ -118,7 +132,7 @@ static hf_status quorum_open(const hf__store_config *config, hf__store **store,
     pthread_mutex_init(&self->mutex, NULL);
     hf__cond_init(&self->changed);
     self->opened_ms = hf__clock_boot_ms();
-    status = hf__nodes_open(self, config, config->url->path, err);
+    status = open_nodes(self, config, err);
     if (status == HF_OK)
         status = hf__nodes_probe(self, config->connect_ms, err);
     if (status != HF_OK) {
@@ -205,11 +219,12 @@ static void quorum_cancel(hf__store *store, hf__request *request)
     hf__round_cancel(self_of(store), request);
 }
 
-/* Not the address of anybody: each node is given its own instead. */
+/* The same on every node. */
 static const char *quorum_inbox(hf__store *store)
 {
-    (void)store;
-    return "quorum";
+    hf__store *first = self_of(store)->nodes[0].store;
+
+    return first->ops->inbox(first);
 }
 
 static uint32_t quorum_shard(const hf__store *store, hf_bytes key)

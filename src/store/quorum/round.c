@@ -2,9 +2,9 @@
 /*
  * round.c - see round.h.
  *
- * 1. The request goes to every node in the same turn, each with its own inbox,
- *    and with a deadline short against the lease: a node that does not answer
- *    must cost a lock little of its life.
+ * 1. The request goes to every node in the same turn, with a deadline short
+ * against the lease: a node that does not answer must cost a lock little of its
+ * life.
  * 2. Every answer is tallied with those that there are (tally.h), once all
  *    were sent: what gives up must come behind what asked. An answer of a node
  *    in quarantine (nodes.h) does not count; one that came by a new connection
@@ -39,9 +39,6 @@
 #define NODE_MIN_MS 50
 #define NODE_MAX_MS 200
 #define NODE_LEAST_MS 20 /* however short the lease */
-
-/* A word of leave. */
-#define LEAVE_INBOX 2
 
 /* -------------------------------------------------------------------- life */
 
@@ -182,22 +179,14 @@ static void part_done(hf__request *request)
 
 /* ----------------------------------------------------------------- starting */
 
-/* The node's own words: the same, but for its own inbox. */
 static void fill_part(hf__round *self, size_t node, const hf__request *request,
                       int64_t deadline_ms)
 {
     size_t count = request->word_count;
     hf__round_part *mine = &self->parts[node];
-    hf__store *store = self->quorum->nodes[node].store;
-    hf_bytes inbox = hf_str(store->ops->inbox(store));
 
     mine->words = self->words + (node + 1) * count;
     memcpy(mine->words, self->words, count * sizeof(hf_bytes));
-    if (hf__round_is_acquire(request) &&
-        mine->words[HF__ACQUIRE_INBOX].size > 0)
-        mine->words[HF__ACQUIRE_INBOX] = inbox;
-    if (request->script->index == HF__SCRIPT_LOCK_LEAVE)
-        mine->words[LEAVE_INBOX] = inbox;
     mine->round = self;
     mine->node = node;
     hf__request_script(&mine->request, request->script, mine->words, count,

@@ -35,8 +35,10 @@
 #include "util/futex.h"
 #include "util/mem.h"
 
-#define CHANNEL_PREFIX "hf:inbox:"
-#define CHANNEL_PREFIX_SIZE (sizeof(CHANNEL_PREFIX) - 1)
+/* The end of a channel's name. What is before it, the client's prefix, tells
+ * clients apart on a server; here the id does it alone. */
+#define CHANNEL_ROLE_SIZE (sizeof(HF__CHANNEL_ROLE) - 1)
+#define CHANNEL_END (CHANNEL_ROLE_SIZE + HF__INBOX_SIZE)
 
 /* Events of one transaction; a script that publishes more is out of hand. */
 #define EVENT_MAX 100000u
@@ -90,10 +92,12 @@ int64_t hf__wake_publish(hf__tx *tx, hf_bytes channel, hf_bytes topic)
     hf__inbox *inbox;
     uint32_t index;
 
-    if (channel.size != CHANNEL_PREFIX_SIZE + HF__INBOX_SIZE ||
-        memcmp(channel.data, CHANNEL_PREFIX, CHANNEL_PREFIX_SIZE) != 0)
+    if (channel.size < CHANNEL_END)
         return 0;
-    id = (const char *)channel.data + CHANNEL_PREFIX_SIZE;
+    id = (const char *)channel.data + channel.size - HF__INBOX_SIZE;
+    if (memcmp(id - CHANNEL_ROLE_SIZE, HF__CHANNEL_ROLE, CHANNEL_ROLE_SIZE) !=
+        0)
+        return 0;
     if (!hf__inbox_index(hf_view(id, HF__INBOX_SIZE), &index))
         return 0;
     inbox = &sidecar->map->inboxes[index];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inbox.c - listening on the channel hf:inbox:<id> of this client.
+ * inbox.c - listening on the channel of this client.
  *
  * Each message moves the counter of the topic that is its payload. A message
  * sent while no subscription stood is lost, so whenever one begins to stand
@@ -67,10 +67,8 @@ static uint32_t get_state(const hf__inbox *inbox)
 static void on_up(hf__link *link)
 {
     hf__inbox *inbox = OF_LINK(link);
-    char channel[64];
-    const char *words[] = {"SUBSCRIBE", channel};
+    const char *words[] = {"SUBSCRIBE", inbox->channel};
 
-    snprintf(channel, sizeof(channel), "hf:inbox:%s", inbox->id);
     inbox->probed_ms = 0;
     inbox->silence_ms = first_silence_ms;
     hf__arena_free(&inbox->arena);
@@ -237,7 +235,7 @@ void hf__inbox_init(hf__inbox *inbox, hf__redis_node *node)
     memset(inbox, 0, sizeof(*inbox));
     hf__link_init(&inbox->link, &inbox_link_ops, node, OUT_LIMIT);
     inbox->link.resp3 = true;
-    hf__rand_hex(inbox->id, HF__INBOX_ID_BYTES);
+    inbox->channel = node->fleet->channel;
     hf__events_init(&inbox->own_events);
     inbox->events = &inbox->own_events;
     hf__arena_init(&inbox->arena);

@@ -8,9 +8,6 @@
 #include "store/redis/events/events.h"
 #include "store/redis/server/link.h"
 
-/* 64 random bits: unique among the clients of a server. */
-#define HF__INBOX_ID_BYTES 8
-
 typedef enum hf__inbox_state {
     HF__INBOX_IDLE,    /* nobody has asked for events yet */
     HF__INBOX_TRYING,  /* an attempt is under way */
@@ -19,8 +16,8 @@ typedef enum hf__inbox_state {
 } hf__inbox_state;
 
 typedef struct hf__inbox {
-    hf__link link; /* first: a link of ours is an inbox */
-    char id[2 * HF__INBOX_ID_BYTES + 1];
+    hf__link link;       /* first: a link of ours is an inbox */
+    const char *channel; /* the fleet's, or whoever made the inbox's */
     hf__events own_events;
     hf__events *events; /* which several inboxes may share */
     /* Does a message count? NULL: each does. */

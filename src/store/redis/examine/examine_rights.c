@@ -105,7 +105,7 @@ typedef struct name_set {
     char key[NAME_SIZE];
     char token[NAME_SIZE];
     char queue[NAME_SIZE];
-    char channel[64];
+    char channel[NAME_SIZE];
     int prefix_size; /* of the key */
     bool dry;        /* DRYRUN is allowed */
 } name_set;
@@ -129,17 +129,18 @@ static const char *name_of(const name_set *names, const char *word)
 static void take_names(const hf__patient *patient, name_set *names)
 {
     char random[17];
-    hf_bytes prefix = patient->examination.prefix;
+    const char *prefix = patient->examination.prefix.data;
+    int size = (int)patient->examination.prefix.size;
 
     hf__rand_hex(random, sizeof(random) / 2);
-    names->prefix_size = (int)prefix.size;
-    snprintf(names->key, sizeof(names->key), "%.*shf-doctor-%s",
-             (int)prefix.size, (const char *)prefix.data, random);
-    snprintf(names->token, sizeof(names->token), "hf:token:{%.1100s}",
-             names->key);
-    snprintf(names->queue, sizeof(names->queue), "hf:wait:{%.1100s}",
-             names->key);
-    snprintf(names->channel, sizeof(names->channel), "hf:inbox:%s", random);
+    names->prefix_size = size;
+    snprintf(names->key, sizeof(names->key), "%.*shf-doctor-%s", size, prefix,
+             random);
+    snprintf(names->token, sizeof(names->token), "%.*shf:token", size, prefix);
+    snprintf(names->queue, sizeof(names->queue), "%.*shf:wait:%s", size, prefix,
+             random);
+    snprintf(names->channel, sizeof(names->channel), "%.*shf:inbox:%s", size,
+             prefix, random);
 }
 
 static void ask_who(hf__patient *patient, name_set *names)
@@ -246,11 +247,14 @@ static void tell_where(const right_form *right, const name_set *names,
 
     text[0] = '\0';
     if (place == TOKEN[0])
-        snprintf(text, size, " on hf:token:*");
+        snprintf(text, size, " on %.*shf:token*", names->prefix_size,
+                 names->key);
     else if (place == QUEUE[0])
-        snprintf(text, size, " on hf:wait:*");
+        snprintf(text, size, " on %.*shf:wait:*", names->prefix_size,
+                 names->key);
     else if (place == CHANNEL[0])
-        snprintf(text, size, " on hf:inbox:*");
+        snprintf(text, size, " on %.*shf:inbox:*", names->prefix_size,
+                 names->key);
     else if (place == KEY[0] && verdict == BARRED)
         snprintf(text, size, " on %.*s*", names->prefix_size, names->key);
 }

@@ -12,11 +12,13 @@
 #include "store/redis/examine/examine.h"
 #include "util/clock.h"
 #include "util/mem.h"
+#include "util/rand.h"
 
 static const char topic[] = "doctor";
 
 typedef struct attempt {
     hf__inbox inbox;
+    char channel[HF__CHANNEL_SIZE];
     bool listens;
     bool woken;
     int64_t heard; /* by so many, as PUBLISH says; -1: it was refused */
@@ -25,11 +27,9 @@ typedef struct attempt {
 
 static void publish(hf__patient *patient, attempt *self)
 {
-    char channel[64];
-    const char *words[] = {"PUBLISH", channel, topic};
+    const char *words[] = {"PUBLISH", self->channel, topic};
     hf__request request;
 
-    snprintf(channel, sizeof(channel), "hf:inbox:%s", self->inbox.id);
     self->heard = -1;
     if (hf__patient_ask(patient, words, 3, &request) &&
         request.reply.kind == HF_REPLY_INTEGER)
@@ -61,8 +61,8 @@ static void try_once(hf__patient *patient, attempt *self)
 static void tell(const hf__patient *patient, const attempt *self)
 {
     static const char remedy[] =
-        "allow +subscribe, +publish and &hf:*; without wake-ups who waits for "
-        "a lock asks again and again";
+        "allow +subscribe, +publish and the channels &PREFIX* of the clients' "
+        "prefix; without wake-ups who waits for a lock asks again and again";
     const hf__examination *to = &patient->examination;
     const hf_error *err = &self->inbox.link.error;
 
@@ -84,13 +84,28 @@ static void tell(const hf__patient *patient, const attempt *self)
                                     : "none: a message did not arrive");
 }
 
+/* Of our own, so that the client's stays as it is. */
+static void name_channel(const hf__examination *to,
+                         char channel[HF__CHANNEL_SIZE])
+{
+    char prefix[HF__PREFIX_MAX + 1];
+    char random[HF__STORE_ID_SIZE];
+
+    hf__rand_hex(random, sizeof(random) / 2);
+    snprintf(prefix, sizeof(prefix), "%.*s", (int)to->prefix.size,
+             (const char *)to->prefix.data);
+    hf__store_channel(channel, prefix, random);
+}
+
 void hf__examine_wakeups(hf__patient *patient)
 {
     attempt *self = hf__calloc(1, sizeof(*self));
 
     if (self == NULL)
         return;
+    name_channel(&patient->examination, self->channel);
     hf__inbox_init(&self->inbox, &patient->server->node);
+    self->inbox.channel = self->channel;
     try_once(patient, self);
     hf__inbox_close(&self->inbox); /* then its error is ours to read */
     tell(patient, self);

@@ -11,11 +11,20 @@
 #include "util/clock.h"
 #include "util/fork.h"
 #include "util/futex.h"
+#include "util/rand.h"
 
 void hf__fleet_init(hf__fleet *fleet, const hf__store_config *config,
                     struct hf__router *router)
 {
+    char drawn[HF__STORE_ID_SIZE];
+    const char *id = config->client_id;
+
     memset(fleet, 0, sizeof(*fleet));
+    if (id == NULL) {
+        hf__rand_hex(drawn, sizeof(drawn) / 2);
+        id = drawn;
+    }
+    hf__store_channel(fleet->channel, config->prefix, id);
     fleet->loop = config->loop;
     fleet->connect_ms = config->connect_ms;
     fleet->fork_generation = hf__fork_generation();

@@ -19,6 +19,7 @@ typedef struct hf__fleet {
     uint32_t fork_generation;
     struct hf__router *router; /* route.h; NULL: nobody to ask */
     hf__parking parking;
+    char channel[HF__CHANNEL_SIZE]; /* on which the client is woken */
     uint32_t leaving; /* servers retired and not freed yet; a futex */
 } hf__fleet;
 

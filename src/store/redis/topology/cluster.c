@@ -393,7 +393,7 @@ static hf_status cluster_parts(hf__store *store, hf__parts *parts,
 
 static const char *cluster_inbox(hf__store *store)
 {
-    return of(store)->ears.id;
+    return of(store)->fleet.channel;
 }
 
 static uint32_t cluster_event_seq(hf__store *store, hf_bytes topic,
@@ -430,7 +430,7 @@ static void cluster_describe(hf__store *store, hf__describe_fn line, void *user)
     line(user, "store", "cluster of servers");
     if (self->account.tls != NULL)
         line(user, "tls", hf__tls_describe(self->account.tls));
-    line(user, "inbox", self->ears.id);
+    line(user, "inbox", self->fleet.channel);
     hf__cluster_describe(&self->map, line, user);
     hf__request_command(&request, words, 2, true);
     request.began_ms = hf__clock_boot_ms();

@@ -26,7 +26,6 @@
 #include "util/error.h"
 #include "util/futex.h"
 #include "util/mem.h"
-#include "util/rand.h"
 
 struct hf__cluster_ear {
     hf__inbox inbox; /* first: an inbox of ours is an ear */
@@ -47,7 +46,6 @@ void hf__cluster_ears_init(hf__cluster_ears *ears, hf__cluster_map *map)
 {
     memset(ears, 0, sizeof(*ears));
     ears->map = map;
-    hf__rand_hex(ears->id, HF__INBOX_ID_BYTES);
     hf__events_init(&ears->events);
     pthread_mutex_init(&ears->mutex, NULL);
 }
@@ -90,7 +88,6 @@ static hf__cluster_ear *make_locked(hf__cluster_ears *ears, hf__server *server,
         return NULL;
     }
     hf__inbox_init(&ear->inbox, &server->node);
-    memcpy(ear->inbox.id, ears->id, sizeof(ears->id));
     ear->inbox.events = &ears->events;
     ear->inbox.accepts = accepts;
     ear->ears = ears;

@@ -19,9 +19,8 @@ typedef struct hf__cluster_ear hf__cluster_ear;
 
 typedef struct hf__cluster_ears {
     hf__cluster_map *map;
-    char id[2 * HF__INBOX_ID_BYTES + 1]; /* of all of them */
-    hf__events events;                   /* what any of them hears */
-    pthread_mutex_t mutex;               /* guards the list and who uses them */
+    hf__events events;     /* what any of them hears */
+    pthread_mutex_t mutex; /* guards the list and who uses them */
     hf__cluster_ear *first;
     uint32_t leaving; /* closed and not freed yet; a futex */
 } hf__cluster_ears;

@@ -65,7 +65,7 @@ uint32_t hf__lone_shard(const hf__store *store, hf_bytes key)
 
 const char *hf__lone_inbox(hf__store *store)
 {
-    return of(store)->inbox.id;
+    return of(store)->fleet.channel;
 }
 
 uint32_t hf__lone_event_seq(hf__store *store, hf_bytes topic,
@@ -117,7 +117,7 @@ void hf__lone_describe(hf__lone *self, const hf__redis_account *account,
     line(user, "database", db);
     if (account->tls != NULL)
         line(user, "tls", hf__tls_describe(account->tls));
-    line(user, "inbox", self->inbox.id);
+    line(user, "inbox", self->fleet.channel);
     hf__request_command(&request, &word, 1, true);
     request.deadline_ms =
         hf__clock_after(hf__clock_boot_ms(), self->fleet.connect_ms);

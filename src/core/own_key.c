@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * own_key.c - see own_key.h. A prefix may be anything without braces, "hf:"
+ * too, so every place where a role might begin is looked at, and all behind it
+ * must fit: a user's key that only contains a role is left alone.
+ */
+#include "core/own_key.h"
+
+#include <string.h>
+
+#define ID_DIGITS 16 /* of a client, of a load */
+#define TAG_MAX 7
+
+/* What is left of a name. */
+typedef struct rest {
+    const char *at;
+    size_t size;
+} rest;
+
+static bool skip(rest *left, const char *text)
+{
+    size_t size = strlen(text);
+
+    if (left->size < size || memcmp(left->at, text, size) != 0)
+        return false;
+    left->at += size;
+    left->size -= size;
+    return true;
+}
+
+/* At least `least` and at most `most` characters of `set`. */
+static bool skip_span(rest *left, const char *set, size_t least, size_t most)
+{
+    size_t count = 0;
+
+    while (count < most && count < left->size && left->at[count] != '\0' &&
+           strchr(set, left->at[count]) != NULL)
+        count++;
+    left->at += count;
+    left->size -= count;
+    return count >= least;
+}
+
+static bool skip_id(rest *left)
+{
+    return skip_span(left, "0123456789abcdef", ID_DIGITS, ID_DIGITS);
+}
+
+/* Nothing, or a slot's tag in braces. */
+static bool is_tag(rest left)
+{
+    return left.size == 0 ||
+           (skip(&left, "{") &&
+            skip_span(&left, "0123456789abcdefghijklmnopqrstuvwxyz", 1,
+                      TAG_MAX) &&
+            skip(&left, "}") && left.size == 0);
+}
+
+/* The queue's lock has the same prefix. */
+static bool is_queue(rest left, hf_bytes prefix)
+{
+    char last = left.size == 0 ? '\0' : left.at[left.size - 1];
+
+    if (!skip(&left, ":") && !(last == '}' && skip(&left, "{")))
+        return false;
+    return left.size >= prefix.size &&
+           (prefix.size == 0 || memcmp(left.at, prefix.data, prefix.size) == 0);
+}
+
+/* Behind the role. For now a lock's name follows. */
+static bool is_token(rest left)
+{
+    return left.size > 1 && left.at[0] == ':';
+}
+
+static hf__own_key role_at(rest left, hf_bytes prefix)
+{
+    rest tail = left;
+
+    if (skip(&tail, HF__ROLE_TOKEN))
+        return is_token(tail) ? HF__OWN_TOKEN : HF__OWN_NONE;
+    if (skip(&tail, HF__ROLE_WAIT))
+        return is_queue(tail, prefix) ? HF__OWN_WAIT : HF__OWN_NONE;
+    if (skip(&tail, HF__ROLE_CAS))
+        return skip_id(&tail) && skip(&tail, ":") &&
+                       skip_span(&tail, "0123456789", 1, SIZE_MAX) &&
+                       is_tag(tail)
+                   ? HF__OWN_CAS
+                   : HF__OWN_NONE;
+    if (skip(&tail, HF__ROLE_LOAD))
+        return skip_id(&tail) && skip(&tail, ":") ? HF__OWN_LOAD : HF__OWN_NONE;
+    return HF__OWN_NONE;
+}
+
+hf__own_key hf__own_key_of(hf_bytes name, size_t *prefix_size)
+{
+    const char *text = name.data;
+    hf__own_key found = HF__OWN_NONE;
+    size_t at = 0;
+
+    while (found == HF__OWN_NONE && name.size - at >= 3) {
+        const char *next = memchr(text + at, 'h', name.size - at);
+
+        if (next == NULL)
+            return HF__OWN_NONE;
+        at = (size_t)(next - text);
+        found = role_at((rest){next, name.size - at}, hf_view(text, at));
+        if (found == HF__OWN_NONE)
+            at++;
+    }
+    if (prefix_size != NULL)
+        *prefix_size = at;
+    return found;
+}

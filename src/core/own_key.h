@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * own_key.h - names of the library's own keys: the client's prefix, then
+ * "hf:", the role, and what it is about. scripts/README.md lists them.
+ */
+#ifndef HF__CORE_OWN_KEY_H
+#define HF__CORE_OWN_KEY_H
+
+#include "holdfast.h"
+
+#define HF__ROLE_TOKEN "hf:token"
+#define HF__ROLE_WAIT "hf:wait:"
+#define HF__ROLE_CAS "hf:cas:"
+#define HF__ROLE_LOAD "hf:load:"
+
+typedef enum hf__own_key {
+    HF__OWN_NONE, /* the user's */
+    HF__OWN_TOKEN,
+    HF__OWN_WAIT,
+    HF__OWN_CAS,
+    HF__OWN_LOAD
+} hf__own_key;
+
+/* Which of our keys has this name, under whatever prefix? `prefix_size` may be
+ * NULL, and is set for one of ours. */
+hf__own_key hf__own_key_of(hf_bytes name, size_t *prefix_size);
+
+#endif

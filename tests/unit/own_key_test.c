@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* own_key_test.c - our own keys are told from those of users. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/own_key.h"
+
+static void own_keys_are_known_under_any_prefix(void **state)
+{
+    static const struct {
+        const char *name;
+        hf__own_key kind;
+        size_t prefix_size;
+    } rows[] = {
+        {"hf:token:{x}", HF__OWN_TOKEN, 0},
+        {"app:hf:token:{x}", HF__OWN_TOKEN, 4},
+        {"hf:wait:{x}", HF__OWN_WAIT, 0},
+        {"app:hf:wait:{app:x}", HF__OWN_WAIT, 4},
+        {"app:hf:wait::app:{x}y", HF__OWN_WAIT, 4},
+        {"hf:hf:wait:{hf:x}", HF__OWN_WAIT, 3},
+        {"hf:wait::hf:wait::x", HF__OWN_WAIT, 0},
+        {"app:hf:cas:0123456789abcdef:12", HF__OWN_CAS, 4},
+        {"hf:cas:0123456789abcdef:12{0a1}", HF__OWN_CAS, 0},
+        {"hf:load:0123456789abcdef:{x}", HF__OWN_LOAD, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        size_t prefix_size = SIZE_MAX;
+
+        if (hf__own_key_of(hf_str(rows[i].name), &prefix_size) !=
+                rows[i].kind ||
+            prefix_size != rows[i].prefix_size)
+            fail_msg("%s: prefix of %zu", rows[i].name, prefix_size);
+    }
+}
+
+static void keys_of_users_are_not_ours(void **state)
+{
+    static const char *const names[] = {
+        "",
+        "h",
+        "hf:",
+        "hhhf:toke",
+        "app:hf:wait:{x}", /* its lock would not have the prefix */
+        "hf:wait:x",
+        "hf:wait:{x",
+        "hf:waits:{x}",
+        "hf:cas:0123456789abcde:1",
+        "hf:cas:0123456789abcdef:",
+        "hf:cas:0123456789abcdef:1x",
+        "hf:cas:0123456789abcdef:1{}",
+        "hf:load:0123456789ABCDEF:{x}",
+        "hf:load:0123456789abcdef",
+        "half:token",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        /* Behind its end nothing may be read. */
+        size_t size = strlen(names[i]);
+        char *copy = malloc(size + 1);
+
+        assert_non_null(copy);
+        memcpy(copy, names[i], size);
+        copy = realloc(copy, size == 0 ? 1 : size);
+        assert_non_null(copy);
+        if (hf__own_key_of(hf_view(copy, size), NULL) != HF__OWN_NONE)
+            fail_msg("%s is taken for ours", names[i]);
+        free(copy);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(own_keys_are_known_under_any_prefix),
+        cmocka_unit_test(keys_of_users_are_not_ours),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
