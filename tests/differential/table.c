@@ -2,7 +2,7 @@
 /*
  * table.c - the table of commands against COMMAND of a server: how many words
  * a command takes, whether it writes, whether it needs room, whether scripts
- * may use it.
+ * may use it; and what a script gets that calls another one of the server's.
  */
 #include "table.h"
 
@@ -11,9 +11,10 @@
 #include <string.h>
 
 #include "store/embedded/commands/dispatch.h"
+#include "store/embedded/lua/refused.h"
 
 /* In the order of a row of COMMAND. */
-enum { ROW_NAME = 0, ROW_ARITY = 1, ROW_FLAGS = 2 };
+enum { ROW_NAME = 0, ROW_ARITY = 1, ROW_FLAGS = 2, ROW_SUBCOMMANDS = 9 };
 
 static bool is_text(const hf_reply *reply, const char *text)
 {
@@ -88,6 +89,72 @@ static unsigned compare_command(const hf__command *command,
     return count;
 }
 
+/* -------------------------------------------------------- refused commands */
+
+#define WORDS_MAX 16
+
+/* What a script gets for a command of `count` words, "a" or "a|b". */
+static const char *refusal(const hf_reply *row, size_t count)
+{
+    const hf_reply *name = &row->array.items[ROW_NAME];
+    hf_bytes whole = hf_view(name->bytes.data, name->bytes.size);
+    const char *bar = memchr(whole.data, '|', whole.size);
+    hf_bytes words[WORDS_MAX];
+
+    for (size_t i = 0; i < WORDS_MAX; i++)
+        words[i] = hf_str("x");
+    words[0] = whole;
+    if (bar != NULL) {
+        words[0].size = (size_t)(bar - (const char *)whole.data);
+        words[1] = hf_view(bar + 1, whole.size - words[0].size - 1);
+    }
+    return hf__refused_text(words, count);
+}
+
+static unsigned expect_refusal(const hf_reply *row, int64_t count,
+                               const char *wanted)
+{
+    const char *text;
+
+    if (count < 1 || count > WORDS_MAX)
+        return 0;
+    text = refusal(row, (size_t)count);
+    if (strstr(text, wanted) != NULL)
+        return 0;
+    printf("%s with %lld words in a script: %s\n",
+           row->array.items[ROW_NAME].bytes.data, (long long)count, text);
+    return 1;
+}
+
+static unsigned compare_refusals(const hf_reply *rows);
+
+/* Those that scripts may call are unknown here, or of our own table. */
+static unsigned compare_refusal(const hf_reply *row)
+{
+    int64_t arity = row->array.items[ROW_ARITY].integer;
+    int64_t words = arity < 0 ? -arity : arity;
+    unsigned count = 0;
+
+    if (row->array.items[ROW_SUBCOMMANDS].array.count > 0)
+        return compare_refusals(&row->array.items[ROW_SUBCOMMANDS]);
+    if (!has_flag(row, "noscript"))
+        return expect_refusal(row, words, "Unknown");
+    count += expect_refusal(row, words, "not allowed");
+    count += expect_refusal(row, words - 1, "Wrong number");
+    count += expect_refusal(row, words + 1,
+                            arity < 0 ? "not allowed" : "Wrong number");
+    return count;
+}
+
+static unsigned compare_refusals(const hf_reply *rows)
+{
+    unsigned count = 0;
+
+    for (size_t i = 0; i < rows->array.count; i++)
+        count += compare_refusal(&rows->array.items[i]);
+    return count;
+}
+
 unsigned table_differences(side *server)
 {
     hf_bytes words[] = {hf_str("command")};
@@ -110,6 +177,7 @@ unsigned table_differences(side *server)
             commands++;
         }
     }
+    differences += compare_refusals(&request.reply);
     printf("%u commands, %u differences\n", commands, differences);
     hf__request_done(&request);
     hf__arena_free(&arena);

@@ -12,6 +12,7 @@
 #include "store/embedded/commands/dispatch.h"
 #include "store/embedded/keys/number.h"
 #include "store/embedded/lua/machine_state.h"
+#include "store/embedded/lua/refused.h"
 
 /* What a script that asks is told: the version it is compatible with. */
 #define REDIS_VERSION "7.0.15"
@@ -142,57 +143,14 @@ static const hf__command *find_command(hf__machine *machine, hf_bytes name)
     return command;
 }
 
-/* Commands that Redis has and refuses to run in a script. */
-static bool is_refused(hf_bytes name)
-{
-    static const char *const names[] = {
-        "fcall",   "fcall_ro", "multi",     "exec",
-        "discard", "watch",    "unwatch",   "function",
-        "auth",    "hello",    "subscribe", "psubscribe",
-        "monitor", "config",   "client",    "unsubscribe"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (hf__word_is(name, names[i]))
-            return true;
-    }
-    return false;
-}
-
-/* SCRIPT is refused too, but its subcommands are known and counted first. */
-static const char *check_subcommand(hf_bytes name, size_t count)
-{
-    static const struct {
-        const char *name;
-        int arity; /* negative: at least so many */
-    } known[] = {{"load", 3}, {"exists", -3}, {"flush", -2},
-                 {"kill", 2}, {"help", 2},    {"debug", 3}};
-
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        if (!hf__word_is(name, known[i].name))
-            continue;
-        if (known[i].arity > 0 ? count != (size_t)known[i].arity
-                               : count < (size_t)-known[i].arity)
-            return "ERR Wrong number of args calling Redis command from script";
-        return "ERR This Redis command is not allowed from script";
-    }
-    return "ERR Unknown Redis command called from script";
-}
-
 static const char *check_command(const hf__machine *machine,
                                  const hf__command *command,
                                  const hf_bytes *words, size_t count)
 {
-    if (command == NULL && is_refused(words[0]))
-        return "ERR This Redis command is not allowed from script";
-    if (command == NULL)
-        return "ERR Unknown Redis command called from script";
-    if ((command->flags & HF__COMMAND_NO_SCRIPT) && count > 1 &&
-        strcmp(command->name, "script") == 0)
-        return check_subcommand(words[1], count);
+    if (command == NULL || (command->flags & HF__COMMAND_NO_SCRIPT) != 0)
+        return hf__refused_text(words, count);
     if (!hf__command_arity_fits(command, count))
         return "ERR Wrong number of args calling Redis command from script";
-    if (command->flags & HF__COMMAND_NO_SCRIPT)
-        return "ERR This Redis command is not allowed from script";
     if (machine->read_only && (command->flags & HF__COMMAND_WRITES))
         return "ERR Write commands are not allowed from read-only scripts.";
     return NULL;
