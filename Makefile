@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test lint asan tsan fuzz bench install format
+.PHONY: help deps build demo check test lint asan tsan fuzz bench install format
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\): [^#]*## /\1|/p' $(MAKEFILE_LIST) | \
@@ -21,6 +21,11 @@ build: ## build the library and the command into build/
 demo: deps ## build, then show what it does
 	@$(MAKE) build
 	@tools/demo.sh
+
+check: deps ## run the unit and the embedded tests: what a change needs first
+	@cmake --preset release >/dev/null
+	@cmake --build --preset check
+	@ctest --preset check
 
 test: deps ## build, then run every test
 	@$(MAKE) build
