@@ -34,7 +34,9 @@ def ids(scripts):
     return (NOTICE + "#ifndef HF__SCRIPT_SCRIPT_IDS_H\n"
             "#define HF__SCRIPT_SCRIPT_IDS_H\n\n"
             "typedef enum hf__script_id {\n" + names +
-            "    HF__SCRIPT_COUNT\n} hf__script_id;\n\n#endif\n")
+            "    HF__SCRIPT_COUNT\n} hf__script_id;\n\n" +
+            "".join(f"extern const hf__shape hf__shape_{s.name};\n"
+                    for s in scripts) + "\n#endif\n")
 
 
 def table(scripts):
@@ -49,7 +51,9 @@ def table(scripts):
             f"      HF__SCRIPT_{script.name.upper()},\n"
             f"      {'true' if script.repeatable else 'false'} }},\n")
     return (NOTICE + '#include "script/script.h"\n\n'
-            "const hf__script hf__scripts[] = {\n" + "".join(rows) + "};\n")
+            "const hf__script hf__scripts[] = {\n" + "".join(rows) + "};\n\n"
+            "const hf__shape *const hf__script_answers[] = {\n" +
+            "".join(f"    &hf__shape_{s.name},\n" for s in scripts) + "};\n")
 
 
 def write_if_changed(path, text):

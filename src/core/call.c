@@ -51,12 +51,11 @@ hf_status hf__call_reserve(hf_call *call, size_t count, hf_error *err)
     return hf__fail(err, HF_NO_MEMORY, "%zu words", count);
 }
 
-void hf__call_command(hf_call *call, const char *name, size_t count,
-                      bool repeatable)
+void hf__call_command(hf_call *call, const hf__operation *operation,
+                      size_t count)
 {
-    call->words[0] = hf_str(name);
     call->words[1] = call->key.bytes;
-    hf__request_command(&call->request, call->words, count, repeatable);
+    hf__operation_request(&call->request, operation, call->words, count);
 }
 
 void hf__call_script(hf_call *call, uint32_t index, size_t count)

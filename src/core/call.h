@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 
 #include "core/check.h"
+#include "core/operation.h"
 #include "store/store.h"
 
 /* Most words of a call that is not a list: compare-and-set of a field, with its
@@ -35,7 +36,8 @@ struct hf_call {
     char number[HF__NUMBER_SIZE]; /* one of the words */
     hf__request request;
 
-    /* Read the reply, on HF_OK, and write the caller's results. */
+    /* Read the reply, on HF_OK, and write the caller's results. It has the
+     * shape that the request asked for: only what it says is to be judged. */
     hf_status (*finish)(hf_call *call, hf_error *err);
     hf_status (*then)(hf_call *call, hf_error *err); /* of replicas.c */
     /* The request has completed, or will never be sent; before `finish`, on any
@@ -77,8 +79,8 @@ hf_status hf__call_reserve(hf_call *call, size_t count, hf_error *err);
 
 /* The request is a command: words[0] and words[1] are set to its name and the
  * key here, the others were set before. */
-void hf__call_command(hf_call *call, const char *name, size_t count,
-                      bool repeatable);
+void hf__call_command(hf_call *call, const hf__operation *operation,
+                      size_t count);
 /* The request is a script of ours whose only key is the call's; words[0] is set
  * here. */
 void hf__call_script(hf_call *call, uint32_t index, size_t count);

@@ -95,8 +95,6 @@ hf_status hf__finish_cas(hf_call *call, hf_error *err)
     if (reply->kind == HF_REPLY_INTEGER)
         return hf__fail(err, HF_INDETERMINATE,
                         "the mark of this call has that of a later one");
-    if (reply->kind != HF_REPLY_STRING)
-        return hf__bad_reply("compare-and-set", err);
     if (call->out != NULL) {
         status = hf__buffer_set(&copy, reply, err);
         if (status != HF_OK)

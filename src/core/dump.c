@@ -82,12 +82,11 @@ static int64_t number_of(const hf_reply *reply)
 
 hf_status hf__store_unix_ms(hf_client *client, int64_t *unix_ms, hf_error *err)
 {
-    hf_bytes word = hf_str("TIME");
+    hf_bytes word;
     hf__request request;
-    hf_status status = hf__run_command(client, &word, 1, true, &request, err);
+    hf_status status =
+        hf__run_operation(client, &hf__op_time, &word, 1, &request, err);
 
-    if (status == HF_OK && hf_reply_count(&request.reply) != 2)
-        status = hf__bad_reply("TIME", err);
     if (status == HF_OK)
         *unix_ms = number_of(hf_reply_at(&request.reply, 0)) * 1000 +
                    number_of(hf_reply_at(&request.reply, 1)) / 1000;
@@ -251,11 +250,11 @@ static hf_status dump_all(hf__dump *dump, reads *room, hf_error *err)
 
 static uint64_t count_part(hf_client *client, uint32_t part)
 {
-    hf_bytes word = hf_str("DBSIZE");
+    hf_bytes word;
     hf__request request;
     uint64_t count = 0;
 
-    hf__request_command(&request, &word, 1, true);
+    hf__operation_request(&request, &hf__op_dbsize, &word, 1);
     request.part = part;
     if (hf__run(client, &request, INT64_MAX, NULL) == HF_OK)
         count = (uint64_t)hf_reply_integer(&request.reply);

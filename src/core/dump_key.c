@@ -9,6 +9,7 @@
  * Where the facts differ afterwards, what was written is dropped and the key
  * read again; after TRIES of that it is counted as changed.
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "core/dump.h"
@@ -63,10 +64,12 @@ hf_status hf__facts_read(const hf_reply *reply, hf__facts *facts, hf_error *err)
     facts->type_name = hf_reply_bytes(hf_reply_at(reply, 0));
     facts->type = type_of(facts->type_name);
     facts->found = facts->type != 0;
+    if (facts->found != (count > 1))
+        return hf__bad_reply("key_read", err);
     if (!facts->found)
-        return count == 1 ? HF_OK : hf__bad_reply("key_read", err);
+        return HF_OK;
     mark = hf_reply_bytes(hf_reply_at(reply, 3));
-    if (count < 4 || mark.size > sizeof(facts->mark))
+    if (mark.size > sizeof(facts->mark))
         return hf__bad_reply("key_read", err);
     memcpy(facts->mark, mark.data, mark.size);
     expires = hf_reply_integer(hf_reply_at(reply, 1));
@@ -93,15 +96,11 @@ static bool is_same(const hf__facts *before, const hf__facts *after)
 void hf__dump_ask(hf__request *request, hf__read_words *words, hf_bytes name,
                   const char *most_elements, const char *most_bytes)
 {
-    hf__request_init(request);
     words->words[0] = name;
     words->words[1] = hf_str(most_elements);
     words->words[2] = hf_str(most_bytes);
-    request->script = &hf__scripts[HF__SCRIPT_KEY_READ];
-    request->words = words->words;
-    request->word_count = 3;
-    request->key_count = 1;
-    request->repeatable = true;
+    hf__request_script(request, &hf__scripts[HF__SCRIPT_KEY_READ], words->words,
+                       3, 1);
 }
 
 static hf_status ask(hf__dump *dump, hf_bytes name, const char *most_elements,
@@ -191,49 +190,46 @@ static void adapt(pieces *self, const hf_reply *list)
 }
 
 /* The elements of an answer, and where the next piece begins. */
-static hf_status take_piece(pieces *self, const hf_reply *reply,
-                            const hf_reply **list, hf_error *err)
+static const hf_reply *take_piece(pieces *self, const hf_reply *reply)
 {
     hf_bytes cursor;
 
     if (self->type == HF__DUMP_LIST) {
-        *list = reply;
         self->at += (int64_t)hf_reply_count(reply);
         self->over = hf_reply_count(reply) == 0;
-        return HF_OK;
+        return reply;
     }
-    *list = hf_reply_at(reply, 1);
     cursor = hf_reply_bytes(hf_reply_at(reply, 0));
-    if (hf_reply_count(reply) != 2 || cursor.size == 0 ||
-        cursor.size >= sizeof(self->cursor) ||
-        (hf__dump_is_paired(self->type) && hf_reply_count(*list) % 2 != 0))
-        return hf__bad_reply("a scan of a key", err);
+    assert(cursor.size < sizeof(self->cursor));
     memcpy(self->cursor, cursor.data, cursor.size);
     self->cursor[cursor.size] = '\0';
     self->over = strcmp(self->cursor, "0") == 0;
-    return HF_OK;
+    return hf_reply_at(reply, 1);
+}
+
+static const hf__operation *piece_operation(hf__dump_type type)
+{
+    if (type == HF__DUMP_LIST)
+        return &hf__op_lrange;
+    if (type == HF__DUMP_HASH)
+        return &hf__op_hscan;
+    return type == HF__DUMP_SET ? &hf__op_sscan : &hf__op_zscan;
 }
 
 static void fill_piece(pieces *self, hf__request *request, hf_bytes words[5],
                        char numbers[2][HF__NUMBER_SIZE])
 {
-    hf__request_init(request);
     words[1] = self->name;
     if (self->type == HF__DUMP_LIST) {
-        words[0] = hf_str("LRANGE");
         words[2] = hf__number(numbers[0], self->at);
         words[3] = hf__number(numbers[1], self->at + self->count - 1);
     } else {
-        words[0] = hf_str(self->type == HF__DUMP_HASH  ? "HSCAN"
-                          : self->type == HF__DUMP_SET ? "SSCAN"
-                                                       : "ZSCAN");
         words[2] = hf_str(self->cursor);
         words[3] = hf_str("COUNT");
         words[4] = hf__number(numbers[0], self->count);
     }
-    request->words = words;
-    request->word_count = self->type == HF__DUMP_LIST ? 4 : 5;
-    request->repeatable = true;
+    hf__operation_request(request, piece_operation(self->type), words,
+                          self->type == HF__DUMP_LIST ? 4 : 5);
 }
 
 static hf_status next_piece(pieces *self, hf_error *err)
@@ -242,15 +238,15 @@ static hf_status next_piece(pieces *self, hf_error *err)
     const hf_reply *list = NULL;
     hf_bytes words[5];
     hf__request request;
-    hf_status status;
+    hf_status status = HF_OK;
 
     fill_piece(self, &request, words, numbers);
     hf__batch_one(self->dump->client, &request, PIECE_EXTRA_MS);
     if (request.status != HF_OK)
         status = hf__fail_copy(err, &request.error);
     else
-        status = take_piece(self, &request.reply, &list, err);
-    if (status == HF_OK) {
+        list = take_piece(self, &request.reply);
+    if (list != NULL) {
         adapt(self, list);
         self->total += hf_reply_count(list);
         status = put_elements(self->dump, list, 0, hf_reply_count(list), err);
@@ -287,14 +283,11 @@ static hf_status put_pieces(hf__dump *dump, hf_bytes name,
 static hf_status put_string(hf__dump *dump, hf_bytes name,
                             const hf__facts *facts, bool *some, hf_error *err)
 {
-    hf_bytes words[] = {hf_str("GET"), name};
+    hf_bytes words[] = {hf_str(""), name};
     hf__request request;
     hf_status status = HF_OK;
 
-    hf__request_init(&request);
-    request.words = words;
-    request.word_count = 2;
-    request.repeatable = true;
+    hf__operation_request(&request, &hf__op_get, words, 2);
     hf__batch_one(dump->client, &request,
                   PIECE_EXTRA_MS + HF__BATCH_EXTRA_MS(facts->count));
     *some = request.status == HF_OK && request.reply.kind == HF_REPLY_STRING &&

@@ -2,6 +2,8 @@
 /* dump_walk.c - see dump_walk.h. */
 #include "core/dump_walk.h"
 
+#include <assert.h>
+
 #include "core/own_key.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -71,7 +73,7 @@ hf__request *hf__dump_walk_request(hf__dump_walk *walk)
     hf__request *request = &walk->pages[!walk->now];
     hf_bytes *word = walk->words;
 
-    *word++ = hf_str("SCAN");
+    word++; /* the name */
     *word++ = hf_str(walk->cursor);
     *word++ = hf_str("COUNT");
     *word++ = hf_str(PAGE);
@@ -80,10 +82,8 @@ hf__request *hf__dump_walk_request(hf__dump_walk *walk)
         *word++ = walk->pattern;
     }
     hf__request_done(request);
-    hf__request_init(request);
-    request->words = walk->words;
-    request->word_count = (size_t)(word - walk->words);
-    request->repeatable = true;
+    hf__operation_request(request, &hf__op_scan, walk->words,
+                          (size_t)(word - walk->words));
     if (walk->parts.count > 0)
         request->part = walk->parts.ids[walk->part_at];
     return request;
@@ -214,9 +214,7 @@ hf_status hf__dump_walk_turn(hf__dump_walk *walk, hf_error *err)
         return hf__fail_copy(err, &page->error);
     walk->now = !walk->now;
     cursor = hf_reply_bytes(hf_reply_at(reply, 0));
-    if (hf_reply_count(reply) != 2 || cursor.size == 0 ||
-        cursor.size >= sizeof(walk->cursor))
-        return hf__bad_reply("SCAN", err);
+    assert(cursor.size < sizeof(walk->cursor));
     memcpy(walk->cursor, cursor.data, cursor.size);
     walk->cursor[cursor.size] = '\0';
     if (strcmp(walk->cursor, "0") == 0)

@@ -188,7 +188,7 @@ static hf_status prepare_get(hf_call *call, hf_client *client, hf_bytes key,
     call->finish = finish_get;
     call->out = value;
     call->words[2] = field;
-    hf__call_command(call, "HGET", 3, true);
+    hf__call_command(call, &hf__op_hget, 3);
     return HF_OK;
 }
 
@@ -244,23 +244,10 @@ static hf_status fields_set(hf_fields *fields, const hf_reply *reply,
     return HF_OK;
 }
 
-static bool all_strings(const hf_reply *reply)
-{
-    if (reply->kind != HF_REPLY_ARRAY || reply->array.count % 2 != 0)
-        return false;
-    for (size_t i = 0; i < reply->array.count; i++) {
-        if (reply->array.items[i].kind != HF_REPLY_STRING)
-            return false;
-    }
-    return true;
-}
-
 static hf_status finish_get_all(hf_call *call, hf_error *err)
 {
     const hf_reply *reply = &call->request.reply;
 
-    if (!all_strings(reply))
-        return hf__bad_reply("HGETALL", err);
     if (reply->array.count == 0)
         return hf__fail(err, HF_NOT_FOUND, "no such key");
     return fields_set(call->out, reply, err);
@@ -277,7 +264,7 @@ static hf_status prepare_get_all(hf_call *call, hf_client *client, hf_bytes key,
         return status;
     call->finish = finish_get_all;
     call->out = fields;
-    hf__call_command(call, "HGETALL", 2, true);
+    hf__call_command(call, &hf__op_hgetall, 2);
     return HF_OK;
 }
 
@@ -393,7 +380,7 @@ static hf_status prepare_remove(hf_call *call, hf_client *client, hf_bytes key,
     call->finish = finish_remove;
     call->out = removed;
     memcpy(call->words + 2, names, count * sizeof(*names));
-    hf__call_command(call, "HDEL", 2 + count, false);
+    hf__call_command(call, &hf__op_hdel, 2 + count);
     hf__call_replicate(call, hf__wrote_number);
     return HF_OK;
 }

@@ -6,13 +6,11 @@
 
 static hf_status finish_ttl(hf_call *call, hf_error *err)
 {
-    const hf_reply *reply = &call->request.reply;
+    int64_t ttl_ms = call->request.reply.integer;
 
-    if (reply->kind != HF_REPLY_INTEGER)
-        return hf__bad_reply("PTTL", err);
-    if (reply->integer == -2)
+    if (ttl_ms == -2)
         return hf__fail(err, HF_NOT_FOUND, "no such key");
-    *(int64_t *)call->out = reply->integer;
+    *(int64_t *)call->out = ttl_ms;
     return HF_OK;
 }
 
@@ -27,7 +25,7 @@ static hf_status prepare_ttl(hf_call *call, hf_client *client, hf_bytes key,
         return status;
     call->finish = finish_ttl;
     call->out = ttl_ms;
-    hf__call_command(call, "PTTL", 2, true);
+    hf__call_command(call, &hf__op_pttl, 2);
     return HF_OK;
 }
 
@@ -66,7 +64,7 @@ static hf_status prepare_touch(hf_call *call, hf_client *client, hf_bytes key,
         hf__call_script(call, HF__SCRIPT_KEY_PERSIST, 1);
     } else {
         call->words[2] = hf__number(call->number, ttl_ms);
-        hf__call_command(call, "PEXPIRE", 3, true);
+        hf__call_command(call, &hf__op_pexpire, 3);
     }
     hf__call_replicate(call, hf__wrote_number);
     return HF_OK;

@@ -63,8 +63,8 @@ typedef struct hf__load_words {
     size_t before_count;
     hf_bytes behind[3];
     size_t behind_count;
-    bool swap;       /* the elements of each pair: ZADD wants scores first */
-    bool repeatable; /* of a command; a script's header says it */
+    bool swap; /* the elements of each pair: ZADD wants scores first */
+    const hf__operation *operation; /* whose command it is; NULL: a script */
 } hf__load_words;
 
 /* Add a request; a full batch is run first. The elements are taken over and

@@ -56,15 +56,11 @@ static void fill_request(hf__load_slot *slot, const hf__load_words *words,
 {
     hf__request *request = &slot->request;
 
-    hf__request_init(request);
-    request->words = slot->words;
-    request->word_count = count;
-    request->key_count = words->key_count;
-    request->repeatable = words->repeatable;
-    if (words->script < HF__SCRIPT_COUNT) {
-        request->script = &hf__scripts[words->script];
-        request->repeatable = request->script->repeatable;
-    }
+    if (words->operation != NULL)
+        hf__operation_request(request, words->operation, slot->words, count);
+    else
+        hf__request_script(request, &hf__scripts[words->script], slot->words,
+                           count, words->key_count);
 }
 
 static bool fill_slot(hf__load_slot *slot, const hf__load_words *words,

@@ -37,9 +37,9 @@ static hf_status add_string(hf__loader *self, hf_error *err)
     hf__load_words words = {.step = HF__LOAD_SET,
                             .script = HF__SCRIPT_COUNT,
                             .key = self->key,
-                            .before = {hf_str("SET"), self->key},
-                            .before_count = 2,
-                            .repeatable = true};
+                            .operation = &hf__op_load_set,
+                            .before = {hf_str(""), self->key},
+                            .before_count = 2};
 
     if (strcmp(self->expires, "0") != 0) {
         words.behind[words.behind_count++] = hf_str("PXAT");
@@ -137,12 +137,13 @@ static hf_status add_settle(hf__loader *self, hf_error *err)
 
 void hf__load_forget(hf__loader *self)
 {
-    hf_bytes words[] = {hf_str("UNLINK"), self->built};
+    hf_bytes words[] = {hf_str(""), self->built};
     hf__request request;
 
     if (self->built_owned == NULL)
         return;
-    if (hf__run_command(self->client, words, 2, true, &request, NULL) != HF_OK)
+    if (hf__run_operation(self->client, &hf__op_unlink, words, 2, &request,
+                          NULL) != HF_OK)
         request.status = HF_OK; /* its time to live ends it */
     hf__request_done(&request);
     hf__free(self->built_owned);
@@ -153,10 +154,10 @@ void hf__load_forget(hf__loader *self)
 
 static hf_status check_exists(hf__loader *self, bool *exists, hf_error *err)
 {
-    hf_bytes words[] = {hf_str("EXISTS"), self->key};
+    hf_bytes words[] = {hf_str(""), self->key};
     hf__request request;
-    hf_status status =
-        hf__run_command(self->client, words, 2, true, &request, err);
+    hf_status status = hf__run_operation(self->client, &hf__op_exists, words, 2,
+                                         &request, err);
 
     *exists = status == HF_OK && hf_reply_integer(&request.reply) == 1;
     hf__request_done(&request);

@@ -132,11 +132,11 @@ bool hf__wrote_number(const hf__request *request)
 hf_status hf__replicas_probe(hf__store *store, const hf__replicas *replicas,
                              int64_t deadline_ms, hf_error *err)
 {
-    hf_bytes words[] = {hf_str("WAIT"), hf_str("0"), hf_str("1")};
+    hf_bytes words[] = {hf_str(""), hf_str("0"), hf_str("1")};
     hf__request request;
     hf_status status = HF_OK;
 
-    hf__request_command(&request, words, 3, true);
+    hf__operation_request(&request, &hf__op_wait, words, 3);
     hf__replicas_ask(&request, replicas, wrote_nothing);
     request.began_ms = hf__clock_boot_ms();
     request.deadline_ms = deadline_ms;

@@ -68,10 +68,10 @@ hf_status hf__run_script_by(hf_client *client, uint32_t index,
     return hf__run(client, request, limit_ms, err);
 }
 
-hf_status hf__run_command(hf_client *client, const hf_bytes *words,
-                          size_t count, bool repeatable, hf__request *request,
-                          hf_error *err)
+hf_status hf__run_operation(hf_client *client, const hf__operation *operation,
+                            hf_bytes *words, size_t count, hf__request *request,
+                            hf_error *err)
 {
-    hf__request_command(request, words, count, repeatable);
+    hf__operation_request(request, operation, words, count);
     return hf__run(client, request, INT64_MAX, err);
 }

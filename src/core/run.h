@@ -8,6 +8,7 @@
 #ifndef HF__CORE_RUN_H
 #define HF__CORE_RUN_H
 
+#include "core/operation.h"
 #include "store/store.h"
 
 /* Stamp a filled request with its deadline: request_ms from now, limit_ms at
@@ -29,8 +30,9 @@ hf_status hf__run_script_by(hf_client *client, uint32_t index,
                             const hf_bytes *words, size_t count,
                             size_t key_count, int64_t limit_ms,
                             hf__request *request, hf_error *err);
-hf_status hf__run_command(hf_client *client, const hf_bytes *words,
-                          size_t count, bool repeatable, hf__request *request,
-                          hf_error *err);
+/* words[0] is set here. */
+hf_status hf__run_operation(hf_client *client, const hf__operation *operation,
+                            hf_bytes *words, size_t count, hf__request *request,
+                            hf_error *err);
 
 #endif

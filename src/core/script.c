@@ -72,10 +72,9 @@ static hf_status prepare_load(hf_call *call, hf_client *client, hf_bytes source,
                         source.size);
     call->finish = finish_load;
     call->out = script;
-    call->words[0] = hf_str("SCRIPT");
     call->words[1] = hf_str("LOAD");
     call->words[2] = source;
-    hf__request_command(&call->request, call->words, 3, true);
+    hf__operation_request(&call->request, &hf__op_script_load, call->words, 3);
     return HF_OK;
 }
 

@@ -84,6 +84,14 @@ static size_t set_words(hf_bytes words[SET_WORDS_MAX],
     return count;
 }
 
+static const hf__operation *set_operation(uint32_t flags)
+{
+    if ((flags & HF_SET_GET) != 0)
+        return &hf__op_set_get;
+    return (flags & (HF_SET_NX | HF_SET_XX)) != 0 ? &hf__op_set_if
+                                                  : &hf__op_set;
+}
+
 /*
  * Without GET, nil means refused. With GET the reply is the previous value:
  * its absence is then a refusal under XX, its presence one under NX.
@@ -143,8 +151,8 @@ static hf_status prepare_set(hf_call *call, hf_client *client, hf_bytes key,
     call->out = previous;
     call->flags = options.flags;
     call->words[2] = value;
-    hf__call_command(call, "SET",
-                     set_words(call->words, &options, call->number), false);
+    hf__call_command(call, set_operation(options.flags),
+                     set_words(call->words, &options, call->number));
     hf__call_replicate(call, set_wrote);
     return HF_OK;
 }
@@ -193,7 +201,7 @@ static hf_status prepare_get(hf_call *call, hf_client *client, hf_bytes key,
         return status;
     call->finish = finish_get;
     call->out = value;
-    hf__call_command(call, "GET", 2, true);
+    hf__call_command(call, &hf__op_get, 2);
     return HF_OK;
 }
 

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "script/shape.h"
+
 typedef struct hf__script {
     const char *name;   /* file name without ".lua"; "user script" */
     const char *source; /* NUL-terminated */
@@ -25,9 +27,20 @@ typedef struct hf__script {
 
 #define HF__SCRIPT_USER UINT32_MAX
 
-/* Generated: enum of HF__SCRIPT_LOCK_ACQUIRE ... HF__SCRIPT_COUNT. */
+/* Generated: enum of HF__SCRIPT_LOCK_ACQUIRE ... HF__SCRIPT_COUNT, and the
+ * shapes hf__shape_lock_acquire ..., which shapes.c defines. */
 #include "script/script_ids.h"
 
 extern const hf__script hf__scripts[];
+
+/* What each of ours may return. */
+extern const hf__shape *const hf__script_answers[];
+
+/* What a script may return; NULL: anything. */
+static inline const hf__shape *hf__script_answer(const hf__script *script)
+{
+    return script->index < HF__SCRIPT_COUNT ? hf__script_answers[script->index]
+                                            : NULL;
+}
 
 #endif

@@ -85,6 +85,32 @@ void hf__request_done(hf__request *request)
     hf__reply_set_nil(&request->reply);
 }
 
+bool hf__request_fits(const hf__request *request)
+{
+    const hf__script *script = request->script;
+    const hf__shape *shape =
+        script != NULL ? hf__script_answer(script) : request->answer;
+
+    return shape == NULL ||
+           hf__reply_fits(&request->reply, shape, request->key_count);
+}
+
+bool hf__request_accepts(hf__request *request)
+{
+    const hf__script *script = request->script;
+    char text[HF__REPLY_TEXT_SIZE];
+    hf_bytes name;
+
+    if (hf__request_fits(request))
+        return true;
+    name = script != NULL ? hf_str(script->name) : request->words[0];
+    hf__request_fail(request, HF_CORRUPT, "malformed reply to %.*s: %s",
+                     (int)name.size, (const char *)name.data,
+                     hf__reply_text(text, &request->reply));
+    hf__request_done(request);
+    return false;
+}
+
 void hf__request_fail(hf__request *request, hf_status status,
                       const char *format, ...)
 {

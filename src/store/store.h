@@ -13,6 +13,10 @@
  *
  *   done         HF_OK and `reply`; or 1xx/4xx/5xx when the store answered
  *                with an error, which was translated in one place per driver
+ *   malformed    HF_CORRUPT: the store answered with what is not of the shape
+ *                that the request asks for. Perhaps applied. A connection on
+ *                which that came is dropped, as it has lost its place: the
+ *                answer may be another request's
  *   not applied  HF_UNAVAILABLE (no byte of it left this process, or the store
  *                said so), HF_FULL
  *   unknown      HF_INDETERMINATE
@@ -25,7 +29,7 @@
 
 #include "holdfast.h"
 #include "script/script.h"
-#include "store/reply.h"
+#include "store/reply_shape.h"
 #include "util/arena.h"
 #include "util/loop.h"
 
@@ -39,7 +43,10 @@ struct hf__request {
     const hf__script *script; /* NULL: words[0] is a command's name */
     const hf_bytes *words;    /* script: keys, then arguments */
     size_t word_count;
-    size_t key_count;    /* script: how many of the words are keys */
+    size_t key_count; /* script: how many of the words are keys */
+    /* What a command may be answered with; NULL: anything. A script has its
+     * own. */
+    const hf__shape *answer;
     int64_t began_ms;    /* on hf__clock_boot_ms(): before it was handed over */
     int64_t deadline_ms; /* on the same clock */
     hf__lane lane;
@@ -69,7 +76,8 @@ struct hf__request {
 
     /* Filled by the driver. */
     hf_status status;
-    hf_reply reply; /* on HF_OK; never of kind ERROR itself */
+    hf_reply reply; /* on HF_OK, of the shape that was asked for; never of kind
+                       ERROR itself */
     hf_error error; /* on anything else */
     /* How often it was sent in a way that may have had an effect (an answer
      * such as NOSCRIPT says that it had none): more than 1 means that the
@@ -92,6 +100,11 @@ void hf__request_command(hf__request *request, const hf_bytes *words,
 void hf__request_narrow(hf__request *request);
 /* Free what a completed request holds; it can be filled again. */
 void hf__request_done(hf__request *request);
+/* By drivers: is `reply`, which is no error, of the shape that the request asks
+ * for? accepts(): if not it fails with HF_CORRUPT, reply and arena are empty.
+ */
+bool hf__request_fits(const hf__request *request);
+bool hf__request_accepts(hf__request *request);
 /* Complete with a failure: sets status and error. */
 __attribute__((format(printf, 3, 4))) void
 hf__request_fail(hf__request *request, hf_status status, const char *format,

@@ -441,7 +441,8 @@ bool hf__tally_votes(const hf__request *request, const hf__vote *votes,
     for (size_t i = 0; i < count; i++) {
         c.open += !votes[i].done && !votes[i].away;
         c.counted += votes[i].counts;
-        c.maybe += votes[i].done && votes[i].status == HF_INDETERMINATE;
+        c.maybe += votes[i].done && (votes[i].status == HF_INDETERMINATE ||
+                                     votes[i].status == HF_CORRUPT);
     }
     tally->reached = c.counted;
     if (settle_refused(&c))

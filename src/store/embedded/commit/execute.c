@@ -45,6 +45,8 @@ void hf__execute(hf__tx *tx, const hf__job *job)
         hf__eval_run(tx->env->machine, tx, command, request, job->budget_ms);
     else
         run_command(tx, command, request);
+    if (request->status == HF_OK && tx->fatal == HF_OK)
+        (void)hf__request_accepts(request);
 }
 
 bool hf__execute_prepare(hf__env *env, const hf__job *job)

@@ -223,6 +223,14 @@ bool hf__flight_hand_on(hf__mux *mux, hf__entry *entry, const hf__redirect *why)
     return true;
 }
 
+/* What was read last is no answer to what it should be one to. */
+static void lose_place(hf__mux *mux, hf_error *err)
+{
+    hf__fail_prefix(err, "%s", mux->link.peer);
+    mux->link.error = *err;
+    mux->broken = true;
+}
+
 /* The request of an entry that is in no list has its reply. */
 static void answered(hf__mux *mux, hf__entry *entry)
 {
@@ -239,6 +247,8 @@ static void answered(hf__mux *mux, hf__entry *entry)
         hf__retry_judge(entry->request, entry->attempts.doubtful, &redirect);
     if (verdict == HF__VERDICT_DROP)
         mux->leaving = true;
+    if (verdict == HF__VERDICT_BREAK)
+        lose_place(mux, &entry->request->error);
     if (hf__flight_hand_on(mux, entry, &redirect))
         return;
     switch (verdict) {
@@ -254,6 +264,7 @@ static void answered(hf__mux *mux, hf__entry *entry)
                          hf__retry_delay_ms(entry->attempts.waits++));
         return;
     case HF__VERDICT_DROP:
+    case HF__VERDICT_BREAK:
     case HF__VERDICT_ANSWER:
         break;
     }
@@ -284,7 +295,7 @@ static bool read_reply(hf__mux *mux)
     if (parsed == HF__RESP_DONE && head != NULL) {
         hf__entry_unlink(&mux->in_flight, head);
         answered(mux, head);
-        return true;
+        return !mux->broken;
     }
     if (parsed == HF__RESP_NO_MEMORY)
         hf__fail(&link->error, HF_NO_MEMORY, "out of memory");

@@ -166,7 +166,9 @@ static bool after_reply(inline_run *run)
     hf__verdict verdict =
         hf__retry_judge(run->request, attempts->doubtful, &redirect);
 
-    if (verdict == HF__VERDICT_DROP)
+    if (verdict == HF__VERDICT_BREAK)
+        hf__fail_prefix(&run->request->error, "%s", run->slot->conn.peer);
+    if (verdict == HF__VERDICT_DROP || verdict == HF__VERDICT_BREAK)
         hf__conn_close(&run->slot->conn);
     if (hand_on(run, &redirect))
         return false;
@@ -177,6 +179,7 @@ static bool after_reply(inline_run *run)
     case HF__VERDICT_BACK_OFF:
         return back_off(run, attempts->waits++);
     case HF__VERDICT_DROP:
+    case HF__VERDICT_BREAK:
     case HF__VERDICT_ANSWER:
         break;
     }

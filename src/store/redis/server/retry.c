@@ -141,7 +141,8 @@ hf__verdict hf__retry_judge(hf__request *request, bool doubtful,
     redirect->counts = false;
     if (request->reply.kind != HF_REPLY_ERROR) {
         request->status = HF_OK;
-        return HF__VERDICT_ANSWER;
+        return hf__request_accepts(request) ? HF__VERDICT_ANSWER
+                                            : HF__VERDICT_BREAK;
     }
     line = hf_view(request->reply.bytes.data, request->reply.bytes.size);
     verdict = hf__redis_error(

@@ -32,11 +32,12 @@ bool hf__retry_is_safe(const hf__request *request);
 int64_t hf__retry_delay_ms(unsigned tries);
 
 /*
- * A reply has come into request->reply. ANSWER and DROP: the request's status,
- * and its error if need be, are set. LOAD and BACK_OFF: this sending had no
- * effect and does not count in request->sends. `doubtful`: an earlier sending
- * was not answered, so that "not applied" now says nothing about that one.
- * `redirect` is set in any case; without a router the verdict is what counts.
+ * A reply has come into request->reply. ANSWER, DROP and BREAK: the request's
+ * status, and its error if need be, are set. LOAD and BACK_OFF: this sending
+ * had no effect and does not count in request->sends. `doubtful`: an earlier
+ * sending was not answered, so that "not applied" now says nothing about that
+ * one. `redirect` is set in any case; without a router the verdict is what
+ * counts.
  */
 hf__verdict hf__retry_judge(hf__request *request, bool doubtful,
                             hf__redirect *redirect);

@@ -102,6 +102,8 @@ static void wait_failed(hf__request *request)
     turn->wait = NULL;
 }
 
+static const hf__shape wait_answer = HF__SHAPE_INTEGER(0, INT32_MAX);
+
 static void fill_wait(hf__turn *turn, int64_t wait_ms)
 {
     snprintf(turn->count_text, sizeof(turn->count_text), "%u", turn->replicas);
@@ -111,6 +113,7 @@ static void fill_wait(hf__turn *turn, int64_t wait_ms)
     turn->words[1] = hf_str(turn->count_text);
     turn->words[2] = hf_str(turn->time_text);
     hf__request_command(&turn->request, turn->words, 3, true);
+    turn->request.answer = &wait_answer;
     turn->request.on_done = wait_failed;
     turn->request.user = turn;
 }
@@ -228,8 +231,8 @@ static void count(hf__mux *mux)
     size_t served = 0;
     hf__entry *entry;
 
-    if (reply->kind == HF_REPLY_INTEGER && reply->integer > 0)
-        acked = (int32_t)hf__at_most(reply->integer, INT32_MAX);
+    if (reply->kind == HF_REPLY_INTEGER)
+        acked = (int32_t)reply->integer;
     turn->keeps_up = acked >= (int32_t)turn->replicas;
     end_wait(mux);
     hf__entry_move(&held, &turn->held);
@@ -251,7 +254,9 @@ bool hf__turn_answered(hf__mux *mux, hf__entry *entry)
     hf__turn *turn = mux->turn;
     hf__request *request = entry->request;
 
-    if (request == NULL)
+    /* What is no answer breaks the connection: flight.c. */
+    if (request == NULL ||
+        (request->reply.kind != HF_REPLY_ERROR && !hf__request_fits(request)))
         return false;
     if (entry == turn->wait) {
         count(mux);

@@ -6,13 +6,16 @@
 #include "holdfast.h"
 #include "store/redis/wire/address.h"
 
-/* What to do about a reply. For the others than ANSWER, the request was not
- * executed. */
+/* What to do about a reply. For the others than ANSWER and BREAK, the request
+ * was not executed. */
 typedef enum hf__verdict {
     HF__VERDICT_ANSWER,   /* it is the answer: complete with the status */
     HF__VERDICT_LOAD,     /* the script is not known: send it whole */
     HF__VERDICT_BACK_OFF, /* try again a little later on this connection */
-    HF__VERDICT_DROP      /* complete, and do not use this connection again */
+    HF__VERDICT_DROP,     /* complete, and do not use this connection again */
+    /* Complete, and break the connection: this is no answer to the request, so
+     * what comes behind it may not be one to the next. */
+    HF__VERDICT_BREAK
 } hf__verdict;
 
 /* Why a server could not serve a request; in none of these was it executed. */

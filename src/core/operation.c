@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * operation.c - see operation.h.
+ *
+ * Writes whose second run could undo what another client did in between are not
+ * repeatable.
+ */
+#include "core/operation.h"
+
+#define OPERATION(name, command, repeatable, ...)                              \
+    const hf__operation hf__op_##name = {command, repeatable, __VA_ARGS__}
+
+#define NUMBER HF__SHAPE_INTEGER
+#define KIND HF__SHAPE_KIND
+#define ONCE false
+#define AGAIN true
+
+static const hf__shape strings[] = {KIND(HF__IS_STRING)};
+static const hf__shape pairs[] = {KIND(HF__IS_STRING), KIND(HF__IS_STRING)};
+
+OPERATION(get, "GET", AGAIN, KIND(HF__IS_STRING | HF__IS_NIL));
+OPERATION(set, "SET", ONCE, KIND(HF__IS_STATUS));
+OPERATION(set_if, "SET", ONCE, KIND(HF__IS_STATUS | HF__IS_NIL));
+OPERATION(set_get, "SET", ONCE, KIND(HF__IS_STRING | HF__IS_NIL));
+/* The same value again; its caller knows what nil means then. */
+OPERATION(load_set, "SET", AGAIN, KIND(HF__IS_STATUS | HF__IS_NIL));
+
+OPERATION(hget, "HGET", AGAIN, KIND(HF__IS_STRING | HF__IS_NIL));
+OPERATION(hgetall, "HGETALL", AGAIN, HF__SHAPE_LIST(pairs));
+OPERATION(hdel, "HDEL", ONCE, NUMBER(0, HF_HASH_PUT_MAX));
+
+OPERATION(pttl, "PTTL", AGAIN, NUMBER(-2, INT64_MAX));
+OPERATION(pexpire, "PEXPIRE", AGAIN, NUMBER(0, 1));
+OPERATION(exists, "EXISTS", AGAIN, NUMBER(0, 1));
+OPERATION(unlink, "UNLINK", AGAIN, NUMBER(0, 1));
+
+/* A cursor and what was found. */
+static const hf__shape found_strings[] = {KIND(HF__IS_DIGITS),
+                                          HF__SHAPE_LIST(strings)};
+static const hf__shape found_pairs[] = {KIND(HF__IS_DIGITS),
+                                        HF__SHAPE_LIST(pairs)};
+
+OPERATION(scan, "SCAN", AGAIN, HF__SHAPE_TUPLE(found_strings, 2));
+OPERATION(hscan, "HSCAN", AGAIN, HF__SHAPE_TUPLE(found_pairs, 2));
+OPERATION(sscan, "SSCAN", AGAIN, HF__SHAPE_TUPLE(found_strings, 2));
+OPERATION(zscan, "ZSCAN", AGAIN, HF__SHAPE_TUPLE(found_pairs, 2));
+OPERATION(lrange, "LRANGE", AGAIN, HF__SHAPE_LIST(strings));
+
+/* The SHA-1 in hexadecimal digits. */
+OPERATION(script_load, "SCRIPT", AGAIN, {.kinds = HF__IS_STRING, .size = 40});
+OPERATION(dbsize, "DBSIZE", AGAIN, NUMBER(0, INT64_MAX));
+OPERATION(wait, "WAIT", AGAIN, NUMBER(0, INT32_MAX));
+
+/* Seconds and microseconds. */
+static const hf__shape instant[] = {KIND(HF__IS_DIGITS), KIND(HF__IS_DIGITS)};
+
+OPERATION(time, "TIME", AGAIN, HF__SHAPE_TUPLE(instant, 2));
+
+void hf__operation_request(hf__request *request, const hf__operation *operation,
+                           hf_bytes *words, size_t count)
+{
+    words[0] = hf_str(operation->command);
+    hf__request_command(request, words, count, operation->repeatable);
+    request->answer = &operation->answer;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shapes.c - what each script of ours may return: the `Returns` of its header
+ * once more, for drivers. A script without a shape does not link.
+ */
+#include "script/script.h"
+
+#define SHAPE_OF(script, ...) const hf__shape hf__shape_##script = __VA_ARGS__
+
+#define NUMBER HF__SHAPE_INTEGER
+#define STRING HF__SHAPE_KIND(HF__IS_STRING)
+#define COUNT NUMBER(0, INT64_MAX)
+#define PTTL NUMBER(-2, INT64_MAX)
+
+/* ------------------------------------------------------------------- locks */
+
+/* {pttl, owner, since} and, if it was queued, how many are ahead. */
+static const hf__shape refusal_items[] = {PTTL, STRING, COUNT, COUNT};
+static const hf__shape refusal = HF__SHAPE_TUPLE(refusal_items, 3);
+
+SHAPE_OF(lock_acquire, {.kinds = HF__IS_INTEGER,
+                        .low = 1,
+                        .high = HF__TOKEN_MAX,
+                        .otherwise = &refusal});
+
+static const hf__shape inspect_items[] = {
+    HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL), PTTL,
+    HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL), COUNT};
+SHAPE_OF(lock_inspect, HF__SHAPE_TUPLE(inspect_items, 4));
+
+/* {i, why, ...} */
+static const hf__shape renew_items[] = {NUMBER(1, HF__KEY_COUNT),
+                                        NUMBER(-1, 0)};
+SHAPE_OF(lock_renew, HF__SHAPE_LIST(renew_items));
+
+SHAPE_OF(lock_break, NUMBER(0, 1));
+SHAPE_OF(lock_confirm, NUMBER(0, 1));
+SHAPE_OF(lock_leave, NUMBER(0, 1));
+SHAPE_OF(lock_release, NUMBER(-1, 1));
+SHAPE_OF(token_raise, NUMBER(0, 1));
+
+/* --------------------------------------------------------- values, hashes */
+
+/* Done or not, else the present value; with a mark also -1. */
+#define COMPARED(least)                                                        \
+    {                                                                          \
+        .kinds = HF__IS_INTEGER | HF__IS_STRING, .low = (least), .high = 1     \
+    }
+
+SHAPE_OF(value_cas, COMPARED(0));
+SHAPE_OF(value_cas_once, COMPARED(-1));
+SHAPE_OF(value_delete, NUMBER(0, 1));
+SHAPE_OF(value_delete_if, COMPARED(0));
+SHAPE_OF(value_delete_if_once, COMPARED(-1));
+SHAPE_OF(hash_cas, COMPARED(0));
+SHAPE_OF(hash_cas_once, COMPARED(-1));
+SHAPE_OF(hash_delete, NUMBER(0, 1));
+SHAPE_OF(hash_put, NUMBER(0, 1));
+
+/* -------------------------------------------------------------------- keys */
+
+/* {type}, or {type, expiry, count, mark} and the elements. */
+static const hf__shape type_items[] = {STRING};
+static const hf__shape type_alone = HF__SHAPE_TUPLE(type_items, 1);
+static const hf__shape read_items[] = {STRING, NUMBER(-2, INT64_MAX), COUNT,
+                                       STRING, STRING};
+SHAPE_OF(key_read, {.kinds = HF__IS_ARRAY,
+                    .items = read_items,
+                    .item_count = 5,
+                    .repeated = 1,
+                    .count_min = 4,
+                    .otherwise = &type_alone});
+
+SHAPE_OF(key_build, NUMBER(0, 1));
+SHAPE_OF(key_persist, NUMBER(0, 1));
+SHAPE_OF(key_settle, NUMBER(-1, 1));
+SHAPE_OF(key_write, NUMBER(0, 1));

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* every_call.c - see every_call.h. */
+#include "support/every_call.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define TOKEN_MAX (UINT64_C(1) << 53)
+#define UNTOUCHED 0x5a5a5a5a
+
+static char untouched[1];
+
+static hf_bytes key(void)
+{
+    return hf_str("k");
+}
+
+static hf_bytes one(void)
+{
+    return hf_str("1");
+}
+
+/* Run it, or start it: `...` are the arguments before async and err. */
+#define CALL(function, ...)                                                    \
+    (async == NULL ? function(__VA_ARGS__, err)                                \
+                   : function##_start(__VA_ARGS__, async, err))
+
+#define DEFINE(name)                                                           \
+    static hf_status name(every_place *p, const hf_async *async, hf_error *err)
+
+/* ------------------------------------------------------------------ values */
+
+DEFINE(value_get)
+{
+    return CALL(hf_value_get, p->client, key(), &p->result.buffer);
+}
+
+DEFINE(value_set)
+{
+    return CALL(hf_value_set, p->client, key(), one(), NULL, NULL);
+}
+
+DEFINE(value_set_nx)
+{
+    hf_value_set_options options = HF_VALUE_SET_OPTIONS_INIT;
+
+    options.flags = HF_SET_NX;
+    return CALL(hf_value_set, p->client, key(), one(), &options, NULL);
+}
+
+DEFINE(value_set_get)
+{
+    hf_value_set_options options = HF_VALUE_SET_OPTIONS_INIT;
+
+    options.flags = HF_SET_GET;
+    return CALL(hf_value_set, p->client, key(), one(), &options,
+                &p->result.buffer);
+}
+
+DEFINE(value_delete)
+{
+    return CALL(hf_value_delete, p->client, key());
+}
+
+DEFINE(value_cas)
+{
+    hf_bytes expected = one();
+
+    return CALL(hf_value_cas, p->client, key(), &expected, one(), NULL,
+                &p->result.buffer);
+}
+
+DEFINE(value_cas_at_most_once)
+{
+    hf_cas_options options = HF_CAS_OPTIONS_INIT;
+    hf_bytes expected = one();
+
+    options.flags = HF_CAS_ONCE;
+    return CALL(hf_value_cas, p->client, key(), &expected, one(), &options,
+                &p->result.buffer);
+}
+
+DEFINE(value_delete_if)
+{
+    return CALL(hf_value_delete_if, p->client, key(), one(), &p->result.buffer);
+}
+
+DEFINE(value_get_many)
+{
+    hf_bytes keys[] = {key()};
+
+    (void)async;
+    return hf_value_get_many(p->client, keys, 1, &p->result.buffer,
+                             &p->result.status, err);
+}
+
+DEFINE(value_set_many)
+{
+    hf_field item = {key(), one()};
+
+    (void)async;
+    return hf_value_set_many(p->client, &item, 1, NULL, &p->result.status, err);
+}
+
+DEFINE(value_cas_many)
+{
+    hf_bytes expected = one();
+    hf_cas_item item = {key(), &expected, one(), &p->result.buffer};
+
+    (void)async;
+    return hf_value_cas_many(p->client, &item, 1, NULL, &p->result.status, err);
+}
+
+/* ------------------------------------------------------------------ hashes */
+
+DEFINE(hash_put)
+{
+    hf_field field = {one(), one()};
+
+    return CALL(hf_hash_put, p->client, key(), &field, 1, NULL);
+}
+
+DEFINE(hash_put_many)
+{
+    hf_field field = {one(), one()};
+    hf_hash_item item = {key(), &field, 1};
+
+    (void)async;
+    return hf_hash_put_many(p->client, &item, 1, NULL, &p->result.status, err);
+}
+
+DEFINE(hash_get)
+{
+    return CALL(hf_hash_get, p->client, key(), one(), &p->result.buffer);
+}
+
+DEFINE(hash_get_all)
+{
+    return CALL(hf_hash_get_all, p->client, key(), &p->result.fields);
+}
+
+DEFINE(hash_cas)
+{
+    hf_bytes expected = one();
+
+    return CALL(hf_hash_cas, p->client, key(), one(), &expected, one(), NULL,
+                &p->result.buffer);
+}
+
+DEFINE(hash_cas_at_most_once)
+{
+    hf_cas_options options = HF_CAS_OPTIONS_INIT;
+    hf_bytes expected = one();
+
+    options.flags = HF_CAS_ONCE;
+    return CALL(hf_hash_cas, p->client, key(), one(), &expected, one(),
+                &options, &p->result.buffer);
+}
+
+DEFINE(hash_remove)
+{
+    hf_bytes names[] = {one()};
+
+    return CALL(hf_hash_remove, p->client, key(), names, 1, &p->result.removed);
+}
+
+DEFINE(hash_delete)
+{
+    return CALL(hf_hash_delete, p->client, key());
+}
+
+/* ------------------------------------------------------------ keys, scripts */
+
+DEFINE(key_ttl)
+{
+    return CALL(hf_key_ttl, p->client, key(), &p->result.ttl_ms);
+}
+
+DEFINE(key_touch)
+{
+    return CALL(hf_key_touch, p->client, key(), 1000);
+}
+
+DEFINE(key_persist)
+{
+    return CALL(hf_key_touch, p->client, key(), -1);
+}
+
+DEFINE(script_load)
+{
+    return CALL(hf_script_load, p->client, hf_str("return 2"),
+                &p->result.script);
+}
+
+DEFINE(script_run)
+{
+    hf_bytes keys[] = {key()};
+
+    return CALL(hf_script_run, p->script, keys, 1, NULL, 0, &p->result.reply);
+}
+
+/* ------------------------------------------------------------------- locks */
+
+DEFINE(lock_try)
+{
+    if (async != NULL)
+        return hf_lock_acquire_start(p->lock, 0, async, err);
+    return hf_lock_try(p->lock, err);
+}
+
+DEFINE(lock_acquire_many)
+{
+    (void)async;
+    return hf_lock_acquire_many(&p->lock, 1, 0, &p->result.status, err);
+}
+
+DEFINE(lock_renew)
+{
+    return CALL(hf_lock_renew, p->lock);
+}
+
+DEFINE(lock_renew_many)
+{
+    (void)async;
+    return hf_lock_renew_many(&p->lock, 1, &p->result.status, err);
+}
+
+DEFINE(lock_release)
+{
+    return CALL(hf_lock_release, p->lock);
+}
+
+DEFINE(lock_release_many)
+{
+    (void)async;
+    return hf_lock_release_many(&p->lock, 1, &p->result.status, err);
+}
+
+DEFINE(lock_inspect)
+{
+    return CALL(hf_lock_inspect, p->client, hf_str("l"), &p->result.info);
+}
+
+DEFINE(lock_break)
+{
+    return CALL(hf_lock_break, p->client, hf_str("l"));
+}
+
+/* --------------------------------------------------------------- transfers */
+
+static int drop(void *user, const void *data, size_t size)
+{
+    (void)user;
+    return data == NULL || size == 0 ? EINVAL : 0;
+}
+
+static int give(void *user, void *data, size_t size, size_t *got)
+{
+    every_place *p = user;
+    size_t left = p->dump_size - p->dump_at;
+
+    *got = left < size ? left : size;
+    memcpy(data, p->dump + p->dump_at, *got);
+    p->dump_at += *got;
+    return 0;
+}
+
+DEFINE(store_dump)
+{
+    (void)async;
+    return hf_store_dump(p->client, NULL, drop, NULL, NULL, err);
+}
+
+DEFINE(store_load)
+{
+    (void)async;
+    p->dump_at = 0;
+    return hf_store_load(p->client, NULL, give, p, NULL, err);
+}
+
+/* ------------------------------------------------------------------- table */
+
+#define STARTS .starts = true
+#define BATCH .is_batch = true
+#define NONE .starts = false
+#define HELD .needs_held = true
+
+const every_call every_calls[] = {
+    {"value get", "GET", value_get, STARTS},
+    {"value set", "SET", value_set, STARTS},
+    {"value set nx", "SET", value_set_nx, STARTS},
+    {"value set get", "SET", value_set_get, STARTS},
+    {"value delete", "value_delete", value_delete, STARTS},
+    {"value cas", "value_cas_once", value_cas, STARTS},
+    {"value cas once", "value_cas", value_cas_at_most_once, STARTS},
+    {"value delete if", "value_delete_if_once", value_delete_if, STARTS},
+    {"value get many", "GET", value_get_many, BATCH},
+    {"value set many", "SET", value_set_many, BATCH},
+    {"value cas many", "value_cas_once", value_cas_many, BATCH},
+    {"hash put", "hash_put", hash_put, STARTS},
+    {"hash put many", "hash_put", hash_put_many, BATCH},
+    {"hash get", "HGET", hash_get, STARTS},
+    {"hash get all", "HGETALL", hash_get_all, STARTS},
+    {"hash cas", "hash_cas_once", hash_cas, STARTS},
+    {"hash cas once", "hash_cas", hash_cas_at_most_once, STARTS},
+    {"hash remove", "HDEL", hash_remove, STARTS},
+    {"hash delete", "hash_delete", hash_delete, STARTS},
+    {"key ttl", "PTTL", key_ttl, STARTS},
+    {"key touch", "PEXPIRE", key_touch, STARTS},
+    {"key persist", "key_persist", key_persist, STARTS},
+    {"script load", "SCRIPT", script_load, STARTS},
+    {"script run", "user script", script_run, STARTS},
+    {"lock try", "lock_acquire", lock_try, STARTS, .takes_lock = true},
+    {"lock acquire many", "lock_acquire", lock_acquire_many, BATCH,
+     .takes_lock = true},
+    {"lock renew", "lock_renew", lock_renew, STARTS, HELD},
+    {"lock renew many", "lock_renew", lock_renew_many, BATCH, HELD},
+    {"lock release", "lock_release", lock_release, STARTS, HELD},
+    {"lock release many", "lock_release", lock_release_many, BATCH, HELD},
+    {"lock inspect", "lock_inspect", lock_inspect, STARTS},
+    {"lock break", "lock_break", lock_break, STARTS},
+    {"store dump, clock", "TIME", store_dump, NONE},
+    {"store dump, names", "SCAN", store_dump, NONE},
+    {"store dump, key", "key_read", store_dump, NONE},
+    {"store load, clock", "TIME", store_load, NONE},
+    {"store load, string", "SET", store_load, NONE},
+    {"store load, hash", "key_write", store_load, NONE},
+};
+const size_t every_call_count = COUNT(every_calls);
+
+/* ------------------------------------------------------------------- place */
+
+static int keep(void *user, const void *data, size_t size)
+{
+    every_place *place = user;
+
+    if (size > sizeof(place->dump) - place->dump_size)
+        return ENOSPC;
+    memcpy(place->dump + place->dump_size, data, size);
+    place->dump_size += size;
+    return 0;
+}
+
+static bool fill(hf_client *client)
+{
+    hf_field field = {hf_str("f"), hf_str("v")};
+
+    return hf_value_set(client, hf_str("a"), one(), NULL, NULL, NULL) ==
+               HF_OK &&
+           hf_hash_put(client, hf_str("h"), &field, 1, NULL, NULL) == HF_OK;
+}
+
+bool every_place_begin(every_place *place)
+{
+    hf_client *client;
+    bool made;
+
+    memset(place, 0, sizeof(*place));
+    snprintf(place->dir, sizeof(place->dir), "/tmp/hf-every-call-XXXXXX");
+    if (mkdtemp(place->dir) == NULL)
+        return false;
+    snprintf(place->url, sizeof(place->url), "volatile:%s/store", place->dir);
+    if (hf_client_open(place->url, NULL, &client, NULL) != HF_OK)
+        return false;
+    made = fill(client) &&
+           hf_store_dump(client, NULL, keep, place, NULL, NULL) == HF_OK;
+    hf_client_close(client);
+    return made;
+}
+
+void every_place_end(every_place *place)
+{
+    char command[96];
+
+    snprintf(command, sizeof(command), "rm -r '%s'", place->dir);
+    (void)!system(command);
+}
+
+const char *every_usual_answer(const char *target)
+{
+    static const struct {
+        const char *target;
+        const char *reply;
+    } usual[] = {
+        {"lock_acquire", ":5\r\n"},
+        {"lock_release", ":1\r\n"},
+        {"lock_renew", "*0\r\n"},
+        {"lock_leave", ":0\r\n"},
+        {"SCRIPT", "$40\r\n0123456789abcdef0123456789abcdef01234567\r\n"},
+        {"PTTL", ":5\r\n"},
+        {"SET", "+OK\r\n"},
+        {"TIME", "*2\r\n$1\r\n1\r\n$1\r\n1\r\n"},
+        {"DBSIZE", ":1\r\n"},
+        {"SCAN", "*2\r\n$1\r\n0\r\n*1\r\n$1\r\na\r\n"},
+        {"key_read", "*1\r\n$4\r\nnone\r\n"},
+        {"key_write", ":1\r\n"},
+    };
+
+    for (size_t i = 0; i < COUNT(usual); i++) {
+        if (strcmp(usual[i].target, target) == 0)
+            return usual[i].reply;
+    }
+    return NULL;
+}
+
+bool every_lock_begin(every_place *place, bool held)
+{
+    hf_lock_options options = HF_LOCK_OPTIONS_INIT;
+
+    options.flags = HF_LOCK_NO_RENEW;
+    return hf_lock_new(place->client, hf_str("l"), &options, &place->lock,
+                       NULL) == HF_OK &&
+           (!held || hf_lock_try(place->lock, NULL) == HF_OK);
+}
+
+void every_lock_end(every_place *place)
+{
+    (void)!hf_lock_release(place->lock, NULL);
+    hf_lock_free(place->lock);
+    place->lock = NULL;
+}
+
+/* ------------------------------------------------------------------ making */
+
+typedef struct end {
+    bool told;
+    hf_status status;
+} end;
+
+static void on_done(void *user, hf_status status, const hf_error *err)
+{
+    end *self = user;
+
+    (void)err;
+    self->status = status;
+    self->told = true;
+}
+
+hf_status every_call_make(every_place *place, const every_call *call,
+                          bool starts)
+{
+    struct pollfd pfd = {.events = POLLIN};
+    end self = {false, HF_OK};
+    hf_async async = HF_ASYNC_INIT;
+    hf_status status;
+
+    if (!starts) {
+        status = call->run(place, NULL, NULL);
+        return call->is_batch ? place->result.status : status;
+    }
+    async.done = on_done;
+    async.user = &self;
+    status = hf_client_fd(place->client, &pfd.fd, NULL);
+    if (status == HF_OK)
+        status = call->run(place, &async, NULL);
+    while (status == HF_OK && !self.told) {
+        (void)poll(&pfd, 1, -1);
+        status = hf_client_dispatch(place->client, NULL, NULL);
+    }
+    return status == HF_OK ? self.status : status;
+}
+
+/* ----------------------------------------------------------------- results */
+
+void every_result_begin(every_result *result)
+{
+    memset(result, 0, sizeof(*result));
+    result->buffer = (hf_buffer){untouched, UNTOUCHED};
+    result->fields = (hf_fields){(hf_field *)(void *)untouched, UNTOUCHED};
+    result->removed = UNTOUCHED;
+    result->ttl_ms = UNTOUCHED;
+    result->script = (hf_script *)(void *)untouched;
+    result->reply = (hf_reply *)(void *)untouched;
+    result->info = (hf_lock_info)HF_LOCK_INFO_INIT;
+    result->info.remaining_ms = UNTOUCHED;
+    result->status = (hf_status)UNTOUCHED;
+}
+
+/* Read all bytes, so that a sanitizer sees those that are not there. */
+static bool is_readable(hf_bytes bytes)
+{
+    const volatile unsigned char *at = bytes.data;
+
+    for (size_t i = 0; i < bytes.size; i++)
+        (void)at[i];
+    return bytes.size == 0 || bytes.data != NULL;
+}
+
+static bool reply_is_readable(const hf_reply *reply)
+{
+    for (size_t i = 0; i < hf_reply_count(reply); i++) {
+        if (!reply_is_readable(hf_reply_at(reply, i)))
+            return false;
+    }
+    return hf_reply_type(reply) >= HF_REPLY_NIL &&
+           hf_reply_type(reply) <= HF_REPLY_ARRAY &&
+           is_readable(hf_reply_bytes(reply));
+}
+
+static const char *check_bytes(every_result *result)
+{
+    hf_buffer *buffer = &result->buffer;
+    hf_fields *fields = &result->fields;
+    bool good = true;
+
+    if (buffer->data != untouched) {
+        good = is_readable(hf_view(buffer->data, buffer->size));
+        hf_buffer_free(buffer);
+    }
+    if (!good)
+        return "the buffer cannot be read";
+    if (fields->items == (hf_field *)(void *)untouched)
+        return NULL;
+    for (size_t i = 0; i < fields->count; i++)
+        good = good && is_readable(fields->items[i].name) &&
+               is_readable(fields->items[i].value);
+    hf_fields_free(fields);
+    return good ? NULL : "the fields cannot be read";
+}
+
+static const char *check_handles(every_result *result)
+{
+    const char *wrong = NULL;
+
+    if (result->script != (hf_script *)(void *)untouched)
+        hf_script_free(result->script);
+    if (result->reply != (hf_reply *)(void *)untouched) {
+        if (!reply_is_readable(result->reply))
+            wrong = "the reply cannot be read";
+        hf_reply_free(result->reply);
+    }
+    return wrong;
+}
+
+static const char *check_numbers(const every_place *place,
+                                 const every_call *call)
+{
+    const every_result *result = &place->result;
+    const hf_lock_info *info = &result->info;
+
+    if (result->removed != UNTOUCHED && result->removed > HF_HASH_PUT_MAX)
+        return "the count of fields is out of range";
+    if (result->ttl_ms < -1)
+        return "the time to live is out of range";
+    if (info->remaining_ms < -1 || info->token > TOKEN_MAX ||
+        info->waiters > INT64_MAX)
+        return "the lock's facts are out of range";
+    if (strlen(info->owner) > HF_LOCK_INFO_OWNER_MAX)
+        return "the owner is too long";
+    if (call->takes_lock && (hf_lock_token(place->lock) == 0 ||
+                             hf_lock_token(place->lock) > TOKEN_MAX))
+        return "the fencing token is out of range";
+    return NULL;
+}
+
+/* A refusal may come with the present value only. */
+static bool is_untouched(const every_result *result, bool refused)
+{
+    return (refused || result->buffer.data == untouched) &&
+           result->fields.count == UNTOUCHED && result->removed == UNTOUCHED &&
+           result->ttl_ms == UNTOUCHED &&
+           result->script == (hf_script *)(void *)untouched &&
+           result->reply == (hf_reply *)(void *)untouched &&
+           result->info.owner_size == 0;
+}
+
+const char *every_result_end(every_place *place, const every_call *call,
+                             hf_status status)
+{
+    every_result *result = &place->result;
+    const char *wrong = NULL;
+    const char *unread;
+
+    if (status != HF_OK && !is_untouched(result, status == HF_CONFLICT))
+        wrong = "a result was written though the call failed";
+    if (status == HF_OK)
+        wrong = check_numbers(place, call);
+    unread = check_bytes(result);
+    if (wrong == NULL)
+        wrong = unread;
+    unread = check_handles(result);
+    return wrong != NULL ? wrong : unread;
+}

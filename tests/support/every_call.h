@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * every_call.h - each call of the API that asks a store, in each of its forms,
+ * as a table: for tests of what the store answers. It sees only holdfast.h.
+ */
+#ifndef TESTS_SUPPORT_EVERY_CALL_H
+#define TESTS_SUPPORT_EVERY_CALL_H
+
+#include "holdfast.h"
+
+/* Where the results go. */
+typedef struct every_result {
+    hf_buffer buffer;
+    hf_fields fields;
+    size_t removed;
+    int64_t ttl_ms;
+    hf_script *script;
+    hf_reply *reply;
+    hf_lock_info info;
+    hf_status status; /* of the one item of a batch */
+} every_result;
+
+/* What the calls are made with. */
+typedef struct every_place {
+    hf_client *client;
+    hf_lock *lock;     /* held, for a call that needs it; else free */
+    hf_script *script; /* loaded */
+    char dir[64];
+    char url[96];    /* of an embedded store in it */
+    char dump[4096]; /* some keys ... */
+    size_t dump_size;
+    size_t dump_at; /* ... of which so many bytes were read */
+    every_result result;
+} every_place;
+
+typedef struct every_call {
+    const char *name;
+    /* Script or command whose answer matters. */
+    const char *target;
+    /* With `async` start it; NULL: run it. */
+    hf_status (*run)(every_place *place, const hf_async *async, hf_error *err);
+    bool starts;     /* there is a `_start` form */
+    bool is_batch;   /* of one item, whose status is result.status */
+    bool needs_held; /* the lock must be held */
+    bool takes_lock; /* with HF_OK it is held afterwards */
+} every_call;
+
+extern const every_call every_calls[];
+extern const size_t every_call_count;
+
+/* A folder, and the bytes that store_load reads: a string and a hash. false:
+ * there is no store to dump. */
+bool every_place_begin(every_place *place);
+void every_place_end(every_place *place);
+
+/* The answers that keep everything going, as RESP; NULL: any will do. */
+const char *every_usual_answer(const char *target);
+
+/* A new lock "l", held or free; what is left of it, for good. */
+bool every_lock_begin(every_place *place, bool held);
+void every_lock_end(every_place *place);
+
+/* Run a call, or start it and await its end; its status, or that of the one
+ * item of a batch. */
+hf_status every_call_make(every_place *place, const every_call *call,
+                          bool starts);
+
+/* Fill the results with what no call gives. */
+void every_result_begin(every_result *result);
+
+/*
+ * After a call with that status: what it should have written is there, whole
+ * and in its range, and the rest as it was. Returns what is wrong, or NULL.
+ * Frees the results.
+ */
+const char *every_result_end(every_place *place, const every_call *call,
+                             hf_status status);
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * malformed_reply_test.c - every call of the API, run, started and in a batch,
+ * against every kind of answer: what the call cannot be answered with is
+ * HF_CORRUPT and writes no result; what it can is believed. There is no server;
+ * malformed_server_test.c has one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "store/redis/wire/resp.h"
+#include "support/answering_store.h"
+#include "support/every_call.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define SHA "$40\r\n0123456789abcdef0123456789abcdef01234567\r\n"
+#define A "$1\r\na\r\n"
+
+/* Whatever may come. */
+static const char *const replies[] = {
+    "$-1\r\n",
+    "*-1\r\n",
+    "_\r\n",
+    ":0\r\n",
+    ":1\r\n",
+    ":-1\r\n",
+    ":-2\r\n",
+    ":-3\r\n",
+    ":2\r\n",
+    ":1000\r\n",
+    ":9007199254740992\r\n",
+    ":9007199254740993\r\n",
+    ":9223372036854775807\r\n",
+    ":-9223372036854775808\r\n",
+    "#t\r\n",
+    "+OK\r\n",
+    "+\r\n",
+    "$0\r\n\r\n",
+    A,
+    SHA,
+    ",1.5\r\n",
+    "(12345678901234567890\r\n",
+    "=5\r\ntxt:a\r\n",
+    "*0\r\n",
+    "%0\r\n",
+    "*1\r\n:1\r\n",
+    "*1\r\n" A,
+    "*1\r\n*1\r\n*0\r\n",
+    "*2\r\n" A A,
+    "*2\r\n:1\r\n:-1\r\n",
+    "*2\r\n:2\r\n:0\r\n",
+    "*2\r\n:1\r\n:-9223372036854775808\r\n",
+    "*2\r\n" A ":1\r\n",
+    "*2\r\n" A "$-1\r\n",
+    "*2\r\n" A "-ERR a\r\n",
+    "*2\r\n$1\r\n1\r\n$1\r\n1\r\n",
+    "*2\r\n$1\r\n0\r\n*0\r\n",
+    "*2\r\n$1\r\na\r\n*0\r\n",
+    "*2\r\n$22\r\n0000000000000000000000\r\n*0\r\n",
+    "*2\r\n$1\r\n0\r\n*1\r\n:1\r\n",
+    "%1\r\n" A A,
+    "~2\r\n" A A,
+    "*3\r\n" A A A,
+    "*3\r\n:5\r\n" A ":9\r\n",
+    "*3\r\n:-3\r\n" A ":9\r\n",
+    "*3\r\n:5\r\n:1\r\n:9\r\n",
+    "*4\r\n:5\r\n" A ":9\r\n:-1\r\n",
+    "*4\r\n:5\r\n" A ":9\r\n:3\r\n",
+    "*4\r\n" A ":5\r\n:9\r\n:3\r\n",
+    "*4\r\n" A ":5\r\n$1\r\n7\r\n:3\r\n",
+    "*4\r\n$-1\r\n:-2\r\n$-1\r\n:0\r\n",
+    "*4\r\n" A ":5\r\n" A ":-1\r\n",
+    "*4\r\n" A A A A,
+    "*5\r\n:5\r\n" A ":9\r\n:3\r\n:3\r\n",
+    "-ERR made up\r\n",
+    "!9\r\nERR a fit\r\n",
+};
+
+/* What a call may be answered with, and comes to then. */
+typedef struct fit {
+    const char *reply;
+    hf_status status;
+} fit;
+
+typedef struct fits {
+    const char *call; /* the beginning of its name */
+    fit of[16];
+} fits;
+
+#define NIL(status)                                                            \
+    {"$-1\r\n", status}, {"*-1\r\n", status},                                  \
+    {                                                                          \
+        "_\r\n", status                                                        \
+    }
+#define STRINGS(status)                                                        \
+    {"$0\r\n\r\n", status}, {A, status}, {SHA, status}, {",1.5\r\n", status},  \
+        {"(12345678901234567890\r\n", status},                                 \
+    {                                                                          \
+        "=5\r\ntxt:a\r\n", status                                              \
+    }
+#define STATUSES(status)                                                       \
+    {"+OK\r\n", status},                                                       \
+    {                                                                          \
+        "+\r\n", status                                                        \
+    }
+#define FOUND                                                                  \
+    {":0\r\n", HF_NOT_FOUND}, {":1\r\n", HF_OK},                               \
+    {                                                                          \
+        "#t\r\n", HF_OK                                                        \
+    }
+
+/* The first that fits. A script of the user's may be answered with anything. */
+static const fits table[] = {
+    {"value get", {NIL(HF_NOT_FOUND), STRINGS(HF_OK)}},
+    {"value set nx", {NIL(HF_CONFLICT), STATUSES(HF_OK)}},
+    {"value set get", {NIL(HF_OK), STRINGS(HF_OK)}},
+    {"value set", {STATUSES(HF_OK)}},
+    {"value cas once", {FOUND, STRINGS(HF_CONFLICT)}},
+    {"value cas", {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
+    {"value delete if",
+     {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
+    {"value delete", {FOUND}},
+    {"hash put", {FOUND}},
+    {"hash get all",
+     {{"*0\r\n", HF_NOT_FOUND},
+      {"%0\r\n", HF_NOT_FOUND},
+      {"*2\r\n" A A, HF_OK},
+      {"%1\r\n" A A, HF_OK},
+      {"~2\r\n" A A, HF_OK},
+      {"*2\r\n$1\r\n1\r\n$1\r\n1\r\n", HF_OK},
+      {"*4\r\n" A A A A, HF_OK}}},
+    {"hash get", {NIL(HF_NOT_FOUND), STRINGS(HF_OK)}},
+    {"hash cas once", {FOUND, STRINGS(HF_CONFLICT)}},
+    {"hash cas", {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
+    {"hash remove",
+     {{":0\r\n", HF_OK},
+      {":1\r\n", HF_OK},
+      {":2\r\n", HF_OK},
+      {":1000\r\n", HF_OK},
+      {"#t\r\n", HF_OK}}},
+    {"hash delete", {FOUND}},
+    {"key ttl",
+     {{":-2\r\n", HF_NOT_FOUND},
+      {":-1\r\n", HF_OK},
+      {":0\r\n", HF_OK},
+      {":1\r\n", HF_OK},
+      {":2\r\n", HF_OK},
+      {":1000\r\n", HF_OK},
+      {":9007199254740992\r\n", HF_OK},
+      {":9007199254740993\r\n", HF_OK},
+      {":9223372036854775807\r\n", HF_OK},
+      {"#t\r\n", HF_OK}}},
+    {"key", {FOUND}},
+    {"script load", {{SHA, HF_OK}}},
+    {"lock try",
+     {{":1\r\n", HF_OK},
+      {":2\r\n", HF_OK},
+      {":1000\r\n", HF_OK},
+      {":9007199254740992\r\n", HF_OK},
+      {"#t\r\n", HF_OK},
+      {"*3\r\n:5\r\n" A ":9\r\n", HF_HELD},
+      {"*4\r\n:5\r\n" A ":9\r\n:3\r\n", HF_HELD}}},
+    {"lock acquire many",
+     {{":1\r\n", HF_OK},
+      {":2\r\n", HF_OK},
+      {":1000\r\n", HF_OK},
+      {":9007199254740992\r\n", HF_OK},
+      {"#t\r\n", HF_OK},
+      {"*3\r\n:5\r\n" A ":9\r\n", HF_HELD},
+      {"*4\r\n:5\r\n" A ":9\r\n:3\r\n", HF_HELD}}},
+    {"lock renew",
+     {{"*0\r\n", HF_OK}, {"%0\r\n", HF_OK}, {"*2\r\n:1\r\n:-1\r\n", HF_LOST}}},
+    {"lock release",
+     {{":1\r\n", HF_OK},
+      {"#t\r\n", HF_OK},
+      {":0\r\n", HF_EXPIRED},
+      {":-1\r\n", HF_LOST}}},
+    {"lock inspect",
+     {{"*4\r\n" A ":5\r\n$1\r\n7\r\n:3\r\n", HF_OK},
+      {"*4\r\n$-1\r\n:-2\r\n$-1\r\n:0\r\n", HF_NOT_FOUND}}},
+    {"lock break", {FOUND}},
+    {"store dump, clock", {{"*2\r\n$1\r\n1\r\n$1\r\n1\r\n", HF_OK}}},
+    {"store dump, names", {{"*2\r\n$1\r\n0\r\n*0\r\n", HF_OK}}},
+    {"store dump, key", {{"*1\r\n" A, HF_UNSUPPORTED}}},
+    {"store load, clock", {{"*2\r\n$1\r\n1\r\n$1\r\n1\r\n", HF_OK}}},
+    {"store load, string", {STATUSES(HF_OK), NIL(HF_CONFLICT)}},
+    {"store load, hash",
+     {{":1\r\n", HF_OK}, {"#t\r\n", HF_OK}, {":0\r\n", HF_CONFLICT}}},
+};
+
+/* What the call must come to; HF_OK for any error: anything but HF_OK. */
+static hf_status expected(const every_call *call, const char *reply)
+{
+    if (strcmp(call->name, "script run") == 0)
+        return HF_OK;
+    for (size_t i = 0; i < COUNT(table); i++) {
+        if (strncmp(table[i].call, call->name, strlen(table[i].call)) != 0)
+            continue;
+        for (const fit *one = table[i].of; one->reply != NULL; one++) {
+            if (strcmp(one->reply, reply) == 0)
+                return one->status;
+        }
+        return HF_CORRUPT;
+    }
+    fail_msg("no expectations of %s", call->name);
+    return HF_CORRUPT;
+}
+
+static bool is_error(const char *reply)
+{
+    return reply[0] == '-' || reply[0] == '!';
+}
+
+/* ------------------------------------------------------------------- store */
+
+/* What is said to `target`; NULL: the usual. */
+typedef struct saying {
+    const char *target;
+    const char *reply;
+    unsigned count;
+} saying;
+
+static bool answer(void *user, const char *target, hf__arena *arena,
+                   hf_reply *reply)
+{
+    saying *self = user;
+    const char *text = every_usual_answer(target);
+    hf__resp resp;
+    hf__buf in;
+
+    if (self->target != NULL && strcmp(self->target, target) == 0) {
+        text = self->reply;
+        self->count++;
+    }
+    assert_non_null(text);
+    hf__buf_init(&in, 1024);
+    assert_true(hf__buf_append(&in, text, strlen(text)));
+    hf__resp_begin(&resp, arena, reply);
+    assert_int_equal(hf__resp_feed(&resp, &in), HF__RESP_DONE);
+    assert_int_equal(hf__buf_size(&in), 0);
+    hf__buf_done(&in);
+    return true;
+}
+
+static void try_reply(every_place *place, saying *said, const every_call *call,
+                      const char *reply, bool starts)
+{
+    const char *wrong;
+    hf_status status;
+    bool expect;
+
+    said->target = NULL;
+    assert_true(every_lock_begin(place, call->needs_held));
+    every_result_begin(&place->result);
+    *said = (saying){call->target, reply, 0};
+    status = every_call_make(place, call, starts);
+    said->target = NULL;
+    wrong = every_result_end(place, call, status);
+    every_lock_end(place);
+    expect = is_error(reply) ? status != HF_OK && status != HF_CORRUPT
+                             : status == expected(call, reply);
+    if (!expect || wrong != NULL)
+        fail_msg("%s (%s), answered %s: %s, %s", call->name,
+                 starts ? "started" : "run", reply, hf_status_name(status),
+                 wrong == NULL ? "" : wrong);
+    assert_true(said->count >= 1);
+}
+
+static void call_believes_no_reply_of_another_shape(void **state)
+{
+    static every_place place;
+    saying said = {NULL, NULL, 0};
+    answering_store store = {.answer = answer, .user = &said};
+
+    (void)state;
+    assert_true(every_place_begin(&place));
+    assert_int_equal(hf_client_open(place.url, NULL, &place.client, NULL),
+                     HF_OK);
+    answering_store_begin(&store, place.client);
+    assert_int_equal(
+        hf_script_load(place.client, hf_str("return 1"), &place.script, NULL),
+        HF_OK);
+    for (size_t i = 0; i < every_call_count; i++) {
+        for (size_t j = 0; j < COUNT(replies); j++) {
+            try_reply(&place, &said, &every_calls[i], replies[j], false);
+            if (every_calls[i].starts)
+                try_reply(&place, &said, &every_calls[i], replies[j], true);
+        }
+    }
+    hf_script_free(place.script);
+    answering_store_end(&store, place.client);
+    hf_client_close(place.client);
+    every_place_end(&place);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(call_believes_no_reply_of_another_shape),
+    };
+
+    return cmocka_run_group_tests_name("malformed_reply", tests, NULL, NULL);
+}
