@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "store/redis/server/login.h"
+#include "store/redis/server/patience.h"
 #include "store/redis/wire/socket.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -93,6 +94,34 @@ static hf__conn_result send_all(hf__conn *conn, int64_t until_ms, hf_error *err)
     return HF__CONN_OK;
 }
 
+bool hf__conn_elder_spoke(hf__conn *conn)
+{
+    hf__conn *elder = conn->elder;
+    char byte;
+
+    if (elder == NULL)
+        return false;
+    if (elder->channel.secure == NULL
+            ? recv(elder->channel.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0
+            : hf__channel_is_stale(&elder->channel))
+        return true;
+    if (elder->epoch != hf__redis_node_epoch(elder->node) ||
+        hf__channel_is_stale(&elder->channel)) {
+        hf__conn_close(elder);
+        conn->elder = NULL;
+    }
+    return false;
+}
+
+/* Wait for an event of a socket; 0: it is too late, or look at the elder. */
+static int wait_for(const hf__conn *conn, int fd, short events,
+                    int64_t until_ms)
+{
+    int other = conn->elder != NULL ? conn->elder->channel.fd : -1;
+
+    return hf__socket_wait_beside(fd, events, other, until_ms);
+}
+
 /* Wait for what reading needs. A read that may wait has waited already, unless
  * TLS had to write. */
 static void wait_readable(hf__conn *conn, int64_t left_ms)
@@ -100,7 +129,10 @@ static void wait_readable(hf__conn *conn, int64_t left_ms)
     hf__channel *channel = &conn->channel;
     int64_t now_ms = hf__clock_boot_ms();
 
-    if (left_ms < WAIT_MS)
+    if (conn->elder != NULL)
+        (void)wait_for(conn, channel->fd, channel->read_wants,
+                       now_ms + (left_ms < WAIT_MS ? left_ms : WAIT_MS));
+    else if (left_ms < WAIT_MS)
         (void)hf__socket_wait(channel->fd, channel->read_wants,
                               now_ms + left_ms);
     else if (channel->read_wants == POLLOUT)
@@ -124,7 +156,7 @@ static hf__conn_result is_late(const hf__conn *conn, hf_error *err)
 }
 
 /* From now on the server is silent. What is left of a short deadline is not
- * cut into shorter ones. */
+ * cut into shorter ones, nor into less than such a server needs. */
 static void be_patient(hf__conn *conn, int64_t until_ms, int64_t now_ms)
 {
     int64_t half_ms = (until_ms - now_ms) / 2;
@@ -132,9 +164,9 @@ static void be_patient(hf__conn *conn, int64_t until_ms, int64_t now_ms)
     if (conn->patience_ms == 0) {
         if (half_ms > HF__RETRY_SILENCE_MS)
             half_ms = HF__RETRY_SILENCE_MS;
+        conn->patience_ms = hf__patience_with(conn->node, half_ms);
         if (half_ms < WAIT_MS || conn->request == NULL)
-            half_ms = INT64_MAX;
-        conn->patience_ms = half_ms;
+            conn->patience_ms = INT64_MAX;
     }
     conn->given_up_ms = hf__clock_after(now_ms, conn->patience_ms);
 }
@@ -152,7 +184,8 @@ static int64_t left_of(hf__conn *conn, int64_t until_ms, int64_t now_ms,
     if (now_ms >= conn->given_up_ms) {
         hf__fail(err, HF_INDETERMINATE, "%s was silent for %lld ms", conn->peer,
                  (long long)conn->patience_ms);
-        *result = HF__CONN_LOST;
+        hf__patience_learn(conn->node, conn->patience_ms);
+        *result = HF__CONN_SILENT;
         return 0;
     }
     if (conn->given_up_ms < until_ms)
@@ -181,8 +214,12 @@ static hf__conn_result receive(hf__conn *conn, int64_t until_ms, hf_error *err)
                      conn->peer);
             return HF__CONN_LOST;
         }
+        if (hf__conn_elder_spoke(conn)) {
+            hf__fail(err, HF_UNAVAILABLE, "%s was not needed", conn->peer);
+            return HF__CONN_LOST;
+        }
         got = hf__channel_recv(&conn->channel, room, READ_SIZE,
-                               left_ms >= WAIT_MS);
+                               left_ms >= WAIT_MS && conn->elder == NULL);
         if (got > 0) {
             hf__buf_added(&conn->in, (size_t)got);
             return HF__CONN_OK;
@@ -194,24 +231,30 @@ static hf__conn_result receive(hf__conn *conn, int64_t until_ms, hf_error *err)
     }
 }
 
-/* Read one reply. Nothing may follow it: nobody has asked for more. */
-static hf__conn_result read_reply(hf__conn *conn, hf__arena *arena,
-                                  hf_reply *reply, int64_t until_ms,
+static void begin_reply(hf__conn *conn, hf__arena *arena, hf_reply *reply)
+{
+    conn->arena = arena;
+    conn->reply = reply;
+    hf__resp_begin(&conn->resp, arena, reply);
+}
+
+/* Read one reply, which may have begun. Nothing may follow it: nobody has asked
+ * for more. */
+static hf__conn_result read_reply(hf__conn *conn, int64_t until_ms,
                                   hf_error *err)
 {
     hf__resp_result parsed = HF__RESP_MORE;
     hf__conn_result result;
 
-    hf__resp_begin(&conn->resp, arena, reply);
     for (;;) {
         if (hf__buf_size(&conn->in) > 0)
             parsed = hf__resp_feed(&conn->resp, &conn->in);
         if (parsed == HF__RESP_DONE && !conn->resp.push)
             return HF__CONN_OK;
         if (parsed == HF__RESP_DONE) {
-            if (arena != NULL)
-                hf__arena_free(arena);
-            hf__resp_begin(&conn->resp, arena, reply);
+            if (conn->arena != NULL)
+                hf__arena_free(conn->arena);
+            begin_reply(conn, conn->arena, conn->reply);
             parsed = HF__RESP_MORE;
             continue;
         }
@@ -238,7 +281,7 @@ static int connect_any(hf__conn *conn, const hf__resolved *resolved,
     int rc = ETIMEDOUT;
     size_t at;
 
-    for (at = 0; at < resolved->count; at++) {
+    for (at = 0; at < resolved->count && !hf__conn_elder_spoke(conn); at++) {
         now_ms = hf__clock_boot_ms();
         share_ms = (until_ms - now_ms) / (int64_t)(resolved->count - at);
         if (share_ms <= 0)
@@ -248,7 +291,7 @@ static int connect_any(hf__conn *conn, const hf__resolved *resolved,
         if (rc != 0)
             continue;
         rc = ETIMEDOUT;
-        if (hf__socket_wait(*fd, POLLOUT, now_ms + share_ms) != 0)
+        if (wait_for(conn, *fd, POLLOUT, now_ms + share_ms) != 0)
             rc = hf__socket_connected(*fd);
         if (rc == 0)
             return 0;
@@ -263,7 +306,9 @@ static hf_status shake_hands(hf__conn *conn, int64_t until_ms, hf_error *err)
     int rc;
 
     while ((rc = hf__channel_handshake(channel)) == EAGAIN) {
-        if (hf__socket_wait(channel->fd, channel->read_wants, until_ms) == 0)
+        if (wait_for(conn, channel->fd, channel->read_wants, until_ms) == 0 &&
+            (conn->elder == NULL || hf__conn_elder_spoke(conn) ||
+             hf__clock_boot_ms() >= until_ms))
             return hf__channel_late(channel, err, conn->peer);
     }
     if (rc == 0)
@@ -317,6 +362,7 @@ static hf_status as_status(hf__conn_result result, hf_error *err)
 
 static hf_status log_in(hf__conn *conn, int64_t until_ms, hf_error *err)
 {
+    int64_t began_ms = hf__clock_boot_ms();
     hf__conn_result result;
     hf__arena arena;
     hf_reply reply;
@@ -334,7 +380,8 @@ static hf_status log_in(hf__conn *conn, int64_t until_ms, hf_error *err)
     while (result == HF__CONN_OK && status == HF_OK &&
            !hf__login_done(&login)) {
         hf__arena_init(&arena);
-        result = read_reply(conn, &arena, &reply, until_ms, err);
+        begin_reply(conn, &arena, &reply);
+        result = read_reply(conn, until_ms, err);
         if (result == HF__CONN_OK)
             status = hf__login_answer(&login, &reply, err);
         hf__arena_free(&arena);
@@ -342,8 +389,10 @@ static hf_status log_in(hf__conn *conn, int64_t until_ms, hf_error *err)
     if ((result == HF__CONN_LOST || result == HF__CONN_BROKEN) &&
         !conn->is_local)
         hf__login_hint(&login, err);
-    if (status == HF_OK && result == HF__CONN_OK)
+    if (status == HF_OK && result == HF__CONN_OK) {
         hf__redis_node_learn(conn->node, &login.traits);
+        hf__patience_learn(conn->node, hf__clock_boot_ms() - began_ms);
+    }
     return status != HF_OK ? status : as_status(result, err);
 }
 
@@ -363,13 +412,6 @@ hf_status hf__conn_open(hf__conn *conn, int64_t until_ms, hf_error *err)
     return status;
 }
 
-/* The answer to ASKING says nothing that the one behind it does not. */
-static hf__conn_result skip_reply(hf__conn *conn, int64_t until_ms,
-                                  hf_error *err)
-{
-    return read_reply(conn, NULL, NULL, until_ms, err);
-}
-
 static bool put(hf__conn *conn, const hf__request *request,
                 const hf__attempts *attempts)
 {
@@ -381,14 +423,35 @@ static bool put(hf__conn *conn, const hf__request *request,
     return hf__resp_put_request(&conn->out, request, attempts->whole);
 }
 
+/* Read what is owed. The answer to ASKING says nothing that the one behind it
+ * does not. */
+static hf__conn_result read_answers(hf__conn *conn, hf__request *request,
+                                    hf_error *err)
+{
+    hf__conn_result result = HF__CONN_OK;
+
+    while (result == HF__CONN_OK && conn->owed > 0) {
+        result = read_reply(conn, request->deadline_ms, err);
+        if (result == HF__CONN_OK && --conn->owed > 0)
+            begin_reply(conn, &request->arena, &request->reply);
+    }
+    if (result == HF__CONN_SILENT)
+        return result;
+    if (result == HF__CONN_OK && hf__retry_is_safe(request))
+        hf__patience_learn(conn->node, hf__clock_boot_ms() - conn->sent_ms);
+    if (result != HF__CONN_OK || hf__buf_size(&conn->in) > 0)
+        hf__conn_close(conn);
+    return result;
+}
+
 hf__conn_result hf__conn_exchange(hf__conn *conn, hf__request *request,
                                   hf__attempts *attempts, hf_error *err)
 {
     hf__conn_result result = HF__CONN_NO_MEMORY;
-    bool asking = attempts->asking;
 
     conn->request = request;
     conn->patience_ms = 0;
+    conn->owed = attempts->asking ? 2 : 1;
     if (put(conn, request, attempts))
         result = send_all(conn, request->deadline_ms, err);
     if (result != HF__CONN_UNSENT)
@@ -396,13 +459,22 @@ hf__conn_result hf__conn_exchange(hf__conn *conn, hf__request *request,
     if (result == HF__CONN_OK || result == HF__CONN_LOST ||
         result == HF__CONN_LATE)
         request->sends++;
-    if (result == HF__CONN_OK && asking)
-        result = skip_reply(conn, request->deadline_ms, err);
-    if (result == HF__CONN_OK)
-        result = read_reply(conn, &request->arena, &request->reply,
-                            request->deadline_ms, err);
     hf__buf_clear(&conn->out);
-    if (result != HF__CONN_OK || hf__buf_size(&conn->in) > 0)
+    if (result != HF__CONN_OK) {
         hf__conn_close(conn);
-    return result;
+        return result;
+    }
+    conn->sent_ms = hf__clock_boot_ms();
+    if (conn->owed > 1)
+        begin_reply(conn, NULL, NULL);
+    else
+        begin_reply(conn, &request->arena, &request->reply);
+    return read_answers(conn, request, err);
+}
+
+hf__conn_result hf__conn_resume(hf__conn *conn, hf__request *request,
+                                hf_error *err)
+{
+    conn->patience_ms = 0;
+    return read_answers(conn, request, err);
 }

@@ -19,19 +19,26 @@ typedef struct hf__conn {
     bool is_local;  /* a unix socket */
     char peer[HF__WHERE_SIZE];
     const hf__request *request; /* of the exchange; NULL: logging in */
+    struct hf__conn *elder;     /* see hf__conn_open(); NULL: none */
     int64_t patience_ms; /* silence that ends it; 0: nothing was awaited yet */
     int64_t given_up_ms; /* when that has passed */
     hf__buf in;
     hf__buf out;
     hf__resp resp;
+    hf__arena *arena; /* where the reply goes that is being read */
+    hf_reply *reply;
+    int owed; /* answers */
+    int64_t sent_ms;
 } hf__conn;
 
-/* How an exchange ended. After anything but OK the connection is closed. */
+/* How an exchange ended. After anything but OK and SILENT the connection is
+ * closed. */
 typedef enum hf__conn_result {
     HF__CONN_OK,
     HF__CONN_UNSENT,    /* broken before the first byte was written */
     HF__CONN_LOST,      /* broken after it */
     HF__CONN_LATE,      /* the deadline passed after it */
+    HF__CONN_SILENT,    /* nothing came for a while: hf__conn_resume() */
     HF__CONN_BROKEN,    /* what came is not RESP */
     HF__CONN_NO_MEMORY, /* the answer does not fit, or (unsent) the request */
 } hf__conn_result;
@@ -41,8 +48,15 @@ void hf__conn_init(hf__conn *conn, hf__redis_node *node);
 /* Close the connection if it is open, and free. */
 void hf__conn_done(hf__conn *conn);
 
-/* Connect and log in, until an instant at the latest. */
+/*
+ * Connect and log in, until an instant at the latest. With conn->elder, another
+ * connection that is SILENT, also at most until that has its answer; one that
+ * breaks is closed, and no elder any more.
+ */
 hf_status hf__conn_open(hf__conn *conn, int64_t until_ms, hf_error *err);
+
+/* Is there an elder that is silent no more? */
+bool hf__conn_elder_spoke(hf__conn *conn);
 
 void hf__conn_close(hf__conn *conn);
 
@@ -67,10 +81,16 @@ bool hf__conn_is_stale(hf__conn *conn);
  * Send a request and read its reply into request->arena and request->reply,
  * until request->deadline_ms at the latest. Counts request->sends and takes
  * attempts->asking away. `err` says why it was not OK. One that may be sent
- * again is LOST when the server is silent for 2 s, or for half of its time if
- * that is 250 ms or more: the answer may be what is lost.
+ * again is SILENT when the server is for 2 s, or for half of its time if that
+ * is 250 ms or more, but not before such a server would answer (patience.h):
+ * the answer may be what is lost. The reply may be half there, so the request
+ * must stay as it is until hf__conn_resume(), or a close.
  */
 hf__conn_result hf__conn_exchange(hf__conn *conn, hf__request *request,
                                   hf__attempts *attempts, hf_error *err);
+
+/* Wait on for the answer to the same request. */
+hf__conn_result hf__conn_resume(hf__conn *conn, hf__request *request,
+                                hf_error *err);
 
 #endif

@@ -13,8 +13,9 @@
  *    stays in the list without its request, so that matching never shifts.
  * 3. When the connection breaks, what retry.c allows goes back to the front of
  *    its lane in the old order; the rest completes (salvage.c).
- * 4. If a server is silent for 2 s and all that is in flight may be sent
- *    again, it is tried on a new connection. What may not be is left to its
+ * 4. If a server is silent for 2 s or longer (patience.h) and all that is in
+ *    flight may be sent again, it is tried on a new connection, and the silent
+ *    one is left when that is there (probe.c). What may not be is left to its
  *    own deadline: a script of minutes is silence, too.
  *
  * The first time a script is used on a connection it is sent whole, which
@@ -27,6 +28,8 @@
 
 #include <string.h>
 
+#include "store/redis/server/patience.h"
+#include "store/redis/server/probe.h"
 #include "store/redis/server/retry.h"
 #include "store/redis/server/salvage.h"
 #include "store/redis/server/turn.h"
@@ -165,6 +168,7 @@ static hf__entry *take_next(hf__mux *mux)
 static bool may_write(const hf__mux *mux)
 {
     return mux->link.state == HF__LINK_UP && !mux->leaving &&
+           !hf__probe_is_on(mux) &&
            !atomic_load_explicit(&mux->retired, memory_order_acquire) &&
            (mux->turn == NULL || !hf__turn_is_open(mux));
 }
@@ -311,9 +315,26 @@ static bool read_reply(hf__mux *mux)
     return false;
 }
 
+/* It is silent no more. What a script may take says nothing of the server. */
+static void note_silence(hf__mux *mux)
+{
+    const hf__entry *head = mux->in_flight.first;
+    int64_t since_ms = mux->heard_ms;
+
+    if (since_ms < mux->waiting_since_ms)
+        since_ms = mux->waiting_since_ms;
+    mux->heard_ms = mux->link.alive_ms;
+    if (head != NULL && head->request != NULL &&
+        hf__retry_is_safe(head->request))
+        hf__patience_learn(mux->link.node, mux->heard_ms - since_ms);
+    hf__probe_end(mux);
+}
+
 static void on_input(hf__link *link)
 {
     hf__mux *mux = OF_LINK(link);
+
+    note_silence(mux);
 
     while (hf__buf_size(&link->in) > 0 && read_reply(mux))
         continue;
@@ -374,8 +395,8 @@ static int64_t first_of(const hf__heap *heap)
     return node == NULL ? INT64_MAX : node->at_ms;
 }
 
-/* When the server will be taken for dead, should it go on being silent. */
-static int64_t dead_at(const hf__mux *mux)
+/* Since when it owes an answer and is silent; INT64_MAX: it is not. */
+static int64_t silent_since(const hf__mux *mux)
 {
     const hf__link *link = &mux->link;
     int64_t since_ms = link->alive_ms;
@@ -386,19 +407,29 @@ static int64_t dead_at(const hf__mux *mux)
         since_ms = mux->waiting_since_ms;
     if (mux->turn != NULL)
         since_ms = hf__turn_owes_since(mux, since_ms);
-    return HF__RETRY_SILENCE_MS + since_ms;
+    return since_ms;
+}
+
+/* When another connection is tried, should it go on being silent. */
+static int64_t dead_at(const hf__mux *mux)
+{
+    int64_t since_ms = silent_since(mux);
+
+    if (since_ms == INT64_MAX || hf__probe_is_on(mux))
+        return INT64_MAX;
+    return since_ms + hf__patience_with(mux->link.node, HF__RETRY_SILENCE_MS);
 }
 
 /* When the topology is to be told; again, should the silence go on. */
 static int64_t suspect_at(const hf__mux *mux)
 {
-    int64_t dead_ms = dead_at(mux);
+    int64_t since_ms = silent_since(mux);
 
-    if (dead_ms == INT64_MAX)
+    if (since_ms == INT64_MAX)
         return INT64_MAX;
-    if (mux->suspected_ms > dead_ms - HF__RETRY_SILENCE_MS)
+    if (mux->suspected_ms > since_ms)
         return mux->suspected_ms + SUSPECT_MS;
-    return dead_ms - HF__RETRY_SILENCE_MS + SUSPECT_MS;
+    return since_ms + SUSPECT_MS;
 }
 
 static void check_suspicion(hf__mux *mux, int64_t now_ms)
@@ -420,19 +451,30 @@ static bool all_repeatable(const hf__mux *mux)
     return true;
 }
 
-static void check_silence(hf__mux *mux, int64_t now_ms)
+void hf__flight_leave(hf__mux *mux)
 {
     hf__link *link = &mux->link;
+    int64_t now_ms = hf__clock_boot_ms();
+    int64_t since_ms = silent_since(mux);
 
-    if (now_ms < dead_at(mux))
+    if (since_ms == INT64_MAX)
         return;
     if (!all_repeatable(mux)) {
         mux->waiting_since_ms = now_ms; /* look again later */
         return;
     }
-    hf__fail(&link->error, HF_UNAVAILABLE, "%s was silent for %d ms",
-             link->peer, HF__RETRY_SILENCE_MS);
+    hf__patience_learn(link->node, now_ms - since_ms);
+    hf__fail(&link->error, HF_UNAVAILABLE, "%s was silent for %lld ms",
+             link->peer, (long long)(now_ms - since_ms));
     hf__link_drop(link);
+}
+
+static void check_silence(hf__mux *mux, int64_t now_ms)
+{
+    if (now_ms < dead_at(mux))
+        return;
+    if (!all_repeatable(mux) || !hf__probe_begin(mux))
+        hf__flight_leave(mux);
 }
 
 static int64_t on_tick(hf__link *link, int64_t now_ms)

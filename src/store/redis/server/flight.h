@@ -21,6 +21,10 @@ void hf__flight_put_back(hf__mux *mux, hf__entry *entry);
 bool hf__flight_hand_on(hf__mux *mux, hf__entry *entry,
                         const hf__redirect *why);
 
+/* Drop a connection that is silent although the server is there, unless what
+ * is in flight may not be sent again. */
+void hf__flight_leave(hf__mux *mux);
+
 /* The outcome of an entry that is in no list is set: complete and free it. */
 void hf__flight_complete(hf__mux *mux, hf__entry *entry);
 

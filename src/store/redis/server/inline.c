@@ -31,7 +31,9 @@ void hf__inline_init(hf__inline *inlines, hf__redis_node *node)
     inlines->node = node;
     for (at = 0; at < HF__INLINE_COUNT; at++) {
         atomic_init(&inlines->slots[at].busy, false);
-        hf__conn_init(&inlines->slots[at].conn, node);
+        inlines->slots[at].conn = &inlines->slots[at].pair[0];
+        hf__conn_init(&inlines->slots[at].pair[0], node);
+        hf__conn_init(&inlines->slots[at].pair[1], node);
     }
 }
 
@@ -39,23 +41,28 @@ void hf__inline_done(hf__inline *inlines)
 {
     size_t at;
 
-    for (at = 0; at < HF__INLINE_COUNT; at++)
-        hf__conn_done(&inlines->slots[at].conn);
+    for (at = 0; at < HF__INLINE_COUNT; at++) {
+        hf__conn_done(&inlines->slots[at].pair[0]);
+        hf__conn_done(&inlines->slots[at].pair[1]);
+    }
 }
 
 /* A slot that is busy belongs to a thread that the child does not have. */
 void hf__inline_abandon(hf__inline *inlines)
 {
     size_t at;
+    bool busy;
 
-    for (at = 0; at < HF__INLINE_COUNT; at++)
-        hf__conn_abandon(&inlines->slots[at].conn,
-                         atomic_load(&inlines->slots[at].busy));
+    for (at = 0; at < HF__INLINE_COUNT; at++) {
+        busy = atomic_load(&inlines->slots[at].busy);
+        hf__conn_abandon(&inlines->slots[at].pair[0], busy);
+        hf__conn_abandon(&inlines->slots[at].pair[1], busy);
+    }
 }
 
 hf_status hf__inline_open(hf__inline *inlines, int64_t until_ms, hf_error *err)
 {
-    return hf__conn_open(&inlines->slots[0].conn, until_ms, err);
+    return hf__conn_open(inlines->slots[0].conn, until_ms, err);
 }
 
 /* The first free one, so that few of them are warm. */
@@ -76,7 +83,7 @@ static hf__inline_slot *take_slot(hf__inline *inlines)
 /* Have a connection that is open as far as can be known. */
 static hf_status make_ready(inline_run *run, hf_error *err)
 {
-    hf__conn *conn = &run->slot->conn;
+    hf__conn *conn = run->slot->conn;
     int64_t until_ms;
 
     if (hf__conn_is_open(conn) && hf__conn_is_stale(conn))
@@ -118,7 +125,7 @@ static void fail(inline_run *run, const hf_error *err)
 /* Let the topology decide; true: the request goes on by the route. */
 static bool hand_on(inline_run *run, const hf__redirect *why)
 {
-    run->moved = hf__route_ask(run->slot->conn.node, run->request,
+    run->moved = hf__route_ask(run->slot->conn->node, run->request,
                                run->attempts, why, run->route);
     return run->moved;
 }
@@ -167,9 +174,9 @@ static bool after_reply(inline_run *run)
         hf__retry_judge(run->request, attempts->doubtful, &redirect);
 
     if (verdict == HF__VERDICT_BREAK)
-        hf__fail_prefix(&run->request->error, "%s", run->slot->conn.peer);
+        hf__fail_prefix(&run->request->error, "%s", run->slot->conn->peer);
     if (verdict == HF__VERDICT_DROP || verdict == HF__VERDICT_BREAK)
-        hf__conn_close(&run->slot->conn);
+        hf__conn_close(run->slot->conn);
     if (hand_on(run, &redirect))
         return false;
     switch (verdict) {
@@ -186,16 +193,40 @@ static bool after_reply(inline_run *run)
     return false;
 }
 
-/* One try. true: try again. */
-static bool try_once(inline_run *run)
+/* The elder's answer is not waited for any more; what it has said of it goes.
+ */
+static void leave_elder(inline_run *run)
 {
-    hf_error err = HF_ERROR_INIT;
-    hf__conn_result result;
+    hf__conn *conn = run->slot->conn;
 
-    if (make_ready(run, &err) != HF_OK)
-        return after_no_connection(run, &err);
-    result =
-        hf__conn_exchange(&run->slot->conn, run->request, run->attempts, &err);
+    if (conn->elder != NULL)
+        hf__conn_close(conn->elder);
+    conn->elder = NULL;
+}
+
+/* Nothing was heard for a while: connect again, but believe what the old
+ * connection says in the meantime. What it has said stays in the arena. */
+static bool after_silence(inline_run *run, hf_error *err)
+{
+    hf__inline_slot *slot = run->slot;
+    hf__conn *elder = slot->conn;
+
+    hf__route_suspect(elder->node);
+    run->attempts->doubtful = true;
+    if (++run->attempts->losses >= HF__RETRY_LOSSES_MAX) {
+        hf__conn_close(elder);
+        fail(run, err);
+        return false;
+    }
+    slot->conn = elder == &slot->pair[0] ? &slot->pair[1] : &slot->pair[0];
+    slot->conn->elder = elder;
+    return true;
+}
+
+/* true: try again. */
+static bool after_exchange(inline_run *run, hf__conn_result result,
+                           hf_error *err)
+{
     switch (result) {
     case HF__CONN_OK:
         return after_reply(run);
@@ -205,20 +236,53 @@ static bool try_once(inline_run *run)
             return true;
         break;
     case HF__CONN_LOST:
-        return after_loss(run, &err);
+        return after_loss(run, err);
+    case HF__CONN_SILENT:
+        return after_silence(run, err);
     case HF__CONN_LATE:
-        hf__route_suspect(run->slot->conn.node);
+        hf__route_suspect(run->slot->conn->node);
         run->attempts->doubtful = true;
         break;
     case HF__CONN_BROKEN:
         run->attempts->doubtful = true;
         break;
     case HF__CONN_NO_MEMORY:
-        hf__fail(&err, HF_NO_MEMORY, "out of memory");
+        hf__fail(err, HF_NO_MEMORY, "out of memory");
         break;
     }
-    fail(run, &err);
+    fail(run, err);
     return false;
+}
+
+/* The old connection was only slow. */
+static bool take_up_elder(inline_run *run, hf_error *err)
+{
+    hf__inline_slot *slot = run->slot;
+    hf__conn *younger = slot->conn;
+
+    slot->conn = younger->elder;
+    younger->elder = NULL;
+    hf__conn_close(younger);
+    return after_exchange(run, hf__conn_resume(slot->conn, run->request, err),
+                          err);
+}
+
+/* One try. true: try again. */
+static bool try_once(inline_run *run)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_status status = make_ready(run, &err);
+
+    if (hf__conn_elder_spoke(run->slot->conn))
+        return take_up_elder(run, &err);
+    if (status != HF_OK)
+        return after_no_connection(run, &err);
+    leave_elder(run);
+    hf__arena_free(&run->request->arena);
+    return after_exchange(
+        run,
+        hf__conn_exchange(run->slot->conn, run->request, run->attempts, &err),
+        &err);
 }
 
 hf__inline_result hf__inline_perform(hf__inline *inlines, hf__request *request,
@@ -231,6 +295,9 @@ hf__inline_result hf__inline_perform(hf__inline *inlines, hf__request *request,
         return HF__INLINE_BUSY;
     while (try_once(&run))
         continue;
+    leave_elder(&run);
+    if (run.moved)
+        hf__arena_free(&request->arena);
     atomic_store_explicit(&run.slot->busy, false, memory_order_release);
     return run.moved ? HF__INLINE_MOVED : HF__INLINE_DONE;
 }

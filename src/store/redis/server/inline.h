@@ -13,7 +13,8 @@
 
 typedef struct hf__inline_slot {
     atomic_bool busy; /* whoever sets it owns the rest */
-    hf__conn conn;
+    hf__conn *conn;   /* the one in use */
+    hf__conn pair[2]; /* the other is open only as its elder */
 } hf__inline_slot;
 
 typedef struct hf__inline {

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/redis/server/patience.h"
 #include "store/redis/wire/socket.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -159,6 +160,7 @@ void hf__link_flush(hf__link *link)
 static void begin_login(hf__link *link)
 {
     link->state = HF__LINK_LOGIN;
+    link->login_ms = hf__clock_boot_ms();
     hf__resp_begin(&link->resp, &link->arena, &link->reply);
     if (!hf__login_begin(&link->login, link->node->account, link->resp3,
                          &link->out) ||
@@ -298,6 +300,8 @@ static void read_login(hf__link *link)
         if (hf__login_done(&link->login)) {
             link->state = HF__LINK_UP;
             hf__redis_node_learn(link->node, &link->login.traits);
+            hf__patience_learn(link->node,
+                               hf__clock_boot_ms() - link->login_ms);
             link->ops->up(link);
         }
     }

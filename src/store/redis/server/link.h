@@ -72,7 +72,8 @@ struct hf__link {
     int64_t retry_ms;
     int64_t delay_ms; /* 0: the next attempt is immediate */
     hf__login login;
-    hf__arena arena; /* of the login's answers */
+    int64_t login_ms; /* when it began */
+    hf__arena arena;  /* of the login's answers */
     hf_reply reply;
 };
 

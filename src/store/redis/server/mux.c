@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "store/redis/server/flight.h"
+#include "store/redis/server/probe.h"
 #include "store/redis/server/retry.h"
 #include "store/redis/server/server.h"
 #include "store/redis/server/turn.h"
@@ -249,9 +250,7 @@ void hf__mux_retire(hf__mux *mux)
 
 static void on_link_closed(hf__link *link)
 {
-    hf__mux *mux = (hf__mux *)(void *)link;
-
-    mux->closed(mux);
+    hf__probe_close((hf__mux *)(void *)link);
 }
 
 /* What is in flight does not wait for its answer. */
@@ -259,6 +258,7 @@ void hf__mux_close_here(hf__mux *mux, void (*closed)(hf__mux *mux))
 {
     mux->closed = closed;
     take_inbound(mux);
+    hf__probe_end(mux);
     hf__fail(&mux->link.error, HF_UNAVAILABLE, "the client was closed");
     hf__link_drop(&mux->link);
     hf__flight_fail_all(mux);
@@ -307,4 +307,5 @@ void hf__mux_done(hf__mux *mux)
 void hf__mux_abandon(hf__mux *mux)
 {
     hf__link_abandon(&mux->link);
+    hf__probe_abandon(mux);
 }

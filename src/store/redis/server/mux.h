@@ -45,6 +45,8 @@ typedef struct hf__mux {
     bool leaving;             /* write no more, and drop once all is answered */
     int64_t waiting_since_ms; /* when the in-flight list was last empty */
     int64_t suspected_ms;     /* when the topology was last told of silence */
+    int64_t heard_ms;         /* when bytes last came */
+    struct hf__probe *probe;  /* probe.h; NULL: there was no need yet */
     bool let_go;              /* the hold that retire() took over is gone */
     uint64_t scripts[HF__MUX_SCRIPTS];
     struct hf__turn *turn; /* turn.h; NULL: nobody counts replicas */

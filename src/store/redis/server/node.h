@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node.h - what every connection to one server needs to know. Only three
+ * node.h - what every connection to one server needs to know. Only these
  * things in it change while connections are there:
  *
  * - which network addresses the server has, which the resolver tells: each
@@ -11,7 +11,7 @@
  *
  * - `traits`, what the server said of itself at the latest login.
  *
- * - `suspected_ms`, see hf__route_suspect().
+ * - `suspected_ms`, see hf__route_suspect(), and `slow_ms`, see patience.h.
  *
  * The rest is read without a lock.
  */
@@ -36,6 +36,7 @@ typedef struct hf__redis_node {
     uint32_t epoch;
     uint64_t traits;      /* hf__redis_traits; 0 before the first login */
     int64_t suspected_ms; /* when it last was silent for too long; 0: never */
+    uint32_t slow_ms;     /* its slowest answer of late */
 } hf__redis_node;
 
 _Static_assert(sizeof(hf__redis_traits) == sizeof(uint64_t),

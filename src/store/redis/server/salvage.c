@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "store/redis/server/flight.h"
+#include "store/redis/server/probe.h"
 #include "store/redis/server/retry.h"
 #include "store/redis/server/server.h"
 #include "store/redis/server/turn.h"
@@ -74,6 +75,12 @@ static void fail_unsent(hf__mux *mux, hf__entry_list *lane)
     }
 }
 
+void hf__salvage_unsent(hf__mux *mux)
+{
+    fail_unsent(mux, &mux->lanes[HF__LANE_LEASE]);
+    fail_unsent(mux, &mux->lanes[HF__LANE_USER]);
+}
+
 void hf__salvage_down(hf__link *link, bool was_up)
 {
     hf__mux *mux = OF_LINK(link);
@@ -82,6 +89,7 @@ void hf__salvage_down(hf__link *link, bool was_up)
 
     if (mux->turn != NULL)
         hf__turn_down(mux);
+    hf__probe_end(mux);
     mux->parsing = false;
     mux->broken = false;
     mux->leaving = false;
@@ -92,10 +100,8 @@ void hf__salvage_down(hf__link *link, bool was_up)
     }
     while ((entry = hf__entry_take(&saved)) != NULL)
         hf__flight_put_back(mux, entry);
-    if (!was_up) {
-        fail_unsent(mux, &mux->lanes[HF__LANE_LEASE]);
-        fail_unsent(mux, &mux->lanes[HF__LANE_USER]);
-    }
+    if (!was_up)
+        hf__salvage_unsent(mux);
     hf__flight_settle(mux);
 }
 

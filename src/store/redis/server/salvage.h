@@ -12,4 +12,8 @@ void hf__salvage_down(hf__link *link, bool was_up);
  * the server go once nothing is left. */
 void hf__salvage_retired(hf__mux *mux);
 
+/* No connection can be made: what is done with requests that were not written.
+ */
+void hf__salvage_unsent(hf__mux *mux);
+
 #endif

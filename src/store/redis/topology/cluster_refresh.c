@@ -19,6 +19,7 @@
 
 #include <string.h>
 
+#include "store/redis/server/patience.h"
 #include "store/redis/topology/cluster_view.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -27,7 +28,7 @@
 #define MOVED_MS 1000
 #define BLOCKED_MS 200
 
-/* For one node to answer, connecting included. */
+/* For one node to answer, connecting included; one that is slow gets more. */
 #define TRY_MS 1000
 
 /* Nodes that are asked in a round. */
@@ -192,7 +193,8 @@ static void ask_next(hf__cluster_refresh *refresh)
         finish(refresh, false);
         return;
     }
-    fill(refresh, hf__clock_boot_ms() + TRY_MS);
+    fill(refresh,
+         hf__clock_boot_ms() + hf__patience_with(&server->node, TRY_MS));
     hf__server_submit(server, &request, 1);
     hf__server_release(server);
 }

@@ -7,12 +7,14 @@
  * not let us subscribe, is asked now and then all the same.
  *
  * What it says is taken as a whole, when the last reply of a question has
- * come. One that does not answer within ANSWER_MS is left and met anew.
+ * come. One that does not answer within ANSWER_MS, or twice the time that it
+ * took before, is left and met anew.
  */
 #include "store/redis/topology/sentinel_peer.h"
 
 #include <string.h>
 
+#include "store/redis/server/patience.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -90,6 +92,7 @@ static void list_others(hf__sentinel_peer *peer)
 
 static void finish_question(hf__sentinel_peer *peer)
 {
+    hf__patience_learn(&peer->node, hf__clock_boot_ms() - peer->asked_ms);
     peer->asked_ms = 0;
     if (peer->again) {
         hf__sentinel_peer_ask(peer);
@@ -190,11 +193,14 @@ static bool is_wanted(hf__link *link)
 static int64_t on_tick(hf__link *link, int64_t now_ms)
 {
     hf__sentinel_peer *peer = OF_LINK(link);
+    int64_t until_ms =
+        peer->asked_ms + hf__patience_with(&peer->node, ANSWER_MS);
 
     if (link->state != HF__LINK_UP || peer->asked_ms == 0)
         return INT64_MAX;
-    if (now_ms < peer->asked_ms + ANSWER_MS)
-        return peer->asked_ms + ANSWER_MS;
+    if (now_ms < until_ms)
+        return until_ms;
+    hf__patience_learn(&peer->node, now_ms - peer->asked_ms);
     give_up(peer, HF_UNAVAILABLE, "it does not answer");
     return INT64_MAX;
 }

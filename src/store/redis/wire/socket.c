@@ -87,7 +87,13 @@ int hf__socket_connected(int fd)
 
 int hf__socket_wait(int fd, short events, int64_t until_ms)
 {
-    struct pollfd waiting = {.fd = fd, .events = events};
+    return hf__socket_wait_beside(fd, events, -1, until_ms);
+}
+
+int hf__socket_wait_beside(int fd, short events, int other, int64_t until_ms)
+{
+    struct pollfd waiting[] = {{.fd = fd, .events = events},
+                               {.fd = other, .events = POLLIN}};
     int64_t left_ms;
     int rc;
 
@@ -97,9 +103,9 @@ int hf__socket_wait(int fd, short events, int64_t until_ms)
             return 0;
         /* Wakes once a minute at least, as poll() does not count the time that
          * the machine sleeps. */
-        rc = poll(&waiting, 1, left_ms < 60000 ? (int)left_ms : 60000);
+        rc = poll(waiting, 2, left_ms < 60000 ? (int)left_ms : 60000);
         if (rc > 0)
-            return waiting.revents;
+            return waiting[0].revents;
         if (rc < 0 && errno != EINTR)
             return POLLERR;
     }

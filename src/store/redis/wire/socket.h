@@ -27,6 +27,9 @@ int hf__socket_connected(int fd);
 /* Wait for poll events until an instant; 0: it passed. */
 int hf__socket_wait(int fd, short events, int64_t until_ms);
 
+/* The same, or until `other` is readable: 0, too. */
+int hf__socket_wait_beside(int fd, short events, int other, int64_t until_ms);
+
 /* Has the peer closed or reset the connection, or sent what nobody asked
  * for? */
 bool hf__socket_is_stale(int fd);
