@@ -106,19 +106,22 @@ hf_status hf__files_refuse(const char *path, const struct stat *info,
                     text, user);
 }
 
-static hf_status check_group(const hf__place *place, const struct stat *info,
-                             hf_error *err)
+hf_status hf__files_check_group(const char *path, const struct stat *info,
+                                gid_t group, hf_error *err)
 {
     char text[HF__QUOTED_SIZE];
+    char user[64];
 
-    if (info->st_gid == place->group && (info->st_mode & 02777) == 02770)
+    if (S_ISDIR(info->st_mode) && info->st_gid == group &&
+        (info->st_mode & 02777) == 02770)
         return HF_OK;
+    name_user(user, sizeof(user), info->st_uid);
     return hf__fail(err, HF_DENIED,
-                    "%s is not shared by group %lu: it must have that group "
-                    "and mode 2770, and its files mode 0660; a member can make "
-                    "a new one",
-                    hf__quoted(text, hf_view(place->path, strlen(place->path))),
-                    (unsigned long)place->group);
+                    "%s is not shared by group %lu, but belongs to %s: it must "
+                    "have that group and mode 2770, and its files mode 0660; a "
+                    "member can make a new one",
+                    hf__quoted(text, hf_view(path, strlen(path))),
+                    (unsigned long)group, user);
 }
 
 static hf_status check_owner(int fd, const hf__place *place, hf_error *err)
@@ -128,7 +131,7 @@ static hf_status check_owner(int fd, const hf__place *place, hf_error *err)
     if (fstat(fd, &info) != 0)
         return hf__files_fail(err, errno, "cannot ask for the directory");
     if (place->shared)
-        return check_group(place, &info, err);
+        return hf__files_check_group(place->path, &info, place->group, err);
     /* Root's can be read only: nobody else may write to it. */
     if ((info.st_uid == geteuid() || (info.st_uid == 0 && !place->ours)) &&
         (info.st_mode & (S_IWGRP | S_IWOTH)) == 0)

@@ -40,9 +40,14 @@ typedef struct hf__place {
     gid_t group;
 } hf__place;
 
-/* HF_INVALID, HF_UNSUPPORTED or HF_DENIED name the part. May create the
- * folder that volatile stores lie in. */
+/* HF_INVALID, HF_UNSUPPORTED or HF_DENIED name the part. */
 hf_status hf__files_place(const hf__url *url, hf__place *place, hf_error *err);
+
+/* The folder of the user's named volatile stores, or of a group's; made if it
+ * is not there. HF_DENIED: it is not theirs alone. */
+hf_status hf__files_home(char *home, size_t size, hf_error *err);
+hf_status hf__files_group_home(gid_t group, char *home, size_t size,
+                               hf_error *err);
 
 /* The store's directory, opened and judged. */
 typedef struct hf__entry {
@@ -66,8 +71,13 @@ void hf__files_leave(hf__entry *entry);
 int hf__files_make_directory(const char *path);
 int hf__files_make_shared(const char *path, gid_t group);
 
-/* HF_DENIED: whose the directory is, and what to do. */
 struct stat;
+/* HF_DENIED unless it is a directory that only members of the group can have
+ * made so. */
+hf_status hf__files_check_group(const char *path, const struct stat *info,
+                                gid_t group, hf_error *err);
+
+/* HF_DENIED: whose the directory is, and what to do. */
 hf_status hf__files_refuse(const char *path, const struct stat *info,
                            hf_error *err);
 

@@ -2,23 +2,23 @@
 /*
  * place.c - from a URL to the directory of an embedded store.
  *
- * A named volatile store has one place, whatever the session: a cron job and a
- * login shell of one user must exclude one another, so the choice must not
- * depend on the environment. $XDG_RUNTIME_DIR is used only where there is no
- * /dev/shm at all.
+ * A path is made absolute here, once. The folder of named volatile stores is
+ * home.c's.
  */
 #include <errno.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/embedded/files/files.h"
 #include "store/embedded/files/sidecar.h"
 #include "util/error.h"
+#include "util/mem.h"
 
-#define SHM "/dev/shm"
+/* More than any entry of a group takes that is used for this. */
+#define GROUP_SIZE 65536
 
 static bool is_name(const char *text)
 {
@@ -44,35 +44,6 @@ static hf_status set_path(hf__place *place, const char *first,
     return HF_OK;
 }
 
-/* The folder of this user's volatile stores. */
-static hf_status make_home(char *home, size_t size, hf_error *err)
-{
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
-    struct stat info;
-
-    if (stat(SHM, &info) == 0 && S_ISDIR(info.st_mode) &&
-        access(SHM, W_OK | X_OK) == 0)
-        (void)snprintf(home, size, SHM "/holdfast-%lu",
-                       (unsigned long)geteuid());
-    else if (runtime == NULL || runtime[0] != '/' || strlen(runtime) > 3000)
-        return hf__fail(err, HF_SYSTEM,
-                        "no " SHM " and no XDG_RUNTIME_DIR to keep it in");
-    else
-        (void)snprintf(home, size, "%s/holdfast", runtime);
-    if (mkdir(home, 0700) != 0 && errno != EEXIST) {
-        int number = errno;
-
-        (void)hf__files_fail(err, number, "cannot create the folder");
-        hf__fail_prefix(err, "\"%s\"", home);
-        return hf__files_fail(NULL, number, "");
-    }
-    if (lstat(home, &info) != 0 || !S_ISDIR(info.st_mode) ||
-        info.st_uid != geteuid() || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return hf__fail(err, HF_DENIED,
-                        "\"%s\" is not a directory of this user alone", home);
-    return HF_OK;
-}
-
 static hf_status place_volatile(const char *path, hf__place *place,
                                 hf_error *err)
 {
@@ -90,7 +61,9 @@ static hf_status place_volatile(const char *path, hf__place *place,
                         "bad name of a volatile store: %s (letters, digits, "
                         "'.', '_' and '-')",
                         hf__quoted(text, hf_view(path, strlen(path))));
-    status = make_home(home, sizeof(home), err);
+    status = place->shared
+                 ? hf__files_group_home(place->group, home, sizeof(home), err)
+                 : hf__files_home(home, sizeof(home), err);
     if (status != HF_OK)
         return status;
     place->ours = true;
@@ -121,10 +94,10 @@ static hf_status place_file(const hf__url *url, hf__place *place, hf_error *err)
 
 static hf_status check_parts(const hf__url *url, bool file, hf_error *err)
 {
-    static const char *const known_file[] = {"max_size", "script_budget_ms",
-                                             "durability", NULL};
+    static const char *const known_file[] = {
+        "max_size", "script_budget_ms", "durability", "mode", "group", NULL};
     static const char *const known_volatile[] = {"max_size", "script_budget_ms",
-                                                 NULL};
+                                                 "mode", "group", NULL};
 
     if (url->host != NULL && url->host[0] != '\0')
         return hf__fail(err, HF_INVALID, "the URL has a host: \"%s\"",
@@ -134,6 +107,48 @@ static hf_status check_parts(const hf__url *url, bool file, hf_error *err)
     if (url->username != NULL || url->password != NULL)
         return hf__fail(err, HF_INVALID, "the URL has a user name");
     return hf__url_check_params(url, file ? known_file : known_volatile, err);
+}
+
+/* A name, or a number where no group has it for a name. */
+static bool find_group(const char *name, gid_t *group)
+{
+    struct group entry, *found = NULL;
+    char *memory = hf__alloc(GROUP_SIZE);
+    unsigned long number;
+    char *end;
+
+    if (memory != NULL &&
+        getgrnam_r(name, &entry, memory, GROUP_SIZE, &found) == 0 &&
+        found != NULL)
+        *group = found->gr_gid;
+    hf__free(memory);
+    if (found != NULL)
+        return true;
+    errno = 0;
+    number = strtoul(name, &end, 10);
+    *group = (gid_t)number;
+    return name[0] >= '0' && name[0] <= '9' && *end == '\0' && errno == 0 &&
+           number < (gid_t)-1;
+}
+
+static hf_status read_rights(const hf__url *url, hf__place *place,
+                             hf_error *err)
+{
+    const char *mode = hf__url_param_get(url, "mode");
+    const char *group = hf__url_param_get(url, "group");
+    char text[HF__QUOTED_SIZE];
+
+    if (mode != NULL && strcmp(mode, "0660") != 0 && strcmp(mode, "0600") != 0)
+        return hf__fail(err, HF_INVALID, "bad mode: %s (0600 or 0660)",
+                        hf__quoted(text, hf_view(mode, strlen(mode))));
+    place->shared = mode != NULL && strcmp(mode, "0660") == 0;
+    if (place->shared != (group != NULL))
+        return hf__fail(err, HF_INVALID,
+                        "a store for a group needs mode=0660 and group=NAME");
+    if (place->shared && !find_group(group, &place->group))
+        return hf__fail(err, HF_INVALID, "there is no group %s",
+                        hf__quoted(text, hf_view(group, strlen(group))));
+    return HF_OK;
 }
 
 hf_status hf__files_place(const hf__url *url, hf__place *place, hf_error *err)
@@ -154,6 +169,9 @@ hf_status hf__files_place(const hf__url *url, hf__place *place, hf_error *err)
     if (status != HF_OK)
         return status;
     place->max_size = (uint64_t)size & ~UINT64_C(0xffff);
+    status = read_rights(url, place, err);
+    if (status != HF_OK)
+        return status;
     if (file)
         return place_file(url, place, err);
     return place_volatile(url->path, place, err);
