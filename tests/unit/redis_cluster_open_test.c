@@ -16,11 +16,22 @@ static hf_status open_by(scripted_cluster *self, const char *hosts,
     return driver_try_open(&self->driver, url, NULL, NULL, err);
 }
 
+/* A machine that is busy may miss an instant once, but not each time. */
+static void open_at_last(scripted_cluster *self, const char *hosts)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    for (int i = 0; i < 4; i++) {
+        if (open_by(self, hosts, &err) == HF_OK)
+            return;
+    }
+    fail_msg("not opened: %s", err.message);
+}
+
 /* A node of the URL that lets us in and then hangs costs its share of the
  * time; a thread sanitizer sees who else uses the opening's question. */
 static void cluster_opens_by_the_second_host_if_the_first_hangs(void **state)
 {
-    hf_error err = HF_ERROR_INIT;
     scripted_cluster self;
     test_call call;
     char hosts[80];
@@ -30,8 +41,25 @@ static void cluster_opens_by_the_second_host_if_the_first_hangs(void **state)
     atomic_store(&self.nodes[A].map_ms, -1);
     (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:%d,127.0.0.1:%d",
                    port_of(&self, A), port_of(&self, B));
-    if (open_by(&self, hosts, &err) != HF_OK)
-        fail_msg("not opened: %s", err.message);
+    open_at_last(&self, hosts);
+    RUN(&self.driver, &call, "GET", "foo");
+    assert_text(&call, "1");
+    call_end(&call);
+    cluster_close(&self);
+}
+
+/* Nobody else is left to be asked: the node has all of the time. */
+static void cluster_opens_by_a_node_that_takes_most_of_the_time(void **state)
+{
+    scripted_cluster self;
+    test_call call;
+    char hosts[80];
+
+    (void)state;
+    cluster_start(&self, tell_who);
+    atomic_store(&self.nodes[A].map_ms, 600);
+    (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:%d", port_of(&self, A));
+    open_at_last(&self, hosts);
     RUN(&self.driver, &call, "GET", "foo");
     assert_text(&call, "1");
     call_end(&call);
@@ -52,7 +80,7 @@ static void cluster_that_hangs_is_unavailable_by_the_deadline(void **state)
     (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:%d,127.0.0.1:%d",
                    port_of(&self, A), port_of(&self, B));
     assert_int_equal(open_by(&self, hosts, &err), HF_UNAVAILABLE);
-    assert_in_range(hf__clock_boot_ms() - began_ms, 0, ENOUGH_MS);
+    assert_in_range(hf__clock_boot_ms() - began_ms, 990, ENOUGH_MS);
     assert_non_null(strstr(err.message, "no answer"));
     cluster_stop(&self);
 }
@@ -61,6 +89,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cluster_opens_by_the_second_host_if_the_first_hangs),
+        cmocka_unit_test(cluster_opens_by_a_node_that_takes_most_of_the_time),
         cmocka_unit_test(cluster_that_hangs_is_unavailable_by_the_deadline),
     };
 

@@ -260,8 +260,10 @@ bool hf__cluster_refresh_hand_on(hf__cluster_refresh *refresh, hf__route *route)
 
 /* ---------------------------------------------------------- the first time */
 
-static hf_status ask(hf__cluster_refresh *refresh, hf__server *server,
-                     int64_t until_ms, hf_error *err)
+/* The answer is waited for as long as there is time: to ask the same node again
+ * on a new connection would take some from it. */
+static hf_status ask_once(hf__cluster_refresh *refresh, hf__server *server,
+                          int64_t until_ms, hf_error *err)
 {
     bool lost;
     hf_status status = hf__server_open(server, until_ms, err);
@@ -269,11 +271,39 @@ static hf_status ask(hf__cluster_refresh *refresh, hf__server *server,
     if (status != HF_OK)
         return status;
     fill(refresh, until_ms);
+    refresh->request.repeatable = false;
     hf__server_perform(server, &refresh->request);
-    status = take_answer(refresh, &lost, err);
+    return take_answer(refresh, &lost, err);
+}
+
+static hf_status ask(hf__cluster_refresh *refresh, hf__server *server,
+                     int64_t until_ms, hf_error *err)
+{
+    hf_status status = HF_INDETERMINATE;
+
+    /* The connection broke. */
+    for (int tries = 0;
+         tries < HF__RETRY_LOSSES_MAX && status == HF_INDETERMINATE &&
+         (tries == 0 || hf__clock_boot_ms() < until_ms);
+         tries++)
+        status = ask_once(refresh, server, until_ms, err);
     if (status == HF_INDETERMINATE)
         status = err->status = HF_UNAVAILABLE; /* a question has no effect */
     return status;
+}
+
+/* Until when one node may take: half of the time if others could be asked after
+ * it, else all. */
+static int64_t share_of(hf__cluster_refresh *refresh, int64_t until_ms)
+{
+    hf__server *next =
+        hf__cluster_map_nth(refresh->map, refresh->from, refresh->at);
+    int64_t now_ms = hf__clock_boot_ms();
+
+    if (next == NULL)
+        return until_ms;
+    hf__server_release(next);
+    return now_ms + (until_ms - now_ms + 1) / 2;
 }
 
 /* Ask one after the other, in the order of the URL. */
@@ -288,13 +318,10 @@ static hf_status ask_all(hf__cluster_refresh *refresh, int64_t until_ms,
     refresh->from = 0;
     while ((server = next_server(refresh)) != NULL) {
         hf_error why = HF_ERROR_INIT;
-        int64_t now_ms = hf__clock_boot_ms();
 
-        /* One that hangs must leave time for the others. */
-        status = now_ms >= until_ms
+        status = hf__clock_boot_ms() >= until_ms
                      ? HF_TIMEOUT
-                     : ask(refresh, server,
-                           now_ms + (until_ms - now_ms + 1) / 2, &why);
+                     : ask(refresh, server, share_of(refresh, until_ms), &why);
         hf__server_release(server);
         if (status == HF_OK)
             return HF_OK;
