@@ -35,22 +35,39 @@ static unsigned leading_number(hf_bytes text, size_t *digits)
     return number;
 }
 
-/* Cut " script: <sha1>, on @user_script:<line>." off the end and return the
- * line; 0: there is no such tail. */
-static unsigned cut_tail(hf_bytes *text)
+/* Where the line's number is in " script: <sha1>, on @user_script:<line>.", or
+ * without the SHA-1, as Valkey 9.1 has it; 0: it is no such tail. */
+static size_t find_line(hf_bytes tail)
 {
     static const char mark[] = " script: ";
-    static const char on[] = ", on @user_script:";
-    const size_t on_at = sizeof(mark) - 1 + 40;
-    const size_t line_at = on_at + sizeof(on) - 1;
-    const size_t longest = line_at + 11; /* ten digits and the full stop */
+    static const char on[] = "on @user_script:";
+    const size_t on_at = sizeof(mark) - 1;
+    const size_t later_at = on_at + 40 + 2;
+
+    if (!begins(tail, mark))
+        return 0;
+    if (begins(skip(tail, on_at), on))
+        return on_at + sizeof(on) - 1;
+    if (tail.size > later_at && begins(skip(tail, later_at - 2), ", ") &&
+        begins(skip(tail, later_at), on))
+        return later_at + sizeof(on) - 1;
+    return 0;
+}
+
+/* Cut it off the end and return the line; 0: there is none. */
+static unsigned cut_tail(hf_bytes *text)
+{
+    /* " script: ", SHA-1, ", on @user_script:", ten digits, the full stop */
+    const size_t longest = 9 + 40 + 18 + 11;
     size_t at = text->size > longest ? text->size - longest : 0;
     hf_bytes tail;
+    size_t line_at;
     size_t digits;
 
-    for (; at + line_at < text->size; at++) {
+    for (; at < text->size; at++) {
         tail = skip(*text, at);
-        if (begins(tail, mark) && begins(skip(tail, on_at), on)) {
+        line_at = find_line(tail);
+        if (line_at > 0) {
             text->size = at;
             return leading_number(skip(tail, line_at), &digits);
         }

@@ -138,6 +138,10 @@ static const error_case cases[] = {
     {"", true, HF__VERDICT_ANSWER, HF_SCRIPT, "an error without a text"},
     {"ERR", false, HF__VERDICT_ANSWER, HF_INVALID, NULL},
     {"OOMPH", false, HF__VERDICT_ANSWER, HF_INVALID, NULL},
+    {"ERR user_script:3: boom script: on @user_script:2.", true,
+     HF__VERDICT_ANSWER, HF_SCRIPT, "boom (line 3)"},
+    {"WRONGTYPE x script: on @user_script:12.", true, HF__VERDICT_ANSWER,
+     HF_WRONG_TYPE, "WRONGTYPE x (line 12)"},
     {"x script: short, on @user_script:1.", true, HF__VERDICT_ANSWER, HF_SCRIPT,
      NULL},
 };
