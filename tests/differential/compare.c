@@ -7,7 +7,7 @@
 
 #include "commands.h"
 #include "exceptions.h"
-#include "valkey.h"
+#include "newer.h"
 
 static bool is_text(const hf_reply *reply)
 {
@@ -33,8 +33,8 @@ static bool same(const hf_reply *a, const hf_reply *b, bool scores)
     if (is_text(a))
         return compare_texts(a, b) == 0 || exception_cut_error(a, b) ||
                (scores && exception_same_text(a, b)) ||
-               valkey_same_text(hf_view(a->bytes.data, a->bytes.size),
-                                hf_view(b->bytes.data, b->bytes.size));
+               newer_same_text(hf_view(a->bytes.data, a->bytes.size),
+                               hf_view(b->bytes.data, b->bytes.size));
     if (a->kind == HF_REPLY_INTEGER)
         return a->integer == b->integer;
     if (a->kind != HF_REPLY_ARRAY)
@@ -104,11 +104,11 @@ static bool by_rule(rule how, hf_reply *a, hf_reply *b, int64_t apart_ms)
     }
 }
 
-/* Is an answer an error that only Valkey makes, or only the others? */
+/* Is an answer an error that only one of the versions makes? */
 static bool is_otherwise(const op *command, const hf_reply *answer)
 {
     return answer->kind == HF_REPLY_ERROR &&
-           valkey_reads_otherwise(command, answer->bytes.data);
+           newer_reads_otherwise(command, answer->bytes.data);
 }
 
 static bool same_command(const op *command, hf_reply *tested, hf_reply *server,
@@ -157,11 +157,11 @@ static bool same_failure(const op *ops, const hf__request *tested,
         return true;
     if (tested->status == server->status &&
         (strcmp(tested->error.message, server->error.message) == 0 ||
-         valkey_same_text(hf_str(tested->error.message),
-                          hf_str(server->error.message))))
+         newer_same_text(hf_str(tested->error.message),
+                         hf_str(server->error.message))))
         return true;
-    if (valkey_reads_otherwise(&ops[0], tested->error.message) ||
-        valkey_reads_otherwise(&ops[0], server->error.message))
+    if (newer_reads_otherwise(&ops[0], tested->error.message) ||
+        newer_reads_otherwise(&ops[0], server->error.message))
         return true;
     return tested->status == HF_OK &&
            exception_stale_errno(&ops[0], server->error.message);

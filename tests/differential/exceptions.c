@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exceptions.c - the known differences from Redis 7.0; valkey.c has Valkey's.
- * Each has its reason; they may only become fewer. An exception is one form of
- * a number or of a text, an order that is chance, a fault of Redis: a wrong
- * answer or another state has no place here.
+ * exceptions.c - the known differences from Redis 7.0; newer.c has those of
+ * newer servers. Each has its reason; they may only become fewer. An exception
+ * is one form of a number or of a text, an order that is chance, a fault of
+ * Redis: a wrong answer or another state has no place here.
  *
  * What scripts never do: call math.random() unseeded.
  */

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "newer.h"
 #include "util/clock.h"
 #include "util/sha1.h"
 #include "util/url.h"
-#include "valkey.h"
 
 /* Far above what anything here takes, also on a loaded machine. */
 #define REQUEST_MS 60000
@@ -104,7 +104,7 @@ static const char *source_of(const op *first, hf__arena *arena)
     case OP_BATCH:
         return batch_source;
     case OP_SCRIPT:
-        return valkey_source(first->source, arena);
+        return newer_source(first->source, arena);
     default:
         return NULL;
     }

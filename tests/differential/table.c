@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "newer.h"
 #include "store/embedded/commands/dispatch.h"
 #include "store/embedded/lua/refused.h"
 
@@ -72,6 +73,8 @@ static unsigned compare_command(const hf__command *command,
     const hf_reply *row = find_row(rows, command->name);
     unsigned count = 0;
 
+    if (newer_has_other_row(command->name))
+        return 0;
     if (row == NULL) {
         printf("%s: the server has no such command\n", command->name);
         return 1;
@@ -135,6 +138,8 @@ static unsigned compare_refusal(const hf_reply *row)
     int64_t words = arity < 0 ? -arity : arity;
     unsigned count = 0;
 
+    if (newer_has_other_row(row->array.items[ROW_NAME].bytes.data))
+        return 0;
     if (row->array.items[ROW_SUBCOMMANDS].array.count > 0)
         return compare_refusals(&row->array.items[ROW_SUBCOMMANDS]);
     if (!has_flag(row, "noscript"))
