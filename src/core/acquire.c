@@ -21,6 +21,15 @@ static hf_status ask_once(hf__asking *asking, const char *inbox, hf_error *err)
     return status;
 }
 
+static void hold_back(const hf__asking *asking)
+{
+    int64_t pause_ms = hf__asking_hold_back(asking);
+
+    if (pause_ms > 0)
+        hf__clock_sleep_until(
+            hf__at_most(asking->until_ms, hf__clock_boot_ms() + pause_ms));
+}
+
 /* Steps 4 and 5, inside the gate. */
 static hf_status wait_at_store(hf__asking *asking, hf_error *err)
 {
@@ -40,10 +49,13 @@ static hf_status wait_at_store(hf__asking *asking, hf_error *err)
         if (!hf__asking_may_retry(status) ||
             hf__clock_boot_ms() >= asking->until_ms)
             return status;
+        hf__asking_watch_holder(asking, status, round);
         until_ms = hf__asking_next_try(asking, status, round);
         if (hf__asking_heeds_events(asking, status)) {
-            if (store->ops->event_wait(store, topic, seq, until_ms))
+            if (store->ops->event_wait(store, topic, seq, until_ms)) {
+                hold_back(asking);
                 round = -1;
+            }
         } else {
             hf__clock_sleep_until(until_ms);
         }

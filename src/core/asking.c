@@ -28,6 +28,16 @@
 #define RETRY_LAST_MS 500
 #define JITTER_MS 20 /* spreads those that wait for the same lease to end */
 
+/* Between two looks at a lock that another library holds, which wakes nobody:
+ * few milliseconds while it changes hands, more while it does not; so long for
+ * each waiter before us and for us (docs/adr/0043). */
+#define FOREIGN_FIRST_MS 20
+#define FOREIGN_LAST_MS 50
+
+/* After another library's release: at random, or those who only poll would
+ * never find the lock free before us. */
+#define HOLD_BACK_MS 8
+
 /* After split votes: around twice as long as the votes took, and longer each
  * time, so that one of those who ask is alone with the nodes soon. */
 #define SPLIT_MIN_MS 10
@@ -50,6 +60,9 @@ void hf__asking_init(hf__asking *asking, hf_lock *lock, int64_t wait_ms,
     asking->since_us = 0;
     asking->pttl_ms = -1;
     asking->ahead = 0;
+    asking->foreign = false;
+    asking->holder = 0;
+    asking->sightings = 0;
     asking->tried = asking->split = false;
     asking->splits = 0;
     asking->queued = asking->unanswered = asking->unresolved = false;
@@ -95,15 +108,38 @@ void hf__asking_fill(hf__asking *asking, const char *inbox)
     hf__replicas_ask(&asking->request, &lock->replicas, hf__wrote_number);
 }
 
+/* FNV-1a (Fowler, Noll, Vo), 64 bits. */
+static uint64_t hash_of(hf_bytes owner)
+{
+    const unsigned char *bytes = owner.data;
+    uint64_t hash = UINT64_C(14695981039346656037);
+
+    for (size_t at = 0; at < owner.size; at++)
+        hash = (hash ^ bytes[at]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static void note_holder(hf__asking *asking, const hf_reply *owner)
+{
+    uint64_t holder = hash_of(hf_view(owner->bytes.data, owner->bytes.size));
+
+    asking->sightings = holder == asking->holder ? asking->sightings + 1 : 0;
+    asking->holder = holder;
+    asking->foreign =
+        !hf__owner_is_ours(hf_view(owner->bytes.data, owner->bytes.size));
+}
+
 static hf_status read_refusal(hf__asking *asking, hf_error *err)
 {
     const hf_reply *reply = &asking->request.reply;
     const hf_reply *items = reply->array.items;
 
     if (reply->kind != HF_REPLY_ARRAY || reply->array.count < 3 ||
-        items[0].kind != HF_REPLY_INTEGER || items[2].kind != HF_REPLY_INTEGER)
+        items[0].kind != HF_REPLY_INTEGER || items[1].kind != HF_REPLY_STRING ||
+        items[2].kind != HF_REPLY_INTEGER)
         return hf__bad_reply("lock_acquire", err);
     asking->pttl_ms = items[0].integer;
+    note_holder(asking, &items[1]);
     asking->since_us = items[2].integer;
     asking->ahead = 0;
     if (reply->array.count > 3 && items[3].kind == HF_REPLY_INTEGER)
@@ -195,6 +231,24 @@ bool hf__asking_heeds_events(const hf__asking *asking, hf_status status)
     return status == HF_HELD && !asking->split;
 }
 
+/* What was asked for once is told once: so again for each new holder, and after
+ * each event. */
+void hf__asking_watch_holder(const hf__asking *asking, hf_status status,
+                             int round)
+{
+    const hf_lock *lock = asking->lock;
+    hf__store *store = lock->client->store;
+
+    if (status == HF_HELD && asking->foreign &&
+        (round <= 0 || asking->sightings == 0) && store->ops->event_key != NULL)
+        store->ops->event_key(store, lock->keys.main);
+}
+
+int64_t hf__asking_hold_back(const hf__asking *asking)
+{
+    return asking->foreign ? hf__rand_between(0, HOLD_BACK_MS) : 0;
+}
+
 static int64_t split_pause(const hf__asking *asking, int64_t now_ms)
 {
     int doublings = asking->splits < 6 ? asking->splits - 1 : 5;
@@ -203,6 +257,15 @@ static int64_t split_pause(const hf__asking *asking, int64_t now_ms)
 
     base_ms = hf__at_most(base_ms << doublings, SPLIT_MAX_MS);
     return hf__rand_between(base_ms / 2, base_ms + base_ms / 2);
+}
+
+static int64_t foreign_pause(const hf__asking *asking)
+{
+    int doublings = asking->sightings < 8 ? asking->sightings : 8;
+    int64_t low_ms =
+        hf__at_most((int64_t)FOREIGN_FIRST_MS << doublings, FOREIGN_LAST_MS);
+
+    return hf__rand_between(low_ms, 2 * low_ms) * (1 + asking->ahead);
 }
 
 /* The jitter keeps those apart that began together. */
@@ -217,6 +280,8 @@ static int64_t backstop(const hf__asking *asking, int round)
                                BACKSTOP_MAX_MS);
         pause_ms -= hf__rand_between(0, pause_ms / 2);
     }
+    if (asking->foreign)
+        pause_ms = hf__at_most(pause_ms, foreign_pause(asking));
     if (asking->pttl_ms < 0)
         return pause_ms;
     return hf__at_most(pause_ms, asking->pttl_ms + 1 +

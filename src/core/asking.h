@@ -16,6 +16,9 @@
  *    others before them leave it to these for longer). Go to 4. If the
  *    votes of a quorum were split, everybody who took part is woken at once
  *    and would split them again: sleep for a random time instead.
+ *    Another library's release moves no counter. The store is asked to tell of
+ *    the key's next change, and as it may be unable to, the waiter polls: every
+ *    20 to 100 ms, the first in the queue (docs/adr/0043).
  * 6. On giving up, leave the queue and hand on a wake-up that came too late.
  *    If a try may have been applied, send a release after it: the name should
  *    not be blocked, for as long as the lease, by a holder that does not know
@@ -43,6 +46,9 @@ typedef struct hf__asking {
     int64_t since_us; /* store's clock; place in the queue; 0: none yet */
     int64_t pttl_ms;  /* of the holder, from the last refusal; -1: no end */
     int64_t ahead;    /* waiters before us then */
+    bool foreign;     /* the holder then was no client of ours ... */
+    uint64_t holder;  /* ... and which, as a hash of its owner id ... */
+    int sightings;    /* ... that was refused to us so often in a row */
     bool tried;
     bool split;      /* the last refusal: there is no holder */
     int splits;      /* in a row */
@@ -77,8 +83,13 @@ void hf__asking_read_return(hf__asking *asking, hf_status status);
 
 /* Is another try worth its while, as long as there is time? */
 bool hf__asking_may_retry(hf_status status);
+/* After a refusal, before the sleep: a holder of another library is watched. */
+void hf__asking_watch_holder(const hf__asking *asking, hf_status status,
+                             int round);
 /* Does an event mean that the next try may succeed? */
 bool hf__asking_heeds_events(const hf__asking *asking, hf_status status);
+/* How long to wait after an event that it heeds, before the next try. */
+int64_t hf__asking_hold_back(const hf__asking *asking);
 /* When to try again at the latest, whether or not an event comes; `round`
  * counts the tries without an event. */
 int64_t hf__asking_next_try(const hf__asking *asking, hf_status status,

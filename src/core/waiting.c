@@ -138,6 +138,20 @@ static void read_answer(hf__waiting *self)
     self->status = hf__asking_read(&self->asking, self->status, &self->detail);
 }
 
+static void heed_event(hf__waiting *self)
+{
+    int64_t pause_ms = hf__asking_hold_back(&self->asking);
+
+    self->round = 0;
+    self->stage = HF__WAITING_SLEEPING;
+    if (pause_ms == 0 ||
+        !hf__timer_set(
+            &client_of(self)->timers, &self->timer,
+            hf__at_most(self->asking.until_ms,
+                        hf__clock_after(hf__clock_boot_ms(), pause_ms))))
+        try_again(self);
+}
+
 static void sleep_until_news(hf__waiting *self)
 {
     hf__timers *timers = &client_of(self)->timers;
@@ -148,11 +162,11 @@ static void sleep_until_news(hf__waiting *self)
         return;
     }
     if (self->moved && hf__asking_heeds_events(&self->asking, self->status)) {
-        self->round = 0;
-        try_again(self);
+        heed_event(self);
         return;
     }
     self->stage = HF__WAITING_SLEEPING;
+    hf__asking_watch_holder(&self->asking, self->status, self->round);
     if (!hf__timer_set(
             timers, &self->timer,
             hf__asking_next_try(&self->asking, self->status, self->round++))) {
@@ -189,8 +203,7 @@ static void on_moved(hf__watch *watch)
     if (self->stage != HF__WAITING_SLEEPING ||
         !hf__asking_heeds_events(&self->asking, self->status))
         return;
-    self->round = 0;
-    try_again(self);
+    heed_event(self);
 }
 
 /* ------------------------------------------------------------------ in turn */

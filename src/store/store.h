@@ -247,6 +247,14 @@ typedef struct hf__store_ops {
                           int64_t deadline_ms);
 
     /*
+     * Have the next change of a key move the counter of the topic named like
+     * it, or now, if there is no such key: of a lock whose holder publishes
+     * nothing. Where a server does not tell of changes nothing happens. Never
+     * blocks. Any thread. NULL: whoever changes keys here publishes.
+     */
+    void (*event_key)(hf__store *store, hf_bytes key);
+
+    /*
      * Sleep until the topic's counter has moved past `seq`, until_ms at the
      * latest; true if it moved. Not from the loop thread.
      */

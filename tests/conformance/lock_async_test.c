@@ -63,6 +63,40 @@ static void lock_start_waits_and_is_woken(void **state)
     expect_status(HF_OK, hf_lock_release(waiter, ERR));
 }
 
+static int64_t take_over(fixture *f, hf_lock *waiter, hf_bytes name)
+{
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    int64_t freed_ms;
+
+    put_value(f->client, name, bytes("foreign"), 60000);
+    expect_status(HF_OK, hf_lock_acquire_start(waiter, 10000, &async, ERR));
+    expect_soon(hf_lock_inspect(f->client, name, &info, NULL) == HF_OK &&
+                    info.waiters == 1,
+                5000);
+    freed_ms = test_now_ms();
+    expect_status(HF_OK, hf_value_delete(f->client, name, ERR));
+    await_told(f->other, &said, 1);
+    expect_status(HF_OK, said.status);
+    expect_status(HF_OK, hf_lock_release(waiter, ERR));
+    return test_now_ms() - freed_ms;
+}
+
+/* It wakes nobody; behind one of ours the first look comes after a second. */
+static void lock_start_takes_over_soon_after_a_foreign_release(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *waiter = fixture_lock(f, f->other, name, NULL);
+    int64_t took_ms = INT64_MAX;
+
+    fixture_not_quorum(f);
+    for (int i = 0; i < 5 && took_ms >= 400; i++)
+        took_ms = take_over(f, waiter, name);
+    assert_true(took_ms < 400);
+}
+
 static void lock_start_ends_its_wait_in_time(void **state)
 {
     fixture *f = *state;
@@ -420,6 +454,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         fixture_test(lock_start_acquires_renews_and_releases),
         fixture_test(lock_start_waits_and_is_woken),
+        fixture_test(lock_start_takes_over_soon_after_a_foreign_release),
         fixture_test(lock_start_ends_its_wait_in_time),
         fixture_test(lock_start_is_cancelled_at_once),
         fixture_test(lock_start_lets_many_of_one_client_take_turns),

@@ -239,6 +239,37 @@ static void wait_behind_a_foreign_holder_polls(void **state)
     assert_true(hf_lock_is_held(w->lock));
 }
 
+/* From the end of a foreign holder, who wakes nobody, to ours. */
+static int64_t take_over(fixture *f, hf_bytes name)
+{
+    int64_t freed_ms;
+    waiter *w;
+
+    put_value(f->client, name, bytes("foreign"), 60000);
+    waiter_count = 0;
+    w = start(fixture_lock(f, f->other, name, NULL), name, 10000);
+    expect_soon(waiting(f, name) == 1, 2000);
+    freed_ms = test_now_ms();
+    expect_status(HF_OK, hf_value_delete(f->client, name, ERR));
+    expect_status(HF_OK, finish(w));
+    expect_status(HF_OK, hf_lock_release(w->lock, ERR));
+    return w->done_ms - freed_ms;
+}
+
+/* Behind one of ours the first look would come after a second. */
+static void
+wait_behind_a_foreign_holder_ends_soon_after_its_release(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    int64_t took_ms = INT64_MAX;
+
+    fixture_not_quorum(f);
+    for (int i = 0; i < 5 && took_ms >= 400; i++)
+        took_ms = take_over(f, name);
+    assert_true(took_ms < 400);
+}
+
 static void wait_is_served_in_the_order_of_arrival(void **state)
 {
     fixture *f = *state;
@@ -348,6 +379,7 @@ int main(void)
         wait_test(wait_ends_when_the_holders_lease_does),
         wait_test(wait_ends_when_the_lock_is_broken),
         wait_test(wait_behind_a_foreign_holder_polls),
+        wait_test(wait_behind_a_foreign_holder_ends_soon_after_its_release),
         wait_test(wait_is_served_in_the_order_of_arrival),
         wait_test(wait_that_times_out_does_not_delay_the_next),
         wait_test(waits_on_one_handle_share_one_acquisition),

@@ -186,8 +186,12 @@ static void read_text(hf_bytes text)
 static void read_message(const hf_reply *reply)
 {
     hf_bytes topic = hf_view(NULL, 1);
+    hf__message_kind kind = hf__message_read(reply, &topic);
+    size_t count = 0;
 
-    if (hf__message_read(reply, &topic) != HF__MESSAGE_EVENT)
+    if (kind == HF__MESSAGE_CHANGED && hf__message_keys(reply, &count) != NULL)
+        PROMISE(count == reply->array.items[1].array.count);
+    if (kind != HF__MESSAGE_EVENT)
         return;
     PROMISE(reply->array.items[2].bytes.data == topic.data);
     PROMISE(((const char *)topic.data)[topic.size] == '\0');

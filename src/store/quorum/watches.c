@@ -55,6 +55,18 @@ uint32_t hf__quorum_event_seq(hf__store *store, hf_bytes topic,
     return seq;
 }
 
+void hf__quorum_event_key(hf__store *store, hf_bytes key)
+{
+    hf__quorum *self = self_of(store);
+
+    for (size_t i = 0; i < self->count; i++) {
+        hf__store *node = self->nodes[i].store;
+
+        if (node->ops->event_key != NULL)
+            node->ops->event_key(node, key);
+    }
+}
+
 static uint32_t read_seq(hf__quorum *self, hf_bytes topic)
 {
     uint32_t seq = 0;

@@ -28,6 +28,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/futex.h"
+#include "util/mem.h"
 #include "util/order.h"
 #include "util/rand.h"
 
@@ -71,6 +72,7 @@ static void on_up(hf__link *link)
 
     inbox->probed_ms = 0;
     inbox->silence_ms = first_silence_ms;
+    hf__lookout_reset(&inbox->lookout);
     hf__arena_free(&inbox->arena);
     hf__resp_begin(&link->resp, &inbox->arena, &inbox->message);
     if (hf__resp_put_words(&link->out, words, 2)) {
@@ -81,18 +83,61 @@ static void on_up(hf__link *link)
     hf__link_drop(link);
 }
 
+static void take_life_sign(hf__inbox *inbox)
+{
+    inbox->probed_ms = 0;
+    inbox->silence_ms = hf__at_most(3 * inbox->silence_ms, SILENCE_MAX_MS);
+    inbox->silence_ms -= hf__rand_between(0, inbox->silence_ms / 4);
+}
+
+/* false: nothing was asked. */
+static bool take_answer(hf__inbox *inbox)
+{
+    uint32_t bucket;
+    bool gone;
+
+    switch (
+        hf__lookout_answer(&inbox->lookout, &inbox->message, &bucket, &gone)) {
+    case HF__LOOKOUT_NONE:
+        return false;
+    case HF__LOOKOUT_PING:
+        take_life_sign(inbox);
+        break;
+    case HF__LOOKOUT_TRACK:
+        break;
+    case HF__LOOKOUT_KEY:
+        if (gone)
+            hf__events_move(inbox->events, bucket);
+        break;
+    }
+    return true;
+}
+
+static void take_changes(hf__inbox *inbox)
+{
+    size_t count = 0;
+    const hf_reply *keys = hf__message_keys(&inbox->message, &count);
+
+    if (keys == NULL)
+        hf__events_move_all(inbox->events);
+    for (size_t i = 0; i < count; i++) {
+        hf_bytes key = hf_view(keys[i].bytes.data, keys[i].bytes.size);
+
+        if (keys[i].kind == HF_REPLY_STRING)
+            hf__events_move(inbox->events, hf__events_bucket(key));
+    }
+}
+
 /* false: it is nothing we know, or have asked for. */
 static bool take_message(hf__inbox *inbox)
 {
     hf_bytes topic;
 
     switch (hf__message_read(&inbox->message, &topic)) {
-    case HF__MESSAGE_LIFE_SIGN:
-        if (inbox->probed_ms == 0)
-            return false;
-        inbox->probed_ms = 0;
-        inbox->silence_ms = hf__at_most(3 * inbox->silence_ms, SILENCE_MAX_MS);
-        inbox->silence_ms -= hf__rand_between(0, inbox->silence_ms / 4);
+    case HF__MESSAGE_ANSWER:
+        return take_answer(inbox);
+    case HF__MESSAGE_CHANGED:
+        take_changes(inbox);
         return true;
     case HF__MESSAGE_SUBSCRIBED:
         /* In this order, so that who waits for the state does not take this
@@ -167,10 +212,8 @@ static bool is_wanted(hf__link *link)
 
 static void send_probe(hf__inbox *inbox, int64_t now_ms)
 {
-    static const char *const words[] = {"PING"};
-
     inbox->probed_ms = now_ms;
-    if (hf__resp_put_words(&inbox->link.out, words, 1))
+    if (hf__lookout_ping(&inbox->lookout, &inbox->link.out))
         hf__link_flush(&inbox->link);
 }
 
@@ -278,6 +321,41 @@ void hf__inbox_poke(hf__inbox *inbox)
         return;
     inbox->poke_task.run = run_poke;
     hf__loop_post(inbox->link.node->fleet->loop, &inbox->poke_task);
+}
+
+typedef struct key_task {
+    hf__task base;
+    hf__inbox *inbox;
+    size_t size;
+    char key[];
+} key_task;
+
+static void run_watch_key(hf__task *task)
+{
+    key_task *self = (key_task *)(void *)task;
+    hf__inbox *inbox = self->inbox;
+    hf__link *link = &inbox->link;
+    hf_bytes key = hf_view(self->key, self->size);
+
+    if (link->state == HF__LINK_UP && link->login.traits.resp3 &&
+        get_state(inbox) == HF__INBOX_LISTENS &&
+        hf__lookout_key(&inbox->lookout, key, hf__events_bucket(key),
+                        &link->out))
+        hf__link_flush(link);
+    hf__free(self);
+}
+
+void hf__inbox_watch_key(hf__inbox *inbox, hf_bytes key)
+{
+    key_task *made = hf__alloc(sizeof(*made) + key.size);
+
+    if (made == NULL)
+        return;
+    made->base.run = run_watch_key;
+    made->inbox = inbox;
+    made->size = key.size;
+    memcpy(made->key, key.data, key.size);
+    hf__loop_post(inbox->link.node->fleet->loop, &made->base);
 }
 
 bool hf__inbox_listens(const hf__inbox *inbox)

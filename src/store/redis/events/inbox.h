@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "store/redis/events/events.h"
+#include "store/redis/events/lookout.h"
 #include "store/redis/server/link.h"
 
 typedef enum hf__inbox_state {
@@ -30,6 +31,7 @@ typedef struct hf__inbox {
     hf__task close_task;
     hf__arena arena; /* of the message being read */
     hf_reply message;
+    hf__lookout lookout;
     int64_t probed_ms;  /* 0: no PING is unanswered */
     int64_t silence_ms; /* so much of it is answered by a PING */
     int64_t look_ms;    /* when who waits looks by itself; 0: it listens */
@@ -45,6 +47,10 @@ void hf__inbox_start(hf__inbox *inbox);
 
 /* The server's address has moved: see hf__server_reset(). Any thread. */
 void hf__inbox_poke(hf__inbox *inbox);
+
+/* Have the next change of a key move its counter; at once, if there is no such
+ * key. Where the server cannot, nothing happens. Any thread; the loop runs. */
+void hf__inbox_watch_key(hf__inbox *inbox, hf_bytes key);
 
 /* Wait until it listens, an attempt failed, or an instant. Any thread; does
  * not wait on the loop thread. */

@@ -24,6 +24,14 @@ uint32_t hf__listen_seq(hf__inbox *inbox, hf_bytes topic, int64_t deadline_ms)
     return hf__events_read(inbox->events, hf__events_bucket(topic));
 }
 
+void hf__listen_watch_key(hf__inbox *inbox, hf_bytes key)
+{
+    hf__fleet *fleet = fleet_of(inbox);
+
+    if (!hf__fleet_is_forked(fleet) && hf__loop_started(fleet->loop))
+        hf__inbox_watch_key(inbox, key);
+}
+
 bool hf__listen_wait(hf__inbox *inbox, hf_bytes topic, uint32_t seq,
                      int64_t until_ms)
 {

@@ -7,6 +7,7 @@
 
 /* See hf__store_ops. */
 uint32_t hf__listen_seq(hf__inbox *inbox, hf_bytes topic, int64_t deadline_ms);
+void hf__listen_watch_key(hf__inbox *inbox, hf_bytes key);
 bool hf__listen_wait(hf__inbox *inbox, hf_bytes topic, uint32_t seq,
                      int64_t until_ms);
 hf_status hf__listen_watch(hf__inbox *inbox, hf_bytes topic, hf__watch *watch,

@@ -5,23 +5,43 @@
  */
 #include "store/redis/events/message.h"
 
-/* A PING's answer: a status in RESP3, ["pong", ""] in RESP2, or that it is
- * forbidden, which is as much a sign of life. */
-static bool is_life_sign(const hf_reply *reply)
+/* All that is asked here is answered with one thing, but for PING in RESP2:
+ * ["pong", ""]. */
+static bool is_answer(const hf_reply *reply)
 {
     if (reply->kind == HF_REPLY_ARRAY)
         return reply->array.count == 2 &&
                hf__reply_is(&reply->array.items[0], "pong");
-    return reply->kind == HF_REPLY_STATUS || reply->kind == HF_REPLY_ERROR;
+    return true;
+}
+
+static bool is_invalidation(const hf_reply *reply)
+{
+    const hf_reply *items = reply->array.items;
+
+    return reply->array.count == 2 && hf__reply_is(&items[0], "invalidate") &&
+           (items[1].kind == HF_REPLY_ARRAY || items[1].kind == HF_REPLY_NIL);
+}
+
+const hf_reply *hf__message_keys(const hf_reply *reply, size_t *count)
+{
+    const hf_reply *keys = &reply->array.items[1];
+
+    if (keys->kind == HF_REPLY_NIL)
+        return NULL;
+    *count = keys->array.count;
+    return keys->array.items;
 }
 
 hf__message_kind hf__message_read(const hf_reply *reply, hf_bytes *topic)
 {
     const hf_reply *items;
 
-    if (is_life_sign(reply))
-        return HF__MESSAGE_LIFE_SIGN;
-    if (reply->kind != HF_REPLY_ARRAY || reply->array.count != 3)
+    if (is_answer(reply))
+        return HF__MESSAGE_ANSWER;
+    if (is_invalidation(reply))
+        return HF__MESSAGE_CHANGED;
+    if (reply->array.count != 3)
         return HF__MESSAGE_NONE;
     items = reply->array.items;
     if (hf__reply_is(&items[0], "subscribe"))

@@ -402,6 +402,11 @@ static uint32_t cluster_event_seq(hf__store *store, hf_bytes topic,
     return hf__cluster_ears_seq(&of(store)->ears, topic, deadline_ms);
 }
 
+static void cluster_event_key(hf__store *store, hf_bytes key)
+{
+    hf__cluster_ears_key(&of(store)->ears, key);
+}
+
 static bool cluster_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
                                int64_t until_ms)
 {
@@ -454,6 +459,7 @@ const hf__store_ops hf__cluster_store_ops = {
     .submit = cluster_submit,
     .inbox = cluster_inbox,
     .event_seq = cluster_event_seq,
+    .event_key = cluster_event_key,
     .event_wait = cluster_event_wait,
     .event_watch = cluster_event_watch,
     .event_unwatch = cluster_event_unwatch,

@@ -165,6 +165,18 @@ uint32_t hf__cluster_ears_seq(hf__cluster_ears *ears, hf_bytes topic,
     return seq;
 }
 
+void hf__cluster_ears_key(hf__cluster_ears *ears, hf_bytes key)
+{
+    hf__cluster_ear *ear = NULL;
+
+    if (!hf__fleet_is_forked(ears->map->fleet))
+        ear = take(ears, key);
+    if (ear == NULL)
+        return;
+    hf__listen_watch_key(&ear->inbox, key);
+    give_back(ear);
+}
+
 bool hf__cluster_ears_wait(hf__cluster_ears *ears, hf_bytes topic, uint32_t seq,
                            int64_t until_ms)
 {

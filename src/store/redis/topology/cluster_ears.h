@@ -30,6 +30,7 @@ void hf__cluster_ears_init(hf__cluster_ears *ears, hf__cluster_map *map);
 /* See hf__store_ops. */
 uint32_t hf__cluster_ears_seq(hf__cluster_ears *ears, hf_bytes topic,
                               int64_t deadline_ms);
+void hf__cluster_ears_key(hf__cluster_ears *ears, hf_bytes key);
 bool hf__cluster_ears_wait(hf__cluster_ears *ears, hf_bytes topic, uint32_t seq,
                            int64_t until_ms);
 hf_status hf__cluster_ears_watch(hf__cluster_ears *ears, hf_bytes topic,

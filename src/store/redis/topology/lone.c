@@ -74,6 +74,11 @@ uint32_t hf__lone_event_seq(hf__store *store, hf_bytes topic,
     return hf__listen_seq(&of(store)->inbox, topic, deadline_ms);
 }
 
+void hf__lone_event_key(hf__store *store, hf_bytes key)
+{
+    hf__listen_watch_key(&of(store)->inbox, key);
+}
+
 bool hf__lone_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
                          int64_t until_ms)
 {

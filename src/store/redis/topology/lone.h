@@ -28,6 +28,7 @@ uint32_t hf__lone_shard(const hf__store *store, hf_bytes key);
 const char *hf__lone_inbox(hf__store *store);
 uint32_t hf__lone_event_seq(hf__store *store, hf_bytes topic,
                             int64_t deadline_ms);
+void hf__lone_event_key(hf__store *store, hf_bytes key);
 bool hf__lone_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
                          int64_t until_ms);
 hf_status hf__lone_event_watch(hf__store *store, hf_bytes topic,
@@ -39,8 +40,8 @@ void hf__lone_event_unwatch(hf__store *store, hf__watch *watch);
     .perform = hf__lone_perform, .submit = hf__lone_submit,                    \
     .cancel = hf__lone_cancel, .generation = hf__lone_generation,              \
     .shard = hf__lone_shard, .inbox = hf__lone_inbox,                          \
-    .event_seq = hf__lone_event_seq, .event_wait = hf__lone_event_wait,        \
-    .event_watch = hf__lone_event_watch,                                       \
+    .event_seq = hf__lone_event_seq, .event_key = hf__lone_event_key,          \
+    .event_wait = hf__lone_event_wait, .event_watch = hf__lone_event_watch,    \
     .event_unwatch = hf__lone_event_unwatch
 
 /* The lines about the account, the inbox and what the server's INFO says: of
