@@ -5,7 +5,8 @@ PREFIX ?= /usr/local
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo check test lint asan tsan fuzz bench install format
+.PHONY: help deps build demo check test lint asan tsan fuzz bench interop \
+    install format
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\): [^#]*## /\1|/p' $(MAKEFILE_LIST) | \
@@ -49,6 +50,13 @@ fuzz: deps ## run each fuzzer for a minute (SECONDS=600: longer)
 	@tools/deps.sh fuzz
 	@cmake --preset fuzz -DHF_FUZZ_SECONDS=$(or $(SECONDS),60) >/dev/null
 	@cmake --build --preset fuzz
+
+interop: build ## run beside other lock libraries (needs npm, go)
+	@tools/peers.sh build/peers
+	@python=/usr/bin/python3; python3 -c 'import redis' 2>/dev/null && \
+	    python=python3; $$python -B tests/interop/fleet/fleet.py \
+	    $$(command -v redis-server || command -v valkey-server) \
+	    build/tests/interop/fleet_holdfast --peers build/peers
 
 bench: deps ## build, then run the benchmarks
 	@$(MAKE) build
