@@ -122,11 +122,11 @@ static void freeing_in_a_child_leaves_the_parents_lock(void **state)
     belongings b = {client, NULL, fixture_script(f, client, "return 1")};
     hf_reply *reply = NULL;
 
-    opts.ttl_ms = 900;
+    opts.ttl_ms = slowed_ms(900);
     b.lock = fixture_lock(f, client, name, &opts);
     expect_status(HF_OK, hf_lock_try(b.lock, ERR));
     assert_int_equal(in_child(free_everything, &b), 0);
-    expect_throughout(hf_lock_is_held(b.lock), 1200);
+    expect_throughout(hf_lock_is_held(b.lock), opts.ttl_ms * 4 / 3);
     assert_false(key_is_gone(f->other, name));
     expect_status(HF_OK,
                   hf_script_run(b.script, NULL, 0, NULL, 0, &reply, ERR));

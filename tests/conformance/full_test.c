@@ -179,12 +179,12 @@ static void full_store_still_renews_and_releases(void **state)
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
     hf_lock *lock = NULL;
 
-    opts.ttl_ms = 300;
+    opts.ttl_ms = slowed_ms(300);
     expect_status(HF_OK,
                   hf_lock_new(store.client, bytes("l"), &opts, &lock, ERR));
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     make_full(f, &store);
-    expect_throughout(hf_lock_is_held(lock), 700);
+    expect_throughout(hf_lock_is_held(lock), opts.ttl_ms * 7 / 3);
     expect_status(HF_OK, hf_lock_renew(lock, ERR));
     expect_status(HF_OK, hf_key_touch(store.client, bytes("l"), 60000, ERR));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
