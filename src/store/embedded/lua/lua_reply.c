@@ -15,6 +15,9 @@
  * deeper, but nobody reads such an answer. */
 #define DEPTH_MAX 200
 
+/* What one value costs, ns. */
+#define VALUE_NS 30u
+
 static int64_t to_integer(lua_Number number)
 {
     /* What the conversion gives in Redis on x86-64; undefined in C. */
@@ -23,11 +26,23 @@ static int64_t to_integer(lua_Number number)
     return (int64_t)number;
 }
 
+/* A script may answer one table many times, or one inside of itself: what is
+ * made of it counts against the script's time and memory. */
+static void charge(lua_State *lua, size_t size)
+{
+    hf__machine *machine = hf__machine_of(lua);
+
+    hf__machine_charge(lua, machine, size);
+    hf__machine_spend(lua, machine, VALUE_NS + size / 4);
+}
+
 static bool set_text(hf_reply *reply, hf_reply_kind kind, lua_State *lua,
                      hf__arena *arena)
 {
     size_t size;
     const char *text = lua_tolstring(lua, -1, &size);
+
+    charge(lua, size);
 
     return hf__reply_set_bytes(reply, kind, text, size, arena);
 }
@@ -39,8 +54,10 @@ static bool set_line(hf_reply *reply, hf_reply_kind kind, lua_State *lua,
 {
     size_t size;
     const char *text = lua_tolstring(lua, -1, &size);
-    char *copy = hf__arena_copy(arena, text, size);
+    char *copy;
 
+    charge(lua, size);
+    copy = hf__arena_copy(arena, text, size);
     if (copy == NULL)
         return false;
     if (kind != HF_REPLY_STRING)
@@ -88,6 +105,7 @@ static bool set_array(lua_State *lua, hf_reply *reply, hf__arena *arena,
             break;
         count++;
     }
+    charge(lua, count * (sizeof(*reply) + VALUE_NS));
     if (!hf__reply_set_array(reply, count, arena))
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -109,6 +127,7 @@ static bool set_map(lua_State *lua, hf_reply *reply, hf__arena *arena,
     lua_pushnil(lua);
     for (; lua_next(lua, -2) != 0; lua_pop(lua, 1))
         count++;
+    charge(lua, count * 2 * (sizeof(*reply) + VALUE_NS));
     if (!hf__reply_set_array(reply, pairs ? 2 * count : count, arena))
         return false;
     item = reply->array.items;
@@ -195,6 +214,7 @@ static bool set_table(lua_State *lua, hf_reply *reply, hf__arena *arena,
 static bool set_value(lua_State *lua, hf_reply *reply, hf__arena *arena,
                       int depth)
 {
+    charge(lua, 0);
     switch (lua_type(lua, -1)) {
     case LUA_TSTRING:
         return set_text(reply, HF_REPLY_STRING, lua, arena);

@@ -8,6 +8,7 @@
  * everything that can raise runs inside one protected call per script, and
  * nothing in between holds memory or locks.
  */
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,9 @@
 
 /* Left by large scripts: collected at once when there is more than this. */
 #define MEMORY_KEEP (size_t)(16u << 20)
+
+/* How long a collection may hold up what follows. */
+#define TIDY_MS 10
 
 /* Per cent of what stays: Lua's own is 200. */
 #define GC_PAUSE 250
@@ -257,6 +261,9 @@ static int run_script(lua_State *lua)
 {
     hf__machine *machine = lua_touserdata(lua, lua_upvalueindex(1));
 
+    if (machine->guarded && machine->used_size > MEMORY_KEEP)
+        hf__machine_collect(lua, machine);
+
     hf__machine_push_function(lua, machine);
     if (machine->script->index != HF__SCRIPT_USER)
         set_own_words(lua, machine);
@@ -277,6 +284,32 @@ static void forget_last_words(hf__machine *machine)
     }
 }
 
+/* Collect what a large script left, but not for long: the store's writer lock
+ * is held. What remains is collected after the next script, or by it. */
+static int tidy(lua_State *lua)
+{
+    hf__machine *machine = lua_touserdata(lua, 1);
+
+    hf__machine_arm_for(machine, TIDY_MS, INT64_MAX);
+    hf__machine_collect(lua, machine);
+    return 0;
+}
+
+/* Users' scripts see the locale that Redis's do, whatever the program set. */
+static int call_runner(hf__machine *machine)
+{
+    locale_t before = (locale_t)0;
+    int result;
+
+    if (machine->guarded)
+        before = uselocale(machine->locale);
+    lua_pushvalue(machine->lua, AT_RUNNER);
+    result = lua_pcall(machine->lua, 0, 0, AT_ON_ERROR);
+    if (machine->guarded)
+        (void)uselocale(before);
+    return result;
+}
+
 hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
                           hf__request *request, bool read_only,
                           int64_t budget_ms)
@@ -294,17 +327,18 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     machine->read_only = read_only;
     machine->error[0] = '\0';
     hf__machine_arm(machine, budget_ms, words_size);
-    lua_pushvalue(lua, AT_RUNNER);
-    result = lua_pcall(lua, 0, 0, AT_ON_ERROR);
+    result = call_runner(machine);
     status = judge(machine, result, budget_ms);
     if (result == LUA_ERRMEM)
         forget_last_words(machine);
     lua_settop(lua, AT_ON_ERROR);
+    hf__lua_buf_close_to(machine, NULL);
+    machine->running = lua;
     machine->stop = HF__STOP_NONE;
-    if (machine->used_size > MEMORY_KEEP) {
-        machine->limit_size = SIZE_MAX / 4;
-        (void)lua_gc(lua, LUA_GCCOLLECT, 0);
-    }
+    if (machine->used_size > MEMORY_KEEP)
+        (void)lua_cpcall(lua, tidy, machine);
+    lua_settop(lua, AT_ON_ERROR);
+    machine->stop = HF__STOP_NONE;
     return status;
 }
 
@@ -346,8 +380,12 @@ hf__machine *hf__machine_new(void)
         return NULL;
     machine->limit_size = HF__MACHINE_MEMORY_MAX;
     hf__rand_bytes(&machine->random, sizeof(machine->random));
-    machine->lua = lua_newstate(hf__machine_allocate, machine);
+    machine->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (machine->locale != (locale_t)0)
+        machine->lua = lua_newstate(hf__machine_allocate, machine);
     if (machine->lua == NULL) {
+        if (machine->locale != (locale_t)0)
+            freelocale(machine->locale);
         hf__machine_free_small(machine);
         hf__free(machine);
         return NULL;
@@ -356,6 +394,7 @@ hf__machine *hf__machine_new(void)
         hf__machine_free(machine);
         return NULL;
     }
+    machine->running = machine->lua;
     lua_settop(machine->lua, 0);
     /* A collection goes over all that stays, so rarely is cheaper; but what
      * came since must still be in the processor's caches. */
@@ -368,6 +407,7 @@ hf__machine *hf__machine_new(void)
 void hf__machine_free(hf__machine *machine)
 {
     lua_close(machine->lua);
+    freelocale(machine->locale);
     hf__machine_free_small(machine);
     hf__free(machine);
 }

@@ -2,11 +2,18 @@
 /*
  * machine_limits.c - the time and the memory that a script may use.
  *
- * Time is processor time: a script is not to blame for what else the machine
- * does. A count hook looks at the clock now and then; once time is up it is
- * called at every instruction and raises each time, which no pcall() in the
- * script survives for long. The allocator refuses beyond a bound. Both set
- * `stop`, and a stopped script's transaction is undone whatever it returns.
+ * Time is processor time of the thread: a script is not to blame for what else
+ * the machine does. The clock is read
+ *   - by a hook of Lua, every so many instructions: the fewer, the larger the
+ *     largest block of memory, since one instruction may go over all of it;
+ *   - by hf__machine_spend(), in whatever loops in C;
+ *   - by the allocator, every so many bytes.
+ * What finds that time is up sets `stop` and raises. A stopped script gets no
+ * more memory, and nothing that catches errors keeps that one
+ * (hf__machine_caught), so that no handler of the script runs any more; its
+ * transaction is undone whatever it returns.
+ *
+ * The allocator refuses beyond a bound, which stops in the same way.
  */
 #include <string.h>
 
@@ -14,8 +21,17 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-/* Some 50 us of plain instructions between two looks at the clock. */
-#define HOOK_COUNT 10000
+/* Instructions between two looks at the clock, some 10 us. */
+#define HOOK_COUNT 1000
+/* So many bytes are gone over between two looks at most, by instructions that
+ * go over a whole string: some 20 ms. */
+#define HOOK_BYTES 10000000u
+
+/* From here on the system may give a block another place when it grows. */
+#define LARGE_SIZE (size_t)(128u << 10)
+
+/* Allocating is counted as so many bytes a nanosecond. */
+#define ALLOCATE_BYTES 4u
 
 static void **small_list(hf__machine *machine, size_t size)
 {
@@ -71,13 +87,119 @@ static void *resize(hf__machine *machine, void *memory, size_t old, size_t size)
     return result;
 }
 
+/* -------------------------------------------------------------------- time */
+
+/* Processor time is a system call: it is asked for only when so much time has
+ * passed that the budget may be used up. */
+static bool is_time_up(hf__machine *machine)
+{
+    int64_t now_us = hf__clock_boot_us();
+    int64_t used_us;
+
+    machine->spent_ns = 0;
+    machine->late = now_us >= machine->deadline_us;
+    if (machine->late)
+        return true;
+    if (now_us < machine->look_us)
+        return false;
+    used_us = hf__clock_thread_us() - machine->began_us;
+    machine->look_us = now_us + machine->budget_us - used_us;
+    return used_us >= machine->budget_us;
+}
+
+/* Must the script end? */
+static bool is_over(hf__machine *machine)
+{
+    if (machine->stop == HF__STOP_NONE && machine->guarded &&
+        is_time_up(machine))
+        machine->stop = HF__STOP_TIME;
+    return machine->stop != HF__STOP_NONE;
+}
+
+static void on_count(lua_State *lua, lua_Debug *debug)
+{
+    (void)debug;
+    if (is_over(hf__machine_of(lua)))
+        luaL_error(lua, "the script was stopped");
+}
+
+void hf__machine_look(lua_State *lua, hf__machine *machine)
+{
+    machine->spent_ns = 0;
+    if (is_over(machine))
+        luaL_error(lua, "the script was stopped");
+}
+
+void hf__machine_hook(hf__machine *machine, lua_State *lua)
+{
+    if (machine->guarded)
+        lua_sethook(lua, on_count, LUA_MASKCOUNT, machine->interval);
+}
+
+void hf__machine_stop(hf__machine *machine, lua_State *lua, hf__stop why)
+{
+    (void)lua;
+    machine->stop = why;
+}
+
+void hf__machine_caught(lua_State *lua, hf__machine *machine, int status,
+                        hf__lua_buf *bufs)
+{
+    if (status == 0)
+        return;
+    hf__lua_buf_close_to(machine, bufs);
+    if (machine->stop != HF__STOP_NONE || machine->no_memory)
+        (void)lua_error(lua);
+}
+
+void hf__machine_collect(lua_State *lua, hf__machine *machine)
+{
+    /* What was marked in a cycle under way may be garbage by its end. */
+    for (int cycle = 0; cycle < 2; cycle++) {
+        while (lua_gc(lua, LUA_GCSTEP, 0) == 0)
+            hf__machine_spend(lua, machine, 5000);
+    }
+    machine->collected_size = machine->used_size;
+}
+
+/* ------------------------------------------------------------------ memory */
+
 /* Once refused, all is refused: a script that goes on must not build up to the
  * bound again and again. */
 static bool may_grow(const hf__machine *machine, size_t size)
 {
-    return machine->stop != HF__STOP_MEMORY &&
-           machine->used_size + size <=
+    return machine->stop == HF__STOP_NONE &&
+           machine->used_size + machine->reply_size + size <=
                machine->limit_size + 2 * machine->largest_size;
+}
+
+/* Allowed at any time: hooks are fields, which may be set as for a signal. */
+static void note_block(hf__machine *machine, size_t size)
+{
+    machine->largest_block = size;
+    if (size <= HOOK_BYTES / HOOK_COUNT)
+        return;
+    machine->interval = size < HOOK_BYTES ? (int)(HOOK_BYTES / size) : 1;
+    if (machine->running != NULL)
+        hf__machine_hook(machine, machine->running);
+}
+
+/* Bytes are spent here too: instructions of Lua that copy large strings need
+ * memory for them. */
+static bool is_refused(hf__machine *machine, size_t old, size_t size)
+{
+    if (size <= old)
+        return false;
+    /* A large block may have to be copied: then both are there. */
+    if (!may_grow(machine, size > LARGE_SIZE ? size : size - old)) {
+        if (machine->stop == HF__STOP_NONE)
+            machine->stop = HF__STOP_MEMORY;
+        return true;
+    }
+    if (size > machine->largest_block)
+        note_block(machine, size);
+    machine->spent_ns += size / ALLOCATE_BYTES;
+    return machine->spent_ns >= HF__MACHINE_LOOK_NS && is_over(machine);
 }
 
 void *hf__machine_allocate(void *user, void *memory, size_t old, size_t size)
@@ -89,12 +211,11 @@ void *hf__machine_allocate(void *user, void *memory, size_t old, size_t size)
         release(machine, memory, old);
         return NULL;
     }
-    if (size > old && !may_grow(machine, size - old)) {
-        /* Allowed at any time: it only sets fields, as for a signal. */
-        hf__machine_stop(machine, machine->lua, HF__STOP_MEMORY);
+    if (is_refused(machine, old, size))
         return NULL;
-    }
     result = resize(machine, memory, old, size);
+    if (result == NULL && size <= old)
+        result = memory; /* Lua relies on it that less is always granted */
     if (result == NULL) {
         machine->no_memory = true;
         return NULL;
@@ -103,76 +224,62 @@ void *hf__machine_allocate(void *user, void *memory, size_t old, size_t size)
     return result;
 }
 
-/* Processor time is a system call: it is asked for only when so much time has
- * passed that the budget may be used up. */
-static bool is_time_up(hf__machine *machine)
+void hf__machine_charge(lua_State *lua, hf__machine *machine, size_t size)
 {
-    int64_t now_us = hf__clock_boot_us();
-    int64_t used_us;
-
-    if (machine->began_us < 0)
-        machine->began_us = hf__clock_thread_us();
-    machine->late = now_us >= machine->deadline_us;
-    if (machine->late)
-        return true;
-    if (now_us < machine->look_us)
-        return false;
-    used_us = hf__clock_thread_us() - machine->began_us;
-    machine->look_us = now_us + machine->budget_us - used_us;
-    return used_us >= machine->budget_us;
+    if (!may_grow(machine, size)) {
+        if (machine->stop == HF__STOP_NONE)
+            machine->stop = HF__STOP_MEMORY;
+        luaL_error(lua, "the script was stopped");
+    }
+    machine->reply_size += size;
 }
 
-static void on_count(lua_State *lua, lua_Debug *debug)
-{
-    void *user;
-    hf__machine *machine;
+/* ---------------------------------------------------------------- arming */
 
-    (void)debug;
-    (void)lua_getallocf(lua, &user);
-    machine = user;
-    if (machine->stop == HF__STOP_NONE && !is_time_up(machine))
-        return;
-    hf__machine_stop(machine, lua,
-                     machine->stop != HF__STOP_NONE ? machine->stop
-                                                    : HF__STOP_TIME);
-    luaL_error(lua, "the script was stopped");
+static void disarm(hf__machine *machine, size_t limit_size)
+{
+    machine->stop = HF__STOP_NONE;
+    machine->no_memory = false;
+    machine->guarded = false;
+    machine->limit_size = limit_size;
+    machine->largest_size = 0;
+    machine->largest_block = 0;
+    machine->collected_size = 0;
+    machine->reply_size = 0;
+    machine->spent_ns = 0;
 }
 
-void hf__machine_stop(hf__machine *machine, lua_State *lua, hf__stop why)
+void hf__machine_arm_for(hf__machine *machine, int64_t budget_ms,
+                         size_t limit_size)
 {
-    machine->stop = why;
-    /* Each coroutine has a hook of its own; the others' still count. */
-    lua_sethook(lua, on_count, LUA_MASKCOUNT, 1);
-    lua_sethook(machine->lua, on_count, LUA_MASKCOUNT, 1);
+    disarm(machine, limit_size);
+    machine->guarded = true;
+    machine->budget_us = budget_ms * 1000;
+    machine->began_us = hf__clock_thread_us();
+    machine->look_us = hf__clock_boot_us() + machine->budget_us;
+    machine->deadline_us = INT64_MAX;
+    machine->interval = HOOK_COUNT;
     machine->hooked = true;
+    hf__machine_hook(machine, machine->lua);
 }
 
 void hf__machine_arm(hf__machine *machine, int64_t budget_ms, size_t words_size)
 {
-    int64_t now_us;
-
-    machine->stop = HF__STOP_NONE;
-    machine->no_memory = false;
-    machine->largest_size = 0;
     /* Each word is kept by the caller's table, and may be changed once. */
-    machine->limit_size = HF__MACHINE_MEMORY_MAX + 2 * words_size;
+    size_t limit_size = HF__MACHINE_MEMORY_MAX + 2 * words_size;
+    int64_t deadline_ms = machine->request->deadline_ms;
+
     if (machine->script->index != HF__SCRIPT_USER) {
         /* Our own are bounded by what they are given. */
+        disarm(machine, limit_size);
         if (machine->hooked)
             lua_sethook(machine->lua, NULL, 0, 0);
         machine->hooked = false;
         return;
     }
-    now_us = hf__clock_boot_us();
-    machine->budget_us = budget_ms * 1000;
-    machine->began_us = -1;
-    machine->look_us = now_us + machine->budget_us;
-    machine->deadline_us = INT64_MAX;
-    if (machine->request->deadline_ms > now_us / 1000 &&
-        machine->request->deadline_ms < INT64_MAX / 1000)
-        machine->deadline_us = machine->request->deadline_ms * 1000;
-    lua_sethook(machine->lua, on_count, LUA_MASKCOUNT, HOOK_COUNT);
-    machine->hooked = true;
+    hf__machine_arm_for(machine, budget_ms, limit_size);
+    if (deadline_ms > hf__clock_boot_ms() && deadline_ms < INT64_MAX / 1000)
+        machine->deadline_us = deadline_ms * 1000;
 }
 
 void hf__machine_free_small(hf__machine *machine)

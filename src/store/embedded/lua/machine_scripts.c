@@ -16,6 +16,9 @@
 /* Chunks bear the name they have in Redis, which is part of its messages. */
 #define CHUNK_NAME "@user_script"
 
+/* Processor time that SCRIPT LOAD may take. */
+#define COMPILE_MS 1000
+
 /* Users' scripts remembered; beyond it all are forgotten. */
 #define USER_SCRIPT_MAX 512u
 
@@ -32,12 +35,9 @@ static void compile(lua_State *lua, hf__machine *machine, const char *source,
 {
     const char *text;
 
-    if (size > 0 && source[0] == LUA_SIGNATURE[0])
-        text = "the script is not text";
-    else if (luaL_loadbuffer(lua, source, size, CHUNK_NAME) == 0)
+    if (hf__sandbox_load(lua, source, size, CHUNK_NAME) == 0)
         return;
-    else
-        text = lua_tostring(lua, -1);
+    text = lua_tostring(lua, -1);
     refuse_script(lua, machine, "Error compiling script (new function): ",
                   text != NULL ? text : "out of memory");
 }
@@ -203,16 +203,17 @@ static bool send_errand(script_errand *errand)
     int top = lua_gettop(machine->lua);
     int result;
 
-    machine->limit_size = HF__MACHINE_MEMORY_MAX + 8 * errand->text.size;
-    machine->stop = HF__STOP_NONE;
-    machine->no_memory = false;
+    hf__machine_arm_for(machine, COMPILE_MS,
+                        HF__MACHINE_MEMORY_MAX + 8 * errand->text.size);
     machine->error[0] = '\0';
     result = lua_cpcall(machine->lua, run_errand, errand);
     lua_settop(machine->lua, top);
     machine->stop = HF__STOP_NONE;
     if (result != 0 && machine->error[0] == '\0')
         (void)snprintf(machine->error, sizeof(machine->error),
-                       "ERR out of memory");
+                       result == LUA_ERRMEM ? "ERR out of memory"
+                                            : "ERR the script is too long to "
+                                              "compile");
     return result == 0;
 }
 

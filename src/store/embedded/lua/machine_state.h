@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * machine_state.h - what the files of the Lua machine share: machine.c,
- * machine_limits.c, machine_scripts.c, sandbox.c, lua_redis.c, lua_out.c and
- * lua_reply.c.
+ * machine_state.h - what the files of the Lua machine share: machine*.c,
+ * sandbox*.c and lua_*.c.
  */
 #ifndef HF__EMBEDDED_MACHINE_STATE_H
 #define HF__EMBEDDED_MACHINE_STATE_H
 
 #include <lauxlib.h>
+#include <locale.h>
 #include <lua.h>
 
 #include "store/embedded/lua/machine.h"
@@ -22,6 +22,9 @@
 #define HF__MACHINE_MEMORY_MAX (size_t)(64u << 20)
 /* Commands found lately, by the address of their name. */
 #define HF__MACHINE_NAME_CACHE 64
+
+/* How much work in C goes by before the clock is read. */
+#define HF__MACHINE_LOOK_NS 200000u
 
 /* Lua's small objects come and go: they are kept by size, in steps of 16. */
 #define HF__MACHINE_SMALL_MAX 256u
@@ -68,6 +71,16 @@ typedef struct hf__lua_out {
 void hf__lua_out_init(hf__lua_out *out, lua_State *lua, bool own,
                       size_t *largest_size);
 
+/* Bytes being put together by a function in C: a stack of them, since such
+ * functions call scripts which call such functions. What an error leaves open
+ * is closed by whoever catches it. */
+typedef struct hf__lua_buf {
+    struct hf__lua_buf *below;
+    size_t used;
+    size_t size; /* of `data` */
+    char data[];
+} hf__lua_buf;
+
 typedef enum hf__stop {
     HF__STOP_NONE = 0,
     HF__STOP_TIME,
@@ -77,6 +90,7 @@ typedef enum hf__stop {
 
 struct hf__machine {
     lua_State *lua;
+    locale_t locale; /* "C" */
     hf__tx *tx;
     hf__request *request;
     const hf__script *script;
@@ -88,8 +102,16 @@ struct hf__machine {
     bool late;       /* stopped by that, not by the budget */
     size_t used_size;
     size_t limit_size;
-    size_t largest_size; /* of an answer given to the script */
-    hf__stop stop;       /* the script must end */
+    size_t largest_size;   /* of an answer given to the script */
+    hf__stop stop;         /* the script must end */
+    bool guarded;          /* the script has limits of time */
+    lua_State *running;    /* the coroutine that runs, or `lua` */
+    size_t largest_block;  /* allocated by the script */
+    int interval;          /* instructions between two looks at the clock */
+    size_t spent_ns;       /* in C since the last look, by estimate */
+    size_t collected_size; /* what the last collection left */
+    size_t reply_size;     /* of what is being returned */
+    hf__lua_buf *bufs;     /* the innermost */
     bool hooked;
     bool no_memory; /* the system's, not the script's */
     bool read_only; /* the script's commands must not write */
@@ -133,12 +155,85 @@ void hf__machine_free_small(hf__machine *machine);
 /* Set the limits of the script that is about to run. */
 void hf__machine_arm(hf__machine *machine, int64_t budget_ms,
                      size_t words_size);
+/* The same for work on behalf of no script. */
+void hf__machine_arm_for(hf__machine *machine, int64_t budget_ms,
+                         size_t limit_size);
+
+/* ------------------------------------- work done in C (machine_limits.c) */
+
+static inline hf__machine *hf__machine_of(lua_State *lua)
+{
+    void *user;
+
+    (void)lua_getallocf(lua, &user);
+    return user;
+}
+
+/* Read the clock; raises when the script has to end. */
+void hf__machine_look(lua_State *lua, hf__machine *machine);
+
+/* Report work that is about to be done in C, ns by estimate. Every loop whose
+ * length a script decides calls it. Raises when the script has to end. */
+static inline void hf__machine_spend(lua_State *lua, hf__machine *machine,
+                                     size_t ns)
+{
+    machine->spent_ns += ns;
+    if (machine->spent_ns >= HF__MACHINE_LOOK_NS)
+        hf__machine_look(lua, machine);
+}
+
+/* After a protected call in C: an error that ends the script goes on, it is at
+ * the top of the stack. `bufs` is what machine->bufs was before the call. */
+void hf__machine_caught(lua_State *lua, hf__machine *machine, int status,
+                        hf__lua_buf *bufs);
+/* Have the coroutine look at the clock as often as is needed. */
+void hf__machine_hook(hf__machine *machine, lua_State *lua);
+/* Collect all garbage; the clock is read. */
+void hf__machine_collect(lua_State *lua, hf__machine *machine);
+
+/* Count memory outside of Lua against the script's bound; raises. */
+void hf__machine_charge(lua_State *lua, hf__machine *machine, size_t size);
+
+/* Begin new bytes; room for `more` of them, not yet counted in `used`; drop
+ * them; push them as a string, which drops them. All but closing raise. */
+void hf__lua_buf_open(lua_State *lua, hf__machine *machine);
+char *hf__lua_buf_room(lua_State *lua, hf__machine *machine, size_t more);
+void hf__lua_buf_add(lua_State *lua, hf__machine *machine, const void *data,
+                     size_t size);
+void hf__lua_buf_close(hf__machine *machine);
+void hf__lua_buf_close_to(hf__machine *machine, hf__lua_buf *bufs);
+void hf__lua_buf_push(lua_State *lua, hf__machine *machine);
+
+static inline void hf__lua_buf_byte(lua_State *lua, hf__machine *machine,
+                                    char byte)
+{
+    hf__lua_buf *buf = machine->bufs;
+
+    if (buf->used == buf->size) {
+        (void)hf__lua_buf_room(lua, machine, 1);
+        buf = machine->bufs;
+    }
+    buf->data[buf->used++] = byte;
+}
+
+/* ----------------------------------------------------------- the sandbox */
 
 /* Build everything that scripts see; raises errors. Leaves the last three of
  * the values above on the stack, in their order. */
 void hf__sandbox_build(lua_State *lua, hf__machine *machine);
-/* Bound what loops in C; Lua's own globals are still in place. */
-void hf__sandbox_bound(lua_State *lua);
+/* Replace functions of Lua's libraries, whose globals are still in place. */
+void hf__sandbox_bit(lua_State *lua);
+void hf__sandbox_control(lua_State *lua);
+void hf__sandbox_pattern(lua_State *lua);
+void hf__sandbox_string(lua_State *lua);
+void hf__sandbox_table(lua_State *lua);
+/* Set the functions of a library; what is not there yet is added. */
+void hf__sandbox_replace(lua_State *lua, const char *library,
+                         const luaL_Reg *functions);
+/* Compile a text as Lua, reading the clock; pushes the function or, with a
+ * status of Lua's, a message. Raises what ends the script. */
+int hf__sandbox_load(lua_State *lua, const char *text, size_t size,
+                     const char *name);
 /* tonumber() of Lua 5.1. */
 int hf__sandbox_tonumber(lua_State *lua);
 /* Push the table of users' functions. */

@@ -29,14 +29,6 @@
 /* In the registry: from each protecting table to the real one. */
 static char protected_key;
 
-static hf__machine *machine_of(lua_State *lua)
-{
-    void *user;
-
-    (void)lua_getallocf(lua, &user);
-    return user;
-}
-
 /* ------------------------------------------------------- protecting tables */
 
 static int refuse_write(lua_State *lua)
@@ -174,105 +166,6 @@ static int safe_setmetatable(lua_State *lua)
 
 /* --------------------------------------------------- functions of our own */
 
-/* As Redis: what a table error holds in "err" is what pcall() returns. */
-static int safe_pcall(lua_State *lua)
-{
-    int status;
-
-    luaL_checkany(lua, 1);
-    status = lua_pcall(lua, lua_gettop(lua) - 1, LUA_MULTRET, 0);
-    if (status != 0 && lua_istable(lua, -1)) {
-        lua_getfield(lua, -1, "err");
-        if (lua_isstring(lua, -1))
-            lua_replace(lua, -2);
-        else
-            lua_pop(lua, 1);
-    }
-    lua_pushboolean(lua, status == 0);
-    lua_insert(lua, 1);
-    return lua_gettop(lua);
-}
-
-static int load_text(lua_State *lua, const char *text, size_t size,
-                     const char *name)
-{
-    if (size > 0 && text[0] == LUA_SIGNATURE[0]) {
-        lua_pushnil(lua);
-        lua_pushliteral(lua, "attempt to load a chunk that is not text");
-        return 2;
-    }
-    if (luaL_loadbuffer(lua, text, size, name) == 0)
-        return 1;
-    lua_pushnil(lua);
-    lua_insert(lua, -2);
-    return 2;
-}
-
-static int safe_loadstring(lua_State *lua)
-{
-    size_t size;
-    const char *text = luaL_checklstring(lua, 1, &size);
-
-    return load_text(lua, text, size, luaL_optstring(lua, 2, text));
-}
-
-/* Pieces until nil or an empty one; together bound by the limit on memory.
- * What goes wrong with them is answered, not raised. */
-static int safe_load(lua_State *lua)
-{
-    const char *name = luaL_optstring(lua, 2, "=(load)");
-    const char *text;
-    size_t size;
-
-    luaL_checktype(lua, 1, LUA_TFUNCTION);
-    lua_settop(lua, 2);
-    lua_pushliteral(lua, "");
-    for (;;) {
-        lua_pushvalue(lua, 1);
-        if (lua_pcall(lua, 0, 1, 0) != 0)
-            goto fail;
-        if (lua_isnil(lua, -1) ||
-            (lua_isstring(lua, -1) && lua_objlen(lua, -1) == 0))
-            break;
-        if (!lua_isstring(lua, -1)) {
-            lua_pushliteral(lua, "reader function must return a string");
-            goto fail;
-        }
-        lua_concat(lua, 2);
-    }
-    lua_pop(lua, 1);
-    text = lua_tolstring(lua, 3, &size);
-    return load_text(lua, text, size, name);
-
-fail:
-    lua_pushnil(lua);
-    lua_insert(lua, -2);
-    return 2;
-}
-
-/* Scripts may ask and collect, not change how the collector works. */
-static int safe_collectgarbage(lua_State *lua)
-{
-    static const char *const names[] = {"collect",    "count",   "step",
-                                        "stop",       "restart", "setpause",
-                                        "setstepmul", NULL};
-    int what = luaL_checkoption(lua, 1, "collect", names);
-
-    if (what == 1) {
-        lua_pushnumber(lua, (lua_Number)lua_gc(lua, LUA_GCCOUNT, 0) +
-                                lua_gc(lua, LUA_GCCOUNTB, 0) / 1024.0);
-        return 1;
-    }
-    if (what == 2) {
-        lua_pushboolean(lua, lua_gc(lua, LUA_GCSTEP, luaL_optint(lua, 2, 0)));
-        return 1;
-    }
-    if (what == 0)
-        (void)lua_gc(lua, LUA_GCCOLLECT, 0);
-    lua_pushinteger(lua, 0);
-    return 1;
-}
-
 /* POSIX lrand48(), so that a script that calls math.randomseed() draws the
  * numbers it draws on Redis. Others go on where the last script ended, as on
  * Redis 7.0; where the first begins is chance, or every process would draw the
@@ -287,7 +180,7 @@ static uint32_t draw(hf__machine *machine)
 static int safe_random(lua_State *lua)
 {
     lua_Number most = 2147483647.0;
-    lua_Number r = (lua_Number)(draw(machine_of(lua)) % 2147483647u) / most;
+    lua_Number r = (lua_Number)(draw(hf__machine_of(lua)) % 2147483647u) / most;
     int low, high;
 
     switch (lua_gettop(lua)) {
@@ -315,7 +208,7 @@ static int safe_randomseed(lua_State *lua)
 {
     uint32_t seed = (uint32_t)luaL_checkint(lua, 1);
 
-    machine_of(lua)->random = (uint64_t)seed << 16 | 0x330e;
+    hf__machine_of(lua)->random = (uint64_t)seed << 16 | 0x330e;
     return 0;
 }
 
@@ -323,11 +216,7 @@ static const luaL_Reg replacements[] = {{"next", safe_next},
                                         {"rawget", safe_rawget},
                                         {"rawset", safe_rawset},
                                         {"setmetatable", safe_setmetatable},
-                                        {"pcall", safe_pcall},
                                         {"tonumber", hf__sandbox_tonumber},
-                                        {"loadstring", safe_loadstring},
-                                        {"load", safe_load},
-                                        {"collectgarbage", safe_collectgarbage},
                                         {NULL, NULL}};
 
 static const luaL_Reg math_replacements[] = {
@@ -367,6 +256,14 @@ static void replace(lua_State *lua, const luaL_Reg *list)
     }
 }
 
+void hf__sandbox_replace(lua_State *lua, const char *library,
+                         const luaL_Reg *functions)
+{
+    lua_getglobal(lua, library);
+    replace(lua, functions);
+    lua_pop(lua, 1);
+}
+
 /* Lua's own globals, everything still in it. */
 static void open_libraries(lua_State *lua, hf__machine *machine)
 {
@@ -376,12 +273,14 @@ static void open_libraries(lua_State *lua, hf__machine *machine)
     open_library(lua, luaopen_math, LUA_MATHLIBNAME);
     open_library(lua, luaopen_cjson, "cjson");
     open_library(lua, luaopen_bit, "bit");
-    hf__sandbox_bound(lua);
+    hf__sandbox_bit(lua);
+    hf__sandbox_control(lua);
+    hf__sandbox_pattern(lua);
+    hf__sandbox_string(lua);
+    hf__sandbox_table(lua);
     hf__lua_redis_push(lua, machine);
     lua_setglobal(lua, "redis");
-    lua_getglobal(lua, LUA_MATHLIBNAME);
-    replace(lua, math_replacements);
-    lua_pop(lua, 1);
+    hf__sandbox_replace(lua, LUA_MATHLIBNAME, math_replacements);
 }
 
 /* Copy base functions from Lua's globals into the table at the top. */

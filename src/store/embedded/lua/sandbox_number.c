@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox_number.c - tonumber() as Lua 5.1 has it, but quick with what the
- * store's integers look like: Lua reads a string by strtod(), and tonumber()
- * does so twice, which is a good part of what a lock's script costs.
+ * sandbox_number.c - numbers and texts: bit.tohex(), and tonumber() as Lua 5.1
+ * has it, but quick with what the store's integers look like: Lua reads a
+ * string by strtod(), and tonumber() does so twice, which is a good part of
+ * what a lock's script costs.
  */
 #include <ctype.h>
 #include <lauxlib.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/embedded/lua/machine_state.h"
 
@@ -75,4 +77,43 @@ int hf__sandbox_tonumber(lua_State *lua)
     else
         lua_pushnumber(lua, (lua_Number)number);
     return 1;
+}
+
+/* The lowest 32 bits of a number as lua-bitop finds them: added to 2^52 + 2^51
+ * it has its integer part in them, rounded. */
+static uint32_t low_bits(lua_Number number)
+{
+    uint64_t bits;
+
+    number += 6755399441055744.0;
+    memcpy(&bits, &number, sizeof(bits));
+    return (uint32_t)bits;
+}
+
+/* Lua's own negates -2147483648 and then writes without end. */
+static int safe_tohex(lua_State *lua)
+{
+    static const char upper[] = "0123456789ABCDEF";
+    static const char lower[] = "0123456789abcdef";
+    uint32_t bits = low_bits(luaL_checknumber(lua, 1));
+    int count =
+        lua_isnone(lua, 2) ? 8 : (int)low_bits(luaL_checknumber(lua, 2));
+    const char *digits = count < 0 ? upper : lower;
+    char text[8];
+
+    if (count < -8 || count > 8)
+        count = 8;
+    else if (count < 0)
+        count = -count;
+    for (int i = count; --i >= 0; bits >>= 4)
+        text[i] = digits[bits & 15];
+    lua_pushlstring(lua, text, (size_t)count);
+    return 1;
+}
+
+static const luaL_Reg bit[] = {{"tohex", safe_tohex}, {NULL, NULL}};
+
+void hf__sandbox_bit(lua_State *lua)
+{
+    hf__sandbox_replace(lua, "bit", bit);
 }

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * embedded_hostile_test.c - scripts that try to break out of their limits, from
+ * the files of hostile/: none ends the process, none takes longer than its
+ * budget, none takes more memory than it may, and those that were stopped leave
+ * the store as it was.
+ *
+ * Time is processor time of the thread, which is what a budget is.
+ */
+#include <dirent.h>
+#include <sys/resource.h>
+
+#include "embedded_store.h"
+
+#define BUDGET_MS 60
+#define OVER_MS (50 * SLOWER)
+/* The bound on a script's memory, and what it may be exceeded by. */
+#define MEMORY_MAX ((rlim_t)(64 + 16) << 20)
+
+#define FILE_MAX (1u << 20)
+
+typedef struct tally {
+    int count;
+    int failed;
+    int64_t longest_us;
+    char longest[128];
+} tally;
+
+static void write_text(hf__store *store, const char *source)
+{
+    char text[TEXT_SIZE];
+
+    if (evaluate(store, source, 0, "", text) != HF_OK)
+        fail_msg("%s: %s", source, text);
+}
+
+/* What the scripts of commands.lua work on. */
+static void fill(hf__store *store)
+{
+    write_text(store, "redis.call('setrange', 'sparse', 8000000, 'x') "
+                      "redis.call('set', 'bytes', ('\\1'):rep(1000000)) "
+                      "redis.call('set', 'half', ('abc'):rep(2500)) "
+                      "redis.call('set', 'half2', ('bca'):rep(2500)) "
+                      "redis.call('set', 'counter', 1)");
+    write_text(store, "for i = 1, 20000 do "
+                      "redis.call('rpush', 'list', 'e' .. i) "
+                      "redis.call('zadd', 'zset', i, 'e' .. i) end");
+    write_text(store, "for i = 1, 20000 do "
+                      "redis.call('sadd', 'set', 'e' .. i) "
+                      "redis.call('hset', 'hash', 'f' .. i, 'v' .. i) end");
+    write_text(store, "for i = 1, 2000 do "
+                      "redis.call('set', 'key' .. i, i) end");
+}
+
+static bool is_stopped(const char *text)
+{
+    return strncmp(text, "the script was stopped", 22) == 0;
+}
+
+static bool is_as_wanted(hf_status status, const char *text, const char *want)
+{
+    if (status != HF_OK && status != HF_SCRIPT)
+        return false;
+    if (strcmp(want, "any") == 0)
+        return true;
+    if (strcmp(want, "stopped") == 0)
+        return status == HF_SCRIPT && is_stopped(text);
+    if (strcmp(want, "error") == 0)
+        return status == HF_SCRIPT && !is_stopped(text);
+    return status == HF_OK && strcmp(text, want) == 0;
+}
+
+/* All that a script here could have changed. */
+static void look(hf__store *store, char text[TEXT_SIZE])
+{
+    static const char source[] =
+        "return {redis.call('dbsize'), redis.call('exists', 'trace', 'trace2',"
+        " 'k1'), redis.call('get', 'counter'), redis.call('llen', 'list'), "
+        "redis.call('zcard', 'zset'), redis.call('strlen', 'sparse')}";
+
+    assert_int_equal(evaluate(store, source, 0, "", text), HF_OK);
+}
+
+/* Refuse the process more memory than a script may take. */
+static rlim_t bound_memory(rlim_t size)
+{
+    struct rlimit limit;
+    rlim_t before;
+
+    assert_int_equal(getrlimit(RLIMIT_DATA, &limit), 0);
+    before = limit.rlim_cur;
+    limit.rlim_cur = size < limit.rlim_max ? size : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_DATA, &limit), 0);
+    return before;
+}
+
+/* What RLIMIT_DATA counts. */
+static rlim_t data_size(void)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    unsigned long size = 0;
+    char line[128];
+
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file) != NULL) {
+        if (sscanf(line, "VmData: %lu kB", &size) == 1)
+            break;
+    }
+    (void)fclose(file);
+    return (rlim_t)size << 10;
+}
+
+static void run_hostile(hf__store *store, const char *name, const char *want,
+                        const char *source, tally *sum)
+{
+    char before[TEXT_SIZE], after[TEXT_SIZE], text[TEXT_SIZE];
+    int64_t began_us, used_us;
+    rlim_t limit;
+    hf_status status;
+
+    look(store, before);
+    limit = bound_memory(SLOWER > 1 ? RLIM_INFINITY : data_size() + MEMORY_MAX);
+    began_us = hf__clock_thread_us();
+    status = evaluate(store, source, 0, "", text);
+    used_us = hf__clock_thread_us() - began_us;
+    (void)bound_memory(limit);
+    look(store, after);
+    sum->count++;
+    if (used_us > sum->longest_us) {
+        sum->longest_us = used_us;
+        (void)snprintf(sum->longest, sizeof(sum->longest), "%s", name);
+    }
+    if (is_as_wanted(status, text, want) &&
+        used_us <= (BUDGET_MS + OVER_MS) * 1000 &&
+        (!is_stopped(text) || strcmp(before, after) == 0))
+        return;
+    sum->failed++;
+    print_error("%s: %lld us, status %d: %.200s (want %s)%s\n", name,
+                (long long)used_us, status, text, want,
+                is_stopped(text) && strcmp(before, after) != 0 ? "; it left "
+                                                                 "a trace"
+                                                               : "");
+}
+
+/* Each script begins behind a line "---- want, name". */
+static void run_file(hf__store *store, const char *path, tally *sum)
+{
+    static char text[FILE_MAX];
+    FILE *file = fopen(path, "r");
+    char *next;
+
+    assert_non_null(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    (void)fclose(file);
+    next = strstr(text, "---- ");
+    while (next != NULL) {
+        char *want = next + 5;
+        char *end = strchr(want, '\n');
+        char *name;
+
+        assert_non_null(end);
+        *end = '\0';
+        name = want[0] == '[' ? strstr(want, "], ") : strstr(want, ", ");
+        assert_non_null(name);
+        name += want[0] == '[';
+        *name = '\0';
+        next = strstr(end + 1, "\n---- ");
+        if (next != NULL)
+            *next++ = '\0';
+        run_hostile(store, name + 2, want, end + 1, sum);
+    }
+}
+
+static void no_script_leaves_its_limits(void **state)
+{
+    static const char *const files[] = {"memory_holes", "patterns", "control",
+                                        "tables"};
+    tally sum = {0};
+    place at;
+
+    (void)state;
+    make_place(&at, "volatile", "?max_size=512M");
+    script_budget_ms = 5000;
+    at.store = must_open(at.url, NULL);
+    fill(at.store);
+    close_store(at.store);
+    script_budget_ms = BUDGET_MS;
+    at.store = must_open(at.url, NULL);
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        char path[512];
+
+        (void)snprintf(path, sizeof(path), "%s/%s.lua", HOSTILE_DIR, files[i]);
+        run_file(at.store, path, &sum);
+    }
+    print_message("%d scripts; the longest: %lld us, %s\n", sum.count,
+                  (long long)sum.longest_us, sum.longest);
+    remove_place(&at);
+    assert_int_equal(sum.failed, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_script_leaves_its_limits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
