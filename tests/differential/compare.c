@@ -121,9 +121,6 @@ static bool same_command(const op *command, hf_reply *tested, hf_reply *server,
         return true;
     if (is_otherwise(command, tested) || is_otherwise(command, server))
         return true;
-    if (server->kind == HF_REPLY_ERROR)
-        return tested->kind == HF_REPLY_ARRAY &&
-               exception_stale_errno(command, server->bytes.data);
     switch (exception_sorted(command, tested, server)) {
     case ORDER_SAME:
         return true;
@@ -160,11 +157,8 @@ static bool same_failure(const op *ops, const hf__request *tested,
          newer_same_text(hf_str(tested->error.message),
                          hf_str(server->error.message))))
         return true;
-    if (newer_reads_otherwise(&ops[0], tested->error.message) ||
-        newer_reads_otherwise(&ops[0], server->error.message))
-        return true;
-    return tested->status == HF_OK &&
-           exception_stale_errno(&ops[0], server->error.message);
+    return newer_reads_otherwise(&ops[0], tested->error.message) ||
+           newer_reads_otherwise(&ops[0], server->error.message);
 }
 
 size_t compare_answers(const op *ops, size_t count, hf__request *tested,

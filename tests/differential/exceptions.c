@@ -2,8 +2,8 @@
 /*
  * exceptions.c - the known differences from Redis 7.0; newer.c has those of
  * newer servers. Each has its reason; they may only become fewer. An exception
- * is one form of a number or of a text, an order that is chance, a fault of
- * Redis: a wrong answer or another state has no place here.
+ * is one form of a number or of a text, or an order that is chance: a wrong
+ * answer or another state has no place here.
  *
  * What scripts never do: call math.random() unseeded.
  */
@@ -54,14 +54,6 @@ bool exception_same_text(const hf_reply *tested, const hf_reply *server)
 static bool is_sort(const op *command)
 {
     return is_command(command, "sort") || is_command(command, "sort_ro");
-}
-
-/* Redis 7.0 does not reset errno before it reads the weights of SORT: one that
- * was read by any command before and was too large makes all of these none. */
-bool exception_stale_errno(const op *command, const char *server)
-{
-    return is_sort(command) &&
-           strstr(server, "scores can't be converted into double") != NULL;
 }
 
 static bool has_option(const op *command, const char *name)

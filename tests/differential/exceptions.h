@@ -16,9 +16,6 @@ typedef enum exception_order {
 exception_order exception_sorted(const op *command, const hf_reply *tested,
                                  const hf_reply *server);
 
-/* Is the server's error one that it should not have made? */
-bool exception_stale_errno(const op *command, const char *server);
-
 /* Is the server's answer one that its driver cannot read, so that there is
  * nothing to compare with? */
 bool exception_unreadable(const hf__request *server);

@@ -105,6 +105,18 @@ static void swap_two(const op *command, hf_reply *reply, hf__arena *arena)
     reply->array.items[1] = kept;
 }
 
+/* A weight that is no number is taken for one. */
+static void take_weights(const op *command, hf_reply *reply, hf__arena *arena)
+{
+    (void)arena;
+    if (!is_named(command, "sort") || reply->kind != HF_REPLY_ERROR ||
+        strstr(reply->bytes.data, "can't be converted into double") == NULL)
+        return;
+    reply->kind = HF_REPLY_ARRAY;
+    reply->array.items = NULL;
+    reply->array.count = 0;
+}
+
 /* One less than true is. */
 static void break_true(const op *command, hf_reply *reply, hf__arena *arena)
 {
@@ -125,6 +137,7 @@ static const mutation mutations[] = {
     {"set", "SADD leaves out its last member", drop_member, NULL},
     {"zset", "ZADD takes GT for LT", forget_greater, NULL},
     {"sort", "SORT swaps the first two", NULL, swap_two},
+    {"weight", "SORT takes any weight for a number", NULL, take_weights},
     {"script", "a script's 1 becomes 0", NULL, break_true},
 };
 

@@ -16,7 +16,7 @@ if(NOT result EQUAL 0)
 endif()
 
 foreach(mutation
-    reply write expiry error key hash list set zset sort script)
+    reply write expiry error key hash list set zset sort weight script)
     execute_process(COMMAND ${PROGRAM} ${arguments} --mutate ${mutation}
         RESULT_VARIABLE result OUTPUT_VARIABLE output)
     if(NOT result EQUAL 1)

@@ -24,12 +24,16 @@
 
 static const char call_source[] = "return redis.call(unpack(ARGV))";
 
-/* ARGV: for each command the number of its words, and these. */
+/* ARGV: for each command the number of its words, and these. ZADD is that of
+ * side_reset_errno(). */
 static const char batch_source[] =
     "local out, at, n = {}, 1, 0\n"
     "while at <= #ARGV do\n"
     "    local size = tonumber(ARGV[at])\n"
     "    n = n + 1\n"
+    "    if size > 0 and ARGV[at + 1]:lower():find('^sort') then\n"
+    "        redis.pcall('zadd', 'k', 'no number', 'm')\n"
+    "    end\n"
     "    out[n] = redis.pcall(unpack(ARGV, at + 1, at + size))\n"
     "    at = at + size + 1\n"
     "end\n"
@@ -183,6 +187,21 @@ void side_perform(side *one, const op *ops, size_t count, hf__request *request,
             request, arena);
     if (fault != NULL && fault->after != NULL)
         mutate_after(fault, ops, count, request);
+}
+
+/* A score that is no number resets it and changes nothing. */
+void side_reset_errno(side *one)
+{
+    hf_bytes words[] = {hf_str("zadd"), hf_str("k"), hf_str("no number"),
+                        hf_str("m")};
+    op sent = {.kind = OP_PLAIN, .words = words, .word_count = 4};
+    hf__request request;
+    hf__arena arena;
+
+    hf__arena_init(&arena);
+    perform(one, &sent, 1, &request, &arena);
+    hf__request_done(&request);
+    hf__arena_free(&arena);
 }
 
 static void must(side *one, const char *name, const char *argument)

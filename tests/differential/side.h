@@ -25,6 +25,13 @@ void side_close(side *one);
 void side_perform(side *one, const op *ops, size_t count, hf__request *request,
                   hf__arena *arena);
 
+/*
+ * Redis 7.0 does not reset errno before it reads the weights of SORT: after any
+ * command that read a number which was too large, none of them is a number.
+ * This resets it.
+ */
+void side_reset_errno(side *one);
+
 /* Delete everything, loaded scripts too. A store that cannot ends the program.
  */
 void side_flush(side *one);

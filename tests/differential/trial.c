@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "commands.h"
 #include "compare.h"
@@ -84,8 +85,16 @@ static void meet_keys(side *one)
     hf__arena_free(&arena);
 }
 
+static bool is_sort(const op *next)
+{
+    return next->word_count > 0 && next->words[0].size >= 4 &&
+           strncasecmp(next->words[0].data, "sort", 4) == 0;
+}
+
 static void prepare(pair *both, const op *next)
 {
+    if (is_sort(next) && (next->kind == OP_PLAIN || next->kind == OP_CALL))
+        side_reset_errno(&both->server);
     if (next->kind != OP_PLAIN || command_rule(next->words[0]) != RULE_COUNT)
         return;
     meet_keys(&both->tested);
