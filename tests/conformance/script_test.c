@@ -491,7 +491,7 @@ static void script_floats_may_have_any_number_of_digits(void **state)
         "local function add(value) out[#out + 1] = value end "
         "redis.call('zadd', key, zeros .. '1.5', 'a', '2.' .. zeros, 'b') "
         "add(redis.call('zscore', key, 'a')) "
-        "add(redis.call('zincrby', key, '0.' .. zeros .. '1', 'b')) "
+        "add(redis.call('zincrby', key, zeros .. '.0', 'b')) "
         "add(#redis.call('zrangebyscore', key, '(' .. zeros .. '1.5', "
         "    zeros .. '2')) "
         "add(redis.call('zcount', key, zeros, '1e' .. zeros .. '1')) "
