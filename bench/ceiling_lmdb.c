@@ -64,7 +64,7 @@ static void make_names(ceiling_lmdb *ceiling, const bench_load *load)
 
         bench_lock_name(name, load, i);
         snprintf(names->lock, sizeof(names->lock), "m%s", name);
-        snprintf(names->token, sizeof(names->token), "mhf:token:{%s}", name);
+        snprintf(names->token, sizeof(names->token), "mhf:token");
         snprintf(names->wait, sizeof(names->wait), "mhf:wait:{%s}", name);
     }
 }

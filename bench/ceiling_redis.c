@@ -50,7 +50,7 @@ static void format_messages(ceiling_redis *ceiling)
     message *m = &ceiling->acquire;
 
     begin(m, 10, HF__SCRIPT_LOCK_ACQUIRE, "3");
-    add(m, "hf:token:{" LOCK "}");
+    add(m, "hf:token");
     add(m, "hf:wait:{" LOCK "}");
     add(m, OWNER);
     add(m, "30000");

@@ -34,7 +34,7 @@ static void print_info_json(hf_bytes name, bool held, const hf_lock_info *info)
         else
             json_integer(&json, "remaining_ms", info->remaining_ms);
     }
-    json_integer(&json, "token", (int64_t)info->token);
+    json_integer(&json, "last_token", (int64_t)info->last_token);
     json_integer(&json, "waiters", (int64_t)info->waiters);
     json_end(&json);
 }
@@ -64,7 +64,7 @@ static void print_info(bool held, const hf_lock_info *info)
         number_print_seconds(info->remaining_ms, seconds, sizeof(seconds));
         printf("remaining: %s s\n", seconds);
     }
-    printf("token: %" PRIu64 "\nwaiters: %" PRIu64 "\n", info->token,
+    printf("last token: %" PRIu64 "\nwaiters: %" PRIu64 "\n", info->last_token,
            info->waiters);
 }
 
@@ -115,8 +115,8 @@ const struct command lock_commands[] = {
                  .operands_max = 1},
      .operands = "NAME",
      .summary = "take a lock away from whoever holds it",
-     .notes = "The holder learns of it at its next renewal. Its fencing token "
-              "is stale at once.\n",
+     .notes = "The holder learns of it at its next renewal. The next holder's "
+              "fencing token is larger.\n",
      .run = lock_break},
     COMMAND_END,
 };

@@ -1213,7 +1213,9 @@ HF_API HF_MUST_USE hf_status hf_lock_lost_fd(hf_lock *lock, int *fd,
 typedef struct hf_lock_info {
     size_t struct_size;   /**< #HF_LOCK_INFO_INIT sets it */
     int64_t remaining_ms; /**< of the lease; -1: a foreign lock without one */
-    uint64_t token;       /**< last fencing token issued; 0: none known */
+    uint64_t last_token;  /**< the last fencing token that was issued for any
+                               lock of the store (in a cluster, of the slot):
+                               the holder's is no larger; 0: none known */
     uint64_t waiters;     /**< processes in the queue */
     size_t owner_size;    /**< bytes of the owner id in the store */
     /** The owner id, cut after #HF_LOCK_INFO_OWNER_MAX bytes, NUL-terminated.
@@ -1231,7 +1233,7 @@ typedef struct hf_lock_info {
  * @param client  open client
  * @param name    the lock's name
  * @param info    [in,out] start it with #HF_LOCK_INFO_INIT. Filled on HF_OK;
- *                on HF_NOT_FOUND token and waiters are filled.
+ *                on HF_NOT_FOUND last_token and waiters are filled.
  * @param err     [out] may be NULL
  *
  * @retval HF_OK             the lock is held
@@ -1249,10 +1251,9 @@ HF_API HF_MUST_USE hf_status hf_lock_inspect(hf_client *client, hf_bytes name,
                                              hf_lock_info *info, hf_error *err);
 
 /**
- * Take a lock away from whoever holds it. The next fencing token is issued
- * first, so that fenced writes of the old holder are refused from then on; the
- * waiter that has waited longest is woken. The old holder learns of it at its
- * next renewal.
+ * Take a lock away from whoever holds it; the waiter that has waited longest is
+ * woken. The old holder learns of it at its next renewal. The next holder's
+ * fencing token is larger than the old one's.
  *
  * @param client  open client
  * @param name    the lock's name

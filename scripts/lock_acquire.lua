@@ -2,7 +2,7 @@
 lock_acquire - take the lock if it is free and issue the next fencing token.
 
 KEYS[1]  the lock: a string, the owner id, expiring with the lease
-KEYS[2]  last fencing token of this lock
+KEYS[2]  last fencing token of this store, or of the slot
 KEYS[3]  waiters: sorted set of inboxes by the instant they began to wait
 ARGV[1]  owner id, unique to this acquisition
 ARGV[2]  lease, ms
@@ -11,24 +11,34 @@ ARGV[4]  instant the caller began to wait, us of the store's clock; 0: now
 
 Returns  the token if the owner holds the lock now; else {pttl of the lock,
          owner that holds it, instant the caller began to wait} and, if it was
-         queued, how many waiters stand before it.
-Repeat   safe: the same owner gets its own token again, and a lease that runs
-         from then.
-Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
+         queued, how many waiters stand before it. An error HFTOKEN, and
+         nothing is changed: there is no larger token.
+Repeat   safe: the same owner gets a larger token, and a lease that runs from
+         then.
+Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters). What is no token, an
+         integer in 1..2^53-1, counts as a token that was lost: the clock.
 ]]
 local call = redis.call
 local holder = call('set', KEYS[1], ARGV[1], 'nx', 'get', 'px', ARGV[2])
-if holder == ARGV[1] then
-    call('pexpire', KEYS[1], ARGV[2])
-    return tonumber(call('get', KEYS[2]))
-end
 local now = call('time')
 now = now[1] * 1000000 + now[2]
-if not holder then
-    local last = call('set', KEYS[2], now, 'get', 'px', 604800000)
-    if last and tonumber(last) >= now then
-        now = last + 1
+if not holder or holder == ARGV[1] then
+    local last = redis.pcall('set', KEYS[2], now, 'get', 'px', 604800000)
+    if type(last) == 'table' then
         call('set', KEYS[2], now, 'px', 604800000)
+    end
+    last = tonumber(last)
+    if last and last >= now and last < 2^53 and last % 1 == 0 then
+        now = last + 1
+        call('set', KEYS[2], now < 2^53 and now or last, 'px', 604800000)
+    end
+    if now == 2^53 then
+        call('del', KEYS[1])
+        return redis.error_reply('HFTOKEN the last fencing token is the '
+            .. 'largest, 2^53-1: delete it once its holder is gone')
+    end
+    if holder then
+        call('pexpire', KEYS[1], ARGV[2])
     end
     if ARGV[3] ~= '' then
         call('zrem', KEYS[3], ARGV[3])

@@ -1,8 +1,8 @@
 --[[
-lock_confirm - bring a lock's fencing token to that of its owner's quorum.
+lock_confirm - bring the last fencing token to that of an owner's quorum.
 
 KEYS[1]  the lock
-KEYS[2]  last fencing token of this lock
+KEYS[2]  last fencing token of this store
 ARGV[1]  owner id
 ARGV[2]  the token
 
@@ -13,8 +13,9 @@ Writes   KEYS[2]. Cost O(1).
 if redis.call('get', KEYS[1]) ~= ARGV[1] then
     return 0
 end
-local last = tonumber(redis.call('get', KEYS[2]) or '')
-if not last or last < tonumber(ARGV[2]) then
+local last = redis.pcall('get', KEYS[2])
+last = type(last) ~= 'table' and tonumber(last)
+if not (last and last >= tonumber(ARGV[2]) and last < 2^53) then
     redis.call('set', KEYS[2], ARGV[2], 'px', 604800000)
 end
 return 1

@@ -2,16 +2,17 @@
 lock_inspect - who holds a lock, for how long, and how many wait.
 
 KEYS[1]  the lock
-KEYS[2]  last fencing token of this lock
+KEYS[2]  last fencing token of this store, or of the slot
 KEYS[3]  waiters: sorted set of inboxes
 
 Returns  {owner or nil, pttl, token or nil, count of waiters}.
 Repeat   safe.
 Writes   nothing. Cost O(1).
 ]]
+local last = redis.pcall('get', KEYS[2])
 return {
     redis.call('get', KEYS[1]),
     redis.call('pttl', KEYS[1]),
-    redis.call('get', KEYS[2]),
+    type(last) ~= 'table' and last,
     redis.call('zcard', KEYS[3])
 }

@@ -1,5 +1,5 @@
 --[[
-token_raise - bring a lock's last fencing token to at least a given one.
+token_raise - bring the last fencing token to at least a given one.
 
 KEYS[1]  the token's key
 ARGV[1]  the token
@@ -9,8 +9,9 @@ Returns  1 raised; 0 it was not below that.
 Repeat   safe: the second run changes nothing.
 Writes   KEYS[1]. Cost O(1).
 ]]
-local last = tonumber(redis.call('get', KEYS[1]) or '')
-if last and last >= tonumber(ARGV[1]) then
+local last = redis.pcall('get', KEYS[1])
+last = type(last) ~= 'table' and tonumber(last)
+if last and last >= tonumber(ARGV[1]) and last < 2^53 then
     return 0
 end
 if ARGV[2] == '0' then

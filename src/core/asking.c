@@ -175,6 +175,15 @@ static hf_status must_return(hf__asking *asking, hf_error *err)
                              "the lock was granted and given back", err);
 }
 
+static void name_counter(const hf__asking *asking, hf_error *err)
+{
+    char quoted[HF__QUOTED_SIZE];
+
+    if (err != NULL && strncmp(err->message, "HFTOKEN", 7) == 0)
+        hf__fail_prefix(err, "key %s",
+                        hf__quoted(quoted, asking->lock->keys.token));
+}
+
 hf_status hf__asking_read(hf__asking *asking, hf_status status, hf_error *err)
 {
     hf__request *request = &asking->request;
@@ -194,6 +203,8 @@ hf_status hf__asking_read(hf__asking *asking, hf_status status, hf_error *err)
         asking->grant.token = (uint64_t)request->reply.integer;
     else if (status == HF_OK)
         status = read_refusal(asking, err);
+    if (status == HF_CORRUPT)
+        name_counter(asking, err);
     hf__request_done(request);
     if (granted && hf__replicas_missed(request))
         return must_return(asking, err);

@@ -19,12 +19,13 @@
 
 /* How a request's answer is read. */
 typedef enum hf__load_step {
-    HF__LOAD_SET,    /* SET: OK, or nil as the key exists */
-    HF__LOAD_WRITE,  /* key_write */
-    HF__LOAD_RAISE,  /* token_raise */
-    HF__LOAD_BUILD,  /* key_build */
-    HF__LOAD_SETTLE, /* key_settle */
-    HF__LOAD_FORGET  /* UNLINK */
+    HF__LOAD_SET,        /* SET: OK, or nil as the key exists */
+    HF__LOAD_WRITE,      /* key_write */
+    HF__LOAD_RAISE,      /* token_raise */
+    HF__LOAD_RAISE_MORE, /* ... of the same key of the dump */
+    HF__LOAD_BUILD,      /* key_build */
+    HF__LOAD_SETTLE,     /* key_settle */
+    HF__LOAD_FORGET      /* UNLINK */
 } hf__load_step;
 
 /* A request of a batch and what it points at. */

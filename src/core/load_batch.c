@@ -178,6 +178,7 @@ static hf_status judge(hf__load_batch *batch, const hf__load_slot *slot,
     case HF__LOAD_RAISE:
         number = 1;
         break;
+    case HF__LOAD_RAISE_MORE:
     case HF__LOAD_FORGET:
         return HF_OK;
     case HF__LOAD_WRITE:

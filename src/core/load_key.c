@@ -4,7 +4,8 @@
  *
  * The elements of a key are gathered as they come. If all of it fits into one
  * step, that step creates the key: SET, key_write, or token_raise for a fencing
- * token, which only ever grows. Else
+ * token, which only ever grows, and which is another key where there are other
+ * slots. Else
  *
  * 1. EXISTS, unless the key is to be replaced: who will be refused shall not
  *    send much first.
@@ -18,6 +19,7 @@
  * adding to it would copy it each time.
  */
 #include "core/load.h"
+#include "core/own_key.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -50,19 +52,50 @@ static hf_status add_string(hf__loader *self, hf_error *err)
     return hf__load_add(self->batch, &words, self->elements, err);
 }
 
-/* The token is the element, and stands behind the key. */
-static hf_status add_token(hf__loader *self, hf_error *err)
+static hf_status raise_token(hf__loader *self, hf__load_step step, hf_bytes key,
+                             hf_error *err)
 {
-    hf__load_words words = {.step = HF__LOAD_RAISE,
+    hf_bytes token = hf_view(hf__buf_front(&self->elements->bytes),
+                             hf__buf_size(&self->elements->bytes));
+    hf__load_words words = {.step = step,
                             .script = HF__SCRIPT_TOKEN_RAISE,
                             .key_count = 1,
                             .key = self->key,
-                            .before = {self->key},
-                            .before_count = 1,
-                            .behind = {hf_str(self->expires)},
-                            .behind_count = 1};
+                            .before = {key, token, hf_str(self->expires)},
+                            .before_count = 3};
 
-    return hf__load_add(self->batch, &words, self->elements, err);
+    return hf__load_add(self->batch, &words, NULL, err);
+}
+
+/* A slot's token raises that slot's, or, where there are none, the only one;
+ * the token of a whole store those of all slots: the names of the locks that
+ * it was issued for are not known. */
+static hf_status add_token(hf__loader *self, hf_error *err)
+{
+    const hf__store *store = self->client->store;
+    size_t prefix_size;
+    bool has_slot;
+    char *name, *end;
+    hf_status status;
+
+    (void)hf__own_key_of(self->key, &prefix_size);
+    has_slot = self->key.size > prefix_size + sizeof(HF__ROLE_TOKEN) - 1;
+    if (has_slot && store->ops->tag != NULL)
+        return raise_token(self, HF__LOAD_RAISE, self->key, err);
+    name = hf__alloc(prefix_size + HF__TOKEN_KEY_SIZE);
+    if (name == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a key of a dump");
+    memcpy(name, self->key.data, prefix_size);
+    for (uint32_t shard = 0; shard == 0 || shard < store->shards; shard++) {
+        end = hf__own_token_key(store, shard, name + prefix_size);
+        status =
+            raise_token(self, shard == 0 ? HF__LOAD_RAISE : HF__LOAD_RAISE_MORE,
+                        hf_view(name, (size_t)(end - name)), err);
+        if (status != HF_OK)
+            break;
+    }
+    hf__free(name);
+    return status;
 }
 
 static hf_status add_collection(hf__loader *self, hf_error *err)

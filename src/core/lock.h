@@ -33,7 +33,7 @@ typedef enum hf__lock_state {
 /* The keys of one lock, in the order in which scripts take them. */
 typedef struct hf__lock_keys {
     hf_bytes main;    /* prefix + name: the owner id */
-    hf_bytes token;   /* hf:token:{...} */
+    hf_bytes token;   /* hf:token, of the store or of the slot */
     hf_bytes waiters; /* hf:wait:{...} */
     char *storage;
 } hf__lock_keys;

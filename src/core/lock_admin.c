@@ -29,6 +29,16 @@ static void fill_owner(hf_lock_info *info, const hf_reply *owner)
     info->owner_size = owner->bytes.size;
 }
 
+/* 0: there is none, or what is there is none. */
+static uint64_t read_token(const hf_reply *token)
+{
+    uint64_t value = 0;
+
+    if (token->kind == HF_REPLY_STRING)
+        value = strtoull(token->bytes.data, NULL, 10);
+    return value < UINT64_C(1) << 53 ? value : 0;
+}
+
 static hf_status fill_info(hf_lock_info *info, const hf_reply *reply,
                            hf_error *err)
 {
@@ -37,9 +47,7 @@ static hf_status fill_info(hf_lock_info *info, const hf_reply *reply,
     if (reply->kind != HF_REPLY_ARRAY || reply->array.count != 4 ||
         items[1].kind != HF_REPLY_INTEGER || items[3].kind != HF_REPLY_INTEGER)
         return hf__bad_reply("lock_inspect", err);
-    info->token = 0;
-    if (items[2].kind == HF_REPLY_STRING)
-        info->token = strtoull(items[2].bytes.data, NULL, 10);
+    info->last_token = read_token(&items[2]);
     info->waiters = (uint64_t)items[3].integer;
     if (items[0].kind != HF_REPLY_STRING)
         return hf__fail(err, HF_NOT_FOUND, "nobody holds the lock");
@@ -60,35 +68,37 @@ static hf_status finish_break(hf_call *call, hf_error *err)
     return HF_OK;
 }
 
-/* A script on all three keys of a lock. */
-static hf_status prepare(hf_call *call, hf_client *client, hf_bytes name,
-                         uint32_t index, hf_error *err)
+static hf_status begin(hf_call *call, hf_client *client, hf_bytes name,
+                       hf__lock_keys *keys, hf_error *err)
 {
-    hf__lock_keys keys;
     hf_status status = hf__call_begin_bare(call, client, err);
 
     if (status == HF_OK)
-        status = hf__lock_keys_init(client, name, &keys, err);
-    if (status != HF_OK)
-        return status;
-    call->owned_words = keys.storage;
-    call->words[0] = keys.main;
-    call->words[1] = keys.token;
-    call->words[2] = keys.waiters;
-    hf__request_script(&call->request, &hf__scripts[index], call->words, 3, 3);
-    return HF_OK;
+        status = hf__lock_keys_init(client, name, keys, err);
+    if (status == HF_OK)
+        call->owned_words = keys->storage;
+    return status;
 }
 
 static hf_status prepare_inspect(hf_call *call, hf_client *client,
                                  hf_bytes name, hf_lock_info *info,
                                  hf_error *err)
 {
-    hf_status status =
-        prepare(call, client, name, HF__SCRIPT_LOCK_INSPECT, err);
+    hf__lock_keys keys;
+    hf_status status = begin(call, client, name, &keys, err);
 
     call->finish = finish_inspect;
     call->out = info;
-    return status == HF_OK ? check_info(info, err) : status;
+    if (status == HF_OK)
+        status = check_info(info, err);
+    if (status != HF_OK)
+        return status;
+    call->words[0] = keys.main;
+    call->words[1] = keys.token;
+    call->words[2] = keys.waiters;
+    hf__request_script(&call->request, &hf__scripts[HF__SCRIPT_LOCK_INSPECT],
+                       call->words, 3, 3);
+    return HF_OK;
 }
 
 hf_status hf_lock_inspect(hf_client *client, hf_bytes name, hf_lock_info *info,
@@ -116,12 +126,18 @@ hf_status hf_lock_inspect_start(hf_client *client, hf_bytes name,
 static hf_status prepare_break(hf_call *call, hf_client *client, hf_bytes name,
                                hf_error *err)
 {
-    hf_status status = prepare(call, client, name, HF__SCRIPT_LOCK_BREAK, err);
+    hf__lock_keys keys;
+    hf_status status = begin(call, client, name, &keys, err);
 
     call->finish = finish_break;
-    if (status == HF_OK)
-        hf__call_replicate(call, hf__wrote_number);
-    return status;
+    if (status != HF_OK)
+        return status;
+    call->words[0] = keys.main;
+    call->words[1] = keys.waiters;
+    hf__request_script(&call->request, &hf__scripts[HF__SCRIPT_LOCK_BREAK],
+                       call->words, 2, 2);
+    hf__call_replicate(call, hf__wrote_number);
+    return HF_OK;
 }
 
 hf_status hf_lock_break(hf_client *client, hf_bytes name, hf_error *err)

@@ -4,17 +4,16 @@
  *
  * A key's slot is that of its hash tag: the bytes between the first '{' and
  * the first '}' behind it, if there are any; else that of the whole key
- * (Redis Cluster specification, "Hash tags"). So hf:token:{name} shares the
- * slot of `name`, unless `name` has a tag itself (then hf:token::name does; the
- * second colon keeps the keys of the locks x and {x} apart), or a '}' that
- * would end our tag early (then neither does).
+ * (Redis Cluster specification, "Hash tags"). So hf:wait:{name} shares the
+ * slot of `name`, unless `name` has a tag itself (then hf:wait::name does; the
+ * second colon keeps the queues of the locks x and {x} apart), or a '}' that
+ * would end our tag early (then neither does). The last fencing token is not
+ * the lock's, but its slot's.
  */
 #include "core/lock.h"
 #include "core/own_key.h"
 #include "util/error.h"
 #include "util/mem.h"
-
-#define TOKEN_ROLE "hf:token:"
 
 bool hf__has_hash_tag(hf_bytes name)
 {
@@ -34,15 +33,27 @@ static char *put(char *at, const void *data, size_t size)
     return at + size;
 }
 
-/* prefix + role, then ':' + name or '{' + name + '}'; returns the end. The
- * prefix has no brace, and so changes no slot. */
-static char *put_key(char *at, const hf_client *client, const char *role,
-                     hf_bytes name, bool tagged, hf_bytes *key)
+/* Behind the prefix, which has no brace and so changes no slot. */
+static char *put_token(char *at, const hf_client *client, hf_bytes name,
+                       hf_bytes *key)
+{
+    const hf__store *store = client->store;
+    char *start = at;
+
+    at = put(at, client->prefix, client->prefix_size);
+    at = hf__own_token_key(store, store->ops->shard(store, name), at);
+    *key = hf_view(start, (size_t)(at - start));
+    return at;
+}
+
+/* The role, then ':' + name or '{' + name + '}'. */
+static char *put_queue(char *at, const hf_client *client, hf_bytes name,
+                       bool tagged, hf_bytes *key)
 {
     char *start = at;
 
     at = put(at, client->prefix, client->prefix_size);
-    at = put(at, role, strlen(role));
+    at = put(at, HF__ROLE_WAIT, strlen(HF__ROLE_WAIT));
     *at++ = tagged ? ':' : '{';
     at = put(at, name.data, name.size);
     if (!tagged)
@@ -69,8 +80,8 @@ hf_status hf__lock_keys_init(const hf_client *client, hf_bytes name,
                         "lock name %s has a '}' but no hash tag",
                         hf__quoted(quoted, name));
     }
-    at = hf__alloc(3 * full.bytes.size + 2 * client->prefix_size +
-                   sizeof(TOKEN_ROLE) + sizeof(HF__ROLE_WAIT) + 4);
+    at = hf__alloc(2 * full.bytes.size + 2 * client->prefix_size +
+                   HF__TOKEN_KEY_SIZE + sizeof(HF__ROLE_WAIT) + 4);
     if (at == NULL) {
         hf__key_done(&full);
         return hf__fail(err, HF_NO_MEMORY, "a lock");
@@ -78,8 +89,8 @@ hf_status hf__lock_keys_init(const hf_client *client, hf_bytes name,
     keys->storage = at;
     keys->main = hf_view(at, full.bytes.size);
     at = put(at, full.bytes.data, full.bytes.size);
-    at = put_key(at, client, TOKEN_ROLE, full.bytes, tagged, &keys->token);
-    put_key(at, client, HF__ROLE_WAIT, full.bytes, tagged, &keys->waiters);
+    at = put_token(at, client, full.bytes, &keys->token);
+    put_queue(at, client, full.bytes, tagged, &keys->waiters);
     hf__key_done(&full);
     return HF_OK;
 }

@@ -10,6 +10,7 @@
 
 #define ID_DIGITS 16 /* of a client, of a load */
 #define TAG_MAX 7
+#define TAG_SET "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 /* What is left of a name. */
 typedef struct rest {
@@ -50,9 +51,7 @@ static bool skip_id(rest *left)
 static bool is_tag(rest left)
 {
     return left.size == 0 ||
-           (skip(&left, "{") &&
-            skip_span(&left, "0123456789abcdefghijklmnopqrstuvwxyz", 1,
-                      TAG_MAX) &&
+           (skip(&left, "{") && skip_span(&left, TAG_SET, 1, TAG_MAX) &&
             skip(&left, "}") && left.size == 0);
 }
 
@@ -67,10 +66,11 @@ static bool is_queue(rest left, hf_bytes prefix)
            (prefix.size == 0 || memcmp(left.at, prefix.data, prefix.size) == 0);
 }
 
-/* Behind the role. For now a lock's name follows. */
+/* Behind the role: of the store, or of a slot. */
 static bool is_token(rest left)
 {
-    return left.size > 1 && left.at[0] == ':';
+    return left.size == 0 ||
+           (skip(&left, ":") && left.size > 0 && is_tag(left));
 }
 
 static hf__own_key role_at(rest left, hf_bytes prefix)
@@ -111,4 +111,18 @@ hf__own_key hf__own_key_of(hf_bytes name, size_t *prefix_size)
     if (prefix_size != NULL)
         *prefix_size = at;
     return found;
+}
+
+char *hf__own_token_key(const hf__store *store, uint32_t shard, char *at)
+{
+    memcpy(at, HF__ROLE_TOKEN, sizeof(HF__ROLE_TOKEN) - 1);
+    at += sizeof(HF__ROLE_TOKEN) - 1;
+    if (store->ops->tag != NULL) {
+        *at++ = ':';
+        *at++ = '{';
+        store->ops->tag(shard, at);
+        at += strlen(at);
+        *at++ = '}';
+    }
+    return at;
 }

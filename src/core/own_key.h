@@ -6,7 +6,7 @@
 #ifndef HF__CORE_OWN_KEY_H
 #define HF__CORE_OWN_KEY_H
 
-#include "holdfast.h"
+#include "store/store.h"
 
 #define HF__ROLE_TOKEN "hf:token"
 #define HF__ROLE_WAIT "hf:wait:"
@@ -24,5 +24,10 @@ typedef enum hf__own_key {
 /* Which of our keys has this name, under whatever prefix? `prefix_size` may be
  * NULL, and is set for one of ours. */
 hf__own_key hf__own_key_of(hf_bytes name, size_t *prefix_size);
+
+/* Room for the counter's name behind the prefix, and that name: of the whole
+ * store, or, in a cluster, of a slot. Returns the end. */
+#define HF__TOKEN_KEY_SIZE (sizeof(HF__ROLE_TOKEN) + 3 + HF__TAG_SIZE)
+char *hf__own_token_key(const hf__store *store, uint32_t shard, char *at);
 
 #endif

@@ -346,6 +346,7 @@ typedef struct hf__store_ops {
 struct hf__store {
     const hf__store_ops *ops;
     uint32_t capabilities;
+    uint32_t shards; /* what shard() tells is below it; 0: there is one */
 };
 
 extern const hf__store_ops hf__embedded_store_ops;

@@ -510,45 +510,6 @@ static void load_leaves_out_what_has_expired(void **state)
 
 /* ----------------------------------------------------------- our own keys */
 
-static void fencing_tokens_never_go_back(void **state)
-{
-    fixture *f = *state;
-    hf_client *there = elsewhere(f, "there");
-    hf_bytes name = fixture_key(f, "l");
-    char pattern[FIXTURE_PATH_SIZE];
-    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
-    hf_lock *other = fixture_lock(f, there, name, NULL);
-    uint64_t old, newer;
-    dump_tape tape;
-
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
-    old = hf_lock_token(lock);
-    expect_status(HF_OK, hf_lock_release(lock, ERR));
-    (void)snprintf(pattern, sizeof(pattern), "hf:token:{%s}",
-                   (const char *)name.data);
-    assert_int_equal(dump(f->client, &tape, pattern).keys, 1);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
-    newer = hf_lock_token(lock);
-    assert_true(newer > old);
-    assert_int_equal(load(f->client, &tape, HF_LOAD_REPLACE, HF_OK).keys, 1);
-    assert_int_equal(load(f->client, &tape, 0, HF_OK).keys, 1);
-    expect_status(HF_OK, hf_lock_release(lock, ERR));
-    {
-        hf_lock_info info = HF_LOCK_INFO_INIT;
-
-        expect_status(HF_NOT_FOUND,
-                      hf_lock_inspect(f->client, name, &info, ERR));
-        assert_true(info.token >= newer);
-        (void)load(there, &tape, HF_LOAD_SKIP, HF_OK);
-        expect_status(HF_NOT_FOUND, hf_lock_inspect(there, name, &info, ERR));
-        assert_true(info.token == old);
-    }
-    expect_status(HF_OK, hf_lock_try(other, ERR));
-    assert_true(hf_lock_token(other) > old);
-    expect_status(HF_OK, hf_lock_release(other, ERR));
-    free(tape.data);
-}
-
 static void queues_and_halves_of_loads_are_not_dumped(void **state)
 {
     fixture *f = *state;
@@ -786,7 +747,6 @@ int main(void)
         fixture_test(value_of_many_steps_is_moved),
         fixture_test(load_without_a_flag_leaves_an_existing_key_alone),
         fixture_test(load_leaves_out_what_has_expired),
-        fixture_test(fencing_tokens_never_go_back),
         fixture_test(queues_and_halves_of_loads_are_not_dumped),
         fixture_test(stream_of_a_server_is_left_out_and_named),
         fixture_test(dump_ends_when_its_writer_does),

@@ -421,8 +421,7 @@ static void lose_tokens(worker *self, uint64_t n)
         n % 2 == 1 ? "return redis.call('set', KEYS[1], '9000000000000000')"
                    : "return redis.call('del', KEYS[1])";
 
-    if (run_once(self->client, source, "hf:token:{lock0}", &reply, &err) ==
-        HF_OK)
+    if (run_once(self->client, source, "hf:token", &reply, &err) == HF_OK)
         hf_reply_free(reply);
 }
 

@@ -60,7 +60,7 @@ static hf_status read_lock(found *self, hf_client *client, unsigned thread,
     key_name(key, thread, "lock", 0);
     status = hf_lock_inspect(client, hf_str(key), &info, err);
     self->locked = status == HF_OK;
-    self->token = info.token;
+    self->token = info.last_token;
     return status == HF_NOT_FOUND ? HF_OK : status;
 }
 

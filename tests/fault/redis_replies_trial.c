@@ -256,7 +256,7 @@ bool is_applied(trial *self, size_t i)
     switch (self->op) {
     case ACQUIRE:
         return seen == HF_OK && strcmp(info.owner, owner) == 0 &&
-               info.token == hf_lock_token(self->locks[i]) &&
+               info.last_token >= hf_lock_token(self->locks[i]) &&
                hf_lock_is_held(self->locks[i]);
     case REFUSED:
         hf_lock_owner(self->others[i], owner);

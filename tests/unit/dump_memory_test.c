@@ -83,7 +83,7 @@ static const char fill[] =
     "redis.call('set', 'long', string.rep('x', 300000)) "
     "redis.call('hset', 'h', 'a', '1', 'b', '2') "
     "redis.call('zadd', 'z', 1, 'a', 2, 'b') "
-    "redis.call('set', 'hf:token:{x}', '1700000000000000') "
+    "redis.call('set', 'hf:token', '1700000000000000') "
     "for i = 1, 4200 do redis.call('rpush', 'l', i) end return 1";
 
 /* 1: all keys are there; 0: none of them is there in part. */

@@ -325,7 +325,7 @@ static void lock_passes_from_owner_to_owner(void **state)
               "l t w owner1 60000 \"\" 0", first);
     (void)own(at->store, HF__SCRIPT_LOCK_ACQUIRE, 3,
               "l t w owner1 60000 \"\" 0", text);
-    assert_string_equal(first, text);
+    assert_true(strcmp(text, first) > 0); /* another token, and its own */
     (void)own(at->store, HF__SCRIPT_LOCK_ACQUIRE, 3,
               "l t w owner2 60000 inbox 7", text);
     assert_non_null(strstr(text, "s:owner1, i:7, i:0]"));

@@ -18,8 +18,8 @@ static void own_keys_are_known_under_any_prefix(void **state)
         hf__own_key kind;
         size_t prefix_size;
     } rows[] = {
-        {"hf:token:{x}", HF__OWN_TOKEN, 0},
-        {"app:hf:token:{x}", HF__OWN_TOKEN, 4},
+        {"hf:token", HF__OWN_TOKEN, 0},
+        {"app:hf:token:{4bL}", HF__OWN_TOKEN, 4},
         {"hf:wait:{x}", HF__OWN_WAIT, 0},
         {"app:hf:wait:{app:x}", HF__OWN_WAIT, 4},
         {"app:hf:wait::app:{x}y", HF__OWN_WAIT, 4},
@@ -59,6 +59,11 @@ static void keys_of_users_are_not_ours(void **state)
         "hf:load:0123456789ABCDEF:{x}",
         "hf:load:0123456789abcdef",
         "half:token",
+        "hf:tokens",
+        "hf:token:",
+        "hf:token:{}",
+        "hf:token:{0a1}x",
+        "hf:token:{job.lock}",
     };
 
     (void)state;

@@ -173,6 +173,8 @@ hf_status hf__error_status(const char *text, bool script)
         return HF_WRONG_TYPE;
     if (strncmp(text, "OOM ", 4) == 0)
         return HF_FULL;
+    if (strncmp(text, "HFTOKEN ", 8) == 0)
+        return HF_CORRUPT;
     if (script)
         return HF_SCRIPT;
     if (strncmp(text, "ERR unknown command", 19) == 0 ||

@@ -267,6 +267,7 @@ static hf_status cluster_open(const hf__store_config *config, hf__store **store,
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     self->base.ops = &hf__cluster_store_ops;
     self->base.capabilities = HF__CAP_EVENTS | HF__CAP_REPLICAS;
+    self->base.shards = HF__SLOT_COUNT;
     self->router.redirect = cluster_redirect;
     self->router.suspect = cluster_suspect;
     self->router.of_slots = true;

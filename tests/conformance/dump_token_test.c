@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dump_token_test.c - fencing tokens grow across a move to another store, also
+ * between a store and a cluster, where each slot counts by itself.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/store_fixture.h"
+
+#define DUMP_MAX (8u << 20)
+
+/* Ahead of any clock for some decades. */
+#define AHEAD UINT64_C(5000000000000000)
+
+typedef struct tape {
+    unsigned char *data;
+    size_t size;
+    size_t read;
+} tape;
+
+static int put(void *user, const void *data, size_t size)
+{
+    tape *self = user;
+
+    assert_true(self->size + size <= DUMP_MAX);
+    memcpy(self->data + self->size, data, size);
+    self->size += size;
+    return 0;
+}
+
+static int take(void *user, void *data, size_t size, size_t *got)
+{
+    tape *self = user;
+
+    *got = self->size - self->read < size ? self->size - self->read : size;
+    memcpy(data, self->data + self->read, *got);
+    self->read += *got;
+    return 0;
+}
+
+/* Move what matches; each load finds older tokens than there are. */
+static void move(hf_client *from, hf_client *to, uint32_t flags)
+{
+    hf_store_dump_options dump = HF_STORE_DUMP_OPTIONS_INIT;
+    hf_store_load_options load = HF_STORE_LOAD_OPTIONS_INIT;
+    hf_store_transfer result = HF_STORE_TRANSFER_INIT;
+    tape moved = {.data = malloc(DUMP_MAX)};
+
+    assert_non_null(moved.data);
+    dump.pattern = bytes("*hf:token*");
+    expect_status(HF_OK, hf_store_dump(from, &dump, put, &moved, &result, ERR));
+    load.flags = flags;
+    expect_status(HF_OK, hf_store_load(to, &load, take, &moved, &result, ERR));
+    free(moved.data);
+}
+
+/* Take a lock of that name once. */
+static uint64_t next_token(hf_client *client, hf_bytes name)
+{
+    hf_lock *lock;
+    uint64_t token;
+
+    expect_status(HF_OK, hf_lock_new(client, name, NULL, &lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    token = hf_lock_token(lock);
+    hf_lock_free(lock);
+    return token;
+}
+
+static hf_client *elsewhere(fixture *f, const char *prefix)
+{
+    char url[2 * FIXTURE_PATH_SIZE];
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+    hf_client *client;
+
+    options.prefix = prefix;
+    (void)snprintf(url, sizeof(url), "volatile:%s/elsewhere%u", f->directory,
+                   f->test_number);
+    expect_status(HF_OK, hf_client_open(url, &options, &client, ERR));
+    return client;
+}
+
+static void tokens_of_a_dump_are_only_raised(void **state)
+{
+    fixture *f = *state;
+    hf_client *there = elsewhere(f, NULL);
+    hf_bytes name = fixture_key(f, "l");
+    uint64_t before = next_token(f->client, name);
+
+    move(f->client, there, 0);
+    assert_true(next_token(there, name) > before);
+    move(there, f->client, 0);
+    before = next_token(f->client, name);
+    put_value(there, bytes("hf:token"), bytes("1"), 600000);
+    move(there, f->client, HF_LOAD_REPLACE);
+    assert_true(next_token(f->client, name) > before);
+    hf_client_close(there);
+}
+
+/* To this store, every slot of it, and back. */
+static void tokens_ahead_of_the_clock_stay_ahead(void **state)
+{
+    fixture *f = *state;
+    hf_client *there = elsewhere(f, NULL);
+    hf_bytes names[] = {fixture_key(f, "a"), fixture_key(f, "b"),
+                        fixture_key(f, "c")};
+    uint64_t last = 0;
+
+    put_value(there, bytes("hf:token"), bytes("5000000000000000"), 600000);
+    move(there, f->client, 0);
+    for (size_t i = 0; i < 3; i++) {
+        last = next_token(f->client, names[i]);
+        assert_true(last > AHEAD);
+    }
+    put_value(there, bytes("hf:token"), bytes("no number"), 600000);
+    assert_true(next_token(there, names[0]) < AHEAD);
+    move(f->client, there, 0);
+    assert_true(next_token(there, names[0]) > last);
+    hf_client_close(there);
+}
+
+/* Of another prefix, by a client without one, as dumps are made. */
+static void tokens_of_every_prefix_are_moved(void **state)
+{
+    fixture *f = *state;
+    hf_client *there = elsewhere(f, NULL);
+    hf_client *tenant = elsewhere(f, "app:");
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+
+    options.prefix = "app:";
+    put_value(there, bytes("app:hf:token"), bytes("5000000000000000"), 600000);
+    move(there, f->client, HF_LOAD_REPLACE);
+    assert_true(next_token(fixture_client(f, &options), bytes("l")) > AHEAD);
+    assert_true(next_token(tenant, bytes("l")) > AHEAD);
+    hf_client_close(tenant);
+    hf_client_close(there);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(tokens_of_a_dump_are_only_raised),
+        fixture_test(tokens_ahead_of_the_clock_stay_ahead),
+        fixture_test(tokens_of_every_prefix_are_moved),
+    };
+
+    return fixture_run(tests);
+}
