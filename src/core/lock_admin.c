@@ -5,6 +5,7 @@
 #include "core/call.h"
 #include "core/lock.h"
 #include "util/error.h"
+#include "util/order.h"
 
 static hf_status check_info(const hf_lock_info *info, hf_error *err)
 {
@@ -29,14 +30,20 @@ static void fill_owner(hf_lock_info *info, const hf_reply *owner)
     info->owner_size = owner->bytes.size;
 }
 
-/* 0: there is none, or what is there is none. */
-static uint64_t read_token(const hf_reply *token)
+/* Whoever may write the key may put anything there; what no script of ours
+ * would, is none. */
+static uint64_t read_token(const hf_reply *reply)
 {
-    uint64_t value = 0;
+    unsigned long long token;
+    char *end;
 
-    if (token->kind == HF_REPLY_STRING)
-        value = strtoull(token->bytes.data, NULL, 10);
-    return value < UINT64_C(1) << 53 ? value : 0;
+    if (reply->kind != HF_REPLY_STRING)
+        return 0;
+    token = strtoull(reply->bytes.data, &end, 10);
+    return end == reply->bytes.data + reply->bytes.size &&
+                   token < (uint64_t)HF__TOKEN_MAX
+               ? token
+               : 0;
 }
 
 static hf_status fill_info(hf_lock_info *info, const hf_reply *reply,
@@ -44,14 +51,11 @@ static hf_status fill_info(hf_lock_info *info, const hf_reply *reply,
 {
     const hf_reply *items = reply->array.items;
 
-    if (reply->kind != HF_REPLY_ARRAY || reply->array.count != 4 ||
-        items[1].kind != HF_REPLY_INTEGER || items[3].kind != HF_REPLY_INTEGER)
-        return hf__bad_reply("lock_inspect", err);
     info->last_token = read_token(&items[2]);
     info->waiters = (uint64_t)items[3].integer;
     if (items[0].kind != HF_REPLY_STRING)
         return hf__fail(err, HF_NOT_FOUND, "nobody holds the lock");
-    info->remaining_ms = items[1].integer;
+    info->remaining_ms = hf__at_least(items[1].integer, -1);
     fill_owner(info, &items[0]);
     return HF_OK;
 }
