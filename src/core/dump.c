@@ -201,8 +201,9 @@ static hf_status dump_page(hf__dump *dump, reads *room, hf_error *err)
         bool last = part == count;
 
         status = dump_batch(dump, room, names, part, scan && last, err);
-        names += part;
         count -= part;
+        if (count > 0) /* `names` is NULL if there are none */
+            names += part;
     } while (status == HF_OK && count > 0);
     return status;
 }
