@@ -90,7 +90,7 @@ static void dump_has_the_keys_of_all_masters_or_says_so(void **state)
     assert_int_equal(result.keys, KEYS);
     assert_true(result.complete);
 
-    patience.request_ms = 500;
+    patience.request_ms = slowed_ms(500);
     hasty = fixture_client(f, &patience);
     slot = slot_of(f, hf_str("walked:0"));
     assert_true(redis_cluster_open_slot(

@@ -24,7 +24,7 @@ static void prepare_all(fixture *f, lonely_call *calls, int64_t request_ms)
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
 
     opts.request_ms = request_ms;
-    opts.connect_ms = 100;
+    opts.connect_ms = 5000;
     for (size_t i = 0; i < store_call_count; i++) {
         calls[i].call = &store_calls[i];
         calls[i].subject.client = fixture_client(f, &opts);
@@ -45,8 +45,9 @@ static void every_call_to_a_hanging_server_is_indeterminate(void **state)
 {
     fixture *f = *state;
     lonely_call calls[32];
+    int64_t request_ms = slowed_ms(REQUEST_MS);
 
-    prepare_all(f, calls, REQUEST_MS);
+    prepare_all(f, calls, request_ms);
     redis_server_pause(f->server);
     for (size_t i = 0; i < store_call_count; i++) {
         int64_t began_ms = test_now_ms();
@@ -55,7 +56,7 @@ static void every_call_to_a_hanging_server_is_indeterminate(void **state)
                          calls[i].call->run(&calls[i].subject, ERR),
                          calls[i].call->name, __FILE__, __LINE__);
         /* hf_lock_acquire() of the table waits 50 ms. */
-        assert_in_time(test_now_ms() - began_ms, REQUEST_MS + 50 + 300);
+        assert_in_time(test_now_ms() - began_ms, request_ms + 50 + 300);
     }
     redis_server_resume(f->server);
     finish_all(calls);
@@ -65,8 +66,9 @@ static void every_call_to_a_dead_server_is_unavailable(void **state)
 {
     fixture *f = *state;
     lonely_call calls[32];
+    int64_t request_ms = slowed_ms(REQUEST_MS);
 
-    prepare_all(f, calls, REQUEST_MS);
+    prepare_all(f, calls, request_ms);
     redis_server_kill(f->server);
     for (size_t i = 0; i < store_call_count; i++) {
         hf_client *client = calls[i].subject.client;

@@ -223,7 +223,7 @@ static void loading_server_is_unavailable_at_the_deadline(void **state)
 
     (void)state;
     fake_open(&fake, always_loading);
-    run_both(&fake, false, 300, HF_UNAVAILABLE, 0);
+    run_both(&fake, false, slowed_ms(300), HF_UNAVAILABLE, 0);
     fake_close(&fake);
 }
 
@@ -413,12 +413,13 @@ static void full_queue_refuses_users_but_not_leases(void **state)
     enum { FULL = 65536, COUNT = FULL + 11 };
     test_call *calls = calloc(COUNT, sizeof(*calls));
     hf__request **requests = calloc(COUNT, sizeof(*requests));
+    int64_t limit_ms = slowed_ms(1000);
     fake_store fake;
 
     (void)state;
     fake_open(&fake, never_answer);
     for (size_t i = 0; i < COUNT; i++) {
-        CALL(&calls[i], 1000, "SET", "k", "v");
+        CALL(&calls[i], limit_ms, "SET", "k", "v");
         requests[i] = &calls[i].request;
     }
     calls[COUNT - 1].request.lane = HF__LANE_LEASE;
