@@ -86,11 +86,39 @@ static void cluster_that_hangs_is_unavailable_by_the_deadline(void **state)
     cluster_stop(&self);
 }
 
+/* The map that opening got is out of date: who finds that out does not wait for
+ * the 200 ms between two rounds. */
+static void stale_map_is_asked_for_again_at_once(void **state)
+{
+    bool good = false;
+    scripted_cluster self;
+    test_call call;
+
+    (void)state;
+    for (int i = 0; i < 8 && !good; i++) {
+        int64_t opened_ms;
+
+        cluster_start(&self, tell_who);
+        cluster_connect(&self, A);
+        opened_ms = hf__clock_boot_ms();
+        atomic_store(&self.upper, A);
+        fake_server_stop(self.nodes[B].fake);
+        self.nodes[B].fake = NULL;
+        RUN(&self.driver, &call, "GET", "foo");
+        good = hf__clock_boot_ms() - opened_ms < 190;
+        assert_text(&call, "0");
+        call_end(&call);
+        cluster_close(&self);
+    }
+    assert_true(good);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cluster_opens_by_the_second_host_if_the_first_hangs),
         cmocka_unit_test(cluster_opens_by_a_node_that_takes_most_of_the_time),
+        cmocka_unit_test(stale_map_is_asked_for_again_at_once),
         cmocka_unit_test(cluster_that_hangs_is_unavailable_by_the_deadline),
     };
 

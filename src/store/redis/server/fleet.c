@@ -54,6 +54,12 @@ bool hf__fleet_refuse(const hf__fleet *fleet, hf__request *request)
     return true;
 }
 
+void hf__fleet_change(hf__fleet *fleet)
+{
+    __atomic_add_fetch(&fleet->changes, 1, __ATOMIC_RELEASE);
+    hf__futex_wake_all(&fleet->changes, false);
+}
+
 void hf__fleet_settle(hf__fleet *fleet)
 {
     uint32_t leaving;

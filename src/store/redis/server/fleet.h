@@ -21,6 +21,7 @@ typedef struct hf__fleet {
     hf__parking parking;
     char channel[HF__CHANNEL_SIZE]; /* on which the client is woken */
     uint32_t leaving; /* servers retired and not freed yet; a futex */
+    uint32_t changes; /* of the topology; a futex */
 } hf__fleet;
 
 void hf__fleet_init(hf__fleet *fleet, const hf__store_config *config,
@@ -35,6 +36,10 @@ bool hf__fleet_is_forked(const hf__fleet *fleet);
  * what makes a request begin: `sends` is 0 afterwards.
  */
 bool hf__fleet_refuse(const hf__fleet *fleet, hf__request *request);
+
+/* The topology has changed: who pauses before another try looks again. Any
+ * thread. */
+void hf__fleet_change(hf__fleet *fleet);
 
 /* Wait until every retired server is freed. Not on the loop thread. */
 void hf__fleet_settle(hf__fleet *fleet);

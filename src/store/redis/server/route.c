@@ -8,6 +8,7 @@
 
 #include "store/redis/server/server.h"
 #include "util/clock.h"
+#include "util/futex.h"
 
 /* A suspicion is repeated every 500 ms for as long as the silence lasts. */
 #define SUSPICION_MS 1500
@@ -36,6 +37,7 @@ bool hf__route_ask(const hf__redis_node *from, hf__request *request,
     bool counts = why->counts;
 
     memset(route, 0, sizeof(*route));
+    route->seen = __atomic_load_n(&from->fleet->changes, __ATOMIC_ACQUIRE);
     if (router == NULL || why->kind == HF__REDIRECT_NONE)
         return false;
     if (is_redirect(why) && router->of_slots) {
@@ -60,6 +62,43 @@ bool hf__route_ask(const hf__redis_node *from, hf__request *request,
         attempts->redirects = 0;
     }
     return true;
+}
+
+/* The topology has changed. true: do not wait any longer; a router that names
+ * no other server has one that is elsewhere now. */
+static bool look_again(const hf__request *request, const hf__attempts *attempts,
+                       hf__route *route)
+{
+    static const hf__redirect why = {.kind = HF__REDIRECT_GONE};
+    hf__router *router = route->server->node.fleet->router;
+    hf__route now;
+
+    memset(&now, 0, sizeof(now));
+    if (route->asking ||
+        !router->redirect(router, route->server, request, attempts, &why, &now))
+        return true;
+    if (now.server == route->server) {
+        hf__server_release(now.server);
+        return false;
+    }
+    hf__server_release(route->server);
+    route->server = now.server;
+    return true;
+}
+
+void hf__route_pause(const hf__request *request, const hf__attempts *attempts,
+                     hf__route *route)
+{
+    const uint32_t *changes = &route->server->node.fleet->changes;
+    uint32_t now;
+
+    while (hf__clock_boot_ms() < route->at_ms) {
+        hf__futex_wait(changes, route->seen, route->at_ms, false);
+        now = __atomic_load_n(changes, __ATOMIC_ACQUIRE);
+        if (now != route->seen && look_again(request, attempts, route))
+            return;
+        route->seen = now;
+    }
 }
 
 void hf__route_suspect(hf__redis_node *from)

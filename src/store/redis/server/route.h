@@ -28,6 +28,7 @@ typedef struct hf__route {
     struct hf__server *server; /* held for the asker, who releases it */
     int64_t at_ms; /* not before; 0: at once. Past the deadline: complete */
     bool asking;   /* write ASKING in front of it */
+    uint32_t seen; /* the topology's changes before it was asked */
 } hf__route;
 
 typedef struct hf__router hf__router;
@@ -59,6 +60,13 @@ struct hf__router {
 bool hf__route_ask(const hf__redis_node *from, hf__request *request,
                    hf__attempts *attempts, const hf__redirect *why,
                    hf__route *route);
+
+/*
+ * Sleep until route->at_ms, or until the topology has changed so that the
+ * request goes to another server, which the route names then.
+ */
+void hf__route_pause(const hf__request *request, const hf__attempts *attempts,
+                     hf__route *route);
 
 /* Tell the topology that a server does not answer. */
 void hf__route_suspect(hf__redis_node *from);

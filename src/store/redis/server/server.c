@@ -83,9 +83,9 @@ void hf__server_perform(hf__server *server, hf__request *request)
             break;
         if (held != NULL)
             hf__server_release(held);
-        server = held = route.server;
         if (route.at_ms > 0)
-            hf__clock_sleep_until(route.at_ms);
+            hf__route_pause(request, &attempts, &route);
+        server = held = route.server;
         result = HF__INLINE_BUSY;
     }
     if (result == HF__INLINE_BUSY)

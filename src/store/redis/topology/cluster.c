@@ -31,6 +31,9 @@
  * more are one that is changing. */
 #define QUICK_REDIRECTS 2
 
+/* Between two tries on a node that cannot serve, at most. */
+#define TRIES_APART 3 /* of hf__retry_delay_ms(): 80 to 160 ms */
+
 /* Requests of one submit() that are sorted by their servers at a time. */
 #define SORTED_MAX 64
 
@@ -78,9 +81,15 @@ static hf__server *find_server(cluster_store *self, hf__request *request)
     return server;
 }
 
+/* A failover takes seconds: not so often that it does harm, but each try asks
+ * for the map. */
 static void pause_before(hf__route *route, const hf__attempts *attempts)
 {
-    route->at_ms = hf__clock_boot_ms() + hf__retry_delay_ms(attempts->waits);
+    unsigned tries = attempts->waits;
+
+    route->at_ms =
+        hf__clock_boot_ms() +
+        hf__retry_delay_ms(tries < TRIES_APART ? tries : TRIES_APART);
 }
 
 /* MOVED and ASK: to the server that was named. */
@@ -182,6 +191,7 @@ static void on_installed(hf__cluster_refresh *refresh, bool lost)
         (cluster_store *)(void *)((char *)refresh -
                                   offsetof(cluster_store, refresh));
 
+    hf__fleet_change(&self->fleet);
     if (lost)
         hf__cluster_ears_lost(&self->ears);
 }

@@ -44,6 +44,7 @@ void hf__cluster_refresh_init(hf__cluster_refresh *refresh,
     refresh->map = map;
     refresh->done_ms = INT64_MIN / 2;
     refresh->failed_ms = INT64_MIN / 2;
+    refresh->before_ms = INT64_MIN / 2;
     pthread_mutex_init(&refresh->mutex, NULL);
 }
 
@@ -173,10 +174,17 @@ static hf_status take_answer(hf__cluster_refresh *refresh, bool *lost,
     return status;
 }
 
+static int64_t latest_ms(const hf__cluster_refresh *refresh)
+{
+    return refresh->done_ms > refresh->failed_ms ? refresh->done_ms
+                                                 : refresh->failed_ms;
+}
+
 static void finish(hf__cluster_refresh *refresh, bool installed)
 {
     pthread_mutex_lock(&refresh->mutex);
     refresh->running = false;
+    refresh->before_ms = latest_ms(refresh);
     if (installed)
         refresh->done_ms = hf__clock_boot_ms();
     else
@@ -214,13 +222,15 @@ static void on_done(hf__request *request)
     finish(refresh, true);
 }
 
+/* Who is blocked on a map that has only just come starts a round at once, for
+ * it may be an old one; but not two. */
 static bool may_start(const hf__cluster_refresh *refresh, hf__refresh_need need)
 {
-    int64_t pause_ms = need == HF__REFRESH_MOVED ? MOVED_MS : BLOCKED_MS;
-    int64_t now_ms = hf__clock_boot_ms();
+    int64_t from_ms = need == HF__REFRESH_MOVED
+                          ? latest_ms(refresh) + MOVED_MS
+                          : refresh->before_ms + BLOCKED_MS;
 
-    return !refresh->running && now_ms >= refresh->done_ms + pause_ms &&
-           now_ms >= refresh->failed_ms + pause_ms;
+    return !refresh->running && hf__clock_boot_ms() >= from_ms;
 }
 
 void hf__cluster_refresh_want(hf__cluster_refresh *refresh,

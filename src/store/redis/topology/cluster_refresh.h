@@ -28,6 +28,7 @@ typedef struct hf__cluster_refresh {
     bool running;      /* a round, or the opening */
     int64_t done_ms;   /* when the latest map came */
     int64_t failed_ms; /* when nobody answered */
+    int64_t before_ms; /* when the round before the latest had ended */
 
     /* Of who runs it. */
     bool opening; /* on the thread that opens the store */

@@ -44,6 +44,7 @@ static void on_moved(void *user)
     sentinel_store *self = user;
 
     hf__server_reset(self->lone.server);
+    hf__fleet_change(&self->lone.fleet);
     hf__inbox_poke(&self->lone.inbox);
 }
 

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redis_route_test.c - pauses before a request is tried again, and what ends
+ * them early. The router is the test's.
+ */
+#include "redis_driver.h"
+
+#include <pthread.h>
+
+#include "store/redis/server/route.h"
+#include "store/redis/server/server.h"
+
+/* Longer than any test may take. */
+#define PAUSE_MS 60000
+
+typedef struct routed {
+    hf__router router; /* first */
+    hf__fleet fleet;
+    hf__redis_account account;
+    hf__server *servers[2];
+    hf__server *named; /* whom the router names; NULL: nobody */
+} routed;
+
+static bool name_server(hf__router *router, hf__server *from,
+                        const hf__request *request,
+                        const hf__attempts *attempts, const hf__redirect *why,
+                        hf__route *route)
+{
+    routed *self = (routed *)router;
+
+    (void)from;
+    (void)request;
+    (void)attempts;
+    (void)why;
+    route->server = __atomic_load_n(&self->named, __ATOMIC_SEQ_CST);
+    if (route->server != NULL)
+        hf__server_hold(route->server);
+    return route->server != NULL;
+}
+
+static void routed_begin(routed *self)
+{
+    hf__store_config config = {.loop = hf__loop_new(), .connect_ms = 1000};
+    hf__redis_where where;
+    hf__resolver *resolver;
+
+    memset(self, 0, sizeof(*self));
+    self->router.redirect = name_server;
+    hf__fleet_init(&self->fleet, &config, &self->router);
+    assert_int_equal(hf__redis_where_init(&where, "127.0.0.1", 1, NULL), HF_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(hf__resolver_new(&where, 0, &resolver, NULL), HF_OK);
+        assert_int_equal(hf__server_new(&self->fleet, &self->account, resolver,
+                                        &self->servers[i], NULL),
+                         HF_OK);
+    }
+    hf__redis_where_done(&where);
+}
+
+static void routed_end(routed *self)
+{
+    for (int i = 0; i < 2; i++)
+        hf__server_close(self->servers[i]);
+    hf__loop_free(self->fleet.loop);
+}
+
+static void *change(void *user)
+{
+    routed *self = user;
+
+    hf__clock_sleep_until(hf__clock_boot_ms() + 20);
+    hf__fleet_change(&self->fleet);
+    return NULL;
+}
+
+/* Pause before server 0, while another thread changes the topology; which of
+ * the servers the route names then. */
+static hf__server *pause_through_a_change(routed *self, int64_t pause_ms)
+{
+    static const hf__request request;
+    static const hf__attempts attempts;
+    hf__route route = {.server = self->servers[0]};
+    pthread_t thread;
+
+    hf__server_hold(route.server);
+    route.at_ms = hf__clock_boot_ms() + pause_ms;
+    assert_int_equal(pthread_create(&thread, NULL, change, self), 0);
+    hf__route_pause(&request, &attempts, &route);
+    pthread_join(thread, NULL);
+    hf__server_release(route.server);
+    return route.server;
+}
+
+static void pause_ends_when_another_server_is_named(void **state)
+{
+    int64_t began_ms = hf__clock_boot_ms();
+    routed self;
+
+    (void)state;
+    routed_begin(&self);
+    self.named = self.servers[1];
+    assert_ptr_equal(pause_through_a_change(&self, PAUSE_MS), self.servers[1]);
+    assert_true(hf__clock_boot_ms() - began_ms < PAUSE_MS / 2);
+    routed_end(&self);
+}
+
+/* The server itself has moved, as a master behind sentinels does. */
+static void pause_ends_when_the_server_has_moved(void **state)
+{
+    int64_t began_ms = hf__clock_boot_ms();
+    routed self;
+
+    (void)state;
+    routed_begin(&self);
+    assert_ptr_equal(pause_through_a_change(&self, PAUSE_MS), self.servers[0]);
+    assert_true(hf__clock_boot_ms() - began_ms < PAUSE_MS / 2);
+    routed_end(&self);
+}
+
+/* Who is sent to the same one would only fail again. */
+static void pause_goes_on_when_the_same_server_is_named(void **state)
+{
+    int64_t began_ms = hf__clock_boot_ms();
+    routed self;
+
+    (void)state;
+    routed_begin(&self);
+    self.named = self.servers[0];
+    assert_ptr_equal(pause_through_a_change(&self, 200), self.servers[0]);
+    assert_true(hf__clock_boot_ms() - began_ms >= 200);
+    routed_end(&self);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pause_ends_when_another_server_is_named),
+        cmocka_unit_test(pause_ends_when_the_server_has_moved),
+        cmocka_unit_test(pause_goes_on_when_the_same_server_is_named),
+    };
+
+    return cmocka_run_group_tests_name("redis_route", tests, NULL, NULL);
+}
