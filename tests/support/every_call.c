@@ -546,7 +546,7 @@ static const char *check_numbers(const every_place *place,
         return "the count of fields is out of range";
     if (result->ttl_ms < -1)
         return "the time to live is out of range";
-    if (info->remaining_ms < -1 || info->token > TOKEN_MAX ||
+    if (info->remaining_ms < -1 || info->last_token > TOKEN_MAX ||
         info->waiters > INT64_MAX)
         return "the lock's facts are out of range";
     if (strlen(info->owner) > HF_LOCK_INFO_OWNER_MAX)
