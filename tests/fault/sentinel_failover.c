@@ -159,7 +159,7 @@ static void judge_locks(trial *self)
 static long long number_after(const char *at, const char *name)
 {
     at = strstr(at, name);
-    return at != NULL ? atoll(at + strlen(name)) : -1;
+    return at != NULL ? strtoll(at + strlen(name), NULL, 10) : -1;
 }
 
 /* Do both replicas have what the paused master has done up to `wanted`? */
