@@ -76,11 +76,12 @@ test_set_nx_px_of_others_is_refused_while_we_hold() {
 
 test_we_are_refused_while_others_hold() {
     [ -n "$redis_pid" ] || return 0
-    redis-cli -s "$work/redis" set job someone nx px 300 >/dev/null
+    redis-cli -s "$work/redis" set job someone nx px \
+        $((500 * $(slowness))) >/dev/null
     expect 1 run -n job -- true
     expect 0 lock inspect job
     contains "$out" 'owner: someone'
-    expect 0 run -w 3 job -- true
+    expect 0 run -w 60 job -- true
     redis-cli -s "$work/redis" set job someone >/dev/null
     expect 0 lock inspect job
     contains "$out" 'remaining: for ever'
