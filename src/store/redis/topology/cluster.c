@@ -237,13 +237,14 @@ static void free_store(cluster_store *self)
     hf__free(self);
 }
 
-/* In this order: nobody is handed out, nobody holds a server, none is left. */
+/* In this order: nobody is handed out, nobody holds a server, none is left, not
+ * even one that was retired and would tell of a map. */
 static void close_all(cluster_store *self)
 {
     hf__cluster_map_stop(&self->map);
     hf__cluster_ears_close(&self->ears);
     hf__cluster_map_close(&self->map);
-    hf__fleet_settle(&self->fleet);
+    hf__cluster_ears_done(&self->ears);
 }
 
 /* Names that nobody knows may take half of the time. */

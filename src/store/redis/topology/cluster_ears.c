@@ -222,7 +222,7 @@ static hf__cluster_ear *take_lost(hf__cluster_ears *ears)
     while (*place != NULL &&
            hf__cluster_map_serves(ears->map, (*place)->node_id))
         place = &(*place)->next;
-    ear = *place;
+    ear = ears->closing ? NULL : *place;
     if (ear != NULL) {
         *place = ear->next;
         __atomic_add_fetch(&ears->leaving, 1, __ATOMIC_RELAXED);
@@ -245,6 +245,10 @@ void hf__cluster_ears_close(hf__cluster_ears *ears)
     hf__cluster_ear *ear;
     uint32_t leaving;
 
+    /* A map may be installed at the same time. */
+    pthread_mutex_lock(&ears->mutex);
+    ears->closing = true;
+    pthread_mutex_unlock(&ears->mutex);
     while ((leaving = __atomic_load_n(&ears->leaving, __ATOMIC_ACQUIRE)) != 0)
         hf__futex_wait(&ears->leaving, leaving, INT64_MAX, false);
     while ((ear = ears->first) != NULL) {
@@ -253,6 +257,10 @@ void hf__cluster_ears_close(hf__cluster_ears *ears)
         hf__server_release(ear->server);
         hf__free(ear);
     }
+}
+
+void hf__cluster_ears_done(hf__cluster_ears *ears)
+{
     pthread_mutex_destroy(&ears->mutex);
 }
 

@@ -22,6 +22,7 @@ typedef struct hf__cluster_ears {
     hf__events events;     /* what any of them hears */
     pthread_mutex_t mutex; /* guards the list and who uses them */
     hf__cluster_ear *first;
+    bool closing;     /* the loop thread closes no more of them */
     uint32_t leaving; /* closed and not freed yet; a futex */
 } hf__cluster_ears;
 
@@ -40,8 +41,10 @@ void hf__cluster_ears_unwatch(hf__cluster_ears *ears, hf__watch *watch);
 /* The loop thread: nodes are gone from the map. */
 void hf__cluster_ears_lost(hf__cluster_ears *ears);
 
-/* Close all and free. Nobody waits; not on the loop thread. */
+/* Close all and free. Nobody waits; not on the loop thread. done(): when no map
+ * can be installed any more. */
 void hf__cluster_ears_close(hf__cluster_ears *ears);
+void hf__cluster_ears_done(hf__cluster_ears *ears);
 /* In a forked child. */
 void hf__cluster_ears_abandon(hf__cluster_ears *ears);
 

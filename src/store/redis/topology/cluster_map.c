@@ -439,14 +439,16 @@ void hf__cluster_map_stop(hf__cluster_map *map)
     pthread_mutex_unlock(&map->mutex);
 }
 
-/* While a server is left, what it answers may lead the loop thread to any of
- * the nodes; `closing` keeps it from changing them. */
-static void free_all(hf__cluster_map *map, void (*end)(hf__server *server))
+static void end_all(const hf__cluster_map *map, void (*end)(hf__server *server))
 {
     for (size_t at = 0; at < map->node_count; at++) {
         if (map->nodes[at] != NULL && map->nodes[at]->server != NULL)
             end(map->nodes[at]->server);
     }
+}
+
+static void free_all(hf__cluster_map *map)
+{
     for (size_t at = 0; at < map->node_count; at++) {
         if (map->nodes[at] != NULL)
             free_node(map, at);
@@ -455,11 +457,16 @@ static void free_all(hf__cluster_map *map, void (*end)(hf__server *server))
 
 void hf__cluster_map_close(hf__cluster_map *map)
 {
-    free_all(map, hf__server_close);
+    end_all(map, hf__server_close);
+    /* While a server is left, what it answers may lead the loop thread to any
+     * of the nodes; `closing` keeps it from changing them. */
+    hf__fleet_settle(map->fleet);
+    free_all(map);
     pthread_mutex_destroy(&map->mutex);
 }
 
 void hf__cluster_map_abandon(hf__cluster_map *map)
 {
-    free_all(map, hf__server_abandon);
+    end_all(map, hf__server_abandon);
+    free_all(map);
 }
