@@ -8,6 +8,7 @@
 
 #include "store/redis/server/server.h"
 #include "util/clock.h"
+#include "util/error.h"
 #include "util/futex.h"
 
 /* A suspicion is repeated every 500 ms for as long as the silence lasts. */
@@ -20,11 +21,16 @@ static bool is_redirect(const hf__redirect *why)
 
 /* Should nobody follow a redirection any more, that is not the caller's mistake
  * where following is how things work, and nothing was applied. */
-static void make_passing(hf__request *request, const hf__attempts *attempts)
+static void make_passing(hf__request *request, const hf__attempts *attempts,
+                         const hf__redirect *why)
 {
-    hf_error err = request->error;
+    hf_error err = HF_ERROR_INIT;
 
-    err.status = HF_UNAVAILABLE;
+    hf__fail(&err, HF_UNAVAILABLE,
+             "%s %u %s:%d; the nodes of the cluster do not agree about the "
+             "slot",
+             why->kind == HF__REDIRECT_ASK ? "ASK" : "MOVED", why->slot,
+             why->host, why->port);
     hf__retry_fail(request, attempts->doubtful, &err);
     request->sends--;
 }
@@ -41,7 +47,7 @@ bool hf__route_ask(const hf__redis_node *from, hf__request *request,
     if (router == NULL || why->kind == HF__REDIRECT_NONE)
         return false;
     if (is_redirect(why) && router->of_slots) {
-        make_passing(request, attempts);
+        make_passing(request, attempts, why);
         counts = false;
     }
     if (is_redirect(why) && attempts->redirects++ >= HF__REDIRECTS_MAX)
