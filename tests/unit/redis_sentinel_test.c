@@ -5,6 +5,7 @@
  */
 #include "sentinel_deployment.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 #include "support/slowness.h"
@@ -106,15 +107,67 @@ static void split_sentinels_are_named(void **state)
     deployment_close(&all);
 }
 
-static void unknown_name_is_invalid(void **state)
+/* They are asked again: a master may be made known to them right now. */
+static void unknown_name_is_unavailable_by_the_deadline(void **state)
 {
     deployment all;
 
     (void)state;
     deployment_prepare(&all);
     deployment_say(&all, -1, 0);
-    deployment_open_fails(&all, HF_INVALID,
+    all.connect_ms = 700;
+    deployment_open_fails(&all, HF_UNAVAILABLE,
                           "no sentinel knows a master named \"m\"");
+    for (int at = 0; at < SENTINELS; at++)
+        assert_true(all.sentinels[at].questions >= 2);
+    deployment_close(&all);
+}
+
+static void *name_the_master(void *user)
+{
+    deployment *all = user;
+
+    while (__atomic_load_n(&all->sentinels[0].questions, __ATOMIC_SEQ_CST) == 0)
+        hf__clock_sleep_until(hf__clock_boot_ms() + 5);
+    deployment_say(all, A, 5);
+    return NULL;
+}
+
+static void name_that_becomes_known_is_waited_for(void **state)
+{
+    pthread_t thread;
+    deployment all;
+
+    (void)state;
+    deployment_prepare(&all);
+    deployment_say(&all, -1, 0);
+    assert_int_equal(pthread_create(&thread, NULL, name_the_master, &all), 0);
+    deployment_open(&all);
+    pthread_join(thread, NULL);
+    assert_served_by(&all, "A");
+    deployment_close(&all);
+}
+
+/* What a sentinel says that has not heard of the master yet. */
+static void sentinel_that_does_not_know_yet_is_asked_again(void **state)
+{
+    static const char dont_know[] =
+        "-IDONTKNOW I have not enough information to reply. Please ask "
+        "another Sentinel.\r\n";
+    deployment all;
+
+    (void)state;
+    deployment_prepare(&all);
+    all.connect_ms = 700;
+    for (int at = 0; at < SENTINELS; at++)
+        all.sentinels[at].refusal = dont_know;
+    deployment_open_fails(&all, HF_UNAVAILABLE,
+                          "no sentinel knows a master named \"m\"");
+    all.connect_ms = ENOUGH_MS;
+    for (int at = 1; at < SENTINELS; at++)
+        __atomic_store_n(&all.sentinels[at].refusal, NULL, __ATOMIC_SEQ_CST);
+    deployment_open(&all);
+    assert_served_by(&all, "A");
     deployment_close(&all);
 }
 
@@ -513,7 +566,9 @@ int main(void)
         cmocka_unit_test(hanging_sentinel_is_not_waited_for),
         cmocka_unit_test(one_sentinel_of_three_is_enough),
         cmocka_unit_test(split_sentinels_are_named),
-        cmocka_unit_test(unknown_name_is_invalid),
+        cmocka_unit_test(unknown_name_is_unavailable_by_the_deadline),
+        cmocka_unit_test(name_that_becomes_known_is_waited_for),
+        cmocka_unit_test(sentinel_that_does_not_know_yet_is_asked_again),
         cmocka_unit_test(nobody_to_ask_is_unavailable_at_once),
         cmocka_unit_test(password_of_the_sentinels_is_their_own),
         cmocka_unit_test(password_that_is_missing_is_asked_for),

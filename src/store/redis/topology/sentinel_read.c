@@ -97,6 +97,9 @@ static hf_status refused(hf__sentinel_step step, const hf_reply *reply,
         return hf__fail(err, HF_DENIED,
                         "it asks for a password "
                         "(sentinel_password)");
+    /* It knows the name but nothing of the master yet: ask another one. */
+    if (line.size >= 9 && memcmp(line.data, "IDONTKNOW", 9) == 0)
+        return HF_OK;
     if (step == HF__SENTINEL_ADDRESS && detail.status == HF_UNSUPPORTED)
         return is_none(err);
     if (step == HF__SENTINEL_ADDRESS)

@@ -29,7 +29,7 @@ bool hf__sentinel_put_subscribe(hf__buf *out);
 /*
  * Read the reply to one of the first three steps into `answer`. HF_INVALID,
  * HF_DENIED, ...: the peer is no sentinel, or does not talk to us. That it does
- * not know the name is no error.
+ * not know the name, or cannot tell yet (IDONTKNOW), is no error.
  */
 hf_status hf__sentinel_read(hf__sentinel_step step, const hf_reply *reply,
                             hf__sentinel_answer *answer, hf_error *err);

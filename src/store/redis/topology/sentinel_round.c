@@ -10,7 +10,8 @@
  *    the beginning, nobody is waited for any more.
  * 4. A decision for another address than the known one moves the master. What
  *    says nothing decides nothing: the known master stays, and the next round
- *    follows after AGAIN_MS, later and later.
+ *    follows after AGAIN_MS, later and later. So it is when nobody knows the
+ *    name: they may have just been started, or the master be set up right now.
  * 5. What sentinels say by themselves only begins a round. And a server must
  *    still say by ROLE that it is a master, on every connection (login.c).
  *
@@ -165,7 +166,9 @@ static void explain(const hf__sentinel_watch *watch, hf__vote vote,
         explain_silence(watch, err);
         return;
     case HF__VOTE_NAMELESS:
-        hf__fail(err, HF_INVALID, "no sentinel knows a master named \"%.100s\"",
+        hf__fail(err, HF_UNAVAILABLE,
+                 "no sentinel knows a master named \"%.100s\"; is that its "
+                 "name?",
                  watch->place->name);
         return;
     case HF__VOTE_STALE:
@@ -204,10 +207,9 @@ static void evaluate(hf__sentinel_watch *watch, int64_t now_ms)
     explain(watch, vote, &err);
     /* Who cannot be reached now asks by itself as soon as it can. */
     watch->unsure = vote != HF__VOTE_SILENT;
-    hf__sentinel_watch_fail(
-        watch, &err,
-        (vote == HF__VOTE_SILENT || vote == HF__VOTE_NAMELESS) &&
-            count_in(watch, HF__SENTINEL_ASKED) == 0);
+    hf__sentinel_watch_fail(watch, &err,
+                            vote == HF__VOTE_SILENT &&
+                                count_in(watch, HF__SENTINEL_ASKED) == 0);
 }
 
 /* ------------------------------------------------------------------ rounds */
