@@ -42,12 +42,15 @@ class Store:
             [SERVER, "--port", "0", "--unixsocket", self.path, "--save", "",
              "--appendonly", "no", "--dir", directory],
             stdout=subprocess.DEVNULL)
-        for _ in range(500):
-            if os.path.exists(self.path):
-                break
-            time.sleep(0.02)
         self.client = redis.Redis(unix_socket_path=self.path)
-        self.client.ping()
+        for _ in range(500):
+            try:
+                self.client.ping()
+                return
+            except redis.exceptions.ConnectionError:
+                time.sleep(0.02)
+        self.close()
+        raise RuntimeError(f"{SERVER} does not answer")
 
     def close(self):
         self.client.close()
