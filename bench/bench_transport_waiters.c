@@ -22,7 +22,7 @@
 #define SETTLE_S 60
 #define IDLE_APART_S 30
 
-/* Of a client: three connections, two timers, and what libuv has. */
+/* Of a client: three connections, an alarm, and what the loop has. */
 #define DESCRIPTORS_EACH 12
 
 /* The holder does not renew meanwhile. */

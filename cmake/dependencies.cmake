@@ -6,12 +6,10 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
-# 1.44: what Debian 12 has; uv_loop and uv_async as we use them are older.
 pkg_check_modules(holdfast_lmdb REQUIRED IMPORTED_TARGET lmdb>=0.9.24)
 pkg_check_modules(holdfast_lua REQUIRED IMPORTED_TARGET lua5.1)
 pkg_check_modules(holdfast_cjson REQUIRED IMPORTED_TARGET lua5.1-cjson)
 pkg_check_modules(holdfast_bitop REQUIRED IMPORTED_TARGET lua5.1-bitop)
-pkg_check_modules(holdfast_uv REQUIRED IMPORTED_TARGET libuv>=1.44)
 pkg_check_modules(holdfast_ssl REQUIRED IMPORTED_TARGET openssl>=3.0)
 
 set(library_dependencies
@@ -19,7 +17,6 @@ set(library_dependencies
     PkgConfig::holdfast_cjson
     PkgConfig::holdfast_bitop
     PkgConfig::holdfast_lua
-    PkgConfig::holdfast_uv
     PkgConfig::holdfast_ssl
     Threads::Threads
     m)

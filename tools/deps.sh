@@ -28,12 +28,12 @@ packages_of()
     build)
         echo build-essential cmake ninja-build pkg-config python3 \
             liblmdb-dev liblua5.1-0-dev lua-cjson-dev lua-bitop-dev \
-            libuv1-dev libssl-dev
+            libssl-dev
         ;;
     test)
         # The last for pkg-config --static: OpenSSL of Debian 13 names it.
         echo libcmocka-dev libglib2.0-dev libhiredis-dev redis-server \
-            redis-tools python3-redis libzstd-dev
+            redis-tools python3-redis libuv1-dev libzstd-dev
         ;;
     lint) echo clang-format python3 ;;
     fuzz) echo clang libclang-rt-dev ;;

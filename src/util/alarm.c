@@ -12,35 +12,32 @@
 #include <errno.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
-#include <uv.h>
 
 #include "util/error.h"
 #include "util/fork.h"
-#include "util/futex.h"
 #include "util/mem.h"
+#include "util/poll.h"
 
 struct hf__alarm {
     hf__task task; /* first: a task is cast to its alarm */
     hf__loop *loop;
     void (*ring)(void *user);
     void *user;
-    uv_poll_t poll;
+    hf__poll poll; /* of fd */
     int fd;
-    int uv_status; /* of opening */
+    int rc; /* of opening */
     uint32_t fork_generation;
     /* Written by every set, read before every ring: what a thread did before
      * it set the alarm is seen by the ring that follows. */
     uint32_t sets;
-    uint32_t closed; /* a futex: 1 once libuv has let go */
 };
 
-static void on_readable(uv_poll_t *poll, int status, int events)
+static void on_readable(hf__poll *poll, int events)
 {
-    hf__alarm *alarm = poll->data;
+    hf__alarm *alarm = poll->user;
     uint64_t expiries;
     ssize_t got;
 
-    (void)status;
     (void)events;
     do {
         got = read(alarm->fd, &expiries, sizeof(expiries));
@@ -51,32 +48,22 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     alarm->ring(alarm->user);
 }
 
-static void on_closed(uv_handle_t *handle)
-{
-    hf__alarm *alarm = handle->data;
-    uint32_t *closed = &alarm->closed;
-
-    __atomic_store_n(closed, 1, __ATOMIC_RELEASE);
-    hf__futex_wake_all(closed, false); /* only the address counts from here */
-}
-
 static void open_poll(hf__task *task)
 {
     hf__alarm *alarm = (hf__alarm *)task;
 
-    alarm->uv_status =
-        uv_poll_init(hf__loop_uv(alarm->loop), &alarm->poll, alarm->fd);
-    if (alarm->uv_status != 0)
-        return;
-    alarm->poll.data = alarm;
-    uv_poll_start(&alarm->poll, UV_READABLE, on_readable);
+    alarm->poll.ready = on_readable;
+    alarm->poll.user = alarm;
+    alarm->poll.fd = alarm->fd;
+    alarm->rc =
+        hf__poll_watch(hf__loop_poller(alarm->loop), &alarm->poll, HF__POLL_IN);
 }
 
 static void close_poll(hf__task *task)
 {
     hf__alarm *alarm = (hf__alarm *)task;
 
-    uv_close((uv_handle_t *)&alarm->poll, on_closed);
+    hf__poll_stop(hf__loop_poller(alarm->loop), &alarm->poll);
 }
 
 static void run_on_loop(hf__alarm *alarm, void (*run)(hf__task *task))
@@ -106,9 +93,8 @@ hf_status hf__alarm_new(hf__loop *loop, void (*ring)(void *user), void *user,
         goto free_alarm;
     }
     run_on_loop(self, open_poll);
-    if (self->uv_status != 0) {
-        hf__fail_errno(err, HF_SYSTEM, -self->uv_status,
-                       "cannot watch a timer");
+    if (self->rc != 0) {
+        hf__fail_errno(err, HF_SYSTEM, self->rc, "cannot watch a timer");
         goto close_fd;
     }
     *alarm = self;
@@ -145,8 +131,6 @@ void hf__alarm_free(hf__alarm *alarm)
     if (alarm->fork_generation == hf__fork_generation()) {
         assert(!hf__loop_here(alarm->loop));
         run_on_loop(alarm, close_poll);
-        while (__atomic_load_n(&alarm->closed, __ATOMIC_ACQUIRE) == 0)
-            hf__futex_wait(&alarm->closed, 0, INT64_MAX, false);
     }
     close(alarm->fd);
     hf__free(alarm);

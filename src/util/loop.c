@@ -8,24 +8,22 @@
  *
  * Locks: `mutex` guards the queue and `ending`, and makes starts take turns.
  * The wake-up is sent under it, so that nobody who waits for a task can free
- * the loop while its poster is still in uv_async_send(). A fork() may leave
+ * the loop while its poster is still at it. A fork() may leave
  * the mutex locked for ever in the child, which therefore never takes it.
  */
 #include "util/loop.h"
 
-#include <assert.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <uv.h>
-
 #include "util/error.h"
+#include "util/event_fd.h"
 #include "util/fork.h"
 #include "util/futex.h"
 #include "util/mem.h"
-
-/* Turns of the uv loop that closing handles may need after the last task. */
-#define CLOSE_TURNS_MAX 64
+#include "util/poll.h"
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 
 struct hf__loop {
     pthread_mutex_t mutex;
@@ -35,8 +33,9 @@ struct hf__loop {
     atomic_bool running;
     uint32_t fork_generation;
     pthread_t thread;
-    uv_loop_t uv;
-    uv_async_t wake;
+    hf__poller poller;
+    hf__poll wake; /* an eventfd */
+    bool left;     /* the thread's: nothing more is to come */
 };
 
 /* The loop whose thread this is. */
@@ -82,30 +81,31 @@ static void run_tasks(hf__task *task)
     }
 }
 
-static void on_wake(uv_async_t *wake)
+static void on_wake(hf__poll *wake, int events)
 {
-    hf__loop *loop = wake->data;
+    hf__loop *loop = wake->user;
     bool ending;
-    hf__task *tasks = take_tasks(loop, &ending);
+    hf__task *tasks;
 
+    (void)events;
+    /* Before the queue is taken: who comes later wakes again. */
+    hf__event_fd_lower(wake->fd);
+    tasks = take_tasks(loop, &ending);
     run_tasks(tasks);
     if (!ending)
         return;
     while ((tasks = take_tasks(loop, &ending)) != NULL)
         run_tasks(tasks);
-    uv_close((uv_handle_t *)wake, NULL);
-    uv_stop(&loop->uv);
+    loop->left = true;
 }
 
 static void *run_thread(void *user)
 {
     hf__loop *loop = user;
-    int turns = 0;
 
     current = loop;
-    uv_run(&loop->uv, UV_RUN_DEFAULT);
-    while (uv_run(&loop->uv, UV_RUN_NOWAIT) != 0 && turns < CLOSE_TURNS_MAX)
-        turns++;
+    while (!loop->left)
+        hf__poller_turn(&loop->poller);
     return NULL;
 }
 
@@ -124,18 +124,33 @@ static int create_thread(hf__loop *loop)
     return rc;
 }
 
+static int open_wake(hf__loop *loop)
+{
+    int rc;
+
+    loop->wake.ready = on_wake;
+    loop->wake.user = loop;
+    loop->wake.added = false;
+    loop->wake.fd = hf__event_fd_new();
+    if (loop->wake.fd < 0)
+        return errno;
+    rc = hf__poll_watch(&loop->poller, &loop->wake, HF__POLL_IN);
+    if (rc != 0)
+        hf__event_fd_free(loop->wake.fd);
+    return rc;
+}
+
 static hf_status start_locked(hf__loop *loop, hf_error *err)
 {
-    int rc = uv_loop_init(&loop->uv);
+    int rc = hf__poller_open(&loop->poller);
 
     if (rc != 0)
-        return hf__fail_errno(err, HF_SYSTEM, -rc, "cannot make an event loop");
-    rc = uv_async_init(&loop->uv, &loop->wake, on_wake);
+        return hf__fail_errno(err, HF_SYSTEM, rc, "cannot make an event loop");
+    rc = open_wake(loop);
     if (rc != 0) {
-        hf__fail_errno(err, HF_SYSTEM, -rc, "cannot make a wake-up");
-        goto close_loop;
+        hf__fail_errno(err, HF_SYSTEM, rc, "cannot make a wake-up");
+        goto close_poller;
     }
-    loop->wake.data = loop;
     rc = create_thread(loop);
     if (rc != 0) {
         hf__fail_errno(err, HF_SYSTEM, rc, "cannot start a thread");
@@ -145,10 +160,9 @@ static hf_status start_locked(hf__loop *loop, hf_error *err)
     return HF_OK;
 
 close_wake:
-    uv_close((uv_handle_t *)&loop->wake, NULL);
-    uv_run(&loop->uv, UV_RUN_NOWAIT);
-close_loop:
-    uv_loop_close(&loop->uv);
+    hf__event_fd_free(loop->wake.fd);
+close_poller:
+    hf__poller_close(&loop->poller);
     return HF_SYSTEM;
 }
 
@@ -178,9 +192,9 @@ bool hf__loop_here(const hf__loop *loop)
     return current == loop;
 }
 
-struct uv_loop_s *hf__loop_uv(hf__loop *loop)
+struct hf__poller *hf__loop_poller(hf__loop *loop)
 {
-    return &loop->uv;
+    return &loop->poller;
 }
 
 void hf__loop_post(hf__loop *loop, hf__task *task)
@@ -192,7 +206,7 @@ void hf__loop_post(hf__loop *loop, hf__task *task)
         loop->last->next = task;
     } else {
         loop->first = task;
-        uv_async_send(&loop->wake);
+        hf__event_fd_raise(loop->wake.fd);
     }
     loop->last = task;
     pthread_mutex_unlock(&loop->mutex);
@@ -228,16 +242,13 @@ void hf__loop_call(hf__loop *loop, hf__task *task)
 
 static void end_thread(hf__loop *loop)
 {
-    int rc;
-
     pthread_mutex_lock(&loop->mutex);
     loop->ending = true;
-    uv_async_send(&loop->wake);
+    hf__event_fd_raise(loop->wake.fd);
     pthread_mutex_unlock(&loop->mutex);
     pthread_join(loop->thread, NULL);
-    rc = uv_loop_close(&loop->uv);
-    assert(rc == 0); /* else a handle was left open */
-    (void)rc;
+    hf__event_fd_free(loop->wake.fd);
+    hf__poller_close(&loop->poller);
 }
 
 void hf__loop_free(hf__loop *loop)
@@ -245,8 +256,7 @@ void hf__loop_free(hf__loop *loop)
     if (loop == NULL)
         return;
     assert(!hf__loop_here(loop));
-    /* In a forked child the descriptors are shared with the parent, whose
-     * epoll set libuv would change: what libuv holds is left to the exit. */
+    /* In a forked child the epoll set is the parent's. */
     if (!is_forked(loop)) {
         if (hf__loop_started(loop))
             end_thread(loop);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop.h - the one background thread a client may have: a libuv loop that
- * starts when something first needs it.
+ * loop.h - the one background thread a client may have: an epoll loop
+ * that starts when something first needs it.
  *
  * Tasks and timers are intrusive: the caller owns their memory and keeps it
  * until they have run or been stopped. Their functions run on the loop thread,
@@ -16,7 +16,7 @@
 #include "holdfast.h"
 
 typedef struct hf__loop hf__loop;
-struct uv_loop_s;
+struct hf__poller;
 
 typedef struct hf__task {
     void (*run)(struct hf__task *task);
@@ -48,7 +48,7 @@ void hf__loop_post(hf__loop *loop, hf__task *task);
 void hf__loop_call(hf__loop *loop, hf__task *task);
 
 /* For code on the loop thread that has sockets. */
-struct uv_loop_s *hf__loop_uv(hf__loop *loop);
+struct hf__poller *hf__loop_poller(hf__loop *loop);
 
 /*
  * One alarm on CLOCK_BOOTTIME (a timerfd, so that it rings at once when the
@@ -64,8 +64,8 @@ void hf__alarm_set(hf__alarm *alarm, int64_t at_ms);
 void hf__alarm_free(hf__alarm *alarm);
 
 /*
- * Run what was posted, end the thread, free. Whoever had handles on the uv
- * loop must have closed them. Not from the loop thread. NULL is allowed. In a
+ * Run what was posted, end the thread, free. Whoever watched something on it
+ * must have stopped. Not from the loop thread. NULL is allowed. In a
  * forked child only memory is freed.
  */
 void hf__loop_free(hf__loop *loop);

@@ -308,7 +308,7 @@ static void async_descriptor_may_be_edge_triggered(void **state)
         set_next(&links[i], HF_OK, NULL);
     }
     while (done < 4) {
-        /* Closing a loop of libuv that has an io_uring interrupts later. */
+        /* A thread's end may interrupt. */
         do
             got = epoll_wait(epoll_fd, &event, 1, 10000);
         while (got < 0 && errno == EINTR);

@@ -33,7 +33,7 @@ FOREIGN = (
     (r"lmdb\.h", ("src/store/embedded/",)),
     (r"(lua|lualib|lauxlib|lua-cjson|lua-bitop)\.h", ("src/store/embedded/",)),
     (r"openssl/\w+\.h", ("src/store/redis/",)),
-    (r"uv\.h", ("src/util/", "src/store/redis/", "src/store/embedded/")),
+    (r"sys/epoll\.h", ("src/util/",)),
     (r"(sys/socket|sys/un|netinet/\w+|arpa/inet|netdb)\.h",
      ("src/store/redis/",)),
 )

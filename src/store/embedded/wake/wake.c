@@ -24,7 +24,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <uv.h>
 
 #include "store/embedded/commit/tx.h"
 #include "store/embedded/files/rights.h"
@@ -34,6 +33,7 @@
 #include "util/error.h"
 #include "util/futex.h"
 #include "util/mem.h"
+#include "util/poll.h"
 
 /* The end of a channel's name. What is before it, the client's prefix, tells
  * clients apart on a server; here the id does it alone. */
@@ -198,9 +198,8 @@ bool hf__ear_wait(const hf__ear *ear, hf_bytes topic, uint32_t seq,
 
 /* ---------------------------------------------------------------- watching */
 
-/* Outlives the ear until libuv has closed the handle. */
 typedef struct hf__ear_poll {
-    uv_poll_t handle;
+    hf__poll handle; /* of fd */
     hf__env *env;
     hf__watch *watches;
     int fd;
@@ -229,12 +228,11 @@ static void tell_watches(hf__ear_poll *poll)
     }
 }
 
-static void on_readable(uv_poll_t *handle, int status, int events)
+static void on_readable(hf__poll *handle, int events)
 {
-    hf__ear_poll *poll = handle->data;
+    hf__ear_poll *poll = handle->user;
     char bytes[512];
 
-    (void)status;
     (void)events;
     /* What is left in a fuller FIFO makes it readable again. */
     if (read(poll->fd, bytes, sizeof(bytes)) < 0)
@@ -305,15 +303,11 @@ static hf_status make_fifo(hf__ear_poll *poll, hf_error *err)
     return status;
 }
 
-static void on_closed(uv_handle_t *handle)
-{
-    hf__free(handle->data);
-}
-
 static hf_status start_poll(hf__ear *ear, hf_error *err)
 {
     hf__ear_poll *poll = hf__calloc(1, sizeof(*poll));
     hf_status status;
+    int rc;
 
     if (poll == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
@@ -325,14 +319,16 @@ static hf_status start_poll(hf__ear *ear, hf_error *err)
         hf__free(poll);
         return status;
     }
-    if (uv_poll_init(hf__loop_uv(ear->loop), &poll->handle, poll->fd) != 0) {
+    poll->handle.ready = on_readable;
+    poll->handle.user = poll;
+    poll->handle.fd = poll->fd;
+    rc = hf__poll_watch(hf__loop_poller(ear->loop), &poll->handle, HF__POLL_IN);
+    if (rc != 0) {
         close(poll->fd);
         remove_fifo(poll);
         hf__free(poll);
-        return hf__fail(err, HF_SYSTEM, "cannot watch a FIFO");
+        return hf__fail_errno(err, HF_SYSTEM, rc, "cannot watch a FIFO");
     }
-    poll->handle.data = poll;
-    (void)uv_poll_start(&poll->handle, UV_READABLE, on_readable);
     ear->poll = poll;
     __atomic_store_n(&ear->env->sidecar.map->inboxes[ear->index].fifo, 1,
                      __ATOMIC_SEQ_CST);
@@ -384,10 +380,10 @@ static void run_close(hf__task *task)
     hf__ear_poll *poll = what->ear->poll;
 
     what->ear->poll = NULL;
-    (void)uv_poll_stop(&poll->handle);
+    hf__poll_stop(hf__loop_poller(what->ear->loop), &poll->handle);
     remove_fifo(poll);
     close(poll->fd);
-    uv_close((uv_handle_t *)&poll->handle, on_closed);
+    hf__free(poll);
 }
 
 static void carry(hf__ear *ear, errand *what)

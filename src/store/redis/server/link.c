@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,6 +40,8 @@
 #define WRITE_MAX ((size_t)1 << 20)
 
 static void next_address(hf__link *link);
+static void on_poll(hf__poll *poll, int events);
+static void on_timer(hf__tick *timer);
 
 void hf__link_init(hf__link *link, const hf__link_ops *ops,
                    hf__redis_node *node, size_t out_limit)
@@ -49,24 +52,26 @@ void hf__link_init(hf__link *link, const hf__link_ops *ops,
     link->state = HF__LINK_DOWN;
     hf__channel_init(&link->channel);
     link->timer_ms = INT64_MAX;
+    link->poll.ready = on_poll;
+    link->poll.user = link;
+    link->timer.ring = on_timer;
+    link->timer.user = link;
     link->error = (hf_error)HF_ERROR_INIT;
     hf__buf_init(&link->in, IN_LIMIT);
     hf__buf_init(&link->out, out_limit);
     hf__arena_init(&link->arena);
 }
 
-static void free_handle(uv_handle_t *handle)
+static hf__poller *poller_of(const hf__link *link)
 {
-    hf__free(handle);
+    return hf__loop_poller(link->node->fleet->loop);
 }
 
 static void close_socket(hf__link *link)
 {
-    if (link->poll != NULL) {
-        uv_poll_stop(link->poll);
-        uv_close((uv_handle_t *)link->poll, free_handle);
-        link->poll = NULL;
-    }
+    if (link->channel.fd >= 0)
+        hf__poll_stop(poller_of(link), &link->poll);
+    link->sockets++;
     hf__channel_close(&link->channel);
     link->poll_events = 0;
     link->unread = false;
@@ -112,24 +117,27 @@ static void drop_errno(hf__link *link, int sys_errno, const char *what)
     hf__link_drop(link);
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events);
-
 static void want_events(hf__link *link, int events)
 {
+    int rc;
+
     if (events == link->poll_events)
         return;
-    link->poll_events = events;
-    uv_poll_start(link->poll, events, on_poll);
+    rc = hf__poll_watch(poller_of(link), &link->poll, events);
+    if (rc == 0)
+        link->poll_events = events;
+    else
+        drop_errno(link, rc, "cannot watch");
 }
 
 /* What of the socket matters to reading and, if it was stopped, to writing. */
 static void want_more(hf__link *link, bool stopped)
 {
-    int events = UV_READABLE;
+    int events = HF__POLL_IN;
 
     if (link->channel.read_wants == POLLOUT ||
         (stopped && link->channel.write_wants == POLLOUT))
-        events |= UV_WRITABLE;
+        events |= HF__POLL_OUT;
     want_events(link, events);
 }
 
@@ -182,9 +190,9 @@ static void shake_hands(hf__link *link)
     else if (rc != EAGAIN)
         drop_errno(link, rc, "no TLS handshake with");
     else if (link->channel.read_wants == POLLOUT)
-        want_events(link, UV_WRITABLE);
+        want_events(link, HF__POLL_OUT);
     else
-        want_events(link, UV_READABLE);
+        want_events(link, HF__POLL_IN);
 }
 
 static void begin_handshake(hf__link *link)
@@ -202,21 +210,11 @@ static void connect_failed(hf__link *link, int sys_errno)
     next_address(link);
 }
 
-static bool watch_socket(hf__link *link)
+static int watch_socket(hf__link *link)
 {
-    uv_poll_t *poll = hf__alloc(sizeof(*poll));
-
-    if (poll == NULL)
-        return false;
-    if (uv_poll_init(hf__loop_uv(link->node->fleet->loop), poll,
-                     link->channel.fd) != 0) {
-        hf__free(poll);
-        return false;
-    }
-    poll->data = link;
-    link->poll = poll;
-    want_events(link, UV_WRITABLE);
-    return true;
+    link->poll.fd = link->channel.fd;
+    link->poll_events = HF__POLL_OUT;
+    return hf__poll_watch(poller_of(link), &link->poll, HF__POLL_OUT);
 }
 
 /* Begin to connect to one address: 0 or an errno. */
@@ -233,7 +231,7 @@ static int try_address(hf__link *link, size_t at)
         close(fd);
         return ENOMEM;
     }
-    return watch_socket(link) ? 0 : ENOMEM;
+    return watch_socket(link);
 }
 
 /* Try the next of the server's addresses that lets us begin, for its share of
@@ -353,12 +351,12 @@ static bool read_once(hf__link *link)
 
 static void on_ready(hf__link *link, bool writable)
 {
-    const uv_poll_t *poll = link->poll;
+    uint32_t sockets = link->sockets;
     int reads = 0;
 
-    while (reads++ < READS_MAX && read_once(link) && link->poll == poll)
+    while (reads++ < READS_MAX && read_once(link) && link->sockets == sockets)
         continue;
-    if (link->poll != poll || poll == NULL)
+    if (link->sockets != sockets || link->channel.fd < 0)
         return;
     link->unread = reads > READS_MAX && hf__channel_has_pending(&link->channel);
     if (!writable) {
@@ -368,18 +366,18 @@ static void on_ready(hf__link *link, bool writable)
     }
     link->alive_ms = hf__clock_boot_ms();
     hf__link_flush(link);
-    if (link->poll == poll && link->state == HF__LINK_UP &&
+    if (link->sockets == sockets && link->state == HF__LINK_UP &&
         hf__buf_size(&link->out) == 0)
         link->ops->drained(link);
 }
 
-/* A negative status is an error condition of the socket: the next call on it
- * tells which. */
-static void on_poll(uv_poll_t *poll, int status, int events)
+static void on_poll(hf__poll *poll, int events)
 {
-    hf__link *link = poll->data;
+    hf__link *link = poll->user;
     int rc;
 
+    if ((events & HF__POLL_ERROR) != 0)
+        link->poll_events = 0;
     if (link->state == HF__LINK_CONNECTING) {
         rc = hf__socket_connected(link->channel.fd);
         if (rc == 0)
@@ -389,16 +387,14 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     } else if (link->state == HF__LINK_HANDSHAKE) {
         shake_hands(link);
     } else {
-        if (status < 0)
-            link->poll_events = 0;
-        on_ready(link, status < 0 || (events & UV_WRITABLE) != 0);
+        on_ready(link, (events & HF__POLL_OUT) != 0);
     }
     hf__link_update(link);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_timer(hf__tick *timer)
 {
-    hf__link *link = timer->data;
+    hf__link *link = timer->user;
 
     link->timer_ms = INT64_MAX;
     if (link->unread)
@@ -406,27 +402,14 @@ static void on_timer(uv_timer_t *timer)
     hf__link_update(link);
 }
 
-static bool open_timer(hf__link *link)
-{
-    if (link->opened)
-        return true;
-    if (uv_timer_init(hf__loop_uv(link->node->fleet->loop), &link->timer) != 0)
-        return false;
-    link->timer.data = link;
-    link->opened = true;
-    return true;
-}
-
 /* A timer that rings too early does no harm, so it is only ever moved
  * forward. */
-static void set_timer(hf__link *link, int64_t at_ms, int64_t now_ms)
+static void set_timer(hf__link *link, int64_t at_ms)
 {
     if (at_ms >= link->timer_ms)
         return;
     link->timer_ms = at_ms;
-    uv_update_time(hf__loop_uv(link->node->fleet->loop));
-    uv_timer_start(&link->timer, on_timer,
-                   at_ms > now_ms ? (uint64_t)(at_ms - now_ms) : 0, 0);
+    hf__tick_set(poller_of(link), &link->timer, at_ms);
 }
 
 static bool is_starting(const hf__link *link)
@@ -474,7 +457,7 @@ void hf__link_update(hf__link *link)
     int64_t now_ms = hf__clock_boot_ms();
     int64_t next_ms;
 
-    if (link->state == HF__LINK_CLOSED || !open_timer(link))
+    if (link->state == HF__LINK_CLOSED)
         return;
     check_epoch(link);
     check_until(link, now_ms);
@@ -489,12 +472,12 @@ void hf__link_update(hf__link *link)
         next_ms = link->until_ms;
     if (link->unread)
         next_ms = now_ms;
-    set_timer(link, next_ms, now_ms);
+    set_timer(link, next_ms);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void run_closed(hf__task *task)
 {
-    hf__link *link = handle->data;
+    hf__link *link = (hf__link *)((char *)task - offsetof(hf__link, closing));
 
     link->closed(link);
 }
@@ -503,12 +486,10 @@ void hf__link_close(hf__link *link, void (*closed)(hf__link *link))
 {
     link->state = HF__LINK_CLOSED;
     close_socket(link);
-    if (!link->opened) {
-        closed(link);
-        return;
-    }
+    hf__tick_stop(&link->timer);
     link->closed = closed;
-    uv_close((uv_handle_t *)&link->timer, on_closed);
+    link->closing.run = run_closed;
+    hf__loop_post(link->node->fleet->loop, &link->closing);
 }
 
 void hf__link_abandon(hf__link *link)

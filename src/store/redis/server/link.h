@@ -6,12 +6,12 @@
 #ifndef HF__STORE_REDIS_LINK_H
 #define HF__STORE_REDIS_LINK_H
 
-#include <uv.h>
-
 #include "store/redis/server/login.h"
 #include "store/redis/server/node.h"
 #include "store/redis/wire/channel.h"
 #include "store/redis/wire/resp.h"
+#include "util/loop.h"
+#include "util/poll.h"
 
 typedef struct hf__link hf__link;
 
@@ -45,9 +45,8 @@ struct hf__link {
     const hf__link_ops *ops;
     hf__redis_node *node;
     hf__link_state state;
-    bool opened; /* the timer is live */
-    bool resp3;  /* the owner's: pushes are wanted */
-    bool waits;  /* the owner's: a server without WAIT is of no use */
+    bool resp3; /* the owner's: pushes are wanted */
+    bool waits; /* the owner's: a server without WAIT is of no use */
     hf__channel channel;
     bool unread;    /* the channel holds what the socket will not tell of */
     uint32_t epoch; /* the node's when it was begun */
@@ -59,10 +58,12 @@ struct hf__link {
     int64_t alive_ms; /* when the peer last sent, or read what had to wait */
     hf_error error;   /* why it is down */
 
-    uv_poll_t *poll; /* of fd; frees itself when closed */
+    hf__poll poll;
     int poll_events;
-    uv_timer_t timer;
+    uint32_t sockets; /* how many were closed: is it still the same one? */
+    hf__tick timer;
     int64_t timer_ms; /* what it is set to; INT64_MAX: not at all */
+    hf__task closing;
     void (*closed)(hf__link *link);
 
     hf__resolved resolved;
@@ -90,7 +91,8 @@ void hf__link_flush(hf__link *link);
 /* Give the connection up, for the reason in link->error. */
 void hf__link_drop(hf__link *link);
 
-/* Close for good; closed() runs on the loop thread when libuv has let go. */
+/* Close for good; closed() runs on the loop thread when
+ * nothing of the link is on its stack any more. */
 void hf__link_close(hf__link *link, void (*closed)(hf__link *link));
 
 /* Free. Only after closed(), or if it was never updated. */

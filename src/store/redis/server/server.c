@@ -14,8 +14,8 @@
  * 2. Then it gives up the hold that retire() took over. The last holder posts
  *    free_task: every task that was posted while somebody held the server runs
  *    before it, so that it finds nothing that is not complete.
- * 3. free_task closes the links; when libuv has let go of them, memory is freed
- *    and fleet->leaving tells.
+ * 3. free_task closes the links; when nothing of them is on its stack any more,
+ *    memory is freed and fleet->leaving tells.
  */
 #include "store/redis/server/server.h"
 
