@@ -22,22 +22,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "child_store.h"
 #include "complain.h"
 #include "exit.h"
 
-enum { VAR_NAME, VAR_TOKEN, VAR_OWNER, VAR_STORE, VAR_COUNT };
+enum { VAR_NAME, VAR_TOKEN, VAR_OWNER, VAR_STORE, VAR_PASSWORD, VAR_COUNT };
 
 static const char *const var_names[VAR_COUNT] = {
-    "HOLDFAST_NAME=",
-    "HOLDFAST_TOKEN=",
-    "HOLDFAST_OWNER=",
-    "HOLDFAST_STORE=",
+    "HOLDFAST_NAME=",  "HOLDFAST_TOKEN=",         "HOLDFAST_OWNER=",
+    "HOLDFAST_STORE=", "HOLDFAST_PASSWORD_FILE=",
 };
+
+/* Never handed on. */
+static const char password_var[] = "HOLDFAST_PASSWORD=";
 
 /* The command's environment. */
 struct environment {
     char **all;            /* pointers into environ, then ours, then NULL */
-    char *ours[VAR_COUNT]; /* owned */
+    char *ours[VAR_COUNT]; /* owned; NULL: what there is stays */
 };
 
 static void environment_free(struct environment *environment)
@@ -49,14 +51,16 @@ static void environment_free(struct environment *environment)
     free(environment->all);
 }
 
-static bool is_one_of_ours(const char *variable)
+static bool is_replaced(const struct environment *environment,
+                        const char *variable)
 {
     int i;
 
     for (i = 0; i < VAR_COUNT; i++)
-        if (strncmp(variable, var_names[i], strlen(var_names[i])) == 0)
+        if (environment->ours[i] != NULL &&
+            strncmp(variable, var_names[i], strlen(var_names[i])) == 0)
             return true;
-    return false;
+    return strncmp(variable, password_var, sizeof(password_var) - 1) == 0;
 }
 
 static char *join(const char *name, const char *value)
@@ -69,12 +73,37 @@ static char *join(const char *name, const char *value)
     return joined;
 }
 
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+
+    return value != NULL && value[0] != '\0';
+}
+
+/* Takes `value`, which is freed. */
+static bool make_one(struct environment *environment, int which, char *value)
+{
+    if (value != NULL)
+        environment->ours[which] = join(var_names[which], value);
+    free(value);
+    return environment->ours[which] != NULL;
+}
+
+/* A file named already goes before it. */
+static bool make_password(struct environment *environment)
+{
+    if (!is_set("HOLDFAST_PASSWORD") || is_set("HOLDFAST_PASSWORD_FILE"))
+        return true;
+    return make_one(environment, VAR_PASSWORD,
+                    child_secret(getenv("HOLDFAST_PASSWORD")));
+}
+
 static bool make_ours(struct environment *environment,
                       const struct lease *lease)
 {
     char token[24];
     char owner[HF_OWNER_SIZE];
-    const char *values[VAR_COUNT];
+    const char *values[VAR_STORE];
     int i;
 
     (void)snprintf(token, sizeof(token), "%" PRIu64,
@@ -83,13 +112,13 @@ static bool make_ours(struct environment *environment,
     values[VAR_NAME] = lease->plan->name;
     values[VAR_TOKEN] = token;
     values[VAR_OWNER] = owner;
-    values[VAR_STORE] = lease->plan->store;
-    for (i = 0; i < VAR_COUNT; i++) {
+    for (i = 0; i < VAR_STORE; i++) {
         environment->ours[i] = join(var_names[i], values[i]);
         if (environment->ours[i] == NULL)
             return false;
     }
-    return true;
+    return make_one(environment, VAR_STORE, child_store(lease->plan->store)) &&
+           make_password(environment);
 }
 
 /* Ours replace those of an outer `run`: two entries of one name would leave
@@ -107,10 +136,11 @@ static bool environment_make(struct environment *environment,
     if (environment->all == NULL || !make_ours(environment, lease))
         return false;
     for (i = 0; i < count; i++)
-        if (!is_one_of_ours(environ[i]))
+        if (!is_replaced(environment, environ[i]))
             environment->all[used++] = environ[i];
     for (i = 0; i < VAR_COUNT; i++)
-        environment->all[used++] = environment->ours[i];
+        if (environment->ours[i] != NULL)
+            environment->all[used++] = environment->ours[i];
     return true;
 }
 
@@ -140,7 +170,7 @@ int child_start(struct child *child, const struct lease *lease,
 
     child->pid = -1;
     if (!environment_make(&environment, lease)) {
-        complain("run", "out of memory");
+        complain("run", "cannot make the environment: %s", strerror(errno));
     } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         complain("run", "socketpair: %s", strerror(errno));
     } else {
