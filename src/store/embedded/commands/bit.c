@@ -51,7 +51,8 @@ static int set_bit(hf__tx *tx, hf__record *record, uint64_t at, bool bit)
 
     if (content == NULL)
         return -1;
-    memset(content + old, 0, size - old);
+    if (!hf__tx_copy(tx, content + old, NULL, size - old))
+        return -1;
     was = content[at / 8];
     content[at / 8] = (unsigned char)(bit ? was | mask : was & ~mask);
     return (was & mask) != 0;
@@ -116,14 +117,21 @@ static bits place(int64_t size, int64_t start, int64_t end, bool by_bit)
     return (bits){start * 8, end * 8 + 7};
 }
 
-static int64_t count_bits(const unsigned char *data, bits range)
+/* Reports the time that every so many bits take. false: fatal. */
+static bool may_read(hf__tx *tx, int64_t at)
+{
+    return (uint64_t)at % (8 * HF__TX_PIECE) != 0 ||
+           hf__tx_spend(tx, HF__TX_PIECE);
+}
+
+static int64_t count_bits(hf__tx *tx, const unsigned char *data, bits range)
 {
     int64_t count = 0;
     int64_t at = range.first;
 
     while (at <= range.last && at % 8 != 0)
         count += bit_of(data, (uint64_t)at++);
-    for (; at + 7 <= range.last; at += 8)
+    for (; at + 7 <= range.last && may_read(tx, at); at += 8)
         count += __builtin_popcount(data[at / 8]);
     while (at <= range.last)
         count += bit_of(data, (uint64_t)at++);
@@ -160,19 +168,20 @@ static void run_bitcount(hf__tx *tx, const hf_bytes *words, size_t count)
         return;
     content = hf__content(tx, record);
     if (content != NULL)
-        hf__say_integer(tx,
-                        count_bits(content, place((int64_t)record->content_size,
-                                                  start, end, by_bit)));
+        hf__say_integer(tx, count_bits(tx, content,
+                                       place((int64_t)record->content_size,
+                                             start, end, by_bit)));
 }
 
 /* ---------------------------------------------------------------- BITPOS */
 
-static int64_t find_bit(const unsigned char *data, bits range, unsigned wanted)
+static int64_t find_bit(hf__tx *tx, const unsigned char *data, bits range,
+                        unsigned wanted)
 {
     const unsigned char none = wanted ? 0x00 : 0xff;
     int64_t at = range.first;
 
-    while (at <= range.last) {
+    while (at <= range.last && may_read(tx, at)) {
         if (at % 8 == 0 && at + 7 <= range.last && data[at / 8] == none)
             at += 8;
         else if (bit_of(data, (uint64_t)at) == wanted)
@@ -213,7 +222,7 @@ static void say_position(hf__tx *tx, hf__record *record, const search *what)
 
     if (content == NULL)
         return;
-    found = find_bit(content, range, what->bit != 0);
+    found = find_bit(tx, content, range, what->bit != 0);
     /* The zeros behind the string count unless an end was given. */
     if (found < 0 && what->bit == 0 && !what->bounded &&
         range.first <= range.last)
@@ -272,10 +281,10 @@ static bool measure(hf__tx *tx, const hf_bytes *keys, size_t count,
 }
 
 /* Combine into `sum` what a source has, and zeros behind it. */
-static void combine(operation what, unsigned char *sum, size_t size,
+static void combine(hf__tx *tx, operation what, unsigned char *sum, size_t size,
                     const unsigned char *from, size_t from_size)
 {
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size && may_read(tx, 8 * (int64_t)i); i++) {
         unsigned char byte = i < from_size ? from[i] : 0;
 
         if (what == AND)
@@ -298,7 +307,7 @@ static unsigned char *operate(hf__tx *tx, operation what, const hf_bytes *keys,
     if (sum == NULL)
         return NULL;
     memset(sum, what == AND ? 0xff : 0, size);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && tx->fatal == HF_OK; i++) {
         const unsigned char *content = NULL;
         hf__record *record;
 
@@ -308,10 +317,10 @@ static unsigned char *operate(hf__tx *tx, operation what, const hf_bytes *keys,
             content = hf__content(tx, record);
         if (tx->fatal != HF_OK)
             return NULL;
-        combine(what, sum, size, content,
+        combine(tx, what, sum, size, content,
                 content == NULL ? 0 : record->content_size);
     }
-    return sum;
+    return tx->fatal == HF_OK ? sum : NULL;
 }
 
 static void run_bitop(hf__tx *tx, const hf_bytes *words, size_t count)

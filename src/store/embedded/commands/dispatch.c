@@ -90,6 +90,7 @@ void hf__command_run(hf__tx *tx, const hf__command *command,
                      const hf_bytes *words, size_t count)
 {
     tx->command = command;
+    tx->claimed_size = 0;
     hf__arena_free(&tx->arena);
     hf__tx_trim(tx);
     if ((command->flags & HF__COMMAND_GROWS) && hf__tx_is_full(tx)) {

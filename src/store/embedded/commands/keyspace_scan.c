@@ -56,7 +56,7 @@ static bool move(keys *at, MDB_cursor_op op)
 {
     int rc;
 
-    if (at->cursor == NULL)
+    if (at->cursor == NULL || !hf__tx_spend(at->tx, 200))
         return false;
     rc = mdb_cursor_get(at->cursor, &at->name, &at->value, op);
     if (rc == MDB_SUCCESS)

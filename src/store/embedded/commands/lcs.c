@@ -121,8 +121,11 @@ static bool fill_table(lcs *what)
     rows[1] = rows[0] + columns;
     memset(rows[0], 0, 2 * columns * sizeof(*rows[0]));
     memset(what->ups, 0, ups_size);
-    for (size_t i = 1; i <= what->a_size; i++)
+    for (size_t i = 1; i <= what->a_size; i++) {
+        if (!hf__tx_spend(what->tx, 4 * columns))
+            return false;
         fill_row(what, i, rows[(i - 1) % 2], rows[i % 2]);
+    }
     what->size = rows[what->a_size % 2][what->b_size];
     return true;
 }

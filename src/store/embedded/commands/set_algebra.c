@@ -81,8 +81,8 @@ static size_t drop_repeated(const hf__pile *pile, size_t *offsets)
 {
     size_t count = 0;
 
-    hf__merge_sort(offsets, offsets + pile->count, pile->count, compare_members,
-                   pile);
+    hf__merge_sort(pile->tx, offsets, offsets + pile->count, pile->count,
+                   compare_members, pile);
     for (size_t i = 0; i < pile->count; i++) {
         if (count == 0 ||
             compare_members(pile, offsets[count - 1], offsets[i]) != 0)

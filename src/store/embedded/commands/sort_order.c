@@ -235,8 +235,8 @@ bool hf__sort_arrange(hf__sorting *all, hf__record *record)
     if (all->not_number || tx->fatal != HF_OK)
         return false;
     if (sorted)
-        hf__merge_sort(order_of(all), order_of(all) + all->count, all->count,
-                       compare, all);
+        hf__merge_sort(tx, order_of(all), order_of(all) + all->count,
+                       all->count, compare, all);
     return true;
 }
 

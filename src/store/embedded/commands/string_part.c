@@ -87,7 +87,7 @@ static void run_setrange(hf__tx *tx, const hf_bytes *words, size_t count)
     if (content == NULL)
         return;
     if ((size_t)offset > old)
-        memset(content + old, 0, (size_t)offset - old);
+        (void)hf__tx_copy(tx, content + old, NULL, (size_t)offset - old);
     memcpy(content + offset, words[3].data, words[3].size);
     hf__say_integer(tx, (int64_t)size);
 }

@@ -137,12 +137,37 @@ void hf__tx_forget(hf__tx *tx)
     drop_records(tx);
 }
 
+bool hf__tx_copy(hf__tx *tx, void *to, const void *from, size_t size)
+{
+    for (size_t done = 0; done < size; done += HF__TX_PIECE) {
+        size_t piece = size - done < HF__TX_PIECE ? size - done : HF__TX_PIECE;
+
+        if (!hf__tx_spend(tx, piece / 4))
+            return false;
+        if (from != NULL)
+            memcpy((char *)to + done, (const char *)from + done, piece);
+        else
+            memset((char *)to + done, 0, piece);
+    }
+    return true;
+}
+
+/* May the command have so many bytes? */
+static bool claim(hf__tx *tx, size_t size)
+{
+    if (tx->look != NULL)
+        tx->look(tx, size);
+    return tx->fatal == HF_OK;
+}
+
 unsigned char *hf__tx_scratch(hf__tx *tx, size_t size)
 {
     unsigned char *larger;
 
     if (size <= tx->scratch_size)
         return tx->scratch;
+    if (!claim(tx, tx->claimed_size + 2 * size))
+        return NULL;
     larger = hf__realloc(tx->scratch, 2 * size);
     if (larger == NULL) {
         hf__tx_no_memory(tx);
@@ -155,8 +180,13 @@ unsigned char *hf__tx_scratch(hf__tx *tx, size_t size)
 
 void *hf__tx_alloc(hf__tx *tx, size_t size)
 {
-    void *memory = hf__arena_alloc(&tx->arena, size);
+    void *memory;
 
+    tx->claimed_size += size;
+    if (size > HF__TX_PIECE / 16 &&
+        !claim(tx, tx->claimed_size + tx->scratch_size))
+        return NULL;
+    memory = hf__arena_alloc(&tx->arena, size);
     if (memory == NULL)
         hf__tx_no_memory(tx);
     return memory;
@@ -246,7 +276,7 @@ bool hf__tx_put(hf__tx *tx, MDB_val *key, MDB_val *value)
     int rc;
 
     assert(tx->writable);
-    if (tx->fatal != HF_OK)
+    if (!hf__tx_spend(tx, 800 + value->mv_size / 4))
         return false;
     tx->epoch++;
     tx->changed = true;
@@ -262,7 +292,7 @@ void hf__tx_delete(hf__tx *tx, MDB_val *key)
     int rc;
 
     assert(tx->writable);
-    if (tx->fatal != HF_OK)
+    if (!hf__tx_spend(tx, 800))
         return;
     tx->epoch++;
     tx->changed = true;

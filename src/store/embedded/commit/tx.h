@@ -100,6 +100,9 @@ typedef struct hf__event {
 #define HF__DIRTY_MAX (size_t)(8u << 20)
 #define HF__CHAIN_COUNT 256u
 
+/* How much work goes by before a script's clock is read, ns by estimate. */
+#define HF__TX_LOOK_NS 200000u
+
 struct hf__command;
 typedef struct hf__recall hf__recall; /* recall.h */
 
@@ -122,6 +125,14 @@ typedef struct hf__tx {
 
     hf__out *out;
     const struct hf__command *command; /* the one that runs */
+
+    /* Of a script that is bounded: reads its clock, and may make it fatal.
+     * `claimed` are bytes its command has in scratch and arena. */
+    void (*look)(struct hf__tx *tx, size_t claimed);
+    void *look_user;
+    size_t spent_ns;
+    size_t claimed_size; /* of `arena` */
+    size_t largest_size; /* of the contents read */
 
     hf__recall *recall; /* NULL: a reader's */
     hf__record *records[HF__RECORD_MAX];
@@ -178,6 +189,19 @@ void hf__tx_no_memory(hf__tx *tx);
  * NULL the caller fills the room that it then points at. */
 bool hf__tx_put(hf__tx *tx, MDB_val *key, MDB_val *value);
 void hf__tx_delete(hf__tx *tx, MDB_val *key);
+
+/* Report work, about to be done or just done. What walks reports each step;
+ * what goes over the bytes of a value does so in pieces. false: fatal. */
+static inline bool hf__tx_spend(hf__tx *tx, size_t ns)
+{
+    tx->spent_ns += ns;
+    if (tx->spent_ns >= HF__TX_LOOK_NS && tx->look != NULL)
+        tx->look(tx, 0);
+    return tx->fatal == HF_OK;
+}
+/* memcpy() and memset() in pieces; `from` NULL: zeros. false: fatal. */
+#define HF__TX_PIECE (size_t)(256u << 10)
+bool hf__tx_copy(hf__tx *tx, void *to, const void *from, size_t size);
 
 /* tx->scratch with room for `size` bytes, the old ones kept. NULL: fatal. */
 unsigned char *hf__tx_scratch(hf__tx *tx, size_t size);

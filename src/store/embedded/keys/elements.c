@@ -100,7 +100,7 @@ static bool get_named(hf__tx *tx, element_name *name, hf_bytes field,
     MDB_val found;
     int rc;
 
-    if (tx->fatal != HF_OK)
+    if (!hf__tx_spend(tx, 500))
         return false;
     rc = mdb_get(tx->txn, tx->env->dbi, &name->key, &found);
     if (rc == MDB_NOTFOUND)
@@ -349,7 +349,7 @@ bool hf__walk_next(hf__walk *walk, hf_bytes *name, hf_bytes *value,
     MDB_cursor_op op = walk->backward ? MDB_PREV : MDB_NEXT;
     int rc;
 
-    if (walk->cursor == NULL || walk->tx->fatal != HF_OK)
+    if (walk->cursor == NULL || !hf__tx_spend(walk->tx, 100))
         return false;
     if (walk->at_start)
         op = MDB_GET_CURRENT;

@@ -279,6 +279,8 @@ const unsigned char *hf__content(hf__tx *tx, hf__record *record)
         record->content_size == 0)
         return record->content != NULL ? record->content
                                        : (const unsigned char *)"";
+    if (tx->largest_size < record->content_size)
+        tx->largest_size = record->content_size;
     rc = mdb_get(tx->txn, tx->env->dbi, &name, &value);
     if (rc != MDB_SUCCESS || value.mv_size < record->content_size) {
         hf__tx_fail(tx, rc != MDB_SUCCESS ? rc : MDB_CORRUPTED);
@@ -323,8 +325,8 @@ unsigned char *hf__content_edit(hf__tx *tx, hf__record *record, size_t size)
         old = hf__content(tx, record);
         if (old == NULL)
             return NULL;
-        if (kept > 0)
-            memcpy(record->memory, old, kept);
+        if (!hf__tx_copy(tx, record->memory, old, kept))
+            return NULL;
         record->owned = true;
     }
     record->content = record->memory;
@@ -340,8 +342,8 @@ bool hf__content_set(hf__tx *tx, hf__record *record, const void *data,
     assert(size == 0 || data != record->memory);
     if (!reserve(tx, record, size))
         return false;
-    if (size > 0)
-        memcpy(record->memory, data, size);
+    if (!hf__tx_copy(tx, record->memory, data != NULL ? data : "", size))
+        return false;
     record->owned = true;
     record->content = record->memory;
     record->content_size = size;

@@ -455,7 +455,7 @@ static bool read_element(hf__listed_walk *walk, MDB_cursor_op op,
     MDB_val data;
     int rc;
 
-    if (walk->cursor == NULL || walk->tx->fatal != HF_OK)
+    if (walk->cursor == NULL || !hf__tx_spend(walk->tx, 200))
         return false;
     name_element(name, walk->keyid, walk->at);
     rc = mdb_cursor_get(walk->cursor, &key, &data, op);

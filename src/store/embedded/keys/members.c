@@ -4,7 +4,6 @@
  */
 #include "store/embedded/keys/members.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "store/embedded/commands/dispatch.h"
@@ -62,10 +61,34 @@ void hf__members_sweep(hf__members *list)
 
 /* ------------------------------------------------------------------ order */
 
-static int by_score(const void *left, const void *right)
+/* In an order made of their places. */
+static void arrange(hf__members *list, hf__order order)
 {
-    const hf__member *a = left;
-    const hf__member *b = right;
+    size_t *places;
+    hf__member *sorted;
+
+    if (list->count < 2)
+        return;
+    places = hf__tx_alloc(list->tx, 2 * list->count * sizeof(*places));
+    sorted = places == NULL
+                 ? NULL
+                 : hf__tx_alloc(list->tx, list->count * sizeof(*sorted));
+    if (sorted == NULL)
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        places[i] = i;
+    hf__merge_sort(list->tx, places, places + list->count, list->count, order,
+                   list->items);
+    for (size_t i = 0; i < list->count; i++)
+        sorted[i] = list->items[places[i]];
+    list->items = sorted;
+    list->capacity = list->count;
+}
+
+static int by_score(const void *items, size_t left, size_t right)
+{
+    const hf__member *a = (const hf__member *)items + left;
+    const hf__member *b = (const hf__member *)items + right;
 
     if (a->score < b->score || a->score > b->score)
         return a->score < b->score ? -1 : 1;
@@ -74,14 +97,13 @@ static int by_score(const void *left, const void *right)
 
 void hf__members_sort(hf__members *list)
 {
-    if (list->count > 1)
-        qsort(list->items, list->count, sizeof(*list->items), by_score);
+    arrange(list, by_score);
 }
 
-static int by_name(const void *left, const void *right)
+static int by_name(const void *items, size_t left, size_t right)
 {
-    const hf__member *a = left;
-    const hf__member *b = right;
+    const hf__member *a = (const hf__member *)items + left;
+    const hf__member *b = (const hf__member *)items + right;
     int order = hf__bytes_compare(a->name, b->name);
 
     if (order != 0)
@@ -91,8 +113,7 @@ static int by_name(const void *left, const void *right)
 
 void hf__members_sort_names(hf__members *list)
 {
-    if (list->count > 1)
-        qsort(list->items, list->count, sizeof(*list->items), by_name);
+    arrange(list, by_name);
 }
 
 /* ---------------------------------------------------------------- answers */

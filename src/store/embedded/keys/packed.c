@@ -10,6 +10,9 @@
 
 #include <string.h>
 
+/* What comparing two takes, ns. */
+#define ORDER_NS 50u
+
 /* What hf__pile_room() aligns to. */
 #define ALIGNMENT 16u
 
@@ -125,7 +128,7 @@ void hf__pile_filter(hf__pile *pile,
     size_t size = 0;
 
     pile->count = 0;
-    while (hf__pile_next(pile, &at)) {
+    while (hf__tx_spend(pile->tx, 20) && hf__pile_next(pile, &at)) {
         if (!keep(context, at.text))
             continue;
         memmove(pile->tx->scratch + size, pile->tx->scratch + at.offset,
@@ -164,20 +167,25 @@ bool hf__bytes_same(hf_bytes a, hf_bytes b)
            (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-/* Two neighbouring sorted runs, from `start` to `middle` to `end`. */
-static void merge(const size_t *from, size_t *to, size_t start, size_t middle,
-                  size_t end, hf__order order, const void *context)
+/* Two neighbouring sorted runs, from `start` to `middle` to `end`. false:
+ * fatal. */
+static bool merge(hf__tx *tx, const size_t *from, size_t *to, size_t start,
+                  size_t middle, size_t end, hf__order order,
+                  const void *context)
 {
     size_t left = start;
     size_t right = middle;
 
     for (size_t i = start; i < end; i++) {
+        if (!hf__tx_spend(tx, ORDER_NS))
+            return false;
         if (left < middle &&
             (right == end || order(context, from[left], from[right]) <= 0))
             to[i] = from[left++];
         else
             to[i] = from[right++];
     }
+    return true;
 }
 
 static size_t lesser(size_t a, size_t b)
@@ -185,21 +193,24 @@ static size_t lesser(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-void hf__merge_sort(size_t *items, size_t *room, size_t count, hf__order order,
-                    const void *context)
+void hf__merge_sort(hf__tx *tx, size_t *items, size_t *room, size_t count,
+                    hf__order order, const void *context)
 {
     size_t *from = items;
     size_t *to = room;
 
-    for (size_t width = 1; width < count; width *= 2) {
+    for (size_t width = 1; width < count && tx->fatal == HF_OK; width *= 2) {
         size_t *sorted = to;
 
-        for (size_t start = 0; start < count; start += 2 * width)
-            merge(from, to, start, lesser(start + width, count),
-                  lesser(start + 2 * width, count), order, context);
+        for (size_t start = 0; start < count; start += 2 * width) {
+            if (!merge(tx, from, to, start, lesser(start + width, count),
+                       lesser(start + 2 * width, count), order, context))
+                goto end; /* in any order, but all of them */
+        }
         to = from;
         from = sorted;
     }
+end:
     if (from != items)
         memcpy(items, from, count * sizeof(*items));
 }

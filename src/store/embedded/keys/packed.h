@@ -66,7 +66,7 @@ bool hf__bytes_same(hf_bytes a, hf_bytes b);
  * in its order. `room` is for as many numbers.
  */
 typedef int (*hf__order)(const void *context, size_t a, size_t b);
-void hf__merge_sort(size_t *items, size_t *room, size_t count, hf__order order,
-                    const void *context);
+void hf__merge_sort(hf__tx *tx, size_t *items, size_t *room, size_t count,
+                    hf__order order, const void *context);
 
 #endif

@@ -49,6 +49,8 @@ static void say_bytes(hf__out *base, const void *data, size_t size)
 
     if (size > *out->largest_size)
         *out->largest_size = size;
+    if (!out->own)
+        hf__machine_spend(out->lua, hf__machine_of(out->lua), 50 + size / 4);
     lua_pushlstring(out->lua, data, size);
     settle(out);
 }

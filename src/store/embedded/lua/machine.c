@@ -129,6 +129,16 @@ static hf_status undo_stopped(hf__machine *machine, int64_t budget_ms)
     return undo(machine->tx, HF_SCRIPT, text);
 }
 
+/* A command looks whether it may work on, with so many bytes. */
+static void look(hf__tx *tx, size_t claimed)
+{
+    hf__machine *machine = tx->look_user;
+
+    tx->spent_ns = 0;
+    if (hf__machine_is_over(machine, claimed))
+        (void)undo_stopped(machine, machine->budget_us / 1000);
+}
+
 /* What came of the protected call. */
 static hf_status judge(hf__machine *machine, int result, int64_t budget_ms)
 {
@@ -327,7 +337,11 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     machine->read_only = read_only;
     machine->error[0] = '\0';
     hf__machine_arm(machine, budget_ms, words_size);
+    tx->look = machine->guarded ? look : NULL;
+    tx->look_user = machine;
+    tx->largest_size = 0;
     result = call_runner(machine);
+    tx->look = NULL;
     status = judge(machine, result, budget_ms);
     if (result == LUA_ERRMEM)
         forget_last_words(machine);

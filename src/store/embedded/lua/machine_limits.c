@@ -202,6 +202,15 @@ static bool is_refused(hf__machine *machine, size_t old, size_t size)
     return machine->spent_ns >= HF__MACHINE_LOOK_NS && is_over(machine);
 }
 
+bool hf__machine_is_over(hf__machine *machine, size_t claimed)
+{
+    if (claimed > 2 * machine->tx->largest_size &&
+        !may_grow(machine, claimed - 2 * machine->tx->largest_size) &&
+        machine->stop == HF__STOP_NONE)
+        machine->stop = HF__STOP_MEMORY;
+    return is_over(machine);
+}
+
 void *hf__machine_allocate(void *user, void *memory, size_t old, size_t size)
 {
     hf__machine *machine = user;

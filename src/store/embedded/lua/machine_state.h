@@ -169,6 +169,9 @@ static inline hf__machine *hf__machine_of(lua_State *lua)
     return user;
 }
 
+/* Read the clock: must the script end? Also if it has no `claimed` bytes left
+ * for the command that runs. */
+bool hf__machine_is_over(hf__machine *machine, size_t claimed);
 /* Read the clock; raises when the script has to end. */
 void hf__machine_look(lua_State *lua, hf__machine *machine);
 
