@@ -1711,8 +1711,9 @@ hf_script_run_start(hf_script *script, const hf_bytes *keys, size_t key_count,
  * Read many values at once.
  *
  * The functions whose names end in `_many` run independent calls: they go to
- * the store together, which spares the way there and back for each, and in no
- * particular order. None of them is atomic as a whole.
+ * the store together, up to 1024 at once, which spares the way there and back
+ * for each, and in no particular order. Each 1024 have `request_ms` of their
+ * own, while the store answers. None of them is atomic as a whole.
  *
  * @param client    open client
  * @param keys      `count` keys
@@ -1823,7 +1824,7 @@ HF_API HF_MUST_USE hf_status hf_hash_put_many(
  *
  * @param locks     `count` different handles of one client
  * @param count     any number
- * @param wait_ms   for each, all at the same time
+ * @param wait_ms   for each, from its first try on, all at the same time
  * @param statuses  [out] `count` statuses
  * @param err       [out] may be NULL
  *
@@ -1831,7 +1832,7 @@ HF_API HF_MUST_USE hf_status hf_hash_put_many(
  * @retval HF_INVALID    as there
  * @retval HF_NO_MEMORY  as there
  *
- * Blocks: as hf_lock_acquire(). Since 0.1.
+ * Blocks: up to wait_ms plus request_ms for each 1024 locks. Since 0.1.
  */
 HF_API HF_MUST_USE hf_status hf_lock_acquire_many(hf_lock *const *locks,
                                                   size_t count, int64_t wait_ms,

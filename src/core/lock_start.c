@@ -75,7 +75,9 @@ hf_status hf_lock_acquire_start(hf_lock *lock, int64_t wait_ms,
 typedef struct gathering {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    size_t open;
+    size_t open;   /* not told yet */
+    size_t trying; /* first tries at the store */
+    bool answers;  /* the store has answered one of them, or had none */
 } gathering;
 
 typedef struct member {
@@ -96,9 +98,22 @@ static void told_member(void *user, hf_status status, const hf_error *detail)
     pthread_mutex_unlock(&all->mutex);
 }
 
-/* Begin all; the first tries go to the store together. */
-static void begin_all(gathering *all, hf_lock *const *locks, size_t count,
-                      int64_t wait_ms, member *members, hf__request **requests)
+static void tried_member(void *user, hf_status status)
+{
+    gathering *all = ((member *)user)->all;
+
+    pthread_mutex_lock(&all->mutex);
+    if (!hf__many_is_silence(status))
+        all->answers = true;
+    if (--all->trying == 0)
+        pthread_cond_signal(&all->changed);
+    pthread_mutex_unlock(&all->mutex);
+}
+
+/* Begin some; their first tries go to the store together, and are over. */
+static void begin_window(gathering *all, hf_lock *const *locks, size_t count,
+                         int64_t wait_ms, member *members,
+                         hf__request **requests)
 {
     hf__store *store = locks[0]->client->store;
     size_t ready = 0;
@@ -112,13 +127,37 @@ static void begin_all(gathering *all, hf_lock *const *locks, size_t count,
             continue;
         }
         waiting->told = told_member;
+        waiting->tried = tried_member;
         waiting->user = &members[i];
         request = hf__waiting_begin(waiting);
         if (request != NULL)
             requests[ready++] = request;
     }
+    all->trying = ready;
+    all->answers = ready == 0;
     if (ready > 0)
         store->ops->submit(store, requests, ready);
+    pthread_mutex_lock(&all->mutex);
+    while (all->trying > 0)
+        hf__cond_wait_until(&all->changed, &all->mutex, INT64_MAX);
+    pthread_mutex_unlock(&all->mutex);
+}
+
+static void begin_all(gathering *all, hf_lock *const *locks, size_t count,
+                      int64_t wait_ms, member *members, hf__request **requests)
+{
+    size_t at;
+
+    all->answers = true;
+    for (at = 0; at < count && all->answers; at += HF__MANY_WINDOW) {
+        size_t left = count - at;
+
+        begin_window(all, locks + at,
+                     left < HF__MANY_WINDOW ? left : HF__MANY_WINDOW, wait_ms,
+                     members + at, requests);
+    }
+    for (; at < count; at++) /* nobody should wait for each in turn */
+        told_member(&members[at], HF_UNAVAILABLE, NULL);
     pthread_mutex_lock(&all->mutex);
     while (all->open > 0)
         hf__cond_wait_until(&all->changed, &all->mutex, INT64_MAX);
@@ -131,7 +170,9 @@ static hf_status acquire_all(hf_lock *const *locks, size_t count,
 {
     gathering all = {.open = count};
     member *members = hf__calloc(count, sizeof(*members));
-    hf__request **requests = hf__calloc(count, sizeof(hf__request *));
+    hf__request **requests =
+        hf__calloc(count < HF__MANY_WINDOW ? count : HF__MANY_WINDOW,
+                   sizeof(hf__request *));
     hf_status status = HF_OK;
 
     if (members == NULL || requests == NULL) {

@@ -17,9 +17,6 @@
 #include "util/mem.h"
 #include "util/order.h"
 
-/* Enough to hide the way to the store and back; a call is over a kilobyte. */
-#define WINDOW_MAX 1024
-
 typedef struct window {
     hf_client *client;
     hf__many_prepare prepare;
@@ -127,6 +124,17 @@ static void run_window(window *self)
     finish_all(self);
 }
 
+/* Has the store answered none of the window? Then the others have no time of
+ * their own: the caller should not wait for each in turn. */
+static bool is_silent(const window *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (!hf__many_is_silence(self->statuses[i]))
+            return false;
+    }
+    return true;
+}
+
 static hf_status run_windows(window *self, size_t count, hf_status *statuses)
 {
     size_t done;
@@ -134,9 +142,15 @@ static hf_status run_windows(window *self, size_t count, hf_status *statuses)
     pthread_mutex_init(&self->mutex, NULL);
     hf__cond_init(&self->changed);
     for (done = 0; done < count; done += self->count) {
+        bool answers = done == 0 || !is_silent(self);
+
         self->first = done;
-        self->count = count - done < WINDOW_MAX ? count - done : WINDOW_MAX;
+        self->count =
+            count - done < HF__MANY_WINDOW ? count - done : HF__MANY_WINDOW;
         self->statuses = statuses + done;
+        if (answers)
+            self->limit_ms =
+                hf__clock_after(hf__clock_boot_ms(), self->client->request_ms);
         run_window(self);
     }
     pthread_cond_destroy(&self->changed);
@@ -148,7 +162,7 @@ hf_status hf__many_run(hf_client *client, size_t count, hf_status *statuses,
                        hf__many_prepare prepare, const void *user,
                        hf_error *err)
 {
-    size_t room = count < WINDOW_MAX ? count : WINDOW_MAX;
+    size_t room = count < HF__MANY_WINDOW ? count : HF__MANY_WINDOW;
     window self = {.client = client, .prepare = prepare, .user = user};
     hf_status status = hf__client_check(client, err);
 
@@ -157,7 +171,6 @@ hf_status hf__many_run(hf_client *client, size_t count, hf_status *statuses,
     if (status != HF_OK || count == 0)
         return status;
     self.err = err;
-    self.limit_ms = hf__clock_after(hf__clock_boot_ms(), client->request_ms);
     self.calls = hf__calloc(room, sizeof(*self.calls));
     self.requests = hf__calloc(room, sizeof(hf__request *));
     if (self.calls != NULL && self.requests != NULL)

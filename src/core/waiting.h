@@ -49,6 +49,9 @@ struct hf__waiting {
     /* Tells what the call came to, on any thread, perhaps before begin
      * returned; the waiting is freed afterwards. */
     void (*told)(void *user, hf_status status, const hf_error *detail);
+    /* Tells, before that, what the first try came to. NULL: nobody wants to
+     * know. */
+    void (*tried)(void *user, hf_status status);
     void *user;
     hf_call *call; /* which can be cancelled; NULL: none */
 };

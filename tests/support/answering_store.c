@@ -36,6 +36,10 @@ static void perform(hf__store *store, hf__request *request)
 
 static void submit(hf__store *store, hf__request *const *requests, size_t count)
 {
+    answering_store *self = (answering_store *)(void *)store;
+
+    if (self->submitted != NULL)
+        self->submitted(self->user, requests, count);
     for (size_t i = 0; i < count; i++) {
         perform(store, requests[i]);
         requests[i]->on_done(requests[i]);

@@ -16,6 +16,8 @@ typedef struct answering_store {
      * and whether it was applied is not known. */
     bool (*answer)(void *user, const char *target, hf__arena *arena,
                    hf_reply *reply);
+    /* Told of each submit() before it is answered; may be NULL. */
+    void (*submitted)(void *user, hf__request *const *requests, size_t count);
     void *user;
 } answering_store;
 
