@@ -19,8 +19,10 @@ build: ## build the library and the command into build/
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@cmake --build --preset release
 
-demo: deps ## build, then show what it does
-	@$(MAKE) build
+demo: ## build the command alone, then show what it does
+	@tools/deps.sh build
+	@cmake --preset release -DHF_TESTS=OFF >/dev/null
+	@cmake --build --preset command
 	@tools/demo.sh
 
 check: deps ## run the unit and the embedded tests: what a change needs first

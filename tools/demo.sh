@@ -5,121 +5,115 @@
 #
 #     tools/demo.sh [path of the holdfast command]      default: build/holdfast
 #
-# Everything below is printed by the commands shown; a step whose outcome is not
-# the expected one ends the demo with 1.
-set -eu
+# Every line that is printed is a command, run just then, or a comment with what
+# it printed: the lines can be pasted into a shell one by one. A command that
+# prints something else than expected ends the demo with 1.
+set -u
 
 holdfast=${1:-build/holdfast}
 [ -x "$holdfast" ] || {
-    echo "demo.sh: no command at $holdfast; run make build" >&2
+    echo "demo.sh: no command at $holdfast; run make demo" >&2
     exit 1
 }
-here=$(mktemp -d "${TMPDIR:-/tmp}/holdfast-demo.XXXXXX")
-name=demo-$$
-HOLDFAST_STORE=volatile:$name
-export HOLDFAST_STORE
+bin=$(cd "$(dirname "$holdfast")" && pwd)
+here=
+said=$(mktemp "${TMPDIR:-/tmp}/holdfast-said.XXXXXX") || exit 1
 
 cleanup()
 {
-    rm -rf "$here" "/dev/shm/holdfast-$(id -u)/$name"
+    wait
+    rm -rf "$said" ${here:+"$here"}
 }
 trap cleanup EXIT
 trap 'exit 1' HUP INT TERM
 
+bold=
+plain=
+if [ -t 1 ]; then
+    bold=$(printf '\033[1m')
+    plain=$(printf '\033[0m')
+fi
+
 say()
 {
-    printf '\n\033[1m%s\033[0m\n' "$*"
+    printf '\n%s# %s%s\n' "$bold" "$*" "$plain"
 }
 
-# show CODE OUTPUT ARGUMENTS...: run the command, print it, what it said and its
-# exit code; both must be as expected.
-show()
+# try LINE [PATTERN]: print the line, run it in this shell and print as comments
+# what it printed, which must match.
+try()
 {
-    expected_code=$1 expected=$2 code=0
-    shift 2
-    said=$("$holdfast" "$@" 2>&1) || code=$?
-    printf '  $ holdfast %s\n    %s\n' "$*" "${said:-(exit code $code)}"
-    [ "$code $said" = "$expected_code $expected" ] ||
-        fail "expected: $expected_code $expected"
+    printf '%s\n' "$1"
+    eval "$1" >"$said" 2>&1
+    sed 's/^/#   /' "$said"
+    # shellcheck disable=SC2254 # it is meant as a pattern
+    case $(cat "$said") in
+    ${2-*}) ;;
+    *)
+        echo "demo.sh: expected: $2" >&2
+        exit 1
+        ;;
+    esac
 }
 
-fail()
+# The same of one that goes on in the background.
+launch()
 {
-    echo "demo.sh: $*" >&2
-    exit 1
+    printf '%s &\n' "$1"
+    eval "$1 &"
 }
 
-ms()
+try "PATH=$bin:\$PATH"
+# shellcheck disable=SC2016 # these are for eval
 {
-    date +%s%3N
+    try 'cd "$(mktemp -d)"'
+    here=$PWD
+    try 'export HOLDFAST_STORE=volatile:$PWD/store'
+
+    say "1. One lock, two processes: the second waits and is woken"
+    launch "holdfast run job -- sh -c 'echo A holds the lock, token \$HOLDFAST_TOKEN >a; until [ -e go ]; do sleep 0.1; done'"
+    try 'until [ -s a ]; do sleep 0.05; done; cat a' 'A holds the lock, token *'
+    try 'holdfast run -n job -- true; echo "B tried without waiting: exit code $?"' \
+        '*exit code 1'
+    launch 'sleep 1 && touch go'
+    try "holdfast run -w 10 job -- sh -c 'echo B waited, and holds it now, token \$HOLDFAST_TOKEN'" \
+        'B waited, and holds it now, token *'
+
+    say "2. A holder killed with -9: its lock frees itself, its child is gone"
+    launch "holdfast run --ttl 1 job -- sh -c 'echo \$\$ >child; exec sleep 60'"
+    try 'until [ -s child ]; do sleep 0.05; done; kill -9 $!; killed=$(date +%s%3N)'
+    try "holdfast run -w 10 job -- sh -c 'echo the next one holds it, token \$HOLDFAST_TOKEN'" \
+        'the next one holds it, token *'
+    try 'echo "$(($(date +%s%3N) - killed)) ms after the kill, with a lease of 1000 ms"'
+    try 'grep -qs "^State:.[^Z]" "/proc/$(cat child)/status" || echo its child is gone' \
+        'its child is gone'
+
+    say "3. A hash written together with its expiry"
+    try 'holdfast hash put key field1 value1 field2 value2 --ttl 1000' ''
+    try 'holdfast hash get key field2' value2
+
+    say "4. Compare-and-set: 1 -> not 3 if 2 -> 4 if 1"
+    try 'holdfast value set test:String:cas 1' ''
+    try 'holdfast value cas test:String:cas 2 3; echo "exit code $?"' \
+        '*exit code 1'
+    try 'holdfast value cas test:String:cas 1 4' ''
+    try 'holdfast value get test:String:cas' 4
+
+    say "5. A time-ordered list, by a script of one's own"
+    try "echo \"redis.call('zadd', KEYS[1], 1540458292, 'key1', 1540458293, 'key2', 1540458294, 'key3', 1540458294, 'key5', 1540458293, 'key4')\" >list.lua" ''
+    try "echo \"redis.call('zremrangebyscore', KEYS[1], 0, 1540458293)\" >>list.lua" ''
+    try "echo \"return redis.call('zrevrange', KEYS[1], 0, 1)\" >>list.lua" ''
+    try 'holdfast script run list.lua ptxlist' '1) "key5"
+2) "key3"'
+
+    say "6. A cache that forgets, and SET with its options"
+    try "holdfast value set page '<html>' --ttl 0.2" ''
+    try 'sleep 0.3; holdfast value get page; echo "exit code $?"' '*exit code 1'
+    try "holdfast value set page '<html>' --nx --px 60000" ''
+    try 'holdfast value set page other --nx; echo "exit code $?"' '*exit code 1'
+    try "holdfast value set page '<html><body>' --xx --keepttl --get" '<html>'
+
+    say "7. Who holds the lock?"
+    try 'holdfast run --ttl 30 job -- holdfast lock inspect job' '*held: yes*'
 }
-
-wait_for()
-{
-    tries=0
-    until [ -e "$1" ]; do
-        tries=$((tries + 1))
-        [ $tries -lt 200 ] || fail "$2"
-        sleep 0.05
-    done
-}
-
-say "1. One lock, two processes: the second waits and is woken"
-"$holdfast" run job -- sh -c '
-    echo "  A holds the lock, token $HOLDFAST_TOKEN"
-    touch "$0/a"; sleep 1; echo "  A is done"' "$here" &
-a=$!
-wait_for "$here/a" "the first process did not get the lock"
-if "$holdfast" run -n job -- true 2>/dev/null; then
-    fail "two processes hold one lock"
-else
-    echo "  B tried without waiting: exit code $?"
-fi
-"$holdfast" run -w 10 job -- sh -c '
-    echo "  B waited, and holds it now, token $HOLDFAST_TOKEN"'
-wait $a
-
-say "2. A holder killed with -9: its lock frees itself, its child is gone"
-"$holdfast" run --ttl 1 job -- sh -c 'touch "$0/victim"; exec sleep 60' \
-    "$here" &
-victim=$!
-wait_for "$here/victim" "the victim did not get the lock"
-kill -9 $victim
-killed=$(ms)
-wait $victim 2>/dev/null || true
-"$holdfast" run -w 10 job -- sh -c '
-    echo "  the next one holds it, token $HOLDFAST_TOKEN"'
-echo "  $(($(ms) - killed)) ms after the kill, with a lease of 1000 ms"
-
-say "3. A hash written together with its expiry"
-show 0 '' hash put key field1 value1 field2 value2 --ttl 1000
-show 0 value2 hash get key field2
-
-say "4. Compare-and-set: 1 -> not 3 if 2 -> 4 if 1"
-show 0 '' value set test:String:cas 1
-show 1 "holdfast: value cas: the present value is another
-1" value cas test:String:cas 2 3
-show 0 '' value cas test:String:cas 1 4
-show 0 4 value get test:String:cas
-
-say "5. A time-ordered list, by a script of one's own"
-cat >"$here/list.lua" <<'LUA'
-redis.call('zadd', KEYS[1], 1540458292, 'key1', 1540458293, 'key2',
-    1540458294, 'key3', 1540458294, 'key5', 1540458293, 'key4')
-redis.call('zremrangebyscore', KEYS[1], 0, 1540458293)
-return redis.call('zrevrange', KEYS[1], 0, 1)
-LUA
-show 0 '1) "key5"
-2) "key3"' script run "$here/list.lua" ptxlist
-
-say "6. A cache that forgets, and SET with its options"
-show 0 '' value set page '<html>' --ttl 0.2
-show 1 'holdfast: value set: the key exists' value set page other --nx
-sleep 0.3
-show 0 '' value set page '<html>' --nx --px 60000
-show 0 '<html>' value set page '<html><body>' --xx --keepttl --get
-
-say "7. Who holds the lock?"
-"$holdfast" run --ttl 30 job -- "$holdfast" lock inspect job
-echo
-echo "Demo done."
+printf '\n# Demo done.\n'
