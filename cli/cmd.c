@@ -63,6 +63,7 @@ hf_status call_open(const struct call *call, hf_client **client, hf_error *err)
     if (call->options->given[OPT_REPLICAS] && options.replicas == 0)
         options.replicas = HF_REPLICAS_NONE;
     options.replicas_ms = number[OPT_REPLICAS_MS];
+    options.description = call->description;
     if ((call->command->grammar.accepts & OPTION(BUDGET)) != 0)
         set_budget(number[OPT_BUDGET], &options);
     return hf_client_open(call->options->text[OPT_STORE], &options, client,

@@ -18,6 +18,8 @@ struct call {
     const struct options *options;
     hf_client *client; /* NULL if the command opens the store by itself */
     bool json;         /* --json */
+    /* What others are told of a lock's holder; NULL: nothing special. */
+    const char *description;
 };
 
 struct command {

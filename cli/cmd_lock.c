@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "exit.h"
+#include "holder.h"
 #include "number.h"
 #include "out.h"
 
@@ -20,7 +21,19 @@ static hf_bytes shown_owner(const hf_lock_info *info)
     return hf_view(info->owner, size);
 }
 
-static void print_info_json(hf_bytes name, bool held, const hf_lock_info *info)
+static void print_holder_json(struct json *json, const hf_holder *holder)
+{
+    json_integer(json, "held_ms", holder->held_ms);
+    json_integer(json, "pid", holder->pid);
+    json_text(json, "user", holder->user);
+    json_text(json, "host", holder->host);
+    json_text(json, "program", holder->program);
+    json_text(json, "description", holder->description);
+}
+
+/* `holder` NULL: nobody knows. */
+static void print_info_json(hf_bytes name, bool held, const hf_lock_info *info,
+                            const hf_holder *holder)
 {
     struct json json;
 
@@ -34,30 +47,36 @@ static void print_info_json(hf_bytes name, bool held, const hf_lock_info *info)
         else
             json_integer(&json, "remaining_ms", info->remaining_ms);
     }
+    if (holder != NULL)
+        print_holder_json(&json, holder);
     json_integer(&json, "last_token", (int64_t)info->last_token);
     json_integer(&json, "waiters", (int64_t)info->waiters);
     json_end(&json);
 }
 
-static void print_owner(hf_bytes owner)
+static void print_holder(const hf_lock_info *info, const hf_holder *holder)
 {
-    const char *text = owner.data;
-    size_t i;
+    char text[HOLDER_TEXT_SIZE];
+    char seconds[NUMBER_SECONDS_SIZE];
 
-    fputs("owner: ", stdout);
-    for (i = 0; i < owner.size; i++)
-        putchar((unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?'
-                                                                : text[i]);
-    putchar('\n');
+    holder_foreign(info, text);
+    printf("owner: %s\n", text);
+    if (holder == NULL)
+        return;
+    holder_name(holder, text);
+    printf("holder: %s\n", text);
+    number_print_seconds(holder->held_ms, seconds, sizeof(seconds));
+    printf("held for: %s s\n", seconds);
 }
 
-static void print_info(bool held, const hf_lock_info *info)
+static void print_info(bool held, const hf_lock_info *info,
+                       const hf_holder *holder)
 {
     char seconds[NUMBER_SECONDS_SIZE];
 
     printf("held: %s\n", held ? "yes" : "no");
     if (held)
-        print_owner(shown_owner(info));
+        print_holder(info, holder);
     if (held && info->remaining_ms < 0) {
         puts("remaining: for ever");
     } else if (held) {
@@ -71,6 +90,8 @@ static void print_info(bool held, const hf_lock_info *info)
 static int lock_inspect(struct call *call)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
+    hf_holder holder = HF_HOLDER_INIT;
+    const hf_holder *known = NULL;
     hf_error err = HF_ERROR_INIT;
     hf_bytes name = call_operand(call, 0);
     hf_status status = hf_lock_inspect(call->client, name, &info, &err);
@@ -78,10 +99,13 @@ static int lock_inspect(struct call *call)
 
     if (!held && status != HF_NOT_FOUND)
         return call_failed(call, status, &err);
+    if (held && hf_lock_holder(call->client, shown_owner(&info), &holder,
+                               NULL) == HF_OK)
+        known = &holder;
     if (call->json)
-        print_info_json(name, held, &info);
+        print_info_json(name, held, &info, known);
     else
-        print_info(held, &info);
+        print_info(held, &info, known);
     return held ? EXIT_YES : EXIT_NO;
 }
 

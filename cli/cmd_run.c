@@ -10,6 +10,7 @@
 
 #include "complain.h"
 #include "exit.h"
+#include "holder.h"
 #include "json.h"
 #include "number.h"
 #include "run.h"
@@ -147,12 +148,15 @@ static int tell_refusal(const struct run *run)
 {
     const struct run_plan *plan = &run->plan;
     hf_status status = run->lease.status;
+    char holder[HOLDER_TEXT_SIZE];
     int code;
 
     if (status == HF_HELD || status == HF_TIMEOUT) {
         if (plan->verbose) {
-            complain("run", "lock \"%s\" not acquired: %s", plan->name,
-                     hf_status_text(status));
+            holder_find(run->lease.client, hf_str(plan->name), holder);
+            complain("run", "lock \"%s\" not acquired: %s%s%s", plan->name,
+                     hf_status_text(status), holder[0] == '\0' ? "" : "; ",
+                     holder);
         }
         return plan->conflict_code;
     }
@@ -278,12 +282,31 @@ static _Noreturn void interrupt(const struct run *run)
     signals_die(SIGINT);
 }
 
+/* The holder of the lock is the command, unless the user calls it otherwise. */
+static void describe(struct call *call, const struct run_plan *plan)
+{
+    static char text[HF_HOLDER_TEXT_SIZE];
+    const char *name = call->options->text[OPT_SHELL];
+    const char *slash;
+
+    if (getenv("HOLDFAST_DESCRIPTION") != NULL)
+        return;
+    if (name == NULL) {
+        slash = strrchr(plan->argv[0], '/');
+        name = slash == NULL ? plan->argv[0] : slash + 1;
+    }
+    snprintf(text, sizeof(text), "%s", name);
+    call->description = text;
+}
+
 static int run_run(struct call *call)
 {
     static struct run run;
     int code = make_plan(&run.plan, call);
 
     run.began_ms = run_now_ms();
+    if (code == EXIT_YES)
+        describe(call, &run.plan);
     if (code == EXIT_YES)
         code = signals_open(&run.signals);
     if (code == EXIT_YES && run.plan.on_lost != ON_LOST_WARN)

@@ -178,7 +178,7 @@ static int run_command(const struct command *command,
                        const struct options *options)
 {
     hf_error err = HF_ERROR_INIT;
-    struct call call = {command, options, NULL, options->given[OPT_JSON]};
+    struct call call = {command, options, NULL, options->given[OPT_JSON], NULL};
     hf_status status;
     int code;
 

@@ -358,12 +358,16 @@ typedef struct hf_client_options {
      *  0: 64 MiB; range 1..2^40. Beyond them a start is HF_UNAVAILABLE, unless
      *  no other call is under way. */
     int64_t max_call_bytes;
+    /** What others are told of the holder of a lock, beside program, process,
+     *  user and host; NULL: what HOLDFAST_DESCRIPTION says, else nothing. Less
+     *  than #HF_HOLDER_TEXT_SIZE bytes. See hf_lock_holder(). */
+    const char *description;
 } hf_client_options;
 
 /* clang-format off */
 #define HF_CLIENT_OPTIONS_INIT \
     { sizeof(hf_client_options), NULL, 0, 0, NULL, NULL, 0, NULL, NULL, NULL, \
-      0, 0, 0, 0, 0 }
+      0, 0, 0, 0, 0, NULL }
 /* clang-format on */
 
 /**
@@ -1250,6 +1254,52 @@ typedef struct hf_lock_info {
 HF_API HF_MUST_USE hf_status hf_lock_inspect(hf_client *client, hf_bytes name,
                                              hf_lock_info *info, hf_error *err);
 
+/** Room of each text of hf_holder, bytes, the terminating NUL included. */
+#define HF_HOLDER_TEXT_SIZE 128
+
+/** What hf_lock_holder() finds. Texts have no control characters. */
+typedef struct hf_holder {
+    size_t struct_size; /**< #HF_HOLDER_INIT sets it */
+    int64_t held_ms;    /**< since its acquire was sent, by the store's clock */
+    int64_t pid;        /**< of the process, on its host */
+    char user[HF_HOLDER_TEXT_SIZE];    /**< effective; a number if unknown */
+    char host[HF_HOLDER_TEXT_SIZE];    /**< its name for itself */
+    char program[HF_HOLDER_TEXT_SIZE]; /**< file name */
+    char description[HF_HOLDER_TEXT_SIZE]; /**< hf_client_options.description */
+} hf_holder;
+
+/* clang-format off */
+#define HF_HOLDER_INIT \
+    { sizeof(hf_holder), 0, 0, { 0 }, { 0 }, { 0 }, { 0 } }
+/* clang-format on */
+
+/**
+ * Who the holder of a lock is, by the owner id that hf_lock_inspect() has told.
+ *
+ * A client registers itself when it has held a lock for 100 ms, unless the lock
+ * is one that nobody watches (#HF_LOCK_NO_RENEW without `on_lost` or a
+ * descriptor); the entry, `PREFIXhf:client:ID`, ends with the client, or 60 s
+ * after a process that was killed. What it says is what that process says.
+ *
+ * @param client  open client
+ * @param owner   `info.owner`, `info.owner_size` bytes
+ * @param holder  [in,out] start it with #HF_HOLDER_INIT
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK             filled
+ * @retval HF_NOT_FOUND      it is not registered, or another library's
+ * @retval HF_UNSUPPORTED    on `redlock:`, where nobody is registered
+ * @retval HF_INVALID        bad struct_size
+ * @retval HF_UNAVAILABLE    not asked
+ * @retval HF_INDETERMINATE  no answer; nothing was changed
+ * @retval HF_DENIED         the store refused the command
+ * @retval HF_NO_MEMORY      not asked
+ *
+ * Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_holder(hf_client *client, hf_bytes owner,
+                                            hf_holder *holder, hf_error *err);
+
 /**
  * Take a lock away from whoever holds it; the waiter that has waited longest is
  * woken. The old holder learns of it at its next renewal. The next holder's
@@ -1685,6 +1735,13 @@ HF_API HF_MUST_USE hf_status hf_lock_inspect_start(hf_client *client,
                                                    hf_lock_info *info,
                                                    const hf_async *async,
                                                    hf_error *err);
+
+/** Starts hf_lock_holder(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_lock_holder_start(hf_client *client,
+                                                  hf_bytes owner,
+                                                  hf_holder *holder,
+                                                  const hf_async *async,
+                                                  hf_error *err);
 
 /** Starts hf_lock_break(). Since 0.1. */
 HF_API HF_MUST_USE hf_status hf_lock_break_start(hf_client *client,

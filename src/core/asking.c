@@ -66,7 +66,7 @@ void hf__asking_init(hf__asking *asking, hf_lock *lock, int64_t wait_ms,
     asking->tried = asking->split = false;
     asking->splits = 0;
     asking->queued = asking->unanswered = asking->unresolved = false;
-    asking->returning = false;
+    asking->returning = asking->refused = false;
     draw_owner(asking);
 }
 
@@ -91,6 +91,9 @@ void hf__asking_fill(hf__asking *asking, const char *inbox)
     if (asking->tried &&
         (lock->client->store->capabilities & HF__CAP_UNDOES) != 0)
         renew_owner(asking);
+    else if (asking->refused)
+        draw_owner(asking); /* it tells since when the lock is held */
+    asking->refused = false;
     asking->tried = true;
     words[0] = lock->keys.main;
     words[1] = lock->keys.token;
@@ -205,6 +208,9 @@ hf_status hf__asking_read(hf__asking *asking, hf_status status, hf_error *err)
         status = read_refusal(asking, err);
     if (status == HF_CORRUPT)
         name_counter(asking, err);
+    /* Nothing under this owner id is on its way any more. */
+    asking->refused =
+        status == HF_HELD && !asking->unanswered && request->sends < 2;
     hf__request_done(request);
     if (granted && hf__replicas_missed(request))
         return must_return(asking, err);

@@ -4,7 +4,9 @@
  * calling thread (acquire.c) or the loop (waiting.c).
  *
  * 1. Draw a new owner id. It stays the same for every try of this call, so
- *    that a try whose answer was lost is resolved by the next one. (Not on a
+ *    that a try whose answer was lost is resolved by the next one; after one
+ *    that was refused for certain there is a new one, which tells since when
+ *    the lock is held. (Not on a
  *    store that itself takes back what it did not grant: HF__CAP_UNDOES.)
  * 2. Try once without queueing. Most calls end here.
  * 3. To wait, pass the gate: one waiter of this client waits at the store.
@@ -55,6 +57,7 @@ typedef struct hf__asking {
     bool queued;     /* the store may have our inbox in the queue */
     bool unanswered; /* a try may have been applied, or still be */
     bool unresolved; /* ... and no later one was answered */
+    bool refused;    /* the last try was, and none is on its way */
     bool returning;  /* it was granted, and too few replicas know */
     int64_t return_by_ms;
 

@@ -64,6 +64,13 @@ static hf_status load_options(hf_client_options *options,
         options->prefix = getenv("HOLDFAST_PREFIX");
     if (status == HF_OK)
         status = check_prefix(options->prefix, err);
+    if (status == HF_OK && options->description == NULL)
+        options->description = getenv("HOLDFAST_DESCRIPTION");
+    if (status == HF_OK && options->description != NULL &&
+        strlen(options->description) >= HF_HOLDER_TEXT_SIZE)
+        status = hf__fail(
+            err, HF_INVALID, "description is %zu bytes; at most %d are allowed",
+            strlen(options->description), HF_HOLDER_TEXT_SIZE - 1);
     if (status == HF_OK)
         status =
             check_range(options->request_ms, WAIT_MS_MAX, "request_ms", err);
@@ -176,10 +183,12 @@ static hf_client *client_new(const hf_client_options *options)
         client->password_file = hf__strdup(options->password_file);
     client->loop = hf__loop_new();
     if (client->prefix == NULL || client->loop == NULL ||
+        !hf__registry_init(&client->registry, client, options->description) ||
         (options->password_file != NULL && client->password_file == NULL)) {
         hf__loop_free(client->loop);
         hf__free(client->password_file);
         hf__free(client->prefix);
+        hf__registry_done(&client->registry);
         hf__free(client);
         return NULL;
     }
@@ -242,6 +251,7 @@ void hf__client_free(hf_client *client)
 {
     hf__dispatch_done(&client->dispatch);
     hf__cas_lanes_done(&client->cas_lanes);
+    hf__registry_done(&client->registry);
     hf__free(client->password_file);
     hf__free(client->prefix);
     hf__free(client);
@@ -255,6 +265,8 @@ void hf_client_close(hf_client *client)
         return;
     forked = hf__client_check(client, NULL) != HF_OK;
     hf__watchdog_stop(&client->watchdog);
+    if (client->store != NULL && !forked)
+        hf__registry_close(&client->registry);
     if (client->store != NULL)
         client->store->ops->close(client->store);
     if (!forked) {

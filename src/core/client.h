@@ -13,6 +13,7 @@
 #include "core/dispatch.h"
 #include "core/gate.h"
 #include "core/owner.h"
+#include "core/registry.h"
 #include "core/replicas.h"
 #include "core/run.h"
 #include "core/timers.h"
@@ -33,7 +34,8 @@ struct hf_client {
     hf__gates gates;
     hf__cas_lanes cas_lanes;
     hf__dispatch dispatch;
-    hf__timers timers; /* of asynchronous waits */
+    hf__timers timers; /* of asynchronous waits, of the registration */
+    hf__registry registry;
 };
 
 /* The store that `url` means: the environment's if it is NULL or "". */

@@ -257,6 +257,7 @@ static hf_status ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
 {
     hf__watchdog *watchdog = &lock->client->watchdog;
     hf__grant grant;
+    bool watched;
     hf_status status = HF_OK;
 
     if (lock->watched)
@@ -268,8 +269,11 @@ static hf_status ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
         hf__lock_hold_locked(lock, &grant);
     else
         lock->state = HF__LOCK_FREE;
+    watched = lock->watched;
     pthread_cond_broadcast(&lock->changed);
     pthread_mutex_unlock(&watchdog->mutex);
+    if (status == HF_OK && watched)
+        hf__registry_note(&lock->client->registry);
     return status;
 }
 

@@ -33,6 +33,7 @@ OPERATION(pttl, "PTTL", AGAIN, NUMBER(-2, INT64_MAX));
 OPERATION(pexpire, "PEXPIRE", AGAIN, NUMBER(0, 1));
 OPERATION(exists, "EXISTS", AGAIN, NUMBER(0, 1));
 OPERATION(unlink, "UNLINK", AGAIN, NUMBER(0, 1));
+OPERATION(del, "DEL", AGAIN, NUMBER(0, 1));
 
 /* A cursor and what was found. */
 static const hf__shape found_strings[] = {KIND(HF__IS_DIGITS),

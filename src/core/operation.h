@@ -32,6 +32,8 @@ extern const hf__operation hf__op_pttl;
 extern const hf__operation hf__op_pexpire;
 extern const hf__operation hf__op_exists;
 extern const hf__operation hf__op_unlink;
+extern const hf__operation hf__op_del;
+extern const hf__operation hf__op_del;
 
 extern const hf__operation hf__op_scan;
 extern const hf__operation hf__op_hscan;

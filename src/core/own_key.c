@@ -89,6 +89,8 @@ static hf__own_key role_at(rest left, hf_bytes prefix)
                    : HF__OWN_NONE;
     if (skip(&tail, HF__ROLE_LOAD))
         return skip_id(&tail) && skip(&tail, ":") ? HF__OWN_LOAD : HF__OWN_NONE;
+    if (skip(&tail, HF__ROLE_CLIENT))
+        return skip_id(&tail) && tail.size == 0 ? HF__OWN_CLIENT : HF__OWN_NONE;
     return HF__OWN_NONE;
 }
 

@@ -12,13 +12,15 @@
 #define HF__ROLE_WAIT "hf:wait:"
 #define HF__ROLE_CAS "hf:cas:"
 #define HF__ROLE_LOAD "hf:load:"
+#define HF__ROLE_CLIENT "hf:client:"
 
 typedef enum hf__own_key {
     HF__OWN_NONE, /* the user's */
     HF__OWN_TOKEN,
     HF__OWN_WAIT,
     HF__OWN_CAS,
-    HF__OWN_LOAD
+    HF__OWN_LOAD,
+    HF__OWN_CLIENT
 } hf__own_key;
 
 /* Which of our keys has this name, under whatever prefix? `prefix_size` may be

@@ -25,8 +25,10 @@ static hf_client *client_of(const hf__waiting *self)
 static void finish(hf__waiting *self)
 {
     hf_lock *lock = self->asking.lock;
-    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf_client *client = lock->client;
+    hf__watchdog *watchdog = &client->watchdog;
     hf_error error = HF_ERROR_INIT;
+    bool watched;
     hf_status status = self->status;
 
     if (atomic_load(&self->cancelled) && hf__asking_may_retry(status) &&
@@ -40,8 +42,11 @@ static void finish(hf__waiting *self)
     else
         lock->state = HF__LOCK_FREE;
     lock->acquiring = NULL;
+    watched = lock->watched; /* it may be freed behind this */
     pthread_cond_broadcast(&lock->changed);
     pthread_mutex_unlock(&watchdog->mutex);
+    if (status == HF_OK && watched)
+        hf__registry_note(&client->registry);
     self->told(self->user, status, &error);
     hf__free(self);
 }

@@ -39,6 +39,11 @@ SHAPE_OF(lock_leave, NUMBER(0, 1));
 SHAPE_OF(lock_release, NUMBER(-1, 1));
 SHAPE_OF(token_raise, NUMBER(0, 1));
 
+static const hf__shape find_items[] = {
+    HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL), COUNT};
+SHAPE_OF(client_find, HF__SHAPE_TUPLE(find_items, 2));
+SHAPE_OF(client_register, NUMBER(1, 1));
+
 /* --------------------------------------------------------- values, hashes */
 
 /* Done or not, else the present value; with a mark also -1. */

@@ -21,6 +21,32 @@ remaining: 1"
     contains "$out" ',"last_token":'"$1"',"waiters":0}'
 }
 
+# As soon as the holder has registered itself.
+test_holder_is_told() {
+    start run job -- sh -c 'echo r >ready; until [ -e go ]; do sleep 0.02; done'
+    holder=$pid
+    eventually 5 sh -c '"$HOLDFAST" lock inspect job | grep -q "^holder: "'
+    expect 0 lock inspect job
+    contains "$out" "holder: sh (pid $holder, "
+    contains "$out" "held for: "
+    expect 0 lock inspect job --json
+    json 'd["pid"] == '"$holder"' and d["program"] == "holdfast"'
+    json 'd["description"] == "sh" and d["held_ms"] >= 0 and d["host"]'
+    expect 1 run -n --verbose job -- true
+    contains "$err" "; held by sh (pid $holder, "
+    contains "$err" " s left"
+    expect 1 run -w 0.01 --verbose job -- true
+    contains "$err" "; held by sh (pid $holder, "
+    : >go
+    ends 0 $holder
+}
+
+test_other_librarys_holder_is_told() {
+    expect 0 value set job 5d0b7d2c1a3e4f60918273645546372f --ttl 60
+    expect 1 run -n --verbose job -- true
+    contains "$err" "held by 5d0b7d2c1a3e4f60918273645546372f (like redis-py's)"
+}
+
 test_inspect_counts_waiters() {
     start run job -- sh -c 'echo r >ready; until [ -e go ]; do sleep 0.02; done'
     holder=$pid

@@ -245,6 +245,12 @@ DEFINE(lock_inspect)
     return CALL(hf_lock_inspect, p->client, hf_str("l"), &p->result.info);
 }
 
+DEFINE(lock_holder)
+{
+    return CALL(hf_lock_holder, p->client,
+                hf_str("0123456789abcdef-0123456789abcde"), &p->result.holder);
+}
+
 DEFINE(lock_break)
 {
     return CALL(hf_lock_break, p->client, hf_str("l"));
@@ -322,6 +328,7 @@ const every_call every_calls[] = {
     {"lock release", "lock_release", lock_release, STARTS, HELD},
     {"lock release many", "lock_release", lock_release_many, BATCH, HELD},
     {"lock inspect", "lock_inspect", lock_inspect, STARTS},
+    {"lock holder", "client_find", lock_holder, STARTS},
     {"lock break", "lock_break", lock_break, STARTS},
     {"store dump, clock", "TIME", store_dump, NONE},
     {"store dump, names", "SCAN", store_dump, NONE},
@@ -476,6 +483,7 @@ void every_result_begin(every_result *result)
     result->script = (hf_script *)(void *)untouched;
     result->reply = (hf_reply *)(void *)untouched;
     result->info = (hf_lock_info)HF_LOCK_INFO_INIT;
+    result->holder = (hf_holder)HF_HOLDER_INIT;
     result->info.remaining_ms = UNTOUCHED;
     result->status = (hf_status)UNTOUCHED;
 }

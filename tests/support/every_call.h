@@ -17,6 +17,7 @@ typedef struct every_result {
     hf_script *script;
     hf_reply *reply;
     hf_lock_info info;
+    hf_holder holder;
     hf_status status; /* of the one item of a batch */
 } every_result;
 

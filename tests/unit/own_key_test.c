@@ -28,6 +28,7 @@ static void own_keys_are_known_under_any_prefix(void **state)
         {"app:hf:cas:0123456789abcdef:12", HF__OWN_CAS, 4},
         {"hf:cas:0123456789abcdef:12{0a1}", HF__OWN_CAS, 0},
         {"hf:load:0123456789abcdef:{x}", HF__OWN_LOAD, 0},
+        {"app:hf:client:0123456789abcdef", HF__OWN_CLIENT, 4},
     };
 
     (void)state;
@@ -59,6 +60,7 @@ static void keys_of_users_are_not_ours(void **state)
         "hf:load:0123456789ABCDEF:{x}",
         "hf:load:0123456789abcdef",
         "half:token",
+        "hf:client:0123456789abcdef0",
         "hf:tokens",
         "hf:token:",
         "hf:token:{}",

@@ -176,6 +176,8 @@ static int set_up(void **state)
     hf__gates_init(&client->gates);
     hf__dispatch_init(&client->dispatch, 1000, 1000000);
     hf__timers_init(&client->timers, client->loop);
+    assert_true(hf__registry_init(&client->registry, client, NULL));
+    atomic_store(&client->registry.wanted, true); /* so it sends nothing */
     *state = client;
     return 0;
 }

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* holder.c - see holder.h. */
+#include "holder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "number.h"
+
+static size_t shown_size(const hf_lock_info *info)
+{
+    return info->owner_size > HF_LOCK_INFO_OWNER_MAX ? HF_LOCK_INFO_OWNER_MAX
+                                                     : info->owner_size;
+}
+
+void holder_name(const hf_holder *holder, char text[HOLDER_TEXT_SIZE])
+{
+    const char *what =
+        holder->description[0] != '\0' ? holder->description : holder->program;
+
+    snprintf(text, HOLDER_TEXT_SIZE, "%s (pid %lld, %s@%s)", what,
+             (long long)holder->pid, holder->user, holder->host);
+}
+
+/* By its form alone. */
+static const char *library_of(const char *owner, size_t size)
+{
+    static const char hex[] = "0123456789abcdef";
+
+    if (size == 32 && strspn(owner, hex) == 32)
+        return " (like redis-py's)";
+    if (size == 40 && strspn(owner, hex) == 40)
+        return " (like node-redlock's)";
+    if (size == 24 && owner[22] == '=' && owner[23] == '=')
+        return " (like redsync's)";
+    return "";
+}
+
+void holder_foreign(const hf_lock_info *info, char text[HOLDER_TEXT_SIZE])
+{
+    size_t size = shown_size(info);
+
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)info->owner[i];
+
+        text[i] = info->owner[i];
+        if (c < ' ' || c == 0x7f)
+            text[i] = '?';
+    }
+    snprintf(text + size, HOLDER_TEXT_SIZE - size, "%s",
+             library_of(info->owner, info->owner_size));
+}
+
+void holder_find(hf_client *client, hf_bytes name, char text[HOLDER_TEXT_SIZE])
+{
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    hf_holder holder = HF_HOLDER_INIT;
+    char whole[HOLDER_TEXT_SIZE], held[NUMBER_SECONDS_SIZE + 16] = "";
+    char left[NUMBER_SECONDS_SIZE + 16] = "";
+
+    text[0] = '\0';
+    if (hf_lock_inspect(client, name, &info, NULL) != HF_OK)
+        return;
+    holder_foreign(&info, whole);
+    if (hf_lock_holder(client, hf_view(info.owner, shown_size(&info)), &holder,
+                       NULL) == HF_OK) {
+        holder_name(&holder, whole);
+        snprintf(held, sizeof(held), " for %lld s",
+                 (long long)(holder.held_ms / 1000));
+    }
+    if (info.remaining_ms >= 0)
+        snprintf(left, sizeof(left), ", %lld s left",
+                 (long long)((info.remaining_ms + 999) / 1000));
+    snprintf(text, HOLDER_TEXT_SIZE, "held by %.900s%s%s", whole, held, left);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* holder.c - who the holder of a lock is, from its client's registration. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/call.h"
+#include "core/client.h"
+#include "util/error.h"
+#include "util/order.h"
+
+/* What is left of the lines. */
+typedef struct lines {
+    const char *at;
+    const char *end;
+} lines;
+
+/* The next, cut to its room. */
+static void take_line(lines *left, char *text, size_t size)
+{
+    const char *stop =
+        left->at == left->end
+            ? NULL
+            : memchr(left->at, '\n', (size_t)(left->end - left->at));
+    size_t length = (size_t)((stop == NULL ? left->end : stop) - left->at);
+
+    if (length > 0 && length < size)
+        memcpy(text, left->at, length);
+    else
+        length = 0;
+    text[length] = '\0';
+    left->at = stop == NULL ? left->end : stop + 1;
+}
+
+static int64_t take_number(lines *left)
+{
+    char text[24];
+
+    take_line(left, text, sizeof(text));
+    return strtoll(text, NULL, 10);
+}
+
+static hf_status finish_holder(hf_call *call, hf_error *err)
+{
+    const hf_reply *items = call->request.reply.array.items;
+    hf_holder *holder = call->out;
+    lines left;
+    int64_t opened_ms;
+
+    if (items[0].kind != HF_REPLY_STRING)
+        return hf__fail(err, HF_NOT_FOUND, "the holder is not registered");
+    left.at = items[0].bytes.data;
+    left.end = left.at + items[0].bytes.size;
+    opened_ms = hf__at_most(hf__at_least(take_number(&left), 0), INT64_MAX / 2);
+    /* The time from its client's opening to the acquire is in its owner id. */
+    holder->held_ms = hf__at_least(
+        items[1].integer - opened_ms - (int64_t)call->acquisition, 0);
+    holder->pid = take_number(&left);
+    take_line(&left, holder->user, sizeof(holder->user));
+    take_line(&left, holder->host, sizeof(holder->host));
+    take_line(&left, holder->program, sizeof(holder->program));
+    take_line(&left, holder->description, sizeof(holder->description));
+    return HF_OK;
+}
+
+static hf_status check(const hf_client *client, hf_bytes owner,
+                       const hf_holder *holder, hf_error *err)
+{
+    if (holder == NULL || owner.data == NULL)
+        return hf__fail(err, HF_INVALID, "%s is NULL",
+                        holder == NULL ? "holder" : "owner");
+    if (holder->struct_size < sizeof(*holder))
+        return hf__fail(err, HF_INVALID,
+                        "hf_holder: struct_size is %zu; start it with "
+                        "HF_HOLDER_INIT",
+                        holder->struct_size);
+    if ((client->store->capabilities & HF__CAP_UNDOES) != 0)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "clients are not registered on a quorum");
+    if (!hf__owner_is_ours(owner))
+        return hf__fail(err, HF_NOT_FOUND,
+                        "the holder is no client of Holdfast");
+    return HF_OK;
+}
+
+static hf_status prepare_holder(hf_call *call, hf_client *client,
+                                hf_bytes owner, hf_holder *holder,
+                                hf_error *err)
+{
+    hf_status status = hf__call_begin_bare(call, client, err);
+    char *key;
+
+    if (status == HF_OK)
+        status = check(client, owner, holder, err);
+    if (status != HF_OK)
+        return status;
+    key = hf__registry_key(client, owner.data);
+    if (key == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a call");
+    call->owned_words = key;
+    call->acquisition = (uint64_t)hf__owner_drawn_ms(owner);
+    call->finish = finish_holder;
+    call->out = holder;
+    call->words[0] = hf_str(key);
+    hf__request_script(&call->request, &hf__scripts[HF__SCRIPT_CLIENT_FIND],
+                       call->words, 1, 1);
+    return HF_OK;
+}
+
+hf_status hf_lock_holder(hf_client *client, hf_bytes owner, hf_holder *holder,
+                         hf_error *err)
+{
+    hf_call call;
+
+    return hf__call_run(&call,
+                        prepare_holder(&call, client, owner, holder, err), err);
+}
+
+hf_status hf_lock_holder_start(hf_client *client, hf_bytes owner,
+                               hf_holder *holder, const hf_async *async,
+                               hf_error *err)
+{
+    hf_call *call;
+    hf_status status = hf__call_new(client, async, &call, err);
+
+    if (status != HF_OK)
+        return status;
+    return hf__call_start(
+        call, prepare_holder(call, client, owner, holder, err), async, err);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lock_holder_test.c - who holds a lock: the registration of its client.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "support/store_fixture.h"
+
+static hf_client *described(fixture *f, const char *description)
+{
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+
+    options.description = description;
+    return fixture_client(f, &options);
+}
+
+static hf_status find(hf_client *client, hf_bytes name, hf_holder *holder)
+{
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+
+    expect_status(HF_OK, hf_lock_inspect(client, name, &info, ERR));
+    return hf_lock_holder(client, hf_view(info.owner, info.owner_size), holder,
+                          NULL);
+}
+
+/* The registration comes a moment after the lock. */
+static void await_holder(hf_client *client, hf_bytes name, hf_holder *holder)
+{
+    int64_t until_ms = test_now_ms() + 20000;
+
+    while (find(client, name, holder) != HF_OK) {
+        assert_true(test_now_ms() < until_ms);
+        test_rest();
+    }
+}
+
+static void holder_is_the_process_that_has_the_lock(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_client *client = described(f, "nightly\nbackup");
+    hf_lock *lock = fixture_lock(f, client, name, NULL);
+    hf_holder holder = HF_HOLDER_INIT;
+    char host[HF_HOLDER_TEXT_SIZE] = "";
+    int64_t before_ms;
+
+    fixture_not_quorum(f);
+    before_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    await_holder(f->other, name, &holder);
+    assert_int_equal(holder.pid, getpid());
+    assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
+    assert_string_equal(holder.host, host);
+    assert_string_equal(holder.program, program_invocation_short_name);
+    assert_string_equal(holder.description, "nightly?backup");
+    assert_true(holder.user[0] != '\0');
+    if (geteuid() == 0)
+        assert_string_equal(holder.user, "root");
+    /* Not before the test began, give or take the clocks' rounding. */
+    assert_in_range(holder.held_ms, 0, test_now_ms() - before_ms + 50);
+}
+
+/* Of the acquisition, not of the client, nor of the time it waited. */
+static void held_time_begins_with_the_grant(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    hf_lock_options options = HF_LOCK_OPTIONS_INIT;
+    hf_holder holder = HF_HOLDER_INIT;
+    hf_lock *before;
+    int64_t asked_ms, held_ms, now_ms;
+
+    fixture_not_quorum(f);
+    options.ttl_ms = 400;
+    options.flags = HF_LOCK_NO_RENEW;
+    before = fixture_lock(f, f->other, name, &options);
+    expect_status(HF_OK, hf_lock_try(before, ERR));
+    asked_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_acquire(lock, 20000, ERR));
+    await_holder(f->other, name, &holder);
+    now_ms = test_now_ms();
+    held_ms = holder.held_ms;
+    /* It was not held for the 400 ms, of which 300 are enough to tell. */
+    assert_true(held_ms <= now_ms - asked_ms - 300);
+}
+
+static void registration_ends_with_its_client(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_holder holder = HF_HOLDER_INIT;
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    hf_client *client;
+    hf_lock *lock;
+
+    fixture_not_quorum(f);
+    client = described(f, NULL);
+    expect_status(HF_OK, hf_lock_new(client, name, NULL, &lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    await_holder(f->other, name, &holder);
+    expect_status(HF_OK, hf_lock_inspect(f->other, name, &info, ERR));
+    hf_lock_free(lock);
+    fixture_close_client(f, client);
+    expect_status(HF_NOT_FOUND,
+                  hf_lock_holder(f->other, hf_view(info.owner, info.owner_size),
+                                 &holder, ERR));
+}
+
+static void holder_of_another_library_is_not_found(void **state)
+{
+    static const char owner[] = "5d0b7d2c1a3e4f60918273645546372f";
+    fixture *f = *state;
+    hf_holder holder = HF_HOLDER_INIT;
+
+    fixture_not_quorum(f);
+    expect_status(HF_NOT_FOUND,
+                  hf_lock_holder(f->client, hf_str(owner), &holder, ERR));
+    assert_non_null(strstr(expect_message(), "no client of Holdfast"));
+    expect_status(HF_NOT_FOUND,
+                  hf_lock_holder(f->client, bytes(""), &holder, ERR));
+    expect_status(HF_INVALID,
+                  hf_lock_holder(f->client, hf_str(owner), NULL, ERR));
+    holder.struct_size = 8;
+    expect_status(HF_INVALID,
+                  hf_lock_holder(f->client, hf_str(owner), &holder, ERR));
+}
+
+/* Whoever may write the key may write anything there. */
+static void damaged_registration_harms_nobody(void **state)
+{
+    static const char owner[] = "0123456789abcdef-000000000000001";
+    static const char *const values[] = {
+        "",
+        "\n",
+        "\n\n\n\n\n\n\n\n",
+        "9223372036854775807\n1",
+        "-9223372036854775808\n-9223372036854775808\nu\nh\np\nd",
+        "99999999999999999999999999999999999999999\nx\n\n\n",
+        "1\n2\nu",
+        "nonsense"};
+    fixture *f = *state;
+    hf_holder holder = HF_HOLDER_INIT;
+    char large[4096];
+
+    fixture_not_quorum(f);
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        put_value(f->client, bytes("hf:client:0123456789abcdef"),
+                  hf_str(values[i]), 60000);
+        expect_status(HF_OK,
+                      hf_lock_holder(f->client, hf_str(owner), &holder, ERR));
+        assert_true(holder.held_ms >= 0);
+    }
+    memset(large, 'x', sizeof(large));
+    put_value(f->client, bytes("hf:client:0123456789abcdef"),
+              hf_view(large, sizeof(large)), 60000);
+    expect_status(HF_OK,
+                  hf_lock_holder(f->client, hf_str(owner), &holder, ERR));
+    assert_string_equal(holder.description, "");
+    expect_status(
+        HF_OK,
+        hf_value_delete(f->client, bytes("hf:client:0123456789abcdef"), ERR));
+}
+
+static void description_of_any_length_but_too_long(void **state)
+{
+    fixture *f = *state;
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+    char text[HF_HOLDER_TEXT_SIZE + 1];
+    hf_client *client;
+
+    memset(text, 'd', sizeof(text));
+    text[HF_HOLDER_TEXT_SIZE] = '\0';
+    options.description = text;
+    expect_status(HF_INVALID, hf_client_open(f->url, &options, &client, ERR));
+    text[HF_HOLDER_TEXT_SIZE - 1] = '\0';
+    expect_status(HF_OK, hf_client_open(f->url, &options, &client, ERR));
+    hf_client_close(client);
+}
+
+static void holder_on_a_quorum_is_unsupported(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    hf_holder holder = HF_HOLDER_INIT;
+
+    if (f->store != FIXTURE_QUORUM)
+        skip();
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    assert_int_equal(find(f->other, name, &holder), HF_UNSUPPORTED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(holder_is_the_process_that_has_the_lock),
+        fixture_test(held_time_begins_with_the_grant),
+        fixture_test(registration_ends_with_its_client),
+        fixture_test(holder_of_another_library_is_not_found),
+        fixture_test(damaged_registration_harms_nobody),
+        fixture_test(description_of_any_length_but_too_long),
+        fixture_test(holder_on_a_quorum_is_unsupported),
+    };
+
+    return fixture_run(tests);
+}
