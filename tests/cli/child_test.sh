@@ -40,7 +40,7 @@ test_environment_tells_the_lock() {
     contains "$out" HOLDFAST_NAME=job
     contains "$out" "HOLDFAST_STORE=$HOLDFAST_STORE"
     [[ $out =~ HOLDFAST_TOKEN=[1-9][0-9]*$'\n' ]] || fail "no token: $out"
-    [[ $out =~ HOLDFAST_OWNER=[0-9a-f]{32} ]] || fail "no owner: $out"
+    [[ $out =~ HOLDFAST_OWNER=[0-9a-f]{16}-[0-9a-f]{15} ]] || fail "no owner: $out"
 }
 
 test_environment_of_an_inner_run_is_the_inner_locks() {
