@@ -1037,6 +1037,7 @@ HF_API void hf_lock_free(hf_lock *lock);
  * @retval HF_OK             held from now until lost or released
  * @retval HF_HELD           wait_ms is 0 and another owner holds it
  * @retval HF_TIMEOUT        another owner held it until wait_ms had passed
+ * @retval HF_CANCELLED      interrupted: see hf_lock_interrupt()
  * @retval HF_LOST           this handle held the lock and lost it; release it
  *                           before acquiring anew
  * @retval HF_WRONG_TYPE     the key holds something that is not a lock
@@ -1057,6 +1058,39 @@ HF_API void hf_lock_free(hf_lock *lock);
  */
 HF_API HF_MUST_USE hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms,
                                              hf_error *err);
+
+/**
+ * End the blocking hf_lock_acquire(), hf_lock_try() and hf_lock_acquire_many()
+ * calls on a handle that run on other threads: they return HF_CANCELLED and
+ * leave nothing behind, neither a place in the queue nor a lock, as a grant
+ * that is on its way is given back. One that sleeps ends at once, one whose
+ * request is at the store when that has answered, request_ms at the latest;
+ * without an answer it is HF_INDETERMINATE, as ever, and a release follows.
+ * A lock that is held already, or that was granted before, is not touched.
+ *
+ * A call that begins later is unaffected. One that is about to begin on another
+ * thread may be either: set a flag of your own before you interrupt, and look
+ * at it before each acquire.
+ *
+ * Not from a signal handler, as nothing else here. Have the handler write a
+ * byte to a pipe, or block the signal and read a signalfd, and let a thread
+ * that polls the descriptor interrupt.
+ *
+ * @param lock  the handle; it may be in use by any thread
+ * @param err   [out] may be NULL
+ *
+ * @retval HF_OK       calls under way end; also if there were none
+ * @retval HF_INVALID  lock is NULL, from before fork(), or its client is closed
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_interrupt(hf_lock *lock, hf_error *err);
+
+/**
+ * hf_lock_interrupt() for every handle of a client.
+ */
+HF_API HF_MUST_USE hf_status hf_client_interrupt(hf_client *client,
+                                                 hf_error *err);
 
 /**
  * Try to acquire the lock without waiting: hf_lock_acquire() with wait_ms 0.
@@ -1874,10 +1908,11 @@ HF_API HF_MUST_USE hf_status hf_hash_put_many(
     const hf_hash_put_options *opts, hf_status *statuses, hf_error *err);
 
 /**
- * Acquire many locks at once, each as hf_lock_acquire() does. See
- * hf_value_get_many(). Those that were acquired are held whatever became of
- * the others, so two programs that take the same locks with a wait may each
- * hold what the other waits for, until wait_ms ends it.
+ * Acquire many locks at once, each as hf_lock_acquire() does; interrupted,
+ * those that are not held yet are HF_CANCELLED. See hf_value_get_many(). Those
+ * that were acquired are held whatever became of the others, so two programs
+ * that take the same locks with a wait may each hold what the other waits for,
+ * until wait_ms ends it.
  *
  * @param locks     `count` different handles of one client
  * @param count     any number

@@ -13,6 +13,8 @@ static hf_status ask_once(hf__asking *asking, const char *inbox, hf_error *err)
     hf__asking_fill(asking, inbox);
     status = hf__asking_read(
         asking, hf__run(client, &asking->request, asking->limit_ms, err), err);
+    if (!asking->returning)
+        status = hf__asking_heed_interrupt(asking, status, err);
     if (asking->returning) {
         hf__asking_fill_return(asking);
         hf__asking_read_return(asking, hf__run(client, &asking->request,
@@ -28,6 +30,21 @@ static void hold_back(const hf__asking *asking)
     if (pause_ms > 0)
         hf__clock_sleep_until(
             hf__at_most(asking->until_ms, hf__clock_boot_ms() + pause_ms));
+}
+
+/* For nothing but an interruption, which moves the counter, too. */
+static void sleep_deaf(const hf__asking *asking, int64_t until_ms)
+{
+    hf__store *store = asking->lock->client->store;
+    hf_bytes topic = asking->lock->keys.main;
+
+    while (hf__clock_boot_ms() < until_ms) {
+        uint32_t seq = store->ops->event_seq(store, topic, 0);
+
+        if (hf__interrupted(asking->lock, asking->mark))
+            return;
+        (void)store->ops->event_wait(store, topic, seq, until_ms);
+    }
 }
 
 /* Steps 4 and 5, inside the gate. */
@@ -57,8 +74,12 @@ static hf_status wait_at_store(hf__asking *asking, hf_error *err)
                 round = -1;
             }
         } else {
-            hf__clock_sleep_until(until_ms);
+            sleep_deaf(asking, until_ms);
         }
+        status = hf__asking_heed_interrupt(asking, status, err);
+        if (!hf__asking_may_retry(status) ||
+            hf__interrupted(asking->lock, asking->mark))
+            return status;
     }
 }
 
@@ -75,8 +96,9 @@ static hf_status wait_in_turn(hf__asking *asking, hf_error *err)
 {
     hf_client *client = asking->lock->client;
     hf__gate *gate;
-    hf_status status = hf__gate_enter(&client->gates, asking->lock->keys.main,
-                                      asking->until_ms, &gate, err);
+    hf_status status =
+        hf__gate_enter(&client->gates, asking->lock, asking->lock->keys.main,
+                       asking->mark, asking->until_ms, &gate, err);
 
     if (status != HF_OK)
         return status;
@@ -88,16 +110,19 @@ static hf_status wait_in_turn(hf__asking *asking, hf_error *err)
 }
 
 hf_status hf__lock_ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
-                       hf__grant *grant, hf_error *err)
+                       hf__attempt *attempt, hf__grant *grant, hf_error *err)
 {
     hf_error detail = HF_ERROR_INIT; /* tries before a success leave theirs */
     hf__asking asking;
     hf_status status;
 
     hf__asking_init(&asking, lock, wait_ms, until_ms);
+    asking.mark = attempt->mark;
     status = ask_once(&asking, "", &detail);
-    if (wait_ms > 0 && hf__asking_may_retry(status))
+    if (wait_ms > 0 && hf__asking_may_retry(status)) {
+        hf__sleeper_add(&lock->client->interrupts, &attempt->sleeper);
         status = wait_in_turn(&asking, &detail);
+    }
     if (status == HF_OK)
         *grant = asking.grant;
     return hf__asking_end(&asking, status, &detail, err);

@@ -52,6 +52,7 @@ void hf__asking_init(hf__asking *asking, hf_lock *lock, int64_t wait_ms,
                      int64_t until_ms)
 {
     asking->lock = lock;
+    asking->mark = hf__interrupt_mark_of(lock);
     asking->wait_ms = wait_ms;
     asking->until_ms = until_ms;
     asking->limit_ms =
@@ -215,6 +216,21 @@ hf_status hf__asking_read(hf__asking *asking, hf_status status, hf_error *err)
     if (granted && hf__replicas_missed(request))
         return must_return(asking, err);
     return granted ? check_grant(asking, err) : status;
+}
+
+hf_status hf__asking_heed_interrupt(hf__asking *asking, hf_status status,
+                                    hf_error *err)
+{
+    if (!hf__interrupted(asking->lock, asking->mark) ||
+        (status != HF_OK && !hf__asking_may_retry(status)))
+        return status;
+    if (status == HF_OK) {
+        asking->unanswered = asking->returning = true;
+        asking->return_by_ms = hf__clock_after(
+            hf__clock_boot_ms(), asking->lock->client->request_ms);
+    }
+    return asking->unresolved ? status
+                              : hf__fail(err, HF_CANCELLED, HF__INTERRUPTED);
 }
 
 void hf__asking_fill_return(hf__asking *asking)

@@ -41,6 +41,7 @@
 
 typedef struct hf__asking {
     hf_lock *lock;
+    hf__interrupt_mark mark; /* of a blocking call */
     hf__grant grant;
     int64_t wait_ms;
     int64_t until_ms; /* wait_ms behind the call; 0: try once */
@@ -83,6 +84,11 @@ hf_status hf__asking_read(hf__asking *asking, hf_status status, hf_error *err);
  */
 void hf__asking_fill_return(hf__asking *asking);
 void hf__asking_read_return(hf__asking *asking, hf_status status);
+
+/* Was the blocking call interrupted? A grant is to be given back then: `status`
+ * becomes HF_CANCELLED and asking->returning is set. */
+hf_status hf__asking_heed_interrupt(hf__asking *asking, hf_status status,
+                                    hf_error *err);
 
 /* Is another try worth its while, as long as there is time? */
 bool hf__asking_may_retry(hf_status status);

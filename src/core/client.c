@@ -195,6 +195,7 @@ static hf_client *client_new(const hf_client_options *options)
     client->prefix_size = strlen(client->prefix);
     hf__watchdog_init(&client->watchdog, client);
     hf__gates_init(&client->gates);
+    hf__interrupts_init(&client->interrupts);
     hf__owners_init(&client->owners);
     hf__cas_lanes_init(&client->cas_lanes, client->prefix,
                        client->owners.client);
@@ -272,6 +273,7 @@ void hf_client_close(hf_client *client)
     if (!forked) {
         hf__watchdog_done(&client->watchdog);
         hf__gates_done(&client->gates);
+        hf__interrupts_done(&client->interrupts);
     }
     hf__timers_done(&client->timers);
     hf__loop_free(client->loop);

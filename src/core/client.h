@@ -12,6 +12,7 @@
 #include "core/check.h"
 #include "core/dispatch.h"
 #include "core/gate.h"
+#include "core/interrupt.h"
 #include "core/owner.h"
 #include "core/registry.h"
 #include "core/replicas.h"
@@ -32,6 +33,7 @@ struct hf_client {
     uint32_t fork_generation;
     hf__watchdog watchdog;
     hf__gates gates;
+    hf__interrupts interrupts;
     hf__cas_lanes cas_lanes;
     hf__dispatch dispatch;
     hf__timers timers; /* of asynchronous waits, of the registration */

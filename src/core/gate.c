@@ -63,7 +63,7 @@ static hf__gate *gate_new(hf__gate **list, hf_bytes name)
     return gate;
 }
 
-static hf__gate *gate_of_locked(hf__gates *gates, hf_bytes name)
+static hf__gate *find_locked(hf__gates *gates, hf_bytes name)
 {
     hf__gate **list = list_of(gates, name.data, name.size);
 
@@ -72,7 +72,15 @@ static hf__gate *gate_of_locked(hf__gates *gates, hf_bytes name)
             memcmp(gate->name, name.data, name.size) == 0)
             return gate;
     }
-    return gate_new(list, name);
+    return NULL;
+}
+
+static hf__gate *gate_of_locked(hf__gates *gates, hf_bytes name)
+{
+    hf__gate *gate = find_locked(gates, name);
+
+    return gate != NULL ? gate
+                        : gate_new(list_of(gates, name.data, name.size), name);
 }
 
 static void gate_unuse_locked(hf__gates *gates, hf__gate *gate)
@@ -100,7 +108,8 @@ static hf__gate *use_locked(hf__gates *gates, hf_bytes name, hf_error *err)
     return gate;
 }
 
-hf_status hf__gate_enter(hf__gates *gates, hf_bytes name, int64_t until_ms,
+hf_status hf__gate_enter(hf__gates *gates, const hf_lock *lock, hf_bytes name,
+                         hf__interrupt_mark mark, int64_t until_ms,
                          hf__gate **gate, hf_error *err)
 {
     hf_status status = HF_OK;
@@ -114,7 +123,9 @@ hf_status hf__gate_enter(hf__gates *gates, hf_bytes name, int64_t until_ms,
     }
     found->threads++;
     while (found->entered && status == HF_OK) {
-        if (hf__clock_boot_ms() >= until_ms)
+        if (hf__interrupted(lock, mark))
+            status = hf__fail(err, HF_CANCELLED, HF__INTERRUPTED);
+        else if (hf__clock_boot_ms() >= until_ms)
             status = hf__fail(err, HF_TIMEOUT,
                               "other threads waited for the lock before us");
         else
@@ -129,6 +140,17 @@ hf_status hf__gate_enter(hf__gates *gates, hf_bytes name, int64_t until_ms,
     }
     pthread_mutex_unlock(&gates->mutex);
     return status;
+}
+
+void hf__gates_wake(hf__gates *gates, hf_bytes name)
+{
+    hf__gate *gate;
+
+    pthread_mutex_lock(&gates->mutex);
+    gate = find_locked(gates, name);
+    if (gate != NULL)
+        pthread_cond_broadcast(&gate->left);
+    pthread_mutex_unlock(&gates->mutex);
 }
 
 static void append_locked(hf__gate *gate, hf__gate_place *place)

@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "holdfast.h"
+#include "core/interrupt.h"
 
 typedef struct hf__gate hf__gate;
 
@@ -26,10 +26,13 @@ void hf__gates_done(hf__gates *gates);
 /*
  * Become the one thread that waits at the store for `name`, an instant of
  * hf__clock_boot_ms() at the latest. On HF_OK `*gate` is to be left again.
- * HF_TIMEOUT: others stood before us until then.
+ * HF_TIMEOUT: others stood before us until then. HF_CANCELLED: interrupted.
  */
-hf_status hf__gate_enter(hf__gates *gates, hf_bytes name, int64_t until_ms,
+hf_status hf__gate_enter(hf__gates *gates, const hf_lock *lock, hf_bytes name,
+                         hf__interrupt_mark mark, int64_t until_ms,
                          hf__gate **gate, hf_error *err);
+/* Have the threads before it look whether they were interrupted. */
+void hf__gates_wake(hf__gates *gates, hf_bytes name);
 
 /* A place before a gate, for what is no thread; the caller's memory. */
 typedef struct hf__gate_place {

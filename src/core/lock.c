@@ -89,6 +89,7 @@ static hf_lock *lock_new(hf_client *client, const hf_lock_options *options,
         hf__at_most(replicas->within_ms, options->ttl_ms / 3);
     lock->renewal_replicas.within_ms =
         hf__at_most(replicas->within_ms, options->ttl_ms / 6);
+    atomic_init(&lock->interruptions, 0);
     atomic_init(&lock->acked, -1);
     lock->ttl_word = hf__number(lock->ttl_text, options->ttl_ms);
     lock->state = HF__LOCK_FREE;
@@ -237,7 +238,8 @@ hf_status hf__lock_begin_locked(hf_lock *lock, bool *busy, hf_error *err)
 }
 
 /* The same, waiting for other calls that use the handle. */
-static hf_status begin_by_locked(hf_lock *lock, int64_t until_ms, hf_error *err)
+static hf_status begin_by_locked(hf_lock *lock, int64_t until_ms,
+                                 hf__attempt *attempt, hf_error *err)
 {
     hf__watchdog *watchdog = &lock->client->watchdog;
     bool busy;
@@ -247,13 +249,16 @@ static hf_status begin_by_locked(hf_lock *lock, int64_t until_ms, hf_error *err)
 
         if (!busy || hf__clock_boot_ms() >= until_ms)
             return status;
+        hf__sleeper_add(&lock->client->interrupts, &attempt->sleeper);
+        if (hf__interrupted(lock, attempt->mark))
+            return hf__fail(err, HF_CANCELLED, HF__INTERRUPTED);
         hf__cond_wait_until(&lock->changed, &watchdog->mutex, until_ms);
     }
 }
 
 /* In state ACQUIRING, without the mutex. */
 static hf_status ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
-                     hf_error *err)
+                     hf__attempt *attempt, hf_error *err)
 {
     hf__watchdog *watchdog = &lock->client->watchdog;
     hf__grant grant;
@@ -263,7 +268,7 @@ static hf_status ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
     if (lock->watched)
         status = hf__watchdog_start(watchdog, err);
     if (status == HF_OK)
-        status = hf__lock_ask(lock, wait_ms, until_ms, &grant, err);
+        status = hf__lock_ask(lock, wait_ms, until_ms, attempt, &grant, err);
     pthread_mutex_lock(&watchdog->mutex);
     if (status == HF_OK)
         hf__lock_hold_locked(lock, &grant);
@@ -284,11 +289,44 @@ hf_status hf__lock_check(const hf_lock *lock, hf_error *err)
     return hf__client_check(lock->client, err);
 }
 
-hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
+/* Whatever it sleeps on. */
+static void wake(hf__sleeper *sleeper)
 {
-    hf__watchdog *watchdog;
+    hf_lock *lock = sleeper->lock;
+    hf_client *client = lock->client;
+
+    pthread_mutex_lock(&client->watchdog.mutex);
+    pthread_cond_broadcast(&lock->changed);
+    pthread_mutex_unlock(&client->watchdog.mutex);
+    hf__gates_wake(&client->gates, lock->keys.main);
+    client->store->ops->event_wake(client->store, lock->keys.main);
+}
+
+static hf_status acquire(hf_lock *lock, int64_t wait_ms, hf__attempt *attempt,
+                         hf_error *err)
+{
+    hf__watchdog *watchdog = &lock->client->watchdog;
     int64_t until_ms;
     bool asking;
+    hf_status status;
+
+    until_ms = wait_ms == 0 ? 0 : hf__clock_after(hf__clock_boot_ms(), wait_ms);
+    pthread_mutex_lock(&watchdog->mutex);
+    status = begin_by_locked(lock, until_ms, attempt, err);
+    asking = status == HF_OK && lock->state == HF__LOCK_ACQUIRING;
+    pthread_mutex_unlock(&watchdog->mutex);
+    if (asking)
+        return ask(lock, wait_ms, until_ms, attempt, err);
+    if (status == HF_HELD && wait_ms > 0)
+        return hf__fail(err, HF_TIMEOUT,
+                        "another thread used this handle for all of %lld ms",
+                        (long long)wait_ms);
+    return status;
+}
+
+hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
+{
+    hf__attempt attempt = {.sleeper = {.wake = wake, .lock = lock}};
     hf_status status = hf__lock_check(lock, err);
 
     if (status != HF_OK)
@@ -296,18 +334,9 @@ hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
     if (wait_ms < 0)
         return hf__fail(err, HF_INVALID, "wait_ms is negative: %lld",
                         (long long)wait_ms);
-    watchdog = &lock->client->watchdog;
-    until_ms = wait_ms == 0 ? 0 : hf__clock_after(hf__clock_boot_ms(), wait_ms);
-    pthread_mutex_lock(&watchdog->mutex);
-    status = begin_by_locked(lock, until_ms, err);
-    asking = status == HF_OK && lock->state == HF__LOCK_ACQUIRING;
-    pthread_mutex_unlock(&watchdog->mutex);
-    if (asking)
-        return ask(lock, wait_ms, until_ms, err);
-    if (status == HF_HELD && wait_ms > 0)
-        return hf__fail(err, HF_TIMEOUT,
-                        "another thread used this handle for all of %lld ms",
-                        (long long)wait_ms);
+    attempt.mark = hf__interrupt_mark_of(lock);
+    status = acquire(lock, wait_ms, &attempt, err);
+    hf__sleeper_remove(&lock->client->interrupts, &attempt.sleeper);
     return status;
 }
 

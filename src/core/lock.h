@@ -50,6 +50,7 @@ struct hf_lock {
     /* 0: not held. Read without the mutex. */
     _Atomic int64_t valid_until_ms;
     _Atomic uint64_t token;
+    atomic_uint interruptions;
     atomic_int acked; /* replicas; -1: nobody has counted them */
 
     /* Guarded by client->watchdog.mutex. */
@@ -81,6 +82,12 @@ void hf__lock_keys_done(hf__lock_keys *keys);
 /* Does a part of the name in braces decide its hash slot? */
 bool hf__has_hash_tag(hf_bytes name);
 
+/* A call that acquires on this thread: where it is interrupted. */
+typedef struct hf__attempt {
+    hf__interrupt_mark mark;
+    hf__sleeper sleeper;
+} hf__attempt;
+
 /* What acquire.c found out when the store granted the lock. */
 typedef struct hf__grant {
     char owner[HF_OWNER_SIZE];
@@ -92,10 +99,10 @@ typedef struct hf__grant {
 /*
  * Ask the store for the lock: once if wait_ms is 0, else until it is granted
  * or until_ms, which lies wait_ms behind the call, has passed. The handle is in
- * state ACQUIRING; nothing of it is changed.
+ * state ACQUIRING; nothing of it is changed. HF_CANCELLED: interrupted.
  */
 hf_status hf__lock_ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
-                       hf__grant *grant, hf_error *err);
+                       hf__attempt *attempt, hf__grant *grant, hf_error *err);
 
 /*
  * May the handle ask the store? HF_OK and state ACQUIRING: it may, and the

@@ -72,18 +72,27 @@ hf_status hf_lock_acquire_start(hf_lock *lock, int64_t wait_ms,
 
 /* ----------------------------------------------------------------- together */
 
+typedef struct member member;
+
 typedef struct gathering {
-    pthread_mutex_t mutex;
+    hf_client *client;
+    member *members;
+    size_t count;
+    hf__sleeper sleeper;
+    hf__task cancel_task;
+    pthread_mutex_t mutex; /* guards the rest, and members' waitings */
     pthread_cond_t changed;
-    size_t open;   /* not told yet */
-    size_t trying; /* first tries at the store */
-    bool answers;  /* the store has answered one of them, or had none */
+    bool interrupted; /* some may be */
+    size_t open;      /* not told yet */
+    size_t trying;    /* first tries at the store */
+    bool answers;     /* the store has answered one of them, or had none */
 } gathering;
 
-typedef struct member {
+struct member {
     gathering *all;
     hf_status *status;
-} member;
+    hf__waiting *waiting; /* NULL: it was told */
+};
 
 static void told_member(void *user, hf_status status, const hf_error *detail)
 {
@@ -93,6 +102,7 @@ static void told_member(void *user, hf_status status, const hf_error *detail)
     (void)detail;
     *self->status = status;
     pthread_mutex_lock(&all->mutex);
+    self->waiting = NULL;
     if (--all->open == 0)
         pthread_cond_signal(&all->changed);
     pthread_mutex_unlock(&all->mutex);
@@ -108,6 +118,81 @@ static void tried_member(void *user, hf_status status)
     if (--all->trying == 0)
         pthread_cond_signal(&all->changed);
     pthread_mutex_unlock(&all->mutex);
+}
+
+/* ---- interrupted */
+
+static void wake(hf__sleeper *sleeper)
+{
+    gathering *all =
+        (gathering *)((char *)sleeper - offsetof(gathering, sleeper));
+
+    pthread_mutex_lock(&all->mutex);
+    all->interrupted = true;
+    pthread_cond_signal(&all->changed);
+    pthread_mutex_unlock(&all->mutex);
+}
+
+/* As for a call that is cancelled (dispatch.c): what is under way only
+ * completes on this thread, but in the first try of a store without cancel. */
+static void cancel_member(member *self)
+{
+    gathering *all = self->all;
+    hf__store *store = all->client->store;
+    hf__request *request = NULL;
+    hf__waiting *waiting;
+
+    pthread_mutex_lock(&all->mutex);
+    waiting = self->waiting;
+    if (waiting != NULL &&
+        (atomic_load(&waiting->cancelled) ||
+         !hf__interrupted(waiting->asking.lock, waiting->asking.mark)))
+        waiting = NULL;
+    if (waiting != NULL)
+        atomic_store(&waiting->cancelled, true);
+    if (waiting != NULL && waiting->stage == HF__WAITING_FIRST) {
+        if (store->ops->cancel != NULL)
+            request = &waiting->asking.request;
+        waiting = NULL;
+    }
+    pthread_mutex_unlock(&all->mutex);
+    if (waiting != NULL)
+        hf__waiting_cancel(waiting);
+    else if (request != NULL)
+        store->ops->cancel(store, request);
+}
+
+static void run_cancel(hf__task *task)
+{
+    gathering *all =
+        (gathering *)((char *)task - offsetof(gathering, cancel_task));
+
+    for (size_t i = 0; i < all->count; i++)
+        cancel_member(&all->members[i]);
+}
+
+/* Until all were told. */
+static void await_all(gathering *all)
+{
+    hf__interrupts *interrupts = &all->client->interrupts;
+
+    hf__sleeper_add(interrupts, &all->sleeper);
+    pthread_mutex_lock(&all->mutex);
+    all->interrupted = true; /* before it was added, too */
+    while (all->open > 0) {
+        if (!all->interrupted) {
+            hf__cond_wait_until(&all->changed, &all->mutex, INT64_MAX);
+            continue;
+        }
+        all->interrupted = false;
+        pthread_mutex_unlock(&all->mutex);
+        all->cancel_task = (hf__task){.run = run_cancel};
+        if (hf__loop_started(all->client->loop))
+            hf__loop_call(all->client->loop, &all->cancel_task);
+        pthread_mutex_lock(&all->mutex);
+    }
+    pthread_mutex_unlock(&all->mutex);
+    hf__sleeper_remove(interrupts, &all->sleeper);
 }
 
 /* Begin some; their first tries go to the store together, and are over. */
@@ -129,6 +214,7 @@ static void begin_window(gathering *all, hf_lock *const *locks, size_t count,
         waiting->told = told_member;
         waiting->tried = tried_member;
         waiting->user = &members[i];
+        members[i].waiting = waiting;
         request = hf__waiting_begin(waiting);
         if (request != NULL)
             requests[ready++] = request;
@@ -158,17 +244,17 @@ static void begin_all(gathering *all, hf_lock *const *locks, size_t count,
     }
     for (; at < count; at++) /* nobody should wait for each in turn */
         told_member(&members[at], HF_UNAVAILABLE, NULL);
-    pthread_mutex_lock(&all->mutex);
-    while (all->open > 0)
-        hf__cond_wait_until(&all->changed, &all->mutex, INT64_MAX);
-    pthread_mutex_unlock(&all->mutex);
+    await_all(all);
 }
 
 static hf_status acquire_all(hf_lock *const *locks, size_t count,
                              int64_t wait_ms, hf_status *statuses,
                              hf_error *err)
 {
-    gathering all = {.open = count};
+    gathering all = {.client = locks[0]->client,
+                     .count = count,
+                     .sleeper = {.wake = wake},
+                     .open = count};
     member *members = hf__calloc(count, sizeof(*members));
     hf__request **requests =
         hf__calloc(count < HF__MANY_WINDOW ? count : HF__MANY_WINDOW,
@@ -180,7 +266,8 @@ static hf_status acquire_all(hf_lock *const *locks, size_t count,
         goto free_members;
     }
     for (size_t i = 0; i < count; i++)
-        members[i] = (member){&all, &statuses[i]};
+        members[i] = (member){&all, &statuses[i], NULL};
+    all.members = members;
     pthread_mutex_init(&all.mutex, NULL);
     hf__cond_init(&all.changed);
     begin_all(&all, locks, count, wait_ms, members, requests);

@@ -262,6 +262,12 @@ typedef struct hf__store_ops {
                        int64_t until_ms);
 
     /*
+     * Move the topic's counter for the threads of this client that sleep on
+     * it; watches are not told. Never blocks. Any thread but in a forked child.
+     */
+    void (*event_wake)(hf__store *store, hf_bytes topic);
+
+    /*
      * The callback form: watch->moved runs on the loop thread whenever the
      * counter moves. The loop is started if it was not. HF_SYSTEM: no thread
      * or descriptor. unwatch() returns when no call of it runs or will run,

@@ -271,6 +271,129 @@ wait_behind_a_foreign_holder_ends_soon_after_its_release(void **state)
     assert_true(took_ms < 400);
 }
 
+/* Interrupt a handle, or all of its client, until the wait ends: when it
+ * begins is not known. */
+static void interrupt(waiter *w, hf_client *all)
+{
+    while (!atomic_load(&w->done)) {
+        expect_status(HF_OK, all != NULL ? hf_client_interrupt(all, ERR)
+                                         : hf_lock_interrupt(w->lock, ERR));
+        test_rest();
+    }
+}
+
+static void wait_that_is_interrupted_leaves_nothing_behind(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    hf_lock *lock = fixture_lock(f, f->other, name, NULL);
+    waiter *w;
+
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    w = start(lock, name, HF_FOREVER);
+    expect_soon(waiting(f, name) == 1, 2000);
+    expect_status(HF_OK, hf_lock_interrupt(lock, ERR));
+    expect_status(HF_CANCELLED, finish(w));
+    assert_true(waiting(f, name) == 0);
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    expect_status(HF_OK, hf_lock_acquire(lock, 10000, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+}
+
+static void wait_of_each_thread_of_an_interrupted_client_ends(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    hf_lock *shared = fixture_lock(f, f->other, name, NULL);
+    waiter *w[4];
+
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    for (size_t i = 0; i < 2; i++)
+        w[i] = start(shared, name, HF_FOREVER); /* behind each other */
+    for (size_t i = 2; i < 4; i++)              /* and at the gate */
+        w[i] = start(fixture_lock(f, f->other, name, NULL), name, HF_FOREVER);
+    expect_soon(waiting(f, name) == 1, 2000);
+    for (size_t i = 0; i < 4; i++) {
+        interrupt(w[i], f->other);
+        expect_status(HF_CANCELLED, finish(w[i]));
+    }
+    assert_true(waiting(f, name) == 0);
+    assert_true(hf_lock_is_held(holder));
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+}
+
+/* At any instant: never both, never neither. */
+static void wait_interrupted_when_granted_is_held_or_free(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    hf_lock *lock = fixture_lock(f, f->other, name, NULL);
+
+    for (int i = 0; i < 50; i++) {
+        waiter *w;
+
+        waiter_count = 0;
+        expect_status(HF_OK, hf_lock_acquire(holder, 10000, ERR));
+        w = start(lock, name, HF_FOREVER);
+        if (i % 2 == 0)
+            expect_soon(waiting(f, name) == 1, 2000);
+        expect_status(HF_OK, hf_lock_release(holder, ERR));
+        for (int spin = 0; spin < i * 400; spin++)
+            atomic_signal_fence(memory_order_seq_cst);
+        interrupt(w, NULL);
+        if (finish(w) == HF_OK) {
+            assert_true(hf_lock_is_held(lock));
+            expect_status(HF_OK, hf_lock_release(lock, ERR));
+        } else {
+            expect_status(HF_CANCELLED, w->status);
+            assert_false(hf_lock_is_held(lock));
+        }
+        expect_status(HF_OK, hf_lock_try(holder, ERR));
+        expect_status(HF_OK, hf_lock_release(holder, ERR));
+    }
+}
+
+typedef struct gathered {
+    hf_lock *locks[2];
+    hf_status statuses[2];
+    hf_status status;
+} gathered;
+
+static void *acquire_two(void *user)
+{
+    gathered *g = user;
+
+    g->status =
+        hf_lock_acquire_many(g->locks, 2, HF_FOREVER, g->statuses, NULL);
+    return NULL;
+}
+
+static void wait_for_many_is_interrupted_too(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_bytes free_name = fixture_key(f, "m");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    static gathered g;
+    pthread_t thread;
+
+    g.locks[0] = fixture_lock(f, f->other, name, NULL);
+    g.locks[1] = fixture_lock(f, f->other, free_name, NULL);
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    assert_int_equal(pthread_create(&thread, NULL, acquire_two, &g), 0);
+    expect_soon(waiting(f, name) == 1, 2000);
+    expect_status(HF_OK, hf_lock_interrupt(g.locks[0], ERR));
+    (void)pthread_join(thread, NULL);
+    expect_status(HF_CANCELLED, g.statuses[0]);
+    expect_status(HF_OK, g.statuses[1]);
+    assert_true(waiting(f, name) == 0);
+    expect_status(HF_OK, hf_lock_release(g.locks[1], ERR));
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+}
+
 static void wait_is_served_in_the_order_of_arrival(void **state)
 {
     fixture *f = *state;
@@ -381,6 +504,10 @@ int main(void)
         wait_test(wait_ends_when_the_lock_is_broken),
         wait_test(wait_behind_a_foreign_holder_polls),
         wait_test(wait_behind_a_foreign_holder_ends_soon_after_its_release),
+        wait_test(wait_that_is_interrupted_leaves_nothing_behind),
+        wait_test(wait_of_each_thread_of_an_interrupted_client_ends),
+        wait_test(wait_interrupted_when_granted_is_held_or_free),
+        wait_test(wait_for_many_is_interrupted_too),
         wait_test(wait_is_served_in_the_order_of_arrival),
         wait_test(wait_that_times_out_does_not_delay_the_next),
         wait_test(waits_on_one_handle_share_one_acquisition),

@@ -243,6 +243,11 @@ static bool embedded_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
     return hf__ear_wait(&self_of(store)->ear, topic, seq, until_ms);
 }
 
+static void embedded_event_wake(hf__store *store, hf_bytes topic)
+{
+    hf__ear_wake(&self_of(store)->ear, topic);
+}
+
 static hf_status embedded_event_watch(hf__store *store, hf_bytes topic,
                                       hf__watch *watch, hf_error *err)
 {
@@ -379,6 +384,7 @@ const hf__store_ops hf__embedded_store_ops = {
     .inbox = embedded_inbox,
     .event_seq = embedded_event_seq,
     .event_wait = embedded_event_wait,
+    .event_wake = embedded_event_wake,
     .event_watch = embedded_event_watch,
     .event_unwatch = embedded_event_unwatch,
     .shard = embedded_shard,

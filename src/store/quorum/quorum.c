@@ -353,6 +353,7 @@ const hf__store_ops hf__quorum_store_ops = {
     .event_seq = hf__quorum_event_seq,
     .event_key = hf__quorum_event_key,
     .event_wait = hf__quorum_event_wait,
+    .event_wake = hf__quorum_event_wake,
     .event_watch = hf__quorum_event_watch,
     .event_unwatch = hf__quorum_event_unwatch,
     .shard = quorum_shard,

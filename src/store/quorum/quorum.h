@@ -43,6 +43,8 @@ typedef struct hf__quorum {
     hf__quorum_node nodes[HF__QUORUM_NODES_MAX];
     pthread_mutex_t mutex; /* guards nodes and all below */
     struct hf__quorum_watch *watches;
+    struct hf__quorum_sleeper *sleepers;
+    _Atomic uint32_t woken; /* how often sleepers were woken by us */
     int64_t opened_ms;
     bool is_new;            /* all nodes were young when it was opened */
     bool closing;           /* nothing is given to the nodes any more */

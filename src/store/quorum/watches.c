@@ -2,6 +2,9 @@
 /* watches.c - see watches.h. */
 #include "store/quorum/watches.h"
 
+#include <stdatomic.h>
+#include <string.h>
+
 #include "store/quorum/nodes.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -52,7 +55,7 @@ uint32_t hf__quorum_event_seq(hf__store *store, hf_bytes topic,
 
         seq += node->ops->event_seq(node, topic, until_ms);
     }
-    return seq;
+    return seq + atomic_load(&self->woken);
 }
 
 void hf__quorum_event_key(hf__store *store, hf_bytes key)
@@ -76,7 +79,7 @@ static uint32_t read_seq(hf__quorum *self, hf_bytes topic)
 
         seq += node->ops->event_seq(node, topic, 0);
     }
-    return seq;
+    return seq + atomic_load(&self->woken);
 }
 
 /* A node that is away tells of nothing: its counters move now and then so that
@@ -121,9 +124,11 @@ static void unwatch_all(hf__quorum *self, hf__quorum_watch *made)
 }
 
 /* A thread that sleeps until a node's counter moves. */
-typedef struct sleeping {
+typedef struct hf__quorum_sleeper {
     hf__watch base;
     uint32_t moved; /* futex */
+    hf_bytes topic;
+    struct hf__quorum_sleeper *next;
 } sleeping;
 
 static void wake_sleeper(hf__watch *watch)
@@ -147,11 +152,44 @@ static bool sleep_by_poll(hf__quorum *self, hf_bytes topic, uint32_t seq,
     return true;
 }
 
+void hf__quorum_event_wake(hf__store *store, hf_bytes topic)
+{
+    hf__quorum *self = self_of(store);
+
+    pthread_mutex_lock(&self->mutex);
+    atomic_fetch_add(&self->woken, 1);
+    for (sleeping *one = self->sleepers; one != NULL; one = one->next) {
+        if (one->topic.size == topic.size &&
+            memcmp(one->topic.data, topic.data, topic.size) == 0)
+            wake_sleeper(&one->base);
+    }
+    pthread_mutex_unlock(&self->mutex);
+}
+
+static void enlist(hf__quorum *self, sleeping *sleeper)
+{
+    pthread_mutex_lock(&self->mutex);
+    sleeper->next = self->sleepers;
+    self->sleepers = sleeper;
+    pthread_mutex_unlock(&self->mutex);
+}
+
+static void strike(hf__quorum *self, const sleeping *sleeper)
+{
+    sleeping **at = &self->sleepers;
+
+    pthread_mutex_lock(&self->mutex);
+    while (*at != sleeper)
+        at = &(*at)->next;
+    *at = sleeper->next;
+    pthread_mutex_unlock(&self->mutex);
+}
+
 bool hf__quorum_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
                            int64_t until_ms)
 {
     hf__quorum *self = self_of(store);
-    sleeping sleeper = {.base.moved = wake_sleeper};
+    sleeping sleeper = {.base.moved = wake_sleeper, .topic = topic};
     hf__quorum_watch made = {.outer = &sleeper.base};
     bool moved;
 
@@ -159,11 +197,13 @@ bool hf__quorum_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
         unwatch_all(self, &made);
         return sleep_by_poll(self, topic, seq, until_ms);
     }
+    enlist(self, &sleeper);
     moved = read_seq(self, topic) != seq;
     while (!moved && hf__clock_boot_ms() < until_ms) {
         hf__futex_wait(&sleeper.moved, 0, until_ms, false);
         moved = __atomic_load_n(&sleeper.moved, __ATOMIC_ACQUIRE) != 0;
     }
+    strike(self, &sleeper);
     unwatch_all(self, &made);
     return moved;
 }

@@ -13,6 +13,7 @@
 uint32_t hf__quorum_event_seq(hf__store *store, hf_bytes topic,
                               int64_t deadline_ms);
 void hf__quorum_event_key(hf__store *store, hf_bytes key);
+void hf__quorum_event_wake(hf__store *store, hf_bytes topic);
 bool hf__quorum_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
                            int64_t until_ms);
 hf_status hf__quorum_event_watch(hf__store *store, hf_bytes topic,

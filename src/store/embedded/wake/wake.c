@@ -196,6 +196,14 @@ bool hf__ear_wait(const hf__ear *ear, hf_bytes topic, uint32_t seq,
     return moved;
 }
 
+void hf__ear_wake(const hf__ear *ear, hf_bytes topic)
+{
+    hf__bucket *bucket = bucket_at(ear->env, hf__wake_bucket(ear->id, topic));
+
+    __atomic_fetch_add(&bucket->seq, 1, __ATOMIC_SEQ_CST);
+    hf__futex_wake_all(&bucket->seq, true);
+}
+
 /* ---------------------------------------------------------------- watching */
 
 typedef struct hf__ear_poll {

@@ -38,6 +38,8 @@ typedef struct hf__ear {
 uint32_t hf__ear_seq(const hf__ear *ear, hf_bytes topic);
 bool hf__ear_wait(const hf__ear *ear, hf_bytes topic, uint32_t seq,
                   int64_t until_ms);
+/* Move the counter for threads of ours. */
+void hf__ear_wake(const hf__ear *ear, hf_bytes topic);
 hf_status hf__ear_watch(hf__ear *ear, hf_bytes topic, struct hf__watch *watch,
                         hf_error *err);
 void hf__ear_unwatch(hf__ear *ear, struct hf__watch *watch);

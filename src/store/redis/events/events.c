@@ -2,9 +2,8 @@
 /*
  * events.c - a table of event counters.
  *
- * A counter is a futex word. Readers and sleepers are any threads; counters
- * move, and watches are kept and called, on the loop thread alone, so there is
- * no lock.
+ * A counter is a futex word. Readers and sleepers are any threads; watches are
+ * kept and called on the loop thread alone, so there is no lock.
  */
 #include "store/redis/events/events.h"
 
@@ -47,12 +46,17 @@ bool hf__events_wait(const hf__events *events, uint32_t bucket, uint32_t seen,
     return true;
 }
 
+void hf__events_wake(hf__events *events, uint32_t bucket)
+{
+    __atomic_add_fetch(&events->words[bucket], 1, __ATOMIC_RELEASE);
+    hf__futex_wake_all(&events->words[bucket], false);
+}
+
 void hf__events_move(hf__events *events, uint32_t bucket)
 {
     hf__watch *watch = events->watches[bucket];
 
-    __atomic_add_fetch(&events->words[bucket], 1, __ATOMIC_RELEASE);
-    hf__futex_wake_all(&events->words[bucket], false);
+    hf__events_wake(events, bucket);
     for (; watch != NULL; watch = events->next) {
         events->next = watch->next;
         watch->moved(watch);

@@ -24,6 +24,9 @@ uint32_t hf__events_read(const hf__events *events, uint32_t bucket);
 bool hf__events_wait(const hf__events *events, uint32_t bucket, uint32_t seen,
                      int64_t until_ms);
 
+/* Any thread: move a counter for who waits; watches are not told. */
+void hf__events_wake(hf__events *events, uint32_t bucket);
+
 /* The loop thread: move a counter, or all; wake who waits and tell who
  * watches. Who is told may add and remove watches, but moves no counter. */
 void hf__events_move(hf__events *events, uint32_t bucket);

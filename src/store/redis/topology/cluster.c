@@ -425,6 +425,11 @@ static bool cluster_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
     return hf__cluster_ears_wait(&of(store)->ears, topic, seq, until_ms);
 }
 
+static void cluster_event_wake(hf__store *store, hf_bytes topic)
+{
+    hf__events_wake(&of(store)->ears.events, hf__events_bucket(topic));
+}
+
 static hf_status cluster_event_watch(hf__store *store, hf_bytes topic,
                                      hf__watch *watch, hf_error *err)
 {
@@ -473,6 +478,7 @@ const hf__store_ops hf__cluster_store_ops = {
     .event_seq = cluster_event_seq,
     .event_key = cluster_event_key,
     .event_wait = cluster_event_wait,
+    .event_wake = cluster_event_wake,
     .event_watch = cluster_event_watch,
     .event_unwatch = cluster_event_unwatch,
     .shard = cluster_shard,

@@ -85,6 +85,11 @@ bool hf__lone_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
     return hf__listen_wait(&of(store)->inbox, topic, seq, until_ms);
 }
 
+void hf__lone_event_wake(hf__store *store, hf_bytes topic)
+{
+    hf__events_wake(of(store)->inbox.events, hf__events_bucket(topic));
+}
+
 hf_status hf__lone_event_watch(hf__store *store, hf_bytes topic,
                                hf__watch *watch, hf_error *err)
 {

@@ -31,6 +31,7 @@ uint32_t hf__lone_event_seq(hf__store *store, hf_bytes topic,
 void hf__lone_event_key(hf__store *store, hf_bytes key);
 bool hf__lone_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
                          int64_t until_ms);
+void hf__lone_event_wake(hf__store *store, hf_bytes topic);
 hf_status hf__lone_event_watch(hf__store *store, hf_bytes topic,
                                hf__watch *watch, hf_error *err);
 void hf__lone_event_unwatch(hf__store *store, hf__watch *watch);
@@ -41,7 +42,8 @@ void hf__lone_event_unwatch(hf__store *store, hf__watch *watch);
     .cancel = hf__lone_cancel, .generation = hf__lone_generation,              \
     .shard = hf__lone_shard, .inbox = hf__lone_inbox,                          \
     .event_seq = hf__lone_event_seq, .event_key = hf__lone_event_key,          \
-    .event_wait = hf__lone_event_wait, .event_watch = hf__lone_event_watch,    \
+    .event_wait = hf__lone_event_wait, .event_wake = hf__lone_event_wake,      \
+    .event_watch = hf__lone_event_watch,                                       \
     .event_unwatch = hf__lone_event_unwatch
 
 /* The lines about the account, the inbox and what the server's INFO says: of
