@@ -33,7 +33,6 @@ extern const hf__operation hf__op_pexpire;
 extern const hf__operation hf__op_exists;
 extern const hf__operation hf__op_unlink;
 extern const hf__operation hf__op_del;
-extern const hf__operation hf__op_del;
 
 extern const hf__operation hf__op_scan;
 extern const hf__operation hf__op_hscan;
