@@ -5,6 +5,7 @@
  */
 #include "embedded_store.h"
 
+#include <malloc.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -245,6 +246,46 @@ static void full_tmpfs_is_full(void **state)
     assert_int_equal(umount2(at.folder, MNT_DETACH), 0);
 }
 
+/* Two fifths of the store, as 400 MB are of 1 GiB. LMDB frees what a
+ * transaction deleted only two transactions later, and in one piece only
+ * where nothing was put in between. */
+static void large_values_in_turn(const char *scheme, const char *parameters)
+{
+    enum { SIZE = 6400000, ROUNDS = 30, QUIET_FROM = 10 };
+    char *value = malloc(SIZE);
+    char text[TEXT_SIZE];
+    size_t heap = 0;
+    hf__store *store;
+
+    assert_non_null(value);
+    memset(value, 'x', SIZE);
+    remove_place(&at);
+    make_place(&at, scheme, parameters);
+    store = at.store = must_open(at.url, NULL);
+    for (int i = 0; i < ROUNDS; i++) {
+        hf_bytes words[] = {hf_str("set"), hf_str("big"), hf_view(value, SIZE)};
+
+        if (i == QUIET_FROM)
+            heap = mallinfo2().uordblks;
+        if (perform(store, NULL, words, 3, 0, text) != HF_OK)
+            fail_msg("%s%s, round %d: %s", scheme, parameters, i, text);
+        expect(store, "del big", "i:1");
+    }
+    /* Not 16 KiB for each, which is what the list of their pages takes. */
+    if (mallinfo2().uordblks > heap + 65536)
+        fail_msg("the heap grew from %zu to %zu bytes", heap,
+                 (size_t)mallinfo2().uordblks);
+    free(value);
+}
+
+static void large_values_set_and_deleted_in_turn_fit(void **state)
+{
+    (void)state;
+    large_values_in_turn("volatile", "?max_size=16M");
+    large_values_in_turn("file", "?max_size=16M");
+    large_values_in_turn("file", "?max_size=16M&durability=flush");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -258,6 +299,7 @@ int main(void)
         TEST(expired_keys_make_room),
         TEST(growing_store_is_followed),
         TEST(file_size_limit_is_full),
+        TEST(large_values_set_and_deleted_in_turn_fit),
         TEST(full_tmpfs_is_full),
     };
 

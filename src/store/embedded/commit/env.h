@@ -44,6 +44,7 @@ typedef struct hf__env {
     int64_t grow_retry_ms;
     int64_t await_again_ms; /* readers.c's, as is the next */
     uint64_t awaited;
+    uint64_t advanced;       /* write.c's: the last transaction of its own */
     bool tight;              /* little room left; set by begin_write */
     struct hf__tx *write_tx; /* made when first needed */
     struct hf__machine *machine;

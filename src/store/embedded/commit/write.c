@@ -10,13 +10,17 @@
 
 #include <string.h>
 
-#include "store/embedded/commit/flush.h"
+#include "store/embedded/commit/flush_state.h"
 #include "store/embedded/commit/readers.h"
+#include "store/embedded/files/header.h"
 #include "store/embedded/wake/wake.h"
 #include "util/clock.h"
 
 /* Events told without the writer lock; more are told under it. */
 #define EVENT_LOCAL 64u
+
+/* From here on room is looked for before the file is made longer. */
+#define LARGE_SIZE (UINT64_C(256) << 10)
 
 /* Turns of hf__flush_make_room(): our pin, and some of other processes'. */
 #define FLUSH_RETRY_MAX 8
@@ -39,16 +43,63 @@ static hf_status try_write(hf__env *env, const hf__job *job)
     return hf__tx_finish(tx);
 }
 
+/* Write the header as it is. */
+static void put_header(hf__tx *tx)
+{
+    char name[1] = {HF__RECORD_HEADER};
+    MDB_val key = {sizeof(name), name};
+    MDB_val value;
+    hf__header copy;
+    int rc = mdb_get(tx->txn, tx->env->dbi, &key, &value);
+
+    if (rc != MDB_SUCCESS || value.mv_size != sizeof(copy)) {
+        hf__tx_fail(tx, rc != MDB_SUCCESS ? rc : MDB_CORRUPTED);
+        return;
+    }
+    memcpy(&copy, value.mv_data, sizeof(copy));
+    value.mv_data = &copy;
+    (void)hf__tx_put(tx, &key, &value);
+}
+
+/*
+ * What a transaction frees LMDB uses again in the one after the next, never in
+ * the next; and one that does not fit is none. So commit one that changes
+ * nothing. false: it would free nothing either.
+ */
+static bool advance(hf__env *env)
+{
+    hf__tx *tx = env->write_tx;
+    uint64_t wanted_size = tx->wanted_size;
+    int64_t now_ms = hf__clock_boot_ms();
+    hf_status status;
+
+    if (hf__flush_last_txn(env) == env->advanced ||
+        (env->flush != NULL && !hf__flush_is_pinned(env)))
+        return false;
+    status = hf__env_begin_write(env, now_ms, &tx->txn, &tx->error);
+    if (status == HF_OK) {
+        hf__tx_start(tx, now_ms);
+        put_header(tx);
+        status = hf__tx_finish(tx);
+        env->advanced = hf__flush_last_txn(env);
+    }
+    tx->wanted_size = wanted_size;
+    return status == HF_OK;
+}
+
 bool hf__write_make_room(hf__env *env)
 {
+    uint64_t wanted_size = env->write_tx->wanted_size;
     int dead = 0;
 
     /* A dead reader pins what was freed since. */
     if (mdb_reader_check(env->mdb, &dead) == MDB_SUCCESS && dead > 0)
         return true;
-    return hf__env_grow(env, 2 * env->write_tx->wanted_size,
-                        hf__clock_boot_ms()) ||
-           hf__readers_await(env);
+    /* What a large value left is as large. */
+    if (wanted_size >= LARGE_SIZE && advance(env))
+        return true;
+    return hf__env_grow(env, 2 * wanted_size, hf__clock_boot_ms()) ||
+           hf__readers_await(env) || advance(env);
 }
 
 /* Returns what became of the transaction. */
