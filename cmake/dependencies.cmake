@@ -8,13 +8,11 @@ find_package(Threads REQUIRED)
 
 pkg_check_modules(holdfast_lmdb REQUIRED IMPORTED_TARGET lmdb>=0.9.24)
 pkg_check_modules(holdfast_lua REQUIRED IMPORTED_TARGET lua5.1)
-pkg_check_modules(holdfast_cjson REQUIRED IMPORTED_TARGET lua5.1-cjson)
 pkg_check_modules(holdfast_bitop REQUIRED IMPORTED_TARGET lua5.1-bitop)
 pkg_check_modules(holdfast_ssl REQUIRED IMPORTED_TARGET openssl>=3.0)
 
 set(library_dependencies
     PkgConfig::holdfast_lmdb
-    PkgConfig::holdfast_cjson
     PkgConfig::holdfast_bitop
     PkgConfig::holdfast_lua
     PkgConfig::holdfast_ssl

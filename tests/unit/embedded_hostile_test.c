@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "embedded_store.h"
+#include "util/mem.h"
 
 #define BUDGET_MS 60
 #define LONGEST_US ((BUDGET_MS + 50 * SLOWER) * 1000)
@@ -185,7 +186,7 @@ static void run_file(hf__store *store, const char *path, tally *sum)
 static void no_script_leaves_its_limits(void **state)
 {
     static const char *const files[] = {"memory_holes", "patterns", "control",
-                                        "tables", "commands"};
+                                        "tables",       "commands", "json"};
     tally sum = {0};
     place at;
 
@@ -206,12 +207,55 @@ static void no_script_leaves_its_limits(void **state)
     print_message("%d scripts; the longest: %lld us, %s\n", sum.count,
                   (long long)sum.longest_us, sum.longest);
     remove_place(&at);
+    assert_true(sum.count >= 200);
     assert_int_equal(sum.failed, 0);
+}
+
+/* Whatever allocation fails: of the machine that is built, of a script, of its
+ * library functions. */
+static void script_without_memory_is_undone(void **state)
+{
+    static const char source[] =
+        "redis.call('set', 'a', cjson.encode({1, {b = 'c'}})) "
+        "local t = {} for i = 1, 50 do t[i] = ('x'):rep(i * 10) end "
+        "pcall(table.concat, t) pcall(string.gsub, t[50], '.', '%0%0') "
+        "xpcall(function() return t[50]:find('(x-)x?y') end, function() end) "
+        "coroutine.wrap(function() return ('%s'):format(t[40]) end)() "
+        "return {cjson.decode('[1,2,[\"\\\\n\"]]')[1], loadstring('return "
+        "1')()}";
+    hf_status status = HF_NO_MEMORY;
+    char text[TEXT_SIZE];
+    int failed = 0;
+    place at;
+
+    (void)state;
+    script_budget_ms = 20000;
+    make_place(&at, "volatile", "?max_size=16M");
+    for (long after = 0; status != HF_OK; after++) {
+        hf_error err = HF_ERROR_INIT;
+        hf__store *store = NULL;
+
+        (void)hf__alloc_fail_after(after);
+        status = open_url(at.url, NULL, &store, &err);
+        if (status == HF_OK)
+            status = evaluate(store, source, 0, "", text);
+        (void)hf__alloc_fail_after(-1);
+        if (store != NULL)
+            close_store(store);
+        if (status != HF_OK && status != HF_NO_MEMORY)
+            fail_msg("allocation %ld: %d %s", after, status, text);
+        failed += status != HF_OK;
+    }
+    remove_place(&at);
+    print_message("%d allocations failed once\n", failed);
+    assert_true(failed > 500);
+    assert_string_equal(text, "[i:1, i:1]");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(script_without_memory_is_undone),
         cmocka_unit_test(no_script_leaves_its_limits),
     };
 

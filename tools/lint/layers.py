@@ -31,7 +31,7 @@ USERS = ("cli/", "tests/conformance/", "tests/seeds/")
 # Foreign header -> the folders that may meet it.
 FOREIGN = (
     (r"lmdb\.h", ("src/store/embedded/",)),
-    (r"(lua|lualib|lauxlib|lua-cjson|lua-bitop)\.h", ("src/store/embedded/",)),
+    (r"(lua|lualib|lauxlib|lua-bitop)\.h", ("src/store/embedded/",)),
     (r"openssl/\w+\.h", ("src/store/redis/",)),
     (r"sys/epoll\.h", ("src/util/",)),
     (r"(sys/socket|sys/un|netinet/\w+|arpa/inet|netdb)\.h",

@@ -263,6 +263,7 @@ void hf__machine_arm_for(hf__machine *machine, int64_t budget_ms,
 {
     disarm(machine, limit_size);
     machine->guarded = true;
+    hf__json_reset(&machine->json);
     machine->budget_us = budget_ms * 1000;
     machine->began_us = hf__clock_thread_us();
     machine->look_us = hf__clock_boot_us() + machine->budget_us;

@@ -10,6 +10,7 @@
 #include <locale.h>
 #include <lua.h>
 
+#include "store/embedded/lua/json.h"
 #include "store/embedded/lua/machine.h"
 
 /* Words of one command that need no memory of their own. */
@@ -100,6 +101,7 @@ struct hf__machine {
     int64_t
         deadline_us; /* the caller's; INT64_MAX: it was past from the start */
     bool late;       /* stopped by that, not by the budget */
+    hf__json json;   /* settings of `cjson`; of one script only */
     size_t used_size;
     size_t limit_size;
     size_t largest_size;   /* of an answer given to the script */

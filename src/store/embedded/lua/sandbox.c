@@ -16,11 +16,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "store/embedded/lua/json.h"
 #include "store/embedded/lua/machine_state.h"
 
 /* Their headers need Lua's before them. */
 #include <lua-bitop.h>
-#include <lua-cjson.h>
 #include <lualib.h>
 
 #define MISSING "Script attempted to access nonexistent global variable '%s'"
@@ -271,7 +271,8 @@ static void open_libraries(lua_State *lua, hf__machine *machine)
     open_library(lua, luaopen_string, LUA_STRLIBNAME);
     open_library(lua, luaopen_table, LUA_TABLIBNAME);
     open_library(lua, luaopen_math, LUA_MATHLIBNAME);
-    open_library(lua, luaopen_cjson, "cjson");
+    hf__json_push(lua, &machine->json);
+    lua_setglobal(lua, "cjson");
     open_library(lua, luaopen_bit, "bit");
     hf__sandbox_bit(lua);
     hf__sandbox_control(lua);

@@ -257,7 +257,9 @@ static int load_piece(lua_State *lua, hf__machine *machine)
         return 0;
     piece = lua_tolstring(lua, -1, &size);
     if (piece == NULL) {
+        luaL_where(lua, 1);
         lua_pushliteral(lua, "reader function must return a string");
+        lua_concat(lua, 2);
         return -1;
     }
     hf__lua_buf_add(lua, machine, piece, size);

@@ -237,11 +237,17 @@ static int safe_gsub(lua_State *lua)
     return 2;
 }
 
-static const luaL_Reg functions[] = {
-    {"find", safe_find},    {"match", safe_match}, {"gmatch", safe_gmatch},
-    {"gfind", safe_gmatch}, {"gsub", safe_gsub},   {NULL, NULL}};
+static const luaL_Reg functions[] = {{"find", safe_find},
+                                     {"match", safe_match},
+                                     {"gmatch", safe_gmatch},
+                                     {"gsub", safe_gsub},
+                                     {NULL, NULL}};
 
 void hf__sandbox_pattern(lua_State *lua)
 {
     hf__sandbox_replace(lua, LUA_STRLIBNAME, functions);
+    lua_getglobal(lua, LUA_STRLIBNAME);
+    lua_getfield(lua, -1, "gmatch");
+    lua_setfield(lua, -2, "gfind");
+    lua_pop(lua, 1);
 }

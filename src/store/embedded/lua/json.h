@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json.h - the library `cjson`: lua-cjson 2.1's names, results and messages, as
+ * Redis has it.
+ */
+#ifndef HF__EMBEDDED_JSON_H
+#define HF__EMBEDDED_JSON_H
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <stdbool.h>
+
+/* Tables inside of tables, whatever a script sets: each takes some of the
+ * stack of C. */
+#define HF__JSON_DEPTH_MAX 3000
+
+/* What to make of numbers that JSON does not have. */
+typedef enum hf__json_numbers {
+    HF__JSON_REFUSE,
+    HF__JSON_KEEP,
+    HF__JSON_NULL
+} hf__json_numbers;
+
+typedef struct hf__json {
+    bool sparse_convert; /* excessively sparse arrays are objects */
+    int sparse_ratio;    /* 0: none is */
+    int sparse_safe;     /* up to this index none is */
+    int encode_depth;
+    int decode_depth;
+    int precision; /* significant digits */
+    bool keep_buffer;
+    hf__json_numbers encode_numbers;
+    bool decode_numbers;
+} hf__json;
+
+void hf__json_reset(hf__json *settings);
+
+/* Functions of Lua; their first upvalue is the settings. */
+int hf__json_encode(lua_State *lua);
+int hf__json_decode(lua_State *lua);
+
+/* Push the library; its settings are `settings`. */
+void hf__json_push(lua_State *lua, hf__json *settings);
+
+#endif
