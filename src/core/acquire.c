@@ -2,6 +2,7 @@
 /* acquire.c - asking for a lock, and waiting for it, on the calling thread. The
  * steps are those of asking.h. */
 #include "core/asking.h"
+#include "core/wrong_type.h"
 #include "util/clock.h"
 #include "util/order.h"
 
@@ -125,5 +126,9 @@ hf_status hf__lock_ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
     }
     if (status == HF_OK)
         *grant = asking.grant;
-    return hf__asking_end(&asking, status, &detail, err);
+    status = hf__asking_end(&asking, status, &detail, err);
+    if (status == HF_WRONG_TYPE)
+        hf__wrong_type_ask(lock->client, &asking.request,
+                           asking.request.deadline_ms, err);
+    return status;
 }

@@ -2,6 +2,7 @@
 /* asking.c - see asking.h. */
 #include "core/asking.h"
 
+#include "core/wrong_type.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -413,7 +414,10 @@ static hf_status verdict(const hf__asking *asking, hf_status status,
         return hf__fail(err, HF_TIMEOUT,
                         "another owner held the lock for all of %lld ms",
                         (long long)asking->wait_ms);
-    return hf__fail_copy(err, detail);
+    hf__fail_copy(err, detail);
+    if (status == HF_WRONG_TYPE)
+        hf__wrong_type_name(&asking->request, err);
+    return status;
 }
 
 hf_status hf__asking_end(hf__asking *asking, hf_status status,

@@ -4,6 +4,7 @@
 
 #include "core/client.h"
 #include "core/dispatch.h"
+#include "core/wrong_type.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -73,6 +74,11 @@ hf_status hf__call_run(hf_call *call, hf_status prepared, hf_error *err)
 
     if (status == HF_OK && !call->settled)
         status = hf__run(call->client, &call->request, INT64_MAX, err);
+    if (prepared == HF_OK && status == HF_WRONG_TYPE) {
+        hf__wrong_type_name(&call->request, err);
+        hf__wrong_type_ask(call->client, &call->request,
+                           call->request.deadline_ms, err);
+    }
     if (prepared == HF_OK && call->answered != NULL)
         call->answered(call);
     if (status == HF_OK && call->finish != NULL)
@@ -105,6 +111,15 @@ void hf__call_keep(hf_call *call)
 {
     call->kept = true;
     free_words(call);
+}
+
+hf_status hf__call_refused(const hf_call *call, hf_error *err)
+{
+    hf_status status = hf__fail_copy(err, &call->request.error);
+
+    if (status == HF_WRONG_TYPE)
+        hf__wrong_type_name(&call->request, err);
+    return status;
 }
 
 hf_status hf__finish_found(hf_call *call, hf_error *err)

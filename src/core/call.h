@@ -110,6 +110,9 @@ hf_status hf__call_start(hf_call *call, hf_status prepared,
 /* Drop a reference to an allocated call; frees at the last. */
 void hf__call_unref(hf_call *call);
 
+/* Why its request failed, for one that was started or is in a batch. */
+hf_status hf__call_refused(const hf_call *call, hf_error *err);
+
 /* Finishes a call that is answered with 0 if there was no such key. */
 hf_status hf__finish_found(hf_call *call, hf_error *err);
 

@@ -100,7 +100,7 @@ static void finish_all(window *self)
         if (status == HF_OK && !call->settled)
             status = call->request.status == HF_OK
                          ? HF_OK
-                         : hf__fail_copy(&detail, &call->request.error);
+                         : hf__call_refused(call, &detail);
         if (status == HF_OK && call->finish != NULL)
             status = call->finish(call, &detail);
         if (status != self->statuses[i])

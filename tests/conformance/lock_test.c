@@ -4,6 +4,8 @@
  * re-entry, owner, token, renewal by hand. Waiting, loss and the view from
  * outside have files of their own.
  */
+#include <stdio.h>
+
 #include "support/store_fixture.h"
 
 /* Options of a lease that nobody renews. */
@@ -258,6 +260,66 @@ static void lock_over_a_hash_is_wrong_type(void **state)
     assert_no_ttl(f->client, name);
 }
 
+/* The message has the key and what is there. */
+static void expect_said(hf_bytes key, const char *what)
+{
+    char want[200];
+
+    snprintf(want, sizeof(want), "key \"%.*s\" %s", (int)key.size,
+             (const char *)key.data, what);
+    assert_string_equal(expect_message(), want);
+}
+
+static void wrong_type_names_the_key_and_what_it_holds(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+
+    fixture_not_quorum(f);
+    put_hash(f->client, name, words("a", "1"), 0);
+    expect_status(HF_WRONG_TYPE, hf_lock_try(lock, ERR));
+    expect_said(name, "holds a hash");
+    expect_status(HF_WRONG_TYPE, hf_lock_inspect(f->client, name, &info, ERR));
+    expect_said(name, "holds a hash");
+    expect_status(HF_OK, hf_hash_delete(f->client, name, ERR));
+    put_hash(f->client, name,
+             words("0e6d5b1c-1b7f-4f2d-9a0e-6a8d0b6d7c11:42", "1"), 60000);
+    expect_status(HF_WRONG_TYPE, hf_lock_acquire(lock, 1000, ERR));
+    expect_said(name, "is held by a Redisson lock (a hash)");
+}
+
+static void keep_message(void *user, hf_status status, const hf_error *err)
+{
+    assert_int_equal(status, HF_WRONG_TYPE);
+    memcpy(user, err->message, sizeof(err->message));
+}
+
+static void wrong_type_of_a_started_call_names_the_key(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    char text[HF_ERROR_MESSAGE_SIZE] = "";
+    hf_async async = HF_ASYNC_INIT;
+    size_t running = 1;
+
+    fixture_not_quorum(f);
+    put_hash(f->client, name, words("a", "1"), 0);
+    async.done = keep_message;
+    async.user = text;
+    expect_status(HF_OK, hf_lock_acquire_start(lock, 0, &async, ERR));
+    while (running > 0)
+        expect_status(HF_OK, hf_client_dispatch(f->client, &running, ERR));
+    assert_non_null(memmem(text, strlen(text), name.data, name.size));
+    text[0] = '\0';
+    expect_status(HF_OK, hf_value_delete_start(f->client, name, &async, ERR));
+    for (running = 1; running > 0;)
+        expect_status(HF_OK, hf_client_dispatch(f->client, &running, ERR));
+    assert_non_null(memmem(text, strlen(text), name.data, name.size));
+}
+
 static void lock_free_releases_a_held_lock(void **state)
 {
     fixture *f = *state;
@@ -428,6 +490,8 @@ int main(void)
         fixture_test(lock_is_blocked_by_a_foreign_client),
         fixture_test(lock_blocks_a_foreign_client),
         fixture_test(lock_over_a_hash_is_wrong_type),
+        fixture_test(wrong_type_names_the_key_and_what_it_holds),
+        fixture_test(wrong_type_of_a_started_call_names_the_key),
         fixture_test(lock_free_releases_a_held_lock),
         fixture_test(lock_remaining_is_the_lease_less_the_drift_allowance),
         fixture_test(lock_release_after_expiry_says_so),
