@@ -8,6 +8,7 @@
  *   ,          the same, but away
  *   u          not reached         A9        refused: A holds it for 9 ms
  *   i          no answer           [2:0]     renewed, but for lock 2: gone
+ *   c          malformed answer
  *   d          refused the command (A,9,7,2) inspected: holder, lease, token,
  *   ?7         7, and may not vote           waiters; "-" for nobody
  */
@@ -102,6 +103,8 @@ static void read_vote(const char *word, hf__vote *vote, hf_reply *reply,
         vote->status = HF_INDETERMINATE;
     else if (word[0] == 'd')
         vote->status = HF_DENIED;
+    else if (word[0] == 'c')
+        vote->status = HF_CORRUPT;
     else if (vote->done)
         read_reply(word[0] == '?' ? word + 1 : word, reply, arena);
     vote->counts = vote->done && vote->status == HF_OK && word[0] != '?';
@@ -236,6 +239,8 @@ static void tally_of_an_acquire(void **state)
         {"A9 A9 u u .", "open"},
         {"A9 A9 u u u", "UNAVAILABLE"},
         {"u u u . .", "UNAVAILABLE"},
+        {"c c c . .", "UNAVAILABLE"},
+        {"c c . . .", "open"},
         {"u u . . .", "open"},
         {"u u u u u", "UNAVAILABLE"},
         {"A9 A9 u u A9", "9 A 165"},
@@ -281,6 +286,9 @@ static void tally_of_a_release(void **state)
         {"1 1 u u u", "INDETERMINATE"},
         {"0 u u u u", "INDETERMINATE"},
         {"u u u u i", "INDETERMINATE"},
+        {"u u u u c", "INDETERMINATE"},
+        {"1 1 1 c c", "1"},
+        {"c c c 1 1", "INDETERMINATE"},
         {"u u u u u", "UNAVAILABLE"},
         {"u u u u .", "open"},
         {"?1 ?1 ?1 1 1", "INDETERMINATE"},
