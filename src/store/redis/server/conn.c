@@ -317,14 +317,36 @@ static hf_status shake_hands(hf__conn *conn, int64_t until_ms, hf_error *err)
                             "no TLS handshake with", conn->peer);
 }
 
+/* Where the server is. A name that was met just now is waited for. */
+static void find_peer(hf__conn *conn, int64_t until_ms, hf__resolved *resolved)
+{
+    hf__resolver *resolver = conn->node->resolver;
+    int64_t since_ms = hf__clock_boot_ms();
+    int64_t now_ms = since_ms;
+    bool asks = true;
+
+    for (;;) {
+        conn->epoch = hf__redis_node_epoch(conn->node);
+        hf__resolver_get(resolver, resolved);
+        if (resolved->count > 0 || !asks || now_ms >= until_ms ||
+            hf__conn_elder_spoke(conn))
+            return;
+        /* If it does not, the answer may have come since get(). */
+        asks = hf__resolver_asks(resolver);
+        if (asks)
+            hf__clock_sleep_until(now_ms +
+                                  hf__resolver_pause_ms(since_ms, now_ms));
+        now_ms = hf__clock_boot_ms();
+    }
+}
+
 static hf_status connect_peer(hf__conn *conn, int64_t until_ms, hf_error *err)
 {
     hf__resolved resolved;
     int fd;
     int rc;
 
-    conn->epoch = hf__redis_node_epoch(conn->node);
-    hf__resolver_get(conn->node->resolver, &resolved);
+    find_peer(conn, until_ms, &resolved);
     memcpy(conn->peer, resolved.text, sizeof(conn->peer));
     if (resolved.count == 0)
         return hf__fail(err, HF_UNAVAILABLE,

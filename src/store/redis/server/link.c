@@ -3,11 +3,12 @@
  * link.c - connecting, logging in, reading, writing and reconnecting without
  * ever blocking the loop thread.
  *
- * DOWN -> CONNECTING -> HANDSHAKE -> LOGIN -> UP, and from each of these back
- * to DOWN. The first attempt after a connection that worked is immediate; then
- * follow decorrelated jitter pauses of 20 ms to 2 s. A connection has worked
- * once a byte came after its login: one that breaks on its first request must
- * not be made again without a pause.
+ * DOWN -> RESOLVING -> CONNECTING -> HANDSHAKE -> LOGIN -> UP, and from each of
+ * these back to DOWN. RESOLVING is for a name that was met just now. The first
+ * attempt after a connection that worked is immediate; then follow decorrelated
+ * jitter pauses of 20 ms to 2 s. A connection has worked once a byte came after
+ * its login: one that breaks on its first request must not be made again
+ * without a pause.
  *
  * Everything runs on the loop thread, so there are no locks. One timer rings
  * for the link's own instants and for its owner's.
@@ -25,6 +26,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
+#include "util/order.h"
 #include "util/rand.h"
 
 #define READ_SIZE 65536
@@ -256,20 +258,34 @@ static void next_address(hf__link *link)
     hf__link_drop(link);
 }
 
-static void start(hf__link *link, int64_t now_ms)
+/* Connect as soon as an address is known, or it is clear that none will be. */
+static void try_to_connect(hf__link *link)
 {
-    link->state = HF__LINK_CONNECTING;
-    link->sent = 0;
-    link->connect_until_ms =
-        hf__clock_after(now_ms, link->node->fleet->connect_ms);
+    /* In this order, as the answer may come in between. */
+    bool asks = hf__resolver_asks(link->node->resolver);
+
     link->epoch = hf__redis_node_epoch(link->node);
     hf__resolver_get(link->node->resolver, &link->resolved);
     memcpy(link->peer, link->resolved.text, sizeof(link->peer));
-    link->resolved_at = 0;
     if (link->resolved.count == 0)
         hf__fail(&link->error, HF_UNAVAILABLE,
                  "the address of %s is not known yet", link->peer);
+    if (link->resolved.count == 0 && asks)
+        return;
+    link->state = HF__LINK_CONNECTING;
+    link->resolved_at = 0;
     next_address(link);
+}
+
+static void start(hf__link *link, int64_t now_ms)
+{
+    link->state = HF__LINK_RESOLVING;
+    link->sent = 0;
+    link->resolving_ms = now_ms;
+    link->connect_until_ms =
+        hf__clock_after(now_ms, link->node->fleet->connect_ms);
+    link->until_ms = link->connect_until_ms;
+    try_to_connect(link);
 }
 
 /* Judge the login's answers that are there. */
@@ -414,7 +430,8 @@ static void set_timer(hf__link *link, int64_t at_ms)
 
 static bool is_starting(const hf__link *link)
 {
-    return link->state == HF__LINK_CONNECTING ||
+    return link->state == HF__LINK_RESOLVING ||
+           link->state == HF__LINK_CONNECTING ||
            link->state == HF__LINK_HANDSHAKE || link->state == HF__LINK_LOGIN;
 }
 
@@ -426,7 +443,10 @@ static void check_until(hf__link *link, int64_t now_ms)
         connect_failed(link, ETIMEDOUT);
         return;
     }
-    if (link->state == HF__LINK_HANDSHAKE)
+    if (link->state == HF__LINK_RESOLVING)
+        hf__fail(&link->error, HF_UNAVAILABLE,
+                 "the address of %s was not found in time", link->peer);
+    else if (link->state == HF__LINK_HANDSHAKE)
         hf__channel_late(&link->channel, &link->error, link->peer);
     else
         hf__fail(&link->error, HF_UNAVAILABLE, "%s did not answer the login",
@@ -465,6 +485,12 @@ void hf__link_update(hf__link *link)
     if (link->state == HF__LINK_DOWN && now_ms >= link->retry_ms &&
         link->ops->wanted(link))
         start(link, now_ms);
+    else if (link->state == HF__LINK_RESOLVING)
+        try_to_connect(link);
+    if (link->state == HF__LINK_RESOLVING)
+        next_ms = hf__at_most(
+            next_ms,
+            now_ms + hf__resolver_pause_ms(link->resolving_ms, now_ms));
     if (link->state == HF__LINK_DOWN && link->retry_ms < next_ms &&
         link->ops->wanted(link))
         next_ms = link->retry_ms;

@@ -34,6 +34,7 @@ typedef struct hf__link_ops {
 
 typedef enum hf__link_state {
     HF__LINK_DOWN, /* until retry_ms at least */
+    HF__LINK_RESOLVING,
     HF__LINK_CONNECTING,
     HF__LINK_HANDSHAKE, /* over at once without TLS */
     HF__LINK_LOGIN,
@@ -67,6 +68,7 @@ struct hf__link {
     void (*closed)(hf__link *link);
 
     hf__resolved resolved;
+    int64_t resolving_ms; /* since when its name is waited for */
     size_t resolved_at;
     int64_t until_ms;         /* of this address, or of all that follows */
     int64_t connect_until_ms; /* of the whole attempt */

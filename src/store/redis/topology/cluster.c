@@ -216,8 +216,10 @@ static hf_status check_url(const hf__url *url, hf_error *err)
     return HF_OK;
 }
 
+/* Their names are looked up at the same time, and waited for by whoever asks
+ * the node. */
 static hf_status add_seeds(cluster_store *self, const hf__url *url,
-                           int64_t until_ms, hf_error *err)
+                           hf_error *err)
 {
     char host[HF__URL_HOST_SIZE];
     hf_status status = HF_OK;
@@ -225,8 +227,8 @@ static hf_status add_seeds(cluster_store *self, const hf__url *url,
 
     for (size_t at = 0; status == HF_OK && hf__url_host(url, at, host, &port);
          at++)
-        status = hf__cluster_map_add_seed(
-            &self->map, host, port != 0 ? port : PORT_DEFAULT, until_ms, err);
+        status = hf__cluster_map_add_seed(&self->map, host,
+                                          port != 0 ? port : PORT_DEFAULT, err);
     return status;
 }
 
@@ -247,15 +249,11 @@ static void close_all(cluster_store *self)
     hf__cluster_ears_done(&self->ears);
 }
 
-/* Names that nobody knows may take half of the time. */
 static hf_status discover(cluster_store *self, const hf__store_config *config,
                           hf_error *err)
 {
-    int64_t now_ms = hf__clock_boot_ms();
-    int64_t names_ms = hf__clock_after(now_ms, config->connect_ms / 2);
-    int64_t until_ms = hf__clock_after(now_ms, config->connect_ms);
-    hf_status status =
-        add_seeds(self, config->url, config->lazy ? 0 : names_ms, err);
+    int64_t until_ms = hf__clock_after(hf__clock_boot_ms(), config->connect_ms);
+    hf_status status = add_seeds(self, config->url, err);
 
     if (status == HF_OK && !config->lazy)
         status = hf__cluster_refresh_first(&self->refresh, until_ms, err);

@@ -20,6 +20,10 @@
  * being moved to it. */
 #define NAMED_MS 60000
 
+/* Names looked up by themselves when a map is installed: each takes a thread.
+ */
+#define LOOK_UPS_MAX 32
+
 void hf__cluster_map_init(hf__cluster_map *map, hf__fleet *fleet,
                           const hf__redis_account *account)
 {
@@ -31,19 +35,42 @@ void hf__cluster_map_init(hf__cluster_map *map, hf__fleet *fleet,
 
 /* ------------------------------------------------------------------- nodes */
 
-static hf_status make_server(hf__cluster_map *map, hf__cluster_node *node,
-                             int64_t until_ms, hf_error *err)
+/* What tells its address begins to ask for it, should it be a name. */
+static hf_status make_resolver(hf__cluster_node *node, hf_error *err)
 {
-    hf__resolver *resolver;
-    hf_status status = hf__resolver_new(&node->where, until_ms, &resolver, err);
+    if (node->resolver != NULL)
+        return HF_OK;
+    return hf__resolver_new(&node->where, 0, &node->resolver, err);
+}
 
-    if (status != HF_OK)
-        return status;
-    status =
-        hf__server_new(map->fleet, map->account, resolver, &node->server, err);
-    if (status != HF_OK)
-        hf__resolver_free(resolver);
+static hf_status make_server(hf__cluster_map *map, hf__cluster_node *node,
+                             hf_error *err)
+{
+    hf_status status = make_resolver(node, err);
+
+    if (status == HF_OK)
+        status = hf__server_new(map->fleet, map->account, node->resolver,
+                                &node->server, err);
+    if (status == HF_OK)
+        node->resolver = NULL; /* the server's */
     return status;
+}
+
+/* Nodes that have just been named will be asked soon. Those beyond the first
+ * few, or without memory for it, are looked up when that is so. */
+static void look_names_up(hf__cluster_map *map)
+{
+    size_t count = 0;
+
+    for (size_t at = 0; at < map->node_count && count < LOOK_UPS_MAX; at++) {
+        hf__cluster_node *node = map->nodes[at];
+
+        if (node == NULL || node->slot_count == 0 || node->server != NULL ||
+            node->resolver != NULL || !hf__host_is_name(node->where.host))
+            continue;
+        (void)make_resolver(node, NULL);
+        count++;
+    }
 }
 
 /* Where a new node may stand; HF__CLUSTER_NODES_MAX: nowhere. */
@@ -85,6 +112,7 @@ static hf_status add_node(hf__cluster_map *map, const char *host, int port,
 
 static void free_node(hf__cluster_map *map, size_t place)
 {
+    hf__resolver_free(map->nodes[place]->resolver);
     hf__redis_where_done(&map->nodes[place]->where);
     hf__free(map->nodes[place]);
     map->nodes[place] = NULL;
@@ -109,14 +137,14 @@ static hf_status have_node(hf__cluster_map *map, const char *host, int port,
 static hf__server *hold(hf__cluster_map *map, hf__cluster_node *node)
 {
     if (map->closing ||
-        (node->server == NULL && make_server(map, node, 0, NULL) != HF_OK))
+        (node->server == NULL && make_server(map, node, NULL) != HF_OK))
         return NULL;
     hf__server_hold(node->server);
     return node->server;
 }
 
 hf_status hf__cluster_map_add_seed(hf__cluster_map *map, const char *host,
-                                   int port, int64_t until_ms, hf_error *err)
+                                   int port, hf_error *err)
 {
     size_t place;
     hf_status status = have_node(map, host, port, &place, err);
@@ -126,11 +154,7 @@ hf_status hf__cluster_map_add_seed(hf__cluster_map *map, const char *host,
     map->nodes[place]->is_seed = true;
     if (map->nodes[place]->server != NULL)
         return HF_OK;
-    status = make_server(map, map->nodes[place], until_ms, err);
-    /* A name that nobody knows at present must not spoil the other seeds. */
-    if (status == HF_UNAVAILABLE)
-        status = make_server(map, map->nodes[place], 0, err);
-    return status;
+    return make_server(map, map->nodes[place], err);
 }
 
 /* ------------------------------------------------------------------ finding */
@@ -402,6 +426,8 @@ static hf_status install(hf__cluster_map *map, const hf__cluster_range *ranges,
                  : find_places(map, ranges, count, places, err);
     if (status == HF_OK)
         set_owners(map, ranges, count, places);
+    if (status == HF_OK)
+        look_names_up(map);
     pthread_mutex_unlock(&map->mutex);
     if (status != HF_OK)
         return status;

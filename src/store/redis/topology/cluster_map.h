@@ -20,12 +20,13 @@
 
 typedef struct hf__cluster_node {
     hf__redis_where where;
-    hf__server *server;  /* NULL: made when it is needed */
-    uint32_t id;         /* from 1; never used again */
-    uint32_t slot_count; /* how many are its */
-    bool had_slots;      /* at some time since it was last out of use */
-    bool is_seed;        /* of the URL */
-    int64_t named_ms;    /* when somebody last sent us there */
+    hf__server *server;     /* NULL: made when it is needed */
+    hf__resolver *resolver; /* for the server, if its name is known before */
+    uint32_t id;            /* from 1; never used again */
+    uint32_t slot_count;    /* how many are its */
+    bool had_slots;         /* at some time since it was last out of use */
+    bool is_seed;           /* of the URL */
+    int64_t named_ms;       /* when somebody last sent us there */
 } hf__cluster_node;
 
 typedef struct hf__cluster_map {
@@ -51,10 +52,9 @@ typedef struct hf__cluster_range {
 void hf__cluster_map_init(hf__cluster_map *map, hf__fleet *fleet,
                           const hf__redis_account *account);
 
-/* A node of the URL, whose name is waited for until an instant; 0: not at
- * all. */
+/* A node of the URL, whose name is asked for but not waited for. */
 hf_status hf__cluster_map_add_seed(hf__cluster_map *map, const char *host,
-                                   int port, int64_t until_ms, hf_error *err);
+                                   int port, hf_error *err);
 
 /*
  * These give a server that the caller releases; NULL: there is no memory, no

@@ -57,6 +57,17 @@ static void watch_refresh(hf__resolver *resolver)
     pthread_mutex_unlock(&watch->mutex);
 }
 
+static bool watch_asks(hf__resolver *resolver)
+{
+    hf__sentinel_watch *watch = (hf__sentinel_watch *)resolver;
+    bool asks;
+
+    pthread_mutex_lock(&watch->mutex);
+    asks = watch->address != NULL && hf__resolver_asks(watch->address);
+    pthread_mutex_unlock(&watch->mutex);
+    return asks;
+}
+
 static void watch_free(hf__resolver *resolver)
 {
     (void)resolver;
@@ -65,6 +76,7 @@ static void watch_free(hf__resolver *resolver)
 static const hf__resolver_ops watch_resolver_ops = {
     .get = watch_get,
     .refresh = watch_refresh,
+    .asks = watch_asks,
     .free = watch_free,
 };
 

@@ -5,9 +5,11 @@
  * The first question is asked while the store is opened, which waits for its
  * answer but not past its deadline. Afterwards connecting uses what is known,
  * and a failure starts a new question in the background: a fail-over that is
- * announced by DNS is found by the attempt after the next. getaddrinfo() cannot
- * be interrupted and may take many seconds, so each question runs on a detached
- * thread that shares the resolver by a reference: nobody has to wait for it.
+ * announced by DNS is found by the attempt after the next. Only who has no
+ * address at all looks again every few ms while the first question lasts.
+ * getaddrinfo() cannot be interrupted and may take many seconds, so each
+ * question runs on a detached thread that shares the resolver by a reference:
+ * nobody has to wait for it.
  *
  * Locks: `mutex` guards everything but port, is_name, and the host and text of
  * what is known, which do not change. In a forked child the resolver is left
@@ -15,6 +17,7 @@
  */
 #include "store/redis/wire/resolve.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -30,6 +33,9 @@
 #include "util/mem.h"
 
 #define REFRESH_MS 1000
+
+/* Between two looks for the first answer, at most. */
+#define LOOK_MS 10
 
 typedef struct dns_resolver {
     hf__resolver base;
@@ -172,9 +178,21 @@ static void dns_refresh(hf__resolver *resolver)
     pthread_mutex_unlock(&self->mutex);
 }
 
+static bool dns_asks(hf__resolver *resolver)
+{
+    dns_resolver *self = of(resolver);
+    bool asks;
+
+    pthread_mutex_lock(&self->mutex);
+    asks = self->asking && self->known.count == 0;
+    pthread_mutex_unlock(&self->mutex);
+    return asks;
+}
+
 static const hf__resolver_ops dns_ops = {
     .get = dns_get,
     .refresh = dns_refresh,
+    .asks = dns_asks,
     .free = dns_free,
 };
 
@@ -267,4 +285,25 @@ void hf__resolver_get(hf__resolver *resolver, hf__resolved *resolved)
 void hf__resolver_refresh(hf__resolver *resolver)
 {
     resolver->ops->refresh(resolver);
+}
+
+bool hf__resolver_asks(hf__resolver *resolver)
+{
+    return resolver->ops->asks != NULL && resolver->ops->asks(resolver);
+}
+
+int64_t hf__resolver_pause_ms(int64_t since_ms, int64_t now_ms)
+{
+    int64_t pause_ms = (now_ms - since_ms) / 8;
+
+    if (pause_ms < 1)
+        return 1;
+    return pause_ms < LOOK_MS ? pause_ms : LOOK_MS;
+}
+
+bool hf__host_is_name(const char *host)
+{
+    struct in_addr address;
+
+    return strchr(host, ':') == NULL && inet_pton(AF_INET, host, &address) != 1;
 }

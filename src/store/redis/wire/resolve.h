@@ -31,6 +31,9 @@ typedef struct hf__resolver_ops {
      * turned out to be the wrong one: look again in the background. Called as
      * often as that happens. Never blocks, may do nothing. Any thread. */
     void (*refresh)(hf__resolver *resolver);
+    /* Is no address known yet, and a question for it under way? Then get() is
+     * worth another look in moments. Never blocks. Any thread. NULL: never. */
+    bool (*asks)(hf__resolver *resolver);
     /* No call of it runs or follows. In a forked child only memory is freed. */
     void (*free)(hf__resolver *resolver);
 } hf__resolver_ops;
@@ -52,5 +55,13 @@ hf_status hf__resolver_new(const hf__redis_where *where, int64_t until_ms,
 void hf__resolver_free(hf__resolver *resolver); /* NULL is allowed */
 void hf__resolver_get(hf__resolver *resolver, hf__resolved *resolved);
 void hf__resolver_refresh(hf__resolver *resolver);
+bool hf__resolver_asks(hf__resolver *resolver);
+
+/* How long to wait for the next look at one that asks, which it has done since
+ * an instant. */
+int64_t hf__resolver_pause_ms(int64_t since_ms, int64_t now_ms);
+
+/* Is a host a name, which DNS must find? */
+bool hf__host_is_name(const char *host);
 
 #endif
