@@ -1088,6 +1088,14 @@ HF_API HF_MUST_USE hf_status hf_lock_interrupt(hf_lock *lock, hf_error *err);
 
 /**
  * hf_lock_interrupt() for every handle of a client.
+ *
+ * @param client  open client
+ * @param err     [out] may be NULL
+ *
+ * @retval HF_OK       calls under way end; also if there were none
+ * @retval HF_INVALID  client is NULL, closed, or from before fork()
+ *
+ * Never blocks. Since 0.1.
  */
 HF_API HF_MUST_USE hf_status hf_client_interrupt(hf_client *client,
                                                  hf_error *err);
