@@ -21,6 +21,16 @@ static hf_bytes shown_owner(const hf_lock_info *info)
     return hf_view(info->owner, size);
 }
 
+/* A name may hold any bytes. */
+static void print_safe(hf_bytes name)
+{
+    const char *text = name.data;
+
+    for (size_t i = 0; i < name.size; i++)
+        putchar((unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?'
+                                                                : text[i]);
+}
+
 static void print_holder_json(struct json *json, const hf_holder *holder)
 {
     json_integer(json, "held_ms", holder->held_ms);
@@ -109,6 +119,45 @@ static int lock_inspect(struct call *call)
     return held ? EXIT_YES : EXIT_NO;
 }
 
+static int list_one(void *user, hf_bytes name, const hf_lock_info *info)
+{
+    const struct call *call = user;
+    hf_holder holder = HF_HOLDER_INIT;
+    const hf_holder *known = NULL;
+    char text[HOLDER_TEXT_SIZE];
+
+    if (hf_lock_holder(call->client, shown_owner(info), &holder, NULL) == HF_OK)
+        known = &holder;
+    if (call->json) {
+        struct json json;
+
+        json_begin(&json, stdout);
+        json_bytes(&json, "name", name);
+        json_bytes(&json, "owner", shown_owner(info));
+        json_integer(&json, "remaining_ms", info->remaining_ms);
+        if (known != NULL)
+            print_holder_json(&json, known);
+        json_end(&json);
+        return 0;
+    }
+    holder_tell(info, known, text);
+    print_safe(name);
+    printf(": %s\n", text);
+    return 0;
+}
+
+static int lock_list(struct call *call)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_bytes pattern = hf_view("", 0);
+    hf_status status;
+
+    if (call->options->operand_count > 0)
+        pattern = call_operand(call, 0);
+    status = hf_lock_list(call->client, pattern, list_one, call, &err);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
 static int lock_break(struct call *call)
 {
     hf_error err = HF_ERROR_INIT;
@@ -133,6 +182,16 @@ const struct command lock_commands[] = {
      .operands = "NAME",
      .summary = "show who holds a lock; exit code 1 if nobody does",
      .run = lock_inspect},
+    {.grammar = {.name = "lock list",
+                 .accepts = OPTIONS_COMMON,
+                 .operands_min = 0,
+                 .operands_max = 1},
+     .operands = "[PATTERN]",
+     .summary = "list the locks that are held, and who holds them",
+     .notes = "PATTERN is one of names, as for Redis KEYS. Locks of other "
+              "libraries are not\nlisted. All names of keys of the store are "
+              "read.\n",
+     .run = lock_list},
     {.grammar = {.name = "lock break",
                  .accepts = OPTIONS_WRITE,
                  .operands_min = 1,

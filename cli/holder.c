@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "number.h"
-
 static size_t shown_size(const hf_lock_info *info)
 {
     return info->owner_size > HF_LOCK_INFO_OWNER_MAX ? HF_LOCK_INFO_OWNER_MAX
@@ -51,25 +49,35 @@ void holder_foreign(const hf_lock_info *info, char text[HOLDER_TEXT_SIZE])
              library_of(info->owner, info->owner_size));
 }
 
+void holder_tell(const hf_lock_info *info, const hf_holder *holder,
+                 char text[HOLDER_TEXT_SIZE])
+{
+    char who[HOLDER_TEXT_SIZE];
+    char held[32] = "", left[32] = "";
+
+    if (holder == NULL) {
+        holder_foreign(info, who);
+    } else {
+        holder_name(holder, who);
+        snprintf(held, sizeof(held), " for %lld s",
+                 (long long)(holder->held_ms / 1000));
+    }
+    if (info->remaining_ms >= 0)
+        snprintf(left, sizeof(left), ", %lld s left",
+                 (long long)((info->remaining_ms + 999) / 1000));
+    snprintf(text, HOLDER_TEXT_SIZE, "held by %.900s%s%s", who, held, left);
+}
+
 void holder_find(hf_client *client, hf_bytes name, char text[HOLDER_TEXT_SIZE])
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
     hf_holder holder = HF_HOLDER_INIT;
-    char whole[HOLDER_TEXT_SIZE], held[NUMBER_SECONDS_SIZE + 16] = "";
-    char left[NUMBER_SECONDS_SIZE + 16] = "";
+    bool known;
 
     text[0] = '\0';
     if (hf_lock_inspect(client, name, &info, NULL) != HF_OK)
         return;
-    holder_foreign(&info, whole);
-    if (hf_lock_holder(client, hf_view(info.owner, shown_size(&info)), &holder,
-                       NULL) == HF_OK) {
-        holder_name(&holder, whole);
-        snprintf(held, sizeof(held), " for %lld s",
-                 (long long)(holder.held_ms / 1000));
-    }
-    if (info.remaining_ms >= 0)
-        snprintf(left, sizeof(left), ", %lld s left",
-                 (long long)((info.remaining_ms + 999) / 1000));
-    snprintf(text, HOLDER_TEXT_SIZE, "held by %.900s%s%s", whole, held, left);
+    known = hf_lock_holder(client, hf_view(info.owner, shown_size(&info)),
+                           &holder, NULL) == HF_OK;
+    holder_tell(&info, known ? &holder : NULL, text);
 }

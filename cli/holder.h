@@ -14,8 +14,11 @@ void holder_name(const hf_holder *holder, char text[HOLDER_TEXT_SIZE]);
  * it but printable characters. */
 void holder_foreign(const hf_lock_info *info, char text[HOLDER_TEXT_SIZE]);
 
-/* Look who holds a lock now: "held by ... for 12 s, 18 s left", or "" if that
- * cannot be told. */
+/* "held by ... for 12 s, 18 s left"; `holder` NULL: nobody knows. */
+void holder_tell(const hf_lock_info *info, const hf_holder *holder,
+                 char text[HOLDER_TEXT_SIZE]);
+
+/* Look who holds a lock now, and tell so; "" if that cannot be told. */
 void holder_find(hf_client *client, hf_bytes name, char text[HOLDER_TEXT_SIZE]);
 
 #endif

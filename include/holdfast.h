@@ -1343,6 +1343,48 @@ HF_API HF_MUST_USE hf_status hf_lock_holder(hf_client *client, hf_bytes owner,
                                             hf_holder *holder, hf_error *err);
 
 /**
+ * Told of a lock by hf_lock_list(), on its calling thread.
+ *
+ * @param user  as given
+ * @param name  without the client's prefix; valid during the call
+ * @param info  owner and remaining_ms; the rest is 0
+ * @return 0: go on; else the list ends, HF_CANCELLED
+ */
+typedef int (*hf_lock_list_fn)(void *user, hf_bytes name,
+                               const hf_lock_info *info);
+
+/**
+ * List the locks that clients of Holdfast hold: keys with the client's prefix
+ * that hold an owner id of our form and expire. Locks of other libraries, which
+ * look like any value, are not listed. A lock held from beginning to end of
+ * the call is told once; others may be.
+ *
+ * Reads all names of keys of the store, by SCAN, in a cluster on every master,
+ * 24 bytes of memory for each that fits. A user of a server needs +scan and
+ * +strlen.
+ *
+ * @param client   open client
+ * @param pattern  of names, as for Redis KEYS; empty: all
+ * @param tell     told of each
+ * @param user     handed to it
+ * @param err      [out] may be NULL
+ *
+ * @retval HF_OK             all were told
+ * @retval HF_CANCELLED      `tell` ended it
+ * @retval HF_UNSUPPORTED    on `redlock:`
+ * @retval HF_INVALID        an argument is wrong
+ * @retval HF_UNAVAILABLE    the store was lost, or slots were on the move
+ * @retval HF_INDETERMINATE  no answer; nothing was changed
+ * @retval HF_DENIED         the store refused a command
+ * @retval HF_NO_MEMORY      some were told
+ *
+ * Blocks: as long as it takes; each request up to request_ms. Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_list(hf_client *client, hf_bytes pattern,
+                                          hf_lock_list_fn tell, void *user,
+                                          hf_error *err);
+
+/**
  * Take a lock away from whoever holds it; the waiter that has waited longest is
  * woken. The old holder learns of it at its next renewal. The next holder's
  * fencing token is larger than the old one's.

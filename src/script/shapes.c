@@ -39,6 +39,12 @@ SHAPE_OF(lock_leave, NUMBER(0, 1));
 SHAPE_OF(lock_release, NUMBER(-1, 1));
 SHAPE_OF(token_raise, NUMBER(0, 1));
 
+/* 0: no lock of ours. */
+static const hf__shape list_items[] = {STRING, PTTL};
+static const hf__shape listed = HF__SHAPE_TUPLE(list_items, 2);
+SHAPE_OF(lock_list,
+         {.kinds = HF__IS_INTEGER, .low = 0, .high = 0, .otherwise = &listed});
+
 static const hf__shape find_items[] = {
     HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL), COUNT};
 SHAPE_OF(client_find, HF__SHAPE_TUPLE(find_items, 2));

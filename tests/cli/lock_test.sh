@@ -41,6 +41,22 @@ test_holder_is_told() {
     ends 0 $holder
 }
 
+test_list_tells_held_locks_and_holders() {
+    start run job -- sh -c 'echo r >ready; until [ -e go ]; do sleep 0.02; done'
+    holder=$pid
+    eventually 5 sh -c '"$HOLDFAST" lock list | grep -q "^job: held by sh (pid "'
+    expect 0 value set other 5d0b7d2c1a3e4f60918273645546372f --ttl 60
+    expect 0 lock list
+    contains "$out" "job: held by sh (pid $holder, "
+    lacks "$out" other
+    expect 0 lock list 'j*' --json
+    json 'd["name"] == "job" and d["pid"] == '"$holder"
+    expect 0 lock list 'x*'
+    same list '' "$out"
+    : >go
+    ends 0 $holder
+}
+
 test_other_librarys_holder_is_told() {
     expect 0 value set job 5d0b7d2c1a3e4f60918273645546372f --ttl 60
     expect 1 run -n --verbose job -- true

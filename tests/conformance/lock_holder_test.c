@@ -182,17 +182,82 @@ static void description_of_any_length_but_too_long(void **state)
     hf_client_close(client);
 }
 
+typedef struct listed {
+    char names[512];
+    size_t count;
+    size_t stop_at;
+} listed;
+
+static int on_lock(void *user, hf_bytes name, const hf_lock_info *info)
+{
+    listed *all = user;
+
+    assert_true(info->remaining_ms >= 0);
+    assert_int_equal(info->owner_size, 32);
+    (void)snprintf(all->names + strlen(all->names),
+                   sizeof(all->names) - strlen(all->names), "<%.*s>",
+                   (int)name.size, (const char *)name.data);
+    return ++all->count == all->stop_at;
+}
+
+/* With a prefix that is a pattern itself. */
+static void list_tells_the_locks_that_are_held(void **state)
+{
+    fixture *f = *state;
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+    listed all = {.stop_at = 0}, some = {.stop_at = 1};
+    hf_lock *locks[3];
+    hf_client *client;
+
+    if (f->rights != FIXTURE_RIGHTS_ALL)
+        skip(); /* it needs SCAN */
+    fixture_not_quorum(f);
+    options.prefix = "t[a-c]*\\";
+    client = fixture_client(f, &options);
+    locks[0] = fixture_lock(f, client, bytes("one"), NULL);
+    locks[1] = fixture_lock(f, client, bytes("two two"), NULL);
+    locks[2] = fixture_lock(f, f->other, bytes("tbXYone"), NULL);
+    for (size_t i = 0; i < 3; i++)
+        expect_status(HF_OK, hf_lock_try(locks[i], ERR));
+    put_value(client, bytes("foreign"),
+              bytes("5d0b7d2c1a3e4f60918273645546372f"), 60000);
+    put_value(client, bytes("for ever"),
+              bytes("0123456789abcdef-000000000000001"), 0);
+    put_value(client, bytes("short"), bytes("1"), 60000);
+    put_hash(client, bytes("table"), words("a", "1"), 60000);
+    expect_status(HF_OK, hf_lock_list(client, bytes(""), on_lock, &all, ERR));
+    assert_int_equal(all.count, 2);
+    assert_non_null(strstr(all.names, "<one>"));
+    assert_non_null(strstr(all.names, "<two two>"));
+    all = (listed){.stop_at = 0};
+    expect_status(HF_OK, hf_lock_list(client, bytes("t*"), on_lock, &all, ERR));
+    assert_string_equal(all.names, "<two two>");
+    expect_status(HF_CANCELLED,
+                  hf_lock_list(client, bytes("*"), on_lock, &some, ERR));
+    assert_int_equal(some.count, 1);
+    expect_status(HF_INVALID,
+                  hf_lock_list(client, bytes("*"), NULL, NULL, ERR));
+    expect_status(HF_OK, hf_lock_release(locks[0], ERR));
+    expect_status(HF_OK, hf_lock_release(locks[1], ERR));
+    all = (listed){.stop_at = 0};
+    expect_status(HF_OK, hf_lock_list(client, bytes("*"), on_lock, &all, ERR));
+    assert_int_equal(all.count, 0);
+}
+
 static void holder_on_a_quorum_is_unsupported(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
     hf_lock *lock = fixture_lock(f, f->client, name, NULL);
     hf_holder holder = HF_HOLDER_INIT;
+    listed all = {.stop_at = 0};
 
     if (f->store != FIXTURE_QUORUM)
         skip();
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     assert_int_equal(find(f->other, name, &holder), HF_UNSUPPORTED);
+    expect_status(HF_UNSUPPORTED,
+                  hf_lock_list(f->client, bytes("*"), on_lock, &all, ERR));
 }
 
 int main(void)
@@ -204,6 +269,7 @@ int main(void)
         fixture_test(holder_of_another_library_is_not_found),
         fixture_test(damaged_registration_harms_nobody),
         fixture_test(description_of_any_length_but_too_long),
+        fixture_test(list_tells_the_locks_that_are_held),
         fixture_test(holder_on_a_quorum_is_unsupported),
     };
 

@@ -397,6 +397,7 @@ const char *every_usual_answer(const char *target)
         {"lock_release", ":1\r\n"},
         {"lock_renew", "*0\r\n"},
         {"lock_leave", ":0\r\n"},
+        {"client_register", ":1\r\n"},
         {"SCRIPT", "$40\r\n0123456789abcdef0123456789abcdef01234567\r\n"},
         {"PTTL", ":5\r\n"},
         {"SET", "+OK\r\n"},

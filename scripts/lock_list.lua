@@ -1,0 +1,17 @@
+--[[
+lock_list - tell a key that may be a lock of ours from all others.
+
+KEYS[1]  any key
+ARGV[1]  bytes of an owner id
+
+Returns  {value, pttl} of a string of that size; 0 for anything else.
+Repeat   safe.
+Writes   nothing. Cost O(1).
+]]
+local size = redis.pcall('strlen', KEYS[1])
+if type(size) == 'table' and not string.find(size.err, '^WRONGTYPE') then
+    return size
+elseif size ~= tonumber(ARGV[1]) then
+    return 0
+end
+return {redis.call('get', KEYS[1]), redis.call('pttl', KEYS[1])}
