@@ -21,14 +21,16 @@
 /* A step costs so many ns; each character of a set that is looked at, one. */
 #define STEP_NS 8u
 
+typedef enum way_kind {
+    SKIP,   /* the optional item is left out */
+    FEWER,  /* a repetition less */
+    MORE,   /* a repetition more */
+    REOPEN, /* the capture has not ended */
+    UNOPEN  /* the capture has not begun */
+} way_kind;
+
 typedef struct way {
-    enum {
-        SKIP,   /* the optional item is left out */
-        FEWER,  /* a repetition less */
-        MORE,   /* a repetition more */
-        REOPEN, /* the capture has not ended */
-        UNOPEN  /* the capture has not begun */
-    } kind;
+    way_kind kind;
     int capture;
     size_t count;        /* repetitions that can be given back */
     const char *at;      /* in the text */
@@ -215,7 +217,7 @@ static const char *match_balance(hf__match *match, const char *at,
 
 /* ------------------------------------------------------------------- ways */
 
-static way *add_way(hf__match *match, int kind, const char *at,
+static way *add_way(hf__match *match, way_kind kind, const char *at,
                     const char *pattern)
 {
     way *new;
