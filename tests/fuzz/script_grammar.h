@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * script_grammar.h - the text of a script from the bytes of a fuzzer: each byte
+ * chooses one way to go on. What is bytes to the fuzzer stays Lua, so that it
+ * gets beyond the parser; a byte more or less changes a part only.
+ */
+#ifndef TESTS_FUZZ_SCRIPT_GRAMMAR_H
+#define TESTS_FUZZ_SCRIPT_GRAMMAR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SCRIPT_TEXT_MAX 8192u
+
+/* Writes at most SCRIPT_TEXT_MAX bytes and no NUL; returns how many. */
+size_t script_from_bytes(const uint8_t *data, size_t size,
+                         char text[SCRIPT_TEXT_MAX]);
+
+#endif
