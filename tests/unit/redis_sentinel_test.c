@@ -119,7 +119,8 @@ static void unknown_name_is_unavailable_by_the_deadline(void **state)
     deployment_open_fails(&all, HF_UNAVAILABLE,
                           "no sentinel knows a master named \"m\"");
     for (int at = 0; at < SENTINELS; at++)
-        assert_true(all.sentinels[at].questions >= 2);
+        assert_true(__atomic_load_n(&all.sentinels[at].questions,
+                                    __ATOMIC_SEQ_CST) >= 2);
     deployment_close(&all);
 }
 
@@ -160,7 +161,8 @@ static void sentinel_that_does_not_know_yet_is_asked_again(void **state)
     deployment_prepare(&all);
     all.connect_ms = 700;
     for (int at = 0; at < SENTINELS; at++)
-        all.sentinels[at].refusal = dont_know;
+        __atomic_store_n(&all.sentinels[at].refusal, dont_know,
+                         __ATOMIC_SEQ_CST);
     deployment_open_fails(&all, HF_UNAVAILABLE,
                           "no sentinel knows a master named \"m\"");
     all.connect_ms = ENOUGH_MS;

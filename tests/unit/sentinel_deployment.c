@@ -85,7 +85,7 @@ static bool say_epoch(const fake_sentinel *self, int fd)
     char epoch[16];
     char text[100];
 
-    if (self->master < 0)
+    if (__atomic_load_n(&self->master, __ATOMIC_SEQ_CST) < 0)
         return fake_server_say(fd, "-ERR No such master with that name\r\n");
     snprintf(epoch, sizeof(epoch), "%u",
              __atomic_load_n(&self->epoch, __ATOMIC_SEQ_CST));
