@@ -926,8 +926,11 @@ typedef struct hf_lock hf_lock;
  *
  * Runs on the library's background thread with no lock of the library held. It
  * must return soon: while it runs no lock of this client is renewed. It may
- * call hf_lock_is_held() and the other getters; it must not call
- * hf_lock_free(), hf_client_close() or anything that blocks.
+ * call hf_lock_is_held() and the other getters, start calls (hf_..._start(),
+ * on_lost's lock is released so), interrupt, and free any handle:
+ * hf_lock_free() does not wait there, a lock that is held is released in the
+ * background. Calls of this client that block are HF_INVALID, and
+ * hf_client_close() does nothing.
  *
  * @param lock    the lock that was lost
  * @param reason  HF_LOST: another owner has it. HF_EXPIRED: it is gone from

@@ -371,10 +371,9 @@ static void undo_done(hf__request *request)
     hf__free(made);
 }
 
-static void undo_acquire(const hf__asking *asking)
+void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])
 {
-    hf_lock *lock = asking->lock;
-    hf__lock_keys *keys = &lock->keys;
+    const hf__lock_keys *keys = &lock->keys;
     hf__store *store = lock->client->store;
     undo *made =
         hf__alloc(sizeof(*made) + keys->main.size + keys->waiters.size);
@@ -382,7 +381,7 @@ static void undo_acquire(const hf__asking *asking)
 
     if (made == NULL)
         return; /* the lease ends by itself */
-    memcpy(made->owner, asking->grant.owner, sizeof(made->owner));
+    memcpy(made->owner, owner, sizeof(made->owner));
     memcpy(made->keys, keys->main.data, keys->main.size);
     memcpy(made->keys + keys->main.size, keys->waiters.data,
            keys->waiters.size);
@@ -402,6 +401,11 @@ static void undo_acquire(const hf__asking *asking)
     request->on_done = undo_done;
     request->user = made;
     store->ops->submit(store, &request, 1);
+}
+
+static void undo_acquire(const hf__asking *asking)
+{
+    hf__lock_undo(asking->lock, asking->grant.owner);
 }
 
 static hf_status verdict(const hf__asking *asking, hf_status status,

@@ -265,6 +265,8 @@ void hf_client_close(hf_client *client)
     if (client == NULL || client->dispatch.closed)
         return;
     forked = hf__client_check(client, NULL) != HF_OK;
+    if (!forked && hf__loop_here(client->loop))
+        return;
     hf__watchdog_stop(&client->watchdog);
     if (client->store != NULL && !forked)
         hf__registry_close(&client->registry);

@@ -47,6 +47,10 @@ const char *hf__client_url(const char *url);
  * done() that is told by hf_client_close(). */
 hf_status hf__client_check(const hf_client *client, hf_error *err);
 
+/* The same, and HF_INVALID on the client's own thread, which must not wait for
+ * itself, and renews the locks. */
+hf_status hf__client_may_block(const hf_client *client, hf_error *err);
+
 /* Free the memory of a closed client. */
 void hf__client_free(hf_client *client);
 

@@ -65,7 +65,7 @@ hf_status hf_store_examine(hf_client *client,
         return hf__fail(err, HF_INVALID, "an argument is NULL");
     status = load_options(&options, opts, err);
     if (status == HF_OK)
-        status = hf__client_check(client, err);
+        status = hf__client_may_block(client, err);
     if (status != HF_OK)
         return status;
     examination.requests = options.requests;

@@ -160,6 +160,48 @@ static void end_calls_locked(hf_lock *lock)
     }
 }
 
+/* On the client's own thread, which cannot wait: what is under way ends first
+ * and frees then, a lock that is held is released later (end_orphan_locked). */
+static void free_here(hf_lock *lock)
+{
+    hf__watchdog *watchdog = &lock->client->watchdog;
+
+    pthread_mutex_lock(&watchdog->mutex);
+    lock->freed = lock->orphan = true;
+    if (lock->acquiring != NULL)
+        hf_call_cancel(lock->acquiring);
+    if (lock->state == HF__LOCK_HELD || lock->state == HF__LOCK_LOST)
+        hf__watchdog_unwatch_locked(watchdog, lock);
+    pthread_mutex_unlock(&watchdog->mutex);
+    hf__lock_end_orphan(lock);
+}
+
+/* Nothing is under way on an orphan: release it and let it go. */
+void hf__lock_end_orphan(hf_lock *lock)
+{
+    hf__watchdog *watchdog = &lock->client->watchdog;
+    bool held, ends;
+
+    pthread_mutex_lock(&watchdog->mutex);
+    ends = lock->orphan && lock->acquiring == NULL &&
+           lock->state != HF__LOCK_RELEASING;
+    held = ends && lock->state == HF__LOCK_HELD;
+    if (held)
+        hf__watchdog_unwatch_locked(watchdog, lock);
+    pthread_mutex_unlock(&watchdog->mutex);
+    if (!ends)
+        return;
+    if (held)
+        hf__lock_undo(lock, lock->owner);
+    pthread_mutex_lock(&watchdog->mutex);
+    lock->orphan = false;
+    atomic_store(&lock->valid_until_ms, 0);
+    lock->state = HF__LOCK_FREE;
+    hf__lock_unref_locked(lock);
+    pthread_mutex_unlock(&watchdog->mutex);
+    hf__watchdog_drop_handle(watchdog);
+}
+
 void hf_lock_free(hf_lock *lock)
 {
     hf__watchdog *watchdog;
@@ -168,6 +210,10 @@ void hf_lock_free(hf_lock *lock)
         return;
     if (hf__client_check(lock->client, NULL) != HF_OK) {
         lock_destroy(lock); /* a forked child: nothing of it is ours */
+        return;
+    }
+    if (hf__loop_here(lock->client->loop)) {
+        free_here(lock);
         return;
     }
     watchdog = &lock->client->watchdog;
@@ -334,6 +380,9 @@ hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
     if (wait_ms < 0)
         return hf__fail(err, HF_INVALID, "wait_ms is negative: %lld",
                         (long long)wait_ms);
+    status = hf__client_may_block(lock->client, err);
+    if (status != HF_OK)
+        return status;
     attempt.mark = hf__interrupt_mark_of(lock);
     status = acquire(lock, wait_ms, &attempt, err);
     hf__sleeper_remove(&lock->client->interrupts, &attempt.sleeper);

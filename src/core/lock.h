@@ -66,6 +66,7 @@ struct hf_lock {
     bool telling;       /* on_lost runs */
     bool untold;        /* it is in the watchdog's list of losses */
     bool freed;         /* hf_lock_free() was called: tell no more */
+    bool orphan;        /* freed while calls on it were under way */
     hf_call *acquiring; /* asynchronously; NULL: nobody, or a thread */
     hf_status lost_reason;
     int lost_fd;            /* -1: not asked for */
@@ -123,6 +124,12 @@ hf_status hf__locks_check(hf_lock *const *locks, size_t count, hf_error *err);
 
 /* Local end of a lease that was asked for at sent_ms, the margin included. */
 int64_t hf__lock_validity(const hf_lock *lock, int64_t sent_ms);
+
+/* A call on the handle has ended: if it was freed on the client's own thread
+ * meanwhile, let it go. */
+void hf__lock_end_orphan(hf_lock *lock);
+/* A release of an acquisition that nobody waits for. */
+void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE]);
 
 /* Drop a reference; frees at the last. The mutex is held. */
 void hf__lock_unref_locked(hf_lock *lock);

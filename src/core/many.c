@@ -164,7 +164,7 @@ hf_status hf__many_run(hf_client *client, size_t count, hf_status *statuses,
 {
     size_t room = count < HF__MANY_WINDOW ? count : HF__MANY_WINDOW;
     window self = {.client = client, .prepare = prepare, .user = user};
-    hf_status status = hf__client_check(client, err);
+    hf_status status = hf__client_may_block(client, err);
 
     if (status == HF_OK && count > 0)
         status = hf__check_out(statuses, "statuses", err);

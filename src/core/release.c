@@ -32,13 +32,17 @@ static void answered(hf_call *call)
 {
     hf_lock *lock = call->lock;
     hf__watchdog *watchdog = &lock->client->watchdog;
+    bool orphan;
 
     pthread_mutex_lock(&watchdog->mutex);
     lock->state = HF__LOCK_FREE;
     if (lock->lost_fd >= 0)
         hf__event_fd_lower(lock->lost_fd);
     pthread_cond_broadcast(&lock->changed);
+    orphan = lock->orphan;
     pthread_mutex_unlock(&watchdog->mutex);
+    if (orphan)
+        hf__lock_end_orphan(lock);
 }
 
 static hf_status finish_release(hf_call *call, hf_error *err)
@@ -94,6 +98,8 @@ hf_status hf_lock_release(hf_lock *lock, hf_error *err)
     hf_status status = hf__lock_check(lock, err);
     hf_call call;
 
+    if (status == HF_OK)
+        status = hf__client_may_block(lock->client, err);
     if (status != HF_OK)
         return status;
     return hf__call_run(&call, prepare_release(&call, lock, err), err);

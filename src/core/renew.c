@@ -97,6 +97,8 @@ hf_status hf_lock_renew(hf_lock *lock, hf_error *err)
     hf_status status = hf__lock_check(lock, err);
     hf_call call;
 
+    if (status == HF_OK)
+        status = hf__client_may_block(lock->client, err);
     if (status != HF_OK)
         return status;
     return hf__call_run(&call, prepare_renew(&call, lock, err), err);
@@ -156,6 +158,8 @@ hf_status hf_lock_renew_many(hf_lock *const *locks, size_t count,
     hf_status status = hf__locks_check(locks, count, err);
     hf__renewals renewals;
 
+    if (status == HF_OK && count > 0)
+        status = hf__client_may_block(locks[0]->client, err);
     if (status == HF_OK && count > 0)
         status = hf__check_out(statuses, "statuses", err);
     if (status != HF_OK || count == 0)

@@ -21,6 +21,17 @@ hf_status hf__client_check(const hf_client *client, hf_error *err)
     return HF_OK;
 }
 
+hf_status hf__client_may_block(const hf_client *client, hf_error *err)
+{
+    hf_status status = hf__client_check(client, err);
+
+    if (status == HF_OK && hf__loop_here(client->loop))
+        return hf__fail(err, HF_INVALID,
+                        "called on the library's own thread, from on_lost; "
+                        "start it (hf_..._start()) or call it on another");
+    return status;
+}
+
 hf_status hf__request_stamp(hf_client *client, hf__request *request,
                             int64_t limit_ms, hf_error *err)
 {
@@ -33,8 +44,10 @@ hf_status hf__request_stamp(hf_client *client, hf__request *request,
 hf_status hf__run(hf_client *client, hf__request *request, int64_t limit_ms,
                   hf_error *err)
 {
-    hf_status status = hf__request_stamp(client, request, limit_ms, err);
+    hf_status status = hf__client_may_block(client, err);
 
+    if (status == HF_OK)
+        status = hf__request_stamp(client, request, limit_ms, err);
     if (status != HF_OK)
         return status;
     client->store->ops->perform(client->store, request);

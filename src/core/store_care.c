@@ -26,7 +26,7 @@ hf_status hf_store_describe(hf_client *client, hf_store_line_fn line,
 
     if (client == NULL || line == NULL)
         return hf__fail(err, HF_INVALID, "an argument is NULL");
-    status = hf__client_check(client, err);
+    status = hf__client_may_block(client, err);
     if (status != HF_OK)
         return status;
     client->store->ops->describe(client->store, line, user);

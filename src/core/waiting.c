@@ -30,6 +30,7 @@ static void finish(hf__waiting *self)
     hf_error error = HF_ERROR_INIT;
     bool watched;
     hf_status status = self->status;
+    bool orphan;
 
     if (atomic_load(&self->cancelled) && hf__asking_may_retry(status) &&
         !self->asking.unresolved)
@@ -44,9 +45,12 @@ static void finish(hf__waiting *self)
     lock->acquiring = NULL;
     watched = lock->watched; /* it may be freed behind this */
     pthread_cond_broadcast(&lock->changed);
+    orphan = lock->orphan;
     pthread_mutex_unlock(&watchdog->mutex);
     if (status == HF_OK && watched)
         hf__registry_note(&client->registry);
+    if (orphan)
+        hf__lock_end_orphan(lock);
     self->told(self->user, status, &error);
     hf__free(self);
 }

@@ -356,6 +356,61 @@ static void lock_free_waits_for_a_running_on_lost(void **state)
     assert_true(atomic_load(&told.returned));
 }
 
+/* What a callback may do, which runs on the library's own thread. */
+typedef struct intruder {
+    fixture *f;
+    hf_lock *lock;  /* that is lost */
+    hf_lock *held;  /* another one, held */
+    hf_lock *third; /* free */
+    hf_status statuses[4];
+    atomic_bool done;
+} intruder;
+
+static void intrude(hf_lock *lock, hf_status reason, void *user)
+{
+    intruder *self = user;
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+
+    (void)reason;
+    self->statuses[0] = hf_lock_acquire(self->third, HF_FOREVER, NULL);
+    self->statuses[1] = hf_lock_release(lock, NULL);
+    self->statuses[2] = hf_lock_inspect(self->f->client,
+                                        fixture_key(self->f, "l"), &info, NULL);
+    self->statuses[3] = hf_lock_renew_many(&self->held, 1, &reason, NULL);
+    hf_client_close(self->f->client);
+    hf_lock_free(lock);
+    hf_lock_free(self->held);
+    atomic_store(&self->done, true);
+}
+
+static void on_lost_may_not_block_and_may_free(void **state)
+{
+    static intruder in;
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_bytes other = fixture_key(f, "m");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *next = fixture_lock(f, f->other, other, NULL);
+
+    in = (intruder){.f = f};
+    opts.ttl_ms = lease_of(f, 300);
+    opts.on_lost = intrude;
+    opts.user = &in;
+    in.third = fixture_lock(f, f->client, fixture_key(f, "n"), NULL);
+    expect_status(HF_OK, hf_lock_new(f->client, name, &opts, &in.lock, ERR));
+    expect_status(HF_OK, hf_lock_new(f->client, other, NULL, &in.held, ERR));
+    expect_status(HF_OK, hf_lock_try(in.held, ERR));
+    expect_status(HF_OK, hf_lock_try(in.lock, ERR));
+    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+    expect_soon(atomic_load(&in.done), 20000);
+    for (int i = 0; i < 4; i++)
+        expect_status(HF_INVALID, in.statuses[i]);
+    /* What was freed there is released, and the client is as good as before. */
+    expect_status(HF_OK, hf_lock_acquire(next, 20000, ERR));
+    expect_status(HF_OK, hf_lock_try(in.third, ERR));
+    expect_status(HF_OK, hf_lock_release(in.third, ERR));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +429,7 @@ int main(void)
         fixture_test(lost_fd_is_readable_from_loss_to_release),
         fixture_test(lost_fd_asked_for_after_the_loss_is_readable),
         fixture_test(lock_free_waits_for_a_running_on_lost),
+        fixture_test(on_lost_may_not_block_and_may_free),
     };
 
     return fixture_run(tests);
