@@ -74,6 +74,15 @@ slowness() {
     echo $((load > slow ? load : slow))
 }
 
+# slowed MS: so long, as things are, in seconds: for leases that must last.
+slowed() {
+    local slow
+
+    slow=$(slowness)
+    slow=$(($1 * (slow < 5 ? slow : 5)))
+    printf '%d.%03d\n' $((slow / 1000)) $((slow % 1000))
+}
+
 # within MS BEGAN_MS: that little time has passed, on a quiet machine.
 within() {
     local took=$(($(now_ms) - $2)) limit=$1

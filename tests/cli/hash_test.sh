@@ -34,16 +34,24 @@ test_put_merges_or_replaces() {
     same fields $'c\t4' "$out"
 }
 
+is_gone() {
+    ! "$HOLDFAST" hash get "$1" >/dev/null 2>&1
+}
+
 test_put_conditions_and_expiry() {
+    local ttl
+
+    ttl=$(slowed 700)
     expect 1 hash put key a 1 --xx
-    expect 0 hash put key a 1 --nx --ttl 0.7
+    expect 0 hash put key a 1 --nx --ttl "$ttl"
     expect 1 hash put key a 2 --nx
     expect 1 hash put key a 2 --nx --json
     same answer '{"key":"key","put":false}' "$out"
     expect 0 hash put key b 2 --xx
-    expect 0 hash put kept a 1 --ttl 0.7
+    expect 0 hash put kept a 1 --ttl "$ttl"
     expect 0 hash put kept a 2 --persist
-    sleep 0.75
+    sleep "$ttl"
+    eventually 1 is_gone key
     expect 1 hash get key
     expect 0 hash get kept a
 }

@@ -17,7 +17,7 @@ taken_over_after_the_group() {
 test_killed_holder_takes_its_group_with_it() {
     local began
 
-    start run --ttl 1 job -- sh -c "$stubborn"
+    start run --ttl "$(slowed 1000)" job -- sh -c "$stubborn"
     eventually 5 written leader
     kill -KILL $pid
     began=$(now_ms)
@@ -25,7 +25,7 @@ test_killed_holder_takes_its_group_with_it() {
     eventually 1 group_is_gone "$(cat leader)"
     within 500 "$began"
     expect 1 run -n job -- true
-    expect 0 run -w 2 job -- true
+    expect 0 run -w 20 job -- true
     within 2000 "$began"
 }
 
@@ -60,15 +60,16 @@ test_stopped_holder_that_wakes_in_time_goes_on() {
 }
 
 test_lock_is_renewed_for_as_long_as_the_command_runs() {
-    start run --ttl 0.3 job -- sh -c 'echo $$ >leader; sleep 1; exit 7'
+    start run --ttl "$(slowed 300)" job -- sh -c \
+        "echo \$\$ >leader; sleep $(slowed 1200); exit 7"
     eventually 5 written leader
-    sleep 0.6
+    sleep "$(slowed 500)"
     expect 1 run -n job -- true
     ends 7 $pid
 }
 
 test_broken_lock_ends_the_command_with_term() {
-    start run --ttl 1 job -- sh -c 'trap "echo TERM >got; exit 0" TERM
+    start run --ttl "$(slowed 1000)" job -- sh -c 'trap "echo TERM >got; exit 0" TERM
         echo $$ >leader; while :; do sleep 0.02; done' 2>told
     eventually 5 written leader
     expect 0 lock break job
@@ -114,7 +115,7 @@ test_max_hold_ends_a_command_that_ignores_term() {
     local began
 
     began=$(now_ms)
-    expect 76 run --ttl 1 --max-hold 0.5 job -- sh -c "$stubborn"
+    expect 76 run --ttl "$(slowed 1000)" --max-hold 0.5 job -- sh -c "$stubborn"
     within 1500 "$began"
     contains "$err" '--max-hold has passed'
     group_is_gone "$(cat leader)" || fail 'the group lives'
@@ -122,7 +123,7 @@ test_max_hold_ends_a_command_that_ignores_term() {
 }
 
 test_term_leaves_grace_to_clean_up() {
-    expect 76 run --ttl 2 --max-hold 0.3 job -- sh -c \
+    expect 76 run --ttl "$(slowed 2000)" --max-hold "$(slowed 300)" job -- sh -c \
         'trap "sleep 0.1; echo clean >clean; exit 0" TERM; sleep 30 & wait'
     written clean || fail 'no time to clean up'
 }

@@ -93,13 +93,14 @@ is_gone() {
 }
 
 test_expiry_options() {
-    local now=$(($(now_ms) / 1000))
+    local now=$(($(now_ms) / 1000)) slow
 
-    brief --ttl=0.5
-    brief --ex=0.5
-    brief --px=500
-    brief --pxat $(($(now_ms) + 700))
-    expect 0 value set kept v --px 500
+    slow=$(slowness)
+    brief --ttl="$(slowed 500)"
+    brief --ex="$(slowed 500)"
+    brief --px=$((500 * slow))
+    brief --pxat $(($(now_ms) + 700 * slow))
+    expect 0 value set kept v --px $((500 * slow))
     expect 0 value set kept w --keepttl
     eventually 3 is_gone kept
     expect 0 value set long v --exat $((now + 100))

@@ -108,7 +108,7 @@ static void watchdog_renews_many_locks_of_one_client(void **state)
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
     hf_lock *locks[20];
 
-    opts.ttl_ms = slowed_ms(300);
+    opts.ttl_ms = lease_of(f, 300);
     for (size_t i = 0; i < 20; i++) {
         char name[8] = {'l', (char)('a' + i), '\0'};
 
