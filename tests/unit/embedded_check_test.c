@@ -236,7 +236,7 @@ static void a_flipped_bit_is_seen_by_check_and_open_alike(void **state)
     make_store(30);
     fd = open_data();
     size = used_size(fd, &meta);
-    for (int i = 0; i < 250 / SLOWER + 10; i++) {
+    for (int i = 0; i < 125 / SLOWER + 10; i++) {
         /* Every third one in the first bytes of a page, where it hurts. */
         offset =
             ((uint64_t)next_random(&seed) << 12 | next_random(&seed)) % size;

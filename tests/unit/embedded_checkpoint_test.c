@@ -227,7 +227,7 @@ static void power_cut_goes_back_to_the_checkpoint(void **state)
     make_place(&at, "file", "?durability=flush&max_size=4G");
     at.store = must_open(at.url, NULL);
     env = env_of(&at);
-    for (int round = 1; round <= (SLOWER > 1 ? 5 : 40); round++) {
+    for (int round = 1; round <= (SLOWER > 1 ? 5 : 20); round++) {
         char want[TEXT_SIZE], got[TEXT_SIZE], path[160];
         content synced;
         uint64_t txn;

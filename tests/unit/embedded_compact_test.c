@@ -284,7 +284,7 @@ static void a_kill_at_any_instant_leaves_a_whole_store(void **state)
     fill("1");
     fill("2");
     digest(before);
-    for (int i = 0; i < 150 / SLOWER + 5; i++) {
+    for (int i = 0; i < 75 / SLOWER + 5; i++) {
         kill_while_it_compacts(hf__rand_between(1, 25 * SLOWER));
         expect_whole();
         digest(after);
