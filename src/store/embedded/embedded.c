@@ -139,6 +139,23 @@ static bool is_read(const hf__job *job)
     return job->command != NULL && !(job->command->flags & HF__COMMAND_WRITES);
 }
 
+/* Where nothing can be written scripts run as readers do, one at a time. */
+static void perform_read_only(embedded *self, const hf__job *job)
+{
+    hf__env *env = self->env;
+    hf_error error = HF_ERROR_INIT;
+
+    if (hf__env_lock(env, job->request->deadline_ms, &error) != HF_OK) {
+        hf__request_fail(job->request, error.status, "%s", error.message);
+        return;
+    }
+    if (!hf__execute_prepare(env, job))
+        hf__request_fail(job->request, HF_NO_MEMORY, "out of memory");
+    else if (!run_read(env, job))
+        hf__request_fail(job->request, HF_UNAVAILABLE, "it cannot be read");
+    hf__env_unlock(env);
+}
+
 static void embedded_perform(hf__store *store, hf__request *request)
 {
     embedded *self = self_of(store);
@@ -146,6 +163,10 @@ static void embedded_perform(hf__store *store, hf__request *request)
 
     if (!prepare(self, request, &job))
         return;
+    if (self->env->read_only) {
+        perform_read_only(self, &job);
+        return;
+    }
     if (is_read(&job) && run_read(self->env, &job))
         return;
     /* A commit that waits for no disk is not worth waiting for others. */
@@ -168,7 +189,8 @@ static void submit_some(hf__store *store, hf__request *const *requests,
     for (size_t i = 0; i < count; i++) {
         if (!prepare(self, requests[i], &jobs[job_count]))
             continue;
-        writes = writes || !is_read(&jobs[job_count]);
+        writes =
+            writes || (!is_read(&jobs[job_count]) && !self->env->read_only);
         job_count++;
     }
     for (size_t i = 0; !writes && i < job_count; i++)
@@ -185,7 +207,7 @@ static bool waits_for_disk(embedded *self, hf__request *request)
 {
     hf__job job;
 
-    return self->env->mode == HF__MODE_DURABLE &&
+    return self->env->mode == HF__MODE_DURABLE && !self->env->read_only &&
            !hf__loop_here(self->backlog.loop) && prepare(self, request, &job) &&
            !is_read(&job);
 }

@@ -358,13 +358,15 @@ static hf_status pin(hf__env *env, const hf__check *check, int fd,
                      hf_error *err)
 {
     MDB_txn *room = NULL;
-    /* Adopts a map that another process made larger. */
-    hf_status status =
-        hf__env_begin_write(env, hf__clock_boot_ms(), &room, err);
+    hf_status status = HF_OK;
 
+    /* Adopts a map that another process made larger. */
+    if (!env->read_only)
+        status = hf__env_begin_write(env, hf__clock_boot_ms(), &room, err);
     if (status != HF_OK)
         return status;
-    mdb_txn_abort(room);
+    if (room != NULL)
+        mdb_txn_abort(room);
     status = hf__env_begin_read(env, txn, err);
     if (status == HF_UNAVAILABLE)
         return hf__fail(err, HF_UNAVAILABLE, "no reader's slot is free");
@@ -416,7 +418,8 @@ static hf_status check_closed_store(const hf__place *place,
     fd = hf__rights_open(entry.fd, HF__FILE_DATA, O_RDONLY);
     status = HF_OK;
     if (fd >= 0 && hf__identity_check_unused(entry.fd, NULL) == HF_OK) {
-        status = hf__checkpoint_recover(entry.fd, false, err);
+        status = entry.read_only ? hf__checkpoint_check(entry.fd, err)
+                                 : hf__checkpoint_recover(entry.fd, false, err);
         if (status == HF_OK)
             status = read_heads(check, fd, &size, &meta, err);
         if (status == HF_OK)

@@ -223,6 +223,13 @@ static void tell_files(const hf__env *env, const hf__examination *to)
     struct stat info;
     size_t i;
 
+    if (env->read_only) {
+        hf__remark(to, HF_LEVEL_NOTE, "files", "",
+                   "can only be read here, which nobody may write to");
+        if (dir_fd >= 0)
+            close(dir_fd);
+        return;
+    }
     for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         if (dir_fd < 0 || fstatat(dir_fd, files[i], &info, 0) != 0 ||
             info.st_ino != inodes[i])

@@ -70,7 +70,7 @@ void hf__verify_seal(hf__env *env, int data_fd)
     hf__seal made;
 
     /* Who opens it just now is not harmed: its writes break the seal. */
-    if (data_fd >= 0 && env->verified && !hf__sidecar_in_use(&env->sidecar) &&
-        hf__seal_make(data_fd, &made))
+    if (data_fd >= 0 && !env->read_only && env->verified &&
+        !hf__sidecar_in_use(&env->sidecar) && hf__seal_make(data_fd, &made))
         env->sidecar.map->seal = made;
 }

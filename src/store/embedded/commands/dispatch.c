@@ -91,6 +91,8 @@ void hf__command_run(hf__tx *tx, const hf__command *command,
 {
     tx->command = command;
     tx->claimed_size = 0;
+    if ((command->flags & HF__COMMAND_WRITES) && !hf__tx_may_write(tx))
+        return;
     hf__arena_free(&tx->arena);
     hf__tx_trim(tx);
     if ((command->flags & HF__COMMAND_GROWS) && hf__tx_is_full(tx)) {

@@ -182,9 +182,10 @@ hf_status hf__checkpoint_newest(int fd, hf__checkpoint *newest, bool *same_boot,
 /* --------------------------------------------------------------- recovery */
 
 static hf_status recover_data(int dir_fd, const hf__checkpoint *newest,
-                              hf_error *err)
+                              bool read_only, hf_error *err)
 {
-    int fd = hf__rights_open(dir_fd, HF__FILE_DATA, O_RDWR);
+    int fd =
+        hf__rights_open(dir_fd, HF__FILE_DATA, read_only ? O_RDONLY : O_RDWR);
     hf_status status = HF_OK;
     uint64_t txn;
 
@@ -194,13 +195,17 @@ static hf_status recover_data(int dir_fd, const hf__checkpoint *newest,
     if (txn != 0 && txn < newest->txn)
         status = hf__fail(err, HF_CORRUPT,
                           "the data file is older than its checkpoint");
+    else if (txn != newest->txn && read_only)
+        status = hf__fail(err, HF_DENIED,
+                          "the store was not closed before the last boot: "
+                          "open it once where it can be written to");
     else if (txn != newest->txn)
         status = restore(fd, newest, err);
     close(fd);
     return status;
 }
 
-hf_status hf__checkpoint_recover(int dir_fd, bool force, hf_error *err)
+static hf_status recover(int dir_fd, bool force, bool read_only, hf_error *err)
 {
     hf__checkpoint newest;
     bool same_boot = false;
@@ -215,8 +220,18 @@ hf_status hf__checkpoint_recover(int dir_fd, bool force, hf_error *err)
     close(fd);
     /* In the same boot the system has every write, wherever the disk is. */
     if (status == HF_OK && (force || !same_boot))
-        status = recover_data(dir_fd, &newest, err);
+        status = recover_data(dir_fd, &newest, read_only, err);
     return status;
+}
+
+hf_status hf__checkpoint_recover(int dir_fd, bool force, hf_error *err)
+{
+    return recover(dir_fd, force, false, err);
+}
+
+hf_status hf__checkpoint_check(int dir_fd, hf_error *err)
+{
+    return recover(dir_fd, false, true, err);
 }
 
 /* ------------------------------------------------------------------- file */

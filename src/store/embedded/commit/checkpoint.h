@@ -35,6 +35,9 @@ bool hf__checkpoint_of(int data_fd, uint32_t page_size, uint64_t txn,
  */
 hf_status hf__checkpoint_recover(int dir_fd, bool force, hf_error *err);
 
+/* HF_DENIED if the data file would have to be taken back first. */
+hf_status hf__checkpoint_check(int dir_fd, hf_error *err);
+
 /* Make the file, with one checkpoint in it. What it names is on the disk. */
 hf_status hf__checkpoint_create(int dir_fd, const hf__checkpoint *first,
                                 hf_error *err);

@@ -61,6 +61,13 @@ hf_status hf__env_fail(hf_error *err, int rc, const char *what)
     }
 }
 
+hf_status hf__env_fail_read_only(hf_error *err)
+{
+    return hf__fail(err, HF_DENIED,
+                    "the store can only be read here: its directory may not "
+                    "be written to");
+}
+
 /* ------------------------------------------------------------------ room */
 
 /* Let LMDB see what the sidecar says is allocated. */
@@ -164,6 +171,8 @@ hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
 
     if (status != HF_OK)
         return status;
+    if (env->read_only)
+        return hf__env_fail_read_only(err);
     if (!adopt_size(env) || env->broken)
         return hf__fail(err, HF_SYSTEM, "the store can no longer be mapped");
     last = last_page(env);

@@ -22,7 +22,8 @@ typedef struct hf__env {
     ino_t inode; /* of the data file */
     uint32_t mode;
     char path[PATH_MAX];
-    int dir_fd; /* of that directory, from which its files are opened */
+    int dir_fd;     /* of that directory, from which its files are opened */
+    bool read_only; /* nothing can be written: read_only.c */
     hf__sidecar sidecar;
 
     MDB_env *mdb;
@@ -98,6 +99,9 @@ bool hf__env_grow(hf__env *env, uint64_t wanted_size, int64_t now_ms);
  */
 hf_status hf__env_begin_read(hf__env *env, MDB_txn **txn, hf_error *err);
 void hf__env_end_read(hf__env *env, MDB_txn *txn);
+
+/* HF_DENIED: env->read_only. */
+hf_status hf__env_fail_read_only(hf_error *err);
 
 /* The one translation of LMDB's error codes. */
 hf_status hf__env_fail(hf_error *err, int rc, const char *what);

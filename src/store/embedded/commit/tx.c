@@ -270,6 +270,14 @@ void hf__tx_no_memory(hf__tx *tx)
         tx->fatal = hf__fail(&tx->error, HF_NO_MEMORY, "out of memory");
 }
 
+bool hf__tx_may_write(hf__tx *tx)
+{
+    assert(tx->writable || tx->env->read_only);
+    if (!tx->writable && tx->fatal == HF_OK)
+        tx->fatal = hf__env_fail_read_only(&tx->error);
+    return tx->fatal == HF_OK;
+}
+
 bool hf__tx_put(hf__tx *tx, MDB_val *key, MDB_val *value)
 {
     unsigned flags = value->mv_data == NULL ? MDB_RESERVE : 0;

@@ -185,6 +185,10 @@ void hf__tx_trim(hf__tx *tx);
 /* Remember a failure of the engine; the first one stays. */
 void hf__tx_fail(hf__tx *tx, int rc);
 void hf__tx_no_memory(hf__tx *tx);
+/* false: it has failed; a reader's, where nothing can be written, fails here.
+ */
+bool hf__tx_may_write(hf__tx *tx);
+
 /* Put and delete a record of LMDB, `fatal` taken care of. With `value->mv_data`
  * NULL the caller fills the room that it then points at. */
 bool hf__tx_put(hf__tx *tx, MDB_val *key, MDB_val *value);

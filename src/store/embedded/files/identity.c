@@ -36,7 +36,7 @@ enum { FINE = 0, REMOVED = 1, CUT = 2 };
 
 hf_status hf__identity_check_unused(int dir_fd, hf_error *err)
 {
-    int fd = hf__rights_open(dir_fd, HF__FILE_DATA, O_RDWR);
+    int fd = hf__rights_open(dir_fd, HF__FILE_DATA, O_RDONLY);
     int rc;
 
     if (fd < 0)

@@ -30,6 +30,7 @@
 #include "store/embedded/commit/tx.h"
 #include "store/embedded/files/header.h"
 #include "store/embedded/files/identity.h"
+#include "store/embedded/files/read_only.h"
 #include "store/embedded/files/registry.h"
 #include "store/embedded/files/rights.h"
 #include "util/clock.h"
@@ -493,9 +494,10 @@ static hf_status share(hf__env *env, const hf__place *place, int dir_fd,
     return status;
 }
 
-static hf_status open_here(const hf__place *place, int dir_fd,
+static hf_status open_here(const hf__place *place, const hf__entry *entry,
                            int64_t deadline_ms, hf__env **result, hf_error *err)
 {
+    int dir_fd = entry->fd;
     hf__found found;
     hf__env *env;
     hf_status status = hf__files_look(dir_fd, &found, err);
@@ -515,7 +517,10 @@ static hf_status open_here(const hf__place *place, int dir_fd,
     status = new_env(place, dir_fd, &env, err);
     if (status != HF_OK)
         return status;
-    status = fill_env(env, place, dir_fd, &found, deadline_ms, err);
+    if (entry->read_only)
+        status = hf__read_only_open(env, place, dir_fd, &found, err);
+    else
+        status = fill_env(env, place, dir_fd, &found, deadline_ms, err);
     if (status != HF_OK) {
         close_env(env);
         return status;
@@ -537,7 +542,7 @@ hf_status hf__env_open(const hf__place *place, int64_t deadline_ms,
                         "another thread is opening a store");
     status = hf__files_enter(place, deadline_ms, &entry, err);
     if (status == HF_OK) {
-        status = open_here(place, entry.fd, deadline_ms, env, err);
+        status = open_here(place, &entry, deadline_ms, env, err);
         hf__files_leave(&entry);
         if (status != HF_OK)
             hf__fail_prefix(

@@ -81,8 +81,8 @@ void hf__sidecar_reset(hf__sidecar_map *map)
     memset(map->inboxes, 0, sizeof(map->inboxes));
 }
 
-static hf_status fill_new(int dir_fd, uint32_t mode, uint32_t state,
-                          hf__sidecar *sidecar, hf_error *err)
+static hf_status fill_file(uint32_t mode, uint32_t state, hf__sidecar *sidecar,
+                           hf_error *err)
 {
     hf__sidecar_map *map;
     hf_status status;
@@ -102,6 +102,17 @@ static hf_status fill_new(int dir_fd, uint32_t mode, uint32_t state,
     hf__sidecar_boot_id(map->boot_id);
     map->head_sum = hf__sidecar_head_sum(map);
     hf__sidecar_reset(map);
+    return HF_OK;
+}
+
+static hf_status fill_new(int dir_fd, uint32_t mode, uint32_t state,
+                          hf__sidecar *sidecar, hf_error *err)
+{
+    hf_status status = fill_file(mode, state, sidecar, err);
+    hf__sidecar_map *map = sidecar->map;
+
+    if (status != HF_OK)
+        return status;
     /* Before it has its name: a power cut must not leave half of it. */
     if (mode != HF__MODE_VOLATILE &&
         (msync(map, sizeof(*map), MS_SYNC) != 0 || fsync(sidecar->fd) != 0))
@@ -129,6 +140,21 @@ hf_status hf__sidecar_create(int dir_fd, uint32_t mode, uint32_t state,
         (void)unlinkat(dir_fd, NEW_NAME, 0);
         hf__sidecar_close(sidecar);
     }
+    return status;
+}
+
+hf_status hf__sidecar_private(uint32_t mode, hf__sidecar *sidecar,
+                              hf_error *err)
+{
+    hf_status status;
+
+    memset(sidecar, 0, sizeof(*sidecar));
+    sidecar->fd = memfd_create("holdfast", MFD_CLOEXEC);
+    if (sidecar->fd < 0)
+        return hf__files_fail(err, errno, "cannot make a file in memory");
+    status = fill_file(mode, HF__SIDECAR_READY, sidecar, err);
+    if (status != HF_OK)
+        hf__sidecar_close(sidecar);
     return status;
 }
 

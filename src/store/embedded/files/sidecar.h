@@ -107,6 +107,10 @@ hf_status hf__sidecar_create(int dir_fd, uint32_t mode, uint32_t state,
  */
 hf_status hf__sidecar_open(int dir_fd, hf__sidecar *sidecar, hf_error *err);
 
+/* One in memory, for this process alone. HF_SYSTEM, HF_NO_MEMORY. */
+hf_status hf__sidecar_private(uint32_t mode, hf__sidecar *sidecar,
+                              hf_error *err);
+
 void hf__sidecar_close(hf__sidecar *sidecar);
 
 /* What head_sum must be: a boot's id that changed by itself would throw a
