@@ -39,6 +39,7 @@ static void write_text(hf__store *store, const char *source)
 static void fill(hf__store *store)
 {
     write_text(store, "redis.call('setrange', 'sparse', 8000000, 'x') "
+                      "redis.call('setrange', 'wide', 100000000, 'x') "
                       "redis.call('set', 'bytes', ('\\1'):rep(1000000)) "
                       "redis.call('set', 'half', ('abc'):rep(2500)) "
                       "redis.call('set', 'half2', ('bca'):rep(2500)) "

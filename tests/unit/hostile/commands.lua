@@ -7,7 +7,7 @@ while true do redis.call('get', 'bytes') end
 ---- stopped, get of long values that are kept
 local t = {} while true do t[#t + 1] = redis.call('get', 'bytes') .. #t end
 ---- stopped, bitcount of a long value
-for i = 1, 1000 do redis.call('bitcount', 'sparse') end
+for i = 1, 1000 do redis.call('bitcount', 'wide') end
 ---- stopped, bitpos of a long value
 for i = 1, 1000 do redis.call('bitpos', 'sparse', 1) end
 ---- stopped, bitop of long values

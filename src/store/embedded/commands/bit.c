@@ -133,7 +133,7 @@ static int64_t count_bits(hf__tx *tx, const unsigned char *data, bits range)
         count += bit_of(data, (uint64_t)at++);
     for (; at + 7 <= range.last && may_read(tx, at); at += 8)
         count += __builtin_popcount(data[at / 8]);
-    while (at <= range.last)
+    while (at <= range.last && tx->fatal == HF_OK)
         count += bit_of(data, (uint64_t)at++);
     return count;
 }
