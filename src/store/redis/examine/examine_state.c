@@ -122,7 +122,8 @@ static void tell_aof(hf__patient *patient)
     else
         hf__remark(to, HF_LEVEL_NOTE, "persistence",
                    "appendfsync always, if a lock must survive a power cut; "
-                   "fencing tokens grow all the same while the clock is sane",
+                   "fencing tokens grow all the same unless the clock was "
+                   "set back as well",
                    "append-only file, appendfsync %s: a power cut costs the "
                    "last %s",
                    fsync,
@@ -144,13 +145,15 @@ static void tell_persistence(hf__patient *patient)
         hf__remark(to, HF_LEVEL_NOTE, "persistence",
                    "appendonly yes, if locks are to survive a restart",
                    "snapshots only (save %s): a crash costs what came after "
-                   "the last one",
+                   "the last one, and a clock set back as well lets fencing "
+                   "tokens repeat",
                    save);
     else
         hf__remark(to, HF_LEVEL_NOTE, "persistence",
                    "fine for locks that only spare work; else appendonly yes, "
                    "or keep the server down for a lease after a crash",
-                   "none: after a restart nobody holds a lock any more");
+                   "none: after a restart nobody holds a lock any more, and "
+                   "if the clock was set back as well fencing tokens repeat");
 }
 
 static void tell_disk_failure(const hf__patient *patient, const char *field,
