@@ -43,7 +43,7 @@
  *   `replicas` in hf_client_options, hf_lock_options or the URL, what wrote
  *   waits until so many of them have acknowledged it, for `replicas_ms` and
  *   within its own time. If fewer do: an acquire is given back and is
- *   HF_UNAVAILABLE; any other write is HF_INDETERMINATE, as it has happened but
+ *   HF_UNAVAILABLE, at once if it waits for #HF_FOREVER; any other write is HF_INDETERMINATE, as it has happened but
  *   may be lost, and its out-parameters are not written. A renewal is HF_OK
  *   then, and hf_lock_replicas() tells. Every script counts as a write.
  *   Reading, releasing and hf_store_load() do not wait, nor does what was

@@ -120,7 +120,7 @@ hf_status hf__lock_ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
     hf__asking_init(&asking, lock, wait_ms, until_ms);
     asking.mark = attempt->mark;
     status = ask_once(&asking, "", &detail);
-    if (wait_ms > 0 && hf__asking_may_retry(status)) {
+    if (asking.until_ms > 0 && hf__asking_may_retry(status)) {
         hf__sleeper_add(&lock->client->interrupts, &attempt->sleeper);
         status = wait_in_turn(&asking, &detail);
     }

@@ -176,6 +176,8 @@ static hf_status must_return(hf__asking *asking, hf_error *err)
     asking->unanswered = true;
     asking->returning = true;
     asking->return_by_ms = asking->request.deadline_ms;
+    if (asking->wait_ms == HF_FOREVER)
+        asking->until_ms = 0; /* replicas may be missing for as long */
     return hf__replicas_fail(&asking->request, HF_UNAVAILABLE,
                              "the lock was granted and given back", err);
 }

@@ -377,7 +377,7 @@ static void after_first(hf__waiting *self)
 
     if (self->tried != NULL)
         self->tried(self->user, self->status);
-    if (self->asking.wait_ms == 0 || atomic_load(&self->cancelled) ||
+    if (self->asking.until_ms == 0 || atomic_load(&self->cancelled) ||
         !hf__asking_may_retry(self->status)) {
         finish(self);
         return;

@@ -29,6 +29,8 @@ test_lock_that_no_replica_has() {
     else
         expect 69 run -n --replicas 1 --replicas-ms 50 lock -- touch ran
         contains "$err" '0 of 1 replicas'
+        expect 69 run --replicas 1 --replicas-ms 50 lock -- touch ran
+        contains "$err" '0 of 1 replicas'
         expect 69 run -w 0.3 --replicas 1 --replicas-ms 50 lock -- touch ran
     fi
     [ ! -e ran ] || fail 'the command ran'
