@@ -122,6 +122,10 @@ hf_status hf__lock_ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
     status = ask_once(&asking, "", &detail);
     if (asking.until_ms > 0 && hf__asking_may_retry(status)) {
         hf__sleeper_add(&lock->client->interrupts, &attempt->sleeper);
+        pthread_mutex_lock(&lock->client->watchdog.mutex);
+        lock->waits = true;
+        pthread_cond_broadcast(&lock->changed);
+        pthread_mutex_unlock(&lock->client->watchdog.mutex);
         status = wait_in_turn(&asking, &detail);
     }
     if (status == HF_OK)

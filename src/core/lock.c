@@ -279,11 +279,21 @@ hf_status hf__lock_begin_locked(hf_lock *lock, bool *busy, hf_error *err)
         lock->holds++;
     else
         lock->state = HF__LOCK_ACQUIRING;
+    if (lock->state == HF__LOCK_ACQUIRING)
+        lock->waits = true;
     lock->watched = lock->watched || needs_watch(lock);
     return HF_OK;
 }
 
-/* The same, waiting for other calls that use the handle. */
+/* Another call on the handle, which one request ends. */
+static bool ends_soon_locked(const hf_lock *lock)
+{
+    return lock->state == HF__LOCK_RELEASING ||
+           (lock->state == HF__LOCK_ACQUIRING && !lock->waits);
+}
+
+/* The same, waiting for other calls that use the handle; a try for those alone
+ * that end soon. */
 static hf_status begin_by_locked(hf_lock *lock, int64_t until_ms,
                                  hf__attempt *attempt, hf_error *err)
 {
@@ -293,12 +303,14 @@ static hf_status begin_by_locked(hf_lock *lock, int64_t until_ms,
     for (;;) {
         hf_status status = hf__lock_begin_locked(lock, &busy, err);
 
-        if (!busy || hf__clock_boot_ms() >= until_ms)
+        if (!busy || (hf__clock_boot_ms() >= until_ms &&
+                      (until_ms > 0 || !ends_soon_locked(lock))))
             return status;
         hf__sleeper_add(&lock->client->interrupts, &attempt->sleeper);
         if (hf__interrupted(lock, attempt->mark))
             return hf__fail(err, HF_CANCELLED, HF__INTERRUPTED);
-        hf__cond_wait_until(&lock->changed, &watchdog->mutex, until_ms);
+        hf__cond_wait_until(&lock->changed, &watchdog->mutex,
+                            until_ms > 0 ? until_ms : INT64_MAX);
     }
 }
 
@@ -360,6 +372,8 @@ static hf_status acquire(hf_lock *lock, int64_t wait_ms, hf__attempt *attempt,
     pthread_mutex_lock(&watchdog->mutex);
     status = begin_by_locked(lock, until_ms, attempt, err);
     asking = status == HF_OK && lock->state == HF__LOCK_ACQUIRING;
+    if (asking)
+        lock->waits = false;
     pthread_mutex_unlock(&watchdog->mutex);
     if (asking)
         return ask(lock, wait_ms, until_ms, attempt, err);

@@ -66,6 +66,7 @@ struct hf_lock {
     bool telling;       /* on_lost runs */
     bool untold;        /* it is in the watchdog's list of losses */
     bool freed;         /* hf_lock_free() was called: tell no more */
+    bool waits;         /* the call that acquires may take long */
     bool orphan;        /* freed while calls on it were under way */
     hf_call *acquiring; /* asynchronously; NULL: nobody, or a thread */
     hf_status lost_reason;

@@ -394,6 +394,39 @@ static void wait_for_many_is_interrupted_too(void **state)
     expect_status(HF_OK, hf_lock_release(holder, ERR));
 }
 
+static void *try_often(void *user)
+{
+    waiter *w = user;
+
+    for (int i = 0; i < 200 && w->status == HF_OK; i++) {
+        w->status = hf_lock_try(w->lock, NULL);
+        if (w->status == HF_OK)
+            w->status = hf_lock_release(w->lock, NULL);
+    }
+    atomic_store(&w->done, true);
+    return NULL;
+}
+
+/* Nobody else wants it, so nobody is refused. */
+static void try_joins_the_call_under_way_on_its_handle(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *shared = fixture_lock(f, f->client, name, NULL);
+
+    for (size_t i = 0; i < WAITERS; i++) {
+        waiters[i] = (waiter){.lock = shared, .name = name, .status = HF_OK};
+        assert_int_equal(
+            pthread_create(&waiters[i].thread, NULL, try_often, &waiters[i]),
+            0);
+    }
+    for (size_t i = 0; i < WAITERS; i++)
+        (void)finish(&waiters[i]);
+    for (size_t i = 0; i < WAITERS; i++)
+        expect_status(HF_OK, waiters[i].status);
+    assert_false(hf_lock_is_held(shared));
+}
+
 static void wait_is_served_in_the_order_of_arrival(void **state)
 {
     fixture *f = *state;
@@ -508,6 +541,7 @@ int main(void)
         wait_test(wait_of_each_thread_of_an_interrupted_client_ends),
         wait_test(wait_interrupted_when_granted_is_held_or_free),
         wait_test(wait_for_many_is_interrupted_too),
+        wait_test(try_joins_the_call_under_way_on_its_handle),
         wait_test(wait_is_served_in_the_order_of_arrival),
         wait_test(wait_that_times_out_does_not_delay_the_next),
         wait_test(waits_on_one_handle_share_one_acquisition),
