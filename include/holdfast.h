@@ -44,12 +44,13 @@
  *   waits until so many of them have acknowledged it, for `replicas_ms` and
  *   within its own time. If fewer do: an acquire is given back and is
  *   HF_UNAVAILABLE, at once if it waits for #HF_FOREVER; any other write is
- * HF_INDETERMINATE, as it has happened but may be lost, and its out-parameters
- * are not written. A renewal is HF_OK then, and hf_lock_replicas() tells. Every
- * script counts as a write. Reading, releasing and hf_store_load() do not wait,
- * nor does what was refused. Other calls are not held up. This makes the loss
- * of a lock by failover rare; it excludes it only if all replicas that can be
- * promoted are asked for, and fencing tokens are what makes it harmless.
+ *   HF_INDETERMINATE, as it has happened but may be lost, and its
+ *   out-parameters are not written. A renewal is HF_OK then, and
+ *   hf_lock_replicas() tells. Every script counts as a write. Reading,
+ *   releasing and hf_store_load() do not wait, nor does what was refused. Other
+ *   calls are not held up. This makes the loss of a lock by failover rare; it
+ *   excludes it only if all replicas that can be promoted are asked for, and
+ *   fencing tokens are what makes it harmless.
  *
  * A lock here is a lease: it ends by itself when its holder does not renew it,
  * so a holder that was paused may go on working while another holds the lock.
