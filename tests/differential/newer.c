@@ -315,6 +315,9 @@ static const struct {
     {SINCE_7_2, "lrem", "value must between"},
     /* See has_odd_score(); in a script. */
     {{800, 900}, "byscore", "min or max is not a float"},
+    /* Nor are they weights, nor is what ends at a NUL. */
+    {{800, 900}, "sort", "can't be converted into double"},
+    {{800, 900}, "sort_ro", "can't be converted into double"},
     {{NEVER, 900}, "zadd", "not a valid float"},
 };
 
