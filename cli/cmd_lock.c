@@ -199,7 +199,7 @@ const struct command lock_commands[] = {
      .operands = "NAME",
      .summary = "take a lock away from whoever holds it",
      .notes = "The holder learns of it at its next renewal. The next holder's "
-              "fencing token is larger.\n",
+              "fencing token\nis larger.\n",
      .run = lock_break},
     COMMAND_END,
 };

@@ -260,14 +260,17 @@ static void lock_over_a_hash_is_wrong_type(void **state)
     assert_no_ttl(f->client, name);
 }
 
-/* The message has the key and what is there. */
-static void expect_said(hf_bytes key, const char *what)
+/* The message has the key and what is there; whoever has the least rights may
+ * not ask for the latter. */
+static void expect_said(const fixture *f, hf_bytes key, const char *what)
 {
     char want[200];
 
-    snprintf(want, sizeof(want), "key \"%.*s\" %s", (int)key.size,
-             (const char *)key.data, what);
-    assert_string_equal(expect_message(), want);
+    if (f->rights == FIXTURE_RIGHTS_LEAST)
+        what = "";
+    snprintf(want, sizeof(want), "%.*s\"%s%s", (int)key.size,
+             (const char *)key.data, what[0] == '\0' ? "" : " ", what);
+    assert_non_null(strstr(expect_message(), want));
 }
 
 static void wrong_type_names_the_key_and_what_it_holds(void **state)
@@ -280,14 +283,14 @@ static void wrong_type_names_the_key_and_what_it_holds(void **state)
     fixture_not_quorum(f);
     put_hash(f->client, name, words("a", "1"), 0);
     expect_status(HF_WRONG_TYPE, hf_lock_try(lock, ERR));
-    expect_said(name, "holds a hash");
+    expect_said(f, name, "holds a hash");
     expect_status(HF_WRONG_TYPE, hf_lock_inspect(f->client, name, &info, ERR));
-    expect_said(name, "holds a hash");
+    expect_said(f, name, "holds a hash");
     expect_status(HF_OK, hf_hash_delete(f->client, name, ERR));
     put_hash(f->client, name,
              words("0e6d5b1c-1b7f-4f2d-9a0e-6a8d0b6d7c11:42", "1"), 60000);
     expect_status(HF_WRONG_TYPE, hf_lock_acquire(lock, 1000, ERR));
-    expect_said(name, "is held by a Redisson lock (a hash)");
+    expect_said(f, name, "is held by a Redisson lock (a hash)");
 }
 
 static void keep_message(void *user, hf_status status, const hf_error *err)

@@ -8,6 +8,7 @@
  * that the rest of the driver relies on. Sentinels that answered vote together,
  * and maps are installed one after the other.
  */
+#include <netdb.h>
 #include <string.h>
 
 #include "parse.h"
@@ -19,6 +20,17 @@
 #include "util/error.h"
 
 #define REPLIES_MAX 16
+
+/* The names in a map are looked up when it is installed: not these. */
+int getaddrinfo(const char *node, const char *service,
+                const struct addrinfo *hints, struct addrinfo **found)
+{
+    (void)node;
+    (void)service;
+    (void)hints;
+    (void)found;
+    return EAI_NONAME;
+}
 
 static void check_word(const char *text, size_t size)
 {
@@ -237,6 +249,7 @@ static void read_reply(hf__cluster_map *map, const hf_reply *reply,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static hf__cluster_map map;
+    static hf__fleet fleet;
     static const hf__redis_account account;
     hf__sentinel_answer answers[REPLIES_MAX];
     const hf__sentinel_answer *ballot[REPLIES_MAX];
@@ -245,7 +258,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hf_reply reply;
     replies from;
 
-    hf__cluster_map_init(&map, NULL, &account);
+    hf__cluster_map_init(&map, &fleet, &account);
     hf__arena_init(&arena);
     replies_begin(&from, data, size);
     while (count < REPLIES_MAX && replies_next(&from, &arena, &reply)) {
