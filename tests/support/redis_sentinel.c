@@ -21,7 +21,7 @@
 
 #define PATH_SIZE 128
 #define READY_MS 20000
-#define ANSWER_MS 1000
+#define ANSWER_MS 10000
 
 typedef struct sentinel {
     pid_t pid; /* 0: not running */
