@@ -24,13 +24,14 @@ local now = call('time')
 now = now[1] * 1000000 + now[2]
 if not holder or holder == ARGV[1] then
     local last = redis.pcall('set', KEYS[2], now, 'get', 'px', 604800000)
-    if type(last) == 'table' then
-        call('set', KEYS[2], now, 'px', 604800000)
-    end
-    last = tonumber(last)
-    if last and last >= now and last < 2^53 and last % 1 == 0 then
-        now = last + 1
-        call('set', KEYS[2], now < 2^53 and now or last, 'px', 604800000)
+    if last then
+        local token = tonumber(last)
+        if not token then
+            call('set', KEYS[2], now, 'px', 604800000)
+        elseif token >= now and token < 2^53 and token % 1 == 0 then
+            now = token + 1
+            call('set', KEYS[2], now < 2^53 and now or token, 'px', 604800000)
+        end
     end
     if now == 2^53 then
         call('del', KEYS[1])
