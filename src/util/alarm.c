@@ -25,7 +25,6 @@ struct hf__alarm {
     void *user;
     hf__poll poll; /* of fd */
     int fd;
-    int rc; /* of opening */
     uint32_t fork_generation;
     /* Written by every set, read before every ring: what a thread did before
      * it set the alarm is seen by the ring that follows. */
@@ -48,17 +47,6 @@ static void on_readable(hf__poll *poll, int events)
     alarm->ring(alarm->user);
 }
 
-static void open_poll(hf__task *task)
-{
-    hf__alarm *alarm = (hf__alarm *)task;
-
-    alarm->poll.ready = on_readable;
-    alarm->poll.user = alarm;
-    alarm->poll.fd = alarm->fd;
-    alarm->rc =
-        hf__poll_watch(hf__loop_poller(alarm->loop), &alarm->poll, HF__POLL_IN);
-}
-
 static void close_poll(hf__task *task)
 {
     hf__alarm *alarm = (hf__alarm *)task;
@@ -66,20 +54,12 @@ static void close_poll(hf__task *task)
     hf__poll_stop(hf__loop_poller(alarm->loop), &alarm->poll);
 }
 
-static void run_on_loop(hf__alarm *alarm, void (*run)(hf__task *task))
-{
-    alarm->task.run = run;
-    if (hf__loop_here(alarm->loop))
-        run(&alarm->task);
-    else
-        hf__loop_call(alarm->loop, &alarm->task);
-}
-
 hf_status hf__alarm_new(hf__loop *loop, void (*ring)(void *user), void *user,
                         hf__alarm **alarm, hf_error *err)
 {
     hf__alarm *self = hf__calloc(1, sizeof(*self));
     hf_status status = HF_SYSTEM;
+    int rc;
 
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "no memory for an alarm");
@@ -92,9 +72,11 @@ hf_status hf__alarm_new(hf__loop *loop, void (*ring)(void *user), void *user,
         hf__fail_errno(err, HF_SYSTEM, errno, "cannot make a timer");
         goto free_alarm;
     }
-    run_on_loop(self, open_poll);
-    if (self->rc != 0) {
-        hf__fail_errno(err, HF_SYSTEM, self->rc, "cannot watch a timer");
+    self->poll = (hf__poll){on_readable, self, self->fd, false};
+    /* Not by a task: the loop thread may be waiting for a mutex of ours. */
+    rc = hf__poll_watch(hf__loop_poller(loop), &self->poll, HF__POLL_IN);
+    if (rc != 0) {
+        hf__fail_errno(err, HF_SYSTEM, rc, "cannot watch a timer");
         goto close_fd;
     }
     *alarm = self;
@@ -130,7 +112,8 @@ void hf__alarm_free(hf__alarm *alarm)
         return;
     if (alarm->fork_generation == hf__fork_generation()) {
         assert(!hf__loop_here(alarm->loop));
-        run_on_loop(alarm, close_poll);
+        alarm->task.run = close_poll;
+        hf__loop_call(alarm->loop, &alarm->task);
     }
     close(alarm->fd);
     hf__free(alarm);

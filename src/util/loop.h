@@ -55,8 +55,10 @@ struct hf__poller *hf__loop_poller(hf__loop *loop);
  * machine wakes up late). `ring` runs on the loop thread.
  */
 typedef struct hf__alarm hf__alarm;
+/* Any thread, and whatever it has locked: the loop thread is not waited for.
+ * The loop must be started. */
 hf_status hf__alarm_new(hf__loop *loop, void (*ring)(void *user), void *user,
-                        hf__alarm **alarm, hf_error *err); /* loop started */
+                        hf__alarm **alarm, hf_error *err);
 /* Ring at an instant of hf__clock_boot_ms(), replacing the one set before; a
  * past instant rings at once; INT64_MAX never. Any thread. */
 void hf__alarm_set(hf__alarm *alarm, int64_t at_ms);

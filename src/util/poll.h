@@ -54,7 +54,7 @@ void hf__poller_close(hf__poller *poller);
 void hf__poller_turn(hf__poller *poller);
 
 /* Watch poll->fd for these events from now on. 0 or an errno: it is watched as
- * it was before. */
+ * it was before. The first time, any thread may. */
 int hf__poll_watch(hf__poller *poller, hf__poll *poll, int events);
 /* No call comes any more. Before the descriptor is closed. */
 void hf__poll_stop(hf__poller *poller, hf__poll *poll);

@@ -488,6 +488,45 @@ static void alarm_of_the_parent_can_be_freed_in_a_child(void **state)
     hf__alarm_free(bell->alarm);
 }
 
+/* Keeps the loop thread until `made` is set, for a while at most. */
+typedef struct keeper {
+    hf__task task;
+    uint32_t kept;
+    uint32_t made;
+    bool seen;
+} keeper;
+
+static void keep(hf__task *task)
+{
+    keeper *self = (keeper *)task;
+    int64_t until_ms = hf__clock_boot_ms() + LATE_MS;
+
+    __atomic_store_n(&self->kept, 1, __ATOMIC_SEQ_CST);
+    hf__futex_wake_all(&self->kept, false);
+    while (__atomic_load_n(&self->made, __ATOMIC_SEQ_CST) == 0 &&
+           hf__clock_boot_ms() < until_ms)
+        hf__futex_wait(&self->made, 0, until_ms, false);
+    self->seen = __atomic_load_n(&self->made, __ATOMIC_SEQ_CST) == 1;
+}
+
+/* Its maker may have a mutex that the loop thread waits for. */
+static void alarm_is_made_while_the_loop_is_kept(void **state)
+{
+    keeper self = {.task.run = keep};
+    test_bell *bell;
+
+    hf__loop_post(*state, &self.task);
+    while (__atomic_load_n(&self.kept, __ATOMIC_SEQ_CST) == 0)
+        hf__futex_wait(&self.kept, 0, INT64_MAX, false);
+    bell = make_bell(*state);
+    __atomic_store_n(&self.made, 1, __ATOMIC_SEQ_CST);
+    hf__futex_wake_all(&self.made, false);
+    hf__alarm_set(bell->alarm, 1);
+    await_ring(bell, 1);
+    assert_true(self.seen);
+    hf__alarm_free(bell->alarm);
+}
+
 #define IDLE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define STARTED(name)                                                          \
     cmocka_unit_test_setup_teardown(name, set_up_started, tear_down)
@@ -512,6 +551,7 @@ int main(void)
         STARTED(alarm_of_the_far_future_is_silent),
         STARTED(alarm_freed_while_it_rings_rings_no_more),
         STARTED(alarm_of_the_parent_can_be_freed_in_a_child),
+        STARTED(alarm_is_made_while_the_loop_is_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
