@@ -37,7 +37,7 @@
 
 /* After another library's release: at random, or those who only poll would
  * never find the lock free before us. */
-#define HOLD_BACK_MS 8
+#define HOLD_BACK_MS 7
 
 /* After split votes: around twice as long as the votes took, and longer each
  * time, so that one of those who ask is alone with the nodes soon. */
