@@ -154,9 +154,10 @@ static int tell_refusal(const struct run *run)
     if (status == HF_HELD || status == HF_TIMEOUT) {
         if (plan->verbose) {
             holder_find(run->lease.client, hf_str(plan->name), holder);
-            complain("run", "lock \"%s\" not acquired: %s%s%s", plan->name,
-                     hf_status_text(status), holder[0] == '\0' ? "" : "; ",
-                     holder);
+            complain("run", "lock \"%s\" not acquired: %s%s", plan->name,
+                     status == HF_TIMEOUT && holder[0] != '\0' ? "timed out; "
+                                                               : "",
+                     holder[0] != '\0' ? holder : hf_status_text(status));
         }
         return plan->conflict_code;
     }

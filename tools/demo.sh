@@ -114,6 +114,9 @@ try "PATH=$bin:\$PATH"
     try "holdfast value set page '<html><body>' --xx --keepttl --get" '<html>'
 
     say "7. Who holds the lock?"
-    try 'holdfast run --ttl 30 job -- holdfast lock inspect job' '*held: yes*'
+    launch "holdfast run --ttl 30 job -- sh -c 'until [ -e enough ]; do sleep 0.1; done'"
+    try 'until holdfast lock inspect job | grep -q holder:; do sleep 0.1; done'
+    try 'holdfast lock inspect job' '*holder: sh (pid *'
+    try 'holdfast run -n --verbose job -- true; touch enough' '*held by sh (pid *'
 }
 printf '\n# Demo done.\n'
