@@ -26,8 +26,8 @@
  *   lock's name has 1 to #HF_NAME_MAX bytes, a value 0 to #HF_VALUE_MAX.
  *   Inputs are copied or used before the call returns.
  * - **Threads.** Every function may be called from any thread; one client
- *   serves them all at once. Freeing or closing an object while another
- *   thread uses that object is an error of the caller.
+ *   serves them all at once. Freeing an object while another thread uses it
+ *   is an error of the caller; for closing see hf_client_close().
  * - **Fork.** After fork() the child may not use the parent's clients or
  *   locks: every call answers HF_INVALID, and closing or freeing them there
  *   only releases memory.
@@ -445,16 +445,25 @@ HF_API HF_MUST_USE hf_status hf_client_open(const char *url,
 /**
  * Close a client.
  *
- * Calls in progress on other threads must have returned, and every lock and
- * script of the client must have been freed. Asynchronous calls under way are
- * told from within it: HF_UNAVAILABLE if they were not sent, HF_INDETERMINATE
- * if they were, without waiting for answers. A done() may close its client,
- * also one that is told here.
+ * Calls that begin from now on are HF_INVALID; blocking acquires on other
+ * threads are interrupted (HF_CANCELLED); it waits for all calls under way.
+ * Asynchronous ones are told from within it: HF_UNAVAILABLE if they were not
+ * sent, HF_INDETERMINATE if they were, without waiting for answers. A done()
+ * may close its client, also one that is told here.
+ *
+ * Locks and scripts may be freed before or after it. Those left can only be
+ * freed: other calls on them are HF_INVALID, no lock counts as held, and the
+ * lease of one that was ends by itself. They keep the client's memory, so a
+ * thread that owns one may begin calls while another closes; without one, a
+ * call must not begin that may come after the close.
+ *
+ * Within on_lost, or a callback of a blocking call of the client, it does
+ * nothing.
  *
  * @param client  NULL is allowed
  *
- * Blocks: until the background thread has ended, at most one request. Since
- * 0.1.
+ * Blocks: until calls under way have returned (a dump or load as a whole), then
+ * at most one request. Since 0.1.
  */
 HF_API void hf_client_close(hf_client *client);
 
@@ -1011,7 +1020,8 @@ HF_API HF_MUST_USE hf_status hf_lock_new(hf_client *client, hf_bytes name,
 
 /**
  * Free a handle. A lock that is still held is released first, in one attempt
- * whose outcome is not told; use hf_lock_release() to know it.
+ * whose outcome is not told; use hf_lock_release() to know it. Once the client
+ * is closed only memory is freed.
  *
  * Asynchronous calls on it end first, an acquire by being cancelled; they are
  * told by hf_client_dispatch() as ever.

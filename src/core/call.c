@@ -12,6 +12,8 @@
 
 hf_status hf__call_begin_bare(hf_call *call, hf_client *client, hf_error *err)
 {
+    hf_status status;
+
     call->client = client;
     call->key.owned = NULL;
     call->words = call->fixed;
@@ -28,7 +30,9 @@ hf_status hf__call_begin_bare(hf_call *call, hf_client *client, hf_error *err)
     call->owned_words = NULL;
     call->words_stay = false;
     hf__request_init(&call->request);
-    return hf__client_check(client, err);
+    status = hf__client_enter(client, err);
+    call->inside = status == HF_OK;
+    return status;
 }
 
 hf_status hf__call_begin(hf_call *call, hf_client *client, hf_bytes key,
@@ -84,6 +88,7 @@ hf_status hf__call_run(hf_call *call, hf_status prepared, hf_error *err)
     if (status == HF_OK && call->finish != NULL)
         status = call->finish(call, err);
     hf__call_end(call);
+    hf__call_leave(call);
     return status;
 }
 
@@ -105,6 +110,15 @@ void hf__call_end(hf_call *call)
         return;
     hf__request_done(&call->request);
     free_words(call);
+}
+
+void hf__call_leave(hf_call *call)
+{
+    bool inside = call->inside;
+
+    call->inside = false;
+    if (inside)
+        hf__life_leave(&call->client->life);
 }
 
 void hf__call_keep(hf_call *call)
@@ -164,6 +178,7 @@ static hf_status new_call(hf_client *client, const hf_async *async, bool lease,
         return hf__fail(err, HF_NO_MEMORY, "a call");
     }
     made->client = client;
+    made->inside = false;
     made->bytes = 0;
     *call = made;
     return HF_OK;
@@ -185,6 +200,7 @@ void hf__call_discard(hf_call *call)
 {
     hf__dispatch_leave(&call->client->dispatch, call->bytes);
     hf__call_end(call);
+    hf__call_leave(call);
     hf__free(call);
 }
 

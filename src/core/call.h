@@ -47,6 +47,7 @@ struct hf_call {
     hf_script *made; /* of a call that loads one; freed unless handed out */
     hf_lock *lock;   /* of a call on one ... */
     uint64_t acquisition;      /* ... and which of its acquisitions */
+    bool inside;               /* it is counted: hf__call_leave() */
     bool settled;              /* by prepare: HF_OK without asking the store */
     uint32_t flags;            /* of the caller's options */
     bool kept;                 /* see hf__call_keep() */
@@ -90,6 +91,8 @@ hf_status hf__call_run(hf_call *call, hf_status prepared, hf_error *err);
 
 /* End a call without running it. */
 void hf__call_end(hf_call *call);
+/* The client may be closed behind this: when the call was run or started. */
+void hf__call_leave(hf_call *call);
 /* From its finish: the caller has taken the reply over, and with it the last
  * reference to the allocated call. Everything else is freed here. */
 void hf__call_keep(hf_call *call);

@@ -2,7 +2,8 @@
 /*
  * client.c - opening and closing a client.
  *
- * Owns the order in which the parts come and go: loop, store, watchdog; the
+ * Owns the order in which the parts come and go: loop, store, watchdog; calls
+ * end before all of them (life.h). The
  * store and the watchdog use the loop's thread, so it goes after them. Then
  * every asynchronous call has completed, and the last are told.
  */
@@ -177,6 +178,7 @@ static hf_client *client_new(const hf_client_options *options)
     client->request_ms = options->request_ms;
     if (client->request_ms == 0)
         client->request_ms = REQUEST_MS_DEFAULT;
+    hf__life_init(&client->life);
     client->fork_generation = hf__fork_generation();
     client->prefix = hf__strdup(options->prefix == NULL ? "" : options->prefix);
     if (options->password_file != NULL)
@@ -248,8 +250,9 @@ hf_status hf_client_open(const char *url, const hf_client_options *opts,
     return HF_OK;
 }
 
-void hf__client_free(hf_client *client)
+static void client_free(hf_client *client)
 {
+    hf__watchdog_free(&client->watchdog);
     hf__dispatch_done(&client->dispatch);
     hf__cas_lanes_done(&client->cas_lanes);
     hf__registry_done(&client->registry);
@@ -258,27 +261,57 @@ void hf__client_free(hf_client *client)
     hf__free(client);
 }
 
-void hf_client_close(hf_client *client)
+void hf__client_ref(hf_client *client)
 {
-    bool forked;
+    atomic_fetch_add_explicit(&client->life.references, 1,
+                              memory_order_relaxed);
+}
 
-    if (client == NULL || client->dispatch.closed)
-        return;
-    forked = hf__client_check(client, NULL) != HF_OK;
-    if (!forked && hf__loop_here(client->loop))
-        return;
+void hf__client_unref(hf_client *client)
+{
+    if (atomic_fetch_sub(&client->life.references, 1) == 1)
+        client_free(client);
+}
+
+/* Calls end, and no other begins. */
+static void end_calls(hf_client *client)
+{
+    hf__interrupts_wake(&client->interrupts, NULL);
+    hf__life_await(&client->life);
+}
+
+static void close_parts(hf_client *client, bool forked)
+{
     hf__watchdog_stop(&client->watchdog);
     if (client->store != NULL && !forked)
         hf__registry_close(&client->registry);
     if (client->store != NULL)
         client->store->ops->close(client->store);
+    hf__watchdog_done(&client->watchdog);
     if (!forked) {
-        hf__watchdog_done(&client->watchdog);
         hf__gates_done(&client->gates);
         hf__interrupts_done(&client->interrupts);
     }
     hf__timers_done(&client->timers);
     hf__loop_free(client->loop);
+}
+
+void hf_client_close(hf_client *client)
+{
+    bool forked;
+
+    if (client == NULL)
+        return;
+    forked = hf__client_forked(client);
+    if (!forked &&
+        (hf__loop_here(client->loop) || hf__is_visited(&client->life)))
+        return;
+    if (!hf__life_close(&client->life))
+        return;
+    if (!forked)
+        end_calls(client);
+    close_parts(client, forked);
+    atomic_store(&client->life.over, true);
     if (hf__dispatch_close(&client->dispatch, client, forked))
-        hf__client_free(client);
+        hf__client_unref(client);
 }

@@ -13,6 +13,7 @@
 #include "core/dispatch.h"
 #include "core/gate.h"
 #include "core/interrupt.h"
+#include "core/life.h"
 #include "core/owner.h"
 #include "core/registry.h"
 #include "core/replicas.h"
@@ -22,6 +23,7 @@
 #include "store/store.h"
 
 struct hf_client {
+    hf__life life;
     hf__store *store;
     hf__loop *loop;
     char *prefix;
@@ -43,15 +45,28 @@ struct hf_client {
 /* The store that `url` means: the environment's if it is NULL or "". */
 const char *hf__client_url(const char *url);
 
-/* HF_INVALID in a process that forked after the client was opened, and in a
- * done() that is told by hf_client_close(). */
+/* Was it opened before a fork() that made this process? */
+bool hf__client_forked(const hf_client *client);
+
+/* HF_INVALID in a process that forked after the client was opened, and once
+ * its store is closed. */
 hf_status hf__client_check(const hf_client *client, hf_error *err);
 
 /* The same, and HF_INVALID on the client's own thread, which must not wait for
  * itself, and renews the locks. */
 hf_status hf__client_may_block(const hf_client *client, hf_error *err);
 
-/* Free the memory of a closed client. */
-void hf__client_free(hf_client *client);
+/* The same, and count a call that begins, unless the client is being closed:
+ * on HF_OK end it with hf__life_leave(). `_blocking`: one that may block. */
+hf_status hf__client_enter(hf_client *client, hf_error *err);
+hf_status hf__client_enter_blocking(hf_client *client, hf_error *err);
+
+/* One that blocks and runs callbacks, on whose thread nobody closes. */
+hf_status hf__client_visit(hf_client *client, hf__visit *visit, hf_error *err);
+void hf__client_visit_end(hf_client *client, const hf__visit *visit);
+
+/* For each handle, and for the open client; the last frees the memory. */
+void hf__client_ref(hf_client *client);
+void hf__client_unref(hf_client *client);
 
 #endif

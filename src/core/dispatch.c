@@ -178,31 +178,51 @@ static void run_cancel(hf__task *task)
     hf__call_unref(call);
 }
 
+/* Inside the client. */
 static void post_cancel(hf_call *call)
 {
     hf_client *client = call->client;
 
     /* Without a background thread everything completes within its start. */
-    if (hf__client_check(client, NULL) != HF_OK ||
-        !hf__loop_started(client->loop))
+    if (!hf__loop_started(client->loop))
         return;
     atomic_fetch_add(&call->references, 1);
     call->cancel_task = (hf__task){.run = run_cancel};
     hf__loop_post(client->loop, &call->cancel_task);
 }
 
-void hf_call_cancel(hf_call *call)
+void hf__call_cancel(hf_call *call)
 {
     if (call != NULL && atomic_fetch_or(&call->progress, HF__CALL_CANCELLED) ==
                             HF__CALL_STARTED)
         post_cancel(call);
 }
 
+/* Closing completes it as well. */
+void hf_call_cancel(hf_call *call)
+{
+    hf_client *client;
+
+    if (call == NULL)
+        return;
+    client = call->client;
+    if (hf__client_enter(client, NULL) != HF_OK)
+        return;
+    hf__call_cancel(call);
+    hf__life_leave(&client->life);
+}
+
 void hf__dispatch_started(hf_call *call)
 {
+    hf_client *client = call->client;
+    bool inside = call->inside;
+
+    call->inside = false;
     if (atomic_fetch_or(&call->progress, HF__CALL_STARTED) != 0)
         post_cancel(call);
     hf__call_unref(call);
+    if (inside)
+        hf__life_leave(&client->life);
 }
 
 /* ---------------------------------------------------------------- dispatch */
@@ -250,70 +270,103 @@ static hf_call *take_locked(hf__dispatch *dispatch)
     return call;
 }
 
-/* true: the client was closed, and nobody else goes on with it. */
-static bool leave_locked(hf__dispatch *dispatch)
+/* How many are to be told: those that complete meanwhile are for the next time,
+ * so that the caller gets its turn. */
+static size_t begin_telling(hf__dispatch *dispatch)
 {
-    dispatch->telling--;
-    if (dispatch->first != NULL)
-        raise_locked(dispatch);
-    return dispatch->closed && dispatch->telling == 0;
-}
-
-/*
- * Tell what has completed; calls that complete meanwhile are for the next time:
- * a caller of ours gets its turn. Each is taken alone, so that a done() that
- * closes the client or dispatches by itself finds those that are left. false:
- * the client is no more.
- */
-static bool tell_completed(hf_client *client)
-{
-    hf__dispatch *dispatch = &client->dispatch;
     size_t left;
-    hf_call *call;
-    bool last;
 
     pthread_mutex_lock(&dispatch->mutex);
     dispatch->telling++;
     lower_locked(dispatch);
     left = dispatch->waiting;
+    pthread_mutex_unlock(&dispatch->mutex);
+    return left;
+}
+
+/* true: the client was closed, and nobody else goes on with it. */
+static bool end_telling_locked(hf__dispatch *dispatch)
+{
+    return --dispatch->telling == 0 && dispatch->closed;
+}
+
+/*
+ * Tell that many; what is under way behind them. Each is taken alone, so that a
+ * done() that closes the client or dispatches by itself finds those that are
+ * left. The client may be no more behind this.
+ */
+static size_t tell_completed(hf_client *client, size_t left)
+{
+    hf__dispatch *dispatch = &client->dispatch;
+    size_t running;
+    hf_call *call;
+    bool last;
+
+    pthread_mutex_lock(&dispatch->mutex);
     while (left-- > 0 && (call = take_locked(dispatch)) != NULL) {
         pthread_mutex_unlock(&dispatch->mutex);
         if (!tell(client, call)) {
-            last = --dispatch->telling == 0 && dispatch->closed;
+            running = 0;
+            last = end_telling_locked(dispatch);
             goto free_client;
         }
         pthread_mutex_lock(&dispatch->mutex);
         dispatch->running--;
     }
-    last = leave_locked(dispatch);
+    if (dispatch->first != NULL)
+        raise_locked(dispatch);
+    running = dispatch->closed ? 0 : dispatch->running;
+    last = end_telling_locked(dispatch);
     pthread_mutex_unlock(&dispatch->mutex);
 free_client:
     if (last)
-        hf__client_free(client);
-    return !last;
+        hf__client_unref(client);
+    return running;
+}
+
+static bool has_completed(hf__dispatch *dispatch)
+{
+    bool any;
+
+    pthread_mutex_lock(&dispatch->mutex);
+    any = dispatch->first != NULL;
+    pthread_mutex_unlock(&dispatch->mutex);
+    return any;
 }
 
 bool hf__dispatch_close(hf__dispatch *dispatch, hf_client *client, bool forked)
 {
+    bool last;
+
+    if (forked) {
+        dispatch->closed = true;
+        return dispatch->telling == 0;
+    }
+    pthread_mutex_lock(&dispatch->mutex);
     dispatch->closed = true;
     dispatch->telling++;
-    while (!forked && dispatch->first != NULL)
-        (void)tell_completed(client);
-    return --dispatch->telling == 0;
+    pthread_mutex_unlock(&dispatch->mutex);
+    while (has_completed(dispatch)) {
+        (void)tell_completed(client, begin_telling(dispatch));
+        if (hf__client_forked(client)) /* by a done() */
+            return --dispatch->telling == 0;
+    }
+    pthread_mutex_lock(&dispatch->mutex);
+    last = --dispatch->telling == 0;
+    pthread_mutex_unlock(&dispatch->mutex);
+    return last;
 }
 
 hf_status hf_client_dispatch(hf_client *client, size_t *running, hf_error *err)
 {
-    hf_status status = hf__client_check(client, err);
-    size_t left = 0;
+    hf_status status = hf__client_enter(client, err);
+    size_t left;
 
     if (status != HF_OK)
         return status;
-    if (tell_completed(client) && hf__client_check(client, NULL) == HF_OK) {
-        pthread_mutex_lock(&client->dispatch.mutex);
-        left = client->dispatch.running;
-        pthread_mutex_unlock(&client->dispatch.mutex);
-    }
+    left = begin_telling(&client->dispatch); /* it keeps the client */
+    hf__life_leave(&client->life);
+    left = tell_completed(client, left);
     if (running != NULL)
         *running = left;
     return HF_OK;
@@ -321,11 +374,11 @@ hf_status hf_client_dispatch(hf_client *client, size_t *running, hf_error *err)
 
 hf_status hf_client_fd(hf_client *client, int *fd, hf_error *err)
 {
-    hf_status status = hf__client_check(client, err);
+    hf_status status = hf__check_out(fd, "fd", err);
     hf__dispatch *dispatch;
 
     if (status == HF_OK)
-        status = hf__check_out(fd, "fd", err);
+        status = hf__client_enter(client, err);
     if (status != HF_OK)
         return status;
     dispatch = &client->dispatch;
@@ -340,5 +393,6 @@ hf_status hf_client_fd(hf_client *client, int *fd, hf_error *err)
     if (status == HF_OK)
         *fd = dispatch->fd;
     pthread_mutex_unlock(&dispatch->mutex);
+    hf__life_leave(&client->life);
     return status;
 }

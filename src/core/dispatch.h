@@ -5,8 +5,8 @@
  * A completed request is appended to the client's list and raises its
  * descriptor; hf_client_dispatch() takes the calls of the list one by one,
  * finishes each and tells its caller. So done() runs only where the user calls
- * us; it may close the client, which is freed once no dispatch is left that
- * would go on with it.
+ * us; it may close the client, whose own reference is dropped once no dispatch
+ * is left that would go on with it.
  *
  * What is under way is bounded in number and in bytes, as a program may start
  * calls faster than a store answers them. Renewals and releases pass by both
@@ -59,9 +59,12 @@ void hf__dispatch_complete(hf_call *call);
  * it any more. */
 void hf__dispatch_started(hf_call *call);
 
+/* hf_call_cancel() by somebody inside the client; NULL is allowed. */
+void hf__call_cancel(hf_call *call);
+
 /* Tell the rest, when the store is closed and everything has completed; in a
- * forked child nobody. true: the client is to be freed; false: a dispatch that
- * has not returned will. */
+ * forked child nobody. true: the client's own reference is to be dropped;
+ * false: a dispatch that has not returned will. */
 bool hf__dispatch_close(hf__dispatch *dispatch, hf_client *client, bool forked);
 void hf__dispatch_done(hf__dispatch *dispatch);
 

@@ -320,12 +320,15 @@ hf_status hf_store_dump(hf_client *client, const hf_store_dump_options *opts,
 {
     hf_store_dump_options options;
     hf__dump dump = {.client = client, .options = &options, .user = user};
+    hf__visit visit;
     hf_status status = hf__transfer_check(client, result, err);
 
     if (status == HF_OK && write == NULL)
         status = hf__fail(err, HF_INVALID, "write is NULL");
     if (status == HF_OK)
         status = load_options(&options, opts, err);
+    if (status == HF_OK)
+        status = hf__client_visit(client, &visit, err);
     if (status != HF_OK)
         return status;
     dump.left_out = (hf_error)HF_ERROR_INIT;
@@ -338,6 +341,7 @@ hf_status hf_store_dump(hf_client *client, const hf_store_dump_options *opts,
         status = hf__fail_copy(err, &dump.left_out);
     hf__dump_walk_done(&dump.walk);
     hf__dump_writer_done(&dump.writer);
+    hf__client_visit_end(client, &visit);
     hf__transfer_give(&dump.so_far, result);
     return status;
 }

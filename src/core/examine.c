@@ -59,13 +59,14 @@ hf_status hf_store_examine(hf_client *client,
 {
     hf_store_examine_options options;
     hf__examination examination = {.node = "", .remark = remark, .user = user};
+    hf__visit visit;
     hf_status status;
 
     if (client == NULL || remark == NULL)
         return hf__fail(err, HF_INVALID, "an argument is NULL");
     status = load_options(&options, opts, err);
     if (status == HF_OK)
-        status = hf__client_may_block(client, err);
+        status = hf__client_visit(client, &visit, err);
     if (status != HF_OK)
         return status;
     examination.requests = options.requests;
@@ -76,6 +77,7 @@ hf_status hf_store_examine(hf_client *client,
     look_at_password_file(client, &examination);
     if (client->store->ops->examine != NULL)
         client->store->ops->examine(client->store, &examination);
+    hf__client_visit_end(client, &visit);
     if (hf__examination_is_over(&examination))
         return hf__fail(err, HF_TIMEOUT,
                         "the store was not examined as a whole in %lld ms",

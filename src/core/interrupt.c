@@ -90,7 +90,8 @@ hf__interrupt_mark hf__interrupt_mark_of(const hf_lock *lock)
 
 bool hf__interrupted(const hf_lock *lock, hf__interrupt_mark mark)
 {
-    return atomic_load(&lock->client->interrupts.count) != mark.client ||
+    return hf__life_is_closing(&lock->client->life) ||
+           atomic_load(&lock->client->interrupts.count) != mark.client ||
            atomic_load(&lock->interruptions) != mark.lock;
 }
 
@@ -98,20 +99,24 @@ hf_status hf_lock_interrupt(hf_lock *lock, hf_error *err)
 {
     hf_status status = hf__lock_check(lock, err);
 
+    if (status == HF_OK)
+        status = hf__client_enter(lock->client, err);
     if (status != HF_OK)
         return status;
     atomic_fetch_add(&lock->interruptions, 1);
     hf__interrupts_wake(&lock->client->interrupts, lock);
+    hf__life_leave(&lock->client->life);
     return HF_OK;
 }
 
 hf_status hf_client_interrupt(hf_client *client, hf_error *err)
 {
-    hf_status status = hf__client_check(client, err);
+    hf_status status = hf__client_enter(client, err);
 
     if (status != HF_OK)
         return status;
     atomic_fetch_add(&client->interrupts.count, 1);
     hf__interrupts_wake(&client->interrupts, NULL);
+    hf__life_leave(&client->life);
     return HF_OK;
 }

@@ -3,6 +3,7 @@
  * interrupt.h - ending blocking acquires from another thread.
  *
  * 1. A call notes the counters of its client and its lock when it begins.
+ *    Closing the client is an interruption that needs no counter.
  * 2. Interrupting counts up first, then wakes whoever has registered.
  * 3. Who is about to sleep registers, and then looks whether a counter has
  *    moved: either it sees that, or it is woken.

@@ -138,12 +138,15 @@ hf_status hf_store_load(hf_client *client, const hf_store_load_options *opts,
                         hf_store_transfer *result, hf_error *err)
 {
     hf__loader self = {.client = client, .user = user};
+    hf__visit visit;
     hf_status status = hf__transfer_check(client, result, err);
 
     if (status == HF_OK && read == NULL)
         status = hf__fail(err, HF_INVALID, "read is NULL");
     if (status == HF_OK)
         status = load_options(&self.options, opts, err);
+    if (status == HF_OK)
+        status = hf__client_visit(client, &visit, err);
     if (status != HF_OK)
         return status;
     self.reader.read = read;
@@ -155,6 +158,7 @@ hf_status hf_store_load(hf_client *client, const hf_store_load_options *opts,
                           "were left out",
                           (unsigned long long)self.so_far.left_out);
     done(&self);
+    hf__client_visit_end(client, &visit);
     hf__transfer_give(&self.so_far, result);
     return status;
 }

@@ -105,31 +105,21 @@ static hf_lock *lock_new(hf_client *client, const hf_lock_options *options,
  * there, like everything that is shared. */
 static void lock_destroy(hf_lock *lock)
 {
-    if (hf__client_check(lock->client, NULL) == HF_OK)
+    if (!hf__client_forked(lock->client))
         pthread_cond_destroy(&lock->changed);
     hf__event_fd_free(lock->lost_fd);
     hf__lock_keys_done(&lock->keys);
     hf__free(lock);
 }
 
-hf_status hf_lock_new(hf_client *client, hf_bytes name,
-                      const hf_lock_options *opts, hf_lock **lock,
+static hf_status make(hf_client *client, hf_bytes name,
+                      const hf_lock_options *options,
+                      const hf__replicas *replicas, hf_lock **lock,
                       hf_error *err)
 {
-    hf_lock_options options;
-    hf__replicas replicas;
-    hf_lock *made;
-    hf_status status = hf__client_check(client, err);
+    hf_lock *made = lock_new(client, options, replicas);
+    hf_status status;
 
-    if (status == HF_OK && lock == NULL)
-        status = hf__fail(err, HF_INVALID, "lock is NULL");
-    if (status == HF_OK)
-        status = load_options(&options, opts, err);
-    if (status == HF_OK)
-        status = hf__replicas_of_lock(&replicas, client, &options, err);
-    if (status != HF_OK)
-        return status;
-    made = lock_new(client, &options, &replicas);
     if (made == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a lock");
     status = hf__lock_keys_init(client, name, &made->keys, err);
@@ -139,8 +129,31 @@ hf_status hf_lock_new(hf_client *client, hf_bytes name,
         lock_destroy(made);
         return status;
     }
+    hf__client_ref(client);
     *lock = made;
     return HF_OK;
+}
+
+hf_status hf_lock_new(hf_client *client, hf_bytes name,
+                      const hf_lock_options *opts, hf_lock **lock,
+                      hf_error *err)
+{
+    hf_lock_options options;
+    hf__replicas replicas;
+    hf_status status = hf__client_enter(client, err);
+
+    if (status != HF_OK)
+        return status;
+    if (lock == NULL)
+        status = hf__fail(err, HF_INVALID, "lock is NULL");
+    if (status == HF_OK)
+        status = load_options(&options, opts, err);
+    if (status == HF_OK)
+        status = hf__replicas_of_lock(&replicas, client, &options, err);
+    if (status == HF_OK)
+        status = make(client, name, &options, &replicas, lock, err);
+    hf__life_leave(&client->life);
+    return status;
 }
 
 void hf__lock_unref_locked(hf_lock *lock)
@@ -155,7 +168,7 @@ static void end_calls_locked(hf_lock *lock)
     hf__watchdog *watchdog = &lock->client->watchdog;
 
     while (lock->acquiring != NULL || lock->state == HF__LOCK_RELEASING) {
-        hf_call_cancel(lock->acquiring);
+        hf__call_cancel(lock->acquiring);
         hf__cond_wait_until(&lock->changed, &watchdog->mutex, INT64_MAX);
     }
 }
@@ -169,7 +182,7 @@ static void free_here(hf_lock *lock)
     pthread_mutex_lock(&watchdog->mutex);
     lock->freed = lock->orphan = true;
     if (lock->acquiring != NULL)
-        hf_call_cancel(lock->acquiring);
+        hf__call_cancel(lock->acquiring);
     if (lock->state == HF__LOCK_HELD || lock->state == HF__LOCK_LOST)
         hf__watchdog_unwatch_locked(watchdog, lock);
     pthread_mutex_unlock(&watchdog->mutex);
@@ -188,13 +201,14 @@ void hf__lock_end_orphan(hf_lock *lock)
     held = ends && lock->state == HF__LOCK_HELD;
     if (held)
         hf__watchdog_unwatch_locked(watchdog, lock);
+    if (ends)
+        lock->orphan = false; /* by nobody else */
     pthread_mutex_unlock(&watchdog->mutex);
     if (!ends)
         return;
     if (held)
         hf__lock_undo(lock, lock->owner);
     pthread_mutex_lock(&watchdog->mutex);
-    lock->orphan = false;
     atomic_store(&lock->valid_until_ms, 0);
     lock->state = HF__LOCK_FREE;
     hf__lock_unref_locked(lock);
@@ -202,21 +216,28 @@ void hf__lock_end_orphan(hf_lock *lock)
     hf__watchdog_drop_handle(watchdog);
 }
 
-void hf_lock_free(hf_lock *lock)
+/* The client is closed, or about to be: what is under way ends by that and
+ * frees then. Nothing is released. */
+static void free_closed(hf_lock *lock)
 {
-    hf__watchdog *watchdog;
+    hf__watchdog *watchdog = &lock->client->watchdog;
 
-    if (lock == NULL)
-        return;
-    if (hf__client_check(lock->client, NULL) != HF_OK) {
-        lock_destroy(lock); /* a forked child: nothing of it is ours */
-        return;
+    pthread_mutex_lock(&watchdog->mutex);
+    lock->freed = lock->orphan = true;
+    if (lock->state == HF__LOCK_HELD || lock->state == HF__LOCK_LOST) {
+        hf__watchdog_unwatch_locked(watchdog, lock);
+        lock->state = HF__LOCK_FREE;
     }
-    if (hf__loop_here(lock->client->loop)) {
-        free_here(lock);
-        return;
-    }
-    watchdog = &lock->client->watchdog;
+    while (lock->telling && !hf__loop_here(lock->client->loop))
+        hf__cond_wait_until(&lock->changed, &watchdog->mutex, INT64_MAX);
+    pthread_mutex_unlock(&watchdog->mutex);
+    hf__lock_end_orphan(lock);
+}
+
+static void free_waiting(hf_lock *lock)
+{
+    hf__watchdog *watchdog = &lock->client->watchdog;
+
     pthread_mutex_lock(&watchdog->mutex);
     end_calls_locked(lock);
     if (lock->holds > 0)
@@ -231,6 +252,27 @@ void hf_lock_free(hf_lock *lock)
     hf__lock_unref_locked(lock);
     pthread_mutex_unlock(&watchdog->mutex);
     hf__watchdog_drop_handle(watchdog);
+}
+
+void hf_lock_free(hf_lock *lock)
+{
+    hf_client *client;
+
+    if (lock == NULL)
+        return;
+    client = lock->client;
+    if (hf__client_forked(client)) {
+        lock_destroy(lock); /* nothing of it is ours */
+    } else if (hf__client_enter(client, NULL) != HF_OK) {
+        free_closed(lock);
+    } else {
+        if (hf__loop_here(client->loop))
+            free_here(lock);
+        else
+            free_waiting(lock);
+        hf__life_leave(&client->life);
+    }
+    hf__client_unref(client);
 }
 
 /* A loss must be told, or a renewal made, without a call of the user. */
@@ -394,12 +436,13 @@ hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
     if (wait_ms < 0)
         return hf__fail(err, HF_INVALID, "wait_ms is negative: %lld",
                         (long long)wait_ms);
-    status = hf__client_may_block(lock->client, err);
+    status = hf__client_enter_blocking(lock->client, err);
     if (status != HF_OK)
         return status;
     attempt.mark = hf__interrupt_mark_of(lock);
     status = acquire(lock, wait_ms, &attempt, err);
     hf__sleeper_remove(&lock->client->interrupts, &attempt.sleeper);
+    hf__life_leave(&lock->client->life);
     return status;
 }
 
@@ -472,18 +515,21 @@ hf_status hf_lock_lost_fd(hf_lock *lock, int *fd, hf_error *err)
     hf__watchdog *watchdog;
     hf_status status = hf__lock_check(lock, err);
 
+    if (status == HF_OK)
+        status = hf__check_out(fd, "fd", err);
+    if (status == HF_OK)
+        status = hf__client_enter(lock->client, err);
     if (status != HF_OK)
         return status;
-    if (fd == NULL)
-        return hf__fail(err, HF_INVALID, "fd is NULL");
     watchdog = &lock->client->watchdog;
     status = hf__watchdog_start(watchdog, err);
-    if (status != HF_OK)
-        return status;
-    pthread_mutex_lock(&watchdog->mutex);
-    status = lost_fd_locked(lock, err);
-    if (status == HF_OK)
-        *fd = lock->lost_fd;
-    pthread_mutex_unlock(&watchdog->mutex);
+    if (status == HF_OK) {
+        pthread_mutex_lock(&watchdog->mutex);
+        status = lost_fd_locked(lock, err);
+        if (status == HF_OK)
+            *fd = lock->lost_fd;
+        pthread_mutex_unlock(&watchdog->mutex);
+    }
+    hf__life_leave(&lock->client->life);
     return status;
 }

@@ -132,35 +132,25 @@ static hf_status walk_all(listing *self, hf_error *err)
 static hf_status check(const hf_client *client, hf_lock_list_fn tell_one,
                        hf_bytes pattern, hf_error *err)
 {
-    hf_status status = hf__client_check(client, err);
-
-    if (status != HF_OK)
-        return status;
     if (tell_one == NULL || (pattern.data == NULL && pattern.size > 0))
         return hf__fail(err, HF_INVALID, "%s is NULL",
                         tell_one == NULL ? "tell" : "pattern");
     if (pattern.size > HF_NAME_MAX)
         return hf__fail(err, HF_INVALID, "pattern is %zu bytes; at most %d",
                         pattern.size, HF_NAME_MAX);
-    if (hf__loop_here(client->loop))
-        return hf__fail(err, HF_INVALID,
-                        "a call that waits was made by a callback");
     if ((client->store->capabilities & HF__CAP_UNDOES) != 0)
         return hf__fail(err, HF_UNSUPPORTED,
                         "a quorum has no list of its locks: ask each server");
     return HF_OK;
 }
 
-hf_status hf_lock_list(hf_client *client, hf_bytes pattern,
-                       hf_lock_list_fn tell_one, void *user, hf_error *err)
+static hf_status list(hf_client *client, hf_bytes pattern,
+                      hf_lock_list_fn tell_one, void *user, hf_error *err)
 {
-    hf_status status = check(client, tell_one, pattern, err);
+    hf_status status;
     hf__buf whole;
-    listing *self;
+    listing *self = hf__calloc(1, sizeof(*self));
 
-    if (status != HF_OK)
-        return status;
-    self = hf__calloc(1, sizeof(*self));
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a list of locks");
     self->client = client;
@@ -177,5 +167,20 @@ hf_status hf_lock_list(hf_client *client, hf_bytes pattern,
     hf__dump_walk_done(&self->walk);
     hf__buf_done(&whole);
     hf__free(self);
+    return status;
+}
+
+hf_status hf_lock_list(hf_client *client, hf_bytes pattern,
+                       hf_lock_list_fn tell_one, void *user, hf_error *err)
+{
+    hf__visit visit;
+    hf_status status = hf__client_visit(client, &visit, err);
+
+    if (status != HF_OK)
+        return status;
+    status = check(client, tell_one, pattern, err);
+    if (status == HF_OK)
+        status = list(client, pattern, tell_one, user, err);
+    hf__client_visit_end(client, &visit);
     return status;
 }

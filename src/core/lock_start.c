@@ -288,10 +288,12 @@ hf_status hf_lock_acquire_many(hf_lock *const *locks, size_t count,
     if (status == HF_OK)
         status = check_wait(wait_ms, err);
     if (status == HF_OK && count > 0)
-        status = hf__client_may_block(locks[0]->client, err);
-    if (status == HF_OK && count > 0)
         status = hf__check_out(statuses, "statuses", err);
     if (status == HF_OK && count > 0)
+        status = hf__client_enter_blocking(locks[0]->client, err);
+    if (status == HF_OK && count > 0) {
         status = acquire_all(locks, count, wait_ms, statuses, err);
+        hf__life_leave(&locks[0]->client->life);
+    }
     return status == HF_OK ? hf__many_verdict(statuses, count, err) : status;
 }

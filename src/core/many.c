@@ -106,6 +106,7 @@ static void finish_all(window *self)
         if (status != self->statuses[i])
             settle(self, i, status, &detail);
         hf__call_end(call);
+        hf__call_leave(call);
     }
 }
 
@@ -164,12 +165,14 @@ hf_status hf__many_run(hf_client *client, size_t count, hf_status *statuses,
 {
     size_t room = count < HF__MANY_WINDOW ? count : HF__MANY_WINDOW;
     window self = {.client = client, .prepare = prepare, .user = user};
-    hf_status status = hf__client_may_block(client, err);
+    hf_status status = hf__client_enter_blocking(client, err);
 
-    if (status == HF_OK && count > 0)
+    if (status != HF_OK)
+        return status;
+    if (count > 0)
         status = hf__check_out(statuses, "statuses", err);
     if (status != HF_OK || count == 0)
-        return status;
+        goto leave;
     self.err = err;
     self.calls = hf__calloc(room, sizeof(*self.calls));
     self.requests = hf__calloc(room, sizeof(hf__request *));
@@ -179,6 +182,8 @@ hf_status hf__many_run(hf_client *client, size_t count, hf_status *statuses,
         status = hf__fail(err, HF_NO_MEMORY, "%zu calls", room);
     hf__free(self.requests);
     hf__free(self.calls);
+leave:
+    hf__life_leave(&client->life);
     return status;
 }
 

@@ -159,12 +159,13 @@ hf_status hf_lock_renew_many(hf_lock *const *locks, size_t count,
     hf__renewals renewals;
 
     if (status == HF_OK && count > 0)
-        status = hf__client_may_block(locks[0]->client, err);
-    if (status == HF_OK && count > 0)
         status = hf__check_out(statuses, "statuses", err);
+    if (status == HF_OK && count > 0)
+        status = hf__client_enter_blocking(locks[0]->client, err);
     if (status != HF_OK || count == 0)
         return status;
     collect(locks, count, statuses, &renewals);
     hf__renewal_run(&renewals);
+    hf__life_leave(&locks[0]->client->life);
     return hf__many_verdict(statuses, count, err);
 }

@@ -37,6 +37,7 @@ static hf_script *script_new(hf_client *client, hf_bytes source)
     memcpy(script->source, source.data, source.size);
     script->source[source.size] = '\0';
     hf__sha1_hex(source.data, source.size, script->sha1);
+    hf__client_ref(client);
     script->client = client;
     script->script = (hf__script){.name = "user script",
                                   .source = script->source,
@@ -102,7 +103,13 @@ hf_status hf_script_load_start(hf_client *client, hf_bytes source,
 
 void hf_script_free(hf_script *script)
 {
+    hf_client *client;
+
+    if (script == NULL)
+        return;
+    client = script->client;
     hf__free(script);
+    hf__client_unref(client);
 }
 
 static hf_status check_run(const hf_script *script, const hf_bytes *keys,

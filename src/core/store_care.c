@@ -22,14 +22,16 @@
 hf_status hf_store_describe(hf_client *client, hf_store_line_fn line,
                             void *user, hf_error *err)
 {
+    hf__visit visit;
     hf_status status;
 
     if (client == NULL || line == NULL)
         return hf__fail(err, HF_INVALID, "an argument is NULL");
-    status = hf__client_may_block(client, err);
+    status = hf__client_visit(client, &visit, err);
     if (status != HF_OK)
         return status;
     client->store->ops->describe(client->store, line, user);
+    hf__client_visit_end(client, &visit);
     return HF_OK;
 }
 

@@ -269,7 +269,7 @@ void hf__watchdog_stop(hf__watchdog *watchdog)
 {
     hf__alarm *alarm = watchdog->alarm;
 
-    if (hf__client_check(watchdog->client, NULL) == HF_OK) {
+    if (!hf__client_forked(watchdog->client)) {
         pthread_mutex_lock(&watchdog->mutex);
         watchdog->alarm = NULL;
         pthread_mutex_unlock(&watchdog->mutex);
@@ -279,12 +279,28 @@ void hf__watchdog_stop(hf__watchdog *watchdog)
 
 void hf__watchdog_done(hf__watchdog *watchdog)
 {
+    hf__heap_node *node;
     hf_lock *lock;
 
-    while ((lock = watchdog->lost) != NULL) { /* freed before they were told */
+    if (hf__client_forked(watchdog->client))
+        return;
+    pthread_mutex_lock(&watchdog->mutex);
+    while ((lock = watchdog->lost) != NULL) { /* there is nobody to tell them */
         watchdog->lost = lock->next_lost;
         hf__lock_unref_locked(lock);
     }
+    watchdog->lost_end = &watchdog->lost;
+    while ((node = hf__heap_first(&watchdog->heap)) != NULL) {
+        hf__heap_remove(&watchdog->heap, node);
+        atomic_store(&lock_of(node)->valid_until_ms, 0);
+    }
+    pthread_mutex_unlock(&watchdog->mutex);
+}
+
+void hf__watchdog_free(hf__watchdog *watchdog)
+{
+    if (hf__client_forked(watchdog->client))
+        return;
     hf__heap_done(&watchdog->heap);
     pthread_mutex_destroy(&watchdog->start_mutex);
     pthread_mutex_destroy(&watchdog->mutex);

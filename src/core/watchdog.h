@@ -28,7 +28,10 @@ typedef struct hf__watchdog {
 void hf__watchdog_init(hf__watchdog *watchdog, hf_client *client);
 /* No more rings. In a forked child only memory is freed. */
 void hf__watchdog_stop(hf__watchdog *watchdog);
+/* Nothing is watched or told any more; in a forked child nothing is done. */
 void hf__watchdog_done(hf__watchdog *watchdog);
+/* With the client's memory: handles use the mutex until then. */
+void hf__watchdog_free(hf__watchdog *watchdog);
 
 /* Room for one more handle's node; HF_NO_MEMORY. */
 hf_status hf__watchdog_add_handle(hf__watchdog *watchdog, hf_error *err);
