@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,21 +77,56 @@ static void pause_ms(long ms)
     nanosleep(&span, NULL);
 }
 
-int redis_server_free_port(void)
+/* Below those that the kernel gives to clients by itself. */
+#define PORT_FIRST 12000
+#define PORT_COUNT 20000
+
+/* Keep other test programs from the port until this one ends: an abstract name
+ * can be bound once. The descriptor stays open for that. */
+static bool claim_port(int port)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int size = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1,
+                        "holdfast-test-port-%d", port);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&name,
+                        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+                                    (size_t)size)) == 0)
+        return true;
+    if (fd >= 0)
+        close(fd);
+    return false;
+}
+
+static bool is_free(int port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t size = sizeof(address);
-    int port = -1;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool free;
 
     if (fd < 0)
-        return -1;
+        return false;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
-        getsockname(fd, (struct sockaddr *)&address, &size) == 0)
-        port = ntohs(address.sin_port);
+    address.sin_port = htons((uint16_t)port);
+    free = bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
     close(fd);
-    return port;
+    return free;
+}
+
+int redis_server_free_port(void)
+{
+    static int next;
+
+    if (next == 0)
+        next = (int)getpid() * 37;
+    for (int tries = 0; tries < PORT_COUNT; tries++) {
+        int port = PORT_FIRST + next++ % PORT_COUNT;
+
+        if (is_free(port) && claim_port(port))
+            return port;
+    }
+    return -1;
 }
 
 static int connect_unix(const char *path)

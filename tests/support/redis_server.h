@@ -66,7 +66,7 @@ const char *redis_server_unix_url(const redis_server *server);
 const char *redis_server_tcp_url(const redis_server *server);
 const char *redis_server_socket_path(const redis_server *server);
 int redis_server_port(const redis_server *server);
-int redis_server_free_port(void); /* a moment ago; -1: none */
+int redis_server_free_port(void); /* this program's from now on; -1: none */
 int redis_server_tls_port(const redis_server *server); /* 0: none */
 /* With tls_ca, and so that the certificate's names are checked. */
 const char *redis_server_tls_url(const redis_server *server);
