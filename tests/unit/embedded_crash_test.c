@@ -212,6 +212,49 @@ static void stopped_writer_makes_others_unavailable(void **state)
     expect(at.store, "set a 1", "+:OK");
 }
 
+static void write_and_stop(hf__store *store)
+{
+    expect(store, "incr other", "i:1");
+    (void)alarm(60); /* should its parent fail */
+    (void)raise(SIGSTOP);
+    for (;;)
+        (void)pause();
+}
+
+static void *go_on_later(void *user)
+{
+    /* Longer than a time slice, shorter than a full store waits for pins. */
+    hf__clock_sleep_until(hf__clock_boot_ms() + 150);
+    (void)kill(*(pid_t *)user, SIGCONT);
+    return NULL;
+}
+
+/* With durability=flush a writer holds back what is freed, and lets go of it
+ * only when it gets a processor. */
+static void store_is_not_full_while_a_writer_is_late(void **state)
+{
+    pthread_t later;
+    int status;
+    pid_t pid;
+
+    (void)state;
+    make_place(&at, "file", "?max_size=4M&durability=flush");
+    at.store = must_open(at.url, NULL);
+    pid = start(write_and_stop);
+    assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+    assert_true(WIFSTOPPED(status));
+    assert_int_equal(pthread_create(&later, NULL, go_on_later, &pid), 0);
+    for (int i = 0; i < 500; i++) {
+        char text[TEXT_SIZE];
+
+        if (evaluate(at.store, "redis.call('set', 'big', ('x'):rep(20000))", 0,
+                     "", text) != HF_OK)
+            fail_msg("%d: %s", i, text);
+    }
+    pthread_join(later, NULL);
+    finish(pid, SIGKILL);
+}
+
 /* ---------------------------------------------------------------- listeners */
 
 #define INBOX_SIZE (sizeof(HF__CHANNEL_ROLE) - 1 + HF__INBOX_SIZE)
@@ -358,6 +401,8 @@ int main(void)
                                         set_up_durable, tear_down),
         TEST(killed_creator_leaves_a_usable_place),
         TEST(stopped_writer_makes_others_unavailable),
+        cmocka_unit_test_teardown(store_is_not_full_while_a_writer_is_late,
+                                  tear_down),
         TEST(publish_counts_the_living_only),
         TEST(forked_child_does_not_keep_an_inbox),
         TEST(child_is_told_and_parent_goes_on),

@@ -411,8 +411,8 @@ static bool await_others(hf__env *env, uint64_t oldest, int64_t deadline_ms)
             return hf__flush_lock(env, deadline_ms, NULL) == HF_OK;
     }
     if (hf__env_lock(env, deadline_ms, NULL) == HF_OK) {
-        env->awaited = oldest;
-        env->await_again_ms = hf__clock_boot_ms() + OTHERS_AGAIN_MS;
+        env->flush->awaited = oldest;
+        env->flush->await_again_ms = hf__clock_boot_ms() + OTHERS_AGAIN_MS;
         hf__env_unlock(env);
     }
     return false;
@@ -430,9 +430,9 @@ bool hf__flush_make_room(hf__env *env, bool again, int64_t deadline_ms)
     if (!held && !again)
         return true;
     oldest = hf__readers_oldest(env);
-    again =
-        again && oldest < hf__flush_last_txn(env) &&
-        (oldest != env->awaited || hf__clock_boot_ms() >= env->await_again_ms);
+    again = again && oldest < hf__flush_last_txn(env) &&
+            (oldest != env->flush->awaited ||
+             hf__clock_boot_ms() >= env->flush->await_again_ms);
     hf__env_unlock(env);
     if (held)
         return hf__flush_checkpoint(env, 0, true, deadline_ms, NULL) == HF_OK;

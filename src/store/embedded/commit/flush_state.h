@@ -27,6 +27,10 @@ typedef struct hf__flush {
     bool pinless;     /* this process can have none */
     bool wrote;       /* since the last tick */
     uint32_t epoch;   /* of the writer's context, when last seen */
+    /* The oldest snapshot that was waited for in vain, and until when it is
+     * not waited for again. */
+    uint64_t awaited;
+    int64_t await_again_ms;
 
     bool stop; /* touched with __atomic builtins */
     pthread_t thread;

@@ -98,8 +98,10 @@ bool hf__write_make_room(hf__env *env)
     /* What a large value left is as large. */
     if (wanted_size >= LARGE_SIZE && advance(env))
         return true;
-    return hf__env_grow(env, 2 * wanted_size, hf__clock_boot_ms()) ||
-           hf__readers_await(env) || advance(env);
+    if (hf__env_grow(env, 2 * wanted_size, hf__clock_boot_ms()))
+        return true;
+    /* Pins follow only while the lock is free: hf__flush_make_room(). */
+    return (env->flush == NULL && hf__readers_await(env)) || advance(env);
 }
 
 /* Returns what became of the transaction. */
