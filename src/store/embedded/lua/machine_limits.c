@@ -288,7 +288,8 @@ void hf__machine_arm(hf__machine *machine, int64_t budget_ms, size_t words_size)
         return;
     }
     hf__machine_arm_for(machine, budget_ms, limit_size);
-    if (deadline_ms > hf__clock_boot_ms() && deadline_ms < INT64_MAX / 1000)
+    /* It may have passed already. */
+    if (deadline_ms < INT64_MAX / 1000)
         machine->deadline_us = deadline_ms * 1000;
 }
 
