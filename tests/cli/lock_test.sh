@@ -15,7 +15,8 @@ test_inspect_a_held_lock() {
     set -- $out
     contains "$out" "held: yes
 owner: $2
-remaining: 1"
+"
+    contains "$out" "remaining: 1"
     contains "$out" "last token: $1"
     contains "$out" '{"name":"job","held":true,"owner":"'"$2"'","remaining_ms":1'
     contains "$out" ',"last_token":'"$1"',"waiters":0}'
