@@ -34,10 +34,10 @@ test_holder_is_told() {
     json 'd["pid"] == '"$holder"' and d["program"] == "holdfast"'
     json 'd["description"] == "sh" and d["held_ms"] >= 0 and d["host"]'
     expect 1 run -n --verbose job -- true
-    contains "$err" "; held by sh (pid $holder, "
+    contains "$err" "held by sh (pid $holder, "
     contains "$err" " s left"
     expect 1 run -w 0.01 --verbose job -- true
-    contains "$err" "; held by sh (pid $holder, "
+    contains "$err" "held by sh (pid $holder, "
     : >go
     ends 0 $holder
 }
