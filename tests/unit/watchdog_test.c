@@ -172,6 +172,8 @@ static int set_up(void **state)
     client->loop = hf__loop_new();
     client->prefix = hf__strdup("");
     client->request_ms = 1000;
+    hf__life_init(&client->life);
+    hf__interrupts_init(&client->interrupts);
     hf__watchdog_init(&client->watchdog, client);
     hf__gates_init(&client->gates);
     hf__dispatch_init(&client->dispatch, 1000, 1000000);
