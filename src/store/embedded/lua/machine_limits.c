@@ -136,9 +136,8 @@ void hf__machine_hook(hf__machine *machine, lua_State *lua)
         lua_sethook(lua, on_count, LUA_MASKCOUNT, machine->interval);
 }
 
-void hf__machine_stop(hf__machine *machine, lua_State *lua, hf__stop why)
+void hf__machine_stop(hf__machine *machine, hf__stop why)
 {
-    (void)lua;
     machine->stop = why;
 }
 

@@ -251,7 +251,7 @@ void hf__sandbox_push_own(lua_State *lua);
 void hf__lua_redis_push(lua_State *lua, hf__machine *machine);
 
 /* End the script for good: no pcall() of its own survives. */
-void hf__machine_stop(hf__machine *machine, lua_State *lua, hf__stop why);
+void hf__machine_stop(hf__machine *machine, hf__stop why);
 
 /* Lua's value at the top as a reply; pops it. false: no memory. */
 bool hf__lua_reply(lua_State *lua, hf_reply *reply, hf__arena *arena);
