@@ -36,7 +36,7 @@
 #define READS_MAX 16
 
 #define DELAY_MIN_MS 20
-#define DELAY_MAX_MS 2000
+#define DELAY_MAX_MS 500
 
 /* Most that one send() takes: a socket buffer holds less. */
 #define WRITE_MAX ((size_t)1 << 20)
