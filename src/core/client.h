@@ -8,18 +8,18 @@
 
 #include <pthread.h>
 
-#include "core/cas_lane.h"
 #include "core/check.h"
 #include "core/dispatch.h"
-#include "core/gate.h"
-#include "core/interrupt.h"
 #include "core/life.h"
-#include "core/owner.h"
-#include "core/registry.h"
 #include "core/replicas.h"
 #include "core/run.h"
 #include "core/timers.h"
-#include "core/watchdog.h"
+#include "data/cas_lane.h"
+#include "lease/gate.h"
+#include "lease/interrupt.h"
+#include "lease/owner.h"
+#include "lease/registry.h"
+#include "lease/watchdog.h"
 #include "store/store.h"
 
 struct hf_client {

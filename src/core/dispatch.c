@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "core/client.h"
-#include "core/waiting.h"
+#include "lease/waiting.h"
 #include "util/error.h"
 #include "util/event_fd.h"
 #include "util/fork.h"

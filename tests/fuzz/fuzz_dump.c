@@ -9,9 +9,9 @@
  */
 #include <string.h>
 
-#include "core/dump_reader.h"
 #include "fuzz.h"
 #include "support/prng.h"
+#include "transfer/dump_reader.h"
 #include "util/crc32c.h"
 
 #define DUMP_MAX 65536

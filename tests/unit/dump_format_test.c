@@ -14,8 +14,8 @@
 
 #include <errno.h>
 
-#include "core/dump_reader.h"
-#include "core/dump_writer.h"
+#include "transfer/dump_reader.h"
+#include "transfer/dump_writer.h"
 #include "util/crc32c.h"
 #include "util/mem.h"
 

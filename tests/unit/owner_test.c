@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/owner.h"
+#include "lease/owner.h"
 
 #define THREADS 4
 #define DRAWS 20000

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/lock.h"
+#include "lease/lock.h"
 #include "support/slowness.h"
 #include "util/clock.h"
 #include "util/error.h"

@@ -22,7 +22,14 @@ LAYERS = (
     ("src/store/quorum/", ("store/quorum/", "store/*", "script/", "util/",
                            "holdfast.h")),
     ("src/store/", ("store/*", "script/", "util/", "holdfast.h")),
-    ("src/core/", ("core/", "store/*", "script/", "util/", "holdfast.h")),
+    ("src/core/", ("core/", "data/", "lease/", "store/*", "script/", "util/",
+                   "holdfast.h")),
+    ("src/data/", ("data/", "core/", "store/*", "script/", "util/",
+                   "holdfast.h")),
+    ("src/lease/", ("lease/", "transfer/", "core/", "store/*", "script/",
+                    "util/", "holdfast.h")),
+    ("src/transfer/", ("transfer/", "lease/", "core/", "store/*", "script/",
+                       "util/", "holdfast.h")),
     ("include/", ()),
 )
 # These are users of the library: they see it and what lies beside them.

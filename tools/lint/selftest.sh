@@ -131,8 +131,8 @@ bad_c layers.py 'may not include .core/' src/util/y.c '#include "core/x.h"'
 bad_c layers.py 'may not include .store/' src/util/y.c '#include "store/s.h"'
 bad_c layers.py 'may not include .store/redis/' src/core/y.c \
     '#include "store/redis/conn.h"'
-bad_c layers.py 'may not include .core/' src/store/redis/y.c \
-    '# include "core/lock.h"'
+bad_c layers.py 'may not include .lease/' src/store/redis/y.c \
+    '# include "lease/lock.h"'
 bad_c layers.py 'may not include .store/embedded/' src/store/redis/y.c \
     '#include "store/embedded/commit/env.h"'
 bad_c layers.py 'may not include .store/redis/' src/store/y.c \

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lock_list.c - hf_lock_list(): a walk over the names of all keys
+ * (dump_walk.h), of which those are told that hold an owner id of ours and
+ * expire.
+ */
+#include <string.h>
+
+#include "core/client.h"
+#include "transfer/dump_batch.h"
+#include "transfer/dump_walk.h"
+#include "util/buf.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+#define WALKS_MAX 3
+#define PATTERN_MAX (4 * HF__PREFIX_MAX + HF_NAME_MAX)
+
+typedef struct listing {
+    hf_client *client;
+    hf_lock_list_fn tell;
+    void *user;
+    hf__dump_walk walk;
+    hf__request requests[HF__BATCH_MAX];
+    hf__request *list[HF__BATCH_MAX];
+    hf_bytes words[HF__BATCH_MAX][2];
+} listing;
+
+/* The prefix as it is, then the pattern. */
+static hf_status make_pattern(const hf_client *client, hf_bytes pattern,
+                              hf__buf *whole, hf_error *err)
+{
+    bool fits = true;
+
+    for (size_t i = 0; i < client->prefix_size && fits; i++) {
+        const char *at = client->prefix + i;
+
+        if (strchr("*?[]\\^-", *at) != NULL)
+            fits = hf__buf_append(whole, "\\", 1);
+        fits = fits && hf__buf_append(whole, at, 1);
+    }
+    fits = fits && hf__buf_append(whole, pattern.data, pattern.size);
+    return fits ? HF_OK : hf__fail(err, HF_NO_MEMORY, "a pattern");
+}
+
+/* Not 0: the caller wants no more. */
+static int tell(const listing *self, hf_bytes key, const hf_reply *reply)
+{
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    const hf_reply *items = reply->array.items;
+    size_t prefix_size = self->client->prefix_size;
+    hf_bytes owner;
+
+    if (reply->kind != HF_REPLY_ARRAY || key.size < prefix_size)
+        return 0;
+    owner = hf_view(items[0].bytes.data, items[0].bytes.size);
+    if (!hf__owner_is_ours(owner) || items[1].integer < 0)
+        return 0;
+    info.remaining_ms = items[1].integer;
+    info.owner_size = owner.size;
+    memcpy(info.owner, owner.data, owner.size);
+    return self->tell(
+        self->user,
+        hf_view((const char *)key.data + prefix_size, key.size - prefix_size),
+        &info);
+}
+
+static hf_status look_at(listing *self, const hf_bytes *names, size_t count,
+                         hf_error *err)
+{
+    hf_status status = HF_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        self->words[i][0] = names[i];
+        self->words[i][1] = hf_str("32");
+        hf__request_script(&self->requests[i],
+                           &hf__scripts[HF__SCRIPT_LOCK_LIST], self->words[i],
+                           2, 1);
+        self->list[i] = &self->requests[i];
+    }
+    hf__dump_batch_run(self->client, self->list, count, 0);
+    for (size_t i = 0; i < count; i++) {
+        hf__request *request = &self->requests[i];
+
+        if (status == HF_OK && request->status != HF_OK)
+            status = hf__fail_copy(err, &request->error);
+        else if (status == HF_OK && tell(self, names[i], &request->reply) != 0)
+            status = hf__fail(err, HF_CANCELLED, "the caller ended the list");
+        hf__request_done(request);
+    }
+    return status;
+}
+
+static hf_status walk_once(listing *self, hf_error *err)
+{
+    hf__dump_walk *walk = &self->walk;
+    hf_status status = hf__dump_walk_start(walk, self->client, err);
+
+    while (status == HF_OK && !walk->over) {
+        hf__batch_one(self->client, hf__dump_walk_request(walk), 0);
+        status = hf__dump_walk_turn(walk, err);
+        for (size_t at = 0; at < walk->count && status == HF_OK;
+             at += HF__BATCH_MAX) {
+            size_t left = walk->count - at;
+
+            status = look_at(self, walk->names + at,
+                             left < HF__BATCH_MAX ? left : HF__BATCH_MAX, err);
+        }
+    }
+    return status;
+}
+
+/* Until a walk has seen all, should slots move meanwhile. */
+static hf_status walk_all(listing *self, hf_error *err)
+{
+    bool whole = false;
+    hf_status status = HF_OK;
+
+    for (int i = 0; i < WALKS_MAX && status == HF_OK && !whole; i++) {
+        status = walk_once(self, err);
+        if (status == HF_OK)
+            status =
+                hf__dump_walk_is_whole(&self->walk, self->client, &whole, err);
+    }
+    if (status == HF_OK && !whole)
+        status = hf__fail(err, HF_UNAVAILABLE,
+                          "keys went from server to server meanwhile; try "
+                          "again when that is over");
+    return status;
+}
+
+static hf_status check(const hf_client *client, hf_lock_list_fn tell_one,
+                       hf_bytes pattern, hf_error *err)
+{
+    if (tell_one == NULL || (pattern.data == NULL && pattern.size > 0))
+        return hf__fail(err, HF_INVALID, "%s is NULL",
+                        tell_one == NULL ? "tell" : "pattern");
+    if (pattern.size > HF_NAME_MAX)
+        return hf__fail(err, HF_INVALID, "pattern is %zu bytes; at most %d",
+                        pattern.size, HF_NAME_MAX);
+    if ((client->store->capabilities & HF__CAP_UNDOES) != 0)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "a quorum has no list of its locks: ask each server");
+    return HF_OK;
+}
+
+static hf_status list(hf_client *client, hf_bytes pattern,
+                      hf_lock_list_fn tell_one, void *user, hf_error *err)
+{
+    hf_status status;
+    hf__buf whole;
+    listing *self = hf__calloc(1, sizeof(*self));
+
+    if (self == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a list of locks");
+    self->client = client;
+    self->tell = tell_one;
+    self->user = user;
+    hf__buf_init(&whole, PATTERN_MAX);
+    if (pattern.size == 0)
+        pattern = hf_str("*");
+    status = make_pattern(client, pattern, &whole, err);
+    hf__dump_walk_begin(&self->walk,
+                        hf_view(hf__buf_front(&whole), hf__buf_size(&whole)));
+    if (status == HF_OK)
+        status = walk_all(self, err);
+    hf__dump_walk_done(&self->walk);
+    hf__buf_done(&whole);
+    hf__free(self);
+    return status;
+}
+
+hf_status hf_lock_list(hf_client *client, hf_bytes pattern,
+                       hf_lock_list_fn tell_one, void *user, hf_error *err)
+{
+    hf__visit visit;
+    hf_status status = hf__client_visit(client, &visit, err);
+
+    if (status != HF_OK)
+        return status;
+    status = check(client, tell_one, pattern, err);
+    if (status == HF_OK)
+        status = list(client, pattern, tell_one, user, err);
+    hf__client_visit_end(client, &visit);
+    return status;
+}

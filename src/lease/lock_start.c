@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lock_start.c - acquiring locks without a thread for each: asynchronously, or
+ * many together. */
+#include "core/call.h"
+#include "core/client.h"
+#include "core/dispatch.h"
+#include "core/many.h"
+#include "lease/waiting.h"
+#include "util/cond.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+static hf_status check_wait(int64_t wait_ms, hf_error *err)
+{
+    if (wait_ms >= 0)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "wait_ms is negative: %lld",
+                    (long long)wait_ms);
+}
+
+/* -------------------------------------------------------------------- start */
+
+static void told_call(void *user, hf_status status, const hf_error *detail)
+{
+    hf_call *call = user;
+
+    call->request.status = status;
+    if (status != HF_OK)
+        call->request.error = *detail;
+    hf__dispatch_complete(call);
+}
+
+static hf_status start(hf_call *call, hf_lock *lock, int64_t wait_ms,
+                       const hf_async *async, hf_error *err)
+{
+    hf__store *store = lock->client->store;
+    hf__waiting *waiting = hf__waiting_new(lock, wait_ms);
+    hf__request *request;
+
+    if (waiting == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "acquiring a lock");
+    call->waiting = waiting;
+    hf__dispatch_begin(call, async);
+    waiting->told = told_call;
+    waiting->user = waiting->call = call;
+    request = hf__waiting_begin(waiting);
+    if (request != NULL)
+        store->ops->submit(store, &request, 1);
+    hf__dispatch_started(call);
+    return HF_OK;
+}
+
+hf_status hf_lock_acquire_start(hf_lock *lock, int64_t wait_ms,
+                                const hf_async *async, hf_error *err)
+{
+    hf_status status = hf__lock_check(lock, err);
+    hf_call *call;
+
+    if (status == HF_OK)
+        status = check_wait(wait_ms, err);
+    if (status == HF_OK)
+        status = hf__call_new(lock->client, async, &call, err);
+    if (status != HF_OK)
+        return status;
+    status = hf__call_begin_bare(call, lock->client, err);
+    if (status == HF_OK)
+        status = start(call, lock, wait_ms, async, err);
+    if (status != HF_OK)
+        hf__call_discard(call);
+    return status;
+}
+
+/* ----------------------------------------------------------------- together */
+
+typedef struct member member;
+
+typedef struct gathering {
+    hf_client *client;
+    member *members;
+    size_t count;
+    hf__sleeper sleeper;
+    hf__task cancel_task;
+    pthread_mutex_t mutex; /* guards the rest, and members' waitings */
+    pthread_cond_t changed;
+    bool interrupted; /* some may be */
+    size_t open;      /* not told yet */
+    size_t trying;    /* first tries at the store */
+    bool answers;     /* the store has answered one of them, or had none */
+} gathering;
+
+struct member {
+    gathering *all;
+    hf_status *status;
+    hf__waiting *waiting; /* NULL: it was told */
+};
+
+static void told_member(void *user, hf_status status, const hf_error *detail)
+{
+    member *self = user;
+    gathering *all = self->all;
+
+    (void)detail;
+    *self->status = status;
+    pthread_mutex_lock(&all->mutex);
+    self->waiting = NULL;
+    if (--all->open == 0)
+        pthread_cond_signal(&all->changed);
+    pthread_mutex_unlock(&all->mutex);
+}
+
+static void tried_member(void *user, hf_status status)
+{
+    gathering *all = ((member *)user)->all;
+
+    pthread_mutex_lock(&all->mutex);
+    if (!hf__many_is_silence(status))
+        all->answers = true;
+    if (--all->trying == 0)
+        pthread_cond_signal(&all->changed);
+    pthread_mutex_unlock(&all->mutex);
+}
+
+/* ---- interrupted */
+
+static void wake(hf__sleeper *sleeper)
+{
+    gathering *all =
+        (gathering *)((char *)sleeper - offsetof(gathering, sleeper));
+
+    pthread_mutex_lock(&all->mutex);
+    all->interrupted = true;
+    pthread_cond_signal(&all->changed);
+    pthread_mutex_unlock(&all->mutex);
+}
+
+/* As for a call that is cancelled (dispatch.c): what is under way only
+ * completes on this thread, but in the first try of a store without cancel. */
+static void cancel_member(member *self)
+{
+    gathering *all = self->all;
+    hf__store *store = all->client->store;
+    hf__request *request = NULL;
+    hf__waiting *waiting;
+
+    pthread_mutex_lock(&all->mutex);
+    waiting = self->waiting;
+    if (waiting != NULL &&
+        (atomic_load(&waiting->cancelled) ||
+         !hf__interrupted(waiting->asking.lock, waiting->asking.mark)))
+        waiting = NULL;
+    if (waiting != NULL)
+        atomic_store(&waiting->cancelled, true);
+    if (waiting != NULL && waiting->stage == HF__WAITING_FIRST) {
+        if (store->ops->cancel != NULL)
+            request = &waiting->asking.request;
+        waiting = NULL;
+    }
+    pthread_mutex_unlock(&all->mutex);
+    if (waiting != NULL)
+        hf__waiting_cancel(waiting);
+    else if (request != NULL)
+        store->ops->cancel(store, request);
+}
+
+static void run_cancel(hf__task *task)
+{
+    gathering *all =
+        (gathering *)((char *)task - offsetof(gathering, cancel_task));
+
+    for (size_t i = 0; i < all->count; i++)
+        cancel_member(&all->members[i]);
+}
+
+/* Until all were told. */
+static void await_all(gathering *all)
+{
+    hf__interrupts *interrupts = &all->client->interrupts;
+
+    hf__sleeper_add(interrupts, &all->sleeper);
+    pthread_mutex_lock(&all->mutex);
+    all->interrupted = true; /* before it was added, too */
+    while (all->open > 0) {
+        if (!all->interrupted) {
+            hf__cond_wait_until(&all->changed, &all->mutex, INT64_MAX);
+            continue;
+        }
+        all->interrupted = false;
+        pthread_mutex_unlock(&all->mutex);
+        all->cancel_task = (hf__task){.run = run_cancel};
+        if (hf__loop_started(all->client->loop))
+            hf__loop_call(all->client->loop, &all->cancel_task);
+        pthread_mutex_lock(&all->mutex);
+    }
+    pthread_mutex_unlock(&all->mutex);
+    hf__sleeper_remove(interrupts, &all->sleeper);
+}
+
+/* Begin some; their first tries go to the store together, and are over. */
+static void begin_window(gathering *all, hf_lock *const *locks, size_t count,
+                         int64_t wait_ms, member *members,
+                         hf__request **requests)
+{
+    hf__store *store = locks[0]->client->store;
+    size_t ready = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        hf__waiting *waiting = hf__waiting_new(locks[i], wait_ms);
+        hf__request *request;
+
+        if (waiting == NULL) {
+            told_member(&members[i], HF_NO_MEMORY, NULL);
+            continue;
+        }
+        waiting->told = told_member;
+        waiting->tried = tried_member;
+        waiting->user = &members[i];
+        members[i].waiting = waiting;
+        request = hf__waiting_begin(waiting);
+        if (request != NULL)
+            requests[ready++] = request;
+    }
+    all->trying = ready;
+    all->answers = ready == 0;
+    if (ready > 0)
+        store->ops->submit(store, requests, ready);
+    pthread_mutex_lock(&all->mutex);
+    while (all->trying > 0)
+        hf__cond_wait_until(&all->changed, &all->mutex, INT64_MAX);
+    pthread_mutex_unlock(&all->mutex);
+}
+
+static void begin_all(gathering *all, hf_lock *const *locks, size_t count,
+                      int64_t wait_ms, member *members, hf__request **requests)
+{
+    size_t at;
+
+    all->answers = true;
+    for (at = 0; at < count && all->answers; at += HF__MANY_WINDOW) {
+        size_t left = count - at;
+
+        begin_window(all, locks + at,
+                     left < HF__MANY_WINDOW ? left : HF__MANY_WINDOW, wait_ms,
+                     members + at, requests);
+    }
+    for (; at < count; at++) /* nobody should wait for each in turn */
+        told_member(&members[at], HF_UNAVAILABLE, NULL);
+    await_all(all);
+}
+
+static hf_status acquire_all(hf_lock *const *locks, size_t count,
+                             int64_t wait_ms, hf_status *statuses,
+                             hf_error *err)
+{
+    gathering all = {.client = locks[0]->client,
+                     .count = count,
+                     .sleeper = {.wake = wake},
+                     .open = count};
+    member *members = hf__calloc(count, sizeof(*members));
+    hf__request **requests =
+        hf__calloc(count < HF__MANY_WINDOW ? count : HF__MANY_WINDOW,
+                   sizeof(hf__request *));
+    hf_status status = HF_OK;
+
+    if (members == NULL || requests == NULL) {
+        status = hf__fail(err, HF_NO_MEMORY, "%zu locks", count);
+        goto free_members;
+    }
+    for (size_t i = 0; i < count; i++)
+        members[i] = (member){&all, &statuses[i], NULL};
+    all.members = members;
+    pthread_mutex_init(&all.mutex, NULL);
+    hf__cond_init(&all.changed);
+    begin_all(&all, locks, count, wait_ms, members, requests);
+    pthread_cond_destroy(&all.changed);
+    pthread_mutex_destroy(&all.mutex);
+free_members:
+    hf__free(requests);
+    hf__free(members);
+    return status;
+}
+
+hf_status hf_lock_acquire_many(hf_lock *const *locks, size_t count,
+                               int64_t wait_ms, hf_status *statuses,
+                               hf_error *err)
+{
+    hf_status status = hf__locks_check(locks, count, err);
+
+    if (status == HF_OK)
+        status = check_wait(wait_ms, err);
+    if (status == HF_OK && count > 0)
+        status = hf__check_out(statuses, "statuses", err);
+    if (status == HF_OK && count > 0)
+        status = hf__client_enter_blocking(locks[0]->client, err);
+    if (status == HF_OK && count > 0) {
+        status = acquire_all(locks, count, wait_ms, statuses, err);
+        hf__life_leave(&locks[0]->client->life);
+    }
+    return status == HF_OK ? hf__many_verdict(statuses, count, err) : status;
+}

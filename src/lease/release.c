@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * release.c - giving a lock back.
+ *
+ * What is asked of the store was decided locally before: the handle is in state
+ * RELEASING from then until the store has answered, or it is known that it will
+ * not. Whoever is told of that is told afterwards.
+ */
+#include "core/call.h"
+#include "core/many.h"
+#include "lease/lock.h"
+#include "util/error.h"
+#include "util/event_fd.h"
+
+/* Undo one acquire. HF_OK with state RELEASING: it was the last. */
+static hf_status undo_one_locked(hf_lock *lock, hf_error *err)
+{
+    if (lock->state != HF__LOCK_HELD && lock->state != HF__LOCK_LOST)
+        return hf__fail(err, HF_INVALID, "this handle does not hold the lock");
+    if (--lock->holds > 0)
+        return lock->state == HF__LOCK_HELD
+                   ? HF_OK
+                   : hf__fail(err, HF_LOST, "this handle has lost the lock");
+    hf__watchdog_unwatch_locked(&lock->client->watchdog, lock);
+    atomic_store(&lock->valid_until_ms, 0);
+    lock->state = HF__LOCK_RELEASING;
+    return HF_OK;
+}
+
+/* The store was told, or cannot be. */
+static void answered(hf_call *call)
+{
+    hf_lock *lock = call->lock;
+    hf__watchdog *watchdog = &lock->client->watchdog;
+    bool orphan;
+
+    pthread_mutex_lock(&watchdog->mutex);
+    lock->state = HF__LOCK_FREE;
+    if (lock->lost_fd >= 0)
+        hf__event_fd_lower(lock->lost_fd);
+    pthread_cond_broadcast(&lock->changed);
+    orphan = lock->orphan;
+    pthread_mutex_unlock(&watchdog->mutex);
+    if (orphan)
+        hf__lock_end_orphan(lock);
+}
+
+static hf_status finish_release(hf_call *call, hf_error *err)
+{
+    const hf__request *request = &call->request;
+    /* Gone while the lease ran and after a resend: the first try did it, and a
+     * waiter may have the lock by now. */
+    bool by_first = call->flags != 0 && request->sends > 1;
+
+    if (!by_first && request->reply.integer == 0)
+        return hf__fail(err, HF_EXPIRED, "the lease had ended");
+    if (!by_first && request->reply.integer == -1)
+        return hf__fail(err, HF_LOST, "another owner holds the lock");
+    return HF_OK;
+}
+
+/* In state RELEASING. `valid`: the lease had not ended. */
+static void fill(hf_call *call, hf_lock *lock, bool valid)
+{
+    call->lock = lock;
+    call->words_stay = true; /* the handle cannot be freed in this state */
+    call->answered = answered;
+    call->finish = finish_release;
+    call->flags = valid;
+    call->words[0] = lock->keys.main;
+    call->words[1] = lock->keys.waiters;
+    call->words[2] = hf_str(lock->owner);
+    hf__request_script(&call->request, &hf__scripts[HF__SCRIPT_LOCK_RELEASE],
+                       call->words, 3, 2);
+}
+
+static hf_status prepare_release(hf_call *call, hf_lock *lock, hf_error *err)
+{
+    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf_status status = hf__call_begin_bare(call, lock->client, err);
+    bool valid;
+
+    if (status != HF_OK)
+        return status;
+    pthread_mutex_lock(&watchdog->mutex);
+    hf__watchdog_check_locked(watchdog, lock);
+    valid = lock->state == HF__LOCK_HELD;
+    status = undo_one_locked(lock, err);
+    call->settled = status == HF_OK && lock->state != HF__LOCK_RELEASING;
+    pthread_mutex_unlock(&watchdog->mutex);
+    if (status == HF_OK && !call->settled)
+        fill(call, lock, valid);
+    return status;
+}
+
+hf_status hf_lock_release(hf_lock *lock, hf_error *err)
+{
+    hf_status status = hf__lock_check(lock, err);
+    hf_call call;
+
+    if (status == HF_OK)
+        status = hf__client_may_block(lock->client, err);
+    if (status != HF_OK)
+        return status;
+    return hf__call_run(&call, prepare_release(&call, lock, err), err);
+}
+
+hf_status hf_lock_release_start(hf_lock *lock, const hf_async *async,
+                                hf_error *err)
+{
+    hf_status status = hf__lock_check(lock, err);
+    hf_call *call;
+
+    if (status == HF_OK)
+        status = hf__call_new_lease(lock->client, async, &call, err);
+    if (status != HF_OK)
+        return status;
+    return hf__call_start(call, prepare_release(call, lock, err), async, err);
+}
+
+static hf_status prepare_many_release(hf_call *call, hf_client *client,
+                                      const void *user, size_t index,
+                                      hf_error *err)
+{
+    hf_lock *const *locks = user;
+
+    (void)client;
+    return prepare_release(call, locks[index], err);
+}
+
+hf_status hf_lock_release_many(hf_lock *const *locks, size_t count,
+                               hf_status *statuses, hf_error *err)
+{
+    hf_status status = hf__locks_check(locks, count, err);
+
+    if (status != HF_OK || count == 0)
+        return status;
+    return hf__many_run(locks[0]->client, count, statuses, prepare_many_release,
+                        locks, err);
+}

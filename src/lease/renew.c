@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* renew.c - renewing leases because the caller wants it. */
+#include "core/call.h"
+#include "core/many.h"
+#include "lease/lock.h"
+#include "lease/renewal.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+/* HF_OK: the handle holds the lock. The mutex is held. */
+static hf_status check_locked(hf_lock *lock, hf_error *err)
+{
+    hf__watchdog_check_locked(&lock->client->watchdog, lock);
+    if (lock->state == HF__LOCK_HELD)
+        return HF_OK;
+    if (lock->state != HF__LOCK_LOST)
+        return hf__fail(err, HF_INVALID, "this handle does not hold the lock");
+    if (lock->lost_reason == HF_TIMEOUT)
+        return hf__fail(err, HF_TIMEOUT, "max_hold_ms has passed");
+    return hf__fail(err, HF_LOST, "this handle has lost the lock");
+}
+
+static void answered(hf_call *call)
+{
+    const hf__request *request = &call->request;
+    hf_lock *lock = call->lock;
+    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__renewal_answer answer;
+
+    bool read = request->status == HF_OK &&
+                hf__renewal_read(&request->reply, 1, &answer);
+
+    call->flags = read ? (uint32_t)answer : UINT32_MAX;
+    pthread_mutex_lock(&watchdog->mutex);
+    if (read && lock->acquisition == call->acquisition &&
+        lock->state == HF__LOCK_HELD) {
+        hf__watchdog_answer_locked(watchdog, lock, answer, request->began_ms);
+        if (answer == HF__RENEWED && request->replicas > 0)
+            atomic_store(&lock->acked, request->acked);
+        hf__watchdog_arm_locked(watchdog);
+    }
+    hf__lock_unref_locked(lock);
+    pthread_mutex_unlock(&watchdog->mutex);
+}
+
+static hf_status finish_renew(hf_call *call, hf_error *err)
+{
+    switch (call->flags) {
+    case HF__RENEWED:
+        return HF_OK;
+    case HF__TAKEN:
+        return hf__fail(err, HF_LOST, "another owner holds the lock");
+    case HF__UNDECIDED:
+        return hf__fail(err, HF_INDETERMINATE,
+                        "too few servers of the quorum renewed the lease to "
+                        "know, and too few are without it");
+    case HF__GONE:
+        return hf__fail(err, HF_EXPIRED, "the lease had ended");
+    default:
+        return hf__bad_reply("lock_renew", err);
+    }
+}
+
+static hf_status prepare_renew(hf_call *call, hf_lock *lock, hf_error *err)
+{
+    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf_status status = hf__call_begin_bare(call, lock->client, err);
+
+    if (status != HF_OK)
+        return status;
+    call->owned_words = hf__alloc(HF_OWNER_SIZE);
+    if (call->owned_words == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "renewing a lock");
+    pthread_mutex_lock(&watchdog->mutex);
+    status = check_locked(lock, err);
+    memcpy(call->owned_words, lock->owner, HF_OWNER_SIZE);
+    call->acquisition = lock->acquisition;
+    lock->references += status == HF_OK; /* until it is answered */
+    pthread_mutex_unlock(&watchdog->mutex);
+    if (status != HF_OK)
+        return status;
+    call->lock = lock;
+    call->words_stay = true; /* for as long as the reference */
+    call->answered = answered;
+    call->finish = finish_renew;
+    call->words[0] = lock->keys.main;
+    call->words[1] = hf_view(call->owned_words, HF_OWNER_SIZE - 1);
+    call->words[2] = lock->ttl_word;
+    hf__request_script(&call->request, &hf__scripts[HF__SCRIPT_LOCK_RENEW],
+                       call->words, 3, 1);
+    hf__replicas_ask(&call->request, &lock->renewal_replicas, NULL);
+    return HF_OK;
+}
+
+hf_status hf_lock_renew(hf_lock *lock, hf_error *err)
+{
+    hf_status status = hf__lock_check(lock, err);
+    hf_call call;
+
+    if (status == HF_OK)
+        status = hf__client_may_block(lock->client, err);
+    if (status != HF_OK)
+        return status;
+    return hf__call_run(&call, prepare_renew(&call, lock, err), err);
+}
+
+hf_status hf_lock_renew_start(hf_lock *lock, const hf_async *async,
+                              hf_error *err)
+{
+    hf_status status = hf__lock_check(lock, err);
+    hf_call *call;
+
+    if (status == HF_OK)
+        status = hf__call_new_lease(lock->client, async, &call, err);
+    if (status != HF_OK)
+        return status;
+    return hf__call_start(call, prepare_renew(call, lock, err), async, err);
+}
+
+/* ---------------------------------------------------------------- together */
+
+hf_status hf__locks_check(hf_lock *const *locks, size_t count, hf_error *err)
+{
+    hf_status status;
+
+    if (count > 0 && locks == NULL)
+        return hf__fail(err, HF_INVALID, "locks is NULL");
+    for (size_t i = 0; i < count; i++) {
+        status = hf__lock_check(locks[i], err);
+        if (status != HF_OK)
+            return status;
+        if (locks[i]->client != locks[0]->client)
+            return hf__fail(err, HF_INVALID,
+                            "lock %zu is of another client than the first", i);
+    }
+    return HF_OK;
+}
+
+static void collect(hf_lock *const *locks, size_t count, hf_status *statuses,
+                    hf__renewals *renewals)
+{
+    hf__watchdog *watchdog = &locks[0]->client->watchdog;
+
+    hf__renewals_init(renewals);
+    pthread_mutex_lock(&watchdog->mutex);
+    for (size_t i = 0; i < count; i++) {
+        statuses[i] = check_locked(locks[i], NULL);
+        if (statuses[i] == HF_OK &&
+            !hf__renewal_add_locked(watchdog, locks[i], &statuses[i], renewals))
+            statuses[i] = HF_NO_MEMORY;
+    }
+    pthread_mutex_unlock(&watchdog->mutex);
+}
+
+hf_status hf_lock_renew_many(hf_lock *const *locks, size_t count,
+                             hf_status *statuses, hf_error *err)
+{
+    hf_status status = hf__locks_check(locks, count, err);
+    hf__renewals renewals;
+
+    if (status == HF_OK && count > 0)
+        status = hf__check_out(statuses, "statuses", err);
+    if (status == HF_OK && count > 0)
+        status = hf__client_enter_blocking(locks[0]->client, err);
+    if (status != HF_OK || count == 0)
+        return status;
+    collect(locks, count, statuses, &renewals);
+    hf__renewal_run(&renewals);
+    hf__life_leave(&locks[0]->client->life);
+    return hf__many_verdict(statuses, count, err);
+}

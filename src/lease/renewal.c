@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * renewal.c - asking the store to let leases run anew: many locks in one
+ * script, from the background thread, or one lock from its caller's.
+ *
+ * An answer for an earlier acquisition of a handle is dropped (lock.h). A
+ * renewal holds a reference, so that the handle may be freed meanwhile.
+ */
+#include "lease/renewal.h"
+
+#include "lease/lock.h"
+#include "util/clock.h"
+#include "util/cond.h"
+#include "util/error.h"
+#include "util/mem.h"
+#include "util/order.h"
+
+/* Locks in one script, which then takes under 1 ms on Redis. */
+#define BATCH_MAX 128
+
+/* No try is shorter, however short the lease. */
+#define TRY_MIN_MS 10
+
+/* What a try may take on a local store when something else is due at once. */
+#define LOCAL_MIN_MS 5
+
+/* Locks that there is room for at first, and times that when it is used up: in
+ * a cluster most batches have few. */
+#define ROOM_FIRST 4
+
+/* Who waits for batches. */
+typedef struct renewal_wait {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    size_t open; /* batches not answered yet */
+} renewal_wait;
+
+typedef struct renewal_entry {
+    hf_lock *lock;
+    uint64_t acquisition;
+    hf_status *status; /* with a wait; NULL: not wanted */
+    char owner[HF_OWNER_SIZE];
+} renewal_entry;
+
+struct hf__renewal {
+    hf__request request;
+    hf__watchdog *watchdog;
+    hf__renewal *next;
+    hf__renewal *next_open; /* of the same place */
+    int64_t sent_ms;
+    uint32_t shard;
+    hf__replicas replicas; /* of each of its locks */
+    renewal_entry *entries;
+    size_t count;
+    size_t room;        /* for entries */
+    renewal_wait *wait; /* NULL: nobody waits */
+    hf_bytes *words;    /* keys, owners, leases; once it is sent */
+};
+
+static hf__renewal_answer read_why(int64_t why)
+{
+    if (why == 0)
+        return HF__GONE;
+    return why < 0 ? HF__TAKEN : HF__UNDECIDED;
+}
+
+/* The reply is a flat list {i, why, ...} of the locks that failed. */
+bool hf__renewal_read(const hf_reply *reply, size_t count,
+                      hf__renewal_answer *answers)
+{
+    for (size_t i = 0; i < count; i++)
+        answers[i] = HF__RENEWED;
+    if (reply->kind != HF_REPLY_ARRAY || reply->array.count % 2 != 0)
+        return false;
+    for (size_t i = 0; i < reply->array.count; i += 2) {
+        const hf_reply *item = &reply->array.items[i];
+
+        if (item[0].kind != HF_REPLY_INTEGER || item[0].integer < 1 ||
+            item[0].integer > (int64_t)count ||
+            item[1].kind != HF_REPLY_INTEGER)
+            return false;
+        answers[item[0].integer - 1] = read_why(item[1].integer);
+    }
+    return true;
+}
+
+static hf_status status_of(const hf__renewal *batch, bool answered,
+                           hf__renewal_answer answer)
+{
+    if (!answered)
+        return batch->request.status == HF_OK ? HF_CORRUPT
+                                              : batch->request.status;
+    if (answer == HF__TAKEN)
+        return HF_LOST;
+    if (answer == HF__UNDECIDED)
+        return HF_INDETERMINATE;
+    return answer == HF__GONE ? HF_EXPIRED : HF_OK;
+}
+
+/* Tell who waits; the statuses are theirs as soon as `open` is 0. */
+static void tell(const hf__renewal *batch, bool answered,
+                 const hf__renewal_answer *answers)
+{
+    renewal_wait *wait = batch->wait;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->entries[i].status != NULL)
+            *batch->entries[i].status = status_of(batch, answered, answers[i]);
+    }
+    pthread_mutex_lock(&wait->mutex);
+    if (--wait->open == 0)
+        pthread_cond_signal(&wait->changed);
+    pthread_mutex_unlock(&wait->mutex);
+}
+
+static void renewal_free(hf__renewal *batch)
+{
+    hf__request_done(&batch->request);
+    hf__free(batch->entries);
+    hf__free(batch->words);
+    hf__free(batch);
+}
+
+static void renewal_done(hf__request *request)
+{
+    hf__renewal *batch = request->user;
+    hf__watchdog *watchdog = batch->watchdog;
+    hf__renewal_answer answers[BATCH_MAX];
+    bool answered = request->status == HF_OK &&
+                    hf__renewal_read(&request->reply, batch->count, answers);
+
+    pthread_mutex_lock(&watchdog->mutex);
+    for (size_t i = 0; i < batch->count; i++) {
+        hf_lock *lock = batch->entries[i].lock;
+
+        if (lock->acquisition == batch->entries[i].acquisition &&
+            lock->state == HF__LOCK_HELD) {
+            lock->renewing = false;
+            if (answered && answers[i] == HF__RENEWED && request->replicas > 0)
+                atomic_store(&lock->acked, request->acked);
+            if (answered)
+                hf__watchdog_answer_locked(watchdog, lock, answers[i],
+                                           batch->sent_ms);
+            else
+                hf__watchdog_retry_locked(watchdog, lock);
+        }
+        hf__lock_unref_locked(lock);
+    }
+    hf__watchdog_arm_locked(watchdog);
+    pthread_mutex_unlock(&watchdog->mutex);
+    if (batch->wait != NULL)
+        tell(batch, answered, answers);
+    renewal_free(batch);
+}
+
+/* ------------------------------------------------------------- collecting */
+
+static hf__renewal *renewal_new(hf__watchdog *watchdog, uint32_t shard,
+                                const hf__replicas *replicas)
+{
+    hf__renewal *batch = hf__alloc(sizeof(*batch));
+
+    if (batch == NULL)
+        return NULL;
+    hf__request_init(&batch->request);
+    batch->watchdog = watchdog;
+    batch->shard = shard;
+    batch->replicas = *replicas;
+    batch->entries = NULL;
+    batch->count = 0;
+    batch->room = 0;
+    batch->wait = NULL;
+    batch->words = NULL;
+    return batch;
+}
+
+static bool make_room(hf__renewal *batch)
+{
+    size_t room = batch->room == 0 ? ROOM_FIRST : batch->room * ROOM_FIRST;
+    renewal_entry *entries;
+
+    if (batch->count < batch->room)
+        return true;
+    if (room > BATCH_MAX)
+        room = BATCH_MAX;
+    entries = hf__realloc(batch->entries, room * sizeof(*entries));
+    if (entries == NULL)
+        return false;
+    batch->entries = entries;
+    batch->room = room;
+    return true;
+}
+
+static bool is_for(const hf__renewal *batch, uint32_t shard,
+                   const hf__replicas *replicas)
+{
+    return batch->shard == shard && batch->replicas.count == replicas->count &&
+           batch->replicas.within_ms == replicas->within_ms;
+}
+
+/* A batch of the shard, for as many replicas, with room for one more; NULL: no
+ * memory. A full one's place among the open goes to the next. */
+static hf__renewal *find_open(hf__watchdog *watchdog, uint32_t shard,
+                              const hf__replicas *replicas,
+                              hf__renewals *renewals)
+{
+    hf__renewal **place;
+    hf__renewal *batch;
+
+    if (renewals->first == NULL)
+        memset(renewals->open, 0, sizeof(renewals->open));
+    place = &renewals->open[shard % HF__RENEWAL_PLACES];
+    while (*place != NULL && !is_for(*place, shard, replicas))
+        place = &(*place)->next_open;
+    if (*place != NULL && (*place)->count < BATCH_MAX)
+        return make_room(*place) ? *place : NULL;
+    batch = renewal_new(watchdog, shard, replicas);
+    if (batch == NULL || !make_room(batch)) {
+        hf__free(batch);
+        return NULL;
+    }
+    batch->next_open = *place == NULL ? NULL : (*place)->next_open;
+    *place = batch;
+    batch->next = renewals->first;
+    renewals->first = batch;
+    return batch;
+}
+
+bool hf__renewal_add_locked(hf__watchdog *watchdog, hf_lock *lock,
+                            hf_status *status, hf__renewals *renewals)
+{
+    hf__store *store = watchdog->client->store;
+    uint32_t shard = store->ops->shard(store, lock->keys.main);
+    hf__renewal *batch =
+        find_open(watchdog, shard, &lock->renewal_replicas, renewals);
+    renewal_entry *entry;
+
+    if (batch == NULL) {
+        hf__watchdog_retry_locked(watchdog, lock);
+        return false;
+    }
+    entry = &batch->entries[batch->count++];
+    entry->lock = lock;
+    entry->acquisition = lock->acquisition;
+    entry->status = status;
+    memcpy(entry->owner, lock->owner, HF_OWNER_SIZE);
+    lock->references++;
+    lock->renewing = true;
+    if (lock->watched)
+        hf__heap_put(&watchdog->heap, &lock->node,
+                     hf__watchdog_next_event(lock));
+    return true;
+}
+
+/* ---------------------------------------------------------------- sending */
+
+/*
+ * A try must not outlive the time in which another could still succeed. A
+ * local store runs it on this thread, which then must be back for what comes
+ * next: `next_ms` is the first instant in the heap.
+ */
+static int64_t renewal_deadline(const hf__renewal *batch, int64_t now_ms,
+                                int64_t next_ms)
+{
+    const hf_client *client = batch->watchdog->client;
+    int64_t deadline_ms = now_ms + client->request_ms;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const hf_lock *lock = batch->entries[i].lock;
+        int64_t sixth_ms = hf__at_least(lock->options.ttl_ms / 6, TRY_MIN_MS);
+
+        deadline_ms = hf__at_most(deadline_ms, now_ms + sixth_ms);
+    }
+    if ((client->store->capabilities & HF__CAP_LOCAL) != 0)
+        deadline_ms = hf__at_most(deadline_ms,
+                                  hf__at_least(next_ms, now_ms + LOCAL_MIN_MS));
+    return deadline_ms;
+}
+
+/* In the order of the script's keys and arguments; false: no memory. */
+static bool make_words(hf__renewal *batch)
+{
+    size_t n = batch->count;
+
+    batch->words = hf__alloc(3 * n * sizeof(*batch->words));
+    if (batch->words == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        batch->words[i] = batch->entries[i].lock->keys.main;
+        batch->words[n + i] = hf_str(batch->entries[i].owner);
+        batch->words[2 * n + i] = batch->entries[i].lock->ttl_word;
+    }
+    return true;
+}
+
+static void send_batch(hf__renewal *batch, int64_t next_ms)
+{
+    hf__request *request = &batch->request;
+    hf__store *store = batch->watchdog->client->store;
+
+    batch->sent_ms = hf__clock_boot_ms();
+    request->on_done = renewal_done;
+    request->user = batch;
+    if (!make_words(batch)) {
+        hf__request_fail(request, HF_NO_MEMORY, "out of memory");
+        renewal_done(request);
+        return;
+    }
+    request->script = &hf__scripts[HF__SCRIPT_LOCK_RENEW];
+    request->words = batch->words;
+    request->word_count = 3 * batch->count;
+    request->key_count = batch->count;
+    request->repeatable = true;
+    request->lane = HF__LANE_LEASE;
+    request->began_ms = batch->sent_ms;
+    request->deadline_ms = renewal_deadline(batch, batch->sent_ms, next_ms);
+    hf__replicas_ask(request, &batch->replicas, NULL);
+    store->ops->submit(store, &request, 1);
+}
+
+void hf__renewal_send(hf__renewals *renewals, int64_t next_ms)
+{
+    hf__renewal *next = renewals->first;
+
+    renewals->first = NULL;
+    while (next != NULL) {
+        hf__renewal *batch = next;
+
+        next = batch->next;
+        send_batch(batch, next_ms);
+    }
+}
+
+void hf__renewal_run(hf__renewals *renewals)
+{
+    renewal_wait wait = {.open = 0};
+
+    pthread_mutex_init(&wait.mutex, NULL);
+    hf__cond_init(&wait.changed);
+    for (hf__renewal *batch = renewals->first; batch != NULL;
+         batch = batch->next) {
+        batch->wait = &wait;
+        wait.open++;
+    }
+    hf__renewal_send(renewals, INT64_MAX);
+    pthread_mutex_lock(&wait.mutex);
+    while (wait.open > 0)
+        hf__cond_wait_until(&wait.changed, &wait.mutex, INT64_MAX);
+    pthread_mutex_unlock(&wait.mutex);
+    pthread_cond_destroy(&wait.changed);
+    pthread_mutex_destroy(&wait.mutex);
+}

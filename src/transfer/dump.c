@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dump.c - hf_store_dump(): all keys of a store as a stream of bytes.
+ *
+ * 1. A page of names comes by SCAN (dump_walk.c).
+ * 2. One batch reads the keys of that page, each by key_read, and fetches the
+ *    next page: a round trip for some 250 keys.
+ * 3. Small keys came whole. The others are read by themselves (dump_key.c).
+ *
+ * No request is under way and nothing of the store is held while write() runs.
+ */
+#include "transfer/dump.h"
+
+#include <stdio.h>
+
+#include "core/own_key.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/fork.h"
+#include "util/mem.h"
+#include "util/options.h"
+
+/* What a key of a batch may have to come whole: a batch is 16 MiB at most. */
+#define SMALL_ELEMENTS "128"
+#define SMALL_BYTES "65536"
+#define BATCH_BYTES (HF__BATCH_MAX << 16)
+
+/* Walks over all keys, should slots of a cluster go on moving. */
+#define WALKS_MAX 3
+
+typedef struct reads {
+    hf__request requests[HF__BATCH_MAX];
+    hf__read_words words[HF__BATCH_MAX];
+    hf__request *list[HF__BATCH_MAX];
+} reads;
+
+/* ----------------------------------------------------- for loads as well */
+
+hf_status hf__transfer_check(const hf_client *client,
+                             const hf_store_transfer *result, hf_error *err)
+{
+    hf_status status = hf__client_check(client, err);
+
+    if (status != HF_OK)
+        return status;
+    if (client->prefix_size > 0)
+        return hf__fail(err, HF_INVALID,
+                        "a dump has whole names of keys; open a client "
+                        "without a prefix");
+    if (result != NULL && result->struct_size < sizeof(*result))
+        return hf__fail(err, HF_INVALID,
+                        "start result with HF_STORE_TRANSFER_INIT");
+    if (hf__loop_here(client->loop))
+        return hf__fail(err, HF_INVALID,
+                        "a call that waits was made by a callback");
+    return HF_OK;
+}
+
+void hf__transfer_give(const hf_store_transfer *so_far,
+                       hf_store_transfer *result)
+{
+    size_t struct_size;
+
+    if (result == NULL)
+        return;
+    struct_size = result->struct_size;
+    *result = *so_far;
+    result->struct_size = struct_size;
+}
+
+/* A word of TIME's answer. */
+static int64_t number_of(const hf_reply *reply)
+{
+    hf_bytes word = hf_reply_bytes(reply);
+    const char *digits = word.data;
+    int64_t value = 0;
+
+    for (size_t i = 0; i < word.size && i < 15; i++)
+        value = value * 10 + (digits[i] - '0');
+    return value;
+}
+
+hf_status hf__store_unix_ms(hf_client *client, int64_t *unix_ms, hf_error *err)
+{
+    hf_bytes word;
+    hf__request request;
+    hf_status status =
+        hf__run_operation(client, &hf__op_time, &word, 1, &request, err);
+
+    if (status == HF_OK)
+        *unix_ms = number_of(hf_reply_at(&request.reply, 0)) * 1000 +
+                   number_of(hf_reply_at(&request.reply, 1)) / 1000;
+    hf__request_done(&request);
+    return status;
+}
+
+bool hf__is_token(hf_bytes name)
+{
+    return hf__own_key_of(name, NULL) == HF__OWN_TOKEN;
+}
+
+/* ------------------------------------------------------------------- keys */
+
+void hf__dump_tell(hf__dump *dump)
+{
+    dump->so_far.keys = dump->writer.keys;
+    dump->so_far.bytes = dump->writer.bytes;
+    dump->so_far.left_out = dump->writer.left_out;
+    dump->so_far.changed = dump->writer.changed;
+    if (dump->options->progress != NULL)
+        dump->options->progress(dump->user, &dump->so_far);
+}
+
+void hf__dump_leave_out(hf__dump *dump, hf_bytes name, hf_bytes type_name)
+{
+    char quoted[HF__QUOTED_SIZE];
+    char type[64];
+
+    hf__quoted(quoted, name);
+    (void)snprintf(type, sizeof(type), "%.*s", (int)type_name.size,
+                   (const char *)type_name.data);
+    if (dump->writer.left_out++ == 0)
+        hf__fail(&dump->left_out, HF_UNSUPPORTED,
+                 "the dump is not complete: key %s is a %s", quoted, type);
+    if (dump->options->left_out != NULL)
+        dump->options->left_out(dump->user, name, type);
+}
+
+static hf_status dump_key(hf__dump *dump, hf_bytes name,
+                          const hf__request *request, hf_error *err)
+{
+    hf__facts facts;
+    hf_status status;
+
+    if (name.size > HF__DUMP_KEY_MAX) {
+        hf__dump_leave_out(dump, name, hf_str("key with too long a name"));
+        return HF_OK;
+    }
+    /* So many bytes that the script was stopped: piece by piece, then. */
+    if (request->status == HF_SCRIPT || request->status == HF_NO_MEMORY)
+        return hf__dump_large(dump, name, err);
+    if (request->status != HF_OK)
+        return hf__fail_copy(err, &request->error);
+    status = hf__facts_read(&request->reply, &facts, err);
+    if (status != HF_OK)
+        return status;
+    if (facts.found && facts.content_count > 0)
+        return hf__dump_whole(dump, name, &request->reply, &facts, err);
+    if (facts.found)
+        return hf__dump_large(dump, name, err);
+    if (facts.type_name.size != 4 ||
+        memcmp(facts.type_name.data, "none", 4) != 0)
+        hf__dump_leave_out(dump, name, facts.type_name);
+    return HF_OK;
+}
+
+static hf_status dump_keys(hf__dump *dump, const hf_bytes *names,
+                           const hf__request *requests, size_t count,
+                           hf_error *err)
+{
+    hf_status status = HF_OK;
+
+    for (size_t i = 0; i < count && status == HF_OK; i++)
+        status = dump_key(dump, names[i], &requests[i], err);
+    return status;
+}
+
+/* `count` names and, if `scan` is set, the next page. */
+static hf_status dump_batch(hf__dump *dump, reads *room, const hf_bytes *names,
+                            size_t count, bool scan, hf_error *err)
+{
+    size_t total = count;
+    hf_status status;
+
+    for (size_t i = 0; i < count; i++) {
+        hf__dump_ask(&room->requests[i], &room->words[i], names[i],
+                     SMALL_ELEMENTS, SMALL_BYTES);
+        room->list[i] = &room->requests[i];
+    }
+    if (scan)
+        room->list[total++] = hf__dump_walk_request(&dump->walk);
+    hf__dump_batch_run(dump->client, room->list, total,
+                       HF__BATCH_EXTRA_MS(BATCH_BYTES));
+    status = dump_keys(dump, names, room->requests, count, err);
+    for (size_t i = 0; i < count; i++)
+        hf__request_done(&room->requests[i]);
+    hf__dump_tell(dump);
+    return status;
+}
+
+/* A page may have more names than were asked for. */
+static hf_status dump_page(hf__dump *dump, reads *room, hf_error *err)
+{
+    const hf_bytes *names = dump->walk.names;
+    size_t count = dump->walk.count;
+    bool scan = !dump->walk.over;
+    hf_status status = HF_OK;
+
+    do {
+        size_t part = count < HF__BATCH_MAX - 1 ? count : HF__BATCH_MAX - 1;
+        bool last = part == count;
+
+        status = dump_batch(dump, room, names, part, scan && last, err);
+        count -= part;
+        if (count > 0) /* `names` is NULL if there are none */
+            names += part;
+    } while (status == HF_OK && count > 0);
+    return status;
+}
+
+static hf_status walk_once(hf__dump *dump, reads *room, hf_error *err)
+{
+    hf_status status = hf__dump_walk_start(&dump->walk, dump->client, err);
+
+    if (status == HF_OK)
+        status = dump_batch(dump, room, NULL, 0, true, err);
+    if (status == HF_OK)
+        status = hf__dump_walk_turn(&dump->walk, err);
+    while (status == HF_OK) {
+        bool over = dump->walk.over;
+
+        status = dump_page(dump, room, err);
+        if (over || status != HF_OK)
+            break;
+        status = hf__dump_walk_turn(&dump->walk, err);
+    }
+    return status;
+}
+
+/* Until a walk has seen all keys; those of the walks before are not met
+ * again. */
+static hf_status dump_all(hf__dump *dump, reads *room, hf_error *err)
+{
+    bool whole = false;
+    hf_status status = HF_OK;
+
+    for (int i = 0; i < WALKS_MAX && status == HF_OK && !whole; i++) {
+        status = walk_once(dump, room, err);
+        if (status == HF_OK)
+            status =
+                hf__dump_walk_is_whole(&dump->walk, dump->client, &whole, err);
+    }
+    if (status == HF_OK && !whole)
+        status = hf__fail(err, HF_UNAVAILABLE,
+                          "keys went from server to server meanwhile; try "
+                          "again when that is over");
+    return status;
+}
+
+/* ------------------------------------------------------------------- call */
+
+static uint64_t count_part(hf_client *client, uint32_t part)
+{
+    hf_bytes word;
+    hf__request request;
+    uint64_t count = 0;
+
+    hf__operation_request(&request, &hf__op_dbsize, &word, 1);
+    request.part = part;
+    if (hf__run(client, &request, INT64_MAX, NULL) == HF_OK)
+        count = (uint64_t)hf_reply_integer(&request.reply);
+    hf__request_done(&request);
+    return count;
+}
+
+/* Only for progress: a server that does not allow it is no reason to fail, nor
+ * parts that are being changed. */
+static uint64_t count_keys(hf__dump *dump)
+{
+    const hf__parts *parts = &dump->walk.parts;
+    uint64_t count = 0;
+
+    if (hf__dump_walk_start(&dump->walk, dump->client, NULL) != HF_OK)
+        return 0;
+    if (parts->count == 0)
+        return count_part(dump->client, 0);
+    for (size_t i = 0; i < parts->count; i++)
+        count += count_part(dump->client, parts->ids[i]);
+    return count;
+}
+
+static hf_status run(hf__dump *dump, hf_error *err)
+{
+    reads *room = hf__alloc(sizeof(*room));
+    int64_t unix_ms = 0;
+    hf_status status;
+
+    if (room == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a dump");
+    status = hf__store_unix_ms(dump->client, &unix_ms, err);
+    if (status == HF_OK) {
+        dump->so_far.keys_total = count_keys(dump);
+        status = hf__dump_writer_begin(&dump->writer, unix_ms, err);
+    }
+    if (status == HF_OK)
+        status = dump_all(dump, room, err);
+    if (status == HF_OK)
+        status = hf__dump_writer_end(&dump->writer, err);
+    dump->so_far.complete = status == HF_OK;
+    hf__free(room);
+    return status;
+}
+
+static hf_status load_options(hf_store_dump_options *options,
+                              const hf_store_dump_options *from, hf_error *err)
+{
+    hf_status status =
+        hf__options_load(options, sizeof(*options), sizeof(*options), from,
+                         "hf_store_dump_options", err);
+
+    if (status == HF_OK && options->pattern.data == NULL &&
+        options->pattern.size > 0)
+        status = hf__fail(err, HF_INVALID, "pattern is NULL");
+    return status;
+}
+
+hf_status hf_store_dump(hf_client *client, const hf_store_dump_options *opts,
+                        hf_store_write_fn write, void *user,
+                        hf_store_transfer *result, hf_error *err)
+{
+    hf_store_dump_options options;
+    hf__dump dump = {.client = client, .options = &options, .user = user};
+    hf__visit visit;
+    hf_status status = hf__transfer_check(client, result, err);
+
+    if (status == HF_OK && write == NULL)
+        status = hf__fail(err, HF_INVALID, "write is NULL");
+    if (status == HF_OK)
+        status = load_options(&options, opts, err);
+    if (status == HF_OK)
+        status = hf__client_visit(client, &visit, err);
+    if (status != HF_OK)
+        return status;
+    dump.left_out = (hf_error)HF_ERROR_INIT;
+    dump.writer.write = write;
+    dump.writer.user = user;
+    hf__dump_walk_begin(&dump.walk, options.pattern);
+    status = run(&dump, err);
+    hf__dump_tell(&dump);
+    if (status == HF_OK && dump.writer.left_out > 0)
+        status = hf__fail_copy(err, &dump.left_out);
+    hf__dump_walk_done(&dump.walk);
+    hf__dump_writer_done(&dump.writer);
+    hf__client_visit_end(client, &visit);
+    hf__transfer_give(&dump.so_far, result);
+    return status;
+}

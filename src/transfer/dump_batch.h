@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dump_batch.h - many requests at once, waited for together: one round trip
+ * for all of them instead of one for each.
+ */
+#ifndef HF__TRANSFER_DUMP_BATCH_H
+#define HF__TRANSFER_DUMP_BATCH_H
+
+#include "core/client.h"
+
+/* Requests of one batch. Some hundred make the round trip matter little, and
+ * are far from what the queue of a shared connection takes. */
+#define HF__BATCH_MAX 256u
+
+/* A request that moves `size` bytes may take so much longer than request_ms,
+ * ms: a link of 1 MiB/s will do. */
+#define HF__BATCH_EXTRA_MS(size) ((int64_t)((size) >> 10))
+
+/*
+ * Run them all to their ends; afterwards each is complete. Requests for one
+ * shard run in their order. Sets began_ms, deadline_ms (request_ms from now and
+ * `extra_ms` more), on_done and user. Not on the loop thread.
+ */
+void hf__dump_batch_run(hf_client *client, hf__request *const *requests,
+                        size_t count, int64_t extra_ms);
+
+/* The same for a single one, on the calling thread. */
+void hf__batch_one(hf_client *client, hf__request *request, int64_t extra_ms);
+
+#endif

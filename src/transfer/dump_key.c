@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dump_key.c - reading one key for a dump.
+ *
+ * 1. key_read gives type, expiry and content in one step if that is not much.
+ * 2. A long string is one GET; its expiry and length are read before and after.
+ * 3. A large collection is read in pieces between two readings of its facts.
+ *
+ * Where the facts differ afterwards, what was written is dropped and the key
+ * read again; after TRIES of that it is counted as changed.
+ */
+#include <assert.h>
+#include <stdio.h>
+
+#include "transfer/dump.h"
+#include "util/error.h"
+
+/* How often a key is read in all. */
+#define TRIES 4
+
+/* What is still read in one step, which holds the server up for a few ms. */
+#define WHOLE_ELEMENTS "4096"
+#define WHOLE_BYTES "1048576"
+#define WHOLE_SIZE (1u << 20)
+
+/* Elements asked for at a time: as many as make up PIECE_SIZE, going by those
+ * read last, so that large ones do not fill the memory. */
+#define COUNT_FIRST 64
+#define COUNT_MAX 4096
+#define PIECE_SIZE (1u << 20)
+
+/* A scan gives an element seldom twice. One that gives so many more than there
+ * were, or so many empty pieces, never comes to an end. */
+#define ELEMENTS_MAX(count) (16 * (uint64_t)(count) + (1u << 20))
+#define PIECES_MAX (1u << 24)
+
+/* What an answer may be beyond what was planned, for its deadline. */
+#define PIECE_EXTRA_MS HF__BATCH_EXTRA_MS(16 * PIECE_SIZE)
+
+/* The Unix time of an embedded store's expiry is computed when it is asked. */
+#define SAME_INSTANT_MS 2
+
+/* ------------------------------------------------------------------ facts */
+
+static hf__dump_type type_of(hf_bytes name)
+{
+    for (hf__dump_type type = HF__DUMP_STRING; type <= HF__DUMP_ZSET; type++) {
+        const char *known = hf__dump_type_name(type);
+
+        if (strlen(known) == name.size &&
+            memcmp(known, name.data, name.size) == 0)
+            return type;
+    }
+    return 0;
+}
+
+hf_status hf__facts_read(const hf_reply *reply, hf__facts *facts, hf_error *err)
+{
+    size_t count = hf_reply_count(reply);
+    hf_bytes mark;
+    int64_t expires;
+
+    memset(facts, 0, sizeof(*facts));
+    facts->type_name = hf_reply_bytes(hf_reply_at(reply, 0));
+    facts->type = type_of(facts->type_name);
+    facts->found = facts->type != 0;
+    if (facts->found != (count > 1))
+        return hf__bad_reply("key_read", err);
+    if (!facts->found)
+        return HF_OK;
+    mark = hf_reply_bytes(hf_reply_at(reply, 3));
+    if (mark.size > sizeof(facts->mark))
+        return hf__bad_reply("key_read", err);
+    memcpy(facts->mark, mark.data, mark.size);
+    expires = hf_reply_integer(hf_reply_at(reply, 1));
+    facts->expires_unix_ms = expires > 0 ? expires : 0;
+    facts->count = hf_reply_integer(hf_reply_at(reply, 2));
+    facts->content_at = 4;
+    facts->content_count = count - 4;
+    if (hf__dump_is_paired(facts->type) && facts->content_count % 2 != 0)
+        return hf__bad_reply("key_read", err);
+    return HF_OK;
+}
+
+static bool is_same(const hf__facts *before, const hf__facts *after)
+{
+    int64_t moved = after->expires_unix_ms - before->expires_unix_ms;
+
+    return after->type == before->type && after->count == before->count &&
+           moved >= -SAME_INSTANT_MS && moved <= SAME_INSTANT_MS &&
+           (moved == 0 ||
+            (after->expires_unix_ms > 0 && before->expires_unix_ms > 0)) &&
+           memcmp(after->mark, before->mark, sizeof(after->mark)) == 0;
+}
+
+void hf__dump_ask(hf__request *request, hf__read_words *words, hf_bytes name,
+                  const char *most_elements, const char *most_bytes)
+{
+    words->words[0] = name;
+    words->words[1] = hf_str(most_elements);
+    words->words[2] = hf_str(most_bytes);
+    hf__request_script(request, &hf__scripts[HF__SCRIPT_KEY_READ], words->words,
+                       3, 1);
+}
+
+static hf_status ask(hf__dump *dump, hf_bytes name, const char *most_elements,
+                     hf__request *request, hf__facts *facts, hf_error *err)
+{
+    hf__read_words words;
+
+    hf__dump_ask(request, &words, name, most_elements, WHOLE_BYTES);
+    hf__batch_one(dump->client, request, PIECE_EXTRA_MS);
+    if (request->status != HF_OK)
+        return hf__fail_copy(err, &request->error);
+    return hf__facts_read(&request->reply, facts, err);
+}
+
+static hf_status ask_facts(hf__dump *dump, hf_bytes name, hf__facts *facts,
+                           hf_error *err)
+{
+    hf__request request;
+    hf_status status = ask(dump, name, "0", &request, facts, err);
+
+    facts->type_name = hf_view(NULL, 0); /* the reply goes */
+    hf__request_done(&request);
+    return status;
+}
+
+/* ------------------------------------------------------------------ whole */
+
+static hf_status put_elements(hf__dump *dump, const hf_reply *reply,
+                              size_t first, size_t count, hf_error *err)
+{
+    hf_status status = HF_OK;
+
+    for (size_t i = 0; i < count && status == HF_OK; i++) {
+        hf_bytes element = hf_reply_bytes(hf_reply_at(reply, first + i));
+
+        if (element.size > HF_VALUE_MAX)
+            return hf__bad_reply("a key", err);
+        status = hf__dump_writer_element(&dump->writer, element, err);
+    }
+    return status;
+}
+
+hf_status hf__dump_whole(hf__dump *dump, hf_bytes name, const hf_reply *reply,
+                         const hf__facts *facts, hf_error *err)
+{
+    hf_status status = hf__dump_writer_key(&dump->writer, facts->type,
+                                           facts->expires_unix_ms, name, err);
+
+    if (status == HF_OK)
+        status = put_elements(dump, reply, facts->content_at,
+                              facts->content_count, err);
+    if (status == HF_OK)
+        status = hf__dump_writer_key_end(&dump->writer, err);
+    return status;
+}
+
+/* ----------------------------------------------------------------- pieces */
+
+/* Reading a collection piece by piece. */
+typedef struct pieces {
+    hf__dump *dump;
+    hf_bytes name;
+    hf__dump_type type;
+    int64_t count; /* to ask for next */
+    int64_t at;    /* list: elements read */
+    uint64_t total;
+    uint32_t pieces;
+    bool over;
+    char cursor[HF__NUMBER_SIZE];
+} pieces;
+
+static void adapt(pieces *self, const hf_reply *list)
+{
+    size_t got = hf_reply_count(list);
+    size_t size = 1;
+    int64_t wanted;
+
+    for (size_t i = 0; i < got; i++)
+        size += hf_reply_bytes(hf_reply_at(list, i)).size;
+    if (got == 0)
+        return;
+    wanted = (int64_t)((uint64_t)PIECE_SIZE * got / size);
+    /* What was read is no promise of what comes: at most four times more. */
+    if (wanted > self->count * 4)
+        wanted = self->count * 4;
+    self->count = wanted < 1 ? 1 : wanted > COUNT_MAX ? COUNT_MAX : wanted;
+}
+
+/* The elements of an answer, and where the next piece begins. */
+static const hf_reply *take_piece(pieces *self, const hf_reply *reply)
+{
+    hf_bytes cursor;
+
+    if (self->type == HF__DUMP_LIST) {
+        self->at += (int64_t)hf_reply_count(reply);
+        self->over = hf_reply_count(reply) == 0;
+        return reply;
+    }
+    cursor = hf_reply_bytes(hf_reply_at(reply, 0));
+    assert(cursor.size < sizeof(self->cursor));
+    memcpy(self->cursor, cursor.data, cursor.size);
+    self->cursor[cursor.size] = '\0';
+    self->over = strcmp(self->cursor, "0") == 0;
+    return hf_reply_at(reply, 1);
+}
+
+static const hf__operation *piece_operation(hf__dump_type type)
+{
+    if (type == HF__DUMP_LIST)
+        return &hf__op_lrange;
+    if (type == HF__DUMP_HASH)
+        return &hf__op_hscan;
+    return type == HF__DUMP_SET ? &hf__op_sscan : &hf__op_zscan;
+}
+
+static void fill_piece(pieces *self, hf__request *request, hf_bytes words[5],
+                       char numbers[2][HF__NUMBER_SIZE])
+{
+    words[1] = self->name;
+    if (self->type == HF__DUMP_LIST) {
+        words[2] = hf__number(numbers[0], self->at);
+        words[3] = hf__number(numbers[1], self->at + self->count - 1);
+    } else {
+        words[2] = hf_str(self->cursor);
+        words[3] = hf_str("COUNT");
+        words[4] = hf__number(numbers[0], self->count);
+    }
+    hf__operation_request(request, piece_operation(self->type), words,
+                          self->type == HF__DUMP_LIST ? 4 : 5);
+}
+
+static hf_status next_piece(pieces *self, hf_error *err)
+{
+    char numbers[2][HF__NUMBER_SIZE];
+    const hf_reply *list = NULL;
+    hf_bytes words[5];
+    hf__request request;
+    hf_status status = HF_OK;
+
+    fill_piece(self, &request, words, numbers);
+    hf__batch_one(self->dump->client, &request, PIECE_EXTRA_MS);
+    if (request.status != HF_OK)
+        status = hf__fail_copy(err, &request.error);
+    else
+        list = take_piece(self, &request.reply);
+    if (list != NULL) {
+        adapt(self, list);
+        self->total += hf_reply_count(list);
+        status = put_elements(self->dump, list, 0, hf_reply_count(list), err);
+    }
+    hf__request_done(&request);
+    hf__dump_tell(self->dump);
+    return status;
+}
+
+/* *some: there was at least one element. HF_WRONG_TYPE: it has changed. */
+static hf_status put_pieces(hf__dump *dump, hf_bytes name,
+                            const hf__facts *facts, bool *some, hf_error *err)
+{
+    pieces self = {.dump = dump,
+                   .name = name,
+                   .type = facts->type,
+                   .count = COUNT_FIRST,
+                   .cursor = "0"};
+    hf_status status = HF_OK;
+
+    /* A list that grows as fast as it is read would never end. */
+    while (status == HF_OK && !self.over &&
+           (facts->type != HF__DUMP_LIST || self.at < facts->count)) {
+        status = next_piece(&self, err);
+        if (++self.pieces == PIECES_MAX ||
+            self.total > ELEMENTS_MAX(facts->count))
+            return hf__bad_reply("a scan of a key", err);
+    }
+    *some = self.total > 0;
+    return status;
+}
+
+/* A long string. */
+static hf_status put_string(hf__dump *dump, hf_bytes name,
+                            const hf__facts *facts, bool *some, hf_error *err)
+{
+    hf_bytes words[] = {hf_str(""), name};
+    hf__request request;
+    hf_status status = HF_OK;
+
+    hf__operation_request(&request, &hf__op_get, words, 2);
+    hf__batch_one(dump->client, &request,
+                  PIECE_EXTRA_MS + HF__BATCH_EXTRA_MS(facts->count));
+    *some = request.status == HF_OK && request.reply.kind == HF_REPLY_STRING &&
+            request.reply.bytes.size <= HF_VALUE_MAX;
+    if (request.status != HF_OK)
+        status = hf__fail_copy(err, &request.error);
+    else if (*some)
+        status = hf__dump_writer_element(&dump->writer,
+                                         hf_reply_bytes(&request.reply), err);
+    hf__request_done(&request);
+    return status;
+}
+
+/* ------------------------------------------------------------------ large */
+
+/* One reading. *same: nothing is known to have changed meanwhile; *some: there
+ * is something to keep. The key is open in the writer afterwards. */
+static hf_status read_large(hf__dump *dump, hf_bytes name,
+                            const hf__facts *before, bool *some, bool *same,
+                            hf_error *err)
+{
+    hf_error detail = HF_ERROR_INIT;
+    hf__facts after;
+    hf_status status = hf__dump_writer_key(&dump->writer, before->type,
+                                           before->expires_unix_ms, name, err);
+
+    if (status != HF_OK)
+        return status;
+    if (before->type == HF__DUMP_STRING)
+        status = put_string(dump, name, before, some, &detail);
+    else
+        status = put_pieces(dump, name, before, some, &detail);
+    if (status == HF_WRONG_TYPE) {
+        *some = false;
+        *same = false;
+        return HF_OK;
+    }
+    if (status != HF_OK)
+        return hf__fail_copy(err, &detail);
+    status = ask_facts(dump, name, &after, err);
+    *same = *some && status == HF_OK && is_same(before, &after);
+    return status;
+}
+
+/* *over: it is dumped, or gone. */
+static hf_status try_large(hf__dump *dump, hf_bytes name, bool last, bool *over,
+                           hf_error *err)
+{
+    bool some = false, same = false;
+    hf__facts facts;
+    hf_status status = ask_facts(dump, name, &facts, err);
+
+    *over = true;
+    if (status != HF_OK || !facts.found)
+        return status;
+    status = read_large(dump, name, &facts, &some, &same, err);
+    if (status != HF_OK)
+        return status;
+    *over = same || last;
+    if (last && !same)
+        dump->writer.changed++;
+    if (some && *over)
+        return hf__dump_writer_key_end(&dump->writer, err);
+    return hf__dump_writer_drop(&dump->writer, err);
+}
+
+/* In one step after all, if it is not that large. */
+static hf_status try_whole(hf__dump *dump, hf_bytes name, bool *over,
+                           hf_error *err)
+{
+    hf_error detail = HF_ERROR_INIT;
+    hf__request request;
+    hf__facts facts;
+    hf_status status =
+        ask(dump, name, WHOLE_ELEMENTS, &request, &facts, &detail);
+
+    *over = false;
+    if (status == HF_OK && facts.found && facts.content_count > 0) {
+        *over = true;
+        status = hf__dump_whole(dump, name, &request.reply, &facts, err);
+    } else if (status == HF_SCRIPT || status == HF_NO_MEMORY) {
+        status = HF_OK;
+    } else if (status != HF_OK) {
+        hf__fail_copy(err, &detail);
+    }
+    hf__request_done(&request);
+    return status;
+}
+
+hf_status hf__dump_large(hf__dump *dump, hf_bytes name, hf_error *err)
+{
+    bool over = false;
+    hf_status status = try_whole(dump, name, &over, err);
+
+    for (int i = 1; status == HF_OK && !over && i <= TRIES; i++)
+        status = try_large(dump, name, i == TRIES, &over, err);
+    return status;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dump_walk.c - see dump_walk.h. */
+#include "transfer/dump_walk.h"
+
+#include <assert.h>
+
+#include "core/own_key.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/mem.h"
+#include "util/sha1.h"
+
+/* Keys looked at by one SCAN: as many as one batch reads, less the next SCAN.
+ */
+#define PAGE "255"
+
+#define MET_ROOM_FIRST 1024
+
+/* Pages without a new name, of a pattern that fits little or a table that was
+ * large once: four thousand million places. More is a server that never comes
+ * to an end. */
+#define BARREN_MAX (1u << 24)
+
+void hf__dump_walk_begin(hf__dump_walk *walk, hf_bytes pattern)
+{
+    memset(walk, 0, sizeof(*walk));
+    walk->pattern = pattern;
+    walk->cursor[0] = '0';
+    hf__request_init(&walk->pages[0]);
+    hf__request_init(&walk->pages[1]);
+}
+
+static hf_status ask_parts(hf_client *client, hf__parts *parts, hf_error *err)
+{
+    hf__store *store = client->store;
+
+    memset(parts, 0, sizeof(*parts));
+    if (store->ops->parts == NULL)
+        return HF_OK;
+    return store->ops->parts(store, parts,
+                             hf__clock_boot_ms() + client->request_ms, err);
+}
+
+hf_status hf__dump_walk_start(hf__dump_walk *walk, hf_client *client,
+                              hf_error *err)
+{
+    walk->part_at = 0;
+    walk->cursor[0] = '0';
+    walk->cursor[1] = '\0';
+    walk->over = false;
+    walk->barren = 0;
+    return ask_parts(client, &walk->parts, err);
+}
+
+hf_status hf__dump_walk_is_whole(const hf__dump_walk *walk, hf_client *client,
+                                 bool *whole, hf_error *err)
+{
+    hf__parts now;
+    hf_status status = ask_parts(client, &now, err);
+
+    *whole = now.stamp == walk->parts.stamp;
+    return status;
+}
+
+/* The end of a part is the beginning of the next. */
+static void end_part(hf__dump_walk *walk)
+{
+    walk->over = ++walk->part_at >= walk->parts.count;
+}
+
+hf__request *hf__dump_walk_request(hf__dump_walk *walk)
+{
+    hf__request *request = &walk->pages[!walk->now];
+    hf_bytes *word = walk->words;
+
+    word++; /* the name */
+    *word++ = hf_str(walk->cursor);
+    *word++ = hf_str("COUNT");
+    *word++ = hf_str(PAGE);
+    if (walk->pattern.size > 0) {
+        *word++ = hf_str("MATCH");
+        *word++ = walk->pattern;
+    }
+    hf__request_done(request);
+    hf__operation_request(request, &hf__op_scan, walk->words,
+                          (size_t)(word - walk->words));
+    if (walk->parts.count > 0)
+        request->part = walk->parts.ids[walk->part_at];
+    return request;
+}
+
+/* ------------------------------------------------------------- names met */
+
+static hf__dump_walk_digest digest_of(hf_bytes name)
+{
+    char text[HF__SHA1_HEX_SIZE];
+    hf__dump_walk_digest digest = {{0, 0}};
+
+    hf__sha1_hex(name.data, name.size, text);
+    for (int i = 0; i < 32; i++) {
+        uint64_t digit =
+            (uint64_t)(text[i] <= '9' ? text[i] - '0' : text[i] - 'a' + 10);
+
+        digest.words[i / 16] = digest.words[i / 16] << 4 | digit;
+    }
+    return digest;
+}
+
+static hf__dump_walk_digest *place_of(hf__dump_walk_digest *met, size_t room,
+                                      hf__dump_walk_digest digest)
+{
+    size_t at = digest.words[0] & (room - 1);
+
+    /* A third of the room is always empty. */
+    while ((met[at].words[0] | met[at].words[1]) != 0 &&
+           (met[at].words[0] != digest.words[0] ||
+            met[at].words[1] != digest.words[1]))
+        at = (at + 1) & (room - 1);
+    return &met[at];
+}
+
+static bool make_room(hf__dump_walk *walk)
+{
+    size_t room = walk->met_room == 0 ? MET_ROOM_FIRST : walk->met_room * 2;
+    hf__dump_walk_digest *met;
+
+    if (walk->met_count < walk->met_room / 3 * 2)
+        return true;
+    met = hf__calloc(room, sizeof(*met));
+    if (met == NULL)
+        return false;
+    for (size_t i = 0; i < walk->met_room; i++) {
+        if ((walk->met[i].words[0] | walk->met[i].words[1]) != 0)
+            *place_of(met, room, walk->met[i]) = walk->met[i];
+    }
+    hf__free(walk->met);
+    walk->met = met;
+    walk->met_room = room;
+    return true;
+}
+
+/* false: no memory. *fresh: the name was not met before. */
+static bool meet(hf__dump_walk *walk, hf_bytes name, bool *fresh)
+{
+    hf__dump_walk_digest digest = digest_of(name);
+    hf__dump_walk_digest *place;
+
+    if (!make_room(walk))
+        return false;
+    place = place_of(walk->met, walk->met_room, digest);
+    *fresh = (place->words[0] | place->words[1]) == 0;
+    if (*fresh) {
+        *place = digest;
+        walk->met_count++;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------- pages */
+
+/* Queues of waiters mean nothing elsewhere, nor does what a load builds. */
+static bool is_passing(hf_bytes name)
+{
+    hf__own_key own = hf__own_key_of(name, NULL);
+
+    return own != HF__OWN_NONE && own != HF__OWN_TOKEN;
+}
+
+static bool reserve_names(hf__dump_walk *walk, size_t count)
+{
+    hf_bytes *names;
+
+    if (count <= walk->room)
+        return true;
+    names = hf__realloc(walk->names, count * sizeof(*names));
+    if (names == NULL)
+        return false;
+    walk->names = names;
+    walk->room = count;
+    return true;
+}
+
+static hf_status take_names(hf__dump_walk *walk, const hf_reply *list,
+                            hf_error *err)
+{
+    size_t count = hf_reply_count(list);
+
+    walk->count = 0;
+    if (!reserve_names(walk, count))
+        return hf__fail(err, HF_NO_MEMORY, "%zu names of keys", count);
+    for (size_t i = 0; i < count; i++) {
+        hf_bytes name = hf_reply_bytes(hf_reply_at(list, i));
+        bool fresh;
+
+        if (is_passing(name))
+            continue;
+        if (!meet(walk, name, &fresh))
+            return hf__fail(err, HF_NO_MEMORY, "%zu names of keys",
+                            walk->met_count);
+        if (fresh)
+            walk->names[walk->count++] = name;
+    }
+    walk->barren = walk->count > 0 ? 0 : walk->barren + 1;
+    return walk->barren < BARREN_MAX ? HF_OK : hf__bad_reply("SCAN", err);
+}
+
+hf_status hf__dump_walk_turn(hf__dump_walk *walk, hf_error *err)
+{
+    const hf__request *page = &walk->pages[!walk->now];
+    const hf_reply *reply = &page->reply;
+    hf_bytes cursor;
+
+    if (page->status != HF_OK)
+        return hf__fail_copy(err, &page->error);
+    walk->now = !walk->now;
+    cursor = hf_reply_bytes(hf_reply_at(reply, 0));
+    assert(cursor.size < sizeof(walk->cursor));
+    memcpy(walk->cursor, cursor.data, cursor.size);
+    walk->cursor[cursor.size] = '\0';
+    if (strcmp(walk->cursor, "0") == 0)
+        end_part(walk);
+    return take_names(walk, hf_reply_at(reply, 1), err);
+}
+
+void hf__dump_walk_done(hf__dump_walk *walk)
+{
+    hf__request_done(&walk->pages[0]);
+    hf__request_done(&walk->pages[1]);
+    hf__free(walk->names);
+    hf__free(walk->met);
+}

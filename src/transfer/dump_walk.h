@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dump_walk.h - all names of keys of a store, each once, a page at a time.
+ *
+ * The names come by SCAN, so a key that is there from the beginning to the end
+ * is met. SCAN may give a name twice; those met are remembered by a digest, 16
+ * bytes and the hash table's slack, 24 on average.
+ *
+ *     begin; start; while (!over) { run request(); turn(); use the names };
+ *     is_whole, and if it was not: start, and so on, once more; done
+ *
+ * Where a store has parts they are walked one after the other. A key that
+ * changes its part meanwhile may be missed, which is_whole() finds out.
+ */
+#ifndef HF__TRANSFER_DUMP_WALK_H
+#define HF__TRANSFER_DUMP_WALK_H
+
+#include "core/client.h"
+
+typedef struct hf__dump_walk_digest {
+    uint64_t words[2]; /* both 0: an empty place */
+} hf__dump_walk_digest;
+
+typedef struct hf__dump_walk {
+    hf_bytes pattern;
+    /* By turns: one holds the names, while the other fetches the next. */
+    hf__request pages[2];
+    unsigned now;
+    hf_bytes words[6];
+    char cursor[HF__NUMBER_SIZE];
+    bool over;       /* nothing is left to ask for */
+    hf__parts parts; /* count 0: there is one */
+    size_t part_at;  /* the one being walked */
+    uint32_t barren; /* pages in a row without a new name */
+    hf_bytes *names; /* of this page */
+    size_t count;
+    size_t room; /* for names */
+    hf__dump_walk_digest *met;
+    size_t met_count;
+    size_t met_room; /* a power of two */
+} hf__dump_walk;
+
+/* Empty pattern: all. Its bytes must stay. */
+void hf__dump_walk_begin(hf__dump_walk *walk, hf_bytes pattern);
+
+/* Go from the beginning; those met stay met. HF_UNAVAILABLE: see
+ * hf__store_ops.parts. */
+hf_status hf__dump_walk_start(hf__dump_walk *walk, hf_client *client,
+                              hf_error *err);
+
+/* Did no key change its part since the start? */
+hf_status hf__dump_walk_is_whole(const hf__dump_walk *walk, hf_client *client,
+                                 bool *whole, hf_error *err);
+
+/* What to run for the next page. */
+hf__request *hf__dump_walk_request(hf__dump_walk *walk);
+
+/* That has been run: walk->names are the page's, valid until the next turn. */
+hf_status hf__dump_walk_turn(hf__dump_walk *walk, hf_error *err);
+
+void hf__dump_walk_done(hf__dump_walk *walk);
+
+#endif

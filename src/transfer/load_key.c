@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * load_key.c - one key of a dump on its way into the store.
+ *
+ * The elements of a key are gathered as they come. If all of it fits into one
+ * step, that step creates the key: SET, key_write, or token_raise for a fencing
+ * token, which only ever grows, and which is another key where there are other
+ * slots. Else
+ *
+ * 1. EXISTS, unless the key is to be replaced: who will be refused shall not
+ *    send much first.
+ * 2. key_build adds step by step to `hf:load:<mark>:{key}`, a name of this load
+ *    alone, and renews its time to live each time.
+ * 3. When the dump says that the key is whole, and all steps are known to have
+ *    been applied, key_settle gives it its name and its expiry.
+ *
+ * A load that fails unlinks what it was building; one that was killed leaves it
+ * to its time to live. A string goes to an embedded store in one piece, as
+ * adding to it would copy it each time.
+ */
+#include "core/own_key.h"
+#include "transfer/load.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+/* How long what is being built lives without another step. */
+#define BUILD_TTL "600000"
+
+/* ------------------------------------------------------------------ steps */
+
+static const char *mode(const hf__loader *self)
+{
+    return (self->options.flags & HF_LOAD_REPLACE) != 0 ? "" : "nx";
+}
+
+static hf_status add_string(hf__loader *self, hf_error *err)
+{
+    hf__load_words words = {.step = HF__LOAD_SET,
+                            .script = HF__SCRIPT_COUNT,
+                            .key = self->key,
+                            .operation = &hf__op_load_set,
+                            .before = {hf_str(""), self->key},
+                            .before_count = 2};
+
+    if (strcmp(self->expires, "0") != 0) {
+        words.behind[words.behind_count++] = hf_str("PXAT");
+        words.behind[words.behind_count++] = hf_str(self->expires);
+    }
+    if (mode(self)[0] != '\0')
+        words.behind[words.behind_count++] = hf_str("NX");
+    return hf__load_add(self->batch, &words, self->elements, err);
+}
+
+static hf_status raise_token(hf__loader *self, hf__load_step step, hf_bytes key,
+                             hf_error *err)
+{
+    hf_bytes token = hf_view(hf__buf_front(&self->elements->bytes),
+                             hf__buf_size(&self->elements->bytes));
+    hf__load_words words = {.step = step,
+                            .script = HF__SCRIPT_TOKEN_RAISE,
+                            .key_count = 1,
+                            .key = self->key,
+                            .before = {key, token, hf_str(self->expires)},
+                            .before_count = 3};
+
+    return hf__load_add(self->batch, &words, NULL, err);
+}
+
+/* A slot's token raises that slot's, or, where there are none, the only one;
+ * the token of a whole store those of all slots: the names of the locks that
+ * it was issued for are not known. */
+static hf_status add_token(hf__loader *self, hf_error *err)
+{
+    const hf__store *store = self->client->store;
+    size_t prefix_size;
+    bool has_slot;
+    char *name, *end;
+    hf_status status;
+
+    (void)hf__own_key_of(self->key, &prefix_size);
+    has_slot = self->key.size > prefix_size + sizeof(HF__ROLE_TOKEN) - 1;
+    if (has_slot && store->ops->tag != NULL)
+        return raise_token(self, HF__LOAD_RAISE, self->key, err);
+    name = hf__alloc(prefix_size + HF__TOKEN_KEY_SIZE);
+    if (name == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a key of a dump");
+    memcpy(name, self->key.data, prefix_size);
+    for (uint32_t shard = 0; shard == 0 || shard < store->shards; shard++) {
+        end = hf__own_token_key(store, shard, name + prefix_size);
+        status =
+            raise_token(self, shard == 0 ? HF__LOAD_RAISE : HF__LOAD_RAISE_MORE,
+                        hf_view(name, (size_t)(end - name)), err);
+        if (status != HF_OK)
+            break;
+    }
+    hf__free(name);
+    return status;
+}
+
+static hf_status add_collection(hf__loader *self, hf_error *err)
+{
+    hf_bytes name;
+    char *owned = hf__load_name(self->key, self->mark, &name);
+    hf__load_words words = {.step = HF__LOAD_WRITE,
+                            .script = HF__SCRIPT_KEY_WRITE,
+                            .key_count = 2,
+                            .key = self->key,
+                            .before = {self->key, name, hf_str(mode(self)),
+                                       hf_str(hf__dump_type_name(self->type)),
+                                       hf_str(self->expires)},
+                            .before_count = 5,
+                            .swap = self->type == HF__DUMP_ZSET};
+    hf_status status;
+
+    if (owned == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a key of a dump");
+    status = hf__load_add(self->batch, &words, self->elements, err);
+    hf__free(owned);
+    return status;
+}
+
+/* Decimal and below 2^53: else it is no token of ours. */
+static bool holds_token(const hf__loader *self)
+{
+    const char *digits = (const char *)hf__buf_front(&self->elements->bytes);
+    size_t size = hf__buf_size(&self->elements->bytes);
+    uint64_t value = 0;
+
+    if (!hf__is_token(self->key) || self->type != HF__DUMP_STRING ||
+        size == 0 || size > 16)
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        if (digits[i] < '0' || digits[i] > '9')
+            return false;
+        value = value * 10 + (uint64_t)(digits[i] - '0');
+    }
+    return value < UINT64_C(1) << 53;
+}
+
+static hf_status add_build(hf__loader *self, uint64_t at, hf_error *err)
+{
+    char number[HF__NUMBER_SIZE];
+    hf__load_words words = {.step = HF__LOAD_BUILD,
+                            .script = HF__SCRIPT_KEY_BUILD,
+                            .key_count = 1,
+                            .key = self->key,
+                            .before = {self->built, hf_str(BUILD_TTL),
+                                       hf_str(hf__dump_type_name(self->type)),
+                                       hf__number(number, (int64_t)at)},
+                            .before_count = 4,
+                            .swap = self->type == HF__DUMP_ZSET};
+
+    return hf__load_add(self->batch, &words, self->elements, err);
+}
+
+static hf_status add_settle(hf__loader *self, hf_error *err)
+{
+    hf__load_words words = {.step = HF__LOAD_SETTLE,
+                            .script = HF__SCRIPT_KEY_SETTLE,
+                            .key_count = 2,
+                            .key = self->key,
+                            .before = {self->built, self->key,
+                                       hf_str(mode(self)),
+                                       hf_str(self->expires)},
+                            .before_count = 4};
+
+    return hf__load_add(self->batch, &words, NULL, err);
+}
+
+void hf__load_forget(hf__loader *self)
+{
+    hf_bytes words[] = {hf_str(""), self->built};
+    hf__request request;
+
+    if (self->built_owned == NULL)
+        return;
+    if (hf__run_operation(self->client, &hf__op_unlink, words, 2, &request,
+                          NULL) != HF_OK)
+        request.status = HF_OK; /* its time to live ends it */
+    hf__request_done(&request);
+    hf__free(self->built_owned);
+    self->built_owned = NULL;
+}
+
+/* -------------------------------------------------------------- large keys */
+
+static hf_status check_exists(hf__loader *self, bool *exists, hf_error *err)
+{
+    hf_bytes words[] = {hf_str(""), self->key};
+    hf__request request;
+    hf_status status = hf__run_operation(self->client, &hf__op_exists, words, 2,
+                                         &request, err);
+
+    *exists = status == HF_OK && hf_reply_integer(&request.reply) == 1;
+    hf__request_done(&request);
+    return status;
+}
+
+static hf_status begin_build(hf__loader *self, hf_error *err)
+{
+    char quoted[HF__QUOTED_SIZE];
+    bool exists = false;
+    hf_status status = HF_OK;
+
+    if (mode(self)[0] != '\0')
+        status = check_exists(self, &exists, err);
+    if (status != HF_OK)
+        return status;
+    if (exists && (self->options.flags & HF_LOAD_SKIP) == 0)
+        return hf__fail(err, HF_CONFLICT, "key %s exists; it was left as it is",
+                        hf__quoted(quoted, self->key));
+    if (exists) {
+        self->fate = HF__FATE_EXISTING;
+        hf__buf_clear(&self->elements->bytes);
+        self->elements->count = 0;
+        return HF_OK;
+    }
+    self->built_owned = hf__load_name(self->key, self->mark, &self->built);
+    if (self->built_owned == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a key of a dump");
+    self->built_count = 0;
+    return HF_OK;
+}
+
+/* Send what has been gathered. */
+static hf_status build_step(hf__loader *self, hf_error *err)
+{
+    size_t count = self->elements->count;
+    hf_status status = HF_OK;
+
+    if (self->built_owned == NULL)
+        status = begin_build(self, err);
+    if (status != HF_OK || self->fate != HF__FATE_LOAD)
+        return status;
+    if (self->type == HF__DUMP_STRING)
+        count = hf__buf_size(&self->elements->bytes);
+    status = add_build(self, self->built_count, err);
+    self->built_count += count;
+    return status;
+}
+
+/* A server would copy a growing string again and again: first its last byte,
+ * so that it has its length. */
+static hf_status build_length(hf__loader *self, size_t total, hf_error *err)
+{
+    hf_status status = begin_build(self, err);
+
+    if (status != HF_OK || self->fate != HF__FATE_LOAD)
+        return status;
+    if (!hf__buf_append(&self->elements->bytes, "", 1))
+        return hf__fail(err, HF_NO_MEMORY, "a key of a dump");
+    self->elements->sizes[0] = 1;
+    self->elements->count = 1;
+    self->built_count = 0;
+    status = add_build(self, 0, err);
+    if (status != HF_OK || total <= 1)
+        return status;
+    if (!hf__buf_append(&self->elements->bytes, "", 1))
+        return hf__fail(err, HF_NO_MEMORY, "a key of a dump");
+    self->elements->sizes[0] = 1;
+    self->elements->count = 1;
+    return add_build(self, total - 1, err);
+}
+
+static hf_status take_string_piece(hf__loader *self, hf_error *err)
+{
+    const hf__dump_reader *reader = &self->reader;
+    hf_status status = HF_OK;
+
+    if (reader->offset == 0)
+        status = build_length(self, reader->total, err);
+    if (status != HF_OK || self->fate != HF__FATE_LOAD)
+        return status;
+    if (!hf__buf_append(&self->elements->bytes, reader->piece.data,
+                        reader->piece.size))
+        return hf__fail(err, HF_NO_MEMORY, "a key of a dump");
+    self->elements->sizes[0] = (uint32_t)reader->piece.size;
+    self->elements->count = 1;
+    return build_step(self, err);
+}
+
+/* ------------------------------------------------------------------- keys */
+
+/* An instant of expiry that has come on the store's clock. */
+static bool is_over(const hf__loader *self, int64_t expires_unix_ms)
+{
+    return expires_unix_ms != 0 &&
+           expires_unix_ms <= hf__clock_boot_ms() + self->ahead_ms;
+}
+
+hf_status hf__load_key(hf__loader *self, hf_error *err)
+{
+    const hf__dump_reader *reader = &self->reader;
+    char *copy = hf__memdup(reader->key.data, reader->key.size);
+
+    hf__free((void *)(uintptr_t)self->key.data);
+    self->key = hf_view(copy, copy == NULL ? 0 : reader->key.size);
+    if (copy == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a key of a dump");
+    self->type = reader->type;
+    hf__number(self->expires, reader->expires_unix_ms);
+    self->fate = is_over(self, reader->expires_unix_ms) ? HF__FATE_EXPIRED
+                                                        : HF__FATE_LOAD;
+    hf__buf_clear(&self->elements->bytes);
+    self->elements->count = 0;
+    return HF_OK;
+}
+
+static bool is_full(const hf__loader *self)
+{
+    const hf__load_elements *elements = self->elements;
+
+    return (!hf__dump_is_paired(self->type) || elements->count % 2 == 0) &&
+           (elements->count >= HF__LOAD_STEP_ELEMENTS ||
+            hf__buf_size(&elements->bytes) >= HF__LOAD_STEP_BYTES);
+}
+
+hf_status hf__load_piece(hf__loader *self, hf_error *err)
+{
+    const hf__dump_reader *reader = &self->reader;
+    hf__load_elements *elements = self->elements;
+    bool local = (self->client->store->capabilities & HF__CAP_LOCAL) != 0;
+
+    if (self->fate != HF__FATE_LOAD)
+        return HF_OK;
+    if (self->type == HF__DUMP_STRING && !local &&
+        reader->total > HF__LOAD_STEP_BYTES)
+        return take_string_piece(self, err);
+    /* What was gathered is sent as soon as more comes, not before: it may be
+     * all. */
+    if (reader->offset == 0 && is_full(self)) {
+        hf_status status = build_step(self, err);
+
+        if (status != HF_OK || self->fate != HF__FATE_LOAD)
+            return status;
+    }
+    if (!hf__buf_append(&elements->bytes, reader->piece.data,
+                        reader->piece.size))
+        return hf__fail(err, HF_NO_MEMORY, "an element of %zu bytes",
+                        reader->total);
+    if (reader->offset + reader->piece.size == reader->total)
+        elements->sizes[elements->count++] = (uint32_t)reader->total;
+    return HF_OK;
+}
+
+static hf_status settle(hf__loader *self, hf_error *err)
+{
+    hf_status status = HF_OK;
+
+    if (self->elements->count > 0)
+        status = build_step(self, err);
+    /* Only what is known to be whole gets its name. */
+    if (status == HF_OK)
+        status = hf__load_flush(self->batch, err);
+    if (status == HF_OK)
+        status = add_settle(self, err);
+    if (status == HF_OK)
+        status = hf__load_flush(self->batch, err);
+    if (status == HF_OK) {
+        hf__free(self->built_owned);
+        self->built_owned = NULL;
+    }
+    return status;
+}
+
+hf_status hf__load_key_end(hf__loader *self, hf_error *err)
+{
+    switch (self->fate) {
+    case HF__FATE_EXPIRED:
+        self->so_far.expired++;
+        return HF_OK;
+    case HF__FATE_EXISTING:
+        self->so_far.existing++;
+        return HF_OK;
+    case HF__FATE_LOAD:
+        break;
+    }
+    if (self->built_owned != NULL)
+        return settle(self, err);
+    if (holds_token(self))
+        return add_token(self, err);
+    if (self->type == HF__DUMP_STRING)
+        return add_string(self, err);
+    return add_collection(self, err);
+}
+
+/* The dump's source could not read it whole; it may come again. */
+hf_status hf__load_key_drop(hf__loader *self, hf_error *err)
+{
+    hf_status status = hf__load_flush(self->batch, err);
+
+    hf__load_forget(self);
+    return status;
+}
