@@ -629,7 +629,7 @@ enum {
      *  the first: a key `PREFIXhf:cas:...` of about 150 bytes for each call
      * that is under way at once (in a cluster: for each slot), for twice the
      * client's `request_ms`. That takes one more read and one more write, at a
-     * server that is busy a third of the rate (docs/adr/0027). */
+     * server that is busy a third of the rate (docs/adr/0025). */
     HF_CAS_ONCE = 1u << 0
 };
 

@@ -31,7 +31,7 @@
 
 /* Between two looks at a lock that another library holds, which wakes nobody:
  * few milliseconds while it changes hands, more while it does not; so long for
- * each waiter before us and for us (docs/adr/0043). */
+ * each waiter before us and for us (docs/adr/0039). */
 #define FOREIGN_FIRST_MS 20
 #define FOREIGN_LAST_MS 50
 

@@ -20,7 +20,7 @@
  *    and would split them again: sleep for a random time instead.
  *    Another library's release moves no counter. The store is asked to tell of
  *    the key's next change, and as it may be unable to, the waiter polls: every
- *    20 to 100 ms, the first in the queue (docs/adr/0043).
+ *    20 to 100 ms, the first in the queue (docs/adr/0039).
  * 6. On giving up, leave the queue and hand on a wake-up that came too late.
  *    If a try may have been applied, send a release after it: the name should
  *    not be blocked, for as long as the lease, by a holder that does not know

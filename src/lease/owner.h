@@ -6,7 +6,7 @@
  * more: a number that this client never uses twice. Its upper 40 bits are the
  * milliseconds from the client's opening to the draw, so the id also says how
  * long its holder has had it, once the client's registration tells when that
- * was (docs/adr/0041). No other library's id has this form: redis-py's are 32
+ * was (docs/adr/0037). No other library's id has this form: redis-py's are 32
  * hexadecimal digits, Redisson's uuid:thread, node-redlock's 40 digits.
  */
 #ifndef HF__LEASE_OWNER_H

@@ -27,7 +27,7 @@
 #include "util/fork.h"
 #include "util/mem.h"
 
-/* After so long a server may be asked to kill a script (docs/adr/0036). */
+/* After so long a server may be asked to kill a script (docs/adr/0033). */
 #define BUDGET_DEFAULT_MS 5000
 
 /* How long close() waits for a writer, only to give its inbox back. */

@@ -3,7 +3,7 @@
  * home.c - the folder of a user's named volatile stores, or of a group's.
  *
  * All programs of a user must find the same one, whatever session they run in
- * (ADR 0039); so it depends on the user's id and on what is there, not on the
+ * (ADR 0035); so it depends on the user's id and on what is there, not on the
  * environment:
  *
  *  1. /dev/shm/holdfast-UID, if it is the user's or can be made.
