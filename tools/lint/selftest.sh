@@ -234,5 +234,24 @@ bad_edit text.py 'does not open with SPDX' src/util/heap.c 1d
 bad_edit text.py 'its title' src/util/heap.c 's/heap.c - //'
 bad_edit text.py 'a // comment' src/util/heap.c 's|^}$|} // end|'
 bad_edit text.py 'ends in _t' src/util/heap.h 's/^\} hf__heap;/} hf__heap_t;/'
+words()
+{
+    bad_c text.py "$1" src/y.c "/* $2 */"
+}
+words "'is told': write" 'It is told so.'
+words "'is told': write" "It is
+ * told so."
+words "'is told': write" 'It "is "
+        "told" so.'
+words "'Nobody': write" 'Nobody asks.'
+words "'goes on': write" 'It goes on with the next one.'
+words "'stands before': write" 'One that stands before us.'
+words "'by and by': write" 'Removed by and by.'
+words 'the name hf__lock_asking_x:' 'hf__lock_asking_x()'
+words 'the name HF__GATE_LISTS:' 'HF__GATE_LISTS'
+renew
+c_file y.c '/* Besides, it goes on the wire; told apart; no hf__search. */' \
+    >"$bad/src/y.c"
+"$checks/text.py" "$bad" || complain "text.py refuses words that are in use"
 
 [ $failures = 0 ]
