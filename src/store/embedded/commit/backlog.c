@@ -2,6 +2,8 @@
 /* backlog.c - see backlog.h. */
 #include "store/embedded/commit/backlog.h"
 
+#include "util/container.h"
+
 #include <assert.h>
 
 #define BUNDLE_MAX 128
@@ -59,8 +61,7 @@ static hf__request *take_locked(hf__backlog *backlog)
 /* One bundle a turn: the loop has others to see to. */
 static void run_bundle(hf__task *task)
 {
-    hf__backlog *backlog =
-        (hf__backlog *)((char *)task - offsetof(hf__backlog, task));
+    hf__backlog *backlog = hf__container_of(task, hf__backlog, task);
     hf__request *requests[BUNDLE_MAX];
     size_t count = 0;
     bool more;
