@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "newer.h"
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/lua/refused.h"
 
 /* In the order of a row of COMMAND. */

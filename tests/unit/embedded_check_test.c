@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 
 #include "store/embedded/files/files.h"
+#include "store/embedded/files/keyhead.h"
 #include "store/embedded/files/pages.h"
-#include "store/embedded/keys/keyhead.h"
 
 #define FINDINGS_SIZE 4096
 #define PAGE 4096u

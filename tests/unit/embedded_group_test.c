@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 
 #include "store/embedded/commit/env.h"
-#include "store/embedded/commit/group.h"
+#include "store/embedded/run/group.h"
 #include "support/slowness.h"
 #include "util/mem.h"
 

@@ -13,13 +13,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/embedded/care/check.h"
-#include "store/embedded/care/compact.h"
-#include "store/embedded/care/describe.h"
-#include "store/embedded/care/examine.h"
-#include "store/embedded/commit/backlog.h"
-#include "store/embedded/commit/group.h"
-#include "store/embedded/commit/write.h"
+#include "store/embedded/maintenance/check.h"
+#include "store/embedded/maintenance/compact.h"
+#include "store/embedded/maintenance/describe.h"
+#include "store/embedded/maintenance/diagnose.h"
+#include "store/embedded/run/backlog.h"
+#include "store/embedded/run/group.h"
+#include "store/embedded/run/write.h"
 #include "store/embedded/wake/wake.h"
 #include "store/error_line.h"
 #include "util/clock.h"

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/keys/number.h"
 
 #define BIT_MAX ((int64_t)HF_VALUE_MAX * 8)

@@ -2,7 +2,7 @@
 /*
  * expire.c - commands on the expiry of keys.
  */
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 
 typedef struct conditions {
     bool nx;

@@ -2,7 +2,7 @@
 /*
  * getex.c - GETEX: reading a string and setting how long it lives.
  */
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 
 typedef struct getex_options {
     bool persist;

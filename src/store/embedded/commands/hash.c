@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash.c - commands on hashes. Storing is in hashed.c.
+ * hash.c - commands on hashes. Storing is in type_hash.c.
  */
-#include "store/embedded/commands/dispatch.h"
-#include "store/embedded/keys/hashed.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/keys/number.h"
+#include "store/embedded/keys/type_hash.h"
 
 static int64_t put_pairs(hf__tx *tx, const hf_bytes *words, size_t count)
 {

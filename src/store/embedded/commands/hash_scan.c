@@ -2,10 +2,10 @@
 /*
  * hash_scan.c - commands that give some fields of a hash: HRANDFIELD, HSCAN.
  */
-#include "store/embedded/commands/dispatch.h"
-#include "store/embedded/keys/hashed.h"
-#include "store/embedded/keys/pick.h"
+#include "store/embedded/commands/command.h"
+#include "store/embedded/keys/random_sample.h"
 #include "store/embedded/keys/scan.h"
+#include "store/embedded/keys/type_hash.h"
 
 static bool refer_pair(hf__members *list, hf_bytes field, hf_bytes value)
 {

@@ -4,9 +4,9 @@
  */
 #include <math.h>
 
-#include "store/embedded/commands/dispatch.h"
-#include "store/embedded/keys/hashed.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/keys/long_float.h"
+#include "store/embedded/keys/type_hash.h"
 
 #define ERROR_INFINITE "ERR increment would produce NaN or Infinity"
 

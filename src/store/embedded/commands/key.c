@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/files/header.h"
 
 static void run_del(hf__tx *tx, const hf_bytes *words, size_t count)

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/keys/glob.h"
 #include "store/embedded/keys/scan.h"
 #include "util/rand.h"

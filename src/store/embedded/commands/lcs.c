@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 
 /* Pairs of beginnings: as many as Redis has room for with its default
  * proto-max-bulk-len, 4 bytes each. They take some 0.3 s. */

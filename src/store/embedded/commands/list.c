@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * list.c - commands on one list. Those that move elements from list to list
- * are in list_move.c, storing in listed.c.
+ * are in list_move.c, storing in type_list.c.
  */
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
-#include "store/embedded/keys/listed.h"
+#include "store/embedded/commands/command.h"
+#include "store/embedded/keys/type_list.h"
 
 /* ----------------------------------------------------------------- pushing */
 

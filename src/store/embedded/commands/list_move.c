@@ -2,8 +2,8 @@
 /* list_move.c - commands that move an element from list to list. */
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
-#include "store/embedded/keys/listed.h"
+#include "store/embedded/commands/command.h"
+#include "store/embedded/keys/type_list.h"
 
 /* An end of a list: its first or its last element. false: no such word. */
 static bool read_end(hf__tx *tx, hf_bytes word, bool *last)

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/keys/number.h"
 #include "store/embedded/lua/machine.h"
 #include "store/embedded/wake/wake.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * set.c - commands on the members of one set, and moving one to another.
- * Algebra is in set_algebra.c, storing in distinct.c.
+ * Algebra is in set_algebra.c, storing in type_set.c.
  */
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
-#include "store/embedded/keys/distinct.h"
+#include "store/embedded/commands/command.h"
+#include "store/embedded/keys/type_set.h"
 
 static void run_sadd(hf__tx *tx, const hf_bytes *words, size_t count)
 {

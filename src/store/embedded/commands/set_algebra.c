@@ -5,8 +5,8 @@
  * Any number of keys is read one after another, as a transaction holds only
  * some at once: what is left of the result meanwhile is piled up in scratch.
  */
-#include "store/embedded/commands/dispatch.h"
-#include "store/embedded/keys/distinct.h"
+#include "store/embedded/commands/command.h"
+#include "store/embedded/keys/type_set.h"
 
 typedef enum algebra { INTERSECTION, UNION, DIFFERENCE } algebra;
 

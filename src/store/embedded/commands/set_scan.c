@@ -6,10 +6,10 @@
  * keeps as long as it is there: unlike those of the other scans it needs not
  * be remembered. A small set is given at once.
  */
-#include "store/embedded/commands/dispatch.h"
-#include "store/embedded/keys/distinct.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/keys/number.h"
 #include "store/embedded/keys/scan.h"
+#include "store/embedded/keys/type_set.h"
 
 /* Copy what fits to the pile; the next cursor. */
 static uint64_t gather(const hf__scan *scan, hf__record *record, hf__pile *pile)

@@ -5,10 +5,10 @@
  */
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/commands/sort.h"
-#include "store/embedded/keys/listed.h"
 #include "store/embedded/keys/pattern.h"
+#include "store/embedded/keys/type_list.h"
 
 /* ----------------------------------------------------------------- options */
 

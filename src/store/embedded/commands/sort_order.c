@@ -11,13 +11,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/commands/sort.h"
-#include "store/embedded/keys/distinct.h"
-#include "store/embedded/keys/listed.h"
 #include "store/embedded/keys/number.h"
 #include "store/embedded/keys/pattern.h"
-#include "store/embedded/keys/sorted.h"
+#include "store/embedded/keys/type_list.h"
+#include "store/embedded/keys/type_set.h"
+#include "store/embedded/keys/type_zset.h"
 #include "util/mem.h"
 
 /* ----------------------------------------------------------------- members */

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 
 /* clang-format off */
 #define STRING_MAX ((int64_t)HF_VALUE_MAX)

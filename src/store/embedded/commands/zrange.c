@@ -2,7 +2,7 @@
 /*
  * zrange.c - commands that say ranges of sorted sets, or count them.
  */
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/keys/range.h"
 
 /* The range is walked twice, once to count and once to say, because the answer

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * zset.c - commands on single members of sorted sets, and popping them.
- * Ranges are in zrange.c, storing in sorted.c.
+ * Ranges are in zrange.c, storing in type_zset.c.
  */
 #include <math.h>
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/keys/number.h"
-#include "store/embedded/keys/sorted.h"
+#include "store/embedded/keys/type_zset.h"
 
 /* -------------------------------------------------------------------- ZADD */
 

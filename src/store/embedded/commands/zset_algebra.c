@@ -11,12 +11,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "store/embedded/commands/dispatch.h"
-#include "store/embedded/keys/distinct.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/keys/members.h"
 #include "store/embedded/keys/number.h"
 #include "store/embedded/keys/packed.h"
-#include "store/embedded/keys/sorted.h"
+#include "store/embedded/keys/type_set.h"
+#include "store/embedded/keys/type_zset.h"
 
 typedef enum operation { UNION, INTER, DIFF } operation;
 typedef enum aggregate { SUM, MIN, MAX } aggregate;

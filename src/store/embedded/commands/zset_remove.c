@@ -4,7 +4,7 @@
  * ZREMRANGEBY..., ZMPOP, ZRANGESTORE. The range is copied first, as walking it
  * and writing do not mix.
  */
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/keys/members.h"
 #include "store/embedded/keys/number.h"
 #include "store/embedded/keys/range.h"

@@ -6,11 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/keys/number.h"
-#include "store/embedded/keys/pick.h"
+#include "store/embedded/keys/random_sample.h"
 #include "store/embedded/keys/scan.h"
-#include "store/embedded/keys/sorted.h"
+#include "store/embedded/keys/type_zset.h"
 
 static void run_zmscore(hf__tx *tx, const hf_bytes *words, size_t count)
 {

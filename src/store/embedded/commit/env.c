@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <sys/types.h>
 
-#include "store/embedded/files/identity.h"
+#include "store/embedded/commit/identity.h"
 #include "util/clock.h"
 #include "util/error.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "store/embedded/commit/flush.h"
-#include "store/embedded/keys/recall.h"
+#include "store/embedded/keys/record_cache.h"
 #include "store/embedded/lua/machine.h"
 #include "util/clock.h"
 #include "util/error.h"

@@ -104,7 +104,7 @@ typedef struct hf__event {
 #define HF__TX_LOOK_NS 200000u
 
 struct hf__command;
-typedef struct hf__recall hf__recall; /* recall.h */
+typedef struct hf__recall hf__recall; /* record_cache.h */
 
 typedef struct hf__tx {
     hf__env *env;

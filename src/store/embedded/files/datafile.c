@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/embedded/care/survey.h"
 #include "store/embedded/files/files.h"
 #include "store/embedded/files/rights.h"
+#include "store/embedded/fsck/fsck.h"
 #include "util/clock.h"
 #include "util/error.h"
 

@@ -2,9 +2,9 @@
 /*
  * files.c - the store's directory: looking into it, judging it, filling it.
  *
- * Everything here runs under the directory's lock (enter.c); nothing is ever
- * overwritten that is not known to be ours. Meaning of the URL is in place.c,
- * of the sidecar in sidecar.c.
+ * Everything here runs under the directory's lock (directory.c); nothing is
+ * ever overwritten that is not known to be ours. Meaning of the URL is in
+ * settings.c, of the sidecar in sidecar.c.
  */
 #include "store/embedded/files/files.h"
 

@@ -13,7 +13,7 @@
 #define HF__EMBEDDED_PAGES_H
 
 #include "holdfast.h"
-#include "store/embedded/care/findings.h"
+#include "store/embedded/files/finding.h"
 
 #define HF__PAGE_SIZE_MIN 512u
 #define HF__PAGE_SIZE_MAX 65536u

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "store/embedded/commit/tx.h"
-#include "store/embedded/keys/name.h"
+#include "store/embedded/files/name.h"
 #include "store/embedded/keys/score.h"
 #include "util/error.h"
 #include "util/mem.h"

@@ -14,9 +14,9 @@
 #include <string.h>
 
 #include "store/embedded/commit/tx.h"
-#include "store/embedded/keys/keyhead.h"
-#include "store/embedded/keys/name.h"
-#include "store/embedded/keys/recall.h"
+#include "store/embedded/files/keyhead.h"
+#include "store/embedded/files/name.h"
+#include "store/embedded/keys/record_cache.h"
 #include "util/error.h"
 #include "util/mem.h"
 

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/keys/packed.h"
-#include "store/embedded/keys/sorted.h"
+#include "store/embedded/keys/type_zset.h"
 
 void hf__members_init(hf__members *list, hf__tx *tx)
 {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "store/embedded/keys/hashed.h"
+#include "store/embedded/keys/type_hash.h"
 #include "util/mem.h"
 
 typedef struct parts {

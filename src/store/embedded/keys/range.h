@@ -6,7 +6,7 @@
 #ifndef HF__EMBEDDED_RANGE_H
 #define HF__EMBEDDED_RANGE_H
 
-#include "store/embedded/keys/sorted.h"
+#include "store/embedded/keys/type_zset.h"
 
 typedef enum hf__range_kind {
     HF__RANGE_RANK,

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "store/embedded/commit/tx.h"
-#include "store/embedded/keys/keyhead.h"
-#include "store/embedded/keys/recall.h"
+#include "store/embedded/files/keyhead.h"
+#include "store/embedded/keys/record_cache.h"
 
 /* About 10 us of a commit. */
 #define SWEEP_COUNT 64u

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
+#include "store/embedded/files/name.h"
 #include "store/embedded/keys/glob.h"
-#include "store/embedded/keys/name.h"
 #include "store/embedded/keys/number.h"
 #include "util/mem.h"
 

@@ -6,7 +6,7 @@
 #ifndef HF__EMBEDDED_EVAL_H
 #define HF__EMBEDDED_EVAL_H
 
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/lua/machine.h"
 
 /* Run the request's words, whose number fits the command, as a script. What

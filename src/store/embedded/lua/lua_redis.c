@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/keys/number.h"
 #include "store/embedded/lua/machine_state.h"
 #include "store/embedded/lua/refused.h"

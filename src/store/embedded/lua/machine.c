@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 #include "store/embedded/lua/machine_state.h"
 #include "store/error_line.h"
 #include "util/clock.h"

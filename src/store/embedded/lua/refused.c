@@ -6,7 +6,7 @@
  */
 #include "store/embedded/lua/refused.h"
 
-#include "store/embedded/commands/dispatch.h"
+#include "store/embedded/commands/command.h"
 
 typedef struct refused {
     const char *name;       /* NULL: a subcommand of the last */

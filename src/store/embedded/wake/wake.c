@@ -26,8 +26,8 @@
 #include <unistd.h>
 
 #include "store/embedded/commit/tx.h"
+#include "store/embedded/files/name.h"
 #include "store/embedded/files/rights.h"
-#include "store/embedded/keys/name.h"
 #include "store/store.h"
 #include "util/clock.h"
 #include "util/error.h"

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * settings.c - from a URL to the directory of an embedded store.
+ *
+ * A path is made absolute here, once. The folder of named volatile stores is
+ * volatile_dir.c's.
+ */
+#include <errno.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/embedded/files/files.h"
+#include "store/embedded/files/sidecar.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+/* More than any entry of a group takes that is used for this. */
+#define GROUP_SIZE 65536
+
+static bool is_name(const char *text)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "abcdefghijklmnopqrstuvwxyz0123456789._-";
+
+    return text[0] != '\0' && text[strspn(text, allowed)] == '\0' &&
+           strcmp(text, ".") != 0 && strcmp(text, "..") != 0 &&
+           strlen(text) <= 100;
+}
+
+static hf_status set_path(hf__place *place, const char *first,
+                          const char *second, hf_error *err)
+{
+    int size =
+        snprintf(place->path, sizeof(place->path), "%s/%s", first, second);
+
+    if (size < 0 || (size_t)size >= sizeof(place->path))
+        return hf__fail(err, HF_INVALID, "the store's path is too long");
+    /* One at the end would have a link followed. */
+    while (size > 1 && place->path[size - 1] == '/')
+        place->path[--size] = '\0';
+    return HF_OK;
+}
+
+static hf_status place_volatile(const char *path, hf__place *place,
+                                hf_error *err)
+{
+    char home[PATH_MAX];
+    char text[HF__QUOTED_SIZE];
+    hf_status status;
+
+    place->mode = HF__MODE_VOLATILE;
+    if (path[0] == '/')
+        return set_path(place, "", path + 1, err);
+    if (path[0] == '\0')
+        path = "default";
+    if (!is_name(path))
+        return hf__fail(err, HF_INVALID,
+                        "bad name of a volatile store: %s (letters, digits, "
+                        "'.', '_' and '-')",
+                        hf__quoted(text, hf_view(path, strlen(path))));
+    status = place->shared
+                 ? hf__files_group_home(place->group, home, sizeof(home), err)
+                 : hf__files_home(home, sizeof(home), err);
+    if (status != HF_OK)
+        return status;
+    place->ours = true;
+    return set_path(place, home, path, err);
+}
+
+static hf_status place_file(const hf__url *url, hf__place *place, hf_error *err)
+{
+    const char *durability = hf__url_param_get(url, "durability");
+    char cwd[PATH_MAX];
+    char text[HF__QUOTED_SIZE];
+
+    place->mode = HF__MODE_DURABLE;
+    if (durability != NULL && strcmp(durability, "flush") == 0)
+        place->mode = HF__MODE_FLUSH;
+    else if (durability != NULL && strcmp(durability, "commit") != 0)
+        return hf__fail(
+            err, HF_INVALID, "bad durability: %s",
+            hf__quoted(text, hf_view(durability, strlen(durability))));
+    if (url->path[0] == '\0')
+        return hf__fail(err, HF_INVALID, "the URL names no directory");
+    if (url->path[0] == '/')
+        return set_path(place, "", url->path + 1, err);
+    if (getcwd(cwd, sizeof(cwd)) == NULL)
+        return hf__files_fail(err, errno, "cannot ask for the directory");
+    return set_path(place, cwd, url->path, err);
+}
+
+static hf_status check_parts(const hf__url *url, bool file, hf_error *err)
+{
+    static const char *const known_file[] = {
+        "max_size", "script_budget_ms", "durability", "mode", "group", NULL};
+    static const char *const known_volatile[] = {"max_size", "script_budget_ms",
+                                                 "mode", "group", NULL};
+
+    if (url->host != NULL && url->host[0] != '\0')
+        return hf__fail(err, HF_INVALID, "the URL has a host: \"%s\"",
+                        url->host);
+    if (url->port != 0)
+        return hf__fail(err, HF_INVALID, "the URL has a port");
+    if (url->username != NULL || url->password != NULL)
+        return hf__fail(err, HF_INVALID, "the URL has a user name");
+    return hf__url_check_params(url, file ? known_file : known_volatile, err);
+}
+
+/* A name, or a number where no group has it for a name. */
+static bool find_group(const char *name, gid_t *group)
+{
+    struct group entry, *found = NULL;
+    char *memory = hf__alloc(GROUP_SIZE);
+    unsigned long number;
+    char *end;
+
+    if (memory != NULL &&
+        getgrnam_r(name, &entry, memory, GROUP_SIZE, &found) == 0 &&
+        found != NULL)
+        *group = found->gr_gid;
+    hf__free(memory);
+    if (found != NULL)
+        return true;
+    errno = 0;
+    number = strtoul(name, &end, 10);
+    *group = (gid_t)number;
+    return name[0] >= '0' && name[0] <= '9' && *end == '\0' && errno == 0 &&
+           number < (gid_t)-1;
+}
+
+static hf_status read_rights(const hf__url *url, hf__place *place,
+                             hf_error *err)
+{
+    const char *mode = hf__url_param_get(url, "mode");
+    const char *group = hf__url_param_get(url, "group");
+    char text[HF__QUOTED_SIZE];
+
+    if (mode != NULL && strcmp(mode, "0660") != 0 && strcmp(mode, "0600") != 0)
+        return hf__fail(err, HF_INVALID, "bad mode: %s (0600 or 0660)",
+                        hf__quoted(text, hf_view(mode, strlen(mode))));
+    place->shared = mode != NULL && strcmp(mode, "0660") == 0;
+    if (place->shared != (group != NULL))
+        return hf__fail(err, HF_INVALID,
+                        "a store for a group needs mode=0660 and group=NAME");
+    if (place->shared && !find_group(group, &place->group))
+        return hf__fail(err, HF_INVALID, "there is no group %s",
+                        hf__quoted(text, hf_view(group, strlen(group))));
+    return HF_OK;
+}
+
+hf_status hf__files_place(const hf__url *url, hf__place *place, hf_error *err)
+{
+    const char *max_size = hf__url_param_get(url, "max_size");
+    const char *budget = hf__url_param_get(url, "script_budget_ms");
+    bool file = strcmp(url->scheme, "file") == 0;
+    int64_t size = 0;
+    hf_status status = check_parts(url, file, err);
+
+    memset(place, 0, sizeof(*place));
+    if (status == HF_OK && max_size != NULL)
+        status = hf__parse_size(max_size, HF__SIZE_MIN, HF__SIZE_MAX,
+                                "max_size", &size, err);
+    if (status == HF_OK && budget != NULL)
+        status = hf__parse_int(budget, 1, HF_SCRIPT_BUDGET_MAX_MS,
+                               "script_budget_ms", &place->budget_ms, err);
+    if (status != HF_OK)
+        return status;
+    place->max_size = (uint64_t)size & ~UINT64_C(0xffff);
+    status = read_rights(url, place, err);
+    if (status != HF_OK)
+        return status;
+    if (file)
+        return place_file(url, place, err);
+    return place_volatile(url->path, place, err);
+}

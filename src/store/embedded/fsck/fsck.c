@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fsck.c - every page of a data file, in the order of its two trees.
+ *
+ *  1. The data's tree: each page in range, used once, of its kind, at its
+ *     height; each item within its page; all keys in ascending order across
+ *     pages; large values on pages of their own. Each record goes to
+ *     fsck_records.c.
+ *  2. The tree of free pages: the same, and each page that it lists is in range
+ *     and listed once.
+ *  3. Used and free pages together are all pages; the counts that the head
+ *     keeps are those found; what the records say of each other.
+ *
+ * A page that cannot be read is told and left out with all below it; what then
+ * must be missing is not told again.
+ */
+#include "store/embedded/fsck/fsck.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "store/embedded/commit/tx.h"
+#include "store/embedded/files/header.h"
+#include "store/embedded/files/sum.h"
+
+/* How often go_on() is asked, in pages: some tenth of a millisecond. */
+#define ASK_PAGES 256u
+
+typedef struct level {
+    hf__page page;
+    uint64_t number;
+    uint32_t next; /* the item to go to */
+    unsigned char *bytes;
+} level;
+
+struct hf__survey_memory {
+    size_t size; /* of all of this */
+    uint64_t *used;
+    uint64_t *free;
+    uint64_t free_count;
+    unsigned char *held;
+    unsigned char *scratch;
+    struct hf__groups *groups;
+
+    /* Of the tree that is walked. */
+    size_t which;
+    hf__tree counted;
+    size_t previous_size; /* of the last leaf's key; SIZE_MAX: none yet */
+    size_t floor_size;    /* of the key that the next may not be below */
+    unsigned char previous[HF__LMDB_KEY_MAX + 1];
+    unsigned char floor[HF__LMDB_KEY_MAX + 1];
+    level levels[HF__DEPTH_MAX];
+};
+
+void hf__survey_tell(hf__survey *survey, hf__finding_code code, uint64_t page,
+                     hf_bytes key, uint64_t a, uint64_t b)
+{
+    hf__finding found;
+
+    memset(&found, 0, sizeof(found));
+    found.code = code;
+    found.page = page;
+    found.a = a;
+    found.b = b;
+    found.key_size =
+        (uint32_t)(key.size < HF__FINDING_KEY_MAX ? key.size
+                                                  : HF__FINDING_KEY_MAX);
+    if (found.key_size > 0)
+        memcpy(found.key, key.data, found.key_size);
+    survey->findings++;
+    survey->tell(survey, &found);
+}
+
+static void tell(hf__survey *survey, hf__finding_code code, uint64_t page,
+                 uint64_t a, uint64_t b)
+{
+    hf__survey_tell(survey, code, page, hf_view(NULL, 0), a, b);
+}
+
+/* The same where pages below are left out for it. */
+static bool tell_broken(hf__survey *survey, hf__finding_code code,
+                        uint64_t page, uint64_t a, uint64_t b)
+{
+    tell(survey, code, page, a, b);
+    survey->broken = true;
+    return false;
+}
+
+/* ----------------------------------------------------------------- memory */
+
+void *hf__survey_map(hf__survey *survey, size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (memory != MAP_FAILED)
+        return memory;
+    survey->no_memory = true;
+    return NULL;
+}
+
+void hf__survey_unmap(void *memory, size_t size)
+{
+    if (memory != NULL)
+        (void)munmap(memory, size);
+}
+
+struct hf__groups **hf__survey_groups(hf__survey *survey)
+{
+    return &survey->memory->groups;
+}
+
+unsigned char *hf__survey_scratch(hf__survey *survey)
+{
+    return survey->memory->scratch;
+}
+
+static bool begin(hf__survey *survey)
+{
+    size_t page_size = survey->meta.page_size;
+    size_t words = (size_t)(survey->meta.last_page / 64 + 1);
+    size_t size = sizeof(struct hf__survey_memory) + 2 * 8 * words +
+                  HF__DEPTH_MAX * page_size + HF__SURVEY_HELD + HF__SUM_PART;
+    struct hf__survey_memory *memory = hf__survey_map(survey, size);
+    unsigned char *at = (unsigned char *)(memory + 1);
+
+    if (memory == NULL)
+        return false;
+    memory->size = size;
+    memory->used = (uint64_t *)(void *)at;
+    memory->free = memory->used + words;
+    at += 2 * 8 * words;
+    memory->held = at;
+    at += HF__SURVEY_HELD;
+    memory->scratch = at;
+    at += HF__SUM_PART;
+    for (size_t i = 0; i < HF__DEPTH_MAX; i++, at += page_size)
+        memory->levels[i].bytes = at;
+    memory->used[0] = 3; /* the heads */
+    survey->memory = memory;
+    return true;
+}
+
+static void end(hf__survey *survey)
+{
+    if (survey->memory == NULL)
+        return;
+    hf__survey_forget(survey);
+    hf__survey_unmap(survey->memory, survey->memory->size);
+    survey->memory = NULL;
+}
+
+/* ---------------------------------------------------------------- reading */
+
+static bool is_over(const hf__survey *survey)
+{
+    return survey->stopped || survey->failed || survey->no_memory;
+}
+
+static bool read_disk(hf__survey *survey, void *to, size_t size,
+                      uint64_t offset)
+{
+    if (hf__pages_read(survey->fd, to, size, offset))
+        return true;
+    survey->failed = true;
+    survey->error_page = offset / survey->meta.page_size;
+    return false;
+}
+
+static void count_pages(hf__survey *survey, uint64_t count)
+{
+    uint64_t before = survey->pages_done / ASK_PAGES;
+
+    survey->pages_done += count;
+    if (survey->go_on != NULL && survey->pages_done / ASK_PAGES != before &&
+        !survey->go_on(survey, survey->pages_done, survey->meta.last_page + 1))
+        survey->stopped = true;
+}
+
+/* Mark pages as used. false: told. */
+static bool use_pages(hf__survey *survey, uint64_t from, uint64_t number,
+                      uint64_t count)
+{
+    uint64_t last = survey->meta.last_page;
+    uint64_t *used = survey->memory->used;
+
+    if (number < 2 || number > last || count > last - number + 1)
+        return tell_broken(survey, HF__FOUND_PAGE_RANGE, from, number, last);
+    for (uint64_t i = number; i < number + count; i++) {
+        if (used[i / 64] >> i % 64 & 1)
+            return tell_broken(survey, HF__FOUND_PAGE_TWICE, from, i, 0);
+    }
+    for (uint64_t i = number; i < number + count; i++)
+        used[i / 64] |= UINT64_C(1) << i % 64;
+    return true;
+}
+
+bool hf__survey_value(hf__survey *survey, const hf__item *item, size_t offset,
+                      void *to, size_t size)
+{
+    return read_disk(survey, to, size,
+                     item->value_page * survey->meta.page_size + HF__PAGE_HEAD +
+                         offset);
+}
+
+size_t hf__survey_key_at(hf__survey *survey, uint64_t number, uint32_t index,
+                         unsigned char *to, size_t room)
+{
+    hf__finding found;
+    hf__page page;
+    hf__node node;
+
+    if (!read_disk(survey, survey->memory->scratch, survey->meta.page_size,
+                   number * survey->meta.page_size) ||
+        !hf__page_open(survey->memory->scratch, survey->meta.page_size, number,
+                       &page, &found) ||
+        index >= page.count || !hf__page_node(&page, index, &node))
+        return 0;
+    if (node.key.size < room)
+        room = node.key.size;
+    memcpy(to, node.key.data, room);
+    return room;
+}
+
+/* ----------------------------------------------------------- large values */
+
+/* The pages of a large value; false: told. They may be more than it needs: LMDB
+ * writes a shorter value over a longer one of the same transaction. */
+static bool take_large(hf__survey *survey, uint64_t from, const hf__node *node)
+{
+    uint32_t page_size = survey->meta.page_size;
+    uint64_t count = hf__pages_of_value(node->value_size, page_size);
+    unsigned char head[HF__PAGE_HEAD];
+    uint16_t kind;
+    uint32_t pages;
+    uint64_t number;
+
+    if (!use_pages(survey, from, node->child, count) ||
+        !read_disk(survey, head, sizeof(head), node->child * page_size))
+        return false;
+    memcpy(&number, head, sizeof(number));
+    memcpy(&kind, head + 10, sizeof(kind));
+    memcpy(&pages, head + 12, sizeof(pages));
+    if (number != node->child || kind != HF__PAGE_LARGE || pages < count)
+        return tell_broken(survey, HF__FOUND_PAGE_LARGE, node->child, 0, 0);
+    if (pages > count &&
+        !use_pages(survey, from, node->child + count, pages - count))
+        return false;
+    survey->memory->counted.large_pages += pages;
+    count_pages(survey, pages);
+    return true;
+}
+
+/* ------------------------------------------------------------- free pages */
+
+static bool take_free_page(hf__survey *survey, uint64_t from, uint64_t number)
+{
+    struct hf__survey_memory *memory = survey->memory;
+    uint64_t bit = UINT64_C(1) << number % 64;
+
+    if (number < 2 || number > survey->meta.last_page)
+        return tell_broken(survey, HF__FOUND_FREE_RANGE, from, number,
+                           survey->meta.last_page);
+    if (memory->free[number / 64] & bit)
+        return tell_broken(survey, HF__FOUND_FREE_TWICE, from, number, 0);
+    memory->free[number / 64] |= bit;
+    memory->free_count++;
+    return true;
+}
+
+/* A list of free pages: how many, then their numbers, the highest first. Read
+ * in parts, as a list can be long. */
+static void take_free_list(hf__survey *survey, const hf__item *item)
+{
+    uint64_t *part = (uint64_t *)(void *)survey->memory->scratch;
+    uint64_t before = UINT64_MAX;
+    uint64_t transaction, count;
+    size_t done = 8;
+
+    memcpy(&transaction, item->key.data, sizeof(transaction));
+    if (item->value_size < 8 || item->value_size % 8 != 0 ||
+        transaction > survey->meta.transaction) {
+        (void)tell_broken(survey, HF__FOUND_FREE_LIST, item->page, transaction,
+                          0);
+        return;
+    }
+    memcpy(&count, item->value, sizeof(count));
+    if (count > item->value_size / 8 - 1) {
+        (void)tell_broken(survey, HF__FOUND_FREE_LIST, item->page, transaction,
+                          0);
+        return;
+    }
+    while (count > 0) {
+        size_t size =
+            count < HF__SUM_PART / 8 ? (size_t)count * 8 : (size_t)HF__SUM_PART;
+
+        if (item->value_page == 0)
+            memcpy(part, item->value + done, size);
+        else if (!hf__survey_value(survey, item, done, part, size))
+            return;
+        for (size_t i = 0; i < size / 8; i++) {
+            if (part[i] >= before) {
+                (void)tell_broken(survey, HF__FOUND_FREE_LIST, item->page,
+                                  transaction, 0);
+                return;
+            }
+            before = part[i];
+            if (!take_free_page(survey, item->page, before))
+                return;
+        }
+        count -= size / 8;
+        done += size;
+    }
+}
+
+/* ------------------------------------------------------------------ pages */
+
+static int compare_keys(const hf__survey *survey, hf_bytes a, hf_bytes b)
+{
+    uint64_t first, second;
+
+    if (survey->memory->which == HF__TREE_DATA)
+        return hf__pages_compare(a, b);
+    memcpy(&first, a.data, sizeof(first));
+    memcpy(&second, b.data, sizeof(second));
+    return first < second ? -1 : first > second ? 1 : 0;
+}
+
+static bool is_key_size(const hf__survey *survey, size_t size)
+{
+    if (survey->memory->which == HF__TREE_FREE)
+        return size == sizeof(uint64_t);
+    return size >= 1 && size <= HF__LMDB_KEY_MAX;
+}
+
+/* A leaf's key must be behind all before it, a branch's too; the next leaf's
+ * key must not be before the branch's. */
+static bool is_in_order(hf__survey *survey, const hf__page *page, hf_bytes key)
+{
+    struct hf__survey_memory *memory = survey->memory;
+
+    if (memory->previous_size != SIZE_MAX &&
+        compare_keys(survey, key,
+                     hf_view(memory->previous, memory->previous_size)) <= 0)
+        return false;
+    if (memory->floor_size != SIZE_MAX &&
+        compare_keys(survey, key, hf_view(memory->floor, memory->floor_size)) <
+            0)
+        return false;
+    if (page->leaf) {
+        memcpy(memory->previous, key.data, key.size);
+        memory->previous_size = key.size;
+    } else {
+        memcpy(memory->floor, key.data, key.size);
+        memory->floor_size = key.size;
+    }
+    return true;
+}
+
+/* All items lie within the page and fill it. */
+static bool check_nodes(hf__survey *survey, const hf__page *page,
+                        uint64_t number)
+{
+    uint64_t taken = 0, room = 0;
+    hf__node node;
+
+    for (uint32_t i = 0; i < page->count; i++) {
+        if (!hf__page_node(page, i, &node) ||
+            (!is_key_size(survey, node.key.size) && (page->leaf || i > 0)))
+            return tell_broken(survey, HF__FOUND_PAGE_NODE, number, i, 0);
+    }
+    if (!hf__page_is_full(page, &taken, &room))
+        return tell_broken(survey, HF__FOUND_PAGE_NODES, number, taken, room);
+    /* While LMDB rebalances its own list, a branch may have one item. */
+    if (!page->leaf && page->count < 2 &&
+        survey->memory->which == HF__TREE_DATA)
+        return tell_broken(survey, HF__FOUND_PAGE_ROOM, number, 0, 0);
+    return true;
+}
+
+/* Read a page of the tree to `to`, judge it and count it. false: told. */
+static bool open_page(hf__survey *survey, uint64_t from, uint64_t number,
+                      uint32_t depth)
+{
+    struct hf__survey_memory *memory = survey->memory;
+    bool leaf = depth + 1 == survey->meta.trees[memory->which].depth;
+    level *at = &memory->levels[depth];
+    hf__finding found;
+
+    if (!use_pages(survey, from, number, 1) ||
+        !read_disk(survey, at->bytes, survey->meta.page_size,
+                   number * survey->meta.page_size))
+        return false;
+    count_pages(survey, 1);
+    at->number = number;
+    at->next = 0;
+    if (!hf__page_open(at->bytes, survey->meta.page_size, number, &at->page,
+                       &found))
+        return tell_broken(survey, (hf__finding_code)found.code, number,
+                           found.a, found.b);
+    if (at->page.leaf != leaf)
+        return tell_broken(survey, HF__FOUND_PAGE_KIND, number,
+                           at->page.leaf ? HF__PAGE_LEAF : HF__PAGE_BRANCH,
+                           leaf ? HF__PAGE_LEAF : HF__PAGE_BRANCH);
+    if (!check_nodes(survey, &at->page, number))
+        return false;
+    memory->counted.branch_pages += leaf ? 0 : 1;
+    memory->counted.leaf_pages += leaf ? 1 : 0;
+    memory->counted.entries += leaf ? at->page.count : 0;
+    return true;
+}
+
+/* One record, its value's beginning in memory. */
+static void take_item(hf__survey *survey, const level *at, uint32_t index,
+                      const hf__node *node)
+{
+    struct hf__survey_memory *memory = survey->memory;
+    hf__item item = {.page = at->number,
+                     .index = index,
+                     .key = node->key,
+                     .value_size = node->value_size,
+                     .value_held = node->value_size};
+
+    if (node->large) {
+        if (!take_large(survey, at->number, node))
+            return;
+        item.value_page = node->child;
+        if (item.value_held > HF__SURVEY_HELD)
+            item.value_held = HF__SURVEY_HELD;
+        item.value = memory->held;
+        if (!hf__survey_value(survey, &item, 0, item.value, item.value_held))
+            return;
+    } else {
+        item.value = at->bytes + (node->value - at->bytes);
+    }
+    if (memory->which == HF__TREE_FREE)
+        take_free_list(survey, &item);
+    else
+        hf__survey_record(survey, &item);
+}
+
+static void take_leaf(hf__survey *survey, const level *at)
+{
+    hf__node node;
+
+    for (uint32_t i = 0; i < at->page.count && !is_over(survey); i++) {
+        (void)hf__page_node(&at->page, i, &node);
+        if (!is_in_order(survey, &at->page, node.key)) {
+            hf__survey_tell(survey, HF__FOUND_PAGE_ORDER, at->number, node.key,
+                            i, 0);
+            survey->broken = true;
+            return;
+        }
+        take_item(survey, at, i, &node);
+    }
+}
+
+/* ------------------------------------------------------------------ trees */
+
+/* The next child of the branch at `depth`; returns the depth to go on at. */
+static uint32_t step_down(hf__survey *survey, uint32_t depth)
+{
+    level *at = &survey->memory->levels[depth];
+    uint32_t index = at->next++;
+    hf__node node;
+
+    (void)hf__page_node(&at->page, index, &node);
+    if (index > 0 && !is_in_order(survey, &at->page, node.key)) {
+        hf__survey_tell(survey, HF__FOUND_PAGE_ORDER, at->number, node.key,
+                        index, 0);
+        survey->broken = true;
+        return depth;
+    }
+    if (open_page(survey, at->number, node.child, depth + 1))
+        return depth + 1;
+    return depth;
+}
+
+static void walk_tree(hf__survey *survey, size_t which)
+{
+    const hf__tree *tree = &survey->meta.trees[which];
+    struct hf__survey_memory *memory = survey->memory;
+    uint32_t depth = 0;
+
+    memory->which = which;
+    memset(&memory->counted, 0, sizeof(memory->counted));
+    memory->previous_size = SIZE_MAX;
+    memory->floor_size = SIZE_MAX;
+    if (tree->root == HF__NO_PAGE ||
+        !open_page(survey, survey->meta.index, tree->root, 0))
+        return;
+    /* Each step takes an item of a page, and no page is opened twice. */
+    while (!is_over(survey)) {
+        level *at = &memory->levels[depth];
+
+        if (at->page.leaf)
+            take_leaf(survey, at);
+        if (!at->page.leaf && at->next < at->page.count) {
+            depth = step_down(survey, depth);
+            continue;
+        }
+        if (depth == 0)
+            break;
+        depth--;
+    }
+}
+
+static void compare_counts(hf__survey *survey, size_t which)
+{
+    const hf__tree *said = &survey->meta.trees[which];
+    const hf__tree *seen = &survey->memory->counted;
+    const struct {
+        const char *name;
+        uint64_t said;
+        uint64_t seen;
+    } rows[] = {
+        {"branch pages", said->branch_pages, seen->branch_pages},
+        {"leaf pages", said->leaf_pages, seen->leaf_pages},
+        {"pages of large values", said->large_pages, seen->large_pages},
+        {"records", said->entries, seen->entries},
+    };
+
+    if (survey->broken || is_over(survey))
+        return;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].said != rows[i].seen)
+            hf__survey_tell(survey, HF__FOUND_TREE_COUNT, survey->meta.index,
+                            hf_str(rows[i].name), rows[i].seen, rows[i].said);
+    }
+}
+
+/* Each page is used or free, and none is both. */
+static void compare_pages(hf__survey *survey)
+{
+    const struct hf__survey_memory *memory = survey->memory;
+    uint64_t last = survey->meta.last_page;
+    uint64_t lost = 0;
+
+    for (uint64_t i = 0; i <= last; i++) {
+        bool used = memory->used[i / 64] >> i % 64 & 1;
+        bool is_free = memory->free[i / 64] >> i % 64 & 1;
+
+        if (used && is_free) {
+            tell(survey, HF__FOUND_FREE_USED, survey->meta.index, i, 0);
+            return;
+        }
+        lost += used || is_free ? 0 : 1;
+    }
+    if (lost > 0 && !survey->broken)
+        tell(survey, HF__FOUND_LOST_PAGES, 0, lost, 0);
+}
+
+/* ------------------------------------------------------------------- whole */
+
+/* Whose file is it? Asked first: a newer format has records that we do not
+ * know. A page that is damaged on the way is told when the tree is walked. */
+static hf_status check_header(hf__survey *survey)
+{
+    hf__header head;
+    hf__finding found;
+
+    if (hf__header_read(survey->fd, &survey->meta, survey->memory->scratch,
+                        &head, &found))
+        return HF_OK;
+    if (found.code == HF__FOUND_NOT_OURS || found.code == HF__FOUND_NEWER ||
+        found.code == HF__FOUND_HEADER)
+        tell(survey, (hf__finding_code)found.code, found.page, found.a,
+             found.b);
+    return hf__finding_status(&found);
+}
+
+static hf_status outcome(const hf__survey *survey)
+{
+    if (survey->no_memory)
+        return HF_NO_MEMORY;
+    if (survey->failed)
+        return HF_SYSTEM;
+    if (survey->stopped)
+        return HF_TIMEOUT;
+    return survey->findings > 0 ? HF_CORRUPT : HF_OK;
+}
+
+hf_status hf__survey_run(hf__survey *survey)
+{
+    hf_status status;
+
+    if (!begin(survey))
+        return HF_NO_MEMORY;
+    status = check_header(survey);
+    if (status != HF_INVALID && status != HF_UNSUPPORTED) {
+        walk_tree(survey, HF__TREE_DATA);
+        compare_counts(survey, HF__TREE_DATA);
+        if (!survey->broken && !is_over(survey))
+            hf__survey_compare(survey);
+        walk_tree(survey, HF__TREE_FREE);
+        compare_counts(survey, HF__TREE_FREE);
+        if (!is_over(survey))
+            compare_pages(survey);
+        status = outcome(survey);
+    }
+    end(survey);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fsck.h - reading a whole data file and telling what is wrong with it.
+ *
+ * It reads by pread() only and trusts no number in the file, so that no file
+ * can make it crash, loop or take memory without bound: what it keeps is two
+ * bits a page and one entry for each large collection. It is used before LMDB
+ * may see a file (open.c), and for `store check` in a child (check.c), which
+ * may neither allocate from the heap nor lock: neither does anything here.
+ */
+#ifndef HF__EMBEDDED_FSCK_H
+#define HF__EMBEDDED_FSCK_H
+
+#include "store/embedded/files/pages.h"
+
+typedef struct hf__survey hf__survey;
+struct hf__survey {
+    /* Filled by the caller; the rest zero. */
+    int fd;
+    uint64_t file_size;
+    hf__meta meta;
+    void (*tell)(hf__survey *survey, const hf__finding *found);
+    /* Asked every few hundred pages. false: stop. NULL: never. */
+    bool (*go_on)(hf__survey *survey, uint64_t done, uint64_t total);
+    void *user;
+
+    /* What came of it. */
+    uint64_t findings;
+    bool stopped;   /* by go_on */
+    bool failed;    /* the disk: see error_page */
+    bool no_memory; /* the rest was not looked at */
+    uint64_t error_page;
+    uint64_t pages_done;
+
+    /* Its own. */
+    bool broken; /* part of the tree could not be read */
+    struct hf__survey_memory *memory;
+};
+
+/* HF_OK, HF_CORRUPT, HF_INVALID (not a store), HF_UNSUPPORTED (newer format),
+ * HF_TIMEOUT (stopped), HF_SYSTEM (the disk failed), HF_NO_MEMORY. */
+hf_status hf__survey_run(hf__survey *survey);
+
+/* ------------------------------------------- between the parts of it */
+
+/* One record of the data's tree. */
+typedef struct hf__item {
+    uint64_t page;
+    uint32_t index; /* in the page */
+    hf_bytes key;
+    size_t value_size;
+    unsigned char *value; /* its first value_held bytes, in our memory */
+    size_t value_held;
+    uint64_t value_page; /* where a large value begins; 0: not large */
+} hf__item;
+
+/* So much of a value is held at once. */
+#define HF__SURVEY_HELD (16u * 65536u)
+
+void hf__survey_tell(hf__survey *survey, hf__finding_code code, uint64_t page,
+                     hf_bytes key, uint64_t a, uint64_t b);
+/* Read a part of a large value. false: the disk failed, which is remembered. */
+bool hf__survey_value(hf__survey *survey, const hf__item *item, size_t offset,
+                      void *to, size_t size);
+/* The key of the record there, at most `room` bytes; its size. */
+size_t hf__survey_key_at(hf__survey *survey, uint64_t page, uint32_t index,
+                         unsigned char *to, size_t room);
+/* Memory for the parts, zeroed, given back at the end of the survey or by
+ * hf__survey_unmap(). NULL: none, which is remembered. */
+void *hf__survey_map(hf__survey *survey, size_t size);
+void hf__survey_unmap(void *memory, size_t size);
+
+struct hf__groups;
+struct hf__groups **hf__survey_groups(hf__survey *survey);
+/* A buffer of HF__SUM_PART bytes. */
+unsigned char *hf__survey_scratch(hf__survey *survey);
+
+/* fsck_records.c: one record; then, when all were there, what they say of
+ * each other. */
+void hf__survey_record(hf__survey *survey, hf__item *item);
+void hf__survey_compare(hf__survey *survey);
+void hf__survey_forget(hf__survey *survey);
+
+/* fsck_content.c: the content of a small collection. false: told. */
+bool hf__survey_content(hf__survey *survey, hf_bytes key, uint8_t type,
+                        const unsigned char *content, size_t size,
+                        uint64_t count);
+
+#endif

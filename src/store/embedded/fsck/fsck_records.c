@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fsck_records.c - do the records of a store hold together?
+ *
+ * Each record is judged by itself. What belongs together stands apart: the
+ * elements of a large collection come before its key, the order of a sorted
+ * set behind it. So a table has one entry for each id of elements, with counts
+ * and, for the two indexes of a sorted set, the sums of their members' hashes,
+ * which do not depend on the order. When all records were there, each entry
+ * must have one key of a fitting type, or be an orphan.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "store/embedded/files/header.h"
+#include "store/embedded/files/keyhead.h"
+#include "store/embedded/files/name.h"
+#include "store/embedded/files/sum.h"
+#include "store/embedded/fsck/fsck.h"
+#include "store/embedded/keys/score.h"
+#include "store/embedded/keys/type_set.h"
+
+#define PREFIX_SIZE 9u /* kind, keyid */
+#define ORDER_SIZE 17u /* and the score */
+#define LIST_SIZE 17u  /* and the number */
+#define GROUPS_FIRST 1024u
+
+typedef struct group {
+    uint64_t keyid;
+    uint64_t element_count;
+    uint64_t element_sum;
+    uint64_t order_count;
+    uint64_t order_sum;
+    uint64_t list_count;
+    uint64_t list_first;
+    uint64_t count; /* by the key's record */
+    uint64_t first; /* by the key's record, of a list */
+    uint64_t page;  /* of the key's record */
+    uint32_t index; /* of the key's record */
+    uint8_t type;   /* hf__type; 0: no key was seen */
+    bool taken;     /* this entry is in use */
+    bool orphan;
+    bool odd;   /* an element cannot be one of a sorted set */
+    bool gap;   /* elements of a list are not in a row */
+    bool wrong; /* a member of a set is at another's place */
+} group;
+
+struct hf__groups {
+    size_t map_size; /* bytes of all of this */
+    uint64_t count;
+    uint64_t capacity; /* a power of two */
+    group *last;       /* neighbours have the same */
+    group entries[];
+};
+
+/* ----------------------------------------------------------------- groups */
+
+static struct hf__groups *new_groups(hf__survey *survey, uint64_t capacity)
+{
+    size_t size = sizeof(struct hf__groups) + capacity * sizeof(group);
+    struct hf__groups *groups = hf__survey_map(survey, size);
+
+    if (groups == NULL)
+        return NULL;
+    groups->map_size = size;
+    groups->capacity = capacity;
+    return groups;
+}
+
+static group *slot_of(struct hf__groups *groups, uint64_t keyid)
+{
+    uint64_t mask = groups->capacity - 1;
+    uint64_t at = hf__name_hash(hf_view(&keyid, sizeof(keyid)), 0) & mask;
+
+    /* There is always a free one. */
+    while (groups->entries[at].taken && groups->entries[at].keyid != keyid)
+        at = (at + 1) & mask;
+    return &groups->entries[at];
+}
+
+static struct hf__groups *grow(hf__survey *survey, struct hf__groups *old)
+{
+    struct hf__groups *groups = new_groups(survey, 2 * old->capacity);
+
+    if (groups == NULL)
+        return NULL;
+    for (uint64_t i = 0; i < old->capacity; i++) {
+        if (old->entries[i].taken)
+            *slot_of(groups, old->entries[i].keyid) = old->entries[i];
+    }
+    groups->count = old->count;
+    hf__survey_unmap(old, old->map_size);
+    *hf__survey_groups(survey) = groups;
+    return groups;
+}
+
+/* The entry of an id, made if need be. NULL: no memory, which is remembered. */
+static group *group_of(hf__survey *survey, uint64_t keyid)
+{
+    struct hf__groups **place = hf__survey_groups(survey);
+    struct hf__groups *groups = *place;
+    group *at;
+
+    if (groups == NULL)
+        groups = *place = new_groups(survey, GROUPS_FIRST);
+    if (groups == NULL)
+        return NULL;
+    if (groups->last != NULL && groups->last->keyid == keyid)
+        return groups->last;
+    at = slot_of(groups, keyid);
+    if (!at->taken && groups->count >= groups->capacity / 4 * 3) {
+        groups = grow(survey, groups);
+        if (groups == NULL)
+            return NULL;
+        at = slot_of(groups, keyid);
+    }
+    if (!at->taken) {
+        at->taken = true;
+        at->keyid = keyid;
+        groups->count++;
+    }
+    groups->last = at;
+    return at;
+}
+
+void hf__survey_forget(hf__survey *survey)
+{
+    struct hf__groups **groups = hf__survey_groups(survey);
+
+    if (*groups != NULL)
+        hf__survey_unmap(*groups, (*groups)->map_size);
+    *groups = NULL;
+}
+
+/* ---------------------------------------------------------------- numbers */
+
+static uint64_t get_be64(const unsigned char *at)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < 8; i++)
+        value = value << 8 | at[i];
+    return value;
+}
+
+static const unsigned char *name_of(const hf__item *item)
+{
+    return item->key.data;
+}
+
+static void tell_record(hf__survey *survey, hf__finding_code code,
+                        const hf__item *item)
+{
+    hf__survey_tell(survey, code, item->page, item->key, 0, 0);
+}
+
+/* ------------------------------------------------------------------- names */
+
+/* A record's own name of up to `room` bytes behind `head` ones, whole. The
+ * value of a folded one begins with it. false: damaged. */
+static bool whole_name(const hf__item *item, size_t head, hf_bytes *name,
+                       size_t *used)
+{
+    unsigned char folded[HF__LMDB_KEY_MAX];
+    size_t room = HF__LMDB_KEY_MAX - head;
+    uint32_t size;
+
+    *name = hf_view(name_of(item) + head, item->key.size - head);
+    *used = 0;
+    if (item->key.size < HF__LMDB_KEY_MAX)
+        return true;
+    if (item->value_size < sizeof(size))
+        return false;
+    memcpy(&size, item->value, sizeof(size));
+    if (size < room || size > item->value_size - sizeof(size))
+        return false;
+    *used = sizeof(size) + size;
+    if (*used > item->value_held) /* longer than any of the API's */
+        return true;
+    *name = hf_view(item->value + sizeof(size), size);
+    return hf__name_fold(folded, room, *name) == room &&
+           memcmp(folded, name_of(item) + head, room) == 0;
+}
+
+/* ---------------------------------------------------------------- elements */
+
+static uint64_t member_sum(hf_bytes member, double score)
+{
+    return hf__name_hash(member, hf__order_of(score));
+}
+
+static void take_element(hf__survey *survey, const hf__item *item)
+{
+    hf_bytes name;
+    size_t used;
+    double score;
+    group *at;
+
+    if (item->key.size < PREFIX_SIZE ||
+        !whole_name(item, PREFIX_SIZE, &name, &used)) {
+        tell_record(survey, HF__FOUND_ELEMENT, item);
+        return;
+    }
+    at = group_of(survey, get_be64(name_of(item) + 1));
+    if (at == NULL)
+        return;
+    at->element_count++;
+    if (item->value_size - used != sizeof(score)) {
+        at->odd = true;
+        return;
+    }
+    memcpy(&score, item->value + used, sizeof(score));
+    at->odd = at->odd || isnan(score);
+    at->element_sum += member_sum(name, score);
+}
+
+static void take_order(hf__survey *survey, const hf__item *item)
+{
+    hf_bytes name;
+    size_t used;
+    double score;
+    group *at;
+
+    if (item->key.size < ORDER_SIZE ||
+        !whole_name(item, ORDER_SIZE, &name, &used) ||
+        used != item->value_size) {
+        tell_record(survey, HF__FOUND_ELEMENT, item);
+        return;
+    }
+    at = group_of(survey, get_be64(name_of(item) + 1));
+    if (at == NULL)
+        return;
+    score = hf__score_of(get_be64(name_of(item) + PREFIX_SIZE));
+    at->order_count++;
+    at->order_sum += member_sum(name, score);
+    if (at->type == HF__TYPE_SET &&
+        hf__order_of(score) != hf__order_of(hf__distinct_place(name)))
+        at->wrong = true;
+}
+
+static void take_list(hf__survey *survey, const hf__item *item)
+{
+    uint64_t number;
+    group *at;
+
+    if (item->key.size != LIST_SIZE) {
+        tell_record(survey, HF__FOUND_ELEMENT, item);
+        return;
+    }
+    at = group_of(survey, get_be64(name_of(item) + 1));
+    if (at == NULL)
+        return;
+    number = get_be64(name_of(item) + PREFIX_SIZE);
+    if (at->list_count == 0)
+        at->list_first = number;
+    at->gap = at->gap || number != at->list_first + at->list_count;
+    at->list_count++;
+}
+
+static void take_orphan(hf__survey *survey, const hf__item *item)
+{
+    uint64_t keyid;
+    group *at;
+
+    if (item->key.size != PREFIX_SIZE || item->value_size != 0) {
+        tell_record(survey, HF__FOUND_RECORD_NAME, item);
+        return;
+    }
+    memcpy(&keyid, name_of(item) + 1, sizeof(keyid));
+    at = group_of(survey, keyid);
+    if (at != NULL)
+        at->orphan = true;
+}
+
+/* -------------------------------------------------------------------- keys */
+
+/* The checksum over a key's record, as hf__keyhead_sum() made it. false: the
+ * disk failed. */
+static bool sum_record(hf__survey *survey, hf__item *item, uint16_t *result)
+{
+    unsigned char *part = hf__survey_scratch(survey);
+    size_t done = item->value_held;
+    uint64_t sum = hf__keyhead_sum(item->key, item->value, done);
+
+    /* value_held is a whole number of parts if it is not all. */
+    while (done < item->value_size) {
+        size_t size = item->value_size - done;
+
+        if (size > HF__SUM_PART)
+            size = HF__SUM_PART;
+        if (!hf__survey_value(survey, item, done, part, size))
+            return false;
+        sum = hf__sum(sum, part, size);
+        done += size;
+    }
+    *result = hf__sum_fold(sum);
+    return true;
+}
+
+/* Does the record stand under its key's name? */
+static bool is_named(const hf__item *item, const hf__keyhead *head)
+{
+    unsigned char folded[HF__LMDB_KEY_MAX];
+    size_t room = HF__LMDB_KEY_MAX - 1;
+
+    if (item->key.size < HF__LMDB_KEY_MAX)
+        return head->key_size == 0;
+    if (head->key_size < room ||
+        head->key_size > item->value_size - HF__KEYHEAD_SIZE)
+        return false;
+    if (HF__KEYHEAD_SIZE + head->key_size > item->value_held)
+        return true; /* longer than any of the API's */
+    return hf__name_fold(folded, room,
+                         hf_view(item->value + HF__KEYHEAD_SIZE,
+                                 head->key_size)) == room &&
+           memcmp(folded, name_of(item) + 1, room) == 0;
+}
+
+/* A key whose elements are records of their own. */
+static hf__finding_code take_large_key(hf__survey *survey, const hf__item *item,
+                                       const hf__keyhead *head,
+                                       const unsigned char *content,
+                                       size_t size)
+{
+    group *at;
+
+    if (head->type == HF__TYPE_STRING ||
+        size != (head->type == HF__TYPE_LIST ? sizeof(uint64_t) : 0) ||
+        head->keyid >> HF__KEYID_BITS > survey->meta.transaction)
+        return HF__FOUND_KEY_HEAD;
+    at = group_of(survey, head->keyid);
+    if (at == NULL)
+        return HF__FOUND_NONE;
+    if (at->type != 0)
+        return HF__FOUND_KEY_SHARED;
+    at->type = head->type;
+    at->count = head->count;
+    at->page = item->page;
+    at->index = item->index;
+    if (head->type == HF__TYPE_LIST)
+        memcpy(&at->first, content, sizeof(at->first));
+    return HF__FOUND_NONE;
+}
+
+static hf__finding_code judge_key(hf__survey *survey, hf__item *item,
+                                  hf_bytes key)
+{
+    hf__keyhead head;
+    size_t used;
+    uint16_t sum;
+
+    if (item->value_size < HF__KEYHEAD_SIZE)
+        return HF__FOUND_KEY_HEAD;
+    hf__keyhead_read(&head, item->value);
+    if (!sum_record(survey, item, &sum))
+        return HF__FOUND_NONE;
+    if (sum != head.sum)
+        return HF__FOUND_KEY_SUM;
+    if (!is_named(item, &head))
+        return HF__FOUND_KEY_LONG;
+    used = HF__KEYHEAD_SIZE + head.key_size;
+    if (head.type < HF__TYPE_STRING || head.type > HF__TYPE_SET ||
+        head.form > HF__FORM_ELEMENTS) {
+        hf__survey_tell(survey, HF__FOUND_KEY_TYPE, item->page, key, head.type,
+                        head.form);
+        return HF__FOUND_NONE;
+    }
+    if (head.form == HF__FORM_ELEMENTS)
+        return take_large_key(survey, item, &head, item->value + used,
+                              item->value_size - used);
+    if (head.keyid != 0)
+        return HF__FOUND_KEY_HEAD;
+    if (head.type == HF__TYPE_STRING)
+        return head.count == 0 ? HF__FOUND_NONE : HF__FOUND_KEY_HEAD;
+    if (item->value_size > item->value_held)
+        return HF__FOUND_KEY_CONTENT; /* a small one is not so large */
+    (void)hf__survey_content(survey, key, head.type, item->value + used,
+                             item->value_size - used, head.count);
+    return HF__FOUND_NONE;
+}
+
+static void take_key(hf__survey *survey, hf__item *item)
+{
+    hf_bytes key = hf_view(name_of(item) + 1, item->key.size - 1);
+    hf__finding_code code = judge_key(survey, item, key);
+
+    if (code != HF__FOUND_NONE)
+        hf__survey_tell(survey, code, item->page, key, 0, 0);
+}
+
+void hf__survey_record(hf__survey *survey, hf__item *item)
+{
+    switch (name_of(item)[0]) {
+    case HF__RECORD_HEADER: /* was judged before all others */
+        if (item->key.size != 1)
+            tell_record(survey, HF__FOUND_RECORD_NAME, item);
+        break;
+    case HF__RECORD_KEY:
+        take_key(survey, item);
+        break;
+    case HF__RECORD_ELEMENT:
+        take_element(survey, item);
+        break;
+    case HF__RECORD_ORDER:
+        take_order(survey, item);
+        break;
+    case HF__RECORD_LIST:
+        take_list(survey, item);
+        break;
+    case HF__RECORD_ORPHAN:
+        take_orphan(survey, item);
+        break;
+    default:
+        tell_record(survey, HF__FOUND_RECORD_KIND, item);
+    }
+}
+
+/* -------------------------------------------------------------- all of them */
+
+/* How many elements the type's main index has; a type may not have others. */
+static uint64_t count_of(const group *at, bool *others)
+{
+    switch (at->type) {
+    case HF__TYPE_HASH:
+        *others = at->order_count + at->list_count > 0;
+        return at->element_count;
+    case HF__TYPE_LIST:
+        *others = at->element_count + at->order_count > 0;
+        return at->list_count;
+    case HF__TYPE_SET:
+        *others = at->element_count + at->list_count > 0;
+        return at->order_count;
+    default: /* a sorted set */
+        *others = at->list_count > 0;
+        return at->order_count;
+    }
+}
+
+static void tell_group(hf__survey *survey, const group *at,
+                       hf__finding_code code, uint64_t a, uint64_t b)
+{
+    unsigned char name[HF__FINDING_KEY_MAX + 1];
+    size_t size =
+        hf__survey_key_at(survey, at->page, at->index, name, sizeof(name));
+
+    hf__survey_tell(survey, code, at->page,
+                    hf_view(name + 1, size > 0 ? size - 1 : 0), a, b);
+}
+
+static void judge_group(hf__survey *survey, const group *at)
+{
+    uint64_t elements = at->element_count + at->order_count + at->list_count;
+    bool others = false;
+    uint64_t count = count_of(at, &others);
+
+    if (at->type == 0) {
+        if (!at->orphan && elements > 0)
+            hf__survey_tell(survey, HF__FOUND_NO_KEY, 0, hf_view(NULL, 0),
+                            elements, at->keyid);
+        return;
+    }
+    if (at->orphan)
+        tell_group(survey, at, HF__FOUND_KEY_DELETED, 0, 0);
+    if (others)
+        tell_group(survey, at, HF__FOUND_KEY_ELEMENT, 0, 0);
+    if (count != at->count || count == 0)
+        tell_group(survey, at, HF__FOUND_KEY_COUNT, count, at->count);
+    else if (at->type == HF__TYPE_ZSET &&
+             (at->odd || at->element_count != count ||
+              at->element_sum != at->order_sum))
+        tell_group(survey, at, HF__FOUND_KEY_INDEX, 0, 0);
+    else if (at->type == HF__TYPE_LIST &&
+             (at->gap || at->list_first != at->first))
+        tell_group(survey, at, HF__FOUND_LIST_GAP, 0, 0);
+    else if (at->wrong)
+        tell_group(survey, at, HF__FOUND_KEY_INDEX, 0, 0);
+}
+
+void hf__survey_compare(hf__survey *survey)
+{
+    const struct hf__groups *groups = *hf__survey_groups(survey);
+
+    for (uint64_t i = 0; groups != NULL && i < groups->capacity; i++) {
+        if (groups->entries[i].taken)
+            judge_group(survey, &groups->entries[i]);
+    }
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_cache.h - small key records that a process remembers from one of its
+ * write transactions to the next, as long as nobody else has written.
+ */
+#ifndef HF__EMBEDDED_RECORD_CACHE_H
+#define HF__EMBEDDED_RECORD_CACHE_H
+
+#include "store/embedded/commit/tx.h"
+
+/* Longer keys and contents are not remembered: names and owners of locks fit,
+ * and so do fencing tokens. */
+#define HF__RECALL_KEY_MAX 80u
+#define HF__RECALL_CONTENT_MAX 40u
+
+/* What LMDB has of a key. */
+typedef struct hf__recalled {
+    uint64_t era; /* void if it is not the current one; 0 never is */
+    uint8_t key_size;
+    uint8_t content_size;
+    bool stored; /* false: there is no such key; what follows means nothing */
+    bool came_back; /* it was seen to be made after it had been deleted */
+    uint8_t type;
+    uint8_t form;
+    int64_t expire_ms;
+    uint64_t keyid;
+    uint64_t count;
+    unsigned char bytes[HF__RECALL_KEY_MAX + HF__RECALL_CONTENT_MAX];
+} hf__recalled;
+
+static inline const unsigned char *hf__recalled_content(const hf__recalled *one)
+{
+    return one->bytes + one->key_size;
+}
+
+/* NULL: no memory. The others take NULL, as a reader has it, and then remember
+ * nothing. */
+hf__recall *hf__recall_new(void);
+void hf__recall_free(hf__recall *recall);
+
+/* A transaction has begun; `number` is LMDB's of it. */
+void hf__recall_begin(hf__recall *recall, uint64_t number);
+/* It was committed and changed something. */
+void hf__recall_committed(hf__recall *recall);
+/* What the records wrote was undone. */
+void hf__recall_clear(hf__recall *recall);
+/* This key was written past the records. */
+void hf__recall_drop(hf__recall *recall, hf_bytes key);
+
+/* NULL: not known. Valid until the next call of hf__recall_put(). */
+const hf__recalled *hf__recall_find(hf__recall *recall,
+                                    const hf__record *record);
+/* Was the key seen to be made again after it had been deleted? Then the size of
+ * its last content is set too. */
+bool hf__recall_comes_back(hf__recall *recall, const hf__record *record,
+                           size_t *content_size);
+/* LMDB has the record like this now. */
+void hf__recall_put(hf__recall *recall, const hf__record *record);
+
+#endif

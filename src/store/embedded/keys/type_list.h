@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * type_list.h - what is in a list, whichever form it has. Indexes count from 0
+ * at the front, and are below record->count unless something else is said.
+ *
+ * Values that are put may not lie in LMDB's map or in the list itself.
+ */
+#ifndef HF__EMBEDDED_TYPE_LIST_H
+#define HF__EMBEDDED_TYPE_LIST_H
+
+#include "store/embedded/keys/packed.h"
+
+/* The list; NULL in *record: none. false: another type, said, or fatal. */
+bool hf__listed_open(hf__tx *tx, hf_bytes key, hf__record **record);
+/* The list, made if it is not there. NULL: an error was said, or fatal. */
+hf__record *hf__listed_make(hf__tx *tx, hf_bytes key);
+
+/* false: fatal. The view holds until the next write. */
+bool hf__listed_get(hf__tx *tx, hf__record *record, uint64_t index,
+                    hf_bytes *value);
+void hf__listed_push(hf__tx *tx, hf__record *record, hf_bytes value,
+                     bool front);
+void hf__listed_set(hf__tx *tx, hf__record *record, uint64_t index,
+                    hf_bytes value);
+/* Put a value before the one at `index`, or behind the last. Between others it
+ * uses scratch. */
+void hf__listed_insert(hf__tx *tx, hf__record *record, uint64_t index,
+                       hf_bytes value);
+/*
+ * Take out up to `most` elements that are equal to `value`, the first ones or
+ * the last ones, and return how many they were. The key itself stays, even if
+ * nothing is left in it. Uses scratch.
+ */
+uint64_t hf__listed_remove(hf__tx *tx, hf__record *record, hf_bytes value,
+                           bool last, uint64_t most);
+/* Leave only `count` elements from `first` on. The key stays. */
+void hf__listed_keep(hf__tx *tx, hf__record *record, uint64_t first,
+                     uint64_t count);
+
+/* Walks it from an index to an end. Write nothing meanwhile. */
+typedef struct hf__listed_walk {
+    hf__tx *tx;
+    bool small;
+    bool backward;
+    uint64_t left;
+    const unsigned char *content; /* of a small list */
+    size_t content_size;
+    uint16_t offsets[HF__PACKED_INLINE_MAX];
+    uint64_t index;
+    MDB_cursor *cursor; /* of a large list */
+    MDB_cursor_op op;   /* to the next element */
+    uint64_t keyid;
+    uint64_t at; /* its number */
+} hf__listed_walk;
+
+/* An `index` that is not in the list begins at the end: nothing comes. */
+void hf__listed_walk_begin(hf__listed_walk *walk, hf__tx *tx,
+                           hf__record *record, uint64_t index, bool backward);
+bool hf__listed_walk_next(hf__listed_walk *walk, hf_bytes *value);
+void hf__listed_walk_end(hf__listed_walk *walk);
+
+#endif

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check.c - `store check`: read all of a store in a child, tell what is wrong.
+ *
+ *  1. Open the store without reading all of it, and pin what is there now by a
+ *     reader's slot: writers go on, but leave its pages alone. A store that
+ *     cannot be opened, because it is damaged, is read under the directory's
+ *     lock instead, which keeps everybody else from opening it.
+ *  2. Make a child that reads the file (fsck.c) and writes messages of a
+ *     fixed size to a pipe; no byte of the file goes further than that.
+ *  3. Tell the messages, until the child says that it is done. One that dies
+ *     before, or says nothing for STALL_MS, has met something that it should
+ *     have withstood: that is told too.
+ *  4. Let go of the slot.
+ *
+ * The child is made by clone() without a signal for its end, so that a program
+ * that waits for children of its own, or handles SIGCHLD, does not meet it. As
+ * other threads may have held any lock at that instant, it calls nothing that
+ * allocates or locks: only system calls, and the survey, which is made so.
+ */
+#include "store/embedded/maintenance/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/embedded/commit/checkpoint.h"
+#include "store/embedded/commit/env.h"
+#include "store/embedded/commit/identity.h"
+#include "store/embedded/files/rights.h"
+#include "store/embedded/fsck/fsck.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+/* A disk that reads nothing for so long has failed. */
+#define STALL_MS 60000
+/* How long a killed child may take to end; one that is stuck in the kernel is
+ * left to it. */
+#define END_MS 2000
+/* Messages about progress, in calls of go_on(): each some megabytes. */
+#define PROGRESS_EVERY 8u
+/* Descriptors to close one by one where the kernel cannot close them all. */
+#define DESCRIPTORS_MAX 65536
+
+enum { SAYS_PROGRESS = 1, SAYS_FINDING = 2, SAYS_DONE = 3 };
+
+/* Less than PIPE_BUF: whole or not at all. */
+typedef struct message {
+    uint32_t kind;
+    uint32_t status; /* DONE: the survey's */
+    uint64_t a;      /* PROGRESS: done; DONE: findings */
+    uint64_t b;      /* PROGRESS: total; DONE: where the disk failed */
+    hf__finding found;
+} message;
+
+_Static_assert(sizeof(message) <= 512, "a message is written at once");
+
+/* ------------------------------------------------------------ in the child */
+
+typedef struct child {
+    hf__survey survey;
+    int pipe_fd;
+    uint32_t findings_max;
+    uint32_t calls;
+} child;
+
+/* Without a reader there is nothing left to do. */
+static void say(const child *self, const message *what)
+{
+    ssize_t wrote;
+
+    do
+        wrote = write(self->pipe_fd, what, sizeof(*what));
+    while (wrote < 0 && errno == EINTR);
+    if (wrote != (ssize_t)sizeof(*what))
+        _exit(1);
+}
+
+static void say_finding(hf__survey *survey, const hf__finding *found)
+{
+    child *self = survey->user;
+    message what = {.kind = SAYS_FINDING, .found = *found};
+
+    if (survey->findings <= self->findings_max)
+        say(self, &what);
+}
+
+static bool say_progress(hf__survey *survey, uint64_t done, uint64_t total)
+{
+    child *self = survey->user;
+    message what = {.kind = SAYS_PROGRESS, .a = done, .b = total};
+
+    if (self->calls++ % PROGRESS_EVERY == 0)
+        say(self, &what);
+    return true;
+}
+
+static void close_range_of(unsigned first, unsigned last)
+{
+    if (first > last)
+        return;
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, first, last, 0U) == 0)
+        return;
+#endif
+    for (unsigned fd = first; fd <= last && fd < DESCRIPTORS_MAX; fd++)
+        close((int)fd);
+}
+
+/* An inherited descriptor would keep a lock, or a connection that the parent
+ * closes meanwhile. */
+static void close_others(int one, int other)
+{
+    unsigned low = (unsigned)(one < other ? one : other);
+    unsigned high = (unsigned)(one < other ? other : one);
+
+    if (low > 0)
+        close_range_of(0, low - 1);
+    close_range_of(low + 1, high - 1);
+    close_range_of(high + 1, ~0U);
+}
+
+__attribute__((noreturn)) static void run_child(child *self)
+{
+    message done = {.kind = SAYS_DONE};
+
+    /* All signals are blocked. It ends with its parent, and without a dump of
+     * the parent's memory whatever happens. */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)prctl(PR_SET_DUMPABLE, 0);
+    close_others(self->survey.fd, self->pipe_fd);
+    done.status = (uint32_t)hf__survey_run(&self->survey);
+    done.a = self->survey.findings;
+    done.b = self->survey.error_page;
+    say(self, &done);
+    _exit(0);
+}
+
+/* ----------------------------------------------------------- in the parent */
+
+typedef struct reading {
+    const hf__check *check;
+    pid_t pid;
+    int pipe_fd;
+    int64_t until_ms; /* the caller's limit */
+    uint64_t told;
+    hf_status status;
+} reading;
+
+static hf_status start_child(child *self, reading *job, hf_error *err)
+{
+    sigset_t all, before;
+    int ends[2];
+    long pid;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return hf__files_fail(err, errno, "cannot make a pipe");
+    self->pipe_fd = ends[1];
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid = syscall(SYS_clone, 0UL, NULL, NULL, NULL, NULL);
+    if (pid == 0)
+        run_child(self);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return hf__fail_errno(err, HF_SYSTEM, errno,
+                              "cannot make a process to read the store");
+    }
+    job->pid = (pid_t)pid;
+    job->pipe_fd = ends[0];
+    return HF_OK;
+}
+
+/* The signal that ended the child; 0: none, or not known. */
+static int end_child(const reading *job)
+{
+    int64_t until_ms = hf__clock_boot_ms() + END_MS;
+    int state = 0;
+    pid_t ended;
+
+    close(job->pipe_fd);
+    for (;;) {
+        ended = waitpid(job->pid, &state, WNOHANG | __WALL);
+        if (ended != 0 || hf__clock_boot_ms() >= until_ms)
+            break;
+        hf__clock_sleep_until(hf__clock_boot_ms() + 1);
+    }
+    return ended == job->pid && WIFSIGNALED(state) ? WTERMSIG(state) : 0;
+}
+
+static void tell_finding(reading *job, const hf__finding *found)
+{
+    char text[HF__FINDING_TEXT_SIZE];
+
+    job->told++;
+    job->check->finding(job->check->user, hf__finding_text(text, found));
+}
+
+static hf_status finish(reading *job, const message *done, hf_error *err)
+{
+    switch ((hf_status)done->status) {
+    case HF_OK:
+        return HF_OK;
+    case HF_SYSTEM:
+        return hf__fail(err, HF_SYSTEM, "page %llu: the disk cannot read it",
+                        (unsigned long long)done->b);
+    case HF_NO_MEMORY:
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    case HF_INVALID:
+        return hf__fail(err, HF_INVALID,
+                        "the LMDB file there is not a store of holdfast");
+    case HF_UNSUPPORTED:
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "the store has a format newer than this library's");
+    default:
+        return hf__fail(
+            err, HF_CORRUPT, "the store is damaged: %llu findings, %llu told",
+            (unsigned long long)done->a, (unsigned long long)job->told);
+    }
+}
+
+/* The child is gone without a word. */
+static hf_status judge_death(reading *job, hf_error *err)
+{
+    int number = end_child(job);
+    char text[96];
+
+    if (number == SIGKILL || number == 0)
+        return hf__fail(err, HF_SYSTEM,
+                        "the process that read the store was ended");
+    (void)snprintf(text, sizeof(text),
+                   "the process that read the store crashed (signal %d)",
+                   number);
+    job->check->finding(job->check->user, text);
+    return hf__fail(err, HF_CORRUPT, "%s", text);
+}
+
+/* Wait for a message. HF_OK: `*what` is one, or `*ended`. */
+static hf_status listen_once(reading *job, message *what, bool *ended,
+                             hf_error *err)
+{
+    int64_t now_ms;
+    int64_t until_ms = hf__clock_boot_ms() + STALL_MS;
+    struct pollfd poll_fd = {.fd = job->pipe_fd, .events = POLLIN};
+    ssize_t got;
+    int rc;
+
+    if (until_ms > job->until_ms)
+        until_ms = job->until_ms;
+    do {
+        now_ms = hf__clock_boot_ms();
+        rc =
+            poll(&poll_fd, 1, until_ms > now_ms ? (int)(until_ms - now_ms) : 0);
+    } while (rc < 0 && errno == EINTR);
+    if (rc < 0)
+        return hf__files_fail(err, errno, "cannot wait for the child");
+    if (now_ms >= job->until_ms ||
+        (rc == 0 && hf__clock_boot_ms() >= job->until_ms))
+        return hf__fail(err, HF_TIMEOUT, "the check took too long");
+    if (rc == 0)
+        return hf__fail(err, HF_SYSTEM, "the disk does not answer");
+    do
+        got = read(job->pipe_fd, what, sizeof(*what));
+    while (got < 0 && errno == EINTR);
+    *ended = got != (ssize_t)sizeof(*what);
+    return HF_OK;
+}
+
+static hf_status listen_to_child(reading *job, hf_error *err)
+{
+    const hf__check *check = job->check;
+    hf_status status;
+    message what;
+    bool ended = false;
+
+    for (;;) {
+        status = listen_once(job, &what, &ended, err);
+        if (status != HF_OK) {
+            (void)kill(job->pid, SIGKILL);
+            (void)end_child(job);
+            return status;
+        }
+        if (ended)
+            return judge_death(job, err);
+        if (what.kind == SAYS_FINDING)
+            tell_finding(job, &what.found);
+        else if (what.kind == SAYS_PROGRESS && check->progress != NULL)
+            check->progress(check->user, what.a, what.b);
+        else if (what.kind == SAYS_DONE)
+            break;
+    }
+    (void)end_child(job);
+    return finish(job, &what, err);
+}
+
+/* Survey the file in a child. `fd` stays the caller's. */
+static hf_status read_file(const hf__check *check, int fd, uint64_t size,
+                           const hf__meta *meta, hf_error *err)
+{
+    child self = {.findings_max = check->findings_max};
+    reading job = {.check = check, .until_ms = INT64_MAX};
+    hf_status status;
+
+    self.survey.fd = fd;
+    self.survey.file_size = size;
+    self.survey.meta = *meta;
+    self.survey.tell = say_finding;
+    self.survey.go_on = say_progress;
+    self.survey.user = &self;
+    if (check->limit_ms > 0)
+        job.until_ms = hf__clock_after(hf__clock_boot_ms(), check->limit_ms);
+    status = start_child(&self, &job, err);
+    return status == HF_OK ? listen_to_child(&job, err) : status;
+}
+
+/* ------------------------------------------------------------ what to read */
+
+static hf_status tell_head(const hf__check *check, const hf__finding *found,
+                           hf_error *err)
+{
+    char text[HF__FINDING_TEXT_SIZE];
+    hf_status status = hf__finding_status(found);
+
+    hf__finding_text(text, found);
+    if (status == HF_CORRUPT)
+        check->finding(check->user, text);
+    return hf__fail(err, status, "%s", text);
+}
+
+static hf_status read_heads(const hf__check *check, int fd, uint64_t *size,
+                            hf__meta *meta, hf_error *err)
+{
+    hf__finding found;
+    struct stat info;
+
+    if (fstat(fd, &info) != 0)
+        return hf__files_fail(err, errno, "cannot ask for the data file");
+    *size = (uint64_t)info.st_size;
+    if (!hf__pages_meta(fd, *size, meta, &found))
+        return tell_head(check, &found, err);
+    return HF_OK;
+}
+
+/* The writer lock is held: nobody commits between the two. */
+static hf_status pin(hf__env *env, const hf__check *check, int fd,
+                     MDB_txn **txn, uint64_t *size, hf__meta *meta,
+                     hf_error *err)
+{
+    MDB_txn *room = NULL;
+    hf_status status = HF_OK;
+
+    /* Adopts a map that another process made larger. */
+    if (!env->read_only)
+        status = hf__env_begin_write(env, hf__clock_boot_ms(), &room, err);
+    if (status != HF_OK)
+        return status;
+    if (room != NULL)
+        mdb_txn_abort(room);
+    status = hf__env_begin_read(env, txn, err);
+    if (status == HF_UNAVAILABLE)
+        return hf__fail(err, HF_UNAVAILABLE, "no reader's slot is free");
+    if (status != HF_OK)
+        return status;
+    /* Only the slot is needed from here on, not the map. */
+    pthread_rwlock_unlock(&env->map_lock);
+    return read_heads(check, fd, size, meta, err);
+}
+
+static hf_status check_open_store(hf__env *env, const hf__check *check,
+                                  int64_t deadline_ms, hf_error *err)
+{
+    MDB_txn *txn = NULL;
+    uint64_t size;
+    hf__meta meta;
+    hf_status status;
+    int fd = hf__rights_open(env->dir_fd, HF__FILE_DATA, O_RDONLY);
+
+    if (fd < 0)
+        return hf__files_fail(err, errno, "cannot open the data file");
+    status = hf__env_lock(env, deadline_ms, err);
+    if (status == HF_OK) {
+        status = pin(env, check, fd, &txn, &size, &meta, err);
+        hf__env_unlock(env);
+    }
+    if (status == HF_OK)
+        status = read_file(check, fd, size, &meta, err);
+    if (txn != NULL)
+        mdb_txn_abort(txn);
+    close(fd);
+    return status;
+}
+
+/* Nobody can open it: `why` says what the matter is. If the file itself can be
+ * read, all that is wrong with it is told. */
+static hf_status check_closed_store(const hf__place *place,
+                                    const hf__check *check, const hf_error *why,
+                                    int64_t deadline_ms, hf_error *err)
+{
+    uint64_t size;
+    hf__meta meta;
+    hf__entry entry;
+    int fd;
+    hf_status status = hf__files_enter(place, deadline_ms, &entry, err);
+
+    if (status != HF_OK)
+        return status;
+    fd = hf__rights_open(entry.fd, HF__FILE_DATA, O_RDONLY);
+    status = HF_OK;
+    if (fd >= 0 && hf__identity_check_unused(entry.fd, NULL) == HF_OK) {
+        status = entry.read_only ? hf__checkpoint_check(entry.fd, err)
+                                 : hf__checkpoint_recover(entry.fd, false, err);
+        if (status == HF_OK)
+            status = read_heads(check, fd, &size, &meta, err);
+        if (status == HF_OK)
+            status = read_file(check, fd, size, &meta, err);
+    }
+    if (fd >= 0)
+        close(fd);
+    hf__files_leave(&entry);
+    if (status != HF_OK)
+        return status;
+    check->finding(check->user, why->message);
+    return hf__fail_copy(err, why);
+}
+
+hf_status hf__embedded_check(const hf__store_config *config,
+                             const hf__check *check, hf_error *err)
+{
+    int64_t deadline_ms =
+        hf__clock_after(hf__clock_boot_ms(), config->connect_ms);
+    hf_error why = HF_ERROR_INIT;
+    hf__place place;
+    hf__env *env;
+    hf_status status = hf__files_place(config->url, &place, err);
+
+    if (status != HF_OK)
+        return status;
+    place.existing = true;
+    place.unverified = true;
+    status = hf__env_open(&place, deadline_ms, &env, &why);
+    if (status == HF_CORRUPT)
+        return check_closed_store(&place, check, &why, deadline_ms, err);
+    if (status != HF_OK)
+        return hf__fail_copy(err, &why);
+    status = check_open_store(env, check, deadline_ms, err);
+    hf__env_unref(env);
+    return status;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compact.c - `store compact`: reclaim what nobody can see, then write the
+ * data file anew without holes.
+ *
+ *  1. Open the store as anybody does and reclaim in small transactions, between
+ *     which others write. Let go of it.
+ *  2. Under the registry's and the directory's lock, which keep everybody from
+ *     opening it, see that nobody has it open: an exclusive flock on the data
+ *     file, of which each user holds a shared one. Otherwise that was all.
+ *  3. Read the whole file as `store check` does: LMDB must not see damage, nor
+ *     may the good copy of a page be thrown away for a bad one.
+ *  4. Copy all records in their order to a new file beside it (rewrite.c), and
+ *     sync it.
+ *  5. Remove the checkpoint, which is of the old file: that was synced when it
+ *     was closed in step 1. Rename the new file over the old one; sync the
+ *     directory. This is the instant at which the new file counts. Killed
+ *     before or after it, one whole file has the name, and a sidecar that does
+ *     not know the file's inode is made anew by who opens next.
+ *  6. Tell the sidecar: the file's size, its seal, at last its inode.
+ *
+ * A left-over new file is removed by whoever opens or compacts next.
+ */
+#include "store/embedded/maintenance/compact.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/embedded/commit/checkpoint.h"
+#include "store/embedded/commit/flush.h"
+#include "store/embedded/commit/tx.h"
+#include "store/embedded/files/rights.h"
+#include "store/embedded/maintenance/rewrite.h"
+#include "store/embedded/open/registry.h"
+#include "store/embedded/run/execute.h"
+#include "store/embedded/run/write.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+/* Steps of reclaiming: as many as the records there were, and some for what
+ * expires meanwhile. */
+#define STEPS_SPARE 1000u
+
+/* ------------------------------------------------------------- reclaiming */
+
+static hf_status try_step(hf__env *env, hf__reclaimed *so_far)
+{
+    hf__tx *tx = env->write_tx;
+    int64_t now_ms = hf__clock_boot_ms();
+    hf_status status = hf__env_begin_write(env, now_ms, &tx->txn, &tx->error);
+
+    if (status != HF_OK) {
+        tx->wanted_size = 0;
+        return status;
+    }
+    hf__tx_start(tx, now_ms);
+    hf__reclaim_some(tx, so_far);
+    return hf__tx_finish(tx);
+}
+
+/* One transaction, the writer lock around it. */
+static hf_status reclaim_step(hf__env *env, hf__reclaimed *so_far,
+                              int64_t deadline_ms, hf_error *err)
+{
+    hf__reclaimed before = *so_far;
+    hf_status status = hf__flush_lock(env, deadline_ms, err);
+
+    if (status != HF_OK)
+        return status;
+    if (env->write_tx == NULL)
+        env->write_tx = hf__tx_new(env, true);
+    if (env->write_tx == NULL) {
+        hf__env_unlock(env);
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    }
+    status = try_step(env, so_far);
+    for (int i = 0; status == HF_FULL && i < HF__WRITE_RETRY_MAX &&
+                    hf__write_make_room(env);
+         i++) {
+        *so_far = before;
+        status = try_step(env, so_far);
+    }
+    if (status != HF_OK)
+        hf__fail_copy(err, &env->write_tx->error);
+    hf__write_end(env);
+    return status;
+}
+
+static uint64_t count_records(hf__env *env)
+{
+    MDB_stat stat = {0};
+
+    pthread_rwlock_rdlock(&env->map_lock);
+    if (!env->broken)
+        (void)mdb_env_stat(env->mdb, &stat);
+    pthread_rwlock_unlock(&env->map_lock);
+    return stat.ms_entries;
+}
+
+static hf_status reclaim(hf__env *env, const hf__store_config *config,
+                         hf_store_compaction *result, hf_error *err)
+{
+    uint64_t left = count_records(env) + STEPS_SPARE;
+    hf__reclaimed so_far = {0};
+    hf_status status = HF_OK;
+
+    for (; status == HF_OK && !so_far.done && left > 0; left--)
+        status = reclaim_step(
+            env, &so_far,
+            hf__clock_after(hf__clock_boot_ms(), config->connect_ms), err);
+    result->keys = so_far.keys;
+    result->elements = so_far.elements;
+    return status;
+}
+
+/* ------------------------------------------------------------------ alone */
+
+/* HF_OK with result->in_use unset: nobody has the file open but us. */
+static hf_status claim_alone(int dir_fd, int *fd, hf_store_compaction *result,
+                             hf_error *err)
+{
+    hf__found found;
+    struct stat info;
+    hf_status status = hf__files_look(dir_fd, &found, err);
+
+    if (status != HF_OK)
+        return status;
+    *fd = hf__rights_open(dir_fd, HF__FILE_DATA, O_RDWR);
+    if (*fd < 0)
+        return hf__files_fail(err, errno, "cannot open the data file");
+    if (fstat(*fd, &info) != 0)
+        return hf__files_fail(err, errno, "cannot ask for the data file");
+    result->size_before = (uint64_t)info.st_size;
+    result->size_after = (uint64_t)info.st_size;
+    if (hf__registry_find(found.device, found.data_inode) != NULL) {
+        result->in_use = true;
+        return HF_OK;
+    }
+    if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
+        return HF_OK;
+    if (errno != EWOULDBLOCK)
+        return hf__files_fail(err, errno, "cannot lock the data file");
+    result->in_use = true;
+    return HF_OK;
+}
+
+/* What the sidecar says of the file that has the name now. Without this it
+ * would be made anew, and forget max_size. */
+static void tell_sidecar(int dir_fd, int fd, uint64_t size)
+{
+    hf__sidecar sidecar;
+    struct stat info;
+    hf__seal seal;
+
+    if (fstat(fd, &info) != 0 ||
+        hf__sidecar_open(dir_fd, &sidecar, NULL) != HF_OK)
+        return;
+    memset(&seal, 0, sizeof(seal));
+    (void)hf__seal_make(fd, &seal);
+    sidecar.map->seal = seal;
+    sidecar.map->allocated_size = size;
+    sidecar.map->sweep_size = 0;
+    if (sidecar.map->max_size < size)
+        sidecar.map->max_size = size;
+    __atomic_store_n(&sidecar.map->data_inode, info.st_ino, __ATOMIC_RELEASE);
+    hf__sidecar_close(&sidecar);
+}
+
+/* The new file gets the name. */
+static hf_status replace(int dir_fd, hf_store_compaction *result, hf_error *err)
+{
+    uint64_t size;
+    int fd;
+    hf_status status =
+        hf__rewrite(dir_fd, result->size_before, &fd, &size, err);
+
+    if (status != HF_OK)
+        return status;
+    status = hf__checkpoint_remove(dir_fd, err);
+    if (status == HF_OK &&
+        renameat(dir_fd, HF__FILE_REWRITE, dir_fd, HF__FILE_DATA) != 0)
+        status = hf__files_fail(err, errno, "cannot name the new data file");
+    if (status != HF_OK) {
+        (void)unlinkat(dir_fd, HF__FILE_REWRITE, 0);
+        close(fd);
+        return status;
+    }
+    if (fsync(dir_fd) != 0)
+        status = hf__files_fail(err, errno, "cannot sync the directory");
+    tell_sidecar(dir_fd, fd, size);
+    close(fd);
+    result->rewritten = true;
+    result->size_after = size;
+    return status;
+}
+
+static hf_status rewrite_alone(int dir_fd, hf_store_compaction *result,
+                               hf_error *err)
+{
+    int fd = -1;
+    hf_status status = claim_alone(dir_fd, &fd, result, err);
+
+    if (status == HF_OK && !result->in_use)
+        status = hf__files_verify(dir_fd, INT64_MAX, err);
+    if (status == HF_OK && !result->in_use)
+        status = replace(dir_fd, result, err);
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+static hf_status rewrite(const hf__place *place, int64_t deadline_ms,
+                         hf_store_compaction *result, hf_error *err)
+{
+    hf_status status;
+    hf__entry entry;
+
+    if (!hf__registry_lock(deadline_ms))
+        return hf__fail(err, HF_UNAVAILABLE,
+                        "another thread is opening a store");
+    status = hf__files_enter(place, deadline_ms, &entry, err);
+    if (status == HF_OK) {
+        status = rewrite_alone(entry.fd, result, err);
+        hf__files_leave(&entry);
+    }
+    hf__registry_unlock();
+    return status;
+}
+
+hf_status hf__embedded_compact(const hf__store_config *config,
+                               hf_store_compaction *result, hf_error *err)
+{
+    hf__place place;
+    hf__env *env;
+    hf_status status = hf__files_place(config->url, &place, err);
+
+    if (status != HF_OK)
+        return status;
+    place.existing = true;
+    status = hf__env_open(
+        &place, hf__clock_after(hf__clock_boot_ms(), config->connect_ms), &env,
+        err);
+    if (status != HF_OK)
+        return status;
+    status = reclaim(env, config, result, err);
+    hf__env_unref(env);
+    if (status != HF_OK)
+        return status;
+    return rewrite(&place,
+                   hf__clock_after(hf__clock_boot_ms(), config->connect_ms),
+                   result, err);
+}

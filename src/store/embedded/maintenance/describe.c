@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * describe.c - facts about an open store: sizes, counts, who has it open.
+ *
+ * All counts are of one read transaction, which other processes' writers do
+ * not wait for; on a large store it takes a second or so.
+ */
+#include "store/embedded/maintenance/describe.h"
+
+#include "store/embedded/commit/tx.h"
+#include "store/embedded/files/header.h"
+#include "store/embedded/files/keyhead.h"
+#include "store/embedded/keys/number.h"
+#include "util/clock.h"
+
+typedef struct counts {
+    MDB_stat data;
+    MDB_stat free; /* LMDB's tree of free pages */
+    MDB_envinfo info;
+    uint64_t keys;
+    uint64_t expiring;
+    uint64_t expired; /* not yet reclaimed */
+    uint64_t orphans; /* keys that are gone, their elements not yet */
+} counts;
+
+static void say_number(hf__describe_fn line, void *user, const char *name,
+                       uint64_t value)
+{
+    char text[HF__NUMBER_SIZE];
+
+    (void)hf__number_put_integer(text, (int64_t)value);
+    line(user, name, text);
+}
+
+static const char *mode_text(const hf__env *env)
+{
+    if (env->mode == HF__MODE_FLUSH)
+        return "durable (flush)";
+    return env->mode == HF__MODE_VOLATILE ? "volatile" : "durable (commit)";
+}
+
+/* --------------------------------------------------------------- counting */
+
+static void count_key(counts *sum, const MDB_val *value, int64_t now_ms)
+{
+    hf__keyhead head;
+
+    if (value->mv_size < HF__KEYHEAD_SIZE)
+        return;
+    hf__keyhead_read(&head, value->mv_data);
+    if (head.expire_ms != 0 && head.expire_ms <= now_ms) {
+        sum->expired++;
+        return;
+    }
+    sum->keys++;
+    sum->expiring += head.expire_ms != 0 ? 1 : 0;
+}
+
+/* All records of one kind. */
+static int count_kind(MDB_cursor *cursor, unsigned char kind, counts *sum,
+                      int64_t now_ms)
+{
+    MDB_val key = {1, &kind};
+    MDB_val value;
+    int rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+
+    while (rc == MDB_SUCCESS && *(unsigned char *)key.mv_data == kind) {
+        if (kind == HF__RECORD_KEY)
+            count_key(sum, &value, now_ms);
+        else
+            sum->orphans++;
+        rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+    }
+    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+static int count_all(const hf__env *env, MDB_txn *txn, counts *sum)
+{
+    int64_t now_ms = env->mode == HF__MODE_VOLATILE
+                         ? hf__clock_boot_ms()
+                         : hf__clock_unix_us() / 1000;
+    MDB_cursor *cursor;
+    int rc = mdb_stat(txn, env->dbi, &sum->data);
+
+    if (rc == MDB_SUCCESS)
+        rc = mdb_stat(txn, 0, &sum->free);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_env_info(env->mdb, &sum->info);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_cursor_open(txn, env->dbi, &cursor);
+    if (rc != MDB_SUCCESS)
+        return rc;
+    rc = count_kind(cursor, HF__RECORD_KEY, sum, now_ms);
+    if (rc == MDB_SUCCESS)
+        rc = count_kind(cursor, HF__RECORD_ORPHAN, sum, now_ms);
+    mdb_cursor_close(cursor);
+    return rc;
+}
+
+/* false: no reader's slot, or the store failed. */
+static bool count(hf__env *env, counts *sum)
+{
+    MDB_txn *txn = NULL;
+    bool fine;
+
+    if (hf__env_begin_read(env, &txn, NULL) != HF_OK)
+        return false;
+    fine = count_all(env, txn, sum) == MDB_SUCCESS;
+    hf__env_end_read(env, txn);
+    mdb_txn_abort(txn);
+    return fine;
+}
+
+static uint64_t pages_of(const MDB_stat *stat)
+{
+    return stat->ms_branch_pages + stat->ms_leaf_pages +
+           stat->ms_overflow_pages;
+}
+
+static void say_counts(const counts *sum, hf__describe_fn line, void *user)
+{
+    uint64_t page_size = sum->data.ms_psize;
+    uint64_t touched = sum->info.me_last_pgno + 1;
+    /* And the two heads of the file. */
+    uint64_t used = pages_of(&sum->data) + pages_of(&sum->free) + 2;
+
+    say_number(line, user, "keys", sum->keys);
+    say_number(line, user, "keys with expiry", sum->expiring);
+    say_number(line, user, "expired keys to reclaim", sum->expired);
+    say_number(line, user, "deleted keys to reclaim", sum->orphans);
+    say_number(line, user, "records", sum->data.ms_entries);
+    say_number(line, user, "page size", page_size);
+    say_number(line, user, "bytes in use", used * page_size);
+    /* A commit between two of these figures moves one of them. */
+    say_number(line, user, "bytes free for reuse",
+               touched > used ? (touched - used) * page_size : 0);
+    say_number(line, user, "bytes touched", touched * page_size);
+    say_number(line, user, "transactions", sum->info.me_last_txnid);
+    say_number(line, user, "reader slots in use", sum->info.me_numreaders);
+    say_number(line, user, "reader slots", sum->info.me_maxreaders);
+}
+
+/* Handles of all processes that have the store open. */
+static uint64_t count_handles(const hf__env *env)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < HF__INBOX_MAX; i++) {
+        if (env->sidecar.map->inboxes[i].used &&
+            hf__inbox_alive(&env->sidecar, i))
+            sum++;
+    }
+    return sum;
+}
+
+void hf__embedded_describe(hf__env *env, hf__describe_fn line, void *user)
+{
+    counts sum = {0};
+
+    line(user, "store", "embedded");
+    line(user, "path", env->path);
+    line(user, "mode", mode_text(env));
+    line(user, "engine", mdb_version(NULL, NULL, NULL));
+    line(user, "script engine", "Lua 5.1");
+    say_number(line, user, "format", HF__FORMAT_VERSION);
+    if (count(env, &sum))
+        say_counts(&sum, line, user);
+    else
+        line(user, "error", "the store cannot be read now");
+    say_number(line, user, "bytes allocated", env->sidecar.map->allocated_size);
+    say_number(line, user, "bytes at most", env->sidecar.map->max_size);
+    say_number(line, user, "open handles", count_handles(env));
+}

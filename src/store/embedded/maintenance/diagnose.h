@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* diagnose.h - looking at an embedded store as a doctor does. */
+#ifndef HF__EMBEDDED_DIAGNOSE_H
+#define HF__EMBEDDED_DIAGNOSE_H
+
+#include "store/embedded/commit/env.h"
+#include "store/examination.h"
+
+/* store.h's examine(); `store` runs the requests that are measured. */
+void hf__embedded_examine(hf__store *store, hf__env *env,
+                          const hf__examination *examination);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * read_only.c - opening a store that cannot be written to.
+ *
+ * There is no place in LMDB's lock file for such a reader, so nobody may write
+ * meanwhile: a store that others have open is refused. Those who come later
+ * and can write are not held up; the user sees to that (a snapshot, a backup, a
+ * mount that is read-only for all).
+ *
+ * What all processes share otherwise, the sidecar, is in memory of our own.
+ */
+#include "store/embedded/open/read_only.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/embedded/commit/checkpoint.h"
+#include "store/embedded/files/header.h"
+#include "store/embedded/files/rights.h"
+#include "store/embedded/open/verify.h"
+#include "util/error.h"
+
+/* Is the sidecar of this boot? What a volatile store holds counts only then. */
+static bool is_of_this_boot(int fd)
+{
+    char boot_id[HF__BOOT_ID_SIZE], found[HF__BOOT_ID_SIZE];
+
+    hf__sidecar_boot_id(boot_id);
+    return pread(fd, found, sizeof(found),
+                 (off_t)offsetof(hf__sidecar_map, boot_id)) ==
+               (ssize_t)sizeof(found) &&
+           memcmp(found, boot_id, sizeof(found)) == 0;
+}
+
+static hf_status check_sidecar(const hf__place *place, int dir_fd,
+                               hf_error *err)
+{
+    hf__sidecar theirs = {
+        .fd = hf__rights_open(dir_fd, HF__FILE_SIDECAR, O_RDONLY)};
+    bool in_use = theirs.fd >= 0 && hf__sidecar_in_use(&theirs);
+    bool same_boot = theirs.fd >= 0 && is_of_this_boot(theirs.fd);
+
+    if (theirs.fd >= 0)
+        close(theirs.fd);
+    if (in_use)
+        return hf__fail(err, HF_UNAVAILABLE,
+                        "it can only be read here, and others have it open "
+                        "who may write to it");
+    if (place->mode == HF__MODE_VOLATILE && !same_boot)
+        return hf__fail(err, HF_NOT_FOUND,
+                        "what the store held ended with the boot it was of");
+    return HF_OK;
+}
+
+static hf_status open_mdb(hf__env *env, int fd, hf_error *err)
+{
+    char path[HF__FD_PATH_SIZE];
+    MDB_txn *txn = NULL;
+    MDB_stat stat;
+    int rc = mdb_env_create(&env->mdb);
+
+    hf__rights_fd_path(path, fd);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_env_set_mapsize(env->mdb, (size_t)env->map_size);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_env_open(env->mdb, path,
+                          MDB_RDONLY | MDB_NOLOCK | MDB_NOTLS | MDB_NOSUBDIR,
+                          0600);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_dbi_open(txn, NULL, 0, &env->dbi);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_env_get_fd(env->mdb, &env->data_fd);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_env_stat(env->mdb, &stat);
+    if (txn != NULL)
+        mdb_txn_abort(txn);
+    if (rc != MDB_SUCCESS)
+        return hf__env_fail(err, rc, "cannot open the store");
+    env->page_size = stat.ms_psize;
+    if (fcntl(env->data_fd, F_SETFD, FD_CLOEXEC) != 0)
+        return hf__files_fail(err, errno, "cannot open the store");
+    return HF_OK;
+}
+
+static hf_status open_data(hf__env *env, int dir_fd, hf_error *err)
+{
+    int fd = hf__rights_open(dir_fd, HF__FILE_DATA, O_RDONLY);
+    hf_status status;
+
+    if (fd < 0)
+        return hf__files_fail(err, errno, "cannot open the data file");
+    status = open_mdb(env, fd, err);
+    close(fd);
+    return status;
+}
+
+hf_status hf__read_only_open(hf__env *env, const hf__place *place, int dir_fd,
+                             const hf__found *found, hf_error *err)
+{
+    hf__sidecar_map *map;
+    uint64_t size = 0;
+    hf_status status;
+
+    env->read_only = true;
+    if (!found->data)
+        return place->existing
+                   ? hf__fail(err, HF_NOT_FOUND, "there is no store")
+                   : hf__fail(err, HF_DENIED,
+                              "there is no store, and none can be made: the "
+                              "directory can only be read");
+    status = check_sidecar(place, dir_fd, err);
+    if (status == HF_OK && place->mode != HF__MODE_VOLATILE)
+        status = hf__checkpoint_check(dir_fd, err);
+    if (status == HF_OK)
+        status = hf__files_check_data(dir_fd, &size, err);
+    if (status == HF_OK)
+        status = hf__header_probe(dir_fd, place, err);
+    if (status == HF_OK)
+        status = hf__sidecar_private(env->mode, &env->sidecar, err);
+    if (status == HF_OK)
+        status = hf__verify(env, place, dir_fd, true, err);
+    if (status != HF_OK)
+        return status;
+    map = env->sidecar.map;
+    map->allocated_size = size;
+    map->max_size = size > HF__SIZE_DEFAULT ? size : HF__SIZE_DEFAULT;
+    map->data_inode = found->data_inode;
+    map->lock_inode = found->lock_inode;
+    map->own_inode = found->sidecar_inode;
+    env->map_size = size;
+    env->device = found->device;
+    env->inode = found->data_inode;
+    return open_data(env, dir_fd, err);
+}

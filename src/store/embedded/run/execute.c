@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * execute.c - one request inside an open transaction: a command with its
+ * answer, or a script. Beginning and ending transactions is not here.
+ */
+#include "store/embedded/run/execute.h"
+
+#include "store/embedded/lua/eval.h"
+#include "store/embedded/lua/machine.h"
+#include "store/error_line.h"
+
+static void run_command(hf__tx *tx, const hf__command *command,
+                        hf__request *request)
+{
+    hf__out_tree tree;
+
+    hf__out_tree_init(&tree, &request->reply, &request->arena);
+    tx->out = &tree.out;
+    if (hf__command_arity_fits(command, request->word_count)) {
+        hf__command_run(tx, command, request->words, request->word_count);
+    } else {
+        tx->command = command;
+        hf__say_arity(tx, command->name);
+    }
+    if (tree.no_memory)
+        hf__tx_no_memory(tx);
+    if (tree.out.failed && tx->fatal == HF_OK)
+        request->status = hf__error_line(
+            &request->error, hf__error_status(tree.out.error, false),
+            hf_str(tree.out.error), NULL);
+}
+
+void hf__execute(hf__tx *tx, const hf__job *job)
+{
+    const hf__command *command = job->command;
+    hf__request *request = job->request;
+
+    request->status = HF_OK;
+    request->sends = 1;
+    if (request->script != NULL)
+        (void)hf__machine_run(tx->env->machine, tx, request, false,
+                              job->budget_ms);
+    else if ((command->flags & HF__COMMAND_EVAL) != 0 &&
+             hf__command_arity_fits(command, request->word_count))
+        hf__eval_run(tx->env->machine, tx, command, request, job->budget_ms);
+    else
+        run_command(tx, command, request);
+    if (request->status == HF_OK && tx->fatal == HF_OK)
+        (void)hf__request_accepts(request);
+}
+
+bool hf__execute_prepare(hf__env *env, const hf__job *job)
+{
+    bool machine =
+        job != NULL && (job->command == NULL ||
+                        (job->command->flags & HF__COMMAND_MACHINE) != 0);
+
+    if (env->write_tx == NULL)
+        env->write_tx = hf__tx_new(env, true);
+    if (machine && env->machine == NULL)
+        env->machine = hf__machine_new();
+    return env->write_tx != NULL && (!machine || env->machine != NULL);
+}
+
+void hf__execute_forget(hf__request *request)
+{
+    hf__arena_free(&request->arena);
+    hf__reply_set_nil(&request->reply);
+}

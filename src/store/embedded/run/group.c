@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * group.c - requests of one process that share a transaction and its commit.
+ *
+ * On a durable store the commit waits for the disk, far longer than the
+ * request takes to run. So:
+ *
+ *  1. A caller puts its jobs into the queue. If nobody leads, it leads; else
+ *     it sleeps on its own futex word.
+ *  2. The leader takes the writer lock, by its own deadline, and begins a
+ *     transaction. It takes jobs out of the queue, its own and others', and
+ *     runs each, until the queue is empty, the transaction is large enough, or
+ *     the lock was held for long enough. It commits.
+ *  3. It lets go of the lock, names the owner of the first job in the queue
+ *     the next leader, and wakes those whose jobs are complete. Whoever came
+ *     during the commit is in that next transaction.
+ *
+ * What is run in the transaction, and what happens if one of the jobs must be
+ * undone, is in batch.c.
+ *
+ * A job that still is in the queue at its deadline is taken out by its owner.
+ * One that was taken by a leader is waited for, however long the commit takes.
+ *
+ * Locks: `mutex` guards the queue, who leads, and each caller's `left`; it is
+ * never held while anything is run or woken. A leader takes the writer lock
+ * without it.
+ */
+#include "store/embedded/run/group.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include "store/embedded/commit/flush.h"
+#include "store/embedded/run/batch.h"
+#include "store/embedded/run/write.h"
+#include "util/clock.h"
+#include "util/futex.h"
+#include "util/mem.h"
+
+/* A caller's word. DONE is the last that is ever written to it. */
+enum { WAITING = 0, LEAD = 1, DONE = 2 };
+
+typedef struct hf__caller {
+    uint32_t word;
+    size_t left; /* jobs that are not complete */
+} hf__caller;
+
+typedef struct queue {
+    hf__member *first;
+    hf__member **end;
+} queue;
+
+struct hf__group {
+    pthread_mutex_t mutex;
+    bool led;
+    size_t queued_count;
+    size_t expected; /* jobs that will want the next transaction, perhaps */
+    queue lanes[2];  /* by hf__lane */
+};
+
+hf__group *hf__group_new(void)
+{
+    hf__group *group = hf__calloc(1, sizeof(*group));
+
+    if (group == NULL)
+        return NULL;
+    pthread_mutex_init(&group->mutex, NULL);
+    for (size_t i = 0; i < 2; i++)
+        group->lanes[i].end = &group->lanes[i].first;
+    return group;
+}
+
+void hf__group_free(hf__group *group)
+{
+    if (group == NULL)
+        return;
+    assert(!group->led);
+    pthread_mutex_destroy(&group->mutex);
+    hf__free(group);
+}
+
+/* ------------------------------------------------------------------ queue */
+
+static void put_locked(hf__group *group, hf__member *what)
+{
+    queue *lane = &group->lanes[what->job->request->lane == HF__LANE_LEASE];
+
+    what->next = NULL;
+    what->queued = true;
+    group->queued_count++;
+    *lane->end = what;
+    lane->end = &what->next;
+}
+
+static queue *first_lane_locked(hf__group *group)
+{
+    return &group->lanes[group->lanes[HF__LANE_LEASE].first != NULL];
+}
+
+static hf__member *take_locked(hf__group *group)
+{
+    queue *lane = first_lane_locked(group);
+    hf__member *what = lane->first;
+
+    if (what == NULL)
+        return NULL;
+    lane->first = what->next;
+    if (lane->first == NULL)
+        lane->end = &lane->first;
+    what->queued = false;
+    group->queued_count--;
+    return what;
+}
+
+static void remove_locked(hf__group *group, hf__member *what)
+{
+    queue *lane = &group->lanes[what->job->request->lane == HF__LANE_LEASE];
+    hf__member **at = &lane->first;
+
+    while (*at != what)
+        at = &(*at)->next;
+    *at = what->next;
+    if (*at == NULL)
+        lane->end = at;
+    what->queued = false;
+    group->queued_count--;
+}
+
+static hf__member *take(hf__group *group)
+{
+    hf__member *what;
+
+    pthread_mutex_lock(&group->mutex);
+    what = take_locked(group);
+    pthread_mutex_unlock(&group->mutex);
+    return what;
+}
+
+/* The same, but if it is empty while others are expected give them a moment:
+ * those whose jobs were complete a moment ago are on their way back. */
+hf__member *hf__group_take(hf__group *group, size_t count, int64_t until_us)
+{
+    hf__member *what = take(group);
+
+    while (what == NULL && count < group->expected &&
+           hf__clock_boot_us() < until_us) {
+        sched_yield();
+        what = take(group);
+    }
+    return what;
+}
+
+static void set_word(hf__caller *who, uint32_t word)
+{
+    __atomic_store_n(&who->word, word, __ATOMIC_RELEASE);
+}
+
+static uint32_t word_of(const hf__caller *who)
+{
+    return __atomic_load_n(&who->word, __ATOMIC_ACQUIRE);
+}
+
+/* Name the next leader, to be woken with its word; NULL: nobody waits. */
+static hf__caller *hand_over_locked(hf__group *group)
+{
+    hf__member *next = first_lane_locked(group)->first;
+
+    if (next == NULL) {
+        group->led = false;
+        return NULL;
+    }
+    set_word(next->owner, LEAD);
+    return next->owner;
+}
+
+/* --------------------------------------------------------------- leading */
+
+/* Tell the owners; and, if `self` has nothing left to do, the next leader. */
+static void tell(hf__batch *done, hf__caller *self)
+{
+    hf__group *group = done->env->group;
+    hf__caller *ready[HF__GROUP_MAX];
+    hf__caller *next = NULL;
+    size_t count = 0;
+
+    pthread_mutex_lock(&group->mutex);
+    group->expected = done->done_count + group->queued_count;
+    for (size_t i = 0; i < done->done_count; i++) {
+        hf__caller *owner = done->done[i]->owner;
+
+        if (--owner->left == 0 && owner != self)
+            ready[count++] = owner;
+    }
+    if (self->left == 0)
+        next = hand_over_locked(group);
+    pthread_mutex_unlock(&group->mutex);
+    if (next != NULL)
+        hf__futex_wake_all(&next->word, false);
+    for (size_t i = 0; i < count; i++) {
+        set_word(ready[i], DONE);
+        /* It may be gone by now: then this wakes nobody. */
+        hf__futex_wake_all(&ready[i]->word, false);
+    }
+}
+
+/* One transaction. false: the writer lock was not to be had. */
+static bool lead_once(hf__env *env, int64_t deadline_ms, hf__caller *self)
+{
+    hf__batch work;
+
+    if (hf__flush_lock(env, deadline_ms, NULL) != HF_OK)
+        return false;
+    hf__batch_run(&work, env);
+    hf__write_end(env);
+    hf__batch_run_rest(&work);
+    tell(&work, self);
+    return true;
+}
+
+/* ------------------------------------------------------------------ calls */
+
+/* A caller's own jobs. */
+typedef struct call {
+    hf__env *env;
+    hf__caller self;
+    hf__member *members;
+    size_t count;
+} call;
+
+/* When the first of those that still wait in the queue must be given up. */
+static int64_t deadline_locked(const call *what)
+{
+    int64_t deadline_ms = INT64_MAX;
+
+    for (size_t i = 0; i < what->count; i++) {
+        const hf__request *request = what->members[i].job->request;
+
+        if (what->members[i].queued && request->deadline_ms < deadline_ms)
+            deadline_ms = request->deadline_ms;
+    }
+    return deadline_ms;
+}
+
+static int64_t deadline_of(call *what)
+{
+    int64_t deadline_ms;
+
+    pthread_mutex_lock(&what->env->group->mutex);
+    deadline_ms = deadline_locked(what);
+    pthread_mutex_unlock(&what->env->group->mutex);
+    return deadline_ms;
+}
+
+/*
+ * Give up what waits in the queue with a deadline of until_ms or less. true:
+ * the call is complete by that; if it led, or was to lead, another does now.
+ */
+static bool give_up(call *what, int64_t until_ms)
+{
+    hf__group *group = what->env->group;
+    hf__caller *next = NULL;
+    size_t count = 0;
+    bool complete;
+
+    pthread_mutex_lock(&group->mutex);
+    for (size_t i = 0; i < what->count; i++) {
+        hf__member *one = &what->members[i];
+
+        if (!one->queued || one->job->request->deadline_ms > until_ms)
+            continue;
+        remove_locked(group, one);
+        hf__member_fail(one, HF_UNAVAILABLE,
+                        "the store was busy until the request's deadline");
+        count++;
+    }
+    what->self.left -= count;
+    complete = count > 0 && what->self.left == 0;
+    if (complete && word_of(&what->self) == LEAD)
+        next = hand_over_locked(group);
+    pthread_mutex_unlock(&group->mutex);
+    if (next != NULL)
+        hf__futex_wake_all(&next->word, false);
+    return complete;
+}
+
+static void lead(call *what)
+{
+    /* Each turn completes a job: the queue's first, or one of its own. */
+    while (what->self.left > 0) {
+        int64_t deadline_ms = deadline_of(what);
+
+        if (!lead_once(what->env, deadline_ms, &what->self) &&
+            give_up(what, deadline_ms))
+            return;
+    }
+}
+
+static void follow(call *what)
+{
+    for (;;) {
+        int64_t deadline_ms = deadline_of(what);
+
+        while (word_of(&what->self) == WAITING &&
+               hf__clock_boot_ms() < deadline_ms)
+            hf__futex_wait(&what->self.word, WAITING, deadline_ms, false);
+        if (word_of(&what->self) == DONE)
+            return;
+        if (word_of(&what->self) == LEAD) {
+            lead(what);
+            return;
+        }
+        if (give_up(what, deadline_ms))
+            return;
+    }
+}
+
+void hf__group_run(hf__env *env, const hf__job *jobs, size_t count)
+{
+    hf__group *group = env->group;
+    hf__member members[HF__GROUP_MAX];
+    call what = {env, {WAITING, count}, members, count};
+    bool leads;
+
+    assert(count <= HF__GROUP_MAX);
+    if (count == 0)
+        return;
+    pthread_mutex_lock(&group->mutex);
+    for (size_t i = 0; i < count; i++) {
+        members[i].job = &jobs[i];
+        members[i].owner = &what.self;
+        put_locked(group, &members[i]);
+    }
+    leads = !group->led;
+    if (leads) {
+        group->led = true;
+        what.self.word = LEAD;
+    }
+    pthread_mutex_unlock(&group->mutex);
+    if (leads)
+        lead(&what);
+    else
+        follow(&what);
+}
+
+size_t hf__group_waiting(hf__group *group)
+{
+    size_t count;
+
+    pthread_mutex_lock(&group->mutex);
+    count = group->queued_count;
+    pthread_mutex_unlock(&group->mutex);
+    return count;
+}

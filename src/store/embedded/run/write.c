@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * write.c - one request in a write transaction of its own.
+ *
+ * If the map was too small, the transaction is undone, room is made, and it
+ * runs again: nothing of the first try is left, its events were not told.
+ * Events are told after the commit and after the lock was let go.
+ */
+#include "store/embedded/run/write.h"
+
+#include <string.h>
+
+#include "store/embedded/commit/flush_state.h"
+#include "store/embedded/commit/readers.h"
+#include "store/embedded/files/header.h"
+#include "store/embedded/wake/wake.h"
+#include "util/clock.h"
+
+/* Events told without the writer lock; more are told under it. */
+#define EVENT_LOCAL 64u
+
+/* From here on room is looked for before the file is made longer. */
+#define LARGE_SIZE (UINT64_C(256) << 10)
+
+/* Turns of hf__flush_make_room(): our pin, and some of other processes'. */
+#define FLUSH_RETRY_MAX 8
+
+/* One try. Returns what became of the transaction. */
+static hf_status try_write(hf__env *env, const hf__job *job)
+{
+    hf__tx *tx = env->write_tx;
+    int64_t now_ms = hf__clock_boot_ms();
+    hf_status status;
+
+    status = hf__env_begin_write(env, now_ms, &tx->txn, &tx->error);
+    if (status != HF_OK) {
+        tx->event_count = 0;
+        tx->wanted_size = 0;
+        return status;
+    }
+    hf__tx_start(tx, now_ms);
+    hf__execute(tx, job);
+    return hf__tx_finish(tx);
+}
+
+/* Write the header as it is. */
+static void put_header(hf__tx *tx)
+{
+    char name[1] = {HF__RECORD_HEADER};
+    MDB_val key = {sizeof(name), name};
+    MDB_val value;
+    hf__header copy;
+    int rc = mdb_get(tx->txn, tx->env->dbi, &key, &value);
+
+    if (rc != MDB_SUCCESS || value.mv_size != sizeof(copy)) {
+        hf__tx_fail(tx, rc != MDB_SUCCESS ? rc : MDB_CORRUPTED);
+        return;
+    }
+    memcpy(&copy, value.mv_data, sizeof(copy));
+    value.mv_data = &copy;
+    (void)hf__tx_put(tx, &key, &value);
+}
+
+/*
+ * What a transaction frees LMDB uses again in the one after the next, never in
+ * the next; and one that does not fit is none. So commit one that changes
+ * nothing. false: it would free nothing either.
+ */
+static bool advance(hf__env *env)
+{
+    hf__tx *tx = env->write_tx;
+    uint64_t wanted_size = tx->wanted_size;
+    int64_t now_ms = hf__clock_boot_ms();
+    hf_status status;
+
+    if (hf__flush_last_txn(env) == env->advanced ||
+        (env->flush != NULL && !hf__flush_is_pinned(env)))
+        return false;
+    status = hf__env_begin_write(env, now_ms, &tx->txn, &tx->error);
+    if (status == HF_OK) {
+        hf__tx_start(tx, now_ms);
+        put_header(tx);
+        status = hf__tx_finish(tx);
+        env->advanced = hf__flush_last_txn(env);
+    }
+    tx->wanted_size = wanted_size;
+    return status == HF_OK;
+}
+
+bool hf__write_make_room(hf__env *env)
+{
+    uint64_t wanted_size = env->write_tx->wanted_size;
+    int dead = 0;
+
+    /* A dead reader pins what was freed since. */
+    if (mdb_reader_check(env->mdb, &dead) == MDB_SUCCESS && dead > 0)
+        return true;
+    /* What a large value left is as large. */
+    if (wanted_size >= LARGE_SIZE && advance(env))
+        return true;
+    if (hf__env_grow(env, 2 * wanted_size, hf__clock_boot_ms()))
+        return true;
+    /* Pins follow only while the lock is free: hf__flush_make_room(). */
+    return (env->flush == NULL && hf__readers_await(env)) || advance(env);
+}
+
+/* Returns what became of the transaction. */
+static hf_status write_locked(hf__env *env, const hf__job *job)
+{
+    hf__request *request = job->request;
+    hf_status status;
+
+    if (!hf__execute_prepare(env, job)) {
+        hf__request_fail(request, HF_NO_MEMORY, "out of memory");
+        return HF_NO_MEMORY;
+    }
+    status = try_write(env, job);
+    for (int i = 0; status == HF_FULL && i < HF__WRITE_RETRY_MAX &&
+                    hf__write_make_room(env);
+         i++) {
+        hf__execute_forget(request);
+        status = try_write(env, job);
+    }
+    if (status == HF_OK)
+        return HF_OK;
+    hf__execute_forget(request);
+    hf__request_fail(request, status, "%s", env->write_tx->error.message);
+    return status;
+}
+
+void hf__write_end(hf__env *env)
+{
+    hf__tx *tx = env->write_tx;
+    size_t count = tx != NULL ? tx->event_count : 0;
+    hf__event events[EVENT_LOCAL];
+
+    if (count > EVENT_LOCAL) {
+        hf__wake_fire(env, tx->events, count);
+        count = 0;
+    } else if (count > 0) {
+        memcpy(events, tx->events, count * sizeof(events[0]));
+    }
+    if (tx != NULL)
+        tx->event_count = 0;
+    hf__env_unlock(env);
+    if (count > 0)
+        hf__wake_fire(env, events, count);
+}
+
+void hf__write_run(hf__env *env, const hf__job *job)
+{
+    int64_t deadline_ms = job->request->deadline_ms;
+    hf_error error = HF_ERROR_INIT;
+    hf_status status;
+
+    if (hf__flush_lock(env, deadline_ms, &error) != HF_OK) {
+        hf__request_fail(job->request, error.status, "%s", error.message);
+        return;
+    }
+    status = write_locked(env, job);
+    hf__write_end(env);
+    for (int i = 0; status == HF_FULL && i < FLUSH_RETRY_MAX &&
+                    hf__flush_make_room(env, i > 0, deadline_ms);
+         i++) {
+        status = write_locked(env, job);
+        hf__write_end(env);
+    }
+}
