@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: the header, both libraries, the command,
+# What `cmake --install` puts where: the headers, both libraries, the command,
 # holdfast.pc and the CMake package.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/holdfast)
 
-install(FILES include/holdfast.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    FILES_MATCHING PATTERN "*.h")
 install(TARGETS holdfast EXPORT holdfast-shared)
 install(TARGETS holdfast_static EXPORT holdfast-static)
 foreach(kind shared static)

@@ -3,7 +3,7 @@
 #
 # exports.sh LIBRARY.so LIBRARY.a MAP - does the shared library export exactly
 # what the map lists, and does the static one define no name but ours?
-# (That the map lists what holdfast.h declares is checked by the lint.)
+# (That the map lists what the headers declare is checked by the lint.)
 set -eu
 listed=$(sed -n 's/^ *\(hf_[a-z0-9_]*\);.*/\1/p' "$3" | sort)
 exported=$(nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' |

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is every function of holdfast.h documented, and exported by holdfast.map?"""
+"""Is every public function documented, and exported by holdfast.map?"""
 
 import re
 from pathlib import Path
 
 import source
 
-HEADER = Path("include/holdfast.h")
 MAP = Path("src/holdfast.map")
 DECLARATION = re.compile(r"^HF_API\b(?!_)([^;{]*?)\b(hf_\w+)\((.*?)\);",
                          re.M | re.S)
@@ -76,6 +75,25 @@ def is_start(name, lines, code):
             " ".join(lines) == f"Starts {base}(). Since 0.1.")
 
 
+def check_header(text, statuses):
+    """Names of the functions of one header; (line, what is wrong)."""
+    code = source.blank(text)
+    declared = []
+    findings = []
+    for match in DECLARATION.finditer(code):
+        result, name, arguments = match.groups()
+        line = source.line_of(code, match.start(2))
+        declared.append(name)
+        lines = comment_before(text, match.start())
+        if lines is None:
+            findings.append((line, f"{name}() has no /** comment"))
+        elif not is_start(name, lines, code):
+            findings += [(line, f"{name}(): {what}") for what in
+                         check_function(lines, result, name, arguments,
+                                        statuses)]
+    return declared, findings
+
+
 def exported(text):
     text = re.sub(r"#[^\n]*", "", text)
     return re.findall(r"^\s*([\w*]+);", text.split("local:")[0], re.M)
@@ -83,31 +101,23 @@ def exported(text):
 
 def main():
     top = source.root()
-    text = (top / HEADER).read_text()
-    code = source.blank(text)
-    statuses = {"HF_" + name for name in
+    texts = {path: (top / path).read_text() for path in
+             source.files(top, "include/holdfast.h", "include/holdfast/*.h")}
+    statuses = {"HF_" + name for text in texts.values() for name in
                 re.findall(r"\bX\((\w+), \d+, \"", text)}
     findings = []
     declared = []
-    for match in DECLARATION.finditer(code):
-        result, name, arguments = match.groups()
-        line = source.line_of(code, match.start(2))
-        declared.append(name)
-        lines = comment_before(text, match.start())
-        if lines is None:
-            findings.append((HEADER, line, f"{name}() has no /** comment"))
-            continue
-        if is_start(name, lines, code):
-            continue
-        findings += [(HEADER, line, f"{name}(): {what}") for what in
-                     check_function(lines, result, name, arguments, statuses)]
+    for path, text in texts.items():
+        names, found = check_header(text, statuses)
+        declared += names
+        findings += [(path, line, what) for line, what in found]
     names = exported((top / MAP).read_text())
-    findings += [(MAP, 1, f"{name} is in holdfast.h but not exported")
+    findings += [(MAP, 1, f"{name} is declared but not exported")
                  for name in declared if name not in names]
-    findings += [(MAP, 1, f"{name} is exported but not in holdfast.h")
+    findings += [(MAP, 1, f"{name} is exported but not declared")
                  for name in names if name not in declared]
     if not declared:
-        findings.append((HEADER, 1, "no HF_API function was found"))
+        findings.append((MAP, 1, "no HF_API function was found"))
     source.report(findings)
 
 

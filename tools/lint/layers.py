@@ -30,7 +30,7 @@ LAYERS = (
                     "util/", "holdfast.h")),
     ("src/transfer/", ("transfer/", "lease/", "core/", "store/*", "script/",
                        "util/", "holdfast.h")),
-    ("include/", ()),
+    ("include/", ("holdfast/",)),
 )
 # These are users of the library: they see it and what lies beside them.
 USERS = ("cli/", "tests/conformance/", "tests/seeds/")

@@ -22,7 +22,7 @@ make_good()
         "$good"/src/util "$good"/src/store/redis "$good"/tests/conformance \
         "$good"/tools/lint
     cp .clang-format "$good"
-    cp include/holdfast.h "$good"/include
+    cp -r include/. "$good"/include
     cp src/holdfast.map "$good"/src
     cp scripts/lock_renew.lua scripts/hash_put.lua scripts/lock_release.lua \
         "$good"/scripts
@@ -114,6 +114,8 @@ bad_c limits.py 'y.. has 71 lines' src/core/y.c 'struct {int a;} a = {1};' \
     '{' "$(lines 68 '    if (1) { char c = 0x7d + "}"[0]; }')" '}'
 bad_c limits.py 'file has 801 lines' src/core/y.c "$(lines 799 'int y;')"
 bad_c limits.py 'file has 1501 lines' src/core/y.h "$(lines 1499 'int y;')"
+bad_c limits.py 'file has 801 lines' include/holdfast/y.h \
+    "$(lines 799 'int y;')"
 allow() # PATTERN ENTRY
 {
     renew
@@ -137,6 +139,8 @@ bad_c layers.py 'may not include .store/embedded/' src/store/redis/y.c \
     '#include "store/embedded/commit/env.h"'
 bad_c layers.py 'may not include .store/redis/' src/store/y.c \
     '#include "store/redis/conn.h"'
+bad_c layers.py 'may not include .util/' include/holdfast/y.h \
+    '#include "util/mem.h"'
 bad_c layers.py 'climbs' src/core/y.c '#include "../util/heap.h"'
 bad_c layers.py 'lmdb.h> belongs' src/core/y.c '#include <lmdb.h>'
 bad_c layers.py 'lua.h> belongs' src/store/redis/y.c '#include <lua.h>'
@@ -161,28 +165,29 @@ c_file y.c '/* malloc(1) */' 'char *y = "malloc(1)";' 'int z = a.free(b);' \
 "$checks/calls.py" "$bad" || complain "calls.py finds what is no call"
 
 # header
-h=include/holdfast.h
-bad_edit header.py 'hf_version.*no /\*\* comment' $h \
+base=include/holdfast/base.h key=include/holdfast/key.h
+lock=include/holdfast/lock.h
+bad_edit header.py 'hf_version.*no /\*\* comment' $base \
     's|^HF_API const char \*hf_version|int unrelated;\n&|'
-bad_edit header.py 'no summary' $h 's/^ \* Version of the library that .*/ */'
-bad_edit header.py '@param client, keys, ttl_ms, err' $h \
+bad_edit header.py 'no summary' $base 's/^ \* Version of the library that .*/ */'
+bad_edit header.py '@param client, keys, ttl_ms, err' $key \
     '/^ \* Remaining time to live/,/^HF_API/s/@param key /@param keys /'
-bad_edit header.py '@param client, key, err; its' $h '/@param ttl_ms  \[out/d'
-bad_edit header.py '@param client is not explained' $h \
+bad_edit header.py '@param client, key, err; its' $key '/@param ttl_ms  \[out/d'
+bad_edit header.py '@param client is not explained' $key \
     's/@param client  open client$/@param client/'
-bad_edit header.py 'HF_NOPE is not in HF_STATUS_MAP' $h \
+bad_edit header.py 'HF_NOPE is not in HF_STATUS_MAP' $lock \
     's/@retval HF_HELD  /@retval HF_NOPE  /'
-bad_edit header.py 'hf_key_ttl.*no @retval HF_OK' $h \
+bad_edit header.py 'hf_key_ttl.*no @retval HF_OK' $key \
     '/^ \* Remaining time to live/,/^HF_API/{/@retval HF_OK /d}'
-bad_edit header.py 'HF_DENIED stands twice' $h \
+bad_edit header.py 'HF_DENIED stands twice' $key \
     '/^ \* Remaining time to live/,/^HF_API/s/HF_INVALID  /HF_DENIED  /'
-bad_edit header.py 'hf_lock_token.*no @return' $h \
+bad_edit header.py 'hf_lock_token.*no @return' $lock \
     's/@return the token; 0 before/the token; 0 before/'
-bad_edit header.py "hf_version.*no 'Since" $h \
+bad_edit header.py "hf_version.*no 'Since" $base \
     '/^ \* Version of the library that/,/^HF_API/s/Since 0.1/Always/'
-bad_edit header.py 'hf_key_ttl.*no HF_MUST_USE' $h \
+bad_edit header.py 'hf_key_ttl.*no HF_MUST_USE' $key \
     's/HF_MUST_USE (hf_status hf_key_ttl)/\1/'
-bad_edit header.py 'hf_version is in holdfast.h but not exported' \
+bad_edit header.py 'hf_version is declared but not exported' \
     src/holdfast.map '/hf_version/d'
 bad_edit header.py 'hf_\* is exported' src/holdfast.map \
     's/^( *)hf_version;/&\n\1hf_*;/'

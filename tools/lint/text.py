@@ -98,7 +98,7 @@ def check_opening(path, text):
         lines = lines[1:]
     if path.suffix in OPEN_WITH_SPDX and SPDX not in lines[0]:
         yield 1, f"does not open with {SPDX}"
-    if path.suffix in (".c", ".h") and path.name != "holdfast.h":
+    if path.suffix in (".c", ".h"):
         title = f"{path.name} - "
         if title not in "\n".join(lines[1:3]):
             yield 2, f"does not go on with its title, '{title}...'"
