@@ -20,15 +20,14 @@ hf_status hf__call_begin_bare(hf_call *call, hf_client *client, hf_error *err)
     call->finish = NULL;
     call->answered = NULL;
     call->out = NULL;
-    call->flags = 0;
-    call->made = NULL;
-    call->lock = NULL;
-    call->lane = NULL;
+    call->note = 0;
+    call->cancel = NULL;
+    call->context = NULL;
     call->settled = false;
-    call->waiting = NULL;
-    call->kept = false;
-    call->owned_words = NULL;
     call->words_stay = false;
+    call->copies = NULL;
+    call->owned = NULL;
+    call->release = NULL;
     hf__request_init(&call->request);
     status = hf__client_enter(client, err);
     call->inside = status == HF_OK;
@@ -72,7 +71,7 @@ void hf__call_script(hf_call *call, uint32_t index, size_t count)
 
 /* --------------------------------------------------------------------- run */
 
-hf_status hf__call_run(hf_call *call, hf_status prepared, hf_error *err)
+static hf_status run(hf_call *call, hf_status prepared, hf_error *err)
 {
     hf_status status = prepared;
 
@@ -87,8 +86,24 @@ hf_status hf__call_run(hf_call *call, hf_status prepared, hf_error *err)
         call->answered(call);
     if (status == HF_OK && call->finish != NULL)
         status = call->finish(call, err);
+    return status;
+}
+
+hf_status hf__call_run(hf_call *call, hf_status prepared, hf_error *err)
+{
+    hf_status status = run(call, prepared, err);
+
     hf__call_end(call);
     hf__call_leave(call);
+    return status;
+}
+
+hf_status hf__call_run_shared(hf_call *call, hf_status prepared, hf_error *err)
+{
+    hf_status status = run(call, prepared, err);
+
+    hf__call_leave(call);
+    hf__call_unref(call);
     return status;
 }
 
@@ -97,17 +112,18 @@ static void free_words(hf_call *call)
     hf__key_done(&call->key);
     if (call->words != call->fixed)
         hf__free(call->words);
-    hf__free(call->owned_words);
-    hf_script_free(call->made);
-    if (call->lane != NULL)
-        hf__cas_lane_give(&call->client->cas_lanes, call->lane);
-    call->lane = NULL;
+    call->words = call->fixed;
+    hf__free(call->copies);
+    call->copies = NULL;
+    if (call->owned != NULL && call->release != NULL)
+        call->release(call);
+    else
+        hf__free(call->owned);
+    call->owned = NULL;
 }
 
 void hf__call_end(hf_call *call)
 {
-    if (call->kept)
-        return;
     hf__request_done(&call->request);
     free_words(call);
 }
@@ -123,7 +139,7 @@ void hf__call_leave(hf_call *call)
 
 void hf__call_keep(hf_call *call)
 {
-    call->kept = true;
+    atomic_fetch_add(&call->references, 1);
     free_words(call);
 }
 
@@ -227,8 +243,7 @@ static hf_status own_words(hf_call *call, hf_error *err)
         call->words[i].data = at;
         at += call->words[i].size;
     }
-    hf__free(call->owned_words);
-    call->owned_words = copy;
+    call->copies = copy;
     return HF_OK;
 }
 
@@ -256,10 +271,7 @@ void hf__call_unref(hf_call *call)
 {
     if (atomic_fetch_sub(&call->references, 1) != 1)
         return;
-    if (call->kept)
-        hf__request_done(&call->request);
-    else
-        hf__call_end(call);
+    hf__call_end(call);
     hf__free(call);
 }
 

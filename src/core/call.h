@@ -43,25 +43,25 @@ struct hf_call {
     /* The request has completed, or will never be sent; before `finish`, on any
      * thread, and always if prepare has set it. NULL: nothing to do. */
     void (*answered)(hf_call *call);
+    /* Complete a started call early; on the loop thread, perhaps after it has
+     * completed (hf__call_lock_pending()). NULL: its request is cancelled. */
+    void (*cancel)(hf_call *call);
     void *out;       /* where the results go */
-    hf_script *made; /* of a call that loads one; freed unless handed out */
-    hf_lock *lock;   /* of a call on one ... */
-    uint64_t acquisition;      /* ... and which of its acquisitions */
-    bool inside;               /* it is counted: hf__call_leave() */
-    bool settled;              /* by prepare: HF_OK without asking the store */
-    uint32_t flags;            /* of the caller's options */
-    bool kept;                 /* see hf__call_keep() */
-    struct hf__cas_lane *lane; /* of a compare-and-set; has words of it */
-    void *owned_words; /* copies, when the caller's bytes cannot be kept */
-    bool words_stay;   /* until it is answered: they need no copy */
+    void *context;   /* of the hooks */
+    int64_t note;    /* for `finish`: the flags of the caller's options, say */
+    bool inside;     /* it is counted: hf__call_leave() */
+    bool settled;    /* by prepare: HF_OK without asking the store */
+    bool words_stay; /* until it is answered: they need no copy */
+    void *copies;    /* of words, when the caller's bytes cannot be kept */
+    void *owned;     /* freed with the call, ... */
+    void (*release)(hf_call *call); /* ... by this, unless it is NULL */
 
-    atomic_uint references; /* an allocated call's: of the one who is told or
-                               has the reply, of its start, of cancel_task */
+    atomic_uint references; /* an allocated call's: of the dispatch, of the
+                               reply, of its start, of cancel_task */
     /* Started calls only; see dispatch.h. */
     hf_done_fn done;
     void *user;
     hf_call *next;
-    struct hf__waiting *waiting; /* what works on it; NULL: its request */
     hf__task cancel_task;
     size_t bytes;         /* what it holds of the client's max_call_bytes ... */
     bool completed;       /* ... both guarded by the dispatch's mutex */
@@ -88,13 +88,15 @@ void hf__call_script(hf_call *call, uint32_t index, size_t count);
 
 /* Run it on this thread, finish it and end it. */
 hf_status hf__call_run(hf_call *call, hf_status prepared, hf_error *err);
+/* The same for an allocated call with one reference, which is dropped. */
+hf_status hf__call_run_shared(hf_call *call, hf_status prepared, hf_error *err);
 
 /* End a call without running it. */
 void hf__call_end(hf_call *call);
 /* The client may be closed behind this: when the call was run or started. */
 void hf__call_leave(hf_call *call);
-/* From its finish: the caller has taken the reply over, and with it the last
- * reference to the allocated call. Everything else is freed here. */
+/* From the finish of an allocated call: add a reference for its reply, which
+ * the caller takes over. Words and owned memory are freed here. */
 void hf__call_keep(hf_call *call);
 
 /* Allocate a call to be started; `async` is checked. HF_UNAVAILABLE: as many as

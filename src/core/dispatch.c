@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "core/client.h"
-#include "lease/waiting.h"
 #include "util/error.h"
 #include "util/event_fd.h"
 #include "util/fork.h"
@@ -150,31 +149,41 @@ void hf__dispatch_start(hf_call *call, const hf_async *async)
 
 /* ------------------------------------------------------------------ cancel */
 
-/* What is still under way only completes on this thread: a request of a store
- * that can cancel, and a waiting beyond its first try. */
+bool hf__call_lock_pending(hf_call *call)
+{
+    pthread_mutex_t *mutex = &call->client->dispatch.mutex;
+
+    pthread_mutex_lock(mutex);
+    if (!call->completed)
+        return true;
+    pthread_mutex_unlock(mutex);
+    return false;
+}
+
+void hf__call_unlock_pending(hf_call *call)
+{
+    pthread_mutex_unlock(&call->client->dispatch.mutex);
+}
+
+/* Where a store can cancel, its requests complete only on this thread. */
+static void cancel_request(hf_call *call)
+{
+    hf__store *store = call->client->store;
+
+    if (store->ops->cancel == NULL || !hf__call_lock_pending(call))
+        return;
+    hf__call_unlock_pending(call);
+    store->ops->cancel(store, &call->request);
+}
+
 static void run_cancel(hf__task *task)
 {
     hf_call *call = (hf_call *)((char *)task - offsetof(hf_call, cancel_task));
-    hf__dispatch *dispatch = &call->client->dispatch;
-    hf__store *store = call->client->store;
-    hf__request *request = NULL;
-    hf__waiting *waiting = NULL;
 
-    pthread_mutex_lock(&dispatch->mutex);
-    if (!call->completed && call->waiting != NULL) {
-        atomic_store(&call->waiting->cancelled, true);
-        if (call->waiting->stage != HF__WAITING_FIRST)
-            waiting = call->waiting;
-        else if (store->ops->cancel != NULL)
-            request = &call->waiting->asking.request;
-    } else if (!call->completed && store->ops->cancel != NULL) {
-        request = &call->request;
-    }
-    pthread_mutex_unlock(&dispatch->mutex);
-    if (waiting != NULL)
-        hf__waiting_cancel(waiting);
-    else if (request != NULL)
-        store->ops->cancel(store, request);
+    if (call->cancel != NULL)
+        call->cancel(call);
+    else
+        cancel_request(call);
     hf__call_unref(call);
 }
 
@@ -245,13 +254,11 @@ static bool tell(hf_client *client, hf_call *call)
 {
     hf_error error = HF_ERROR_INIT;
     hf_status status = outcome(call, &error);
-    bool kept = call->kept; /* then done() may free the call */
 
     call->done(call->user, status, status == HF_OK ? NULL : &error);
     if (client->fork_generation != hf__fork_generation())
         return false;
-    if (!kept)
-        hf__call_unref(call);
+    hf__call_unref(call);
     return true;
 }
 

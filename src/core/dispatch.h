@@ -59,6 +59,11 @@ void hf__dispatch_complete(hf_call *call);
  * it any more. */
 void hf__dispatch_started(hf_call *call);
 
+/* For a call's cancel(): lock what its completion locks too; false: it has
+ * completed, and nothing is locked. */
+bool hf__call_lock_pending(hf_call *call);
+void hf__call_unlock_pending(hf_call *call);
+
 /* hf_call_cancel() by somebody inside the client; NULL is allowed. */
 void hf__call_cancel(hf_call *call);
 

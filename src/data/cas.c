@@ -42,6 +42,11 @@ void hf__cas_words(hf_bytes words[4], const hf_bytes *expected, hf_bytes value,
     words[3] = ttl;
 }
 
+static void give_lane(hf_call *call)
+{
+    hf__cas_lane_give(&call->client->cas_lanes, call->owned);
+}
+
 /* The lane's words around those of the call, which stand behind words[0]. */
 static hf_status add_mark(hf_call *call, uint32_t once, size_t count,
                           hf_error *err)
@@ -52,7 +57,8 @@ static hf_status add_mark(hf_call *call, uint32_t once, size_t count,
 
     if (lane == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a call");
-    call->lane = lane;
+    call->owned = lane;
+    call->release = give_lane;
     memmove(words + 2, words + 1, (count - 1) * sizeof(*words));
     words[0] = hf__cas_lane_mark(lane, client->store, call->key.bytes);
     words[1] = call->key.bytes;

@@ -86,7 +86,7 @@ static hf_status finish_put(hf_call *call, hf_error *err)
 {
     if (call->request.reply.integer != 0)
         return HF_OK;
-    if ((call->flags & HF_HASH_NX) != 0)
+    if ((call->note & HF_HASH_NX) != 0)
         return hf__fail(err, HF_CONFLICT, "the key exists");
     return hf__fail(err, HF_NOT_FOUND, "no such key");
 }
@@ -107,7 +107,7 @@ static hf_status prepare_put(hf_call *call, hf_client *client, hf_bytes key,
     if (status != HF_OK)
         return status;
     call->finish = finish_put;
-    call->flags = options.flags;
+    call->note = options.flags;
     put_words(call, fields, count, &options);
     hf__call_script(call, HF__SCRIPT_HASH_PUT, 4 + 2 * count);
     hf__call_replicate(call, hf__wrote_number);

@@ -51,9 +51,14 @@ static hf_script *script_new(hf_client *client, hf_bytes source)
 static hf_status finish_load(hf_call *call, hf_error *err)
 {
     (void)err;
-    *(hf_script **)call->out = call->made;
-    call->made = NULL;
+    *(hf_script **)call->out = call->owned;
+    call->owned = NULL;
     return HF_OK;
+}
+
+static void release_script(hf_call *call)
+{
+    hf_script_free(call->owned);
 }
 
 static hf_status prepare_load(hf_call *call, hf_client *client, hf_bytes source,
@@ -67,8 +72,9 @@ static hf_status prepare_load(hf_call *call, hf_client *client, hf_bytes source,
         status = hf__check_out(script, "script", err);
     if (status != HF_OK)
         return status;
-    call->made = script_new(client, source);
-    if (call->made == NULL)
+    call->release = release_script;
+    call->owned = script_new(client, source);
+    if (call->owned == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a script of %zu bytes",
                         source.size);
     call->finish = finish_load;
@@ -151,7 +157,7 @@ static hf_status fill_keys(hf_call *call, const hf_bytes *keys, size_t count,
     }
     if (client->prefix_size == 0 || count == 0)
         return HF_OK;
-    at = call->owned_words = hf__alloc(size);
+    at = call->owned = hf__alloc(size);
     if (at == NULL)
         return hf__fail(err, HF_NO_MEMORY, "%zu keys", count);
     for (size_t i = 0; i < count; i++) {
@@ -223,13 +229,10 @@ hf_status hf_script_run(hf_script *script, const hf_bytes *keys,
     if (call == NULL)
         return hf__fail(err, HF_NO_MEMORY, "running a script");
     atomic_init(&call->references, 1);
-    status = hf__call_run(
+    return hf__call_run_shared(
         call,
         prepare_run(call, script, keys, key_count, args, arg_count, reply, err),
         err);
-    if (status != HF_OK)
-        hf__free(call);
-    return status;
 }
 
 hf_status hf_script_run_start(hf_script *script, const hf_bytes *keys,

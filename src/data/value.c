@@ -117,13 +117,13 @@ static hf_status finish_set(hf_call *call, hf_error *err)
     hf_buffer copy = HF_BUFFER_INIT;
     hf_status status;
 
-    if ((call->flags & HF_SET_GET) != 0 && call->out != NULL) {
+    if ((call->note & HF_SET_GET) != 0 && call->out != NULL) {
         status = hf__buffer_set(&copy, reply, err);
         if (status != HF_OK)
             return status;
         *(hf_buffer *)call->out = copy;
     }
-    return set_outcome(call->flags, reply, err);
+    return set_outcome((uint32_t)call->note, reply, err);
 }
 
 static bool set_wrote(const hf__request *request)
@@ -131,7 +131,7 @@ static bool set_wrote(const hf__request *request)
     const hf_call *call =
         (const hf_call *)((const char *)request - offsetof(hf_call, request));
 
-    return set_outcome(call->flags, &request->reply, NULL) == HF_OK;
+    return set_outcome((uint32_t)call->note, &request->reply, NULL) == HF_OK;
 }
 
 static hf_status prepare_set(hf_call *call, hf_client *client, hf_bytes key,
@@ -149,7 +149,7 @@ static hf_status prepare_set(hf_call *call, hf_client *client, hf_bytes key,
         return status;
     call->finish = finish_set;
     call->out = previous;
-    call->flags = options.flags;
+    call->note = options.flags;
     call->words[2] = value;
     hf__call_command(call, set_operation(options.flags),
                      set_words(call->words, &options, call->number));

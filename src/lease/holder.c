@@ -52,8 +52,8 @@ static hf_status finish_holder(hf_call *call, hf_error *err)
     left.end = left.at + items[0].bytes.size;
     opened_ms = hf__at_most(hf__at_least(take_number(&left), 0), INT64_MAX / 2);
     /* The time from its client's opening to the acquire is in its owner id. */
-    holder->held_ms = hf__at_least(
-        items[1].integer - opened_ms - (int64_t)call->acquisition, 0);
+    holder->held_ms =
+        hf__at_least(items[1].integer - opened_ms - call->note, 0);
     holder->pid = take_number(&left);
     take_line(&left, holder->user, sizeof(holder->user));
     take_line(&left, holder->host, sizeof(holder->host));
@@ -96,8 +96,8 @@ static hf_status prepare_holder(hf_call *call, hf_client *client,
     key = hf__registry_key(client, owner.data);
     if (key == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a call");
-    call->owned_words = key;
-    call->acquisition = (uint64_t)hf__owner_drawn_ms(owner);
+    call->owned = key;
+    call->note = hf__owner_drawn_ms(owner);
     call->finish = finish_holder;
     call->out = holder;
     call->words[0] = hf_str(key);

@@ -80,7 +80,7 @@ static hf_status begin(hf_call *call, hf_client *client, hf_bytes name,
     if (status == HF_OK)
         status = hf__lock_keys_init(client, name, keys, err);
     if (status == HF_OK)
-        call->owned_words = keys->storage;
+        call->owned = keys->storage;
     return status;
 }
 

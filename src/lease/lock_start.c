@@ -30,6 +30,23 @@ static void told_call(void *user, hf_status status, const hf_error *detail)
     hf__dispatch_complete(call);
 }
 
+static void cancel_call(hf_call *call)
+{
+    hf__waiting *waiting = call->context;
+    hf__store *store = call->client->store;
+    bool first;
+
+    if (!hf__call_lock_pending(call))
+        return;
+    atomic_store(&waiting->cancelled, true);
+    first = waiting->stage == HF__WAITING_FIRST;
+    hf__call_unlock_pending(call);
+    if (!first)
+        hf__waiting_cancel(waiting);
+    else if (store->ops->cancel != NULL)
+        store->ops->cancel(store, &waiting->asking.request);
+}
+
 static hf_status start(hf_call *call, hf_lock *lock, int64_t wait_ms,
                        const hf_async *async, hf_error *err)
 {
@@ -39,7 +56,8 @@ static hf_status start(hf_call *call, hf_lock *lock, int64_t wait_ms,
 
     if (waiting == NULL)
         return hf__fail(err, HF_NO_MEMORY, "acquiring a lock");
-    call->waiting = waiting;
+    call->context = waiting;
+    call->cancel = cancel_call;
     hf__dispatch_begin(call, async);
     waiting->told = told_call;
     waiting->user = waiting->call = call;

@@ -30,7 +30,7 @@ static hf_status undo_one_locked(hf_lock *lock, hf_error *err)
 /* The store was told, or cannot be. */
 static void answered(hf_call *call)
 {
-    hf_lock *lock = call->lock;
+    hf_lock *lock = call->context;
     hf__watchdog *watchdog = &lock->client->watchdog;
     bool orphan;
 
@@ -50,7 +50,7 @@ static hf_status finish_release(hf_call *call, hf_error *err)
     const hf__request *request = &call->request;
     /* Gone while the lease ran and after a resend: the first try did it, and a
      * waiter may have the lock by now. */
-    bool by_first = call->flags != 0 && request->sends > 1;
+    bool by_first = call->note != 0 && request->sends > 1;
 
     if (!by_first && request->reply.integer == 0)
         return hf__fail(err, HF_EXPIRED, "the lease had ended");
@@ -62,11 +62,11 @@ static hf_status finish_release(hf_call *call, hf_error *err)
 /* In state RELEASING. `valid`: the lease had not ended. */
 static void fill(hf_call *call, hf_lock *lock, bool valid)
 {
-    call->lock = lock;
+    call->context = lock;
     call->words_stay = true; /* the handle cannot be freed in this state */
     call->answered = answered;
     call->finish = finish_release;
-    call->flags = valid;
+    call->note = valid;
     call->words[0] = lock->keys.main;
     call->words[1] = lock->keys.waiters;
     call->words[2] = hf_str(lock->owner);

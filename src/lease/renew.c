@@ -20,19 +20,27 @@ static hf_status check_locked(hf_lock *lock, hf_error *err)
     return hf__fail(err, HF_LOST, "this handle has lost the lock");
 }
 
+/* What a renewal is of. */
+typedef struct target {
+    hf_lock *lock;
+    uint64_t acquisition;
+    char owner[HF_OWNER_SIZE];
+} target;
+
 static void answered(hf_call *call)
 {
     const hf__request *request = &call->request;
-    hf_lock *lock = call->lock;
+    const target *of = call->owned;
+    hf_lock *lock = of->lock;
     hf__watchdog *watchdog = &lock->client->watchdog;
     hf__renewal_answer answer;
 
     bool read = request->status == HF_OK &&
                 hf__renewal_read(&request->reply, 1, &answer);
 
-    call->flags = read ? (uint32_t)answer : UINT32_MAX;
+    call->note = read ? (int64_t)answer : -1;
     pthread_mutex_lock(&watchdog->mutex);
-    if (read && lock->acquisition == call->acquisition &&
+    if (read && lock->acquisition == of->acquisition &&
         lock->state == HF__LOCK_HELD) {
         hf__watchdog_answer_locked(watchdog, lock, answer, request->began_ms);
         if (answer == HF__RENEWED && request->replicas > 0)
@@ -45,7 +53,7 @@ static void answered(hf_call *call)
 
 static hf_status finish_renew(hf_call *call, hf_error *err)
 {
-    switch (call->flags) {
+    switch (call->note) {
     case HF__RENEWED:
         return HF_OK;
     case HF__TAKEN:
@@ -65,26 +73,27 @@ static hf_status prepare_renew(hf_call *call, hf_lock *lock, hf_error *err)
 {
     hf__watchdog *watchdog = &lock->client->watchdog;
     hf_status status = hf__call_begin_bare(call, lock->client, err);
+    target *of;
 
     if (status != HF_OK)
         return status;
-    call->owned_words = hf__alloc(HF_OWNER_SIZE);
-    if (call->owned_words == NULL)
+    of = call->owned = hf__alloc(sizeof(*of));
+    if (of == NULL)
         return hf__fail(err, HF_NO_MEMORY, "renewing a lock");
     pthread_mutex_lock(&watchdog->mutex);
     status = check_locked(lock, err);
-    memcpy(call->owned_words, lock->owner, HF_OWNER_SIZE);
-    call->acquisition = lock->acquisition;
+    of->lock = lock;
+    of->acquisition = lock->acquisition;
+    memcpy(of->owner, lock->owner, HF_OWNER_SIZE);
     lock->references += status == HF_OK; /* until it is answered */
     pthread_mutex_unlock(&watchdog->mutex);
     if (status != HF_OK)
         return status;
-    call->lock = lock;
     call->words_stay = true; /* for as long as the reference */
     call->answered = answered;
     call->finish = finish_renew;
     call->words[0] = lock->keys.main;
-    call->words[1] = hf_view(call->owned_words, HF_OWNER_SIZE - 1);
+    call->words[1] = hf_view(of->owner, HF_OWNER_SIZE - 1);
     call->words[2] = lock->ttl_word;
     hf__request_script(&call->request, &hf__scripts[HF__SCRIPT_LOCK_RENEW],
                        call->words, 3, 1);
