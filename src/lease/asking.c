@@ -89,6 +89,7 @@ void hf__asking_fill(hf__asking *asking, const char *inbox)
 {
     const hf_lock *lock = asking->lock;
     hf_bytes *words = asking->words;
+    size_t count = 7;
 
     if (asking->tried &&
         (lock->client->store->capabilities & HF__CAP_UNDOES) != 0)
@@ -108,8 +109,10 @@ void hf__asking_fill(hf__asking *asking, const char *inbox)
         words[6] = hf__number(asking->since_text, asking->since_us);
         asking->queued = true;
     }
-    hf__request_script(&asking->request, &hf__scripts[HF__SCRIPT_LOCK_ACQUIRE],
-                       words, 7, 3);
+    if (lock->argument.size > 0)
+        words[count++] = lock->argument;
+    hf__request_script(&asking->request, &hf__scripts[lock->kind->acquire],
+                       words, count, 3);
     hf__replicas_ask(&asking->request, &lock->replicas, hf__wrote_number);
 }
 
@@ -142,7 +145,8 @@ static hf_status read_refusal(hf__asking *asking, hf_error *err)
     if (reply->kind != HF_REPLY_ARRAY || reply->array.count < 3 ||
         items[0].kind != HF_REPLY_INTEGER || items[1].kind != HF_REPLY_STRING ||
         items[2].kind != HF_REPLY_INTEGER)
-        return hf__bad_reply("lock_acquire", err);
+        return hf__bad_reply(hf__scripts[asking->lock->kind->acquire].name,
+                             err);
     asking->pttl_ms = items[0].integer;
     note_holder(asking, &items[1]);
     asking->since_us = items[2].integer;
@@ -152,7 +156,7 @@ static hf_status read_refusal(hf__asking *asking, hf_error *err)
             hf__at_least(hf__at_most(items[3].integer, AHEAD_MAX), 0);
     asking->split = items[0].integer == 0;
     asking->splits = asking->split ? asking->splits + 1 : 0;
-    return hf__fail(err, HF_HELD, "another owner holds the lock");
+    return hf__fail(err, HF_HELD, "%s", asking->lock->kind->refused);
 }
 
 /* A grant whose answer came when the lease was over already is none; another
@@ -243,7 +247,7 @@ void hf__asking_fill_return(hf__asking *asking)
     asking->words[0] = lock->keys.main;
     asking->words[1] = lock->keys.waiters;
     asking->words[2] = hf_str(asking->grant.owner);
-    hf__request_script(&asking->request, &hf__scripts[HF__SCRIPT_LOCK_RELEASE],
+    hf__request_script(&asking->request, &hf__scripts[lock->kind->release],
                        asking->words, 3, 2);
 }
 
@@ -353,7 +357,7 @@ void hf__asking_fill_leave(hf__asking *asking)
     asking->words[0] = lock->keys.main;
     asking->words[1] = lock->keys.waiters;
     asking->words[2] = hf_str(store->ops->inbox(store));
-    hf__request_script(&asking->request, &hf__scripts[HF__SCRIPT_LOCK_LEAVE],
+    hf__request_script(&asking->request, &hf__scripts[lock->kind->leave],
                        asking->words, 3, 2);
 }
 
@@ -391,13 +395,8 @@ void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])
     made->words[1] = hf_view(made->keys + keys->main.size, keys->waiters.size);
     made->words[2] = hf_str(made->owner);
     request = &made->request;
-    hf__request_init(request);
-    request->script = &hf__scripts[HF__SCRIPT_LOCK_RELEASE];
-    request->words = made->words;
-    request->word_count = 3;
-    request->key_count = 2;
-    request->repeatable = true;
-    request->lane = HF__LANE_LEASE;
+    hf__request_script(request, &hf__scripts[lock->kind->release], made->words,
+                       3, 2);
     request->deadline_ms =
         hf__clock_after(hf__clock_boot_ms(), lock->options.ttl_ms);
     request->on_done = undo_done;
@@ -417,9 +416,9 @@ static hf_status verdict(const hf__asking *asking, hf_status status,
         return hf__fail(err, HF_INDETERMINATE,
                         "a try went unanswered; then: %s", detail->message);
     if (status == HF_HELD && asking->wait_ms > 0)
-        return hf__fail(err, HF_TIMEOUT,
-                        "another owner held the lock for all of %lld ms",
-                        (long long)asking->wait_ms);
+        return hf__fail(err, HF_TIMEOUT, "timed out after %lld ms: %s",
+                        (long long)asking->wait_ms,
+                        asking->lock->kind->refused);
     hf__fail_copy(err, detail);
     if (status == HF_WRONG_TYPE)
         hf__wrong_type_name(&asking->request, err);

@@ -63,7 +63,7 @@ typedef struct hf__asking {
     int64_t return_by_ms;
 
     hf__request request; /* of the present try */
-    hf_bytes words[7];
+    hf_bytes words[8];
     char since_text[HF__NUMBER_SIZE];
 } hf__asking;
 

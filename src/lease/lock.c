@@ -75,7 +75,8 @@ static hf_status load_options(hf_lock_options *options,
     return check_ttl(options, err);
 }
 
-static hf_lock *lock_new(hf_client *client, const hf_lock_options *options,
+static hf_lock *lock_new(hf_client *client, const hf__lease_kind *kind,
+                         int64_t argument, const hf_lock_options *options,
                          const hf__replicas *replicas)
 {
     hf_lock *lock = hf__calloc(1, sizeof(*lock));
@@ -83,6 +84,7 @@ static hf_lock *lock_new(hf_client *client, const hf_lock_options *options,
     if (lock == NULL)
         return NULL;
     lock->client = client;
+    lock->kind = kind;
     lock->options = *options;
     lock->replicas = lock->renewal_replicas = *replicas;
     lock->replicas.within_ms =
@@ -92,6 +94,8 @@ static hf_lock *lock_new(hf_client *client, const hf_lock_options *options,
     atomic_init(&lock->interruptions, 0);
     atomic_init(&lock->acked, -1);
     lock->ttl_word = hf__number(lock->ttl_text, options->ttl_ms);
+    if (argument != 0)
+        lock->argument = hf__number(lock->argument_text, argument);
     lock->state = HF__LOCK_FREE;
     lock->references = 1;
     lock->lost_fd = -1;
@@ -112,34 +116,26 @@ static void lock_destroy(hf_lock *lock)
     hf__free(lock);
 }
 
-static hf_status make(hf_client *client, hf_bytes name,
-                      const hf_lock_options *options,
-                      const hf__replicas *replicas, hf_lock **lock,
-                      hf_error *err)
+static hf_status init(hf_lock *lock, hf_bytes name, hf_error *err)
 {
-    hf_lock *made = lock_new(client, options, replicas);
-    hf_status status;
+    hf_client *client = lock->client;
+    hf_status status = hf__lock_keys_init(client, name, &lock->keys, err);
 
-    if (made == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "a lock");
-    status = hf__lock_keys_init(client, name, &made->keys, err);
     if (status == HF_OK)
         status = hf__watchdog_add_handle(&client->watchdog, err);
-    if (status != HF_OK) {
-        lock_destroy(made);
-        return status;
-    }
-    hf__client_ref(client);
-    *lock = made;
-    return HF_OK;
+    if (status == HF_OK)
+        hf__client_ref(client);
+    return status;
 }
 
-hf_status hf_lock_new(hf_client *client, hf_bytes name,
-                      const hf_lock_options *opts, hf_lock **lock,
-                      hf_error *err)
+hf_status hf__lock_make(hf_client *client, const hf__lease_kind *kind,
+                        hf_bytes name, int64_t argument,
+                        const hf_lock_options *opts, hf_lock **lock,
+                        hf_error *err)
 {
     hf_lock_options options;
     hf__replicas replicas;
+    hf_lock *made = NULL;
     hf_status status = hf__client_enter(client, err);
 
     if (status != HF_OK)
@@ -150,10 +146,32 @@ hf_status hf_lock_new(hf_client *client, hf_bytes name,
         status = load_options(&options, opts, err);
     if (status == HF_OK)
         status = hf__replicas_of_lock(&replicas, client, &options, err);
+    if (status == HF_OK) {
+        made = lock_new(client, kind, argument, &options, &replicas);
+        status = made == NULL ? hf__fail(err, HF_NO_MEMORY, "a lock")
+                              : init(made, name, err);
+    }
     if (status == HF_OK)
-        status = make(client, name, &options, &replicas, lock, err);
+        *lock = made;
+    else if (made != NULL)
+        lock_destroy(made);
     hf__life_leave(&client->life);
     return status;
+}
+
+static const hf__lease_kind exclusive = {
+    .acquire = HF__SCRIPT_LOCK_ACQUIRE,
+    .renew = HF__SCRIPT_LOCK_RENEW,
+    .release = HF__SCRIPT_LOCK_RELEASE,
+    .leave = HF__SCRIPT_LOCK_LEAVE,
+    .refused = "another owner holds the lock",
+};
+
+hf_status hf_lock_new(hf_client *client, hf_bytes name,
+                      const hf_lock_options *opts, hf_lock **lock,
+                      hf_error *err)
+{
+    return hf__lock_make(client, &exclusive, name, 0, opts, lock, err);
 }
 
 void hf__lock_unref_locked(hf_lock *lock)

@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 
 #include "core/client.h"
+#include "lease/kinds.h"
 #include "util/heap.h"
 
 typedef enum hf__lock_state {
@@ -40,12 +41,15 @@ typedef struct hf__lock_keys {
 
 struct hf_lock {
     hf_client *client;
+    const hf__lease_kind *kind;
     hf__lock_keys keys;
     hf_lock_options options;       /* defaults filled in */
     hf__replicas replicas;         /* of an acquire ... */
     hf__replicas renewal_replicas; /* ... and of a renewal */
     char ttl_text[HF__NUMBER_SIZE];
     hf_bytes ttl_word;
+    char argument_text[HF__NUMBER_SIZE];
+    hf_bytes argument; /* of its kind, to acquire; empty: none */
 
     /* 0: not held. Read without the mutex. */
     _Atomic int64_t valid_until_ms;
@@ -75,6 +79,12 @@ struct hf_lock {
     hf__heap_node node;
     hf_lock *next_lost;
 };
+
+/* Make a handle of a kind; `argument` 0: it has none. */
+hf_status hf__lock_make(hf_client *client, const hf__lease_kind *kind,
+                        hf_bytes name, int64_t argument,
+                        const hf_lock_options *opts, hf_lock **lock,
+                        hf_error *err);
 
 /* HF_INVALID: a name whose other keys could not share its slot. */
 hf_status hf__lock_keys_init(const hf_client *client, hf_bytes name,

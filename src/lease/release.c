@@ -70,7 +70,7 @@ static void fill(hf_call *call, hf_lock *lock, bool valid)
     call->words[0] = lock->keys.main;
     call->words[1] = lock->keys.waiters;
     call->words[2] = hf_str(lock->owner);
-    hf__request_script(&call->request, &hf__scripts[HF__SCRIPT_LOCK_RELEASE],
+    hf__request_script(&call->request, &hf__scripts[lock->kind->release],
                        call->words, 3, 2);
 }
 

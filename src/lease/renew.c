@@ -65,7 +65,7 @@ static hf_status finish_renew(hf_call *call, hf_error *err)
     case HF__GONE:
         return hf__fail(err, HF_EXPIRED, "the lease had ended");
     default:
-        return hf__bad_reply("lock_renew", err);
+        return hf__bad_reply(call->request.script->name, err);
     }
 }
 
@@ -95,7 +95,7 @@ static hf_status prepare_renew(hf_call *call, hf_lock *lock, hf_error *err)
     call->words[0] = lock->keys.main;
     call->words[1] = hf_view(of->owner, HF_OWNER_SIZE - 1);
     call->words[2] = lock->ttl_word;
-    hf__request_script(&call->request, &hf__scripts[HF__SCRIPT_LOCK_RENEW],
+    hf__request_script(&call->request, &hf__scripts[lock->kind->renew],
                        call->words, 3, 1);
     hf__replicas_ask(&call->request, &lock->renewal_replicas, NULL);
     return HF_OK;

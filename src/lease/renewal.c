@@ -48,8 +48,9 @@ struct hf__renewal {
     hf__renewal *next;
     hf__renewal *next_open; /* of the same place */
     int64_t sent_ms;
+    const hf__lease_kind *kind; /* of each of its locks ... */
     uint32_t shard;
-    hf__replicas replicas; /* of each of its locks */
+    hf__replicas replicas;
     renewal_entry *entries;
     size_t count;
     size_t room;        /* for entries */
@@ -156,7 +157,7 @@ static void renewal_done(hf__request *request)
 /* ------------------------------------------------------------- collecting */
 
 static hf__renewal *renewal_new(hf__watchdog *watchdog, uint32_t shard,
-                                const hf__replicas *replicas)
+                                const hf_lock *lock)
 {
     hf__renewal *batch = hf__alloc(sizeof(*batch));
 
@@ -165,7 +166,8 @@ static hf__renewal *renewal_new(hf__watchdog *watchdog, uint32_t shard,
     hf__request_init(&batch->request);
     batch->watchdog = watchdog;
     batch->shard = shard;
-    batch->replicas = *replicas;
+    batch->kind = lock->kind;
+    batch->replicas = lock->renewal_replicas;
     batch->entries = NULL;
     batch->count = 0;
     batch->room = 0;
@@ -192,17 +194,19 @@ static bool make_room(hf__renewal *batch)
 }
 
 static bool is_for(const hf__renewal *batch, uint32_t shard,
-                   const hf__replicas *replicas)
+                   const hf_lock *lock)
 {
-    return batch->shard == shard && batch->replicas.count == replicas->count &&
+    const hf__replicas *replicas = &lock->renewal_replicas;
+
+    return batch->shard == shard && batch->kind == lock->kind &&
+           batch->replicas.count == replicas->count &&
            batch->replicas.within_ms == replicas->within_ms;
 }
 
-/* A batch of the shard, for as many replicas, with room for one more; NULL: no
- * memory. A full one's place among the open goes to the next. */
+/* A batch for the lock, with room for one more; NULL: no memory. A full one's
+ * place among the open goes to the next. */
 static hf__renewal *find_open(hf__watchdog *watchdog, uint32_t shard,
-                              const hf__replicas *replicas,
-                              hf__renewals *renewals)
+                              const hf_lock *lock, hf__renewals *renewals)
 {
     hf__renewal **place;
     hf__renewal *batch;
@@ -210,11 +214,11 @@ static hf__renewal *find_open(hf__watchdog *watchdog, uint32_t shard,
     if (renewals->first == NULL)
         memset(renewals->open, 0, sizeof(renewals->open));
     place = &renewals->open[shard % HF__RENEWAL_PLACES];
-    while (*place != NULL && !is_for(*place, shard, replicas))
+    while (*place != NULL && !is_for(*place, shard, lock))
         place = &(*place)->next_open;
     if (*place != NULL && (*place)->count < BATCH_MAX)
         return make_room(*place) ? *place : NULL;
-    batch = renewal_new(watchdog, shard, replicas);
+    batch = renewal_new(watchdog, shard, lock);
     if (batch == NULL || !make_room(batch)) {
         hf__free(batch);
         return NULL;
@@ -231,8 +235,7 @@ bool hf__renewal_add_locked(hf__watchdog *watchdog, hf_lock *lock,
 {
     hf__store *store = watchdog->client->store;
     uint32_t shard = store->ops->shard(store, lock->keys.main);
-    hf__renewal *batch =
-        find_open(watchdog, shard, &lock->renewal_replicas, renewals);
+    hf__renewal *batch = find_open(watchdog, shard, lock, renewals);
     renewal_entry *entry;
 
     if (batch == NULL) {
@@ -299,19 +302,16 @@ static void send_batch(hf__renewal *batch, int64_t next_ms)
     hf__store *store = batch->watchdog->client->store;
 
     batch->sent_ms = hf__clock_boot_ms();
-    request->on_done = renewal_done;
-    request->user = batch;
     if (!make_words(batch)) {
+        request->user = batch;
         hf__request_fail(request, HF_NO_MEMORY, "out of memory");
         renewal_done(request);
         return;
     }
-    request->script = &hf__scripts[HF__SCRIPT_LOCK_RENEW];
-    request->words = batch->words;
-    request->word_count = 3 * batch->count;
-    request->key_count = batch->count;
-    request->repeatable = true;
-    request->lane = HF__LANE_LEASE;
+    hf__request_script(request, &hf__scripts[batch->kind->renew], batch->words,
+                       3 * batch->count, batch->count);
+    request->on_done = renewal_done;
+    request->user = batch;
     request->began_ms = batch->sent_ms;
     request->deadline_ms = renewal_deadline(batch, batch->sent_ms, next_ms);
     hf__replicas_ask(request, &batch->replicas, NULL);

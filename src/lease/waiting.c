@@ -34,8 +34,8 @@ static void finish(hf__waiting *self)
 
     if (atomic_load(&self->cancelled) && hf__asking_may_retry(status) &&
         !self->asking.unresolved)
-        status = hf__fail(&self->detail, HF_CANCELLED,
-                          "cancelled while another owner held the lock");
+        status = hf__fail(&self->detail, HF_CANCELLED, "cancelled: %s",
+                          self->asking.lock->kind->refused);
     status = hf__asking_end(&self->asking, status, &self->detail, &error);
     pthread_mutex_lock(&watchdog->mutex);
     if (status == HF_OK)
