@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/drivers.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/fork.h"

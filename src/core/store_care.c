@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "core/client.h"
+#include "store/drivers.h"
 #include "util/error.h"
 #include "util/options.h"
 #include "util/url.h"

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "newer.h"
+#include "store/drivers.h"
 #include "util/clock.h"
 #include "util/sha1.h"
 #include "util/url.h"

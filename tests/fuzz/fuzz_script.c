@@ -13,7 +13,7 @@
 
 #include "fuzz.h"
 #include "script_grammar.h"
-#include "store/store.h"
+#include "store/drivers.h"
 #include "util/clock.h"
 #include "util/sha1.h"
 #include "util/url.h"

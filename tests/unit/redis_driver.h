@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "store/store.h"
+#include "store/drivers.h"
 #include "support/fake_server.h"
 #include "support/redis_server.h"
 #include "util/clock.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "store/store.h"
+#include "store/drivers.h"
 #include "util/url.h"
 
 static hf_status open_url(const char *text, hf_error *err)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "store/drivers.h"
 #include "store/info.h"
 #include "util/clock.h"
 #include "util/cond.h"

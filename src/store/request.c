@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * request.c - the life of a request outside of the drivers.
+ */
+#include "store/request.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/error.h"
+
+void hf__request_init(hf__request *request)
+{
+    /* The arena's inline bytes, the greater part, are left as they are. */
+    memset(request, 0, offsetof(hf__request, arena));
+    request->error = (hf_error)HF_ERROR_INIT;
+    hf__arena_init(&request->arena);
+    request->driver = NULL;
+}
+
+void hf__request_script(hf__request *request, const hf__script *script,
+                        const hf_bytes *words, size_t count, size_t key_count)
+{
+    hf__request_init(request);
+    request->script = script;
+    request->words = words;
+    request->word_count = count;
+    request->key_count = key_count;
+    request->repeatable = script->repeatable;
+    if (script->index == HF__SCRIPT_LOCK_RELEASE ||
+        script->index == HF__SCRIPT_LOCK_RENEW)
+        request->lane = HF__LANE_LEASE;
+}
+
+void hf__request_narrow(hf__request *request)
+{
+    request->script = request->narrow;
+    request->repeatable = request->narrow->repeatable;
+    request->words++;
+    request->word_count = request->narrow_count;
+    request->key_count = 1;
+    request->narrow = NULL;
+}
+
+void hf__request_command(hf__request *request, const hf_bytes *words,
+                         size_t count, bool repeatable)
+{
+    hf__request_init(request);
+    request->words = words;
+    request->word_count = count;
+    request->repeatable = repeatable;
+}
+
+void hf__request_done(hf__request *request)
+{
+    hf__arena_free(&request->arena);
+    hf__reply_set_nil(&request->reply);
+}
+
+bool hf__request_fits(const hf__request *request)
+{
+    const hf__script *script = request->script;
+    const hf__shape *shape =
+        script != NULL ? hf__script_answer(script) : request->answer;
+
+    return shape == NULL ||
+           hf__reply_fits(&request->reply, shape, request->key_count);
+}
+
+bool hf__request_accepts(hf__request *request)
+{
+    const hf__script *script = request->script;
+    char text[HF__REPLY_TEXT_SIZE];
+    hf_bytes name;
+
+    if (hf__request_fits(request))
+        return true;
+    name = script != NULL ? hf_str(script->name) : request->words[0];
+    hf__request_fail(request, HF_CORRUPT, "malformed reply to %.*s: %s",
+                     (int)name.size, (const char *)name.data,
+                     hf__reply_text(text, &request->reply));
+    hf__request_done(request);
+    return false;
+}
+
+void hf__request_fail(hf__request *request, hf_status status,
+                      const char *format, ...)
+{
+    char message[HF_ERROR_MESSAGE_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    if (vsnprintf(message, sizeof(message), format, args) < 0)
+        message[0] = '\0';
+    va_end(args);
+    request->status = hf__fail(&request->error, status, "%s", message);
+}
