@@ -4,34 +4,15 @@
  */
 #include "store/drivers.h"
 
-#include <string.h>
-
+#include "store/embedded/embedded.h"
+#include "store/quorum/quorum.h"
+#include "store/redis/redis.h"
 #include "util/error.h"
 #include "util/url.h"
 
-typedef struct scheme_row {
-    const char *name;
-    const hf__store_ops *ops;
-} scheme_row;
-
-static const scheme_row schemes[] = {
-    {"volatile", &hf__embedded_store_ops},
-    {"file", &hf__embedded_store_ops},
-    {"redis", &hf__redis_store_ops},
-    {"valkey", &hf__redis_store_ops},
-    {"redis+unix", &hf__redis_store_ops},
-    {"valkey+unix", &hf__redis_store_ops},
-    {"rediss", &hf__redis_store_ops},
-    {"valkeys", &hf__redis_store_ops},
-    {"redis+sentinel", &hf__sentinel_store_ops},
-    {"rediss+sentinel", &hf__sentinel_store_ops},
-    {"valkey+sentinel", &hf__sentinel_store_ops},
-    {"valkeys+sentinel", &hf__sentinel_store_ops},
-    {"redis+cluster", &hf__cluster_store_ops},
-    {"rediss+cluster", &hf__cluster_store_ops},
-    {"valkey+cluster", &hf__cluster_store_ops},
-    {"valkeys+cluster", &hf__cluster_store_ops},
-    {"redlock", &hf__quorum_store_ops},
+static const hf__store_ops *const drivers[] = {
+    &hf__embedded_store_ops, &hf__redis_store_ops,  &hf__sentinel_store_ops,
+    &hf__cluster_store_ops,  &hf__quorum_store_ops,
 };
 
 static hf_status unknown_scheme(const char *name, hf_error *err)
@@ -52,10 +33,10 @@ hf_status hf__store_driver(const char *scheme, const hf__store_ops **ops,
 {
     size_t at;
 
-    for (at = 0; at < sizeof(schemes) / sizeof(schemes[0]); at++) {
-        if (strcmp(schemes[at].name, scheme) != 0)
+    for (at = 0; at < sizeof(drivers) / sizeof(drivers[0]); at++) {
+        if (!hf__store_takes(drivers[at], scheme))
             continue;
-        *ops = schemes[at].ops;
+        *ops = drivers[at];
         return HF_OK;
     }
     return unknown_scheme(scheme, err);

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - what all drivers name in the same way.
+ * store.c - what is the same in every driver.
  */
 #include "store/store.h"
 
 #include <stdio.h>
+#include <string.h>
+
+bool hf__store_takes(const hf__store_ops *ops, const char *scheme)
+{
+    const char *const *at = ops->schemes;
+
+    while (*at != NULL && strcmp(*at, scheme) != 0)
+        at++;
+    return *at != NULL;
+}
 
 void hf__store_channel(char channel[HF__CHANNEL_SIZE], const char *prefix,
                        const char *id)

@@ -106,6 +106,9 @@ typedef struct hf__store hf__store;
 #define HF__TAG_SIZE 8
 
 typedef struct hf__store_ops {
+    /* Of the URLs that it opens; NULL ends them. */
+    const char *const *schemes;
+
     /*
      * Open. *store is set only on HF_OK. A server is connected to and logged
      * in to; at most connect_ms. May be called from any thread.
@@ -261,11 +264,8 @@ struct hf__store {
     uint32_t shards; /* what shard() tells is below it; 0: there is one */
 };
 
-extern const hf__store_ops hf__embedded_store_ops;
-extern const hf__store_ops hf__redis_store_ops;
-extern const hf__store_ops hf__sentinel_store_ops;
-extern const hf__store_ops hf__cluster_store_ops;
-extern const hf__store_ops hf__quorum_store_ops;
+/* Is it one of the schemes of a driver? */
+bool hf__store_takes(const hf__store_ops *ops, const char *scheme);
 
 /* The name of a channel. `prefix`: NULL: none. */
 void hf__store_channel(char channel[HF__CHANNEL_SIZE], const char *prefix,

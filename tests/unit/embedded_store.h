@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/store.h"
+#include "store/embedded/embedded.h"
 #include "util/clock.h"
 #include "util/sha1.h"
 #include "util/url.h"

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/embedded/embedded.h"
 #include "store/embedded/maintenance/check.h"
 #include "store/embedded/maintenance/compact.h"
 #include "store/embedded/maintenance/describe.h"
@@ -399,7 +400,10 @@ static void embedded_close(hf__store *store)
     hf__free(self);
 }
 
+static const char *const schemes[] = {"volatile", "file", NULL};
+
 const hf__store_ops hf__embedded_store_ops = {
+    .schemes = schemes,
     .open = embedded_open,
     .perform = embedded_perform,
     .submit = embedded_submit,

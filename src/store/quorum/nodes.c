@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "store/drivers.h"
 #include "store/info.h"
+#include "store/redis/redis.h"
 #include "util/clock.h"
 #include "util/cond.h"
 #include "util/error.h"
@@ -21,13 +21,7 @@
 
 static hf_status check_scheme(const hf__url *url, size_t number, hf_error *err)
 {
-    const hf__store_ops *ops = NULL;
-    hf_status status = hf__store_driver(url->scheme, &ops, err);
-
-    if (status != HF_OK)
-        return status;
-    if (ops != &hf__redis_store_ops || strstr(url->scheme, "cluster") != NULL ||
-        strstr(url->scheme, "sentinel") != NULL)
+    if (!hf__store_takes(&hf__redis_store_ops, url->scheme))
         return hf__fail(err, HF_INVALID,
                         "redlock: server %zu has the scheme %s:; each must be "
                         "one independent server",

@@ -345,7 +345,10 @@ static void quorum_examine(hf__store *store, const hf__examination *to)
                    self->count, self->majority);
 }
 
+static const char *const schemes[] = {"redlock", NULL};
+
 const hf__store_ops hf__quorum_store_ops = {
+    .schemes = schemes,
     .open = quorum_open,
     .perform = quorum_perform,
     .submit = quorum_submit,

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/redis/redis.h"
 #include "store/redis/topology/cluster_ears.h"
 #include "store/redis/topology/cluster_map.h"
 #include "store/redis/topology/cluster_refresh.h"
@@ -468,7 +469,12 @@ static void cluster_examine(hf__store *store,
     hf__cluster_examine(&of(store)->map, examination);
 }
 
+static const char *const schemes[] = {"redis+cluster", "rediss+cluster",
+                                      "valkey+cluster", "valkeys+cluster",
+                                      NULL};
+
 const hf__store_ops hf__cluster_store_ops = {
+    .schemes = schemes,
     .open = cluster_open,
     .perform = cluster_perform,
     .submit = cluster_submit,

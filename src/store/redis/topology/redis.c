@@ -3,10 +3,10 @@
  * redis.c - the driver for one Redis or Valkey server. Events come by a
  * subscription on a connection of its own.
  */
+#include "store/redis/redis.h"
 #include "store/redis/examine/examine.h"
 #include "store/redis/topology/lone.h"
 #include "store/redis/wire/address.h"
-#include "store/store.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -131,7 +131,11 @@ static void redis_examine(hf__store *store, const hf__examination *examination)
                              examination);
 }
 
+static const char *const schemes[] = {
+    "redis", "valkey", "redis+unix", "valkey+unix", "rediss", "valkeys", NULL};
+
 const hf__store_ops hf__redis_store_ops = {
+    .schemes = schemes,
     .open = redis_open,
     .describe = redis_describe,
     .close = redis_close,

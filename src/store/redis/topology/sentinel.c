@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "store/redis/examine/examine.h"
+#include "store/redis/redis.h"
 #include "store/redis/server/route.h"
 #include "store/redis/topology/lone.h"
 #include "store/redis/topology/sentinel_watch.h"
@@ -272,7 +273,12 @@ static void sentinel_examine(hf__store *store,
                                  examination);
 }
 
+static const char *const schemes[] = {"redis+sentinel", "rediss+sentinel",
+                                      "valkey+sentinel", "valkeys+sentinel",
+                                      NULL};
+
 const hf__store_ops hf__sentinel_store_ops = {
+    .schemes = schemes,
     .open = sentinel_open,
     .describe = sentinel_describe,
     .close = sentinel_close,
