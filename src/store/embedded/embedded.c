@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "store/embedded/embedded.h"
+#include "store/embedded/keys/tx_life.h"
 #include "store/embedded/maintenance/check.h"
 #include "store/embedded/maintenance/compact.h"
 #include "store/embedded/maintenance/describe.h"

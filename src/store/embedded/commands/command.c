@@ -12,6 +12,7 @@
 
 #include "store/embedded/files/name.h"
 #include "store/embedded/keys/number.h"
+#include "store/embedded/keys/reclaim.h"
 
 const hf__command *const hf__command_tables[] = {
     hf__commands_string,        hf__commands_string_part,

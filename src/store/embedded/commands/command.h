@@ -11,7 +11,9 @@
 
 #include <string.h>
 
-#include "store/embedded/commit/tx.h"
+#include "store/embedded/keys/keyspace.h"
+#include "store/embedded/keys/out.h"
+#include "store/embedded/keys/records.h"
 
 enum {
     HF__COMMAND_WRITES = 1u << 0,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/embedded/commands/command.h"
+#include "store/embedded/keys/elements.h"
 #include "store/embedded/keys/packed.h"
 
 #define PREFIX_SIZE 9u /* of an element's record: kind, keyid */

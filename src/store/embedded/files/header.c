@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/embedded/commit/tx.h"
+#include "store/embedded/commit/env.h"
+#include "store/embedded/files/format.h"
 #include "store/embedded/files/rights.h"
 #include "util/error.h"
 #include "util/mem.h"

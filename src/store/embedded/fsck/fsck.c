@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "store/embedded/commit/tx.h"
+#include "store/embedded/files/format.h"
 #include "store/embedded/files/header.h"
 #include "store/embedded/files/sum.h"
 

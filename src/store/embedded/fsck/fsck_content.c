@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "store/embedded/commit/tx.h"
+#include "store/embedded/files/format.h"
 #include "store/embedded/files/name.h"
 #include "store/embedded/fsck/fsck.h"
 

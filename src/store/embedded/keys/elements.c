@@ -6,10 +6,11 @@
  * the bytes; ids are big-endian so that a key's elements stand together. The
  * value of a folded name begins with the whole name:  u32 size, name, value.
  */
+#include "store/embedded/keys/elements.h"
+
 #include <assert.h>
 #include <string.h>
 
-#include "store/embedded/commit/tx.h"
 #include "store/embedded/files/name.h"
 #include "store/embedded/keys/score.h"
 #include "util/error.h"
@@ -368,4 +369,16 @@ void hf__walk_end(hf__walk *walk)
     if (walk->cursor != NULL)
         mdb_cursor_close(walk->cursor);
     walk->cursor = NULL;
+}
+
+void hf__orphan_put(hf__tx *tx, uint64_t keyid)
+{
+    unsigned char bytes[9] = {HF__RECORD_ORPHAN};
+    MDB_val key = {sizeof(bytes), bytes};
+    MDB_val value = {0, bytes};
+
+    memcpy(bytes + 1, &keyid, sizeof(keyid));
+    tx->env->sidecar.map->orphans = 1;
+    tx->orphans_gone = false;
+    (void)hf__tx_put(tx, &key, &value);
 }

@@ -10,12 +10,14 @@
  * On disk a key record is a head (keyhead.h), the whole key if its name was
  * folded, then the content.
  */
+#include "store/embedded/keys/keyspace.h"
+
 #include <assert.h>
 #include <string.h>
 
-#include "store/embedded/commit/tx.h"
 #include "store/embedded/files/keyhead.h"
 #include "store/embedded/files/name.h"
+#include "store/embedded/keys/elements.h"
 #include "store/embedded/keys/record_cache.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -75,7 +77,7 @@ static bool decode(hf__tx *tx, hf__record *record, const MDB_val *value)
     return true;
 }
 
-static void clear(hf__record *record)
+void hf__record_clear(hf__record *record)
 {
     record->live = false;
     record->owned = false;
@@ -98,7 +100,7 @@ void hf__key_delete(hf__tx *tx, hf__record *record)
 {
     if (record->form == HF__FORM_ELEMENTS)
         hf__orphan_put(tx, record->keyid);
-    clear(record);
+    hf__record_clear(record);
     record->dirty = record->stored;
 }
 
@@ -119,7 +121,7 @@ static bool own_short(hf__tx *tx, hf__record *record, const void *content)
 /* Fill it with what is remembered of it. false: fatal. */
 static bool restore(hf__tx *tx, hf__record *record, const hf__recalled *from)
 {
-    clear(record);
+    hf__record_clear(record);
     record->dirty = false;
     record->stored = from->stored;
     if (!from->stored)
@@ -140,7 +142,7 @@ static bool read_stored(hf__tx *tx, hf__record *record)
     MDB_val value;
     int rc = mdb_get(tx->txn, tx->env->dbi, &name, &value);
 
-    clear(record);
+    hf__record_clear(record);
     record->stored = rc == MDB_SUCCESS;
     record->dirty = false;
     if (rc == MDB_NOTFOUND)
@@ -163,7 +165,7 @@ static bool fetch(hf__tx *tx, hf__record *record)
     record->live = record->stored &&
                    (record->expire_ms == 0 || record->expire_ms > tx->now_ms);
     if (record->stored && hf__expiry_is_shell(record->expire_ms)) {
-        clear(record);
+        hf__record_clear(record);
         record->stored = false;
     }
     if (record->stored && !record->live && tx->writable)
@@ -350,84 +352,4 @@ bool hf__content_set(hf__tx *tx, hf__record *record, const void *data,
     record->dirty = true;
     tx->dirty_size += size;
     return true;
-}
-
-/* --------------------------------------------------------- writing out */
-
-/* The record as it is stored, to its room in LMDB's page. */
-static void encode(const hf__record *record, unsigned char *at, size_t size)
-{
-    hf__keyhead head = {.type = record->type,
-                        .form = record->form,
-                        .expire_ms = record->expire_ms,
-                        .keyid = record->keyid,
-                        .count = record->count};
-    unsigned char *to = at + HF__KEYHEAD_SIZE;
-    uint64_t sum;
-
-    if (record->long_key != NULL)
-        head.key_size = (uint32_t)record->key_size;
-    hf__keyhead_write(&head, at);
-    if (head.key_size > 0)
-        memcpy(to, record->long_key, head.key_size);
-    if (record->content_size > 0)
-        memcpy(to + head.key_size, record->content, record->content_size);
-    sum = hf__sum(hf__sum(0, record->name, record->name_size), at, size);
-    head.sum = hf__sum_fold(sum);
-    memcpy(at + HF__KEYHEAD_SUM_AT, &head.sum, sizeof(head.sum));
-}
-
-static void write_record(hf__tx *tx, hf__record *record)
-{
-    size_t head =
-        HF__KEYHEAD_SIZE + (record->long_key != NULL ? record->key_size : 0);
-    MDB_val name = {record->name_size, record->name};
-    MDB_val value = {head + record->content_size, NULL};
-
-    if (hf__tx_put(tx, &name, &value))
-        encode(record, value.mv_data, value.mv_size);
-}
-
-/* A key that comes and goes, as a lock does: its record stays where it is, long
- * expired, to be written over. false: it does not. */
-static bool leave_shell(hf__tx *tx, hf__record *record)
-{
-    static const unsigned char nothing[HF__RECALL_CONTENT_MAX];
-
-    if (tx->env->tight || tx->now_ms <= 0 ||
-        !hf__recall_comes_back(tx->recall, record, &record->content_size))
-        return false;
-    record->type = HF__TYPE_STRING;
-    record->expire_ms = -tx->now_ms;
-    record->content = nothing;
-    write_record(tx, record);
-    clear(record);
-    return true;
-}
-
-bool hf__tx_flush(hf__tx *tx)
-{
-    /* First what is still in the map: the writes below would move it. */
-    for (uint32_t i = 0; i < tx->record_count; i++) {
-        hf__record *record = tx->records[i];
-
-        if (record->dirty && record->live && !record->owned &&
-            hf__content_edit(tx, record, record->content_size) == NULL)
-            return false;
-    }
-    for (uint32_t i = 0; i < tx->record_count && tx->fatal == HF_OK; i++) {
-        hf__record *record = tx->records[i];
-        MDB_val name = {record->name_size, record->name};
-
-        if (!record->dirty)
-            continue;
-        if (record->live)
-            write_record(tx, record);
-        else if (!leave_shell(tx, record))
-            hf__tx_delete(tx, &name);
-        record->dirty = false;
-        record->stored = record->live;
-    }
-    tx->dirty_size = 0;
-    return tx->fatal == HF_OK;
 }

@@ -6,7 +6,7 @@
 #ifndef HF__EMBEDDED_PACKED_H
 #define HF__EMBEDDED_PACKED_H
 
-#include "store/embedded/commit/tx.h"
+#include "store/embedded/keys/keyspace.h"
 
 #define HF__PACKED_HEAD 4u
 

@@ -8,11 +8,16 @@
  * search for expired keys stands, and when it may go on; where it goes on at
  * once is where it found many.
  */
+#include "store/embedded/keys/reclaim.h"
+
 #include <string.h>
 
-#include "store/embedded/commit/tx.h"
+#include "store/embedded/files/format.h"
 #include "store/embedded/files/keyhead.h"
+#include "store/embedded/keys/elements.h"
+#include "store/embedded/keys/keyspace.h"
 #include "store/embedded/keys/record_cache.h"
+#include "store/embedded/keys/records.h"
 
 /* About 10 us of a commit. */
 #define SWEEP_COUNT 64u
@@ -34,18 +39,6 @@
 #define STEP_ORPHANS 512u
 
 /* ---------------------------------------------------------------- orphans */
-
-void hf__orphan_put(hf__tx *tx, uint64_t keyid)
-{
-    unsigned char bytes[9] = {HF__RECORD_ORPHAN};
-    MDB_val key = {sizeof(bytes), bytes};
-    MDB_val value = {0, bytes};
-
-    memcpy(bytes + 1, &keyid, sizeof(keyid));
-    tx->env->sidecar.map->orphans = 1;
-    tx->orphans_gone = false;
-    (void)hf__tx_put(tx, &key, &value);
-}
 
 /* Delete elements from the cursor's kind on; returns how many are left of
  * `budget`. */

@@ -6,7 +6,7 @@
 #ifndef HF__EMBEDDED_RECORD_CACHE_H
 #define HF__EMBEDDED_RECORD_CACHE_H
 
-#include "store/embedded/commit/tx.h"
+#include "store/embedded/keys/keyspace.h"
 
 /* Longer keys and contents are not remembered: names and owners of locks fit,
  * and so do fencing tokens. */
@@ -32,6 +32,8 @@ static inline const unsigned char *hf__recalled_content(const hf__recalled *one)
 {
     return one->bytes + one->key_size;
 }
+
+typedef struct hf__recall hf__recall;
 
 /* NULL: no memory. The others take NULL, as a reader has it, and then remember
  * nothing. */

@@ -14,6 +14,7 @@
 
 #include "store/embedded/commands/command.h"
 #include "store/embedded/files/name.h"
+#include "store/embedded/keys/elements.h"
 #include "store/embedded/keys/glob.h"
 #include "store/embedded/keys/number.h"
 #include "util/mem.h"

@@ -7,6 +7,7 @@
 #ifndef HF__EMBEDDED_SCAN_H
 #define HF__EMBEDDED_SCAN_H
 
+#include "store/embedded/keys/keyspace.h"
 #include "store/embedded/keys/members.h"
 
 /*

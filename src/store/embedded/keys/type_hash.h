@@ -5,7 +5,8 @@
 #ifndef HF__EMBEDDED_TYPE_HASH_H
 #define HF__EMBEDDED_TYPE_HASH_H
 
-#include "store/embedded/commit/tx.h"
+#include "store/embedded/keys/elements.h"
+#include "store/embedded/keys/keyspace.h"
 
 /* The hash; NULL in *record: none. false: another type, said, or fatal. */
 bool hf__hashed_open(hf__tx *tx, hf_bytes key, hf__record **record);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "store/embedded/commands/command.h"
+#include "store/embedded/keys/elements.h"
 
 #define NUMBER_START (UINT64_C(1) << 63)
 #define NAME_SIZE 17u /* kind, keyid, number */

@@ -6,6 +6,7 @@
 #ifndef HF__EMBEDDED_TYPE_SET_H
 #define HF__EMBEDDED_TYPE_SET_H
 
+#include "store/embedded/keys/elements.h"
 #include "store/embedded/keys/packed.h"
 
 /* The set; NULL in *record: none. false: another type, said, or fatal. */

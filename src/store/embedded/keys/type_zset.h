@@ -6,6 +6,7 @@
 #ifndef HF__EMBEDDED_TYPE_ZSET_H
 #define HF__EMBEDDED_TYPE_ZSET_H
 
+#include "store/embedded/keys/elements.h"
 #include "store/embedded/keys/members.h"
 
 /* The set; NULL in *record: none. false: another type, said, or fatal. */

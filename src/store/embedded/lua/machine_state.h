@@ -10,6 +10,7 @@
 #include <locale.h>
 #include <lua.h>
 
+#include "store/embedded/keys/out.h"
 #include "store/embedded/lua/json.h"
 #include "store/embedded/lua/machine.h"
 

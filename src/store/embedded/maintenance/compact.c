@@ -33,8 +33,9 @@
 
 #include "store/embedded/commit/checkpoint.h"
 #include "store/embedded/commit/flush.h"
-#include "store/embedded/commit/tx.h"
 #include "store/embedded/files/rights.h"
+#include "store/embedded/keys/reclaim.h"
+#include "store/embedded/keys/tx_life.h"
 #include "store/embedded/maintenance/rewrite.h"
 #include "store/embedded/open/registry.h"
 #include "store/embedded/run/execute.h"

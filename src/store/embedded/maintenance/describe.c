@@ -7,7 +7,7 @@
  */
 #include "store/embedded/maintenance/describe.h"
 
-#include "store/embedded/commit/tx.h"
+#include "store/embedded/files/format.h"
 #include "store/embedded/files/header.h"
 #include "store/embedded/files/keyhead.h"
 #include "store/embedded/keys/number.h"

@@ -26,9 +26,10 @@
 #include "store/embedded/commit/checkpoint.h"
 #include "store/embedded/commit/flush.h"
 #include "store/embedded/commit/identity.h"
-#include "store/embedded/commit/tx.h"
 #include "store/embedded/files/header.h"
 #include "store/embedded/files/rights.h"
+#include "store/embedded/keys/tx_life.h"
+#include "store/embedded/lua/machine.h"
 #include "store/embedded/open/read_only.h"
 #include "store/embedded/open/registry.h"
 #include "store/embedded/open/verify.h"
@@ -368,12 +369,26 @@ static void close_mdb(hf__env *env, int data_fd)
         hf__env_unlock(env);
 }
 
+/* The contexts and the machine. */
+static void free_contexts(hf__env *env)
+{
+    if (env->machine != NULL)
+        hf__machine_free(env->machine);
+    if (env->write_tx != NULL)
+        hf__tx_free(env->write_tx);
+    for (size_t i = 0; i < env->reader_count; i++) {
+        if (env->readers[i]->txn != NULL)
+            mdb_txn_abort(env->readers[i]->txn);
+        hf__tx_free(env->readers[i]);
+    }
+}
+
 static void close_env(hf__env *env)
 {
     int data_fd = -1;
 
     hf__flush_close(env);
-    hf__tx_free_all(env);
+    free_contexts(env);
     if (env->mdb != NULL) {
         data_fd = fcntl(env->data_fd, F_DUPFD_CLOEXEC, 0);
         close_mdb(env, data_fd);

@@ -12,6 +12,8 @@
  */
 #include "store/embedded/run/batch.h"
 
+#include "store/embedded/keys/records.h"
+#include "store/embedded/keys/tx_life.h"
 #include "store/embedded/run/write.h"
 #include "util/clock.h"
 

@@ -5,6 +5,8 @@
  */
 #include "store/embedded/run/execute.h"
 
+#include "store/embedded/keys/out.h"
+#include "store/embedded/keys/tx_life.h"
 #include "store/embedded/lua/eval.h"
 #include "store/embedded/lua/machine.h"
 #include "store/error_line.h"

@@ -13,6 +13,7 @@
 #include "store/embedded/commit/flush_state.h"
 #include "store/embedded/commit/readers.h"
 #include "store/embedded/files/header.h"
+#include "store/embedded/keys/tx_life.h"
 #include "store/embedded/wake/wake.h"
 #include "util/clock.h"
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keyspace.h - keys with a type, an expiry and a content, whatever their form
+ * on disk.
+ */
+#ifndef HF__EMBEDDED_KEYSPACE_H
+#define HF__EMBEDDED_KEYSPACE_H
+
+#include "store/embedded/commit/tx.h"
+#include "store/embedded/files/format.h"
+
+typedef struct hf__record {
+    struct hf__record *next; /* in its chain */
+    uint32_t hash;
+    bool stored;       /* LMDB has it */
+    bool live;         /* it exists for commands */
+    bool dirty;        /* LMDB's is older */
+    bool owned;        /* content is in `memory`, not in LMDB's map */
+    uint8_t type;      /* hf__type */
+    uint8_t form;      /* HF__FORM_... */
+    uint32_t epoch;    /* of `content` if it is in LMDB's map */
+    int64_t expire_ms; /* store's clock; 0: never */
+    uint64_t keyid;    /* of its elements; 0: none */
+    uint64_t count;    /* elements */
+    const unsigned char *content;
+    size_t content_size;
+    unsigned char *memory;
+    size_t memory_size;
+    size_t key_size;         /* of the whole key */
+    size_t name_size;        /* of `name` */
+    unsigned char *long_key; /* the whole key, if `name` does not hold it */
+    unsigned char name[HF__LMDB_KEY_MAX + 1]; /* key of the record in LMDB */
+} hf__record;
+
+/* The key if it exists, else NULL; NULL also when fatal. */
+hf__record *hf__key_find(hf__tx *tx, hf_bytes key);
+/* The record of a key that exists or not (record->live). NULL: fatal. */
+hf__record *hf__key_record(hf__tx *tx, hf_bytes key);
+/* The key's record to be filled anew: live, of `type`, empty, no expiry. What
+ * it held is gone. NULL: fatal. */
+hf__record *hf__key_make(hf__tx *tx, hf_bytes key, hf__type type);
+/* Make it one of a key that does not exist. */
+void hf__record_clear(hf__record *record);
+bool hf__record_make(hf__tx *tx, hf__record *record, hf__type type);
+void hf__key_delete(hf__tx *tx, hf__record *record);
+void hf__key_touch(hf__tx *tx, hf__record *record); /* it is dirty now */
+
+/* The content, current whatever was written since. NULL only when fatal. */
+const unsigned char *hf__content(hf__tx *tx, hf__record *record);
+/* Replace the content by a copy; false: fatal. `data` may be a part of it. */
+bool hf__content_set(hf__tx *tx, hf__record *record, const void *data,
+                     size_t size);
+/*
+ * Make `size` bytes of content writable, the old ones preserved as far as
+ * they fit. NULL: fatal.
+ */
+unsigned char *hf__content_edit(hf__tx *tx, hf__record *record, size_t size);
+
+#endif

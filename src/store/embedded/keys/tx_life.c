@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tx_life.c - beginning and ending a transaction's context.
+ *
+ * A context is used again and again, so that a short transaction allocates
+ * nothing: records keep their memory. The one for writing belongs to whoever
+ * holds the writer lock; those for reading to one thread each.
+ */
+#include "store/embedded/keys/tx_life.h"
+
+#include "store/embedded/commit/flush.h"
+#include "store/embedded/keys/reclaim.h"
+#include "store/embedded/keys/record_cache.h"
+#include "store/embedded/keys/records.h"
+#include "util/clock.h"
+#include "util/mem.h"
+
+/* Larger buffers are given back after the transaction. */
+#define KEEP_SIZE 65536u
+
+hf__tx *hf__tx_new(hf__env *env, bool writable)
+{
+    hf__tx *tx = hf__calloc(1, sizeof(*tx));
+
+    if (tx == NULL)
+        return NULL;
+    tx->env = env;
+    tx->writable = writable;
+    tx->error.struct_size = sizeof(tx->error);
+    hf__arena_init(&tx->arena);
+    if (!writable)
+        return tx;
+    tx->recall = hf__recall_new();
+    if (tx->recall == NULL) {
+        hf__free(tx);
+        return NULL;
+    }
+    return tx;
+}
+
+void hf__tx_free(hf__tx *tx)
+{
+    for (size_t i = 0; i < HF__RECORD_MAX; i++) {
+        if (tx->records[i] == NULL)
+            break;
+        hf__free(tx->records[i]->memory);
+        hf__free(tx->records[i]->long_key);
+        hf__free(tx->records[i]);
+    }
+    hf__free(tx->events);
+    hf__free(tx->scratch);
+    hf__arena_free(&tx->arena);
+    hf__recall_free(tx->recall);
+    hf__free(tx);
+}
+
+static void set_time(hf__tx *tx, int64_t boot_ms)
+{
+    tx->unix_us = 0;
+    tx->ahead_known = false;
+    tx->now_ms = boot_ms;
+    if (tx->env->mode != HF__MODE_VOLATILE) {
+        tx->unix_us = hf__clock_unix_us();
+        tx->now_ms = tx->unix_us / 1000;
+    }
+}
+
+void hf__tx_start(hf__tx *tx, int64_t boot_ms)
+{
+    tx->changed = false;
+    tx->fatal = HF_OK;
+    set_time(tx, boot_ms);
+    tx->keyid_next = 0;
+    tx->wanted_size = 0;
+    tx->orphans_gone = false;
+    tx->event_count = 0;
+    if (tx->writable)
+        hf__recall_begin(tx->recall, mdb_txn_id(tx->txn));
+}
+
+static void drop_scratch(hf__tx *tx)
+{
+    hf__arena_free(&tx->arena);
+    if (tx->scratch_size <= KEEP_SIZE)
+        return;
+    hf__free(tx->scratch);
+    tx->scratch = NULL;
+    tx->scratch_size = 0;
+}
+
+void hf__tx_next(hf__tx *tx, int64_t boot_ms)
+{
+    hf__records_put_away(tx);
+    drop_scratch(tx);
+    set_time(tx, boot_ms);
+}
+
+hf_status hf__tx_finish(hf__tx *tx)
+{
+    int rc;
+
+    if (!tx->writable) {
+        hf__env_end_read(tx->env, tx->txn);
+        hf__records_drop(tx);
+        drop_scratch(tx);
+        return tx->fatal;
+    }
+    if (tx->fatal == HF_OK && hf__tx_flush(tx) && tx->changed)
+        hf__reclaim(tx);
+    if (tx->fatal == HF_OK && tx->changed) {
+        rc = mdb_txn_commit(tx->txn);
+        if (rc != MDB_SUCCESS) {
+            hf__tx_fail(tx, rc);
+        } else {
+            hf__flush_wrote(tx);
+            hf__recall_committed(tx->recall);
+            if (tx->orphans_gone)
+                tx->env->sidecar.map->orphans = 0;
+        }
+    } else {
+        mdb_txn_abort(tx->txn);
+    }
+    tx->txn = NULL;
+    if (tx->fatal == HF_OK) {
+        hf__records_put_away(tx);
+    } else {
+        hf__tx_forget(tx);
+        tx->event_count = 0;
+    }
+    drop_scratch(tx);
+    return tx->fatal;
+}
