@@ -13,6 +13,7 @@
 #include "newer.h"
 #include "store/embedded/commands/command.h"
 #include "store/embedded/lua/refused.h"
+#include "store/embedded/run/command_table.h"
 
 /* In the order of a row of COMMAND. */
 enum { ROW_NAME = 0, ROW_ARITY = 1, ROW_FLAGS = 2, ROW_SUBCOMMANDS = 9 };

@@ -20,6 +20,7 @@
 #include "store/embedded/maintenance/describe.h"
 #include "store/embedded/maintenance/diagnose.h"
 #include "store/embedded/run/backlog.h"
+#include "store/embedded/run/command_table.h"
 #include "store/embedded/run/group.h"
 #include "store/embedded/run/write.h"
 #include "store/embedded/wake/wake.h"

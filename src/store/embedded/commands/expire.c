@@ -3,6 +3,7 @@
  * expire.c - commands on the expiry of keys.
  */
 #include "store/embedded/commands/command.h"
+#include "store/embedded/commands/expiry.h"
 
 typedef struct conditions {
     bool nx;

@@ -3,6 +3,7 @@
  * getex.c - GETEX: reading a string and setting how long it lives.
  */
 #include "store/embedded/commands/command.h"
+#include "store/embedded/commands/expiry.h"
 
 typedef struct getex_options {
     bool persist;

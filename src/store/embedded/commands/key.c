@@ -35,23 +35,6 @@ static void run_exists(hf__tx *tx, const hf_bytes *words, size_t count)
     hf__say_integer(tx, found);
 }
 
-const char *hf__type_name(hf__type type)
-{
-    switch (type) {
-    case HF__TYPE_STRING:
-        return "string";
-    case HF__TYPE_HASH:
-        return "hash";
-    case HF__TYPE_ZSET:
-        return "zset";
-    case HF__TYPE_LIST:
-        return "list";
-    case HF__TYPE_SET:
-        return "set";
-    }
-    return "none";
-}
-
 static void run_type(hf__tx *tx, const hf_bytes *words, size_t count)
 {
     hf__record *record = hf__key_find(tx, words[1]);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "store/embedded/commands/command.h"
+#include "store/embedded/commands/expiry.h"
 #include "store/embedded/keys/number.h"
 
 /* clang-format off */

@@ -17,6 +17,7 @@
 
 #include "store/embedded/files/keyhead.h"
 #include "store/embedded/files/name.h"
+#include "store/embedded/keys/command_reply.h"
 #include "store/embedded/keys/elements.h"
 #include "store/embedded/keys/record_cache.h"
 #include "util/error.h"
@@ -246,6 +247,18 @@ hf__record *hf__key_find(hf__tx *tx, hf_bytes key)
     return record;
 }
 
+bool hf__key_of_type(hf__tx *tx, hf_bytes key, hf__type type,
+                     hf__record **record)
+{
+    *record = hf__key_find(tx, key);
+    if (tx->fatal != HF_OK)
+        return false;
+    if (*record == NULL || (*record)->type == type)
+        return true;
+    hf__say_wrong_type(tx);
+    return false;
+}
+
 bool hf__record_make(hf__tx *tx, hf__record *record, hf__type type)
 {
     if (record->live)
@@ -352,4 +365,21 @@ bool hf__content_set(hf__tx *tx, hf__record *record, const void *data,
     record->dirty = true;
     tx->dirty_size += size;
     return true;
+}
+
+const char *hf__type_name(hf__type type)
+{
+    switch (type) {
+    case HF__TYPE_STRING:
+        return "string";
+    case HF__TYPE_HASH:
+        return "hash";
+    case HF__TYPE_ZSET:
+        return "zset";
+    case HF__TYPE_LIST:
+        return "list";
+    case HF__TYPE_SET:
+        return "set";
+    }
+    return "none";
 }

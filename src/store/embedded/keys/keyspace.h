@@ -34,6 +34,13 @@ typedef struct hf__record {
 
 /* The key if it exists, else NULL; NULL also when fatal. */
 hf__record *hf__key_find(hf__tx *tx, hf_bytes key);
+/*
+ * The key, NULL in *record if it does not exist. false: it has another type,
+ * which was said, or fatal.
+ */
+bool hf__key_of_type(hf__tx *tx, hf_bytes key, hf__type type,
+                     hf__record **record);
+
 /* The record of a key that exists or not (record->live). NULL: fatal. */
 hf__record *hf__key_record(hf__tx *tx, hf_bytes key);
 /* The key's record to be filled anew: live, of `type`, empty, no expiry. What
@@ -55,5 +62,8 @@ bool hf__content_set(hf__tx *tx, hf__record *record, const void *data,
  * they fit. NULL: fatal.
  */
 unsigned char *hf__content_edit(hf__tx *tx, hf__record *record, size_t size);
+
+/* As TYPE says it. */
+const char *hf__type_name(hf__type type);
 
 #endif

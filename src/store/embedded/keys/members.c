@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "store/embedded/commands/command.h"
+#include "store/embedded/keys/command_reply.h"
 #include "store/embedded/keys/packed.h"
 #include "store/embedded/keys/type_zset.h"
 

@@ -7,7 +7,7 @@
  */
 #include "store/embedded/keys/random_sample.h"
 
-#include "store/embedded/commands/command.h"
+#include "store/embedded/keys/argument.h"
 #include "util/rand.h"
 
 /* Answers with repetitions have no natural end; more than this is refused. */

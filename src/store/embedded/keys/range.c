@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/embedded/commands/command.h"
+#include "store/embedded/keys/argument.h"
 #include "store/embedded/keys/number.h"
 
 /* ---------------------------------------------------------------- reading */

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/embedded/commands/command.h"
 #include "store/embedded/files/name.h"
+#include "store/embedded/keys/argument.h"
+#include "store/embedded/keys/command_reply.h"
 #include "store/embedded/keys/elements.h"
 #include "store/embedded/keys/glob.h"
 #include "store/embedded/keys/number.h"

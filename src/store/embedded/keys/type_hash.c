@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "store/embedded/commands/command.h"
 #include "store/embedded/keys/packed.h"
 
 #define ENTRY_HEAD 8u

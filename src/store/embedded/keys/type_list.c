@@ -13,7 +13,6 @@
 
 #include <string.h>
 
-#include "store/embedded/commands/command.h"
 #include "store/embedded/keys/elements.h"
 
 #define NUMBER_START (UINT64_C(1) << 63)

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "store/embedded/commands/command.h"
 #include "store/embedded/files/name.h"
 #include "util/rand.h"
 

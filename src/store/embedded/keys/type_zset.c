@@ -13,8 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "store/embedded/commands/command.h"
-
 #define ENTRY_HEAD 12u
 
 typedef struct entry {

@@ -140,7 +140,7 @@ static const hf__command *find_command(hf__machine *machine, hf_bytes name)
     /* Both end in a NUL. */
     if (command != NULL && strcmp(command->name, name.data) == 0)
         return command;
-    command = hf__command_find(name);
+    command = machine->find(name);
     if (command != NULL)
         machine->commands[slot] = command;
     return command;
@@ -344,7 +344,7 @@ static int redis_acl_check_cmd(lua_State *lua)
             return give_error(lua, ERROR_WORDS, true);
     }
     name.data = lua_tolstring(lua, 1, &name.size);
-    if (hf__command_find(name) == NULL)
+    if (machine_of(lua)->find(name) == NULL)
         return give_error(
             lua, "ERR Invalid command passed to redis.acl_check_cmd()", true);
     lua_pushboolean(lua, 1);

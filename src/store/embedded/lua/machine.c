@@ -386,12 +386,13 @@ static int build(lua_State *lua)
     return 0;
 }
 
-hf__machine *hf__machine_new(void)
+hf__machine *hf__machine_new(hf__command_finder *find)
 {
     hf__machine *machine = hf__calloc(1, sizeof(*machine));
 
     if (machine == NULL)
         return NULL;
+    machine->find = find;
     machine->limit_size = HF__MACHINE_MEMORY_MAX;
     hf__rand_bytes(&machine->random, sizeof(machine->random));
     machine->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -16,7 +16,11 @@
 
 typedef struct hf__machine hf__machine;
 
-hf__machine *hf__machine_new(void); /* NULL: no memory */
+struct hf__command;
+/* How a script's commands are found: any letter case; NULL: no such one. */
+typedef const struct hf__command *hf__command_finder(hf_bytes name);
+
+hf__machine *hf__machine_new(hf__command_finder *find); /* NULL: no memory */
 void hf__machine_free(hf__machine *machine);
 
 /*

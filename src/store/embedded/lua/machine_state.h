@@ -92,6 +92,7 @@ typedef enum hf__stop {
 
 struct hf__machine {
     lua_State *lua;
+    hf__command_finder *find;
     locale_t locale; /* "C" */
     hf__tx *tx;
     hf__request *request;

@@ -9,6 +9,7 @@
 #include "store/embedded/keys/tx_life.h"
 #include "store/embedded/lua/eval.h"
 #include "store/embedded/lua/machine.h"
+#include "store/embedded/run/command_table.h"
 #include "store/error_line.h"
 
 static void run_command(hf__tx *tx, const hf__command *command,
@@ -60,7 +61,7 @@ bool hf__execute_prepare(hf__env *env, const hf__job *job)
     if (env->write_tx == NULL)
         env->write_tx = hf__tx_new(env, true);
     if (machine && env->machine == NULL)
-        env->machine = hf__machine_new();
+        env->machine = hf__machine_new(hf__command_find);
     return env->write_tx != NULL && (!machine || env->machine != NULL);
 }
 

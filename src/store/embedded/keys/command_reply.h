@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * command_reply.h - what a command replies. Error texts are Redis 7.0's.
+ */
+#ifndef HF__EMBEDDED_COMMAND_REPLY_H
+#define HF__EMBEDDED_COMMAND_REPLY_H
+
+#include "store/embedded/commit/tx.h"
+#include "store/embedded/keys/out.h"
+
+static inline void hf__say_nil(hf__tx *tx)
+{
+    tx->out->ops->nil(tx->out);
+}
+static inline void hf__say_integer(hf__tx *tx, int64_t value)
+{
+    tx->out->ops->integer(tx->out, value);
+}
+static inline void hf__say_bytes(hf__tx *tx, const void *data, size_t size)
+{
+    tx->out->ops->bytes(tx->out, data, size);
+}
+/* Seconds and microseconds. */
+static inline void hf__say_instant(hf__tx *tx, int64_t unix_us)
+{
+    tx->out->ops->instant(tx->out, unix_us);
+}
+static inline void hf__say_line(hf__tx *tx, const char *text)
+{
+    tx->out->ops->line(tx->out, text);
+}
+static inline void hf__say_array(hf__tx *tx, size_t count)
+{
+    tx->out->ops->array(tx->out, count);
+}
+void hf__say_double(hf__tx *tx, double value);
+/* The text begins with its code, such as "ERR". */
+__attribute__((format(printf, 2, 3))) void
+hf__say_error(hf__tx *tx, const char *format, ...);
+
+void hf__say_wrong_type(hf__tx *tx);
+void hf__say_arity(hf__tx *tx, const char *name);
+
+#define HF__ERROR_SYNTAX "ERR syntax error"
+#define HF__ERROR_INTEGER "ERR value is not an integer or out of range"
+#define HF__ERROR_POSITIVE "ERR value is out of range, must be positive"
+#define HF__ERROR_KEY_COUNT "ERR numkeys should be greater than 0"
+#define HF__ERROR_FLOAT "ERR value is not a valid float"
+#define HF__ERROR_TOO_LONG                                                     \
+    "ERR string exceeds maximum allowed size (proto-max-bulk-len)"
+#define HF__ERROR_OVERFLOW "ERR increment or decrement would overflow"
+
+#endif

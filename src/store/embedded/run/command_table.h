@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * command_table.h - all commands, by name.
+ */
+#ifndef HF__EMBEDDED_COMMAND_TABLE_H
+#define HF__EMBEDDED_COMMAND_TABLE_H
+
+#include "store/embedded/commands/command.h"
+
+/* All of them; ends with NULL. */
+extern const hf__command *const hf__command_tables[];
+
+/* Any letter case; NULL: no such command. */
+const hf__command *hf__command_find(hf_bytes name);
+
+#endif
