@@ -2,8 +2,8 @@
 /* call.c - see call.h. */
 #include "core/call.h"
 
+#include "core/async.h"
 #include "core/client.h"
-#include "core/dispatch.h"
 #include "core/wrong_type.h"
 #include "util/error.h"
 #include "util/mem.h"

@@ -58,7 +58,7 @@ struct hf_call {
 
     atomic_uint references; /* an allocated call's: of the dispatch, of the
                                reply, of its start, of cancel_task */
-    /* Started calls only; see dispatch.h. */
+    /* Started calls only; see async.h. */
     hf_done_fn done;
     void *user;
     hf_call *next;

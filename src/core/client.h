@@ -8,13 +8,13 @@
 
 #include <pthread.h>
 
+#include "core/async.h"
+#include "core/cas_session.h"
 #include "core/check.h"
-#include "core/dispatch.h"
 #include "core/life.h"
 #include "core/replicas.h"
 #include "core/run.h"
 #include "core/timers.h"
-#include "data/cas_lane.h"
 #include "lease/gate.h"
 #include "lease/interrupt.h"
 #include "lease/owner.h"

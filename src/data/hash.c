@@ -5,9 +5,9 @@
  * As in value.c no write is sent twice.
  */
 #include "core/call.h"
+#include "core/cas.h"
 #include "core/client.h"
 #include "core/many.h"
-#include "data/cas.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/options.h"

@@ -6,9 +6,9 @@
  * client did between the two.
  */
 #include "core/call.h"
+#include "core/cas.h"
 #include "core/client.h"
 #include "core/many.h"
-#include "data/cas.h"
 #include "util/error.h"
 #include "util/options.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lock_list.c - hf_lock_list(): a walk over the names of all keys
- * (dump_walk.h), of which those are told that hold an owner id of ours and
+ * (key_walk.h), of which those are told that hold an owner id of ours and
  * expire.
  */
 #include <string.h>
 
+#include "core/batch.h"
 #include "core/client.h"
-#include "transfer/dump_batch.h"
-#include "transfer/dump_walk.h"
+#include "core/key_walk.h"
 #include "util/buf.h"
 #include "util/error.h"
 #include "util/mem.h"

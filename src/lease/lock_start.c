@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lock_start.c - acquiring locks without a thread for each: asynchronously, or
  * many together. */
+#include "core/async.h"
 #include "core/call.h"
 #include "core/client.h"
-#include "core/dispatch.h"
 #include "core/many.h"
 #include "lease/waiting.h"
 #include "util/cond.h"
@@ -151,7 +151,7 @@ static void wake(hf__sleeper *sleeper)
     pthread_mutex_unlock(&all->mutex);
 }
 
-/* As for a call that is cancelled (dispatch.c): what is under way only
+/* As for a call that is cancelled (async.c): what is under way only
  * completes on this thread, but in the first try of a store without cancel. */
 static void cancel_member(member *self)
 {

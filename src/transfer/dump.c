@@ -2,7 +2,7 @@
 /*
  * dump.c - hf_store_dump(): all keys of a store as a stream of bytes.
  *
- * 1. A page of names comes by SCAN (dump_walk.c).
+ * 1. A page of names comes by SCAN (key_walk.c).
  * 2. One batch reads the keys of that page, each by key_read, and fetches the
  *    next page: a round trip for some 250 keys.
  * 3. Small keys came whole. The others are read by themselves (dump_key.c).

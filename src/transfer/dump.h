@@ -3,8 +3,8 @@
 #ifndef HF__TRANSFER_DUMP_H
 #define HF__TRANSFER_DUMP_H
 
-#include "transfer/dump_batch.h"
-#include "transfer/dump_walk.h"
+#include "core/batch.h"
+#include "core/key_walk.h"
 #include "transfer/dump_writer.h"
 
 /* One key as key_read tells it. */

@@ -23,6 +23,8 @@ LAYERS = (
                            "script/", "util/", "holdfast.h")),
     ("src/store/drivers.c", ("store/", "util/")),
     ("src/store/", ("store/*", "script/", "util/", "holdfast.h")),
+    ("src/client/", ("client/", "core/", "data/", "lease/", "store/*", "script/",
+                     "util/", "holdfast.h")),
     ("src/core/", ("core/", "data/", "lease/", "store/*", "script/", "util/",
                    "holdfast.h")),
     ("src/data/", ("data/", "core/", "store/*", "script/", "util/",

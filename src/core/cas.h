@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cas.h - what compare-and-set and compare-and-delete have in common. */
-#ifndef HF__DATA_CAS_H
-#define HF__DATA_CAS_H
+#ifndef HF__CORE_CAS_H
+#define HF__CORE_CAS_H
 
 #include "core/call.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dump_batch.h - many requests at once, waited for together: one round trip
+ * batch.h - many requests at once, waited for together: one round trip
  * for all of them instead of one for each.
  */
-#ifndef HF__TRANSFER_DUMP_BATCH_H
-#define HF__TRANSFER_DUMP_BATCH_H
+#ifndef HF__CORE_BATCH_H
+#define HF__CORE_BATCH_H
 
 #include "core/client.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dump_walk.c - see dump_walk.h. */
-#include "transfer/dump_walk.h"
+/* key_walk.c - see key_walk.h. */
+#include "core/key_walk.h"
 
 #include <assert.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dispatch.c - see dispatch.h. */
-#include "core/dispatch.h"
+/* async.c - see async.h. */
+#include "core/async.h"
 
 #include <errno.h>
 

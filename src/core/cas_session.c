@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cas_lane.c - see cas_lane.h. Lanes are made when all are in use and freed
- * with the client.
+ * cas_session.c - see cas_session.h. Lanes are made when all are in use and
+ * freed with the client.
  *
  * Locks: `mutex`; a lane that was taken is its call's alone.
  */
-#include "data/cas_lane.h"
+#include "core/cas_session.h"
 
 #include <stdio.h>
 #include <string.h>

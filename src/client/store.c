@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_care.c - looking after a store: what it is, whether it is whole,
+ * store.c - looking after a store: what it is, whether it is whole,
  * making it small.
  *
  * Only arguments are checked here; the drivers know their stores. A check and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cas_lane.h - who a compare-and-set is, so that the store can tell a second
+ * cas_session.h - who a compare-and-set is, so that the store can tell a second
  * sending of it from another call.
  *
  * A call takes a lane of its client for as long as it is under way, and the
@@ -10,8 +10,8 @@
  * each slot), not one for each call, and a sending that was held up on its way
  * is recognised even after other calls of the lane.
  */
-#ifndef HF__DATA_CAS_LANE_H
-#define HF__DATA_CAS_LANE_H
+#ifndef HF__CORE_CAS_SESSION_H
+#define HF__CORE_CAS_SESSION_H
 
 #include <pthread.h>
 

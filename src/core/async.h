@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dispatch.h - asynchronous calls from their start to the caller's done().
+ * async.h - asynchronous calls from their start to the caller's done().
  *
  * A completed request is appended to the client's list and raises its
  * descriptor; hf_client_dispatch() takes the calls of the list one by one,
@@ -12,8 +12,8 @@
  * calls faster than a store answers them. Renewals and releases pass by both
  * bounds: they are as many as the locks, and what they free others wait for.
  */
-#ifndef HF__CORE_DISPATCH_H
-#define HF__CORE_DISPATCH_H
+#ifndef HF__CORE_ASYNC_H
+#define HF__CORE_ASYNC_H
 
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * examine.c - hf_store_examine(): arguments, what concerns the environment of
+ * diagnose.c - hf_store_examine(): arguments, what concerns the environment of
  * this process, and then the driver, which knows its store.
  */
 #include <stdlib.h>

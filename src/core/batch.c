@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dump_batch.c - see dump_batch.h.
+ * batch.c - see batch.h.
  *
  * Locks: `mutex` guards the count of those under way. The last one signals
  * under it, so that the batch can go as soon as its owner has it back.
  */
-#include "transfer/dump_batch.h"
+#include "core/batch.h"
 
 #include "util/clock.h"
 #include "util/cond.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dump_walk.h - all names of keys of a store, each once, a page at a time.
+ * key_walk.h - all names of keys of a store, each once, a page at a time.
  *
  * The names come by SCAN, so a key that is there from the beginning to the end
  * is met. SCAN may give a name twice; those met are remembered by a digest, 16
@@ -12,8 +12,8 @@
  * Where a store has parts they are walked one after the other. A key that
  * changes its part meanwhile may be missed, which is_whole() finds out.
  */
-#ifndef HF__TRANSFER_DUMP_WALK_H
-#define HF__TRANSFER_DUMP_WALK_H
+#ifndef HF__CORE_KEY_WALK_H
+#define HF__CORE_KEY_WALK_H
 
 #include "core/client.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cas.c - arguments and outcome of compare-and-set. */
-#include "data/cas.h"
+#include "core/cas.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client.c - opening and closing a client.
+ * open.c - opening and closing a client.
  *
  * Owns the order in which the parts come and go: loop, store, watchdog; calls
  * end before all of them (life.h). The
