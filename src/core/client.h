@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client.h - the client: one store, one background thread, and what the locks
- * of a process share.
+ * client.h - the client: one store, one background thread, and the calls under
+ * way. src/client opens and closes it.
  */
 #ifndef HF__CORE_CLIENT_H
 #define HF__CORE_CLIENT_H
@@ -15,11 +15,6 @@
 #include "core/replicas.h"
 #include "core/run.h"
 #include "core/timers.h"
-#include "lease/gate.h"
-#include "lease/interrupt.h"
-#include "lease/owner.h"
-#include "lease/registry.h"
-#include "lease/watchdog.h"
 #include "store/store.h"
 
 struct hf_client {
@@ -31,15 +26,12 @@ struct hf_client {
     char *password_file; /* the options'; NULL: not given */
     int64_t request_ms;
     hf__replicas replicas; /* for every write */
-    hf__owners owners;     /* and this client's id */
     uint32_t fork_generation;
-    hf__watchdog watchdog;
-    hf__gates gates;
-    hf__interrupts interrupts;
+    struct hf__leases *leases; /* of src/lease */
     hf__cas_lanes cas_lanes;
     hf__dispatch dispatch;
     hf__timers timers; /* of asynchronous waits, of the registration */
-    hf__registry registry;
+    void (*free)(hf_client *client);
 };
 
 /* The store that `url` means: the environment's if it is NULL or "". */

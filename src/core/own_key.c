@@ -115,6 +115,18 @@ hf__own_key hf__own_key_of(hf_bytes name, size_t *prefix_size)
     return found;
 }
 
+bool hf__has_hash_tag(hf_bytes name)
+{
+    const char *open = memchr(name.data, '{', name.size);
+    const char *close;
+
+    if (open == NULL)
+        return false;
+    close =
+        memchr(open, '}', name.size - (size_t)(open - (const char *)name.data));
+    return close != NULL && close > open + 1;
+}
+
 char *hf__own_token_key(const hf__store *store, uint32_t shard, char *at)
 {
     memcpy(at, HF__ROLE_TOKEN, sizeof(HF__ROLE_TOKEN) - 1);

@@ -97,16 +97,16 @@ static hf_status wait_in_turn(hf__asking *asking, hf_error *err)
 {
     hf_client *client = asking->lock->client;
     hf__gate *gate;
-    hf_status status =
-        hf__gate_enter(&client->gates, asking->lock, asking->lock->keys.main,
-                       asking->mark, asking->until_ms, &gate, err);
+    hf_status status = hf__gate_enter(&client->leases->gates, asking->lock,
+                                      asking->lock->keys.main, asking->mark,
+                                      asking->until_ms, &gate, err);
 
     if (status != HF_OK)
         return status;
     status = wait_at_store(asking, err);
     if (status != HF_OK && asking->queued)
         leave_queue(asking);
-    hf__gate_leave(&client->gates, gate);
+    hf__gate_leave(&client->leases->gates, gate);
     return status;
 }
 
@@ -121,11 +121,11 @@ hf_status hf__lock_ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
     asking.mark = attempt->mark;
     status = ask_once(&asking, "", &detail);
     if (asking.until_ms > 0 && hf__asking_may_retry(status)) {
-        hf__sleeper_add(&lock->client->interrupts, &attempt->sleeper);
-        pthread_mutex_lock(&lock->client->watchdog.mutex);
+        hf__sleeper_add(&lock->client->leases->interrupts, &attempt->sleeper);
+        pthread_mutex_lock(&lock->client->leases->watchdog.mutex);
         lock->waits = true;
         pthread_cond_broadcast(&lock->changed);
-        pthread_mutex_unlock(&lock->client->watchdog.mutex);
+        pthread_mutex_unlock(&lock->client->leases->watchdog.mutex);
         status = wait_in_turn(&asking, &detail);
     }
     if (status == HF_OK)

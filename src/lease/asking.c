@@ -46,7 +46,7 @@
 
 static void draw_owner(hf__asking *asking)
 {
-    hf__owner_draw(&asking->lock->client->owners, asking->grant.owner);
+    hf__owner_draw(&asking->lock->client->leases->owners, asking->grant.owner);
 }
 
 void hf__asking_init(hf__asking *asking, hf_lock *lock, int64_t wait_ms,

@@ -5,6 +5,8 @@
 
 #include "core/call.h"
 #include "core/client.h"
+#include "lease/owner.h"
+#include "lease/registry.h"
 #include "util/error.h"
 #include "util/order.h"
 

@@ -84,14 +84,16 @@ void hf__interrupts_wake(hf__interrupts *interrupts, const hf_lock *lock)
 
 hf__interrupt_mark hf__interrupt_mark_of(const hf_lock *lock)
 {
-    return (hf__interrupt_mark){atomic_load(&lock->client->interrupts.count),
-                                atomic_load(&lock->interruptions)};
+    return (hf__interrupt_mark){
+        atomic_load(&lock->client->leases->interrupts.count),
+        atomic_load(&lock->interruptions)};
 }
 
 bool hf__interrupted(const hf_lock *lock, hf__interrupt_mark mark)
 {
     return hf__life_is_closing(&lock->client->life) ||
-           atomic_load(&lock->client->interrupts.count) != mark.client ||
+           atomic_load(&lock->client->leases->interrupts.count) !=
+               mark.client ||
            atomic_load(&lock->interruptions) != mark.lock;
 }
 
@@ -104,7 +106,7 @@ hf_status hf_lock_interrupt(hf_lock *lock, hf_error *err)
     if (status != HF_OK)
         return status;
     atomic_fetch_add(&lock->interruptions, 1);
-    hf__interrupts_wake(&lock->client->interrupts, lock);
+    hf__interrupts_wake(&lock->client->leases->interrupts, lock);
     hf__life_leave(&lock->client->life);
     return HF_OK;
 }
@@ -115,8 +117,8 @@ hf_status hf_client_interrupt(hf_client *client, hf_error *err)
 
     if (status != HF_OK)
         return status;
-    atomic_fetch_add(&client->interrupts.count, 1);
-    hf__interrupts_wake(&client->interrupts, NULL);
+    atomic_fetch_add(&client->leases->interrupts.count, 1);
+    hf__interrupts_wake(&client->leases->interrupts, NULL);
     hf__life_leave(&client->life);
     return HF_OK;
 }

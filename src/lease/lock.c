@@ -122,7 +122,7 @@ static hf_status init(hf_lock *lock, hf_bytes name, hf_error *err)
     hf_status status = hf__lock_keys_init(client, name, &lock->keys, err);
 
     if (status == HF_OK)
-        status = hf__watchdog_add_handle(&client->watchdog, err);
+        status = hf__watchdog_add_handle(&client->leases->watchdog, err);
     if (status == HF_OK)
         hf__client_ref(client);
     return status;
@@ -183,7 +183,7 @@ void hf__lock_unref_locked(hf_lock *lock)
 /* Calls that were started on the handle end first. */
 static void end_calls_locked(hf_lock *lock)
 {
-    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
 
     while (lock->acquiring != NULL || lock->state == HF__LOCK_RELEASING) {
         hf__call_cancel(lock->acquiring);
@@ -195,7 +195,7 @@ static void end_calls_locked(hf_lock *lock)
  * and frees then, a lock that is held is released later (end_orphan_locked). */
 static void free_here(hf_lock *lock)
 {
-    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
 
     pthread_mutex_lock(&watchdog->mutex);
     lock->freed = lock->orphan = true;
@@ -210,7 +210,7 @@ static void free_here(hf_lock *lock)
 /* Nothing is under way on an orphan: release it and let it go. */
 void hf__lock_end_orphan(hf_lock *lock)
 {
-    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
     bool held, ends;
 
     pthread_mutex_lock(&watchdog->mutex);
@@ -238,7 +238,7 @@ void hf__lock_end_orphan(hf_lock *lock)
  * frees then. Nothing is released. */
 static void free_closed(hf_lock *lock)
 {
-    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
 
     pthread_mutex_lock(&watchdog->mutex);
     lock->freed = lock->orphan = true;
@@ -254,7 +254,7 @@ static void free_closed(hf_lock *lock)
 
 static void free_waiting(hf_lock *lock)
 {
-    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
 
     pthread_mutex_lock(&watchdog->mutex);
     end_calls_locked(lock);
@@ -302,7 +302,7 @@ static bool needs_watch(const hf_lock *lock)
 
 void hf__lock_hold_locked(hf_lock *lock, const hf__grant *grant)
 {
-    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
     int64_t valid_ms = hf__lock_validity(lock, grant->sent_ms);
 
     lock->hold_until_ms = INT64_MAX;
@@ -331,7 +331,7 @@ hf_status hf__lock_begin_locked(hf_lock *lock, bool *busy, hf_error *err)
         lock->state == HF__LOCK_ACQUIRING || lock->state == HF__LOCK_RELEASING;
     if (*busy)
         return hf__fail(err, HF_HELD, "another call is using this handle");
-    hf__watchdog_check_locked(&lock->client->watchdog, lock);
+    hf__watchdog_check_locked(&lock->client->leases->watchdog, lock);
     if (lock->state == HF__LOCK_LOST)
         return hf__fail(err, HF_LOST,
                         "this handle has lost the lock; release it first");
@@ -357,7 +357,7 @@ static bool ends_soon_locked(const hf_lock *lock)
 static hf_status begin_by_locked(hf_lock *lock, int64_t until_ms,
                                  hf__attempt *attempt, hf_error *err)
 {
-    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
     bool busy;
 
     for (;;) {
@@ -366,7 +366,7 @@ static hf_status begin_by_locked(hf_lock *lock, int64_t until_ms,
         if (!busy || (hf__clock_boot_ms() >= until_ms &&
                       (until_ms > 0 || !ends_soon_locked(lock))))
             return status;
-        hf__sleeper_add(&lock->client->interrupts, &attempt->sleeper);
+        hf__sleeper_add(&lock->client->leases->interrupts, &attempt->sleeper);
         if (hf__interrupted(lock, attempt->mark))
             return hf__fail(err, HF_CANCELLED, HF__INTERRUPTED);
         hf__cond_wait_until(&lock->changed, &watchdog->mutex,
@@ -378,7 +378,7 @@ static hf_status begin_by_locked(hf_lock *lock, int64_t until_ms,
 static hf_status ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
                      hf__attempt *attempt, hf_error *err)
 {
-    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
     hf__grant grant;
     bool watched;
     hf_status status = HF_OK;
@@ -396,7 +396,7 @@ static hf_status ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
     pthread_cond_broadcast(&lock->changed);
     pthread_mutex_unlock(&watchdog->mutex);
     if (status == HF_OK && watched)
-        hf__registry_note(&lock->client->registry);
+        hf__registry_note(&lock->client->leases->registry);
     return status;
 }
 
@@ -413,17 +413,17 @@ static void wake(hf__sleeper *sleeper)
     hf_lock *lock = sleeper->lock;
     hf_client *client = lock->client;
 
-    pthread_mutex_lock(&client->watchdog.mutex);
+    pthread_mutex_lock(&client->leases->watchdog.mutex);
     pthread_cond_broadcast(&lock->changed);
-    pthread_mutex_unlock(&client->watchdog.mutex);
-    hf__gates_wake(&client->gates, lock->keys.main);
+    pthread_mutex_unlock(&client->leases->watchdog.mutex);
+    hf__gates_wake(&client->leases->gates, lock->keys.main);
     client->store->ops->event_wake(client->store, lock->keys.main);
 }
 
 static hf_status acquire(hf_lock *lock, int64_t wait_ms, hf__attempt *attempt,
                          hf_error *err)
 {
-    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
     int64_t until_ms;
     bool asking;
     hf_status status;
@@ -459,7 +459,7 @@ hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
         return status;
     attempt.mark = hf__interrupt_mark_of(lock);
     status = acquire(lock, wait_ms, &attempt, err);
-    hf__sleeper_remove(&lock->client->interrupts, &attempt.sleeper);
+    hf__sleeper_remove(&lock->client->leases->interrupts, &attempt.sleeper);
     hf__life_leave(&lock->client->life);
     return status;
 }
@@ -503,7 +503,7 @@ void hf_lock_owner(const hf_lock *lock, char owner[HF_OWNER_SIZE])
     owner[0] = '\0';
     if (hf__lock_check(lock, NULL) != HF_OK)
         return;
-    watchdog = &lock->client->watchdog;
+    watchdog = &lock->client->leases->watchdog;
     pthread_mutex_lock(&watchdog->mutex);
     memcpy(owner, lock->owner, sizeof(lock->owner));
     pthread_mutex_unlock(&watchdog->mutex);
@@ -512,7 +512,7 @@ void hf_lock_owner(const hf_lock *lock, char owner[HF_OWNER_SIZE])
 /* A handle that nobody watched while it is held must be watched from now. */
 static hf_status lost_fd_locked(hf_lock *lock, hf_error *err)
 {
-    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
 
     if (lock->lost_fd >= 0)
         return HF_OK;
@@ -539,7 +539,7 @@ hf_status hf_lock_lost_fd(hf_lock *lock, int *fd, hf_error *err)
         status = hf__client_enter(lock->client, err);
     if (status != HF_OK)
         return status;
-    watchdog = &lock->client->watchdog;
+    watchdog = &lock->client->leases->watchdog;
     status = hf__watchdog_start(watchdog, err);
     if (status == HF_OK) {
         pthread_mutex_lock(&watchdog->mutex);

@@ -21,6 +21,7 @@
 
 #include "core/client.h"
 #include "lease/kinds.h"
+#include "lease/leases.h"
 #include "util/heap.h"
 
 typedef enum hf__lock_state {
@@ -57,7 +58,7 @@ struct hf_lock {
     atomic_uint interruptions;
     atomic_int acked; /* replicas; -1: nobody has counted them */
 
-    /* Guarded by client->watchdog.mutex. */
+    /* Guarded by client->leases->watchdog.mutex. */
     hf__lock_state state;
     uint32_t holds;      /* re-entries, the first acquire included */
     uint32_t references; /* the caller's and those of renewals in flight */
@@ -90,9 +91,6 @@ hf_status hf__lock_make(hf_client *client, const hf__lease_kind *kind,
 hf_status hf__lock_keys_init(const hf_client *client, hf_bytes name,
                              hf__lock_keys *keys, hf_error *err);
 void hf__lock_keys_done(hf__lock_keys *keys);
-
-/* Does a part of the name in braces decide its hash slot? */
-bool hf__has_hash_tag(hf_bytes name);
 
 /* A call that acquires on this thread: where it is interrupted. */
 typedef struct hf__attempt {

@@ -15,18 +15,6 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-bool hf__has_hash_tag(hf_bytes name)
-{
-    const char *open = memchr(name.data, '{', name.size);
-    const char *close;
-
-    if (open == NULL)
-        return false;
-    close =
-        memchr(open, '}', name.size - (size_t)(open - (const char *)name.data));
-    return close != NULL && close > open + 1;
-}
-
 static char *put(char *at, const void *data, size_t size)
 {
     memcpy(at, data, size);

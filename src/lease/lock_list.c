@@ -9,6 +9,7 @@
 #include "core/batch.h"
 #include "core/client.h"
 #include "core/key_walk.h"
+#include "lease/owner.h"
 #include "util/buf.h"
 #include "util/error.h"
 #include "util/mem.h"

@@ -192,7 +192,7 @@ static void run_cancel(hf__task *task)
 /* Until all were told. */
 static void await_all(gathering *all)
 {
-    hf__interrupts *interrupts = &all->client->interrupts;
+    hf__interrupts *interrupts = &all->client->leases->interrupts;
 
     hf__sleeper_add(interrupts, &all->sleeper);
     pthread_mutex_lock(&all->mutex);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/client.h"
+#include "lease/leases.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/order.h"
@@ -88,9 +89,9 @@ static bool holds_locks(hf_client *client)
 {
     bool any;
 
-    pthread_mutex_lock(&client->watchdog.mutex);
-    any = hf__heap_first(&client->watchdog.heap) != NULL;
-    pthread_mutex_unlock(&client->watchdog.mutex);
+    pthread_mutex_lock(&client->leases->watchdog.mutex);
+    any = hf__heap_first(&client->leases->watchdog.heap) != NULL;
+    pthread_mutex_unlock(&client->leases->watchdog.mutex);
     return any;
 }
 
@@ -123,7 +124,7 @@ static void submit(hf__registry *registry)
     hf__request *request = &registry->request;
     int64_t now_ms = hf__clock_boot_ms();
 
-    hf__number(registry->age, now_ms - client->owners.opened_ms);
+    hf__number(registry->age, now_ms - client->leases->owners.opened_ms);
     registry->words[0] = hf_str(registry->key);
     registry->words[1] = hf_str(registry->age);
     registry->words[2] = hf_str(registry->lines);
@@ -149,8 +150,8 @@ static void on_time(hf__timer *timer)
         return;
     }
     if (registry->key == NULL) {
-        registry->key =
-            hf__registry_key(registry->client, registry->client->owners.client);
+        registry->key = hf__registry_key(
+            registry->client, registry->client->leases->owners.client);
         fill_lines(registry);
     }
     if (registry->key != NULL)

@@ -21,7 +21,7 @@ static hf_status undo_one_locked(hf_lock *lock, hf_error *err)
         return lock->state == HF__LOCK_HELD
                    ? HF_OK
                    : hf__fail(err, HF_LOST, "this handle has lost the lock");
-    hf__watchdog_unwatch_locked(&lock->client->watchdog, lock);
+    hf__watchdog_unwatch_locked(&lock->client->leases->watchdog, lock);
     atomic_store(&lock->valid_until_ms, 0);
     lock->state = HF__LOCK_RELEASING;
     return HF_OK;
@@ -31,7 +31,7 @@ static hf_status undo_one_locked(hf_lock *lock, hf_error *err)
 static void answered(hf_call *call)
 {
     hf_lock *lock = call->context;
-    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
     bool orphan;
 
     pthread_mutex_lock(&watchdog->mutex);
@@ -76,7 +76,7 @@ static void fill(hf_call *call, hf_lock *lock, bool valid)
 
 static hf_status prepare_release(hf_call *call, hf_lock *lock, hf_error *err)
 {
-    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
     hf_status status = hf__call_begin_bare(call, lock->client, err);
     bool valid;
 

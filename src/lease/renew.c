@@ -10,7 +10,7 @@
 /* HF_OK: the handle holds the lock. The mutex is held. */
 static hf_status check_locked(hf_lock *lock, hf_error *err)
 {
-    hf__watchdog_check_locked(&lock->client->watchdog, lock);
+    hf__watchdog_check_locked(&lock->client->leases->watchdog, lock);
     if (lock->state == HF__LOCK_HELD)
         return HF_OK;
     if (lock->state != HF__LOCK_LOST)
@@ -32,7 +32,7 @@ static void answered(hf_call *call)
     const hf__request *request = &call->request;
     const target *of = call->owned;
     hf_lock *lock = of->lock;
-    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
     hf__renewal_answer answer;
 
     bool read = request->status == HF_OK &&
@@ -71,7 +71,7 @@ static hf_status finish_renew(hf_call *call, hf_error *err)
 
 static hf_status prepare_renew(hf_call *call, hf_lock *lock, hf_error *err)
 {
-    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
     hf_status status = hf__call_begin_bare(call, lock->client, err);
     target *of;
 
@@ -148,7 +148,7 @@ hf_status hf__locks_check(hf_lock *const *locks, size_t count, hf_error *err)
 static void collect(hf_lock *const *locks, size_t count, hf_status *statuses,
                     hf__renewals *renewals)
 {
-    hf__watchdog *watchdog = &locks[0]->client->watchdog;
+    hf__watchdog *watchdog = &locks[0]->client->leases->watchdog;
 
     hf__renewals_init(renewals);
     pthread_mutex_lock(&watchdog->mutex);

@@ -26,7 +26,7 @@ static void finish(hf__waiting *self)
 {
     hf_lock *lock = self->asking.lock;
     hf_client *client = lock->client;
-    hf__watchdog *watchdog = &client->watchdog;
+    hf__watchdog *watchdog = &client->leases->watchdog;
     hf_error error = HF_ERROR_INIT;
     bool watched;
     hf_status status = self->status;
@@ -48,7 +48,7 @@ static void finish(hf__waiting *self)
     orphan = lock->orphan;
     pthread_mutex_unlock(&watchdog->mutex);
     if (status == HF_OK && watched)
-        hf__registry_note(&client->registry);
+        hf__registry_note(&client->leases->registry);
     if (orphan)
         hf__lock_end_orphan(lock);
     self->told(self->user, status, &error);
@@ -64,7 +64,7 @@ static void close_up(hf__waiting *self)
     if (self->watching)
         client->store->ops->event_unwatch(client->store, &self->watch);
     if (self->inside)
-        hf__gate_leave(&client->gates, self->place.gate);
+        hf__gate_leave(&client->leases->gates, self->place.gate);
     finish(self);
 }
 
@@ -256,8 +256,9 @@ static void stand_in_line(hf__waiting *self)
     }
     status = HF_NO_MEMORY;
     if (hf__timer_set(&client->timers, &self->timer, self->asking.until_ms))
-        status = hf__gate_queue(&client->gates, self->asking.lock->keys.main,
-                                &self->place, &self->detail);
+        status =
+            hf__gate_queue(&client->leases->gates, self->asking.lock->keys.main,
+                           &self->place, &self->detail);
     else
         hf__fail(&self->detail, HF_NO_MEMORY, "a timer");
     if (status == HF_OK) {
@@ -272,7 +273,7 @@ static void stand_in_line(hf__waiting *self)
  * next. */
 static bool step_aside(hf__waiting *self)
 {
-    if (!hf__gate_withdraw(&client_of(self)->gates, &self->place))
+    if (!hf__gate_withdraw(&client_of(self)->leases->gates, &self->place))
         return false;
     self->status = hf__fail(&self->detail, HF_HELD,
                             "others waited for the lock before us");
@@ -359,7 +360,8 @@ static hf__request *ask_first(hf__waiting *self)
 
     self->stage = HF__WAITING_FIRST;
     if (lock->watched)
-        status = hf__watchdog_start(&lock->client->watchdog, &self->detail);
+        status =
+            hf__watchdog_start(&lock->client->leases->watchdog, &self->detail);
     hf__asking_fill(&self->asking, "");
     if (status == HF_OK)
         status = hf__request_stamp(lock->client, &self->asking.request,
@@ -412,7 +414,7 @@ static void first_done(hf__request *request)
 hf__request *hf__waiting_begin(hf__waiting *self)
 {
     hf_lock *lock = self->asking.lock;
-    hf__watchdog *watchdog = &lock->client->watchdog;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
     hf__request *request;
     bool asking, busy;
     hf_status status;

@@ -7,7 +7,6 @@
  * run; each key of it is there whole or not at all.
  */
 #include "core/own_key.h"
-#include "lease/lock.h"
 #include "transfer/load.h"
 #include "util/error.h"
 #include "util/mem.h"

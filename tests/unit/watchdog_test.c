@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "client/open.h"
 #include "lease/lock.h"
 #include "support/slowness.h"
 #include "util/clock.h"
@@ -162,24 +163,21 @@ static const hf__store_ops fake_ops = {.perform = fake_perform,
 
 static int set_up(void **state)
 {
-    hf_client *client = hf__calloc(1, sizeof(*client));
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+    hf_client *client;
 
+    options.request_ms = 1000;
+    options.max_calls = 1000;
+    options.max_call_bytes = 1000000;
+    client = hf__client_new(&options);
+    assert_non_null(client);
     memset(&fake, 0, sizeof(fake));
     fake.base.ops = &fake_ops;
     fake.released = 1;
     fake.release_sends = 1;
     client->store = &fake.base;
-    client->loop = hf__loop_new();
-    client->prefix = hf__strdup("");
-    client->request_ms = 1000;
-    hf__life_init(&client->life);
-    hf__interrupts_init(&client->interrupts);
-    hf__watchdog_init(&client->watchdog, client);
-    hf__gates_init(&client->gates);
-    hf__dispatch_init(&client->dispatch, 1000, 1000000);
-    hf__timers_init(&client->timers, client->loop);
-    assert_true(hf__registry_init(&client->registry, client, NULL));
-    atomic_store(&client->registry.wanted, true); /* so it sends nothing */
+    /* so that it sends nothing */
+    atomic_store(&client->leases->registry.wanted, true);
     *state = client;
     return 0;
 }

@@ -10,29 +10,26 @@ import re
 
 import source
 
+BELOW_STORE = ("script/", "util/", "holdfast.h")
+BELOW_CORE = ("store/*", *BELOW_STORE)
+
 # Where a file lies -> what its #include "..." may name, relative to src/.
 # First match counts. "store/*" is store.h and its like, no driver's folder.
 LAYERS = (
     ("src/util/", ("util/", "holdfast.h")),
     ("src/script/", ("script/", "util/", "holdfast.h")),
-    ("src/store/redis/", ("store/redis/", "store/*", "script/", "util/",
-                          "holdfast.h")),
-    ("src/store/embedded/", ("store/embedded/", "store/*", "script/", "util/",
-                             "holdfast.h")),
+    ("src/store/redis/", ("store/redis/", "store/*", *BELOW_STORE)),
+    ("src/store/embedded/", ("store/embedded/", "store/*", *BELOW_STORE)),
     ("src/store/quorum/", ("store/quorum/", "store/redis/redis.h", "store/*",
-                           "script/", "util/", "holdfast.h")),
+                           *BELOW_STORE)),
     ("src/store/drivers.c", ("store/", "util/")),
-    ("src/store/", ("store/*", "script/", "util/", "holdfast.h")),
-    ("src/client/", ("client/", "core/", "data/", "lease/", "store/*", "script/",
-                     "util/", "holdfast.h")),
-    ("src/core/", ("core/", "data/", "lease/", "store/*", "script/", "util/",
-                   "holdfast.h")),
-    ("src/data/", ("data/", "core/", "store/*", "script/", "util/",
-                   "holdfast.h")),
-    ("src/lease/", ("lease/", "transfer/", "core/", "store/*", "script/",
-                    "util/", "holdfast.h")),
-    ("src/transfer/", ("transfer/", "lease/", "core/", "store/*", "script/",
-                       "util/", "holdfast.h")),
+    ("src/store/", ("store/*", *BELOW_STORE)),
+    ("src/core/", ("core/", *BELOW_CORE)),
+    ("src/data/", ("data/", "core/", *BELOW_CORE)),
+    ("src/lease/", ("lease/", "core/", *BELOW_CORE)),
+    ("src/transfer/", ("transfer/", "core/", *BELOW_CORE)),
+    ("src/client/", ("client/", "data/", "lease/", "transfer/", "core/",
+                     *BELOW_CORE)),
     ("include/", ("holdfast/",)),
 )
 # These are users of the library: they see it and what lies beside them.

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.c - see options.h. */
+#include "client/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/store.h"
+#include "util/error.h"
+#include "util/options.h"
+
+#define WAIT_MS_MAX 3600000
+#define CALLS_DEFAULT 65536
+#define CALLS_MAX 1000000
+#define CALL_BYTES_DEFAULT ((int64_t)64 << 20)
+#define CALL_BYTES_MAX ((int64_t)1 << 40)
+
+static hf_status check_range(int64_t value, int64_t high, const char *name,
+                             hf_error *err)
+{
+    if (value >= 0 && value <= high)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "%s is %lld; it must be 1..%lld", name,
+                    (long long)value, (long long)high);
+}
+
+static hf_status check_prefix(const char *prefix, hf_error *err)
+{
+    if (prefix == NULL)
+        return HF_OK;
+    if (strlen(prefix) > HF__PREFIX_MAX)
+        return hf__fail(err, HF_INVALID,
+                        "prefix is %zu bytes; at most %d are allowed",
+                        strlen(prefix), HF__PREFIX_MAX);
+    if (strpbrk(prefix, "{}") != NULL)
+        return hf__fail(err, HF_INVALID,
+                        "prefix has a brace, which would move every key to "
+                        "one hash slot");
+    return HF_OK;
+}
+
+hf_status hf__client_options_load(hf_client_options *options,
+                                  const hf_client_options *from, hf_error *err)
+{
+    hf_status status;
+
+    status = hf__options_load(options, sizeof(*options), sizeof(*options), from,
+                              "hf_client_options", err);
+    if (status == HF_OK && options->prefix == NULL)
+        options->prefix = getenv("HOLDFAST_PREFIX");
+    if (status == HF_OK)
+        status = check_prefix(options->prefix, err);
+    if (status == HF_OK && options->description == NULL)
+        options->description = getenv("HOLDFAST_DESCRIPTION");
+    if (status == HF_OK && options->description != NULL &&
+        strlen(options->description) >= HF_HOLDER_TEXT_SIZE)
+        status = hf__fail(
+            err, HF_INVALID, "description is %zu bytes; at most %d are allowed",
+            strlen(options->description), HF_HOLDER_TEXT_SIZE - 1);
+    if (status == HF_OK)
+        status =
+            check_range(options->request_ms, WAIT_MS_MAX, "request_ms", err);
+    if (status == HF_OK)
+        status =
+            check_range(options->connect_ms, WAIT_MS_MAX, "connect_ms", err);
+    if (status == HF_OK)
+        status = check_range(options->script_budget_ms, HF_SCRIPT_BUDGET_MAX_MS,
+                             "script_budget_ms", err);
+    if (status == HF_OK)
+        status = check_range(options->max_calls, CALLS_MAX, "max_calls", err);
+    if (status == HF_OK)
+        status = check_range(options->max_call_bytes, CALL_BYTES_MAX,
+                             "max_call_bytes", err);
+    if (options->max_calls == 0)
+        options->max_calls = CALLS_DEFAULT;
+    if (options->max_call_bytes == 0)
+        options->max_call_bytes = CALL_BYTES_DEFAULT;
+    return status;
+}
+
+hf_status hf__client_password(const hf_client_options *options,
+                              const hf__url *url, char text[HF__SECRET_SIZE],
+                              const char **password, hf_error *err)
+{
+    const char *path = getenv("HOLDFAST_PASSWORD_FILE");
+    hf_status status;
+
+    *password = options->password;
+    if (*password != NULL)
+        return HF_OK;
+    if (options->password_file != NULL) {
+        *password = text;
+        return hf__secret_read("password_file", options->password_file, text,
+                               err);
+    }
+    status = hf__url_secret(url, text, password, err);
+    if (status != HF_OK || *password != NULL)
+        return status;
+    if (path != NULL && path[0] != '\0') {
+        *password = text;
+        return hf__secret_read("HOLDFAST_PASSWORD_FILE", path, text, err);
+    }
+    *password = getenv("HOLDFAST_PASSWORD");
+    return HF_OK;
+}

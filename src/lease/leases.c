@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* leases.c - see leases.h. */
+#include "lease/leases.h"
+
+#include "core/client.h"
+#include "util/mem.h"
+
+hf__leases *hf__leases_new(hf_client *client, const char *description)
+{
+    hf__leases *leases = hf__calloc(1, sizeof(*leases));
+
+    if (leases == NULL)
+        return NULL;
+    if (!hf__registry_init(&leases->registry, client, description)) {
+        hf__free(leases);
+        return NULL;
+    }
+    hf__watchdog_init(&leases->watchdog, client);
+    hf__owners_init(&leases->owners);
+    hf__gates_init(&leases->gates);
+    hf__interrupts_init(&leases->interrupts);
+    return leases;
+}
+
+void hf__leases_stop(hf__leases *leases, bool forked)
+{
+    hf__watchdog_stop(&leases->watchdog);
+    if (!forked)
+        hf__registry_close(&leases->registry);
+}
+
+void hf__leases_done(hf__leases *leases, bool forked)
+{
+    hf__watchdog_done(&leases->watchdog);
+    if (forked)
+        return;
+    hf__gates_done(&leases->gates);
+    hf__interrupts_done(&leases->interrupts);
+}
+
+void hf__leases_free(hf__leases *leases)
+{
+    hf__watchdog_free(&leases->watchdog);
+    hf__registry_done(&leases->registry);
+    hf__free(leases);
+}

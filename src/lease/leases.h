@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* leases.h - what the locks of a client share. */
+#ifndef HF__LEASE_LEASES_H
+#define HF__LEASE_LEASES_H
+
+#include "lease/gate.h"
+#include "lease/interrupt.h"
+#include "lease/owner.h"
+#include "lease/registry.h"
+#include "lease/watchdog.h"
+
+typedef struct hf__leases {
+    hf__watchdog watchdog;
+    hf__owners owners; /* and the client's id */
+    hf__gates gates;
+    hf__interrupts interrupts;
+    hf__registry registry;
+} hf__leases;
+
+/* Of a client that has its loop; NULL: no memory. `description` may be NULL. */
+hf__leases *hf__leases_new(hf_client *client, const char *description);
+
+/*
+ * Closing, in this order: no renewal and no registration follows, before the
+ * store is closed; nothing is watched any more; and, with the client's memory,
+ * as handles use a mutex until then, the memory. `forked`: in a child.
+ */
+void hf__leases_stop(hf__leases *leases, bool forked);
+void hf__leases_done(hf__leases *leases, bool forked);
+void hf__leases_free(hf__leases *leases);
+
+#endif
