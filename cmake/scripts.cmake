@@ -2,6 +2,7 @@
 # scripts/*.lua as C: sets generated_dir (an include directory) and scripts_c.
 
 file(GLOB scripts CONFIGURE_DEPENDS scripts/*.lua)
+file(GLOB script_pieces CONFIGURE_DEPENDS scripts/use/*.lua)
 set(generated_dir ${PROJECT_BINARY_DIR}/generated)
 set(scripts_c ${generated_dir}/script/scripts.c)
 
@@ -9,7 +10,7 @@ add_custom_command(
     OUTPUT ${scripts_c} ${generated_dir}/script/script_ids.h
     COMMAND Python3::Interpreter -B
         ${PROJECT_SOURCE_DIR}/tools/embed_scripts.py ${generated_dir} ${scripts}
-    DEPENDS ${scripts}
+    DEPENDS ${scripts} ${script_pieces}
         ${PROJECT_SOURCE_DIR}/tools/embed_scripts.py
         ${PROJECT_SOURCE_DIR}/tools/scriptfile.py
     COMMENT "Embedding scripts/"

@@ -23,20 +23,10 @@ local holder = call('set', KEYS[1], ARGV[1], 'nx', 'get', 'px', ARGV[2])
 local now = call('time')
 now = now[1] * 1000000 + now[2]
 if not holder or holder == ARGV[1] then
-    local last = redis.pcall('set', KEYS[2], now, 'get', 'px', 604800000)
-    if last then
-        local token = tonumber(last)
-        if not token then
-            call('set', KEYS[2], now, 'px', 604800000)
-        elseif token >= now and token < 2^53 and token % 1 == 0 then
-            now = token + 1
-            call('set', KEYS[2], now < 2^53 and now or token, 'px', 604800000)
-        end
-    end
+    --#use issue_token last=KEYS[2]
     if now == 2^53 then
         call('del', KEYS[1])
-        return redis.error_reply('HFTOKEN the last fencing token is the '
-            .. 'largest, 2^53-1: delete it once its holder is gone')
+        --#use no_token
     end
     if holder then
         call('pexpire', KEYS[1], ARGV[2])
@@ -46,11 +36,5 @@ if not holder or holder == ARGV[1] then
     end
     return now
 end
-local since = ARGV[4] == '0' and now or tonumber(ARGV[4])
-if ARGV[3] ~= '' then
-    call('zadd', KEYS[3], since, ARGV[3])
-    call('pexpire', KEYS[3], 360000)
-    return {call('pttl', KEYS[1]), holder, since,
-            call('zrank', KEYS[3], ARGV[3])}
-end
-return {call('pttl', KEYS[1]), holder, since}
+local pttl = call('pttl', KEYS[1])
+--#use refuse began=ARGV[4] inbox=ARGV[3] waiters=KEYS[3]

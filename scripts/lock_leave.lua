@@ -10,14 +10,9 @@ Returns  1 if the inbox was still queued, else 0.
 Repeat   safe: one wake-up too many is harmless.
 Writes   KEYS[2]. Cost O(log waiters).
 ]]
-local queued = redis.call('zrem', KEYS[2], ARGV[1])
-if redis.call('exists', KEYS[1]) == 0 then
-    for _ = 1, 128 do
-        local head = redis.call('zpopmin', KEYS[2])[1]
-        local woken = head and redis.pcall('publish', head, KEYS[1])
-        if woken ~= 0 then
-            break
-        end
-    end
+local call = redis.call
+local queued = call('zrem', KEYS[2], ARGV[1])
+if call('exists', KEYS[1]) == 0 then
+    --#use wake topic=KEYS[1] waiters=KEYS[2]
 end
 return queued

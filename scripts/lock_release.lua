@@ -18,11 +18,5 @@ elseif holder ~= ARGV[1] then
     return -1
 end
 call('del', KEYS[1])
-for _ = 1, 128 do
-    local head = call('zpopmin', KEYS[2])[1]
-    local woken = head and redis.pcall('publish', head, KEYS[1])
-    if woken ~= 0 then
-        break
-    end
-end
+--#use wake topic=KEYS[1] waiters=KEYS[2]
 return 1

@@ -18,7 +18,21 @@ A place in KEYS or ARGV is one of
     i        one for each key      n+i      one for each key, behind the first n
 
 The body calls commands by redis.call, redis.pcall, or `call` where it begins
-with `local call = redis.call`.
+with `local call = redis.call`. A line of it may be
+
+    --#use piece name=expression ...
+
+for which scripts/use/piece.lua is put in. A piece has a header as well:
+
+    piece - what it does.
+
+    name     what it is            a parameter
+
+Each parameter is replaced by its expression, in which there is no blank. One
+that is not given is the script's local variable of that name. A piece becomes
+one line, so that line numbers are those of the script's own body.
+
+What is sent to servers has no comments and no indentation.
 
 The build (tools/embed_scripts.py) and the lint (tools/lint/scripts.py) share
 this file, so that no script is embedded whose header is wrong.
@@ -35,6 +49,14 @@ ALIAS = "local call = redis.call\n"
 SECTIONS = ("Returns", "Repeat", "Writes")
 PLACE = re.compile(r"(KEYS|ARGV)\[([^\]]+)\](?:  (\S.*))?$")
 SECTION = re.compile(r"(%s) +(\S.*)$" % "|".join(SECTIONS))
+USE = re.compile(r" *--#use ([a-z_]+)((?: [a-z_]+=\S+)*)$")
+# Not a field, nor the name of a method.
+NAME = r"(?<![\w.:])[a-z_]\w*"
+PARAMETER = re.compile(r"([a-z_]+)  +\S")
+HEADER = re.compile(r"--\[\[\n(.*?)\n\]\]\n", re.S)
+# What is no code: comments, the insides of strings.
+TOKENS = re.compile(r"--\[\[.*?\]\]|--[^\n]*|'(?:\\.|[^'\\\n])*'"
+                    r'|"(?:\\.|[^"\\\n])*"', re.S)
 WRITERS = frozenset("""append del expire expireat getdel getset hdel hincrby
     hincrbyfloat hmset hset hsetnx incr incrby incrbyfloat decr decrby lpush
     lpop rpush rpop lrem lset ltrim persist pexpire pexpireat psetex rename
@@ -56,8 +78,9 @@ class Script:
     places: dict = field(default_factory=lambda: {"KEYS": [], "ARGV": []})
     sections: dict = field(default_factory=dict)
     section_lines: dict = field(default_factory=dict)
-    body: str = ""
+    body: str = ""  # as it is sent
     body_line: int = 1
+    used: set = field(default_factory=set)  # names of pieces
     findings: list = field(default_factory=list)
 
     def find(self, line, what):
@@ -73,18 +96,80 @@ def load(path):
     path = Path(path)
     script = Script(path, name=path.stem)
     text = path.read_text(encoding="ascii", errors="replace")
-    match = re.match(r"--\[\[\n(.*?)\n\]\]\n", text, re.S)
+    match = HEADER.match(text)
     if not match:
         script.find(1, "does not begin with a --[[ ... ]] header")
         return script
-    script.body = text[match.end():]
     script.body_line = text[:match.end()].count("\n") + 1
+    script.body = _squeeze(_put_in_pieces(script, text[match.end():]))
     _read_header(script, match.group(1).split("\n"))
     _check_sections(script)
     _check_body(script)
     for what in ("KEYS", "ARGV"):
         _check_places(script, what)
     return script
+
+
+def _squeeze(text):
+    """Without comments and indentation, on as many lines."""
+    def without(match):
+        token = match.group(0)
+        return "\n" * token.count("\n") if token.startswith("--") else token
+    lines = TOKENS.sub(without, text).split("\n")
+    return "\n".join(line.strip() for line in lines)
+
+
+def _put_in_pieces(script, body):
+    lines = body.split("\n")
+    for at, line in enumerate(lines):
+        if not line.lstrip().startswith("--#"):
+            continue
+        use = USE.match(line)
+        if use:
+            given = [word.split("=", 1) for word in use.group(2).split()]
+            lines[at] = _piece(script, script.body_line + at, use.group(1),
+                               given, "\n".join(lines[:at]))
+        else:
+            script.find(script.body_line + at,
+                        "not of the form '--#use piece name=expression ...'")
+    return "\n".join(lines)
+
+
+def _piece(script, line, name, given, before):
+    """The text of a piece, on one line, behind what is `before` it."""
+    path = script.path.parent / "use" / f"{name}.lua"
+    script.used.add(name)
+    if not path.is_file():
+        script.find(line, f"there is no piece use/{name}.lua")
+        return ""
+    text = path.read_text(encoding="ascii", errors="replace")
+    match = HEADER.match(text)
+    if not match or not match.group(1).startswith(name + " - "):
+        script.find(line, f"use/{name}.lua has no header of its name")
+        return ""
+    wanted = [parameter.group(1) for parameter in map(
+        PARAMETER.match, match.group(1).split("\n")[1:]) if parameter]
+    for key, _ in given:
+        if key not in wanted:
+            script.find(line, f"use/{name}.lua has no parameter {key}")
+    for key in set(wanted) - {key for key, _ in given}:
+        if not re.search(r"\blocal [^=\n]*\b%s\b" % key, before):
+            script.find(line, f"use/{name}.lua is not given {key}, and there "
+                        "is no local of that name")
+    return _replaced(_squeeze(text[match.end():]), dict(given))
+
+
+def _replaced(code, expressions):
+    """Code on one line, in which names, outside of strings, are replaced."""
+    def replace(match):
+        return expressions.get(match.group(0), match.group(0))
+    parts, at = [], 0
+    for match in TOKENS.finditer(code):
+        parts += [re.sub(NAME, replace, code[at:match.start()]),
+                  match.group(0)]
+        at = match.end()
+    parts.append(re.sub(NAME, replace, code[at:]))
+    return "".join(parts).strip().replace("\n", " ")
 
 
 def _read_header(script, lines):
@@ -123,14 +208,11 @@ def _check_sections(script):
 
 
 def _code(script):
-    """The body with comments and the insides of strings blanked."""
+    """The body with the insides of strings blanked."""
     def blank(match):
         text = match.group(0)
-        if text.startswith("--"):
-            return re.sub(r"[^\n]", " ", text)
         return text[0] + " " * (len(text) - 2) + text[-1]
-    pattern = r"--\[\[.*?\]\]|--[^\n]*|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\""
-    return re.sub(pattern, blank, script.body, flags=re.S)
+    return TOKENS.sub(blank, script.body)
 
 
 def _check_body(script):
@@ -152,7 +234,11 @@ def _check_body(script):
         script.find(line_of(match.start()),
                     f"'{match.group(0)}' is not for scripts: time comes from "
                     "redis.call('time'), everything else from ARGV")
+    for match in re.finditer(r"\[=*\[", code):
+        script.find(line_of(match.start()), "a string or comment in [[ ]]")
     wrote = None
+    if not code.startswith(ALIAS) and re.search(r"(?<![\w.:])call\s*\(", code):
+        script.find(script.body_line, f"calls 'call' without '{ALIAS.strip()}'")
     for match in re.finditer(r"\bredis\.p?call\b(?!\s*\()", code):
         if not code.startswith(ALIAS) or match.start() > len(ALIAS):
             script.find(line_of(match.start()),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Do the headers of scripts/*.lua say what the bodies do? The rules are in
-tools/scriptfile.py, which the build uses too."""
+tools/scriptfile.py, which the build uses too. Is every piece in use?"""
 
 import sys
 from pathlib import Path
@@ -15,10 +15,15 @@ import scriptfile  # noqa: E402
 def main():
     top = source.root()
     findings = []
+    used = set()
     for path in source.files(top, "scripts/*.lua"):
         script = scriptfile.load(top / path)
+        used |= script.used
         findings += [(path, line, what) for line, what
                      in sorted(script.findings)]
+    findings += [(path, 1, "no script uses it")
+                 for path in source.files(top, "scripts/use/*.lua")
+                 if path.stem not in used]
     source.report(findings)
 
 

@@ -18,7 +18,7 @@ failures=0
 
 make_good()
 {
-    mkdir -p "$good"/include "$good"/scripts "$good"/src/core "$good"/cli \
+    mkdir -p "$good"/include "$good"/scripts/use "$good"/src/core "$good"/cli \
         "$good"/src/util "$good"/src/store/redis "$good"/tests/conformance \
         "$good"/tools/lint
     cp .clang-format "$good"
@@ -26,6 +26,7 @@ make_good()
     cp src/holdfast.map "$good"/src
     cp scripts/lock_renew.lua scripts/hash_put.lua scripts/lock_release.lua \
         "$good"/scripts
+    cp scripts/use/wake.lua "$good"/scripts/use
     cp src/util/heap.h src/util/heap.c src/util/mem.h src/util/mem.c \
         "$good"/src/util
     c_file core/x.c '#include "util/heap.h"' 'int hf__x;' \
@@ -213,16 +214,31 @@ bad_edit scripts.py 'not numbered' $put 's/^ARGV\[1\]/ARGV[7]/'
 bad_edit scripts.py 'in a form the header cannot' $release \
     's/~= ARGV\[1\]/~= select(1, ARGV)/'
 bad_edit scripts.py 'is not explained' $release 's/^(ARGV.1.).*/\1/'
-bad_edit scripts.py '4[0-9] lines of body' $release '$s/$/'"$(
-    lines 32 '\n--' | tr -d '\n')"'/'
+bad_edit scripts.py '50 lines of body' $release '$s/$/'"$(
+    lines 40 '\n--' | tr -d '\n')"'/'
 bad_edit scripts.py "no 'Returns'" $release '/^Returns/d'
 bad_edit scripts.py "no 'Repeat'" $release '/^Repeat/d'
 bad_edit scripts.py "no 'Writes'" $release '/^Writes/d'
 bad_edit scripts.py "neither with 'safe' nor" $release 's/^(Repeat +)safe/\1yes/'
 bad_edit scripts.py "'Writes nothing'" $release \
     's/^(Writes +).*/\1nothing. Cost O(1)./'
+bad_edit scripts.py 'not of the form' $release 's/--#use/--#put/'
+bad_edit scripts.py 'no piece use/wait.lua' $release 's/--#use wake/--#use wait/'
+bad_edit scripts.py 'has no parameter subject' $release 's/topic=/subject=/'
+bad_edit scripts.py 'is not given topic' $release 's/topic=KEYS.1. //'
+bad_edit scripts.py 'no header of its name' scripts/use/wake.lua 's/^wake -/awake -/'
+bad_edit scripts.py 'KEYS\[2\] is documented but not used' scripts/use/wake.lua \
+    "s/'zpopmin', waiters/'zpopmin', topic/"
+bad_edit scripts.py 'no script uses it' $release '/--#use/d'
+bad_edit scripts.py "calls 'call' without" $release '/^local call/d'
+bad_edit scripts.py 'comment in \[\[' $release 's/= ARGV.1. then/= [=[x]=] then/'
 bad_edit scripts.py 'writes KEYS\[3\]' $release 's/^Writes +KEYS\[1\]/&, KEYS[3]/'
-bad_edit scripts.py "'os.' is not for scripts" $release 's/= 1, 128/= os.time(), 128/'
+bad_edit scripts.py "'os.' is not for scripts" $release 's/^return 1/return os.time()/'
+# A piece is one line, so what is behind it keeps its number.
+case $output in
+$release:$(($(wc -l <$release))):*) ;;
+*) complain "scripts.py gives another line than the last: $output" ;;
+esac
 bad_edit scripts.py 'must be a lower-case string' $release "s/'del'/'DEL'/"
 bad_edit scripts.py 'must be a lower-case string' $release "s/'del'/ARGV[1]/"
 bad_edit scripts.py 'may only be called, or named' $release \
@@ -231,7 +247,7 @@ bad_edit scripts.py 'does not begin with .lock_release - ' $release \
     's/^lock_release -/lock_free -/'
 
 # text
-bad_edit text.py 'a tab' $release 's/^    local/\tlocal/'
+bad_edit text.py 'a tab' $release 's/^    return/\treturn/'
 bad_edit text.py 'blanks at the end' $release 's/^end$/end /'
 bad_edit text.py 'carriage return' $release 's/^end$/end\r/'
 bad_edit text.py 'a path of one machine' $release "s|'del'|'/wor""k/x'|"
