@@ -14,17 +14,10 @@ Repeat   no: the second run would take the first one's value for another's.
 Writes   KEYS[1]. Cost O(1).
 ]]
 local current = redis.call('hget', KEYS[1], ARGV[1])
-if ARGV[2] == '0' then
-    if current then
-        return current
-    end
-elseif not current then
-    return 0
-elseif current ~= ARGV[3] then
-    return current
-end
+--#use expect expects=ARGV[2] expected=ARGV[3]
 redis.call('hset', KEYS[1], ARGV[1], ARGV[4])
 if ARGV[5] ~= '0' then
     redis.call('pexpire', KEYS[1], ARGV[5])
 end
+--#mark
 return 1

@@ -13,18 +13,11 @@ Repeat   no: the second run would take the first one's value for another's.
 Writes   KEYS[1]. Cost O(1).
 ]]
 local current = redis.call('get', KEYS[1])
-if ARGV[1] == '0' then
-    if current then
-        return current
-    end
-elseif not current then
-    return 0
-elseif current ~= ARGV[2] then
-    return current
-end
+--#use expect expects=ARGV[1] expected=ARGV[2]
 if ARGV[4] == '0' then
     redis.call('set', KEYS[1], ARGV[3], 'keepttl')
 else
     redis.call('set', KEYS[1], ARGV[3], 'px', ARGV[4])
 end
+--#mark
 return 1

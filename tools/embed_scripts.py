@@ -65,8 +65,7 @@ def main(arguments):
     if len(arguments) < 2:
         sys.exit(__doc__.strip())
     output = Path(arguments[0]) / "script"
-    scripts = [scriptfile.load(path) for path in arguments[1:]]
-    scripts.sort(key=lambda script: script.name)
+    scripts = scriptfile.load_all(arguments[1:])
     findings = [f"{script.path}:{line}: {what}" for script in scripts
                 for line, what in sorted(script.findings)]
     if findings:

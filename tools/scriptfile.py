@@ -32,6 +32,13 @@ Each parameter is replaced by its expression, in which there is no blank. One
 that is not given is the script's local variable of that name. A piece becomes
 one line, so that line numbers are those of the script's own body.
 
+A script whose body has a line `--#mark` has a twin, NAME_once, which is not done
+a second time: its first key is a mark, its last arguments are the number of the
+call and the mark's time to live, and it leaves the number in the mark in that
+line. use/once.lua stands in front of it. The line is where nothing that can be
+refused comes behind it, nor anything that is done before it undone: else a call
+that was not done would be taken for one that was, or the other way round.
+
 What is sent to servers has no comments and no indentation.
 
 The build (tools/embed_scripts.py) and the lint (tools/lint/scripts.py) share
@@ -52,6 +59,7 @@ SECTION = re.compile(r"(%s) +(\S.*)$" % "|".join(SECTIONS))
 USE = re.compile(r" *--#use ([a-z_]+)((?: [a-z_]+=\S+)*)$")
 # Not a field, nor the name of a method.
 NAME = r"(?<![\w.:])[a-z_]\w*"
+MARK = re.compile(r"--#mark$", re.M)
 PARAMETER = re.compile(r"([a-z_]+)  +\S")
 HEADER = re.compile(r"--\[\[\n(.*?)\n\]\]\n", re.S)
 # What is no code: comments, the insides of strings.
@@ -78,17 +86,15 @@ class Script:
     places: dict = field(default_factory=lambda: {"KEYS": [], "ARGV": []})
     sections: dict = field(default_factory=dict)
     section_lines: dict = field(default_factory=dict)
+    written: str = ""  # the body
     body: str = ""  # as it is sent
+    repeatable: bool = False
     body_line: int = 1
     used: set = field(default_factory=set)  # names of pieces
     findings: list = field(default_factory=list)
 
     def find(self, line, what):
         self.findings.append((line, what))
-
-    @property
-    def repeatable(self):
-        return self.sections["Repeat"].startswith("safe")
 
 
 def load(path):
@@ -101,13 +107,53 @@ def load(path):
         script.find(1, "does not begin with a --[[ ... ]] header")
         return script
     script.body_line = text[:match.end()].count("\n") + 1
-    script.body = _squeeze(_put_in_pieces(script, text[match.end():]))
+    script.written = text[match.end():]
     _read_header(script, match.group(1).split("\n"))
     _check_sections(script)
+    _finish(script)
+    return script
+
+
+def load_all(paths):
+    """Scripts and their twins, in the order of their names."""
+    scripts = [load(path) for path in paths]
+    scripts += [_twin(script) for script in scripts
+                if MARK.search(script.written)]
+    return sorted(scripts, key=lambda script: script.name)
+
+
+def _finish(script):
+    """Read the header and `written`, and compare the two."""
+    script.repeatable = script.sections["Repeat"].startswith("safe")
+    script.body = _squeeze(_put_in_pieces(script, script.written))
     _check_body(script)
     for what in ("KEYS", "ARGV"):
         _check_places(script, what)
-    return script
+
+
+def _twin(script):
+    twin = Script(script.path, script.name + "_once",
+                  sections=dict(script.sections, Repeat="safe"),
+                  section_lines=script.section_lines,
+                  body_line=script.body_line)
+    keys, words = script.places["KEYS"], script.places["ARGV"]
+    if len(MARK.findall(script.written)) > 1:
+        twin.find(script.body_line, "more than one --#mark")
+    if not all(place.spec.isdigit() for place in keys + words):
+        twin.find(script.body_line, "a script with a twin has only KEYS[1], "
+                  "ARGV[1] and the like")
+        return twin
+    twin.places["KEYS"] = [Place(1, str(at + 1)) for at in range(len(keys) + 1)]
+    twin.places["ARGV"] = [Place(1, str(at + 1)) for at in range(len(words) + 2)]
+    once = f"key=KEYS[1] number=ARGV[{len(words) + 1}]"
+    body = re.sub(r"\bKEYS\[(\d+)\]",
+                  lambda m: f"KEYS[{int(m.group(1)) + 1}]", script.written)
+    body = MARK.sub(f"--#use mark {once} life=ARGV[{len(words) + 2}]", body)
+    # On the first line, so that all lines keep their numbers.
+    first = _piece(twin, twin.body_line, "once", once, "")
+    twin.written = f"{first} {body}"
+    _finish(twin)
+    return twin
 
 
 def _squeeze(text):
@@ -126,17 +172,17 @@ def _put_in_pieces(script, body):
             continue
         use = USE.match(line)
         if use:
-            given = [word.split("=", 1) for word in use.group(2).split()]
             lines[at] = _piece(script, script.body_line + at, use.group(1),
-                               given, "\n".join(lines[:at]))
-        else:
-            script.find(script.body_line + at,
-                        "not of the form '--#use piece name=expression ...'")
+                               use.group(2), "\n".join(lines[:at]))
+        elif not MARK.match(line):
+            script.find(script.body_line + at, "neither --#mark nor of the "
+                        "form '--#use piece name=expression ...'")
     return "\n".join(lines)
 
 
 def _piece(script, line, name, given, before):
     """The text of a piece, on one line, behind what is `before` it."""
+    given = dict(word.split("=", 1) for word in given.split())
     path = script.path.parent / "use" / f"{name}.lua"
     script.used.add(name)
     if not path.is_file():
@@ -149,14 +195,14 @@ def _piece(script, line, name, given, before):
         return ""
     wanted = [parameter.group(1) for parameter in map(
         PARAMETER.match, match.group(1).split("\n")[1:]) if parameter]
-    for key, _ in given:
+    for key in given:
         if key not in wanted:
             script.find(line, f"use/{name}.lua has no parameter {key}")
-    for key in set(wanted) - {key for key, _ in given}:
+    for key in set(wanted) - given.keys():
         if not re.search(r"\blocal [^=\n]*\b%s\b" % key, before):
             script.find(line, f"use/{name}.lua is not given {key}, and there "
                         "is no local of that name")
-    return _replaced(_squeeze(text[match.end():]), dict(given))
+    return _replaced(_squeeze(text[match.end():]), given)
 
 
 def _replaced(code, expressions):

@@ -14,13 +14,11 @@ import scriptfile  # noqa: E402
 
 def main():
     top = source.root()
-    findings = []
-    used = set()
-    for path in source.files(top, "scripts/*.lua"):
-        script = scriptfile.load(top / path)
-        used |= script.used
-        findings += [(path, line, what) for line, what
-                     in sorted(script.findings)]
+    scripts = scriptfile.load_all(
+        top / path for path in source.files(top, "scripts/*.lua"))
+    used = set().union(*(script.used for script in scripts))
+    findings = [(script.path.relative_to(top), line, what)
+                for script in scripts for line, what in sorted(script.findings)]
     findings += [(path, 1, "no script uses it")
                  for path in source.files(top, "scripts/use/*.lua")
                  if path.stem not in used]

@@ -26,7 +26,9 @@ make_good()
     cp src/holdfast.map "$good"/src
     cp scripts/lock_renew.lua scripts/hash_put.lua scripts/lock_release.lua \
         "$good"/scripts
-    cp scripts/use/wake.lua "$good"/scripts/use
+    cp scripts/value_delete_if.lua "$good"/scripts
+    cp scripts/use/wake.lua scripts/use/once.lua scripts/use/mark.lua \
+        "$good"/scripts/use
     cp src/util/heap.h src/util/heap.c src/util/mem.h src/util/mem.c \
         "$good"/src/util
     c_file core/x.c '#include "util/heap.h"' 'int hf__x;' \
@@ -222,7 +224,7 @@ bad_edit scripts.py "no 'Writes'" $release '/^Writes/d'
 bad_edit scripts.py "neither with 'safe' nor" $release 's/^(Repeat +)safe/\1yes/'
 bad_edit scripts.py "'Writes nothing'" $release \
     's/^(Writes +).*/\1nothing. Cost O(1)./'
-bad_edit scripts.py 'not of the form' $release 's/--#use/--#put/'
+bad_edit scripts.py 'nor of the form' $release 's/--#use/--#put/'
 bad_edit scripts.py 'no piece use/wait.lua' $release 's/--#use wake/--#use wait/'
 bad_edit scripts.py 'has no parameter subject' $release 's/topic=/subject=/'
 bad_edit scripts.py 'is not given topic' $release 's/topic=KEYS.1. //'
@@ -230,6 +232,12 @@ bad_edit scripts.py 'no header of its name' scripts/use/wake.lua 's/^wake -/awak
 bad_edit scripts.py 'KEYS\[2\] is documented but not used' scripts/use/wake.lua \
     "s/'zpopmin', waiters/'zpopmin', topic/"
 bad_edit scripts.py 'no script uses it' $release '/--#use/d'
+once=scripts/value_delete_if.lua
+bad_edit scripts.py 'no script uses it' $once '/^--#mark/d'
+bad_edit scripts.py 'more than one --#mark' $once 's/^--#mark/&\n&/'
+bad_edit scripts.py 'a script with a twin has only' $once 's/\[1\]/[i]/'
+bad_edit scripts.py 'ARGV\[3\] is documented but not used' \
+    scripts/use/mark.lua 's/, life/, 1000/'
 bad_edit scripts.py "calls 'call' without" $release '/^local call/d'
 bad_edit scripts.py 'comment in \[\[' $release 's/= ARGV.1. then/= [=[x]=] then/'
 bad_edit scripts.py 'writes KEYS\[3\]' $release 's/^Writes +KEYS\[1\]/&, KEYS[3]/'
