@@ -68,6 +68,21 @@ static hf_status add_mark(hf_call *call, uint32_t once, size_t count,
     return HF_OK;
 }
 
+/* The script that does without the three words of a mark. */
+static const hf__narrow *without_mark(uint32_t index)
+{
+    static const hf__narrow scripts[] = {
+        {&hf__scripts[HF__SCRIPT_VALUE_CAS], 3, false},
+        {&hf__scripts[HF__SCRIPT_VALUE_DELETE_IF], 3, true},
+        {&hf__scripts[HF__SCRIPT_HASH_CAS], 3, false},
+    };
+    size_t at = 0;
+
+    while (scripts[at].script->index != index)
+        at++;
+    return &scripts[at];
+}
+
 hf_status hf__cas_request(hf_call *call, uint32_t flags, uint32_t index,
                           uint32_t once, size_t count, hf_error *err)
 {
@@ -81,9 +96,7 @@ hf_status hf__cas_request(hf_call *call, uint32_t flags, uint32_t index,
     status = add_mark(call, once, count, err);
     if (status != HF_OK)
         return status;
-    call->request.narrow = &hf__scripts[index];
-    call->request.narrow_count = count;
-    call->request.narrow_if_full = index == HF__SCRIPT_VALUE_DELETE_IF;
+    call->request.narrow = without_mark(index);
     hf__call_replicate(call, hf__wrote_number);
     return HF_OK;
 }

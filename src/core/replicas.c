@@ -110,8 +110,7 @@ hf_status hf__replicas_of_lock(hf__replicas *replicas, const hf_client *client,
 void hf__replicas_ask(hf__request *request, const hf__replicas *replicas,
                       bool (*wrote)(const hf__request *request))
 {
-    request->replicas = replicas->count;
-    request->replicas_ms = replicas->within_ms;
+    request->replicas = replicas->count > 0 ? replicas : NULL;
     request->wrote = wrote;
 }
 
@@ -150,17 +149,17 @@ hf_status hf__replicas_probe(hf__store *store, const hf__replicas *replicas,
 hf_status hf__replicas_fail(const hf__request *request, hf_status status,
                             const char *done, hf_error *err)
 {
-    int64_t within_ms = hf__at_most(request->replicas_ms,
+    int64_t within_ms = hf__at_most(request->replicas->within_ms,
                                     request->deadline_ms - request->began_ms);
 
     if (request->acked < 0)
         return hf__fail(err, status,
                         "%s: it could not be counted how many of the %u "
                         "replicas acknowledged it",
-                        done, request->replicas);
+                        done, request->replicas->count);
     return hf__fail(
         err, status, "%s: %d of %u replicas acknowledged it within %lld ms",
-        done, request->acked, request->replicas, (long long)within_ms);
+        done, request->acked, request->replicas->count, (long long)within_ms);
 }
 
 /* -------------------------------------------------------------------- calls */

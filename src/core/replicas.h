@@ -11,12 +11,6 @@
 
 struct hf__url;
 
-/* What a client, or a lock, asks for. */
-typedef struct hf__replicas {
-    uint32_t count; /* 0: none */
-    int64_t within_ms;
-} hf__replicas;
-
 /* From the options of a client and the parameters of its URL, which are taken
  * out of it; a lock's own options override its client's. HF_INVALID. */
 hf_status hf__replicas_of_client(hf__replicas *replicas,
@@ -29,14 +23,16 @@ hf_status hf__replicas_of_lock(hf__replicas *replicas, const hf_client *client,
 hf_status hf__replicas_probe(hf__store *store, const hf__replicas *replicas,
                              int64_t deadline_ms, hf_error *err);
 
-/* Have a filled request wait for them; `wrote` as in hf__request. */
+/* Have a filled request wait for them, if there are to be any; `wrote` as in
+ * hf__request. */
 void hf__replicas_ask(hf__request *request, const hf__replicas *replicas,
                       bool (*wrote)(const hf__request *request));
 
 /* Did a request that was answered get fewer than it asked for? */
 static inline bool hf__replicas_missed(const hf__request *request)
 {
-    return request->replicas > 0 && request->acked < (int32_t)request->replicas;
+    return request->replicas != NULL &&
+           request->acked < (int32_t)request->replicas->count;
 }
 
 /* Fail with `done`, what has become of it, and how many replicas it got. */

@@ -201,7 +201,7 @@ hf_status hf__asking_read(hf__asking *asking, hf_status status, hf_error *err)
     bool granted = status == HF_OK && request->reply.kind == HF_REPLY_INTEGER;
 
     asking->grant.sent_ms = request->began_ms;
-    asking->grant.acked = request->replicas > 0 ? request->acked : -1;
+    asking->grant.acked = request->replicas != NULL ? request->acked : -1;
     if (status == HF_INDETERMINATE)
         asking->unanswered = asking->unresolved = true;
     else if (status != HF_UNAVAILABLE)

@@ -43,7 +43,7 @@ static void answered(hf_call *call)
     if (read && lock->acquisition == of->acquisition &&
         lock->state == HF__LOCK_HELD) {
         hf__watchdog_answer_locked(watchdog, lock, answer, request->began_ms);
-        if (answer == HF__RENEWED && request->replicas > 0)
+        if (answer == HF__RENEWED && request->replicas != NULL)
             atomic_store(&lock->acked, request->acked);
         hf__watchdog_arm_locked(watchdog);
     }

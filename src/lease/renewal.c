@@ -137,7 +137,8 @@ static void renewal_done(hf__request *request)
         if (lock->acquisition == batch->entries[i].acquisition &&
             lock->state == HF__LOCK_HELD) {
             lock->renewing = false;
-            if (answered && answers[i] == HF__RENEWED && request->replicas > 0)
+            if (answered && answers[i] == HF__RENEWED &&
+                request->replicas != NULL)
                 atomic_store(&lock->acked, request->acked);
             if (answered)
                 hf__watchdog_answer_locked(watchdog, lock, answers[i],

@@ -35,10 +35,10 @@ void hf__request_script(hf__request *request, const hf__script *script,
 
 void hf__request_narrow(hf__request *request)
 {
-    request->script = request->narrow;
-    request->repeatable = request->narrow->repeatable;
+    request->script = request->narrow->script;
+    request->repeatable = request->script->repeatable;
     request->words++;
-    request->word_count = request->narrow_count;
+    request->word_count -= request->narrow->fewer;
     request->key_count = 1;
     request->narrow = NULL;
 }

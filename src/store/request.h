@@ -29,6 +29,24 @@
  * queue: a flood of acquires must not starve renewals and releases. */
 typedef enum hf__lane { HF__LANE_USER = 0, HF__LANE_LEASE = 1 } hf__lane;
 
+/*
+ * A script with the same effect as another, for fewer keys, which may not run
+ * twice: its words are those of the other without the first and some of the
+ * last. It is sent instead of one that was not answered if the keys are being
+ * moved apart, and where `if_full`, if the store has no room.
+ */
+typedef struct hf__narrow {
+    const hf__script *script;
+    size_t fewer; /* words, the first included */
+    bool if_full;
+} hf__narrow;
+
+/* How many replicas are to acknowledge a write, and how long to wait. */
+typedef struct hf__replicas {
+    uint32_t count;
+    int64_t within_ms;
+} hf__replicas;
+
 typedef struct hf__request hf__request;
 struct hf__request {
     /* Filled by the caller. */
@@ -41,30 +59,22 @@ struct hf__request {
     const hf__shape *answer;
     int64_t began_ms;    /* on hf__clock_boot_ms(): before it was handed over */
     int64_t deadline_ms; /* on the same clock */
-    hf__lane lane;
     /* May be sent again when it is not known whether it was applied. */
     bool repeatable;
+    hf__lane lane;
     void (*on_done)(hf__request *request); /* submit() only; the request may be
                                               freed or reused in it */
     void *user;                            /* the caller's */
+    const hf__narrow *narrow;              /* NULL: none */
+    /* NULL, or on a store with HF__CAP_REPLICAS what is waited for after an
+     * answer for which `wrote` (NULL: any) says that it did write: the request
+     * completes when so many have acknowledged it, or in time, or at its
+     * deadline; HF_OK in any case. */
+    const hf__replicas *replicas;
+    bool (*wrote)(const hf__request *request); /* on the loop thread */
     /* 0: where its keys are. Else one of hf__parts, for what asks a part as a
      * whole (SCAN, DBSIZE); if that is no more, it is HF_UNAVAILABLE. */
     uint32_t part;
-    /* NULL, or a script with the same effect for fewer keys, which may not run
-     * twice: its words are those of `script` without the first, and
-     * `narrow_count` of them. It is sent instead of one that was not answered
-     * if the keys are being moved apart, and where `narrow_if_full`, if the
-     * store has no room. */
-    const hf__script *narrow;
-    size_t narrow_count;
-    bool narrow_if_full;
-    /* How many replicas are to acknowledge what it writes, on a store with
-     * HF__CAP_REPLICAS; 0: none. After an answer for which `wrote` (NULL: any)
-     * says that it did write, the request completes when they have, or
-     * replicas_ms after it was sent, or at its deadline; HF_OK in any case. */
-    uint32_t replicas;
-    int64_t replicas_ms;
-    bool (*wrote)(const hf__request *request); /* on the loop thread */
 
     /* Filled by the driver. */
     hf_status status;

@@ -68,6 +68,7 @@ static inline void driver_close(test_driver *driver)
 /* A request with its words. */
 typedef struct test_call {
     hf__request request;
+    hf__replicas replicas;
     hf_bytes words[WORDS_MAX];
     uint32_t done; /* futex, when submitted */
     size_t order;  /* which to be done it was, from 1 */

@@ -150,8 +150,8 @@ static void begin(topology *self, test_call *call, int64_t limit_ms)
     hf__request *request = &call->request;
 
     CALL(call, limit_ms, "SET", "k", "v");
-    request->replicas = 2;
-    request->replicas_ms = 1000;
+    call->replicas = (hf__replicas){2, 1000};
+    request->replicas = &call->replicas;
     assert_false(hf__fleet_refuse(&self->fleet, request));
     hf__server_submit(self->parts[A].server, &request, 1);
 }

@@ -126,8 +126,8 @@ static void ask(test_call *call, const char *value, uint32_t replicas,
                 int64_t within_ms, int64_t limit_ms)
 {
     CALL(call, limit_ms, "SET", "k", value);
-    call->request.replicas = replicas;
-    call->request.replicas_ms = within_ms;
+    call->replicas = (hf__replicas){replicas, within_ms};
+    call->request.replicas = replicas > 0 ? &call->replicas : NULL;
     call->request.wrote = not_nil;
 }
 

@@ -91,9 +91,9 @@ static hf__mux *mux_of(hf__server *server, hf__request *request)
     hf__mux *mux;
 
     request->acked = -1;
-    if (request->replicas == 0)
+    if (request->replicas == NULL)
         return &server->mux;
-    mux = hf__durable_mux(server, request->replicas);
+    mux = hf__durable_mux(server, request->replicas->count);
     if (mux == NULL)
         hf__request_fail(request, HF_NO_MEMORY, "out of memory");
     return mux;

@@ -207,8 +207,8 @@ static hf__mux *goal_of(const hf__entry *entry, hf__server *server)
 {
     hf__mux *mux = NULL;
 
-    if (entry->request->replicas > 0 && !entry->uncounted)
-        mux = hf__durable_mux(server, entry->request->replicas);
+    if (entry->request->replicas != NULL && !entry->uncounted)
+        mux = hf__durable_mux(server, entry->request->replicas->count);
     return mux != NULL ? mux : &server->mux;
 }
 

@@ -127,7 +127,7 @@ static bool has_narrower(const hf__request *request, bool doubtful,
     if (request->narrow == NULL || doubtful)
         return false;
     return redirect->kind == HF__REDIRECT_TRY_AGAIN ||
-           (err->status == HF_FULL && request->narrow_if_full);
+           (err->status == HF_FULL && request->narrow->if_full);
 }
 
 hf__verdict hf__retry_judge(hf__request *request, bool doubtful,

@@ -70,7 +70,7 @@ void hf__server_perform(hf__server *server, hf__request *request)
     hf__inline_result result = HF__INLINE_BUSY;
     hf__route route;
 
-    if (request->replicas > 0) {
+    if (request->replicas != NULL) {
         hf__durable_perform(server, request);
         return;
     }
@@ -99,7 +99,7 @@ void hf__server_submit(hf__server *server, hf__request *const *requests,
 {
     size_t at = 0;
 
-    while (at < count && requests[at]->replicas == 0)
+    while (at < count && requests[at]->replicas == NULL)
         at++;
     if (at == count)
         hf__mux_submit(&server->mux, requests, count);

@@ -152,8 +152,9 @@ static int64_t patience_of(const hf__request *request, int64_t now_ms)
     int64_t left_ms = request->deadline_ms - now_ms;
 
     left_ms -= hf__at_most(left_ms / 4, WAY_MS);
-    return now_ms + hf__at_least(hf__at_most(left_ms, request->replicas_ms),
-                                 WAIT_MIN_MS);
+    return now_ms +
+           hf__at_least(hf__at_most(left_ms, request->replicas->within_ms),
+                        WAIT_MIN_MS);
 }
 
 /* Step 1. All that is in flight belongs to this turn. */
