@@ -52,8 +52,8 @@ HF_API HF_MUST_USE hf_status hf_key_ttl(hf_client *client, hf_bytes key,
  *
  * Since 0.1.
  */
-HF_API HF_MUST_USE hf_status hf_key_touch(hf_client *client, hf_bytes key,
-                                          int64_t ttl_ms, hf_error *err);
+HF_API HF_MUST_USE hf_status hf_key_expire(hf_client *client, hf_bytes key,
+                                           int64_t ttl_ms, hf_error *err);
 
 /** Starts hf_key_ttl(). Since 0.1. */
 HF_API HF_MUST_USE hf_status hf_key_ttl_start(hf_client *client, hf_bytes key,
@@ -61,11 +61,11 @@ HF_API HF_MUST_USE hf_status hf_key_ttl_start(hf_client *client, hf_bytes key,
                                               const hf_async *async,
                                               hf_error *err);
 
-/** Starts hf_key_touch(). Since 0.1. */
-HF_API HF_MUST_USE hf_status hf_key_touch_start(hf_client *client, hf_bytes key,
-                                                int64_t ttl_ms,
-                                                const hf_async *async,
-                                                hf_error *err);
+/** Starts hf_key_expire(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_key_expire_start(hf_client *client,
+                                                 hf_bytes key, int64_t ttl_ms,
+                                                 const hf_async *async,
+                                                 hf_error *err);
 
 #ifdef __cplusplus
 }

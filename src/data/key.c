@@ -50,8 +50,8 @@ hf_status hf_key_ttl_start(hf_client *client, hf_bytes key, int64_t *ttl_ms,
                           async, err);
 }
 
-static hf_status prepare_touch(hf_call *call, hf_client *client, hf_bytes key,
-                               int64_t ttl_ms, hf_error *err)
+static hf_status prepare_expire(hf_call *call, hf_client *client, hf_bytes key,
+                                int64_t ttl_ms, hf_error *err)
 {
     hf_status status = hf__call_begin(call, client, key, err);
 
@@ -70,23 +70,23 @@ static hf_status prepare_touch(hf_call *call, hf_client *client, hf_bytes key,
     return HF_OK;
 }
 
-hf_status hf_key_touch(hf_client *client, hf_bytes key, int64_t ttl_ms,
-                       hf_error *err)
+hf_status hf_key_expire(hf_client *client, hf_bytes key, int64_t ttl_ms,
+                        hf_error *err)
 {
     hf_call call;
 
-    return hf__call_run(&call, prepare_touch(&call, client, key, ttl_ms, err),
+    return hf__call_run(&call, prepare_expire(&call, client, key, ttl_ms, err),
                         err);
 }
 
-hf_status hf_key_touch_start(hf_client *client, hf_bytes key, int64_t ttl_ms,
-                             const hf_async *async, hf_error *err)
+hf_status hf_key_expire_start(hf_client *client, hf_bytes key, int64_t ttl_ms,
+                              const hf_async *async, hf_error *err)
 {
     hf_call *call;
     hf_status status = hf__call_new(client, async, &call, err);
 
     if (status != HF_OK)
         return status;
-    return hf__call_start(call, prepare_touch(call, client, key, ttl_ms, err),
+    return hf__call_start(call, prepare_expire(call, client, key, ttl_ms, err),
                           async, err);
 }

@@ -55,12 +55,12 @@ static void async_keys_and_hashes_mean_what_blocking_ones_do(void **state)
         HF_OK, f->client,
         hf_hash_put_start(f->client, key, &field, 1, NULL, &async, ERR));
     expect_told(HF_OK, f->client,
-                hf_key_touch_start(f->client, key, 60000, &async, ERR));
+                hf_key_expire_start(f->client, key, 60000, &async, ERR));
     expect_told(HF_OK, f->client,
                 hf_key_ttl_start(f->client, key, &ttl_ms, &async, ERR));
     assert_in_range(ttl_ms, 58000, 60000);
     expect_told(HF_OK, f->client,
-                hf_key_touch_start(f->client, key, -1, &async, ERR));
+                hf_key_expire_start(f->client, key, -1, &async, ERR));
     assert_no_ttl(f->client, key);
     expect_told(
         HF_OK, f->client,

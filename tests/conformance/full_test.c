@@ -186,7 +186,7 @@ static void full_store_still_renews_and_releases(void **state)
     make_full(f, &store);
     expect_throughout(hf_lock_is_held(lock), opts.ttl_ms * 7 / 3);
     expect_status(HF_OK, hf_lock_renew(lock, ERR));
-    expect_status(HF_OK, hf_key_touch(store.client, bytes("l"), 60000, ERR));
+    expect_status(HF_OK, hf_key_expire(store.client, bytes("l"), 60000, ERR));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     hf_lock_free(lock);
     close_store(f, &store);

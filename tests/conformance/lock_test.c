@@ -398,7 +398,7 @@ static void lock_renew_starts_the_lease_anew(void **state)
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_soon(hf_lock_remaining_ms(lock) < 9500, 2000);
     before_ms = hf_lock_remaining_ms(lock);
-    expect_status(HF_OK, hf_key_touch(f->other, name, 5000, ERR));
+    expect_status(HF_OK, hf_key_expire(f->other, name, 5000, ERR));
     expect_status(HF_OK, hf_lock_renew(lock, ERR));
     assert_true(hf_lock_remaining_ms(lock) > before_ms);
     assert_ttl(f->other, name, 10000);

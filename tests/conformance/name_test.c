@@ -208,7 +208,7 @@ static void prefix_comes_before_every_key(void **state)
         HF_HELD,
         hf_lock_try(fixture_lock(f, f->client, bytes("app:l"), NULL), ERR));
     expect_status(HF_OK, hf_lock_break(f->client, bytes("app:l"), ERR));
-    expect_status(HF_OK, hf_key_touch(client, bytes("v"), 60000, ERR));
+    expect_status(HF_OK, hf_key_expire(client, bytes("v"), 60000, ERR));
     assert_ttl(f->client, bytes("app:v"), 60000);
 }
 

@@ -283,7 +283,7 @@ static void write_without_enough_replicas_is_in_doubt(void **state)
                   hf_hash_put(client, h, &field, 1, NULL, ERR));
     assert_field(f->other, h, bytes("f"), bytes("1"));
     expect_told(HF_INDETERMINATE, client,
-                hf_key_touch_start(client, h, 60000, &async, ERR));
+                hf_key_expire_start(client, h, 60000, &async, ERR));
     expect_status(HF_INDETERMINATE,
                   hf_hash_remove(client, h, &field.name, 1, NULL, ERR));
     expect_status(HF_INDETERMINATE, hf_value_delete(client, v, ERR));

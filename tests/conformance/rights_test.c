@@ -41,8 +41,8 @@ static void values_hashes_and_keys(void **state)
         HF_OK, hf_value_set(f->client, value, one, &options, &previous, ERR));
     hf_buffer_free(&previous);
     expect_status(HF_OK, hf_key_ttl(f->client, value, &ttl_ms, ERR));
-    expect_status(HF_OK, hf_key_touch(f->client, value, 30000, ERR));
-    expect_status(HF_OK, hf_key_touch(f->client, value, -1, ERR));
+    expect_status(HF_OK, hf_key_expire(f->client, value, 30000, ERR));
+    expect_status(HF_OK, hf_key_expire(f->client, value, -1, ERR));
     expect_status(HF_OK, hf_value_cas(f->client, value, &one, bytes("2"), NULL,
                                       NULL, ERR));
     assert_value(f->client, value, bytes("2"));

@@ -53,8 +53,8 @@ static void make_lock(trial *self, size_t i)
         must(hf_lock_try(self->locks[i], NULL));
     /* So that a renewal can be seen. */
     if (self->op == RENEW)
-        must(hf_key_touch(self->at->direct, hf_str(self->names[i]), TTL_MS / 3,
-                          NULL));
+        must(hf_key_expire(self->at->direct, hf_str(self->names[i]), TTL_MS / 3,
+                           NULL));
 }
 
 void prepare(trial *self, const stage *at, operation op, call_form form)

@@ -172,7 +172,7 @@ static void writes_are_in_doubt(hf_client *client)
     hf_buffer_free(&value);
     check_status(hf_hash_put(client, hf_str("h"), &field, 1, NULL, &err),
                  HF_INDETERMINATE, "put", &err);
-    check_status(hf_key_touch(client, hf_str("h"), 60000, &err),
+    check_status(hf_key_expire(client, hf_str("h"), 60000, &err),
                  HF_INDETERMINATE, "touch", &err);
     begin_ms = now_ms();
     nx.flags = HF_SET_NX;

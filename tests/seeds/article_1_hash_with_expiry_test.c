@@ -128,7 +128,7 @@ static void place_holder_of_the_article_comes_to_the_same(void **state)
 
     expect_status(HF_OK, hf_hash_put(f->client, key, &holder, 1, NULL, ERR));
     assert_no_ttl(f->client, key);
-    expect_status(HF_OK, hf_key_touch(f->client, key, 1000 * 1000, ERR));
+    expect_status(HF_OK, hf_key_expire(f->client, key, 1000 * 1000, ERR));
     expect_status(HF_OK, hf_hash_put(f->client, key, dictionary, 2, NULL, ERR));
     assert_dictionary(f, 3, 1000 * 1000);
     expect_status(HF_OK,

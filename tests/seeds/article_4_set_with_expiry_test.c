@@ -43,7 +43,7 @@ static void set_then_expire_comes_to_the_same(void **state)
 
     put_value(f->client, key, bytes("value"), 0);
     assert_no_ttl(f->client, key);
-    expect_status(HF_OK, hf_key_touch(f->client, key, 60 * 1000, ERR));
+    expect_status(HF_OK, hf_key_expire(f->client, key, 60 * 1000, ERR));
     assert_ttl(f->client, key, 60 * 1000);
     put_value(f->client, key, bytes("value"), 60 * 1000);
     assert_ttl(f->client, key, 60 * 1000);
@@ -99,7 +99,7 @@ static void timing_lock_frees_itself(void **state)
     assert_value(f->client, key, bytes("locking"));
     assert_ttl(f->client, key, 5 * 1000);
     assert_false(timing_lock_acquire(f, 5 * 1000));
-    expect_status(HF_OK, hf_key_touch(f->client, key, 30, ERR));
+    expect_status(HF_OK, hf_key_expire(f->client, key, 30, ERR));
     expect_soon(timing_lock_acquire(f, 5 * 1000), 1000);
     assert_ttl(f->client, key, 5 * 1000);
     assert_true(timing_lock_release(f));
@@ -123,7 +123,7 @@ static void timing_lock_session_with_our_lock(void **state)
     expect_status(HF_OK, hf_lock_try(first, ERR));
     assert_false(timing_lock_acquire(f, 5 * 1000));
     expect_status(HF_HELD, hf_lock_try(second, ERR));
-    expect_status(HF_OK, hf_key_touch(f->client, name, 30, ERR));
+    expect_status(HF_OK, hf_key_expire(f->client, name, 30, ERR));
     expect_status(HF_OK, hf_lock_acquire(second, 2000, NULL));
     expect_status(HF_LOST, hf_lock_release(first, ERR));
     assert_true(hf_lock_is_held(second));

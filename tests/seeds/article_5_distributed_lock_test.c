@@ -39,7 +39,7 @@ static void set_nx_ex_frees_the_lock_by_itself(void **state)
     assert_ttl(f->client, key, 3 * 1000);
     expect_status(HF_CONFLICT,
                   set(f, key, bytes("value"), HF_SET_NX, 3 * 1000));
-    expect_status(HF_OK, hf_key_touch(f->client, key, 30, ERR));
+    expect_status(HF_OK, hf_key_expire(f->client, key, 30, ERR));
     expect_soon(set(f, key, bytes("value"), HF_SET_NX, 3 * 1000) == HF_OK,
                 1000);
     expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
@@ -134,7 +134,7 @@ static void set_if_absent_is_true_and_then_false(void **state)
     expect_status(HF_OK, set(f, key, bytes("123"), HF_SET_NX, 600 * 1000));
     assert_value(f->client, key, bytes("123"));
     assert_ttl(f->client, key, 600 * 1000);
-    expect_status(HF_OK, hf_key_touch(f->client, key, 500 * 1000, ERR));
+    expect_status(HF_OK, hf_key_expire(f->client, key, 500 * 1000, ERR));
     expect_status(HF_CONFLICT,
                   set(f, key, bytes("123"), HF_SET_NX, 600 * 1000));
     assert_value(f->client, key, bytes("123"));
@@ -186,7 +186,7 @@ static void redisson_acquire_counts_its_owner_and_refuses_another(void **state)
     hf_reply_free(reply);
     assert_field(f->other, redisson_name, node_1, bytes("1"));
     assert_ttl(f->other, redisson_name, 30000);
-    expect_status(HF_OK, hf_key_touch(f->client, redisson_name, 25000, ERR));
+    expect_status(HF_OK, hf_key_expire(f->client, redisson_name, 25000, ERR));
     reply = redisson(acquire, node_2);
     assert_int_equal(hf_reply_type(reply), HF_REPLY_INTEGER);
     assert_true(hf_reply_integer(reply) > 20000 &&
@@ -208,7 +208,7 @@ static void redisson_renews_for_its_owner_only(void **state)
         redisson(fixture_script(f, f->client, redisson_acquire), node_1);
 
     hf_reply_free(reply);
-    expect_status(HF_OK, hf_key_touch(f->client, redisson_name, 25000, ERR));
+    expect_status(HF_OK, hf_key_expire(f->client, redisson_name, 25000, ERR));
     reply = redisson(renew, node_2);
     assert_true(hf_reply_integer(reply) == 0);
     hf_reply_free(reply);

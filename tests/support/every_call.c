@@ -180,14 +180,14 @@ DEFINE(key_ttl)
     return CALL(hf_key_ttl, p->client, key(), &p->result.ttl_ms);
 }
 
-DEFINE(key_touch)
+DEFINE(key_expire)
 {
-    return CALL(hf_key_touch, p->client, key(), 1000);
+    return CALL(hf_key_expire, p->client, key(), 1000);
 }
 
 DEFINE(key_persist)
 {
-    return CALL(hf_key_touch, p->client, key(), -1);
+    return CALL(hf_key_expire, p->client, key(), -1);
 }
 
 DEFINE(script_load)
@@ -316,7 +316,7 @@ const every_call every_calls[] = {
     {"hash remove", "HDEL", hash_remove, STARTS},
     {"hash delete", "hash_delete", hash_delete, STARTS},
     {"key ttl", "PTTL", key_ttl, STARTS},
-    {"key touch", "PEXPIRE", key_touch, STARTS},
+    {"key expire", "PEXPIRE", key_expire, STARTS},
     {"key persist", "key_persist", key_persist, STARTS},
     {"script load", "SCRIPT", script_load, STARTS},
     {"script run", "user script", script_run, STARTS},

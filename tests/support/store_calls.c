@@ -12,9 +12,9 @@ static hf_status key_ttl(store_subject *s, hf_error *err)
     return hf_key_ttl(s->client, s->key, &ttl_ms, err);
 }
 
-static hf_status key_touch(store_subject *s, hf_error *err)
+static hf_status key_expire(store_subject *s, hf_error *err)
 {
-    return hf_key_touch(s->client, s->key, 1000, err);
+    return hf_key_expire(s->client, s->key, 1000, err);
 }
 
 static hf_status value_set(store_subject *s, hf_error *err)
@@ -143,7 +143,7 @@ static hf_status script_run(store_subject *s, hf_error *err)
 
 const store_call store_calls[] = {
     {"hf_key_ttl", CALL_NEEDS_NOTHING, false, key_ttl},
-    {"hf_key_touch", CALL_NEEDS_NOTHING, false, key_touch},
+    {"hf_key_expire", CALL_NEEDS_NOTHING, false, key_expire},
     {"hf_value_set", CALL_NEEDS_NOTHING, true, value_set},
     {"hf_value_get", CALL_NEEDS_NOTHING, false, value_get},
     {"hf_value_delete", CALL_NEEDS_NOTHING, false, value_delete},

@@ -158,9 +158,9 @@ static hf_status start_cas(trial *self, const hf_async *async)
                               NULL, &self->buffer, async, NULL);
 }
 
-static hf_status start_touch(trial *self, const hf_async *async)
+static hf_status start_expire(trial *self, const hf_async *async)
 {
-    return hf_key_touch_start(self->client, self->key, 60000, async, NULL);
+    return hf_key_expire_start(self->client, self->key, 60000, async, NULL);
 }
 
 static hf_status start_ttl(trial *self, const hf_async *async)
@@ -303,7 +303,7 @@ static const operation operations[] = {
     {"value_get", put_value, start_get, check_get},
     {"value_cas", put_value, start_cas, NULL},
     {"value_delete_if", put_value, start_delete_if, NULL},
-    {"key_touch", put_value, start_touch, NULL},
+    {"key_expire", put_value, start_expire, NULL},
     {"key_ttl", put_value, start_ttl, NULL},
     {"hash_put", NULL, start_hash_put, NULL},
     {"hash_get_all", put_hash, start_hash_get_all, NULL},
