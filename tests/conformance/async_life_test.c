@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * async_life_test.c - what a program may do with asynchronous calls and their
- * client at any moment: close it, dispatch on several threads, start more than
- * there is room for, get signals.
+ * client at any time: close it, dispatch on several threads, start more than
+ * there is room for, receive signals.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +17,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
-/* A call that is there, or has an end that a user can understand. */
+/* A call that is under way, or ended with a status that the caller can act on.
+ */
 static bool is_clear(hf_status status)
 {
     return status == HF_OK || status == HF_UNAVAILABLE ||
@@ -66,13 +67,13 @@ static void async_done_may_start_the_next(void **state)
 
 #define UNDER_WAY 1000
 
-/* Told by several threads. */
+/* Completed on several threads. */
 typedef struct tally {
     atomic_uint told[UNDER_WAY];
     atomic_uint count;
     atomic_uint unclear;
-    hf_client *closes; /* by the first that is told; NULL: nobody */
-    atomic_uint late;  /* starts within a closing done() that were let in */
+    hf_client *closes; /* by the first callback; NULL: by none */
+    atomic_uint late;  /* starts that close() let its callbacks make */
 } tally;
 
 typedef struct tally_place {
@@ -105,7 +106,7 @@ static void start_a_thousand(hf_client *client, hf_bytes key, tally *all,
     }
 }
 
-static void expect_each_told_once(tally *all)
+static void expect_each_completed_once(tally *all)
 {
     assert_int_equal(atomic_load(&all->count), UNDER_WAY);
     assert_int_equal(atomic_load(&all->unclear), 0);
@@ -113,7 +114,7 @@ static void expect_each_told_once(tally *all)
         assert_int_equal(atomic_load(&all->told[i]), 1);
 }
 
-static void async_close_tells_what_is_under_way(void **state)
+static void async_close_completes_what_is_under_way(void **state)
 {
     fixture *f = *state;
     hf_client *client = fixture_client(f, NULL);
@@ -123,7 +124,7 @@ static void async_close_tells_what_is_under_way(void **state)
     assert_non_null(all);
     start_a_thousand(client, fixture_key(f, "k"), all, places, count_one);
     fixture_close_client(f, client);
-    expect_each_told_once(all);
+    expect_each_completed_once(all);
     free(all);
 }
 
@@ -141,7 +142,7 @@ static hf_client *own_client(fixture *f)
     return client;
 }
 
-static void async_close_on_another_thread_tells_each_once(void **state)
+static void async_close_on_another_thread_completes_each_once(void **state)
 {
     fixture *f = *state;
     static tally_place places[UNDER_WAY];
@@ -153,12 +154,12 @@ static void async_close_on_another_thread_tells_each_once(void **state)
     start_a_thousand(client, fixture_key(f, "k"), all, places, count_one);
     assert_int_equal(pthread_create(&thread, NULL, close_client, client), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    expect_each_told_once(all);
+    expect_each_completed_once(all);
     free(all);
 }
 
-/* The first one closes the client; those that close() tells try to go on, and
- * to close it again. */
+/* The first callback closes the client; those that the close completes try to
+ * start another call, and to close again. */
 static void close_and_count(void *user, hf_status status, const hf_error *err)
 {
     const tally_place *place = user;
@@ -199,7 +200,7 @@ static void async_done_may_close_the_client(void **state)
     assert_int_equal(poll(&pfd, 1, 10000), 1);
     expect_status(HF_OK, hf_client_dispatch(client, &running, ERR));
     assert_int_equal(running, 0);
-    expect_each_told_once(all);
+    expect_each_completed_once(all);
     assert_int_equal(atomic_load(&all->late), 0);
     free(all);
 }
@@ -256,12 +257,12 @@ static void async_threads_may_dispatch_at_once(void **state)
     }
     expect_status(HF_OK, hf_client_dispatch(f->client, &running, ERR));
     assert_int_equal(running, 0);
-    expect_each_told_once(all);
+    expect_each_completed_once(all);
     free(all);
 }
 
-/* Readable once for what has completed, and then no more: a program that polls
- * does not spin, also while a call waits. */
+/* Readable once for each completion, then quiet: a program that polls does not
+ * spin, even while a call waits. */
 static void async_descriptor_is_quiet_when_idle(void **state)
 {
     fixture *f = *state;
@@ -287,8 +288,8 @@ static void async_descriptor_is_quiet_when_idle(void **state)
     assert_int_equal(poll(&pfd, 1, 300), 0);
 }
 
-/* Each completion is an edge, or comes before the dispatch that an edge asked
- * for: a loop that waits for edges alone misses nothing. */
+/* Each completion is an edge, or precedes the dispatch that an edge asked for:
+ * an edge-triggered loop misses nothing. */
 static void async_descriptor_may_be_edge_triggered(void **state)
 {
     fixture *f = *state;
@@ -308,7 +309,7 @@ static void async_descriptor_may_be_edge_triggered(void **state)
         set_next(&links[i], HF_OK, NULL);
     }
     while (done < 4) {
-        /* A thread's end may interrupt. */
+        /* The end of a thread may interrupt. */
         do
             got = epoll_wait(epoll_fd, &event, 1, 10000);
         while (got < 0 && errno == EINTR);
@@ -348,7 +349,7 @@ static void async_calls_are_bounded_in_number(void **state)
                                                      NULL, NULL, &async, ERR));
     assert_non_null(strstr(expect_message(), "max_calls"));
     expect_status(HF_UNAVAILABLE, hf_lock_acquire_start(lock, 0, &async, ERR));
-    /* What frees others is let by. */
+    /* Calls that free others are let through. */
     expect_status(HF_OK, hf_lock_renew_start(lock, &async, ERR));
     expect_status(HF_OK, hf_lock_release_start(lock, &async, ERR));
     await_told(client, &said, 12);
@@ -358,7 +359,7 @@ static void async_calls_are_bounded_in_number(void **state)
     await_told(client, &said, 13);
 }
 
-static void async_chain_needs_no_second_place(void **state)
+static void async_chain_needs_one_slot_only(void **state)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -394,7 +395,7 @@ static void async_calls_are_bounded_in_bytes(void **state)
     await_told(client, &said, 2);
 }
 
-/* Answers count, too, until they are told. */
+/* Replies count, too, until they are dispatched. */
 static void async_answers_are_bounded_in_bytes(void **state)
 {
     fixture *f = *state;
@@ -423,7 +424,7 @@ static void async_answers_are_bounded_in_bytes(void **state)
     await_told(client, &said, 2);
 }
 
-/* One that is alone may be of any size. */
+/* A single one may have any size. */
 static void async_call_alone_may_be_large(void **state)
 {
     fixture *f = *state;
@@ -466,7 +467,7 @@ static void note_signal(int signal)
     atomic_fetch_add(&interruptions, 1);
 }
 
-/* A signal each millisecond, whose handler does not let calls go on. */
+/* A signal each millisecond, whose handler is installed without SA_RESTART. */
 static void disturb(bool on)
 {
     struct itimerval often = {{0, on ? 1000 : 0}, {0, on ? 1000 : 0}};
@@ -483,7 +484,7 @@ static int stop_disturbing(void **state)
     return fixture_close(state);
 }
 
-static void calls_go_on_over_signals(void **state)
+static void calls_survive_signals(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -508,7 +509,7 @@ static void calls_go_on_over_signals(void **state)
     assert_true(atomic_load(&interruptions) > 10);
 }
 
-/* The signal has its default: it would end the program. */
+/* With its default action the signal would end the program. */
 static void broken_connections_raise_no_signal(void **state)
 {
     fixture *f = *state;
@@ -536,19 +537,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         fixture_test(async_done_may_start_the_next),
-        fixture_test(async_close_tells_what_is_under_way),
-        fixture_test(async_close_on_another_thread_tells_each_once),
+        fixture_test(async_close_completes_what_is_under_way),
+        fixture_test(async_close_on_another_thread_completes_each_once),
         fixture_test(async_done_may_close_the_client),
         fixture_test(async_threads_may_dispatch_at_once),
         fixture_test(async_descriptor_is_quiet_when_idle),
         fixture_test(async_descriptor_may_be_edge_triggered),
         fixture_test(async_calls_are_bounded_in_number),
-        fixture_test(async_chain_needs_no_second_place),
+        fixture_test(async_chain_needs_one_slot_only),
         fixture_test(async_calls_are_bounded_in_bytes),
         fixture_test(async_answers_are_bounded_in_bytes),
         fixture_test(async_call_alone_may_be_large),
         fixture_test(async_bounds_have_a_range),
-        cmocka_unit_test_setup_teardown(calls_go_on_over_signals, fixture_open,
+        cmocka_unit_test_setup_teardown(calls_survive_signals, fixture_open,
                                         stop_disturbing),
         fixture_test(broken_connections_raise_no_signal),
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * async_test.c - the `_start` functions: they mean what the blocking ones do,
- * are told exactly once, and only where the program dispatches.
+ * complete exactly once, and only where the program dispatches.
  */
 #include <poll.h>
 
@@ -127,7 +127,7 @@ static void async_inputs_may_be_reused_once_started(void **state)
     assert_value(f->other, name, bytes("before"));
 }
 
-static void async_calls_are_told_only_by_a_dispatch(void **state)
+static void async_calls_complete_only_in_a_dispatch(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -151,7 +151,7 @@ static void async_calls_are_told_only_by_a_dispatch(void **state)
 /* More than a connection holds at a time. */
 #define MANY 20000
 
-static void async_thousands_are_each_told_once(void **state)
+static void async_thousands_complete_once_each(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -175,7 +175,7 @@ static void async_thousands_are_each_told_once(void **state)
     assert_value(f->client, key, bytes("20000"));
 }
 
-static void async_mistakes_are_told_at_once(void **state)
+static void async_mistakes_fail_at_once(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -242,7 +242,7 @@ static void async_cancel_of_what_has_completed_is_harmless(void **state)
         expect_status(HF_OK, hf_value_set_start(f->client, key, bytes("v"),
                                                 NULL, NULL, &async, ERR));
     }
-    /* It has completed, and is not told yet. */
+    /* It has completed, but is not dispatched yet. */
     assert_int_equal(poll(&pfd, 1, 10000), 1);
     hf_call_cancel(calls[0]);
     hf_call_cancel(calls[1]);
@@ -265,7 +265,7 @@ static void cancel_itself(void *user, hf_status status, const hf_error *err)
     self->said.status = status;
 }
 
-static void async_call_may_cancel_itself_when_told(void **state)
+static void async_done_may_cancel_its_own_call(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -288,12 +288,12 @@ int main(void)
         fixture_test(async_keys_and_hashes_mean_what_blocking_ones_do),
         fixture_test(async_scripts_load_and_run),
         fixture_test(async_inputs_may_be_reused_once_started),
-        fixture_test(async_calls_are_told_only_by_a_dispatch),
-        fixture_test(async_thousands_are_each_told_once),
-        fixture_test(async_mistakes_are_told_at_once),
+        fixture_test(async_calls_complete_only_in_a_dispatch),
+        fixture_test(async_thousands_complete_once_each),
+        fixture_test(async_mistakes_fail_at_once),
         fixture_test(async_cancel_is_harmless_at_any_time),
         fixture_test(async_cancel_of_what_has_completed_is_harmless),
-        fixture_test(async_call_may_cancel_itself_when_told),
+        fixture_test(async_done_may_cancel_its_own_call),
     };
 
     return fixture_run(tests);

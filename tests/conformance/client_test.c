@@ -156,7 +156,7 @@ static void open_where_no_server_is_is_unavailable(void **state)
     assert_in_time(test_now_ms() - began_ms, 4000);
 }
 
-static void clients_of_one_store_live_their_own_lives(void **state)
+static void clients_of_one_store_close_independently(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -205,7 +205,7 @@ int main(void)
         fixture_test(open_with_a_wrong_url_is_invalid),
         fixture_test(open_names_the_part_of_the_url_that_is_wrong),
         fixture_test(open_where_no_server_is_is_unavailable),
-        fixture_test(clients_of_one_store_live_their_own_lives),
+        fixture_test(clients_of_one_store_close_independently),
         fixture_test(client_closes_with_a_lock_released_or_expired),
         fixture_test(client_opens_and_closes_many_times),
     };

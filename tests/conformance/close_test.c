@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * close_test.c - hf_client_close() while calls are under way or begin, and
- * handles that outlive their client. What a close tells of asynchronous calls
- * is in async_life_test.c.
+ * handles that outlive their client. What it does to asynchronous calls is in
+ * async_life_test.c.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,7 +22,7 @@ typedef struct caller {
     hf_status status;
     hf_status statuses[NAMES];
     atomic_uint rounds;
-    hf_status odd; /* one that no call may have; HF_OK: none */
+    hf_status odd; /* a status that no call may return; HF_OK: none */
 } caller;
 
 /* Static, so that they outlive a test that fails. */
@@ -91,7 +91,7 @@ static void join_all(size_t count)
         assert_true(is_ended(callers[i].status));
 }
 
-/* On one handle, and at the gate of one name. */
+/* On one handle, and in the local wait queue of one name. */
 static void close_ends_the_waits_of_other_threads(void **state)
 {
     fixture *f = *state;
@@ -115,8 +115,8 @@ static void close_ends_the_waits_of_other_threads(void **state)
     expect_status(HF_OK, hf_lock_try(held, ERR));
 }
 
-/* Their place in the queue may be left behind by a store that is busy with the
- * script; it holds nobody up. */
+/* A store that is busy with the script may keep their place in the queue; it
+ * delays no other waiter. */
 static void close_ends_waits_for_many_and_awaits_scripts(void **state)
 {
     fixture *f = *state;
@@ -247,13 +247,13 @@ static void handles_outlive_their_client(void **state)
         if (scripts && order == 1)
             fixture_free_script(f, script);
     }
-    for (size_t i = 0; i < 4; i++) /* the leases have ended by themselves */
+    for (size_t i = 0; i < 4; i++) /* the leases have expired */
         expect_status(HF_OK,
                       hf_lock_acquire(fixture_lock(f, f->other, names[i], NULL),
                                       20000, ERR));
 }
 
-/* No call may come to anything else. */
+/* No call may return any other status. */
 static hf_status look(caller *self, hf_status status)
 {
     if (status != HF_OK && status != HF_NOT_FOUND && status != HF_HELD &&
@@ -262,7 +262,7 @@ static hf_status look(caller *self, hf_status status)
     return status;
 }
 
-/* Until the client is closed; the handle is what keeps the client's memory. */
+/* Until the client is closed; then the handle keeps the client's memory. */
 static void *storm(void *user)
 {
     caller *self = user;
@@ -285,7 +285,7 @@ static void *storm(void *user)
             continue;
         atomic_fetch_add(&self->rounds, 1);
     } while (status != HF_INVALID);
-    if (self->locks[1] != NULL) /* while it is being closed, perhaps */
+    if (self->locks[1] != NULL) /* perhaps while it is being closed */
         hf_lock_free(self->locks[1]);
     hf_lock_free(self->locks[0]);
     return NULL;
@@ -349,7 +349,8 @@ static void *dispatch(void *user)
     return NULL;
 }
 
-/* Each by this thread or by that; the lock's handle keeps the memory. */
+/* Closed and freed on this thread or another; the lock's handle keeps the
+ * memory. */
 static void
 close_while_another_thread_dispatches_tells_each_call_once(void **state)
 {

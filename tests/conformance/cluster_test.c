@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cluster_test.c - what only a cluster has: slots, and that they move.
- */
+/* cluster_test.c - what only a cluster has: slots, and slots that move. */
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
@@ -14,7 +12,7 @@
 
 #define KEYS 1000
 
-/* A waiter asks by itself after a second; this is sooner. */
+/* A waiter polls after a second; this is sooner. */
 #define WOKEN_MS 700
 
 static int slot_of(const fixture *f, hf_bytes key)
@@ -64,7 +62,7 @@ static void keys_of_different_slots_are_named(void **state)
     hf_reply_free(reply);
 }
 
-/* Some on each master, and one slot on its way. */
+/* Some on each master, and one slot being migrated. */
 static void dump_has_the_keys_of_all_masters_or_says_so(void **state)
 {
     fixture *f = *state;
@@ -98,7 +96,7 @@ static void dump_has_the_keys_of_all_masters_or_says_so(void **state)
     assert_true(redis_cluster_open_slot(
         f->cluster, slot, redis_cluster_owner(f->cluster, 0, slot),
         (redis_cluster_owner(f->cluster, 0, slot) + 1) % 3));
-    do { /* on a busy machine the time may be over while a read is on its way */
+    do { /* on a busy machine the time may be up while a read is under way */
         status = hf_store_dump(hasty, &opts, count_dump, &size, NULL, &err);
     } while (status == HF_INDETERMINATE && ++tries < 10);
     assert_int_equal(status, HF_UNAVAILABLE);
@@ -110,7 +108,7 @@ static void dump_has_the_keys_of_all_masters_or_says_so(void **state)
     assert_int_equal(result.keys, KEYS);
 }
 
-static void values_are_found_where_their_slot_has_gone(void **state)
+static void values_are_found_after_their_slot_moved(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "v");
@@ -140,7 +138,7 @@ static void *wait_for_lock(void *user)
 }
 
 /* Its subscription is at the old node when the new one publishes. */
-static void waiter_is_woken_although_its_slot_has_gone(void **state)
+static void waiter_is_woken_after_its_slot_moved(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -171,8 +169,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         fixture_test(keys_of_different_slots_are_named),
         fixture_test(dump_has_the_keys_of_all_masters_or_says_so),
-        fixture_test(values_are_found_where_their_slot_has_gone),
-        fixture_test(waiter_is_woken_although_its_slot_has_gone),
+        fixture_test(values_are_found_after_their_slot_moved),
+        fixture_test(waiter_is_woken_after_its_slot_moved),
     };
 
     return fixture_run(tests);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dump_test.c - hf_store_dump() and hf_store_load(): what comes out of this
- * kind of store goes into it again, and into an embedded one, as it was.
+ * dump_test.c - hf_store_dump() and hf_store_load(): a dump of this kind of
+ * store restores the same data into it, and into an embedded one.
  *
- * What a key holds is read by a script that gives one text for it, so that two
- * keys are compared in one step whatever their type.
+ * A script reads what a key holds as one text, so that two keys are compared in
+ * one step whatever their type.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -73,7 +73,7 @@ static void on_left_out(void *user, hf_bytes key, const char *type)
                    (const char *)key.data, type);
 }
 
-/* Dump what the running test has made. */
+/* Dump the keys of the running test. */
 static hf_store_transfer dump(hf_client *client, dump_tape *to,
                               const char *pattern)
 {
@@ -108,8 +108,8 @@ static hf_store_transfer load(hf_client *client, dump_tape *from,
 
 /* ---------------------------------------------------------------- scripts */
 
-/* A client whose scripts may take their time. */
-static hf_client *patient(fixture *f, const char *url)
+/* A client whose scripts may take long. */
+static hf_client *slow_scripts(fixture *f, const char *url)
 {
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
     hf_client *client = NULL;
@@ -129,23 +129,23 @@ static hf_client *elsewhere(fixture *f, const char *name)
 
     (void)snprintf(url, sizeof(url), "volatile:%s/%s%u?max_size=2G",
                    f->directory, name, f->test_number);
-    return patient(f, url);
+    return slow_scripts(f, url);
 }
 
-/* The store under test, or one of its kind with more room. */
+/* The store under test, or one of the same kind with more room. */
 static hf_client *roomy(fixture *f)
 {
     char url[FIXTURE_PATH_SIZE];
     char name[32];
 
     if (!fixture_is_embedded(f))
-        return patient(f, f->url);
+        return slow_scripts(f, f->url);
     (void)snprintf(name, sizeof(name), "roomy%u", f->test_number);
     fixture_embedded_url(f, name, "2G", url);
-    return patient(f, url);
+    return slow_scripts(f, url);
 }
 
-/* Run a script; its answer as text. */
+/* Run a script; its reply as text. */
 static hf_buffer run(hf_client *client, const char *source, hf_bytes key,
                      const char *arg)
 {
@@ -172,8 +172,8 @@ static void make(hf_client *client, const char *source, hf_bytes key)
     free(text.data);
 }
 
-/* Type, whether it expires, and everything in it, in an order of its own.
- * Servers write a score as 0.1 or as 0.10000000000000001. */
+/* Type, whether it expires, and its content in sorted order. Servers write a
+ * score as 0.1 or as 0.10000000000000001. */
 static const char tell[] =
     "local key, kind = KEYS[1], redis.call('type', KEYS[1]).ok "
     "local list = {} "
@@ -226,7 +226,7 @@ static const char *mine(fixture *f)
 
 /* ------------------------------------------------------------- round trip */
 
-/* One of each type and of each oddity. */
+/* One of each type and of each special case. */
 static const char *const makers[] = {
     "redis.call('set', KEYS[1], '') return ''",
     "redis.call('set', KEYS[1], '\\0\\r\\n\\255', 'px', 900000) return ''",
@@ -263,7 +263,7 @@ static void make_all(fixture *f, hf_client *client, hf_bytes *keys)
 static void dump_moves_every_type_to_another_store_and_back(void **state)
 {
     fixture *f = *state;
-    hf_client *here = patient(f, f->url);
+    hf_client *here = slow_scripts(f, f->url);
     hf_client *there = elsewhere(f, "there");
     hf_client *again = elsewhere(f, "again");
     hf_bytes keys[MAKER_COUNT];
@@ -317,7 +317,7 @@ static void load_keeps_the_instant_of_expiry(void **state)
 static void scores_come_back_to_the_last_digit(void **state)
 {
     fixture *f = *state;
-    hf_client *here = patient(f, f->url);
+    hf_client *here = slow_scripts(f, f->url);
     hf_client *there = elsewhere(f, "there");
     hf_bytes key = fixture_key(f, "z");
     const char *pattern = mine(f);
@@ -351,7 +351,7 @@ static const char fill_many[] =
     "    redis.call('zadd', key .. 'z', unpack(z)) "
     "end return ''";
 
-/* The first element that is not what it should be. */
+/* The first element that differs. */
 static const char check_many[] =
     "local key = KEYS[1] "
     "if redis.call('hlen', key .. 'h') ~= " MANY " then return 'hlen' end "
@@ -392,7 +392,7 @@ static void collections_of_many_steps_are_moved(void **state)
     text = run(there, check_many, key, "");
     assert_bytes(bytes("fine"), hf_view(text.data, text.size));
     free(text.data);
-    /* Over what is there, without a moment of being half there. */
+    /* Replacing an existing key, which is never seen half written. */
     (void)load(here, &tape, HF_LOAD_REPLACE, HF_OK);
     text = run(here, check_many, key, "");
     assert_bytes(bytes("fine"), hf_view(text.data, text.size));
@@ -439,7 +439,7 @@ static void value_of_many_steps_is_moved(void **state)
 
 /* --------------------------------------------------------- keys that exist */
 
-/* A large key too, which is not sent in vain. */
+/* A large key too, which is not sent for nothing. */
 static void load_without_a_flag_leaves_an_existing_key_alone(void **state)
 {
     fixture *f = *state;
@@ -494,7 +494,7 @@ static void load_leaves_out_what_has_expired(void **state)
     expect_soon(key_is_gone(f->client, keys[0]) &&
                     key_is_gone(f->client, keys[1]),
                 5000);
-    if (result.keys == 3) { /* else they expired before the dump */
+    if (result.keys == 3) { /* otherwise they expired before the dump */
         put_value(f->client, keys[0], bytes("new"), 0);
         result = load(f->client, &tape, HF_LOAD_REPLACE, HF_OK);
         assert_int_equal(result.expired, 2);
@@ -576,7 +576,7 @@ static void dump_ends_when_its_writer_does(void **state)
 static void load_that_fails_leaves_whole_keys_only(void **state)
 {
     fixture *f = *state;
-    hf_client *here = patient(f, f->url);
+    hf_client *here = slow_scripts(f, f->url);
     hf_bytes keys[MAKER_COUNT];
     const char *pattern;
     hf_store_transfer result;
@@ -614,7 +614,7 @@ static void load_that_fails_leaves_whole_keys_only(void **state)
 static void damaged_dump_is_refused_and_leaves_no_half(void **state)
 {
     fixture *f = *state;
-    hf_client *here = patient(f, f->url);
+    hf_client *here = slow_scripts(f, f->url);
     hf_client *there = elsewhere(f, "there");
     hf_bytes key = fixture_key(f, "z");
     const char *pattern = mine(f);
@@ -697,11 +697,11 @@ static void *churn_on(void *user)
     return NULL;
 }
 
-/* A set that never stands still: what stays in it is dumped all the same. */
+/* A set that changes all the time: members that stay are dumped. */
 static void dump_of_a_changing_set_has_what_stays_in_it(void **state)
 {
     fixture *f = *state;
-    hf_client *here = patient(f, f->url);
+    hf_client *here = slow_scripts(f, f->url);
     hf_client *there = elsewhere(f, "there");
     churner churn = {.key = fixture_key(f, "{s}")};
     const char *pattern = mine(f);

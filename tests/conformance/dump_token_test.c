@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dump_token_test.c - fencing tokens grow across a move to another store, also
- * between a store and a cluster, where each slot counts by itself.
+ * dump_token_test.c - fencing tokens keep growing after a move to another
+ * store, also between a store and a cluster, where each slot has its own
+ * counter.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 #define DUMP_MAX (8u << 20)
 
-/* Ahead of any clock for some decades. */
+/* Decades ahead of any clock. */
 #define AHEAD UINT64_C(5000000000000000)
 
 typedef struct tape {
@@ -39,7 +40,7 @@ static int take(void *user, void *data, size_t size, size_t *got)
     return 0;
 }
 
-/* Move what matches; each load finds older tokens than there are. */
+/* Move what matches; each load finds lower tokens than it brings. */
 static void move(hf_client *from, hf_client *to, uint32_t flags)
 {
     hf_store_dump_options dump = HF_STORE_DUMP_OPTIONS_INIT;
@@ -55,7 +56,7 @@ static void move(hf_client *from, hf_client *to, uint32_t flags)
     free(moved.data);
 }
 
-/* Take a lock of that name once. */
+/* Acquire and release a lock of that name once. */
 static uint64_t next_token(hf_client *client, hf_bytes name)
 {
     hf_lock *lock;
@@ -120,7 +121,7 @@ static void tokens_ahead_of_the_clock_stay_ahead(void **state)
     hf_client_close(there);
 }
 
-/* Of another prefix, by a client without one, as dumps are made. */
+/* With another prefix, by a client without one, as dumps are made. */
 static void tokens_of_every_prefix_are_moved(void **state)
 {
     fixture *f = *state;

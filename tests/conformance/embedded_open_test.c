@@ -65,7 +65,7 @@ static void store_outlives_its_clients(void **state)
     hf_client_close(client);
 }
 
-/* LMDB leaves it the pages of the long one. */
+/* LMDB still has the pages of the long one. */
 static void long_value_made_short_in_one_step_is_no_damage(void **state)
 {
     fixture *f = *state;
@@ -96,7 +96,7 @@ static void long_value_made_short_in_one_step_is_no_damage(void **state)
     hf_client_close(client);
 }
 
-static void value_expires_while_nobody_has_the_store_open(void **state)
+static void value_expires_while_no_process_has_the_store_open(void **state)
 {
     fixture *f = *state;
     char url[FIXTURE_PATH_SIZE];
@@ -165,7 +165,7 @@ static int overwrite(const char *path, const struct stat *info, int kind,
     return 0;
 }
 
-/* Less than the value of open_after() takes. */
+/* Less than the size of the value in open_after(). */
 #define KEPT_SIZE 16384
 
 static int cut(const char *path, const struct stat *info, int kind,
@@ -179,9 +179,8 @@ static int cut(const char *path, const struct stat *info, int kind,
 
 typedef int (*damage_fn)(const char *, const struct stat *, int, struct FTW *);
 
-/* What opening a damaged store comes to; in a child, because a crash is what
- * we look for. 0: HF_CORRUPT; 1: HF_INVALID, no longer known for a store; 2:
- * anything else. */
+/* Open a damaged store in a child, because it must not crash. 0: HF_CORRUPT; 1:
+ * HF_INVALID, not recognised as a store; 2: anything else. */
 static int open_after(fixture *f, const char *name, damage_fn damage)
 {
     hf_status status;
@@ -236,7 +235,7 @@ static void path_that_is_no_directory_is_an_error(void **state)
     expect_status(HF_INVALID, open_url(url, &client));
 }
 
-/* As a user who may not, which root can only be by becoming another. */
+/* As a user without permission; root has to become another user for that. */
 static void directory_of_another_user_is_denied(void **state)
 {
     fixture *f = *state;
@@ -264,7 +263,7 @@ static void directory_of_another_user_is_denied(void **state)
     assert_int_equal(WEXITSTATUS(how), 0);
 }
 
-static void durability_is_taken_on_disk(void **state)
+static void durability_is_accepted_on_disk(void **state)
 {
     static const char *const kinds[] = {"commit", "flush"};
     fixture *f = *state;
@@ -313,14 +312,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         fixture_test(store_outlives_its_clients),
         fixture_test(long_value_made_short_in_one_step_is_no_damage),
-        fixture_test(value_expires_while_nobody_has_the_store_open),
+        fixture_test(value_expires_while_no_process_has_the_store_open),
         fixture_test(files_are_for_their_owner_only),
         fixture_test(foreign_directory_is_left_alone),
         fixture_test(overwritten_store_is_refused),
         fixture_test(shortened_store_is_corrupt),
         fixture_test(path_that_is_no_directory_is_an_error),
         fixture_test(directory_of_another_user_is_denied),
-        fixture_test(durability_is_taken_on_disk),
+        fixture_test(durability_is_accepted_on_disk),
         fixture_test(named_volatile_stores_are_told_apart),
     };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exhaustion_test.c - a process that has no file descriptor left: what needs
- * one fails with HF_SYSTEM and holds nothing; what needs none goes on.
+ * exhaustion_test.c - a process without a free file descriptor: what needs one
+ * fails with HF_SYSTEM and holds nothing; what needs none works.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static void open_without_a_descriptor_is_a_system_error(void **state)
 
     (void)snprintf(url, sizeof(url), "%s", f->url);
     if (fixture_is_embedded(f)) {
-        /* A store that is open is shared: it needs no descriptor. */
+        /* An open store is shared: it needs no descriptor. */
         fixture_embedded_url(f, "another", "4M", url);
     }
     take_all_descriptors();
@@ -81,7 +81,7 @@ static void lost_fd_without_a_descriptor_is_a_system_error(void **state)
     expect_status(HF_OK, hf_lock_lost_fd(lock, &fd, ERR));
 }
 
-/* A lock that nobody could renew is not held. */
+/* A lock that cannot be renewed is not granted. */
 static void acquire_without_a_watchdog_is_a_system_error(void **state)
 {
     fixture *f = *state;
@@ -101,7 +101,7 @@ static void acquire_without_a_watchdog_is_a_system_error(void **state)
     expect_status(HF_OK, hf_lock_try(lock, ERR));
 }
 
-static void calls_go_on_without_a_descriptor(void **state)
+static void calls_work_without_a_free_descriptor(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -128,7 +128,7 @@ int main(void)
         exhaustion_test(open_without_a_descriptor_is_a_system_error),
         exhaustion_test(lost_fd_without_a_descriptor_is_a_system_error),
         exhaustion_test(acquire_without_a_watchdog_is_a_system_error),
-        exhaustion_test(calls_go_on_without_a_descriptor),
+        exhaustion_test(calls_work_without_a_free_descriptor),
     };
 
     return fixture_run(tests);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fork_test.c - a child of fork() cannot use what its parent opened, is told
- * so, and does not harm the parent. A child tells by its exit status.
+ * fork_test.c - a child of fork() cannot use what its parent opened, gets
+ * HF_INVALID for it, and does no harm to the parent. A child reports by its
+ * exit status.
  */
 #include <stdio.h>
 #include <sys/wait.h>
@@ -45,7 +46,7 @@ typedef struct prepared_call {
     store_subject subject;
 } prepared_call;
 
-/* 0: refused as it should be; 1: another status; 2: an error left unfilled. */
+/* 0: refused as expected; 1: another status; 2: an error left unfilled. */
 static int call_is_refused(void *user)
 {
     prepared_call *prepared = user;
@@ -134,7 +135,7 @@ static void freeing_in_a_child_leaves_the_parents_lock(void **state)
     expect_status(HF_OK, hf_lock_release(b.lock, ERR));
 }
 
-/* The child opens a client of its own, after dropping its parent's or not. */
+/* The child opens its own client, after closing its parent's or not. */
 static int own_client_works(void *user)
 {
     fixture *f = user;
@@ -201,7 +202,7 @@ typedef struct started {
     told *said;
 } started;
 
-/* 0: what the parent has under way is out of reach, and none of it is told. */
+/* 0: the parent's calls cannot be reached, and none of them completes here. */
 static int started_calls_are_out_of_reach(void *user)
 {
     const started *mine = user;
@@ -265,10 +266,10 @@ static void fork_leaves_started_calls_to_the_parent(void **state)
 typedef struct forking {
     hf_client *client;
     unsigned told;
-    pid_t child; /* 0: this is it */
+    pid_t child; /* 0: in this process */
 } forking;
 
-/* The first one that is told forks, in the middle of a dispatch. */
+/* The first callback forks, in the middle of a dispatch. */
 static void fork_when_told(void *user, hf_status status, const hf_error *err)
 {
     forking *self = user;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * full_test.c - a store without room: writes are refused whole, what frees
- * memory goes on working, and so do leases.
+ * full_test.c - a store without room: writes are refused as a whole, deletes
+ * still work, and so do leases.
  *
- * An embedded store is filled for real, one of its own with the smallest
- * size; a server is told that it may use no memory at all.
+ * An embedded store of the smallest size is really filled; a server gets a
+ * maxmemory that it already exceeds.
  */
 #include <stdio.h>
 
@@ -41,7 +41,7 @@ static hf_client *open_small(fixture *f)
     return client;
 }
 
-/* A small store; make what the test needs in it, then make_full(). */
+/* A small store; create what the test needs in it, then make_full(). */
 static full_store open_store(fixture *f)
 {
     full_store store = {f->client, !fixture_is_embedded(f), 0};
@@ -208,7 +208,7 @@ static void full_server_refuses_locks(void **state)
     expect_status(HF_FULL, hf_lock_acquire(lock, 100, ERR));
     assert_false(hf_lock_is_held(lock));
     assert_no_key(f->client, name);
-    /* Nothing but the lock is touched, which makes room. */
+    /* Only the lock is touched, and that makes room. */
     expect_status(HF_OK, hf_lock_break(f->client, held, ERR));
     assert_no_key(f->client, held);
     assert_true(fixture_server_command(f, "CONFIG SET maxmemory 0"));

@@ -31,7 +31,7 @@ static void hash_cas_replaces_the_expected_field_only(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void hash_cas_tells_the_value_it_met(void **state)
+static void hash_cas_returns_the_value_it_found(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -177,7 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         fixture_test(hash_cas_replaces_the_expected_field_only),
-        fixture_test(hash_cas_tells_the_value_it_met),
+        fixture_test(hash_cas_returns_the_value_it_found),
         fixture_test(hash_cas_is_not_confused_by_values_0_and_1),
         fixture_test(hash_cas_compares_bytes),
         fixture_test(hash_cas_expecting_absence_creates_field_and_key),

@@ -4,7 +4,7 @@
  */
 #include "support/store_fixture.h"
 
-/* One key of each type, both living ttl_ms (0: for ever). */
+/* One key of each type, both with ttl_ms (0: no expiry). */
 static void make_both(fixture *f, hf_bytes keys[2], int64_t ttl_ms)
 {
     keys[0] = fixture_key(f, "v");
@@ -13,7 +13,7 @@ static void make_both(fixture *f, hf_bytes keys[2], int64_t ttl_ms)
     put_hash(f->client, keys[1], words("a", "1"), ttl_ms);
 }
 
-static void key_ttl_tells_time_left_or_that_it_stays(void **state)
+static void key_ttl_is_the_time_left_or_none(void **state)
 {
     fixture *f = *state;
     hf_bytes keys[2];
@@ -102,7 +102,7 @@ static void key_expire_refuses_times_outside_the_range(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        fixture_test(key_ttl_tells_time_left_or_that_it_stays),
+        fixture_test(key_ttl_is_the_time_left_or_none),
         fixture_test(key_expire_sets_the_time_to_live),
         fixture_test(key_expire_of_one_ms_ends_the_key),
         fixture_test(key_expire_minus_one_makes_the_key_stay),

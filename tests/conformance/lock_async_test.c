@@ -10,8 +10,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
-/* How long a wake-up may take; the library's poll, which would hide a lost one,
- * comes after a second. */
+/* How long a wake-up may take; the library polls, which would hide a lost
+ * wake-up, only after a second. */
 #define WOKEN_MS 500
 
 static void lock_start_acquires_renews_and_releases(void **state)
@@ -84,7 +84,8 @@ static int64_t take_over(fixture *f, hf_lock *waiter, hf_bytes name)
     return test_now_ms() - freed_ms;
 }
 
-/* It wakes nobody; behind one of ours the first look comes after a second. */
+/* Its release wakes no one; behind one of ours the first poll comes after a
+ * second. */
 static void lock_start_takes_over_soon_after_a_foreign_release(void **state)
 {
     fixture *f = *state;
@@ -169,7 +170,7 @@ static void note_release(void *user, hf_status status, const hf_error *err)
     self->released.status = status;
 }
 
-/* Hold it for no time: count, and pass it on. */
+/* Hold it for no time: count, and release it. */
 static void take_turn(void *user, hf_status status, const hf_error *err)
 {
     relay *self = user;
@@ -189,7 +190,7 @@ static void take_turn(void *user, hf_status status, const hf_error *err)
         self->released.count++;
 }
 
-static void lock_start_lets_many_of_one_client_take_turns(void **state)
+static void lock_start_serves_many_of_one_client_in_turn(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -232,7 +233,7 @@ static void lock_start_refuses_what_the_blocking_one_refuses(void **state)
     assert_int_equal(said.count, 0);
 }
 
-/* A handle whose calls are under way can be freed: they end first. */
+/* A handle with calls under way can be freed: they end first. */
 static void lock_free_ends_what_was_started(void **state)
 {
     fixture *f = *state;
@@ -252,7 +253,7 @@ static void lock_free_ends_what_was_started(void **state)
     fixture_free_lock(f, waiter);
     assert_in_time(test_now_ms() - freed_ms, WOKEN_MS);
     await_told(f->other, &acquired, 1);
-    /* Its answer is not waited for long. */
+    /* Its reply is not awaited for long. */
     if (acquired.status != HF_INDETERMINATE)
         expect_status(HF_CANCELLED, acquired.status);
 
@@ -266,7 +267,7 @@ static void lock_free_ends_what_was_started(void **state)
     expect_status(HF_OK, released.status);
 }
 
-/* Whatever stage it is in, also behind others of the same client. */
+/* In any stage, also behind others of the same client. */
 static void lock_start_can_be_cancelled_at_any_moment(void **state)
 {
     fixture *f = *state;
@@ -303,7 +304,7 @@ static void lock_start_can_be_cancelled_at_any_moment(void **state)
     expect_status(HF_OK, hf_lock_release(first, ERR));
 }
 
-/* A grant that a cancelled call does not tell of must not stay. */
+/* A grant that a cancelled call does not report must not stay. */
 static void lock_start_cancelled_leaves_no_lock_behind(void **state)
 {
     fixture *f = *state;
@@ -329,8 +330,8 @@ static void lock_start_cancelled_leaves_no_lock_behind(void **state)
     }
 }
 
-/* The holder gives way in the moment in which the waiter is cancelled: who is
- * told HF_OK holds the lock, and after anything else nobody does. */
+/* The holder releases at the moment the waiter is cancelled: after HF_OK the
+ * waiter holds the lock, after any other status it is free. */
 static void lock_start_cancelled_when_granted_is_held_or_free(void **state)
 {
     fixture *f = *state;
@@ -345,7 +346,7 @@ static void lock_start_cancelled_when_granted_is_held_or_free(void **state)
         hf_async async = tell(&said);
         hf_call *call = NULL;
 
-        /* Nobody else has it: what was cancelled before left nothing. */
+        /* It is free: what was cancelled before left nothing. */
         expect_status(HF_OK, hf_lock_acquire(holder, 2000, ERR));
         async.call = &call;
         expect_status(HF_OK,
@@ -427,7 +428,7 @@ static void *take_turns(void *user)
     return NULL;
 }
 
-/* Threads and calls of one client stand before the same gate. */
+/* Threads and calls of one client share its local wait queue. */
 static void lock_start_and_blocking_take_turns(void **state)
 {
     fixture *f = *state;
@@ -460,7 +461,7 @@ int main(void)
         fixture_test(lock_start_takes_over_soon_after_a_foreign_release),
         fixture_test(lock_start_ends_its_wait_in_time),
         fixture_test(lock_start_is_cancelled_at_once),
-        fixture_test(lock_start_lets_many_of_one_client_take_turns),
+        fixture_test(lock_start_serves_many_of_one_client_in_turn),
         fixture_test(lock_start_refuses_what_the_blocking_one_refuses),
         fixture_test(lock_free_ends_what_was_started),
         fixture_test(lock_start_can_be_cancelled_at_any_moment),

@@ -27,7 +27,7 @@ static hf_status find(hf_client *client, hf_bytes name, hf_holder *holder)
                           NULL);
 }
 
-/* The registration comes a moment after the lock. */
+/* The registration is written a moment after the lock. */
 static void await_holder(hf_client *client, hf_bytes name, hf_holder *holder)
 {
     int64_t until_ms = test_now_ms() + 20000;
@@ -60,11 +60,12 @@ static void holder_is_the_process_that_has_the_lock(void **state)
     assert_true(holder.user[0] != '\0');
     if (geteuid() == 0)
         assert_string_equal(holder.user, "root");
-    /* Not before the test began, give or take the clocks' rounding. */
+    /* Not before the test began, up to the rounding of the clocks. */
     assert_in_range(holder.held_ms, 0, test_now_ms() - before_ms + 50);
 }
 
-/* Of the acquisition, not of the client, nor of the time it waited. */
+/* Counted from the grant, not from the client's opening, nor from the start of
+ * the wait. */
 static void held_time_begins_with_the_grant(void **state)
 {
     fixture *f = *state;
@@ -85,7 +86,7 @@ static void held_time_begins_with_the_grant(void **state)
     await_holder(f->other, name, &holder);
     now_ms = test_now_ms();
     held_ms = holder.held_ms;
-    /* It was not held for the 400 ms, of which 300 are enough to tell. */
+    /* It was not held during the 400 ms; 300 are enough to show it. */
     assert_true(held_ms <= now_ms - asked_ms - 300);
 }
 
@@ -130,8 +131,8 @@ static void holder_of_another_library_is_not_found(void **state)
                   hf_lock_holder(f->client, hf_str(owner), &holder, ERR));
 }
 
-/* Whoever may write the key may write anything there. */
-static void damaged_registration_harms_nobody(void **state)
+/* Any client that may write the key may write anything there. */
+static void damaged_registration_does_no_harm(void **state)
 {
     static const char owner[] = "0123456789abcdef-000000000000001";
     static const char *const values[] = {
@@ -200,8 +201,8 @@ static int on_lock(void *user, hf_bytes name, const hf_lock_info *info)
     return ++all->count == all->stop_at;
 }
 
-/* With a prefix that is a pattern itself. */
-static void list_tells_the_locks_that_are_held(void **state)
+/* With a prefix that is itself a pattern. */
+static void list_has_the_locks_that_are_held(void **state)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -221,7 +222,7 @@ static void list_tells_the_locks_that_are_held(void **state)
         expect_status(HF_OK, hf_lock_try(locks[i], ERR));
     put_value(client, bytes("foreign"),
               bytes("5d0b7d2c1a3e4f60918273645546372f"), 60000);
-    put_value(client, bytes("for ever"),
+    put_value(client, bytes("no expiry"),
               bytes("0123456789abcdef-000000000000001"), 0);
     put_value(client, bytes("short"), bytes("1"), 60000);
     put_hash(client, bytes("table"), words("a", "1"), 60000);
@@ -267,9 +268,9 @@ int main(void)
         fixture_test(held_time_begins_with_the_grant),
         fixture_test(registration_ends_with_its_client),
         fixture_test(holder_of_another_library_is_not_found),
-        fixture_test(damaged_registration_harms_nobody),
+        fixture_test(damaged_registration_does_no_harm),
         fixture_test(description_of_any_length_but_too_long),
-        fixture_test(list_tells_the_locks_that_are_held),
+        fixture_test(list_has_the_locks_that_are_held),
         fixture_test(holder_on_a_quorum_is_unsupported),
     };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock_loss_test.c - a lock that ends without a release: who keeps it alive,
- * who ends it, and how the holder is told.
+ * lock_loss_test.c - a lock that ends without a release: what keeps it alive,
+ * what ends it, and how the holder learns of it.
  */
 #include <poll.h>
 #include <stdatomic.h>
@@ -9,23 +9,23 @@
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
-/* The holder hears of its loss before its validity ends, not after: a few ms
+/* The holder learns of its loss before its validity ends, not after: a few ms
  * are given up for that. One more is lost to rounding. */
 #define EARLY_MS 11
 
-/* What on_lost was told, written on the library's thread. */
+/* The arguments of on_lost, written on the library's thread. */
 typedef struct loss {
     atomic_int calls;
     atomic_int reason;
-    atomic_bool held;     /* what hf_lock_is_held() said in the callback */
-    atomic_ullong token;  /* what hf_lock_token() said there */
+    atomic_bool held;     /* hf_lock_is_held() in the callback */
+    atomic_ullong token;  /* hf_lock_token() in the callback */
     atomic_llong at_ms;   /* when */
     atomic_llong rest_ms; /* how long the callback takes */
     atomic_bool returned;
 } loss;
 
-/* Of the running test. Static, so that a callback after its end hits nothing
- * else. */
+/* Of the running test. Static, so that a callback after its end does no damage.
+ */
 static loss told;
 
 static void on_lost(hf_lock *lock, hf_status reason, void *user)
@@ -46,7 +46,7 @@ static void on_lost(hf_lock *lock, hf_status reason, void *user)
     atomic_store(&told.returned, true);
 }
 
-/* Options of a lock whose loss is told; forgets what was told before. */
+/* Options of a lock with on_lost; resets what was reported before. */
 static hf_lock_options watched(int64_t ttl_ms)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -65,7 +65,7 @@ static int64_t lease_of(const fixture *f, int64_t ttl_ms)
     return slowed_ms(f->store == FIXTURE_QUORUM ? 600 : ttl_ms);
 }
 
-/* Told exactly once, for this reason, and not while the lock still counted as
+/* Called exactly once, for this reason, and not while the lock still counted as
  * held; and never again. */
 static void expect_told_once(hf_status reason, int64_t limit_ms)
 {
@@ -176,7 +176,7 @@ static void on_lost_to_another_owner_says_lost(void **state)
     expect_status(HF_HELD, hf_lock_try(rival, ERR));
 }
 
-static void on_lost_of_a_key_that_became_a_hash_comes_too(void **state)
+static void on_lost_is_called_for_a_key_that_became_a_hash(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -210,7 +210,7 @@ static void max_hold_ends_the_lock_with_timeout(void **state)
     expect_status(HF_OK, hf_lock_acquire(rival, 10000, ERR));
 }
 
-static void lost_margin_tells_before_the_lease_ends(void **state)
+static void lost_margin_reports_before_the_lease_ends(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -254,7 +254,7 @@ static void acquire_after_a_loss_is_lost_until_released(void **state)
     assert_int_equal(atomic_load(&told.calls), 1);
 }
 
-static void on_lost_comes_once_for_each_acquisition(void **state)
+static void on_lost_is_called_once_for_each_acquisition(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -270,7 +270,7 @@ static void on_lost_comes_once_for_each_acquisition(void **state)
     expect_throughout(atomic_load(&told.calls) == 3, opts.ttl_ms * 2);
 }
 
-static void on_lost_does_not_come_after_a_release(void **state)
+static void on_lost_is_not_called_after_a_release(void **state)
 {
     fixture *f = *state;
     hf_lock_options opts = watched(lease_of(f, 60));
@@ -284,7 +284,7 @@ static void on_lost_does_not_come_after_a_release(void **state)
     expect_throughout(atomic_load(&told.calls) == 0, opts.ttl_ms + 140);
 }
 
-static void renewal_that_finds_the_loss_tells_it(void **state)
+static void renewal_that_finds_the_loss_reports_it(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -356,7 +356,7 @@ static void lock_free_waits_for_a_running_on_lost(void **state)
     assert_true(atomic_load(&told.returned));
 }
 
-/* What a callback may do, which runs on the library's own thread. */
+/* What a callback may do, on the library's own thread. */
 typedef struct intruder {
     fixture *f;
     hf_lock *lock;  /* that is lost */
@@ -405,7 +405,7 @@ static void on_lost_may_not_block_and_may_free(void **state)
     expect_soon(atomic_load(&in.done), 20000);
     for (int i = 0; i < 4; i++)
         expect_status(HF_INVALID, in.statuses[i]);
-    /* What was freed there is released, and the client is as good as before. */
+    /* What was freed there is released, and the client still works. */
     expect_status(HF_OK, hf_lock_acquire(next, 20000, ERR));
     expect_status(HF_OK, hf_lock_try(in.third, ERR));
     expect_status(HF_OK, hf_lock_release(in.third, ERR));
@@ -419,13 +419,13 @@ int main(void)
         fixture_test(no_renew_lets_the_lease_end),
         fixture_test(on_lost_of_a_broken_lock_says_expired),
         fixture_test(on_lost_to_another_owner_says_lost),
-        fixture_test(on_lost_of_a_key_that_became_a_hash_comes_too),
+        fixture_test(on_lost_is_called_for_a_key_that_became_a_hash),
         fixture_test(max_hold_ends_the_lock_with_timeout),
-        fixture_test(lost_margin_tells_before_the_lease_ends),
+        fixture_test(lost_margin_reports_before_the_lease_ends),
         fixture_test(acquire_after_a_loss_is_lost_until_released),
-        fixture_test(on_lost_comes_once_for_each_acquisition),
-        fixture_test(on_lost_does_not_come_after_a_release),
-        fixture_test(renewal_that_finds_the_loss_tells_it),
+        fixture_test(on_lost_is_called_once_for_each_acquisition),
+        fixture_test(on_lost_is_not_called_after_a_release),
+        fixture_test(renewal_that_finds_the_loss_reports_it),
         fixture_test(lost_fd_is_readable_from_loss_to_release),
         fixture_test(lost_fd_asked_for_after_the_loss_is_readable),
         fixture_test(lock_free_waits_for_a_running_on_lost),

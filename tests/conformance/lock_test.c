@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock_test.c - taking and giving up a lock without waiting: exclusion,
- * re-entry, owner, token, renewal by hand. Waiting, loss and the view from
- * outside have files of their own.
+ * lock_test.c - acquiring and releasing a lock without waiting: exclusion,
+ * re-entry, owner, token, manual renewal. Waiting, loss and inspection have
+ * files of their own.
  */
 #include <stdio.h>
 
 #include "support/store_fixture.h"
 
-/* Options of a lease that nobody renews. */
+/* Options of a lease that is not renewed. */
 static hf_lock_options no_renew(int64_t ttl_ms)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -36,7 +36,7 @@ static void lock_excludes_every_other_handle(void **state)
     expect_status(HF_HELD, hf_lock_try(lock, ERR));
 }
 
-static void lock_names_do_not_disturb_one_another(void **state)
+static void lock_names_are_independent(void **state)
 {
     fixture *f = *state;
     hf_lock *one = fixture_lock(f, f->client, fixture_key(f, "1"), NULL);
@@ -48,7 +48,7 @@ static void lock_names_do_not_disturb_one_another(void **state)
     assert_true(hf_lock_is_held(two));
 }
 
-static void lock_before_its_first_acquisition_is_blank(void **state)
+static void lock_before_its_first_acquisition_has_no_token(void **state)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
@@ -260,8 +260,8 @@ static void lock_over_a_hash_is_wrong_type(void **state)
     assert_no_ttl(f->client, name);
 }
 
-/* The message has the key and what is there; whoever has the least rights may
- * not ask for the latter. */
+/* The message has the key and its type; a user with the least rights may not
+ * read the type. */
 static void expect_said(const fixture *f, hf_bytes key, const char *what)
 {
     char want[200];
@@ -386,7 +386,7 @@ static void lock_release_after_another_took_it_is_lost(void **state)
     expect_status(HF_OK, hf_lock_release(rival, ERR));
 }
 
-static void lock_renew_starts_the_lease_anew(void **state)
+static void lock_renew_restarts_the_lease(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -479,8 +479,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         fixture_test(lock_excludes_every_other_handle),
-        fixture_test(lock_names_do_not_disturb_one_another),
-        fixture_test(lock_before_its_first_acquisition_is_blank),
+        fixture_test(lock_names_are_independent),
+        fixture_test(lock_before_its_first_acquisition_has_no_token),
         fixture_test(lock_new_sends_nothing),
         fixture_test(lock_reentry_counts_releases),
         fixture_test(lock_release_of_what_is_not_held_is_invalid),
@@ -499,7 +499,7 @@ int main(void)
         fixture_test(lock_remaining_is_the_lease_less_the_drift_allowance),
         fixture_test(lock_release_after_expiry_says_so),
         fixture_test(lock_release_after_another_took_it_is_lost),
-        fixture_test(lock_renew_starts_the_lease_anew),
+        fixture_test(lock_renew_restarts_the_lease),
         fixture_test(lock_renew_by_hand_outlives_the_lease),
         fixture_test(lock_renew_of_what_is_not_held_is_invalid),
         fixture_test(lock_renew_of_a_broken_lock_is_expired_then_lost),

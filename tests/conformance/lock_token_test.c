@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock_token_test.c - the last fencing token of a store: it is shared by all
- * locks, nothing is left of each, and what is no token does no harm.
+ * lock_token_test.c - the last fencing token of a store: all locks share it, no
+ * lock leaves anything behind, and an invalid token does no harm.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void lock_names_leave_nothing_behind(void **state)
 
     fixture_not_quorum(f);
     if (f->cluster != NULL)
-        skip(); /* where a script sees one node */
+        skip(); /* where a script sees one node only */
     for (int i = 0; i < NAMES; i++) {
         hf_lock *lock;
 
@@ -53,7 +53,7 @@ static void lock_names_leave_nothing_behind(void **state)
     assert_int_equal(count_keys(f, "hf:token*"), 1);
 }
 
-/* A waiter that gave up, and one that was woken, leave no queue. */
+/* A waiter that gave up, and one that was woken, leave no queue behind. */
 static void lock_waiters_leave_nothing_behind(void **state)
 {
     fixture *f = *state;
@@ -69,7 +69,7 @@ static void lock_waiters_leave_nothing_behind(void **state)
         assert_int_equal(count_keys(f, "*hf:wait*"), 0);
 }
 
-/* A name has its token in its slot: in a cluster, look where it is. */
+/* A name has its token in its slot: in a cluster, look for it there. */
 static void put_counter(fixture *f, const char *value, bool hash)
 {
     fixture_not_quorum(f);
@@ -132,7 +132,7 @@ static void token_ahead_of_the_clock_grows_by_one(void **state)
     put_counter(f, "1", false);
 }
 
-/* 2^53-1 is the largest: no lock is given out with it again. */
+/* 2^53-1 is the largest: no lock is granted with it again. */
 static void largest_token_is_issued_once(void **state)
 {
     fixture *f = *state;
@@ -154,7 +154,7 @@ static void largest_token_is_issued_once(void **state)
 }
 
 /* On a quorum a node's token is not the holder's. */
-static void inspect_tells_no_smaller_token_than_the_holders(void **state)
+static void inspect_reports_no_smaller_token_than_the_holders(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -177,7 +177,7 @@ int main(void)
         fixture_test(what_is_no_token_counts_as_lost),
         fixture_test(token_ahead_of_the_clock_grows_by_one),
         fixture_test(largest_token_is_issued_once),
-        fixture_test(inspect_tells_no_smaller_token_than_the_holders),
+        fixture_test(inspect_reports_no_smaller_token_than_the_holders),
     };
 
     return fixture_run(tests);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock_wait_test.c - hf_lock_acquire() that waits: what ends the wait, in
- * which order, and what a waiter leaves behind. A waiter is a thread with a
- * handle; waiters of different clients are to the store what waiters of
- * different processes are.
+ * lock_wait_test.c - hf_lock_acquire() that waits: what ends the wait, in which
+ * order, and what a waiter leaves behind. A waiter is a thread with a handle;
+ * to the store, waiters of different clients are the same as waiters of
+ * different processes.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,8 +11,8 @@
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
-/* How long a wake-up may take on a busy machine; the library's poll, which
- * would hide a lost wake-up, comes no earlier than after a second. */
+/* How long a wake-up may take on a busy machine; the library polls, which would
+ * hide a lost wake-up, only after a second. */
 #define WOKEN_MS 700
 
 /* Most waiters of one test. */
@@ -43,7 +43,7 @@ static void *run_waiter(void *user)
     return NULL;
 }
 
-/* Let another thread wait for the lock through a handle. */
+/* Start another thread that waits for the lock with a handle. */
 static waiter *start(hf_lock *lock, hf_bytes name, int64_t wait_ms)
 {
     waiter *w = &waiters[waiter_count];
@@ -59,7 +59,7 @@ static waiter *start(hf_lock *lock, hf_bytes name, int64_t wait_ms)
     return w;
 }
 
-/* The wait's status; the test must have made sure that it ends. */
+/* The status of the wait; the test must have made sure that it ends. */
 static hf_status finish(waiter *w)
 {
     (void)pthread_join(w->thread, NULL);
@@ -146,7 +146,7 @@ static void wait_within_one_client_ends_soon_after_the_release(void **state)
     assert_true(hf_lock_token(second->lock) > hf_lock_token(first->lock));
 }
 
-static void wait_ends_with_timeout(void **state)
+static void wait_times_out(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -240,7 +240,7 @@ static void wait_behind_a_foreign_holder_polls(void **state)
     assert_true(hf_lock_is_held(w->lock));
 }
 
-/* From the end of a foreign holder, who wakes nobody, to ours. */
+/* From the end of a foreign holder, which wakes no one, to our grant. */
 static int64_t take_over(fixture *f, hf_bytes name)
 {
     int64_t freed_ms;
@@ -257,7 +257,7 @@ static int64_t take_over(fixture *f, hf_bytes name)
     return w->done_ms - freed_ms;
 }
 
-/* Behind one of ours the first look would come after a second. */
+/* Behind one of ours the first poll would come after a second. */
 static void
 wait_behind_a_foreign_holder_ends_soon_after_its_release(void **state)
 {
@@ -271,8 +271,8 @@ wait_behind_a_foreign_holder_ends_soon_after_its_release(void **state)
     assert_true(took_ms < 400);
 }
 
-/* Interrupt a handle, or all of its client, until the wait ends: when it
- * begins is not known. */
+/* Interrupt a handle, or all of its client, until the wait ends: when it begins
+ * is unknown. */
 static void interrupt(waiter *w, hf_client *all)
 {
     while (!atomic_load(&w->done)) {
@@ -312,7 +312,7 @@ static void wait_of_each_thread_of_an_interrupted_client_ends(void **state)
     expect_status(HF_OK, hf_lock_try(holder, ERR));
     for (size_t i = 0; i < 2; i++)
         w[i] = start(shared, name, HF_FOREVER); /* behind each other */
-    for (size_t i = 2; i < 4; i++)              /* and at the gate */
+    for (size_t i = 2; i < 4; i++) /* and in the local wait queue */
         w[i] = start(fixture_lock(f, f->other, name, NULL), name, HF_FOREVER);
     expect_soon(waiting(f, name) == 1, 2000);
     for (size_t i = 0; i < 4; i++) {
@@ -407,7 +407,7 @@ static void *try_often(void *user)
     return NULL;
 }
 
-/* Nobody else wants it, so nobody is refused. */
+/* No one else wants it, so no one is refused. */
 static void try_joins_the_call_under_way_on_its_handle(void **state)
 {
     fixture *f = *state;
@@ -452,27 +452,27 @@ static void wait_is_served_in_the_order_of_arrival(void **state)
     }
 }
 
-/* A waiter that gives up must not take the wake-up of those behind it along. */
+/* A waiter that times out must not swallow the wake-up of the next one. */
 static void wait_that_times_out_does_not_delay_the_next(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
     hf_lock *holder = fixture_lock(f, f->client, name, NULL);
     waiter *impatient;
-    waiter *patient;
+    waiter *second;
     int64_t released_ms;
 
     expect_status(HF_OK, hf_lock_try(holder, ERR));
     impatient = start(fixture_lock(f, f->other, name, NULL), name, 600);
     expect_soon(waiting(f, name) == 1, 500);
-    patient = start(fixture_lock(f, fixture_client(f, NULL), name, NULL), name,
-                    20000);
+    second = start(fixture_lock(f, fixture_client(f, NULL), name, NULL), name,
+                   20000);
     expect_status(HF_TIMEOUT, finish(impatient));
     expect_soon(waiting(f, name) == 1, 2000);
     released_ms = test_now_ms();
     expect_status(HF_OK, hf_lock_release(holder, ERR));
-    expect_status(HF_OK, finish(patient));
-    assert_in_time(patient->done_ms - released_ms, WOKEN_MS);
+    expect_status(HF_OK, finish(second));
+    assert_in_time(second->done_ms - released_ms, WOKEN_MS);
 }
 
 static void waits_on_one_handle_share_one_acquisition(void **state)
@@ -530,7 +530,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         wait_test(wait_ends_soon_after_the_release),
         wait_test(wait_within_one_client_ends_soon_after_the_release),
-        wait_test(wait_ends_with_timeout),
+        wait_test(wait_times_out),
         wait_test(wait_of_one_ms_is_a_timeout_too),
         wait_test(wait_for_a_free_lock_is_no_wait),
         wait_test(wait_ends_when_the_holders_lease_does),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * name_test.c - which keys and lock names are taken, and what the client's
+ * name_test.c - which keys and lock names are accepted, and what the client's
  * prefix does to them.
  */
 #include "support/store_calls.h"
@@ -17,7 +17,7 @@ static void expect_refused(hf_client *client, hf_bytes key)
         hf_status status;
 
         if (strcmp(call->name, "hf_script_load") == 0) {
-            continue; /* takes none */
+            continue; /* has no key */
         }
         status = store_call_prepare(call, &subject, ERR);
         if (status == HF_OK) {
@@ -60,8 +60,8 @@ static void every_call_counts_the_prefix_into_the_length(void **state)
     assert_value(client, hf_view(long_name, HF_NAME_MAX - 10), bytes("v"));
 }
 
-/* Each type under the longest key there is. */
-static void longest_key_is_taken(void **state)
+/* Each type under the longest key. */
+static void longest_key_is_accepted(void **state)
 {
     fixture *f = *state;
     hf_bytes key = {long_name, HF_NAME_MAX};
@@ -77,7 +77,7 @@ static void longest_key_is_taken(void **state)
     expect_status(HF_OK, hf_hash_delete(f->client, key, ERR));
 }
 
-static void longest_lock_name_is_taken(void **state)
+static void longest_lock_name_is_accepted(void **state)
 {
     fixture *f = *state;
     hf_bytes key = {long_name, HF_NAME_MAX};
@@ -126,7 +126,7 @@ static void lock_names_are_binary_safe(void **state)
     expect_status(HF_OK, hf_lock_release(two, ERR));
 }
 
-static void lock_names_with_a_hash_tag_are_taken(void **state)
+static void lock_names_with_a_hash_tag_are_accepted(void **state)
 {
     fixture *f = *state;
     const char *const good[] = {"{user}:1", "a{b}c", "{x}",   "open{brace",
@@ -141,7 +141,7 @@ static void lock_names_with_a_hash_tag_are_taken(void **state)
     }
 }
 
-/* `plain` and `{plain}` lie in one slot, and share only its token. */
+/* `plain` and `{plain}` have the same slot, and share only its token. */
 static void lock_names_that_differ_by_a_tag_are_two_locks(void **state)
 {
     fixture *f = *state;
@@ -247,11 +247,11 @@ int main(void)
         fixture_test(every_call_refuses_an_empty_key),
         fixture_test(every_call_refuses_a_key_that_is_too_long),
         fixture_test(every_call_counts_the_prefix_into_the_length),
-        fixture_test(longest_key_is_taken),
-        fixture_test(longest_lock_name_is_taken),
+        fixture_test(longest_key_is_accepted),
+        fixture_test(longest_lock_name_is_accepted),
         fixture_test(long_names_are_told_apart),
         fixture_test(lock_names_are_binary_safe),
-        fixture_test(lock_names_with_a_hash_tag_are_taken),
+        fixture_test(lock_names_with_a_hash_tag_are_accepted),
         fixture_test(lock_names_that_differ_by_a_tag_are_two_locks),
         fixture_test(lock_names_with_a_stray_brace_are_refused),
         fixture_test(data_keys_may_have_any_brace),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options_test.c - every options struct as an older and as a newer program
- * would pass it, and values outside their ranges.
+ * options_test.c - every options struct as an older and a newer program would
+ * pass it, and values out of range.
  */
 #include "support/store_fixture.h"
 
-/* A struct of a header from the future: ours, and then more. */
+/* A struct of a future header: ours, with more members. */
 #define NEWER(type)                                                            \
     struct {                                                                   \
         type ours;                                                             \
@@ -56,7 +56,7 @@ static hf_status hash_cas_with(fixture *f, const hf_cas_options *opts)
                        bytes("v"), opts, NULL, ERR);
 }
 
-/* The three programs: one that forgot the size, one from the future that uses
+/* Three programs: one that left the size out, one from the future that uses
  * nothing new, one from the future that does. */
 #define CHECK_VERSIONS(type, init, call)                                       \
     do {                                                                       \
@@ -105,7 +105,7 @@ static void cas_options_of_every_version(void **state)
 {
     fixture *f = *state;
 
-    /* The second OK of each call meets the first's value. */
+    /* The second HF_OK of each call finds the value of the first. */
     hf_cas_options opts = HF_CAS_OPTIONS_INIT;
     NEWER(hf_cas_options) newer = {HF_CAS_OPTIONS_INIT, {0}};
 
@@ -213,7 +213,7 @@ static void client_options_outside_their_range_are_invalid(void **state)
     assert_non_null(strstr(expect_message(), "script_budget_ms"));
 }
 
-static void client_options_at_their_limits_are_taken(void **state)
+static void client_options_at_their_limits_are_accepted(void **state)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -271,7 +271,7 @@ static void lock_options_outside_their_range_are_invalid(void **state)
     assert_non_null(strstr(expect_message(), "lost_margin_ms"));
 }
 
-static void lock_options_at_their_limits_are_taken(void **state)
+static void lock_options_at_their_limits_are_accepted(void **state)
 {
     fixture *f = *state;
     const hf_lock_options good[] = {
@@ -287,7 +287,7 @@ static void lock_options_at_their_limits_are_taken(void **state)
 
         opts.struct_size = sizeof(opts);
         lock = fixture_lock(f, f->client, fixture_key(f, "l"), &opts);
-        /* The shortest lease may be over before a disk has answered. */
+        /* The shortest lease may be over before a disk has replied. */
         if (opts.ttl_ms != HF_LOCK_TTL_MIN_MS)
             expect_status(HF_OK, hf_lock_try(lock, ERR));
         fixture_free_lock(f, lock);
@@ -307,10 +307,10 @@ int main(void)
         fixture_test(flags_that_are_not_known_are_unsupported),
         fixture_test(reserved_words_must_be_zero),
         fixture_test(client_options_outside_their_range_are_invalid),
-        fixture_test(client_options_at_their_limits_are_taken),
+        fixture_test(client_options_at_their_limits_are_accepted),
         fixture_test(client_prefix_is_checked),
         fixture_test(lock_options_outside_their_range_are_invalid),
-        fixture_test(lock_options_at_their_limits_are_taken),
+        fixture_test(lock_options_at_their_limits_are_accepted),
     };
 
     return fixture_run(tests);

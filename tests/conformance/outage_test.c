@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * outage_test.c - a server that hangs, dies and comes back. Runs on the server
- * stores; what an embedded store cannot reach, nobody can.
+ * stores; an embedded store cannot become unreachable.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,8 +12,8 @@
 
 #define REQUEST_MS 150
 
-/* One prepared call on a client of its own, so that no call sees what an
- * earlier one made of the connection. */
+/* One prepared call on a client of its own, so that no call depends on what an
+ * earlier one did to the connection. */
 typedef struct lonely_call {
     const store_call *call;
     store_subject subject;
@@ -55,7 +55,7 @@ static void every_call_to_a_hanging_server_is_indeterminate(void **state)
         expect_status_at(HF_INDETERMINATE,
                          calls[i].call->run(&calls[i].subject, ERR),
                          calls[i].call->name, __FILE__, __LINE__);
-        /* hf_lock_acquire() of the table waits 50 ms. */
+        /* hf_lock_acquire() in the table waits 50 ms. */
         assert_in_time(test_now_ms() - began_ms, request_ms + 50 + 300);
     }
     redis_server_resume(f->server);
@@ -74,7 +74,7 @@ static void every_call_to_a_dead_server_is_unavailable(void **state)
         hf_client *client = calls[i].subject.client;
         int64_t ttl_ms;
 
-        /* The first call may still meet the dying connection. */
+        /* The first call may still use the dying connection. */
         expect_soon(hf_key_ttl(client, bytes("k"), &ttl_ms, NULL) ==
                         HF_UNAVAILABLE,
                     2000);
@@ -85,7 +85,7 @@ static void every_call_to_a_dead_server_is_unavailable(void **state)
     finish_all(calls);
 }
 
-static void client_goes_on_after_a_restart(void **state)
+static void client_works_again_after_a_restart(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -108,10 +108,10 @@ static void client_goes_on_after_a_restart(void **state)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
 }
 
-/* A server that forgot its scripts (a failover, SCRIPT FLUSH) is told them
- * again. That second sending must not be taken for a repetition, whose "nobody
- * holds it" would mean "released". */
-static void lost_lock_is_told_by_a_server_without_scripts(void **state)
+/* A server that forgot its scripts (a failover, SCRIPT FLUSH) gets them again.
+ * That must not be taken for a repeated request, for which "not held" would
+ * mean "released". */
+static void lost_lock_is_reported_by_a_server_without_scripts(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -175,9 +175,10 @@ static void on_lost(hf_lock *lock, hf_status reason, void *user)
     atomic_fetch_add(&losses, 1);
 }
 
-/* Holding on to a lock that may have passed to another is the worst error: the
- * holder hears of it when its lease is over, whether anybody answers or not. */
-static void holder_cut_off_is_told_in_time(void **state)
+/* To believe in a lock that may have passed to another is the worst error: the
+ * holder learns of the loss when its lease is over, whether the server answers
+ * or not. */
+static void holder_cut_off_learns_of_it_in_time(void **state)
 {
     fixture *f = *state;
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -223,7 +224,7 @@ static void holder_survives_an_outage_shorter_than_its_lease(void **state)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
 }
 
-/* Whatever a test did to the server, the next one finds it alive. */
+/* Whatever a test did to the server, the next one finds it running. */
 static int repair_and_close(void **state)
 {
     fixture *f = *state;
@@ -239,10 +240,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         outage_test(every_call_to_a_hanging_server_is_indeterminate),
         outage_test(every_call_to_a_dead_server_is_unavailable),
-        outage_test(client_goes_on_after_a_restart),
-        outage_test(lost_lock_is_told_by_a_server_without_scripts),
+        outage_test(client_works_again_after_a_restart),
+        outage_test(lost_lock_is_reported_by_a_server_without_scripts),
         outage_test(call_rides_out_a_short_pause),
-        outage_test(holder_cut_off_is_told_in_time),
+        outage_test(holder_cut_off_learns_of_it_in_time),
         outage_test(holder_survives_an_outage_shorter_than_its_lease),
     };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pressure_test.c - a program that starts more than its server takes: what it
- * holds is bounded, nothing of it is lost, and leases get through. Runs on the
+ * pressure_test.c - a program that starts more than its server can handle:
+ * memory is bounded, nothing is lost, and leases get through. Runs on the
  * server stores.
  */
 #include <poll.h>
@@ -11,15 +11,14 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
-/* What a client lets be under way if nobody says otherwise (holdfast.h), and
- * what is tried. */
+/* The default limit of calls under way (holdfast.h), and how many are tried. */
 #define CALLS_DEFAULT 65536
 #define STARTS 100000
 
 /* Slow machines, sanitizers. */
 #define PATIENCE_MS 90000
 
-/* Of a call, its value and what the store keeps of it; sanitizers have more. */
+/* Of a call, its value and what the store keeps of it; sanitizers need more. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define BYTES_EACH 40960
 #else
@@ -75,7 +74,8 @@ static void await_counts(hf_client *client, const counts *self, unsigned wanted)
     assert_int_equal(self->told, wanted);
 }
 
-/* Start increments until one is refused, or STARTS; how many were started. */
+/* Start increments until one is refused, or STARTS; returns how many were
+ * started. */
 static unsigned start_increments(fixture *f, hf_client *client, hf_bytes key,
                                  counts *all, hf_reply **replies)
 {
@@ -131,7 +131,7 @@ static void starts_against_a_hanging_server_are_bounded(void **state)
     free(replies);
 }
 
-/* ... and, when their time is over, each is told so. */
+/* ... and, when their time is up, each completes with that status. */
 static void starts_against_a_hanging_server_end_in_time(void **state)
 {
     fixture *f = *state;
@@ -151,7 +151,7 @@ static void starts_against_a_hanging_server_end_in_time(void **state)
     await_counts(client, &all, started);
     assert_int_equal(all.done, 0);
     assert_int_equal(all.unclear, 0);
-    /* The client is of use again once the server is. */
+    /* The client works again once the server does. */
     redis_server_resume(f->server);
     expect_soon(hf_value_set(client, key, bytes("0"), NULL, NULL, NULL) ==
                     HF_OK,
@@ -163,14 +163,14 @@ static void starts_against_a_hanging_server_end_in_time(void **state)
 
 /* ------------------------------------------------------------------ leases */
 
-/* More than sockets can hold, some 40 MB where the system lets them. */
+/* More than sockets can buffer, some 40 MB where the system lets them. */
 #define PUTS 4000
 #define PUT_SIZE 25000
 
 typedef struct race {
     unsigned puts;
     unsigned failures;
-    unsigned before; /* puts told before the lease's call */
+    unsigned before; /* puts completed before the lease's call */
     bool told;
 } race;
 
@@ -194,7 +194,7 @@ static void note_lease(void *user, hf_status status, const hf_error *err)
 }
 
 /* Fill the queue of a server that hangs, start a call on a lock, and see in
- * which order they are told. What the sockets hold already goes first. */
+ * which order they complete. What is in the socket buffers goes first. */
 static void expect_overtaking(fixture *f, hf_client *client, hf_lock *lock,
                               hf_status (*start)(hf_lock *lock,
                                                  const hf_async *async,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * process_test.c - several processes on one store: exclusion, hand-over, and
- * what kill -9 leaves. The other processes are process_worker.c, whose path
- * the build gives in PROCESS_WORKER.
+ * what kill -9 leaves. The other processes are process_worker.c, whose path the
+ * build passes in PROCESS_WORKER.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@
 #define PROCESSES 4
 #define ROUNDS 25
 
-/* For a process to start under sanitizers on a busy machine. */
+/* Time for a process to start, under sanitizers on a busy machine. */
 #define START_MS 20000
 
-/* A wake-up, and not the poll that would hide its loss: that one comes no
- * earlier than after a second. */
+/* For a wake-up; a poll, which would hide a lost one, comes only after a
+ * second. */
 #define WOKEN_MS 300
 
 static child_process children[PROCESSES];
@@ -58,7 +58,7 @@ static uint64_t waiting(fixture *f, hf_bytes name)
     return status == HF_OK || status == HF_NOT_FOUND ? info.waiters : 0;
 }
 
-/* Children of a test that failed must not live on. */
+/* Children of a test that failed must not survive it. */
 static int close_processes(void **state)
 {
     for (size_t i = 0; i < PROCESSES; i++) {
@@ -145,7 +145,7 @@ static void waiter_in_another_process_is_woken(void **state)
     }
 }
 
-/* The other way about: we wait, and another process releases. */
+/* The reverse: we wait, and another process releases. */
 static void release_in_another_process_wakes_us(void **state)
 {
     fixture *f = *state;
@@ -165,10 +165,10 @@ static void release_in_another_process_wakes_us(void **state)
     assert_int_equal(child_end(&children[0], 10000), 0);
 }
 
-/* The one that has waited longest is dead: the next one must be woken. A server
- * that has not yet seen the end of the dead one's connection counts it as a
- * listener, and then only the poll wakes the next: that is not what this is
- * about, so the server gets a moment. */
+/* The longest waiter is dead: the next one must be woken. A server that has not
+ * yet seen the dead one's connection close counts it as a subscriber, and then
+ * only a poll wakes the next one; that is not tested here, so the server gets a
+ * moment. */
 static void killed_waiter_does_not_swallow_the_wake_up(void **state)
 {
     fixture *f = *state;
@@ -191,7 +191,7 @@ static void killed_waiter_does_not_swallow_the_wake_up(void **state)
     assert_int_equal(child_end(&children[1], 10000), 0);
 }
 
-/* kill -9 in the middle of the work: the store goes on for the others, and the
+/* kill -9 in the middle of the work: the store works for the others, and the
  * lock is free when the dead holder's lease is over. */
 static void killed_workers_do_not_block_the_others(void **state)
 {

@@ -4,14 +4,14 @@
  *
  *     process_worker URL count LOCK KEY ROUNDS   add to KEY under LOCK, by a
  *                                                read and a write
- *     process_worker URL churn LOCK KEY ROUNDS   the same in silence
- *     process_worker URL hold LOCK TTL_MS        hold LOCK until told by a line
+ *     process_worker URL churn LOCK KEY ROUNDS   the same without output
+ *     process_worker URL hold LOCK TTL_MS        hold LOCK until a line is read
  *     process_worker URL wait LOCK WAIT_MS       wait for LOCK, then hold it
- *                                                until told by a line
+ *                                                until a line is read
  *
- * Says one line when it holds the lock: "held <token> <ms of CLOCK_BOOTTIME>".
- * "count" says one for every round, "churn" only for the first. Exit 0: all
- * went well; 1: a call failed.
+ * Prints a line when it holds the lock: "held <token> <ms of CLOCK_BOOTTIME>".
+ * "count" prints one for every round, "churn" only for the first. Exit 0:
+ * success; 1: a call failed.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -43,7 +43,7 @@ static void password_is_asked_for(void **state)
 
     expect_status(HF_DENIED, open_as(url, NULL, NULL));
     expect_status(HF_DENIED, open_as(url, NULL, "wrong"));
-    expect_status(HF_DENIED, open_as(url, "nobody", PASSWORD));
+    expect_status(HF_DENIED, open_as(url, "stranger", PASSWORD));
     expect_status(HF_OK, open_as(url, NULL, PASSWORD));
     expect_status(HF_OK, open_as(url, "default", PASSWORD));
     (void)snprintf(with_password, sizeof(with_password),
@@ -59,7 +59,7 @@ static void password_is_asked_for(void **state)
     redis_server_stop(server);
 }
 
-/* It goes before all but the password of the options. */
+/* It takes precedence over all but the password of the options. */
 static void password_file_of_the_options(const char *url, const char *path)
 {
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -135,7 +135,7 @@ static void server_that_does_not_answer_is_unavailable(void **state)
     expect_status(HF_OK, open_as(f->url, NULL, NULL));
 }
 
-/* A user who may do everything, but only to keys that begin with "ok:". */
+/* A user with all rights, but only on keys that begin with "ok:". */
 static void keys_without_permission_are_denied(void **state)
 {
     fixture *f = *state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * replicas_test.c - waiting for replicas, on stores that have too few of them,
- * enough, or none at all. More than HF_REPLICAS_MAX - 1 no store here has. What
- * happens with replicas that hang is in tests/fault/replicas.c.
+ * enough, or none. No store here has more than HF_REPLICAS_MAX - 1. Replicas
+ * that hang are in tests/fault/replicas.c.
  */
 #include "support/store_fixture.h"
 #include "support/told.h"
@@ -13,7 +13,7 @@
 #define TOO_MANY HF_REPLICAS_MAX
 #define SHORT_MS 50
 
-/* Is it a store on servers, and may we use WAIT there? */
+/* Is it a store on servers where we may use WAIT? */
 static bool can_wait(const fixture *f)
 {
     return (f->server != NULL || f->cluster != NULL) &&
@@ -98,7 +98,7 @@ static void user_without_the_right_is_denied(void **state)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
 }
 
-static void asking_for_none_is_always_possible(void **state)
+static void zero_replicas_are_always_possible(void **state)
 {
     fixture *f = *state;
     hf_client_options opts = asking(HF_REPLICAS_NONE, 100);
@@ -145,7 +145,7 @@ static void url_out_of_range_is_invalid(void **state)
     char url[2 * FIXTURE_PATH_SIZE];
 
     if (f->store == FIXTURE_QUORUM)
-        return; /* it has no parameters of its own */
+        return; /* it has no parameters */
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         url_with(f, wrong[i], url, sizeof(url));
         expect_status(HF_INVALID, open_with(url, NULL));
@@ -155,7 +155,7 @@ static void url_out_of_range_is_invalid(void **state)
     expect_status(HF_OK, open_with(url, NULL));
 }
 
-/* The options' word counts more than the URL's, and the lock's than both. */
+/* The options override the URL, and the lock's override both. */
 static void narrower_option_overrides(void **state)
 {
     fixture *f = *state;
@@ -236,7 +236,7 @@ static void lock_with_enough_replicas_is_held(void **state)
     expect_status(HF_OK, hf_lock_release_many(locks, 2, statuses, ERR));
 }
 
-/* A lock that was taken while there were enough, renewed when there are not. */
+/* A lock acquired while there were enough, renewed when there are not. */
 static void renewal_without_enough_replicas_keeps_the_lock(void **state)
 {
     fixture *f = *state;
@@ -290,7 +290,7 @@ static void write_without_enough_replicas_is_in_doubt(void **state)
     assert_no_key(f->other, v);
 }
 
-static void what_changed_nothing_is_answered_as_ever(void **state)
+static void what_changed_nothing_is_still_answered(void **state)
 {
     fixture *f = *state;
     hf_client_options opts = asking(TOO_MANY, 5000);
@@ -348,7 +348,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         fixture_test(only_servers_have_replicas),
         fixture_test(user_without_the_right_is_denied),
-        fixture_test(asking_for_none_is_always_possible),
+        fixture_test(zero_replicas_are_always_possible),
         fixture_test(options_out_of_range_are_invalid),
         fixture_test(url_out_of_range_is_invalid),
         fixture_test(narrower_option_overrides),
@@ -356,7 +356,7 @@ int main(void)
         fixture_test(lock_with_enough_replicas_is_held),
         fixture_test(renewal_without_enough_replicas_keeps_the_lock),
         fixture_test(write_without_enough_replicas_is_in_doubt),
-        fixture_test(what_changed_nothing_is_answered_as_ever),
+        fixture_test(what_changed_nothing_is_still_answered),
         fixture_test(batch_without_enough_replicas_is_in_doubt),
     };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rights_test.c - under the user with least rights of docs/guide/security.md:
- * what the suites that run there leave out, and that the doctor sees the
- * rights as they are.
+ * what the suites that run there leave out, and that the doctor reports the
+ * rights correctly.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -117,7 +117,7 @@ static void asynchronous_calls(void **state)
 
 /* --------------------------------------------------------------- the doctor */
 
-/* The worst of what was said of any server. */
+/* The worst level reported for any server. */
 typedef struct rights {
     hf_level locks;
     hf_level data;
@@ -125,7 +125,7 @@ typedef struct rights {
     hf_level wakeups;
     hf_level worst;
     unsigned servers;
-    unsigned refused; /* servers where a lock could not be had */
+    unsigned refused; /* servers where no lock could be acquired */
 } rights;
 
 static void at_least(hf_level *level, hf_level now)
@@ -194,7 +194,7 @@ static void doctor_finds_all_rights_that_are_needed(void **state)
     }
 }
 
-/* Take a right away on the last server, or give it back there. */
+/* Revoke a right on the last server, or grant it again. */
 static void change_right(const fixture *f, char sign, const char *name)
 {
     char line[96];
@@ -203,8 +203,8 @@ static void change_right(const fixture *f, char sign, const char *name)
     assert_true(fixture_server_run(f, (int)running_servers(f) - 1, line));
 }
 
-/* Each word of the page's command that gives a right to a command is needed:
- * the doctor misses it, on the server where it is missing. */
+/* Each word of the page's command that grants a command is needed: the doctor
+ * reports it missing, on the server where it is missing. */
 static void doctor_misses_any_right(void **state)
 {
     fixture *f = *state;
@@ -238,7 +238,7 @@ static void doctor_misses_keys_and_channels(void **state)
 {
     static const struct {
         const char *without;
-        bool locks; /* they are refused; else only wake-ups are missed */
+        bool locks; /* they are refused; otherwise only wake-ups are missed */
     } rows[] = {
         {"resetkeys ~hf:*", true},
         {"resetkeys ~thf:*", true},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * script_limit_test.c - scripts that take too much: the embedded store stops
- * them and undoes them whole. On a server such a script blocks everybody until
- * an operator kills it, so nothing of this runs there.
+ * them and undoes all they did. On a server such a script blocks all clients
+ * until an operator kills it, so nothing of this runs there.
  */
 #include <stdio.h>
 #include <time.h>
@@ -12,11 +12,11 @@
 
 #define BUDGET_MS 60
 
-/* Room for a busy machine, where it does not matter how long it takes. */
+/* Allowance for a busy machine, where the time does not matter. */
 #define PATIENT_MS 60000
 
-/* Run a script that must be stopped, on a client with a small budget, and
- * check that it left no trace and the store is free again. */
+/* Run a script that must be stopped, on a client with a small budget, and check
+ * that it left no trace and the store is free again. */
 static void expect_stopped(fixture *f, const char *source)
 {
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -59,7 +59,7 @@ static void script_cannot_catch_its_own_end(void **state)
                       "end while true do pcall(w) end");
 }
 
-static void script_that_calls_for_ever_is_undone(void **state)
+static void script_that_calls_endlessly_is_undone(void **state)
 {
     fixture *f = *state;
 
@@ -110,7 +110,7 @@ static int64_t thread_ms(void)
     return used.tv_sec * INT64_C(1000) + used.tv_nsec / 1000000;
 }
 
-/* Processor time of a loop of so many turns, which must not be stopped. */
+/* Processor time of a loop of that many turns, which must not be stopped. */
 static int64_t run_turns(hf_script *script, int64_t turns)
 {
     char text[24];
@@ -124,7 +124,7 @@ static int64_t run_turns(hf_script *script, int64_t turns)
     return thread_ms() - used_ms;
 }
 
-/* A server gives 5 s before anybody may kill a script. */
+/* A script cannot be killed on a server before 5 s have passed. */
 static void script_of_some_hundred_ms_runs_by_default(void **state)
 {
     fixture *f = *state;
@@ -156,7 +156,7 @@ static hf_status open_with_budget(const fixture *f, const char *budget,
     return hf_client_open(url, opts, client, ERR);
 }
 
-/* Which budget stops an endless script, by its message. */
+/* The budget that stopped an endless script, from its message. */
 static void expect_budget(const fixture *f, const char *budget,
                           const hf_client_options *opts, const char *wanted)
 {
@@ -202,8 +202,8 @@ static void script_budget_of_the_url_is_checked(void **state)
     }
 }
 
-/* Processor time that an endless script used until its deadline, and what
- * became of it. */
+/* Processor time that an endless script used until its deadline, and its
+ * status. */
 static int64_t run_late(fixture *f, int64_t request_ms, int64_t budget_ms,
                         hf_status *status, char *message, size_t size)
 {
@@ -252,7 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         fixture_test(script_that_never_ends_is_undone),
         fixture_test(script_cannot_catch_its_own_end),
-        fixture_test(script_that_calls_for_ever_is_undone),
+        fixture_test(script_that_calls_endlessly_is_undone),
         fixture_test(script_that_eats_memory_is_undone),
         fixture_test(script_within_its_budget_runs),
         fixture_test(script_of_some_hundred_ms_runs_by_default),

@@ -199,7 +199,7 @@ static void script_is_atomic_and_sees_its_own_writes(void **state)
     assert_value(f->other, key, bytes("30"));
 }
 
-static void script_error_is_told_and_keeps_what_was_written(void **state)
+static void script_error_is_reported_and_keeps_what_was_written(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -223,8 +223,8 @@ static void script_error_reply_is_a_script_error(void **state)
     assert_non_null(strstr(expect_message(), "again"));
 }
 
-/* A script that ends with a line such as the server's own refusals has run, and
- * must not be run again for that. */
+/* A script that ends with a line like one of the server's own refusals has run,
+ * and must not be run again because of it. */
 static void script_error_that_looks_like_a_refusal_runs_once(void **state)
 {
     fixture *f = *state;
@@ -446,7 +446,7 @@ static void script_libraries_are_those_of_eval(void **state)
     hf_reply_free(reply);
 }
 
-/* unpack() gives less than 8000 values, a call takes any number. */
+/* unpack() returns less than 8000 values, a call takes any number. */
 static void script_command_has_as_many_words_as_memory_holds(void **state)
 {
     fixture *f = *state;
@@ -479,7 +479,7 @@ static void script_command_has_as_many_words_as_memory_holds(void **state)
     hf_reply_free(reply);
 }
 
-/* Only INCRBYFLOAT and its like have a limit: 5119 characters. */
+/* Only INCRBYFLOAT and similar commands have a limit: 5119 characters. */
 static void script_floats_may_have_any_number_of_digits(void **state)
 {
     fixture *f = *state;
@@ -529,7 +529,7 @@ static void script_runs_do_not_see_one_another(void **state)
         f, f->client, "KEYS[9] = 'left' string.mine = 1 return 1");
     hf_reply *reply = NULL;
 
-    /* Whether the libraries can be written to is the server's affair; what is
+    /* Whether the libraries can be written to is up to the server; what is
      * written there must not be seen by a later script. */
     if (hf_script_run(script, NULL, 0, NULL, 0, &reply, NULL) == HF_OK) {
         hf_reply_free(reply);
@@ -565,7 +565,7 @@ int main(void)
         fixture_test(reply_getters_are_mild_on_other_kinds),
         fixture_test(script_result_of_commands),
         fixture_test(script_is_atomic_and_sees_its_own_writes),
-        fixture_test(script_error_is_told_and_keeps_what_was_written),
+        fixture_test(script_error_is_reported_and_keeps_what_was_written),
         fixture_test(script_error_reply_is_a_script_error),
         fixture_test(script_error_that_looks_like_a_refusal_runs_once),
         fixture_test(script_with_a_wrong_command_is_a_script_error),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tenants_test.c - two users of one server, each with the least rights of
- * docs/guide/security.md for a prefix of its own: each can do everything, and
- * nothing to the other.
+ * docs/guide/security.md for its own prefix: each can do everything under it,
+ * and nothing under the other.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ static void on_remark(void *user, const hf_store_remark *remark)
         *refused = true;
 }
 
-/* Does the doctor find anything that these users lack? It publishes for real.
+/* Does the doctor report anything that these users lack? It really publishes.
  */
 static bool doctor_finds_fault(hf_client *client)
 {
@@ -201,7 +201,7 @@ static void tenants_have_all_of_their_own_and_nothing_of_the_other(void **state)
         hf_client_close(tenants[i].client);
 }
 
-/* The same name with another prefix is another lock. */
+/* The same name under another prefix is another lock. */
 static void tenants_do_not_exclude_each_other(void **state)
 {
     fixture *f = *state;

@@ -25,7 +25,7 @@ struct crew {
     hf_client *client;
     hf_bytes key;
     member members[THREADS];
-    atomic_int failures; /* calls that gave another status than they should */
+    atomic_int failures; /* calls that returned an unexpected status */
     atomic_int inside;
     atomic_int overlaps;
     int unguarded; /* written under the lock only */
@@ -161,7 +161,7 @@ static void *use_own_keys(void *user)
     return NULL;
 }
 
-static void threads_do_not_get_each_others_answers(void **state)
+static void threads_do_not_get_each_others_replies(void **state)
 {
     fixture *f = *state;
     static crew all;
@@ -260,7 +260,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         fixture_test(threads_exclude_one_another),
         fixture_test(threads_count_by_compare_and_set),
-        fixture_test(threads_do_not_get_each_others_answers),
+        fixture_test(threads_do_not_get_each_others_replies),
         fixture_test(threads_reenter_by_one_handle),
         fixture_test(any_thread_may_release),
         fixture_test(threads_open_and_close_clients_of_one_store),

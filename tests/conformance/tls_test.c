@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tls_test.c - TLS by options instead of the URL, and what else a client can
- * be told about its server in that way.
+ * tls_test.c - TLS by options instead of the URL, and other connection settings
+ * that options have.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "support/store_fixture.h"
 
-/* The server's address with TLS, without a word about whom to trust. */
+/* The server's address with TLS, without any trust settings. */
 static void bare_url(const fixture *f, char url[FIXTURE_PATH_SIZE])
 {
     (void)snprintf(url, FIXTURE_PATH_SIZE, "rediss://127.0.0.1:%d",
@@ -40,10 +40,10 @@ static void options_say_whom_to_trust(void **state)
     expect_status(HF_OK, open_with(url, &opts));
     tls.name = "elsewhere.example";
     expect_status(HF_DENIED, open_with(url, &opts));
-    tls.name = "localhost"; /* which the certificate has as well */
+    tls.name = "localhost"; /* which is also in the certificate */
     expect_status(HF_OK, open_with(url, &opts));
     tls.name = NULL;
-    tls.ca = f->tls.certificate; /* an end, not an authority */
+    tls.ca = f->tls.certificate; /* a leaf, not an authority */
     tls.verify = "none";
     expect_status(HF_INVALID, open_with(url, &opts));
     tls.ca = NULL;
@@ -77,8 +77,8 @@ static void options_of_every_version(void **state)
     expect_status(HF_UNSUPPORTED, open_with(url, &opts));
 }
 
-/* A caller who asks for encryption is not served without, except where nothing
- * leaves the machine. */
+/* A caller who asks for encryption gets no plain connection, except where
+ * nothing leaves the machine. */
 static void options_are_not_for_plain_servers(void **state)
 {
     fixture *f = *state;
@@ -95,7 +95,7 @@ static void options_are_not_for_plain_servers(void **state)
     expect_status(HF_OK, open_with(url, &opts));
 }
 
-/* The client has its own copies of all it needs to connect again. */
+/* The client has its own copies of all it needs to reconnect. */
 static void strings_are_the_callers_again(void **state)
 {
     fixture *f = *state;
@@ -103,7 +103,7 @@ static void strings_are_the_callers_again(void **state)
     hf_tls_options tls = HF_TLS_OPTIONS_INIT;
     char url[FIXTURE_PATH_SIZE], answer[4096];
     char *ca = strdup(f->tls.ca), *name = strdup("localhost");
-    char *who = strdup("somebody");
+    char *who = strdup("tester");
     hf_client *client = NULL;
 
     bare_url(f, url);
@@ -123,7 +123,7 @@ static void strings_are_the_callers_again(void **state)
     put_value(client, bytes("after"), bytes("1"), 60000);
     assert_true(
         redis_server_command(f->server, "CLIENT LIST", answer, sizeof(answer)));
-    assert_non_null(strstr(answer, " name=somebody "));
+    assert_non_null(strstr(answer, " name=tester "));
     hf_client_close(client);
 }
 
@@ -147,7 +147,7 @@ static void name_of_the_client_is_checked(void **state)
     expect_status(HF_OK, open_with(f->url, &opts));
     (void)snprintf(url, sizeof(url), "%.200s&client_name=a%%20b", f->url);
     expect_status(HF_INVALID, open_with(url, NULL));
-    expect_status(HF_OK, open_with(url, &opts)); /* which go first */
+    expect_status(HF_OK, open_with(url, &opts)); /* which take precedence */
 }
 
 int main(void)

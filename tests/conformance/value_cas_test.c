@@ -29,7 +29,7 @@ static void value_cas_replaces_the_expected_value(void **state)
     assert_no_ttl(f->client, key);
 }
 
-static void value_cas_tells_the_value_it_met(void **state)
+static void value_cas_returns_the_value_it_found(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -43,8 +43,8 @@ static void value_cas_tells_the_value_it_met(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-/* The script answers a number for "done" and bytes for "met this": values that
- * look like its numbers must not be taken for them. */
+/* The script returns a number for "done" and bytes for the value it found:
+ * values that look like its numbers must not be taken for them. */
 static void value_cas_is_not_confused_by_values_0_and_1(void **state)
 {
     fixture *f = *state;
@@ -227,8 +227,8 @@ static void value_delete_if_of_a_missing_key_is_not_found(void **state)
     assert_null(current.data);
 }
 
-/* What is kept to recognise a second sending does not stand in the way of other
- * calls, whatever the key. */
+/* The dedup record of one call does not affect other calls, whatever the key.
+ */
 static void value_cas_takes_each_call_for_itself(void **state)
 {
     static const char *const names[] = {"k", "}", "{", "a}b{", "{tag}k"};
@@ -276,7 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         fixture_test(value_cas_replaces_the_expected_value),
-        fixture_test(value_cas_tells_the_value_it_met),
+        fixture_test(value_cas_returns_the_value_it_found),
         fixture_test(value_cas_is_not_confused_by_values_0_and_1),
         fixture_test(value_cas_compares_bytes_not_numbers),
         fixture_test(value_cas_expecting_absence_creates_once),

@@ -7,7 +7,7 @@
 
 #include "support/store_fixture.h"
 
-/* Set with flags and a time to live; any of them may be 0. */
+/* Set with flags and a time to live; all may be 0. */
 static hf_status set(fixture *f, hf_bytes key, hf_bytes value, uint32_t flags,
                      int64_t ttl_ms, hf_buffer *previous)
 {
@@ -169,7 +169,7 @@ static void value_set_xx_needs_the_key(void **state)
     assert_ttl(f->client, key, 30000);
 }
 
-static void value_set_get_hands_back_the_value_before(void **state)
+static void value_set_get_returns_the_previous_value(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -431,7 +431,7 @@ int main(void)
         fixture_test(value_set_nx_is_refused_by_a_hash),
         fixture_test(value_set_nx_succeeds_after_expiry),
         fixture_test(value_set_xx_needs_the_key),
-        fixture_test(value_set_get_hands_back_the_value_before),
+        fixture_test(value_set_get_returns_the_previous_value),
         fixture_test(value_set_nx_get_shows_what_refused_it),
         fixture_test(value_set_xx_get_on_a_missing_key_has_no_previous),
         fixture_test(value_set_get_of_a_hash_is_wrong_type),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event_loops_test.c - the asynchronous API inside other people's event loops:
- * GLib's, libuv's, and a plain poll(). In each, one program waits for a lock
- * that another of its clients holds, writes under it and gives it back, while
- * the loop goes on with its own timers.
+ * event_loops_test.c - the asynchronous API inside other event loops: GLib's,
+ * libuv's, and a plain poll(). In each, one program waits for a lock that
+ * another of its clients holds, writes under it and releases it, while the loop
+ * runs its own timers.
  */
 #include <glib-unix.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 
 #include "support/store_fixture.h"
 
-/* The loop's own work that must not stand still meanwhile. */
+/* The loop's own work, which must not be held up meanwhile. */
 #define TICK_MS 2
 #define HOLD_TICKS 20
 
@@ -73,7 +73,7 @@ static void acquired(void *user, hf_status status, const hf_error *err)
         end(self, status);
 }
 
-/* The loop's own timer: after a while the holder gives the lock up. */
+/* The loop's own timer: after a while the holder releases the lock. */
 static void tick(job *self)
 {
     hf_async async = then(self, acquired);

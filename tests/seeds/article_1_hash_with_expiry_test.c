@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * article_1_hash_with_expiry_test.c - writing a hash and its expiry at once,
- * which the article did by a Lua script, by a transaction and by a place
- * holder. Here the script runs as it was printed, and one hf_hash_put() does
- * what the other two are for.
+ * which the article did by a Lua script, by a transaction and by a placeholder.
+ * Here the script runs as it was printed, and one hf_hash_put() does what the
+ * other two are for.
  */
 #include "support/store_fixture.h"
 
@@ -81,8 +81,8 @@ static void one_put_writes_fields_and_expiry(void **state)
     expect_status(HF_OK, hf_hash_delete(f->client, key, ERR));
 }
 
-/* What the transaction is for: all or nothing. The article's script catches
- * the error of each HSET and then sets the expiry of whatever is there. */
+/* The transaction is for all or nothing. The article's script catches the error
+ * of each HSET and then sets the expiry of what is there. */
 static void put_that_is_refused_leaves_nothing(void **state)
 {
     fixture *f = *state;
@@ -119,8 +119,8 @@ static void put_that_a_condition_refuses_leaves_nothing(void **state)
     expect_status(HF_OK, hf_hash_delete(f->client, key, ERR));
 }
 
-/* The place holder's four steps, each of which can be the last one. */
-static void place_holder_of_the_article_comes_to_the_same(void **state)
+/* The placeholder's four steps, each of which can be the last one. */
+static void placeholder_of_the_article_has_the_same_effect(void **state)
 {
     fixture *f = *state;
     const hf_field holder = {bytes("expiryPlaceHolder"),
@@ -164,7 +164,7 @@ int main(void)
         fixture_test(one_put_writes_fields_and_expiry),
         fixture_test(put_that_is_refused_leaves_nothing),
         fixture_test(put_that_a_condition_refuses_leaves_nothing),
-        fixture_test(place_holder_of_the_article_comes_to_the_same),
+        fixture_test(placeholder_of_the_article_has_the_same_effect),
         fixture_test(string_with_expiry_in_one_step),
     };
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * article_3_list_with_timeouts_test.c - the article's list "ptxlist" by its
- * raw commands: items ordered by time beside values that hold their content.
- * The library's own time-ordered list comes later; these are the commands it
- * will stand on, and the article's expectations of them.
+ * article_3_list_with_timeouts_test.c - the article's list "ptxlist" by its raw
+ * commands: items ordered by time, with separate values that hold their
+ * content. The library's own time-ordered list comes later; these are the
+ * commands it will use, and what the article expects of them.
  */
 #include "support/store_fixture.h"
 
 static const hf_bytes list = {"ptxlist", 7};
 
 /* zadd ptxlist SCORE KEY -> 1, in the article's order: key4 comes after key5
- * but belongs before it. */
+ * but sorts before it. */
 static void add_items(fixture *f)
 {
     static const char *const items[][2] = {{"1540458292", "key1"},
@@ -47,8 +47,8 @@ static void add_contents(fixture *f)
     }
 }
 
-/* Run a command given word by word, with the list as its key, and check the
- * list that it answers. */
+/* Run a command given as separate words, with the list as its key, and check
+ * the list that it returns. */
 static void assert_answer(fixture *f, const char *const *command,
                           const char *const *wanted)
 {

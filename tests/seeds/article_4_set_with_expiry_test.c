@@ -2,7 +2,7 @@
 /*
  * article_4_set_with_expiry_test.c - SET with EX and PX, the article's
  * VolatileCache and its TimingLock, with the same keys and times. Where the
- * article waits five seconds, the key's time is cut short instead.
+ * article waits five seconds, the key's expiry is shortened instead.
  */
 #include "support/store_fixture.h"
 
@@ -35,8 +35,8 @@ static void set_with_ex_and_px_by_command(void **state)
     assert_ttl(f->other, key, 30000);
 }
 
-/* SET then EXPIRE, the unsafe pair, comes to what one call does. */
-static void set_then_expire_comes_to_the_same(void **state)
+/* SET then EXPIRE, the unsafe pair, has the same result as one call. */
+static void set_then_expire_has_the_same_result(void **state)
 {
     fixture *f = *state;
     hf_bytes key = bytes("key");
@@ -49,8 +49,7 @@ static void set_then_expire_comes_to_the_same(void **state)
     assert_ttl(f->client, key, 60 * 1000);
 }
 
-/* VolatileCache.set(key, value, timeout): a new value takes the old one's
- * place. */
+/* VolatileCache.set(key, value, timeout): a new value replaces the old one. */
 static void cache_set(fixture *f, hf_bytes key, hf_bytes value,
                       int64_t timeout_ms)
 {
@@ -106,8 +105,7 @@ static void timing_lock_frees_itself(void **state)
     assert_false(timing_lock_release(f));
 }
 
-/* The same session with our lock, which moreover cannot be released by anybody
- * but its holder. */
+/* The same session with our lock, which only its holder can release. */
 static void timing_lock_session_with_our_lock(void **state)
 {
     fixture *f = *state;
@@ -134,7 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         fixture_test(set_with_ex_and_px_by_command),
-        fixture_test(set_then_expire_comes_to_the_same),
+        fixture_test(set_then_expire_has_the_same_result),
         fixture_test(volatile_cache_forgets_on_time),
         fixture_test(timing_lock_frees_itself),
         fixture_test(timing_lock_session_with_our_lock),

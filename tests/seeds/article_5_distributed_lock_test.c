@@ -75,8 +75,8 @@ static void table_of_set_times(void **state)
     expect_status(HF_OK, set(f, key, bytes("new"), HF_SET_KEEPTTL, 0));
     assert_value(f->client, key, bytes("new"));
     assert_ttl(f->client, key, 10 * 1000);
-    /* EXAT 1672531199, PXAT 1672531199000: the last second of 2022, which by
-     * now is a way to delete. */
+    /* EXAT 1672531199, PXAT 1672531199000: the last second of 2022, so that the
+     * key is deleted at once. */
     at.expires_unix_ms = INT64_C(1672531199000);
     expect_status(HF_OK,
                   hf_value_set(f->client, key, bytes("value"), &at, NULL, ERR));
@@ -88,7 +88,7 @@ static void table_of_set_times(void **state)
     expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
 }
 
-/* The article's commands of the same table, word for word. */
+/* The commands of the same table, verbatim. */
 static void table_of_set_by_command(void **state)
 {
     fixture *f = *state;
@@ -220,7 +220,7 @@ static void redisson_renews_for_its_owner_only(void **state)
     expect_status(HF_OK, hf_hash_delete(f->client, redisson_name, ERR));
 }
 
-/* A lock of Redisson is a hash: ours says so instead of breaking in. */
+/* A lock of Redisson is a hash: ours reports that instead of breaking in. */
 static void our_lock_meets_redissons(void **state)
 {
     fixture *f = *state;
@@ -254,7 +254,7 @@ static void our_lock_is_reentrant_and_refuses_another(void **state)
     expect_status(HF_OK, hf_lock_release(other, ERR));
 }
 
-/* The article sees the time to live at 25 s, and later at 29 s. */
+/* The article reads a time to live of 25 s, and later of 29 s. */
 static void our_lock_is_renewed(void **state)
 {
     fixture *f = *state;
