@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store.c - looking after a store: what it is, whether it is whole,
- * making it small.
+ * compacting it.
  *
  * Only arguments are checked here; the drivers know their stores. A check and
  * a compaction take a URL, because a damaged store has no client.
