@@ -170,7 +170,7 @@ static int run_command(lua_State *lua, hf__machine *machine,
     machine->tx->out = &out.out;
     hf__command_run(machine->tx, command, words, (size_t)count);
     if (machine->tx->fatal != HF_OK) {
-        hf__machine_stop(machine, HF__STOP_FATAL);
+        machine->stop = HF__STOP_FATAL;
         return luaL_error(lua, "the store failed");
     }
     if (!out.out.failed)

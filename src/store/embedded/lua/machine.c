@@ -337,6 +337,8 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     machine->read_only = read_only;
     machine->error[0] = '\0';
     hf__machine_arm(machine, budget_ms, words_size);
+    if (machine->guarded)
+        hf__json_reset(&machine->json);
     tx->look = machine->guarded ? look : NULL;
     tx->look_user = machine;
     tx->largest_size = 0;

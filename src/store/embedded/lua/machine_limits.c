@@ -10,7 +10,7 @@
  *   - by the allocator, every so many bytes.
  * What finds that time is up sets `stop` and raises. A stopped script gets no
  * more memory, and nothing that catches errors keeps that one
- * (hf__machine_caught), so that no handler of the script runs any more; its
+ * (sandbox_control.c), so that no handler of the script runs any more; its
  * transaction is undone whatever it returns.
  *
  * The allocator refuses beyond a bound, which stops in the same way.
@@ -136,21 +136,6 @@ void hf__machine_hook(hf__machine *machine, lua_State *lua)
         lua_sethook(lua, on_count, LUA_MASKCOUNT, machine->interval);
 }
 
-void hf__machine_stop(hf__machine *machine, hf__stop why)
-{
-    machine->stop = why;
-}
-
-void hf__machine_caught(lua_State *lua, hf__machine *machine, int status,
-                        hf__lua_buf *bufs)
-{
-    if (status == 0)
-        return;
-    hf__lua_buf_close_to(machine, bufs);
-    if (machine->stop != HF__STOP_NONE || machine->no_memory)
-        (void)lua_error(lua);
-}
-
 void hf__machine_collect(lua_State *lua, hf__machine *machine)
 {
     /* What was marked in a cycle under way may be garbage by its end. */
@@ -262,7 +247,6 @@ void hf__machine_arm_for(hf__machine *machine, int64_t budget_ms,
 {
     disarm(machine, limit_size);
     machine->guarded = true;
-    hf__json_reset(&machine->json);
     machine->budget_us = budget_ms * 1000;
     machine->began_us = hf__clock_thread_us();
     machine->look_us = hf__clock_boot_us() + machine->budget_us;

@@ -189,10 +189,6 @@ static inline void hf__machine_spend(lua_State *lua, hf__machine *machine,
         hf__machine_look(lua, machine);
 }
 
-/* After a protected call in C: an error that ends the script goes on, it is at
- * the top of the stack. `bufs` is what machine->bufs was before the call. */
-void hf__machine_caught(lua_State *lua, hf__machine *machine, int status,
-                        hf__lua_buf *bufs);
 /* Have the coroutine look at the clock as often as is needed. */
 void hf__machine_hook(hf__machine *machine, lua_State *lua);
 /* Collect all garbage; the clock is read. */
@@ -235,8 +231,12 @@ void hf__sandbox_pattern(lua_State *lua);
 void hf__sandbox_string(lua_State *lua);
 void hf__sandbox_table(lua_State *lua);
 /* Set the functions of a library; what is not there yet is added. */
-void hf__sandbox_replace(lua_State *lua, const char *library,
-                         const luaL_Reg *functions);
+static inline void hf__sandbox_replace(lua_State *lua, const char *library,
+                                       const luaL_Reg *functions)
+{
+    luaL_register(lua, library, functions);
+    lua_pop(lua, 1);
+}
 /* Compile a text as Lua, reading the clock; pushes the function or, with a
  * status of Lua's, a message. Raises what ends the script. */
 int hf__sandbox_load(lua_State *lua, const char *text, size_t size,
@@ -251,9 +251,6 @@ void hf__sandbox_push_own(lua_State *lua);
 
 /* Push the functions of `redis` as a table. */
 void hf__lua_redis_push(lua_State *lua, hf__machine *machine);
-
-/* End the script for good: no pcall() of its own survives. */
-void hf__machine_stop(hf__machine *machine, hf__stop why);
 
 /* Lua's value at the top as a reply; pops it. false: no memory. */
 bool hf__lua_reply(lua_State *lua, hf_reply *reply, hf__arena *arena);

@@ -248,22 +248,6 @@ static void open_library(lua_State *lua, lua_CFunction open, const char *name)
         lua_pop(lua, 1);
 }
 
-static void replace(lua_State *lua, const luaL_Reg *list)
-{
-    for (; list->name != NULL; list++) {
-        lua_pushcfunction(lua, list->func);
-        lua_setfield(lua, -2, list->name);
-    }
-}
-
-void hf__sandbox_replace(lua_State *lua, const char *library,
-                         const luaL_Reg *functions)
-{
-    lua_getglobal(lua, library);
-    replace(lua, functions);
-    lua_pop(lua, 1);
-}
-
 /* Lua's own globals, everything still in it. */
 static void open_libraries(lua_State *lua, hf__machine *machine)
 {
@@ -294,7 +278,7 @@ static void copy_base(lua_State *lua)
     lua_getfield(lua, -1, "next");
     lua_pushcclosure(lua, safe_pairs, 1);
     lua_setfield(lua, -2, "pairs");
-    replace(lua, replacements);
+    luaL_register(lua, NULL, replacements);
 }
 
 /* In the registry: the globals that all of our scripts share. */

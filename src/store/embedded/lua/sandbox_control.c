@@ -17,6 +17,18 @@
 
 /* --------------------------------------------------------- pcall, xpcall */
 
+/* After a protected call in C: an error that ends the script goes on, it is at
+ * the top of the stack. `bufs` is what machine->bufs was before the call. */
+static void caught(lua_State *lua, hf__machine *machine, int status,
+                   hf__lua_buf *bufs)
+{
+    if (status == 0)
+        return;
+    hf__lua_buf_close_to(machine, bufs);
+    if (machine->stop != HF__STOP_NONE || machine->no_memory)
+        (void)lua_error(lua);
+}
+
 /* As Redis: what a table error holds in "err" is what pcall() returns. */
 static int safe_pcall(lua_State *lua)
 {
@@ -26,7 +38,7 @@ static int safe_pcall(lua_State *lua)
 
     luaL_checkany(lua, 1);
     status = lua_pcall(lua, lua_gettop(lua) - 1, LUA_MULTRET, 0);
-    hf__machine_caught(lua, machine, status, bufs);
+    caught(lua, machine, status, bufs);
     if (status != 0 && lua_istable(lua, -1)) {
         lua_pushliteral(lua, "err");
         lua_gettable(lua, -2);
@@ -67,7 +79,7 @@ static int safe_xpcall(lua_State *lua)
         lua_pushcclosure(lua, handle_error, 1);
     lua_insert(lua, 1);
     status = lua_pcall(lua, 0, LUA_MULTRET, 1);
-    hf__machine_caught(lua, machine, status, bufs);
+    caught(lua, machine, status, bufs);
     lua_pushboolean(lua, status == 0);
     lua_replace(lua, 1);
     return lua_gettop(lua);
@@ -110,7 +122,7 @@ static int run_coroutine(lua_State *lua, hf__machine *machine, lua_State *other,
         return 0;
     }
     lua_xmove(other, lua, 1);
-    hf__machine_caught(lua, machine, status, bufs);
+    caught(lua, machine, status, bufs);
     return status;
 }
 
@@ -216,7 +228,7 @@ int hf__sandbox_load(lua_State *lua, const char *text, size_t size,
     /* Lua's parser does not keep the chunk's name from being collected. */
     lua_pushstring(lua, name);
     status = lua_load(lua, read_piece, &reader, name);
-    hf__machine_caught(lua, reader.machine, status, bufs);
+    caught(lua, reader.machine, status, bufs);
     lua_remove(lua, -2);
     return status;
 }
@@ -250,7 +262,7 @@ static int load_piece(lua_State *lua, hf__machine *machine)
 
     lua_pushvalue(lua, 1);
     status = lua_pcall(lua, 0, 1, 0);
-    hf__machine_caught(lua, machine, status, bufs);
+    caught(lua, machine, status, bufs);
     if (status != 0)
         return -1;
     if (lua_isnil(lua, -1))
