@@ -437,7 +437,7 @@ static void await_waiting(hf__env *env, size_t count)
 {
     int64_t until_ms = hf__clock_boot_ms() + SOON_MS;
 
-    while (hf__group_waiting(env->group) != count) {
+    while (hf__queue_waiting(env->queue) != count) {
         assert_true(hf__clock_boot_ms() < until_ms);
         hf__clock_sleep_until(hf__clock_boot_ms() + 1);
     }
@@ -490,7 +490,7 @@ static void deadline_in_the_queue_is_kept(void **state)
         assert_true(workers[i].ended_ms >= began_ms + 50);
         assert_in_time(workers[i].ended_ms - began_ms, 125 + 500 * SLOWER);
     }
-    assert_int_equal(hf__group_waiting(env->group), 0);
+    assert_int_equal(hf__queue_waiting(env->queue), 0);
     hf__env_unlock(env);
     expect(at.store, "exists n", "i:0");
     expect(at.store, "incr n", "i:1");

@@ -185,7 +185,7 @@ static void submit_some(hf__store *store, hf__request *const *requests,
                         size_t count)
 {
     embedded *self = self_of(store);
-    hf__job jobs[HF__GROUP_MAX];
+    hf__job jobs[HF__BATCH_MAX];
     size_t job_count = 0;
     bool writes = false;
 
@@ -222,7 +222,7 @@ static void embedded_submit(hf__store *store, hf__request *const *requests,
     size_t some;
 
     for (size_t i = 0; i < count; i += some) {
-        some = count - i < HF__GROUP_MAX ? count - i : HF__GROUP_MAX;
+        some = count - i < HF__BATCH_MAX ? count - i : HF__BATCH_MAX;
         if (some > 1) {
             submit_some(store, requests + i, some);
             continue;
@@ -372,7 +372,7 @@ static hf_status embedded_open(const hf__store_config *config,
         goto unref_env;
     hf__store_channel(self->channel, config->prefix, self->ear.id);
     hf__backlog_init(&self->backlog, config->loop, &self->base, submit_some,
-                     HF__GROUP_MAX);
+                     HF__BATCH_MAX);
     *store = &self->base;
     return HF_OK;
 

@@ -100,7 +100,7 @@ static void run_flushdb(hf__tx *tx, const hf_bytes *words, size_t count)
     tx->changed = true;
     rc = mdb_drop(tx->txn, tx->env->dbi, 0);
     if (rc == MDB_SUCCESS)
-        rc = hf__header_put(tx->env, tx->txn);
+        rc = hf__header_put(tx->txn, tx->env->dbi, tx->env->mode);
     if (rc != MDB_SUCCESS)
         hf__tx_fail(tx, rc);
     hf__say_line(tx, "OK");

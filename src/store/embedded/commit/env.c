@@ -29,38 +29,6 @@
  * dead readers: LMDB never looks by itself, and each pins old pages. */
 #define RETRY_MS 1000
 
-hf_status hf__env_fail(hf_error *err, int rc, const char *what)
-{
-    switch (rc) {
-    case MDB_MAP_FULL:
-        return hf__fail(err, HF_FULL, "%s: the store has no room", what);
-    case MDB_CORRUPTED:
-    case MDB_PAGE_NOTFOUND:
-    case MDB_INVALID:
-    case MDB_PANIC:
-    case MDB_CURSOR_FULL:
-        return hf__fail(err, HF_CORRUPT, "%s: %s", what, mdb_strerror(rc));
-    case MDB_VERSION_MISMATCH:
-        return hf__fail(err, HF_UNSUPPORTED,
-                        "%s: written by another version of LMDB", what);
-    case MDB_TXN_FULL:
-    case MDB_BAD_VALSIZE:
-        return hf__fail(err, HF_FULL, "%s: too much in one transaction", what);
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-        return hf__fail_errno(err, HF_FULL, rc, "%s", what);
-    case ENOMEM:
-        return hf__fail(err, HF_NO_MEMORY, "%s: out of memory", what);
-    case EACCES:
-    case EPERM:
-    case EROFS:
-        return hf__fail_errno(err, HF_DENIED, rc, "%s", what);
-    default:
-        return hf__fail(err, HF_SYSTEM, "%s: %s", what, mdb_strerror(rc));
-    }
-}
-
 hf_status hf__env_fail_read_only(hf_error *err)
 {
     return hf__fail(err, HF_DENIED,
@@ -192,7 +160,7 @@ hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
         (void)drop_dead_readers(env, now_ms);
     rc = mdb_txn_begin(env->mdb, NULL, 0, txn);
     if (rc != MDB_SUCCESS)
-        return hf__env_fail(err, rc, "cannot begin a transaction");
+        return hf__files_fail_mdb(err, rc, "cannot begin a transaction");
     return HF_OK;
 }
 
@@ -227,7 +195,7 @@ hf_status hf__env_begin_read(hf__env *env, MDB_txn **txn, hf_error *err)
     pthread_rwlock_unlock(&env->map_lock);
     if (rc == MDB_READERS_FULL || rc == MDB_MAP_RESIZED || rc == EAGAIN)
         return HF_UNAVAILABLE;
-    return hf__env_fail(err, rc, "cannot begin a transaction");
+    return hf__files_fail_mdb(err, rc, "cannot begin a transaction");
 }
 
 void hf__env_end_read(hf__env *env, MDB_txn *txn)

@@ -50,7 +50,7 @@ typedef struct hf__env {
     struct hf__tx *write_tx; /* made when first needed */
     struct hf__machine *machine;
 
-    struct hf__group *group;
+    struct hf__queue *queue;
     struct hf__flush *flush; /* NULL: not in that mode */
 
     /* What identity.c saw last, and when. Touched with __atomic builtins. */
@@ -102,9 +102,6 @@ void hf__env_end_read(hf__env *env, MDB_txn *txn);
 
 /* HF_DENIED: env->read_only. */
 hf_status hf__env_fail_read_only(hf_error *err);
-
-/* The one translation of LMDB's error codes. */
-hf_status hf__env_fail(hf_error *err, int rc, const char *what);
 
 /* Pages that a full store keeps for deletes and renewals. */
 uint64_t hf__env_reserve_pages(const hf__env *env);

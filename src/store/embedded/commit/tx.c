@@ -78,7 +78,7 @@ void *hf__tx_alloc(hf__tx *tx, size_t size)
 void hf__tx_fail(hf__tx *tx, int rc)
 {
     if (tx->fatal == HF_OK)
-        tx->fatal = hf__env_fail(&tx->error, rc, "the store failed");
+        tx->fatal = hf__files_fail_mdb(&tx->error, rc, "the store failed");
 }
 
 void hf__tx_no_memory(hf__tx *tx)

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <lmdb.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -35,6 +36,38 @@ hf_status hf__files_fail(hf_error *err, int sys_errno, const char *what)
     else if (sys_errno == ENOENT || sys_errno == ENOTDIR || sys_errno == ELOOP)
         status = HF_INVALID;
     return hf__fail_errno(err, status, sys_errno, "%s", what);
+}
+
+hf_status hf__files_fail_mdb(hf_error *err, int rc, const char *what)
+{
+    switch (rc) {
+    case MDB_MAP_FULL:
+        return hf__fail(err, HF_FULL, "%s: the store has no room", what);
+    case MDB_CORRUPTED:
+    case MDB_PAGE_NOTFOUND:
+    case MDB_INVALID:
+    case MDB_PANIC:
+    case MDB_CURSOR_FULL:
+        return hf__fail(err, HF_CORRUPT, "%s: %s", what, mdb_strerror(rc));
+    case MDB_VERSION_MISMATCH:
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "%s: written by another version of LMDB", what);
+    case MDB_TXN_FULL:
+    case MDB_BAD_VALSIZE:
+        return hf__fail(err, HF_FULL, "%s: too much in one transaction", what);
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        return hf__fail_errno(err, HF_FULL, rc, "%s", what);
+    case ENOMEM:
+        return hf__fail(err, HF_NO_MEMORY, "%s: out of memory", what);
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return hf__fail_errno(err, HF_DENIED, rc, "%s", what);
+    default:
+        return hf__fail(err, HF_SYSTEM, "%s: %s", what, mdb_strerror(rc));
+    }
 }
 
 hf_status hf__files_check_limit(uint64_t size, hf_error *err)

@@ -94,19 +94,16 @@ typedef struct hf__found {
 } hf__found;
 hf_status hf__files_look(int dir_fd, hf__found *found, hf_error *err);
 
+/* Open the data file for reading. */
+hf_status hf__files_open_data(int dir_fd, int *fd, uint64_t *size,
+                              hf_error *err);
+
 /*
  * Do the heads of data.mdb fit together and the file? The writer lock is held
  * if there is one. HF_INVALID: not LMDB's; HF_CORRUPT: cut short or damaged.
  * `*size` is the file's.
  */
 hf_status hf__files_check_data(int dir_fd, uint64_t *size, hf_error *err);
-
-/*
- * Read all of the data file. Nobody writes to it meanwhile. HF_CORRUPT: it is
- * damaged, and `err` says where first; HF_TIMEOUT: nothing was found until
- * deadline_ms, and there was more.
- */
-hf_status hf__files_verify(int dir_fd, int64_t deadline_ms, hf_error *err);
 
 /* Have the names in the directory, and its own, survive a power cut. */
 hf_status hf__files_sync_names(int dir_fd, hf_error *err);
@@ -123,5 +120,8 @@ hf_status hf__files_allocate(int fd, uint64_t size, hf_error *err);
 
 /* The status for an errno of a file operation. */
 hf_status hf__files_fail(hf_error *err, int sys_errno, const char *what);
+
+/* The one translation of LMDB's error codes. */
+hf_status hf__files_fail_mdb(hf_error *err, int rc, const char *what);
 
 #endif

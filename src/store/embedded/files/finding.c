@@ -101,3 +101,11 @@ hf_status hf__finding_status(const hf__finding *found)
         return HF_CORRUPT;
     }
 }
+
+hf_status hf__finding_fail(hf_error *err, const hf__finding *found)
+{
+    char text[HF__FINDING_TEXT_SIZE];
+
+    return hf__fail(err, hf__finding_status(found), "%s",
+                    hf__finding_text(text, found));
+}

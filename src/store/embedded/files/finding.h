@@ -78,5 +78,7 @@ const char *hf__finding_text(char text[HF__FINDING_TEXT_SIZE],
                              const hf__finding *found);
 /* What an open answers: HF_INVALID, HF_UNSUPPORTED or HF_CORRUPT. */
 hf_status hf__finding_status(const hf__finding *found);
+/* Fail with that and the words. */
+hf_status hf__finding_fail(hf_error *err, const hf__finding *found);
 
 #endif

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/embedded/commit/env.h"
 #include "store/embedded/files/format.h"
 #include "store/embedded/files/rights.h"
+#include "store/embedded/files/sidecar.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/rand.h"
@@ -34,7 +34,7 @@ hf_status hf__header_check_mode(uint32_t mode, const hf__place *place,
                     mode_text(place->mode));
 }
 
-int hf__header_put(const hf__env *env, MDB_txn *txn)
+int hf__header_put(MDB_txn *txn, MDB_dbi dbi, uint32_t mode)
 {
     char name[1] = {HF__RECORD_HEADER};
     hf__header head;
@@ -44,9 +44,9 @@ int hf__header_put(const hf__env *env, MDB_txn *txn)
     memset(&head, 0, sizeof(head));
     memcpy(head.magic, HF__HEADER_MAGIC, sizeof(head.magic));
     head.version = HF__FORMAT_VERSION;
-    head.mode = env->mode;
+    head.mode = mode;
     hf__rand_bytes(head.store_id, sizeof(head.store_id));
-    return mdb_put(txn, env->dbi, &key, &value, 0);
+    return mdb_put(txn, dbi, &key, &value, 0);
 }
 
 bool hf__header_read(int fd, const hf__meta *meta, unsigned char *memory,
@@ -95,7 +95,6 @@ static hf_status read_header(int fd, hf__header *head, hf__finding *found,
 
 hf_status hf__header_probe(int dir_fd, const hf__place *place, hf_error *err)
 {
-    char text[HF__FINDING_TEXT_SIZE];
     hf__finding found = {0};
     hf__header head;
     hf_status status;
@@ -108,24 +107,6 @@ hf_status hf__header_probe(int dir_fd, const hf__place *place, hf_error *err)
     if (status == HF_OK)
         return hf__header_check_mode(head.mode, place, err);
     if (found.code != HF__FOUND_NONE)
-        return hf__fail(err, status, "%s", hf__finding_text(text, &found));
+        return hf__finding_fail(err, &found);
     return status;
-}
-
-hf_status hf__header_write(const hf__env *env, hf_error *err)
-{
-    MDB_txn *txn;
-    int rc = mdb_txn_begin(env->mdb, NULL, 0, &txn);
-
-    if (rc != MDB_SUCCESS)
-        return hf__env_fail(err, rc, "cannot begin the store");
-    rc = hf__header_put(env, txn);
-    if (rc != MDB_SUCCESS) {
-        mdb_txn_abort(txn);
-        return hf__env_fail(err, rc, "cannot begin the store");
-    }
-    rc = mdb_txn_commit(txn);
-    if (rc != MDB_SUCCESS)
-        return hf__env_fail(err, rc, "cannot begin the store");
-    return HF_OK;
 }

@@ -5,7 +5,9 @@
 #ifndef HF__EMBEDDED_HEADER_H
 #define HF__EMBEDDED_HEADER_H
 
-#include "store/embedded/commit/env.h"
+#include <lmdb.h>
+
+#include "store/embedded/files/files.h"
 #include "store/embedded/files/pages.h"
 
 #define HF__FORMAT_VERSION 1u
@@ -37,8 +39,6 @@ bool hf__header_read(int fd, const hf__meta *meta, unsigned char *memory,
 hf_status hf__header_probe(int dir_fd, const hf__place *place, hf_error *err);
 
 /* Put the header; first thing in a store, and after a flush. */
-int hf__header_put(const hf__env *env, MDB_txn *txn);
-/* The same in a transaction of its own. */
-hf_status hf__header_write(const hf__env *env, hf_error *err);
+int hf__header_put(MDB_txn *txn, MDB_dbi dbi, uint32_t mode);
 
 #endif

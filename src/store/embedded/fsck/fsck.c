@@ -17,7 +17,6 @@
 #include "store/embedded/fsck/fsck.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "store/embedded/files/format.h"
 #include "store/embedded/files/header.h"
@@ -39,8 +38,6 @@ struct hf__survey_memory {
     uint64_t *free;
     uint64_t free_count;
     unsigned char *held;
-    unsigned char *scratch;
-    struct hf__groups *groups;
 
     /* Of the tree that is walked. */
     size_t which;
@@ -51,25 +48,6 @@ struct hf__survey_memory {
     unsigned char floor[HF__LMDB_KEY_MAX + 1];
     level levels[HF__DEPTH_MAX];
 };
-
-void hf__survey_tell(hf__survey *survey, hf__finding_code code, uint64_t page,
-                     hf_bytes key, uint64_t a, uint64_t b)
-{
-    hf__finding found;
-
-    memset(&found, 0, sizeof(found));
-    found.code = code;
-    found.page = page;
-    found.a = a;
-    found.b = b;
-    found.key_size =
-        (uint32_t)(key.size < HF__FINDING_KEY_MAX ? key.size
-                                                  : HF__FINDING_KEY_MAX);
-    if (found.key_size > 0)
-        memcpy(found.key, key.data, found.key_size);
-    survey->findings++;
-    survey->tell(survey, &found);
-}
 
 static void tell(hf__survey *survey, hf__finding_code code, uint64_t page,
                  uint64_t a, uint64_t b)
@@ -88,33 +66,6 @@ static bool tell_broken(hf__survey *survey, hf__finding_code code,
 
 /* ----------------------------------------------------------------- memory */
 
-void *hf__survey_map(hf__survey *survey, size_t size)
-{
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if (memory != MAP_FAILED)
-        return memory;
-    survey->no_memory = true;
-    return NULL;
-}
-
-void hf__survey_unmap(void *memory, size_t size)
-{
-    if (memory != NULL)
-        (void)munmap(memory, size);
-}
-
-struct hf__groups **hf__survey_groups(hf__survey *survey)
-{
-    return &survey->memory->groups;
-}
-
-unsigned char *hf__survey_scratch(hf__survey *survey)
-{
-    return survey->memory->scratch;
-}
-
 static bool begin(hf__survey *survey)
 {
     size_t page_size = survey->meta.page_size;
@@ -132,7 +83,7 @@ static bool begin(hf__survey *survey)
     at += 2 * 8 * words;
     memory->held = at;
     at += HF__SURVEY_HELD;
-    memory->scratch = at;
+    survey->scratch = at;
     at += HF__SUM_PART;
     for (size_t i = 0; i < HF__DEPTH_MAX; i++, at += page_size)
         memory->levels[i].bytes = at;
@@ -155,16 +106,6 @@ static void end(hf__survey *survey)
 static bool is_over(const hf__survey *survey)
 {
     return survey->stopped || survey->failed || survey->no_memory;
-}
-
-static bool read_disk(hf__survey *survey, void *to, size_t size,
-                      uint64_t offset)
-{
-    if (hf__pages_read(survey->fd, to, size, offset))
-        return true;
-    survey->failed = true;
-    survey->error_page = offset / survey->meta.page_size;
-    return false;
 }
 
 static void count_pages(hf__survey *survey, uint64_t count)
@@ -195,33 +136,6 @@ static bool use_pages(hf__survey *survey, uint64_t from, uint64_t number,
     return true;
 }
 
-bool hf__survey_value(hf__survey *survey, const hf__item *item, size_t offset,
-                      void *to, size_t size)
-{
-    return read_disk(survey, to, size,
-                     item->value_page * survey->meta.page_size + HF__PAGE_HEAD +
-                         offset);
-}
-
-size_t hf__survey_key_at(hf__survey *survey, uint64_t number, uint32_t index,
-                         unsigned char *to, size_t room)
-{
-    hf__finding found;
-    hf__page page;
-    hf__node node;
-
-    if (!read_disk(survey, survey->memory->scratch, survey->meta.page_size,
-                   number * survey->meta.page_size) ||
-        !hf__page_open(survey->memory->scratch, survey->meta.page_size, number,
-                       &page, &found) ||
-        index >= page.count || !hf__page_node(&page, index, &node))
-        return 0;
-    if (node.key.size < room)
-        room = node.key.size;
-    memcpy(to, node.key.data, room);
-    return room;
-}
-
 /* ----------------------------------------------------------- large values */
 
 /* The pages of a large value; false: told. They may be more than it needs: LMDB
@@ -236,7 +150,7 @@ static bool take_large(hf__survey *survey, uint64_t from, const hf__node *node)
     uint64_t number;
 
     if (!use_pages(survey, from, node->child, count) ||
-        !read_disk(survey, head, sizeof(head), node->child * page_size))
+        !hf__survey_read(survey, head, sizeof(head), node->child * page_size))
         return false;
     memcpy(&number, head, sizeof(number));
     memcpy(&kind, head + 10, sizeof(kind));
@@ -272,7 +186,7 @@ static bool take_free_page(hf__survey *survey, uint64_t from, uint64_t number)
  * in parts, as a list can be long. */
 static void take_free_list(hf__survey *survey, const hf__item *item)
 {
-    uint64_t *part = (uint64_t *)(void *)survey->memory->scratch;
+    uint64_t *part = (uint64_t *)(void *)survey->scratch;
     uint64_t before = UINT64_MAX;
     uint64_t transaction, count;
     size_t done = 8;
@@ -388,8 +302,8 @@ static bool open_page(hf__survey *survey, uint64_t from, uint64_t number,
     hf__finding found;
 
     if (!use_pages(survey, from, number, 1) ||
-        !read_disk(survey, at->bytes, survey->meta.page_size,
-                   number * survey->meta.page_size))
+        !hf__survey_read(survey, at->bytes, survey->meta.page_size,
+                         number * survey->meta.page_size))
         return false;
     count_pages(survey, 1);
     at->number = number;
@@ -559,8 +473,8 @@ static hf_status check_header(hf__survey *survey)
     hf__header head;
     hf__finding found;
 
-    if (hf__header_read(survey->fd, &survey->meta, survey->memory->scratch,
-                        &head, &found))
+    if (hf__header_read(survey->fd, &survey->meta, survey->scratch, &head,
+                        &found))
         return HF_OK;
     if (found.code == HF__FOUND_NOT_OURS || found.code == HF__FOUND_NEWER ||
         found.code == HF__FOUND_HEADER)

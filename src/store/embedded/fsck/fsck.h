@@ -11,6 +11,7 @@
 #ifndef HF__EMBEDDED_FSCK_H
 #define HF__EMBEDDED_FSCK_H
 
+#include "store/embedded/files/files.h"
 #include "store/embedded/files/pages.h"
 
 typedef struct hf__survey hf__survey;
@@ -35,11 +36,20 @@ struct hf__survey {
     /* Its own. */
     bool broken; /* part of the tree could not be read */
     struct hf__survey_memory *memory;
+    struct hf__groups *groups; /* fsck_records.c's */
+    unsigned char *scratch;    /* HF__SUM_PART bytes */
 };
 
 /* HF_OK, HF_CORRUPT, HF_INVALID (not a store), HF_UNSUPPORTED (newer format),
  * HF_TIMEOUT (stopped), HF_SYSTEM (the disk failed), HF_NO_MEMORY. */
 hf_status hf__survey_run(hf__survey *survey);
+
+/*
+ * Read all of the data file. Nobody writes to it meanwhile. HF_CORRUPT: it is
+ * damaged, and `err` says where first; HF_TIMEOUT: nothing was found until
+ * deadline_ms, and there was more.
+ */
+hf_status hf__fsck_file(int dir_fd, int64_t deadline_ms, hf_error *err);
 
 /* ------------------------------------------- between the parts of it */
 
@@ -59,7 +69,10 @@ typedef struct hf__item {
 
 void hf__survey_tell(hf__survey *survey, hf__finding_code code, uint64_t page,
                      hf_bytes key, uint64_t a, uint64_t b);
-/* Read a part of a large value. false: the disk failed, which is remembered. */
+/* Read a part of the file. false: the disk failed, which is remembered. */
+bool hf__survey_read(hf__survey *survey, void *to, size_t size,
+                     uint64_t offset);
+/* Read a part of a large value. */
 bool hf__survey_value(hf__survey *survey, const hf__item *item, size_t offset,
                       void *to, size_t size);
 /* The key of the record there, at most `room` bytes; its size. */
@@ -69,11 +82,6 @@ size_t hf__survey_key_at(hf__survey *survey, uint64_t page, uint32_t index,
  * hf__survey_unmap(). NULL: none, which is remembered. */
 void *hf__survey_map(hf__survey *survey, size_t size);
 void hf__survey_unmap(void *memory, size_t size);
-
-struct hf__groups;
-struct hf__groups **hf__survey_groups(hf__survey *survey);
-/* A buffer of HF__SUM_PART bytes. */
-unsigned char *hf__survey_scratch(hf__survey *survey);
 
 /* fsck_records.c: one record; then, when all were there, what they say of
  * each other. */

@@ -90,19 +90,18 @@ static struct hf__groups *grow(hf__survey *survey, struct hf__groups *old)
     }
     groups->count = old->count;
     hf__survey_unmap(old, old->map_size);
-    *hf__survey_groups(survey) = groups;
+    survey->groups = groups;
     return groups;
 }
 
 /* The entry of an id, made if need be. NULL: no memory, which is remembered. */
 static group *group_of(hf__survey *survey, uint64_t keyid)
 {
-    struct hf__groups **place = hf__survey_groups(survey);
-    struct hf__groups *groups = *place;
+    struct hf__groups *groups = survey->groups;
     group *at;
 
     if (groups == NULL)
-        groups = *place = new_groups(survey, GROUPS_FIRST);
+        groups = survey->groups = new_groups(survey, GROUPS_FIRST);
     if (groups == NULL)
         return NULL;
     if (groups->last != NULL && groups->last->keyid == keyid)
@@ -125,11 +124,9 @@ static group *group_of(hf__survey *survey, uint64_t keyid)
 
 void hf__survey_forget(hf__survey *survey)
 {
-    struct hf__groups **groups = hf__survey_groups(survey);
-
-    if (*groups != NULL)
-        hf__survey_unmap(*groups, (*groups)->map_size);
-    *groups = NULL;
+    if (survey->groups != NULL)
+        hf__survey_unmap(survey->groups, survey->groups->map_size);
+    survey->groups = NULL;
 }
 
 /* ---------------------------------------------------------------- numbers */
@@ -278,7 +275,7 @@ static void take_orphan(hf__survey *survey, const hf__item *item)
  * disk failed. */
 static bool sum_record(hf__survey *survey, hf__item *item, uint16_t *result)
 {
-    unsigned char *part = hf__survey_scratch(survey);
+    unsigned char *part = survey->scratch;
     size_t done = item->value_held;
     uint64_t sum = hf__keyhead_sum(item->key, item->value, done);
 
@@ -478,7 +475,7 @@ static void judge_group(hf__survey *survey, const group *at)
 
 void hf__survey_compare(hf__survey *survey)
 {
-    const struct hf__groups *groups = *hf__survey_groups(survey);
+    const struct hf__groups *groups = survey->groups;
 
     for (uint64_t i = 0; groups != NULL && i < groups->capacity; i++) {
         if (groups->entries[i].taken)

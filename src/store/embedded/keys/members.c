@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "store/embedded/keys/command_reply.h"
+#include "store/embedded/keys/keyspace.h"
 #include "store/embedded/keys/packed.h"
-#include "store/embedded/keys/type_zset.h"
 
 void hf__members_init(hf__members *list, hf__tx *tx)
 {
@@ -128,23 +128,4 @@ void hf__members_say(const hf__members *list, bool with_scores)
         if (with_scores)
             hf__say_double(tx, list->items[i].score);
     }
-}
-
-void hf__members_store(const hf__members *list, hf_bytes key)
-{
-    hf__tx *tx = list->tx;
-    hf__record *record;
-
-    if (list->count == 0) {
-        record = hf__key_find(tx, key);
-        if (record != NULL)
-            hf__key_delete(tx, record);
-    } else {
-        record = hf__key_make(tx, key, HF__TYPE_ZSET);
-        for (size_t i = 0;
-             record != NULL && i < list->count && tx->fatal == HF_OK; i++)
-            hf__sorted_add(tx, record, list->items[i].name,
-                           list->items[i].score);
-    }
-    hf__say_integer(tx, (int64_t)list->count);
 }

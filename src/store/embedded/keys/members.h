@@ -39,8 +39,4 @@ void hf__members_sort_names(hf__members *list);
 /* Say all of them as one flat array. */
 void hf__members_say(const hf__members *list, bool with_scores);
 
-/* Make `key` the sorted set of these, each of which is there once; with none
- * of them the key is gone. Says how many. */
-void hf__members_store(const hf__members *list, hf_bytes key);
-
 #endif

@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "store/embedded/keys/command_reply.h"
+
 #define ENTRY_HEAD 12u
 
 typedef struct entry {
@@ -330,4 +332,23 @@ void hf__sorted_walk_end(hf__sorted_walk *walk)
 {
     if (!walk->small)
         hf__walk_end(&walk->walk);
+}
+
+void hf__members_store(const hf__members *list, hf_bytes key)
+{
+    hf__tx *tx = list->tx;
+    hf__record *record;
+
+    if (list->count == 0) {
+        record = hf__key_find(tx, key);
+        if (record != NULL)
+            hf__key_delete(tx, record);
+    } else {
+        record = hf__key_make(tx, key, HF__TYPE_ZSET);
+        for (size_t i = 0;
+             record != NULL && i < list->count && tx->fatal == HF_OK; i++)
+            hf__sorted_add(tx, record, list->items[i].name,
+                           list->items[i].score);
+    }
+    hf__say_integer(tx, (int64_t)list->count);
 }

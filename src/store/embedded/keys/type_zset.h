@@ -57,4 +57,8 @@ bool hf__sorted_walk_next(hf__sorted_walk *walk, hf_bytes *member,
                           double *score);
 void hf__sorted_walk_end(hf__sorted_walk *walk);
 
+/* Make `key` the sorted set of these, each of which is there once; with none
+ * of them the key is gone. Says how many. */
+void hf__members_store(const hf__members *list, hf_bytes key);
+
 #endif

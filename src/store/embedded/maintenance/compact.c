@@ -34,6 +34,7 @@
 #include "store/embedded/commit/checkpoint.h"
 #include "store/embedded/commit/flush.h"
 #include "store/embedded/files/rights.h"
+#include "store/embedded/fsck/fsck.h"
 #include "store/embedded/keys/reclaim.h"
 #include "store/embedded/keys/tx_life.h"
 #include "store/embedded/maintenance/rewrite.h"
@@ -207,7 +208,7 @@ static hf_status rewrite_alone(int dir_fd, hf_store_compaction *result,
     hf_status status = claim_alone(dir_fd, &fd, result, err);
 
     if (status == HF_OK && !result->in_use)
-        status = hf__files_verify(dir_fd, INT64_MAX, err);
+        status = hf__fsck_file(dir_fd, INT64_MAX, err);
     if (status == HF_OK && !result->in_use)
         status = replace(dir_fd, result, err);
     if (fd >= 0)

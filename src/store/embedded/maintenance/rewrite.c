@@ -162,7 +162,7 @@ static hf_status copy_all(int old_fd, int new_fd, uint64_t old_size,
     done->page_size = stat.ms_psize;
     close_copy(&self);
     if (rc != MDB_SUCCESS)
-        return hf__env_fail(err, rc, "cannot write the new data file");
+        return hf__files_fail_mdb(err, rc, "cannot write the new data file");
     return HF_OK;
 }
 

@@ -33,7 +33,7 @@
 #include "store/embedded/open/read_only.h"
 #include "store/embedded/open/registry.h"
 #include "store/embedded/open/verify.h"
-#include "store/embedded/run/group.h"
+#include "store/embedded/run/queue.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -223,7 +223,7 @@ static hf_status open_mdb(hf__env *env, hf_error *err)
     int rc = mdb_env_create(&env->mdb);
 
     if (rc != MDB_SUCCESS)
-        return hf__env_fail(err, rc, "cannot open the store");
+        return hf__files_fail_mdb(err, rc, "cannot open the store");
     if (env->mode == HF__MODE_VOLATILE)
         flags |= MDB_NOSYNC | MDB_WRITEMAP | MDB_NOMEMINIT;
     if (env->mode == HF__MODE_FLUSH)
@@ -243,7 +243,7 @@ static hf_status open_mdb(hf__env *env, hf_error *err)
     if (rc == MDB_SUCCESS)
         rc = mdb_env_stat(env->mdb, &stat);
     if (rc != MDB_SUCCESS)
-        return hf__env_fail(err, rc, "cannot open the store");
+        return hf__files_fail_mdb(err, rc, "cannot open the store");
     env->page_size = stat.ms_psize;
     /* LMDB leaves this one open to programs that the caller starts. */
     if (fcntl(env->data_fd, F_SETFD, FD_CLOEXEC) != 0)
@@ -279,6 +279,25 @@ static hf_status set_ready(hf__env *env, hf_error *err)
     return HF_OK;
 }
 
+/* The header in a transaction of its own. */
+static hf_status write_header(const hf__env *env, hf_error *err)
+{
+    MDB_txn *txn;
+    int rc = mdb_txn_begin(env->mdb, NULL, 0, &txn);
+
+    if (rc != MDB_SUCCESS)
+        return hf__files_fail_mdb(err, rc, "cannot begin the store");
+    rc = hf__header_put(txn, env->dbi, env->mode);
+    if (rc != MDB_SUCCESS) {
+        mdb_txn_abort(txn);
+        return hf__files_fail_mdb(err, rc, "cannot begin the store");
+    }
+    rc = mdb_txn_commit(txn);
+    if (rc != MDB_SUCCESS)
+        return hf__files_fail_mdb(err, rc, "cannot begin the store");
+    return HF_OK;
+}
+
 static hf_status begin_store(hf__env *env, const hf__place *place, int dir_fd,
                              hf_error *err)
 {
@@ -298,7 +317,7 @@ static hf_status begin_store(hf__env *env, const hf__place *place, int dir_fd,
     if (status == HF_OK)
         status = hf__files_allocate(env->data_fd, FIRST_SIZE, err);
     if (status == HF_OK)
-        status = hf__header_write(env, err);
+        status = write_header(env, err);
     if (status == HF_OK)
         status = hf__flush_open(env, dir_fd, err);
     if (status == HF_OK)
@@ -399,7 +418,7 @@ static void close_env(hf__env *env)
     hf__sidecar_close(&env->sidecar);
     pthread_rwlock_destroy(&env->map_lock);
     pthread_mutex_destroy(&env->readers_lock);
-    hf__group_free(env->group);
+    hf__queue_free(env->queue);
     close(env->dir_fd);
     hf__free(env->scan_places);
     hf__free(env);
@@ -413,15 +432,15 @@ static hf_status new_env(const hf__place *place, int dir_fd, hf__env **result,
 
     if (env == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
-    env->group = hf__group_new();
-    if (env->group == NULL) {
+    env->queue = hf__queue_new();
+    if (env->queue == NULL) {
         hf__free(env);
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     }
     env->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
     if (env->dir_fd < 0) {
         number = errno;
-        hf__group_free(env->group);
+        hf__queue_free(env->queue);
         hf__free(env);
         return hf__files_fail(err, number, "cannot open the store");
     }

@@ -79,7 +79,7 @@ static hf_status open_mdb(hf__env *env, int fd, hf_error *err)
     if (txn != NULL)
         mdb_txn_abort(txn);
     if (rc != MDB_SUCCESS)
-        return hf__env_fail(err, rc, "cannot open the store");
+        return hf__files_fail_mdb(err, rc, "cannot open the store");
     env->page_size = stat.ms_psize;
     if (fcntl(env->data_fd, F_SETFD, FD_CLOEXEC) != 0)
         return hf__files_fail(err, errno, "cannot open the store");

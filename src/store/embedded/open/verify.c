@@ -16,6 +16,7 @@
 
 #include "store/embedded/files/pages.h"
 #include "store/embedded/files/rights.h"
+#include "store/embedded/fsck/fsck.h"
 #include "util/clock.h"
 
 /* How much longer an open may take: a gigabyte or so, and well within the time
@@ -57,7 +58,7 @@ hf_status hf__verify(hf__env *env, const hf__place *place, int dir_fd,
         return HF_OK;
     if (adopt ||
         (!hf__sidecar_in_use(&env->sidecar) && !is_sealed(env, dir_fd))) {
-        status = hf__files_verify(dir_fd, hf__clock_boot_ms() + VERIFY_MS, err);
+        status = hf__fsck_file(dir_fd, hf__clock_boot_ms() + VERIFY_MS, err);
         if (status != HF_OK && status != HF_TIMEOUT)
             return status;
     }

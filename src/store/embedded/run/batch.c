@@ -24,7 +24,8 @@
  * 200 us on a fast disk. */
 #define GATHER_US 50
 
-void hf__member_fail(hf__member *what, hf_status status, const char *message)
+void hf__queued_job_fail(hf__queued_job *what, hf_status status,
+                         const char *message)
 {
     hf__execute_forget(what->job->request);
     hf__request_fail(what->job->request, status, "%s", message);
@@ -34,11 +35,11 @@ void hf__member_fail(hf__member *what, hf_status status, const char *message)
 static bool take_more(hf__batch *self)
 {
     int64_t now_us = hf__clock_boot_us();
-    hf__member *what;
+    hf__queued_job *what;
 
-    while (!self->closed && self->count + self->done_count < HF__GROUP_MAX &&
+    while (!self->closed && self->count + self->done_count < HF__BATCH_MAX &&
            (self->count == 0 || now_us - self->began_us < HOLD_US)) {
-        what = hf__group_take(self->env->group, self->count,
+        what = hf__queue_take(self->env->queue, self->count,
                               self->began_us + GATHER_US);
         if (what == NULL)
             return false;
@@ -47,8 +48,8 @@ static bool take_more(hf__batch *self)
             return true;
         }
         self->done[self->done_count++] = what;
-        hf__member_fail(what, HF_UNAVAILABLE,
-                        "the store was busy until the request's deadline");
+        hf__queued_job_fail(what, HF_UNAVAILABLE,
+                            "the store was busy until the request's deadline");
     }
     return false;
 }
@@ -111,16 +112,16 @@ static void finish_all(hf__batch *self)
 static void fail_all(hf__batch *self, hf_status status)
 {
     for (size_t i = 0; i < self->count; i++)
-        hf__member_fail(self->members[i], status,
-                        self->env->write_tx->error.message);
+        hf__queued_job_fail(self->members[i], status,
+                            self->env->write_tx->error.message);
     finish_all(self);
 }
 
 static void drop(hf__batch *self, size_t index, hf_status status)
 {
-    hf__member *what = self->members[index];
+    hf__queued_job *what = self->members[index];
 
-    hf__member_fail(what, status, self->env->write_tx->error.message);
+    hf__queued_job_fail(what, status, self->env->write_tx->error.message);
     self->done[self->done_count++] = what;
     self->count--;
     for (size_t i = index; i < self->count; i++)
@@ -172,11 +173,11 @@ static void run_batch(hf__batch *self)
 /* Without memory for the writer's context, the first in the queue fails. */
 static void fail_first(hf__batch *self)
 {
-    hf__member *what = hf__group_take(self->env->group, 0, 0);
+    hf__queued_job *what = hf__queue_take(self->env->queue, 0, 0);
 
     if (what == NULL)
         return;
-    hf__member_fail(what, HF_NO_MEMORY, "out of memory");
+    hf__queued_job_fail(what, HF_NO_MEMORY, "out of memory");
     self->done[self->done_count++] = what;
 }
 

@@ -5,28 +5,20 @@
 #ifndef HF__EMBEDDED_BATCH_H
 #define HF__EMBEDDED_BATCH_H
 
-#include "store/embedded/run/group.h"
+#include "store/embedded/run/queue.h"
 
-/* A job in line. */
-typedef struct hf__member {
-    struct hf__member *next; /* in the queue */
-    const hf__job *job;
-    struct hf__caller *owner;
-    bool queued;
-} hf__member;
-
-/* The first in line of group.c's queue; NULL: none. With `count` in the
- * transaction already, may wait until until_us for more to come. */
-hf__member *hf__group_take(hf__group *group, size_t count, int64_t until_us);
+/* Requests in one transaction: enough that the commit costs each little, and
+ * few enough that running them again, should one fail, takes no time. */
+#define HF__BATCH_MAX 128u
 
 typedef struct hf__batch {
     hf__env *env;
     int64_t began_us;
     bool closed; /* it takes no more members */
     size_t count;
-    hf__member *members[HF__GROUP_MAX];
+    hf__queued_job *members[HF__BATCH_MAX];
     size_t done_count;
-    hf__member *done[HF__GROUP_MAX]; /* complete, or failed */
+    hf__queued_job *done[HF__BATCH_MAX]; /* complete, or failed */
 } hf__batch;
 
 /*
@@ -41,6 +33,7 @@ void hf__batch_run(hf__batch *batch, hf__env *env);
 void hf__batch_run_rest(hf__batch *batch);
 
 /* Complete a member that was not run. */
-void hf__member_fail(hf__member *member, hf_status status, const char *message);
+void hf__queued_job_fail(hf__queued_job *what, hf_status status,
+                         const char *message);
 
 #endif

@@ -28,11 +28,8 @@
 #include "store/embedded/run/group.h"
 
 #include <assert.h>
-#include <pthread.h>
-#include <sched.h>
 
 #include "store/embedded/commit/flush.h"
-#include "store/embedded/run/batch.h"
 #include "store/embedded/run/write.h"
 #include "util/clock.h"
 #include "util/futex.h"
@@ -46,111 +43,6 @@ typedef struct hf__caller {
     size_t left; /* jobs that are not complete */
 } hf__caller;
 
-typedef struct queue {
-    hf__member *first;
-    hf__member **end;
-} queue;
-
-struct hf__group {
-    pthread_mutex_t mutex;
-    bool led;
-    size_t queued_count;
-    size_t expected; /* jobs that will want the next transaction, perhaps */
-    queue lanes[2];  /* by hf__lane */
-};
-
-hf__group *hf__group_new(void)
-{
-    hf__group *group = hf__calloc(1, sizeof(*group));
-
-    if (group == NULL)
-        return NULL;
-    pthread_mutex_init(&group->mutex, NULL);
-    for (size_t i = 0; i < 2; i++)
-        group->lanes[i].end = &group->lanes[i].first;
-    return group;
-}
-
-void hf__group_free(hf__group *group)
-{
-    if (group == NULL)
-        return;
-    assert(!group->led);
-    pthread_mutex_destroy(&group->mutex);
-    hf__free(group);
-}
-
-/* ------------------------------------------------------------------ queue */
-
-static void put_locked(hf__group *group, hf__member *what)
-{
-    queue *lane = &group->lanes[what->job->request->lane == HF__LANE_LEASE];
-
-    what->next = NULL;
-    what->queued = true;
-    group->queued_count++;
-    *lane->end = what;
-    lane->end = &what->next;
-}
-
-static queue *first_lane_locked(hf__group *group)
-{
-    return &group->lanes[group->lanes[HF__LANE_LEASE].first != NULL];
-}
-
-static hf__member *take_locked(hf__group *group)
-{
-    queue *lane = first_lane_locked(group);
-    hf__member *what = lane->first;
-
-    if (what == NULL)
-        return NULL;
-    lane->first = what->next;
-    if (lane->first == NULL)
-        lane->end = &lane->first;
-    what->queued = false;
-    group->queued_count--;
-    return what;
-}
-
-static void remove_locked(hf__group *group, hf__member *what)
-{
-    queue *lane = &group->lanes[what->job->request->lane == HF__LANE_LEASE];
-    hf__member **at = &lane->first;
-
-    while (*at != what)
-        at = &(*at)->next;
-    *at = what->next;
-    if (*at == NULL)
-        lane->end = at;
-    what->queued = false;
-    group->queued_count--;
-}
-
-static hf__member *take(hf__group *group)
-{
-    hf__member *what;
-
-    pthread_mutex_lock(&group->mutex);
-    what = take_locked(group);
-    pthread_mutex_unlock(&group->mutex);
-    return what;
-}
-
-/* The same, but if it is empty while others are expected give them a moment:
- * those whose jobs were complete a moment ago are on their way back. */
-hf__member *hf__group_take(hf__group *group, size_t count, int64_t until_us)
-{
-    hf__member *what = take(group);
-
-    while (what == NULL && count < group->expected &&
-           hf__clock_boot_us() < until_us) {
-        sched_yield();
-        what = take(group);
-    }
-    return what;
-}
-
 static void set_word(hf__caller *who, uint32_t word)
 {
     __atomic_store_n(&who->word, word, __ATOMIC_RELEASE);
@@ -162,12 +54,12 @@ static uint32_t word_of(const hf__caller *who)
 }
 
 /* Name the next leader, to be woken with its word; NULL: nobody waits. */
-static hf__caller *hand_over_locked(hf__group *group)
+static hf__caller *hand_over_locked(hf__queue *queue)
 {
-    hf__member *next = first_lane_locked(group)->first;
+    hf__queued_job *next = hf__queue_first_locked(queue);
 
     if (next == NULL) {
-        group->led = false;
+        queue->led = false;
         return NULL;
     }
     set_word(next->owner, LEAD);
@@ -179,13 +71,13 @@ static hf__caller *hand_over_locked(hf__group *group)
 /* Tell the owners; and, if `self` has nothing left to do, the next leader. */
 static void tell(hf__batch *done, hf__caller *self)
 {
-    hf__group *group = done->env->group;
-    hf__caller *ready[HF__GROUP_MAX];
+    hf__queue *queue = done->env->queue;
+    hf__caller *ready[HF__BATCH_MAX];
     hf__caller *next = NULL;
     size_t count = 0;
 
-    pthread_mutex_lock(&group->mutex);
-    group->expected = done->done_count + group->queued_count;
+    pthread_mutex_lock(&queue->mutex);
+    queue->expected = done->done_count + queue->queued_count;
     for (size_t i = 0; i < done->done_count; i++) {
         hf__caller *owner = done->done[i]->owner;
 
@@ -193,8 +85,8 @@ static void tell(hf__batch *done, hf__caller *self)
             ready[count++] = owner;
     }
     if (self->left == 0)
-        next = hand_over_locked(group);
-    pthread_mutex_unlock(&group->mutex);
+        next = hand_over_locked(queue);
+    pthread_mutex_unlock(&queue->mutex);
     if (next != NULL)
         hf__futex_wake_all(&next->word, false);
     for (size_t i = 0; i < count; i++) {
@@ -224,7 +116,7 @@ static bool lead_once(hf__env *env, int64_t deadline_ms, hf__caller *self)
 typedef struct call {
     hf__env *env;
     hf__caller self;
-    hf__member *members;
+    hf__queued_job *members;
     size_t count;
 } call;
 
@@ -246,9 +138,9 @@ static int64_t deadline_of(call *what)
 {
     int64_t deadline_ms;
 
-    pthread_mutex_lock(&what->env->group->mutex);
+    pthread_mutex_lock(&what->env->queue->mutex);
     deadline_ms = deadline_locked(what);
-    pthread_mutex_unlock(&what->env->group->mutex);
+    pthread_mutex_unlock(&what->env->queue->mutex);
     return deadline_ms;
 }
 
@@ -258,27 +150,27 @@ static int64_t deadline_of(call *what)
  */
 static bool give_up(call *what, int64_t until_ms)
 {
-    hf__group *group = what->env->group;
+    hf__queue *queue = what->env->queue;
     hf__caller *next = NULL;
     size_t count = 0;
     bool complete;
 
-    pthread_mutex_lock(&group->mutex);
+    pthread_mutex_lock(&queue->mutex);
     for (size_t i = 0; i < what->count; i++) {
-        hf__member *one = &what->members[i];
+        hf__queued_job *one = &what->members[i];
 
         if (!one->queued || one->job->request->deadline_ms > until_ms)
             continue;
-        remove_locked(group, one);
-        hf__member_fail(one, HF_UNAVAILABLE,
-                        "the store was busy until the request's deadline");
+        hf__queue_remove_locked(queue, one);
+        hf__queued_job_fail(one, HF_UNAVAILABLE,
+                            "the store was busy until the request's deadline");
         count++;
     }
     what->self.left -= count;
     complete = count > 0 && what->self.left == 0;
     if (complete && word_of(&what->self) == LEAD)
-        next = hand_over_locked(group);
-    pthread_mutex_unlock(&group->mutex);
+        next = hand_over_locked(queue);
+    pthread_mutex_unlock(&queue->mutex);
     if (next != NULL)
         hf__futex_wake_all(&next->word, false);
     return complete;
@@ -317,38 +209,28 @@ static void follow(call *what)
 
 void hf__group_run(hf__env *env, const hf__job *jobs, size_t count)
 {
-    hf__group *group = env->group;
-    hf__member members[HF__GROUP_MAX];
+    hf__queue *queue = env->queue;
+    hf__queued_job members[HF__BATCH_MAX];
     call what = {env, {WAITING, count}, members, count};
     bool leads;
 
-    assert(count <= HF__GROUP_MAX);
+    assert(count <= HF__BATCH_MAX);
     if (count == 0)
         return;
-    pthread_mutex_lock(&group->mutex);
+    pthread_mutex_lock(&queue->mutex);
     for (size_t i = 0; i < count; i++) {
         members[i].job = &jobs[i];
         members[i].owner = &what.self;
-        put_locked(group, &members[i]);
+        hf__queue_put_locked(queue, &members[i]);
     }
-    leads = !group->led;
+    leads = !queue->led;
     if (leads) {
-        group->led = true;
+        queue->led = true;
         what.self.word = LEAD;
     }
-    pthread_mutex_unlock(&group->mutex);
+    pthread_mutex_unlock(&queue->mutex);
     if (leads)
         lead(&what);
     else
         follow(&what);
-}
-
-size_t hf__group_waiting(hf__group *group)
-{
-    size_t count;
-
-    pthread_mutex_lock(&group->mutex);
-    count = group->queued_count;
-    pthread_mutex_unlock(&group->mutex);
-    return count;
 }

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fsck_file.c - reading a store's data file whole, for its first finding.
+ */
+#include <unistd.h>
+
+#include "store/embedded/files/files.h"
+#include "store/embedded/fsck/fsck.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+typedef struct verification {
+    hf__finding first; /* the others are not told */
+    int64_t deadline_ms;
+} verification;
+
+static void keep_first(hf__survey *survey, const hf__finding *found)
+{
+    verification *self = survey->user;
+
+    if (self->first.code == HF__FOUND_NONE)
+        self->first = *found;
+}
+
+static bool is_in_time(hf__survey *survey, uint64_t done, uint64_t total)
+{
+    const verification *self = survey->user;
+
+    (void)done;
+    (void)total;
+    return hf__clock_boot_ms() < self->deadline_ms;
+}
+
+hf_status hf__fsck_file(int dir_fd, int64_t deadline_ms, hf_error *err)
+{
+    verification self = {.deadline_ms = deadline_ms};
+    hf__survey survey = {
+        .tell = keep_first, .go_on = is_in_time, .user = &self};
+    hf_status status =
+        hf__files_open_data(dir_fd, &survey.fd, &survey.file_size, err);
+
+    if (status != HF_OK)
+        return status;
+    if (!hf__pages_meta(survey.fd, survey.file_size, &survey.meta,
+                        &self.first)) {
+        close(survey.fd);
+        return hf__finding_fail(err, &self.first);
+    }
+    status = hf__survey_run(&survey);
+    close(survey.fd);
+    if (self.first.code != HF__FOUND_NONE)
+        return hf__finding_fail(err, &self.first);
+    if (status == HF_SYSTEM)
+        return hf__fail(err, HF_SYSTEM, "page %llu: the disk cannot read it",
+                        (unsigned long long)survey.error_page);
+    if (status == HF_NO_MEMORY)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    return status;
+}
