@@ -32,6 +32,11 @@ LAYERS = (
                      *BELOW_CORE)),
     ("include/", ("holdfast/",)),
 )
+# A driver's rooms: each uses those before it.
+ROOMS = {
+    "store/embedded/": ("files", "commit", "wake", "keys", "commands", "lua",
+                        "run", "fsck", "open", "maintenance"),
+}
 # These are users of the library: they see it and what lies beside them.
 USERS = ("cli/", "tests/conformance/", "tests/seeds/")
 
@@ -63,6 +68,16 @@ def may_name(allowed, name):
     return False
 
 
+def is_later_room(place, name):
+    for folder, rooms in ROOMS.items():
+        if place.startswith("src/" + folder) and name.startswith(folder):
+            here, there = (of.removeprefix(folder).split("/")[0]
+                           for of in (place.removeprefix("src/"), name))
+            if here in rooms:
+                return there not in rooms[:rooms.index(here) + 1]
+    return False
+
+
 def is_own(top, path, name):
     """A header of this folder, or of tests/support for a test."""
     if path.parts[0] == "tests" and name.startswith("support/"):
@@ -80,6 +95,8 @@ def check_own(top, path, name):
             continue
         if not may_name(allowed, name):
             return f'{folder} may not include "{name}"'
+        if is_later_room(place, name):
+            return f'"{name}" is in a later room'
         return None
     if place.startswith(USERS) and name != "holdfast.h" \
             and not is_own(top, path, name):

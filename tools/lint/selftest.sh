@@ -140,6 +140,8 @@ bad_c layers.py 'may not include .lease/' src/store/redis/y.c \
     '# include "lease/lock.h"'
 bad_c layers.py 'may not include .store/embedded/' src/store/redis/y.c \
     '#include "store/embedded/commit/env.h"'
+bad_c layers.py 'is in a later room' src/store/embedded/keys/y.c \
+    '#include "store/embedded/lua/machine.h"'
 bad_c layers.py 'may not include .store/redis/' src/store/y.c \
     '#include "store/redis/conn.h"'
 bad_c layers.py 'may not include .util/' include/holdfast/y.h \
