@@ -2,7 +2,7 @@
 /* interrupt.c - see interrupt.h. */
 #include "lease/interrupt.h"
 
-#include "lease/lock.h"
+#include "lease/handle.h"
 #include "util/cond.h"
 #include "util/error.h"
 

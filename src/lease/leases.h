@@ -3,9 +3,9 @@
 #ifndef HF__LEASE_LEASES_H
 #define HF__LEASE_LEASES_H
 
-#include "lease/gate.h"
 #include "lease/interrupt.h"
 #include "lease/owner.h"
+#include "lease/queue.h"
 #include "lease/registry.h"
 #include "lease/watchdog.h"
 

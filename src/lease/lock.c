@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock.c - a lock's handle: the public calls, and its states (lock.h).
+ * lock.c - a lock's handle: the public calls, and its states (handle.h).
  *
  * A thread that asks or releases at the store leaves the mutex meanwhile; the
  * states ACQUIRING and RELEASING keep the others out, who wait for `changed`.
  * Whatever is asked of the store is decided locally first: validity is
  * arithmetic on CLOCK_BOOTTIME, and the only way to HELD is a grant.
  */
-#include "lease/lock.h"
+#include "lease/handle.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/call.h"
-#include "lease/lock.h"
+#include "lease/handle.h"
 #include "util/error.h"
 #include "util/order.h"
 

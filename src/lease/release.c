@@ -8,7 +8,7 @@
  */
 #include "core/call.h"
 #include "core/many.h"
-#include "lease/lock.h"
+#include "lease/handle.h"
 #include "util/error.h"
 #include "util/event_fd.h"
 

@@ -2,7 +2,7 @@
 /* renew.c - renewing leases because the caller wants it. */
 #include "core/call.h"
 #include "core/many.h"
-#include "lease/lock.h"
+#include "lease/handle.h"
 #include "lease/renewal.h"
 #include "util/error.h"
 #include "util/mem.h"

@@ -3,12 +3,12 @@
  * renewal.c - asking the store to let leases run anew: many locks in one
  * script, from the background thread, or one lock from its caller's.
  *
- * An answer for an earlier acquisition of a handle is dropped (lock.h). A
+ * An answer for an earlier acquisition of a handle is dropped (handle.h). A
  * renewal holds a reference, so that the handle may be freed meanwhile.
  */
 #include "lease/renewal.h"
 
-#include "lease/lock.h"
+#include "lease/handle.h"
 #include "util/clock.h"
 #include "util/cond.h"
 #include "util/error.h"

@@ -20,7 +20,7 @@
  */
 #include "lease/watchdog.h"
 
-#include "lease/lock.h"
+#include "lease/handle.h"
 #include "lease/renewal.h"
 #include "util/clock.h"
 #include "util/error.h"

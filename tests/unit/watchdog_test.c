@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "client/open.h"
-#include "lease/lock.h"
+#include "lease/handle.h"
 #include "support/slowness.h"
 #include "util/clock.h"
 #include "util/error.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gate.c - one waiter at the store for each lock and client.
+ * queue.c - one waiter at the store for each lock and client.
  *
  * A gate lives while a thread stands in it or before it.
  */
-#include "lease/gate.h"
+#include "lease/queue.h"
 
 #include "util/clock.h"
 #include "util/cond.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lock_start.c - acquiring locks without a thread for each: asynchronously, or
- * many together. */
+/* acquire_start.c - acquiring locks without a thread for each: asynchronously,
+ * or many together. */
 #include "core/async.h"
 #include "core/call.h"
 #include "core/client.h"
 #include "core/many.h"
-#include "lease/waiting.h"
+#include "lease/acquire_async.h"
 #include "util/cond.h"
 #include "util/error.h"
 #include "util/mem.h"

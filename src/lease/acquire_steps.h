@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * asking.h - the steps of asking a store for a lock, whoever takes them: the
- * calling thread (acquire.c) or the loop (waiting.c).
+ * acquire_steps.h - the steps of asking a store for a lock, whoever takes them:
+ * the calling thread (acquire_blocking.c) or the loop (acquire_async.c).
  *
  * 1. Draw a new owner id. It stays the same for every try of this call, so
  *    that a try whose answer was lost is resolved by the next one; after one
@@ -31,10 +31,10 @@
  * store out of reach. Should that release not be answered another follows as in
  * step 6, which may come late: so the next try has an owner id of its own.
  */
-#ifndef HF__LEASE_ASKING_H
-#define HF__LEASE_ASKING_H
+#ifndef HF__LEASE_ACQUIRE_STEPS_H
+#define HF__LEASE_ACQUIRE_STEPS_H
 
-#include "lease/lock.h"
+#include "lease/handle.h"
 
 /* How long step 4 may wait to hear events at all. */
 #define HF__ASKING_LISTEN_MS 1000

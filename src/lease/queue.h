@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gate.h - threads and asynchronous calls of one client that want the same lock
- * wait here for each other, so that one of them at a time waits at the store.
+ * queue.h - threads and asynchronous calls of one client that want the same
+ * lock wait here for each other, so that one of them at a time waits at the
+ * store.
  */
-#ifndef HF__LEASE_GATE_H
-#define HF__LEASE_GATE_H
+#ifndef HF__LEASE_QUEUE_H
+#define HF__LEASE_QUEUE_H
 
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waiting.h - asking a store for a lock without a thread that waits: the steps
- * of asking.h, taken by whoever brings the next piece of news.
+ * acquire_async.h - asking a store for a lock without a thread that waits: the
+ * steps of acquire_steps.h, taken by whoever brings the next piece of news.
  *
  * Stages:
  *
@@ -15,11 +15,11 @@
  * From GATE on everything happens on the loop thread; other threads only post
  * `arrival`, of which each stage expects one at most.
  */
-#ifndef HF__LEASE_WAITING_H
-#define HF__LEASE_WAITING_H
+#ifndef HF__LEASE_ACQUIRE_ASYNC_H
+#define HF__LEASE_ACQUIRE_ASYNC_H
 
 #include "core/timers.h"
-#include "lease/asking.h"
+#include "lease/acquire_steps.h"
 
 typedef enum hf__waiting_stage {
     HF__WAITING_FIRST,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock.h - a lock's handle, shared by the files that own its life: lock.c
- * (acquiring, state), asking.c, acquire.c and waiting.c (asking the store),
- * release.c, renewal.c, watchdog.c (renewal and loss).
+ * handle.h - a lock's handle, shared by the files that own its life: lock.c
+ * (acquiring, state), acquire_steps.c, acquire_blocking.c and acquire_async.c
+ * (asking the store), release.c, renewal.c, watchdog.c (renewal and loss).
  *
  * States, each change under the client's watchdog mutex:
  *
@@ -14,8 +14,8 @@
  * `acquisition` counts the times HELD was entered, so that an answer to a
  * renewal of an earlier acquisition is recognised and dropped.
  */
-#ifndef HF__LEASE_LOCK_H
-#define HF__LEASE_LOCK_H
+#ifndef HF__LEASE_HANDLE_H
+#define HF__LEASE_HANDLE_H
 
 #include <stdatomic.h>
 
@@ -98,7 +98,7 @@ typedef struct hf__attempt {
     hf__sleeper sleeper;
 } hf__attempt;
 
-/* What acquire.c found out when the store granted the lock. */
+/* What acquire_blocking.c found out when the store granted the lock. */
 typedef struct hf__grant {
     char owner[HF_OWNER_SIZE];
     uint64_t token;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* acquire.c - asking for a lock, and waiting for it, on the calling thread. The
- * steps are those of asking.h. */
+/* acquire_blocking.c - asking for a lock, and waiting for it, on the calling
+ * thread. The steps are those of acquire_steps.h. */
 #include "core/wrong_type.h"
-#include "lease/asking.h"
+#include "lease/acquire_steps.h"
 #include "util/clock.h"
 #include "util/order.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* asking.c - see asking.h. */
-#include "lease/asking.h"
+/* acquire_steps.c - see acquire_steps.h. */
+#include "lease/acquire_steps.h"
 
 #include "core/wrong_type.h"
 #include "util/clock.h"

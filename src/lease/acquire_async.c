@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waiting.c - see waiting.h. */
-#include "lease/waiting.h"
+/* acquire_async.c - see acquire_async.h. */
+#include "lease/acquire_async.h"
 
 #include "util/clock.h"
 #include "util/error.h"

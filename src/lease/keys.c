@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock_keys.c - the keys of a lock, which must lie in one hash slot.
+ * keys.c - the keys of a lock, which must lie in one hash slot.
  *
  * A key's slot is that of its hash tag: the bytes between the first '{' and
  * the first '}' behind it, if there are any; else that of the whole key
@@ -11,7 +11,7 @@
  * the lock's, but its slot's.
  */
 #include "core/own_key.h"
-#include "lease/lock.h"
+#include "lease/handle.h"
 #include "util/error.h"
 #include "util/mem.h"
 
