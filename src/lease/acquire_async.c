@@ -2,6 +2,8 @@
 /* acquire_async.c - see acquire_async.h. */
 #include "lease/acquire_async.h"
 
+#include "lease/release.h"
+#include "lease/watchdog.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"

@@ -3,8 +3,17 @@
  * thread. The steps are those of acquire_steps.h. */
 #include "core/wrong_type.h"
 #include "lease/acquire_steps.h"
+#include "lease/watchdog.h"
 #include "util/clock.h"
+#include "util/cond.h"
+#include "util/error.h"
 #include "util/order.h"
+
+/* A call that acquires on this thread: where it is interrupted. */
+typedef struct hf__attempt {
+    hf__interrupt_mark mark;
+    hf__sleeper sleeper;
+} hf__attempt;
 
 static hf_status ask_once(hf__asking *asking, const char *inbox, hf_error *err)
 {
@@ -110,8 +119,9 @@ static hf_status wait_in_turn(hf__asking *asking, hf_error *err)
     return status;
 }
 
-hf_status hf__lock_ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
-                       hf__attempt *attempt, hf__grant *grant, hf_error *err)
+static hf_status ask_store(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
+                           hf__attempt *attempt, hf__grant *grant,
+                           hf_error *err)
 {
     hf_error detail = HF_ERROR_INIT; /* tries before a success leave theirs */
     hf__asking asking;
@@ -135,4 +145,121 @@ hf_status hf__lock_ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
         hf__wrong_type_ask(lock->client, &asking.request,
                            asking.request.deadline_ms, err);
     return status;
+}
+
+/* Another call on the handle, which one request ends. */
+static bool ends_soon_locked(const hf_lock *lock)
+{
+    return lock->state == HF__LOCK_RELEASING ||
+           (lock->state == HF__LOCK_ACQUIRING && !lock->waits);
+}
+
+/* The same, waiting for other calls that use the handle; a try for those alone
+ * that end soon. */
+static hf_status begin_by_locked(hf_lock *lock, int64_t until_ms,
+                                 hf__attempt *attempt, hf_error *err)
+{
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
+    bool busy;
+
+    for (;;) {
+        hf_status status = hf__lock_begin_locked(lock, &busy, err);
+
+        if (!busy || (hf__clock_boot_ms() >= until_ms &&
+                      (until_ms > 0 || !ends_soon_locked(lock))))
+            return status;
+        hf__sleeper_add(&lock->client->leases->interrupts, &attempt->sleeper);
+        if (hf__interrupted(lock, attempt->mark))
+            return hf__fail(err, HF_CANCELLED, HF__INTERRUPTED);
+        hf__cond_wait_until(&lock->changed, &watchdog->mutex,
+                            until_ms > 0 ? until_ms : INT64_MAX);
+    }
+}
+
+/* In state ACQUIRING, without the mutex. */
+static hf_status ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
+                     hf__attempt *attempt, hf_error *err)
+{
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
+    hf__grant grant;
+    bool watched;
+    hf_status status = HF_OK;
+
+    if (lock->watched)
+        status = hf__watchdog_start(watchdog, err);
+    if (status == HF_OK)
+        status = ask_store(lock, wait_ms, until_ms, attempt, &grant, err);
+    pthread_mutex_lock(&watchdog->mutex);
+    if (status == HF_OK)
+        hf__lock_hold_locked(lock, &grant);
+    else
+        lock->state = HF__LOCK_FREE;
+    watched = lock->watched;
+    pthread_cond_broadcast(&lock->changed);
+    pthread_mutex_unlock(&watchdog->mutex);
+    if (status == HF_OK && watched)
+        hf__registry_note(&lock->client->leases->registry);
+    return status;
+}
+
+/* Whatever it sleeps on. */
+static void wake(hf__sleeper *sleeper)
+{
+    hf_lock *lock = sleeper->lock;
+    hf_client *client = lock->client;
+
+    pthread_mutex_lock(&client->leases->watchdog.mutex);
+    pthread_cond_broadcast(&lock->changed);
+    pthread_mutex_unlock(&client->leases->watchdog.mutex);
+    hf__gates_wake(&client->leases->gates, lock->keys.main);
+    client->store->ops->event_wake(client->store, lock->keys.main);
+}
+
+static hf_status acquire(hf_lock *lock, int64_t wait_ms, hf__attempt *attempt,
+                         hf_error *err)
+{
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
+    int64_t until_ms;
+    bool asking;
+    hf_status status;
+
+    until_ms = wait_ms == 0 ? 0 : hf__clock_after(hf__clock_boot_ms(), wait_ms);
+    pthread_mutex_lock(&watchdog->mutex);
+    status = begin_by_locked(lock, until_ms, attempt, err);
+    asking = status == HF_OK && lock->state == HF__LOCK_ACQUIRING;
+    if (asking)
+        lock->waits = false;
+    pthread_mutex_unlock(&watchdog->mutex);
+    if (asking)
+        return ask(lock, wait_ms, until_ms, attempt, err);
+    if (status == HF_HELD && wait_ms > 0)
+        return hf__fail(err, HF_TIMEOUT,
+                        "another thread used this handle for all of %lld ms",
+                        (long long)wait_ms);
+    return status;
+}
+
+hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
+{
+    hf__attempt attempt = {.sleeper = {.wake = wake, .lock = lock}};
+    hf_status status = hf__lock_check(lock, err);
+
+    if (status != HF_OK)
+        return status;
+    if (wait_ms < 0)
+        return hf__fail(err, HF_INVALID, "wait_ms is negative: %lld",
+                        (long long)wait_ms);
+    status = hf__client_enter_blocking(lock->client, err);
+    if (status != HF_OK)
+        return status;
+    attempt.mark = hf__interrupt_mark_of(lock);
+    status = acquire(lock, wait_ms, &attempt, err);
+    hf__sleeper_remove(&lock->client->leases->interrupts, &attempt.sleeper);
+    hf__life_leave(&lock->client->life);
+    return status;
+}
+
+hf_status hf_lock_try(hf_lock *lock, hf_error *err)
+{
+    return hf_lock_acquire(lock, 0, err);
 }

@@ -3,6 +3,7 @@
 #include "lease/acquire_steps.h"
 
 #include "core/wrong_type.h"
+#include "lease/release.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -359,49 +360,6 @@ void hf__asking_fill_leave(hf__asking *asking)
     asking->words[2] = hf_str(store->ops->inbox(store));
     hf__request_script(&asking->request, &hf__scripts[lock->kind->leave],
                        asking->words, 3, 2);
-}
-
-/* A release that nobody waits for. */
-typedef struct undo {
-    hf__request request;
-    hf_bytes words[3];
-    char owner[HF_OWNER_SIZE];
-    char keys[];
-} undo;
-
-static void undo_done(hf__request *request)
-{
-    undo *made = request->user;
-
-    hf__request_done(request);
-    hf__free(made);
-}
-
-void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])
-{
-    const hf__lock_keys *keys = &lock->keys;
-    hf__store *store = lock->client->store;
-    undo *made =
-        hf__alloc(sizeof(*made) + keys->main.size + keys->waiters.size);
-    hf__request *request;
-
-    if (made == NULL)
-        return; /* the lease ends by itself */
-    memcpy(made->owner, owner, sizeof(made->owner));
-    memcpy(made->keys, keys->main.data, keys->main.size);
-    memcpy(made->keys + keys->main.size, keys->waiters.data,
-           keys->waiters.size);
-    made->words[0] = hf_view(made->keys, keys->main.size);
-    made->words[1] = hf_view(made->keys + keys->main.size, keys->waiters.size);
-    made->words[2] = hf_str(made->owner);
-    request = &made->request;
-    hf__request_script(request, &hf__scripts[lock->kind->release], made->words,
-                       3, 2);
-    request->deadline_ms =
-        hf__clock_after(hf__clock_boot_ms(), lock->options.ttl_ms);
-    request->on_done = undo_done;
-    request->user = made;
-    store->ops->submit(store, &request, 1);
 }
 
 static void undo_acquire(const hf__asking *asking)

@@ -35,6 +35,7 @@
 #define HF__LEASE_ACQUIRE_STEPS_H
 
 #include "lease/handle.h"
+#include "lease/lease.h"
 
 /* How long step 4 may wait to hear events at all. */
 #define HF__ASKING_LISTEN_MS 1000

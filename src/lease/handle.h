@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * handle.h - a lock's handle, shared by the files that own its life: lock.c
- * (acquiring, state), acquire_steps.c, acquire_blocking.c and acquire_async.c
- * (asking the store), release.c, renewal.c, watchdog.c (renewal and loss).
+ * handle.h - a handle, of whichever kind, and its states.
  *
  * States, each change under the client's watchdog mutex:
  *
@@ -92,55 +90,15 @@ hf_status hf__lock_keys_init(const hf_client *client, hf_bytes name,
                              hf__lock_keys *keys, hf_error *err);
 void hf__lock_keys_done(hf__lock_keys *keys);
 
-/* A call that acquires on this thread: where it is interrupted. */
-typedef struct hf__attempt {
-    hf__interrupt_mark mark;
-    hf__sleeper sleeper;
-} hf__attempt;
-
-/* What acquire_blocking.c found out when the store granted the lock. */
-typedef struct hf__grant {
-    char owner[HF_OWNER_SIZE];
-    uint64_t token;
-    int32_t acked;   /* replicas; -1: they were not counted */
-    int64_t sent_ms; /* before the request that was granted */
-} hf__grant;
-
-/*
- * Ask the store for the lock: once if wait_ms is 0, else until it is granted
- * or until_ms, which lies wait_ms behind the call, has passed. The handle is in
- * state ACQUIRING; nothing of it is changed. HF_CANCELLED: interrupted.
- */
-hf_status hf__lock_ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
-                       hf__attempt *attempt, hf__grant *grant, hf_error *err);
-
-/*
- * May the handle ask the store? HF_OK and state ACQUIRING: it may, and the
- * caller must end that state. HF_OK and state HELD: it holds the lock, once
- * more. HF_LOST; HF_HELD with `*busy`: another call is using the handle. The
- * mutex is held.
- */
-hf_status hf__lock_begin_locked(hf_lock *lock, bool *busy, hf_error *err);
-
-/* From ACQUIRING to HELD. The mutex is held. */
-void hf__lock_hold_locked(hf_lock *lock, const hf__grant *grant);
-
 /* HF_INVALID: no handle, or one from before fork(). */
 hf_status hf__lock_check(const hf_lock *lock, hf_error *err);
 
 /* The same for many handles, which must be of one client. */
 hf_status hf__locks_check(hf_lock *const *locks, size_t count, hf_error *err);
 
-/* Local end of a lease that was asked for at sent_ms, the margin included. */
-int64_t hf__lock_validity(const hf_lock *lock, int64_t sent_ms);
-
-/* A call on the handle has ended: if it was freed on the client's own thread
- * meanwhile, let it go. */
-void hf__lock_end_orphan(hf_lock *lock);
-/* A release of an acquisition that nobody waits for. */
-void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE]);
-
 /* Drop a reference; frees at the last. The mutex is held. */
 void hf__lock_unref_locked(hf_lock *lock);
+/* Free a handle that nothing uses. */
+void hf__lock_destroy(hf_lock *lock);
 
 #endif

@@ -6,11 +6,85 @@
  * RELEASING from then until the store has answered, or it is known that it will
  * not. Whoever is told of that is told afterwards.
  */
+#include "lease/release.h"
+
 #include "core/call.h"
 #include "core/many.h"
-#include "lease/handle.h"
+#include "lease/lease.h"
+#include "util/clock.h"
 #include "util/error.h"
 #include "util/event_fd.h"
+#include "util/mem.h"
+
+/* A release that nobody waits for. */
+typedef struct undo {
+    hf__request request;
+    hf_bytes words[3];
+    char owner[HF_OWNER_SIZE];
+    char keys[];
+} undo;
+
+static void undo_done(hf__request *request)
+{
+    undo *made = request->user;
+
+    hf__request_done(request);
+    hf__free(made);
+}
+
+void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])
+{
+    const hf__lock_keys *keys = &lock->keys;
+    hf__store *store = lock->client->store;
+    undo *made =
+        hf__alloc(sizeof(*made) + keys->main.size + keys->waiters.size);
+    hf__request *request;
+
+    if (made == NULL)
+        return; /* the lease ends by itself */
+    memcpy(made->owner, owner, sizeof(made->owner));
+    memcpy(made->keys, keys->main.data, keys->main.size);
+    memcpy(made->keys + keys->main.size, keys->waiters.data,
+           keys->waiters.size);
+    made->words[0] = hf_view(made->keys, keys->main.size);
+    made->words[1] = hf_view(made->keys + keys->main.size, keys->waiters.size);
+    made->words[2] = hf_str(made->owner);
+    request = &made->request;
+    hf__request_script(request, &hf__scripts[lock->kind->release], made->words,
+                       3, 2);
+    request->deadline_ms =
+        hf__clock_after(hf__clock_boot_ms(), lock->options.ttl_ms);
+    request->on_done = undo_done;
+    request->user = made;
+    store->ops->submit(store, &request, 1);
+}
+
+/* Nothing is under way on an orphan: release it and let it go. */
+void hf__lock_end_orphan(hf_lock *lock)
+{
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
+    bool held, ends;
+
+    pthread_mutex_lock(&watchdog->mutex);
+    ends = lock->orphan && lock->acquiring == NULL &&
+           lock->state != HF__LOCK_RELEASING;
+    held = ends && lock->state == HF__LOCK_HELD;
+    if (held)
+        hf__watchdog_unwatch_locked(watchdog, lock);
+    if (ends)
+        lock->orphan = false; /* by nobody else */
+    pthread_mutex_unlock(&watchdog->mutex);
+    if (!ends)
+        return;
+    if (held)
+        hf__lock_undo(lock, lock->owner);
+    pthread_mutex_lock(&watchdog->mutex);
+    atomic_store(&lock->valid_until_ms, 0);
+    lock->state = HF__LOCK_FREE;
+    hf__lock_unref_locked(lock);
+    pthread_mutex_unlock(&watchdog->mutex);
+    hf__watchdog_drop_handle(watchdog);
+}
 
 /* Undo one acquire. HF_OK with state RELEASING: it was the last. */
 static hf_status undo_one_locked(hf_lock *lock, hf_error *err)

@@ -128,23 +128,6 @@ hf_status hf_lock_renew_start(hf_lock *lock, const hf_async *async,
 
 /* ---------------------------------------------------------------- together */
 
-hf_status hf__locks_check(hf_lock *const *locks, size_t count, hf_error *err)
-{
-    hf_status status;
-
-    if (count > 0 && locks == NULL)
-        return hf__fail(err, HF_INVALID, "locks is NULL");
-    for (size_t i = 0; i < count; i++) {
-        status = hf__lock_check(locks[i], err);
-        if (status != HF_OK)
-            return status;
-        if (locks[i]->client != locks[0]->client)
-            return hf__fail(err, HF_INVALID,
-                            "lock %zu is of another client than the first", i);
-    }
-    return HF_OK;
-}
-
 static void collect(hf_lock *const *locks, size_t count, hf_status *statuses,
                     hf__renewals *renewals)
 {

@@ -3,7 +3,7 @@
 #ifndef HF__LEASE_RENEWAL_H
 #define HF__LEASE_RENEWAL_H
 
-#include "lease/watchdog.h"
+#include "lease/lease.h"
 
 /* A script's worth of locks. */
 typedef struct hf__renewal hf__renewal;

@@ -1,79 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * watchdog.h - keeps the leases of a client's locks alive, and tells of those
- * that ended.
- */
+/* watchdog.h - renews held leases in time, and tells of those that ended. */
 #ifndef HF__LEASE_WATCHDOG_H
 #define HF__LEASE_WATCHDOG_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-
-#include "util/heap.h"
-#include "util/loop.h"
-
-typedef struct hf__watchdog {
-    hf_client *client;
-    pthread_mutex_t mutex; /* also guards the state of the client's locks */
-    hf__heap heap;         /* one node for each watched lock that is held */
-    size_t handles;        /* room in the heap that handles have asked for */
-    hf_lock *lost;         /* losses not told yet, oldest first */
-    hf_lock **lost_end;
-    int64_t armed_ms; /* what the alarm is set to; INT64_MAX: nothing */
-    hf__alarm *alarm;
-    pthread_mutex_t start_mutex;
-    atomic_bool started;
-} hf__watchdog;
-
-void hf__watchdog_init(hf__watchdog *watchdog, hf_client *client);
-/* No more rings. In a forked child only memory is freed. */
-void hf__watchdog_stop(hf__watchdog *watchdog);
-/* Nothing is watched or told any more; in a forked child nothing is done. */
-void hf__watchdog_done(hf__watchdog *watchdog);
-/* With the client's memory: handles use the mutex until then. */
-void hf__watchdog_free(hf__watchdog *watchdog);
-
-/* Room for one more handle's node; HF_NO_MEMORY. */
-hf_status hf__watchdog_add_handle(hf__watchdog *watchdog, hf_error *err);
-void hf__watchdog_drop_handle(hf__watchdog *watchdog);
+#include "lease/lease.h"
 
 /* Start the background thread unless it runs. HF_SYSTEM. */
 hf_status hf__watchdog_start(hf__watchdog *watchdog, hf_error *err);
 
-/* The lock has become held by a request sent at sent_ms: watch it. Cannot
- * fail. The mutex is held. */
-void hf__watchdog_watch_locked(hf__watchdog *watchdog, hf_lock *lock,
-                               int64_t sent_ms);
-
-/* The lock is about to be released or was lost. The mutex is held. */
-void hf__watchdog_unwatch_locked(hf__watchdog *watchdog, hf_lock *lock);
-
-/* The lock is held but its validity is over, or the store said that it is
- * gone: note the loss and have it told. The mutex is held. */
-void hf__watchdog_lose_locked(hf__watchdog *watchdog, hf_lock *lock,
-                              hf_status reason);
-
-/* If the lock is held and its validity is over, it is lost. */
-void hf__watchdog_check_locked(hf__watchdog *watchdog, hf_lock *lock);
-
-/* What the store says of a lock that was to be renewed. */
-typedef enum hf__renewal_answer {
-    HF__RENEWED,
-    HF__GONE,     /* nobody holds it */
-    HF__TAKEN,    /* another owner does */
-    HF__UNDECIDED /* too few servers of a quorum know */
-} hf__renewal_answer;
-
-/* The lock is held and the store has answered a renewal of it, which was sent
- * at sent_ms; or it has not. The mutex is held. */
-void hf__watchdog_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
-                                hf__renewal_answer answer, int64_t sent_ms);
-void hf__watchdog_retry_locked(hf__watchdog *watchdog, hf_lock *lock);
-
-/* When the lock needs attention next. The mutex is held. */
-int64_t hf__watchdog_next_event(const hf_lock *lock);
-
-/* Have the alarm ring for what is first now. The mutex is held. */
-void hf__watchdog_arm_locked(hf__watchdog *watchdog);
+/* No more rings. In a forked child only memory is freed. */
+void hf__watchdog_stop(hf__watchdog *watchdog);
 
 #endif

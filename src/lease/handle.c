@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* handle.c - see handle.h: what asks no store. */
+#include "lease/handle.h"
+
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/event_fd.h"
+#include "util/mem.h"
+
+/* In a forked child `changed` may have waiters that the child does not have,
+ * for whom pthread_cond_destroy() would wait for ever: it is left as it is
+ * there, like everything that is shared. */
+void hf__lock_destroy(hf_lock *lock)
+{
+    if (!hf__client_forked(lock->client))
+        pthread_cond_destroy(&lock->changed);
+    hf__event_fd_free(lock->lost_fd);
+    hf__lock_keys_done(&lock->keys);
+    hf__free(lock);
+}
+
+void hf__lock_unref_locked(hf_lock *lock)
+{
+    if (--lock->references == 0)
+        hf__lock_destroy(lock);
+}
+
+hf_status hf__lock_check(const hf_lock *lock, hf_error *err)
+{
+    if (lock == NULL)
+        return hf__fail(err, HF_INVALID, "lock is NULL");
+    return hf__client_check(lock->client, err);
+}
+
+hf_status hf__locks_check(hf_lock *const *locks, size_t count, hf_error *err)
+{
+    hf_status status;
+
+    if (count > 0 && locks == NULL)
+        return hf__fail(err, HF_INVALID, "locks is NULL");
+    for (size_t i = 0; i < count; i++) {
+        status = hf__lock_check(locks[i], err);
+        if (status != HF_OK)
+            return status;
+        if (locks[i]->client != locks[0]->client)
+            return hf__fail(err, HF_INVALID,
+                            "lock %zu is of another client than the first", i);
+    }
+    return HF_OK;
+}
+
+int64_t hf_lock_remaining_ms(const hf_lock *lock)
+{
+    int64_t left_ms;
+
+    if (hf__lock_check(lock, NULL) != HF_OK)
+        return 0;
+    left_ms = atomic_load(&lock->valid_until_ms);
+    if (left_ms != 0)
+        left_ms -= hf__clock_boot_ms();
+    return left_ms > 0 ? left_ms : 0;
+}
+
+bool hf_lock_is_held(const hf_lock *lock)
+{
+    return hf_lock_remaining_ms(lock) > 0;
+}
+
+uint64_t hf_lock_token(const hf_lock *lock)
+{
+    return lock == NULL ? 0 : atomic_load(&lock->token);
+}
+
+int hf_lock_replicas(const hf_lock *lock)
+{
+    return lock == NULL ? -1 : atomic_load(&lock->acked);
+}
+
+void hf_lock_owner(const hf_lock *lock, char owner[HF_OWNER_SIZE])
+{
+    hf__watchdog *watchdog;
+
+    owner[0] = '\0';
+    if (hf__lock_check(lock, NULL) != HF_OK)
+        return;
+    watchdog = &lock->client->leases->watchdog;
+    pthread_mutex_lock(&watchdog->mutex);
+    memcpy(owner, lock->owner, sizeof(lock->owner));
+    pthread_mutex_unlock(&watchdog->mutex);
+}

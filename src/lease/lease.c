@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease.c - see lease.h. */
+#include "lease/lease.h"
+
+#include "lease/handle.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/event_fd.h"
+#include "util/order.h"
+#include "util/rand.h"
+
+/* How early a loss is told: a thread wakes up within that on a busy machine. */
+#define LEAD_MS 5
+
+#define RETRY_MIN_MS 10
+#define RETRY_MAX_MS 500
+
+/* Allowance for clock drift between here and the store: 1 % and 2 ms, as in
+ * the Redlock description (Redis documentation, "Distributed locks"). */
+static int64_t drift_of(int64_t ttl_ms)
+{
+    return ttl_ms / 100 + 2;
+}
+
+int64_t hf__lock_validity(const hf_lock *lock, int64_t sent_ms)
+{
+    int64_t ttl_ms = lock->options.ttl_ms;
+
+    return sent_ms + ttl_ms - drift_of(ttl_ms) - lock->options.lost_margin_ms;
+}
+
+hf_lock *hf__watchdog_lock_of(hf__heap_node *node)
+{
+    return (hf_lock *)((char *)node - offsetof(hf_lock, node));
+}
+
+static int64_t loss_at(const hf_lock *lock)
+{
+    int64_t lead_ms = lock->options.ttl_ms < 20 * LEAD_MS ? 1 : LEAD_MS;
+
+    return atomic_load(&lock->valid_until_ms) - lead_ms;
+}
+
+bool hf__lock_renews(const hf_lock *lock)
+{
+    return (lock->options.flags & HF_LOCK_NO_RENEW) == 0;
+}
+
+int64_t hf__watchdog_next_event(const hf_lock *lock)
+{
+    if (!hf__lock_renews(lock) || lock->renewing)
+        return loss_at(lock);
+    return hf__at_most(loss_at(lock), lock->renew_at_ms);
+}
+
+/* A third of the lease, give or take a tenth of that, so that locks taken
+ * together do not stay together. */
+static int64_t renew_after(int64_t sent_ms, int64_t ttl_ms)
+{
+    int64_t third_ms = ttl_ms / 3;
+
+    return sent_ms + third_ms + hf__rand_between(-third_ms / 10, third_ms / 10);
+}
+
+/* The alarm is only ever moved forward here: setting it costs a system call,
+ * and a ring with nothing to do is cheap and rare. */
+void hf__watchdog_arm_locked(hf__watchdog *watchdog)
+{
+    hf__heap_node *first = hf__heap_first(&watchdog->heap);
+    int64_t at_ms = first == NULL ? INT64_MAX : first->at_ms;
+
+    if (watchdog->lost != NULL)
+        at_ms = 0;
+    if (watchdog->alarm == NULL || at_ms >= watchdog->armed_ms)
+        return;
+    watchdog->armed_ms = at_ms;
+    hf__alarm_set(watchdog->alarm, at_ms);
+}
+
+void hf__watchdog_watch_locked(hf__watchdog *watchdog, hf_lock *lock,
+                               int64_t sent_ms)
+{
+    lock->renew_at_ms = renew_after(sent_ms, lock->options.ttl_ms);
+    hf__heap_put(&watchdog->heap, &lock->node, hf__watchdog_next_event(lock));
+    hf__watchdog_arm_locked(watchdog);
+}
+
+void hf__watchdog_unwatch_locked(hf__watchdog *watchdog, hf_lock *lock)
+{
+    hf__heap_remove(&watchdog->heap, &lock->node);
+}
+
+static void tell_later_locked(hf__watchdog *watchdog, hf_lock *lock)
+{
+    *watchdog->lost_end = lock;
+    watchdog->lost_end = &lock->next_lost;
+    lock->next_lost = NULL;
+    lock->untold = true;
+    lock->references++;
+}
+
+void hf__watchdog_lose_locked(hf__watchdog *watchdog, hf_lock *lock,
+                              hf_status reason)
+{
+    hf__watchdog_unwatch_locked(watchdog, lock);
+    atomic_store(&lock->valid_until_ms, 0);
+    lock->state = HF__LOCK_LOST;
+    lock->lost_reason = reason;
+    if (lock->lost_fd >= 0)
+        hf__event_fd_raise(lock->lost_fd);
+    if (lock->options.on_lost != NULL && !lock->untold)
+        tell_later_locked(watchdog, lock);
+    hf__watchdog_arm_locked(watchdog);
+    pthread_cond_broadcast(&lock->changed);
+}
+
+static void lose_to_time_locked(hf__watchdog *watchdog, hf_lock *lock,
+                                int64_t now_ms)
+{
+    hf_status reason = hf__lock_renews(lock) ? HF_INDETERMINATE : HF_EXPIRED;
+
+    if (now_ms + LEAD_MS >= lock->hold_until_ms)
+        reason = HF_TIMEOUT;
+    hf__watchdog_lose_locked(watchdog, lock, reason);
+}
+
+bool hf__watchdog_lose_due_locked(hf__watchdog *watchdog, hf_lock *lock,
+                                  int64_t now_ms)
+{
+    if (loss_at(lock) > now_ms)
+        return false;
+    lose_to_time_locked(watchdog, lock, now_ms);
+    return true;
+}
+
+void hf__watchdog_check_locked(hf__watchdog *watchdog, hf_lock *lock)
+{
+    int64_t now_ms;
+
+    if (lock->state != HF__LOCK_HELD)
+        return;
+    now_ms = hf__clock_boot_ms();
+    if (now_ms >= atomic_load(&lock->valid_until_ms))
+        lose_to_time_locked(watchdog, lock, now_ms);
+}
+
+void hf__watchdog_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
+                                hf__renewal_answer answer, int64_t sent_ms)
+{
+    int64_t valid_ms;
+
+    if (answer == HF__UNDECIDED) {
+        hf__watchdog_retry_locked(watchdog, lock);
+        return;
+    }
+    if (answer == HF__TAKEN) {
+        hf__watchdog_lose_locked(watchdog, lock, HF_LOST);
+        return;
+    }
+    if (answer == HF__GONE) {
+        hf__watchdog_lose_locked(watchdog, lock, HF_EXPIRED);
+        return;
+    }
+    valid_ms =
+        hf__at_most(hf__lock_validity(lock, sent_ms), lock->hold_until_ms);
+    if (valid_ms > atomic_load(&lock->valid_until_ms))
+        atomic_store(&lock->valid_until_ms, valid_ms);
+    lock->renew_at_ms = renew_after(sent_ms, lock->options.ttl_ms);
+    if (lock->watched)
+        hf__heap_put(&watchdog->heap, &lock->node,
+                     hf__watchdog_next_event(lock));
+}
+
+void hf__watchdog_retry_locked(hf__watchdog *watchdog, hf_lock *lock)
+{
+    int64_t pause_ms = hf__at_least(
+        hf__at_most(lock->options.ttl_ms / 20, RETRY_MAX_MS), RETRY_MIN_MS);
+
+    lock->renew_at_ms =
+        hf__clock_boot_ms() + pause_ms + hf__rand_between(0, pause_ms / 2);
+    if (lock->watched)
+        hf__heap_put(&watchdog->heap, &lock->node,
+                     hf__watchdog_next_event(lock));
+}
+
+/* ------------------------------------------------------------------ states */
+
+/* A loss must be told, or a renewal made, without a call of the user. */
+static bool needs_watch(const hf_lock *lock)
+{
+    return (lock->options.flags & HF_LOCK_NO_RENEW) == 0 ||
+           lock->options.on_lost != NULL || lock->lost_fd >= 0;
+}
+
+hf_status hf__lock_begin_locked(hf_lock *lock, bool *busy, hf_error *err)
+{
+    *busy =
+        lock->state == HF__LOCK_ACQUIRING || lock->state == HF__LOCK_RELEASING;
+    if (*busy)
+        return hf__fail(err, HF_HELD, "another call is using this handle");
+    hf__watchdog_check_locked(&lock->client->leases->watchdog, lock);
+    if (lock->state == HF__LOCK_LOST)
+        return hf__fail(err, HF_LOST,
+                        "this handle has lost the lock; release it first");
+    if (lock->state == HF__LOCK_HELD)
+        lock->holds++;
+    else
+        lock->state = HF__LOCK_ACQUIRING;
+    if (lock->state == HF__LOCK_ACQUIRING)
+        lock->waits = true;
+    lock->watched = lock->watched || needs_watch(lock);
+    return HF_OK;
+}
+
+void hf__lock_hold_locked(hf_lock *lock, const hf__grant *grant)
+{
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
+    int64_t valid_ms = hf__lock_validity(lock, grant->sent_ms);
+
+    lock->hold_until_ms = INT64_MAX;
+    if (lock->options.max_hold_ms > 0)
+        lock->hold_until_ms =
+            hf__clock_after(grant->sent_ms, lock->options.max_hold_ms);
+    if (valid_ms > lock->hold_until_ms)
+        valid_ms = lock->hold_until_ms;
+    lock->state = HF__LOCK_HELD;
+    lock->holds = 1;
+    lock->acquisition++;
+    lock->renewing = false;
+    memcpy(lock->owner, grant->owner, sizeof(lock->owner));
+    atomic_store(&lock->token, grant->token);
+    atomic_store(&lock->acked, grant->acked);
+    atomic_store(&lock->valid_until_ms, valid_ms);
+    /* hf_lock_lost_fd() may have been called meanwhile. */
+    lock->watched = lock->watched || needs_watch(lock);
+    if (lock->watched)
+        hf__watchdog_watch_locked(watchdog, lock, grant->sent_ms);
+}
+
+/* -------------------------------------------------------------------- life */
+
+void hf__watchdog_init(hf__watchdog *watchdog, hf_client *client)
+{
+    watchdog->client = client;
+    pthread_mutex_init(&watchdog->mutex, NULL);
+    pthread_mutex_init(&watchdog->start_mutex, NULL);
+    hf__heap_init(&watchdog->heap);
+    watchdog->lost_end = &watchdog->lost;
+    watchdog->armed_ms = INT64_MAX;
+}
+
+void hf__watchdog_done(hf__watchdog *watchdog)
+{
+    hf__heap_node *node;
+    hf_lock *lock;
+
+    if (hf__client_forked(watchdog->client))
+        return;
+    pthread_mutex_lock(&watchdog->mutex);
+    while ((lock = watchdog->lost) != NULL) { /* there is nobody to tell them */
+        watchdog->lost = lock->next_lost;
+        hf__lock_unref_locked(lock);
+    }
+    watchdog->lost_end = &watchdog->lost;
+    while ((node = hf__heap_first(&watchdog->heap)) != NULL) {
+        hf__heap_remove(&watchdog->heap, node);
+        atomic_store(&hf__watchdog_lock_of(node)->valid_until_ms, 0);
+    }
+    pthread_mutex_unlock(&watchdog->mutex);
+}
+
+void hf__watchdog_free(hf__watchdog *watchdog)
+{
+    if (hf__client_forked(watchdog->client))
+        return;
+    hf__heap_done(&watchdog->heap);
+    pthread_mutex_destroy(&watchdog->start_mutex);
+    pthread_mutex_destroy(&watchdog->mutex);
+}
+
+hf_status hf__watchdog_add_handle(hf__watchdog *watchdog, hf_error *err)
+{
+    bool room;
+
+    pthread_mutex_lock(&watchdog->mutex);
+    room = hf__heap_reserve(&watchdog->heap, watchdog->handles + 1);
+    if (room)
+        watchdog->handles++;
+    pthread_mutex_unlock(&watchdog->mutex);
+    return room ? HF_OK : hf__fail(err, HF_NO_MEMORY, "a lock");
+}
+
+void hf__watchdog_drop_handle(hf__watchdog *watchdog)
+{
+    pthread_mutex_lock(&watchdog->mutex);
+    watchdog->handles--;
+    pthread_mutex_unlock(&watchdog->mutex);
+}
