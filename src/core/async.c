@@ -2,33 +2,15 @@
 /* async.c - see async.h. */
 #include "core/async.h"
 
-#include <errno.h>
-
 #include "core/client.h"
 #include "util/error.h"
-#include "util/event_fd.h"
-#include "util/fork.h"
-
-void hf__dispatch_init(hf__dispatch *dispatch, size_t calls_max,
-                       size_t bytes_max)
-{
-    memset(dispatch, 0, sizeof(*dispatch));
-    dispatch->calls_max = calls_max;
-    dispatch->bytes_max = bytes_max;
-    pthread_mutex_init(&dispatch->mutex, NULL);
-    dispatch->end = &dispatch->first;
-    dispatch->fd = -1;
-}
-
-void hf__dispatch_done(hf__dispatch *dispatch)
-{
-    hf__event_fd_free(dispatch->fd);
-    pthread_mutex_destroy(&dispatch->mutex);
-}
+#include "util/mem.h"
 
 /* ------------------------------------------------------------------ bounds */
 
-hf_status hf__dispatch_enter(hf__dispatch *dispatch, bool lease, hf_error *err)
+/* Count a call that is going to be started; `lease`: one that renews or
+ * releases. HF_UNAVAILABLE: too many. */
+static hf_status reserve(hf__dispatch *dispatch, bool lease, hf_error *err)
 {
     size_t limit = dispatch->calls_max * (lease ? 2 : 1);
     bool room;
@@ -46,7 +28,7 @@ hf_status hf__dispatch_enter(hf__dispatch *dispatch, bool lease, hf_error *err)
                     limit);
 }
 
-void hf__dispatch_leave(hf__dispatch *dispatch, size_t bytes)
+static void unreserve(hf__dispatch *dispatch, size_t bytes)
 {
     pthread_mutex_lock(&dispatch->mutex);
     dispatch->held--;
@@ -55,7 +37,9 @@ void hf__dispatch_leave(hf__dispatch *dispatch, size_t bytes)
     pthread_mutex_unlock(&dispatch->mutex);
 }
 
-hf_status hf__dispatch_hold(hf_call *call, size_t size, hf_error *err)
+/* Count what the call is about to copy. HF_UNAVAILABLE: too much. A call that
+ * is alone may hold any amount. */
+static hf_status hold(hf_call *call, size_t size, hf_error *err)
 {
     hf__dispatch *dispatch = &call->client->dispatch;
     bool room;
@@ -79,39 +63,6 @@ hf_status hf__dispatch_hold(hf_call *call, size_t size, hf_error *err)
 
 /* ------------------------------------------------------------------- start */
 
-static void raise_locked(hf__dispatch *dispatch)
-{
-    if (dispatch->fd < 0 || dispatch->raised)
-        return;
-    dispatch->raised = true;
-    hf__event_fd_raise(dispatch->fd);
-}
-
-static void lower_locked(hf__dispatch *dispatch)
-{
-    if (!dispatch->raised)
-        return;
-    dispatch->raised = false;
-    hf__event_fd_lower(dispatch->fd);
-}
-
-void hf__dispatch_complete(hf_call *call)
-{
-    hf__dispatch *dispatch = &call->client->dispatch;
-    size_t size = hf__arena_size(&call->request.arena);
-
-    pthread_mutex_lock(&dispatch->mutex);
-    call->completed = true;
-    call->bytes += size;
-    dispatch->bytes += size;
-    call->next = NULL;
-    *dispatch->end = call;
-    dispatch->end = &call->next;
-    dispatch->waiting++;
-    raise_locked(dispatch);
-    pthread_mutex_unlock(&dispatch->mutex);
-}
-
 static void request_done(hf__request *request)
 {
     hf_call *call = request->user;
@@ -132,7 +83,7 @@ void hf__dispatch_begin(hf_call *call, const hf_async *async)
         *async->call = call;
 }
 
-void hf__dispatch_start(hf_call *call, const hf_async *async)
+static void submit(hf_call *call, const hf_async *async)
 {
     hf__request *request = &call->request;
     hf__store *store = call->client->store;
@@ -147,23 +98,113 @@ void hf__dispatch_start(hf_call *call, const hf_async *async)
     hf__dispatch_started(call);
 }
 
+static hf_status check_async(hf_client *client, const hf_async *async,
+                             hf_error *err)
+{
+    hf_status status = hf__client_check(client, err);
+
+    if (status == HF_OK)
+        status = hf__check_out(async, "async", err);
+    if (status == HF_OK && async->done == NULL)
+        status = hf__fail(err, HF_INVALID, "async->done is NULL");
+    if (status == HF_OK && async->struct_size < sizeof(*async))
+        status = hf__fail(err, HF_INVALID,
+                          "hf_async: struct_size is %zu; start it with "
+                          "HF_ASYNC_INIT",
+                          async->struct_size);
+    return status;
+}
+
+static hf_status new_call(hf_client *client, const hf_async *async, bool lease,
+                          hf_call **call, hf_error *err)
+{
+    hf_status status = check_async(client, async, err);
+    hf_call *made;
+
+    if (status == HF_OK)
+        status = reserve(&client->dispatch, lease, err);
+    if (status != HF_OK)
+        return status;
+    made = hf__alloc(sizeof(*made));
+    if (made == NULL) {
+        unreserve(&client->dispatch, 0);
+        return hf__fail(err, HF_NO_MEMORY, "a call");
+    }
+    made->client = client;
+    made->inside = false;
+    made->bytes = 0;
+    *call = made;
+    return HF_OK;
+}
+
+hf_status hf__call_new(hf_client *client, const hf_async *async, hf_call **call,
+                       hf_error *err)
+{
+    return new_call(client, async, false, call, err);
+}
+
+hf_status hf__call_new_lease(hf_client *client, const hf_async *async,
+                             hf_call **call, hf_error *err)
+{
+    return new_call(client, async, true, call, err);
+}
+
+void hf__call_discard(hf_call *call)
+{
+    unreserve(&call->client->dispatch, call->bytes);
+    hf__call_end(call);
+    hf__call_leave(call);
+    hf__free(call);
+}
+
+/* The words are views of what the caller may reuse once the call was started:
+ * copy their bytes. */
+static hf_status own_words(hf_call *call, hf_error *err)
+{
+    size_t count = call->request.word_count;
+    size_t size = 0;
+    char *copy, *at;
+    hf_status status;
+
+    for (size_t i = 0; i < count; i++)
+        size += call->words[i].size;
+    status = hold(call, size, err);
+    if (status != HF_OK)
+        return status;
+    at = copy = hf__alloc(size);
+    if (copy == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a request of %zu bytes", size);
+    for (size_t i = 0; i < count; i++) {
+        if (call->words[i].size > 0)
+            memcpy(at, call->words[i].data, call->words[i].size);
+        call->words[i].data = at;
+        at += call->words[i].size;
+    }
+    call->copies = copy;
+    return HF_OK;
+}
+
+hf_status hf__call_start(hf_call *call, hf_status prepared,
+                         const hf_async *async, hf_error *err)
+{
+    hf_status status = prepared;
+
+    if (status == HF_OK && !call->words_stay)
+        status = own_words(call, err);
+    if (status == HF_OK)
+        status =
+            hf__request_stamp(call->client, &call->request, INT64_MAX, err);
+    if (status == HF_OK) {
+        submit(call, async);
+        return HF_OK;
+    }
+    if (prepared == HF_OK && call->answered != NULL)
+        call->answered(call);
+    hf__call_discard(call);
+    return status;
+}
+
 /* ------------------------------------------------------------------ cancel */
-
-bool hf__call_lock_pending(hf_call *call)
-{
-    pthread_mutex_t *mutex = &call->client->dispatch.mutex;
-
-    pthread_mutex_lock(mutex);
-    if (!call->completed)
-        return true;
-    pthread_mutex_unlock(mutex);
-    return false;
-}
-
-void hf__call_unlock_pending(hf_call *call)
-{
-    pthread_mutex_unlock(&call->client->dispatch.mutex);
-}
 
 /* Where a store can cancel, its requests complete only on this thread. */
 static void cancel_request(hf_call *call)
@@ -232,174 +273,4 @@ void hf__dispatch_started(hf_call *call)
     hf__call_unref(call);
     if (inside)
         hf__life_leave(&client->life);
-}
-
-/* ---------------------------------------------------------------- dispatch */
-
-static hf_status outcome(hf_call *call, hf_error *err)
-{
-    const hf__request *request = &call->request;
-
-    if (request->status == HF_OK)
-        return call->finish != NULL ? call->finish(call, err) : HF_OK;
-    if (request->status == HF_UNAVAILABLE &&
-        (atomic_load(&call->progress) & HF__CALL_CANCELLED) != 0)
-        return hf__fail(err, HF_CANCELLED, "cancelled before it was sent");
-    return hf__call_refused(call, err);
-}
-
-/* false: done() forked, and this is the child, where any mutex may be locked by
- * a thread that it does not have. */
-static bool tell(hf_client *client, hf_call *call)
-{
-    hf_error error = HF_ERROR_INIT;
-    hf_status status = outcome(call, &error);
-
-    call->done(call->user, status, status == HF_OK ? NULL : &error);
-    if (client->fork_generation != hf__fork_generation())
-        return false;
-    hf__call_unref(call);
-    return true;
-}
-
-static hf_call *take_locked(hf__dispatch *dispatch)
-{
-    hf_call *call = dispatch->first;
-
-    if (call == NULL)
-        return NULL;
-    dispatch->first = call->next;
-    if (call->next == NULL)
-        dispatch->end = &dispatch->first;
-    dispatch->waiting--;
-    dispatch->held--;
-    dispatch->bytes -= call->bytes;
-    return call;
-}
-
-/* How many are to be told: those that complete meanwhile are for the next time,
- * so that the caller gets its turn. */
-static size_t begin_telling(hf__dispatch *dispatch)
-{
-    size_t left;
-
-    pthread_mutex_lock(&dispatch->mutex);
-    dispatch->telling++;
-    lower_locked(dispatch);
-    left = dispatch->waiting;
-    pthread_mutex_unlock(&dispatch->mutex);
-    return left;
-}
-
-/* true: the client was closed, and nobody else goes on with it. */
-static bool end_telling_locked(hf__dispatch *dispatch)
-{
-    return --dispatch->telling == 0 && dispatch->closed;
-}
-
-/*
- * Tell that many; what is under way behind them. Each is taken alone, so that a
- * done() that closes the client or dispatches by itself finds those that are
- * left. The client may be no more behind this.
- */
-static size_t tell_completed(hf_client *client, size_t left)
-{
-    hf__dispatch *dispatch = &client->dispatch;
-    size_t running;
-    hf_call *call;
-    bool last;
-
-    pthread_mutex_lock(&dispatch->mutex);
-    while (left-- > 0 && (call = take_locked(dispatch)) != NULL) {
-        pthread_mutex_unlock(&dispatch->mutex);
-        if (!tell(client, call)) {
-            running = 0;
-            last = end_telling_locked(dispatch);
-            goto free_client;
-        }
-        pthread_mutex_lock(&dispatch->mutex);
-        dispatch->running--;
-    }
-    if (dispatch->first != NULL)
-        raise_locked(dispatch);
-    running = dispatch->closed ? 0 : dispatch->running;
-    last = end_telling_locked(dispatch);
-    pthread_mutex_unlock(&dispatch->mutex);
-free_client:
-    if (last)
-        hf__client_unref(client);
-    return running;
-}
-
-static bool has_completed(hf__dispatch *dispatch)
-{
-    bool any;
-
-    pthread_mutex_lock(&dispatch->mutex);
-    any = dispatch->first != NULL;
-    pthread_mutex_unlock(&dispatch->mutex);
-    return any;
-}
-
-bool hf__dispatch_close(hf__dispatch *dispatch, hf_client *client, bool forked)
-{
-    bool last;
-
-    if (forked) {
-        dispatch->closed = true;
-        return dispatch->telling == 0;
-    }
-    pthread_mutex_lock(&dispatch->mutex);
-    dispatch->closed = true;
-    dispatch->telling++;
-    pthread_mutex_unlock(&dispatch->mutex);
-    while (has_completed(dispatch)) {
-        (void)tell_completed(client, begin_telling(dispatch));
-        if (hf__client_forked(client)) /* by a done() */
-            return --dispatch->telling == 0;
-    }
-    pthread_mutex_lock(&dispatch->mutex);
-    last = --dispatch->telling == 0;
-    pthread_mutex_unlock(&dispatch->mutex);
-    return last;
-}
-
-hf_status hf_client_dispatch(hf_client *client, size_t *running, hf_error *err)
-{
-    hf_status status = hf__client_enter(client, err);
-    size_t left;
-
-    if (status != HF_OK)
-        return status;
-    left = begin_telling(&client->dispatch); /* it keeps the client */
-    hf__life_leave(&client->life);
-    left = tell_completed(client, left);
-    if (running != NULL)
-        *running = left;
-    return HF_OK;
-}
-
-hf_status hf_client_fd(hf_client *client, int *fd, hf_error *err)
-{
-    hf_status status = hf__check_out(fd, "fd", err);
-    hf__dispatch *dispatch;
-
-    if (status == HF_OK)
-        status = hf__client_enter(client, err);
-    if (status != HF_OK)
-        return status;
-    dispatch = &client->dispatch;
-    pthread_mutex_lock(&dispatch->mutex);
-    if (dispatch->fd < 0) {
-        dispatch->fd = hf__event_fd_new();
-        if (dispatch->fd < 0)
-            status = hf__fail_errno(err, HF_SYSTEM, errno, "eventfd");
-        else if (dispatch->first != NULL)
-            raise_locked(dispatch);
-    }
-    if (status == HF_OK)
-        *fd = dispatch->fd;
-    pthread_mutex_unlock(&dispatch->mutex);
-    hf__life_leave(&client->life);
-    return status;
 }

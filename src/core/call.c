@@ -2,7 +2,6 @@
 /* call.c - see call.h. */
 #include "core/call.h"
 
-#include "core/async.h"
 #include "core/client.h"
 #include "core/wrong_type.h"
 #include "util/error.h"
@@ -159,154 +158,10 @@ hf_status hf__finish_found(hf_call *call, hf_error *err)
     return HF_OK;
 }
 
-/* ------------------------------------------------------------------- start */
-
-static hf_status check_async(hf_client *client, const hf_async *async,
-                             hf_error *err)
-{
-    hf_status status = hf__client_check(client, err);
-
-    if (status == HF_OK)
-        status = hf__check_out(async, "async", err);
-    if (status == HF_OK && async->done == NULL)
-        status = hf__fail(err, HF_INVALID, "async->done is NULL");
-    if (status == HF_OK && async->struct_size < sizeof(*async))
-        status = hf__fail(err, HF_INVALID,
-                          "hf_async: struct_size is %zu; start it with "
-                          "HF_ASYNC_INIT",
-                          async->struct_size);
-    return status;
-}
-
-static hf_status new_call(hf_client *client, const hf_async *async, bool lease,
-                          hf_call **call, hf_error *err)
-{
-    hf_status status = check_async(client, async, err);
-    hf_call *made;
-
-    if (status == HF_OK)
-        status = hf__dispatch_enter(&client->dispatch, lease, err);
-    if (status != HF_OK)
-        return status;
-    made = hf__alloc(sizeof(*made));
-    if (made == NULL) {
-        hf__dispatch_leave(&client->dispatch, 0);
-        return hf__fail(err, HF_NO_MEMORY, "a call");
-    }
-    made->client = client;
-    made->inside = false;
-    made->bytes = 0;
-    *call = made;
-    return HF_OK;
-}
-
-hf_status hf__call_new(hf_client *client, const hf_async *async, hf_call **call,
-                       hf_error *err)
-{
-    return new_call(client, async, false, call, err);
-}
-
-hf_status hf__call_new_lease(hf_client *client, const hf_async *async,
-                             hf_call **call, hf_error *err)
-{
-    return new_call(client, async, true, call, err);
-}
-
-void hf__call_discard(hf_call *call)
-{
-    hf__dispatch_leave(&call->client->dispatch, call->bytes);
-    hf__call_end(call);
-    hf__call_leave(call);
-    hf__free(call);
-}
-
-/* The words are views of what the caller may reuse once the call was started:
- * copy their bytes. */
-static hf_status own_words(hf_call *call, hf_error *err)
-{
-    size_t count = call->request.word_count;
-    size_t size = 0;
-    char *copy, *at;
-    hf_status status;
-
-    for (size_t i = 0; i < count; i++)
-        size += call->words[i].size;
-    status = hf__dispatch_hold(call, size, err);
-    if (status != HF_OK)
-        return status;
-    at = copy = hf__alloc(size);
-    if (copy == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "a request of %zu bytes", size);
-    for (size_t i = 0; i < count; i++) {
-        if (call->words[i].size > 0)
-            memcpy(at, call->words[i].data, call->words[i].size);
-        call->words[i].data = at;
-        at += call->words[i].size;
-    }
-    call->copies = copy;
-    return HF_OK;
-}
-
-hf_status hf__call_start(hf_call *call, hf_status prepared,
-                         const hf_async *async, hf_error *err)
-{
-    hf_status status = prepared;
-
-    if (status == HF_OK && !call->words_stay)
-        status = own_words(call, err);
-    if (status == HF_OK)
-        status =
-            hf__request_stamp(call->client, &call->request, INT64_MAX, err);
-    if (status == HF_OK) {
-        hf__dispatch_start(call, async);
-        return HF_OK;
-    }
-    if (prepared == HF_OK && call->answered != NULL)
-        call->answered(call);
-    hf__call_discard(call);
-    return status;
-}
-
 void hf__call_unref(hf_call *call)
 {
     if (atomic_fetch_sub(&call->references, 1) != 1)
         return;
     hf__call_end(call);
     hf__free(call);
-}
-
-/* ------------------------------------------------------------------ delete */
-
-static hf_status prepare_delete(hf_call *call, hf_client *client, hf_bytes key,
-                                uint32_t index, hf_error *err)
-{
-    hf_status status = hf__call_begin(call, client, key, err);
-
-    if (status != HF_OK)
-        return status;
-    call->finish = hf__finish_found;
-    hf__call_script(call, index, 1);
-    hf__call_replicate(call, hf__wrote_number);
-    return HF_OK;
-}
-
-hf_status hf__delete(hf_client *client, hf_bytes key, uint32_t index,
-                     hf_error *err)
-{
-    hf_call call;
-
-    return hf__call_run(&call, prepare_delete(&call, client, key, index, err),
-                        err);
-}
-
-hf_status hf__delete_start(hf_client *client, hf_bytes key, uint32_t index,
-                           const hf_async *async, hf_error *err)
-{
-    hf_call *call;
-    hf_status status = hf__call_new(client, async, &call, err);
-
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(call, prepare_delete(call, client, key, index, err),
-                          async, err);
 }

@@ -99,19 +99,6 @@ void hf__call_leave(hf_call *call);
  * the caller takes over. Words and owned memory are freed here. */
 void hf__call_keep(hf_call *call);
 
-/* Allocate a call to be started; `async` is checked. HF_UNAVAILABLE: as many as
- * the client allows are under way. */
-hf_status hf__call_new(hf_client *client, const hf_async *async, hf_call **call,
-                       hf_error *err);
-/* The same for one that renews or releases, for which there is always room. */
-hf_status hf__call_new_lease(hf_client *client, const hf_async *async,
-                             hf_call **call, hf_error *err);
-/* Free a call from hf__call_new() that was not started. */
-void hf__call_discard(hf_call *call);
-/* Start a call from hf__call_new(). On a failure it is freed. */
-hf_status hf__call_start(hf_call *call, hf_status prepared,
-                         const hf_async *async, hf_error *err);
-
 /* Drop a reference to an allocated call; frees at the last. */
 void hf__call_unref(hf_call *call);
 
@@ -120,11 +107,5 @@ hf_status hf__call_refused(const hf_call *call, hf_error *err);
 
 /* Finishes a call that is answered with 0 if there was no such key. */
 hf_status hf__finish_found(hf_call *call, hf_error *err);
-
-/* Delete a key by a script that leaves other types of keys alone. */
-hf_status hf__delete(hf_client *client, hf_bytes key, uint32_t index,
-                     hf_error *err);
-hf_status hf__delete_start(hf_client *client, hf_bytes key, uint32_t index,
-                           const hf_async *async, hf_error *err);
 
 #endif

@@ -8,9 +8,9 @@
 
 #include <pthread.h>
 
-#include "core/async.h"
 #include "core/cas_session.h"
 #include "core/check.h"
+#include "core/completion.h"
 #include "core/life.h"
 #include "core/replicas.h"
 #include "core/run.h"

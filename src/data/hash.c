@@ -4,7 +4,7 @@
  *
  * As in value.c no write is sent twice.
  */
-#include "core/call.h"
+#include "core/async.h"
 #include "core/cas.h"
 #include "core/client.h"
 #include "core/many.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* key.c - what holds for a key of any type: its time to live. */
-#include "core/call.h"
+#include "core/async.h"
 #include "core/client.h"
 #include "util/error.h"
 

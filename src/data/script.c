@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* script.c - the user's own Lua, loaded and run on any store. */
-#include "core/call.h"
+#include "core/async.h"
 #include "core/client.h"
 #include "util/error.h"
 #include "util/mem.h"

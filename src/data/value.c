@@ -5,7 +5,7 @@
  * None of the writes here is sent twice: a second run could undo what another
  * client did between the two.
  */
-#include "core/call.h"
+#include "core/async.h"
 #include "core/cas.h"
 #include "core/client.h"
 #include "core/many.h"

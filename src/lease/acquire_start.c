@@ -2,7 +2,6 @@
 /* acquire_start.c - acquiring locks without a thread for each: asynchronously,
  * or many together. */
 #include "core/async.h"
-#include "core/call.h"
 #include "core/client.h"
 #include "core/many.h"
 #include "lease/acquire_async.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/call.h"
+#include "core/async.h"
 #include "core/client.h"
 #include "lease/owner.h"
 #include "lease/registry.h"

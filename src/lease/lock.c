@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "core/async.h"
 #include "lease/lease.h"
 #include "lease/release.h"
 #include "util/clock.h"

@@ -2,7 +2,7 @@
 /* lock_admin.c - looking at locks from outside, and breaking them. */
 #include <stdlib.h>
 
-#include "core/call.h"
+#include "core/async.h"
 #include "lease/handle.h"
 #include "util/error.h"
 #include "util/order.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* renew.c - renewing leases because the caller wants it. */
-#include "core/call.h"
+#include "core/async.h"
 #include "core/many.h"
 #include "lease/handle.h"
 #include "lease/renewal.h"

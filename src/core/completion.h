@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * completion.h - asynchronous calls that have completed, until their done() has
+ * run.
+ *
+ * A completed call is appended to the client's list and raises its descriptor;
+ * hf_client_dispatch() takes the calls of the list one by one, finishes each
+ * and calls its done(). So done() runs only where the user calls us. It may
+ * close the client, whose own reference is dropped once no dispatch is left
+ * that would use it.
+ */
+#ifndef HF__CORE_COMPLETION_H
+#define HF__CORE_COMPLETION_H
+
+#include <pthread.h>
+
+#include "core/call.h"
+
+typedef struct hf__dispatch {
+    size_t calls_max;
+    size_t bytes_max;
+
+    pthread_mutex_t mutex; /* guards the rest */
+    hf_call *first;        /* completed, oldest first */
+    hf_call **end;
+    size_t waiting; /* in the list */
+    size_t running; /* started, not told yet */
+    size_t held;    /* the same without those that are being told */
+    size_t bytes;   /* what they hold */
+    size_t telling; /* dispatches that have not returned, nested ones too */
+    bool closed;    /* hf_client_close() was called, perhaps by a done() */
+    bool raised;    /* the descriptor */
+    int fd;         /* readable while the list is not empty; -1: not made yet */
+} hf__dispatch;
+
+void hf__dispatch_init(hf__dispatch *dispatch, size_t calls_max,
+                       size_t bytes_max);
+
+/* Append a call, with its outcome in call->request. Any thread. */
+void hf__dispatch_complete(hf_call *call);
+
+/* For a call's cancel(): lock what its completion locks too; false: it has
+ * completed, and nothing is locked. */
+bool hf__call_lock_pending(hf_call *call);
+void hf__call_unlock_pending(hf_call *call);
+
+/* Tell the rest, when the store is closed and everything has completed; in a
+ * forked child nobody. true: the client's own reference is to be dropped;
+ * false: a dispatch that has not returned will. */
+bool hf__dispatch_close(hf__dispatch *dispatch, hf_client *client, bool forked);
+void hf__dispatch_done(hf__dispatch *dispatch);
+
+#endif
