@@ -101,17 +101,8 @@ bool hf__is_token(hf_bytes name)
 
 /* ------------------------------------------------------------------- keys */
 
-void hf__dump_tell(hf__dump *dump)
-{
-    dump->so_far.keys = dump->writer.keys;
-    dump->so_far.bytes = dump->writer.bytes;
-    dump->so_far.left_out = dump->writer.left_out;
-    dump->so_far.changed = dump->writer.changed;
-    if (dump->options->progress != NULL)
-        dump->options->progress(dump->user, &dump->so_far);
-}
-
-void hf__dump_leave_out(hf__dump *dump, hf_bytes name, hf_bytes type_name)
+/* Count a key that no dump can hold. */
+static void leave_out(hf__dump *dump, hf_bytes name, hf_bytes type_name)
 {
     char quoted[HF__QUOTED_SIZE];
     char type[64];
@@ -133,7 +124,7 @@ static hf_status dump_key(hf__dump *dump, hf_bytes name,
     hf_status status;
 
     if (name.size > HF__DUMP_KEY_MAX) {
-        hf__dump_leave_out(dump, name, hf_str("key with too long a name"));
+        leave_out(dump, name, hf_str("key with too long a name"));
         return HF_OK;
     }
     /* So many bytes that the script was stopped: piece by piece, then. */
@@ -150,7 +141,7 @@ static hf_status dump_key(hf__dump *dump, hf_bytes name,
         return hf__dump_large(dump, name, err);
     if (facts.type_name.size != 4 ||
         memcmp(facts.type_name.data, "none", 4) != 0)
-        hf__dump_leave_out(dump, name, facts.type_name);
+        leave_out(dump, name, facts.type_name);
     return HF_OK;
 }
 

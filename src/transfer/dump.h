@@ -52,9 +52,6 @@ hf_status hf__dump_large(hf__dump *dump, hf_bytes name, hf_error *err);
 /* Tell the caller how far the dump is. */
 void hf__dump_tell(hf__dump *dump);
 
-/* Count a key that no dump can hold. */
-void hf__dump_leave_out(hf__dump *dump, hf_bytes name, hf_bytes type_name);
-
 /* What any of these calls checks first, and what it gives back at the end. */
 hf_status hf__transfer_check(const hf_client *client,
                              const hf_store_transfer *result, hf_error *err);

@@ -40,6 +40,16 @@
 /* The Unix time of an embedded store's expiry is computed when it is asked. */
 #define SAME_INSTANT_MS 2
 
+void hf__dump_tell(hf__dump *dump)
+{
+    dump->so_far.keys = dump->writer.keys;
+    dump->so_far.bytes = dump->writer.bytes;
+    dump->so_far.left_out = dump->writer.left_out;
+    dump->so_far.changed = dump->writer.changed;
+    if (dump->options->progress != NULL)
+        dump->options->progress(dump->user, &dump->so_far);
+}
+
 /* ------------------------------------------------------------------ facts */
 
 static hf__dump_type type_of(hf_bytes name)
