@@ -79,7 +79,7 @@ static hf_status open_store(hf_client *client, const hf__url *url,
 static void client_free(hf_client *client)
 {
     hf__leases_free(client->leases);
-    hf__dispatch_done(&client->dispatch);
+    hf__completions_done(&client->completions);
     hf__cas_lanes_done(&client->cas_lanes);
     hf__free(client->password_file);
     hf__free(client->prefix);
@@ -117,8 +117,8 @@ hf_client *hf__client_new(const hf_client_options *options)
     client->free = client_free;
     hf__cas_lanes_init(&client->cas_lanes, client->prefix,
                        client->leases->owners.client);
-    hf__dispatch_init(&client->dispatch, (size_t)options->max_calls,
-                      (size_t)options->max_call_bytes);
+    hf__completions_init(&client->completions, (size_t)options->max_calls,
+                         (size_t)options->max_call_bytes);
     hf__timers_init(&client->timers, client->loop);
     return client;
 }
@@ -190,6 +190,6 @@ void hf_client_close(hf_client *client)
         end_calls(client);
     close_parts(client, forked);
     atomic_store(&client->life.over, true);
-    if (hf__dispatch_close(&client->dispatch, client, forked))
+    if (hf__completions_close(&client->completions, client, forked))
         hf__client_unref(client);
 }

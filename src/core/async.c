@@ -10,16 +10,16 @@
 
 /* Count a call that is going to be started; `lease`: one that renews or
  * releases. HF_UNAVAILABLE: too many. */
-static hf_status reserve(hf__dispatch *dispatch, bool lease, hf_error *err)
+static hf_status reserve(hf__completions *self, bool lease, hf_error *err)
 {
-    size_t limit = dispatch->calls_max * (lease ? 2 : 1);
+    size_t limit = self->calls_max * (lease ? 2 : 1);
     bool room;
 
-    pthread_mutex_lock(&dispatch->mutex);
-    room = dispatch->held < limit;
-    dispatch->held += room;
-    dispatch->running += room;
-    pthread_mutex_unlock(&dispatch->mutex);
+    pthread_mutex_lock(&self->mutex);
+    room = self->held < limit;
+    self->held += room;
+    self->running += room;
+    pthread_mutex_unlock(&self->mutex);
     if (room)
         return HF_OK;
     return hf__fail(err, HF_UNAVAILABLE,
@@ -28,37 +28,36 @@ static hf_status reserve(hf__dispatch *dispatch, bool lease, hf_error *err)
                     limit);
 }
 
-static void unreserve(hf__dispatch *dispatch, size_t bytes)
+static void unreserve(hf__completions *self, size_t bytes)
 {
-    pthread_mutex_lock(&dispatch->mutex);
-    dispatch->held--;
-    dispatch->running--;
-    dispatch->bytes -= bytes;
-    pthread_mutex_unlock(&dispatch->mutex);
+    pthread_mutex_lock(&self->mutex);
+    self->held--;
+    self->running--;
+    self->bytes -= bytes;
+    pthread_mutex_unlock(&self->mutex);
 }
 
 /* Count what the call is about to copy. HF_UNAVAILABLE: too much. A call that
  * is alone may hold any amount. */
 static hf_status hold(hf_call *call, size_t size, hf_error *err)
 {
-    hf__dispatch *dispatch = &call->client->dispatch;
+    hf__completions *self = &call->client->completions;
     bool room;
 
-    pthread_mutex_lock(&dispatch->mutex);
-    room =
-        dispatch->held == 1 || (dispatch->bytes <= dispatch->bytes_max &&
-                                size <= dispatch->bytes_max - dispatch->bytes);
+    pthread_mutex_lock(&self->mutex);
+    room = self->held == 1 || (self->bytes <= self->bytes_max &&
+                               size <= self->bytes_max - self->bytes);
     if (room) {
         call->bytes = size;
-        dispatch->bytes += size;
+        self->bytes += size;
     }
-    pthread_mutex_unlock(&dispatch->mutex);
+    pthread_mutex_unlock(&self->mutex);
     if (room)
         return HF_OK;
     return hf__fail(err, HF_UNAVAILABLE,
                     "the calls under way hold as much as max_call_bytes "
                     "allows, %zu; hf_client_dispatch() must be called",
-                    dispatch->bytes_max);
+                    self->bytes_max);
 }
 
 /* ------------------------------------------------------------------- start */
@@ -69,10 +68,10 @@ static void request_done(hf__request *request)
 
     if (call->answered != NULL)
         call->answered(call);
-    hf__dispatch_complete(call);
+    hf__call_complete(call);
 }
 
-void hf__dispatch_begin(hf_call *call, const hf_async *async)
+void hf__call_start_begin(hf_call *call, const hf_async *async)
 {
     call->done = async->done;
     call->user = async->user;
@@ -88,14 +87,14 @@ static void submit(hf_call *call, const hf_async *async)
     hf__request *request = &call->request;
     hf__store *store = call->client->store;
 
-    hf__dispatch_begin(call, async);
+    hf__call_start_begin(call, async);
     request->on_done = request_done;
     request->user = call;
     if (call->settled)
-        hf__dispatch_complete(call);
+        hf__call_complete(call);
     else
         store->ops->submit(store, &request, 1);
-    hf__dispatch_started(call);
+    hf__call_start_end(call);
 }
 
 static hf_status check_async(hf_client *client, const hf_async *async,
@@ -122,12 +121,12 @@ static hf_status new_call(hf_client *client, const hf_async *async, bool lease,
     hf_call *made;
 
     if (status == HF_OK)
-        status = reserve(&client->dispatch, lease, err);
+        status = reserve(&client->completions, lease, err);
     if (status != HF_OK)
         return status;
     made = hf__alloc(sizeof(*made));
     if (made == NULL) {
-        unreserve(&client->dispatch, 0);
+        unreserve(&client->completions, 0);
         return hf__fail(err, HF_NO_MEMORY, "a call");
     }
     made->client = client;
@@ -151,7 +150,7 @@ hf_status hf__call_new_lease(hf_client *client, const hf_async *async,
 
 void hf__call_discard(hf_call *call)
 {
-    unreserve(&call->client->dispatch, call->bytes);
+    unreserve(&call->client->completions, call->bytes);
     hf__call_end(call);
     hf__call_leave(call);
     hf__free(call);
@@ -262,7 +261,7 @@ void hf_call_cancel(hf_call *call)
     hf__life_leave(&client->life);
 }
 
-void hf__dispatch_started(hf_call *call)
+void hf__call_start_end(hf_call *call)
 {
     hf_client *client = call->client;
     bool inside = call->inside;

@@ -28,8 +28,8 @@ hf_status hf__call_start(hf_call *call, hf_status prepared,
 /* Start a call that runs no request of its own: begin; hand it to what
  * completes it (hf__call_complete()); then its start is over, and the caller
  * uses nothing of the call any more. */
-void hf__dispatch_begin(hf_call *call, const hf_async *async);
-void hf__dispatch_started(hf_call *call);
+void hf__call_start_begin(hf_call *call, const hf_async *async);
+void hf__call_start_end(hf_call *call);
 
 /* hf_call_cancel() by somebody inside the client; NULL is allowed. */
 void hf__call_cancel(hf_call *call);

@@ -56,7 +56,7 @@ struct hf_call {
     void *owned;     /* freed with the call, ... */
     void (*release)(hf_call *call); /* ... by this, unless it is NULL */
 
-    atomic_uint references; /* an allocated call's: of the dispatch, of the
+    atomic_uint references; /* an allocated call's: of its completion, of the
                                reply, of its start, of cancel_task */
     /* Started calls only; see async.h. */
     hf_done_fn done;
@@ -64,7 +64,7 @@ struct hf_call {
     hf_call *next;
     hf__task cancel_task;
     size_t bytes;         /* what it holds of the client's max_call_bytes ... */
-    bool completed;       /* ... both guarded by the dispatch's mutex */
+    bool completed;       /* ... both guarded by the completions' mutex */
     atomic_uint progress; /* HF__CALL_STARTED, HF__CALL_CANCELLED */
 };
 

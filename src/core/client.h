@@ -29,7 +29,7 @@ struct hf_client {
     uint32_t fork_generation;
     struct hf__leases *leases; /* of src/lease */
     hf__cas_lanes cas_lanes;
-    hf__dispatch dispatch;
+    hf__completions completions;
     hf__timers timers; /* of asynchronous waits, of the registration */
     void (*free)(hf_client *client);
 };

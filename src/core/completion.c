@@ -9,59 +9,59 @@
 #include "util/event_fd.h"
 #include "util/fork.h"
 
-void hf__dispatch_init(hf__dispatch *dispatch, size_t calls_max,
-                       size_t bytes_max)
+void hf__completions_init(hf__completions *self, size_t calls_max,
+                          size_t bytes_max)
 {
-    memset(dispatch, 0, sizeof(*dispatch));
-    dispatch->calls_max = calls_max;
-    dispatch->bytes_max = bytes_max;
-    pthread_mutex_init(&dispatch->mutex, NULL);
-    dispatch->end = &dispatch->first;
-    dispatch->fd = -1;
+    memset(self, 0, sizeof(*self));
+    self->calls_max = calls_max;
+    self->bytes_max = bytes_max;
+    pthread_mutex_init(&self->mutex, NULL);
+    self->end = &self->first;
+    self->fd = -1;
 }
 
-void hf__dispatch_done(hf__dispatch *dispatch)
+void hf__completions_done(hf__completions *self)
 {
-    hf__event_fd_free(dispatch->fd);
-    pthread_mutex_destroy(&dispatch->mutex);
+    hf__event_fd_free(self->fd);
+    pthread_mutex_destroy(&self->mutex);
 }
 
-static void raise_locked(hf__dispatch *dispatch)
+static void raise_locked(hf__completions *self)
 {
-    if (dispatch->fd < 0 || dispatch->raised)
+    if (self->fd < 0 || self->raised)
         return;
-    dispatch->raised = true;
-    hf__event_fd_raise(dispatch->fd);
+    self->raised = true;
+    hf__event_fd_raise(self->fd);
 }
 
-static void lower_locked(hf__dispatch *dispatch)
+static void lower_locked(hf__completions *self)
 {
-    if (!dispatch->raised)
+    if (!self->raised)
         return;
-    dispatch->raised = false;
-    hf__event_fd_lower(dispatch->fd);
+    self->raised = false;
+    hf__event_fd_lower(self->fd);
 }
 
-void hf__dispatch_complete(hf_call *call)
+void hf__call_complete(hf_call *call)
 {
-    hf__dispatch *dispatch = &call->client->dispatch;
+    hf__completions *self = &call->client->completions;
     size_t size = hf__arena_size(&call->request.arena);
 
-    pthread_mutex_lock(&dispatch->mutex);
+    pthread_mutex_lock(&self->mutex);
     call->completed = true;
     call->bytes += size;
-    dispatch->bytes += size;
+    self->bytes += size;
     call->next = NULL;
-    *dispatch->end = call;
-    dispatch->end = &call->next;
-    dispatch->waiting++;
-    raise_locked(dispatch);
-    pthread_mutex_unlock(&dispatch->mutex);
+    *self->end = call;
+    self->end = &call->next;
+    self->waiting++;
+    raise_locked(self);
+    pthread_mutex_unlock(&self->mutex);
 }
 
 bool hf__call_lock_pending(hf_call *call)
 {
-    pthread_mutex_t *mutex = &call->client->dispatch.mutex;
+    pthread_mutex_t *mutex = &call->client->completions.mutex;
 
     pthread_mutex_lock(mutex);
     if (!call->completed)
@@ -72,7 +72,7 @@ bool hf__call_lock_pending(hf_call *call)
 
 void hf__call_unlock_pending(hf_call *call)
 {
-    pthread_mutex_unlock(&call->client->dispatch.mutex);
+    pthread_mutex_unlock(&call->client->completions.mutex);
 }
 
 static hf_status outcome(hf_call *call, hf_error *err)
@@ -101,39 +101,39 @@ static bool tell(hf_client *client, hf_call *call)
     return true;
 }
 
-static hf_call *take_locked(hf__dispatch *dispatch)
+static hf_call *take_locked(hf__completions *self)
 {
-    hf_call *call = dispatch->first;
+    hf_call *call = self->first;
 
     if (call == NULL)
         return NULL;
-    dispatch->first = call->next;
+    self->first = call->next;
     if (call->next == NULL)
-        dispatch->end = &dispatch->first;
-    dispatch->waiting--;
-    dispatch->held--;
-    dispatch->bytes -= call->bytes;
+        self->end = &self->first;
+    self->waiting--;
+    self->held--;
+    self->bytes -= call->bytes;
     return call;
 }
 
 /* How many are to be told: those that complete meanwhile are for the next time,
  * so that the caller gets its turn. */
-static size_t begin_telling(hf__dispatch *dispatch)
+static size_t begin_telling(hf__completions *self)
 {
     size_t left;
 
-    pthread_mutex_lock(&dispatch->mutex);
-    dispatch->telling++;
-    lower_locked(dispatch);
-    left = dispatch->waiting;
-    pthread_mutex_unlock(&dispatch->mutex);
+    pthread_mutex_lock(&self->mutex);
+    self->telling++;
+    lower_locked(self);
+    left = self->waiting;
+    pthread_mutex_unlock(&self->mutex);
     return left;
 }
 
 /* true: the client was closed, and nobody else goes on with it. */
-static bool end_telling_locked(hf__dispatch *dispatch)
+static bool end_telling_locked(hf__completions *self)
 {
-    return --dispatch->telling == 0 && dispatch->closed;
+    return --self->telling == 0 && self->closed;
 }
 
 /*
@@ -143,63 +143,64 @@ static bool end_telling_locked(hf__dispatch *dispatch)
  */
 static size_t tell_completed(hf_client *client, size_t left)
 {
-    hf__dispatch *dispatch = &client->dispatch;
+    hf__completions *self = &client->completions;
     size_t running;
     hf_call *call;
     bool last;
 
-    pthread_mutex_lock(&dispatch->mutex);
-    while (left-- > 0 && (call = take_locked(dispatch)) != NULL) {
-        pthread_mutex_unlock(&dispatch->mutex);
+    pthread_mutex_lock(&self->mutex);
+    while (left-- > 0 && (call = take_locked(self)) != NULL) {
+        pthread_mutex_unlock(&self->mutex);
         if (!tell(client, call)) {
             running = 0;
-            last = end_telling_locked(dispatch);
+            last = end_telling_locked(self);
             goto free_client;
         }
-        pthread_mutex_lock(&dispatch->mutex);
-        dispatch->running--;
+        pthread_mutex_lock(&self->mutex);
+        self->running--;
     }
-    if (dispatch->first != NULL)
-        raise_locked(dispatch);
-    running = dispatch->closed ? 0 : dispatch->running;
-    last = end_telling_locked(dispatch);
-    pthread_mutex_unlock(&dispatch->mutex);
+    if (self->first != NULL)
+        raise_locked(self);
+    running = self->closed ? 0 : self->running;
+    last = end_telling_locked(self);
+    pthread_mutex_unlock(&self->mutex);
 free_client:
     if (last)
         hf__client_unref(client);
     return running;
 }
 
-static bool has_completed(hf__dispatch *dispatch)
+static bool has_completed(hf__completions *self)
 {
     bool any;
 
-    pthread_mutex_lock(&dispatch->mutex);
-    any = dispatch->first != NULL;
-    pthread_mutex_unlock(&dispatch->mutex);
+    pthread_mutex_lock(&self->mutex);
+    any = self->first != NULL;
+    pthread_mutex_unlock(&self->mutex);
     return any;
 }
 
-bool hf__dispatch_close(hf__dispatch *dispatch, hf_client *client, bool forked)
+bool hf__completions_close(hf__completions *self, hf_client *client,
+                           bool forked)
 {
     bool last;
 
     if (forked) {
-        dispatch->closed = true;
-        return dispatch->telling == 0;
+        self->closed = true;
+        return self->telling == 0;
     }
-    pthread_mutex_lock(&dispatch->mutex);
-    dispatch->closed = true;
-    dispatch->telling++;
-    pthread_mutex_unlock(&dispatch->mutex);
-    while (has_completed(dispatch)) {
-        (void)tell_completed(client, begin_telling(dispatch));
+    pthread_mutex_lock(&self->mutex);
+    self->closed = true;
+    self->telling++;
+    pthread_mutex_unlock(&self->mutex);
+    while (has_completed(self)) {
+        (void)tell_completed(client, begin_telling(self));
         if (hf__client_forked(client)) /* by a done() */
-            return --dispatch->telling == 0;
+            return --self->telling == 0;
     }
-    pthread_mutex_lock(&dispatch->mutex);
-    last = --dispatch->telling == 0;
-    pthread_mutex_unlock(&dispatch->mutex);
+    pthread_mutex_lock(&self->mutex);
+    last = --self->telling == 0;
+    pthread_mutex_unlock(&self->mutex);
     return last;
 }
 
@@ -210,7 +211,7 @@ hf_status hf_client_dispatch(hf_client *client, size_t *running, hf_error *err)
 
     if (status != HF_OK)
         return status;
-    left = begin_telling(&client->dispatch); /* it keeps the client */
+    left = begin_telling(&client->completions); /* it keeps the client */
     hf__life_leave(&client->life);
     left = tell_completed(client, left);
     if (running != NULL)
@@ -221,24 +222,24 @@ hf_status hf_client_dispatch(hf_client *client, size_t *running, hf_error *err)
 hf_status hf_client_fd(hf_client *client, int *fd, hf_error *err)
 {
     hf_status status = hf__check_out(fd, "fd", err);
-    hf__dispatch *dispatch;
+    hf__completions *self;
 
     if (status == HF_OK)
         status = hf__client_enter(client, err);
     if (status != HF_OK)
         return status;
-    dispatch = &client->dispatch;
-    pthread_mutex_lock(&dispatch->mutex);
-    if (dispatch->fd < 0) {
-        dispatch->fd = hf__event_fd_new();
-        if (dispatch->fd < 0)
+    self = &client->completions;
+    pthread_mutex_lock(&self->mutex);
+    if (self->fd < 0) {
+        self->fd = hf__event_fd_new();
+        if (self->fd < 0)
             status = hf__fail_errno(err, HF_SYSTEM, errno, "eventfd");
-        else if (dispatch->first != NULL)
-            raise_locked(dispatch);
+        else if (self->first != NULL)
+            raise_locked(self);
     }
     if (status == HF_OK)
-        *fd = dispatch->fd;
-    pthread_mutex_unlock(&dispatch->mutex);
+        *fd = self->fd;
+    pthread_mutex_unlock(&self->mutex);
     hf__life_leave(&client->life);
     return status;
 }

@@ -16,7 +16,7 @@
 
 #include "core/call.h"
 
-typedef struct hf__dispatch {
+typedef struct hf__completions {
     size_t calls_max;
     size_t bytes_max;
 
@@ -31,13 +31,13 @@ typedef struct hf__dispatch {
     bool closed;    /* hf_client_close() was called, perhaps by a done() */
     bool raised;    /* the descriptor */
     int fd;         /* readable while the list is not empty; -1: not made yet */
-} hf__dispatch;
+} hf__completions;
 
-void hf__dispatch_init(hf__dispatch *dispatch, size_t calls_max,
-                       size_t bytes_max);
+void hf__completions_init(hf__completions *self, size_t calls_max,
+                          size_t bytes_max);
 
 /* Append a call, with its outcome in call->request. Any thread. */
-void hf__dispatch_complete(hf_call *call);
+void hf__call_complete(hf_call *call);
 
 /* For a call's cancel(): lock what its completion locks too; false: it has
  * completed, and nothing is locked. */
@@ -47,7 +47,8 @@ void hf__call_unlock_pending(hf_call *call);
 /* Tell the rest, when the store is closed and everything has completed; in a
  * forked child nobody. true: the client's own reference is to be dropped;
  * false: a dispatch that has not returned will. */
-bool hf__dispatch_close(hf__dispatch *dispatch, hf_client *client, bool forked);
-void hf__dispatch_done(hf__dispatch *dispatch);
+bool hf__completions_close(hf__completions *self, hf_client *client,
+                           bool forked);
+void hf__completions_done(hf__completions *self);
 
 #endif

@@ -26,7 +26,7 @@ static void told_call(void *user, hf_status status, const hf_error *detail)
     call->request.status = status;
     if (status != HF_OK)
         call->request.error = *detail;
-    hf__dispatch_complete(call);
+    hf__call_complete(call);
 }
 
 static void cancel_call(hf_call *call)
@@ -57,13 +57,13 @@ static hf_status start(hf_call *call, hf_lock *lock, int64_t wait_ms,
         return hf__fail(err, HF_NO_MEMORY, "acquiring a lock");
     call->context = waiting;
     call->cancel = cancel_call;
-    hf__dispatch_begin(call, async);
+    hf__call_start_begin(call, async);
     waiting->told = told_call;
     waiting->user = waiting->call = call;
     request = hf__waiting_begin(waiting);
     if (request != NULL)
         store->ops->submit(store, &request, 1);
-    hf__dispatch_started(call);
+    hf__call_start_end(call);
     return HF_OK;
 }
 
