@@ -39,12 +39,8 @@ static hf_script *script_new(hf_client *client, hf_bytes source)
     hf__sha1_hex(source.data, source.size, script->sha1);
     hf__client_ref(client);
     script->client = client;
-    script->script = (hf__script){.name = "user script",
-                                  .source = script->source,
-                                  .source_size = source.size,
-                                  .sha1 = script->sha1,
-                                  .index = HF__SCRIPT_USER,
-                                  .repeatable = false};
+    script->script =
+        (hf__script)HF__USER_SCRIPT(script->source, source.size, script->sha1);
     return script;
 }
 

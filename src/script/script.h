@@ -27,6 +27,13 @@ typedef struct hf__script {
 
 #define HF__SCRIPT_USER UINT32_MAX
 
+/* The initializer of a user's script. */
+#define HF__USER_SCRIPT(text, text_size, digest)                               \
+    {                                                                          \
+        .name = "user script", .source = (text), .source_size = (text_size),   \
+        .sha1 = (digest), .index = HF__SCRIPT_USER                             \
+    }
+
 /* Generated: enum of HF__SCRIPT_LOCK_ACQUIRE ... HF__SCRIPT_COUNT, and the
  * shapes hf__shape_lock_acquire ..., which shapes.c defines. */
 #include "script/script_ids.h"

@@ -77,13 +77,8 @@ void side_close(side *one)
 static void make_script(hf__script *script, char sha1[HF__SHA1_HEX_SIZE],
                         const char *source)
 {
-    script->name = "user script";
-    script->source = source;
-    script->source_size = strlen(source);
-    hf__sha1_hex(source, script->source_size, sha1);
-    script->sha1 = sha1;
-    script->index = HF__SCRIPT_USER;
-    script->repeatable = false;
+    hf__sha1_hex(source, strlen(source), sha1);
+    *script = (hf__script)HF__USER_SCRIPT(source, strlen(source), sha1);
 }
 
 /* A batch's arguments: counts between the words. */

@@ -109,8 +109,7 @@ static void run(hf__request *request, const char *source, size_t size)
 {
     hf_bytes words[] = {hf_str("k"), hf_str("7")};
     char sha1[HF__SHA1_HEX_SIZE];
-    hf__script script = {"user script", source,          size,
-                         sha1,          HF__SCRIPT_USER, false};
+    hf__script script = HF__USER_SCRIPT(source, size, sha1);
 
     hf__sha1_hex(source, size, sha1);
     hf__request_init(request);

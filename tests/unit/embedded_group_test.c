@@ -70,11 +70,7 @@ static hf__request *add_script(const char *source, const char *line)
     char *sha1 = all.sha1[all.count - 1];
 
     hf__sha1_hex(source, strlen(source), sha1);
-    script->name = "user script";
-    script->source = source;
-    script->source_size = strlen(source);
-    script->sha1 = sha1;
-    script->index = HF__SCRIPT_USER;
+    *script = (hf__script)HF__USER_SCRIPT(source, strlen(source), sha1);
     request->script = script;
     request->key_count = request->word_count;
     return request;

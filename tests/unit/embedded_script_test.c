@@ -455,8 +455,7 @@ static void expect_undone_by(place *at, int64_t deadline_ms)
     static const char source[] =
         "redis.call('set','trace',1) while true do end";
     char sha1[HF__SHA1_HEX_SIZE];
-    hf__script script = {"user script", source,          sizeof(source) - 1,
-                         sha1,          HF__SCRIPT_USER, false};
+    hf__script script = HF__USER_SCRIPT(source, sizeof(source) - 1, sha1);
     int64_t from_ms = hf__clock_boot_ms();
     hf__request request;
 

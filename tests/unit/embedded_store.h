@@ -238,8 +238,7 @@ HELPER hf_status evaluate(hf__store *store, const char *source,
     char copy[TEXT_SIZE];
     char sha1[HF__SHA1_HEX_SIZE];
     hf_bytes words[WORD_MAX];
-    hf__script script = {"user script", source,          strlen(source),
-                         sha1,          HF__SCRIPT_USER, false};
+    hf__script script = HF__USER_SCRIPT(source, strlen(source), sha1);
 
     hf__sha1_hex(source, strlen(source), sha1);
     (void)snprintf(copy, sizeof(copy), "%s", line);

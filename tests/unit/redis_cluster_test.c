@@ -187,12 +187,8 @@ static bool ask_for_script(scripted_node *self, int fd, unsigned number,
 
 static void script_behind_asking_is_sent_whole(void **state)
 {
-    static const hf__script script = {
-        .name = "test",
-        .source = "return 1",
-        .source_size = 8,
-        .sha1 = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db",
-        .index = HF__SCRIPT_USER};
+    static const hf__script script = HF__USER_SCRIPT(
+        "return 1", 8, "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
     scripted_cluster self;
     test_call call;
 

@@ -321,8 +321,7 @@ static void make_script(hf__script *script, char *source, size_t size,
 
     snprintf(source, size, "return ARGV[1] .. '%d'", number++);
     hf__sha1_hex(source, strlen(source), sha1);
-    *script = (hf__script){"test", source,          strlen(source),
-                           sha1,   HF__SCRIPT_USER, false};
+    *script = (hf__script)HF__USER_SCRIPT(source, strlen(source), sha1);
 }
 
 static void call_script(test_call *call, const hf__script *script,
@@ -380,8 +379,7 @@ static void first_uses_of_a_script_in_one_call_keep_their_order(void **state)
     hf__request *requests[COUNT];
     char sha1[HF__SHA1_HEX_SIZE];
     char source[] = "return redis.call('incr', KEYS[1])";
-    hf__script script = {"test", source,          sizeof(source) - 1,
-                         sha1,   HF__SCRIPT_USER, false};
+    hf__script script = HF__USER_SCRIPT(source, sizeof(source) - 1, sha1);
     static test_call calls[COUNT];
 
     hf__sha1_hex(source, strlen(source), sha1);
@@ -469,8 +467,8 @@ static void script_errors_have_their_status_and_line(void **state)
     call_end(&call);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char sha1[HF__SHA1_HEX_SIZE];
-        hf__script script = {"test", rows[i].source,  strlen(rows[i].source),
-                             sha1,   HF__SCRIPT_USER, false};
+        hf__script script =
+            HF__USER_SCRIPT(rows[i].source, strlen(rows[i].source), sha1);
 
         hf__sha1_hex(script.source, script.source_size, sha1);
         call_script(&call, &script, "x");
@@ -516,8 +514,7 @@ static void busy_server_is_waited_for(void **state)
     fixture *self = *state;
     char sha1[HF__SHA1_HEX_SIZE];
     char source[] = "while true do end";
-    hf__script script = {"test", source,          sizeof(source) - 1,
-                         sha1,   HF__SCRIPT_USER, false};
+    hf__script script = HF__USER_SCRIPT(source, sizeof(source) - 1, sha1);
     test_call endless;
     test_call other;
     char answer[100];

@@ -405,12 +405,8 @@ static void command_is_an_array_of_strings(void **state)
 
 static void script_is_sent_by_digest_or_whole(void **state)
 {
-    hf__script script = {"s",
-                         "return 1",
-                         8,
-                         "e0e1f9fabfc9d4800c877a703b823ac0578ff8db",
-                         HF__SCRIPT_USER,
-                         false};
+    hf__script script = HF__USER_SCRIPT(
+        "return 1", 8, "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
     static const char whole[] =
         "*5\r\n$4\r\nEVAL\r\n$8\r\nreturn 1\r\n$1\r\n1\r\n"
         "$1\r\nk\r\n$3\r\n\0\r\n\r\n";

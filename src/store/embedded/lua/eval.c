@@ -72,7 +72,7 @@ void hf__eval_run(hf__machine *machine, hf__tx *tx, const hf__command *command,
                   hf__request *request, int64_t budget_ms)
 {
     char sha1[HF__SHA1_HEX_SIZE];
-    hf__script script = {"user script", NULL, 0, sha1, HF__SCRIPT_USER, false};
+    hf__script script = HF__USER_SCRIPT(NULL, 0, sha1);
     bool read_only = strstr(command->name, "_ro") != NULL;
     hf_bytes text = request->words[1];
     size_t key_count;
