@@ -8,6 +8,7 @@ set(scripts_c ${generated_dir}/script/scripts.c)
 
 add_custom_command(
     OUTPUT ${scripts_c} ${generated_dir}/script/script_ids.h
+        ${generated_dir}/script/script_words.h
     COMMAND Python3::Interpreter -B
         ${PROJECT_SOURCE_DIR}/tools/embed_scripts.py ${generated_dir} ${scripts}
     DEPENDS ${scripts} ${script_pieces}

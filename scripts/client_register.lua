@@ -1,10 +1,10 @@
 --[[
 client_register - say which process a client is, for a while.
 
-KEYS[1]  the registration
-ARGV[1]  age of the client, ms
-ARGV[2]  what it is: lines
-ARGV[3]  time to live, ms
+KEYS[1]  registration: where the client says who it is
+ARGV[1]  age: of the client, ms
+ARGV[2]  about: what the client is, lines
+ARGV[3]  ttl: ms
 
 Returns  1.
 Repeat   safe: a second run sets the same, and an opening later by the time

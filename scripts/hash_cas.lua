@@ -1,12 +1,12 @@
 --[[
 hash_cas - replace a field of a hash only if it is the expected one.
 
-KEYS[1]  the hash
-ARGV[1]  field
-ARGV[2]  1: ARGV[3] is expected; 0: the field must not exist
-ARGV[3]  expected value
-ARGV[4]  new value
-ARGV[5]  new time to live of the key, ms; 0: keep what the key has
+KEYS[1]  key: the hash
+ARGV[1]  field: its name
+ARGV[2]  expects: 1: `expected`; 0: the field must not exist
+ARGV[3]  expected: value of the field
+ARGV[4]  value: the new one
+ARGV[5]  ttl: new time to live of the key, ms; 0: keep what it has
 
 Returns  1 replaced; 0 a value was expected and there is none; else the
          present value.

@@ -1,11 +1,12 @@
 --[[
 hash_put - write fields of a hash and the key's expiry in one step.
 
-KEYS[1]  the hash
-ARGV[1]  nx: only if the key does not exist; xx: only if it does; else empty
-ARGV[2]  1: drop the fields that are not given; else 0
-ARGV[3]  time to live of the key, ms; 0: keep; -1: remove
-ARGV[4...]  field, value, field, value ...
+KEYS[1]  key: the hash
+ARGV[1]  condition: nx: only if the key does not exist; xx: only if it does;
+         else empty
+ARGV[2]  replace: 1: drop the fields that are not given; else 0
+ARGV[3]  ttl: time to live of the key, ms; 0: keep; -1: remove
+ARGV[4...]  fields: field, value, field, value ...
 
 Returns  1 written; 0 refused by nx or xx.
 Repeat   no: nx would refuse the second run, and another's write may be lost.

@@ -1,11 +1,11 @@
 --[[
 key_build - add to a key that nobody knows yet, and let it live on for a while.
 
-KEYS[1]  the key being built
-ARGV[1]  time to live from now, ms
-ARGV[2]  string, hash, list, set or zset
-ARGV[3]  what is there already: bytes before these, or elements; 0: nothing
-ARGV[4...]  the bytes; or as for key_write
+KEYS[1]  key: the key being built
+ARGV[1]  ttl: from now, ms
+ARGV[2]  type: string, hash, list, set or zset
+ARGV[3]  count: bytes or elements that are there already; 0: none
+ARGV[4...]  items: the bytes; or as for key_write
 
 Returns  1 added; 0 what should be there is not.
 Repeat   safe: only a list would change, and its length would not fit then; the

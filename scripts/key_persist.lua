@@ -1,7 +1,7 @@
 --[[
 key_persist - remove a key's expiry, and say whether the key exists.
 
-KEYS[1]  the key, of any type
+KEYS[1]  key: of any type
 
 Returns  1 the key exists and does not expire; 0 there is none.
 Repeat   safe.

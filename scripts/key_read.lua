@@ -1,9 +1,9 @@
 --[[
 key_read - read a key of any type with its expiry, if it is not too large.
 
-KEYS[1]  the key
-ARGV[1]  most elements to read; 0: read no content
-ARGV[2]  most bytes to read
+KEYS[1]  key: of any type
+ARGV[1]  elements: most to read; 0: read no content
+ARGV[2]  bytes: most to read
 
 Returns  {type} of a type that has no elements, "none" too; else {type, instant
          of expiry in Unix ms or -1, count of elements or bytes, mark}, where

@@ -1,10 +1,10 @@
 --[[
 key_settle - give a key that was built its name and its expiry.
 
-KEYS[1]  the key that was built
-KEYS[2]  its name
-ARGV[1]  nx: only if the name is free; else empty
-ARGV[2]  instant of expiry, Unix ms; 0: none
+KEYS[1]  built: the key that was built
+KEYS[2]  key: its name
+ARGV[1]  condition: nx: only if the name is free; else empty
+ARGV[2]  expiry: Unix ms; 0: none
 
 Returns  1 done; 0 refused by nx, and what was built is gone; -1 it was gone.
 Repeat   safe: a second run answers -1, which the caller must not take for a

@@ -1,12 +1,12 @@
 --[[
 key_write - create or replace a collection with its expiry in one step.
 
-KEYS[1]  the key
-KEYS[2]  a name that is used only in here
-ARGV[1]  nx: only if the key does not exist; else empty
-ARGV[2]  hash, list, set or zset
-ARGV[3]  instant of expiry, Unix ms; 0: none
-ARGV[4...]  field, value ...; or element ...; or score, member ...
+KEYS[1]  key: the collection
+KEYS[2]  spare: a name that is used only in here
+ARGV[1]  condition: nx: only if the key does not exist; else empty
+ARGV[2]  type: hash, list, set or zset
+ARGV[3]  expiry: Unix ms; 0: none
+ARGV[4...]  items: field, value ...; or element ...; or score, member ...
 
 Returns  1 written; 0 refused by nx.
 Repeat   safe: a second run writes the same, or finds what the first wrote and

@@ -1,13 +1,13 @@
 --[[
 lock_acquire - take the lock if it is free and issue the next fencing token.
 
-KEYS[1]  the lock: a string, the owner id, expiring with the lease
-KEYS[2]  last fencing token of this store, or of the slot
+KEYS[1]  lock: a string, the owner id, expiring with the lease
+KEYS[2]  last_token: last fencing token of this store, or of the slot
 KEYS[3]  waiters: sorted set of inboxes by the instant they began to wait
-ARGV[1]  owner id, unique to this acquisition
-ARGV[2]  lease, ms
-ARGV[3]  inbox to queue if the lock is held; empty: do not queue
-ARGV[4]  instant the caller began to wait, us of the store's clock; 0: now
+ARGV[1]  owner: owner id, unique to this acquisition
+ARGV[2]  ttl: of the lease, ms
+ARGV[3]  inbox: to queue if the lock is held; empty: do not queue
+ARGV[4]  began: when the caller began to wait, us of the store's clock; 0: now
 
 Returns  the token if the owner holds the lock now; else {pttl of the lock,
          owner that holds it, instant the caller began to wait} and, if it was

@@ -1,7 +1,7 @@
 --[[
 lock_break - take a lock from whoever holds it and wake a waiter.
 
-KEYS[1]  the lock
+KEYS[1]  lock: the lock
 KEYS[2]  waiters: sorted set of inboxes
 
 Returns  1 if somebody held it, else 0.

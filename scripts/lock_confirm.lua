@@ -1,10 +1,10 @@
 --[[
 lock_confirm - bring the last fencing token to that of an owner's quorum.
 
-KEYS[1]  the lock
-KEYS[2]  last fencing token of this store
-ARGV[1]  owner id
-ARGV[2]  the token
+KEYS[1]  lock: the lock
+KEYS[2]  last_token: last fencing token of this store
+ARGV[1]  owner: owner id
+ARGV[2]  token: the greatest that a server of the quorum has issued
 
 Returns  1 the owner holds the lock, and the token is not below that; else 0.
 Repeat   safe.

@@ -2,9 +2,9 @@
 lock_leave - stop waiting for a lock. If the lock is free by now, its wake-up
 may have come to the caller: pass it on.
 
-KEYS[1]  the lock
+KEYS[1]  lock: the lock
 KEYS[2]  waiters: sorted set of inboxes
-ARGV[1]  inbox
+ARGV[1]  inbox: the caller's
 
 Returns  1 if the inbox was still queued, else 0.
 Repeat   safe: one wake-up too many is harmless.

@@ -1,8 +1,8 @@
 --[[
 lock_list - tell a key that may be a lock of ours from all others.
 
-KEYS[1]  any key
-ARGV[1]  bytes of an owner id
+KEYS[1]  key: any key
+ARGV[1]  size: bytes of an owner id
 
 Returns  {value, pttl} of a string of that size; 0 for anything else.
 Repeat   safe.

@@ -1,9 +1,9 @@
 --[[
 lock_release - give the lock up and wake the waiter that has waited longest.
 
-KEYS[1]  the lock
+KEYS[1]  lock: the lock
 KEYS[2]  waiters: sorted set of inboxes
-ARGV[1]  owner id
+ARGV[1]  owner: owner id
 
 Returns  1 released; 0 nobody holds it; -1 another owner holds it.
 Repeat   safe: owner ids are never used twice, so a second run finds 0 or -1.

@@ -1,9 +1,9 @@
 --[[
 lock_renew - let the leases of many locks run anew, each only for its owner.
 
-KEYS[i]  a lock, n of them
-ARGV[i]  owner id of lock i, then
-ARGV[n+i]  lease of lock i, ms
+KEYS[i]  lock: n of them
+ARGV[i]  owner: owner id of lock i, then
+ARGV[n+i]  ttl: lease of lock i, ms
 
 Returns  a flat list {i, why, ...} of the locks that were not renewed; why is
          0 nobody holds it, -1 another owner does.

@@ -1,9 +1,9 @@
 --[[
 token_raise - bring the last fencing token to at least a given one.
 
-KEYS[1]  the token's key
-ARGV[1]  the token
-ARGV[2]  instant of expiry, Unix ms; 0: none
+KEYS[1]  last_token: the key of the last fencing token
+ARGV[1]  token: the least it is to be
+ARGV[2]  expiry: Unix ms; 0: none
 
 Returns  1 raised; 0 it was not below that.
 Repeat   safe: the second run changes nothing.

@@ -1,11 +1,11 @@
 --[[
 value_cas - replace a value only if it is the expected one.
 
-KEYS[1]  the value
-ARGV[1]  1: ARGV[2] is expected; 0: the key must not exist
-ARGV[2]  expected value
-ARGV[3]  new value
-ARGV[4]  new time to live, ms; 0: keep what the key has
+KEYS[1]  key: the value
+ARGV[1]  expects: 1: `expected`; 0: the key must not exist
+ARGV[2]  expected: value
+ARGV[3]  value: the new one
+ARGV[4]  ttl: new time to live, ms; 0: keep what the key has
 
 Returns  1 replaced; 0 a value was expected and there is none; else the
          present value.

@@ -1,8 +1,8 @@
 --[[
 value_delete_if - delete a value only if it is the expected one.
 
-KEYS[1]  the value
-ARGV[1]  expected value
+KEYS[1]  key: the value
+ARGV[1]  expected: value
 
 Returns  1 deleted; 0 there is none; else the present value.
 Repeat   no: the second run would answer 0 for the first one's deed.

@@ -4,10 +4,13 @@
 
     embed_scripts.py OUTPUT_DIR SCRIPT.lua...
 
-writes OUTPUT_DIR/script/script_ids.h (one number for each script, in the order
-of their names) and OUTPUT_DIR/script/scripts.c (the table hf__scripts). Only
-the body is embedded, since every first use of a script sends it; its SHA-1 is
-of exactly those bytes. A script whose header and body disagree stops the build.
+writes to OUTPUT_DIR/script/
+    script_ids.h    one number for each script, in the order of their names
+    script_words.h  where the words of each stand: its keys, then its arguments
+    scripts.c       the table hf__scripts
+Only the body is embedded, since every first use of a script sends it; its SHA-1
+is of exactly those bytes. A script whose header and body disagree stops the
+build.
 """
 
 import hashlib
@@ -37,6 +40,21 @@ def ids(scripts):
             "    HF__SCRIPT_COUNT\n} hf__script_id;\n\n" +
             "".join(f"extern const hf__shape hf__shape_{s.name};\n"
                     for s in scripts) + "\n#endif\n")
+
+
+def words(scripts):
+    lines = []
+    for script in scripts:
+        prefix = f"    HF__{script.name.upper()}_"
+        rows = [(name.upper(), at) for at, name in script.words]
+        if rows:
+            rows.append(("KEYS", len(script.places["KEYS"])))
+        if rows and not script.open_ended:
+            rows.append(("WORDS", len(script.words)))
+        lines += [f"{prefix}{name} = {at},\n" for name, at in rows]
+    return (NOTICE + "#ifndef HF__SCRIPT_SCRIPT_WORDS_H\n"
+            "#define HF__SCRIPT_SCRIPT_WORDS_H\n\nenum {\n" + "".join(lines) +
+            "};\n\n#endif\n")
 
 
 def table(scripts):
@@ -72,6 +90,7 @@ def main(arguments):
         sys.exit("\n".join(findings))
     output.mkdir(parents=True, exist_ok=True)
     write_if_changed(output / "script_ids.h", ids(scripts))
+    write_if_changed(output / "script_words.h", words(scripts))
     write_if_changed(output / "scripts.c", table(scripts))
 
 

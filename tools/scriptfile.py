@@ -5,8 +5,8 @@ A script is one `--[[ ... ]]` header and a body. The header is
 
     name - what it does.
 
-    KEYS[1]  what it is            one line for each key and argument; further
-    ARGV[1]  what it is            lines of an entry are indented
+    KEYS[1]  name: what it is      one line for each key and argument; further
+    ARGV[1]  name: what it is      lines of an entry are indented
 
     Returns  what it answers
     Repeat   safe ... | no ...     may it run again after a lost answer?
@@ -54,7 +54,7 @@ BODY_LINES_MAX = 40
 BODY_SIZE_MAX = 4000
 ALIAS = "local call = redis.call\n"
 SECTIONS = ("Returns", "Repeat", "Writes")
-PLACE = re.compile(r"(KEYS|ARGV)\[([^\]]+)\](?:  (\S.*))?$")
+PLACE = re.compile(r"(KEYS|ARGV)\[([^\]]+)\](?:  ([a-z_]+): +\S.*)?")
 SECTION = re.compile(r"(%s) +(\S.*)$" % "|".join(SECTIONS))
 USE = re.compile(r" *--#use ([a-z_]+)((?: [a-z_]+=\S+)*)$")
 # Not a field, nor the name of a method.
@@ -77,6 +77,7 @@ class Place:
     """A documented place in KEYS or ARGV."""
     line: int
     spec: str
+    name: str
 
 
 @dataclass
@@ -95,6 +96,19 @@ class Script:
 
     def find(self, line, what):
         self.findings.append((line, what))
+
+    @property
+    def open_ended(self):
+        return any(place.spec.endswith("...") for place in self.places["ARGV"])
+
+    @property
+    def words(self):
+        """[(index, name)] of the places whose index is always the same: all
+        but those of a key each."""
+        places = self.places["KEYS"] + self.places["ARGV"]
+        if any("i" in place.spec for place in places):
+            return []
+        return list(enumerate(place.name for place in places))
 
 
 def load(path):
@@ -126,6 +140,7 @@ def _finish(script):
     """Read the header and `written`, and compare the two."""
     script.repeatable = script.sections["Repeat"].startswith("safe")
     script.body = _squeeze(_put_in_pieces(script, script.written))
+    _check_names(script)
     _check_body(script)
     for what in ("KEYS", "ARGV"):
         _check_places(script, what)
@@ -143,8 +158,11 @@ def _twin(script):
         twin.find(script.body_line, "a script with a twin has only KEYS[1], "
                   "ARGV[1] and the like")
         return twin
-    twin.places["KEYS"] = [Place(1, str(at + 1)) for at in range(len(keys) + 1)]
-    twin.places["ARGV"] = [Place(1, str(at + 1)) for at in range(len(words) + 2)]
+    for what, names in (
+            ("KEYS", ["mark"] + [place.name for place in keys]),
+            ("ARGV", [place.name for place in words] + ["number", "life"])):
+        twin.places[what] = [Place(1, str(at), name)
+                             for at, name in enumerate(names, start=1)]
     once = f"key=KEYS[1] number=ARGV[{len(words) + 1}]"
     body = re.sub(r"\bKEYS\[(\d+)\]",
                   lambda m: f"KEYS[{int(m.group(1)) + 1}]", script.written)
@@ -228,8 +246,9 @@ def _read_header(script, lines):
         place, section = PLACE.match(line), SECTION.match(line)
         if place:
             if not place.group(3):
-                script.find(number, f"{line} is not explained")
-            script.places[place.group(1)].append(Place(number, place.group(2)))
+                script.find(number, f"{line} has no name or no explanation")
+            script.places[place.group(1)].append(
+                Place(number, place.group(2), place.group(3) or ""))
         elif section:
             if section.group(1) in script.sections:
                 script.find(number, f"{section.group(1)} stands twice")
@@ -339,6 +358,14 @@ def _uses(script, what):
                     found = spec(index)
             uses.append((line, found))
     return uses
+
+
+def _check_names(script):
+    seen = {"keys", "words"}
+    for place in script.places["KEYS"] + script.places["ARGV"]:
+        if place.name in seen and "i" not in place.spec:
+            script.find(place.line, f"the name {place.name} is taken")
+        seen.add(place.name)
 
 
 def _check_places(script, what):

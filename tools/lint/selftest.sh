@@ -217,7 +217,9 @@ bad_edit scripts.py 'ARGV\[5\.\.\.\] is not documented' $put \
 bad_edit scripts.py 'not numbered' $put 's/^ARGV\[1\]/ARGV[7]/'
 bad_edit scripts.py 'in a form the header cannot' $release \
     's/~= ARGV\[1\]/~= select(1, ARGV)/'
-bad_edit scripts.py 'is not explained' $release 's/^(ARGV.1.).*/\1/'
+bad_edit scripts.py 'has no name or no expl' $release 's/^(ARGV.1.).*/\1/'
+bad_edit scripts.py 'has no name or no expl' $release 's/^(ARGV.1.  ).*:/\1/'
+bad_edit scripts.py 'name lock is taken' $release 's/^(ARGV.1.  )owner/\1lock/'
 bad_edit scripts.py '50 lines of body' $release '$s/$/'"$(
     lines 40 '\n--' | tr -d '\n')"'/'
 bad_edit scripts.py "no 'Returns'" $release '/^Returns/d'
