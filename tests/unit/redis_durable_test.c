@@ -231,7 +231,7 @@ static void retired_server_makes_no_connection_that_stays(void **state)
     hf__server_hold(server);
     hf__server_retire(server);
     for (uint32_t replicas = 1; replicas < 5; replicas++)
-        assert_non_null(hf__durable_mux(server, replicas));
+        assert_non_null(hf__durable_mux(&server->durables, replicas));
     begin(&all, &call, ENOUGH_MS);
     expect(&call, 2);
     all.parts[A].server = NULL;
@@ -265,10 +265,10 @@ static void server_that_was_never_used_can_go(void **state)
 
     (void)state;
     open_topology(&all, "+OK\r\n", 2);
-    assert_non_null(hf__durable_mux(all.parts[A].server, 1));
+    assert_non_null(hf__durable_mux(&all.parts[A].server->durables, 1));
     hf__server_retire(all.parts[A].server);
     all.parts[A].server = NULL;
-    assert_non_null(hf__durable_mux(all.parts[B].server, 1));
+    assert_non_null(hf__durable_mux(&all.parts[B].server->durables, 1));
     close_topology(&all);
 }
 
@@ -287,7 +287,7 @@ static void *use(void *user)
     while (!atomic_load(self->go))
         ;
     for (uint32_t i = 0; i < HF_REPLICAS_MAX; i++)
-        self->found[i] = hf__durable_mux(self->server, i + 1);
+        self->found[i] = hf__durable_mux(&self->server->durables, i + 1);
     return NULL;
 }
 

@@ -13,41 +13,44 @@
 #include "store/redis/server/turn.h"
 
 typedef struct hf__durable hf__durable;
+typedef struct hf__durables hf__durables;
+
 struct hf__durable {
-    hf__mux mux; /* first */
+    hf__mux mux;
     hf__turn turn;
+    hf__durables *all;
     atomic_bool leaving; /* it holds the server until it is idle */
     hf__durable *next;
 };
 
 /* In front of which nothing is ever put twice: read without a lock. */
-typedef struct hf__durables {
+struct hf__durables {
+    hf__redis_node *node;
     _Atomic(hf__durable *) first;
     atomic_bool retired;
-} hf__durables;
+    void (*closed)(hf__durables *all);
+};
+
+void hf__durable_init(hf__durables *all, hf__redis_node *node);
 
 /*
  * The connection for `replicas`; NULL: out of memory. Any thread that holds
  * the server.
  */
-hf__mux *hf__durable_mux(struct hf__server *server, uint32_t replicas);
+hf__mux *hf__durable_mux(hf__durables *all, uint32_t replicas);
 
-/* See hf__server_perform() and the others of these names. Some of the requests
- * of submit() may be ordinary. */
-void hf__durable_perform(struct hf__server *server, hf__request *request);
-void hf__durable_submit(struct hf__server *server, hf__request *const *requests,
-                        size_t count);
-void hf__durable_reset(struct hf__server *server);
-void hf__durable_retire(struct hf__server *server);
-void hf__durable_abandon(struct hf__server *server);
+/* See hf__server_reset() and the others of these names. */
+void hf__durable_reset(hf__durables *all);
+void hf__durable_retire(hf__durables *all);
+void hf__durable_abandon(hf__durables *all);
 
 /* close(): complete and close them, not on the loop thread; free(): they are
  * closed, or were never used. */
-void hf__durable_close(struct hf__server *server);
-void hf__durable_free(struct hf__server *server);
+void hf__durable_close(hf__durables *all);
+void hf__durable_free(hf__durables *all);
 
 /* The loop thread: close and free them, then closed() is told. */
-void hf__durable_close_here(struct hf__server *server,
-                            void (*closed)(struct hf__server *server));
+void hf__durable_close_here(hf__durables *all,
+                            void (*closed)(hf__durables *all));
 
 #endif

@@ -19,7 +19,6 @@
 #include "store/redis/server/flight.h"
 #include "store/redis/server/probe.h"
 #include "store/redis/server/retry.h"
-#include "store/redis/server/server.h"
 #include "store/redis/server/turn.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -203,18 +202,18 @@ void hf__mux_cancel(hf__request *request)
 }
 
 /* Without memory for a connection of its own it is not counted. */
-static hf__mux *goal_of(const hf__entry *entry, hf__server *server)
+static hf__mux *goal_of(const hf__entry *entry, hf__redis_node *node)
 {
     hf__mux *mux = NULL;
 
     if (entry->request->replicas != NULL && !entry->uncounted)
-        mux = hf__durable_mux(server, entry->request->replicas->count);
-    return mux != NULL ? mux : &server->mux;
+        mux = node->mux(node, entry->request->replicas->count);
+    return mux != NULL ? mux : node->mux(node, 0);
 }
 
 void hf__mux_move(hf__mux *mux, hf__entry *entry, const hf__route *route)
 {
-    hf__mux *to = goal_of(entry, route->server);
+    hf__mux *to = goal_of(entry, hf__server_node(route->server));
     hf__entry_list entries = {NULL, NULL, 0};
 
     hf__heap_remove(&mux->due, &entry->due);

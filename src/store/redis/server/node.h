@@ -18,6 +18,7 @@
 #ifndef HF__STORE_REDIS_NODE_H
 #define HF__STORE_REDIS_NODE_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -26,11 +27,17 @@
 #include "store/redis/wire/address.h"
 #include "store/redis/wire/resolve.h"
 
+struct hf__mux;
 struct hf__server;
 
 typedef struct hf__redis_node {
     hf__fleet *fleet;
-    struct hf__server *server; /* whose it is */
+    struct hf__server *server; /* whose it is, and whose first member */
+    /* Which shared connection a request goes by whose write so many replicas
+     * are to acknowledge; NULL: out of memory. */
+    struct hf__mux *(*mux)(struct hf__redis_node *node, uint32_t replicas);
+    atomic_uint holders; /* of the server */
+    hf__task free_task;  /* when the last is gone */
     const hf__redis_account *account;
     hf__resolver *resolver;
     uint32_t epoch;
@@ -38,6 +45,11 @@ typedef struct hf__redis_node {
     int64_t suspected_ms; /* when it last was silent for too long; 0: never */
     uint32_t slow_ms;     /* its slowest answer of late */
 } hf__redis_node;
+
+static inline hf__redis_node *hf__server_node(struct hf__server *server)
+{
+    return (hf__redis_node *)(void *)server;
+}
 
 _Static_assert(sizeof(hf__redis_traits) == sizeof(uint64_t),
                "traits are read and written as one word");
@@ -64,5 +76,13 @@ static inline hf__redis_traits hf__redis_node_traits(const hf__redis_node *node)
     memcpy(&traits, &word, sizeof(traits));
     return traits;
 }
+
+/*
+ * Servers are counted: who takes one out of a table that may change at the same
+ * time holds it until its call has returned. The last one to let go has it
+ * freed; of a store in use, only after hf__server_retire(). Any thread.
+ */
+void hf__server_hold(struct hf__server *server);
+void hf__server_release(struct hf__server *server);
 
 #endif

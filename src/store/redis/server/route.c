@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "store/redis/server/server.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/futex.h"
@@ -76,7 +75,7 @@ static bool look_again(const hf__request *request, const hf__attempts *attempts,
                        hf__route *route)
 {
     static const hf__redirect why = {.kind = HF__REDIRECT_GONE};
-    hf__router *router = route->server->node.fleet->router;
+    hf__router *router = hf__server_node(route->server)->fleet->router;
     hf__route now;
 
     memset(&now, 0, sizeof(now));
@@ -95,7 +94,7 @@ static bool look_again(const hf__request *request, const hf__attempts *attempts,
 void hf__route_pause(const hf__request *request, const hf__attempts *attempts,
                      hf__route *route)
 {
-    const uint32_t *changes = &route->server->node.fleet->changes;
+    const uint32_t *changes = &hf__server_node(route->server)->fleet->changes;
     uint32_t now;
 
     while (hf__clock_boot_ms() < route->at_ms) {

@@ -12,7 +12,6 @@
 #include "store/redis/server/flight.h"
 #include "store/redis/server/probe.h"
 #include "store/redis/server/retry.h"
-#include "store/redis/server/server.h"
 #include "store/redis/server/turn.h"
 #include "util/error.h"
 #include "util/mem.h"

@@ -20,7 +20,7 @@
 #include "store/redis/server/server.h"
 
 #include "store/redis/server/route.h"
-#include "util/clock.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/futex.h"
 #include "util/mem.h"
@@ -28,6 +28,14 @@
 /* With more than this under way the shared connection is warm, and joining its
  * next write is cheaper than a write of one's own. */
 #define INLINE_DEPTH_MAX 4
+
+static void run_free(hf__task *task);
+
+static hf__mux *choose_mux(hf__redis_node *node, uint32_t replicas)
+{
+    return replicas == 0 ? &node->server->mux
+                         : hf__durable_mux(&node->server->durables, replicas);
+}
 
 hf_status hf__server_new(hf__fleet *fleet, const hf__redis_account *account,
                          hf__resolver *resolver, hf__server **server,
@@ -41,9 +49,12 @@ hf_status hf__server_new(hf__fleet *fleet, const hf__redis_account *account,
     made->node.server = made;
     made->node.account = account;
     made->node.resolver = resolver;
+    made->node.mux = choose_mux;
+    made->node.free_task.run = run_free;
+    atomic_init(&made->node.holders, 1);
     hf__inline_init(&made->inlines, &made->node);
     hf__mux_init(&made->mux, &made->node);
-    atomic_init(&made->holders, 1);
+    hf__durable_init(&made->durables, &made->node);
     *server = made;
     return HF_OK;
 }
@@ -61,6 +72,53 @@ hf_status hf__server_open(hf__server *server, int64_t until_ms, hf_error *err)
 
 /* ---------------------------------------------------------------- requests */
 
+/* NULL: refused, and the request's outcome is set. */
+static hf__mux *mux_of(hf__server *server, hf__request *request)
+{
+    hf__mux *mux;
+
+    request->acked = -1;
+    if (request->replicas == NULL)
+        return &server->mux;
+    mux = hf__durable_mux(&server->durables, request->replicas->count);
+    if (mux == NULL)
+        hf__request_fail(request, HF_NO_MEMORY, "out of memory");
+    return mux;
+}
+
+static void perform_replicated(hf__server *server, hf__request *request)
+{
+    hf__attempts attempts = {0};
+    hf__mux *mux = mux_of(server, request);
+
+    if (mux != NULL)
+        hf__mux_perform(mux, request, &attempts);
+}
+
+/* Some with replicas: those that follow one another on the same connection go
+ * there together. */
+static void submit_mixed(hf__server *server, hf__request *const *requests,
+                         size_t count)
+{
+    hf__mux *pending = NULL;
+    size_t first = 0;
+
+    for (size_t at = 0; at < count; at++) {
+        hf__mux *mux = mux_of(server, requests[at]);
+
+        if (mux == pending && mux != NULL)
+            continue;
+        if (pending != NULL)
+            hf__mux_submit(pending, requests + first, at - first);
+        if (mux == NULL)
+            requests[at]->on_done(requests[at]);
+        pending = mux;
+        first = at;
+    }
+    if (pending != NULL)
+        hf__mux_submit(pending, requests + first, count - first);
+}
+
 /* Until this server or another has completed it: the router bounds how often
  * it is sent on, and its deadline how long. */
 void hf__server_perform(hf__server *server, hf__request *request)
@@ -71,7 +129,7 @@ void hf__server_perform(hf__server *server, hf__request *request)
     hf__route route;
 
     if (request->replicas != NULL) {
-        hf__durable_perform(server, request);
+        perform_replicated(server, request);
         return;
     }
     for (;;) {
@@ -104,30 +162,24 @@ void hf__server_submit(hf__server *server, hf__request *const *requests,
     if (at == count)
         hf__mux_submit(&server->mux, requests, count);
     else
-        hf__durable_submit(server, requests, count);
+        submit_mixed(server, requests, count);
 }
 
 void hf__server_reset(hf__server *server)
 {
     __atomic_add_fetch(&server->node.epoch, 1, __ATOMIC_ACQ_REL);
     hf__mux_poke(&server->mux);
-    hf__durable_reset(server);
+    hf__durable_reset(&server->durables);
 }
 
 /* --------------------------------------------------------------------- end */
 
-void hf__server_hold(hf__server *server)
-{
-    atomic_fetch_add_explicit(&server->holders, 1, memory_order_relaxed);
-}
-
 static void on_closed(hf__mux *mux)
 {
-    hf__server *server =
-        (hf__server *)(void *)((char *)mux - offsetof(hf__server, mux));
+    hf__server *server = hf__container_of(mux, hf__server, mux);
     hf__fleet *fleet = server->node.fleet;
 
-    hf__durable_free(server);
+    hf__durable_free(&server->durables);
     hf__mux_done(&server->mux);
     hf__inline_done(&server->inlines);
     free_server(server);
@@ -135,27 +187,17 @@ static void on_closed(hf__mux *mux)
     hf__futex_wake_all(&fleet->leaving, false);
 }
 
-static void on_durables_closed(hf__server *server)
+static void on_durables_closed(hf__durables *durables)
 {
-    hf__mux_close_here(&server->mux, on_closed);
+    hf__mux_close_here(&durables->node->server->mux, on_closed);
 }
 
 static void run_free(hf__task *task)
 {
-    hf__server *server =
-        (hf__server *)(void *)((char *)task - offsetof(hf__server, free_task));
+    hf__server *server = hf__container_of(task, hf__server, node.free_task);
 
-    hf__durable_close_here(server, on_durables_closed);
-}
-
-void hf__server_release(hf__server *server)
-{
-    if (atomic_fetch_sub_explicit(&server->holders, 1, memory_order_acq_rel) !=
-        1)
-        return;
-    server->free_task.run = run_free;
     if (hf__loop_started(server->node.fleet->loop))
-        hf__loop_post(server->node.fleet->loop, &server->free_task);
+        hf__durable_close_here(&server->durables, on_durables_closed);
     else
         on_closed(&server->mux); /* no task of it can be on its way */
 }
@@ -164,7 +206,7 @@ void hf__server_retire(hf__server *server)
 {
     __atomic_add_fetch(&server->node.fleet->leaving, 1, __ATOMIC_RELAXED);
     if (hf__loop_started(server->node.fleet->loop)) {
-        hf__durable_retire(server);
+        hf__durable_retire(&server->durables);
         hf__mux_retire(&server->mux);
     } else {
         hf__server_release(server);
@@ -173,9 +215,9 @@ void hf__server_retire(hf__server *server)
 
 void hf__server_close(hf__server *server)
 {
-    hf__durable_close(server);
+    hf__durable_close(&server->durables);
     hf__mux_close(&server->mux);
-    hf__durable_free(server);
+    hf__durable_free(&server->durables);
     hf__mux_done(&server->mux);
     hf__inline_done(&server->inlines);
     free_server(server);
@@ -183,7 +225,7 @@ void hf__server_close(hf__server *server)
 
 void hf__server_abandon(hf__server *server)
 {
-    hf__durable_abandon(server);
+    hf__durable_abandon(&server->durables);
     hf__mux_abandon(&server->mux);
     hf__inline_abandon(&server->inlines);
     free_server(server);

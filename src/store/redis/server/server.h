@@ -4,14 +4,13 @@
  * shared one. A topology has one of these or many, and decides which of them
  * a request goes to.
  *
- * Servers are counted: who takes one out of a table that may change at the same
- * time holds it until its call has returned. A request that was given to a
- * server does not hold it: all of them complete before it is freed.
+ * Servers are counted (node.h). A request that was given to a server does not
+ * hold it: all of them complete before it is freed.
  */
 #ifndef HF__STORE_REDIS_SERVER_H
 #define HF__STORE_REDIS_SERVER_H
 
-#include <stdatomic.h>
+#include <stddef.h>
 
 #include "store/redis/server/durable.h"
 #include "store/redis/server/inline.h"
@@ -23,10 +22,10 @@ typedef struct hf__server {
     hf__inline inlines;
     hf__mux mux;
     hf__durables durables;
-    void (*durables_closed)(struct hf__server *server);
-    atomic_uint holders;
-    hf__task free_task;
 } hf__server;
+
+_Static_assert(offsetof(hf__server, node) == 0,
+               "hf__server_node() relies on it");
 
 /*
  * A server at the addresses that `resolver` tells, which it takes over on
@@ -62,10 +61,6 @@ static inline size_t hf__server_depth(hf__server *server)
  * had broken. Never blocks. Any thread.
  */
 void hf__server_reset(hf__server *server);
-
-void hf__server_hold(hf__server *server);
-/* The last one frees it; for a store in use, only after retire(). */
-void hf__server_release(hf__server *server);
 
 /*
  * The server is no longer part of the store; the caller's hold goes over. What

@@ -35,7 +35,6 @@
 #include <stdio.h>
 
 #include "store/redis/server/flight.h"
-#include "store/redis/server/server.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/order.h"
