@@ -7,7 +7,7 @@
 
 #include "store/redis/events/events.h"
 #include "store/redis/events/lookout.h"
-#include "store/redis/server/link.h"
+#include "store/redis/server/async_conn.h"
 
 typedef enum hf__inbox_state {
     HF__INBOX_IDLE,    /* nobody has asked for events yet */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "store/redis/examine/examine.h"
-#include "store/redis/server/conn.h"
+#include "store/redis/server/blocking_conn.h"
 #include "util/clock.h"
 
 /* Certificates are renewed a month or so before they end. */

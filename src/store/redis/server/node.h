@@ -22,8 +22,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "store/redis/server/fleet.h"
 #include "store/redis/server/login.h"
+#include "store/redis/server/store_context.h"
 #include "store/redis/wire/address.h"
 #include "store/redis/wire/resolve.h"
 

@@ -12,10 +12,10 @@
 
 #include <stddef.h>
 
-#include "store/redis/server/durable.h"
-#include "store/redis/server/inline.h"
-#include "store/redis/server/mux.h"
+#include "store/redis/server/conn_pool.h"
 #include "store/redis/server/node.h"
+#include "store/redis/server/pipeline.h"
+#include "store/redis/server/replicated.h"
 
 typedef struct hf__server {
     hf__redis_node node;

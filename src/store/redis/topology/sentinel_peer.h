@@ -6,7 +6,7 @@
 #ifndef HF__STORE_REDIS_SENTINEL_PEER_H
 #define HF__STORE_REDIS_SENTINEL_PEER_H
 
-#include "store/redis/server/link.h"
+#include "store/redis/server/async_conn.h"
 #include "store/redis/topology/sentinel_place.h"
 #include "store/redis/topology/sentinel_read.h"
 

@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "store/redis/server/fleet.h"
+#include "store/redis/server/store_context.h"
 #include "store/redis/topology/sentinel_peer.h"
 #include "store/redis/topology/sentinel_place.h"
 #include "store/redis/wire/resolve.h"

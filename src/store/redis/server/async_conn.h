@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.h - a connection that lives on the loop thread: it is made when its
- * owner wants one, logs in, and is made again after it broke.
+ * async_conn.h - a connection that lives on the loop thread: it is made when
+ * its owner wants one, logs in, and is made again after it broke.
  */
-#ifndef HF__STORE_REDIS_LINK_H
-#define HF__STORE_REDIS_LINK_H
+#ifndef HF__STORE_REDIS_ASYNC_CONN_H
+#define HF__STORE_REDIS_ASYNC_CONN_H
 
 #include "store/redis/server/login.h"
 #include "store/redis/server/node.h"

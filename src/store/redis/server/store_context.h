@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fleet.h - what all servers of one store share. The topology owns it; it
- * outlives every server that was made with it.
+ * store_context.h - what all servers of one store share. The topology owns it;
+ * it outlives every server that was made with it.
  */
-#ifndef HF__STORE_REDIS_FLEET_H
-#define HF__STORE_REDIS_FLEET_H
+#ifndef HF__STORE_REDIS_STORE_CONTEXT_H
+#define HF__STORE_REDIS_STORE_CONTEXT_H
 
 #include "holdfast.h"
-#include "store/redis/server/parking.h"
+#include "store/redis/server/wait_group.h"
 #include "store/store.h"
 #include "util/loop.h"
 

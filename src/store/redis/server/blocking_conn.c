@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conn.c - the inline connection: one request and its reply take one send()
- * and one recv(), with no other thread involved.
+ * blocking_conn.c - the inline connection: one request and its reply take one
+ * send() and one recv(), with no other thread involved.
  *
  * The socket blocks, with SO_RCVTIMEO of WAIT_MS; a deadline nearer than that
  * is waited for with poll(). So the common exchange, which has seconds to go,
- * needs no third call. It is kept by whoever has locked its slot (inline.c).
+ * needs no third call. It is kept by whoever has locked its slot (conn_pool.c).
  */
-#include "store/redis/server/conn.h"
+#include "store/redis/server/blocking_conn.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mux.h - the one connection of a node that many requests share, in order,
+ * pipeline.h - the one connection of a node that many requests share, in order,
  * without waiting for one another.
  */
-#ifndef HF__STORE_REDIS_MUX_H
-#define HF__STORE_REDIS_MUX_H
+#ifndef HF__STORE_REDIS_PIPELINE_H
+#define HF__STORE_REDIS_PIPELINE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "store/redis/server/entry.h"
-#include "store/redis/server/link.h"
+#include "store/redis/server/async_conn.h"
+#include "store/redis/server/pipeline_entry.h"
 #include "store/redis/server/route.h"
 
 /* Scripts that were sent whole on this connection, by digest. A collision
@@ -46,10 +46,12 @@ typedef struct hf__mux {
     int64_t waiting_since_ms; /* when the in-flight list was last empty */
     int64_t suspected_ms;     /* when the topology was last told of silence */
     int64_t heard_ms;         /* when bytes last came */
-    struct hf__probe *probe;  /* probe.h; NULL: there was no need yet */
-    bool let_go;              /* the hold that retire() took over is gone */
+    struct hf__probe
+        *probe;  /* pipeline_internal.h; NULL: there was no need yet */
+    bool let_go; /* the hold that retire() took over is gone */
     uint64_t scripts[HF__MUX_SCRIPTS];
-    struct hf__turn *turn; /* turn.h; NULL: nobody counts replicas */
+    struct hf__turn
+        *turn; /* pipeline_internal.h; NULL: nobody counts replicas */
 
     void (*closed)(struct hf__mux *mux);
     hf__task close_task;

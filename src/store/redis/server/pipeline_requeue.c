@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * salvage.c - what becomes of the entries of a shared connection that broke,
- * that could not be made, or whose server is no longer part of the store.
+ * pipeline_requeue.c - what becomes of the entries of a shared connection that
+ * broke, that could not be made, or whose server is no longer part of the
+ * store.
  *
  * Only the loop thread is here, and holds no lock: on_done may submit.
  */
-#include "store/redis/server/salvage.h"
+#include "store/redis/server/pipeline_internal.h"
 
 #include <string.h>
 
-#include "store/redis/server/flight.h"
-#include "store/redis/server/probe.h"
 #include "store/redis/server/retry.h"
-#include "store/redis/server/turn.h"
 #include "util/error.h"
 #include "util/mem.h"
 

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mux.c - the shared connection as other threads see it: entering requests,
- * sleeping until they are complete, closing.
+ * pipeline.c - the shared connection as other threads see it: entering
+ * requests, sleeping until they are complete, closing.
  *
  * Any thread makes entries and appends them to inbound, and posts the task
  * unless it is on its way already; the loop thread takes inbound whole. What
- * happens then is in flight.c. An entry that another server sent on comes in
- * by the same door.
+ * happens then is in pipeline_io.c. An entry that another server sent on comes
+ * in by the same door.
  *
  * Locks: `mutex` guards inbound and posted, for moments.
  */
-#include "store/redis/server/mux.h"
+#include "store/redis/server/pipeline.h"
 
 #include <assert.h>
 #include <sched.h>
 #include <string.h>
 
-#include "store/redis/server/flight.h"
-#include "store/redis/server/probe.h"
+#include "store/redis/server/pipeline_internal.h"
 #include "store/redis/server/retry.h"
-#include "store/redis/server/turn.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/futex.h"

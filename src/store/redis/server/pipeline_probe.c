@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * probe.c - whether it is the connection that is silent, or the server.
+ * pipeline_probe.c - whether it is the connection that is silent, or the
+ * server.
  *
  * 1. When the shared connection has been silent for too long (patience.h), a
  *    second one is made, and nothing more is written to the first.
  * 2. If the first is heard, the second is not needed. Its answers count: a
  *    server that is slow would otherwise be left each time just before them.
  * 3. If the second logs in, it is the first that is broken. It is dropped, and
- *    made again by itself (flight.c).
+ *    made again by itself (pipeline_io.c).
  * 4. If the second fails, it is tried again, and callers that have not been
  *    written are told as if there were no first.
  */
-#include "store/redis/server/probe.h"
+#include "store/redis/server/pipeline_internal.h"
 
-#include "store/redis/server/flight.h"
-#include "store/redis/server/salvage.h"
 #include "util/error.h"
 #include "util/mem.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parking.h - where calling threads sleep until the loop thread has completed
- * their requests. All servers of a store share one, as a request may end on
- * another server than the one it was given to.
+ * wait_group.h - where calling threads sleep until the loop thread has
+ * completed their requests. All servers of a store share one, as a request may
+ * end on another server than the one it was given to.
  */
-#ifndef HF__STORE_REDIS_PARKING_H
-#define HF__STORE_REDIS_PARKING_H
+#ifndef HF__STORE_REDIS_WAIT_GROUP_H
+#define HF__STORE_REDIS_WAIT_GROUP_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flight.c - entries of the shared connection on the loop thread: writing,
+ * pipeline_io.c - entries of the shared connection on the loop thread: writing,
  * matching replies, deadlines.
  *
  * An entry comes in at the end of its lane and then
@@ -12,11 +12,11 @@
  * 2. Replies answer the list's first entry. An entry whose deadline passed
  *    stays in the list without its request, so that matching never shifts.
  * 3. When the connection breaks, what retry.c allows goes back to the front of
- *    its lane in the old order; the rest completes (salvage.c).
+ *    its lane in the old order; the rest completes (pipeline_requeue.c).
  * 4. If a server is silent for 2 s or longer (patience.h) and all that is in
  *    flight may be sent again, it is tried on a new connection, and the silent
- *    one is left when that is there (probe.c). What may not be is left to its
- *    own deadline: a script of minutes is silence, too.
+ *    one is left when that is there (pipeline_probe.c). What may not be is left
+ * to its own deadline: a script of minutes is silence, too.
  *
  * The first time a script is used on a connection it is sent whole, which
  * loads it: answering NOSCRIPT with a second try would let the requests behind
@@ -24,15 +24,12 @@
  *
  * Only the loop thread is here, and holds no lock: on_done may submit.
  */
-#include "store/redis/server/flight.h"
+#include "store/redis/server/pipeline_internal.h"
 
 #include <string.h>
 
 #include "store/redis/server/patience.h"
-#include "store/redis/server/probe.h"
 #include "store/redis/server/retry.h"
-#include "store/redis/server/salvage.h"
-#include "store/redis/server/turn.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/futex.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fleet.c - what is the same whatever the topology. Owns no server: those
- * count themselves in `leaving` while they are on their way out.
+ * store_context.c - what is the same whatever the topology. Owns no server:
+ * those count themselves in `leaving` while they are on their way out.
  */
-#include "store/redis/server/fleet.h"
+#include "store/redis/server/store_context.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inline.c - running a request on the calling thread.
+ * conn_pool.c - running a request on the calling thread.
  *
  * A thread takes a free slot with one exchange of a flag and keeps it until
  * its request is complete, pauses between tries included. A connection that
@@ -9,7 +9,7 @@
  * how long it is worth trying; only a request that may have been applied
  * already is tried to its deadline.
  */
-#include "store/redis/server/inline.h"
+#include "store/redis/server/conn_pool.h"
 
 #include "store/redis/server/retry.h"
 #include "util/clock.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inline.h - the few connections that calling threads use by themselves. */
-#ifndef HF__STORE_REDIS_INLINE_H
-#define HF__STORE_REDIS_INLINE_H
+/* conn_pool.h - the few connections that calling threads use by themselves. */
+#ifndef HF__STORE_REDIS_CONN_POOL_H
+#define HF__STORE_REDIS_CONN_POOL_H
 
 #include <stdatomic.h>
 
-#include "store/redis/server/conn.h"
+#include "store/redis/server/blocking_conn.h"
 #include "store/redis/server/route.h"
 
 /* With more threads than this at once, one shared connection carries more. */

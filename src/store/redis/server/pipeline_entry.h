@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* entry.h - a request on its way through the shared connection. */
-#ifndef HF__STORE_REDIS_ENTRY_H
-#define HF__STORE_REDIS_ENTRY_H
+/* pipeline_entry.h - a request on its way through the shared connection. */
+#ifndef HF__STORE_REDIS_PIPELINE_ENTRY_H
+#define HF__STORE_REDIS_PIPELINE_ENTRY_H
 
 #include "store/redis/server/retry.h"
 #include "store/store.h"
@@ -11,7 +11,8 @@ typedef enum hf__entry_place {
     HF__ENTRY_QUEUED,  /* in a lane */
     HF__ENTRY_LATER,   /* in the heap of those that wait for another try */
     HF__ENTRY_WRITTEN, /* in flight: formatted, at least */
-    HF__ENTRY_HELD     /* answered: its replicas are being counted (turn.h) */
+    HF__ENTRY_HELD     /* answered: its replicas are being counted
+                          (pipeline_internal.h) */
 } hf__entry_place;
 
 struct hf__mux;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.c - connecting, logging in, reading, writing and reconnecting without
- * ever blocking the loop thread.
+ * async_conn.c - connecting, logging in, reading, writing and reconnecting
+ * without ever blocking the loop thread.
  *
  * DOWN -> RESOLVING -> CONNECTING -> HANDSHAKE -> LOGIN -> UP, and from each of
  * these back to DOWN. RESOLVING is for a name that was met just now. The first
@@ -13,7 +13,7 @@
  * Everything runs on the loop thread, so there are no locks. One timer rings
  * for the link's own instants and for its owner's.
  */
-#include "store/redis/server/link.h"
+#include "store/redis/server/async_conn.h"
 
 #include <errno.h>
 #include <poll.h>

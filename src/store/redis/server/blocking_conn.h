@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conn.h - a connection that one thread uses at a time, by itself: it writes a
- * request and reads the reply.
+ * blocking_conn.h - a connection that one thread uses at a time, by itself: it
+ * writes a request and reads the reply.
  */
-#ifndef HF__STORE_REDIS_CONN_H
-#define HF__STORE_REDIS_CONN_H
+#ifndef HF__STORE_REDIS_BLOCKING_CONN_H
+#define HF__STORE_REDIS_BLOCKING_CONN_H
 
 #include "holdfast.h"
 #include "store/redis/server/node.h"

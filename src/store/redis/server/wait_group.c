@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parking.c - a caller that waits sleeps on the word of its group. Entries
+ * wait_group.c - a caller that waits sleeps on the word of its group. Entries
  * that come in at about the same time share a group, as their answers are
  * likely to be read together: one wake-up serves them all.
  *
  * A sleeper reads its group's turn before it looks at its own word, and the
  * loop thread sets the word before it moves the turn: no wake-up is lost.
  */
-#include "store/redis/server/parking.h"
+#include "store/redis/server/wait_group.h"
 
 #include <string.h>
 

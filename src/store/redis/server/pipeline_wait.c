@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * turn.c - writes that replicas are to acknowledge, many with one WAIT.
+ * pipeline_wait.c - writes that replicas are to acknowledge, many with one
+ * WAIT.
  *
  * WAIT counts the replicas that have all that its own connection wrote so far,
  * and holds that connection back meanwhile. So what is to be counted goes over
- * a connection of its own (durable.h), in turns:
+ * a connection of its own (replicated.h), in turns:
  *
  * 1. While no turn is open, a batch is written as on any shared connection;
  *    with that the turn is open. If the replicas kept up the last time, WAIT
@@ -29,12 +30,11 @@
  *
  * Only the loop thread is here, and holds no lock: on_done may submit.
  */
-#include "store/redis/server/turn.h"
+#include "store/redis/server/pipeline_internal.h"
 
 #include <sched.h>
 #include <stdio.h>
 
-#include "store/redis/server/flight.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/order.h"
@@ -92,7 +92,7 @@ static void end_wait(hf__mux *mux)
     mux->turn->wait = NULL;
 }
 
-/* Its answer was none; the connection is about to be dropped, and flight.c
+/* Its answer was none; the connection is about to be dropped, and pipeline_io.c
  * frees the entry. */
 static void wait_failed(hf__request *request)
 {
@@ -254,7 +254,7 @@ bool hf__turn_answered(hf__mux *mux, hf__entry *entry)
     hf__turn *turn = mux->turn;
     hf__request *request = entry->request;
 
-    /* What is no answer breaks the connection: flight.c. */
+    /* What is no answer breaks the connection: pipeline_io.c. */
     if (request == NULL ||
         (request->reply.kind != HF_REPLY_ERROR && !hf__request_fits(request)))
         return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * durable.c - see durable.h. What happens on the connections is turn.c's;
- * here they come and go.
+ * replicated.c - see replicated.h. What happens on the connections is
+ * pipeline_wait.c's; here they come and go.
  *
  * The list only grows, in front, by compare and exchange. Whoever looks at it
  * holds the server, which is freed with all of them.
@@ -10,7 +10,7 @@
  * is made meanwhile is retired by its maker: either it sees `retired`, or
  * who retires sees it in the list.
  */
-#include "store/redis/server/durable.h"
+#include "store/redis/server/replicated.h"
 
 #include "util/container.h"
 #include "util/mem.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * durable.h - a server's connections for writes that replicas are to
+ * replicated.h - a server's connections for writes that replicas are to
  * acknowledge: one for each number of replicas that anybody asks for, as a
  * WAIT for two would hold up who needs one. Made when first used.
  */
-#ifndef HF__STORE_REDIS_DURABLE_H
-#define HF__STORE_REDIS_DURABLE_H
+#ifndef HF__STORE_REDIS_REPLICATED_H
+#define HF__STORE_REDIS_REPLICATED_H
 
 #include <stdatomic.h>
 
-#include "store/redis/server/mux.h"
-#include "store/redis/server/turn.h"
+#include "store/redis/server/pipeline.h"
+#include "store/redis/server/pipeline_internal.h"
 
 typedef struct hf__durable hf__durable;
 typedef struct hf__durables hf__durables;
