@@ -73,36 +73,6 @@ static void run_task(hf__task *task)
     hf__flight_settle(mux);
 }
 
-/* Put entries into inbound and see to it that they are taken. */
-static void enter(hf__mux *mux, hf__entry_list *entries)
-{
-    bool post;
-
-    if (entries->count == 0)
-        return;
-    pthread_mutex_lock(&mux->mutex);
-    hf__entry_move(&mux->inbound, entries);
-    post = !mux->posted;
-    mux->posted = true;
-    pthread_mutex_unlock(&mux->mutex);
-    if (post)
-        hf__loop_post(mux->fleet->loop, &mux->task);
-}
-
-void hf__mux_poke(hf__mux *mux)
-{
-    bool post;
-
-    if (!hf__loop_started(mux->fleet->loop))
-        return;
-    pthread_mutex_lock(&mux->mutex);
-    post = !mux->posted;
-    mux->posted = true;
-    pthread_mutex_unlock(&mux->mutex);
-    if (post)
-        hf__loop_post(mux->fleet->loop, &mux->task);
-}
-
 /* NULL: refused, and the request's outcome is set. */
 static hf__entry *make_entry(hf__mux *mux, hf__request *request)
 {
@@ -153,7 +123,7 @@ void hf__mux_submit(hf__mux *mux, hf__request *const *requests, size_t count)
         else
             requests[at]->on_done(requests[at]);
     }
-    enter(mux, &entries);
+    hf__mux_enter(mux, &entries);
 }
 
 void hf__mux_perform(hf__mux *mux, hf__request *request,
@@ -178,7 +148,7 @@ void hf__mux_perform(hf__mux *mux, hf__request *request,
     entry->parked = &parked;
     entry->group = group;
     hf__entry_append(&entries, entry);
-    enter(mux, &entries);
+    hf__mux_enter(mux, &entries);
     hf__parking_sleep(parking, group, &parked);
 }
 
@@ -197,33 +167,6 @@ void hf__mux_cancel(hf__request *request)
     if (entry->due.index != HF__HEAP_NONE)
         hf__heap_put(&mux->due, &entry->due, request->deadline_ms);
     hf__mux_poke(mux);
-}
-
-/* Without memory for a connection of its own it is not counted. */
-static hf__mux *goal_of(const hf__entry *entry, hf__redis_node *node)
-{
-    hf__mux *mux = NULL;
-
-    if (entry->request->replicas != NULL && !entry->uncounted)
-        mux = node->mux(node, entry->request->replicas->count);
-    return mux != NULL ? mux : node->mux(node, 0);
-}
-
-void hf__mux_move(hf__mux *mux, hf__entry *entry, const hf__route *route)
-{
-    hf__mux *to = goal_of(entry, hf__server_node(route->server));
-    hf__entry_list entries = {NULL, NULL, 0};
-
-    hf__heap_remove(&mux->due, &entry->due);
-    hf__heap_remove(&mux->again, &entry->again);
-    atomic_fetch_sub_explicit(&mux->depth, 1, memory_order_relaxed);
-    entry->mux = to;
-    entry->place = HF__ENTRY_QUEUED;
-    entry->not_before_ms = route->at_ms;
-    hf__entry_append(&entries, entry);
-    atomic_fetch_add_explicit(&to->depth, 1, memory_order_relaxed);
-    enter(to, &entries);
-    hf__server_release(route->server);
 }
 
 /* -------------------------------------------------------------- life, end */

@@ -89,10 +89,6 @@ void hf__mux_cancel(hf__request *request);
  * not started. */
 void hf__mux_poke(hf__mux *mux);
 
-/* The loop thread: an entry of `mux` that is in no list goes on elsewhere, as
- * the router said; releases route->server. */
-void hf__mux_move(hf__mux *mux, hf__entry *entry, const hf__route *route);
-
 /* See hf__server_retire(); the loop is started. */
 void hf__mux_retire(hf__mux *mux);
 

@@ -1,15 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pipeline_internal.h - the parts of the shared connection: reading and writing
+ * pipeline_internal.h - the parts of the shared connection: what can happen
+ * to an entry (pipeline_entry.c), reading and writing
  * (pipeline_io.c), what becomes of entries when it breaks
  * (pipeline_requeue.c), a second connection to a silent server
  * (pipeline_probe.c), and what makes it one whose writes are counted on the
- * replicas (pipeline_wait.c). Only the loop thread is here.
+ * replicas (pipeline_wait.c). All on the loop thread.
  */
 #ifndef HF__STORE_REDIS_PIPELINE_INTERNAL_H
 #define HF__STORE_REDIS_PIPELINE_INTERNAL_H
 
 #include "store/redis/server/pipeline.h"
+
+/* ------------------------------------------------------------------ entries */
+
+/* Put entries into inbound and see to it that they are taken. Any thread. */
+void hf__mux_enter(hf__mux *mux, hf__entry_list *entries);
+
+/* An entry goes on elsewhere, as the router said; releases route->server. */
+void hf__mux_move(hf__mux *mux, hf__entry *entry, const hf__route *route);
+
+/* Of an entry that is in no list: its outcome is set, complete it; or complete
+ * it with an error. Both free it. */
+void hf__flight_complete(hf__mux *mux, hf__entry *entry);
+void hf__flight_fail(hf__mux *mux, hf__entry *entry, const hf_error *err);
+
+/* Complete the request with an error; the entry, without one now, stays where
+ * it is. */
+void hf__flight_expire(hf__mux *mux, hf__entry *entry, const hf_error *err);
+
+/* Put it in front of its lane, or let the topology decide; true: it is gone. */
+void hf__flight_put_back(hf__mux *mux, hf__entry *entry);
+bool hf__flight_hand_on(hf__mux *mux, hf__entry *entry,
+                        const hf__redirect *why);
+
+static inline hf__entry_list *hf__mux_lane(hf__mux *mux, const hf__entry *entry)
+{
+    return &mux->lanes[entry->request->lane == HF__LANE_LEASE];
+}
+
+/* ------------------------------------------------------- reading and writing
+ */
 
 /* What the link of a mux does. */
 extern const hf__link_ops hf__flight_link_ops;
@@ -17,26 +48,17 @@ extern const hf__link_ops hf__flight_link_ops;
 /* Take an entry over: it will complete. hf__link_update() must follow. */
 void hf__flight_accept(hf__mux *mux, hf__entry *entry);
 
-/*
- * What is done with an entry that is in no list, by pipeline_io.c and
- * pipeline_requeue.c: complete its request with an error (the entry is the
- * caller's to free), put it in front of its lane, or let the topology decide;
- * true: it is gone.
- */
-void hf__flight_fail(hf__mux *mux, hf__entry *entry, const hf_error *err);
-void hf__flight_put_back(hf__mux *mux, hf__entry *entry);
-bool hf__flight_hand_on(hf__mux *mux, hf__entry *entry,
-                        const hf__redirect *why);
-
-/* Drop a connection that is silent although the server is there, unless what
- * is in flight may not be sent again. */
-void hf__flight_leave(hf__mux *mux);
-
-/* The outcome of an entry that is in no list is set: complete and free it. */
-void hf__flight_complete(hf__mux *mux, hf__entry *entry);
-
 /* Complete everything that is not in flight, as the client is closed. */
 void hf__flight_fail_all(hf__mux *mux);
+
+/* ------------------------------------------------------------------ requeue */
+
+/* hf__link_ops.down of a mux. */
+void hf__salvage_down(hf__link *link, bool was_up);
+
+/* No connection can be made: what is done with requests that were not written.
+ */
+void hf__salvage_unsent(hf__mux *mux);
 
 /*
  * What ends each turn of the loop thread on a mux: hand on what a retired one
@@ -45,24 +67,13 @@ void hf__flight_fail_all(hf__mux *mux);
  */
 void hf__flight_settle(hf__mux *mux);
 
-/* ------------------------------------------------------------------ requeue */
-
-/* hf__link_ops.down of a mux. */
-void hf__salvage_down(hf__link *link, bool was_up);
-
-/* The end of a turn on a retired mux: hand on what was not written, and let
- * the server go once nothing is left. */
-void hf__salvage_retired(hf__mux *mux);
-
-/* No connection can be made: what is done with requests that were not written.
- */
-void hf__salvage_unsent(hf__mux *mux);
-
 /* -------------------------------------------------------------------- probe */
 
 /* The shared connection is silent: connect beside it. Nothing if that is under
- * way. false: there is no memory. */
-bool hf__probe_begin(hf__mux *mux);
+ * way. up(): it is there, and no probe any more; failed(): it cannot be made,
+ * mux->link.error says why. false: there is no memory. */
+bool hf__probe_begin(hf__mux *mux, void (*up)(hf__mux *mux),
+                     void (*failed)(hf__mux *mux));
 
 /* It has been heard, or is gone. */
 void hf__probe_end(hf__mux *mux);

@@ -51,44 +51,7 @@
     ((hf__entry *)(void *)((char *)(pointer) - offsetof(hf__entry, member)))
 /* clang-format on */
 
-/* ------------------------------------------------------------- completing */
-
-/* The request's outcome is set: hand it back. */
-static void finish(hf__mux *mux, hf__entry *entry)
-{
-    hf__request *request = entry->request;
-
-    hf__heap_remove(&mux->due, &entry->due);
-    hf__heap_remove(&mux->again, &entry->again);
-    entry->request = NULL;
-    request->driver = NULL;
-    atomic_fetch_sub_explicit(&mux->depth, 1, memory_order_relaxed);
-    if (entry->parked == NULL) {
-        request->on_done(request);
-        return;
-    }
-    hf__parking_finish(&mux->fleet->parking, entry->group, entry->parked);
-}
-
-void hf__flight_complete(hf__mux *mux, hf__entry *entry)
-{
-    finish(mux, entry);
-    hf__free(entry);
-}
-
-void hf__flight_fail(hf__mux *mux, hf__entry *entry, const hf_error *err)
-{
-    hf__arena_free(&entry->request->arena);
-    hf__retry_fail(entry->request, entry->attempts.doubtful, err);
-    finish(mux, entry);
-}
-
 /* ---------------------------------------------------------------- writing */
-
-static hf__entry_list *lane_of(hf__mux *mux, const hf__entry *entry)
-{
-    return &mux->lanes[entry->request->lane == HF__LANE_LEASE];
-}
 
 /* Has the script been sent whole on this connection? It will be now. */
 static bool is_known(hf__mux *mux, const hf__script *script)
@@ -150,7 +113,6 @@ static void format_entry(hf__mux *mux, hf__entry *entry)
     hf__entry_unlink(&mux->in_flight, entry);
     hf__fail(&err, HF_NO_MEMORY, "out of memory");
     hf__flight_fail(mux, entry, &err);
-    hf__free(entry);
 }
 
 static hf__entry *take_next(hf__mux *mux)
@@ -207,23 +169,6 @@ static void on_drained(hf__link *link)
 
 /* ---------------------------------------------------------------- reading */
 
-void hf__flight_put_back(hf__mux *mux, hf__entry *entry)
-{
-    entry->place = HF__ENTRY_QUEUED;
-    hf__entry_prepend(lane_of(mux, entry), entry);
-}
-
-bool hf__flight_hand_on(hf__mux *mux, hf__entry *entry, const hf__redirect *why)
-{
-    hf__route route;
-
-    if (!hf__route_ask(mux->link.node, entry->request, &entry->attempts, why,
-                       &route))
-        return false;
-    hf__mux_move(mux, entry, &route);
-    return true;
-}
-
 /* What was read last is no answer to what it should be one to. */
 static void lose_place(hf__mux *mux, hf_error *err)
 {
@@ -269,8 +214,7 @@ static void answered(hf__mux *mux, hf__entry *entry)
     case HF__VERDICT_ANSWER:
         break;
     }
-    finish(mux, entry);
-    hf__free(entry);
+    hf__flight_complete(mux, entry);
 }
 
 /* Parse one reply; false: there is none, or (broken) there never will be. */
@@ -306,7 +250,6 @@ static bool read_reply(hf__mux *mux)
     if (request != NULL) {
         hf__entry_unlink(&mux->in_flight, head);
         hf__flight_fail(mux, head, &link->error);
-        hf__free(head);
     }
     mux->broken = true;
     return false;
@@ -369,11 +312,11 @@ static void expire(hf__mux *mux, hf__entry *entry)
             hf__resp_drop(&mux->link.resp);
         hf__fail(&err, HF_INDETERMINATE, "no answer from %s in time",
                  link->peer);
-        hf__flight_fail(mux, entry, &err);
+        hf__flight_expire(mux, entry, &err);
         return;
     }
     if (entry->place == HF__ENTRY_QUEUED)
-        hf__entry_unlink(lane_of(mux, entry), entry);
+        hf__entry_unlink(hf__mux_lane(mux, entry), entry);
     if (entry->place == HF__ENTRY_LATER)
         err = entry->request->error;
     else if (link->state != HF__LINK_UP && link->error.status != HF_OK)
@@ -381,7 +324,6 @@ static void expire(hf__mux *mux, hf__entry *entry)
     else
         hf__fail(&err, HF_UNAVAILABLE, "not sent to %s in time", link->peer);
     hf__flight_fail(mux, entry, &err);
-    hf__free(entry);
 }
 
 /* The first instant in a heap, or never. */
@@ -448,7 +390,9 @@ static bool all_repeatable(const hf__mux *mux)
     return true;
 }
 
-void hf__flight_leave(hf__mux *mux)
+/* Drop a connection that is silent although the server is there, unless what
+ * is in flight may not be sent again. */
+static void leave(hf__mux *mux)
 {
     hf__link *link = &mux->link;
     int64_t now_ms = hf__clock_boot_ms();
@@ -466,12 +410,27 @@ void hf__flight_leave(hf__mux *mux)
     hf__link_drop(link);
 }
 
+static void on_probe_up(hf__mux *mux)
+{
+    /* What has come, and was not read yet, is no silence. */
+    if (!hf__channel_is_stale(&mux->link.channel))
+        leave(mux);
+    hf__link_update(&mux->link);
+}
+
+static void on_probe_failed(hf__mux *mux)
+{
+    hf__salvage_unsent(mux);
+    hf__flight_settle(mux);
+}
+
 static void check_silence(hf__mux *mux, int64_t now_ms)
 {
     if (now_ms < dead_at(mux))
         return;
-    if (!all_repeatable(mux) || !hf__probe_begin(mux))
-        hf__flight_leave(mux);
+    if (!all_repeatable(mux) ||
+        !hf__probe_begin(mux, on_probe_up, on_probe_failed))
+        leave(mux);
 }
 
 static int64_t on_tick(hf__link *link, int64_t now_ms)
@@ -516,7 +475,6 @@ void hf__flight_accept(hf__mux *mux, hf__entry *entry)
         !hf__heap_reserve(&mux->again, count)) {
         hf__fail(&err, HF_NO_MEMORY, "out of memory");
         hf__flight_fail(mux, entry, &err);
-        hf__free(entry);
         return;
     }
     hf__heap_put(&mux->due, &entry->due, entry->request->deadline_ms);
@@ -524,7 +482,7 @@ void hf__flight_accept(hf__mux *mux, hf__entry *entry)
         entry->place = HF__ENTRY_LATER;
         hf__heap_put(&mux->again, &entry->again, entry->not_before_ms);
     } else {
-        hf__entry_append(lane_of(mux, entry), entry);
+        hf__entry_append(hf__mux_lane(mux, entry), entry);
     }
 }
 
@@ -537,19 +495,10 @@ void hf__flight_fail_all(hf__mux *mux)
     while (mux->due.count > 0) {
         entry = OF_MEMBER(hf__heap_first(&mux->due), due);
         if (entry->place == HF__ENTRY_QUEUED)
-            hf__entry_unlink(lane_of(mux, entry), entry);
+            hf__entry_unlink(hf__mux_lane(mux, entry), entry);
         hf__flight_fail(mux, entry, &err);
-        hf__free(entry);
     }
     hf__flight_settle(mux);
-}
-
-void hf__flight_settle(hf__mux *mux)
-{
-    if (atomic_load_explicit(&mux->retired, memory_order_acquire) &&
-        mux->link.state != HF__LINK_CLOSED)
-        hf__salvage_retired(mux);
-    hf__parking_wake(&mux->fleet->parking);
 }
 
 const hf__link_ops hf__flight_link_ops = {

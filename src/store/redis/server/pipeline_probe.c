@@ -20,6 +20,8 @@
 typedef struct hf__probe {
     hf__link link; /* first: a link of ours is a probe */
     hf__mux *mux;
+    void (*up)(hf__mux *mux);
+    void (*failed)(hf__mux *mux);
     bool wanted;
 } hf__probe;
 
@@ -30,10 +32,7 @@ static void on_up(hf__link *link)
     hf__mux *mux = OF_LINK(link)->mux;
 
     hf__probe_end(mux);
-    /* What has come, and was not read yet, is no silence. */
-    if (!hf__channel_is_stale(&mux->link.channel))
-        hf__flight_leave(mux);
-    hf__link_update(&mux->link);
+    OF_LINK(link)->up(mux);
 }
 
 static void on_nothing(hf__link *link)
@@ -49,8 +48,7 @@ static void on_down(hf__link *link, bool was_up)
     if (!hf__probe_is_on(mux))
         return;
     mux->link.error = link->error;
-    hf__salvage_unsent(mux);
-    hf__flight_settle(mux);
+    OF_LINK(link)->failed(mux);
 }
 
 static bool is_wanted(hf__link *link)
@@ -74,7 +72,8 @@ static const hf__link_ops probe_ops = {
     .tick = on_tick,
 };
 
-bool hf__probe_begin(hf__mux *mux)
+bool hf__probe_begin(hf__mux *mux, void (*up)(hf__mux *mux),
+                     void (*failed)(hf__mux *mux))
 {
     if (mux->probe == NULL) {
         mux->probe = hf__calloc(1, sizeof(*mux->probe));
@@ -83,6 +82,8 @@ bool hf__probe_begin(hf__mux *mux)
         hf__link_init(&mux->probe->link, &probe_ops, mux->link.node,
                       HF__RESP_REQUEST_MAX);
         mux->probe->mux = mux;
+        mux->probe->up = up;
+        mux->probe->failed = failed;
     }
     mux->probe->wanted = true;
     hf__link_update(&mux->probe->link);

@@ -43,7 +43,6 @@ static bool survives(hf__mux *mux, hf__entry *entry)
     err = mux->link.error;
     err.status = HF_INDETERMINATE;
     hf__flight_fail(mux, entry, &err);
-    hf__free(entry);
     return false;
 }
 
@@ -68,7 +67,6 @@ static void fail_unsent(hf__mux *mux, hf__entry_list *lane)
             continue;
         }
         hf__flight_fail(mux, entry, &mux->link.error);
-        hf__free(entry);
     }
 }
 
@@ -115,11 +113,10 @@ static void hand_on_lane(hf__mux *mux, hf__entry_list *lane)
         if (hf__flight_hand_on(mux, entry, &why))
             continue;
         hf__flight_fail(mux, entry, &err);
-        hf__free(entry);
     }
 }
 
-void hf__salvage_retired(hf__mux *mux)
+static void hand_on_all(hf__mux *mux)
 {
     hf__entry *entry;
 
@@ -135,4 +132,12 @@ void hf__salvage_retired(hf__mux *mux)
         return;
     mux->let_go = true;
     hf__server_release(mux->link.node->server);
+}
+
+void hf__flight_settle(hf__mux *mux)
+{
+    if (atomic_load_explicit(&mux->retired, memory_order_acquire) &&
+        mux->link.state != HF__LINK_CLOSED)
+        hand_on_all(mux);
+    hf__parking_wake(&mux->fleet->parking);
 }
