@@ -210,8 +210,8 @@ static int remove_fields(struct call *call)
         return call_failed(call, HF_NO_MEMORY, NULL);
     for (i = 0; i < count; i++)
         names[i] = call_operand(call, (int)i + 1);
-    status = hf_hash_remove(call->client, call_operand(call, 0), names, count,
-                            &removed, &err);
+    status = hf_hash_delete_fields(call->client, call_operand(call, 0), names,
+                                   count, &removed, &err);
     free(names);
     if (status != HF_OK)
         return call_failed(call, status, &err);

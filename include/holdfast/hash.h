@@ -30,9 +30,9 @@ typedef struct hf_fields {
  */
 HF_API void hf_fields_free(hf_fields *fields);
 
-/** Most fields of one hf_hash_put(): Lua's unpack() and managed servers'
- *  limits on arguments are above it. */
-#define HF_HASH_PUT_MAX 1000
+/** Most fields of one call: Lua's unpack() and managed servers' limits on
+ *  arguments are above it. */
+#define HF_HASH_FIELDS_MAX 1000
 
 /** Flags of hf_hash_put(). */
 enum {
@@ -63,7 +63,7 @@ typedef struct hf_hash_put_options {
  * @param client  open client
  * @param key     the key
  * @param fields  `count` fields; the last of two equal names wins
- * @param count   1..#HF_HASH_PUT_MAX
+ * @param count   1..#HF_HASH_FIELDS_MAX
  * @param opts    NULL: merge into what is there, keep the time to live
  * @param err     [out] may be NULL
  *
@@ -167,13 +167,13 @@ HF_API HF_MUST_USE hf_status hf_hash_cas(hf_client *client, hf_bytes key,
                                          hf_buffer *current, hf_error *err);
 
 /**
- * Remove fields; a hash without fields is gone.
+ * Delete fields; a hash without fields is gone.
  *
  * @param client   open client
  * @param key      the key
  * @param names    `count` field names
- * @param count    1..#HF_HASH_PUT_MAX
- * @param removed  [out] how many of them existed; may be NULL
+ * @param count    1..#HF_HASH_FIELDS_MAX
+ * @param deleted  [out] how many of them existed; may be NULL
  * @param err      [out] may be NULL
  *
  * @retval HF_OK             none of the fields exists now
@@ -186,9 +186,9 @@ HF_API HF_MUST_USE hf_status hf_hash_cas(hf_client *client, hf_bytes key,
  *
  * Since 0.1.
  */
-HF_API HF_MUST_USE hf_status hf_hash_remove(hf_client *client, hf_bytes key,
-                                            const hf_bytes *names, size_t count,
-                                            size_t *removed, hf_error *err);
+HF_API HF_MUST_USE hf_status
+hf_hash_delete_fields(hf_client *client, hf_bytes key, const hf_bytes *names,
+                      size_t count, size_t *deleted, hf_error *err);
 
 /**
  * Delete a whole hash.
@@ -229,10 +229,10 @@ HF_API HF_MUST_USE hf_status hf_hash_get_all_start(hf_client *client,
                                                    const hf_async *async,
                                                    hf_error *err);
 
-/** Starts hf_hash_remove(). Since 0.1. */
-HF_API HF_MUST_USE hf_status hf_hash_remove_start(
+/** Starts hf_hash_delete_fields(). Since 0.1. */
+HF_API HF_MUST_USE hf_status hf_hash_delete_fields_start(
     hf_client *client, hf_bytes key, const hf_bytes *names, size_t count,
-    size_t *removed, const hf_async *async, hf_error *err);
+    size_t *deleted, const hf_async *async, hf_error *err);
 
 /** Starts hf_hash_delete(). Since 0.1. */
 HF_API HF_MUST_USE hf_status hf_hash_delete_start(hf_client *client,
@@ -247,11 +247,11 @@ HF_API HF_MUST_USE hf_status hf_hash_cas_start(
     const hf_async *async, hf_error *err);
 
 /** One of many puts: the parameters of hf_hash_put(). */
-typedef struct hf_hash_item {
+typedef struct hf_hash_put_item {
     hf_bytes key;
     const hf_field *fields;
     size_t count; /**< of fields */
-} hf_hash_item;
+} hf_hash_put_item;
 
 /**
  * Put many hashes at once, each as hf_hash_put() does. See
@@ -271,7 +271,7 @@ typedef struct hf_hash_item {
  * Since 0.1.
  */
 HF_API HF_MUST_USE hf_status hf_hash_put_many(
-    hf_client *client, const hf_hash_item *items, size_t count,
+    hf_client *client, const hf_hash_put_item *items, size_t count,
     const hf_hash_put_options *opts, hf_status *statuses, hf_error *err);
 
 #ifdef __cplusplus

@@ -43,10 +43,10 @@ static hf_status load_put_options(hf_hash_put_options *options,
 
 static hf_status check_count(size_t count, hf_error *err)
 {
-    if (count >= 1 && count <= HF_HASH_PUT_MAX)
+    if (count >= 1 && count <= HF_HASH_FIELDS_MAX)
         return HF_OK;
     return hf__fail(err, HF_INVALID, "field count is %zu; it must be 1..%d",
-                    count, HF_HASH_PUT_MAX);
+                    count, HF_HASH_FIELDS_MAX);
 }
 
 static hf_status check_fields(const hf_field *fields, size_t count,
@@ -140,7 +140,7 @@ hf_status hf_hash_put_start(hf_client *client, hf_bytes key,
 }
 
 typedef struct many_put {
-    const hf_hash_item *items;
+    const hf_hash_put_item *items;
     const hf_hash_put_options *opts;
 } many_put;
 
@@ -148,13 +148,13 @@ static hf_status prepare_many_put(hf_call *call, hf_client *client,
                                   const void *user, size_t index, hf_error *err)
 {
     const many_put *many = user;
-    const hf_hash_item *item = &many->items[index];
+    const hf_hash_put_item *item = &many->items[index];
 
     return prepare_put(call, client, item->key, item->fields, item->count,
                        many->opts, err);
 }
 
-hf_status hf_hash_put_many(hf_client *client, const hf_hash_item *items,
+hf_status hf_hash_put_many(hf_client *client, const hf_hash_put_item *items,
                            size_t count, const hf_hash_put_options *opts,
                            hf_status *statuses, hf_error *err)
 {
@@ -344,7 +344,7 @@ hf_status hf_hash_cas_start(hf_client *client, hf_bytes key, hf_bytes field,
                           async, err);
 }
 
-/* ------------------------------------------------------------------ remove */
+/* ----------------------------------------------------------- delete fields */
 
 static hf_status check_names(const hf_bytes *names, size_t count, hf_error *err)
 {
@@ -357,7 +357,7 @@ static hf_status check_names(const hf_bytes *names, size_t count, hf_error *err)
     return status;
 }
 
-static hf_status finish_remove(hf_call *call, hf_error *err)
+static hf_status finish_delete_fields(hf_call *call, hf_error *err)
 {
     (void)err;
     if (call->out != NULL)
@@ -365,9 +365,10 @@ static hf_status finish_remove(hf_call *call, hf_error *err)
     return HF_OK;
 }
 
-static hf_status prepare_remove(hf_call *call, hf_client *client, hf_bytes key,
-                                const hf_bytes *names, size_t count,
-                                size_t *removed, hf_error *err)
+static hf_status prepare_delete_fields(hf_call *call, hf_client *client,
+                                       hf_bytes key, const hf_bytes *names,
+                                       size_t count, size_t *deleted,
+                                       hf_error *err)
 {
     hf_status status = hf__call_begin(call, client, key, err);
 
@@ -377,28 +378,30 @@ static hf_status prepare_remove(hf_call *call, hf_client *client, hf_bytes key,
         status = hf__call_reserve(call, 2 + count, err);
     if (status != HF_OK)
         return status;
-    call->finish = finish_remove;
-    call->out = removed;
+    call->finish = finish_delete_fields;
+    call->out = deleted;
     memcpy(call->words + 2, names, count * sizeof(*names));
     hf__call_command(call, &hf__op_hdel, 2 + count);
     hf__call_replicate(call, hf__wrote_number);
     return HF_OK;
 }
 
-hf_status hf_hash_remove(hf_client *client, hf_bytes key, const hf_bytes *names,
-                         size_t count, size_t *removed, hf_error *err)
+hf_status hf_hash_delete_fields(hf_client *client, hf_bytes key,
+                                const hf_bytes *names, size_t count,
+                                size_t *deleted, hf_error *err)
 {
     hf_call call;
 
     return hf__call_run(
-        &call, prepare_remove(&call, client, key, names, count, removed, err),
+        &call,
+        prepare_delete_fields(&call, client, key, names, count, deleted, err),
         err);
 }
 
-hf_status hf_hash_remove_start(hf_client *client, hf_bytes key,
-                               const hf_bytes *names, size_t count,
-                               size_t *removed, const hf_async *async,
-                               hf_error *err)
+hf_status hf_hash_delete_fields_start(hf_client *client, hf_bytes key,
+                                      const hf_bytes *names, size_t count,
+                                      size_t *deleted, const hf_async *async,
+                                      hf_error *err)
 {
     hf_call *call;
     hf_status status = hf__call_new(client, async, &call, err);
@@ -406,7 +409,8 @@ hf_status hf_hash_remove_start(hf_client *client, hf_bytes key,
     if (status != HF_OK)
         return status;
     return hf__call_start(
-        call, prepare_remove(call, client, key, names, count, removed, err),
+        call,
+        prepare_delete_fields(call, client, key, names, count, deleted, err),
         async, err);
 }
 

@@ -75,8 +75,8 @@ static void async_keys_and_hashes_mean_what_blocking_ones_do(void **state)
                                   bytes("w"), NULL, NULL, &async, ERR));
     assert_field(f->other, key, field.name, bytes("w"));
     expect_told(HF_OK, f->client,
-                hf_hash_remove_start(f->client, key, &field.name, 1, &removed,
-                                     &async, ERR));
+                hf_hash_delete_fields_start(f->client, key, &field.name, 1,
+                                            &removed, &async, ERR));
     assert_int_equal(removed, 1);
     expect_told(HF_NOT_FOUND, f->client,
                 hf_hash_delete_start(f->client, key, &async, ERR));

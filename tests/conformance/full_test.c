@@ -163,8 +163,8 @@ static void full_store_takes_writes_again_after_deletes(void **state)
     put_hash(store.client, bytes("h2"), words("a", "1", "b", "2"), 0);
     make_full(f, &store);
     expect_status(HF_OK, hf_value_delete(store.client, bytes("v"), ERR));
-    expect_status(
-        HF_OK, hf_hash_remove(store.client, bytes("h"), &name, 1, NULL, ERR));
+    expect_status(HF_OK, hf_hash_delete_fields(store.client, bytes("h"), &name,
+                                               1, NULL, ERR));
     expect_status(HF_OK, hf_hash_delete(store.client, bytes("h2"), ERR));
     make_room(f, &store);
     put_value(store.client, bytes("v"), hf_view(big, sizeof(big)), 0);

@@ -211,25 +211,26 @@ static void hash_put_refuses_bad_options(void **state)
     assert_no_key(f->client, key);
 }
 
-static void hash_put_and_remove_refuse_bad_counts(void **state)
+static void hash_put_and_delete_fields_refuse_bad_counts(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
-    static hf_field fields[HF_HASH_PUT_MAX + 1];
-    static hf_bytes names[HF_HASH_PUT_MAX + 1];
+    static hf_field fields[HF_HASH_FIELDS_MAX + 1];
+    static hf_bytes names[HF_HASH_FIELDS_MAX + 1];
 
-    for (size_t i = 0; i < HF_HASH_PUT_MAX + 1; i++) {
+    for (size_t i = 0; i < HF_HASH_FIELDS_MAX + 1; i++) {
         fields[i] = (hf_field){bytes("a"), bytes("1")};
         names[i] = bytes("a");
     }
     expect_status(HF_INVALID,
                   hf_hash_put(f->client, key, fields, 0, NULL, ERR));
     expect_status(HF_INVALID, hf_hash_put(f->client, key, fields,
-                                          HF_HASH_PUT_MAX + 1, NULL, ERR));
+                                          HF_HASH_FIELDS_MAX + 1, NULL, ERR));
     expect_status(HF_INVALID,
-                  hf_hash_remove(f->client, key, names, 0, NULL, ERR));
-    expect_status(HF_INVALID, hf_hash_remove(f->client, key, names,
-                                             HF_HASH_PUT_MAX + 1, NULL, ERR));
+                  hf_hash_delete_fields(f->client, key, names, 0, NULL, ERR));
+    expect_status(HF_INVALID,
+                  hf_hash_delete_fields(f->client, key, names,
+                                        HF_HASH_FIELDS_MAX + 1, NULL, ERR));
     assert_no_key(f->client, key);
 }
 
@@ -237,23 +238,24 @@ static void hash_holds_a_thousand_fields_at_once(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
-    static char texts[HF_HASH_PUT_MAX][8];
-    static hf_field fields[HF_HASH_PUT_MAX];
-    static hf_bytes names[HF_HASH_PUT_MAX];
-    size_t removed = 0;
+    static char texts[HF_HASH_FIELDS_MAX][8];
+    static hf_field fields[HF_HASH_FIELDS_MAX];
+    static hf_bytes names[HF_HASH_FIELDS_MAX];
+    size_t deleted = 0;
 
-    for (size_t i = 0; i < HF_HASH_PUT_MAX; i++) {
+    for (size_t i = 0; i < HF_HASH_FIELDS_MAX; i++) {
         (void)snprintf(texts[i], sizeof(texts[i]), "f%zu", i);
         names[i] = hf_str(texts[i]);
         fields[i] = (hf_field){names[i], names[i]};
     }
-    expect_status(
-        HF_OK, hf_hash_put(f->client, key, fields, HF_HASH_PUT_MAX, NULL, ERR));
-    assert_int_equal(count_fields(f, key), HF_HASH_PUT_MAX);
+    expect_status(HF_OK, hf_hash_put(f->client, key, fields, HF_HASH_FIELDS_MAX,
+                                     NULL, ERR));
+    assert_int_equal(count_fields(f, key), HF_HASH_FIELDS_MAX);
     assert_field(f->client, key, bytes("f517"), bytes("f517"));
-    expect_status(HF_OK, hf_hash_remove(f->client, key, names, HF_HASH_PUT_MAX,
-                                        &removed, ERR));
-    assert_int_equal(removed, HF_HASH_PUT_MAX);
+    expect_status(HF_OK,
+                  hf_hash_delete_fields(f->client, key, names,
+                                        HF_HASH_FIELDS_MAX, &deleted, ERR));
+    assert_int_equal(deleted, HF_HASH_FIELDS_MAX);
     assert_no_key(f->client, key);
 }
 
@@ -302,7 +304,7 @@ static void hash_field_names_are_checked(void **state)
     assert_field(f->client, key, hf_view(text, HF_NAME_MAX), bytes("2"));
 }
 
-static void hash_get_and_remove_refuse_bad_field_names(void **state)
+static void hash_get_and_delete_fields_refuse_bad_field_names(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -316,10 +318,10 @@ static void hash_get_and_remove_refuse_bad_field_names(void **state)
                   hf_hash_get(f->client, key, hf_view("x", HF_NAME_MAX + 1),
                               &value, ERR));
     expect_status(HF_INVALID,
-                  hf_hash_remove(f->client, key, names, 2, NULL, ERR));
+                  hf_hash_delete_fields(f->client, key, names, 2, NULL, ERR));
     names[1] = hf_view("x", HF_NAME_MAX + 1);
     expect_status(HF_INVALID,
-                  hf_hash_remove(f->client, key, names, 2, NULL, ERR));
+                  hf_hash_delete_fields(f->client, key, names, 2, NULL, ERR));
     assert_field(f->client, key, bytes("a"), bytes("1"));
 }
 
@@ -348,34 +350,35 @@ static void hash_calls_on_a_value_are_wrong_type(void **state)
     hf_bytes name = bytes("a");
     hf_buffer value = HF_BUFFER_INIT;
     hf_fields fields = HF_FIELDS_INIT;
-    size_t removed = 77;
+    size_t deleted = 77;
 
     put_value(f->client, key, bytes("v"), 60000);
     expect_status(HF_WRONG_TYPE,
                   hf_hash_get(f->client, key, name, &value, ERR));
     expect_status(HF_WRONG_TYPE, hf_hash_get_all(f->client, key, &fields, ERR));
-    expect_status(HF_WRONG_TYPE,
-                  hf_hash_remove(f->client, key, &name, 1, &removed, ERR));
+    expect_status(HF_WRONG_TYPE, hf_hash_delete_fields(f->client, key, &name, 1,
+                                                       &deleted, ERR));
     expect_status(HF_WRONG_TYPE, hf_hash_delete(f->client, key, ERR));
-    assert_int_equal(removed, 77);
+    assert_int_equal(deleted, 77);
     assert_value(f->client, key, bytes("v"));
     assert_ttl(f->client, key, 60000);
 }
 
-static void hash_remove_counts_the_fields_that_were_there(void **state)
+static void hash_delete_fields_counts_the_fields_that_were_there(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
     const hf_bytes names[] = {bytes("a"), bytes("x"), bytes("a"), bytes("b")};
-    size_t removed = 77;
+    size_t deleted = 77;
 
     put_hash(f->client, key, words("a", "1", "b", "2", "c", "3"), 60000);
-    expect_status(HF_OK,
-                  hf_hash_remove(f->client, key, names, 4, &removed, ERR));
-    assert_int_equal(removed, 2);
+    expect_status(
+        HF_OK, hf_hash_delete_fields(f->client, key, names, 4, &deleted, ERR));
+    assert_int_equal(deleted, 2);
     assert_int_equal(count_fields(f, key), 1);
     assert_ttl(f->client, key, 60000);
-    expect_status(HF_OK, hf_hash_remove(f->client, key, names, 4, NULL, ERR));
+    expect_status(HF_OK,
+                  hf_hash_delete_fields(f->client, key, names, 4, NULL, ERR));
 }
 
 static void hash_without_fields_is_gone(void **state)
@@ -383,16 +386,16 @@ static void hash_without_fields_is_gone(void **state)
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
     const hf_bytes name = bytes("a");
-    size_t removed = 77;
+    size_t deleted = 77;
 
     put_hash(f->client, key, words("a", "1"), 60000);
-    expect_status(HF_OK,
-                  hf_hash_remove(f->client, key, &name, 1, &removed, ERR));
-    assert_int_equal(removed, 1);
+    expect_status(
+        HF_OK, hf_hash_delete_fields(f->client, key, &name, 1, &deleted, ERR));
+    assert_int_equal(deleted, 1);
     assert_no_key(f->client, key);
-    expect_status(HF_OK,
-                  hf_hash_remove(f->client, key, &name, 1, &removed, ERR));
-    assert_int_equal(removed, 0);
+    expect_status(
+        HF_OK, hf_hash_delete_fields(f->client, key, &name, 1, &deleted, ERR));
+    assert_int_equal(deleted, 0);
     put_hash(f->client, key, words("a", "1"), 0);
     assert_no_ttl(f->client, key);
 }
@@ -439,14 +442,14 @@ int main(void)
         fixture_test(hash_put_the_last_of_equal_fields_wins),
         fixture_test(hash_put_on_a_value_is_wrong_type),
         fixture_test(hash_put_refuses_bad_options),
-        fixture_test(hash_put_and_remove_refuse_bad_counts),
+        fixture_test(hash_put_and_delete_fields_refuse_bad_counts),
         fixture_test(hash_holds_a_thousand_fields_at_once),
         fixture_test(hash_fields_and_values_are_binary_safe),
         fixture_test(hash_field_names_are_checked),
-        fixture_test(hash_get_and_remove_refuse_bad_field_names),
+        fixture_test(hash_get_and_delete_fields_refuse_bad_field_names),
         fixture_test(hash_reading_what_is_not_there_is_not_found),
         fixture_test(hash_calls_on_a_value_are_wrong_type),
-        fixture_test(hash_remove_counts_the_fields_that_were_there),
+        fixture_test(hash_delete_fields_counts_the_fields_that_were_there),
         fixture_test(hash_without_fields_is_gone),
         fixture_test(hash_delete_removes_once),
         fixture_test(fields_free_resets_and_allows_null),

@@ -112,12 +112,12 @@ static void many_hashes_are_put_with_their_expiry(void **state)
     fixture *f = *state;
     hf_field field = {bytes("f"), bytes("v")};
     hf_hash_put_options options = HF_HASH_PUT_OPTIONS_INIT;
-    static hf_hash_item items[COUNT];
+    static hf_hash_put_item items[COUNT];
 
     fill(f);
     options.ttl_ms = 60000;
     for (size_t i = 0; i < COUNT; i++)
-        items[i] = (hf_hash_item){b.keys[i], &field, 1};
+        items[i] = (hf_hash_put_item){b.keys[i], &field, 1};
     expect_status(HF_OK, hf_hash_put_many(f->client, items, COUNT, &options,
                                           b.statuses, ERR));
     expect_all(HF_OK);

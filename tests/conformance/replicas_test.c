@@ -285,7 +285,7 @@ static void write_without_enough_replicas_is_in_doubt(void **state)
     expect_told(HF_INDETERMINATE, client,
                 hf_key_expire_start(client, h, 60000, &async, ERR));
     expect_status(HF_INDETERMINATE,
-                  hf_hash_remove(client, h, &field.name, 1, NULL, ERR));
+                  hf_hash_delete_fields(client, h, &field.name, 1, NULL, ERR));
     expect_status(HF_INDETERMINATE, hf_value_delete(client, v, ERR));
     assert_no_key(f->other, v);
 }

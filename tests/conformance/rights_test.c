@@ -59,8 +59,8 @@ static void values_hashes_and_keys(void **state)
     expect_status(HF_OK, hf_hash_get_all(f->client, hash, &all, ERR));
     assert_int_equal(all.count, 2);
     hf_fields_free(&all);
-    expect_status(HF_OK,
-                  hf_hash_remove(f->client, hash, names, 1, &removed, ERR));
+    expect_status(
+        HF_OK, hf_hash_delete_fields(f->client, hash, names, 1, &removed, ERR));
     expect_status(HF_OK, hf_hash_delete(f->client, hash, ERR));
 }
 

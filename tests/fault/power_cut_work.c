@@ -127,8 +127,8 @@ static hf_status run_hash(worker *self, const op *next)
     }
     (void)snprintf(name, sizeof(name), "f%zu", next->at);
     view = hf_str(name);
-    return hf_hash_remove(self->client, hf_str(key), &view, 1, NULL,
-                          &self->err);
+    return hf_hash_delete_fields(self->client, hf_str(key), &view, 1, NULL,
+                                 &self->err);
 }
 
 static hf_status run_list(worker *self, const op *next)

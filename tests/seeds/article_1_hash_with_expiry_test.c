@@ -131,8 +131,8 @@ static void placeholder_of_the_article_has_the_same_effect(void **state)
     expect_status(HF_OK, hf_key_expire(f->client, key, 1000 * 1000, ERR));
     expect_status(HF_OK, hf_hash_put(f->client, key, dictionary, 2, NULL, ERR));
     assert_dictionary(f, 3, 1000 * 1000);
-    expect_status(HF_OK,
-                  hf_hash_remove(f->client, key, &holder.name, 1, NULL, ERR));
+    expect_status(HF_OK, hf_hash_delete_fields(f->client, key, &holder.name, 1,
+                                               NULL, ERR));
     assert_dictionary(f, 2, 1000 * 1000);
     expect_status(HF_OK, hf_hash_delete(f->client, key, ERR));
 }

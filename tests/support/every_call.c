@@ -127,7 +127,7 @@ DEFINE(hash_put)
 DEFINE(hash_put_many)
 {
     hf_field field = {one(), one()};
-    hf_hash_item item = {key(), &field, 1};
+    hf_hash_put_item item = {key(), &field, 1};
 
     (void)async;
     return hf_hash_put_many(p->client, &item, 1, NULL, &p->result.status, err);
@@ -161,11 +161,12 @@ DEFINE(hash_cas_at_most_once)
                 &options, &p->result.buffer);
 }
 
-DEFINE(hash_remove)
+DEFINE(hash_delete_fields)
 {
     hf_bytes names[] = {one()};
 
-    return CALL(hf_hash_remove, p->client, key(), names, 1, &p->result.removed);
+    return CALL(hf_hash_delete_fields, p->client, key(), names, 1,
+                &p->result.removed);
 }
 
 DEFINE(hash_delete)
@@ -313,7 +314,7 @@ const every_call every_calls[] = {
     {"hash get all", "HGETALL", hash_get_all, STARTS},
     {"hash cas", "hash_cas_once", hash_cas, STARTS},
     {"hash cas once", "hash_cas", hash_cas_at_most_once, STARTS},
-    {"hash remove", "HDEL", hash_remove, STARTS},
+    {"hash delete fields", "HDEL", hash_delete_fields, STARTS},
     {"hash delete", "hash_delete", hash_delete, STARTS},
     {"key ttl", "PTTL", key_ttl, STARTS},
     {"key expire", "PEXPIRE", key_expire, STARTS},
@@ -551,7 +552,7 @@ static const char *check_numbers(const every_place *place,
     const every_result *result = &place->result;
     const hf_lock_info *info = &result->info;
 
-    if (result->removed != UNTOUCHED && result->removed > HF_HASH_PUT_MAX)
+    if (result->removed != UNTOUCHED && result->removed > HF_HASH_FIELDS_MAX)
         return "the count of fields is out of range";
     if (result->ttl_ms < -1)
         return "the time to live is out of range";

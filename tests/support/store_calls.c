@@ -77,11 +77,11 @@ static hf_status hash_cas(store_subject *s, hf_error *err)
                        NULL, err);
 }
 
-static hf_status hash_remove(store_subject *s, hf_error *err)
+static hf_status hash_delete_fields(store_subject *s, hf_error *err)
 {
     const hf_bytes name = hf_str("f");
 
-    return hf_hash_remove(s->client, s->key, &name, 1, NULL, err);
+    return hf_hash_delete_fields(s->client, s->key, &name, 1, NULL, err);
 }
 
 static hf_status hash_delete(store_subject *s, hf_error *err)
@@ -153,7 +153,7 @@ const store_call store_calls[] = {
     {"hf_hash_get", CALL_NEEDS_NOTHING, false, hash_get},
     {"hf_hash_get_all", CALL_NEEDS_NOTHING, false, hash_get_all},
     {"hf_hash_cas", CALL_NEEDS_NOTHING, true, hash_cas},
-    {"hf_hash_remove", CALL_NEEDS_NOTHING, false, hash_remove},
+    {"hf_hash_delete_fields", CALL_NEEDS_NOTHING, false, hash_delete_fields},
     {"hf_hash_delete", CALL_NEEDS_NOTHING, false, hash_delete},
     {"hf_lock_try", CALL_NEEDS_LOCK, true, lock_try},
     {"hf_lock_acquire", CALL_NEEDS_LOCK, true, lock_acquire},

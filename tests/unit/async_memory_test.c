@@ -191,12 +191,12 @@ static hf_status start_hash_get_all(trial *self, const hf_async *async)
                                  NULL);
 }
 
-static hf_status start_hash_remove(trial *self, const hf_async *async)
+static hf_status start_hash_delete_fields(trial *self, const hf_async *async)
 {
     hf_bytes name = hf_str("f");
 
-    return hf_hash_remove_start(self->client, self->key, &name, 1,
-                                &self->removed, async, NULL);
+    return hf_hash_delete_fields_start(self->client, self->key, &name, 1,
+                                       &self->removed, async, NULL);
 }
 
 static hf_status start_script_load(trial *self, const hf_async *async)
@@ -307,7 +307,7 @@ static const operation operations[] = {
     {"key_ttl", put_value, start_ttl, NULL},
     {"hash_put", NULL, start_hash_put, NULL},
     {"hash_get_all", put_hash, start_hash_get_all, NULL},
-    {"hash_remove", put_hash, start_hash_remove, NULL},
+    {"hash_delete_fields", put_hash, start_hash_delete_fields, NULL},
     {"script_load", NULL, start_script_load, NULL},
     {"script_run", load_script, start_script_run, check_script_run},
     {"lock_inspect", take_lock, start_inspect, NULL},

@@ -140,7 +140,7 @@ static const fits table[] = {
     {"hash get", {NIL(HF_NOT_FOUND), STRINGS(HF_OK)}},
     {"hash cas once", {FOUND, STRINGS(HF_CONFLICT)}},
     {"hash cas", {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
-    {"hash remove",
+    {"hash delete fields",
      {{":0\r\n", HF_OK},
       {":1\r\n", HF_OK},
       {":2\r\n", HF_OK},
