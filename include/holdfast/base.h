@@ -252,12 +252,6 @@ typedef struct hf_buffer {
  */
 HF_API void hf_buffer_free(hf_buffer *buffer);
 
-/** One field of a hash and its value. */
-typedef struct hf_field {
-    hf_bytes name;
-    hf_bytes value;
-} hf_field;
-
 #ifdef __cplusplus
 }
 #endif

@@ -11,6 +11,12 @@
 extern "C" {
 #endif
 
+/** One field of a hash and its value. */
+typedef struct hf_field {
+    hf_bytes name;
+    hf_bytes value;
+} hf_field;
+
 /** All fields of a hash, owned by the caller; end with hf_fields_free(). */
 typedef struct hf_fields {
     hf_field *items; /**< in no particular order */

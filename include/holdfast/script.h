@@ -67,7 +67,7 @@ HF_API HF_MUST_USE hf_status hf_script_load(hf_client *client, hf_bytes source,
 HF_API void hf_script_free(hf_script *script);
 
 /** Most keys plus arguments of one hf_script_run(). */
-#define HF_SCRIPT_WORDS_MAX 100000
+#define HF_SCRIPT_ARGUMENTS_MAX 100000
 
 /**
  * Run a script.
@@ -76,7 +76,7 @@ HF_API void hf_script_free(hf_script *script);
  *
  * @param script     a loaded script
  * @param keys       `key_count` keys: KEYS of the script
- * @param key_count  0..#HF_SCRIPT_WORDS_MAX together with arg_count
+ * @param key_count  0..#HF_SCRIPT_ARGUMENTS_MAX together with arg_count
  * @param args       `arg_count` arguments: ARGV of the script
  * @param arg_count  see key_count
  * @param reply      [out] the answer; end it with hf_reply_free()

@@ -267,12 +267,18 @@ HF_API HF_MUST_USE hf_status hf_value_get_many(hf_client *client,
                                                hf_status *statuses,
                                                hf_error *err);
 
+/** One of many sets: the parameters of hf_value_set(). */
+typedef struct hf_value_set_item {
+    hf_bytes key;
+    hf_bytes value;
+} hf_value_set_item;
+
 /**
  * Set many values at once, each as hf_value_set() does. See
  * hf_value_get_many().
  *
  * @param client    open client
- * @param items     `count` keys (`name`) and their values
+ * @param items     `count` of them
  * @param count     any number
  * @param opts      for each; NULL for defaults; HF_SET_GET hands nothing back
  * @param statuses  [out] `count` statuses
@@ -285,16 +291,16 @@ HF_API HF_MUST_USE hf_status hf_value_get_many(hf_client *client,
  * Since 0.1.
  */
 HF_API HF_MUST_USE hf_status hf_value_set_many(
-    hf_client *client, const hf_field *items, size_t count,
+    hf_client *client, const hf_value_set_item *items, size_t count,
     const hf_value_set_options *opts, hf_status *statuses, hf_error *err);
 
 /** One of many compare-and-sets: the parameters of hf_value_cas(). */
-typedef struct hf_cas_item {
+typedef struct hf_value_cas_item {
     hf_bytes key;
     const hf_bytes *expected; /**< NULL: the key must not exist */
     hf_bytes value;
     hf_buffer *current; /**< [out] on HF_CONFLICT; may be NULL */
-} hf_cas_item;
+} hf_value_cas_item;
 
 /**
  * Compare and set many values at once, each as hf_value_cas() does. See
@@ -314,7 +320,7 @@ typedef struct hf_cas_item {
  * Since 0.1.
  */
 HF_API HF_MUST_USE hf_status hf_value_cas_many(
-    hf_client *client, const hf_cas_item *items, size_t count,
+    hf_client *client, const hf_value_cas_item *items, size_t count,
     const hf_cas_options *opts, hf_status *statuses, hf_error *err);
 
 #ifdef __cplusplus

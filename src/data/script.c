@@ -125,11 +125,12 @@ static hf_status check_run(const hf_script *script, const hf_bytes *keys,
         return hf__fail(err, HF_INVALID, "reply is NULL");
     if ((keys == NULL && key_count > 0) || (args == NULL && arg_count > 0))
         return hf__fail(err, HF_INVALID, "keys or args is NULL");
-    if (key_count > HF_SCRIPT_WORDS_MAX || arg_count > HF_SCRIPT_WORDS_MAX ||
-        key_count + arg_count > HF_SCRIPT_WORDS_MAX)
+    if (key_count > HF_SCRIPT_ARGUMENTS_MAX ||
+        arg_count > HF_SCRIPT_ARGUMENTS_MAX ||
+        key_count + arg_count > HF_SCRIPT_ARGUMENTS_MAX)
         return hf__fail(err, HF_INVALID,
                         "%zu keys and %zu arguments; at most %d together",
-                        key_count, arg_count, HF_SCRIPT_WORDS_MAX);
+                        key_count, arg_count, HF_SCRIPT_ARGUMENTS_MAX);
     return hf__client_check(script->client, err);
 }
 

@@ -359,7 +359,7 @@ hf_status hf_value_get_many(hf_client *client, const hf_bytes *keys,
 }
 
 typedef struct many_set {
-    const hf_field *items;
+    const hf_value_set_item *items;
     const hf_value_set_options *opts;
 } many_set;
 
@@ -367,13 +367,13 @@ static hf_status prepare_many_set(hf_call *call, hf_client *client,
                                   const void *user, size_t index, hf_error *err)
 {
     const many_set *many = user;
-    const hf_field *item = &many->items[index];
+    const hf_value_set_item *item = &many->items[index];
 
-    return prepare_set(call, client, item->name, item->value, many->opts, NULL,
+    return prepare_set(call, client, item->key, item->value, many->opts, NULL,
                        err);
 }
 
-hf_status hf_value_set_many(hf_client *client, const hf_field *items,
+hf_status hf_value_set_many(hf_client *client, const hf_value_set_item *items,
                             size_t count, const hf_value_set_options *opts,
                             hf_status *statuses, hf_error *err)
 {
@@ -385,7 +385,7 @@ hf_status hf_value_set_many(hf_client *client, const hf_field *items,
 }
 
 typedef struct many_cas {
-    const hf_cas_item *items;
+    const hf_value_cas_item *items;
     const hf_cas_options *opts;
 } many_cas;
 
@@ -393,13 +393,13 @@ static hf_status prepare_many_cas(hf_call *call, hf_client *client,
                                   const void *user, size_t index, hf_error *err)
 {
     const many_cas *many = user;
-    const hf_cas_item *item = &many->items[index];
+    const hf_value_cas_item *item = &many->items[index];
 
     return prepare_cas(call, client, item->key, item->expected, item->value,
                        many->opts, item->current, err);
 }
 
-hf_status hf_value_cas_many(hf_client *client, const hf_cas_item *items,
+hf_status hf_value_cas_many(hf_client *client, const hf_value_cas_item *items,
                             size_t count, const hf_cas_options *opts,
                             hf_status *statuses, hf_error *err)
 {

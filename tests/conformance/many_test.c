@@ -11,7 +11,7 @@
 typedef struct batch {
     char names[COUNT][48];
     hf_bytes keys[COUNT];
-    hf_field items[COUNT];
+    hf_value_set_item items[COUNT];
     hf_buffer values[COUNT];
     hf_status statuses[COUNT];
 } batch;
@@ -27,7 +27,7 @@ static void fill(fixture *f)
         snprintf(b.names[i], sizeof(b.names[i]), "%.*s:%zu", (int)key.size,
                  (const char *)key.data, i);
         b.keys[i] = hf_str(b.names[i]);
-        b.items[i] = (hf_field){b.keys[i], hf_str(b.names[i])};
+        b.items[i] = (hf_value_set_item){b.keys[i], hf_str(b.names[i])};
     }
 }
 
@@ -68,7 +68,7 @@ static void many_bad_items_leave_the_others_alone(void **state)
     fixture *f = *state;
 
     fill(f);
-    b.items[3].name = bytes("");
+    b.items[3].key = bytes("");
     put_hash(f->client, b.keys[5], words("f", "v"), 0);
     expect_status(HF_INVALID, hf_value_set_many(f->client, b.items, 10, NULL,
                                                 b.statuses, ERR));
@@ -90,14 +90,14 @@ static void many_cas_compare_each(void **state)
     fixture *f = *state;
     hf_bytes old = bytes("old");
     hf_buffer current = HF_BUFFER_INIT;
-    hf_cas_item items[3];
+    hf_value_cas_item items[3];
 
     fill(f);
     put_value(f->client, b.keys[0], old, 0);
     put_value(f->client, b.keys[1], bytes("met"), 0);
-    items[0] = (hf_cas_item){b.keys[0], &old, bytes("new"), NULL};
-    items[1] = (hf_cas_item){b.keys[1], &old, bytes("new"), &current};
-    items[2] = (hf_cas_item){b.keys[2], NULL, bytes("new"), NULL};
+    items[0] = (hf_value_cas_item){b.keys[0], &old, bytes("new"), NULL};
+    items[1] = (hf_value_cas_item){b.keys[1], &old, bytes("new"), &current};
+    items[2] = (hf_value_cas_item){b.keys[2], NULL, bytes("new"), NULL};
     expect_status(
         HF_OK, hf_value_cas_many(f->client, items, 3, NULL, b.statuses, ERR));
     expect_status(HF_OK, b.statuses[0]);

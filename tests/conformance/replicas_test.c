@@ -321,8 +321,8 @@ static void batch_without_enough_replicas_is_in_doubt(void **state)
 {
     fixture *f = *state;
     hf_client_options opts = asking(TOO_MANY, SHORT_MS);
-    hf_field items[2] = {{fixture_key(f, "a{t}"), bytes("1")},
-                         {fixture_key(f, "b{t}"), bytes("2")}};
+    hf_value_set_item items[2] = {{fixture_key(f, "a{t}"), bytes("1")},
+                                  {fixture_key(f, "b{t}"), bytes("2")}};
     hf_status statuses[2];
     hf_script *script;
     hf_reply *reply = NULL;
@@ -335,12 +335,12 @@ static void batch_without_enough_replicas_is_in_doubt(void **state)
                   hf_value_set_many(client, items, 2, NULL, statuses, ERR));
     assert_int_equal(statuses[0], HF_INDETERMINATE);
     assert_int_equal(statuses[1], HF_INDETERMINATE);
-    assert_value(f->other, items[1].name, bytes("2"));
+    assert_value(f->other, items[1].key, bytes("2"));
     script = fixture_script(f, client, "return redis.call('del', KEYS[1])");
-    expect_status(HF_INDETERMINATE, hf_script_run(script, &items[0].name, 1,
+    expect_status(HF_INDETERMINATE, hf_script_run(script, &items[0].key, 1,
                                                   NULL, 0, &reply, ERR));
     assert_null(reply);
-    assert_no_key(f->other, items[0].name);
+    assert_no_key(f->other, items[0].key);
 }
 
 int main(void)

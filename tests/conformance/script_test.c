@@ -346,13 +346,13 @@ static void script_run_checks_keys_and_counts(void **state)
 {
     fixture *f = *state;
     hf_script *script = fixture_script(f, f->client, "return 1");
-    static hf_bytes many[HF_SCRIPT_WORDS_MAX + 1];
+    static hf_bytes many[HF_SCRIPT_ARGUMENTS_MAX + 1];
     static char name[HF_NAME_MAX + 1];
     const hf_bytes empty = bytes("");
     const hf_bytes too_long = {name, sizeof(name)};
     hf_reply *reply = NULL;
 
-    for (size_t i = 0; i < HF_SCRIPT_WORDS_MAX + 1; i++) {
+    for (size_t i = 0; i < HF_SCRIPT_ARGUMENTS_MAX + 1; i++) {
         many[i] = bytes("w");
     }
     memset(name, 'k', sizeof(name));
@@ -361,10 +361,11 @@ static void script_run_checks_keys_and_counts(void **state)
     expect_status(HF_INVALID,
                   hf_script_run(script, &too_long, 1, NULL, 0, &reply, ERR));
     expect_status(HF_INVALID,
-                  hf_script_run(script, NULL, 0, many, HF_SCRIPT_WORDS_MAX + 1,
+                  hf_script_run(script, NULL, 0, many,
+                                HF_SCRIPT_ARGUMENTS_MAX + 1, &reply, ERR));
+    expect_status(HF_INVALID,
+                  hf_script_run(script, many, 1, many, HF_SCRIPT_ARGUMENTS_MAX,
                                 &reply, ERR));
-    expect_status(HF_INVALID, hf_script_run(script, many, 1, many,
-                                            HF_SCRIPT_WORDS_MAX, &reply, ERR));
     assert_null(reply);
 }
 

@@ -181,7 +181,7 @@ static hf_status run_started(trial *self)
 
 static void run_together(trial *self)
 {
-    hf_cas_item cas[MANY];
+    hf_value_cas_item cas[MANY];
     hf_hash_put_item puts[MANY];
     hf_field field = {hf_str("f"), hf_str("v")};
     hf_bytes old = hf_str("old");
@@ -189,7 +189,7 @@ static void run_together(trial *self)
     for (size_t i = 0; i < MANY; i++) {
         hf_bytes name = hf_str(self->names[i]);
 
-        cas[i] = (hf_cas_item){name, &old, hf_str("new"), NULL};
+        cas[i] = (hf_value_cas_item){name, &old, hf_str("new"), NULL};
         puts[i] = (hf_hash_put_item){name, &field, 1};
     }
     if (self->op == ACQUIRE || self->op == REFUSED)

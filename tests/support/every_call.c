@@ -100,7 +100,7 @@ DEFINE(value_get_many)
 
 DEFINE(value_set_many)
 {
-    hf_field item = {key(), one()};
+    hf_value_set_item item = {key(), one()};
 
     (void)async;
     return hf_value_set_many(p->client, &item, 1, NULL, &p->result.status, err);
@@ -109,7 +109,7 @@ DEFINE(value_set_many)
 DEFINE(value_cas_many)
 {
     hf_bytes expected = one();
-    hf_cas_item item = {key(), &expected, one(), &p->result.buffer};
+    hf_value_cas_item item = {key(), &expected, one(), &p->result.buffer};
 
     (void)async;
     return hf_value_cas_many(p->client, &item, 1, NULL, &p->result.status, err);

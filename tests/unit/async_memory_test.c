@@ -487,7 +487,7 @@ typedef struct batch {
     trial base;
     char names[BATCH][64];
     hf_bytes keys[BATCH];
-    hf_field items[BATCH];
+    hf_value_set_item items[BATCH];
     hf_lock *locks[BATCH];
     hf_buffer values[BATCH];
     hf_status statuses[BATCH];
@@ -543,7 +543,7 @@ static void begin_batch(batch *self, const char *url, hf_client *other,
         (void)snprintf(self->names[i], sizeof(self->names[i]), "%s-%zu",
                        self->base.name, i);
         self->keys[i] = hf_str(self->names[i]);
-        self->items[i] = (hf_field){self->keys[i], hf_str("v")};
+        self->items[i] = (hf_value_set_item){self->keys[i], hf_str("v")};
         must(hf_lock_new(self->base.client, self->keys[i], NULL,
                          &self->locks[i], NULL),
              "new");
