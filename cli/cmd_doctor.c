@@ -33,7 +33,8 @@ static void print_text(const char *text)
         putchar(iscntrl((unsigned char)text[i]) ? '?' : text[i]);
 }
 
-static void print_remark(struct doctor *doctor, const hf_store_remark *remark)
+static void print_remark(struct doctor *doctor,
+                         const hf_store_diagnostic *remark)
 {
     if (!doctor->started || strcmp(doctor->node, remark->node) != 0) {
         snprintf(doctor->node, sizeof(doctor->node), "%s", remark->node);
@@ -52,7 +53,7 @@ static void print_remark(struct doctor *doctor, const hf_store_remark *remark)
     }
 }
 
-static void print_json(struct json *json, const hf_store_remark *remark)
+static void print_json(struct json *json, const hf_store_diagnostic *remark)
 {
     json_open(json, NULL, '{');
     json_text(json, "node", remark->node);
@@ -66,7 +67,7 @@ static void print_json(struct json *json, const hf_store_remark *remark)
     json_close(json, '}');
 }
 
-static void take_remark(void *user, const hf_store_remark *remark)
+static void take_remark(void *user, const hf_store_diagnostic *remark)
 {
     struct doctor *doctor = user;
 
@@ -85,12 +86,13 @@ static void take_remark(void *user, const hf_store_remark *remark)
 static hf_status examine(struct call *call, struct doctor *doctor,
                          hf_error *err)
 {
-    hf_store_examine_options options = HF_STORE_EXAMINE_OPTIONS_INIT;
-    hf_store_remark remark = {.level = HF_LEVEL_ERROR,
-                              .node = "",
-                              .name = "reachable",
-                              .remedy = "check the URL, that it runs, user and "
-                                        "password"};
+    hf_store_diagnose_options options = HF_STORE_DIAGNOSE_OPTIONS_INIT;
+    hf_store_diagnostic remark = {.level = HF_LEVEL_ERROR,
+                                  .node = "",
+                                  .name = "reachable",
+                                  .remedy =
+                                      "check the URL, that it runs, user and "
+                                      "password"};
     hf_status status = call_open(call, &call->client, err);
 
     if (status == HF_INVALID)
@@ -103,7 +105,8 @@ static hf_status examine(struct call *call, struct doctor *doctor,
     }
     options.requests = (uint32_t)call->options->number[OPT_REQUESTS];
     options.limit_ms = call->options->number[OPT_WAIT];
-    status = hf_store_examine(call->client, &options, take_remark, doctor, err);
+    status =
+        hf_store_diagnose(call->client, &options, take_remark, doctor, err);
     hf_client_close(call->client);
     return status;
 }

@@ -70,8 +70,8 @@ static int store_info(struct call *call)
 
     if (call->json)
         json_begin(&json, stdout);
-    status = hf_store_describe(
-        call->client, call->json ? put_line_json : put_line, &json, &err);
+    status = hf_store_info(call->client, call->json ? put_line_json : put_line,
+                           &json, &err);
     if (call->json)
         json_end(&json);
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);

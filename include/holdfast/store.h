@@ -19,7 +19,7 @@ extern "C" {
  * @param value  text; numbers are decimal and without a unit, which stands in
  *               the name. Both are valid until the function returns.
  */
-typedef void (*hf_store_line_fn)(void *user, const char *name,
+typedef void (*hf_store_info_fn)(void *user, const char *name,
                                  const char *value);
 
 /**
@@ -41,9 +41,9 @@ typedef void (*hf_store_line_fn)(void *user, const char *name,
  * Blocks: up to the client's connect_ms for a server; reading the embedded
  * store's counts takes no lock that a writer needs. Since 0.1.
  */
-HF_API HF_MUST_USE hf_status hf_store_describe(hf_client *client,
-                                               hf_store_line_fn line,
-                                               void *user, hf_error *err);
+HF_API HF_MUST_USE hf_status hf_store_info(hf_client *client,
+                                           hf_store_info_fn line, void *user,
+                                           hf_error *err);
 
 /** How much a remark on a store matters. */
 typedef enum hf_level {
@@ -55,7 +55,7 @@ typedef enum hf_level {
 
 /** One remark on a store. Texts are one line, end with a NUL, have no password
  *  in them, and are valid until the function that is told returns. */
-typedef struct hf_store_remark {
+typedef struct hf_store_diagnostic {
     hf_level level;
     /** On an error what a call would answer, else #HF_OK. */
     hf_status status;
@@ -66,7 +66,7 @@ typedef struct hf_store_remark {
     const char *name;
     const char *value;  /**< what was found */
     const char *remedy; /**< what to do about it; "": nothing */
-} hf_store_remark;
+} hf_store_diagnostic;
 
 /**
  * Takes a remark.
@@ -74,22 +74,23 @@ typedef struct hf_store_remark {
  * @param user    what was given beside the function
  * @param remark  valid until the function returns
  */
-typedef void (*hf_store_remark_fn)(void *user, const hf_store_remark *remark);
+typedef void (*hf_store_diagnostic_fn)(void *user,
+                                       const hf_store_diagnostic *remark);
 
-/** Options of hf_store_examine(). Zero means the default of each. */
-typedef struct hf_store_examine_options {
-    size_t struct_size; /**< #HF_STORE_EXAMINE_OPTIONS_INIT sets it */
+/** Options of hf_store_diagnose(). Zero means the default of each. */
+typedef struct hf_store_diagnose_options {
+    size_t struct_size; /**< #HF_STORE_DIAGNOSE_OPTIONS_INIT sets it */
     /** How many small requests to measure on each server, one after the
      *  other; 0: 200; range 1..100000. */
     uint32_t requests;
     uint32_t reserved0; /**< must be 0 */
     /** Longest time for all of it, ms; 0: 30000; range 1..3600000. */
     int64_t limit_ms;
-} hf_store_examine_options;
+} hf_store_diagnose_options;
 
 /* clang-format off */
-#define HF_STORE_EXAMINE_OPTIONS_INIT \
-    { sizeof(hf_store_examine_options), 0, 0, 0 }
+#define HF_STORE_DIAGNOSE_OPTIONS_INIT \
+    { sizeof(hf_store_diagnose_options), 0, 0, 0 }
 /* clang-format on */
 
 /**
@@ -122,8 +123,8 @@ typedef struct hf_store_examine_options {
  * Blocks: up to limit_ms and one request. Since 0.1.
  */
 HF_API HF_MUST_USE hf_status
-hf_store_examine(hf_client *client, const hf_store_examine_options *opts,
-                 hf_store_remark_fn remark, void *user, hf_error *err);
+hf_store_diagnose(hf_client *client, const hf_store_diagnose_options *opts,
+                  hf_store_diagnostic_fn remark, void *user, hf_error *err);
 
 /**
  * One thing that is wrong with a store.
@@ -132,7 +133,7 @@ hf_store_examine(hf_client *client, const hf_store_examine_options *opts,
  * @param finding  one line of text, bytes of keys quoted; valid until the
  *                 function returns
  */
-typedef void (*hf_store_finding_fn)(void *user, const char *finding);
+typedef void (*hf_store_fault_fn)(void *user, const char *finding);
 
 /**
  * How far a check is; called several times a second.
@@ -150,7 +151,7 @@ typedef struct hf_store_check_options {
      *  range 1..#HF_TTL_MAX_MS. */
     int64_t limit_ms;
     /** Most findings to tell; 0: 100; range 1..10000. */
-    uint32_t findings_max;
+    uint32_t faults_max;
     /** NULL: no progress is told. */
     hf_store_progress_fn progress;
 } hf_store_check_options;
@@ -203,7 +204,7 @@ typedef struct hf_store_check_options {
  */
 HF_API HF_MUST_USE hf_status hf_store_check(const char *url,
                                             const hf_store_check_options *opts,
-                                            hf_store_finding_fn finding,
+                                            hf_store_fault_fn finding,
                                             void *user, hf_error *err);
 
 /** What hf_store_compact() did. Start it with #HF_STORE_COMPACTION_INIT. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose.c - hf_store_examine(): arguments, what concerns the environment of
+ * diagnose.c - hf_store_diagnose(): arguments, what concerns the environment of
  * this process, and then the driver, which knows its store.
  */
 #include <stdlib.h>
@@ -16,13 +16,13 @@
 #define LIMIT_MS_DEFAULT 30000
 #define LIMIT_MS_MAX 3600000
 
-static hf_status load_options(hf_store_examine_options *options,
-                              const hf_store_examine_options *from,
+static hf_status load_options(hf_store_diagnose_options *options,
+                              const hf_store_diagnose_options *from,
                               hf_error *err)
 {
     hf_status status =
         hf__options_load(options, sizeof(*options), sizeof(*options), from,
-                         "hf_store_examine_options", err);
+                         "hf_store_diagnose_options", err);
 
     if (status != HF_OK)
         return status;
@@ -53,11 +53,12 @@ static void look_at_password_file(const hf_client *client,
         hf__examine_secret_file(examination, "password file", path);
 }
 
-hf_status hf_store_examine(hf_client *client,
-                           const hf_store_examine_options *opts,
-                           hf_store_remark_fn remark, void *user, hf_error *err)
+hf_status hf_store_diagnose(hf_client *client,
+                            const hf_store_diagnose_options *opts,
+                            hf_store_diagnostic_fn remark, void *user,
+                            hf_error *err)
 {
-    hf_store_examine_options options;
+    hf_store_diagnose_options options;
     hf__examination examination = {.node = "", .remark = remark, .user = user};
     hf__visit visit;
     hf_status status;

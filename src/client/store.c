@@ -20,8 +20,8 @@
 #define FINDINGS_DEFAULT 100
 #define FINDINGS_MAX 10000
 
-hf_status hf_store_describe(hf_client *client, hf_store_line_fn line,
-                            void *user, hf_error *err)
+hf_status hf_store_info(hf_client *client, hf_store_info_fn line, void *user,
+                        hf_error *err)
 {
     hf__visit visit;
     hf_status status;
@@ -77,18 +77,18 @@ static hf_status load_check(hf__check *check,
     if (options.limit_ms < 0 || options.limit_ms > HF_TTL_MAX_MS)
         return hf__fail(err, HF_INVALID, "limit_ms is %lld; it must be 1..%lld",
                         (long long)options.limit_ms, (long long)HF_TTL_MAX_MS);
-    if (options.findings_max > FINDINGS_MAX)
-        return hf__fail(err, HF_INVALID, "findings_max is %u; it must be 1..%d",
-                        options.findings_max, FINDINGS_MAX);
+    if (options.faults_max > FINDINGS_MAX)
+        return hf__fail(err, HF_INVALID, "faults_max is %u; it must be 1..%d",
+                        options.faults_max, FINDINGS_MAX);
     check->limit_ms = options.limit_ms;
     check->findings_max =
-        options.findings_max > 0 ? options.findings_max : FINDINGS_DEFAULT;
+        options.faults_max > 0 ? options.faults_max : FINDINGS_DEFAULT;
     check->progress = options.progress;
     return HF_OK;
 }
 
 hf_status hf_store_check(const char *url, const hf_store_check_options *opts,
-                         hf_store_finding_fn finding, void *user, hf_error *err)
+                         hf_store_fault_fn finding, void *user, hf_error *err)
 {
     hf__check check = {.finding = finding != NULL ? finding : ignore_finding,
                        .user = user};

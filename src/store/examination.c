@@ -24,11 +24,11 @@ static void tell(const hf__examination *examination, hf_status status,
                  hf_level level, const char *name, const char *remedy,
                  const char *format, va_list args)
 {
-    hf_store_remark remark = {.level = level,
-                              .status = status,
-                              .node = examination->node,
-                              .name = name,
-                              .remedy = remedy};
+    hf_store_diagnostic remark = {.level = level,
+                                  .status = status,
+                                  .node = examination->node,
+                                  .name = name,
+                                  .remedy = remedy};
     char value[HF__REMARK_SIZE];
 
     /* What was cut short would be told as if it were so. */

@@ -75,7 +75,7 @@ typedef struct hf__watch {
 typedef struct hf__check {
     int64_t limit_ms; /* 0: none */
     uint32_t findings_max;
-    hf_store_finding_fn finding;   /* never NULL */
+    hf_store_fault_fn finding;     /* never NULL */
     hf_store_progress_fn progress; /* NULL: not wanted */
     void *user;
 } hf__check;
@@ -89,14 +89,14 @@ typedef struct hf__parts {
     uint64_t stamp;
 } hf__parts;
 
-/* How a store is to be examined; see hf_store_examine_options. */
+/* How a store is to be examined; see hf_store_diagnose_options. */
 typedef struct hf__examination {
     const char *node;    /* who is looked at; "": the store as a whole */
     uint32_t requests;   /* round trips to measure for each */
     int64_t request_ms;  /* longest time for one request */
     int64_t deadline_ms; /* for all; on hf__clock_boot_ms() */
     hf_bytes prefix;     /* of the client's keys */
-    hf_store_remark_fn remark;
+    hf_store_diagnostic_fn remark;
     void *user;
 } hf__examination;
 

@@ -391,7 +391,7 @@ static void close_within_a_callback_does_nothing(void **state)
     hf_client *client = fixture_client(f, NULL);
     hf_lock *lock = fixture_lock(f, client, fixture_key(f, "l"), NULL);
 
-    expect_status(HF_OK, hf_store_describe(client, close_here, client, ERR));
+    expect_status(HF_OK, hf_store_info(client, close_here, client, ERR));
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
 }

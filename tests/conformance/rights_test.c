@@ -135,7 +135,7 @@ static void at_least(hf_level *level, hf_level now)
     }
 }
 
-static void on_remark(void *user, const hf_store_remark *remark)
+static void on_remark(void *user, const hf_store_diagnostic *remark)
 {
     rights *seen = user;
 
@@ -156,7 +156,7 @@ static void on_remark(void *user, const hf_store_remark *remark)
 static rights examine(fixture *f)
 {
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
-    hf_store_examine_options few = HF_STORE_EXAMINE_OPTIONS_INIT;
+    hf_store_diagnose_options few = HF_STORE_DIAGNOSE_OPTIONS_INIT;
     hf_client *client;
     rights seen = {0};
 
@@ -164,7 +164,8 @@ static rights examine(fixture *f)
     options.connect_ms = 10000; /* on a busy machine */
     few.requests = 1;
     client = fixture_client(f, &options);
-    expect_status(HF_OK, hf_store_examine(client, &few, on_remark, &seen, ERR));
+    expect_status(HF_OK,
+                  hf_store_diagnose(client, &few, on_remark, &seen, ERR));
     fixture_close_client(f, client);
     return seen;
 }

@@ -72,7 +72,7 @@ static void log_in_both(fixture *f, tenant tenants[2])
     }
 }
 
-static void on_remark(void *user, const hf_store_remark *remark)
+static void on_remark(void *user, const hf_store_diagnostic *remark)
 {
     bool *refused = user;
 
@@ -87,12 +87,12 @@ static void on_remark(void *user, const hf_store_remark *remark)
  */
 static bool doctor_finds_fault(hf_client *client)
 {
-    hf_store_examine_options options = HF_STORE_EXAMINE_OPTIONS_INIT;
+    hf_store_diagnose_options options = HF_STORE_DIAGNOSE_OPTIONS_INIT;
     bool refused = false;
 
     options.requests = 1;
-    expect_status(HF_OK,
-                  hf_store_examine(client, &options, on_remark, &refused, ERR));
+    expect_status(
+        HF_OK, hf_store_diagnose(client, &options, on_remark, &refused, ERR));
     return refused;
 }
 

@@ -113,7 +113,7 @@ static long long touched(hf_client *client)
 {
     long long found = -1;
 
-    if (hf_store_describe(client, take_touched, &found, NULL) != HF_OK)
+    if (hf_store_info(client, take_touched, &found, NULL) != HF_OK)
         return -1;
     return found;
 }

@@ -600,7 +600,7 @@ static void findings_and_time_are_bounded(void **state)
             assert_int_equal(pwrite(fd, page, 64, (off_t)(i * PAGE)), 64);
     }
     close(fd);
-    options.findings_max = 2;
+    options.faults_max = 2;
     assert_int_equal(
         hf_store_check(at.url, &options, note_finding, findings, &err),
         HF_CORRUPT);
@@ -609,7 +609,7 @@ static void findings_and_time_are_bounded(void **state)
     assert_int_equal(hf_store_check(at.url, &options, NULL, NULL, &err),
                      HF_INVALID);
     options = (hf_store_check_options)HF_STORE_CHECK_OPTIONS_INIT;
-    options.findings_max = 10001;
+    options.faults_max = 10001;
     assert_int_equal(hf_store_check(at.url, &options, NULL, NULL, &err),
                      HF_INVALID);
 }

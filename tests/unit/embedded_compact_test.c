@@ -251,8 +251,7 @@ static void the_limit_of_the_store_stays(void **state)
     (void)compact();
     (void)snprintf(url, sizeof(url), "file:%s/s", at.folder);
     assert_int_equal(hf_client_open(url, NULL, &client, &err), HF_OK);
-    assert_int_equal(hf_store_describe(client, take_limit, &limit, &err),
-                     HF_OK);
+    assert_int_equal(hf_store_info(client, take_limit, &limit, &err), HF_OK);
     hf_client_close(client);
     assert_int_equal(limit, 200u << 20);
 }

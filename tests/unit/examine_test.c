@@ -124,7 +124,7 @@ static void serve(int fd, unsigned number, void *user)
 
 /* ------------------------------------------------------------ what is told */
 
-static void keep(void *user, const hf_store_remark *told)
+static void keep(void *user, const hf_store_diagnostic *told)
 {
     remarks *all = user;
     remark *to = &all->of[all->count];
@@ -145,7 +145,7 @@ static void keep(void *user, const hf_store_remark *told)
 
 static void examine(const patient *self, remarks *all)
 {
-    hf_store_examine_options options = HF_STORE_EXAMINE_OPTIONS_INIT;
+    hf_store_diagnose_options options = HF_STORE_DIAGNOSE_OPTIONS_INIT;
     hf_client_options hasty = HF_CLIENT_OPTIONS_INIT;
     fake_server *fake = fake_server_start(serve, (void *)self);
     hf_client *client;
@@ -158,7 +158,7 @@ static void examine(const patient *self, remarks *all)
         hasty.request_ms = 500; /* a message is waited for in vain */
     if (hf_client_open(fake_server_url(fake), &hasty, &client, &err) != HF_OK)
         fail_msg("%s", err.message);
-    assert_int_equal(hf_store_examine(client, &options, keep, all, &err),
+    assert_int_equal(hf_store_diagnose(client, &options, keep, all, &err),
                      HF_OK);
     hf_client_close(client);
     fake_server_stop(fake);

@@ -301,7 +301,7 @@ typedef struct examined {
     bool away;
 } examined;
 
-static void examined_remark(void *user, const hf_store_remark *remark)
+static void examined_remark(void *user, const hf_store_diagnostic *remark)
 {
     examined *self = user;
 
