@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# doctor_test.sh - holdfast doctor: what it finds, and its exit codes.
+# diagnose_test.sh - holdfast doctor: what it finds, and its exit codes.
 
 is_server() {
     case $HOLDFAST_STORE in

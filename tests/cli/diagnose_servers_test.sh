@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# doctor_servers_test.sh - holdfast doctor on stores of several servers and over
+# diagnose_servers_test.sh - holdfast doctor on stores of several servers and over
 # TLS: each is looked at, and what is wrong with one is told of that one.
 
 # expect_doctor CODE ARGUMENT...: as text and as JSON, which must agree.
