@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cluster_failover.c - a cluster whose masters are killed, stopped or replaced
- * by order, and whose slots are moved, under threads that count
+ * by an operator, and whose slots are moved, under threads that count
  * (cluster_load.h).
  *
  *     cluster_failover [--case kill|stop|order|move] [--rounds N] [--threads N]
  *
  * What must hold in every round:
- * - nothing counts twice, and nothing that was called "not applied";
+ * - nothing counts twice, and nothing that was reported as not applied;
  * - what was acknowledged is still there. A cluster replicates after it has
- *   answered, so a master that dies takes its last moment along: what is
- *   missing afterwards must stand in the dead one's log (dead_master.h), and is
- *   printed. A failover by order (CLUSTER FAILOVER) and moving slots lose
- *   nothing, and no call fails by it;
- * - no call ends later than its deadline and 50 ms, and what the machine made
- *   a thread late by that only sleeps;
- * - after a failover every counter goes on, and how soon is printed;
- * - of the locks held over it each goes on excluding others, or is lost and
- *   says so.
+ *   replied, so a master that dies loses its last moment: what is missing
+ *   afterwards must be in the dead master's log (dead_master.h), and is
+ *   printed. A manual failover (CLUSTER FAILOVER) and moving slots lose
+ *   nothing, and make no call fail;
+ * - no call ends later than its deadline plus 50 ms, plus the lateness of a
+ *   thread that only sleeps;
+ * - after a failover every counter is counted on, and how soon is printed;
+ * - each lock held meanwhile still excludes others, or is reported lost.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@
 
 #define MASTERS 3
 #define REQUEST_MS 2000
-#define MOVE_REQUEST_MS 15000 /* two keys wait for all of a slot to move */
+#define MOVE_REQUEST_MS 15000 /* keys wait for a slot */
 #define LATE_MS 50
 #define NODE_TIMEOUT_MS 1500
 #define RECOVERY_MAX_MS 30000
@@ -40,7 +39,7 @@
 
 typedef struct cluster_trial {
     const char *kind; /* of fault */
-    const char *verb; /* what becomes of the master */
+    const char *verb; /* what happens to the master */
     int rounds;
     int threads;
     redis_cluster *cluster;
@@ -158,8 +157,8 @@ static int take_locks(hf_client *client, hf_lock **locks, int round)
     return taken;
 }
 
-/* A lock that says it is held must keep others out. Asked in this order: one
- * that is lost in between is no fault. */
+/* A lock that counts as held must keep others out. Checked in this order, so
+ * that one lost in between is no violation. */
 static void check_locks(cluster_trial *trial, hf_lock **locks, int round)
 {
     hf_client *other = open_client(trial);
@@ -180,7 +179,7 @@ static void check_locks(cluster_trial *trial, hf_lock **locks, int round)
         held += hf_lock_is_held(locks[i]);
         hf_lock_free(rival); /* and release */
     }
-    printf("  locks: %d of %d still held, %d lost and told\n", held, LOCKS,
+    printf("  locks: %d of %d still held, %d reported lost\n", held, LOCKS,
            LOCKS - held);
     check(trial, other != NULL && twice == 0, "a lock was held twice");
     hf_client_close(other);
@@ -191,8 +190,8 @@ static void check_locks(cluster_trial *trial, hf_lock **locks, int round)
 
 /* ----------------------------------------------------------------- failover */
 
-/* Until a server's counters go on: us, or -1. *over_us: when the cluster itself
- * had another owner for one of them, as another server says. */
+/* Until a server's counters are counted on: us, or -1. *over_us: when another
+ * server of the cluster reported a new owner for one of them. */
 static int64_t await_recovery(const cluster_trial *trial, const load_run *load,
                               int broken, int64_t *over_us)
 {
@@ -213,7 +212,7 @@ static int64_t await_recovery(const cluster_trial *trial, const load_run *load,
     return recovery_us;
 }
 
-/* The replica of a master, which comes behind all masters. */
+/* The replica of a master; replicas follow all masters in the array. */
 static int replica_of(const cluster_trial *trial, int master)
 {
     char answer[1024], port[16];
@@ -250,12 +249,12 @@ static void make_fault(cluster_trial *trial, load_run *load, int server)
                       redis_cluster_server(trial->cluster, replica),
                       "CLUSTER FAILOVER", answer, sizeof(answer)) &&
                   answer[0] == '+',
-              "no failover by order");
+              "no manual failover");
     }
     atomic_store(&load->broken_us, load_now_us());
 }
 
-/* It comes back as a replica, which is caught up before the next round. */
+/* It comes back as a replica, which has caught up before the next round. */
 static void undo_fault(cluster_trial *trial, int server)
 {
     redis_server *victim = redis_cluster_server(trial->cluster, server);
@@ -266,7 +265,7 @@ static void undo_fault(cluster_trial *trial, int server)
         redis_server_resume(victim);
     }
     check(trial, redis_cluster_settle(trial->cluster),
-          "the cluster is not whole");
+          "the cluster is incomplete");
 }
 
 static void judge_calls(cluster_trial *trial, const load_run *load)
@@ -277,8 +276,9 @@ static void judge_calls(cluster_trial *trial, const load_run *load)
     check(trial,
           took_between(late_us / 1000, INT64_MIN,
                        LATE_MS + load->oversleep_us / 1000),
-          "a call came late");
-    check(trial, load_calls(load, LOAD_OTHER) == 0, "a call failed oddly");
+          "a call returned late");
+    check(trial, load_calls(load, LOAD_OTHER) == 0,
+          "a call failed unexpectedly");
 }
 
 static void judge_counters(cluster_trial *trial, load_run *load,
@@ -297,11 +297,11 @@ static void judge_counters(cluster_trial *trial, load_run *load,
            (long long)all.applied);
     check(trial, all.unread == 0, "a counter could not be read");
     check(trial, all.doubled == 0, "something counted twice");
-    check(trial, all.false_no == 0, "what was not applied was");
+    check(trial, all.false_no == 0, "a call \"not applied\" was applied");
     check(trial, all.missing == 0, "an acknowledged count is gone");
 }
 
-/* With what the dead one had, which it must not have thrown away yet. */
+/* With the data of the dead one, which it must not have discarded yet. */
 static void judge(cluster_trial *trial, load_run *load, int broken)
 {
     hf_client *reader = open_client(trial);
@@ -353,8 +353,8 @@ static void fail_over(cluster_trial *trial, int round)
     recovery_us = await_recovery(trial, load, broken, &over_us);
     pause_ms(500);
     load_stop(load);
-    printf("cluster, master %s, %d threads, round %d: all its counters went on "
-           "after %.2f s; the cluster had failed over after %.2f s\n",
+    printf("cluster, master %s, %d threads, round %d: all counters were served "
+           "again after %.2f s; the cluster had failed over after %.2f s\n",
            trial->verb, trial->threads, round, (double)recovery_us / 1e6,
            (double)over_us / 1e6);
     check(trial, recovery_us >= 0, "no recovery");
@@ -381,7 +381,7 @@ static void name_pairs(load_run *load, int round)
     }
 }
 
-/* Slowly enough that callers meet each of its stages. */
+/* Slowly enough that callers encounter each of its stages. */
 static bool move_slot(cluster_trial *trial, int slot, int from, int to)
 {
     int moved = 1;
@@ -438,10 +438,10 @@ static void move(cluster_trial *trial, int round)
 
 /* --------------------------------------------------------------------- main */
 
-/* The cases, and what becomes of the master. */
+/* The cases, and what happens to the master. */
 static const char *const cases[][2] = {{"kill", "killed"},
                                        {"stop", "stopped"},
-                                       {"order", "replaced by order"},
+                                       {"order", "replaced manually"},
                                        {"move", ""}};
 
 static bool choose_case(cluster_trial *trial)
@@ -499,6 +499,6 @@ int main(int argc, char **argv)
         }
     }
     redis_cluster_stop(trial.cluster);
-    printf("%s\n", trial.failures == 0 ? "all as it should be" : "FAILED");
+    printf("%s\n", trial.failures == 0 ? "no violations" : "FAILED");
     return trial.failures == 0 ? 0 : 1;
 }

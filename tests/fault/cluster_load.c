@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_load.c - see cluster_load.h. A counter is its thread's; others only
- * look at `back_us`, by atomics, and at the rest once the threads are gone.
+ * cluster_load.c - see cluster_load.h. A counter belongs to its thread; others
+ * only read `back_us`, by atomics, and the rest once the threads have ended.
  */
 #include "cluster_load.h"
 
@@ -108,8 +108,8 @@ static void call(load_thread *self, load_counter *counter, size_t count)
     hf_reply_free(reply);
 }
 
-/* Nobody else writes this value, so that nothing but the outcome of the calls
- * before can come in between. */
+/* No other thread writes this value, so only the outcome of earlier calls can
+ * change it. */
 static void step(load_thread *self)
 {
     hf_error err = HF_ERROR_INIT;
@@ -130,7 +130,7 @@ static void step(load_thread *self)
     self->step += kind == LOAD_ACKNOWLEDGED;
 }
 
-/* Of two counters with one tag, the second is counted on alone too. */
+/* Of two counters with one tag, the second is also counted alone. */
 static void *count(void *user)
 {
     load_thread *self = user;
@@ -156,7 +156,7 @@ static void *count(void *user)
     return NULL;
 }
 
-/* How late the machine lets a thread be that only wants to sleep. */
+/* How late the machine wakes a thread that only sleeps. */
 static void *nap(void *user)
 {
     load_run *load = user;
@@ -217,7 +217,7 @@ void load_free(load_run *load)
 
 /* -------------------------------------------------------------------- audit */
 
-/* How often each call of a counter is there; NULL: it cannot be read. */
+/* How often each call of a counter was applied; NULL: it cannot be read. */
 static unsigned *read_counter(hf_client *client, const load_counter *counter)
 {
     unsigned *there = calloc(counter->count + 1, sizeof(*there));
@@ -338,7 +338,7 @@ int64_t load_calls(const load_run *load, load_kind kind)
     return sum;
 }
 
-/* What one of the calls of a kind was told. */
+/* What one call of a kind returned. */
 static void print_told(const load_run *load, load_kind kind, const char *what)
 {
     for (int t = 0; t < load->thread_count; t++) {

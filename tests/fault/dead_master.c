@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dead_master.c - see dead_master.h. The log is written before an answer is
- * sent, though not to the disk, so it has all that was acknowledged.
+ * dead_master.c - see dead_master.h. The log is written before a reply is sent,
+ * though not to the disk, so it has all that was acknowledged.
  */
 #include "dead_master.h"
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * embedded_damage.c - damaged stores, by the thousand: does a program that
- * opens or checks one survive, and is it told?
+ * opens or checks one survive, and does it get an error?
  *
  * Each variant is a whole store with one damage. It is opened and used in one
- * process and checked in another, from the same files. What may not be:
+ * process and checked in another, from the same files. Violations:
  *
- *  1. opening or checking crashes or hangs the caller;
- *  2. the check finds something, and opening does not;
- *  3. the store opens, and using it then crashes or hangs;
- *  4. opening refuses the store, and has changed its data;
- *  5. the undamaged store is found to be damaged.
+ * 1. opening or checking crashes or hangs the caller;
+ * 2. the check finds something, and opening does not;
+ * 3. the store opens, and using it then crashes or hangs;
+ * 4. opening refuses the store, but has changed its data;
+ * 5. the undamaged store is reported as damaged.
  *
- * Exit status: 0 none of that, 1 some of it, 2 it could not run.
+ * Exit status: 0 no violation, 1 some, 2 it could not run.
  */
 #include "embedded_damage.h"
 
@@ -33,7 +33,7 @@ typedef struct arguments {
     uint64_t only; /* this variant, from 1; 0: all */
     const char *kind;
     const char *folder;
-    bool wrong; /* tell of wrong data, too */
+    bool wrong; /* report wrong data, too */
     bool sealed;
     bool json;
 } arguments;
@@ -49,7 +49,7 @@ typedef struct row {
 typedef struct trial {
     outcome checked;
     outcome used;
-    bool changed; /* refused and yet changed */
+    bool changed; /* refused, but changed */
 } trial;
 
 static row rows[KIND_MAX];
@@ -62,18 +62,18 @@ static bool died(const outcome *of)
     return of->how == END_CRASHED || of->how == END_HUNG;
 }
 
-/* NULL: all is as promised. */
+/* NULL: no violation. */
 static const char *judge(const trial *of, size_t kind)
 {
     const outcome *used = &of->used;
     const outcome *checked = &of->checked;
 
     if (died(checked))
-        return "the check died";
+        return "the check crashed";
     if (died(used))
-        return used->opened ? "using it died" : "opening died";
+        return used->opened ? "using the store crashed" : "opening died";
     if (of->changed)
-        return "it was refused, and changed";
+        return "it was refused, but changed";
     if (used->opened && checked->how == END_STATUS)
         return "the check refuses what opens";
     if (kind == 0 && (checked->how != END_OK || used->how != END_OK))
@@ -154,9 +154,9 @@ static void try_variant(const arguments *args, const stage *on,
     if (why != NULL)
         bad_count++;
     if (why != NULL ? bad_count <= FAILURES_SHOWN : args->only != 0)
-        report(args, on, variant, kind, &of, why != NULL ? why : "as it ought");
+        report(args, on, variant, kind, &of, why != NULL ? why : "as expected");
     else if (args->wrong && of.used.how == END_WRONG)
-        report(args, on, variant, kind, &of, "nobody noticed");
+        report(args, on, variant, kind, &of, "not detected");
 }
 
 /* Every kind in turn, on every kind of store in turn. */
@@ -251,9 +251,9 @@ static const char usage[] =
     "  --variants N     [1000]\n"
     "  --variant N      only this one\n"
     "  --kind NAME      only damages of this kind, as the table names them\n"
-    "  --dir FOLDER     where all of it takes place [/dev/shm]\n"
+    "  --dir FOLDER     where the files are [/dev/shm]\n"
     "  --sealed         the files keep their time, as when a disk fails\n"
-    "  --wrong          also tell of data that are wrong without an error\n"
+    "  --wrong          also report wrong data without an error\n"
     "  --json           print figures as JSON\n";
 
 __attribute__((noreturn)) static void complain(int status)
@@ -346,7 +346,7 @@ int main(int argc, char **argv)
         stages[i].name = names[i];
         if (!stage_make(&stages[i], schemes[i], options[i], args.folder,
                         args.seed)) {
-            perror("embedded_damage: cannot make a store");
+            perror("embedded_damage: cannot create a store");
             stage_remove(&stages[i]);
             return 2;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * embedded_damage.h - a store's files held in memory, ways to damage them, and
- * what a program then meets.
+ * what a program then observes.
  */
 #ifndef TESTS_FAULT_EMBEDDED_DAMAGE_H
 #define TESTS_FAULT_EMBEDDED_DAMAGE_H
@@ -35,7 +35,7 @@ typedef struct bytes {
     size_t room;
 } bytes;
 
-/* What lies in a store's directory. */
+/* The files of a store's directory. */
 typedef struct image {
     file_form forms[FILE_COUNT];
     bytes files[FILE_COUNT];
@@ -54,7 +54,7 @@ typedef struct page_list {
     size_t count;
 } page_list;
 
-/* What a damage may be made from. */
+/* Material for a damage. */
 typedef struct sources {
     bytes older;                 /* the data file some writes ago */
     bytes foreign;               /* an LMDB file of another program */
@@ -62,11 +62,11 @@ typedef struct sources {
     size_t last_page;
 } sources;
 
-/* Fill the lists of pages from a data file of LMDB 0.9 that is whole. */
+/* Fill the lists of pages from an undamaged data file of LMDB 0.9. */
 void sources_walk(sources *self, const bytes *data);
 
 void bytes_set(bytes *to, const void *data, size_t size);
-void bytes_resize(bytes *self, size_t size); /* new ones are zero */
+void bytes_resize(bytes *self, size_t size); /* new bytes are zero */
 
 /* ----------------------------------------------------------------- damages */
 
@@ -87,28 +87,28 @@ typedef struct stage {
     char url[PATH_MAX + 64];
     uint64_t seed;
     image whole;             /* undamaged */
-    struct timespec written; /* when its data file was */
-    bool sealed;             /* damage keeps that time: it came by no write */
+    struct timespec written; /* mtime of its data file */
+    bool sealed;             /* damage keeps the mtime: it is not a write */
     sources from;
 } stage;
 
-/* Make a store with something of every kind in it, and what damages need. Its
- * URL is `scheme`, its path, `options`. false: it could not be made, and why
- * was told. */
+/* Create a store with something of every kind in it, and the material that
+ * damages need. Its URL is `scheme`, its path, `options`. false: it could not
+ * be created, see stderr. */
 bool stage_make(stage *self, const char *scheme, const char *options,
                 const char *folder, uint64_t seed);
 void stage_remove(stage *self);
 /* Put an image in place of the store; its files keep their inodes. */
 bool stage_put(const stage *self, const image *from);
-/* Is the data file what the image says? */
+/* Does the data file equal the image? */
 bool stage_unchanged(const stage *self, const image *from);
 
 /* -------------------------------------------------------------------- tries */
 
 typedef enum ending {
-    END_OK,      /* all is as it was put there */
+    END_OK,      /* all data is intact */
     END_STATUS,  /* a call returned an error: see status and message */
-    END_WRONG,   /* other data than were written, without an error */
+    END_WRONG,   /* wrong data, without an error */
     END_CRASHED, /* a signal */
     END_HUNG,
     END_COUNT
@@ -122,10 +122,10 @@ typedef struct outcome {
     char message[HF_ERROR_MESSAGE_SIZE];
 } outcome;
 
-/* hf_store_check() in a process of its own. */
+/* hf_store_check() in its own process. */
 void try_check(const stage *self, outcome *result);
-/* hf_client_open(), then reading everything and writing much, in a process of
- * its own. */
+/* hf_client_open(), then reading everything and writing much, in its own
+ * process. */
 void try_use(const stage *self, outcome *result);
 
 #endif

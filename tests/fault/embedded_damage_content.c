@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_damage_content.c - filling a store, reading it again, writing all
- * over it.
+ * embedded_damage_content.c - filling a store, reading it back, overwriting it.
  */
 #include "embedded_damage_content.h"
 
@@ -89,7 +88,7 @@ static hf_bytes plain_key(char key[KEY_SIZE], unsigned index)
     return hf_str(key);
 }
 
-/* Of every five keys round 1 writes two and deletes one. */
+/* Of every five keys, round 1 writes two and deletes one. */
 static unsigned plain_round(unsigned index)
 {
     return index % 5 < 2;
@@ -171,7 +170,7 @@ bool content_write(const char *url, uint64_t seed, unsigned round)
     return worked;
 }
 
-/* The first thing that is wrong stays. */
+/* The first failure is kept. */
 static reading take_wrong(reading before, hf_error *err, const char *what)
 {
     if (before != READ_WRONG) {

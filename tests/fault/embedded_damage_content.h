@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_damage_content.h - what is in the store that is damaged: every
+ * embedded_damage_content.h - the content of the store that is damaged: every
  * type, small and large.
  */
 #ifndef TESTS_FAULT_EMBEDDED_DAMAGE_CONTENT_H
@@ -8,17 +8,17 @@
 
 #include "holdfast.h"
 
-/* Round 0 makes it, round 1 changes much of it. false: see stderr. */
+/* Round 0 creates it, round 1 changes much of it. false: see stderr. */
 bool content_write(const char *url, uint64_t seed, unsigned round);
 
-/* How reading went, in the order of importance. */
+/* Result of reading, by severity. */
 typedef enum reading { READ_SAME, READ_ERROR, READ_WRONG } reading;
 
-/* Read all of it as it is after round 1. On READ_ERROR the error of the first
- * call that failed, on READ_WRONG what it was in err->message. */
+/* Read all of it, as round 1 left it. On READ_ERROR *err is that of the first
+ * call that failed, on READ_WRONG err->message says what differs. */
 reading content_read(hf_client *client, uint64_t seed, hf_error *err);
 
-/* Write all over it, whatever the calls say. The first error, or HF_OK. */
+/* Overwrite all of it, ignoring failures. The first error, or HF_OK. */
 hf_status content_overwrite(hf_client *client, uint64_t seed, hf_error *err);
 
 #endif

@@ -3,8 +3,8 @@
  * embedded_damage_kinds.c - the ways in which files get damaged: cut, flipped,
  * zeroed, overwritten, exchanged, of another time, of another program.
  *
- * The places are chosen so that much of it hits: pages that are in use, heads
- * of pages, numbers that lead to other places.
+ * Positions are chosen so that many of them matter: pages in use, page headers,
+ * numbers that lead to other places.
  */
 #include <string.h>
 
@@ -12,10 +12,10 @@
 #include "store/embedded/files/sidecar.h"
 #include "util/crc32c.h"
 
-/* Of a page that says where LMDB's trees begin. */
+/* Offsets in a meta page, which says where LMDB's trees begin. */
 #define HEAD_SIZE 152u
 #define AT_PAGE_SIZE 40u
-/* Of a checkpoint, of which each page of its file holds one. */
+/* Offsets in a checkpoint; each page of its file holds one. */
 #define SLOT_BOOT 24u
 #define SLOT_SUM 216u
 
@@ -45,7 +45,7 @@ static void flip(bytes *to, size_t at, size_t size, prng *random)
     to->data[at] ^= (unsigned char)(1u << prng_below(random, 8));
 }
 
-/* A page that is in use, as an offset; now and then any page but the roots. */
+/* Offset of a page in use; now and then of any page but the meta pages. */
 static size_t any_page(const sources *from, prng *random)
 {
     const page_list *all = &from->pages[PAGE_ANY];
@@ -149,7 +149,7 @@ static void flip_large(image *self, const sources *from, prng *random)
 
 /* ------------------------------------------------------------------ numbers */
 
-/* A number that leads astray: small, huge, or a little beside. */
+/* A number that misleads: small, huge, or off by a little. */
 static void astray(bytes *to, size_t at, size_t size, prng *random)
 {
     uint64_t number = 0;
@@ -188,7 +188,7 @@ static void number_in_head(image *self, const sources *from, prng *random)
     astray(data_of(self), prng_below(random, 2) * PAGE + at, size, random);
 }
 
-/* The same in both heads: neither can stand in for the other. */
+/* The same in both meta pages: neither can replace the other. */
 static void number_in_heads(image *self, const sources *from, prng *random)
 {
     size_t size = (size_t)2 << prng_below(random, 3);
@@ -265,7 +265,7 @@ static void noise_sector(image *self, const sources *from, prng *random)
     noise(data_of(self), at, 512, random);
 }
 
-/* The head of the page stays: only what it holds is noise. */
+/* The page header stays: only the rest is noise. */
 static void noise_in_page(image *self, const sources *from, prng *random)
 {
     size_t skip = 16 + prng_below(random, 512);
@@ -285,7 +285,7 @@ static void swapped(image *self, const sources *from, prng *random)
     memcpy(data + b, held, PAGE);
 }
 
-/* Swapped, and each says that it is where it should be. */
+/* Swapped, and each claims to be in its right place. */
 static void swapped_renumbered(image *self, const sources *from, prng *random)
 {
     size_t a = any_page(from, random);
@@ -357,7 +357,7 @@ static void other_lmdb(image *self, const sources *from, prng *random)
     }
 }
 
-/* The record that says what the store is: find it and change its version. */
+/* Find the store's header record and change its version. */
 static void newer_format(image *self, const sources *from, prng *random)
 {
     bytes *data = data_of(self);
@@ -436,7 +436,7 @@ static void sidecar_gone(image *self, const sources *from, prng *random)
         self->forms[FILE_LOCK] = FORM_MISSING;
 }
 
-/* Nothing but the data tells what the data is. */
+/* Only the data file remains. */
 static void sidecar_gone_and_flips(image *self, const sources *from,
                                    prng *random)
 {
@@ -470,8 +470,8 @@ static void checkpoint_gone(image *self, const sources *from, prng *random)
     self->forms[FILE_CHECKPOINT] = FORM_MISSING;
 }
 
-/* The machine was booted since, so that all depends on what is on the disk. A
- * volatile store would rightly be empty: it is left as it is. */
+/* The machine was rebooted since, so only what is on the disk counts. A
+ * volatile store would rightly be empty: it is left unchanged. */
 static void booted(image *self, const sources *from, prng *random)
 {
     hf__sidecar_map map;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * embedded_damage_pages.c - which pages of an LMDB file are in use, and for
- * what: damage elsewhere would show nothing.
+ * what: damage elsewhere would have no effect.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "embedded_damage.h"
 
-/* Where things stand in a root page, in a page, in an entry of a page. */
+/* Offsets in a meta page, in a page, in an entry of a page. */
 #define ROOT_FREE 80u
 #define ROOT_DATA 128u
 #define ROOT_LAST_PAGE 136u

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_damage_store.c - making the store that is damaged, and putting
+ * embedded_damage_store.c - creating the store that is damaged, and putting
  * damaged files in its place.
  *
- * Files keep their inodes, which the sidecar knows, by hard links to them in a
- * folder beside: else every variant would look like a store that was copied.
+ * Files keep their inodes, which the sidecar records, by hard links in a folder
+ * next to the store: otherwise every variant would look like a copied store.
  */
 #include <fcntl.h>
 #include <ftw.h>
@@ -101,7 +101,7 @@ static bool write_file(const char *path, const bytes *from)
 
 /* -------------------------------------------------------------------- make */
 
-/* Each round in a process of its own, which leaves the store closed. */
+/* Each round in its own process, which leaves the store closed. */
 static bool write_round(const stage *self, unsigned round)
 {
     int status;

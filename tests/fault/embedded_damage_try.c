@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_damage_try.c - a process that meets a damaged store, and what
- * became of it. It tells how far it came through shared memory, which outlives
- * it however it ends.
+ * embedded_damage_try.c - a process that uses a damaged store, and its outcome.
+ * It reports its progress in shared memory, which outlives it however it ends.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +14,7 @@
 #include "embedded_damage.h"
 #include "embedded_damage_content.h"
 
-/* Every call has a limit of its own of a few seconds; beyond this it hangs. */
+/* Every call has its own limit of a few seconds; beyond this it hangs. */
 #define LIMIT_S 60
 #define CALL_MS 3000
 
@@ -51,7 +50,7 @@ static void run(const stage *self, void (*act)(const stage *, outcome *),
     pid = fork();
     if (pid == 0) {
         (void)alarm(LIMIT_S);
-        /* LMDB says on stderr what it asserts, and dies of it. */
+        /* LMDB prints a failed assertion on stderr and aborts. */
         if (freopen("/dev/null", "w", stderr) == NULL)
             abort();
         act(self, told);

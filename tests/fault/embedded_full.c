@@ -3,14 +3,14 @@
  * embedded_full.c - a store on a file system that is full to the last block,
  * that has no inodes left, or whose files may not grow.
  *
- * Writes end in HF_FULL; reads, deletes, renewals and releases go on; a new
- * process works or gets an error; what was deleted can be written again; and
- * nobody ever meets SIGBUS. Each case runs in a child on a small tmpfs of its
+ * Writes end in HF_FULL; reads, deletes, renewals and releases work; a new
+ * process works or gets an error; what was deleted can be written again; and no
+ * process ever gets SIGBUS. Each case runs in a child on a small tmpfs of its
  * own, in user and mount namespaces, so no rights are needed. Where a machine
- * forbids those, RLIMIT_FSIZE stands in for the end of the disk, which reaches
- * the same code (posix_fallocate() refusing); the cases that need a full file
- * system around other processes then check that limit's refusal only, and the
- * program says so.
+ * forbids those, RLIMIT_FSIZE replaces the end of the disk, which takes the
+ * same path (posix_fallocate() fails); the cases that need a full file system
+ * around other processes then check only that limit's refusal, and the program
+ * says so.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,10 +36,11 @@
 #define VALUE_SIZE 1000
 
 static place at;
-/* Decided once: may this machine's processes mount? */
+/* Decided once: may processes of this machine mount? */
 static bool can_mount;
 
-/* Everything in a child: a step that fails ends it with its line. */
+/* Everything runs in a child: a step that fails ends it with its line number.
+ */
 #define need(condition)                                                        \
     do {                                                                       \
         if (!(condition)) {                                                    \
@@ -136,8 +137,8 @@ static bool make_full(const place *here)
 /* ---------------------------------------------------------------- full store
  */
 
-/* What a full store still does, over and over: a lock is renewed, read, given
- * back and taken anew, values are read. */
+/* What a full store can still do, repeatedly: a lock is renewed, inspected,
+ * released and acquired again, values are read. */
 static int live_on(hf_client *client, hf_lock *lock, int count)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
@@ -231,7 +232,7 @@ static int open_beside(const place *here)
                                                                          : 1;
 }
 
-/* The store may be open elsewhere or not: its pages, the table of readers and
+/* Whether the store is open elsewhere or not: its pages, the reader table and
  * the sidecar have all their blocks. */
 static int come_to_full_store(const place *here)
 {
@@ -249,7 +250,7 @@ static int come_to_full_store(const place *here)
     hf_client_close(client);
     need(in_child(read_and_delete, here) == 0);
     need(!can_mount || in_child(open_beside, here) == 0);
-    /* What was begun there left nothing that is in the way later. */
+    /* What was begun there left nothing that matters later. */
     need(!can_mount || in_child(open_beside, here) == 0);
     return 0;
 }
@@ -260,13 +261,13 @@ static void others_come_to_full_store(void **state)
     assert_int_equal(in_child(come_to_full_store, &at), 0);
 }
 
-/* ----------------------------------------------------------- many at a time */
+/* ---------------------------------------------------- several at a time */
 
-/* What a child met, as bits of its exit status. */
+/* A child's findings, as bits of its exit status. */
 enum { SAW_ROOM = 4, SAW_FULL = 8 };
 
-/* A reader that is not run for longer than writers wait for one may keep all
- * pages; then a delete says HF_FULL, too, but not for long. */
+/* A reader that is not scheduled for longer than writers wait for one may keep
+ * all pages in use; then a delete returns HF_FULL, too, but not for long. */
 static bool drop_soon(hf_client *client, int i)
 {
     int64_t until_ms = test_now_ms() + 2000;
@@ -278,7 +279,8 @@ static bool drop_soon(hf_client *client, int i)
     return status == HF_OK || status == HF_NOT_FOUND;
 }
 
-/* All write and delete everybody's keys, so that there is room now and then. */
+/* All write and delete one another's keys, so that there is room now and then.
+ */
 static int write_and_delete(const place *here)
 {
     int64_t until_ms = test_now_ms() + 700;
@@ -291,7 +293,7 @@ static int write_and_delete(const place *here)
 
         need(status == HF_OK || status == HF_FULL);
         seen |= status == HF_OK ? SAW_ROOM : SAW_FULL;
-        /* A reader that is interrupted holds pages back. */
+        /* A stopped reader keeps pages in use. */
         for (int j = 0; j < 8; j++)
             (void)is_there(client, (i * 5 + j) % 3500);
         for (int j = 0; status == HF_FULL && j < 4; j++)
@@ -339,7 +341,7 @@ static void many_share_the_last_blocks(void **state)
  */
 
 /* Every amount of room between none and enough: opening works or is refused,
- * and once there is room it works. */
+ * and works once there is room. */
 static int open_in_little_room(const place *here)
 {
     char path[128], command_line[256];
@@ -370,14 +372,14 @@ static int open_in_little_room(const place *here)
 
 static int open_without_inodes(const place *here)
 {
-    /* The tmpfs's own root is one; the store's directory the second. */
+    /* The root of the tmpfs is one inode; the store's directory the second. */
     need(own_tmpfs(here, "size=8m,nr_inodes=4"));
     need(try_open(here->url, NULL) == HF_FULL);
     need(try_open(here->url, NULL) == HF_FULL);
     return 0;
 }
 
-/* A durable store put back by a tool that leaves holes in files. */
+/* A durable store restored by a tool that makes sparse files. */
 static int open_with_holes(const place *here)
 {
     char command_line[256];
@@ -475,7 +477,7 @@ static int find_out(void **state)
     can_mount = in_child(try_mount, &at) == 0;
     place_remove(&at);
     if (!can_mount)
-        print_message("no mounts here: RLIMIT_FSIZE instead\n");
+        print_message("mounts are not allowed here: RLIMIT_FSIZE instead\n");
     return 0;
 }
 

@@ -8,18 +8,18 @@
  *
  * After a violation the store is kept, unless --forget is given.
  *
- * Writers do all kinds of work on one store and note what was acknowledged.
+ * Writers do all kinds of work on one store and record what was acknowledged.
  * The parent kills them: no acknowledged write may be missing, no invariant
- * broken, and the others go on. Exit 0: so it was; 1: a violation, told with
- * the seed; 2: wrong usage. The seed determines the choices, not the
- * processes' race.
+ * broken, and the others keep working. Exit 0: no violation; 1: a violation,
+ * printed with the seed; 2: wrong usage. The seed determines the choices, not
+ * the timing of the processes.
  *
- * What "the others go on within 20 ms" means here: a survivor's pause around a
- * kill is the time from its answer before to the one after, without the time in
- * which it waited for a processor. The share of pauses that are longer than 20
- * ms may not be clearly higher than at ordinary moments of the same run, where
- * a slow disk makes some, too. A writer that stands still for 5 s is a
- * violation at once.
+ * "The others keep working within 20 ms" means: a survivor's pause around a
+ * kill is the time from the reply before it to the one after it, without the
+ * time spent waiting for a processor. The share of pauses longer than 20 ms may
+ * not be clearly higher than at ordinary moments of the same run, where a slow
+ * disk causes some, too. A writer that makes no progress for 5 s is a violation
+ * at once.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -112,7 +112,7 @@ static bool parse(int argc, char **argv, options *opts)
 
 /* ------------------------------------------------------------------ places */
 
-/* A folder of our own in the one that is named. */
+/* Our own folder in the one that was named. */
 static bool make_folder(options *opts, char folder[600])
 {
     if (opts->dir[0] == '\0')
@@ -157,8 +157,8 @@ static journal *make_journal(const options *opts, const char *folder, int *fd)
         return NULL;
     all->seed = opts->seed;
     all->fault = (uint32_t)opts->fault;
-    /* Live are a few MB. But hf_store_check() reads one instant's pages, which
-     * nobody may use again meanwhile. */
+    /* The live data is a few MB. But hf_store_check() reads one snapshot, whose
+     * pages cannot be reused meanwhile. */
     (void)snprintf(all->url, sizeof(all->url), "%s:%s/store?max_size=1G%s%s",
                    fast ? "volatile" : "file", folder,
                    fast ? "" : "&durability=", fast ? "" : opts->store);
@@ -168,8 +168,8 @@ static journal *make_journal(const options *opts, const char *folder, int *fd)
 /* ------------------------------------------------------------------ report */
 
 /* Is a share of `some` more than twice that of `base` and one in a hundred, by
- * more than chance explains (three standard errors)? Twice, as the next process
- * starts at a kill, and on a busy machine takes its time from the others. */
+ * more than chance explains (three standard errors)? Twice, because a kill
+ * starts the next process, which takes processor time from the others. */
 static bool clearly_more(size_t some, size_t of_some, size_t base,
                          size_t of_base)
 {
@@ -193,7 +193,7 @@ static void judge_pauses(tally *result)
         clearly_more(slow, with->count, slow_else, without->count))
         (void)snprintf(result->violation, sizeof(result->violation),
                        "the others paused: %zu of %zu pauses around a kill are "
-                       "longer than %d us, else %zu of %zu",
+                       "longer than %d us, otherwise %zu of %zu",
                        slow, with->count, GO_ON_US, slow_else, without->count);
 }
 
@@ -269,7 +269,7 @@ static int run_parent(options *opts)
         judge_pauses(&result);
     print_report(opts, &result);
     code = result.violation[0] == '\0' ? 0 : 1;
-    /* What was seen can be looked at. */
+    /* The store can be examined. */
     if (code == 0 || opts->forget)
         (void)nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     else
@@ -281,7 +281,7 @@ static int run_parent(options *opts)
     return code;
 }
 
-/* --writer INDEX FD: what start_writer() makes of this program. */
+/* --writer INDEX FD: how start_writer() runs this program. */
 static int run_writer(char **argv)
 {
     uint64_t index, fd;

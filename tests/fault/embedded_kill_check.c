@@ -2,10 +2,10 @@
 /*
  * embedded_kill_check.c - what must be true of the store after a kill.
  *
- * From a dead writer's own keys the number of the last operation of each kind
- * is read back. It is the acknowledged one, or the next one if that was in
- * flight; anything else is a violation. What all writers share is looked at in
- * one script, while the survivors go on.
+ * The number of the last operation of each kind is read back from a dead
+ * writer's own keys. It is the acknowledged one, or the next one if that was in
+ * flight; anything else is a violation. Shared data is read in one script,
+ * while the survivors keep working.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #include "embedded_kill.h"
 
-/* Where a check looks, and what it says. */
+/* What a check reads, and its message. */
 typedef struct seen {
     hf_client *client;
     char key[64];
@@ -78,7 +78,7 @@ static bool see_value(seen *at)
     same = value.data == NULL ||
            (value.size == size && memcmp(value.data, text, size) == 0);
     hf_buffer_free(&value);
-    return same || tell(at->say, "%s: not what was written", at->key);
+    return same || tell(at->say, "%s: differs from what was written", at->key);
 }
 
 static bool see_big(seen *at)
@@ -102,7 +102,7 @@ static bool see_big(seen *at)
         free(wanted);
     }
     hf_buffer_free(&value);
-    return same || tell(at->say, "%s: not what was written", at->key);
+    return same || tell(at->say, "%s: differs from what was written", at->key);
 }
 
 static bool judge_hash(seen *at, const hf_fields *fields)
@@ -174,7 +174,7 @@ static bool see_list(seen *at)
              &last))
         return false;
     at->n = (uint64_t)last;
-    return last >= 0 || tell(at->say, "%s: not as long as counted", at->key);
+    return last >= 0 || tell(at->say, "%s: length and counter differ", at->key);
 }
 
 /* The count of its elements, walked and counted; -1: the two differ. */
@@ -314,7 +314,7 @@ bool check_expired(hf_client *client, char say[TEXT_SIZE])
     if (!ask(&at, "return #redis.call('keys', KEYS[1] .. ':*')", &count))
         return false;
     return count == 0 ||
-           tell(say, "%lld keys outlived their time", (long long)count);
+           tell(say, "%lld keys outlived their expiry", (long long)count);
 }
 
 /* -------------------------------------------------------------------- file */
@@ -343,8 +343,8 @@ bool check_file(const char *url, char say[TEXT_SIZE])
 
 /* ------------------------------------------------------------------- locks */
 
-/* Longer than any lease and the queue before us, shorter than a lock that no
- * longer ends. */
+/* Longer than any lease and the queue before us, shorter than a lock that never
+ * ends. */
 #define LOCK_WAIT_MS 5000
 
 static bool check_lock(hf_client *client, journal *all, uint32_t which,
@@ -363,7 +363,7 @@ static bool check_lock(hf_client *client, journal *all, uint32_t which,
     (void)snprintf(name, sizeof(name), "lock%u", (unsigned)which);
     if (hf_lock_new(client, hf_str(name), &opts, &lock, &err) != HF_OK)
         return tell(say, "%s: %.250s", name, err.message);
-    /* Unknown: its lease was over before this process was run again. */
+    /* Unknown: its lease was over before this process was scheduled again. */
     for (int i = 0; i < 5 && status == HF_INDETERMINATE; i++)
         status = hf_lock_acquire(lock, LOCK_WAIT_MS, &err);
     if (status != HF_OK)

@@ -2,10 +2,9 @@
 /*
  * embedded_kill_gaps.c - how long the others paused.
  *
- * On a busy machine a process pauses because it is not given a processor,
- * kill or no kill. So each pause is also taken without the time for which the
- * process waited for a processor, and pauses are measured in the same way at
- * instants at which nobody was killed.
+ * On a busy machine a process pauses because it gets no processor, kill or no
+ * kill. So each pause is also measured without the time spent waiting for a
+ * processor, and in the same way at instants without a kill.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_kill_rounds.c - starting writers, killing them, looking after.
+ * embedded_kill_rounds.c - starting writers, killing them, checking.
  *
- * One round: 1. all writers work. 2. At a random instant the pauses of an
- * ordinary moment are taken. 3. At another one or more writers are killed, in
- * one of the ways of `plans`. 4. The pauses of the survivors around it are
- * taken. 5. The dead ones' keys and what all share are checked. 6. The dead
- * are started anew.
+ * One round:
+ * 1. All writers work.
+ * 2. At a random instant the pauses of an ordinary moment are measured.
+ * 3. At another one, one or more writers are killed, in one of the ways of
+ *    `plans`.
+ * 4. The pauses of the survivors around it are measured.
+ * 5. The dead writers' keys and the shared ones are checked.
+ * 6. The dead are restarted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +22,7 @@
 
 #include "embedded_kill.h"
 
-/* A writer that has done nothing for so long hangs. */
+/* A writer that has done nothing for this long hangs. */
 #define START_MS 20000
 #define GO_ON_MS 5000
 
@@ -89,7 +92,7 @@ static bool start_writer(field *self, uint32_t index)
     return true;
 }
 
-/* Did a writer end that nobody killed? */
+/* Did a writer end that was not killed? */
 static bool still_there(field *self, uint32_t index)
 {
     slot *at = &self->journal->slots[index];
@@ -140,7 +143,7 @@ static bool start_all(field *self)
     return true;
 }
 
-/* SIGKILL, and the end of it. */
+/* SIGKILL, then wait for it. */
 static void kill_writer(field *self, uint32_t index)
 {
     int status;
@@ -148,7 +151,7 @@ static void kill_writer(field *self, uint32_t index)
     __atomic_fetch_add(&self->journal->kills, 1, __ATOMIC_RELEASE);
     self->killed_us = now_us();
     (void)kill(self->pids[index], SIGKILL);
-    /* One that failed just before has said why: see check_dead(). */
+    /* One that failed just before has reported why: see check_dead(). */
     if (waitpid(self->pids[index], &status, 0) == self->pids[index] &&
         (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) &&
         load(self->journal->slots[index].failed) == 0)
@@ -162,7 +165,7 @@ static void kill_writer(field *self, uint32_t index)
 
 /* ------------------------------------------------------------------ pauses */
 
-/* The pauses of all who live, around an instant. */
+/* The pauses of all survivors around an instant. */
 static bool take_gaps(field *self, int64_t at_us, int64_t floor_us, gaps *net,
                       gaps *gross)
 {
@@ -177,7 +180,7 @@ static bool take_gaps(field *self, int64_t at_us, int64_t floor_us, gaps *net,
             if (!still_there(self, i))
                 return false;
             if (now_us() > until_us)
-                return violation(self, "writer %u stands still for %d ms",
+                return violation(self, "writer %u made no progress for %d ms",
                                  (unsigned)i, GO_ON_MS);
             rest_us(100);
         }
@@ -249,7 +252,7 @@ static void two_at_once(field *self, uint32_t victim)
         kill_writer(self, second);
 }
 
-/* It may hold the writer lock all the while. */
+/* It may hold the writer lock meanwhile. */
 static void stopped_before(field *self, uint32_t victim)
 {
     rest_us((int64_t)dice_roll(&self->die, 12000));
@@ -259,7 +262,7 @@ static void stopped_before(field *self, uint32_t victim)
     self->freed_us = self->killed_us;
 }
 
-/* Its first life must be looked at first. */
+/* Its first run must be checked first. */
 static void while_opening(field *self, uint32_t victim)
 {
     kill_writer(self, victim);
@@ -277,7 +280,7 @@ static void in_a_fork_storm(field *self, uint32_t victim)
     store(self->journal->storm, 0);
 }
 
-/* Nobody has the store open any more: the next to open it finds it alone. */
+/* No process has the store open any more: the next to open it is alone. */
 static void all_of_them(field *self, uint32_t victim)
 {
     (void)victim;
@@ -289,7 +292,7 @@ static void all_of_them(field *self, uint32_t victim)
         kill_writer(self, i);
 }
 
-/* Somebody makes the file small meanwhile, which needs the store for itself. */
+/* Another process compacts the store meanwhile, which needs it for itself. */
 static void in_a_compaction(field *self, uint32_t victim)
 {
     hf_store_compaction done = HF_STORE_COMPACTION_INIT;
@@ -328,7 +331,7 @@ static bool strike(field *self)
 
 /* ------------------------------------------------------------------ rounds */
 
-/* A while after nobody writes. */
+/* A while after the last write. */
 static bool check_after_all(field *self)
 {
     char say[TEXT_SIZE];

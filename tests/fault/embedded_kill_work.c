@@ -3,9 +3,9 @@
  * embedded_kill_work.c - the operations that writers do, and what is in the
  * store after the n-th of each.
  *
- * An operation that meets something impossible (a counter that is not where
- * it was left, a token that does not grow, two holders of a lock) says so; the
- * parent looks for the rest.
+ * An operation that finds something impossible (a counter that has changed, a
+ * token that does not grow, two holders of a lock) reports it; the parent
+ * checks the rest.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -141,7 +141,7 @@ hf_status run_once(hf_client *client, const char *source, const char *key,
     return status;
 }
 
-/* Run a kind's script, which must answer `want`. */
+/* Run a kind's script, which must return `want`. */
 static bool run(worker *self, work kind, const hf_bytes *keys, size_t key_count,
                 const hf_bytes *args, size_t arg_count, uint64_t want,
                 char say[TEXT_SIZE])
@@ -158,7 +158,7 @@ static bool run(worker *self, work kind, const hf_bytes *keys, size_t key_count,
     hf_reply_free(reply);
     if (got == (int64_t)want)
         return true;
-    return tell(say, "kind %d: operation %llu answered %lld", (int)kind,
+    return tell(say, "kind %d: operation %llu returned %lld", (int)kind,
                 (unsigned long long)want, (long long)got);
 }
 
@@ -195,7 +195,7 @@ static bool do_value(worker *self, uint64_t n, char say[TEXT_SIZE])
                   : previous.size == before_size &&
                         memcmp(previous.data, before, before_size) == 0;
     hf_buffer_free(&previous);
-    return same || tell(say, "value %llu does not follow the one before",
+    return same || tell(say, "value %llu does not follow its predecessor",
                         (unsigned long long)n);
 }
 
@@ -283,7 +283,7 @@ static bool do_list(worker *self, uint64_t n, char say[TEXT_SIZE])
     return run(self, WORK_LIST, views, 2, &arg, 1, 1, say);
 }
 
-/* The fault: money leaves in one step and arrives in another. */
+/* The fault: money is taken in one step and added in another. */
 static bool tear_transfer(worker *self, const char *from, char say[TEXT_SIZE])
 {
     hf_error err = HF_ERROR_INIT;
@@ -365,9 +365,9 @@ static bool do_brief(worker *self, uint64_t n, char say[TEXT_SIZE])
 
 /* ------------------------------------------------------------------- locks */
 
-/* Is another's noted validity not over while ours is not either? It is noted
+/* Is another's recorded validity still running while ours is? It is recorded
  * after the grant and withdrawn before the release, so what is there is true;
- * ours is looked at last, so that it held at the instant of the comparison. */
+ * ours is read last, so that it held at the instant of the comparison. */
 static bool alone(worker *self, uint32_t which, char say[TEXT_SIZE])
 {
     int64_t at_ms = boot_ms();
@@ -385,7 +385,7 @@ static bool alone(worker *self, uint32_t which, char say[TEXT_SIZE])
     return true;
 }
 
-/* From an instant before the question to the lock: never too long. */
+/* From an instant before the request: never too long. */
 static void note_lease(worker *self, uint32_t which)
 {
     int64_t at_ms = boot_ms();
@@ -425,8 +425,8 @@ static void lose_tokens(worker *self, uint64_t n)
         hf_reply_free(reply);
 }
 
-/* A write under the lock. Being refused is right only for a lock that is held
- * no more. */
+/* A write under the lock. A refusal is right only if the lock is no longer
+ * held. */
 static bool write_fenced(worker *self, uint32_t which, uint64_t n,
                          char say[TEXT_SIZE])
 {
@@ -446,7 +446,8 @@ static bool write_fenced(worker *self, uint32_t which, uint64_t n,
     if (strstr(say, "answered 0") == NULL)
         return false;
     if (hf_lock_is_held(lock))
-        return tell(say, "lock %u: token %s is overtaken while it is held",
+        return tell(say,
+                    "lock %u: token %s is overtaken while the lock is held",
                     (unsigned)which, token);
     say[0] = '\0';
     return false;
@@ -462,7 +463,8 @@ static bool do_lock(worker *self, uint64_t n, char say[TEXT_SIZE])
         hf_lock_acquire(lock, (int64_t)dice_roll(&self->die, 6), &err);
     bool done;
 
-    /* Somebody holds it; or we did, but were not run until it was over. */
+    /* Another process holds it; or we did, but were not scheduled until it was
+     * over. */
     if (status == HF_TIMEOUT || status == HF_HELD || status == HF_INDETERMINATE)
         return tell(say, "%s", "");
     if (status != HF_OK)

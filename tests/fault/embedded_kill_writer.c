@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_kill_writer.c - the life of a writer: operations without end, each
- * noted in the journal when it begins and when it is acknowledged.
+ * embedded_kill_writer.c - the main loop of a writer: endless operations, each
+ * recorded in the journal when it begins and when it is acknowledged.
  *
- * 1. `in_flight` is set. 2. The call is made. 3. `acked` of the kind is raised.
- * 4. `in_flight` is cleared. A writer killed before 2 has ended may have been
- * acknowledged nothing; one killed after 3 was acknowledged all.
+ * 1. `in_flight` is set.
+ * 2. The call is made.
+ * 3. `acked` of the kind is raised.
+ * 4. `in_flight` is cleared.
+ *
+ * A writer killed before 2 has ended may have been acknowledged nothing; one
+ * killed after 3 was acknowledged all.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +24,7 @@
 
 #include "embedded_kill.h"
 
-/* Exit statuses; 0 is never meant. */
+/* Exit statuses; 0 is never intended. */
 enum { EXIT_FAILED = 3, EXIT_CHILD = 4 };
 
 static int64_t read_ns(clockid_t clock)
@@ -58,8 +62,8 @@ uint64_t dice_roll(dice *die, uint64_t below)
     return (mixed ^ mixed >> 31) % below;
 }
 
-/* How long this process was ready to run and did not, us; 0 where the kernel
- * does not tell. */
+/* How long this process was runnable but not running, us; 0 where the kernel
+ * does not report it. */
 static int64_t waited_us(int fd)
 {
     char text[96] = "";
@@ -97,7 +101,7 @@ static void fail(slot *own, const char *say)
     store(own->failed, 1);
 }
 
-/* The answer "another holds the lock" counts: the writer is not stuck. */
+/* The reply "held by another" counts: the writer is not stuck. */
 static void note_answer(slot *own, int wait_fd)
 {
     uint64_t answers = own->answers;
@@ -108,7 +112,7 @@ static void note_answer(slot *own, int wait_fd)
     store(own->answers, answers + 1);
 }
 
-/* The fault: whoever sees a kill pauses. */
+/* The fault: a process that sees a kill pauses. */
 static void stall(worker *self)
 {
     uint32_t kills = load(self->journal->kills);
@@ -158,7 +162,7 @@ static void child_life(hf_client *client)
     _exit(0);
 }
 
-/* The count of a storm is small: the machine is not what is tested. */
+/* There are few forks: the machine is not what is tested. */
 static bool fork_some(worker *self)
 {
     uint64_t count = 1 + dice_roll(&self->die, 3);
@@ -206,7 +210,7 @@ int writer_main(journal *all, uint32_t index)
     worker self;
     int wait_fd = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
 
-    /* Not to outlive the parent. */
+    /* Do not outlive the parent. */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (!begin(&self, all, index))
         return EXIT_FAILED;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_lockfile.c - files of a store that are deleted, replaced, cut
- * short, renamed or made unreadable by a stranger, while it is open and
- * before.
+ * embedded_lockfile.c - files of a store that are deleted, replaced, truncated,
+ * renamed or made unreadable by a third party, while it is open and before.
  *
- * Never may two processes work on different files in the belief to share a
- * lock, nor on one file under different locks. Whoever opens gets an error and
- * no signal. The read-only file system needs a mount of its own; where that is
- * not allowed, only a read-only directory is met.
+ * Two processes must never work on different files while they believe they
+ * share a lock, nor on one file under different locks. Opening returns an error
+ * and raises no signal. The read-only file system needs its own mount; where
+ * that is not allowed, only a read-only directory is tested.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,7 +85,8 @@ static hf_status lock_status(hf_client *client)
     return status;
 }
 
-/* The client learns that its files are the store no more, and stays with it. */
+/* The client notices that its files are no longer the store, and keeps using
+ * them. */
 static void expect_noticed(void)
 {
     hf_buffer value = HF_BUFFER_INIT;
@@ -108,7 +108,8 @@ static void removed_directory_is_noticed(void **state)
     (void)state;
     shell("rm -rf s");
     expect_noticed();
-    /* Another begins a new store; we are not in it until we open again. */
+    /* Another process creates a new store; we use it only after opening again.
+     */
     expect_other(&at, HF_OK, "");
     expect_noticed();
     place_close(&at);
@@ -116,7 +117,7 @@ static void removed_directory_is_noticed(void **state)
     assert_int_equal(get_number(at.client), 0);
 }
 
-/* The new store is there before the old one's user looks again. */
+/* The new store exists before the old one's user checks again. */
 static void replaced_directory_is_noticed(void **state)
 {
     (void)state;
@@ -159,8 +160,8 @@ static void replaced_data_is_noticed(void **state)
     shell("cp s/data.mdb new && mv new s/data.mdb");
     expect_other(&at, HF_CORRUPT, "while it is in use");
     expect_noticed();
-    /* This process may not open it a second time either, and by trying has
-     * not given up the signs that it is in use. */
+    /* This process cannot open it a second time either, and the attempt has not
+     * dropped the signs that it is in use. */
     assert_int_equal(try_open(at.url, NULL), HF_CORRUPT);
     expect_other(&at, HF_CORRUPT, "while it is in use");
     place_close(&at);
@@ -178,12 +179,12 @@ static int cut_and_use(const place *here)
         return 1;
     if (truncate(place_file(here, "data.mdb"), 8192) != 0)
         return 2;
-    /* Nothing is touched until the next look is due. */
+    /* Nothing is touched until the next check is due. */
     for (int64_t until_ms = test_now_ms() + 30; test_now_ms() < until_ms;)
         test_rest();
     if (set_number(client, 2) != HF_CORRUPT || get_number(client) != -2)
         return 3;
-    /* Zeros instead of what was there are no store either. */
+    /* Zeros in place of the content are not a store either. */
     if (truncate(place_file(here, "data.mdb"), 1 << 20) != 0)
         return 4;
     for (int64_t until_ms = test_now_ms() + 30; test_now_ms() < until_ms;)
@@ -231,7 +232,7 @@ static int use_until_broken(const place *here)
     return status == HF_CORRUPT ? 0 : 2;
 }
 
-/* In the middle of its work it may be SIGBUS, which no program that maps a
+/* In the middle of its work it may get SIGBUS, which no program that maps a
  * file is spared, but nothing else. */
 static void cut_file_ends_a_busy_process(void **state)
 {
@@ -257,7 +258,8 @@ static void cut_file_ends_a_busy_process(void **state)
 /* ----------------------------------------------------- lock file and sidecar
  */
 
-/* Who has it open goes on; nobody else comes in until the last has closed. */
+/* Processes that have it open keep working; no other can open it until the last
+ * has closed. */
 static void deleted_lock_file_keeps_others_out(void **state)
 {
     (void)state;
@@ -265,7 +267,7 @@ static void deleted_lock_file_keeps_others_out(void **state)
     expect_other(&at, HF_CORRUPT, "while it is in use");
     assert_int_equal(set_number(at.client, 4), HF_OK);
     assert_int_equal(lock_status(at.client), HF_OK);
-    assert_int_equal(try_open(at.url, NULL), HF_OK); /* shares what is open */
+    assert_int_equal(try_open(at.url, NULL), HF_OK); /* shares the open one */
     place_close(&at);
     expect_other(&at, HF_OK, "");
     place_open(&at);
@@ -310,8 +312,7 @@ static void deleted_sidecar_keeps_others_out(void **state)
     expect_other(&at, is_file_store() ? HF_OK : HF_CORRUPT, "boot");
 }
 
-/* Nothing but the data is left, which looks like a store put back from a copy.
- */
+/* Only the data file is left, which looks like a store restored from a copy. */
 static void lonely_data_in_use_keeps_others_out(void **state)
 {
     (void)state;
@@ -324,7 +325,7 @@ static void lonely_data_in_use_keeps_others_out(void **state)
     expect_other(&at, is_file_store() ? HF_OK : HF_CORRUPT, "boot");
 }
 
-/* A copy has a writer lock of its own. */
+/* A copy has its own writer lock. */
 static void copied_sidecar_keeps_others_out(void **state)
 {
     (void)state;
@@ -348,7 +349,7 @@ static void foreign_sidecar_is_refused(void **state)
     expect_other(&at, HF_CORRUPT, "sidecar");
 }
 
-/* A store whose size is no multiple of the steps in which it grows. */
+/* A store whose size is no multiple of the growth step. */
 static void odd_size_is_adopted_by_many(void **state)
 {
     static char large[100000];
@@ -375,7 +376,7 @@ static void odd_size_is_adopted_by_many(void **state)
 
 /* -------------------------------------------------------------- permissions */
 
-/* As somebody whom modes of files mean something to. */
+/* As a user to whom file modes apply. */
 static void lose_rights(const place *here)
 {
     if (geteuid() == 0 &&
@@ -434,7 +435,7 @@ static bool is_read_only(const place *here)
     return right;
 }
 
-/* 40: no file system of one's own. */
+/* 40: no file system of our own. */
 static int meet_read_only(const place *here)
 {
     hf_client *client;
@@ -464,7 +465,7 @@ static int meet_read_only_directory(const place *here)
     return is_read_only(here) ? 0 : 3;
 }
 
-/* There is no store yet, and none can be made. */
+/* There is no store yet, and none can be created. */
 static int meet_read_only_parent(const place *here)
 {
     hf_error err = HF_ERROR_INIT;
@@ -500,7 +501,7 @@ static void read_only_file_system_is_read(void **state)
     place_make(&at, is_file_store() ? "file" : "volatile", "");
     code = in_child(meet_read_only, &at);
     if (code == 40)
-        print_message("no mounts here\n");
+        print_message("mounts are not allowed here\n");
     else
         assert_int_equal(code, 0);
 }

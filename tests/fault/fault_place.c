@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Exit statuses of expect_other()'s child beside those of hf_status. */
+/* Exit statuses of expect_other()'s child in addition to those of hf_status. */
 enum { CHILD_READ = 101, CHILD_WRITE = 102, CHILD_MESSAGE = 103 };
 
 void place_make(place *at, const char *scheme, const char *parameters)
@@ -110,7 +110,7 @@ pid_t start_child(int (*act)(const place *at), const place *at)
 
     assert_true(pid >= 0);
     if (pid == 0) {
-        /* cmocka handles them, and would go on with the tests. */
+        /* cmocka handles them, and would continue with the tests. */
         (void)signal(SIGBUS, SIG_DFL);
         (void)signal(SIGSEGV, SIG_DFL);
         (void)signal(SIGABRT, SIG_DFL);
@@ -128,10 +128,10 @@ int in_child(int (*act)(const place *at), const place *at)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Part of the message that is looked for; "" for any. */
+/* The expected part of the message; "" for any. */
 static const char *wanted_part;
 
-/* hf_status does not fit an exit status: its hundreds and units do, as tens
+/* An hf_status does not fit an exit status: its hundreds and units do, as tens
  * and units. */
 static int code_of(hf_status status)
 {
@@ -148,7 +148,7 @@ static int open_and_use(const place *at)
     if (status != HF_OK) {
         if (strstr(err.message, wanted_part) != NULL)
             return code_of(status);
-        (void)fprintf(stderr, "not the message: %s\n", err.message);
+        (void)fprintf(stderr, "unexpected message: %s\n", err.message);
         return CHILD_MESSAGE;
     }
     number = get_number(client);
@@ -166,7 +166,7 @@ void expect_other(const place *at, hf_status want, const char *part)
     assert_int_equal(in_child(open_and_use, at), code_of(want));
 }
 
-/* -------------------------------------------------------------- name spaces */
+/* -------------------------------------------------------------- namespaces */
 
 static bool write_text(const char *path, const char *text)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fault_place.h - what embedded_lockfile and embedded_full share: a folder
- * with a store in it, other processes that open it, a file system of one's
- * own.
+ * fault_place.h - what embedded_lockfile and embedded_full share: a folder with
+ * a store in it, other processes that open it, a separate file system.
  */
 #ifndef FAULT_PLACE_H
 #define FAULT_PLACE_H
@@ -38,19 +37,19 @@ pid_t start_child(int (*act)(const place *at), const place *at);
 /* The same, and wait: its exit status, or 128 + the signal that ended it. */
 int in_child(int (*act)(const place *at), const place *at);
 
-/* What another process's opening comes to; when it can, a value is read and
- * one is written. `part` must be in the message of a refusal. */
+/* The result of opening it in another process; if that succeeds, a value is
+ * read and one is written. `part` must be in the message of a refusal. */
 void expect_other(const place *at, hf_status want, const char *part);
 
-/* Set and read the key "a"; the status of the one that fails first. */
+/* Set and read the key "a"; the status of the first failure. */
 hf_status set_number(hf_client *client, int number);
 /* -1: no such key; -2: an error. */
 int get_number(hf_client *client);
 
 /*
- * Enter a mount namespace of one's own, as root of a user namespace if need
- * be, and mount a tmpfs on the folder. false: this machine does not allow it.
- * The calling process stays there: call it in a child.
+ * Enter a new mount namespace, as root of a user namespace if need be, and
+ * mount a tmpfs on the folder. false: this machine does not allow it. The
+ * calling process stays there: call it in a child.
  */
 bool own_tmpfs(const place *at, const char *options);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock_names.c - many lock names, each locked and released once, leave nothing
- * behind: two keys on a server at most, and less than 1 MiB in a small embedded
- * store.
+ * lock_names.c - many lock names, each acquired and released once, leave
+ * nothing behind: two keys on a server at most, and less than 1 MiB in a small
+ * embedded store.
  *
  *     lock_names [--names N] [--store embedded|server]
  */
@@ -118,7 +118,7 @@ static long long touched(hf_client *client)
     return found;
 }
 
-/* What is locked for the first time brings the pages that stay. */
+/* The first lock allocates the pages that stay. */
 static bool fill_embedded(const char *folder, long names)
 {
     char url[128];

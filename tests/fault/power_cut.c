@@ -3,11 +3,11 @@
  * power_cut.c - what does a power cut leave of a durable store?
  *
  * Programs write to a store under the recorder (recorder.h). Then their log is
- * gone through, call by call; at each instant at which a sync had just ended or
- * a write had just been acknowledged, and at others between, the files are
+ * replayed, call by call; at each instant at which a sync had just ended or a
+ * write had just been acknowledged, and at others in between, the files are
  * built as a power cut may have left them (power_cut_disk.c says what may be
  * lost), and each such image is opened as after a reboot: everything
- * acknowledged must be there, nothing by halves.
+ * acknowledged must be there, and no operation half done.
  *
  * Exit status: 0 all images are right, 1 some are not, 2 it could not run.
  */
@@ -26,14 +26,14 @@
 #include "power_cut_trial.h"
 #include "power_cut_work.h"
 
-/* Sparse: only what is recorded takes room. */
+/* Sparse: only what is recorded takes space. */
 #define LOG_SIZE ((size_t)16 << 30)
 #define FAILURES_SHOWN 10u
 /* The store, below the recorded root and below each image. */
 #define STORE "s"
 #define URL_SIZE (PATH_MAX + 64)
 
-/* Acknowledged, and not yet durable for sure. */
+/* Acknowledged, but not certainly durable yet. */
 typedef struct ack {
     uint64_t number;
     uint64_t token;
@@ -49,7 +49,7 @@ typedef struct acks {
 
 typedef struct run {
     const arguments *args;
-    char place[PATH_MAX]; /* a folder of our own */
+    char place[PATH_MAX]; /* a new folder */
     char log_path[PATH_MAX];
     recorder_head *log;
     promise given;
@@ -155,7 +155,7 @@ static bool record(run *self, const char *program)
     if (!map_log(self, LOG_SIZE) || mkdir(root, 0700) != 0 || !work_run(&todo))
         return false;
     remove_tree(root);
-    /* What was not used of it, so that it can be kept. */
+    /* The unused part, so that it can be truncated and kept. */
     return truncate(self->log_path, (off_t)self->log->tail) == 0;
 }
 
@@ -195,7 +195,7 @@ static void take_mark(run *self, const recorder_event *event)
     unsigned thread = (unsigned)event->file;
 
     if (thread >= self->given.threads) {
-        fprintf(stderr, "power_cut: the log is of another workload\n");
+        fprintf(stderr, "power_cut: the log belongs to another workload\n");
         exit(2);
     }
     if (event->flags == MARK_BEGUN)
@@ -234,7 +234,7 @@ static void report(const run *self, cut how, size_t moment, const char *why)
     (void)fflush(stdout);
 }
 
-/* Files that hold nothing that must outlive a boot may be missing, too. */
+/* Files with content that does not outlive a boot may be missing, too. */
 static void drop_some(const char *image, prng *random)
 {
     static const char *const names[] = {"sidecar", "lock.mdb"};
@@ -324,7 +324,7 @@ static void replay(run *self, disk *power)
             take_mark(self, mark);
         for (unsigned j = 0; j < self->given.threads; j++)
             settle(self, j, disk_time_ms(power));
-        /* Also when somebody was told that it is done. */
+        /* Also if its completion was reported. */
         boundary |= mark != NULL && mark->flags == MARK_DONE;
         try_moment(self, power, i, boundary);
     }
@@ -376,7 +376,7 @@ static int cut_all(run *self)
     size_t moments;
 
     if (power == NULL) {
-        fprintf(stderr, "power_cut: the recorder cannot follow: %s\n", why);
+        fprintf(stderr, "power_cut: the recorder does not support: %s\n", why);
         return 2;
     }
     moments = disk_moment_count(power);
@@ -402,7 +402,7 @@ int main(int argc, char **argv)
     read_arguments(argc, argv, &args);
     self.args = &args;
     if (!make_place(&self)) {
-        perror("power_cut: cannot make a folder");
+        perror("power_cut: cannot create a folder");
         return 2;
     }
     if (args.log != NULL)

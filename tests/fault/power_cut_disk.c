@@ -2,22 +2,21 @@
 /*
  * power_cut_disk.c - the model of a disk under a file system.
  *
- * What it takes a file system to promise, and no more:
+ * What a file system promises, and no more:
  *
- *  1. A sector of 512 bytes is written whole or not at all.
- *  2. fsync() and fdatasync() make durable what was written to the file, and
- *     its size, before they began. A write through O_DSYNC, or msync(), is
- *     durable when it returns, with a size that reaches it.
- *  3. A name (a file created, renamed, removed) is durable after fsync() of
- *     its directory that began later. Renaming is atomic. Names of one
- *     directory become durable in their order, or (a quarter of the images) in
- *     no order at all.
- *  4. All else may be on the disk or not, sector by sector, whatever the order
- *     in which it was written. What a file's size covers and nobody wrote is
- *     zero.
+ * 1. A sector of 512 bytes is written whole or not at all.
+ * 2. fsync() and fdatasync() make durable what was written to the file, and its
+ *    size, before they began. A write through O_DSYNC, or msync(), is durable
+ *    when it returns, with a size that reaches it.
+ * 3. A name (a file created, renamed, removed) is durable after fsync() of its
+ *    directory that began later. Renaming is atomic. Names of one directory
+ *    become durable in their order, or (a quarter of the images) in any order.
+ * 4. Everything else may be on the disk or not, sector by sector, whatever the
+ *    order in which it was written. What a file's size covers and was never
+ *    written is zero.
  *
- * State: what is durable is folded into each file's `base`; what is not stands
- * in lists, in the order of the calls.
+ * State: what is durable is folded into each file's `base`; the rest is kept in
+ * lists, in the order of the calls.
  */
 #include "power_cut_disk.h"
 
@@ -31,7 +30,7 @@
 #include <unistd.h>
 
 #define SECTOR 512u
-/* The pages that hold LMDB's roots, and the head of every other file. */
+/* The meta pages of LMDB, and the head of every other file. */
 #define HEAD_SIZE 8192u
 #define NAME_MAX_SIZE 128
 #define ENTRY_MAX 64
@@ -58,7 +57,7 @@ typedef struct changes {
 typedef struct content {
     unsigned char *bytes;
     size_t size;
-    size_t used; /* beyond are zeros, and perhaps no memory */
+    size_t used; /* zeros follow, perhaps without memory */
     size_t room;
 } content;
 
@@ -248,7 +247,7 @@ static void changes_add(changes *to, const recorder_event *event, size_t where)
     to->items[to->count++] = (change){event, where, false};
 }
 
-/* Take away what is durable at the front; how many that were. */
+/* Remove what is durable from the front; returns how many. */
 static void changes_drop(changes *from, size_t count)
 {
     from->count -= count;
@@ -276,7 +275,7 @@ static void fold_names(disk *self)
 
 static file *file_of(disk *self, const recorder_event *event)
 {
-    /* The youngest with this number: numbers are used again. */
+    /* The youngest with this number: numbers are reused. */
     for (size_t i = self->file_count; i > 0; i--) {
         if (self->files[i - 1].inode == event->file)
             return &self->files[i - 1];
@@ -525,7 +524,7 @@ static bool change_stays(const changes *loose, size_t index, cut how,
     }
 }
 
-/* A size cuts off what lies behind it, which a disk would have lost. */
+/* Truncation drops what is behind it, which a disk would have lost. */
 static void build_content(const file *self, cut how, prng *random,
                           content *result)
 {

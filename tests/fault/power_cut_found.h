@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * power_cut_found.h - what an open store holds of one thread's data, and
- * whether that is what the model says.
+ * whether that agrees with the model.
  */
 #ifndef TESTS_FAULT_POWER_CUT_FOUND_H
 #define TESTS_FAULT_POWER_CUT_FOUND_H
@@ -26,18 +26,18 @@ typedef struct found {
     hf_reply *members;
     hf_reply *moves;
     bool locked;
-    uint64_t token; /* highest that was issued */
+    uint64_t token; /* highest issued */
 } found;
 
-/* A failure fills `err`; what was read is to be freed all the same. */
+/* A failure fills `err`; what was read must be freed in any case. */
 hf_status found_read(found *self, hf_client *client, unsigned thread,
                      hf_error *err);
 void found_free(found *self);
 
-/* NULL: it is what `want` says. Else what differs. */
+/* NULL: it equals `want`. Otherwise what differs. */
 const char *found_differs(const found *self, const model *want);
 
-/* Do the accounts add up to nothing, as each move leaves them? */
+/* Do the accounts add up to zero, as each transfer leaves them? */
 hf_status accounts_sum(hf_client *client, int64_t *sum, hf_error *err);
 
 #endif

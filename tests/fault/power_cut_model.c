@@ -20,7 +20,7 @@ void model_init(model *self, uint64_t seed, unsigned thread)
 
 op model_next(const model *self)
 {
-    /* How often each kind comes, in the order of op_kind. */
+    /* Relative frequencies, in the order of op_kind. */
     static const unsigned weights[OP_KIND_COUNT] = {20, 5, 3, 2, 12, 4, 1,  8,
                                                     5,  1, 8, 3, 8,  8, 10, 5};
     prng random = prng_of(self->seed, self->thread, self->count + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * power_cut_model.h - what each thread of the workload does, and what the
- * store must hold after any number of its operations.
+ * power_cut_model.h - what each thread of the workload does, and what the store
+ * must hold after any number of its operations.
  *
  * Operation `number` of a thread follows from the seed and from the state that
  * the operations before it left, so a reader of the store that knows how many
@@ -35,8 +35,8 @@ typedef enum op_kind {
     OP_LIST_DELETE,
     OP_SCORE, /* of a member of a sorted set */
     OP_UNSCORE,
-    OP_MEMBER,    /* of a set: in if it is out, and back */
-    OP_LOCK,      /* acquire if it is free, else release */
+    OP_MEMBER,    /* add to a set, or remove from it */
+    OP_LOCK,      /* acquire if it is free, otherwise release */
     OP_MOVE,      /* from one account to another, by a script */
     OP_TEMPORARY, /* a key that expires at once */
     OP_KIND_COUNT
@@ -49,7 +49,7 @@ typedef struct op {
     size_t to;       /* the other account; how many to push */
 } op;
 
-/* Numbers of the operations that wrote something; 0: it is not there. */
+/* Numbers of the operations that wrote something; 0: it does not exist. */
 typedef struct model {
     uint64_t seed;
     unsigned thread;
@@ -69,8 +69,8 @@ void model_init(model *self, uint64_t seed, unsigned thread);
 op model_next(const model *self);
 void model_apply(model *self, const op *next);
 
-/* The bytes that operation `number` writes; the size of what is put into
- * `bytes`, which has room for MODEL_SIZE_MAX. */
+/* The bytes that operation `number` writes; returns the size of what is put
+ * into `bytes`, which has room for MODEL_SIZE_MAX. */
 size_t model_bytes(const model *self, uint64_t number, size_t at, bool big,
                    unsigned char *bytes);
 

@@ -13,8 +13,8 @@
 #include "power_cut_model.h"
 #include "util/rand.h"
 
-/* durability=flush loses a second at most; the thread that sees to it may be
- * late on a loaded machine. Operations are spread over several of them. */
+/* durability=flush loses a second at most; its thread may be late on a loaded
+ * machine. Operations are spread over several seconds. */
 #define FLUSH_GRACE_MS 1500
 #define FLUSH_PACE_US 5000
 
@@ -28,10 +28,10 @@ static const char usage[] =
     "  --durability commit|flush  flush takes 5 ms for each operation "
     "[commit]\n"
     "  --grace MS         how much may be lost [0; with flush 1500]\n"
-    "  --dir FOLDER       where all of it takes place [/dev/shm]\n"
+    "  --dir FOLDER       where the files are [/dev/shm]\n"
     "  --log FILE         cut a log that was kept; with its other options\n"
     "  --image N          only this image\n"
-    "  --ignore sync|dsync|dir  take syncs of this kind for nothing\n"
+    "  --ignore sync|dsync|dir  ignore syncs of this kind\n"
     "  --expect-failures  exit with 0 if images are wrong, and with 1 if not\n"
     "  --json             print figures as JSON\n";
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * power_cut_trial.c - opening one image and judging it, in a child: what is
- * wrong with an image may be that it kills whoever opens it.
+ * power_cut_trial.c - opening one image and judging it, in a child, because a
+ * bad image may kill the process that opens it.
  */
 #include "power_cut_trial.h"
 
@@ -16,7 +16,7 @@
 #include "holdfast.h"
 #include "power_cut_found.h"
 
-/* Opening, reading and checking takes milliseconds; a loaded machine some
+/* Opening, reading and checking takes milliseconds; on a loaded machine some
  * seconds. */
 #define LIMIT_S 60
 
@@ -52,7 +52,8 @@ static void judge_thread(const promise *given, unsigned thread,
         op next = model_next(&want);
 
         if (want.count >= given->most[thread])
-            fail("thread %u: %s is not as after %llu acknowledged of %llu "
+            fail("thread %u: %s is not in the state after %llu acknowledged of "
+                 "%llu "
                  "begun operations",
                  thread, first, (unsigned long long)least,
                  (unsigned long long)given->most[thread]);
@@ -141,7 +142,7 @@ bool trial_run(const promise *given, const char *url, char why[TRIAL_WHY_SIZE])
     if (waitpid(pid, &status, 0) != pid)
         exit(2);
     if (WIFSIGNALED(status))
-        (void)snprintf(why, TRIAL_WHY_SIZE, "it killed the reader: %s",
+        (void)snprintf(why, TRIAL_WHY_SIZE, "the reader crashed: %s",
                        strsignal(WTERMSIG(status)));
     return status == 0;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * power_cut_work.c - processes of several threads that do what the model says
- * and put a mark before and after each operation.
+ * and record a mark before and after each operation.
  *
- * Each process is this program again, under the recorder. It ends
- * without closing its store, as programs do; what it locked stays locked, and
- * the next round breaks it. After the second round the store is compacted; the
- * third finds the machine booted anew, so that the store's volatile parts are
- * made again.
+ * Each process is this program again, under the recorder. It exits without
+ * closing its store, as programs do; its locks stay held, and the next round
+ * breaks them. After the second round the store is compacted; the third has a
+ * new boot id, so that the store's volatile parts are created again.
  */
 #include "power_cut_work.h"
 
@@ -26,9 +25,9 @@
 #include "power_cut_model.h"
 #include "recorder.h"
 
-/* Under a loaded machine's disk. */
+/* Allowance for a loaded machine's disk. */
 #define PATIENCE_MS 60000
-/* Programs that have time for it end when all they wrote is durable. */
+/* Programs that have the time exit when all they wrote is durable. */
 #define FLUSHED_US 1600000
 
 #define SETTING_COUNT 5
@@ -391,7 +390,7 @@ static bool start(const work *self, char *const *argv, pid_t *pid)
     (void)snprintf(settings[1], SETTING_SIZE, RECORDER_LOG "=%s", self->log);
     (void)snprintf(settings[2], SETTING_SIZE, RECORDER_ROOT "=%s", self->root);
     (void)snprintf(settings[3], SETTING_SIZE, RECORDER_BOOT "=%s", self->boot);
-    /* Its library wants to be first. */
+    /* The sanitizer's library must be loaded first. */
     (void)snprintf(
         settings[4], SETTING_SIZE, "ASAN_OPTIONS=%s%sverify_asan_link_order=0",
         sanitizer != NULL ? sanitizer : "", sanitizer != NULL ? ":" : "");
@@ -455,7 +454,7 @@ static bool run_compaction(const work *self)
            status == 0;
 }
 
-/* Make it a new boot. */
+/* Change the boot id. */
 static bool write_boot(const char *path, char digit)
 {
     char text[] = "00000000-0000-4000-8000-00000000000?\n";

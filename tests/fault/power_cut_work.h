@@ -11,8 +11,8 @@
 
 #include "holdfast.h"
 
-/* Kinds of marks. Who: the thread; number: of the operation; value: of an
- * acquired lock its token. */
+/* Kinds of marks. Who: the thread; number: the operation; value: the token of
+ * an acquired lock. */
 enum { MARK_BEGUN = 1, MARK_DONE = 2 };
 
 typedef struct work {
@@ -22,16 +22,16 @@ typedef struct work {
     unsigned processes;
     unsigned threads; /* of each process */
     const char *url;
-    const char *program; /* this one, to be started anew */
+    const char *program; /* this program, to be run again */
     const char *recorder;
     const char *log;
     const char *root;
-    const char *boot; /* file for what is read as the boot's id */
+    const char *boot; /* file read in place of the boot id */
 } work;
 
 /* Run it all: three rounds of processes; after the second the store is
- * compacted, the third is in another boot. false:
- * something of it failed, and was told. */
+ * compacted, the third has another boot id. false: something failed, see
+ * stderr. */
 bool work_run(const work *self);
 
 /* One thread's operations first..last, by the caller and without marks. Its
@@ -39,7 +39,7 @@ bool work_run(const work *self);
 bool work_here(hf_client *client, uint64_t seed, unsigned thread,
                uint64_t first, uint64_t last);
 
-/* What the started programs do; returns an exit status. */
+/* The main program of the started processes; returns an exit status. */
 int work_main(int argc, char **argv);
 
 #endif

@@ -3,7 +3,7 @@
  * quorum_masters.c - locks on five independent servers, of which some are dead,
  * hang, or come back empty.
  *
- * The last test is a schedule of such faults by chance, with several client
+ * The last test is a random schedule of such faults, with several client
  * processes whose history is checked: no two hold the lock at once, and tokens
  * only grow. Usage: quorum_masters [--seconds N] [--seed N] [--quarantine MS];
  * with a quarantine of 0 it must fail.
@@ -68,7 +68,8 @@ static int start_servers(void **state)
     return start_all(quarantine_ms);
 }
 
-/* None comes back: leases may be long, as a quarantine is never shorter. */
+/* No server comes back: leases may be long, as a quarantine is never shorter.
+ */
 static int start_lasting(void **state)
 {
     (void)state;
@@ -116,8 +117,8 @@ static void expect_nothing_held(const char *name, size_t first, int64_t limit)
     }
 }
 
-/* Until all servers are older than the quarantine for certain: they tell their
- * age in whole seconds, which are not believed to the last one. */
+/* Until all servers are certainly older than the quarantine: they report their
+ * uptime in whole seconds, of which the last is not counted. */
 #define OLD_MS (QUARANTINE_MS + 2100)
 
 static void grow_old(void)
@@ -153,7 +154,7 @@ static hf_lock *new_lock(hf_client *client, const char *name, int64_t ttl_ms)
     return make_lock(client, name, ttl_ms, 0);
 }
 
-/* One whose holder looks at nothing but the clock. */
+/* One whose holder only watches the clock. */
 static hf_lock *new_fixed_lock(hf_client *client, const char *name,
                                int64_t ttl_ms)
 {
@@ -218,7 +219,7 @@ static void hanging_majority_fails_and_is_released_later(void **state)
     expect_nothing_held("l", 3, SLACK_MS);
     for (size_t i = 0; i < 3; i++)
         redis_server_resume(servers[i]);
-    /* The acquire lies in the sockets of those that hung, and behind it the
+    /* The acquire is in the socket buffers of those that hung, followed by the
      * release. */
     expect_nothing_held("l", 0, 5000);
     expect_status(HF_OK, hf_lock_acquire(lock, 5000, ERR));
@@ -227,7 +228,7 @@ static void hanging_majority_fails_and_is_released_later(void **state)
     hf_client_close(client);
 }
 
-/* Kill the holder's majority but for two, and bring all back empty. */
+/* Kill all but two of the holder's majority, and restart all of them empty. */
 static void empty_servers_do_not_vote(void **state)
 {
     hf_client *holder;
@@ -246,11 +247,11 @@ static void empty_servers_do_not_vote(void **state)
     redis_server_kill(servers[4]);
     expect_status(HF_OK, hf_lock_acquire(held, 2000, ERR));
     token = hf_lock_token(held);
-    usleep(300 * 1000); /* what was meant for the dead ones is given up */
+    usleep(300 * 1000); /* requests to the dead ones are given up */
     redis_server_kill(servers[2]);
     for (size_t i = 2; i < NODES; i++)
         assert_true(redis_server_restart(servers[i]));
-    /* One that has seen the servers before, one that has not. */
+    /* One client has seen the servers before, one has not. */
     new_client = open_client();
     by_new = new_lock(new_client, "l", TTL_MS);
     assert_true(hf_lock_is_held(held));
@@ -268,7 +269,7 @@ static void empty_servers_do_not_vote(void **state)
     hf_client_close(new_client);
 }
 
-/* A key that somebody else has set where the lock had vanished is no vote. */
+/* A key that another client has set where the lock had vanished is no vote. */
 static void renewal_counts_only_its_own_keys(void **state)
 {
     hf_client *client = open_client();
@@ -299,7 +300,7 @@ static void renewal_counts_only_its_own_keys(void **state)
 typedef struct held {
     uint64_t token;
     int64_t from_us;
-    int64_t until_us; /* the last instant at which it was seen to be held */
+    int64_t until_us; /* the last instant at which it was known to be held */
 } held;
 
 typedef struct history {
@@ -328,7 +329,7 @@ static void note(const hf_lock *lock, int64_t from_us, int64_t until_us)
         told->list[at] = (held){hf_lock_token(lock), from_us, until_us};
 }
 
-/* Work under the lock: until it is lost, or for a time by chance. */
+/* Work under the lock: until it is lost, or for a random time. */
 static void work(hf_lock *lock, int64_t for_us)
 {
     int64_t from_us = now_us();
@@ -347,8 +348,8 @@ static void work(hf_lock *lock, int64_t for_us)
     note(lock, from_us, until_us);
 }
 
-/* Mostly short, so that the lock goes from hand to hand; some are so long that
- * servers come and go meanwhile. */
+/* Mostly short, so that the lock changes hands; some are so long that servers
+ * come and go meanwhile. */
 static int64_t choose_hold_us(prng *random, bool by_chance)
 {
     if (!by_chance)
@@ -376,8 +377,8 @@ static void turn(hf_lock *lock, int64_t hold_us)
     (void)!hf_lock_release(lock, NULL);
 }
 
-/* A client process: many turns; by chance a few, then a new client. Half of
- * the processes do not renew. */
+/* A client process: many turns; after a random number of them a new client.
+ * Half of the processes do not renew. */
 static void run_client(uint64_t number, bool by_chance)
 {
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -475,7 +476,7 @@ static void report(const char *what)
                   atomic_load(&told->longest_ms));
 }
 
-/* Everybody wants it at once, and nobody keeps it: votes split all the time. */
+/* All want it at once, and release it at once: votes split all the time. */
 static void split_votes_end(void **state)
 {
     pid_t pids[CLIENTS];
@@ -491,12 +492,12 @@ static void split_votes_end(void **state)
     count = atomic_load(&told->count);
     assert_int_equal(0, judge_history(count < HELD_MAX ? count : HELD_MAX));
     assert_int_equal(0, atomic_load(&told->failed));
-    /* Hundreds where nothing else runs; 39 were seen at a load of 9. */
+    /* Hundreds on an idle machine; 39 were seen at a load of 9. */
     assert_true(count > 10);
     (void)munmap(told, sizeof(*told));
 }
 
-/* --------------------------------------------------------------- by chance */
+/* ------------------------------------------------------------ random faults */
 
 typedef enum condition { UP, DEAD, HANGS } condition;
 
@@ -528,7 +529,7 @@ static void bring_back(fleet *all, size_t node)
     all->is[node] = UP;
 }
 
-/* Mostly two are missing, so that the lock is taken over by ever different
+/* Usually two are missing, so that the lock is granted by ever different
  * majorities; now and then there is none. */
 static void do_something(fleet *all, prng *random)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quorum_threads.c - 64 threads that take locks on five independent servers,
+ * quorum_threads.c - 64 threads that acquire locks on five independent servers,
  * while two of these, then three, are killed and stopped.
  *
  *     quorum_threads [--rounds N] [--threads N]
  *
- * A quorum has locks only, so the audit is of these: nobody is inside a lock
- * together with somebody else, and each token is higher than all before it.
- * Beside that, no call ends later than its deadline and 50 ms, and twice what
- * the machine made a thread late by that only sleeps; two missing servers stop
- * nobody; and with three missing locks are granted again once they are back and
- * have waited out their quarantine. One line for each fault.
+ * A quorum has only locks, so the audit covers these: no two threads are inside
+ * a lock together, and each token is higher than all before it. In addition, no
+ * call ends later than its deadline plus 50 ms, plus twice the lateness of a
+ * thread that only sleeps; two missing servers stop no one; and after three
+ * were missing locks are granted again once they are back and have waited out
+ * their quarantine. One line for each fault.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -33,7 +33,8 @@
 #define TTL_MS 1000
 #define QUARANTINE_MS 1500 /* longer than any lock here */
 
-/* They tell their age in whole seconds, which are not believed to the last. */
+/* They report their uptime in whole seconds, of which the last is not counted.
+ */
 #define OLD_MS (QUARANTINE_MS + 2100)
 #define REQUEST_MS 700
 #define WAIT_MS 300
@@ -49,7 +50,7 @@ static hf_client *clients[CLIENTS];
 static struct {
     atomic_int inside;
     atomic_ullong token;     /* the highest so far */
-    atomic_llong granted_us; /* when the latest call that got it began */
+    atomic_llong granted_us; /* begin of the latest call that acquired it */
 } locks[LOCKS];
 
 static atomic_bool stop;
@@ -87,14 +88,14 @@ static void returned(int64_t began_us, int64_t limit_ms)
     raise_to(&worst_us, now_us() - began_us - limit_ms * 1000);
 }
 
-/* Inside the lock, for as long as it says so. */
+/* Inside the lock, for as long as it counts as held. */
 static void be_inside(const hf_lock *lock, unsigned which)
 {
     unsigned long long token = hf_lock_token(lock);
     unsigned long long before;
 
     if (atomic_fetch_add(&locks[which].inside, 1) != 0 && hf_lock_is_held(lock))
-        violation("exclusion", "two are inside");
+        violation("exclusion", "two threads are inside");
     before = atomic_exchange(&locks[which].token, token);
     if (token <= before && hf_lock_is_held(lock))
         violation("token", "not higher than one before");
@@ -217,7 +218,7 @@ static void sum_up(const fault *of, int64_t recovery_ms)
      * late. */
     if (!took_between(atomic_load(&worst_us) / 1000, INT64_MIN,
                       (LATE_US + 2 * sleepers_late_us(late)) / 1000))
-        violation(of->name, "a call came late");
+        violation(of->name, "a call returned late");
     if (of->nodes > NODES / 2 && of->kills && recovery_ms < QUARANTINE_MS)
         violation(of->name, "a server voted in its quarantine");
     if (recovery_ms >= RECOVERY_MAX_MS)
@@ -249,7 +250,7 @@ static void run_fault(const fault *of, int first)
     if (of->nodes > NODES / 2)
         recovery_ms = await_grants(since_us, RECOVERY_MAX_MS);
     sum_up(of, recovery_ms);
-    /* Who was started again does not vote before. */
+    /* A restarted server does not vote before. */
     since_us = now_us();
     while (now_us() < since_us + OLD_MS * 1000)
         test_rest();

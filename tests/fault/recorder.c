@@ -3,14 +3,14 @@
  * recorder.c - an LD_PRELOAD library that records what a program does to the
  * files below one directory: see recorder.h for the log.
  *
- * Every call that changes a file or makes a change durable passes through
- * here, or (what concerns names) recorder_names.c. A change is recorded, with
- * its data, before it is made. Changes through a shared map are not seen: such
- * maps are recorded as MAPPED, so that the log's reader can refuse what it
- * would misjudge; msync() of them records what they hold. Files are known by
- * inode number, from CREATE on.
+ * Every call that changes a file or makes a change durable passes through here,
+ * or (if it concerns names) through recorder_names.c. A change is recorded,
+ * with its data, before it is made. Changes through a shared map are not seen:
+ * such maps are recorded as MAPPED, so that the reader of the log can reject
+ * what it would misjudge; msync() records their content. Files are identified
+ * by inode number, from CREATE on.
  *
- * Locks: map_mutex around the table of maps.
+ * Locks: map_mutex guards the table of maps.
  */
 #include "recorder_log.h"
 
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define MAP_COUNT 64
-/* How many marks from one look at the mapped files to the next. */
+/* Marks between two records of the mapped files. */
 #define SNAPSHOT_EVERY 64u
 
 typedef struct mapping {
@@ -91,8 +91,8 @@ EXPORT ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset)
     return pwrite(fd, data, size, offset);
 }
 
-/* Where a write without an offset goes. A descriptor that threads share has
- * one position: their writes are taken to be in turns. */
+/* The offset of a write without one. A descriptor shared by threads has one
+ * position: their writes are assumed to take turns. */
 static off_t position(int fd)
 {
     struct stat info;
@@ -357,7 +357,7 @@ EXPORT int msync(void *at, size_t size, int flags)
 
 /* ------------------------------------------------------------------- marks */
 
-/* The kernel may write a mapped page whenever it likes. */
+/* The kernel may write back a mapped page at any time. */
 static void snapshot_maps(void)
 {
     for (size_t i = 0; i < MAP_COUNT; i++) {

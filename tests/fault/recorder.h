@@ -4,9 +4,9 @@
  * one directory, in an order that all of their threads agree on.
  *
  * Each event has two ticks of one shared clock: `begin` before the call and
- * `done` after it. So a reader can tell what may be on the disk when the power
- * goes at tick T (all that began before T) from what must be there (all that
- * was done before a sync began that was itself done before T).
+ * `done` after it. So a reader can distinguish what may be on the disk when the
+ * power fails at tick T (all that began before T) from what must be there (all
+ * that was done before a sync began that was itself done before T).
  */
 #ifndef TESTS_FAULT_RECORDER_H
 #define TESTS_FAULT_RECORDER_H
@@ -17,9 +17,9 @@
 #define RECORDER_HEAD_SIZE 4096u
 
 /* Environment of a recorded program. */
-#define RECORDER_LOG "HF_RECORDER_LOG"   /* made by recorder's user, zeroed */
+#define RECORDER_LOG "HF_RECORDER_LOG"   /* a file of zeroes */
 #define RECORDER_ROOT "HF_RECORDER_ROOT" /* absolute, without symlinks */
-#define RECORDER_BOOT "HF_RECORDER_BOOT" /* file to read as the boot's id */
+#define RECORDER_BOOT "HF_RECORDER_BOOT" /* read instead of the boot id */
 
 enum {
     RECORDER_WRITE = 1, /* `length` bytes of data at `offset` */
@@ -32,7 +32,7 @@ enum {
     RECORDER_UNLINK,    /* name */
     RECORDER_SYNC_DIR,  /* name of the directory, "" for the root */
     RECORDER_MAPPED,    /* name; shared and writable */
-    RECORDER_UNKNOWN,   /* name of a call that the recorder does not follow */
+    RECORDER_UNKNOWN,   /* name of a call that the recorder does not support */
     RECORDER_MARK       /* the program's own; see recorder_mark() */
 };
 
@@ -56,15 +56,17 @@ typedef struct recorder_event {
     uint64_t length;
     int64_t time_ms; /* CLOCK_BOOTTIME at begin */
     uint32_t flags;
-    uint32_t name_size; /* of the names behind this struct, NULs included;
-                           data follow at the next multiple of 8 */
+    uint32_t name_size; /* of the names after this struct, NULs included;
+                         *                            data follow at the next
+                         * multiple of 8
+                         */
 } recorder_event;
 
 /*
- * Exported by the recorder, to be found by dlsym(): put a mark. `number` and
- * `value` come back as the event's offset and length, `who` as its file and
- * `kind` as its flags. Now and then it also records what mapped files hold,
- * as writes that the kernel may have done by itself.
+ * Exported by the recorder, found by dlsym(): record a mark. `number` and
+ * `value` become the event's offset and length, `who` its file and `kind` its
+ * flags. Now and then it also records the content of mapped files, as writes
+ * that the kernel may have done.
  */
 typedef void (*recorder_mark_fn)(uint32_t kind, uint64_t who, uint64_t number,
                                  uint64_t value);

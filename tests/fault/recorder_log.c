@@ -2,7 +2,7 @@
 /*
  * recorder_log.c - the recorder's log and its table of descriptors.
  *
- * Room in the log is taken by an atomic addition, so that threads and
+ * Space in the log is reserved by an atomic addition, so that threads and
  * processes write to it without a lock; table_mutex guards the table.
  */
 #include "recorder_log.h"
@@ -120,8 +120,8 @@ static char *data_of(recorder_event *event)
     return (char *)(event + 1) + round_up(event->name_size);
 }
 
-/* As the kernel copies a page that others are writing to: word by word, and
- * not by memcpy(), in which a sanitizer would call that a race. */
+/* As the kernel copies a page that others are writing to: word by word, and not
+ * by memcpy(), where a sanitizer would report a race. */
 static void copy(char *to, const volatile char *from, size_t size)
 {
     for (; size >= 8 && ((uintptr_t)from & 7) == 0; size -= 8) {

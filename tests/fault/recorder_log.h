@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recorder_log.h - what the recorder's functions share: writing to the log,
- * and which descriptors are of files that are recorded.
+ * recorder_log.h - what the recorder's functions share: writing to the log, and
+ * which descriptors belong to recorded files.
  */
 #ifndef TESTS_FAULT_RECORDER_LOG_H
 #define TESTS_FAULT_RECORDER_LOG_H
@@ -16,7 +16,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The C library's own function behind ours. */
+/* The C library's function that ours wraps. */
 void (*log_real(const char *name))(void);
 #define REAL(name) ((__typeof__(&name))log_real(#name))
 
@@ -31,21 +31,21 @@ typedef struct descriptor {
 /* Is anything recorded in this process? */
 bool log_recording(void);
 
-/* Room in the log for an event, begun. NULL: it is full, which shows by its
- * tail. */
+/* Reserve space in the log for an event, and begin it. NULL: it is full, as its
+ * tail shows. */
 recorder_event *log_begin(uint32_t what, uint64_t inode, const char *name,
                           size_t name_size, size_t data_size);
 recorder_event *log_begin_write(const descriptor *file, off_t offset,
                                 const struct iovec *parts, int count);
 /* The call is over; `event` may be NULL. */
 void log_done(recorder_event *event, bool worked);
-/* Something changed a file in a way that the log has no event for. */
+/* A file was changed in a way that the log has no event for. */
 void log_unknown(int fd, const char *call);
 
-/* What a descriptor is of; OTHER: of nothing that is recorded. */
+/* What a descriptor refers to; OTHER: to nothing recorded. */
 kind log_look_up(int fd, descriptor *result);
 bool log_is_file(int fd, descriptor *result);
-/* It is closed, or becomes another's. */
+/* It is closed, or reused. */
 void log_forget(int fd);
 
 bool log_descriptor_path(int fd, char path[PATH_MAX]);

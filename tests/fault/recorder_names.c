@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recorder_names.c - the recorder's calls that make, open, rename and remove
+ * recorder_names.c - the recorder's calls that create, open, rename and remove
  * files.
  */
 #include "recorder_log.h"
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /*
- * The name below the root that (dir_fd, path) means, whether or not it exists;
- * its folder does. false: it lies elsewhere.
+ * The name below the root that (dir_fd, path) refers to, whether or not it
+ * exists; its folder does. false: it is elsewhere.
  */
 static bool resolve(int dir_fd, const char *path, char name[PATH_MAX])
 {
@@ -57,7 +57,7 @@ static recorder_event *begin_name(uint32_t what, int dir_fd, const char *path)
     return log_begin(what, 0, name, strlen(name) + 1, 0);
 }
 
-/* CREATE, if opening makes a file that is not there. */
+/* CREATE, if opening creates a missing file. */
 static recorder_event *begin_open(int dir_fd, const char *path, int flags)
 {
     struct stat info;
@@ -85,8 +85,8 @@ static int done_open(recorder_event *event, int fd, int flags)
     return fd;
 }
 
-/* A recorded program runs in another boot than the one that looks at what it
- * left. */
+/* A recorded program runs under another boot id than the one that reads its
+ * files. */
 static const char *other_boot(const char *path)
 {
     const char *instead = getenv(RECORDER_BOOT);
@@ -204,7 +204,7 @@ EXPORT int renameat2(int from_fd, const char *from, int to_fd, const char *to,
     if (resolve(from_fd, from, names)) {
         size_t size = strlen(names) + 1;
 
-        /* In or out of the root: nothing here follows that. */
+        /* Into or out of the root: not supported. */
         if (flags != 0 || !resolve(to_fd, to, names + size))
             event = log_begin(RECORDER_UNKNOWN, 0, "rename", 7, 0);
         else

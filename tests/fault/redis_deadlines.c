@@ -8,11 +8,10 @@
  * Every kind of call, each on a thread and with clients of its own, makes CALLS
  * calls for each of some deadlines, and the distribution of their ends, in ms
  * from the deadline, is printed. No call may end more than 20 ms after its
- * deadline, and twice what the machine made a thread late by that only sleeps.
- * Where nobody says that there is no server, none may end more than 20 ms
- * before.
- * The first call of a client finds a connection on which it is sent: if it may
- * not be sent again it is HF_INDETERMINATE, never a success or a failure.
+ * deadline, plus twice the lateness of a thread that only sleeps. Where
+ * connecting is not refused, none may end more than 20 ms before. The first
+ * call of a client has a connection on which it is sent: if it is not
+ * repeatable it is HF_INDETERMINATE, never a success or a failure.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -190,7 +189,7 @@ static bool open_series(series *self)
             hf_lock_new(self->clients[i], hf_str(name), NULL, &self->locks[i],
                         NULL) != HF_OK)
             return false;
-        /* So that there is a connection. */
+        /* So that a connection exists. */
         (void)!call(self, i);
         (void)!hf_lock_release(self->locks[i], NULL);
     }

@@ -3,11 +3,11 @@
  * redis_outage.c - everything that can go wrong with one server, under load,
  * one after the other.
  *
- * Beside the load (redis_outage_load.c), which is audited in the end, one
- * client of its own asks in the middle of each fault and is told what the
- * error table says; in between, everything must work again. The server writes
- * its log of commands before it answers, so that a kill -9 loses nothing that
- * was acknowledged.
+ * In addition to the load (redis_outage_load.c), which is audited in the end,
+ * one client of its own makes calls in the middle of each fault and gets what
+ * the error table says; in between, everything must work again. The server
+ * writes its command log before it replies, so that a kill -9 loses nothing
+ * that was acknowledged.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,9 +33,9 @@
 #include "support/test_clock.h"
 
 /* How long each fault lasts, ms, and how late a call of the load and one of the
- * probe may be: the arguments. What the machine adds to it is known in part
- * only, so `make test` allows more than a release does; a wait for something
- * else than the deadline takes seconds. */
+ * probe may be: the arguments. What the machine adds is known only in part, so
+ * `make test` allows more than a release does; waiting for something other than
+ * the deadline would take seconds. */
 static int64_t fault_ms = 700;
 static int64_t late_ms = 50;
 static int64_t exact_ms = 20;
@@ -48,7 +48,7 @@ static redis_server *server;
 static byte_proxy *proxy;
 static load *all;
 static uint64_t before[4]; /* calls of the load, see count_calls() */
-static int admin = -1;     /* a connection that is there before the fault */
+static int admin = -1;     /* a connection made before the fault */
 static hf_client *probe;
 static hf_lock *held;    /* by the probe */
 static hf_lock *renewed; /* likewise */
@@ -68,7 +68,7 @@ static void admin_connect(void)
         connect(admin, (struct sockaddr *)&address, sizeof(address)), 0);
 }
 
-/* Run a command whose answer is short. */
+/* Run a command with a short reply. */
 static void order(const char *command)
 {
     struct pollfd waiting = {.fd = admin, .events = POLLIN};
@@ -92,7 +92,7 @@ static void drop_clients(void)
 
 /* ------------------------------------------------------------------ probes */
 
-/* What a call of the probe must come to. */
+/* The expected status of a call of the probe. */
 #define expect_probe(want, call)                                               \
     do {                                                                       \
         hf_error err = HF_ERROR_INIT;                                          \
@@ -130,7 +130,7 @@ static void note(void *user, hf_status status, const hf_error *err)
     self->status = status;
 }
 
-/* The asynchronous form; HF_SYSTEM: it was never told. */
+/* The asynchronous form; HF_SYSTEM: it never completed. */
 static hf_status get_started(void)
 {
     struct pollfd waiting = {.events = POLLIN};
@@ -151,7 +151,7 @@ static hf_status get_started(void)
     return to.status;
 }
 
-/* The deadline is kept, the time for a processor left out. */
+/* The deadline is kept, not counting time spent waiting for a processor. */
 static void check_exact(const char *what, const stopwatch *watch, int64_t ms)
 {
     int64_t queued;
@@ -163,13 +163,13 @@ static void check_exact(const char *what, const stopwatch *watch, int64_t ms)
     assert_true(took >= (ms - 20) * 1000000);
 }
 
-/* Not sent, or not answered. */
+/* Not sent, or not replied to. */
 static bool is_unanswered(hf_status status)
 {
     return status == HF_UNAVAILABLE || status == HF_INDETERMINATE;
 }
 
-/* The first finds a connection, the others make one. */
+/* The first uses an existing connection, the others make one. */
 static void calls_time_out(void)
 {
     stopwatch watch;
@@ -186,7 +186,7 @@ static void calls_time_out(void)
     check_exact("started get", &watch, PROBE_MS);
 }
 
-/* The connections were closed: until the client has seen it, a call may be lost
+/* The connections were closed: until the client has noticed, a call may be lost
  * on one of them. */
 static void see_closed(void)
 {
@@ -198,7 +198,7 @@ static void see_closed(void)
     (void)get_started();
 }
 
-/* A new client is told within its connect_ms. */
+/* A new client fails within its connect_ms. */
 static void open_times_out(void)
 {
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -290,8 +290,8 @@ static void drop_begin(void)
     see_closed();
 }
 
-/* The shared connection may pause for longer than a call has before it is
- * opened again. */
+/* The shared connection may pause for longer than a call has before it
+ * reconnects. */
 static void see_started(void)
 {
     int64_t until_ms = test_now_ms() + RECOVERY_MS;
@@ -349,7 +349,7 @@ static void memory_begin(void)
     order("CONFIG SET maxmemory 1");
 }
 
-/* No room: what makes room, or keeps a lease, goes on. */
+/* No room: what makes room, or keeps a lease, still works. */
 static void full_probe(void)
 {
     expect_probe(HF_FULL, SET());
@@ -409,7 +409,7 @@ static void replica_begin(void)
     order("REPLICAOF 127.0.0.1 1");
 }
 
-/* Reads are answered, as they always were by a replica. */
+/* Reads are served, as a replica always does. */
 static void replica_probe(void)
 {
     expect_probe(HF_UNAVAILABLE, SET());
@@ -423,9 +423,9 @@ static void replica_end(void)
     order("REPLICAOF NO ONE");
 }
 
-/* It says what is wrong, with this word, as long as it does, to who writes and,
- * unless `read` is HF_OK, to who reads. Its answers come in between, so that
- * the last try may be without one when its time is over. */
+/* It reports the problem with this word, as long as it lasts, to writes and,
+ * unless `read` is HF_OK, to reads. Such replies come in between, so the last
+ * try may be without one when its time is up. */
 static void refused_probe(const char *word, hf_status read)
 {
     unsigned seen = 0;
@@ -471,7 +471,7 @@ static void replicas_end(void)
     order("CONFIG SET min-replicas-to-write 0");
 }
 
-/* It loads for about so long: 0.2 ms a key. */
+/* It loads for about this long: 0.2 ms a key. */
 static void loading_begin(void)
 {
     char command[64];
@@ -501,7 +501,7 @@ static void busy_begin(void)
     admin_connect();
     assert_true(
         send(admin, "EVAL \"while true do end\" 0\r\n", 28, MSG_NOSIGNAL) > 0);
-    admin = -1; /* its answer comes when it is killed */
+    admin = -1; /* it replies when it is killed */
     for (int i = 0; i < 60; i++)
         test_rest();
 }
@@ -580,7 +580,7 @@ static void probe_open(void)
     stopwatch_use_newest();
 }
 
-/* What the calls of the load have come to so far. */
+/* Statuses of the load's calls so far. */
 static void count_calls(uint64_t counts[4])
 {
     counts[0] = load_count(all, HF_OK);
@@ -604,7 +604,7 @@ static void sum_up(const char *name, int64_t first_ms, int64_t all_ms)
            (unsigned long long)(now[3] - before[3]));
 }
 
-/* The fault is over: how long until all threads have a success again. */
+/* The fault is over: how long until all threads succeed again. */
 static void recover(const char *name)
 {
     int64_t since_ms = test_now_ms();

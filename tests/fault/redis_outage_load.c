@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_outage_load.c - the load of redis_outage.c and its account.
+ * redis_outage_load.c - the load of redis_outage.c and its audit.
  *
- * A quarter of the threads each: increments by a script, which must not be
+ * A quarter of the threads each: increments by a script that must not be
  * repeated; locks with a critical section; values, written and read back;
- * compare-and-set. Each increment is of a field of its own, so that in the end
- * one can see of each what became of it: what was acknowledged is there once,
- * what was refused is not there, what is HF_INDETERMINATE is there once or not
- * at all. The last may also happen later, out of some buffer on the way: the
- * writer of a value goes on with another key then, and each key holds what was
- * acknowledged last.
+ * compare-and-set. Each increment has a field of its own, so in the end its
+ * effect can be seen: what was acknowledged is there once, what was refused is
+ * not there, what is HF_INDETERMINATE is there once or not at all. The last may
+ * also happen later, out of some buffer on the way: the writer of a value then
+ * uses another key, and each key holds what was acknowledged last.
  *
  * Each call is timed. Threads only write their own `worker`.
  */
@@ -29,10 +28,11 @@
 #define LOCKS 4
 #define LOCK_WAIT_MS 200
 
-/* Increments of one thread; it does no more than that. */
+/* Most increments of one thread. */
 #define INCREMENTS_MAX 100000
 
-/* The control sleeps so long at a time, and keeps the worst of each span. */
+/* The control thread sleeps this long at a time, and keeps the worst of each
+ * span. */
 #define CONTROL_MS 5
 #define SPAN_MS 100
 #define SPANS 4096
@@ -44,11 +44,11 @@ typedef struct worker {
     atomic_ullong counts[LOAD_STATUSES];
     atomic_llong success_ms; /* the last one */
     int64_t late_ns;         /* the most, of all calls */
-    unsigned late;           /* calls that were too late */
-    unsigned broken;         /* promises */
+    unsigned late;           /* calls that ended too late */
+    unsigned broken;         /* broken promises */
     uint16_t *outcomes;      /* of its increments: statuses */
     unsigned increments;
-    /* the number in this thread's key, which is acknowledged */
+    /* the acknowledged number in this thread's key */
     unsigned generation; /* of the key */
     int64_t known;
 } worker;
@@ -93,7 +93,7 @@ static int64_t read_queued(int fd)
 }
 
 /* The newest of the library's threads, one a client, which are named
- * "holdfast", as this program is not. */
+ * "holdfast"; this program is not. */
 static int open_loop_stat(void)
 {
     char path[64 + 256], name[32];
@@ -151,8 +151,7 @@ int64_t stopwatch_read(const stopwatch *self, int64_t *queued)
     return took;
 }
 
-/* A thread that does nothing but sleep: how late it wakes is the machine's
- * doing. */
+/* A thread that only sleeps: how late it wakes is due to the machine. */
 static void *run_control(void *user)
 {
     load *self = user;
@@ -196,7 +195,7 @@ static void broken(worker *self, const char *what, const char *detail)
             self->number, what, detail);
 }
 
-/* Is the status one of an outage, or of what the call is? */
+/* Is the status one of an outage, or one that the call may return? */
 static bool is_expected(const load *of, hf_status status)
 {
     return status == HF_OK || status == HF_UNAVAILABLE ||
@@ -214,7 +213,7 @@ static hf_status told(worker *self, const char *what, const stopwatch *watch,
     int64_t late = took - queued - (LOAD_REQUEST_MS + wait_ms) * 1000000;
     char text[400];
 
-    /* It may have waited for another thread of the load at the same lock. */
+    /* It may have waited for another thread of the load on the same lock. */
     if (late > self->load->late_ns)
         late -= worst_sleep(self->load, watch->began_ns);
     atomic_fetch_add(&self->counts[status < LOAD_STATUSES ? status : 0], 1);
@@ -262,7 +261,7 @@ static void increment(worker *self)
     hf_reply_free(reply);
 }
 
-/* Nobody who holds the lock has a token below one that was seen before. */
+/* No holder of the lock has a token below one that was seen before. */
 static void check_token(worker *self, const hf_lock *lock, unsigned which)
 {
     atomic_ullong *highest = &self->load->tokens[which];
@@ -270,7 +269,7 @@ static void check_token(worker *self, const hf_lock *lock, unsigned which)
     uint64_t token = hf_lock_token(lock);
 
     if (token <= seen && hf_lock_is_held(lock))
-        broken(self, "lock", "a token was given twice, or went back");
+        broken(self, "lock", "a token was issued twice, or decreased");
     while (token > seen && !atomic_compare_exchange_weak(highest, &seen, token))
         continue;
 }
@@ -313,7 +312,7 @@ static void look(worker *self)
     if (told(self, "get", &watch, 0, status, &err) != HF_OK)
         return;
     if (strtoll(value.data, NULL, 10) != self->known)
-        broken(self, name, "not what was acknowledged");
+        broken(self, name, "differs from what was acknowledged");
     hf_buffer_free(&value);
 }
 
@@ -406,10 +405,10 @@ static void ignore(void *user, hf_status status, const hf_error *err)
     (void)err;
 }
 
-/* Have the client make its thread. */
+/* Make the client start its thread. */
 static void start_loop(load *self)
 {
-    static int64_t ttl_ms; /* it is written whenever the answer comes */
+    static int64_t ttl_ms; /* it is written whenever the reply arrives */
     hf_async async = HF_ASYNC_INIT;
 
     async.done = ignore;
@@ -493,7 +492,7 @@ unsigned load_threads(const load *self)
     return self->threads;
 }
 
-/* What a key holds as a number; none: 0. */
+/* A key's value as a number; none: 0. */
 static int64_t number_at(hf_client *client, const char *name)
 {
     hf_buffer value = HF_BUFFER_INIT;
@@ -505,7 +504,7 @@ static int64_t number_at(hf_client *client, const char *name)
     return number;
 }
 
-/* Compare with what is there: how often each increment has happened. */
+/* Compare with what is there: how often each increment was applied. */
 static unsigned audit_increments(const worker *self, const unsigned *there,
                                  unsigned long long sums[3])
 {
@@ -521,7 +520,8 @@ static unsigned audit_increments(const worker *self, const unsigned *there,
         sums[2] += status == HF_INDETERMINATE && there[i] == 1;
         if (there[i] >= least && there[i] <= most)
             continue;
-        fprintf(stderr, "thread %u: increment %u was %s, and is there %u x\n",
+        fprintf(stderr,
+                "thread %u: increment %u was %s, and is there %u times\n",
                 self->number, i, hf_status_name(status), there[i]);
         wrong++;
     }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_replies.c - answers that are lost on the way, each kind of call in each
- * of its forms, by RESP2, RESP3 and TLS.
+ * redis_replies.c - replies that are lost on the way, for each kind of call in
+ * each of its forms, by RESP2, RESP3 and TLS.
  *
- * The request was carried out and the client cannot know: its connection ends
- * after some bytes of the answer, or the answer never comes. What may be asked
- * again must find out the truth; the rest says that it does not know, and never
- * that it succeeded or failed. Either is compared with what the server holds,
- * seen on a way of its own. Calls that change something run exactly once. In
- * the end, a line for each kind of call says what it came to; of calls that are
- * made together, some are answered before the connection ends.
+ * The request was executed and the client cannot know: its connection ends
+ * after some bytes of the reply, or the reply never comes. A repeatable call
+ * must find out the truth; the rest returns that the outcome is unknown, and
+ * never success or failure. Either is compared with what the server holds, read
+ * through a separate connection. Calls that change something run exactly once.
+ * In the end, a line for each kind of call says what it returned; of calls that
+ * are made together, some get a reply before the connection ends.
  */
 #include "redis_replies.h"
 
@@ -31,7 +31,7 @@ typedef struct transport {
     const char *name;
     int protocol;
     bool tls;
-    unsigned around; /* bytes of a TLS record beside those of an answer */
+    unsigned around; /* bytes of a TLS record in addition to the reply's */
 } transport;
 
 static const transport transports[] = {
@@ -40,10 +40,10 @@ static const transport transports[] = {
     {"TLS", 0, true, 22},
 };
 
-/* Bytes of the answer to one, at least. */
+/* Least bytes of the reply to one. */
 static const unsigned answer_sizes[OPS] = {19, 60, 4, 4, 4, 4, 4, 4, 4, 4};
 
-/* What calls have come to whose answer was lost. */
+/* Results of calls whose reply was lost. */
 typedef struct account {
     unsigned found, unknown;
 } account;
@@ -54,7 +54,7 @@ static redis_server *server;
 static stage here;
 static account accounts[OPS];
 
-/* check() with an account of it. */
+/* check(), with a count of the result. */
 static size_t settle(trial *self)
 {
     size_t unknown = check(self);
@@ -66,7 +66,7 @@ static size_t settle(trial *self)
 
 /* -------------------------------------------------------------- one by one */
 
-/* So that the call finds a connection and its script on the server. */
+/* So that the call has a connection and its script is on the server. */
 static void warm_up(const stage *at, operation op, call_form form)
 {
     trial self;
@@ -95,7 +95,7 @@ static void cut_answer(operation op, call_form form, unsigned size,
     finish(&self);
 }
 
-/* After every byte of the answer; a long one is cut at some of them. */
+/* After every byte of the reply; a long one is cut at some of them. */
 static void answer_is_cut(operation op, call_form form, byte_end end)
 {
     unsigned total = answer_sizes[op] * (form == TOGETHER ? MANY : 1);
@@ -133,15 +133,14 @@ static void reset_after_the_request_is_no_other_than_a_close(void **state)
     each_answer_is_cut(BYTE_END_RESET);
 }
 
-/* The server goes on reading, and the client hears that nothing more comes. */
+/* The server keeps reading, and the client sees the end of its input. */
 static void half_closed_connection_is_left(void **state)
 {
     (void)state;
     each_answer_is_cut(BYTE_END_HALF);
 }
 
-/* A request that did not come through whole had no effect; who sent it cannot
- * know. */
+/* A request that did not arrive whole had no effect; the client cannot know. */
 static void request_cut_on_its_way_is_not_called_a_success(void **state)
 {
     (void)state;
@@ -221,8 +220,8 @@ static void threads_round(operation op, int cut_at, size_t *unknown)
     for (size_t i = 0; i < THREADS; i++) {
         trial *self = &all.trials[i];
 
-        /* A login may be what was cut, or a request behind the one whose
-         * answer was. */
+        /* A login may have been cut, or the request after the one whose reply
+         * was. */
         if (cut_at >= 0 && self->statuses[0] == HF_UNAVAILABLE) {
             expect(self, op == REFUSED || !is_applied(self, 0));
         } else if (cut_at >= 0 && self->statuses[0] == HF_INDETERMINATE) {
@@ -247,7 +246,7 @@ static void answers_to_many_threads_are_lost(void **state)
         size_t unknown = 0;
 
         for (int at = 0; at < SHARED_ROUNDS; at++) {
-            threads_round(op, -1, &unknown); /* all connections are there */
+            threads_round(op, -1, &unknown); /* all connections are made */
             threads_round(op, at, &unknown);
         }
         assert_true(is_resolved(op) ? unknown == 0 : unknown > 0);
@@ -258,8 +257,8 @@ static void answers_to_many_threads_are_lost(void **state)
 
 /* -------------------------------------------------------------- no answer */
 
-/* A call whose answer is swallowed, while its connection stays: a client and a
- * proxy of its own. */
+/* A call whose reply is swallowed while its connection stays: its own client
+ * and proxy. */
 typedef struct silence {
     trial trial;
     stage at;
@@ -328,8 +327,8 @@ static void end_silence(silence *self)
     pthread_join(self->thread, NULL);
     unknown = settle(of);
     expect(of, unknown == (is_resolved(of->op) ? 0 : of->count));
-    /* Nobody has asked again before it was time, or waited longer than the
-     * deadline; what lies between is the machine's. */
+    /* None was sent again too early, or waited longer than the deadline; the
+     * rest is up to the machine. */
     expect(of, self->took_ms >= SILENT_REQUEST_MS / 2 - 20);
     if (is_resolved(of->op))
         expect(of, self->took_ms < SILENT_REQUEST_MS);
@@ -355,7 +354,7 @@ static void swallowed_answer_is_found_out_or_indeterminate(void **state)
 
 /* ------------------------------------------------------------ slow networks */
 
-/* All of it works byte by byte, too, and slowly. */
+/* Everything works byte by byte, too, and slowly. */
 static void split_and_slow_bytes_change_nothing(void **state)
 {
     (void)state;
@@ -392,7 +391,7 @@ static int start_server(void)
     return server == NULL ? -1 : 0;
 }
 
-/* Do requests go by the protocol that is to be tested? */
+/* Do requests use the protocol under test? */
 static void check_protocol(void)
 {
     static char list[65536];
@@ -421,8 +420,8 @@ static int tear_down(void **state)
 static void report(void)
 {
     for (operation op = 0; op < OPS; op++)
-        printf("%-5s %-15s %4u calls beside lost answers: %4u were told the "
-               "truth, %4u HF_INDETERMINATE\n",
+        printf("%-5s %-15s %4u calls amid lost replies: %4u learned the "
+               "outcome, %4u HF_INDETERMINATE\n",
                by->name, op_names[op],
                accounts[op].found + accounts[op].unknown, accounts[op].found,
                accounts[op].unknown);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis_replies.h - one call of each kind in each of its forms, made through a
- * proxy, and what became of it, seen on a way of its own.
+ * proxy, and its effect, read through a separate connection.
  */
 #ifndef REDIS_REPLIES_H
 #define REDIS_REPLIES_H
@@ -27,7 +27,7 @@ typedef enum operation {
     CAS,
     CAS_FIELD, /* of a hash */
     DELETE_IF,
-    CAS_ONCE, /* from here on nothing is sent again */
+    CAS_ONCE, /* nothing after it is repeatable */
     PUT,
     INCR,
     OPS
@@ -72,7 +72,7 @@ typedef struct trial {
 
 #define must(call) assert_int_equal((call), HF_OK)
 
-/* May it be asked again? */
+/* May it be repeated? */
 bool is_resolved(operation op);
 bool has_form(operation op, call_form form);
 
@@ -83,11 +83,11 @@ void run(trial *self);
 bool is_applied(trial *self, size_t i);
 bool value_is(const stage *at, const char *name, const char *want);
 
-/* The status of a call that was answered. */
+/* The status of a call that got its reply. */
 hf_status answer_of(operation op);
 
-/* All went to the server; of the answers some were lost. Returns how many are
- * not known. */
+/* All were sent to the server; some replies were lost. Returns how many
+ * outcomes are unknown. */
 size_t check(trial *self);
 
 void finish(trial *self);

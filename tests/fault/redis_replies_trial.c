@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_replies_trial.c - the calls of redis_replies.c, and how to see what
- * became of them.
+ * redis_replies_trial.c - the calls of redis_replies.c, and how to see their
+ * effect.
  */
 #include "redis_replies.h"
 
@@ -292,14 +292,14 @@ void finish(trial *self)
     hf_reply_free(self->reply);
 }
 
-/* The status of a call that was answered. */
+/* The status of a call that got its reply. */
 hf_status answer_of(operation op)
 {
     return op == REFUSED ? HF_HELD : HF_OK;
 }
 
-/* All went to the server; of the answers some were lost. Returns how many are
- * not known. */
+/* All were sent to the server; some replies were lost. Returns how many
+ * outcomes are unknown. */
 size_t check(trial *self)
 {
     size_t unknown = 0;

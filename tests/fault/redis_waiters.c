@@ -2,8 +2,8 @@
 /*
  * redis_waiters.c - what it costs to wait for a lock: a thousand asynchronous
  * acquires of one client, and a hundred clients, each with a thread that waits.
- * Processor time of this process and the server together, while nothing
- * happens; and that waiting ends once there is something to wait for.
+ * Measures the processor time of this process and the server together while
+ * nothing happens, and checks that waiting ends when the lock is released.
  *
  * Arguments: how long to measure, ms.
  */
@@ -28,10 +28,10 @@
 #define STARTED 1000
 #define CLIENTS 100
 
-/* Of one core, both sides together. */
+/* Share of one core, both sides together. */
 #define SHARE_MAX 0.01
 
-/* Until all have asked once and sleep. */
+/* Until all have tried once and sleep. */
 #define SETTLE_MS 1500
 
 static int64_t measure_ms = 3000;
@@ -87,7 +87,7 @@ static void rest_ms(int64_t ms)
         poll(NULL, 0, (int)(until_ms - test_now_ms()));
 }
 
-/* Nothing happens: what does it cost? */
+/* The cost while nothing happens. */
 static void measure(const char *what)
 {
     int64_t own, theirs, began_ms;

@@ -5,13 +5,12 @@
  *
  *     replicas [--case lag|sentinel|cluster]
  *
- * lag       a master and two replicas, of which one is stopped: what needs both
- *           is told so in its time, locks are given back, nothing else is
- *           slower, and renewals lose no lock
- * sentinel  the master is killed right after an acquire that all replicas have
- *           acknowledged: the next master has every lock and every value
- * cluster   the same with a replica for each of three masters, and a slot that
- *           moves
+ *  lag       a master and two replicas, of which one is stopped: calls that
+ * need both fail in time, locks are given back, nothing else is slower, and
+ * renewals lose no lock sentinel  the master is killed right after an acquire
+ * that all replicas have acknowledged: the next master has every lock and every
+ * value cluster   the same with a replica for each of three masters, and a slot
+ * that moves
  */
 #include "replicas.h"
 
@@ -126,7 +125,7 @@ static void take_all(holdings *self, hf_client *client, int32_t replicas)
               hf_lock_replicas(self->locks[i]));
 }
 
-/* After the failover, asked by somebody else. */
+/* After the failover, seen by another client. */
 static void check_all(holdings *self, hf_client *other)
 {
     hf_buffer value = HF_BUFFER_INIT;
@@ -170,7 +169,7 @@ static void run_sentinel(void)
     check_status(hf_lock_acquire(lock, LIMIT_MS, &err), HF_OK, "next", &err);
     printf("sentinel: a lock that one replica has, %lld ms after the kill\n",
            (long long)(now_ms() - killed_ms));
-    check(redis_sentinel_await(all, 0, 1, LIMIT_MS) > 0, "no other master");
+    check(redis_sentinel_await(all, 0, 1, LIMIT_MS) > 0, "no new master");
     other = open_client(redis_sentinel_url(all), 0, 0);
     check_all(&taken, other);
     hf_lock_free(lock);

@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* What a call may take beyond its time: the server looks at its clock ten times
- * in a second, and the machine is busy. */
+/* What a call may take beyond its time: the server checks its clock ten times a
+ * second, and the machine is busy. */
 #define LATE_MS 500
 
 static void check_text(const hf_error *err, const char *text)
@@ -53,7 +53,7 @@ static void await(hf_client *client, const told *self)
         check(hf_client_dispatch(client, NULL, NULL) == HF_OK, "dispatch");
         pause_ms(1);
     }
-    check(self->done, "a call was never told");
+    check(self->done, "a call never completed");
 }
 
 /* --------------------------------------------------------------------- lag */
@@ -150,8 +150,8 @@ static void acquire_many_is_given_back(hf_client *client)
     }
 }
 
-/* What was written is there, and said to be in doubt; what was refused is not
- * slower for it. */
+/* What was written is there, but reported as uncertain; refused calls are not
+ * slower because of it. */
 static void writes_are_in_doubt(hf_client *client)
 {
     hf_value_set_options nx = HF_VALUE_SET_OPTIONS_INIT;
@@ -200,7 +200,7 @@ static void scripts_are_in_doubt(hf_client *client)
                  HF_OK, "load", &err);
     check_status(hf_script_run(script, &key, 1, NULL, 0, &reply, &err),
                  HF_INDETERMINATE, "script", &err);
-    check(reply == NULL, "a reply that is not to be believed");
+    check(reply == NULL, "an implausible reply");
     hf_script_free(script);
 }
 
@@ -240,7 +240,7 @@ static void *call_on(void *user)
 #define PLAIN 4
 #define DURABLE 16
 
-/* How many pairs the plain callers do in a second, beside `durable` others. */
+/* How many pairs the plain callers do in a second, next to `durable` others. */
 static double plain_rate(hf_client *client, int durable)
 {
     caller callers[PLAIN + DURABLE];
@@ -267,14 +267,14 @@ static double plain_rate(hf_client *client, int durable)
 static void others_are_not_slower(hf_client *client)
 {
     double before = plain_rate(client, 0);
-    double beside = plain_rate(client, DURABLE);
+    double meanwhile = plain_rate(client, DURABLE);
     double alone = (before + plain_rate(client, 0)) / 2;
 
-    printf("ordinary lock pairs beside %d callers whose replica hangs: "
+    printf("ordinary lock pairs with %d callers whose replica hangs: "
            "%.0f/s, %.2f of what they do alone\n",
-           DURABLE, beside, beside / alone);
-    check(beside > 0.2 * alone, "ordinary calls are slower: %.0f/s, not %.0f/s",
-          beside, alone);
+           DURABLE, meanwhile, meanwhile / alone);
+    check(meanwhile > 0.2 * alone,
+          "ordinary calls are slower: %.0f/s, not %.0f/s", meanwhile, alone);
 }
 
 static void *resume_later(void *user)
@@ -298,7 +298,7 @@ static void waiting_outlasts_the_lag(hf_client *client, redis_server *replica)
     hf_lock_free(lock);
 }
 
-/* A short lease, so that many renewals meet the replica that hangs. */
+/* A short lease, so that many renewals reach the hanging replica. */
 static hf_lock *hold(hf_client *client)
 {
     hf_lock_options options = HF_LOCK_OPTIONS_INIT;
@@ -324,7 +324,7 @@ static void renewals_lose_nothing(hf_client *client, hf_lock *held)
     hf_lock_free(rival);
 }
 
-/* The watchdog's renewals tell, too. */
+/* The watchdog's renewals report it, too. */
 static void replicas_come_back(const hf_lock *held)
 {
     int64_t until_ms = now_ms() + LIMIT_MS;

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sentinel_failover.c - masters that are killed, stopped, or replaced by order,
- * under load.
+ * sentinel_failover.c - masters that are killed, stopped, or replaced by an
+ * operator, under load.
  *
  *     sentinel_failover [--rounds N] [--threads N] [--request-ms N]
  *
- * A round is one failover of each kind, each with servers and sentinels of its
- * own. By order is as the manual says: CLIENT PAUSE WRITE, SENTINEL FAILOVER.
- * Threads count on it (cluster_load.h), and a second client holds locks
- * that its watchdog renews. When the next master answers, the old one comes
- * back, which must not lead anybody to it. Then:
+ * A round is one failover of each kind, each with its own servers and
+ * sentinels. The operator follows the manual: CLIENT PAUSE WRITE, SENTINEL
+ * FAILOVER. Threads count on it (cluster_load.h), and a second client holds
+ * locks that its watchdog renews. When the next master replies, the old one
+ * comes back, which must not lead any client to it. Then:
  *
- * 1. every counter was told a value again, and how long that took is printed;
- * 2. no call returned later than its deadline and 50 ms, and what the machine
- *    was late by with a thread that did nothing but sleep;
- * 3. nothing was counted twice, and nothing that was called "not applied".
- *    Acknowledged counts may be gone, as replicas follow the master without its
- *    waiting for them: those must stand in the old master's log
- *    (dead_master.h), and how many they are is printed. If the sentinels took
- *    the next master for dead, too, as the machine was slow, nobody has its
- *    log: the round is then repeated;
- * 4. every lock is held still, and refused to others, or was reported lost.
+ * 1. every counter was counted on, and how long that took is printed;
+ * 2. no call returned later than its deadline plus 50 ms, plus the lateness of
+ *    a thread that only sleeps;
+ * 3. nothing was counted twice, and nothing that was reported as not applied.
+ *    Acknowledged counts may be gone, as replication is asynchronous: those
+ *    must be in the old master's log (dead_master.h), and their number is
+ *    printed. If the sentinels took the next master for dead, too, because the
+ *    machine was slow, its log is missing: the round is then repeated;
+ * 4. every lock is still held, and refused to others, or was reported lost.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,12 +42,12 @@
 typedef enum fault_kind { KILLED, HOST, STOPPED, ORDERED, KINDS } fault_kind;
 
 static const char *const fault_names[] = {
-    "killed", "killed with the first sentinel", "stopped", "replaced by order"};
+    "killed", "killed with the first sentinel", "stopped", "replaced manually"};
 
 typedef struct held_lock {
     hf_lock *lock;
     char name[32];
-    atomic_int lost; /* how often it was told */
+    atomic_int lost; /* how often it was reported */
 } held_lock;
 
 typedef struct trial {
@@ -60,7 +59,7 @@ typedef struct trial {
     int64_t named_us; /* from the fault until there was another master */
     dead_master *old; /* what it had */
     int next;         /* master; -1: none was named */
-    bool again;       /* it was replaced, too: nobody has its log */
+    bool again;       /* it was replaced, too: its log is missing */
     int faults;       /* found */
 } trial;
 
@@ -116,7 +115,7 @@ static bool take_locks(trial *self)
     return true;
 }
 
-/* Can somebody else have it? */
+/* Can another client acquire it? */
 static hf_status try_other(trial *self, const held_lock *held)
 {
     hf_lock *other = NULL;
@@ -145,7 +144,7 @@ static void judge_locks(trial *self)
         } else {
             lost++;
             if (atomic_load(&held->lost) == 0) {
-                violation(self, "a lock was lost and nobody told");
+                violation(self, "a lock was lost and not reported");
                 printf("  %s: %s\n", held->name, err.message);
             }
         }
@@ -162,7 +161,8 @@ static long long number_after(const char *at, const char *name)
     return at != NULL ? strtoll(at + strlen(name), NULL, 10) : -1;
 }
 
-/* Do both replicas have what the paused master has done up to `wanted`? */
+/* Have both replicas applied all that the paused master has done, up to
+ * `wanted`? */
 static bool have_followed(const char *info, long long wanted)
 {
     const char *one = strstr(info, "\nslave0:");
@@ -172,7 +172,7 @@ static bool have_followed(const char *info, long long wanted)
            two != NULL && number_after(two, "offset=") >= wanted;
 }
 
-/* SENTINEL FAILOVER does not wait for it, as a tool of an operator's does. */
+/* SENTINEL FAILOVER does not wait for this, so the operator has to. */
 static void let_replicas_follow(const redis_server *master)
 {
     int64_t until_us = load_now_us() + PAUSE_MS * 1000LL / 2;
@@ -219,7 +219,7 @@ static void inflict(const trial *self)
     }
 }
 
-/* The old master thinks that it is the master until it is told. */
+/* The old master believes it is the master until it learns otherwise. */
 static void bring_back(const trial *self)
 {
     redis_server *master = redis_sentinel_server(self->servers, OLD_MASTER);
@@ -250,8 +250,8 @@ static void await_recovery(trial *self)
     }
 }
 
-/* As it is now: it forgets once it follows the next one. The one that was
- * replaced by order is a replica already, and has nothing to say. */
+/* In its present state: it forgets once it follows the next one. The one that
+ * the operator replaced is a replica already, and has nothing to report. */
 static void read_old(trial *self)
 {
     if (self->kind != ORDERED)
@@ -259,7 +259,8 @@ static void read_old(trial *self)
             dead_master_read(redis_sentinel_server(self->servers, OLD_MASTER));
 }
 
-/* Is the next master still it? Asked when all was read: it was read there. */
+/* Is the next master still the master? Checked after everything was read from
+ * it. */
 static bool is_settled(const trial *self)
 {
     return self->next < 0 || redis_sentinel_master(self->servers) == self->next;
@@ -283,7 +284,7 @@ static void judge_counters(trial *self, hf_client *witness)
     if (all.doubled > 0)
         violation(self, "an increment was counted twice");
     if (all.false_no > 0)
-        violation(self, "what was not applied was");
+        violation(self, "a call \"not applied\" was applied");
     self->again = !is_settled(self);
     if (self->again)
         printf("  the sentinels replaced the next master, too: again\n");
@@ -372,7 +373,7 @@ static void end(trial *self)
     redis_sentinel_stop(self->servers);
 }
 
-/* How many faults there are, or -1: try again. */
+/* The number of violations, or -1: try again. */
 static int try_once(fault_kind kind)
 {
     trial *self = calloc(1, sizeof(*self));

@@ -59,7 +59,7 @@ WORDS_EXEMPT = (
     "bench/", "cli/", "docs/", "include/", "scripts/", "src/core/",
     "src/data/", "src/lease/", "src/script/", "src/store/", "src/transfer/",
     "src/util/", "tests/CMakeLists.txt", "tests/cli/", "tests/differential/",
-    "tests/fault/", "tests/fuzz/", "tests/install/", "tests/interop/",
+    "tests/fuzz/", "tests/install/", "tests/interop/",
     "tests/support/", "tests/unit/", "tools/",
 )
 
