@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_store_diagnose.c - holdfast doctor: what there is to say about a store before
- * locks are trusted to it.
+ * cmd_store_diagnose.c - holdfast doctor: what there is to say about a store
+ * before locks are trusted to it.
  *
  * The exit code is the worst remark's: an error's own status, 1 for a warning.
  */

@@ -6,8 +6,8 @@
  * RELEASING from then until the store has answered, or it is known that it will
  * not. Whoever is told of that is told afterwards.
  */
-#include "core/async.h"
 #include "lease/release.h"
+#include "core/async.h"
 #include "core/many.h"
 #include "lease/lease.h"
 #include "util/clock.h"
