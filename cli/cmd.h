@@ -37,7 +37,6 @@ extern const struct command hash_commands[];
 extern const struct command lock_commands[];
 extern const struct command script_commands[];
 extern const struct command store_commands[];
-extern const struct command doctor_commands[];
 
 /* Ends each of these tables. */
 /* clang-format off */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_hash.c - holdfast hash put|get|cas|delete.
+ * cmd_hash.c - holdfast hash put|get|get-all|cas|delete|delete-fields.
  */
 #include "cmd.h"
 
@@ -69,7 +69,7 @@ static int hash_put(struct call *call)
     return code;
 }
 
-static int get_field(struct call *call)
+static int hash_get(struct call *call)
 {
     hf_bytes field = call_operand(call, 1);
     hf_buffer value = HF_BUFFER_INIT;
@@ -93,7 +93,7 @@ static int get_field(struct call *call)
     return code;
 }
 
-static int get_all(struct call *call)
+static int hash_get_all(struct call *call)
 {
     hf_fields fields = HF_FIELDS_INIT;
     hf_error err = HF_ERROR_INIT;
@@ -113,15 +113,6 @@ static int get_all(struct call *call)
     }
     hf_fields_free(&fields);
     return code;
-}
-
-static int hash_get(struct call *call)
-{
-    if (call->options->operand_count == 2)
-        return get_field(call);
-    if (call->options->given[OPT_RAW])
-        return call_usage(call, "--raw needs a FIELD");
-    return get_all(call);
 }
 
 static void print_cas(const struct call *call, hf_status status,
@@ -169,7 +160,7 @@ static int hash_cas(struct call *call)
     return code;
 }
 
-static int delete_key(struct call *call)
+static int hash_delete(struct call *call)
 {
     hf_error err = HF_ERROR_INIT;
     struct json json;
@@ -184,25 +175,25 @@ static int delete_key(struct call *call)
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
 }
 
-static void print_removed(const struct call *call, size_t removed)
+static void print_deleted(const struct call *call, size_t deleted)
 {
     struct json json;
 
     if (!call->json) {
-        printf("%zu\n", removed);
+        printf("%zu\n", deleted);
         return;
     }
     begin_answer(call, &json);
-    json_integer(&json, "removed", (int64_t)removed);
+    json_integer(&json, "fields_deleted", (int64_t)deleted);
     json_end(&json);
 }
 
-static int remove_fields(struct call *call)
+static int hash_delete_fields(struct call *call)
 {
     size_t count = (size_t)call->options->operand_count - 1;
     hf_bytes *names = calloc(count, sizeof(*names));
     hf_error err = HF_ERROR_INIT;
-    size_t removed = 0;
+    size_t deleted = 0;
     hf_status status;
     size_t i;
 
@@ -211,18 +202,12 @@ static int remove_fields(struct call *call)
     for (i = 0; i < count; i++)
         names[i] = call_operand(call, (int)i + 1);
     status = hf_hash_delete_fields(call->client, call_operand(call, 0), names,
-                                   count, &removed, &err);
+                                   count, &deleted, &err);
     free(names);
     if (status != HF_OK)
         return call_failed(call, status, &err);
-    print_removed(call, removed);
-    return removed > 0 ? EXIT_YES : EXIT_NO;
-}
-
-static int hash_delete(struct call *call)
-{
-    return call->options->operand_count == 1 ? delete_key(call)
-                                             : remove_fields(call);
+    print_deleted(call, deleted);
+    return deleted > 0 ? EXIT_YES : EXIT_NO;
 }
 
 const struct command hash_commands[] = {
@@ -238,14 +223,22 @@ const struct command hash_commands[] = {
      .run = hash_put},
     {.grammar = {.name = "hash get",
                  .accepts = OPTIONS_COMMON | OPTION(RAW),
-                 .operands_min = 1,
+                 .operands_min = 2,
                  .operands_max = 2},
-     .operands = "KEY [FIELD]",
-     .summary = "print one field, or all of them",
-     .notes = "All fields: a line \"name<TAB>value\" each, sorted by name; a "
-              "backslash and bytes\nthat would break the line are written "
-              "\\\\, \\n, \\t, \\r or \\xHH.\n",
+     .operands = "KEY FIELD",
+     .summary = "print a field",
+     .notes = "The value is followed by a newline unless --raw is given.\n",
      .run = hash_get},
+    {.grammar = {.name = "hash get-all",
+                 .accepts = OPTIONS_COMMON,
+                 .operands_min = 1,
+                 .operands_max = 1},
+     .operands = "KEY",
+     .summary = "print all fields of a hash",
+     .notes = "One line \"name<TAB>value\" for each field, sorted by name. "
+              "Backslashes and bytes\nthat would break the line are escaped: "
+              "\\\\, \\n, \\t, \\r, \\xHH.\n",
+     .run = hash_get_all},
     {.grammar = {.name = "hash cas",
                  .accepts =
                      OPTIONS_WRITE | OPTION(TTL) | OPTION(ABSENT) | OPTION(RAW),
@@ -259,11 +252,17 @@ const struct command hash_commands[] = {
     {.grammar = {.name = "hash delete",
                  .accepts = OPTIONS_WRITE,
                  .operands_min = 1,
-                 .operands_max = -1},
-     .operands = "KEY [FIELD...]",
-     .summary = "delete fields, or the whole hash",
-     .notes = "With fields: prints how many there were; exit code 1 if there "
-              "were none.\n",
+                 .operands_max = 1},
+     .operands = "KEY",
+     .summary = "delete a hash with all its fields",
      .run = hash_delete},
+    {.grammar = {.name = "hash delete-fields",
+                 .accepts = OPTIONS_WRITE,
+                 .operands_min = 2,
+                 .operands_max = -1},
+     .operands = "KEY FIELD...",
+     .summary = "delete fields of a hash",
+     .notes = "Prints how many of them existed; exit code 1 if none did.\n",
+     .run = hash_delete_fields},
     COMMAND_END,
 };

@@ -194,6 +194,19 @@ const struct command store_commands[] = {
      .operands = "",
      .summary = "show what a store is, how large, who has it open",
      .run = store_info},
+    {.grammar = {.name = "store diagnose",
+                 .accepts = OPTIONS_COMMON | OPTION(WAIT) | OPTION(REQUESTS)},
+     .operands = "",
+     .summary = "diagnose a store's configuration and health",
+     .notes =
+         "Each diagnostic is ok, a note, a warning (locks or data may be lost) "
+         "or an error\n(something that is needed does not work). Exit code 0 "
+         "if there is neither\nwarning nor error, 1 if there are warnings, "
+         "else that of the first error: 69 not\nreachable, 77 permission "
+         "denied. Nothing is changed. --wait limits the whole\ndiagnosis; "
+         "default 30.\n",
+     .opens_store = true,
+     .run = store_diagnose},
     {.grammar = {.name = "store check",
                  .accepts = OPTIONS_COMMON | OPTION(WAIT)},
      .operands = "",

@@ -5,6 +5,7 @@
 
 #include "cmd.h"
 
+int store_diagnose(struct call *call);
 int store_dump(struct call *call);
 int store_load(struct call *call);
 

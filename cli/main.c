@@ -27,7 +27,6 @@ static const struct noun nouns[] = {
     {"run", run_commands},       {"value", value_commands},
     {"hash", hash_commands},     {"lock", lock_commands},
     {"script", script_commands}, {"store", store_commands},
-    {"doctor", doctor_commands},
 };
 
 #define NOUN_COUNT (sizeof(nouns) / sizeof(nouns[0]))
@@ -121,7 +120,7 @@ static void print_commands(FILE *file)
           file);
     for (i = 0; i < NOUN_COUNT; i++) {
         for (command = nouns[i].commands; command->run != NULL; command++) {
-            fprintf(file, "  %-14s %s\n", command->grammar.name,
+            fprintf(file, "  %-18s %s\n", command->grammar.name,
                     command->summary);
         }
     }

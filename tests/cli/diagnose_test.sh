@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# diagnose_test.sh - holdfast doctor: what it finds, and its exit codes.
+# diagnose_test.sh - holdfast store diagnose: what it finds, and its exit codes.
 
 is_server() {
     case $HOLDFAST_STORE in
@@ -15,34 +15,34 @@ cli() {
 }
 
 test_healthy_store() {
-    expect 0 doctor -N 20
+    expect 0 store diagnose -N 20
     contains "$out" "ok       reachable: yes"
     contains "$out" "ok       round trip: p50 "
     contains "$out" "of 20"
     contains "$out" "0 errors, 0 warnings"
-    expect 0 doctor -N 20 --json
-    contains "$out" '{"remarks":[{"node":"'
+    expect 0 store diagnose -N 20 --json
+    contains "$out" '{"diagnostics":[{"node":"'
     contains "$out" '"name":"reachable","level":"ok","value":"yes"}'
     contains "$out" '"errors":0,"warnings":0,'
-    json 'd["errors"] == 0 and len(d["remarks"]) > 3'
-    expect 64 doctor operand
-    expect 64 doctor -N 0
+    json 'd["errors"] == 0 and len(d["diagnostics"]) > 3'
+    expect 64 store diagnose operand
+    expect 64 store diagnose -N 0
 }
 
 test_nothing_is_changed() {
     is_server || return 0
     cli set kept 1
-    expect 0 doctor -N 5
+    expect 0 store diagnose -N 5
     [ "$(redis-cli -s "$socket" dbsize)" = 1 ] || fail "keys were left"
     [ "$(redis-cli -s "$socket" get kept)" = 1 ] || fail "a key was changed"
 }
 
 test_nobody_there() {
-    expect 69 --store redis://127.0.0.1:1 doctor
+    expect 69 --store redis://127.0.0.1:1 store diagnose
     contains "$out" "error    reachable: cannot connect to 127.0.0.1:1"
-    expect 69 --store redis://127.0.0.1:1 doctor --json
+    expect 69 --store redis://127.0.0.1:1 store diagnose --json
     contains "$out" '"status":"UNAVAILABLE"'
-    expect 64 --store nonsense:x doctor
+    expect 64 --store nonsense:x store diagnose
     contains "$err" "nonsense"
 }
 
@@ -52,7 +52,7 @@ test_server_that_hangs() {
     is_server || return 0
     kill -STOP "$redis_pid"
     began=$(now_ms)
-    expect 69 doctor
+    expect 69 store diagnose
     contains "$out" "error    reachable: "
     within 4000 "$began"
     kill -CONT "$redis_pid"
@@ -61,7 +61,7 @@ test_server_that_hangs() {
 test_limit_of_time() {
     local began=$(now_ms)
 
-    expect 1 doctor -N 100000 --wait 0.01
+    expect 1 store diagnose -N 100000 --wait 0.01
     contains "$err" "was not examined as a whole in 10 ms"
     within 3000 "$began"
 }
@@ -70,37 +70,37 @@ test_eviction_is_told_loudly() {
     is_server || return 0
     for policy in volatile-lru volatile-ttl allkeys-lru allkeys-random; do
         cli config set maxmemory-policy $policy
-        expect 0 doctor -N 3
+        expect 0 store diagnose -N 3
         contains "$out" "note     eviction: $policy, without effect"
         cli config set maxmemory 1gb
-        expect 1 doctor -N 3
+        expect 1 store diagnose -N 3
         contains "$out" "warning  eviction: $policy: THE SERVER MAY DROP LOCKS"
         cli config set maxmemory 0
     done
     cli config set maxmemory-policy noeviction
     cli config set maxmemory 2mb
-    expect 0 doctor -N 3
+    expect 0 store diagnose -N 3
     contains "$out" "ok       eviction: noeviction"
     cli config set maxmemory 1mb
-    expect 1 doctor -N 3
+    expect 1 store diagnose -N 3
     contains "$out" "warning  memory: "
     cli config set maxmemory 0
 }
 
 test_persistence() {
     is_server || return 0
-    expect 0 doctor -N 3
+    expect 0 store diagnose -N 3
     contains "$out" "persistence: none: after a restart"
     cli config set save "3600 1"
-    expect 0 doctor -N 3
+    expect 0 store diagnose -N 3
     contains "$out" "persistence: snapshots only (save 3600 1)"
     cli config set save ""
     cli config set appendonly yes
     cli config set appendfsync always
-    expect 0 doctor -N 3
+    expect 0 store diagnose -N 3
     contains "$out" "ok       persistence: append-only file, synced before"
     cli config set appendfsync everysec
-    expect 0 doctor -N 3
+    expect 0 store diagnose -N 3
     contains "$out" "appendfsync everysec: a power cut costs the last second"
     cli config set appendonly no
 }
@@ -108,7 +108,7 @@ test_persistence() {
 test_replica_is_an_error() {
     is_server || return 0
     cli replicaof 127.0.0.1 1
-    expect 69 doctor -N 3
+    expect 69 store diagnose -N 3
     contains "$out" "error    replication: it is a replica"
     cli replicaof no one
 }
@@ -118,18 +118,18 @@ test_missing_rights() {
     cli acl setuser low on '>pw' resetkeys '~hf:*' resetchannels '&hf:*' \
         -@all +get +eval +time
     export HOLDFAST_PASSWORD=pw
-    expect 77 --store "redis+unix://low@$socket" doctor -N 3
+    expect 77 --store "redis+unix://low@$socket" store diagnose -N 3
     contains "$out" "error    rights for locks: refused: EVALSHA"
     contains "$out" "ZADD on hf:wait:*"
     contains "$out" "note     info: not known: NOPERM"
     contains "$out" "warning  wake-ups"
     # The same with ACL DRYRUN, and with all rights but one.
     cli acl setuser low +acl +info
-    expect 77 --store "redis+unix://low@$socket" doctor -N 3
+    expect 77 --store "redis+unix://low@$socket" store diagnose -N 3
     contains "$out" "ok       user: low"
     contains "$out" "SUBSCRIBE on hf:inbox:*"
     cli acl setuser low '~*' +@all -zpopmin
-    expect 77 --store "redis+unix://low@$socket" doctor -N 3
+    expect 77 --store "redis+unix://low@$socket" store diagnose -N 3
     contains "$out" "rights for locks: refused: ZPOPMIN on hf:wait:*"
     contains "$out" "ok       rights for dump and load: allowed"
     cli acl deluser low
@@ -142,7 +142,7 @@ test_all_that_is_missing_is_named() {
     is_server || return 0
     cli acl setuser none on '>pw' resetkeys resetchannels -@all
     export HOLDFAST_PASSWORD=pw
-    expect 77 --store "redis+unix://none@$socket" doctor -N 3
+    expect 77 --store "redis+unix://none@$socket" store diagnose -N 3
     contains "$out" "error    reachable: yes, but: NOPERM"
     for each in EVALSHA EVAL 'SCRIPT LOAD' TIME PING GET SET DEL PEXPIRE PTTL \
         'SET on hf:token*' 'GET on hf:token*' 'ZADD on hf:wait:*' \
@@ -154,7 +154,8 @@ test_all_that_is_missing_is_named() {
     contains "$out" "warning  wake-ups: none: NOPERM"
     # The commands, but neither keys nor channels.
     cli acl setuser none +@all -acl
-    expect 77 --store "redis+unix://none@$socket" --prefix app: doctor -N 3
+    expect 77 --store "redis+unix://none@$socket" --prefix app: \
+        store diagnose -N 3
     for each in 'GET on app:*' 'ZADD on app:hf:wait:*' \
         'SET on app:hf:token*' 'PUBLISH on app:hf:inbox:*' \
         'HGETALL on app:*'; do
@@ -167,13 +168,13 @@ test_all_that_is_missing_is_named() {
 test_wrong_password() {
     is_server || return 0
     cli acl setuser app on '>right' '~*' '&*' +@all
-    expect 77 --store "redis+unix://app:mistaken@$socket" doctor
+    expect 77 --store "redis+unix://app:mistaken@$socket" store diagnose
     contains "$out" "error    reachable: the server refused the password"
     lacks "$out$err" mistaken
-    expect 77 --store "redis+unix://app:mistaken@$socket" doctor --json
-    json 'd["remarks"][0]["status"] == "DENIED" and d["errors"] == 1'
+    expect 77 --store "redis+unix://app:mistaken@$socket" store diagnose --json
+    json 'd["diagnostics"][0]["status"] == "DENIED" and d["errors"] == 1'
     lacks "$out$err" mistaken
-    expect 0 --store "redis+unix://app:right@$socket" doctor -N 3
+    expect 0 --store "redis+unix://app:right@$socket" store diagnose -N 3
     lacks "$out$err" right@
     cli acl deluser app
 }
@@ -182,25 +183,27 @@ test_rights_follow_the_prefix() {
     is_server || return 0
     cli acl setuser app on '>pw' '~app:*' '&app:*' +@all
     export HOLDFAST_PASSWORD=pw
-    expect 77 --store "redis+unix://app@$socket" doctor -N 3
+    expect 77 --store "redis+unix://app@$socket" store diagnose -N 3
     contains "$out" "rights for locks: refused: GET on *, SET on *, DEL on *"
-    expect 77 --store "redis+unix://app@$socket" --prefix ap doctor -N 3
+    expect 77 --store "redis+unix://app@$socket" --prefix ap store diagnose -N 3
     contains "$out" "refused: GET on ap*, SET on ap*, DEL on ap*, PEXPIRE on ap"
-    expect 0 --store "redis+unix://app@$socket" --prefix app: doctor -N 3
-    HOLDFAST_PREFIX=app: expect 0 --store "redis+unix://app@$socket" doctor -N 3
+    expect 0 --store "redis+unix://app@$socket" --prefix app: \
+        store diagnose -N 3
+    HOLDFAST_PREFIX=app: expect 0 --store "redis+unix://app@$socket" \
+        store diagnose -N 3
     cli acl deluser app
 }
 
 test_embedded_store() {
     is_server && return 0
-    expect 0 doctor
+    expect 0 store diagnose
     contains "$out" "ok       durability: volatile"
     contains "$out" "ok       open handles: 1 of 4096"
     export HOLDFAST_STORE=file:$PWD/own
-    expect 1 doctor # the tests' directory is in memory
+    expect 1 store diagnose # the tests' directory is in memory
     contains "$out" "warning  file system: tmpfs"
     chmod 755 own
-    expect 1 doctor
+    expect 1 store diagnose
     contains "$out" "note     permissions: mode 755"
 }
 
@@ -212,6 +215,6 @@ test_embedded_store_that_is_nearly_full() {
         "$HOLDFAST" script run fill.lua "k$i" >/dev/null 2>&1 || break
     done
     [ $i -gt 3 ] && [ $i -lt 100 ] || fail "filled by $i keys"
-    expect 1 doctor
+    expect 1 store diagnose
     contains "$out" "warning  room: "
 }

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# hash_test.sh - hash put, get, cas, delete.
+# hash_test.sh - hash put, get, get-all, cas, delete, delete-fields.
 
 test_put_and_get() {
     expect 0 hash put key b 2 a 1
     same output '' "$out$err"
-    expect 0 hash get key
+    expect 0 hash get-all key
     same fields $'a\t1\nb\t2' "$out"
     expect 0 hash get key a
     same value 1 "$out"
-    expect 0 hash get key --json
+    expect 0 hash get-all key --json
     same answer '{"key":"key","fields":[{"name":"a","value":"1"},{"name":"b","value":"2"}]}' "$out"
     expect 0 hash get key b --json
     same answer '{"key":"key","name":"b","value":"2"}' "$out"
@@ -17,7 +17,7 @@ test_put_and_get() {
 
 test_fields_are_one_line_each() {
     expect 0 hash put key $'a\nb\\' $'\tx\001\r'
-    expect 0 hash get key
+    expect 0 hash get-all key
     same fields 'a\nb\\'$'\t''\tx\x01\r' "$out"
     "$HOLDFAST" hash get --raw key $'a\nb\\' >out
     printf '\tx\001\r' | cmp - out || fail 'bytes differ'
@@ -27,15 +27,15 @@ test_put_merges_or_replaces() {
     expect 0 hash put key a 1 b 2
     expect 0 hash put key b 3 --json
     same answer '{"key":"key","put":true}' "$out"
-    expect 0 hash get key
+    expect 0 hash get-all key
     same fields $'a\t1\nb\t3' "$out"
     expect 0 hash put key c 4 --replace
-    expect 0 hash get key
+    expect 0 hash get-all key
     same fields $'c\t4' "$out"
 }
 
 is_gone() {
-    ! "$HOLDFAST" hash get "$1" >/dev/null 2>&1
+    ! "$HOLDFAST" hash get-all "$1" >/dev/null 2>&1
 }
 
 test_put_conditions_and_expiry() {
@@ -52,13 +52,13 @@ test_put_conditions_and_expiry() {
     expect 0 hash put kept a 2 --persist
     sleep "$ttl"
     eventually 1 is_gone key
-    expect 1 hash get key
+    expect 1 hash get-all key
     expect 0 hash get kept a
 }
 
 test_missing_is_exit_code_1() {
-    expect 1 hash get none
-    expect 1 hash get none --json
+    expect 1 hash get-all none
+    expect 1 hash get-all none --json
     same answer '{"key":"none","fields":[]}' "$out"
     expect 0 hash put key a 1
     expect 1 hash get key b
@@ -77,25 +77,25 @@ test_cas() {
     expect 1 hash cas key g 1 2
     expect 0 hash cas key f 2 3 --ttl 0.15
     sleep 0.2
-    expect 1 hash get key
+    expect 1 hash get-all key
 }
 
 test_delete_fields_or_all() {
     expect 0 hash put key a 1 b 2 c 3
-    expect 0 hash delete key a b none
-    same removed 2 "$out"
-    expect 1 hash delete key a --json
-    same answer '{"key":"key","removed":0}' "$out"
+    expect 0 hash delete-fields key a b none
+    same deleted 2 "$out"
+    expect 1 hash delete-fields key a --json
+    same answer '{"key":"key","fields_deleted":0}' "$out"
     expect 0 hash delete key --json
     same answer '{"key":"key","deleted":true}' "$out"
-    expect 1 hash get key
+    expect 1 hash get-all key
 }
 
 test_wrong_type_is_exit_code_65() {
     expect 0 value set text v
-    expect 65 hash get text
+    expect 65 hash get-all text
     expect 65 hash put text a 1
-    expect 65 hash delete text a
+    expect 65 hash delete-fields text a
     expect 65 hash delete text
     expect 0 value get text
 }

@@ -16,8 +16,8 @@ hushed() {
 # All that is asked of a store, and the faults that a command can make.
 ask_everything() {
     echo "return redis.call('nonsense')" >bad.lua
-    hushed "$@" doctor -N 3
-    hushed "$@" doctor -N 3 --json
+    hushed "$@" store diagnose -N 3
+    hushed "$@" store diagnose -N 3 --json
     hushed "$@" store info
     hushed "$@" store info --json
     hushed "$@" store check
@@ -26,7 +26,7 @@ ask_everything() {
     hushed "$@" value set taken 1 --nx --get
     hushed "$@" value get nothing
     hushed "$@" hash put taken f v
-    hushed "$@" hash get taken --json
+    hushed "$@" hash get-all taken --json
     hushed "$@" script run bad.lua
     hushed "$@" lock inspect nobody --json
     hushed "$@" run --verbose job true
@@ -34,5 +34,5 @@ ask_everything() {
     hushed "$@" value get
     hushed "$@" value nonsense
     hushed "$@" --nonsense
-    hushed "$@" doctor --wait nonsense
+    hushed "$@" store diagnose --wait nonsense
 }

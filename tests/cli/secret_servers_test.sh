@@ -27,14 +27,16 @@ test_tls() {
     ask_everything --store "$secret&$key"
     echo not-$SECRET >wrong
     for wrong in wrong none /dev/null .; do
-        hushed --store "$secret&$key&tls_key_password_file=$wrong" doctor
+        hushed --store "$secret&$key&tls_key_password_file=$wrong" \
+            store diagnose
         [ "$code" = 64 ] || fail "exit code $code with $wrong"
     done
     # What is in a file that is no certificate, or no key.
     for wrong in "tls_ca=$PWD/key_password" "tls_ca=/&tls_verify=none" \
         "tls_cert=$PWD/key_password&tls_key=$PWD/key_password" \
         "tls_cert=$files/client.pem&tls_key=$PWD/key_password"; do
-        hushed --store "rediss://:$SECRET@127.0.0.1:$tls_port?$wrong" doctor
+        hushed --store "rediss://:$SECRET@127.0.0.1:$tls_port?$wrong" \
+            store diagnose
     done
 }
 
@@ -45,13 +47,14 @@ test_tls_that_fails() {
     secret="//user:$SECRET@127.0.0.1:$tls_port"
     ask_everything --store "rediss:$secret" # an authority nobody knows
     ask_everything --store "redis:$secret"  # plain on a port for TLS
-    hushed --store "rediss:$secret?tls_ca=$files/ca.pem" doctor # wrong user
+    hushed --store "rediss:$secret?tls_ca=$files/ca.pem" \
+        store diagnose # wrong user
     tell "show expired"
-    hushed --store "rediss:$secret?tls_ca=$files/ca.pem" doctor --json
+    hushed --store "rediss:$secret?tls_ca=$files/ca.pem" store diagnose --json
     tell "show other"
     hushed --store "rediss:$secret?tls_ca=$files/ca.pem" value get a
     tell "kill 0"
-    hushed --store "rediss:$secret?tls_ca=$files/ca.pem" doctor
+    hushed --store "rediss:$secret?tls_ca=$files/ca.pem" store diagnose
 }
 
 test_sentinel() {
@@ -74,7 +77,7 @@ test_sentinel() {
         "${both%/*}?sentinel_password=watch-$SECRET" \
         "redis+sentinel://:$SECRET@127.0.0.1:1/x?sentinel_password=$SECRET"; do
         hushed --store "$wrong" value get a
-        hushed --store "$wrong" doctor --json
+        hushed --store "$wrong" store diagnose --json
     done
     start --store "$both?sentinel_password=watch-$SECRET" run job -- \
         sh -c 'echo r >ready; until [ -e go ]; do sleep 0.02; done'
@@ -86,7 +89,8 @@ test_sentinel() {
     : >go
     ends 0 $pid
     tell "kill 0"
-    hushed --store "$both?sentinel_password=watch-$SECRET" doctor --wait 3
+    hushed --store "$both?sentinel_password=watch-$SECRET" \
+        store diagnose --wait 3
 }
 
 # Keys of all nodes, so that each is logged in to; a map that is wrong, so that
@@ -102,7 +106,7 @@ test_cluster() {
     ask_everything --store "$(with_user "$url" ":not$SECRET")"
     for i in 1 2 3 4 5 6; do
         expect 0 --store "$secret" value set "key$i" "$i"
-        hushed --store "$secret" hash get "key$i" # of another type
+        hushed --store "$secret" hash get-all "key$i" # of another type
     done
     echo 'return redis.call("get", KEYS[1]) .. redis.call("get", KEYS[2])' \
         >two.lua
@@ -116,9 +120,9 @@ test_cluster() {
     for i in 1 2 3 4 5 6; do
         hushed --store "$secret" value get "key$i"
     done
-    hushed --store "$secret" doctor --wait 3
+    hushed --store "$secret" store diagnose --wait 3
     tell "kill 2"
-    hushed --store "$secret" doctor --json --wait 3
+    hushed --store "$secret" store diagnose --json --wait 3
 }
 
 test_quorum() {
@@ -135,7 +139,7 @@ test_quorum() {
     hushed --store "$secret" run job true
     tell "kill 2"
     hushed --store "$secret" run -n job true
-    hushed --store "$secret" doctor --json
+    hushed --store "$secret" store diagnose --json
     # Each from a file of its own.
     echo $SECRET >password
     url="${url//,/?password_file=password,}?password_file=password"

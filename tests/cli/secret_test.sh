@@ -23,7 +23,7 @@ test_password_in_the_url() {
     needs_server $SECRET || return 0
     ask_everything --store "redis+unix://:$SECRET@$socket"
     expect 0 --store "redis+unix://:$SECRET@$socket" value set works 1
-    HOLDFAST_STORE=redis+unix://:$SECRET@$socket hushed doctor
+    HOLDFAST_STORE=redis+unix://:$SECRET@$socket hushed store diagnose
     forget_password $SECRET
 }
 
@@ -42,10 +42,10 @@ test_password_in_a_file() {
     chmod 644 password
     expect 0 value set works 1
     ask_everything
-    expect 1 doctor -N 3
+    expect 1 store diagnose -N 3
     contains "$out" "warning  password file: mode 644"
     chmod 600 password
-    expect 0 doctor -N 3
+    expect 0 store diagnose -N 3
     contains "$out" "ok       password file: only its owner"
     forget_password $SECRET
 }
@@ -65,10 +65,11 @@ test_password_file_that_is_none() {
         HOLDFAST_PASSWORD_FILE=$file expect 64 value get works
         contains "$err" "HOLDFAST_PASSWORD_FILE: "
         contains "$err" "\"$file\""
-        HOLDFAST_PASSWORD_FILE=$file hushed doctor
+        HOLDFAST_PASSWORD_FILE=$file hushed store diagnose
         expect 64 --store "redis+unix://$socket?password_file=$file" value get a
         contains "$err" "password_file: "
-        hushed --store "redis+unix://$socket?password_file=$file" doctor --json
+        hushed --store "redis+unix://$socket?password_file=$file" \
+            store diagnose --json
     done
     printf 'other' >no_newline
     printf 'other\r\nsecond line' >windows
@@ -79,7 +80,8 @@ test_password_file_that_is_none() {
     HOLDFAST_PASSWORD_FILE=<(echo other) expect 1 value get a
     expect 64 --store "redis+unix://:$SECRET@$socket?password_file=windows" \
         value get a
-    hushed --store "redis+unix://:$SECRET@$socket?password_file=windows" doctor
+    hushed --store "redis+unix://:$SECRET@$socket?password_file=windows" \
+        store diagnose
     # What the URL says goes before the environment.
     echo $SECRET >refused
     HOLDFAST_PASSWORD_FILE=none expect 1 \
@@ -89,7 +91,8 @@ test_password_file_that_is_none() {
     HOLDFAST_PASSWORD_FILE=refused ask_everything
     chmod 000 windows
     chmod 644 no_newline
-    expect 1 --store "redis+unix://$socket?password_file=no_newline" doctor -N 1
+    expect 1 --store "redis+unix://$socket?password_file=no_newline" \
+        store diagnose -N 1
     contains "$out" "warning  password file: mode 644"
     forget_password other
 }
@@ -114,7 +117,7 @@ test_refused_password() {
     needs_server other || return 0
     ask_everything --store "redis+unix://:$SECRET@$socket"
     expect 77 --store "redis+unix://user:$SECRET@$socket" value get a
-    expect 77 --store "redis+unix://:$SECRET@$socket" doctor
+    expect 77 --store "redis+unix://:$SECRET@$socket" store diagnose
     forget_password other
     # None is asked for.
     ask_everything --store "redis+unix://:$SECRET@$socket"
@@ -131,8 +134,8 @@ test_nobody_there() {
         "redis+sentinel://:$SECRET@127.0.0.1:1/main" \
         "redlock:redis://:$SECRET@127.0.0.1:1,redis://:$SECRET@127.0.0.1:2"; do
         hushed --store "$url" value get a
-        hushed --store "$url" doctor
-        hushed --store "$url" doctor --json
+        hushed --store "$url" store diagnose
+        hushed --store "$url" store diagnose --json
         hushed --store="$url" store info
     done
 }
@@ -156,7 +159,7 @@ test_urls_that_are_wrong() {
         "redis+cluster://:$SECRET@h:x" "redis+sentinel://:$SECRET@h" \
         "redis+unix://:$SECRET@" "redis+unix://:$SECRET@x?db=q"; do
         hushed --store "$url" value get a
-        HOLDFAST_STORE=$url hushed doctor
+        HOLDFAST_STORE=$url hushed store diagnose
     done
     hushed --stroe "redis://:$SECRET@h" value get a
     hushed "--stroe=redis://:$SECRET@h" value get a

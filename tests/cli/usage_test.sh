@@ -75,7 +75,6 @@ test_wrong_words_are_named() {
     wrong 'value set: give either VALUE or --stdin' value set k v --stdin
     wrong 'value cas: give KEY EXPECTED NEW or --absent KEY NEW' value cas k v
     wrong 'hash put: the last FIELD has no VALUE' hash put k f v g
-    wrong 'hash get: --raw needs a FIELD' hash get k --raw
     expect 64
     contains "$err" 'usage: holdfast'
 }
@@ -136,8 +135,10 @@ test_help_and_version() {
     contains "$out" 'exit codes:'
     expect 0 help
     for command in run 'value set' 'value get' 'value delete' 'value cas' \
-        'hash put' 'hash get' 'hash cas' 'hash delete' 'lock inspect' \
-        'lock break' 'script run'; do
+        'hash put' 'hash get' 'hash get-all' 'hash cas' 'hash delete' \
+        'hash delete-fields' 'lock inspect' 'lock list' 'lock break' \
+        'script run' 'store info' 'store diagnose' 'store check' \
+        'store compact' 'store dump' 'store load'; do
         expect 0 help $command
         contains "$out" "usage: holdfast $command [OPTION...]"
         ! grep -E '.{81}' out || fail "help of $command is too wide"
