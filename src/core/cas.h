@@ -4,6 +4,7 @@
 #define HF__CORE_CAS_H
 
 #include "core/call.h"
+#include "holdfast.h"
 
 /* Load the options and check all that can be checked before sending. */
 hf_status hf__cas_check(hf_cas_options *options, const hf_cas_options *from,

@@ -7,6 +7,7 @@
  */
 #include "core/operation.h"
 
+#include "holdfast.h"
 #define OPERATION(name, command, repeatable, ...)                              \
     const hf__operation hf__op_##name = {command, repeatable, __VA_ARGS__}
 

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "holdfast.h"
 #include "util/heap.h"
 #include "util/loop.h"
 

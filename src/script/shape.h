@@ -10,7 +10,7 @@
 #ifndef HF__SCRIPT_SHAPE_H
 #define HF__SCRIPT_SHAPE_H
 
-#include "holdfast.h"
+#include "holdfast/script.h"
 
 /* Kinds, as bits. Errors are no answers. */
 enum {

@@ -3,7 +3,7 @@
 #ifndef HF__STORE_ERROR_LINE_H
 #define HF__STORE_ERROR_LINE_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 /*
  * Fill `err` from an error text of Redis's form: "CODE text", perhaps with

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 /* Copy the value of `name`, cut to `size` with a NUL; false: it is not there,
  * and `value` is "". */

@@ -5,7 +5,7 @@
 #ifndef HF__STORE_REPLY_H
 #define HF__STORE_REPLY_H
 
-#include "holdfast.h"
+#include "holdfast/script.h"
 #include "util/arena.h"
 
 struct hf_reply {

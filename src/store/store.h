@@ -12,7 +12,7 @@
 #ifndef HF__STORE_STORE_H
 #define HF__STORE_STORE_H
 
-#include "holdfast.h"
+#include "holdfast/store.h"
 #include "store/request.h"
 #include "util/loop.h"
 

@@ -4,7 +4,7 @@
 #ifndef HF__UTIL_ERROR_H
 #define HF__UTIL_ERROR_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 /*
  * Fill `err` (NULL allowed) and return `status`. Newlines and other control

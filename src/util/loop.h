@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 typedef struct hf__loop hf__loop;
 struct hf__poller;

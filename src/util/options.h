@@ -7,7 +7,7 @@
 #ifndef HF__UTIL_OPTIONS_H
 #define HF__UTIL_OPTIONS_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 /*
  * Copy `*from` (NULL: all zero) into `*to` of `size` bytes. `smallest` is the

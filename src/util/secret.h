@@ -6,7 +6,7 @@
 #ifndef HF__UTIL_SECRET_H
 #define HF__UTIL_SECRET_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 struct hf__url;
 

@@ -3,7 +3,7 @@
  * status.c - names, texts and kinds of hf_status, all from one map, and the
  * version of the library.
  */
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 #define TEXT_OF(x) #x
 #define VERSION_TEXT(major, minor, patch)                                      \

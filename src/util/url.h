@@ -7,7 +7,7 @@
 #ifndef HF__UTIL_URL_H
 #define HF__UTIL_URL_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 #define HF__URL_PARAM_MAX 16
 

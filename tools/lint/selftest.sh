@@ -136,6 +136,9 @@ bad_c layers.py 'may not include .core/' src/util/y.c '#include "core/x.h"'
 bad_c layers.py 'may not include .store/' src/util/y.c '#include "store/s.h"'
 bad_c layers.py 'may not include .store/redis/' src/core/y.c \
     '#include "store/redis/conn.h"'
+bad_c layers.py 'may not include .holdfast' src/util/y.c '#include "holdfast.h"'
+bad_c layers.py 'may not include .holdfast/lock' src/store/redis/y.c \
+    '#include "holdfast/lock.h"'
 bad_c layers.py 'may not include .lease/' src/store/redis/y.c \
     '# include "lease/lock.h"'
 bad_c layers.py 'may not include .store/embedded/' src/store/redis/y.c \

@@ -6,7 +6,7 @@
 #ifndef HF__EMBEDDED_CHECKPOINT_H
 #define HF__EMBEDDED_CHECKPOINT_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 /* The head of a snapshot, as LMDB writes it. */
 #define HF__META_SIZE 152u

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <sys/types.h>
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 #include "util/url.h"
 
 /* The first two are LMDB's own names. */

@@ -7,7 +7,7 @@
 #ifndef HF__EMBEDDED_FINDING_H
 #define HF__EMBEDDED_FINDING_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 /* {page} {a} {b}: the numbers; {key}: the bytes, quoted. */
 #define HF__FINDING_MAP(X)                                                     \

@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 #include "store/embedded/files/sum.h"
 
 #define HF__KEYHEAD_SIZE 32u

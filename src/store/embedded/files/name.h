@@ -9,7 +9,7 @@
 #ifndef HF__EMBEDDED_NAME_H
 #define HF__EMBEDDED_NAME_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 /* Of the SHA-1. */
 #define HF__NAME_DIGITS 40u

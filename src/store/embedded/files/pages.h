@@ -12,7 +12,7 @@
 #ifndef HF__EMBEDDED_PAGES_H
 #define HF__EMBEDDED_PAGES_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 #include "store/embedded/files/finding.h"
 
 #define HF__PAGE_SIZE_MIN 512u

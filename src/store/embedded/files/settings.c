@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "holdfast/client.h"
 #include "store/embedded/files/files.h"
 #include "store/embedded/files/sidecar.h"
 #include "util/error.h"

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 #include "store/embedded/files/seal.h"
 
 /* Fewer buckets would wake waiters of other topics more often. */

@@ -6,7 +6,7 @@
 #ifndef HF__EMBEDDED_SUM_H
 #define HF__EMBEDDED_SUM_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 /* A long text is summed in parts of this size, each begun with the sum of what
  * is before it. */

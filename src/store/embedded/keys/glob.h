@@ -6,7 +6,7 @@
 #ifndef HF__EMBEDDED_GLOB_H
 #define HF__EMBEDDED_GLOB_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 /* `*`, `?`, `[a-z]`, `[^a-z]`, and a backslash before what is meant as it is.
  * Takes the product of both sizes at most. */

@@ -5,7 +5,7 @@
 #ifndef HF__EMBEDDED_LONG_FLOAT_H
 #define HF__EMBEDDED_LONG_FLOAT_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 /* What strtold() takes whole, "inf" included, NaN and blanks excluded. */
 bool hf__long_float_read(hf_bytes text, long double *value);

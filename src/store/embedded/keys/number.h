@@ -5,7 +5,7 @@
 #ifndef HF__EMBEDDED_NUMBER_H
 #define HF__EMBEDDED_NUMBER_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 /* Enough for every number below, with its NUL. */
 #define HF__NUMBER_SIZE 40

@@ -7,7 +7,7 @@
 #ifndef HF__EMBEDDED_OUT_H
 #define HF__EMBEDDED_OUT_H
 
-#include "holdfast.h"
+#include "holdfast/script.h"
 #include "store/reply.h"
 
 /* Arrays inside arrays; no command needs more than three. */

@@ -6,7 +6,7 @@
 #ifndef HF__EMBEDDED_REFUSED_H
 #define HF__EMBEDDED_REFUSED_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 /* The error's text, for a command of `count` words, 1 or more. */
 const char *hf__refused_text(const hf_bytes *words, size_t count);

@@ -6,7 +6,7 @@
 #ifndef HF__EMBEDDED_SHEBANG_H
 #define HF__EMBEDDED_SHEBANG_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 typedef struct hf__shebang {
     bool present;

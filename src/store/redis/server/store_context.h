@@ -6,7 +6,7 @@
 #ifndef HF__STORE_REDIS_STORE_CONTEXT_H
 #define HF__STORE_REDIS_STORE_CONTEXT_H
 
-#include "holdfast.h"
+#include "holdfast/client.h"
 #include "store/redis/server/wait_group.h"
 #include "store/store.h"
 #include "util/loop.h"

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 #include "store/redis/wire/address.h"
 
 /* A run ID has 40 digits. */

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 #include "store/store.h"
 
 /* A host name has at most 253 bytes (RFC 1035); a bracketed IPv6 address with

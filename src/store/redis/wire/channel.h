@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 #include "store/redis/wire/tls.h"
 
 typedef struct hf__secure hf__secure;

@@ -3,7 +3,7 @@
 #ifndef HF__STORE_REDIS_ERRORS_H
 #define HF__STORE_REDIS_ERRORS_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 #include "store/redis/wire/address.h"
 
 /* What to do about a reply. For the others than ANSWER and BREAK, the request

@@ -8,7 +8,7 @@
 
 #include <sys/socket.h>
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 #include "store/redis/wire/address.h"
 
 /* A name with more addresses than this is tried on its first ones. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 /*
  * Start to connect a non-blocking socket. Returns 0 and sets *fd; the socket

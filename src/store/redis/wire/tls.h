@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "holdfast.h"
+#include "holdfast/client.h"
 
 struct hf__url;
 struct ssl_st;

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "holdfast.h"
+#include "holdfast/client.h"
 
 struct hf__url;
 
