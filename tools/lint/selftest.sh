@@ -154,6 +154,7 @@ bad_c layers.py 'may not include .store/redis/' src/store/quorum/y.c \
 bad_c layers.py 'climbs' src/core/y.c '#include "../util/heap.h"'
 bad_c layers.py 'lmdb.h> belongs' src/core/y.c '#include <lmdb.h>'
 bad_c layers.py 'lua.h> belongs' src/store/redis/y.c '#include <lua.h>'
+bad_c layers.py 'openssl/ssl.h> belongs' src/util/y.c '#include <openssl/ssl.h>'
 bad_c layers.py 'sys/epoll.h> belongs' src/core/y.c '#include <sys/epoll.h>'
 bad_c layers.py 'sys/socket.h> belongs' src/core/y.c '#include <sys/socket.h>'
 bad_c layers.py 'only holdfast.h' cli/y.c '#include "util/heap.h"'
