@@ -12,7 +12,7 @@
 
 #include "newer.h"
 #include "store/embedded/commands/command.h"
-#include "store/embedded/lua/refused.h"
+#include "store/embedded/lua/noscript.h"
 #include "store/embedded/run/command_table.h"
 
 /* In the order of a row of COMMAND. */
@@ -112,7 +112,7 @@ static const char *refusal(const hf_reply *row, size_t count)
         words[0].size = (size_t)(bar - (const char *)whole.data);
         words[1] = hf_view(bar + 1, whole.size - words[0].size - 1);
     }
-    return hf__refused_text(words, count);
+    return hf__noscript_error(words, count);
 }
 
 static unsigned expect_refusal(const hf_reply *row, int64_t count,

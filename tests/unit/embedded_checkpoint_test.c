@@ -43,12 +43,12 @@ int fdatasync(int fd)
 
 static hf__env *env_of(const place *at)
 {
-    hf__place where = {0};
+    hf__settings where = {0};
     hf__env *env = NULL;
     hf__url url;
 
     assert_int_equal(hf__url_parse(at->url, &url, NULL), HF_OK);
-    assert_int_equal(hf__files_place(&url, &where, NULL), HF_OK);
+    assert_int_equal(hf__settings_read(&url, &where, NULL), HF_OK);
     hf__url_done(&url);
     assert_int_equal(
         hf__env_open(&where, hf__clock_boot_ms() + SOON_MS, &env, NULL), HF_OK);

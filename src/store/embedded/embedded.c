@@ -41,7 +41,7 @@ typedef struct embedded {
     uint32_t generation; /* of forks, at birth */
     int64_t budget_ms;
     hf__env *env;
-    hf__ear ear;
+    hf__wake_inbox inbox;
     char channel[HF__CHANNEL_SIZE];
     hf__backlog backlog; /* of a durable store */
 } embedded;
@@ -259,18 +259,18 @@ static uint32_t embedded_event_seq(hf__store *store, hf_bytes topic,
 {
     /* The inbox is listened to from the moment the store is open. */
     (void)deadline_ms;
-    return hf__ear_seq(&self_of(store)->ear, topic);
+    return hf__wake_inbox_seq(&self_of(store)->inbox, topic);
 }
 
 static bool embedded_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
                                 int64_t until_ms)
 {
-    return hf__ear_wait(&self_of(store)->ear, topic, seq, until_ms);
+    return hf__wake_inbox_wait(&self_of(store)->inbox, topic, seq, until_ms);
 }
 
 static void embedded_event_wake(hf__store *store, hf_bytes topic)
 {
-    hf__ear_wake(&self_of(store)->ear, topic);
+    hf__wake_inbox_wake(&self_of(store)->inbox, topic);
 }
 
 static hf_status embedded_event_watch(hf__store *store, hf_bytes topic,
@@ -280,7 +280,7 @@ static hf_status embedded_event_watch(hf__store *store, hf_bytes topic,
 
     if (self->generation != hf__fork_generation())
         return hf__fail(err, HF_SYSTEM, "the client was opened before fork()");
-    return hf__ear_watch(&self->ear, topic, watch, err);
+    return hf__wake_inbox_watch(&self->inbox, topic, watch, err);
 }
 
 static void embedded_event_unwatch(hf__store *store, hf__watch *watch)
@@ -288,7 +288,7 @@ static void embedded_event_unwatch(hf__store *store, hf__watch *watch)
     embedded *self = self_of(store);
 
     if (self->generation == hf__fork_generation())
-        hf__ear_unwatch(&self->ear, watch);
+        hf__wake_inbox_unwatch(&self->inbox, watch);
 }
 
 static uint32_t embedded_shard(const hf__store *store, hf_bytes key)
@@ -327,17 +327,18 @@ static hf_status listen(embedded *self, int64_t deadline_ms, hf_error *err)
     if (status != HF_OK)
         return status;
     status =
-        hf__inbox_claim(&env->sidecar, &self->ear.index, self->ear.id, err);
+        hf__inbox_claim(&env->sidecar, &self->inbox.index, self->inbox.id, err);
     hf__env_unlock(env);
     return status;
 }
 
 /* The option, else the URL, else the default. */
-static int64_t budget_of(const hf__store_config *config, const hf__place *place)
+static int64_t budget_of(const hf__store_config *config,
+                         const hf__settings *settings)
 {
     if (config->script_budget_ms > 0)
         return config->script_budget_ms;
-    return place->budget_ms > 0 ? place->budget_ms : BUDGET_DEFAULT_MS;
+    return settings->budget_ms > 0 ? settings->budget_ms : BUDGET_DEFAULT_MS;
 }
 
 static hf_status embedded_open(const hf__store_config *config,
@@ -346,8 +347,8 @@ static hf_status embedded_open(const hf__store_config *config,
     int64_t deadline_ms =
         hf__clock_after(hf__clock_boot_ms(), config->connect_ms);
     embedded *self;
-    hf__place place;
-    hf_status status = hf__files_place(config->url, &place, err);
+    hf__settings settings;
+    hf_status status = hf__settings_read(config->url, &settings, err);
 
     if (status != HF_OK)
         return status;
@@ -358,19 +359,19 @@ static hf_status embedded_open(const hf__store_config *config,
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     self->base.ops = &hf__embedded_store_ops;
     self->base.capabilities = HF__CAP_EVENTS | HF__CAP_LOCAL;
-    if (place.mode == HF__MODE_DURABLE)
+    if (settings.mode == HF__MODE_DURABLE)
         self->base.capabilities |= HF__CAP_DURABLE;
     self->generation = hf__fork_generation();
-    self->budget_ms = budget_of(config, &place);
-    status = hf__env_open(&place, deadline_ms, &self->env, err);
+    self->budget_ms = budget_of(config, &settings);
+    status = hf__env_open(&settings, deadline_ms, &self->env, err);
     if (status != HF_OK)
         goto free_self;
-    self->ear.env = self->env;
-    self->ear.loop = config->loop;
+    self->inbox.env = self->env;
+    self->inbox.loop = config->loop;
     status = listen(self, deadline_ms, err);
     if (status != HF_OK)
         goto unref_env;
-    hf__store_channel(self->channel, config->prefix, self->ear.id);
+    hf__store_channel(self->channel, config->prefix, self->inbox.id);
     hf__backlog_init(&self->backlog, config->loop, &self->base, submit_some,
                      HF__BATCH_MAX);
     *store = &self->base;
@@ -392,9 +393,9 @@ static void embedded_close(hf__store *store)
      * erase the parent's reader slots. */
     if (self->generation == hf__fork_generation()) {
         hf__backlog_close(&self->backlog);
-        hf__ear_close(&self->ear);
+        hf__wake_inbox_close(&self->inbox);
         if (hf__env_lock(env, hf__clock_boot_ms() + CLOSE_MS, NULL) == HF_OK) {
-            hf__inbox_release(&env->sidecar, self->ear.index);
+            hf__inbox_release(&env->sidecar, self->inbox.index);
             hf__env_unlock(env);
         }
         hf__env_unref(env);

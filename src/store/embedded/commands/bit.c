@@ -10,11 +10,11 @@
 
 #define BIT_MAX ((int64_t)HF_VALUE_MAX * 8)
 
-static bool read_offset(hf__tx *tx, hf_bytes word, int64_t *offset)
+static bool read_offset(hf__tx *tx, hf_bytes arg, int64_t *offset)
 {
-    if (hf__number_integer(word, offset) && *offset >= 0 && *offset < BIT_MAX)
+    if (hf__number_integer(arg, offset) && *offset >= 0 && *offset < BIT_MAX)
         return true;
-    hf__say_error(tx, "ERR bit offset is not an integer or out of range");
+    hf__reply_error(tx, "ERR bit offset is not an integer or out of range");
     return false;
 }
 
@@ -23,21 +23,21 @@ static unsigned bit_of(const unsigned char *data, uint64_t at)
     return (unsigned)data[at / 8] >> (7 - at % 8) & 1u;
 }
 
-static void run_getbit(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_getbit(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     const unsigned char *content;
     hf__record *record;
     int64_t offset;
 
     (void)count;
-    if (!read_offset(tx, words[2], &offset) ||
-        !hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+    if (!read_offset(tx, args[2], &offset) ||
+        !hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
         return;
     content = record == NULL ? NULL : hf__content(tx, record);
     if (content == NULL || (uint64_t)offset / 8 >= record->content_size)
-        hf__say_integer(tx, 0);
+        hf__reply_integer(tx, 0);
     else
-        hf__say_integer(tx, bit_of(content, (uint64_t)offset));
+        hf__reply_integer(tx, bit_of(content, (uint64_t)offset));
 }
 
 /* Set the bit and return what it was; -1: fatal. */
@@ -58,28 +58,28 @@ static int set_bit(hf__tx *tx, hf__record *record, uint64_t at, bool bit)
     return (was & mask) != 0;
 }
 
-static void run_setbit(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_setbit(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     int64_t offset, bit;
     int was;
 
     (void)count;
-    if (!read_offset(tx, words[2], &offset))
+    if (!read_offset(tx, args[2], &offset))
         return;
-    if (!hf__number_integer(words[3], &bit) || bit < 0 || bit > 1) {
-        hf__say_error(tx, "ERR bit is not an integer or out of range");
+    if (!hf__number_integer(args[3], &bit) || bit < 0 || bit > 1) {
+        hf__reply_error(tx, "ERR bit is not an integer or out of range");
         return;
     }
-    if (!hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+    if (!hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
         return;
     if (record == NULL)
-        record = hf__key_make(tx, words[1], HF__TYPE_STRING);
+        record = hf__key_make(tx, args[1], HF__TYPE_STRING);
     if (record == NULL)
         return;
     was = set_bit(tx, record, (uint64_t)offset, bit != 0);
     if (was >= 0)
-        hf__say_integer(tx, was);
+        hf__reply_integer(tx, was);
 }
 
 /* -------------------------------------------------------------- BITCOUNT */
@@ -90,12 +90,12 @@ typedef struct bits {
     int64_t last;
 } bits;
 
-static bool read_unit(hf__tx *tx, hf_bytes word, bool *by_bit)
+static bool read_unit(hf__tx *tx, hf_bytes arg, bool *by_bit)
 {
-    *by_bit = hf__word_is(word, "bit");
-    if (*by_bit || hf__word_is(word, "byte"))
+    *by_bit = hf__arg_is(arg, "bit");
+    if (*by_bit || hf__arg_is(arg, "byte"))
         return true;
-    hf__say_error(tx, HF__ERROR_SYNTAX);
+    hf__reply_error(tx, HF__ERROR_SYNTAX);
     return false;
 }
 
@@ -138,7 +138,7 @@ static int64_t count_bits(hf__tx *tx, const unsigned char *data, bits range)
     return count;
 }
 
-static void run_bitcount(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_bitcount(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     const unsigned char *content;
     hf__record *record;
@@ -146,31 +146,31 @@ static void run_bitcount(hf__tx *tx, const hf_bytes *words, size_t count)
     int64_t end = -1;
     bool by_bit = false;
 
-    if (!hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+    if (!hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
         return;
     if (record == NULL) {
-        hf__say_integer(tx, 0);
+        hf__reply_integer(tx, 0);
         return;
     }
     if (count == 3 || count > 5) {
-        hf__say_error(tx, HF__ERROR_SYNTAX);
+        hf__reply_error(tx, HF__ERROR_SYNTAX);
         return;
     }
-    if (count >= 4 && (!hf__word_integer(tx, words[2], &start) ||
-                       !hf__word_integer(tx, words[3], &end)))
+    if (count >= 4 && (!hf__arg_integer(tx, args[2], &start) ||
+                       !hf__arg_integer(tx, args[3], &end)))
         return;
     /* Before the unit is looked at, as in Redis. */
     if (start < 0 && end < 0 && start > end) {
-        hf__say_integer(tx, 0);
+        hf__reply_integer(tx, 0);
         return;
     }
-    if (count == 5 && !read_unit(tx, words[4], &by_bit))
+    if (count == 5 && !read_unit(tx, args[4], &by_bit))
         return;
     content = hf__content(tx, record);
     if (content != NULL)
-        hf__say_integer(tx, count_bits(tx, content,
-                                       place((int64_t)record->content_size,
-                                             start, end, by_bit)));
+        hf__reply_integer(tx, count_bits(tx, content,
+                                         place((int64_t)record->content_size,
+                                               start, end, by_bit)));
 }
 
 /* ---------------------------------------------------------------- BITPOS */
@@ -199,21 +199,21 @@ typedef struct search {
     bool bounded; /* an end was given */
 } search;
 
-static bool read_search(hf__tx *tx, const hf_bytes *words, size_t count,
+static bool read_search(hf__tx *tx, const hf_bytes *args, size_t count,
                         search *what)
 {
     if (count > 6) {
-        hf__say_error(tx, HF__ERROR_SYNTAX);
+        hf__reply_error(tx, HF__ERROR_SYNTAX);
         return false;
     }
     what->end = -1;
     what->bounded = count >= 5;
-    return (count < 4 || hf__word_integer(tx, words[3], &what->start)) &&
-           (count < 6 || read_unit(tx, words[5], &what->by_bit)) &&
-           (count < 5 || hf__word_integer(tx, words[4], &what->end));
+    return (count < 4 || hf__arg_integer(tx, args[3], &what->start)) &&
+           (count < 6 || read_unit(tx, args[5], &what->by_bit)) &&
+           (count < 5 || hf__arg_integer(tx, args[4], &what->end));
 }
 
-static void say_position(hf__tx *tx, hf__record *record, const search *what)
+static void reply_position(hf__tx *tx, hf__record *record, const search *what)
 {
     int64_t size = (int64_t)record->content_size;
     const unsigned char *content = hf__content(tx, record);
@@ -227,38 +227,38 @@ static void say_position(hf__tx *tx, hf__record *record, const search *what)
     if (found < 0 && what->bit == 0 && !what->bounded &&
         range.first <= range.last)
         found = size * 8;
-    hf__say_integer(tx, found);
+    hf__reply_integer(tx, found);
 }
 
-static void run_bitpos(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_bitpos(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     search what = {0};
     hf__record *record;
 
-    if (!hf__word_integer(tx, words[2], &what.bit))
+    if (!hf__arg_integer(tx, args[2], &what.bit))
         return;
     if (what.bit != 0 && what.bit != 1) {
-        hf__say_error(tx, "ERR The bit argument must be 1 or 0.");
+        hf__reply_error(tx, "ERR The bit argument must be 1 or 0.");
         return;
     }
-    if (!hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+    if (!hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
         return;
     if (record == NULL)
-        hf__say_integer(tx, what.bit != 0 ? -1 : 0);
-    else if (read_search(tx, words, count, &what))
-        say_position(tx, record, &what);
+        hf__reply_integer(tx, what.bit != 0 ? -1 : 0);
+    else if (read_search(tx, args, count, &what))
+        reply_position(tx, record, &what);
 }
 
 /* ----------------------------------------------------------------- BITOP */
 
 typedef enum operation { AND, OR, XOR, NOT, NONE } operation;
 
-static operation read_operation(hf_bytes word)
+static operation read_operation(hf_bytes arg)
 {
     static const char *const names[] = {"and", "or", "xor", "not"};
     int at = AND;
 
-    while (at < NONE && !hf__word_is(word, names[at]))
+    while (at < NONE && !hf__arg_is(arg, names[at]))
         at++;
     return (operation)at;
 }
@@ -323,36 +323,36 @@ static unsigned char *operate(hf__tx *tx, operation what, const hf_bytes *keys,
     return tx->fatal == HF_OK ? sum : NULL;
 }
 
-static void run_bitop(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_bitop(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    operation what = read_operation(words[1]);
+    operation what = read_operation(args[1]);
     unsigned char *sum;
     hf__record *record;
     size_t size;
 
     if (what == NONE) {
-        hf__say_error(tx, HF__ERROR_SYNTAX);
+        hf__reply_error(tx, HF__ERROR_SYNTAX);
         return;
     }
     if (what == NOT && count != 4) {
-        hf__say_error(tx, "ERR BITOP NOT must be called with a single source "
-                          "key.");
+        hf__reply_error(tx, "ERR BITOP NOT must be called with a single source "
+                            "key.");
         return;
     }
-    if (!measure(tx, words + 3, count - 3, &size))
+    if (!measure(tx, args + 3, count - 3, &size))
         return;
     if (size == 0) {
-        record = hf__key_find(tx, words[2]);
+        record = hf__key_find(tx, args[2]);
         if (record != NULL)
             hf__key_delete(tx, record);
     } else {
-        sum = operate(tx, what, words + 3, count - 3, size);
+        sum = operate(tx, what, args + 3, count - 3, size);
         record =
-            sum == NULL ? NULL : hf__key_make(tx, words[2], HF__TYPE_STRING);
+            sum == NULL ? NULL : hf__key_make(tx, args[2], HF__TYPE_STRING);
         if (record == NULL || !hf__content_set(tx, record, sum, size))
             return;
     }
-    hf__say_integer(tx, (int64_t)size);
+    hf__reply_integer(tx, (int64_t)size);
 }
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)

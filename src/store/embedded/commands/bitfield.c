@@ -36,53 +36,53 @@ typedef struct steps {
 
 /* ----------------------------------------------------------------- reading */
 
-static bool read_type(hf__tx *tx, hf_bytes word, step *into)
+static bool read_type(hf__tx *tx, hf_bytes arg, step *into)
 {
-    const char *text = word.data;
+    const char *text = arg.data;
     int64_t width;
 
-    if (word.size > 1 && (text[0] == 'i' || text[0] == 'u') &&
-        hf__number_integer(hf_view(text + 1, word.size - 1), &width) &&
+    if (arg.size > 1 && (text[0] == 'i' || text[0] == 'u') &&
+        hf__number_integer(hf_view(text + 1, arg.size - 1), &width) &&
         width >= 1 && width <= (text[0] == 'i' ? 64 : 63)) {
         into->is_signed = text[0] == 'i';
         into->width = (unsigned)width;
         return true;
     }
-    hf__say_error(tx, "ERR Invalid bitfield type. Use something like i16 u8. "
-                      "Note that u64 is not supported but i64 is.");
+    hf__reply_error(tx, "ERR Invalid bitfield type. Use something like i16 u8. "
+                        "Note that u64 is not supported but i64 is.");
     return false;
 }
 
 /* In bits, or with '#' in fields of this width. */
-static bool read_offset(hf__tx *tx, hf_bytes word, step *into)
+static bool read_offset(hf__tx *tx, hf_bytes arg, step *into)
 {
-    const char *text = word.data;
-    bool by_field = word.size > 0 && text[0] == '#';
+    const char *text = arg.data;
+    bool by_field = arg.size > 0 && text[0] == '#';
     int64_t offset;
 
     if (by_field)
-        word = hf_view(text + 1, word.size - 1);
-    if (hf__number_integer(word, &offset) && offset >= 0 &&
+        arg = hf_view(text + 1, arg.size - 1);
+    if (hf__number_integer(arg, &offset) && offset >= 0 &&
         (!by_field ||
          !__builtin_mul_overflow(offset, (int64_t)into->width, &offset)) &&
         offset < BIT_MAX) {
         into->at = (uint64_t)offset;
         return true;
     }
-    hf__say_error(tx, "ERR bit offset is not an integer or out of range");
+    hf__reply_error(tx, "ERR bit offset is not an integer or out of range");
     return false;
 }
 
-static bool read_overflow(hf__tx *tx, hf_bytes word, overflow *how)
+static bool read_overflow(hf__tx *tx, hf_bytes arg, overflow *how)
 {
-    if (hf__word_is(word, "wrap"))
+    if (hf__arg_is(arg, "wrap"))
         *how = WRAP;
-    else if (hf__word_is(word, "sat"))
+    else if (hf__arg_is(arg, "sat"))
         *how = SAT;
-    else if (hf__word_is(word, "fail"))
+    else if (hf__arg_is(arg, "fail"))
         *how = FAIL;
     else
-        hf__say_error(tx, "ERR Invalid OVERFLOW type specified");
+        hf__reply_error(tx, "ERR Invalid OVERFLOW type specified");
     return !tx->out->failed;
 }
 
@@ -90,33 +90,33 @@ static bool read_overflow(hf__tx *tx, hf_bytes word, overflow *how)
  * there are not enough. */
 static size_t step_size(hf_bytes name, size_t left, step *into)
 {
-    if (hf__word_is(name, "get") && left >= 3) {
+    if (hf__arg_is(name, "get") && left >= 3) {
         into->what = GET;
         return 3;
     }
     if (left < 4)
         return 0;
-    into->what = hf__word_is(name, "set") ? SET : INCRBY;
-    return into->what == SET || hf__word_is(name, "incrby") ? 4 : 0;
+    into->what = hf__arg_is(name, "set") ? SET : INCRBY;
+    return into->what == SET || hf__arg_is(name, "incrby") ? 4 : 0;
 }
 
 /* Returns how many words it took; 0: an error was said. */
-static size_t read_step(hf__tx *tx, const hf_bytes *words, size_t left,
+static size_t read_step(hf__tx *tx, const hf_bytes *args, size_t left,
                         step *into)
 {
-    size_t size = step_size(words[0], left, into);
+    size_t size = step_size(args[0], left, into);
 
     if (size == 0)
-        hf__say_error(tx, HF__ERROR_SYNTAX);
-    if (size == 0 || !read_type(tx, words[1], into) ||
-        !read_offset(tx, words[2], into))
+        hf__reply_error(tx, HF__ERROR_SYNTAX);
+    if (size == 0 || !read_type(tx, args[1], into) ||
+        !read_offset(tx, args[2], into))
         return 0;
-    if (size == 4 && !hf__word_integer(tx, words[3], &into->value))
+    if (size == 4 && !hf__arg_integer(tx, args[3], &into->value))
         return 0;
     return size;
 }
 
-static bool read_steps(hf__tx *tx, const hf_bytes *words, size_t count,
+static bool read_steps(hf__tx *tx, const hf_bytes *args, size_t count,
                        steps *all)
 {
     overflow how = WRAP;
@@ -129,13 +129,13 @@ static bool read_steps(hf__tx *tx, const hf_bytes *words, size_t count,
     for (size_t i = 2; i < count; i += size) {
         step *next = &all->list[all->count];
 
-        if (hf__word_is(words[i], "overflow") && count - i >= 2) {
+        if (hf__arg_is(args[i], "overflow") && count - i >= 2) {
             size = 2;
-            if (!read_overflow(tx, words[i + 1], &how))
+            if (!read_overflow(tx, args[i + 1], &how))
                 return false;
             continue;
         }
-        size = read_step(tx, words + i, count - i, next);
+        size = read_step(tx, args + i, count - i, next);
         if (size == 0)
             return false;
         next->how = how;
@@ -211,10 +211,10 @@ static bool fit(const step *field, wide sum, int64_t *number)
     return true;
 }
 
-static void say_field(hf__tx *tx, const step *field, const unsigned char *data,
-                      size_t size)
+static void reply_field(hf__tx *tx, const step *field,
+                        const unsigned char *data, size_t size)
 {
-    hf__say_integer(
+    hf__reply_integer(
         tx, to_number(field, get_bits(data, size, field->at, field->width)));
 }
 
@@ -235,11 +235,11 @@ static void change_field(hf__tx *tx, const step *field, unsigned char *data,
     if (!fit(field,
              field->what == SET ? as_given(field) : (wide)old + field->value,
              &number)) {
-        hf__say_nil(tx);
+        hf__reply_nil(tx);
         return;
     }
     put_bits(data, field->at, field->width, (uint64_t)number);
-    hf__say_integer(tx, field->what == SET ? old : number);
+    hf__reply_integer(tx, field->what == SET ? old : number);
 }
 
 /* ---------------------------------------------------------------- commands */
@@ -253,10 +253,10 @@ static void run_get(hf__tx *tx, hf_bytes key, const steps *all)
         return;
     if (record != NULL && (data = hf__content(tx, record)) == NULL)
         return;
-    hf__say_array(tx, all->count);
+    hf__reply_array(tx, all->count);
     for (size_t i = 0; i < all->count; i++)
-        say_field(tx, &all->list[i], data,
-                  record != NULL ? record->content_size : 0);
+        reply_field(tx, &all->list[i], data,
+                    record != NULL ? record->content_size : 0);
 }
 
 static void run_change(hf__tx *tx, hf_bytes key, const steps *all)
@@ -279,37 +279,37 @@ static void run_change(hf__tx *tx, hf_bytes key, const steps *all)
     if (data == NULL)
         return;
     memset(data + old, 0, size - old);
-    hf__say_array(tx, all->count);
+    hf__reply_array(tx, all->count);
     for (size_t i = 0; i < all->count; i++) {
         if (all->list[i].what == GET)
-            say_field(tx, &all->list[i], data, size);
+            reply_field(tx, &all->list[i], data, size);
         else
             change_field(tx, &all->list[i], data, size);
     }
 }
 
-static void run_bitfield(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_bitfield(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     steps all;
 
-    if (!read_steps(tx, words, count, &all))
+    if (!read_steps(tx, args, count, &all))
         return;
     if (all.writes)
-        run_change(tx, words[1], &all);
+        run_change(tx, args[1], &all);
     else
-        run_get(tx, words[1], &all);
+        run_get(tx, args[1], &all);
 }
 
-static void run_bitfield_ro(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_bitfield_ro(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     steps all;
 
-    if (!read_steps(tx, words, count, &all))
+    if (!read_steps(tx, args, count, &all))
         return;
     if (all.writes)
-        hf__say_error(tx, "ERR BITFIELD_RO only supports the GET subcommand");
+        hf__reply_error(tx, "ERR BITFIELD_RO only supports the GET subcommand");
     else
-        run_get(tx, words[1], &all);
+        run_get(tx, args[1], &all);
 }
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)

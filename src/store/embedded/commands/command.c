@@ -17,7 +17,7 @@ bool hf__command_arity_fits(const hf__command *command, size_t count)
 }
 
 void hf__command_run(hf__tx *tx, const hf__command *command,
-                     const hf_bytes *words, size_t count)
+                     const hf_bytes *args, size_t count)
 {
     tx->command = command;
     tx->claimed_size = 0;
@@ -28,38 +28,38 @@ void hf__command_run(hf__tx *tx, const hf__command *command,
     if ((command->flags & HF__COMMAND_GROWS) && hf__tx_is_full(tx)) {
         hf__reclaim_hard(tx);
         if (hf__tx_is_full(tx)) {
-            hf__say_error(tx, "OOM command not allowed when used memory > "
-                              "'maxmemory'.");
+            hf__reply_error(tx, "OOM command not allowed when used memory > "
+                                "'maxmemory'.");
             return;
         }
     }
-    command->run(tx, words, count);
+    command->run(tx, args, count);
 }
 
 /* ----------------------------------------------------------------- errors */
 
-void hf__unknown_text(char text[HF__OUT_ERROR_SIZE], const hf_bytes *words,
+void hf__unknown_text(char text[HF__OUT_ERROR_SIZE], const hf_bytes *args,
                       size_t count)
 {
     /* Redis shows up to 128 bytes of the name and, quotes not counted for the
      * last one, of the arguments. */
-    char args[136];
+    char list[136];
     size_t used = 0;
-    hf_bytes name = count > 0 ? words[0] : hf_view("", 0);
+    hf_bytes name = count > 0 ? args[0] : hf_view("", 0);
 
-    args[0] = '\0';
+    list[0] = '\0';
     for (size_t i = 1; i < count && used < 128; i++) {
         size_t room = 128 - used;
-        int size = words[i].size > room ? (int)room : (int)words[i].size;
+        int size = args[i].size > room ? (int)room : (int)args[i].size;
 
-        size = snprintf(args + used, sizeof(args) - used, "'%.*s' ", size,
-                        words[i].size > 0 ? (const char *)words[i].data : "");
+        size = snprintf(list + used, sizeof(list) - used, "'%.*s' ", size,
+                        args[i].size > 0 ? (const char *)args[i].data : "");
         used += size > 0 ? (size_t)size : 0;
     }
     (void)snprintf(text, HF__OUT_ERROR_SIZE,
                    "ERR unknown command '%.*s', with args beginning with: %s",
                    name.size > 128 ? 128 : (int)name.size,
-                   name.size > 0 ? (const char *)name.data : "", args);
+                   name.size > 0 ? (const char *)name.data : "", list);
 }
 
 hf_status hf__error_status(const char *text, bool script)

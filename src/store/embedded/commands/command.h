@@ -28,7 +28,7 @@ typedef struct hf__command {
     int arity;
     unsigned flags;
     /* NULL for HF__COMMAND_EVAL. */
-    void (*run)(hf__tx *tx, const hf_bytes *words, size_t count);
+    void (*run)(hf__tx *tx, const hf_bytes *args, size_t count);
 } hf__command;
 
 /* One table per file. */
@@ -62,9 +62,9 @@ extern const hf__command hf__commands_script[];
 bool hf__command_arity_fits(const hf__command *command, size_t count);
 /* Run it; the arity has been checked. */
 void hf__command_run(hf__tx *tx, const hf__command *command,
-                     const hf_bytes *words, size_t count);
+                     const hf_bytes *args, size_t count);
 /* Redis's text for an unknown command. */
-void hf__unknown_text(char text[HF__OUT_ERROR_SIZE], const hf_bytes *words,
+void hf__unknown_text(char text[HF__OUT_ERROR_SIZE], const hf_bytes *args,
                       size_t count);
 
 /* What is meant by an error text: its status. `script`: raised inside one. */

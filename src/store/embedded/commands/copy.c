@@ -171,92 +171,92 @@ static void rename_to(hf__tx *tx, hf__record *record, hf_bytes key)
 /* ---------------------------------------------------------------- commands */
 
 /* Returns what RENAMENX answers; -1: an error was said. */
-static int rename_key(hf__tx *tx, const hf_bytes *words, bool replace)
+static int rename_key(hf__tx *tx, const hf_bytes *args, bool replace)
 {
-    hf__record *record = hf__key_find(tx, words[1]);
+    hf__record *record = hf__key_find(tx, args[1]);
 
     if (record == NULL) {
-        hf__say_error(tx, "ERR no such key");
+        hf__reply_error(tx, "ERR no such key");
         return -1;
     }
-    if (hf__bytes_same(words[1], words[2]))
+    if (hf__bytes_same(args[1], args[2]))
         return 0;
-    if (!replace && hf__key_find(tx, words[2]) != NULL)
+    if (!replace && hf__key_find(tx, args[2]) != NULL)
         return 0;
-    rename_to(tx, record, words[2]);
+    rename_to(tx, record, args[2]);
     return 1;
 }
 
-static void run_rename(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_rename(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    if (rename_key(tx, words, true) >= 0)
-        hf__say_line(tx, "OK");
+    if (rename_key(tx, args, true) >= 0)
+        hf__reply_line(tx, "OK");
 }
 
-static void run_renamenx(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_renamenx(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    int renamed = rename_key(tx, words, false);
+    int renamed = rename_key(tx, args, false);
 
     (void)count;
     if (renamed >= 0)
-        hf__say_integer(tx, renamed);
+        hf__reply_integer(tx, renamed);
 }
 
 /* There is one database: number 0. */
-static bool check_database(hf__tx *tx, hf_bytes word)
+static bool check_database(hf__tx *tx, hf_bytes arg)
 {
     int64_t number;
 
-    if (!hf__word_integer(tx, word, &number))
+    if (!hf__arg_integer(tx, arg, &number))
         return false;
     if (number == 0)
         return true;
     if (number < INT32_MIN || number > INT32_MAX)
-        hf__say_error(tx, "ERR value is out of range, value must between "
-                          "-2147483648 and 2147483647");
+        hf__reply_error(tx, "ERR value is out of range, value must between "
+                            "-2147483648 and 2147483647");
     else
-        hf__say_error(tx, "ERR DB index is out of range");
+        hf__reply_error(tx, "ERR DB index is out of range");
     return false;
 }
 
-static bool read_options(hf__tx *tx, const hf_bytes *words, size_t count,
+static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
                          bool *replace)
 {
     *replace = false;
     for (size_t i = 3; i < count; i++) {
-        if (hf__word_is(words[i], "replace")) {
+        if (hf__arg_is(args[i], "replace")) {
             *replace = true;
-        } else if (hf__word_is(words[i], "db") && i + 1 < count) {
+        } else if (hf__arg_is(args[i], "db") && i + 1 < count) {
             i++;
-            if (!check_database(tx, words[i]))
+            if (!check_database(tx, args[i]))
                 return false;
         } else {
-            hf__say_error(tx, HF__ERROR_SYNTAX);
+            hf__reply_error(tx, HF__ERROR_SYNTAX);
             return false;
         }
     }
     return true;
 }
 
-static void run_copy(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_copy(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     bool replace;
 
-    if (!read_options(tx, words, count, &replace))
+    if (!read_options(tx, args, count, &replace))
         return;
-    if (hf__bytes_same(words[1], words[2])) {
-        hf__say_error(tx, "ERR source and destination objects are the same");
-        return;
-    }
-    record = hf__key_find(tx, words[1]);
-    if (record == NULL || (!replace && hf__key_find(tx, words[2]) != NULL)) {
-        hf__say_integer(tx, 0);
+    if (hf__bytes_same(args[1], args[2])) {
+        hf__reply_error(tx, "ERR source and destination objects are the same");
         return;
     }
-    copy(tx, record, words[2]);
-    hf__say_integer(tx, 1);
+    record = hf__key_find(tx, args[1]);
+    if (record == NULL || (!replace && hf__key_find(tx, args[2]) != NULL)) {
+        hf__reply_integer(tx, 0);
+        return;
+    }
+    copy(tx, record, args[2]);
+    hf__reply_integer(tx, 1);
 }
 
 #define WRITES HF__COMMAND_WRITES

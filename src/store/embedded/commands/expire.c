@@ -12,35 +12,35 @@ typedef struct conditions {
     bool lt;
 } conditions;
 
-static bool read_conditions(hf__tx *tx, const hf_bytes *words, size_t count,
+static bool read_conditions(hf__tx *tx, const hf_bytes *args, size_t count,
                             conditions *when)
 {
     for (size_t i = 3; i < count; i++) {
-        if (hf__word_is(words[i], "nx")) {
+        if (hf__arg_is(args[i], "nx")) {
             when->nx = true;
-        } else if (hf__word_is(words[i], "xx")) {
+        } else if (hf__arg_is(args[i], "xx")) {
             when->xx = true;
-        } else if (hf__word_is(words[i], "gt")) {
+        } else if (hf__arg_is(args[i], "gt")) {
             when->gt = true;
-        } else if (hf__word_is(words[i], "lt")) {
+        } else if (hf__arg_is(args[i], "lt")) {
             when->lt = true;
         } else {
-            hf__say_error(tx, "ERR Unsupported option %.*s",
-                          words[i].size > HF__OUT_ERROR_SIZE
-                              ? HF__OUT_ERROR_SIZE
-                              : (int)words[i].size,
-                          words[i].size > 0 ? (const char *)words[i].data : "");
+            hf__reply_error(tx, "ERR Unsupported option %.*s",
+                            args[i].size > HF__OUT_ERROR_SIZE
+                                ? HF__OUT_ERROR_SIZE
+                                : (int)args[i].size,
+                            args[i].size > 0 ? (const char *)args[i].data : "");
             return false;
         }
     }
     if (when->nx && (when->xx || when->gt || when->lt)) {
-        hf__say_error(tx, "ERR NX and XX, GT or LT options at the same time "
-                          "are not compatible");
+        hf__reply_error(tx, "ERR NX and XX, GT or LT options at the same time "
+                            "are not compatible");
         return false;
     }
     if (when->gt && when->lt) {
-        hf__say_error(tx, "ERR GT and LT options at the same time are not "
-                          "compatible");
+        hf__reply_error(tx, "ERR GT and LT options at the same time are not "
+                            "compatible");
         return false;
     }
     return true;
@@ -58,20 +58,20 @@ static bool allowed(const conditions *when, const hf__record *record,
     return !(when->lt && expires && expire_ms >= record->expire_ms);
 }
 
-static void expire(hf__tx *tx, const hf_bytes *words, size_t count,
+static void expire(hf__tx *tx, const hf_bytes *args, size_t count,
                    hf__expiry expiry)
 {
     conditions when = {false, false, false, false};
     hf__record *record;
     int64_t value, expire_ms;
 
-    if (!read_conditions(tx, words, count, &when) ||
-        !hf__word_integer(tx, words[2], &value) ||
+    if (!read_conditions(tx, args, count, &when) ||
+        !hf__arg_integer(tx, args[2], &value) ||
         !hf__expiry_instant(tx, expiry, value, false, &expire_ms))
         return;
-    record = hf__key_find(tx, words[1]);
+    record = hf__key_find(tx, args[1]);
     if (record == NULL || !allowed(&when, record, expire_ms)) {
-        hf__say_integer(tx, 0);
+        hf__reply_integer(tx, 0);
         return;
     }
     if (expire_ms <= tx->now_ms) {
@@ -80,37 +80,37 @@ static void expire(hf__tx *tx, const hf_bytes *words, size_t count,
         record->expire_ms = expire_ms;
         hf__key_touch(tx, record);
     }
-    hf__say_integer(tx, 1);
+    hf__reply_integer(tx, 1);
 }
 
-static void run_expire(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_expire(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    expire(tx, words, count, (hf__expiry){true, false});
+    expire(tx, args, count, (hf__expiry){true, false});
 }
 
-static void run_pexpire(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_pexpire(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    expire(tx, words, count, (hf__expiry){false, false});
+    expire(tx, args, count, (hf__expiry){false, false});
 }
 
-static void run_expireat(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_expireat(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    expire(tx, words, count, (hf__expiry){true, true});
+    expire(tx, args, count, (hf__expiry){true, true});
 }
 
-static void run_pexpireat(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_pexpireat(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    expire(tx, words, count, (hf__expiry){false, true});
+    expire(tx, args, count, (hf__expiry){false, true});
 }
 
 /* Say what is left, or the instant: -2 no key, -1 no expiry. */
-static void say_expiry(hf__tx *tx, hf_bytes key, hf__expiry expiry)
+static void reply_expiry(hf__tx *tx, hf_bytes key, hf__expiry expiry)
 {
     hf__record *record = hf__key_find(tx, key);
     int64_t value;
 
     if (record == NULL || record->expire_ms == 0) {
-        hf__say_integer(tx, record == NULL ? -2 : -1);
+        hf__reply_integer(tx, record == NULL ? -2 : -1);
         return;
     }
     if (expiry.absolute)
@@ -120,45 +120,45 @@ static void say_expiry(hf__tx *tx, hf_bytes key, hf__expiry expiry)
     /* Half a second and more is a whole one; the sum could overflow. */
     if (expiry.seconds)
         value = value / 1000 + (value % 1000 >= 500 ? 1 : 0);
-    hf__say_integer(tx, value);
+    hf__reply_integer(tx, value);
 }
 
-static void run_ttl(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_ttl(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    say_expiry(tx, words[1], (hf__expiry){true, false});
+    reply_expiry(tx, args[1], (hf__expiry){true, false});
 }
 
-static void run_pttl(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_pttl(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    say_expiry(tx, words[1], (hf__expiry){false, false});
+    reply_expiry(tx, args[1], (hf__expiry){false, false});
 }
 
-static void run_expiretime(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_expiretime(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    say_expiry(tx, words[1], (hf__expiry){true, true});
+    reply_expiry(tx, args[1], (hf__expiry){true, true});
 }
 
-static void run_pexpiretime(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_pexpiretime(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    say_expiry(tx, words[1], (hf__expiry){false, true});
+    reply_expiry(tx, args[1], (hf__expiry){false, true});
 }
 
-static void run_persist(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_persist(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__record *record = hf__key_find(tx, words[1]);
+    hf__record *record = hf__key_find(tx, args[1]);
 
     (void)count;
     if (record == NULL || record->expire_ms == 0) {
-        hf__say_integer(tx, 0);
+        hf__reply_integer(tx, 0);
         return;
     }
     record->expire_ms = 0;
     hf__key_touch(tx, record);
-    hf__say_integer(tx, 1);
+    hf__reply_integer(tx, 1);
 }
 
 #define WRITES HF__COMMAND_WRITES

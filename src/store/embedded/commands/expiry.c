@@ -6,8 +6,8 @@
 
 static bool refuse_expiry(hf__tx *tx)
 {
-    hf__say_error(tx, "ERR invalid expire time in '%s' command",
-                  tx->command->name);
+    hf__reply_error(tx, "ERR invalid expire time in '%s' command",
+                    tx->command->name);
     return false;
 }
 

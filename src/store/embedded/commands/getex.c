@@ -9,21 +9,21 @@ typedef struct getex_options {
     bool persist;
     bool expires;
     hf__expiry expiry;
-    hf_bytes word;
+    hf_bytes arg;
 } getex_options;
 
 /* The same unit may come again, and the last one counts, as in SET. */
-static bool read_expiry(getex_options *options, hf_bytes unit, hf_bytes word)
+static bool read_expiry(getex_options *options, hf_bytes unit, hf_bytes arg)
 {
     hf__expiry expiry;
 
-    if (hf__word_is(unit, "ex"))
+    if (hf__arg_is(unit, "ex"))
         expiry = (hf__expiry){true, false};
-    else if (hf__word_is(unit, "px"))
+    else if (hf__arg_is(unit, "px"))
         expiry = (hf__expiry){false, false};
-    else if (hf__word_is(unit, "exat"))
+    else if (hf__arg_is(unit, "exat"))
         expiry = (hf__expiry){true, true};
-    else if (hf__word_is(unit, "pxat"))
+    else if (hf__arg_is(unit, "pxat"))
         expiry = (hf__expiry){false, true};
     else
         return false;
@@ -33,21 +33,21 @@ static bool read_expiry(getex_options *options, hf_bytes unit, hf_bytes word)
         return false;
     options->expiry = expiry;
     options->expires = true;
-    options->word = word;
+    options->arg = arg;
     return true;
 }
 
-static bool read_options(hf__tx *tx, const hf_bytes *words, size_t count,
+static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
                          getex_options *options)
 {
     for (size_t i = 2; i < count; i++) {
-        if (hf__word_is(words[i], "persist") && !options->expires) {
+        if (hf__arg_is(args[i], "persist") && !options->expires) {
             options->persist = true;
         } else if (i + 1 < count &&
-                   read_expiry(options, words[i], words[i + 1])) {
+                   read_expiry(options, args[i], args[i + 1])) {
             i++;
         } else {
-            hf__say_error(tx, HF__ERROR_SYNTAX);
+            hf__reply_error(tx, HF__ERROR_SYNTAX);
             return false;
         }
     }
@@ -64,7 +64,7 @@ static void set_expiry(hf__tx *tx, hf__record *record, int64_t expire_ms)
     }
 }
 
-static void run_getex(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_getex(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     getex_options options = {0};
     const unsigned char *content;
@@ -72,21 +72,21 @@ static void run_getex(hf__tx *tx, const hf_bytes *words, size_t count)
     int64_t value;
     int64_t expire_ms = 0;
 
-    if (!read_options(tx, words, count, &options) ||
-        !hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+    if (!read_options(tx, args, count, &options) ||
+        !hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
         return;
     if (record == NULL) {
-        hf__say_nil(tx);
+        hf__reply_nil(tx);
         return;
     }
     if (options.expires &&
-        (!hf__word_integer(tx, options.word, &value) ||
+        (!hf__arg_integer(tx, options.arg, &value) ||
          !hf__expiry_instant(tx, options.expiry, value, true, &expire_ms)))
         return;
     content = hf__content(tx, record);
     if (content == NULL)
         return;
-    hf__say_bytes(tx, content, record->content_size);
+    hf__reply_bytes(tx, content, record->content_size);
     if (options.expires || options.persist)
         set_expiry(tx, record, expire_ms);
 }

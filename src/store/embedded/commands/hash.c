@@ -6,155 +6,154 @@
 #include "store/embedded/keys/number.h"
 #include "store/embedded/keys/type_hash.h"
 
-static int64_t put_pairs(hf__tx *tx, const hf_bytes *words, size_t count)
+static int64_t put_pairs(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__record *record = hf__hashed_make(tx, words[1]);
+    hf__record *record = hf__hash_make(tx, args[1]);
     int64_t added = 0;
 
     if (record == NULL)
         return -1;
     for (size_t i = 2; i < count && tx->fatal == HF_OK; i += 2)
-        added += hf__hashed_put(tx, record, words[i], words[i + 1]) ? 1 : 0;
+        added += hf__hash_put(tx, record, args[i], args[i + 1]) ? 1 : 0;
     return added;
 }
 
-static void run_hset(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_hset(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     int64_t added;
 
     if (count % 2 != 0) {
-        hf__say_arity(tx, "hset");
+        hf__reply_arity(tx, "hset");
         return;
     }
-    added = put_pairs(tx, words, count);
+    added = put_pairs(tx, args, count);
     if (added >= 0)
-        hf__say_integer(tx, added);
+        hf__reply_integer(tx, added);
 }
 
-static void run_hmset(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_hmset(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     if (count % 2 != 0)
-        hf__say_arity(tx, "hmset");
-    else if (put_pairs(tx, words, count) >= 0)
-        hf__say_line(tx, "OK");
+        hf__reply_arity(tx, "hmset");
+    else if (put_pairs(tx, args, count) >= 0)
+        hf__reply_line(tx, "OK");
 }
 
-static void run_hsetnx(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_hsetnx(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     hf_bytes old;
 
     (void)count;
-    if (!hf__hashed_open(tx, words[1], &record))
+    if (!hf__hash_open(tx, args[1], &record))
         return;
-    if (record != NULL && hf__hashed_get(tx, record, words[2], &old)) {
-        hf__say_integer(tx, 0);
+    if (record != NULL && hf__hash_get(tx, record, args[2], &old)) {
+        hf__reply_integer(tx, 0);
         return;
     }
-    record = hf__hashed_make(tx, words[1]);
+    record = hf__hash_make(tx, args[1]);
     if (record == NULL)
         return;
-    (void)hf__hashed_put(tx, record, words[2], words[3]);
-    hf__say_integer(tx, 1);
+    (void)hf__hash_put(tx, record, args[2], args[3]);
+    hf__reply_integer(tx, 1);
 }
 
-static void say_field(hf__tx *tx, hf__record *record, hf_bytes field)
+static void reply_field(hf__tx *tx, hf__record *record, hf_bytes field)
 {
     hf_bytes value;
 
-    if (record != NULL && hf__hashed_get(tx, record, field, &value))
-        hf__say_bytes(tx, value.data, value.size);
+    if (record != NULL && hf__hash_get(tx, record, field, &value))
+        hf__reply_bytes(tx, value.data, value.size);
     else
-        hf__say_nil(tx);
+        hf__reply_nil(tx);
 }
 
-static void run_hget(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_hget(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
 
     (void)count;
-    if (hf__hashed_open(tx, words[1], &record))
-        say_field(tx, record, words[2]);
+    if (hf__hash_open(tx, args[1], &record))
+        reply_field(tx, record, args[2]);
 }
 
-static void run_hmget(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_hmget(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
 
-    if (!hf__hashed_open(tx, words[1], &record))
+    if (!hf__hash_open(tx, args[1], &record))
         return;
-    hf__say_array(tx, count - 2);
+    hf__reply_array(tx, count - 2);
     for (size_t i = 2; i < count; i++)
-        say_field(tx, record, words[i]);
+        reply_field(tx, record, args[i]);
 }
 
 enum { SAY_FIELDS = 1, SAY_VALUES = 2 };
 
-static void say_one(hf__tx *tx, hf_bytes field, hf_bytes value, unsigned what)
+static void reply_one(hf__tx *tx, hf_bytes field, hf_bytes value, unsigned what)
 {
     if (what & SAY_FIELDS)
-        hf__say_bytes(tx, field.data, field.size);
+        hf__reply_bytes(tx, field.data, field.size);
     if (what & SAY_VALUES)
-        hf__say_bytes(tx, value.data, value.size);
+        hf__reply_bytes(tx, value.data, value.size);
 }
 
 /* Exactly record->count entries are said, as was promised by the array. */
-static void say_entries(hf__tx *tx, hf__record *record, unsigned what)
+static void reply_entries(hf__tx *tx, hf__record *record, unsigned what)
 {
-    hf__hashed_walk walk;
+    hf__hash_walk walk;
     hf_bytes field, value;
     uint64_t said = 0;
 
-    hf__hashed_walk_begin(&walk, tx, record);
-    while (said < record->count &&
-           hf__hashed_walk_next(&walk, &field, &value)) {
-        say_one(tx, field, value, what);
+    hf__hash_walk_begin(&walk, tx, record);
+    while (said < record->count && hf__hash_walk_next(&walk, &field, &value)) {
+        reply_one(tx, field, value, what);
         said++;
     }
-    hf__hashed_walk_end(&walk);
+    hf__hash_walk_end(&walk);
     if (said < record->count)
         hf__tx_fail(tx, MDB_CORRUPTED);
 }
 
-static void say_all(hf__tx *tx, hf_bytes key, unsigned what)
+static void reply_all(hf__tx *tx, hf_bytes key, unsigned what)
 {
     hf__record *record;
     size_t each = what == (SAY_FIELDS | SAY_VALUES) ? 2 : 1;
 
-    if (!hf__hashed_open(tx, key, &record))
+    if (!hf__hash_open(tx, key, &record))
         return;
-    hf__say_array(tx, record == NULL ? 0 : each * (size_t)record->count);
+    hf__reply_array(tx, record == NULL ? 0 : each * (size_t)record->count);
     if (record != NULL)
-        say_entries(tx, record, what);
+        reply_entries(tx, record, what);
 }
 
-static void run_hgetall(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_hgetall(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    say_all(tx, words[1], SAY_FIELDS | SAY_VALUES);
+    reply_all(tx, args[1], SAY_FIELDS | SAY_VALUES);
 }
 
-static void run_hkeys(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_hkeys(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    say_all(tx, words[1], SAY_FIELDS);
+    reply_all(tx, args[1], SAY_FIELDS);
 }
 
-static void run_hvals(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_hvals(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    say_all(tx, words[1], SAY_VALUES);
+    reply_all(tx, args[1], SAY_VALUES);
 }
 
-static void run_hdel(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_hdel(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     int64_t deleted = 0;
 
-    if (!hf__hashed_open(tx, words[1], &record))
+    if (!hf__hash_open(tx, args[1], &record))
         return;
     for (size_t i = 2; record != NULL && i < count && tx->fatal == HF_OK; i++) {
-        if (!hf__hashed_delete(tx, record, words[i]))
+        if (!hf__hash_delete(tx, record, args[i]))
             continue;
         deleted++;
         if (record->count == 0) {
@@ -162,46 +161,46 @@ static void run_hdel(hf__tx *tx, const hf_bytes *words, size_t count)
             record = NULL;
         }
     }
-    hf__say_integer(tx, deleted);
+    hf__reply_integer(tx, deleted);
 }
 
-static void run_hexists(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_hexists(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     hf_bytes value;
 
     (void)count;
-    if (hf__hashed_open(tx, words[1], &record))
-        hf__say_integer(tx, record != NULL &&
-                                    hf__hashed_get(tx, record, words[2], &value)
-                                ? 1
-                                : 0);
+    if (hf__hash_open(tx, args[1], &record))
+        hf__reply_integer(tx, record != NULL &&
+                                      hf__hash_get(tx, record, args[2], &value)
+                                  ? 1
+                                  : 0);
 }
 
-static void run_hlen(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_hlen(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
 
     (void)count;
-    if (hf__hashed_open(tx, words[1], &record))
-        hf__say_integer(tx, record == NULL ? 0 : (int64_t)record->count);
+    if (hf__hash_open(tx, args[1], &record))
+        hf__reply_integer(tx, record == NULL ? 0 : (int64_t)record->count);
 }
 
-static void run_hstrlen(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_hstrlen(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     hf_bytes value;
 
     (void)count;
-    if (!hf__hashed_open(tx, words[1], &record))
+    if (!hf__hash_open(tx, args[1], &record))
         return;
-    if (record != NULL && hf__hashed_get(tx, record, words[2], &value))
-        hf__say_integer(tx, (int64_t)value.size);
+    if (record != NULL && hf__hash_get(tx, record, args[2], &value))
+        hf__reply_integer(tx, (int64_t)value.size);
     else
-        hf__say_integer(tx, 0);
+        hf__reply_integer(tx, 0);
 }
 
-static void run_hincrby(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_hincrby(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     char text[HF__NUMBER_SIZE];
     hf__record *record;
@@ -210,24 +209,24 @@ static void run_hincrby(hf__tx *tx, const hf_bytes *words, size_t count)
     int64_t value = 0;
 
     (void)count;
-    if (!hf__word_integer(tx, words[3], &delta) ||
-        !hf__hashed_open(tx, words[1], &record))
+    if (!hf__arg_integer(tx, args[3], &delta) ||
+        !hf__hash_open(tx, args[1], &record))
         return;
-    if (record != NULL && hf__hashed_get(tx, record, words[2], &old) &&
+    if (record != NULL && hf__hash_get(tx, record, args[2], &old) &&
         !hf__number_integer(old, &value)) {
-        hf__say_error(tx, "ERR hash value is not an integer");
+        hf__reply_error(tx, "ERR hash value is not an integer");
         return;
     }
     if (__builtin_add_overflow(value, delta, &value)) {
-        hf__say_error(tx, HF__ERROR_OVERFLOW);
+        hf__reply_error(tx, HF__ERROR_OVERFLOW);
         return;
     }
-    record = hf__hashed_make(tx, words[1]);
+    record = hf__hash_make(tx, args[1]);
     if (record == NULL)
         return;
-    (void)hf__hashed_put(tx, record, words[2],
-                         hf_view(text, hf__number_put_integer(text, value)));
-    hf__say_integer(tx, value);
+    (void)hf__hash_put(tx, record, args[2],
+                       hf_view(text, hf__number_put_integer(text, value)));
+    hf__reply_integer(tx, value);
 }
 
 #define WRITES HF__COMMAND_WRITES

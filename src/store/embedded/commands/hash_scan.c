@@ -16,31 +16,32 @@ static bool refer_pair(hf__members *list, hf_bytes field, hf_bytes value)
 /* Views of all fields that fit the scan, if there is one, and their values. */
 static void gather(hf__record *record, const hf__scan *scan, hf__members *list)
 {
-    hf__hashed_walk walk;
+    hf__hash_walk walk;
     hf_bytes field, value;
 
-    hf__hashed_walk_begin(&walk, list->tx, record);
-    while (hf__hashed_walk_next(&walk, &field, &value)) {
+    hf__hash_walk_begin(&walk, list->tx, record);
+    while (hf__hash_walk_next(&walk, &field, &value)) {
         if ((scan == NULL || hf__scan_fits(scan, field)) &&
             !refer_pair(list, field, value))
             break;
     }
-    hf__hashed_walk_end(&walk);
+    hf__hash_walk_end(&walk);
 }
 
-static void run_hrandfield(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_hrandfield(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__members list;
     hf__record *record;
-    hf__pick pick;
+    hf__random_sample sample;
 
-    if (!hf__pick_read(&pick, tx, words + 2, count - 2, "withvalues") ||
-        !hf__hashed_open(tx, words[1], &record))
+    if (!hf__random_sample_read(&sample, tx, args + 2, count - 2,
+                                "withvalues") ||
+        !hf__hash_open(tx, args[1], &record))
         return;
     hf__members_init(&list, tx);
     if (record != NULL)
         gather(record, NULL, &list);
-    hf__pick_say(&pick, &list, true);
+    hf__random_sample_reply(&sample, &list, true);
 }
 
 static bool visit(const hf__scan *scan, hf_bytes field, hf_bytes value,
@@ -49,29 +50,29 @@ static bool visit(const hf__scan *scan, hf_bytes field, hf_bytes value,
     return !hf__scan_fits(scan, field) || refer_pair(list, field, value);
 }
 
-static void run_hscan(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_hscan(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     uint64_t cursor = 0;
     hf__record *record;
     hf__members list;
     hf__scan scan;
 
-    if (!hf__scan_cursor(&scan, tx, words[2]) ||
-        !hf__hashed_open(tx, words[1], &record))
+    if (!hf__scan_cursor(&scan, tx, args[2]) ||
+        !hf__hash_open(tx, args[1], &record))
         return;
     if (record == NULL) {
-        hf__scan_say_empty(tx);
+        hf__scan_reply_empty(tx);
         return;
     }
-    if (!hf__scan_options(&scan, words + 3, count - 3, false))
+    if (!hf__scan_options(&scan, args + 3, count - 3, false))
         return;
     hf__members_init(&list, tx);
     if (record->form == HF__FORM_ELEMENTS)
         cursor = hf__scan_elements(&scan, record, visit, &list);
     else
         gather(record, &scan, &list);
-    hf__scan_say_cursor(tx, cursor);
-    hf__members_say(&list, false);
+    hf__scan_reply_cursor(tx, cursor);
+    hf__members_reply(&list, false);
 }
 
 const hf__command hf__commands_hash_scan[] = {

@@ -10,7 +10,7 @@
 
 #define ERROR_INFINITE "ERR increment would produce NaN or Infinity"
 
-static void run_incrbyfloat(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_incrbyfloat(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     char text[HF__LONG_FLOAT_SIZE];
     const unsigned char *content;
@@ -20,29 +20,29 @@ static void run_incrbyfloat(hf__tx *tx, const hf_bytes *words, size_t count)
     size_t size;
 
     (void)count;
-    if (!hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+    if (!hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
         return;
     content = record == NULL ? NULL : hf__content(tx, record);
     if ((content != NULL &&
          !hf__long_float_read(hf_view(content, record->content_size),
                               &value)) ||
-        !hf__long_float_read(words[2], &delta)) {
-        hf__say_error(tx, HF__ERROR_FLOAT);
+        !hf__long_float_read(args[2], &delta)) {
+        hf__reply_error(tx, HF__ERROR_FLOAT);
         return;
     }
     value += delta;
     if (!isfinite(value)) {
-        hf__say_error(tx, ERROR_INFINITE);
+        hf__reply_error(tx, ERROR_INFINITE);
         return;
     }
     if (record == NULL)
-        record = hf__key_make(tx, words[1], HF__TYPE_STRING);
+        record = hf__key_make(tx, args[1], HF__TYPE_STRING);
     size = hf__long_float_put(text, value);
     if (record != NULL && hf__content_set(tx, record, text, size))
-        hf__say_bytes(tx, text, size);
+        hf__reply_bytes(tx, text, size);
 }
 
-static void run_hincrbyfloat(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_hincrbyfloat(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     char text[HF__LONG_FLOAT_SIZE];
     hf__record *record;
@@ -52,32 +52,32 @@ static void run_hincrbyfloat(hf__tx *tx, const hf_bytes *words, size_t count)
     size_t size;
 
     (void)count;
-    if (!hf__long_float_read(words[3], &delta)) {
-        hf__say_error(tx, HF__ERROR_FLOAT);
+    if (!hf__long_float_read(args[3], &delta)) {
+        hf__reply_error(tx, HF__ERROR_FLOAT);
         return;
     }
     if (!isfinite(delta)) {
-        hf__say_error(tx, "ERR value is NaN or Infinity");
+        hf__reply_error(tx, "ERR value is NaN or Infinity");
         return;
     }
-    if (!hf__hashed_open(tx, words[1], &record))
+    if (!hf__hash_open(tx, args[1], &record))
         return;
-    if (record != NULL && hf__hashed_get(tx, record, words[2], &old) &&
+    if (record != NULL && hf__hash_get(tx, record, args[2], &old) &&
         !hf__long_float_read(old, &value)) {
-        hf__say_error(tx, "ERR hash value is not a float");
+        hf__reply_error(tx, "ERR hash value is not a float");
         return;
     }
     value += delta;
     if (!isfinite(value)) {
-        hf__say_error(tx, ERROR_INFINITE);
+        hf__reply_error(tx, ERROR_INFINITE);
         return;
     }
-    record = hf__hashed_make(tx, words[1]);
+    record = hf__hash_make(tx, args[1]);
     if (record == NULL)
         return;
     size = hf__long_float_put(text, value);
-    (void)hf__hashed_put(tx, record, words[2], hf_view(text, size));
-    hf__say_bytes(tx, text, size);
+    (void)hf__hash_put(tx, record, args[2], hf_view(text, size));
+    hf__reply_bytes(tx, text, size);
 }
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)

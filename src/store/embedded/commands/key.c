@@ -7,12 +7,12 @@
 #include "store/embedded/commands/command.h"
 #include "store/embedded/files/header.h"
 
-static void run_del(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_del(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     int64_t deleted = 0;
 
     for (size_t i = 1; i < count && tx->fatal == HF_OK; i++) {
-        hf__record *record = hf__key_find(tx, words[i]);
+        hf__record *record = hf__key_find(tx, args[i]);
 
         if (record != NULL) {
             hf__key_delete(tx, record);
@@ -20,28 +20,28 @@ static void run_del(hf__tx *tx, const hf_bytes *words, size_t count)
         }
         hf__tx_trim(tx);
     }
-    hf__say_integer(tx, deleted);
+    hf__reply_integer(tx, deleted);
 }
 
-static void run_exists(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_exists(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     int64_t found = 0;
 
     for (size_t i = 1; i < count && tx->fatal == HF_OK; i++) {
-        if (hf__key_find(tx, words[i]) != NULL)
+        if (hf__key_find(tx, args[i]) != NULL)
             found++;
         hf__tx_trim(tx);
     }
-    hf__say_integer(tx, found);
+    hf__reply_integer(tx, found);
 }
 
-static void run_type(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_type(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__record *record = hf__key_find(tx, words[1]);
+    hf__record *record = hf__key_find(tx, args[1]);
 
     (void)count;
-    hf__say_line(tx, record == NULL ? "none"
-                                    : hf__type_name((hf__type)record->type));
+    hf__reply_line(tx, record == NULL ? "none"
+                                      : hf__type_name((hf__type)record->type));
 }
 
 /* Counting reads every key record, some 45 ns each: a counter kept up to date
@@ -71,28 +71,28 @@ static int count_keys(hf__tx *tx, int64_t *count)
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
-static void run_dbsize(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_dbsize(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     int64_t keys = 0;
     int rc;
 
-    (void)words;
+    (void)args;
     (void)count;
     if (tx->writable && !hf__tx_flush(tx))
         return;
     rc = count_keys(tx, &keys);
     if (rc != MDB_SUCCESS)
         hf__tx_fail(tx, rc);
-    hf__say_integer(tx, keys);
+    hf__reply_integer(tx, keys);
 }
 
-static void run_flushdb(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_flushdb(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     int rc;
 
-    if (count > 2 || (count == 2 && !hf__word_is(words[1], "sync") &&
-                      !hf__word_is(words[1], "async"))) {
-        hf__say_error(tx, HF__ERROR_SYNTAX);
+    if (count > 2 || (count == 2 && !hf__arg_is(args[1], "sync") &&
+                      !hf__arg_is(args[1], "async"))) {
+        hf__reply_error(tx, HF__ERROR_SYNTAX);
         return;
     }
     hf__tx_forget(tx);
@@ -103,7 +103,7 @@ static void run_flushdb(hf__tx *tx, const hf_bytes *words, size_t count)
         rc = hf__header_put(tx->txn, tx->env->dbi, tx->env->mode);
     if (rc != MDB_SUCCESS)
         hf__tx_fail(tx, rc);
-    hf__say_line(tx, "OK");
+    hf__reply_line(tx, "OK");
 }
 
 #define WRITES HF__COMMAND_WRITES

@@ -114,7 +114,7 @@ static bool resume(keys *at, const hf__scan *scan)
     bool more;
 
     if (scan->cursor != 0)
-        size = hf__scan_recall(scan, hf_view(&first, 1), name);
+        size = hf__scan_position_name(scan, hf_view(&first, 1), name);
     if (size > 0)
         return keys_seek(at, name, size);
     more = keys_first(at);
@@ -126,7 +126,7 @@ static bool resume(keys *at, const hf__scan *scan)
 static bool is_wanted(const hf__scan *scan, const keys *at)
 {
     return !at->expired && hf__scan_fits(scan, at->key) &&
-           (!scan->by_type || hf__word_is(scan->type, hf__type_name(at->type)));
+           (!scan->by_type || hf__arg_is(scan->type, hf__type_name(at->type)));
 }
 
 static uint64_t scan_keys(const hf__scan *scan, hf__members *list)
@@ -148,26 +148,26 @@ static uint64_t scan_keys(const hf__scan *scan, hf__members *list)
     return cursor;
 }
 
-static void run_scan(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_scan(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__members list;
     hf__scan scan;
     uint64_t cursor;
 
-    if (!hf__scan_cursor(&scan, tx, words[1]) ||
-        !hf__scan_options(&scan, words + 2, count - 2, true))
+    if (!hf__scan_cursor(&scan, tx, args[1]) ||
+        !hf__scan_options(&scan, args + 2, count - 2, true))
         return;
     hf__members_init(&list, tx);
     cursor = scan_keys(&scan, &list);
-    hf__scan_say_cursor(tx, cursor);
-    hf__members_say(&list, false);
+    hf__scan_reply_cursor(tx, cursor);
+    hf__members_reply(&list, false);
 }
 
 /* ------------------------------------------------------------------ others */
 
-static void run_keys(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_keys(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf_bytes pattern = words[1];
+    hf_bytes pattern = args[1];
     bool all = pattern.size == 1 && *(const char *)pattern.data == '*';
     hf__members list;
     bool more;
@@ -182,19 +182,19 @@ static void run_keys(hf__tx *tx, const hf_bytes *words, size_t count)
             break;
     }
     keys_end(&at);
-    hf__members_say(&list, false);
+    hf__members_reply(&list, false);
 }
 
 /* The n-th key takes the place of the one chosen so far with the chance 1/n,
  * so that all have the same; a key cannot be found by its number. */
-static void run_randomkey(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_randomkey(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf_bytes chosen = hf_view(NULL, 0);
     int64_t seen = 0;
     bool more;
     keys at;
 
-    (void)words;
+    (void)args;
     (void)count;
     keys_begin(&at, tx);
     for (more = keys_first(&at); more; more = move(&at, MDB_NEXT)) {
@@ -203,9 +203,9 @@ static void run_randomkey(hf__tx *tx, const hf_bytes *words, size_t count)
     }
     keys_end(&at);
     if (seen > 0)
-        hf__say_bytes(tx, chosen.data, chosen.size);
+        hf__reply_bytes(tx, chosen.data, chosen.size);
     else
-        hf__say_nil(tx);
+        hf__reply_nil(tx);
 }
 
 const hf__command hf__commands_keyspace_scan[] = {

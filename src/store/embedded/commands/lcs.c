@@ -28,27 +28,27 @@ typedef struct match {
     size_t a_from, a_to, b_from, b_to;
 } match;
 
-static bool read_options(lcs *what, const hf_bytes *words, size_t count)
+static bool read_options(lcs *what, const hf_bytes *args, size_t count)
 {
     for (size_t i = 3; i < count; i++) {
-        if (hf__word_is(words[i], "idx")) {
+        if (hf__arg_is(args[i], "idx")) {
             what->by_index = true;
-        } else if (hf__word_is(words[i], "len")) {
+        } else if (hf__arg_is(args[i], "len")) {
             what->by_length = true;
-        } else if (hf__word_is(words[i], "withmatchlen")) {
+        } else if (hf__arg_is(args[i], "withmatchlen")) {
             what->with_length = true;
-        } else if (hf__word_is(words[i], "minmatchlen") && i + 1 < count) {
-            if (!hf__word_integer(what->tx, words[++i], &what->shortest))
+        } else if (hf__arg_is(args[i], "minmatchlen") && i + 1 < count) {
+            if (!hf__arg_integer(what->tx, args[++i], &what->shortest))
                 return false;
         } else {
-            hf__say_error(what->tx, HF__ERROR_SYNTAX);
+            hf__reply_error(what->tx, HF__ERROR_SYNTAX);
             return false;
         }
     }
     if (!what->by_index || !what->by_length)
         return true;
-    hf__say_error(what->tx, "ERR If you want both the length and indexes, "
-                            "please just use IDX.");
+    hf__reply_error(what->tx, "ERR If you want both the length and indexes, "
+                              "please just use IDX.");
     return false;
 }
 
@@ -60,7 +60,7 @@ static bool find_text(hf__tx *tx, hf_bytes key, hf__record **record)
         return false;
     if (*record == NULL || (*record)->type == HF__TYPE_STRING)
         return true;
-    hf__say_error(tx, "ERR The specified keys must contain string values");
+    hf__reply_error(tx, "ERR The specified keys must contain string values");
     return false;
 }
 
@@ -110,8 +110,9 @@ static bool fill_table(lcs *what)
     uint32_t *rows[2];
 
     if (columns > PAIR_MAX / (what->a_size + 1)) {
-        hf__say_error(what->tx, "ERR Insufficient memory, transient memory for "
-                                "LCS exceeds proto-max-bulk-len");
+        hf__reply_error(what->tx,
+                        "ERR Insufficient memory, transient memory for "
+                        "LCS exceeds proto-max-bulk-len");
         return false;
     }
     rows[0] = hf__tx_alloc(what->tx, 2 * columns * sizeof(*rows[0]));
@@ -145,7 +146,7 @@ static bool step_back(const lcs *what, size_t *i, size_t *j)
     return false;
 }
 
-static void say_text(const lcs *what)
+static void reply_text(const lcs *what)
 {
     size_t i = what->a_size;
     size_t j = what->b_size;
@@ -158,27 +159,27 @@ static void say_text(const lcs *what)
         if (step_back(what, &i, &j))
             text[--at] = what->a[i];
     }
-    hf__say_bytes(what->tx, text, what->size);
+    hf__reply_bytes(what->tx, text, what->size);
 }
 
 /* ---------------------------------------------------------------- indices */
 
-static void say_range(hf__tx *tx, size_t from, size_t to)
+static void reply_range(hf__tx *tx, size_t from, size_t to)
 {
-    hf__say_array(tx, 2);
-    hf__say_integer(tx, (int64_t)from);
-    hf__say_integer(tx, (int64_t)to - 1);
+    hf__reply_array(tx, 2);
+    hf__reply_integer(tx, (int64_t)from);
+    hf__reply_integer(tx, (int64_t)to - 1);
 }
 
-static void say_match(const lcs *what, const match *found)
+static void reply_match(const lcs *what, const match *found)
 {
     hf__tx *tx = what->tx;
 
-    hf__say_array(tx, what->with_length ? 3 : 2);
-    say_range(tx, found->a_from, found->a_to);
-    say_range(tx, found->b_from, found->b_to);
+    hf__reply_array(tx, what->with_length ? 3 : 2);
+    reply_range(tx, found->a_from, found->a_to);
+    reply_range(tx, found->b_from, found->b_to);
     if (what->with_length)
-        hf__say_integer(tx, (int64_t)(found->a_to - found->a_from));
+        hf__reply_integer(tx, (int64_t)(found->a_to - found->a_from));
 }
 
 /* The next run of common bytes before i and j. false: there is none. */
@@ -209,40 +210,40 @@ static size_t walk_matches(const lcs *what, bool say)
         if ((int64_t)(found.a_to - found.a_from) < what->shortest)
             continue;
         if (say)
-            say_match(what, &found);
+            reply_match(what, &found);
         count++;
     }
     return count;
 }
 
-static void say_indices(const lcs *what)
+static void reply_indices(const lcs *what)
 {
     hf__tx *tx = what->tx;
 
-    hf__say_array(tx, 4);
-    hf__say_bytes(tx, "matches", 7);
-    hf__say_array(tx, walk_matches(what, false));
+    hf__reply_array(tx, 4);
+    hf__reply_bytes(tx, "matches", 7);
+    hf__reply_array(tx, walk_matches(what, false));
     (void)walk_matches(what, true);
-    hf__say_bytes(tx, "len", 3);
-    hf__say_integer(tx, (int64_t)what->size);
+    hf__reply_bytes(tx, "len", 3);
+    hf__reply_integer(tx, (int64_t)what->size);
 }
 
-static void run_lcs(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_lcs(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     lcs what = {.tx = tx};
     hf__record *a, *b;
 
-    if (!find_text(tx, words[1], &a) || !find_text(tx, words[2], &b) ||
-        !read_options(&what, words, count) ||
+    if (!find_text(tx, args[1], &a) || !find_text(tx, args[2], &b) ||
+        !read_options(&what, args, count) ||
         !read_text(tx, a, &what.a, &what.a_size) ||
         !read_text(tx, b, &what.b, &what.b_size) || !fill_table(&what))
         return;
     if (what.by_index)
-        say_indices(&what);
+        reply_indices(&what);
     else if (what.by_length)
-        hf__say_integer(tx, (int64_t)what.size);
+        hf__reply_integer(tx, (int64_t)what.size);
     else
-        say_text(&what);
+        reply_text(&what);
 }
 
 const hf__command hf__commands_lcs[] = {{"lcs", -3, 0, run_lcs},

@@ -10,98 +10,98 @@
 
 /* ----------------------------------------------------------------- pushing */
 
-static void push(hf__tx *tx, const hf_bytes *words, size_t count, bool front,
+static void push(hf__tx *tx, const hf_bytes *args, size_t count, bool front,
                  bool only_existing)
 {
     hf__record *record;
 
-    if (!hf__listed_open(tx, words[1], &record))
+    if (!hf__list_open(tx, args[1], &record))
         return;
     if (record == NULL && only_existing) {
-        hf__say_integer(tx, 0);
+        hf__reply_integer(tx, 0);
         return;
     }
     if (record == NULL)
-        record = hf__key_make(tx, words[1], HF__TYPE_LIST);
+        record = hf__key_make(tx, args[1], HF__TYPE_LIST);
     if (record == NULL)
         return;
     for (size_t i = 2; i < count && tx->fatal == HF_OK; i++)
-        hf__listed_push(tx, record, words[i], front);
-    hf__say_integer(tx, (int64_t)record->count);
+        hf__list_push(tx, record, args[i], front);
+    hf__reply_integer(tx, (int64_t)record->count);
 }
 
-static void run_lpush(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_lpush(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    push(tx, words, count, true, false);
+    push(tx, args, count, true, false);
 }
 
-static void run_rpush(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_rpush(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    push(tx, words, count, false, false);
+    push(tx, args, count, false, false);
 }
 
-static void run_lpushx(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_lpushx(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    push(tx, words, count, true, true);
+    push(tx, args, count, true, true);
 }
 
-static void run_rpushx(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_rpushx(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    push(tx, words, count, false, true);
+    push(tx, args, count, false, true);
 }
 
 /* The first element that is equal; false: none, or fatal. */
 static bool find_value(hf__tx *tx, hf__record *record, hf_bytes wanted,
                        uint64_t *index)
 {
-    hf__listed_walk walk;
+    hf__list_walk walk;
     hf_bytes value;
     bool found = false;
 
     *index = 0;
-    hf__listed_walk_begin(&walk, tx, record, 0, false);
-    while (!found && hf__listed_walk_next(&walk, &value)) {
+    hf__list_walk_begin(&walk, tx, record, 0, false);
+    while (!found && hf__list_walk_next(&walk, &value)) {
         found = hf__bytes_same(value, wanted);
         *index += found ? 0 : 1;
     }
-    hf__listed_walk_end(&walk);
+    hf__list_walk_end(&walk);
     return found;
 }
 
-static void run_linsert(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_linsert(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    bool after = hf__word_is(words[2], "after");
+    bool after = hf__arg_is(args[2], "after");
     hf__record *record;
     uint64_t index;
 
     (void)count;
-    if (!after && !hf__word_is(words[2], "before")) {
-        hf__say_error(tx, HF__ERROR_SYNTAX);
+    if (!after && !hf__arg_is(args[2], "before")) {
+        hf__reply_error(tx, HF__ERROR_SYNTAX);
         return;
     }
-    if (!hf__listed_open(tx, words[1], &record))
+    if (!hf__list_open(tx, args[1], &record))
         return;
     if (record == NULL) {
-        hf__say_integer(tx, 0);
+        hf__reply_integer(tx, 0);
         return;
     }
-    if (!find_value(tx, record, words[3], &index)) {
-        hf__say_integer(tx, -1);
+    if (!find_value(tx, record, args[3], &index)) {
+        hf__reply_integer(tx, -1);
         return;
     }
-    hf__listed_insert(tx, record, after ? index + 1 : index, words[4]);
-    hf__say_integer(tx, (int64_t)record->count);
+    hf__list_insert(tx, record, after ? index + 1 : index, args[4]);
+    hf__reply_integer(tx, (int64_t)record->count);
 }
 
 /* ----------------------------------------------------------------- reading */
 
-static void run_llen(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_llen(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
 
     (void)count;
-    if (hf__listed_open(tx, words[1], &record))
-        hf__say_integer(tx, record == NULL ? 0 : (int64_t)record->count);
+    if (hf__list_open(tx, args[1], &record))
+        hf__reply_integer(tx, record == NULL ? 0 : (int64_t)record->count);
 }
 
 /* A negative index counts from the end. false: outside of the list. */
@@ -112,26 +112,26 @@ static bool place_index(const hf__record *record, int64_t *index)
     return *index >= 0 && *index < (int64_t)record->count;
 }
 
-static void run_lindex(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_lindex(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     hf_bytes value;
     int64_t index;
 
     (void)count;
-    if (!hf__listed_open(tx, words[1], &record))
+    if (!hf__list_open(tx, args[1], &record))
         return;
     if (record == NULL) {
-        hf__say_nil(tx);
+        hf__reply_nil(tx);
         return;
     }
-    if (!hf__word_integer(tx, words[2], &index))
+    if (!hf__arg_integer(tx, args[2], &index))
         return;
     if (place_index(record, &index) &&
-        hf__listed_get(tx, record, (uint64_t)index, &value))
-        hf__say_bytes(tx, value.data, value.size);
+        hf__list_get(tx, record, (uint64_t)index, &value))
+        hf__reply_bytes(tx, value.data, value.size);
     else
-        hf__say_nil(tx);
+        hf__reply_nil(tx);
 }
 
 /* Both ends, as a range of the list. false: nothing of it. */
@@ -152,19 +152,19 @@ static bool place_range(const hf__record *record, int64_t start, int64_t end,
 }
 
 /* Exactly `count` elements, as was promised by the array. */
-static void say_elements(hf__tx *tx, hf__record *record, uint64_t first,
-                         bool backward, uint64_t count)
+static void reply_elements(hf__tx *tx, hf__record *record, uint64_t first,
+                           bool backward, uint64_t count)
 {
-    hf__listed_walk walk;
+    hf__list_walk walk;
     hf_bytes value;
 
-    hf__listed_walk_begin(&walk, tx, record, first, backward);
-    for (; count > 0 && hf__listed_walk_next(&walk, &value); count--)
-        hf__say_bytes(tx, value.data, value.size);
-    hf__listed_walk_end(&walk);
+    hf__list_walk_begin(&walk, tx, record, first, backward);
+    for (; count > 0 && hf__list_walk_next(&walk, &value); count--)
+        hf__reply_bytes(tx, value.data, value.size);
+    hf__list_walk_end(&walk);
 }
 
-static void run_lrange(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_lrange(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     int64_t start, end;
@@ -172,14 +172,14 @@ static void run_lrange(hf__tx *tx, const hf_bytes *words, size_t count)
     uint64_t wanted = 0;
 
     (void)count;
-    if (!hf__word_integer(tx, words[2], &start) ||
-        !hf__word_integer(tx, words[3], &end) ||
-        !hf__listed_open(tx, words[1], &record))
+    if (!hf__arg_integer(tx, args[2], &start) ||
+        !hf__arg_integer(tx, args[3], &end) ||
+        !hf__list_open(tx, args[1], &record))
         return;
     (void)place_range(record, start, end, &first, &wanted);
-    hf__say_array(tx, (size_t)wanted);
+    hf__reply_array(tx, (size_t)wanted);
     if (wanted > 0)
-        say_elements(tx, record, first, false, wanted);
+        reply_elements(tx, record, first, false, wanted);
 }
 
 /* -------------------------------------------------------------------- LPOS */
@@ -190,36 +190,36 @@ typedef struct search {
     int64_t maximum; /* elements looked at; 0: all */
 } search;
 
-static bool read_rank(hf__tx *tx, hf_bytes word, search *what)
+static bool read_rank(hf__tx *tx, hf_bytes arg, search *what)
 {
-    if (!hf__word_integer(tx, word, &what->rank))
+    if (!hf__arg_integer(tx, arg, &what->rank))
         return false;
     if (what->rank != 0)
         return true;
-    hf__say_error(tx, "ERR RANK can't be zero: use 1 to start from the first "
-                      "match, 2 from the second ... or use negative to start "
-                      "from the end of the list");
+    hf__reply_error(tx, "ERR RANK can't be zero: use 1 to start from the first "
+                        "match, 2 from the second ... or use negative to start "
+                        "from the end of the list");
     return false;
 }
 
-static bool read_search(hf__tx *tx, const hf_bytes *words, size_t count,
+static bool read_search(hf__tx *tx, const hf_bytes *args, size_t count,
                         search *what)
 {
     bool good = true;
 
     for (size_t i = 0; i < count && good; i += 2) {
-        if (i + 1 < count && hf__word_is(words[i], "rank")) {
-            good = read_rank(tx, words[i + 1], what);
-        } else if (i + 1 < count && hf__word_is(words[i], "count")) {
+        if (i + 1 < count && hf__arg_is(args[i], "rank")) {
+            good = read_rank(tx, args[i + 1], what);
+        } else if (i + 1 < count && hf__arg_is(args[i], "count")) {
             good =
-                hf__word_at_least(tx, words[i + 1], 0,
-                                  "ERR COUNT can't be negative", &what->count);
-        } else if (i + 1 < count && hf__word_is(words[i], "maxlen")) {
-            good = hf__word_at_least(tx, words[i + 1], 0,
-                                     "ERR MAXLEN can't be negative",
-                                     &what->maximum);
+                hf__arg_at_least(tx, args[i + 1], 0,
+                                 "ERR COUNT can't be negative", &what->count);
+        } else if (i + 1 < count && hf__arg_is(args[i], "maxlen")) {
+            good = hf__arg_at_least(tx, args[i + 1], 0,
+                                    "ERR MAXLEN can't be negative",
+                                    &what->maximum);
         } else {
-            hf__say_error(tx, HF__ERROR_SYNTAX);
+            hf__reply_error(tx, HF__ERROR_SYNTAX);
             good = false;
         }
     }
@@ -251,76 +251,76 @@ static size_t find_indexes(hf__tx *tx, hf__record *record, hf_bytes wanted,
     int64_t most = what->count < 0 ? 1 : what->count;
     int64_t looked = 0;
     size_t found = 0;
-    hf__listed_walk walk;
+    hf__list_walk walk;
     hf_bytes value;
 
-    hf__listed_walk_begin(&walk, tx, record, index, backward);
+    hf__list_walk_begin(&walk, tx, record, index, backward);
     while ((what->maximum == 0 || looked++ < what->maximum) &&
            (most == 0 || (int64_t)found < most) &&
-           hf__listed_walk_next(&walk, &value)) {
+           hf__list_walk_next(&walk, &value)) {
         if (hf__bytes_same(value, wanted) && skip-- <= 0 &&
             !keep_index(tx, found++, index))
             break;
         index += backward ? UINT64_MAX : 1; /* one less */
     }
-    hf__listed_walk_end(&walk);
+    hf__list_walk_end(&walk);
     return found;
 }
 
-static void say_index(hf__tx *tx, size_t at)
+static void reply_index(hf__tx *tx, size_t at)
 {
     uint64_t index;
 
     memcpy(&index, tx->scratch + at * sizeof(index), sizeof(index));
-    hf__say_integer(tx, (int64_t)index);
+    hf__reply_integer(tx, (int64_t)index);
 }
 
-static void run_lpos(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_lpos(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     search what = {.rank = 1, .count = -1};
     hf__record *record;
     size_t found = 0;
 
-    if (!read_search(tx, words + 3, count - 3, &what) ||
-        !hf__listed_open(tx, words[1], &record))
+    if (!read_search(tx, args + 3, count - 3, &what) ||
+        !hf__list_open(tx, args[1], &record))
         return;
     if (record != NULL)
-        found = find_indexes(tx, record, words[2], &what);
+        found = find_indexes(tx, record, args[2], &what);
     if (tx->fatal != HF_OK)
         return;
     if (what.count >= 0)
-        hf__say_array(tx, found);
+        hf__reply_array(tx, found);
     else if (found == 0)
-        hf__say_nil(tx);
+        hf__reply_nil(tx);
     for (size_t i = 0; i < found; i++)
-        say_index(tx, i);
+        reply_index(tx, i);
 }
 
 /* ---------------------------------------------------------------- changing */
 
-static void run_lset(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_lset(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     int64_t index;
 
     (void)count;
-    if (!hf__listed_open(tx, words[1], &record))
+    if (!hf__list_open(tx, args[1], &record))
         return;
     if (record == NULL) {
-        hf__say_error(tx, "ERR no such key");
+        hf__reply_error(tx, "ERR no such key");
         return;
     }
-    if (!hf__word_integer(tx, words[2], &index))
+    if (!hf__arg_integer(tx, args[2], &index))
         return;
     if (!place_index(record, &index)) {
-        hf__say_error(tx, "ERR index out of range");
+        hf__reply_error(tx, "ERR index out of range");
         return;
     }
-    hf__listed_set(tx, record, (uint64_t)index, words[3]);
-    hf__say_line(tx, "OK");
+    hf__list_set(tx, record, (uint64_t)index, args[3]);
+    hf__reply_line(tx, "OK");
 }
 
-static void run_lrem(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_lrem(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     uint64_t removed = 0;
@@ -328,35 +328,35 @@ static void run_lrem(hf__tx *tx, const hf_bytes *words, size_t count)
     int64_t wanted;
 
     (void)count;
-    if (!hf__word_integer(tx, words[2], &wanted) ||
-        !hf__listed_open(tx, words[1], &record))
+    if (!hf__arg_integer(tx, args[2], &wanted) ||
+        !hf__list_open(tx, args[1], &record))
         return;
     most = wanted < 0 ? 0 - (uint64_t)wanted : (uint64_t)wanted;
     if (wanted == 0)
         most = UINT64_MAX;
     if (record != NULL)
-        removed = hf__listed_remove(tx, record, words[3], wanted < 0, most);
+        removed = hf__list_remove(tx, record, args[3], wanted < 0, most);
     if (record != NULL && record->count == 0)
         hf__key_delete(tx, record);
-    hf__say_integer(tx, (int64_t)removed);
+    hf__reply_integer(tx, (int64_t)removed);
 }
 
-static void run_ltrim(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_ltrim(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     int64_t start, end;
     uint64_t first, kept;
 
     (void)count;
-    if (!hf__word_integer(tx, words[2], &start) ||
-        !hf__word_integer(tx, words[3], &end) ||
-        !hf__listed_open(tx, words[1], &record))
+    if (!hf__arg_integer(tx, args[2], &start) ||
+        !hf__arg_integer(tx, args[3], &end) ||
+        !hf__list_open(tx, args[1], &record))
         return;
     if (record != NULL && !place_range(record, start, end, &first, &kept))
         hf__key_delete(tx, record);
     else if (record != NULL && kept < record->count)
-        hf__listed_keep(tx, record, first, kept);
-    hf__say_line(tx, "OK");
+        hf__list_keep(tx, record, first, kept);
+    hf__reply_line(tx, "OK");
 }
 
 /* ----------------------------------------------------------------- popping */
@@ -366,11 +366,11 @@ static void pop_some(hf__tx *tx, hf__record *record, bool last, uint64_t count)
 {
     uint64_t left = record->count - count;
 
-    say_elements(tx, record, last ? record->count - 1 : 0, last, count);
+    reply_elements(tx, record, last ? record->count - 1 : 0, last, count);
     if (left == 0)
         hf__key_delete(tx, record);
     else if (count > 0)
-        hf__listed_keep(tx, record, last ? 0 : count, left);
+        hf__list_keep(tx, record, last ? 0 : count, left);
 }
 
 static uint64_t at_most(uint64_t count, int64_t wanted)
@@ -378,86 +378,86 @@ static uint64_t at_most(uint64_t count, int64_t wanted)
     return count < (uint64_t)wanted ? count : (uint64_t)wanted;
 }
 
-static void pop(hf__tx *tx, const hf_bytes *words, size_t count, bool last)
+static void pop(hf__tx *tx, const hf_bytes *args, size_t count, bool last)
 {
     hf__record *record;
     int64_t wanted = 1;
 
     if (count > 3) {
-        hf__say_arity(tx, tx->command->name);
+        hf__reply_arity(tx, tx->command->name);
         return;
     }
     if ((count == 3 &&
-         !hf__word_at_least(tx, words[2], 0, HF__ERROR_POSITIVE, &wanted)) ||
-        !hf__listed_open(tx, words[1], &record))
+         !hf__arg_at_least(tx, args[2], 0, HF__ERROR_POSITIVE, &wanted)) ||
+        !hf__list_open(tx, args[1], &record))
         return;
     if (record == NULL) {
-        hf__say_nil(tx);
+        hf__reply_nil(tx);
         return;
     }
     if (count == 3)
-        hf__say_array(tx, (size_t)at_most(record->count, wanted));
+        hf__reply_array(tx, (size_t)at_most(record->count, wanted));
     pop_some(tx, record, last, at_most(record->count, wanted));
 }
 
-static void run_lpop(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_lpop(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    pop(tx, words, count, false);
+    pop(tx, args, count, false);
 }
 
-static void run_rpop(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_rpop(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    pop(tx, words, count, true);
+    pop(tx, args, count, true);
 }
 
 /* The words behind the keys. false: an error, which was said. */
-static bool read_lmpop(hf__tx *tx, const hf_bytes *words, size_t count,
+static bool read_lmpop(hf__tx *tx, const hf_bytes *args, size_t count,
                        bool *last, int64_t *wanted)
 {
-    *last = count > 0 && hf__word_is(words[0], "right");
-    if (count == 0 || (!*last && !hf__word_is(words[0], "left"))) {
-        hf__say_error(tx, HF__ERROR_SYNTAX);
+    *last = count > 0 && hf__arg_is(args[0], "right");
+    if (count == 0 || (!*last && !hf__arg_is(args[0], "left"))) {
+        hf__reply_error(tx, HF__ERROR_SYNTAX);
         return false;
     }
     *wanted = 1;
     if (count == 1)
         return true;
-    if (count > 2 && hf__word_is(words[1], "count") &&
-        !hf__word_at_least(tx, words[2], 1,
-                           "ERR count should be greater than 0", wanted))
+    if (count > 2 && hf__arg_is(args[1], "count") &&
+        !hf__arg_at_least(tx, args[2], 1, "ERR count should be greater than 0",
+                          wanted))
         return false;
-    if (count == 3 && hf__word_is(words[1], "count"))
+    if (count == 3 && hf__arg_is(args[1], "count"))
         return true;
-    hf__say_error(tx, HF__ERROR_SYNTAX);
+    hf__reply_error(tx, HF__ERROR_SYNTAX);
     return false;
 }
 
-static void run_lmpop(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_lmpop(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record = NULL;
     int64_t key_count, wanted;
     size_t keys;
     bool last;
 
-    if (!hf__word_at_least(tx, words[1], 1, HF__ERROR_KEY_COUNT, &key_count))
+    if (!hf__arg_at_least(tx, args[1], 1, HF__ERROR_KEY_COUNT, &key_count))
         return;
     /* Too many keys leave no word for the side, which is a syntax error. */
     keys = key_count > (int64_t)count - 2 ? count - 2 : (size_t)key_count;
-    if (!read_lmpop(tx, words + 2 + keys, count - 2 - keys, &last, &wanted))
+    if (!read_lmpop(tx, args + 2 + keys, count - 2 - keys, &last, &wanted))
         return;
     for (size_t i = 0; i < keys; i++) {
         hf__tx_trim(tx);
-        if (!hf__listed_open(tx, words[2 + i], &record))
+        if (!hf__list_open(tx, args[2 + i], &record))
             return;
         if (record == NULL)
             continue;
-        hf__say_array(tx, 2);
-        hf__say_bytes(tx, words[2 + i].data, words[2 + i].size);
-        hf__say_array(tx, (size_t)at_most(record->count, wanted));
+        hf__reply_array(tx, 2);
+        hf__reply_bytes(tx, args[2 + i].data, args[2 + i].size);
+        hf__reply_array(tx, (size_t)at_most(record->count, wanted));
         pop_some(tx, record, last, at_most(record->count, wanted));
         return;
     }
-    hf__say_nil(tx);
+    hf__reply_nil(tx);
 }
 
 #define WRITES HF__COMMAND_WRITES

@@ -6,22 +6,23 @@
 #include "store/embedded/keys/type_list.h"
 
 /* An end of a list: its first or its last element. false: no such word. */
-static bool read_end(hf__tx *tx, hf_bytes word, bool *last)
+static bool read_end(hf__tx *tx, hf_bytes arg, bool *last)
 {
-    *last = hf__word_is(word, "right");
-    if (*last || hf__word_is(word, "left"))
+    *last = hf__arg_is(arg, "right");
+    if (*last || hf__arg_is(arg, "left"))
         return true;
-    hf__say_error(tx, HF__ERROR_SYNTAX);
+    hf__reply_error(tx, HF__ERROR_SYNTAX);
     return false;
 }
 
 /* A copy of an end's element in scratch, which is taken out. false: fatal. */
-static bool take(hf__tx *tx, hf__record *record, bool last, hf_bytes *value)
+static bool pop_value(hf__tx *tx, hf__record *record, bool last,
+                      hf_bytes *value)
 {
     unsigned char *copy;
     hf_bytes found;
 
-    if (!hf__listed_get(tx, record, last ? record->count - 1 : 0, &found))
+    if (!hf__list_get(tx, record, last ? record->count - 1 : 0, &found))
         return false;
     copy = hf__tx_scratch(tx, found.size + 1);
     if (copy == NULL)
@@ -29,7 +30,7 @@ static bool take(hf__tx *tx, hf__record *record, bool last, hf_bytes *value)
     if (found.size > 0)
         memcpy(copy, found.data, found.size);
     *value = hf_view(copy, found.size);
-    hf__listed_keep(tx, record, last ? 0 : 1, record->count - 1);
+    hf__list_keep(tx, record, last ? 0 : 1, record->count - 1);
     return tx->fatal == HF_OK;
 }
 
@@ -39,35 +40,35 @@ static void move(hf__tx *tx, hf_bytes from, hf_bytes to, bool from_last,
     hf__record *source, *target;
     hf_bytes value;
 
-    if (!hf__listed_open(tx, from, &source))
+    if (!hf__list_open(tx, from, &source))
         return;
     if (source == NULL) {
-        hf__say_nil(tx);
+        hf__reply_nil(tx);
         return;
     }
     /* It may be the same list, which must not go away between. */
-    target = hf__listed_make(tx, to);
-    if (target == NULL || !take(tx, source, from_last, &value))
+    target = hf__list_make(tx, to);
+    if (target == NULL || !pop_value(tx, source, from_last, &value))
         return;
-    hf__listed_push(tx, target, value, !to_last);
+    hf__list_push(tx, target, value, !to_last);
     if (source->count == 0)
         hf__key_delete(tx, source);
-    hf__say_bytes(tx, value.data, value.size);
+    hf__reply_bytes(tx, value.data, value.size);
 }
 
-static void run_lmove(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_lmove(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     bool from_last, to_last;
 
     (void)count;
-    if (read_end(tx, words[3], &from_last) && read_end(tx, words[4], &to_last))
-        move(tx, words[1], words[2], from_last, to_last);
+    if (read_end(tx, args[3], &from_last) && read_end(tx, args[4], &to_last))
+        move(tx, args[1], args[2], from_last, to_last);
 }
 
-static void run_rpoplpush(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_rpoplpush(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    move(tx, words[1], words[2], true, false);
+    move(tx, args[1], args[2], true, false);
 }
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)

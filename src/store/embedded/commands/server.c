@@ -5,50 +5,50 @@
 #include "store/embedded/commands/command.h"
 #include "store/embedded/wake/wake.h"
 
-static void run_time(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_time(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    (void)words;
+    (void)args;
     (void)count;
-    hf__say_instant(tx, hf__tx_unix_us(tx));
+    hf__reply_instant(tx, hf__tx_unix_us(tx));
 }
 
-static void run_publish(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_publish(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    hf__say_integer(tx, hf__wake_publish(tx, words[1], words[2]));
+    hf__reply_integer(tx, hf__wake_publish(tx, args[1], args[2]));
 }
 
-static void run_ping(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_ping(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     if (count > 2)
-        hf__say_arity(tx, "ping");
+        hf__reply_arity(tx, "ping");
     else if (count == 2)
-        hf__say_bytes(tx, words[1].data, words[1].size);
+        hf__reply_bytes(tx, args[1].data, args[1].size);
     else
-        hf__say_line(tx, "PONG");
+        hf__reply_line(tx, "PONG");
 }
 
-static void run_echo(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_echo(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    hf__say_bytes(tx, words[1].data, words[1].size);
+    hf__reply_bytes(tx, args[1].data, args[1].size);
 }
 
 /* There is one database. */
-static void run_select(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_select(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     int64_t number;
 
     (void)count;
-    if (!hf__word_integer(tx, words[1], &number))
+    if (!hf__arg_integer(tx, args[1], &number))
         return;
     if (number < INT32_MIN || number > INT32_MAX)
-        hf__say_error(tx, "ERR value is out of range, value must between "
-                          "-2147483648 and 2147483647");
+        hf__reply_error(tx, "ERR value is out of range, value must between "
+                            "-2147483648 and 2147483647");
     else if (number != 0)
-        hf__say_error(tx, "ERR DB index is out of range");
+        hf__reply_error(tx, "ERR DB index is out of range");
     else
-        hf__say_line(tx, "OK");
+        hf__reply_line(tx, "OK");
 }
 
 const hf__command hf__commands_server[] = {

@@ -11,7 +11,7 @@
 typedef enum algebra { INTERSECTION, UNION, DIFFERENCE } algebra;
 
 typedef struct result {
-    hf__pile pile;
+    hf__packed_buf buf;
     const size_t *offsets; /* of its members */
     size_t count;
 } result;
@@ -28,7 +28,7 @@ static bool check_keys(hf__tx *tx, const hf_bytes *keys, size_t count,
     *empty = false;
     for (size_t i = 0; i < count; i++) {
         hf__tx_trim(tx);
-        if (!hf__distinct_open(tx, keys[i], &record))
+        if (!hf__set_open(tx, keys[i], &record))
             return false;
         if (record == NULL) {
             *empty = true;
@@ -40,13 +40,13 @@ static bool check_keys(hf__tx *tx, const hf_bytes *keys, size_t count,
     return true;
 }
 
-static void pile_key(hf__pile *pile, hf_bytes key)
+static void pile_key(hf__packed_buf *buf, hf_bytes key)
 {
     hf__record *record;
 
-    hf__tx_trim(pile->tx);
-    if (hf__distinct_open(pile->tx, key, &record) && record != NULL)
-        (void)hf__distinct_pile(record, pile);
+    hf__tx_trim(buf->tx);
+    if (hf__set_open(buf->tx, key, &record) && record != NULL)
+        (void)hf__set_gather(record, buf);
 }
 
 typedef struct filter {
@@ -59,51 +59,51 @@ static bool passes(const void *context, hf_bytes member)
 {
     const filter *with = context;
 
-    return hf__distinct_has(with->tx, with->record, member) == with->wanted;
+    return hf__set_has(with->tx, with->record, member) == with->wanted;
 }
 
-static void filter_key(hf__pile *pile, hf_bytes key, bool wanted)
+static void filter_key(hf__packed_buf *buf, hf_bytes key, bool wanted)
 {
-    filter with = {.tx = pile->tx, .wanted = wanted};
+    filter with = {.tx = buf->tx, .wanted = wanted};
 
-    hf__tx_trim(pile->tx);
-    if (hf__distinct_open(pile->tx, key, &with.record) && with.record != NULL)
-        hf__pile_filter(pile, passes, &with);
+    hf__tx_trim(buf->tx);
+    if (hf__set_open(buf->tx, key, &with.record) && with.record != NULL)
+        hf__packed_buf_filter(buf, passes, &with);
 }
 
 static int compare_members(const void *context, size_t a, size_t b)
 {
-    return hf__bytes_compare(hf__pile_text(context, a),
-                             hf__pile_text(context, b));
+    return hf__bytes_compare(hf__packed_buf_at(context, a),
+                             hf__packed_buf_at(context, b));
 }
 
-static size_t drop_repeated(const hf__pile *pile, size_t *offsets)
+static size_t drop_repeated(const hf__packed_buf *buf, size_t *offsets)
 {
     size_t count = 0;
 
-    hf__merge_sort(pile->tx, offsets, offsets + pile->count, pile->count,
-                   compare_members, pile);
-    for (size_t i = 0; i < pile->count; i++) {
+    hf__merge_sort(buf->tx, offsets, offsets + buf->count, buf->count,
+                   compare_members, buf);
+    for (size_t i = 0; i < buf->count; i++) {
         if (count == 0 ||
-            compare_members(pile, offsets[count - 1], offsets[i]) != 0)
+            compare_members(buf, offsets[count - 1], offsets[i]) != 0)
             offsets[count++] = offsets[i];
     }
     return count;
 }
 
-static void pile_result(hf__pile *pile, algebra what, const hf_bytes *keys,
+static void pile_result(hf__packed_buf *buf, algebra what, const hf_bytes *keys,
                         size_t count, size_t smallest)
 {
     size_t first = what == INTERSECTION ? smallest : 0;
 
-    pile_key(pile, keys[first]);
-    for (size_t i = 0; i < count && pile->tx->fatal == HF_OK; i++) {
+    pile_key(buf, keys[first]);
+    for (size_t i = 0; i < count && buf->tx->fatal == HF_OK; i++) {
         if (i == first)
             continue;
         if (what == UNION)
-            pile_key(pile, keys[i]);
+            pile_key(buf, keys[i]);
         else
-            filter_key(pile, keys[i], what == INTERSECTION);
+            filter_key(buf, keys[i], what == INTERSECTION);
     }
 }
 
@@ -115,125 +115,126 @@ static bool compute(hf__tx *tx, algebra what, const hf_bytes *keys,
     size_t *offsets;
     bool empty;
 
-    made->pile = (hf__pile){.tx = tx};
+    made->buf = (hf__packed_buf){.tx = tx};
     made->count = 0;
     if (!check_keys(tx, keys, count, &smallest, &empty))
         return false;
     if (what == INTERSECTION && empty)
         return true;
-    pile_result(&made->pile, what, keys, count, smallest);
-    offsets = tx->fatal == HF_OK ? hf__pile_offsets(&made->pile) : NULL;
+    pile_result(&made->buf, what, keys, count, smallest);
+    offsets = tx->fatal == HF_OK ? hf__packed_buf_offsets(&made->buf) : NULL;
     if (offsets == NULL)
         return false;
     made->offsets = offsets;
     made->count =
-        what == UNION ? drop_repeated(&made->pile, offsets) : made->pile.count;
+        what == UNION ? drop_repeated(&made->buf, offsets) : made->buf.count;
     return true;
 }
 
-static void say_result(hf__tx *tx, algebra what, const hf_bytes *keys,
-                       size_t count)
+static void reply_result(hf__tx *tx, algebra what, const hf_bytes *keys,
+                         size_t count)
 {
     result made;
 
     if (!compute(tx, what, keys, count, &made))
         return;
-    hf__say_array(tx, made.count);
+    hf__reply_array(tx, made.count);
     for (size_t i = 0; i < made.count; i++) {
-        hf_bytes member = hf__pile_text(&made.pile, made.offsets[i]);
+        hf_bytes member = hf__packed_buf_at(&made.buf, made.offsets[i]);
 
-        hf__say_bytes(tx, member.data, member.size);
+        hf__reply_bytes(tx, member.data, member.size);
     }
 }
 
-static void store_result(hf__tx *tx, algebra what, const hf_bytes *words,
+static void store_result(hf__tx *tx, algebra what, const hf_bytes *args,
                          size_t count)
 {
     hf__record *record;
     result made;
 
-    if (!compute(tx, what, words + 2, count - 2, &made))
+    if (!compute(tx, what, args + 2, count - 2, &made))
         return;
     hf__tx_trim(tx);
     if (made.count == 0) {
-        record = hf__key_find(tx, words[1]);
+        record = hf__key_find(tx, args[1]);
         if (record != NULL)
             hf__key_delete(tx, record);
     } else {
-        record = hf__key_make(tx, words[1], HF__TYPE_SET);
+        record = hf__key_make(tx, args[1], HF__TYPE_SET);
         for (size_t i = 0; record != NULL && i < made.count; i++)
-            (void)hf__distinct_add(tx, record,
-                                   hf__pile_text(&made.pile, made.offsets[i]));
+            (void)hf__set_add(tx, record,
+                              hf__packed_buf_at(&made.buf, made.offsets[i]));
     }
-    hf__say_integer(tx, (int64_t)made.count);
+    hf__reply_integer(tx, (int64_t)made.count);
 }
 
-static void run_sinter(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_sinter(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    say_result(tx, INTERSECTION, words + 1, count - 1);
+    reply_result(tx, INTERSECTION, args + 1, count - 1);
 }
 
-static void run_sunion(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_sunion(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    say_result(tx, UNION, words + 1, count - 1);
+    reply_result(tx, UNION, args + 1, count - 1);
 }
 
-static void run_sdiff(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_sdiff(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    say_result(tx, DIFFERENCE, words + 1, count - 1);
+    reply_result(tx, DIFFERENCE, args + 1, count - 1);
 }
 
-static void run_sinterstore(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_sinterstore(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    store_result(tx, INTERSECTION, words, count);
+    store_result(tx, INTERSECTION, args, count);
 }
 
-static void run_sunionstore(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_sunionstore(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    store_result(tx, UNION, words, count);
+    store_result(tx, UNION, args, count);
 }
 
-static void run_sdiffstore(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_sdiffstore(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    store_result(tx, DIFFERENCE, words, count);
+    store_result(tx, DIFFERENCE, args, count);
 }
 
 /* The words behind the keys. false: an error, which was said. */
-static bool read_limit(hf__tx *tx, const hf_bytes *words, size_t count,
+static bool read_limit(hf__tx *tx, const hf_bytes *args, size_t count,
                        int64_t *limit)
 {
     *limit = 0;
     for (size_t i = 0; i < count; i += 2) {
-        if (i + 1 == count || !hf__word_is(words[i], "limit")) {
-            hf__say_error(tx, HF__ERROR_SYNTAX);
+        if (i + 1 == count || !hf__arg_is(args[i], "limit")) {
+            hf__reply_error(tx, HF__ERROR_SYNTAX);
             return false;
         }
-        if (!hf__word_at_least(tx, words[i + 1], 0,
-                               "ERR LIMIT can't be negative", limit))
+        if (!hf__arg_at_least(tx, args[i + 1], 0, "ERR LIMIT can't be negative",
+                              limit))
             return false;
     }
     return true;
 }
 
-static void run_sintercard(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_sintercard(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     int64_t key_count, limit, found;
     size_t keys;
     result made;
 
-    if (!hf__word_at_least(tx, words[1], 1, HF__ERROR_KEY_COUNT, &key_count))
+    if (!hf__arg_at_least(tx, args[1], 1, HF__ERROR_KEY_COUNT, &key_count))
         return;
     if (key_count > (int64_t)count - 2) {
-        hf__say_error(tx, "ERR Number of keys can't be greater than number of "
-                          "args");
+        hf__reply_error(tx,
+                        "ERR Number of keys can't be greater than number of "
+                        "args");
         return;
     }
     keys = (size_t)key_count;
-    if (!read_limit(tx, words + 2 + keys, count - 2 - keys, &limit) ||
-        !compute(tx, INTERSECTION, words + 2, keys, &made))
+    if (!read_limit(tx, args + 2 + keys, count - 2 - keys, &limit) ||
+        !compute(tx, INTERSECTION, args + 2, keys, &made))
         return;
     found = (int64_t)made.count;
-    hf__say_integer(tx, limit > 0 && found > limit ? limit : found);
+    hf__reply_integer(tx, limit > 0 && found > limit ? limit : found);
 }
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)

@@ -12,17 +12,18 @@
 #include "store/embedded/keys/type_set.h"
 
 /* Copy what fits to the pile; the next cursor. */
-static uint64_t gather(const hf__scan *scan, hf__record *record, hf__pile *pile)
+static uint64_t gather(const hf__scan *scan, hf__record *record,
+                       hf__packed_buf *buf)
 {
     bool all = record->form == HF__FORM_INLINE;
     uint64_t left = scan->count;
     uint64_t last = 0;
     uint64_t cursor = 0;
-    hf__distinct_walk walk;
+    hf__set_walk walk;
     hf_bytes member;
 
-    hf__distinct_walk_begin_at(&walk, scan->tx, record, scan->cursor);
-    while (hf__distinct_walk_next(&walk, &member)) {
+    hf__set_walk_begin_at(&walk, scan->tx, record, scan->cursor);
+    while (hf__set_walk_next(&walk, &member)) {
         /* Members of one place are given at once. */
         if (!all && left == 0 && walk.place != last) {
             cursor = walk.place;
@@ -30,39 +31,39 @@ static uint64_t gather(const hf__scan *scan, hf__record *record, hf__pile *pile)
         }
         last = walk.place;
         left -= left > 0 ? 1 : 0;
-        if (hf__scan_fits(scan, member) && !hf__pile_add(pile, member))
+        if (hf__scan_fits(scan, member) && !hf__packed_buf_add(buf, member))
             break;
     }
-    hf__distinct_walk_end(&walk);
+    hf__set_walk_end(&walk);
     return cursor;
 }
 
-static void run_sscan(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_sscan(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     char text[HF__NUMBER_SIZE];
-    hf__pile pile = {.tx = tx};
+    hf__packed_buf buf = {.tx = tx};
     hf__packed at = {0};
     hf__record *record;
     hf__scan scan;
     uint64_t cursor;
 
-    if (!hf__scan_cursor(&scan, tx, words[2]) ||
-        !hf__distinct_open(tx, words[1], &record))
+    if (!hf__scan_cursor(&scan, tx, args[2]) ||
+        !hf__set_open(tx, args[1], &record))
         return;
     if (record == NULL) {
-        hf__scan_say_empty(tx);
+        hf__scan_reply_empty(tx);
         return;
     }
-    if (!hf__scan_options(&scan, words + 3, count - 3, false))
+    if (!hf__scan_options(&scan, args + 3, count - 3, false))
         return;
-    cursor = gather(&scan, record, &pile);
+    cursor = gather(&scan, record, &buf);
     if (tx->fatal != HF_OK)
         return;
-    hf__say_array(tx, 2);
-    hf__say_bytes(tx, text, hf__number_put_integer(text, (int64_t)cursor));
-    hf__say_array(tx, pile.count);
-    while (hf__pile_next(&pile, &at))
-        hf__say_bytes(tx, at.text.data, at.text.size);
+    hf__reply_array(tx, 2);
+    hf__reply_bytes(tx, text, hf__number_put_integer(text, (int64_t)cursor));
+    hf__reply_array(tx, buf.count);
+    while (hf__packed_buf_next(&buf, &at))
+        hf__reply_bytes(tx, at.text.data, at.text.size);
 }
 
 const hf__command hf__commands_set_scan[] = {{"sscan", -3, 0, run_sscan},

@@ -12,11 +12,10 @@
 
 /* ----------------------------------------------------------------- options */
 
-static bool read_limit(hf__tx *tx, const hf_bytes *words,
-                       hf__sort_options *what)
+static bool read_limit(hf__tx *tx, const hf_bytes *args, hf__sort_options *what)
 {
-    return hf__word_integer(tx, words[0], &what->offset) &&
-           hf__word_integer(tx, words[1], &what->count);
+    return hf__arg_integer(tx, args[0], &what->offset) &&
+           hf__arg_integer(tx, args[1], &what->count);
 }
 
 static void set_by(hf_bytes pattern, hf__sort_options *what)
@@ -29,56 +28,56 @@ static void set_by(hf_bytes pattern, hf__sort_options *what)
 }
 
 /* How many words an option takes; 0: none is like this. */
-static size_t option_size(const hf_bytes *words, size_t left, bool may_store)
+static size_t option_size(const hf_bytes *args, size_t left, bool may_store)
 {
-    if (hf__word_is(words[0], "asc") || hf__word_is(words[0], "desc") ||
-        hf__word_is(words[0], "alpha"))
+    if (hf__arg_is(args[0], "asc") || hf__arg_is(args[0], "desc") ||
+        hf__arg_is(args[0], "alpha"))
         return 1;
-    if (hf__word_is(words[0], "limit"))
+    if (hf__arg_is(args[0], "limit"))
         return left > 2 ? 3 : 0;
-    if (hf__word_is(words[0], "by") || hf__word_is(words[0], "get") ||
-        (may_store && hf__word_is(words[0], "store")))
+    if (hf__arg_is(args[0], "by") || hf__arg_is(args[0], "get") ||
+        (may_store && hf__arg_is(args[0], "store")))
         return left > 1 ? 2 : 0;
     return 0;
 }
 
 /* false: an error, which was said. */
-static bool read_option(hf__tx *tx, const hf_bytes *words,
+static bool read_option(hf__tx *tx, const hf_bytes *args,
                         hf__sort_options *what)
 {
-    if (hf__word_is(words[0], "limit"))
-        return read_limit(tx, words + 1, what);
-    if (hf__word_is(words[0], "asc") || hf__word_is(words[0], "desc")) {
-        what->backward = hf__word_is(words[0], "desc");
-    } else if (hf__word_is(words[0], "alpha")) {
+    if (hf__arg_is(args[0], "limit"))
+        return read_limit(tx, args + 1, what);
+    if (hf__arg_is(args[0], "asc") || hf__arg_is(args[0], "desc")) {
+        what->backward = hf__arg_is(args[0], "desc");
+    } else if (hf__arg_is(args[0], "alpha")) {
         what->alpha = true;
-    } else if (hf__word_is(words[0], "by")) {
-        set_by(words[1], what);
-    } else if (hf__word_is(words[0], "get")) {
+    } else if (hf__arg_is(args[0], "by")) {
+        set_by(args[1], what);
+    } else if (hf__arg_is(args[0], "get")) {
         what->get_count++;
     } else {
-        what->store = words[1];
+        what->store = args[1];
         what->has_store = true;
     }
     return true;
 }
 
-static bool read_options(hf__tx *tx, const hf_bytes *words, size_t count,
+static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
                          bool may_store, hf__sort_options *what)
 {
     size_t size;
 
     memset(what, 0, sizeof(*what));
     what->count = -1;
-    what->words = words;
-    what->word_count = count;
+    what->args = args;
+    what->arg_count = count;
     for (size_t i = 0; i < count; i += size) {
-        size = option_size(words + i, count - i, may_store);
+        size = option_size(args + i, count - i, may_store);
         if (size == 0) {
-            hf__say_error(tx, HF__ERROR_SYNTAX);
+            hf__reply_error(tx, HF__ERROR_SYNTAX);
             return false;
         }
-        if (!read_option(tx, words + i, what))
+        if (!read_option(tx, args + i, what))
             return false;
     }
     return true;
@@ -88,12 +87,12 @@ static bool read_options(hf__tx *tx, const hf_bytes *words, size_t count,
 static bool next_get(const hf__sort_options *what, size_t *at,
                      hf_bytes *pattern)
 {
-    while (*at < what->word_count) {
-        const hf_bytes *words = what->words + *at;
+    while (*at < what->arg_count) {
+        const hf_bytes *args = what->args + *at;
 
-        *at += option_size(words, what->word_count - *at, true);
-        if (hf__word_is(words[0], "get")) {
-            *pattern = words[1];
+        *at += option_size(args, what->arg_count - *at, true);
+        if (hf__arg_is(args[0], "get")) {
+            *pattern = args[1];
             return true;
         }
     }
@@ -110,35 +109,36 @@ static bool open_key(hf__tx *tx, hf_bytes key, hf__record **record)
     if (*record == NULL || (*record)->type == HF__TYPE_LIST ||
         (*record)->type == HF__TYPE_SET || (*record)->type == HF__TYPE_ZSET)
         return true;
-    hf__say_wrong_type(tx);
+    hf__reply_wrong_type(tx);
     return false;
 }
 
-static void say_gets(hf__tx *tx, const hf__sort_options *what, hf_bytes member)
+static void reply_gets(hf__tx *tx, const hf__sort_options *what,
+                       hf_bytes member)
 {
     hf_bytes pattern, value;
     size_t at = 0;
 
     while (next_get(what, &at, &pattern) && tx->fatal == HF_OK) {
         if (hf__pattern_value(tx, pattern, member, &value))
-            hf__say_bytes(tx, value.data, value.size);
+            hf__reply_bytes(tx, value.data, value.size);
         else
-            hf__say_nil(tx);
+            hf__reply_nil(tx);
         hf__tx_trim(tx);
     }
 }
 
-static void say_sorted(hf__tx *tx, const hf__sorting *all)
+static void reply_sorted(hf__tx *tx, const hf__sorting *all)
 {
     size_t each = all->what.get_count == 0 ? 1 : all->what.get_count;
 
-    hf__say_array(tx, all->wanted * each);
+    hf__reply_array(tx, all->wanted * each);
     for (size_t i = 0; i < all->wanted && tx->fatal == HF_OK; i++) {
         hf_bytes member = hf__sort_member(all, i);
 
         if (all->what.get_count == 0)
-            hf__say_bytes(tx, member.data, member.size);
-        say_gets(tx, &all->what, member);
+            hf__reply_bytes(tx, member.data, member.size);
+        reply_gets(tx, &all->what, member);
     }
 }
 
@@ -146,7 +146,7 @@ static void say_sorted(hf__tx *tx, const hf__sorting *all)
  * may not lie in LMDB's map. false: fatal. */
 static bool pile_gets(hf__sorting *all, size_t number)
 {
-    hf__tx *tx = all->pile.tx;
+    hf__tx *tx = all->buf.tx;
     hf_bytes pattern, value;
     size_t at = 0;
 
@@ -154,31 +154,32 @@ static bool pile_gets(hf__sorting *all, size_t number)
         hf_bytes member = hf__sort_member(all, number);
 
         /* "#" names the member itself: make room before it may move. */
-        if (hf__pile_room(&all->pile, HF__PACKED_HEAD + member.size) == NULL)
+        if (hf__packed_buf_room(&all->buf, HF__PACKED_HEAD + member.size) ==
+            NULL)
             return false;
         member = hf__sort_member(all, number);
         if (!hf__pattern_value(tx, pattern, member, &value))
             value = hf_view("", 0);
-        if (tx->fatal != HF_OK || !hf__pile_add(&all->pile, value))
+        if (tx->fatal != HF_OK || !hf__packed_buf_add(&all->buf, value))
             return false;
         hf__tx_trim(tx);
     }
     return true;
 }
 
-static void push_gets(hf__tx *tx, hf__record *record, const hf__pile *pile,
+static void push_gets(hf__tx *tx, hf__record *record, const hf__packed_buf *buf,
                       size_t start)
 {
     hf__packed at = {.offset = start};
 
-    while (tx->fatal == HF_OK && hf__pile_next(pile, &at))
-        hf__listed_push(tx, record, at.text, false);
+    while (tx->fatal == HF_OK && hf__packed_buf_next(buf, &at))
+        hf__list_push(tx, record, at.text, false);
 }
 
 static void store_sorted(hf__tx *tx, hf__sorting *all)
 {
     bool gets = all->what.get_count > 0;
-    size_t start = all->pile.size;
+    size_t start = all->buf.size;
     hf__record *record;
 
     for (size_t i = 0; gets && i < all->wanted; i++) {
@@ -191,21 +192,20 @@ static void store_sorted(hf__tx *tx, hf__sorting *all)
     if (record != NULL && all->wanted == 0)
         hf__key_delete(tx, record);
     if (record != NULL && gets)
-        push_gets(tx, record, &all->pile, start);
+        push_gets(tx, record, &all->buf, start);
     for (size_t i = 0; record != NULL && !gets && i < all->wanted; i++)
-        hf__listed_push(tx, record, hf__sort_member(all, i), false);
-    hf__say_integer(tx,
-                    (int64_t)(all->wanted * (gets ? all->what.get_count : 1)));
+        hf__list_push(tx, record, hf__sort_member(all, i), false);
+    hf__reply_integer(
+        tx, (int64_t)(all->wanted * (gets ? all->what.get_count : 1)));
 }
 
-static void sort(hf__tx *tx, const hf_bytes *words, size_t count,
-                 bool may_store)
+static void sort(hf__tx *tx, const hf_bytes *args, size_t count, bool may_store)
 {
-    hf__sorting all = {.pile = {.tx = tx}};
+    hf__sorting all = {.buf = {.tx = tx}};
     hf__record *record;
 
-    if (!read_options(tx, words + 2, count - 2, may_store, &all.what) ||
-        !open_key(tx, words[1], &record))
+    if (!read_options(tx, args + 2, count - 2, may_store, &all.what) ||
+        !open_key(tx, args[1], &record))
         return;
     /* A set's own order means nothing. Redis does so where it must give the
      * same answer each time: in a script, and to store it. */
@@ -219,17 +219,17 @@ static void sort(hf__tx *tx, const hf_bytes *words, size_t count,
     if (all.what.has_store)
         store_sorted(tx, &all);
     else
-        say_sorted(tx, &all);
+        reply_sorted(tx, &all);
 }
 
-static void run_sort(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_sort(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    sort(tx, words, count, true);
+    sort(tx, args, count, true);
 }
 
-static void run_sort_ro(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_sort_ro(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    sort(tx, words, count, false);
+    sort(tx, args, count, false);
 }
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)

@@ -17,8 +17,8 @@ typedef struct hf__sort_options {
     hf_bytes store;
     int64_t offset;
     int64_t count; /* negative: all */
-    const hf_bytes *words;
-    size_t word_count;
+    const hf_bytes *args;
+    size_t arg_count;
     size_t get_count;
 } hf__sort_options;
 
@@ -26,10 +26,10 @@ typedef struct hf__sort_options {
  * texts of weights. */
 typedef struct hf__sorting {
     hf__sort_options what;
-    hf__pile pile;  /* all that is in scratch */
-    size_t count;   /* of members */
-    size_t weights; /* where they are in scratch */
-    size_t first;   /* what LIMIT leaves of them */
+    hf__packed_buf buf; /* all that is in scratch */
+    size_t count;       /* of members */
+    size_t weights;     /* where they are in scratch */
+    size_t first;       /* what LIMIT leaves of them */
     size_t wanted;
     bool not_number; /* a weight is none */
 } hf__sorting;

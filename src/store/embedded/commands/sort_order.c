@@ -38,43 +38,41 @@ static size_t limit_count(const hf__sort_options *what, uint64_t whole,
     return (size_t)left;
 }
 
-static void pile_list(hf__pile *pile, hf__record *record, size_t first,
+static void pile_list(hf__packed_buf *buf, hf__record *record, size_t first,
                       size_t count, bool backward)
 {
-    hf__listed_walk walk;
+    hf__list_walk walk;
     hf_bytes value;
 
-    hf__listed_walk_begin(&walk, pile->tx, record,
-                          backward ? record->count - 1 - first : first,
-                          backward);
-    while (pile->count < count && hf__listed_walk_next(&walk, &value) &&
-           hf__pile_add(pile, value))
+    hf__list_walk_begin(&walk, buf->tx, record,
+                        backward ? record->count - 1 - first : first, backward);
+    while (buf->count < count && hf__list_walk_next(&walk, &value) &&
+           hf__packed_buf_add(buf, value))
         continue;
-    hf__listed_walk_end(&walk);
+    hf__list_walk_end(&walk);
 }
 
-static void pile_zset(hf__pile *pile, hf__record *record, size_t first,
+static void pile_zset(hf__packed_buf *buf, hf__record *record, size_t first,
                       size_t count, bool backward)
 {
-    hf__sorted_walk walk;
+    hf__zset_walk walk;
     hf_bytes member;
     double score;
 
-    hf__sorted_walk_begin(&walk, pile->tx, record,
-                          backward ? INFINITY : -INFINITY, backward);
-    while (pile->count < count &&
-           hf__sorted_walk_next(&walk, &member, &score)) {
+    hf__zset_walk_begin(&walk, buf->tx, record, backward ? INFINITY : -INFINITY,
+                        backward);
+    while (buf->count < count && hf__zset_walk_next(&walk, &member, &score)) {
         if (first > 0)
             first--;
-        else if (!hf__pile_add(pile, member))
+        else if (!hf__packed_buf_add(buf, member))
             break;
     }
-    hf__sorted_walk_end(&walk);
+    hf__zset_walk_end(&walk);
 }
 
 /* Copy the members, only what LIMIT wants if they need no sorting. false:
  * fatal. */
-static bool pile_members(hf__pile *pile, hf__record *record,
+static bool pile_members(hf__packed_buf *buf, hf__record *record,
                          const hf__sort_options *what)
 {
     size_t first = 0;
@@ -86,14 +84,14 @@ static bool pile_members(hf__pile *pile, hf__record *record,
     if (count == 0)
         return true;
     if (record->type == HF__TYPE_LIST)
-        pile_list(pile, record, first, count, backward);
+        pile_list(buf, record, first, count, backward);
     else if (record->type == HF__TYPE_ZSET)
-        pile_zset(pile, record, first, count, backward);
+        pile_zset(buf, record, first, count, backward);
     else
-        (void)hf__distinct_pile(record, pile);
-    if (pile->count != count)
-        hf__tx_fail(pile->tx, MDB_CORRUPTED);
-    return pile->tx->fatal == HF_OK;
+        (void)hf__set_gather(record, buf);
+    if (buf->count != count)
+        hf__tx_fail(buf->tx, MDB_CORRUPTED);
+    return buf->tx->fatal == HF_OK;
 }
 
 /* ----------------------------------------------------------------- weights */
@@ -108,7 +106,7 @@ typedef struct weight {
 
 static weight *weight_at(const hf__sorting *all, size_t index)
 {
-    weight *weights = (void *)(all->pile.tx->scratch + all->weights);
+    weight *weights = (void *)(all->buf.tx->scratch + all->weights);
 
     return &weights[index];
 }
@@ -134,20 +132,20 @@ static bool read_number(hf__tx *tx, hf_bytes text, double *number)
 static void load_weight(hf__sorting *all, size_t index)
 {
     weight *of = weight_at(all, index);
-    hf_bytes value = hf__pile_text(&all->pile, of->member);
+    hf_bytes value = hf__packed_buf_at(&all->buf, of->member);
     size_t text = of->member;
 
     if (all->what.has_by &&
-        !hf__pattern_value(all->pile.tx, all->what.by, value, &value))
+        !hf__pattern_value(all->buf.tx, all->what.by, value, &value))
         return;
     if (!all->what.alpha) {
-        if (!read_number(all->pile.tx, value, &of->number))
+        if (!read_number(all->buf.tx, value, &of->number))
             all->not_number = true;
         return;
     }
     if (all->what.has_by) {
-        text = all->pile.size;
-        if (!hf__pile_add(&all->pile, value))
+        text = all->buf.size;
+        if (!hf__packed_buf_add(&all->buf, value))
             return;
     }
     weight_at(all, index)->text = text; /* scratch may have moved */
@@ -158,17 +156,18 @@ static void load_weight(hf__sorting *all, size_t index)
 static bool make_weights(hf__sorting *all)
 {
     size_t each = sizeof(weight) + 2 * sizeof(size_t);
-    unsigned char *room = hf__pile_room(&all->pile, all->count * each);
+    unsigned char *room = hf__packed_buf_room(&all->buf, all->count * each);
     hf__packed at = {0};
 
     if (room == NULL)
         return false;
-    all->weights = (size_t)(room - all->pile.tx->scratch);
-    for (size_t i = 0; i < all->count && hf__pile_next(&all->pile, &at); i++) {
+    all->weights = (size_t)(room - all->buf.tx->scratch);
+    for (size_t i = 0; i < all->count && hf__packed_buf_next(&all->buf, &at);
+         i++) {
         *weight_at(all, i) = (weight){at.offset, NO_TEXT, 0};
         order_of(all)[i] = i;
     }
-    all->pile.size = all->weights + all->count * each;
+    all->buf.size = all->weights + all->count * each;
     return true;
 }
 
@@ -186,8 +185,8 @@ static int compare_texts(const hf__sorting *all, size_t a, size_t b)
 
     if (a == NO_TEXT || b == NO_TEXT)
         return (a != NO_TEXT) - (b != NO_TEXT);
-    left = hf__pile_text(&all->pile, a);
-    right = hf__pile_text(&all->pile, b);
+    left = hf__packed_buf_at(&all->buf, a);
+    right = hf__packed_buf_at(&all->buf, b);
     if (all->what.has_store)
         return hf__bytes_compare(left, right);
     return hf__bytes_compare(cut_at_nul(left), cut_at_nul(right));
@@ -205,21 +204,21 @@ static int compare(const void *context, size_t a, size_t b)
     else if (left->number < right->number || left->number > right->number)
         order = left->number < right->number ? -1 : 1;
     else
-        order = hf__bytes_compare(hf__pile_text(&all->pile, left->member),
-                                  hf__pile_text(&all->pile, right->member));
+        order = hf__bytes_compare(hf__packed_buf_at(&all->buf, left->member),
+                                  hf__packed_buf_at(&all->buf, right->member));
     return all->what.backward ? -order : order;
 }
 
 bool hf__sort_arrange(hf__sorting *all, hf__record *record)
 {
-    hf__tx *tx = all->pile.tx;
+    hf__tx *tx = all->buf.tx;
     bool sorted = !all->what.unsorted;
 
     if (record == NULL)
         return true;
-    if (!pile_members(&all->pile, record, &all->what))
+    if (!pile_members(&all->buf, record, &all->what))
         return false;
-    all->count = all->pile.count;
+    all->count = all->buf.count;
     all->wanted = all->count;
     if (sorted)
         all->wanted = limit_count(&all->what, all->count, &all->first);
@@ -230,8 +229,8 @@ bool hf__sort_arrange(hf__sorting *all, hf__record *record)
         hf__tx_trim(tx);
     }
     if (all->not_number)
-        hf__say_error(tx, "ERR One or more scores can't be converted into "
-                          "double");
+        hf__reply_error(tx, "ERR One or more scores can't be converted into "
+                            "double");
     if (all->not_number || tx->fatal != HF_OK)
         return false;
     if (sorted)
@@ -244,5 +243,5 @@ hf_bytes hf__sort_member(const hf__sorting *all, size_t number)
 {
     size_t index = order_of(all)[all->first + number];
 
-    return hf__pile_text(&all->pile, weight_at(all, index)->member);
+    return hf__packed_buf_at(&all->buf, weight_at(all, index)->member);
 }

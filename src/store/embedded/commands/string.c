@@ -12,41 +12,41 @@
 #define STRING_MAX ((size_t)HF_VALUE_MAX)
 /* clang-format on */
 
-static void say_content(hf__tx *tx, hf__record *record)
+static void reply_content(hf__tx *tx, hf__record *record)
 {
     const unsigned char *content = hf__content(tx, record);
 
     if (content != NULL)
-        hf__say_bytes(tx, content, record->content_size);
+        hf__reply_bytes(tx, content, record->content_size);
 }
 
 /* Say the value or nil; false: an error was said. */
-static bool say_value(hf__tx *tx, hf_bytes key, hf__record **record)
+static bool reply_value(hf__tx *tx, hf_bytes key, hf__record **record)
 {
     if (!hf__key_of_type(tx, key, HF__TYPE_STRING, record))
         return false;
     if (*record == NULL)
-        hf__say_nil(tx);
+        hf__reply_nil(tx);
     else
-        say_content(tx, *record);
+        reply_content(tx, *record);
     return true;
 }
 
-static void run_get(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_get(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
 
     (void)count;
-    (void)say_value(tx, words[1], &record);
+    (void)reply_value(tx, args[1], &record);
 }
 
 /* Store a value; what the key held before is gone. false: fatal, or it is too
  * long, which was said. */
-static bool fill(hf__tx *tx, hf__record *record, hf_bytes value,
-                 int64_t expire_ms)
+static bool store_value(hf__tx *tx, hf__record *record, hf_bytes value,
+                        int64_t expire_ms)
 {
     if (value.size > STRING_MAX) {
-        hf__say_error(tx, HF__ERROR_TOO_LONG);
+        hf__reply_error(tx, HF__ERROR_TOO_LONG);
         return false;
     }
     if ((!record->live || record->type != HF__TYPE_STRING) &&
@@ -65,7 +65,7 @@ static bool store(hf__tx *tx, hf_bytes key, hf_bytes value)
 {
     hf__record *record = hf__key_record(tx, key);
 
-    return record != NULL && fill(tx, record, value, 0);
+    return record != NULL && store_value(tx, record, value, 0);
 }
 
 /* --------------------------------------------------------------------- SET */
@@ -80,15 +80,15 @@ typedef struct set_options {
     hf_bytes expiry_word;
 } set_options;
 
-static bool read_flag(set_options *options, hf_bytes word)
+static bool read_flag(set_options *options, hf_bytes arg)
 {
-    if (hf__word_is(word, "nx") && !options->xx)
+    if (hf__arg_is(arg, "nx") && !options->xx)
         options->nx = true;
-    else if (hf__word_is(word, "xx") && !options->nx)
+    else if (hf__arg_is(arg, "xx") && !options->nx)
         options->xx = true;
-    else if (hf__word_is(word, "get"))
+    else if (hf__arg_is(arg, "get"))
         options->get = true;
-    else if (hf__word_is(word, "keepttl") && !options->expires)
+    else if (hf__arg_is(arg, "keepttl") && !options->expires)
         options->keep = true;
     else
         return false;
@@ -96,17 +96,17 @@ static bool read_flag(set_options *options, hf_bytes word)
 }
 
 /* The same option may come again, and the last one counts, as in Redis. */
-static bool read_expiry(set_options *options, hf_bytes word, hf_bytes value)
+static bool read_expiry(set_options *options, hf_bytes arg, hf_bytes value)
 {
     hf__expiry expiry;
 
-    if (hf__word_is(word, "px"))
+    if (hf__arg_is(arg, "px"))
         expiry = (hf__expiry){false, false};
-    else if (hf__word_is(word, "ex"))
+    else if (hf__arg_is(arg, "ex"))
         expiry = (hf__expiry){true, false};
-    else if (hf__word_is(word, "pxat"))
+    else if (hf__arg_is(arg, "pxat"))
         expiry = (hf__expiry){false, true};
-    else if (hf__word_is(word, "exat"))
+    else if (hf__arg_is(arg, "exat"))
         expiry = (hf__expiry){true, true};
     else
         return false;
@@ -120,15 +120,15 @@ static bool read_expiry(set_options *options, hf_bytes word, hf_bytes value)
     return true;
 }
 
-static bool read_set_options(hf__tx *tx, const hf_bytes *words, size_t count,
+static bool read_set_options(hf__tx *tx, const hf_bytes *args, size_t count,
                              set_options *options)
 {
     memset(options, 0, sizeof(*options));
     for (size_t i = 3; i < count; i++) {
-        if (read_flag(options, words[i]))
+        if (read_flag(options, args[i]))
             continue;
-        if (i + 1 == count || !read_expiry(options, words[i], words[i + 1])) {
-            hf__say_error(tx, HF__ERROR_SYNTAX);
+        if (i + 1 == count || !read_expiry(options, args[i], args[i + 1])) {
+            hf__reply_error(tx, HF__ERROR_SYNTAX);
             return false;
         }
         i++;
@@ -136,192 +136,193 @@ static bool read_set_options(hf__tx *tx, const hf_bytes *words, size_t count,
     return true;
 }
 
-static bool read_instant(hf__tx *tx, hf_bytes word, hf__expiry expiry,
+static bool read_instant(hf__tx *tx, hf_bytes arg, hf__expiry expiry,
                          int64_t *expire_ms)
 {
     int64_t value;
 
-    return hf__word_integer(tx, word, &value) &&
+    return hf__arg_integer(tx, arg, &value) &&
            hf__expiry_instant(tx, expiry, value, true, expire_ms);
 }
 
 /* The old value, for GET. false: an error was said, or fatal. */
-static bool say_old(hf__tx *tx, hf__record *record)
+static bool reply_old(hf__tx *tx, hf__record *record)
 {
     if (!record->live) {
-        hf__say_nil(tx);
+        hf__reply_nil(tx);
         return true;
     }
     if (record->type != HF__TYPE_STRING) {
-        hf__say_wrong_type(tx);
+        hf__reply_wrong_type(tx);
         return false;
     }
-    say_content(tx, record);
+    reply_content(tx, record);
     return tx->fatal == HF_OK;
 }
 
-static void run_set(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_set(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     set_options options;
     hf__record *record;
     int64_t expire_ms = 0;
 
-    if (!read_set_options(tx, words, count, &options))
+    if (!read_set_options(tx, args, count, &options))
         return;
     if (options.expires &&
         !read_instant(tx, options.expiry_word, options.expiry, &expire_ms))
         return;
-    record = hf__key_record(tx, words[1]);
-    if (record == NULL || (options.get && !say_old(tx, record)))
+    record = hf__key_record(tx, args[1]);
+    if (record == NULL || (options.get && !reply_old(tx, record)))
         return;
     if (record->live ? options.nx : options.xx) {
         if (!options.get)
-            hf__say_nil(tx);
+            hf__reply_nil(tx);
         return;
     }
     if (options.keep && record->live)
         expire_ms = record->expire_ms;
-    if (fill(tx, record, words[2], expire_ms) && !options.get)
-        hf__say_line(tx, "OK");
+    if (store_value(tx, record, args[2], expire_ms) && !options.get)
+        hf__reply_line(tx, "OK");
 }
 
-static void run_setnx(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_setnx(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    if (hf__key_find(tx, words[1]) != NULL) {
-        hf__say_integer(tx, 0);
+    if (hf__key_find(tx, args[1]) != NULL) {
+        hf__reply_integer(tx, 0);
         return;
     }
-    if (store(tx, words[1], words[2]))
-        hf__say_integer(tx, 1);
+    if (store(tx, args[1], args[2]))
+        hf__reply_integer(tx, 1);
 }
 
-static void set_expiring(hf__tx *tx, const hf_bytes *words, hf__expiry expiry)
+static void set_expiring(hf__tx *tx, const hf_bytes *args, hf__expiry expiry)
 {
     hf__record *record;
     int64_t expire_ms;
 
-    if (!read_instant(tx, words[2], expiry, &expire_ms))
+    if (!read_instant(tx, args[2], expiry, &expire_ms))
         return;
-    record = hf__key_record(tx, words[1]);
-    if (record != NULL && fill(tx, record, words[3], expire_ms))
-        hf__say_line(tx, "OK");
+    record = hf__key_record(tx, args[1]);
+    if (record != NULL && store_value(tx, record, args[3], expire_ms))
+        hf__reply_line(tx, "OK");
 }
 
-static void run_setex(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_setex(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    set_expiring(tx, words, (hf__expiry){true, false});
+    set_expiring(tx, args, (hf__expiry){true, false});
 }
 
-static void run_psetex(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_psetex(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    set_expiring(tx, words, (hf__expiry){false, false});
+    set_expiring(tx, args, (hf__expiry){false, false});
 }
 
-static void run_getset(hf__tx *tx, const hf_bytes *words, size_t count)
-{
-    hf__record *record;
-
-    (void)count;
-    if (say_value(tx, words[1], &record))
-        (void)store(tx, words[1], words[2]);
-}
-
-static void run_getdel(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_getset(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
 
     (void)count;
-    if (say_value(tx, words[1], &record) && record != NULL)
+    if (reply_value(tx, args[1], &record))
+        (void)store(tx, args[1], args[2]);
+}
+
+static void run_getdel(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    hf__record *record;
+
+    (void)count;
+    if (reply_value(tx, args[1], &record) && record != NULL)
         hf__key_delete(tx, record);
 }
 
 /* ----------------------------------------------------------------- several */
 
-static void run_mget(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_mget(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__say_array(tx, count - 1);
+    hf__reply_array(tx, count - 1);
     for (size_t i = 1; i < count && tx->fatal == HF_OK; i++) {
-        hf__record *record = hf__key_find(tx, words[i]);
+        hf__record *record = hf__key_find(tx, args[i]);
 
         if (record != NULL && record->type == HF__TYPE_STRING)
-            say_content(tx, record);
+            reply_content(tx, record);
         else
-            hf__say_nil(tx);
+            hf__reply_nil(tx);
         hf__tx_trim(tx);
     }
 }
 
-static void run_mset(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_mset(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     if (count % 2 == 0) {
-        hf__say_arity(tx, "mset");
+        hf__reply_arity(tx, "mset");
         return;
     }
     for (size_t i = 1; i < count && tx->fatal == HF_OK; i += 2) {
-        (void)store(tx, words[i], words[i + 1]);
+        (void)store(tx, args[i], args[i + 1]);
         hf__tx_trim(tx);
     }
-    hf__say_line(tx, "OK");
+    hf__reply_line(tx, "OK");
 }
 
-static void run_msetnx(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_msetnx(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     if (count % 2 == 0) {
-        hf__say_arity(tx, "msetnx");
+        hf__reply_arity(tx, "msetnx");
         return;
     }
     for (size_t i = 1; i < count && tx->fatal == HF_OK; i += 2) {
-        if (hf__key_find(tx, words[i]) != NULL) {
-            hf__say_integer(tx, 0);
+        if (hf__key_find(tx, args[i]) != NULL) {
+            hf__reply_integer(tx, 0);
             return;
         }
         hf__tx_trim(tx);
     }
     for (size_t i = 1; i < count && tx->fatal == HF_OK; i += 2) {
-        (void)store(tx, words[i], words[i + 1]);
+        (void)store(tx, args[i], args[i + 1]);
         hf__tx_trim(tx);
     }
-    hf__say_integer(tx, 1);
+    hf__reply_integer(tx, 1);
 }
 
 /* ----------------------------------------------------------------- lengths */
 
-static void run_strlen(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_strlen(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
 
     (void)count;
-    if (hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
-        hf__say_integer(tx, record == NULL ? 0 : (int64_t)record->content_size);
+    if (hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
+        hf__reply_integer(tx,
+                          record == NULL ? 0 : (int64_t)record->content_size);
 }
 
-static void run_append(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_append(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     unsigned char *content;
     size_t size;
 
     (void)count;
-    if (!hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+    if (!hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
         return;
     if (record == NULL)
-        record = hf__key_make(tx, words[1], HF__TYPE_STRING);
+        record = hf__key_make(tx, args[1], HF__TYPE_STRING);
     if (record == NULL)
         return;
     size = record->content_size;
-    if (words[2].size > STRING_MAX - size) {
-        hf__say_error(tx, HF__ERROR_TOO_LONG);
+    if (args[2].size > STRING_MAX - size) {
+        hf__reply_error(tx, HF__ERROR_TOO_LONG);
         return;
     }
-    content = hf__content_edit(tx, record, size + words[2].size);
+    content = hf__content_edit(tx, record, size + args[2].size);
     if (content == NULL)
         return;
-    if (words[2].size > 0)
-        memcpy(content + size, words[2].data, words[2].size);
-    hf__say_integer(tx, (int64_t)record->content_size);
+    if (args[2].size > 0)
+        memcpy(content + size, args[2].data, args[2].size);
+    hf__reply_integer(tx, (int64_t)record->content_size);
 }
 
 /* ----------------------------------------------------------------- numbers */
@@ -338,53 +339,53 @@ static void add(hf__tx *tx, hf_bytes key, int64_t delta)
     if (record != NULL) {
         content = hf__content(tx, record);
         if (content == NULL ||
-            !hf__word_integer(tx, hf_view(content, record->content_size),
-                              &value))
+            !hf__arg_integer(tx, hf_view(content, record->content_size),
+                             &value))
             return;
     }
     if (__builtin_add_overflow(value, delta, &value)) {
-        hf__say_error(tx, HF__ERROR_OVERFLOW);
+        hf__reply_error(tx, HF__ERROR_OVERFLOW);
         return;
     }
     if (record == NULL)
         record = hf__key_make(tx, key, HF__TYPE_STRING);
     if (record != NULL &&
         hf__content_set(tx, record, text, hf__number_put_integer(text, value)))
-        hf__say_integer(tx, value);
+        hf__reply_integer(tx, value);
 }
 
-static void run_incr(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_incr(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    add(tx, words[1], 1);
+    add(tx, args[1], 1);
 }
 
-static void run_decr(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_decr(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    add(tx, words[1], -1);
+    add(tx, args[1], -1);
 }
 
-static void run_incrby(hf__tx *tx, const hf_bytes *words, size_t count)
-{
-    int64_t delta;
-
-    (void)count;
-    if (hf__word_integer(tx, words[2], &delta))
-        add(tx, words[1], delta);
-}
-
-static void run_decrby(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_incrby(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     int64_t delta;
 
     (void)count;
-    if (!hf__word_integer(tx, words[2], &delta))
+    if (hf__arg_integer(tx, args[2], &delta))
+        add(tx, args[1], delta);
+}
+
+static void run_decrby(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    int64_t delta;
+
+    (void)count;
+    if (!hf__arg_integer(tx, args[2], &delta))
         return;
     if (delta == INT64_MIN)
-        hf__say_error(tx, "ERR decrement would overflow");
+        hf__reply_error(tx, "ERR decrement would overflow");
     else
-        add(tx, words[1], -delta);
+        add(tx, args[1], -delta);
 }
 
 #define WRITES HF__COMMAND_WRITES

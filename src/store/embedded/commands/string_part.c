@@ -26,24 +26,24 @@ static bool place(int64_t size, int64_t *start, int64_t *end)
     return *start <= *end;
 }
 
-static void run_getrange(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_getrange(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     const unsigned char *content;
     hf__record *record;
     int64_t start, end;
 
     (void)count;
-    if (!hf__word_integer(tx, words[2], &start) ||
-        !hf__word_integer(tx, words[3], &end) ||
-        !hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+    if (!hf__arg_integer(tx, args[2], &start) ||
+        !hf__arg_integer(tx, args[3], &end) ||
+        !hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
         return;
     if (record == NULL || !place((int64_t)record->content_size, &start, &end)) {
-        hf__say_bytes(tx, "", 0);
+        hf__reply_bytes(tx, "", 0);
         return;
     }
     content = hf__content(tx, record);
     if (content != NULL)
-        hf__say_bytes(tx, content + start, (size_t)(end - start) + 1);
+        hf__reply_bytes(tx, content + start, (size_t)(end - start) + 1);
 }
 
 /* false: it would be too long, which was said. */
@@ -51,11 +51,11 @@ static bool check_size(hf__tx *tx, int64_t offset, size_t size)
 {
     if (size <= (size_t)STRING_MAX && offset <= STRING_MAX - (int64_t)size)
         return true;
-    hf__say_error(tx, HF__ERROR_TOO_LONG);
+    hf__reply_error(tx, HF__ERROR_TOO_LONG);
     return false;
 }
 
-static void run_setrange(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_setrange(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     unsigned char *content;
@@ -63,24 +63,24 @@ static void run_setrange(hf__tx *tx, const hf_bytes *words, size_t count)
     size_t old, size;
 
     (void)count;
-    if (!hf__word_integer(tx, words[2], &offset))
+    if (!hf__arg_integer(tx, args[2], &offset))
         return;
     if (offset < 0) {
-        hf__say_error(tx, "ERR offset is out of range");
+        hf__reply_error(tx, "ERR offset is out of range");
         return;
     }
-    if (!hf__key_of_type(tx, words[1], HF__TYPE_STRING, &record))
+    if (!hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
         return;
     old = record == NULL ? 0 : record->content_size;
-    if (words[3].size == 0) {
-        hf__say_integer(tx, (int64_t)old);
+    if (args[3].size == 0) {
+        hf__reply_integer(tx, (int64_t)old);
         return;
     }
-    if (!check_size(tx, offset, words[3].size))
+    if (!check_size(tx, offset, args[3].size))
         return;
     if (record == NULL)
-        record = hf__key_make(tx, words[1], HF__TYPE_STRING);
-    size = (size_t)offset + words[3].size;
+        record = hf__key_make(tx, args[1], HF__TYPE_STRING);
+    size = (size_t)offset + args[3].size;
     if (size < old)
         size = old;
     content = record == NULL ? NULL : hf__content_edit(tx, record, size);
@@ -88,8 +88,8 @@ static void run_setrange(hf__tx *tx, const hf_bytes *words, size_t count)
         return;
     if ((size_t)offset > old)
         (void)hf__tx_copy(tx, content + old, NULL, (size_t)offset - old);
-    memcpy(content + offset, words[3].data, words[3].size);
-    hf__say_integer(tx, (int64_t)size);
+    memcpy(content + offset, args[3].data, args[3].size);
+    hf__reply_integer(tx, (int64_t)size);
 }
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)

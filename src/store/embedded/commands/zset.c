@@ -22,24 +22,24 @@ typedef struct zadd_options {
     size_t first; /* where the pairs begin */
 } zadd_options;
 
-static void read_options(const hf_bytes *words, size_t count,
+static void read_options(const hf_bytes *args, size_t count,
                          zadd_options *options)
 {
     size_t i;
 
     memset(options, 0, sizeof(*options));
     for (i = 2; i < count; i++) {
-        if (hf__word_is(words[i], "nx"))
+        if (hf__arg_is(args[i], "nx"))
             options->nx = true;
-        else if (hf__word_is(words[i], "xx"))
+        else if (hf__arg_is(args[i], "xx"))
             options->xx = true;
-        else if (hf__word_is(words[i], "gt"))
+        else if (hf__arg_is(args[i], "gt"))
             options->gt = true;
-        else if (hf__word_is(words[i], "lt"))
+        else if (hf__arg_is(args[i], "lt"))
             options->lt = true;
-        else if (hf__word_is(words[i], "ch"))
+        else if (hf__arg_is(args[i], "ch"))
             options->ch = true;
-        else if (hf__word_is(words[i], "incr"))
+        else if (hf__arg_is(args[i], "incr"))
             options->incr = true;
         else
             break;
@@ -52,23 +52,24 @@ static bool check_options(hf__tx *tx, const zadd_options *options, size_t count)
     size_t left = count - options->first;
 
     if (left == 0 || left % 2 != 0) {
-        hf__say_error(tx, HF__ERROR_SYNTAX);
+        hf__reply_error(tx, HF__ERROR_SYNTAX);
         return false;
     }
     if (options->nx && options->xx) {
-        hf__say_error(tx, "ERR XX and NX options at the same time are not "
-                          "compatible");
+        hf__reply_error(tx, "ERR XX and NX options at the same time are not "
+                            "compatible");
         return false;
     }
     if ((options->gt && options->nx) || (options->lt && options->nx) ||
         (options->gt && options->lt)) {
-        hf__say_error(tx, "ERR GT, LT, and/or NX options at the same time are "
-                          "not compatible");
+        hf__reply_error(tx,
+                        "ERR GT, LT, and/or NX options at the same time are "
+                        "not compatible");
         return false;
     }
     if (options->incr && left > 2) {
-        hf__say_error(tx, "ERR INCR option supports a single "
-                          "increment-element pair");
+        hf__reply_error(tx, "ERR INCR option supports a single "
+                            "increment-element pair");
         return false;
     }
     return true;
@@ -84,8 +85,8 @@ typedef struct zadd_result {
 static void move_member(hf__tx *tx, hf__record *record, hf_bytes member,
                         double old, double score)
 {
-    hf__sorted_remove(tx, record, member, old);
-    hf__sorted_add(tx, record, member, score);
+    hf__zset_remove(tx, record, member, old);
+    hf__zset_add(tx, record, member, score);
 }
 
 /* false: an error was said. */
@@ -96,10 +97,10 @@ static bool add_member(hf__tx *tx, hf__record *record,
     double old;
 
     result->applied = false;
-    if (!hf__sorted_score(tx, record, member, &old)) {
+    if (!hf__zset_score(tx, record, member, &old)) {
         if (options->xx || tx->fatal != HF_OK)
             return true;
-        hf__sorted_add(tx, record, member, score);
+        hf__zset_add(tx, record, member, score);
         result->added++;
     } else {
         if (options->nx)
@@ -107,7 +108,7 @@ static bool add_member(hf__tx *tx, hf__record *record,
         if (options->incr)
             score += old;
         if (isnan(score)) {
-            hf__say_error(tx, "ERR resulting score is not a number (NaN)");
+            hf__reply_error(tx, "ERR resulting score is not a number (NaN)");
             return false;
         }
         if ((options->lt && score >= old) || (options->gt && score <= old))
@@ -122,120 +123,120 @@ static bool add_member(hf__tx *tx, hf__record *record,
     return true;
 }
 
-static bool check_scores(hf__tx *tx, const hf_bytes *words, size_t count,
+static bool check_scores(hf__tx *tx, const hf_bytes *args, size_t count,
                          size_t first)
 {
     double score;
 
     for (size_t i = first; i < count; i += 2) {
-        if (!hf__word_double(tx, words[i], HF__ERROR_FLOAT, &score))
+        if (!hf__arg_double(tx, args[i], HF__ERROR_FLOAT, &score))
             return false;
     }
     return true;
 }
 
-static void say_added(hf__tx *tx, const zadd_options *options,
-                      const zadd_result *result)
+static void reply_added(hf__tx *tx, const zadd_options *options,
+                        const zadd_result *result)
 {
     if (options->incr && result->applied)
-        hf__say_double(tx, result->score);
+        hf__reply_double(tx, result->score);
     else if (options->incr)
-        hf__say_nil(tx);
+        hf__reply_nil(tx);
     else
-        hf__say_integer(tx,
-                        result->added + (options->ch ? result->updated : 0));
+        hf__reply_integer(tx,
+                          result->added + (options->ch ? result->updated : 0));
 }
 
-static void zadd(hf__tx *tx, const hf_bytes *words, size_t count,
+static void zadd(hf__tx *tx, const hf_bytes *args, size_t count,
                  const zadd_options *options)
 {
     zadd_result result = {0, 0, false, 0};
     hf__record *record;
     double score;
 
-    if (!check_scores(tx, words, count, options->first) ||
-        !hf__sorted_open(tx, words[1], &record))
+    if (!check_scores(tx, args, count, options->first) ||
+        !hf__zset_open(tx, args[1], &record))
         return;
     if (record == NULL && !options->xx)
-        record = hf__key_make(tx, words[1], HF__TYPE_ZSET);
+        record = hf__key_make(tx, args[1], HF__TYPE_ZSET);
     if (record != NULL) {
         for (size_t i = options->first; i < count && tx->fatal == HF_OK;
              i += 2) {
-            if (!hf__word_double(tx, words[i], HF__ERROR_FLOAT, &score) ||
-                !add_member(tx, record, options, words[i + 1], score, &result))
+            if (!hf__arg_double(tx, args[i], HF__ERROR_FLOAT, &score) ||
+                !add_member(tx, record, options, args[i + 1], score, &result))
                 return;
         }
         /* GT, LT and NaN leave a key that was just made empty. */
         if (record->count == 0)
             hf__key_delete(tx, record);
     }
-    say_added(tx, options, &result);
+    reply_added(tx, options, &result);
 }
 
-static void run_zadd(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zadd(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     zadd_options options;
 
-    read_options(words, count, &options);
+    read_options(args, count, &options);
     if (check_options(tx, &options, count))
-        zadd(tx, words, count, &options);
+        zadd(tx, args, count, &options);
 }
 
-static void run_zincrby(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zincrby(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     zadd_options options;
 
     /* Redis takes the options of ZADD here too. */
-    read_options(words, count, &options);
+    read_options(args, count, &options);
     options.incr = true;
     if (check_options(tx, &options, count))
-        zadd(tx, words, count, &options);
+        zadd(tx, args, count, &options);
 }
 
 /* ------------------------------------------------------------------ others */
 
-static void run_zrem(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zrem(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     int64_t removed = 0;
     double score;
 
-    if (!hf__sorted_open(tx, words[1], &record))
+    if (!hf__zset_open(tx, args[1], &record))
         return;
     for (size_t i = 2; record != NULL && i < count && tx->fatal == HF_OK; i++) {
-        if (!hf__sorted_score(tx, record, words[i], &score))
+        if (!hf__zset_score(tx, record, args[i], &score))
             continue;
-        hf__sorted_remove(tx, record, words[i], score);
+        hf__zset_remove(tx, record, args[i], score);
         removed++;
         if (record->count == 0) {
             hf__key_delete(tx, record);
             record = NULL;
         }
     }
-    hf__say_integer(tx, removed);
+    hf__reply_integer(tx, removed);
 }
 
-static void run_zscore(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zscore(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     double score;
 
     (void)count;
-    if (!hf__sorted_open(tx, words[1], &record))
+    if (!hf__zset_open(tx, args[1], &record))
         return;
-    if (record != NULL && hf__sorted_score(tx, record, words[2], &score))
-        hf__say_double(tx, score);
+    if (record != NULL && hf__zset_score(tx, record, args[2], &score))
+        hf__reply_double(tx, score);
     else
-        hf__say_nil(tx);
+        hf__reply_nil(tx);
 }
 
-static void run_zcard(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zcard(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
 
     (void)count;
-    if (hf__sorted_open(tx, words[1], &record))
-        hf__say_integer(tx, record == NULL ? 0 : (int64_t)record->count);
+    if (hf__zset_open(tx, args[1], &record))
+        hf__reply_integer(tx, record == NULL ? 0 : (int64_t)record->count);
 }
 
 /* The first or last members, copied: the set is written before they are all
@@ -243,22 +244,21 @@ static void run_zcard(hf__tx *tx, const hf_bytes *words, size_t count)
 static void gather_end(hf__record *record, bool last, uint64_t count,
                        hf__members *list)
 {
-    hf__sorted_walk walk;
+    hf__zset_walk walk;
     hf_bytes member;
     double score;
 
-    hf__sorted_walk_begin(&walk, list->tx, record, last ? INFINITY : -INFINITY,
-                          last);
-    while (list->count < count &&
-           hf__sorted_walk_next(&walk, &member, &score) &&
+    hf__zset_walk_begin(&walk, list->tx, record, last ? INFINITY : -INFINITY,
+                        last);
+    while (list->count < count && hf__zset_walk_next(&walk, &member, &score) &&
            hf__members_add(list, member, score))
         continue;
-    hf__sorted_walk_end(&walk);
+    hf__zset_walk_end(&walk);
     if (list->count < count)
         hf__tx_fail(list->tx, MDB_CORRUPTED);
 }
 
-static void pop(hf__tx *tx, const hf_bytes *words, size_t count, bool last)
+static void pop(hf__tx *tx, const hf_bytes *args, size_t count, bool last)
 {
     hf__members list;
     hf__record *record;
@@ -266,14 +266,14 @@ static void pop(hf__tx *tx, const hf_bytes *words, size_t count, bool last)
     uint64_t left;
 
     if (count > 3) {
-        hf__say_error(tx, HF__ERROR_SYNTAX);
+        hf__reply_error(tx, HF__ERROR_SYNTAX);
         return;
     }
-    if (count == 3 && (!hf__number_integer(words[2], &wanted) || wanted < 0)) {
-        hf__say_error(tx, "ERR value is out of range, must be positive");
+    if (count == 3 && (!hf__number_integer(args[2], &wanted) || wanted < 0)) {
+        hf__reply_error(tx, "ERR value is out of range, must be positive");
         return;
     }
-    if (!hf__sorted_open(tx, words[1], &record))
+    if (!hf__zset_open(tx, args[1], &record))
         return;
     left = record == NULL ? 0 : record->count;
     if (left > (uint64_t)wanted)
@@ -281,58 +281,58 @@ static void pop(hf__tx *tx, const hf_bytes *words, size_t count, bool last)
     hf__members_init(&list, tx);
     if (left > 0)
         gather_end(record, last, left, &list);
-    hf__members_say(&list, true);
+    hf__members_reply(&list, true);
     for (size_t i = 0; i < list.count && tx->fatal == HF_OK; i++)
-        hf__sorted_remove(tx, record, list.items[i].name, list.items[i].score);
+        hf__zset_remove(tx, record, list.items[i].name, list.items[i].score);
     if (record != NULL && record->count == 0)
         hf__key_delete(tx, record);
 }
 
-static void run_zpopmin(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zpopmin(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    pop(tx, words, count, false);
+    pop(tx, args, count, false);
 }
 
-static void run_zpopmax(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zpopmax(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    pop(tx, words, count, true);
+    pop(tx, args, count, true);
 }
 
-static void rank(hf__tx *tx, const hf_bytes *words, bool backward)
+static void rank(hf__tx *tx, const hf_bytes *args, bool backward)
 {
-    hf__sorted_walk walk;
+    hf__zset_walk walk;
     hf__record *record;
     hf_bytes member;
     double wanted, score;
     int64_t before = 0;
 
-    if (!hf__sorted_open(tx, words[1], &record))
+    if (!hf__zset_open(tx, args[1], &record))
         return;
-    if (record == NULL || !hf__sorted_score(tx, record, words[2], &wanted)) {
-        hf__say_nil(tx);
+    if (record == NULL || !hf__zset_score(tx, record, args[2], &wanted)) {
+        hf__reply_nil(tx);
         return;
     }
-    hf__sorted_walk_begin(&walk, tx, record, backward ? INFINITY : -INFINITY,
-                          backward);
-    while (hf__sorted_walk_next(&walk, &member, &score) &&
-           (member.size != words[2].size ||
+    hf__zset_walk_begin(&walk, tx, record, backward ? INFINITY : -INFINITY,
+                        backward);
+    while (hf__zset_walk_next(&walk, &member, &score) &&
+           (member.size != args[2].size ||
             (member.size > 0 &&
-             memcmp(member.data, words[2].data, member.size) != 0)))
+             memcmp(member.data, args[2].data, member.size) != 0)))
         before++;
-    hf__sorted_walk_end(&walk);
-    hf__say_integer(tx, before);
+    hf__zset_walk_end(&walk);
+    hf__reply_integer(tx, before);
 }
 
-static void run_zrank(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zrank(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    rank(tx, words, false);
+    rank(tx, args, false);
 }
 
-static void run_zrevrank(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zrevrank(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    rank(tx, words, true);
+    rank(tx, args, true);
 }
 
 #define WRITES HF__COMMAND_WRITES

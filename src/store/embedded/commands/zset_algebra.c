@@ -52,7 +52,7 @@ static bool open_source(hf__tx *tx, hf_bytes key, hf__record **record)
     if (*record == NULL || (*record)->type == HF__TYPE_ZSET ||
         (*record)->type == HF__TYPE_SET)
         return true;
-    hf__say_wrong_type(tx);
+    hf__reply_wrong_type(tx);
     return false;
 }
 
@@ -62,9 +62,9 @@ static bool has_member(hf__tx *tx, hf__record *record, hf_bytes member,
     if (record == NULL)
         return false;
     if (record->type == HF__TYPE_ZSET)
-        return hf__sorted_score(tx, record, member, score);
+        return hf__zset_score(tx, record, member, score);
     *score = 1;
-    return hf__distinct_has(tx, record, member);
+    return hf__set_has(tx, record, member);
 }
 
 static double weigh(const source *from, double score)
@@ -78,27 +78,27 @@ static double weigh(const source *from, double score)
 static void load_sorted(hf__members *list, hf__record *record,
                         const source *from)
 {
-    hf__sorted_walk walk;
+    hf__zset_walk walk;
     hf_bytes member;
     double score;
 
-    hf__sorted_walk_begin(&walk, list->tx, record, -INFINITY, false);
-    while (hf__sorted_walk_next(&walk, &member, &score) &&
+    hf__zset_walk_begin(&walk, list->tx, record, -INFINITY, false);
+    while (hf__zset_walk_next(&walk, &member, &score) &&
            hf__members_add(list, member, weigh(from, score)))
         continue;
-    hf__sorted_walk_end(&walk);
+    hf__zset_walk_end(&walk);
 }
 
 static void load_set(hf__members *list, hf__record *record, const source *from)
 {
-    hf__distinct_walk walk;
+    hf__set_walk walk;
     hf_bytes member;
 
-    hf__distinct_walk_begin(&walk, list->tx, record);
-    while (hf__distinct_walk_next(&walk, &member) &&
+    hf__set_walk_begin(&walk, list->tx, record);
+    while (hf__set_walk_next(&walk, &member) &&
            hf__members_add(list, member, weigh(from, 1)))
         continue;
-    hf__distinct_walk_end(&walk);
+    hf__set_walk_end(&walk);
 }
 
 /* Append all members. false: fatal. */
@@ -191,20 +191,20 @@ static void compute(const algebra *what, hf__members *list)
 /* ------------------------------------------------------------------- words */
 
 /* Read `numkeys key ...`; returns how many words that is, 0 for an error. */
-static size_t read_keys(algebra *what, const hf_bytes *words, size_t count)
+static size_t read_keys(algebra *what, const hf_bytes *args, size_t count)
 {
     int64_t number;
 
-    if (!hf__word_integer(what->tx, words[0], &number))
+    if (!hf__arg_integer(what->tx, args[0], &number))
         return 0;
     if (number < 1) {
-        hf__say_error(what->tx,
-                      "ERR at least 1 input key is needed for '%s' command",
-                      what->tx->command->name);
+        hf__reply_error(what->tx,
+                        "ERR at least 1 input key is needed for '%s' command",
+                        what->tx->command->name);
         return 0;
     }
     if ((uint64_t)number > count - 1) {
-        hf__say_error(what->tx, HF__ERROR_SYNTAX);
+        hf__reply_error(what->tx, HF__ERROR_SYNTAX);
         return 0;
     }
     what->source_count = (size_t)number;
@@ -212,7 +212,7 @@ static size_t read_keys(algebra *what, const hf_bytes *words, size_t count)
     if (what->sources == NULL)
         return 0;
     for (size_t i = 0; i < what->source_count; i++)
-        what->sources[i] = (source){words[1 + i], 0, 1, i};
+        what->sources[i] = (source){args[1 + i], 0, 1, i};
     return 1 + what->source_count;
 }
 
@@ -229,65 +229,64 @@ static bool check_sources(const algebra *what)
     return true;
 }
 
-static bool read_weights(const algebra *what, const hf_bytes *words)
+static bool read_weights(const algebra *what, const hf_bytes *args)
 {
     for (size_t i = 0; i < what->source_count; i++) {
-        if (!hf__word_double(what->tx, words[i],
-                             "ERR weight value is not a float",
-                             &what->sources[i].weight))
+        if (!hf__arg_double(what->tx, args[i],
+                            "ERR weight value is not a float",
+                            &what->sources[i].weight))
             return false;
     }
     return true;
 }
 
-static bool read_aggregate(algebra *what, hf_bytes word)
+static bool read_aggregate(algebra *what, hf_bytes arg)
 {
-    if (hf__word_is(word, "sum"))
+    if (hf__arg_is(arg, "sum"))
         what->how = SUM;
-    else if (hf__word_is(word, "min"))
+    else if (hf__arg_is(arg, "min"))
         what->how = MIN;
-    else if (hf__word_is(word, "max"))
+    else if (hf__arg_is(arg, "max"))
         what->how = MAX;
     else
-        hf__say_error(what->tx, HF__ERROR_SYNTAX);
+        hf__reply_error(what->tx, HF__ERROR_SYNTAX);
     return !what->tx->out->failed;
 }
 
-static bool read_limit(algebra *what, hf_bytes word)
+static bool read_limit(algebra *what, hf_bytes arg)
 {
-    if (hf__number_integer(word, &what->limit) && what->limit >= 0)
+    if (hf__number_integer(arg, &what->limit) && what->limit >= 0)
         return true;
-    hf__say_error(what->tx, "ERR LIMIT can't be negative");
+    hf__reply_error(what->tx, "ERR LIMIT can't be negative");
     return false;
 }
 
 /* One option; returns how many words it took, 0 for an error. */
-static size_t read_option(algebra *what, const hf_bytes *words, size_t left)
+static size_t read_option(algebra *what, const hf_bytes *args, size_t left)
 {
     bool weighted = what->what != DIFF && !what->only_count;
 
-    if (weighted && left > what->source_count &&
-        hf__word_is(words[0], "weights"))
-        return read_weights(what, words + 1) ? 1 + what->source_count : 0;
-    if (weighted && left > 1 && hf__word_is(words[0], "aggregate"))
-        return read_aggregate(what, words[1]) ? 2 : 0;
+    if (weighted && left > what->source_count && hf__arg_is(args[0], "weights"))
+        return read_weights(what, args + 1) ? 1 + what->source_count : 0;
+    if (weighted && left > 1 && hf__arg_is(args[0], "aggregate"))
+        return read_aggregate(what, args[1]) ? 2 : 0;
     if (!what->store && !what->only_count &&
-        hf__word_is(words[0], "withscores")) {
+        hf__arg_is(args[0], "withscores")) {
         what->with_scores = true;
         return 1;
     }
-    if (what->only_count && left > 1 && hf__word_is(words[0], "limit"))
-        return read_limit(what, words[1]) ? 2 : 0;
-    hf__say_error(what->tx, HF__ERROR_SYNTAX);
+    if (what->only_count && left > 1 && hf__arg_is(args[0], "limit"))
+        return read_limit(what, args[1]) ? 2 : 0;
+    hf__reply_error(what->tx, HF__ERROR_SYNTAX);
     return 0;
 }
 
-static bool read_options(algebra *what, const hf_bytes *words, size_t count)
+static bool read_options(algebra *what, const hf_bytes *args, size_t count)
 {
     size_t taken;
 
     for (size_t i = 0; i < count; i += taken) {
-        taken = read_option(what, words + i, count - i);
+        taken = read_option(what, args + i, count - i);
         if (taken == 0)
             return false;
     }
@@ -306,77 +305,79 @@ static int by_count(const void *left, const void *right)
 
 /* ---------------------------------------------------------------- commands */
 
-static void say_result(const algebra *what, hf__members *list, hf_bytes target)
+static void reply_result(const algebra *what, hf__members *list,
+                         hf_bytes target)
 {
     uint64_t count = list->count;
 
     if (what->only_count) {
         if (what->limit > 0 && count > (uint64_t)what->limit)
             count = (uint64_t)what->limit;
-        hf__say_integer(what->tx, (int64_t)count);
+        hf__reply_integer(what->tx, (int64_t)count);
         return;
     }
     hf__members_sort(list);
     if (what->store)
         hf__members_store(list, target);
     else
-        hf__members_say(list, what->with_scores);
+        hf__members_reply(list, what->with_scores);
 }
 
 /* words[1] is the target of a STORE form. */
-static void run(hf__tx *tx, const hf_bytes *words, size_t count, algebra what)
+static void run_algebra(hf__tx *tx, const hf_bytes *args, size_t count,
+                        algebra what)
 {
     size_t first = what.store ? 2 : 1;
     hf__members list;
     size_t taken;
 
     what.tx = tx;
-    taken = read_keys(&what, words + first, count - first);
+    taken = read_keys(&what, args + first, count - first);
     first += taken;
     if (taken > 0 && check_sources(&what) &&
-        read_options(&what, words + first, count - first)) {
+        read_options(&what, args + first, count - first)) {
         if (what.what != DIFF)
             qsort(what.sources, what.source_count, sizeof(source), by_count);
         hf__members_init(&list, tx);
         compute(&what, &list);
         if (tx->fatal == HF_OK)
-            say_result(&what, &list, words[1]);
+            reply_result(&what, &list, args[1]);
     }
 }
 
-static void run_zunion(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zunion(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    run(tx, words, count, (algebra){.what = UNION});
+    run_algebra(tx, args, count, (algebra){.what = UNION});
 }
 
-static void run_zinter(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zinter(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    run(tx, words, count, (algebra){.what = INTER});
+    run_algebra(tx, args, count, (algebra){.what = INTER});
 }
 
-static void run_zdiff(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zdiff(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    run(tx, words, count, (algebra){.what = DIFF});
+    run_algebra(tx, args, count, (algebra){.what = DIFF});
 }
 
-static void run_zintercard(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zintercard(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    run(tx, words, count, (algebra){.what = INTER, .only_count = true});
+    run_algebra(tx, args, count, (algebra){.what = INTER, .only_count = true});
 }
 
-static void run_zunionstore(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zunionstore(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    run(tx, words, count, (algebra){.what = UNION, .store = true});
+    run_algebra(tx, args, count, (algebra){.what = UNION, .store = true});
 }
 
-static void run_zinterstore(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zinterstore(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    run(tx, words, count, (algebra){.what = INTER, .store = true});
+    run_algebra(tx, args, count, (algebra){.what = INTER, .store = true});
 }
 
-static void run_zdiffstore(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zdiffstore(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    run(tx, words, count, (algebra){.what = DIFF, .store = true});
+    run_algebra(tx, args, count, (algebra){.what = DIFF, .store = true});
 }
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)

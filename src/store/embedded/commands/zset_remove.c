@@ -33,65 +33,63 @@ static void remove_all(hf__record *record, const hf__members *list)
         return;
     }
     for (size_t i = 0; i < list->count && tx->fatal == HF_OK; i++)
-        hf__sorted_remove(tx, record, list->items[i].name,
-                          list->items[i].score);
+        hf__zset_remove(tx, record, list->items[i].name, list->items[i].score);
 }
 
 /* ------------------------------------------------------------- ZREMRANGEBY */
 
-static void remove_range(hf__tx *tx, const hf_bytes *words, hf__range_kind kind)
+static void remove_range(hf__tx *tx, const hf_bytes *args, hf__range_kind kind)
 {
     hf__range range = hf__range_init(kind, false);
     hf__record *record;
     hf__members list;
 
-    if (!hf__range_bounds(tx, words[2], words[3], &range) ||
-        !hf__sorted_open(tx, words[1], &record))
+    if (!hf__range_bounds(tx, args[2], args[3], &range) ||
+        !hf__zset_open(tx, args[1], &record))
         return;
     hf__members_init(&list, tx);
     if (record != NULL) {
         gather(record, &range, &list);
         remove_all(record, &list);
     }
-    hf__say_integer(tx, (int64_t)list.count);
+    hf__reply_integer(tx, (int64_t)list.count);
 }
 
-static void run_zremrangebyrank(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zremrangebyrank(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    remove_range(tx, words, HF__RANGE_RANK);
+    remove_range(tx, args, HF__RANGE_RANK);
 }
 
-static void run_zremrangebyscore(hf__tx *tx, const hf_bytes *words,
-                                 size_t count)
+static void run_zremrangebyscore(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    remove_range(tx, words, HF__RANGE_SCORE);
+    remove_range(tx, args, HF__RANGE_SCORE);
 }
 
-static void run_zremrangebylex(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zremrangebylex(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    remove_range(tx, words, HF__RANGE_LEX);
+    remove_range(tx, args, HF__RANGE_LEX);
 }
 
 /* ------------------------------------------------------------- ZRANGESTORE */
 
-static void run_zrangestore(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zrangestore(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__range range = hf__range_init(HF__RANGE_RANK, false);
     hf__record *record;
     hf__members list;
 
-    if (!hf__range_read(tx, words + 3, count - 3,
+    if (!hf__range_read(tx, args + 3, count - 3,
                         HF__RANGE_ANY | HF__RANGE_STORE, &range) ||
-        !hf__sorted_open(tx, words[2], &record))
+        !hf__zset_open(tx, args[2], &record))
         return;
     hf__members_init(&list, tx);
     if (record != NULL)
         gather(record, &range, &list);
     if (tx->fatal == HF_OK)
-        hf__members_store(&list, words[1]);
+        hf__members_store(&list, args[1]);
 }
 
 /* ------------------------------------------------------------------- ZMPOP */
@@ -102,42 +100,42 @@ typedef struct pop_options {
     int64_t count;
 } pop_options;
 
-static bool read_positive(hf__tx *tx, hf_bytes word, const char *name,
+static bool read_positive(hf__tx *tx, hf_bytes arg, const char *name,
                           int64_t *value)
 {
-    if (hf__number_integer(word, value) && *value > 0)
+    if (hf__number_integer(arg, value) && *value > 0)
         return true;
-    hf__say_error(tx, "ERR %s should be greater than 0", name);
+    hf__reply_error(tx, "ERR %s should be greater than 0", name);
     return false;
 }
 
 /* Read `numkeys key ... MIN|MAX [COUNT count]`. */
-static bool read_pop(hf__tx *tx, const hf_bytes *words, size_t count,
+static bool read_pop(hf__tx *tx, const hf_bytes *args, size_t count,
                      pop_options *options)
 {
     int64_t keys;
     size_t at;
 
-    if (!read_positive(tx, words[0], "numkeys", &keys))
+    if (!read_positive(tx, args[0], "numkeys", &keys))
         return false;
     if ((uint64_t)keys > count - 2)
         goto syntax;
     at = 1 + (size_t)keys;
     options->key_count = (size_t)keys;
     options->count = 1;
-    options->last = hf__word_is(words[at], "max");
-    if (!options->last && !hf__word_is(words[at], "min"))
+    options->last = hf__arg_is(args[at], "max");
+    if (!options->last && !hf__arg_is(args[at], "min"))
         goto syntax;
     if (count == at + 1)
         return true;
-    if (count < at + 3 || !hf__word_is(words[at + 1], "count"))
+    if (count < at + 3 || !hf__arg_is(args[at + 1], "count"))
         goto syntax;
-    if (!read_positive(tx, words[at + 2], "count", &options->count))
+    if (!read_positive(tx, args[at + 2], "count", &options->count))
         return false;
     if (count == at + 3)
         return true;
 syntax:
-    hf__say_error(tx, HF__ERROR_SYNTAX);
+    hf__reply_error(tx, HF__ERROR_SYNTAX);
     return false;
 }
 
@@ -151,33 +149,33 @@ static void pop(hf__tx *tx, hf_bytes key, hf__record *record,
     hf__members_init(&list, tx);
     gather(record, &range, &list);
     remove_all(record, &list);
-    hf__say_array(tx, 2);
-    hf__say_bytes(tx, key.data, key.size);
-    hf__say_array(tx, list.count);
+    hf__reply_array(tx, 2);
+    hf__reply_bytes(tx, key.data, key.size);
+    hf__reply_array(tx, list.count);
     for (size_t i = 0; i < list.count; i++) {
-        hf__say_array(tx, 2);
-        hf__say_bytes(tx, list.items[i].name.data, list.items[i].name.size);
-        hf__say_double(tx, list.items[i].score);
+        hf__reply_array(tx, 2);
+        hf__reply_bytes(tx, list.items[i].name.data, list.items[i].name.size);
+        hf__reply_double(tx, list.items[i].score);
     }
 }
 
-static void run_zmpop(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zmpop(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     pop_options options;
     hf__record *record;
 
-    if (!read_pop(tx, words + 1, count - 1, &options))
+    if (!read_pop(tx, args + 1, count - 1, &options))
         return;
     for (size_t i = 0; i < options.key_count; i++) {
         hf__tx_trim(tx);
-        if (!hf__sorted_open(tx, words[2 + i], &record))
+        if (!hf__zset_open(tx, args[2 + i], &record))
             return;
         if (record != NULL) {
-            pop(tx, words[2 + i], record, &options);
+            pop(tx, args[2 + i], record, &options);
             return;
         }
     }
-    hf__say_nil(tx);
+    hf__reply_nil(tx);
 }
 
 #define WRITES HF__COMMAND_WRITES

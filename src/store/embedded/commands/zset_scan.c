@@ -12,51 +12,52 @@
 #include "store/embedded/keys/scan.h"
 #include "store/embedded/keys/type_zset.h"
 
-static void run_zmscore(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zmscore(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     double score;
 
-    if (!hf__sorted_open(tx, words[1], &record))
+    if (!hf__zset_open(tx, args[1], &record))
         return;
-    hf__say_array(tx, count - 2);
+    hf__reply_array(tx, count - 2);
     for (size_t i = 2; i < count; i++) {
-        if (record != NULL && hf__sorted_score(tx, record, words[i], &score))
-            hf__say_double(tx, score);
+        if (record != NULL && hf__zset_score(tx, record, args[i], &score))
+            hf__reply_double(tx, score);
         else
-            hf__say_nil(tx);
+            hf__reply_nil(tx);
     }
 }
 
 /* Views of all members that fit the scan, if there is one. */
 static void gather(hf__record *record, const hf__scan *scan, hf__members *list)
 {
-    hf__sorted_walk walk;
+    hf__zset_walk walk;
     hf_bytes member;
     double score;
 
-    hf__sorted_walk_begin(&walk, list->tx, record, -INFINITY, false);
-    while (hf__sorted_walk_next(&walk, &member, &score)) {
+    hf__zset_walk_begin(&walk, list->tx, record, -INFINITY, false);
+    while (hf__zset_walk_next(&walk, &member, &score)) {
         if ((scan == NULL || hf__scan_fits(scan, member)) &&
             !hf__members_refer(list, member, score))
             break;
     }
-    hf__sorted_walk_end(&walk);
+    hf__zset_walk_end(&walk);
 }
 
-static void run_zrandmember(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zrandmember(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__members list;
     hf__record *record;
-    hf__pick pick;
+    hf__random_sample sample;
 
-    if (!hf__pick_read(&pick, tx, words + 2, count - 2, "withscores") ||
-        !hf__sorted_open(tx, words[1], &record))
+    if (!hf__random_sample_read(&sample, tx, args + 2, count - 2,
+                                "withscores") ||
+        !hf__zset_open(tx, args[1], &record))
         return;
     hf__members_init(&list, tx);
     if (record != NULL)
         gather(record, NULL, &list);
-    hf__pick_say(&pick, &list, false);
+    hf__random_sample_reply(&sample, &list, false);
 }
 
 static bool visit(const hf__scan *scan, hf_bytes member, hf_bytes value,
@@ -76,49 +77,49 @@ static bool visit(const hf__scan *scan, hf_bytes member, hf_bytes value,
 
 /* Only here, and only of small sets, Redis prints large whole scores with all
  * their digits. */
-static void say_pairs(const hf__members *list, bool small)
+static void reply_pairs(const hf__members *list, bool small)
 {
     const double whole_max = 0x1p62;
     hf__tx *tx = list->tx;
     char text[HF__NUMBER_SIZE];
 
-    hf__say_array(tx, 2 * list->count);
+    hf__reply_array(tx, 2 * list->count);
     for (size_t i = 0; i < list->count; i++) {
         hf_bytes member = list->items[i].name;
         double score = list->items[i].score;
 
-        hf__say_bytes(tx, member.data, member.size);
+        hf__reply_bytes(tx, member.data, member.size);
         if (small && fabs(score) <= whole_max && score == trunc(score))
-            hf__say_bytes(tx, text,
-                          hf__number_put_integer(text, (int64_t)score));
+            hf__reply_bytes(tx, text,
+                            hf__number_put_integer(text, (int64_t)score));
         else
-            hf__say_double(tx, score);
+            hf__reply_double(tx, score);
     }
 }
 
-static void run_zscan(hf__tx *tx, const hf_bytes *words, size_t count)
+static void run_zscan(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     uint64_t cursor = 0;
     hf__record *record;
     hf__members list;
     hf__scan scan;
 
-    if (!hf__scan_cursor(&scan, tx, words[2]) ||
-        !hf__sorted_open(tx, words[1], &record))
+    if (!hf__scan_cursor(&scan, tx, args[2]) ||
+        !hf__zset_open(tx, args[1], &record))
         return;
     if (record == NULL) {
-        hf__scan_say_empty(tx);
+        hf__scan_reply_empty(tx);
         return;
     }
-    if (!hf__scan_options(&scan, words + 3, count - 3, false))
+    if (!hf__scan_options(&scan, args + 3, count - 3, false))
         return;
     hf__members_init(&list, tx);
     if (record->form == HF__FORM_ELEMENTS)
         cursor = hf__scan_elements(&scan, record, visit, &list);
     else
         gather(record, &scan, &list);
-    hf__scan_say_cursor(tx, cursor);
-    say_pairs(&list, record->form == HF__FORM_INLINE);
+    hf__scan_reply_cursor(tx, cursor);
+    reply_pairs(&list, record->form == HF__FORM_INLINE);
 }
 
 const hf__command hf__commands_zset_scan[] = {

@@ -62,7 +62,7 @@ typedef struct hf__env {
     size_t reader_count;
 
     /* Guarded by readers_lock too; NULL until something is scanned. */
-    struct hf__scan_place *scan_places;
+    struct hf__scan_position *scan_positions;
     uint64_t scan_stamp;
 } hf__env;
 
@@ -71,7 +71,7 @@ typedef struct hf__env {
  * guard is here: see files.h. HF_UNAVAILABLE: others held it up beyond
  * deadline_ms.
  */
-hf_status hf__env_open(const hf__place *place, int64_t deadline_ms,
+hf_status hf__env_open(const hf__settings *settings, int64_t deadline_ms,
                        hf__env **env, hf_error *err);
 void hf__env_unref(hf__env *env);
 

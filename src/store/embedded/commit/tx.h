@@ -30,7 +30,7 @@ typedef struct hf__event {
 
 struct hf__command;
 struct hf__out;
-struct hf__recall;
+struct hf__record_cache;
 struct hf__record;
 
 typedef struct hf__tx {
@@ -47,8 +47,8 @@ typedef struct hf__tx {
     bool ahead_known;
     uint32_t epoch; /* moves when views into LMDB's map become stale */
     uint32_t keyid_next;
-    uint64_t wanted_size; /* of everything put so far */
-    bool orphans_gone;    /* the last orphan goes with this transaction */
+    uint64_t wanted_size;    /* of everything put so far */
+    bool no_pending_deletes; /* the last orphan goes with this transaction */
 
     struct hf__out *out;
     const struct hf__command *command; /* the one that runs */
@@ -61,7 +61,7 @@ typedef struct hf__tx {
     size_t claimed_size; /* of `arena` */
     size_t largest_size; /* of the contents read */
 
-    struct hf__recall *recall; /* NULL: a reader's */
+    struct hf__record_cache *cache; /* NULL: a reader's */
     struct hf__record *records[HF__RECORD_MAX];
     uint32_t record_count;
     size_t dirty_size;
@@ -71,7 +71,7 @@ typedef struct hf__tx {
         struct hf__record *first;
     } chains[HF__CHAIN_COUNT];
 
-    /* A command's, while it runs. It may end by a jump out of hf__say_...(),
+    /* A command's, while it runs. It may end by a jump out of hf__reply_...(),
      * when Lua has no memory: so it must own no memory itself. */
     unsigned char *scratch;
     size_t scratch_size;

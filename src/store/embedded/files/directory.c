@@ -77,9 +77,9 @@ static hf_status check_system(int fd, const char *path, hf_error *err)
 static void name_user(char *text, size_t size, uid_t uid)
 {
     char memory[NAMES_SIZE];
-    struct passwd entry, *found = NULL;
+    struct passwd directory, *found = NULL;
 
-    if (getpwuid_r(uid, &entry, memory, sizeof(memory), &found) == 0 &&
+    if (getpwuid_r(uid, &directory, memory, sizeof(memory), &found) == 0 &&
         found != NULL)
         (void)snprintf(text, size, "%s (uid %lu)", found->pw_name,
                        (unsigned long)uid);
@@ -124,19 +124,21 @@ hf_status hf__files_check_group(const char *path, const struct stat *info,
                     (unsigned long)group, user);
 }
 
-static hf_status check_owner(int fd, const hf__place *place, hf_error *err)
+static hf_status check_owner(int fd, const hf__settings *settings,
+                             hf_error *err)
 {
     struct stat info;
 
     if (fstat(fd, &info) != 0)
         return hf__files_fail(err, errno, "cannot ask for the directory");
-    if (place->shared)
-        return hf__files_check_group(place->path, &info, place->group, err);
+    if (settings->shared)
+        return hf__files_check_group(settings->path, &info, settings->group,
+                                     err);
     /* Root's can be read only: nobody else may write to it. */
-    if ((info.st_uid == geteuid() || (info.st_uid == 0 && !place->ours)) &&
+    if ((info.st_uid == geteuid() || (info.st_uid == 0 && !settings->ours)) &&
         (info.st_mode & (S_IWGRP | S_IWOTH)) == 0)
         return HF_OK;
-    return hf__files_refuse(place->path, &info, err);
+    return hf__files_refuse(settings->path, &info, err);
 }
 
 /* ---------------------------------------------------------------- directory */
@@ -226,16 +228,16 @@ static bool follow_link(char path[PATH_MAX])
     return true;
 }
 
-static int open_path(const hf__place *place)
+static int open_path(const hf__settings *settings)
 {
     int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
     char path[PATH_MAX];
     int fd;
 
-    memcpy(path, place->path, sizeof(path));
+    memcpy(path, settings->path, sizeof(path));
     fd = open(path, flags);
     for (int i = 0; fd < 0 && (errno == ELOOP || errno == ENOTDIR) &&
-                    !place->ours && i < LINKS_MAX;
+                    !settings->ours && i < LINKS_MAX;
          i++) {
         int number = errno;
 
@@ -248,32 +250,34 @@ static int open_path(const hf__place *place)
     return fd;
 }
 
-static int make(const hf__place *place)
+static int make(const hf__settings *settings)
 {
     struct stat info;
 
-    if (stat(place->path, &info) == 0)
+    if (stat(settings->path, &info) == 0)
         return EEXIST;
-    return place->shared ? hf__files_make_shared(place->path, place->group)
-                         : hf__files_make_directory(place->path);
+    return settings->shared
+               ? hf__files_make_shared(settings->path, settings->group)
+               : hf__files_make_directory(settings->path);
 }
 
-static hf_status open_directory(const hf__place *place, int *fd, hf_error *err)
+static hf_status open_directory(const hf__settings *settings, int *fd,
+                                hf_error *err)
 {
     char text[HF__QUOTED_SIZE];
     int made = EEXIST;
     int number;
 
-    hf__quoted(text, hf_view(place->path, strlen(place->path)));
-    if (!place->existing)
-        made = make(place);
-    *fd = open_path(place);
+    hf__quoted(text, hf_view(settings->path, strlen(settings->path)));
+    if (!settings->existing)
+        made = make(settings);
+    *fd = open_path(settings);
     if (*fd >= 0)
         return HF_OK;
     number = errno == ENOENT && made != 0 && made != EEXIST ? made : errno;
-    if (number == ENOENT && place->existing)
+    if (number == ENOENT && settings->existing)
         return hf__fail(err, HF_NOT_FOUND, "there is no store at %s", text);
-    if (number == ELOOP || (number == ENOTDIR && place->ours))
+    if (number == ELOOP || (number == ENOTDIR && settings->ours))
         return hf__fail(err, HF_DENIED, "%s is not a directory", text);
     if (number == ENOTDIR)
         return hf__fail(err, HF_INVALID, "%s is not a directory", text);
@@ -311,33 +315,33 @@ static bool is_named(int dir_fd, int fd)
 }
 
 /* 0: locked. EAGAIN: try again. */
-static int try_lock(hf__entry *entry)
+static int try_lock(hf__directory *directory)
 {
     int number;
 
-    if (entry->lock_fd < 0)
-        entry->lock_fd = open_lock_file(entry->fd);
-    if (entry->lock_fd < 0)
+    if (directory->lock_fd < 0)
+        directory->lock_fd = open_lock_file(directory->fd);
+    if (directory->lock_fd < 0)
         return errno;
-    if (flock(entry->lock_fd, LOCK_EX | LOCK_NB) != 0) {
+    if (flock(directory->lock_fd, LOCK_EX | LOCK_NB) != 0) {
         number = errno;
         return number == EINTR || number == EWOULDBLOCK ? EAGAIN : number;
     }
-    if (is_named(entry->fd, entry->lock_fd))
+    if (is_named(directory->fd, directory->lock_fd))
         return 0;
-    close(entry->lock_fd);
-    entry->lock_fd = -1;
+    close(directory->lock_fd);
+    directory->lock_fd = -1;
     return EAGAIN;
 }
 
-static hf_status lock_directory(hf__entry *entry, int64_t deadline_ms,
+static hf_status lock_directory(hf__directory *directory, int64_t deadline_ms,
                                 hf_error *err)
 {
     int64_t began_ms = hf__clock_boot_ms();
     int rc;
 
     for (;;) {
-        rc = try_lock(entry);
+        rc = try_lock(directory);
         if (rc == 0)
             return HF_OK;
         if (rc != EAGAIN && ((rc != EPERM && rc != EACCES) ||
@@ -357,32 +361,32 @@ static bool is_read_only(int dir_fd)
            (errno == EROFS || errno == EACCES);
 }
 
-hf_status hf__files_enter(const hf__place *place, int64_t deadline_ms,
-                          hf__entry *entry, hf_error *err)
+hf_status hf__directory_open(const hf__settings *settings, int64_t deadline_ms,
+                             hf__directory *directory, hf_error *err)
 {
     hf_status status;
 
-    entry->lock_fd = -1;
-    status = open_directory(place, &entry->fd, err);
+    directory->lock_fd = -1;
+    status = open_directory(settings, &directory->fd, err);
     if (status != HF_OK)
         return status;
-    status = check_system(entry->fd, place->path, err);
+    status = check_system(directory->fd, settings->path, err);
     if (status == HF_OK)
-        status = check_owner(entry->fd, place, err);
-    entry->read_only = status == HF_OK && is_read_only(entry->fd);
-    if (status == HF_OK && !entry->read_only)
-        status = lock_directory(entry, deadline_ms, err);
+        status = check_owner(directory->fd, settings, err);
+    directory->read_only = status == HF_OK && is_read_only(directory->fd);
+    if (status == HF_OK && !directory->read_only)
+        status = lock_directory(directory, deadline_ms, err);
     if (status != HF_OK)
-        hf__files_leave(entry);
+        hf__directory_close(directory);
     return status;
 }
 
-void hf__files_leave(hf__entry *entry)
+void hf__directory_close(hf__directory *directory)
 {
     /* A child made meanwhile may have the descriptor, too. */
-    if (entry->lock_fd >= 0) {
-        (void)flock(entry->lock_fd, LOCK_UN);
-        close(entry->lock_fd);
+    if (directory->lock_fd >= 0) {
+        (void)flock(directory->lock_fd, LOCK_UN);
+        close(directory->lock_fd);
     }
-    close(entry->fd);
+    close(directory->fd);
 }

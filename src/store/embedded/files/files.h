@@ -28,7 +28,7 @@
 #define HF__SIZE_MAX (INT64_C(1) << 40)
 
 /* What a URL says. */
-typedef struct hf__place {
+typedef struct hf__settings {
     char path[PATH_MAX]; /* absolute */
     uint32_t mode;       /* HF__MODE_... */
     bool ours;           /* in a folder that only this user may own */
@@ -38,33 +38,34 @@ typedef struct hf__place {
     bool unverified;     /* do not read all of it first */
     bool shared;         /* by the members of `group` */
     gid_t group;
-} hf__place;
+} hf__settings;
 
 /* HF_INVALID, HF_UNSUPPORTED or HF_DENIED name the part. */
-hf_status hf__files_place(const hf__url *url, hf__place *place, hf_error *err);
+hf_status hf__settings_read(const hf__url *url, hf__settings *settings,
+                            hf_error *err);
 
 /* The folder of the user's named volatile stores, or of a group's; made if it
  * is not there. HF_DENIED: it is not theirs alone. */
-hf_status hf__files_home(char *home, size_t size, hf_error *err);
-hf_status hf__files_group_home(gid_t group, char *home, size_t size,
-                               hf_error *err);
+hf_status hf__volatile_dir_of_user(char *folder, size_t size, hf_error *err);
+hf_status hf__volatile_dir_of_group(gid_t group, char *folder, size_t size,
+                                    hf_error *err);
 
 /* The store's directory, opened and judged. */
-typedef struct hf__entry {
+typedef struct hf__directory {
     int fd;
     int lock_fd; /* -1: it is not locked */
     /* Nothing can be made or removed there: a mount that is read-only, or no
      * permission. It is not locked then. */
     bool read_only;
-} hf__entry;
+} hf__directory;
 
 /*
  * Open the store's directory, creating it if it is not there, and lock it
  * against others who open, by deadline_ms at the latest.
  */
-hf_status hf__files_enter(const hf__place *place, int64_t deadline_ms,
-                          hf__entry *entry, hf_error *err);
-void hf__files_leave(hf__entry *entry);
+hf_status hf__directory_open(const hf__settings *settings, int64_t deadline_ms,
+                             hf__directory *directory, hf_error *err);
+void hf__directory_close(hf__directory *directory);
 
 /* mkdir() with mode 0700, or 2770 for a group, whatever the umask; 0 or an
  * errno. */

@@ -24,7 +24,7 @@ enum {
     HF__RECORD_KEY = 'm',
     HF__RECORD_ELEMENT = 'e',
     HF__RECORD_ORDER = 'z',
-    HF__RECORD_ORPHAN = 'o',
+    HF__RECORD_PENDING_DELETE = 'o',
     HF__RECORD_LIST = 'l'
 };
 

@@ -25,13 +25,13 @@ static const char *mode_text(uint32_t mode)
     return mode == HF__MODE_DURABLE ? "durable (commit)" : "volatile";
 }
 
-hf_status hf__header_check_mode(uint32_t mode, const hf__place *place,
+hf_status hf__header_check_mode(uint32_t mode, const hf__settings *settings,
                                 hf_error *err)
 {
-    if (mode == place->mode)
+    if (mode == settings->mode)
         return HF_OK;
     return hf__fail(err, HF_INVALID, "the store is %s, not %s", mode_text(mode),
-                    mode_text(place->mode));
+                    mode_text(settings->mode));
 }
 
 int hf__header_put(MDB_txn *txn, MDB_dbi dbi, uint32_t mode)
@@ -93,7 +93,8 @@ static hf_status read_header(int fd, hf__header *head, hf__finding *found,
     return hf__finding_status(found);
 }
 
-hf_status hf__header_probe(int dir_fd, const hf__place *place, hf_error *err)
+hf_status hf__header_probe(int dir_fd, const hf__settings *settings,
+                           hf_error *err)
 {
     hf__finding found = {0};
     hf__header head;
@@ -105,7 +106,7 @@ hf_status hf__header_probe(int dir_fd, const hf__place *place, hf_error *err)
     status = read_header(fd, &head, &found, err);
     close(fd);
     if (status == HF_OK)
-        return hf__header_check_mode(head.mode, place, err);
+        return hf__header_check_mode(head.mode, settings, err);
     if (found.code != HF__FOUND_NONE)
         return hf__finding_fail(err, &found);
     return status;

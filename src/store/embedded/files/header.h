@@ -23,7 +23,7 @@ typedef struct hf__header {
 } hf__header;
 
 /* HF_INVALID if a store of this mode is not what the place asks for. */
-hf_status hf__header_check_mode(uint32_t mode, const hf__place *place,
+hf_status hf__header_check_mode(uint32_t mode, const hf__settings *settings,
                                 hf_error *err);
 
 /* Read the header out of a data file without LMDB. `memory` is for one page.
@@ -36,7 +36,8 @@ bool hf__header_read(int fd, const hf__meta *meta, unsigned char *memory,
  * hf__files_check_data(). HF_INVALID: not a store of ours, or of the other
  * mode; HF_UNSUPPORTED: of a newer format; HF_CORRUPT.
  */
-hf_status hf__header_probe(int dir_fd, const hf__place *place, hf_error *err);
+hf_status hf__header_probe(int dir_fd, const hf__settings *settings,
+                           hf_error *err);
 
 /* Put the header; first thing in a store, and after a flush. */
 int hf__header_put(MDB_txn *txn, MDB_dbi dbi, uint32_t mode);

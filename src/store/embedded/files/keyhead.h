@@ -34,7 +34,7 @@ typedef struct hf__keyhead {
     uint64_t count;
 } hf__keyhead;
 
-static inline bool hf__expiry_is_shell(int64_t expire_ms)
+static inline bool hf__expiry_is_tombstone(int64_t expire_ms)
 {
     return expire_ms < 0;
 }

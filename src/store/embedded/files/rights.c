@@ -64,7 +64,7 @@ static bool is_of_store(int dir_fd, int fd)
 }
 
 /* `fd` if it is a file of the store. */
-static int judge(int dir_fd, int fd)
+static int check_group(int dir_fd, int fd)
 {
     if (fd < 0 || is_of_store(dir_fd, fd))
         return fd;
@@ -76,13 +76,13 @@ static int judge(int dir_fd, int fd)
 int hf__rights_open(int dir_fd, const char *name, int flags)
 {
     /* A FIFO would be waited at. */
-    return judge(
+    return check_group(
         dir_fd, openat(dir_fd, name,
                        flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
 }
 
 /* Of a new file: `fd` may be O_PATH. */
-static bool give(int dir_fd, int fd)
+static bool give_to_group(int dir_fd, int fd)
 {
     struct stat directory, file;
     mode_t mode = 0600;
@@ -112,7 +112,7 @@ bool hf__rights_give(int dir_fd, int at_fd, const char *name)
     errno = EPERM;
     given = info.st_uid == geteuid() &&
             (S_ISDIR(info.st_mode) || S_ISFIFO(info.st_mode)) &&
-            give(dir_fd, fd);
+            give_to_group(dir_fd, fd);
     number = errno;
     close(fd);
     errno = number;
@@ -124,7 +124,7 @@ int hf__rights_create(int dir_fd, const char *name, int flags)
     int fd = openat(dir_fd, name, flags | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     int number;
 
-    if (fd < 0 || give(dir_fd, fd))
+    if (fd < 0 || give_to_group(dir_fd, fd))
         return fd;
     number = errno;
     (void)unlinkat(dir_fd, name, 0);
@@ -140,7 +140,8 @@ static bool put_link(int dir_fd, int folder_fd, const char *name, int *fd)
 {
     char path[HF__FD_PATH_SIZE];
 
-    *fd = judge(dir_fd, openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    *fd = check_group(dir_fd,
+                      openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
     if (*fd < 0)
         return false;
     hf__rights_fd_path(path, *fd);

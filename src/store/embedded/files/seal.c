@@ -22,7 +22,7 @@
 
 #define SECOND_NS 1000000000u
 
-static bool look(int data_fd, hf__seal *seal)
+static bool read_state(int data_fd, hf__seal *seal)
 {
     struct stat info;
     hf__finding found;
@@ -51,13 +51,13 @@ bool hf__seal_make(int data_fd, hf__seal *seal)
     hf__rand_bytes(&chance, sizeof(chance));
     times[1].tv_sec = info.st_mtim.tv_sec;
     times[1].tv_nsec = (long)(chance % SECOND_NS);
-    return futimens(data_fd, times) == 0 && look(data_fd, seal);
+    return futimens(data_fd, times) == 0 && read_state(data_fd, seal);
 }
 
 bool hf__seal_fits(int data_fd, const hf__seal *seal)
 {
     hf__seal now;
 
-    return seal->inode != 0 && look(data_fd, &now) &&
+    return seal->inode != 0 && read_state(data_fd, &now) &&
            memcmp(&now, seal, sizeof(now)) == 0;
 }

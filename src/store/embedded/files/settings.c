@@ -31,30 +31,30 @@ static bool is_name(const char *text)
            strlen(text) <= 100;
 }
 
-static hf_status set_path(hf__place *place, const char *first,
+static hf_status set_path(hf__settings *settings, const char *first,
                           const char *second, hf_error *err)
 {
-    int size =
-        snprintf(place->path, sizeof(place->path), "%s/%s", first, second);
+    int size = snprintf(settings->path, sizeof(settings->path), "%s/%s", first,
+                        second);
 
-    if (size < 0 || (size_t)size >= sizeof(place->path))
+    if (size < 0 || (size_t)size >= sizeof(settings->path))
         return hf__fail(err, HF_INVALID, "the store's path is too long");
     /* One at the end would have a link followed. */
-    while (size > 1 && place->path[size - 1] == '/')
-        place->path[--size] = '\0';
+    while (size > 1 && settings->path[size - 1] == '/')
+        settings->path[--size] = '\0';
     return HF_OK;
 }
 
-static hf_status place_volatile(const char *path, hf__place *place,
+static hf_status place_volatile(const char *path, hf__settings *settings,
                                 hf_error *err)
 {
-    char home[PATH_MAX];
+    char folder[PATH_MAX];
     char text[HF__QUOTED_SIZE];
     hf_status status;
 
-    place->mode = HF__MODE_VOLATILE;
+    settings->mode = HF__MODE_VOLATILE;
     if (path[0] == '/')
-        return set_path(place, "", path + 1, err);
+        return set_path(settings, "", path + 1, err);
     if (path[0] == '\0')
         path = "default";
     if (!is_name(path))
@@ -62,24 +62,26 @@ static hf_status place_volatile(const char *path, hf__place *place,
                         "bad name of a volatile store: %s (letters, digits, "
                         "'.', '_' and '-')",
                         hf__quoted(text, hf_view(path, strlen(path))));
-    status = place->shared
-                 ? hf__files_group_home(place->group, home, sizeof(home), err)
-                 : hf__files_home(home, sizeof(home), err);
+    status = settings->shared
+                 ? hf__volatile_dir_of_group(settings->group, folder,
+                                             sizeof(folder), err)
+                 : hf__volatile_dir_of_user(folder, sizeof(folder), err);
     if (status != HF_OK)
         return status;
-    place->ours = true;
-    return set_path(place, home, path, err);
+    settings->ours = true;
+    return set_path(settings, folder, path, err);
 }
 
-static hf_status place_file(const hf__url *url, hf__place *place, hf_error *err)
+static hf_status place_file(const hf__url *url, hf__settings *settings,
+                            hf_error *err)
 {
     const char *durability = hf__url_param_get(url, "durability");
     char cwd[PATH_MAX];
     char text[HF__QUOTED_SIZE];
 
-    place->mode = HF__MODE_DURABLE;
+    settings->mode = HF__MODE_DURABLE;
     if (durability != NULL && strcmp(durability, "flush") == 0)
-        place->mode = HF__MODE_FLUSH;
+        settings->mode = HF__MODE_FLUSH;
     else if (durability != NULL && strcmp(durability, "commit") != 0)
         return hf__fail(
             err, HF_INVALID, "bad durability: %s",
@@ -87,10 +89,10 @@ static hf_status place_file(const hf__url *url, hf__place *place, hf_error *err)
     if (url->path[0] == '\0')
         return hf__fail(err, HF_INVALID, "the URL names no directory");
     if (url->path[0] == '/')
-        return set_path(place, "", url->path + 1, err);
+        return set_path(settings, "", url->path + 1, err);
     if (getcwd(cwd, sizeof(cwd)) == NULL)
         return hf__files_fail(err, errno, "cannot ask for the directory");
-    return set_path(place, cwd, url->path, err);
+    return set_path(settings, cwd, url->path, err);
 }
 
 static hf_status check_parts(const hf__url *url, bool file, hf_error *err)
@@ -132,7 +134,7 @@ static bool find_group(const char *name, gid_t *group)
            number < (gid_t)-1;
 }
 
-static hf_status read_rights(const hf__url *url, hf__place *place,
+static hf_status read_rights(const hf__url *url, hf__settings *settings,
                              hf_error *err)
 {
     const char *mode = hf__url_param_get(url, "mode");
@@ -142,17 +144,18 @@ static hf_status read_rights(const hf__url *url, hf__place *place,
     if (mode != NULL && strcmp(mode, "0660") != 0 && strcmp(mode, "0600") != 0)
         return hf__fail(err, HF_INVALID, "bad mode: %s (0600 or 0660)",
                         hf__quoted(text, hf_view(mode, strlen(mode))));
-    place->shared = mode != NULL && strcmp(mode, "0660") == 0;
-    if (place->shared != (group != NULL))
+    settings->shared = mode != NULL && strcmp(mode, "0660") == 0;
+    if (settings->shared != (group != NULL))
         return hf__fail(err, HF_INVALID,
                         "a store for a group needs mode=0660 and group=NAME");
-    if (place->shared && !find_group(group, &place->group))
+    if (settings->shared && !find_group(group, &settings->group))
         return hf__fail(err, HF_INVALID, "there is no group %s",
                         hf__quoted(text, hf_view(group, strlen(group))));
     return HF_OK;
 }
 
-hf_status hf__files_place(const hf__url *url, hf__place *place, hf_error *err)
+hf_status hf__settings_read(const hf__url *url, hf__settings *settings,
+                            hf_error *err)
 {
     const char *max_size = hf__url_param_get(url, "max_size");
     const char *budget = hf__url_param_get(url, "script_budget_ms");
@@ -160,20 +163,20 @@ hf_status hf__files_place(const hf__url *url, hf__place *place, hf_error *err)
     int64_t size = 0;
     hf_status status = check_parts(url, file, err);
 
-    memset(place, 0, sizeof(*place));
+    memset(settings, 0, sizeof(*settings));
     if (status == HF_OK && max_size != NULL)
         status = hf__parse_size(max_size, HF__SIZE_MIN, HF__SIZE_MAX,
                                 "max_size", &size, err);
     if (status == HF_OK && budget != NULL)
         status = hf__parse_int(budget, 1, HF_SCRIPT_BUDGET_MAX_MS,
-                               "script_budget_ms", &place->budget_ms, err);
+                               "script_budget_ms", &settings->budget_ms, err);
     if (status != HF_OK)
         return status;
-    place->max_size = (uint64_t)size & ~UINT64_C(0xffff);
-    status = read_rights(url, place, err);
+    settings->max_size = (uint64_t)size & ~UINT64_C(0xffff);
+    status = read_rights(url, settings, err);
     if (status != HF_OK)
         return status;
     if (file)
-        return place_file(url, place, err);
-    return place_volatile(url->path, place, err);
+        return place_file(url, settings, err);
+    return place_volatile(url->path, settings, err);
 }

@@ -73,7 +73,7 @@ uint64_t hf__sidecar_head_sum(const hf__sidecar_map *map)
 void hf__sidecar_reset(hf__sidecar_map *map)
 {
     map->sweep_ms = 0;
-    map->orphans = 1; /* not known: look once */
+    map->pending_deletes = 1; /* not known: look once */
     map->sweep_size = 0;
     map->inbox_next = 0;
     init_lock(&map->writer);
@@ -289,7 +289,7 @@ hf_status hf__inbox_claim(hf__sidecar *sidecar, uint32_t *index,
     static const char digits[] = "0123456789abcdef";
     hf__sidecar_map *map = sidecar->map;
     struct flock lock;
-    hf__inbox *inbox;
+    hf__inbox_slot *inbox;
     uint32_t at;
 
     if (!find_free(sidecar, &at)) {
@@ -319,7 +319,7 @@ hf_status hf__inbox_claim(hf__sidecar *sidecar, uint32_t *index,
 void hf__inbox_release(hf__sidecar *sidecar, uint32_t index)
 {
     struct flock lock = byte_lock(F_UNLCK, index, 1);
-    hf__inbox *inbox = &sidecar->map->inboxes[index];
+    hf__inbox_slot *inbox = &sidecar->map->inboxes[index];
 
     memset(inbox->id, 0, sizeof(inbox->id));
     inbox->fifo = 0;

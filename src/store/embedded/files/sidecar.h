@@ -50,11 +50,11 @@ typedef struct hf__bucket {
 } hf__bucket;
 
 /* Who listens. Written under the writer lock. */
-typedef struct hf__inbox {
+typedef struct hf__inbox_slot {
     char id[HF__INBOX_SIZE]; /* not terminated */
     uint32_t used;           /* perhaps by a process that died since */
     uint32_t fifo;           /* has a FIFO to be written to */
-} hf__inbox;
+} hf__inbox_slot;
 
 typedef struct hf__sidecar_map {
     char magic[8];
@@ -70,16 +70,16 @@ typedef struct hf__sidecar_map {
     /* Guarded by `writer`. */
     uint64_t allocated_size; /* of the data file, blocks and all */
     uint64_t max_size;
-    int64_t sweep_ms;    /* when to look for expired keys again */
-    uint32_t orphans;    /* elements of deleted keys may be left */
-    uint32_t sweep_size; /* of sweep_key */
-    uint32_t inbox_next; /* where to look for a free inbox */
+    int64_t sweep_ms;         /* when to look for expired keys again */
+    uint32_t pending_deletes; /* elements of deleted keys may be left */
+    uint32_t sweep_size;      /* of sweep_key */
+    uint32_t inbox_next;      /* where to look for a free inbox */
     uint32_t reserved;
     unsigned char sweep_key[512];
     int64_t hurry_ms; /* until when others give way to a sleeper; atomic */
     pthread_mutex_t writer;
     hf__bucket buckets[HF__BUCKET_MAX];
-    hf__inbox inboxes[HF__INBOX_MAX];
+    hf__inbox_slot inboxes[HF__INBOX_MAX];
     hf__seal seal;       /* of the data file when it was closed last */
     hf__flush_map flush; /* guarded by `writer`, `word` and `failed` excepted */
 } hf__sidecar_map;

@@ -54,15 +54,15 @@ static bool is_safe_parent(const char *path)
            system.f_type == TMPFS_MAGIC;
 }
 
-static hf_status fail_make(hf_error *err, int number, const char *home)
+static hf_status fail_make(hf_error *err, int number, const char *folder)
 {
     hf_status status = hf__files_fail(err, number, "cannot create the folder");
 
-    hf__fail_prefix(err, "\"%s\"", home);
+    hf__fail_prefix(err, "\"%s\"", folder);
     return status;
 }
 
-static bool runtime_of_user(char *home, size_t size)
+static bool runtime_of_user(char *folder, size_t size)
 {
     char parent[64];
 
@@ -71,86 +71,88 @@ static bool runtime_of_user(char *home, size_t size)
     else
         (void)snprintf(parent, sizeof(parent), "/run/user/%lu",
                        (unsigned long)geteuid());
-    (void)snprintf(home, size, "%s/holdfast", parent);
+    (void)snprintf(folder, size, "%s/holdfast", parent);
     return is_safe_parent(parent);
 }
 
-static bool runtime_of_session(char *home, size_t size)
+static bool runtime_of_session(char *folder, size_t size)
 {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
 
     if (runtime == NULL || runtime[0] != '/' || strlen(runtime) > RUNTIME_MAX ||
         !is_our_folder(runtime))
         return false;
-    (void)snprintf(home, size, "%s/holdfast", runtime);
+    (void)snprintf(folder, size, "%s/holdfast", runtime);
     return true;
 }
 
-static bool make_ours(const char *home)
+static bool make_ours(const char *folder)
 {
-    int rc = hf__files_make_directory(home);
+    int rc = hf__files_make_directory(folder);
 
-    return (rc == 0 || rc == EEXIST) && is_our_folder(home);
+    return (rc == 0 || rc == EEXIST) && is_our_folder(folder);
 }
 
 /* There is something in the place of the first one that is not ours. */
-static hf_status go_elsewhere(char *home, size_t size, hf_error *err)
+static hf_status go_elsewhere(char *folder, size_t size, hf_error *err)
 {
     char other[64];
     struct stat info;
 
-    if (lstat(home, &info) != 0)
-        return fail_make(err, errno, home);
+    if (lstat(folder, &info) != 0)
+        return fail_make(err, errno, folder);
     if (info.st_uid != geteuid() && runtime_of_user(other, sizeof(other)) &&
         make_ours(other)) {
-        (void)snprintf(home, size, "%s", other);
+        (void)snprintf(folder, size, "%s", other);
         return HF_OK;
     }
     if (S_ISDIR(info.st_mode))
-        return hf__files_refuse(home, &info, err);
-    return hf__fail(err, HF_DENIED, "\"%s\" is not a directory", home);
+        return hf__files_refuse(folder, &info, err);
+    return hf__fail(err, HF_DENIED, "\"%s\" is not a directory", folder);
 }
 
-static hf_status without_shm(char *home, size_t size, hf_error *err)
+static hf_status without_shm(char *folder, size_t size, hf_error *err)
 {
-    if (!runtime_of_user(home, size) && !runtime_of_session(home, size))
+    if (!runtime_of_user(folder, size) && !runtime_of_session(folder, size))
         return hf__fail(err, HF_SYSTEM,
                         "no " SHM " and no XDG_RUNTIME_DIR to keep it in");
-    return make_ours(home) ? HF_OK : fail_make(err, errno, home);
+    return make_ours(folder) ? HF_OK : fail_make(err, errno, folder);
 }
 
-hf_status hf__files_home(char *home, size_t size, hf_error *err)
+hf_status hf__volatile_dir_of_user(char *folder, size_t size, hf_error *err)
 {
     char other[64];
     int rc;
 
     if (access(SHM, W_OK | X_OK) != 0)
-        return without_shm(home, size, err);
-    (void)snprintf(home, size, SHM "/holdfast-%lu", (unsigned long)geteuid());
-    if (is_our_folder(home))
+        return without_shm(folder, size, err);
+    (void)snprintf(folder, size, SHM "/holdfast-%lu", (unsigned long)geteuid());
+    if (is_our_folder(folder))
         return HF_OK;
     if (runtime_of_user(other, sizeof(other)) && is_our_folder(other)) {
-        (void)snprintf(home, size, "%s", other);
+        (void)snprintf(folder, size, "%s", other);
         return HF_OK;
     }
-    rc = hf__files_make_directory(home);
-    if (rc == 0 || is_our_folder(home))
+    rc = hf__files_make_directory(folder);
+    if (rc == 0 || is_our_folder(folder))
         return HF_OK;
-    return rc == EEXIST ? go_elsewhere(home, size, err)
-                        : fail_make(err, rc, home);
+    return rc == EEXIST ? go_elsewhere(folder, size, err)
+                        : fail_make(err, rc, folder);
 }
 
-hf_status hf__files_group_home(gid_t group, char *home, size_t size,
-                               hf_error *err)
+hf_status hf__volatile_dir_of_group(gid_t group, char *folder, size_t size,
+                                    hf_error *err)
 {
     struct stat info;
     int rc;
 
-    (void)snprintf(home, size, SHM "/holdfast-group-%lu", (unsigned long)group);
-    rc = lstat(home, &info) == 0 ? EEXIST : hf__files_make_shared(home, group);
+    (void)snprintf(folder, size, SHM "/holdfast-group-%lu",
+                   (unsigned long)group);
+    rc = lstat(folder, &info) == 0 ? EEXIST
+                                   : hf__files_make_shared(folder, group);
     if (rc != 0 && rc != EEXIST)
-        return fail_make(err, rc, home);
-    if (lstat(home, &info) != 0)
-        return fail_make(err, errno, home);
-    return hf__files_check_group(home, &info, group, err);
+        return fail_make(err, rc, folder);
+    if (lstat(folder, &info) != 0)
+        return fail_make(err, errno, folder);
+    return hf__files_check_group(folder, &info, group, err);
 }

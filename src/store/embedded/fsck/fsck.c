@@ -32,7 +32,7 @@ typedef struct level {
     unsigned char *bytes;
 } level;
 
-struct hf__survey_memory {
+struct hf__fsck_memory {
     size_t size; /* of all of this */
     uint64_t *used;
     uint64_t *free;
@@ -49,30 +49,30 @@ struct hf__survey_memory {
     level levels[HF__DEPTH_MAX];
 };
 
-static void tell(hf__survey *survey, hf__finding_code code, uint64_t page,
-                 uint64_t a, uint64_t b)
+static void report(hf__fsck *fsck, hf__finding_code code, uint64_t page,
+                   uint64_t a, uint64_t b)
 {
-    hf__survey_tell(survey, code, page, hf_view(NULL, 0), a, b);
+    hf__fsck_report(fsck, code, page, hf_view(NULL, 0), a, b);
 }
 
 /* The same where pages below are left out for it. */
-static bool tell_broken(hf__survey *survey, hf__finding_code code,
-                        uint64_t page, uint64_t a, uint64_t b)
+static bool report_broken(hf__fsck *fsck, hf__finding_code code, uint64_t page,
+                          uint64_t a, uint64_t b)
 {
-    tell(survey, code, page, a, b);
-    survey->broken = true;
+    report(fsck, code, page, a, b);
+    fsck->broken = true;
     return false;
 }
 
 /* ----------------------------------------------------------------- memory */
 
-static bool begin(hf__survey *survey)
+static bool allocate(hf__fsck *fsck)
 {
-    size_t page_size = survey->meta.page_size;
-    size_t words = (size_t)(survey->meta.last_page / 64 + 1);
-    size_t size = sizeof(struct hf__survey_memory) + 2 * 8 * words +
-                  HF__DEPTH_MAX * page_size + HF__SURVEY_HELD + HF__SUM_PART;
-    struct hf__survey_memory *memory = hf__survey_map(survey, size);
+    size_t page_size = fsck->meta.page_size;
+    size_t words = (size_t)(fsck->meta.last_page / 64 + 1);
+    size_t size = sizeof(struct hf__fsck_memory) + 2 * 8 * words +
+                  HF__DEPTH_MAX * page_size + HF__FSCK_HELD + HF__SUM_PART;
+    struct hf__fsck_memory *memory = hf__fsck_map(fsck, size);
     unsigned char *at = (unsigned char *)(memory + 1);
 
     if (memory == NULL)
@@ -82,54 +82,54 @@ static bool begin(hf__survey *survey)
     memory->free = memory->used + words;
     at += 2 * 8 * words;
     memory->held = at;
-    at += HF__SURVEY_HELD;
-    survey->scratch = at;
+    at += HF__FSCK_HELD;
+    fsck->scratch = at;
     at += HF__SUM_PART;
     for (size_t i = 0; i < HF__DEPTH_MAX; i++, at += page_size)
         memory->levels[i].bytes = at;
     memory->used[0] = 3; /* the heads */
-    survey->memory = memory;
+    fsck->memory = memory;
     return true;
 }
 
-static void end(hf__survey *survey)
+static void release(hf__fsck *fsck)
 {
-    if (survey->memory == NULL)
+    if (fsck->memory == NULL)
         return;
-    hf__survey_forget(survey);
-    hf__survey_unmap(survey->memory, survey->memory->size);
-    survey->memory = NULL;
+    hf__fsck_forget(fsck);
+    hf__fsck_unmap(fsck->memory, fsck->memory->size);
+    fsck->memory = NULL;
 }
 
 /* ---------------------------------------------------------------- reading */
 
-static bool is_over(const hf__survey *survey)
+static bool is_over(const hf__fsck *fsck)
 {
-    return survey->stopped || survey->failed || survey->no_memory;
+    return fsck->stopped || fsck->failed || fsck->no_memory;
 }
 
-static void count_pages(hf__survey *survey, uint64_t count)
+static void count_pages(hf__fsck *fsck, uint64_t count)
 {
-    uint64_t before = survey->pages_done / ASK_PAGES;
+    uint64_t before = fsck->pages_done / ASK_PAGES;
 
-    survey->pages_done += count;
-    if (survey->go_on != NULL && survey->pages_done / ASK_PAGES != before &&
-        !survey->go_on(survey, survey->pages_done, survey->meta.last_page + 1))
-        survey->stopped = true;
+    fsck->pages_done += count;
+    if (fsck->go_on != NULL && fsck->pages_done / ASK_PAGES != before &&
+        !fsck->go_on(fsck, fsck->pages_done, fsck->meta.last_page + 1))
+        fsck->stopped = true;
 }
 
 /* Mark pages as used. false: told. */
-static bool use_pages(hf__survey *survey, uint64_t from, uint64_t number,
+static bool use_pages(hf__fsck *fsck, uint64_t from, uint64_t number,
                       uint64_t count)
 {
-    uint64_t last = survey->meta.last_page;
-    uint64_t *used = survey->memory->used;
+    uint64_t last = fsck->meta.last_page;
+    uint64_t *used = fsck->memory->used;
 
     if (number < 2 || number > last || count > last - number + 1)
-        return tell_broken(survey, HF__FOUND_PAGE_RANGE, from, number, last);
+        return report_broken(fsck, HF__FOUND_PAGE_RANGE, from, number, last);
     for (uint64_t i = number; i < number + count; i++) {
         if (used[i / 64] >> i % 64 & 1)
-            return tell_broken(survey, HF__FOUND_PAGE_TWICE, from, i, 0);
+            return report_broken(fsck, HF__FOUND_PAGE_TWICE, from, i, 0);
     }
     for (uint64_t i = number; i < number + count; i++)
         used[i / 64] |= UINT64_C(1) << i % 64;
@@ -140,43 +140,43 @@ static bool use_pages(hf__survey *survey, uint64_t from, uint64_t number,
 
 /* The pages of a large value; false: told. They may be more than it needs: LMDB
  * writes a shorter value over a longer one of the same transaction. */
-static bool take_large(hf__survey *survey, uint64_t from, const hf__node *node)
+static bool take_large(hf__fsck *fsck, uint64_t from, const hf__node *node)
 {
-    uint32_t page_size = survey->meta.page_size;
+    uint32_t page_size = fsck->meta.page_size;
     uint64_t count = hf__pages_of_value(node->value_size, page_size);
     unsigned char head[HF__PAGE_HEAD];
     uint16_t kind;
     uint32_t pages;
     uint64_t number;
 
-    if (!use_pages(survey, from, node->child, count) ||
-        !hf__survey_read(survey, head, sizeof(head), node->child * page_size))
+    if (!use_pages(fsck, from, node->child, count) ||
+        !hf__fsck_read(fsck, head, sizeof(head), node->child * page_size))
         return false;
     memcpy(&number, head, sizeof(number));
     memcpy(&kind, head + 10, sizeof(kind));
     memcpy(&pages, head + 12, sizeof(pages));
     if (number != node->child || kind != HF__PAGE_LARGE || pages < count)
-        return tell_broken(survey, HF__FOUND_PAGE_LARGE, node->child, 0, 0);
+        return report_broken(fsck, HF__FOUND_PAGE_LARGE, node->child, 0, 0);
     if (pages > count &&
-        !use_pages(survey, from, node->child + count, pages - count))
+        !use_pages(fsck, from, node->child + count, pages - count))
         return false;
-    survey->memory->counted.large_pages += pages;
-    count_pages(survey, pages);
+    fsck->memory->counted.large_pages += pages;
+    count_pages(fsck, pages);
     return true;
 }
 
 /* ------------------------------------------------------------- free pages */
 
-static bool take_free_page(hf__survey *survey, uint64_t from, uint64_t number)
+static bool take_free_page(hf__fsck *fsck, uint64_t from, uint64_t number)
 {
-    struct hf__survey_memory *memory = survey->memory;
+    struct hf__fsck_memory *memory = fsck->memory;
     uint64_t bit = UINT64_C(1) << number % 64;
 
-    if (number < 2 || number > survey->meta.last_page)
-        return tell_broken(survey, HF__FOUND_FREE_RANGE, from, number,
-                           survey->meta.last_page);
+    if (number < 2 || number > fsck->meta.last_page)
+        return report_broken(fsck, HF__FOUND_FREE_RANGE, from, number,
+                             fsck->meta.last_page);
     if (memory->free[number / 64] & bit)
-        return tell_broken(survey, HF__FOUND_FREE_TWICE, from, number, 0);
+        return report_broken(fsck, HF__FOUND_FREE_TWICE, from, number, 0);
     memory->free[number / 64] |= bit;
     memory->free_count++;
     return true;
@@ -184,24 +184,24 @@ static bool take_free_page(hf__survey *survey, uint64_t from, uint64_t number)
 
 /* A list of free pages: how many, then their numbers, the highest first. Read
  * in parts, as a list can be long. */
-static void take_free_list(hf__survey *survey, const hf__item *item)
+static void take_free_list(hf__fsck *fsck, const hf__item *item)
 {
-    uint64_t *part = (uint64_t *)(void *)survey->scratch;
+    uint64_t *part = (uint64_t *)(void *)fsck->scratch;
     uint64_t before = UINT64_MAX;
     uint64_t transaction, count;
     size_t done = 8;
 
     memcpy(&transaction, item->key.data, sizeof(transaction));
     if (item->value_size < 8 || item->value_size % 8 != 0 ||
-        transaction > survey->meta.transaction) {
-        (void)tell_broken(survey, HF__FOUND_FREE_LIST, item->page, transaction,
-                          0);
+        transaction > fsck->meta.transaction) {
+        (void)report_broken(fsck, HF__FOUND_FREE_LIST, item->page, transaction,
+                            0);
         return;
     }
     memcpy(&count, item->value, sizeof(count));
     if (count > item->value_size / 8 - 1) {
-        (void)tell_broken(survey, HF__FOUND_FREE_LIST, item->page, transaction,
-                          0);
+        (void)report_broken(fsck, HF__FOUND_FREE_LIST, item->page, transaction,
+                            0);
         return;
     }
     while (count > 0) {
@@ -210,16 +210,16 @@ static void take_free_list(hf__survey *survey, const hf__item *item)
 
         if (item->value_page == 0)
             memcpy(part, item->value + done, size);
-        else if (!hf__survey_value(survey, item, done, part, size))
+        else if (!hf__fsck_value(fsck, item, done, part, size))
             return;
         for (size_t i = 0; i < size / 8; i++) {
             if (part[i] >= before) {
-                (void)tell_broken(survey, HF__FOUND_FREE_LIST, item->page,
-                                  transaction, 0);
+                (void)report_broken(fsck, HF__FOUND_FREE_LIST, item->page,
+                                    transaction, 0);
                 return;
             }
             before = part[i];
-            if (!take_free_page(survey, item->page, before))
+            if (!take_free_page(fsck, item->page, before))
                 return;
         }
         count -= size / 8;
@@ -229,37 +229,36 @@ static void take_free_list(hf__survey *survey, const hf__item *item)
 
 /* ------------------------------------------------------------------ pages */
 
-static int compare_keys(const hf__survey *survey, hf_bytes a, hf_bytes b)
+static int compare_keys(const hf__fsck *fsck, hf_bytes a, hf_bytes b)
 {
     uint64_t first, second;
 
-    if (survey->memory->which == HF__TREE_DATA)
+    if (fsck->memory->which == HF__TREE_DATA)
         return hf__pages_compare(a, b);
     memcpy(&first, a.data, sizeof(first));
     memcpy(&second, b.data, sizeof(second));
     return first < second ? -1 : first > second ? 1 : 0;
 }
 
-static bool is_key_size(const hf__survey *survey, size_t size)
+static bool is_key_size(const hf__fsck *fsck, size_t size)
 {
-    if (survey->memory->which == HF__TREE_FREE)
+    if (fsck->memory->which == HF__TREE_FREE)
         return size == sizeof(uint64_t);
     return size >= 1 && size <= HF__LMDB_KEY_MAX;
 }
 
 /* A leaf's key must be behind all before it, a branch's too; the next leaf's
  * key must not be before the branch's. */
-static bool is_in_order(hf__survey *survey, const hf__page *page, hf_bytes key)
+static bool is_in_order(hf__fsck *fsck, const hf__page *page, hf_bytes key)
 {
-    struct hf__survey_memory *memory = survey->memory;
+    struct hf__fsck_memory *memory = fsck->memory;
 
     if (memory->previous_size != SIZE_MAX &&
-        compare_keys(survey, key,
+        compare_keys(fsck, key,
                      hf_view(memory->previous, memory->previous_size)) <= 0)
         return false;
     if (memory->floor_size != SIZE_MAX &&
-        compare_keys(survey, key, hf_view(memory->floor, memory->floor_size)) <
-            0)
+        compare_keys(fsck, key, hf_view(memory->floor, memory->floor_size)) < 0)
         return false;
     if (page->leaf) {
         memcpy(memory->previous, key.data, key.size);
@@ -272,51 +271,49 @@ static bool is_in_order(hf__survey *survey, const hf__page *page, hf_bytes key)
 }
 
 /* All items lie within the page and fill it. */
-static bool check_nodes(hf__survey *survey, const hf__page *page,
-                        uint64_t number)
+static bool check_nodes(hf__fsck *fsck, const hf__page *page, uint64_t number)
 {
     uint64_t taken = 0, room = 0;
     hf__node node;
 
     for (uint32_t i = 0; i < page->count; i++) {
         if (!hf__page_node(page, i, &node) ||
-            (!is_key_size(survey, node.key.size) && (page->leaf || i > 0)))
-            return tell_broken(survey, HF__FOUND_PAGE_NODE, number, i, 0);
+            (!is_key_size(fsck, node.key.size) && (page->leaf || i > 0)))
+            return report_broken(fsck, HF__FOUND_PAGE_NODE, number, i, 0);
     }
     if (!hf__page_is_full(page, &taken, &room))
-        return tell_broken(survey, HF__FOUND_PAGE_NODES, number, taken, room);
+        return report_broken(fsck, HF__FOUND_PAGE_NODES, number, taken, room);
     /* While LMDB rebalances its own list, a branch may have one item. */
-    if (!page->leaf && page->count < 2 &&
-        survey->memory->which == HF__TREE_DATA)
-        return tell_broken(survey, HF__FOUND_PAGE_ROOM, number, 0, 0);
+    if (!page->leaf && page->count < 2 && fsck->memory->which == HF__TREE_DATA)
+        return report_broken(fsck, HF__FOUND_PAGE_ROOM, number, 0, 0);
     return true;
 }
 
 /* Read a page of the tree to `to`, judge it and count it. false: told. */
-static bool open_page(hf__survey *survey, uint64_t from, uint64_t number,
+static bool open_page(hf__fsck *fsck, uint64_t from, uint64_t number,
                       uint32_t depth)
 {
-    struct hf__survey_memory *memory = survey->memory;
-    bool leaf = depth + 1 == survey->meta.trees[memory->which].depth;
+    struct hf__fsck_memory *memory = fsck->memory;
+    bool leaf = depth + 1 == fsck->meta.trees[memory->which].depth;
     level *at = &memory->levels[depth];
     hf__finding found;
 
-    if (!use_pages(survey, from, number, 1) ||
-        !hf__survey_read(survey, at->bytes, survey->meta.page_size,
-                         number * survey->meta.page_size))
+    if (!use_pages(fsck, from, number, 1) ||
+        !hf__fsck_read(fsck, at->bytes, fsck->meta.page_size,
+                       number * fsck->meta.page_size))
         return false;
-    count_pages(survey, 1);
+    count_pages(fsck, 1);
     at->number = number;
     at->next = 0;
-    if (!hf__page_open(at->bytes, survey->meta.page_size, number, &at->page,
+    if (!hf__page_open(at->bytes, fsck->meta.page_size, number, &at->page,
                        &found))
-        return tell_broken(survey, (hf__finding_code)found.code, number,
-                           found.a, found.b);
+        return report_broken(fsck, (hf__finding_code)found.code, number,
+                             found.a, found.b);
     if (at->page.leaf != leaf)
-        return tell_broken(survey, HF__FOUND_PAGE_KIND, number,
-                           at->page.leaf ? HF__PAGE_LEAF : HF__PAGE_BRANCH,
-                           leaf ? HF__PAGE_LEAF : HF__PAGE_BRANCH);
-    if (!check_nodes(survey, &at->page, number))
+        return report_broken(fsck, HF__FOUND_PAGE_KIND, number,
+                             at->page.leaf ? HF__PAGE_LEAF : HF__PAGE_BRANCH,
+                             leaf ? HF__PAGE_LEAF : HF__PAGE_BRANCH);
+    if (!check_nodes(fsck, &at->page, number))
         return false;
     memory->counted.branch_pages += leaf ? 0 : 1;
     memory->counted.leaf_pages += leaf ? 1 : 0;
@@ -325,10 +322,10 @@ static bool open_page(hf__survey *survey, uint64_t from, uint64_t number,
 }
 
 /* One record, its value's beginning in memory. */
-static void take_item(hf__survey *survey, const level *at, uint32_t index,
+static void take_item(hf__fsck *fsck, const level *at, uint32_t index,
                       const hf__node *node)
 {
-    struct hf__survey_memory *memory = survey->memory;
+    struct hf__fsck_memory *memory = fsck->memory;
     hf__item item = {.page = at->number,
                      .index = index,
                      .key = node->key,
@@ -336,64 +333,64 @@ static void take_item(hf__survey *survey, const level *at, uint32_t index,
                      .value_held = node->value_size};
 
     if (node->large) {
-        if (!take_large(survey, at->number, node))
+        if (!take_large(fsck, at->number, node))
             return;
         item.value_page = node->child;
-        if (item.value_held > HF__SURVEY_HELD)
-            item.value_held = HF__SURVEY_HELD;
+        if (item.value_held > HF__FSCK_HELD)
+            item.value_held = HF__FSCK_HELD;
         item.value = memory->held;
-        if (!hf__survey_value(survey, &item, 0, item.value, item.value_held))
+        if (!hf__fsck_value(fsck, &item, 0, item.value, item.value_held))
             return;
     } else {
         item.value = at->bytes + (node->value - at->bytes);
     }
     if (memory->which == HF__TREE_FREE)
-        take_free_list(survey, &item);
+        take_free_list(fsck, &item);
     else
-        hf__survey_record(survey, &item);
+        hf__fsck_record(fsck, &item);
 }
 
-static void take_leaf(hf__survey *survey, const level *at)
+static void take_leaf(hf__fsck *fsck, const level *at)
 {
     hf__node node;
 
-    for (uint32_t i = 0; i < at->page.count && !is_over(survey); i++) {
+    for (uint32_t i = 0; i < at->page.count && !is_over(fsck); i++) {
         (void)hf__page_node(&at->page, i, &node);
-        if (!is_in_order(survey, &at->page, node.key)) {
-            hf__survey_tell(survey, HF__FOUND_PAGE_ORDER, at->number, node.key,
-                            i, 0);
-            survey->broken = true;
+        if (!is_in_order(fsck, &at->page, node.key)) {
+            hf__fsck_report(fsck, HF__FOUND_PAGE_ORDER, at->number, node.key, i,
+                            0);
+            fsck->broken = true;
             return;
         }
-        take_item(survey, at, i, &node);
+        take_item(fsck, at, i, &node);
     }
 }
 
 /* ------------------------------------------------------------------ trees */
 
 /* The next child of the branch at `depth`; returns the depth to go on at. */
-static uint32_t step_down(hf__survey *survey, uint32_t depth)
+static uint32_t step_down(hf__fsck *fsck, uint32_t depth)
 {
-    level *at = &survey->memory->levels[depth];
+    level *at = &fsck->memory->levels[depth];
     uint32_t index = at->next++;
     hf__node node;
 
     (void)hf__page_node(&at->page, index, &node);
-    if (index > 0 && !is_in_order(survey, &at->page, node.key)) {
-        hf__survey_tell(survey, HF__FOUND_PAGE_ORDER, at->number, node.key,
-                        index, 0);
-        survey->broken = true;
+    if (index > 0 && !is_in_order(fsck, &at->page, node.key)) {
+        hf__fsck_report(fsck, HF__FOUND_PAGE_ORDER, at->number, node.key, index,
+                        0);
+        fsck->broken = true;
         return depth;
     }
-    if (open_page(survey, at->number, node.child, depth + 1))
+    if (open_page(fsck, at->number, node.child, depth + 1))
         return depth + 1;
     return depth;
 }
 
-static void walk_tree(hf__survey *survey, size_t which)
+static void walk_tree(hf__fsck *fsck, size_t which)
 {
-    const hf__tree *tree = &survey->meta.trees[which];
-    struct hf__survey_memory *memory = survey->memory;
+    const hf__tree *tree = &fsck->meta.trees[which];
+    struct hf__fsck_memory *memory = fsck->memory;
     uint32_t depth = 0;
 
     memory->which = which;
@@ -401,16 +398,16 @@ static void walk_tree(hf__survey *survey, size_t which)
     memory->previous_size = SIZE_MAX;
     memory->floor_size = SIZE_MAX;
     if (tree->root == HF__NO_PAGE ||
-        !open_page(survey, survey->meta.index, tree->root, 0))
+        !open_page(fsck, fsck->meta.index, tree->root, 0))
         return;
     /* Each step takes an item of a page, and no page is opened twice. */
-    while (!is_over(survey)) {
+    while (!is_over(fsck)) {
         level *at = &memory->levels[depth];
 
         if (at->page.leaf)
-            take_leaf(survey, at);
+            take_leaf(fsck, at);
         if (!at->page.leaf && at->next < at->page.count) {
-            depth = step_down(survey, depth);
+            depth = step_down(fsck, depth);
             continue;
         }
         if (depth == 0)
@@ -419,10 +416,10 @@ static void walk_tree(hf__survey *survey, size_t which)
     }
 }
 
-static void compare_counts(hf__survey *survey, size_t which)
+static void compare_counts(hf__fsck *fsck, size_t which)
 {
-    const hf__tree *said = &survey->meta.trees[which];
-    const hf__tree *seen = &survey->memory->counted;
+    const hf__tree *said = &fsck->meta.trees[which];
+    const hf__tree *seen = &fsck->memory->counted;
     const struct {
         const char *name;
         uint64_t said;
@@ -434,20 +431,20 @@ static void compare_counts(hf__survey *survey, size_t which)
         {"records", said->entries, seen->entries},
     };
 
-    if (survey->broken || is_over(survey))
+    if (fsck->broken || is_over(fsck))
         return;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (rows[i].said != rows[i].seen)
-            hf__survey_tell(survey, HF__FOUND_TREE_COUNT, survey->meta.index,
+            hf__fsck_report(fsck, HF__FOUND_TREE_COUNT, fsck->meta.index,
                             hf_str(rows[i].name), rows[i].seen, rows[i].said);
     }
 }
 
 /* Each page is used or free, and none is both. */
-static void compare_pages(hf__survey *survey)
+static void compare_pages(hf__fsck *fsck)
 {
-    const struct hf__survey_memory *memory = survey->memory;
-    uint64_t last = survey->meta.last_page;
+    const struct hf__fsck_memory *memory = fsck->memory;
+    uint64_t last = fsck->meta.last_page;
     uint64_t lost = 0;
 
     for (uint64_t i = 0; i <= last; i++) {
@@ -455,63 +452,62 @@ static void compare_pages(hf__survey *survey)
         bool is_free = memory->free[i / 64] >> i % 64 & 1;
 
         if (used && is_free) {
-            tell(survey, HF__FOUND_FREE_USED, survey->meta.index, i, 0);
+            report(fsck, HF__FOUND_FREE_USED, fsck->meta.index, i, 0);
             return;
         }
         lost += used || is_free ? 0 : 1;
     }
-    if (lost > 0 && !survey->broken)
-        tell(survey, HF__FOUND_LOST_PAGES, 0, lost, 0);
+    if (lost > 0 && !fsck->broken)
+        report(fsck, HF__FOUND_LOST_PAGES, 0, lost, 0);
 }
 
 /* ------------------------------------------------------------------- whole */
 
 /* Whose file is it? Asked first: a newer format has records that we do not
  * know. A page that is damaged on the way is told when the tree is walked. */
-static hf_status check_header(hf__survey *survey)
+static hf_status check_header(hf__fsck *fsck)
 {
     hf__header head;
     hf__finding found;
 
-    if (hf__header_read(survey->fd, &survey->meta, survey->scratch, &head,
-                        &found))
+    if (hf__header_read(fsck->fd, &fsck->meta, fsck->scratch, &head, &found))
         return HF_OK;
     if (found.code == HF__FOUND_NOT_OURS || found.code == HF__FOUND_NEWER ||
         found.code == HF__FOUND_HEADER)
-        tell(survey, (hf__finding_code)found.code, found.page, found.a,
-             found.b);
+        report(fsck, (hf__finding_code)found.code, found.page, found.a,
+               found.b);
     return hf__finding_status(&found);
 }
 
-static hf_status outcome(const hf__survey *survey)
+static hf_status outcome(const hf__fsck *fsck)
 {
-    if (survey->no_memory)
+    if (fsck->no_memory)
         return HF_NO_MEMORY;
-    if (survey->failed)
+    if (fsck->failed)
         return HF_SYSTEM;
-    if (survey->stopped)
+    if (fsck->stopped)
         return HF_TIMEOUT;
-    return survey->findings > 0 ? HF_CORRUPT : HF_OK;
+    return fsck->findings > 0 ? HF_CORRUPT : HF_OK;
 }
 
-hf_status hf__survey_run(hf__survey *survey)
+hf_status hf__fsck_run(hf__fsck *fsck)
 {
     hf_status status;
 
-    if (!begin(survey))
+    if (!allocate(fsck))
         return HF_NO_MEMORY;
-    status = check_header(survey);
+    status = check_header(fsck);
     if (status != HF_INVALID && status != HF_UNSUPPORTED) {
-        walk_tree(survey, HF__TREE_DATA);
-        compare_counts(survey, HF__TREE_DATA);
-        if (!survey->broken && !is_over(survey))
-            hf__survey_compare(survey);
-        walk_tree(survey, HF__TREE_FREE);
-        compare_counts(survey, HF__TREE_FREE);
-        if (!is_over(survey))
-            compare_pages(survey);
-        status = outcome(survey);
+        walk_tree(fsck, HF__TREE_DATA);
+        compare_counts(fsck, HF__TREE_DATA);
+        if (!fsck->broken && !is_over(fsck))
+            hf__fsck_compare(fsck);
+        walk_tree(fsck, HF__TREE_FREE);
+        compare_counts(fsck, HF__TREE_FREE);
+        if (!is_over(fsck))
+            compare_pages(fsck);
+        status = outcome(fsck);
     }
-    end(survey);
+    release(fsck);
     return status;
 }

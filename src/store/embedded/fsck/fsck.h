@@ -14,15 +14,15 @@
 #include "store/embedded/files/files.h"
 #include "store/embedded/files/pages.h"
 
-typedef struct hf__survey hf__survey;
-struct hf__survey {
+typedef struct hf__fsck hf__fsck;
+struct hf__fsck {
     /* Filled by the caller; the rest zero. */
     int fd;
     uint64_t file_size;
     hf__meta meta;
-    void (*tell)(hf__survey *survey, const hf__finding *found);
+    void (*report)(hf__fsck *fsck, const hf__finding *found);
     /* Asked every few hundred pages. false: stop. NULL: never. */
-    bool (*go_on)(hf__survey *survey, uint64_t done, uint64_t total);
+    bool (*go_on)(hf__fsck *fsck, uint64_t done, uint64_t total);
     void *user;
 
     /* What came of it. */
@@ -35,14 +35,14 @@ struct hf__survey {
 
     /* Its own. */
     bool broken; /* part of the tree could not be read */
-    struct hf__survey_memory *memory;
+    struct hf__fsck_memory *memory;
     struct hf__groups *groups; /* fsck_records.c's */
     unsigned char *scratch;    /* HF__SUM_PART bytes */
 };
 
 /* HF_OK, HF_CORRUPT, HF_INVALID (not a store), HF_UNSUPPORTED (newer format),
  * HF_TIMEOUT (stopped), HF_SYSTEM (the disk failed), HF_NO_MEMORY. */
-hf_status hf__survey_run(hf__survey *survey);
+hf_status hf__fsck_run(hf__fsck *fsck);
 
 /*
  * Read all of the data file. Nobody writes to it meanwhile. HF_CORRUPT: it is
@@ -65,33 +65,32 @@ typedef struct hf__item {
 } hf__item;
 
 /* So much of a value is held at once. */
-#define HF__SURVEY_HELD (16u * 65536u)
+#define HF__FSCK_HELD (16u * 65536u)
 
-void hf__survey_tell(hf__survey *survey, hf__finding_code code, uint64_t page,
+void hf__fsck_report(hf__fsck *fsck, hf__finding_code code, uint64_t page,
                      hf_bytes key, uint64_t a, uint64_t b);
 /* Read a part of the file. false: the disk failed, which is remembered. */
-bool hf__survey_read(hf__survey *survey, void *to, size_t size,
-                     uint64_t offset);
+bool hf__fsck_read(hf__fsck *fsck, void *to, size_t size, uint64_t offset);
 /* Read a part of a large value. */
-bool hf__survey_value(hf__survey *survey, const hf__item *item, size_t offset,
-                      void *to, size_t size);
+bool hf__fsck_value(hf__fsck *fsck, const hf__item *item, size_t offset,
+                    void *to, size_t size);
 /* The key of the record there, at most `room` bytes; its size. */
-size_t hf__survey_key_at(hf__survey *survey, uint64_t page, uint32_t index,
-                         unsigned char *to, size_t room);
+size_t hf__fsck_key_at(hf__fsck *fsck, uint64_t page, uint32_t index,
+                       unsigned char *to, size_t room);
 /* Memory for the parts, zeroed, given back at the end of the survey or by
- * hf__survey_unmap(). NULL: none, which is remembered. */
-void *hf__survey_map(hf__survey *survey, size_t size);
-void hf__survey_unmap(void *memory, size_t size);
+ * hf__fsck_unmap(). NULL: none, which is remembered. */
+void *hf__fsck_map(hf__fsck *fsck, size_t size);
+void hf__fsck_unmap(void *memory, size_t size);
 
 /* fsck_records.c: one record; then, when all were there, what they say of
  * each other. */
-void hf__survey_record(hf__survey *survey, hf__item *item);
-void hf__survey_compare(hf__survey *survey);
-void hf__survey_forget(hf__survey *survey);
+void hf__fsck_record(hf__fsck *fsck, hf__item *item);
+void hf__fsck_compare(hf__fsck *fsck);
+void hf__fsck_forget(hf__fsck *fsck);
 
 /* fsck_content.c: the content of a small collection. false: told. */
-bool hf__survey_content(hf__survey *survey, hf_bytes key, uint8_t type,
-                        const unsigned char *content, size_t size,
-                        uint64_t count);
+bool hf__fsck_content(hf__fsck *fsck, hf_bytes key, uint8_t type,
+                      const unsigned char *content, size_t size,
+                      uint64_t count);
 
 #endif

@@ -80,9 +80,8 @@ static bool is_behind(const entry *at, const entry *before)
     return hf__pages_compare(at->name, before->name) > 0;
 }
 
-bool hf__survey_content(hf__survey *survey, hf_bytes key, uint8_t type,
-                        const unsigned char *content, size_t size,
-                        uint64_t count)
+bool hf__fsck_content(hf__fsck *fsck, hf_bytes key, uint8_t type,
+                      const unsigned char *content, size_t size, uint64_t count)
 {
     hf__finding_code code = HF__FOUND_NONE;
     entry at, before = {.score = -INFINITY};
@@ -111,6 +110,6 @@ bool hf__survey_content(hf__survey *survey, hf_bytes key, uint8_t type,
         code = HF__FOUND_KEY_COUNT;
     if (code == HF__FOUND_NONE)
         return true;
-    hf__survey_tell(survey, code, 0, key, found, count);
+    hf__fsck_report(fsck, code, 0, key, found, count);
     return false;
 }

@@ -14,17 +14,17 @@ typedef struct verification {
     int64_t deadline_ms;
 } verification;
 
-static void keep_first(hf__survey *survey, const hf__finding *found)
+static void keep_first(hf__fsck *fsck, const hf__finding *found)
 {
-    verification *self = survey->user;
+    verification *self = fsck->user;
 
     if (self->first.code == HF__FOUND_NONE)
         self->first = *found;
 }
 
-static bool is_in_time(hf__survey *survey, uint64_t done, uint64_t total)
+static bool is_in_time(hf__fsck *fsck, uint64_t done, uint64_t total)
 {
-    const verification *self = survey->user;
+    const verification *self = fsck->user;
 
     (void)done;
     (void)total;
@@ -34,25 +34,23 @@ static bool is_in_time(hf__survey *survey, uint64_t done, uint64_t total)
 hf_status hf__fsck_file(int dir_fd, int64_t deadline_ms, hf_error *err)
 {
     verification self = {.deadline_ms = deadline_ms};
-    hf__survey survey = {
-        .tell = keep_first, .go_on = is_in_time, .user = &self};
+    hf__fsck fsck = {.report = keep_first, .go_on = is_in_time, .user = &self};
     hf_status status =
-        hf__files_open_data(dir_fd, &survey.fd, &survey.file_size, err);
+        hf__files_open_data(dir_fd, &fsck.fd, &fsck.file_size, err);
 
     if (status != HF_OK)
         return status;
-    if (!hf__pages_meta(survey.fd, survey.file_size, &survey.meta,
-                        &self.first)) {
-        close(survey.fd);
+    if (!hf__pages_meta(fsck.fd, fsck.file_size, &fsck.meta, &self.first)) {
+        close(fsck.fd);
         return hf__finding_fail(err, &self.first);
     }
-    status = hf__survey_run(&survey);
-    close(survey.fd);
+    status = hf__fsck_run(&fsck);
+    close(fsck.fd);
     if (self.first.code != HF__FOUND_NONE)
         return hf__finding_fail(err, &self.first);
     if (status == HF_SYSTEM)
         return hf__fail(err, HF_SYSTEM, "page %llu: the disk cannot read it",
-                        (unsigned long long)survey.error_page);
+                        (unsigned long long)fsck.error_page);
     if (status == HF_NO_MEMORY)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     return status;

@@ -7,7 +7,7 @@
 
 #include "store/embedded/fsck/fsck.h"
 
-void hf__survey_tell(hf__survey *survey, hf__finding_code code, uint64_t page,
+void hf__fsck_report(hf__fsck *fsck, hf__finding_code code, uint64_t page,
                      hf_bytes key, uint64_t a, uint64_t b)
 {
     hf__finding found;
@@ -22,54 +22,54 @@ void hf__survey_tell(hf__survey *survey, hf__finding_code code, uint64_t page,
                                                   : HF__FINDING_KEY_MAX);
     if (found.key_size > 0)
         memcpy(found.key, key.data, found.key_size);
-    survey->findings++;
-    survey->tell(survey, &found);
+    fsck->findings++;
+    fsck->report(fsck, &found);
 }
 
-void *hf__survey_map(hf__survey *survey, size_t size)
+void *hf__fsck_map(hf__fsck *fsck, size_t size)
 {
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (memory != MAP_FAILED)
         return memory;
-    survey->no_memory = true;
+    fsck->no_memory = true;
     return NULL;
 }
 
-void hf__survey_unmap(void *memory, size_t size)
+void hf__fsck_unmap(void *memory, size_t size)
 {
     if (memory != NULL)
         (void)munmap(memory, size);
 }
 
-bool hf__survey_read(hf__survey *survey, void *to, size_t size, uint64_t offset)
+bool hf__fsck_read(hf__fsck *fsck, void *to, size_t size, uint64_t offset)
 {
-    if (hf__pages_read(survey->fd, to, size, offset))
+    if (hf__pages_read(fsck->fd, to, size, offset))
         return true;
-    survey->failed = true;
-    survey->error_page = offset / survey->meta.page_size;
+    fsck->failed = true;
+    fsck->error_page = offset / fsck->meta.page_size;
     return false;
 }
 
-bool hf__survey_value(hf__survey *survey, const hf__item *item, size_t offset,
-                      void *to, size_t size)
+bool hf__fsck_value(hf__fsck *fsck, const hf__item *item, size_t offset,
+                    void *to, size_t size)
 {
-    return hf__survey_read(survey, to, size,
-                           item->value_page * survey->meta.page_size +
-                               HF__PAGE_HEAD + offset);
+    return hf__fsck_read(fsck, to, size,
+                         item->value_page * fsck->meta.page_size +
+                             HF__PAGE_HEAD + offset);
 }
 
-size_t hf__survey_key_at(hf__survey *survey, uint64_t number, uint32_t index,
-                         unsigned char *to, size_t room)
+size_t hf__fsck_key_at(hf__fsck *fsck, uint64_t number, uint32_t index,
+                       unsigned char *to, size_t room)
 {
     hf__finding found;
     hf__page page;
     hf__node node;
 
-    if (!hf__survey_read(survey, survey->scratch, survey->meta.page_size,
-                         number * survey->meta.page_size) ||
-        !hf__page_open(survey->scratch, survey->meta.page_size, number, &page,
+    if (!hf__fsck_read(fsck, fsck->scratch, fsck->meta.page_size,
+                       number * fsck->meta.page_size) ||
+        !hf__page_open(fsck->scratch, fsck->meta.page_size, number, &page,
                        &found) ||
         index >= page.count || !hf__page_node(&page, index, &node))
         return 0;

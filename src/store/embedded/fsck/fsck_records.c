@@ -39,7 +39,7 @@ typedef struct group {
     uint32_t index; /* of the key's record */
     uint8_t type;   /* hf__type; 0: no key was seen */
     bool taken;     /* this entry is in use */
-    bool orphan;
+    bool pending_delete;
     bool odd;   /* an element cannot be one of a sorted set */
     bool gap;   /* elements of a list are not in a row */
     bool wrong; /* a member of a set is at another's place */
@@ -55,10 +55,10 @@ struct hf__groups {
 
 /* ----------------------------------------------------------------- groups */
 
-static struct hf__groups *new_groups(hf__survey *survey, uint64_t capacity)
+static struct hf__groups *new_groups(hf__fsck *fsck, uint64_t capacity)
 {
     size_t size = sizeof(struct hf__groups) + capacity * sizeof(group);
-    struct hf__groups *groups = hf__survey_map(survey, size);
+    struct hf__groups *groups = hf__fsck_map(fsck, size);
 
     if (groups == NULL)
         return NULL;
@@ -78,9 +78,9 @@ static group *slot_of(struct hf__groups *groups, uint64_t keyid)
     return &groups->entries[at];
 }
 
-static struct hf__groups *grow(hf__survey *survey, struct hf__groups *old)
+static struct hf__groups *grow(hf__fsck *fsck, struct hf__groups *old)
 {
-    struct hf__groups *groups = new_groups(survey, 2 * old->capacity);
+    struct hf__groups *groups = new_groups(fsck, 2 * old->capacity);
 
     if (groups == NULL)
         return NULL;
@@ -89,26 +89,26 @@ static struct hf__groups *grow(hf__survey *survey, struct hf__groups *old)
             *slot_of(groups, old->entries[i].keyid) = old->entries[i];
     }
     groups->count = old->count;
-    hf__survey_unmap(old, old->map_size);
-    survey->groups = groups;
+    hf__fsck_unmap(old, old->map_size);
+    fsck->groups = groups;
     return groups;
 }
 
 /* The entry of an id, made if need be. NULL: no memory, which is remembered. */
-static group *group_of(hf__survey *survey, uint64_t keyid)
+static group *group_of(hf__fsck *fsck, uint64_t keyid)
 {
-    struct hf__groups *groups = survey->groups;
+    struct hf__groups *groups = fsck->groups;
     group *at;
 
     if (groups == NULL)
-        groups = survey->groups = new_groups(survey, GROUPS_FIRST);
+        groups = fsck->groups = new_groups(fsck, GROUPS_FIRST);
     if (groups == NULL)
         return NULL;
     if (groups->last != NULL && groups->last->keyid == keyid)
         return groups->last;
     at = slot_of(groups, keyid);
     if (!at->taken && groups->count >= groups->capacity / 4 * 3) {
-        groups = grow(survey, groups);
+        groups = grow(fsck, groups);
         if (groups == NULL)
             return NULL;
         at = slot_of(groups, keyid);
@@ -122,11 +122,11 @@ static group *group_of(hf__survey *survey, uint64_t keyid)
     return at;
 }
 
-void hf__survey_forget(hf__survey *survey)
+void hf__fsck_forget(hf__fsck *fsck)
 {
-    if (survey->groups != NULL)
-        hf__survey_unmap(survey->groups, survey->groups->map_size);
-    survey->groups = NULL;
+    if (fsck->groups != NULL)
+        hf__fsck_unmap(fsck->groups, fsck->groups->map_size);
+    fsck->groups = NULL;
 }
 
 /* ---------------------------------------------------------------- numbers */
@@ -145,10 +145,10 @@ static const unsigned char *name_of(const hf__item *item)
     return item->key.data;
 }
 
-static void tell_record(hf__survey *survey, hf__finding_code code,
+static void tell_record(hf__fsck *fsck, hf__finding_code code,
                         const hf__item *item)
 {
-    hf__survey_tell(survey, code, item->page, item->key, 0, 0);
+    hf__fsck_report(fsck, code, item->page, item->key, 0, 0);
 }
 
 /* ------------------------------------------------------------------- names */
@@ -186,7 +186,7 @@ static uint64_t member_sum(hf_bytes member, double score)
     return hf__name_hash(member, hf__order_of(score));
 }
 
-static void take_element(hf__survey *survey, const hf__item *item)
+static void take_element(hf__fsck *fsck, const hf__item *item)
 {
     hf_bytes name;
     size_t used;
@@ -195,10 +195,10 @@ static void take_element(hf__survey *survey, const hf__item *item)
 
     if (item->key.size < PREFIX_SIZE ||
         !whole_name(item, PREFIX_SIZE, &name, &used)) {
-        tell_record(survey, HF__FOUND_ELEMENT, item);
+        tell_record(fsck, HF__FOUND_ELEMENT, item);
         return;
     }
-    at = group_of(survey, get_be64(name_of(item) + 1));
+    at = group_of(fsck, get_be64(name_of(item) + 1));
     if (at == NULL)
         return;
     at->element_count++;
@@ -211,7 +211,7 @@ static void take_element(hf__survey *survey, const hf__item *item)
     at->element_sum += member_sum(name, score);
 }
 
-static void take_order(hf__survey *survey, const hf__item *item)
+static void take_order(hf__fsck *fsck, const hf__item *item)
 {
     hf_bytes name;
     size_t used;
@@ -221,30 +221,30 @@ static void take_order(hf__survey *survey, const hf__item *item)
     if (item->key.size < ORDER_SIZE ||
         !whole_name(item, ORDER_SIZE, &name, &used) ||
         used != item->value_size) {
-        tell_record(survey, HF__FOUND_ELEMENT, item);
+        tell_record(fsck, HF__FOUND_ELEMENT, item);
         return;
     }
-    at = group_of(survey, get_be64(name_of(item) + 1));
+    at = group_of(fsck, get_be64(name_of(item) + 1));
     if (at == NULL)
         return;
     score = hf__score_of(get_be64(name_of(item) + PREFIX_SIZE));
     at->order_count++;
     at->order_sum += member_sum(name, score);
     if (at->type == HF__TYPE_SET &&
-        hf__order_of(score) != hf__order_of(hf__distinct_place(name)))
+        hf__order_of(score) != hf__order_of(hf__set_position(name)))
         at->wrong = true;
 }
 
-static void take_list(hf__survey *survey, const hf__item *item)
+static void take_list(hf__fsck *fsck, const hf__item *item)
 {
     uint64_t number;
     group *at;
 
     if (item->key.size != LIST_SIZE) {
-        tell_record(survey, HF__FOUND_ELEMENT, item);
+        tell_record(fsck, HF__FOUND_ELEMENT, item);
         return;
     }
-    at = group_of(survey, get_be64(name_of(item) + 1));
+    at = group_of(fsck, get_be64(name_of(item) + 1));
     if (at == NULL)
         return;
     number = get_be64(name_of(item) + PREFIX_SIZE);
@@ -254,28 +254,28 @@ static void take_list(hf__survey *survey, const hf__item *item)
     at->list_count++;
 }
 
-static void take_orphan(hf__survey *survey, const hf__item *item)
+static void take_pending_delete(hf__fsck *fsck, const hf__item *item)
 {
     uint64_t keyid;
     group *at;
 
     if (item->key.size != PREFIX_SIZE || item->value_size != 0) {
-        tell_record(survey, HF__FOUND_RECORD_NAME, item);
+        tell_record(fsck, HF__FOUND_RECORD_NAME, item);
         return;
     }
     memcpy(&keyid, name_of(item) + 1, sizeof(keyid));
-    at = group_of(survey, keyid);
+    at = group_of(fsck, keyid);
     if (at != NULL)
-        at->orphan = true;
+        at->pending_delete = true;
 }
 
 /* -------------------------------------------------------------------- keys */
 
 /* The checksum over a key's record, as hf__keyhead_sum() made it. false: the
  * disk failed. */
-static bool sum_record(hf__survey *survey, hf__item *item, uint16_t *result)
+static bool sum_record(hf__fsck *fsck, hf__item *item, uint16_t *result)
 {
-    unsigned char *part = survey->scratch;
+    unsigned char *part = fsck->scratch;
     size_t done = item->value_held;
     uint64_t sum = hf__keyhead_sum(item->key, item->value, done);
 
@@ -285,7 +285,7 @@ static bool sum_record(hf__survey *survey, hf__item *item, uint16_t *result)
 
         if (size > HF__SUM_PART)
             size = HF__SUM_PART;
-        if (!hf__survey_value(survey, item, done, part, size))
+        if (!hf__fsck_value(fsck, item, done, part, size))
             return false;
         sum = hf__sum(sum, part, size);
         done += size;
@@ -314,7 +314,7 @@ static bool is_named(const hf__item *item, const hf__keyhead *head)
 }
 
 /* A key whose elements are records of their own. */
-static hf__finding_code take_large_key(hf__survey *survey, const hf__item *item,
+static hf__finding_code take_large_key(hf__fsck *fsck, const hf__item *item,
                                        const hf__keyhead *head,
                                        const unsigned char *content,
                                        size_t size)
@@ -323,9 +323,9 @@ static hf__finding_code take_large_key(hf__survey *survey, const hf__item *item,
 
     if (head->type == HF__TYPE_STRING ||
         size != (head->type == HF__TYPE_LIST ? sizeof(uint64_t) : 0) ||
-        head->keyid >> HF__KEYID_BITS > survey->meta.transaction)
+        head->keyid >> HF__KEYID_BITS > fsck->meta.transaction)
         return HF__FOUND_KEY_HEAD;
-    at = group_of(survey, head->keyid);
+    at = group_of(fsck, head->keyid);
     if (at == NULL)
         return HF__FOUND_NONE;
     if (at->type != 0)
@@ -339,8 +339,7 @@ static hf__finding_code take_large_key(hf__survey *survey, const hf__item *item,
     return HF__FOUND_NONE;
 }
 
-static hf__finding_code judge_key(hf__survey *survey, hf__item *item,
-                                  hf_bytes key)
+static hf__finding_code judge_key(hf__fsck *fsck, hf__item *item, hf_bytes key)
 {
     hf__keyhead head;
     size_t used;
@@ -349,7 +348,7 @@ static hf__finding_code judge_key(hf__survey *survey, hf__item *item,
     if (item->value_size < HF__KEYHEAD_SIZE)
         return HF__FOUND_KEY_HEAD;
     hf__keyhead_read(&head, item->value);
-    if (!sum_record(survey, item, &sum))
+    if (!sum_record(fsck, item, &sum))
         return HF__FOUND_NONE;
     if (sum != head.sum)
         return HF__FOUND_KEY_SUM;
@@ -358,12 +357,12 @@ static hf__finding_code judge_key(hf__survey *survey, hf__item *item,
     used = HF__KEYHEAD_SIZE + head.key_size;
     if (head.type < HF__TYPE_STRING || head.type > HF__TYPE_SET ||
         head.form > HF__FORM_ELEMENTS) {
-        hf__survey_tell(survey, HF__FOUND_KEY_TYPE, item->page, key, head.type,
+        hf__fsck_report(fsck, HF__FOUND_KEY_TYPE, item->page, key, head.type,
                         head.form);
         return HF__FOUND_NONE;
     }
     if (head.form == HF__FORM_ELEMENTS)
-        return take_large_key(survey, item, &head, item->value + used,
+        return take_large_key(fsck, item, &head, item->value + used,
                               item->value_size - used);
     if (head.keyid != 0)
         return HF__FOUND_KEY_HEAD;
@@ -371,44 +370,44 @@ static hf__finding_code judge_key(hf__survey *survey, hf__item *item,
         return head.count == 0 ? HF__FOUND_NONE : HF__FOUND_KEY_HEAD;
     if (item->value_size > item->value_held)
         return HF__FOUND_KEY_CONTENT; /* a small one is not so large */
-    (void)hf__survey_content(survey, key, head.type, item->value + used,
-                             item->value_size - used, head.count);
+    (void)hf__fsck_content(fsck, key, head.type, item->value + used,
+                           item->value_size - used, head.count);
     return HF__FOUND_NONE;
 }
 
-static void take_key(hf__survey *survey, hf__item *item)
+static void take_key(hf__fsck *fsck, hf__item *item)
 {
     hf_bytes key = hf_view(name_of(item) + 1, item->key.size - 1);
-    hf__finding_code code = judge_key(survey, item, key);
+    hf__finding_code code = judge_key(fsck, item, key);
 
     if (code != HF__FOUND_NONE)
-        hf__survey_tell(survey, code, item->page, key, 0, 0);
+        hf__fsck_report(fsck, code, item->page, key, 0, 0);
 }
 
-void hf__survey_record(hf__survey *survey, hf__item *item)
+void hf__fsck_record(hf__fsck *fsck, hf__item *item)
 {
     switch (name_of(item)[0]) {
     case HF__RECORD_HEADER: /* was judged before all others */
         if (item->key.size != 1)
-            tell_record(survey, HF__FOUND_RECORD_NAME, item);
+            tell_record(fsck, HF__FOUND_RECORD_NAME, item);
         break;
     case HF__RECORD_KEY:
-        take_key(survey, item);
+        take_key(fsck, item);
         break;
     case HF__RECORD_ELEMENT:
-        take_element(survey, item);
+        take_element(fsck, item);
         break;
     case HF__RECORD_ORDER:
-        take_order(survey, item);
+        take_order(fsck, item);
         break;
     case HF__RECORD_LIST:
-        take_list(survey, item);
+        take_list(fsck, item);
         break;
-    case HF__RECORD_ORPHAN:
-        take_orphan(survey, item);
+    case HF__RECORD_PENDING_DELETE:
+        take_pending_delete(fsck, item);
         break;
     default:
-        tell_record(survey, HF__FOUND_RECORD_KIND, item);
+        tell_record(fsck, HF__FOUND_RECORD_KIND, item);
     }
 }
 
@@ -433,52 +432,52 @@ static uint64_t count_of(const group *at, bool *others)
     }
 }
 
-static void tell_group(hf__survey *survey, const group *at,
-                       hf__finding_code code, uint64_t a, uint64_t b)
+static void tell_group(hf__fsck *fsck, const group *at, hf__finding_code code,
+                       uint64_t a, uint64_t b)
 {
     unsigned char name[HF__FINDING_KEY_MAX + 1];
     size_t size =
-        hf__survey_key_at(survey, at->page, at->index, name, sizeof(name));
+        hf__fsck_key_at(fsck, at->page, at->index, name, sizeof(name));
 
-    hf__survey_tell(survey, code, at->page,
+    hf__fsck_report(fsck, code, at->page,
                     hf_view(name + 1, size > 0 ? size - 1 : 0), a, b);
 }
 
-static void judge_group(hf__survey *survey, const group *at)
+static void judge_group(hf__fsck *fsck, const group *at)
 {
     uint64_t elements = at->element_count + at->order_count + at->list_count;
     bool others = false;
     uint64_t count = count_of(at, &others);
 
     if (at->type == 0) {
-        if (!at->orphan && elements > 0)
-            hf__survey_tell(survey, HF__FOUND_NO_KEY, 0, hf_view(NULL, 0),
+        if (!at->pending_delete && elements > 0)
+            hf__fsck_report(fsck, HF__FOUND_NO_KEY, 0, hf_view(NULL, 0),
                             elements, at->keyid);
         return;
     }
-    if (at->orphan)
-        tell_group(survey, at, HF__FOUND_KEY_DELETED, 0, 0);
+    if (at->pending_delete)
+        tell_group(fsck, at, HF__FOUND_KEY_DELETED, 0, 0);
     if (others)
-        tell_group(survey, at, HF__FOUND_KEY_ELEMENT, 0, 0);
+        tell_group(fsck, at, HF__FOUND_KEY_ELEMENT, 0, 0);
     if (count != at->count || count == 0)
-        tell_group(survey, at, HF__FOUND_KEY_COUNT, count, at->count);
+        tell_group(fsck, at, HF__FOUND_KEY_COUNT, count, at->count);
     else if (at->type == HF__TYPE_ZSET &&
              (at->odd || at->element_count != count ||
               at->element_sum != at->order_sum))
-        tell_group(survey, at, HF__FOUND_KEY_INDEX, 0, 0);
+        tell_group(fsck, at, HF__FOUND_KEY_INDEX, 0, 0);
     else if (at->type == HF__TYPE_LIST &&
              (at->gap || at->list_first != at->first))
-        tell_group(survey, at, HF__FOUND_LIST_GAP, 0, 0);
+        tell_group(fsck, at, HF__FOUND_LIST_GAP, 0, 0);
     else if (at->wrong)
-        tell_group(survey, at, HF__FOUND_KEY_INDEX, 0, 0);
+        tell_group(fsck, at, HF__FOUND_KEY_INDEX, 0, 0);
 }
 
-void hf__survey_compare(hf__survey *survey)
+void hf__fsck_compare(hf__fsck *fsck)
 {
-    const struct hf__groups *groups = survey->groups;
+    const struct hf__groups *groups = fsck->groups;
 
     for (uint64_t i = 0; groups != NULL && i < groups->capacity; i++) {
         if (groups->entries[i].taken)
-            judge_group(survey, &groups->entries[i]);
+            judge_group(fsck, &groups->entries[i]);
     }
 }

@@ -6,53 +6,52 @@
 
 #include "store/embedded/keys/number.h"
 
-bool hf__word_same(hf_bytes word, const char *text)
+bool hf__arg_same(hf_bytes arg, const char *text)
 {
-    const char *at = word.data;
+    const char *at = arg.data;
 
-    for (size_t i = 0; i < word.size; i++) {
+    for (size_t i = 0; i < arg.size; i++) {
         if (hf__lower(at[i]) != text[i])
             return false;
     }
     return true;
 }
 
-bool hf__word_integer(hf__tx *tx, hf_bytes word, int64_t *value)
+bool hf__arg_integer(hf__tx *tx, hf_bytes arg, int64_t *value)
 {
-    if (hf__number_integer(word, value))
+    if (hf__number_integer(arg, value))
         return true;
-    hf__say_error(tx, HF__ERROR_INTEGER);
+    hf__reply_error(tx, HF__ERROR_INTEGER);
     return false;
 }
 
-bool hf__word_double(hf__tx *tx, hf_bytes word, const char *error,
-                     double *value)
+bool hf__arg_double(hf__tx *tx, hf_bytes arg, const char *error, double *value)
 {
-    hf_status status = hf__number_double(word, value);
+    hf_status status = hf__number_double(arg, value);
 
     if (status == HF_NO_MEMORY)
         hf__tx_no_memory(tx);
     else if (status != HF_OK)
-        hf__say_error(tx, "%s", error);
+        hf__reply_error(tx, "%s", error);
     return status == HF_OK;
 }
 
-bool hf__word_at_least(hf__tx *tx, hf_bytes word, int64_t min,
-                       const char *error, int64_t *value)
+bool hf__arg_at_least(hf__tx *tx, hf_bytes arg, int64_t min, const char *error,
+                      int64_t *value)
 {
-    if (hf__number_integer(word, value) && *value >= min)
+    if (hf__number_integer(arg, value) && *value >= min)
         return true;
-    hf__say_error(tx, "%s", error);
+    hf__reply_error(tx, "%s", error);
     return false;
 }
 
-bool hf__word_signed(hf__tx *tx, hf_bytes word, int64_t *value)
+bool hf__arg_signed(hf__tx *tx, hf_bytes arg, int64_t *value)
 {
-    if (!hf__word_integer(tx, word, value))
+    if (!hf__arg_integer(tx, arg, value))
         return false;
     if (*value != INT64_MIN)
         return true;
-    hf__say_error(tx, "ERR value is out of range, value must between "
-                      "-9223372036854775807 and 9223372036854775807");
+    hf__reply_error(tx, "ERR value is out of range, value must between "
+                        "-9223372036854775807 and 9223372036854775807");
     return false;
 }

@@ -14,20 +14,19 @@ static inline char hf__lower(char letter)
     return letter >= 'A' && letter <= 'Z' ? (char)(letter + 32) : letter;
 }
 /* Compare a word with a lower-case text, any letter case. */
-bool hf__word_same(hf_bytes word, const char *text); /* of one size */
-static inline bool hf__word_is(hf_bytes word, const char *text)
+bool hf__arg_same(hf_bytes arg, const char *text); /* of one size */
+static inline bool hf__arg_is(hf_bytes arg, const char *text)
 {
-    return word.size == strlen(text) && hf__word_same(word, text);
+    return arg.size == strlen(text) && hf__arg_same(arg, text);
 }
 /* Read a number, or say that it is none. */
-bool hf__word_integer(hf__tx *tx, hf_bytes word, int64_t *value);
+bool hf__arg_integer(hf__tx *tx, hf_bytes arg, int64_t *value);
 /* The same with `error`. */
-bool hf__word_double(hf__tx *tx, hf_bytes word, const char *error,
-                     double *value);
+bool hf__arg_double(hf__tx *tx, hf_bytes arg, const char *error, double *value);
 /* Read a number of at least `min`, or say `error`: that it is none or less. */
-bool hf__word_at_least(hf__tx *tx, hf_bytes word, int64_t min,
-                       const char *error, int64_t *value);
+bool hf__arg_at_least(hf__tx *tx, hf_bytes arg, int64_t min, const char *error,
+                      int64_t *value);
 /* Read a number whose negative is one too. */
-bool hf__word_signed(hf__tx *tx, hf_bytes word, int64_t *value);
+bool hf__arg_signed(hf__tx *tx, hf_bytes arg, int64_t *value);
 
 #endif

@@ -24,7 +24,7 @@ static void make_line(char *text)
     }
 }
 
-void hf__say_error(hf__tx *tx, const char *format, ...)
+void hf__reply_error(hf__tx *tx, const char *format, ...)
 {
     va_list args;
 
@@ -37,21 +37,21 @@ void hf__say_error(hf__tx *tx, const char *format, ...)
     make_line(tx->out->error);
 }
 
-void hf__say_wrong_type(hf__tx *tx)
+void hf__reply_wrong_type(hf__tx *tx)
 {
-    hf__say_error(tx, "WRONGTYPE Operation against a key holding the wrong "
-                      "kind of value");
+    hf__reply_error(tx, "WRONGTYPE Operation against a key holding the wrong "
+                        "kind of value");
 }
 
-void hf__say_arity(hf__tx *tx, const char *name)
+void hf__reply_arity(hf__tx *tx, const char *name)
 {
-    hf__say_error(tx, "ERR wrong number of arguments for '%s' command", name);
+    hf__reply_error(tx, "ERR wrong number of arguments for '%s' command", name);
 }
 
-void hf__say_double(hf__tx *tx, double value)
+void hf__reply_double(hf__tx *tx, double value)
 {
     char text[HF__NUMBER_SIZE];
     size_t size = hf__number_put_double(text, value);
 
-    hf__say_bytes(tx, text, size);
+    hf__reply_bytes(tx, text, size);
 }

@@ -8,38 +8,38 @@
 #include "store/embedded/commit/tx.h"
 #include "store/embedded/keys/out.h"
 
-static inline void hf__say_nil(hf__tx *tx)
+static inline void hf__reply_nil(hf__tx *tx)
 {
     tx->out->ops->nil(tx->out);
 }
-static inline void hf__say_integer(hf__tx *tx, int64_t value)
+static inline void hf__reply_integer(hf__tx *tx, int64_t value)
 {
     tx->out->ops->integer(tx->out, value);
 }
-static inline void hf__say_bytes(hf__tx *tx, const void *data, size_t size)
+static inline void hf__reply_bytes(hf__tx *tx, const void *data, size_t size)
 {
     tx->out->ops->bytes(tx->out, data, size);
 }
 /* Seconds and microseconds. */
-static inline void hf__say_instant(hf__tx *tx, int64_t unix_us)
+static inline void hf__reply_instant(hf__tx *tx, int64_t unix_us)
 {
     tx->out->ops->instant(tx->out, unix_us);
 }
-static inline void hf__say_line(hf__tx *tx, const char *text)
+static inline void hf__reply_line(hf__tx *tx, const char *text)
 {
     tx->out->ops->line(tx->out, text);
 }
-static inline void hf__say_array(hf__tx *tx, size_t count)
+static inline void hf__reply_array(hf__tx *tx, size_t count)
 {
     tx->out->ops->array(tx->out, count);
 }
-void hf__say_double(hf__tx *tx, double value);
+void hf__reply_double(hf__tx *tx, double value);
 /* The text begins with its code, such as "ERR". */
 __attribute__((format(printf, 2, 3))) void
-hf__say_error(hf__tx *tx, const char *format, ...);
+hf__reply_error(hf__tx *tx, const char *format, ...);
 
-void hf__say_wrong_type(hf__tx *tx);
-void hf__say_arity(hf__tx *tx, const char *name);
+void hf__reply_wrong_type(hf__tx *tx);
+void hf__reply_arity(hf__tx *tx, const char *name);
 
 #define HF__ERROR_SYNTAX "ERR syntax error"
 #define HF__ERROR_INTEGER "ERR value is not an integer or out of range"

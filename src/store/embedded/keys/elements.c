@@ -371,14 +371,14 @@ void hf__walk_end(hf__walk *walk)
     walk->cursor = NULL;
 }
 
-void hf__orphan_put(hf__tx *tx, uint64_t keyid)
+void hf__pending_delete_put(hf__tx *tx, uint64_t keyid)
 {
-    unsigned char bytes[9] = {HF__RECORD_ORPHAN};
+    unsigned char bytes[9] = {HF__RECORD_PENDING_DELETE};
     MDB_val key = {sizeof(bytes), bytes};
     MDB_val value = {0, bytes};
 
     memcpy(bytes + 1, &keyid, sizeof(keyid));
-    tx->env->sidecar.map->orphans = 1;
-    tx->orphans_gone = false;
+    tx->env->sidecar.map->pending_deletes = 1;
+    tx->no_pending_deletes = false;
     (void)hf__tx_put(tx, &key, &value);
 }

@@ -56,6 +56,6 @@ bool hf__walk_next(hf__walk *walk, hf_bytes *name, hf_bytes *value,
 void hf__walk_end(hf__walk *walk);
 
 /* Have the elements of `keyid` removed by and by. */
-void hf__orphan_put(hf__tx *tx, uint64_t keyid);
+void hf__pending_delete_put(hf__tx *tx, uint64_t keyid);
 
 #endif

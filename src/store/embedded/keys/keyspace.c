@@ -100,7 +100,7 @@ void hf__key_touch(hf__tx *tx, hf__record *record)
 void hf__key_delete(hf__tx *tx, hf__record *record)
 {
     if (record->form == HF__FORM_ELEMENTS)
-        hf__orphan_put(tx, record->keyid);
+        hf__pending_delete_put(tx, record->keyid);
     hf__record_clear(record);
     record->dirty = record->stored;
 }
@@ -120,7 +120,8 @@ static bool own_short(hf__tx *tx, hf__record *record, const void *content)
 }
 
 /* Fill it with what is remembered of it. false: fatal. */
-static bool restore(hf__tx *tx, hf__record *record, const hf__recalled *from)
+static bool restore(hf__tx *tx, hf__record *record,
+                    const hf__cached_record *from)
 {
     hf__record_clear(record);
     record->dirty = false;
@@ -133,7 +134,7 @@ static bool restore(hf__tx *tx, hf__record *record, const hf__recalled *from)
     record->keyid = from->keyid;
     record->count = from->count;
     record->content_size = from->content_size;
-    return own_short(tx, record, hf__recalled_content(from));
+    return own_short(tx, record, hf__cached_record_content(from));
 }
 
 /* Read what LMDB has of it. false: fatal. */
@@ -153,19 +154,20 @@ static bool read_stored(hf__tx *tx, hf__record *record)
         return false;
     }
     return decode(tx, record, &value) &&
-           (!tx->writable || record->content_size > HF__RECALL_CONTENT_MAX ||
+           (!tx->writable ||
+            record->content_size > HF__RECORD_CACHE_CONTENT_MAX ||
             own_short(tx, record, record->content));
 }
 
 static bool fetch(hf__tx *tx, hf__record *record)
 {
-    const hf__recalled *known = hf__recall_find(tx->recall, record);
+    const hf__cached_record *known = hf__record_cache_find(tx->cache, record);
 
     if (!(known != NULL ? restore(tx, record, known) : read_stored(tx, record)))
         return false;
     record->live = record->stored &&
                    (record->expire_ms == 0 || record->expire_ms > tx->now_ms);
-    if (record->stored && hf__expiry_is_shell(record->expire_ms)) {
+    if (record->stored && hf__expiry_is_tombstone(record->expire_ms)) {
         hf__record_clear(record);
         record->stored = false;
     }
@@ -255,7 +257,7 @@ bool hf__key_of_type(hf__tx *tx, hf_bytes key, hf__type type,
         return false;
     if (*record == NULL || (*record)->type == type)
         return true;
-    hf__say_wrong_type(tx);
+    hf__reply_wrong_type(tx);
     return false;
 }
 

@@ -118,14 +118,14 @@ void hf__members_sort_names(hf__members *list)
 
 /* ---------------------------------------------------------------- answers */
 
-void hf__members_say(const hf__members *list, bool with_scores)
+void hf__members_reply(const hf__members *list, bool with_scores)
 {
     hf__tx *tx = list->tx;
 
-    hf__say_array(tx, list->count * (with_scores ? 2 : 1));
+    hf__reply_array(tx, list->count * (with_scores ? 2 : 1));
     for (size_t i = 0; i < list->count; i++) {
-        hf__say_bytes(tx, list->items[i].name.data, list->items[i].name.size);
+        hf__reply_bytes(tx, list->items[i].name.data, list->items[i].name.size);
         if (with_scores)
-            hf__say_double(tx, list->items[i].score);
+            hf__reply_double(tx, list->items[i].score);
     }
 }

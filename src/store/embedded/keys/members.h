@@ -37,6 +37,6 @@ void hf__members_sort(hf__members *list);
 void hf__members_sort_names(hf__members *list);
 
 /* Say all of them as one flat array. */
-void hf__members_say(const hf__members *list, bool with_scores);
+void hf__members_reply(const hf__members *list, bool with_scores);
 
 #endif

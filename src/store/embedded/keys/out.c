@@ -11,7 +11,7 @@
 #include "store/embedded/keys/number.h"
 
 /* The node to fill next; closes arrays that are full. NULL after a failure. */
-static hf_reply *take(hf__out_tree *tree)
+static hf_reply *next_node(hf__out_tree *tree)
 {
     hf_reply *reply;
 
@@ -26,17 +26,17 @@ static hf_reply *take(hf__out_tree *tree)
     return reply;
 }
 
-static void say_nil(hf__out *out)
+static void reply_nil(hf__out *out)
 {
-    hf_reply *reply = take((hf__out_tree *)(void *)out);
+    hf_reply *reply = next_node((hf__out_tree *)(void *)out);
 
     if (reply != NULL)
         hf__reply_set_nil(reply);
 }
 
-static void say_integer(hf__out *out, int64_t value)
+static void reply_integer(hf__out *out, int64_t value)
 {
-    hf_reply *reply = take((hf__out_tree *)(void *)out);
+    hf_reply *reply = next_node((hf__out_tree *)(void *)out);
 
     if (reply != NULL)
         hf__reply_set_integer(reply, value);
@@ -46,27 +46,27 @@ static void put_bytes(hf__out *out, hf_reply_kind kind, const void *data,
                       size_t size)
 {
     hf__out_tree *tree = (hf__out_tree *)(void *)out;
-    hf_reply *reply = take(tree);
+    hf_reply *reply = next_node(tree);
 
     if (reply != NULL &&
         !hf__reply_set_bytes(reply, kind, data, size, tree->arena))
         tree->no_memory = true;
 }
 
-static void say_bytes(hf__out *out, const void *data, size_t size)
+static void reply_bytes(hf__out *out, const void *data, size_t size)
 {
     put_bytes(out, HF_REPLY_STRING, data, size);
 }
 
-static void say_line(hf__out *out, const char *text)
+static void reply_line(hf__out *out, const char *text)
 {
     put_bytes(out, HF_REPLY_STATUS, text, strlen(text));
 }
 
-static void say_array(hf__out *out, size_t count)
+static void reply_array(hf__out *out, size_t count)
 {
     hf__out_tree *tree = (hf__out_tree *)(void *)out;
-    hf_reply *reply = take(tree);
+    hf_reply *reply = next_node(tree);
 
     if (reply == NULL)
         return;
@@ -87,15 +87,15 @@ static void put_digits(hf__out *out, int64_t value)
     put_bytes(out, HF_REPLY_STRING, text, hf__number_put_integer(text, value));
 }
 
-static void say_instant(hf__out *out, int64_t unix_us)
+static void reply_instant(hf__out *out, int64_t unix_us)
 {
-    say_array(out, 2);
+    reply_array(out, 2);
     put_digits(out, unix_us / 1000000);
     put_digits(out, unix_us % 1000000);
 }
 
-static const hf__out_ops tree_ops = {say_nil,     say_integer, say_bytes,
-                                     say_instant, say_line,    say_array};
+static const hf__out_ops tree_ops = {reply_nil,     reply_integer, reply_bytes,
+                                     reply_instant, reply_line,    reply_array};
 
 void hf__out_tree_init(hf__out_tree *tree, hf_reply *reply, hf__arena *arena)
 {

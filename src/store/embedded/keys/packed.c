@@ -13,7 +13,7 @@
 /* What comparing two takes, ns. */
 #define ORDER_NS 50u
 
-/* What hf__pile_room() aligns to. */
+/* What hf__packed_buf_room() aligns to. */
 #define ALIGNMENT 16u
 
 bool hf__packed_next(const unsigned char *data, size_t size, hf__packed *at)
@@ -86,65 +86,65 @@ void hf__packed_cut(hf__tx *tx, hf__record *record, size_t offset, size_t old)
 
 /* ------------------------------------------------------------------ piles */
 
-bool hf__pile_add(hf__pile *pile, hf_bytes text)
+bool hf__packed_buf_add(hf__packed_buf *buf, hf_bytes text)
 {
     size_t size = HF__PACKED_HEAD + text.size;
-    unsigned char *scratch = hf__tx_scratch(pile->tx, pile->size + size);
+    unsigned char *scratch = hf__tx_scratch(buf->tx, buf->size + size);
 
     if (scratch == NULL)
         return false;
-    write_text(scratch + pile->size, text);
-    pile->size += size;
-    pile->count++;
+    write_text(scratch + buf->size, text);
+    buf->size += size;
+    buf->count++;
     return true;
 }
 
-bool hf__pile_next(const hf__pile *pile, hf__packed *at)
+bool hf__packed_buf_next(const hf__packed_buf *buf, hf__packed *at)
 {
-    return hf__packed_next(pile->tx->scratch, pile->size, at);
+    return hf__packed_next(buf->tx->scratch, buf->size, at);
 }
 
-void *hf__pile_room(hf__pile *pile, size_t size)
+void *hf__packed_buf_room(hf__packed_buf *buf, size_t size)
 {
-    size_t offset = (pile->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    unsigned char *scratch = hf__tx_scratch(pile->tx, offset + size + 1);
+    size_t offset = (buf->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    unsigned char *scratch = hf__tx_scratch(buf->tx, offset + size + 1);
 
     return scratch == NULL ? NULL : scratch + offset;
 }
 
-hf_bytes hf__pile_text(const hf__pile *pile, size_t offset)
+hf_bytes hf__packed_buf_at(const hf__packed_buf *buf, size_t offset)
 {
     uint32_t size;
 
-    memcpy(&size, pile->tx->scratch + offset, sizeof(size));
-    return hf_view(pile->tx->scratch + offset + HF__PACKED_HEAD, size);
+    memcpy(&size, buf->tx->scratch + offset, sizeof(size));
+    return hf_view(buf->tx->scratch + offset + HF__PACKED_HEAD, size);
 }
 
-void hf__pile_filter(hf__pile *pile,
-                     bool (*keep)(const void *context, hf_bytes text),
-                     const void *context)
+void hf__packed_buf_filter(hf__packed_buf *buf,
+                           bool (*keep)(const void *context, hf_bytes text),
+                           const void *context)
 {
     hf__packed at = {0};
     size_t size = 0;
 
-    pile->count = 0;
-    while (hf__tx_spend(pile->tx, 20) && hf__pile_next(pile, &at)) {
+    buf->count = 0;
+    while (hf__tx_spend(buf->tx, 20) && hf__packed_buf_next(buf, &at)) {
         if (!keep(context, at.text))
             continue;
-        memmove(pile->tx->scratch + size, pile->tx->scratch + at.offset,
-                at.size);
+        memmove(buf->tx->scratch + size, buf->tx->scratch + at.offset, at.size);
         size += at.size;
-        pile->count++;
+        buf->count++;
     }
-    pile->size = size;
+    buf->size = size;
 }
 
-size_t *hf__pile_offsets(hf__pile *pile)
+size_t *hf__packed_buf_offsets(hf__packed_buf *buf)
 {
-    size_t *offsets = hf__pile_room(pile, 2 * pile->count * sizeof(*offsets));
+    size_t *offsets =
+        hf__packed_buf_room(buf, 2 * buf->count * sizeof(*offsets));
     hf__packed at = {0};
 
-    for (size_t i = 0; offsets != NULL && hf__pile_next(pile, &at); i++)
+    for (size_t i = 0; offsets != NULL && hf__packed_buf_next(buf, &at); i++)
         offsets[i] = at.offset;
     return offsets;
 }

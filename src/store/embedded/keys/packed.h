@@ -35,27 +35,27 @@ void hf__packed_cut(hf__tx *tx, hf__record *record, size_t offset, size_t old);
 
 /* Texts in tx->scratch, which belongs to the pile until it is done with. They
  * move when the pile grows. No cleaning up: scratch is the transaction's. */
-typedef struct hf__pile {
+typedef struct hf__packed_buf {
     hf__tx *tx;
     size_t size;
     size_t count;
-} hf__pile;
+} hf__packed_buf;
 
 /* false: fatal. The text may lie in LMDB's map, not in the pile. */
-bool hf__pile_add(hf__pile *pile, hf_bytes text);
-bool hf__pile_next(const hf__pile *pile, hf__packed *at);
+bool hf__packed_buf_add(hf__packed_buf *buf, hf_bytes text);
+bool hf__packed_buf_next(const hf__packed_buf *buf, hf__packed *at);
 /* Room behind the texts, aligned for anything, which further texts would
  * overwrite. NULL: fatal. */
-void *hf__pile_room(hf__pile *pile, size_t size);
-/* The text at an offset that hf__pile_next() gave. */
-hf_bytes hf__pile_text(const hf__pile *pile, size_t offset);
+void *hf__packed_buf_room(hf__packed_buf *buf, size_t size);
+/* The text at an offset that hf__packed_buf_next() gave. */
+hf_bytes hf__packed_buf_at(const hf__packed_buf *buf, size_t offset);
 /* Leave only the texts for which `keep` says so; it may not use scratch. */
-void hf__pile_filter(hf__pile *pile,
-                     bool (*keep)(const void *context, hf_bytes text),
-                     const void *context);
-/* Where the texts are, in hf__pile_room(), with room for as many numbers
+void hf__packed_buf_filter(hf__packed_buf *buf,
+                           bool (*keep)(const void *context, hf_bytes text),
+                           const void *context);
+/* Where the texts are, in hf__packed_buf_room(), with room for as many numbers
  * behind. NULL: fatal. */
-size_t *hf__pile_offsets(hf__pile *pile);
+size_t *hf__packed_buf_offsets(hf__packed_buf *buf);
 
 /* By bytes, the shorter first. */
 int hf__bytes_compare(hf_bytes a, hf_bytes b);

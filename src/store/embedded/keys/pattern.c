@@ -98,7 +98,7 @@ bool hf__pattern_value(hf__tx *tx, hf_bytes pattern, hf_bytes member,
         return false;
     if (of.has_field)
         return record->type == HF__TYPE_HASH &&
-               hf__hashed_get(tx, record, of.field, value);
+               hf__hash_get(tx, record, of.field, value);
     if (record->type != HF__TYPE_STRING)
         return false;
     content = hf__content(tx, record);

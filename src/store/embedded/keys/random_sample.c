@@ -13,26 +13,27 @@
 /* Answers with repetitions have no natural end; more than this is refused. */
 #define REPEAT_MAX (1u << 24)
 
-bool hf__pick_read(hf__pick *pick, hf__tx *tx, const hf_bytes *words,
-                   size_t count, const char *option)
+bool hf__random_sample_read(hf__random_sample *sample, hf__tx *tx,
+                            const hf_bytes *args, size_t count,
+                            const char *option)
 {
-    *pick = (hf__pick){count > 0, 1, count > 1};
+    *sample = (hf__random_sample){count > 0, 1, count > 1};
     if (count == 0)
         return true;
-    if (!hf__word_integer(tx, words[0], &pick->count))
+    if (!hf__arg_integer(tx, args[0], &sample->count))
         return false;
-    if (pick->count == INT64_MIN) {
-        hf__say_error(tx, "ERR value is out of range, value must between "
-                          "-9223372036854775807 and 9223372036854775807");
-        return false;
-    }
-    if (count > 2 || (count == 2 && !hf__word_is(words[1], option))) {
-        hf__say_error(tx, HF__ERROR_SYNTAX);
+    if (sample->count == INT64_MIN) {
+        hf__reply_error(tx, "ERR value is out of range, value must between "
+                            "-9223372036854775807 and 9223372036854775807");
         return false;
     }
-    if (pick->details &&
-        (pick->count < -INT64_MAX / 2 || pick->count > INT64_MAX / 2)) {
-        hf__say_error(tx, "ERR value is out of range");
+    if (count > 2 || (count == 2 && !hf__arg_is(args[1], option))) {
+        hf__reply_error(tx, HF__ERROR_SYNTAX);
+        return false;
+    }
+    if (sample->details &&
+        (sample->count < -INT64_MAX / 2 || sample->count > INT64_MAX / 2)) {
+        hf__reply_error(tx, "ERR value is out of range");
         return false;
     }
     return true;
@@ -45,18 +46,18 @@ typedef struct choice {
     size_t count;
 } choice;
 
-static void say_one(const choice *from, size_t at)
+static void reply_one(const choice *from, size_t at)
 {
     const hf__member *item = &from->list->items[at * from->each];
     hf__tx *tx = from->list->tx;
 
-    hf__say_bytes(tx, item[0].name.data, item[0].name.size);
+    hf__reply_bytes(tx, item[0].name.data, item[0].name.size);
     if (!from->details)
         return;
     if (from->each == 2)
-        hf__say_bytes(tx, item[1].name.data, item[1].name.size);
+        hf__reply_bytes(tx, item[1].name.data, item[1].name.size);
     else
-        hf__say_double(tx, item[0].score);
+        hf__reply_double(tx, item[0].score);
 }
 
 static size_t any(size_t low, size_t count)
@@ -77,42 +78,43 @@ static void exchange(const choice *from, size_t a, size_t b)
 }
 
 /* `count` different ones, or all of them in their order. */
-static void say_distinct(const choice *from, uint64_t count)
+static void reply_distinct(const choice *from, uint64_t count)
 {
     if (count > from->count)
         count = from->count;
-    hf__say_array(from->list->tx, (size_t)count * (from->details ? 2 : 1));
+    hf__reply_array(from->list->tx, (size_t)count * (from->details ? 2 : 1));
     for (size_t i = 0; i < count; i++) {
         if (count < from->count)
             exchange(from, i, any(i, from->count));
-        say_one(from, i);
+        reply_one(from, i);
     }
 }
 
-static void say_repeated(const choice *from, uint64_t count)
+static void reply_repeated(const choice *from, uint64_t count)
 {
     if (from->count == 0)
         count = 0;
     if (count > REPEAT_MAX) {
-        hf__say_error(from->list->tx, "ERR value is out of range");
+        hf__reply_error(from->list->tx, "ERR value is out of range");
         return;
     }
-    hf__say_array(from->list->tx, count * (from->details ? 2 : 1));
+    hf__reply_array(from->list->tx, count * (from->details ? 2 : 1));
     for (size_t i = 0; i < count; i++)
-        say_one(from, any(0, from->count));
+        reply_one(from, any(0, from->count));
 }
 
-void hf__pick_say(const hf__pick *pick, hf__members *list, bool values)
+void hf__random_sample_reply(const hf__random_sample *sample, hf__members *list,
+                             bool values)
 {
     size_t each = values ? 2 : 1;
-    choice from = {list, pick->details, each, list->count / each};
+    choice from = {list, sample->details, each, list->count / each};
 
-    if (pick->counted && pick->count < 0)
-        say_repeated(&from, (uint64_t)-pick->count);
-    else if (pick->counted)
-        say_distinct(&from, (uint64_t)pick->count);
+    if (sample->counted && sample->count < 0)
+        reply_repeated(&from, (uint64_t)-sample->count);
+    else if (sample->counted)
+        reply_distinct(&from, (uint64_t)sample->count);
     else if (from.count > 0)
-        say_one(&from, any(0, from.count));
+        reply_one(&from, any(0, from.count));
     else
-        hf__say_nil(list->tx);
+        hf__reply_nil(list->tx);
 }

@@ -8,19 +8,21 @@
 
 #include "store/embedded/keys/members.h"
 
-typedef struct hf__pick {
+typedef struct hf__random_sample {
     bool counted;  /* a count was given: the answer is an array */
     int64_t count; /* distinct ones; negative: so many, each from all */
     bool details;  /* values or scores too */
-} hf__pick;
+} hf__random_sample;
 
 /* Read what stands behind the key; `option` asks for the details. false: an
  * error was said. */
-bool hf__pick_read(hf__pick *pick, hf__tx *tx, const hf_bytes *words,
-                   size_t count, const char *option);
+bool hf__random_sample_read(hf__random_sample *pick, hf__tx *tx,
+                            const hf_bytes *args, size_t count,
+                            const char *option);
 
 /* Choose and say. Behind each name in the list stands its value, if `values`;
  * else the details are scores. Puts the list out of order. */
-void hf__pick_say(const hf__pick *pick, hf__members *list, bool values);
+void hf__random_sample_reply(const hf__random_sample *pick, hf__members *list,
+                             bool values);
 
 #endif

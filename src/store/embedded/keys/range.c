@@ -19,40 +19,40 @@
 
 /* Redis gives the word to strtod() as it is: white space, nothing at all, and
  * what is too large or too small are numbers here, unlike in a score. */
-static bool read_score(hf__tx *tx, hf_bytes word, double *score, bool *open)
+static bool read_score(hf__tx *tx, hf_bytes arg, double *score, bool *open)
 {
-    const char *text = word.data;
+    const char *text = arg.data;
     size_t used;
 
-    *open = word.size > 0 && text[0] == '(';
+    *open = arg.size > 0 && text[0] == '(';
     if (*open)
-        word = hf_view(text + 1, word.size - 1);
-    if (!hf__number_scan(word, score, &used)) {
+        arg = hf_view(text + 1, arg.size - 1);
+    if (!hf__number_scan(arg, score, &used)) {
         hf__tx_no_memory(tx);
         return false;
     }
-    return hf__number_ends(word, used) && !isnan(*score);
+    return hf__number_ends(arg, used) && !isnan(*score);
 }
 
 /* "[a", "(a", "-" or "+". Behind a sign Redis looks at one byte: the NUL that
  * ends the word, or one that is in it. */
-static bool read_text(hf_bytes word, hf__range_text *bound, bool *open)
+static bool read_text(hf_bytes arg, hf__range_text *bound, bool *open)
 {
-    const char *at = word.data;
+    const char *at = arg.data;
 
-    if (word.size == 0)
+    if (arg.size == 0)
         return false;
     *open = at[0] != '[';
     switch (at[0]) {
     case '(':
     case '[':
         bound->beyond = 0;
-        bound->text = hf_view(at + 1, word.size - 1);
+        bound->text = hf_view(at + 1, arg.size - 1);
         return true;
     case '-':
     case '+':
         bound->beyond = at[0] == '+' ? 1 : -1;
-        return word.size == 1 || at[1] == '\0';
+        return arg.size == 1 || at[1] == '\0';
     default:
         return false;
     }
@@ -62,19 +62,19 @@ bool hf__range_bounds(hf__tx *tx, hf_bytes min, hf_bytes max, hf__range *range)
 {
     switch (range->kind) {
     case HF__RANGE_RANK:
-        return hf__word_integer(tx, min, &range->start) &&
-               hf__word_integer(tx, max, &range->end);
+        return hf__arg_integer(tx, min, &range->start) &&
+               hf__arg_integer(tx, max, &range->end);
     case HF__RANGE_SCORE:
         if (read_score(tx, min, &range->min, &range->min_open) &&
             read_score(tx, max, &range->max, &range->max_open))
             return true;
-        hf__say_error(tx, "ERR min or max is not a float");
+        hf__reply_error(tx, "ERR min or max is not a float");
         return false;
     case HF__RANGE_LEX:
         if (read_text(min, &range->min_text, &range->min_open) &&
             read_text(max, &range->max_text, &range->max_open))
             return true;
-        hf__say_error(tx, "ERR min or max not valid string range item");
+        hf__reply_error(tx, "ERR min or max not valid string range item");
         return false;
     }
     return false;
@@ -91,64 +91,64 @@ hf__range hf__range_init(hf__range_kind kind, bool backward)
     return range;
 }
 
-static bool read_limit(hf__tx *tx, const hf_bytes *words, hf__range *range)
+static bool read_limit(hf__tx *tx, const hf_bytes *args, hf__range *range)
 {
-    return hf__word_integer(tx, words[0], &range->offset) &&
-           hf__word_integer(tx, words[1], &range->count);
+    return hf__arg_integer(tx, args[0], &range->offset) &&
+           hf__arg_integer(tx, args[1], &range->count);
 }
 
-static size_t refuse(hf__tx *tx)
+static size_t reply_syntax_error(hf__tx *tx)
 {
-    hf__say_error(tx, HF__ERROR_SYNTAX);
+    hf__reply_error(tx, HF__ERROR_SYNTAX);
     return 0;
 }
 
 /* One option; returns how many words it took, 0 for an error, which was
  * said. */
-static size_t read_option(hf__tx *tx, const hf_bytes *words, size_t left,
+static size_t read_option(hf__tx *tx, const hf_bytes *args, size_t left,
                           unsigned allowed, hf__range *range)
 {
     bool any = (allowed & HF__RANGE_ANY) != 0;
     bool any_kind = any && range->kind == HF__RANGE_RANK;
 
-    if (!(allowed & HF__RANGE_STORE) && hf__word_is(words[0], "withscores"))
+    if (!(allowed & HF__RANGE_STORE) && hf__arg_is(args[0], "withscores"))
         range->with_scores = true;
-    else if (left > 2 && hf__word_is(words[0], "limit"))
-        return read_limit(tx, words + 1, range) ? 3 : 0;
-    else if (any && !range->backward && hf__word_is(words[0], "rev"))
+    else if (left > 2 && hf__arg_is(args[0], "limit"))
+        return read_limit(tx, args + 1, range) ? 3 : 0;
+    else if (any && !range->backward && hf__arg_is(args[0], "rev"))
         range->backward = true;
-    else if (any_kind && hf__word_is(words[0], "bylex"))
+    else if (any_kind && hf__arg_is(args[0], "bylex"))
         range->kind = HF__RANGE_LEX;
-    else if (any_kind && hf__word_is(words[0], "byscore"))
+    else if (any_kind && hf__arg_is(args[0], "byscore"))
         range->kind = HF__RANGE_SCORE;
     else
-        return refuse(tx);
+        return reply_syntax_error(tx);
     return 1;
 }
 
-bool hf__range_read(hf__tx *tx, const hf_bytes *words, size_t count,
+bool hf__range_read(hf__tx *tx, const hf_bytes *args, size_t count,
                     unsigned allowed, hf__range *range)
 {
     size_t taken;
     size_t low;
 
     for (size_t i = 2; i < count; i += taken) {
-        taken = read_option(tx, words + i, count - i, allowed, range);
+        taken = read_option(tx, args + i, count - i, allowed, range);
         if (taken == 0)
             return false;
     }
     if (range->count != -1 && range->kind == HF__RANGE_RANK) {
-        hf__say_error(tx, "ERR syntax error, LIMIT is only supported in "
-                          "combination with either BYSCORE or BYLEX");
+        hf__reply_error(tx, "ERR syntax error, LIMIT is only supported in "
+                            "combination with either BYSCORE or BYLEX");
         return false;
     }
     if (range->with_scores && range->kind == HF__RANGE_LEX) {
-        hf__say_error(tx, "ERR syntax error, WITHSCORES not supported in "
-                          "combination with BYLEX");
+        hf__reply_error(tx, "ERR syntax error, WITHSCORES not supported in "
+                            "combination with BYLEX");
         return false;
     }
     low = range->backward && range->kind != HF__RANGE_RANK ? 1 : 0;
-    return hf__range_bounds(tx, words[low], words[1 - low], range);
+    return hf__range_bounds(tx, args[low], args[1 - low], range);
 }
 
 /* ---------------------------------------------------------------- walking */
@@ -208,12 +208,12 @@ static bool is_behind(const hf__range *range, hf_bytes member, double score)
 static bool find_end(hf__tx *tx, hf__record *record, bool last,
                      hf_bytes *member, double *score)
 {
-    hf__sorted_walk walk;
+    hf__zset_walk walk;
     bool found;
 
-    hf__sorted_walk_begin(&walk, tx, record, last ? INFINITY : -INFINITY, last);
-    found = hf__sorted_walk_next(&walk, member, score);
-    hf__sorted_walk_end(&walk);
+    hf__zset_walk_begin(&walk, tx, record, last ? INFINITY : -INFINITY, last);
+    found = hf__zset_walk_next(&walk, member, score);
+    hf__zset_walk_end(&walk);
     return found;
 }
 
@@ -236,12 +236,12 @@ static void begin_lex(hf__range_walk *walk, hf__tx *tx, hf__record *record,
              (below(range, last, high) || above(range, first, low)))
         walk->left = 0;
     if (low < high || from->beyond != 0)
-        hf__sorted_walk_begin(&walk->walk, tx, record,
-                              range->backward ? INFINITY : -INFINITY,
-                              range->backward);
+        hf__zset_walk_begin(&walk->walk, tx, record,
+                            range->backward ? INFINITY : -INFINITY,
+                            range->backward);
     else
-        hf__sorted_walk_begin_at(&walk->walk, tx, record, low, from->text,
-                                 range->backward);
+        hf__zset_walk_begin_at(&walk->walk, tx, record, low, from->text,
+                               range->backward);
 }
 
 /* From ranks, which may count from the end, to how many to skip and give. */
@@ -260,9 +260,9 @@ static void begin_rank(hf__range_walk *walk, hf__tx *tx, hf__record *record,
         end = size - 1;
     walk->skip = (uint64_t)start;
     walk->left = start > end || start >= size ? 0 : (uint64_t)(end - start) + 1;
-    hf__sorted_walk_begin(&walk->walk, tx, record,
-                          range->backward ? INFINITY : -INFINITY,
-                          range->backward);
+    hf__zset_walk_begin(&walk->walk, tx, record,
+                        range->backward ? INFINITY : -INFINITY,
+                        range->backward);
 }
 
 void hf__range_begin(hf__range_walk *walk, hf__tx *tx, hf__record *record,
@@ -280,16 +280,16 @@ void hf__range_begin(hf__range_walk *walk, hf__tx *tx, hf__record *record,
     else if (range->kind == HF__RANGE_LEX)
         begin_lex(walk, tx, record, range);
     else
-        hf__sorted_walk_begin(&walk->walk, tx, record,
-                              range->backward ? range->max : range->min,
-                              range->backward);
+        hf__zset_walk_begin(&walk->walk, tx, record,
+                            range->backward ? range->max : range->min,
+                            range->backward);
 }
 
 bool hf__range_next(hf__range_walk *walk, hf_bytes *member, double *score)
 {
     const hf__range *range = walk->range;
 
-    while (walk->left > 0 && hf__sorted_walk_next(&walk->walk, member, score)) {
+    while (walk->left > 0 && hf__zset_walk_next(&walk->walk, member, score)) {
         bool behind = is_behind(range, *member, *score);
 
         if (!walk->inside && is_before(range, *member, *score))
@@ -313,7 +313,7 @@ bool hf__range_next(hf__range_walk *walk, hf_bytes *member, double *score)
 
 void hf__range_end(hf__range_walk *walk)
 {
-    hf__sorted_walk_end(&walk->walk);
+    hf__zset_walk_end(&walk->walk);
 }
 
 uint64_t hf__range_count(hf__tx *tx, hf__record *record, const hf__range *range)

@@ -46,12 +46,12 @@ enum {
  * Read `min max` and the `count` - 2 words of options behind them; with
  * range->backward `max min`, unless they are ranks. false: an error was said.
  */
-bool hf__range_read(hf__tx *tx, const hf_bytes *words, size_t count,
+bool hf__range_read(hf__tx *tx, const hf_bytes *args, size_t count,
                     unsigned allowed, hf__range *range);
 
 /* Walks over a range of a set that is there. Write nothing meanwhile. */
 typedef struct hf__range_walk {
-    hf__sorted_walk walk;
+    hf__zset_walk walk;
     const hf__range *range;
     uint64_t skip; /* members, from the start of the range */
     uint64_t left; /* members to give */

@@ -30,13 +30,13 @@
 #define SWEEP_HARD 400u
 
 /* A shell (keyhead.h) that was left longer ago is reclaimed. */
-#define SHELL_MS 1000
+#define TOMBSTONE_MS 1000
 
-#define ORPHAN_COUNT 64u
+#define PENDING_COUNT 64u
 
 /* One of hf__reclaim_some(): about a millisecond. */
 #define STEP_SWEEPS 16u
-#define STEP_ORPHANS 512u
+#define STEP_PENDING 512u
 
 /* ---------------------------------------------------------------- orphans */
 
@@ -74,13 +74,13 @@ static unsigned delete_elements(hf__tx *tx, MDB_cursor *cursor,
     return budget;
 }
 
-/* One orphan; returns what is left of the budget. tx->orphans_gone: there was
- * none. */
-static unsigned delete_orphan(hf__tx *tx, MDB_cursor *cursor, unsigned budget)
+/* One orphan; returns what is left of the budget. tx->no_pending_deletes: there
+ * was none. */
+static unsigned delete_pending(hf__tx *tx, MDB_cursor *cursor, unsigned budget)
 {
     static const unsigned char kinds[] = {HF__RECORD_ELEMENT, HF__RECORD_ORDER,
                                           HF__RECORD_LIST};
-    unsigned char kind = HF__RECORD_ORPHAN;
+    unsigned char kind = HF__RECORD_PENDING_DELETE;
     MDB_val key = {1, &kind};
     MDB_val value;
     unsigned char name[9];
@@ -90,7 +90,7 @@ static unsigned delete_orphan(hf__tx *tx, MDB_cursor *cursor, unsigned budget)
     if (rc == MDB_NOTFOUND ||
         (rc == MDB_SUCCESS && (key.mv_size != sizeof(name) ||
                                *(unsigned char *)key.mv_data != kind))) {
-        tx->orphans_gone = true;
+        tx->no_pending_deletes = true;
         return budget;
     }
     if (rc != MDB_SUCCESS) {
@@ -110,7 +110,7 @@ static unsigned delete_orphan(hf__tx *tx, MDB_cursor *cursor, unsigned budget)
 }
 
 /* Returns how many elements were removed, at most `budget`. */
-static unsigned reclaim_orphans(hf__tx *tx, unsigned budget)
+static unsigned run_pending_deletes(hf__tx *tx, unsigned budget)
 {
     unsigned left = budget;
     MDB_cursor *cursor;
@@ -120,9 +120,9 @@ static unsigned reclaim_orphans(hf__tx *tx, unsigned budget)
         hf__tx_fail(tx, rc);
         return 0;
     }
-    tx->orphans_gone = false;
-    while (left > 0 && tx->fatal == HF_OK && !tx->orphans_gone)
-        left = delete_orphan(tx, cursor, left);
+    tx->no_pending_deletes = false;
+    while (left > 0 && tx->fatal == HF_OK && !tx->no_pending_deletes)
+        left = delete_pending(tx, cursor, left);
     mdb_cursor_close(cursor);
     return budget - left;
 }
@@ -138,15 +138,15 @@ typedef struct sweep {
     bool at_end;
 } sweep;
 
-static bool is_fresh_shell(int64_t expire_ms, int64_t now_ms)
+static bool is_fresh_tombstone(int64_t expire_ms, int64_t now_ms)
 {
     int64_t age_ms;
 
-    if (!hf__expiry_is_shell(expire_ms) || now_ms <= 0)
+    if (!hf__expiry_is_tombstone(expire_ms) || now_ms <= 0)
         return false;
     age_ms = now_ms + expire_ms;
     /* One left in the future was left before the clock was set back. */
-    return age_ms >= 0 && age_ms < SHELL_MS;
+    return age_ms >= 0 && age_ms < TOMBSTONE_MS;
 }
 
 static bool is_expired(const sweep *done, const MDB_val *value, int64_t now_ms,
@@ -158,7 +158,7 @@ static bool is_expired(const sweep *done, const MDB_val *value, int64_t now_ms,
         return false;
     hf__keyhead_read(&head, value->mv_data);
     *keyid = head.form == HF__FORM_ELEMENTS ? head.keyid : 0;
-    if (done->spares_shells && is_fresh_shell(head.expire_ms, now_ms))
+    if (done->spares_shells && is_fresh_tombstone(head.expire_ms, now_ms))
         return false;
     return head.expire_ms != 0 && head.expire_ms <= now_ms;
 }
@@ -179,8 +179,8 @@ static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
                 done->keyids[done->keyid_count++] = keyid;
             tx->epoch++;
             tx->changed = true;
-            hf__recall_drop(
-                tx->recall,
+            hf__record_cache_drop(
+                tx->cache,
                 hf_view((unsigned char *)key->mv_data + 1, key->mv_size - 1));
             rc = mdb_cursor_del(cursor, 0);
         }
@@ -195,7 +195,8 @@ static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
 
 /* Look at the next few key records from `place` on, `*size` bytes of a name;
  * 0: from the first one. Moves it. */
-static void sweep_step(hf__tx *tx, unsigned char place[HF__SWEEP_PLACE],
+static void sweep_step(hf__tx *tx,
+                       unsigned char position[HF__SWEEP_POSITION_MAX],
                        uint32_t *size, sweep *done)
 {
     static unsigned char first = HF__RECORD_KEY;
@@ -208,24 +209,25 @@ static void sweep_step(hf__tx *tx, unsigned char place[HF__SWEEP_PLACE],
         hf__tx_fail(tx, rc);
         return;
     }
-    if (*size > 0 && *size <= HF__LMDB_KEY_MAX && place[0] == HF__RECORD_KEY) {
+    if (*size > 0 && *size <= HF__LMDB_KEY_MAX &&
+        position[0] == HF__RECORD_KEY) {
         key.mv_size = *size;
-        key.mv_data = place;
+        key.mv_data = position;
     }
     rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
     if (rc == MDB_SUCCESS)
         rc = delete_expired(tx, cursor, &key, &value, done);
     done->at_end = rc == MDB_NOTFOUND;
     *size = 0;
-    if (rc == MDB_SUCCESS && key.mv_size <= HF__SWEEP_PLACE) {
-        memcpy(place, key.mv_data, key.mv_size);
+    if (rc == MDB_SUCCESS && key.mv_size <= HF__SWEEP_POSITION_MAX) {
+        memcpy(position, key.mv_data, key.mv_size);
         *size = (uint32_t)key.mv_size;
     }
     mdb_cursor_close(cursor);
     if (rc != MDB_SUCCESS && rc != MDB_NOTFOUND)
         hf__tx_fail(tx, rc);
     for (size_t i = 0; i < done->keyid_count; i++)
-        hf__orphan_put(tx, done->keyids[i]);
+        hf__pending_delete_put(tx, done->keyids[i]);
 }
 
 void hf__reclaim(hf__tx *tx)
@@ -244,8 +246,8 @@ void hf__reclaim(hf__tx *tx)
             map->sweep_ms =
                 tx->now_ms + (done.at_end ? SWEEP_ROUND_MS : SWEEP_PAUSE_MS);
     }
-    if (map->orphans && tx->fatal == HF_OK)
-        (void)reclaim_orphans(tx, ORPHAN_COUNT);
+    if (map->pending_deletes && tx->fatal == HF_OK)
+        (void)run_pending_deletes(tx, PENDING_COUNT);
 }
 
 void hf__reclaim_some(hf__tx *tx, hf__reclaimed *so_far)
@@ -254,13 +256,13 @@ void hf__reclaim_some(hf__tx *tx, hf__reclaimed *so_far)
          i < STEP_SWEEPS && !so_far->at_end && tx->fatal == HF_OK; i++) {
         sweep done = {0};
 
-        sweep_step(tx, so_far->place, &so_far->place_size, &done);
+        sweep_step(tx, so_far->position, &so_far->position_size, &done);
         so_far->keys += done.expired;
         so_far->at_end = done.at_end;
     }
     if (tx->fatal == HF_OK)
-        so_far->elements += reclaim_orphans(tx, STEP_ORPHANS);
-    so_far->done = so_far->at_end && tx->orphans_gone;
+        so_far->elements += run_pending_deletes(tx, STEP_PENDING);
+    so_far->done = so_far->at_end && tx->no_pending_deletes;
 }
 
 void hf__reclaim_hard(hf__tx *tx)
@@ -280,8 +282,8 @@ void hf__reclaim_hard(hf__tx *tx)
             break;
         wrapped = wrapped || done.at_end;
     }
-    if (map->orphans && tx->fatal == HF_OK)
-        (void)reclaim_orphans(tx, ORPHAN_COUNT);
+    if (map->pending_deletes && tx->fatal == HF_OK)
+        (void)run_pending_deletes(tx, PENDING_COUNT);
 }
 
 static uint64_t used_pages(hf__tx *tx)

@@ -12,14 +12,14 @@
 void hf__reclaim(hf__tx *tx);
 /* Remove expired keys and orphans on purpose, some of them each time, until
  * `done`. Begin with zeros. Nothing else is in the transaction. */
-#define HF__SWEEP_PLACE 512u
+#define HF__SWEEP_POSITION_MAX 512u
 typedef struct hf__reclaimed {
     uint64_t keys;
     uint64_t elements;
     bool done;
     bool at_end; /* of the keys */
-    uint32_t place_size;
-    unsigned char place[HF__SWEEP_PLACE];
+    uint32_t position_size;
+    unsigned char position[HF__SWEEP_POSITION_MAX];
 } hf__reclaimed;
 void hf__reclaim_some(hf__tx *tx, hf__reclaimed *so_far);
 /* Remove expired keys more eagerly, because the store is full. */

@@ -10,7 +10,8 @@
  *  - the number of each transaction of ours follows that of our last commit:
  *    LMDB counts commits, those of other processes too;
  *  - whoever writes key records other than through hf__record says so by
- *    hf__recall_drop(), and who undoes a transaction by hf__recall_clear().
+ *    hf__record_cache_drop(), and who undoes a transaction by
+ * hf__record_cache_clear().
  *
  * Bounded: a table of fixed size, in sets of WAYS by the key's hash. A new one
  * replaces the oldest of its set. Memory that is never used is never touched.
@@ -28,58 +29,59 @@
 #define SET_COUNT 2048u
 #define WAYS 4u
 
-struct hf__recall {
+struct hf__record_cache {
     uint64_t era;
     uint64_t number; /* of the transaction that may build on this */
     uint32_t hashes[SET_COUNT][WAYS];
     uint32_t oldest[SET_COUNT];
-    hf__recalled sets[SET_COUNT][WAYS];
+    hf__cached_record sets[SET_COUNT][WAYS];
 };
 
-hf__recall *hf__recall_new(void)
+hf__record_cache *hf__record_cache_new(void)
 {
-    hf__recall *recall = hf__calloc(1, sizeof(*recall));
+    hf__record_cache *cache = hf__calloc(1, sizeof(*cache));
 
-    if (recall != NULL)
-        recall->era = 1;
-    return recall;
+    if (cache != NULL)
+        cache->era = 1;
+    return cache;
 }
 
-void hf__recall_free(hf__recall *recall)
+void hf__record_cache_free(hf__record_cache *cache)
 {
-    hf__free(recall);
+    hf__free(cache);
 }
 
-void hf__recall_begin(hf__recall *recall, uint64_t number)
+void hf__record_cache_begin(hf__record_cache *cache, uint64_t number)
 {
-    if (recall == NULL)
+    if (cache == NULL)
         return;
-    if (recall->number != number)
-        recall->era++;
-    recall->number = number;
+    if (cache->number != number)
+        cache->era++;
+    cache->number = number;
 }
 
-void hf__recall_committed(hf__recall *recall)
+void hf__record_cache_committed(hf__record_cache *cache)
 {
-    if (recall != NULL)
-        recall->number++;
+    if (cache != NULL)
+        cache->number++;
 }
 
-void hf__recall_clear(hf__recall *recall)
+void hf__record_cache_clear(hf__record_cache *cache)
 {
-    if (recall != NULL)
-        recall->era++;
+    if (cache != NULL)
+        cache->era++;
 }
 
 /* Of this key, of any era; NULL: none. */
-static hf__recalled *find(hf__recall *recall, uint32_t hash, hf_bytes key)
+static hf__cached_record *find(hf__record_cache *cache, uint32_t hash,
+                               hf_bytes key)
 {
     size_t set = hash % SET_COUNT;
 
     for (size_t i = 0; i < WAYS; i++) {
-        hf__recalled *one = &recall->sets[set][i];
+        hf__cached_record *one = &cache->sets[set][i];
 
-        if (recall->hashes[set][i] == hash && one->key_size == key.size &&
+        if (cache->hashes[set][i] == hash && one->key_size == key.size &&
             memcmp(one->bytes, key.data, key.size) == 0)
             return one;
     }
@@ -92,35 +94,36 @@ static hf_bytes key_of(const hf__record *record)
     return hf_view(record->name + 1, record->key_size);
 }
 
-void hf__recall_drop(hf__recall *recall, hf_bytes key)
+void hf__record_cache_drop(hf__record_cache *cache, hf_bytes key)
 {
-    hf__recalled *one = NULL;
+    hf__cached_record *one = NULL;
 
-    if (recall != NULL && key.size <= HF__RECALL_KEY_MAX)
-        one = find(recall, (uint32_t)hf__name_hash(key, 0), key);
+    if (cache != NULL && key.size <= HF__RECORD_CACHE_KEY_MAX)
+        one = find(cache, (uint32_t)hf__name_hash(key, 0), key);
     if (one != NULL)
         one->era = 0;
 }
 
-static hf__recalled *find_record(hf__recall *recall, const hf__record *record)
+static hf__cached_record *find_record(hf__record_cache *cache,
+                                      const hf__record *record)
 {
-    if (recall == NULL || record->key_size > HF__RECALL_KEY_MAX)
+    if (cache == NULL || record->key_size > HF__RECORD_CACHE_KEY_MAX)
         return NULL;
-    return find(recall, record->hash, key_of(record));
+    return find(cache, record->hash, key_of(record));
 }
 
-const hf__recalled *hf__recall_find(hf__recall *recall,
-                                    const hf__record *record)
+const hf__cached_record *hf__record_cache_find(hf__record_cache *cache,
+                                               const hf__record *record)
 {
-    const hf__recalled *one = find_record(recall, record);
+    const hf__cached_record *one = find_record(cache, record);
 
-    return one != NULL && one->era == recall->era ? one : NULL;
+    return one != NULL && one->era == cache->era ? one : NULL;
 }
 
-bool hf__recall_comes_back(hf__recall *recall, const hf__record *record,
-                           size_t *content_size)
+bool hf__record_cache_comes_back(hf__record_cache *cache,
+                                 const hf__record *record, size_t *content_size)
 {
-    const hf__recalled *one = find_record(recall, record);
+    const hf__cached_record *one = find_record(cache, record);
 
     if (one == NULL || !one->came_back)
         return false;
@@ -128,13 +131,14 @@ bool hf__recall_comes_back(hf__recall *recall, const hf__record *record,
     return true;
 }
 
-static hf__recalled *take_oldest(hf__recall *recall, const hf__record *record)
+static hf__cached_record *take_oldest(hf__record_cache *cache,
+                                      const hf__record *record)
 {
     size_t set = record->hash % SET_COUNT;
-    size_t way = recall->oldest[set]++ % WAYS;
-    hf__recalled *one = &recall->sets[set][way];
+    size_t way = cache->oldest[set]++ % WAYS;
+    hf__cached_record *one = &cache->sets[set][way];
 
-    recall->hashes[set][way] = record->hash;
+    cache->hashes[set][way] = record->hash;
     one->key_size = (uint8_t)record->key_size;
     one->came_back = false;
     one->stored = true;
@@ -142,23 +146,23 @@ static hf__recalled *take_oldest(hf__recall *recall, const hf__record *record)
     return one;
 }
 
-void hf__recall_put(hf__recall *recall, const hf__record *record)
+void hf__record_cache_put(hf__record_cache *cache, const hf__record *record)
 {
-    hf__recalled *one;
+    hf__cached_record *one;
     size_t size = record->stored ? record->content_size : 0;
 
-    if (recall == NULL || record->key_size > HF__RECALL_KEY_MAX)
+    if (cache == NULL || record->key_size > HF__RECORD_CACHE_KEY_MAX)
         return;
-    one = find(recall, record->hash, key_of(record));
-    if (size > HF__RECALL_CONTENT_MAX || (size > 0 && !record->owned)) {
+    one = find(cache, record->hash, key_of(record));
+    if (size > HF__RECORD_CACHE_CONTENT_MAX || (size > 0 && !record->owned)) {
         if (one != NULL)
             one->era = 0;
         return;
     }
     if (one == NULL)
-        one = take_oldest(recall, record);
+        one = take_oldest(cache, record);
     one->came_back = one->came_back || (record->stored && !one->stored);
-    one->era = recall->era;
+    one->era = cache->era;
     one->stored = record->stored;
     one->type = record->type;
     one->form = record->form;

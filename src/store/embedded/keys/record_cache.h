@@ -10,11 +10,11 @@
 
 /* Longer keys and contents are not remembered: names and owners of locks fit,
  * and so do fencing tokens. */
-#define HF__RECALL_KEY_MAX 80u
-#define HF__RECALL_CONTENT_MAX 40u
+#define HF__RECORD_CACHE_KEY_MAX 80u
+#define HF__RECORD_CACHE_CONTENT_MAX 40u
 
 /* What LMDB has of a key. */
-typedef struct hf__recalled {
+typedef struct hf__cached_record {
     uint64_t era; /* void if it is not the current one; 0 never is */
     uint8_t key_size;
     uint8_t content_size;
@@ -25,38 +25,41 @@ typedef struct hf__recalled {
     int64_t expire_ms;
     uint64_t keyid;
     uint64_t count;
-    unsigned char bytes[HF__RECALL_KEY_MAX + HF__RECALL_CONTENT_MAX];
-} hf__recalled;
+    unsigned char
+        bytes[HF__RECORD_CACHE_KEY_MAX + HF__RECORD_CACHE_CONTENT_MAX];
+} hf__cached_record;
 
-static inline const unsigned char *hf__recalled_content(const hf__recalled *one)
+static inline const unsigned char *
+hf__cached_record_content(const hf__cached_record *one)
 {
     return one->bytes + one->key_size;
 }
 
-typedef struct hf__recall hf__recall;
+typedef struct hf__record_cache hf__record_cache;
 
 /* NULL: no memory. The others take NULL, as a reader has it, and then remember
  * nothing. */
-hf__recall *hf__recall_new(void);
-void hf__recall_free(hf__recall *recall);
+hf__record_cache *hf__record_cache_new(void);
+void hf__record_cache_free(hf__record_cache *cache);
 
 /* A transaction has begun; `number` is LMDB's of it. */
-void hf__recall_begin(hf__recall *recall, uint64_t number);
+void hf__record_cache_begin(hf__record_cache *cache, uint64_t number);
 /* It was committed and changed something. */
-void hf__recall_committed(hf__recall *recall);
+void hf__record_cache_committed(hf__record_cache *cache);
 /* What the records wrote was undone. */
-void hf__recall_clear(hf__recall *recall);
+void hf__record_cache_clear(hf__record_cache *cache);
 /* This key was written past the records. */
-void hf__recall_drop(hf__recall *recall, hf_bytes key);
+void hf__record_cache_drop(hf__record_cache *cache, hf_bytes key);
 
-/* NULL: not known. Valid until the next call of hf__recall_put(). */
-const hf__recalled *hf__recall_find(hf__recall *recall,
-                                    const hf__record *record);
+/* NULL: not known. Valid until the next call of hf__record_cache_put(). */
+const hf__cached_record *hf__record_cache_find(hf__record_cache *cache,
+                                               const hf__record *record);
 /* Was the key seen to be made again after it had been deleted? Then the size of
  * its last content is set too. */
-bool hf__recall_comes_back(hf__recall *recall, const hf__record *record,
-                           size_t *content_size);
+bool hf__record_cache_comes_back(hf__record_cache *cache,
+                                 const hf__record *record,
+                                 size_t *content_size);
 /* LMDB has the record like this now. */
-void hf__recall_put(hf__recall *recall, const hf__record *record);
+void hf__record_cache_put(hf__record_cache *cache, const hf__record *record);
 
 #endif

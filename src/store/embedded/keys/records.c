@@ -51,12 +51,12 @@ static void write_record(hf__tx *tx, hf__record *record)
 
 /* A key that comes and goes, as a lock does: its record stays where it is, long
  * expired, to be written over. false: it does not. */
-static bool leave_shell(hf__tx *tx, hf__record *record)
+static bool leave_tombstone(hf__tx *tx, hf__record *record)
 {
-    static const unsigned char nothing[HF__RECALL_CONTENT_MAX];
+    static const unsigned char nothing[HF__RECORD_CACHE_CONTENT_MAX];
 
     if (tx->env->tight || tx->now_ms <= 0 ||
-        !hf__recall_comes_back(tx->recall, record, &record->content_size))
+        !hf__record_cache_comes_back(tx->cache, record, &record->content_size))
         return false;
     record->type = HF__TYPE_STRING;
     record->expire_ms = -tx->now_ms;
@@ -84,7 +84,7 @@ bool hf__tx_flush(hf__tx *tx)
             continue;
         if (record->live)
             write_record(tx, record);
-        else if (!leave_shell(tx, record))
+        else if (!leave_tombstone(tx, record))
             hf__tx_delete(tx, &name);
         record->dirty = false;
         record->stored = record->live;
@@ -120,13 +120,13 @@ void hf__records_drop(hf__tx *tx)
 void hf__records_put_away(hf__tx *tx)
 {
     for (uint32_t i = 0; i < tx->record_count; i++)
-        hf__recall_put(tx->recall, tx->records[i]);
+        hf__record_cache_put(tx->cache, tx->records[i]);
     hf__records_drop(tx);
 }
 
 void hf__tx_forget(hf__tx *tx)
 {
-    hf__recall_clear(tx->recall);
+    hf__record_cache_clear(tx->cache);
     hf__records_drop(tx);
 }
 

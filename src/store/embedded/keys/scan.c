@@ -24,7 +24,7 @@
 
 /* As Redis does it, with strtoul(): signs, nothing at all and what stands
  * behind a NUL do not matter. */
-bool hf__scan_cursor(hf__scan *scan, hf__tx *tx, hf_bytes word)
+bool hf__scan_cursor(hf__scan *scan, hf__tx *tx, hf_bytes arg)
 {
     char text[64]; /* longer ones have pointless digits */
     char *end;
@@ -32,10 +32,10 @@ bool hf__scan_cursor(hf__scan *scan, hf__tx *tx, hf_bytes word)
     memset(scan, 0, sizeof(*scan));
     scan->tx = tx;
     scan->count = 10;
-    if (word.size < sizeof(text)) {
-        if (word.size > 0)
-            memcpy(text, word.data, word.size);
-        text[word.size] = '\0';
+    if (arg.size < sizeof(text)) {
+        if (arg.size > 0)
+            memcpy(text, arg.data, arg.size);
+        text[arg.size] = '\0';
         errno = 0;
         scan->cursor = strtoul(text, &end, 10);
         if (strchr(" \t\n\v\f\r", text[0]) == NULL || text[0] == '\0') {
@@ -43,41 +43,41 @@ bool hf__scan_cursor(hf__scan *scan, hf__tx *tx, hf_bytes word)
                 return true;
         }
     }
-    hf__say_error(tx, "ERR invalid cursor");
+    hf__reply_error(tx, "ERR invalid cursor");
     return false;
 }
 
-static bool read_count(hf__scan *scan, hf_bytes word)
+static bool read_count(hf__scan *scan, hf_bytes arg)
 {
     int64_t count;
 
-    if (!hf__word_integer(scan->tx, word, &count))
+    if (!hf__arg_integer(scan->tx, arg, &count))
         return false;
     if (count < 1) {
-        hf__say_error(scan->tx, HF__ERROR_SYNTAX);
+        hf__reply_error(scan->tx, HF__ERROR_SYNTAX);
         return false;
     }
     scan->count = (uint64_t)count;
     return true;
 }
 
-bool hf__scan_options(hf__scan *scan, const hf_bytes *words, size_t count,
+bool hf__scan_options(hf__scan *scan, const hf_bytes *args, size_t count,
                       bool types)
 {
     for (size_t i = 0; i < count; i += 2) {
-        if (i + 1 < count && hf__word_is(words[i], "count")) {
-            if (!read_count(scan, words[i + 1]))
+        if (i + 1 < count && hf__arg_is(args[i], "count")) {
+            if (!read_count(scan, args[i + 1]))
                 return false;
-        } else if (i + 1 < count && hf__word_is(words[i], "match")) {
-            scan->pattern = words[i + 1];
+        } else if (i + 1 < count && hf__arg_is(args[i], "match")) {
+            scan->pattern = args[i + 1];
             /* A star alone is no pattern: it fits the empty name too. */
             scan->filter = scan->pattern.size != 1 ||
                            *(const char *)scan->pattern.data != '*';
-        } else if (types && i + 1 < count && hf__word_is(words[i], "type")) {
-            scan->type = words[i + 1];
+        } else if (types && i + 1 < count && hf__arg_is(args[i], "type")) {
+            scan->type = args[i + 1];
             scan->by_type = true;
         } else {
-            hf__say_error(scan->tx, HF__ERROR_SYNTAX);
+            hf__reply_error(scan->tx, HF__ERROR_SYNTAX);
             return false;
         }
     }
@@ -98,49 +98,50 @@ static uint64_t cursor_of(hf_bytes name)
     return cursor != 0 ? cursor : 1; /* 0 is the beginning and the end */
 }
 
-static hf__scan_place *find_place(hf__env *env, uint64_t cursor)
+static hf__scan_position *find_position(hf__env *env, uint64_t cursor)
 {
-    for (size_t i = 0; env->scan_places != NULL && i < HF__SCAN_PLACES; i++) {
-        if (env->scan_places[i].cursor == cursor)
-            return &env->scan_places[i];
+    for (size_t i = 0; env->scan_positions != NULL && i < HF__SCAN_POSITIONS;
+         i++) {
+        if (env->scan_positions[i].cursor == cursor)
+            return &env->scan_positions[i];
     }
     return NULL;
 }
 
 /* The place of the scan, or else an unused one, or else the oldest. NULL: no
  * memory. */
-static hf__scan_place *choose_place(hf__env *env, uint64_t cursor)
+static hf__scan_position *choose_position(hf__env *env, uint64_t cursor)
 {
-    hf__scan_place *place;
+    hf__scan_position *position;
 
-    if (env->scan_places == NULL)
-        env->scan_places = hf__calloc(HF__SCAN_PLACES, sizeof(*place));
-    if (env->scan_places == NULL)
+    if (env->scan_positions == NULL)
+        env->scan_positions = hf__calloc(HF__SCAN_POSITIONS, sizeof(*position));
+    if (env->scan_positions == NULL)
         return NULL;
-    place = cursor != 0 ? find_place(env, cursor) : NULL;
-    if (place != NULL)
-        return place;
-    place = &env->scan_places[0];
-    for (size_t i = 1; i < HF__SCAN_PLACES; i++) {
-        if (env->scan_places[i].stamp < place->stamp)
-            place = &env->scan_places[i];
+    position = cursor != 0 ? find_position(env, cursor) : NULL;
+    if (position != NULL)
+        return position;
+    position = &env->scan_positions[0];
+    for (size_t i = 1; i < HF__SCAN_POSITIONS; i++) {
+        if (env->scan_positions[i].stamp < position->stamp)
+            position = &env->scan_positions[i];
     }
-    return place;
+    return position;
 }
 
-size_t hf__scan_recall(const hf__scan *scan, hf_bytes prefix,
-                       unsigned char name[HF__LMDB_KEY_MAX])
+size_t hf__scan_position_name(const hf__scan *scan, hf_bytes prefix,
+                              unsigned char name[HF__LMDB_KEY_MAX])
 {
     hf__env *env = scan->tx->env;
-    const hf__scan_place *place;
+    const hf__scan_position *position;
     size_t size = 0;
 
     pthread_mutex_lock(&env->readers_lock);
-    place = find_place(env, scan->cursor);
-    if (place != NULL && place->size >= prefix.size &&
-        memcmp(place->name, prefix.data, prefix.size) == 0) {
-        size = place->size;
-        memcpy(name, place->name, size);
+    position = find_position(env, scan->cursor);
+    if (position != NULL && position->size >= prefix.size &&
+        memcmp(position->name, prefix.data, prefix.size) == 0) {
+        size = position->size;
+        memcpy(name, position->name, size);
     }
     pthread_mutex_unlock(&env->readers_lock);
     return size;
@@ -154,24 +155,24 @@ bool hf__scan_is_at(const hf__scan *scan, const MDB_val *name)
 uint64_t hf__scan_next(const hf__scan *scan, const MDB_val *name)
 {
     hf__env *env = scan->tx->env;
-    hf__scan_place *place;
+    hf__scan_position *position;
     uint64_t cursor = 0;
 
     if (name != NULL)
         cursor = cursor_of(hf_view(name->mv_data, name->mv_size));
     pthread_mutex_lock(&env->readers_lock);
     if (name != NULL) {
-        place = choose_place(env, scan->cursor);
-        if (place != NULL) {
-            place->cursor = cursor;
-            place->stamp = ++env->scan_stamp;
-            place->size = name->mv_size;
-            memcpy(place->name, name->mv_data, name->mv_size);
+        position = choose_position(env, scan->cursor);
+        if (position != NULL) {
+            position->cursor = cursor;
+            position->stamp = ++env->scan_stamp;
+            position->size = name->mv_size;
+            memcpy(position->name, name->mv_data, name->mv_size);
         }
     } else if (scan->cursor != 0) {
-        place = find_place(env, scan->cursor);
-        if (place != NULL)
-            memset(place, 0, sizeof(*place));
+        position = find_position(env, scan->cursor);
+        if (position != NULL)
+            memset(position, 0, sizeof(*position));
     }
     pthread_mutex_unlock(&env->readers_lock);
     return cursor;
@@ -208,7 +209,8 @@ static void begin_elements(const hf__scan *scan, hf__walk *walk, uint64_t keyid)
     for (size_t i = 0; i < 8; i++)
         prefix[1 + i] = (unsigned char)(keyid >> (56 - 8 * i));
     if (scan->cursor != 0)
-        size = hf__scan_recall(scan, hf_view(prefix, sizeof(prefix)), name);
+        size =
+            hf__scan_position_name(scan, hf_view(prefix, sizeof(prefix)), name);
     if (size > 0)
         (void)hf__walk_begin_record(walk, scan->tx, HF__RECORD_ELEMENT, keyid,
                                     hf_view(name, size));
@@ -238,16 +240,16 @@ uint64_t hf__scan_elements(const hf__scan *scan, const hf__record *record,
 
 /* ---------------------------------------------------------------- answers */
 
-void hf__scan_say_cursor(hf__tx *tx, uint64_t cursor)
+void hf__scan_reply_cursor(hf__tx *tx, uint64_t cursor)
 {
     char text[HF__NUMBER_SIZE];
 
-    hf__say_array(tx, 2);
-    hf__say_bytes(tx, text, hf__number_put_integer(text, (int64_t)cursor));
+    hf__reply_array(tx, 2);
+    hf__reply_bytes(tx, text, hf__number_put_integer(text, (int64_t)cursor));
 }
 
-void hf__scan_say_empty(hf__tx *tx)
+void hf__scan_reply_empty(hf__tx *tx)
 {
-    hf__scan_say_cursor(tx, 0);
-    hf__say_array(tx, 0);
+    hf__scan_reply_cursor(tx, 0);
+    hf__reply_array(tx, 0);
 }

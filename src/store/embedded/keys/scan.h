@@ -20,14 +20,14 @@
 #define HF__SCAN_BITS 46
 
 /* Scans that go on quickly at the same time, from whichever thread. */
-#define HF__SCAN_PLACES 32
+#define HF__SCAN_POSITIONS 32
 
-typedef struct hf__scan_place {
+typedef struct hf__scan_position {
     uint64_t cursor; /* 0: unused */
     uint64_t stamp;  /* when it was made */
     size_t size;
     unsigned char name[HF__LMDB_KEY_MAX];
-} hf__scan_place;
+} hf__scan_position;
 
 typedef struct hf__scan {
     hf__tx *tx;
@@ -40,17 +40,17 @@ typedef struct hf__scan {
 } hf__scan;
 
 /* Read the cursor. false: an error was said. */
-bool hf__scan_cursor(hf__scan *scan, hf__tx *tx, hf_bytes word);
+bool hf__scan_cursor(hf__scan *scan, hf__tx *tx, hf_bytes arg);
 /* Read the options; TYPE only if `types`. false: an error was said. */
-bool hf__scan_options(hf__scan *scan, const hf_bytes *words, size_t count,
+bool hf__scan_options(hf__scan *scan, const hf_bytes *args, size_t count,
                       bool types);
 /* Does the name fit MATCH? */
 bool hf__scan_fits(const hf__scan *scan, hf_bytes name);
 
 /* The name of the record to go on at, if it is remembered and begins with
  * `prefix`; 0: it is not. */
-size_t hf__scan_recall(const hf__scan *scan, hf_bytes prefix,
-                       unsigned char name[HF__LMDB_KEY_MAX]);
+size_t hf__scan_position_name(const hf__scan *scan, hf_bytes prefix,
+                              unsigned char name[HF__LMDB_KEY_MAX]);
 /* Is this the record to go on at? */
 bool hf__scan_is_at(const hf__scan *scan, const MDB_val *name);
 /* The cursor with which to go on at this record, remembered instead of the
@@ -66,8 +66,8 @@ uint64_t hf__scan_elements(const hf__scan *scan, const hf__record *record,
                            hf__scan_visit *visit, hf__members *list);
 
 /* Say how the answer begins; an array of what was found must follow. */
-void hf__scan_say_cursor(hf__tx *tx, uint64_t cursor);
+void hf__scan_reply_cursor(hf__tx *tx, uint64_t cursor);
 /* The answer if there is no such key. */
-void hf__scan_say_empty(hf__tx *tx);
+void hf__scan_reply_empty(hf__tx *tx);
 
 #endif

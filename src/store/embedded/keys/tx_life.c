@@ -30,8 +30,8 @@ hf__tx *hf__tx_new(hf__env *env, bool writable)
     hf__arena_init(&tx->arena);
     if (!writable)
         return tx;
-    tx->recall = hf__recall_new();
-    if (tx->recall == NULL) {
+    tx->cache = hf__record_cache_new();
+    if (tx->cache == NULL) {
         hf__free(tx);
         return NULL;
     }
@@ -50,7 +50,7 @@ void hf__tx_free(hf__tx *tx)
     hf__free(tx->events);
     hf__free(tx->scratch);
     hf__arena_free(&tx->arena);
-    hf__recall_free(tx->recall);
+    hf__record_cache_free(tx->cache);
     hf__free(tx);
 }
 
@@ -72,10 +72,10 @@ void hf__tx_start(hf__tx *tx, int64_t boot_ms)
     set_time(tx, boot_ms);
     tx->keyid_next = 0;
     tx->wanted_size = 0;
-    tx->orphans_gone = false;
+    tx->no_pending_deletes = false;
     tx->event_count = 0;
     if (tx->writable)
-        hf__recall_begin(tx->recall, mdb_txn_id(tx->txn));
+        hf__record_cache_begin(tx->cache, mdb_txn_id(tx->txn));
 }
 
 static void drop_scratch(hf__tx *tx)
@@ -113,9 +113,9 @@ hf_status hf__tx_finish(hf__tx *tx)
             hf__tx_fail(tx, rc);
         } else {
             hf__flush_wrote(tx);
-            hf__recall_committed(tx->recall);
-            if (tx->orphans_gone)
-                tx->env->sidecar.map->orphans = 0;
+            hf__record_cache_committed(tx->cache);
+            if (tx->no_pending_deletes)
+                tx->env->sidecar.map->pending_deletes = 0;
         }
     } else {
         mdb_txn_abort(tx->txn);

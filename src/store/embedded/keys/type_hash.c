@@ -16,7 +16,7 @@
 
 /* ---------------------------------------------------------- small hashes */
 
-typedef hf__hashed_entry entry;
+typedef hf__hash_entry entry;
 
 /* The entry at entry->offset + entry->size, which starts at 0, 0. false: at
  * the end (or the record is damaged). */
@@ -100,8 +100,8 @@ static bool spread(hf__tx *tx, hf__record *record)
 
 /* ------------------------------------------------------------- any hash */
 
-bool hf__hashed_get(hf__tx *tx, hf__record *record, hf_bytes field,
-                    hf_bytes *value)
+bool hf__hash_get(hf__tx *tx, hf__record *record, hf_bytes field,
+                  hf_bytes *value)
 {
     entry at;
 
@@ -128,8 +128,8 @@ static bool put_element(hf__tx *tx, hf__record *record, hf_bytes field,
     return !existed;
 }
 
-bool hf__hashed_put(hf__tx *tx, hf__record *record, hf_bytes field,
-                    hf_bytes value)
+bool hf__hash_put(hf__tx *tx, hf__record *record, hf_bytes field,
+                  hf_bytes value)
 {
     size_t size = ENTRY_HEAD + field.size + value.size;
     unsigned char *room;
@@ -154,7 +154,7 @@ bool hf__hashed_put(hf__tx *tx, hf__record *record, hf_bytes field,
     return !existed;
 }
 
-bool hf__hashed_delete(hf__tx *tx, hf__record *record, hf_bytes field)
+bool hf__hash_delete(hf__tx *tx, hf__record *record, hf_bytes field)
 {
     hf_bytes old;
     entry at;
@@ -173,24 +173,23 @@ bool hf__hashed_delete(hf__tx *tx, hf__record *record, hf_bytes field)
     return true;
 }
 
-bool hf__hashed_open(hf__tx *tx, hf_bytes key, hf__record **record)
+bool hf__hash_open(hf__tx *tx, hf_bytes key, hf__record **record)
 {
     return hf__key_of_type(tx, key, HF__TYPE_HASH, record);
 }
 
-hf__record *hf__hashed_make(hf__tx *tx, hf_bytes key)
+hf__record *hf__hash_make(hf__tx *tx, hf_bytes key)
 {
     hf__record *record;
 
-    if (!hf__hashed_open(tx, key, &record))
+    if (!hf__hash_open(tx, key, &record))
         return NULL;
     return record != NULL ? record : hf__key_make(tx, key, HF__TYPE_HASH);
 }
 
 /* ------------------------------------------------------------------ walks */
 
-void hf__hashed_walk_begin(hf__hashed_walk *walk, hf__tx *tx,
-                           hf__record *record)
+void hf__hash_walk_begin(hf__hash_walk *walk, hf__tx *tx, hf__record *record)
 {
     memset(walk, 0, sizeof(*walk));
     walk->small = record->form == HF__FORM_INLINE;
@@ -203,8 +202,7 @@ void hf__hashed_walk_begin(hf__hashed_walk *walk, hf__tx *tx,
     walk->content_size = walk->content == NULL ? 0 : record->content_size;
 }
 
-bool hf__hashed_walk_next(hf__hashed_walk *walk, hf_bytes *field,
-                          hf_bytes *value)
+bool hf__hash_walk_next(hf__hash_walk *walk, hf_bytes *field, hf_bytes *value)
 {
     if (!walk->small)
         return hf__walk_next(&walk->walk, field, value, NULL);
@@ -215,7 +213,7 @@ bool hf__hashed_walk_next(hf__hashed_walk *walk, hf_bytes *field,
     return true;
 }
 
-void hf__hashed_walk_end(hf__hashed_walk *walk)
+void hf__hash_walk_end(hf__hash_walk *walk)
 {
     if (!walk->small)
         hf__walk_end(&walk->walk);

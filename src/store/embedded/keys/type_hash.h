@@ -9,41 +9,39 @@
 #include "store/embedded/keys/keyspace.h"
 
 /* The hash; NULL in *record: none. false: another type, said, or fatal. */
-bool hf__hashed_open(hf__tx *tx, hf_bytes key, hf__record **record);
+bool hf__hash_open(hf__tx *tx, hf_bytes key, hf__record **record);
 /* The hash, made if it is not there. NULL: an error was said, or fatal. */
-hf__record *hf__hashed_make(hf__tx *tx, hf_bytes key);
+hf__record *hf__hash_make(hf__tx *tx, hf_bytes key);
 
 /* false: there is no such field, or fatal. The view holds until the next
  * write. */
-bool hf__hashed_get(hf__tx *tx, hf__record *record, hf_bytes field,
-                    hf_bytes *value);
+bool hf__hash_get(hf__tx *tx, hf__record *record, hf_bytes field,
+                  hf_bytes *value);
 /* true: the field is new. Neither may lie in LMDB's map or in the hash. */
-bool hf__hashed_put(hf__tx *tx, hf__record *record, hf_bytes field,
-                    hf_bytes value);
+bool hf__hash_put(hf__tx *tx, hf__record *record, hf_bytes field,
+                  hf_bytes value);
 /* true: it was there. The key itself stays, even if nothing is left in it. */
-bool hf__hashed_delete(hf__tx *tx, hf__record *record, hf_bytes field);
+bool hf__hash_delete(hf__tx *tx, hf__record *record, hf_bytes field);
 
 /* Where a walk over a small hash is. */
-typedef struct hf__hashed_entry {
+typedef struct hf__hash_entry {
     size_t offset; /* in the content */
     size_t size;   /* the whole entry */
     hf_bytes field;
     hf_bytes value;
-} hf__hashed_entry;
+} hf__hash_entry;
 
 /* Walks it. Write nothing meanwhile. */
-typedef struct hf__hashed_walk {
+typedef struct hf__hash_walk {
     hf__walk walk; /* of a large hash */
     bool small;
     const unsigned char *content;
     size_t content_size;
-    hf__hashed_entry at;
-} hf__hashed_walk;
+    hf__hash_entry at;
+} hf__hash_walk;
 
-void hf__hashed_walk_begin(hf__hashed_walk *walk, hf__tx *tx,
-                           hf__record *record);
-bool hf__hashed_walk_next(hf__hashed_walk *walk, hf_bytes *field,
-                          hf_bytes *value);
-void hf__hashed_walk_end(hf__hashed_walk *walk);
+void hf__hash_walk_begin(hf__hash_walk *walk, hf__tx *tx, hf__record *record);
+bool hf__hash_walk_next(hf__hash_walk *walk, hf_bytes *field, hf_bytes *value);
+void hf__hash_walk_end(hf__hash_walk *walk);
 
 #endif

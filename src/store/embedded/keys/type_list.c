@@ -18,16 +18,16 @@
 #define NUMBER_START (UINT64_C(1) << 63)
 #define NAME_SIZE 17u /* kind, keyid, number */
 
-bool hf__listed_open(hf__tx *tx, hf_bytes key, hf__record **record)
+bool hf__list_open(hf__tx *tx, hf_bytes key, hf__record **record)
 {
     return hf__key_of_type(tx, key, HF__TYPE_LIST, record);
 }
 
-hf__record *hf__listed_make(hf__tx *tx, hf_bytes key)
+hf__record *hf__list_make(hf__tx *tx, hf_bytes key)
 {
     hf__record *record;
 
-    if (!hf__listed_open(tx, key, &record))
+    if (!hf__list_open(tx, key, &record))
         return NULL;
     return record != NULL ? record : hf__key_make(tx, key, HF__TYPE_LIST);
 }
@@ -160,8 +160,8 @@ static bool find_entry(hf__tx *tx, hf__record *record, uint64_t index,
     return true;
 }
 
-bool hf__listed_get(hf__tx *tx, hf__record *record, uint64_t index,
-                    hf_bytes *value)
+bool hf__list_get(hf__tx *tx, hf__record *record, uint64_t index,
+                  hf_bytes *value)
 {
     hf__packed at;
     uint64_t first;
@@ -183,8 +183,8 @@ static bool stays_small(hf__tx *tx, hf__record *record, size_t old, size_t size)
     return hf__packed_fits(record, old, size) || !spread(tx, record);
 }
 
-void hf__listed_set(hf__tx *tx, hf__record *record, uint64_t index,
-                    hf_bytes value)
+void hf__list_set(hf__tx *tx, hf__record *record, uint64_t index,
+                  hf_bytes value)
 {
     hf__packed at = {0};
     uint64_t first;
@@ -230,8 +230,8 @@ static void insert_element(hf__tx *tx, hf__record *record, uint64_t index,
     set_first_number(tx, record, first);
 }
 
-void hf__listed_insert(hf__tx *tx, hf__record *record, uint64_t index,
-                       hf_bytes value)
+void hf__list_insert(hf__tx *tx, hf__record *record, uint64_t index,
+                     hf_bytes value)
 {
     size_t offset = record->content_size;
     hf__packed at;
@@ -251,9 +251,9 @@ void hf__listed_insert(hf__tx *tx, hf__record *record, uint64_t index,
     hf__key_touch(tx, record);
 }
 
-void hf__listed_push(hf__tx *tx, hf__record *record, hf_bytes value, bool front)
+void hf__list_push(hf__tx *tx, hf__record *record, hf_bytes value, bool front)
 {
-    hf__listed_insert(tx, record, front ? 0 : record->count, value);
+    hf__list_insert(tx, record, front ? 0 : record->count, value);
 }
 
 /* ---------------------------------------------------------------- removing */
@@ -270,13 +270,13 @@ typedef struct span {
 static void find_span(hf__tx *tx, hf__record *record, bool last, uint64_t most,
                       span *found)
 {
-    hf__listed_walk walk;
+    hf__list_walk walk;
     hf_bytes value;
     uint64_t index = last ? record->count - 1 : 0;
 
     found->count = 0;
-    hf__listed_walk_begin(&walk, tx, record, index, last);
-    while (found->count < most && hf__listed_walk_next(&walk, &value)) {
+    hf__list_walk_begin(&walk, tx, record, index, last);
+    while (found->count < most && hf__list_walk_next(&walk, &value)) {
         if (hf__bytes_same(value, found->value)) {
             if (last || found->count == 0)
                 found->first = index;
@@ -286,7 +286,7 @@ static void find_span(hf__tx *tx, hf__record *record, bool last, uint64_t most,
         }
         index += last ? UINT64_MAX : 1; /* one less */
     }
-    hf__listed_walk_end(&walk);
+    hf__list_walk_end(&walk);
 }
 
 static void cut_entries(hf__tx *tx, hf__record *record, const span *gone)
@@ -337,8 +337,8 @@ static void close_up(hf__tx *tx, hf__record *record, const span *gone)
     set_first_number(tx, record, first + gone->count);
 }
 
-uint64_t hf__listed_remove(hf__tx *tx, hf__record *record, hf_bytes value,
-                           bool last, uint64_t most)
+uint64_t hf__list_remove(hf__tx *tx, hf__record *record, hf_bytes value,
+                         bool last, uint64_t most)
 {
     span gone = {.value = value};
 
@@ -370,8 +370,8 @@ static void keep_entries(hf__tx *tx, hf__record *record, uint64_t first,
     hf__packed_cut(tx, record, 0, start);
 }
 
-void hf__listed_keep(hf__tx *tx, hf__record *record, uint64_t first,
-                     uint64_t count)
+void hf__list_keep(hf__tx *tx, hf__record *record, uint64_t first,
+                   uint64_t count)
 {
     uint64_t number, end;
 
@@ -395,7 +395,7 @@ void hf__listed_keep(hf__tx *tx, hf__record *record, uint64_t first,
 
 /* ------------------------------------------------------------------ walks */
 
-static void list_entries(hf__listed_walk *walk, hf__record *record)
+static void list_entries(hf__list_walk *walk, hf__record *record)
 {
     hf__packed at = {0};
     uint64_t count = 0;
@@ -411,7 +411,7 @@ static void list_entries(hf__listed_walk *walk, hf__record *record)
     }
 }
 
-static void open_cursor(hf__listed_walk *walk, hf__record *record)
+static void open_cursor(hf__list_walk *walk, hf__record *record)
 {
     uint64_t first;
     int rc;
@@ -427,8 +427,8 @@ static void open_cursor(hf__listed_walk *walk, hf__record *record)
     }
 }
 
-void hf__listed_walk_begin(hf__listed_walk *walk, hf__tx *tx,
-                           hf__record *record, uint64_t index, bool backward)
+void hf__list_walk_begin(hf__list_walk *walk, hf__tx *tx, hf__record *record,
+                         uint64_t index, bool backward)
 {
     walk->tx = tx;
     walk->small = record->form == HF__FORM_INLINE;
@@ -447,8 +447,7 @@ void hf__listed_walk_begin(hf__listed_walk *walk, hf__tx *tx,
 }
 
 /* The record of number walk->at; the cursor stands beside it, or nowhere. */
-static bool read_element(hf__listed_walk *walk, MDB_cursor_op op,
-                         hf_bytes *value)
+static bool read_element(hf__list_walk *walk, MDB_cursor_op op, hf_bytes *value)
 {
     unsigned char name[NAME_SIZE];
     MDB_val key = {sizeof(name), name};
@@ -470,7 +469,7 @@ static bool read_element(hf__listed_walk *walk, MDB_cursor_op op,
     return true;
 }
 
-bool hf__listed_walk_next(hf__listed_walk *walk, hf_bytes *value)
+bool hf__list_walk_next(hf__list_walk *walk, hf_bytes *value)
 {
     hf__packed at = {0};
 
@@ -490,7 +489,7 @@ bool hf__listed_walk_next(hf__listed_walk *walk, hf_bytes *value)
     return true;
 }
 
-void hf__listed_walk_end(hf__listed_walk *walk)
+void hf__list_walk_end(hf__list_walk *walk)
 {
     if (walk->cursor != NULL)
         mdb_cursor_close(walk->cursor);

@@ -11,34 +11,33 @@
 #include "store/embedded/keys/packed.h"
 
 /* The list; NULL in *record: none. false: another type, said, or fatal. */
-bool hf__listed_open(hf__tx *tx, hf_bytes key, hf__record **record);
+bool hf__list_open(hf__tx *tx, hf_bytes key, hf__record **record);
 /* The list, made if it is not there. NULL: an error was said, or fatal. */
-hf__record *hf__listed_make(hf__tx *tx, hf_bytes key);
+hf__record *hf__list_make(hf__tx *tx, hf_bytes key);
 
 /* false: fatal. The view holds until the next write. */
-bool hf__listed_get(hf__tx *tx, hf__record *record, uint64_t index,
-                    hf_bytes *value);
-void hf__listed_push(hf__tx *tx, hf__record *record, hf_bytes value,
-                     bool front);
-void hf__listed_set(hf__tx *tx, hf__record *record, uint64_t index,
-                    hf_bytes value);
+bool hf__list_get(hf__tx *tx, hf__record *record, uint64_t index,
+                  hf_bytes *value);
+void hf__list_push(hf__tx *tx, hf__record *record, hf_bytes value, bool front);
+void hf__list_set(hf__tx *tx, hf__record *record, uint64_t index,
+                  hf_bytes value);
 /* Put a value before the one at `index`, or behind the last. Between others it
  * uses scratch. */
-void hf__listed_insert(hf__tx *tx, hf__record *record, uint64_t index,
-                       hf_bytes value);
+void hf__list_insert(hf__tx *tx, hf__record *record, uint64_t index,
+                     hf_bytes value);
 /*
  * Take out up to `most` elements that are equal to `value`, the first ones or
  * the last ones, and return how many they were. The key itself stays, even if
  * nothing is left in it. Uses scratch.
  */
-uint64_t hf__listed_remove(hf__tx *tx, hf__record *record, hf_bytes value,
-                           bool last, uint64_t most);
+uint64_t hf__list_remove(hf__tx *tx, hf__record *record, hf_bytes value,
+                         bool last, uint64_t most);
 /* Leave only `count` elements from `first` on. The key stays. */
-void hf__listed_keep(hf__tx *tx, hf__record *record, uint64_t first,
-                     uint64_t count);
+void hf__list_keep(hf__tx *tx, hf__record *record, uint64_t first,
+                   uint64_t count);
 
 /* Walks it from an index to an end. Write nothing meanwhile. */
-typedef struct hf__listed_walk {
+typedef struct hf__list_walk {
     hf__tx *tx;
     bool small;
     bool backward;
@@ -51,12 +50,12 @@ typedef struct hf__listed_walk {
     MDB_cursor_op op;   /* to the next element */
     uint64_t keyid;
     uint64_t at; /* its number */
-} hf__listed_walk;
+} hf__list_walk;
 
 /* An `index` that is not in the list begins at the end: nothing comes. */
-void hf__listed_walk_begin(hf__listed_walk *walk, hf__tx *tx,
-                           hf__record *record, uint64_t index, bool backward);
-bool hf__listed_walk_next(hf__listed_walk *walk, hf_bytes *value);
-void hf__listed_walk_end(hf__listed_walk *walk);
+void hf__list_walk_begin(hf__list_walk *walk, hf__tx *tx, hf__record *record,
+                         uint64_t index, bool backward);
+bool hf__list_walk_next(hf__list_walk *walk, hf_bytes *value);
+void hf__list_walk_end(hf__list_walk *walk);
 
 #endif

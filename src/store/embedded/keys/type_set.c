@@ -25,7 +25,7 @@
  * which is its chance otherwise, varies as much as its mean. */
 #define NEIGHBOURS 64u
 
-double hf__distinct_place(hf_bytes member)
+double hf__set_position(hf_bytes member)
 {
     uint64_t hash = hf__name_hash(member, HASH_SEED);
 
@@ -33,16 +33,16 @@ double hf__distinct_place(hf_bytes member)
     return (double)(hash >> (64 - HASH_BITS));
 }
 
-bool hf__distinct_open(hf__tx *tx, hf_bytes key, hf__record **record)
+bool hf__set_open(hf__tx *tx, hf_bytes key, hf__record **record)
 {
     return hf__key_of_type(tx, key, HF__TYPE_SET, record);
 }
 
-hf__record *hf__distinct_make(hf__tx *tx, hf_bytes key)
+hf__record *hf__set_make(hf__tx *tx, hf_bytes key)
 {
     hf__record *record;
 
-    if (!hf__distinct_open(tx, key, &record))
+    if (!hf__set_open(tx, key, &record))
         return NULL;
     return record != NULL ? record : hf__key_make(tx, key, HF__TYPE_SET);
 }
@@ -62,12 +62,12 @@ static bool find_entry(hf__tx *tx, hf__record *record, hf_bytes member,
     return false;
 }
 
-bool hf__distinct_has(hf__tx *tx, hf__record *record, hf_bytes member)
+bool hf__set_has(hf__tx *tx, hf__record *record, hf_bytes member)
 {
     hf__packed at;
 
     if (record->form == HF__FORM_ELEMENTS)
-        return hf__order_has(tx, record->keyid, hf__distinct_place(member),
+        return hf__order_has(tx, record->keyid, hf__set_position(member),
                              member);
     return find_entry(tx, record, member, &at);
 }
@@ -82,19 +82,19 @@ static bool spread(hf__tx *tx, hf__record *record)
     if (content == NULL || !hf__elements_begin(tx, record))
         return false;
     while (hf__packed_next(content, size, &at))
-        hf__order_put(tx, record->keyid, hf__distinct_place(at.text), at.text);
+        hf__order_put(tx, record->keyid, hf__set_position(at.text), at.text);
     return hf__content_set(tx, record, "", 0);
 }
 
-bool hf__distinct_add(hf__tx *tx, hf__record *record, hf_bytes member)
+bool hf__set_add(hf__tx *tx, hf__record *record, hf_bytes member)
 {
-    if (hf__distinct_has(tx, record, member) || tx->fatal != HF_OK)
+    if (hf__set_has(tx, record, member) || tx->fatal != HF_OK)
         return false;
     if (record->form == HF__FORM_INLINE &&
         !hf__packed_fits(record, 0, member.size) && !spread(tx, record))
         return false;
     if (record->form == HF__FORM_ELEMENTS)
-        hf__order_put(tx, record->keyid, hf__distinct_place(member), member);
+        hf__order_put(tx, record->keyid, hf__set_position(member), member);
     else if (!hf__packed_put(tx, record, record->content_size, 0, member))
         return false;
     record->count++;
@@ -102,12 +102,12 @@ bool hf__distinct_add(hf__tx *tx, hf__record *record, hf_bytes member)
     return true;
 }
 
-bool hf__distinct_remove(hf__tx *tx, hf__record *record, hf_bytes member)
+bool hf__set_remove(hf__tx *tx, hf__record *record, hf_bytes member)
 {
     hf__packed at;
 
     if (record->form == HF__FORM_ELEMENTS) {
-        double hash = hf__distinct_place(member);
+        double hash = hf__set_position(member);
 
         if (!hf__order_has(tx, record->keyid, hash, member))
             return false;
@@ -124,7 +124,7 @@ bool hf__distinct_remove(hf__tx *tx, hf__record *record, hf_bytes member)
 
 /* ----------------------------------------------------------------- chance */
 
-uint64_t hf__distinct_random(uint64_t bound)
+uint64_t hf__random_below(uint64_t bound)
 {
     uint64_t number;
 
@@ -146,12 +146,12 @@ static bool next_round(hf__walk *walk, hf__tx *tx, uint64_t keyid,
 
 static bool any_record(hf__tx *tx, const hf__record *record, hf_bytes *member)
 {
-    uint64_t steps = hf__distinct_random(
-        record->count < NEIGHBOURS ? record->count : NEIGHBOURS);
+    uint64_t steps = hf__random_below(record->count < NEIGHBOURS ? record->count
+                                                                 : NEIGHBOURS);
     /* In a set of few members each is as likely as the other. */
     uint64_t start = record->count <= NEIGHBOURS
                          ? 0
-                         : hf__distinct_random(UINT64_C(1) << HASH_BITS);
+                         : hf__random_below(UINT64_C(1) << HASH_BITS);
     hf__walk walk;
     bool found;
 
@@ -165,7 +165,7 @@ static bool any_record(hf__tx *tx, const hf__record *record, hf_bytes *member)
 
 static bool any_entry(hf__tx *tx, hf__record *record, hf_bytes *member)
 {
-    uint64_t steps = hf__distinct_random(record->count);
+    uint64_t steps = hf__random_below(record->count);
     const unsigned char *content = hf__content(tx, record);
     hf__packed at = {0};
     bool found;
@@ -179,7 +179,7 @@ static bool any_entry(hf__tx *tx, hf__record *record, hf_bytes *member)
     return found;
 }
 
-bool hf__distinct_any(hf__tx *tx, hf__record *record, hf_bytes *member)
+bool hf__set_any(hf__tx *tx, hf__record *record, hf_bytes *member)
 {
     bool found = record->form == HF__FORM_ELEMENTS
                      ? any_record(tx, record, member)
@@ -190,7 +190,7 @@ bool hf__distinct_any(hf__tx *tx, hf__record *record, hf_bytes *member)
     return found;
 }
 
-bool hf__distinct_is_few(const hf__record *record, uint64_t count)
+bool hf__set_prefers_sampling(const hf__record *record, uint64_t count)
 {
     return record->form == HF__FORM_ELEMENTS &&
            count <= record->count / NEIGHBOURS;
@@ -198,14 +198,13 @@ bool hf__distinct_is_few(const hf__record *record, uint64_t count)
 
 /* ------------------------------------------------------------------ walks */
 
-void hf__distinct_walk_begin(hf__distinct_walk *walk, hf__tx *tx,
-                             hf__record *record)
+void hf__set_walk_begin(hf__set_walk *walk, hf__tx *tx, hf__record *record)
 {
-    hf__distinct_walk_begin_at(walk, tx, record, 0);
+    hf__set_walk_begin_at(walk, tx, record, 0);
 }
 
-void hf__distinct_walk_begin_at(hf__distinct_walk *walk, hf__tx *tx,
-                                hf__record *record, uint64_t place)
+void hf__set_walk_begin_at(hf__set_walk *walk, hf__tx *tx, hf__record *record,
+                           uint64_t place)
 {
     walk->small = record->form == HF__FORM_INLINE;
     walk->place = 0;
@@ -219,7 +218,7 @@ void hf__distinct_walk_begin_at(hf__distinct_walk *walk, hf__tx *tx,
     walk->content_size = walk->content == NULL ? 0 : record->content_size;
 }
 
-bool hf__distinct_walk_next(hf__distinct_walk *walk, hf_bytes *member)
+bool hf__set_walk_next(hf__set_walk *walk, hf_bytes *member)
 {
     double hash;
 
@@ -235,23 +234,23 @@ bool hf__distinct_walk_next(hf__distinct_walk *walk, hf_bytes *member)
     return true;
 }
 
-void hf__distinct_walk_end(hf__distinct_walk *walk)
+void hf__set_walk_end(hf__set_walk *walk)
 {
     if (!walk->small)
         hf__walk_end(&walk->walk);
 }
 
-bool hf__distinct_pile(hf__record *record, hf__pile *pile)
+bool hf__set_gather(hf__record *record, hf__packed_buf *buf)
 {
-    hf__distinct_walk walk;
+    hf__set_walk walk;
     uint64_t left = record->count;
     hf_bytes member;
 
-    hf__distinct_walk_begin(&walk, pile->tx, record);
-    while (hf__distinct_walk_next(&walk, &member) && hf__pile_add(pile, member))
+    hf__set_walk_begin(&walk, buf->tx, record);
+    while (hf__set_walk_next(&walk, &member) && hf__packed_buf_add(buf, member))
         left--;
-    hf__distinct_walk_end(&walk);
+    hf__set_walk_end(&walk);
     if (left != 0)
-        hf__tx_fail(pile->tx, MDB_CORRUPTED);
-    return pile->tx->fatal == HF_OK;
+        hf__tx_fail(buf->tx, MDB_CORRUPTED);
+    return buf->tx->fatal == HF_OK;
 }

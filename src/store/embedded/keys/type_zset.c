@@ -61,7 +61,7 @@ static bool before(double score, hf_bytes member, const entry *at)
     return order < 0 || (order == 0 && member.size < at->member.size);
 }
 
-bool hf__sorted_open(hf__tx *tx, hf_bytes key, hf__record **record)
+bool hf__zset_open(hf__tx *tx, hf_bytes key, hf__record **record)
 {
     return hf__key_of_type(tx, key, HF__TYPE_ZSET, record);
 }
@@ -81,8 +81,8 @@ static bool find_entry(hf__tx *tx, hf__record *record, hf_bytes member,
     return false;
 }
 
-bool hf__sorted_score(hf__tx *tx, hf__record *record, hf_bytes member,
-                      double *score)
+bool hf__zset_score(hf__tx *tx, hf__record *record, hf_bytes member,
+                    double *score)
 {
     hf_bytes value;
     entry at;
@@ -150,8 +150,7 @@ static void insert(hf__tx *tx, hf__record *record, hf_bytes member,
         memcpy(content + offset + ENTRY_HEAD, member.data, member.size);
 }
 
-void hf__sorted_add(hf__tx *tx, hf__record *record, hf_bytes member,
-                    double score)
+void hf__zset_add(hf__tx *tx, hf__record *record, hf_bytes member, double score)
 {
     size_t size = ENTRY_HEAD + member.size;
 
@@ -167,8 +166,8 @@ void hf__sorted_add(hf__tx *tx, hf__record *record, hf_bytes member,
     hf__key_touch(tx, record);
 }
 
-void hf__sorted_remove(hf__tx *tx, hf__record *record, hf_bytes member,
-                       double score)
+void hf__zset_remove(hf__tx *tx, hf__record *record, hf_bytes member,
+                     double score)
 {
     unsigned char *content;
     entry at;
@@ -197,7 +196,7 @@ static bool in_reach(double score, double from, bool backward)
     return backward ? score <= from : score >= from;
 }
 
-static void list_entries(hf__sorted_walk *walk, size_t size, double from)
+static void list_entries(hf__zset_walk *walk, size_t size, double from)
 {
     entry at = {0};
 
@@ -208,7 +207,7 @@ static void list_entries(hf__sorted_walk *walk, size_t size, double from)
     }
 }
 
-static void begin_walk(hf__sorted_walk *walk, hf__tx *tx,
+static void begin_walk(hf__zset_walk *walk, hf__tx *tx,
                        const hf__record *record, bool backward)
 {
     walk->small = record->form == HF__FORM_INLINE;
@@ -220,8 +219,8 @@ static void begin_walk(hf__sorted_walk *walk, hf__tx *tx,
     walk->has_ahead = false;
 }
 
-void hf__sorted_walk_begin(hf__sorted_walk *walk, hf__tx *tx,
-                           hf__record *record, double from, bool backward)
+void hf__zset_walk_begin(hf__zset_walk *walk, hf__tx *tx, hf__record *record,
+                         double from, bool backward)
 {
     begin_walk(walk, tx, record, backward);
     if (!walk->small) {
@@ -233,12 +232,11 @@ void hf__sorted_walk_begin(hf__sorted_walk *walk, hf__tx *tx,
         list_entries(walk, record->content_size, from);
 }
 
-void hf__sorted_walk_begin_at(hf__sorted_walk *walk, hf__tx *tx,
-                              hf__record *record, double score, hf_bytes member,
-                              bool backward)
+void hf__zset_walk_begin_at(hf__zset_walk *walk, hf__tx *tx, hf__record *record,
+                            double score, hf_bytes member, bool backward)
 {
     if (record->form == HF__FORM_INLINE) {
-        hf__sorted_walk_begin(walk, tx, record, score, backward);
+        hf__zset_walk_begin(walk, tx, record, score, backward);
         return;
     }
     begin_walk(walk, tx, record, backward);
@@ -246,7 +244,7 @@ void hf__sorted_walk_begin_at(hf__sorted_walk *walk, hf__tx *tx,
                                 backward);
 }
 
-static bool next_small(hf__sorted_walk *walk, hf_bytes *member, double *score)
+static bool next_small(hf__zset_walk *walk, hf_bytes *member, double *score)
 {
     uint32_t size;
     const unsigned char *at;
@@ -263,14 +261,14 @@ static bool next_small(hf__sorted_walk *walk, hf_bytes *member, double *score)
     return true;
 }
 
-static bool is_alike(const hf__sorted_walk *walk, hf_bytes member, double score)
+static bool is_alike(const hf__zset_walk *walk, hf_bytes member, double score)
 {
     return walk->ahead.size >= HF__ORDER_KEPT &&
            memcmp(walk->ahead.data, member.data, HF__ORDER_KEPT) == 0 &&
            walk->ahead_score <= score && walk->ahead_score >= score;
 }
 
-static bool next_of_run(hf__sorted_walk *walk, hf_bytes *member, double *score)
+static bool next_of_run(hf__zset_walk *walk, hf_bytes *member, double *score)
 {
     const hf__members *run = &walk->run;
     size_t at;
@@ -286,7 +284,7 @@ static bool next_of_run(hf__sorted_walk *walk, hf_bytes *member, double *score)
 
 /* Read what is alike with this one, up to the first that is not. Mostly there
  * is nothing. */
-static bool gather_run(hf__sorted_walk *walk, hf_bytes *member, double *score)
+static bool gather_run(hf__zset_walk *walk, hf_bytes *member, double *score)
 {
     walk->run.count = 0;
     walk->run_next = 0;
@@ -305,7 +303,7 @@ static bool gather_run(hf__sorted_walk *walk, hf_bytes *member, double *score)
     return next_of_run(walk, member, score);
 }
 
-static bool next_large(hf__sorted_walk *walk, hf_bytes *member, double *score)
+static bool next_large(hf__zset_walk *walk, hf_bytes *member, double *score)
 {
     if (next_of_run(walk, member, score))
         return true;
@@ -321,14 +319,13 @@ static bool next_large(hf__sorted_walk *walk, hf_bytes *member, double *score)
     return gather_run(walk, member, score);
 }
 
-bool hf__sorted_walk_next(hf__sorted_walk *walk, hf_bytes *member,
-                          double *score)
+bool hf__zset_walk_next(hf__zset_walk *walk, hf_bytes *member, double *score)
 {
     return walk->small ? next_small(walk, member, score)
                        : next_large(walk, member, score);
 }
 
-void hf__sorted_walk_end(hf__sorted_walk *walk)
+void hf__zset_walk_end(hf__zset_walk *walk)
 {
     if (!walk->small)
         hf__walk_end(&walk->walk);
@@ -347,8 +344,7 @@ void hf__members_store(const hf__members *list, hf_bytes key)
         record = hf__key_make(tx, key, HF__TYPE_ZSET);
         for (size_t i = 0;
              record != NULL && i < list->count && tx->fatal == HF_OK; i++)
-            hf__sorted_add(tx, record, list->items[i].name,
-                           list->items[i].score);
+            hf__zset_add(tx, record, list->items[i].name, list->items[i].score);
     }
-    hf__say_integer(tx, (int64_t)list->count);
+    hf__reply_integer(tx, (int64_t)list->count);
 }

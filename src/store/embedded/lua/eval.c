@@ -14,17 +14,18 @@
 /* The name of the command, the script, the number of keys. */
 #define WORDS_BEFORE 3u
 
-static void refuse(hf__request *request, hf_status status, const char *text)
+static void fail_request(hf__request *request, hf_status status,
+                         const char *text)
 {
     request->status =
         hf__error_line(&request->error, status, hf_str(text), NULL);
 }
 
 /* As a server's is translated: whoever loads the script can try again. */
-static void refuse_unknown(hf__request *request)
+static void fail_noscript(hf__request *request)
 {
-    refuse(request, HF_UNAVAILABLE,
-           "NOSCRIPT No matching script. Please use EVAL.");
+    fail_request(request, HF_UNAVAILABLE,
+                 "NOSCRIPT No matching script. Please use EVAL.");
 }
 
 static bool read_key_count(hf__request *request, size_t *key_count)
@@ -32,16 +33,17 @@ static bool read_key_count(hf__request *request, size_t *key_count)
     int64_t number;
 
     if (!hf__number_integer(request->words[2], &number)) {
-        refuse(request, HF_SCRIPT, HF__ERROR_INTEGER);
+        fail_request(request, HF_SCRIPT, HF__ERROR_INTEGER);
         return false;
     }
     if (number > (int64_t)(request->word_count - WORDS_BEFORE)) {
-        refuse(request, HF_SCRIPT,
-               "ERR Number of keys can't be greater than number of args");
+        fail_request(request, HF_SCRIPT,
+                     "ERR Number of keys can't be greater than number of args");
         return false;
     }
     if (number < 0) {
-        refuse(request, HF_SCRIPT, "ERR Number of keys can't be negative");
+        fail_request(request, HF_SCRIPT,
+                     "ERR Number of keys can't be negative");
         return false;
     }
     *key_count = (size_t)number;
@@ -50,9 +52,9 @@ static bool read_key_count(hf__request *request, size_t *key_count)
 
 /* Run it with the words behind the number of keys, and give the request back
  * as it was. */
-static void run(hf__machine *machine, hf__tx *tx, hf__request *request,
-                const hf__script *script, size_t key_count, bool read_only,
-                int64_t budget_ms)
+static void run_script(hf__machine *machine, hf__tx *tx, hf__request *request,
+                       const hf__script *script, size_t key_count,
+                       bool read_only, int64_t budget_ms)
 {
     const hf_bytes *words = request->words;
     size_t word_count = request->word_count;
@@ -80,13 +82,13 @@ void hf__eval_run(hf__machine *machine, hf__tx *tx, const hf__command *command,
     if (strncmp(command->name, "evalsha", 7) == 0) {
         /* Redis looks at the digest's length before the number of keys. */
         if (text.size != HF__SHA1_HEX_SIZE - 1) {
-            refuse_unknown(request);
+            fail_noscript(request);
             return;
         }
         if (!read_key_count(request, &key_count))
             return;
         if (!hf__machine_has(machine, text, sha1)) {
-            refuse_unknown(request);
+            fail_noscript(request);
             return;
         }
     } else {
@@ -96,5 +98,5 @@ void hf__eval_run(hf__machine *machine, hf__tx *tx, const hf__command *command,
         script.source_size = text.size;
         hf__sha1_hex(script.source, script.source_size, sha1);
     }
-    run(machine, tx, request, &script, key_count, read_only, budget_ms);
+    run_script(machine, tx, request, &script, key_count, read_only, budget_ms);
 }

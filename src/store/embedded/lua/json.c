@@ -30,7 +30,7 @@ void hf__json_reset(hf__json *settings)
 }
 
 /* The settings; there are `count` arguments, missing ones are nil. */
-static hf__json *take(lua_State *lua, int count)
+static hf__json *settings_of(lua_State *lua, int count)
 {
     luaL_argcheck(lua, lua_gettop(lua) <= count, count + 1,
                   "found too many arguments");
@@ -72,7 +72,7 @@ static int set_choice(lua_State *lua, int arg, int value,
 
 static int set_sparse_array(lua_State *lua)
 {
-    hf__json *settings = take(lua, 3);
+    hf__json *settings = settings_of(lua, 3);
 
     settings->sparse_convert =
         set_choice(lua, 1, settings->sparse_convert, switches) != 0;
@@ -83,26 +83,26 @@ static int set_sparse_array(lua_State *lua)
 
 static int set_encode_depth(lua_State *lua)
 {
-    set_integer(lua, 1, &take(lua, 1)->encode_depth, 1, INT_MAX);
+    set_integer(lua, 1, &settings_of(lua, 1)->encode_depth, 1, INT_MAX);
     return 1;
 }
 
 static int set_decode_depth(lua_State *lua)
 {
-    set_integer(lua, 1, &take(lua, 1)->decode_depth, 1, INT_MAX);
+    set_integer(lua, 1, &settings_of(lua, 1)->decode_depth, 1, INT_MAX);
     return 1;
 }
 
 static int set_precision(lua_State *lua)
 {
-    set_integer(lua, 1, &take(lua, 1)->precision, 1, PRECISION_MAX);
+    set_integer(lua, 1, &settings_of(lua, 1)->precision, 1, PRECISION_MAX);
     return 1;
 }
 
 /* No buffer is kept, whatever is set. */
 static int set_keep_buffer(lua_State *lua)
 {
-    hf__json *settings = take(lua, 1);
+    hf__json *settings = settings_of(lua, 1);
 
     settings->keep_buffer =
         set_choice(lua, 1, settings->keep_buffer, switches) != 0;
@@ -111,7 +111,7 @@ static int set_keep_buffer(lua_State *lua)
 
 static int set_encode_numbers(lua_State *lua)
 {
-    hf__json *settings = take(lua, 1);
+    hf__json *settings = settings_of(lua, 1);
 
     settings->encode_numbers = (hf__json_numbers)set_choice(
         lua, 1, (int)settings->encode_numbers, number_modes);
@@ -120,7 +120,7 @@ static int set_encode_numbers(lua_State *lua)
 
 static int set_decode_numbers(lua_State *lua)
 {
-    hf__json *settings = take(lua, 1);
+    hf__json *settings = settings_of(lua, 1);
 
     settings->decode_numbers =
         set_choice(lua, 1, settings->decode_numbers, switches) != 0;

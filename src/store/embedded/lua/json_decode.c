@@ -56,7 +56,7 @@ static void fail_token(reader *from, const char *why)
     from->token.is.why = why;
 }
 
-static int refuse(const reader *from, const char *expected)
+static int fail_expected(const reader *from, const char *expected)
 {
     static const char *const names[] = {
         "T_OBJ_BEGIN", "T_OBJ_END", "T_ARR_BEGIN", "T_ARR_END",
@@ -308,11 +308,11 @@ static void push_object(reader *from)
     next(from);
     while (from->token.what != OBJECT_END) {
         if (from->token.what != STRING)
-            (void)refuse(from, "object key string");
+            (void)fail_expected(from, "object key string");
         push_value(from);
         next(from);
         if (from->token.what != COLON)
-            (void)refuse(from, "colon");
+            (void)fail_expected(from, "colon");
         next(from);
         push_value(from);
         lua_rawset(from->lua, -3);
@@ -320,10 +320,10 @@ static void push_object(reader *from)
         if (from->token.what == OBJECT_END)
             break;
         if (from->token.what != COMMA)
-            (void)refuse(from, "comma or object end");
+            (void)fail_expected(from, "comma or object end");
         next(from);
         if (from->token.what == OBJECT_END)
-            (void)refuse(from, "object key string");
+            (void)fail_expected(from, "object key string");
     }
     from->depth--;
 }
@@ -340,10 +340,10 @@ static void push_array(reader *from)
         if (from->token.what == ARRAY_END)
             break;
         if (from->token.what != COMMA)
-            (void)refuse(from, "comma or array end");
+            (void)fail_expected(from, "comma or array end");
         next(from);
         if (from->token.what == ARRAY_END)
-            (void)refuse(from, "value");
+            (void)fail_expected(from, "value");
     }
     from->depth--;
 }
@@ -372,7 +372,7 @@ static void push_value(reader *from)
         push_array(from);
         break;
     default:
-        (void)refuse(from, "value");
+        (void)fail_expected(from, "value");
     }
 }
 
@@ -393,7 +393,7 @@ int hf__json_decode(lua_State *lua)
     push_value(&from);
     next(&from);
     if (from.token.what != END)
-        (void)refuse(&from, "the end");
+        (void)fail_expected(&from, "the end");
     hf__lua_buf_close(from.machine);
     return 1;
 }

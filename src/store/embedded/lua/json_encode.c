@@ -19,13 +19,13 @@ typedef struct writer {
     const hf__json *settings;
 } writer;
 
-static int refuse(const writer *to, int index, const char *why)
+static int fail_type(const writer *to, int index, const char *why)
 {
     return luaL_error(to->lua, "Cannot serialise %s: %s",
                       luaL_typename(to->lua, index), why);
 }
 
-static void put(const writer *to, const char *text)
+static void put_text(const writer *to, const char *text)
 {
     hf__lua_buf_add(to->lua, to->machine, text, strlen(text));
 }
@@ -71,7 +71,7 @@ static void put_string(const writer *to, int index)
         hf__machine_spend(to->lua, to->machine, 20 + (size_t)(text - from));
         hf__lua_buf_add(to->lua, to->machine, from, (size_t)(text - from));
         if (text < end && escape((unsigned char)*text++, escaped))
-            put(to, escaped);
+            put_text(to, escaped);
     }
     hf__lua_buf_byte(to->lua, to->machine, '"');
 }
@@ -87,14 +87,14 @@ static void put_number(const writer *to, int index)
         (void)snprintf(text, sizeof(text), "%.*g", to->settings->precision,
                        number);
     else if (to->settings->encode_numbers == HF__JSON_REFUSE)
-        (void)refuse(to, index, "must not be NaN or Inf");
+        (void)fail_type(to, index, "must not be NaN or Inf");
     else if (to->settings->encode_numbers == HF__JSON_NULL)
         (void)snprintf(text, sizeof(text), "null");
     else if (isnan(number))
         (void)snprintf(text, sizeof(text), "nan");
     else
         (void)snprintf(text, sizeof(text), number < 0 ? "-inf" : "inf");
-    put(to, text);
+    put_text(to, text);
 }
 
 /* ------------------------------------------------------------------ tables */
@@ -125,7 +125,7 @@ static int count_array(const writer *to)
     if (settings->sparse_ratio > 0 && most > count * settings->sparse_ratio &&
         most > settings->sparse_safe) {
         if (!settings->sparse_convert)
-            (void)refuse(to, -1, "excessively sparse array");
+            (void)fail_type(to, -1, "excessively sparse array");
         return 0;
     }
     return most > 0 ? (int)most : 0;
@@ -160,7 +160,7 @@ static void put_key(const writer *to)
         put_string(to, -2);
         break;
     default:
-        (void)refuse(to, -2, "table key must be a number or string");
+        (void)fail_type(to, -2, "table key must be a number or string");
     }
     hf__lua_buf_byte(to->lua, to->machine, ':');
 }
@@ -208,24 +208,24 @@ static void put_value(const writer *to, int depth)
         put_number(to, -1);
         return;
     case LUA_TBOOLEAN:
-        put(to, lua_toboolean(to->lua, -1) ? "true" : "false");
+        put_text(to, lua_toboolean(to->lua, -1) ? "true" : "false");
         return;
     case LUA_TTABLE:
         put_table(to, depth + 1);
         return;
     case LUA_TNIL:
-        put(to, "null");
+        put_text(to, "null");
         return;
     case LUA_TLIGHTUSERDATA:
         if (lua_touserdata(to->lua, -1) == NULL) {
-            put(to, "null");
+            put_text(to, "null");
             return;
         }
         break;
     default:
         break;
     }
-    (void)refuse(to, -1, "type not supported");
+    (void)fail_type(to, -1, "type not supported");
 }
 
 int hf__json_encode(lua_State *lua)

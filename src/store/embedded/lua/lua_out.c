@@ -27,7 +27,7 @@ static void settle(hf__lua_out *out)
     }
 }
 
-static void say_nil(hf__out *base)
+static void reply_nil(hf__out *base)
 {
     hf__lua_out *out = (hf__lua_out *)(void *)base;
 
@@ -35,7 +35,7 @@ static void say_nil(hf__out *base)
     settle(out);
 }
 
-static void say_integer(hf__out *base, int64_t value)
+static void reply_integer(hf__out *base, int64_t value)
 {
     hf__lua_out *out = (hf__lua_out *)(void *)base;
 
@@ -43,7 +43,7 @@ static void say_integer(hf__out *base, int64_t value)
     settle(out);
 }
 
-static void say_bytes(hf__out *base, const void *data, size_t size)
+static void reply_bytes(hf__out *base, const void *data, size_t size)
 {
     hf__lua_out *out = (hf__lua_out *)(void *)base;
 
@@ -67,7 +67,7 @@ static void put_digits(lua_State *lua, int64_t value, bool own, int at)
     lua_rawseti(lua, -2, at);
 }
 
-static void say_instant(hf__out *base, int64_t unix_us)
+static void reply_instant(hf__out *base, int64_t unix_us)
 {
     hf__lua_out *out = (hf__lua_out *)(void *)base;
 
@@ -80,7 +80,7 @@ static void say_instant(hf__out *base, int64_t unix_us)
     settle(out);
 }
 
-static void say_line(hf__out *base, const char *text)
+static void reply_line(hf__out *base, const char *text)
 {
     hf__lua_out *out = (hf__lua_out *)(void *)base;
 
@@ -91,7 +91,7 @@ static void say_line(hf__out *base, const char *text)
     settle(out);
 }
 
-static void say_array(hf__out *base, size_t count)
+static void reply_array(hf__out *base, size_t count)
 {
     hf__lua_out *out = (hf__lua_out *)(void *)base;
 
@@ -109,8 +109,8 @@ static void say_array(hf__out *base, size_t count)
     out->depth++;
 }
 
-static const hf__out_ops lua_ops = {say_nil,     say_integer, say_bytes,
-                                    say_instant, say_line,    say_array};
+static const hf__out_ops lua_ops = {reply_nil,     reply_integer, reply_bytes,
+                                    reply_instant, reply_line,    reply_array};
 
 void hf__lua_out_init(hf__lua_out *out, lua_State *lua, bool own,
                       size_t *largest_size)

@@ -12,7 +12,7 @@
 #include "store/embedded/commands/command.h"
 #include "store/embedded/keys/number.h"
 #include "store/embedded/lua/machine_state.h"
-#include "store/embedded/lua/refused.h"
+#include "store/embedded/lua/noscript.h"
 
 /* What a command costs at least, ns; what takes longer says so. */
 #define CALL_NS 1000u
@@ -151,7 +151,7 @@ static const char *check_command(const hf__machine *machine,
                                  const hf_bytes *words, size_t count)
 {
     if (command == NULL || (command->flags & HF__COMMAND_NO_SCRIPT) != 0)
-        return hf__refused_text(words, count);
+        return hf__noscript_error(words, count);
     if (!hf__command_arity_fits(command, count))
         return "ERR Wrong number of args calling Redis command from script";
     if (machine->read_only && (command->flags & HF__COMMAND_WRITES))

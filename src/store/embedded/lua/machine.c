@@ -130,7 +130,7 @@ static hf_status undo_stopped(hf__machine *machine, int64_t budget_ms)
 }
 
 /* A command looks whether it may work on, with so many bytes. */
-static void look(hf__tx *tx, size_t claimed)
+static void check_limits(hf__tx *tx, size_t claimed)
 {
     hf__machine *machine = tx->look_user;
 
@@ -140,7 +140,7 @@ static void look(hf__tx *tx, size_t claimed)
 }
 
 /* What came of the protected call. */
-static hf_status judge(hf__machine *machine, int result, int64_t budget_ms)
+static hf_status finish_run(hf__machine *machine, int result, int64_t budget_ms)
 {
     hf__request *request = machine->request;
 
@@ -178,7 +178,7 @@ static void fill_words(lua_State *lua, const hf_bytes *words, size_t count)
 }
 
 /* Is it what the table holds already? If not, remember it. */
-static bool is_last_word(hf__last_word *last, hf_bytes word)
+static bool is_cached_arg(hf__cached_arg *last, hf_bytes word)
 {
     if (last->size == word.size &&
         (word.size == 0 || memcmp(last->data, word.data, word.size) == 0))
@@ -193,8 +193,8 @@ static bool is_last_word(hf__last_word *last, hf_bytes word)
 }
 
 /* Give a table of ours, which is used again and again, the words. */
-static void renew_words(lua_State *lua, hf__last_words *last, int at,
-                        const hf_bytes *words, size_t count)
+static void renew_args(lua_State *lua, hf__cached_args *last, int at,
+                       const hf_bytes *words, size_t count)
 {
     size_t old = last->count;
 
@@ -202,7 +202,7 @@ static void renew_words(lua_State *lua, hf__last_words *last, int at,
     last->count = old > count ? old : count;
     for (size_t i = 0; i < count; i++) {
         bool known = i < HF__MACHINE_LAST_COUNT &&
-                     is_last_word(&last->words[i], words[i]);
+                     is_cached_arg(&last->words[i], words[i]);
 
         if (!known || i >= old)
             set_word(lua, words[i], i);
@@ -245,10 +245,10 @@ static void set_own_words(lua_State *lua, hf__machine *machine)
     uint32_t index = machine->script->index;
 
     set_own_keys(lua, machine);
-    renew_words(lua, &machine->last_args[index],
-                hf__machine_own_at(machine, HF__OWN_ARGS),
-                request->words + request->key_count,
-                request->word_count - request->key_count);
+    renew_args(lua, &machine->cached_args[index],
+               hf__machine_own_at(machine, HF__OWN_ARGS),
+               request->words + request->key_count,
+               request->word_count - request->key_count);
 }
 
 /* A user's script gets new tables: the last one may have changed the old. */
@@ -286,11 +286,11 @@ static int run_script(lua_State *lua)
 }
 
 /* Memory ended while a word was put: the tables may hold older ones. */
-static void forget_last_words(hf__machine *machine)
+static void forget_cached_args(hf__machine *machine)
 {
     for (size_t i = 0; i < HF__SCRIPT_COUNT; i++) {
         for (size_t j = 0; j < HF__MACHINE_LAST_COUNT; j++)
-            machine->last_args[i].words[j].size = UINT32_MAX;
+            machine->cached_args[i].words[j].size = UINT32_MAX;
     }
 }
 
@@ -339,14 +339,14 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     hf__machine_arm(machine, budget_ms, words_size);
     if (machine->guarded)
         hf__json_reset(&machine->json);
-    tx->look = machine->guarded ? look : NULL;
+    tx->look = machine->guarded ? check_limits : NULL;
     tx->look_user = machine;
     tx->largest_size = 0;
     result = call_runner(machine);
     tx->look = NULL;
-    status = judge(machine, result, budget_ms);
+    status = finish_run(machine, result, budget_ms);
     if (result == LUA_ERRMEM)
-        forget_last_words(machine);
+        forget_cached_args(machine);
     lua_settop(lua, AT_ON_ERROR);
     hf__lua_buf_close_to(machine, NULL);
     machine->running = lua;

@@ -163,32 +163,32 @@ void hf__machine_push_function(lua_State *lua, hf__machine *machine)
 /* ----------------------------------------------------------------- SCRIPT */
 
 /* What a protected function is given, and how it answers. */
-typedef struct script_errand {
+typedef struct script_call {
     hf__machine *machine;
     hf_bytes text;
     const char *sha1;
     bool found;
     enum { LOAD, HAS, FLUSH } what;
-} script_errand;
+} script_call;
 
-static int run_errand(lua_State *lua)
+static int run_script_call(lua_State *lua)
 {
-    script_errand *errand = lua_touserdata(lua, 1);
-    hf__machine *machine = errand->machine;
+    script_call *call = lua_touserdata(lua, 1);
+    hf__machine *machine = call->machine;
     hf__shebang shebang;
     int functions;
 
     hf__sandbox_push_users(lua);
     functions = lua_gettop(lua);
-    switch (errand->what) {
+    switch (call->what) {
     case LOAD:
-        compile_user(lua, machine, errand->text, &shebang);
-        keep_user_function(lua, machine, functions, errand->sha1, &shebang);
+        compile_user(lua, machine, call->text, &shebang);
+        keep_user_function(lua, machine, functions, call->sha1, &shebang);
         break;
     case HAS:
-        lua_pushlstring(lua, errand->text.data, errand->text.size);
+        lua_pushlstring(lua, call->text.data, call->text.size);
         lua_rawget(lua, functions);
-        errand->found = !lua_isnil(lua, -1);
+        call->found = !lua_isnil(lua, -1);
         break;
     case FLUSH:
         forget_users(lua, machine, functions);
@@ -197,16 +197,16 @@ static int run_errand(lua_State *lua)
     return 0;
 }
 
-static bool send_errand(script_errand *errand)
+static bool send_errand(script_call *call)
 {
-    hf__machine *machine = errand->machine;
+    hf__machine *machine = call->machine;
     int top = lua_gettop(machine->lua);
     int result;
 
     hf__machine_arm_for(machine, COMPILE_MS,
-                        HF__MACHINE_MEMORY_MAX + 8 * errand->text.size);
+                        HF__MACHINE_MEMORY_MAX + 8 * call->text.size);
     machine->error[0] = '\0';
-    result = lua_cpcall(machine->lua, run_errand, errand);
+    result = lua_cpcall(machine->lua, run_script_call, call);
     lua_settop(machine->lua, top);
     machine->stop = HF__STOP_NONE;
     if (result != 0 && machine->error[0] == '\0')
@@ -221,10 +221,10 @@ bool hf__machine_load(hf__machine *machine, hf_bytes source,
                       char sha1[HF__MACHINE_SHA1_SIZE], char *error,
                       size_t error_size)
 {
-    script_errand errand = {machine, source, sha1, false, LOAD};
+    script_call call = {machine, source, sha1, false, LOAD};
 
     hf__sha1_hex(source.data, source.size, sha1);
-    if (send_errand(&errand))
+    if (send_errand(&call))
         return true;
     (void)snprintf(error, error_size, "%s",
                    machine->no_memory ? "" : machine->error);
@@ -234,8 +234,7 @@ bool hf__machine_load(hf__machine *machine, hf_bytes source,
 bool hf__machine_has(hf__machine *machine, hf_bytes sha1,
                      char lower[HF__MACHINE_SHA1_SIZE])
 {
-    script_errand errand = {machine, hf_view(lower, sha1.size), NULL, false,
-                            HAS};
+    script_call call = {machine, hf_view(lower, sha1.size), NULL, false, HAS};
 
     if (sha1.size != HF__MACHINE_SHA1_SIZE - 1)
         return false;
@@ -246,12 +245,12 @@ bool hf__machine_has(hf__machine *machine, hf_bytes sha1,
             letter >= 'A' && letter <= 'Z' ? (char)(letter + 32) : letter;
     }
     lower[sha1.size] = '\0';
-    return send_errand(&errand) && errand.found;
+    return send_errand(&call) && call.found;
 }
 
 void hf__machine_flush(hf__machine *machine)
 {
-    script_errand errand = {machine, hf_view("", 0), NULL, false, FLUSH};
+    script_call call = {machine, hf_view("", 0), NULL, false, FLUSH};
 
-    (void)send_errand(&errand);
+    (void)send_errand(&call);
 }

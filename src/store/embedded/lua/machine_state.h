@@ -37,16 +37,16 @@
 #define HF__MACHINE_LAST_COUNT 8
 #define HF__MACHINE_LAST_SIZE 56
 
-typedef struct hf__last_word {
+typedef struct hf__cached_arg {
     uint32_t size; /* UINT32_MAX: not kept */
     char data[HF__MACHINE_LAST_SIZE];
-} hf__last_word;
+} hf__cached_arg;
 
 /* ARGV of one script of ours. */
-typedef struct hf__last_words {
+typedef struct hf__cached_args {
     size_t count; /* entries in the table */
-    hf__last_word words[HF__MACHINE_LAST_COUNT];
-} hf__last_words;
+    hf__cached_arg words[HF__MACHINE_LAST_COUNT];
+} hf__cached_args;
 
 /* Pseudo-indices of redis.call(). */
 enum {
@@ -122,7 +122,7 @@ struct hf__machine {
     uint64_t random;
     uint32_t user_count;              /* scripts remembered */
     int key_counts[HF__SCRIPT_COUNT]; /* entries in KEYS of each of ours */
-    hf__last_words last_args[HF__SCRIPT_COUNT];
+    hf__cached_args cached_args[HF__SCRIPT_COUNT];
     const struct hf__command *commands[HF__MACHINE_NAME_CACHE];
     void *small[HF__MACHINE_SMALL_MAX / HF__MACHINE_SMALL_STEP];
     char error[HF__MACHINE_ERROR_SIZE]; /* of the script that failed */

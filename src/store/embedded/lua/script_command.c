@@ -13,51 +13,52 @@ static void script_load(hf__tx *tx, hf_bytes source)
     char error[HF__OUT_ERROR_SIZE];
 
     if (hf__machine_load(tx->env->machine, source, sha1, error, sizeof(error)))
-        hf__say_bytes(tx, sha1, strlen(sha1));
+        hf__reply_bytes(tx, sha1, strlen(sha1));
     else if (error[0] == '\0')
         hf__tx_no_memory(tx);
     else
-        hf__say_error(tx, "%s", error);
+        hf__reply_error(tx, "%s", error);
 }
 
 static void script_exists(hf__tx *tx, const hf_bytes *words, size_t count)
 {
     char lower[HF__MACHINE_SHA1_SIZE];
 
-    hf__say_array(tx, count - 2);
+    hf__reply_array(tx, count - 2);
     for (size_t i = 2; i < count; i++)
-        hf__say_integer(tx, hf__machine_has(tx->env->machine, words[i], lower));
+        hf__reply_integer(tx,
+                          hf__machine_has(tx->env->machine, words[i], lower));
 }
 
 static void script_flush(hf__tx *tx, const hf_bytes *words, size_t count)
 {
-    if (count > 3 || (count == 3 && !hf__word_is(words[2], "sync") &&
-                      !hf__word_is(words[2], "async"))) {
-        hf__say_error(tx, "ERR SCRIPT FLUSH only support SYNC|ASYNC option");
+    if (count > 3 || (count == 3 && !hf__arg_is(words[2], "sync") &&
+                      !hf__arg_is(words[2], "async"))) {
+        hf__reply_error(tx, "ERR SCRIPT FLUSH only support SYNC|ASYNC option");
         return;
     }
     hf__machine_flush(tx->env->machine);
-    hf__say_line(tx, "OK");
+    hf__reply_line(tx, "OK");
 }
 
 static void run_script(hf__tx *tx, const hf_bytes *words, size_t count)
 {
-    if (hf__word_is(words[1], "load")) {
+    if (hf__arg_is(words[1], "load")) {
         if (count == 3)
             script_load(tx, words[2]);
         else
-            hf__say_arity(tx, "script|load");
-    } else if (hf__word_is(words[1], "exists")) {
+            hf__reply_arity(tx, "script|load");
+    } else if (hf__arg_is(words[1], "exists")) {
         if (count >= 3)
             script_exists(tx, words, count);
         else
-            hf__say_arity(tx, "script|exists");
-    } else if (hf__word_is(words[1], "flush")) {
+            hf__reply_arity(tx, "script|exists");
+    } else if (hf__arg_is(words[1], "flush")) {
         script_flush(tx, words, count);
     } else {
-        hf__say_error(tx, "ERR unknown subcommand '%.*s'. Try SCRIPT HELP.",
-                      words[1].size > 128 ? 128 : (int)words[1].size,
-                      (const char *)words[1].data);
+        hf__reply_error(tx, "ERR unknown subcommand '%.*s'. Try SCRIPT HELP.",
+                        words[1].size > 128 ? 128 : (int)words[1].size,
+                        (const char *)words[1].data);
     }
 }
 

@@ -45,7 +45,8 @@ static bool is_text(hf_bytes word, const char *text)
     return word.size == strlen(text) && memcmp(word.data, text, word.size) == 0;
 }
 
-static bool refuse(char *text, size_t text_size, const char *why, hf_bytes word)
+static bool fail_line(char *text, size_t text_size, const char *why,
+                      hf_bytes word)
 {
     int size = word.size > 128 ? 128 : (int)word.size;
 
@@ -78,8 +79,8 @@ static bool read_flags(hf_bytes list, hf__shebang *shebang, char *text,
         hf_bytes flag = hf_view(at, (size_t)(stop - at));
 
         if (!read_flag(flag, shebang))
-            return refuse(text, text_size,
-                          "Unexpected flag in script shebang: ", flag);
+            return fail_line(text, text_size,
+                             "Unexpected flag in script shebang: ", flag);
         at = stop + 1;
     }
     return true;
@@ -99,16 +100,16 @@ static bool read_line(hf_bytes line, hf__shebang *shebang, char *text,
         closed = next_word(&rest, &word);
     while (closed && word.size > 0);
     if (!closed)
-        return refuse(text, text_size, "Invalid engine in script shebang",
-                      hf_view("", 0));
+        return fail_line(text, text_size, "Invalid engine in script shebang",
+                         hf_view("", 0));
     (void)next_word(&line, &word);
     if (!is_text(word, "#!lua"))
-        return refuse(text, text_size,
-                      "Unexpected engine in script shebang: ", word);
+        return fail_line(text, text_size,
+                         "Unexpected engine in script shebang: ", word);
     while (next_word(&line, &word) && word.size > 0) {
         if (word.size < flags_size || memcmp(word.data, flags, flags_size) != 0)
-            return refuse(text, text_size,
-                          "Unknown lua shebang option: ", word);
+            return fail_line(text, text_size,
+                             "Unknown lua shebang option: ", word);
         if (!read_flags(hf_view((const char *)word.data + flags_size,
                                 word.size - flags_size),
                         shebang, text, text_size))
@@ -127,8 +128,8 @@ bool hf__shebang_read(hf_bytes source, hf__shebang *shebang, char *text,
         return true;
     end = memchr(source.data, '\n', source.size);
     if (end == NULL)
-        return refuse(text, text_size, "Invalid script shebang",
-                      hf_view("", 0));
+        return fail_line(text, text_size, "Invalid script shebang",
+                         hf_view("", 0));
     shebang->present = true;
     shebang->size = (size_t)(end - (const char *)source.data);
     return read_line(hf_view(source.data, shebang->size), shebang, text,

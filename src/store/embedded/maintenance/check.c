@@ -67,14 +67,14 @@ _Static_assert(sizeof(message) <= 512, "a message is written at once");
 /* ------------------------------------------------------------ in the child */
 
 typedef struct child {
-    hf__survey survey;
+    hf__fsck fsck;
     int pipe_fd;
     uint32_t findings_max;
     uint32_t calls;
 } child;
 
 /* Without a reader there is nothing left to do. */
-static void say(const child *self, const message *what)
+static void send_message(const child *self, const message *what)
 {
     ssize_t wrote;
 
@@ -85,22 +85,22 @@ static void say(const child *self, const message *what)
         _exit(1);
 }
 
-static void say_finding(hf__survey *survey, const hf__finding *found)
+static void reply_finding(hf__fsck *fsck, const hf__finding *found)
 {
-    child *self = survey->user;
+    child *self = fsck->user;
     message what = {.kind = SAYS_FINDING, .found = *found};
 
-    if (survey->findings <= self->findings_max)
-        say(self, &what);
+    if (fsck->findings <= self->findings_max)
+        send_message(self, &what);
 }
 
-static bool say_progress(hf__survey *survey, uint64_t done, uint64_t total)
+static bool reply_progress(hf__fsck *fsck, uint64_t done, uint64_t total)
 {
-    child *self = survey->user;
+    child *self = fsck->user;
     message what = {.kind = SAYS_PROGRESS, .a = done, .b = total};
 
     if (self->calls++ % PROGRESS_EVERY == 0)
-        say(self, &what);
+        send_message(self, &what);
     return true;
 }
 
@@ -137,11 +137,11 @@ __attribute__((noreturn)) static void run_child(child *self)
      * the parent's memory whatever happens. */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)prctl(PR_SET_DUMPABLE, 0);
-    close_others(self->survey.fd, self->pipe_fd);
-    done.status = (uint32_t)hf__survey_run(&self->survey);
-    done.a = self->survey.findings;
-    done.b = self->survey.error_page;
-    say(self, &done);
+    close_others(self->fsck.fd, self->pipe_fd);
+    done.status = (uint32_t)hf__fsck_run(&self->fsck);
+    done.a = self->fsck.findings;
+    done.b = self->fsck.error_page;
+    send_message(self, &done);
     _exit(0);
 }
 
@@ -312,12 +312,12 @@ static hf_status read_file(const hf__check *check, int fd, uint64_t size,
     reading job = {.check = check, .until_ms = INT64_MAX};
     hf_status status;
 
-    self.survey.fd = fd;
-    self.survey.file_size = size;
-    self.survey.meta = *meta;
-    self.survey.tell = say_finding;
-    self.survey.go_on = say_progress;
-    self.survey.user = &self;
+    self.fsck.fd = fd;
+    self.fsck.file_size = size;
+    self.fsck.meta = *meta;
+    self.fsck.report = reply_finding;
+    self.fsck.go_on = reply_progress;
+    self.fsck.user = &self;
     if (check->limit_ms > 0)
         job.until_ms = hf__clock_after(hf__clock_boot_ms(), check->limit_ms);
     status = start_child(&self, &job, err);
@@ -403,23 +403,25 @@ static hf_status check_open_store(hf__env *env, const hf__check *check,
 
 /* Nobody can open it: `why` says what the matter is. If the file itself can be
  * read, all that is wrong with it is told. */
-static hf_status check_closed_store(const hf__place *place,
+static hf_status check_closed_store(const hf__settings *settings,
                                     const hf__check *check, const hf_error *why,
                                     int64_t deadline_ms, hf_error *err)
 {
     uint64_t size;
     hf__meta meta;
-    hf__entry entry;
+    hf__directory directory;
     int fd;
-    hf_status status = hf__files_enter(place, deadline_ms, &entry, err);
+    hf_status status =
+        hf__directory_open(settings, deadline_ms, &directory, err);
 
     if (status != HF_OK)
         return status;
-    fd = hf__rights_open(entry.fd, HF__FILE_DATA, O_RDONLY);
+    fd = hf__rights_open(directory.fd, HF__FILE_DATA, O_RDONLY);
     status = HF_OK;
-    if (fd >= 0 && hf__identity_check_unused(entry.fd, NULL) == HF_OK) {
-        status = entry.read_only ? hf__checkpoint_check(entry.fd, err)
-                                 : hf__checkpoint_recover(entry.fd, false, err);
+    if (fd >= 0 && hf__identity_check_unused(directory.fd, NULL) == HF_OK) {
+        status = directory.read_only
+                     ? hf__checkpoint_check(directory.fd, err)
+                     : hf__checkpoint_recover(directory.fd, false, err);
         if (status == HF_OK)
             status = read_heads(check, fd, &size, &meta, err);
         if (status == HF_OK)
@@ -427,7 +429,7 @@ static hf_status check_closed_store(const hf__place *place,
     }
     if (fd >= 0)
         close(fd);
-    hf__files_leave(&entry);
+    hf__directory_close(&directory);
     if (status != HF_OK)
         return status;
     check->finding(check->user, why->message);
@@ -440,17 +442,17 @@ hf_status hf__embedded_check(const hf__store_config *config,
     int64_t deadline_ms =
         hf__clock_after(hf__clock_boot_ms(), config->connect_ms);
     hf_error why = HF_ERROR_INIT;
-    hf__place place;
+    hf__settings settings;
     hf__env *env;
-    hf_status status = hf__files_place(config->url, &place, err);
+    hf_status status = hf__settings_read(config->url, &settings, err);
 
     if (status != HF_OK)
         return status;
-    place.existing = true;
-    place.unverified = true;
-    status = hf__env_open(&place, deadline_ms, &env, &why);
+    settings.existing = true;
+    settings.unverified = true;
+    status = hf__env_open(&settings, deadline_ms, &env, &why);
     if (status == HF_CORRUPT)
-        return check_closed_store(&place, check, &why, deadline_ms, err);
+        return check_closed_store(&settings, check, &why, deadline_ms, err);
     if (status != HF_OK)
         return hf__fail_copy(err, &why);
     status = check_open_store(env, check, deadline_ms, err);

@@ -216,19 +216,19 @@ static hf_status rewrite_alone(int dir_fd, hf_store_compaction *result,
     return status;
 }
 
-static hf_status rewrite(const hf__place *place, int64_t deadline_ms,
+static hf_status rewrite(const hf__settings *settings, int64_t deadline_ms,
                          hf_store_compaction *result, hf_error *err)
 {
     hf_status status;
-    hf__entry entry;
+    hf__directory directory;
 
     if (!hf__registry_lock(deadline_ms))
         return hf__fail(err, HF_UNAVAILABLE,
                         "another thread is opening a store");
-    status = hf__files_enter(place, deadline_ms, &entry, err);
+    status = hf__directory_open(settings, deadline_ms, &directory, err);
     if (status == HF_OK) {
-        status = rewrite_alone(entry.fd, result, err);
-        hf__files_leave(&entry);
+        status = rewrite_alone(directory.fd, result, err);
+        hf__directory_close(&directory);
     }
     hf__registry_unlock();
     return status;
@@ -237,23 +237,23 @@ static hf_status rewrite(const hf__place *place, int64_t deadline_ms,
 hf_status hf__embedded_compact(const hf__store_config *config,
                                hf_store_compaction *result, hf_error *err)
 {
-    hf__place place;
+    hf__settings settings;
     hf__env *env;
-    hf_status status = hf__files_place(config->url, &place, err);
+    hf_status status = hf__settings_read(config->url, &settings, err);
 
     if (status != HF_OK)
         return status;
-    place.existing = true;
+    settings.existing = true;
     status = hf__env_open(
-        &place, hf__clock_after(hf__clock_boot_ms(), config->connect_ms), &env,
-        err);
+        &settings, hf__clock_after(hf__clock_boot_ms(), config->connect_ms),
+        &env, err);
     if (status != HF_OK)
         return status;
     status = reclaim(env, config, result, err);
     hf__env_unref(env);
     if (status != HF_OK)
         return status;
-    return rewrite(&place,
+    return rewrite(&settings,
                    hf__clock_after(hf__clock_boot_ms(), config->connect_ms),
                    result, err);
 }

@@ -19,12 +19,12 @@ typedef struct counts {
     MDB_envinfo info;
     uint64_t keys;
     uint64_t expiring;
-    uint64_t expired; /* not yet reclaimed */
-    uint64_t orphans; /* keys that are gone, their elements not yet */
+    uint64_t expired;         /* not yet reclaimed */
+    uint64_t pending_deletes; /* keys that are gone, their elements not yet */
 } counts;
 
-static void say_number(hf__describe_fn line, void *user, const char *name,
-                       uint64_t value)
+static void reply_number(hf__describe_fn line, void *user, const char *name,
+                         uint64_t value)
 {
     char text[HF__NUMBER_SIZE];
 
@@ -68,7 +68,7 @@ static int count_kind(MDB_cursor *cursor, unsigned char kind, counts *sum,
         if (kind == HF__RECORD_KEY)
             count_key(sum, &value, now_ms);
         else
-            sum->orphans++;
+            sum->pending_deletes++;
         rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
     }
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
@@ -92,7 +92,7 @@ static int count_all(const hf__env *env, MDB_txn *txn, counts *sum)
         return rc;
     rc = count_kind(cursor, HF__RECORD_KEY, sum, now_ms);
     if (rc == MDB_SUCCESS)
-        rc = count_kind(cursor, HF__RECORD_ORPHAN, sum, now_ms);
+        rc = count_kind(cursor, HF__RECORD_PENDING_DELETE, sum, now_ms);
     mdb_cursor_close(cursor);
     return rc;
 }
@@ -117,27 +117,27 @@ static uint64_t pages_of(const MDB_stat *stat)
            stat->ms_overflow_pages;
 }
 
-static void say_counts(const counts *sum, hf__describe_fn line, void *user)
+static void reply_counts(const counts *sum, hf__describe_fn line, void *user)
 {
     uint64_t page_size = sum->data.ms_psize;
     uint64_t touched = sum->info.me_last_pgno + 1;
     /* And the two heads of the file. */
     uint64_t used = pages_of(&sum->data) + pages_of(&sum->free) + 2;
 
-    say_number(line, user, "keys", sum->keys);
-    say_number(line, user, "keys with expiry", sum->expiring);
-    say_number(line, user, "expired keys to reclaim", sum->expired);
-    say_number(line, user, "deleted keys to reclaim", sum->orphans);
-    say_number(line, user, "records", sum->data.ms_entries);
-    say_number(line, user, "page size", page_size);
-    say_number(line, user, "bytes in use", used * page_size);
+    reply_number(line, user, "keys", sum->keys);
+    reply_number(line, user, "keys with expiry", sum->expiring);
+    reply_number(line, user, "expired keys to reclaim", sum->expired);
+    reply_number(line, user, "deleted keys to reclaim", sum->pending_deletes);
+    reply_number(line, user, "records", sum->data.ms_entries);
+    reply_number(line, user, "page size", page_size);
+    reply_number(line, user, "bytes in use", used * page_size);
     /* A commit between two of these figures moves one of them. */
-    say_number(line, user, "bytes free for reuse",
-               touched > used ? (touched - used) * page_size : 0);
-    say_number(line, user, "bytes touched", touched * page_size);
-    say_number(line, user, "transactions", sum->info.me_last_txnid);
-    say_number(line, user, "reader slots in use", sum->info.me_numreaders);
-    say_number(line, user, "reader slots", sum->info.me_maxreaders);
+    reply_number(line, user, "bytes free for reuse",
+                 touched > used ? (touched - used) * page_size : 0);
+    reply_number(line, user, "bytes touched", touched * page_size);
+    reply_number(line, user, "transactions", sum->info.me_last_txnid);
+    reply_number(line, user, "reader slots in use", sum->info.me_numreaders);
+    reply_number(line, user, "reader slots", sum->info.me_maxreaders);
 }
 
 /* Handles of all processes that have the store open. */
@@ -162,12 +162,13 @@ void hf__embedded_describe(hf__env *env, hf__describe_fn line, void *user)
     line(user, "mode", mode_text(env));
     line(user, "engine", mdb_version(NULL, NULL, NULL));
     line(user, "script engine", "Lua 5.1");
-    say_number(line, user, "format", HF__FORMAT_VERSION);
+    reply_number(line, user, "format", HF__FORMAT_VERSION);
     if (count(env, &sum))
-        say_counts(&sum, line, user);
+        reply_counts(&sum, line, user);
     else
         line(user, "error", "the store cannot be read now");
-    say_number(line, user, "bytes allocated", env->sidecar.map->allocated_size);
-    say_number(line, user, "bytes at most", env->sidecar.map->max_size);
-    say_number(line, user, "open handles", count_handles(env));
+    reply_number(line, user, "bytes allocated",
+                 env->sidecar.map->allocated_size);
+    reply_number(line, user, "bytes at most", env->sidecar.map->max_size);
+    reply_number(line, user, "open handles", count_handles(env));
 }

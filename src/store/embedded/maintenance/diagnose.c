@@ -248,7 +248,7 @@ static void tell_files(const hf__env *env, const hf__examination *to)
 
 /* -------------------------------------------------------------------- whole */
 
-static void run(void *target, hf__request *request)
+static void run_request(void *target, hf__request *request)
 {
     hf__store *store = target;
 
@@ -259,7 +259,7 @@ static void tell_pace(hf__store *store, const hf__examination *to)
 {
     hf__examine_clock clock;
     hf_error err = HF_ERROR_INIT;
-    hf_status status = hf__examine_pace(to, run, store, &clock, &err);
+    hf_status status = hf__examine_pace(to, run_request, store, &clock, &err);
 
     if (status != HF_OK)
         hf__remark_error(to, status, "reachable", "", "no: %s", err.message);

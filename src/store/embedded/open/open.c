@@ -68,23 +68,24 @@ static bool lock_file_in_use(int dir_fd)
 }
 
 /* Is the data file a whole store of the kind that is asked for? */
-static hf_status check_data(int dir_fd, const hf__place *place, hf_error *err)
+static hf_status check_data(int dir_fd, const hf__settings *settings,
+                            hf_error *err)
 {
     uint64_t size;
     hf_status status = hf__files_check_data(dir_fd, &size, err);
 
-    return status == HF_OK ? hf__header_probe(dir_fd, place, err) : status;
+    return status == HF_OK ? hf__header_probe(dir_fd, settings, err) : status;
 }
 
 /* The sidecar says that its maker did not finish. What was acknowledged to
  * anybody is whole, and is kept. */
-static verdict judge_unfinished(int dir_fd, const hf__place *place,
+static verdict judge_unfinished(int dir_fd, const hf__settings *settings,
                                 const hf__found *found, bool same_boot)
 {
-    bool synced = place->mode == HF__MODE_DURABLE || found->checkpoint;
+    bool synced = settings->mode == HF__MODE_DURABLE || found->checkpoint;
 
     if (found->data && (same_boot || synced) &&
-        check_data(dir_fd, place, NULL) == HF_OK)
+        check_data(dir_fd, settings, NULL) == HF_OK)
         return ADOPT;
     return BEGIN;
 }
@@ -116,8 +117,9 @@ static hf_status judge_ready(const hf__sidecar *sidecar, const hf__found *found,
 }
 
 static hf_status judge_sidecar(const hf__sidecar *sidecar, int dir_fd,
-                               const hf__place *place, const hf__found *found,
-                               verdict *result, hf_error *err)
+                               const hf__settings *settings,
+                               const hf__found *found, verdict *result,
+                               hf_error *err)
 {
     const hf__sidecar_map *map = sidecar->map;
     char boot_id[HF__BOOT_ID_SIZE];
@@ -127,27 +129,27 @@ static hf_status judge_sidecar(const hf__sidecar *sidecar, int dir_fd,
     hf__sidecar_boot_id(boot_id);
     same_boot = memcmp(boot_id, map->boot_id, sizeof(boot_id)) == 0;
     if (map->state == HF__SIDECAR_CREATING) {
-        *result = judge_unfinished(dir_fd, place, found, same_boot);
+        *result = judge_unfinished(dir_fd, settings, found, same_boot);
         return HF_OK;
     }
-    status = hf__header_check_mode(map->mode, place, err);
+    status = hf__header_check_mode(map->mode, settings, err);
     if (status != HF_OK)
         return status;
     return judge_ready(sidecar, found, same_boot, result, err);
 }
 
 /* There is data and no sidecar: it was removed, or not copied. */
-static hf_status judge_alone(int dir_fd, const hf__place *place,
+static hf_status judge_alone(int dir_fd, const hf__settings *settings,
                              verdict *result, hf_error *err)
 {
-    hf_status status = check_data(dir_fd, place, err);
+    hf_status status = check_data(dir_fd, settings, err);
 
     if (status != HF_OK)
         return status;
     if (lock_file_in_use(dir_fd))
         return hf__fail(err, HF_CORRUPT,
                         "the sidecar was removed while the store is in use");
-    if (place->mode == HF__MODE_VOLATILE)
+    if (settings->mode == HF__MODE_VOLATILE)
         return hf__fail(err, HF_CORRUPT,
                         "the sidecar is missing, so it cannot be told whether "
                         "the content is of this boot");
@@ -155,8 +157,9 @@ static hf_status judge_alone(int dir_fd, const hf__place *place,
     return HF_OK;
 }
 
-static hf_status judge(hf__env *env, const hf__place *place, int dir_fd,
-                       const hf__found *found, verdict *result, hf_error *err)
+static hf_status judge_files(hf__env *env, const hf__settings *settings,
+                             int dir_fd, const hf__found *found,
+                             verdict *result, hf_error *err)
 {
     hf_status status;
 
@@ -165,13 +168,13 @@ static hf_status judge(hf__env *env, const hf__place *place, int dir_fd,
         if (status != HF_OK)
             return status;
         status =
-            judge_sidecar(&env->sidecar, dir_fd, place, found, result, err);
+            judge_sidecar(&env->sidecar, dir_fd, settings, found, result, err);
         if (status != HF_OK || *result != USE)
             hf__sidecar_close(&env->sidecar);
         return status;
     }
     if (found->data)
-        return judge_alone(dir_fd, place, result, err);
+        return judge_alone(dir_fd, settings, result, err);
     if (found->other)
         return hf__fail(err, HF_INVALID,
                         "the directory holds other files and no store");
@@ -298,13 +301,14 @@ static hf_status write_header(const hf__env *env, hf_error *err)
     return HF_OK;
 }
 
-static hf_status begin_store(hf__env *env, const hf__place *place, int dir_fd,
-                             hf_error *err)
+static hf_status begin_store(hf__env *env, const hf__settings *settings,
+                             int dir_fd, hf_error *err)
 {
     hf__sidecar_map *map = env->sidecar.map;
     hf_status status = hf__files_wipe(dir_fd, err);
 
-    map->max_size = place->max_size > 0 ? place->max_size : HF__SIZE_DEFAULT;
+    map->max_size =
+        settings->max_size > 0 ? settings->max_size : HF__SIZE_DEFAULT;
     map->allocated_size = FIRST_SIZE;
     if (status == HF_OK)
         status = hf__files_check_limit(FIRST_SIZE, err);
@@ -330,17 +334,17 @@ static hf_status begin_store(hf__env *env, const hf__place *place, int dir_fd,
     return status;
 }
 
-static hf_status use_store(hf__env *env, const hf__place *place, int dir_fd,
-                           bool adopt, hf_error *err)
+static hf_status use_store(hf__env *env, const hf__settings *settings,
+                           int dir_fd, bool adopt, hf_error *err)
 {
     hf__sidecar_map *map = env->sidecar.map;
     uint64_t size;
     hf_status status = hf__files_check_data(dir_fd, &size, err);
 
     if (status == HF_OK)
-        status = hf__header_probe(dir_fd, place, err);
+        status = hf__header_probe(dir_fd, settings, err);
     if (status == HF_OK)
-        status = hf__verify(env, place, dir_fd, adopt, err);
+        status = hf__verify(env, settings, dir_fd, adopt, err);
     if (status != HF_OK)
         return status;
     if (adopt) {
@@ -349,8 +353,8 @@ static hf_status use_store(hf__env *env, const hf__place *place, int dir_fd,
     } else if (size < map->allocated_size) {
         return hf__fail(err, HF_CORRUPT, "the data file was cut short");
     }
-    if (map->max_size < place->max_size)
-        map->max_size = place->max_size;
+    if (map->max_size < settings->max_size)
+        map->max_size = settings->max_size;
     (void)unlinkat(dir_fd, HF__FILE_REWRITE, 0); /* of a killed compaction */
     hf__rights_tidy(dir_fd);
     status = make_file(dir_fd, HF__FILE_LOCK, LOCK_FILE_SIZE, err);
@@ -420,12 +424,12 @@ static void close_env(hf__env *env)
     pthread_mutex_destroy(&env->readers_lock);
     hf__queue_free(env->queue);
     close(env->dir_fd);
-    hf__free(env->scan_places);
+    hf__free(env->scan_positions);
     hf__free(env);
 }
 
-static hf_status new_env(const hf__place *place, int dir_fd, hf__env **result,
-                         hf_error *err)
+static hf_status new_env(const hf__settings *settings, int dir_fd,
+                         hf__env **result, hf_error *err)
 {
     hf__env *env = hf__calloc(1, sizeof(*env));
     int number;
@@ -445,10 +449,10 @@ static hf_status new_env(const hf__place *place, int dir_fd, hf__env **result,
         return hf__files_fail(err, number, "cannot open the store");
     }
     env->refs = 1;
-    env->mode = place->mode;
+    env->mode = settings->mode;
     env->sidecar.fd = -1;
     env->data_fd = -1;
-    memcpy(env->path, place->path, sizeof(env->path));
+    memcpy(env->path, settings->path, sizeof(env->path));
     pthread_rwlock_init(&env->map_lock, NULL);
     pthread_mutex_init(&env->readers_lock, NULL);
     *result = env;
@@ -471,25 +475,25 @@ static hf_status use_alone(hf__env *env, int dir_fd, hf_error *err)
     return status;
 }
 
-static hf_status fill_env(hf__env *env, const hf__place *place, int dir_fd,
-                          const hf__found *found, int64_t deadline_ms,
-                          hf_error *err)
+static hf_status fill_env(hf__env *env, const hf__settings *settings,
+                          int dir_fd, const hf__found *found,
+                          int64_t deadline_ms, hf_error *err)
 {
     verdict what = BEGIN;
     hf_status status = HF_OK;
 
-    if (found->data && place->mode != HF__MODE_VOLATILE)
+    if (found->data && settings->mode != HF__MODE_VOLATILE)
         status = hf__checkpoint_recover(dir_fd, false, err);
     if (status == HF_OK)
-        status = judge(env, place, dir_fd, found, &what, err);
+        status = judge_files(env, settings, dir_fd, found, &what, err);
     /* Not before the data is known to be ours. */
     if (status == HF_OK && what == ADOPT)
-        status = check_data(dir_fd, place, err);
+        status = check_data(dir_fd, settings, err);
     if (status == HF_OK && what == ADOPT)
         status = hf__identity_check_unused(dir_fd, err);
     if (status == HF_OK && what == USE)
         status = use_alone(env, dir_fd, err);
-    if (status == HF_OK && what == BEGIN && place->existing)
+    if (status == HF_OK && what == BEGIN && settings->existing)
         status = hf__fail(err, HF_NOT_FOUND, "there is no store");
     if (status == HF_OK && what != USE)
         status = hf__sidecar_create(dir_fd, env->mode,
@@ -501,17 +505,17 @@ static hf_status fill_env(hf__env *env, const hf__place *place, int dir_fd,
     if (status != HF_OK)
         return status;
     if (what == BEGIN)
-        status = begin_store(env, place, dir_fd, err);
+        status = begin_store(env, settings, dir_fd, err);
     else
-        status = use_store(env, place, dir_fd, what == ADOPT, err);
+        status = use_store(env, settings, dir_fd, what == ADOPT, err);
     hf__env_unlock(env);
     return status;
 }
 
-static hf_status share(hf__env *env, const hf__place *place, int dir_fd,
+static hf_status share(hf__env *env, const hf__settings *settings, int dir_fd,
                        int64_t deadline_ms, hf_error *err)
 {
-    hf_status status = hf__header_check_mode(env->mode, place, err);
+    hf_status status = hf__header_check_mode(env->mode, settings, err);
 
     if (status == HF_OK)
         status = hf__env_lock(env, deadline_ms, err);
@@ -519,19 +523,20 @@ static hf_status share(hf__env *env, const hf__place *place, int dir_fd,
         return status;
     /* Until now only `store check` used it. */
     if (!env->verified)
-        status = hf__verify(env, place, dir_fd, false, err);
-    if (status == HF_OK && env->sidecar.map->max_size < place->max_size)
-        env->sidecar.map->max_size = place->max_size;
+        status = hf__verify(env, settings, dir_fd, false, err);
+    if (status == HF_OK && env->sidecar.map->max_size < settings->max_size)
+        env->sidecar.map->max_size = settings->max_size;
     hf__env_unlock(env);
     if (status == HF_OK)
         env->refs++;
     return status;
 }
 
-static hf_status open_here(const hf__place *place, const hf__entry *entry,
-                           int64_t deadline_ms, hf__env **result, hf_error *err)
+static hf_status open_here(const hf__settings *settings,
+                           const hf__directory *directory, int64_t deadline_ms,
+                           hf__env **result, hf_error *err)
 {
-    int dir_fd = entry->fd;
+    int dir_fd = directory->fd;
     hf__found found;
     hf__env *env;
     hf_status status = hf__files_look(dir_fd, &found, err);
@@ -540,7 +545,7 @@ static hf_status open_here(const hf__place *place, const hf__entry *entry,
         return status;
     env = found.data ? hf__registry_find(found.device, found.data_inode) : NULL;
     if (env != NULL) {
-        status = share(env, place, dir_fd, deadline_ms, err);
+        status = share(env, settings, dir_fd, deadline_ms, err);
         if (status == HF_OK)
             *result = env;
         return status;
@@ -548,13 +553,13 @@ static hf_status open_here(const hf__place *place, const hf__entry *entry,
     status = hf__registry_check_apart(&found, err);
     if (status != HF_OK)
         return status;
-    status = new_env(place, dir_fd, &env, err);
+    status = new_env(settings, dir_fd, &env, err);
     if (status != HF_OK)
         return status;
-    if (entry->read_only)
-        status = hf__read_only_open(env, place, dir_fd, &found, err);
+    if (directory->read_only)
+        status = hf__read_only_open(env, settings, dir_fd, &found, err);
     else
-        status = fill_env(env, place, dir_fd, &found, deadline_ms, err);
+        status = fill_env(env, settings, dir_fd, &found, deadline_ms, err);
     if (status != HF_OK) {
         close_env(env);
         return status;
@@ -564,24 +569,24 @@ static hf_status open_here(const hf__place *place, const hf__entry *entry,
     return HF_OK;
 }
 
-hf_status hf__env_open(const hf__place *place, int64_t deadline_ms,
+hf_status hf__env_open(const hf__settings *settings, int64_t deadline_ms,
                        hf__env **env, hf_error *err)
 {
     char text[HF__QUOTED_SIZE];
-    hf__entry entry;
+    hf__directory directory;
     hf_status status;
 
     if (!hf__registry_lock(deadline_ms))
         return hf__fail(err, HF_UNAVAILABLE,
                         "another thread is opening a store");
-    status = hf__files_enter(place, deadline_ms, &entry, err);
+    status = hf__directory_open(settings, deadline_ms, &directory, err);
     if (status == HF_OK) {
-        status = open_here(place, &entry, deadline_ms, env, err);
-        hf__files_leave(&entry);
+        status = open_here(settings, &directory, deadline_ms, env, err);
+        hf__directory_close(&directory);
         if (status != HF_OK)
-            hf__fail_prefix(
-                err, "%s",
-                hf__quoted(text, hf_view(place->path, strlen(place->path))));
+            hf__fail_prefix(err, "%s",
+                            hf__quoted(text, hf_view(settings->path,
+                                                     strlen(settings->path))));
     }
     hf__registry_unlock();
     return status;

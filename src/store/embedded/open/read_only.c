@@ -34,7 +34,7 @@ static bool is_of_this_boot(int fd)
            memcmp(found, boot_id, sizeof(found)) == 0;
 }
 
-static hf_status check_sidecar(const hf__place *place, int dir_fd,
+static hf_status check_sidecar(const hf__settings *settings, int dir_fd,
                                hf_error *err)
 {
     hf__sidecar theirs = {
@@ -48,7 +48,7 @@ static hf_status check_sidecar(const hf__place *place, int dir_fd,
         return hf__fail(err, HF_UNAVAILABLE,
                         "it can only be read here, and others have it open "
                         "who may write to it");
-    if (place->mode == HF__MODE_VOLATILE && !same_boot)
+    if (settings->mode == HF__MODE_VOLATILE && !same_boot)
         return hf__fail(err, HF_NOT_FOUND,
                         "what the store held ended with the boot it was of");
     return HF_OK;
@@ -98,8 +98,8 @@ static hf_status open_data(hf__env *env, int dir_fd, hf_error *err)
     return status;
 }
 
-hf_status hf__read_only_open(hf__env *env, const hf__place *place, int dir_fd,
-                             const hf__found *found, hf_error *err)
+hf_status hf__read_only_open(hf__env *env, const hf__settings *settings,
+                             int dir_fd, const hf__found *found, hf_error *err)
 {
     hf__sidecar_map *map;
     uint64_t size = 0;
@@ -107,22 +107,22 @@ hf_status hf__read_only_open(hf__env *env, const hf__place *place, int dir_fd,
 
     env->read_only = true;
     if (!found->data)
-        return place->existing
+        return settings->existing
                    ? hf__fail(err, HF_NOT_FOUND, "there is no store")
                    : hf__fail(err, HF_DENIED,
                               "there is no store, and none can be made: the "
                               "directory can only be read");
-    status = check_sidecar(place, dir_fd, err);
-    if (status == HF_OK && place->mode != HF__MODE_VOLATILE)
+    status = check_sidecar(settings, dir_fd, err);
+    if (status == HF_OK && settings->mode != HF__MODE_VOLATILE)
         status = hf__checkpoint_check(dir_fd, err);
     if (status == HF_OK)
         status = hf__files_check_data(dir_fd, &size, err);
     if (status == HF_OK)
-        status = hf__header_probe(dir_fd, place, err);
+        status = hf__header_probe(dir_fd, settings, err);
     if (status == HF_OK)
         status = hf__sidecar_private(env->mode, &env->sidecar, err);
     if (status == HF_OK)
-        status = hf__verify(env, place, dir_fd, true, err);
+        status = hf__verify(env, settings, dir_fd, true, err);
     if (status != HF_OK)
         return status;
     map = env->sidecar.map;

@@ -13,7 +13,7 @@
  * of our own in memory, LMDB's environment opened. HF_DENIED: it would have to
  * be written to first; HF_NOT_FOUND; HF_UNAVAILABLE: others write to it.
  */
-hf_status hf__read_only_open(hf__env *env, const hf__place *place, int dir_fd,
-                             const hf__found *found, hf_error *err);
+hf_status hf__read_only_open(hf__env *env, const hf__settings *settings,
+                             int dir_fd, const hf__found *found, hf_error *err);
 
 #endif

@@ -49,12 +49,12 @@ static bool is_sealed(const hf__env *env, int dir_fd)
     return fits;
 }
 
-hf_status hf__verify(hf__env *env, const hf__place *place, int dir_fd,
+hf_status hf__verify(hf__env *env, const hf__settings *settings, int dir_fd,
                      bool adopt, hf_error *err)
 {
     hf_status status;
 
-    if (place->unverified)
+    if (settings->unverified)
         return HF_OK;
     if (adopt ||
         (!hf__sidecar_in_use(&env->sidecar) && !is_sealed(env, dir_fd))) {

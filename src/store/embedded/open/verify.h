@@ -12,7 +12,7 @@
  * whole. `adopt`: the sidecar beside it is a new one. The directory's lock and
  * the writer lock are held. HF_CORRUPT, HF_SYSTEM, HF_NO_MEMORY.
  */
-hf_status hf__verify(hf__env *env, const hf__place *place, int dir_fd,
+hf_status hf__verify(hf__env *env, const hf__settings *settings, int dir_fd,
                      bool adopt, hf_error *err);
 
 /* LMDB has let go of the data file, which this process will not use again:

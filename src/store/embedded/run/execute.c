@@ -23,7 +23,7 @@ static void run_command(hf__tx *tx, const hf__command *command,
         hf__command_run(tx, command, request->words, request->word_count);
     } else {
         tx->command = command;
-        hf__say_arity(tx, command->name);
+        hf__reply_arity(tx, command->name);
     }
     if (tree.no_memory)
         hf__tx_no_memory(tx);

@@ -69,7 +69,7 @@ static hf__caller *hand_over_locked(hf__queue *queue)
 /* --------------------------------------------------------------- leading */
 
 /* Tell the owners; and, if `self` has nothing left to do, the next leader. */
-static void tell(hf__batch *done, hf__caller *self)
+static void notify_owners(hf__batch *done, hf__caller *self)
 {
     hf__queue *queue = done->env->queue;
     hf__caller *ready[HF__BATCH_MAX];
@@ -106,7 +106,7 @@ static bool lead_once(hf__env *env, int64_t deadline_ms, hf__caller *self)
     hf__batch_run(&work, env);
     hf__write_end(env);
     hf__batch_run_rest(&work);
-    tell(&work, self);
+    notify_owners(&work, self);
     return true;
 }
 

@@ -83,7 +83,7 @@ void hf__queue_remove_locked(hf__queue *queue, hf__queued_job *what)
     queue->queued_count--;
 }
 
-static hf__queued_job *take(hf__queue *queue)
+static hf__queued_job *take_first(hf__queue *queue)
 {
     hf__queued_job *what;
 
@@ -97,12 +97,12 @@ static hf__queued_job *take(hf__queue *queue)
  * those whose jobs were complete a moment ago are on their way back. */
 hf__queued_job *hf__queue_take(hf__queue *queue, size_t count, int64_t until_us)
 {
-    hf__queued_job *what = take(queue);
+    hf__queued_job *what = take_first(queue);
 
     while (what == NULL && count < queue->expected &&
            hf__clock_boot_us() < until_us) {
         sched_yield();
-        what = take(queue);
+        what = take_first(queue);
     }
     return what;
 }

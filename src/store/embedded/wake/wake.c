@@ -89,7 +89,7 @@ int64_t hf__wake_publish(hf__tx *tx, hf_bytes channel, hf_bytes topic)
 {
     hf__sidecar *sidecar = &tx->env->sidecar;
     const char *id;
-    hf__inbox *inbox;
+    hf__inbox_slot *inbox;
     uint32_t index;
 
     if (channel.size < CHANNEL_END)
@@ -160,7 +160,8 @@ void hf__wake_fire(hf__env *env, const hf__event *events, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         hf__bucket *bucket = bucket_at(env, events[i].bucket);
-        const hf__inbox *inbox = &env->sidecar.map->inboxes[events[i].inbox];
+        const hf__inbox_slot *inbox =
+            &env->sidecar.map->inboxes[events[i].inbox];
 
         __atomic_fetch_add(&bucket->seq, 1, __ATOMIC_SEQ_CST);
         if (__atomic_load_n(&bucket->waiters, __ATOMIC_SEQ_CST) > 0)
@@ -172,17 +173,19 @@ void hf__wake_fire(hf__env *env, const hf__event *events, size_t count)
 
 /* ----------------------------------------------------------------- waiting */
 
-uint32_t hf__ear_seq(const hf__ear *ear, hf_bytes topic)
+uint32_t hf__wake_inbox_seq(const hf__wake_inbox *inbox, hf_bytes topic)
 {
-    hf__bucket *bucket = bucket_at(ear->env, hf__wake_bucket(ear->id, topic));
+    hf__bucket *bucket =
+        bucket_at(inbox->env, hf__wake_bucket(inbox->id, topic));
 
     return __atomic_load_n(&bucket->seq, __ATOMIC_SEQ_CST);
 }
 
-bool hf__ear_wait(const hf__ear *ear, hf_bytes topic, uint32_t seq,
-                  int64_t until_ms)
+bool hf__wake_inbox_wait(const hf__wake_inbox *inbox, hf_bytes topic,
+                         uint32_t seq, int64_t until_ms)
 {
-    hf__bucket *bucket = bucket_at(ear->env, hf__wake_bucket(ear->id, topic));
+    hf__bucket *bucket =
+        bucket_at(inbox->env, hf__wake_bucket(inbox->id, topic));
     bool moved;
 
     __atomic_fetch_add(&bucket->waiters, 1, __ATOMIC_SEQ_CST);
@@ -196,9 +199,10 @@ bool hf__ear_wait(const hf__ear *ear, hf_bytes topic, uint32_t seq,
     return moved;
 }
 
-void hf__ear_wake(const hf__ear *ear, hf_bytes topic)
+void hf__wake_inbox_wake(const hf__wake_inbox *inbox, hf_bytes topic)
 {
-    hf__bucket *bucket = bucket_at(ear->env, hf__wake_bucket(ear->id, topic));
+    hf__bucket *bucket =
+        bucket_at(inbox->env, hf__wake_bucket(inbox->id, topic));
 
     __atomic_fetch_add(&bucket->seq, 1, __ATOMIC_SEQ_CST);
     hf__futex_wake_all(&bucket->seq, true);
@@ -206,20 +210,20 @@ void hf__ear_wake(const hf__ear *ear, hf_bytes topic)
 
 /* ---------------------------------------------------------------- watching */
 
-typedef struct hf__ear_poll {
+typedef struct hf__wake_poll {
     hf__poll handle; /* of fd */
     hf__env *env;
     hf__watch *watches;
     int fd;
     char id[HF__INBOX_SIZE + 1];
-} hf__ear_poll;
+} hf__wake_poll;
 
 static void remember_seen(hf__watch *watch, uint32_t bucket, uint32_t seq)
 {
     watch->bucket = bucket | seq << BUCKET_BITS;
 }
 
-static void tell_watches(hf__ear_poll *poll)
+static void tell_watches(hf__wake_poll *poll)
 {
     hf__watch *next;
 
@@ -238,7 +242,7 @@ static void tell_watches(hf__ear_poll *poll)
 
 static void on_readable(hf__poll *handle, int events)
 {
-    hf__ear_poll *poll = handle->user;
+    hf__wake_poll *poll = handle->user;
     char bytes[512];
 
     (void)events;
@@ -281,7 +285,7 @@ static hf_status make_folder(const hf__env *env, int *fd, hf_error *err)
     return HF_OK;
 }
 
-static void remove_fifo(hf__ear_poll *poll)
+static void remove_fifo(hf__wake_poll *poll)
 {
     int folder_fd = open_folder(poll->env);
 
@@ -291,7 +295,7 @@ static void remove_fifo(hf__ear_poll *poll)
     close(folder_fd);
 }
 
-static hf_status make_fifo(hf__ear_poll *poll, hf_error *err)
+static hf_status make_fifo(hf__wake_poll *poll, hf_error *err)
 {
     hf_status status;
     int folder_fd = -1;
@@ -311,17 +315,17 @@ static hf_status make_fifo(hf__ear_poll *poll, hf_error *err)
     return status;
 }
 
-static hf_status start_poll(hf__ear *ear, hf_error *err)
+static hf_status start_poll(hf__wake_inbox *inbox, hf_error *err)
 {
-    hf__ear_poll *poll = hf__calloc(1, sizeof(*poll));
+    hf__wake_poll *poll = hf__calloc(1, sizeof(*poll));
     hf_status status;
     int rc;
 
     if (poll == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
-    poll->env = ear->env;
+    poll->env = inbox->env;
     poll->fd = -1;
-    memcpy(poll->id, ear->id, sizeof(poll->id));
+    memcpy(poll->id, inbox->id, sizeof(poll->id));
     status = make_fifo(poll, err);
     if (status != HF_OK) {
         hf__free(poll);
@@ -330,15 +334,16 @@ static hf_status start_poll(hf__ear *ear, hf_error *err)
     poll->handle.ready = on_readable;
     poll->handle.user = poll;
     poll->handle.fd = poll->fd;
-    rc = hf__poll_watch(hf__loop_poller(ear->loop), &poll->handle, HF__POLL_IN);
+    rc = hf__poll_watch(hf__loop_poller(inbox->loop), &poll->handle,
+                        HF__POLL_IN);
     if (rc != 0) {
         close(poll->fd);
         remove_fifo(poll);
         hf__free(poll);
         return hf__fail_errno(err, HF_SYSTEM, rc, "cannot watch a FIFO");
     }
-    ear->poll = poll;
-    __atomic_store_n(&ear->env->sidecar.map->inboxes[ear->index].fifo, 1,
+    inbox->poll = poll;
+    __atomic_store_n(&inbox->env->sidecar.map->inboxes[inbox->index].fifo, 1,
                      __ATOMIC_SEQ_CST);
     return HF_OK;
 }
@@ -346,7 +351,7 @@ static hf_status start_poll(hf__ear *ear, hf_error *err)
 /* A call carried to the loop thread. */
 typedef struct errand {
     hf__task task;
-    hf__ear *ear;
+    hf__wake_inbox *inbox;
     hf__watch *watch;
     uint32_t bucket;
     hf_status status;
@@ -356,16 +361,16 @@ typedef struct errand {
 static void run_watch(hf__task *task)
 {
     errand *what = (errand *)(void *)task;
-    hf__ear *ear = what->ear;
+    hf__wake_inbox *inbox = what->inbox;
 
-    what->status = ear->poll == NULL ? start_poll(ear, what->err) : HF_OK;
+    what->status = inbox->poll == NULL ? start_poll(inbox, what->err) : HF_OK;
     if (what->status != HF_OK)
         return;
     remember_seen(what->watch, what->bucket,
-                  __atomic_load_n(&bucket_at(ear->env, what->bucket)->seq,
+                  __atomic_load_n(&bucket_at(inbox->env, what->bucket)->seq,
                                   __ATOMIC_SEQ_CST));
-    what->watch->next = ear->poll->watches;
-    ear->poll->watches = what->watch;
+    what->watch->next = inbox->poll->watches;
+    inbox->poll->watches = what->watch;
 }
 
 static void run_unwatch(hf__task *task)
@@ -373,9 +378,9 @@ static void run_unwatch(hf__task *task)
     errand *what = (errand *)(void *)task;
     hf__watch **at;
 
-    if (what->ear->poll == NULL)
+    if (what->inbox->poll == NULL)
         return;
-    at = &what->ear->poll->watches;
+    at = &what->inbox->poll->watches;
     while (*at != NULL && *at != what->watch)
         at = &(*at)->next;
     if (*at != NULL)
@@ -385,57 +390,57 @@ static void run_unwatch(hf__task *task)
 static void run_close(hf__task *task)
 {
     errand *what = (errand *)(void *)task;
-    hf__ear_poll *poll = what->ear->poll;
+    hf__wake_poll *poll = what->inbox->poll;
 
-    what->ear->poll = NULL;
-    hf__poll_stop(hf__loop_poller(what->ear->loop), &poll->handle);
+    what->inbox->poll = NULL;
+    hf__poll_stop(hf__loop_poller(what->inbox->loop), &poll->handle);
     remove_fifo(poll);
     close(poll->fd);
     hf__free(poll);
 }
 
-static void carry(hf__ear *ear, errand *what)
+static void carry(hf__wake_inbox *inbox, errand *what)
 {
-    if (hf__loop_here(ear->loop))
+    if (hf__loop_here(inbox->loop))
         what->task.run(&what->task);
     else
-        hf__loop_call(ear->loop, &what->task);
+        hf__loop_call(inbox->loop, &what->task);
 }
 
-hf_status hf__ear_watch(hf__ear *ear, hf_bytes topic, hf__watch *watch,
-                        hf_error *err)
+hf_status hf__wake_inbox_watch(hf__wake_inbox *inbox, hf_bytes topic,
+                               hf__watch *watch, hf_error *err)
 {
     errand what = {0};
-    hf_status status = hf__loop_start(ear->loop, err);
+    hf_status status = hf__loop_start(inbox->loop, err);
 
     if (status != HF_OK)
         return status;
     what.task.run = run_watch;
-    what.ear = ear;
+    what.inbox = inbox;
     what.watch = watch;
-    what.bucket = hf__wake_bucket(ear->id, topic);
+    what.bucket = hf__wake_bucket(inbox->id, topic);
     what.err = err;
-    carry(ear, &what);
+    carry(inbox, &what);
     return what.status;
 }
 
-void hf__ear_unwatch(hf__ear *ear, hf__watch *watch)
+void hf__wake_inbox_unwatch(hf__wake_inbox *inbox, hf__watch *watch)
 {
     errand what = {0};
 
     what.task.run = run_unwatch;
-    what.ear = ear;
+    what.inbox = inbox;
     what.watch = watch;
-    carry(ear, &what);
+    carry(inbox, &what);
 }
 
-void hf__ear_close(hf__ear *ear)
+void hf__wake_inbox_close(hf__wake_inbox *inbox)
 {
     errand what = {0};
 
-    if (ear->poll == NULL)
+    if (inbox->poll == NULL)
         return;
     what.task.run = run_close;
-    what.ear = ear;
-    carry(ear, &what);
+    what.inbox = inbox;
+    carry(inbox, &what);
 }

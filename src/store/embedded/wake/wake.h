@@ -27,23 +27,23 @@ struct hf__event;
 void hf__wake_fire(hf__env *env, const struct hf__event *events, size_t count);
 
 /* Where a store handle listens. */
-typedef struct hf__ear {
+typedef struct hf__wake_inbox {
     hf__env *env;
     hf__loop *loop;
     uint32_t index; /* of the inbox */
     char id[HF__INBOX_SIZE + 1];
-    struct hf__ear_poll *poll; /* NULL until something is watched */
-} hf__ear;
+    struct hf__wake_poll *poll; /* NULL until something is watched */
+} hf__wake_inbox;
 
-uint32_t hf__ear_seq(const hf__ear *ear, hf_bytes topic);
-bool hf__ear_wait(const hf__ear *ear, hf_bytes topic, uint32_t seq,
-                  int64_t until_ms);
+uint32_t hf__wake_inbox_seq(const hf__wake_inbox *inbox, hf_bytes topic);
+bool hf__wake_inbox_wait(const hf__wake_inbox *inbox, hf_bytes topic,
+                         uint32_t seq, int64_t until_ms);
 /* Move the counter for threads of ours. */
-void hf__ear_wake(const hf__ear *ear, hf_bytes topic);
-hf_status hf__ear_watch(hf__ear *ear, hf_bytes topic, struct hf__watch *watch,
-                        hf_error *err);
-void hf__ear_unwatch(hf__ear *ear, struct hf__watch *watch);
+void hf__wake_inbox_wake(const hf__wake_inbox *inbox, hf_bytes topic);
+hf_status hf__wake_inbox_watch(hf__wake_inbox *inbox, hf_bytes topic,
+                               struct hf__watch *watch, hf_error *err);
+void hf__wake_inbox_unwatch(hf__wake_inbox *inbox, struct hf__watch *watch);
 /* Stop listening; not in a forked child. */
-void hf__ear_close(hf__ear *ear);
+void hf__wake_inbox_close(hf__wake_inbox *inbox);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * refused.c - commands that Redis 7.0 has and no script may call: those
+ * noscript.c - commands that Redis 7.0 has and no script may call: those
  * with the flag "noscript" in COMMAND, with their arity, which is looked at
  * first. A subcommand is its own command, so that an unknown one is unknown.
  */
-#include "store/embedded/lua/refused.h"
+#include "store/embedded/lua/noscript.h"
 
 #include "store/embedded/commands/command.h"
 
@@ -127,7 +127,7 @@ static const refused table[] = {
 static size_t find_subcommand(size_t at, hf_bytes word)
 {
     for (at++; at < TABLE_SIZE && table[at].name == NULL; at++) {
-        if (hf__word_is(word, table[at].subcommand))
+        if (hf__arg_is(word, table[at].subcommand))
             return at;
     }
     return TABLE_SIZE;
@@ -137,7 +137,7 @@ static size_t find_subcommand(size_t at, hf_bytes word)
 static size_t find(const hf_bytes *words, size_t count)
 {
     for (size_t at = 0; at < TABLE_SIZE; at++) {
-        if (table[at].name == NULL || !hf__word_is(words[0], table[at].name))
+        if (table[at].name == NULL || !hf__arg_is(words[0], table[at].name))
             continue;
         if (table[at].subcommand == NULL || count < 2)
             return at;
@@ -146,7 +146,7 @@ static size_t find(const hf_bytes *words, size_t count)
     return TABLE_SIZE;
 }
 
-const char *hf__refused_text(const hf_bytes *words, size_t count)
+const char *hf__noscript_error(const hf_bytes *words, size_t count)
 {
     size_t at = find(words, count);
 
