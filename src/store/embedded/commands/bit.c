@@ -192,15 +192,15 @@ static int64_t find_bit(hf__tx *tx, const unsigned char *data, bits range,
     return -1;
 }
 
-typedef struct search {
+typedef struct bit_search {
     int64_t bit;
     int64_t start, end;
     bool by_bit;
     bool bounded; /* an end was given */
-} search;
+} bit_search;
 
 static bool read_search(hf__tx *tx, const hf_bytes *args, size_t count,
-                        search *what)
+                        bit_search *what)
 {
     if (count > 6) {
         hf__reply_error(tx, HF__ERROR_SYNTAX);
@@ -213,7 +213,8 @@ static bool read_search(hf__tx *tx, const hf_bytes *args, size_t count,
            (count < 5 || hf__arg_integer(tx, args[4], &what->end));
 }
 
-static void reply_position(hf__tx *tx, hf__record *record, const search *what)
+static void reply_position(hf__tx *tx, hf__record *record,
+                           const bit_search *what)
 {
     int64_t size = (int64_t)record->content_size;
     const unsigned char *content = hf__content(tx, record);
@@ -232,7 +233,7 @@ static void reply_position(hf__tx *tx, hf__record *record, const search *what)
 
 static void run_bitpos(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    search what = {0};
+    bit_search what = {0};
     hf__record *record;
 
     if (!hf__arg_integer(tx, args[2], &what.bit))
@@ -251,16 +252,16 @@ static void run_bitpos(hf__tx *tx, const hf_bytes *args, size_t count)
 
 /* ----------------------------------------------------------------- BITOP */
 
-typedef enum operation { AND, OR, XOR, NOT, NONE } operation;
+typedef enum bit_operation { AND, OR, XOR, NOT, NONE } bit_operation;
 
-static operation read_operation(hf_bytes arg)
+static bit_operation read_operation(hf_bytes arg)
 {
     static const char *const names[] = {"and", "or", "xor", "not"};
     int at = AND;
 
     while (at < NONE && !hf__arg_is(arg, names[at]))
         at++;
-    return (operation)at;
+    return (bit_operation)at;
 }
 
 /* What the longest source has. false: one is no string, said, or fatal. */
@@ -281,8 +282,8 @@ static bool measure(hf__tx *tx, const hf_bytes *keys, size_t count,
 }
 
 /* Combine into `sum` what a source has, and zeros behind it. */
-static void combine(hf__tx *tx, operation what, unsigned char *sum, size_t size,
-                    const unsigned char *from, size_t from_size)
+static void combine(hf__tx *tx, bit_operation what, unsigned char *sum,
+                    size_t size, const unsigned char *from, size_t from_size)
 {
     for (size_t i = 0; i < size && may_read(tx, 8 * (int64_t)i); i++) {
         unsigned char byte = i < from_size ? from[i] : 0;
@@ -299,8 +300,8 @@ static void combine(hf__tx *tx, operation what, unsigned char *sum, size_t size,
 }
 
 /* The result in tx->scratch, `size` bytes. NULL: fatal. */
-static unsigned char *operate(hf__tx *tx, operation what, const hf_bytes *keys,
-                              size_t count, size_t size)
+static unsigned char *operate(hf__tx *tx, bit_operation what,
+                              const hf_bytes *keys, size_t count, size_t size)
 {
     unsigned char *sum = hf__tx_scratch(tx, size);
 
@@ -325,7 +326,7 @@ static unsigned char *operate(hf__tx *tx, operation what, const hf_bytes *keys,
 
 static void run_bitop(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    operation what = read_operation(args[1]);
+    bit_operation what = read_operation(args[1]);
     unsigned char *sum;
     hf__record *record;
     size_t size;

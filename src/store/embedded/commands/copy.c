@@ -19,13 +19,13 @@
 /* ---------------------------------------------------------------- elements */
 
 /* Where the copying of one kind stands. */
-typedef struct batch {
+typedef struct copy_batch {
     unsigned char after[HF__LMDB_KEY_MAX]; /* the last record, or a prefix */
     size_t after_size;
     size_t used; /* of tx->scratch */
     bool begun;
     bool more;
-} batch;
+} copy_batch;
 
 static void put_prefix(unsigned char *at, unsigned char kind, uint64_t keyid)
 {
@@ -35,7 +35,7 @@ static void put_prefix(unsigned char *at, unsigned char kind, uint64_t keyid)
 }
 
 /* Keep a record as u32 size of its name, u32 of its value, name, value. */
-static bool keep_record(hf__tx *tx, batch *at, const MDB_val *key,
+static bool keep_record(hf__tx *tx, copy_batch *at, const MDB_val *key,
                         const MDB_val *value)
 {
     uint32_t sizes[2] = {(uint32_t)key->mv_size, (uint32_t)value->mv_size};
@@ -57,7 +57,7 @@ static bool keep_record(hf__tx *tx, batch *at, const MDB_val *key,
     return true;
 }
 
-static bool is_after(const batch *at, const MDB_val *key)
+static bool is_after(const copy_batch *at, const MDB_val *key)
 {
     /* The record of an empty field is no longer than the prefix. */
     return !at->begun || key->mv_size != at->after_size ||
@@ -65,7 +65,7 @@ static bool is_after(const batch *at, const MDB_val *key)
 }
 
 /* Fetch what comes after `at->after`, from the same key. */
-static void fetch(hf__tx *tx, batch *at)
+static void fetch(hf__tx *tx, copy_batch *at)
 {
     MDB_val key = {at->after_size, at->after};
     unsigned char prefix[PREFIX_SIZE];
@@ -94,7 +94,7 @@ static void fetch(hf__tx *tx, batch *at)
         hf__tx_fail(tx, rc);
 }
 
-static void put_batch(hf__tx *tx, const batch *at, uint64_t keyid)
+static void put_batch(hf__tx *tx, const copy_batch *at, uint64_t keyid)
 {
     unsigned char *record = tx->scratch;
 
@@ -118,7 +118,7 @@ static void copy_elements(hf__tx *tx, uint64_t from, uint64_t to)
                                           HF__RECORD_LIST};
 
     for (size_t i = 0; i < sizeof(kinds); i++) {
-        batch at;
+        copy_batch at;
 
         put_prefix(at.after, kinds[i], from);
         at.after_size = PREFIX_SIZE;

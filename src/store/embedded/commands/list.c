@@ -184,13 +184,13 @@ static void run_lrange(hf__tx *tx, const hf_bytes *args, size_t count)
 
 /* -------------------------------------------------------------------- LPOS */
 
-typedef struct search {
+typedef struct list_search {
     int64_t rank;    /* which match is the first that counts; never 0 */
     int64_t count;   /* 0: all; -1: one, which is not in an array */
     int64_t maximum; /* elements looked at; 0: all */
-} search;
+} list_search;
 
-static bool read_rank(hf__tx *tx, hf_bytes arg, search *what)
+static bool read_rank(hf__tx *tx, hf_bytes arg, list_search *what)
 {
     if (!hf__arg_integer(tx, arg, &what->rank))
         return false;
@@ -203,7 +203,7 @@ static bool read_rank(hf__tx *tx, hf_bytes arg, search *what)
 }
 
 static bool read_search(hf__tx *tx, const hf_bytes *args, size_t count,
-                        search *what)
+                        list_search *what)
 {
     bool good = true;
 
@@ -243,7 +243,7 @@ static bool keep_index(hf__tx *tx, size_t count, uint64_t index)
 
 /* Put what is found into scratch; returns how many. */
 static size_t find_indexes(hf__tx *tx, hf__record *record, hf_bytes wanted,
-                           const search *what)
+                           const list_search *what)
 {
     bool backward = what->rank < 0;
     uint64_t index = backward ? record->count - 1 : 0;
@@ -277,7 +277,7 @@ static void reply_index(hf__tx *tx, size_t at)
 
 static void run_lpos(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    search what = {.rank = 1, .count = -1};
+    list_search what = {.rank = 1, .count = -1};
     hf__record *record;
     size_t found = 0;
 

@@ -8,7 +8,7 @@
 #include "store/embedded/commands/command.h"
 #include "store/embedded/keys/type_set.h"
 
-typedef enum algebra { INTERSECTION, UNION, DIFFERENCE } algebra;
+typedef enum set_algebra { INTERSECTION, UNION, DIFFERENCE } set_algebra;
 
 typedef struct result {
     hf__packed_buf buf;
@@ -91,8 +91,8 @@ static size_t drop_repeated(const hf__packed_buf *buf, size_t *offsets)
     return count;
 }
 
-static void pile_result(hf__packed_buf *buf, algebra what, const hf_bytes *keys,
-                        size_t count, size_t smallest)
+static void pile_result(hf__packed_buf *buf, set_algebra what,
+                        const hf_bytes *keys, size_t count, size_t smallest)
 {
     size_t first = what == INTERSECTION ? smallest : 0;
 
@@ -108,7 +108,7 @@ static void pile_result(hf__packed_buf *buf, algebra what, const hf_bytes *keys,
 }
 
 /* false: an error was said, or fatal. */
-static bool compute(hf__tx *tx, algebra what, const hf_bytes *keys,
+static bool compute(hf__tx *tx, set_algebra what, const hf_bytes *keys,
                     size_t count, result *made)
 {
     size_t smallest;
@@ -131,7 +131,7 @@ static bool compute(hf__tx *tx, algebra what, const hf_bytes *keys,
     return true;
 }
 
-static void reply_result(hf__tx *tx, algebra what, const hf_bytes *keys,
+static void reply_result(hf__tx *tx, set_algebra what, const hf_bytes *keys,
                          size_t count)
 {
     result made;
@@ -146,7 +146,7 @@ static void reply_result(hf__tx *tx, algebra what, const hf_bytes *keys,
     }
 }
 
-static void store_result(hf__tx *tx, algebra what, const hf_bytes *args,
+static void store_result(hf__tx *tx, set_algebra what, const hf_bytes *args,
                          size_t count)
 {
     hf__record *record;

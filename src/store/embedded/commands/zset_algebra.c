@@ -18,7 +18,7 @@
 #include "store/embedded/keys/type_set.h"
 #include "store/embedded/keys/type_zset.h"
 
-typedef enum operation { UNION, INTER, DIFF } operation;
+typedef enum zset_operation { UNION, INTER, DIFF } zset_operation;
 typedef enum aggregate { SUM, MIN, MAX } aggregate;
 
 typedef struct source {
@@ -28,9 +28,9 @@ typedef struct source {
     size_t index; /* among the words */
 } source;
 
-typedef struct algebra {
+typedef struct zset_algebra {
     hf__tx *tx;
-    operation what;
+    zset_operation what;
     bool only_count; /* ZINTERCARD */
     bool store;
     bool with_scores;
@@ -38,7 +38,7 @@ typedef struct algebra {
     int64_t limit; /* of the count; 0: none */
     source *sources;
     size_t source_count;
-} algebra;
+} zset_algebra;
 
 /* ------------------------------------------------------------------ inputs */
 
@@ -132,7 +132,7 @@ static double combine(aggregate how, double a, double b)
     }
 }
 
-static void unite(const algebra *what, hf__members *list)
+static void unite(const zset_algebra *what, hf__members *list)
 {
     for (size_t i = 0; i < what->source_count; i++) {
         if (!load(list, &what->sources[i]))
@@ -154,7 +154,8 @@ static void unite(const algebra *what, hf__members *list)
 }
 
 /* Keep what is also in the input, or for DIFF what is not. */
-static bool filter(const algebra *what, const source *from, hf__members *list)
+static bool filter(const zset_algebra *what, const source *from,
+                   hf__members *list)
 {
     hf__record *record;
     double score;
@@ -174,7 +175,7 @@ static bool filter(const algebra *what, const source *from, hf__members *list)
     return what->tx->fatal == HF_OK;
 }
 
-static void compute(const algebra *what, hf__members *list)
+static void compute(const zset_algebra *what, hf__members *list)
 {
     if (what->what == UNION) {
         unite(what, list);
@@ -191,7 +192,7 @@ static void compute(const algebra *what, hf__members *list)
 /* ------------------------------------------------------------------- words */
 
 /* Read `numkeys key ...`; returns how many words that is, 0 for an error. */
-static size_t read_keys(algebra *what, const hf_bytes *args, size_t count)
+static size_t read_keys(zset_algebra *what, const hf_bytes *args, size_t count)
 {
     int64_t number;
 
@@ -217,7 +218,7 @@ static size_t read_keys(algebra *what, const hf_bytes *args, size_t count)
 }
 
 /* Types are looked at before the options, as in Redis. */
-static bool check_sources(const algebra *what)
+static bool check_sources(const zset_algebra *what)
 {
     hf__record *record;
 
@@ -229,7 +230,7 @@ static bool check_sources(const algebra *what)
     return true;
 }
 
-static bool read_weights(const algebra *what, const hf_bytes *args)
+static bool read_weights(const zset_algebra *what, const hf_bytes *args)
 {
     for (size_t i = 0; i < what->source_count; i++) {
         if (!hf__arg_double(what->tx, args[i],
@@ -240,7 +241,7 @@ static bool read_weights(const algebra *what, const hf_bytes *args)
     return true;
 }
 
-static bool read_aggregate(algebra *what, hf_bytes arg)
+static bool read_aggregate(zset_algebra *what, hf_bytes arg)
 {
     if (hf__arg_is(arg, "sum"))
         what->how = SUM;
@@ -253,7 +254,7 @@ static bool read_aggregate(algebra *what, hf_bytes arg)
     return !what->tx->out->failed;
 }
 
-static bool read_limit(algebra *what, hf_bytes arg)
+static bool read_limit(zset_algebra *what, hf_bytes arg)
 {
     if (hf__number_integer(arg, &what->limit) && what->limit >= 0)
         return true;
@@ -262,7 +263,7 @@ static bool read_limit(algebra *what, hf_bytes arg)
 }
 
 /* One option; returns how many words it took, 0 for an error. */
-static size_t read_option(algebra *what, const hf_bytes *args, size_t left)
+static size_t read_option(zset_algebra *what, const hf_bytes *args, size_t left)
 {
     bool weighted = what->what != DIFF && !what->only_count;
 
@@ -281,7 +282,7 @@ static size_t read_option(algebra *what, const hf_bytes *args, size_t left)
     return 0;
 }
 
-static bool read_options(algebra *what, const hf_bytes *args, size_t count)
+static bool read_options(zset_algebra *what, const hf_bytes *args, size_t count)
 {
     size_t taken;
 
@@ -305,7 +306,7 @@ static int by_count(const void *left, const void *right)
 
 /* ---------------------------------------------------------------- commands */
 
-static void reply_result(const algebra *what, hf__members *list,
+static void reply_result(const zset_algebra *what, hf__members *list,
                          hf_bytes target)
 {
     uint64_t count = list->count;
@@ -325,7 +326,7 @@ static void reply_result(const algebra *what, hf__members *list,
 
 /* words[1] is the target of a STORE form. */
 static void run_algebra(hf__tx *tx, const hf_bytes *args, size_t count,
-                        algebra what)
+                        zset_algebra what)
 {
     size_t first = what.store ? 2 : 1;
     hf__members list;
@@ -347,37 +348,38 @@ static void run_algebra(hf__tx *tx, const hf_bytes *args, size_t count,
 
 static void run_zunion(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    run_algebra(tx, args, count, (algebra){.what = UNION});
+    run_algebra(tx, args, count, (zset_algebra){.what = UNION});
 }
 
 static void run_zinter(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    run_algebra(tx, args, count, (algebra){.what = INTER});
+    run_algebra(tx, args, count, (zset_algebra){.what = INTER});
 }
 
 static void run_zdiff(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    run_algebra(tx, args, count, (algebra){.what = DIFF});
+    run_algebra(tx, args, count, (zset_algebra){.what = DIFF});
 }
 
 static void run_zintercard(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    run_algebra(tx, args, count, (algebra){.what = INTER, .only_count = true});
+    run_algebra(tx, args, count,
+                (zset_algebra){.what = INTER, .only_count = true});
 }
 
 static void run_zunionstore(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    run_algebra(tx, args, count, (algebra){.what = UNION, .store = true});
+    run_algebra(tx, args, count, (zset_algebra){.what = UNION, .store = true});
 }
 
 static void run_zinterstore(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    run_algebra(tx, args, count, (algebra){.what = INTER, .store = true});
+    run_algebra(tx, args, count, (zset_algebra){.what = INTER, .store = true});
 }
 
 static void run_zdiffstore(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    run_algebra(tx, args, count, (algebra){.what = DIFF, .store = true});
+    run_algebra(tx, args, count, (zset_algebra){.what = DIFF, .store = true});
 }
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)

@@ -15,11 +15,11 @@
 /* More than twice the most entries: each has a head of at least 4 bytes. */
 #define SLOTS 512u
 
-typedef struct entry {
+typedef struct content_entry {
     hf_bytes name;
     double score;
     size_t size; /* head and all */
-} entry;
+} content_entry;
 
 static uint32_t read32(const unsigned char *at)
 {
@@ -31,7 +31,7 @@ static uint32_t read32(const unsigned char *at)
 
 /* The entry at `at`, where `left` bytes are. false: none fits. */
 static bool read_entry(uint8_t type, const unsigned char *at, size_t left,
-                       entry *result)
+                       content_entry *result)
 {
     size_t head = type == HF__TYPE_HASH ? 8 : type == HF__TYPE_ZSET ? 12 : 4;
     size_t name_size, more = 0;
@@ -71,7 +71,7 @@ static bool see(seen *all, hf_bytes name)
     return true;
 }
 
-static bool is_behind(const entry *at, const entry *before)
+static bool is_behind(const content_entry *at, const content_entry *before)
 {
     if (isnan(at->score))
         return false;
@@ -84,7 +84,7 @@ bool hf__fsck_content(hf__fsck *fsck, hf_bytes key, uint8_t type,
                       const unsigned char *content, size_t size, uint64_t count)
 {
     hf__finding_code code = HF__FOUND_NONE;
-    entry at, before = {.score = -INFINITY};
+    content_entry at, before = {.score = -INFINITY};
     uint64_t found = 0;
     size_t offset = 0;
     seen names;

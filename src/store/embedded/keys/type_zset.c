@@ -17,15 +17,16 @@
 
 #define ENTRY_HEAD 12u
 
-typedef struct entry {
+typedef struct zset_entry {
     size_t offset;
     size_t size;
     double score;
     hf_bytes member;
-} entry;
+} zset_entry;
 
 /* As next_entry() of hash.c. */
-static bool next_entry(const unsigned char *content, size_t size, entry *at)
+static bool next_entry(const unsigned char *content, size_t size,
+                       zset_entry *at)
 {
     size_t offset = at->offset + at->size;
     uint32_t member_size;
@@ -49,7 +50,7 @@ static bool same(hf_bytes a, hf_bytes b)
 }
 
 /* Does (score, member) come before the entry? */
-static bool before(double score, hf_bytes member, const entry *at)
+static bool before(double score, hf_bytes member, const zset_entry *at)
 {
     size_t shared;
     int order;
@@ -67,7 +68,7 @@ bool hf__zset_open(hf__tx *tx, hf_bytes key, hf__record **record)
 }
 
 static bool find_entry(hf__tx *tx, hf__record *record, hf_bytes member,
-                       entry *at)
+                       zset_entry *at)
 {
     const unsigned char *content = hf__content(tx, record);
 
@@ -85,7 +86,7 @@ bool hf__zset_score(hf__tx *tx, hf__record *record, hf_bytes member,
                     double *score)
 {
     hf_bytes value;
-    entry at;
+    zset_entry at;
 
     if (record->form == HF__FORM_ELEMENTS) {
         if (!hf__element_get(tx, record->keyid, member, &value))
@@ -115,7 +116,7 @@ static bool spread(hf__tx *tx, hf__record *record)
 {
     size_t size = record->content_size;
     const unsigned char *content = hf__content_edit(tx, record, size);
-    entry at = {0};
+    zset_entry at = {0};
 
     if (content == NULL || !hf__elements_begin(tx, record))
         return false;
@@ -132,7 +133,7 @@ static void insert(hf__tx *tx, hf__record *record, hf_bytes member,
     size_t size = ENTRY_HEAD + member.size;
     uint32_t member_size = (uint32_t)member.size;
     unsigned char *content = hf__content_edit(tx, record, old + size);
-    entry at = {0};
+    zset_entry at = {0};
     size_t offset;
 
     if (content == NULL)
@@ -170,7 +171,7 @@ void hf__zset_remove(hf__tx *tx, hf__record *record, hf_bytes member,
                      double score)
 {
     unsigned char *content;
-    entry at;
+    zset_entry at;
     size_t tail;
 
     if (record->form == HF__FORM_ELEMENTS) {
@@ -198,7 +199,7 @@ static bool in_reach(double score, double from, bool backward)
 
 static void list_entries(hf__zset_walk *walk, size_t size, double from)
 {
-    entry at = {0};
+    zset_entry at = {0};
 
     while (walk->count < HF__SORTED_INLINE_MAX &&
            next_entry(walk->content, size, &at)) {

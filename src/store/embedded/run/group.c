@@ -113,15 +113,15 @@ static bool lead_once(hf__env *env, int64_t deadline_ms, hf__caller *self)
 /* ------------------------------------------------------------------ calls */
 
 /* A caller's own jobs. */
-typedef struct call {
+typedef struct group_call {
     hf__env *env;
     hf__caller self;
     hf__queued_job *members;
     size_t count;
-} call;
+} group_call;
 
 /* When the first of those that still wait in the queue must be given up. */
-static int64_t deadline_locked(const call *what)
+static int64_t deadline_locked(const group_call *what)
 {
     int64_t deadline_ms = INT64_MAX;
 
@@ -134,7 +134,7 @@ static int64_t deadline_locked(const call *what)
     return deadline_ms;
 }
 
-static int64_t deadline_of(call *what)
+static int64_t deadline_of(group_call *what)
 {
     int64_t deadline_ms;
 
@@ -148,7 +148,7 @@ static int64_t deadline_of(call *what)
  * Give up what waits in the queue with a deadline of until_ms or less. true:
  * the call is complete by that; if it led, or was to lead, another does now.
  */
-static bool give_up(call *what, int64_t until_ms)
+static bool give_up(group_call *what, int64_t until_ms)
 {
     hf__queue *queue = what->env->queue;
     hf__caller *next = NULL;
@@ -176,7 +176,7 @@ static bool give_up(call *what, int64_t until_ms)
     return complete;
 }
 
-static void lead(call *what)
+static void lead(group_call *what)
 {
     /* Each turn completes a job: the queue's first, or one of its own. */
     while (what->self.left > 0) {
@@ -188,7 +188,7 @@ static void lead(call *what)
     }
 }
 
-static void follow(call *what)
+static void follow(group_call *what)
 {
     for (;;) {
         int64_t deadline_ms = deadline_of(what);
@@ -211,7 +211,7 @@ void hf__group_run(hf__env *env, const hf__job *jobs, size_t count)
 {
     hf__queue *queue = env->queue;
     hf__queued_job members[HF__BATCH_MAX];
-    call what = {env, {WAITING, count}, members, count};
+    group_call what = {env, {WAITING, count}, members, count};
     bool leads;
 
     assert(count <= HF__BATCH_MAX);
