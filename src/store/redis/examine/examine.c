@@ -21,35 +21,6 @@
 
 #define FRESH_S 60
 
-/* Requests about a part are not sent on to another server. */
-#define THIS_SERVER 1
-
-static void run(void *target, hf__request *request)
-{
-    hf__server *server = target;
-
-    request->part = THIS_SERVER;
-    if (!hf__fleet_refuse(server->node.fleet, request))
-        hf__server_perform(server, request);
-}
-
-bool hf__patient_ask(hf__patient *patient, const char *const *words,
-                     size_t count, hf__request *request)
-{
-    hf_bytes views[12];
-
-    for (size_t i = 0; i < count; i++)
-        views[i] = hf_str(words[i]);
-    hf__request_init(request);
-    hf__request_command(request, views, count, true);
-    request->began_ms = hf__clock_boot_ms();
-    request->deadline_ms =
-        hf__examination_until(&patient->examination, request->began_ms);
-    run(patient->server, request);
-    request->words = NULL;
-    return request->status == HF_OK && request->reply.kind != HF_REPLY_ERROR;
-}
-
 /* ----------------------------------------------------------------- version */
 
 static void tell_version(const hf__patient *patient)
@@ -172,7 +143,7 @@ static bool reach(hf__patient *patient)
 {
     hf__examine_clock clock;
     hf_error err = HF_ERROR_INIT;
-    hf_status status = hf__examine_pace(&patient->examination, run,
+    hf_status status = hf__examine_pace(&patient->examination, hf__patient_run,
                                         patient->server, &clock, &err);
 
     if (status == HF_OK) {

@@ -23,6 +23,9 @@ typedef struct hf__patient {
 bool hf__server_examine(hf__server *server, const char *name,
                         const hf__examination *examination);
 
+/* Run a request on `server` and no other; a hf__examine_run_fn. */
+void hf__patient_run(void *server, hf__request *request);
+
 /* Run one command on this server and no other, whatever it answers; true: it
  * was answered, with no error. hf__request_done() is the caller's in any
  * case. */

@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/redis/topology/sentinel_master.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/futex.h"

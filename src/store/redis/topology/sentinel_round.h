@@ -21,10 +21,4 @@ void hf__sentinel_round_alarm(void *watch);
  * watch->alarm is gone. */
 void hf__sentinel_round_end(hf__sentinel_watch *watch);
 
-/* The conclusions, in sentinel_watch.c. */
-void hf__sentinel_watch_decide(hf__sentinel_watch *watch,
-                               const hf__sentinel_answer *winner);
-void hf__sentinel_watch_fail(hf__sentinel_watch *watch, const hf_error *err,
-                             bool hopeless);
-
 #endif

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sentinel_watch.c - the master as other threads see it: a resolver of its
- * address, which the loop thread finds out by asking (sentinel_round.c).
- *
- * Locks: `mutex` guards what the header says, for moments; while it is held
- * only the address's own resolver and the loop's queue are called.
+ * sentinel_watch.c - the life of a watch, and what it tells people.
  */
 #include "store/redis/topology/sentinel_watch.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "store/redis/topology/sentinel_master.h"
 #include "store/redis/topology/sentinel_round.h"
-#include "util/clock.h"
-#include "util/error.h"
-#include "util/futex.h"
 #include "util/mem.h"
 
 /* clang-format off */
@@ -22,135 +16,6 @@
     ((hf__sentinel_watch *)(void *)((char *)(task) -                           \
                                     offsetof(hf__sentinel_watch, member)))
 /* clang-format on */
-
-/* ---------------------------------------------------------------- resolver */
-
-static void watch_get(hf__resolver *resolver, hf__resolved *resolved)
-{
-    hf__sentinel_watch *watch = (hf__sentinel_watch *)resolver;
-
-    pthread_mutex_lock(&watch->mutex);
-    if (watch->address != NULL) {
-        hf__resolver_get(watch->address, resolved);
-    } else {
-        resolved->count = 0;
-        resolved->host[0] = '\0';
-        snprintf(resolved->text, sizeof(resolved->text),
-                 "the master \"%.100s\" (%.120s)", watch->place->name,
-                 watch->error.status != HF_OK ? watch->error.message
-                                              : "sentinels are being asked");
-    }
-    pthread_mutex_unlock(&watch->mutex);
-}
-
-static void watch_refresh(hf__resolver *resolver)
-{
-    hf__sentinel_watch *watch = (hf__sentinel_watch *)resolver;
-
-    pthread_mutex_lock(&watch->mutex);
-    if (watch->address != NULL)
-        hf__resolver_refresh(watch->address);
-    if (!watch->closing && !watch->posted) {
-        watch->posted = true;
-        hf__loop_post(watch->fleet.loop, &watch->refresh_task);
-    }
-    pthread_mutex_unlock(&watch->mutex);
-}
-
-static bool watch_asks(hf__resolver *resolver)
-{
-    hf__sentinel_watch *watch = (hf__sentinel_watch *)resolver;
-    bool asks;
-
-    pthread_mutex_lock(&watch->mutex);
-    asks = watch->address != NULL && hf__resolver_asks(watch->address);
-    pthread_mutex_unlock(&watch->mutex);
-    return asks;
-}
-
-static void watch_free(hf__resolver *resolver)
-{
-    (void)resolver;
-}
-
-static const hf__resolver_ops watch_resolver_ops = {
-    .get = watch_get,
-    .refresh = watch_refresh,
-    .asks = watch_asks,
-    .free = watch_free,
-};
-
-/* ---------------------------------------------------------------- outcomes */
-
-static void wake_locked(hf__sentinel_watch *watch)
-{
-    __atomic_add_fetch(&watch->heard, 1, __ATOMIC_RELEASE);
-    hf__futex_wake_all(&watch->heard, false);
-}
-
-/* The latest round has named no master. */
-void hf__sentinel_watch_fail(hf__sentinel_watch *watch, const hf_error *err,
-                             bool hopeless)
-{
-    pthread_mutex_lock(&watch->mutex);
-    watch->error = *err;
-    watch->hopeless = hopeless;
-    wake_locked(watch);
-    pthread_mutex_unlock(&watch->mutex);
-}
-
-static bool is_master(const hf__sentinel_watch *watch,
-                      const hf__sentinel_answer *answer)
-{
-    return watch->address != NULL && watch->master.port == answer->port &&
-           strcmp(watch->master.host, answer->host) == 0;
-}
-
-/* What tells the winner's address from now on; false: it cannot be made. */
-static bool make_address(const hf__sentinel_answer *winner,
-                         hf__resolver **address, hf_error *err)
-{
-    hf__redis_where where;
-
-    if (hf__redis_where_init(&where, winner->host, winner->port, err) != HF_OK)
-        return false;
-    if (hf__resolver_new(&where, 0, address, err) != HF_OK)
-        *address = NULL;
-    hf__redis_where_done(&where);
-    return *address != NULL;
-}
-
-void hf__sentinel_watch_decide(hf__sentinel_watch *watch,
-                               const hf__sentinel_answer *winner)
-{
-    bool same = is_master(watch, winner);
-    hf__resolver *address = NULL;
-    hf__resolver *before = NULL;
-    hf_error err = HF_ERROR_INIT;
-
-    if (!same && !make_address(winner, &address, &err)) {
-        watch->unsure = true; /* try again */
-        hf__sentinel_watch_fail(watch, &err, false);
-        return;
-    }
-    pthread_mutex_lock(&watch->mutex);
-    if (!same) {
-        before = watch->address;
-        watch->address = address;
-    }
-    watch->master = *winner;
-    watch->error.status = HF_OK;
-    watch->hopeless = false;
-    pthread_mutex_unlock(&watch->mutex);
-    hf__resolver_free(before);
-    if (!same)
-        watch->moved(watch->user);
-    /* Who waits for a master connects only now, to it and nothing before. */
-    pthread_mutex_lock(&watch->mutex);
-    watch->known = true;
-    wake_locked(watch);
-    pthread_mutex_unlock(&watch->mutex);
-}
 
 /* -------------------------------------------------------------------- life */
 
@@ -170,7 +35,7 @@ void hf__sentinel_watch_init(hf__sentinel_watch *watch,
                              void (*moved)(void *user), void *user)
 {
     memset(watch, 0, sizeof(*watch));
-    watch->resolver.ops = &watch_resolver_ops;
+    watch->resolver.ops = &hf__sentinel_master_resolver;
     watch->place = place;
     watch->moved = moved;
     watch->user = user;
@@ -212,32 +77,6 @@ hf_status hf__sentinel_watch_start(hf__sentinel_watch *watch, hf_error *err)
     pthread_mutex_unlock(&watch->mutex);
     hf__loop_call(loop, &task.base);
     return task.status;
-}
-
-hf_status hf__sentinel_watch_wait(hf__sentinel_watch *watch, int64_t until_ms,
-                                  hf_error *err)
-{
-    hf_status status = HF_OK;
-    uint32_t heard;
-    bool over;
-
-    for (;;) {
-        heard = __atomic_load_n(&watch->heard, __ATOMIC_ACQUIRE);
-        pthread_mutex_lock(&watch->mutex);
-        over = watch->known;
-        if (!over && (watch->hopeless || hf__clock_boot_ms() >= until_ms)) {
-            over = true;
-            if (watch->error.status != HF_OK)
-                status = hf__fail_copy(err, &watch->error);
-            else
-                status = hf__fail(err, HF_UNAVAILABLE,
-                                  "no sentinel has answered in time");
-        }
-        pthread_mutex_unlock(&watch->mutex);
-        if (over)
-            return status;
-        hf__futex_wait(&watch->heard, heard, until_ms, false);
-    }
 }
 
 static void run_close(hf__task *task)
