@@ -26,6 +26,7 @@
 #include "store/redis/events/message.h"
 #include "store/redis/wire/errors.h"
 #include "util/clock.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/futex.h"
 #include "util/mem.h"
@@ -42,8 +43,6 @@
 /* Between two looks of who waits while no subscription stands. */
 #define BLIND_MIN_MS 50
 #define BLIND_MAX_MS 500
-
-#define OF_LINK(pointer) ((hf__inbox *)(void *)(pointer))
 
 static int64_t first_silence_ms = SILENCE_MS;
 static int64_t answer_ms = ANSWER_MS;
@@ -67,7 +66,7 @@ static uint32_t get_state(const hf__inbox *inbox)
 
 static void on_up(hf__link *link)
 {
-    hf__inbox *inbox = OF_LINK(link);
+    hf__inbox *inbox = hf__container_of(link, hf__inbox, link);
     const char *words[] = {"SUBSCRIBE", inbox->channel};
 
     inbox->probed_ms = 0;
@@ -172,7 +171,7 @@ static void refuse(hf__inbox *inbox)
 
 static void on_input(hf__link *link)
 {
-    hf__inbox *inbox = OF_LINK(link);
+    hf__inbox *inbox = hf__container_of(link, hf__inbox, link);
     hf__resp_result parsed;
 
     while (link->state == HF__LINK_UP && hf__buf_size(&link->in) > 0) {
@@ -196,7 +195,7 @@ static void on_drained(hf__link *link)
 /* A subscription that stood is made again at once; else there is a pause. */
 static void on_down(hf__link *link, bool was_up)
 {
-    hf__inbox *inbox = OF_LINK(link);
+    hf__inbox *inbox = hf__container_of(link, hf__inbox, link);
 
     if (was_up && get_state(inbox) == HF__INBOX_LISTENS)
         set_state(inbox, HF__INBOX_TRYING);
@@ -258,7 +257,7 @@ static int64_t look_blindly(hf__inbox *inbox, int64_t now_ms)
 
 static int64_t on_tick(hf__link *link, int64_t now_ms)
 {
-    hf__inbox *inbox = OF_LINK(link);
+    hf__inbox *inbox = hf__container_of(link, hf__inbox, link);
     int64_t next_ms = watch_silence(inbox, now_ms);
 
     return hf__at_most(next_ms, look_blindly(inbox, now_ms));
@@ -288,8 +287,7 @@ void hf__inbox_init(hf__inbox *inbox, hf__redis_node *node)
 
 static void run_start(hf__task *task)
 {
-    hf__inbox *inbox =
-        (hf__inbox *)(void *)((char *)task - offsetof(hf__inbox, start_task));
+    hf__inbox *inbox = hf__container_of(task, hf__inbox, start_task);
 
     if (inbox->link.state == HF__LINK_CLOSED)
         return;
@@ -308,8 +306,7 @@ void hf__inbox_start(hf__inbox *inbox)
 
 static void run_poke(hf__task *task)
 {
-    hf__inbox *inbox =
-        (hf__inbox *)(void *)((char *)task - offsetof(hf__inbox, poke_task));
+    hf__inbox *inbox = hf__container_of(task, hf__inbox, poke_task);
 
     atomic_store(&inbox->poked, false);
     hf__link_update(&inbox->link);
@@ -380,7 +377,7 @@ void hf__inbox_wait(hf__inbox *inbox, int64_t until_ms)
 
 static void on_link_closed(hf__link *link)
 {
-    hf__inbox *inbox = OF_LINK(link);
+    hf__inbox *inbox = hf__container_of(link, hf__inbox, link);
 
     inbox->closed(inbox);
 }
@@ -400,8 +397,7 @@ static void on_closed(hf__inbox *inbox)
 
 static void run_close(hf__task *task)
 {
-    hf__inbox *inbox =
-        (hf__inbox *)(void *)((char *)task - offsetof(hf__inbox, close_task));
+    hf__inbox *inbox = hf__container_of(task, hf__inbox, close_task);
 
     hf__inbox_close_here(inbox, on_closed);
 }

@@ -24,6 +24,7 @@
 #include "store/redis/server/patience.h"
 #include "store/redis/wire/socket.h"
 #include "util/clock.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/order.h"
@@ -503,7 +504,7 @@ void hf__link_update(hf__link *link)
 
 static void run_closed(hf__task *task)
 {
-    hf__link *link = (hf__link *)((char *)task - offsetof(hf__link, closing));
+    hf__link *link = hf__container_of(task, hf__link, closing);
 
     link->closed(link);
 }

@@ -19,17 +19,13 @@
 #include "store/redis/server/pipeline_internal.h"
 #include "store/redis/server/retry.h"
 #include "util/clock.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/futex.h"
 #include "util/mem.h"
 
 /* All that is not complete; 64 Ki entries take 12 MiB. */
 #define DEPTH_MAX 65536
-
-/* clang-format off */
-#define OF_TASK(pointer, member)                                               \
-    ((hf__mux *)(void *)((char *)(pointer) - offsetof(hf__mux, member)))
-/* clang-format on */
 
 /* The mean moves by an eighth of each batch. */
 static void note_crowd(hf__mux *mux, size_t taken)
@@ -57,7 +53,7 @@ static void take_inbound(hf__mux *mux)
 
 static void run_task(hf__task *task)
 {
-    hf__mux *mux = OF_TASK(task, task);
+    hf__mux *mux = hf__container_of(task, hf__mux, task);
 
     /* While the server is busy with others anyway, let callers who are about
      * to enter do so: one write then serves them all. Free if there are none.
@@ -213,7 +209,7 @@ static void on_closed(hf__mux *mux)
 
 static void run_close(hf__task *task)
 {
-    hf__mux_close_here(OF_TASK(task, close_task), on_closed);
+    hf__mux_close_here(hf__container_of(task, hf__mux, close_task), on_closed);
 }
 
 static void run_nothing(hf__task *task)

@@ -31,6 +31,7 @@
 #include "store/redis/server/patience.h"
 #include "store/redis/server/retry.h"
 #include "util/clock.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/futex.h"
 #include "util/mem.h"
@@ -44,12 +45,6 @@
 
 /* Silence of which the topology is told, as it can ask others. */
 #define SUSPECT_MS 500
-
-#define OF_LINK(pointer) ((hf__mux *)(void *)(pointer))
-/* clang-format off */
-#define OF_MEMBER(pointer, member)                                             \
-    ((hf__entry *)(void *)((char *)(pointer) - offsetof(hf__entry, member)))
-/* clang-format on */
 
 /* ---------------------------------------------------------------- writing */
 
@@ -155,13 +150,13 @@ static void pump(hf__mux *mux)
 
 static void on_up(hf__link *link)
 {
-    atomic_fetch_add(&OF_LINK(link)->generation, 1);
-    pump(OF_LINK(link));
+    atomic_fetch_add(&hf__container_of(link, hf__mux, link)->generation, 1);
+    pump(hf__container_of(link, hf__mux, link));
 }
 
 static void on_drained(hf__link *link)
 {
-    hf__mux *mux = OF_LINK(link);
+    hf__mux *mux = hf__container_of(link, hf__mux, link);
 
     pump(mux);
     hf__flight_settle(mux);
@@ -272,7 +267,7 @@ static void note_silence(hf__mux *mux)
 
 static void on_input(hf__link *link)
 {
-    hf__mux *mux = OF_LINK(link);
+    hf__mux *mux = hf__container_of(link, hf__mux, link);
 
     note_silence(mux);
 
@@ -289,7 +284,7 @@ static void on_input(hf__link *link)
 
 static bool is_wanted(hf__link *link)
 {
-    const hf__mux *mux = OF_LINK(link);
+    const hf__mux *mux = hf__container_of(link, hf__mux, link);
 
     return mux->lanes[HF__LANE_LEASE].count > 0 ||
            mux->lanes[HF__LANE_USER].count > 0;
@@ -435,14 +430,15 @@ static void check_silence(hf__mux *mux, int64_t now_ms)
 
 static int64_t on_tick(hf__link *link, int64_t now_ms)
 {
-    hf__mux *mux = OF_LINK(link);
+    hf__mux *mux = hf__container_of(link, hf__mux, link);
     hf__entry *entry;
     int64_t next_ms;
 
     while (first_of(&mux->due) <= now_ms)
-        expire(mux, OF_MEMBER(hf__heap_first(&mux->due), due));
+        expire(mux,
+               hf__container_of(hf__heap_first(&mux->due), hf__entry, due));
     while (first_of(&mux->again) <= now_ms) {
-        entry = OF_MEMBER(hf__heap_first(&mux->again), again);
+        entry = hf__container_of(hf__heap_first(&mux->again), hf__entry, again);
         hf__heap_remove(&mux->again, &entry->again);
         hf__flight_put_back(mux, entry);
     }
@@ -493,7 +489,7 @@ void hf__flight_fail_all(hf__mux *mux)
 
     hf__fail(&err, HF_UNAVAILABLE, "the client was closed");
     while (mux->due.count > 0) {
-        entry = OF_MEMBER(hf__heap_first(&mux->due), due);
+        entry = hf__container_of(hf__heap_first(&mux->due), hf__entry, due);
         if (entry->place == HF__ENTRY_QUEUED)
             hf__entry_unlink(hf__mux_lane(mux, entry), entry);
         hf__flight_fail(mux, entry, &err);

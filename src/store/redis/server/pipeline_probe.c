@@ -14,6 +14,7 @@
  */
 #include "store/redis/server/pipeline_internal.h"
 
+#include "util/container.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -25,14 +26,12 @@ typedef struct hf__probe {
     bool wanted;
 } hf__probe;
 
-#define OF_LINK(pointer) ((hf__probe *)(void *)(pointer))
-
 static void on_up(hf__link *link)
 {
-    hf__mux *mux = OF_LINK(link)->mux;
+    hf__mux *mux = hf__container_of(link, hf__probe, link)->mux;
 
     hf__probe_end(mux);
-    OF_LINK(link)->up(mux);
+    hf__container_of(link, hf__probe, link)->up(mux);
 }
 
 static void on_nothing(hf__link *link)
@@ -42,18 +41,18 @@ static void on_nothing(hf__link *link)
 
 static void on_down(hf__link *link, bool was_up)
 {
-    hf__mux *mux = OF_LINK(link)->mux;
+    hf__mux *mux = hf__container_of(link, hf__probe, link)->mux;
 
     (void)was_up;
     if (!hf__probe_is_on(mux))
         return;
     mux->link.error = link->error;
-    OF_LINK(link)->failed(mux);
+    hf__container_of(link, hf__probe, link)->failed(mux);
 }
 
 static bool is_wanted(hf__link *link)
 {
-    return OF_LINK(link)->wanted;
+    return hf__container_of(link, hf__probe, link)->wanted;
 }
 
 static int64_t on_tick(hf__link *link, int64_t now_ms)
@@ -106,7 +105,7 @@ bool hf__probe_is_on(const hf__mux *mux)
 
 static void on_closed(hf__link *link)
 {
-    hf__mux *mux = OF_LINK(link)->mux;
+    hf__mux *mux = hf__container_of(link, hf__probe, link)->mux;
 
     hf__link_done(link);
     hf__free(mux->probe);

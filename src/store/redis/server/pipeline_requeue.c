@@ -11,14 +11,9 @@
 #include <string.h>
 
 #include "store/redis/server/retry.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/mem.h"
-
-#define OF_LINK(pointer) ((hf__mux *)(void *)(pointer))
-/* clang-format off */
-#define OF_MEMBER(pointer, member)                                             \
-    ((hf__entry *)(void *)((char *)(pointer) - offsetof(hf__entry, member)))
-/* clang-format on */
 
 /* The connection broke with this entry in flight. true: it may be sent
  * again. */
@@ -78,7 +73,7 @@ void hf__salvage_unsent(hf__mux *mux)
 
 void hf__salvage_down(hf__link *link, bool was_up)
 {
-    hf__mux *mux = OF_LINK(link);
+    hf__mux *mux = hf__container_of(link, hf__mux, link);
     hf__entry_list saved = {NULL, NULL, 0};
     hf__entry *entry;
 
@@ -122,7 +117,7 @@ static void hand_on_all(hf__mux *mux)
 
     mux->leaving = true;
     while (mux->again.count > 0) {
-        entry = OF_MEMBER(hf__heap_first(&mux->again), again);
+        entry = hf__container_of(hf__heap_first(&mux->again), hf__entry, again);
         hf__heap_remove(&mux->again, &entry->again);
         hf__flight_put_back(mux, entry);
     }

@@ -22,6 +22,7 @@
 #include "store/redis/topology/slots.h"
 #include "store/redis/wire/tls.h"
 #include "util/clock.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/url.h"
@@ -139,9 +140,7 @@ static bool cluster_redirect(hf__router *router, hf__server *from,
                              const hf__attempts *attempts,
                              const hf__redirect *why, hf__route *route)
 {
-    cluster_store *self =
-        (cluster_store *)(void *)((char *)router -
-                                  offsetof(cluster_store, router));
+    cluster_store *self = hf__container_of(router, cluster_store, router);
 
     if (hf__cluster_refresh_owns(&self->refresh, request))
         return hf__cluster_refresh_hand_on(&self->refresh, route);
@@ -177,9 +176,7 @@ static bool cluster_redirect(hf__router *router, hf__server *from,
 
 static void cluster_suspect(hf__router *router, hf__server *from)
 {
-    cluster_store *self =
-        (cluster_store *)(void *)((char *)router -
-                                  offsetof(cluster_store, router));
+    cluster_store *self = hf__container_of(router, cluster_store, router);
 
     hf__cluster_refresh_doubt(&self->refresh, from);
     hf__cluster_refresh_want(&self->refresh, HF__REFRESH_BLOCKED);
@@ -188,9 +185,7 @@ static void cluster_suspect(hf__router *router, hf__server *from)
 /* On the loop thread. */
 static void on_installed(hf__cluster_refresh *refresh, bool lost)
 {
-    cluster_store *self =
-        (cluster_store *)(void *)((char *)refresh -
-                                  offsetof(cluster_store, refresh));
+    cluster_store *self = hf__container_of(refresh, cluster_store, refresh);
 
     hf__fleet_change(&self->fleet);
     if (lost)

@@ -23,6 +23,7 @@
 
 #include "store/redis/events/listen.h"
 #include "store/redis/topology/slots.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/futex.h"
 #include "util/mem.h"
@@ -121,9 +122,7 @@ static hf__cluster_ear *take(hf__cluster_ears *ears, hf_bytes topic)
 
 static void run_free(hf__task *task)
 {
-    hf__cluster_ear *ear =
-        (hf__cluster_ear *)(void *)((char *)task -
-                                    offsetof(hf__cluster_ear, free_task));
+    hf__cluster_ear *ear = hf__container_of(task, hf__cluster_ear, free_task);
     hf__cluster_ears *ears = ear->ears;
 
     hf__inbox_done(&ear->inbox);

@@ -19,6 +19,7 @@
 #include "store/redis/topology/lone.h"
 #include "store/redis/topology/sentinel_watch.h"
 #include "util/clock.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -54,9 +55,7 @@ static bool on_redirect(hf__router *router, hf__server *from,
                         const hf__attempts *attempts, const hf__redirect *why,
                         hf__route *route)
 {
-    sentinel_store *self =
-        (sentinel_store *)(void *)((char *)router -
-                                   offsetof(sentinel_store, router));
+    sentinel_store *self = hf__container_of(router, sentinel_store, router);
     unsigned tries = attempts->waits;
 
     (void)request;

@@ -16,6 +16,7 @@
 
 #include "store/redis/server/patience.h"
 #include "util/clock.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -23,8 +24,6 @@
 #define OUT_LIMIT 16384
 
 #define ANSWER_MS 2000
-
-#define OF_LINK(pointer) ((hf__sentinel_peer *)(void *)(pointer))
 
 static void give_up(hf__sentinel_peer *peer, hf_status status, const char *why)
 {
@@ -58,7 +57,7 @@ void hf__sentinel_peer_ask(hf__sentinel_peer *peer)
 
 static void on_up(hf__link *link)
 {
-    hf__sentinel_peer *peer = OF_LINK(link);
+    hf__sentinel_peer *peer = hf__container_of(link, hf__sentinel_peer, link);
     hf__redis_mode mode = (hf__redis_mode)link->login.traits.mode;
 
     peer->asked_ms = 0;
@@ -140,7 +139,7 @@ static void take_push(hf__sentinel_peer *peer)
 
 static void on_input(hf__link *link)
 {
-    hf__sentinel_peer *peer = OF_LINK(link);
+    hf__sentinel_peer *peer = hf__container_of(link, hf__sentinel_peer, link);
     hf__resp_result parsed;
 
     while (link->state == HF__LINK_UP && hf__buf_size(&link->in) > 0) {
@@ -173,7 +172,7 @@ static void on_drained(hf__link *link)
  * the next attempt is soon. */
 static void on_down(hf__link *link, bool was_up)
 {
-    hf__sentinel_peer *peer = OF_LINK(link);
+    hf__sentinel_peer *peer = hf__container_of(link, hf__sentinel_peer, link);
 
     (void)was_up;
     peer->asked_ms = 0;
@@ -187,12 +186,12 @@ static void on_down(hf__link *link, bool was_up)
 
 static bool is_wanted(hf__link *link)
 {
-    return !OF_LINK(link)->closing;
+    return !hf__container_of(link, hf__sentinel_peer, link)->closing;
 }
 
 static int64_t on_tick(hf__link *link, int64_t now_ms)
 {
-    hf__sentinel_peer *peer = OF_LINK(link);
+    hf__sentinel_peer *peer = hf__container_of(link, hf__sentinel_peer, link);
     int64_t until_ms =
         peer->asked_ms + hf__patience_with(&peer->node, ANSWER_MS);
 
@@ -258,7 +257,7 @@ hf_status hf__sentinel_peer_new(hf__fleet *fleet,
 
 static void on_closed(hf__link *link)
 {
-    hf__sentinel_peer *peer = OF_LINK(link);
+    hf__sentinel_peer *peer = hf__container_of(link, hf__sentinel_peer, link);
 
     peer->ops->closed(peer);
 }

@@ -28,6 +28,7 @@
 
 #include "store/redis/topology/sentinel_master.h"
 #include "util/clock.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/futex.h"
 
@@ -39,12 +40,6 @@
 
 /* Sentinels tell each other of a failover at once, and every 2 s besides. */
 #define PATIENCE_MS 3000
-
-/* clang-format off */
-#define OF_TASK(task, member)                                                  \
-    ((hf__sentinel_watch *)(void *)((char *)(task) -                           \
-                                    offsetof(hf__sentinel_watch, member)))
-/* clang-format on */
 
 static const hf__sentinel_peer_ops peer_ops;
 
@@ -273,7 +268,8 @@ static int64_t next_round(const hf__sentinel_watch *watch)
 
 static void run_turn(hf__task *task)
 {
-    hf__sentinel_watch *watch = OF_TASK(task, turn_task);
+    hf__sentinel_watch *watch =
+        hf__container_of(task, hf__sentinel_watch, turn_task);
     int64_t now_ms = hf__clock_boot_ms();
     int64_t next_ms;
 

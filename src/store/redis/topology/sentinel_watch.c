@@ -9,19 +9,15 @@
 
 #include "store/redis/topology/sentinel_master.h"
 #include "store/redis/topology/sentinel_round.h"
+#include "util/container.h"
 #include "util/mem.h"
-
-/* clang-format off */
-#define OF_TASK(task, member)                                                  \
-    ((hf__sentinel_watch *)(void *)((char *)(task) -                           \
-                                    offsetof(hf__sentinel_watch, member)))
-/* clang-format on */
 
 /* -------------------------------------------------------------------- life */
 
 static void run_refresh(hf__task *task)
 {
-    hf__sentinel_watch *watch = OF_TASK(task, refresh_task);
+    hf__sentinel_watch *watch =
+        hf__container_of(task, hf__sentinel_watch, refresh_task);
 
     pthread_mutex_lock(&watch->mutex);
     watch->posted = false;
@@ -81,7 +77,8 @@ hf_status hf__sentinel_watch_start(hf__sentinel_watch *watch, hf_error *err)
 
 static void run_close(hf__task *task)
 {
-    hf__sentinel_watch *watch = OF_TASK(task, close_task);
+    hf__sentinel_watch *watch =
+        hf__container_of(task, hf__sentinel_watch, close_task);
 
     watch->gone_alarm = watch->alarm;
     watch->alarm = NULL;
