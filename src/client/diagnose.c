@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "core/client.h"
-#include "store/examination.h"
+#include "store/diagnosis.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/options.h"

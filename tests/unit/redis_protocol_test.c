@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "store/redis/events/inbox.h"
+#include "store/redis/events/subscription.h"
 #include "store/redis/server/server.h"
 #include "store/redis/wire/resp.h"
 #include "support/slowness.h"

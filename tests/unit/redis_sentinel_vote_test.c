@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "store/redis/topology/sentinel_place.h"
+#include "store/redis/topology/sentinel_url.h"
 #include "store/redis/topology/sentinel_vote.h"
 
 #define ANSWERS_MAX 5

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/examination.h"
+#include "store/diagnosis.h"
 #include "store/quorum/nodes.h"
 #include "store/quorum/round.h"
 #include "store/quorum/tally.h"

@@ -3,8 +3,8 @@
 #ifndef HF__EMBEDDED_DIAGNOSE_H
 #define HF__EMBEDDED_DIAGNOSE_H
 
+#include "store/diagnosis.h"
 #include "store/embedded/commit/env.h"
-#include "store/examination.h"
 
 /* store.h's examine(); `store` runs the requests that are measured. */
 void hf__embedded_examine(hf__store *store, hf__env *env,

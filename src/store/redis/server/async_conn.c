@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/redis/server/patience.h"
+#include "store/redis/server/silence_limit.h"
 #include "store/redis/wire/socket.h"
 #include "util/clock.h"
 #include "util/container.h"

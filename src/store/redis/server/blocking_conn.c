@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "store/redis/server/login.h"
-#include "store/redis/server/patience.h"
+#include "store/redis/server/silence_limit.h"
 #include "store/redis/wire/socket.h"
 #include "util/clock.h"
 #include "util/error.h"

@@ -82,9 +82,9 @@ bool hf__conn_is_stale(hf__conn *conn);
  * until request->deadline_ms at the latest. Counts request->sends and takes
  * attempts->asking away. `err` says why it was not OK. One that may be sent
  * again is SILENT when the server is for 2 s, or for half of its time if that
- * is 250 ms or more, but not before such a server would answer (patience.h):
- * the answer may be what is lost. The reply may be half there, so the request
- * must stay as it is until hf__conn_resume(), or a close.
+ * is 250 ms or more, but not before such a server would answer
+ * (silence_limit.h): the answer may be what is lost. The reply may be half
+ * there, so the request must stay as it is until hf__conn_resume(), or a close.
  */
 hf__conn_result hf__conn_exchange(hf__conn *conn, hf__request *request,
                                   hf__attempts *attempts, hf_error *err);

@@ -11,7 +11,8 @@
  *
  * - `traits`, what the server said of itself at the latest login.
  *
- * - `suspected_ms`, see hf__route_suspect(), and `slow_ms`, see patience.h.
+ * - `suspected_ms`, see hf__route_suspect(), and `slow_ms`, see
+ * silence_limit.h.
  *
  * The rest is read without a lock.
  */

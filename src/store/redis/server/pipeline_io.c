@@ -13,8 +13,8 @@
  *    stays in the list without its request, so that matching never shifts.
  * 3. When the connection breaks, what retry.c allows goes back to the front of
  *    its lane in the old order; the rest completes (pipeline_requeue.c).
- * 4. If a server is silent for 2 s or longer (patience.h) and all that is in
- *    flight may be sent again, it is tried on a new connection, and the silent
+ * 4. If a server is silent for 2 s or longer (silence_limit.h) and all that is
+ * in flight may be sent again, it is tried on a new connection, and the silent
  *    one is left when that is there (pipeline_probe.c). What may not be is left
  * to its own deadline: a script of minutes is silence, too.
  *
@@ -28,8 +28,8 @@
 
 #include <string.h>
 
-#include "store/redis/server/patience.h"
 #include "store/redis/server/retry.h"
+#include "store/redis/server/silence_limit.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"

@@ -3,8 +3,8 @@
  * pipeline_probe.c - whether it is the connection that is silent, or the
  * server.
  *
- * 1. When the shared connection has been silent for too long (patience.h), a
- *    second one is made, and nothing more is written to the first.
+ * 1. When the shared connection has been silent for too long (silence_limit.h),
+ * a second one is made, and nothing more is written to the first.
  * 2. If the first is heard, the second is not needed. Its answers count: a
  *    server that is slow would otherwise be left each time just before them.
  * 3. If the second logs in, it is the first that is broken. It is dropped, and

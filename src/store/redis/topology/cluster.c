@@ -14,11 +14,11 @@
 #include <string.h>
 
 #include "store/redis/redis.h"
-#include "store/redis/topology/cluster_ears.h"
+#include "store/redis/topology/cluster_describe.h"
 #include "store/redis/topology/cluster_map.h"
+#include "store/redis/topology/cluster_parts.h"
 #include "store/redis/topology/cluster_refresh.h"
-#include "store/redis/topology/cluster_survey.h"
-#include "store/redis/topology/cluster_tell.h"
+#include "store/redis/topology/cluster_subscriptions.h"
 #include "store/redis/topology/slots.h"
 #include "store/redis/wire/tls.h"
 #include "util/clock.h"

@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-#include "store/redis/server/patience.h"
+#include "store/redis/server/silence_limit.h"
 #include "store/redis/topology/cluster_view.h"
 #include "util/clock.h"
 #include "util/error.h"

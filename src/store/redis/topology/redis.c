@@ -4,8 +4,8 @@
  * subscription on a connection of its own.
  */
 #include "store/redis/redis.h"
-#include "store/redis/examine/examine.h"
-#include "store/redis/topology/lone.h"
+#include "store/redis/diagnose/diagnose.h"
+#include "store/redis/topology/single_server.h"
 #include "store/redis/wire/address.h"
 #include "util/clock.h"
 #include "util/error.h"

@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/redis/examine/examine.h"
+#include "store/redis/diagnose/diagnose.h"
 #include "store/redis/redis.h"
 #include "store/redis/server/route.h"
-#include "store/redis/topology/lone.h"
 #include "store/redis/topology/sentinel_watch.h"
+#include "store/redis/topology/single_server.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"

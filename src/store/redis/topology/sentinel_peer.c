@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "store/redis/server/patience.h"
+#include "store/redis/server/silence_limit.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"

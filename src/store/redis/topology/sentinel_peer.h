@@ -7,8 +7,8 @@
 #define HF__STORE_REDIS_SENTINEL_PEER_H
 
 #include "store/redis/server/async_conn.h"
-#include "store/redis/topology/sentinel_place.h"
 #include "store/redis/topology/sentinel_read.h"
+#include "store/redis/topology/sentinel_url.h"
 
 typedef struct hf__sentinel_peer hf__sentinel_peer;
 

@@ -10,7 +10,7 @@
 
 #include "store/redis/server/store_context.h"
 #include "store/redis/topology/sentinel_peer.h"
-#include "store/redis/topology/sentinel_place.h"
+#include "store/redis/topology/sentinel_url.h"
 #include "store/redis/wire/resolve.h"
 
 /* Sentinels asked at a time: those of the URL and those they know. */

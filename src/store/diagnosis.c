@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diagnosis.c - remarks, and the time that round trips take.
+ */
+#include "store/diagnosis.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+/* A pause that some answers make ... */
+#define SLOW_US 20000
+/* ... and one, if most do, that brings leases of a few seconds into danger. */
+#define TOO_SLOW_US 200000
+
+static void tell(const hf__examination *examination, hf_status status,
+                 hf_level level, const char *name, const char *remedy,
+                 const char *format, va_list args)
+{
+    hf_store_diagnostic remark = {.level = level,
+                                  .status = status,
+                                  .node = examination->node,
+                                  .name = name,
+                                  .remedy = remedy};
+    char value[HF__REMARK_SIZE];
+
+    /* What was cut short would be told as if it were so. */
+    if (hf__examination_is_over(examination))
+        return;
+    vsnprintf(value, sizeof(value), format, args);
+    remark.value = value;
+    examination->remark(examination->user, &remark);
+}
+
+void hf__remark(const hf__examination *examination, hf_level level,
+                const char *name, const char *remedy, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    tell(examination, HF_OK, level, name, remedy, format, args);
+    va_end(args);
+}
+
+void hf__remark_error(const hf__examination *examination, hf_status status,
+                      const char *name, const char *remedy, const char *format,
+                      ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    tell(examination, status, HF_LEVEL_ERROR, name, remedy, format, args);
+    va_end(args);
+}
+
+bool hf__examination_is_over(const hf__examination *examination)
+{
+    return hf__clock_boot_ms() >= examination->deadline_ms;
+}
+
+int64_t hf__examination_until(const hf__examination *examination,
+                              int64_t now_ms)
+{
+    int64_t until_ms = hf__clock_after(now_ms, examination->request_ms);
+
+    return until_ms < examination->deadline_ms ? until_ms
+                                               : examination->deadline_ms;
+}
+
+void hf__examine_secret_file(const hf__examination *examination,
+                             const char *name, const char *path)
+{
+    struct stat info;
+
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return;
+    if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        hf__remark(examination, HF_LEVEL_WARNING, name,
+                   "chmod 600, and change the secret if others have access to "
+                   "this machine",
+                   "mode %03o: others may read or change it",
+                   (unsigned)info.st_mode & 0777);
+    else if (info.st_uid != geteuid() && info.st_uid != 0)
+        hf__remark(examination, HF_LEVEL_WARNING, name,
+                   "let it belong to the user who runs this",
+                   "it belongs to user %u", (unsigned)info.st_uid);
+    else
+        hf__remark(examination, HF_LEVEL_OK, name, "",
+                   "only its owner may read it");
+}
+
+/* ------------------------------------------------------------- round trips */
+
+/* "seconds", "microseconds"; false: not an answer to TIME. */
+static bool read_time(const hf_reply *reply, int64_t *us)
+{
+    int64_t part[2];
+
+    if (reply->kind != HF_REPLY_ARRAY || reply->array.count != 2)
+        return false;
+    for (size_t i = 0; i < 2; i++) {
+        const hf_reply *item = &reply->array.items[i];
+
+        if (item->kind != HF_REPLY_STRING || item->bytes.size > 16)
+            return false;
+        part[i] = strtoll(item->bytes.data, NULL, 10);
+    }
+    *us = part[0] * 1000000 + part[1];
+    return true;
+}
+
+/* One TIME; how long it took, and how far the store's clock is ahead. */
+static hf_status ask_time(const hf__examination *examination,
+                          hf__examine_run_fn run, void *target, int64_t *took,
+                          int64_t *ahead, hf_error *err)
+{
+    hf_bytes word = hf_str("TIME");
+    hf__request request;
+    int64_t began_us, unix_us, stores_us = 0;
+    hf_status status;
+
+    hf__request_init(&request);
+    hf__request_command(&request, &word, 1, true);
+    request.began_ms = hf__clock_boot_ms();
+    request.deadline_ms = hf__examination_until(examination, request.began_ms);
+    unix_us = hf__clock_unix_us();
+    began_us = hf__clock_boot_us();
+    run(target, &request);
+    *took = hf__clock_boot_us() - began_us;
+    status = request.status;
+    if (status != HF_OK)
+        hf__fail_copy(err, &request.error);
+    else if (!read_time(&request.reply, &stores_us))
+        status = hf__fail(err, HF_CORRUPT, "the answer to TIME is malformed");
+    *ahead = stores_us - unix_us - *took / 2;
+    hf__request_done(&request);
+    return status;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a;
+    int64_t y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void tell_pace(const hf__examination *examination, int64_t *took,
+                      size_t count)
+{
+    hf_level level = HF_LEVEL_OK;
+    const char *remedy = "";
+    int64_t p50, p99;
+
+    qsort(took, count, sizeof(took[0]), by_size);
+    p50 = took[count / 2];
+    p99 = took[count * 99 / 100];
+    if (p50 >= TOO_SLOW_US) {
+        level = HF_LEVEL_WARNING;
+        remedy = "find out what is slow, the way there or the server (SLOWLOG "
+                 "GET, LATENCY DOCTOR); leases must be many times longer";
+    } else if (p99 >= SLOW_US) {
+        level = HF_LEVEL_NOTE;
+        remedy = "keep leases many times longer than that";
+    }
+    hf__remark(examination, level, "round trip", remedy,
+               "p50 %" PRId64 " us, p99 %" PRId64 " us, longest %" PRId64
+               " us, of %zu",
+               p50, p99, took[count - 1], count);
+}
+
+hf_status hf__examine_pace(const hf__examination *examination,
+                           hf__examine_run_fn run, void *target,
+                           hf__examine_clock *clock, hf_error *err)
+{
+    int64_t *took;
+    int64_t ahead, fastest = INT64_MAX;
+    size_t count = 0;
+    hf_status status = ask_time(examination, run, target, &ahead, &ahead, err);
+
+    if (status != HF_OK)
+        return status;
+    hf__remark(examination, HF_LEVEL_OK, "reachable", "", "yes");
+    took = hf__calloc(examination->requests, sizeof(*took));
+    if (took == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    while (count < examination->requests &&
+           !hf__examination_is_over(examination)) {
+        status = ask_time(examination, run, target, &took[count], &ahead, err);
+        if (status != HF_OK)
+            break;
+        if (took[count] < fastest) {
+            fastest = took[count];
+            clock->ahead_us = ahead;
+            clock->error_us = fastest / 2;
+        }
+        count++;
+    }
+    if (status == HF_OK && count == 0)
+        status = hf__fail(err, HF_TIMEOUT, "no time was left to measure");
+    if (status == HF_OK)
+        tell_pace(examination, took, count);
+    hf__free(took);
+    return status;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diagnose_cluster.c - what a node says of its cluster, and of who would take
+ * its place.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/info.h"
+#include "store/redis/diagnose/diagnose.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Of a line of CLUSTER NODES: id, address, flags, master, ping, pong, epoch,
+ * link. */
+#define FIELDS 8
+enum { ID, ADDRESS, FLAGS, MASTER, LINK = 7 };
+
+typedef struct node_line {
+    char fields[FIELDS][96];
+} node_line;
+
+/* Cut the next line off; false: there is none. */
+static bool next_line(hf_bytes *text, node_line *line)
+{
+    const char *data = text->data;
+    const char *stop = memchr(data, '\n', text->size);
+    size_t at = 0;
+    size_t size;
+
+    if (stop == NULL)
+        return false;
+    memset(line, 0, sizeof(*line));
+    while (data < stop && at < FIELDS) {
+        size = strcspn(data, " \n");
+        snprintf(line->fields[at], sizeof(line->fields[at]), "%.*s", (int)size,
+                 data);
+        data += size + 1;
+        at++;
+    }
+    stop++;
+    *text = hf_view(stop, text->size - (size_t)(stop - (char *)text->data));
+    return true;
+}
+
+/* "fail?" is a suspicion of this node alone. */
+static bool has_flag(const node_line *line, const char *flag)
+{
+    const char *at = line->fields[FLAGS];
+    size_t size = strlen(flag);
+
+    for (; *at != '\0';
+         at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+        if (strcspn(at, ",") == size && memcmp(at, flag, size) == 0)
+            return true;
+    }
+    return false;
+}
+
+typedef struct replica_count {
+    unsigned good;
+    unsigned bad;
+    char first_bad[96]; /* where it is */
+} replica_count;
+
+static void count_replicas(hf_bytes text, replica_count *count)
+{
+    hf_bytes rest = text;
+    node_line line;
+    char self[96] = "";
+
+    memset(count, 0, sizeof(*count));
+    while (self[0] == '\0' && next_line(&rest, &line)) {
+        if (has_flag(&line, "myself"))
+            memcpy(self, line.fields[ID], sizeof(self));
+    }
+    while (self[0] != '\0' && next_line(&text, &line)) {
+        if (strcmp(line.fields[MASTER], self) != 0)
+            continue;
+        if (!has_flag(&line, "fail") && !has_flag(&line, "fail?") &&
+            strcmp(line.fields[LINK], "connected") == 0) {
+            count->good++;
+            continue;
+        }
+        if (count->bad++ == 0)
+            snprintf(count->first_bad, sizeof(count->first_bad), "%.*s",
+                     (int)strcspn(line.fields[ADDRESS], "@"),
+                     line.fields[ADDRESS]);
+    }
+}
+
+static void tell_replicas(hf__patient *patient)
+{
+    static const char *const words[] = {"CLUSTER", "NODES"};
+    const hf__examination *to = &patient->examination;
+    hf__request request;
+    replica_count count;
+
+    if (!hf__patient_ask(patient, words, COUNT(words), &request) ||
+        request.reply.kind != HF_REPLY_STRING) {
+        hf__remark(to, HF_LEVEL_NOTE, "cluster replicas",
+                   "allow +cluster|nodes to let the doctor see them",
+                   "not known: %s", request.error.message);
+        hf__request_done(&request);
+        return;
+    }
+    count_replicas(hf_view(request.reply.bytes.data, request.reply.bytes.size),
+                   &count);
+    hf__request_done(&request);
+    if (count.bad > 0)
+        hf__remark(to, HF_LEVEL_WARNING, "cluster replicas",
+                   "bring them back: they are who takes over",
+                   "%u of %u do not answer this master, such as %s", count.bad,
+                   count.good + count.bad, count.first_bad);
+    else if (count.good == 0)
+        hf__remark(to, HF_LEVEL_NOTE, "cluster replicas",
+                   "give it one, if its slots shall be served without it",
+                   "none: nobody takes over from this master");
+    else
+        hf__remark(to, HF_LEVEL_OK, "cluster replicas", "", "%u, all there",
+                   count.good);
+}
+
+static void tell_state(hf__patient *patient)
+{
+    static const char *const words[] = {"CLUSTER", "INFO"};
+    const hf__examination *to = &patient->examination;
+    hf__request request;
+    hf_bytes info;
+    char state[24];
+    int64_t failing;
+
+    if (!hf__patient_ask(patient, words, COUNT(words), &request) ||
+        request.reply.kind != HF_REPLY_STRING) {
+        hf__remark(to, HF_LEVEL_NOTE, "cluster state",
+                   "allow +cluster|info to let the doctor see it",
+                   "not known: %s", request.error.message);
+        hf__request_done(&request);
+        return;
+    }
+    info = hf_view(request.reply.bytes.data, request.reply.bytes.size);
+    hf__info_find(info, "cluster_state", state, sizeof(state));
+    failing = hf__info_number(info, "cluster_slots_pfail", 0) +
+              hf__info_number(info, "cluster_slots_fail", 0);
+    if (strcmp(state, "ok") != 0)
+        hf__remark_error(to, HF_UNAVAILABLE, "cluster state",
+                         "see its log and CLUSTER NODES",
+                         "%s, as this node sees it", state);
+    else if (failing > 0)
+        hf__remark(to, HF_LEVEL_WARNING, "cluster state",
+                   "see CLUSTER NODES for the masters that fail",
+                   "ok, but %" PRId64
+                   " slots are on masters that do not answer",
+                   failing);
+    else
+        hf__remark(to, HF_LEVEL_OK, "cluster state", "", "ok");
+    hf__request_done(&request);
+}
+
+void hf__examine_cluster(hf__patient *patient)
+{
+    if (hf__redis_node_traits(&patient->server->node).mode != HF__REDIS_CLUSTER)
+        return;
+    tell_state(patient);
+    tell_replicas(patient);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diagnose_replicas.c - would a replica let us in if it took over? Access lists
+ * and passwords are every server's own, and nobody notices that one lacks them
+ * before the failover.
+ *
+ * A replica is looked at as a server of its own, without the topology, which
+ * would go looking for a master. Where it is, its master says; from here that
+ * may be nowhere.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/info.h"
+#include "store/redis/diagnose/diagnose.h"
+#include "util/clock.h"
+
+#define REPLICAS_MAX 16
+
+/* Then they have a network of their own, and each try costs connect_ms. */
+#define OUT_OF_REACH_MAX 2
+
+/* "ip=10.0.0.2,port=6379,state=...": false: it does not say. */
+static bool read_place(const char *line, char host[HF__HOST_SIZE], int *port)
+{
+    const char *at = strstr(line, "ip=");
+    size_t size = at != NULL ? strcspn(at + 3, ",") : 0;
+    long number;
+
+    if (size == 0 || size >= HF__HOST_SIZE)
+        return false;
+    memcpy(host, at + 3, size);
+    host[size] = '\0';
+    at = strstr(line, "port=");
+    number = at != NULL ? strtol(at + 5, NULL, 10) : 0;
+    *port = (int)number;
+    return number > 0 && number <= 65535;
+}
+
+/* It has a name that its master does not tell, as a rule. */
+static bool is_certificate(const hf_error *err)
+{
+    return strstr(err->message, "no TLS handshake") != NULL;
+}
+
+/* false: it cannot be reached. */
+static bool look_at(hf__patient *replica)
+{
+    const hf__examination *to = &replica->examination;
+    int64_t now_ms = hf__clock_boot_ms();
+    int64_t until_ms =
+        hf__clock_after(now_ms, replica->server->node.fleet->connect_ms);
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
+
+    if (until_ms > hf__examination_until(to, now_ms))
+        until_ms = hf__examination_until(to, now_ms);
+    status = hf__server_open(replica->server, until_ms, &err);
+    if (status == HF_OK)
+        hf__examine_rights_of_replica(replica);
+    else if (status == HF_DENIED && !is_certificate(&err))
+        hf__remark(to, HF_LEVEL_WARNING, "failover",
+                   "access lists are not replicated: make the user there too",
+                   "it would refuse us: %s", err.message);
+    else
+        hf__remark(to, HF_LEVEL_NOTE, "failover",
+                   "see to it that clients reach whoever takes over",
+                   "not known: %s", err.message);
+    return status == HF_OK || status == HF_DENIED;
+}
+
+/* false: it cannot be reached. */
+static bool examine_replica(const hf__patient *master, hf__fleet *fleet,
+                            const char *host, int port)
+{
+    hf__redis_account account = *master->server->node.account;
+    hf__patient replica = {.examination = master->examination};
+    int64_t until_ms =
+        hf__examination_until(&master->examination, hf__clock_boot_ms());
+    hf__resolver *resolver = NULL;
+    hf__redis_where where;
+    bool reached = false;
+
+    account.master_only = false;
+    if (hf__redis_where_init(&where, host, port, NULL) != HF_OK)
+        return false;
+    replica.examination.node = where.text;
+    if (hf__resolver_new(&where, until_ms, &resolver, NULL) == HF_OK &&
+        hf__server_new(fleet, &account, resolver, &replica.server, NULL) ==
+            HF_OK) {
+        reached = look_at(&replica);
+        hf__server_close(replica.server);
+    } else {
+        hf__resolver_free(resolver);
+    }
+    hf__redis_where_done(&where);
+    return reached;
+}
+
+void hf__examine_replicas(hf__patient *patient)
+{
+    const hf__fleet *store = patient->server->node.fleet;
+    hf__store_config config = {.loop = store->loop,
+                               .connect_ms = store->connect_ms};
+    char name[32], line[512], host[HF__HOST_SIZE];
+    unsigned out_of_reach = 0;
+    hf__fleet fleet;
+    int port;
+
+    hf__fleet_init(&fleet, &config, NULL);
+    for (int i = 0; i < REPLICAS_MAX && out_of_reach < OUT_OF_REACH_MAX; i++) {
+        snprintf(name, sizeof(name), "slave%d", i);
+        if (hf__examination_is_over(&patient->examination) ||
+            !hf__info_find(patient->info, name, line, sizeof(line)))
+            return;
+        if (read_place(line, host, &port) &&
+            !examine_replica(patient, &fleet, host, port))
+            out_of_reach++;
+    }
+}

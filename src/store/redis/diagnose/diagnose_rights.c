@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diagnose_rights.c - which of the commands that we need this user may give,
+ * on the keys and channels where we need them.
+ *
+ * ACL DRYRUN tells, if it is allowed. If not, each command is given in a form
+ * that has no effect, on keys with a random name that do not exist; a server
+ * looks at the rights before it looks at the rest. A few have no such form and
+ * are left out then. docs/guide/security.md has the lines of an access list
+ * that this checks.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/diagnose/diagnose.h"
+#include "util/rand.h"
+
+#define WORDS_MAX 8
+#define NAME_SIZE 1200 /* a prefix has up to 1024 bytes */
+#define LIST_SIZE 480  /* what a remark has room for */
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Words that stand for names of this examination. */
+#define KEY "\001"
+#define TOKEN "\002"
+#define QUEUE "\003"
+#define CHANNEL "\004"
+
+typedef struct right_form {
+    const char *words[WORDS_MAX]; /* without effect, but see `unsafe` */
+    bool unsafe;                  /* may only be asked for by DRYRUN */
+} right_form;
+
+#define NO_SCRIPT "0000000000000000000000000000000000000000"
+
+static const right_form for_locks[] = {
+    {{"EVALSHA", NO_SCRIPT, "0"}, false},
+    {{"EVAL", "return 1", "0"}, false},
+    {{"SCRIPT", "LOAD", "return 1"}, false},
+    {{"TIME"}, false},
+    {{"PING"}, false},
+    {{"GET", KEY}, false},
+    {{"SET", KEY, "", "XX"}, false},
+    {{"DEL", KEY}, false},
+    {{"PEXPIRE", KEY, "1"}, false},
+    {{"PTTL", KEY}, false},
+    {{"SET", TOKEN, "", "XX"}, false},
+    {{"GET", TOKEN}, false},
+    {{"ZADD", QUEUE, "XX", "0", "nobody"}, false},
+    {{"ZREM", QUEUE, "nobody"}, false},
+    {{"ZPOPMIN", QUEUE}, false},
+    {{"ZCARD", QUEUE}, false},
+    {{"ZRANK", QUEUE, "nobody"}, false},
+    {{"EXISTS", QUEUE}, false},
+    {{"PEXPIRE", QUEUE, "1"}, false},
+    {{"PUBLISH", CHANNEL, ""}, false},
+    {{"SUBSCRIBE", CHANNEL}, true},
+};
+
+/* ASKING would be in force for the next request, which may be another's. */
+static const right_form for_cluster[] = {
+    {{"CLUSTER", "SLOTS"}, false},
+    {{"ASKING"}, true},
+};
+
+static const right_form for_data[] = {
+    {{"STRLEN", KEY}, false},
+    {{"PERSIST", KEY}, false},
+    {{"EXISTS", KEY}, false},
+    {{"HGET", KEY, "f"}, false},
+    {{"HGETALL", KEY}, false},
+    {{"HKEYS", KEY}, false},
+    {{"HLEN", KEY}, false},
+    {{"HDEL", KEY, "f"}, false},
+    /* Refused for its number of words, but only behind the rights. */
+    {{"HSET", KEY, "f", "v", "g"}, false},
+};
+
+static const right_form for_dump[] = {
+    {{"SCAN", "0", "COUNT", "1"}, false},
+    {{"DBSIZE"}, false},
+    {{"TYPE", KEY}, false},
+    {{"PEXPIRETIME", KEY}, false},
+    {{"HSCAN", KEY, "0"}, false},
+    {{"HSTRLEN", KEY, "f"}, false},
+    {{"SSCAN", KEY, "0"}, false},
+    {{"SMEMBERS", KEY}, false},
+    {{"SCARD", KEY}, false},
+    {{"ZSCAN", KEY, "0"}, false},
+    {{"ZRANGE", KEY, "0", "0"}, false},
+    {{"LRANGE", KEY, "0", "0"}, false},
+    {{"LINDEX", KEY, "0"}, false},
+    {{"LLEN", KEY}, false},
+    {{"UNLINK", KEY}, false},
+    {{"PEXPIREAT", KEY, "1"}, false},
+    {{"SETRANGE", KEY, "0", ""}, false},
+    {{"RENAME", KEY, KEY}, false},
+    {{"RPUSH", KEY, "v"}, true},
+    {{"SADD", KEY, "v"}, true},
+};
+
+typedef struct name_set {
+    char user[256];
+    char key[NAME_SIZE];
+    char token[NAME_SIZE];
+    char queue[NAME_SIZE];
+    char channel[NAME_SIZE];
+    int prefix_size; /* of the key */
+    bool dry;        /* DRYRUN is allowed */
+} name_set;
+
+static const char *name_of(const name_set *names, const char *word)
+{
+    switch (word[0]) {
+    case '\001':
+        return names->key;
+    case '\002':
+        return names->token;
+    case '\003':
+        return names->queue;
+    case '\004':
+        return names->channel;
+    default:
+        return word;
+    }
+}
+
+static void take_names(const hf__patient *patient, name_set *names)
+{
+    char random[17];
+    const char *prefix = patient->examination.prefix.data;
+    int size = (int)patient->examination.prefix.size;
+
+    hf__rand_hex(random, sizeof(random) / 2);
+    names->prefix_size = size;
+    snprintf(names->key, sizeof(names->key), "%.*shf-doctor-%s", size, prefix,
+             random);
+    snprintf(names->token, sizeof(names->token), "%.*shf:token", size, prefix);
+    snprintf(names->queue, sizeof(names->queue), "%.*shf:wait:%s", size, prefix,
+             random);
+    snprintf(names->channel, sizeof(names->channel), "%.*shf:inbox:%s", size,
+             prefix, random);
+}
+
+static void ask_who(hf__patient *patient, name_set *names)
+{
+    static const char *const words[] = {"ACL", "WHOAMI"};
+    hf__request request;
+
+    if (hf__patient_ask(patient, words, COUNT(words), &request) &&
+        request.reply.kind == HF_REPLY_STRING &&
+        request.reply.bytes.size < sizeof(names->user))
+        snprintf(names->user, sizeof(names->user), "%s",
+                 request.reply.bytes.data);
+    hf__request_done(&request);
+}
+
+/* --------------------------------------------------------------- one right */
+
+static size_t fill(const right_form *right, const name_set *names,
+                   const char **words)
+{
+    size_t count = 0;
+
+    while (count < WORDS_MAX && right->words[count] != NULL) {
+        words[count] = name_of(names, right->words[count]);
+        count++;
+    }
+    return count;
+}
+
+/* BARRED: the command is allowed, but not on this key or channel. */
+typedef enum judgement { ALLOWED, REFUSED, BARRED, UNKNOWN } judgement;
+
+/* Servers say "to run the 'get' command" or "to access one of the keys". */
+static judgement read_refusal(const char *text)
+{
+    return strstr(text, "to access ") != NULL ? BARRED : REFUSED;
+}
+
+static judgement dry_run(hf__patient *patient, const name_set *names,
+                         const right_form *right)
+{
+    const char *words[WORDS_MAX + 3] = {"ACL", "DRYRUN", names->user};
+    size_t count = fill(right, names, words + 3);
+    hf__request request;
+    judgement verdict = UNKNOWN;
+
+    if (hf__patient_ask(patient, words, count + 3, &request)) {
+        if (request.reply.kind == HF_REPLY_STATUS)
+            verdict = ALLOWED;
+        else if (request.reply.kind == HF_REPLY_STRING)
+            verdict = read_refusal(request.reply.bytes.data);
+    }
+    hf__request_done(&request);
+    return verdict;
+}
+
+/* The key is another node's, or this is a replica: which a server says when the
+ * rights suffice. */
+static bool is_elsewhere(const hf__request *request)
+{
+    return strncmp(request->error.message, "MOVED ", 6) == 0 ||
+           strncmp(request->error.message, "READONLY ", 9) == 0;
+}
+
+static judgement try_it(hf__patient *patient, const name_set *names,
+                        const right_form *right)
+{
+    const char *words[WORDS_MAX];
+    size_t count = fill(right, names, words);
+    hf__request request;
+    judgement verdict = ALLOWED;
+
+    if (right->unsafe)
+        return UNKNOWN;
+    (void)hf__patient_ask(patient, words, count, &request);
+    if (request.status == HF_DENIED)
+        verdict = read_refusal(request.error.message);
+    else if (is_elsewhere(&request))
+        verdict = ALLOWED;
+    else if (request.status == HF_UNAVAILABLE ||
+             request.status == HF_INDETERMINATE)
+        verdict = UNKNOWN;
+    hf__request_done(&request);
+    return verdict;
+}
+
+/* ------------------------------------------------------------- all of them */
+
+static const char *what_of(const right_form *right)
+{
+    if (strcmp(right->words[0], "SCRIPT") == 0)
+        return "SCRIPT LOAD";
+    if (strcmp(right->words[0], "CLUSTER") == 0)
+        return "CLUSTER SLOTS";
+    return right->words[0];
+}
+
+/* The keys or channels in question, as an access list would name them. Our own
+ * are always told, the user's where the command is allowed elsewhere. */
+static void tell_where(const right_form *right, const name_set *names,
+                       judgement verdict, char *text, size_t size)
+{
+    char place = right->words[1] != NULL ? right->words[1][0] : '\0';
+
+    text[0] = '\0';
+    if (place == TOKEN[0])
+        snprintf(text, size, " on %.*shf:token*", names->prefix_size,
+                 names->key);
+    else if (place == QUEUE[0])
+        snprintf(text, size, " on %.*shf:wait:*", names->prefix_size,
+                 names->key);
+    else if (place == CHANNEL[0])
+        snprintf(text, size, " on %.*shf:inbox:*", names->prefix_size,
+                 names->key);
+    else if (place == KEY[0] && verdict == BARRED)
+        snprintf(text, size, " on %.*s*", names->prefix_size, names->key);
+}
+
+/* Add "GET, "; where one does not fit, "..." ends the list. */
+static void list(char text[LIST_SIZE], const right_form *right,
+                 const name_set *names, judgement verdict)
+{
+    static const char rest[] = ", ...";
+    size_t size = strlen(text);
+    size_t room = LIST_SIZE - sizeof(rest) - size;
+    char where[96];
+    int added;
+
+    if (size >= sizeof(rest) && strcmp(text + size - 3, "...") == 0)
+        return;
+    tell_where(right, names, verdict, where, sizeof(where));
+    added = snprintf(text + size, room, "%s%s%s", size > 0 ? ", " : "",
+                     what_of(right), where);
+    if (added < 0 || (size_t)added >= room)
+        memcpy(text + size, rest, sizeof(rest));
+}
+
+static void tell_rights(hf__patient *patient, const name_set *names,
+                        const char *name, const right_form *rights,
+                        size_t count, hf_level missing)
+{
+    static const char remedy[] =
+        "give the user these rights: docs/guide/security.md has the line; or "
+        "choose a prefix whose keys are allowed";
+    const hf__examination *to = &patient->examination;
+    char refused[LIST_SIZE] = "", unknown[LIST_SIZE] = "";
+
+    for (size_t i = 0; i < count && !hf__examination_is_over(to); i++) {
+        judgement verdict = UNKNOWN;
+
+        if (names->dry)
+            verdict = dry_run(patient, names, &rights[i]);
+        if (verdict == UNKNOWN)
+            verdict = try_it(patient, names, &rights[i]);
+        if (verdict != ALLOWED)
+            list(verdict == UNKNOWN ? unknown : refused, &rights[i], names,
+                 verdict);
+    }
+    if (refused[0] != '\0' && missing == HF_LEVEL_ERROR)
+        hf__remark_error(to, HF_DENIED, name, remedy, "refused: %s", refused);
+    else if (refused[0] != '\0')
+        hf__remark(to, missing, name, remedy, "refused: %s", refused);
+    else
+        hf__remark(to, HF_LEVEL_OK, name, "", "allowed%s%s",
+                   unknown[0] != '\0' ? "; not tried: " : "", unknown);
+}
+
+/* Who we are, and how to find out what we may. */
+static void get_to_know(hf__patient *patient, name_set *names)
+{
+    take_names(patient, names);
+    ask_who(patient, names);
+    names->dry = names->user[0] != '\0' &&
+                 dry_run(patient, names, &for_locks[3]) != UNKNOWN;
+}
+
+void hf__examine_rights_of_replica(hf__patient *patient)
+{
+    name_set names = {0};
+
+    get_to_know(patient, &names);
+    tell_rights(patient, &names, "failover", for_locks, COUNT(for_locks),
+                HF_LEVEL_WARNING);
+}
+
+void hf__examine_rights(hf__patient *patient)
+{
+    const hf__examination *to = &patient->examination;
+    name_set names = {0};
+
+    get_to_know(patient, &names);
+    if (names.user[0] == '\0')
+        hf__remark(to, HF_LEVEL_OK, "user", "", "not told to this user");
+    else if (strcmp(names.user, "default") == 0)
+        hf__remark(to, HF_LEVEL_NOTE, "user",
+                   "make a user of its own with least rights, as "
+                   "docs/guide/security.md shows",
+                   "default");
+    else
+        hf__remark(to, HF_LEVEL_OK, "user", "", "%s", names.user);
+    tell_rights(patient, &names, "rights for locks", for_locks,
+                COUNT(for_locks), HF_LEVEL_ERROR);
+    if (hf__redis_node_traits(&patient->server->node).mode == HF__REDIS_CLUSTER)
+        tell_rights(patient, &names, "rights for a cluster", for_cluster,
+                    COUNT(for_cluster), HF_LEVEL_ERROR);
+    tell_rights(patient, &names, "rights for values and hashes", for_data,
+                COUNT(for_data), HF_LEVEL_NOTE);
+    tell_rights(patient, &names, "rights for dump and load", for_dump,
+                COUNT(for_dump), HF_LEVEL_NOTE);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * silence_limit.h - how long a server may be silent before a request is sent
+ * again on a new connection.
+ *
+ * A server that takes 2 s for an answer would never be heard by a client that
+ * gives up after 2 s and asks again. So each node remembers the slowest answer
+ * of late, silence that was given up included, and is granted twice that. What
+ * is remembered fades by an eighth with every faster answer. Any thread.
+ */
+#ifndef HF__STORE_REDIS_SILENCE_LIMIT_H
+#define HF__STORE_REDIS_SILENCE_LIMIT_H
+
+#include "store/redis/server/node.h"
+
+/* A login or a request that may be sent again took so long, or longer. */
+static inline void hf__patience_learn(hf__redis_node *node, int64_t took_ms)
+{
+    uint32_t slow_ms = __atomic_load_n(&node->slow_ms, __ATOMIC_RELAXED);
+    uint32_t faded_ms = slow_ms - (slow_ms + 7) / 8;
+
+    if (took_ms <= 0 && slow_ms == 0)
+        return;
+    if (took_ms > (int64_t)faded_ms)
+        faded_ms = took_ms < UINT32_MAX ? (uint32_t)took_ms : UINT32_MAX;
+    if (faded_ms != slow_ms)
+        __atomic_store_n(&node->slow_ms, faded_ms, __ATOMIC_RELAXED);
+}
+
+/* At least `least_ms`. */
+static inline int64_t hf__patience_with(const hf__redis_node *node,
+                                        int64_t least_ms)
+{
+    int64_t twice_ms =
+        2 * (int64_t)__atomic_load_n(&node->slow_ms, __ATOMIC_RELAXED);
+
+    return twice_ms > least_ms ? twice_ms : least_ms;
+}
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cluster_parts.c - asking every master what it has, for who wants to see all
+ * keys one master after the other.
+ *
+ * A key that goes from a master not seen yet to one that was is missed. Keys go
+ * between masters while a slot is open at both, which each tells of itself in
+ * CLUSTER NODES, and when a slot has gone the new owner has a higher epoch. So
+ * if no slot is open, all slots together are all there are, and ids, epochs
+ * and slots are the same before and afterwards, nothing was missed.
+ */
+#include "store/redis/topology/cluster_parts.h"
+
+#include "store/redis/topology/cluster_view.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+/* Until the map may be another one. */
+#define AGAIN_MS 100
+
+/* Ask one master. */
+static hf_status ask(hf__store *store, uint32_t part, int64_t deadline_ms,
+                     hf__cluster_self *self, hf_error *err)
+{
+    hf_bytes words[] = {hf_str("CLUSTER"), hf_str("NODES")};
+    hf__request request;
+    hf_status status;
+
+    hf__request_command(&request, words, 2, true);
+    request.part = part;
+    request.began_ms = hf__clock_boot_ms();
+    request.deadline_ms = deadline_ms;
+    store->ops->perform(store, &request);
+    status = request.status;
+    if (status != HF_OK)
+        hf__fail_copy(err, &request.error);
+    else if (request.reply.kind != HF_REPLY_STRING ||
+             !hf__cluster_self_read(self, hf_view(request.reply.bytes.data,
+                                                  request.reply.bytes.size)))
+        status =
+            hf__fail(err, HF_CORRUPT, "the answer to CLUSTER NODES is none");
+    hf__request_done(&request);
+    return status;
+}
+
+/* One try; HF_UNAVAILABLE: another may do better. */
+static hf_status survey(hf__store *store, hf__cluster_map *map,
+                        hf__parts *parts, int64_t deadline_ms, hf_error *err)
+{
+    uint32_t slot_count = 0;
+    uint32_t covered;
+
+    parts->stamp = 0;
+    parts->count =
+        hf__cluster_map_list(map, parts->ids, HF__PARTS_MAX, &covered);
+    for (size_t i = 0; i < parts->count; i++) {
+        hf__cluster_self self;
+        hf_status status = ask(store, parts->ids[i], deadline_ms, &self, err);
+
+        if (status != HF_OK)
+            return status;
+        if (self.is_moving)
+            return hf__fail(err, HF_UNAVAILABLE,
+                            "slots of the cluster are being moved; try again "
+                            "when that is over");
+        slot_count += self.is_master ? self.slot_count : 0;
+        parts->stamp += self.stamp; /* in whichever order */
+    }
+    if (slot_count != HF__SLOT_COUNT)
+        return hf__fail(err, HF_UNAVAILABLE,
+                        "the masters of the cluster have %u of %d slots",
+                        slot_count, HF__SLOT_COUNT);
+    return HF_OK;
+}
+
+hf_status hf__cluster_survey(hf__store *store, hf__cluster_refresh *refresh,
+                             hf__parts *parts, int64_t deadline_ms,
+                             hf_error *err)
+{
+    hf_status status;
+
+    while ((status = survey(store, refresh->map, parts, deadline_ms, err)) ==
+           HF_UNAVAILABLE) {
+        int64_t again_ms = hf__clock_boot_ms() + AGAIN_MS;
+
+        if (again_ms >= deadline_ms)
+            break;
+        hf__cluster_refresh_want(refresh, HF__REFRESH_BLOCKED);
+        hf__clock_sleep_until(again_ms);
+    }
+    return status;
+}

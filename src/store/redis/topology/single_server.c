@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* single_server.c - see single_server.h. */
+#include "store/redis/topology/single_server.h"
+
+#include <stdio.h>
+
+#include "store/info.h"
+#include "store/redis/events/event_ops.h"
+#include "store/redis/wire/tls.h"
+#include "util/clock.h"
+
+static hf__lone *of(hf__store *store)
+{
+    return (hf__lone *)store;
+}
+
+/* ---------------------------------------------------------------- requests */
+
+void hf__lone_perform(hf__store *store, hf__request *request)
+{
+    hf__lone *self = of(store);
+
+    if (!hf__fleet_refuse(&self->fleet, request))
+        hf__server_perform(self->server, request);
+}
+
+void hf__lone_submit(hf__store *store, hf__request *const *requests,
+                     size_t count)
+{
+    hf__lone *self = of(store);
+    size_t first = 0;
+    size_t at;
+
+    for (at = 0; at < count; at++) {
+        if (!hf__fleet_refuse(&self->fleet, requests[at]))
+            continue;
+        if (at > first)
+            hf__server_submit(self->server, requests + first, at - first);
+        first = at + 1;
+        requests[at]->on_done(requests[at]);
+    }
+    if (at > first)
+        hf__server_submit(self->server, requests + first, at - first);
+}
+
+void hf__lone_cancel(hf__store *store, hf__request *request)
+{
+    (void)store;
+    hf__mux_cancel(request);
+}
+
+uint32_t hf__lone_generation(hf__store *store)
+{
+    return atomic_load(&of(store)->server->mux.generation);
+}
+
+uint32_t hf__lone_shard(const hf__store *store, hf_bytes key)
+{
+    (void)store;
+    (void)key;
+    return 0;
+}
+
+/* ------------------------------------------------------------------ events */
+
+const char *hf__lone_inbox(hf__store *store)
+{
+    return of(store)->fleet.channel;
+}
+
+uint32_t hf__lone_event_seq(hf__store *store, hf_bytes topic,
+                            int64_t deadline_ms)
+{
+    return hf__listen_seq(&of(store)->inbox, topic, deadline_ms);
+}
+
+void hf__lone_event_key(hf__store *store, hf_bytes key)
+{
+    hf__listen_watch_key(&of(store)->inbox, key);
+}
+
+bool hf__lone_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
+                         int64_t until_ms)
+{
+    return hf__listen_wait(&of(store)->inbox, topic, seq, until_ms);
+}
+
+void hf__lone_event_wake(hf__store *store, hf_bytes topic)
+{
+    hf__events_wake(of(store)->inbox.events, hf__events_bucket(topic));
+}
+
+hf_status hf__lone_event_watch(hf__store *store, hf_bytes topic,
+                               hf__watch *watch, hf_error *err)
+{
+    return hf__listen_watch(&of(store)->inbox, topic, watch, err);
+}
+
+void hf__lone_event_unwatch(hf__store *store, hf__watch *watch)
+{
+    hf__listen_unwatch(&of(store)->fleet, of(store)->inbox.events, watch);
+}
+
+/* ---------------------------------------------------------------- describe */
+
+static void describe_info(const hf_reply *info, const char *const *names,
+                          hf__describe_fn line, void *user)
+{
+    hf_bytes text = hf_view(info->bytes.data, info->bytes.size);
+    char value[128];
+
+    for (; *names != NULL; names++) {
+        if (hf__info_find(text, *names, value, sizeof(value)))
+            line(user, *names, value);
+    }
+}
+
+void hf__lone_describe(hf__lone *self, const hf__redis_account *account,
+                       const char *const *names, hf__describe_fn line,
+                       void *user)
+{
+    hf_bytes word = hf_str("INFO");
+    hf__request request;
+    char db[24];
+
+    snprintf(db, sizeof(db), "%lld", (long long)account->db);
+    line(user, "database", db);
+    if (account->tls != NULL)
+        line(user, "tls", hf__tls_describe(account->tls));
+    line(user, "inbox", self->fleet.channel);
+    hf__request_command(&request, &word, 1, true);
+    request.deadline_ms =
+        hf__clock_after(hf__clock_boot_ms(), self->fleet.connect_ms);
+    hf__lone_perform(&self->base, &request);
+    if (request.status != HF_OK)
+        line(user, "error", request.error.message);
+    else if (request.reply.kind == HF_REPLY_STRING)
+        describe_info(&request.reply, names, line, user);
+    hf__request_done(&request);
+}

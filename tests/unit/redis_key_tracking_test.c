@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* redis_key_tracking_test.c - which answer on the subscription is to what. */
+#include "store/redis/events/key_tracking.h"
+#include "support/expect.h"
+
+typedef struct place {
+    hf__lookout lookout;
+    hf__buf out;
+} place;
+
+static place open_place(void)
+{
+    place made;
+
+    hf__lookout_reset(&made.lookout);
+    hf__buf_init(&made.out, 65536);
+    return made;
+}
+
+static hf__lookout_kind answer(place *at, hf_reply_kind kind, uint32_t *bucket,
+                               bool *gone)
+{
+    hf_reply reply = {.kind = kind};
+
+    return hf__lookout_answer(&at->lookout, &reply, bucket, gone);
+}
+
+static void lookout_answers_are_to_the_oldest_question(void **state)
+{
+    place at = open_place();
+    uint32_t bucket;
+    bool gone;
+
+    (void)state;
+    assert_true(hf__lookout_ping(&at.lookout, &at.out));
+    assert_true(hf__lookout_key(&at.lookout, hf_str("a"), 1, &at.out));
+    assert_true(hf__lookout_key(&at.lookout, hf_str("b"), 2, &at.out));
+    assert_int_equal(answer(&at, HF_REPLY_STATUS, &bucket, &gone),
+                     HF__LOOKOUT_PING);
+    assert_int_equal(answer(&at, HF_REPLY_STATUS, &bucket, &gone),
+                     HF__LOOKOUT_TRACK);
+    assert_int_equal(answer(&at, HF_REPLY_STRING, &bucket, &gone),
+                     HF__LOOKOUT_KEY);
+    assert_true(bucket == 1 && !gone);
+    assert_int_equal(answer(&at, HF_REPLY_NIL, &bucket, &gone),
+                     HF__LOOKOUT_KEY);
+    assert_true(bucket == 2 && gone);
+    assert_int_equal(answer(&at, HF_REPLY_STATUS, &bucket, &gone),
+                     HF__LOOKOUT_NONE);
+    hf__buf_done(&at.out);
+}
+
+static void lookout_without_the_right_asks_no_more(void **state)
+{
+    place at = open_place();
+    uint32_t bucket;
+    bool gone;
+
+    (void)state;
+    assert_true(hf__lookout_key(&at.lookout, hf_str("a"), 1, &at.out));
+    assert_int_equal(answer(&at, HF_REPLY_ERROR, &bucket, &gone),
+                     HF__LOOKOUT_TRACK);
+    assert_false(hf__lookout_key(&at.lookout, hf_str("a"), 1, &at.out));
+    assert_true(hf__lookout_ping(&at.lookout, &at.out));
+    hf__buf_done(&at.out);
+}
+
+static void lookout_asks_a_bounded_number_and_has_room_for_a_ping(void **state)
+{
+    place at = open_place();
+    unsigned asked = 0;
+
+    (void)state;
+    while (hf__lookout_key(&at.lookout, hf_str("a"), 1, &at.out))
+        asked++;
+    assert_true(asked > 50 && asked < HF__LOOKOUT_MAX);
+    assert_true(hf__lookout_ping(&at.lookout, &at.out));
+    hf__buf_done(&at.out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lookout_answers_are_to_the_oldest_question),
+        cmocka_unit_test(lookout_without_the_right_asks_no_more),
+        cmocka_unit_test(lookout_asks_a_bounded_number_and_has_room_for_a_ping),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redis_replicated_test.c - the connections for writes that replicas
+ * acknowledge, of servers that come and go: requests that are sent on, servers
+ * that are retired or move, and many threads at the first use.
+ */
+#include "redis_driver.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/un.h>
+
+#include "store/redis/server/route.h"
+#include "store/redis/server/server.h"
+
+enum { A, B, SERVERS };
+
+/* What a server answers. */
+typedef struct part {
+    fake_server *fake;
+    const char *write; /* the answer to a write */
+    atomic_int acked;  /* to WAIT; -1: nothing */
+    atomic_int waits;
+    hf__resolver resolver;
+    _Atomic(const char *) path;
+    hf__server *server;
+} part;
+
+typedef struct topology {
+    hf__router router;
+    hf__fleet fleet;
+    hf__redis_account account;
+    hf__loop *loop;
+    part parts[SERVERS];
+} topology;
+
+static void session(int fd, unsigned connection, void *user)
+{
+    part *self = user;
+    char text[200], line[32];
+    int acked;
+
+    (void)connection;
+    if (!fake_server_login(fd, "7.0.0"))
+        return;
+    while (fake_server_read(fd, text, sizeof(text))) {
+        if (strncmp(text, "WAIT", 4) != 0) {
+            if (!fake_server_say(fd, self->write))
+                return;
+            continue;
+        }
+        if (strcmp(text, "WAIT 0 1") == 0) {
+            if (!fake_server_say(fd, ":0\r\n"))
+                return;
+            continue;
+        }
+        atomic_fetch_add(&self->waits, 1);
+        acked = atomic_load(&self->acked);
+        snprintf(line, sizeof(line), ":%d\r\n", acked);
+        if (acked >= 0 && !fake_server_say(fd, line))
+            return;
+    }
+}
+
+static void resolver_get(hf__resolver *resolver, hf__resolved *resolved)
+{
+    part *self = (part *)(void *)((char *)resolver - offsetof(part, resolver));
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const char *path = atomic_load(&self->path);
+
+    memset(resolved, 0, sizeof(*resolved));
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    memcpy(resolved->text, path, strlen(path) + 1);
+    memcpy(&resolved->items[0], &address, sizeof(address));
+    resolved->sizes[0] = sizeof(address);
+    resolved->count = 1;
+}
+
+static void resolver_nothing(hf__resolver *resolver)
+{
+    (void)resolver;
+}
+
+static const hf__resolver_ops resolver_ops = {
+    .get = resolver_get, .refresh = resolver_nothing, .free = resolver_nothing};
+
+/* Everything goes on to B. */
+static bool on_redirect(hf__router *router, hf__server *from,
+                        const hf__request *request,
+                        const hf__attempts *attempts, const hf__redirect *why,
+                        hf__route *route)
+{
+    topology *self = (topology *)router;
+
+    (void)from;
+    (void)request;
+    (void)attempts;
+    (void)why;
+    hf__server_hold(self->parts[B].server);
+    route->server = self->parts[B].server;
+    return true;
+}
+
+static const char *path_of(const part *self)
+{
+    return fake_server_url(self->fake) + strlen("redis+unix://");
+}
+
+static void open_topology(topology *self, const char *write_on_a, int acked)
+{
+    hf__store_config config = {.connect_ms = 1000};
+    hf_error err = HF_ERROR_INIT;
+
+    memset(self, 0, sizeof(*self));
+    self->router.redirect = on_redirect;
+    config.loop = self->loop = hf__loop_new();
+    hf__fleet_init(&self->fleet, &config, &self->router);
+    for (int at = 0; at < SERVERS; at++) {
+        part *made = &self->parts[at];
+
+        made->write = at == A ? write_on_a : "+OK\r\n";
+        atomic_init(&made->acked, at == A ? acked : 2);
+        atomic_init(&made->waits, 0);
+        made->fake = fake_server_start(session, made);
+        assert_non_null(made->fake);
+        made->resolver.ops = &resolver_ops;
+        atomic_init(&made->path, path_of(made));
+        assert_int_equal(hf__server_new(&self->fleet, &self->account,
+                                        &made->resolver, &made->server, &err),
+                         HF_OK);
+    }
+}
+
+static void close_topology(topology *self)
+{
+    for (int at = 0; at < SERVERS; at++) {
+        if (self->parts[at].server != NULL)
+            hf__server_close(self->parts[at].server);
+    }
+    hf__fleet_settle(&self->fleet);
+    hf__loop_free(self->loop);
+    for (int at = 0; at < SERVERS; at++)
+        fake_server_stop(self->parts[at].fake);
+}
+
+/* A write on A that wants two replicas. */
+static void begin(topology *self, test_call *call, int64_t limit_ms)
+{
+    hf__request *request = &call->request;
+
+    CALL(call, limit_ms, "SET", "k", "v");
+    call->replicas = (hf__replicas){2, 1000};
+    request->replicas = &call->replicas;
+    assert_false(hf__fleet_refuse(&self->fleet, request));
+    hf__server_submit(self->parts[A].server, &request, 1);
+}
+
+static void expect(test_call *call, int acked)
+{
+    call_wait(call);
+    assert_status(call, HF_OK);
+    assert_int_equal(call->request.acked, acked);
+    call_end(call);
+}
+
+static void wait_for(const atomic_int *number, int value)
+{
+    int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
+
+    while (atomic_load(number) < value) {
+        assert_true(hf__clock_boot_ms() < until_ms);
+        hf__clock_sleep_until(hf__clock_boot_ms() + 1);
+    }
+}
+
+/* ------------------------------------------------------------------ tests */
+
+static void moved_write_is_counted_where_it_was_done(void **state)
+{
+    topology all;
+    test_call call;
+
+    (void)state;
+    open_topology(&all, "-MOVED 3999 10.0.0.2:6381\r\n", 0);
+    for (int i = 0; i < 3; i++) {
+        begin(&all, &call, ENOUGH_MS);
+        expect(&call, 2);
+        assert_int_equal(call.request.sends, 1);
+    }
+    assert_int_equal(atomic_load(&all.parts[A].waits), 0);
+    close_topology(&all);
+}
+
+/* What is held has happened, and ends here; what comes later goes on. */
+static void retired_server_still_counts_what_it_did(void **state)
+{
+    hf__server *server;
+    test_call before, after;
+    topology all;
+
+    (void)state;
+    open_topology(&all, "+OK\r\n", -1);
+    begin(&all, &before, 600);
+    wait_for(&all.parts[A].waits, 1);
+    server = all.parts[A].server;
+    hf__server_hold(server); /* as a caller that found it before */
+    hf__server_retire(server);
+    begin(&all, &after, ENOUGH_MS);
+    expect(&after, 2);
+    expect(&before, -1);
+    all.parts[A].server = NULL;
+    hf__server_release(server);
+    hf__fleet_settle(&all.fleet);
+    close_topology(&all);
+}
+
+/* Also a connection that is first asked for when the server is on its way out:
+ * nothing may keep the server for ever. */
+static void retired_server_makes_no_connection_that_stays(void **state)
+{
+    hf__server *server;
+    test_call call;
+    topology all;
+
+    (void)state;
+    open_topology(&all, "+OK\r\n", 2);
+    begin(&all, &call, ENOUGH_MS); /* the loop runs from now on */
+    expect(&call, 2);
+    server = all.parts[A].server;
+    hf__server_hold(server);
+    hf__server_retire(server);
+    for (uint32_t replicas = 1; replicas < 5; replicas++)
+        assert_non_null(hf__durable_mux(&server->durables, replicas));
+    begin(&all, &call, ENOUGH_MS);
+    expect(&call, 2);
+    all.parts[A].server = NULL;
+    hf__server_release(server);
+    hf__fleet_settle(&all.fleet);
+    assert_true(atomic_load(&all.parts[B].waits) > 0);
+    close_topology(&all);
+}
+
+static void moved_server_is_met_at_its_new_address(void **state)
+{
+    test_call call;
+    topology all;
+
+    (void)state;
+    open_topology(&all, "+OK\r\n", -1);
+    begin(&all, &call, ENOUGH_MS);
+    wait_for(&all.parts[A].waits, 1);
+    atomic_store(&all.parts[A].path, path_of(&all.parts[B]));
+    hf__server_reset(all.parts[A].server);
+    expect(&call, -1); /* its connection was left */
+    begin(&all, &call, ENOUGH_MS);
+    expect(&call, 2);
+    assert_int_equal(atomic_load(&all.parts[A].waits), 1);
+    close_topology(&all);
+}
+
+static void server_that_was_never_used_can_go(void **state)
+{
+    topology all;
+
+    (void)state;
+    open_topology(&all, "+OK\r\n", 2);
+    assert_non_null(hf__durable_mux(&all.parts[A].server->durables, 1));
+    hf__server_retire(all.parts[A].server);
+    all.parts[A].server = NULL;
+    assert_non_null(hf__durable_mux(&all.parts[B].server->durables, 1));
+    close_topology(&all);
+}
+
+/* All threads get the same connection, whoever was first. */
+typedef struct first_use {
+    pthread_t thread;
+    hf__server *server;
+    const atomic_bool *go;
+    hf__mux *found[HF_REPLICAS_MAX];
+} first_use;
+
+static void *use(void *user)
+{
+    first_use *self = user;
+
+    while (!atomic_load(self->go))
+        ;
+    for (uint32_t i = 0; i < HF_REPLICAS_MAX; i++)
+        self->found[i] = hf__durable_mux(&self->server->durables, i + 1);
+    return NULL;
+}
+
+static void one_connection_is_made_for_each_number(void **state)
+{
+    first_use threads[4];
+    atomic_bool go;
+    topology all;
+
+    (void)state;
+    open_topology(&all, "+OK\r\n", 2);
+    atomic_init(&go, false);
+    for (size_t t = 0; t < 4; t++) {
+        threads[t].server = all.parts[A].server;
+        threads[t].go = &go;
+        assert_int_equal(
+            pthread_create(&threads[t].thread, NULL, use, &threads[t]), 0);
+    }
+    atomic_store(&go, true);
+    for (size_t t = 0; t < 4; t++)
+        pthread_join(threads[t].thread, NULL);
+    for (size_t i = 0; i < HF_REPLICAS_MAX; i++) {
+        assert_non_null(threads[0].found[i]);
+        for (size_t t = 1; t < 4; t++)
+            assert_ptr_equal(threads[t].found[i], threads[0].found[i]);
+        for (size_t j = 0; j < i; j++)
+            assert_ptr_not_equal(threads[0].found[i], threads[0].found[j]);
+    }
+    close_topology(&all);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(moved_write_is_counted_where_it_was_done),
+        cmocka_unit_test(retired_server_still_counts_what_it_did),
+        cmocka_unit_test(retired_server_makes_no_connection_that_stays),
+        cmocka_unit_test(moved_server_is_met_at_its_new_address),
+        cmocka_unit_test(server_that_was_never_used_can_go),
+        cmocka_unit_test(one_connection_is_made_for_each_number),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

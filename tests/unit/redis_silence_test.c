@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redis_silence_test.c - servers that are alive but take longer for an answer
+ * than a client waits before it asks again on a new connection: 2 s, or half of
+ * a shorter deadline.
+ */
+#include "redis_driver.h"
+
+#include <stdatomic.h>
+
+typedef struct slow_server {
+    fake_server *fake;
+    atomic_int login_ms;  /* before the login is answered */
+    atomic_int answer_ms; /* before any other request is */
+    test_driver driver;
+} slow_server;
+
+static void delay(const atomic_int *ms)
+{
+    hf__clock_sleep_until(hf__clock_boot_ms() + atomic_load(ms));
+}
+
+static void serve(int fd, unsigned number, void *user)
+{
+    slow_server *self = user;
+    char text[400];
+
+    (void)number;
+    delay(&self->login_ms);
+    if (!fake_server_login(fd, "7.0.0"))
+        return;
+    while (fake_server_read(fd, text, sizeof(text))) {
+        delay(&self->answer_ms);
+        if (!fake_server_say(fd, "$2\r\nOK\r\n"))
+            return;
+    }
+}
+
+static void slow_open(slow_server *self, int login_ms)
+{
+    memset(self, 0, sizeof(*self));
+    atomic_store(&self->login_ms, login_ms);
+    self->fake = fake_server_start(serve, self);
+    assert_non_null(self->fake);
+    driver_open(&self->driver, fake_server_url(self->fake));
+}
+
+static void slow_close(slow_server *self)
+{
+    driver_close(&self->driver);
+    fake_server_stop(self->fake);
+}
+
+/* A machine that is busy may make an answer late once, but not each time. */
+#define TRIES 4
+
+/* Is a call answered within `limit_ms`, having been sent once? */
+static bool is_answered(slow_server *self, int64_t limit_ms)
+{
+    test_call call;
+    bool good;
+
+    CALL(&call, limit_ms, "GET", "a");
+    good =
+        call_perform(&self->driver, &call) == HF_OK && call.request.sends == 1;
+    if (!good)
+        assert_status(&call, HF_INDETERMINATE);
+    call_end(&call);
+    return good;
+}
+
+/* The server has become slow in everything. A second connection is tried after
+ * 500 ms, but the answer on the first one is as good. */
+static void answer_that_comes_while_connecting_again_is_taken(void **state)
+{
+    bool good = false;
+
+    (void)state;
+    for (int i = 0; i < TRIES && !good; i++) {
+        slow_server self;
+
+        slow_open(&self, 0);
+        atomic_store(&self.login_ms, 600);
+        atomic_store(&self.answer_ms, 600);
+        good = is_answered(&self, 1000);
+        assert_int_equal(fake_server_count(self.fake), 2);
+        slow_close(&self);
+    }
+    assert_true(good);
+}
+
+/* A login that takes long is answered by a server that takes long. */
+static void slow_login_buys_patience(void **state)
+{
+    bool good = false;
+    slow_server self;
+
+    (void)state;
+    slow_open(&self, 400);
+    atomic_store(&self.answer_ms, 400);
+    for (int i = 0; i < TRIES && !good; i++)
+        good = is_answered(&self, 600);
+    assert_true(good);
+    slow_close(&self);
+}
+
+/* The login says nothing of it: who asked again too soon, after 500 ms, knows
+ * better the next time. */
+static void silence_that_was_too_short_is_longer_the_next_time(void **state)
+{
+    bool good = false;
+    slow_server self;
+
+    (void)state;
+    slow_open(&self, 0);
+    atomic_store(&self.answer_ms, 600);
+    assert_false(is_answered(&self, 1000));
+    for (int i = 0; i < TRIES && !good; i++)
+        good = is_answered(&self, 1000);
+    assert_true(good);
+    slow_close(&self);
+}
+
+/* Answers only the login on the first two connections: that of opening, and the
+ * shared one. */
+static void serve_others(int fd, unsigned number, void *user)
+{
+    char text[400];
+
+    (void)user;
+    if (!fake_server_login(fd, "7.0.0"))
+        return;
+    if (number < 2)
+        fake_server_drain(fd);
+    while (fake_server_read(fd, text, sizeof(text))) {
+        if (!fake_server_say(fd, "$2\r\nOK\r\n"))
+            return;
+    }
+}
+
+/* Something on the way has forgotten the connection. */
+static void silent_connection_is_left_once_another_is_made(void **state)
+{
+    slow_server self;
+    test_call call;
+
+    (void)state;
+    self.fake = fake_server_start(serve_others, &self);
+    assert_non_null(self.fake);
+    driver_open(&self.driver, fake_server_url(self.fake));
+    CALL(&call, ENOUGH_MS, "SET", "a", "b");
+    call.request.repeatable = true;
+    call_submit(&self.driver, &call);
+    assert_int_equal(call_wait(&call), HF_OK);
+    assert_int_equal(call.request.sends, 2);
+    call_end(&call);
+    slow_close(&self);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answer_that_comes_while_connecting_again_is_taken),
+        cmocka_unit_test(slow_login_buys_patience),
+        cmocka_unit_test(silence_that_was_too_short_is_longer_the_next_time),
+        cmocka_unit_test(silent_connection_is_left_once_another_is_made),
+    };
+
+    return cmocka_run_group_tests_name("redis_patience", tests, NULL, NULL);
+}
