@@ -39,6 +39,7 @@ LAYERS = (
 ROOMS = {
     "store/embedded/": ("files", "commit", "wake", "keys", "commands", "lua",
                         "run", "fsck", "open", "maintenance"),
+    "store/redis/": ("wire", "server", "events", "diagnose"),  # < topology
 }
 # These are users of the library: they see it and what lies beside them.
 USERS = ("cli/", "tests/conformance/", "tests/seeds/")
