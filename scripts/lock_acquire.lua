@@ -15,6 +15,7 @@ Returns  the token if the owner holds the lock now; else {pttl of the lock,
          nothing is changed: there is no larger token.
 Repeat   safe: the same owner gets a larger token, and a lease that runs from
          then.
+Quorum   acquire: confirmed by lock_confirm, undone by lock_release.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters). What is no token, an
          integer in 1..2^53-1, counts as a token that was lost: the clock.
 ]]

@@ -6,6 +6,7 @@ KEYS[2]  waiters: sorted set of inboxes
 
 Returns  1 if somebody held it, else 0.
 Repeat   no: it could break the lock of the next holder.
+Quorum   any.
 Writes   KEYS[1], KEYS[2]. Cost O(log waiters). Tries up to 128 waiters, as
          lock_release does.
 ]]

@@ -7,6 +7,7 @@ KEYS[3]  waiters: sorted set of inboxes
 
 Returns  {owner or nil, pttl, token or nil, count of waiters}.
 Repeat   safe.
+Quorum   read.
 Writes   nothing. Cost O(1).
 ]]
 local last = redis.pcall('get', KEYS[2])

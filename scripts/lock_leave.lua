@@ -8,6 +8,7 @@ ARGV[1]  inbox: the caller's
 
 Returns  1 if the inbox was still queued, else 0.
 Repeat   safe: one wake-up too many is harmless.
+Quorum   any.
 Writes   KEYS[2]. Cost O(log waiters).
 ]]
 local call = redis.call

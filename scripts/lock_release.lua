@@ -7,6 +7,8 @@ ARGV[1]  owner: owner id
 
 Returns  1 released; 0 nobody holds it; -1 another owner holds it.
 Repeat   safe: owner ids are never used twice, so a second run finds 0 or -1.
+Lane     lease: it must not queue behind acquires that wait for it.
+Quorum   count.
 Writes   KEYS[1], KEYS[2]. Cost O(log waiters). Tries up to 128 waiters, because
          one that was killed listens no more.
 ]]

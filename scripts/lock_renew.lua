@@ -8,6 +8,8 @@ ARGV[n+i]  ttl: lease of lock i, ms
 Returns  a flat list {i, why, ...} of the locks that were not renewed; why is
          0 nobody holds it, -1 another owner does.
 Repeat   safe.
+Lane     lease: it must not wait behind other requests.
+Quorum   renew.
 Writes   KEYS[i]. Cost O(n); callers send at most 128.
 ]]
 local lost = {}

@@ -57,6 +57,31 @@ def words(scripts):
             "};\n\n#endif\n")
 
 
+def follow(acquire, script):
+    """What `script` is given by the words of `acquire`."""
+    name = script.name.upper()
+    places = [f"HF__{acquire.name.upper()}_{word.upper()}"
+              if word != scriptfile.ISSUED else "HF__FOLLOW_TOKEN"
+              for _, word in script.words]
+    return (f"{{&hf__scripts[HF__SCRIPT_{name}], HF__{name}_KEYS, "
+            f"HF__{name}_WORDS,\n     {{{', '.join(places)}}}}}")
+
+
+def acquires(scripts):
+    by_name = {script.name: script for script in scripts}
+    text = ""
+    for script in scripts:
+        if not script.follows:
+            continue
+        confirm, undo = (by_name[name] for name in script.follows)
+        text += (f"static const hf__acquire_rule acquire_{script.name} = {{\n"
+                 f"    {follow(script, confirm)},\n"
+                 f"    {follow(script, undo)},\n"
+                 f"    HF__{script.name.upper()}_TTL,\n"
+                 f"    HF__{undo.name.upper()}_WAITERS}};\n\n")
+    return text
+
+
 def table(scripts):
     rows = []
     for script in scripts:
@@ -67,8 +92,13 @@ def table(scripts):
             f'      "{script.name}",\n{c_string(script.body)},\n'
             f'      {len(body)},\n      "{digest}",\n'
             f"      HF__SCRIPT_{script.name.upper()},\n"
-            f"      {'true' if script.repeatable else 'false'} }},\n")
-    return (NOTICE + '#include "script/script.h"\n\n'
+            f"      {'true' if script.repeatable else 'false'},\n"
+            f"      HF__LANE_{script.lane.upper()},\n"
+            f"      HF__QUORUM_{script.quorum.upper()},\n"
+            f"      {'&acquire_' + script.name if script.follows else 'NULL'}"
+            " },\n")
+    return (NOTICE + '#include "script/script.h"\n'
+            '#include "script/script_words.h"\n\n' + acquires(scripts) +
             "const hf__script hf__scripts[] = {\n" + "".join(rows) + "};\n\n"
             "const hf__shape *const hf__script_answers[] = {\n" +
             "".join(f"    &hf__shape_{s.name},\n" for s in scripts) + "};\n")

@@ -10,6 +10,9 @@ A script is one `--[[ ... ]]` header and a body. The header is
 
     Returns  what it answers
     Repeat   safe ... | no ...     may it run again after a lost answer?
+    Lane     user ... | lease ...  which requests it overtakes; may be left out
+    Quorum   RULE.                 how a quorum adds up what servers answer:
+                                   QUORUM_RULES; may be left out
     Writes   the keys it writes, or nothing. Cost.
 
 A place in KEYS or ARGV is one of
@@ -54,8 +57,13 @@ BODY_LINES_MAX = 40
 BODY_SIZE_MAX = 4000
 ALIAS = "local call = redis.call\n"
 SECTIONS = ("Returns", "Repeat", "Writes")
+OPTIONAL = {"Lane": "user", "Quorum": "none."}
+QUORUM_RULES = ("none", "acquire", "count", "renew", "read", "any")
+FOLLOW_WORDS_MAX = 4  # HF__FOLLOW_WORDS_MAX
+ISSUED = "token"  # a word that is what the acquire answered
+ACQUIRE = re.compile(r"acquire: confirmed by (\w+), undone by (\w+)\.")
 PLACE = re.compile(r"(KEYS|ARGV)\[([^\]]+)\](?:  ([a-z_]+): +\S.*)?")
-SECTION = re.compile(r"(%s) +(\S.*)$" % "|".join(SECTIONS))
+SECTION = re.compile(r"(%s) +(\S.*)$" % "|".join(SECTIONS + tuple(OPTIONAL)))
 USE = re.compile(r" *--#use ([a-z_]+)((?: [a-z_]+=\S+)*)$")
 # Not a field, nor the name of a method.
 NAME = r"(?<![\w.:])[a-z_]\w*"
@@ -98,6 +106,20 @@ class Script:
         self.findings.append((line, what))
 
     @property
+    def lane(self):
+        return re.match(r"\w+", self.sections["Lane"]).group(0)
+
+    @property
+    def quorum(self):
+        return re.match(r"\w+", self.sections["Quorum"]).group(0)
+
+    @property
+    def follows(self):
+        """Names of the scripts that confirm and undo an acquire."""
+        acquire = ACQUIRE.fullmatch(self.sections["Quorum"])
+        return acquire.groups() if acquire else ()
+
+    @property
     def open_ended(self):
         return any(place.spec.endswith("...") for place in self.places["ARGV"])
 
@@ -131,9 +153,30 @@ def load(path):
 def load_all(paths):
     """Scripts and their twins, in the order of their names."""
     scripts = [load(path) for path in paths]
+    for script in scripts:
+        _check_follows(script, {script.name: script for script in scripts})
     scripts += [_twin(script) for script in scripts
                 if MARK.search(script.written)]
     return sorted(scripts, key=lambda script: script.name)
+
+
+def _check_follows(script, scripts):
+    """Has an acquire the words that those have which follow on it?"""
+    names = [name for _, name in script.words]
+    line = script.section_lines.get("Quorum", 1)
+    if script.follows and "ttl" not in names:
+        script.find(line, "an acquire of a quorum has an argument ttl")
+    for at, name in enumerate(script.follows):
+        if name not in scripts:
+            script.find(line, f"there is no script {name}")
+            continue
+        wanted = [name for _, name in scripts[name].words]
+        if len(wanted) > FOLLOW_WORDS_MAX:
+            script.find(line, f"{name} has more than {FOLLOW_WORDS_MAX} words")
+        if at == 1 and "waiters" not in wanted:
+            script.find(line, f"{name} has no key waiters")
+        for word in set(wanted) - set(names) - {ISSUED}:
+            script.find(line, f"{name} has a word {word}, and this has none")
 
 
 def _finish(script):
@@ -266,6 +309,15 @@ def _check_sections(script):
         if name not in script.sections:
             script.find(1, f"the header has no '{name}'")
             script.sections[name] = ""
+    for name, missing in OPTIONAL.items():
+        script.sections.setdefault(name, missing)
+    if not re.match(r"(user|lease)\b", script.sections["Lane"]):
+        script.find(script.section_lines["Lane"],
+                    "'Lane' begins neither with 'user' nor with 'lease'")
+    if not (ACQUIRE.fullmatch(script.sections["Quorum"]) or
+            script.sections["Quorum"] in {f"{rule}." for rule in QUORUM_RULES
+                                          if rule != "acquire"}):
+        script.find(script.section_lines["Quorum"], "'Quorum' is no rule")
     repeat = script.sections["Repeat"]
     if repeat and not re.match(r"(safe|no)\b", repeat):
         script.find(script.section_lines["Repeat"],

@@ -12,6 +12,40 @@
 
 #include "script/shape.h"
 
+/* Requests of the lease lane overtake the others and ignore limits on the
+ * queue: a flood of acquires must not starve renewals and releases. */
+typedef enum hf__lane { HF__LANE_USER = 0, HF__LANE_LEASE = 1 } hf__lane;
+
+/* How a quorum adds up what several servers answer; see scripts/README.md. */
+typedef enum hf__quorum_rule {
+    HF__QUORUM_NONE, /* it does not run the script by itself */
+    HF__QUORUM_ACQUIRE,
+    HF__QUORUM_COUNT,
+    HF__QUORUM_RENEW,
+    HF__QUORUM_READ,
+    HF__QUORUM_ANY
+} hf__quorum_rule;
+
+/* A script that follows on another one and has its words. */
+#define HF__FOLLOW_WORDS_MAX 4
+#define HF__FOLLOW_TOKEN UINT8_MAX
+typedef struct hf__follow {
+    const struct hf__script *script;
+    uint8_t key_count;
+    uint8_t word_count;
+    /* Where each of its words is among the other one's; HF__FOLLOW_TOKEN: it
+     * is the token that was issued. */
+    uint8_t words[HF__FOLLOW_WORDS_MAX];
+} hf__follow;
+
+/* What a quorum knows of a script that acquires. */
+typedef struct hf__acquire_rule {
+    hf__follow confirm;
+    hf__follow undo;
+    uint8_t ttl;          /* place of the lease in ms among its words */
+    uint8_t undo_waiters; /* place of the waiters' key among those of `undo` */
+} hf__acquire_rule;
+
 typedef struct hf__script {
     const char *name;   /* file name without ".lua"; "user script" */
     const char *source; /* NUL-terminated */
@@ -23,6 +57,9 @@ typedef struct hf__script {
     /* May run again with the same words when it is not known whether it ran.
      * From the script's header; false for the user's. */
     bool repeatable;
+    hf__lane lane;
+    hf__quorum_rule quorum;
+    const hf__acquire_rule *acquire; /* with HF__QUORUM_ACQUIRE */
 } hf__script;
 
 #define HF__SCRIPT_USER UINT32_MAX

@@ -28,9 +28,7 @@ void hf__request_script(hf__request *request, const hf__script *script,
     request->word_count = count;
     request->key_count = key_count;
     request->repeatable = script->repeatable;
-    if (script->index == HF__SCRIPT_LOCK_RELEASE ||
-        script->index == HF__SCRIPT_LOCK_RENEW)
-        request->lane = HF__LANE_LEASE;
+    request->lane = script->lane;
 }
 
 void hf__request_narrow(hf__request *request)

@@ -25,10 +25,6 @@
 #include "store/reply_shape.h"
 #include "util/arena.h"
 
-/* Requests of the lease lane overtake the others and ignore limits on the
- * queue: a flood of acquires must not starve renewals and releases. */
-typedef enum hf__lane { HF__LANE_USER = 0, HF__LANE_LEASE = 1 } hf__lane;
-
 /*
  * A script with the same effect as another, for fewer keys, which may not run
  * twice: its words are those of the other without the first and some of the

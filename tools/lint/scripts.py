@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Do the headers of scripts/*.lua say what the bodies do? The rules are in
-tools/scriptfile.py, which the build uses too. Is every piece in use?"""
+tools/scriptfile.py, which the build uses too. Is every piece in use? Drivers
+know scripts by what their headers say, so no script's name is below src/store/.
+"""
 
+import re
 import sys
 from pathlib import Path
 
@@ -10,6 +13,20 @@ import source
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import scriptfile  # noqa: E402
+
+
+def names_in_drivers(top, scripts):
+    names = "|".join(script.name for script in scripts)
+    named = re.compile(rf"\b(?:hf__shape_)?(?:{names})\b"
+                       rf"|\bHF__(?:SCRIPT_)?(?:{names.upper()})(?:_[A-Z_]+)?\b"
+                       r"|script_words\.h")
+    for path in source.files(top, "*.c", "*.h"):
+        if not path.as_posix().startswith("src/store/"):
+            continue
+        for number, line in enumerate((top / path).read_text().splitlines(), 1):
+            found = named.search(line)
+            if found:
+                yield path, number, f"names a script: {found.group(0)}"
 
 
 def main():
@@ -22,6 +39,7 @@ def main():
     findings += [(path, 1, "no script uses it")
                  for path in source.files(top, "scripts/use/*.lua")
                  if path.stem not in used]
+    findings += names_in_drivers(top, scripts)
     source.report(findings)
 
 

@@ -264,6 +264,26 @@ bad_edit scripts.py 'may only be called, or named' $release \
 bad_edit scripts.py 'does not begin with .lock_release - ' $release \
     's/^lock_release -/lock_free -/'
 
+for name in 'HF__SCRIPT_LOCK_RELEASE' 'HF__LOCK_RELEASE_OWNER' lock_release \
+    hf__shape_lock_release '"lock_release"' '"script/script_words.h"'; do
+    bad_c scripts.py 'names a script' src/store/redis/wire/y.c "int y = $name;"
+done
+renew
+c_file y.c 'int y = HF__SCRIPT_USER;' 'int z = HF__SCRIPT_COUNT;' \
+    'int lock_releases;' >"$bad/src/store/redis/y.c"
+"$checks/scripts.py" "$bad" || complain "scripts.py finds what is no script"
+bad_edit scripts.py "'Lane' begins" $release 's/^(Lane +)lease/\1leases/'
+bad_edit scripts.py "'Quorum' is no rule" $release 's/^(Quorum +)count/\1counts/'
+acquire='acquire: confirmed by lock_renew, undone by lock_release'
+bad_edit scripts.py 'an acquire of a quorum has an argument ttl' $release \
+    "s/^(Quorum +)count/\1$acquire/"
+bad_edit scripts.py 'there is no script lock_free' $release \
+    "s/^(Quorum +)count/\1${acquire%lock_release}lock_free/"
+bad_edit scripts.py 'lock_renew has no key waiters' $release \
+    "s/^(Quorum +)count/\1${acquire%lock_release}lock_renew/"
+bad_edit scripts.py 'value_delete_if has a word expected, and this has none' \
+    $release "s/^(Quorum +)count/\1${acquire%lock_release}value_delete_if/"
+
 # text
 bad_edit text.py 'a tab' $release 's/^    return/\treturn/'
 bad_edit text.py 'blanks at the end' $release 's/^end$/end /'

@@ -78,12 +78,23 @@ static bool has_nothing(const hf__vote *vote)
            (vote->status == HF_OK && vote->reply->kind == HF_REPLY_ARRAY);
 }
 
+/* The words of a script that follows on the acquire. */
+static void fill_follow(const hf__round *self, const hf__follow *follow,
+                        hf_bytes words[HF__FOLLOW_WORDS_MAX])
+{
+    for (size_t i = 0; i < follow->word_count; i++)
+        words[i] = follow->words[i] == HF__FOLLOW_TOKEN
+                       ? hf_str(self->token_text)
+                       : self->words[follow->words[i]];
+}
+
 static void send_undo(hf__round *self, size_t node, hf__release **noted)
 {
-    const hf__undo undo = {self->words[0], self->words[2],
-                           self->words[HF__ACQUIRE_OWNER], self->ttl_ms,
-                           self->confirming};
+    hf__undo undo = {.rule = self->acquire,
+                     .ttl_ms = self->ttl_ms,
+                     .wakes = self->confirming};
 
+    fill_follow(self, &self->acquire->undo, undo.words);
     hf__undo_send(self->quorum, node, &undo, noted);
 }
 
@@ -144,11 +155,12 @@ static void confirm_done(hf__request *request);
 
 static void fill_confirm(hf__round *self, size_t node, int64_t deadline_ms)
 {
+    const hf__follow *rule = &self->acquire->confirm;
     hf__round_part *confirm = &self->confirms[node];
     hf__request *request = &confirm->request;
 
-    hf__request_script(request, &hf__scripts[HF__SCRIPT_LOCK_CONFIRM],
-                       self->confirm_words, 4, 2);
+    hf__request_script(request, rule->script, self->confirm_words,
+                       rule->word_count, rule->key_count);
     request->lane = HF__LANE_LEASE;
     request->began_ms = hf__clock_boot_ms();
     request->deadline_ms = deadline_ms;
@@ -187,12 +199,9 @@ static void begin_confirming_locked(hf__round *self, uint64_t token)
 
     self->confirming = true;
     self->token = token;
-    self->confirm_words[0] = self->words[0];
-    self->confirm_words[1] = self->words[1];
-    self->confirm_words[2] = self->words[HF__ACQUIRE_OWNER];
     snprintf(self->token_text, sizeof(self->token_text), "%llu",
              (unsigned long long)token);
-    self->confirm_words[3] = hf_str(self->token_text);
+    fill_follow(self, &self->acquire->confirm, self->confirm_words);
     count = choose_locked(self, nodes);
     for (size_t i = 0; i < count; i++)
         fill_confirm(self, nodes[i], deadline_ms);
@@ -249,7 +258,7 @@ void hf__outcome_judge_locked(hf__round *self)
         return;
     if (!hf__tally_votes(request, self->votes, self->quorum->count,
                          self->quorum->majority, &request->arena, &tally)) {
-        if (hf__round_is_acquire(request))
+        if (self->acquire != NULL)
             undo_locked(self);
         hf__request_fail(request, HF_NO_MEMORY, "the answer of a quorum");
         complete_locked(self, request);
@@ -260,7 +269,7 @@ void hf__outcome_judge_locked(hf__round *self)
     if (tally.kind == HF__TALLY_TOKEN) {
         begin_confirming_locked(self, tally.token);
         judge_confirms_locked(self);
-    } else if (hf__round_is_acquire(request)) {
+    } else if (self->acquire != NULL) {
         lose_locked(self, &tally);
     } else if (tally.kind == HF__TALLY_REPLY) {
         reply_locked(self, &tally.reply);

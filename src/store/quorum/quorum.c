@@ -150,7 +150,7 @@ static hf_status quorum_open(const hf__store_config *config, hf__store **store,
 static bool outlives_quarantine(const hf__quorum *self,
                                 const hf__request *request)
 {
-    return self->restart_ms > 0 && hf__round_is_acquire(request) &&
+    return self->restart_ms > 0 && request->script->acquire != NULL &&
            hf__round_ttl(request) > self->restart_ms;
 }
 

@@ -42,15 +42,9 @@
 
 /* -------------------------------------------------------------------- life */
 
-bool hf__round_is_acquire(const hf__request *request)
-{
-    return request->script->index == HF__SCRIPT_LOCK_ACQUIRE &&
-           request->word_count == HF__ACQUIRE_WORDS;
-}
-
 int64_t hf__round_ttl(const hf__request *acquire)
 {
-    hf_bytes word = acquire->words[HF__ACQUIRE_TTL];
+    hf_bytes word = acquire->words[acquire->script->acquire->ttl];
     char text[24] = "";
 
     if (word.size > 0 && word.size < sizeof(text))
@@ -83,6 +77,7 @@ static hf__round *round_new(hf__quorum *quorum, hf__request *request)
     }
     self->quorum = quorum;
     self->request = request;
+    self->acquire = request->script->acquire;
     pthread_mutex_init(&self->mutex, NULL);
     return self;
 }
@@ -237,7 +232,7 @@ void hf__round_start(hf__quorum *quorum, hf__request *request)
     }
     request->driver = self;
     self->deadline_ms = request->deadline_ms;
-    if (hf__round_is_acquire(request))
+    if (self->acquire != NULL)
         self->ttl_ms = hf__round_ttl(request);
     deadline_ms = hf__round_node_deadline(self, request->deadline_ms);
     hf__quorum_round_begins(quorum);

@@ -15,14 +15,6 @@
 #include "store/quorum/tally.h"
 #include "store/quorum/undo.h"
 
-/* Words of acquire whose meaning is ours to know. */
-enum {
-    HF__ACQUIRE_OWNER = 3,
-    HF__ACQUIRE_TTL = 4,
-    HF__ACQUIRE_INBOX = 5,
-    HF__ACQUIRE_WORDS = 7
-};
-
 typedef struct hf__round hf__round;
 
 /* One node's share. */
@@ -35,7 +27,8 @@ typedef struct hf__round_part {
 
 struct hf__round {
     hf__quorum *quorum;
-    hf__request *request; /* NULL once it has completed */
+    hf__request *request;            /* NULL once it has completed */
+    const hf__acquire_rule *acquire; /* NULL: it is none */
     pthread_mutex_t mutex;
     size_t open;  /* parts and confirmations under way, and the start */
     bool started; /* all parts were sent */
@@ -50,7 +43,7 @@ struct hf__round {
     hf__round_part parts[HF__QUORUM_NODES_MAX];
     hf__round_part confirms[HF__QUORUM_NODES_MAX];
     hf__release *undos[HF__QUORUM_NODES_MAX]; /* see hf__undo_send() */
-    hf_bytes confirm_words[4];
+    hf_bytes confirm_words[HF__FOLLOW_WORDS_MAX];
     char token_text[24];
     char *bytes; /* of all words */
     hf_bytes words[];
@@ -63,7 +56,6 @@ void hf__round_start(hf__quorum *quorum, hf__request *request);
 /* Have the nodes not be waited for any longer. On the loop thread. */
 void hf__round_cancel(hf__quorum *quorum, hf__request *request);
 
-bool hf__round_is_acquire(const hf__request *request);
 /* The lease that an acquire asks for. */
 int64_t hf__round_ttl(const hf__request *acquire);
 

@@ -31,7 +31,7 @@ static bool settle_integer(counting *c, int64_t value)
  * have done is not undone by that. */
 static bool settle_open(counting *c)
 {
-    bool reads = c->request->script->index == HF__SCRIPT_LOCK_INSPECT;
+    bool reads = c->request->script->quorum == HF__QUORUM_READ;
 
     if (c->open > 0)
         return true;
@@ -190,7 +190,7 @@ static bool release(counting *c)
     return settle_open(c);
 }
 
-/* {i, why, ...} of lock_renew. What is none must not be taken for one that
+/* {i, why, ...} of a renewal. What is none must not be taken for one that
  * lacks nothing. */
 static bool is_renewals(const counting *c, const hf_reply *reply)
 {
@@ -383,30 +383,14 @@ static bool inspect(counting *c)
 
 /* -------------------------------------------------------------------- rules */
 
-static rule *rule_of(const hf__script *script)
-{
-    if (script == NULL)
-        return NULL;
-    switch (script->index) {
-    case HF__SCRIPT_LOCK_ACQUIRE:
-        return acquire;
-    case HF__SCRIPT_LOCK_RELEASE:
-        return release;
-    case HF__SCRIPT_LOCK_RENEW:
-        return renew;
-    case HF__SCRIPT_LOCK_INSPECT:
-        return inspect;
-    case HF__SCRIPT_LOCK_BREAK:
-    case HF__SCRIPT_LOCK_LEAVE:
-        return any;
-    default:
-        return NULL;
-    }
-}
+static rule *const rules[] = {
+    [HF__QUORUM_NONE] = NULL,     [HF__QUORUM_ACQUIRE] = acquire,
+    [HF__QUORUM_COUNT] = release, [HF__QUORUM_RENEW] = renew,
+    [HF__QUORUM_READ] = inspect,  [HF__QUORUM_ANY] = any};
 
 bool hf__tally_knows(const hf__script *script)
 {
-    return rule_of(script) != NULL;
+    return script != NULL && rules[script->quorum] != NULL;
 }
 
 /* An answer such as WRONGTYPE or NOPERM is the caller's affair: if that many
@@ -447,5 +431,5 @@ bool hf__tally_votes(const hf__request *request, const hf__vote *votes,
     tally->reached = c.counted;
     if (settle_refused(&c))
         return true;
-    return rule_of(request->script)(&c);
+    return rules[request->script->quorum](&c);
 }

@@ -37,8 +37,8 @@ typedef struct hf__tally {
  * Judge the answers that there are. `majority` of `count` decide; `words` are
  * the request's. false: no memory in `arena`.
  *
- * The reply is what the script gives on one server; that of lock_renew has for
- * `why` also 1: not known.
+ * The reply is what the script gives on one server; by HF__QUORUM_RENEW `why`
+ * may also be 1: not known.
  */
 bool hf__tally_votes(const hf__request *request, const hf__vote *votes,
                      size_t count, size_t majority, hf__arena *arena,

@@ -19,7 +19,7 @@
 
 struct hf__release {
     hf__request request;
-    hf_bytes words[3];
+    hf_bytes words[HF__FOLLOW_WORDS_MAX];
     hf__quorum *quorum;
     hf__release **noted; /* guarded by the quorum's mutex; NULL: nowhere */
     char bytes[];
@@ -65,22 +65,26 @@ static char *add(char *at, hf_bytes word)
 
 static hf__release *release_new(hf__quorum *quorum, const hf__undo *undo)
 {
-    hf_bytes nobody = hf_str(undo->wakes ? "" : NOBODY);
-    size_t waiters_size = undo->waiters.size + nobody.size;
-    hf__release *self = hf__alloc(sizeof(*self) + undo->lock.size +
-                                  waiters_size + undo->owner.size);
+    const hf__acquire_rule *rule = undo->rule;
+    size_t size = sizeof(NOBODY);
+    hf__release *self;
     char *at;
 
+    for (size_t i = 0; i < rule->undo.word_count; i++)
+        size += undo->words[i].size;
+    self = hf__alloc(sizeof(*self) + size);
     if (self == NULL)
         return NULL;
     self->quorum = quorum;
     at = self->bytes;
-    self->words[0] = hf_view(at, undo->lock.size);
-    at = add(at, undo->lock);
-    self->words[1] = hf_view(at, waiters_size);
-    at = add(add(at, undo->waiters), nobody);
-    self->words[2] = hf_view(at, undo->owner.size);
-    (void)add(at, undo->owner);
+    for (size_t i = 0; i < rule->undo.word_count; i++) {
+        char *begin = at;
+
+        at = add(at, undo->words[i]);
+        if (i == rule->undo_waiters && !undo->wakes)
+            at = add(at, hf_str(NOBODY));
+        self->words[i] = hf_view(begin, (size_t)(at - begin));
+    }
     return self;
 }
 
@@ -97,6 +101,7 @@ static void note(hf__release *self, hf__release **noted)
 void hf__undo_send(hf__quorum *quorum, size_t node, const hf__undo *undo,
                    hf__release **noted)
 {
+    const hf__follow *rule = &undo->rule->undo;
     hf__store *store = quorum->nodes[node].store;
     hf__request *request;
     hf__release *self;
@@ -112,8 +117,8 @@ void hf__undo_send(hf__quorum *quorum, size_t node, const hf__undo *undo,
     }
     note(self, noted);
     request = &self->request;
-    hf__request_script(request, &hf__scripts[HF__SCRIPT_LOCK_RELEASE],
-                       self->words, 3, 2);
+    hf__request_script(request, rule->script, self->words, rule->word_count,
+                       rule->key_count);
     request->began_ms = hf__clock_boot_ms();
     request->deadline_ms = hf__clock_after(request->began_ms, undo->ttl_ms);
     request->on_done = release_done;

@@ -6,9 +6,8 @@
 #include "store/quorum/quorum.h"
 
 typedef struct hf__undo {
-    hf_bytes lock;
-    hf_bytes waiters;
-    hf_bytes owner;
+    const hf__acquire_rule *rule;
+    hf_bytes words[HF__FOLLOW_WORDS_MAX]; /* of rule->undo */
     int64_t ttl_ms;
     /* A majority had granted it. Else nobody is woken: who was refused by some
      * of its votes sleeps for a short time (asking.h), and all who wait would
