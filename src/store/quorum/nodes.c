@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "store/info.h"
+#include "store/quorum/work.h"
 #include "store/redis/redis.h"
 #include "util/clock.h"
 #include "util/cond.h"

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "store/quorum/work.h"
 #include "util/clock.h"
 #include "util/error.h"
 

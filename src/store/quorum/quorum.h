@@ -54,15 +54,6 @@ typedef struct hf__quorum {
     pthread_cond_t changed; /* rounds or submitting is 0 */
 } hf__quorum;
 
-/* To be called around whatever is given to the nodes; false: the quorum is
- * being closed, and they may be gone. */
-bool hf__quorum_enter(hf__quorum *quorum);
-void hf__quorum_leave(hf__quorum *quorum);
-
-/* A round, or another user of the quorum's memory, begins and ends. */
-void hf__quorum_round_begins(hf__quorum *quorum);
-void hf__quorum_round_ended_locked(hf__quorum *quorum);
-
 extern const hf__store_ops hf__quorum_store_ops;
 
 #endif

@@ -29,6 +29,7 @@
 
 #include "store/quorum/nodes.h"
 #include "store/quorum/outcome.h"
+#include "store/quorum/work.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "store/quorum/work.h"
 #include "util/clock.h"
 #include "util/mem.h"
 
