@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * outcome.c - what comes of a round: completing its request, confirming a
- * token, giving up. Numbers are those of round.c's steps.
+ * token, giving up. Numbers are those of broadcast.c's steps.
  *
  * A node may run a release before the acquire that was sent in front of it, if
  * it refused that for now ("BUSY") or had forgotten the script. Its vote then

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "store/diagnosis.h"
+#include "store/quorum/broadcast.h"
 #include "store/quorum/nodes.h"
 #include "store/quorum/round.h"
 #include "store/quorum/tally.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * round.h - one request on its way through all nodes: round.c sends it and
+ * round.h - one request on its way through all nodes: broadcast.c sends it and
  * gathers the answers, outcome.c draws the conclusions.
  *
  * A round outlives the request it serves: that completes once the outcome is
@@ -49,17 +49,14 @@ struct hf__round {
     hf_bytes words[];
 };
 
-/* Send the request to all nodes; it completes by on_done, perhaps before this
- * returns. */
-void hf__round_start(hf__quorum *quorum, hf__request *request);
-
-/* Have the nodes not be waited for any longer. On the loop thread. */
-void hf__round_cancel(hf__quorum *quorum, hf__request *request);
+/* A round for a request, with copies of its words; NULL: no memory. Unless it
+ * was begun, drop() frees it. */
+hf__round *hf__round_new(hf__quorum *quorum, hf__request *request);
+void hf__round_drop(hf__round *round);
 
 /* The lease that an acquire asks for. */
 int64_t hf__round_ttl(const hf__request *acquire);
 
-/* For outcome.c. */
 /* By when a node's answer to what is sent now must be there. */
 int64_t hf__round_node_deadline(const hf__round *round, int64_t deadline_ms);
 /* One part less under way; the last one ends the round. Lets the mutex go. */

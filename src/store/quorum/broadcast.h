@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* broadcast.h - a request is sent to all nodes, and their answers are counted.
+ */
+#ifndef HF__STORE_QUORUM_BROADCAST_H
+#define HF__STORE_QUORUM_BROADCAST_H
+
+#include "store/quorum/quorum.h"
+
+/* Send the request to all nodes; it completes by on_done, perhaps before this
+ * returns. */
+void hf__round_start(hf__quorum *quorum, hf__request *request);
+
+/* Have the nodes not be waited for any longer. On the loop thread. */
+void hf__round_cancel(hf__quorum *quorum, hf__request *request);
+
+#endif
