@@ -17,13 +17,13 @@
 
 typedef struct ballot {
     hf_reply replies[HF__QUORUM_NODES_MAX];
-    hf__vote votes[HF__QUORUM_NODES_MAX];
+    hf__node_vote votes[HF__QUORUM_NODES_MAX];
     size_t count;
     size_t majority;
 } ballot;
 
 /* What a byte says of a node. */
-static void fill_vote(hf__vote *vote, unsigned what, const hf_reply *reply,
+static void fill_vote(hf__node_vote *vote, unsigned what, const hf_reply *reply,
                       bool has_reply)
 {
     static const hf_status failures[] = {HF_UNAVAILABLE, HF_INDETERMINATE,

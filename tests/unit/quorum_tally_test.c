@@ -89,7 +89,7 @@ static void read_reply(const char *word, hf_reply *reply, hf__arena *arena)
         hf__reply_set_integer(reply, strtoll(word, NULL, 10));
 }
 
-static void read_vote(const char *word, hf__vote *vote, hf_reply *reply,
+static void read_vote(const char *word, hf__node_vote *vote, hf_reply *reply,
                       hf__arena *arena)
 {
     memset(vote, 0, sizeof(*vote));
@@ -157,7 +157,7 @@ static bool tally_row(const hf__request *request, const row *one, size_t number)
     char words[TEXT_SIZE];
     char text[TEXT_SIZE] = "";
     char *next = words;
-    hf__vote votes[NODES];
+    hf__node_vote votes[NODES];
     hf_reply replies[NODES];
     hf__arena arena;
     hf__tally tally;

@@ -36,7 +36,7 @@
 static void count_vote(hf__round_part *done, bool counts)
 {
     hf__round *self = done->round;
-    hf__vote *vote = &self->votes[done->node];
+    hf__node_vote *vote = &self->votes[done->node];
 
     pthread_mutex_lock(&self->mutex);
     vote->done = true;
@@ -112,20 +112,20 @@ static void send_parts(hf__round *self)
         hf__node_check(quorum, i);
         store->ops->submit(store, &mine, 1);
     }
-    hf__quorum_leave(quorum);
+    hf__work_leave(quorum);
     pthread_mutex_lock(&self->mutex);
     self->started = true;
     hf__outcome_judge_locked(self);
     hf__round_leave_locked(self);
 }
 
-void hf__round_start(hf__quorum *quorum, hf__request *request)
+void hf__broadcast(hf__quorum *quorum, hf__request *request)
 {
     hf__round *self = hf__round_new(quorum, request);
     bool away[HF__QUORUM_NODES_MAX];
     int64_t deadline_ms;
 
-    if (self == NULL || !hf__quorum_enter(quorum)) {
+    if (self == NULL || !hf__work_enter(quorum)) {
         if (self != NULL)
             hf__round_drop(self);
         hf__request_fail(
@@ -139,7 +139,7 @@ void hf__round_start(hf__quorum *quorum, hf__request *request)
     if (self->acquire != NULL)
         self->ttl_ms = hf__round_ttl(request);
     deadline_ms = hf__round_node_deadline(self, request->deadline_ms);
-    hf__quorum_round_begins(quorum);
+    hf__work_begins(quorum);
     hf__nodes_away(quorum, away);
     for (size_t i = 0; i < quorum->count; i++) {
         self->votes[i].away = away[i];
@@ -150,7 +150,7 @@ void hf__round_start(hf__quorum *quorum, hf__request *request)
 }
 
 /* On the thread on which all completes, once it was submitted. */
-void hf__round_cancel(hf__quorum *quorum, hf__request *request)
+void hf__broadcast_cancel(hf__quorum *quorum, hf__request *request)
 {
     hf__round *self = request->driver;
 

@@ -8,9 +8,9 @@
 
 /* Send the request to all nodes; it completes by on_done, perhaps before this
  * returns. */
-void hf__round_start(hf__quorum *quorum, hf__request *request);
+void hf__broadcast(hf__quorum *quorum, hf__request *request);
 
 /* Have the nodes not be waited for any longer. On the loop thread. */
-void hf__round_cancel(hf__quorum *quorum, hf__request *request);
+void hf__broadcast_cancel(hf__quorum *quorum, hf__request *request);
 
 #endif

@@ -279,7 +279,7 @@ static void inquiry_done(hf__request *request)
     hf__request_done(request);
     hf__free(self);
     pthread_mutex_lock(&quorum->mutex);
-    hf__quorum_round_ended_locked(quorum);
+    hf__work_ended_locked(quorum);
     pthread_mutex_unlock(&quorum->mutex);
 }
 
@@ -334,16 +334,16 @@ void hf__node_ask(hf__quorum *quorum, size_t node, int64_t deadline_ms,
 {
     inquiry *self = hf__calloc(1, sizeof(*self));
 
-    if (self == NULL || !hf__quorum_enter(quorum)) {
+    if (self == NULL || !hf__work_enter(quorum)) {
         hf__free(self);
         told(user);
         return;
     }
     self->told = told;
     self->user = user;
-    hf__quorum_round_begins(quorum);
+    hf__work_begins(quorum);
     inquire(quorum, node, deadline_ms, self);
-    hf__quorum_leave(quorum);
+    hf__work_leave(quorum);
 }
 
 hf__standing hf__node_standing(hf__quorum *quorum, size_t index)

@@ -41,7 +41,7 @@ void hf__node_answered(hf__quorum *quorum, size_t node, bool answered);
 void hf__nodes_away(hf__quorum *quorum, bool away[HF__QUORUM_NODES_MAX]);
 
 /* Ask a node who it is, if it may be another one than before. To be called
- * within hf__quorum_enter(), before a request is submitted to it. */
+ * within hf__work_enter(), before a request is submitted to it. */
 void hf__node_check(hf__quorum *quorum, size_t node);
 /* Ask it, until an instant; told() runs once its standing is known, or will not
  * be, on any thread, perhaps before this returns. */

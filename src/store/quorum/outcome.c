@@ -40,7 +40,7 @@ static void fail_locked(hf__round *self, hf_status status)
     size_t reached = 0;
 
     for (size_t i = 0; i < self->quorum->count; i++) {
-        const hf__vote *vote = &self->votes[i];
+        const hf__node_vote *vote = &self->votes[i];
 
         if (vote->done && hf_status_kind(vote->status) == HF_KIND_USAGE &&
             vote->status == status) {
@@ -71,7 +71,7 @@ static void reply_locked(hf__round *self, const hf_reply *reply)
  */
 
 /* Has the node certainly nothing of ours? */
-static bool has_nothing(const hf__vote *vote)
+static bool has_nothing(const hf__node_vote *vote)
 {
     if (!vote->done)
         return false;
@@ -126,12 +126,12 @@ static void undo_locked(hf__round *self)
     for (size_t i = 0; i < count; i++)
         nothing[i] = has_nothing(&self->votes[i]);
     pthread_mutex_unlock(&self->mutex);
-    if (hf__quorum_enter(self->quorum)) {
+    if (hf__work_enter(self->quorum)) {
         for (size_t i = 0; i < count; i++) {
             if (!nothing[i])
                 send_undo(self, i, &self->undos[i]);
         }
-        hf__quorum_leave(self->quorum);
+        hf__work_leave(self->quorum);
     }
     pthread_mutex_lock(&self->mutex);
     forget_undos_locked(self);
@@ -143,9 +143,9 @@ void hf__outcome_late_locked(hf__round *self, size_t node)
 
     pthread_mutex_unlock(&self->mutex);
     if (hf__undo_is_over(self->quorum, &self->undos[node]) && !nothing &&
-        hf__quorum_enter(self->quorum)) {
+        hf__work_enter(self->quorum)) {
         send_undo(self, node, NULL);
-        hf__quorum_leave(self->quorum);
+        hf__work_leave(self->quorum);
     }
     pthread_mutex_lock(&self->mutex);
 }
@@ -177,7 +177,7 @@ static size_t choose_locked(hf__round *self, size_t nodes[])
     size_t count = 0;
 
     for (size_t i = 0; i < self->quorum->count; i++) {
-        const hf__vote *vote = &self->votes[i];
+        const hf__node_vote *vote = &self->votes[i];
 
         if (!vote->counts || vote->reply->kind != HF_REPLY_INTEGER)
             self->unconfirmed++;
@@ -208,14 +208,14 @@ static void begin_confirming_locked(hf__round *self, uint64_t token)
         fill_confirm(self, nodes[i], deadline_ms);
     self->open += count;
     pthread_mutex_unlock(&self->mutex);
-    if (hf__quorum_enter(quorum)) {
+    if (hf__work_enter(quorum)) {
         for (size_t i = 0; i < count; i++) {
             hf__store *store = quorum->nodes[nodes[i]].store;
             hf__request *request = &self->confirms[nodes[i]].request;
 
             store->ops->submit(store, &request, 1);
         }
-        hf__quorum_leave(quorum);
+        hf__work_leave(quorum);
         count = 0;
     }
     pthread_mutex_lock(&self->mutex);

@@ -154,7 +154,7 @@ static void quorum_submit(hf__store *store, hf__request *const *requests,
         if (refuse(self, requests[i]))
             requests[i]->on_done(requests[i]);
         else
-            hf__round_start(self, requests[i]);
+            hf__broadcast(self, requests[i]);
     }
 }
 
@@ -175,14 +175,14 @@ static void quorum_perform(hf__store *store, hf__request *request)
         return;
     request->on_done = unpark;
     request->user = &done;
-    hf__round_start(self, request);
+    hf__broadcast(self, request);
     while (__atomic_load_n(&done, __ATOMIC_ACQUIRE) == 0)
         hf__futex_wait(&done, 0, INT64_MAX, false);
 }
 
 static void quorum_cancel(hf__store *store, hf__request *request)
 {
-    hf__round_cancel(self_of(store), request);
+    hf__broadcast_cancel(self_of(store), request);
 }
 
 /* The same on every node. */

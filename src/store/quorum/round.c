@@ -74,7 +74,7 @@ static void round_free(hf__round *self)
     }
     hf__round_drop(self);
     pthread_mutex_lock(&quorum->mutex);
-    hf__quorum_round_ended_locked(quorum);
+    hf__work_ended_locked(quorum);
     pthread_mutex_unlock(&quorum->mutex);
 }
 

@@ -39,7 +39,7 @@ struct hf__round {
     size_t unconfirmed; /* nodes that cannot confirm any more */
     int64_t ttl_ms;     /* of an acquire */
     int64_t deadline_ms;
-    hf__vote votes[HF__QUORUM_NODES_MAX];
+    hf__node_vote votes[HF__QUORUM_NODES_MAX];
     hf__round_part parts[HF__QUORUM_NODES_MAX];
     hf__round_part confirms[HF__QUORUM_NODES_MAX];
     hf__release *undos[HF__QUORUM_NODES_MAX]; /* see hf__undo_send() */

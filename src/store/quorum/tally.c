@@ -8,7 +8,7 @@
 
 typedef struct counting {
     const hf__request *request;
-    const hf__vote *votes;
+    const hf__node_vote *votes;
     size_t count;
     size_t majority;
     size_t open;    /* still to come */
@@ -46,7 +46,7 @@ static size_t count_integer(const counting *c, int64_t value)
     size_t found = 0;
 
     for (size_t i = 0; i < c->count; i++) {
-        const hf__vote *vote = &c->votes[i];
+        const hf__node_vote *vote = &c->votes[i];
 
         found += vote->counts && vote->reply->kind == HF_REPLY_INTEGER &&
                  vote->reply->integer == value;
@@ -59,7 +59,7 @@ static int64_t greatest_integer(const counting *c)
     int64_t greatest = INT64_MIN;
 
     for (size_t i = 0; i < c->count; i++) {
-        const hf__vote *vote = &c->votes[i];
+        const hf__node_vote *vote = &c->votes[i];
 
         if (vote->counts && vote->reply->kind == HF_REPLY_INTEGER &&
             vote->reply->integer > greatest)
@@ -92,7 +92,7 @@ static size_t same_holder(const counting *c, const hf_reply *one)
     size_t found = 0;
 
     for (size_t i = 0; i < c->count; i++) {
-        const hf__vote *vote = &c->votes[i];
+        const hf__node_vote *vote = &c->votes[i];
 
         found += vote->counts && is_refusal(vote->reply) &&
                  same_bytes(&vote->reply->array.items[1], &one->array.items[1]);
@@ -143,7 +143,7 @@ static bool acquire(counting *c)
     size_t refused = 0;
 
     for (size_t i = 0; i < c->count; i++) {
-        const hf__vote *vote = &c->votes[i];
+        const hf__node_vote *vote = &c->votes[i];
 
         granted += vote->counts && vote->reply->kind == HF_REPLY_INTEGER;
         refused += vote->counts && is_refusal(vote->reply);
@@ -293,7 +293,7 @@ typedef struct view {
 } view;
 
 /* The four parts of a node's answer, or NULL. */
-static const hf_reply *parts(const hf__vote *vote)
+static const hf_reply *parts(const hf__node_vote *vote)
 {
     const hf_reply *reply = vote->reply;
 
@@ -398,7 +398,7 @@ bool hf__tally_knows(const hf__script *script)
 static bool settle_refused(counting *c)
 {
     for (size_t i = 0; i < c->count; i++) {
-        const hf__vote *vote = &c->votes[i];
+        const hf__node_vote *vote = &c->votes[i];
 
         if (vote->done && hf_status_kind(vote->status) == HF_KIND_USAGE &&
             c->counted + c->open < c->majority) {
@@ -410,7 +410,7 @@ static bool settle_refused(counting *c)
     return false;
 }
 
-bool hf__tally_votes(const hf__request *request, const hf__vote *votes,
+bool hf__tally_votes(const hf__request *request, const hf__node_vote *votes,
                      size_t count, size_t majority, hf__arena *arena,
                      hf__tally *tally)
 {

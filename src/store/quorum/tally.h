@@ -10,15 +10,15 @@
 #include "store/quorum/quorum.h"
 
 /* What one node has come to. */
-typedef struct hf__vote {
+typedef struct hf__node_vote {
     bool done;        /* completed; else still to come */
     bool away;        /* ... but nobody waits for it: see nodes.h */
     bool counts;      /* answered, by a node that may vote */
     hf_status status; /* of the request */
     const hf_reply *reply;
-} hf__vote;
+} hf__node_vote;
 
-typedef enum hf__verdict_kind {
+typedef enum hf__tally_kind {
     HF__TALLY_OPEN,  /* more answers are needed */
     HF__TALLY_REPLY, /* `reply` is the answer of the quorum */
     HF__TALLY_TOKEN, /* granted, once `token` is confirmed by a majority */
@@ -40,7 +40,7 @@ typedef struct hf__tally {
  * The reply is what the script gives on one server; by HF__QUORUM_RENEW `why`
  * may also be 1: not known.
  */
-bool hf__tally_votes(const hf__request *request, const hf__vote *votes,
+bool hf__tally_votes(const hf__request *request, const hf__node_vote *votes,
                      size_t count, size_t majority, hf__arena *arena,
                      hf__tally *tally);
 

@@ -41,7 +41,7 @@ static bool begin(hf__quorum *quorum)
 static void end_locked(hf__quorum *quorum)
 {
     quorum->undos--;
-    hf__quorum_round_ended_locked(quorum);
+    hf__work_ended_locked(quorum);
 }
 
 static void release_done(hf__request *request)

@@ -20,7 +20,7 @@ typedef struct hf__release hf__release;
 
 /*
  * Send the release behind what the node was sent before; nobody waits for it.
- * If it cannot be sent, the lease ends by itself. Within hf__quorum_enter().
+ * If it cannot be sent, the lease ends by itself. Within hf__work_enter().
  * *noted, unless NULL, is it while it is under way, until hf__undo_is_over() is
  * asked, which must be before `noted` ends.
  */

@@ -2,7 +2,7 @@
 /* work.c - see work.h. */
 #include "store/quorum/work.h"
 
-bool hf__quorum_enter(hf__quorum *quorum)
+bool hf__work_enter(hf__quorum *quorum)
 {
     bool open;
 
@@ -13,7 +13,7 @@ bool hf__quorum_enter(hf__quorum *quorum)
     return open;
 }
 
-void hf__quorum_leave(hf__quorum *quorum)
+void hf__work_leave(hf__quorum *quorum)
 {
     pthread_mutex_lock(&quorum->mutex);
     if (--quorum->submitting == 0 && quorum->closing)
@@ -21,14 +21,14 @@ void hf__quorum_leave(hf__quorum *quorum)
     pthread_mutex_unlock(&quorum->mutex);
 }
 
-void hf__quorum_round_begins(hf__quorum *quorum)
+void hf__work_begins(hf__quorum *quorum)
 {
     pthread_mutex_lock(&quorum->mutex);
     quorum->rounds++;
     pthread_mutex_unlock(&quorum->mutex);
 }
 
-void hf__quorum_round_ended_locked(hf__quorum *quorum)
+void hf__work_ended_locked(hf__quorum *quorum)
 {
     if (--quorum->rounds == 0 && quorum->closing)
         pthread_cond_broadcast(&quorum->changed);

@@ -7,11 +7,11 @@
 
 /* To be called around whatever is given to the nodes; false: the quorum is
  * being closed, and they may be gone. */
-bool hf__quorum_enter(hf__quorum *quorum);
-void hf__quorum_leave(hf__quorum *quorum);
+bool hf__work_enter(hf__quorum *quorum);
+void hf__work_leave(hf__quorum *quorum);
 
 /* A round, or another user of the quorum's memory, begins and ends. */
-void hf__quorum_round_begins(hf__quorum *quorum);
-void hf__quorum_round_ended_locked(hf__quorum *quorum);
+void hf__work_begins(hf__quorum *quorum);
+void hf__work_ended_locked(hf__quorum *quorum);
 
 #endif
