@@ -1,16 +1,16 @@
 --[[
-client_register - say which process a client is, for a while.
+client_register - record which process a client is.
 
-KEYS[1]  registration: where the client says who it is
-ARGV[1]  age: of the client, ms
-ARGV[2]  about: what the client is, lines
-ARGV[3]  ttl: ms
+KEYS[1]  registration: of the client
+ARGV[1]  age: how long the client has been open, ms
+ARGV[2]  about: lines that describe the process
+ARGV[3]  ttl: of the registration, ms
 
 Returns  1.
-Repeat   safe: a second run sets the same, and an opening later by the time
-         between the two.
-Writes   KEYS[1]: the instant when the client was opened, Unix ms of the store's
-         clock, and the lines. Cost O(1).
+Repeat   safe: a second run writes the same, with an opening time later by the
+         time between the two runs.
+Writes   KEYS[1]: when the client was opened, Unix ms of the store's clock, and
+         the lines. Cost O(1).
 ]]
 local now = redis.call('time')
 local opened = now[1] * 1000 + math.floor(now[2] / 1000) - ARGV[1]

@@ -1,16 +1,17 @@
 --[[
-hash_cas - replace a field of a hash only if it is the expected one.
+hash_cas - replace a field of a hash only if it has the expected value.
 
 KEYS[1]  key: the hash
 ARGV[1]  field: its name
-ARGV[2]  expects: 1: `expected`; 0: the field must not exist
+ARGV[2]  expects: 1: a value; 0: the field must not exist
 ARGV[3]  expected: value of the field
 ARGV[4]  value: the new one
-ARGV[5]  ttl: new time to live of the key, ms; 0: keep what it has
+ARGV[5]  ttl: new time to live of the key, ms; 0: keep the current one
 
-Returns  1 replaced; 0 a value was expected and there is none; else the
-         present value.
-Repeat   no: the second run would take the first one's value for another's.
+Returns  1 replaced; 0 a value was expected, but there is none; else the
+         current value.
+Repeat   no: the second run would take the value of the first for one written
+         by another client.
 Writes   KEYS[1]. Cost O(1).
 ]]
 local current = redis.call('hget', KEYS[1], ARGV[1])

@@ -9,9 +9,11 @@ ARGV[3]  ttl: time to live of the key, ms; 0: keep; -1: remove
 ARGV[4...]  fields: field, value, field, value ...
 
 Returns  1 written; 0 refused by nx or xx.
-Repeat   no: nx would refuse the second run, and another's write may be lost.
+Repeat   no: nx would refuse the second run, and a write of another client in
+         between may be lost.
 Writes   KEYS[1]. Cost O(fields given), with ARGV[2] also O(fields there). New
-         fields go in before old ones go out: a refused write loses nothing.
+         fields are added before old ones are removed: a refused write loses
+         nothing.
 ]]
 local key = KEYS[1]
 local exists = redis.call('hlen', key) > 0

@@ -1,15 +1,15 @@
 --[[
-key_build - add to a key that nobody knows yet, and let it live on for a while.
+key_build - add to a key that is being built, and extend its life.
 
 KEYS[1]  key: the key being built
 ARGV[1]  ttl: from now, ms
 ARGV[2]  type: string, hash, list, set or zset
 ARGV[3]  count: bytes or elements that are there already; 0: none
-ARGV[4...]  items: the bytes; or as for key_write
+ARGV[4...]  items: the bytes to add; or as for key_write
 
-Returns  1 added; 0 what should be there is not.
-Repeat   safe: only a list would change, and its length would not fit then; the
-         caller must not take the 0 of a second run for a loss.
+Returns  1 added; 0 the key is gone, or the list has another length.
+Repeat   safe: only a list would change, but its length differs then. The caller
+         must not take the 0 of a second run for a loss.
 Writes   KEYS[1]. Cost O(elements given).
 ]]
 local key, kind = KEYS[1], ARGV[2]

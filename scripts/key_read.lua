@@ -1,14 +1,14 @@
 --[[
-key_read - read a key of any type with its expiry, if it is not too large.
+key_read - read a key of any type with its expiry, unless it is too large.
 
 KEYS[1]  key: of any type
-ARGV[1]  elements: most to read; 0: read no content
-ARGV[2]  bytes: most to read
+ARGV[1]  elements: limit; 0: do not read the content
+ARGV[2]  bytes: limit
 
 Returns  {type} of a type that has no elements, "none" too; else {type, instant
          of expiry in Unix ms or -1, count of elements or bytes, mark}, where
-         mark tells the ends of a list; behind it all elements, unless they are
-         more than allowed.
+         mark identifies the ends of a list; then all elements, unless they
+         exceed a limit.
 Repeat   safe: it only reads.
 Writes   nothing. Cost O(elements read).
 ]]

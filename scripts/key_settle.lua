@@ -1,15 +1,16 @@
 --[[
-key_settle - give a key that was built its name and its expiry.
+key_settle - rename a key that was built, and set its expiry.
 
-KEYS[1]  built: the key that was built
-KEYS[2]  key: its name
+KEYS[1]  built: what key_build made
+KEYS[2]  key: its final name
 ARGV[1]  condition: nx: only if the name is free; else empty
 ARGV[2]  expiry: Unix ms; 0: none
 
-Returns  1 done; 0 refused by nx, and what was built is gone; -1 it was gone.
+Returns  1 done; 0 refused by nx, and what was built is deleted; -1 it was gone
+         already.
 Repeat   safe: a second run answers -1, which the caller must not take for a
-         loss then.
-Writes   KEYS[1], KEYS[2]. Cost O(elements of what is replaced).
+         loss.
+Writes   KEYS[1], KEYS[2]. Cost O(elements of the key that is replaced).
 ]]
 if redis.call('exists', KEYS[1]) == 0 then
     return -1

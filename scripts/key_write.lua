@@ -2,7 +2,7 @@
 key_write - create or replace a collection with its expiry in one step.
 
 KEYS[1]  key: the collection
-KEYS[2]  spare: a name that is used only in here
+KEYS[2]  spare: a temporary name
 ARGV[1]  condition: nx: only if the key does not exist; else empty
 ARGV[2]  type: hash, list, set or zset
 ARGV[3]  expiry: Unix ms; 0: none
@@ -10,9 +10,9 @@ ARGV[4...]  items: field, value ...; or element ...; or score, member ...
 
 Returns  1 written; 0 refused by nx.
 Repeat   safe: a second run writes the same, or finds what the first wrote and
-         answers 0, which the caller must not take for another's key then.
-Writes   KEYS[1], KEYS[2]. Cost O(elements given). A key that is replaced goes
-         only when the new one is whole.
+         answers 0, which the caller must not take for a refusal.
+Writes   KEYS[1], KEYS[2]. Cost O(elements given). An old key is deleted
+         only when the new one is complete.
 ]]
 local kind, exists = ARGV[2], redis.call('exists', KEYS[1]) == 1
 if exists and ARGV[1] == 'nx' then

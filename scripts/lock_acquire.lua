@@ -1,23 +1,21 @@
 --[[
-lock_acquire - take the lock if it is free and issue the next fencing token.
+lock_acquire - take the lock if it is free, and issue the next fencing token.
 
 KEYS[1]  lock: a string, the owner id, expiring with the lease
 KEYS[2]  last_token: last fencing token of this store, or of the slot
-KEYS[3]  waiters: sorted set of inboxes by the instant they began to wait
+KEYS[3]  waiters: sorted set of inboxes by when they began to wait, us
 ARGV[1]  owner: owner id, unique to this acquisition
 ARGV[2]  ttl: of the lease, ms
 ARGV[3]  inbox: to queue if the lock is held; empty: do not queue
 ARGV[4]  began: when the caller began to wait, us of the store's clock; 0: now
 
 Returns  the token if the owner holds the lock now; else {pttl of the lock,
-         owner that holds it, instant the caller began to wait} and, if it was
-         queued, how many waiters stand before it. An error HFTOKEN, and
+         owner that holds it, when the caller began to wait} and, if it was
+         queued, its position in the queue, from 0. An error HFTOKEN, and
          nothing is changed: there is no larger token.
-Repeat   safe: the same owner gets a larger token, and a lease that runs from
-         then.
+Repeat   safe: the same owner gets a larger token, and its lease starts again.
 Quorum   acquire: confirmed by lock_confirm, undone by lock_release.
-Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters). What is no token, an
-         integer in 1..2^53-1, counts as a token that was lost: the clock.
+Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
 ]]
 local call = redis.call
 local holder = call('set', KEYS[1], ARGV[1], 'nx', 'get', 'px', ARGV[2])

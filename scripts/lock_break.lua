@@ -1,14 +1,13 @@
 --[[
-lock_break - take a lock from whoever holds it and wake a waiter.
+lock_break - release a lock whichever owner holds it, and wake a waiter.
 
 KEYS[1]  lock: the lock
 KEYS[2]  waiters: sorted set of inboxes
 
-Returns  1 if somebody held it, else 0.
+Returns  1 it was held; 0 it was free.
 Repeat   no: it could break the lock of the next holder.
 Quorum   any.
-Writes   KEYS[1], KEYS[2]. Cost O(log waiters). Tries up to 128 waiters, as
-         lock_release does.
+Writes   KEYS[1], KEYS[2]. Cost O(log waiters).
 ]]
 local call = redis.call
 if not call('get', KEYS[1]) then

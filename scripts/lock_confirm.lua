@@ -1,12 +1,12 @@
 --[[
-lock_confirm - bring the last fencing token to that of an owner's quorum.
+lock_confirm - raise the last fencing token to the one a quorum has issued.
 
 KEYS[1]  lock: the lock
 KEYS[2]  last_token: last fencing token of this store
 ARGV[1]  owner: owner id
 ARGV[2]  token: the greatest that a server of the quorum has issued
 
-Returns  1 the owner holds the lock, and the token is not below that; else 0.
+Returns  1 the owner holds the lock, and the last token is not smaller; else 0.
 Repeat   safe.
 Writes   KEYS[2]. Cost O(1).
 ]]

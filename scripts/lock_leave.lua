@@ -1,13 +1,13 @@
 --[[
-lock_leave - stop waiting for a lock. If the lock is free by now, its wake-up
-may have come to the caller: pass it on.
+lock_leave - stop waiting for a lock. If the lock is free, the wake-up may have
+been sent to the caller: wake the next waiter.
 
 KEYS[1]  lock: the lock
 KEYS[2]  waiters: sorted set of inboxes
 ARGV[1]  inbox: the caller's
 
 Returns  1 if the inbox was still queued, else 0.
-Repeat   safe: one wake-up too many is harmless.
+Repeat   safe: an additional wake-up is harmless.
 Quorum   any.
 Writes   KEYS[2]. Cost O(log waiters).
 ]]

@@ -1,8 +1,8 @@
 --[[
-lock_list - tell a key that may be a lock of ours from all others.
+lock_list - read a key if it may be a lock of Holdfast.
 
 KEYS[1]  key: any key
-ARGV[1]  size: bytes of an owner id
+ARGV[1]  size: of an owner id, bytes
 
 Returns  {value, pttl} of a string of that size; 0 for anything else.
 Repeat   safe.

@@ -1,16 +1,15 @@
 --[[
-lock_release - give the lock up and wake the waiter that has waited longest.
+lock_release - release the lock and wake the waiter that has waited longest.
 
 KEYS[1]  lock: the lock
 KEYS[2]  waiters: sorted set of inboxes
 ARGV[1]  owner: owner id
 
-Returns  1 released; 0 nobody holds it; -1 another owner holds it.
+Returns  1 released; 0 the lock is free; -1 another owner holds it.
 Repeat   safe: owner ids are never used twice, so a second run finds 0 or -1.
-Lane     lease: it must not queue behind acquires that wait for it.
+Lane     lease: acquires may be waiting for it.
 Quorum   count.
-Writes   KEYS[1], KEYS[2]. Cost O(log waiters). Tries up to 128 waiters, because
-         one that was killed listens no more.
+Writes   KEYS[1], KEYS[2]. Cost O(log waiters).
 ]]
 local call = redis.call
 local holder = call('get', KEYS[1])

@@ -1,14 +1,14 @@
 --[[
-lock_renew - let the leases of many locks run anew, each only for its owner.
+lock_renew - extend the leases of many locks, each only for its owner.
 
 KEYS[i]  lock: n of them
 ARGV[i]  owner: owner id of lock i, then
 ARGV[n+i]  ttl: lease of lock i, ms
 
 Returns  a flat list {i, why, ...} of the locks that were not renewed; why is
-         0 nobody holds it, -1 another owner does.
+         0 the lock is free, -1 another owner holds it.
 Repeat   safe.
-Lane     lease: it must not wait behind other requests.
+Lane     lease: it must reach the store before the lease ends.
 Quorum   renew.
 Writes   KEYS[i]. Cost O(n); callers send at most 128.
 ]]

@@ -1,11 +1,11 @@
 --[[
-token_raise - bring the last fencing token to at least a given one.
+token_raise - raise the last fencing token to at least a given one.
 
 KEYS[1]  last_token: the key of the last fencing token
-ARGV[1]  token: the least it is to be
+ARGV[1]  token: the minimum
 ARGV[2]  expiry: Unix ms; 0: none
 
-Returns  1 raised; 0 it was not below that.
+Returns  1 raised; 0 it was not smaller.
 Repeat   safe: the second run changes nothing.
 Writes   KEYS[1]. Cost O(1).
 ]]

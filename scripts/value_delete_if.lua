@@ -1,11 +1,11 @@
 --[[
-value_delete_if - delete a value only if it is the expected one.
+value_delete_if - delete a value only if it equals the expected one.
 
 KEYS[1]  key: the value
-ARGV[1]  expected: value
+ARGV[1]  expected: the value
 
-Returns  1 deleted; 0 there is none; else the present value.
-Repeat   no: the second run would answer 0 for the first one's deed.
+Returns  1 deleted; 0 there is none; else the current value.
+Repeat   no: the second run would answer 0 after the first has deleted it.
 Writes   KEYS[1]. Cost O(1).
 ]]
 local current = redis.call('get', KEYS[1])

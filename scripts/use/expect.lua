@@ -1,9 +1,9 @@
 --[[
-expect - answer now if what was found is not what the caller expects.
+expect - return if the current value is not the expected one.
 
-current   what was found
-expects   1: `expected`; 0: nothing
-expected  the value
+current   the value; false: there is none
+expects   1: a value is expected; 0: none
+expected  that value
 ]]
 if expects == '0' then
     if current then

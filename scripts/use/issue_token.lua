@@ -1,11 +1,11 @@
 --[[
-issue_token - turn the time into the next fencing token. What is no token, an
-integer in 1..2^53-1, counts as a token that was lost. Is no larger token left,
-nothing is stored and `now` is 2^53: the script undoes what it did and answers
-with no_token.
+issue_token - issue the next fencing token: the time, or the last token and one.
+A last token that is not an integer in 1..2^53-1 counts as lost. If there is no
+larger token, nothing changes and `now` is 2^53: the script undoes what it did
+and uses no_token.
 
 last     key of the last fencing token
-now      local variable: the store's clock, us; the token afterwards
+now      variable: the store's clock, us; afterwards the token
 ]]
 local stored = redis.pcall('set', last, now, 'get', 'px', 604800000)
 if stored then

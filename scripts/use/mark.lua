@@ -1,5 +1,5 @@
 --[[
-mark - leave the number of this call in the mark.
+mark - record in the mark that this call was done.
 
 key      the mark
 number   number of this call in its lane

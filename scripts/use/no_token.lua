@@ -1,5 +1,5 @@
 --[[
-no_token - answer that there is no larger fencing token.
+no_token - fail because there is no larger fencing token.
 ]]
 return redis.error_reply('HFTOKEN the last fencing token is the '
     .. 'largest, 2^53-1: delete it once its holder is gone')

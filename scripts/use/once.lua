@@ -1,6 +1,6 @@
 --[[
-once - answer now if the mark has the number of this call, which was done then,
-or of a later one.
+once - return if the mark has the number of this call, which was done before, or
+of a later one.
 
 key      the mark
 number   number of this call in its lane

@@ -1,12 +1,12 @@
 --[[
-refuse - answer a caller that may not have what it asks for, and queue it.
+refuse - answer that another owner holds it, and queue the caller.
 
 now      the store's clock, us
-began    argument: instant the caller began to wait, us; 0: now
-inbox    argument: what to queue; empty: do not queue
-waiters  sorted set of inboxes by the instant they began to wait
-holder   the owner that is in the way
-pttl     how long that owner may hold it, ms
+began    when the caller began to wait, us; 0: now
+inbox    to queue; empty: do not queue
+waiters  sorted set of inboxes by when they began to wait
+holder   the owner
+pttl     remaining time of its lease, ms
 ]]
 local since = began == '0' and now or tonumber(began)
 if inbox ~= '' then

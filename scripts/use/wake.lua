@@ -1,6 +1,6 @@
 --[[
 wake - send the name of what was freed to the waiter that has waited longest.
-One that was killed no longer listens: up to 128 are tried.
+Up to 128 are tried, as one that was killed no longer listens.
 
 topic    the name
 waiters  sorted set of inboxes
