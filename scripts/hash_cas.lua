@@ -20,5 +20,5 @@ redis.call('hset', KEYS[1], ARGV[1], ARGV[4])
 if ARGV[5] ~= '0' then
     redis.call('pexpire', KEYS[1], ARGV[5])
 end
---#mark
+--#record
 return 1

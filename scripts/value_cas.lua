@@ -20,5 +20,5 @@ if ARGV[4] == '0' then
 else
     redis.call('set', KEYS[1], ARGV[3], 'px', ARGV[4])
 end
---#mark
+--#record
 return 1

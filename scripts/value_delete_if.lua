@@ -14,5 +14,5 @@ if not current then
 elseif current ~= ARGV[1] then
     return current
 end
---#mark
+--#record
 return redis.call('del', KEYS[1])

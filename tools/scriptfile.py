@@ -35,12 +35,11 @@ Each parameter is replaced by its expression, in which there is no blank. One
 that is not given is the script's local variable of that name. A piece becomes
 one line, so that line numbers are those of the script's own body.
 
-A script whose body has a line `--#mark` has a twin, NAME_once, which is not done
-a second time: its first key is a mark, its last arguments are the number of the
-call and the mark's time to live, and it leaves the number in the mark in that
-line. use/once.lua stands in front of it. The line is where nothing that can be
-refused comes behind it, nor anything that is done before it undone: else a call
-that was not done would be taken for one that was, or the other way round.
+A script whose body has a line `--#record` has a twin, NAME_once, which is not
+done a second time: use/once.lua is put in front of it and use/record.lua in
+that line. Its first key is the dedup record; its last arguments are the number
+of the call in its session and the record's time to live. No write that may be
+refused follows that line: a call that was not done would be recorded.
 
 What is sent to servers has no comments and no indentation.
 
@@ -67,7 +66,7 @@ SECTION = re.compile(r"(%s) +(\S.*)$" % "|".join(SECTIONS + tuple(OPTIONAL)))
 USE = re.compile(r" *--#use ([a-z_]+)((?: [a-z_]+=\S+)*)$")
 # Not a field, nor the name of a method.
 NAME = r"(?<![\w.:])[a-z_]\w*"
-MARK = re.compile(r"--#mark$", re.M)
+RECORD = re.compile(r"--#record$", re.M)
 PARAMETER = re.compile(r"([a-z_]+)  +\S")
 HEADER = re.compile(r"--\[\[\n(.*?)\n\]\]\n", re.S)
 # What is no code: comments, the insides of strings.
@@ -156,7 +155,7 @@ def load_all(paths):
     for script in scripts:
         _check_follows(script, {script.name: script for script in scripts})
     scripts += [_twin(script) for script in scripts
-                if MARK.search(script.written)]
+                if RECORD.search(script.written)]
     return sorted(scripts, key=lambda script: script.name)
 
 
@@ -195,21 +194,21 @@ def _twin(script):
                   section_lines=script.section_lines,
                   body_line=script.body_line)
     keys, words = script.places["KEYS"], script.places["ARGV"]
-    if len(MARK.findall(script.written)) > 1:
-        twin.find(script.body_line, "more than one --#mark")
+    if len(RECORD.findall(script.written)) > 1:
+        twin.find(script.body_line, "more than one --#record")
     if not all(place.spec.isdigit() for place in keys + words):
         twin.find(script.body_line, "a script with a twin has only KEYS[1], "
                   "ARGV[1] and the like")
         return twin
     for what, names in (
-            ("KEYS", ["mark"] + [place.name for place in keys]),
-            ("ARGV", [place.name for place in words] + ["number", "life"])):
+            ("KEYS", ["record"] + [place.name for place in keys]),
+            ("ARGV", [place.name for place in words] + ["number", "record_ttl"])):
         twin.places[what] = [Place(1, str(at), name)
                              for at, name in enumerate(names, start=1)]
     once = f"key=KEYS[1] number=ARGV[{len(words) + 1}]"
     body = re.sub(r"\bKEYS\[(\d+)\]",
                   lambda m: f"KEYS[{int(m.group(1)) + 1}]", script.written)
-    body = MARK.sub(f"--#use mark {once} life=ARGV[{len(words) + 2}]", body)
+    body = RECORD.sub(f"--#use record {once} ttl=ARGV[{len(words) + 2}]", body)
     # On the first line, so that all lines keep their numbers.
     first = _piece(twin, twin.body_line, "once", once, "")
     twin.written = f"{first} {body}"
@@ -235,8 +234,8 @@ def _put_in_pieces(script, body):
         if use:
             lines[at] = _piece(script, script.body_line + at, use.group(1),
                                use.group(2), "\n".join(lines[:at]))
-        elif not MARK.match(line):
-            script.find(script.body_line + at, "neither --#mark nor of the "
+        elif not RECORD.match(line):
+            script.find(script.body_line + at, "neither --#record nor of the "
                         "form '--#use piece name=expression ...'")
     return "\n".join(lines)
 

@@ -1,11 +1,11 @@
 --[[
-once - return if the mark has the number of this call, which was done before, or
-of a later one.
+once - return if the dedup record has the number of this call, which was done
+before, or of a later one.
 
-key      the mark
-number   number of this call in its lane
+key      the dedup record
+number   number of this call in its session
 ]]
-local mark = redis.call('get', key)
-if mark and tonumber(mark) >= tonumber(number) then
-    return mark == number and 1 or -1
+local last = redis.call('get', key)
+if last and tonumber(last) >= tonumber(number) then
+    return last == number and 1 or -1
 end

@@ -52,7 +52,7 @@ SHAPE_OF(client_register, NUMBER(1, 1));
 
 /* --------------------------------------------------------- values, hashes */
 
-/* Done or not, else the present value; with a mark also -1. */
+/* Done or not, else the current value; of a twin also -1. */
 #define COMPARED(least)                                                        \
     {                                                                          \
         .kinds = HF__IS_INTEGER | HF__IS_STRING, .low = (least), .high = 1     \

@@ -27,7 +27,7 @@ make_good()
     cp scripts/lock_renew.lua scripts/hash_put.lua scripts/lock_release.lua \
         "$good"/scripts
     cp scripts/value_delete_if.lua "$good"/scripts
-    cp scripts/use/wake.lua scripts/use/once.lua scripts/use/mark.lua \
+    cp scripts/use/wake.lua scripts/use/once.lua scripts/use/record.lua \
         "$good"/scripts/use
     cp src/util/heap.h src/util/heap.c src/util/mem.h src/util/mem.c \
         "$good"/src/util
@@ -243,11 +243,11 @@ bad_edit scripts.py 'KEYS\[2\] is documented but not used' scripts/use/wake.lua 
     "s/'zpopmin', waiters/'zpopmin', topic/"
 bad_edit scripts.py 'no script uses it' $release '/--#use/d'
 once=scripts/value_delete_if.lua
-bad_edit scripts.py 'no script uses it' $once '/^--#mark/d'
-bad_edit scripts.py 'more than one --#mark' $once 's/^--#mark/&\n&/'
+bad_edit scripts.py 'no script uses it' $once '/^--#record/d'
+bad_edit scripts.py 'more than one --#record' $once 's/^--#record/&\n&/'
 bad_edit scripts.py 'a script with a twin has only' $once 's/\[1\]/[i]/'
 bad_edit scripts.py 'ARGV\[3\] is documented but not used' \
-    scripts/use/mark.lua 's/, life/, 1000/'
+    scripts/use/record.lua 's/, ttl/, 1000/'
 bad_edit scripts.py "calls 'call' without" $release '/^local call/d'
 bad_edit scripts.py 'comment in \[\[' $release 's/= ARGV.1. then/= [=[x]=] then/'
 bad_edit scripts.py 'writes KEYS\[3\]' $release 's/^Writes +KEYS\[1\]/&, KEYS[3]/'
