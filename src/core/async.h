@@ -34,10 +34,4 @@ void hf__call_start_end(hf_call *call);
 /* hf_call_cancel() by somebody inside the client; NULL is allowed. */
 void hf__call_cancel(hf_call *call);
 
-/* Delete a key by a script that leaves other types of keys alone. */
-hf_status hf__delete(hf_client *client, hf_bytes key, uint32_t index,
-                     hf_error *err);
-hf_status hf__delete_start(hf_client *client, hf_bytes key, uint32_t index,
-                           const hf_async *async, hf_error *err);
-
 #endif

@@ -32,8 +32,8 @@ static void set_times(hf_client *client, hf__request *request, int64_t extra_ms)
     request->deadline_ms = request->began_ms + client->request_ms + extra_ms;
 }
 
-void hf__dump_batch_run(hf_client *client, hf__request *const *requests,
-                        size_t count, int64_t extra_ms)
+void hf__submit_all(hf_client *client, hf__request *const *requests,
+                    size_t count)
 {
     batch self = {.mutex = PTHREAD_MUTEX_INITIALIZER, .under_way = count};
 
@@ -43,7 +43,6 @@ void hf__dump_batch_run(hf_client *client, hf__request *const *requests,
     for (size_t i = 0; i < count; i++) {
         requests[i]->on_done = on_done;
         requests[i]->user = &self;
-        set_times(client, requests[i], extra_ms);
     }
     client->store->ops->submit(client->store, requests, count);
     /* Each ends by its own deadline. */
@@ -53,6 +52,14 @@ void hf__dump_batch_run(hf_client *client, hf__request *const *requests,
     pthread_mutex_unlock(&self.mutex);
     pthread_cond_destroy(&self.over);
     pthread_mutex_destroy(&self.mutex);
+}
+
+void hf__run_all(hf_client *client, hf__request *const *requests, size_t count,
+                 int64_t extra_ms)
+{
+    for (size_t i = 0; i < count; i++)
+        set_times(client, requests[i], extra_ms);
+    hf__submit_all(client, requests, count);
 }
 
 void hf__batch_one(hf_client *client, hf__request *request, int64_t extra_ms)

@@ -16,13 +16,14 @@
  * ms: a link of 1 MiB/s will do. */
 #define HF__BATCH_EXTRA_MS(size) ((int64_t)((size) >> 10))
 
-/*
- * Run them all to their ends; afterwards each is complete. Requests for one
- * shard run in their order. Sets began_ms, deadline_ms (request_ms from now and
- * `extra_ms` more), on_done and user. Not on the loop thread.
- */
-void hf__dump_batch_run(hf_client *client, hf__request *const *requests,
-                        size_t count, int64_t extra_ms);
+/* Run them all to their ends; afterwards each is complete. Requests for one
+ * shard run in their order. Sets on_done and user; not on the loop thread. */
+void hf__submit_all(hf_client *client, hf__request *const *requests,
+                    size_t count);
+
+/* The same, with a deadline request_ms from now and `extra_ms` more. */
+void hf__run_all(hf_client *client, hf__request *const *requests, size_t count,
+                 int64_t extra_ms);
 
 /* The same for a single one, on the calling thread. */
 void hf__batch_one(hf_client *client, hf__request *request, int64_t extra_ms);

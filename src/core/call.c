@@ -9,63 +9,90 @@
 
 /* ----------------------------------------------------------------- prepare */
 
-hf_status hf__call_begin_bare(hf_call *call, hf_client *client, hf_error *err)
+void hf__call_init(hf_call *call, hf_client *client)
 {
-    hf_status status;
-
     call->client = client;
+    call->count = 0;
+    call->room = HF__CALL_WORDS;
+    call->key_count = 0;
     call->key.owned = NULL;
     call->words = call->fixed;
     call->finish = NULL;
     call->answered = NULL;
-    call->out = NULL;
-    call->note = 0;
     call->cancel = NULL;
+    call->out = NULL;
     call->context = NULL;
+    call->note = 0;
+    call->inside = false;
     call->settled = false;
     call->words_stay = false;
     call->copies = NULL;
     call->owned = NULL;
     call->release = NULL;
     hf__request_init(&call->request);
-    status = hf__client_enter(client, err);
+}
+
+hf_status hf__call_enter(hf_call *call, hf_error *err)
+{
+    hf_status status = hf__client_enter(call->client, err);
+
     call->inside = status == HF_OK;
     return status;
 }
 
-hf_status hf__call_begin(hf_call *call, hf_client *client, hf_bytes key,
-                         hf_error *err)
+hf_status hf__call_begin_bare(hf_call *call, hf_client *client, hf_error *err)
 {
-    hf_status status = hf__call_begin_bare(call, client, err);
-
-    if (status == HF_OK)
-        status = hf__key_init(client, key, "key", &call->key, err);
-    return status;
+    hf__call_init(call, client);
+    return hf__call_enter(call, err);
 }
 
-hf_status hf__call_reserve(hf_call *call, size_t count, hf_error *err)
+void hf__reserve(hf_call *call, size_t count)
 {
-    if (count <= HF__CALL_WORDS)
-        return HF_OK;
-    call->words = hf__calloc(count, sizeof(*call->words));
-    if (call->words != NULL)
-        return HF_OK;
-    call->words = call->fixed;
-    return hf__fail(err, HF_NO_MEMORY, "%zu words", count);
+    hf_bytes *words;
+
+    if (call->prepared != HF_OK || call->count + count <= call->room)
+        return;
+    words = hf__calloc(call->count + count, sizeof(*words));
+    if (words == NULL) {
+        call->prepared =
+            hf__fail(call->form.err, HF_NO_MEMORY, "%zu words", count);
+        return;
+    }
+    memcpy(words, call->words, call->count * sizeof(*words));
+    call->words = words;
+    call->room = call->count + count;
 }
 
-void hf__call_command(hf_call *call, const hf__operation *operation,
-                      size_t count)
+void hf__add_key(hf_call *call, hf_bytes name)
 {
-    call->words[1] = call->key.bytes;
-    hf__operation_request(&call->request, operation, call->words, count);
+    if (HF__TRY(call, hf__key_init(call->client, name, "key", &call->key,
+                                   call->form.err)))
+        hf__add_whole_key(call, call->key.bytes);
 }
 
-void hf__call_script(hf_call *call, uint32_t index, size_t count)
+void hf__add_whole_key(hf_call *call, hf_bytes key)
 {
-    call->words[0] = call->key.bytes;
-    hf__request_script(&call->request, &hf__scripts[index], call->words, count,
-                       1);
+    hf__add(call, key);
+    call->key_count++;
+}
+
+void hf__add_field(hf_call *call, hf_bytes field)
+{
+    if (HF__TRY(call, hf__check_field(field, call->form.err)))
+        hf__add(call, field);
+}
+
+void hf__add_value(hf_call *call, hf_bytes value)
+{
+    if (HF__TRY(call, hf__check_value(value, call->form.err)))
+        hf__add(call, value);
+}
+
+void hf__set_out(hf_call *call, void *out, const char *name)
+{
+    call->out = out;
+    if (name != NULL)
+        (void)HF__TRY(call, hf__check_out(out, name, call->form.err));
 }
 
 /* --------------------------------------------------------------------- run */
@@ -149,6 +176,13 @@ hf_status hf__call_refused(const hf_call *call, hf_error *err)
     if (status == HF_WRONG_TYPE)
         hf__wrong_type_name(&call->request, err);
     return status;
+}
+
+hf_status hf__finish_value(hf_call *call, hf_error *err)
+{
+    if (call->request.reply.kind == HF_REPLY_NIL)
+        return hf__fail(err, HF_NOT_FOUND, "no such key");
+    return hf__buffer_set(call->out, &call->request.reply, err);
 }
 
 hf_status hf__finish_found(hf_call *call, hf_error *err)

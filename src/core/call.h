@@ -15,6 +15,7 @@
 #ifndef HF__CORE_CALL_H
 #define HF__CORE_CALL_H
 
+#include <assert.h>
 #include <stdatomic.h>
 
 #include "core/check.h"
@@ -25,11 +26,32 @@
  * mark. */
 #define HF__CALL_WORDS 9
 
+/* In which form a call runs. */
+typedef struct hf__form {
+    enum {
+        HF__FORM_BLOCKING,
+        HF__FORM_SHARED, /* the same, allocated: its reply is handed out */
+        HF__FORM_STARTED,
+        HF__FORM_MANY,
+        HF__FORM_FAILED /* there is no memory or room for it */
+    } kind;
+    const hf_async *async;
+    struct hf__many *many;
+    hf_error *err;
+} hf__form;
+
 /* A cancellation that comes before the start is over is left to the start. */
 enum { HF__CALL_STARTED = 1u << 0, HF__CALL_CANCELLED = 1u << 1 };
 
 struct hf_call {
     hf_client *client;
+    const hf__operation *operation;
+    const hf__script *script; /* the operation's, or another; NULL: a command */
+    hf__form form;
+    hf_status prepared; /* while it is put together */
+    size_t count;       /* words so far */
+    size_t room;        /* for words */
+    size_t key_count;
     hf__key key;
     hf_bytes *words; /* `fixed`, or allocated */
     hf_bytes fixed[HF__CALL_WORDS];
@@ -68,23 +90,43 @@ struct hf_call {
     atomic_uint progress; /* HF__CALL_STARTED, HF__CALL_CANCELLED */
 };
 
-/* A call on one key. HF_INVALID: a client from before fork(), a bad key. The
- * call must be run, started or ended whatever the status. */
-hf_status hf__call_begin(hf_call *call, hf_client *client, hf_bytes key,
-                         hf_error *err);
-/* A call on several keys or none. */
+/* Prepare the memory of a call, and count it as one under way: HF_INVALID: a
+ * client from before fork(), or a closed one. */
+void hf__call_init(hf_call *call, hf_client *client);
+hf_status hf__call_enter(hf_call *call, hf_error *err);
+
+/* While a call is put together: do `what`, which returns a status, unless it
+ * has failed. true: it has not. */
+#define HF__TRY(call, what)                                                    \
+    ((call)->prepared == HF_OK && ((call)->prepared = (what)) == HF_OK)
+
+/* Make room for so many more words, if they may be more than HF__CALL_WORDS in
+ * all. */
+void hf__reserve(hf_call *call, size_t count);
+
+/* Words, in their order: the user's key, with the client's prefix; a key that
+ * has it; anything else as it is, or checked. */
+void hf__add_key(hf_call *call, hf_bytes name);
+void hf__add_whole_key(hf_call *call, hf_bytes key);
+void hf__add_field(hf_call *call, hf_bytes field);
+void hf__add_value(hf_call *call, hf_bytes value);
+static inline void hf__add(hf_call *call, hf_bytes word)
+{
+    if (call->prepared != HF_OK)
+        return;
+    assert(call->count < call->room);
+    call->words[call->count++] = word;
+}
+static inline void hf__add_number(hf_call *call, int64_t number) /* one */
+{
+    hf__add(call, hf__number(call->number, number));
+}
+
+/* Where `finish` puts the result. `name` is what the caller calls it; NULL: it
+ * may be NULL. */
+void hf__set_out(hf_call *call, void *out, const char *name);
+
 hf_status hf__call_begin_bare(hf_call *call, hf_client *client, hf_error *err);
-
-/* Make room for more than HF__CALL_WORDS words. */
-hf_status hf__call_reserve(hf_call *call, size_t count, hf_error *err);
-
-/* The request is a command: words[0] and words[1] are set to its name and the
- * key here, the others were set before. */
-void hf__call_command(hf_call *call, const hf__operation *operation,
-                      size_t count);
-/* The request is a script of ours whose only key is the call's; words[0] is set
- * here. */
-void hf__call_script(hf_call *call, uint32_t index, size_t count);
 
 /* Run it on this thread, finish it and end it. */
 hf_status hf__call_run(hf_call *call, hf_status prepared, hf_error *err);
@@ -104,6 +146,10 @@ void hf__call_unref(hf_call *call);
 
 /* Why its request failed, for one that was started or is in a batch. */
 hf_status hf__call_refused(const hf_call *call, hf_error *err);
+
+/* Finishes a call that is answered with the value for the buffer at `out`, or
+ * nil if there is no such key. */
+hf_status hf__finish_value(hf_call *call, hf_error *err);
 
 /* Finishes a call that is answered with 0 if there was no such key. */
 hf_status hf__finish_found(hf_call *call, hf_error *err);

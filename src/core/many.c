@@ -2,38 +2,17 @@
 /*
  * many.c - see many.h.
  *
- * The calls go to the store in windows: one submit() each, so that they share
- * writes on a connection, or a transaction; then this thread sleeps until all
- * of the window have completed.
+ * Each window goes to the store by one submit(), so that its calls share writes
+ * on a connection, or a transaction; then this thread sleeps until all of them
+ * have completed.
  */
 #include "core/many.h"
 
-#include <pthread.h>
-
+#include "core/batch.h"
 #include "core/client.h"
 #include "util/clock.h"
-#include "util/cond.h"
 #include "util/error.h"
 #include "util/mem.h"
-#include "util/order.h"
-
-typedef struct window {
-    hf_client *client;
-    hf__many_prepare prepare;
-    const void *user;
-    size_t first; /* number of its first call */
-    size_t count;
-    hf_status *statuses; /* of these calls */
-    int64_t limit_ms;
-    hf_error *err; /* NULL once one has failed */
-    hf_status failed;
-
-    hf_call *calls;
-    hf__request **requests;
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    size_t open; /* submitted and not complete; guarded by mutex */
-} window;
 
 /* Statuses in which the store has answered. */
 static bool is_answer(hf_status status)
@@ -43,148 +22,135 @@ static bool is_answer(hf_status status)
     return kind == HF_KIND_OK || kind == HF_KIND_NO;
 }
 
-static void settle(window *self, size_t at, hf_status status,
+static void settle(hf__many *many, size_t at, hf_status status,
                    const hf_error *detail)
 {
-    self->statuses[at] = status;
-    if (is_answer(status) || self->failed != HF_OK)
+    many->statuses[many->first + at] = status;
+    if (is_answer(status) || many->failed != HF_OK)
         return;
-    self->failed = hf__fail(self->err, status, "item %zu: %s", self->first + at,
+    many->failed = hf__fail(many->err, status, "item %zu: %s", many->first + at,
                             detail->message);
 }
 
-static void call_done(hf__request *request)
+void hf__many_begin(hf__many *many, hf_client *client, size_t count,
+                    hf_status *statuses, hf_error *err)
 {
-    window *self = request->user;
-    hf_call *call = (hf_call *)((char *)request - offsetof(hf_call, request));
+    size_t room = count < HF__MANY_WINDOW ? count : HF__MANY_WINDOW;
 
-    if (call->answered != NULL)
+    *many = (hf__many){
+        .client = client, .count = count, .statuses = statuses, .err = err};
+    many->failed = hf__client_enter_blocking(client, err);
+    many->inside = many->failed == HF_OK;
+    hf__many_needs(many, statuses, "statuses");
+    if (many->failed != HF_OK || count == 0)
+        return;
+    many->calls = hf__calloc(room, sizeof(*many->calls));
+    many->requests = hf__calloc(room, sizeof(hf__request *));
+    if (many->calls == NULL || many->requests == NULL)
+        many->failed = hf__fail(err, HF_NO_MEMORY, "%zu calls", room);
+    if (many->failed != HF_OK)
+        many->count = 0;
+}
+
+void hf__many_needs(hf__many *many, const void *input, const char *name)
+{
+    if (many->failed == HF_OK && many->count > 0)
+        many->failed = hf__check_out(input, name, many->err);
+    if (many->failed != HF_OK)
+        many->count = 0;
+}
+
+hf_call *hf__many_call(hf__many *many)
+{
+    return &many->calls[many->at];
+}
+
+hf_status hf__many_add(hf__many *many, hf_call *call)
+{
+    hf_status status = call->prepared;
+
+    if (status == HF_OK)
+        status = hf__request_stamp(many->client, &call->request, many->limit_ms,
+                                   &many->detail);
+    settle(many, many->at++, status, &many->detail);
+    if (status == HF_OK && !call->settled)
+        many->requests[many->ready++] = &call->request;
+    return status;
+}
+
+/* ------------------------------------------------------------------ windows */
+
+static void finish_call(hf__many *many, size_t at)
+{
+    hf_error detail = HF_ERROR_INIT;
+    hf_call *call = &many->calls[at];
+    hf_status before = many->statuses[many->first + at];
+    hf_status status = before;
+
+    if (call->prepared == HF_OK && call->answered != NULL)
         call->answered(call);
-    pthread_mutex_lock(&self->mutex);
-    if (--self->open == 0)
-        pthread_cond_signal(&self->changed);
-    pthread_mutex_unlock(&self->mutex);
+    if (status == HF_OK && !call->settled)
+        status = call->request.status == HF_OK
+                     ? HF_OK
+                     : hf__call_refused(call, &detail);
+    if (status == HF_OK && call->finish != NULL)
+        status = call->finish(call, &detail);
+    if (status != before)
+        settle(many, at, status, &detail);
+    hf__call_end(call);
+    hf__call_leave(call);
 }
 
-/* Prepare all; the number of those that are to be submitted. */
-static size_t prepare_all(window *self)
+static void run_window(hf__many *many)
 {
-    size_t ready = 0;
-
-    for (size_t i = 0; i < self->count; i++) {
-        hf_error detail = HF_ERROR_INIT;
-        hf_call *call = &self->calls[i];
-        hf_status status = self->prepare(call, self->client, self->user,
-                                         self->first + i, &detail);
-
-        if (status == HF_OK)
-            status = hf__request_stamp(self->client, &call->request,
-                                       self->limit_ms, &detail);
-        settle(self, i, status, &detail);
-        if (status != HF_OK || call->settled)
-            continue;
-        call->request.on_done = call_done;
-        call->request.user = self;
-        self->requests[ready++] = &call->request;
-    }
-    return ready;
-}
-
-static void finish_all(window *self)
-{
-    for (size_t i = 0; i < self->count; i++) {
-        hf_error detail = HF_ERROR_INIT;
-        hf_call *call = &self->calls[i];
-        hf_status status = self->statuses[i];
-
-        if (status == HF_OK && !call->settled)
-            status = call->request.status == HF_OK
-                         ? HF_OK
-                         : hf__call_refused(call, &detail);
-        if (status == HF_OK && call->finish != NULL)
-            status = call->finish(call, &detail);
-        if (status != self->statuses[i])
-            settle(self, i, status, &detail);
-        hf__call_end(call);
-        hf__call_leave(call);
-    }
-}
-
-static void run_window(window *self)
-{
-    hf__store *store = self->client->store;
-
-    self->open = prepare_all(self);
-    if (self->open > 0) {
-        store->ops->submit(store, self->requests, self->open);
-        pthread_mutex_lock(&self->mutex);
-        while (self->open > 0)
-            hf__cond_wait_until(&self->changed, &self->mutex, INT64_MAX);
-        pthread_mutex_unlock(&self->mutex);
-    }
-    finish_all(self);
+    hf__submit_all(many->client, many->requests, many->ready);
+    for (size_t at = 0; at < many->at; at++)
+        finish_call(many, at);
 }
 
 /* Has the store answered none of the window? Then the others have no time of
  * their own: the caller should not wait for each in turn. */
-static bool is_silent(const window *self)
+static bool is_silent(const hf__many *many)
 {
-    for (size_t i = 0; i < self->count; i++) {
-        if (!hf__many_is_silence(self->statuses[i]))
+    for (size_t at = 0; at < many->at; at++) {
+        if (!hf__many_is_silence(many->statuses[many->first + at]))
             return false;
     }
+    return many->at > 0;
+}
+
+static void begin_window(hf__many *many)
+{
+    if (!is_silent(many))
+        many->limit_ms =
+            hf__clock_after(hf__clock_boot_ms(), many->client->request_ms);
+    many->first += many->at;
+    many->at = 0;
+    many->ready = 0;
+}
+
+bool hf__many_next(hf__many *many, size_t *index)
+{
+    size_t begun = many->first + many->at;
+
+    if (many->at == HF__MANY_WINDOW || (begun == many->count && many->at > 0))
+        run_window(many);
+    if (begun == many->count)
+        return false;
+    if (many->at == HF__MANY_WINDOW || begun == 0)
+        begin_window(many);
+    many->detail = (hf_error)HF_ERROR_INIT;
+    *index = many->first + many->at;
     return true;
 }
 
-static hf_status run_windows(window *self, size_t count, hf_status *statuses)
+hf_status hf__many_end(hf__many *many)
 {
-    size_t done;
-
-    pthread_mutex_init(&self->mutex, NULL);
-    hf__cond_init(&self->changed);
-    for (done = 0; done < count; done += self->count) {
-        bool answers = done == 0 || !is_silent(self);
-
-        self->first = done;
-        self->count =
-            count - done < HF__MANY_WINDOW ? count - done : HF__MANY_WINDOW;
-        self->statuses = statuses + done;
-        if (answers)
-            self->limit_ms =
-                hf__clock_after(hf__clock_boot_ms(), self->client->request_ms);
-        run_window(self);
-    }
-    pthread_cond_destroy(&self->changed);
-    pthread_mutex_destroy(&self->mutex);
-    return self->failed;
-}
-
-hf_status hf__many_run(hf_client *client, size_t count, hf_status *statuses,
-                       hf__many_prepare prepare, const void *user,
-                       hf_error *err)
-{
-    size_t room = count < HF__MANY_WINDOW ? count : HF__MANY_WINDOW;
-    window self = {.client = client, .prepare = prepare, .user = user};
-    hf_status status = hf__client_enter_blocking(client, err);
-
-    if (status != HF_OK)
-        return status;
-    if (count > 0)
-        status = hf__check_out(statuses, "statuses", err);
-    if (status != HF_OK || count == 0)
-        goto leave;
-    self.err = err;
-    self.calls = hf__calloc(room, sizeof(*self.calls));
-    self.requests = hf__calloc(room, sizeof(hf__request *));
-    if (self.calls != NULL && self.requests != NULL)
-        status = run_windows(&self, count, statuses);
-    else
-        status = hf__fail(err, HF_NO_MEMORY, "%zu calls", room);
-    hf__free(self.requests);
-    hf__free(self.calls);
-leave:
-    hf__life_leave(&client->life);
-    return status;
+    hf__free(many->requests);
+    hf__free(many->calls);
+    if (many->inside)
+        hf__life_leave(&many->client->life);
+    return many->failed;
 }
 
 hf_status hf__many_verdict(const hf_status *statuses, size_t count,

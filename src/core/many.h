@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* many.h - many calls at once: what the `_many` functions share. */
+/*
+ * many.h - many calls at once: what the `_many` functions share.
+ *
+ *     hf__many many;
+ *     size_t i;
+ *
+ *     hf__many_begin(&many, client, count, statuses, err);
+ *     hf__many_needs(&many, keys, "keys");
+ *     while (hf__many_next(&many, &i))
+ *         body(hf__one_of(&many), client, keys[i], ...);
+ *     return hf__many_end(&many);
+ *
+ * The calls go to the store in windows, so next() runs those that have been
+ * put together whenever a window is full.
+ */
 #ifndef HF__CORE_MANY_H
 #define HF__CORE_MANY_H
 
 #include "core/call.h"
-
-/* Prepare call number `index` of what `user` describes. */
-typedef hf_status (*hf__many_prepare)(hf_call *call, hf_client *client,
-                                      const void *user, size_t index,
-                                      hf_error *err);
 
 /* Calls that go to the store together: enough to hide the way there and back; a
  * call is over a kilobyte. As long as the store answers each window of them has
@@ -21,16 +30,48 @@ static inline bool hf__many_is_silence(hf_status status)
     return status == HF_UNAVAILABLE || status == HF_INDETERMINATE;
 }
 
-/*
- * Run `count` calls and write what each came to into statuses[]. HF_OK: the
- * store answered every one of them; else the first status that is no answer,
- * its message preceded by the item's number.
- */
-hf_status hf__many_run(hf_client *client, size_t count, hf_status *statuses,
-                       hf__many_prepare prepare, const void *user,
-                       hf_error *err);
+typedef struct hf__many {
+    hf_client *client;
+    size_t count;
+    hf_status *statuses;
+    hf_status failed; /* the first status that is no answer */
+    hf_error *err;    /* says which */
+    hf_error detail;  /* of the call that is put together */
+    bool inside;
 
-/* The same of statuses that came otherwise. */
+    size_t first; /* number of the window's first call */
+    size_t at;    /* calls of the window that were begun */
+    size_t ready; /* requests of it */
+    int64_t limit_ms;
+    hf_call *calls;
+    hf__request **requests;
+} hf__many;
+
+void hf__many_begin(hf__many *many, hf_client *client, size_t count,
+                    hf_status *statuses, hf_error *err);
+
+/* HF_INVALID, unless there is nothing to do or `input` is there. */
+void hf__many_needs(hf__many *many, const void *input, const char *name);
+
+/* false: all have run. Else the body of call number `*index` is to begin and
+ * end one call. */
+bool hf__many_next(hf__many *many, size_t *index);
+
+static inline hf__form hf__one_of(hf__many *many)
+{
+    return (hf__form){
+        .kind = HF__FORM_MANY, .many = many, .err = &many->detail};
+}
+
+/* HF_OK: the store answered every one of them; else the first status that is
+ * no answer, its message preceded by the item's number. */
+hf_status hf__many_end(hf__many *many);
+
+/* By core/form.c: the memory of the next call; that is put together. */
+hf_call *hf__many_call(hf__many *many);
+hf_status hf__many_add(hf__many *many, hf_call *call);
+
+/* The same as end() for statuses that came otherwise. */
 hf_status hf__many_verdict(const hf_status *statuses, size_t count,
                            hf_error *err);
 

@@ -8,8 +8,10 @@
 #include "core/operation.h"
 
 #include "holdfast.h"
-#define OPERATION(name, command, repeatable, ...)                              \
-    const hf__operation hf__op_##name = {command, repeatable, __VA_ARGS__}
+
+#define OPERATION(name, word, again, ...)                                      \
+    const hf__operation hf__op_##name = {                                      \
+        .command = word, .repeatable = again, .answer = __VA_ARGS__}
 
 #define NUMBER HF__SHAPE_INTEGER
 #define KIND HF__SHAPE_KIND
@@ -20,18 +22,9 @@ static const hf__shape strings[] = {KIND(HF__IS_STRING)};
 static const hf__shape pairs[] = {KIND(HF__IS_STRING), KIND(HF__IS_STRING)};
 
 OPERATION(get, "GET", AGAIN, KIND(HF__IS_STRING | HF__IS_NIL));
-OPERATION(set, "SET", ONCE, KIND(HF__IS_STATUS));
-OPERATION(set_if, "SET", ONCE, KIND(HF__IS_STATUS | HF__IS_NIL));
-OPERATION(set_get, "SET", ONCE, KIND(HF__IS_STRING | HF__IS_NIL));
 /* The same value again; its caller knows what nil means then. */
 OPERATION(load_set, "SET", AGAIN, KIND(HF__IS_STATUS | HF__IS_NIL));
 
-OPERATION(hget, "HGET", AGAIN, KIND(HF__IS_STRING | HF__IS_NIL));
-OPERATION(hgetall, "HGETALL", AGAIN, HF__SHAPE_LIST(pairs));
-OPERATION(hdel, "HDEL", ONCE, NUMBER(0, HF_HASH_FIELDS_MAX));
-
-OPERATION(pttl, "PTTL", AGAIN, NUMBER(-2, INT64_MAX));
-OPERATION(pexpire, "PEXPIRE", AGAIN, NUMBER(0, 1));
 OPERATION(exists, "EXISTS", AGAIN, NUMBER(0, 1));
 OPERATION(unlink, "UNLINK", AGAIN, NUMBER(0, 1));
 OPERATION(del, "DEL", AGAIN, NUMBER(0, 1));
@@ -48,8 +41,6 @@ OPERATION(sscan, "SSCAN", AGAIN, HF__SHAPE_TUPLE(found_strings, 2));
 OPERATION(zscan, "ZSCAN", AGAIN, HF__SHAPE_TUPLE(found_pairs, 2));
 OPERATION(lrange, "LRANGE", AGAIN, HF__SHAPE_LIST(strings));
 
-/* The SHA-1 in hexadecimal digits. */
-OPERATION(script_load, "SCRIPT", AGAIN, {.kinds = HF__IS_STRING, .size = 40});
 OPERATION(dbsize, "DBSIZE", AGAIN, NUMBER(0, INT64_MAX));
 OPERATION(wait, "WAIT", AGAIN, NUMBER(0, INT32_MAX));
 

@@ -31,22 +31,6 @@ hf_status hf__run(hf_client *client, hf__request *request, int64_t limit_ms,
     return HF_OK;
 }
 
-hf_status hf__run_words(hf_client *client, const hf__script *script,
-                        const hf_bytes *words, size_t count, size_t key_count,
-                        hf__request *request, hf_error *err)
-{
-    hf__request_script(request, script, words, count, key_count);
-    return hf__run(client, request, INT64_MAX, err);
-}
-
-hf_status hf__run_script(hf_client *client, uint32_t index,
-                         const hf_bytes *words, size_t count, size_t key_count,
-                         hf__request *request, hf_error *err)
-{
-    return hf__run_script_by(client, index, words, count, key_count, INT64_MAX,
-                             request, err);
-}
-
 hf_status hf__run_script_by(hf_client *client, uint32_t index,
                             const hf_bytes *words, size_t count,
                             size_t key_count, int64_t limit_ms,

@@ -20,12 +20,6 @@ hf_status hf__request_stamp(hf_client *client, hf__request *request,
 hf_status hf__run(hf_client *client, hf__request *request, int64_t limit_ms,
                   hf_error *err);
 
-hf_status hf__run_words(hf_client *client, const hf__script *script,
-                        const hf_bytes *words, size_t count, size_t key_count,
-                        hf__request *request, hf_error *err);
-hf_status hf__run_script(hf_client *client, uint32_t index,
-                         const hf_bytes *words, size_t count, size_t key_count,
-                         hf__request *request, hf_error *err);
 hf_status hf__run_script_by(hf_client *client, uint32_t index,
                             const hf_bytes *words, size_t count,
                             size_t key_count, int64_t limit_ms,

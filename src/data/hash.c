@@ -4,10 +4,7 @@
  *
  * As in value.c no write is sent twice.
  */
-#include "core/async.h"
-#include "core/cas.h"
-#include "core/client.h"
-#include "core/many.h"
+#include "core/form.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/options.h"
@@ -64,23 +61,7 @@ static hf_status check_fields(const hf_field *fields, size_t count,
     return status;
 }
 
-/* The words of hash_put behind the key. */
-static void put_words(hf_call *call, const hf_field *fields, size_t count,
-                      const hf_hash_put_options *o)
-{
-    hf_bytes *words = call->words;
-    bool persist = (o->flags & HF_HASH_PERSIST) != 0;
-
-    words[1] = hf_str((o->flags & HF_HASH_NX) != 0   ? "nx"
-                      : (o->flags & HF_HASH_XX) != 0 ? "xx"
-                                                     : "");
-    words[2] = hf_str((o->flags & HF_HASH_REPLACE) != 0 ? "1" : "0");
-    words[3] = hf__number(call->number, persist ? -1 : o->ttl_ms);
-    for (size_t i = 0; i < count; i++) {
-        words[4 + 2 * i] = fields[i].name;
-        words[5 + 2 * i] = fields[i].value;
-    }
-}
+/* -------------------------------------------------------------------- put */
 
 static hf_status finish_put(hf_call *call, hf_error *err)
 {
@@ -91,37 +72,51 @@ static hf_status finish_put(hf_call *call, hf_error *err)
     return hf__fail(err, HF_NOT_FOUND, "no such key");
 }
 
-static hf_status prepare_put(hf_call *call, hf_client *client, hf_bytes key,
-                             const hf_field *fields, size_t count,
-                             const hf_hash_put_options *opts, hf_error *err)
-{
-    hf_hash_put_options options;
-    hf_status status = hf__call_begin(call, client, key, err);
+static const hf__operation put = {
+    .script = HF__SCRIPT(HASH_PUT),
+    .wrote = hf__wrote_number,
+    .finish = finish_put,
+};
 
-    if (status == HF_OK)
-        status = load_put_options(&options, opts, err);
-    if (status == HF_OK)
-        status = check_fields(fields, count, err);
-    if (status == HF_OK)
-        status = hf__call_reserve(call, 4 + 2 * count, err);
-    if (status != HF_OK)
-        return status;
-    call->finish = finish_put;
-    call->note = options.flags;
-    put_words(call, fields, count, &options);
-    hf__call_script(call, HF__SCRIPT_HASH_PUT, 4 + 2 * count);
-    hf__call_replicate(call, hf__wrote_number);
-    return HF_OK;
+static void add_put(hf_call *call, const hf_field *fields, size_t count,
+                    const hf_hash_put_options *o)
+{
+    bool persist = (o->flags & HF_HASH_PERSIST) != 0;
+
+    hf__add(call, hf_str((o->flags & HF_HASH_NX) != 0   ? "nx"
+                         : (o->flags & HF_HASH_XX) != 0 ? "xx"
+                                                        : ""));
+    hf__add(call, hf_str((o->flags & HF_HASH_REPLACE) != 0 ? "1" : "0"));
+    hf__add_number(call, persist ? -1 : o->ttl_ms);
+    for (size_t i = 0; i < count; i++) {
+        hf__add(call, fields[i].name);
+        hf__add(call, fields[i].value);
+    }
+}
+
+static hf_status run_put(hf__form form, hf_client *client, hf_bytes key,
+                         const hf_field *fields, size_t count,
+                         const hf_hash_put_options *opts)
+{
+    hf_call here, *call = hf__begin(&here, form, &put, client);
+    hf_error *err = call->form.err;
+    hf_hash_put_options options;
+
+    hf__add_key(call, key);
+    if (HF__TRY(call, load_put_options(&options, opts, err)) &&
+        HF__TRY(call, check_fields(fields, count, err))) {
+        call->note = options.flags;
+        hf__reserve(call, 3 + 2 * count);
+        add_put(call, fields, count, &options);
+    }
+    return hf__end(call);
 }
 
 hf_status hf_hash_put(hf_client *client, hf_bytes key, const hf_field *fields,
                       size_t count, const hf_hash_put_options *opts,
                       hf_error *err)
 {
-    hf_call call;
-
-    return hf__call_run(
-        &call, prepare_put(&call, client, key, fields, count, opts, err), err);
+    return run_put(hf__blocking(err), client, key, fields, count, opts);
 }
 
 hf_status hf_hash_put_start(hf_client *client, hf_bytes key,
@@ -129,43 +124,25 @@ hf_status hf_hash_put_start(hf_client *client, hf_bytes key,
                             const hf_hash_put_options *opts,
                             const hf_async *async, hf_error *err)
 {
-    hf_call *call;
-    hf_status status = hf__call_new(client, async, &call, err);
-
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(
-        call, prepare_put(call, client, key, fields, count, opts, err), async,
-        err);
-}
-
-typedef struct many_put {
-    const hf_hash_put_item *items;
-    const hf_hash_put_options *opts;
-} many_put;
-
-static hf_status prepare_many_put(hf_call *call, hf_client *client,
-                                  const void *user, size_t index, hf_error *err)
-{
-    const many_put *many = user;
-    const hf_hash_put_item *item = &many->items[index];
-
-    return prepare_put(call, client, item->key, item->fields, item->count,
-                       many->opts, err);
+    return run_put(hf__started(async, err), client, key, fields, count, opts);
 }
 
 hf_status hf_hash_put_many(hf_client *client, const hf_hash_put_item *items,
                            size_t count, const hf_hash_put_options *opts,
                            hf_status *statuses, hf_error *err)
 {
-    many_put many = {items, opts};
+    hf__many many;
+    size_t i;
 
-    if (count > 0 && items == NULL)
-        return hf__fail(err, HF_INVALID, "items is NULL");
-    return hf__many_run(client, count, statuses, prepare_many_put, &many, err);
+    hf__many_begin(&many, client, count, statuses, err);
+    hf__many_needs(&many, items, "items");
+    while (hf__many_next(&many, &i))
+        (void)run_put(hf__one_of(&many), client, items[i].key, items[i].fields,
+                      items[i].count, opts);
+    return hf__many_end(&many);
 }
 
-/* --------------------------------------------------------------------- get */
+/* -------------------------------------------------------------------- get */
 
 static hf_status finish_get(hf_call *call, hf_error *err)
 {
@@ -174,45 +151,38 @@ static hf_status finish_get(hf_call *call, hf_error *err)
     return hf__buffer_set(call->out, &call->request.reply, err);
 }
 
-static hf_status prepare_get(hf_call *call, hf_client *client, hf_bytes key,
-                             hf_bytes field, hf_buffer *value, hf_error *err)
-{
-    hf_status status = hf__call_begin(call, client, key, err);
+static const hf__operation get = {
+    .command = "HGET",
+    .repeatable = true,
+    .answer = HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL),
+    .finish = finish_get,
+};
 
-    if (status == HF_OK)
-        status = hf__check_field(field, err);
-    if (status == HF_OK)
-        status = hf__check_out(value, "value", err);
-    if (status != HF_OK)
-        return status;
-    call->finish = finish_get;
-    call->out = value;
-    call->words[2] = field;
-    hf__call_command(call, &hf__op_hget, 3);
-    return HF_OK;
+static hf_status run_get(hf__form form, hf_client *client, hf_bytes key,
+                         hf_bytes field, hf_buffer *value)
+{
+    hf_call here, *call = hf__begin(&here, form, &get, client);
+
+    hf__add_key(call, key);
+    hf__add_field(call, field);
+    hf__set_out(call, value, "value");
+    return hf__end(call);
 }
 
 hf_status hf_hash_get(hf_client *client, hf_bytes key, hf_bytes field,
                       hf_buffer *value, hf_error *err)
 {
-    hf_call call;
-
-    return hf__call_run(
-        &call, prepare_get(&call, client, key, field, value, err), err);
+    return run_get(hf__blocking(err), client, key, field, value);
 }
 
 hf_status hf_hash_get_start(hf_client *client, hf_bytes key, hf_bytes field,
                             hf_buffer *value, const hf_async *async,
                             hf_error *err)
 {
-    hf_call *call;
-    hf_status status = hf__call_new(client, async, &call, err);
-
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(
-        call, prepare_get(call, client, key, field, value, err), async, err);
+    return run_get(hf__started(async, err), client, key, field, value);
 }
+
+/* ---------------------------------------------------------------- get all */
 
 /* Items first, their bytes behind them, in one piece of memory. */
 static hf_status fields_set(hf_fields *fields, const hf_reply *reply,
@@ -253,66 +223,61 @@ static hf_status finish_get_all(hf_call *call, hf_error *err)
     return fields_set(call->out, reply, err);
 }
 
-static hf_status prepare_get_all(hf_call *call, hf_client *client, hf_bytes key,
-                                 hf_fields *fields, hf_error *err)
-{
-    hf_status status = hf__call_begin(call, client, key, err);
+static const hf__shape pair[] = {HF__SHAPE_KIND(HF__IS_STRING),
+                                 HF__SHAPE_KIND(HF__IS_STRING)};
 
-    if (status == HF_OK)
-        status = hf__check_out(fields, "fields", err);
-    if (status != HF_OK)
-        return status;
-    call->finish = finish_get_all;
-    call->out = fields;
-    hf__call_command(call, &hf__op_hgetall, 2);
-    return HF_OK;
+static const hf__operation get_all = {
+    .command = "HGETALL",
+    .repeatable = true,
+    .answer = HF__SHAPE_LIST(pair),
+    .finish = finish_get_all,
+};
+
+static hf_status run_get_all(hf__form form, hf_client *client, hf_bytes key,
+                             hf_fields *fields)
+{
+    hf_call here, *call = hf__begin(&here, form, &get_all, client);
+
+    hf__add_key(call, key);
+    hf__set_out(call, fields, "fields");
+    return hf__end(call);
 }
 
 hf_status hf_hash_get_all(hf_client *client, hf_bytes key, hf_fields *fields,
                           hf_error *err)
 {
-    hf_call call;
-
-    return hf__call_run(&call, prepare_get_all(&call, client, key, fields, err),
-                        err);
+    return run_get_all(hf__blocking(err), client, key, fields);
 }
 
 hf_status hf_hash_get_all_start(hf_client *client, hf_bytes key,
                                 hf_fields *fields, const hf_async *async,
                                 hf_error *err)
 {
-    hf_call *call;
-    hf_status status = hf__call_new(client, async, &call, err);
-
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(call, prepare_get_all(call, client, key, fields, err),
-                          async, err);
+    return run_get_all(hf__started(async, err), client, key, fields);
 }
 
-/* --------------------------------------------------------- compare and set */
+/* -------------------------------------------------------- compare and set */
 
-static hf_status prepare_cas(hf_call *call, hf_client *client, hf_bytes key,
-                             hf_bytes field, const hf_bytes *expected,
-                             hf_bytes value, const hf_cas_options *opts,
-                             hf_buffer *current, hf_error *err)
+static const hf__operation cas = {
+    .script = HF__SCRIPT(HASH_CAS),
+    .once = HF__SCRIPT(HASH_CAS_ONCE),
+    .without = {HF__SCRIPT(HASH_CAS), HF__RECORD_WORDS, false},
+    .wrote = hf__wrote_number,
+    .finish = hf__finish_cas,
+};
+
+static hf_status run_cas(hf__form form, hf_client *client, hf_bytes key,
+                         hf_bytes field, const hf_bytes *expected,
+                         hf_bytes value, const hf_cas_options *opts,
+                         hf_buffer *current)
 {
-    hf_cas_options options;
-    hf_status status = hf__call_begin(call, client, key, err);
+    hf_call here, *call = hf__begin(&here, form, &cas, client);
 
-    if (status == HF_OK)
-        status = hf__check_field(field, err);
-    if (status == HF_OK)
-        status = hf__cas_check(&options, opts, expected, value, err);
-    if (status != HF_OK)
-        return status;
-    call->finish = hf__finish_cas;
-    call->out = current;
-    call->words[1] = field;
-    hf__cas_words(call->words + 2, expected, value,
-                  hf__number(call->number, options.ttl_ms));
-    return hf__cas_request(call, options.flags, HF__SCRIPT_HASH_CAS,
-                           HF__SCRIPT_HASH_CAS_ONCE, 6, err);
+    hf__add_key(call, key);
+    hf__add_field(call, field);
+    hf__add_cas(call, expected, value, opts);
+    hf__set_out(call, current, NULL);
+    return hf__end(call);
 }
 
 hf_status hf_hash_cas(hf_client *client, hf_bytes key, hf_bytes field,
@@ -320,12 +285,8 @@ hf_status hf_hash_cas(hf_client *client, hf_bytes key, hf_bytes field,
                       const hf_cas_options *opts, hf_buffer *current,
                       hf_error *err)
 {
-    hf_call call;
-
-    return hf__call_run(&call,
-                        prepare_cas(&call, client, key, field, expected, value,
-                                    opts, current, err),
-                        err);
+    return run_cas(hf__blocking(err), client, key, field, expected, value, opts,
+                   current);
 }
 
 hf_status hf_hash_cas_start(hf_client *client, hf_bytes key, hf_bytes field,
@@ -333,15 +294,8 @@ hf_status hf_hash_cas_start(hf_client *client, hf_bytes key, hf_bytes field,
                             const hf_cas_options *opts, hf_buffer *current,
                             const hf_async *async, hf_error *err)
 {
-    hf_call *call;
-    hf_status status = hf__call_new(client, async, &call, err);
-
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(call,
-                          prepare_cas(call, client, key, field, expected, value,
-                                      opts, current, err),
-                          async, err);
+    return run_cas(hf__started(async, err), client, key, field, expected, value,
+                   opts, current);
 }
 
 /* ----------------------------------------------------------- delete fields */
@@ -365,37 +319,34 @@ static hf_status finish_delete_fields(hf_call *call, hf_error *err)
     return HF_OK;
 }
 
-static hf_status prepare_delete_fields(hf_call *call, hf_client *client,
-                                       hf_bytes key, const hf_bytes *names,
-                                       size_t count, size_t *deleted,
-                                       hf_error *err)
-{
-    hf_status status = hf__call_begin(call, client, key, err);
+static const hf__operation delete_fields = {
+    .command = "HDEL",
+    .answer = HF__SHAPE_INTEGER(0, HF_HASH_FIELDS_MAX),
+    .wrote = hf__wrote_number,
+    .finish = finish_delete_fields,
+};
 
-    if (status == HF_OK)
-        status = check_names(names, count, err);
-    if (status == HF_OK)
-        status = hf__call_reserve(call, 2 + count, err);
-    if (status != HF_OK)
-        return status;
-    call->finish = finish_delete_fields;
-    call->out = deleted;
-    memcpy(call->words + 2, names, count * sizeof(*names));
-    hf__call_command(call, &hf__op_hdel, 2 + count);
-    hf__call_replicate(call, hf__wrote_number);
-    return HF_OK;
+static hf_status run_delete_fields(hf__form form, hf_client *client,
+                                   hf_bytes key, const hf_bytes *names,
+                                   size_t count, size_t *deleted)
+{
+    hf_call here, *call = hf__begin(&here, form, &delete_fields, client);
+
+    hf__add_key(call, key);
+    hf__set_out(call, deleted, NULL);
+    if (HF__TRY(call, check_names(names, count, call->form.err)))
+        hf__reserve(call, count);
+    for (size_t i = 0; i < count && call->prepared == HF_OK; i++)
+        hf__add(call, names[i]);
+    return hf__end(call);
 }
 
 hf_status hf_hash_delete_fields(hf_client *client, hf_bytes key,
                                 const hf_bytes *names, size_t count,
                                 size_t *deleted, hf_error *err)
 {
-    hf_call call;
-
-    return hf__call_run(
-        &call,
-        prepare_delete_fields(&call, client, key, names, count, deleted, err),
-        err);
+    return run_delete_fields(hf__blocking(err), client, key, names, count,
+                             deleted);
 }
 
 hf_status hf_hash_delete_fields_start(hf_client *client, hf_bytes key,
@@ -403,24 +354,25 @@ hf_status hf_hash_delete_fields_start(hf_client *client, hf_bytes key,
                                       size_t *deleted, const hf_async *async,
                                       hf_error *err)
 {
-    hf_call *call;
-    hf_status status = hf__call_new(client, async, &call, err);
-
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(
-        call,
-        prepare_delete_fields(call, client, key, names, count, deleted, err),
-        async, err);
+    return run_delete_fields(hf__started(async, err), client, key, names, count,
+                             deleted);
 }
+
+/* ----------------------------------------------------------------- delete */
+
+static const hf__operation delete = {
+    .script = HF__SCRIPT(HASH_DELETE),
+    .wrote = hf__wrote_number,
+    .finish = hf__finish_found,
+};
 
 hf_status hf_hash_delete(hf_client *client, hf_bytes key, hf_error *err)
 {
-    return hf__delete(client, key, HF__SCRIPT_HASH_DELETE, err);
+    return hf__run_on_key(hf__blocking(err), &delete, client, key);
 }
 
 hf_status hf_hash_delete_start(hf_client *client, hf_bytes key,
                                const hf_async *async, hf_error *err)
 {
-    return hf__delete_start(client, key, HF__SCRIPT_HASH_DELETE, async, err);
+    return hf__run_on_key(hf__started(async, err), &delete, client, key);
 }

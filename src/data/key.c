@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* key.c - what holds for a key of any type: its time to live. */
-#include "core/async.h"
-#include "core/client.h"
+#include "core/form.h"
 #include "util/error.h"
 
 static hf_status finish_ttl(hf_call *call, hf_error *err)
@@ -14,79 +13,71 @@ static hf_status finish_ttl(hf_call *call, hf_error *err)
     return HF_OK;
 }
 
-static hf_status prepare_ttl(hf_call *call, hf_client *client, hf_bytes key,
-                             int64_t *ttl_ms, hf_error *err)
-{
-    hf_status status = hf__call_begin(call, client, key, err);
+static const hf__operation ttl = {
+    .command = "PTTL",
+    .repeatable = true,
+    .answer = HF__SHAPE_INTEGER(-2, INT64_MAX),
+    .finish = finish_ttl,
+};
 
-    if (status == HF_OK)
-        status = hf__check_out(ttl_ms, "ttl_ms", err);
-    if (status != HF_OK)
-        return status;
-    call->finish = finish_ttl;
-    call->out = ttl_ms;
-    hf__call_command(call, &hf__op_pttl, 2);
-    return HF_OK;
+static hf_status run_ttl(hf__form form, hf_client *client, hf_bytes key,
+                         int64_t *ttl_ms)
+{
+    hf_call here, *call = hf__begin(&here, form, &ttl, client);
+
+    hf__add_key(call, key);
+    hf__set_out(call, ttl_ms, "ttl_ms");
+    return hf__end(call);
 }
 
 hf_status hf_key_ttl(hf_client *client, hf_bytes key, int64_t *ttl_ms,
                      hf_error *err)
 {
-    hf_call call;
-
-    return hf__call_run(&call, prepare_ttl(&call, client, key, ttl_ms, err),
-                        err);
+    return run_ttl(hf__blocking(err), client, key, ttl_ms);
 }
 
 hf_status hf_key_ttl_start(hf_client *client, hf_bytes key, int64_t *ttl_ms,
                            const hf_async *async, hf_error *err)
 {
-    hf_call *call;
-    hf_status status = hf__call_new(client, async, &call, err);
-
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(call, prepare_ttl(call, client, key, ttl_ms, err),
-                          async, err);
+    return run_ttl(hf__started(async, err), client, key, ttl_ms);
 }
 
-static hf_status prepare_expire(hf_call *call, hf_client *client, hf_bytes key,
-                                int64_t ttl_ms, hf_error *err)
-{
-    hf_status status = hf__call_begin(call, client, key, err);
+static const hf__operation expire = {
+    .command = "PEXPIRE",
+    .repeatable = true,
+    .answer = HF__SHAPE_INTEGER(0, 1),
+    .wrote = hf__wrote_number,
+    .finish = hf__finish_found,
+};
 
-    if (status == HF_OK && ttl_ms != -1)
-        status = hf__check_ttl(ttl_ms, "ttl_ms", err);
-    if (status != HF_OK)
-        return status;
-    call->finish = hf__finish_found;
-    if (ttl_ms == -1) {
-        hf__call_script(call, HF__SCRIPT_KEY_PERSIST, 1);
-    } else {
-        call->words[2] = hf__number(call->number, ttl_ms);
-        hf__call_command(call, &hf__op_pexpire, 3);
-    }
-    hf__call_replicate(call, hf__wrote_number);
-    return HF_OK;
+static const hf__operation persist = {
+    .script = HF__SCRIPT(KEY_PERSIST),
+    .wrote = hf__wrote_number,
+    .finish = hf__finish_found,
+};
+
+static hf_status run_expire(hf__form form, hf_client *client, hf_bytes key,
+                            int64_t ttl_ms)
+{
+    hf_call here, *call;
+
+    if (ttl_ms == -1)
+        return hf__run_on_key(form, &persist, client, key);
+    call = hf__begin(&here, form, &expire, client);
+    hf__add_key(call, key);
+    if (HF__TRY(call, hf__check_ttl(ttl_ms, "ttl_ms", call->form.err)))
+        hf__add_number(call, ttl_ms);
+    return hf__end(call);
 }
 
 hf_status hf_key_expire(hf_client *client, hf_bytes key, int64_t ttl_ms,
                         hf_error *err)
 {
-    hf_call call;
-
-    return hf__call_run(&call, prepare_expire(&call, client, key, ttl_ms, err),
-                        err);
+    return run_expire(hf__blocking(err), client, key, ttl_ms);
 }
 
 hf_status hf_key_expire_start(hf_client *client, hf_bytes key, int64_t ttl_ms,
                               const hf_async *async, hf_error *err)
 {
-    hf_call *call;
-    hf_status status = hf__call_new(client, async, &call, err);
-
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(call, prepare_expire(call, client, key, ttl_ms, err),
-                          async, err);
+    return run_expire(hf__started(async, err), client, key, ttl_ms);
 }

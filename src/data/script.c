@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* script.c - the user's own Lua, loaded and run on any store. */
-#include "core/async.h"
 #include "core/client.h"
+#include "core/form.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/sha1.h"
@@ -57,50 +57,51 @@ static void release_script(hf_call *call)
     hf_script_free(call->owned);
 }
 
-static hf_status prepare_load(hf_call *call, hf_client *client, hf_bytes source,
-                              hf_script **script, hf_error *err)
-{
-    hf_status status = hf__call_begin_bare(call, client, err);
+/* The SHA-1 in hexadecimal digits. */
+static const hf__operation load = {
+    .command = "SCRIPT",
+    .repeatable = true,
+    .answer = {.kinds = HF__IS_STRING, .size = HF__SHA1_HEX_SIZE - 1},
+    .finish = finish_load,
+};
 
-    if (status == HF_OK)
-        status = check_source(source, err);
-    if (status == HF_OK)
-        status = hf__check_out(script, "script", err);
+static hf_status make_script(hf_call *call, hf_bytes source, hf_error *err)
+{
+    hf_status status = check_source(source, err);
+
     if (status != HF_OK)
         return status;
     call->release = release_script;
-    call->owned = script_new(client, source);
-    if (call->owned == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "a script of %zu bytes",
-                        source.size);
-    call->finish = finish_load;
-    call->out = script;
-    call->words[1] = hf_str("LOAD");
-    call->words[2] = source;
-    hf__operation_request(&call->request, &hf__op_script_load, call->words, 3);
-    return HF_OK;
+    call->owned = script_new(call->client, source);
+    if (call->owned != NULL)
+        return HF_OK;
+    return hf__fail(err, HF_NO_MEMORY, "a script of %zu bytes", source.size);
+}
+
+static hf_status run_load(hf__form form, hf_client *client, hf_bytes source,
+                          hf_script **script)
+{
+    hf_call here, *call = hf__begin(&here, form, &load, client);
+
+    hf__set_out(call, script, "script");
+    if (HF__TRY(call, make_script(call, source, call->form.err))) {
+        hf__add(call, hf_str("LOAD"));
+        hf__add(call, source);
+    }
+    return hf__end(call);
 }
 
 hf_status hf_script_load(hf_client *client, hf_bytes source, hf_script **script,
                          hf_error *err)
 {
-    hf_call call;
-
-    return hf__call_run(&call, prepare_load(&call, client, source, script, err),
-                        err);
+    return run_load(hf__blocking(err), client, source, script);
 }
 
 hf_status hf_script_load_start(hf_client *client, hf_bytes source,
                                hf_script **script, const hf_async *async,
                                hf_error *err)
 {
-    hf_call *call;
-    hf_status status = hf__call_new(client, async, &call, err);
-
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(call, prepare_load(call, client, source, script, err),
-                          async, err);
+    return run_load(hf__started(async, err), client, source, script);
 }
 
 void hf_script_free(hf_script *script)
@@ -116,13 +117,10 @@ void hf_script_free(hf_script *script)
 
 static hf_status check_run(const hf_script *script, const hf_bytes *keys,
                            size_t key_count, const hf_bytes *args,
-                           size_t arg_count, hf_reply *const *reply,
-                           hf_error *err)
+                           size_t arg_count, hf_error *err)
 {
     if (script == NULL)
         return hf__fail(err, HF_INVALID, "script is NULL");
-    if (reply == NULL)
-        return hf__fail(err, HF_INVALID, "reply is NULL");
     if ((keys == NULL && key_count > 0) || (args == NULL && arg_count > 0))
         return hf__fail(err, HF_INVALID, "keys or args is NULL");
     if (key_count > HF_SCRIPT_ARGUMENTS_MAX ||
@@ -131,12 +129,12 @@ static hf_status check_run(const hf_script *script, const hf_bytes *keys,
         return hf__fail(err, HF_INVALID,
                         "%zu keys and %zu arguments; at most %d together",
                         key_count, arg_count, HF_SCRIPT_ARGUMENTS_MAX);
-    return hf__client_check(script->client, err);
+    return HF_OK;
 }
 
 /* Check the keys, and put the prefix before each, in memory of the call. */
-static hf_status fill_keys(hf_call *call, const hf_bytes *keys, size_t count,
-                           hf_error *err)
+static hf_status add_keys(hf_call *call, const hf_bytes *keys, size_t count,
+                          hf_error *err)
 {
     const hf_client *client = call->client;
     size_t size = 0;
@@ -149,32 +147,24 @@ static hf_status fill_keys(hf_call *call, const hf_bytes *keys, size_t count,
         if (status != HF_OK)
             return status;
         hf__key_done(&key);
-        call->words[i] = keys[i];
         size += client->prefix_size + keys[i].size;
     }
-    if (client->prefix_size == 0 || count == 0)
-        return HF_OK;
-    at = call->owned = hf__alloc(size);
-    if (at == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "%zu keys", count);
+    at = NULL;
+    if (client->prefix_size > 0 && count > 0) {
+        at = call->owned = hf__alloc(size);
+        if (at == NULL)
+            return hf__fail(err, HF_NO_MEMORY, "%zu keys", count);
+    }
     for (size_t i = 0; i < count; i++) {
+        size = client->prefix_size + keys[i].size;
+        if (at == NULL) {
+            hf__add_whole_key(call, keys[i]);
+            continue;
+        }
         memcpy(at, client->prefix, client->prefix_size);
         memcpy(at + client->prefix_size, keys[i].data, keys[i].size);
-        call->words[i] = hf_view(at, client->prefix_size + keys[i].size);
-        at += call->words[i].size;
-    }
-    return HF_OK;
-}
-
-static hf_status fill_args(hf_call *call, size_t first, const hf_bytes *args,
-                           size_t count, hf_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        hf_status status = hf__check_value(args[i], err);
-
-        if (status != HF_OK)
-            return status;
-        call->words[first + i] = args[i];
+        hf__add_whole_key(call, hf_view(at, size));
+        at += size;
     }
     return HF_OK;
 }
@@ -188,48 +178,45 @@ static hf_status finish_run(hf_call *call, hf_error *err)
     return HF_OK;
 }
 
-static hf_status prepare_run(hf_call *call, hf_script *script,
-                             const hf_bytes *keys, size_t key_count,
-                             const hf_bytes *args, size_t arg_count,
-                             hf_reply **reply, hf_error *err)
+static bool wrote_perhaps(const hf__request *request)
 {
-    size_t count = key_count + arg_count;
-    hf_status status = hf__call_begin_bare(call, script->client, err);
+    (void)request;
+    return true;
+}
 
-    if (status == HF_OK)
-        status = hf__call_reserve(call, count, err);
-    if (status == HF_OK)
-        status = fill_keys(call, keys, key_count, err);
-    if (status == HF_OK)
-        status = fill_args(call, key_count, args, arg_count, err);
+static const hf__operation run = {
+    .wrote = wrote_perhaps,
+    .finish = finish_run,
+    .reply_stays = true,
+};
+
+static hf_status run_script(hf__form form, hf_script *script,
+                            const hf_bytes *keys, size_t key_count,
+                            const hf_bytes *args, size_t arg_count,
+                            hf_reply **reply)
+{
+    hf_call here, *call;
+    hf_status status =
+        check_run(script, keys, key_count, args, arg_count, form.err);
+
     if (status != HF_OK)
         return status;
-    call->finish = finish_run;
-    call->out = reply;
-    hf__request_script(&call->request, &script->script, call->words, count,
-                       key_count);
-    hf__call_replicate(call, NULL);
-    return HF_OK;
+    call = hf__begin(&here, form, &run, script->client);
+    call->script = &script->script;
+    hf__set_out(call, reply, "reply");
+    hf__reserve(call, key_count + arg_count);
+    (void)HF__TRY(call, add_keys(call, keys, key_count, call->form.err));
+    for (size_t i = 0; i < arg_count && call->prepared == HF_OK; i++)
+        hf__add_value(call, args[i]);
+    return hf__end(call);
 }
 
 hf_status hf_script_run(hf_script *script, const hf_bytes *keys,
                         size_t key_count, const hf_bytes *args,
                         size_t arg_count, hf_reply **reply, hf_error *err)
 {
-    hf_call *call;
-    hf_status status =
-        check_run(script, keys, key_count, args, arg_count, reply, err);
-
-    if (status != HF_OK)
-        return status;
-    call = hf__alloc(sizeof(*call));
-    if (call == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "running a script");
-    atomic_init(&call->references, 1);
-    return hf__call_run_shared(
-        call,
-        prepare_run(call, script, keys, key_count, args, arg_count, reply, err),
-        err);
+    return run_script(hf__blocking(err), script, keys, key_count, args,
+                      arg_count, reply);
 }
 
 hf_status hf_script_run_start(hf_script *script, const hf_bytes *keys,
@@ -237,18 +224,8 @@ hf_status hf_script_run_start(hf_script *script, const hf_bytes *keys,
                               size_t arg_count, hf_reply **reply,
                               const hf_async *async, hf_error *err)
 {
-    hf_call *call;
-    hf_status status =
-        check_run(script, keys, key_count, args, arg_count, reply, err);
-
-    if (status == HF_OK)
-        status = hf__call_new(script->client, async, &call, err);
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(
-        call,
-        prepare_run(call, script, keys, key_count, args, arg_count, reply, err),
-        async, err);
+    return run_script(hf__started(async, err), script, keys, key_count, args,
+                      arg_count, reply);
 }
 
 void hf_reply_free(hf_reply *reply)

@@ -5,10 +5,7 @@
  * None of the writes here is sent twice: a second run could undo what another
  * client did between the two.
  */
-#include "core/async.h"
-#include "core/cas.h"
-#include "core/client.h"
-#include "core/many.h"
+#include "core/form.h"
 #include "util/error.h"
 #include "util/options.h"
 
@@ -55,41 +52,24 @@ static hf_status load_set_options(hf_value_set_options *options,
     return check_set_expiry(options, err);
 }
 
-/* SET key value, a condition, GET, and an expiry of two words. */
-#define SET_WORDS_MAX 7
-
-/* Add the words of the options behind the first three; their count in all. */
-static size_t set_words(hf_bytes words[SET_WORDS_MAX],
-                        const hf_value_set_options *o,
-                        char number[HF__NUMBER_SIZE])
+static void add_set_options(hf_call *call, const hf_value_set_options *o)
 {
-    size_t count = 3;
-
     if ((o->flags & HF_SET_NX) != 0)
-        words[count++] = hf_str("NX");
+        hf__add(call, hf_str("NX"));
     if ((o->flags & HF_SET_XX) != 0)
-        words[count++] = hf_str("XX");
+        hf__add(call, hf_str("XX"));
     if ((o->flags & HF_SET_GET) != 0)
-        words[count++] = hf_str("GET");
+        hf__add(call, hf_str("GET"));
     if ((o->flags & HF_SET_KEEPTTL) != 0)
-        words[count++] = hf_str("KEEPTTL");
+        hf__add(call, hf_str("KEEPTTL"));
     if (o->ttl_ms != 0) {
-        words[count++] = hf_str("PX");
-        words[count++] = hf__number(number, o->ttl_ms);
+        hf__add(call, hf_str("PX"));
+        hf__add_number(call, o->ttl_ms);
     }
     if (o->expires_unix_ms != 0) {
-        words[count++] = hf_str("PXAT");
-        words[count++] = hf__number(number, o->expires_unix_ms);
+        hf__add(call, hf_str("PXAT"));
+        hf__add_number(call, o->expires_unix_ms);
     }
-    return count;
-}
-
-static const hf__operation *set_operation(uint32_t flags)
-{
-    if ((flags & HF_SET_GET) != 0)
-        return &hf__op_set_get;
-    return (flags & (HF_SET_NX | HF_SET_XX)) != 0 ? &hf__op_set_if
-                                                  : &hf__op_set;
 }
 
 /*
@@ -108,7 +88,7 @@ static hf_status set_outcome(uint32_t flags, const hf_reply *reply,
     return HF_OK;
 }
 
-/* ----------------------------------------------------------------- set, get */
+/* --------------------------------------------------------------------- set */
 
 /* Hand out the previous value and say what became of the call. */
 static hf_status finish_set(hf_call *call, hf_error *err)
@@ -134,38 +114,46 @@ static bool set_wrote(const hf__request *request)
     return set_outcome((uint32_t)call->note, &request->reply, NULL) == HF_OK;
 }
 
-static hf_status prepare_set(hf_call *call, hf_client *client, hf_bytes key,
-                             hf_bytes value, const hf_value_set_options *opts,
-                             hf_buffer *previous, hf_error *err)
-{
-    hf_value_set_options options;
-    hf_status status = hf__call_begin(call, client, key, err);
+/* A plain SET, one with NX or XX, one with GET. */
+#define SET(...)                                                               \
+    {                                                                          \
+        .command = "SET", .answer = HF__SHAPE_KIND(__VA_ARGS__),               \
+        .wrote = set_wrote, .finish = finish_set                               \
+    }
+static const hf__operation set = SET(HF__IS_STATUS);
+static const hf__operation set_if = SET(HF__IS_STATUS | HF__IS_NIL);
+static const hf__operation set_get = SET(HF__IS_STRING | HF__IS_NIL);
 
-    if (status == HF_OK)
-        status = load_set_options(&options, opts, err);
-    if (status == HF_OK)
-        status = hf__check_value(value, err);
-    if (status != HF_OK)
-        return status;
-    call->finish = finish_set;
-    call->out = previous;
-    call->note = options.flags;
-    call->words[2] = value;
-    hf__call_command(call, set_operation(options.flags),
-                     set_words(call->words, &options, call->number));
-    hf__call_replicate(call, set_wrote);
-    return HF_OK;
+static const hf__operation *set_operation(uint32_t flags)
+{
+    if ((flags & HF_SET_GET) != 0)
+        return &set_get;
+    return (flags & (HF_SET_NX | HF_SET_XX)) != 0 ? &set_if : &set;
+}
+
+static hf_status run_set(hf__form form, hf_client *client, hf_bytes key,
+                         hf_bytes value, const hf_value_set_options *opts,
+                         hf_buffer *previous)
+{
+    hf_call here, *call = hf__begin(&here, form, &set, client);
+    hf_value_set_options options;
+
+    hf__add_key(call, key);
+    hf__add_value(call, value);
+    hf__set_out(call, previous, NULL);
+    if (HF__TRY(call, load_set_options(&options, opts, call->form.err))) {
+        call->operation = set_operation(options.flags);
+        call->note = options.flags;
+        add_set_options(call, &options);
+    }
+    return hf__end(call);
 }
 
 hf_status hf_value_set(hf_client *client, hf_bytes key, hf_bytes value,
                        const hf_value_set_options *opts, hf_buffer *previous,
                        hf_error *err)
 {
-    hf_call call;
-
-    return hf__call_run(
-        &call, prepare_set(&call, client, key, value, opts, previous, err),
-        err);
+    return run_set(hf__blocking(err), client, key, value, opts, previous);
 }
 
 hf_status hf_value_set_start(hf_client *client, hf_bytes key, hf_bytes value,
@@ -173,92 +161,109 @@ hf_status hf_value_set_start(hf_client *client, hf_bytes key, hf_bytes value,
                              hf_buffer *previous, const hf_async *async,
                              hf_error *err)
 {
-    hf_call *call;
-    hf_status status = hf__call_new(client, async, &call, err);
-
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(
-        call, prepare_set(call, client, key, value, opts, previous, err), async,
-        err);
+    return run_set(hf__started(async, err), client, key, value, opts, previous);
 }
 
-static hf_status finish_get(hf_call *call, hf_error *err)
+hf_status hf_value_set_many(hf_client *client, const hf_value_set_item *items,
+                            size_t count, const hf_value_set_options *opts,
+                            hf_status *statuses, hf_error *err)
 {
-    if (call->request.reply.kind == HF_REPLY_NIL)
-        return hf__fail(err, HF_NOT_FOUND, "no such key");
-    return hf__buffer_set(call->out, &call->request.reply, err);
+    hf__many many;
+    size_t i;
+
+    hf__many_begin(&many, client, count, statuses, err);
+    hf__many_needs(&many, items, "items");
+    while (hf__many_next(&many, &i))
+        (void)run_set(hf__one_of(&many), client, items[i].key, items[i].value,
+                      opts, NULL);
+    return hf__many_end(&many);
 }
 
-static hf_status prepare_get(hf_call *call, hf_client *client, hf_bytes key,
-                             hf_buffer *value, hf_error *err)
-{
-    hf_status status = hf__call_begin(call, client, key, err);
+/* --------------------------------------------------------------------- get */
 
-    if (status == HF_OK)
-        status = hf__check_out(value, "value", err);
-    if (status != HF_OK)
-        return status;
-    call->finish = finish_get;
-    call->out = value;
-    hf__call_command(call, &hf__op_get, 2);
-    return HF_OK;
+static const hf__operation get = {
+    .command = "GET",
+    .repeatable = true,
+    .answer = HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL),
+    .finish = hf__finish_value,
+};
+
+static hf_status run_get(hf__form form, hf_client *client, hf_bytes key,
+                         hf_buffer *value)
+{
+    hf_call here, *call = hf__begin(&here, form, &get, client);
+
+    hf__add_key(call, key);
+    hf__set_out(call, value, "value");
+    return hf__end(call);
 }
 
 hf_status hf_value_get(hf_client *client, hf_bytes key, hf_buffer *value,
                        hf_error *err)
 {
-    hf_call call;
-
-    return hf__call_run(&call, prepare_get(&call, client, key, value, err),
-                        err);
+    return run_get(hf__blocking(err), client, key, value);
 }
 
 hf_status hf_value_get_start(hf_client *client, hf_bytes key, hf_buffer *value,
                              const hf_async *async, hf_error *err)
 {
-    hf_call *call;
-    hf_status status = hf__call_new(client, async, &call, err);
+    return run_get(hf__started(async, err), client, key, value);
+}
 
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(call, prepare_get(call, client, key, value, err),
-                          async, err);
+hf_status hf_value_get_many(hf_client *client, const hf_bytes *keys,
+                            size_t count, hf_buffer *values,
+                            hf_status *statuses, hf_error *err)
+{
+    hf__many many;
+    size_t i;
+
+    hf__many_begin(&many, client, count, statuses, err);
+    hf__many_needs(&many, keys, "keys");
+    hf__many_needs(&many, values, "values");
+    while (hf__many_next(&many, &i))
+        (void)run_get(hf__one_of(&many), client, keys[i], &values[i]);
+    return hf__many_end(&many);
 }
 
 /* ------------------------------------------------------------------ delete */
 
+static const hf__operation delete = {
+    .script = HF__SCRIPT(VALUE_DELETE),
+    .wrote = hf__wrote_number,
+    .finish = hf__finish_found,
+};
+
 hf_status hf_value_delete(hf_client *client, hf_bytes key, hf_error *err)
 {
-    return hf__delete(client, key, HF__SCRIPT_VALUE_DELETE, err);
+    return hf__run_on_key(hf__blocking(err), &delete, client, key);
 }
 
 hf_status hf_value_delete_start(hf_client *client, hf_bytes key,
                                 const hf_async *async, hf_error *err)
 {
-    return hf__delete_start(client, key, HF__SCRIPT_VALUE_DELETE, async, err);
+    return hf__run_on_key(hf__started(async, err), &delete, client, key);
 }
 
-/* --------------------------------------------------------- compare and ... */
+/* --------------------------------------------------------- compare and set */
 
-static hf_status prepare_cas(hf_call *call, hf_client *client, hf_bytes key,
-                             const hf_bytes *expected, hf_bytes value,
-                             const hf_cas_options *opts, hf_buffer *current,
-                             hf_error *err)
+static const hf__operation cas = {
+    .script = HF__SCRIPT(VALUE_CAS),
+    .once = HF__SCRIPT(VALUE_CAS_ONCE),
+    .without = {HF__SCRIPT(VALUE_CAS), HF__RECORD_WORDS, false},
+    .wrote = hf__wrote_number,
+    .finish = hf__finish_cas,
+};
+
+static hf_status run_cas(hf__form form, hf_client *client, hf_bytes key,
+                         const hf_bytes *expected, hf_bytes value,
+                         const hf_cas_options *opts, hf_buffer *current)
 {
-    hf_cas_options options;
-    hf_status status = hf__call_begin(call, client, key, err);
+    hf_call here, *call = hf__begin(&here, form, &cas, client);
 
-    if (status == HF_OK)
-        status = hf__cas_check(&options, opts, expected, value, err);
-    if (status != HF_OK)
-        return status;
-    call->finish = hf__finish_cas;
-    call->out = current;
-    hf__cas_words(call->words + 1, expected, value,
-                  hf__number(call->number, options.ttl_ms));
-    return hf__cas_request(call, options.flags, HF__SCRIPT_VALUE_CAS,
-                           HF__SCRIPT_VALUE_CAS_ONCE, 5, err);
+    hf__add_key(call, key);
+    hf__add_cas(call, expected, value, opts);
+    hf__set_out(call, current, NULL);
+    return hf__end(call);
 }
 
 hf_status hf_value_cas(hf_client *client, hf_bytes key,
@@ -266,12 +271,8 @@ hf_status hf_value_cas(hf_client *client, hf_bytes key,
                        const hf_cas_options *opts, hf_buffer *current,
                        hf_error *err)
 {
-    hf_call call;
-
-    return hf__call_run(
-        &call,
-        prepare_cas(&call, client, key, expected, value, opts, current, err),
-        err);
+    return run_cas(hf__blocking(err), client, key, expected, value, opts,
+                   current);
 }
 
 hf_status hf_value_cas_start(hf_client *client, hf_bytes key,
@@ -279,133 +280,57 @@ hf_status hf_value_cas_start(hf_client *client, hf_bytes key,
                              const hf_cas_options *opts, hf_buffer *current,
                              const hf_async *async, hf_error *err)
 {
-    hf_call *call;
-    hf_status status = hf__call_new(client, async, &call, err);
-
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(
-        call,
-        prepare_cas(call, client, key, expected, value, opts, current, err),
-        async, err);
-}
-
-static hf_status prepare_delete_if(hf_call *call, hf_client *client,
-                                   hf_bytes key, hf_bytes expected,
-                                   hf_buffer *current, hf_error *err)
-{
-    hf_status status = hf__call_begin(call, client, key, err);
-
-    if (status == HF_OK)
-        status = hf__check_value(expected, err);
-    if (status != HF_OK)
-        return status;
-    call->finish = hf__finish_cas;
-    call->out = current;
-    call->words[1] = expected;
-    return hf__cas_request(call, 0, HF__SCRIPT_VALUE_DELETE_IF,
-                           HF__SCRIPT_VALUE_DELETE_IF_ONCE, 2, err);
-}
-
-hf_status hf_value_delete_if(hf_client *client, hf_bytes key, hf_bytes expected,
-                             hf_buffer *current, hf_error *err)
-{
-    hf_call call;
-
-    return hf__call_run(
-        &call, prepare_delete_if(&call, client, key, expected, current, err),
-        err);
-}
-
-hf_status hf_value_delete_if_start(hf_client *client, hf_bytes key,
-                                   hf_bytes expected, hf_buffer *current,
-                                   const hf_async *async, hf_error *err)
-{
-    hf_call *call;
-    hf_status status = hf__call_new(client, async, &call, err);
-
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(
-        call, prepare_delete_if(call, client, key, expected, current, err),
-        async, err);
-}
-
-/* -------------------------------------------------------------------- many */
-
-typedef struct many_get {
-    const hf_bytes *keys;
-    hf_buffer *values;
-} many_get;
-
-static hf_status prepare_many_get(hf_call *call, hf_client *client,
-                                  const void *user, size_t index, hf_error *err)
-{
-    const many_get *many = user;
-
-    return prepare_get(call, client, many->keys[index], &many->values[index],
-                       err);
-}
-
-hf_status hf_value_get_many(hf_client *client, const hf_bytes *keys,
-                            size_t count, hf_buffer *values,
-                            hf_status *statuses, hf_error *err)
-{
-    many_get many = {keys, values};
-
-    if (count > 0 && (keys == NULL || values == NULL))
-        return hf__fail(err, HF_INVALID, "keys or values is NULL");
-    return hf__many_run(client, count, statuses, prepare_many_get, &many, err);
-}
-
-typedef struct many_set {
-    const hf_value_set_item *items;
-    const hf_value_set_options *opts;
-} many_set;
-
-static hf_status prepare_many_set(hf_call *call, hf_client *client,
-                                  const void *user, size_t index, hf_error *err)
-{
-    const many_set *many = user;
-    const hf_value_set_item *item = &many->items[index];
-
-    return prepare_set(call, client, item->key, item->value, many->opts, NULL,
-                       err);
-}
-
-hf_status hf_value_set_many(hf_client *client, const hf_value_set_item *items,
-                            size_t count, const hf_value_set_options *opts,
-                            hf_status *statuses, hf_error *err)
-{
-    many_set many = {items, opts};
-
-    if (count > 0 && items == NULL)
-        return hf__fail(err, HF_INVALID, "items is NULL");
-    return hf__many_run(client, count, statuses, prepare_many_set, &many, err);
-}
-
-typedef struct many_cas {
-    const hf_value_cas_item *items;
-    const hf_cas_options *opts;
-} many_cas;
-
-static hf_status prepare_many_cas(hf_call *call, hf_client *client,
-                                  const void *user, size_t index, hf_error *err)
-{
-    const many_cas *many = user;
-    const hf_value_cas_item *item = &many->items[index];
-
-    return prepare_cas(call, client, item->key, item->expected, item->value,
-                       many->opts, item->current, err);
+    return run_cas(hf__started(async, err), client, key, expected, value, opts,
+                   current);
 }
 
 hf_status hf_value_cas_many(hf_client *client, const hf_value_cas_item *items,
                             size_t count, const hf_cas_options *opts,
                             hf_status *statuses, hf_error *err)
 {
-    many_cas many = {items, opts};
+    hf__many many;
+    size_t i;
 
-    if (count > 0 && items == NULL)
-        return hf__fail(err, HF_INVALID, "items is NULL");
-    return hf__many_run(client, count, statuses, prepare_many_cas, &many, err);
+    hf__many_begin(&many, client, count, statuses, err);
+    hf__many_needs(&many, items, "items");
+    while (hf__many_next(&many, &i))
+        (void)run_cas(hf__one_of(&many), client, items[i].key,
+                      items[i].expected, items[i].value, opts,
+                      items[i].current);
+    return hf__many_end(&many);
+}
+
+/* ------------------------------------------------------ compare and delete */
+
+static const hf__operation delete_if = {
+    .script = HF__SCRIPT(VALUE_DELETE_IF),
+    .once = HF__SCRIPT(VALUE_DELETE_IF_ONCE),
+    .without = {HF__SCRIPT(VALUE_DELETE_IF), HF__RECORD_WORDS, true},
+    .wrote = hf__wrote_number,
+    .finish = hf__finish_cas,
+};
+
+static hf_status run_delete_if(hf__form form, hf_client *client, hf_bytes key,
+                               hf_bytes expected, hf_buffer *current)
+{
+    hf_call here, *call = hf__begin(&here, form, &delete_if, client);
+
+    hf__add_key(call, key);
+    hf__add_value(call, expected);
+    hf__set_out(call, current, NULL);
+    return hf__end(call);
+}
+
+hf_status hf_value_delete_if(hf_client *client, hf_bytes key, hf_bytes expected,
+                             hf_buffer *current, hf_error *err)
+{
+    return run_delete_if(hf__blocking(err), client, key, expected, current);
+}
+
+hf_status hf_value_delete_if_start(hf_client *client, hf_bytes key,
+                                   hf_bytes expected, hf_buffer *current,
+                                   const hf_async *async, hf_error *err)
+{
+    return run_delete_if(hf__started(async, err), client, key, expected,
+                         current);
 }

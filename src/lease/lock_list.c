@@ -79,7 +79,7 @@ static hf_status look_at(listing *self, const hf_bytes *names, size_t count,
                            2, 1);
         self->list[i] = &self->requests[i];
     }
-    hf__dump_batch_run(self->client, self->list, count, 0);
+    hf__run_all(self->client, self->list, count, 0);
     for (size_t i = 0; i < count; i++) {
         hf__request *request = &self->requests[i];
 

@@ -191,23 +191,21 @@ hf_status hf_lock_release_start(hf_lock *lock, const hf_async *async,
     return hf__call_start(call, prepare_release(call, lock, err), async, err);
 }
 
-static hf_status prepare_many_release(hf_call *call, hf_client *client,
-                                      const void *user, size_t index,
-                                      hf_error *err)
-{
-    hf_lock *const *locks = user;
-
-    (void)client;
-    return prepare_release(call, locks[index], err);
-}
-
 hf_status hf_lock_release_many(hf_lock *const *locks, size_t count,
                                hf_status *statuses, hf_error *err)
 {
     hf_status status = hf__locks_check(locks, count, err);
+    hf__many many;
+    size_t i;
 
     if (status != HF_OK || count == 0)
         return status;
-    return hf__many_run(locks[0]->client, count, statuses, prepare_many_release,
-                        locks, err);
+    hf__many_begin(&many, locks[0]->client, count, statuses, err);
+    while (hf__many_next(&many, &i)) {
+        hf_call *call = hf__many_call(&many);
+
+        call->prepared = prepare_release(call, locks[i], &many.detail);
+        (void)hf__many_add(&many, call);
+    }
+    return hf__many_end(&many);
 }

@@ -170,8 +170,8 @@ static hf_status dump_batch(hf__dump *dump, reads *room, const hf_bytes *names,
     }
     if (scan)
         room->list[total++] = hf__dump_walk_request(&dump->walk);
-    hf__dump_batch_run(dump->client, room->list, total,
-                       HF__BATCH_EXTRA_MS(BATCH_BYTES));
+    hf__run_all(dump->client, room->list, total,
+                HF__BATCH_EXTRA_MS(BATCH_BYTES));
     status = dump_keys(dump, names, room->requests, count, err);
     for (size_t i = 0; i < count; i++)
         hf__request_done(&room->requests[i]);

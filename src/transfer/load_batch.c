@@ -207,8 +207,8 @@ hf_status hf__load_flush(hf__load_batch *batch, hf_error *err)
         hf__batch_one(batch->client, batch->list[0],
                       HF__BATCH_EXTRA_MS(batch->bytes));
     else
-        hf__dump_batch_run(batch->client, batch->list, batch->count,
-                           HF__BATCH_EXTRA_MS(batch->bytes));
+        hf__run_all(batch->client, batch->list, batch->count,
+                    HF__BATCH_EXTRA_MS(batch->bytes));
     for (size_t i = 0; i < batch->count; i++) {
         hf_status one =
             judge(batch, &batch->slots[i], status == HF_OK ? err : NULL);

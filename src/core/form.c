@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* form.c - see form.h. */
+#include "core/form.h"
+
+#include "core/async.h"
+#include "core/client.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+static hf_status new_shared(hf_call **call, hf_error *err)
+{
+    hf_call *made = hf__alloc(sizeof(*made));
+
+    if (made == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a call");
+    atomic_init(&made->references, 1);
+    *call = made;
+    return HF_OK;
+}
+
+/* Where the call lies; on a failure in `here`. */
+static hf_status place(hf_call **call, hf__form *form,
+                       const hf__operation *operation, hf_client *client)
+{
+    hf_status status = HF_OK;
+
+    if (form->kind == HF__FORM_MANY) {
+        *call = hf__many_call(form->many);
+    } else if (form->kind == HF__FORM_STARTED) {
+        status = operation->lease
+                     ? hf__call_new_lease(client, form->async, call, form->err)
+                     : hf__call_new(client, form->async, call, form->err);
+    } else if (operation->reply_stays) {
+        status = hf__client_may_block(client, form->err);
+        if (status == HF_OK)
+            status = new_shared(call, form->err);
+        if (status == HF_OK)
+            form->kind = HF__FORM_SHARED;
+    }
+    if (status != HF_OK)
+        form->kind = HF__FORM_FAILED;
+    return status;
+}
+
+hf_call *hf__begin(hf_call *here, hf__form form, const hf__operation *operation,
+                   hf_client *client)
+{
+    hf_call *call = here;
+    hf_status status = place(&call, &form, operation, client);
+
+    hf__call_init(call, client);
+    call->form = form;
+    call->operation = operation;
+    call->script = operation->script;
+    call->finish = operation->finish;
+    if (operation->command != NULL)
+        call->words[call->count++] = hf_str(operation->command);
+    if (status == HF_OK && form.kind == HF__FORM_BLOCKING)
+        status = hf__client_may_block(client, form.err);
+    if (status == HF_OK)
+        status = hf__call_enter(call, form.err);
+    call->prepared = status;
+    return call;
+}
+
+void hf__fill(hf_call *call)
+{
+    const hf__operation *operation = call->operation;
+
+    if (call->script != NULL) {
+        hf__request_script(&call->request, call->script, call->words,
+                           call->count, call->key_count);
+    } else {
+        hf__request_command(&call->request, call->words, call->count,
+                            operation->repeatable);
+        call->request.answer = &operation->answer;
+    }
+    if (operation->once != NULL)
+        call->prepared = hf__cas_add_record(call, call->form.err);
+    if (operation->wrote != NULL)
+        hf__call_replicate(call, operation->wrote);
+}
+
+hf_status hf__end(hf_call *call)
+{
+    hf__form form = call->form;
+
+    if (call->prepared == HF_OK && !call->settled &&
+        call->request.words == NULL)
+        hf__fill(call);
+    switch (form.kind) {
+    case HF__FORM_STARTED:
+        return hf__call_start(call, call->prepared, form.async, form.err);
+    case HF__FORM_MANY:
+        return hf__many_add(form.many, call);
+    case HF__FORM_SHARED:
+        return hf__call_run_shared(call, call->prepared, form.err);
+    case HF__FORM_BLOCKING:
+    case HF__FORM_FAILED:
+        break;
+    }
+    return hf__call_run(call, call->prepared, form.err);
+}
+
+hf_status hf__run_on_key(hf__form form, const hf__operation *operation,
+                         hf_client *client, hf_bytes key)
+{
+    hf_call here, *call = hf__begin(&here, form, operation, client);
+
+    hf__add_key(call, key);
+    return hf__end(call);
+}

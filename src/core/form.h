@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * form.h - one body for all forms of an operation: blocking, started, one of
+ * many.
+ *
+ * A static descriptor says what the operation is, a static function, its body,
+ * which words it sends, and each public function in which form the body runs:
+ *
+ *     static const hf__operation get = {
+ *         .command = "GET",
+ *         .repeatable = true,
+ *         .answer = HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL),
+ *         .finish = hf__finish_value,
+ *     };
+ *
+ *     static hf_status run_get(hf__form form, hf_client *client, hf_bytes key,
+ *                              hf_buffer *value)
+ *     {
+ *         hf_call here, *call = hf__begin(&here, form, &get, client);
+ *
+ *         hf__add_key(call, key);
+ *         hf__set_out(call, value, "value");
+ *         return hf__end(call);
+ *     }
+ *
+ *     hf_value_get():       return run_get(hf__blocking(err), ...);
+ *     hf_value_get_start(): return run_get(hf__started(async, err), ...);
+ *     hf_value_get_many():  see hf__many
+ *
+ * The first failure between begin and end is kept: what follows does nothing,
+ * and hf__end() returns it. Nothing was sent then.
+ */
+#ifndef HF__CORE_FORM_H
+#define HF__CORE_FORM_H
+
+#include "core/call.h"
+#include "core/cas.h"
+#include "core/many.h"
+#include "core/replicas.h"
+
+static inline hf__form hf__blocking(hf_error *err)
+{
+    return (hf__form){.kind = HF__FORM_BLOCKING, .err = err};
+}
+
+static inline hf__form hf__started(const hf_async *async, hf_error *err)
+{
+    return (hf__form){.kind = HF__FORM_STARTED, .async = async, .err = err};
+}
+
+/* Begin a call, in `here` where nothing outlives the function. */
+hf_call *hf__begin(hf_call *here, hf__form form, const hf__operation *operation,
+                   hf_client *client);
+
+/* Run it, start it, or leave it to hf__many. Before that fill() fills the
+ * request, for who wants to change it. */
+void hf__fill(hf_call *call);
+hf_status hf__end(hf_call *call);
+
+/* The body of operations on a key that need nothing else. */
+hf_status hf__run_on_key(hf__form form, const hf__operation *operation,
+                         hf_client *client, hf_bytes key);
+
+#endif
