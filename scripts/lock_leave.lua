@@ -1,6 +1,7 @@
 --[[
-lock_leave - stop waiting for a lock. If the lock is free, the wake-up may have
-been sent to the caller: wake the next waiter.
+lock_leave - stop waiting for a lock or a semaphore. If the lock is free, or a
+release has taken the inbox from the queue, the wake-up may have been sent to
+the caller: wake the next waiter.
 
 KEYS[1]  lock: the lock
 KEYS[2]  waiters: sorted set of inboxes
@@ -13,7 +14,7 @@ Writes   KEYS[2]. Cost O(log waiters).
 ]]
 local call = redis.call
 local queued = call('zrem', KEYS[2], ARGV[1])
-if call('exists', KEYS[1]) == 0 then
+if queued == 0 or call('exists', KEYS[1]) == 0 then
     --#use wake topic=KEYS[1] waiters=KEYS[2]
 end
 return queued

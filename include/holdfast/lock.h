@@ -113,6 +113,43 @@ HF_API HF_MUST_USE hf_status hf_lock_new(hf_client *client, hf_bytes name,
                                          const hf_lock_options *opts,
                                          hf_lock **lock, hf_error *err);
 
+/** Most permits of a semaphore: each held one is an entry in one key. */
+#define HF_SEMAPHORE_PERMITS_MAX 100000u
+
+/**
+ * Make a handle for one permit of a semaphore: of all handles on a name, at
+ * most `permits` hold one at a time. Nothing is sent.
+ *
+ * Every hf_lock_* function that takes a handle works as for a lock: HF_HELD
+ * means that all permits are held, each permit has its own lease and fencing
+ * token, and a permit of a killed holder is free when its lease ends. Those
+ * that take a name are HF_WRONG_TYPE: a semaphore is no lock, and a name is one
+ * or the other.
+ *
+ * Give the same number everywhere. It is not stored: each acquire counts the
+ * permits that are held, whoever holds them, against its own number. So the
+ * number can be changed while the semaphore is in use, and until all have the
+ * new one, those with the smaller number wait for longer.
+ *
+ * @param client   open client
+ * @param name     as in hf_lock_new()
+ * @param permits  1..#HF_SEMAPHORE_PERMITS_MAX
+ * @param opts     as in hf_lock_new()
+ * @param lock     [out] end it with hf_lock_free()
+ * @param err      [out] may be NULL
+ *
+ * @retval HF_OK           `*lock` is ready to acquire
+ * @retval HF_INVALID      bad name, permits or options
+ * @retval HF_UNSUPPORTED  as in hf_lock_new(), and any quorum (redlock:)
+ * @retval HF_NO_MEMORY    nothing was made
+ *
+ * Never blocks. Since 0.1.
+ */
+HF_API HF_MUST_USE hf_status hf_semaphore_new(hf_client *client, hf_bytes name,
+                                              uint32_t permits,
+                                              const hf_lock_options *opts,
+                                              hf_lock **lock, hf_error *err);
+
 /**
  * Free a handle. A lock that is still held is released first, in one attempt
  * whose outcome is not told; use hf_lock_release() to know it. Once the client

@@ -17,6 +17,7 @@
 #ifndef HF__LEASE_KINDS_H
 #define HF__LEASE_KINDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct hf__lease_kind {
@@ -26,6 +27,7 @@ typedef struct hf__lease_kind {
     uint32_t release;
     uint32_t leave;
     const char *refused; /* message: why an acquire was refused */
+    bool on_quorum;      /* its scripts have a meaning on a quorum */
 } hf__lease_kind;
 
 #endif

@@ -112,6 +112,9 @@ hf_status hf__lock_make(hf_client *client, const hf__lease_kind *kind,
         return status;
     if (lock == NULL)
         status = hf__fail(err, HF_INVALID, "lock is NULL");
+    if (status == HF_OK && !kind->on_quorum &&
+        (client->store->capabilities & HF__CAP_UNDOES) != 0)
+        status = hf__fail(err, HF_UNSUPPORTED, "a quorum has locks only");
     if (status == HF_OK)
         status = load_options(&options, opts, err);
     if (status == HF_OK)
@@ -135,6 +138,7 @@ static const hf__lease_kind exclusive = {
     .release = HF__SCRIPT_LOCK_RELEASE,
     .leave = HF__SCRIPT_LOCK_LEAVE,
     .refused = "another owner holds the lock",
+    .on_quorum = true,
 };
 
 hf_status hf_lock_new(hf_client *client, hf_bytes name,

@@ -39,6 +39,13 @@ SHAPE_OF(lock_leave, NUMBER(0, 1));
 SHAPE_OF(lock_release, NUMBER(-1, 1));
 SHAPE_OF(token_raise, NUMBER(0, 1));
 
+SHAPE_OF(semaphore_acquire, {.kinds = HF__IS_INTEGER,
+                             .low = 1,
+                             .high = HF__TOKEN_MAX,
+                             .otherwise = &refusal});
+SHAPE_OF(semaphore_renew, HF__SHAPE_LIST(renew_items));
+SHAPE_OF(semaphore_release, NUMBER(0, 1));
+
 /* 0: no lock of ours. */
 static const hf__shape list_items[] = {STRING, PTTL};
 static const hf__shape listed = HF__SHAPE_TUPLE(list_items, 2);

@@ -93,6 +93,18 @@ static void lock_reentry_counts_releases(void **state)
     expect_status(HF_OK, hf_lock_try(rival, ERR));
 }
 
+static void lock_is_all_that_a_quorum_has(void **state)
+{
+    fixture *f = *state;
+    hf_lock *semaphore = NULL;
+    bool quorum = f->store == FIXTURE_QUORUM;
+
+    expect_status(quorum ? HF_UNSUPPORTED : HF_OK,
+                  hf_semaphore_new(f->client, fixture_key(f, "s"), 1, NULL,
+                                   &semaphore, ERR));
+    hf_lock_free(semaphore);
+}
+
 static void lock_release_of_what_is_not_held_is_invalid(void **state)
 {
     fixture *f = *state;
@@ -483,6 +495,7 @@ int main(void)
         fixture_test(lock_before_its_first_acquisition_has_no_token),
         fixture_test(lock_new_sends_nothing),
         fixture_test(lock_reentry_counts_releases),
+        fixture_test(lock_is_all_that_a_quorum_has),
         fixture_test(lock_release_of_what_is_not_held_is_invalid),
         fixture_test(lock_acquire_refuses_a_negative_wait),
         fixture_test(lock_key_is_a_string_that_holds_the_owner),

@@ -143,7 +143,8 @@ static void on_remark(void *user, const hf_store_diagnostic *remark)
         seen->servers++;
         seen->refused += remark->level == HF_LEVEL_ERROR;
         at_least(&seen->locks, remark->level);
-    } else if (strcmp(remark->name, "rights for values and hashes") == 0) {
+    } else if (strcmp(remark->name, "rights for values, hashes, semaphores") ==
+               0) {
         at_least(&seen->data, remark->level);
     } else if (strcmp(remark->name, "rights for dump and load") == 0) {
         at_least(&seen->dump, remark->level);

@@ -77,7 +77,7 @@ static void on_remark(void *user, const hf_store_diagnostic *remark)
     bool *refused = user;
 
     if ((strcmp(remark->name, "rights for locks") == 0 ||
-         strcmp(remark->name, "rights for values and hashes") == 0 ||
+         strcmp(remark->name, "rights for values, hashes, semaphores") == 0 ||
          strcmp(remark->name, "wake-ups") == 0) &&
         remark->level != HF_LEVEL_OK)
         *refused = true;

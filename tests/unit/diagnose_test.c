@@ -409,7 +409,8 @@ static void user_without_rights_learns_what_is_missing(void **state)
                   "EVALSHA, EVAL, SCRIPT LOAD, PING, GET, SET, DEL, PEXPIRE, "
                   "PTTL, SET on hf:token*");
     assert_int_equal(find(&all, "rights for locks")->status, HF_DENIED);
-    expect_remark(&all, "rights for values and hashes", HF_LEVEL_NOTE, "HSET");
+    expect_remark(&all, "rights for values, hashes, semaphores", HF_LEVEL_NOTE,
+                  "HSET");
     expect_remark(&all, "can run scripts", HF_LEVEL_ERROR, "no: ");
     expect_remark(&all, "wake-ups", HF_LEVEL_WARNING, "none: NOPERM");
 }

@@ -75,6 +75,10 @@ static const right_form for_data[] = {
     {{"HDEL", KEY, "f"}, false},
     /* Refused for its number of words, but only behind the rights. */
     {{"HSET", KEY, "f", "v", "g"}, false},
+    {{"ZCOUNT", KEY, "0", "0"}, false},
+    {{"ZSCORE", KEY, "nobody"}, false},
+    {{"ZRANGEBYSCORE", KEY, "0", "0"}, false},
+    {{"ZREMRANGEBYSCORE", KEY, "0", "0"}, false},
 };
 
 static const right_form for_dump[] = {
@@ -346,8 +350,8 @@ void hf__examine_rights(hf__patient *patient)
     if (hf__redis_node_traits(&patient->server->node).mode == HF__REDIS_CLUSTER)
         tell_rights(patient, &names, "rights for a cluster", for_cluster,
                     COUNT(for_cluster), HF_LEVEL_ERROR);
-    tell_rights(patient, &names, "rights for values and hashes", for_data,
-                COUNT(for_data), HF_LEVEL_NOTE);
+    tell_rights(patient, &names, "rights for values, hashes, semaphores",
+                for_data, COUNT(for_data), HF_LEVEL_NOTE);
     tell_rights(patient, &names, "rights for dump and load", for_dump,
                 COUNT(for_dump), HF_LEVEL_NOTE);
 }

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * semaphore_test.c - permits: how many hold one, waiting, expiry and loss of
+ * one among several, asynchronous and batch forms. Killed holders are in
+ * process_test.c.
+ */
+#include "support/slowness.h"
+#include "support/store_fixture.h"
+#include "support/told.h"
+
+/* How long a wake-up may take; the library polls, which would hide a lost
+ * wake-up, only after a second. */
+#define WOKEN_MS 700
+
+/* A handle on a semaphore; `ttl_ms` not 0: a lease that is not renewed. */
+static hf_lock *permit(fixture *f, hf_client *client, hf_bytes name,
+                       uint32_t permits, int64_t ttl_ms)
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *lock = NULL;
+
+    opts.ttl_ms = ttl_ms;
+    opts.flags = ttl_ms != 0 ? HF_LOCK_NO_RENEW : 0;
+    assert_true(f->lock_count < FIXTURE_OBJECT_MAX);
+    expect_status(HF_OK,
+                  hf_semaphore_new(client, name, permits, &opts, &lock, ERR));
+    f->locks[f->lock_count++] = lock;
+    return lock;
+}
+
+static void semaphore_has_as_many_holders_as_permits(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *handles[4];
+    uint64_t token = 0;
+
+    for (size_t i = 0; i < 4; i++)
+        handles[i] = permit(f, i % 2 == 0 ? f->client : f->other, name, 3, 0);
+    for (size_t i = 0; i < 3; i++) {
+        expect_status(HF_OK, hf_lock_try(handles[i], ERR));
+        assert_true(hf_lock_token(handles[i]) > token);
+        token = hf_lock_token(handles[i]);
+    }
+    expect_status(HF_HELD, hf_lock_try(handles[3], ERR));
+    assert_true(hf_lock_is_held(handles[0]));
+    expect_status(HF_OK, hf_lock_release(handles[1], ERR));
+    expect_status(HF_OK, hf_lock_try(handles[3], ERR));
+    assert_true(hf_lock_token(handles[3]) > token);
+    expect_status(HF_HELD, hf_lock_try(handles[1], ERR));
+}
+
+static void semaphore_leaves_nothing_behind(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *one = permit(f, f->client, name, 2, 60000);
+    hf_lock *two = permit(f, f->other, name, 2, 1000);
+
+    assert_no_key(f->client, name);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    assert_ttl(f->client, name, 60000);
+    expect_status(HF_OK, hf_lock_try(two, ERR));
+    assert_ttl(f->client, name, 60000);
+    expect_status(HF_OK, hf_lock_release(one, ERR));
+    expect_status(HF_OK, hf_lock_release(two, ERR));
+    assert_no_key(f->client, name);
+}
+
+static void semaphore_reentry_takes_no_other_permit(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *one = permit(f, f->client, name, 2, 0);
+    hf_lock *two = permit(f, f->client, name, 2, 0);
+
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_lock_try(two, ERR));
+    expect_status(HF_OK, hf_lock_release(one, ERR));
+    assert_true(hf_lock_is_held(one));
+    expect_status(HF_OK, hf_lock_release(one, ERR));
+    expect_status(HF_INVALID, hf_lock_release(one, ERR));
+}
+
+static void semaphore_release_wakes_a_waiter(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *one = permit(f, f->client, name, 2, 0);
+    hf_lock *two = permit(f, f->client, name, 2, 0);
+    hf_lock *waiter = permit(f, f->other, name, 2, 0);
+    told said = {0};
+    hf_async async = tell(&said);
+    int64_t released_ms;
+
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_lock_try(two, ERR));
+    expect_status(HF_TIMEOUT, hf_lock_acquire(waiter, 50, ERR));
+    expect_status(HF_OK,
+                  hf_lock_acquire_start(waiter, HF_FOREVER, &async, ERR));
+    expect_throughout((dispatch(f->other), said.count == 0), 100);
+    released_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_release(two, ERR));
+    await_told(f->other, &said, 1);
+    expect_status(HF_OK, said.status);
+    assert_in_time(test_now_ms() - released_ms, WOKEN_MS);
+    assert_true(hf_lock_is_held(one));
+    assert_true(hf_lock_token(waiter) > hf_lock_token(two));
+}
+
+/* Two waiters of one client, so the second waits for the first here. */
+static void semaphore_releases_wake_a_waiter_each(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *held[2];
+    told said[2] = {{0}, {0}};
+
+    for (size_t i = 0; i < 2; i++) {
+        held[i] = permit(f, f->client, name, 2, 0);
+        expect_status(HF_OK, hf_lock_try(held[i], ERR));
+    }
+    for (size_t i = 0; i < 2; i++) {
+        hf_async async = tell(&said[i]);
+
+        expect_status(HF_OK,
+                      hf_lock_acquire_start(permit(f, f->other, name, 2, 0),
+                                            HF_FOREVER, &async, ERR));
+    }
+    expect_status(HF_OK, hf_lock_release(held[0], ERR));
+    expect_status(HF_OK, hf_lock_release(held[1], ERR));
+    for (size_t i = 0; i < 2; i++) {
+        await_told(f->other, &said[i], 1);
+        expect_status(HF_OK, said[i].status);
+    }
+}
+
+static void semaphore_permits_expire_one_by_one(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *brief = permit(f, f->client, name, 2, slowed_ms(300));
+    hf_lock *lasting = permit(f, f->client, name, 2, 60000);
+    hf_lock *waiter = permit(f, f->other, name, 2, 60000);
+
+    expect_status(HF_OK, hf_lock_try(lasting, ERR));
+    expect_status(HF_OK, hf_lock_try(brief, ERR));
+    expect_status(HF_OK, hf_lock_acquire(waiter, 20000, ERR));
+    assert_false(hf_lock_is_held(brief));
+    assert_true(hf_lock_is_held(lasting));
+    expect_status(HF_HELD, hf_lock_try(permit(f, f->other, name, 2, 0), ERR));
+    expect_status(HF_EXPIRED, hf_lock_release(brief, ERR));
+    expect_status(HF_OK, hf_lock_renew(lasting, ERR));
+    expect_status(HF_OK, hf_lock_release(lasting, ERR));
+}
+
+/* No one else has asked since, so the store still has its entry. */
+static void semaphore_release_after_expiry_says_so(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *lasting = permit(f, f->client, name, 2, 60000);
+    hf_lock *brief = permit(f, f->client, name, 2, 50);
+
+    expect_status(HF_OK, hf_lock_try(lasting, ERR));
+    expect_status(HF_OK, hf_lock_try(brief, ERR));
+    expect_soon(!hf_lock_is_held(brief), 5000);
+    expect_throughout(!hf_lock_is_held(brief), 20);
+    expect_status(HF_EXPIRED, hf_lock_release(brief, ERR));
+}
+
+static void semaphore_watchdog_keeps_permits_alive(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *rival = permit(f, f->other, name, 1, 0);
+    hf_lock *lock = NULL;
+
+    opts.ttl_ms = slowed_ms(300);
+    expect_status(HF_OK,
+                  hf_semaphore_new(f->client, name, 1, &opts, &lock, ERR));
+    f->locks[f->lock_count++] = lock;
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_throughout(hf_lock_is_held(lock) &&
+                          hf_lock_try(rival, NULL) == HF_HELD,
+                      3 * opts.ttl_ms);
+}
+
+static void semaphore_loss_is_noticed(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *lock = permit(f, f->client, name, 2, 60000);
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_renew(lock, ERR));
+    expect_status(HF_OK, hf_key_expire(f->other, name, 1, ERR));
+    expect_soon(key_is_gone(f->other, name), 5000);
+    expect_status(HF_EXPIRED, hf_lock_renew(lock, ERR));
+    assert_false(hf_lock_is_held(lock));
+    expect_status(HF_LOST, hf_lock_try(lock, ERR));
+    expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
+}
+
+static void semaphore_batches_acquire_renew_and_release(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *handles[5];
+    hf_status statuses[5];
+    size_t held = 0;
+
+    for (size_t i = 0; i < 5; i++)
+        handles[i] = permit(f, f->client, name, 3, 60000);
+    expect_status(HF_OK, hf_lock_acquire_many(handles, 5, 0, statuses, ERR));
+    for (size_t i = 0; i < 5; i++) {
+        held += hf_lock_is_held(handles[i]);
+        expect_status(hf_lock_is_held(handles[i]) ? HF_OK : HF_HELD,
+                      statuses[i]);
+        if (!hf_lock_is_held(handles[i]))
+            handles[i] = permit(f, f->client, fixture_key(f, "t"), 3, 60000);
+        if (statuses[i] == HF_HELD)
+            expect_status(HF_OK, hf_lock_try(handles[i], ERR));
+    }
+    assert_int_equal(held, 3);
+    expect_status(HF_OK, hf_lock_renew_many(handles, 5, statuses, ERR));
+    for (size_t i = 0; i < 5; i++)
+        expect_status(HF_OK, statuses[i]);
+    expect_status(HF_OK, hf_lock_release_many(handles, 5, statuses, ERR));
+    assert_no_key(f->other, name);
+}
+
+static void semaphore_counts_against_the_number_of_the_caller(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *wide = permit(f, f->client, name, 3, 60000);
+    hf_lock *wide_too = permit(f, f->other, name, 3, 60000);
+    hf_lock *narrow = permit(f, f->other, name, 1, 60000);
+
+    expect_status(HF_OK, hf_lock_try(wide, ERR));
+    expect_status(HF_HELD, hf_lock_try(narrow, ERR));
+    expect_status(HF_OK, hf_lock_try(wide_too, ERR));
+    expect_status(HF_OK, hf_lock_release(wide, ERR));
+    expect_status(HF_HELD, hf_lock_try(narrow, ERR));
+    expect_status(HF_OK, hf_lock_release(wide_too, ERR));
+    expect_status(HF_OK, hf_lock_try(narrow, ERR));
+}
+
+static void semaphore_and_lock_have_different_names(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *of_semaphore = permit(f, f->client, name, 2, 0);
+    hf_lock *lock = fixture_lock(f, f->other, name, NULL);
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_WRONG_TYPE, hf_lock_try(of_semaphore, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    expect_status(HF_OK, hf_lock_try(of_semaphore, ERR));
+    expect_status(HF_WRONG_TYPE, hf_lock_try(lock, ERR));
+    expect_status(HF_WRONG_TYPE, hf_lock_inspect(f->other, name, &info, ERR));
+    expect_status(HF_WRONG_TYPE, hf_lock_break(f->other, name, ERR));
+    assert_true(hf_lock_is_held(of_semaphore));
+}
+
+static void semaphore_new_refuses_bad_numbers(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *lock = NULL;
+
+    expect_status(HF_INVALID,
+                  hf_semaphore_new(f->client, name, 0, NULL, &lock, ERR));
+    expect_status(HF_INVALID, hf_semaphore_new(f->client, name,
+                                               HF_SEMAPHORE_PERMITS_MAX + 1,
+                                               NULL, &lock, ERR));
+    assert_null(lock);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(semaphore_has_as_many_holders_as_permits),
+        fixture_test(semaphore_leaves_nothing_behind),
+        fixture_test(semaphore_reentry_takes_no_other_permit),
+        fixture_test(semaphore_release_wakes_a_waiter),
+        fixture_test(semaphore_releases_wake_a_waiter_each),
+        fixture_test(semaphore_permits_expire_one_by_one),
+        fixture_test(semaphore_release_after_expiry_says_so),
+        fixture_test(semaphore_watchdog_keeps_permits_alive),
+        fixture_test(semaphore_loss_is_noticed),
+        fixture_test(semaphore_batches_acquire_renew_and_release),
+        fixture_test(semaphore_counts_against_the_number_of_the_caller),
+        fixture_test(semaphore_and_lock_have_different_names),
+        fixture_test(semaphore_new_refuses_bad_numbers),
+    };
+
+    return fixture_run(tests);
+}
