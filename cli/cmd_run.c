@@ -106,6 +106,7 @@ static int make_plan(struct run_plan *plan, const struct call *call)
     if (options->given[OPT_WAIT])
         plan->wait_ms = number[OPT_WAIT];
     plan->max_hold_ms = number[OPT_MAX_HOLD];
+    plan->permits = (uint32_t)number[OPT_PERMITS];
     plan->on_lost = (enum on_lost)number[OPT_ON_LOST];
     plan->margin_ms = margin_of(plan->on_lost, plan->ttl_ms);
     plan->conflict_code = options->given[OPT_CONFLICT_CODE]
@@ -326,8 +327,9 @@ const struct command run_commands[] = {
     {.grammar = {.name = "run",
                  .accepts = OPTIONS_WRITE | OPTION(NONBLOCK) | OPTION(WAIT) |
                             OPTION(CONFLICT_CODE) | OPTION(SHELL) |
-                            OPTION(LEASE) | OPTION(MAX_HOLD) | OPTION(ON_LOST) |
-                            OPTION(VERBOSE) | OPTION(EXCLUSIVE) | OPTION(CLOSE),
+                            OPTION(LEASE) | OPTION(MAX_HOLD) | OPTION(PERMITS) |
+                            OPTION(ON_LOST) | OPTION(VERBOSE) |
+                            OPTION(EXCLUSIVE) | OPTION(CLOSE),
                  .operands_min = 1,
                  .operands_max = 1,
                  .tail = TAIL_COMMAND},

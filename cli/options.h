@@ -25,6 +25,7 @@ enum option_id {
     OPT_SHELL,
     OPT_LEASE,
     OPT_MAX_HOLD,
+    OPT_PERMITS,
     OPT_ON_LOST,
     OPT_VERBOSE,
     OPT_EXCLUSIVE,

@@ -64,6 +64,10 @@ static hf_status make_lock(struct lease *lease)
     options.lost_margin_ms = lease->plan->margin_ms;
     options.on_lost = on_lost;
     options.user = lease;
+    if (lease->plan->permits > 0)
+        return hf_semaphore_new(lease->client, hf_str(lease->plan->name),
+                                lease->plan->permits, &options, &lease->lock,
+                                &lease->err);
     return hf_lock_new(lease->client, hf_str(lease->plan->name), &options,
                        &lease->lock, &lease->err);
 }

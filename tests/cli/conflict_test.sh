@@ -23,6 +23,23 @@ test_nonblock_fails_at_once_and_in_silence() {
     ends 0 $pid
 }
 
+test_permits_run_so_many_at_a_time() {
+    hold
+    expect 65 run -n --permits 2 job -- true
+    rm hold
+    ends 0 $pid
+    : >one
+    start run --permits 2 pool -- sh -c 'echo >held1; while [ -e one ]; do
+        sleep 0.02; done'
+    eventually 5 written held1
+    expect 0 run -n --permits 2 pool -- true
+    expect 1 run -n --permits 1 pool -- touch ran
+    [ ! -e ran ] || fail 'the command ran'
+    rm one
+    ends 0 $pid
+    expect 0 run -n --permits 1 pool -- touch ran
+}
+
 test_conflict_exit_code_is_chosen() {
     hold
     expect 42 run -n -E 42 job -- true
