@@ -39,9 +39,9 @@ const command_row command_rows[] = {
     {"string", 3, "msetnx +(K V)", EXACT},
     {"string", 4, "getrange K R R", EXACT},
     {"string", 2, "substr K R R", EXACT},
-    /* Misplaced numbers would make strings of hundreds of megabytes. */
+    /* Misplaced numbers would create strings of hundreds of megabytes. */
     {"string", 4, "setrange K R V", RULE_EXACT, SPOIL_NONE},
-    /* As are bits: no number from the words. */
+    /* The same for bits: no number from the random words. */
     {"string", 3, "setbit K (0|1|7|8|9|100|9000|4294967296|-1|x) (0|1|2|x)",
      RULE_EXACT, SPOIL_NONE},
     {"string", 3, "getbit K (N|R|100|V)", EXACT},
@@ -161,14 +161,14 @@ const command_row command_rows[] = {
     {"set", 3, "sdiff +K", RULE_UNORDERED, SPOIL_ANY},
     {"set", 6, "(sinterstore|sunionstore|sdiffstore) K +K", EXACT},
     {"set", 4, "sintercard " KEYS " *(limit N)", EXACT},
-    /* All of them or none, as what is left after others is chance. */
+    /* All of them or none, as what is left after random choices differs. */
     {"set", 2, "spop K (9007199254740993|0|-1|01)", RULE_UNORDERED, SPOIL_NONE},
     {"set", 3, "srandmember K ?N", RULE_SHAPE, SPOIL_NONE},
     {"set", 2, "sscan K I *(match J|count N)", RULE_SHAPE, SPOIL_ANY},
 
-    /* Texts that are equal or the same up to a NUL are ordered by chance: see
-     * exceptions.c, and with such weights GET asks for these alone. Numbers
-     * are not stored: Redis may take them for none, see there too. */
+    /* Texts that are equal, or equal up to a NUL, are ordered randomly: see
+     * exceptions.c, and with such weights GET returns only these. Numbers are
+     * not stored: Redis may refuse them, see there too. */
     {"sort", 6, "(sort|sort_ro) K *(by Q|get G|limit N N|asc|desc)", RULE_EXACT,
      SPOIL_NONE},
     {"sort", 4, "(sort|sort_ro) K by W *(limit N N|asc|desc|alpha)", RULE_EXACT,

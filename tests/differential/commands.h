@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands.h - the commands that are compared: how to make up their words and
+ * commands.h - the commands that are compared: how to generate their words and
  * how to compare their replies. A new command is a new row.
  *
  * Words are written in a small language:
@@ -8,7 +8,7 @@
  *   set        the word, in any letter case
  *   K V ...    a word of that kind, see words.h
  *   (a b|c)    one of the alternatives
- *   ?x         none or one       *x  0 to 3       +x  1 to 4, seldom many
+ *   ?x         none or one       *x  0 to 3       +x  1 to 4, rarely many
  */
 #ifndef TESTS_DIFFERENTIAL_COMMANDS_H
 #define TESTS_DIFFERENTIAL_COMMANDS_H
@@ -18,21 +18,21 @@
 typedef enum rule {
     RULE_EXACT,
     RULE_SCORES,    /* exact, but see exceptions.c about scores */
-    RULE_UNORDERED, /* an array whose order means nothing */
-    RULE_PAIRS,     /* the same, by two */
-    RULE_SECONDS,   /* time left, or an instant, or a negative answer */
+    RULE_UNORDERED, /* an array in any order */
+    RULE_PAIRS,     /* the same, in pairs */
+    RULE_SECONDS,   /* time left, or an instant, or a negative reply */
     RULE_MS,
-    /* How many keys there are. Asked by itself, after a server has met what is
-     * over, as it counts that until then. */
+    /* A count of keys. Alone in its request, after a server has deleted what is
+     * expired, as it counts that until then. */
     RULE_COUNT,
     RULE_SHAPE /* only the kinds of reply: clocks, random choices */
 } rule;
 
-/* Whether the words may be put out of place. */
+/* Whether the words may be misplaced. */
 typedef enum spoiling {
     SPOIL_ANY,
-    /* Takes a time to live: not if one that ends soon could come of it, as two
-     * stores do not expire at the same instant. */
+    /* Takes a time to live: not if a short one could result, as two stores do
+     * not expire at the same instant. */
     SPOIL_TIMED,
     SPOIL_NONE
 } spoiling;
@@ -48,7 +48,7 @@ typedef struct command_row {
 extern const command_row command_rows[];
 extern const size_t command_row_count;
 
-/* What tells the state of one key, K; one batch. */
+/* The commands that read the state of one key, K; one batch. */
 extern const char *const state_commands[];
 extern const size_t state_command_count;
 

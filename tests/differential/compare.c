@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.c - comparing answers by the rules of commands.h. */
+/* compare.c - comparing replies by the rules of commands.h. */
 #include "compare.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static int compare_texts(const hf_reply *a, const hf_reply *b)
     return a->bytes.size < b->bytes.size ? -1 : a->bytes.size > b->bytes.size;
 }
 
-/* `a` is the tested side's. `scores`: some of the texts may be scores. */
+/* `a` is the tested side's. `scores`: some texts may be scores. */
 static bool same(const hf_reply *a, const hf_reply *b, bool scores)
 {
     if (a->kind != b->kind)
@@ -104,7 +104,7 @@ static bool by_rule(rule how, hf_reply *a, hf_reply *b, int64_t apart_ms)
     }
 }
 
-/* Is an answer an error that only one of the versions makes? */
+/* Is a reply an error that only one of the versions returns? */
 static bool is_otherwise(const op *command, const hf_reply *answer)
 {
     return answer->kind == HF_REPLY_ERROR &&
@@ -145,8 +145,8 @@ static size_t compare_batch(const op *ops, size_t count, hf_reply *tested,
     return COMPARE_SAME;
 }
 
-/* Some answer was no HF_OK. What a driver makes of an error must be the same
- * too, the message included. */
+/* Some reply was not HF_OK. The driver's translation of an error must be the
+ * same too, including the message. */
 static bool same_failure(const op *ops, const hf__request *tested,
                          const hf__request *server)
 {

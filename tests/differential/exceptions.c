@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exceptions.c - the known differences from Redis 7.0; newer.c has those of
- * newer servers. Each has its reason; they may only become fewer. An exception
- * is one form of a number or of a text, or an order that is chance: a wrong
- * answer or another state has no place here.
+ * newer servers. Each has its reason; no new ones may be added. An exception is
+ * one form of a number or of a text, or a random order: a wrong reply or
+ * another state has no place here.
  *
  * What scripts never do: call math.random() unseeded.
  */
@@ -27,8 +27,8 @@ bool exception_unreadable(const hf__request *server)
            strstr(server->error.message, "not a RESP reply") != NULL;
 }
 
-/* Errors that name a word name all of it in Redis; the embedded store has room
- * for 255 bytes, which no sensible word fills. */
+/* Errors that quote a word quote all of it in Redis; the embedded store has
+ * room for 255 bytes. */
 #define ERROR_ROOM 255u
 
 bool exception_cut_error(const hf_reply *tested, const hf_reply *server)
@@ -94,9 +94,9 @@ static bool collates(const hf_reply *a, const hf_reply *b)
 }
 
 /*
- * Texts that are the same up to a NUL are ordered by chance in Redis. So are
- * the members of a set that is not to be sorted, unless a script asks; the
- * embedded store sorts it as Redis does for scripts.
+ * Texts that are equal up to a NUL are ordered randomly in Redis. So are the
+ * members of an unsorted set, unless a script asks; the embedded store sorts it
+ * as Redis does for scripts.
  */
 exception_order exception_sorted(const op *command, const hf_reply *tested,
                                  const hf_reply *server)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exceptions.h - the differences that are known and meant. */
+/* exceptions.h - the known and intended differences. */
 #ifndef TESTS_DIFFERENTIAL_EXCEPTIONS_H
 #define TESTS_DIFFERENTIAL_EXCEPTIONS_H
 
@@ -12,19 +12,19 @@ typedef enum exception_order {
     ORDER_SAME
 } exception_order;
 
-/* Does the order of these two answers of SORT mean anything? */
+/* Is the order of these two replies of SORT defined? */
 exception_order exception_sorted(const op *command, const hf_reply *tested,
                                  const hf_reply *server);
 
-/* Is the server's answer one that its driver cannot read, so that there is
+/* Is the server's reply one that its driver cannot read, so that there is
  * nothing to compare with? */
 bool exception_unreadable(const hf__request *server);
 
-/* Is one error the beginning of the other, cut where the embedded store cuts
- * them? */
+/* Is one error a prefix of the other, truncated where the embedded store does
+ * it? */
 bool exception_cut_error(const hf_reply *tested, const hf_reply *server);
 
-/* Are two different texts the same in a reply about scores? */
+/* Do two different texts mean the same in a reply with scores? */
 bool exception_same_text(const hf_reply *tested, const hf_reply *server);
 
 #endif

@@ -25,7 +25,7 @@ static const char *skip_atom(const char *at)
     return at;
 }
 
-/* To the '|' or ')' or end behind a sequence. */
+/* To the '|' or ')' or end after a sequence. */
 static const char *skip_sequence(const char *at)
 {
     while (*at != '\0' && *at != '|' && *at != ')')
@@ -89,7 +89,7 @@ static size_t repetitions(maker *make, char sign)
     case '?':
         return prng_below(&make->random, 2);
     case '*':
-        /* Mostly few, so that what is written is mostly right. */
+        /* Mostly few, so that commands are mostly valid. */
         return prng_chance(&make->random, 40)
                    ? 0
                    : 1 + prng_below(&make->random, 3);
@@ -126,7 +126,7 @@ op grammar_words(maker *make, const char *words)
 
 /* ---------------------------------------------------------------- spoiling */
 
-/* Errors show words whole, and the Redis driver takes lines up to 64 KiB. */
+/* Errors quote words whole, and the Redis driver accepts lines up to 64 KiB. */
 #define SHOWN_MAX 9000u
 
 static hf_bytes any_word(maker *make)
@@ -146,7 +146,7 @@ static void remove_word(op *command, size_t at)
             (command->word_count - at) * sizeof(*command->words));
 }
 
-/* The name, words[0], stays: what is wrong with it has its own row. */
+/* The name, words[0], is kept: errors in it have their own row. */
 static void spoil(maker *make, op *command)
 {
     size_t count = command->word_count;

@@ -7,11 +7,11 @@
 #include "op.h"
 #include "words.h"
 
-/* Exactly what the row says, as a choice of `make`. */
+/* Exactly what the row says, with choices by `make`. */
 op grammar_words(maker *make, const char *words);
 
-/* The same, but now and then spoilt: words left out, doubled, put out of
- * place, or of another kind. */
+/* The same, but now and then with errors: words left out, doubled, misplaced,
+ * or of another kind. */
 op grammar_command(maker *make, const command_row *row);
 
 #endif

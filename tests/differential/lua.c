@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua.c - making up scripts: templates in templates, down to a depth. Now and
- * then a kind is taken for another, for the errors.
+ * lua.c - generating scripts: nested templates, down to a depth. Now and then a
+ * kind is replaced by another, for the errors.
  */
 #include "lua.h"
 
@@ -48,7 +48,7 @@ static void put_expression(writer *to, char letter, unsigned depth)
 static void put_index(writer *to, const char *name, size_t count)
 {
     char text[24];
-    /* One more than there are, seldom. */
+    /* Rarely, one more than exist. */
     size_t most = prng_chance(&to->make->random, 4) ? count + 1 : count;
     int size = snprintf(text, sizeof(text), "%s[%zu]", name,
                         1 + prng_below(&to->make->random, most));
@@ -155,7 +155,7 @@ op lua_script(maker *make)
     for (size_t i = 0; i < ARGUMENTS_EACH; i++) {
         hf_bytes word = word_make(make, 'V');
 
-        /* Texts grow in expressions: begin small. */
+        /* Texts grow in expressions: start small. */
         if (word.size > 600)
             word = hf_view(word.data, 600);
         op_add_word(&script, make->arena,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - differential: runs the same random operations on a store of ours
- * and on a real server, compares every answer and the final state, and shrinks
- * what differs.
+ * main.c - differential: runs the same random operations on a store of ours and
+ * on a real server, compares every reply and the final state, and shrinks what
+ * differs.
  *
- * Operations come in rounds; each has a seed of its own, which is printed when
+ * Operations come in rounds; each has its own seed, which is printed when
  * something differs, and `--seed` with it begins with that round. Exit status:
- * 0 no difference, 1 a difference, 2 it could not run, 77 the server is one
- * whose differences from Redis 7.0 nobody has looked at.
+ * 0 no difference, 1 a difference, 2 it could not run, 77 the server's
+ * differences from Redis 7.0 are unknown.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -40,7 +40,7 @@ typedef struct arguments {
     const char *server; /* NULL: redis-server */
     round_options round;
     const mutation *mutation;
-    bool every; /* go on after a difference */
+    bool every; /* continue after a difference */
     bool table;
 } arguments;
 
@@ -189,7 +189,7 @@ static int read_arguments(int argc, char **argv, arguments *args)
 
 /* ------------------------------------------------------------------ crashes */
 
-/* How to come back to the round that runs, should it end the program. */
+/* How to repeat the current round, should it crash the program. */
 static char round_note[300];
 static volatile sig_atomic_t round_runs;
 
@@ -314,7 +314,7 @@ static int run_seeds(const arguments *args, pair *both)
 /* -------------------------------------------------------------------- stores
  */
 
-/* What is removed at the end, however it comes. */
+/* To be removed at the end, however the program ends. */
 static redis_server *server;
 static redis_server *other_server;
 static char place[PLACE_SIZE];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mutation.c - the faults. Each stands for a class that must be found: a wrong
+ * mutation.c - the faults. Each represents a class that must be found: a wrong
  * reply, a write whose reply is right, a wrong error text, a lost expiry.
  */
 #include "mutation.h"
@@ -64,7 +64,7 @@ static void forget_rename(op *command, hf__arena *arena)
         command->words[0] = hf_str("exists");
 }
 
-/* A write that does less than its answer says. */
+/* A write that does less than its reply says. */
 static void drop_member(op *command, hf__arena *arena)
 {
     (void)arena;
@@ -105,7 +105,7 @@ static void swap_two(const op *command, hf_reply *reply, hf__arena *arena)
     reply->array.items[1] = kept;
 }
 
-/* A weight that is no number is taken for one. */
+/* A weight that is not a number is accepted as one. */
 static void take_weights(const op *command, hf_reply *reply, hf__arena *arena)
 {
     (void)arena;
@@ -117,7 +117,7 @@ static void take_weights(const op *command, hf_reply *reply, hf__arena *arena)
     reply->array.count = 0;
 }
 
-/* One less than true is. */
+/* One less than the true number. */
 static void break_true(const op *command, hf_reply *reply, hf__arena *arena)
 {
     (void)arena;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mutation.h - faults put into the tested side on purpose, to see that they
- * are found: the test of the test.
+ * mutation.h - faults put into the tested side on purpose, to see that they are
+ * found: the test of the test.
  */
 #ifndef TESTS_DIFFERENTIAL_MUTATION_H
 #define TESTS_DIFFERENTIAL_MUTATION_H
@@ -11,10 +11,10 @@
 
 typedef struct mutation {
     const char *name;
-    const char *what; /* for people */
-    /* Change the words of a command before the tested side gets it. */
+    const char *what; /* for display */
+    /* Change the words of a command before the tested side gets them. */
     void (*before)(op *command, hf__arena *arena);
-    /* Change the answer to a command. */
+    /* Change the reply to a command. */
     void (*after)(const op *command, hf_reply *reply, hf__arena *arena);
 } mutation;
 

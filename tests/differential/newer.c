@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * newer.c - the embedded store gives the answers of Redis 7.0; newer servers
- * give others in a few places. Each is here with its reason and with the
- * versions of Redis and of Valkey that it came with. What no row explains is a
- * difference.
+ * newer.c - the embedded store returns what Redis 7.0 does; newer servers
+ * differ in a few places. Each is here with its reason and with the versions of
+ * Redis and of Valkey that introduced it. What no row explains is a difference.
  *
- * Seen: Redis 7.2.4, 7.4.1, 8.0.2 and 8.0.6; Valkey 8.0.1, 8.1.1 and 9.1.2.
+ * Tested: Redis 7.2.4, 7.4.1, 8.0.2 and 8.0.6; Valkey 8.0.1, 8.1.1 and 9.1.2.
  */
 #include "newer.h"
 
@@ -36,7 +35,7 @@ typedef struct since {
 static bool is_valkey;
 static int version = REDIS_FIRST;
 
-/* The version behind `name`; 0: it is not there. */
+/* The version after `name`; 0: missing. */
 static int read_version(const char *info, const char *name)
 {
     const char *at = strstr(info, name);
@@ -70,9 +69,9 @@ static bool is_newer(void)
 /* ----------------------------------------------------------------- scripts */
 
 /*
- * What a script sees of the interpreter. Redis mended faults of its Lua in 2025
- * (what is global, the metatable of strings): Debian's 7.0 and 8.0 have that,
- * others have it since some release of theirs.
+ * What a script sees of the interpreter. Redis fixed faults of its Lua in 2025
+ * (globals, the metatable of strings): Debian's 7.0 and 8.0 have the fixes,
+ * others since some release of theirs.
  */
 static const struct {
     since first;
@@ -87,7 +86,7 @@ static const struct {
     {SINCE_7_2, "os.clock"},
     {SINCE_7_2, "os.time"},
     {SINCE_7_2, "'\\r\\n'"}, /* as the text of an error */
-    /* An error's text becomes a value, whose size then differs. */
+    /* The text of an error becomes a value, whose size then differs. */
     {SINCE_7_2, "e.err or s(e) end)()"},
     {SINCE_7_2, "cjson.encode({redis.pcall("},
     {{NEVER, 900}, "{double = 0/0}"}, /* never "-nan" */
@@ -108,7 +107,7 @@ static bool has_negative_limit(const op *asked)
     return false;
 }
 
-/* LSET cuts its index to 32 bits. */
+/* LSET truncates its index to 32 bits. */
 static bool has_long_index(const op *asked)
 {
     return asked->word_count > 2 && asked->words[0].size == 4 &&
@@ -116,7 +115,7 @@ static bool has_long_index(const op *asked)
            asked->words[2].size > 9;
 }
 
-/* Hexadecimal, or with a blank before it. */
+/* Hexadecimal, or with a space before it. */
 static bool is_odd_number(hf_bytes word)
 {
     const char *text = word.data;
@@ -126,8 +125,8 @@ static bool is_odd_number(hf_bytes word)
     return word.size > 1 && (*text == ' ' || strncasecmp(text, "0x", 2) == 0);
 }
 
-/* Redis 8.0 refuses such bounds of scores, Valkey 9 such scores too; what
- * ZRANGESTORE, ZREMRANGEBYSCORE and ZADD leave then differs. */
+/* Redis 8.0 refuses such bounds of scores, Valkey 9 such scores too; the result
+ * of ZRANGESTORE, ZREMRANGEBYSCORE and ZADD then differs. */
 static bool has_odd_score(const op *asked)
 {
     if (!is_in((since){800, 900}) || asked->word_count == 0 ||
@@ -166,8 +165,8 @@ void newer_filter(op_list *list)
     list->count = kept;
 }
 
-/* A number that a script gives to a command becomes a text of 17 digits, or of
- * as many as it takes to read it back. Here it becomes one before. */
+/* A number that a script passes to a command becomes a text of 17 digits, or of
+ * as many as are needed to read it back. Here it is converted before. */
 static const char numbers_as_texts[] =
     "local redis = (function(r) "
     "local function texts(...) local all, n = {...}, select('#', ...) "
@@ -202,7 +201,7 @@ static const struct {
     {SINCE_7_2, "redis.set_repl() requires two arguments",
      "redis.set_repl() requires one argument"},
     {{704, NEVER}, "Invalid debug level", "Invalid log level"},
-    /* "Redis" left the messages of Valkey. */
+    /* "Redis" was removed from the messages of Valkey. */
     {{NEVER, ALWAYS}, "Lua redis lib command arguments", "Command arguments"},
     {{NEVER, ALWAYS}, "for this redis lib call", "for this call"},
     {{NEVER, ALWAYS}, "calling Redis command from", "calling command from"},
@@ -250,8 +249,8 @@ static bool skip_name(hf_bytes *tested, hf_bytes *server)
     return false;
 }
 
-/* A score has as many digits as it takes to read it back, not always 17. Texts
- * end with a NUL here. */
+/* A score has as many digits as are needed to read it back, not always 17.
+ * Texts end with a NUL here. */
 static bool skip_number(hf_bytes *tested, hf_bytes *server)
 {
     static const char begins[] = "-0123456789";
@@ -289,7 +288,7 @@ bool newer_same_text(hf_bytes tested, hf_bytes server)
 
 /* ------------------------------------------------------------------ errors */
 
-/* An error that only one of them makes, as they read a word differently. */
+/* An error that only one of them returns, as they parse a word differently. */
 static const struct {
     since first;
     const char *command;
@@ -299,15 +298,15 @@ static const struct {
     {{704, ALWAYS}, "scan", "invalid cursor"},
     {{NEVER, ALWAYS}, "scan", "unknown type name"},
     {{NEVER, 900}, "script", "unknown subcommand"},
-    /* Read before the key is looked for. */
+    /* Parsed before the key is looked up. */
     {{NEVER, 900}, "getex", "not an integer"},
     {{NEVER, 900}, "getex", "invalid expire time"},
-    /* Both may be asked without an end, and read the unit sooner. */
+    /* Both may be used without an end, and parse the unit earlier. */
     {{704, ALWAYS}, "bitcount", "syntax error"},
     {{704, ALWAYS}, "bitcount", "not an integer"},
     {{704, ALWAYS}, "bitpos", "syntax error"},
     {{704, ALWAYS}, "bitpos", "not an integer"},
-    /* There is WITHSCORE. */
+    /* WITHSCORE exists. */
     {SINCE_7_2, "rank", "rong number of arg"},
     {SINCE_7_2, "rank", "syntax error"},
     /* INT64_MIN */
@@ -315,13 +314,13 @@ static const struct {
     {SINCE_7_2, "lrem", "value must between"},
     /* See has_odd_score(); in a script. */
     {{800, 900}, "byscore", "min or max is not a float"},
-    /* Nor are they weights, nor is what ends at a NUL. */
+    /* Nor are they weights, nor is a text that ends at a NUL. */
     {{800, 900}, "sort", "can't be converted into double"},
     {{800, 900}, "sort_ro", "can't be converted into double"},
     {{NEVER, 900}, "zadd", "not a valid float"},
 };
 
-/* Does a command's name end with `name`, or does a script have it? */
+/* Does a command's name end with `name`, or does a script contain it? */
 static bool mentions(const op *asked, const char *name)
 {
     size_t size = strlen(name);
@@ -352,7 +351,7 @@ static const struct {
 } rows[] = {
     {SINCE_7_2, "zrank"}, /* WITHSCORE */
     {SINCE_7_2, "zrevrank"},
-    /* Scripts may call what blocks, which does not block then. */
+    /* Scripts may call blocking commands, which then do not block. */
     {SINCE_7_2, "blmove"},
     {SINCE_7_2, "blpop"},
     {SINCE_7_2, "brpop"},

@@ -6,20 +6,20 @@
 #include "op.h"
 #include "store/store.h"
 
-/* Remember which server it is, by its answer to INFO. false: older than Redis
- * 7.0, or newer than those whose differences are known. */
+/* Remember the server's version, from its reply to INFO. false: older than
+ * Redis 7.0, or newer than those whose differences are known. */
 bool newer_knows(const char *info);
 
-/* Take out what is not asked at all. */
+/* Remove what is not tested at all. */
 void newer_filter(op_list *list);
 
 /* What to run instead of a script, on both sides. */
 const char *newer_source(const char *source, hf__arena *arena);
 
-/* Do two texts say the same in the words of both? */
+/* Do two texts mean the same in the wording of both? */
 bool newer_same_text(hf_bytes tested, hf_bytes server);
 
-/* Is this an error that only one of the two makes here? */
+/* Is this an error that only one of the two returns here? */
 bool newer_reads_otherwise(const op *asked, const char *error);
 
 /* Are rows of COMMAND about this command known to differ? "a" or "a|b". */

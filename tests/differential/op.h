@@ -20,7 +20,7 @@ typedef enum op_kind {
     OP_CALL,   /* ... in a script, by redis.call */
     OP_BATCH,  /* ... in a script with its neighbours, by redis.pcall */
     OP_SCRIPT, /* words are keys and arguments of `source` */
-    OP_WAIT    /* until short expiries are over; sent to nobody */
+    OP_WAIT    /* until short expiries are over; not sent */
 } op_kind;
 
 typedef struct op {
@@ -37,10 +37,10 @@ typedef struct op_list {
     op *ops;
     size_t count;
     size_t capacity;
-    hf__arena *arena; /* of everything the operations point at */
+    hf__arena *arena; /* owns all that the operations point to */
 } op_list;
 
-/* Out of memory ends the program, here and below. */
+/* Running out of memory ends the program, here and below. */
 void *op_alloc(hf__arena *arena, size_t size);
 hf_bytes op_copy(hf__arena *arena, const void *data, size_t size);
 
@@ -50,7 +50,7 @@ void op_list_add(op_list *list, op added);
 /* How many operations, from `at` on, make one request. */
 size_t op_request_size(const op_list *list, size_t at);
 
-/* A new array of words, the old one and `added`; for building commands. */
+/* A new array of words: the old ones and `added`; for building commands. */
 void op_add_word(op *command, hf__arena *arena, hf_bytes added);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.c - operations and answers as text. */
+/* report.c - operations and replies as text. */
 #include "report.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Longer words are cut: they look like ABC..., see words.c. */
+/* Longer words are truncated: they look like ABC..., see words.c. */
 #define WORD_SHOWN 160u
 
 static void print_bytes(FILE *to, const char *data, size_t size)
@@ -29,7 +29,7 @@ static void print_bytes(FILE *to, const char *data, size_t size)
                 (unsigned char)data[size - 1]);
 }
 
-/* ----------------------------------------------------------------- answers */
+/* ----------------------------------------------------------------- replies */
 
 static void print_reply(FILE *to, const hf_reply *reply)
 {

@@ -3,8 +3,9 @@
  * round.c - composing a round.
  *
  * Short expiries need care, as the stores do not run at the same instant: a
- * round that has some gives each key at most one, asks nothing until all of
- * them are over, and then goes on with what the stores must take for missing.
+ * round that has some gives each key at most one, sends nothing until all of
+ * them are over, and then continues with keys that both stores must treat as
+ * missing.
  */
 #include "round.h"
 
@@ -23,7 +24,7 @@ typedef struct composer {
     const round_options *options;
     op_list *list;
     hf_bytes keys[KEYS_MAX];
-    unsigned weight; /* of all rows that may be chosen */
+    unsigned weight; /* of all selectable rows */
     unsigned scripted_weight;
     bool scripts;
     uint32_t batches;
@@ -67,7 +68,7 @@ void round_list_groups(char *text, size_t size)
     const char *last = "script";
     size_t used = (size_t)snprintf(text, size, "%s", last);
 
-    /* Rows of one group stand together. */
+    /* Rows of one group are adjacent. */
     for (size_t i = 0; i < command_row_count && used < size; i++) {
         if (strcmp(command_rows[i].group, last) == 0)
             continue;
@@ -78,7 +79,7 @@ void round_list_groups(char *text, size_t size)
 
 /* ---------------------------------------------------------------- commands */
 
-/* The same key for all commands of a group, mostly another for another. */
+/* One key for all commands of a group, usually not that of other groups. */
 static size_t favourite(const composer *compose, const char *group)
 {
     static const char *const owners[] = {"string", "hash", "zset", "list",
@@ -117,7 +118,7 @@ static void add(composer *compose, op added, op_kind kind)
     op_list_add(compose->list, added);
 }
 
-/* false: another kind of operation is to be made. */
+/* false: generate another kind of operation. */
 static bool add_scripted(composer *compose)
 {
     size_t left = prng_below(&compose->make.random,
@@ -190,7 +191,7 @@ static op short_command(composer *compose, hf_bytes key)
     one.key_count = 1;
     made = grammar_words(&one, ways[way]);
     compose->make.random = one.random;
-    /* In place of the long time that P gave. */
+    /* In place of the long time that P generated. */
     made.words[way == 1 ? 4 : 2] = op_copy(arena, text, (size_t)size);
     made.brief = true;
     return made;
@@ -243,7 +244,7 @@ static bool has_key(const composer *compose, hf_bytes key)
     return false;
 }
 
-/* Few, so that commands of all types meet on them. */
+/* Few, so that commands of all types use the same ones. */
 static void choose_keys(composer *compose)
 {
     maker *make = &compose->make;

@@ -4,9 +4,9 @@
 
 #include "grammar.h"
 
-/* What a whole scan gives, each once and in order. The cursor is the word "0"
- * that is there. ZSCAN's large scores are whole numbers digit by digit in a
- * small sorted set of Redis and are not in a large one. */
+/* What a whole scan returns, each once and in order. The cursor is the word "0"
+ * in the row. ZSCAN's large scores are printed digit by digit in a small sorted
+ * set of Redis and not in a large one. */
 #define SCAN                                                                   \
     "local words, seen, names, out = ARGV, {}, {}, {}\n"                       \
     "local at = words[1]:lower() == 'scan' and 2 or 3\n"                       \
@@ -34,7 +34,7 @@
     "end\n"                                                                    \
     "return out\n"
 
-/* Ranges of members are defined only where all scores are the same. */
+/* Ranges of members are defined only where all scores are equal. */
 #define LEX                                                                    \
     "local key = table.remove(ARGV, 1)\n"                                      \
     "redis.call('zunionstore', 'same', 1, key, 'weights', 0)\n"                \
@@ -44,7 +44,7 @@
     "redis.call('del', 'same', 'stored')\n"                                    \
     "return out\n"
 
-/* All that a script can see, but the two libraries that only Redis has. */
+/* All that a script can see, except the two libraries that only Redis has. */
 #define ENVIRONMENT                                                            \
     "local out, except = {}, {struct = 1, cmsgpack = 1, "                      \
     "__redis__err__handler = 1}\n"                                             \
@@ -81,8 +81,8 @@
     "end\n"                                                                    \
     "return out\n"
 
-/* What chance gives is a member, as often as it should be; then all is gone, as
- * the rest is chance too. */
+/* Random results are members, as many as they should be; then all is deleted,
+ * as the rest is random too. */
 #define CHANCE                                                                 \
     "local key = ARGV[2]\n"                                                    \
     "local members = redis.pcall('smembers', key)\n"                           \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scripted.h - commands that can only be compared inside a script, which goes
- * through with a scan, or makes what they are meant for.
+ * scripted.h - commands that can only be compared inside a script, which
+ * completes a scan, or creates what they are meant for.
  */
 #ifndef TESTS_DIFFERENTIAL_SCRIPTED_H
 #define TESTS_DIFFERENTIAL_SCRIPTED_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shrink.c - delta debugging (Zeller, Hildebrandt, 2002), by operations first,
- * then by the words and lines of what is left. Every trial begins with empty
+ * then by the words and lines of the rest. Every trial begins with empty
  * stores.
  */
 #include "shrink.h"
 
 #include <string.h>
 
-/* A trial takes some ms; more than this many give little. */
+/* A trial takes some ms; more than this many gain little. */
 #define TRIALS_MAX 4000u
 
 typedef struct shrinker {
@@ -18,8 +18,8 @@ typedef struct shrinker {
     unsigned trials;
 } shrinker;
 
-/* Is something asked before a brief expiry is over? The stores would not say
- * the same, and that would be taken for the difference. */
+/* Is a command sent before a short expiry is over? The stores would differ, and
+ * that would be taken for the difference. */
 static bool asks_too_soon(const op_list *candidate)
 {
     bool brief = false;
@@ -34,8 +34,8 @@ static bool asks_too_soon(const op_list *candidate)
     return false;
 }
 
-/* Take the candidate if it still fails. What comes behind the difference is
- * cut off: it plays no part. */
+/* Accept the candidate if it still fails. What follows the difference is cut
+ * off, as it has no effect. */
 static bool better(shrinker *state, const op_list *candidate)
 {
     difference found;
@@ -76,7 +76,7 @@ static bool fewer_operations(shrinker *state)
     for (; size >= 1; size /= 2) {
         size_t at = state->best->count;
 
-        /* From the end: what is late depends on what is early. */
+        /* From the end: later operations depend on earlier ones. */
         while (at > 0) {
             size_t from = at > size ? at - size : 0;
 
@@ -119,13 +119,14 @@ static op cut_word(hf__arena *arena, const op *from, size_t at, size_t size)
     return cut;
 }
 
-/* What did not change anything is out of `best`, so every index is checked. */
+/* What had no effect has been removed from `best`, so every index is checked.
+ */
 static bool has_word(const shrinker *state, size_t at, size_t word)
 {
     return at < state->best->count && word < state->best->ops[at].word_count;
 }
 
-/* Shorter words stay: half of a time to live could be one that ends soon. */
+/* Shorter words are kept: half of a time to live could be a short one. */
 #define WORD_LONG 24u
 
 static bool is_long_word(const shrinker *state, size_t at, size_t word)
@@ -170,7 +171,7 @@ static op cut_line(hf__arena *arena, const op *script, size_t from)
     return cut;
 }
 
-/* The first line stays: see lua.c. */
+/* The first line is kept: see lua.c. */
 static bool shorter_script(shrinker *state, size_t at)
 {
     bool changed = false;

@@ -8,7 +8,7 @@
 /*
  * Shorten the list, and its operations, as long as some difference remains;
  * `*found` is then the one of the new list. false: the list does not fail when
- * it is run again, and is left as it was.
+ * it is run again, and is unchanged.
  */
 bool shrink(pair *both, op_list *list, difference *found);
 

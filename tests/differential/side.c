@@ -18,15 +18,15 @@
 #include "util/sha1.h"
 #include "util/url.h"
 
-/* Far above what anything here takes, also on a loaded machine. */
+/* Far above what anything here needs, also on a loaded machine. */
 #define REQUEST_MS 60000
 #define CONNECT_MS 10000
 #define SCRIPT_BUDGET_MS 20000
 
 static const char call_source[] = "return redis.call(unpack(ARGV))";
 
-/* ARGV: for each command the number of its words, and these. ZADD is that of
- * side_reset_errno(). */
+/* ARGV: for each command the number of its words, then the words. ZADD is that
+ * of side_reset_errno(). */
 static const char batch_source[] =
     "local out, at, n = {}, 1, 0\n"
     "while at <= #ARGV do\n"
@@ -81,7 +81,7 @@ static void make_script(hf__script *script, char sha1[HF__SHA1_HEX_SIZE],
     *script = (hf__script)HF__USER_SCRIPT(source, strlen(source), sha1);
 }
 
-/* A batch's arguments: counts between the words. */
+/* The arguments of a batch: counts between the words. */
 static void join_batch(const op *ops, size_t count, op *joined,
                        hf__arena *arena)
 {
@@ -185,7 +185,7 @@ void side_perform(side *one, const op *ops, size_t count, hf__request *request,
         mutate_after(fault, ops, count, request);
 }
 
-/* A score that is no number resets it and changes nothing. */
+/* A score that is not a number resets it and changes nothing. */
 void side_reset_errno(side *one)
 {
     hf_bytes words[] = {hf_str("zadd"), hf_str("k"), hf_str("no number"),

@@ -8,7 +8,7 @@
 #include "store/store.h"
 
 typedef struct side {
-    const char *name; /* for people */
+    const char *name; /* for display */
     hf__loop *loop;
     hf__store *store;
     const mutation *mutation; /* may be NULL */
@@ -26,14 +26,13 @@ void side_perform(side *one, const op *ops, size_t count, hf__request *request,
                   hf__arena *arena);
 
 /*
- * Redis 7.0 does not reset errno before it reads the weights of SORT: after any
- * command that read a number which was too large, none of them is a number.
- * This resets it.
+ * Redis 7.0 does not reset errno before it parses the weights of SORT: after
+ * any command that parsed too large a number, all weights are refused. This
+ * resets it.
  */
 void side_reset_errno(side *one);
 
-/* Delete everything, loaded scripts too. A store that cannot ends the program.
- */
+/* Delete everything, including loaded scripts. Ends the program on failure. */
 void side_flush(side *one);
 
 #endif

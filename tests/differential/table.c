@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.c - the table of commands against COMMAND of a server: how many words
- * a command takes, whether it writes, whether it needs room, whether scripts
- * may use it; and what a script gets that calls another one of the server's.
+ * table.c - the table of commands against COMMAND of a server: how many words a
+ * command takes, whether it writes, whether it needs memory, whether scripts
+ * may call it; and what a script gets that calls another of the server's
+ * commands.
  */
 #include "table.h"
 
@@ -58,8 +59,8 @@ static unsigned compare_flag(const hf__command *command, const hf_reply *row,
     return 1;
 }
 
-/* Ours are also writers where the writer's transaction is needed for events or
- * scripts, and only a script's container is kept from scripts by Redis's own
+/* Ours are also writers where the write transaction is needed for events or
+ * scripts, and Redis keeps only the container of SCRIPT from scripts by its
  * subcommands. */
 static bool is_special(const hf__command *command)
 {
@@ -132,7 +133,7 @@ static unsigned expect_refusal(const hf_reply *row, int64_t count,
 
 static unsigned compare_refusals(const hf_reply *rows);
 
-/* Those that scripts may call are unknown here, or of our own table. */
+/* Those that scripts may call are unknown here, or in our own table. */
 static unsigned compare_refusal(const hf_reply *row)
 {
     int64_t arity = row->array.items[ROW_ARITY].integer;

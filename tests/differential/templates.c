@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * templates.c - what scripts are made of. A case that was forgotten is one
- * line.
+ * templates.c - the pieces of generated scripts. A forgotten case is one line.
  *
- * Addresses must not show: no tostring() of a table or function. The order of
- * a reply that has none must not either: `sorted`. And Redis 7.0 crashes when a
- * table without a text `err` is raised and not caught: `e`. Texts may become
- * long: no pattern that takes more than one look at each byte, which nothing
- * stops. SORT is asked for nothing, as what is alike up to a NUL is ordered by
- * chance, and exceptions.c cannot look into scripts. No table may come to hold
- * itself: an answer that holds it twice would never end.
+ * Addresses must not show: no tostring() of a table or function. Undefined
+ * orders must not either: `sorted`. And Redis 7.0 crashes when a table without
+ * a text `err` is raised and not caught: `e`. Texts may become long: no pattern
+ * that looks at a byte more than once, as nothing would stop it. SORT has no
+ * GET, as texts that are equal up to a NUL are ordered randomly, and
+ * exceptions.c cannot look into scripts. No table may contain itself: such a
+ * reply would never end.
  */
 #include "templates.h"
 
-/* The first line seeds math.random(), whose numbers depend in Redis 7.0 on the
- * scripts before; it is never left out. */
+/* The first line seeds math.random(), whose numbers in Redis 7.0 depend on
+ * earlier scripts; it is never left out. */
 const char *const template_prologue =
     "math.randomseed(7) local out, v1, v2, v3 = {}, 1, 'x', {1, 2}\n"
     "local function s(x) local t = type(x) "
@@ -442,7 +441,7 @@ static const char *const statements[] = {
     "redis.set_repl(redis.REPL_ALL)",
 };
 
-/* Ends of a script that are no `return out`. */
+/* Ends of a script other than `return out`. */
 static const char *const ends[] = {
     "return $a",
     "return $n",
@@ -551,7 +550,7 @@ static const char *const ends[] = {
     "local t = {} for i = 1, 70 do t[i] = i end redis.call('del', unpack(t))",
 };
 
-/* Asked for by type(NAME), which is an error where there is none. */
+/* Used as type(NAME), which is an error where it does not exist. */
 static const char *const names[] = {
     "string",
     "table",

@@ -7,7 +7,7 @@
  *   $c            the words of a command for redis.call()
  *   $v            a variable      $k  a key      $g  an argument
  *   $i            a small integer                  $l  a library
- *   NAME          a global name that is there or is not
+ *   NAME          a global name that may exist
  */
 #ifndef TESTS_DIFFERENTIAL_TEMPLATES_H
 #define TESTS_DIFFERENTIAL_TEMPLATES_H

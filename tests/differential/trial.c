@@ -13,14 +13,14 @@
 #include "round.h"
 #include "util/clock.h"
 
-/* What passes between the two clock readings of one request, beside the time
- * that the round has taken: rounding on both sides. */
+/* Time between the two clock readings of one request, in addition to the
+ * duration of the round: rounding on both sides. */
 #define ROUNDING_MS 3
 
-/* The server is the measure: it must have answered. */
+/* The server is the reference: it must have replied. */
 static void need_answer(const side *one, const hf__request *request)
 {
-    /* What EVALSHA says of a script that the server does not know. */
+    /* What EVALSHA replies for a script that the server does not have. */
     if (strncmp(request->error.message, "NOSCRIPT", 8) == 0)
         return;
     switch (request->status) {
@@ -66,8 +66,8 @@ static bool request_differs(pair *both, const op *ops, size_t count,
     return item != COMPARE_SAME;
 }
 
-/* A server deletes a key that is over when something asks for it; SCAN asks
- * for all. */
+/* A server deletes an expired key when a command accesses it; SCAN accesses
+ * all. */
 static void meet_keys(side *one)
 {
     hf_bytes words[] = {hf_str("scan"), hf_str("0"), hf_str("count"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * words.c - making up words. What is fixed stands in tables, where a case that
- * was forgotten is one line.
+ * words.c - generating words. Fixed ones are in tables, where a forgotten case
+ * is one line.
  */
 #include "words.h"
 
@@ -17,8 +17,8 @@
 /* clang-format on */
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* Names around the longest that LMDB takes as they are, and pairs that differ
- * only behind it. */
+/* Names around the longest that LMDB takes unchanged, and pairs that differ
+ * only after it. */
 typedef struct long_name {
     size_t size;
     char last;
@@ -117,7 +117,7 @@ static const hf_bytes odd_scores[] = {
     TEXT("1,5"),    TEXT("e5"),     TEXT("0000001"),
 };
 
-/* As bounds, which are read by another function than scores. */
+/* As bounds, which are parsed by another function than scores. */
 static const hf_bytes odd_bounds[] = {
     TEXT("("),     TEXT("(("),    TEXT("[1"),   TEXT("(nan"), TEXT("-"),
     TEXT("+"),     TEXT("( 1"),   TEXT("(abc"), TEXT("nan"),  TEXT("(1x"),
@@ -158,7 +158,7 @@ static const hf_bytes channels[] = {
     TEXT(""),
     TEXT("hf:inbox:"),
     TEXT("hf:inbox:0123456789abcdef"),
-    TEXT("hf:inbox:nobody"),
+    TEXT("hf:inbox:unused"),
     TEXT("\0\xff"),
 };
 
@@ -242,8 +242,8 @@ static hf_bytes make_long_name(hf__arena *arena, size_t index)
                      long_names[index].last);
 }
 
-/* Contents around the size that moves them to records of their own, and ones
- * of several pages. */
+/* Contents around the size from which they get their own records, and ones of
+ * several pages. */
 static hf_bytes long_value(maker *make)
 {
     static const size_t sizes[] = {90,   200,  480,  520,  960,   990,  999,
@@ -332,9 +332,8 @@ static hf_bytes make_value(maker *make)
     return prng_chance(&make->random, 50) ? make_field(make) : make_score(make);
 }
 
-/* Times that are over at once or refused. Nothing may come of a time to live
- * that is soon, or twice the same: two stores do not ask the clock at the same
- * instant. */
+/* Times that are over at once or refused. No time to live may be short, or used
+ * twice: two stores do not read the clock at the same instant. */
 static const hf_bytes odd_times[] = {
     TEXT("0"),
     TEXT("-1"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * words.h - making up single words, by kind:
+ * words.h - generating single words, by kind:
  *
  *   K  one of the round's keys        F  field               V  any value
  *   I  integer                        D  score               B  bound of scores
@@ -11,7 +11,7 @@
  *   W  BY of SORT, the same for all   Q  ... or not         O  U  one such each
  *   G  GET of SORT                    A  SHA-1              L  Lua
  *
- * Each kind also gives some words that are none of it.
+ * Each kind also yields some invalid words.
  */
 #ifndef TESTS_DIFFERENTIAL_WORDS_H
 #define TESTS_DIFFERENTIAL_WORDS_H
@@ -25,15 +25,15 @@ typedef struct maker {
     hf__arena *arena; /* of the words */
     const hf_bytes *keys;
     size_t key_count;
-    /* Most keys are this one, by its index, so that commands of one type meet.
-     * Too large: none. */
+    /* Most keys are this one, by its index, so that commands of one type use
+     * the same. Too large: none. */
     size_t favourite;
-    /* No instant twice: the store keeps them on another clock, and the same
-     * one may differ by 1 ms from one time to the next. */
+    /* No instant twice: the store keeps them on another clock, and the same one
+     * may differ by 1 ms from one call to the next. */
     bool distinct_instants;
 } maker;
 
-/* How many keys there are to choose a round's from. */
+/* The number of keys that a round chooses from. */
 size_t word_key_count(void);
 hf_bytes word_key(hf__arena *arena, size_t index);
 

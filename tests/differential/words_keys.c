@@ -61,7 +61,7 @@ hf_bytes word_glob(maker *make)
 
     if (prng_chance(&make->random, 70))
         return PICK(make, globs);
-    /* Whatever: mostly what fits nothing, for the rest of the ways. */
+    /* Anything: mostly what matches nothing, for the other branches. */
     size = 1 + prng_below(&make->random, 8);
     text = op_alloc(make->arena, size + 1);
     for (size_t i = 0; i < size; i++)
@@ -70,7 +70,7 @@ hf_bytes word_glob(maker *make)
     return hf_view(text, size);
 }
 
-/* Not "none": Redis gives keys that are over for it. */
+/* Not "none": Redis reports expired keys with it. */
 static const hf_bytes types[] = {
     TEXT("string"), TEXT("hash"), TEXT("zset"), TEXT("list"),
     TEXT("set"),    TEXT("ZSet"), TEXT("nope"), TEXT(""),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * words_keys.h - making up the words of commands on ranges of members and on
+ * words_keys.h - generating the words of commands on ranges of members and on
  * many keys; the kinds are listed in words.h.
  */
 #ifndef TESTS_DIFFERENTIAL_WORDS_KEYS_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz.h - what a fuzz target is: one function that takes any bytes and ends
- * the program if a promise is broken. libFuzzer calls it, and so does
- * replay.c.
+ * fuzz.h - a fuzz target: one function that takes any bytes and aborts if a
+ * promise is broken. Called by libFuzzer and by replay.c.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
@@ -15,8 +14,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Is there a number of seven digits or more? As a length in RESP it claims
- * megabytes before they are there, which takes a sanitizer milliseconds. */
+/* Is there a number of seven digits or more? As a length in RESP it allocates
+ * megabytes before they arrive, which takes a sanitizer milliseconds. */
 static inline bool fuzz_has_long_number(const uint8_t *data, size_t size)
 {
     size_t digits = 0;
@@ -29,7 +28,7 @@ static inline bool fuzz_has_long_number(const uint8_t *data, size_t size)
     return false;
 }
 
-/* End the program unless a promise is kept. */
+/* Abort unless a promise is kept. */
 #define PROMISE(condition)                                                     \
     do {                                                                       \
         if (!(condition)) {                                                    \

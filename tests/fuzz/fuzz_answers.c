@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_answers.c - whatever a server may answer, read by all who read answers:
- * the map of a cluster, a node's line about itself, sentinels, redirections,
- * messages of a subscription, INFO, the login.
+ * fuzz_answers.c - anything that a server may reply, given to all readers of
+ * replies: the slot map of a cluster, a node's description, sentinels,
+ * redirects, messages of a subscription, INFO, the login.
  *
- * Each reply of the input goes to each reader: what they take keeps the bounds
- * that the rest of the driver relies on. Sentinels that answered vote together,
- * and maps are installed one after the other.
+ * Each reply of the input goes to each reader: what they accept keeps the
+ * bounds that the rest of the driver relies on. Replies of sentinels are put to
+ * the vote together, and slot maps are installed one after another.
  */
 #include <netdb.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 
 #define REPLIES_MAX 16
 
-/* The names in a map are looked up when it is installed: not these. */
+/* Names in a slot map are resolved when it is installed: not here. */
 int getaddrinfo(const char *node, const char *service,
                 const struct addrinfo *hints, struct addrinfo **found)
 {
@@ -124,8 +124,8 @@ static void check_answer(const hf__sentinel_answer *answer)
     }
 }
 
-/* One reply as that to each step, and as a message; the answer of all steps
- * together. */
+/* One reply for each step, and as a message; the replies of all steps together.
+ */
 static void read_sentinel(const hf_reply *reply, hf__sentinel_answer *answer)
 {
     size_t others = hf__sentinel_other_count(reply);
@@ -150,7 +150,7 @@ static void read_sentinel(const hf_reply *reply, hf__sentinel_answer *answer)
     (void)hf__sentinel_is_hint(reply, "mymaster");
 }
 
-/* As many rounds as there are ways to count. */
+/* One round for each way of counting. */
 static void count_votes(const hf__sentinel_answer *const *answers, size_t count)
 {
     for (unsigned ways = 0; ways < 8; ways++) {
@@ -209,7 +209,7 @@ static void read_message(const hf_reply *reply)
     PROMISE(((const char *)topic.data)[topic.size] == '\0');
 }
 
-/* The whole login takes this reply for each of its answers. */
+/* Every step of the login gets this reply. */
 static void read_login(const hf_reply *reply)
 {
     static char password[] = "geheim";

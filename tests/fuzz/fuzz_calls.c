@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_calls.c - every call of the API, run, started and in a batch, answered
- * with replies of any kind: what it hands out can be read and is in its range,
- * and a call that failed has handed out nothing.
+ * fuzz_calls.c - every call of the API, blocking, asynchronous and in a batch,
+ * with replies of any kind: what it returns can be read and is in range, and a
+ * call that failed has returned nothing.
  *
- * An input is the number of a call and how it is made, then one reply after the
- * other, each a byte for its kind and bytes for what is in it. When they are
- * used up no answer comes.
+ * An input is the number of a call and how it is made, then one reply after
+ * another, each a byte for its kind and bytes for its content. After the last
+ * one there is no reply.
  */
 #include <string.h>
 
@@ -17,14 +17,13 @@
 /* Deeper than any call reads. */
 #define DEPTH_MAX 4
 
-/* Requests of one call: a server that never comes to an end is the driver's
- * affair. */
+/* Requests of one call: an endless server is the driver's affair. */
 #define REQUESTS_MAX 64
 
 typedef struct input {
     const uint8_t *at;
     const uint8_t *end;
-    bool usual; /* the answers that keep everything going */
+    bool usual; /* the replies that let a call continue */
     unsigned requests;
 } input;
 

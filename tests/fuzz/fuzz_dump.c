@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_dump.c - any bytes as a dump, in any pieces: what comes out keeps the
+ * fuzz_dump.c - any bytes as a dump, in any pieces: what is read keeps the
  * format's bounds and is the same for all pieces.
  *
  * The first byte chooses the pieces. If its high bit is set, the rest is not
- * read as it is but as the records of a dump, whose checksums are put right
+ * read verbatim but as the records of a dump, whose checksums are corrected
  * here, as no fuzzer finds them.
  */
 #include <string.h>
@@ -87,8 +87,8 @@ static outcome read_all(const uint8_t *data, size_t size, size_t most,
     return out;
 }
 
-/* Records from `data`: a kind, two bytes of size, payload; the end record is
- * theirs to make. */
+/* Records from `data`: a kind, two bytes of size, payload; the end record is up
+ * to them. */
 static size_t frame(unsigned char *dump, const uint8_t *data, size_t size)
 {
     size_t used = HF__DUMP_HEAD_SIZE;

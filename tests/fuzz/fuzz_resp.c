@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_resp.c - bytes from a server, cut into any pieces, become the same
- * replies and the same end, also when nobody wants a reply any more half-way.
+ * fuzz_resp.c - bytes from a server, cut into any pieces, yield the same
+ * replies and the same end, also when a reply is abandoned half-way.
  *
  * The first byte of the input chooses the pieces, the second where a reply is
- * dropped. Only behind a first byte of 0 may a reply claim much memory.
+ * abandoned. Only after a first byte of 0 may a reply claim much memory.
  */
 #include <string.h>
 
@@ -12,11 +12,11 @@
 #include "store/redis/wire/resp.h"
 #include "support/prng.h"
 
-/* What a stream came to. */
+/* The result of a stream. */
 typedef struct outcome {
     hf__resp_result end; /* MORE: it ran out */
     uint64_t replies;
-    uint64_t sum;   /* over all that was in them */
+    uint64_t sum;   /* over all their content */
     uint64_t taken; /* bytes up to the last one's end */
 } outcome;
 
@@ -24,7 +24,7 @@ typedef struct stream {
     const uint8_t *data;
     size_t size;
     size_t at;      /* fed so far */
-    size_t drop_at; /* behind so many bytes; SIZE_MAX: never */
+    size_t drop_at; /* after so many bytes; SIZE_MAX: never */
     prng random;    /* of the pieces */
     size_t most;    /* bytes of a piece */
 } stream;
@@ -77,7 +77,7 @@ static bool feed(stream *from, hf__buf *in)
     return true;
 }
 
-/* One reply. `sum` stays if it was dropped. */
+/* One reply. `sum` is unchanged if it was abandoned. */
 static hf__resp_result read_one(stream *from, hf__buf *in, outcome *out)
 {
     bool dropped = false;

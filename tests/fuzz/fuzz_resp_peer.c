@@ -4,13 +4,13 @@
  * reply by reply.
  *
  * What both accept is equal and ends at the same byte. Where only one accepts,
- * the bytes are not what a server writes: written out again, the reply is not
- * what was read. Such are
+ * the bytes are not what a server writes: written out again, the reply differs
+ * from what was read. Such are
  *
- *   only we      "+7" or "007" as a number; more than 7 arrays in each other;
- *                the types of RESP3 that an old hiredis does not know, and
- *                those of which we ask less (a double is its text)
- *   only hiredis a line feed inside a line; anything for the line end behind a
+ *   only we      "+7" or "007" as a number; more than 7 nested arrays;
+ *                RESP3 types unknown to an old hiredis, and those that we
+ *                check less (a double is its text)
+ *   only hiredis a line feed inside a line; anything for the line end after a
  *                string; more than our bounds (resp.h) of items or of a line;
  *                streamed RESP3
  *
@@ -65,8 +65,8 @@ static bool same(const hf_reply *ours, const redisReply *theirs)
     }
 }
 
-/* Write a reply, inside `depth` others, as a server does; false: no server
- * does. */
+/* Write a reply, nested `depth` deep, as a server does; false: no server does.
+ */
 static bool put(hf__buf *out, const redisReply *reply, unsigned depth)
 {
     static const char marks[] = {[REDIS_REPLY_STRING] = '$',
@@ -108,7 +108,7 @@ static bool put(hf__buf *out, const redisReply *reply, unsigned depth)
            hf__buf_append(out, "\r\n", 2);
 }
 
-/* Are these bytes how a server would write the reply? */
+/* Would a server write the reply as these bytes? */
 static bool is_usual(const redisReply *reply, const uint8_t *data, size_t size)
 {
     bool usual;
@@ -123,7 +123,7 @@ static bool is_usual(const redisReply *reply, const uint8_t *data, size_t size)
 
 /* ------------------------------------------------------------------ reader */
 
-/* hiredis refused what we took: it must have said one of these. */
+/* hiredis refused what we accepted: for one of these reasons. */
 static bool is_known_refusal(const char *text)
 {
     static const char *const known[] = {
@@ -142,7 +142,7 @@ static bool is_known_refusal(const char *text)
     return false;
 }
 
-/* One reply from both. true: both took it, and there may be more. */
+/* One reply from both. true: both accepted it, and there may be more. */
 static bool compare_one(hf__buf *in, redisReader *reader)
 {
     const uint8_t *begin = hf__buf_front(in);
@@ -227,7 +227,7 @@ static void compare_requests(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* hiredis would ask for gigabytes. */
+    /* hiredis would allocate gigabytes. */
     if (size == 0 || size > 65536 || fuzz_has_long_number(data, size))
         return 0;
     compare_replies(data, size);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_script.c - any script, on a store in memory: it ends with an answer or
- * an error, in time, and leaves no trace in what the next script sees; the
- * store works on.
+ * fuzz_script.c - any script, on a store in memory: it ends with a reply or an
+ * error, in time, and leaves no trace that the next script could see; the store
+ * keeps working.
  *
- * If the first byte's high bit is set, the rest is the script as it is; else
- * it chooses among templates (script_grammar.h).
+ * If the first byte's high bit is set, the rest is the script verbatim;
+ * otherwise it chooses among templates (script_grammar.h).
  */
 #include <ftw.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "util/url.h"
 
 /* Processor time of a script, and what it may use beyond that until it is
- * stopped. A sanitizer makes all of it slower. */
+ * stopped. A sanitizer slows all of it down. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||           \
     defined(__clang__)
 #define BUDGET_MS 20
@@ -30,8 +30,8 @@
 #endif
 #define REQUEST_MS 60000
 
-/* What any script finds: names and kinds, the metatable of texts, and that the
- * functions are in their places. (Settings of cjson stay, as on a server.) */
+/* What any script finds: names and kinds, the metatable of strings, and that
+ * the functions are unchanged. (Settings of cjson stay, as on a server.) */
 static const char probe[] =
     "local out = {('x'):rep(3), tostring(getmetatable('').__index == string),"
     "    tostring(rawget(_G, 'x')), #KEYS .. ' ' .. #ARGV} "
@@ -58,7 +58,7 @@ const char *__lsan_default_suppressions(void)
 static hf__store *store;
 static hf__loop *loop;
 static char place[64];
-static char fresh[HF__SHA1_HEX_SIZE]; /* what the probe said at first */
+static char fresh[HF__SHA1_HEX_SIZE]; /* the probe's first result */
 
 static int remove_one(const char *path, const struct stat *status, int kind,
                       struct FTW *position)
@@ -135,7 +135,7 @@ static void must(const char *first, const char *second)
     hf__request_done(&request);
 }
 
-/* What a script that was stopped would have left. */
+/* What a stopped script would have left. */
 static bool is_there(const char *key)
 {
     hf_bytes words[] = {hf_str("exists"), hf_str(key)};

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_tally.c - whatever the servers of a quorum may answer to each script of
- * a lock: what it adds up to is one of the outcomes that there are, more
- * answers never undo a decision that holds, and a decision never rests on less
- * than a majority.
+ * fuzz_tally.c - anything that the servers of a quorum may reply to each script
+ * of a lock: the tally is one of the defined outcomes, more replies never undo
+ * a decision, and a decision never rests on less than a majority.
  *
- * The first byte chooses how many nodes there are, the next ones (one a node)
- * what became of each request; replies follow, one for each that was answered.
+ * The first byte chooses the number of nodes, the next ones (one per node) the
+ * status of each request; replies follow, one for each that got one.
  */
 #include <string.h>
 
@@ -22,7 +21,7 @@ typedef struct ballot {
     size_t majority;
 } ballot;
 
-/* What a byte says of a node. */
+/* Meaning of a node's byte. */
 static void fill_vote(hf__node_vote *vote, unsigned what, const hf_reply *reply,
                       bool has_reply)
 {
@@ -34,13 +33,13 @@ static void fill_vote(hf__node_vote *vote, unsigned what, const hf_reply *reply,
     vote->reply = reply;
     vote->away = (what & 8) != 0;
     if ((what & 1) == 0)
-        return; /* still to come */
+        return; /* outstanding */
     vote->done = true;
     vote->status = HF_OK;
     if ((what & 2) != 0 || !has_reply)
         vote->status = failures[what / 16 % 6];
     else
-        vote->counts = (what & 4) == 0; /* else in quarantine */
+        vote->counts = (what & 4) == 0; /* otherwise in quarantine */
 }
 
 static size_t read_ballot(ballot *self, const uint8_t *data, size_t size,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_url.c - any text as a store's URL, and what the drivers for servers
- * take out of it. No message shows the password.
+ * fuzz_url.c - any text as a store's URL, and what the server drivers parse
+ * from it. No message shows the password.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 #define TEXT_MAX 4096
 
-/* Stands for the password; an input that has it elsewhere is left out. */
+/* Placeholder for the password; an input that has it elsewhere is skipped. */
 #define SECRET "zQ9zQ9zQ9"
 
 static void check_numbers(const char *text)
@@ -37,7 +37,7 @@ static void check_hosts(const hf__url *url)
     }
 }
 
-/* TLS would read the files that the text names. */
+/* TLS would read the files named in the text. */
 static void check_address(const hf__url *url, bool has_secret)
 {
     hf_error err = HF_ERROR_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parse.h - replies out of fuzzed bytes, for targets that read replies. */
+/* parse.h - replies parsed from fuzzed bytes, for targets that read replies. */
 #ifndef TESTS_FUZZ_PARSE_H
 #define TESTS_FUZZ_PARSE_H
 
@@ -23,7 +23,7 @@ static inline void replies_end(replies *self)
     hf__buf_done(&self->in);
 }
 
-/* The next one, in `arena`; false: there is none that is whole. */
+/* The next one, in `arena`; false: there is no complete one. */
 static inline bool replies_next(replies *self, hf__arena *arena,
                                 hf_reply *reply)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * replay.c - a main() for a fuzz target that is built without libFuzzer: every
- * file of a corpus, each of its beginnings, and each with one byte changed;
- * with a third argument the files alone, where a run takes milliseconds. Fails
- * if the corpus has fewer files than it should have.
+ * file of a corpus, each of its prefixes, and each with one byte changed; with
+ * a third argument the files alone, where a run takes milliseconds. Fails if
+ * the corpus has fewer files than expected.
  */
 #include <dirent.h>
 #include <string.h>
@@ -12,10 +12,11 @@
 
 #define INPUT_MAX 65536
 
-/* Longer inputs are cut and changed at so many places only. */
+/* Longer inputs are cut and changed at this many places only. */
 #define PLACES_MAX 512
 
-/* In memory of its own size, so that a sanitizer sees a read behind it. */
+/* In an allocation of its exact size, so that a sanitizer detects a read past
+ * its end. */
 static void run(const unsigned char *input, size_t size)
 {
     unsigned char *copy = malloc(size > 0 ? size : 1);

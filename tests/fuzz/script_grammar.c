@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * script_grammar.c - templates in templates. In one
+ * script_grammar.c - nested templates. In one
  *
  *   $n $s $p $t $f  is a number, text, pattern, table, function
  *   $e              any of them
  *   $k              a key            $c  the words of a command
  *   $v              a variable       $b  statements
  *
- * The first of each list is what is taken when bytes or depth run out: it has
- * no template in it. A case that was forgotten is one line.
+ * The first of each list is used when bytes or depth run out: it contains no
+ * template. A forgotten case is one line.
  */
 #include "script_grammar.h"
 
@@ -192,7 +192,7 @@ static const char *pick(writer *to, const char *const *items, unsigned depth)
 
 static void expand(writer *to, const char *template, unsigned depth);
 
-/* Two bytes are not enough for a statement. */
+/* Two bytes do not suffice for a statement. */
 static void put_body(writer *to, unsigned depth)
 {
     size_t count = depth == 0 || to->left < 2 ? 0 : next(to) % 4;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * script_grammar.h - the text of a script from the bytes of a fuzzer: each byte
- * chooses one way to go on. What is bytes to the fuzzer stays Lua, so that it
- * gets beyond the parser; a byte more or less changes a part only.
+ * script_grammar.h - the text of a script from a fuzzer's bytes: each byte
+ * chooses one way to continue. Any bytes yield Lua that gets past the parser,
+ * and a byte more or less changes only a part.
  */
 #ifndef TESTS_FUZZ_SCRIPT_GRAMMAR_H
 #define TESTS_FUZZ_SCRIPT_GRAMMAR_H

@@ -86,7 +86,7 @@ if [ -n "$cxx" ]; then
         fail "initializers or inline functions are not C++11"
 fi
 
-# The prefix given at installation is not the one in the file.
+# The prefix given at installation differs from the one in the file.
 say "pkg-config, shared"
 export PKG_CONFIG_PATH="$libdir/pkgconfig"
 package_flags() {
@@ -100,7 +100,7 @@ package_flags() {
 try "$work/pc_shared"
 
 say "pkg-config, static"
-# Only our library statically: those below it stay as the system has them.
+# Only our library statically: those it uses are the system's.
 # shellcheck disable=SC2046
 "$cc" -std=c99 -Wall -Wextra -pedantic -Werror -o "$work/pc_static" \
     "$source/consumer.c" $(package_flags --cflags) "$libdir/libholdfast.a" \

@@ -5,7 +5,7 @@
 Usage: redis_py_test.py HOLDFAST REDIS_SERVER
 
 Holdfast takes part by its command. Each side must exclude the other, wait for
-the other, and notice when the other took over.
+the other, and notice when the other took the lock.
 """
 
 import os
@@ -27,8 +27,8 @@ DONE = 0
 REFUSED = 1
 LOST = 76
 
-# From the release of a foreign lock, which wakes nobody, to ours; it takes a
-# tenth of a second at the most on an idle machine.
+# From the release of a foreign lock, which wakes no one, to our grant; at most
+# a tenth of a second on an idle machine.
 TAKEN_OVER_S = 0.7
 
 
@@ -50,7 +50,7 @@ class Store:
             except redis.exceptions.ConnectionError:
                 time.sleep(0.02)
         self.close()
-        raise RuntimeError(f"{SERVER} does not answer")
+        raise RuntimeError(f"{SERVER} does not reply")
 
     def close(self):
         self.client.close()

@@ -8,7 +8,7 @@
 #include "core/client.h"
 #include "store/redis/server/retry.h"
 
-/* Of a command's name. */
+/* Longest name of a command. */
 #define NAME_SIZE 32
 
 static void perform(hf__store *store, hf__request *request)
@@ -26,7 +26,7 @@ static void perform(hf__store *store, hf__request *request)
     request->sends = 1;
     hf__reply_set_nil(&request->reply);
     if (self->answer(self->user, target, &request->arena, &request->reply)) {
-        /* What is to be tried again finds nobody. */
+        /* A verdict to retry is ignored: there is no other server. */
         (void)hf__retry_judge(request, false, &redirect);
         return;
     }

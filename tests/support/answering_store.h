@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answering_store.h - a store without a server: a function of the test gives
- * the answer to each request, which is then judged as one of a server is. It
- * stands in for the store of a client that is open. White-box.
+ * answering_store.h - a store without a server: a function of the test yields
+ * the reply to each request, which is then checked like a server's. It replaces
+ * the store of an open client. White-box.
  */
 #ifndef TESTS_SUPPORT_ANSWERING_STORE_H
 #define TESTS_SUPPORT_ANSWERING_STORE_H
@@ -12,11 +12,11 @@
 typedef struct answering_store {
     hf__store base;
     hf__store *real; /* the client's own */
-    /* Give the answer to a script or command of that name; false: none comes,
-     * and whether it was applied is not known. */
+    /* Yield the reply to a script or command of that name; false: there is
+     * none, and whether it was applied is unknown. */
     bool (*answer)(void *user, const char *target, hf__arena *arena,
                    hf_reply *reply);
-    /* Told of each submit() before it is answered; may be NULL. */
+    /* Called with each submit() before it is answered; may be NULL. */
     void (*submitted)(void *user, hf__request *const *requests, size_t count);
     void *user;
 } answering_store;

@@ -3,9 +3,9 @@
  * byte_proxy.c - see byte_proxy.h.
  *
  * One thread does everything, with non-blocking sockets: it polls without the
- * mutex, then takes it and turns every connection as far as it goes. Others
- * take the mutex, change the settings or close connections, and wake it. What
- * poll() said is not used, so that it does not matter what changed meanwhile.
+ * mutex, then takes it and advances every connection as far as possible. Other
+ * threads take the mutex, change the settings or close connections, and wake
+ * it. The results of poll() are not used, so changes in between do not matter.
  *
  * Locks: `mutex` guards everything but the sockets' names.
  */
@@ -28,13 +28,13 @@
 #define PATH_SIZE 100
 #define TUNNELS_MAX 512
 #define PIPE_SIZE 65536
-#define RUNS_MAX 64 /* of bytes that came together */
+#define RUNS_MAX 64 /* of bytes that arrived together */
 
 /* Connections that fill a listener's queue of length 0: the kernel drops
- * attempts to make others. */
+ * further attempts. */
 #define FILLERS 4
 
-/* Bytes that came together, and when they may go on. */
+/* Bytes that arrived together, and when they may be passed on. */
 typedef struct run {
     size_t size;
     int64_t due_ms;
@@ -46,20 +46,20 @@ typedef struct pipe_way {
     size_t size;
     run runs[RUNS_MAX];
     size_t run_count;
-    bool ended;  /* nothing more comes */
-    bool closed; /* nothing more goes */
+    bool ended;  /* end of input */
+    bool closed; /* output is shut down */
 } pipe_way;
 
 typedef struct tunnel {
     bool used;
-    int fds[2];       /* where a way ends: TO_SERVER, TO_CLIENT */
+    int fds[2];       /* the end of a direction: TO_SERVER, TO_CLIENT */
     pipe_way ways[2]; /* bytes to the socket of the same index */
 } tunnel;
 
-/* What is done to one direction. */
+/* The faults of one direction. */
 typedef struct fault {
     int64_t delay_ms;
-    int64_t rate; /* bytes in a second; 0: any */
+    int64_t rate; /* bytes per second; 0: any */
     double budget;
     bool split;
     bool swallow;
@@ -156,7 +156,7 @@ static tunnel *new_tunnel(byte_proxy *self)
     return NULL;
 }
 
-/* On this machine it is done at once or under way. */
+/* A local connect() succeeds at once or is under way. */
 static int connect_to(const struct sockaddr *address, socklen_t size)
 {
     int fd = socket(address->sa_family,
@@ -212,14 +212,14 @@ static void accept_from(byte_proxy *self, int listener)
     }
 }
 
-/* ----------------------------------------------------------------- turning */
+/* ---------------------------------------------------------------- advancing */
 
 static bool is_gone(ssize_t got)
 {
     return got < 0 && errno != EAGAIN && errno != EINTR && errno != ENOTCONN;
 }
 
-/* A login comes whole. */
+/* A login arrives whole. */
 static void choose_protocol(const byte_proxy *self, char *data, size_t size)
 {
     static const char hello[] = "$5\r\nHELLO\r\n$1\r\n";
@@ -259,7 +259,7 @@ static bool take(byte_proxy *self, tunnel *it, byte_way way, int64_t now)
     return true;
 }
 
-/* How many bytes may go now. */
+/* How many bytes may be passed on now. */
 static size_t allowed(const fault *wrong, const tunnel *it,
                       const pipe_way *from, int64_t now)
 {
@@ -291,7 +291,7 @@ static void sent(byte_proxy *self, byte_way way, pipe_way *from, size_t size)
     wrong->budget -= (double)size;
 }
 
-/* Hand on what may go; false: the connection is over. */
+/* Pass on what may be passed on; false: the connection is over. */
 static bool give(byte_proxy *self, tunnel *it, byte_way way, int64_t now)
 {
     fault *wrong = &self->faults[way];
@@ -313,7 +313,7 @@ static bool give(byte_proxy *self, tunnel *it, byte_way way, int64_t now)
         if (wrong->cut_tunnel == it)
             wrong->cut_left -= (uint64_t)put;
         if (wrong->split)
-            break; /* the others have their turn, too */
+            break; /* the others get their turn, too */
     }
     if (wrong->cut_tunnel == it && wrong->cut_left == 0) {
         wrong->cut_tunnel = NULL;
@@ -371,7 +371,7 @@ static void watch(struct pollfd *list, size_t *count, int fd, short events)
         list[(*count)++] = (struct pollfd){fd, events, 0};
 }
 
-/* What to wait for at one connection; *soon: something waits for time. */
+/* What to poll for at one connection; *soon: something is delayed. */
 static void watch_tunnel(const byte_proxy *self, const tunnel *it,
                          struct pollfd *list, size_t *count, bool *soon,
                          int64_t now)
@@ -594,7 +594,7 @@ static void settle(byte_proxy *self)
     wake(self);
 }
 
-/* What waits for its time goes now. */
+/* Delayed bytes are passed on now. */
 static void hurry(tunnel *it)
 {
     for (int way = 0; way < 2; way++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * byte_proxy.h - stands between a client and a server and does to their bytes
+ * byte_proxy.h - sits between a client and a server and does to their bytes
  * what a bad network does: on a thread of the test, switched at run time.
  *
  * It listens on a unix socket and on a free port of 127.0.0.1, and connects to
- * a server's unix socket or to its port, for TLS, say. A fault holds for all
- * connections, also for those that are there already; what was delayed goes on
- * when it ends.
+ * a server's unix socket or to its port, for TLS, say. A fault applies to all
+ * connections, existing ones included; delayed bytes are passed on when it
+ * ends.
  */
 #ifndef TESTS_SUPPORT_BYTE_PROXY_H
 #define TESTS_SUPPORT_BYTE_PROXY_H
@@ -33,58 +33,58 @@ const char *byte_proxy_unix_url(const byte_proxy *proxy);
 const char *byte_proxy_tcp_url(const byte_proxy *proxy);
 int byte_proxy_port(const byte_proxy *proxy);
 
-/* No faults any more: what was held back goes on, in its order. What was
- * swallowed is gone, and so are connections that were cut. */
+/* End all faults: what was held back is passed on, in order. What was swallowed
+ * is gone, and so are connections that were cut. */
 void byte_proxy_heal(byte_proxy *proxy);
 
-/* Each byte is on its way for so long at least. */
+/* Each byte is delayed by at least this long. */
 void byte_proxy_delay(byte_proxy *proxy, byte_way way, int64_t delay_ms);
 
-/* Every byte is handed over alone. */
+/* Every byte is passed on separately. */
 void byte_proxy_split(byte_proxy *proxy, byte_way way);
 
-/* At most so many bytes in a second; 0: no limit. */
+/* At most this many bytes per second; 0: no limit. */
 void byte_proxy_throttle(byte_proxy *proxy, byte_way way, int64_t bytes);
 
-/* Nothing goes on, in either direction; connections are still accepted, but
- * nobody answers on them. */
+/* Nothing is passed on, in either direction; connections are still accepted,
+ * but get no reply. */
 void byte_proxy_freeze(byte_proxy *proxy);
 
-/* The same, and by TCP a connection is not even made: the network swallows what
- * is sent there, as if the machine were gone. */
+/* The same, and by TCP a connection is not even made: packets are dropped, as
+ * if the machine were gone. */
 void byte_proxy_darken(byte_proxy *proxy);
 
-/* What comes from now on is read and thrown away. */
+/* What arrives from now on is read and discarded. */
 void byte_proxy_swallow(byte_proxy *proxy, byte_way way);
 
 /* How a connection ends. */
 typedef enum byte_end {
     BYTE_END_CLOSE, /* in order, on both sides */
     BYTE_END_RESET, /* RST to the client (on TCP); to the server in order */
-    BYTE_END_HALF   /* only this direction ends; the other goes on */
+    BYTE_END_HALF   /* only this direction ends; the other continues */
 } byte_end;
 
 /*
- * The next connection on which bytes go this way is cut once `size` more of
- * them did; then no other is. With TO_SERVER, what was to be cut is sent whole
- * before; what of it was answered is not. 0 with TO_CLIENT: at the first byte
- * of an answer, which so was given and is lost.
+ * The next connection on which bytes flow in this direction is cut after `size`
+ * more of them; then no other is. With TO_SERVER, what precedes the cut is sent
+ * first; replies to it are dropped. 0 with TO_CLIENT: at the first byte of a
+ * reply, which was sent and is lost.
  */
 void byte_proxy_cut(byte_proxy *proxy, byte_way way, uint64_t size,
                     byte_end end);
 
-/* The same for all connections and at once; those that come later are
- * accepted and served. */
+/* The same for all connections, at once; later ones are accepted and served. */
 void byte_proxy_break(byte_proxy *proxy, byte_end end);
 
-/* Whichever protocol clients ask for by HELLO, they get this one, 2 or 3; 0:
- * what they ask for. Not a fault: it does not heal. */
+/* Whatever protocol clients ask for by HELLO, they get this one, 2 or 3; 0:
+ * what they ask for. Not a fault: byte_proxy_heal() keeps it. */
 void byte_proxy_speak(byte_proxy *proxy, int version);
 
 /* Accept no connections: they are refused (true), or again (false). */
 void byte_proxy_refuse(byte_proxy *proxy, bool refuse);
 
-/* Bytes that went this way since the start, and connections accepted. */
+/* Bytes passed on in this direction since the start, and connections accepted.
+ */
 uint64_t byte_proxy_bytes(byte_proxy *proxy, byte_way way);
 uint64_t byte_proxy_connections(byte_proxy *proxy);
 

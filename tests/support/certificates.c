@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * certificates.c - makes keys (P-256) and certificates with libcrypto, so that
- * a test needs no file that would expire some day.
+ * no test needs a file that would expire.
  */
 #include "support/certificates.h"
 

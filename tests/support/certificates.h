@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * certificates.h - a certificate authority of one test, in a directory of its
- * own, and what it issues: PEM files for servers and clients.
+ * certificates.h - a certificate authority of one test, in its own directory,
+ * and what it issues: PEM files for servers and clients.
  */
 #ifndef TESTS_SUPPORT_CERTIFICATES_H
 #define TESTS_SUPPORT_CERTIFICATES_H
@@ -12,7 +12,7 @@
 
 typedef struct certificates certificates;
 
-/* What a certificate says. */
+/* The content of a certificate. */
 typedef struct certificate_spec {
     const char *file;      /* its files are <file>.pem and <file>.key */
     const char *common;    /* its common name */

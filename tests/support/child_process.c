@@ -25,7 +25,7 @@ static void run_child(const char *const argv[], const int in[2],
     if (dup2(in[0], STDIN_FILENO) < 0 || dup2(out[1], STDOUT_FILENO) < 0) {
         _exit(126);
     }
-    /* execv() takes pointers to non-const for reasons of age. */
+    /* execv() takes pointers to non-const for historical reasons. */
     (void)execv(argv[0], (char *const *)(uintptr_t)argv);
     _exit(127);
 }
@@ -66,7 +66,7 @@ bool child_start(child_process *child, const char *const argv[])
     return true;
 }
 
-/* Move the first line of what was said to `line`; false: no whole line yet. */
+/* Move the first line of the output to `line`; false: no whole line yet. */
 static bool take_line(child_process *child, char line[CHILD_LINE_SIZE])
 {
     char *end = memchr(child->said, '\n', child->said_size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * child_process.h - a program that runs beside the test, told things by lines
- * on its standard input and telling by lines on its standard output.
+ * child_process.h - a program that runs next to the test and exchanges lines
+ * with it through its standard input and output.
  */
 #ifndef CHILD_PROCESS_H
 #define CHILD_PROCESS_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Longest line a child may say, and how much of it is kept. */
+/* Longest line a child may print, and how much of it is kept. */
 #define CHILD_LINE_SIZE 512
 
 typedef struct child_process {
@@ -19,14 +19,14 @@ typedef struct child_process {
     int in;    /* its standard input */
     int out;   /* its standard output */
     char said[CHILD_LINE_SIZE];
-    size_t said_size; /* read but not handed out yet */
+    size_t said_size; /* read but not returned yet */
 } child_process;
 
 /* Start argv[0] with its arguments; false: it cannot be started. */
 bool child_start(child_process *child, const char *const argv[]);
 
-/* Its next line without the newline; false: none within limit_ms, or the end
- * of its output. */
+/* Its next line without the newline; false: none within limit_ms, or the end of
+ * its output. */
 bool child_line(child_process *child, char line[CHILD_LINE_SIZE],
                 int64_t limit_ms);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expect.h - assertions about holdfast.h that say what went wrong. Only for
- * the thread that runs the test: a failed assertion jumps out of it.
+ * expect.h - assertions about holdfast.h that say what failed. Only for the
+ * thread that runs the test: a failed assertion longjmps out of it.
  */
 #ifndef EXPECT_H
 #define EXPECT_H
@@ -40,8 +40,7 @@ const char *expect_message(void);
     assert_bytes_at((want), (got), __FILE__, __LINE__)
 void assert_bytes_at(hf_bytes want, hf_bytes got, const char *file, int line);
 
-/* What a call put into a buffer: these bytes and a NUL behind them. Frees it.
- */
+/* What a call put into a buffer: these bytes, followed by a NUL. Frees it. */
 #define assert_buffer(buffer, want)                                            \
     assert_buffer_at((buffer), (want), __FILE__, __LINE__)
 void assert_buffer_at(hf_buffer *buffer, hf_bytes want, const char *file,
@@ -57,12 +56,12 @@ void assert_value_at(hf_client *client, hf_bytes key, hf_bytes want,
 void assert_field_at(hf_client *client, hf_bytes key, hf_bytes field,
                      hf_bytes want, const char *file, int line);
 
-/* The key is not there, whatever type it could have. */
+/* The key does not exist, with any type. */
 #define assert_no_key(client, key)                                             \
     expect_status(HF_NOT_FOUND, hf_key_ttl((client), (key), &(int64_t){0}, ERR))
 
 /* The key's time to live: at most high_ms and at least 2 s less (or 0), which
- * is room for a slow machine; or none at all. */
+ * allows for a slow machine; or none at all. */
 #define assert_ttl(client, key, high_ms)                                       \
     assert_ttl_at((client), (key), (high_ms), __FILE__, __LINE__)
 #define assert_no_ttl(client, key)                                             \
@@ -70,7 +69,7 @@ void assert_field_at(hf_client *client, hf_bytes key, hf_bytes field,
 void assert_ttl_at(hf_client *client, hf_bytes key, int64_t high_ms,
                    const char *file, int line);
 
-/* Is the key gone? For expect_soon(). */
+/* Does the key no longer exist? For expect_soon(). */
 bool key_is_gone(hf_client *client, hf_bytes key);
 
 /* Set up what a test needs; these fail the test unless they succeed. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake_server.c - accepting connections and giving each to the test's session.
+ * fake_server.c - accepting connections and running the test's session on each.
  *
- * One thread accepts, one more serves each connection. Locks: `mutex` guards
+ * One thread accepts, and each connection has its own. Locks: `mutex` guards
  * the list of connections, which only grows until stop.
  */
 #include "support/fake_server.h"
@@ -178,7 +178,7 @@ unsigned fake_server_count(const fake_server *server)
     return count;
 }
 
-/* A number behind `mark`, up to the end of the line; negative: closed. */
+/* A number after `mark`, up to the end of the line; negative: closed. */
 static long read_header(int fd, char mark)
 {
     char text[32];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake_server.h - a server that a test scripts byte by byte, on a unix
- * socket or a TCP port: for the faults that a real one does not show on demand.
+ * fake_server.h - a server that a test scripts byte by byte, on a unix socket
+ * or a TCP port: for faults that a real one does not produce on demand.
  */
 #ifndef TESTS_SUPPORT_FAKE_SERVER_H
 #define TESTS_SUPPORT_FAKE_SERVER_H
@@ -11,7 +11,7 @@
 
 typedef struct fake_server fake_server;
 
-/* Serves connection `number` (0, 1, ...) on a thread of its own; the socket is
+/* Serves connection `number` (0, 1, ...) on its own thread; the socket is
  * closed when it returns. Must return once a read or a write fails. */
 typedef void (*fake_session)(int fd, unsigned number, void *user);
 
@@ -30,14 +30,14 @@ const char *fake_server_url(const fake_server *server);
 /* How many connections there have been. */
 unsigned fake_server_count(const fake_server *server);
 
-/* Read one request and write its words into `text` with spaces between;
- * false: the peer has closed. */
+/* Read one request and write its words into `text` with spaces between; false:
+ * the peer has closed. */
 bool fake_server_read(int fd, char *text, size_t size);
 
 /* Send; false: the peer has closed. */
 bool fake_server_say(int fd, const char *text);
 
-/* Answer HELLO and CLIENT SETNAME and SETINFO as a server of that version. */
+/* Reply to HELLO and CLIENT SETNAME and SETINFO as a server of that version. */
 bool fake_server_login(int fd, const char *version);
 
 /* Wait until the peer closes, reading what it sends. */

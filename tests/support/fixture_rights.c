@@ -12,8 +12,8 @@
 #define DUMP "ACL SETUSER holdfast ~*"
 #define WATCHER "ACL SETUSER watcher on >WATCHWORD"
 
-/* Commands of the page are indented by so much, what goes on with one by more.
- */
+/* Commands in the page are indented by this much, continuation lines by one
+ * more. */
 #define INDENT 4
 
 static bool add_text(char line[FIXTURE_RIGHTS_SIZE], const char *text)
@@ -26,7 +26,7 @@ static bool add_text(char line[FIXTURE_RIGHTS_SIZE], const char *text)
                             text) < FIXTURE_RIGHTS_SIZE - used;
 }
 
-/* How many commands begin so; the last of them in `line`. */
+/* How many commands begin with it; the last of them in `line`. */
 static int find(FILE *page, const char *first, char line[FIXTURE_RIGHTS_SIZE])
 {
     char text[256];
@@ -70,7 +70,7 @@ bool fixture_rights_read(const char *first, char line[FIXTURE_RIGHTS_SIZE])
     return true;
 }
 
-/* Servers that run, by their number; NULL: there are no more. */
+/* Running servers, by number; NULL: there are no more. */
 static const redis_server *server_at(const fixture *f, int number)
 {
     if (f->cluster != NULL) {
@@ -83,7 +83,8 @@ static const redis_server *server_at(const fixture *f, int number)
                    ? redis_sentinel_server(f->sentinel, number)
                    : NULL;
     }
-    if (f->store == FIXTURE_QUORUM) { /* those with even numbers died first */
+    if (f->store == FIXTURE_QUORUM) { /* those with even numbers were killed
+                                       * first */
         static const int alive[] = {1, 3, 4};
 
         return number < FIXTURE_QUORUM_SIZE - FIXTURE_QUORUM_DEAD
@@ -108,7 +109,7 @@ bool fixture_server_run(const fixture *f, int number, const char *command)
     return answer[0] != '-';
 }
 
-/* Access lists are every server's own. */
+/* Each server has its own access lists. */
 static bool give(const fixture *f, const char *first)
 {
     char line[FIXTURE_RIGHTS_SIZE];
@@ -142,7 +143,7 @@ static bool give_watchers(const fixture *f)
     return true;
 }
 
-/* "//" becomes "//holdfast:PASSWORD@", wherever it stands. */
+/* "//" becomes "//holdfast:PASSWORD@", everywhere. */
 static bool log_in_by_url(fixture *f)
 {
     static const char user[] = "//holdfast:PASSWORD@";

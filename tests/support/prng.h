@@ -36,7 +36,7 @@ static inline bool prng_chance(prng *random, unsigned percent)
     return prng_below(random, 100) < percent;
 }
 
-/* A stream of its own for each (seed, a, b). */
+/* A separate stream for each (seed, a, b). */
 static inline prng prng_of(uint64_t seed, uint64_t a, uint64_t b)
 {
     prng random = {seed};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_cluster.c - see redis_cluster.h. Owns the servers. Everybody is
- * introduced to everybody, as waiting for gossip takes seconds.
+ * redis_cluster.c - see redis_cluster.h. Owns the servers. Every server is
+ * introduced to every other, as waiting for gossip takes seconds.
  */
 #include "support/redis_cluster.h"
 
@@ -39,7 +39,7 @@ static void pause_ms(long ms)
     nanosleep(&span, NULL);
 }
 
-/* Run a command on one server; false: it says no, or nothing. */
+/* Run a command on one server; false: it failed, or did not reply. */
 __attribute__((format(printf, 5, 6))) static bool
 ask(const redis_cluster *cluster, int at, char *answer, size_t size,
     const char *format, ...)
@@ -75,7 +75,7 @@ static bool start_member(const redis_cluster *cluster, member *self)
                                NULL};
 
     memcpy(self->arguments, arguments, sizeof(arguments));
-    /* The bus's port may have been taken since it was free. */
+    /* The bus port may have been taken since it was free. */
     for (int tries = 0; tries < 3 && self->server == NULL; tries++) {
         (void)snprintf(self->bus_port, sizeof(self->bus_port), "%d",
                        redis_server_free_port());
@@ -127,7 +127,7 @@ static bool give_slots(redis_cluster *cluster, int at)
                "CLUSTER ADDSLOTSRANGE %d %d", first, last);
 }
 
-/* Until every server's answer to `command` has one of two texts in it. */
+/* Until every server's reply to `command` contains one of two texts. */
 static bool wait_until(const redis_cluster *cluster, int from,
                        const char *command, const char *text, const char * or)
 {
@@ -165,7 +165,7 @@ bool redis_cluster_settle(const redis_cluster *cluster)
                       slaves);
 }
 
-/* A server replicates only whom it knows already. */
+/* A server replicates only servers that it knows already. */
 static bool replicate(redis_cluster *cluster, int at)
 {
     char answer[256];
@@ -248,7 +248,7 @@ void redis_cluster_stop(redis_cluster *cluster)
     free(cluster);
 }
 
-/* ------------------------------------------------------------------- asking */
+/* ------------------------------------------------------------------ queries */
 
 const char *redis_cluster_url(const redis_cluster *cluster)
 {
@@ -388,7 +388,7 @@ int redis_cluster_move_keys(redis_cluster *cluster, int slot, int from, int to,
     return moved;
 }
 
-/* The new owner first: it must know before others hear of it. */
+/* The new owner first: it must know before the others learn of it. */
 bool redis_cluster_close_slot(redis_cluster *cluster, int slot, int to)
 {
     char answer[256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_sentinel.c - starting the servers as redis_server.c does, and beside
- * them sentinels, each from a configuration file that it then owns.
+ * redis_sentinel.c - starts the servers as redis_server.c does, and sentinels,
+ * each from a configuration file that it then owns.
  */
 #include "support/redis_sentinel.h"
 
@@ -57,8 +57,8 @@ static int server_port(const redis_sentinel *all, int number)
 
 /* ----------------------------------------------------------------- servers */
 
-/* What the servers' command lines have in common; a replica's begins with
- * whose it is. */
+/* What the servers' command lines have in common; a replica's begins with its
+ * master. */
 static void fill_arguments(redis_sentinel *all, bool is_replica)
 {
     const char **next = all->more[is_replica];
@@ -171,7 +171,7 @@ static bool spawn(redis_sentinel *all, sentinel *self)
     return self->pid != 0;
 }
 
-/* The ports are chosen before any is written, as each names the others. */
+/* The ports are chosen before any file is written, as each names the others. */
 static bool start_sentinels(redis_sentinel *all)
 {
     for (int i = 0; i < REDIS_SENTINEL_COUNT; i++) {
@@ -221,7 +221,7 @@ void redis_sentinel_resume(redis_sentinel *all, int number)
     all->sentinels[number].stopped = false;
 }
 
-/* --------------------------------------------------------------- questions */
+/* ------------------------------------------------------------------ queries */
 
 static int connect_port(int port)
 {
@@ -246,7 +246,7 @@ static bool say(int fd, const char *text)
            send(fd, "\r\n", 2, MSG_NOSIGNAL) == 2;
 }
 
-/* What comes until a pause in it. */
+/* The reply up to the first pause in it. */
 static bool hear(int fd, char *answer, size_t size)
 {
     struct pollfd waiting = {.fd = fd, .events = POLLIN};
@@ -364,7 +364,7 @@ int redis_sentinel_await(const redis_sentinel *all, int before, int replicas,
     return -1;
 }
 
-/* With TLS we do not ask: the port is open, and the client will see. */
+/* Not queried with TLS: the port is open, and the client will find out. */
 static bool wait_ready(const redis_sentinel *all)
 {
     int fd = -1;

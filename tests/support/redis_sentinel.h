@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_sentinel.h - a master, two replicas and three sentinels of one test,
- * on free TCP ports of 127.0.0.1. The sentinels know each other and the
- * replicas from the start. Everything dies with the thread that started it;
- * not thread-safe.
+ * redis_sentinel.h - a master, two replicas and three sentinels of one test, on
+ * free TCP ports of 127.0.0.1. The sentinels know one another and the replicas
+ * from the start. All die with the thread that started them; not thread-safe.
  */
 #ifndef TESTS_SUPPORT_REDIS_SENTINEL_H
 #define TESTS_SUPPORT_REDIS_SENTINEL_H
@@ -20,10 +19,10 @@ typedef struct redis_sentinel redis_sentinel;
 typedef struct redis_sentinel_options {
     const char *password;          /* of the servers */
     const char *sentinel_password; /* of the sentinels */
-    const redis_server_tls *tls;   /* for both kinds, and nothing plain */
+    const redis_server_tls *tls;   /* for both kinds, and no plain port */
     int down_after_ms; /* default 1500: a sentinel connects to a server once a
-                        * second, and one that has just been made the master
-                        * must not look dead meanwhile */
+                        * second, and a new master must not look dead meanwhile
+                        */
 } redis_sentinel_options;
 
 /* NULL, with a line on stderr: they could not be started. */
@@ -49,11 +48,12 @@ void redis_sentinel_resume(redis_sentinel *all, int number);
 bool redis_sentinel_command(const redis_sentinel *all, int number,
                             const char *command, char *answer, size_t size);
 
-/* Which server most running sentinels name; -1: none. Not with TLS. */
+/* The server that most running sentinels name; -1: none. Not with TLS. */
 int redis_sentinel_master(const redis_sentinel *all);
 
 /* Wait until the sentinels name a master other than server `before` and its
- * replicas that run are connected to it, or for `limit_ms`; -1: that. */
+ * running replicas are connected to it, for at most `limit_ms`; -1: timed out.
+ */
 int redis_sentinel_await(const redis_sentinel *all, int before, int replicas,
                          int limit_ms);
 

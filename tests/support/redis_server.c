@@ -3,8 +3,8 @@
  * redis_server.c - start, stop, kill and pause a real server for a test.
  *
  * Owns a process and a temporary directory with its socket and its log. The
- * port is one the kernel named free a moment before; should another program
- * take it in between, the start is tried again with a new one.
+ * port is one that was free a moment before; should another program take it in
+ * between, the start is tried again with a new one.
  */
 #include "support/redis_server.h"
 
@@ -46,7 +46,7 @@ struct redis_server {
     char tcp_url[64];
 };
 
-/* What servers are started from; NULL: what the environment says. */
+/* The program of the servers; NULL: what the environment says. */
 static const char *chosen_program;
 
 void redis_server_use(const char *program)
@@ -77,7 +77,7 @@ static void pause_ms(long ms)
     nanosleep(&span, NULL);
 }
 
-/* Below those that the kernel gives to clients by itself. */
+/* Below the ephemeral ports of clients. */
 #define PORT_FIRST 12000
 #define PORT_COUNT 20000
 
@@ -144,7 +144,7 @@ static int connect_unix(const char *path)
     return fd;
 }
 
-/* Read one reply, or what of it comes until `size` or a pause in it. */
+/* Read one reply, or what arrives of it until `size` or a pause. */
 static bool read_answer(int fd, char *answer, size_t size)
 {
     struct pollfd waiting = {.fd = fd, .events = POLLIN};
@@ -212,7 +212,7 @@ static void run_server(const char **arguments, int log_fd, pid_t parent)
     _exit(127);
 }
 
-/* Append to a list of arguments whose rest is NULL. */
+/* Append to a list of arguments whose unused part is NULL. */
 static void append(const char **arguments, const char *name, const char *value)
 {
     while (*arguments != NULL)
@@ -291,7 +291,7 @@ static void reap(redis_server *server, int signal_number)
     server->pid = 0;
 }
 
-/* Wait until the server answers; false: it died or does not. */
+/* Wait until the server replies; false: it died or does not. */
 static bool wait_ready(redis_server *server)
 {
     char answer[64];
@@ -382,7 +382,7 @@ redis_server *redis_server_start_with(const char *password,
     return NULL;
 }
 
-/* What a server leaves beside its log is its own choice. */
+/* A server chooses which files it leaves in addition to its log. */
 static void remove_dir(const char *path)
 {
     DIR *dir = opendir(path);

@@ -3,8 +3,8 @@
  * sleepers.c - a thread bound to each processor, which sleeps and looks at the
  * clock.
  *
- * While a sleeper is late its sleep has no end yet, so who asks is told of the
- * sleeps that go on as well.
+ * While a sleeper is late its sleep has not ended yet, so such sleeps are
+ * included in the result.
  */
 #include "support/sleepers.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sleepers.h - how late the machine lets a thread be that only wants to sleep.
- * A test of deadlines allows for that, as no library can be on time where
- * nobody is.
+ * sleepers.h - how late the machine wakes a thread that only sleeps. A test of
+ * deadlines allows for that, as no library can be on time where nothing is.
  */
 #ifndef TESTS_SUPPORT_SLEEPERS_H
 #define TESTS_SUPPORT_SLEEPERS_H
@@ -12,12 +11,11 @@
 
 typedef struct sleepers sleepers;
 
-/* Put a thread to short sleeps on each processor that this process may use: one
- * may stand still while the others go on. NULL: it cannot be done. */
+/* Start threads with short sleeps on each processor that this process may use:
+ * one may be stalled while the others are not. NULL: it cannot be done. */
 sleepers *sleepers_start(void);
 
-/* The longest that any was late, us, since the start or since it was
- * forgotten. */
+/* The longest delay of any, us, since the start or the last reset. */
 int64_t sleepers_late_us(const sleepers *all);
 void sleepers_forget(sleepers *all);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slowness.c - how much longer everything takes than on a quiet machine: what
- * a few ms of work take just now, and what the load of the last minute says.
+ * slowness.c - how much slower the machine is than when idle: what a few ms of
+ * work take now, and the load of the last minute.
  */
 #include "support/slowness.h"
 
@@ -13,7 +13,7 @@
 
 #define WORK_US 5000
 
-/* Limits that are only passed by what fails, and what a test waits for. */
+/* Limits that only a failure exceeds, and what a test waits for. */
 #define SLOWEST 50
 #define SLOWEST_WAIT 5
 
@@ -45,7 +45,7 @@ static double by_load(void)
     return load / (double)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* 1: as good as quiet. */
+/* 1: as good as idle. */
 static double slowness(void)
 {
     double work = by_work();
@@ -71,7 +71,7 @@ bool took_between(int64_t took_ms, int64_t low_ms, int64_t high_ms)
 
     if (took_ms >= low_ms && took_ms <= high_ms)
         return true;
-    /* What is waited for may need several threads, each of which waits for a
+    /* What is awaited may need several threads, each of which waits for a
      * processor. */
     allowed_ms = times(high_ms, 2 * slowness(), SLOWEST);
     if (took_ms >= low_ms && took_ms <= allowed_ms)

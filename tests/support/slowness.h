@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slowness.h - time limits that grow with what else the machine does. A limit
- * says what a quiet machine needs; on a busy one no library is on time.
+ * slowness.h - time limits that grow with the load of the machine. A limit is
+ * given for an idle machine; on a busy one no library is on time.
  */
 #ifndef TESTS_SUPPORT_SLOWNESS_H
 #define TESTS_SUPPORT_SLOWNESS_H
@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `quiet_ms`, as long as it takes at the moment: for leases and time-outs that
- * a test chooses. Takes some ms of processor time. */
+/* `quiet_ms`, scaled to the present load: for leases and timeouts that a test
+ * chooses. Takes some ms of processor time. */
 int64_t slowed_ms(int64_t quiet_ms);
 
-/* Was it at least `low_ms` and, as things are, not more than `high_ms`? False
- * with a line on stderr. */
+/* Was it at least `low_ms` and, scaled to the present load, at most `high_ms`?
+ * False with a line on stderr. */
 bool took_between(int64_t took_ms, int64_t low_ms, int64_t high_ms);
 
 /* For cmocka. */

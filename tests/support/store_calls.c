@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_calls.c - see store_calls.h. What a call returns through pointers is
- * thrown away: only its status matters here.
+ * discarded: only its status matters here.
  */
 #include "support/store_calls.h"
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_calls.h - every function of holdfast.h that talks to the store, as a
- * table, for tests that expect the same of each: a key that is refused, a
- * store that does not answer, a process that was forked.
+ * store_calls.h - every function of holdfast.h that uses the store, as a table,
+ * for tests that expect the same of each: a key that is refused, a store that
+ * does not reply, a process that was forked.
  */
 #ifndef STORE_CALLS_H
 #define STORE_CALLS_H
 
 #include "holdfast.h"
 
-/* What a call works on. */
+/* The arguments of a call. */
 typedef struct store_subject {
     hf_client *client;
     hf_bytes key;
-    hf_lock *lock;     /* of the call's need, made by store_call_prepare() */
+    hf_lock *lock;     /* from store_call_prepare(), if the call needs it */
     hf_script *script; /* likewise */
 } store_subject;
 
@@ -34,7 +34,7 @@ typedef struct store_call {
 extern const store_call store_calls[];
 extern const size_t store_call_count;
 
-/* Make what the call needs while the store still works. */
+/* Create what the call needs while the store still works. */
 hf_status store_call_prepare(const store_call *call, store_subject *subject,
                              hf_error *err);
 void store_call_done(store_subject *subject);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_fixture.c - see store_fixture.h. Owns the store of a test program: its
- * directory and its server. The volatile store lies in /dev/shm as in real
- * life. Nothing here is for more than one thread.
+ * directory and its server. The volatile store is in /dev/shm as usual. Not
+ * thread-safe.
  */
 #include "support/store_fixture.h"
 
@@ -14,14 +14,14 @@
 
 #include "support/fixture_rights.h"
 
-/* Room for every test here; a volatile store takes all of it at once. */
+/* Enough for every test; a volatile store allocates all of it at once. */
 #define MAX_SIZE "64M"
 
 #define VALKEY "valkey-server"
 
 static fixture the_fixture;
 
-/* What HOLDFAST_TEST_STORE may be. */
+/* Values of HOLDFAST_TEST_STORE. */
 static const struct {
     const char *name;
     fixture_store store;
@@ -137,7 +137,7 @@ static bool start_quorum(fixture *f)
     return true;
 }
 
-/* Masters alone: what replicas are for is seen in tests/fault. */
+/* Masters only: replicas are tested in tests/fault. */
 static bool start_cluster(fixture *f)
 {
     f->cluster = redis_cluster_start(3, 0, 5000);
@@ -148,8 +148,8 @@ static bool start_cluster(fixture *f)
     return true;
 }
 
-/* Patient ones: failovers are for tests/fault. With rights, both kinds of
- * server ask for passwords, which are not the same. */
+/* With long timeouts: failovers are for tests/fault. With rights, both kinds of
+ * server ask for passwords, which differ. */
 static bool start_sentinel(fixture *f)
 {
     redis_sentinel_options options = {.down_after_ms = 60000};

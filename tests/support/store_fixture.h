@@ -4,13 +4,13 @@
  * embedded-volatile, embedded-file, embedded-flush, redis-unix, redis-tcp,
  * redis-tls, quorum (five servers, two of them dead), redis-cluster (three
  * masters), redis-sentinel (a master, two replicas, three sentinels), or
- * another of the rows in store_fixture.c: with fewer rights, or of Valkey.
- * CTest runs each program once per store.
+ * another of the rows in store_fixture.c: with fewer rights, or Valkey. CTest
+ * runs each program once per store.
  *
- * A program has one store: a fresh directory, and a fresh server if the store
- * is one. Each test has its own two clients and its own key names, so that no
- * test sees what another left. What a test makes through the fixture is freed
- * when the test ends, also when it fails in the middle.
+ * A program has one store: a fresh directory, and a fresh server if needed.
+ * Each test has its own two clients and its own key names, so that no test sees
+ * what another left. What a test creates through the fixture is freed when the
+ * test ends, also when it fails.
  */
 #ifndef STORE_FIXTURE_H
 #define STORE_FIXTURE_H
@@ -33,7 +33,7 @@ typedef enum fixture_store {
     FIXTURE_REDIS_SENTINEL
 } fixture_store;
 
-/* What we may do on a server. */
+/* Our rights on a server. */
 typedef enum fixture_rights {
     FIXTURE_RIGHTS_ALL,
     FIXTURE_RIGHTS_LEAST, /* the users of docs/guide/security.md ... */
@@ -61,7 +61,7 @@ typedef struct fixture {
     redis_server_tls tls;
     char tls_paths[3][CERTIFICATES_PATH_SIZE];
     char url[FIXTURE_PATH_SIZE];
-    char directory[FIXTURE_PATH_SIZE]; /* for what a test wants to leave */
+    char directory[FIXTURE_PATH_SIZE]; /* for the test's own use */
     hf_client *client;
     hf_client *other; /* a second client of the same store */
 
@@ -110,15 +110,16 @@ void fixture_path(const fixture *f, const char *name,
 void fixture_embedded_url(const fixture *f, const char *name,
                           const char *max_size, char url[FIXTURE_PATH_SIZE]);
 
-/* Run a command on the server, or on each of a cluster's; false: one did not
- * say OK. */
+/* Run a command on the server, or on each of a cluster's; false: a reply was
+ * not OK. */
 bool fixture_server_command(const fixture *f, const char *command);
 
-/* Run a command on server `number`, from 0, of those that run, as its owner;
- * false: there is no such server, or, with a line on stderr, it failed. */
+/* Run a command on running server `number`, from 0, as its owner; false: there
+ * is no such server, or, with a line on stderr, it failed. */
 bool fixture_server_run(const fixture *f, int number, const char *command);
 
-/* Guards for what only one kind of store can do: the others skip the test. */
+/* Guards for what only one kind of store can do: on others the test is skipped.
+ */
 bool fixture_is_embedded(const fixture *f);
 void fixture_only_embedded(const fixture *f);
 void fixture_only_redis(const fixture *f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_clock.h - the clock of tests that see only holdfast.h, and waiting for
- * a condition instead of for a time.
+ * test_clock.h - the clock of tests that see only holdfast.h, and waiting for a
+ * condition instead of for a time.
  */
 #ifndef TEST_CLOCK_H
 #define TEST_CLOCK_H
@@ -16,7 +16,7 @@ int64_t test_now_ms(void);
 /* ms of Unix time. */
 int64_t test_unix_ms(void);
 
-/* A short rest between two looks at a condition. */
+/* A short sleep between two checks of a condition. */
 void test_rest(void);
 
 /* Fail unless `condition` becomes true within limit_ms, or more on a busy
@@ -32,7 +32,7 @@ void test_rest(void);
         }                                                                      \
     } while (0)
 
-/* Fail if `condition` turns false during the next for_ms. */
+/* Fail if `condition` turns false within for_ms. */
 #define expect_throughout(condition, for_ms)                                   \
     do {                                                                       \
         int64_t until_ms_ = test_now_ms() + (for_ms);                          \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * told.h - asynchronous calls in tests: what done() was told, and a poll loop
- * that dispatches until it was.
+ * told.h - asynchronous calls in tests: the arguments of done(), and a poll
+ * loop that dispatches until it was called.
  */
 #ifndef TOLD_H
 #define TOLD_H
@@ -11,10 +11,10 @@
 typedef struct told {
     unsigned count;    /* how often done() was called */
     hf_status status;  /* the last one */
-    bool error_filled; /* it came with a detail of the same status */
+    bool error_filled; /* with an error of the same status */
 } told;
 
-/* hf_async that notes in `*told`. */
+/* hf_async that records in `*told`. */
 hf_async tell(told *note_in);
 
 /* Poll the client's descriptor and dispatch until `*told` has `count`; the test
@@ -24,7 +24,7 @@ void await_told(hf_client *client, const told *awaited, unsigned count);
 /* Dispatch once, whatever there is. */
 void dispatch(hf_client *client);
 
-/* Start a call, await it, and expect what it was told. */
+/* Start a call, await it, and expect this result. */
 #define expect_told(want, client, start)                                       \
     do {                                                                       \
         told expected_told = {0};                                              \

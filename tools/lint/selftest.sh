@@ -297,7 +297,7 @@ bad_edit text.py 'a // comment' src/util/heap.c 's|^}$|} // end|'
 bad_edit text.py 'ends in _t' src/util/heap.h 's/^\} hf__heap;/} hf__heap_t;/'
 words()
 {
-    bad_c text.py "$1" src/y.c "/* $2 */"
+    bad_c text.py "$1" examples/y.c "/* $2 */"
 }
 words "'is told': write" 'It is told so.'
 words "'is told': write" "It is
@@ -312,7 +312,7 @@ words 'the name hf__lock_asking_x:' 'hf__lock_asking_x()'
 words 'the name HF__GATE_LISTS:' 'HF__GATE_LISTS'
 renew
 c_file y.c '/* Besides, it goes on the wire; told apart; no hf__search. */' \
-    >"$bad/src/y.c"
+    >"$bad/cli/y.c"
 "$checks/text.py" "$bad" || complain "text.py refuses words that are in use"
 
 [ $failures = 0 ]

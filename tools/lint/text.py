@@ -56,11 +56,9 @@ WORDS_EXEMPT = (
     "docs/glossary.md", "tools/lint/text.py", "tools/lint/selftest.sh",
     "LICENSE",
     "ARCHITECTURE.md", "CHANGELOG.md", "Makefile", "README.md", "STYLE.md",
-    "bench/", "cli/", "docs/", "include/", "scripts/", "src/client/", "src/core/",
-    "src/data/", "src/lease/", "src/script/", "src/store/", "src/transfer/",
-    "src/util/", "tests/CMakeLists.txt", "tests/cli/", "tests/differential/",
-    "tests/fuzz/", "tests/install/", "tests/interop/",
-    "tests/support/", "tests/unit/", "tools/",
+    "bench/", "cli/", "docs/", "include/", "scripts/", "src/",
+    "tests/cli/", "tests/fuzz/fuzz_answers.c", "tests/support/every_call.",
+    "tests/unit/", "tools/",
 )
 
 

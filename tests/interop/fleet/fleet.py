@@ -4,10 +4,10 @@
 
 Usage: fleet.py SERVER FLEET_HOLDFAST [--peers FOLDER] [--seconds N]
 
-Each holds the lock for 10 ms at a time, as often as it gets it, and counts in
-an unprotected counter. Printed is how often each held it. It fails if an update
-was lost, or if ours held it less often than half of the mean. FOLDER is what
-tools/peers.sh made; without it there are redis-py and ours.
+Each holds the lock for 10 ms at a time, as often as it gets it, and increments
+an unprotected counter. Prints how often each held it. Fails if an update was
+lost, or if ours held it less often than half of the mean. FOLDER is the output
+of tools/peers.sh; without it only redis-py and ours take part.
 
 All use one key: redis-semaphore puts "mutex:" before a name, and rueidislock
 "PREFIX:0:" if it is to use one key.
@@ -58,10 +58,10 @@ class Server:
             except OSError:
                 pass
             time.sleep(0.02)
-        raise RuntimeError(f"{program} does not answer")
+        raise RuntimeError(f"{program} does not reply")
 
     def ask(self, *words):
-        """A command's answer without its line end; of a string the text."""
+        """A command's reply without its line end; of a string the text."""
         parts = [f"*{len(words)}\r\n"]
         parts += [f"${len(word)}\r\n{word}\r\n" for word in words]
         with socket.create_connection(("127.0.0.1", self.port)) as link:

@@ -2,7 +2,7 @@
 
 // rueidislock PORT LOCK COUNTER MILLISECONDS - rueidislock's member. Its key for
 // a name is PREFIX:0:NAME with KeyMajority 1, and three keys, :0 to :2, with
-// 2, the default, two of which are enough: nobody with one key excludes that.
+// 2, the default, two of which are enough: a library with one key cannot exclude that.
 package main
 
 import (
