@@ -25,7 +25,7 @@ demo: ## build the command alone, then show what it does
 	@cmake --build --preset command
 	@tools/demo.sh
 
-check: deps ## run the unit and the embedded tests: what a change needs first
+check: deps ## run the unit and the embedded tests: while you work
 	@cmake --preset release >/dev/null
 	@cmake --build --preset check
 	@ctest --preset check
@@ -53,7 +53,7 @@ fuzz: deps ## run each fuzzer for a minute (SECONDS=600: longer)
 	@cmake --preset fuzz -DHF_FUZZ_SECONDS=$(or $(SECONDS),60) >/dev/null
 	@cmake --build --preset fuzz
 
-interop: build ## run beside other lock libraries (needs npm, go)
+interop: build ## run with other lock libraries (needs npm, go)
 	@tools/peers.sh build/peers
 	@python=/usr/bin/python3; python3 -c 'import redis' 2>/dev/null && \
 	    python=python3; $$python -B tests/interop/fleet/fleet.py \
@@ -64,7 +64,7 @@ bench: deps ## build, then run the benchmarks
 	@$(MAKE) build
 	@for bench in build/bench/bench_*; do $$bench || exit 1; done
 
-install: build ## install below PREFIX (default /usr/local), DESTDIR obeyed
+install: build ## install below PREFIX (default /usr/local), honours DESTDIR
 	@cmake --install build
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 

@@ -153,7 +153,7 @@ char *bench_make_directory(const char *parent)
     int size = snprintf(path, sizeof(path), "%s/holdfast-bench-XXXXXX", parent);
 
     if (size < 0 || (size_t)size >= sizeof(path) || mkdtemp(path) == NULL) {
-        bench_fail("cannot make a directory in %s", parent);
+        bench_fail("cannot create a directory in %s", parent);
         return NULL;
     }
     return strdup(path);

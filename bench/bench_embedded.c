@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_embedded.c - the embedded store against bare LMDB, a server and a raw
- * disk, each figure beside its ceiling in the same run.
+ * disk, each figure next to its ceiling in the same run.
  *
  *     bench_embedded [--json] [--quick] [--large] [FIGURE...]
  *
  * Without a FIGURE: all but the large ones, which take minutes and gigabytes;
- * --large adds them. --quick only shows that everything runs. Stores lie in
+ * --large adds them. --quick only checks that everything runs. Stores are in
  * new directories below /dev/shm and, the durable ones, below TMPDIR or
  * /var/tmp, which should be on a disk.
  */
@@ -75,7 +75,7 @@ static bool measure(const bench_run *run, const bool chosen[FIGURE_COUNT])
     return ok;
 }
 
-/* Nothing was named: all, or all but the large ones. */
+/* No names: all, or all but the large ones. */
 static void choose_default(bool large, bool chosen[FIGURE_COUNT])
 {
     for (size_t i = 0; i < FIGURE_COUNT; i++) {

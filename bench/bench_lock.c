@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_lock.c - acquire+release pairs by one thread over redis-server's unix
- * socket, against a client that does nothing but send and receive.
+ * socket, against a client that only sends and receives.
  *
  *     bench_lock [--json]
  *

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_transport.c - the network store against the least that a program
- * could do on the same server, in turns in the same run.
+ * bench_transport.c - the network store against the minimum that a program
+ * could do on the same server, alternating in the same run.
  *
  *     bench_transport [--json] [--quick] [FIGURE...]
  *
- * By plain TCP and then by TLS, where the same is reported and nothing asked.
- * The server is redis-server, or what HF_TEST_SERVER names. Client CPU is that
- * of this whole process for one operation, the library's thread included.
+ * By plain TCP and then by TLS, which has figures but no targets. The server is
+ * redis-server, or the one that HF_TEST_SERVER names. Client CPU is that of
+ * this whole process per operation, including the library's thread.
  */
 #include "bench_transport.h"
 
@@ -100,7 +100,7 @@ static int by_ratio(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The best slice of each: what it costs when nothing disturbs it. */
+/* The best slice of each: the cost without disturbance. */
 static void take_cpu(transport_result *result, const transport_result *pairs,
                      size_t count)
 {

@@ -12,7 +12,7 @@
 #define TRANSPORT_THREADS_MAX 64
 #define TRANSPORT_LINE_SIZE 256
 
-/* The server of a run, and by which of its ports it is measured. */
+/* The server of a run, and the port through which it is measured. */
 typedef struct transport {
     const bench_run *run;
     redis_server *server;
@@ -29,13 +29,13 @@ typedef struct transport_work {
     int threads;
 } transport_work;
 
-/* What one slice came to. */
+/* The result of one slice. */
 typedef struct transport_pace {
     double ops_per_s;
-    double cpu_us; /* of the client's process, for one operation */
+    double cpu_us; /* of the client process, per operation */
 } transport_pace;
 
-/* Either `work`, or something that measures itself. */
+/* Either `work`, or a function that measures itself. */
 typedef struct transport_subject {
     transport_work work;
     bool (*measure)(void *user, int slice_ms, transport_pace *pace);
@@ -56,21 +56,21 @@ bool transport_compare(const bench_run *run, const transport_subject *subject,
 void transport_print(const transport *to, const bench_figure *figure,
                      const transport_result *result);
 
-/* One blocking connection that sends what was formatted beforehand and reads
- * an answer in one piece. */
+/* One blocking connection that sends what was formatted beforehand and reads a
+ * reply in one piece. */
 typedef struct transport_raw transport_raw;
 transport_raw *transport_raw_open(const transport *to);
 bool transport_raw_ask(transport_raw *raw, const char *request, size_t size);
 void transport_raw_close(transport_raw *raw); /* NULL is allowed */
 
-/* A number of INFO's; -1: not there. */
+/* A number in INFO; -1: missing. */
 double transport_info(const transport *to, const char *name);
 
 /* Processor time of the server's main thread, and of this process. */
 double transport_server_cpu_s(const transport *to);
 double transport_client_cpu_s(void);
 
-/* The figures; false: one could not be measured, and it was said why. */
+/* The figures; false: one could not be measured, see stderr. */
 bool transport_threads(const transport *to);
 bool transport_window(const transport *to);
 bool transport_renewals(const transport *to);

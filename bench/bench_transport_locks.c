@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_transport_locks.c - what leases cost: renewing 100 000 of them at once,
- * and how soon a renewal is through when the queue is full.
+ * bench_transport_locks.c - the cost of leases: renewing 100 000 of them at
+ * once, and how soon a renewal gets through when the queue is full.
  *
  * The longest script is the longest in SLOWLOG, which is wall time: on a busy
- * machine it has what others took in between, so the best of several rounds is
- * told.
+ * machine it includes what others used in between, so the best of several
+ * rounds is reported.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #define LOCKS_QUICK 1000
 #define ROUNDS 10
 
-/* No renewal of the watchdog's own falls into the measurement. */
+/* The watchdog renews nothing during the measurement. */
 #define TTL_MS 600000
 
 static bool order(const transport *to, const char *command)
@@ -95,7 +95,7 @@ static void close_locks(renewals *self)
     hf_client_close(self->client);
 }
 
-/* The third item of an entry of SLOWLOG GET is its us. */
+/* The third item of an entry of SLOWLOG GET is the duration, us. */
 static double longest_script_ms(const transport *to)
 {
     static char answer[262144];
@@ -188,14 +188,14 @@ bool transport_renewals(const transport *to)
 /* ---------------------------------------------------------------- overtaking
  */
 
-/* Puts in front of a renewal: enough to keep the server busy for a while. */
+/* Puts ahead of a renewal: enough to keep the server busy for a while. */
 #define PUTS 4000
 #define PUT_SIZE 10000
 #define OVERTAKES 30
 
 typedef struct overtake {
-    int puts;    /* told */
-    int renewed; /* told; and how many puts were then */
+    int puts;    /* completed */
+    int renewed; /* when completed; and how many puts were by then */
     int before;
     double start_s, renewed_s;
 } overtake;
@@ -218,8 +218,8 @@ static void on_renewed(void *user, hf_status status, const hf_error *err)
     self->before = self->puts;
 }
 
-/* Fill the queue of a server that stands still, renew, and wait for all from
- * the moment in which it goes on. */
+/* Fill the queue of a stopped server, renew, and wait for all from the moment
+ * it is continued. */
 static bool overtake_once(const transport *to, overtake *self,
                           hf_client *client, hf_lock *lock, double *all_s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_transport_threads.c - SET with an expiry by 1 to 64 threads that share
- * one client, against as many blocking sockets, one for each thread.
+ * one client, against as many blocking sockets, one per thread.
  */
 #include <errno.h>
 #include <netinet/in.h>

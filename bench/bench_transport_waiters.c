@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_transport_waiters.c - what 1000 waiters for one lock cost while nothing
- * happens, as calls of one client and as clients of their own, and how soon one
- * of these has a lock that is released.
+ * bench_transport_waiters.c - the cost of 1000 waiters for one lock while
+ * nothing happens, as calls of one client and as separate clients, and how soon
+ * one of them gets a lock that is released.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -16,13 +16,13 @@
 #define IDLE_S 5
 #define IDLE_QUICK_S 1
 
-/* Clients of their own: each asks for itself, and the more rarely the more of
- * them stand before it, for the first time after some seconds. */
+/* Separate clients: each polls, less often the more are ahead of it in the
+ * queue, and for the first time after some seconds. */
 #define CLIENTS_QUICK 20
 #define SETTLE_S 60
 #define IDLE_APART_S 30
 
-/* Of a client: three connections, an alarm, and what the loop has. */
+/* Per client: three connections, an alarm, and the loop's descriptors. */
 #define DESCRIPTORS_EACH 12
 
 /* The holder does not renew meanwhile. */
@@ -33,16 +33,16 @@ static bool raise_descriptors(int count)
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return bench_fail("no limit of descriptors is known");
+        return bench_fail("cannot read the limit of file descriptors");
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max < (rlim_t)count)
         return bench_fail("%d file descriptors are needed", count);
     return true;
 }
 
-/* Who waits for one lock: many calls of one client, or a client for each. */
+/* The waiters of one lock: many calls of one client, or a client for each. */
 typedef struct waiters {
-    hf_client *client; /* the holder's, and that of all calls; else NULL */
+    hf_client *client; /* the holder's, and that of all calls; otherwise NULL */
     hf_lock *holder;
     int count;
     hf_client *clients[WAITERS];
@@ -90,15 +90,15 @@ static hf_status begin_one(waiters *self, int number, hf_client *client,
 
 static bool begin_waiting(waiters *self, const transport *to, bool apart)
 {
-    hf_client_options patient = HF_CLIENT_OPTIONS_INIT;
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
     hf_error error = HF_ERROR_INIT;
     hf_status status = hold(self, to, &error);
 
-    patient.connect_ms = 20000; /* a thousand handshakes */
+    options.connect_ms = 20000; /* a thousand handshakes */
     for (int i = 0; status == HF_OK && i < self->count; i++) {
         if (apart)
             status =
-                hf_client_open(to->url, &patient, &self->clients[i], &error);
+                hf_client_open(to->url, &options, &self->clients[i], &error);
         if (status == HF_OK)
             status = begin_one(self, i, apart ? self->clients[i] : self->client,
                                &error);
@@ -139,7 +139,7 @@ static void end_waiting(waiters *self)
     hf_client_close(self->client);
 }
 
-/* Release, and see how soon somebody else has it: ms; -1: nobody had. */
+/* Release, and see how soon another has it: ms; -1: none got it. */
 static double hand_over(waiters *self)
 {
     struct pollfd ready[WAITERS];
@@ -206,7 +206,7 @@ static bool measure_waiters(const transport *to, waiters *self, bool apart,
     if (apart)
         hand_over_ms = hand_over(self);
     if (hand_over_ms < 0)
-        return bench_fail("the lock was not handed over");
+        return bench_fail("no waiter got the lock");
     print_waiters(to, self, apart, percent, hand_over_ms);
     return true;
 }

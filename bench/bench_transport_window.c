@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_transport_window.c - 256 asynchronous calls under way at a time, a new
- * one for each that is done, against redis-benchmark with as many in its
- * pipeline. Both run the same script.
+ * one for each that completes, against redis-benchmark with a pipeline of the
+ * same depth. Both run the same script.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #define WINDOW 256
 #define SCRIPT "return redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])"
-/* What redis-benchmark does in one go: a tenth of a second or so. */
+/* Requests of one run of redis-benchmark: a tenth of a second or so. */
 #define BATCH 40000
 #define BATCH_QUICK 2000
 
@@ -87,7 +87,7 @@ static bool measure_ours(void *user, int slice_ms, transport_pace *pace)
         start(self, i);
     while (running > 0) {
         if (poll(&self->ready, 1, 10000) != 1)
-            return bench_fail("nothing was answered in 10 s");
+            return bench_fail("no reply within 10 s");
         if (hf_client_dispatch(self->client, &running, &error) != HF_OK)
             return bench_fail("%s", error.message);
         self->stop = bench_now_s() - start_s >= slice_ms / 1e3;
@@ -97,7 +97,7 @@ static bool measure_ours(void *user, int slice_ms, transport_pace *pace)
     return !self->failed;
 }
 
-/* Of programs that have ended; starting one is in it too. */
+/* Processor time of ended children; includes starting one. */
 static double children_cpu_s(void)
 {
     struct rusage used;
@@ -138,7 +138,7 @@ static bool measure_benchmark(void *user, int slice_ms, transport_pace *pace)
     pclose(out);
     pace->cpu_us = (children_cpu_s() - start_cpu_s) * 1e6 /
                    (to->run->quick ? BATCH_QUICK : BATCH);
-    return pace->ops_per_s > 0 || bench_fail("redis-benchmark said nothing");
+    return pace->ops_per_s > 0 || bench_fail("redis-benchmark printed nothing");
 }
 
 static bool open_window(window *self)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ceiling.h - the least that any program must do for the same effect. */
+/* ceiling.h - the minimum that any program must do for the same effect. */
 #ifndef BENCH_CEILING_H
 #define BENCH_CEILING_H
 
@@ -7,10 +7,10 @@
 
 /*
  * One operation: two write transactions on a bare LMDB environment with the
- * volatile store's flags, with the reads and writes that a lock cannot do
- * without, on records of the same sizes. Acquire: put the lock if it is not
- * there, read the last token, put the next. Release: read the lock's owner,
- * delete the lock, look for waiters.
+ * volatile store's flags, with the reads and writes that a lock needs, on
+ * records of the same sizes. Acquire: put the lock if it is missing, read the
+ * last token, put the next. Release: read the lock's owner, delete the lock,
+ * look for waiters.
  */
 typedef struct ceiling_lmdb ceiling_lmdb;
 ceiling_lmdb *ceiling_lmdb_open(const char *directory, const bench_load *load);

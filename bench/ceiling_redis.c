@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ceiling_redis.c - see ceiling.h. The scripts are those of the library, whose
- * own run comes first and leaves them on the server.
+ * ceiling_redis.c - see ceiling.h. The scripts are those of the library, which
+ * runs first and loads them into the server.
  */
 #include "ceiling.h"
 
@@ -83,7 +83,7 @@ ceiling_redis *ceiling_redis_open(const char *socket_path)
     return ceiling;
 }
 
-/* Both scripts answer with one integer in one packet. */
+/* Both scripts reply with one integer in one packet. */
 static bool round_trip(int fd, const message *m)
 {
     char reply[512];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * figure_durable.c - acknowledged writes a second on the durable store: 32
- * threads of one process against one thread; and one thread against a write
- * and fdatasync() of as little on the same file system.
+ * figure_durable.c - acknowledged writes per second on the durable store: 32
+ * threads of one process against one thread; and one thread against a write and
+ * fdatasync() of the same size on the same file system.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * figure_lock.c - pairs of lock acquire and release, volatile store, one
- * process: against bare LMDB doing equal transactions (ceiling.h says which),
- * and against the same scripts over redis-server's unix socket by one blocking
- * client that was written by hand.
+ * process: against bare LMDB doing equal transactions (see ceiling.h), and
+ * against the same scripts over redis-server's unix socket by one hand-written
+ * blocking client.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,12 +13,13 @@
 #include "lock_pairs.h"
 #include "support/redis_server.h"
 
-/* 1000 locks taken in turn, spread over 100 000 keys that nobody touches. */
+/* 1000 locks taken in turn, spread over 100 000 keys that are never accessed.
+ */
 static const bench_load in_use = {"volatile", BENCH_LOCKS_MAX, 100000, false};
 /* All of them on few pages. */
 static const bench_load dense = {"volatile-adjacent", BENCH_LOCKS_MAX, 100000,
                                  true};
-/* LMDB has next to nothing to do: what remains is the price of Lua. */
+/* LMDB has next to nothing to do: the rest is the cost of Lua. */
 static const bench_load alone = {"volatile-one-lock", 1, 0, false};
 
 static bool against(const bench_run *run, const bench_load *load,
@@ -66,7 +67,7 @@ bool figure_lock_pairs(const bench_run *run)
            against_lmdb(run, &alone, 0);
 }
 
-/* The scripts must be on the server before they are named by their SHA-1. */
+/* The scripts must be on the server before they are called by their SHA-1. */
 static bool load_scripts(const redis_server *server)
 {
     const bench_load one = {"redis-unix", 1, 0, true};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * figure_processes.c - lock pairs of two processes on one store, each with
- * locks of its own, against one of them alone.
+ * figure_processes.c - lock pairs of two processes on one store, each with its
+ * own locks, against one of them alone.
  *
- * The workers are told by a pipe how long to run, 0 to end, and answer by
- * another how fast they were. (They could not wait for the end of the pipe:
- * the second has inherited the first one's.)
+ * The workers read from a pipe how long to run, 0 to end, and write to another
+ * how fast they were. (They could not wait for the end of the pipe: the second
+ * has inherited the first one's.)
  */
 #include <signal.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static bool start(worker *self, const char *url, int number)
     double ready;
 
     if (pipe(orders) != 0 || pipe(replies) != 0)
-        return bench_fail("cannot make a pipe");
+        return bench_fail("cannot create a pipe");
     self->pid = fork();
     if (self->pid == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);

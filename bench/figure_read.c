@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * figure_read.c - reading: hf_value_get() of a key that is there, and a page
- * of 20 members of a large sorted set.
+ * figure_read.c - reading: hf_value_get() of an existing key, and a page of 20
+ * members of a large sorted set.
  *
  * The ceiling of the first: a bare mdb_get() in a read transaction that is
- * renewed and reset, the value copied into memory of its own. Of the second: a
- * bare cursor over as many records in order, the names copied.
+ * renewed and reset, the value copied into new memory. Of the second: a bare
+ * cursor over the same number of records in order, the names copied.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #define KEY_COUNT 100000
 #define KEY "key-%06d"
 #define VALUE_SIZE 100
-/* Far from one another in the tree; coprime with the counts here. */
+/* Far apart in the tree; coprime with the counts here. */
 #define STRIDE 7919
 
 #define PAGE 20
@@ -56,7 +56,7 @@ static void close_both(reading *self)
     bare_close(&self->base);
 }
 
-/* Open both, the bare one in a directory of its own. */
+/* Open both, the bare one in its own directory. */
 static bool open_both(reading *self, const bench_run *run, const char *name,
                       size_t map_size)
 {

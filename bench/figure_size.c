@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * figure_size.c - what size does to the store: SET among 10 M keys against SET
- * among 10 k, with bare LMDB in the same two sizes beside it, first with keys
- * that lie far apart and then in their order; and the file after 10 M
- * overwrites of 10 k keys, with readers killed among them.
+ * figure_size.c - the effect of size: SET among 10 M keys against SET among 10
+ * k, next to bare LMDB in the same two sizes, first with keys that are far
+ * apart and then in their order; and the file after 10 M overwrites of 10 k
+ * keys, with readers killed meanwhile.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -22,14 +22,14 @@
 #define LARGE_COUNT 10000000
 #define KEY "key-%08d"
 #define VALUE_SIZE 32
-/* Far from one another in the tree; coprime with the counts. */
+/* Far apart in the tree; coprime with the counts. */
 #define STRIDE 7919
 
 #define OVERWRITES 10000000
 #define OVERWRITE_SIZE 100
 #define VICTIMS 10
 
-/* A store of ours and a bare one, with as many keys each. */
+/* A store of ours and a bare one, with the same number of keys. */
 typedef struct sized {
     hf_client *client;
     bare base;
@@ -62,7 +62,7 @@ static bool set_bare(sized *self, int number)
            bare_ok(mdb_txn_commit(txn));
 }
 
-/* The number of the key to be written next. */
+/* The number of the next key to write. */
 static int next_of(sized *self)
 {
     self->next = (self->next + self->stride) % self->count;
@@ -200,7 +200,7 @@ bool figure_many_keys(const bench_run *run)
 
 /* --------------------------------------------------------------- overwrites */
 
-/* A process that reads the store's file and never ends to. */
+/* A process that reads the store's file and never finishes. */
 static void hold_snapshot(const char *path, int ready_fd)
 {
     MDB_env *env;
@@ -215,7 +215,7 @@ static void hold_snapshot(const char *path, int ready_fd)
     _exit(1);
 }
 
-/* Begin to read, and be killed while at it. */
+/* Begin to read, and be killed meanwhile. */
 static bool kill_a_reader(const char *directory)
 {
     char path[BENCH_PATH_SIZE];
@@ -226,7 +226,7 @@ static bool kill_a_reader(const char *directory)
 
     snprintf(path, sizeof(path), "%s/ours", directory);
     if (pipe(fds) != 0)
-        return bench_fail("cannot make a pipe");
+        return bench_fail("cannot create a pipe");
     pid = fork();
     if (pid == 0)
         hold_snapshot(path, fds[1]);

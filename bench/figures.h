@@ -5,7 +5,7 @@
 
 #include "bench.h"
 
-/* false: it could not be measured, and it was said why. */
+/* false: it could not be measured, see stderr. */
 bool figure_lock_pairs(const bench_run *run);
 bool figure_lock_redis(const bench_run *run);
 bool figure_two_processes(const bench_run *run);

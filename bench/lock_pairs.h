@@ -15,7 +15,7 @@ typedef struct lock_pairs {
     int next;
 } lock_pairs;
 
-/* Open the store and fill it; false also leaves something to close. */
+/* Open the store and fill it; on false there is still something to close. */
 bool lock_pairs_open(lock_pairs *self, const char *url, const bench_load *load);
 /* An operation is one pair. */
 bool lock_pairs_run(void *self, int64_t count);

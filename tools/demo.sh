@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# demo.sh - the main job, on the embedded store, with real processes.
+# demo.sh - the main features, on the embedded store, with real processes.
 #
 #     tools/demo.sh [path of the holdfast command]      default: build/holdfast
 #
-# Every line that is printed is a command, run just then, or a comment with what
-# it printed: the lines can be pasted into a shell one by one. A command that
-# prints something else than expected ends the demo with 1.
+# Every printed line is a command, run just then, or a comment with its output:
+# the lines can be pasted into a shell one by one. A command whose output is not
+# the expected one ends the demo with status 1.
 set -u
 
 holdfast=${1:-build/holdfast}
@@ -39,14 +39,14 @@ say()
     printf '\n%s# %s%s\n' "$bold" "$*" "$plain"
 }
 
-# try LINE [PATTERN]: print the line, run it in this shell and print as comments
-# what it printed, which must match.
+# try LINE [PATTERN]: print the line, run it in this shell and print its output
+# as comments; it must match.
 try()
 {
     printf '%s\n' "$1"
     eval "$1" >"$said" 2>&1
     sed 's/^/#   /' "$said"
-    # shellcheck disable=SC2254 # it is meant as a pattern
+    # shellcheck disable=SC2254 # a pattern on purpose
     case $(cat "$said") in
     ${2-*}) ;;
     *)
@@ -56,7 +56,7 @@ try()
     esac
 }
 
-# The same of one that goes on in the background.
+# The same, in the background.
 launch()
 {
     printf '%s &\n' "$1"
@@ -99,7 +99,7 @@ try "PATH=$bin:\$PATH"
     try 'holdfast value cas test:String:cas 1 4' ''
     try 'holdfast value get test:String:cas' 4
 
-    say "5. A time-ordered list, by a script of one's own"
+    say "5. A time-ordered list, by your own script"
     try "echo \"redis.call('zadd', KEYS[1], 1540458292, 'key1', 1540458293, 'key2', 1540458294, 'key3', 1540458294, 'key5', 1540458293, 'key4')\" >list.lua" ''
     try "echo \"redis.call('zremrangebyscore', KEYS[1], 0, 1540458293)\" >>list.lua" ''
     try "echo \"return redis.call('zrevrange', KEYS[1], 0, 1)\" >>list.lua" ''

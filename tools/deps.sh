@@ -5,18 +5,18 @@
 #
 #     tools/deps.sh [--check] [build] [test] [lint] [fuzz]      default: build test
 #
-# --check only lists what is missing and fails if anything is. Nothing missing
-# costs a fraction of a second and touches nothing.
+# --check only lists what is missing and fails if anything is. If nothing is
+# missing, that takes a fraction of a second and changes nothing.
 #
-# valkey-server is optional: Debian 13 has it, Debian 12 in its backports alone,
-# from where it comes without a change to the machine's sources and lists. Where
-# it cannot be had, the tests with it are left out.
+# valkey-server is optional: Debian 13 has it, Debian 12 only in its backports,
+# from where it is installed without changing the machine's apt sources and
+# lists. Where it is not available, the tests with it are left out.
 #
-# The tests run servers of their own, so a server package is installed without
-# starting its service, and a service that came with it is not left to start at
-# the next boot. One that was installed before is not touched.
+# The tests start their own servers, so a server package is installed without
+# starting its service, and its service is disabled. One that was installed
+# before is not touched.
 #
-# shellcheck disable=SC2016,SC2086 # apt has a $ of its own; words are lists
+# shellcheck disable=SC2016,SC2086 # apt has its own $; words are lists
 set -eu
 
 services="redis-server valkey-server"
@@ -52,7 +52,7 @@ usage()
     exit 2
 }
 
-# Those of the given packages that are not installed.
+# The given packages that are not installed.
 missing_of()
 {
     installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" \
@@ -76,14 +76,14 @@ as_root()
     fi
 }
 
-# Whatever happens.
+# Runs however the script ends.
 finish()
 {
     [ -z "$made_policy" ] || as_root rm -f $policy
     [ -z "$work" ] || rm -rf "$work"
 }
 
-# An answer of 101 forbids a package to start its service.
+# Exit status 101 keeps a package from starting its service.
 forbid_starts()
 {
     [ -e $policy ] && return
@@ -92,7 +92,7 @@ forbid_starts()
         as_root chmod 755 $policy
 }
 
-# Those of the given packages that bring a service.
+# The given packages that have a service.
 services_of()
 {
     for package; do
@@ -114,7 +114,7 @@ update_lists()
 {
     [ -z "$updated" ] || return 0
     updated=yes
-    as_root apt-get -q update || echo "deps.sh: going on with old lists" >&2
+    as_root apt-get -q update || echo "deps.sh: using the old lists" >&2
 }
 
 # install [-o OPTION]... PACKAGE...
@@ -143,15 +143,15 @@ backports_source()
     echo "Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg"
 }
 
-# Sources and lists of our own: the machine's, by links, and that of backports
-# beside them.
+# Separate sources and lists: the machine's, by links, and in addition that of
+# backports.
 install_from_backports()
 {
     work=$(mktemp -d)
     sources=$work/sources
     lists="-o Dir::State::Lists=$work/lists"
     mkdir "$sources" "$work/lists"
-    chmod -R 755 "$work" # apt reads as a user of its own
+    chmod -R 755 "$work" # apt reads as its own user
     backports_source >"$sources/holdfast-backports.sources" || return
     apt-get -q $lists -o APT::Get::List-Cleanup=false \
         -o APT::Update::Error-Mode=any \
@@ -218,5 +218,5 @@ for package in $wished; do
     else
         install_from_backports "$package" && continue
     fi
-    echo "deps.sh: no $package to be had; going on without" >&2
+    echo "deps.sh: $package is not available; continuing without it" >&2
 done

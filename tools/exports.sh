@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # exports.sh LIBRARY.so LIBRARY.a MAP - does the shared library export exactly
-# what the map lists, and does the static one define no name but ours?
+# what the map lists, and does the static one define only our names?
 # (That the map lists what the headers declare is checked by the lint.)
 set -eu
 listed=$(sed -n 's/^ *\(hf_[a-z0-9_]*\);.*/\1/p' "$3" | sort)
@@ -17,7 +17,7 @@ if [ "$exported" != "$listed" ]; then
     exit 1
 fi
 if [ -n "$foreign" ]; then
-    echo "Not ours, yet visible in $2: $foreign"
+    echo "Foreign names visible in $2: $foreign"
     exit 1
 fi
 echo "$(echo "$listed" | wc -l) symbols"

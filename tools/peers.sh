@@ -5,8 +5,8 @@
 #
 #     tools/peers.sh FOLDER
 #
-# Needs node, npm and go, and the registries; nothing is installed outside of
-# FOLDER but what go keeps in its cache. Versions: tests/interop/fleet/node/
+# Needs node, npm and go, and network access; nothing is installed outside
+# FOLDER, except in the cache of go. Versions: tests/interop/fleet/node/
 # package.json and tests/interop/fleet/go/go.mod.
 set -eu
 

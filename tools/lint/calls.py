@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that have one home, or none. Comments and strings are ignored."""
+"""Functions that only one file, or none, may call. Comments and strings are
+ignored."""
 
 import re
 
 import source
 
-# Names; where they are banned; where they are at home; what to use.
+# Names; where they are banned; the file that may call them; what to use.
 RULES = (
     ("malloc calloc realloc reallocarray free strdup strndup asprintf vasprintf"
      " posix_memalign aligned_alloc", "src/", "src/util/mem.c", "util/mem.h"),

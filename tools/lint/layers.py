@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data flows one way: cli, API, core, script and store, driver, util.
 
-Checks every #include "..." against the layer its file lies in, and that foreign
-libraries are met only where they belong.
+Checks every #include "..." against the layer of its file, and that third-party
+headers are included only where they belong.
 """
 
 import re
@@ -15,8 +15,8 @@ BELOW_STORE = ("script/", "util/", "holdfast/base.h", "holdfast/client.h",
                "holdfast/script.h", "holdfast/store.h")
 BELOW_CORE = ("store/*", "script/", "util/", "holdfast.h")
 
-# Where a file lies -> what its #include "..." may name, relative to src/.
-# First match counts. "store/*" is store.h and its like, no driver's folder.
+# The folder of a file -> what its #include "..." may name, relative to src/.
+# The first match counts. "store/*" is store.h and others there, but no driver.
 LAYERS = (
     ("src/util/", ("util/", "holdfast/base.h")),
     ("src/script/", ("script/", "util/", "holdfast/base.h",
@@ -35,13 +35,13 @@ LAYERS = (
                      *BELOW_CORE)),
     ("include/", ("holdfast/",)),
 )
-# A driver's rooms: each uses those before it.
+# The folders of a driver: each uses only those before it.
 ROOMS = {
     "store/embedded/": ("files", "commit", "wake", "keys", "commands", "lua",
                         "run", "fsck", "open", "maintenance"),
     "store/redis/": ("wire", "server", "events", "diagnose"),  # < topology
 }
-# These are users of the library: they see it and what lies beside them.
+# Users of the library: they may include it and their own headers.
 USERS = ("cli/", "tests/conformance/", "tests/seeds/")
 
 # Foreign header -> the folders that may meet it.

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sizes: functions, .c files, .h files.
 
-limits.allow, beside this file, holds exceptions, `path lines` or
-`path:function lines`. It may only shrink: an entry must be exactly as large as
-what it excuses, and must excuse something.
+limits.allow, next to this file, holds exceptions, `path lines` or
+`path:function lines`. It may only shrink: an entry must have exactly the size
+of what it allows, and must be needed.
 """
 
 import statistics
@@ -14,7 +14,7 @@ import source
 
 FUNCTION_MAX = 70
 FILE_MAX = {".c": 800, ".h": 1500}
-# A public header is read as a manual page is: one noun, in one sitting.
+# A public header is read like a manual page: one noun, in one sitting.
 PUBLIC_MAX = 800
 
 
@@ -29,7 +29,7 @@ def read_allowed(path):
 
 
 def measure(top):
-    """Yield (key, path, line, what, size, limit) of everything that is."""
+    """Yield (key, path, line, what, size, limit) of everything that has a limit."""
     for path in source.files(top, "*.c", "*.h"):
         text = (top / path).read_text(errors="replace")
         yield (str(path), path, 1, "file", len(text.splitlines()),
