@@ -55,7 +55,7 @@ NAME = re.compile(
 WORDS_EXEMPT = (
     "docs/glossary.md", "tools/lint/text.py", "tools/lint/selftest.sh",
     "LICENSE",
-    "ARCHITECTURE.md", "README.md", "STYLE.md",
+    "ARCHITECTURE.md",
     "cli/", "docs/adr/", "docs/internals/", "include/", "scripts/", "src/",
     "tests/cli/", "tests/fuzz/fuzz_answers.c", "tests/support/every_call.",
     "tests/unit/", "tools/scriptfile.py",
