@@ -43,14 +43,14 @@ static hf_status load_options(hf_store_diagnose_options *options,
 
 /* The options' or the environment's; a URL's is for the driver. */
 static void look_at_password_file(const hf_client *client,
-                                  const hf__examination *examination)
+                                  const hf__diagnosis *diagnosis)
 {
     const char *path = client->password_file;
 
     if (path == NULL)
         path = getenv("HOLDFAST_PASSWORD_FILE");
     if (path != NULL && path[0] != '\0')
-        hf__examine_secret_file(examination, "password file", path);
+        hf__diagnose_secret_file(diagnosis, "password file", path);
 }
 
 hf_status hf_store_diagnose(hf_client *client,
@@ -59,7 +59,7 @@ hf_status hf_store_diagnose(hf_client *client,
                             hf_error *err)
 {
     hf_store_diagnose_options options;
-    hf__examination examination = {.node = "", .remark = remark, .user = user};
+    hf__diagnosis diagnosis = {.node = "", .remark = remark, .user = user};
     hf__visit visit;
     hf_status status;
 
@@ -70,16 +70,16 @@ hf_status hf_store_diagnose(hf_client *client,
         status = hf__client_visit(client, &visit, err);
     if (status != HF_OK)
         return status;
-    examination.requests = options.requests;
-    examination.request_ms = client->request_ms;
-    examination.prefix = hf_view(client->prefix, client->prefix_size);
-    examination.deadline_ms =
+    diagnosis.requests = options.requests;
+    diagnosis.request_ms = client->request_ms;
+    diagnosis.prefix = hf_view(client->prefix, client->prefix_size);
+    diagnosis.deadline_ms =
         hf__clock_after(hf__clock_boot_ms(), options.limit_ms);
-    look_at_password_file(client, &examination);
-    if (client->store->ops->examine != NULL)
-        client->store->ops->examine(client->store, &examination);
+    look_at_password_file(client, &diagnosis);
+    if (client->store->ops->diagnose != NULL)
+        client->store->ops->diagnose(client->store, &diagnosis);
     hf__client_visit_end(client, &visit);
-    if (hf__examination_is_over(&examination))
+    if (hf__diagnosis_is_over(&diagnosis))
         return hf__fail(err, HF_TIMEOUT,
                         "the store was not examined as a whole in %lld ms",
                         (long long)options.limit_ms);

@@ -20,79 +20,78 @@
 /* ... and one, if most do, that brings leases of a few seconds into danger. */
 #define TOO_SLOW_US 200000
 
-static void tell(const hf__examination *examination, hf_status status,
+static void tell(const hf__diagnosis *diagnosis, hf_status status,
                  hf_level level, const char *name, const char *remedy,
                  const char *format, va_list args)
 {
     hf_store_diagnostic remark = {.level = level,
                                   .status = status,
-                                  .node = examination->node,
+                                  .node = diagnosis->node,
                                   .name = name,
                                   .remedy = remedy};
-    char value[HF__REMARK_SIZE];
+    char value[HF__DIAGNOSTIC_SIZE];
 
     /* What was cut short would be told as if it were so. */
-    if (hf__examination_is_over(examination))
+    if (hf__diagnosis_is_over(diagnosis))
         return;
     vsnprintf(value, sizeof(value), format, args);
     remark.value = value;
-    examination->remark(examination->user, &remark);
+    diagnosis->remark(diagnosis->user, &remark);
 }
 
-void hf__remark(const hf__examination *examination, hf_level level,
+void hf__report(const hf__diagnosis *diagnosis, hf_level level,
                 const char *name, const char *remedy, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    tell(examination, HF_OK, level, name, remedy, format, args);
+    tell(diagnosis, HF_OK, level, name, remedy, format, args);
     va_end(args);
 }
 
-void hf__remark_error(const hf__examination *examination, hf_status status,
+void hf__report_error(const hf__diagnosis *diagnosis, hf_status status,
                       const char *name, const char *remedy, const char *format,
                       ...)
 {
     va_list args;
 
     va_start(args, format);
-    tell(examination, status, HF_LEVEL_ERROR, name, remedy, format, args);
+    tell(diagnosis, status, HF_LEVEL_ERROR, name, remedy, format, args);
     va_end(args);
 }
 
-bool hf__examination_is_over(const hf__examination *examination)
+bool hf__diagnosis_is_over(const hf__diagnosis *diagnosis)
 {
-    return hf__clock_boot_ms() >= examination->deadline_ms;
+    return hf__clock_boot_ms() >= diagnosis->deadline_ms;
 }
 
-int64_t hf__examination_until(const hf__examination *examination,
-                              int64_t now_ms)
+int64_t hf__diagnosis_until(const hf__diagnosis *diagnosis, int64_t now_ms)
 {
-    int64_t until_ms = hf__clock_after(now_ms, examination->request_ms);
+    int64_t until_ms = hf__clock_after(now_ms, diagnosis->request_ms);
 
-    return until_ms < examination->deadline_ms ? until_ms
-                                               : examination->deadline_ms;
+    return until_ms < diagnosis->deadline_ms ? until_ms
+                                             : diagnosis->deadline_ms;
 }
 
-void hf__examine_secret_file(const hf__examination *examination,
-                             const char *name, const char *path)
+void hf__diagnose_secret_file(const hf__diagnosis *diagnosis, const char *name,
+                              const char *path)
 {
     struct stat info;
 
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return;
     if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        hf__remark(examination, HF_LEVEL_WARNING, name,
+        hf__report(diagnosis, HF_LEVEL_WARNING, name,
                    "chmod 600, and change the secret if others have access to "
                    "this machine",
                    "mode %03o: others may read or change it",
                    (unsigned)info.st_mode & 0777);
     else if (info.st_uid != geteuid() && info.st_uid != 0)
-        hf__remark(examination, HF_LEVEL_WARNING, name,
+        hf__report(diagnosis, HF_LEVEL_WARNING, name,
                    "let it belong to the user who runs this",
                    "it belongs to user %u", (unsigned)info.st_uid);
     else
-        hf__remark(examination, HF_LEVEL_OK, name, "",
+        hf__report(diagnosis, HF_LEVEL_OK, name, "",
                    "only its owner may read it");
 }
 
@@ -117,8 +116,8 @@ static bool read_time(const hf_reply *reply, int64_t *us)
 }
 
 /* One TIME; how long it took, and how far the store's clock is ahead. */
-static hf_status ask_time(const hf__examination *examination,
-                          hf__examine_run_fn run, void *target, int64_t *took,
+static hf_status ask_time(const hf__diagnosis *diagnosis,
+                          hf__diagnose_run_fn run, void *target, int64_t *took,
                           int64_t *ahead, hf_error *err)
 {
     hf_bytes word = hf_str("TIME");
@@ -129,7 +128,7 @@ static hf_status ask_time(const hf__examination *examination,
     hf__request_init(&request);
     hf__request_command(&request, &word, 1, true);
     request.began_ms = hf__clock_boot_ms();
-    request.deadline_ms = hf__examination_until(examination, request.began_ms);
+    request.deadline_ms = hf__diagnosis_until(diagnosis, request.began_ms);
     unix_us = hf__clock_unix_us();
     began_us = hf__clock_boot_us();
     run(target, &request);
@@ -152,7 +151,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void tell_pace(const hf__examination *examination, int64_t *took,
+static void tell_pace(const hf__diagnosis *diagnosis, int64_t *took,
                       size_t count)
 {
     hf_level level = HF_LEVEL_OK;
@@ -170,30 +169,29 @@ static void tell_pace(const hf__examination *examination, int64_t *took,
         level = HF_LEVEL_NOTE;
         remedy = "keep leases many times longer than that";
     }
-    hf__remark(examination, level, "round trip", remedy,
+    hf__report(diagnosis, level, "round trip", remedy,
                "p50 %" PRId64 " us, p99 %" PRId64 " us, longest %" PRId64
                " us, of %zu",
                p50, p99, took[count - 1], count);
 }
 
-hf_status hf__examine_pace(const hf__examination *examination,
-                           hf__examine_run_fn run, void *target,
-                           hf__examine_clock *clock, hf_error *err)
+hf_status hf__diagnose_latency(const hf__diagnosis *diagnosis,
+                               hf__diagnose_run_fn run, void *target,
+                               hf__diagnose_clock *clock, hf_error *err)
 {
     int64_t *took;
     int64_t ahead, fastest = INT64_MAX;
     size_t count = 0;
-    hf_status status = ask_time(examination, run, target, &ahead, &ahead, err);
+    hf_status status = ask_time(diagnosis, run, target, &ahead, &ahead, err);
 
     if (status != HF_OK)
         return status;
-    hf__remark(examination, HF_LEVEL_OK, "reachable", "", "yes");
-    took = hf__calloc(examination->requests, sizeof(*took));
+    hf__report(diagnosis, HF_LEVEL_OK, "reachable", "", "yes");
+    took = hf__calloc(diagnosis->requests, sizeof(*took));
     if (took == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
-    while (count < examination->requests &&
-           !hf__examination_is_over(examination)) {
-        status = ask_time(examination, run, target, &took[count], &ahead, err);
+    while (count < diagnosis->requests && !hf__diagnosis_is_over(diagnosis)) {
+        status = ask_time(diagnosis, run, target, &took[count], &ahead, err);
         if (status != HF_OK)
             break;
         if (took[count] < fastest) {
@@ -206,7 +204,7 @@ hf_status hf__examine_pace(const hf__examination *examination,
     if (status == HF_OK && count == 0)
         status = hf__fail(err, HF_TIMEOUT, "no time was left to measure");
     if (status == HF_OK)
-        tell_pace(examination, took, count);
+        tell_pace(diagnosis, took, count);
     hf__free(took);
     return status;
 }

@@ -90,7 +90,7 @@ typedef struct hf__parts {
 } hf__parts;
 
 /* How a store is to be examined; see hf_store_diagnose_options. */
-typedef struct hf__examination {
+typedef struct hf__diagnosis {
     const char *node;    /* who is looked at; "": the store as a whole */
     uint32_t requests;   /* round trips to measure for each */
     int64_t request_ms;  /* longest time for one request */
@@ -98,7 +98,7 @@ typedef struct hf__examination {
     hf_bytes prefix;     /* of the client's keys */
     hf_store_diagnostic_fn remark;
     void *user;
-} hf__examination;
+} hf__diagnosis;
 
 typedef struct hf__store hf__store;
 
@@ -247,7 +247,7 @@ typedef struct hf__store_ops {
      * kept there, until the deadline. Changes nothing. Not on the loop thread,
      * nor in a forked child. NULL: there is nothing to tell.
      */
-    void (*examine)(hf__store *store, const hf__examination *examination);
+    void (*diagnose)(hf__store *store, const hf__diagnosis *diagnosis);
 
     /*
      * A text that, between braces in a key, keeps it in the part of the store

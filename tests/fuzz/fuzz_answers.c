@@ -163,7 +163,7 @@ static void count_votes(const hf__sentinel_answer *const *answers, size_t count)
                                       .master = count > 2 ? answers[0] : NULL};
         size_t votes = 0;
 
-        if (hf__sentinel_count(&ballot, &winner) != HF__VOTE_DECIDED)
+        if (hf__sentinel_count(&ballot, &winner) != HF__SENTINEL_VOTE_DECIDED)
             continue;
         PROMISE(winner.port > 0);
         for (size_t i = 0; i < count; i++)
@@ -249,7 +249,7 @@ static void read_reply(hf__cluster_map *map, const hf_reply *reply,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static hf__cluster_map map;
-    static hf__fleet fleet;
+    static hf__store_context context;
     static const hf__redis_account account;
     hf__sentinel_answer answers[REPLIES_MAX];
     const hf__sentinel_answer *ballot[REPLIES_MAX];
@@ -258,7 +258,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hf_reply reply;
     replies from;
 
-    hf__cluster_map_init(&map, &fleet, &account);
+    hf__cluster_map_init(&map, &context, &account);
     hf__arena_init(&arena);
     replies_begin(&from, data, size);
     while (count < REPLIES_MAX && replies_next(&from, &arena, &reply)) {

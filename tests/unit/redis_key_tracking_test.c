@@ -4,7 +4,7 @@
 #include "support/expect.h"
 
 typedef struct place {
-    hf__lookout lookout;
+    hf__key_tracking lookout;
     hf__buf out;
 } place;
 
@@ -12,17 +12,17 @@ static place open_place(void)
 {
     place made;
 
-    hf__lookout_reset(&made.lookout);
+    hf__key_tracking_reset(&made.lookout);
     hf__buf_init(&made.out, 65536);
     return made;
 }
 
-static hf__lookout_kind answer(place *at, hf_reply_kind kind, uint32_t *bucket,
-                               bool *gone)
+static hf__key_tracking_kind answer(place *at, hf_reply_kind kind,
+                                    uint32_t *bucket, bool *gone)
 {
     hf_reply reply = {.kind = kind};
 
-    return hf__lookout_answer(&at->lookout, &reply, bucket, gone);
+    return hf__key_tracking_answer(&at->lookout, &reply, bucket, gone);
 }
 
 static void lookout_answers_are_to_the_oldest_question(void **state)
@@ -32,21 +32,21 @@ static void lookout_answers_are_to_the_oldest_question(void **state)
     bool gone;
 
     (void)state;
-    assert_true(hf__lookout_ping(&at.lookout, &at.out));
-    assert_true(hf__lookout_key(&at.lookout, hf_str("a"), 1, &at.out));
-    assert_true(hf__lookout_key(&at.lookout, hf_str("b"), 2, &at.out));
+    assert_true(hf__key_tracking_ping(&at.lookout, &at.out));
+    assert_true(hf__key_tracking_key(&at.lookout, hf_str("a"), 1, &at.out));
+    assert_true(hf__key_tracking_key(&at.lookout, hf_str("b"), 2, &at.out));
     assert_int_equal(answer(&at, HF_REPLY_STATUS, &bucket, &gone),
-                     HF__LOOKOUT_PING);
+                     HF__TRACKING_PING);
     assert_int_equal(answer(&at, HF_REPLY_STATUS, &bucket, &gone),
-                     HF__LOOKOUT_TRACK);
+                     HF__TRACKING_TRACK);
     assert_int_equal(answer(&at, HF_REPLY_STRING, &bucket, &gone),
-                     HF__LOOKOUT_KEY);
+                     HF__TRACKING_KEY);
     assert_true(bucket == 1 && !gone);
     assert_int_equal(answer(&at, HF_REPLY_NIL, &bucket, &gone),
-                     HF__LOOKOUT_KEY);
+                     HF__TRACKING_KEY);
     assert_true(bucket == 2 && gone);
     assert_int_equal(answer(&at, HF_REPLY_STATUS, &bucket, &gone),
-                     HF__LOOKOUT_NONE);
+                     HF__TRACKING_NONE);
     hf__buf_done(&at.out);
 }
 
@@ -57,11 +57,11 @@ static void lookout_without_the_right_asks_no_more(void **state)
     bool gone;
 
     (void)state;
-    assert_true(hf__lookout_key(&at.lookout, hf_str("a"), 1, &at.out));
+    assert_true(hf__key_tracking_key(&at.lookout, hf_str("a"), 1, &at.out));
     assert_int_equal(answer(&at, HF_REPLY_ERROR, &bucket, &gone),
-                     HF__LOOKOUT_TRACK);
-    assert_false(hf__lookout_key(&at.lookout, hf_str("a"), 1, &at.out));
-    assert_true(hf__lookout_ping(&at.lookout, &at.out));
+                     HF__TRACKING_TRACK);
+    assert_false(hf__key_tracking_key(&at.lookout, hf_str("a"), 1, &at.out));
+    assert_true(hf__key_tracking_ping(&at.lookout, &at.out));
     hf__buf_done(&at.out);
 }
 
@@ -71,10 +71,10 @@ static void lookout_asks_a_bounded_number_and_has_room_for_a_ping(void **state)
     unsigned asked = 0;
 
     (void)state;
-    while (hf__lookout_key(&at.lookout, hf_str("a"), 1, &at.out))
+    while (hf__key_tracking_key(&at.lookout, hf_str("a"), 1, &at.out))
         asked++;
-    assert_true(asked > 50 && asked < HF__LOOKOUT_MAX);
-    assert_true(hf__lookout_ping(&at.lookout, &at.out));
+    assert_true(asked > 50 && asked < HF__TRACKING_MAX);
+    assert_true(hf__key_tracking_ping(&at.lookout, &at.out));
     hf__buf_done(&at.out);
 }
 

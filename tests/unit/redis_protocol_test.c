@@ -392,7 +392,7 @@ static void silent_subscription_is_made_anew(void **state)
 
     (void)state;
     probes = 0;
-    hf__inbox_hurry(100, 2000);
+    hf__subscription_hurry(100, 2000);
     driver_open(&driver, fake_server_url(server));
     seq = driver.store->ops->event_seq(driver.store, hf_str("topic"),
                                        hf__clock_boot_ms() + ENOUGH_MS);
@@ -401,7 +401,7 @@ static void silent_subscription_is_made_anew(void **state)
     assert_int_equal(__atomic_load_n(&probes, __ATOMIC_SEQ_CST), 2);
     assert_int_equal(fake_server_count(server), 3);
     driver_close(&driver);
-    hf__inbox_hurry(5000, 5000);
+    hf__subscription_hurry(5000, 5000);
     fake_server_stop(server);
 }
 

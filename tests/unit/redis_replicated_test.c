@@ -29,7 +29,7 @@ typedef struct part {
 
 typedef struct topology {
     hf__router router;
-    hf__fleet fleet;
+    hf__store_context context;
     hf__redis_account account;
     hf__loop *loop;
     part parts[SERVERS];
@@ -115,7 +115,7 @@ static void open_topology(topology *self, const char *write_on_a, int acked)
     memset(self, 0, sizeof(*self));
     self->router.redirect = on_redirect;
     config.loop = self->loop = hf__loop_new();
-    hf__fleet_init(&self->fleet, &config, &self->router);
+    hf__store_context_init(&self->context, &config, &self->router);
     for (int at = 0; at < SERVERS; at++) {
         part *made = &self->parts[at];
 
@@ -126,7 +126,7 @@ static void open_topology(topology *self, const char *write_on_a, int acked)
         assert_non_null(made->fake);
         made->resolver.ops = &resolver_ops;
         atomic_init(&made->path, path_of(made));
-        assert_int_equal(hf__server_new(&self->fleet, &self->account,
+        assert_int_equal(hf__server_new(&self->context, &self->account,
                                         &made->resolver, &made->server, &err),
                          HF_OK);
     }
@@ -138,7 +138,7 @@ static void close_topology(topology *self)
         if (self->parts[at].server != NULL)
             hf__server_close(self->parts[at].server);
     }
-    hf__fleet_settle(&self->fleet);
+    hf__store_context_settle(&self->context);
     hf__loop_free(self->loop);
     for (int at = 0; at < SERVERS; at++)
         fake_server_stop(self->parts[at].fake);
@@ -152,7 +152,7 @@ static void begin(topology *self, test_call *call, int64_t limit_ms)
     CALL(call, limit_ms, "SET", "k", "v");
     call->replicas = (hf__replicas){2, 1000};
     request->replicas = &call->replicas;
-    assert_false(hf__fleet_refuse(&self->fleet, request));
+    assert_false(hf__store_context_refuse(&self->context, request));
     hf__server_submit(self->parts[A].server, &request, 1);
 }
 
@@ -211,7 +211,7 @@ static void retired_server_still_counts_what_it_did(void **state)
     expect(&before, -1);
     all.parts[A].server = NULL;
     hf__server_release(server);
-    hf__fleet_settle(&all.fleet);
+    hf__store_context_settle(&all.context);
     close_topology(&all);
 }
 
@@ -231,12 +231,12 @@ static void retired_server_makes_no_connection_that_stays(void **state)
     hf__server_hold(server);
     hf__server_retire(server);
     for (uint32_t replicas = 1; replicas < 5; replicas++)
-        assert_non_null(hf__durable_mux(&server->durables, replicas));
+        assert_non_null(hf__replicated_pipeline(&server->replicated, replicas));
     begin(&all, &call, ENOUGH_MS);
     expect(&call, 2);
     all.parts[A].server = NULL;
     hf__server_release(server);
-    hf__fleet_settle(&all.fleet);
+    hf__store_context_settle(&all.context);
     assert_true(atomic_load(&all.parts[B].waits) > 0);
     close_topology(&all);
 }
@@ -265,10 +265,12 @@ static void server_that_was_never_used_can_go(void **state)
 
     (void)state;
     open_topology(&all, "+OK\r\n", 2);
-    assert_non_null(hf__durable_mux(&all.parts[A].server->durables, 1));
+    assert_non_null(
+        hf__replicated_pipeline(&all.parts[A].server->replicated, 1));
     hf__server_retire(all.parts[A].server);
     all.parts[A].server = NULL;
-    assert_non_null(hf__durable_mux(&all.parts[B].server->durables, 1));
+    assert_non_null(
+        hf__replicated_pipeline(&all.parts[B].server->replicated, 1));
     close_topology(&all);
 }
 
@@ -277,7 +279,7 @@ typedef struct first_use {
     pthread_t thread;
     hf__server *server;
     const atomic_bool *go;
-    hf__mux *found[HF_REPLICAS_MAX];
+    hf__pipeline *found[HF_REPLICAS_MAX];
 } first_use;
 
 static void *use(void *user)
@@ -287,7 +289,8 @@ static void *use(void *user)
     while (!atomic_load(self->go))
         ;
     for (uint32_t i = 0; i < HF_REPLICAS_MAX; i++)
-        self->found[i] = hf__durable_mux(&self->server->durables, i + 1);
+        self->found[i] =
+            hf__replicated_pipeline(&self->server->replicated, i + 1);
     return NULL;
 }
 

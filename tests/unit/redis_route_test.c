@@ -15,7 +15,7 @@
 
 typedef struct routed {
     hf__router router; /* first */
-    hf__fleet fleet;
+    hf__store_context context;
     hf__redis_account account;
     hf__server *servers[2];
     hf__server *named; /* whom the router names; NULL: nobody */
@@ -46,12 +46,12 @@ static void routed_begin(routed *self)
 
     memset(self, 0, sizeof(*self));
     self->router.redirect = name_server;
-    hf__fleet_init(&self->fleet, &config, &self->router);
+    hf__store_context_init(&self->context, &config, &self->router);
     assert_int_equal(hf__redis_where_init(&where, "127.0.0.1", 1, NULL), HF_OK);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(hf__resolver_new(&where, 0, &resolver, NULL), HF_OK);
-        assert_int_equal(hf__server_new(&self->fleet, &self->account, resolver,
-                                        &self->servers[i], NULL),
+        assert_int_equal(hf__server_new(&self->context, &self->account,
+                                        resolver, &self->servers[i], NULL),
                          HF_OK);
     }
     hf__redis_where_done(&where);
@@ -61,7 +61,7 @@ static void routed_end(routed *self)
 {
     for (int i = 0; i < 2; i++)
         hf__server_close(self->servers[i]);
-    hf__loop_free(self->fleet.loop);
+    hf__loop_free(self->context.loop);
 }
 
 static void *change(void *user)
@@ -69,7 +69,7 @@ static void *change(void *user)
     routed *self = user;
 
     hf__clock_sleep_until(hf__clock_boot_ms() + 20);
-    hf__fleet_change(&self->fleet);
+    hf__store_context_change(&self->context);
     return NULL;
 }
 

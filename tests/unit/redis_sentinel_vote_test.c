@@ -19,7 +19,7 @@ typedef struct vote_row {
     bool is_final;
     bool patient;
     const char *master; /* "host epoch" or NULL */
-    hf__vote vote;
+    hf__sentinel_vote vote;
     const char *winner; /* "host epoch" or NULL */
 } vote_row;
 
@@ -69,60 +69,102 @@ static void check_row(const vote_row *row, size_t number)
 
 static const vote_row vote_rows[] = {
     /* Early: a majority of all that are known. */
-    {{"a m 1"}, 3, false, true, NULL, HF__VOTE_OPEN, NULL},
-    {{"a m 1", "b m 1"}, 3, false, true, NULL, HF__VOTE_DECIDED, "m 1"},
-    {{"a m 1", "b n 1"}, 3, false, true, NULL, HF__VOTE_OPEN, NULL},
-    {{"a m 1"}, 1, false, true, NULL, HF__VOTE_DECIDED, "m 1"},
-    {{"a m 1", "b m 1"}, 4, false, true, NULL, HF__VOTE_OPEN, NULL},
-    {{NULL}, 3, false, true, NULL, HF__VOTE_OPEN, NULL},
-    {{"a - 0"}, 3, false, true, NULL, HF__VOTE_OPEN, NULL},
+    {{"a m 1"}, 3, false, true, NULL, HF__SENTINEL_VOTE_OPEN, NULL},
+    {{"a m 1", "b m 1"},
+     3,
+     false,
+     true,
+     NULL,
+     HF__SENTINEL_VOTE_DECIDED,
+     "m 1"},
+    {{"a m 1", "b n 1"}, 3, false, true, NULL, HF__SENTINEL_VOTE_OPEN, NULL},
+    {{"a m 1"}, 1, false, true, NULL, HF__SENTINEL_VOTE_DECIDED, "m 1"},
+    {{"a m 1", "b m 1"}, 4, false, true, NULL, HF__SENTINEL_VOTE_OPEN, NULL},
+    {{NULL}, 3, false, true, NULL, HF__SENTINEL_VOTE_OPEN, NULL},
+    {{"a - 0"}, 3, false, true, NULL, HF__SENTINEL_VOTE_OPEN, NULL},
     /* When nobody else will answer: of those who name one. */
-    {{"a m 1"}, 3, true, true, NULL, HF__VOTE_DECIDED, "m 1"},
-    {{"a m 1", "b - 0"}, 3, true, true, NULL, HF__VOTE_DECIDED, "m 1"},
-    {{"a m 1", "b n 1"}, 3, true, true, NULL, HF__VOTE_SPLIT, NULL},
-    {{"a m 1", "b n 2"}, 2, true, true, NULL, HF__VOTE_SPLIT, NULL},
-    {{"a m 1", "b n 1", "c o 1"}, 3, true, true, NULL, HF__VOTE_SPLIT, NULL},
-    {{"a m 1", "b m 1", "c n 1"}, 3, true, true, NULL, HF__VOTE_DECIDED, "m 1"},
-    {{NULL}, 3, true, true, NULL, HF__VOTE_SILENT, NULL},
-    {{"a - 0", "b - 0"}, 3, true, true, NULL, HF__VOTE_NAMELESS, NULL},
+    {{"a m 1"}, 3, true, true, NULL, HF__SENTINEL_VOTE_DECIDED, "m 1"},
+    {{"a m 1", "b - 0"}, 3, true, true, NULL, HF__SENTINEL_VOTE_DECIDED, "m 1"},
+    {{"a m 1", "b n 1"}, 3, true, true, NULL, HF__SENTINEL_VOTE_SPLIT, NULL},
+    {{"a m 1", "b n 2"}, 2, true, true, NULL, HF__SENTINEL_VOTE_SPLIT, NULL},
+    {{"a m 1", "b n 1", "c o 1"},
+     3,
+     true,
+     true,
+     NULL,
+     HF__SENTINEL_VOTE_SPLIT,
+     NULL},
+    {{"a m 1", "b m 1", "c n 1"},
+     3,
+     true,
+     true,
+     NULL,
+     HF__SENTINEL_VOTE_DECIDED,
+     "m 1"},
+    {{NULL}, 3, true, true, NULL, HF__SENTINEL_VOTE_SILENT, NULL},
+    {{"a - 0", "b - 0"}, 3, true, true, NULL, HF__SENTINEL_VOTE_NAMELESS, NULL},
     /* One sentinel at two addresses has one vote. */
     {{"a n 1", "a n 1", "b m 1", "c m 1"},
      3,
      true,
      true,
      NULL,
-     HF__VOTE_DECIDED,
+     HF__SENTINEL_VOTE_DECIDED,
      "m 1"},
-    {{"a m 1", "a m 1"}, 3, false, true, NULL, HF__VOTE_OPEN, NULL},
-    {{"? m 1", "? m 1"}, 3, false, true, NULL, HF__VOTE_DECIDED, "m 1"},
+    {{"a m 1", "a m 1"}, 3, false, true, NULL, HF__SENTINEL_VOTE_OPEN, NULL},
+    {{"? m 1", "? m 1"},
+     3,
+     false,
+     true,
+     NULL,
+     HF__SENTINEL_VOTE_DECIDED,
+     "m 1"},
     /* A minority that knows of a later failover. */
     {{"a m 5", "b m 5", "c n 6"},
      3,
      true,
      true,
      NULL,
-     HF__VOTE_UNSETTLED,
+     HF__SENTINEL_VOTE_UNSETTLED,
      NULL},
     {{"a m 5", "b m 5", "c n 6"},
      3,
      true,
      false,
      NULL,
-     HF__VOTE_DECIDED,
+     HF__SENTINEL_VOTE_DECIDED,
      "m 5"},
-    {{"a n 6", "b m 5", "c n 5"}, 3, true, true, NULL, HF__VOTE_DECIDED, "n 6"},
+    {{"a n 6", "b m 5", "c n 5"},
+     3,
+     true,
+     true,
+     NULL,
+     HF__SENTINEL_VOTE_DECIDED,
+     "n 6"},
     /* Nobody goes back, but all together. */
-    {{"a m 5"}, 3, true, true, "n 6", HF__VOTE_STALE, NULL},
-    {{"a m 5", "b m 5"}, 3, true, true, "n 6", HF__VOTE_STALE, NULL},
+    {{"a m 5"}, 3, true, true, "n 6", HF__SENTINEL_VOTE_STALE, NULL},
+    {{"a m 5", "b m 5"}, 3, true, true, "n 6", HF__SENTINEL_VOTE_STALE, NULL},
     {{"a m 5", "b m 5", "c m 5"},
      3,
      false,
      true,
      "n 6",
-     HF__VOTE_DECIDED,
+     HF__SENTINEL_VOTE_DECIDED,
      "m 5"},
-    {{"a n 6", "b n 6"}, 3, false, true, "n 6", HF__VOTE_DECIDED, "n 6"},
-    {{"a m 7", "b m 7"}, 3, false, true, "n 6", HF__VOTE_DECIDED, "m 7"},
+    {{"a n 6", "b n 6"},
+     3,
+     false,
+     true,
+     "n 6",
+     HF__SENTINEL_VOTE_DECIDED,
+     "n 6"},
+    {{"a m 7", "b m 7"},
+     3,
+     false,
+     true,
+     "n 6",
+     HF__SENTINEL_VOTE_DECIDED,
+     "m 7"},
 };
 
 static void votes_are_counted_by_the_rule(void **state)
@@ -132,8 +174,7 @@ static void votes_are_counted_by_the_rule(void **state)
         check_row(&vote_rows[at], at);
 }
 
-static hf_status parse(const char *text, hf__sentinel_place *place,
-                       hf_error *err)
+static hf_status parse(const char *text, hf__sentinel_url *place, hf_error *err)
 {
     hf__url url;
     hf__store_config config = {.url = &url};
@@ -142,7 +183,7 @@ static hf_status parse(const char *text, hf__sentinel_place *place,
     assert_int_equal(hf__url_parse(text, &url, err), HF_OK);
     config.username = url.username;
     config.password = url.password;
-    status = hf__sentinel_place_init(place, &config, err);
+    status = hf__sentinel_url_init(place, &config, err);
     hf__url_done(&url);
     return status;
 }
@@ -150,7 +191,7 @@ static hf_status parse(const char *text, hf__sentinel_place *place,
 static void url_names_sentinels_master_and_accounts(void **state)
 {
     hf_error err = HF_ERROR_INIT;
-    hf__sentinel_place place;
+    hf__sentinel_url place;
 
     (void)state;
     assert_int_equal(
@@ -171,19 +212,19 @@ static void url_names_sentinels_master_and_accounts(void **state)
     assert_string_equal(place.watchers.password, "t");
     assert_false(place.watchers.master_only);
     assert_int_equal(place.watchers.db, 0);
-    hf__sentinel_place_done(&place);
+    hf__sentinel_url_done(&place);
 
     assert_int_equal(parse("redis+sentinel://:pw@h/m", &place, &err), HF_OK);
     assert_string_equal(place.account.password, "pw");
     assert_null(place.watchers.password);
     assert_null(place.account.tls);
-    hf__sentinel_place_done(&place);
+    hf__sentinel_url_done(&place);
 
     assert_int_equal(
         parse("rediss+sentinel://h/m?tls_verify=none", &place, &err), HF_OK);
     assert_non_null(place.account.tls);
     assert_ptr_equal(place.account.tls, place.watchers.tls);
-    hf__sentinel_place_done(&place);
+    hf__sentinel_url_done(&place);
 }
 
 static void wrong_url_names_the_part(void **state)
@@ -213,7 +254,7 @@ static void wrong_url_names_the_part(void **state)
     (void)state;
     for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
         hf_error err = HF_ERROR_INIT;
-        hf__sentinel_place place;
+        hf__sentinel_url place;
 
         assert_int_equal(parse(rows[at].url, &place, &err), HF_INVALID);
         if (strstr(err.message, rows[at].part) == NULL)

@@ -27,7 +27,7 @@ typedef struct test_resolver {
 
 typedef struct topology {
     hf__router router;
-    hf__fleet fleet;
+    hf__store_context context;
     hf__redis_account account;
     act_fn acts[SERVERS];
     fake_server *fakes[SERVERS];
@@ -137,13 +137,13 @@ static void open_topology(topology *self, act_fn a, act_fn b)
     self->acts[B] = b;
     self->router.redirect = on_redirect;
     config.loop = self->loop = hf__loop_new();
-    hf__fleet_init(&self->fleet, &config, &self->router);
+    hf__store_context_init(&self->context, &config, &self->router);
     for (int at = 0; at < SERVERS; at++) {
         self->fakes[at] = fake_server_start(act_session, &self->acts[at]);
         assert_non_null(self->fakes[at]);
         self->resolvers[at].base.ops = &test_resolver_ops;
         self->resolvers[at].path = path_of(self->fakes[at]);
-        assert_int_equal(hf__server_new(&self->fleet, &self->account,
+        assert_int_equal(hf__server_new(&self->context, &self->account,
                                         &self->resolvers[at].base,
                                         &self->servers[at], &err),
                          HF_OK);
@@ -156,7 +156,7 @@ static void close_topology(topology *self)
         if (self->servers[at] != NULL)
             hf__server_close(self->servers[at]);
     }
-    hf__fleet_settle(&self->fleet);
+    hf__store_context_settle(&self->context);
     hf__loop_free(self->loop);
     for (int at = 0; at < SERVERS; at++)
         fake_server_stop(self->fakes[at]);
@@ -198,7 +198,7 @@ static void begin(topology *self, test_call *call, bool shared)
 {
     hf__request *request = &call->request;
 
-    assert_false(hf__fleet_refuse(&self->fleet, request));
+    assert_false(hf__store_context_refuse(&self->context, request));
     if (shared)
         hf__server_submit(self->servers[A], &request, 1);
     else
@@ -358,7 +358,7 @@ static void doubt_goes_on_with_the_request(void **state)
             fake_server_stop(all.fakes[A]);
             all.fakes[A] = fake_server_start(act_session, &all.acts[A]);
             all.resolvers[A].path = path_of(all.fakes[A]);
-            assert_int_equal(hf__server_new(&all.fleet, &all.account,
+            assert_int_equal(hf__server_new(&all.context, &all.account,
                                             &all.resolvers[A].base,
                                             &all.servers[A], NULL),
                              HF_OK);
@@ -433,7 +433,7 @@ static void retired_server_ends_what_is_in_flight_only(void **state)
     call_end(&after);
     all.servers[A] = NULL;
     hf__server_release(server);
-    hf__fleet_settle(&all.fleet);
+    hf__store_context_settle(&all.context);
     close_topology(&all);
 }
 
@@ -450,7 +450,7 @@ static void retired_server_goes_when_the_last_deadline_has_passed(void **state)
     begin(&all, &call, true);
     wait_word(&reached);
     hf__server_retire(all.servers[A]);
-    hf__fleet_settle(&all.fleet);
+    hf__store_context_settle(&all.context);
     all.servers[A] = NULL;
     assert_int_equal(call.done, 1);
     assert_status(&call, HF_INDETERMINATE);
@@ -522,7 +522,7 @@ typedef struct cancel_task {
 
 static void run_cancel(hf__task *task)
 {
-    hf__mux_cancel(((cancel_task *)task)->request);
+    hf__pipeline_cancel(((cancel_task *)task)->request);
 }
 
 /* Whether it was written, or waits on a server that it was handed to. */

@@ -311,10 +311,9 @@ static void embedded_describe(hf__store *store, hf__describe_fn line,
     line(user, "inbox", self->channel);
 }
 
-static void embedded_examine(hf__store *store,
-                             const hf__examination *examination)
+static void embedded_diagnose(hf__store *store, const hf__diagnosis *diagnosis)
 {
-    hf__embedded_examine(store, self_of(store)->env, examination);
+    hf__embedded_diagnose(store, self_of(store)->env, diagnosis);
 }
 
 /* ------------------------------------------------------------------- life */
@@ -422,5 +421,5 @@ const hf__store_ops hf__embedded_store_ops = {
     .cancel = embedded_cancel,
     .check = hf__embedded_check,
     .compact = hf__embedded_compact,
-    .examine = embedded_examine,
+    .diagnose = embedded_diagnose,
 };

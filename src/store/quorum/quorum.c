@@ -250,10 +250,9 @@ static void on_told(void *user)
 }
 
 /* Does it vote, asked now if that is not known? */
-static bool may_vote_now(hf__quorum *self, size_t node,
-                         const hf__examination *to)
+static bool may_vote_now(hf__quorum *self, size_t node, const hf__diagnosis *to)
 {
-    int64_t until_ms = hf__examination_until(to, hf__clock_boot_ms());
+    int64_t until_ms = hf__diagnosis_until(to, hf__clock_boot_ms());
     uint32_t told = 0;
 
     hf__node_ask(self, node, until_ms, on_told, &told);
@@ -263,7 +262,7 @@ static bool may_vote_now(hf__quorum *self, size_t node,
 }
 
 typedef struct examined {
-    const hf__examination *to;
+    const hf__diagnosis *to;
     bool away;
 } examined;
 
@@ -278,19 +277,19 @@ static void examined_remark(void *user, const hf_store_diagnostic *remark)
 }
 
 /* Who was not there just now is not waited for once more. */
-static bool examine_node(hf__quorum *self, size_t at, const hf__examination *to)
+static bool examine_node(hf__quorum *self, size_t at, const hf__diagnosis *to)
 {
     hf__store *node = self->nodes[at].store;
     examined seen = {.to = to};
-    hf__examination own = *to;
+    hf__diagnosis own = *to;
 
     own.remark = examined_remark;
     own.user = &seen;
-    node->ops->examine(node, &own);
+    node->ops->diagnose(node, &own);
     return !seen.away && may_vote_now(self, at, to);
 }
 
-static void quorum_examine(hf__store *store, const hf__examination *to)
+static void quorum_diagnose(hf__store *store, const hf__diagnosis *to)
 {
     hf__quorum *self = self_of(store);
     size_t voters = 0;
@@ -298,13 +297,13 @@ static void quorum_examine(hf__store *store, const hf__examination *to)
     for (size_t i = 0; i < self->count; i++)
         voters += examine_node(self, i, to) ? 1 : 0;
     if (voters < self->majority)
-        hf__remark_error(to, HF_UNAVAILABLE, "quorum",
+        hf__report_error(to, HF_UNAVAILABLE, "quorum",
                          "bring servers back; one that was started again "
                          "votes after the quarantine",
                          "%zu of %zu servers may vote; %zu are needed", voters,
                          self->count, self->majority);
     else
-        hf__remark(to, voters == self->count ? HF_LEVEL_OK : HF_LEVEL_WARNING,
+        hf__report(to, voters == self->count ? HF_LEVEL_OK : HF_LEVEL_WARNING,
                    "quorum",
                    voters == self->count ? "" : "bring the others back",
                    "%zu of %zu servers may vote; %zu are needed", voters,
@@ -327,7 +326,7 @@ const hf__store_ops hf__quorum_store_ops = {
     .event_unwatch = hf__quorum_event_unwatch,
     .shard = quorum_shard,
     .describe = quorum_describe,
-    .examine = quorum_examine,
+    .diagnose = quorum_diagnose,
     .close = quorum_close,
     .cancel = quorum_cancel,
 };

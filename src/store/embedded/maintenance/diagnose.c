@@ -47,7 +47,7 @@ static const char *name_of_type(uint32_t type)
     return NULL;
 }
 
-static void tell_file_system(const hf__env *env, const hf__examination *to)
+static void tell_file_system(const hf__env *env, const hf__diagnosis *to)
 {
     struct statfs info;
     const char *name;
@@ -56,42 +56,42 @@ static void tell_file_system(const hf__env *env, const hf__examination *to)
         return;
     name = name_of_type((uint32_t)info.f_type);
     if (env->mode != HF__MODE_VOLATILE && (uint32_t)info.f_type == MAGIC_TMPFS)
-        hf__remark(to, HF_LEVEL_WARNING, "file system",
+        hf__report(to, HF_LEVEL_WARNING, "file system",
                    "put a store that is to last on a disk",
                    "tmpfs: the store is gone after a reboot");
     else if (env->mode == HF__MODE_VOLATILE &&
              (uint32_t)info.f_type != MAGIC_TMPFS)
-        hf__remark(to, HF_LEVEL_NOTE, "file system",
+        hf__report(to, HF_LEVEL_NOTE, "file system",
                    "volatile: by a name lies in memory and is faster",
                    "%s: a volatile store on what is no memory",
                    name != NULL ? name : "not known");
     else if (name == NULL)
-        hf__remark(to, HF_LEVEL_NOTE, "file system",
+        hf__report(to, HF_LEVEL_NOTE, "file system",
                    "see that it is a local one that allocates blocks",
                    "of a kind that is not known, %08x", (unsigned)info.f_type);
     else
-        hf__remark(to, HF_LEVEL_OK, "file system", "", "%s", name);
+        hf__report(to, HF_LEVEL_OK, "file system", "", "%s", name);
 }
 
-static void tell_durability(const hf__env *env, const hf__examination *to)
+static void tell_durability(const hf__env *env, const hf__diagnosis *to)
 {
     if (env->mode == HF__MODE_VOLATILE)
-        hf__remark(to, HF_LEVEL_OK, "durability", "",
+        hf__report(to, HF_LEVEL_OK, "durability", "",
                    "volatile: survives the end of every process, not of the "
                    "machine");
     else if (env->mode == HF__MODE_FLUSH)
-        hf__remark(to, HF_LEVEL_NOTE, "durability",
+        hf__report(to, HF_LEVEL_NOTE, "durability",
                    "durability=commit, if nothing may be lost",
                    "flush: a power cut costs the last second, and the time of "
                    "one sync");
     else
-        hf__remark(to, HF_LEVEL_OK, "durability", "",
+        hf__report(to, HF_LEVEL_OK, "durability", "",
                    "commit: what was answered survives a power cut, if the "
                    "disk keeps what it was told to write");
     if (env->mode == HF__MODE_FLUSH &&
         __atomic_load_n(&env->sidecar.map->flush.failed, __ATOMIC_RELAXED) ==
             HF__FLUSH_FAILED)
-        hf__remark_error(to, HF_SYSTEM, "disk", "see the system's log",
+        hf__report_error(to, HF_SYSTEM, "disk", "see the system's log",
                          "it has not written what it was told to");
 }
 
@@ -116,42 +116,42 @@ static uint64_t used_size(hf__env *env)
     return pages * env->page_size;
 }
 
-static void tell_room(hf__env *env, uint64_t limit, const hf__examination *to)
+static void tell_room(hf__env *env, uint64_t limit, const hf__diagnosis *to)
 {
     uint64_t used = used_size(env);
     struct statvfs info;
 
     if (used > 0 && used / (limit / 100 + 1) >= TIGHT_PERCENT)
-        hf__remark(to, HF_LEVEL_WARNING, "room",
+        hf__report(to, HF_LEVEL_WARNING, "room",
                    "open it with a larger max_size, or delete keys",
                    "%" PRIu64 " of %" PRIu64 " bytes used", used, limit);
     else
-        hf__remark(to, HF_LEVEL_OK, "room", "",
+        hf__report(to, HF_LEVEL_OK, "room", "",
                    "%" PRIu64 " of %" PRIu64 " bytes used", used, limit);
     if (fstatvfs(env->dir_fd, &info) != 0)
         return;
     if (info.f_blocks > 0 &&
         info.f_bavail / (info.f_blocks / 100 + 1) < 100 - TIGHT_PERCENT)
-        hf__remark(to, HF_LEVEL_WARNING, "free space",
+        hf__report(to, HF_LEVEL_WARNING, "free space",
                    "make room; a full disk refuses what makes the store grow "
                    "(HF_FULL), never a release",
                    "%" PRIu64 " bytes, less than a tenth of the file system",
                    (uint64_t)info.f_bavail * info.f_frsize);
     else
-        hf__remark(to, HF_LEVEL_OK, "free space", "", "%" PRIu64 " bytes",
+        hf__report(to, HF_LEVEL_OK, "free space", "", "%" PRIu64 " bytes",
                    (uint64_t)info.f_bavail * info.f_frsize);
 }
 
 /* What may be filled, bytes; under the writer lock, which is looked at by the
  * way. 0: it cannot be had. */
-static uint64_t usable_size(hf__env *env, const hf__examination *to)
+static uint64_t usable_size(hf__env *env, const hf__diagnosis *to)
 {
-    int64_t until_ms = hf__examination_until(to, hf__clock_boot_ms());
+    int64_t until_ms = hf__diagnosis_until(to, hf__clock_boot_ms());
     hf_error err = HF_ERROR_INIT;
     uint64_t pages;
 
     if (hf__env_lock(env, until_ms, &err) != HF_OK) {
-        hf__remark_error(to, HF_UNAVAILABLE, "writer lock",
+        hf__report_error(to, HF_UNAVAILABLE, "writer lock",
                          "find the process that has it: stopped, in a "
                          "debugger, or waiting for its disk",
                          "nothing can be written: %s", err.message);
@@ -159,13 +159,13 @@ static uint64_t usable_size(hf__env *env, const hf__examination *to)
     }
     pages = hf__env_limit_pages(env) - hf__env_reserve_pages(env);
     hf__env_unlock(env);
-    hf__remark(to, HF_LEVEL_OK, "writer lock", "", "free within the time");
+    hf__report(to, HF_LEVEL_OK, "writer lock", "", "free within the time");
     return pages * env->page_size;
 }
 
 /* --------------------------------------------------------------- who has it */
 
-static void tell_users(hf__env *env, const hf__examination *to)
+static void tell_users(hf__env *env, const hf__diagnosis *to)
 {
     MDB_envinfo info;
     unsigned handles = 0;
@@ -175,7 +175,7 @@ static void tell_users(hf__env *env, const hf__examination *to)
             hf__inbox_alive(&env->sidecar, i))
             handles++;
     }
-    hf__remark(to,
+    hf__report(to,
                handles * 100 >= HF__INBOX_MAX * TIGHT_PERCENT ? HF_LEVEL_WARNING
                                                               : HF_LEVEL_OK,
                "open handles", "", "%u of %u, this one among them", handles,
@@ -183,37 +183,37 @@ static void tell_users(hf__env *env, const hf__examination *to)
     if (mdb_env_info(env->mdb, &info) != MDB_SUCCESS)
         return;
     if (info.me_numreaders * 100 >= info.me_maxreaders * TIGHT_PERCENT)
-        hf__remark(to, HF_LEVEL_WARNING, "reader slots",
+        hf__report(to, HF_LEVEL_WARNING, "reader slots",
                    "use fewer threads or processes; readers without a slot "
                    "take turns with writers",
                    "%u of %u in use", info.me_numreaders, info.me_maxreaders);
     else
-        hf__remark(to, HF_LEVEL_OK, "reader slots", "", "%u of %u in use",
+        hf__report(to, HF_LEVEL_OK, "reader slots", "", "%u of %u in use",
                    info.me_numreaders, info.me_maxreaders);
 }
 
-static void tell_permissions(const hf__env *env, const hf__examination *to)
+static void tell_permissions(const hf__env *env, const hf__diagnosis *to)
 {
     struct stat info;
 
     if (fstat(env->dir_fd, &info) != 0)
         return;
     if ((info.st_mode & S_IWOTH) != 0)
-        hf__remark(to, HF_LEVEL_WARNING, "permissions", "chmod 700",
+        hf__report(to, HF_LEVEL_WARNING, "permissions", "chmod 700",
                    "mode %03o: anybody may write into its directory",
                    (unsigned)info.st_mode & 0777);
     else if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        hf__remark(to, HF_LEVEL_NOTE, "permissions",
+        hf__report(to, HF_LEVEL_NOTE, "permissions",
                    "chmod 700, unless others are meant to use it",
                    "mode %03o: others may enter its directory",
                    (unsigned)info.st_mode & 0777);
     else
-        hf__remark(to, HF_LEVEL_OK, "permissions", "", "mode %03o",
+        hf__report(to, HF_LEVEL_OK, "permissions", "", "mode %03o",
                    (unsigned)info.st_mode & 0777);
 }
 
 /* Are the files that we have open still those at the store's path? */
-static void tell_files(const hf__env *env, const hf__examination *to)
+static void tell_files(const hf__env *env, const hf__diagnosis *to)
 {
     static const char *const files[] = {HF__FILE_DATA, HF__FILE_LOCK,
                                         HF__FILE_SIDECAR};
@@ -224,7 +224,7 @@ static void tell_files(const hf__env *env, const hf__examination *to)
     size_t i;
 
     if (env->read_only) {
-        hf__remark(to, HF_LEVEL_NOTE, "files", "",
+        hf__report(to, HF_LEVEL_NOTE, "files", "",
                    "can only be read here, which nobody may write to");
         if (dir_fd >= 0)
             close(dir_fd);
@@ -236,12 +236,12 @@ static void tell_files(const hf__env *env, const hf__examination *to)
             break;
     }
     if (i < sizeof(files) / sizeof(files[0]))
-        hf__remark_error(to, HF_CORRUPT, "files",
+        hf__report_error(to, HF_CORRUPT, "files",
                          "close every program that has it open, and open it "
                          "anew; never touch a store's files while it is open",
                          "%s was removed or replaced", files[i]);
     else
-        hf__remark(to, HF_LEVEL_OK, "files", "", "all there");
+        hf__report(to, HF_LEVEL_OK, "files", "", "all there");
     if (dir_fd >= 0)
         close(dir_fd);
 }
@@ -255,20 +255,21 @@ static void run_request(void *target, hf__request *request)
     store->ops->perform(store, request);
 }
 
-static void tell_pace(hf__store *store, const hf__examination *to)
+static void tell_pace(hf__store *store, const hf__diagnosis *to)
 {
-    hf__examine_clock clock;
+    hf__diagnose_clock clock;
     hf_error err = HF_ERROR_INIT;
-    hf_status status = hf__examine_pace(to, run_request, store, &clock, &err);
+    hf_status status =
+        hf__diagnose_latency(to, run_request, store, &clock, &err);
 
     if (status != HF_OK)
-        hf__remark_error(to, status, "reachable", "", "no: %s", err.message);
+        hf__report_error(to, status, "reachable", "", "no: %s", err.message);
 }
 
-void hf__embedded_examine(hf__store *store, hf__env *env,
-                          const hf__examination *examination)
+void hf__embedded_diagnose(hf__store *store, hf__env *env,
+                           const hf__diagnosis *diagnosis)
 {
-    hf__examination to = *examination;
+    hf__diagnosis to = *diagnosis;
     uint64_t limit;
 
     to.node = env->path;
@@ -281,6 +282,6 @@ void hf__embedded_examine(hf__store *store, hf__env *env,
     tell_files(env, &to);
     tell_permissions(env, &to);
     tell_users(env, &to);
-    hf__remark(&to, HF_LEVEL_OK, "engine", "", "%s, Lua 5.1",
+    hf__report(&to, HF_LEVEL_OK, "engine", "", "%s, Lua 5.1",
                mdb_version(NULL, NULL, NULL));
 }

@@ -7,7 +7,7 @@
 #include "store/embedded/commit/env.h"
 
 /* store.h's examine(); `store` runs the requests that are measured. */
-void hf__embedded_examine(hf__store *store, hf__env *env,
-                          const hf__examination *examination);
+void hf__embedded_diagnose(hf__store *store, hf__env *env,
+                           const hf__diagnosis *diagnosis);
 
 #endif

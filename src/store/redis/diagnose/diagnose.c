@@ -23,36 +23,36 @@
 
 /* ----------------------------------------------------------------- version */
 
-static void tell_version(const hf__patient *patient)
+static void tell_version(const hf__target *target)
 {
     const hf__redis_traits traits =
-        hf__redis_node_traits(&patient->server->node);
-    const hf__examination *to = &patient->examination;
-    int64_t uptime_s = hf__info_number(patient->info, "uptime_in_seconds", -1);
+        hf__redis_node_traits(&target->server->node);
+    const hf__diagnosis *to = &target->diagnosis;
+    int64_t uptime_s = hf__info_number(target->info, "uptime_in_seconds", -1);
     char build[64] = "";
 
     if (traits.major == 0)
-        hf__remark(to, HF_LEVEL_NOTE, "version", "allow +hello",
+        hf__report(to, HF_LEVEL_NOTE, "version", "allow +hello",
                    "not known: HELLO is not allowed or does not tell");
     else
-        hf__remark(to, HF_LEVEL_OK, "version", "", "%s %u.%u.%u%s%s",
+        hf__report(to, HF_LEVEL_OK, "version", "", "%s %u.%u.%u%s%s",
                    traits.is_valkey ? "valkey" : "redis", traits.major,
                    traits.minor, traits.patch,
-                   hf__info_find(patient->info, "os", build, sizeof(build))
+                   hf__info_find(target->info, "os", build, sizeof(build))
                        ? " on "
                        : "",
                    build);
     if (uptime_s >= 0 && uptime_s < FRESH_S)
-        hf__remark(to, HF_LEVEL_NOTE, "uptime",
+        hf__report(to, HF_LEVEL_NOTE, "uptime",
                    "if nobody meant it to be started, find out why; without "
                    "persistence every lock of before is forgotten",
                    "it was started %" PRId64 " s ago", uptime_s);
     else if (uptime_s >= 0)
-        hf__remark(to, HF_LEVEL_OK, "uptime", "", "%" PRId64 " s", uptime_s);
+        hf__report(to, HF_LEVEL_OK, "uptime", "", "%" PRId64 " s", uptime_s);
 }
 
-static void tell_clock(const hf__patient *patient,
-                       const hf__examine_clock *clock)
+static void tell_clock(const hf__target *target,
+                       const hf__diagnose_clock *clock)
 {
     int64_t off_us = clock->ahead_us < 0 ? -clock->ahead_us : clock->ahead_us;
     hf_level level = HF_LEVEL_OK;
@@ -66,7 +66,7 @@ static void tell_clock(const hf__patient *patient,
         level = HF_LEVEL_NOTE;
         remedy = "set both by NTP; leases do not depend on it";
     }
-    hf__remark(&patient->examination, level, "clock", remedy,
+    hf__report(&target->diagnosis, level, "clock", remedy,
                "%" PRId64 ".%03d ms %s of ours, give or take %" PRId64
                ".%03d ms",
                off_us / 1000, (int)(off_us % 1000),
@@ -82,7 +82,7 @@ static const char *yes_no(bool yes)
 }
 
 /* What COMMAND INFO knows of each name; no answer: nothing is known. */
-static void tell_commands(hf__patient *patient)
+static void tell_commands(hf__target *target)
 {
     static const char *const words[] = {"COMMAND", "INFO",    "waitaof",
                                         "delex",   "delifeq", "hpexpire",
@@ -92,71 +92,71 @@ static void tell_commands(hf__patient *patient)
         "can delete if equal (delifeq)", "can expire hash fields",
         "can publish in shards"};
     hf__request request;
-    bool ok = hf__patient_ask(patient, words, COUNT(words), &request) &&
+    bool ok = hf__target_ask(target, words, COUNT(words), &request) &&
               request.reply.kind == HF_REPLY_ARRAY &&
               request.reply.array.count == COUNT(names);
 
     for (size_t i = 0; i < COUNT(names); i++)
-        hf__remark(
-            &patient->examination, HF_LEVEL_OK, names[i], "", "%s",
+        hf__report(
+            &target->diagnosis, HF_LEVEL_OK, names[i], "", "%s",
             !ok ? "unknown"
                 : yes_no(request.reply.array.items[i].kind != HF_REPLY_NIL));
     hf__request_done(&request);
 }
 
-static void tell_ability(hf__patient *patient, const char *name,
+static void tell_ability(hf__target *target, const char *name,
                          const char *const *words, size_t count, bool needed)
 {
-    const hf__examination *to = &patient->examination;
+    const hf__diagnosis *to = &target->diagnosis;
     hf__request request;
 
-    if (hf__patient_ask(patient, words, count, &request))
-        hf__remark(to, HF_LEVEL_OK, name, "", "yes");
+    if (hf__target_ask(target, words, count, &request))
+        hf__report(to, HF_LEVEL_OK, name, "", "yes");
     else if (needed)
-        hf__remark_error(to, request.status, name,
+        hf__report_error(to, request.status, name,
                          "nothing works without it: allow it, or use a server "
                          "that has it",
                          "no: %s", request.error.message);
     else
-        hf__remark(to, HF_LEVEL_OK, name, "", "no: %s", request.error.message);
+        hf__report(to, HF_LEVEL_OK, name, "", "no: %s", request.error.message);
     hf__request_done(&request);
 }
 
-static void tell_abilities(hf__patient *patient)
+static void tell_abilities(hf__target *target)
 {
     static const char *const script[] = {"EVAL", "return 1", "0"};
     static const char *const hello[] = {"HELLO"};
     static const char *const wait[] = {"WAIT", "0", "1"};
     char mode[24];
 
-    tell_ability(patient, "can run scripts", script, COUNT(script), true);
-    tell_ability(patient, "can speak resp3", hello, COUNT(hello), false);
-    tell_ability(patient, "can wait for replicas", wait, COUNT(wait), false);
-    if (hf__info_find(patient->info, "redis_mode", mode, sizeof(mode)))
-        hf__remark(&patient->examination, HF_LEVEL_OK, "mode", "", "%s", mode);
-    tell_commands(patient);
+    tell_ability(target, "can run scripts", script, COUNT(script), true);
+    tell_ability(target, "can speak resp3", hello, COUNT(hello), false);
+    tell_ability(target, "can wait for replicas", wait, COUNT(wait), false);
+    if (hf__info_find(target->info, "redis_mode", mode, sizeof(mode)))
+        hf__report(&target->diagnosis, HF_LEVEL_OK, "mode", "", "%s", mode);
+    tell_commands(target);
 }
 
 /* ------------------------------------------------------------------- whole */
 
-static bool reach(hf__patient *patient)
+static bool reach(hf__target *target)
 {
-    hf__examine_clock clock;
+    hf__diagnose_clock clock;
     hf_error err = HF_ERROR_INIT;
-    hf_status status = hf__examine_pace(&patient->examination, hf__patient_run,
-                                        patient->server, &clock, &err);
+    hf_status status = hf__diagnose_latency(&target->diagnosis, hf__target_run,
+                                            target->server, &clock, &err);
 
     if (status == HF_OK) {
-        tell_clock(patient, &clock);
+        tell_clock(target, &clock);
         return true;
     }
     if (status == HF_DENIED &&
-        hf__redis_node_traits(&patient->server->node).major != 0) {
-        hf__remark_error(&patient->examination, status, "reachable",
-                         "allow +time", "yes, but: %s", err.message);
+        hf__redis_node_traits(&target->server->node).major != 0) {
+        hf__report_error(&target->diagnosis, status, "reachable", "allow +time",
+                         "yes, but: %s", err.message);
         return true;
     }
-    hf__remark_error(&patient->examination, status, "reachable",
+    hf__report_error(&target->diagnosis, status, "reachable",
                      status == HF_DENIED
                          ? "check user, password and certificates"
                          : "check that it runs, the address, firewalls",
@@ -164,44 +164,44 @@ static bool reach(hf__patient *patient)
     return false;
 }
 
-static void take_info(hf__patient *patient)
+static void take_info(hf__target *target)
 {
     static const char *const words[] = {"INFO"};
 
-    if (hf__patient_ask(patient, words, COUNT(words), &patient->request) &&
-        patient->request.reply.kind == HF_REPLY_STRING)
-        patient->info = hf_view(patient->request.reply.bytes.data,
-                                patient->request.reply.bytes.size);
+    if (hf__target_ask(target, words, COUNT(words), &target->request) &&
+        target->request.reply.kind == HF_REPLY_STRING)
+        target->info = hf_view(target->request.reply.bytes.data,
+                               target->request.reply.bytes.size);
     else
-        hf__remark(&patient->examination, HF_LEVEL_NOTE, "info",
+        hf__report(&target->diagnosis, HF_LEVEL_NOTE, "info",
                    "allow +info to let the doctor see eviction, persistence "
                    "and replicas",
-                   "not known: %s", patient->request.error.message);
+                   "not known: %s", target->request.error.message);
 }
 
-static void examine_state(hf__patient *patient)
+static void examine_state(hf__target *target)
 {
-    if (patient->info.size > 0)
-        hf__examine_state(patient);
+    if (target->info.size > 0)
+        hf__diagnose_state(target);
 }
 
-bool hf__server_examine(hf__server *server, const char *name,
-                        const hf__examination *examination)
+bool hf__server_diagnose(hf__server *server, const char *name,
+                         const hf__diagnosis *diagnosis)
 {
-    static void (*const parts[])(hf__patient * patient) = {
-        examine_state,       hf__examine_cluster, hf__examine_security,
-        hf__examine_rights,  tell_abilities,      hf__examine_wakeups,
-        hf__examine_replicas};
-    hf__patient patient = {.server = server, .examination = *examination};
+    static void (*const parts[])(hf__target * target) = {
+        examine_state,        hf__diagnose_cluster, hf__diagnose_security,
+        hf__diagnose_rights,  tell_abilities,       hf__diagnose_wakeups,
+        hf__diagnose_replicas};
+    hf__target target = {.server = server, .diagnosis = *diagnosis};
 
-    patient.examination.node = name;
-    if (!reach(&patient))
+    target.diagnosis.node = name;
+    if (!reach(&target))
         return false;
-    take_info(&patient);
-    tell_version(&patient);
-    for (size_t i = 0;
-         i < COUNT(parts) && !hf__examination_is_over(examination); i++)
-        parts[i](&patient);
-    hf__request_done(&patient.request);
+    take_info(&target);
+    tell_version(&target);
+    for (size_t i = 0; i < COUNT(parts) && !hf__diagnosis_is_over(diagnosis);
+         i++)
+        parts[i](&target);
+    hf__request_done(&target.request);
     return true;
 }

@@ -13,7 +13,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Of a line of CLUSTER NODES: id, address, flags, master, ping, pong, epoch,
- * link. */
+ * conn. */
 #define FIELDS 8
 enum { ID, ADDRESS, FLAGS, MASTER, LINK = 7 };
 
@@ -90,16 +90,16 @@ static void count_replicas(hf_bytes text, replica_count *count)
     }
 }
 
-static void tell_replicas(hf__patient *patient)
+static void tell_replicas(hf__target *target)
 {
     static const char *const words[] = {"CLUSTER", "NODES"};
-    const hf__examination *to = &patient->examination;
+    const hf__diagnosis *to = &target->diagnosis;
     hf__request request;
     replica_count count;
 
-    if (!hf__patient_ask(patient, words, COUNT(words), &request) ||
+    if (!hf__target_ask(target, words, COUNT(words), &request) ||
         request.reply.kind != HF_REPLY_STRING) {
-        hf__remark(to, HF_LEVEL_NOTE, "cluster replicas",
+        hf__report(to, HF_LEVEL_NOTE, "cluster replicas",
                    "allow +cluster|nodes to let the doctor see them",
                    "not known: %s", request.error.message);
         hf__request_done(&request);
@@ -109,31 +109,31 @@ static void tell_replicas(hf__patient *patient)
                    &count);
     hf__request_done(&request);
     if (count.bad > 0)
-        hf__remark(to, HF_LEVEL_WARNING, "cluster replicas",
+        hf__report(to, HF_LEVEL_WARNING, "cluster replicas",
                    "bring them back: they are who takes over",
                    "%u of %u do not answer this master, such as %s", count.bad,
                    count.good + count.bad, count.first_bad);
     else if (count.good == 0)
-        hf__remark(to, HF_LEVEL_NOTE, "cluster replicas",
+        hf__report(to, HF_LEVEL_NOTE, "cluster replicas",
                    "give it one, if its slots shall be served without it",
                    "none: nobody takes over from this master");
     else
-        hf__remark(to, HF_LEVEL_OK, "cluster replicas", "", "%u, all there",
+        hf__report(to, HF_LEVEL_OK, "cluster replicas", "", "%u, all there",
                    count.good);
 }
 
-static void tell_state(hf__patient *patient)
+static void tell_state(hf__target *target)
 {
     static const char *const words[] = {"CLUSTER", "INFO"};
-    const hf__examination *to = &patient->examination;
+    const hf__diagnosis *to = &target->diagnosis;
     hf__request request;
     hf_bytes info;
     char state[24];
     int64_t failing;
 
-    if (!hf__patient_ask(patient, words, COUNT(words), &request) ||
+    if (!hf__target_ask(target, words, COUNT(words), &request) ||
         request.reply.kind != HF_REPLY_STRING) {
-        hf__remark(to, HF_LEVEL_NOTE, "cluster state",
+        hf__report(to, HF_LEVEL_NOTE, "cluster state",
                    "allow +cluster|info to let the doctor see it",
                    "not known: %s", request.error.message);
         hf__request_done(&request);
@@ -144,24 +144,24 @@ static void tell_state(hf__patient *patient)
     failing = hf__info_number(info, "cluster_slots_pfail", 0) +
               hf__info_number(info, "cluster_slots_fail", 0);
     if (strcmp(state, "ok") != 0)
-        hf__remark_error(to, HF_UNAVAILABLE, "cluster state",
+        hf__report_error(to, HF_UNAVAILABLE, "cluster state",
                          "see its log and CLUSTER NODES",
                          "%s, as this node sees it", state);
     else if (failing > 0)
-        hf__remark(to, HF_LEVEL_WARNING, "cluster state",
+        hf__report(to, HF_LEVEL_WARNING, "cluster state",
                    "see CLUSTER NODES for the masters that fail",
                    "ok, but %" PRId64
                    " slots are on masters that do not answer",
                    failing);
     else
-        hf__remark(to, HF_LEVEL_OK, "cluster state", "", "ok");
+        hf__report(to, HF_LEVEL_OK, "cluster state", "", "ok");
     hf__request_done(&request);
 }
 
-void hf__examine_cluster(hf__patient *patient)
+void hf__diagnose_cluster(hf__target *target)
 {
-    if (hf__redis_node_traits(&patient->server->node).mode != HF__REDIS_CLUSTER)
+    if (hf__redis_node_traits(&target->server->node).mode != HF__REDIS_CLUSTER)
         return;
-    tell_state(patient);
-    tell_replicas(patient);
+    tell_state(target);
+    tell_replicas(target);
 }

@@ -45,39 +45,40 @@ static bool is_certificate(const hf_error *err)
 }
 
 /* false: it cannot be reached. */
-static bool look_at(hf__patient *replica)
+static bool look_at(hf__target *replica)
 {
-    const hf__examination *to = &replica->examination;
+    const hf__diagnosis *to = &replica->diagnosis;
     int64_t now_ms = hf__clock_boot_ms();
     int64_t until_ms =
-        hf__clock_after(now_ms, replica->server->node.fleet->connect_ms);
+        hf__clock_after(now_ms, replica->server->node.context->connect_ms);
     hf_error err = HF_ERROR_INIT;
     hf_status status;
 
-    if (until_ms > hf__examination_until(to, now_ms))
-        until_ms = hf__examination_until(to, now_ms);
+    if (until_ms > hf__diagnosis_until(to, now_ms))
+        until_ms = hf__diagnosis_until(to, now_ms);
     status = hf__server_open(replica->server, until_ms, &err);
     if (status == HF_OK)
-        hf__examine_rights_of_replica(replica);
+        hf__diagnose_rights_of_replica(replica);
     else if (status == HF_DENIED && !is_certificate(&err))
-        hf__remark(to, HF_LEVEL_WARNING, "failover",
+        hf__report(to, HF_LEVEL_WARNING, "failover",
                    "access lists are not replicated: make the user there too",
                    "it would refuse us: %s", err.message);
     else
-        hf__remark(to, HF_LEVEL_NOTE, "failover",
+        hf__report(to, HF_LEVEL_NOTE, "failover",
                    "see to it that clients reach whoever takes over",
                    "not known: %s", err.message);
     return status == HF_OK || status == HF_DENIED;
 }
 
 /* false: it cannot be reached. */
-static bool examine_replica(const hf__patient *master, hf__fleet *fleet,
-                            const char *host, int port)
+static bool examine_replica(const hf__target *master,
+                            hf__store_context *context, const char *host,
+                            int port)
 {
     hf__redis_account account = *master->server->node.account;
-    hf__patient replica = {.examination = master->examination};
+    hf__target replica = {.diagnosis = master->diagnosis};
     int64_t until_ms =
-        hf__examination_until(&master->examination, hf__clock_boot_ms());
+        hf__diagnosis_until(&master->diagnosis, hf__clock_boot_ms());
     hf__resolver *resolver = NULL;
     hf__redis_where where;
     bool reached = false;
@@ -85,9 +86,9 @@ static bool examine_replica(const hf__patient *master, hf__fleet *fleet,
     account.master_only = false;
     if (hf__redis_where_init(&where, host, port, NULL) != HF_OK)
         return false;
-    replica.examination.node = where.text;
+    replica.diagnosis.node = where.text;
     if (hf__resolver_new(&where, until_ms, &resolver, NULL) == HF_OK &&
-        hf__server_new(fleet, &account, resolver, &replica.server, NULL) ==
+        hf__server_new(context, &account, resolver, &replica.server, NULL) ==
             HF_OK) {
         reached = look_at(&replica);
         hf__server_close(replica.server);
@@ -98,24 +99,24 @@ static bool examine_replica(const hf__patient *master, hf__fleet *fleet,
     return reached;
 }
 
-void hf__examine_replicas(hf__patient *patient)
+void hf__diagnose_replicas(hf__target *target)
 {
-    const hf__fleet *store = patient->server->node.fleet;
+    const hf__store_context *store = target->server->node.context;
     hf__store_config config = {.loop = store->loop,
                                .connect_ms = store->connect_ms};
     char name[32], line[512], host[HF__HOST_SIZE];
     unsigned out_of_reach = 0;
-    hf__fleet fleet;
+    hf__store_context context;
     int port;
 
-    hf__fleet_init(&fleet, &config, NULL);
+    hf__store_context_init(&context, &config, NULL);
     for (int i = 0; i < REPLICAS_MAX && out_of_reach < OUT_OF_REACH_MAX; i++) {
         snprintf(name, sizeof(name), "slave%d", i);
-        if (hf__examination_is_over(&patient->examination) ||
-            !hf__info_find(patient->info, name, line, sizeof(line)))
+        if (hf__diagnosis_is_over(&target->diagnosis) ||
+            !hf__info_find(target->info, name, line, sizeof(line)))
             return;
         if (read_place(line, host, &port) &&
-            !examine_replica(patient, &fleet, host, port))
+            !examine_replica(target, &context, host, port))
             out_of_reach++;
     }
 }

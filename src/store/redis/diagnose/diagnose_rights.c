@@ -21,7 +21,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Words that stand for names of this examination. */
+/* Words that stand for names of this diagnosis. */
 #define KEY "\001"
 #define TOKEN "\002"
 #define QUEUE "\003"
@@ -130,11 +130,11 @@ static const char *name_of(const name_set *names, const char *word)
     }
 }
 
-static void take_names(const hf__patient *patient, name_set *names)
+static void take_names(const hf__target *target, name_set *names)
 {
     char random[17];
-    const char *prefix = patient->examination.prefix.data;
-    int size = (int)patient->examination.prefix.size;
+    const char *prefix = target->diagnosis.prefix.data;
+    int size = (int)target->diagnosis.prefix.size;
 
     hf__rand_hex(random, sizeof(random) / 2);
     names->prefix_size = size;
@@ -147,12 +147,12 @@ static void take_names(const hf__patient *patient, name_set *names)
              prefix, random);
 }
 
-static void ask_who(hf__patient *patient, name_set *names)
+static void ask_who(hf__target *target, name_set *names)
 {
     static const char *const words[] = {"ACL", "WHOAMI"};
     hf__request request;
 
-    if (hf__patient_ask(patient, words, COUNT(words), &request) &&
+    if (hf__target_ask(target, words, COUNT(words), &request) &&
         request.reply.kind == HF_REPLY_STRING &&
         request.reply.bytes.size < sizeof(names->user))
         snprintf(names->user, sizeof(names->user), "%s",
@@ -183,7 +183,7 @@ static judgement read_refusal(const char *text)
     return strstr(text, "to access ") != NULL ? BARRED : REFUSED;
 }
 
-static judgement dry_run(hf__patient *patient, const name_set *names,
+static judgement dry_run(hf__target *target, const name_set *names,
                          const right_form *right)
 {
     const char *words[WORDS_MAX + 3] = {"ACL", "DRYRUN", names->user};
@@ -191,7 +191,7 @@ static judgement dry_run(hf__patient *patient, const name_set *names,
     hf__request request;
     judgement verdict = UNKNOWN;
 
-    if (hf__patient_ask(patient, words, count + 3, &request)) {
+    if (hf__target_ask(target, words, count + 3, &request)) {
         if (request.reply.kind == HF_REPLY_STATUS)
             verdict = ALLOWED;
         else if (request.reply.kind == HF_REPLY_STRING)
@@ -209,7 +209,7 @@ static bool is_elsewhere(const hf__request *request)
            strncmp(request->error.message, "READONLY ", 9) == 0;
 }
 
-static judgement try_it(hf__patient *patient, const name_set *names,
+static judgement try_it(hf__target *target, const name_set *names,
                         const right_form *right)
 {
     const char *words[WORDS_MAX];
@@ -219,7 +219,7 @@ static judgement try_it(hf__patient *patient, const name_set *names,
 
     if (right->unsafe)
         return UNKNOWN;
-    (void)hf__patient_ask(patient, words, count, &request);
+    (void)hf__target_ask(target, words, count, &request);
     if (request.status == HF_DENIED)
         verdict = read_refusal(request.error.message);
     else if (is_elsewhere(&request))
@@ -282,76 +282,76 @@ static void list(char text[LIST_SIZE], const right_form *right,
         memcpy(text + size, rest, sizeof(rest));
 }
 
-static void tell_rights(hf__patient *patient, const name_set *names,
+static void tell_rights(hf__target *target, const name_set *names,
                         const char *name, const right_form *rights,
                         size_t count, hf_level missing)
 {
     static const char remedy[] =
         "give the user these rights: docs/guide/security.md has the line; or "
         "choose a prefix whose keys are allowed";
-    const hf__examination *to = &patient->examination;
+    const hf__diagnosis *to = &target->diagnosis;
     char refused[LIST_SIZE] = "", unknown[LIST_SIZE] = "";
 
-    for (size_t i = 0; i < count && !hf__examination_is_over(to); i++) {
+    for (size_t i = 0; i < count && !hf__diagnosis_is_over(to); i++) {
         judgement verdict = UNKNOWN;
 
         if (names->dry)
-            verdict = dry_run(patient, names, &rights[i]);
+            verdict = dry_run(target, names, &rights[i]);
         if (verdict == UNKNOWN)
-            verdict = try_it(patient, names, &rights[i]);
+            verdict = try_it(target, names, &rights[i]);
         if (verdict != ALLOWED)
             list(verdict == UNKNOWN ? unknown : refused, &rights[i], names,
                  verdict);
     }
     if (refused[0] != '\0' && missing == HF_LEVEL_ERROR)
-        hf__remark_error(to, HF_DENIED, name, remedy, "refused: %s", refused);
+        hf__report_error(to, HF_DENIED, name, remedy, "refused: %s", refused);
     else if (refused[0] != '\0')
-        hf__remark(to, missing, name, remedy, "refused: %s", refused);
+        hf__report(to, missing, name, remedy, "refused: %s", refused);
     else
-        hf__remark(to, HF_LEVEL_OK, name, "", "allowed%s%s",
+        hf__report(to, HF_LEVEL_OK, name, "", "allowed%s%s",
                    unknown[0] != '\0' ? "; not tried: " : "", unknown);
 }
 
 /* Who we are, and how to find out what we may. */
-static void get_to_know(hf__patient *patient, name_set *names)
+static void get_to_know(hf__target *target, name_set *names)
 {
-    take_names(patient, names);
-    ask_who(patient, names);
+    take_names(target, names);
+    ask_who(target, names);
     names->dry = names->user[0] != '\0' &&
-                 dry_run(patient, names, &for_locks[3]) != UNKNOWN;
+                 dry_run(target, names, &for_locks[3]) != UNKNOWN;
 }
 
-void hf__examine_rights_of_replica(hf__patient *patient)
+void hf__diagnose_rights_of_replica(hf__target *target)
 {
     name_set names = {0};
 
-    get_to_know(patient, &names);
-    tell_rights(patient, &names, "failover", for_locks, COUNT(for_locks),
+    get_to_know(target, &names);
+    tell_rights(target, &names, "failover", for_locks, COUNT(for_locks),
                 HF_LEVEL_WARNING);
 }
 
-void hf__examine_rights(hf__patient *patient)
+void hf__diagnose_rights(hf__target *target)
 {
-    const hf__examination *to = &patient->examination;
+    const hf__diagnosis *to = &target->diagnosis;
     name_set names = {0};
 
-    get_to_know(patient, &names);
+    get_to_know(target, &names);
     if (names.user[0] == '\0')
-        hf__remark(to, HF_LEVEL_OK, "user", "", "not told to this user");
+        hf__report(to, HF_LEVEL_OK, "user", "", "not told to this user");
     else if (strcmp(names.user, "default") == 0)
-        hf__remark(to, HF_LEVEL_NOTE, "user",
+        hf__report(to, HF_LEVEL_NOTE, "user",
                    "make a user of its own with least rights, as "
                    "docs/guide/security.md shows",
                    "default");
     else
-        hf__remark(to, HF_LEVEL_OK, "user", "", "%s", names.user);
-    tell_rights(patient, &names, "rights for locks", for_locks,
-                COUNT(for_locks), HF_LEVEL_ERROR);
-    if (hf__redis_node_traits(&patient->server->node).mode == HF__REDIS_CLUSTER)
-        tell_rights(patient, &names, "rights for a cluster", for_cluster,
+        hf__report(to, HF_LEVEL_OK, "user", "", "%s", names.user);
+    tell_rights(target, &names, "rights for locks", for_locks, COUNT(for_locks),
+                HF_LEVEL_ERROR);
+    if (hf__redis_node_traits(&target->server->node).mode == HF__REDIS_CLUSTER)
+        tell_rights(target, &names, "rights for a cluster", for_cluster,
                     COUNT(for_cluster), HF_LEVEL_ERROR);
-    tell_rights(patient, &names, "rights for values, hashes, semaphores",
+    tell_rights(target, &names, "rights for values, hashes, semaphores",
                 for_data, COUNT(for_data), HF_LEVEL_NOTE);
-    tell_rights(patient, &names, "rights for dump and load", for_dump,
+    tell_rights(target, &names, "rights for dump and load", for_dump,
                 COUNT(for_dump), HF_LEVEL_NOTE);
 }

@@ -22,62 +22,63 @@ static bool is_near(const char *name)
            strncmp(name, "127.", 4) == 0 || strncmp(name, "[::1]:", 6) == 0;
 }
 
-static void tell_expiry(const hf__examination *to, const hf__tls_facts *facts)
+static void tell_expiry(const hf__diagnosis *to, const hf__tls_facts *facts)
 {
     int64_t days = facts->expires_s / 86400;
 
     if (!facts->is_dated)
         return;
     if (facts->expires_s < 0)
-        hf__remark_error(to, HF_DENIED, "certificate",
+        hf__report_error(to, HF_DENIED, "certificate",
                          "renew the server's certificate",
                          "it ended %" PRId64 " days ago", -days);
     else if (facts->expires_s < EXPIRY_WARNING_S)
-        hf__remark(to, HF_LEVEL_WARNING, "certificate",
+        hf__report(to, HF_LEVEL_WARNING, "certificate",
                    "renew the server's certificate: afterwards no connection "
                    "is made any more",
                    "it ends in %" PRId64 " days", days);
     else
-        hf__remark(to, HF_LEVEL_OK, "certificate", "",
+        hf__report(to, HF_LEVEL_OK, "certificate", "",
                    "it ends in %" PRId64 " days", days);
 }
 
 /* What was put in the place of files that are in use. */
-static void tell_files(const hf__examination *to, hf__tls *tls)
+static void tell_files(const hf__diagnosis *to, hf__tls *tls)
 {
     const char *key = hf__tls_key_path(tls, false);
     const char *password = hf__tls_key_path(tls, true);
     hf_error err = HF_ERROR_INIT;
 
     if (hf__tls_state(tls, &err) != HF_OK)
-        hf__remark(to, HF_LEVEL_WARNING, "certificate files",
+        hf__report(to, HF_LEVEL_WARNING, "certificate files",
                    "mend them: only clients that are open go on, with what "
                    "they had",
                    "they have changed and are of no use: %s", err.message);
     if (key != NULL)
-        hf__examine_secret_file(to, "key file", key);
+        hf__diagnose_secret_file(to, "key file", key);
     if (password != NULL)
-        hf__examine_secret_file(to, "key password file", password);
+        hf__diagnose_secret_file(to, "key password file", password);
 }
 
-static void tell_tls(hf__patient *patient, hf__tls *tls)
+static void tell_tls(hf__target *target, hf__tls *tls)
 {
-    const hf__examination *to = &patient->examination;
+    const hf__diagnosis *to = &target->diagnosis;
     const char *verified = hf__tls_describe(tls);
     hf__tls_facts facts = {"TLS", "not known", false, 0};
     hf_error err = HF_ERROR_INIT;
-    hf__conn conn;
+    hf__blocking_conn conn;
 
-    hf__conn_init(&conn, &patient->server->node);
-    if (hf__conn_open(&conn,
-                      hf__clock_after(hf__clock_boot_ms(),
-                                      patient->server->node.fleet->connect_ms),
-                      &err) == HF_OK)
+    hf__blocking_conn_init(&conn, &target->server->node);
+    if (hf__blocking_conn_open(
+            &conn,
+            hf__clock_after(hf__clock_boot_ms(),
+                            target->server->node.context->connect_ms),
+            &err) == HF_OK)
         hf__tls_tell(hf__channel_ssl(&conn.channel), &facts);
     else
-        hf__remark(to, HF_LEVEL_WARNING, "new connection", "",
+        hf__report(to, HF_LEVEL_WARNING, "new connection", "",
                    "it is not made: %s", err.message);
-    hf__remark(to,
+    hf__report(to,
                strncmp(verified, "encrypted;", 10) == 0 ? HF_LEVEL_WARNING
                                                         : HF_LEVEL_OK,
                "encryption",
@@ -87,31 +88,31 @@ static void tell_tls(hf__patient *patient, hf__tls *tls)
                    : "",
                "%s, %s; %s", facts.protocol, facts.cipher, verified);
     tell_expiry(to, &facts);
-    hf__conn_done(&conn);
+    hf__blocking_conn_done(&conn);
     tell_files(to, tls);
 }
 
-void hf__examine_security(hf__patient *patient)
+void hf__diagnose_security(hf__target *target)
 {
-    const hf__examination *to = &patient->examination;
-    const hf__redis_account *account = patient->server->node.account;
+    const hf__diagnosis *to = &target->diagnosis;
+    const hf__redis_account *account = target->server->node.account;
     bool near = is_near(to->node);
 
     if (account->tls != NULL)
-        tell_tls(patient, account->tls);
+        tell_tls(target, account->tls);
     else if (near)
-        hf__remark(to, HF_LEVEL_OK, "encryption", "",
+        hf__report(to, HF_LEVEL_OK, "encryption", "",
                    "none; nothing leaves this machine");
     else
-        hf__remark(to, HF_LEVEL_NOTE, "encryption",
+        hf__report(to, HF_LEVEL_NOTE, "encryption",
                    "rediss://, unless the network is yours alone",
                    "none: whoever is on the way can read and change all of it");
     if (account->password_file != NULL)
-        hf__examine_secret_file(to, "password file", account->password_file);
+        hf__diagnose_secret_file(to, "password file", account->password_file);
     if (account->password != NULL)
-        hf__remark(to, HF_LEVEL_OK, "password", "", "given");
+        hf__report(to, HF_LEVEL_OK, "password", "", "given");
     else
-        hf__remark(to, near ? HF_LEVEL_NOTE : HF_LEVEL_WARNING, "password",
+        hf__report(to, near ? HF_LEVEL_NOTE : HF_LEVEL_WARNING, "password",
                    "make a user with a password and least rights; see "
                    "docs/guide/security.md",
                    "none: whoever reaches the server may do all that its "

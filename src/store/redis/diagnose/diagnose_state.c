@@ -24,25 +24,25 @@
 
 /* ------------------------------------------------------------------ memory */
 
-static void tell_eviction(const hf__patient *patient)
+static void tell_eviction(const hf__target *target)
 {
-    const hf__examination *to = &patient->examination;
-    int64_t limit = hf__info_number(patient->info, "maxmemory", -1);
+    const hf__diagnosis *to = &target->diagnosis;
+    int64_t limit = hf__info_number(target->info, "maxmemory", -1);
     char policy[VALUE_SIZE];
 
-    if (!hf__info_find(patient->info, "maxmemory_policy", policy,
+    if (!hf__info_find(target->info, "maxmemory_policy", policy,
                        sizeof(policy)))
-        hf__remark(to, HF_LEVEL_NOTE, "eviction",
+        hf__report(to, HF_LEVEL_NOTE, "eviction",
                    "see to it that the policy is noeviction",
                    "not known: INFO does not tell the policy");
     else if (strcmp(policy, "noeviction") == 0)
-        hf__remark(to, HF_LEVEL_OK, "eviction", "", "noeviction");
+        hf__report(to, HF_LEVEL_OK, "eviction", "", "noeviction");
     else if (limit == 0)
-        hf__remark(to, HF_LEVEL_NOTE, "eviction",
+        hf__report(to, HF_LEVEL_NOTE, "eviction",
                    "set maxmemory-policy noeviction before you set maxmemory",
                    "%s, without effect as there is no maxmemory", policy);
     else
-        hf__remark(to, HF_LEVEL_WARNING, "eviction",
+        hf__report(to, HF_LEVEL_WARNING, "eviction",
                    "CONFIG SET maxmemory-policy noeviction, or keep locks on a "
                    "server of their own",
                    "%s: THE SERVER MAY DROP LOCKS while they are held, and "
@@ -50,54 +50,54 @@ static void tell_eviction(const hf__patient *patient)
                    policy);
 }
 
-static void tell_memory(const hf__patient *patient)
+static void tell_memory(const hf__target *target)
 {
-    const hf__examination *to = &patient->examination;
-    int64_t limit = hf__info_number(patient->info, "maxmemory", -1);
-    int64_t used = hf__info_number(patient->info, "used_memory", -1);
+    const hf__diagnosis *to = &target->diagnosis;
+    int64_t limit = hf__info_number(target->info, "maxmemory", -1);
+    int64_t used = hf__info_number(target->info, "used_memory", -1);
 
     if (used < 0 || limit < 0)
         return;
     if (limit == 0)
-        hf__remark(to, HF_LEVEL_NOTE, "memory",
+        hf__report(to, HF_LEVEL_NOTE, "memory",
                    "set maxmemory, so that a full server refuses writes "
                    "instead of being killed by the system",
                    "%" PRId64 " bytes used, no limit", used);
     else if (used >= limit - limit / 100 * (100 - TIGHT_PERCENT))
-        hf__remark(to, HF_LEVEL_WARNING, "memory",
+        hf__report(to, HF_LEVEL_WARNING, "memory",
                    "give it more memory or fewer keys: with noeviction, "
                    "acquiring a lock will be refused (HF_FULL)",
                    "%" PRId64 " of %" PRId64 " bytes used", used, limit);
     else
-        hf__remark(to, HF_LEVEL_OK, "memory", "",
+        hf__report(to, HF_LEVEL_OK, "memory", "",
                    "%" PRId64 " of %" PRId64 " bytes used", used, limit);
 }
 
-static void tell_connections(const hf__patient *patient)
+static void tell_connections(const hf__target *target)
 {
-    int64_t now = hf__info_number(patient->info, "connected_clients", -1);
-    int64_t most = hf__info_number(patient->info, "maxclients", -1);
+    int64_t now = hf__info_number(target->info, "connected_clients", -1);
+    int64_t most = hf__info_number(target->info, "maxclients", -1);
 
     if (now < 0 || most <= 0)
         return;
     if (now >= most - most / 100 * (100 - TIGHT_PERCENT))
-        hf__remark(&patient->examination, HF_LEVEL_WARNING, "connections",
+        hf__report(&target->diagnosis, HF_LEVEL_WARNING, "connections",
                    "raise maxclients, or find out who does not close theirs",
                    "%" PRId64 " of %" PRId64, now, most);
     else
-        hf__remark(&patient->examination, HF_LEVEL_OK, "connections", "",
+        hf__report(&target->diagnosis, HF_LEVEL_OK, "connections", "",
                    "%" PRId64 " of %" PRId64, now, most);
 }
 
 /* ------------------------------------------------------------- persistence */
 
 /* CONFIG GET of one name; false: it may not be asked for. */
-static bool config_get(hf__patient *patient, const char *name, char *value,
+static bool config_get(hf__target *target, const char *name, char *value,
                        size_t size)
 {
     const char *words[] = {"CONFIG", "GET", name};
     hf__request request;
-    bool ok = hf__patient_ask(patient, words, 3, &request) &&
+    bool ok = hf__target_ask(target, words, 3, &request) &&
               request.reply.kind == HF_REPLY_ARRAY &&
               request.reply.array.count == 2 &&
               request.reply.array.items[1].kind == HF_REPLY_STRING;
@@ -108,19 +108,19 @@ static bool config_get(hf__patient *patient, const char *name, char *value,
     return ok;
 }
 
-static void tell_aof(hf__patient *patient)
+static void tell_aof(hf__target *target)
 {
-    const hf__examination *to = &patient->examination;
+    const hf__diagnosis *to = &target->diagnosis;
     char fsync[VALUE_SIZE];
 
-    if (!config_get(patient, "appendfsync", fsync, sizeof(fsync)))
-        hf__remark(to, HF_LEVEL_OK, "persistence", "",
+    if (!config_get(target, "appendfsync", fsync, sizeof(fsync)))
+        hf__report(to, HF_LEVEL_OK, "persistence", "",
                    "append-only file; how often it is synced is not told");
     else if (strcmp(fsync, "always") == 0)
-        hf__remark(to, HF_LEVEL_OK, "persistence", "",
+        hf__report(to, HF_LEVEL_OK, "persistence", "",
                    "append-only file, synced before each answer");
     else
-        hf__remark(to, HF_LEVEL_NOTE, "persistence",
+        hf__report(to, HF_LEVEL_NOTE, "persistence",
                    "appendfsync always, if a lock must survive a power cut; "
                    "fencing tokens grow all the same unless the clock was "
                    "set back as well",
@@ -130,40 +130,40 @@ static void tell_aof(hf__patient *patient)
                    strcmp(fsync, "everysec") == 0 ? "second" : "half minute");
 }
 
-static void tell_persistence(hf__patient *patient)
+static void tell_persistence(hf__target *target)
 {
-    const hf__examination *to = &patient->examination;
+    const hf__diagnosis *to = &target->diagnosis;
     char save[VALUE_SIZE];
 
-    if (hf__info_number(patient->info, "aof_enabled", 0) != 0)
-        tell_aof(patient);
-    else if (!config_get(patient, "save", save, sizeof(save)))
-        hf__remark(to, HF_LEVEL_NOTE, "persistence", "",
+    if (hf__info_number(target->info, "aof_enabled", 0) != 0)
+        tell_aof(target);
+    else if (!config_get(target, "save", save, sizeof(save)))
+        hf__report(to, HF_LEVEL_NOTE, "persistence", "",
                    "no append-only file; whether snapshots are saved is not "
                    "told");
     else if (save[0] != '\0')
-        hf__remark(to, HF_LEVEL_NOTE, "persistence",
+        hf__report(to, HF_LEVEL_NOTE, "persistence",
                    "appendonly yes, if locks are to survive a restart",
                    "snapshots only (save %s): a crash costs what came after "
                    "the last one, and a clock set back as well lets fencing "
                    "tokens repeat",
                    save);
     else
-        hf__remark(to, HF_LEVEL_NOTE, "persistence",
+        hf__report(to, HF_LEVEL_NOTE, "persistence",
                    "fine for locks that only spare work; else appendonly yes, "
                    "or keep the server down for a lease after a crash",
                    "none: after a restart nobody holds a lock any more, and "
                    "if the clock was set back as well fencing tokens repeat");
 }
 
-static void tell_disk_failure(const hf__patient *patient, const char *field,
+static void tell_disk_failure(const hf__target *target, const char *field,
                               const char *name)
 {
     char state[VALUE_SIZE];
 
-    if (hf__info_find(patient->info, field, state, sizeof(state)) &&
+    if (hf__info_find(target->info, field, state, sizeof(state)) &&
         strcmp(state, "ok") != 0)
-        hf__remark_error(&patient->examination, HF_UNAVAILABLE, name,
+        hf__report_error(&target->diagnosis, HF_UNAVAILABLE, name,
                          "see the server's log; until then it may refuse "
                          "writes (MISCONF)",
                          "%s is %s", field, state);
@@ -181,16 +181,16 @@ static int64_t replica_number(const char *line, const char *name)
 
 /* "slave0:ip=10.0.0.2,port=6379,state=online,offset=1,lag=0"; lag: how long ago
  * it told how far it is, s, which it does each second. */
-static void tell_replica(const hf__patient *patient, int number)
+static void tell_replica(const hf__target *target, int number)
 {
-    int64_t offset = hf__info_number(patient->info, "master_repl_offset", -1);
+    int64_t offset = hf__info_number(target->info, "master_repl_offset", -1);
     hf_level level = HF_LEVEL_OK;
     const char *remedy = "";
     char name[32], value[VALUE_SIZE];
     int64_t lag_s, behind;
 
     snprintf(name, sizeof(name), "slave%d", number);
-    if (!hf__info_find(patient->info, name, value, sizeof(value)))
+    if (!hf__info_find(target->info, name, value, sizeof(value)))
         return;
     lag_s = replica_number(value, "lag=");
     behind = offset - replica_number(value, "offset=");
@@ -201,86 +201,86 @@ static void tell_replica(const hf__patient *patient, int number)
                  "lost if it takes over now";
     }
     snprintf(name, sizeof(name), "replica %d", number + 1);
-    hf__remark(&patient->examination, level, name, remedy,
+    hf__report(&target->diagnosis, level, name, remedy,
                "%s; %" PRId64 " bytes behind", value, behind > 0 ? behind : 0);
 }
 
 /* With as many as min-replicas-to-write wants, or none would be accepted. */
-static void tell_good_replicas(hf__patient *patient, bool has_some)
+static void tell_good_replicas(hf__target *target, bool has_some)
 {
-    const hf__examination *to = &patient->examination;
+    const hf__diagnosis *to = &target->diagnosis;
     char wanted[24];
-    int64_t good = hf__info_number(patient->info, "min_slaves_good_slaves", -1);
+    int64_t good = hf__info_number(target->info, "min_slaves_good_slaves", -1);
 
-    if (!config_get(patient, "min-replicas-to-write", wanted, sizeof(wanted)))
+    if (!config_get(target, "min-replicas-to-write", wanted, sizeof(wanted)))
         return;
     if (strcmp(wanted, "0") == 0 && !has_some)
         return;
     if (strcmp(wanted, "0") == 0)
-        hf__remark(to, HF_LEVEL_NOTE, "good replicas",
+        hf__report(to, HF_LEVEL_NOTE, "good replicas",
                    "min-replicas-to-write 1 with a small min-replicas-max-lag "
                    "bounds what it acknowledges in vain",
                    "none are asked for: a master that is cut off goes on "
                    "granting locks");
     else if (good >= 0 && good < strtoll(wanted, NULL, 10))
-        hf__remark_error(to, HF_UNAVAILABLE, "good replicas",
+        hf__report_error(to, HF_UNAVAILABLE, "good replicas",
                          "bring replicas back; until then it refuses all "
                          "writes (NOREPLICAS)",
                          "%" PRId64 ", but %s are asked for", good, wanted);
     else
-        hf__remark(to, HF_LEVEL_OK, "good replicas", "",
+        hf__report(to, HF_LEVEL_OK, "good replicas", "",
                    "%" PRId64 " of %s that are asked for", good, wanted);
 }
 
-static void tell_master(hf__patient *patient)
+static void tell_master(hf__target *target)
 {
-    const hf__examination *to = &patient->examination;
-    int64_t replicas = hf__info_number(patient->info, "connected_slaves", 0);
+    const hf__diagnosis *to = &target->diagnosis;
+    int64_t replicas = hf__info_number(target->info, "connected_slaves", 0);
 
     if (replicas == 0)
-        hf__remark(to, HF_LEVEL_OK, "replication", "",
+        hf__report(to, HF_LEVEL_OK, "replication", "",
                    "a master without replicas; WAIT has nobody to wait for");
     else
-        hf__remark(to, HF_LEVEL_NOTE, "replication",
+        hf__report(to, HF_LEVEL_NOTE, "replication",
                    "locks acknowledged a moment before a failover may be lost: "
                    "check fencing tokens where it matters",
                    "a master with %" PRId64
                    " replicas, which follow asynchronously; WAIT is possible",
                    replicas);
     for (int i = 0; i < replicas && i < REPLICAS_TOLD_MAX; i++)
-        tell_replica(patient, i);
-    tell_good_replicas(patient, replicas > 0);
+        tell_replica(target, i);
+    tell_good_replicas(target, replicas > 0);
 }
 
-static void tell_replication(hf__patient *patient)
+static void tell_replication(hf__target *target)
 {
-    char role[VALUE_SIZE], link[VALUE_SIZE];
+    char role[VALUE_SIZE], conn[VALUE_SIZE];
 
-    if (!hf__info_find(patient->info, "role", role, sizeof(role)))
+    if (!hf__info_find(target->info, "role", role, sizeof(role)))
         return;
     if (strcmp(role, "master") == 0) {
-        tell_master(patient);
+        tell_master(target);
         return;
     }
-    hf__info_find(patient->info, "master_link_status", link, sizeof(link));
-    hf__remark_error(&patient->examination, HF_UNAVAILABLE, "replication",
+    hf__info_find(target->info, "master_link_status", conn, sizeof(conn));
+    hf__report_error(&target->diagnosis, HF_UNAVAILABLE, "replication",
                      "give the address of the master, or a sentinel or cluster "
                      "URL, which finds it",
                      "it is a replica and takes no writes; its link to the "
                      "master is %s",
-                     link);
+                     conn);
 }
 
-void hf__examine_state(hf__patient *patient)
+void hf__diagnose_state(hf__target *target)
 {
-    if (hf__info_number(patient->info, "loading", 0) != 0)
-        hf__remark_error(&patient->examination, HF_UNAVAILABLE, "loading",
-                         "wait", "it is reading its data and answers nothing");
-    tell_eviction(patient);
-    tell_memory(patient);
-    tell_connections(patient);
-    tell_persistence(patient);
-    tell_disk_failure(patient, "rdb_last_bgsave_status", "snapshots");
-    tell_disk_failure(patient, "aof_last_write_status", "append-only file");
-    tell_replication(patient);
+    if (hf__info_number(target->info, "loading", 0) != 0)
+        hf__report_error(&target->diagnosis, HF_UNAVAILABLE, "loading", "wait",
+                         "it is reading its data and answers nothing");
+    tell_eviction(target);
+    tell_memory(target);
+    tell_connections(target);
+    tell_persistence(target);
+    tell_disk_failure(target, "rdb_last_bgsave_status", "snapshots");
+    tell_disk_failure(target, "aof_last_write_status", "append-only file");
+    tell_replication(target);
 }

@@ -17,7 +17,7 @@
 static const char topic[] = "doctor";
 
 typedef struct attempt {
-    hf__inbox inbox;
+    hf__subscription subscription;
     char channel[HF__CHANNEL_SIZE];
     bool listens;
     bool woken;
@@ -25,59 +25,58 @@ typedef struct attempt {
     int64_t took_us;
 } attempt;
 
-static void publish(hf__patient *patient, attempt *self)
+static void publish(hf__target *target, attempt *self)
 {
     const char *words[] = {"PUBLISH", self->channel, topic};
     hf__request request;
 
     self->heard = -1;
-    if (hf__patient_ask(patient, words, 3, &request) &&
+    if (hf__target_ask(target, words, 3, &request) &&
         request.reply.kind == HF_REPLY_INTEGER)
         self->heard = request.reply.integer;
     hf__request_done(&request);
 }
 
-static void try_once(hf__patient *patient, attempt *self)
+static void try_once(hf__target *target, attempt *self)
 {
     hf_bytes name = hf_str(topic);
     int64_t until_ms =
-        hf__examination_until(&patient->examination, hf__clock_boot_ms());
-    uint32_t seq = hf__listen_seq(&self->inbox, name, until_ms);
+        hf__diagnosis_until(&target->diagnosis, hf__clock_boot_ms());
+    uint32_t seq = hf__event_seq(&self->subscription, name, until_ms);
     int64_t began_us;
 
-    self->listens = hf__inbox_listens(&self->inbox);
+    self->listens = hf__subscription_listens(&self->subscription);
     if (!self->listens)
         return;
     began_us = hf__clock_boot_us();
-    publish(patient, self);
+    publish(target, self);
     if (self->heard <= 0)
         return;
-    until_ms =
-        hf__examination_until(&patient->examination, hf__clock_boot_ms());
-    self->woken = hf__listen_wait(&self->inbox, name, seq, until_ms);
+    until_ms = hf__diagnosis_until(&target->diagnosis, hf__clock_boot_ms());
+    self->woken = hf__event_wait(&self->subscription, name, seq, until_ms);
     self->took_us = hf__clock_boot_us() - began_us;
 }
 
-static void tell(const hf__patient *patient, const attempt *self)
+static void tell(const hf__target *target, const attempt *self)
 {
     static const char remedy[] =
         "allow +subscribe, +publish and the channels &PREFIX* of the clients' "
         "prefix; without wake-ups who waits for a lock asks again and again";
-    const hf__examination *to = &patient->examination;
-    const hf_error *err = &self->inbox.link.error;
+    const hf__diagnosis *to = &target->diagnosis;
+    const hf_error *err = &self->subscription.conn.error;
 
     if (self->woken)
-        hf__remark(to, HF_LEVEL_OK, "wake-ups", "",
+        hf__report(to, HF_LEVEL_OK, "wake-ups", "",
                    "a message came back after %" PRId64 " us", self->took_us);
     else if (!self->listens)
-        hf__remark(to, HF_LEVEL_WARNING, "wake-ups", remedy, "none: %s",
+        hf__report(to, HF_LEVEL_WARNING, "wake-ups", remedy, "none: %s",
                    err->message[0] != '\0' ? err->message
                                            : "SUBSCRIBE is not answered");
     else if (self->heard < 0)
-        hf__remark(to, HF_LEVEL_WARNING, "wake-ups", remedy,
+        hf__report(to, HF_LEVEL_WARNING, "wake-ups", remedy,
                    "none: we may subscribe, but not publish");
     else
-        hf__remark(to, HF_LEVEL_WARNING, "wake-ups",
+        hf__report(to, HF_LEVEL_WARNING, "wake-ups",
                    "use the server's own address: what is in between does not "
                    "hand messages on",
                    self->heard == 0 ? "none: PUBLISH finds nobody who listens"
@@ -85,7 +84,7 @@ static void tell(const hf__patient *patient, const attempt *self)
 }
 
 /* Of our own, so that the client's stays as it is. */
-static void name_channel(const hf__examination *to,
+static void name_channel(const hf__diagnosis *to,
                          char channel[HF__CHANNEL_SIZE])
 {
     char prefix[HF__PREFIX_MAX + 1];
@@ -97,17 +96,18 @@ static void name_channel(const hf__examination *to,
     hf__store_channel(channel, prefix, random);
 }
 
-void hf__examine_wakeups(hf__patient *patient)
+void hf__diagnose_wakeups(hf__target *target)
 {
     attempt *self = hf__calloc(1, sizeof(*self));
 
     if (self == NULL)
         return;
-    name_channel(&patient->examination, self->channel);
-    hf__inbox_init(&self->inbox, &patient->server->node);
-    self->inbox.channel = self->channel;
-    try_once(patient, self);
-    hf__inbox_close(&self->inbox); /* then its error is ours to read */
-    tell(patient, self);
+    name_channel(&target->diagnosis, self->channel);
+    hf__subscription_init(&self->subscription, &target->server->node);
+    self->subscription.channel = self->channel;
+    try_once(target, self);
+    hf__subscription_close(
+        &self->subscription); /* then its error is ours to read */
+    tell(target, self);
     hf__free(self);
 }

@@ -6,17 +6,17 @@
 /* Requests about a part are not sent on to another server. */
 #define THIS_SERVER 1
 
-void hf__patient_run(void *target, hf__request *request)
+void hf__target_run(void *target, hf__request *request)
 {
     hf__server *server = target;
 
     request->part = THIS_SERVER;
-    if (!hf__fleet_refuse(server->node.fleet, request))
+    if (!hf__store_context_refuse(server->node.context, request))
         hf__server_perform(server, request);
 }
 
-bool hf__patient_ask(hf__patient *patient, const char *const *words,
-                     size_t count, hf__request *request)
+bool hf__target_ask(hf__target *target, const char *const *words, size_t count,
+                    hf__request *request)
 {
     hf_bytes views[12];
 
@@ -26,8 +26,8 @@ bool hf__patient_ask(hf__patient *patient, const char *const *words,
     hf__request_command(request, views, count, true);
     request->began_ms = hf__clock_boot_ms();
     request->deadline_ms =
-        hf__examination_until(&patient->examination, request->began_ms);
-    hf__patient_run(patient->server, request);
+        hf__diagnosis_until(&target->diagnosis, request->began_ms);
+    hf__target_run(target->server, request);
     request->words = NULL;
     return request->status == HF_OK && request->reply.kind != HF_REPLY_ERROR;
 }

@@ -6,71 +6,74 @@
 
 #include "store/redis/wire/resp.h"
 
-void hf__lookout_reset(hf__lookout *lookout)
+void hf__key_tracking_reset(hf__key_tracking *tracking)
 {
-    memset(lookout, 0, sizeof(*lookout));
+    memset(tracking, 0, sizeof(*tracking));
 }
 
-static void note(hf__lookout *lookout, hf__lookout_kind kind, uint32_t bucket)
+static void note(hf__key_tracking *tracking, hf__key_tracking_kind kind,
+                 uint32_t bucket)
 {
-    uint32_t at = (lookout->first + lookout->count++) % HF__LOOKOUT_MAX;
+    uint32_t at = (tracking->first + tracking->count++) % HF__TRACKING_MAX;
 
-    lookout->asked[at] = (hf__lookout_question){kind, bucket};
+    tracking->asked[at] = (hf__key_tracking_question){kind, bucket};
 }
 
-bool hf__lookout_ping(hf__lookout *lookout, hf__buf *out)
+bool hf__key_tracking_ping(hf__key_tracking *tracking, hf__buf *out)
 {
     static const char *const words[] = {"PING"};
 
-    if (lookout->count == HF__LOOKOUT_MAX || !hf__resp_put_words(out, words, 1))
+    if (tracking->count == HF__TRACKING_MAX ||
+        !hf__resp_put_words(out, words, 1))
         return false;
-    note(lookout, HF__LOOKOUT_PING, 0);
+    note(tracking, HF__TRACKING_PING, 0);
     return true;
 }
 
-static bool track(hf__lookout *lookout, hf__buf *out)
+static bool track(hf__key_tracking *tracking, hf__buf *out)
 {
     static const char *const words[] = {"CLIENT", "TRACKING", "ON"};
 
-    if (lookout->tracks)
+    if (tracking->tracks)
         return true;
     if (!hf__resp_put_words(out, words, 3))
         return false;
-    note(lookout, HF__LOOKOUT_TRACK, 0);
-    lookout->tracks = true;
+    note(tracking, HF__TRACKING_TRACK, 0);
+    tracking->tracks = true;
     return true;
 }
 
 /* There is always room left for a PING. */
-bool hf__lookout_key(hf__lookout *lookout, hf_bytes key, uint32_t bucket,
-                     hf__buf *out)
+bool hf__key_tracking_key(hf__key_tracking *tracking, hf_bytes key,
+                          uint32_t bucket, hf__buf *out)
 {
     hf_bytes words[] = {hf_str("GET"), key};
     hf__request get;
 
-    if (lookout->refused || lookout->count > HF__LOOKOUT_MAX - 3 ||
-        !track(lookout, out))
+    if (tracking->refused || tracking->count > HF__TRACKING_MAX - 3 ||
+        !track(tracking, out))
         return false;
     hf__request_command(&get, words, 2, true);
     if (!hf__resp_put_request(out, &get, false))
         return false;
-    note(lookout, HF__LOOKOUT_KEY, bucket);
+    note(tracking, HF__TRACKING_KEY, bucket);
     return true;
 }
 
-hf__lookout_kind hf__lookout_answer(hf__lookout *lookout, const hf_reply *reply,
-                                    uint32_t *bucket, bool *gone)
+hf__key_tracking_kind hf__key_tracking_answer(hf__key_tracking *tracking,
+                                              const hf_reply *reply,
+                                              uint32_t *bucket, bool *gone)
 {
-    hf__lookout_question asked;
+    hf__key_tracking_question asked;
 
-    if (lookout->count == 0)
-        return HF__LOOKOUT_NONE;
-    asked = lookout->asked[lookout->first];
-    lookout->first = (lookout->first + 1) % HF__LOOKOUT_MAX;
-    lookout->count--;
-    if (asked.kind == HF__LOOKOUT_TRACK && reply->kind == HF_REPLY_ERROR)
-        lookout->refused = true;
+    if (tracking->count == 0)
+        return HF__TRACKING_NONE;
+    asked = tracking->asked[tracking->first];
+    tracking->first = (tracking->first + 1) % HF__TRACKING_MAX;
+    tracking->count--;
+    if (asked.kind == HF__TRACKING_TRACK && reply->kind == HF_REPLY_ERROR)
+        tracking->refused = true;
     *bucket = asked.bucket;
-    *gone = asked.kind == HF__LOOKOUT_KEY && reply->kind == HF_REPLY_NIL;
+    *gone = asked.kind == HF__TRACKING_KEY && reply->kind == HF_REPLY_NIL;
     return asked.kind;
 }

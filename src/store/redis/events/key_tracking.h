@@ -19,38 +19,39 @@
 #include "util/buf.h"
 
 /* More at once are not asked: who waits polls. */
-#define HF__LOOKOUT_MAX 64
+#define HF__TRACKING_MAX 64
 
-typedef enum hf__lookout_kind {
-    HF__LOOKOUT_NONE,
-    HF__LOOKOUT_PING,
-    HF__LOOKOUT_TRACK,
-    HF__LOOKOUT_KEY
-} hf__lookout_kind;
+typedef enum hf__key_tracking_kind {
+    HF__TRACKING_NONE,
+    HF__TRACKING_PING,
+    HF__TRACKING_TRACK,
+    HF__TRACKING_KEY
+} hf__key_tracking_kind;
 
-typedef struct hf__lookout_question {
-    hf__lookout_kind kind;
+typedef struct hf__key_tracking_question {
+    hf__key_tracking_kind kind;
     uint32_t bucket; /* of a key */
-} hf__lookout_question;
+} hf__key_tracking_question;
 
-typedef struct hf__lookout {
-    hf__lookout_question asked[HF__LOOKOUT_MAX]; /* a ring */
+typedef struct hf__key_tracking {
+    hf__key_tracking_question asked[HF__TRACKING_MAX]; /* a ring */
     uint32_t first;
     uint32_t count;
     bool tracks; /* or was asked to */
     bool refused;
-} hf__lookout;
+} hf__key_tracking;
 
 /* A new connection, or none. */
-void hf__lookout_reset(hf__lookout *lookout);
+void hf__key_tracking_reset(hf__key_tracking *tracking);
 
 /* Write a question into `out`; false: no room. */
-bool hf__lookout_ping(hf__lookout *lookout, hf__buf *out);
-bool hf__lookout_key(hf__lookout *lookout, hf_bytes key, uint32_t bucket,
-                     hf__buf *out);
+bool hf__key_tracking_ping(hf__key_tracking *tracking, hf__buf *out);
+bool hf__key_tracking_key(hf__key_tracking *tracking, hf_bytes key,
+                          uint32_t bucket, hf__buf *out);
 
 /* What an answer is to; NONE: to nothing. `*gone`: the key is not there. */
-hf__lookout_kind hf__lookout_answer(hf__lookout *lookout, const hf_reply *reply,
-                                    uint32_t *bucket, bool *gone);
+hf__key_tracking_kind hf__key_tracking_answer(hf__key_tracking *tracking,
+                                              const hf_reply *reply,
+                                              uint32_t *bucket, bool *gone);
 
 #endif

@@ -47,106 +47,112 @@
 static int64_t first_silence_ms = SILENCE_MS;
 static int64_t answer_ms = ANSWER_MS;
 
-void hf__inbox_hurry(int64_t hurried_silence_ms, int64_t hurried_answer_ms)
+void hf__subscription_hurry(int64_t hurried_silence_ms,
+                            int64_t hurried_answer_ms)
 {
     first_silence_ms = hurried_silence_ms;
     answer_ms = hurried_answer_ms;
 }
 
-static void set_state(hf__inbox *inbox, hf__inbox_state state)
+static void set_state(hf__subscription *subscription,
+                      hf__subscription_state state)
 {
-    __atomic_store_n(&inbox->state, state, __ATOMIC_RELEASE);
-    hf__futex_wake_all(&inbox->state, false);
+    __atomic_store_n(&subscription->state, state, __ATOMIC_RELEASE);
+    hf__futex_wake_all(&subscription->state, false);
 }
 
-static uint32_t get_state(const hf__inbox *inbox)
+static uint32_t get_state(const hf__subscription *subscription)
 {
-    return __atomic_load_n(&inbox->state, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&subscription->state, __ATOMIC_ACQUIRE);
 }
 
-static void on_up(hf__link *link)
+static void on_up(hf__async_conn *conn)
 {
-    hf__inbox *inbox = hf__container_of(link, hf__inbox, link);
-    const char *words[] = {"SUBSCRIBE", inbox->channel};
+    hf__subscription *subscription =
+        hf__container_of(conn, hf__subscription, conn);
+    const char *words[] = {"SUBSCRIBE", subscription->channel};
 
-    inbox->probed_ms = 0;
-    inbox->silence_ms = first_silence_ms;
-    hf__lookout_reset(&inbox->lookout);
-    hf__arena_free(&inbox->arena);
-    hf__resp_begin(&link->resp, &inbox->arena, &inbox->message);
-    if (hf__resp_put_words(&link->out, words, 2)) {
-        hf__link_flush(link);
+    subscription->probed_ms = 0;
+    subscription->silence_ms = first_silence_ms;
+    hf__key_tracking_reset(&subscription->tracking);
+    hf__arena_free(&subscription->arena);
+    hf__resp_begin(&conn->resp, &subscription->arena, &subscription->message);
+    if (hf__resp_put_words(&conn->out, words, 2)) {
+        hf__async_conn_flush(conn);
         return;
     }
-    hf__fail(&link->error, HF_NO_MEMORY, "out of memory");
-    hf__link_drop(link);
+    hf__fail(&conn->error, HF_NO_MEMORY, "out of memory");
+    hf__async_conn_drop(conn);
 }
 
-static void take_life_sign(hf__inbox *inbox)
+static void take_life_sign(hf__subscription *subscription)
 {
-    inbox->probed_ms = 0;
-    inbox->silence_ms = hf__at_most(3 * inbox->silence_ms, SILENCE_MAX_MS);
-    inbox->silence_ms -= hf__rand_between(0, inbox->silence_ms / 4);
+    subscription->probed_ms = 0;
+    subscription->silence_ms =
+        hf__at_most(3 * subscription->silence_ms, SILENCE_MAX_MS);
+    subscription->silence_ms -=
+        hf__rand_between(0, subscription->silence_ms / 4);
 }
 
 /* false: nothing was asked. */
-static bool take_answer(hf__inbox *inbox)
+static bool take_answer(hf__subscription *subscription)
 {
     uint32_t bucket;
     bool gone;
 
-    switch (
-        hf__lookout_answer(&inbox->lookout, &inbox->message, &bucket, &gone)) {
-    case HF__LOOKOUT_NONE:
+    switch (hf__key_tracking_answer(&subscription->tracking,
+                                    &subscription->message, &bucket, &gone)) {
+    case HF__TRACKING_NONE:
         return false;
-    case HF__LOOKOUT_PING:
-        take_life_sign(inbox);
+    case HF__TRACKING_PING:
+        take_life_sign(subscription);
         break;
-    case HF__LOOKOUT_TRACK:
+    case HF__TRACKING_TRACK:
         break;
-    case HF__LOOKOUT_KEY:
+    case HF__TRACKING_KEY:
         if (gone)
-            hf__events_move(inbox->events, bucket);
+            hf__events_move(subscription->events, bucket);
         break;
     }
     return true;
 }
 
-static void take_changes(hf__inbox *inbox)
+static void take_changes(hf__subscription *subscription)
 {
     size_t count = 0;
-    const hf_reply *keys = hf__message_keys(&inbox->message, &count);
+    const hf_reply *keys = hf__message_keys(&subscription->message, &count);
 
     if (keys == NULL)
-        hf__events_move_all(inbox->events);
+        hf__events_move_all(subscription->events);
     for (size_t i = 0; i < count; i++) {
         hf_bytes key = hf_view(keys[i].bytes.data, keys[i].bytes.size);
 
         if (keys[i].kind == HF_REPLY_STRING)
-            hf__events_move(inbox->events, hf__events_bucket(key));
+            hf__events_move(subscription->events, hf__events_bucket(key));
     }
 }
 
 /* false: it is nothing we know, or have asked for. */
-static bool take_message(hf__inbox *inbox)
+static bool take_message(hf__subscription *subscription)
 {
     hf_bytes topic;
 
-    switch (hf__message_read(&inbox->message, &topic)) {
+    switch (hf__message_read(&subscription->message, &topic)) {
     case HF__MESSAGE_ANSWER:
-        return take_answer(inbox);
+        return take_answer(subscription);
     case HF__MESSAGE_CHANGED:
-        take_changes(inbox);
+        take_changes(subscription);
         return true;
     case HF__MESSAGE_SUBSCRIBED:
         /* In this order, so that who waits for the state does not take this
          * move for an event. */
-        hf__events_move_all(inbox->events);
-        set_state(inbox, HF__INBOX_LISTENS);
+        hf__events_move_all(subscription->events);
+        set_state(subscription, HF__SUBSCRIPTION_LISTENS);
         return true;
     case HF__MESSAGE_EVENT:
-        if (inbox->accepts == NULL || inbox->accepts(inbox, topic))
-            hf__events_move(inbox->events, hf__events_bucket(topic));
+        if (subscription->accepts == NULL ||
+            subscription->accepts(subscription, topic))
+            hf__events_move(subscription->events, hf__events_bucket(topic));
         return true;
     case HF__MESSAGE_NONE:
         break;
@@ -154,116 +160,124 @@ static bool take_message(hf__inbox *inbox)
     return false;
 }
 
-static void refuse(hf__inbox *inbox)
+static void refuse(hf__subscription *subscription)
 {
-    hf__link *link = &inbox->link;
+    hf__async_conn *conn = &subscription->conn;
     hf_bytes line;
 
-    if (inbox->message.kind == HF_REPLY_ERROR) {
-        line = hf_view(inbox->message.bytes.data, inbox->message.bytes.size);
-        hf__redis_error(line, false, &link->error);
+    if (subscription->message.kind == HF_REPLY_ERROR) {
+        line = hf_view(subscription->message.bytes.data,
+                       subscription->message.bytes.size);
+        hf__redis_error(line, false, &conn->error);
     } else {
-        hf__fail(&link->error, HF_CORRUPT, "%s sent what is not a message",
-                 link->peer);
+        hf__fail(&conn->error, HF_CORRUPT, "%s sent what is not a message",
+                 conn->peer);
     }
-    hf__link_drop(link);
+    hf__async_conn_drop(conn);
 }
 
-static void on_input(hf__link *link)
+static void on_input(hf__async_conn *conn)
 {
-    hf__inbox *inbox = hf__container_of(link, hf__inbox, link);
+    hf__subscription *subscription =
+        hf__container_of(conn, hf__subscription, conn);
     hf__resp_result parsed;
 
-    while (link->state == HF__LINK_UP && hf__buf_size(&link->in) > 0) {
-        parsed = hf__resp_feed(&link->resp, &link->in);
+    while (conn->state == HF__ASYNC_UP && hf__buf_size(&conn->in) > 0) {
+        parsed = hf__resp_feed(&conn->resp, &conn->in);
         if (parsed == HF__RESP_MORE)
             return;
         if (parsed != HF__RESP_DONE)
-            hf__reply_set_nil(&inbox->message);
-        if (parsed != HF__RESP_DONE || !take_message(inbox))
-            refuse(inbox);
-        hf__arena_free(&inbox->arena);
-        hf__resp_begin(&link->resp, &inbox->arena, &inbox->message);
+            hf__reply_set_nil(&subscription->message);
+        if (parsed != HF__RESP_DONE || !take_message(subscription))
+            refuse(subscription);
+        hf__arena_free(&subscription->arena);
+        hf__resp_begin(&conn->resp, &subscription->arena,
+                       &subscription->message);
     }
 }
 
-static void on_drained(hf__link *link)
+static void on_drained(hf__async_conn *conn)
 {
-    (void)link;
+    (void)conn;
 }
 
 /* A subscription that stood is made again at once; else there is a pause. */
-static void on_down(hf__link *link, bool was_up)
+static void on_down(hf__async_conn *conn, bool was_up)
 {
-    hf__inbox *inbox = hf__container_of(link, hf__inbox, link);
+    hf__subscription *subscription =
+        hf__container_of(conn, hf__subscription, conn);
 
-    if (was_up && get_state(inbox) == HF__INBOX_LISTENS)
-        set_state(inbox, HF__INBOX_TRYING);
+    if (was_up && get_state(subscription) == HF__SUBSCRIPTION_LISTENS)
+        set_state(subscription, HF__SUBSCRIPTION_TRYING);
     else
-        set_state(inbox, HF__INBOX_FAILED);
+        set_state(subscription, HF__SUBSCRIPTION_FAILED);
 }
 
-static bool is_wanted(hf__link *link)
+static bool is_wanted(hf__async_conn *conn)
 {
-    (void)link;
+    (void)conn;
     return true;
 }
 
-static void send_probe(hf__inbox *inbox, int64_t now_ms)
+static void send_probe(hf__subscription *subscription, int64_t now_ms)
 {
-    inbox->probed_ms = now_ms;
-    if (hf__lookout_ping(&inbox->lookout, &inbox->link.out))
-        hf__link_flush(&inbox->link);
+    subscription->probed_ms = now_ms;
+    if (hf__key_tracking_ping(&subscription->tracking, &subscription->conn.out))
+        hf__async_conn_flush(&subscription->conn);
 }
 
 /* Look for signs of life; when to be called next. */
-static int64_t watch_silence(hf__inbox *inbox, int64_t now_ms)
+static int64_t watch_silence(hf__subscription *subscription, int64_t now_ms)
 {
-    hf__link *link = &inbox->link;
+    hf__async_conn *conn = &subscription->conn;
 
-    if (link->state != HF__LINK_UP)
+    if (conn->state != HF__ASYNC_UP)
         return INT64_MAX;
-    if (inbox->probed_ms == 0 && now_ms >= link->alive_ms + inbox->silence_ms)
-        send_probe(inbox, now_ms);
-    if (link->state != HF__LINK_UP)
+    if (subscription->probed_ms == 0 &&
+        now_ms >= conn->alive_ms + subscription->silence_ms)
+        send_probe(subscription, now_ms);
+    if (conn->state != HF__ASYNC_UP)
         return INT64_MAX;
-    if (inbox->probed_ms == 0)
-        return link->alive_ms + inbox->silence_ms;
-    if (now_ms < inbox->probed_ms + answer_ms)
-        return inbox->probed_ms + answer_ms;
-    hf__fail(&link->error, HF_UNAVAILABLE, "%s gave no sign of life",
-             link->peer);
-    hf__link_drop(link);
+    if (subscription->probed_ms == 0)
+        return conn->alive_ms + subscription->silence_ms;
+    if (now_ms < subscription->probed_ms + answer_ms)
+        return subscription->probed_ms + answer_ms;
+    hf__fail(&conn->error, HF_UNAVAILABLE, "%s gave no sign of life",
+             conn->peer);
+    hf__async_conn_drop(conn);
     return INT64_MAX;
 }
 
 /* Have who waits look; when to be called next. */
-static int64_t look_blindly(hf__inbox *inbox, int64_t now_ms)
+static int64_t look_blindly(hf__subscription *subscription, int64_t now_ms)
 {
-    if (get_state(inbox) == HF__INBOX_LISTENS) {
-        inbox->look_ms = 0;
+    if (get_state(subscription) == HF__SUBSCRIPTION_LISTENS) {
+        subscription->look_ms = 0;
         return INT64_MAX;
     }
-    if (inbox->look_ms == 0)
-        inbox->blind_ms = BLIND_MIN_MS;
-    else if (now_ms < inbox->look_ms)
-        return inbox->look_ms;
+    if (subscription->look_ms == 0)
+        subscription->blind_ms = BLIND_MIN_MS;
+    else if (now_ms < subscription->look_ms)
+        return subscription->look_ms;
     else
-        hf__events_move_all(inbox->events);
-    inbox->look_ms = now_ms + hf__rand_between(BLIND_MIN_MS, inbox->blind_ms);
-    inbox->blind_ms = hf__at_most(2 * inbox->blind_ms, BLIND_MAX_MS);
-    return inbox->look_ms;
+        hf__events_move_all(subscription->events);
+    subscription->look_ms =
+        now_ms + hf__rand_between(BLIND_MIN_MS, subscription->blind_ms);
+    subscription->blind_ms =
+        hf__at_most(2 * subscription->blind_ms, BLIND_MAX_MS);
+    return subscription->look_ms;
 }
 
-static int64_t on_tick(hf__link *link, int64_t now_ms)
+static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
 {
-    hf__inbox *inbox = hf__container_of(link, hf__inbox, link);
-    int64_t next_ms = watch_silence(inbox, now_ms);
+    hf__subscription *subscription =
+        hf__container_of(conn, hf__subscription, conn);
+    int64_t next_ms = watch_silence(subscription, now_ms);
 
-    return hf__at_most(next_ms, look_blindly(inbox, now_ms));
+    return hf__at_most(next_ms, look_blindly(subscription, now_ms));
 }
 
-static const hf__link_ops inbox_link_ops = {
+static const hf__async_conn_ops inbox_link_ops = {
     .up = on_up,
     .input = on_input,
     .drained = on_drained,
@@ -272,57 +286,62 @@ static const hf__link_ops inbox_link_ops = {
     .tick = on_tick,
 };
 
-void hf__inbox_init(hf__inbox *inbox, hf__redis_node *node)
+void hf__subscription_init(hf__subscription *subscription, hf__redis_node *node)
 {
-    memset(inbox, 0, sizeof(*inbox));
-    hf__link_init(&inbox->link, &inbox_link_ops, node, OUT_LIMIT);
-    inbox->link.resp3 = true;
-    inbox->channel = node->fleet->channel;
-    hf__events_init(&inbox->own_events);
-    inbox->events = &inbox->own_events;
-    hf__arena_init(&inbox->arena);
-    atomic_init(&inbox->asked, false);
-    atomic_init(&inbox->poked, false);
+    memset(subscription, 0, sizeof(*subscription));
+    hf__async_conn_init(&subscription->conn, &inbox_link_ops, node, OUT_LIMIT);
+    subscription->conn.resp3 = true;
+    subscription->channel = node->context->channel;
+    hf__events_init(&subscription->own_events);
+    subscription->events = &subscription->own_events;
+    hf__arena_init(&subscription->arena);
+    atomic_init(&subscription->asked, false);
+    atomic_init(&subscription->poked, false);
 }
 
 static void run_start(hf__task *task)
 {
-    hf__inbox *inbox = hf__container_of(task, hf__inbox, start_task);
+    hf__subscription *subscription =
+        hf__container_of(task, hf__subscription, start_task);
 
-    if (inbox->link.state == HF__LINK_CLOSED)
+    if (subscription->conn.state == HF__ASYNC_CLOSED)
         return;
-    set_state(inbox, HF__INBOX_TRYING);
-    hf__link_update(&inbox->link);
+    set_state(subscription, HF__SUBSCRIPTION_TRYING);
+    hf__async_conn_update(&subscription->conn);
 }
 
-void hf__inbox_start(hf__inbox *inbox)
+void hf__subscription_start(hf__subscription *subscription)
 {
-    if (atomic_load_explicit(&inbox->asked, memory_order_relaxed) ||
-        atomic_exchange(&inbox->asked, true))
+    if (atomic_load_explicit(&subscription->asked, memory_order_relaxed) ||
+        atomic_exchange(&subscription->asked, true))
         return;
-    inbox->start_task.run = run_start;
-    hf__loop_post(inbox->link.node->fleet->loop, &inbox->start_task);
+    subscription->start_task.run = run_start;
+    hf__loop_post(subscription->conn.node->context->loop,
+                  &subscription->start_task);
 }
 
 static void run_poke(hf__task *task)
 {
-    hf__inbox *inbox = hf__container_of(task, hf__inbox, poke_task);
+    hf__subscription *subscription =
+        hf__container_of(task, hf__subscription, poke_task);
 
-    atomic_store(&inbox->poked, false);
-    hf__link_update(&inbox->link);
+    atomic_store(&subscription->poked, false);
+    hf__async_conn_update(&subscription->conn);
 }
 
-void hf__inbox_poke(hf__inbox *inbox)
+void hf__subscription_poke(hf__subscription *subscription)
 {
-    if (!atomic_load(&inbox->asked) || atomic_exchange(&inbox->poked, true))
+    if (!atomic_load(&subscription->asked) ||
+        atomic_exchange(&subscription->poked, true))
         return;
-    inbox->poke_task.run = run_poke;
-    hf__loop_post(inbox->link.node->fleet->loop, &inbox->poke_task);
+    subscription->poke_task.run = run_poke;
+    hf__loop_post(subscription->conn.node->context->loop,
+                  &subscription->poke_task);
 }
 
 typedef struct key_task {
     hf__task base;
-    hf__inbox *inbox;
+    hf__subscription *subscription;
     size_t size;
     char key[];
 } key_task;
@@ -330,96 +349,100 @@ typedef struct key_task {
 static void run_watch_key(hf__task *task)
 {
     key_task *self = (key_task *)(void *)task;
-    hf__inbox *inbox = self->inbox;
-    hf__link *link = &inbox->link;
+    hf__subscription *subscription = self->subscription;
+    hf__async_conn *conn = &subscription->conn;
     hf_bytes key = hf_view(self->key, self->size);
 
-    if (link->state == HF__LINK_UP && link->login.traits.resp3 &&
-        get_state(inbox) == HF__INBOX_LISTENS &&
-        hf__lookout_key(&inbox->lookout, key, hf__events_bucket(key),
-                        &link->out))
-        hf__link_flush(link);
+    if (conn->state == HF__ASYNC_UP && conn->login.traits.resp3 &&
+        get_state(subscription) == HF__SUBSCRIPTION_LISTENS &&
+        hf__key_tracking_key(&subscription->tracking, key,
+                             hf__events_bucket(key), &conn->out))
+        hf__async_conn_flush(conn);
     hf__free(self);
 }
 
-void hf__inbox_watch_key(hf__inbox *inbox, hf_bytes key)
+void hf__subscription_watch_key(hf__subscription *subscription, hf_bytes key)
 {
     key_task *made = hf__alloc(sizeof(*made) + key.size);
 
     if (made == NULL)
         return;
     made->base.run = run_watch_key;
-    made->inbox = inbox;
+    made->subscription = subscription;
     made->size = key.size;
     memcpy(made->key, key.data, key.size);
-    hf__loop_post(inbox->link.node->fleet->loop, &made->base);
+    hf__loop_post(subscription->conn.node->context->loop, &made->base);
 }
 
-bool hf__inbox_listens(const hf__inbox *inbox)
+bool hf__subscription_listens(const hf__subscription *subscription)
 {
-    return get_state(inbox) == HF__INBOX_LISTENS;
+    return get_state(subscription) == HF__SUBSCRIPTION_LISTENS;
 }
 
-void hf__inbox_wait(hf__inbox *inbox, int64_t until_ms)
+void hf__subscription_wait(hf__subscription *subscription, int64_t until_ms)
 {
     uint32_t state;
 
-    if (hf__loop_here(inbox->link.node->fleet->loop))
+    if (hf__loop_here(subscription->conn.node->context->loop))
         return;
     for (;;) {
-        state = get_state(inbox);
-        if (state == HF__INBOX_LISTENS || state == HF__INBOX_FAILED ||
-            hf__clock_boot_ms() >= until_ms)
+        state = get_state(subscription);
+        if (state == HF__SUBSCRIPTION_LISTENS ||
+            state == HF__SUBSCRIPTION_FAILED || hf__clock_boot_ms() >= until_ms)
             return;
-        hf__futex_wait(&inbox->state, state, until_ms, false);
+        hf__futex_wait(&subscription->state, state, until_ms, false);
     }
 }
 
-static void on_link_closed(hf__link *link)
+static void on_link_closed(hf__async_conn *conn)
 {
-    hf__inbox *inbox = hf__container_of(link, hf__inbox, link);
+    hf__subscription *subscription =
+        hf__container_of(conn, hf__subscription, conn);
 
-    inbox->closed(inbox);
+    subscription->closed(subscription);
 }
 
-void hf__inbox_close_here(hf__inbox *inbox, void (*closed)(hf__inbox *inbox))
+void hf__subscription_close_here(hf__subscription *subscription,
+                                 void (*closed)(hf__subscription *subscription))
 {
-    inbox->closed = closed;
-    set_state(inbox, HF__INBOX_FAILED);
-    hf__link_close(&inbox->link, on_link_closed);
+    subscription->closed = closed;
+    set_state(subscription, HF__SUBSCRIPTION_FAILED);
+    hf__async_conn_close(&subscription->conn, on_link_closed);
 }
 
-static void on_closed(hf__inbox *inbox)
+static void on_closed(hf__subscription *subscription)
 {
-    __atomic_store_n(&inbox->is_closed, 1, __ATOMIC_RELEASE);
-    hf__futex_wake_all(&inbox->is_closed, false);
+    __atomic_store_n(&subscription->is_closed, 1, __ATOMIC_RELEASE);
+    hf__futex_wake_all(&subscription->is_closed, false);
 }
 
 static void run_close(hf__task *task)
 {
-    hf__inbox *inbox = hf__container_of(task, hf__inbox, close_task);
+    hf__subscription *subscription =
+        hf__container_of(task, hf__subscription, close_task);
 
-    hf__inbox_close_here(inbox, on_closed);
+    hf__subscription_close_here(subscription, on_closed);
 }
 
-void hf__inbox_close(hf__inbox *inbox)
+void hf__subscription_close(hf__subscription *subscription)
 {
-    if (hf__loop_started(inbox->link.node->fleet->loop)) {
-        inbox->close_task.run = run_close;
-        hf__loop_post(inbox->link.node->fleet->loop, &inbox->close_task);
-        while (__atomic_load_n(&inbox->is_closed, __ATOMIC_ACQUIRE) == 0)
-            hf__futex_wait(&inbox->is_closed, 0, INT64_MAX, false);
+    if (hf__loop_started(subscription->conn.node->context->loop)) {
+        subscription->close_task.run = run_close;
+        hf__loop_post(subscription->conn.node->context->loop,
+                      &subscription->close_task);
+        while (__atomic_load_n(&subscription->is_closed, __ATOMIC_ACQUIRE) == 0)
+            hf__futex_wait(&subscription->is_closed, 0, INT64_MAX, false);
     }
-    hf__inbox_done(inbox);
+    hf__subscription_done(subscription);
 }
 
-void hf__inbox_done(hf__inbox *inbox)
+void hf__subscription_done(hf__subscription *subscription)
 {
-    hf__arena_free(&inbox->arena);
-    hf__link_done(&inbox->link);
+    hf__arena_free(&subscription->arena);
+    hf__async_conn_done(&subscription->conn);
 }
 
-void hf__inbox_abandon(hf__inbox *inbox)
+void hf__subscription_abandon(hf__subscription *subscription)
 {
-    hf__link_abandon(&inbox->link);
+    hf__async_conn_abandon(&subscription->conn);
 }

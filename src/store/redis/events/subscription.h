@@ -9,21 +9,21 @@
 #include "store/redis/events/key_tracking.h"
 #include "store/redis/server/async_conn.h"
 
-typedef enum hf__inbox_state {
-    HF__INBOX_IDLE,    /* nobody has asked for events yet */
-    HF__INBOX_TRYING,  /* an attempt is under way */
-    HF__INBOX_LISTENS, /* subscribed */
-    HF__INBOX_FAILED   /* the last attempt failed; another follows */
-} hf__inbox_state;
+typedef enum hf__subscription_state {
+    HF__SUBSCRIPTION_IDLE,    /* nobody has asked for events yet */
+    HF__SUBSCRIPTION_TRYING,  /* an attempt is under way */
+    HF__SUBSCRIPTION_LISTENS, /* subscribed */
+    HF__SUBSCRIPTION_FAILED   /* the last attempt failed; another follows */
+} hf__subscription_state;
 
-typedef struct hf__inbox {
-    hf__link link;       /* first: a link of ours is an inbox */
-    const char *channel; /* the fleet's, or whoever made the inbox's */
+typedef struct hf__subscription {
+    hf__async_conn conn; /* first: a conn of ours is an subscription */
+    const char *channel; /* the context's, or whoever made the subscription's */
     hf__events own_events;
     hf__events *events; /* which several inboxes may share */
     /* Does a message count? NULL: each does. */
-    bool (*accepts)(struct hf__inbox *inbox, hf_bytes topic);
-    uint32_t state; /* hf__inbox_state; a futex */
+    bool (*accepts)(struct hf__subscription *subscription, hf_bytes topic);
+    uint32_t state; /* hf__subscription_state; a futex */
     atomic_bool asked;
     atomic_bool poked; /* the poke's task is on its way */
     hf__task start_task;
@@ -31,47 +31,50 @@ typedef struct hf__inbox {
     hf__task close_task;
     hf__arena arena; /* of the message being read */
     hf_reply message;
-    hf__lookout lookout;
+    hf__key_tracking tracking;
     int64_t probed_ms;  /* 0: no PING is unanswered */
     int64_t silence_ms; /* so much of it is answered by a PING */
     int64_t look_ms;    /* when who waits looks by itself; 0: it listens */
     int64_t blind_ms;   /* from one such look to the next, at most */
-    void (*closed)(struct hf__inbox *inbox);
+    void (*closed)(struct hf__subscription *subscription);
     uint32_t is_closed; /* futex */
-} hf__inbox;
+} hf__subscription;
 
-void hf__inbox_init(hf__inbox *inbox, hf__redis_node *node);
+void hf__subscription_init(hf__subscription *subscription,
+                           hf__redis_node *node);
 
 /* Begin to listen, once; the loop must be started. Any thread. */
-void hf__inbox_start(hf__inbox *inbox);
+void hf__subscription_start(hf__subscription *subscription);
 
 /* The server's address has moved: see hf__server_reset(). Any thread. */
-void hf__inbox_poke(hf__inbox *inbox);
+void hf__subscription_poke(hf__subscription *subscription);
 
 /* Have the next change of a key move its counter; at once, if there is no such
  * key. Where the server cannot, nothing happens. Any thread; the loop runs. */
-void hf__inbox_watch_key(hf__inbox *inbox, hf_bytes key);
+void hf__subscription_watch_key(hf__subscription *subscription, hf_bytes key);
 
 /* Wait until it listens, an attempt failed, or an instant. Any thread; does
  * not wait on the loop thread. */
-void hf__inbox_wait(hf__inbox *inbox, int64_t until_ms);
+void hf__subscription_wait(hf__subscription *subscription, int64_t until_ms);
 
 /* Does it listen now? Any thread. */
-bool hf__inbox_listens(const hf__inbox *inbox);
+bool hf__subscription_listens(const hf__subscription *subscription);
 
 /* Close and free. Not on the loop thread. */
-void hf__inbox_close(hf__inbox *inbox);
+void hf__subscription_close(hf__subscription *subscription);
 
 /* The loop thread: close; closed() tells when it can be freed by done(). Who
  * waits is told that an attempt failed. */
-void hf__inbox_close_here(hf__inbox *inbox, void (*closed)(hf__inbox *inbox));
-void hf__inbox_done(hf__inbox *inbox);
+void hf__subscription_close_here(
+    hf__subscription *subscription,
+    void (*closed)(hf__subscription *subscription));
+void hf__subscription_done(hf__subscription *subscription);
 
 /* In a forked child: close the descriptor and leave the rest as it is. */
-void hf__inbox_abandon(hf__inbox *inbox);
+void hf__subscription_abandon(hf__subscription *subscription);
 
 /* Test seam: how long the first silence may be, and how long the answer to a
  * PING may take, of subscriptions that come up later. Not for production. */
-void hf__inbox_hurry(int64_t silence_ms, int64_t answer_ms);
+void hf__subscription_hurry(int64_t silence_ms, int64_t answer_ms);
 
 #endif

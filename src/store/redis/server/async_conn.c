@@ -11,7 +11,7 @@
  * without a pause.
  *
  * Everything runs on the loop thread, so there are no locks. One timer rings
- * for the link's own instants and for its owner's.
+ * for the conn's own instants and for its owner's.
  */
 #include "store/redis/server/async_conn.h"
 
@@ -42,491 +42,491 @@
 /* Most that one send() takes: a socket buffer holds less. */
 #define WRITE_MAX ((size_t)1 << 20)
 
-static void next_address(hf__link *link);
+static void next_address(hf__async_conn *conn);
 static void on_poll(hf__poll *poll, int events);
 static void on_timer(hf__tick *timer);
 
-void hf__link_init(hf__link *link, const hf__link_ops *ops,
-                   hf__redis_node *node, size_t out_limit)
+void hf__async_conn_init(hf__async_conn *conn, const hf__async_conn_ops *ops,
+                         hf__redis_node *node, size_t out_limit)
 {
-    memset(link, 0, sizeof(*link));
-    link->ops = ops;
-    link->node = node;
-    link->state = HF__LINK_DOWN;
-    hf__channel_init(&link->channel);
-    link->timer_ms = INT64_MAX;
-    link->poll.ready = on_poll;
-    link->poll.user = link;
-    link->timer.ring = on_timer;
-    link->timer.user = link;
-    link->error = (hf_error)HF_ERROR_INIT;
-    hf__buf_init(&link->in, IN_LIMIT);
-    hf__buf_init(&link->out, out_limit);
-    hf__arena_init(&link->arena);
+    memset(conn, 0, sizeof(*conn));
+    conn->ops = ops;
+    conn->node = node;
+    conn->state = HF__ASYNC_DOWN;
+    hf__channel_init(&conn->channel);
+    conn->timer_ms = INT64_MAX;
+    conn->poll.ready = on_poll;
+    conn->poll.user = conn;
+    conn->timer.ring = on_timer;
+    conn->timer.user = conn;
+    conn->error = (hf_error)HF_ERROR_INIT;
+    hf__buf_init(&conn->in, IN_LIMIT);
+    hf__buf_init(&conn->out, out_limit);
+    hf__arena_init(&conn->arena);
 }
 
-static hf__poller *poller_of(const hf__link *link)
+static hf__poller *poller_of(const hf__async_conn *conn)
 {
-    return hf__loop_poller(link->node->fleet->loop);
+    return hf__loop_poller(conn->node->context->loop);
 }
 
-static void close_socket(hf__link *link)
+static void close_socket(hf__async_conn *conn)
 {
-    if (link->channel.fd >= 0)
-        hf__poll_stop(poller_of(link), &link->poll);
-    link->sockets++;
-    hf__channel_close(&link->channel);
-    link->poll_events = 0;
-    link->unread = false;
-    hf__buf_clear(&link->in);
-    hf__buf_clear(&link->out);
+    if (conn->channel.fd >= 0)
+        hf__poll_stop(poller_of(conn), &conn->poll);
+    conn->sockets++;
+    hf__channel_close(&conn->channel);
+    conn->poll_events = 0;
+    conn->unread = false;
+    hf__buf_clear(&conn->in);
+    hf__buf_clear(&conn->out);
 }
 
-static void pick_delay(hf__link *link, bool was_up, int64_t now_ms)
+static void pick_delay(hf__async_conn *conn, bool was_up, int64_t now_ms)
 {
-    int64_t high = link->delay_ms * 3;
+    int64_t high = conn->delay_ms * 3;
 
-    if (!was_up && link->delay_ms == 0)
-        link->delay_ms = DELAY_MIN_MS;
-    link->retry_ms = now_ms + link->delay_ms;
+    if (!was_up && conn->delay_ms == 0)
+        conn->delay_ms = DELAY_MIN_MS;
+    conn->retry_ms = now_ms + conn->delay_ms;
     if (high > DELAY_MAX_MS)
         high = DELAY_MAX_MS;
     if (high < DELAY_MIN_MS)
         high = DELAY_MIN_MS;
-    link->delay_ms = hf__rand_between(DELAY_MIN_MS, high);
+    conn->delay_ms = hf__rand_between(DELAY_MIN_MS, high);
 }
 
-void hf__link_drop(hf__link *link)
+void hf__async_conn_drop(hf__async_conn *conn)
 {
-    bool was_up = link->state == HF__LINK_UP;
+    bool was_up = conn->state == HF__ASYNC_UP;
 
-    if (link->state == HF__LINK_DOWN || link->state == HF__LINK_CLOSED)
+    if (conn->state == HF__ASYNC_DOWN || conn->state == HF__ASYNC_CLOSED)
         return;
-    if (link->state == HF__LINK_LOGIN && link->resolved.host[0] != '\0' &&
-        hf__clock_boot_ms() < link->until_ms)
-        hf__login_hint(&link->login, &link->error);
-    link->state = HF__LINK_DOWN;
-    close_socket(link);
-    hf__arena_free(&link->arena);
-    hf__resolver_refresh(link->node->resolver);
-    pick_delay(link, was_up, hf__clock_boot_ms());
-    link->ops->down(link, was_up);
+    if (conn->state == HF__ASYNC_LOGIN && conn->resolved.host[0] != '\0' &&
+        hf__clock_boot_ms() < conn->until_ms)
+        hf__login_hint(&conn->login, &conn->error);
+    conn->state = HF__ASYNC_DOWN;
+    close_socket(conn);
+    hf__arena_free(&conn->arena);
+    hf__resolver_refresh(conn->node->resolver);
+    pick_delay(conn, was_up, hf__clock_boot_ms());
+    conn->ops->down(conn, was_up);
 }
 
-static void drop_errno(hf__link *link, int sys_errno, const char *what)
+static void drop_errno(hf__async_conn *conn, int sys_errno, const char *what)
 {
-    hf__channel_fail(&link->channel, &link->error, HF_UNAVAILABLE, sys_errno,
-                     what, link->peer);
-    hf__link_drop(link);
+    hf__channel_fail(&conn->channel, &conn->error, HF_UNAVAILABLE, sys_errno,
+                     what, conn->peer);
+    hf__async_conn_drop(conn);
 }
 
-static void want_events(hf__link *link, int events)
+static void want_events(hf__async_conn *conn, int events)
 {
     int rc;
 
-    if (events == link->poll_events)
+    if (events == conn->poll_events)
         return;
-    rc = hf__poll_watch(poller_of(link), &link->poll, events);
+    rc = hf__poll_watch(poller_of(conn), &conn->poll, events);
     if (rc == 0)
-        link->poll_events = events;
+        conn->poll_events = events;
     else
-        drop_errno(link, rc, "cannot watch");
+        drop_errno(conn, rc, "cannot watch");
 }
 
 /* What of the socket matters to reading and, if it was stopped, to writing. */
-static void want_more(hf__link *link, bool stopped)
+static void want_more(hf__async_conn *conn, bool stopped)
 {
     int events = HF__POLL_IN;
 
-    if (link->channel.read_wants == POLLOUT ||
-        (stopped && link->channel.write_wants == POLLOUT))
+    if (conn->channel.read_wants == POLLOUT ||
+        (stopped && conn->channel.write_wants == POLLOUT))
         events |= HF__POLL_OUT;
-    want_events(link, events);
+    want_events(conn, events);
 }
 
-void hf__link_flush(hf__link *link)
+void hf__async_conn_flush(hf__async_conn *conn)
 {
     size_t size;
     ssize_t sent;
 
-    while ((size = hf__buf_size(&link->out)) > 0) {
+    while ((size = hf__buf_size(&conn->out)) > 0) {
         if (size > WRITE_MAX)
             size = WRITE_MAX;
         sent =
-            hf__channel_send(&link->channel, hf__buf_front(&link->out), size);
+            hf__channel_send(&conn->channel, hf__buf_front(&conn->out), size);
         if (sent >= 0) {
-            hf__buf_consume(&link->out, (size_t)sent);
-            link->sent += (uint64_t)sent;
+            hf__buf_consume(&conn->out, (size_t)sent);
+            conn->sent += (uint64_t)sent;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            want_more(link, true);
+            want_more(conn, true);
             return;
         } else if (errno != EINTR) {
-            drop_errno(link, errno, "cannot write to");
+            drop_errno(conn, errno, "cannot write to");
             return;
         }
     }
-    want_more(link, false);
+    want_more(conn, false);
 }
 
-static void begin_login(hf__link *link)
+static void begin_login(hf__async_conn *conn)
 {
-    link->state = HF__LINK_LOGIN;
-    link->login_ms = hf__clock_boot_ms();
-    hf__resp_begin(&link->resp, &link->arena, &link->reply);
-    if (!hf__login_begin(&link->login, link->node->account, link->resp3,
-                         &link->out) ||
-        (link->waits && !hf__login_add_wait(&link->login, &link->out))) {
-        hf__fail(&link->error, HF_NO_MEMORY, "out of memory");
-        hf__link_drop(link);
+    conn->state = HF__ASYNC_LOGIN;
+    conn->login_ms = hf__clock_boot_ms();
+    hf__resp_begin(&conn->resp, &conn->arena, &conn->reply);
+    if (!hf__login_begin(&conn->login, conn->node->account, conn->resp3,
+                         &conn->out) ||
+        (conn->waits && !hf__login_add_wait(&conn->login, &conn->out))) {
+        hf__fail(&conn->error, HF_NO_MEMORY, "out of memory");
+        hf__async_conn_drop(conn);
         return;
     }
-    hf__link_flush(link);
+    hf__async_conn_flush(conn);
 }
 
 /* Connected: take steps of the handshake while they need not wait. */
-static void shake_hands(hf__link *link)
+static void shake_hands(hf__async_conn *conn)
 {
-    int rc = hf__channel_handshake(&link->channel);
+    int rc = hf__channel_handshake(&conn->channel);
 
     if (rc == 0)
-        begin_login(link);
+        begin_login(conn);
     else if (rc != EAGAIN)
-        drop_errno(link, rc, "no TLS handshake with");
-    else if (link->channel.read_wants == POLLOUT)
-        want_events(link, HF__POLL_OUT);
+        drop_errno(conn, rc, "no TLS handshake with");
+    else if (conn->channel.read_wants == POLLOUT)
+        want_events(conn, HF__POLL_OUT);
     else
-        want_events(link, HF__POLL_IN);
+        want_events(conn, HF__POLL_IN);
 }
 
-static void begin_handshake(hf__link *link)
+static void begin_handshake(hf__async_conn *conn)
 {
-    link->state = HF__LINK_HANDSHAKE;
-    link->until_ms = link->connect_until_ms;
-    shake_hands(link);
+    conn->state = HF__ASYNC_HANDSHAKE;
+    conn->until_ms = conn->connect_until_ms;
+    shake_hands(conn);
 }
 
-static void connect_failed(hf__link *link, int sys_errno)
+static void connect_failed(hf__async_conn *conn, int sys_errno)
 {
-    close_socket(link);
-    hf__fail_errno(&link->error, HF_UNAVAILABLE, sys_errno,
-                   "cannot connect to %s", link->peer);
-    next_address(link);
+    close_socket(conn);
+    hf__fail_errno(&conn->error, HF_UNAVAILABLE, sys_errno,
+                   "cannot connect to %s", conn->peer);
+    next_address(conn);
 }
 
-static int watch_socket(hf__link *link)
+static int watch_socket(hf__async_conn *conn)
 {
-    link->poll.fd = link->channel.fd;
-    link->poll_events = HF__POLL_OUT;
-    return hf__poll_watch(poller_of(link), &link->poll, HF__POLL_OUT);
+    conn->poll.fd = conn->channel.fd;
+    conn->poll_events = HF__POLL_OUT;
+    return hf__poll_watch(poller_of(conn), &conn->poll, HF__POLL_OUT);
 }
 
 /* Begin to connect to one address: 0 or an errno. */
-static int try_address(hf__link *link, size_t at)
+static int try_address(hf__async_conn *conn, size_t at)
 {
-    const hf__resolved *resolved = &link->resolved;
+    const hf__resolved *resolved = &conn->resolved;
     int fd;
     int rc = hf__socket_connect(&resolved->items[at], resolved->sizes[at], &fd);
 
     if (rc != 0)
         return rc;
-    if (!hf__channel_open(&link->channel, fd, link->node->account->tls,
+    if (!hf__channel_open(&conn->channel, fd, conn->node->account->tls,
                           resolved->host)) {
         close(fd);
         return ENOMEM;
     }
-    return watch_socket(link);
+    return watch_socket(conn);
 }
 
 /* Try the next of the server's addresses that lets us begin, for its share of
  * the time that is left; down if there is none. */
-static void next_address(hf__link *link)
+static void next_address(hf__async_conn *conn)
 {
     int64_t now_ms = hf__clock_boot_ms();
     size_t at;
     int rc;
 
-    while (link->resolved_at < link->resolved.count) {
-        at = link->resolved_at++;
-        link->until_ms = now_ms + (link->connect_until_ms - now_ms) /
-                                      (int64_t)(link->resolved.count - at);
-        rc = try_address(link, at);
+    while (conn->resolved_at < conn->resolved.count) {
+        at = conn->resolved_at++;
+        conn->until_ms = now_ms + (conn->connect_until_ms - now_ms) /
+                                      (int64_t)(conn->resolved.count - at);
+        rc = try_address(conn, at);
         if (rc == 0)
             return;
-        close_socket(link);
-        hf__fail_errno(&link->error, HF_UNAVAILABLE, rc, "cannot connect to %s",
-                       link->peer);
+        close_socket(conn);
+        hf__fail_errno(&conn->error, HF_UNAVAILABLE, rc, "cannot connect to %s",
+                       conn->peer);
     }
-    hf__link_drop(link);
+    hf__async_conn_drop(conn);
 }
 
 /* Connect as soon as an address is known, or it is clear that none will be. */
-static void try_to_connect(hf__link *link)
+static void try_to_connect(hf__async_conn *conn)
 {
     /* In this order, as the answer may come in between. */
-    bool asks = hf__resolver_asks(link->node->resolver);
+    bool asks = hf__resolver_asks(conn->node->resolver);
 
-    link->epoch = hf__redis_node_epoch(link->node);
-    hf__resolver_get(link->node->resolver, &link->resolved);
-    memcpy(link->peer, link->resolved.text, sizeof(link->peer));
-    if (link->resolved.count == 0)
-        hf__fail(&link->error, HF_UNAVAILABLE,
-                 "the address of %s is not known yet", link->peer);
-    if (link->resolved.count == 0 && asks)
+    conn->epoch = hf__redis_node_epoch(conn->node);
+    hf__resolver_get(conn->node->resolver, &conn->resolved);
+    memcpy(conn->peer, conn->resolved.text, sizeof(conn->peer));
+    if (conn->resolved.count == 0)
+        hf__fail(&conn->error, HF_UNAVAILABLE,
+                 "the address of %s is not known yet", conn->peer);
+    if (conn->resolved.count == 0 && asks)
         return;
-    link->state = HF__LINK_CONNECTING;
-    link->resolved_at = 0;
-    next_address(link);
+    conn->state = HF__ASYNC_CONNECTING;
+    conn->resolved_at = 0;
+    next_address(conn);
 }
 
-static void start(hf__link *link, int64_t now_ms)
+static void start(hf__async_conn *conn, int64_t now_ms)
 {
-    link->state = HF__LINK_RESOLVING;
-    link->sent = 0;
-    link->resolving_ms = now_ms;
-    link->connect_until_ms =
-        hf__clock_after(now_ms, link->node->fleet->connect_ms);
-    link->until_ms = link->connect_until_ms;
-    try_to_connect(link);
+    conn->state = HF__ASYNC_RESOLVING;
+    conn->sent = 0;
+    conn->resolving_ms = now_ms;
+    conn->connect_until_ms =
+        hf__clock_after(now_ms, conn->node->context->connect_ms);
+    conn->until_ms = conn->connect_until_ms;
+    try_to_connect(conn);
 }
 
 /* Judge the login's answers that are there. */
-static void read_login(hf__link *link)
+static void read_login(hf__async_conn *conn)
 {
     hf__resp_result parsed;
     hf_status status;
 
-    while (link->state == HF__LINK_LOGIN && hf__buf_size(&link->in) > 0) {
-        parsed = hf__resp_feed(&link->resp, &link->in);
+    while (conn->state == HF__ASYNC_LOGIN && hf__buf_size(&conn->in) > 0) {
+        parsed = hf__resp_feed(&conn->resp, &conn->in);
         if (parsed == HF__RESP_MORE)
             return;
         if (parsed == HF__RESP_DONE)
-            status = hf__login_answer(&link->login, &link->reply, &link->error);
+            status = hf__login_answer(&conn->login, &conn->reply, &conn->error);
         else if (parsed == HF__RESP_NO_MEMORY)
-            status = hf__fail(&link->error, HF_NO_MEMORY, "out of memory");
+            status = hf__fail(&conn->error, HF_NO_MEMORY, "out of memory");
         else
-            status = hf__fail(&link->error, HF_CORRUPT,
-                              "%s sent what is not a RESP reply", link->peer);
-        hf__arena_free(&link->arena);
+            status = hf__fail(&conn->error, HF_CORRUPT,
+                              "%s sent what is not a RESP reply", conn->peer);
+        hf__arena_free(&conn->arena);
         if (status != HF_OK) {
-            hf__link_drop(link);
+            hf__async_conn_drop(conn);
             return;
         }
-        hf__resp_begin(&link->resp, &link->arena, &link->reply);
-        if (hf__login_done(&link->login)) {
-            link->state = HF__LINK_UP;
-            hf__redis_node_learn(link->node, &link->login.traits);
-            hf__patience_learn(link->node,
-                               hf__clock_boot_ms() - link->login_ms);
-            link->ops->up(link);
+        hf__resp_begin(&conn->resp, &conn->arena, &conn->reply);
+        if (hf__login_done(&conn->login)) {
+            conn->state = HF__ASYNC_UP;
+            hf__redis_node_learn(conn->node, &conn->login.traits);
+            hf__silence_learn(conn->node, hf__clock_boot_ms() - conn->login_ms);
+            conn->ops->up(conn);
         }
     }
 }
 
-static void take_input(hf__link *link)
+static void take_input(hf__async_conn *conn)
 {
-    if (link->state == HF__LINK_LOGIN)
-        read_login(link);
-    if (link->state != HF__LINK_UP || hf__buf_size(&link->in) == 0)
+    if (conn->state == HF__ASYNC_LOGIN)
+        read_login(conn);
+    if (conn->state != HF__ASYNC_UP || hf__buf_size(&conn->in) == 0)
         return;
-    link->ops->input(link);
+    conn->ops->input(conn);
     /* An answer that made the owner give up does not count: a server that
      * refuses each time must not be asked again without a pause. */
-    if (link->state == HF__LINK_UP)
-        link->delay_ms = 0;
+    if (conn->state == HF__ASYNC_UP)
+        conn->delay_ms = 0;
 }
 
 /* true: there may be more. */
-static bool read_once(hf__link *link)
+static bool read_once(hf__async_conn *conn)
 {
-    unsigned char *room = hf__buf_reserve(&link->in, READ_SIZE);
+    unsigned char *room = hf__buf_reserve(&conn->in, READ_SIZE);
     ssize_t got;
 
     if (room == NULL) {
-        hf__fail(&link->error, HF_NO_MEMORY, "out of memory");
-        hf__link_drop(link);
+        hf__fail(&conn->error, HF_NO_MEMORY, "out of memory");
+        hf__async_conn_drop(conn);
         return false;
     }
-    got = hf__channel_recv(&link->channel, room, READ_SIZE, false);
+    got = hf__channel_recv(&conn->channel, room, READ_SIZE, false);
     if (got > 0) {
-        hf__buf_added(&link->in, (size_t)got);
-        link->alive_ms = hf__clock_boot_ms();
-        take_input(link);
+        hf__buf_added(&conn->in, (size_t)got);
+        conn->alive_ms = hf__clock_boot_ms();
+        take_input(conn);
         /* TLS gives a record at a time, and may keep the next by itself. */
-        return got == READ_SIZE || link->channel.secure != NULL;
+        return got == READ_SIZE || conn->channel.secure != NULL;
     }
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     if (got < 0) {
-        drop_errno(link, errno, "cannot read from");
+        drop_errno(conn, errno, "cannot read from");
         return false;
     }
-    hf__fail(&link->error, HF_UNAVAILABLE, "%s closed the connection",
-             link->peer);
-    hf__link_drop(link);
+    hf__fail(&conn->error, HF_UNAVAILABLE, "%s closed the connection",
+             conn->peer);
+    hf__async_conn_drop(conn);
     return false;
 }
 
-static void on_ready(hf__link *link, bool writable)
+static void on_ready(hf__async_conn *conn, bool writable)
 {
-    uint32_t sockets = link->sockets;
+    uint32_t sockets = conn->sockets;
     int reads = 0;
 
-    while (reads++ < READS_MAX && read_once(link) && link->sockets == sockets)
+    while (reads++ < READS_MAX && read_once(conn) && conn->sockets == sockets)
         continue;
-    if (link->sockets != sockets || link->channel.fd < 0)
+    if (conn->sockets != sockets || conn->channel.fd < 0)
         return;
-    link->unread = reads > READS_MAX && hf__channel_has_pending(&link->channel);
+    conn->unread = reads > READS_MAX && hf__channel_has_pending(&conn->channel);
     if (!writable) {
-        if (link->channel.read_wants == POLLOUT)
-            want_more(link, hf__buf_size(&link->out) > 0);
+        if (conn->channel.read_wants == POLLOUT)
+            want_more(conn, hf__buf_size(&conn->out) > 0);
         return;
     }
-    link->alive_ms = hf__clock_boot_ms();
-    hf__link_flush(link);
-    if (link->sockets == sockets && link->state == HF__LINK_UP &&
-        hf__buf_size(&link->out) == 0)
-        link->ops->drained(link);
+    conn->alive_ms = hf__clock_boot_ms();
+    hf__async_conn_flush(conn);
+    if (conn->sockets == sockets && conn->state == HF__ASYNC_UP &&
+        hf__buf_size(&conn->out) == 0)
+        conn->ops->drained(conn);
 }
 
 static void on_poll(hf__poll *poll, int events)
 {
-    hf__link *link = poll->user;
+    hf__async_conn *conn = poll->user;
     int rc;
 
     if ((events & HF__POLL_ERROR) != 0)
-        link->poll_events = 0;
-    if (link->state == HF__LINK_CONNECTING) {
-        rc = hf__socket_connected(link->channel.fd);
+        conn->poll_events = 0;
+    if (conn->state == HF__ASYNC_CONNECTING) {
+        rc = hf__socket_connected(conn->channel.fd);
         if (rc == 0)
-            begin_handshake(link);
+            begin_handshake(conn);
         else
-            connect_failed(link, rc);
-    } else if (link->state == HF__LINK_HANDSHAKE) {
-        shake_hands(link);
+            connect_failed(conn, rc);
+    } else if (conn->state == HF__ASYNC_HANDSHAKE) {
+        shake_hands(conn);
     } else {
-        on_ready(link, (events & HF__POLL_OUT) != 0);
+        on_ready(conn, (events & HF__POLL_OUT) != 0);
     }
-    hf__link_update(link);
+    hf__async_conn_update(conn);
 }
 
 static void on_timer(hf__tick *timer)
 {
-    hf__link *link = timer->user;
+    hf__async_conn *conn = timer->user;
 
-    link->timer_ms = INT64_MAX;
-    if (link->unread)
-        on_ready(link, false);
-    hf__link_update(link);
+    conn->timer_ms = INT64_MAX;
+    if (conn->unread)
+        on_ready(conn, false);
+    hf__async_conn_update(conn);
 }
 
 /* A timer that rings too early does no harm, so it is only ever moved
  * forward. */
-static void set_timer(hf__link *link, int64_t at_ms)
+static void set_timer(hf__async_conn *conn, int64_t at_ms)
 {
-    if (at_ms >= link->timer_ms)
+    if (at_ms >= conn->timer_ms)
         return;
-    link->timer_ms = at_ms;
-    hf__tick_set(poller_of(link), &link->timer, at_ms);
+    conn->timer_ms = at_ms;
+    hf__tick_set(poller_of(conn), &conn->timer, at_ms);
 }
 
-static bool is_starting(const hf__link *link)
+static bool is_starting(const hf__async_conn *conn)
 {
-    return link->state == HF__LINK_RESOLVING ||
-           link->state == HF__LINK_CONNECTING ||
-           link->state == HF__LINK_HANDSHAKE || link->state == HF__LINK_LOGIN;
+    return conn->state == HF__ASYNC_RESOLVING ||
+           conn->state == HF__ASYNC_CONNECTING ||
+           conn->state == HF__ASYNC_HANDSHAKE || conn->state == HF__ASYNC_LOGIN;
 }
 
-static void check_until(hf__link *link, int64_t now_ms)
+static void check_until(hf__async_conn *conn, int64_t now_ms)
 {
-    if (!is_starting(link) || now_ms < link->until_ms)
+    if (!is_starting(conn) || now_ms < conn->until_ms)
         return;
-    if (link->state == HF__LINK_CONNECTING) {
-        connect_failed(link, ETIMEDOUT);
+    if (conn->state == HF__ASYNC_CONNECTING) {
+        connect_failed(conn, ETIMEDOUT);
         return;
     }
-    if (link->state == HF__LINK_RESOLVING)
-        hf__fail(&link->error, HF_UNAVAILABLE,
-                 "the address of %s was not found in time", link->peer);
-    else if (link->state == HF__LINK_HANDSHAKE)
-        hf__channel_late(&link->channel, &link->error, link->peer);
+    if (conn->state == HF__ASYNC_RESOLVING)
+        hf__fail(&conn->error, HF_UNAVAILABLE,
+                 "the address of %s was not found in time", conn->peer);
+    else if (conn->state == HF__ASYNC_HANDSHAKE)
+        hf__channel_late(&conn->channel, &conn->error, conn->peer);
     else
-        hf__fail(&link->error, HF_UNAVAILABLE, "%s did not answer the login",
-                 link->peer);
-    hf__link_drop(link);
+        hf__fail(&conn->error, HF_UNAVAILABLE, "%s did not answer the login",
+                 conn->peer);
+    hf__async_conn_drop(conn);
 }
 
 /* What the server had before its address moved is of no use. The attempt that
  * follows is immediate: it is a server that has not failed yet. */
-static void check_epoch(hf__link *link)
+static void check_epoch(hf__async_conn *conn)
 {
-    uint32_t epoch = hf__redis_node_epoch(link->node);
+    uint32_t epoch = hf__redis_node_epoch(conn->node);
 
-    if (link->epoch == epoch)
+    if (conn->epoch == epoch)
         return;
-    link->epoch = epoch;
-    link->delay_ms = 0;
-    if (link->state != HF__LINK_DOWN) {
-        hf__fail(&link->error, HF_UNAVAILABLE,
-                 "%s was left: the server has moved", link->peer);
-        hf__link_drop(link);
+    conn->epoch = epoch;
+    conn->delay_ms = 0;
+    if (conn->state != HF__ASYNC_DOWN) {
+        hf__fail(&conn->error, HF_UNAVAILABLE,
+                 "%s was left: the server has moved", conn->peer);
+        hf__async_conn_drop(conn);
     }
-    link->retry_ms = 0;
+    conn->retry_ms = 0;
 }
 
-void hf__link_update(hf__link *link)
+void hf__async_conn_update(hf__async_conn *conn)
 {
     int64_t now_ms = hf__clock_boot_ms();
     int64_t next_ms;
 
-    if (link->state == HF__LINK_CLOSED)
+    if (conn->state == HF__ASYNC_CLOSED)
         return;
-    check_epoch(link);
-    check_until(link, now_ms);
-    next_ms = link->ops->tick(link, now_ms);
-    if (link->state == HF__LINK_DOWN && now_ms >= link->retry_ms &&
-        link->ops->wanted(link))
-        start(link, now_ms);
-    else if (link->state == HF__LINK_RESOLVING)
-        try_to_connect(link);
-    if (link->state == HF__LINK_RESOLVING)
+    check_epoch(conn);
+    check_until(conn, now_ms);
+    next_ms = conn->ops->tick(conn, now_ms);
+    if (conn->state == HF__ASYNC_DOWN && now_ms >= conn->retry_ms &&
+        conn->ops->wanted(conn))
+        start(conn, now_ms);
+    else if (conn->state == HF__ASYNC_RESOLVING)
+        try_to_connect(conn);
+    if (conn->state == HF__ASYNC_RESOLVING)
         next_ms = hf__at_most(
             next_ms,
-            now_ms + hf__resolver_pause_ms(link->resolving_ms, now_ms));
-    if (link->state == HF__LINK_DOWN && link->retry_ms < next_ms &&
-        link->ops->wanted(link))
-        next_ms = link->retry_ms;
-    if (is_starting(link) && link->until_ms < next_ms)
-        next_ms = link->until_ms;
-    if (link->unread)
+            now_ms + hf__resolver_pause_ms(conn->resolving_ms, now_ms));
+    if (conn->state == HF__ASYNC_DOWN && conn->retry_ms < next_ms &&
+        conn->ops->wanted(conn))
+        next_ms = conn->retry_ms;
+    if (is_starting(conn) && conn->until_ms < next_ms)
+        next_ms = conn->until_ms;
+    if (conn->unread)
         next_ms = now_ms;
-    set_timer(link, next_ms);
+    set_timer(conn, next_ms);
 }
 
 static void run_closed(hf__task *task)
 {
-    hf__link *link = hf__container_of(task, hf__link, closing);
+    hf__async_conn *conn = hf__container_of(task, hf__async_conn, closing);
 
-    link->closed(link);
+    conn->closed(conn);
 }
 
-void hf__link_close(hf__link *link, void (*closed)(hf__link *link))
+void hf__async_conn_close(hf__async_conn *conn,
+                          void (*closed)(hf__async_conn *conn))
 {
-    link->state = HF__LINK_CLOSED;
-    close_socket(link);
-    hf__tick_stop(&link->timer);
-    link->closed = closed;
-    link->closing.run = run_closed;
-    hf__loop_post(link->node->fleet->loop, &link->closing);
+    conn->state = HF__ASYNC_CLOSED;
+    close_socket(conn);
+    hf__tick_stop(&conn->timer);
+    conn->closed = closed;
+    conn->closing.run = run_closed;
+    hf__loop_post(conn->node->context->loop, &conn->closing);
 }
 
-void hf__link_abandon(hf__link *link)
+void hf__async_conn_abandon(hf__async_conn *conn)
 {
-    hf__channel_abandon(&link->channel);
+    hf__channel_abandon(&conn->channel);
 }
 
-void hf__link_done(hf__link *link)
+void hf__async_conn_done(hf__async_conn *conn)
 {
-    hf__buf_done(&link->in);
-    hf__buf_done(&link->out);
-    hf__arena_free(&link->arena);
+    hf__buf_done(&conn->in);
+    hf__buf_done(&conn->out);
+    hf__arena_free(&conn->arena);
 }

@@ -13,39 +13,39 @@
 #include "util/loop.h"
 #include "util/poll.h"
 
-typedef struct hf__link hf__link;
+typedef struct hf__async_conn hf__async_conn;
 
-/* What a link asks of its owner; all on the loop thread. */
-typedef struct hf__link_ops {
-    /* Logged in: link->out may be filled and flushed. */
-    void (*up)(hf__link *link);
-    /* Bytes came into link->in. */
-    void (*input)(hf__link *link);
-    /* `link->out` was sent whole. */
-    void (*drained)(hf__link *link);
-    /* The connection broke, or (was_up false) could not be made; link->error
-     * says why, and link->sent still counts. */
-    void (*down)(hf__link *link, bool was_up);
+/* What a conn asks of its owner; all on the loop thread. */
+typedef struct hf__async_conn_ops {
+    /* Logged in: conn->out may be filled and flushed. */
+    void (*up)(hf__async_conn *conn);
+    /* Bytes came into conn->in. */
+    void (*input)(hf__async_conn *conn);
+    /* `conn->out` was sent whole. */
+    void (*drained)(hf__async_conn *conn);
+    /* The connection broke, or (was_up false) could not be made; conn->error
+     * says why, and conn->sent still counts. */
+    void (*down)(hf__async_conn *conn, bool was_up);
     /* Is a connection wanted now? */
-    bool (*wanted)(hf__link *link);
+    bool (*wanted)(hf__async_conn *conn);
     /* Do what is due by `now_ms` and return when to be called next. */
-    int64_t (*tick)(hf__link *link, int64_t now_ms);
-} hf__link_ops;
+    int64_t (*tick)(hf__async_conn *conn, int64_t now_ms);
+} hf__async_conn_ops;
 
-typedef enum hf__link_state {
-    HF__LINK_DOWN, /* until retry_ms at least */
-    HF__LINK_RESOLVING,
-    HF__LINK_CONNECTING,
-    HF__LINK_HANDSHAKE, /* over at once without TLS */
-    HF__LINK_LOGIN,
-    HF__LINK_UP,
-    HF__LINK_CLOSED
-} hf__link_state;
+typedef enum hf__async_conn_state {
+    HF__ASYNC_DOWN, /* until retry_ms at least */
+    HF__ASYNC_RESOLVING,
+    HF__ASYNC_CONNECTING,
+    HF__ASYNC_HANDSHAKE, /* over at once without TLS */
+    HF__ASYNC_LOGIN,
+    HF__ASYNC_UP,
+    HF__ASYNC_CLOSED
+} hf__async_conn_state;
 
-struct hf__link {
-    const hf__link_ops *ops;
+struct hf__async_conn {
+    const hf__async_conn_ops *ops;
     hf__redis_node *node;
-    hf__link_state state;
+    hf__async_conn_state state;
     bool resp3; /* the owner's: pushes are wanted */
     bool waits; /* the owner's: a server without WAIT is of no use */
     hf__channel channel;
@@ -65,7 +65,7 @@ struct hf__link {
     hf__tick timer;
     int64_t timer_ms; /* what it is set to; INT64_MAX: not at all */
     hf__task closing;
-    void (*closed)(hf__link *link);
+    void (*closed)(hf__async_conn *conn);
 
     hf__resolved resolved;
     int64_t resolving_ms; /* since when its name is waited for */
@@ -80,27 +80,28 @@ struct hf__link {
     hf_reply reply;
 };
 
-void hf__link_init(hf__link *link, const hf__link_ops *ops,
-                   hf__redis_node *node, size_t out_limit);
+void hf__async_conn_init(hf__async_conn *conn, const hf__async_conn_ops *ops,
+                         hf__redis_node *node, size_t out_limit);
 
 /* Connect if that is wanted and due, and set the timer. To be called on the
  * loop thread whenever the owner's wants or instants may have changed. */
-void hf__link_update(hf__link *link);
+void hf__async_conn_update(hf__async_conn *conn);
 
-/* Send what can be sent of link->out without waiting. May end in down(). */
-void hf__link_flush(hf__link *link);
+/* Send what can be sent of conn->out without waiting. May end in down(). */
+void hf__async_conn_flush(hf__async_conn *conn);
 
-/* Give the connection up, for the reason in link->error. */
-void hf__link_drop(hf__link *link);
+/* Give the connection up, for the reason in conn->error. */
+void hf__async_conn_drop(hf__async_conn *conn);
 
 /* Close for good; closed() runs on the loop thread when
- * nothing of the link is on its stack any more. */
-void hf__link_close(hf__link *link, void (*closed)(hf__link *link));
+ * nothing of the conn is on its stack any more. */
+void hf__async_conn_close(hf__async_conn *conn,
+                          void (*closed)(hf__async_conn *conn));
 
 /* Free. Only after closed(), or if it was never updated. */
-void hf__link_done(hf__link *link);
+void hf__async_conn_done(hf__async_conn *conn);
 
 /* In a forked child: close the descriptor and leave the rest as it is. */
-void hf__link_abandon(hf__link *link);
+void hf__async_conn_abandon(hf__async_conn *conn);
 
 #endif

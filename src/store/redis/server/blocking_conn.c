@@ -29,7 +29,7 @@
 /* After so long in recv() the clock is looked at again. */
 #define WAIT_MS 250
 
-void hf__conn_init(hf__conn *conn, hf__redis_node *node)
+void hf__blocking_conn_init(hf__blocking_conn *conn, hf__redis_node *node)
 {
     memset(conn, 0, sizeof(*conn));
     conn->node = node;
@@ -38,37 +38,38 @@ void hf__conn_init(hf__conn *conn, hf__redis_node *node)
     hf__buf_init(&conn->out, HF__RESP_REQUEST_MAX);
 }
 
-void hf__conn_close(hf__conn *conn)
+void hf__blocking_conn_close(hf__blocking_conn *conn)
 {
     hf__channel_close(&conn->channel);
     hf__buf_clear(&conn->in);
     hf__buf_clear(&conn->out);
 }
 
-void hf__conn_done(hf__conn *conn)
+void hf__blocking_conn_done(hf__blocking_conn *conn)
 {
-    hf__conn_close(conn);
+    hf__blocking_conn_close(conn);
     hf__buf_done(&conn->in);
     hf__buf_done(&conn->out);
 }
 
-void hf__conn_abandon(hf__conn *conn, bool busy)
+void hf__blocking_conn_abandon(hf__blocking_conn *conn, bool busy)
 {
     hf__channel_abandon(&conn->channel);
     if (!busy)
-        hf__conn_done(conn);
+        hf__blocking_conn_done(conn);
 }
 
-bool hf__conn_is_stale(hf__conn *conn)
+bool hf__blocking_conn_is_stale(hf__blocking_conn *conn)
 {
     return conn->epoch != hf__redis_node_epoch(conn->node) ||
            (!conn->is_local && hf__channel_is_stale(&conn->channel));
 }
 
 /* Send what `out` holds. UNSENT: not a byte went. */
-static hf__conn_result send_all(hf__conn *conn, int64_t until_ms, hf_error *err)
+static hf__blocking_conn_result send_all(hf__blocking_conn *conn,
+                                         int64_t until_ms, hf_error *err)
 {
-    hf__conn_result unsent = HF__CONN_UNSENT;
+    hf__blocking_conn_result unsent = HF__CONN_UNSENT;
     hf__channel *channel = &conn->channel;
     ssize_t sent;
 
@@ -94,9 +95,9 @@ static hf__conn_result send_all(hf__conn *conn, int64_t until_ms, hf_error *err)
     return HF__CONN_OK;
 }
 
-bool hf__conn_elder_spoke(hf__conn *conn)
+bool hf__blocking_conn_elder_spoke(hf__blocking_conn *conn)
 {
-    hf__conn *elder = conn->elder;
+    hf__blocking_conn *elder = conn->elder;
     char byte;
 
     if (elder == NULL)
@@ -107,14 +108,14 @@ bool hf__conn_elder_spoke(hf__conn *conn)
         return true;
     if (elder->epoch != hf__redis_node_epoch(elder->node) ||
         hf__channel_is_stale(&elder->channel)) {
-        hf__conn_close(elder);
+        hf__blocking_conn_close(elder);
         conn->elder = NULL;
     }
     return false;
 }
 
 /* Wait for an event of a socket; 0: it is too late, or look at the elder. */
-static int wait_for(const hf__conn *conn, int fd, short events,
+static int wait_for(const hf__blocking_conn *conn, int fd, short events,
                     int64_t until_ms)
 {
     int other = conn->elder != NULL ? conn->elder->channel.fd : -1;
@@ -124,7 +125,7 @@ static int wait_for(const hf__conn *conn, int fd, short events,
 
 /* Wait for what reading needs. A read that may wait has waited already, unless
  * TLS had to write. */
-static void wait_readable(hf__conn *conn, int64_t left_ms)
+static void wait_readable(hf__blocking_conn *conn, int64_t left_ms)
 {
     hf__channel *channel = &conn->channel;
     int64_t now_ms = hf__clock_boot_ms();
@@ -139,7 +140,8 @@ static void wait_readable(hf__conn *conn, int64_t left_ms)
         (void)hf__socket_wait(channel->fd, POLLOUT, now_ms + WAIT_MS);
 }
 
-static hf__conn_result end_of(hf__conn *conn, ssize_t got, hf_error *err)
+static hf__blocking_conn_result end_of(hf__blocking_conn *conn, ssize_t got,
+                                       hf_error *err)
 {
     if (got == 0)
         hf__fail(err, HF_INDETERMINATE, "%s closed the connection", conn->peer);
@@ -149,7 +151,8 @@ static hf__conn_result end_of(hf__conn *conn, ssize_t got, hf_error *err)
     return HF__CONN_LOST;
 }
 
-static hf__conn_result is_late(const hf__conn *conn, hf_error *err)
+static hf__blocking_conn_result is_late(const hf__blocking_conn *conn,
+                                        hf_error *err)
 {
     hf__fail(err, HF_INDETERMINATE, "no answer from %s in time", conn->peer);
     return HF__CONN_LATE;
@@ -157,14 +160,15 @@ static hf__conn_result is_late(const hf__conn *conn, hf_error *err)
 
 /* From now on the server is silent. What is left of a short deadline is not
  * cut into shorter ones, nor into less than such a server needs. */
-static void be_patient(hf__conn *conn, int64_t until_ms, int64_t now_ms)
+static void be_patient(hf__blocking_conn *conn, int64_t until_ms,
+                       int64_t now_ms)
 {
     int64_t half_ms = (until_ms - now_ms) / 2;
 
     if (conn->patience_ms == 0) {
         if (half_ms > HF__RETRY_SILENCE_MS)
             half_ms = HF__RETRY_SILENCE_MS;
-        conn->patience_ms = hf__patience_with(conn->node, half_ms);
+        conn->patience_ms = hf__silence_limit(conn->node, half_ms);
         if (half_ms < WAIT_MS || conn->request == NULL)
             conn->patience_ms = INT64_MAX;
     }
@@ -172,8 +176,9 @@ static void be_patient(hf__conn *conn, int64_t until_ms, int64_t now_ms)
 }
 
 /* How long to wait for the next byte; 0: it is too late. Sets *result. */
-static int64_t left_of(hf__conn *conn, int64_t until_ms, int64_t now_ms,
-                       hf__conn_result *result, hf_error *err)
+static int64_t left_of(hf__blocking_conn *conn, int64_t until_ms,
+                       int64_t now_ms, hf__blocking_conn_result *result,
+                       hf_error *err)
 {
     if (now_ms >= until_ms) {
         *result = is_late(conn, err);
@@ -184,7 +189,7 @@ static int64_t left_of(hf__conn *conn, int64_t until_ms, int64_t now_ms,
     if (now_ms >= conn->given_up_ms) {
         hf__fail(err, HF_INDETERMINATE, "%s was silent for %lld ms", conn->peer,
                  (long long)conn->patience_ms);
-        hf__patience_learn(conn->node, conn->patience_ms);
+        hf__silence_learn(conn->node, conn->patience_ms);
         *result = HF__CONN_SILENT;
         return 0;
     }
@@ -194,11 +199,12 @@ static int64_t left_of(hf__conn *conn, int64_t until_ms, int64_t now_ms,
 }
 
 /* Read once more. */
-static hf__conn_result receive(hf__conn *conn, int64_t until_ms, hf_error *err)
+static hf__blocking_conn_result receive(hf__blocking_conn *conn,
+                                        int64_t until_ms, hf_error *err)
 {
     unsigned char *room = hf__buf_reserve(&conn->in, READ_SIZE);
     int64_t now_ms = hf__clock_boot_ms();
-    hf__conn_result result = HF__CONN_OK;
+    hf__blocking_conn_result result = HF__CONN_OK;
     int64_t left_ms;
     ssize_t got;
 
@@ -214,7 +220,7 @@ static hf__conn_result receive(hf__conn *conn, int64_t until_ms, hf_error *err)
                      conn->peer);
             return HF__CONN_LOST;
         }
-        if (hf__conn_elder_spoke(conn)) {
+        if (hf__blocking_conn_elder_spoke(conn)) {
             hf__fail(err, HF_UNAVAILABLE, "%s was not needed", conn->peer);
             return HF__CONN_LOST;
         }
@@ -231,7 +237,8 @@ static hf__conn_result receive(hf__conn *conn, int64_t until_ms, hf_error *err)
     }
 }
 
-static void begin_reply(hf__conn *conn, hf__arena *arena, hf_reply *reply)
+static void begin_reply(hf__blocking_conn *conn, hf__arena *arena,
+                        hf_reply *reply)
 {
     conn->arena = arena;
     conn->reply = reply;
@@ -240,11 +247,11 @@ static void begin_reply(hf__conn *conn, hf__arena *arena, hf_reply *reply)
 
 /* Read one reply, which may have begun. Nothing may follow it: nobody has asked
  * for more. */
-static hf__conn_result read_reply(hf__conn *conn, int64_t until_ms,
-                                  hf_error *err)
+static hf__blocking_conn_result read_reply(hf__blocking_conn *conn,
+                                           int64_t until_ms, hf_error *err)
 {
     hf__resp_result parsed = HF__RESP_MORE;
-    hf__conn_result result;
+    hf__blocking_conn_result result;
 
     for (;;) {
         if (hf__buf_size(&conn->in) > 0)
@@ -273,7 +280,7 @@ static hf__conn_result read_reply(hf__conn *conn, int64_t until_ms,
 
 /* Connect to the first address that accepts; each gets its share of the time
  * that is left. 0 or an errno. */
-static int connect_any(hf__conn *conn, const hf__resolved *resolved,
+static int connect_any(hf__blocking_conn *conn, const hf__resolved *resolved,
                        int64_t until_ms, int *fd)
 {
     int64_t now_ms;
@@ -281,7 +288,8 @@ static int connect_any(hf__conn *conn, const hf__resolved *resolved,
     int rc = ETIMEDOUT;
     size_t at;
 
-    for (at = 0; at < resolved->count && !hf__conn_elder_spoke(conn); at++) {
+    for (at = 0; at < resolved->count && !hf__blocking_conn_elder_spoke(conn);
+         at++) {
         now_ms = hf__clock_boot_ms();
         share_ms = (until_ms - now_ms) / (int64_t)(resolved->count - at);
         if (share_ms <= 0)
@@ -300,14 +308,15 @@ static int connect_any(hf__conn *conn, const hf__resolved *resolved,
     return rc;
 }
 
-static hf_status shake_hands(hf__conn *conn, int64_t until_ms, hf_error *err)
+static hf_status shake_hands(hf__blocking_conn *conn, int64_t until_ms,
+                             hf_error *err)
 {
     hf__channel *channel = &conn->channel;
     int rc;
 
     while ((rc = hf__channel_handshake(channel)) == EAGAIN) {
         if (wait_for(conn, channel->fd, channel->read_wants, until_ms) == 0 &&
-            (conn->elder == NULL || hf__conn_elder_spoke(conn) ||
+            (conn->elder == NULL || hf__blocking_conn_elder_spoke(conn) ||
              hf__clock_boot_ms() >= until_ms))
             return hf__channel_late(channel, err, conn->peer);
     }
@@ -318,7 +327,8 @@ static hf_status shake_hands(hf__conn *conn, int64_t until_ms, hf_error *err)
 }
 
 /* Where the server is. A name that was met just now is waited for. */
-static void find_peer(hf__conn *conn, int64_t until_ms, hf__resolved *resolved)
+static void find_peer(hf__blocking_conn *conn, int64_t until_ms,
+                      hf__resolved *resolved)
 {
     hf__resolver *resolver = conn->node->resolver;
     int64_t since_ms = hf__clock_boot_ms();
@@ -329,7 +339,7 @@ static void find_peer(hf__conn *conn, int64_t until_ms, hf__resolved *resolved)
         conn->epoch = hf__redis_node_epoch(conn->node);
         hf__resolver_get(resolver, resolved);
         if (resolved->count > 0 || !asks || now_ms >= until_ms ||
-            hf__conn_elder_spoke(conn))
+            hf__blocking_conn_elder_spoke(conn))
             return;
         /* If it does not, the answer may have come since get(). */
         asks = hf__resolver_asks(resolver);
@@ -340,7 +350,8 @@ static void find_peer(hf__conn *conn, int64_t until_ms, hf__resolved *resolved)
     }
 }
 
-static hf_status connect_peer(hf__conn *conn, int64_t until_ms, hf_error *err)
+static hf_status connect_peer(hf__blocking_conn *conn, int64_t until_ms,
+                              hf_error *err)
 {
     hf__resolved resolved;
     int fd;
@@ -363,7 +374,7 @@ static hf_status connect_peer(hf__conn *conn, int64_t until_ms, hf_error *err)
     return shake_hands(conn, until_ms, err);
 }
 
-static hf_status as_status(hf__conn_result result, hf_error *err)
+static hf_status as_status(hf__blocking_conn_result result, hf_error *err)
 {
     switch (result) {
     case HF__CONN_OK:
@@ -382,10 +393,11 @@ static hf_status as_status(hf__conn_result result, hf_error *err)
     }
 }
 
-static hf_status log_in(hf__conn *conn, int64_t until_ms, hf_error *err)
+static hf_status log_in(hf__blocking_conn *conn, int64_t until_ms,
+                        hf_error *err)
 {
     int64_t began_ms = hf__clock_boot_ms();
-    hf__conn_result result;
+    hf__blocking_conn_result result;
     hf__arena arena;
     hf_reply reply;
     hf__login login;
@@ -413,12 +425,13 @@ static hf_status log_in(hf__conn *conn, int64_t until_ms, hf_error *err)
         hf__login_hint(&login, err);
     if (status == HF_OK && result == HF__CONN_OK) {
         hf__redis_node_learn(conn->node, &login.traits);
-        hf__patience_learn(conn->node, hf__clock_boot_ms() - began_ms);
+        hf__silence_learn(conn->node, hf__clock_boot_ms() - began_ms);
     }
     return status != HF_OK ? status : as_status(result, err);
 }
 
-hf_status hf__conn_open(hf__conn *conn, int64_t until_ms, hf_error *err)
+hf_status hf__blocking_conn_open(hf__blocking_conn *conn, int64_t until_ms,
+                                 hf_error *err)
 {
     hf_status status = connect_peer(conn, until_ms, err);
 
@@ -428,13 +441,13 @@ hf_status hf__conn_open(hf__conn *conn, int64_t until_ms, hf_error *err)
     if (status == HF_OK)
         status = log_in(conn, until_ms, err);
     if (status != HF_OK) {
-        hf__conn_close(conn);
+        hf__blocking_conn_close(conn);
         hf__resolver_refresh(conn->node->resolver);
     }
     return status;
 }
 
-static bool put(hf__conn *conn, const hf__request *request,
+static bool put(hf__blocking_conn *conn, const hf__request *request,
                 const hf__attempts *attempts)
 {
     static const char *const asking[] = {"ASKING"};
@@ -447,10 +460,10 @@ static bool put(hf__conn *conn, const hf__request *request,
 
 /* Read what is owed. The answer to ASKING says nothing that the one behind it
  * does not. */
-static hf__conn_result read_answers(hf__conn *conn, hf__request *request,
-                                    hf_error *err)
+static hf__blocking_conn_result
+read_answers(hf__blocking_conn *conn, hf__request *request, hf_error *err)
 {
-    hf__conn_result result = HF__CONN_OK;
+    hf__blocking_conn_result result = HF__CONN_OK;
 
     while (result == HF__CONN_OK && conn->owed > 0) {
         result = read_reply(conn, request->deadline_ms, err);
@@ -460,16 +473,18 @@ static hf__conn_result read_answers(hf__conn *conn, hf__request *request,
     if (result == HF__CONN_SILENT)
         return result;
     if (result == HF__CONN_OK && hf__retry_is_safe(request))
-        hf__patience_learn(conn->node, hf__clock_boot_ms() - conn->sent_ms);
+        hf__silence_learn(conn->node, hf__clock_boot_ms() - conn->sent_ms);
     if (result != HF__CONN_OK || hf__buf_size(&conn->in) > 0)
-        hf__conn_close(conn);
+        hf__blocking_conn_close(conn);
     return result;
 }
 
-hf__conn_result hf__conn_exchange(hf__conn *conn, hf__request *request,
-                                  hf__attempts *attempts, hf_error *err)
+hf__blocking_conn_result hf__blocking_conn_exchange(hf__blocking_conn *conn,
+                                                    hf__request *request,
+                                                    hf__attempts *attempts,
+                                                    hf_error *err)
 {
-    hf__conn_result result = HF__CONN_NO_MEMORY;
+    hf__blocking_conn_result result = HF__CONN_NO_MEMORY;
 
     conn->request = request;
     conn->patience_ms = 0;
@@ -483,7 +498,7 @@ hf__conn_result hf__conn_exchange(hf__conn *conn, hf__request *request,
         request->sends++;
     hf__buf_clear(&conn->out);
     if (result != HF__CONN_OK) {
-        hf__conn_close(conn);
+        hf__blocking_conn_close(conn);
         return result;
     }
     conn->sent_ms = hf__clock_boot_ms();
@@ -494,8 +509,9 @@ hf__conn_result hf__conn_exchange(hf__conn *conn, hf__request *request,
     return read_answers(conn, request, err);
 }
 
-hf__conn_result hf__conn_resume(hf__conn *conn, hf__request *request,
-                                hf_error *err)
+hf__blocking_conn_result hf__blocking_conn_resume(hf__blocking_conn *conn,
+                                                  hf__request *request,
+                                                  hf_error *err)
 {
     conn->patience_ms = 0;
     return read_answers(conn, request, err);

@@ -12,14 +12,15 @@
 #include "store/redis/wire/channel.h"
 #include "store/redis/wire/resp.h"
 
-typedef struct hf__conn {
+typedef struct hf__blocking_conn {
     hf__redis_node *node;
     hf__channel channel;
     uint32_t epoch; /* the node's when it was made */
     bool is_local;  /* a unix socket */
     char peer[HF__WHERE_SIZE];
     const hf__request *request; /* of the exchange; NULL: logging in */
-    struct hf__conn *elder;     /* see hf__conn_open(); NULL: none */
+    struct hf__blocking_conn
+        *elder;          /* see hf__blocking_conn_open(); NULL: none */
     int64_t patience_ms; /* silence that ends it; 0: nothing was awaited yet */
     int64_t given_up_ms; /* when that has passed */
     hf__buf in;
@@ -29,42 +30,43 @@ typedef struct hf__conn {
     hf_reply *reply;
     int owed; /* answers */
     int64_t sent_ms;
-} hf__conn;
+} hf__blocking_conn;
 
 /* How an exchange ended. After anything but OK and SILENT the connection is
  * closed. */
-typedef enum hf__conn_result {
+typedef enum hf__blocking_conn_result {
     HF__CONN_OK,
-    HF__CONN_UNSENT,    /* broken before the first byte was written */
-    HF__CONN_LOST,      /* broken after it */
-    HF__CONN_LATE,      /* the deadline passed after it */
-    HF__CONN_SILENT,    /* nothing came for a while: hf__conn_resume() */
-    HF__CONN_BROKEN,    /* what came is not RESP */
+    HF__CONN_UNSENT, /* broken before the first byte was written */
+    HF__CONN_LOST,   /* broken after it */
+    HF__CONN_LATE,   /* the deadline passed after it */
+    HF__CONN_SILENT, /* nothing came for a while: hf__blocking_conn_resume() */
+    HF__CONN_BROKEN, /* what came is not RESP */
     HF__CONN_NO_MEMORY, /* the answer does not fit, or (unsent) the request */
-} hf__conn_result;
+} hf__blocking_conn_result;
 
-void hf__conn_init(hf__conn *conn, hf__redis_node *node);
+void hf__blocking_conn_init(hf__blocking_conn *conn, hf__redis_node *node);
 
 /* Close the connection if it is open, and free. */
-void hf__conn_done(hf__conn *conn);
+void hf__blocking_conn_done(hf__blocking_conn *conn);
 
 /*
  * Connect and log in, until an instant at the latest. With conn->elder, another
  * connection that is SILENT, also at most until that has its answer; one that
  * breaks is closed, and no elder any more.
  */
-hf_status hf__conn_open(hf__conn *conn, int64_t until_ms, hf_error *err);
+hf_status hf__blocking_conn_open(hf__blocking_conn *conn, int64_t until_ms,
+                                 hf_error *err);
 
 /* Is there an elder that is silent no more? */
-bool hf__conn_elder_spoke(hf__conn *conn);
+bool hf__blocking_conn_elder_spoke(hf__blocking_conn *conn);
 
-void hf__conn_close(hf__conn *conn);
+void hf__blocking_conn_close(hf__blocking_conn *conn);
 
 /* In a forked child: give up the connection, and free unless a thread that the
  * child does not have was in the middle of it (`busy`). */
-void hf__conn_abandon(hf__conn *conn, bool busy);
+void hf__blocking_conn_abandon(hf__blocking_conn *conn, bool busy);
 
-static inline bool hf__conn_is_open(const hf__conn *conn)
+static inline bool hf__blocking_conn_is_open(const hf__blocking_conn *conn)
 {
     return conn->channel.fd >= 0;
 }
@@ -75,7 +77,7 @@ static inline bool hf__conn_is_open(const hf__conn *conn)
  * leaves its outcome unknown; looking first costs one short call. A unix socket
  * refuses the write itself.
  */
-bool hf__conn_is_stale(hf__conn *conn);
+bool hf__blocking_conn_is_stale(hf__blocking_conn *conn);
 
 /*
  * Send a request and read its reply into request->arena and request->reply,
@@ -84,13 +86,17 @@ bool hf__conn_is_stale(hf__conn *conn);
  * again is SILENT when the server is for 2 s, or for half of its time if that
  * is 250 ms or more, but not before such a server would answer
  * (silence_limit.h): the answer may be what is lost. The reply may be half
- * there, so the request must stay as it is until hf__conn_resume(), or a close.
+ * there, so the request must stay as it is until hf__blocking_conn_resume(), or
+ * a close.
  */
-hf__conn_result hf__conn_exchange(hf__conn *conn, hf__request *request,
-                                  hf__attempts *attempts, hf_error *err);
+hf__blocking_conn_result hf__blocking_conn_exchange(hf__blocking_conn *conn,
+                                                    hf__request *request,
+                                                    hf__attempts *attempts,
+                                                    hf_error *err);
 
 /* Wait on for the answer to the same request. */
-hf__conn_result hf__conn_resume(hf__conn *conn, hf__request *request,
-                                hf_error *err);
+hf__blocking_conn_result hf__blocking_conn_resume(hf__blocking_conn *conn,
+                                                  hf__request *request,
+                                                  hf_error *err);
 
 #endif

@@ -17,65 +17,66 @@
 
 /* One run of a request. */
 typedef struct inline_run {
-    hf__inline_slot *slot;
+    hf__conn_slot *slot;
     hf__request *request;
     hf__attempts *attempts;
     hf__route *route;
     bool moved; /* it goes on by the route */
 } inline_run;
 
-void hf__inline_init(hf__inline *inlines, hf__redis_node *node)
+void hf__conn_pool_init(hf__conn_pool *pool, hf__redis_node *node)
 {
     size_t at;
 
-    inlines->node = node;
-    for (at = 0; at < HF__INLINE_COUNT; at++) {
-        atomic_init(&inlines->slots[at].busy, false);
-        inlines->slots[at].conn = &inlines->slots[at].pair[0];
-        hf__conn_init(&inlines->slots[at].pair[0], node);
-        hf__conn_init(&inlines->slots[at].pair[1], node);
+    pool->node = node;
+    for (at = 0; at < HF__POOL_COUNT; at++) {
+        atomic_init(&pool->slots[at].busy, false);
+        pool->slots[at].conn = &pool->slots[at].pair[0];
+        hf__blocking_conn_init(&pool->slots[at].pair[0], node);
+        hf__blocking_conn_init(&pool->slots[at].pair[1], node);
     }
 }
 
-void hf__inline_done(hf__inline *inlines)
+void hf__conn_pool_done(hf__conn_pool *pool)
 {
     size_t at;
 
-    for (at = 0; at < HF__INLINE_COUNT; at++) {
-        hf__conn_done(&inlines->slots[at].pair[0]);
-        hf__conn_done(&inlines->slots[at].pair[1]);
+    for (at = 0; at < HF__POOL_COUNT; at++) {
+        hf__blocking_conn_done(&pool->slots[at].pair[0]);
+        hf__blocking_conn_done(&pool->slots[at].pair[1]);
     }
 }
 
 /* A slot that is busy belongs to a thread that the child does not have. */
-void hf__inline_abandon(hf__inline *inlines)
+void hf__conn_pool_abandon(hf__conn_pool *pool)
 {
     size_t at;
     bool busy;
 
-    for (at = 0; at < HF__INLINE_COUNT; at++) {
-        busy = atomic_load(&inlines->slots[at].busy);
-        hf__conn_abandon(&inlines->slots[at].pair[0], busy);
-        hf__conn_abandon(&inlines->slots[at].pair[1], busy);
+    for (at = 0; at < HF__POOL_COUNT; at++) {
+        busy = atomic_load(&pool->slots[at].busy);
+        hf__blocking_conn_abandon(&pool->slots[at].pair[0], busy);
+        hf__blocking_conn_abandon(&pool->slots[at].pair[1], busy);
     }
 }
 
-hf_status hf__inline_open(hf__inline *inlines, int64_t until_ms, hf_error *err)
+hf_status hf__conn_pool_open(hf__conn_pool *pool, int64_t until_ms,
+                             hf_error *err)
 {
-    return hf__conn_open(inlines->slots[0].conn, until_ms, err);
+    return hf__blocking_conn_open(pool->slots[0].conn, until_ms, err);
 }
 
 /* The first free one, so that few of them are warm. */
-static hf__inline_slot *take_slot(hf__inline *inlines)
+static hf__conn_slot *take_slot(hf__conn_pool *pool)
 {
     size_t at;
 
-    for (at = 0; at < HF__INLINE_COUNT; at++) {
-        if (!atomic_load_explicit(&inlines->slots[at].busy,
+    for (at = 0; at < HF__POOL_COUNT; at++) {
+        if (!atomic_load_explicit(&pool->slots[at].busy,
                                   memory_order_relaxed) &&
-            !atomic_exchange_explicit(&inlines->slots[at].busy, true,
+            !atomic_exchange_explicit(&pool->slots[at].busy, true,
                                       memory_order_acquire))
-            return &inlines->slots[at];
+            return &pool->slots[at];
     }
     return NULL;
 }
@@ -83,18 +84,18 @@ static hf__inline_slot *take_slot(hf__inline *inlines)
 /* Have a connection that is open as far as can be known. */
 static hf_status make_ready(inline_run *run, hf_error *err)
 {
-    hf__conn *conn = run->slot->conn;
+    hf__blocking_conn *conn = run->slot->conn;
     int64_t until_ms;
 
-    if (hf__conn_is_open(conn) && hf__conn_is_stale(conn))
-        hf__conn_close(conn);
-    if (hf__conn_is_open(conn))
+    if (hf__blocking_conn_is_open(conn) && hf__blocking_conn_is_stale(conn))
+        hf__blocking_conn_close(conn);
+    if (hf__blocking_conn_is_open(conn))
         return HF_OK;
     until_ms =
-        hf__clock_after(hf__clock_boot_ms(), conn->node->fleet->connect_ms);
+        hf__clock_after(hf__clock_boot_ms(), conn->node->context->connect_ms);
     if (until_ms > run->request->deadline_ms)
         until_ms = run->request->deadline_ms;
-    return hf__conn_open(conn, until_ms, err);
+    return hf__blocking_conn_open(conn, until_ms, err);
 }
 
 /* With less time than this there is no other try. */
@@ -176,7 +177,7 @@ static bool after_reply(inline_run *run)
     if (verdict == HF__VERDICT_BREAK)
         hf__fail_prefix(&run->request->error, "%s", run->slot->conn->peer);
     if (verdict == HF__VERDICT_DROP || verdict == HF__VERDICT_BREAK)
-        hf__conn_close(run->slot->conn);
+        hf__blocking_conn_close(run->slot->conn);
     if (hand_on(run, &redirect))
         return false;
     switch (verdict) {
@@ -197,10 +198,10 @@ static bool after_reply(inline_run *run)
  */
 static void leave_elder(inline_run *run)
 {
-    hf__conn *conn = run->slot->conn;
+    hf__blocking_conn *conn = run->slot->conn;
 
     if (conn->elder != NULL)
-        hf__conn_close(conn->elder);
+        hf__blocking_conn_close(conn->elder);
     conn->elder = NULL;
 }
 
@@ -208,13 +209,13 @@ static void leave_elder(inline_run *run)
  * connection says in the meantime. What it has said stays in the arena. */
 static bool after_silence(inline_run *run, hf_error *err)
 {
-    hf__inline_slot *slot = run->slot;
-    hf__conn *elder = slot->conn;
+    hf__conn_slot *slot = run->slot;
+    hf__blocking_conn *elder = slot->conn;
 
     hf__route_suspect(elder->node);
     run->attempts->doubtful = true;
     if (++run->attempts->losses >= HF__RETRY_LOSSES_MAX) {
-        hf__conn_close(elder);
+        hf__blocking_conn_close(elder);
         fail(run, err);
         return false;
     }
@@ -224,7 +225,7 @@ static bool after_silence(inline_run *run, hf_error *err)
 }
 
 /* true: try again. */
-static bool after_exchange(inline_run *run, hf__conn_result result,
+static bool after_exchange(inline_run *run, hf__blocking_conn_result result,
                            hf_error *err)
 {
     switch (result) {
@@ -257,14 +258,14 @@ static bool after_exchange(inline_run *run, hf__conn_result result,
 /* The old connection was only slow. */
 static bool take_up_elder(inline_run *run, hf_error *err)
 {
-    hf__inline_slot *slot = run->slot;
-    hf__conn *younger = slot->conn;
+    hf__conn_slot *slot = run->slot;
+    hf__blocking_conn *younger = slot->conn;
 
     slot->conn = younger->elder;
     younger->elder = NULL;
-    hf__conn_close(younger);
-    return after_exchange(run, hf__conn_resume(slot->conn, run->request, err),
-                          err);
+    hf__blocking_conn_close(younger);
+    return after_exchange(
+        run, hf__blocking_conn_resume(slot->conn, run->request, err), err);
 }
 
 /* One try. true: try again. */
@@ -273,31 +274,34 @@ static bool try_once(inline_run *run)
     hf_error err = HF_ERROR_INIT;
     hf_status status = make_ready(run, &err);
 
-    if (hf__conn_elder_spoke(run->slot->conn))
+    if (hf__blocking_conn_elder_spoke(run->slot->conn))
         return take_up_elder(run, &err);
     if (status != HF_OK)
         return after_no_connection(run, &err);
     leave_elder(run);
     hf__arena_free(&run->request->arena);
-    return after_exchange(
-        run,
-        hf__conn_exchange(run->slot->conn, run->request, run->attempts, &err),
-        &err);
+    return after_exchange(run,
+                          hf__blocking_conn_exchange(run->slot->conn,
+                                                     run->request,
+                                                     run->attempts, &err),
+                          &err);
 }
 
-hf__inline_result hf__inline_perform(hf__inline *inlines, hf__request *request,
-                                     hf__attempts *attempts, hf__route *route)
+hf__conn_pool_result hf__conn_pool_perform(hf__conn_pool *pool,
+                                           hf__request *request,
+                                           hf__attempts *attempts,
+                                           hf__route *route)
 {
     inline_run run = {.request = request, .attempts = attempts, .route = route};
 
-    run.slot = take_slot(inlines);
+    run.slot = take_slot(pool);
     if (run.slot == NULL)
-        return HF__INLINE_BUSY;
+        return HF__POOL_BUSY;
     while (try_once(&run))
         continue;
     leave_elder(&run);
     if (run.moved)
         hf__arena_free(&request->arena);
     atomic_store_explicit(&run.slot->busy, false, memory_order_release);
-    return run.moved ? HF__INLINE_MOVED : HF__INLINE_DONE;
+    return run.moved ? HF__POOL_MOVED : HF__POOL_DONE;
 }

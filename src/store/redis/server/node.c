@@ -14,8 +14,8 @@ void hf__server_release(struct hf__server *server)
 
     if (atomic_fetch_sub_explicit(&node->holders, 1, memory_order_acq_rel) != 1)
         return;
-    if (hf__loop_started(node->fleet->loop))
-        hf__loop_post(node->fleet->loop, &node->free_task);
+    if (hf__loop_started(node->context->loop))
+        hf__loop_post(node->context->loop, &node->free_task);
     else
         node->free_task.run(&node->free_task);
 }

@@ -28,15 +28,16 @@
 #include "store/redis/wire/address.h"
 #include "store/redis/wire/resolve.h"
 
-struct hf__mux;
+struct hf__pipeline;
 struct hf__server;
 
 typedef struct hf__redis_node {
-    hf__fleet *fleet;
+    hf__store_context *context;
     struct hf__server *server; /* whose it is, and whose first member */
     /* Which shared connection a request goes by whose write so many replicas
      * are to acknowledge; NULL: out of memory. */
-    struct hf__mux *(*mux)(struct hf__redis_node *node, uint32_t replicas);
+    struct hf__pipeline *(*pipeline)(struct hf__redis_node *node,
+                                     uint32_t replicas);
     atomic_uint holders; /* of the server */
     hf__task free_task;  /* when the last is gone */
     const hf__redis_account *account;

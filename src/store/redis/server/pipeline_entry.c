@@ -7,111 +7,117 @@
 #include "store/redis/server/retry.h"
 #include "util/mem.h"
 
-void hf__mux_enter(hf__mux *mux, hf__entry_list *entries)
+void hf__pipeline_enter(hf__pipeline *pipe, hf__pipeline_list *entries)
 {
     bool post;
 
     if (entries->count == 0)
         return;
-    pthread_mutex_lock(&mux->mutex);
-    hf__entry_move(&mux->inbound, entries);
-    post = !mux->posted;
-    mux->posted = true;
-    pthread_mutex_unlock(&mux->mutex);
+    pthread_mutex_lock(&pipe->mutex);
+    hf__pipeline_list_move(&pipe->inbound, entries);
+    post = !pipe->posted;
+    pipe->posted = true;
+    pthread_mutex_unlock(&pipe->mutex);
     if (post)
-        hf__loop_post(mux->fleet->loop, &mux->task);
+        hf__loop_post(pipe->context->loop, &pipe->task);
 }
 
-void hf__mux_poke(hf__mux *mux)
+void hf__pipeline_poke(hf__pipeline *pipe)
 {
     bool post;
 
-    if (!hf__loop_started(mux->fleet->loop))
+    if (!hf__loop_started(pipe->context->loop))
         return;
-    pthread_mutex_lock(&mux->mutex);
-    post = !mux->posted;
-    mux->posted = true;
-    pthread_mutex_unlock(&mux->mutex);
+    pthread_mutex_lock(&pipe->mutex);
+    post = !pipe->posted;
+    pipe->posted = true;
+    pthread_mutex_unlock(&pipe->mutex);
     if (post)
-        hf__loop_post(mux->fleet->loop, &mux->task);
+        hf__loop_post(pipe->context->loop, &pipe->task);
 }
 
 /* The request's outcome is set: hand it back. */
-static void finish(hf__mux *mux, hf__entry *entry)
+static void finish(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
     hf__request *request = entry->request;
 
-    hf__heap_remove(&mux->due, &entry->due);
-    hf__heap_remove(&mux->again, &entry->again);
+    hf__heap_remove(&pipe->due, &entry->due);
+    hf__heap_remove(&pipe->again, &entry->again);
     entry->request = NULL;
     request->driver = NULL;
-    atomic_fetch_sub_explicit(&mux->depth, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&pipe->depth, 1, memory_order_relaxed);
     if (entry->parked == NULL) {
         request->on_done(request);
         return;
     }
-    hf__parking_finish(&mux->fleet->parking, entry->group, entry->parked);
+    hf__wait_group_finish(&pipe->context->wait_groups, entry->group,
+                          entry->parked);
 }
 
-void hf__flight_complete(hf__mux *mux, hf__entry *entry)
+void hf__pipeline_complete(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
-    finish(mux, entry);
+    finish(pipe, entry);
     hf__free(entry);
 }
 
-void hf__flight_expire(hf__mux *mux, hf__entry *entry, const hf_error *err)
+void hf__pipeline_expire(hf__pipeline *pipe, hf__pipeline_entry *entry,
+                         const hf_error *err)
 {
     hf__arena_free(&entry->request->arena);
     hf__retry_fail(entry->request, entry->attempts.doubtful, err);
-    finish(mux, entry);
+    finish(pipe, entry);
 }
 
-void hf__flight_fail(hf__mux *mux, hf__entry *entry, const hf_error *err)
+void hf__pipeline_fail(hf__pipeline *pipe, hf__pipeline_entry *entry,
+                       const hf_error *err)
 {
-    hf__flight_expire(mux, entry, err);
+    hf__pipeline_expire(pipe, entry, err);
     hf__free(entry);
 }
 
-void hf__flight_put_back(hf__mux *mux, hf__entry *entry)
+void hf__pipeline_put_back(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
     entry->place = HF__ENTRY_QUEUED;
-    hf__entry_prepend(hf__mux_lane(mux, entry), entry);
+    hf__pipeline_list_prepend(hf__pipeline_lane(pipe, entry), entry);
 }
 
-bool hf__flight_hand_on(hf__mux *mux, hf__entry *entry, const hf__redirect *why)
+bool hf__pipeline_hand_on(hf__pipeline *pipe, hf__pipeline_entry *entry,
+                          const hf__redirect *why)
 {
     hf__route route;
 
-    if (!hf__route_ask(mux->link.node, entry->request, &entry->attempts, why,
+    if (!hf__route_ask(pipe->conn.node, entry->request, &entry->attempts, why,
                        &route))
         return false;
-    hf__mux_move(mux, entry, &route);
+    hf__pipeline_move(pipe, entry, &route);
     return true;
 }
 
 /* Without memory for a connection of its own it is not counted. */
-static hf__mux *goal_of(const hf__entry *entry, hf__redis_node *node)
+static hf__pipeline *goal_of(const hf__pipeline_entry *entry,
+                             hf__redis_node *node)
 {
-    hf__mux *mux = NULL;
+    hf__pipeline *pipe = NULL;
 
     if (entry->request->replicas != NULL && !entry->uncounted)
-        mux = node->mux(node, entry->request->replicas->count);
-    return mux != NULL ? mux : node->mux(node, 0);
+        pipe = node->pipeline(node, entry->request->replicas->count);
+    return pipe != NULL ? pipe : node->pipeline(node, 0);
 }
 
-void hf__mux_move(hf__mux *mux, hf__entry *entry, const hf__route *route)
+void hf__pipeline_move(hf__pipeline *pipe, hf__pipeline_entry *entry,
+                       const hf__route *route)
 {
-    hf__mux *to = goal_of(entry, hf__server_node(route->server));
-    hf__entry_list entries = {NULL, NULL, 0};
+    hf__pipeline *to = goal_of(entry, hf__server_node(route->server));
+    hf__pipeline_list entries = {NULL, NULL, 0};
 
-    hf__heap_remove(&mux->due, &entry->due);
-    hf__heap_remove(&mux->again, &entry->again);
-    atomic_fetch_sub_explicit(&mux->depth, 1, memory_order_relaxed);
-    entry->mux = to;
+    hf__heap_remove(&pipe->due, &entry->due);
+    hf__heap_remove(&pipe->again, &entry->again);
+    atomic_fetch_sub_explicit(&pipe->depth, 1, memory_order_relaxed);
+    entry->pipeline = to;
     entry->place = HF__ENTRY_QUEUED;
     entry->not_before_ms = route->at_ms;
-    hf__entry_append(&entries, entry);
+    hf__pipeline_list_append(&entries, entry);
     atomic_fetch_add_explicit(&to->depth, 1, memory_order_relaxed);
-    hf__mux_enter(to, &entries);
+    hf__pipeline_enter(to, &entries);
     hf__server_release(route->server);
 }

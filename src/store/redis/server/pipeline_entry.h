@@ -7,28 +7,28 @@
 #include "store/store.h"
 #include "util/heap.h"
 
-typedef enum hf__entry_place {
+typedef enum hf__pipeline_place {
     HF__ENTRY_QUEUED,  /* in a lane */
     HF__ENTRY_LATER,   /* in the heap of those that wait for another try */
     HF__ENTRY_WRITTEN, /* in flight: formatted, at least */
     HF__ENTRY_HELD     /* answered: its replicas are being counted
                           (pipeline_internal.h) */
-} hf__entry_place;
+} hf__pipeline_place;
 
-struct hf__mux;
+struct hf__pipeline;
 
-typedef struct hf__entry hf__entry;
-struct hf__entry {
+typedef struct hf__pipeline_entry hf__pipeline_entry;
+struct hf__pipeline_entry {
     hf__request *request; /* NULL: given up, but its reply is still to come */
-    struct hf__mux *mux;  /* where it is; the loop thread's */
-    uint32_t *parked;     /* set to 1 when complete; NULL: call on_done */
-    unsigned group;       /* of the parked, in the fleet's parking */
-    hf__entry_place place;
-    hf__entry *next;
-    hf__entry *previous;
+    struct hf__pipeline *pipeline; /* where it is; the loop thread's */
+    uint32_t *parked; /* set to 1 when complete; NULL: call on_done */
+    unsigned group;   /* of the parked, in the context's groups */
+    hf__pipeline_place place;
+    hf__pipeline_entry *next;
+    hf__pipeline_entry *previous;
     hf__heap_node due;     /* the deadline */
     hf__heap_node again;   /* when it may be tried again */
-    uint64_t begins_at;    /* its first byte's place in the link's stream */
+    uint64_t begins_at;    /* its first byte's place in the conn's stream */
     int64_t not_before_ms; /* when it is accepted; 0: at once */
     int64_t until_ms;      /* when counting its replicas ends */
     bool uncounted;        /* it goes where nobody counts them */
@@ -36,13 +36,14 @@ struct hf__entry {
 };
 
 /* A list in order; all operations are O(1). */
-typedef struct hf__entry_list {
-    hf__entry *first;
-    hf__entry *last;
+typedef struct hf__pipeline_list {
+    hf__pipeline_entry *first;
+    hf__pipeline_entry *last;
     size_t count;
-} hf__entry_list;
+} hf__pipeline_list;
 
-static inline void hf__entry_append(hf__entry_list *list, hf__entry *entry)
+static inline void hf__pipeline_list_append(hf__pipeline_list *list,
+                                            hf__pipeline_entry *entry)
 {
     entry->next = NULL;
     entry->previous = list->last;
@@ -54,7 +55,8 @@ static inline void hf__entry_append(hf__entry_list *list, hf__entry *entry)
     list->count++;
 }
 
-static inline void hf__entry_prepend(hf__entry_list *list, hf__entry *entry)
+static inline void hf__pipeline_list_prepend(hf__pipeline_list *list,
+                                             hf__pipeline_entry *entry)
 {
     entry->previous = NULL;
     entry->next = list->first;
@@ -66,7 +68,8 @@ static inline void hf__entry_prepend(hf__entry_list *list, hf__entry *entry)
     list->count++;
 }
 
-static inline void hf__entry_unlink(hf__entry_list *list, hf__entry *entry)
+static inline void hf__pipeline_list_unlink(hf__pipeline_list *list,
+                                            hf__pipeline_entry *entry)
 {
     if (entry->previous != NULL)
         entry->previous->next = entry->next;
@@ -79,17 +82,19 @@ static inline void hf__entry_unlink(hf__entry_list *list, hf__entry *entry)
     list->count--;
 }
 
-static inline hf__entry *hf__entry_take(hf__entry_list *list)
+static inline hf__pipeline_entry *
+hf__pipeline_list_take(hf__pipeline_list *list)
 {
-    hf__entry *entry = list->first;
+    hf__pipeline_entry *entry = list->first;
 
     if (entry != NULL)
-        hf__entry_unlink(list, entry);
+        hf__pipeline_list_unlink(list, entry);
     return entry;
 }
 
 /* Move everything behind what `to` holds. */
-static inline void hf__entry_move(hf__entry_list *to, hf__entry_list *from)
+static inline void hf__pipeline_list_move(hf__pipeline_list *to,
+                                          hf__pipeline_list *from)
 {
     if (from->first == NULL)
         return;
@@ -100,7 +105,7 @@ static inline void hf__entry_move(hf__entry_list *to, hf__entry_list *from)
         to->first = from->first;
     to->last = from->last;
     to->count += from->count;
-    *from = (hf__entry_list){NULL, NULL, 0};
+    *from = (hf__pipeline_list){NULL, NULL, 0};
 }
 
 #endif

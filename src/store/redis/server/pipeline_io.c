@@ -49,136 +49,138 @@
 /* ---------------------------------------------------------------- writing */
 
 /* Has the script been sent whole on this connection? It will be now. */
-static bool is_known(hf__mux *mux, const hf__script *script)
+static bool is_known(hf__pipeline *pipe, const hf__script *script)
 {
     uint64_t digest;
     uint64_t *place;
 
     memcpy(&digest, script->sha1, sizeof(digest));
-    place =
-        &mux->scripts[(digest ^ digest >> 32 ^ digest >> 16) % HF__MUX_SCRIPTS];
+    place = &pipe->scripts[(digest ^ digest >> 32 ^ digest >> 16) %
+                           HF__PIPELINE_SCRIPTS];
     if (*place == digest)
         return true;
     *place = digest;
     return false;
 }
 
-/* What is appended to link->out next is this entry's. */
-static void join_flight(hf__mux *mux, hf__entry *entry)
+/* What is appended to conn->out next is this entry's. */
+static void join_flight(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
     entry->place = HF__ENTRY_WRITTEN;
-    entry->begins_at = mux->link.sent + hf__buf_size(&mux->link.out);
-    if (mux->in_flight.count == 0)
-        mux->waiting_since_ms = hf__clock_boot_ms();
-    hf__entry_append(&mux->in_flight, entry);
+    entry->begins_at = pipe->conn.sent + hf__buf_size(&pipe->conn.out);
+    if (pipe->in_flight.count == 0)
+        pipe->waiting_since_ms = hf__clock_boot_ms();
+    hf__pipeline_list_append(&pipe->in_flight, entry);
 }
 
 /* ASKING is for the next command only. Its answer is nobody's: what the
  * command behind it is told says all. */
-static bool put_asking(hf__mux *mux)
+static bool put_asking(hf__pipeline *pipe)
 {
     static const char *const words[] = {"ASKING"};
-    hf__entry *entry = hf__calloc(1, sizeof(*entry));
+    hf__pipeline_entry *entry = hf__calloc(1, sizeof(*entry));
 
     if (entry == NULL)
         return false;
-    join_flight(mux, entry);
-    if (hf__resp_put_words(&mux->link.out, words, 1))
+    join_flight(pipe, entry);
+    if (hf__resp_put_words(&pipe->conn.out, words, 1))
         return true;
-    hf__entry_unlink(&mux->in_flight, entry);
+    hf__pipeline_list_unlink(&pipe->in_flight, entry);
     hf__free(entry);
     return false;
 }
 
-static void format_entry(hf__mux *mux, hf__entry *entry)
+static void format_entry(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
     hf__request *request = entry->request;
     bool whole = entry->attempts.whole;
-    bool fits = !entry->attempts.asking || put_asking(mux);
+    bool fits = !entry->attempts.asking || put_asking(pipe);
     hf_error err = HF_ERROR_INIT;
 
     entry->attempts.asking = false;
-    if (request->script != NULL && !is_known(mux, request->script))
+    if (request->script != NULL && !is_known(pipe, request->script))
         whole = true;
-    join_flight(mux, entry);
-    if (fits && hf__resp_put_request(&mux->link.out, request, whole)) {
+    join_flight(pipe, entry);
+    if (fits && hf__resp_put_request(&pipe->conn.out, request, whole)) {
         request->sends++;
         return;
     }
-    hf__entry_unlink(&mux->in_flight, entry);
+    hf__pipeline_list_unlink(&pipe->in_flight, entry);
     hf__fail(&err, HF_NO_MEMORY, "out of memory");
-    hf__flight_fail(mux, entry, &err);
+    hf__pipeline_fail(pipe, entry, &err);
 }
 
-static hf__entry *take_next(hf__mux *mux)
+static hf__pipeline_entry *take_next(hf__pipeline *pipe)
 {
-    hf__entry *entry = hf__entry_take(&mux->lanes[HF__LANE_LEASE]);
+    hf__pipeline_entry *entry =
+        hf__pipeline_list_take(&pipe->lanes[HF__LANE_LEASE]);
 
-    if (entry == NULL && mux->in_flight.count < IN_FLIGHT_MAX)
-        entry = hf__entry_take(&mux->lanes[HF__LANE_USER]);
+    if (entry == NULL && pipe->in_flight.count < IN_FLIGHT_MAX)
+        entry = hf__pipeline_list_take(&pipe->lanes[HF__LANE_USER]);
     return entry;
 }
 
-static bool may_write(const hf__mux *mux)
+static bool may_write(const hf__pipeline *pipe)
 {
-    return mux->link.state == HF__LINK_UP && !mux->leaving &&
-           !hf__probe_is_on(mux) &&
-           !atomic_load_explicit(&mux->retired, memory_order_acquire) &&
-           (mux->turn == NULL || !hf__turn_is_open(mux));
+    return pipe->conn.state == HF__ASYNC_UP && !pipe->leaving &&
+           !hf__probe_is_on(pipe) &&
+           !atomic_load_explicit(&pipe->retired, memory_order_acquire) &&
+           (pipe->wait_batch == NULL || !hf__wait_batch_is_open(pipe));
 }
 
 /* Write what the socket takes. */
-static void pump(hf__mux *mux)
+static void pump(hf__pipeline *pipe)
 {
-    hf__link *link = &mux->link;
-    size_t most = mux->turn == NULL ? BATCH_SIZE : HF__TURN_SIZE;
-    hf__entry *entry;
+    hf__async_conn *conn = &pipe->conn;
+    size_t most = pipe->wait_batch == NULL ? BATCH_SIZE : HF__WAIT_BATCH_SIZE;
+    hf__pipeline_entry *entry;
 
-    if (mux->turn != NULL)
-        hf__turn_go_on(mux);
-    while (may_write(mux) && hf__buf_size(&link->out) == 0) {
-        while (hf__buf_size(&link->out) < most &&
-               (entry = take_next(mux)) != NULL)
-            format_entry(mux, entry);
-        if (mux->turn != NULL)
-            hf__turn_written(mux);
-        if (hf__buf_size(&link->out) == 0)
+    if (pipe->wait_batch != NULL)
+        hf__wait_batch_go_on(pipe);
+    while (may_write(pipe) && hf__buf_size(&conn->out) == 0) {
+        while (hf__buf_size(&conn->out) < most &&
+               (entry = take_next(pipe)) != NULL)
+            format_entry(pipe, entry);
+        if (pipe->wait_batch != NULL)
+            hf__wait_batch_written(pipe);
+        if (hf__buf_size(&conn->out) == 0)
             return;
-        hf__link_flush(link);
+        hf__async_conn_flush(conn);
     }
 }
 
-static void on_up(hf__link *link)
+static void on_up(hf__async_conn *conn)
 {
-    atomic_fetch_add(&hf__container_of(link, hf__mux, link)->generation, 1);
-    pump(hf__container_of(link, hf__mux, link));
+    atomic_fetch_add(&hf__container_of(conn, hf__pipeline, conn)->generation,
+                     1);
+    pump(hf__container_of(conn, hf__pipeline, conn));
 }
 
-static void on_drained(hf__link *link)
+static void on_drained(hf__async_conn *conn)
 {
-    hf__mux *mux = hf__container_of(link, hf__mux, link);
+    hf__pipeline *pipe = hf__container_of(conn, hf__pipeline, conn);
 
-    pump(mux);
-    hf__flight_settle(mux);
+    pump(pipe);
+    hf__pipeline_settle(pipe);
 }
 
 /* ---------------------------------------------------------------- reading */
 
 /* What was read last is no answer to what it should be one to. */
-static void lose_place(hf__mux *mux, hf_error *err)
+static void lose_place(hf__pipeline *pipe, hf_error *err)
 {
-    hf__fail_prefix(err, "%s", mux->link.peer);
-    mux->link.error = *err;
-    mux->broken = true;
+    hf__fail_prefix(err, "%s", pipe->conn.peer);
+    pipe->conn.error = *err;
+    pipe->broken = true;
 }
 
 /* The request of an entry that is in no list has its reply. */
-static void answered(hf__mux *mux, hf__entry *entry)
+static void answered(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
     hf__redirect redirect;
     hf__verdict verdict;
 
-    if (mux->turn != NULL && hf__turn_answered(mux, entry))
+    if (pipe->wait_batch != NULL && hf__wait_batch_answered(pipe, entry))
         return;
     if (entry->request == NULL) {
         hf__free(entry);
@@ -187,20 +189,20 @@ static void answered(hf__mux *mux, hf__entry *entry)
     verdict =
         hf__retry_judge(entry->request, entry->attempts.doubtful, &redirect);
     if (verdict == HF__VERDICT_DROP)
-        mux->leaving = true;
+        pipe->leaving = true;
     if (verdict == HF__VERDICT_BREAK)
-        lose_place(mux, &entry->request->error);
-    if (hf__flight_hand_on(mux, entry, &redirect))
+        lose_place(pipe, &entry->request->error);
+    if (hf__pipeline_hand_on(pipe, entry, &redirect))
         return;
     switch (verdict) {
     case HF__VERDICT_LOAD:
-        memset(mux->scripts, 0, sizeof(mux->scripts));
+        memset(pipe->scripts, 0, sizeof(pipe->scripts));
         entry->attempts.whole = true;
-        hf__flight_put_back(mux, entry);
+        hf__pipeline_put_back(pipe, entry);
         return;
     case HF__VERDICT_BACK_OFF:
         entry->place = HF__ENTRY_LATER;
-        hf__heap_put(&mux->again, &entry->again,
+        hf__heap_put(&pipe->again, &entry->again,
                      hf__clock_boot_ms() +
                          hf__retry_delay_ms(entry->attempts.waits++));
         return;
@@ -209,116 +211,116 @@ static void answered(hf__mux *mux, hf__entry *entry)
     case HF__VERDICT_ANSWER:
         break;
     }
-    hf__flight_complete(mux, entry);
+    hf__pipeline_complete(pipe, entry);
 }
 
 /* Parse one reply; false: there is none, or (broken) there never will be. */
-static bool read_reply(hf__mux *mux)
+static bool read_reply(hf__pipeline *pipe)
 {
-    hf__link *link = &mux->link;
-    hf__entry *head = mux->in_flight.first;
+    hf__async_conn *conn = &pipe->conn;
+    hf__pipeline_entry *head = pipe->in_flight.first;
     hf__request *request = head == NULL ? NULL : head->request;
     hf__resp_result parsed;
 
-    if (!mux->parsing)
-        hf__resp_begin(&link->resp, request != NULL ? &request->arena : NULL,
+    if (!pipe->parsing)
+        hf__resp_begin(&conn->resp, request != NULL ? &request->arena : NULL,
                        request != NULL ? &request->reply : NULL);
-    parsed = hf__resp_feed(&link->resp, &link->in);
-    mux->parsing = parsed == HF__RESP_MORE;
-    if (mux->parsing)
+    parsed = hf__resp_feed(&conn->resp, &conn->in);
+    pipe->parsing = parsed == HF__RESP_MORE;
+    if (pipe->parsing)
         return false;
-    if (parsed == HF__RESP_DONE && link->resp.push) {
+    if (parsed == HF__RESP_DONE && conn->resp.push) {
         if (request != NULL)
             hf__arena_free(&request->arena);
         return true;
     }
     if (parsed == HF__RESP_DONE && head != NULL) {
-        hf__entry_unlink(&mux->in_flight, head);
-        answered(mux, head);
-        return !mux->broken;
+        hf__pipeline_list_unlink(&pipe->in_flight, head);
+        answered(pipe, head);
+        return !pipe->broken;
     }
     if (parsed == HF__RESP_NO_MEMORY)
-        hf__fail(&link->error, HF_NO_MEMORY, "out of memory");
+        hf__fail(&conn->error, HF_NO_MEMORY, "out of memory");
     else
-        hf__fail(&link->error, HF_CORRUPT, "%s sent what is not an answer",
-                 link->peer);
+        hf__fail(&conn->error, HF_CORRUPT, "%s sent what is not an answer",
+                 conn->peer);
     if (request != NULL) {
-        hf__entry_unlink(&mux->in_flight, head);
-        hf__flight_fail(mux, head, &link->error);
+        hf__pipeline_list_unlink(&pipe->in_flight, head);
+        hf__pipeline_fail(pipe, head, &conn->error);
     }
-    mux->broken = true;
+    pipe->broken = true;
     return false;
 }
 
 /* It is silent no more. What a script may take says nothing of the server. */
-static void note_silence(hf__mux *mux)
+static void note_silence(hf__pipeline *pipe)
 {
-    const hf__entry *head = mux->in_flight.first;
-    int64_t since_ms = mux->heard_ms;
+    const hf__pipeline_entry *head = pipe->in_flight.first;
+    int64_t since_ms = pipe->heard_ms;
 
-    if (since_ms < mux->waiting_since_ms)
-        since_ms = mux->waiting_since_ms;
-    mux->heard_ms = mux->link.alive_ms;
+    if (since_ms < pipe->waiting_since_ms)
+        since_ms = pipe->waiting_since_ms;
+    pipe->heard_ms = pipe->conn.alive_ms;
     if (head != NULL && head->request != NULL &&
         hf__retry_is_safe(head->request))
-        hf__patience_learn(mux->link.node, mux->heard_ms - since_ms);
-    hf__probe_end(mux);
+        hf__silence_learn(pipe->conn.node, pipe->heard_ms - since_ms);
+    hf__probe_end(pipe);
 }
 
-static void on_input(hf__link *link)
+static void on_input(hf__async_conn *conn)
 {
-    hf__mux *mux = hf__container_of(link, hf__mux, link);
+    hf__pipeline *pipe = hf__container_of(conn, hf__pipeline, conn);
 
-    note_silence(mux);
+    note_silence(pipe);
 
-    while (hf__buf_size(&link->in) > 0 && read_reply(mux))
+    while (hf__buf_size(&conn->in) > 0 && read_reply(pipe))
         continue;
-    if (mux->leaving && mux->in_flight.count == 0)
-        hf__fail(&link->error, HF_UNAVAILABLE, "%s is no longer of use",
-                 link->peer);
-    if (mux->broken || (mux->leaving && mux->in_flight.count == 0))
-        hf__link_drop(link);
-    pump(mux);
-    hf__flight_settle(mux);
+    if (pipe->leaving && pipe->in_flight.count == 0)
+        hf__fail(&conn->error, HF_UNAVAILABLE, "%s is no longer of use",
+                 conn->peer);
+    if (pipe->broken || (pipe->leaving && pipe->in_flight.count == 0))
+        hf__async_conn_drop(conn);
+    pump(pipe);
+    hf__pipeline_settle(pipe);
 }
 
-static bool is_wanted(hf__link *link)
+static bool is_wanted(hf__async_conn *conn)
 {
-    const hf__mux *mux = hf__container_of(link, hf__mux, link);
+    const hf__pipeline *pipe = hf__container_of(conn, hf__pipeline, conn);
 
-    return mux->lanes[HF__LANE_LEASE].count > 0 ||
-           mux->lanes[HF__LANE_USER].count > 0;
+    return pipe->lanes[HF__LANE_LEASE].count > 0 ||
+           pipe->lanes[HF__LANE_USER].count > 0;
 }
 
 /* ------------------------------------------------------------------- time */
 
 /* An entry's deadline has passed. */
-static void expire(hf__mux *mux, hf__entry *entry)
+static void expire(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
-    const hf__link *link = &mux->link;
+    const hf__async_conn *conn = &pipe->conn;
     hf_error err = HF_ERROR_INIT;
 
     if (entry->place == HF__ENTRY_HELD) {
-        hf__turn_expire(mux, entry);
+        hf__wait_batch_expire(pipe, entry);
         return;
     }
     if (entry->place == HF__ENTRY_WRITTEN) {
-        if (mux->parsing && entry == mux->in_flight.first)
-            hf__resp_drop(&mux->link.resp);
+        if (pipe->parsing && entry == pipe->in_flight.first)
+            hf__resp_drop(&pipe->conn.resp);
         hf__fail(&err, HF_INDETERMINATE, "no answer from %s in time",
-                 link->peer);
-        hf__flight_expire(mux, entry, &err);
+                 conn->peer);
+        hf__pipeline_expire(pipe, entry, &err);
         return;
     }
     if (entry->place == HF__ENTRY_QUEUED)
-        hf__entry_unlink(hf__mux_lane(mux, entry), entry);
+        hf__pipeline_list_unlink(hf__pipeline_lane(pipe, entry), entry);
     if (entry->place == HF__ENTRY_LATER)
         err = entry->request->error;
-    else if (link->state != HF__LINK_UP && link->error.status != HF_OK)
-        hf__fail(&err, HF_UNAVAILABLE, "%s", link->error.message);
+    else if (conn->state != HF__ASYNC_UP && conn->error.status != HF_OK)
+        hf__fail(&err, HF_UNAVAILABLE, "%s", conn->error.message);
     else
-        hf__fail(&err, HF_UNAVAILABLE, "not sent to %s in time", link->peer);
-    hf__flight_fail(mux, entry, &err);
+        hf__fail(&err, HF_UNAVAILABLE, "not sent to %s in time", conn->peer);
+    hf__pipeline_fail(pipe, entry, &err);
 }
 
 /* The first instant in a heap, or never. */
@@ -330,55 +332,55 @@ static int64_t first_of(const hf__heap *heap)
 }
 
 /* Since when it owes an answer and is silent; INT64_MAX: it is not. */
-static int64_t silent_since(const hf__mux *mux)
+static int64_t silent_since(const hf__pipeline *pipe)
 {
-    const hf__link *link = &mux->link;
-    int64_t since_ms = link->alive_ms;
+    const hf__async_conn *conn = &pipe->conn;
+    int64_t since_ms = conn->alive_ms;
 
-    if (link->state != HF__LINK_UP || mux->in_flight.count == 0)
+    if (conn->state != HF__ASYNC_UP || pipe->in_flight.count == 0)
         return INT64_MAX;
-    if (since_ms < mux->waiting_since_ms)
-        since_ms = mux->waiting_since_ms;
-    if (mux->turn != NULL)
-        since_ms = hf__turn_owes_since(mux, since_ms);
+    if (since_ms < pipe->waiting_since_ms)
+        since_ms = pipe->waiting_since_ms;
+    if (pipe->wait_batch != NULL)
+        since_ms = hf__wait_batch_owes_since(pipe, since_ms);
     return since_ms;
 }
 
 /* When another connection is tried, should it go on being silent. */
-static int64_t dead_at(const hf__mux *mux)
+static int64_t dead_at(const hf__pipeline *pipe)
 {
-    int64_t since_ms = silent_since(mux);
+    int64_t since_ms = silent_since(pipe);
 
-    if (since_ms == INT64_MAX || hf__probe_is_on(mux))
+    if (since_ms == INT64_MAX || hf__probe_is_on(pipe))
         return INT64_MAX;
-    return since_ms + hf__patience_with(mux->link.node, HF__RETRY_SILENCE_MS);
+    return since_ms + hf__silence_limit(pipe->conn.node, HF__RETRY_SILENCE_MS);
 }
 
 /* When the topology is to be told; again, should the silence go on. */
-static int64_t suspect_at(const hf__mux *mux)
+static int64_t suspect_at(const hf__pipeline *pipe)
 {
-    int64_t since_ms = silent_since(mux);
+    int64_t since_ms = silent_since(pipe);
 
     if (since_ms == INT64_MAX)
         return INT64_MAX;
-    if (mux->suspected_ms > since_ms)
-        return mux->suspected_ms + SUSPECT_MS;
+    if (pipe->suspected_ms > since_ms)
+        return pipe->suspected_ms + SUSPECT_MS;
     return since_ms + SUSPECT_MS;
 }
 
-static void check_suspicion(hf__mux *mux, int64_t now_ms)
+static void check_suspicion(hf__pipeline *pipe, int64_t now_ms)
 {
-    if (now_ms < suspect_at(mux))
+    if (now_ms < suspect_at(pipe))
         return;
-    mux->suspected_ms = now_ms;
-    hf__route_suspect(mux->link.node);
+    pipe->suspected_ms = now_ms;
+    hf__route_suspect(pipe->conn.node);
 }
 
-static bool all_repeatable(const hf__mux *mux)
+static bool all_repeatable(const hf__pipeline *pipe)
 {
-    const hf__entry *entry;
+    const hf__pipeline_entry *entry;
 
-    for (entry = mux->in_flight.first; entry != NULL; entry = entry->next) {
+    for (entry = pipe->in_flight.first; entry != NULL; entry = entry->next) {
         if (entry->request != NULL && !entry->request->repeatable)
             return false;
     }
@@ -387,121 +389,123 @@ static bool all_repeatable(const hf__mux *mux)
 
 /* Drop a connection that is silent although the server is there, unless what
  * is in flight may not be sent again. */
-static void leave(hf__mux *mux)
+static void leave(hf__pipeline *pipe)
 {
-    hf__link *link = &mux->link;
+    hf__async_conn *conn = &pipe->conn;
     int64_t now_ms = hf__clock_boot_ms();
-    int64_t since_ms = silent_since(mux);
+    int64_t since_ms = silent_since(pipe);
 
     if (since_ms == INT64_MAX)
         return;
-    if (!all_repeatable(mux)) {
-        mux->waiting_since_ms = now_ms; /* look again later */
+    if (!all_repeatable(pipe)) {
+        pipe->waiting_since_ms = now_ms; /* look again later */
         return;
     }
-    hf__patience_learn(link->node, now_ms - since_ms);
-    hf__fail(&link->error, HF_UNAVAILABLE, "%s was silent for %lld ms",
-             link->peer, (long long)(now_ms - since_ms));
-    hf__link_drop(link);
+    hf__silence_learn(conn->node, now_ms - since_ms);
+    hf__fail(&conn->error, HF_UNAVAILABLE, "%s was silent for %lld ms",
+             conn->peer, (long long)(now_ms - since_ms));
+    hf__async_conn_drop(conn);
 }
 
-static void on_probe_up(hf__mux *mux)
+static void on_probe_up(hf__pipeline *pipe)
 {
     /* What has come, and was not read yet, is no silence. */
-    if (!hf__channel_is_stale(&mux->link.channel))
-        leave(mux);
-    hf__link_update(&mux->link);
+    if (!hf__channel_is_stale(&pipe->conn.channel))
+        leave(pipe);
+    hf__async_conn_update(&pipe->conn);
 }
 
-static void on_probe_failed(hf__mux *mux)
+static void on_probe_failed(hf__pipeline *pipe)
 {
-    hf__salvage_unsent(mux);
-    hf__flight_settle(mux);
+    hf__requeue_unsent(pipe);
+    hf__pipeline_settle(pipe);
 }
 
-static void check_silence(hf__mux *mux, int64_t now_ms)
+static void check_silence(hf__pipeline *pipe, int64_t now_ms)
 {
-    if (now_ms < dead_at(mux))
+    if (now_ms < dead_at(pipe))
         return;
-    if (!all_repeatable(mux) ||
-        !hf__probe_begin(mux, on_probe_up, on_probe_failed))
-        leave(mux);
+    if (!all_repeatable(pipe) ||
+        !hf__probe_begin(pipe, on_probe_up, on_probe_failed))
+        leave(pipe);
 }
 
-static int64_t on_tick(hf__link *link, int64_t now_ms)
+static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
 {
-    hf__mux *mux = hf__container_of(link, hf__mux, link);
-    hf__entry *entry;
+    hf__pipeline *pipe = hf__container_of(conn, hf__pipeline, conn);
+    hf__pipeline_entry *entry;
     int64_t next_ms;
 
-    while (first_of(&mux->due) <= now_ms)
-        expire(mux,
-               hf__container_of(hf__heap_first(&mux->due), hf__entry, due));
-    while (first_of(&mux->again) <= now_ms) {
-        entry = hf__container_of(hf__heap_first(&mux->again), hf__entry, again);
-        hf__heap_remove(&mux->again, &entry->again);
-        hf__flight_put_back(mux, entry);
+    while (first_of(&pipe->due) <= now_ms)
+        expire(pipe, hf__container_of(hf__heap_first(&pipe->due),
+                                      hf__pipeline_entry, due));
+    while (first_of(&pipe->again) <= now_ms) {
+        entry = hf__container_of(hf__heap_first(&pipe->again),
+                                 hf__pipeline_entry, again);
+        hf__heap_remove(&pipe->again, &entry->again);
+        hf__pipeline_put_back(pipe, entry);
     }
-    check_suspicion(mux, now_ms);
-    check_silence(mux, now_ms);
-    if (mux->turn != NULL)
-        hf__turn_tick(mux, now_ms);
-    pump(mux);
-    hf__flight_settle(mux);
-    next_ms = first_of(&mux->due);
-    if (first_of(&mux->again) < next_ms)
-        next_ms = first_of(&mux->again);
-    if (suspect_at(mux) < next_ms)
-        next_ms = suspect_at(mux);
-    if (dead_at(mux) < next_ms)
-        next_ms = dead_at(mux);
-    if (mux->turn != NULL && hf__turn_next(mux) < next_ms)
-        next_ms = hf__turn_next(mux);
+    check_suspicion(pipe, now_ms);
+    check_silence(pipe, now_ms);
+    if (pipe->wait_batch != NULL)
+        hf__wait_batch_tick(pipe, now_ms);
+    pump(pipe);
+    hf__pipeline_settle(pipe);
+    next_ms = first_of(&pipe->due);
+    if (first_of(&pipe->again) < next_ms)
+        next_ms = first_of(&pipe->again);
+    if (suspect_at(pipe) < next_ms)
+        next_ms = suspect_at(pipe);
+    if (dead_at(pipe) < next_ms)
+        next_ms = dead_at(pipe);
+    if (pipe->wait_batch != NULL && hf__wait_batch_next(pipe) < next_ms)
+        next_ms = hf__wait_batch_next(pipe);
     return next_ms;
 }
 
 /* ------------------------------------------------------- coming, closing */
 
-void hf__flight_accept(hf__mux *mux, hf__entry *entry)
+void hf__pipeline_accept(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
-    size_t count = mux->due.count + 1;
+    size_t count = pipe->due.count + 1;
     hf_error err = HF_ERROR_INIT;
 
-    if (!hf__heap_reserve(&mux->due, count) ||
-        !hf__heap_reserve(&mux->again, count)) {
+    if (!hf__heap_reserve(&pipe->due, count) ||
+        !hf__heap_reserve(&pipe->again, count)) {
         hf__fail(&err, HF_NO_MEMORY, "out of memory");
-        hf__flight_fail(mux, entry, &err);
+        hf__pipeline_fail(pipe, entry, &err);
         return;
     }
-    hf__heap_put(&mux->due, &entry->due, entry->request->deadline_ms);
+    hf__heap_put(&pipe->due, &entry->due, entry->request->deadline_ms);
     if (entry->not_before_ms > hf__clock_boot_ms()) {
         entry->place = HF__ENTRY_LATER;
-        hf__heap_put(&mux->again, &entry->again, entry->not_before_ms);
+        hf__heap_put(&pipe->again, &entry->again, entry->not_before_ms);
     } else {
-        hf__entry_append(hf__mux_lane(mux, entry), entry);
+        hf__pipeline_list_append(hf__pipeline_lane(pipe, entry), entry);
     }
 }
 
-void hf__flight_fail_all(hf__mux *mux)
+void hf__pipeline_fail_all(hf__pipeline *pipe)
 {
     hf_error err = HF_ERROR_INIT;
-    hf__entry *entry;
+    hf__pipeline_entry *entry;
 
     hf__fail(&err, HF_UNAVAILABLE, "the client was closed");
-    while (mux->due.count > 0) {
-        entry = hf__container_of(hf__heap_first(&mux->due), hf__entry, due);
+    while (pipe->due.count > 0) {
+        entry = hf__container_of(hf__heap_first(&pipe->due), hf__pipeline_entry,
+                                 due);
         if (entry->place == HF__ENTRY_QUEUED)
-            hf__entry_unlink(hf__mux_lane(mux, entry), entry);
-        hf__flight_fail(mux, entry, &err);
+            hf__pipeline_list_unlink(hf__pipeline_lane(pipe, entry), entry);
+        hf__pipeline_fail(pipe, entry, &err);
     }
-    hf__flight_settle(mux);
+    hf__pipeline_settle(pipe);
 }
 
-const hf__link_ops hf__flight_link_ops = {
+const hf__async_conn_ops hf__pipeline_conn_ops = {
     .up = on_up,
     .input = on_input,
     .drained = on_drained,
-    .down = hf__salvage_down,
+    .down = hf__requeue_down,
     .wanted = is_wanted,
     .tick = on_tick,
 };

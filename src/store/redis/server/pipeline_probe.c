@@ -19,50 +19,50 @@
 #include "util/mem.h"
 
 typedef struct hf__probe {
-    hf__link link; /* first: a link of ours is a probe */
-    hf__mux *mux;
-    void (*up)(hf__mux *mux);
-    void (*failed)(hf__mux *mux);
+    hf__async_conn conn; /* first: a conn of ours is a probe */
+    hf__pipeline *pipeline;
+    void (*up)(hf__pipeline *pipe);
+    void (*failed)(hf__pipeline *pipe);
     bool wanted;
 } hf__probe;
 
-static void on_up(hf__link *link)
+static void on_up(hf__async_conn *conn)
 {
-    hf__mux *mux = hf__container_of(link, hf__probe, link)->mux;
+    hf__pipeline *pipe = hf__container_of(conn, hf__probe, conn)->pipeline;
 
-    hf__probe_end(mux);
-    hf__container_of(link, hf__probe, link)->up(mux);
+    hf__probe_end(pipe);
+    hf__container_of(conn, hf__probe, conn)->up(pipe);
 }
 
-static void on_nothing(hf__link *link)
+static void on_nothing(hf__async_conn *conn)
 {
-    (void)link;
+    (void)conn;
 }
 
-static void on_down(hf__link *link, bool was_up)
+static void on_down(hf__async_conn *conn, bool was_up)
 {
-    hf__mux *mux = hf__container_of(link, hf__probe, link)->mux;
+    hf__pipeline *pipe = hf__container_of(conn, hf__probe, conn)->pipeline;
 
     (void)was_up;
-    if (!hf__probe_is_on(mux))
+    if (!hf__probe_is_on(pipe))
         return;
-    mux->link.error = link->error;
-    hf__container_of(link, hf__probe, link)->failed(mux);
+    pipe->conn.error = conn->error;
+    hf__container_of(conn, hf__probe, conn)->failed(pipe);
 }
 
-static bool is_wanted(hf__link *link)
+static bool is_wanted(hf__async_conn *conn)
 {
-    return hf__container_of(link, hf__probe, link)->wanted;
+    return hf__container_of(conn, hf__probe, conn)->wanted;
 }
 
-static int64_t on_tick(hf__link *link, int64_t now_ms)
+static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
 {
-    (void)link;
+    (void)conn;
     (void)now_ms;
     return INT64_MAX;
 }
 
-static const hf__link_ops probe_ops = {
+static const hf__async_conn_ops probe_ops = {
     .up = on_up,
     .input = on_nothing,
     .drained = on_nothing,
@@ -71,58 +71,58 @@ static const hf__link_ops probe_ops = {
     .tick = on_tick,
 };
 
-bool hf__probe_begin(hf__mux *mux, void (*up)(hf__mux *mux),
-                     void (*failed)(hf__mux *mux))
+bool hf__probe_begin(hf__pipeline *pipe, void (*up)(hf__pipeline *pipe),
+                     void (*failed)(hf__pipeline *pipe))
 {
-    if (mux->probe == NULL) {
-        mux->probe = hf__calloc(1, sizeof(*mux->probe));
-        if (mux->probe == NULL)
+    if (pipe->probe == NULL) {
+        pipe->probe = hf__calloc(1, sizeof(*pipe->probe));
+        if (pipe->probe == NULL)
             return false;
-        hf__link_init(&mux->probe->link, &probe_ops, mux->link.node,
-                      HF__RESP_REQUEST_MAX);
-        mux->probe->mux = mux;
-        mux->probe->up = up;
-        mux->probe->failed = failed;
+        hf__async_conn_init(&pipe->probe->conn, &probe_ops, pipe->conn.node,
+                            HF__RESP_REQUEST_MAX);
+        pipe->probe->pipeline = pipe;
+        pipe->probe->up = up;
+        pipe->probe->failed = failed;
     }
-    mux->probe->wanted = true;
-    hf__link_update(&mux->probe->link);
+    pipe->probe->wanted = true;
+    hf__async_conn_update(&pipe->probe->conn);
     return true;
 }
 
-void hf__probe_end(hf__mux *mux)
+void hf__probe_end(hf__pipeline *pipe)
 {
-    if (!hf__probe_is_on(mux))
+    if (!hf__probe_is_on(pipe))
         return;
-    mux->probe->wanted = false;
-    hf__fail(&mux->probe->link.error, HF_UNAVAILABLE, "it is not needed");
-    hf__link_drop(&mux->probe->link);
+    pipe->probe->wanted = false;
+    hf__fail(&pipe->probe->conn.error, HF_UNAVAILABLE, "it is not needed");
+    hf__async_conn_drop(&pipe->probe->conn);
 }
 
-bool hf__probe_is_on(const hf__mux *mux)
+bool hf__probe_is_on(const hf__pipeline *pipe)
 {
-    return mux->probe != NULL && mux->probe->wanted;
+    return pipe->probe != NULL && pipe->probe->wanted;
 }
 
-static void on_closed(hf__link *link)
+static void on_closed(hf__async_conn *conn)
 {
-    hf__mux *mux = hf__container_of(link, hf__probe, link)->mux;
+    hf__pipeline *pipe = hf__container_of(conn, hf__probe, conn)->pipeline;
 
-    hf__link_done(link);
-    hf__free(mux->probe);
-    mux->probe = NULL;
-    mux->closed(mux);
+    hf__async_conn_done(conn);
+    hf__free(pipe->probe);
+    pipe->probe = NULL;
+    pipe->closed(pipe);
 }
 
-void hf__probe_close(hf__mux *mux)
+void hf__probe_close(hf__pipeline *pipe)
 {
-    if (mux->probe == NULL)
-        mux->closed(mux);
+    if (pipe->probe == NULL)
+        pipe->closed(pipe);
     else
-        hf__link_close(&mux->probe->link, on_closed);
+        hf__async_conn_close(&pipe->probe->conn, on_closed);
 }
 
-void hf__probe_abandon(hf__mux *mux)
+void hf__probe_abandon(hf__pipeline *pipe)
 {
-    if (mux->probe != NULL)
-        hf__link_abandon(&mux->probe->link);
+    if (pipe->probe != NULL)
+        hf__async_conn_abandon(&pipe->probe->conn);
 }

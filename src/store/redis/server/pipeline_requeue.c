@@ -17,7 +17,7 @@
 
 /* The connection broke with this entry in flight. true: it may be sent
  * again. */
-static bool survives(hf__mux *mux, hf__entry *entry)
+static bool survives(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
     hf__request *request = entry->request;
     hf_error err;
@@ -27,7 +27,7 @@ static bool survives(hf__mux *mux, hf__entry *entry)
         return false;
     }
     hf__arena_free(&request->arena);
-    if (entry->begins_at >= mux->link.sent) {
+    if (entry->begins_at >= pipe->conn.sent) {
         request->sends--;
         return true;
     }
@@ -35,104 +35,105 @@ static bool survives(hf__mux *mux, hf__entry *entry)
     if (hf__retry_is_safe(request) &&
         ++entry->attempts.losses < HF__RETRY_LOSSES_MAX)
         return true;
-    err = mux->link.error;
+    err = pipe->conn.error;
     err.status = HF_INDETERMINATE;
-    hf__flight_fail(mux, entry, &err);
+    hf__pipeline_fail(pipe, entry, &err);
     return false;
 }
 
 /* No connection could be made: the topology may know another server. If not,
  * callers that sleep are told at once, like those on an inline connection;
  * when no try will help, everybody is. */
-static void fail_unsent(hf__mux *mux, hf__entry_list *lane)
+static void fail_unsent(hf__pipeline *pipe, hf__pipeline_list *lane)
 {
     static const hf__redirect why = {.kind = HF__REDIRECT_UNREACHABLE};
-    bool retry = hf_status_kind(mux->link.error.status) == HF_KIND_RETRY;
-    hf__entry_list tried = {NULL, NULL, 0};
-    hf__entry *entry;
+    bool retry = hf_status_kind(pipe->conn.error.status) == HF_KIND_RETRY;
+    hf__pipeline_list tried = {NULL, NULL, 0};
+    hf__pipeline_entry *entry;
 
-    hf__entry_move(&tried, lane);
-    while ((entry = hf__entry_take(&tried)) != NULL) {
+    hf__pipeline_list_move(&tried, lane);
+    while ((entry = hf__pipeline_list_take(&tried)) != NULL) {
         hf__retry_fail(entry->request, entry->attempts.doubtful,
-                       &mux->link.error);
-        if (retry && hf__flight_hand_on(mux, entry, &why))
+                       &pipe->conn.error);
+        if (retry && hf__pipeline_hand_on(pipe, entry, &why))
             continue;
         if (entry->attempts.doubtful || (retry && entry->parked == NULL)) {
-            hf__entry_append(lane, entry);
+            hf__pipeline_list_append(lane, entry);
             continue;
         }
-        hf__flight_fail(mux, entry, &mux->link.error);
+        hf__pipeline_fail(pipe, entry, &pipe->conn.error);
     }
 }
 
-void hf__salvage_unsent(hf__mux *mux)
+void hf__requeue_unsent(hf__pipeline *pipe)
 {
-    fail_unsent(mux, &mux->lanes[HF__LANE_LEASE]);
-    fail_unsent(mux, &mux->lanes[HF__LANE_USER]);
+    fail_unsent(pipe, &pipe->lanes[HF__LANE_LEASE]);
+    fail_unsent(pipe, &pipe->lanes[HF__LANE_USER]);
 }
 
-void hf__salvage_down(hf__link *link, bool was_up)
+void hf__requeue_down(hf__async_conn *conn, bool was_up)
 {
-    hf__mux *mux = hf__container_of(link, hf__mux, link);
-    hf__entry_list saved = {NULL, NULL, 0};
-    hf__entry *entry;
+    hf__pipeline *pipe = hf__container_of(conn, hf__pipeline, conn);
+    hf__pipeline_list saved = {NULL, NULL, 0};
+    hf__pipeline_entry *entry;
 
-    if (mux->turn != NULL)
-        hf__turn_down(mux);
-    hf__probe_end(mux);
-    mux->parsing = false;
-    mux->broken = false;
-    mux->leaving = false;
-    memset(mux->scripts, 0, sizeof(mux->scripts));
-    while ((entry = hf__entry_take(&mux->in_flight)) != NULL) {
-        if (survives(mux, entry))
-            hf__entry_prepend(&saved, entry);
+    if (pipe->wait_batch != NULL)
+        hf__wait_batch_down(pipe);
+    hf__probe_end(pipe);
+    pipe->parsing = false;
+    pipe->broken = false;
+    pipe->leaving = false;
+    memset(pipe->scripts, 0, sizeof(pipe->scripts));
+    while ((entry = hf__pipeline_list_take(&pipe->in_flight)) != NULL) {
+        if (survives(pipe, entry))
+            hf__pipeline_list_prepend(&saved, entry);
     }
-    while ((entry = hf__entry_take(&saved)) != NULL)
-        hf__flight_put_back(mux, entry);
+    while ((entry = hf__pipeline_list_take(&saved)) != NULL)
+        hf__pipeline_put_back(pipe, entry);
     if (!was_up)
-        hf__salvage_unsent(mux);
-    hf__flight_settle(mux);
+        hf__requeue_unsent(pipe);
+    hf__pipeline_settle(pipe);
 }
 
 /* The server is retired: nothing is written to it any more. */
-static void hand_on_lane(hf__mux *mux, hf__entry_list *lane)
+static void hand_on_lane(hf__pipeline *pipe, hf__pipeline_list *lane)
 {
     static const hf__redirect why = {.kind = HF__REDIRECT_GONE};
     hf_error err = HF_ERROR_INIT;
-    hf__entry *entry;
+    hf__pipeline_entry *entry;
 
     hf__fail(&err, HF_UNAVAILABLE, "the server is no longer part of the store");
-    while ((entry = hf__entry_take(lane)) != NULL) {
+    while ((entry = hf__pipeline_list_take(lane)) != NULL) {
         hf__retry_fail(entry->request, entry->attempts.doubtful, &err);
-        if (hf__flight_hand_on(mux, entry, &why))
+        if (hf__pipeline_hand_on(pipe, entry, &why))
             continue;
-        hf__flight_fail(mux, entry, &err);
+        hf__pipeline_fail(pipe, entry, &err);
     }
 }
 
-static void hand_on_all(hf__mux *mux)
+static void hand_on_all(hf__pipeline *pipe)
 {
-    hf__entry *entry;
+    hf__pipeline_entry *entry;
 
-    mux->leaving = true;
-    while (mux->again.count > 0) {
-        entry = hf__container_of(hf__heap_first(&mux->again), hf__entry, again);
-        hf__heap_remove(&mux->again, &entry->again);
-        hf__flight_put_back(mux, entry);
+    pipe->leaving = true;
+    while (pipe->again.count > 0) {
+        entry = hf__container_of(hf__heap_first(&pipe->again),
+                                 hf__pipeline_entry, again);
+        hf__heap_remove(&pipe->again, &entry->again);
+        hf__pipeline_put_back(pipe, entry);
     }
-    hand_on_lane(mux, &mux->lanes[HF__LANE_LEASE]);
-    hand_on_lane(mux, &mux->lanes[HF__LANE_USER]);
-    if (hf__mux_depth(mux) > 0 || mux->let_go)
+    hand_on_lane(pipe, &pipe->lanes[HF__LANE_LEASE]);
+    hand_on_lane(pipe, &pipe->lanes[HF__LANE_USER]);
+    if (hf__pipeline_depth(pipe) > 0 || pipe->let_go)
         return;
-    mux->let_go = true;
-    hf__server_release(mux->link.node->server);
+    pipe->let_go = true;
+    hf__server_release(pipe->conn.node->server);
 }
 
-void hf__flight_settle(hf__mux *mux)
+void hf__pipeline_settle(hf__pipeline *pipe)
 {
-    if (atomic_load_explicit(&mux->retired, memory_order_acquire) &&
-        mux->link.state != HF__LINK_CLOSED)
-        hand_on_all(mux);
-    hf__parking_wake(&mux->fleet->parking);
+    if (atomic_load_explicit(&pipe->retired, memory_order_acquire) &&
+        pipe->conn.state != HF__ASYNC_CLOSED)
+        hand_on_all(pipe);
+    hf__wait_group_wake(&pipe->context->wait_groups);
 }

@@ -15,50 +15,50 @@
 #include "util/container.h"
 #include "util/mem.h"
 
-void hf__durable_init(hf__durables *all, hf__redis_node *node)
+void hf__replicated_init(hf__replicated *all, hf__redis_node *node)
 {
     all->node = node;
     atomic_init(&all->first, NULL);
     atomic_init(&all->retired, false);
 }
 
-static hf__durable *first_of(hf__durables *all)
+static hf__replicated_conn *first_of(hf__replicated *all)
 {
     return atomic_load_explicit(&all->first, memory_order_acquire);
 }
 
-static hf__durable *find(hf__durables *all, uint32_t replicas)
+static hf__replicated_conn *find(hf__replicated *all, uint32_t replicas)
 {
-    hf__durable *at = first_of(all);
+    hf__replicated_conn *at = first_of(all);
 
-    while (at != NULL && at->turn.replicas != replicas)
+    while (at != NULL && at->wait_batch.replicas != replicas)
         at = at->next;
     return at;
 }
 
-static void free_one(hf__durable *durable)
+static void free_one(hf__replicated_conn *durable)
 {
-    hf__mux_done(&durable->mux);
+    hf__pipeline_done(&durable->pipeline);
     hf__free(durable);
 }
 
-static void retire_one(hf__durables *all, hf__durable *durable)
+static void retire_one(hf__replicated *all, hf__replicated_conn *durable)
 {
     if (atomic_exchange(&durable->leaving, true))
         return;
     hf__server_hold(all->node->server);
-    hf__mux_retire(&durable->mux);
+    hf__pipeline_retire(&durable->pipeline);
 }
 
 /* Another thread may be faster: then its one is what there is. */
-static hf__durable *add(hf__durables *all, hf__durable *made)
+static hf__replicated_conn *add(hf__replicated *all, hf__replicated_conn *made)
 {
-    hf__durable *found;
+    hf__replicated_conn *found;
 
     for (;;) {
-        hf__durable *first = first_of(all);
+        hf__replicated_conn *first = first_of(all);
 
-        found = find(all, made->turn.replicas);
+        found = find(all, made->wait_batch.replicas);
         if (found != NULL)
             break;
         made->next = first;
@@ -69,57 +69,57 @@ static hf__durable *add(hf__durables *all, hf__durable *made)
     return found;
 }
 
-hf__mux *hf__durable_mux(hf__durables *all, uint32_t replicas)
+hf__pipeline *hf__replicated_pipeline(hf__replicated *all, uint32_t replicas)
 {
-    hf__durable *durable = find(all, replicas);
+    hf__replicated_conn *durable = find(all, replicas);
 
     if (durable != NULL)
-        return &durable->mux;
+        return &durable->pipeline;
     durable = hf__calloc(1, sizeof(*durable));
     if (durable == NULL)
         return NULL;
-    hf__mux_init(&durable->mux, all->node);
-    hf__turn_init(&durable->turn, replicas);
+    hf__pipeline_init(&durable->pipeline, all->node);
+    hf__wait_batch_init(&durable->wait_batch, replicas);
     durable->all = all;
-    durable->mux.turn = &durable->turn;
-    durable->mux.link.waits = true;
+    durable->pipeline.wait_batch = &durable->wait_batch;
+    durable->pipeline.conn.waits = true;
     atomic_init(&durable->leaving, false);
     durable = add(all, durable);
     if (atomic_load(&all->retired))
         retire_one(all, durable);
-    return &durable->mux;
+    return &durable->pipeline;
 }
 
-void hf__durable_reset(hf__durables *all)
+void hf__replicated_reset(hf__replicated *all)
 {
-    hf__durable *at;
+    hf__replicated_conn *at;
 
     for (at = first_of(all); at != NULL; at = at->next)
-        hf__mux_poke(&at->mux);
+        hf__pipeline_poke(&at->pipeline);
 }
 
 /* --------------------------------------------------------------------- end */
 
-void hf__durable_retire(hf__durables *all)
+void hf__replicated_retire(hf__replicated *all)
 {
-    hf__durable *at;
+    hf__replicated_conn *at;
 
     atomic_store(&all->retired, true);
     for (at = atomic_load(&all->first); at != NULL; at = at->next)
         retire_one(all, at);
 }
 
-void hf__durable_close(hf__durables *all)
+void hf__replicated_close(hf__replicated *all)
 {
-    hf__durable *at;
+    hf__replicated_conn *at;
 
     for (at = first_of(all); at != NULL; at = at->next)
-        hf__mux_close(&at->mux);
+        hf__pipeline_close(&at->pipeline);
 }
 
-void hf__durable_free(hf__durables *all)
+void hf__replicated_free(hf__replicated *all)
 {
-    hf__durable *at;
+    hf__replicated_conn *at;
 
     while ((at = first_of(all)) != NULL) {
         atomic_store(&all->first, at->next);
@@ -127,44 +127,45 @@ void hf__durable_free(hf__durables *all)
     }
 }
 
-static void close_next(hf__durables *all);
+static void close_next(hf__replicated *all);
 
-static void on_closed(hf__mux *mux)
+static void on_closed(hf__pipeline *pipe)
 {
-    hf__durable *durable = hf__container_of(mux, hf__durable, mux);
-    hf__durables *all = durable->all;
+    hf__replicated_conn *durable =
+        hf__container_of(pipe, hf__replicated_conn, pipeline);
+    hf__replicated *all = durable->all;
 
     free_one(durable);
     close_next(all);
 }
 
-static void close_next(hf__durables *all)
+static void close_next(hf__replicated *all)
 {
-    hf__durable *at = first_of(all);
+    hf__replicated_conn *at = first_of(all);
 
     if (at == NULL) {
         all->closed(all);
         return;
     }
     atomic_store(&all->first, at->next);
-    hf__mux_close_here(&at->mux, on_closed);
+    hf__pipeline_close_here(&at->pipeline, on_closed);
 }
 
-void hf__durable_close_here(hf__durables *all,
-                            void (*closed)(hf__durables *all))
+void hf__replicated_close_here(hf__replicated *all,
+                               void (*closed)(hf__replicated *all))
 {
     all->closed = closed;
     close_next(all);
 }
 
 /* Where the fork left them: only descriptors and memory. */
-void hf__durable_abandon(hf__durables *all)
+void hf__replicated_abandon(hf__replicated *all)
 {
-    hf__durable *at;
+    hf__replicated_conn *at;
 
     while ((at = first_of(all)) != NULL) {
         atomic_store(&all->first, at->next);
-        hf__mux_abandon(&at->mux);
+        hf__pipeline_abandon(&at->pipeline);
         hf__free(at);
     }
 }

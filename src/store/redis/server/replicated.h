@@ -12,45 +12,45 @@
 #include "store/redis/server/pipeline.h"
 #include "store/redis/server/pipeline_internal.h"
 
-typedef struct hf__durable hf__durable;
-typedef struct hf__durables hf__durables;
+typedef struct hf__replicated_conn hf__replicated_conn;
+typedef struct hf__replicated hf__replicated;
 
-struct hf__durable {
-    hf__mux mux;
-    hf__turn turn;
-    hf__durables *all;
+struct hf__replicated_conn {
+    hf__pipeline pipeline;
+    hf__wait_batch wait_batch;
+    hf__replicated *all;
     atomic_bool leaving; /* it holds the server until it is idle */
-    hf__durable *next;
+    hf__replicated_conn *next;
 };
 
 /* In front of which nothing is ever put twice: read without a lock. */
-struct hf__durables {
+struct hf__replicated {
     hf__redis_node *node;
-    _Atomic(hf__durable *) first;
+    _Atomic(hf__replicated_conn *) first;
     atomic_bool retired;
-    void (*closed)(hf__durables *all);
+    void (*closed)(hf__replicated *all);
 };
 
-void hf__durable_init(hf__durables *all, hf__redis_node *node);
+void hf__replicated_init(hf__replicated *all, hf__redis_node *node);
 
 /*
  * The connection for `replicas`; NULL: out of memory. Any thread that holds
  * the server.
  */
-hf__mux *hf__durable_mux(hf__durables *all, uint32_t replicas);
+hf__pipeline *hf__replicated_pipeline(hf__replicated *all, uint32_t replicas);
 
 /* See hf__server_reset() and the others of these names. */
-void hf__durable_reset(hf__durables *all);
-void hf__durable_retire(hf__durables *all);
-void hf__durable_abandon(hf__durables *all);
+void hf__replicated_reset(hf__replicated *all);
+void hf__replicated_retire(hf__replicated *all);
+void hf__replicated_abandon(hf__replicated *all);
 
 /* close(): complete and close them, not on the loop thread; free(): they are
  * closed, or were never used. */
-void hf__durable_close(hf__durables *all);
-void hf__durable_free(hf__durables *all);
+void hf__replicated_close(hf__replicated *all);
+void hf__replicated_free(hf__replicated *all);
 
 /* The loop thread: close and free them, then closed() is told. */
-void hf__durable_close_here(hf__durables *all,
-                            void (*closed)(hf__durables *all));
+void hf__replicated_close_here(hf__replicated *all,
+                               void (*closed)(hf__replicated *all));
 
 #endif

@@ -38,11 +38,11 @@ bool hf__route_ask(const hf__redis_node *from, hf__request *request,
                    hf__attempts *attempts, const hf__redirect *why,
                    hf__route *route)
 {
-    hf__router *router = from->fleet->router;
+    hf__router *router = from->context->router;
     bool counts = why->counts;
 
     memset(route, 0, sizeof(*route));
-    route->seen = __atomic_load_n(&from->fleet->changes, __ATOMIC_ACQUIRE);
+    route->seen = __atomic_load_n(&from->context->changes, __ATOMIC_ACQUIRE);
     if (router == NULL || why->kind == HF__REDIRECT_NONE)
         return false;
     if (is_redirect(why) && router->of_slots) {
@@ -75,7 +75,7 @@ static bool look_again(const hf__request *request, const hf__attempts *attempts,
                        hf__route *route)
 {
     static const hf__redirect why = {.kind = HF__REDIRECT_GONE};
-    hf__router *router = hf__server_node(route->server)->fleet->router;
+    hf__router *router = hf__server_node(route->server)->context->router;
     hf__route now;
 
     memset(&now, 0, sizeof(now));
@@ -94,7 +94,7 @@ static bool look_again(const hf__request *request, const hf__attempts *attempts,
 void hf__route_pause(const hf__request *request, const hf__attempts *attempts,
                      hf__route *route)
 {
-    const uint32_t *changes = &hf__server_node(route->server)->fleet->changes;
+    const uint32_t *changes = &hf__server_node(route->server)->context->changes;
     uint32_t now;
 
     while (hf__clock_boot_ms() < route->at_ms) {
@@ -108,7 +108,7 @@ void hf__route_pause(const hf__request *request, const hf__attempts *attempts,
 
 void hf__route_suspect(hf__redis_node *from)
 {
-    hf__router *router = from->fleet->router;
+    hf__router *router = from->context->router;
 
     __atomic_store_n(&from->suspected_ms, hf__clock_boot_ms(),
                      __ATOMIC_RELAXED);

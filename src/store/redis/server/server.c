@@ -3,7 +3,7 @@
  * server.c - a server's connections as one thing.
  *
  * perform() uses one of a few inline connections while the shared one has
- * little to do, so that a lone caller pays for no thread hop; under load, and
+ * little to do, so that a single caller pays for no thread hop; under load, and
  * for everything asynchronous, requests share one connection on the loop
  * thread.
  *
@@ -15,7 +15,7 @@
  *    free_task: every task that was posted while somebody held the server runs
  *    before it, so that it finds nothing that is not complete.
  * 3. free_task closes the links; when nothing of them is on its stack any more,
- *    memory is freed and fleet->leaving tells.
+ *    memory is freed and context->leaving tells.
  */
 #include "store/redis/server/server.h"
 
@@ -31,13 +31,15 @@
 
 static void run_free(hf__task *task);
 
-static hf__mux *choose_mux(hf__redis_node *node, uint32_t replicas)
+static hf__pipeline *choose_pipeline(hf__redis_node *node, uint32_t replicas)
 {
-    return replicas == 0 ? &node->server->mux
-                         : hf__durable_mux(&node->server->durables, replicas);
+    return replicas == 0
+               ? &node->server->pipeline
+               : hf__replicated_pipeline(&node->server->replicated, replicas);
 }
 
-hf_status hf__server_new(hf__fleet *fleet, const hf__redis_account *account,
+hf_status hf__server_new(hf__store_context *context,
+                         const hf__redis_account *account,
                          hf__resolver *resolver, hf__server **server,
                          hf_error *err)
 {
@@ -45,16 +47,16 @@ hf_status hf__server_new(hf__fleet *fleet, const hf__redis_account *account,
 
     if (made == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
-    made->node.fleet = fleet;
+    made->node.context = context;
     made->node.server = made;
     made->node.account = account;
     made->node.resolver = resolver;
-    made->node.mux = choose_mux;
+    made->node.pipeline = choose_pipeline;
     made->node.free_task.run = run_free;
     atomic_init(&made->node.holders, 1);
-    hf__inline_init(&made->inlines, &made->node);
-    hf__mux_init(&made->mux, &made->node);
-    hf__durable_init(&made->durables, &made->node);
+    hf__conn_pool_init(&made->pool, &made->node);
+    hf__pipeline_init(&made->pipeline, &made->node);
+    hf__replicated_init(&made->replicated, &made->node);
     *server = made;
     return HF_OK;
 }
@@ -67,32 +69,33 @@ static void free_server(hf__server *server)
 
 hf_status hf__server_open(hf__server *server, int64_t until_ms, hf_error *err)
 {
-    return hf__inline_open(&server->inlines, until_ms, err);
+    return hf__conn_pool_open(&server->pool, until_ms, err);
 }
 
 /* ---------------------------------------------------------------- requests */
 
 /* NULL: refused, and the request's outcome is set. */
-static hf__mux *mux_of(hf__server *server, hf__request *request)
+static hf__pipeline *pipeline_of(hf__server *server, hf__request *request)
 {
-    hf__mux *mux;
+    hf__pipeline *pipe;
 
     request->acked = -1;
     if (request->replicas == NULL)
-        return &server->mux;
-    mux = hf__durable_mux(&server->durables, request->replicas->count);
-    if (mux == NULL)
+        return &server->pipeline;
+    pipe =
+        hf__replicated_pipeline(&server->replicated, request->replicas->count);
+    if (pipe == NULL)
         hf__request_fail(request, HF_NO_MEMORY, "out of memory");
-    return mux;
+    return pipe;
 }
 
 static void perform_replicated(hf__server *server, hf__request *request)
 {
     hf__attempts attempts = {0};
-    hf__mux *mux = mux_of(server, request);
+    hf__pipeline *pipe = pipeline_of(server, request);
 
-    if (mux != NULL)
-        hf__mux_perform(mux, request, &attempts);
+    if (pipe != NULL)
+        hf__pipeline_perform(pipe, request, &attempts);
 }
 
 /* Some with replicas: those that follow one another on the same connection go
@@ -100,23 +103,23 @@ static void perform_replicated(hf__server *server, hf__request *request)
 static void submit_mixed(hf__server *server, hf__request *const *requests,
                          size_t count)
 {
-    hf__mux *pending = NULL;
+    hf__pipeline *pending = NULL;
     size_t first = 0;
 
     for (size_t at = 0; at < count; at++) {
-        hf__mux *mux = mux_of(server, requests[at]);
+        hf__pipeline *pipe = pipeline_of(server, requests[at]);
 
-        if (mux == pending && mux != NULL)
+        if (pipe == pending && pipe != NULL)
             continue;
         if (pending != NULL)
-            hf__mux_submit(pending, requests + first, at - first);
-        if (mux == NULL)
+            hf__pipeline_submit(pending, requests + first, at - first);
+        if (pipe == NULL)
             requests[at]->on_done(requests[at]);
-        pending = mux;
+        pending = pipe;
         first = at;
     }
     if (pending != NULL)
-        hf__mux_submit(pending, requests + first, count - first);
+        hf__pipeline_submit(pending, requests + first, count - first);
 }
 
 /* Until this server or another has completed it: the router bounds how often
@@ -125,7 +128,7 @@ void hf__server_perform(hf__server *server, hf__request *request)
 {
     hf__attempts attempts = {0};
     hf__server *held = NULL;
-    hf__inline_result result = HF__INLINE_BUSY;
+    hf__conn_pool_result result = HF__POOL_BUSY;
     hf__route route;
 
     if (request->replicas != NULL) {
@@ -134,20 +137,20 @@ void hf__server_perform(hf__server *server, hf__request *request)
     }
     for (;;) {
         if (hf__server_depth(server) <= INLINE_DEPTH_MAX &&
-            !hf__mux_is_crowded(&server->mux))
-            result = hf__inline_perform(&server->inlines, request, &attempts,
-                                        &route);
-        if (result != HF__INLINE_MOVED)
+            !hf__pipeline_is_crowded(&server->pipeline))
+            result = hf__conn_pool_perform(&server->pool, request, &attempts,
+                                           &route);
+        if (result != HF__POOL_MOVED)
             break;
         if (held != NULL)
             hf__server_release(held);
         if (route.at_ms > 0)
             hf__route_pause(request, &attempts, &route);
         server = held = route.server;
-        result = HF__INLINE_BUSY;
+        result = HF__POOL_BUSY;
     }
-    if (result == HF__INLINE_BUSY)
-        hf__mux_perform(&server->mux, request, &attempts);
+    if (result == HF__POOL_BUSY)
+        hf__pipeline_perform(&server->pipeline, request, &attempts);
     if (held != NULL)
         hf__server_release(held);
 }
@@ -160,7 +163,7 @@ void hf__server_submit(hf__server *server, hf__request *const *requests,
     while (at < count && requests[at]->replicas == NULL)
         at++;
     if (at == count)
-        hf__mux_submit(&server->mux, requests, count);
+        hf__pipeline_submit(&server->pipeline, requests, count);
     else
         submit_mixed(server, requests, count);
 }
@@ -168,46 +171,46 @@ void hf__server_submit(hf__server *server, hf__request *const *requests,
 void hf__server_reset(hf__server *server)
 {
     __atomic_add_fetch(&server->node.epoch, 1, __ATOMIC_ACQ_REL);
-    hf__mux_poke(&server->mux);
-    hf__durable_reset(&server->durables);
+    hf__pipeline_poke(&server->pipeline);
+    hf__replicated_reset(&server->replicated);
 }
 
 /* --------------------------------------------------------------------- end */
 
-static void on_closed(hf__mux *mux)
+static void on_closed(hf__pipeline *pipe)
 {
-    hf__server *server = hf__container_of(mux, hf__server, mux);
-    hf__fleet *fleet = server->node.fleet;
+    hf__server *server = hf__container_of(pipe, hf__server, pipeline);
+    hf__store_context *context = server->node.context;
 
-    hf__durable_free(&server->durables);
-    hf__mux_done(&server->mux);
-    hf__inline_done(&server->inlines);
+    hf__replicated_free(&server->replicated);
+    hf__pipeline_done(&server->pipeline);
+    hf__conn_pool_done(&server->pool);
     free_server(server);
-    __atomic_sub_fetch(&fleet->leaving, 1, __ATOMIC_RELEASE);
-    hf__futex_wake_all(&fleet->leaving, false);
+    __atomic_sub_fetch(&context->leaving, 1, __ATOMIC_RELEASE);
+    hf__futex_wake_all(&context->leaving, false);
 }
 
-static void on_durables_closed(hf__durables *durables)
+static void on_durables_closed(hf__replicated *replicated)
 {
-    hf__mux_close_here(&durables->node->server->mux, on_closed);
+    hf__pipeline_close_here(&replicated->node->server->pipeline, on_closed);
 }
 
 static void run_free(hf__task *task)
 {
     hf__server *server = hf__container_of(task, hf__server, node.free_task);
 
-    if (hf__loop_started(server->node.fleet->loop))
-        hf__durable_close_here(&server->durables, on_durables_closed);
+    if (hf__loop_started(server->node.context->loop))
+        hf__replicated_close_here(&server->replicated, on_durables_closed);
     else
-        on_closed(&server->mux); /* no task of it can be on its way */
+        on_closed(&server->pipeline); /* no task of it can be on its way */
 }
 
 void hf__server_retire(hf__server *server)
 {
-    __atomic_add_fetch(&server->node.fleet->leaving, 1, __ATOMIC_RELAXED);
-    if (hf__loop_started(server->node.fleet->loop)) {
-        hf__durable_retire(&server->durables);
-        hf__mux_retire(&server->mux);
+    __atomic_add_fetch(&server->node.context->leaving, 1, __ATOMIC_RELAXED);
+    if (hf__loop_started(server->node.context->loop)) {
+        hf__replicated_retire(&server->replicated);
+        hf__pipeline_retire(&server->pipeline);
     } else {
         hf__server_release(server);
     }
@@ -215,18 +218,18 @@ void hf__server_retire(hf__server *server)
 
 void hf__server_close(hf__server *server)
 {
-    hf__durable_close(&server->durables);
-    hf__mux_close(&server->mux);
-    hf__durable_free(&server->durables);
-    hf__mux_done(&server->mux);
-    hf__inline_done(&server->inlines);
+    hf__replicated_close(&server->replicated);
+    hf__pipeline_close(&server->pipeline);
+    hf__replicated_free(&server->replicated);
+    hf__pipeline_done(&server->pipeline);
+    hf__conn_pool_done(&server->pool);
     free_server(server);
 }
 
 void hf__server_abandon(hf__server *server)
 {
-    hf__durable_abandon(&server->durables);
-    hf__mux_abandon(&server->mux);
-    hf__inline_abandon(&server->inlines);
+    hf__replicated_abandon(&server->replicated);
+    hf__pipeline_abandon(&server->pipeline);
+    hf__conn_pool_abandon(&server->pool);
     free_server(server);
 }

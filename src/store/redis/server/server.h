@@ -19,9 +19,9 @@
 
 typedef struct hf__server {
     hf__redis_node node;
-    hf__inline inlines;
-    hf__mux mux;
-    hf__durables durables;
+    hf__conn_pool pool;
+    hf__pipeline pipeline;
+    hf__replicated replicated;
 } hf__server;
 
 _Static_assert(offsetof(hf__server, node) == 0,
@@ -31,7 +31,8 @@ _Static_assert(offsetof(hf__server, node) == 0,
  * A server at the addresses that `resolver` tells, which it takes over on
  * HF_OK. Nothing is connected yet. Any thread. The caller holds it.
  */
-hf_status hf__server_new(hf__fleet *fleet, const hf__redis_account *account,
+hf_status hf__server_new(hf__store_context *context,
+                         const hf__redis_account *account,
                          hf__resolver *resolver, hf__server **server,
                          hf_error *err);
 
@@ -40,9 +41,9 @@ hf_status hf__server_new(hf__fleet *fleet, const hf__redis_account *account,
 hf_status hf__server_open(hf__server *server, int64_t until_ms, hf_error *err);
 
 /*
- * store.h's perform() and submit(), for requests that hf__fleet_refuse() let
- * pass. The caller holds the server. A request may end on another server, if
- * the fleet's router says so.
+ * store.h's perform() and submit(), for requests that
+ * hf__store_context_refuse() let pass. The caller holds the server. A request
+ * may end on another server, if the context's router says so.
  */
 void hf__server_perform(hf__server *server, hf__request *request);
 void hf__server_submit(hf__server *server, hf__request *const *requests,
@@ -51,7 +52,7 @@ void hf__server_submit(hf__server *server, hf__request *const *requests,
 /* Requests under way on the shared connection. */
 static inline size_t hf__server_depth(hf__server *server)
 {
-    return hf__mux_depth(&server->mux);
+    return hf__pipeline_depth(&server->pipeline);
 }
 
 /*

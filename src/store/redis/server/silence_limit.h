@@ -14,7 +14,7 @@
 #include "store/redis/server/node.h"
 
 /* A login or a request that may be sent again took so long, or longer. */
-static inline void hf__patience_learn(hf__redis_node *node, int64_t took_ms)
+static inline void hf__silence_learn(hf__redis_node *node, int64_t took_ms)
 {
     uint32_t slow_ms = __atomic_load_n(&node->slow_ms, __ATOMIC_RELAXED);
     uint32_t faded_ms = slow_ms - (slow_ms + 7) / 8;
@@ -28,7 +28,7 @@ static inline void hf__patience_learn(hf__redis_node *node, int64_t took_ms)
 }
 
 /* At least `least_ms`. */
-static inline int64_t hf__patience_with(const hf__redis_node *node,
+static inline int64_t hf__silence_limit(const hf__redis_node *node,
                                         int64_t least_ms)
 {
     int64_t twice_ms =

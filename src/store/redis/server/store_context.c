@@ -13,34 +13,36 @@
 #include "util/futex.h"
 #include "util/rand.h"
 
-void hf__fleet_init(hf__fleet *fleet, const hf__store_config *config,
-                    struct hf__router *router)
+void hf__store_context_init(hf__store_context *context,
+                            const hf__store_config *config,
+                            struct hf__router *router)
 {
     char drawn[HF__STORE_ID_SIZE];
     const char *id = config->client_id;
 
-    memset(fleet, 0, sizeof(*fleet));
+    memset(context, 0, sizeof(*context));
     if (id == NULL) {
         hf__rand_hex(drawn, sizeof(drawn) / 2);
         id = drawn;
     }
-    hf__store_channel(fleet->channel, config->prefix, id);
-    fleet->loop = config->loop;
-    fleet->connect_ms = config->connect_ms;
-    fleet->fork_generation = hf__fork_generation();
-    fleet->router = router;
-    hf__parking_init(&fleet->parking);
+    hf__store_channel(context->channel, config->prefix, id);
+    context->loop = config->loop;
+    context->connect_ms = config->connect_ms;
+    context->fork_generation = hf__fork_generation();
+    context->router = router;
+    hf__wait_group_init(&context->wait_groups);
 }
 
-bool hf__fleet_is_forked(const hf__fleet *fleet)
+bool hf__store_context_is_forked(const hf__store_context *context)
 {
-    return fleet->fork_generation != hf__fork_generation();
+    return context->fork_generation != hf__fork_generation();
 }
 
-bool hf__fleet_refuse(const hf__fleet *fleet, hf__request *request)
+bool hf__store_context_refuse(const hf__store_context *context,
+                              hf__request *request)
 {
     request->sends = 0;
-    if (hf__fleet_is_forked(fleet))
+    if (hf__store_context_is_forked(context))
         hf__request_fail(request, HF_INVALID,
                          "the client was opened before fork()");
     else if (hf__resp_request_bound(request) == SIZE_MAX)
@@ -54,16 +56,17 @@ bool hf__fleet_refuse(const hf__fleet *fleet, hf__request *request)
     return true;
 }
 
-void hf__fleet_change(hf__fleet *fleet)
+void hf__store_context_change(hf__store_context *context)
 {
-    __atomic_add_fetch(&fleet->changes, 1, __ATOMIC_RELEASE);
-    hf__futex_wake_all(&fleet->changes, false);
+    __atomic_add_fetch(&context->changes, 1, __ATOMIC_RELEASE);
+    hf__futex_wake_all(&context->changes, false);
 }
 
-void hf__fleet_settle(hf__fleet *fleet)
+void hf__store_context_settle(hf__store_context *context)
 {
     uint32_t leaving;
 
-    while ((leaving = __atomic_load_n(&fleet->leaving, __ATOMIC_ACQUIRE)) != 0)
-        hf__futex_wait(&fleet->leaving, leaving, INT64_MAX, false);
+    while ((leaving = __atomic_load_n(&context->leaving, __ATOMIC_ACQUIRE)) !=
+           0)
+        hf__futex_wait(&context->leaving, leaving, INT64_MAX, false);
 }

@@ -13,35 +13,37 @@
 
 struct hf__router;
 
-typedef struct hf__fleet {
+typedef struct hf__store_context {
     hf__loop *loop;
     int64_t connect_ms;
     uint32_t fork_generation;
     struct hf__router *router; /* route.h; NULL: nobody to ask */
-    hf__parking parking;
+    hf__wait_groups wait_groups;
     char channel[HF__CHANNEL_SIZE]; /* on which the client is woken */
     uint32_t leaving; /* servers retired and not freed yet; a futex */
     uint32_t changes; /* of the topology; a futex */
-} hf__fleet;
+} hf__store_context;
 
-void hf__fleet_init(hf__fleet *fleet, const hf__store_config *config,
-                    struct hf__router *router);
+void hf__store_context_init(hf__store_context *context,
+                            const hf__store_config *config,
+                            struct hf__router *router);
 
 /* Is this a forked child of the process that opened the store? */
-bool hf__fleet_is_forked(const hf__fleet *fleet);
+bool hf__store_context_is_forked(const hf__store_context *context);
 
 /*
  * Refuse what need not be tried: in a forked child, longer than any server
  * takes, without time left. true: refused, the request's outcome is set. Also
  * what makes a request begin: `sends` is 0 afterwards.
  */
-bool hf__fleet_refuse(const hf__fleet *fleet, hf__request *request);
+bool hf__store_context_refuse(const hf__store_context *context,
+                              hf__request *request);
 
 /* The topology has changed: who pauses before another try looks again. Any
  * thread. */
-void hf__fleet_change(hf__fleet *fleet);
+void hf__store_context_change(hf__store_context *context);
 
 /* Wait until every retired server is freed. Not on the loop thread. */
-void hf__fleet_settle(hf__fleet *fleet);
+void hf__store_context_settle(hf__store_context *context);
 
 #endif

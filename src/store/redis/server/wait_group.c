@@ -13,31 +13,30 @@
 
 #include "util/futex.h"
 
-void hf__parking_init(hf__parking *parking)
+void hf__wait_group_init(hf__wait_groups *all)
 {
-    memset(parking, 0, sizeof(*parking));
-    atomic_init(&parking->batch, 0);
+    memset(all, 0, sizeof(*all));
+    atomic_init(&all->batch, 0);
 }
 
-void hf__parking_next(hf__parking *parking)
+void hf__wait_group_next(hf__wait_groups *all)
 {
-    atomic_fetch_add_explicit(&parking->batch, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&all->batch, 1, memory_order_relaxed);
 }
 
-unsigned hf__parking_enter(hf__parking *parking)
+unsigned hf__wait_group_enter(hf__wait_groups *all)
 {
-    unsigned group =
-        atomic_load_explicit(&parking->batch, memory_order_relaxed) %
-        HF__PARKING_GROUPS;
+    unsigned group = atomic_load_explicit(&all->batch, memory_order_relaxed) %
+                     HF__WAIT_GROUPS;
 
-    __atomic_add_fetch(&parking->groups[group].sleepers, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&all->groups[group].sleepers, 1, __ATOMIC_SEQ_CST);
     return group;
 }
 
-void hf__parking_sleep(hf__parking *parking, unsigned group,
-                       const uint32_t *done)
+void hf__wait_group_sleep(hf__wait_groups *all, unsigned group,
+                          const uint32_t *done)
 {
-    hf__parking_group *mine = &parking->groups[group];
+    hf__wait_group *mine = &all->groups[group];
     uint32_t turn;
 
     for (;;) {
@@ -49,22 +48,22 @@ void hf__parking_sleep(hf__parking *parking, unsigned group,
     __atomic_sub_fetch(&mine->sleepers, 1, __ATOMIC_SEQ_CST);
 }
 
-void hf__parking_finish(hf__parking *parking, unsigned group, uint32_t *done)
+void hf__wait_group_finish(hf__wait_groups *all, unsigned group, uint32_t *done)
 {
-    parking->touched |= 1u << group;
+    all->touched |= 1u << group;
     __atomic_store_n(done, 1, __ATOMIC_RELEASE);
 }
 
-void hf__parking_wake(hf__parking *parking)
+void hf__wait_group_wake(hf__wait_groups *all)
 {
-    hf__parking_group *group;
+    hf__wait_group *group;
     unsigned at;
 
-    for (at = 0; parking->touched != 0; at++) {
-        if ((parking->touched & (1u << at)) == 0)
+    for (at = 0; all->touched != 0; at++) {
+        if ((all->touched & (1u << at)) == 0)
             continue;
-        parking->touched &= ~(1u << at);
-        group = &parking->groups[at];
+        all->touched &= ~(1u << at);
+        group = &all->groups[at];
         __atomic_add_fetch(&group->turn, 1, __ATOMIC_SEQ_CST);
         if (__atomic_load_n(&group->sleepers, __ATOMIC_SEQ_CST) > 0)
             hf__futex_wake_all(&group->turn, false);

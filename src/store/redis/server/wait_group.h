@@ -12,34 +12,35 @@
 
 /* Parked callers that share a word to sleep on, so that one wake-up serves
  * all whose answers came in one read. */
-#define HF__PARKING_GROUPS 16
+#define HF__WAIT_GROUPS 16
 
-typedef struct hf__parking_group {
+typedef struct hf__wait_group {
     uint32_t turn; /* futex */
     uint32_t sleepers;
-} hf__parking_group;
+} hf__wait_group;
 
-typedef struct hf__parking {
+typedef struct hf__wait_groups {
     atomic_uint batch; /* callers of one batch share a group */
-    hf__parking_group groups[HF__PARKING_GROUPS];
+    hf__wait_group groups[HF__WAIT_GROUPS];
     unsigned touched; /* the loop thread's: groups to wake, as bits */
-} hf__parking;
+} hf__wait_groups;
 
-void hf__parking_init(hf__parking *parking);
+void hf__wait_group_init(hf__wait_groups *all);
 
 /* Callers that enter from now on belong to another batch. */
-void hf__parking_next(hf__parking *parking);
+void hf__wait_group_next(hf__wait_groups *all);
 
 /* Any thread but the loop's: announce a sleeper, and sleep until *done is set
- * by hf__parking_finish(). What is to be completed goes to the loop thread in
- * between. */
-unsigned hf__parking_enter(hf__parking *parking);
-void hf__parking_sleep(hf__parking *parking, unsigned group,
-                       const uint32_t *done);
+ * by hf__wait_group_finish(). What is to be completed goes to the loop thread
+ * in between. */
+unsigned hf__wait_group_enter(hf__wait_groups *all);
+void hf__wait_group_sleep(hf__wait_groups *all, unsigned group,
+                          const uint32_t *done);
 
 /* The loop thread: set *done, whose memory is the sleeper's again; and wake
  * the sleepers of all that were set since the last time. */
-void hf__parking_finish(hf__parking *parking, unsigned group, uint32_t *done);
-void hf__parking_wake(hf__parking *parking);
+void hf__wait_group_finish(hf__wait_groups *all, unsigned group,
+                           uint32_t *done);
+void hf__wait_group_wake(hf__wait_groups *all);
 
 #endif

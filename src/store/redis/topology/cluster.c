@@ -41,12 +41,12 @@
 
 typedef struct cluster_store {
     hf__store base;
-    hf__fleet fleet;
+    hf__store_context context;
     hf__router router;
     hf__redis_account account;
     hf__cluster_map map;
     hf__cluster_refresh refresh;
-    hf__cluster_ears ears;
+    hf__cluster_subscriptions subscriptions;
 } cluster_store;
 
 static cluster_store *of(hf__store *store)
@@ -56,7 +56,7 @@ static cluster_store *of(hf__store *store)
 
 static bool is_forked(const cluster_store *self)
 {
-    return hf__fleet_is_forked(&self->fleet);
+    return hf__store_context_is_forked(&self->context);
 }
 
 /* ------------------------------------------------------------------ routing */
@@ -187,9 +187,9 @@ static void on_installed(hf__cluster_refresh *refresh, bool lost)
 {
     cluster_store *self = hf__container_of(refresh, cluster_store, refresh);
 
-    hf__fleet_change(&self->fleet);
+    hf__store_context_change(&self->context);
     if (lost)
-        hf__cluster_ears_lost(&self->ears);
+        hf__cluster_subscriptions_lost(&self->subscriptions);
 }
 
 /* ---------------------------------------------------------- open and close */
@@ -240,9 +240,9 @@ static void free_store(cluster_store *self)
 static void close_all(cluster_store *self)
 {
     hf__cluster_map_stop(&self->map);
-    hf__cluster_ears_close(&self->ears);
+    hf__cluster_subscriptions_close(&self->subscriptions);
     hf__cluster_map_close(&self->map);
-    hf__cluster_ears_done(&self->ears);
+    hf__cluster_subscriptions_done(&self->subscriptions);
 }
 
 static hf_status discover(cluster_store *self, const hf__store_config *config,
@@ -276,16 +276,16 @@ static hf_status cluster_open(const hf__store_config *config, hf__store **store,
     self->router.redirect = cluster_redirect;
     self->router.suspect = cluster_suspect;
     self->router.of_slots = true;
-    hf__fleet_init(&self->fleet, config, &self->router);
+    hf__store_context_init(&self->context, config, &self->router);
     status = hf__redis_account_init(&self->account, config, err);
     if (status != HF_OK) {
         hf__free(self);
         return status;
     }
-    hf__cluster_map_init(&self->map, &self->fleet, &self->account);
+    hf__cluster_map_init(&self->map, &self->context, &self->account);
     hf__cluster_refresh_init(&self->refresh, &self->map);
     self->refresh.installed = on_installed;
-    hf__cluster_ears_init(&self->ears, &self->map);
+    hf__cluster_subscriptions_init(&self->subscriptions, &self->map);
     status = discover(self, config, err);
     if (status != HF_OK) {
         free_store(self);
@@ -301,7 +301,7 @@ static void cluster_close(hf__store *store)
     cluster_store *self = of(store);
 
     if (is_forked(self)) {
-        hf__cluster_ears_abandon(&self->ears);
+        hf__cluster_subscriptions_abandon(&self->subscriptions);
         hf__cluster_map_abandon(&self->map);
     } else {
         close_all(self);
@@ -316,7 +316,7 @@ static void cluster_perform(hf__store *store, hf__request *request)
     cluster_store *self = of(store);
     hf__server *server;
 
-    if (hf__fleet_refuse(&self->fleet, request))
+    if (hf__store_context_refuse(&self->context, request))
         return;
     server = find_server(self, request);
     if (server == NULL)
@@ -352,7 +352,7 @@ static void submit_some(cluster_store *self, hf__request *const *requests,
 
     for (size_t i = 0; i < count; i++) {
         servers[i] = NULL;
-        if (!hf__fleet_refuse(&self->fleet, requests[i]))
+        if (!hf__store_context_refuse(&self->context, requests[i]))
             servers[i] = find_server(self, requests[i]);
     }
     for (size_t i = 0; i < count; i++) {
@@ -379,7 +379,7 @@ static void cluster_submit(hf__store *store, hf__request *const *requests,
 static void cluster_cancel(hf__store *store, hf__request *request)
 {
     (void)store;
-    hf__mux_cancel(request);
+    hf__pipeline_cancel(request);
 }
 
 static uint32_t cluster_shard(const hf__store *store, hf_bytes key)
@@ -391,48 +391,51 @@ static uint32_t cluster_shard(const hf__store *store, hf_bytes key)
 static hf_status cluster_parts(hf__store *store, hf__parts *parts,
                                int64_t deadline_ms, hf_error *err)
 {
-    return hf__cluster_survey(store, &of(store)->refresh, parts, deadline_ms,
-                              err);
+    return hf__cluster_find_parts(store, &of(store)->refresh, parts,
+                                  deadline_ms, err);
 }
 
 /* ------------------------------------------------------------------ events */
 
 static const char *cluster_inbox(hf__store *store)
 {
-    return of(store)->fleet.channel;
+    return of(store)->context.channel;
 }
 
 static uint32_t cluster_event_seq(hf__store *store, hf_bytes topic,
                                   int64_t deadline_ms)
 {
-    return hf__cluster_ears_seq(&of(store)->ears, topic, deadline_ms);
+    return hf__cluster_subscriptions_seq(&of(store)->subscriptions, topic,
+                                         deadline_ms);
 }
 
 static void cluster_event_key(hf__store *store, hf_bytes key)
 {
-    hf__cluster_ears_key(&of(store)->ears, key);
+    hf__cluster_subscriptions_key(&of(store)->subscriptions, key);
 }
 
 static bool cluster_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
                                int64_t until_ms)
 {
-    return hf__cluster_ears_wait(&of(store)->ears, topic, seq, until_ms);
+    return hf__cluster_subscriptions_wait(&of(store)->subscriptions, topic, seq,
+                                          until_ms);
 }
 
 static void cluster_event_wake(hf__store *store, hf_bytes topic)
 {
-    hf__events_wake(&of(store)->ears.events, hf__events_bucket(topic));
+    hf__events_wake(&of(store)->subscriptions.events, hf__events_bucket(topic));
 }
 
 static hf_status cluster_event_watch(hf__store *store, hf_bytes topic,
                                      hf__watch *watch, hf_error *err)
 {
-    return hf__cluster_ears_watch(&of(store)->ears, topic, watch, err);
+    return hf__cluster_subscriptions_watch(&of(store)->subscriptions, topic,
+                                           watch, err);
 }
 
 static void cluster_event_unwatch(hf__store *store, hf__watch *watch)
 {
-    hf__cluster_ears_unwatch(&of(store)->ears, watch);
+    hf__cluster_subscriptions_unwatch(&of(store)->subscriptions, watch);
 }
 
 /* ---------------------------------------------------------------- describe */
@@ -446,22 +449,21 @@ static void cluster_describe(hf__store *store, hf__describe_fn line, void *user)
     line(user, "store", "cluster of servers");
     if (self->account.tls != NULL)
         line(user, "tls", hf__tls_describe(self->account.tls));
-    line(user, "inbox", self->fleet.channel);
+    line(user, "inbox", self->context.channel);
     hf__cluster_describe(&self->map, line, user);
     hf__request_command(&request, words, 2, true);
     request.began_ms = hf__clock_boot_ms();
     request.deadline_ms =
-        hf__clock_after(request.began_ms, self->fleet.connect_ms);
+        hf__clock_after(request.began_ms, self->context.connect_ms);
     cluster_perform(store, &request);
     if (request.status != HF_OK)
         line(user, "error", request.error.message);
     hf__request_done(&request);
 }
 
-static void cluster_examine(hf__store *store,
-                            const hf__examination *examination)
+static void cluster_diagnose(hf__store *store, const hf__diagnosis *diagnosis)
 {
-    hf__cluster_examine(&of(store)->map, examination);
+    hf__cluster_diagnose(&of(store)->map, diagnosis);
 }
 
 static const char *const schemes[] = {"redis+cluster", "rediss+cluster",
@@ -485,6 +487,6 @@ const hf__store_ops hf__cluster_store_ops = {
     .close = cluster_close,
     .cancel = cluster_cancel,
     .parts = cluster_parts,
-    .examine = cluster_examine,
+    .diagnose = cluster_diagnose,
     .tag = hf__slot_tag,
 };

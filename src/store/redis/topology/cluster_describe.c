@@ -34,7 +34,7 @@ void hf__cluster_describe(hf__cluster_map *map, hf__describe_fn line,
 }
 
 static void examine_node(hf__cluster_map *map, uint32_t id, const char *text,
-                         const hf__examination *examination)
+                         const hf__diagnosis *diagnosis)
 {
     hf__server *server = hf__cluster_map_part(map, id);
     char name[HF__WHERE_SIZE];
@@ -42,12 +42,11 @@ static void examine_node(hf__cluster_map *map, uint32_t id, const char *text,
     if (server == NULL)
         return;
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ","), text);
-    (void)hf__server_examine(server, name, examination);
+    (void)hf__server_diagnose(server, name, diagnosis);
     hf__server_release(server);
 }
 
-void hf__cluster_examine(hf__cluster_map *map,
-                         const hf__examination *examination)
+void hf__cluster_diagnose(hf__cluster_map *map, const hf__diagnosis *diagnosis)
 {
     uint32_t *ids = hf__alloc(HF__CLUSTER_NODES_MAX * sizeof(*ids));
     char text[HF__WHERE_SIZE + 32];
@@ -58,17 +57,16 @@ void hf__cluster_examine(hf__cluster_map *map,
         return;
     count = hf__cluster_map_list(map, ids, HF__CLUSTER_NODES_MAX, &covered);
     if (covered < HF__SLOT_COUNT)
-        hf__remark_error(examination, HF_UNAVAILABLE, "slots",
-                         "see CLUSTER INFO on any node",
-                         "%u of %d belong to a master", covered,
-                         HF__SLOT_COUNT);
+        hf__report_error(
+            diagnosis, HF_UNAVAILABLE, "slots", "see CLUSTER INFO on any node",
+            "%u of %d belong to a master", covered, HF__SLOT_COUNT);
     else
-        hf__remark(examination, HF_LEVEL_OK, "slots", "",
+        hf__report(diagnosis, HF_LEVEL_OK, "slots", "",
                    "all %d, on %zu masters", HF__SLOT_COUNT, count);
     for (size_t i = 0; i < count; i++) {
-        if (!hf__examination_is_over(examination) &&
+        if (!hf__diagnosis_is_over(diagnosis) &&
             hf__cluster_map_tell(map, ids[i], text, sizeof(text)))
-            examine_node(map, ids[i], text, examination);
+            examine_node(map, ids[i], text, diagnosis);
     }
     hf__free(ids);
 }

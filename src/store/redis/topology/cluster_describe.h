@@ -10,7 +10,6 @@ void hf__cluster_describe(hf__cluster_map *map, hf__describe_fn line,
                           void *user);
 
 /* store.h's examine(), master by master. */
-void hf__cluster_examine(hf__cluster_map *map,
-                         const hf__examination *examination);
+void hf__cluster_diagnose(hf__cluster_map *map, const hf__diagnosis *diagnosis);
 
 #endif

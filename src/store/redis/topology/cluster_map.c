@@ -24,11 +24,11 @@
  */
 #define LOOK_UPS_MAX 32
 
-void hf__cluster_map_init(hf__cluster_map *map, hf__fleet *fleet,
+void hf__cluster_map_init(hf__cluster_map *map, hf__store_context *context,
                           const hf__redis_account *account)
 {
     memset(map, 0, sizeof(*map));
-    map->fleet = fleet;
+    map->context = context;
     map->account = account;
     pthread_mutex_init(&map->mutex, NULL);
 }
@@ -49,7 +49,7 @@ static hf_status make_server(hf__cluster_map *map, hf__cluster_node *node,
     hf_status status = make_resolver(node, err);
 
     if (status == HF_OK)
-        status = hf__server_new(map->fleet, map->account, node->resolver,
+        status = hf__server_new(map->context, map->account, node->resolver,
                                 &node->server, err);
     if (status == HF_OK)
         node->resolver = NULL; /* the server's */
@@ -486,7 +486,7 @@ void hf__cluster_map_close(hf__cluster_map *map)
     end_all(map, hf__server_close);
     /* While a server is left, what it answers may lead the loop thread to any
      * of the nodes; `closing` keeps it from changing them. */
-    hf__fleet_settle(map->fleet);
+    hf__store_context_settle(map->context);
     free_all(map);
     pthread_mutex_destroy(&map->mutex);
 }

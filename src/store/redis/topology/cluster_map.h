@@ -30,7 +30,7 @@ typedef struct hf__cluster_node {
 } hf__cluster_node;
 
 typedef struct hf__cluster_map {
-    hf__fleet *fleet;
+    hf__store_context *context;
     const hf__redis_account *account;
     pthread_mutex_t mutex; /* guards all that follows */
     hf__cluster_node *nodes[HF__CLUSTER_NODES_MAX];
@@ -49,7 +49,7 @@ typedef struct hf__cluster_range {
     int port;
 } hf__cluster_range;
 
-void hf__cluster_map_init(hf__cluster_map *map, hf__fleet *fleet,
+void hf__cluster_map_init(hf__cluster_map *map, hf__store_context *context,
                           const hf__redis_account *account);
 
 /* A node of the URL, whose name is asked for but not waited for. */

@@ -73,9 +73,9 @@ static hf_status survey(hf__store *store, hf__cluster_map *map,
     return HF_OK;
 }
 
-hf_status hf__cluster_survey(hf__store *store, hf__cluster_refresh *refresh,
-                             hf__parts *parts, int64_t deadline_ms,
-                             hf_error *err)
+hf_status hf__cluster_find_parts(hf__store *store, hf__cluster_refresh *refresh,
+                                 hf__parts *parts, int64_t deadline_ms,
+                                 hf_error *err)
 {
     hf_status status;
 

@@ -6,8 +6,8 @@
 #include "store/redis/topology/cluster_refresh.h"
 
 /* store.h's parts(). `store` runs the requests. */
-hf_status hf__cluster_survey(hf__store *store, hf__cluster_refresh *refresh,
-                             hf__parts *parts, int64_t deadline_ms,
-                             hf_error *err);
+hf_status hf__cluster_find_parts(hf__store *store, hf__cluster_refresh *refresh,
+                                 hf__parts *parts, int64_t deadline_ms,
+                                 hf_error *err);
 
 #endif

@@ -202,7 +202,7 @@ static void ask_next(hf__cluster_refresh *refresh)
         return;
     }
     fill(refresh,
-         hf__clock_boot_ms() + hf__patience_with(&server->node, TRY_MS));
+         hf__clock_boot_ms() + hf__silence_limit(&server->node, TRY_MS));
     hf__server_submit(server, &request, 1);
     hf__server_release(server);
 }

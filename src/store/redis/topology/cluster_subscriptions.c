@@ -2,17 +2,17 @@
 /*
  * cluster_subscriptions.c - see cluster_subscriptions.h.
  *
- * An ear is an inbox at one node, whose server it holds. All have the same id
- * and move the same counters.
+ * An subscription is an inbox at one node, whose server it holds. All have the
+ * same id and move the same counters.
  *
- * 1. Whoever waits for a topic gets the ear of the node that has its slot; it
- *    is made the first time. Nothing closes it while the node has slots.
- * 2. A message comes to every ear, as nodes tell each other. It counts on that
- *    of the slot's node; on another one only if that does not listen, for what
- *    one wake-up is worth is one question to the server.
- * 3. When a node has lost its last slot its ear is closed and every counter
- *    moves: what it published in its last moment may be lost, and who waits
- *    must go to the ear of the new node.
+ * 1. Whoever waits for a topic gets the subscription of the node that has its
+ * slot; it is made the first time. Nothing closes it while the node has slots.
+ * 2. A message comes to every subscription, as nodes tell each other. It counts
+ * on that of the slot's node; on another one only if that does not listen, for
+ * what one wake-up is worth is one question to the server.
+ * 3. When a node has lost its last slot its subscription is closed and every
+ * counter moves: what it published in its last moment may be lost, and who
+ * waits must go to the subscription of the new node.
  *
  * Locks: `mutex` guards the list and the counts of users, for moments; the
  * map's may be taken inside of it.
@@ -28,248 +28,263 @@
 #include "util/futex.h"
 #include "util/mem.h"
 
-struct hf__cluster_ear {
-    hf__inbox inbox; /* first: an inbox of ours is an ear */
-    hf__cluster_ears *ears;
-    hf__cluster_ear *next;
+struct hf__cluster_subscription {
+    hf__subscription
+        subscription; /* first: an inbox of ours is an subscription */
+    hf__cluster_subscriptions *subscriptions;
+    hf__cluster_subscription *next;
     hf__server *server;
     uint32_t node_id;
     unsigned users; /* and one more until it is closed */
     hf__task free_task;
 };
 
-static hf__cluster_ear *ear_of(hf__inbox *inbox)
+static hf__cluster_subscription *ear_of(hf__subscription *inbox)
 {
-    return (hf__cluster_ear *)(void *)inbox;
+    return (hf__cluster_subscription *)(void *)inbox;
 }
 
-void hf__cluster_ears_init(hf__cluster_ears *ears, hf__cluster_map *map)
+void hf__cluster_subscriptions_init(hf__cluster_subscriptions *subscriptions,
+                                    hf__cluster_map *map)
 {
-    memset(ears, 0, sizeof(*ears));
-    ears->map = map;
-    hf__events_init(&ears->events);
-    pthread_mutex_init(&ears->mutex, NULL);
+    memset(subscriptions, 0, sizeof(*subscriptions));
+    subscriptions->map = map;
+    hf__events_init(&subscriptions->events);
+    pthread_mutex_init(&subscriptions->mutex, NULL);
 }
 
-static hf__cluster_ear *find_locked(const hf__cluster_ears *ears,
-                                    uint32_t node_id)
+static hf__cluster_subscription *
+find_locked(const hf__cluster_subscriptions *subscriptions, uint32_t node_id)
 {
-    hf__cluster_ear *ear = ears->first;
+    hf__cluster_subscription *subscription = subscriptions->first;
 
-    while (ear != NULL && ear->node_id != node_id)
-        ear = ear->next;
-    return ear;
+    while (subscription != NULL && subscription->node_id != node_id)
+        subscription = subscription->next;
+    return subscription;
 }
 
-static bool accepts(hf__inbox *inbox, hf_bytes topic)
+static bool accepts(hf__subscription *inbox, hf_bytes topic)
 {
-    const hf__cluster_ear *ear = ear_of(inbox);
-    hf__cluster_ears *ears = ear->ears;
-    uint32_t owner = hf__cluster_map_owner(ears->map, hf__slot_of(topic));
-    const hf__cluster_ear *its;
+    const hf__cluster_subscription *subscription = ear_of(inbox);
+    hf__cluster_subscriptions *subscriptions = subscription->subscriptions;
+    uint32_t owner =
+        hf__cluster_map_owner(subscriptions->map, hf__slot_of(topic));
+    const hf__cluster_subscription *its;
     bool elsewhere;
 
-    if (owner == ear->node_id)
+    if (owner == subscription->node_id)
         return true;
-    pthread_mutex_lock(&ears->mutex);
-    its = find_locked(ears, owner);
-    elsewhere = its != NULL && hf__inbox_listens(&its->inbox);
-    pthread_mutex_unlock(&ears->mutex);
+    pthread_mutex_lock(&subscriptions->mutex);
+    its = find_locked(subscriptions, owner);
+    elsewhere = its != NULL && hf__subscription_listens(&its->subscription);
+    pthread_mutex_unlock(&subscriptions->mutex);
     return !elsewhere;
 }
 
 /* Takes the server over. */
-static hf__cluster_ear *make_locked(hf__cluster_ears *ears, hf__server *server,
-                                    uint32_t node_id)
+static hf__cluster_subscription *
+make_locked(hf__cluster_subscriptions *subscriptions, hf__server *server,
+            uint32_t node_id)
 {
-    hf__cluster_ear *ear = hf__alloc(sizeof(*ear));
+    hf__cluster_subscription *subscription = hf__alloc(sizeof(*subscription));
 
-    if (ear == NULL) {
+    if (subscription == NULL) {
         hf__server_release(server);
         return NULL;
     }
-    hf__inbox_init(&ear->inbox, &server->node);
-    ear->inbox.events = &ears->events;
-    ear->inbox.accepts = accepts;
-    ear->ears = ears;
-    ear->server = server;
-    ear->node_id = node_id;
-    ear->users = 1;
-    ear->next = ears->first;
-    ears->first = ear;
-    return ear;
+    hf__subscription_init(&subscription->subscription, &server->node);
+    subscription->subscription.events = &subscriptions->events;
+    subscription->subscription.accepts = accepts;
+    subscription->subscriptions = subscriptions;
+    subscription->server = server;
+    subscription->node_id = node_id;
+    subscription->users = 1;
+    subscription->next = subscriptions->first;
+    subscriptions->first = subscription;
+    return subscription;
 }
 
-/* The ear for a topic, to be given back; NULL: there is no memory. */
-static hf__cluster_ear *take(hf__cluster_ears *ears, hf_bytes topic)
+/* The subscription for a topic, to be given back; NULL: there is no memory. */
+static hf__cluster_subscription *take(hf__cluster_subscriptions *subscriptions,
+                                      hf_bytes topic)
 {
-    hf__cluster_ear *ear;
+    hf__cluster_subscription *subscription;
     hf__server *server;
     uint32_t node_id;
 
-    pthread_mutex_lock(&ears->mutex);
-    server = hf__cluster_map_take(ears->map, hf__slot_of(topic), &node_id);
-    ear = server == NULL ? NULL : find_locked(ears, node_id);
-    if (ear != NULL)
+    pthread_mutex_lock(&subscriptions->mutex);
+    server =
+        hf__cluster_map_take(subscriptions->map, hf__slot_of(topic), &node_id);
+    subscription = server == NULL ? NULL : find_locked(subscriptions, node_id);
+    if (subscription != NULL)
         hf__server_release(server);
     else if (server != NULL)
-        ear = make_locked(ears, server, node_id);
-    if (ear != NULL)
-        ear->users++;
-    pthread_mutex_unlock(&ears->mutex);
-    return ear;
+        subscription = make_locked(subscriptions, server, node_id);
+    if (subscription != NULL)
+        subscription->users++;
+    pthread_mutex_unlock(&subscriptions->mutex);
+    return subscription;
 }
 
 static void run_free(hf__task *task)
 {
-    hf__cluster_ear *ear = hf__container_of(task, hf__cluster_ear, free_task);
-    hf__cluster_ears *ears = ear->ears;
+    hf__cluster_subscription *subscription =
+        hf__container_of(task, hf__cluster_subscription, free_task);
+    hf__cluster_subscriptions *subscriptions = subscription->subscriptions;
 
-    hf__inbox_done(&ear->inbox);
-    hf__server_release(ear->server);
-    hf__free(ear);
-    __atomic_sub_fetch(&ears->leaving, 1, __ATOMIC_RELEASE);
-    hf__futex_wake_all(&ears->leaving, false);
+    hf__subscription_done(&subscription->subscription);
+    hf__server_release(subscription->server);
+    hf__free(subscription);
+    __atomic_sub_fetch(&subscriptions->leaving, 1, __ATOMIC_RELEASE);
+    hf__futex_wake_all(&subscriptions->leaving, false);
 }
 
 /* The last one has it freed behind the tasks that its users have posted. */
-static void give_back(hf__cluster_ear *ear)
+static void give_back(hf__cluster_subscription *subscription)
 {
-    hf__cluster_ears *ears = ear->ears;
+    hf__cluster_subscriptions *subscriptions = subscription->subscriptions;
     bool last;
 
-    pthread_mutex_lock(&ears->mutex);
-    last = --ear->users == 0;
-    pthread_mutex_unlock(&ears->mutex);
+    pthread_mutex_lock(&subscriptions->mutex);
+    last = --subscription->users == 0;
+    pthread_mutex_unlock(&subscriptions->mutex);
     if (!last)
         return;
-    ear->free_task.run = run_free;
-    hf__loop_post(ears->map->fleet->loop, &ear->free_task);
+    subscription->free_task.run = run_free;
+    hf__loop_post(subscriptions->map->context->loop, &subscription->free_task);
 }
 
 /* ------------------------------------------------------------------ events */
 
-uint32_t hf__cluster_ears_seq(hf__cluster_ears *ears, hf_bytes topic,
-                              int64_t deadline_ms)
+uint32_t hf__cluster_subscriptions_seq(hf__cluster_subscriptions *subscriptions,
+                                       hf_bytes topic, int64_t deadline_ms)
 {
-    hf__cluster_ear *ear = NULL;
+    hf__cluster_subscription *subscription = NULL;
     uint32_t seq;
 
-    if (!hf__fleet_is_forked(ears->map->fleet))
-        ear = take(ears, topic);
-    if (ear == NULL)
-        return hf__events_read(&ears->events, hf__events_bucket(topic));
-    seq = hf__listen_seq(&ear->inbox, topic, deadline_ms);
-    give_back(ear);
+    if (!hf__store_context_is_forked(subscriptions->map->context))
+        subscription = take(subscriptions, topic);
+    if (subscription == NULL)
+        return hf__events_read(&subscriptions->events,
+                               hf__events_bucket(topic));
+    seq = hf__event_seq(&subscription->subscription, topic, deadline_ms);
+    give_back(subscription);
     return seq;
 }
 
-void hf__cluster_ears_key(hf__cluster_ears *ears, hf_bytes key)
+void hf__cluster_subscriptions_key(hf__cluster_subscriptions *subscriptions,
+                                   hf_bytes key)
 {
-    hf__cluster_ear *ear = NULL;
+    hf__cluster_subscription *subscription = NULL;
 
-    if (!hf__fleet_is_forked(ears->map->fleet))
-        ear = take(ears, key);
-    if (ear == NULL)
+    if (!hf__store_context_is_forked(subscriptions->map->context))
+        subscription = take(subscriptions, key);
+    if (subscription == NULL)
         return;
-    hf__listen_watch_key(&ear->inbox, key);
-    give_back(ear);
+    hf__event_watch_key(&subscription->subscription, key);
+    give_back(subscription);
 }
 
-bool hf__cluster_ears_wait(hf__cluster_ears *ears, hf_bytes topic, uint32_t seq,
-                           int64_t until_ms)
+bool hf__cluster_subscriptions_wait(hf__cluster_subscriptions *subscriptions,
+                                    hf_bytes topic, uint32_t seq,
+                                    int64_t until_ms)
 {
-    return hf__events_wait(&ears->events, hf__events_bucket(topic), seq,
-                           until_ms);
+    return hf__events_wait(&subscriptions->events, hf__events_bucket(topic),
+                           seq, until_ms);
 }
 
-hf_status hf__cluster_ears_watch(hf__cluster_ears *ears, hf_bytes topic,
-                                 hf__watch *watch, hf_error *err)
+hf_status
+hf__cluster_subscriptions_watch(hf__cluster_subscriptions *subscriptions,
+                                hf_bytes topic, hf__watch *watch, hf_error *err)
 {
-    hf__cluster_ear *ear;
+    hf__cluster_subscription *subscription;
     hf_status status;
 
-    if (hf__fleet_is_forked(ears->map->fleet))
+    if (hf__store_context_is_forked(subscriptions->map->context))
         return hf__fail(err, HF_INVALID, "the client was opened before fork()");
-    ear = take(ears, topic);
-    if (ear == NULL)
+    subscription = take(subscriptions, topic);
+    if (subscription == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
-    status = hf__listen_watch(&ear->inbox, topic, watch, err);
-    give_back(ear);
+    status = hf__event_watch(&subscription->subscription, topic, watch, err);
+    give_back(subscription);
     return status;
 }
 
-void hf__cluster_ears_unwatch(hf__cluster_ears *ears, hf__watch *watch)
+void hf__cluster_subscriptions_unwatch(hf__cluster_subscriptions *subscriptions,
+                                       hf__watch *watch)
 {
-    hf__listen_unwatch(ears->map->fleet, &ears->events, watch);
+    hf__event_unwatch(subscriptions->map->context, &subscriptions->events,
+                      watch);
 }
 
 /* --------------------------------------------------------------------- end */
 
-static void on_closed(hf__inbox *inbox)
+static void on_closed(hf__subscription *inbox)
 {
     give_back(ear_of(inbox));
 }
 
 /* Take one out whose node has no slots; NULL: there is none. */
-static hf__cluster_ear *take_lost(hf__cluster_ears *ears)
+static hf__cluster_subscription *
+take_lost(hf__cluster_subscriptions *subscriptions)
 {
-    hf__cluster_ear **place = &ears->first;
-    hf__cluster_ear *ear;
+    hf__cluster_subscription **place = &subscriptions->first;
+    hf__cluster_subscription *subscription;
 
-    pthread_mutex_lock(&ears->mutex);
+    pthread_mutex_lock(&subscriptions->mutex);
     while (*place != NULL &&
-           hf__cluster_map_serves(ears->map, (*place)->node_id))
+           hf__cluster_map_serves(subscriptions->map, (*place)->node_id))
         place = &(*place)->next;
-    ear = ears->closing ? NULL : *place;
-    if (ear != NULL) {
-        *place = ear->next;
-        __atomic_add_fetch(&ears->leaving, 1, __ATOMIC_RELAXED);
+    subscription = subscriptions->closing ? NULL : *place;
+    if (subscription != NULL) {
+        *place = subscription->next;
+        __atomic_add_fetch(&subscriptions->leaving, 1, __ATOMIC_RELAXED);
     }
-    pthread_mutex_unlock(&ears->mutex);
-    return ear;
+    pthread_mutex_unlock(&subscriptions->mutex);
+    return subscription;
 }
 
-void hf__cluster_ears_lost(hf__cluster_ears *ears)
+void hf__cluster_subscriptions_lost(hf__cluster_subscriptions *subscriptions)
 {
-    hf__cluster_ear *ear;
+    hf__cluster_subscription *subscription;
 
-    while ((ear = take_lost(ears)) != NULL)
-        hf__inbox_close_here(&ear->inbox, on_closed);
-    hf__events_move_all(&ears->events);
+    while ((subscription = take_lost(subscriptions)) != NULL)
+        hf__subscription_close_here(&subscription->subscription, on_closed);
+    hf__events_move_all(&subscriptions->events);
 }
 
-void hf__cluster_ears_close(hf__cluster_ears *ears)
+void hf__cluster_subscriptions_close(hf__cluster_subscriptions *subscriptions)
 {
-    hf__cluster_ear *ear;
+    hf__cluster_subscription *subscription;
     uint32_t leaving;
 
     /* A map may be installed at the same time. */
-    pthread_mutex_lock(&ears->mutex);
-    ears->closing = true;
-    pthread_mutex_unlock(&ears->mutex);
-    while ((leaving = __atomic_load_n(&ears->leaving, __ATOMIC_ACQUIRE)) != 0)
-        hf__futex_wait(&ears->leaving, leaving, INT64_MAX, false);
-    while ((ear = ears->first) != NULL) {
-        ears->first = ear->next;
-        hf__inbox_close(&ear->inbox);
-        hf__server_release(ear->server);
-        hf__free(ear);
+    pthread_mutex_lock(&subscriptions->mutex);
+    subscriptions->closing = true;
+    pthread_mutex_unlock(&subscriptions->mutex);
+    while ((leaving = __atomic_load_n(&subscriptions->leaving,
+                                      __ATOMIC_ACQUIRE)) != 0)
+        hf__futex_wait(&subscriptions->leaving, leaving, INT64_MAX, false);
+    while ((subscription = subscriptions->first) != NULL) {
+        subscriptions->first = subscription->next;
+        hf__subscription_close(&subscription->subscription);
+        hf__server_release(subscription->server);
+        hf__free(subscription);
     }
 }
 
-void hf__cluster_ears_done(hf__cluster_ears *ears)
+void hf__cluster_subscriptions_done(hf__cluster_subscriptions *subscriptions)
 {
-    pthread_mutex_destroy(&ears->mutex);
+    pthread_mutex_destroy(&subscriptions->mutex);
 }
 
-void hf__cluster_ears_abandon(hf__cluster_ears *ears)
+void hf__cluster_subscriptions_abandon(hf__cluster_subscriptions *subscriptions)
 {
-    hf__cluster_ear *ear;
+    hf__cluster_subscription *subscription;
 
-    while ((ear = ears->first) != NULL) {
-        ears->first = ear->next;
-        hf__inbox_abandon(&ear->inbox);
-        hf__free(ear);
+    while ((subscription = subscriptions->first) != NULL) {
+        subscriptions->first = subscription->next;
+        hf__subscription_abandon(&subscription->subscription);
+        hf__free(subscription);
     }
 }

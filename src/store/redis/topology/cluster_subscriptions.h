@@ -15,37 +15,44 @@
 #include "store/redis/events/subscription.h"
 #include "store/redis/topology/cluster_map.h"
 
-typedef struct hf__cluster_ear hf__cluster_ear;
+typedef struct hf__cluster_subscription hf__cluster_subscription;
 
-typedef struct hf__cluster_ears {
+typedef struct hf__cluster_subscriptions {
     hf__cluster_map *map;
     hf__events events;     /* what any of them hears */
     pthread_mutex_t mutex; /* guards the list and who uses them */
-    hf__cluster_ear *first;
+    hf__cluster_subscription *first;
     bool closing;     /* the loop thread closes no more of them */
     uint32_t leaving; /* closed and not freed yet; a futex */
-} hf__cluster_ears;
+} hf__cluster_subscriptions;
 
-void hf__cluster_ears_init(hf__cluster_ears *ears, hf__cluster_map *map);
+void hf__cluster_subscriptions_init(hf__cluster_subscriptions *subscriptions,
+                                    hf__cluster_map *map);
 
 /* See hf__store_ops. */
-uint32_t hf__cluster_ears_seq(hf__cluster_ears *ears, hf_bytes topic,
-                              int64_t deadline_ms);
-void hf__cluster_ears_key(hf__cluster_ears *ears, hf_bytes key);
-bool hf__cluster_ears_wait(hf__cluster_ears *ears, hf_bytes topic, uint32_t seq,
-                           int64_t until_ms);
-hf_status hf__cluster_ears_watch(hf__cluster_ears *ears, hf_bytes topic,
-                                 hf__watch *watch, hf_error *err);
-void hf__cluster_ears_unwatch(hf__cluster_ears *ears, hf__watch *watch);
+uint32_t hf__cluster_subscriptions_seq(hf__cluster_subscriptions *subscriptions,
+                                       hf_bytes topic, int64_t deadline_ms);
+void hf__cluster_subscriptions_key(hf__cluster_subscriptions *subscriptions,
+                                   hf_bytes key);
+bool hf__cluster_subscriptions_wait(hf__cluster_subscriptions *subscriptions,
+                                    hf_bytes topic, uint32_t seq,
+                                    int64_t until_ms);
+hf_status
+hf__cluster_subscriptions_watch(hf__cluster_subscriptions *subscriptions,
+                                hf_bytes topic, hf__watch *watch,
+                                hf_error *err);
+void hf__cluster_subscriptions_unwatch(hf__cluster_subscriptions *subscriptions,
+                                       hf__watch *watch);
 
 /* The loop thread: nodes are gone from the map. */
-void hf__cluster_ears_lost(hf__cluster_ears *ears);
+void hf__cluster_subscriptions_lost(hf__cluster_subscriptions *subscriptions);
 
 /* Close all and free. Nobody waits; not on the loop thread. done(): when no map
  * can be installed any more. */
-void hf__cluster_ears_close(hf__cluster_ears *ears);
-void hf__cluster_ears_done(hf__cluster_ears *ears);
+void hf__cluster_subscriptions_close(hf__cluster_subscriptions *subscriptions);
+void hf__cluster_subscriptions_done(hf__cluster_subscriptions *subscriptions);
 /* In a forked child. */
-void hf__cluster_ears_abandon(hf__cluster_ears *ears);
+void hf__cluster_subscriptions_abandon(
+    hf__cluster_subscriptions *subscriptions);
 
 #endif

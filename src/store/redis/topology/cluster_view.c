@@ -197,7 +197,7 @@ static bool take_slots(hf__cluster_self *self, hf_bytes run)
     return true;
 }
 
-/* id address flags master ping pong epoch link-state slot... */
+/* id address flags master ping pong epoch conn-state slot... */
 static bool read_line(hf__cluster_self *self, hf_bytes line)
 {
     hf_bytes fields[8];

@@ -12,7 +12,7 @@
 #include "util/mem.h"
 
 typedef struct redis_store {
-    hf__lone lone;
+    hf__single_server single;
     hf__redis_address address;
 } redis_store;
 
@@ -23,7 +23,7 @@ static redis_store *of(hf__store *store)
 
 static bool is_forked(const redis_store *self)
 {
-    return hf__fleet_is_forked(&self->lone.fleet);
+    return hf__store_context_is_forked(&self->single.context);
 }
 
 /* ---------------------------------------------------------- open and close */
@@ -37,8 +37,8 @@ static hf_status make_server(redis_store *self, int64_t until_ms, hf_error *err)
 
     if (status != HF_OK)
         return status;
-    status = hf__server_new(&self->lone.fleet, &self->address.account, resolver,
-                            &self->lone.server, err);
+    status = hf__server_new(&self->single.context, &self->address.account,
+                            resolver, &self->single.server, err);
     if (status != HF_OK)
         hf__resolver_free(resolver);
     return status;
@@ -48,19 +48,19 @@ static hf_status open_server(redis_store *self, bool lazy, hf_error *err)
 {
     int64_t until_ms = lazy ? 0
                             : hf__clock_after(hf__clock_boot_ms(),
-                                              self->lone.fleet.connect_ms);
+                                              self->single.context.connect_ms);
     hf_status status = make_server(self, until_ms, err);
 
     if (status != HF_OK || lazy)
         return status;
-    status = hf__server_open(self->lone.server, until_ms, err);
+    status = hf__server_open(self->single.server, until_ms, err);
     if (status == HF_OK &&
-        hf__redis_node_traits(&self->lone.server->node).mode ==
+        hf__redis_node_traits(&self->single.server->node).mode ==
             HF__REDIS_SENTINEL)
         status = hf__fail(err, HF_INVALID, "%s is a sentinel, not a server",
                           self->address.where.text);
     if (status != HF_OK)
-        hf__server_close(self->lone.server);
+        hf__server_close(self->single.server);
     return status;
 }
 
@@ -72,9 +72,9 @@ static hf_status redis_open(const hf__store_config *config, hf__store **store,
 
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
-    self->lone.base.ops = &hf__redis_store_ops;
-    self->lone.base.capabilities = HF__CAP_EVENTS | HF__CAP_REPLICAS;
-    hf__fleet_init(&self->lone.fleet, config, NULL);
+    self->single.base.ops = &hf__redis_store_ops;
+    self->single.base.capabilities = HF__CAP_EVENTS | HF__CAP_REPLICAS;
+    hf__store_context_init(&self->single.context, config, NULL);
     status = hf__redis_address_init(&self->address, config, err);
     if (status != HF_OK) {
         hf__free(self);
@@ -86,8 +86,9 @@ static hf_status redis_open(const hf__store_config *config, hf__store **store,
         hf__free(self);
         return status;
     }
-    hf__inbox_init(&self->lone.inbox, &self->lone.server->node);
-    *store = &self->lone.base;
+    hf__subscription_init(&self->single.subscription,
+                          &self->single.server->node);
+    *store = &self->single.base;
     return HF_OK;
 }
 
@@ -96,11 +97,11 @@ static void redis_close(hf__store *store)
     redis_store *self = of(store);
 
     if (is_forked(self)) {
-        hf__inbox_abandon(&self->lone.inbox);
-        hf__server_abandon(self->lone.server);
+        hf__subscription_abandon(&self->single.subscription);
+        hf__server_abandon(self->single.server);
     } else {
-        hf__inbox_close(&self->lone.inbox);
-        hf__server_close(self->lone.server);
+        hf__subscription_close(&self->single.subscription);
+        hf__server_close(self->single.server);
     }
     hf__redis_address_done(&self->address);
     hf__free(self);
@@ -120,15 +121,16 @@ static void redis_describe(hf__store *store, hf__describe_fn line, void *user)
          self->address.where.path != NULL ? "server on a unix socket"
                                           : "server over TCP");
     line(user, "address", self->address.where.text);
-    hf__lone_describe(&self->lone, &self->address.account, names, line, user);
+    hf__single_server_describe(&self->single, &self->address.account, names,
+                               line, user);
 }
 
-static void redis_examine(hf__store *store, const hf__examination *examination)
+static void redis_diagnose(hf__store *store, const hf__diagnosis *diagnosis)
 {
     redis_store *self = of(store);
 
-    (void)hf__server_examine(self->lone.server, self->address.where.text,
-                             examination);
+    (void)hf__server_diagnose(self->single.server, self->address.where.text,
+                              diagnosis);
 }
 
 static const char *const schemes[] = {
@@ -139,6 +141,6 @@ const hf__store_ops hf__redis_store_ops = {
     .open = redis_open,
     .describe = redis_describe,
     .close = redis_close,
-    .examine = redis_examine,
-    HF__LONE_OPS, /* all else */
+    .diagnose = redis_diagnose,
+    HF__SINGLE_SERVER_OPS, /* all else */
 };

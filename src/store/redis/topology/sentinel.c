@@ -30,9 +30,9 @@
 #define LOOK_AGAIN_MS 20
 
 typedef struct sentinel_store {
-    hf__lone lone;
+    hf__single_server single;
     hf__router router;
-    hf__sentinel_place place;
+    hf__sentinel_url place;
     hf__sentinel_watch watch;
 } sentinel_store;
 
@@ -45,9 +45,9 @@ static void on_moved(void *user)
 {
     sentinel_store *self = user;
 
-    hf__server_reset(self->lone.server);
-    hf__fleet_change(&self->lone.fleet);
-    hf__inbox_poke(&self->lone.inbox);
+    hf__server_reset(self->single.server);
+    hf__store_context_change(&self->single.context);
+    hf__subscription_poke(&self->single.subscription);
 }
 
 static bool on_redirect(hf__router *router, hf__server *from,
@@ -79,7 +79,7 @@ static bool on_redirect(hf__router *router, hf__server *from,
 static hf_status reach_master(sentinel_store *self, hf_error *err)
 {
     int64_t until_ms =
-        hf__clock_after(hf__clock_boot_ms(), self->lone.fleet.connect_ms);
+        hf__clock_after(hf__clock_boot_ms(), self->single.context.connect_ms);
     hf_status status = hf__sentinel_watch_wait(&self->watch, until_ms, err);
     hf_error why = HF_ERROR_INIT;
     hf_error last = HF_ERROR_INIT;
@@ -87,7 +87,7 @@ static hf_status reach_master(sentinel_store *self, hf_error *err)
     if (status != HF_OK)
         return status;
     for (;;) {
-        status = hf__server_open(self->lone.server, until_ms, &last);
+        status = hf__server_open(self->single.server, until_ms, &last);
         if (status == HF_OK)
             return HF_OK;
         if (why.status == HF_OK || hf__clock_boot_ms() < until_ms)
@@ -104,30 +104,31 @@ static hf_status begin(sentinel_store *self, const hf__store_config *config,
 {
     hf_status status;
 
-    self->lone.base.ops = &hf__sentinel_store_ops;
-    self->lone.base.capabilities = HF__CAP_EVENTS | HF__CAP_REPLICAS;
+    self->single.base.ops = &hf__sentinel_store_ops;
+    self->single.base.capabilities = HF__CAP_EVENTS | HF__CAP_REPLICAS;
     self->router.redirect = on_redirect;
-    hf__fleet_init(&self->lone.fleet, config, &self->router);
+    hf__store_context_init(&self->single.context, config, &self->router);
     hf__sentinel_watch_init(&self->watch, &self->place, config, on_moved, self);
-    status = hf__server_new(&self->lone.fleet, &self->place.account,
-                            &self->watch.resolver, &self->lone.server, err);
+    status = hf__server_new(&self->single.context, &self->place.account,
+                            &self->watch.resolver, &self->single.server, err);
     if (status != HF_OK) {
         hf__sentinel_watch_done(&self->watch);
-        hf__sentinel_place_done(&self->place);
+        hf__sentinel_url_done(&self->place);
         hf__free(self);
         return status;
     }
-    hf__inbox_init(&self->lone.inbox, &self->lone.server->node);
+    hf__subscription_init(&self->single.subscription,
+                          &self->single.server->node);
     return HF_OK;
 }
 
 static void end(sentinel_store *self)
 {
     hf__sentinel_watch_close(&self->watch);
-    hf__inbox_close(&self->lone.inbox);
-    hf__server_close(self->lone.server);
+    hf__subscription_close(&self->single.subscription);
+    hf__server_close(self->single.server);
     hf__sentinel_watch_done(&self->watch);
-    hf__sentinel_place_done(&self->place);
+    hf__sentinel_url_done(&self->place);
     hf__free(self);
 }
 
@@ -139,7 +140,7 @@ static hf_status sentinel_open(const hf__store_config *config,
 
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
-    status = hf__sentinel_place_init(&self->place, config, err);
+    status = hf__sentinel_url_init(&self->place, config, err);
     if (status != HF_OK) {
         hf__free(self);
         return status;
@@ -154,7 +155,7 @@ static hf_status sentinel_open(const hf__store_config *config,
         end(self);
         return status;
     }
-    *store = &self->lone.base;
+    *store = &self->single.base;
     return HF_OK;
 }
 
@@ -162,14 +163,14 @@ static void sentinel_close(hf__store *store)
 {
     sentinel_store *self = of(store);
 
-    if (!hf__fleet_is_forked(&self->lone.fleet)) {
+    if (!hf__store_context_is_forked(&self->single.context)) {
         end(self);
         return;
     }
     hf__sentinel_watch_abandon(&self->watch);
-    hf__inbox_abandon(&self->lone.inbox);
-    hf__server_abandon(self->lone.server);
-    hf__sentinel_place_done(&self->place);
+    hf__subscription_abandon(&self->single.subscription);
+    hf__server_abandon(self->single.server);
+    hf__sentinel_url_done(&self->place);
     hf__free(self);
 }
 
@@ -194,13 +195,14 @@ static void sentinel_describe(hf__store *store, hf__describe_fn line,
     sentinel_store *self = of(store);
 
     line(user, "store", "master behind sentinels");
-    if (!hf__fleet_is_forked(&self->lone.fleet))
+    if (!hf__store_context_is_forked(&self->single.context))
         hf__sentinel_watch_describe(&self->watch, line, user);
-    hf__lone_describe(&self->lone, &self->place.account, names, line, user);
+    hf__single_server_describe(&self->single, &self->place.account, names, line,
+                               user);
 }
 
 typedef struct examined_line {
-    const hf__examination *examination;
+    const hf__diagnosis *diagnosis;
     char master[HF__WHERE_SIZE]; /* "": not known */
 } examined_line;
 
@@ -208,14 +210,14 @@ typedef struct examined_line {
 static void examine_line(void *user, const char *name, const char *value)
 {
     examined_line *self = user;
-    hf__examination to = *self->examination;
+    hf__diagnosis to = *self->diagnosis;
     const char *state = strstr(value, ": ");
     char node[HF__WHERE_SIZE];
 
     if (strcmp(name, "address") == 0)
         snprintf(self->master, sizeof(self->master), "%s", value);
     if (strcmp(name, "sentinels") == 0)
-        hf__remark_error(&to, HF_UNAVAILABLE, "sentinels",
+        hf__report_error(&to, HF_UNAVAILABLE, "sentinels",
                          "see why most of them do not agree on a master", "%s",
                          value);
     if (strcmp(name, "sentinel") != 0 || state == NULL)
@@ -223,9 +225,9 @@ static void examine_line(void *user, const char *name, const char *value)
     snprintf(node, sizeof(node), "%.*s", (int)(state - value), value);
     to.node = node;
     if (strcmp(state + 2, "answers") == 0)
-        hf__remark(&to, HF_LEVEL_OK, "sentinel", "", "answers");
+        hf__report(&to, HF_LEVEL_OK, "sentinel", "", "answers");
     else
-        hf__remark(&to, HF_LEVEL_WARNING, "sentinel",
+        hf__report(&to, HF_LEVEL_WARNING, "sentinel",
                    "bring it back: without a majority of them there is no "
                    "failover",
                    "%s", state + 2);
@@ -243,9 +245,9 @@ static void count_asked(void *user, const char *name, const char *value)
 /* A store is open when most sentinels have answered; the others get as much
  * time as a request has. */
 static void await_sentinels(sentinel_store *self,
-                            const hf__examination *examination)
+                            const hf__diagnosis *diagnosis)
 {
-    int64_t until_ms = hf__examination_until(examination, hf__clock_boot_ms());
+    int64_t until_ms = hf__diagnosis_until(diagnosis, hf__clock_boot_ms());
     int64_t now_ms;
     unsigned asked;
 
@@ -259,17 +261,16 @@ static void await_sentinels(sentinel_store *self,
     }
 }
 
-static void sentinel_examine(hf__store *store,
-                             const hf__examination *examination)
+static void sentinel_diagnose(hf__store *store, const hf__diagnosis *diagnosis)
 {
     sentinel_store *self = of(store);
-    examined_line examined = {.examination = examination};
+    examined_line examined = {.diagnosis = diagnosis};
 
-    await_sentinels(self, examination);
+    await_sentinels(self, diagnosis);
     hf__sentinel_watch_describe(&self->watch, examine_line, &examined);
     if (examined.master[0] != '\0')
-        (void)hf__server_examine(self->lone.server, examined.master,
-                                 examination);
+        (void)hf__server_diagnose(self->single.server, examined.master,
+                                  diagnosis);
 }
 
 static const char *const schemes[] = {"redis+sentinel", "rediss+sentinel",
@@ -281,6 +282,6 @@ const hf__store_ops hf__sentinel_store_ops = {
     .open = sentinel_open,
     .describe = sentinel_describe,
     .close = sentinel_close,
-    .examine = sentinel_examine,
-    HF__LONE_OPS, /* all else */
+    .diagnose = sentinel_diagnose,
+    HF__SINGLE_SERVER_OPS, /* all else */
 };

@@ -44,7 +44,7 @@ static void watch_refresh(hf__resolver *resolver)
         hf__resolver_refresh(watch->address);
     if (!watch->closing && !watch->posted) {
         watch->posted = true;
-        hf__loop_post(watch->fleet.loop, &watch->refresh_task);
+        hf__loop_post(watch->context.loop, &watch->refresh_task);
     }
     pthread_mutex_unlock(&watch->mutex);
 }

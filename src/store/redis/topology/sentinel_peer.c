@@ -27,38 +27,38 @@
 
 static void give_up(hf__sentinel_peer *peer, hf_status status, const char *why)
 {
-    hf__fail(&peer->link.error, status, "%s: %s", peer->link.peer, why);
-    hf__link_drop(&peer->link);
+    hf__fail(&peer->conn.error, status, "%s: %s", peer->conn.peer, why);
+    hf__async_conn_drop(&peer->conn);
 }
 
 static void begin_reply(hf__sentinel_peer *peer)
 {
     hf__arena_free(&peer->arena);
-    hf__resp_begin(&peer->link.resp, &peer->arena, &peer->reply);
+    hf__resp_begin(&peer->conn.resp, &peer->arena, &peer->reply);
 }
 
 void hf__sentinel_peer_ask(hf__sentinel_peer *peer)
 {
-    hf__link *link = &peer->link;
+    hf__async_conn *conn = &peer->conn;
 
     /* What was asked before may have been answered before, too. */
     peer->again = peer->asked_ms != 0;
-    if (link->state != HF__LINK_UP || peer->again)
+    if (conn->state != HF__ASYNC_UP || peer->again)
         return;
     peer->state = HF__SENTINEL_ASKED;
     peer->asked_ms = hf__clock_boot_ms();
     peer->step = HF__SENTINEL_MYID;
     memset(&peer->reading, 0, sizeof(peer->reading));
-    if (hf__sentinel_put_question(&link->out, peer->name))
-        hf__link_flush(link);
+    if (hf__sentinel_put_question(&conn->out, peer->name))
+        hf__async_conn_flush(conn);
     else
         give_up(peer, HF_NO_MEMORY, "out of memory");
 }
 
-static void on_up(hf__link *link)
+static void on_up(hf__async_conn *conn)
 {
-    hf__sentinel_peer *peer = hf__container_of(link, hf__sentinel_peer, link);
-    hf__redis_mode mode = (hf__redis_mode)link->login.traits.mode;
+    hf__sentinel_peer *peer = hf__container_of(conn, hf__sentinel_peer, conn);
+    hf__redis_mode mode = (hf__redis_mode)conn->login.traits.mode;
 
     peer->asked_ms = 0;
     peer->subscribing = false;
@@ -67,9 +67,9 @@ static void on_up(hf__link *link)
         give_up(peer, HF_INVALID, "it is a server, not a sentinel");
         return;
     }
-    if (link->login.traits.resp3) {
+    if (conn->login.traits.resp3) {
         peer->subscribing = true;
-        if (!hf__sentinel_put_subscribe(&link->out)) {
+        if (!hf__sentinel_put_subscribe(&conn->out)) {
             give_up(peer, HF_NO_MEMORY, "out of memory");
             return;
         }
@@ -91,7 +91,7 @@ static void list_others(hf__sentinel_peer *peer)
 
 static void finish_question(hf__sentinel_peer *peer)
 {
-    hf__patience_learn(&peer->node, hf__clock_boot_ms() - peer->asked_ms);
+    hf__silence_learn(&peer->node, hf__clock_boot_ms() - peer->asked_ms);
     peer->asked_ms = 0;
     if (peer->again) {
         hf__sentinel_peer_ask(peer);
@@ -104,7 +104,7 @@ static void finish_question(hf__sentinel_peer *peer)
 
 static void take_reply(hf__sentinel_peer *peer)
 {
-    hf__link *link = &peer->link;
+    hf__async_conn *conn = &peer->conn;
     hf_error err = HF_ERROR_INIT;
     hf_status status;
 
@@ -126,8 +126,8 @@ static void take_reply(hf__sentinel_peer *peer)
         peer->step++;
         return;
     }
-    hf__fail(&link->error, status, "%s: %s", link->peer, err.message);
-    hf__link_drop(link);
+    hf__fail(&conn->error, status, "%s: %s", conn->peer, err.message);
+    hf__async_conn_drop(conn);
 }
 
 static void take_push(hf__sentinel_peer *peer)
@@ -137,13 +137,13 @@ static void take_push(hf__sentinel_peer *peer)
         peer->ops->hinted(peer);
 }
 
-static void on_input(hf__link *link)
+static void on_input(hf__async_conn *conn)
 {
-    hf__sentinel_peer *peer = hf__container_of(link, hf__sentinel_peer, link);
+    hf__sentinel_peer *peer = hf__container_of(conn, hf__sentinel_peer, conn);
     hf__resp_result parsed;
 
-    while (link->state == HF__LINK_UP && hf__buf_size(&link->in) > 0) {
-        parsed = hf__resp_feed(&link->resp, &link->in);
+    while (conn->state == HF__ASYNC_UP && hf__buf_size(&conn->in) > 0) {
+        parsed = hf__resp_feed(&conn->resp, &conn->in);
         if (parsed == HF__RESP_MORE)
             return;
         if (parsed == HF__RESP_NO_MEMORY) {
@@ -154,57 +154,57 @@ static void on_input(hf__link *link)
             give_up(peer, HF_CORRUPT, "it sent what is not a RESP reply");
             return;
         }
-        if (link->resp.push)
+        if (conn->resp.push)
             take_push(peer);
         else
             take_reply(peer);
-        if (link->state == HF__LINK_UP)
+        if (conn->state == HF__ASYNC_UP)
             begin_reply(peer);
     }
 }
 
-static void on_drained(hf__link *link)
+static void on_drained(hf__async_conn *conn)
 {
-    (void)link;
+    (void)conn;
 }
 
 /* An answer that is complete stands. No address yet: that is no failure, as
  * the next attempt is soon. */
-static void on_down(hf__link *link, bool was_up)
+static void on_down(hf__async_conn *conn, bool was_up)
 {
-    hf__sentinel_peer *peer = hf__container_of(link, hf__sentinel_peer, link);
+    hf__sentinel_peer *peer = hf__container_of(conn, hf__sentinel_peer, conn);
 
     (void)was_up;
     peer->asked_ms = 0;
     peer->again = false;
     hf__arena_free(&peer->arena);
-    if (peer->state == HF__SENTINEL_ANSWERED || link->resolved.count == 0)
+    if (peer->state == HF__SENTINEL_ANSWERED || conn->resolved.count == 0)
         return;
     peer->state = HF__SENTINEL_FAILED;
     peer->ops->heard(peer);
 }
 
-static bool is_wanted(hf__link *link)
+static bool is_wanted(hf__async_conn *conn)
 {
-    return !hf__container_of(link, hf__sentinel_peer, link)->closing;
+    return !hf__container_of(conn, hf__sentinel_peer, conn)->closing;
 }
 
-static int64_t on_tick(hf__link *link, int64_t now_ms)
+static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
 {
-    hf__sentinel_peer *peer = hf__container_of(link, hf__sentinel_peer, link);
+    hf__sentinel_peer *peer = hf__container_of(conn, hf__sentinel_peer, conn);
     int64_t until_ms =
-        peer->asked_ms + hf__patience_with(&peer->node, ANSWER_MS);
+        peer->asked_ms + hf__silence_limit(&peer->node, ANSWER_MS);
 
-    if (link->state != HF__LINK_UP || peer->asked_ms == 0)
+    if (conn->state != HF__ASYNC_UP || peer->asked_ms == 0)
         return INT64_MAX;
     if (now_ms < until_ms)
         return until_ms;
-    hf__patience_learn(&peer->node, now_ms - peer->asked_ms);
+    hf__silence_learn(&peer->node, now_ms - peer->asked_ms);
     give_up(peer, HF_UNAVAILABLE, "it does not answer");
     return INT64_MAX;
 }
 
-static const hf__link_ops peer_link_ops = {
+static const hf__async_conn_ops peer_link_ops = {
     .up = on_up,
     .input = on_input,
     .drained = on_drained,
@@ -215,22 +215,22 @@ static const hf__link_ops peer_link_ops = {
 
 /* -------------------------------------------------------------------- life */
 
-static hf_status init_node(hf__sentinel_peer *peer, hf__fleet *fleet,
-                           const hf__sentinel_place *place,
+static hf_status init_node(hf__sentinel_peer *peer, hf__store_context *context,
+                           const hf__sentinel_url *place,
                            const hf__redis_where *where, hf_error *err)
 {
     hf_status status =
         hf__redis_where_init(&peer->where, where->host, where->port, err);
 
-    peer->node.fleet = fleet;
+    peer->node.context = context;
     peer->node.account = &place->watchers;
     if (status != HF_OK)
         return status;
     return hf__resolver_new(&peer->where, 0, &peer->node.resolver, err);
 }
 
-hf_status hf__sentinel_peer_new(hf__fleet *fleet,
-                                const hf__sentinel_place *place,
+hf_status hf__sentinel_peer_new(hf__store_context *context,
+                                const hf__sentinel_url *place,
                                 const hf__redis_where *where,
                                 const hf__sentinel_peer_ops *ops, void *user,
                                 hf__sentinel_peer **peer, hf_error *err)
@@ -243,10 +243,10 @@ hf_status hf__sentinel_peer_new(hf__fleet *fleet,
     made->ops = ops;
     made->user = user;
     made->name = place->name;
-    hf__link_init(&made->link, &peer_link_ops, &made->node, OUT_LIMIT);
-    made->link.resp3 = true;
+    hf__async_conn_init(&made->conn, &peer_link_ops, &made->node, OUT_LIMIT);
+    made->conn.resp3 = true;
     hf__arena_init(&made->arena);
-    status = init_node(made, fleet, place, where, err);
+    status = init_node(made, context, place, where, err);
     if (status != HF_OK) {
         hf__sentinel_peer_free(made);
         return status;
@@ -255,9 +255,9 @@ hf_status hf__sentinel_peer_new(hf__fleet *fleet,
     return HF_OK;
 }
 
-static void on_closed(hf__link *link)
+static void on_closed(hf__async_conn *conn)
 {
-    hf__sentinel_peer *peer = hf__container_of(link, hf__sentinel_peer, link);
+    hf__sentinel_peer *peer = hf__container_of(conn, hf__sentinel_peer, conn);
 
     peer->ops->closed(peer);
 }
@@ -265,13 +265,13 @@ static void on_closed(hf__link *link)
 void hf__sentinel_peer_close(hf__sentinel_peer *peer)
 {
     peer->closing = true;
-    hf__link_close(&peer->link, on_closed);
+    hf__async_conn_close(&peer->conn, on_closed);
 }
 
 void hf__sentinel_peer_free(hf__sentinel_peer *peer)
 {
     hf__arena_free(&peer->arena);
-    hf__link_done(&peer->link);
+    hf__async_conn_done(&peer->conn);
     hf__resolver_free(peer->node.resolver);
     hf__redis_where_done(&peer->where);
     hf__free(peer);

@@ -12,7 +12,7 @@
 
 typedef struct hf__sentinel_peer hf__sentinel_peer;
 
-/* What a peer tells whoever asks; all of it from within its link. */
+/* What a peer tells whoever asks; all of it from within its conn. */
 typedef struct hf__sentinel_peer_ops {
     /* `state` has changed. */
     void (*heard)(hf__sentinel_peer *peer);
@@ -27,11 +27,11 @@ typedef struct hf__sentinel_peer_ops {
 typedef enum hf__sentinel_state {
     HF__SENTINEL_ASKED,    /* or on the way to it */
     HF__SENTINEL_ANSWERED, /* `answer` is what it said */
-    HF__SENTINEL_FAILED    /* link.error says why */
+    HF__SENTINEL_FAILED    /* conn.error says why */
 } hf__sentinel_state;
 
 struct hf__sentinel_peer {
-    hf__link link; /* first: a link of ours is a peer */
+    hf__async_conn conn; /* first: a conn of ours is a peer */
     hf__redis_node node;
     const hf__sentinel_peer_ops *ops;
     void *user; /* the asker's */
@@ -51,9 +51,10 @@ struct hf__sentinel_peer {
     hf_reply reply;
 };
 
-/* `where` is copied. The first attempt to connect is hf__link_update(). */
-hf_status hf__sentinel_peer_new(hf__fleet *fleet,
-                                const hf__sentinel_place *place,
+/* `where` is copied. The first attempt to connect is hf__async_conn_update().
+ */
+hf_status hf__sentinel_peer_new(hf__store_context *context,
+                                const hf__sentinel_url *place,
                                 const hf__redis_where *where,
                                 const hf__sentinel_peer_ops *ops, void *user,
                                 hf__sentinel_peer **peer, hf_error *err);

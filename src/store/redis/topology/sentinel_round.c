@@ -81,8 +81,8 @@ static size_t count_in(const hf__sentinel_watch *watch,
     return count;
 }
 
-static hf__vote count_votes(hf__sentinel_watch *watch, bool patient,
-                            hf__sentinel_answer *winner)
+static hf__sentinel_vote count_votes(hf__sentinel_watch *watch, bool patient,
+                                     hf__sentinel_answer *winner)
 {
     const hf__sentinel_answer *answers[HF__SENTINEL_MAX];
     hf__sentinel_ballot ballot = {.answers = answers, .patient = patient};
@@ -119,8 +119,8 @@ static void explain_silence(const hf__sentinel_watch *watch, hf_error *err)
     size_t at;
 
     for (at = 0; at < watch->count; at++) {
-        if (watch->peers[at]->link.error.status != HF_OK)
-            best = graver(best, &watch->peers[at]->link.error);
+        if (watch->peers[at]->conn.error.status != HF_OK)
+            best = graver(best, &watch->peers[at]->conn.error);
     }
     if (best == NULL)
         hf__fail(err, HF_UNAVAILABLE, "no sentinel has answered in time");
@@ -154,20 +154,20 @@ static void explain_split(const hf__sentinel_watch *watch, hf_error *err)
              watch->place->name, text);
 }
 
-static void explain(const hf__sentinel_watch *watch, hf__vote vote,
+static void explain(const hf__sentinel_watch *watch, hf__sentinel_vote vote,
                     hf_error *err)
 {
     switch (vote) {
-    case HF__VOTE_SILENT:
+    case HF__SENTINEL_VOTE_SILENT:
         explain_silence(watch, err);
         return;
-    case HF__VOTE_NAMELESS:
+    case HF__SENTINEL_VOTE_NAMELESS:
         hf__fail(err, HF_UNAVAILABLE,
                  "no sentinel knows a master named \"%.100s\"; is that its "
                  "name?",
                  watch->place->name);
         return;
-    case HF__VOTE_STALE:
+    case HF__SENTINEL_VOTE_STALE:
         hf__fail(err, HF_UNAVAILABLE,
                  "the sentinels that answer know an earlier failover of "
                  "\"%.60s\" only than %s:%d, epoch %llu",
@@ -184,27 +184,27 @@ static void evaluate(hf__sentinel_watch *watch, int64_t now_ms)
 {
     hf__sentinel_answer winner;
     hf_error err = HF_ERROR_INIT;
-    hf__vote vote = count_votes(watch, true, &winner);
+    hf__sentinel_vote vote = count_votes(watch, true, &winner);
 
-    if (vote != HF__VOTE_UNSETTLED && vote != HF__VOTE_OPEN)
+    if (vote != HF__SENTINEL_VOTE_UNSETTLED && vote != HF__SENTINEL_VOTE_OPEN)
         watch->unsettled_ms = 0;
-    if (vote == HF__VOTE_UNSETTLED && watch->unsettled_ms == 0)
+    if (vote == HF__SENTINEL_VOTE_UNSETTLED && watch->unsettled_ms == 0)
         watch->unsettled_ms = now_ms;
-    if (vote == HF__VOTE_UNSETTLED &&
+    if (vote == HF__SENTINEL_VOTE_UNSETTLED &&
         now_ms >= watch->unsettled_ms + PATIENCE_MS)
         vote = count_votes(watch, false, &winner);
-    if (vote == HF__VOTE_OPEN)
+    if (vote == HF__SENTINEL_VOTE_OPEN)
         return;
-    if (vote == HF__VOTE_DECIDED) {
+    if (vote == HF__SENTINEL_VOTE_DECIDED) {
         watch->unsure = false;
         hf__sentinel_watch_decide(watch, &winner);
         return;
     }
     explain(watch, vote, &err);
     /* Who cannot be reached now asks by itself as soon as it can. */
-    watch->unsure = vote != HF__VOTE_SILENT;
+    watch->unsure = vote != HF__SENTINEL_VOTE_SILENT;
     hf__sentinel_watch_fail(watch, &err,
-                            vote == HF__VOTE_SILENT &&
+                            vote == HF__SENTINEL_VOTE_SILENT &&
                                 count_in(watch, HF__SENTINEL_ASKED) == 0);
 }
 
@@ -212,7 +212,7 @@ static void evaluate(hf__sentinel_watch *watch, int64_t now_ms)
 
 static void close_peer(hf__sentinel_watch *watch, hf__sentinel_peer *peer)
 {
-    __atomic_add_fetch(&watch->fleet.leaving, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&watch->context.leaving, 1, __ATOMIC_RELAXED);
     hf__sentinel_peer_close(peer);
 }
 
@@ -250,12 +250,12 @@ static void begin_round(hf__sentinel_watch *watch, int64_t now_ms)
     watch->began_ms = now_ms;
     for (at = 0; at < watch->count; at++) {
         peer = watch->peers[at];
-        if (peer->link.state == HF__LINK_DOWN && peer->link.resolved.count > 0)
+        if (peer->conn.state == HF__ASYNC_DOWN && peer->conn.resolved.count > 0)
             peer->state = HF__SENTINEL_FAILED;
         else
             peer->state = HF__SENTINEL_ASKED;
         hf__sentinel_peer_ask(peer);
-        hf__link_update(&peer->link);
+        hf__async_conn_update(&peer->conn);
     }
 }
 
@@ -293,7 +293,7 @@ static void turn_soon(hf__sentinel_watch *watch)
     if (watch->turning || watch->alarm == NULL)
         return;
     watch->turning = true;
-    hf__loop_post(watch->fleet.loop, &watch->turn_task);
+    hf__loop_post(watch->context.loop, &watch->turn_task);
 }
 
 void hf__sentinel_round_alarm(void *user)
@@ -324,8 +324,8 @@ static hf_status add_peer(hf__sentinel_watch *watch,
                           hf_error *err)
 {
     hf__sentinel_peer *peer;
-    hf_status status = hf__sentinel_peer_new(&watch->fleet, watch->place, where,
-                                             &peer_ops, watch, &peer, err);
+    hf_status status = hf__sentinel_peer_new(
+        &watch->context, watch->place, where, &peer_ops, watch, &peer, err);
 
     if (status != HF_OK)
         return status;
@@ -366,7 +366,7 @@ static void on_listed(hf__sentinel_peer *peer, const hf__sentinel_answer *other)
         hf__redis_where_init(&where, other->host, other->port, NULL) != HF_OK)
         return;
     if (add_peer(watch, &where, true, NULL) == HF_OK)
-        hf__link_update(&watch->peers[watch->count - 1]->link);
+        hf__async_conn_update(&watch->peers[watch->count - 1]->conn);
     hf__redis_where_done(&where);
 }
 
@@ -375,8 +375,8 @@ static void on_closed(hf__sentinel_peer *peer)
     hf__sentinel_watch *watch = peer->user;
 
     hf__sentinel_peer_free(peer);
-    if (__atomic_sub_fetch(&watch->fleet.leaving, 1, __ATOMIC_RELEASE) == 0)
-        hf__futex_wake_all(&watch->fleet.leaving, false);
+    if (__atomic_sub_fetch(&watch->context.leaving, 1, __ATOMIC_RELEASE) == 0)
+        hf__futex_wake_all(&watch->context.leaving, false);
 }
 
 static const hf__sentinel_peer_ops peer_ops = {
@@ -390,7 +390,7 @@ static const hf__sentinel_peer_ops peer_ops = {
 
 hf_status hf__sentinel_round_begin(hf__sentinel_watch *watch, hf_error *err)
 {
-    const hf__sentinel_place *place = watch->place;
+    const hf__sentinel_url *place = watch->place;
     hf_status status = HF_OK;
     size_t at;
 

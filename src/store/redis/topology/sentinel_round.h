@@ -17,8 +17,8 @@ void hf__sentinel_round_want(hf__sentinel_watch *watch);
 /* What rings when the next step is due. */
 void hf__sentinel_round_alarm(void *watch);
 
-/* Close all peers, which takes a while: hf__fleet_settle() waits for it.
- * watch->alarm is gone. */
+/* Close all peers, which takes a while: hf__store_context_settle() waits for
+ * it. watch->alarm is gone. */
 void hf__sentinel_round_end(hf__sentinel_watch *watch);
 
 #endif

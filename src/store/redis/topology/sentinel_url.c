@@ -32,7 +32,7 @@ static hf_status check_params(const hf__url *url, hf_error *err)
 }
 
 /* "/name" or "/name/db". */
-static hf_status take_path(hf__sentinel_place *place, const hf__url *url,
+static hf_status take_path(hf__sentinel_url *place, const hf__url *url,
                            hf_error *err)
 {
     const char *name = url->path[0] == '/' ? url->path + 1 : "";
@@ -64,7 +64,7 @@ static hf_status take_path(hf__sentinel_place *place, const hf__url *url,
     return HF_OK;
 }
 
-static hf_status take_hosts(hf__sentinel_place *place, const hf__url *url,
+static hf_status take_hosts(hf__sentinel_url *place, const hf__url *url,
                             hf_error *err)
 {
     char host[HF__URL_HOST_SIZE];
@@ -102,8 +102,8 @@ static bool take_param(const hf__url *url, const char *name, char **to)
 }
 
 /* "sentinel_password_file", unless the password itself is there. */
-static hf_status take_password_file(hf__sentinel_place *place,
-                                    const hf__url *url, hf_error *err)
+static hf_status take_password_file(hf__sentinel_url *place, const hf__url *url,
+                                    hf_error *err)
 {
     static const char name[] = "sentinel_password_file";
     hf__redis_account *watchers = &place->watchers;
@@ -124,7 +124,7 @@ static hf_status take_password_file(hf__sentinel_place *place,
 
 /* The sentinels' account comes from parameters, and has nothing to do with
  * the one of the master; what is verified by TLS is the same. */
-static hf_status take_watchers(hf__sentinel_place *place, const hf__url *url,
+static hf_status take_watchers(hf__sentinel_url *place, const hf__url *url,
                                hf_error *err)
 {
     hf__redis_account *watchers = &place->watchers;
@@ -144,8 +144,8 @@ static hf_status take_watchers(hf__sentinel_place *place, const hf__url *url,
     return HF_OK;
 }
 
-hf_status hf__sentinel_place_init(hf__sentinel_place *place,
-                                  const hf__store_config *config, hf_error *err)
+hf_status hf__sentinel_url_init(hf__sentinel_url *place,
+                                const hf__store_config *config, hf_error *err)
 {
     hf_status status;
 
@@ -162,11 +162,11 @@ hf_status hf__sentinel_place_init(hf__sentinel_place *place,
     if (status == HF_OK)
         status = take_watchers(place, config->url, err);
     if (status != HF_OK)
-        hf__sentinel_place_done(place);
+        hf__sentinel_url_done(place);
     return status;
 }
 
-void hf__sentinel_place_done(hf__sentinel_place *place)
+void hf__sentinel_url_done(hf__sentinel_url *place)
 {
     size_t at;
 

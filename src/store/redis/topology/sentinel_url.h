@@ -11,13 +11,13 @@
 /* Sentinel keeps names in one line of its file. */
 #define HF__SENTINEL_NAME_MAX 255
 
-typedef struct hf__sentinel_place {
+typedef struct hf__sentinel_url {
     char *name; /* of the master */
     hf__redis_where sentinels[HF__SENTINEL_URL_MAX];
     size_t count;
     hf__redis_account account;  /* of the master */
     hf__redis_account watchers; /* of the sentinels; its `tls` is borrowed */
-} hf__sentinel_place;
+} hf__sentinel_url;
 
 /*
  * Take it out of a URL:
@@ -25,11 +25,10 @@ typedef struct hf__sentinel_place {
  *         [?sentinel_username=...][&sentinel_password=...]
  * also valkey+sentinel:, and with TLS to both kinds of server rediss+sentinel:
  * and valkeys+sentinel:, with parameters of tls.h. HF_INVALID names the part
- * that is wrong. End it with hf__sentinel_place_done() on HF_OK.
+ * that is wrong. End it with hf__sentinel_url_done() on HF_OK.
  */
-hf_status hf__sentinel_place_init(hf__sentinel_place *place,
-                                  const hf__store_config *config,
-                                  hf_error *err);
-void hf__sentinel_place_done(hf__sentinel_place *place);
+hf_status hf__sentinel_url_init(hf__sentinel_url *place,
+                                const hf__store_config *config, hf_error *err);
+void hf__sentinel_url_done(hf__sentinel_url *place);
 
 #endif

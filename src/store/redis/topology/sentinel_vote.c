@@ -91,18 +91,19 @@ static size_t find_best(const hf__sentinel_ballot *ballot,
     return most;
 }
 
-static hf__vote without_majority(const hf__sentinel_ballot *ballot,
-                                 size_t named)
+static hf__sentinel_vote without_majority(const hf__sentinel_ballot *ballot,
+                                          size_t named)
 {
     if (!ballot->is_final)
-        return HF__VOTE_OPEN;
+        return HF__SENTINEL_VOTE_OPEN;
     if (named > 0)
-        return HF__VOTE_SPLIT;
-    return ballot->count > 0 ? HF__VOTE_NAMELESS : HF__VOTE_SILENT;
+        return HF__SENTINEL_VOTE_SPLIT;
+    return ballot->count > 0 ? HF__SENTINEL_VOTE_NAMELESS
+                             : HF__SENTINEL_VOTE_SILENT;
 }
 
-hf__vote hf__sentinel_count(const hf__sentinel_ballot *ballot,
-                            hf__sentinel_answer *winner)
+hf__sentinel_vote hf__sentinel_count(const hf__sentinel_ballot *ballot,
+                                     hf__sentinel_answer *winner)
 {
     hf__sentinel_answer best;
     uint64_t newest;
@@ -112,10 +113,10 @@ hf__vote hf__sentinel_count(const hf__sentinel_ballot *ballot,
     if (2 * votes <= (ballot->is_final ? named : ballot->known))
         return without_majority(ballot, named);
     if (newest > best.epoch && ballot->patient)
-        return HF__VOTE_UNSETTLED;
+        return HF__SENTINEL_VOTE_UNSETTLED;
     if (ballot->master != NULL && best.epoch < ballot->master->epoch &&
         votes < ballot->known)
-        return HF__VOTE_STALE;
+        return HF__SENTINEL_VOTE_STALE;
     *winner = best;
-    return HF__VOTE_DECIDED;
+    return HF__SENTINEL_VOTE_DECIDED;
 }

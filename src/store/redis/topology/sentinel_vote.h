@@ -23,15 +23,17 @@ typedef struct hf__sentinel_answer {
     uint64_t epoch; /* config-epoch: which failover made that one master */
 } hf__sentinel_answer;
 
-typedef enum hf__vote {
-    HF__VOTE_OPEN,      /* too few have answered so far */
-    HF__VOTE_SILENT,    /* nobody answered */
-    HF__VOTE_NAMELESS,  /* all who answered know no such master */
-    HF__VOTE_SPLIT,     /* no address has a majority */
-    HF__VOTE_UNSETTLED, /* somebody outside the majority knows a newer one */
-    HF__VOTE_STALE,     /* the majority is at an epoch before the known one */
-    HF__VOTE_DECIDED
-} hf__vote;
+typedef enum hf__sentinel_vote {
+    HF__SENTINEL_VOTE_OPEN,      /* too few have answered so far */
+    HF__SENTINEL_VOTE_SILENT,    /* nobody answered */
+    HF__SENTINEL_VOTE_NAMELESS,  /* all who answered know no such master */
+    HF__SENTINEL_VOTE_SPLIT,     /* no address has a majority */
+    HF__SENTINEL_VOTE_UNSETTLED, /* somebody outside the majority knows a newer
+                                    one */
+    HF__SENTINEL_VOTE_STALE, /* the majority is at an epoch before the known one
+                              */
+    HF__SENTINEL_VOTE_DECIDED
+} hf__sentinel_vote;
 
 /* What is counted, and against which background. */
 typedef struct hf__sentinel_ballot {
@@ -44,7 +46,7 @@ typedef struct hf__sentinel_ballot {
 } hf__sentinel_ballot;
 
 /* On DECIDED `winner` is set, with the newest epoch its voters know. */
-hf__vote hf__sentinel_count(const hf__sentinel_ballot *ballot,
-                            hf__sentinel_answer *winner);
+hf__sentinel_vote hf__sentinel_count(const hf__sentinel_ballot *ballot,
+                                     hf__sentinel_answer *winner);
 
 #endif

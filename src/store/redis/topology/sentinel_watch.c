@@ -26,7 +26,7 @@ static void run_refresh(hf__task *task)
 }
 
 void hf__sentinel_watch_init(hf__sentinel_watch *watch,
-                             const hf__sentinel_place *place,
+                             const hf__sentinel_url *place,
                              const hf__store_config *config,
                              void (*moved)(void *user), void *user)
 {
@@ -38,7 +38,7 @@ void hf__sentinel_watch_init(hf__sentinel_watch *watch,
     watch->error = (hf_error)HF_ERROR_INIT;
     watch->closing = true; /* until it is started */
     watch->refresh_task.run = run_refresh;
-    hf__fleet_init(&watch->fleet, config, NULL);
+    hf__store_context_init(&watch->context, config, NULL);
     pthread_mutex_init(&watch->mutex, NULL);
 }
 
@@ -59,7 +59,7 @@ static void run_start(hf__task *task)
 
 hf_status hf__sentinel_watch_start(hf__sentinel_watch *watch, hf_error *err)
 {
-    hf__loop *loop = watch->fleet.loop;
+    hf__loop *loop = watch->context.loop;
     start_task task = {{run_start, NULL}, watch, err, HF_OK};
     hf_status status = hf__loop_start(loop, err);
 
@@ -92,7 +92,7 @@ static void run_nothing(hf__task *task)
 
 void hf__sentinel_watch_close(hf__sentinel_watch *watch)
 {
-    hf__loop *loop = watch->fleet.loop;
+    hf__loop *loop = watch->context.loop;
     hf__task last = {.run = run_nothing};
 
     pthread_mutex_lock(&watch->mutex);
@@ -102,7 +102,7 @@ void hf__sentinel_watch_close(hf__sentinel_watch *watch)
         return;
     watch->close_task.run = run_close;
     hf__loop_call(loop, &watch->close_task);
-    hf__fleet_settle(&watch->fleet);
+    hf__store_context_settle(&watch->context);
     hf__alarm_free(watch->gone_alarm);
     /* What was posted on the loop thread before it closed has run then. */
     hf__loop_call(loop, &last);
@@ -121,7 +121,7 @@ void hf__sentinel_watch_abandon(hf__sentinel_watch *watch)
     size_t at;
 
     for (at = 0; at < watch->count; at++)
-        hf__link_abandon(&watch->peers[at]->link);
+        hf__async_conn_abandon(&watch->peers[at]->conn);
     hf__resolver_free(watch->address);
 }
 
@@ -152,7 +152,7 @@ static void run_survey(hf__task *task)
         if (peer->state == HF__SENTINEL_ANSWERED)
             state = "answers";
         else if (peer->state == HF__SENTINEL_FAILED)
-            state = peer->link.error.message;
+            state = peer->conn.error.message;
         snprintf(self->lines[at].text, sizeof(self->lines[at].text),
                  "%s%s: %.100s", peer->where.text,
                  peer->is_learned ? " (learned)" : "", state);
@@ -195,10 +195,10 @@ static survey_task *survey(const hf__sentinel_watch *watch)
         return NULL;
     task->base.run = run_survey;
     task->watch = watch;
-    if (hf__loop_here(watch->fleet.loop))
+    if (hf__loop_here(watch->context.loop))
         run_survey(&task->base);
     else
-        hf__loop_call(watch->fleet.loop, &task->base);
+        hf__loop_call(watch->context.loop, &task->base);
     return task;
 }
 

@@ -18,8 +18,8 @@
 
 typedef struct hf__sentinel_watch {
     hf__resolver resolver; /* first: the master's; not freed with it */
-    const hf__sentinel_place *place;
-    hf__fleet fleet;           /* of the peers */
+    const hf__sentinel_url *place;
+    hf__store_context context; /* of the peers */
     void (*moved)(void *user); /* the master is another one; the loop thread */
     void *user;
 
@@ -53,7 +53,7 @@ typedef struct hf__sentinel_watch {
 
 /* Nothing is asked yet. `place` must stay. */
 void hf__sentinel_watch_init(hf__sentinel_watch *watch,
-                             const hf__sentinel_place *place,
+                             const hf__sentinel_url *place,
                              const hf__store_config *config,
                              void (*moved)(void *user), void *user);
 

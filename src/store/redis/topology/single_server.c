@@ -9,30 +9,30 @@
 #include "store/redis/wire/tls.h"
 #include "util/clock.h"
 
-static hf__lone *of(hf__store *store)
+static hf__single_server *of(hf__store *store)
 {
-    return (hf__lone *)store;
+    return (hf__single_server *)store;
 }
 
 /* ---------------------------------------------------------------- requests */
 
-void hf__lone_perform(hf__store *store, hf__request *request)
+void hf__single_server_perform(hf__store *store, hf__request *request)
 {
-    hf__lone *self = of(store);
+    hf__single_server *self = of(store);
 
-    if (!hf__fleet_refuse(&self->fleet, request))
+    if (!hf__store_context_refuse(&self->context, request))
         hf__server_perform(self->server, request);
 }
 
-void hf__lone_submit(hf__store *store, hf__request *const *requests,
-                     size_t count)
+void hf__single_server_submit(hf__store *store, hf__request *const *requests,
+                              size_t count)
 {
-    hf__lone *self = of(store);
+    hf__single_server *self = of(store);
     size_t first = 0;
     size_t at;
 
     for (at = 0; at < count; at++) {
-        if (!hf__fleet_refuse(&self->fleet, requests[at]))
+        if (!hf__store_context_refuse(&self->context, requests[at]))
             continue;
         if (at > first)
             hf__server_submit(self->server, requests + first, at - first);
@@ -43,18 +43,18 @@ void hf__lone_submit(hf__store *store, hf__request *const *requests,
         hf__server_submit(self->server, requests + first, at - first);
 }
 
-void hf__lone_cancel(hf__store *store, hf__request *request)
+void hf__single_server_cancel(hf__store *store, hf__request *request)
 {
     (void)store;
-    hf__mux_cancel(request);
+    hf__pipeline_cancel(request);
 }
 
-uint32_t hf__lone_generation(hf__store *store)
+uint32_t hf__single_server_generation(hf__store *store)
 {
-    return atomic_load(&of(store)->server->mux.generation);
+    return atomic_load(&of(store)->server->pipeline.generation);
 }
 
-uint32_t hf__lone_shard(const hf__store *store, hf_bytes key)
+uint32_t hf__single_server_shard(const hf__store *store, hf_bytes key)
 {
     (void)store;
     (void)key;
@@ -63,42 +63,43 @@ uint32_t hf__lone_shard(const hf__store *store, hf_bytes key)
 
 /* ------------------------------------------------------------------ events */
 
-const char *hf__lone_inbox(hf__store *store)
+const char *hf__single_server_inbox(hf__store *store)
 {
-    return of(store)->fleet.channel;
+    return of(store)->context.channel;
 }
 
-uint32_t hf__lone_event_seq(hf__store *store, hf_bytes topic,
-                            int64_t deadline_ms)
+uint32_t hf__single_server_event_seq(hf__store *store, hf_bytes topic,
+                                     int64_t deadline_ms)
 {
-    return hf__listen_seq(&of(store)->inbox, topic, deadline_ms);
+    return hf__event_seq(&of(store)->subscription, topic, deadline_ms);
 }
 
-void hf__lone_event_key(hf__store *store, hf_bytes key)
+void hf__single_server_event_key(hf__store *store, hf_bytes key)
 {
-    hf__listen_watch_key(&of(store)->inbox, key);
+    hf__event_watch_key(&of(store)->subscription, key);
 }
 
-bool hf__lone_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
-                         int64_t until_ms)
+bool hf__single_server_event_wait(hf__store *store, hf_bytes topic,
+                                  uint32_t seq, int64_t until_ms)
 {
-    return hf__listen_wait(&of(store)->inbox, topic, seq, until_ms);
+    return hf__event_wait(&of(store)->subscription, topic, seq, until_ms);
 }
 
-void hf__lone_event_wake(hf__store *store, hf_bytes topic)
+void hf__single_server_event_wake(hf__store *store, hf_bytes topic)
 {
-    hf__events_wake(of(store)->inbox.events, hf__events_bucket(topic));
+    hf__events_wake(of(store)->subscription.events, hf__events_bucket(topic));
 }
 
-hf_status hf__lone_event_watch(hf__store *store, hf_bytes topic,
-                               hf__watch *watch, hf_error *err)
+hf_status hf__single_server_event_watch(hf__store *store, hf_bytes topic,
+                                        hf__watch *watch, hf_error *err)
 {
-    return hf__listen_watch(&of(store)->inbox, topic, watch, err);
+    return hf__event_watch(&of(store)->subscription, topic, watch, err);
 }
 
-void hf__lone_event_unwatch(hf__store *store, hf__watch *watch)
+void hf__single_server_event_unwatch(hf__store *store, hf__watch *watch)
 {
-    hf__listen_unwatch(&of(store)->fleet, of(store)->inbox.events, watch);
+    hf__event_unwatch(&of(store)->context, of(store)->subscription.events,
+                      watch);
 }
 
 /* ---------------------------------------------------------------- describe */
@@ -115,9 +116,10 @@ static void describe_info(const hf_reply *info, const char *const *names,
     }
 }
 
-void hf__lone_describe(hf__lone *self, const hf__redis_account *account,
-                       const char *const *names, hf__describe_fn line,
-                       void *user)
+void hf__single_server_describe(hf__single_server *self,
+                                const hf__redis_account *account,
+                                const char *const *names, hf__describe_fn line,
+                                void *user)
 {
     hf_bytes word = hf_str("INFO");
     hf__request request;
@@ -127,11 +129,11 @@ void hf__lone_describe(hf__lone *self, const hf__redis_account *account,
     line(user, "database", db);
     if (account->tls != NULL)
         line(user, "tls", hf__tls_describe(account->tls));
-    line(user, "inbox", self->fleet.channel);
+    line(user, "inbox", self->context.channel);
     hf__request_command(&request, &word, 1, true);
     request.deadline_ms =
-        hf__clock_after(hf__clock_boot_ms(), self->fleet.connect_ms);
-    hf__lone_perform(&self->base, &request);
+        hf__clock_after(hf__clock_boot_ms(), self->context.connect_ms);
+    hf__single_server_perform(&self->base, &request);
     if (request.status != HF_OK)
         line(user, "error", request.error.message);
     else if (request.reply.kind == HF_REPLY_STRING)

@@ -2,8 +2,8 @@
 /*
  * single_server.h - what topologies share in which every request goes to one
  * server: the one of the URL (redis.c), or the master that sentinels name
- * (sentinel.c). Their stores begin with an hf__lone, and their tables of
- * functions have these.
+ * (sentinel.c). Their stores begin with an hf__single_server, and their tables
+ * of functions have these.
  */
 #ifndef HF__STORE_REDIS_SINGLE_SERVER_H
 #define HF__STORE_REDIS_SINGLE_SERVER_H
@@ -11,45 +11,49 @@
 #include "store/redis/events/subscription.h"
 #include "store/redis/server/server.h"
 
-typedef struct hf__lone {
+typedef struct hf__single_server {
     hf__store base;
-    hf__fleet fleet;
+    hf__store_context context;
     hf__server *server;
-    hf__inbox inbox;
-} hf__lone;
+    hf__subscription subscription;
+} hf__single_server;
 
 /* See hf__store_ops. */
-void hf__lone_perform(hf__store *store, hf__request *request);
-void hf__lone_submit(hf__store *store, hf__request *const *requests,
-                     size_t count);
-void hf__lone_cancel(hf__store *store, hf__request *request);
-uint32_t hf__lone_generation(hf__store *store);
-uint32_t hf__lone_shard(const hf__store *store, hf_bytes key);
-const char *hf__lone_inbox(hf__store *store);
-uint32_t hf__lone_event_seq(hf__store *store, hf_bytes topic,
-                            int64_t deadline_ms);
-void hf__lone_event_key(hf__store *store, hf_bytes key);
-bool hf__lone_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
-                         int64_t until_ms);
-void hf__lone_event_wake(hf__store *store, hf_bytes topic);
-hf_status hf__lone_event_watch(hf__store *store, hf_bytes topic,
-                               hf__watch *watch, hf_error *err);
-void hf__lone_event_unwatch(hf__store *store, hf__watch *watch);
+void hf__single_server_perform(hf__store *store, hf__request *request);
+void hf__single_server_submit(hf__store *store, hf__request *const *requests,
+                              size_t count);
+void hf__single_server_cancel(hf__store *store, hf__request *request);
+uint32_t hf__single_server_generation(hf__store *store);
+uint32_t hf__single_server_shard(const hf__store *store, hf_bytes key);
+const char *hf__single_server_inbox(hf__store *store);
+uint32_t hf__single_server_event_seq(hf__store *store, hf_bytes topic,
+                                     int64_t deadline_ms);
+void hf__single_server_event_key(hf__store *store, hf_bytes key);
+bool hf__single_server_event_wait(hf__store *store, hf_bytes topic,
+                                  uint32_t seq, int64_t until_ms);
+void hf__single_server_event_wake(hf__store *store, hf_bytes topic);
+hf_status hf__single_server_event_watch(hf__store *store, hf_bytes topic,
+                                        hf__watch *watch, hf_error *err);
+void hf__single_server_event_unwatch(hf__store *store, hf__watch *watch);
 
 /* These, in a table of functions. */
-#define HF__LONE_OPS                                                           \
-    .perform = hf__lone_perform, .submit = hf__lone_submit,                    \
-    .cancel = hf__lone_cancel, .generation = hf__lone_generation,              \
-    .shard = hf__lone_shard, .inbox = hf__lone_inbox,                          \
-    .event_seq = hf__lone_event_seq, .event_key = hf__lone_event_key,          \
-    .event_wait = hf__lone_event_wait, .event_wake = hf__lone_event_wake,      \
-    .event_watch = hf__lone_event_watch,                                       \
-    .event_unwatch = hf__lone_event_unwatch
+#define HF__SINGLE_SERVER_OPS                                                  \
+    .perform = hf__single_server_perform, .submit = hf__single_server_submit,  \
+    .cancel = hf__single_server_cancel,                                        \
+    .generation = hf__single_server_generation,                                \
+    .shard = hf__single_server_shard, .inbox = hf__single_server_inbox,        \
+    .event_seq = hf__single_server_event_seq,                                  \
+    .event_key = hf__single_server_event_key,                                  \
+    .event_wait = hf__single_server_event_wait,                                \
+    .event_wake = hf__single_server_event_wake,                                \
+    .event_watch = hf__single_server_event_watch,                              \
+    .event_unwatch = hf__single_server_event_unwatch
 
 /* The lines about the account, the inbox and what the server's INFO says: of
  * its names those in `names`, a list that ends with NULL. */
-void hf__lone_describe(hf__lone *self, const hf__redis_account *account,
-                       const char *const *names, hf__describe_fn line,
-                       void *user);
+void hf__single_server_describe(hf__single_server *self,
+                                const hf__redis_account *account,
+                                const char *const *names, hf__describe_fn line,
+                                void *user);
 
 #endif
