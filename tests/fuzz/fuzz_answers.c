@@ -153,17 +153,17 @@ static void read_sentinel(const hf_reply *reply, hf__sentinel_answer *answer)
 /* One round for each way of counting. */
 static void count_votes(const hf__sentinel_answer *const *answers, size_t count)
 {
-    for (unsigned ways = 0; ways < 8; ways++) {
+    for (unsigned ways = 0; ways < 4; ways++) {
         hf__sentinel_answer winner;
+        bool newer;
         hf__sentinel_ballot ballot = {.answers = answers,
                                       .count = count,
                                       .known = count + ways % 2,
                                       .is_final = (ways & 2) != 0,
-                                      .patient = (ways & 4) != 0,
                                       .master = count > 2 ? answers[0] : NULL};
         size_t votes = 0;
 
-        if (hf__sentinel_count(&ballot, &winner) != HF__SENTINEL_VOTE_DECIDED)
+        if (hf__sentinel_count(&ballot, &winner, &newer) != HF__BALLOT_DECIDED)
             continue;
         PROMISE(winner.port > 0);
         for (size_t i = 0; i < count; i++)

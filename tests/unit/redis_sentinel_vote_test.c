@@ -17,10 +17,10 @@ typedef struct vote_row {
     const char *answers[ANSWERS_MAX];
     size_t known;
     bool is_final;
-    bool patient;
     const char *master; /* "host epoch" or NULL */
     hf__sentinel_vote vote;
     const char *winner; /* "host epoch" or NULL */
+    bool newer;
 } vote_row;
 
 static void read_answer(const char *text, hf__sentinel_answer *answer)
@@ -40,13 +40,12 @@ static void check_row(const vote_row *row, size_t number)
 {
     hf__sentinel_answer answers[ANSWERS_MAX];
     const hf__sentinel_answer *pointers[ANSWERS_MAX];
-    hf__sentinel_ballot ballot = {.answers = pointers,
-                                  .known = row->known,
-                                  .is_final = row->is_final,
-                                  .patient = row->patient};
+    hf__sentinel_ballot ballot = {
+        .answers = pointers, .known = row->known, .is_final = row->is_final};
     hf__sentinel_answer master;
     hf__sentinel_answer winner;
     char text[300];
+    bool newer;
 
     for (; ballot.count < ANSWERS_MAX && row->answers[ballot.count] != NULL;
          ballot.count++) {
@@ -58,7 +57,8 @@ static void check_row(const vote_row *row, size_t number)
         read_answer(text, &master);
         ballot.master = &master;
     }
-    if (hf__sentinel_count(&ballot, &winner) != row->vote)
+    if (hf__sentinel_count(&ballot, &winner, &newer) != row->vote ||
+        newer != row->newer)
         fail_msg("row %zu: another outcome", number);
     if (row->winner == NULL)
         return;
@@ -69,102 +69,66 @@ static void check_row(const vote_row *row, size_t number)
 
 static const vote_row vote_rows[] = {
     /* Early: a majority of all that are known. */
-    {{"a m 1"}, 3, false, true, NULL, HF__SENTINEL_VOTE_OPEN, NULL},
-    {{"a m 1", "b m 1"},
-     3,
-     false,
-     true,
-     NULL,
-     HF__SENTINEL_VOTE_DECIDED,
-     "m 1"},
-    {{"a m 1", "b n 1"}, 3, false, true, NULL, HF__SENTINEL_VOTE_OPEN, NULL},
-    {{"a m 1"}, 1, false, true, NULL, HF__SENTINEL_VOTE_DECIDED, "m 1"},
-    {{"a m 1", "b m 1"}, 4, false, true, NULL, HF__SENTINEL_VOTE_OPEN, NULL},
-    {{NULL}, 3, false, true, NULL, HF__SENTINEL_VOTE_OPEN, NULL},
-    {{"a - 0"}, 3, false, true, NULL, HF__SENTINEL_VOTE_OPEN, NULL},
+    {{"a m 1"}, 3, false, NULL, HF__BALLOT_OPEN, NULL, false},
+    {{"a m 1", "b m 1"}, 3, false, NULL, HF__BALLOT_DECIDED, "m 1", false},
+    {{"a m 1", "b n 1"}, 3, false, NULL, HF__BALLOT_OPEN, NULL, false},
+    {{"a m 1"}, 1, false, NULL, HF__BALLOT_DECIDED, "m 1", false},
+    {{"a m 1", "b m 1"}, 4, false, NULL, HF__BALLOT_OPEN, NULL, false},
+    {{NULL}, 3, false, NULL, HF__BALLOT_OPEN, NULL, false},
+    {{"a - 0"}, 3, false, NULL, HF__BALLOT_OPEN, NULL, false},
     /* When nobody else will answer: of those who name one. */
-    {{"a m 1"}, 3, true, true, NULL, HF__SENTINEL_VOTE_DECIDED, "m 1"},
-    {{"a m 1", "b - 0"}, 3, true, true, NULL, HF__SENTINEL_VOTE_DECIDED, "m 1"},
-    {{"a m 1", "b n 1"}, 3, true, true, NULL, HF__SENTINEL_VOTE_SPLIT, NULL},
-    {{"a m 1", "b n 2"}, 2, true, true, NULL, HF__SENTINEL_VOTE_SPLIT, NULL},
-    {{"a m 1", "b n 1", "c o 1"},
-     3,
-     true,
-     true,
-     NULL,
-     HF__SENTINEL_VOTE_SPLIT,
-     NULL},
+    {{"a m 1"}, 3, true, NULL, HF__BALLOT_DECIDED, "m 1", false},
+    {{"a m 1", "b - 0"}, 3, true, NULL, HF__BALLOT_DECIDED, "m 1", false},
+    {{"a m 1", "b n 1"}, 3, true, NULL, HF__BALLOT_SPLIT, NULL, false},
+    {{"a m 1", "b n 2"}, 2, true, NULL, HF__BALLOT_SPLIT, NULL, false},
+    {{"a m 1", "b n 1", "c o 1"}, 3, true, NULL, HF__BALLOT_SPLIT, NULL, false},
     {{"a m 1", "b m 1", "c n 1"},
      3,
      true,
-     true,
      NULL,
-     HF__SENTINEL_VOTE_DECIDED,
-     "m 1"},
-    {{NULL}, 3, true, true, NULL, HF__SENTINEL_VOTE_SILENT, NULL},
-    {{"a - 0", "b - 0"}, 3, true, true, NULL, HF__SENTINEL_VOTE_NAMELESS, NULL},
+     HF__BALLOT_DECIDED,
+     "m 1",
+     false},
+    {{NULL}, 3, true, NULL, HF__BALLOT_SILENT, NULL, false},
+    {{"a - 0", "b - 0"}, 3, true, NULL, HF__BALLOT_NAMELESS, NULL, false},
     /* One sentinel at two addresses has one vote. */
     {{"a n 1", "a n 1", "b m 1", "c m 1"},
      3,
      true,
-     true,
      NULL,
-     HF__SENTINEL_VOTE_DECIDED,
-     "m 1"},
-    {{"a m 1", "a m 1"}, 3, false, true, NULL, HF__SENTINEL_VOTE_OPEN, NULL},
-    {{"? m 1", "? m 1"},
-     3,
-     false,
-     true,
-     NULL,
-     HF__SENTINEL_VOTE_DECIDED,
-     "m 1"},
+     HF__BALLOT_DECIDED,
+     "m 1",
+     false},
+    {{"a m 1", "a m 1"}, 3, false, NULL, HF__BALLOT_OPEN, NULL, false},
+    {{"? m 1", "? m 1"}, 3, false, NULL, HF__BALLOT_DECIDED, "m 1", false},
     /* A minority that knows of a later failover. */
     {{"a m 5", "b m 5", "c n 6"},
      3,
      true,
-     true,
      NULL,
-     HF__SENTINEL_VOTE_UNSETTLED,
-     NULL},
-    {{"a m 5", "b m 5", "c n 6"},
-     3,
-     true,
-     false,
-     NULL,
-     HF__SENTINEL_VOTE_DECIDED,
-     "m 5"},
+     HF__BALLOT_DECIDED,
+     "m 5",
+     true},
     {{"a n 6", "b m 5", "c n 5"},
      3,
      true,
-     true,
      NULL,
-     HF__SENTINEL_VOTE_DECIDED,
-     "n 6"},
+     HF__BALLOT_DECIDED,
+     "n 6",
+     false},
     /* Nobody goes back, but all together. */
-    {{"a m 5"}, 3, true, true, "n 6", HF__SENTINEL_VOTE_STALE, NULL},
-    {{"a m 5", "b m 5"}, 3, true, true, "n 6", HF__SENTINEL_VOTE_STALE, NULL},
+    {{"a m 5"}, 3, true, "n 6", HF__BALLOT_STALE, NULL, false},
+    {{"a m 5", "b m 5"}, 3, true, "n 6", HF__BALLOT_STALE, NULL, false},
+    {{"a m 5", "b m 5", "c n 6"}, 4, true, "n 6", HF__BALLOT_STALE, NULL, true},
     {{"a m 5", "b m 5", "c m 5"},
      3,
      false,
-     true,
      "n 6",
-     HF__SENTINEL_VOTE_DECIDED,
-     "m 5"},
-    {{"a n 6", "b n 6"},
-     3,
-     false,
-     true,
-     "n 6",
-     HF__SENTINEL_VOTE_DECIDED,
-     "n 6"},
-    {{"a m 7", "b m 7"},
-     3,
-     false,
-     true,
-     "n 6",
-     HF__SENTINEL_VOTE_DECIDED,
-     "m 7"},
+     HF__BALLOT_DECIDED,
+     "m 5",
+     false},
+    {{"a n 6", "b n 6"}, 3, false, "n 6", HF__BALLOT_DECIDED, "n 6", false},
+    {{"a m 7", "b m 7"}, 3, false, "n 6", HF__BALLOT_DECIDED, "m 7", false},
 };
 
 static void votes_are_counted_by_the_rule(void **state)

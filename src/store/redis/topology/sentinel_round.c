@@ -81,11 +81,11 @@ static size_t count_in(const hf__sentinel_watch *watch,
     return count;
 }
 
-static hf__sentinel_vote count_votes(hf__sentinel_watch *watch, bool patient,
-                                     hf__sentinel_answer *winner)
+static hf__sentinel_vote count_votes(hf__sentinel_watch *watch,
+                                     hf__sentinel_answer *winner, bool *newer)
 {
     const hf__sentinel_answer *answers[HF__SENTINEL_MAX];
-    hf__sentinel_ballot ballot = {.answers = answers, .patient = patient};
+    hf__sentinel_ballot ballot = {.answers = answers};
     size_t at;
 
     for (at = 0; at < watch->count; at++) {
@@ -96,7 +96,7 @@ static hf__sentinel_vote count_votes(hf__sentinel_watch *watch, bool patient,
     ballot.master = watch->address != NULL ? &watch->master : NULL;
     ballot.is_final = count_in(watch, HF__SENTINEL_ASKED) == 0 ||
                       hf__clock_boot_ms() >= watch->began_ms + ROUND_MS;
-    return hf__sentinel_count(&ballot, winner);
+    return hf__sentinel_count(&ballot, winner, newer);
 }
 
 /* Of two reasons for silence the one that trying again does not cure counts
@@ -158,16 +158,16 @@ static void explain(const hf__sentinel_watch *watch, hf__sentinel_vote vote,
                     hf_error *err)
 {
     switch (vote) {
-    case HF__SENTINEL_VOTE_SILENT:
+    case HF__BALLOT_SILENT:
         explain_silence(watch, err);
         return;
-    case HF__SENTINEL_VOTE_NAMELESS:
+    case HF__BALLOT_NAMELESS:
         hf__fail(err, HF_UNAVAILABLE,
                  "no sentinel knows a master named \"%.100s\"; is that its "
                  "name?",
                  watch->place->name);
         return;
-    case HF__SENTINEL_VOTE_STALE:
+    case HF__BALLOT_STALE:
         hf__fail(err, HF_UNAVAILABLE,
                  "the sentinels that answer know an earlier failover of "
                  "\"%.60s\" only than %s:%d, epoch %llu",
@@ -184,27 +184,27 @@ static void evaluate(hf__sentinel_watch *watch, int64_t now_ms)
 {
     hf__sentinel_answer winner;
     hf_error err = HF_ERROR_INIT;
-    hf__sentinel_vote vote = count_votes(watch, true, &winner);
+    bool newer;
+    hf__sentinel_vote vote = count_votes(watch, &winner, &newer);
 
-    if (vote != HF__SENTINEL_VOTE_UNSETTLED && vote != HF__SENTINEL_VOTE_OPEN)
-        watch->unsettled_ms = 0;
-    if (vote == HF__SENTINEL_VOTE_UNSETTLED && watch->unsettled_ms == 0)
-        watch->unsettled_ms = now_ms;
-    if (vote == HF__SENTINEL_VOTE_UNSETTLED &&
-        now_ms >= watch->unsettled_ms + PATIENCE_MS)
-        vote = count_votes(watch, false, &winner);
-    if (vote == HF__SENTINEL_VOTE_OPEN)
+    if (vote == HF__BALLOT_OPEN)
         return;
-    if (vote == HF__SENTINEL_VOTE_DECIDED) {
+    if (!newer)
+        watch->unsettled_ms = 0;
+    else if (watch->unsettled_ms == 0)
+        watch->unsettled_ms = now_ms;
+    if (newer && now_ms < watch->unsettled_ms + PATIENCE_MS)
+        vote = HF__BALLOT_SPLIT;
+    if (vote == HF__BALLOT_DECIDED) {
         watch->unsure = false;
         hf__sentinel_watch_decide(watch, &winner);
         return;
     }
     explain(watch, vote, &err);
     /* Who cannot be reached now asks by itself as soon as it can. */
-    watch->unsure = vote != HF__SENTINEL_VOTE_SILENT;
+    watch->unsure = vote != HF__BALLOT_SILENT;
     hf__sentinel_watch_fail(watch, &err,
-                            vote == HF__SENTINEL_VOTE_SILENT &&
+                            vote == HF__BALLOT_SILENT &&
                                 count_in(watch, HF__SENTINEL_ASKED) == 0);
 }
 

@@ -6,8 +6,8 @@
  * 2. An address needs more than half: of all known sentinels while answers may
  *    still come, of those that named one when none will.
  * 3. Somebody outside that half may know of a later failover: the others learn
- *    of it within moments, so that for a while (`patient`) nothing is decided.
- *    Not longer: it may as well be a sentinel of another deployment.
+ *    of it within moments, so that for a while (sentinel_round.c) nothing is
+ *    decided. Not longer: it may be a sentinel of another deployment.
  * 4. Nobody goes back to an earlier failover: what a sentinel that was cut off
  *    remembers is no news. Unless all known sentinels agree on it: then they
  *    have been set up anew.
@@ -95,28 +95,27 @@ static hf__sentinel_vote without_majority(const hf__sentinel_ballot *ballot,
                                           size_t named)
 {
     if (!ballot->is_final)
-        return HF__SENTINEL_VOTE_OPEN;
+        return HF__BALLOT_OPEN;
     if (named > 0)
-        return HF__SENTINEL_VOTE_SPLIT;
-    return ballot->count > 0 ? HF__SENTINEL_VOTE_NAMELESS
-                             : HF__SENTINEL_VOTE_SILENT;
+        return HF__BALLOT_SPLIT;
+    return ballot->count > 0 ? HF__BALLOT_NAMELESS : HF__BALLOT_SILENT;
 }
 
 hf__sentinel_vote hf__sentinel_count(const hf__sentinel_ballot *ballot,
-                                     hf__sentinel_answer *winner)
+                                     hf__sentinel_answer *winner, bool *newer)
 {
     hf__sentinel_answer best;
     uint64_t newest;
     size_t named = count_named(ballot, &newest);
     size_t votes = find_best(ballot, &best);
 
+    *newer = false;
     if (2 * votes <= (ballot->is_final ? named : ballot->known))
         return without_majority(ballot, named);
-    if (newest > best.epoch && ballot->patient)
-        return HF__SENTINEL_VOTE_UNSETTLED;
+    *newer = newest > best.epoch;
     if (ballot->master != NULL && best.epoch < ballot->master->epoch &&
         votes < ballot->known)
-        return HF__SENTINEL_VOTE_STALE;
+        return HF__BALLOT_STALE;
     *winner = best;
-    return HF__SENTINEL_VOTE_DECIDED;
+    return HF__BALLOT_DECIDED;
 }

@@ -24,15 +24,13 @@ typedef struct hf__sentinel_answer {
 } hf__sentinel_answer;
 
 typedef enum hf__sentinel_vote {
-    HF__SENTINEL_VOTE_OPEN,      /* too few have answered so far */
-    HF__SENTINEL_VOTE_SILENT,    /* nobody answered */
-    HF__SENTINEL_VOTE_NAMELESS,  /* all who answered know no such master */
-    HF__SENTINEL_VOTE_SPLIT,     /* no address has a majority */
-    HF__SENTINEL_VOTE_UNSETTLED, /* somebody outside the majority knows a newer
-                                    one */
-    HF__SENTINEL_VOTE_STALE, /* the majority is at an epoch before the known one
-                              */
-    HF__SENTINEL_VOTE_DECIDED
+    HF__BALLOT_OPEN,     /* too few have answered so far */
+    HF__BALLOT_SILENT,   /* nobody answered */
+    HF__BALLOT_NAMELESS, /* all who answered know no such master */
+    HF__BALLOT_SPLIT,    /* no address has a majority */
+    HF__BALLOT_STALE,    /* the majority is at an epoch before the known one
+                          */
+    HF__BALLOT_DECIDED
 } hf__sentinel_vote;
 
 /* What is counted, and against which background. */
@@ -41,12 +39,12 @@ typedef struct hf__sentinel_ballot {
     size_t count;
     size_t known;  /* sentinels there are, silent ones included */
     bool is_final; /* no more answers will come */
-    bool patient;  /* a newer minority may become the majority yet */
     const hf__sentinel_answer *master; /* the one in use; NULL: none yet */
 } hf__sentinel_ballot;
 
-/* On DECIDED `winner` is set, with the newest epoch its voters know. */
+/* On DECIDED `winner` is set, with the newest epoch its voters know. `newer`:
+ * there is a majority, and a sentinel outside of it knows a later failover. */
 hf__sentinel_vote hf__sentinel_count(const hf__sentinel_ballot *ballot,
-                                     hf__sentinel_answer *winner);
+                                     hf__sentinel_answer *winner, bool *newer);
 
 #endif
