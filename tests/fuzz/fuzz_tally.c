@@ -31,7 +31,7 @@ static void fill_vote(hf__node_vote *vote, unsigned what, const hf_reply *reply,
 
     memset(vote, 0, sizeof(*vote));
     vote->reply = reply;
-    vote->away = (what & 8) != 0;
+    vote->silent = (what & 8) != 0;
     if ((what & 1) == 0)
         return; /* outstanding */
     vote->done = true;
@@ -84,7 +84,7 @@ static size_t open_votes(const ballot *self)
     size_t found = 0;
 
     for (size_t i = 0; i < self->count; i++)
-        found += !self->votes[i].done && !self->votes[i].away;
+        found += !self->votes[i].done && !self->votes[i].silent;
     return found;
 }
 

@@ -174,7 +174,7 @@ static void loss_of_a_majority_is_told_at_once(void **state)
 }
 
 /* Two that did not answer the last time are not waited for. */
-static void nodes_that_are_away_cost_no_time(void **state)
+static void silent_nodes_cost_no_time(void **state)
 {
     call *c = acquire(*state);
 
@@ -389,7 +389,7 @@ int main(void)
         TEST(release_of_a_failed_acquire_is_in_its_lane),
         TEST(undo_comes_behind_an_acquire_not_sent_yet),
         TEST(loss_of_a_majority_is_told_at_once),
-        TEST(nodes_that_are_away_cost_no_time),
+        TEST(silent_nodes_cost_no_time),
         TEST(release_tells_of_a_second_sending),
         TEST(cancel_goes_to_the_nodes_still_asked),
         TEST(cancel_reaches_a_confirmation),

@@ -5,7 +5,7 @@
  * The answers stand as text, one word for each node:
  *
  *   .          still to come       7, 1, -1  an integer
- *   ,          the same, but away
+ *   ,          the same, but silent
  *   u          not reached         A9        refused: A holds it for 9 ms
  *   i          no answer           [2:0]     renewed, but for lock 2: gone
  *   c          malformed answer
@@ -96,7 +96,7 @@ static void read_vote(const char *word, hf__node_vote *vote, hf_reply *reply,
     hf__reply_set_nil(reply);
     vote->reply = reply;
     vote->done = word[0] != '.' && word[0] != ',';
-    vote->away = word[0] == ',';
+    vote->silent = word[0] == ',';
     if (word[0] == 'u')
         vote->status = HF_UNAVAILABLE;
     else if (word[0] == 'i')
@@ -244,7 +244,7 @@ static void tally_of_an_acquire(void **state)
         {"u u . . .", "open"},
         {"u u u u u", "UNAVAILABLE"},
         {"A9 A9 u u A9", "9 A 165"},
-        /* those that are away change nothing but how long it takes */
+        /* silent nodes change nothing but how long it takes */
         {"7 8 A9 , ,", "0 A 165"},
         {"7 8 . , ,", "open"},
         {"7 8 u , ,", "UNAVAILABLE"},

@@ -51,7 +51,7 @@ static void move_of_any_node_is_told(void **state)
 }
 
 /* A store without a subscription moves its counters now and then. */
-static void move_of_a_node_that_is_away_is_not_told(void **state)
+static void move_of_a_silent_node_is_not_reported(void **state)
 {
     hf__quorum *quorum = *state;
     counting watch;
@@ -113,7 +113,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(move_of_any_node_is_told),
-        TEST(move_of_a_node_that_is_away_is_not_told),
+        TEST(move_of_a_silent_node_is_not_reported),
         TEST(watch_may_end_when_it_is_told),
         TEST(waiting_ends_at_its_instant_or_with_a_move),
     };

@@ -61,7 +61,7 @@ static void part_done(hf__request *request)
 {
     hf__round_part *done = request->user;
     hf__round *self = done->round;
-    hf__standing standing = HF__NODE_SUSPECT;
+    hf__standing standing = HF__NODE_QUARANTINED;
 
     hf__node_answered(self->quorum, done->node,
                       request->status != HF_UNAVAILABLE &&
@@ -69,9 +69,9 @@ static void part_done(hf__request *request)
     if (request->status == HF_OK)
         standing = hf__node_standing(self->quorum, done->node);
     if (standing == HF__NODE_UNKNOWN)
-        hf__node_ask(self->quorum, done->node,
-                     hf__round_node_deadline(self, self->deadline_ms),
-                     part_identified, done);
+        hf__node_identify(self->quorum, done->node,
+                          hf__round_node_deadline(self, self->deadline_ms),
+                          part_identified, done);
     else
         count_vote(done, standing == HF__NODE_VOTES);
 }
@@ -109,7 +109,7 @@ static void send_parts(hf__round *self)
         hf__request *mine = &self->parts[i].request;
         hf__store *store = quorum->nodes[i].store;
 
-        hf__node_check(quorum, i);
+        hf__node_identify_early(quorum, i);
         store->ops->submit(store, &mine, 1);
     }
     hf__work_leave(quorum);
@@ -122,7 +122,7 @@ static void send_parts(hf__round *self)
 void hf__broadcast(hf__quorum *quorum, hf__request *request)
 {
     hf__round *self = hf__round_new(quorum, request);
-    bool away[HF__QUORUM_NODES_MAX];
+    bool silent[HF__QUORUM_NODES_MAX];
     int64_t deadline_ms;
 
     if (self == NULL || !hf__work_enter(quorum)) {
@@ -140,9 +140,9 @@ void hf__broadcast(hf__quorum *quorum, hf__request *request)
         self->ttl_ms = hf__round_ttl(request);
     deadline_ms = hf__round_node_deadline(self, request->deadline_ms);
     hf__work_begins(quorum);
-    hf__nodes_away(quorum, away);
+    hf__nodes_silent(quorum, silent);
     for (size_t i = 0; i < quorum->count; i++) {
-        self->votes[i].away = away[i];
+        self->votes[i].silent = silent[i];
         fill_part(self, i, request, deadline_ms);
     }
     self->open = quorum->count + 1;

@@ -149,26 +149,26 @@ void hf__nodes_close(hf__quorum *quorum)
 /* ------------------------------------------------------------------- who is */
 
 /* INFO under way. */
-typedef struct inquiry {
+typedef struct info_query {
     hf__request request;
     hf_bytes words[2];
     hf__quorum *quorum;
     size_t node;
     uint32_t generation;
-    struct probe *probe;      /* who waits for it; NULL: nobody */
-    void (*told)(void *user); /* NULL: nobody */
+    struct node_probe *probe;       /* who waits for it; NULL: nobody */
+    void (*identified)(void *user); /* NULL: nobody */
     void *user;
-} inquiry;
+} info_query;
 
-typedef struct probe {
+typedef struct node_probe {
     pthread_cond_t changed;
-    inquiry *inquiries[HF__QUORUM_NODES_MAX]; /* NULL: ended */
+    info_query *queries[HF__QUORUM_NODES_MAX]; /* NULL: ended */
     size_t open;
     size_t answered;
-    size_t old;     /* up longer than restart_ms */
-    size_t twin;    /* number of a server that is also another one; 0: none */
-    hf_error first; /* failure that is no want of a server */
-} probe;
+    size_t old;       /* up longer than restart_ms */
+    size_t duplicate; /* number of a server that is also another one; 0: none */
+    hf_error first;   /* failure that is no want of a server */
+} node_probe;
 
 static uint32_t generation_of(hf__store *store)
 {
@@ -176,8 +176,8 @@ static uint32_t generation_of(hf__store *store)
 }
 
 /* Two votes of one process are no majority of independent ones. */
-static bool is_twin_locked(const hf__quorum *quorum, size_t node,
-                           const char *run_id)
+static bool is_duplicate_locked(const hf__quorum *quorum, size_t node,
+                                const char *run_id)
 {
     for (size_t i = 0; i < quorum->count; i++) {
         if (i != node && strcmp(quorum->nodes[i].run_id, run_id) == 0)
@@ -192,8 +192,8 @@ static bool is_twin_locked(const hf__quorum *quorum, size_t node,
  * young when the quorum was opened is it taken for one that is new like them,
  * if it had been started by then.
  */
-static void meet_locked(hf__quorum *quorum, hf__quorum_node *node, bool first,
-                        int64_t uptime_ms)
+static void admit_locked(hf__quorum *quorum, hf__quorum_node *node, bool first,
+                         int64_t uptime_ms)
 {
     int64_t now_ms = hf__clock_boot_ms();
     bool is_new =
@@ -205,38 +205,39 @@ static void meet_locked(hf__quorum *quorum, hf__quorum_node *node, bool first,
 }
 
 /* What INFO says of a node. The quorum's mutex is held. */
-static void learn_locked(inquiry *self, const char *run_id, int64_t uptime_s)
+static void identify_locked(info_query *self, const char *run_id,
+                            int64_t uptime_s)
 {
     hf__quorum *quorum = self->quorum;
     hf__quorum_node *node = &quorum->nodes[self->node];
     bool first = node->run_id[0] == '\0';
-    probe *asked = self->probe;
+    node_probe *probe = self->probe;
     /* A difference of two truncated numbers: the truth is less than a second
      * away on either side. */
     int64_t least_ms = hf__at_least(uptime_s - 1, 0) * 1000;
     int64_t most_ms = (uptime_s + 1) * 1000;
 
-    if (is_twin_locked(quorum, self->node, run_id)) {
-        if (asked != NULL)
-            asked->twin = self->node + 1;
+    if (is_duplicate_locked(quorum, self->node, run_id)) {
+        if (probe != NULL)
+            probe->duplicate = self->node + 1;
         return;
     }
     if (strcmp(node->run_id, run_id) != 0) {
-        meet_locked(quorum, node, first, least_ms);
+        admit_locked(quorum, node, first, least_ms);
         memcpy(node->run_id, run_id, sizeof(node->run_id));
     }
     node->generation = self->generation;
-    if (asked == NULL)
+    if (probe == NULL)
         return;
     node->probed = true;
-    asked->answered++;
-    asked->old += most_ms > quorum->restart_ms;
+    probe->answered++;
+    probe->old += most_ms > quorum->restart_ms;
 }
 
 /* Longer than any server runs, so that it can be added to an instant. */
 #define UPTIME_MAX_S (INT64_C(1) << 40)
 
-static void read_info_locked(inquiry *self)
+static void read_info_locked(info_query *self)
 {
     const hf__request *request = &self->request;
     hf_bytes info;
@@ -248,7 +249,7 @@ static void read_info_locked(inquiry *self)
         uptime_s = hf__info_number(info, "uptime_in_seconds", -1);
         if (hf__info_find(info, "run_id", run_id, sizeof(run_id)) &&
             run_id[0] != '\0' && uptime_s >= 0) {
-            learn_locked(self, run_id, hf__at_most(uptime_s, UPTIME_MAX_S));
+            identify_locked(self, run_id, hf__at_most(uptime_s, UPTIME_MAX_S));
             return;
         }
     }
@@ -259,23 +260,23 @@ static void read_info_locked(inquiry *self)
         self->probe->first = request->error;
 }
 
-/* The round is counted until the end: who is told may use the quorum. */
-static void inquiry_done(hf__request *request)
+/* The round is counted until the end: who is identified may use the quorum. */
+static void query_done(hf__request *request)
 {
-    inquiry *self = request->user;
+    info_query *self = request->user;
     hf__quorum *quorum = self->quorum;
 
     pthread_mutex_lock(&quorum->mutex);
-    quorum->nodes[self->node].asking = false;
+    quorum->nodes[self->node].querying = false;
     read_info_locked(self);
     if (self->probe != NULL) {
-        self->probe->inquiries[self->node] = NULL;
+        self->probe->queries[self->node] = NULL;
         self->probe->open--;
         pthread_cond_signal(&self->probe->changed);
     }
     pthread_mutex_unlock(&quorum->mutex);
-    if (self->told != NULL)
-        self->told(self->user);
+    if (self->identified != NULL)
+        self->identified(self->user);
     hf__request_done(request);
     hf__free(self);
     pthread_mutex_lock(&quorum->mutex);
@@ -284,8 +285,8 @@ static void inquiry_done(hf__request *request)
 }
 
 /* Submit INFO; the round is counted. */
-static void inquire(hf__quorum *quorum, size_t node, int64_t deadline_ms,
-                    inquiry *self)
+static void send_query(hf__quorum *quorum, size_t node, int64_t deadline_ms,
+                       info_query *self)
 {
     hf__store *store = quorum->nodes[node].store;
     hf__request *request = &self->request;
@@ -299,12 +300,12 @@ static void inquire(hf__quorum *quorum, size_t node, int64_t deadline_ms,
     request->lane = HF__LANE_LEASE; /* before what comes behind it */
     request->began_ms = hf__clock_boot_ms();
     request->deadline_ms = deadline_ms;
-    request->on_done = inquiry_done;
+    request->on_done = query_done;
     request->user = self;
     store->ops->submit(store, &request, 1);
 }
 
-#define INQUIRY_MS 2000
+#define QUERY_MS 2000
 
 static bool is_known_locked(const hf__quorum_node *node)
 {
@@ -312,37 +313,37 @@ static bool is_known_locked(const hf__quorum_node *node)
            node->generation == generation_of(node->store);
 }
 
-void hf__node_check(hf__quorum *quorum, size_t index)
+void hf__node_identify_early(hf__quorum *quorum, size_t index)
 {
     hf__quorum_node *node = &quorum->nodes[index];
-    inquiry *self = NULL;
+    info_query *self = NULL;
 
     pthread_mutex_lock(&quorum->mutex);
-    if (!node->asking && !is_known_locked(node))
+    if (!node->querying && !is_known_locked(node))
         self = hf__calloc(1, sizeof(*self));
     if (self != NULL) {
-        node->asking = true;
-        quorum->rounds++;
+        node->querying = true;
+        quorum->work++;
     }
     pthread_mutex_unlock(&quorum->mutex);
     if (self != NULL)
-        inquire(quorum, index, hf__clock_boot_ms() + INQUIRY_MS, self);
+        send_query(quorum, index, hf__clock_boot_ms() + QUERY_MS, self);
 }
 
-void hf__node_ask(hf__quorum *quorum, size_t node, int64_t deadline_ms,
-                  void (*told)(void *user), void *user)
+void hf__node_identify(hf__quorum *quorum, size_t node, int64_t deadline_ms,
+                       void (*identified)(void *user), void *user)
 {
-    inquiry *self = hf__calloc(1, sizeof(*self));
+    info_query *self = hf__calloc(1, sizeof(*self));
 
     if (self == NULL || !hf__work_enter(quorum)) {
         hf__free(self);
-        told(user);
+        identified(user);
         return;
     }
-    self->told = told;
+    self->identified = identified;
     self->user = user;
     hf__work_begins(quorum);
-    inquire(quorum, node, deadline_ms, self);
+    send_query(quorum, node, deadline_ms, self);
     hf__work_leave(quorum);
 }
 
@@ -355,7 +356,7 @@ hf__standing hf__node_standing(hf__quorum *quorum, size_t index)
     if (!is_known_locked(node))
         standing = HF__NODE_UNKNOWN;
     else if (hf__clock_boot_ms() < node->votes_at_ms)
-        standing = HF__NODE_SUSPECT;
+        standing = HF__NODE_QUARANTINED;
     pthread_mutex_unlock(&quorum->mutex);
     return standing;
 }
@@ -363,22 +364,22 @@ hf__standing hf__node_standing(hf__quorum *quorum, size_t index)
 void hf__node_answered(hf__quorum *quorum, size_t node, bool answered)
 {
     pthread_mutex_lock(&quorum->mutex);
-    quorum->nodes[node].away = !answered;
+    quorum->nodes[node].silent = !answered;
     pthread_mutex_unlock(&quorum->mutex);
 }
 
-void hf__nodes_away(hf__quorum *quorum, bool away[HF__QUORUM_NODES_MAX])
+void hf__nodes_silent(hf__quorum *quorum, bool silent[HF__QUORUM_NODES_MAX])
 {
     size_t here = 0;
 
     pthread_mutex_lock(&quorum->mutex);
     for (size_t i = 0; i < quorum->count; i++) {
-        away[i] = quorum->nodes[i].away;
-        here += !away[i];
+        silent[i] = quorum->nodes[i].silent;
+        here += !silent[i];
     }
     pthread_mutex_unlock(&quorum->mutex);
     for (size_t i = 0; i < quorum->count && here < quorum->majority; i++)
-        away[i] = false;
+        silent[i] = false;
 }
 
 bool hf__node_may_vote(hf__quorum *quorum, size_t node)
@@ -388,88 +389,88 @@ bool hf__node_may_vote(hf__quorum *quorum, size_t node)
 
 /* -------------------------------------------------------------------- probe */
 
-static hf_status judge_probe(const hf__quorum *quorum, const probe *asked,
-                             hf_error *err)
+static hf_status probe_status(const hf__quorum *quorum, const node_probe *probe,
+                              hf_error *err)
 {
-    if (asked->first.status != HF_OK)
-        return hf__fail_copy(err, &asked->first);
-    if (asked->twin > 0)
+    if (probe->first.status != HF_OK)
+        return hf__fail_copy(err, &probe->first);
+    if (probe->duplicate > 0)
         return hf__fail(err, HF_INVALID,
                         "redlock: server %zu is the same process as another "
                         "one of the list",
-                        asked->twin);
-    if (asked->answered < quorum->majority)
+                        probe->duplicate);
+    if (probe->answered < quorum->majority)
         return hf__fail(err, HF_UNAVAILABLE,
                         "redlock: %zu of %zu servers answered; %zu are needed",
-                        asked->answered, quorum->count, quorum->majority);
+                        probe->answered, quorum->count, quorum->majority);
     return HF_OK;
 }
 
 /* If all are young, they are new and have forgotten nothing. The mutex is
  * held. */
-static void trust_new_locked(hf__quorum *quorum, const probe *asked)
+static void trust_new_locked(hf__quorum *quorum, const node_probe *probe)
 {
-    quorum->is_new = asked->old == 0;
+    quorum->is_new = probe->old == 0;
     for (size_t i = 0; i < quorum->count; i++) {
-        quorum->nodes[i].away = !quorum->nodes[i].probed;
+        quorum->nodes[i].silent = !quorum->nodes[i].probed;
         if (quorum->is_new && quorum->nodes[i].probed)
             quorum->nodes[i].votes_at_ms = 0;
     }
 }
 
 /* Enough to know the outcome. */
-static bool is_settled(const hf__quorum *quorum, const probe *asked)
+static bool is_settled(const hf__quorum *quorum, const node_probe *probe)
 {
-    return asked->open == 0 || asked->twin > 0 ||
-           asked->first.status != HF_OK || asked->answered >= quorum->majority;
+    return probe->open == 0 || probe->duplicate > 0 ||
+           probe->first.status != HF_OK || probe->answered >= quorum->majority;
 }
 
 /* A moment for the others to join. */
 #define JOIN_MS 50
 
-static void ask_all(hf__quorum *quorum, probe *asked, int64_t until_ms)
+static void query_all(hf__quorum *quorum, node_probe *probe, int64_t until_ms)
 {
     for (size_t i = 0; i < quorum->count; i++) {
-        inquiry *self = hf__calloc(1, sizeof(*self));
+        info_query *self = hf__calloc(1, sizeof(*self));
 
         if (self == NULL)
             continue;
-        self->probe = asked;
+        self->probe = probe;
         pthread_mutex_lock(&quorum->mutex);
-        quorum->nodes[i].asking = true;
-        quorum->rounds++;
-        asked->inquiries[i] = self;
-        asked->open++;
+        quorum->nodes[i].querying = true;
+        quorum->work++;
+        probe->queries[i] = self;
+        probe->open++;
         pthread_mutex_unlock(&quorum->mutex);
-        inquire(quorum, i, until_ms, self);
+        send_query(quorum, i, until_ms, self);
     }
 }
 
 hf_status hf__nodes_probe(hf__quorum *quorum, int64_t connect_ms, hf_error *err)
 {
     int64_t until_ms = hf__clock_after(hf__clock_boot_ms(), connect_ms);
-    probe *asked = hf__calloc(1, sizeof(*asked));
+    node_probe *probe = hf__calloc(1, sizeof(*probe));
     hf_status status;
 
-    if (asked == NULL)
+    if (probe == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a quorum");
-    hf__cond_init(&asked->changed);
-    asked->first = (hf_error)HF_ERROR_INIT;
-    ask_all(quorum, asked, until_ms);
+    hf__cond_init(&probe->changed);
+    probe->first = (hf_error)HF_ERROR_INIT;
+    query_all(quorum, probe, until_ms);
     pthread_mutex_lock(&quorum->mutex);
-    while (!is_settled(quorum, asked))
-        hf__cond_wait_until(&asked->changed, &quorum->mutex, INT64_MAX);
+    while (!is_settled(quorum, probe))
+        hf__cond_wait_until(&probe->changed, &quorum->mutex, INT64_MAX);
     until_ms = hf__at_most(until_ms, hf__clock_boot_ms() + JOIN_MS);
-    while (asked->open > 0 && hf__clock_boot_ms() < until_ms)
-        hf__cond_wait_until(&asked->changed, &quorum->mutex, until_ms);
-    status = judge_probe(quorum, asked, err);
-    trust_new_locked(quorum, asked);
+    while (probe->open > 0 && hf__clock_boot_ms() < until_ms)
+        hf__cond_wait_until(&probe->changed, &quorum->mutex, until_ms);
+    status = probe_status(quorum, probe, err);
+    trust_new_locked(quorum, probe);
     for (size_t i = 0; i < quorum->count; i++) {
-        if (asked->inquiries[i] != NULL)
-            asked->inquiries[i]->probe = NULL;
+        if (probe->queries[i] != NULL)
+            probe->queries[i]->probe = NULL;
     }
     pthread_mutex_unlock(&quorum->mutex);
-    pthread_cond_destroy(&asked->changed);
-    hf__free(asked);
+    pthread_cond_destroy(&probe->changed);
+    hf__free(probe);
     return status;
 }

@@ -24,8 +24,8 @@ void hf__nodes_close(hf__quorum *quorum);
 
 typedef enum hf__standing {
     HF__NODE_VOTES,
-    HF__NODE_SUSPECT, /* its answers do not count now */
-    HF__NODE_UNKNOWN  /* it may be another one than before: ask */
+    HF__NODE_QUARANTINED, /* its answers do not count now */
+    HF__NODE_UNKNOWN      /* it may be another one than before: ask */
 } hf__standing;
 
 /* Does an answer that has just come count? */
@@ -34,18 +34,18 @@ bool hf__node_may_vote(hf__quorum *quorum, size_t node);
 
 /*
  * Note whether a node has answered. One that did not is still sent everything,
- * but not waited for, as long as there is a majority of others: `away` says so
- * of each node.
+ * but not waited for, as long as there is a majority of others: `silent` says
+ * so of each node.
  */
 void hf__node_answered(hf__quorum *quorum, size_t node, bool answered);
-void hf__nodes_away(hf__quorum *quorum, bool away[HF__QUORUM_NODES_MAX]);
+void hf__nodes_silent(hf__quorum *quorum, bool silent[HF__QUORUM_NODES_MAX]);
 
 /* Ask a node who it is, if it may be another one than before. To be called
  * within hf__work_enter(), before a request is submitted to it. */
-void hf__node_check(hf__quorum *quorum, size_t node);
-/* Ask it, until an instant; told() runs once its standing is known, or will not
- * be, on any thread, perhaps before this returns. */
-void hf__node_ask(hf__quorum *quorum, size_t node, int64_t deadline_ms,
-                  void (*told)(void *user), void *user);
+void hf__node_identify_early(hf__quorum *quorum, size_t node);
+/* Ask it, until an instant; identified() runs once its standing is known, or
+ * will not be, on any thread, perhaps before this returns. */
+void hf__node_identify(hf__quorum *quorum, size_t node, int64_t deadline_ms,
+                       void (*identified)(void *user), void *user);
 
 #endif

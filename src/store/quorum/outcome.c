@@ -111,7 +111,7 @@ static void forget_undos_locked(hf__round *self)
     pthread_mutex_unlock(&self->mutex);
     for (size_t i = 0; i < count; i++) {
         if (done[i])
-            (void)hf__undo_is_over(self->quorum, &self->undos[i]);
+            (void)hf__undo_ended(self->quorum, &self->undos[i]);
     }
     pthread_mutex_lock(&self->mutex);
 }
@@ -142,7 +142,7 @@ void hf__outcome_late_locked(hf__round *self, size_t node)
     bool nothing = has_nothing(&self->votes[node]);
 
     pthread_mutex_unlock(&self->mutex);
-    if (hf__undo_is_over(self->quorum, &self->undos[node]) && !nothing &&
+    if (hf__undo_ended(self->quorum, &self->undos[node]) && !nothing &&
         hf__work_enter(self->quorum)) {
         send_undo(self, node, NULL);
         hf__work_leave(self->quorum);

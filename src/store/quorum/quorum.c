@@ -60,7 +60,7 @@ static void quorum_close(hf__store *store)
     hf__nodes_close(self);
     /* Nobody is left who could complete later than this. */
     pthread_mutex_lock(&self->mutex);
-    while (self->rounds > 0)
+    while (self->work > 0)
         hf__cond_wait_until(&self->changed, &self->mutex, INT64_MAX);
     pthread_mutex_unlock(&self->mutex);
     free_self(self);
@@ -241,23 +241,24 @@ static void quorum_describe(hf__store *store, hf__describe_fn line, void *user)
     }
 }
 
-static void on_told(void *user)
+static void on_identified(void *user)
 {
-    uint32_t *told = user;
+    uint32_t *identified = user;
 
-    __atomic_store_n(told, 1, __ATOMIC_RELEASE);
-    hf__futex_wake_all(told, false); /* only the address counts from here */
+    __atomic_store_n(identified, 1, __ATOMIC_RELEASE);
+    hf__futex_wake_all(identified,
+                       false); /* only the address counts from here */
 }
 
 /* Does it vote, asked now if that is not known? */
 static bool may_vote_now(hf__quorum *self, size_t node, const hf__diagnosis *to)
 {
     int64_t until_ms = hf__diagnosis_until(to, hf__clock_boot_ms());
-    uint32_t told = 0;
+    uint32_t identified = 0;
 
-    hf__node_ask(self, node, until_ms, on_told, &told);
-    while (__atomic_load_n(&told, __ATOMIC_ACQUIRE) == 0)
-        hf__futex_wait(&told, 0, INT64_MAX, false);
+    hf__node_identify(self, node, until_ms, on_identified, &identified);
+    while (__atomic_load_n(&identified, __ATOMIC_ACQUIRE) == 0)
+        hf__futex_wait(&identified, 0, INT64_MAX, false);
     return hf__node_may_vote(self, node);
 }
 

@@ -27,9 +27,9 @@ typedef struct hf__quorum_node {
     /* Guarded by the quorum's mutex. */
     char run_id[48];     /* "": not known yet */
     uint32_t generation; /* for which run_id was read */
-    bool asking;         /* INFO is under way */
+    bool querying;       /* INFO is under way */
     bool probed;         /* it answered while the quorum was opened */
-    bool away;           /* it did not answer the last request in time */
+    bool silent;         /* it did not answer the last request in time */
     int64_t votes_at_ms; /* no vote counts before; local clock */
 } hf__quorum_node;
 
@@ -50,7 +50,7 @@ typedef struct hf__quorum {
     bool closing;           /* nothing is given to the nodes any more */
     size_t submitting;      /* threads that give something to the nodes */
     size_t undos;           /* releases that nobody waits for */
-    size_t rounds;          /* under way; close waits for them */
+    size_t work;            /* under way; close waits for them */
     pthread_cond_t changed; /* rounds or submitting is 0 */
 } hf__quorum;
 

@@ -137,7 +137,7 @@ static bool settle_refusal(counting *c)
                                best->array.items[1].bytes.size, c->arena);
 }
 
-static bool acquire(counting *c)
+static bool rule_acquire(counting *c)
 {
     size_t granted = 0;
     size_t refused = 0;
@@ -156,7 +156,7 @@ static bool acquire(counting *c)
     if (granted + c->open >= c->majority)
         return true;
     /* Impossible now. Refused by so many that no majority is left, or split
-     * between several that ask: "held"; else too many nodes are away. That an
+     * between several that ask: "held"; else too many nodes are silent. That an
      * answer takes a moment longer makes no difference between the two. */
     if (refused + granted >= c->majority && refused > 0)
         return settle_refusal(c);
@@ -170,7 +170,7 @@ static bool acquire(counting *c)
 /* ------------------------------------------------------- release, leave, ...
  */
 
-static bool release(counting *c)
+static bool rule_count(counting *c)
 {
     size_t released = count_integer(c, 1);
     size_t taken = count_integer(c, -1);
@@ -243,7 +243,7 @@ static int renewed(const counting *c, size_t number)
     return 2;
 }
 
-static bool renew(counting *c)
+static bool rule_renew(counting *c)
 {
     size_t locks = c->request->key_count;
     size_t failed = 0;
@@ -275,7 +275,7 @@ static bool renew(counting *c)
 
 /* Done once a majority has done it; any of them having found something to do
  * is enough. */
-static bool any(counting *c)
+static bool rule_any(counting *c)
 {
     if (c->counted < c->majority)
         return settle_open(c);
@@ -343,7 +343,7 @@ static void look(const counting *c, view *seen)
     }
 }
 
-static bool inspect(counting *c)
+static bool rule_read(counting *c)
 {
     view seen = {.pttl_ms = INT64_MAX};
     char token[24];
@@ -384,9 +384,9 @@ static bool inspect(counting *c)
 /* -------------------------------------------------------------------- rules */
 
 static rule *const rules[] = {
-    [HF__QUORUM_NONE] = NULL,     [HF__QUORUM_ACQUIRE] = acquire,
-    [HF__QUORUM_COUNT] = release, [HF__QUORUM_RENEW] = renew,
-    [HF__QUORUM_READ] = inspect,  [HF__QUORUM_ANY] = any};
+    [HF__QUORUM_NONE] = NULL,        [HF__QUORUM_ACQUIRE] = rule_acquire,
+    [HF__QUORUM_COUNT] = rule_count, [HF__QUORUM_RENEW] = rule_renew,
+    [HF__QUORUM_READ] = rule_read,   [HF__QUORUM_ANY] = rule_any};
 
 bool hf__tally_knows(const hf__script *script)
 {
@@ -423,7 +423,7 @@ bool hf__tally_votes(const hf__request *request, const hf__node_vote *votes,
 
     memset(tally, 0, sizeof(*tally));
     for (size_t i = 0; i < count; i++) {
-        c.open += !votes[i].done && !votes[i].away;
+        c.open += !votes[i].done && !votes[i].silent;
         c.counted += votes[i].counts;
         c.maybe += votes[i].done && (votes[i].status == HF_INDETERMINATE ||
                                      votes[i].status == HF_CORRUPT);

@@ -12,7 +12,7 @@
 /* What one node has come to. */
 typedef struct hf__node_vote {
     bool done;        /* completed; else still to come */
-    bool away;        /* ... but nobody waits for it: see nodes.h */
+    bool silent;      /* ... but nobody waits for it: see nodes.h */
     bool counts;      /* answered, by a node that may vote */
     hf_status status; /* of the request */
     const hf_reply *reply;

@@ -33,7 +33,7 @@ static bool begin(hf__quorum *quorum)
     pthread_mutex_lock(&quorum->mutex);
     room = quorum->undos < UNDOS_MAX;
     quorum->undos += room;
-    quorum->rounds += room;
+    quorum->work += room;
     pthread_mutex_unlock(&quorum->mutex);
     return room;
 }
@@ -127,7 +127,7 @@ void hf__undo_send(hf__quorum *quorum, size_t node, const hf__undo *undo,
     store->ops->submit(store, &request, 1);
 }
 
-bool hf__undo_is_over(hf__quorum *quorum, hf__release **noted)
+bool hf__undo_ended(hf__quorum *quorum, hf__release **noted)
 {
     bool over;
 

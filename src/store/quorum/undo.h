@@ -21,13 +21,13 @@ typedef struct hf__release hf__release;
 /*
  * Send the release behind what the node was sent before; nobody waits for it.
  * If it cannot be sent, the lease ends by itself. Within hf__work_enter().
- * *noted, unless NULL, is it while it is under way, until hf__undo_is_over() is
+ * *noted, unless NULL, is it while it is under way, until hf__undo_ended() is
  * asked, which must be before `noted` ends.
  */
 void hf__undo_send(hf__quorum *quorum, size_t node, const hf__undo *undo,
                    hf__release **noted);
 
 /* Has the node answered, or was it not sent at all? Not noted afterwards. */
-bool hf__undo_is_over(hf__quorum *quorum, hf__release **noted);
+bool hf__undo_ended(hf__quorum *quorum, hf__release **noted);
 
 #endif

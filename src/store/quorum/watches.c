@@ -82,16 +82,17 @@ static uint32_t read_seq(hf__quorum *self, hf_bytes topic)
     return seq + atomic_load(&self->woken);
 }
 
-/* A node that is away tells of nothing: its counters move now and then so that
- * who waits on it alone looks by itself (inbox.c). Here the others tell. */
+/* A node that is silent tells of nothing: its counters move now and then so
+ * that who waits on it alone looks by itself (inbox.c). Here the others tell.
+ */
 static void inner_moved(hf__watch *watch)
 {
     const inner *self = (inner *)(void *)watch;
     hf__watch *outer = self->outer->outer;
-    bool away[HF__QUORUM_NODES_MAX];
+    bool silent[HF__QUORUM_NODES_MAX];
 
-    hf__nodes_away(self->outer->quorum, away);
-    if (!away[self->node])
+    hf__nodes_silent(self->outer->quorum, silent);
+    if (!silent[self->node])
         outer->moved(outer);
 }
 
@@ -166,7 +167,7 @@ void hf__quorum_event_wake(hf__store *store, hf_bytes topic)
     pthread_mutex_unlock(&self->mutex);
 }
 
-static void enlist(hf__quorum *self, sleeping *sleeper)
+static void add_sleeper(hf__quorum *self, sleeping *sleeper)
 {
     pthread_mutex_lock(&self->mutex);
     sleeper->next = self->sleepers;
@@ -174,7 +175,7 @@ static void enlist(hf__quorum *self, sleeping *sleeper)
     pthread_mutex_unlock(&self->mutex);
 }
 
-static void strike(hf__quorum *self, const sleeping *sleeper)
+static void remove_sleeper(hf__quorum *self, const sleeping *sleeper)
 {
     sleeping **at = &self->sleepers;
 
@@ -197,13 +198,13 @@ bool hf__quorum_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
         unwatch_all(self, &made);
         return sleep_by_poll(self, topic, seq, until_ms);
     }
-    enlist(self, &sleeper);
+    add_sleeper(self, &sleeper);
     moved = read_seq(self, topic) != seq;
     while (!moved && hf__clock_boot_ms() < until_ms) {
         hf__futex_wait(&sleeper.moved, 0, until_ms, false);
         moved = __atomic_load_n(&sleeper.moved, __ATOMIC_ACQUIRE) != 0;
     }
-    strike(self, &sleeper);
+    remove_sleeper(self, &sleeper);
     unwatch_all(self, &made);
     return moved;
 }

@@ -24,12 +24,12 @@ void hf__work_leave(hf__quorum *quorum)
 void hf__work_begins(hf__quorum *quorum)
 {
     pthread_mutex_lock(&quorum->mutex);
-    quorum->rounds++;
+    quorum->work++;
     pthread_mutex_unlock(&quorum->mutex);
 }
 
 void hf__work_ended_locked(hf__quorum *quorum)
 {
-    if (--quorum->rounds == 0 && quorum->closing)
+    if (--quorum->work == 0 && quorum->closing)
         pthread_cond_broadcast(&quorum->changed);
 }
