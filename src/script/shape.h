@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shape.h - what a request may be answered with, as a constant that stands
- * beside the script or command: kinds, ranges, lengths.
+ * shape.h - the replies that a script or command may have: kinds, ranges,
+ * lengths.
  *
- * A driver compares every answer with its request's shape before the request
- * completes (store/reply_shape.h). So whoever reads a reply meets no other kind
- * and no number out of range, whatever a server sends.
+ * A driver checks every reply against the shape of its request before the
+ * request completes (store/reply_shape.h), so code that reads replies meets no
+ * other kind and no number out of range, whatever a server sends.
  */
 #ifndef HF__SCRIPT_SHAPE_H
 #define HF__SCRIPT_SHAPE_H
 
 #include "holdfast/script.h"
 
-/* Kinds, as bits. Errors are no answers. */
+/* Kinds, as bits. Errors have none. */
 enum {
     HF__IS_NIL = 1u << HF_REPLY_NIL,
     HF__IS_INTEGER = 1u << HF_REPLY_INTEGER,
@@ -28,19 +28,19 @@ struct hf__shape {
     int64_t low;    /* of an integer, both included ... */
     int64_t high;   /* ... or HF__KEY_COUNT */
     size_t size;    /* of a string; 0: any */
-    /* Of an array: its items, of which the last `repeated` may come again and
-     * again, always all of them. */
+    /* Of an array: its items; the last `repeated` may occur any number of
+     * times, always together. */
     const hf__shape *items;
     size_t item_count;
     size_t repeated;
     size_t count_min;
-    const hf__shape *otherwise; /* what fits as well; NULL: nothing */
+    const hf__shape *otherwise; /* an alternative; NULL: none */
 };
 
-/* As `high`: how many keys the request has. */
+/* As `high`: the number of keys of the request. */
 #define HF__KEY_COUNT INT64_MIN
 
-/* Greatest fencing token: Lua counts no further without gaps. */
+/* Greatest fencing token: the last integer that Lua counts to exactly. */
 #define HF__TOKEN_MAX (INT64_C(1) << 53)
 
 #define HF__SHAPE_INTEGER(from, to)                                            \
@@ -51,7 +51,7 @@ struct hf__shape {
     {                                                                          \
         .kinds = (bits)                                                        \
     }
-/* `least` items at least, and all that `list` has at most. */
+/* The items of `list`, of which `least` must be there. */
 #define HF__SHAPE_TUPLE(list, least)                                           \
     {                                                                          \
         .kinds = HF__IS_ARRAY, .items = (list),                                \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shapes.c - what each script of ours may return: the `Returns` of its header
- * once more, for drivers. A script without a shape does not link.
+ * shapes.c - the shape of each script's reply, as its header's `Returns` says.
+ * A script without a shape does not link.
  */
 #include "script/script.h"
 
@@ -14,7 +14,7 @@
 
 /* ------------------------------------------------------------------- locks */
 
-/* {pttl, owner, since} and, if it was queued, how many are ahead. */
+/* {pttl, owner, since} and, if it was queued, its position. */
 static const hf__shape refusal_items[] = {PTTL, STRING, COUNT, COUNT};
 static const hf__shape refusal = HF__SHAPE_TUPLE(refusal_items, 3);
 
@@ -46,7 +46,7 @@ SHAPE_OF(semaphore_acquire, {.kinds = HF__IS_INTEGER,
 SHAPE_OF(semaphore_renew, HF__SHAPE_LIST(renew_items));
 SHAPE_OF(semaphore_release, NUMBER(0, 1));
 
-/* 0: no lock of ours. */
+/* 0: not a lock of Holdfast. */
 static const hf__shape list_items[] = {STRING, PTTL};
 static const hf__shape listed = HF__SHAPE_TUPLE(list_items, 2);
 SHAPE_OF(lock_list,
@@ -59,7 +59,7 @@ SHAPE_OF(client_register, NUMBER(1, 1));
 
 /* --------------------------------------------------------- values, hashes */
 
-/* Done or not, else the current value; of a twin also -1. */
+/* 1 or 0, else the current value; of a twin also -1. */
 #define COMPARED(least)                                                        \
     {                                                                          \
         .kinds = HF__IS_INTEGER | HF__IS_STRING, .low = (least), .high = 1     \

@@ -2,24 +2,23 @@
 /*
  * broadcast.c - see broadcast.h.
  *
- * 1. The request goes to every node in the same turn, with a deadline short
- * against the lease: a node that does not answer must cost a lock little of its
- * life.
- * 2. Every answer is tallied with those that there are (tally.h), once all
- *    were sent: what gives up must come behind what asked. An answer of a node
- *    in quarantine (nodes.h) does not count; one that came by a new connection
- *    waits for the node to say who it is.
- *    A node that did not answer the last time is not waited for.
- * 3. An acquire that a majority granted goes on: the greatest of the nodes'
- *    tokens is confirmed, by a majority of those that granted it, before the
- *    lock is handed out. Any later majority has a node in common with that
- *    one, so its greatest token is greater.
- * 4. An acquire that cannot succeed is released on all nodes that granted it or
- *    may yet do so: on each, behind the acquire on its connection. As that may
- *    come to pass late, an owner id serves for one acquire only
+ * 1. The request is sent to all nodes at once, with a deadline that is short
+ *    compared with the lease: a node that does not answer must not use up much
+ *    of it.
+ * 2. Once all were sent (an undo must follow its acquire), each vote is added
+ *    to the tally (tally.h). A node in quarantine (nodes.h) has no vote. A vote
+ *    that came over a new connection waits until the node is identified. A node
+ *    that did not answer the last time is not waited for.
+ * 3. An acquire that a majority granted is confirmed: a majority of the nodes
+ *    that granted it stores the greatest of their tokens before the caller gets
+ *    it. Any later majority has a node in common with that one, so its greatest
+ *    token is greater.
+ * 4. An acquire that cannot succeed is undone on all nodes that granted it or
+ *    may still do so, on each behind the acquire on the same connection. As
+ *    this may happen late, each acquire has an owner id of its own
  *    (HF__CAP_UNDOES).
  *
- * Steps 2 to 4 are outcome.c's.
+ * outcome.c does steps 2 to 4.
  */
 #include "store/quorum/broadcast.h"
 
@@ -91,7 +90,7 @@ static void fill_part(hf__round *self, size_t node, const hf__request *request,
     hf__request_script(&mine->request, request->script, mine->words, count,
                        request->key_count);
     mine->request.repeatable = request->repeatable;
-    /* One lane for all of a lock: a release must not overtake its acquire. */
+    /* All of a lock in one lane: a release must not overtake its acquire. */
     mine->request.lane = HF__LANE_LEASE;
     mine->request.began_ms = request->began_ms;
     mine->request.deadline_ms = deadline_ms;
@@ -100,7 +99,7 @@ static void fill_part(hf__round *self, size_t node, const hf__request *request,
     self->votes[node].reply = &mine->request.reply;
 }
 
-/* All at once; the round lives until `open` is 0. */
+/* The round lives until `open` is 0. */
 static void send_parts(hf__round *self)
 {
     hf__quorum *quorum = self->quorum;
@@ -149,7 +148,6 @@ void hf__broadcast(hf__quorum *quorum, hf__request *request)
     send_parts(self);
 }
 
-/* On the thread on which all completes, once it was submitted. */
 void hf__broadcast_cancel(hf__quorum *quorum, hf__request *request)
 {
     hf__round *self = request->driver;

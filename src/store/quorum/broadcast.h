@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* broadcast.h - a request is sent to all nodes, and their answers are counted.
- */
+/* broadcast.h - sends a request to all nodes and counts their votes. */
 #ifndef HF__STORE_QUORUM_BROADCAST_H
 #define HF__STORE_QUORUM_BROADCAST_H
 
@@ -10,7 +9,7 @@
  * returns. */
 void hf__broadcast(hf__quorum *quorum, hf__request *request);
 
-/* Have the nodes not be waited for any longer. On the loop thread. */
+/* Stop waiting for the nodes. On the loop thread. */
 void hf__broadcast_cancel(hf__quorum *quorum, hf__request *request);
 
 #endif

@@ -25,7 +25,7 @@ static hf_status check_scheme(const hf__url *url, size_t number, hf_error *err)
     if (!hf__store_takes(&hf__redis_store_ops, url->scheme))
         return hf__fail(err, HF_INVALID,
                         "redlock: server %zu has the scheme %s:; each must be "
-                        "one independent server",
+                        "an independent server",
                         number, url->scheme);
     if (hf__url_param_get(url, "replicas") != NULL ||
         hf__url_param_get(url, "replicas_ms") != NULL)
@@ -63,8 +63,8 @@ static hf_status open_node(hf__quorum *quorum, const hf__store_config *base,
     return status;
 }
 
-/* "quarantine=MS" in front of the servers. What is neither is not shown: it may
- * be half of a URL whose password has a comma. */
+/* "quarantine=MS". Any other text is not shown: it may be half of a URL whose
+ * password has a comma. */
 static hf_status read_option(hf__quorum *quorum, const char *text,
                              size_t number, hf_error *err)
 {
@@ -90,7 +90,7 @@ static hf_status open_item(hf__quorum *quorum, const hf__store_config *config,
     return open_node(quorum, config, text, err);
 }
 
-/* Two votes of one server would be no majority of independent ones. */
+/* One server must not have two votes. */
 static hf_status check_different(char *const *items, size_t count,
                                  hf_error *err)
 {
@@ -130,8 +130,7 @@ hf_status hf__nodes_open(hf__quorum *quorum, const hf__store_config *config,
     hf__free(copy);
     if (status == HF_OK && quorum->count < NODES_MIN)
         return hf__fail(err, HF_INVALID,
-                        "redlock: %zu servers; %d to %d independent ones are "
-                        "needed",
+                        "redlock: %zu servers; %d to %d are needed",
                         quorum->count, NODES_MIN, HF__QUORUM_NODES_MAX);
     quorum->majority = quorum->count / 2 + 1;
     return status;
@@ -146,7 +145,7 @@ void hf__nodes_close(hf__quorum *quorum)
     }
 }
 
-/* ------------------------------------------------------------------- who is */
+/* ----------------------------------------------------------------- identify */
 
 /* INFO under way. */
 typedef struct info_query {
@@ -155,8 +154,8 @@ typedef struct info_query {
     hf__quorum *quorum;
     size_t node;
     uint32_t generation;
-    struct node_probe *probe;       /* who waits for it; NULL: nobody */
-    void (*identified)(void *user); /* NULL: nobody */
+    struct node_probe *probe;       /* that waits for it; NULL: none */
+    void (*identified)(void *user); /* NULL: none */
     void *user;
 } info_query;
 
@@ -166,8 +165,8 @@ typedef struct node_probe {
     size_t open;
     size_t answered;
     size_t old;       /* up longer than restart_ms */
-    size_t duplicate; /* number of a server that is also another one; 0: none */
-    hf_error first;   /* failure that is no want of a server */
+    size_t duplicate; /* number of a server that is listed twice; 0: none */
+    hf_error first;   /* failure other than an unreachable node */
 } node_probe;
 
 static uint32_t generation_of(hf__store *store)
@@ -175,7 +174,7 @@ static uint32_t generation_of(hf__store *store)
     return store->ops->generation == NULL ? 0 : store->ops->generation(store);
 }
 
-/* Two votes of one process are no majority of independent ones. */
+/* One process must not have two votes. */
 static bool is_duplicate_locked(const hf__quorum *quorum, size_t node,
                                 const char *run_id)
 {
@@ -187,10 +186,9 @@ static bool is_duplicate_locked(const hf__quorum *quorum, size_t node,
 }
 
 /*
- * A process that was not met before, and is younger than a lock may be old,
- * may be one that was started again without its memory. Only where all were
- * young when the quorum was opened is it taken for one that is new like them,
- * if it had been started by then.
+ * A new process that has been up for less than a lock may live may have
+ * forgotten one. The exception: all nodes were young when the quorum was
+ * opened, and this one had been started by then.
  */
 static void admit_locked(hf__quorum *quorum, hf__quorum_node *node, bool first,
                          int64_t uptime_ms)
@@ -204,7 +202,6 @@ static void admit_locked(hf__quorum *quorum, hf__quorum_node *node, bool first,
         node->votes_at_ms = now_ms + quorum->restart_ms - uptime_ms;
 }
 
-/* What INFO says of a node. The quorum's mutex is held. */
 static void identify_locked(info_query *self, const char *run_id,
                             int64_t uptime_s)
 {
@@ -212,8 +209,7 @@ static void identify_locked(info_query *self, const char *run_id,
     hf__quorum_node *node = &quorum->nodes[self->node];
     bool first = node->run_id[0] == '\0';
     node_probe *probe = self->probe;
-    /* A difference of two truncated numbers: the truth is less than a second
-     * away on either side. */
+    /* The difference of two truncated numbers: less than a second off. */
     int64_t least_ms = hf__at_least(uptime_s - 1, 0) * 1000;
     int64_t most_ms = (uptime_s + 1) * 1000;
 
@@ -234,7 +230,7 @@ static void identify_locked(info_query *self, const char *run_id,
     probe->old += most_ms > quorum->restart_ms;
 }
 
-/* Longer than any server runs, so that it can be added to an instant. */
+/* Can be added to an instant without overflow. */
 #define UPTIME_MAX_S (INT64_C(1) << 40)
 
 static void read_info_locked(info_query *self)
@@ -260,7 +256,7 @@ static void read_info_locked(info_query *self)
         self->probe->first = request->error;
 }
 
-/* The round is counted until the end: who is identified may use the quorum. */
+/* Counted as work until the end: identified() may use the quorum. */
 static void query_done(hf__request *request)
 {
     info_query *self = request->user;
@@ -284,7 +280,7 @@ static void query_done(hf__request *request)
     pthread_mutex_unlock(&quorum->mutex);
 }
 
-/* Submit INFO; the round is counted. */
+/* Submit INFO, which was counted as work. */
 static void send_query(hf__quorum *quorum, size_t node, int64_t deadline_ms,
                        info_query *self)
 {
@@ -297,7 +293,7 @@ static void send_query(hf__quorum *quorum, size_t node, int64_t deadline_ms,
     self->words[1] = hf_str("server");
     self->generation = generation_of(store);
     hf__request_command(request, self->words, 2, true);
-    request->lane = HF__LANE_LEASE; /* before what comes behind it */
+    request->lane = HF__LANE_LEASE; /* ahead of the request to vote on */
     request->began_ms = hf__clock_boot_ms();
     request->deadline_ms = deadline_ms;
     request->on_done = query_done;
@@ -397,7 +393,7 @@ static hf_status probe_status(const hf__quorum *quorum, const node_probe *probe,
     if (probe->duplicate > 0)
         return hf__fail(err, HF_INVALID,
                         "redlock: server %zu is the same process as another "
-                        "one of the list",
+                        "server of the list",
                         probe->duplicate);
     if (probe->answered < quorum->majority)
         return hf__fail(err, HF_UNAVAILABLE,
@@ -406,8 +402,7 @@ static hf_status probe_status(const hf__quorum *quorum, const node_probe *probe,
     return HF_OK;
 }
 
-/* If all are young, they are new and have forgotten nothing. The mutex is
- * held. */
+/* If all are young, the deployment is new and no lock was forgotten. */
 static void trust_new_locked(hf__quorum *quorum, const node_probe *probe)
 {
     quorum->is_new = probe->old == 0;
@@ -418,14 +413,14 @@ static void trust_new_locked(hf__quorum *quorum, const node_probe *probe)
     }
 }
 
-/* Enough to know the outcome. */
+/* Is the outcome known? */
 static bool is_settled(const hf__quorum *quorum, const node_probe *probe)
 {
     return probe->open == 0 || probe->duplicate > 0 ||
            probe->first.status != HF_OK || probe->answered >= quorum->majority;
 }
 
-/* A moment for the others to join. */
+/* How long to wait for the others after a majority has answered. */
 #define JOIN_MS 50
 
 static void query_all(hf__quorum *quorum, node_probe *probe, int64_t until_ms)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outcome.c - what comes of a round: completing its request, confirming a
- * token, giving up. Numbers are those of broadcast.c's steps.
+ * outcome.c - completes the request of a round, confirms a token, undoes a
+ * failed acquire. Steps are those of broadcast.c.
  *
- * A node may run a release before the acquire that was sent in front of it, if
- * it refused that for now ("BUSY") or had forgotten the script. Its vote then
- * comes behind the release's answer, and is released once more.
+ * A node may run an undo before the acquire that was sent first, if it rejected
+ * that temporarily ("BUSY") or did not know the script. The vote then arrives
+ * after the reply to the undo, which is sent again.
  */
 #include "store/quorum/outcome.h"
 
@@ -18,7 +18,7 @@
 /* ---------------------------------------------------------------- completing
  */
 
-/* Hand the request back, with the mutex held, which is let go. */
+/* The mutex is released around on_done(). */
 static void complete_locked(hf__round *self, hf__request *request)
 {
     request->sends = 1;
@@ -52,7 +52,7 @@ static void fail_locked(hf__round *self, hf_status status)
         reached += vote->counts;
     }
     hf__request_fail(request, status,
-                     "%zu of %zu servers answered, and may vote; %zu are "
+                     "%zu of %zu servers answered and may vote; %zu are "
                      "needed",
                      reached, self->quorum->count, self->quorum->majority);
     complete_locked(self, request);
@@ -67,10 +67,9 @@ static void reply_locked(hf__round *self, const hf_reply *reply)
     complete_locked(self, request);
 }
 
-/* ----------------------------------------------------------- giving votes up
- */
+/* --------------------------------------------------------------------- undo */
 
-/* Has the node certainly nothing of ours? */
+/* Has the node certainly granted nothing? */
 static bool has_nothing(const hf__node_vote *vote)
 {
     if (!vote->done)
@@ -79,7 +78,7 @@ static bool has_nothing(const hf__node_vote *vote)
            (vote->status == HF_OK && vote->reply->kind == HF_REPLY_ARRAY);
 }
 
-/* The words of a script that follows on the acquire. */
+/* The words of a script that follows the acquire. */
 static void fill_follow(const hf__round *self, const hf__follow *follow,
                         hf_bytes words[HF__FOLLOW_WORDS_MAX])
 {
@@ -99,8 +98,8 @@ static void send_undo(hf__round *self, size_t node, hf__release **noted)
     hf__undo_send(self->quorum, node, &undo, noted);
 }
 
-/* Whose vote has come meanwhile is not to be noted any more: nobody would ask
- * before the round ends. */
+/* Undos of nodes that have voted meanwhile need not be tracked: no vote will
+ * ask for them. */
 static void forget_undos_locked(hf__round *self)
 {
     bool done[HF__QUORUM_NODES_MAX];
@@ -116,7 +115,7 @@ static void forget_undos_locked(hf__round *self)
     pthread_mutex_lock(&self->mutex);
 }
 
-/* Give up what was granted, or may yet be. With the mutex held. */
+/* Undo what was granted, or may still be. */
 static void undo_locked(hf__round *self)
 {
     bool nothing[HF__QUORUM_NODES_MAX];
@@ -171,7 +170,7 @@ static void fill_confirm(hf__round *self, size_t node, int64_t deadline_ms)
     confirm->node = node;
 }
 
-/* Which nodes have to be asked: those that granted less. */
+/* The nodes that have to store the token: those that granted a smaller one. */
 static size_t choose_locked(hf__round *self, size_t nodes[])
 {
     size_t count = 0;
@@ -189,7 +188,7 @@ static size_t choose_locked(hf__round *self, size_t nodes[])
     return count;
 }
 
-/* Step 3. With the mutex held. */
+/* Step 3. */
 static void begin_confirming_locked(hf__round *self, uint64_t token)
 {
     hf__quorum *quorum = self->quorum;
@@ -219,11 +218,11 @@ static void begin_confirming_locked(hf__round *self, uint64_t token)
         count = 0;
     }
     pthread_mutex_lock(&self->mutex);
-    self->open -= count; /* none of them, if the quorum is being closed */
+    self->open -= count; /* none was sent if the quorum is being closed */
     self->unconfirmed += count;
 }
 
-/* Give up what was granted, and say why not. With the mutex held. */
+/* Step 4. */
 static void lose_locked(hf__round *self, const hf__tally *tally)
 {
     undo_locked(self);

@@ -50,15 +50,14 @@ static void quorum_close(hf__store *store)
         free_self(self);
         return;
     }
-    /* A node that is closed completes what it had, and a round that comes to
-     * its end by that must not turn to the nodes closed before. */
+    /* Closing a node completes its requests, and a round that ends by that must
+     * not use a node closed before. */
     pthread_mutex_lock(&self->mutex);
     self->closing = true;
     while (self->submitting > 0)
         hf__cond_wait_until(&self->changed, &self->mutex, INT64_MAX);
     pthread_mutex_unlock(&self->mutex);
     hf__nodes_close(self);
-    /* Nobody is left who could complete later than this. */
     pthread_mutex_lock(&self->mutex);
     while (self->work > 0)
         hf__cond_wait_until(&self->changed, &self->mutex, INT64_MAX);
@@ -66,7 +65,7 @@ static void quorum_close(hf__store *store)
     free_self(self);
 }
 
-/* To all of them the client is one. */
+/* The client has the same id on all of them. */
 static hf_status open_nodes(hf__quorum *self, const hf__store_config *config,
                             hf_error *err)
 {
@@ -111,8 +110,8 @@ static hf_status quorum_open(const hf__store_config *config, hf__store **store,
 
 /* ---------------------------------------------------------------- requests */
 
-/* A node that forgot a lock votes again after the quarantine: a lease that is
- * longer might then be given to a second owner. 0: nodes forget nothing. */
+/* A node that forgot a lock votes again after the quarantine, perhaps for a
+ * second owner if the lease is longer. 0: nodes forget nothing. */
 static bool outlives_quarantine(const hf__quorum *self,
                                 const hf__request *request)
 {
@@ -120,7 +119,7 @@ static bool outlives_quarantine(const hf__quorum *self,
            hf__round_ttl(request) > self->restart_ms;
 }
 
-/* Refuse what no node need be asked for; true: refused. */
+/* Requests that fail before they are sent; true: it did. */
 static bool refuse(const hf__quorum *self, hf__request *request)
 {
     request->sends = 0;
@@ -130,11 +129,11 @@ static bool refuse(const hf__quorum *self, hf__request *request)
     else if (!hf__tally_knows(request->script))
         hf__request_fail(request, HF_UNSUPPORTED,
                          "a redlock: store has locks only; values, hashes and "
-                         "scripts need one server or a cluster");
+                         "scripts need a single server or a cluster");
     else if (outlives_quarantine(self, request))
         hf__request_fail(request, HF_INVALID,
                          "a lease of %lld ms is longer than the quarantine of "
-                         "%lld ms of servers that were started again "
+                         "restarted servers, %lld ms "
                          "(redlock:quarantine=MS,...)",
                          (long long)hf__round_ttl(request),
                          (long long)self->restart_ms);
@@ -163,7 +162,7 @@ static void unpark(hf__request *request)
     uint32_t *done = request->user;
 
     __atomic_store_n(done, 1, __ATOMIC_RELEASE);
-    hf__futex_wake_all(done, false); /* only the address counts from here */
+    hf__futex_wake_all(done, false); /* no longer dereferenced */
 }
 
 static void quorum_perform(hf__store *store, hf__request *request)
@@ -235,7 +234,7 @@ static void quorum_describe(hf__store *store, hf__describe_fn line, void *user)
 
         to.number = i + 1;
         node->ops->describe(node, describe_node, &to);
-        if (!is_forked(self)) /* where the mutex may be locked for ever */
+        if (!is_forked(self)) /* a forked child may find the mutex locked */
             describe_node(&to, "votes",
                           hf__node_may_vote(self, i) ? "yes" : "no");
     }
@@ -246,11 +245,10 @@ static void on_identified(void *user)
     uint32_t *identified = user;
 
     __atomic_store_n(identified, 1, __ATOMIC_RELEASE);
-    hf__futex_wake_all(identified,
-                       false); /* only the address counts from here */
+    hf__futex_wake_all(identified, false); /* no longer dereferenced */
 }
 
-/* Does it vote, asked now if that is not known? */
+/* Identifies the node first if it is unknown. */
 static bool may_vote_now(hf__quorum *self, size_t node, const hf__diagnosis *to)
 {
     int64_t until_ms = hf__diagnosis_until(to, hf__clock_boot_ms());
@@ -277,7 +275,7 @@ static void examined_remark(void *user, const hf_store_diagnostic *remark)
     self->to->remark(self->to->user, remark);
 }
 
-/* Who was not there just now is not waited for once more. */
+/* A node that was unreachable is not asked again. */
 static bool examine_node(hf__quorum *self, size_t at, const hf__diagnosis *to)
 {
     hf__store *node = self->nodes[at].store;

@@ -11,8 +11,8 @@
 #include "util/mem.h"
 #include "util/order.h"
 
-/* What a node may take to answer an acquire, and again to confirm it: a tenth
- * of the lease, within these, but no more than a third of it. */
+/* How long a node may take to answer an acquire, and again to confirm it: a
+ * tenth of the lease, within these, but no more than a third of it. */
 #define NODE_MIN_MS 50
 #define NODE_MAX_MS 200
 #define NODE_LEAST_MS 20 /* however short the lease */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * round.h - one request on its way through all nodes: broadcast.c sends it and
- * gathers the answers, outcome.c draws the conclusions.
+ * round.h - one request sent to all nodes: broadcast.c sends it and collects
+ * the votes, outcome.c decides.
  *
- * A round outlives the request it serves: that completes once the outcome is
- * decided, while answers of slow nodes are still to come. So it owns copies of
- * the words. Its mutex guards it; no call into a node's store is made with it
- * held.
+ * A round outlives its request, which completes once the outcome is decided,
+ * while votes of slow nodes are still missing. So it owns copies of the words.
+ * Its mutex guards it; it is not held in a call into a node's store.
  */
 #ifndef HF__STORE_QUORUM_ROUND_H
 #define HF__STORE_QUORUM_ROUND_H
@@ -17,7 +16,7 @@
 
 typedef struct hf__round hf__round;
 
-/* One node's share. */
+/* The request to one node. */
 typedef struct hf__round_part {
     hf__round *round;
     hf__request request;
@@ -28,38 +27,37 @@ typedef struct hf__round_part {
 struct hf__round {
     hf__quorum *quorum;
     hf__request *request;            /* NULL once it has completed */
-    const hf__acquire_rule *acquire; /* NULL: it is none */
+    const hf__acquire_rule *acquire; /* NULL: not an acquire */
     pthread_mutex_t mutex;
-    size_t open;  /* parts and confirmations under way, and the start */
+    size_t open;  /* requests under way, and the start */
     bool started; /* all parts were sent */
     bool confirming;
     bool giving_up;
     uint64_t token;
     size_t confirmed;
-    size_t unconfirmed; /* nodes that cannot confirm any more */
+    size_t unconfirmed; /* nodes that cannot confirm */
     int64_t ttl_ms;     /* of an acquire */
     int64_t deadline_ms;
     hf__node_vote votes[HF__QUORUM_NODES_MAX];
     hf__round_part parts[HF__QUORUM_NODES_MAX];
     hf__round_part confirms[HF__QUORUM_NODES_MAX];
-    hf__release *undos[HF__QUORUM_NODES_MAX]; /* see hf__undo_send() */
+    hf__release *undos[HF__QUORUM_NODES_MAX]; /* tracked; see hf__undo_send() */
     hf_bytes confirm_words[HF__FOLLOW_WORDS_MAX];
     char token_text[24];
     char *bytes; /* of all words */
     hf_bytes words[];
 };
 
-/* A round for a request, with copies of its words; NULL: no memory. Unless it
- * was begun, drop() frees it. */
+/* NULL: no memory. drop() frees a round that was not started. */
 hf__round *hf__round_new(hf__quorum *quorum, hf__request *request);
 void hf__round_drop(hf__round *round);
 
 /* The lease that an acquire asks for. */
 int64_t hf__round_ttl(const hf__request *acquire);
 
-/* By when a node's answer to what is sent now must be there. */
+/* The deadline of what is sent to a node now. */
 int64_t hf__round_node_deadline(const hf__round *round, int64_t deadline_ms);
-/* One part less under way; the last one ends the round. Lets the mutex go. */
+/* A request has ended; the last one frees the round. Releases the mutex. */
 void hf__round_leave_locked(hf__round *round);
 
 #endif

@@ -11,9 +11,9 @@ typedef struct counting {
     const hf__node_vote *votes;
     size_t count;
     size_t majority;
-    size_t open;    /* still to come */
-    size_t counted; /* answers that count */
-    size_t maybe;   /* failures that may have been applied all the same */
+    size_t open;    /* missing, and waited for */
+    size_t counted; /* votes that count */
+    size_t maybe;   /* failures that may have had an effect */
     hf__arena *arena;
     hf__tally *tally;
 } counting;
@@ -27,8 +27,8 @@ static bool settle_integer(counting *c, int64_t value)
     return true;
 }
 
-/* Not decided: wait while somebody is still to answer, else fail. What some
- * have done is not undone by that. */
+/* Undecided: wait while votes are missing, else fail. Nodes that applied it
+ * have done so. */
 static bool settle_open(counting *c)
 {
     bool reads = c->request->script->quorum == HF__QUORUM_READ;
@@ -70,8 +70,8 @@ static int64_t greatest_integer(const counting *c)
 
 /* ------------------------------------------------------------------ acquire */
 
-/* {pttl, holder, since, ...} of a refusal. Who is how far ahead in the queue of
- * one node says nothing about the others. */
+/* {pttl, holder, since, ...}. The position in one node's queue says nothing
+ * about the other nodes. */
 static bool is_refusal(const hf_reply *reply)
 {
     return reply->kind == HF_REPLY_ARRAY && reply->array.count >= 3 &&
@@ -86,7 +86,7 @@ static bool same_bytes(const hf_reply *a, const hf_reply *b)
            memcmp(a->bytes.data, b->bytes.data, a->bytes.size) == 0;
 }
 
-/* How many refusals name the holder that `one` names. */
+/* How many refusals name the same holder as `one`. */
 static size_t same_holder(const counting *c, const hf_reply *one)
 {
     size_t found = 0;
@@ -101,9 +101,9 @@ static size_t same_holder(const counting *c, const hf_reply *one)
 }
 
 /*
- * The refusal that says most: of the holder that most nodes name, with its
- * longest lease. If no holder has a majority the votes are split, nobody holds
- * the lock, and the next try may come soon: a lease of 0.
+ * The holder that most nodes name, with its longest lease. If no holder has a
+ * majority, the votes are split and the lock is free: a lease of 0, so that the
+ * caller tries again soon.
  */
 static bool settle_refusal(counting *c)
 {
@@ -155,9 +155,8 @@ static bool rule_acquire(counting *c)
     }
     if (granted + c->open >= c->majority)
         return true;
-    /* Impossible now. Refused by so many that no majority is left, or split
-     * between several that ask: "held"; else too many nodes are silent. That an
-     * answer takes a moment longer makes no difference between the two. */
+    /* Impossible now: "held" if a majority refused or the votes are split, else
+     * too few nodes answered. A slow vote must not make the difference. */
     if (refused + granted >= c->majority && refused > 0)
         return settle_refusal(c);
     if (refused + granted + c->open >= c->majority && refused > 0)
@@ -182,16 +181,15 @@ static bool rule_count(counting *c)
         return settle_integer(c, -1);
     if (gone + taken >= c->majority)
         return settle_integer(c, 0);
-    /* Released wherever it could be: what nodes out of reach still hold ends
-     * by itself, and is no majority any more. */
+    /* Released on all reachable nodes: on the others it expires, and they are
+     * no majority. */
     if (c->open == 0 && released > 0 && c->counted >= c->majority)
         return settle_integer(c,
                               released + c->count - c->counted >= c->majority);
     return settle_open(c);
 }
 
-/* {i, why, ...} of a renewal. What is none must not be taken for one that
- * lacks nothing. */
+/* {i, why, ...}. A malformed reply must not count as "all renewed". */
 static bool is_renewals(const counting *c, const hf_reply *reply)
 {
     const hf_reply *items = reply->array.items;
@@ -216,10 +214,10 @@ static int why_not(const hf_reply *reply, size_t number)
     return 1;
 }
 
-/* In the reply: some nodes have renewed it, but too few are left to know. */
+/* As `why`: some nodes have renewed it, too few answered to know. */
 enum { UNDECIDED = 1 };
 
-/* What became of lock `number`: 1 renewed, 0 gone, -1 taken, 2 not known. */
+/* Of lock `number`: 1 renewed, 0 free, -1 held by another owner, 2 unknown. */
 static int renewed(const counting *c, size_t number)
 {
     size_t yes = 0;
@@ -249,8 +247,7 @@ static bool rule_renew(counting *c)
     size_t failed = 0;
     size_t at = 0;
 
-    /* One lock that cannot be decided must not cost the others of its batch
-     * their lives. */
+    /* A lock that cannot be decided must not fail the others of its batch. */
     for (size_t i = 1; i <= locks; i++) {
         int what = renewed(c, i);
 
@@ -273,8 +270,7 @@ static bool rule_renew(counting *c)
     return true;
 }
 
-/* Done once a majority has done it; any of them having found something to do
- * is enough. */
+/* Done once a majority has done it; 1 if it had an effect on any of them. */
 static bool rule_any(counting *c)
 {
     if (c->counted < c->majority)
@@ -285,14 +281,14 @@ static bool rule_any(counting *c)
 /* ------------------------------------------------------------------ inspect */
 
 typedef struct view {
-    const hf_reply *holder; /* of the most nodes */
+    const hf_reply *holder; /* that most nodes name */
     size_t votes;
     int64_t pttl_ms; /* the shortest among them */
     uint64_t token;
     int64_t waiters;
 } view;
 
-/* The four parts of a node's answer, or NULL. */
+/* {owner, pttl, token, waiters}, or NULL. */
 static const hf_reply *parts(const hf__node_vote *vote)
 {
     const hf_reply *reply = vote->reply;
@@ -353,7 +349,7 @@ static bool rule_read(counting *c)
     if (c->counted < c->majority)
         return settle_open(c);
     look(c, &seen);
-    /* More nodes may make a majority of a holder that has none yet. */
+    /* Missing votes may give a holder its majority. */
     if (seen.votes > 0 && seen.votes < c->majority &&
         seen.votes + c->open >= c->majority)
         return true;
@@ -393,8 +389,8 @@ bool hf__tally_knows(const hf__script *script)
     return script != NULL && rules[script->quorum] != NULL;
 }
 
-/* An answer such as WRONGTYPE or NOPERM is the caller's affair: if that many
- * nodes say so that the others cannot decide, it is the quorum's answer. */
+/* An error such as WRONGTYPE or NOPERM is the caller's mistake: it is the
+ * quorum's if the nodes without it are too few to decide. */
 static bool settle_refused(counting *c)
 {
     for (size_t i = 0; i < c->count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * undo.c - see undo.h. Each is a request of its own, with copies of its words,
- * which counts as a round: close() waits for it.
+ * undo.c - see undo.h. Each undo is a request with copies of its words, and
+ * counted as work: close() waits for it.
  */
 #include "store/quorum/undo.h"
 
@@ -11,18 +11,17 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-/* Under way at once: a node that is out of reach for long must not gather more
- * than that. */
+/* Under way at a time: a bound while a node is unreachable. */
 #define UNDOS_MAX 4096
 
-/* Behind the name of the waiters' key: a key that does not exist. */
-#define NOBODY ":nobody"
+/* Appended to the name of the waiters' key: a key that does not exist. */
+#define NO_WAITERS ":none"
 
 struct hf__release {
     hf__request request;
     hf_bytes words[HF__FOLLOW_WORDS_MAX];
     hf__quorum *quorum;
-    hf__release **noted; /* guarded by the quorum's mutex; NULL: nowhere */
+    hf__release **noted; /* guarded by the quorum's mutex; NULL: not tracked */
     char bytes[];
 };
 
@@ -67,7 +66,7 @@ static char *add(char *at, hf_bytes word)
 static hf__release *release_new(hf__quorum *quorum, const hf__undo *undo)
 {
     const hf__acquire_rule *rule = undo->rule;
-    size_t size = sizeof(NOBODY);
+    size_t size = sizeof(NO_WAITERS);
     hf__release *self;
     char *at;
 
@@ -83,7 +82,7 @@ static hf__release *release_new(hf__quorum *quorum, const hf__undo *undo)
 
         at = add(at, undo->words[i]);
         if (i == rule->undo_waiters && !undo->wakes)
-            at = add(at, hf_str(NOBODY));
+            at = add(at, hf_str(NO_WAITERS));
         self->words[i] = hf_view(begin, (size_t)(at - begin));
     }
     return self;

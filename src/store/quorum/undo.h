@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* undo.h - taking back what a node granted to an acquire that failed. */
+/* undo.h - releases what a node granted to an acquire that failed. */
 #ifndef HF__STORE_QUORUM_UNDO_H
 #define HF__STORE_QUORUM_UNDO_H
 
@@ -9,25 +9,25 @@ typedef struct hf__undo {
     const hf__acquire_rule *rule;
     hf_bytes words[HF__FOLLOW_WORDS_MAX]; /* of rule->undo */
     int64_t ttl_ms;
-    /* A majority had granted it. Else nobody is woken: who was refused by some
-     * of its votes sleeps for a short time (asking.h), and all who wait would
-     * come at once and split the votes again. */
+    /* A majority had granted it. Else no waiter is woken: those that lost by a
+     * split vote try again soon, and waking all at once would split the votes
+     * again. */
     bool wakes;
 } hf__undo;
 
-/* A release under way, as long as it is. */
+/* One under way. */
 typedef struct hf__release hf__release;
 
 /*
- * Send the release behind what the node was sent before; nobody waits for it.
- * If it cannot be sent, the lease ends by itself. Within hf__work_enter().
- * *noted, unless NULL, is it while it is under way, until hf__undo_ended() is
- * asked, which must be before `noted` ends.
+ * Send an undo after everything that was sent to the node before, and do not
+ * wait for it. If that fails, the lease expires. Within hf__work_enter().
+ * *noted, unless NULL, points to it while it is under way, until
+ * hf__undo_ended(), which must be called before `noted` is freed.
  */
 void hf__undo_send(hf__quorum *quorum, size_t node, const hf__undo *undo,
                    hf__release **noted);
 
-/* Has the node answered, or was it not sent at all? Not noted afterwards. */
+/* Has the node answered, or was none sent? Ends tracking. */
 bool hf__undo_ended(hf__quorum *quorum, hf__release **noted);
 
 #endif

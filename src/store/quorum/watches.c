@@ -12,11 +12,11 @@
 #include "util/mem.h"
 #include "util/order.h"
 
-/* Between two looks, if the nodes cannot be watched. */
+/* Between two polls, if the nodes cannot be watched. */
 #define POLL_MS 50
 
-/* How long all nodes together may take to be listened to: this stands before
- * each try, and a node that hangs must not cost the others more. */
+/* To subscribe on all nodes, before each try: a node that hangs must not delay
+ * it more. */
 #define LISTEN_MS 100
 
 typedef struct hf__quorum_watch hf__quorum_watch;
@@ -82,9 +82,8 @@ static uint32_t read_seq(hf__quorum *self, hf_bytes topic)
     return seq + atomic_load(&self->woken);
 }
 
-/* A node that is silent tells of nothing: its counters move now and then so
- * that who waits on it alone looks by itself (inbox.c). Here the others tell.
- */
+/* The counters of an unreachable node move now and then, so that those who wait
+ * on it alone poll (inbox.c). Here the other nodes report events. */
 static void inner_moved(hf__watch *watch)
 {
     const inner *self = (inner *)(void *)watch;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watches.h - events of a quorum: whatever moves on any node. A release wakes
- * a waiter on each node, which may be several processes; all of them then try,
- * and those who lose go on waiting.
+ * watches.h - events of a quorum: those of any node. A release wakes a waiter
+ * on each node, which may be several processes: all of them try, and those that
+ * fail continue to wait.
  */
 #ifndef HF__STORE_QUORUM_WATCHES_H
 #define HF__STORE_QUORUM_WATCHES_H
