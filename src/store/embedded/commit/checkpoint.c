@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint.c - the file that says which snapshot of the data file is whole
- * on the disk, and going back to it.
+ * checkpoint.c - the file that names a snapshot of the data file that is
+ * complete on disk, and reverting to it.
  *
- * A checkpoint is a copy of the head that LMDB keeps of a snapshot (its roots,
- * its last page, its number), with a checksum and the id of the boot. Each
- * process that has the store open owns two slots in the file and writes them
- * in turn, so that no process ever waits for another that was stopped while it
- * wrote. The newest whole one of all counts. A slot is a block of its own: a
- * power cut while it is written harms no other.
+ * A checkpoint is a copy of LMDB's meta page of a snapshot (its roots, its last
+ * page, its number), with a checksum and the id of the boot. Each process that
+ * has the store open owns two slots in the file and writes them alternately, so
+ * that no process ever waits for another one that was stopped while writing.
+ * The newest intact slot of all counts. Each slot is a block of its own: a
+ * power cut while one is written damages no other.
  *
- * The newest is never overwritten: a process writes the older of its two. Why
- * every page that it needs is still there is in flush.c.
+ * A process overwrites the older of its two slots, never the newest. flush.c
+ * explains why every page of the snapshot still exists.
  */
 #include "store/embedded/commit/checkpoint.h"
 
@@ -32,13 +32,13 @@
 #define VERSION 1u
 #define NEW_NAME HF__FILE_CHECKPOINT ".new"
 
-/* Disks write 4096 bytes or less as one. */
+/* Disks write 4096 bytes or less atomically. */
 #define SLOT_SIZE 4096u
 /* Processes that may have one store open. */
 #define PAIR_COUNT 128u
 #define FILE_SIZE (2u * PAIR_COUNT * SLOT_SIZE)
 
-/* Bytes from the start of a meta page of LMDB 0.9. */
+/* Offsets in a meta page of LMDB 0.9. */
 enum { AT_FLAGS = 10, AT_MAGIC = 16, AT_PAGE_SIZE = 40, AT_TRANSACTION = 144 };
 #define FLAG_META 0x08
 #define LMDB_MAGIC 0xbeefc0deu
@@ -50,7 +50,7 @@ typedef struct slot {
     uint64_t txn;
     char boot_id[HF__BOOT_ID_SIZE];
     unsigned char meta[HF__META_SIZE];
-    uint32_t sum; /* of what stands above */
+    uint32_t sum; /* of the fields above */
 } slot;
 
 /* -------------------------------------------------------------- data file */
@@ -80,12 +80,12 @@ bool hf__checkpoint_of(int data_fd, uint32_t page_size, uint64_t txn,
 {
     result->txn = txn;
     result->page_size = page_size;
-    /* LMDB writes the heads of even and odd snapshots in turn. */
+    /* Even and odd snapshots have a meta page each. */
     return read_meta(data_fd, txn % 2 * page_size, result->meta) &&
            txn_of(result->meta) == txn;
 }
 
-/* The number of the snapshot that LMDB would take; 0: none is readable. */
+/* The number of the snapshot that LMDB would use; 0: none is readable. */
 static uint64_t current_txn(int data_fd, uint32_t page_size)
 {
     unsigned char meta[HF__META_SIZE];
@@ -100,8 +100,8 @@ static uint64_t current_txn(int data_fd, uint32_t page_size)
     return txn;
 }
 
-/* Both heads: LMDB takes the one with the higher number. The other gets the
- * number before it, as a commit would leave it. */
+/* Both meta pages: LMDB uses the one with the higher number. The other gets the
+ * number before it, as after a commit. */
 static hf_status restore(int data_fd, const hf__checkpoint *to, hf_error *err)
 {
     unsigned char meta[HF__META_SIZE];
@@ -218,7 +218,7 @@ static hf_status recover(int dir_fd, bool force, bool read_only, hf_error *err)
         return hf__files_fail(err, errno, "cannot open the checkpoint file");
     status = hf__checkpoint_newest(fd, &newest, &same_boot, err);
     close(fd);
-    /* In the same boot the system has every write, wherever the disk is. */
+    /* In the same boot no write is lost, synced or not. */
     if (status == HF_OK && (force || !same_boot))
         status = recover_data(dir_fd, &newest, read_only, err);
     return status;
@@ -323,7 +323,7 @@ void hf__checkpoint_close(hf__checkpoint_file *file)
 
 bool hf__checkpoint_alone(const hf__checkpoint_file *file)
 {
-    /* fcntl() does not tell of the caller's own lock. */
+    /* fcntl() does not report the caller's own lock. */
     struct flock lock = pair_lock(F_WRLCK, 0, PAIR_COUNT);
 
     return fcntl(file->fd, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;

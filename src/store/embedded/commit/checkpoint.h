@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint.h - the file that says which snapshot of the data file is whole
- * on the disk. Only a store with durability=flush has one.
+ * checkpoint.h - the file that names a snapshot of the data file that is
+ * complete on disk. Only a store with durability=flush has one.
  */
 #ifndef HF__EMBEDDED_CHECKPOINT_H
 #define HF__EMBEDDED_CHECKPOINT_H
 
 #include "holdfast/base.h"
 
-/* The head of a snapshot, as LMDB writes it. */
+/* The meta page of a snapshot, as LMDB writes it. */
 #define HF__META_SIZE 152u
 
 typedef struct hf__checkpoint {
@@ -19,49 +19,49 @@ typedef struct hf__checkpoint {
 
 typedef struct hf__checkpoint_file {
     int fd;        /* also holds the lock on our pair of slots */
-    uint32_t pair; /* which one */
+    uint32_t pair; /* index of the pair */
     uint32_t slot; /* of the two, the one to write next */
 } hf__checkpoint_file;
 
-/* The head of snapshot `txn`, which must be one of the last two; false: it is
- * not there. The writer lock is held. */
+/* Read the meta page of snapshot `txn`, one of the last two; false: not found.
+ * The writer lock is held. */
 bool hf__checkpoint_of(int data_fd, uint32_t page_size, uint64_t txn,
                        hf__checkpoint *result);
 
 /*
- * Before LMDB opens the file, while nobody uses it: if the machine was started
- * anew since the last checkpoint, take the data file back to it. `force`: in
- * any case. HF_OK also when there is no file. HF_CORRUPT: it is damaged.
+ * Before LMDB opens the file, while no process uses it: if the machine was
+ * rebooted since the last checkpoint, or with `force`, revert the data file to
+ * it. HF_OK also if there is no checkpoint file. HF_CORRUPT: it is damaged.
  */
 hf_status hf__checkpoint_recover(int dir_fd, bool force, hf_error *err);
 
-/* HF_DENIED if the data file would have to be taken back first. */
+/* HF_DENIED if the data file would have to be reverted first. */
 hf_status hf__checkpoint_check(int dir_fd, hf_error *err);
 
-/* Make the file, with one checkpoint in it. What it names is on the disk. */
+/* Create the file, with one checkpoint, whose snapshot is on disk. */
 hf_status hf__checkpoint_create(int dir_fd, const hf__checkpoint *first,
                                 hf_error *err);
 
-/* Open it and take a pair of slots. HF_NOT_FOUND: there is none; HF_SYSTEM:
- * too many processes. */
+/* Open it and claim a pair of slots. HF_NOT_FOUND: no such file; HF_SYSTEM: too
+ * many processes. */
 hf_status hf__checkpoint_open(int dir_fd, hf__checkpoint_file *file,
                               hf_error *err);
 void hf__checkpoint_close(hf__checkpoint_file *file);
 
-/* Does no other process have the file open? */
+/* Is this the only process that has it open? */
 bool hf__checkpoint_alone(const hf__checkpoint_file *file);
 
-/* The newest one in the file, and whether it was written since the machine was
- * started. HF_CORRUPT: none is whole. */
+/* The newest checkpoint, and whether it was written in this boot. HF_CORRUPT:
+ * none is intact. */
 hf_status hf__checkpoint_newest(int fd, hf__checkpoint *newest, bool *same_boot,
                                 hf_error *err);
 
-/* Write one, down to the disk. What it names is on the disk already. */
+/* Write and sync one, whose snapshot is on disk. */
 hf_status hf__checkpoint_write(hf__checkpoint_file *file,
                                const hf__checkpoint *what, hf_error *err);
 
-/* Remove the file, before a data file that is whole on the disk takes the
- * place of the one it speaks of. Nobody uses the store. */
+/* Remove the file before the data file is replaced by one that is on disk. No
+ * process uses the store. */
 hf_status hf__checkpoint_remove(int dir_fd, hf_error *err);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * env.c - transactions, room and readers of an open environment.
+ * env.c - transactions, space and readers of an open environment.
  *
- * Room: LMDB's map is exactly as large as the blocks that are allocated, so
- * that LMDB itself stops (MDB_MAP_FULL) where the file system would raise
- * SIGBUS. A transaction that met the end is undone, room is made, and it runs
- * again. The allocated size is in the sidecar and only grows, under the writer
- * lock; each process adopts it at its next write.
+ * Space: LMDB's map is exactly as large as the allocated blocks, so that LMDB
+ * fails (MDB_MAP_FULL) where the file system would raise SIGBUS. A transaction
+ * that reaches the end is undone, the file is extended, and it runs again. The
+ * allocated size is in the sidecar and only grows, under the writer lock; each
+ * process adopts it at its next write.
  *
- * Locks: the writer lock (sidecar) around each write transaction; LMDB's own
- * is then always free. map_lock inside it. Opening is in open.c.
+ * Locks: the writer lock (sidecar) around each write transaction, so that
+ * LMDB's own is always free; map_lock inside it.
  */
 #include "store/embedded/commit/env.h"
 
@@ -20,13 +20,13 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* A transaction of ours touches few pages; this many free ones at its start
- * make running it twice rare. */
+/* Our transactions touch few pages: with so many free ones at the start they
+ * rarely have to run twice. */
 #define AHEAD_PAGES 64u
 #define STEP_MAX (UINT64_C(16) << 20)
 #define STEP_MIN (UINT64_C(1) << 18)
-/* How long to believe that the disk is full, and to go without looking for
- * dead readers: LMDB never looks by itself, and each pins old pages. */
+/* How often a full disk is tried again, and dead readers are looked for: LMDB
+ * never looks by itself, and each pins old pages. */
 #define RETRY_MS 1000
 
 hf_status hf__env_fail_read_only(hf_error *err)
@@ -38,7 +38,7 @@ hf_status hf__env_fail_read_only(hf_error *err)
 
 /* ------------------------------------------------------------------ room */
 
-/* Let LMDB see what the sidecar says is allocated. */
+/* Set LMDB's map to the allocated size. */
 static bool adopt_size(hf__env *env)
 {
     uint64_t size = env->sidecar.map->allocated_size;
@@ -48,7 +48,7 @@ static bool adopt_size(hf__env *env)
         return true;
     pthread_rwlock_wrlock(&env->map_lock);
     rc = mdb_env_set_mapsize(env->mdb, (size_t)size);
-    /* On failure LMDB has no map at all. */
+    /* After a failure LMDB has no map. */
     env->broken = rc != MDB_SUCCESS;
     pthread_rwlock_unlock(&env->map_lock);
     env->map_size = size;
@@ -83,7 +83,7 @@ bool hf__env_grow(hf__env *env, uint64_t wanted_size, int64_t now_ms)
 uint64_t hf__env_limit_pages(const hf__env *env)
 {
     const hf__sidecar_map *map = env->sidecar.map;
-    /* While the disk is full, what is allocated is all there is. */
+    /* On a full disk the store cannot grow. */
     uint64_t size =
         env->grow_retry_ms > 0 ? map->allocated_size : map->max_size;
 
@@ -120,7 +120,7 @@ static uint64_t last_page(const hf__env *env)
     return info.me_last_pgno;
 }
 
-/* Free the slots of readers that were killed. false: there were none. */
+/* Free the slots of killed readers. false: none. */
 static bool drop_dead_readers(hf__env *env, int64_t now_ms)
 {
     int dead = 0;
@@ -147,8 +147,8 @@ hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
     longer = last > env->last_page;
     env->last_page = last;
     end = (last + 1 + AHEAD_PAGES) * env->page_size;
-    /* While LMDB finds free pages it takes none at the end; and there are some
-     * when a dead reader no longer pins them. */
+    /* LMDB takes pages at the end only when it finds no free ones; removing a
+     * dead reader may free some. */
     if (end > env->map_size && longer && !drop_dead_readers(env, now_ms))
         (void)hf__env_grow(env, AHEAD_PAGES * env->page_size, now_ms);
     else if (end <= env->map_size && env->map_size < env->sidecar.map->max_size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * env.h - one open LMDB environment with its sidecar; one per store and
- * process, shared by all handles.
+ * env.h - an open LMDB environment with its sidecar: one per store and process,
+ * shared by all handles.
  */
 #ifndef HF__EMBEDDED_ENV_H
 #define HF__EMBEDDED_ENV_H
@@ -22,7 +22,7 @@ typedef struct hf__env {
     ino_t inode; /* of the data file */
     uint32_t mode;
     char path[PATH_MAX];
-    int dir_fd;     /* of that directory, from which its files are opened */
+    int dir_fd;     /* of that directory; all files are opened from it */
     bool read_only; /* nothing can be written: read_only.c */
     hf__sidecar sidecar;
 
@@ -35,18 +35,18 @@ typedef struct hf__env {
      * LMDB's map is replaced. */
     pthread_rwlock_t map_lock;
     bool broken; /* the map was lost; guarded by map_lock */
-    /* All of the file is known to be whole. Guarded by the registry's lock. */
+    /* The whole file was checked. Guarded by the registry's lock. */
     bool verified;
 
     /* Guarded by the writer lock. */
     uint64_t map_size;
-    uint64_t last_page; /* of LMDB's, when we last wrote */
+    uint64_t last_page; /* LMDB's, at our last write */
     int64_t readers_checked_ms;
     int64_t grow_retry_ms;
-    int64_t await_again_ms; /* readers.c's, as is the next */
+    int64_t await_again_ms; /* readers.c's, like the next */
     uint64_t awaited;
-    uint64_t advanced;       /* write.c's: the last transaction of its own */
-    bool tight;              /* little room left; set by begin_write */
+    uint64_t advanced;       /* write.c's: its last empty transaction */
+    bool tight;              /* little space left; set by begin_write */
     struct hf__tx *write_tx; /* made when first needed */
     struct hf__machine *machine;
 
@@ -67,18 +67,16 @@ typedef struct hf__env {
 } hf__env;
 
 /*
- * Open the store at `place`, or share the one this process has open. Every
- * guard is here: see files.h. HF_UNAVAILABLE: others held it up beyond
- * deadline_ms.
+ * Open a store, or share the one that this process has open. HF_UNAVAILABLE:
+ * not possible by deadline_ms, because of others.
  */
 hf_status hf__env_open(const hf__settings *settings, int64_t deadline_ms,
                        hf__env **env, hf_error *err);
 void hf__env_unref(hf__env *env);
 
 /*
- * Take the writer lock and begin a write transaction. HF_UNAVAILABLE: another
- * had the lock until deadline_ms. End it with one of the two below, then
- * unlock. A transaction may be begun again under the same lock.
+ * Take the writer lock and begin a write transaction. HF_UNAVAILABLE: not by
+ * deadline_ms. Several transactions may follow under one lock.
  */
 hf_status hf__env_lock(hf__env *env, int64_t deadline_ms, hf_error *err);
 void hf__env_unlock(hf__env *env);
@@ -86,26 +84,26 @@ hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
                               hf_error *err);
 
 /*
- * Make room for `wanted_size` more bytes, or for as much as there is. The
- * writer lock is held and no write transaction is open. false: no more room.
+ * Extend the file by `wanted_size` bytes or as much as possible. The writer
+ * lock is held and no write transaction is open. false: no space.
  */
 bool hf__env_grow(hf__env *env, uint64_t wanted_size, int64_t now_ms);
 
 /*
  * Begin or renew a read transaction; `*txn` is NULL or one that was reset.
- * HF_UNAVAILABLE: reading must be done in a write transaction, because the
- * map is too small, there are no reader slots, or LMDB mistakes another PID
- * namespace's process for us. On HF_OK end with hf__env_end_read().
+ * HF_UNAVAILABLE: read in a write transaction instead, because the map is too
+ * small, no reader slot is free, or LMDB takes a process of another PID
+ * namespace for us. After HF_OK call hf__env_end_read().
  */
 hf_status hf__env_begin_read(hf__env *env, MDB_txn **txn, hf_error *err);
 void hf__env_end_read(hf__env *env, MDB_txn *txn);
 
-/* HF_DENIED: env->read_only. */
+/* Fail with HF_DENIED. */
 hf_status hf__env_fail_read_only(hf_error *err);
 
-/* Pages that a full store keeps for deletes and renewals. */
+/* Pages reserved for deletes and renewals in a full store. */
 uint64_t hf__env_reserve_pages(const hf__env *env);
-/* How large the store can become: what the disk or max_size allows. */
+/* The largest size, limited by the disk or max_size. */
 uint64_t hf__env_limit_pages(const hf__env *env);
 
 #endif

@@ -1,47 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flush.c - durability=flush: acknowledged before it is on the disk.
+ * flush.c - durability=flush: commits are acknowledged before they are on disk.
  *
- * LMDB runs without syncing. After a power cut its file may hold any mixture
- * of old and new pages; but a snapshot whose pages were all synced, and none
- * of which was overwritten since, is whole. One such is kept at any time: the
- * checkpoint. Opening after a boot takes the file back to it (checkpoint.c).
+ * LMDB runs without syncing. After a power cut its file may hold any mixture of
+ * old and new pages; but a snapshot is intact if all its pages were synced and
+ * none was overwritten since. One such snapshot exists at any time: the
+ * checkpoint. The first open after a boot reverts the file to it
+ * (checkpoint.c).
  *
  * A checkpoint of snapshot L, by any process:
  *
- *  1. Under the writer lock: begin a read transaction on L, the last one
- *     committed, and copy its head. While that transaction is open LMDB does
- *     not use L's pages for anything else. Let go of the lock.
- *  2. fdatasync() the data file: L is on the disk.
- *  3. Write L's head into the checkpoint file, and sync it: from now on a power
- *     cut ends at L, and until now at the checkpoint before.
- *  4. Under the writer lock: publish L in the sidecar as the checkpoint C.
+ *  1. Under the writer lock, begin a read transaction on L, the last one
+ *     committed, and copy its meta page. While that transaction is open LMDB
+ *     does not reuse L's pages. Release the lock.
+ *  2. fdatasync() the data file: L is on disk.
+ *  3. Write L's meta page to the checkpoint file and sync it: from now on a
+ *     power cut reverts to L.
+ *  4. Under the writer lock, publish L in the sidecar as the checkpoint C.
  *
- * The invariant: whoever writes has a read transaction of its own, its pin, on
- * a snapshot P <= C, begun when that was the last one. LMDB uses a page again
- * only if it was freed before the oldest reader's snapshot; what was freed
- * before P is in no snapshot from P on, so neither in C, nor in one that is
- * being made the next C (it is newer still). A process can lose its pin only
- * by its own death, and then it writes no more. So no process relies on
- * another's being alive. A process without a pin makes a checkpoint first, and
- * pins it; or, if it can have no reader's slot at all (LMDB mistakes it for a
- * process of another PID namespace), makes one before each write and keeps the
- * lock: LMDB itself never harms the last snapshot.
+ * The invariant: every process that writes has a read transaction of its own,
+ * its pin, on a snapshot P <= C, begun when that was the last one. LMDB reuses
+ * a page only if it was freed before the oldest reader's snapshot; what was
+ * freed before P is in no snapshot from P on, so neither in C nor in one that
+ * is becoming the next C (it is newer still). A process loses its pin only when
+ * it dies, and then it no longer writes; so no process depends on another one
+ * being alive. A process without a pin makes a checkpoint first, and pins it.
+ * If it cannot get a reader slot at all (LMDB takes it for a process of another
+ * PID namespace), it makes a checkpoint before each write and keeps the lock:
+ * LMDB itself never overwrites the last snapshot.
  *
- * Pins move: `next` is a read transaction begun later, on a snapshot N; once
- * C >= N it takes the place of the pin. Who has not written for a while drops
- * both, so that it holds back no pages should it be stopped.
+ * Pins advance: `next` is a read transaction begun later, on a snapshot N; once
+ * C >= N it replaces the pin. A process that has not written for a while drops
+ * both, so that it pins no pages if it is stopped.
  *
- * What may be lost: a commit is not acknowledged, nor begun, while another has
+ * What may be lost: no commit is begun or acknowledged while another one has
  * been waiting for a checkpoint for HARD_MS. Each process's thread makes one
- * much sooner; whichever is first does it for all.
+ * much sooner; the first does it for all.
  *
- * After fdatasync() has failed, the system may have dropped what it could not
- * write: no later one can be believed. `failed` in the sidecar then refuses all
- * writes, and the next to open the store alone takes it back to C.
+ * After fdatasync() has failed, the system may have dropped dirty pages, and no
+ * later sync is reliable. `failed` in the sidecar then refuses all writes, and
+ * the next process to open the store alone reverts it to C.
  *
- * Locks: flush->mutex around a checkpoint, one in a process at a time; inside
- * it the writer lock, which guards everything else here.
+ * Locks: flush->mutex around a checkpoint, one per process at a time; inside it
+ * the writer lock, which guards everything else here.
  */
 #include <assert.h>
 #include <unistd.h>
@@ -54,15 +55,15 @@
 #include "util/futex.h"
 #include "util/mutex.h"
 
-/* A commit that waits for a checkpoint longer than this holds up all others. */
+/* A commit that waits longer than this for a checkpoint blocks all others. */
 #define HARD_MS 1000
 
-/* The same in pages, because none that was freed since the checkpoint can be
- * used again: this bounds how much larger the file becomes. */
+/* The same in pages: those freed since the checkpoint cannot be reused, so this
+ * bounds how much the file grows. */
 #define HARD_PAGES 16384u
 #define HARD_SHARE 8u /* of the store's largest size, if that is less */
 
-/* How long a full store waits for the pins of others, how often it looks at
+/* How long a full store waits for other processes' pins, how often it checks
  * them, and when it waits again for one that did not move. */
 #define OTHERS_MS 1000
 #define OTHERS_LOOK_MS 10
@@ -96,8 +97,8 @@ static void unpin_locked(hf__pin *what)
     what->set = false;
 }
 
-/* Pin the last snapshot. The map may be replaced while a pin is set: nothing
- * is ever read in its transaction. */
+/* Pin the last snapshot. Nothing is read in a pin's transaction, so the map may
+ * be replaced meanwhile. */
 static bool pin_locked(hf__env *env, hf__pin *what)
 {
     int rc;
@@ -123,7 +124,7 @@ static hf__pin *next_of(hf__flush *flush)
     return &flush->pins[1 - flush->current];
 }
 
-/* The invariant allows the newer one as soon as the checkpoint reached it. */
+/* By the invariant, the newer one will do once the checkpoint reached it. */
 static void move_pin_locked(hf__env *env)
 {
     hf__flush *flush = env->flush;
@@ -221,7 +222,7 @@ static void publish_locked(hf__env *env, const work *what)
     if (what->head.txn > map->checkpoint) {
         map->checkpoint = what->head.txn;
         map->synced_pages = what->written_pages;
-        /* What was committed since is younger than its beginning. */
+        /* Commits since then are younger than its beginning. */
         map->unsynced_ms =
             hf__flush_last_txn(env) == what->head.txn ? 0 : what->began_ms;
     }
@@ -319,8 +320,8 @@ static bool needs_locked(hf__env *env, int64_t now_ms)
 
 hf_status hf__flush_lock(hf__env *env, int64_t deadline_ms, hf_error *err)
 {
-    /* Each turn makes a checkpoint, or finds that another did; ended by the
-     * deadline. */
+    /* Each round makes a checkpoint or finds that another process did; bounded
+     * by the deadline. */
     for (;;) {
         hf_status status = hf__env_lock(env, deadline_ms, err);
         uint64_t seen;
@@ -345,8 +346,8 @@ hf_status hf__flush_lock(hf__env *env, int64_t deadline_ms, hf_error *err)
     }
 }
 
-/* How many pages a transaction took, about: the way to each record, the tree of
- * free pages, and what large values take by themselves. */
+/* Pages written by a transaction, roughly: paths to the records, the tree of
+ * free pages, and large values. */
 static uint64_t pages_of(const hf__tx *tx, uint32_t epoch)
 {
     MDB_stat stat;
@@ -381,7 +382,7 @@ void hf__flush_wrote(hf__tx *tx)
     }
 }
 
-/* Is there anything that our pin holds back? */
+/* Does our pin hold back any pages? */
 static bool holds_back_locked(const hf__env *env)
 {
     const hf__pin *pin = &env->flush->pins[env->flush->current];
@@ -390,10 +391,10 @@ static bool holds_back_locked(const hf__env *env)
 }
 
 /*
- * What is freed may be held back by the pins of other processes. They follow
- * the checkpoint when their threads look, which takes a turn or two on a busy
- * machine; that of a process which is stopped does not, and is not waited for
- * again soon.
+ * Freed pages may be held back by other processes' pins. These follow the
+ * checkpoint when their threads run, within a time slice or two on a busy
+ * machine; that of a stopped process does not, and is not waited for again
+ * soon.
  */
 static bool await_others(hf__env *env, uint64_t oldest, int64_t deadline_ms)
 {
@@ -426,7 +427,7 @@ bool hf__flush_make_room(hf__env *env, bool again, int64_t deadline_ms)
     if (env->flush == NULL || hf__flush_lock(env, deadline_ms, NULL) != HF_OK)
         return false;
     held = holds_back_locked(env);
-    /* Another thread may have been here first. */
+    /* Another thread may have done it. */
     if (!held && !again)
         return true;
     oldest = hf__readers_oldest(env);

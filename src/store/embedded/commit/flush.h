@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flush.h - durability=flush: writes are acknowledged before they are on the
- * disk, and a power cut takes the store back by a second's worth of them at
- * most.
+ * flush.h - durability=flush: writes are acknowledged before they are on disk;
+ * a power cut loses those of the last second at most.
  */
 #ifndef HF__EMBEDDED_FLUSH_H
 #define HF__EMBEDDED_FLUSH_H
@@ -11,17 +10,17 @@
 
 struct hf__tx;
 
-/* Begin, when LMDB has the file open; starts a thread. The writer lock is
- * held. In any other mode this and the rest do nothing. */
+/* Start, after LMDB has opened the file; creates a thread. The writer lock is
+ * held. In other modes all of these do nothing. */
 hf_status hf__flush_open(hf__env *env, int dir_fd, hf_error *err);
 
-/* A last checkpoint, the end of the thread. The writer lock is not held. */
+/* Make a last checkpoint and stop the thread. The writer lock is not held. */
 void hf__flush_close(hf__env *env);
 
 /*
- * Take the writer lock, by deadline_ms, in order to write: in any mode. May
- * have to wait for the disk first. HF_UNAVAILABLE: not by then; HF_SYSTEM: the
- * disk failed, and the store takes no more writes.
+ * Take the writer lock for writing, in any mode. May wait for the disk first.
+ * HF_UNAVAILABLE: not by deadline_ms; HF_SYSTEM: the disk failed, and the store
+ * is no longer writable.
  */
 hf_status hf__flush_lock(hf__env *env, int64_t deadline_ms, hf_error *err);
 
@@ -30,10 +29,10 @@ hf_status hf__flush_lock(hf__env *env, int64_t deadline_ms, hf_error *err);
 void hf__flush_wrote(struct hf__tx *tx);
 
 /*
- * There is no room: have what was freed since the last checkpoint made free
- * for use; `again`, if that has not helped: what other processes hold back
- * too, for which it may wait a second. The writer lock is not held. true: it is
- * held now, before others can take the room, and trying again may help.
+ * The store is full: make pages freed since the last checkpoint reusable; with
+ * `again`, because that has not helped, also those pinned by other processes,
+ * for which it may wait a second. The writer lock is not held. true: it is held
+ * now, and trying again may help.
  */
 bool hf__flush_make_room(hf__env *env, bool again, int64_t deadline_ms);
 

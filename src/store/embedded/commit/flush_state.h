@@ -10,7 +10,7 @@
 #include "store/embedded/commit/checkpoint.h"
 #include "store/embedded/commit/flush.h"
 
-/* A read transaction that only holds its snapshot. */
+/* A read transaction that only pins its snapshot. */
 typedef struct hf__pin {
     MDB_txn *txn; /* NULL: never begun */
     bool set;
@@ -23,12 +23,12 @@ typedef struct hf__flush {
 
     /* Guarded by the writer lock. */
     hf__pin pins[2];
-    uint32_t current; /* which of them is the pin; the other is `next` */
+    uint32_t current; /* index of the pin; the other is `next` */
     bool pinless;     /* this process can have none */
     bool wrote;       /* since the last tick */
     uint32_t epoch;   /* of the writer's context, when last seen */
-    /* The oldest snapshot that was waited for in vain, and until when it is
-     * not waited for again. */
+    /* The oldest snapshot that was waited for in vain, and when to wait for it
+     * again. */
     uint64_t awaited;
     int64_t await_again_ms;
 
@@ -39,24 +39,23 @@ typedef struct hf__flush {
 /* The number of the last snapshot. The writer lock is held. */
 uint64_t hf__flush_last_txn(const hf__env *env);
 
-/* Have every process's thread look what is to be done. */
+/* Wake the threads of all processes. */
 void hf__flush_wake(hf__env *env);
 
-/* Let the pins follow the checkpoint. */
+/* Advance the pins to the checkpoint. */
 void hf__flush_follow_locked(hf__env *env);
 
-/* Now and then: drop them if nothing was written since the last call. */
+/* Drop the pins if nothing was written since the last call. */
 void hf__flush_drop_idle_locked(hf__env *env);
 bool hf__flush_is_pinned(const hf__env *env);
 
-/* Has a commit waited for a checkpoint for soon_ms, or are there many? The
- * writer lock is held. */
+/* Has a commit waited soon_ms for a checkpoint, or are there many? The writer
+ * lock is held. */
 bool hf__flush_is_due(const hf__env *env, int64_t now_ms, int64_t soon_ms);
 
 /*
- * Make a checkpoint, unless one was made since the caller saw `seen`. The
- * writer lock is not held. `keep`: it is held from the first step on and after
- * a return of HF_OK.
+ * Make a checkpoint, unless one newer than `seen` exists. The writer lock is
+ * not held; with `keep` it is held from the first step on and after HF_OK.
  */
 hf_status hf__flush_checkpoint(hf__env *env, uint64_t seen, bool keep,
                                int64_t deadline_ms, hf_error *err);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flush_thread.c - the beginning and the end of durability=flush in a process,
- * and the thread that makes checkpoints meanwhile. What they are is in
- * flush.c.
+ * flush_thread.c - starting and stopping durability=flush in a process, and the
+ * thread that makes checkpoints. See flush.c.
  *
  * The thread sleeps on a futex word in the sidecar, which moves when there is
- * something to be synced. Those of all processes wake up; the first to take
- * the writer lock then claims the checkpoint, and if it dies at that, another
- * makes one.
+ * something to sync. The threads of all processes wake up; the first to take
+ * the writer lock claims the checkpoint. If it dies, another makes one.
  */
 #include <signal.h>
 #include <string.h>
@@ -21,14 +19,14 @@
 
 /* When a checkpoint is due after the first commit that it would hold. */
 #define SOFT_MS 400
-/* Between looks at the pins; and how long a process is left to finish the
- * checkpoint that it began before another begins one. */
+/* Interval of checking the pins; and how long a process may take for a
+ * checkpoint before another begins one. */
 #define TICK_MS 500
 #define CLAIM_MS 300
-/* After a checkpoint that failed or that another is at. */
+/* After a checkpoint that failed, or while another process makes one. */
 #define RETRY_MS 100
-/* How long the thread waits for the writer lock before it looks whether it
- * must end. */
+/* How long the thread waits for the writer lock before it checks for its
+ * stop. */
 #define LOCK_MS 1000
 
 static bool must_stop(const hf__flush *flush)
@@ -38,7 +36,7 @@ static bool must_stop(const hf__flush *flush)
 
 /* ----------------------------------------------------------------- thread */
 
-/* What there is to do, and when to look again. */
+/* What to do, and when to check again. */
 typedef struct plan {
     bool checkpoint;
     uint64_t seen;
@@ -129,7 +127,7 @@ static hf_status open_file(hf__env *env, int dir_fd, hf_error *err)
 
     if (status != HF_NOT_FOUND)
         return status == HF_OK ? HF_OK : hf__checkpoint_open(dir_fd, file, err);
-    /* Others would go on writing to the one that has no name any more. */
+    /* Others would continue to write to the unlinked file. */
     if (hf__sidecar_in_use(&env->sidecar))
         return hf__fail(err, HF_CORRUPT,
                         "the checkpoint file was removed while the store is in "
@@ -142,9 +140,9 @@ static hf_status open_file(hf__env *env, int dir_fd, hf_error *err)
     return status;
 }
 
-/* The first to open it learns from the file what the sidecar must say, and
- * makes sure that there is a checkpoint of this boot; unless the disk failed,
- * when no sync can be believed. */
+/* The first process to open the store initializes the sidecar from the file and
+ * ensures that there is a checkpoint of this boot; unless the disk failed, when
+ * no sync is reliable. */
 static hf_status begin_alone(hf__env *env, hf_error *err)
 {
     hf__flush_map *map = &env->sidecar.map->flush;

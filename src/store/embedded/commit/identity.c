@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * identity.c - noticing that the store was removed, replaced or cut short
- * behind the back of those who have it open.
+ * identity.c - detecting that a store was removed, replaced or truncated while
+ * it is open.
  *
- * Two processes must not believe to share a lock while they look at different
+ * Two processes must not think that they share a lock while they use different
  * files, nor write to one file under different locks:
  *
- *  1. Whoever has a store open holds a shared flock on its data file. Unlike
- *     the locks in the sidecar it stays with the data when the sidecar and
- *     LMDB's lock file are removed, and then forbids to make new ones.
+ *  1. A process that has a store open holds a shared flock on its data file.
+ *     Unlike the locks in the sidecar it persists when the sidecar and LMDB's
+ *     lock file are removed, and then prevents others from creating new ones.
  *  2. Every HF__IDENTITY_MS, when there is something to do, the data file is
- *     looked up by its path again. If it is not the one that is open, nothing
- *     more is done with it.
+ *     looked up by its path again. If it is not the open one, the store is no
+ *     longer used.
  *
- * The size is looked at in the same step. It is a courtesy: a file that is cut
- * short between two looks is SIGBUS, as for every program that maps it.
+ * The size is checked in the same step, as a courtesy: a file that is truncated
+ * between two checks is SIGBUS, as for any program that maps it.
  */
 #include "store/embedded/commit/identity.h"
 
@@ -77,13 +77,13 @@ hf_status hf__identity_check_apart(const hf__env *env, const hf__found *found,
 
 /* ------------------------------------------------------------- being in use */
 
-/* Cut short, removed, or another file by now? A path that may not be looked
- * at tells nothing: a process may have given up rights since it opened. */
+/* Truncated, removed, or replaced? EACCES means nothing: the process may have
+ * dropped privileges since it opened the store. */
 static uint32_t look(const hf__env *env)
 {
     char path[PATH_SIZE];
     struct stat open_one, found;
-    /* Before the size itself: others make the file grow meanwhile. */
+    /* Read before the size: others may extend the file meanwhile. */
     uint64_t size =
         __atomic_load_n(&env->sidecar.map->allocated_size, __ATOMIC_ACQUIRE);
 
@@ -100,14 +100,14 @@ static uint32_t look(const hf__env *env)
                                                                      : REMOVED;
 }
 
-/* One of the threads looks; the others use what was seen last. */
+/* One thread checks; the others use the last result. */
 static uint32_t seen(hf__env *env, int64_t now_ms)
 {
     int64_t before_ms =
         __atomic_load_n(&env->identity_checked_ms, __ATOMIC_RELAXED);
     uint32_t state = __atomic_load_n(&env->identity, __ATOMIC_RELAXED);
 
-    /* What was cut off stays lost, even if the file grows again. */
+    /* The data stays lost even if the file grows again. */
     if (state == CUT || now_ms < before_ms + HF__IDENTITY_MS ||
         !__atomic_compare_exchange_n(&env->identity_checked_ms, &before_ms,
                                      now_ms, false, __ATOMIC_RELAXED,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * identity.h - are the files that are open still the store at that path?
+ * identity.h - are the open files still the store at that path?
  */
 #ifndef HF__EMBEDDED_IDENTITY_H
 #define HF__EMBEDDED_IDENTITY_H
@@ -8,12 +8,12 @@
 #include "store/embedded/commit/env.h"
 
 /*
- * Before a new sidecar is made for data that is there: HF_CORRUPT if another
- * process works on that data beside a sidecar that is gone.
+ * Before a new sidecar is created for existing data: HF_CORRUPT if another
+ * process uses the data with a removed sidecar.
  */
 hf_status hf__identity_check_unused(int dir_fd, hf_error *err);
 
-/* The environment was opened: say on its data file that it is in use. */
+/* Mark the data file of an opened environment as in use. */
 hf_status hf__identity_claim(hf__env *env, hf_error *err);
 
 /*
@@ -24,8 +24,8 @@ hf_status hf__identity_check_apart(const hf__env *env, const hf__found *found,
                                    hf_error *err);
 
 /*
- * Before each transaction. HF_CORRUPT: files were removed, replaced or cut
- * short; seen at the latest HF__IDENTITY_MS after it happened.
+ * Before each transaction. HF_CORRUPT: files were removed, replaced or
+ * truncated; detected within HF__IDENTITY_MS.
  */
 #define HF__IDENTITY_MS 10
 hf_status hf__identity_check(hf__env *env, int64_t now_ms, hf_error *err);

@@ -2,13 +2,12 @@
 /*
  * readers.c - waiting for a reader when a store is full.
  *
- * LMDB reuses a page only when no reader can see what was on it. On a busy
- * machine a reader may lose the processor for some milliseconds in the middle
- * of its transaction; in a full store the few pages kept for deletes and
- * renewals are then used up by a dozen of them, although there is enough that
- * is free. So a writer waits for such a reader, but not for one that is
- * stopped, and not again soon for one it waited for in vain. Dead readers are
- * dealt with elsewhere (mdb_reader_check()).
+ * LMDB reuses a page only when no reader can see its old content. On a busy
+ * machine a reader may be preempted for some milliseconds within its
+ * transaction; in a full store a dozen deletes and renewals then use up the few
+ * pages reserved for them, although enough pages are free. So a writer waits
+ * for such a reader, but not for one that is stopped, and not again soon for
+ * one it has waited for in vain. For dead readers see mdb_reader_check().
  */
 #include "store/embedded/commit/readers.h"
 
@@ -17,12 +16,12 @@
 
 #include "util/clock.h"
 
-/* Some time slices of a busy machine; all writers are held up meanwhile. */
+/* Some time slices; all writers wait meanwhile. */
 #define AWAIT_MS 50
 #define AWAIT_AGAIN_MS 1000
 
-/* `user` is the lowest number of a transaction that is being read. LMDB tells
- * of its readers only by lines: pid, thread, number or "-". */
+/* `user` is the lowest snapshot number in use. LMDB reports readers only as
+ * lines: pid, thread, number or "-". */
 static int note_reader(const char *line, void *user)
 {
     uint64_t *lowest = user;

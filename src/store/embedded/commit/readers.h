@@ -8,13 +8,12 @@
 #include "store/embedded/commit/env.h"
 
 /*
- * There is no free page: wait a little for the reader that has read longest.
- * The writer lock is held and no transaction is open. true: it has ended, so
- * that trying again may help.
+ * No page is free: wait briefly for the oldest reader. The writer lock is held
+ * and no transaction is open. true: it has ended, so trying again may help.
  */
 bool hf__readers_await(hf__env *env);
 
-/* The oldest snapshot that anybody reads; UINT64_MAX: nobody does. */
+/* The oldest snapshot that is being read; UINT64_MAX: none. */
 uint64_t hf__readers_oldest(hf__env *env);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tx.c - what a transaction's context is to those who work in it: memory for a
- * command, LMDB's records, failures, time. Beginning and ending one is in
- * keys/tx_life.c.
+ * tx.c - working in a transaction: memory of a command, LMDB's records,
+ * failures, time.
  */
 #include "store/embedded/commit/tx.h"
 
@@ -13,7 +12,7 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-/* Two clocks were read at one time if no more than this lies between; else
+/* Two clocks count as read at once if no more than this passed between; else
  * they are read again, a few times. */
 #define AHEAD_APART_US 20
 #define AHEAD_TRIES 5
@@ -33,7 +32,7 @@ bool hf__tx_copy(hf__tx *tx, void *to, const void *from, size_t size)
     return true;
 }
 
-/* May the command have so many bytes? */
+/* May the command use so many bytes? */
 static bool claim(hf__tx *tx, size_t size)
 {
     if (tx->look != NULL)

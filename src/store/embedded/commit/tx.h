@@ -3,8 +3,8 @@
  * tx.h - the context of one transaction.
  *
  * Key records touched by the transaction are kept in memory and written once,
- * at its end. A failure of the engine is remembered in `fatal`: whatever the
- * commands do afterwards, the transaction is undone.
+ * at its end. A failure of LMDB is recorded in `fatal`: the transaction will be
+ * undone, whatever commands do afterwards.
  */
 #ifndef HF__EMBEDDED_TX_H
 #define HF__EMBEDDED_TX_H
@@ -25,7 +25,7 @@ typedef struct hf__event {
 #define HF__DIRTY_MAX (size_t)(8u << 20)
 #define HF__CHAIN_COUNT 256u
 
-/* How much work goes by before a script's clock is read, ns by estimate. */
+/* Work between two checks of a script's limits, ns by estimate. */
 #define HF__TX_LOOK_NS 200000u
 
 struct hf__command;
@@ -37,65 +37,64 @@ typedef struct hf__tx {
     hf__env *env;
     MDB_txn *txn;
     bool writable;
-    bool changed; /* something is to be committed */
+    bool changed; /* there is something to commit */
     hf_status fatal;
     hf_error error; /* of `fatal` */
 
-    int64_t now_ms;   /* store's clock, which stands still */
-    int64_t unix_us;  /* 0: not yet asked */
+    int64_t now_ms;   /* store's clock, fixed for the transaction */
+    int64_t unix_us;  /* 0: not read yet */
     int64_t ahead_ms; /* Unix time's lead over the store's clock */
     bool ahead_known;
-    uint32_t epoch; /* moves when views into LMDB's map become stale */
+    uint32_t epoch; /* incremented when views into LMDB's map become stale */
     uint32_t keyid_next;
-    uint64_t wanted_size;    /* of everything put so far */
-    bool no_pending_deletes; /* the last orphan goes with this transaction */
+    uint64_t wanted_size;    /* of all records put so far */
+    bool no_pending_deletes; /* this transaction removes the last one */
 
     struct hf__out *out;
-    const struct hf__command *command; /* the one that runs */
+    const struct hf__command *command; /* being run */
 
-    /* Of a script that is bounded: reads its clock, and may make it fatal.
-     * `claimed` are bytes its command has in scratch and arena. */
+    /* Set for a script with limits: checks them, and may set `fatal`. `claimed`
+     * is what its command has in scratch and arena. */
     void (*look)(struct hf__tx *tx, size_t claimed);
     void *look_user;
     size_t spent_ns;
     size_t claimed_size; /* of `arena` */
-    size_t largest_size; /* of the contents read */
+    size_t largest_size; /* of the values read */
 
     struct hf__record_cache *cache; /* NULL: a reader's */
     struct hf__record *records[HF__RECORD_MAX];
     uint32_t record_count;
     size_t dirty_size;
-    uint64_t stamp; /* chains of other stamps are empty; never wraps */
+    uint64_t stamp; /* chains with other stamps are empty; never wraps */
     struct {
         uint64_t stamp;
         struct hf__record *first;
     } chains[HF__CHAIN_COUNT];
 
-    /* A command's, while it runs. It may end by a jump out of hf__reply_...(),
-     * when Lua has no memory: so it must own no memory itself. */
+    /* A running command's memory. It must not own any other, because
+     * hf__reply_...() may longjmp() when Lua is out of memory. */
     unsigned char *scratch;
     size_t scratch_size;
     hf__arena arena;
 
-    hf__event *events; /* to be told after the commit */
+    hf__event *events; /* delivered after the commit */
     size_t event_count;
     size_t event_capacity;
 } hf__tx;
 
-/* Remember a failure of the engine; the first one stays. */
+/* Record a failure of LMDB; the first one counts. */
 void hf__tx_fail(hf__tx *tx, int rc);
 void hf__tx_no_memory(hf__tx *tx);
-/* false: it has failed; a reader's, where nothing can be written, fails here.
- */
+/* false: the transaction has failed, or is read-only and fails now. */
 bool hf__tx_may_write(hf__tx *tx);
 
-/* Put and delete a record of LMDB, `fatal` taken care of. With `value->mv_data`
- * NULL the caller fills the room that it then points at. */
+/* Put and delete a record of LMDB; failures set `fatal`. If `value->mv_data` is
+ * NULL, it is set to space that the caller fills. */
 bool hf__tx_put(hf__tx *tx, MDB_val *key, MDB_val *value);
 void hf__tx_delete(hf__tx *tx, MDB_val *key);
 
-/* Report work, about to be done or just done. What walks reports each step;
- * what goes over the bytes of a value does so in pieces. false: fatal. */
+/* Account for work, before or after doing it: each step of a walk, each piece
+ * of a long value. false: fatal. */
 static inline bool hf__tx_spend(hf__tx *tx, size_t ns)
 {
     tx->spent_ns += ns;
@@ -107,7 +106,7 @@ static inline bool hf__tx_spend(hf__tx *tx, size_t ns)
 #define HF__TX_PIECE (size_t)(256u << 10)
 bool hf__tx_copy(hf__tx *tx, void *to, const void *from, size_t size);
 
-/* tx->scratch with room for `size` bytes, the old ones kept. NULL: fatal. */
+/* Grow tx->scratch to `size` bytes, content kept. NULL: fatal. */
 unsigned char *hf__tx_scratch(hf__tx *tx, size_t size);
 
 /* Memory from tx->arena. NULL: fatal. */

@@ -3,8 +3,8 @@
  * datafile.c - is a data file safe to hand to LMDB?
  *
  * LMDB trusts its file: a short one is SIGBUS, a damaged one SIGSEGV, SIGABRT
- * or wrong answers. So its heads are always judged first, and all of it where
- * it may have changed since it was last known to be whole.
+ * or wrong answers. So its meta pages are always checked first, and the whole
+ * file when it may have changed since the last check.
  */
 #include <errno.h>
 #include <fcntl.h>

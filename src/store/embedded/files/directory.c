@@ -2,15 +2,14 @@
 /*
  * directory.c - opening the store's directory, and locking it.
  *
- * Owns the rules of which directory may be used at all: one that is ours and
- * that nobody else may write to, root's to be read only, or one that is shared
- * by the group that the URL names. Everything is judged by the directory's
- * descriptor, from which all files are opened afterwards: what becomes of the
- * path meanwhile does not matter.
+ * Decides which directory may be used: one that is ours and that no other user
+ * may write to, root's (read-only), or one shared by the group that the URL
+ * names. All checks use the directory's descriptor, from which all files are
+ * opened afterwards, so it does not matter if the path changes meanwhile.
  *
- * The lock makes opening and creating a store one step for all processes. It
- * is an flock on a file that only those may open who may use the store; the
- * directory itself may be open to others, who could hold a lock on it.
+ * The lock makes opening and creating a store one step for all processes. It is
+ * an flock on a file that only users of the store may open; the directory
+ * itself may be readable by others, who could hold a lock on it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,8 +39,8 @@
 #define LINKS_MAX 8
 /* More names than any user or group has. */
 #define NAMES_SIZE 4096
-/* How long another may take from making the lock's file to giving it to the
- * group. */
+/* How long another process may take between creating the lock file and setting
+ * its group. */
 #define MAKING_MS 100
 
 /* Locks and shared maps mean nothing across machines. */
@@ -134,7 +133,7 @@ static hf_status check_owner(int fd, const hf__settings *settings,
     if (settings->shared)
         return hf__files_check_group(settings->path, &info, settings->group,
                                      err);
-    /* Root's can be read only: nobody else may write to it. */
+    /* Root's store may be read if no one else can write to it. */
     if ((info.st_uid == geteuid() || (info.st_uid == 0 && !settings->ours)) &&
         (info.st_mode & (S_IWGRP | S_IWOTH)) == 0)
         return HF_OK;
@@ -150,7 +149,7 @@ int hf__files_make_directory(const char *path)
 
     if (mkdir(path, 0700) != 0)
         return errno;
-    /* A umask may have taken what we need ourselves. */
+    /* The umask may have removed permissions that we need. */
     fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return errno;
@@ -169,7 +168,7 @@ static int give_to_group(const char *path, gid_t group)
 
     if (fd < 0)
         return errno;
-    /* Without being a member one cannot set the bit, which is no error. */
+    /* Only members may set the bit; this is no error. */
     if (fchown(fd, (uid_t)-1, group) != 0 || fchmod(fd, 02770) != 0 ||
         fstat(fd, &info) != 0)
         rc = errno;
@@ -191,7 +190,7 @@ int hf__files_make_shared(const char *path, gid_t group)
     if (rc != 0)
         return rc;
     rc = give_to_group(fresh, group);
-    /* Others see it when it is theirs. */
+    /* Other users get another message. */
     if (rc == 0 &&
         renameat2(AT_FDCWD, fresh, AT_FDCWD, path, RENAME_NOREPLACE) != 0)
         rc = errno;
@@ -200,8 +199,8 @@ int hf__files_make_shared(const char *path, gid_t group)
     return rc;
 }
 
-/* Put in place of `path` what a link leads to. Only links of ours and of root
- * are followed. false: it is none. */
+/* Replace `path` by the target of the link there. Only our own links and root's
+ * are followed. false: not a link. */
 static bool follow_link(char path[PATH_MAX])
 {
     int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -297,13 +296,13 @@ static int open_lock_file(int dir_fd)
     if (fd >= 0 || errno != ENOENT)
         return fd;
     fd = hf__rights_create(dir_fd, HF__FILE_OPENING, O_RDWR);
-    /* Another may have made it, and not have given it its mode yet. */
+    /* Another process may have created it and not set its mode yet. */
     if (fd < 0 && errno == EEXIST)
         errno = EAGAIN;
     return fd;
 }
 
-/* Has the file that we locked still its name? */
+/* Is the locked file still in the directory? */
 static bool is_named(int dir_fd, int fd)
 {
     struct stat locked, named;
@@ -350,7 +349,7 @@ static hf_status lock_directory(hf__directory *directory, int64_t deadline_ms,
         if (hf__clock_boot_ms() >= deadline_ms)
             return hf__fail(err, HF_UNAVAILABLE,
                             "another process is opening the store");
-        /* Held for a millisecond, as a rule. */
+        /* Usually held for a millisecond. */
         hf__clock_sleep_until(hf__clock_boot_ms() + 1);
     }
 }
@@ -383,7 +382,7 @@ hf_status hf__directory_open(const hf__settings *settings, int64_t deadline_ms,
 
 void hf__directory_close(hf__directory *directory)
 {
-    /* A child made meanwhile may have the descriptor, too. */
+    /* A child forked meanwhile may have inherited the descriptor. */
     if (directory->lock_fd >= 0) {
         (void)flock(directory->lock_fd, LOCK_UN);
         close(directory->lock_fd);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files.c - the store's directory: looking into it, judging it, filling it.
+ * files.c - the files of a store: listing, allocating, syncing, removing them,
+ * and what their errors mean.
  *
- * Everything here runs under the directory's lock (directory.c); nothing is
- * ever overwritten that is not known to be ours. Meaning of the URL is in
- * settings.c, of the sidecar in sidecar.c.
+ * Everything here runs under the directory's lock (directory.c). Only our own
+ * files are overwritten.
  */
 #include "store/embedded/files/files.h"
 
@@ -20,7 +20,7 @@
 #include "store/embedded/files/rights.h"
 #include "util/error.h"
 
-/* Interrupted calls are repeated; more often than this is no accident. */
+/* Interrupted calls are repeated up to this often. */
 #define INTERRUPTED_MAX 100
 
 hf_status hf__files_fail(hf_error *err, int sys_errno, const char *what)
@@ -123,7 +123,7 @@ static bool is_ours(const char *name)
 static hf_status look_for_others(int dir_fd, bool *other, hf_error *err)
 {
     struct dirent *entry;
-    /* Its own open file: the position of dir_fd stays as it is. */
+    /* Opened again, so that the position of dir_fd does not move. */
     int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
@@ -171,7 +171,7 @@ hf_status hf__files_sync_names(int dir_fd, hf_error *err)
     bool fine = fsync(dir_fd) == 0;
     hf_status status = HF_OK;
 
-    /* A parent that may not be read is reached through its file system. */
+    /* If the parent may not be read, sync the whole file system. */
     if (parent_fd < 0 && errno == EACCES)
         fine = fine && syncfs(dir_fd) == 0;
     else

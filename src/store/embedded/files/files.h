@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files.h - where a store lives, and whether what lies there is one of ours.
+ * files.h - where a store is, and whether the files there are one of ours.
  */
 #ifndef HF__EMBEDDED_FILES_H
 #define HF__EMBEDDED_FILES_H
@@ -11,15 +11,15 @@
 #include "holdfast/base.h"
 #include "util/url.h"
 
-/* The first two are LMDB's own names. */
+/* The first two names are LMDB's. */
 #define HF__FILE_DATA "data.mdb"
 #define HF__FILE_LOCK "lock.mdb"
 #define HF__FILE_SIDECAR "sidecar"
 #define HF__FILE_WAKE "wake"
 #define HF__FILE_CHECKPOINT "checkpoint"
-/* Locked by whoever opens the store. */
+/* Locked while the store is being opened. */
 #define HF__FILE_OPENING "opening"
-/* A new data file that has not got its name yet. */
+/* A new data file, before it is renamed. */
 #define HF__FILE_REWRITE "data.mdb.new"
 
 #define HF__SIZE_MIN (INT64_C(1) << 20)
@@ -27,15 +27,15 @@
 /* 1 TiB: far below what a process can map. */
 #define HF__SIZE_MAX (INT64_C(1) << 40)
 
-/* What a URL says. */
+/* What a URL sets. */
 typedef struct hf__settings {
     char path[PATH_MAX]; /* absolute */
     uint32_t mode;       /* HF__MODE_... */
-    bool ours;           /* in a folder that only this user may own */
+    bool ours;           /* the folder may only be owned by this user */
     uint64_t max_size;   /* 0: not said */
     int64_t budget_ms;   /* of a script; 0: not said */
-    bool existing;       /* HF_NOT_FOUND rather than begin a new store */
-    bool unverified;     /* do not read all of it first */
+    bool existing;       /* HF_NOT_FOUND rather than create a store */
+    bool unverified;     /* do not check the whole file first */
     bool shared;         /* by the members of `group` */
     gid_t group;
 } hf__settings;
@@ -44,24 +44,24 @@ typedef struct hf__settings {
 hf_status hf__settings_read(const hf__url *url, hf__settings *settings,
                             hf_error *err);
 
-/* The folder of the user's named volatile stores, or of a group's; made if it
- * is not there. HF_DENIED: it is not theirs alone. */
+/* The folder of the user's named volatile stores, or of a group's; created if
+ * missing. HF_DENIED: others have access to it. */
 hf_status hf__volatile_dir_of_user(char *folder, size_t size, hf_error *err);
 hf_status hf__volatile_dir_of_group(gid_t group, char *folder, size_t size,
                                     hf_error *err);
 
-/* The store's directory, opened and judged. */
+/* The store's directory, opened and checked. */
 typedef struct hf__directory {
     int fd;
     int lock_fd; /* -1: it is not locked */
-    /* Nothing can be made or removed there: a mount that is read-only, or no
-     * permission. It is not locked then. */
+    /* Nothing can be created or removed there: a read-only mount, or no
+     * permission. Then it is not locked. */
     bool read_only;
 } hf__directory;
 
 /*
- * Open the store's directory, creating it if it is not there, and lock it
- * against others who open, by deadline_ms at the latest.
+ * Open the store's directory, creating it if missing, and lock it against
+ * others that open the store, until deadline_ms at the latest.
  */
 hf_status hf__directory_open(const hf__settings *settings, int64_t deadline_ms,
                              hf__directory *directory, hf_error *err);
@@ -73,16 +73,15 @@ int hf__files_make_directory(const char *path);
 int hf__files_make_shared(const char *path, gid_t group);
 
 struct stat;
-/* HF_DENIED unless it is a directory that only members of the group can have
- * made so. */
+/* HF_DENIED unless only members of the group can have set it up. */
 hf_status hf__files_check_group(const char *path, const struct stat *info,
                                 gid_t group, hf_error *err);
 
-/* HF_DENIED: whose the directory is, and what to do. */
+/* HF_DENIED, with the owner's name and what to do. */
 hf_status hf__files_refuse(const char *path, const struct stat *info,
                            hf_error *err);
 
-/* Which of our files are there. */
+/* Which of our files exist. */
 typedef struct hf__found {
     bool data;
     bool sidecar;
@@ -100,20 +99,20 @@ hf_status hf__files_open_data(int dir_fd, int *fd, uint64_t *size,
                               hf_error *err);
 
 /*
- * Do the heads of data.mdb fit together and the file? The writer lock is held
- * if there is one. HF_INVALID: not LMDB's; HF_CORRUPT: cut short or damaged.
- * `*size` is the file's.
+ * Check that the meta pages of data.mdb match each other and the file's size.
+ * The writer lock is held if there is one. HF_INVALID: not an LMDB file;
+ * HF_CORRUPT: truncated or damaged. `*size` is the file's.
  */
 hf_status hf__files_check_data(int dir_fd, uint64_t *size, hf_error *err);
 
-/* Have the names in the directory, and its own, survive a power cut. */
+/* fsync() the directory and its parent. */
 hf_status hf__files_sync_names(int dir_fd, hf_error *err);
 
 /* Remove our files, for a new start. */
 hf_status hf__files_wipe(int dir_fd, hf_error *err);
 
-/* HF_FULL if this process may not write files of that size (RLIMIT_FSIZE): to
- * try would raise SIGXFSZ in it. */
+/* HF_FULL if RLIMIT_FSIZE forbids files of that size: trying would raise
+ * SIGXFSZ. */
 hf_status hf__files_check_limit(uint64_t size, hf_error *err);
 
 /* Allocate blocks up to `size`. HF_FULL: no room, or RLIMIT_FSIZE. */

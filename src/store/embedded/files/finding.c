@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * finding.c - the words for what is wrong with a data file.
+ * finding.c - messages for what is wrong with a data file.
  */
 #include "store/embedded/files/finding.h"
 
@@ -25,7 +25,7 @@ static void append(char *text, size_t *size, const char *more, size_t count)
     *size += count;
 }
 
-/* The words of the TREE_... and REFUSED findings stand in `key` as they are. */
+/* For TREE_... and REFUSED findings `key` is text, not quoted. */
 static bool is_plain(uint32_t code)
 {
     return code == HF__FOUND_TREE_COUNT || code == HF__FOUND_REFUSED;
@@ -53,7 +53,7 @@ static void append_number(char *text, size_t *size, uint64_t number)
     append(text, size, digits, strlen(digits));
 }
 
-/* What stands between braces at `at`; the bytes it took. */
+/* Append what the braces at `at` stand for; returns their size. */
 static size_t append_part(char *text, size_t *size, const char *at,
                           const hf__finding *found)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * finding.h - what can be wrong with a data file: plain numbers and bytes,
- * which a process that may allocate nothing can fill and write to a pipe, and
- * the words for them.
+ * finding.h - what can be wrong with a data file, as plain numbers and bytes: a
+ * process that may not allocate can fill one and write it to a pipe.
  */
 #ifndef HF__EMBEDDED_FINDING_H
 #define HF__EMBEDDED_FINDING_H
@@ -73,12 +72,12 @@ typedef struct hf__finding {
 
 #define HF__FINDING_TEXT_SIZE 320
 
-/* The words for it; whatever the bytes of `found` are. Returns `text`. */
+/* The message; any bytes are accepted in `found`. Returns `text`. */
 const char *hf__finding_text(char text[HF__FINDING_TEXT_SIZE],
                              const hf__finding *found);
-/* What an open answers: HF_INVALID, HF_UNSUPPORTED or HF_CORRUPT. */
+/* The status of an open: HF_INVALID, HF_UNSUPPORTED or HF_CORRUPT. */
 hf_status hf__finding_status(const hf__finding *found);
-/* Fail with that and the words. */
+/* Fail with that status and message. */
 hf_status hf__finding_fail(hf_error *err, const hf__finding *found);
 
 #endif

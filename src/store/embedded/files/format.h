@@ -2,8 +2,8 @@
 /*
  * format.h - what is stored in LMDB: the kinds of records and their names.
  *
- * Records in LMDB, by first byte (the rest of a name is cut and hashed when it
- * is too long for LMDB, and the whole name then stands in the value):
+ * Records in LMDB, by first byte. A name that is too long for LMDB is truncated
+ * and hashed, and the value then begins with the whole name.
  *
  *   h                       the header of the store
  *   m key                   a key: head (type, expiry, ...), then its content
@@ -51,8 +51,8 @@ enum { HF__FORM_INLINE = 0, HF__FORM_ELEMENTS = 1 };
 /* LMDB's limit on a key, as built. */
 #define HF__LMDB_KEY_MAX 511u
 
-/* By so many bytes of its member, kind, id, score and the digits of a folded
- * name taken away, the record of an order finds its place. */
+/* Bytes of a member by which records of an order are sorted: LMDB's limit less
+ * kind, id, score and the digits of a folded name. */
 #define HF__ORDER_KEPT (HF__LMDB_KEY_MAX - 17u - 40u)
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * header.c - the record that says that an LMDB file is a store of ours, of
- * which format and mode.
+ * header.c - the record that identifies an LMDB file as a store of ours, with
+ * its format and mode.
  */
 #include "store/embedded/files/header.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * header.h - the record that says that an LMDB file is a store of ours.
+ * header.h - the record that identifies an LMDB file as a store of ours.
  */
 #ifndef HF__EMBEDDED_HEADER_H
 #define HF__EMBEDDED_HEADER_H
@@ -22,24 +22,24 @@ typedef struct hf__header {
     unsigned char store_id[16];
 } hf__header;
 
-/* HF_INVALID if a store of this mode is not what the place asks for. */
+/* HF_INVALID if the settings ask for another mode. */
 hf_status hf__header_check_mode(uint32_t mode, const hf__settings *settings,
                                 hf_error *err);
 
-/* Read the header out of a data file without LMDB. `memory` is for one page.
- * Allocates nothing. false: `found` says why it is not one of this format. */
+/* Read the header from a data file without LMDB. `memory` has room for one
+ * page. Allocates nothing. false: not of this format; see `found`. */
 bool hf__header_read(int fd, const hf__meta *meta, unsigned char *memory,
                      hf__header *head, hf__finding *found);
 
 /*
- * Is the data file a store of the kind that is asked for? It was judged by
- * hf__files_check_data(). HF_INVALID: not a store of ours, or of the other
- * mode; HF_UNSUPPORTED: of a newer format; HF_CORRUPT.
+ * Check that the data file, after hf__files_check_data(), is a store of the
+ * mode that is asked for. HF_INVALID: not a store of ours, or of another mode;
+ * HF_UNSUPPORTED: a newer format; HF_CORRUPT.
  */
 hf_status hf__header_probe(int dir_fd, const hf__settings *settings,
                            hf_error *err);
 
-/* Put the header; first thing in a store, and after a flush. */
+/* Put the header: into a new store, and after a FLUSHDB. */
 int hf__header_put(MDB_txn *txn, MDB_dbi dbi, uint32_t mode);
 
 #endif

@@ -5,13 +5,13 @@
  *   0 type  1 form  2 checksum (2)  4 size of the whole key or 0 (4)
  *   8 expiry (8)  16 keyid (8)  24 count of elements (8)
  *
- * Behind it come the whole key, if its name was folded, and the content. The
- * checksum is over the record's name and all of its value, its own two bytes
- * as zeros. Whoever reads a record does not look at it: `store check` does.
+ * Then come the whole key, if its name was folded, and the content. The
+ * checksum covers the record's name and value, with its own two bytes as zeros.
+ * It is verified by `store check`, not when a record is read.
  *
  * The expiry is an instant of the store's clock, ms, or 0 for none. Below zero
- * the record is a shell: its key was deleted, at this instant negated, and is
- * expected to be made again. To who does not know that it has expired.
+ * the record is a tombstone: the key was deleted at that instant, negated, and
+ * is expected to be created again. To other readers it is an expired key.
  */
 #ifndef HF__EMBEDDED_KEYHEAD_H
 #define HF__EMBEDDED_KEYHEAD_H
@@ -61,9 +61,8 @@ static inline void hf__keyhead_write(const hf__keyhead *head, unsigned char *at)
     memcpy(at + 24, &head->count, sizeof(head->count));
 }
 
-/* The sum before it is folded, over the first `size` bytes of the value, at
- * least the head; hf__sum() goes on with the next. The value is the same when
- * it returns. */
+/* The sum, not yet folded, of the first `size` bytes of the value, at least the
+ * head; hf__sum() continues it. The value is unchanged on return. */
 static inline uint64_t hf__keyhead_sum(hf_bytes name, unsigned char *value,
                                        size_t size)
 {

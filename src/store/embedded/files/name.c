@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * name.c - folding long names. SHA-1 collisions can be made on purpose, so
- * whoever reads a folded record compares the whole name that stands in it.
+ * name.c - folding long names. SHA-1 collisions can be made on purpose, so the
+ * reader of a folded record compares the whole name stored in it.
  */
 #include "store/embedded/files/name.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pages.c - LMDB's file format: heads, pages, items.
+ * pages.c - LMDB's file format: meta pages, pages, items.
  *
  * A page is a head of 16 bytes (number 8, unused 2, kind 2, end of the table
  * 2, start of the items 2), the table of the items' places (2 each), and the
@@ -19,10 +19,10 @@
 #define LMDB_VERSION 1u
 #define NODE_HEAD 8u
 #define NODE_LARGE 0x01u
-/* Interrupted reads are repeated; more often than this is no accident. */
+/* Interrupted reads are repeated up to this often. */
 #define INTERRUPTED_MAX 100
 
-/* Bytes from the start of a head. */
+/* Offsets in a meta page. */
 enum {
     AT_NUMBER = 0,
     AT_KIND = 10,
@@ -106,7 +106,7 @@ static void read_tree(const unsigned char *at, hf__tree *tree)
     tree->root = read64(at + 40);
 }
 
-/* false: not a head of LMDB 0.9. */
+/* false: not a meta page of LMDB 0.9. */
 static bool read_meta(int fd, uint32_t index, uint64_t offset, hf__meta *meta)
 {
     unsigned char bytes[META_SIZE];
@@ -167,7 +167,8 @@ bool hf__pages_meta(int fd, uint64_t file_size, hf__meta *meta,
         return fail(found, HF__FOUND_META, 1, 0, 0);
     first = heads[0].transaction;
     second = heads[1].transaction;
-    /* Transactions write the two in turn. A new file has 0 in both. */
+    /* Transactions alternate between the two. In a new file both have
+     * number 0. */
     if (!(first == 0 && second == 0) &&
         (first % 2 != 0 || (second != first + 1 && first != second + 1)))
         return fail(found, HF__FOUND_META_ORDER, 0, first, second);
@@ -207,7 +208,7 @@ bool hf__page_open(const unsigned char *bytes, uint32_t size, uint64_t number,
     return true;
 }
 
-/* Bytes that the item takes, its head included; 0: it is damaged. */
+/* Bytes of the item with its head; 0: damaged. */
 static size_t node_size(const hf__page *page, const unsigned char *at)
 {
     size_t size = NODE_HEAD + read16(at + 6);
@@ -287,8 +288,8 @@ int hf__pages_compare(hf_bytes a, hf_bytes b)
 
 /* ------------------------------------------------------------- one value */
 
-/* The item to go to for `key`: in a branch the last one that is not behind it;
- * in a leaf the key itself. false: not there, or *damaged. */
+/* The item for `key`: in a branch the last one that is not greater; in a leaf
+ * the key itself. false: not found, or *damaged. */
 static bool find_node(const hf__page *page, hf_bytes key, hf__node *node,
                       bool *damaged)
 {

@@ -2,12 +2,12 @@
 /*
  * pages.h - an LMDB file read page by page, trusting nothing in it.
  *
- * LMDB maps its file and believes it; so whatever judges a file before LMDB
- * may see it reads here: by pread(), each number checked before it is used.
- * The layout is that of LMDB 0.9 (data format 1) on 64-bit machines.
+ * LMDB maps its file and trusts it. What checks a file before LMDB opens it
+ * reads it here, by pread(), and every number is checked before it is used. The
+ * layout is that of LMDB 0.9 (data format 1) on 64-bit machines.
  *
- * Nothing here allocates, locks or prints: a child made while other threads
- * ran may call it.
+ * Nothing here allocates, locks or prints, so it may run in a child forked
+ * while other threads were running.
  */
 #ifndef HF__EMBEDDED_PAGES_H
 #define HF__EMBEDDED_PAGES_H
@@ -24,7 +24,7 @@
 
 enum { HF__TREE_FREE = 0, HF__TREE_DATA = 1 };
 
-/* Kinds of pages, as they stand in the head. */
+/* Kinds of pages, as stored in the head. */
 enum {
     HF__PAGE_BRANCH = 0x01,
     HF__PAGE_LEAF = 0x02,
@@ -43,27 +43,27 @@ typedef struct hf__tree {
     uint64_t root; /* HF__NO_PAGE: empty */
 } hf__tree;
 
-/* What the newer of the two heads says. */
+/* The newer of the two meta pages. */
 typedef struct hf__meta {
     uint32_t page_size;
-    uint32_t index; /* 0 or 1: which page it stands in */
+    uint32_t index; /* 0 or 1: its page */
     hf__tree trees[2];
     uint64_t last_page;
     uint64_t transaction;
 } hf__meta;
 
-/* Where they stand in a head, bytes: the flags of the tree of free pages, and
- * the number of the transaction. */
+/* Offsets in a meta page: the flags of the tree of free pages, and the number
+ * of the transaction. */
 #define HF__META_AT_FLAGS 44
 #define HF__META_AT_TRANSACTION 144
-/* Keys of that tree are numbers; no other flag is ours. */
+/* Keys of that tree are numbers; we use no other flag. */
 #define HF__TREE_FREE_FLAGS 0x08u
 
 /* false: `found` says why the file cannot be used at all. */
 bool hf__pages_meta(int fd, uint64_t file_size, hf__meta *meta,
                     hf__finding *found);
 
-/* Read all of it; false: the disk failed, or the file is shorter. */
+/* Read `size` bytes; false: I/O error, or the file is shorter. */
 bool hf__pages_read(int fd, void *to, size_t size, uint64_t offset);
 
 /* A branch or leaf page in memory. */
@@ -83,15 +83,15 @@ typedef struct hf__node {
     const unsigned char *value; /* NULL if it is elsewhere */
 } hf__node;
 
-/* Judge the bytes of page `number`. false: `found` says why. */
+/* Check the bytes of page `number`. false: see `found`. */
 bool hf__page_open(const unsigned char *bytes, uint32_t size, uint64_t number,
                    hf__page *page, hf__finding *found);
 /* Item `index` < page->count; false: it does not lie within the page. */
 bool hf__page_node(const hf__page *page, uint32_t index, hf__node *node);
-/* Do the items fill the page as they must, none over another? */
+/* Do the items fill the page without gaps or overlaps? */
 bool hf__page_is_full(const hf__page *page, uint64_t *taken, uint64_t *room);
 
-/* How many pages a large value takes. */
+/* Pages of a large value. */
 uint64_t hf__pages_of_value(uint64_t size, uint32_t page_size);
 
 /* By bytes, the shorter first: the order of all keys of the data. */
@@ -99,8 +99,8 @@ int hf__pages_compare(hf_bytes a, hf_bytes b);
 
 /*
  * Copy the value of a key from the data's tree, at most `room` bytes; *size is
- * how many it has. false: not there (found->code NONE) or the way there is
- * damaged. `memory` is for one page.
+ * its whole size. false: not found (found->code NONE) or the tree is damaged.
+ * `memory` has room for one page.
  */
 bool hf__pages_get(int fd, const hf__meta *meta, hf_bytes key, void *to,
                    size_t room, size_t *size, unsigned char *memory,

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rights.c - which file is opened when another user may change the names in
- * the directory.
+ * rights.c - opening files safely in a directory that other users may write to.
  *
- * A directory that only its owner may write to holds only what he put there.
- * One that a group shares may hold anything at any instant: links to files of
- * root, hard links, FIFOs. So there every file is opened without following a
- * link, and then judged by its descriptor: a regular file with one name, the
- * directory's group and mode 0660. Such a file every member could write to
- * anyway, wherever it came from; so a member gains nothing over what others of
- * us open here.
+ * A directory shared by a group may hold anything at any time: links to files
+ * of root, hard links, FIFOs. So every file is opened without following links,
+ * and then checked by its descriptor: it must be a regular file with one name,
+ * the directory's group and mode 0660. Every member can write to such a file
+ * anyway, so no member gains anything by placing one there.
  *
- * LMDB opens by name. In a shared directory it gets the name of a folder that
- * only we may write to, made for the moment, in which data.mdb and lock.mdb
- * are links to descriptors of files that were judged.
+ * LMDB opens by name. For a shared directory it is given a temporary folder
+ * that only we may write to, in which data.mdb and lock.mdb are links to
+ * descriptors of files that were checked.
  *
- * The descriptors for that are O_PATH: closing another kind of descriptor of
- * the lock file would drop the record locks that LMDB has on it.
+ * These descriptors are O_PATH: closing any other descriptor of the lock file
+ * would drop LMDB's record locks on it.
  */
 #include "store/embedded/files/rights.h"
 
@@ -75,7 +72,7 @@ static int check_group(int dir_fd, int fd)
 
 int hf__rights_open(int dir_fd, const char *name, int flags)
 {
-    /* A FIFO would be waited at. */
+    /* Opening a FIFO would block. */
     return check_group(
         dir_fd, openat(dir_fd, name,
                        flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
@@ -108,7 +105,7 @@ bool hf__rights_give(int dir_fd, int at_fd, const char *name)
 
     if (fd < 0 || fstat(fd, &info) != 0)
         return false;
-    /* Another may have put something else of ours there. */
+    /* Another process may have replaced it. */
     errno = EPERM;
     given = info.st_uid == geteuid() &&
             (S_ISDIR(info.st_mode) || S_ISFIFO(info.st_mode)) &&
@@ -148,7 +145,7 @@ static bool put_link(int dir_fd, int folder_fd, const char *name, int *fd)
     return symlinkat(path, folder_fd, name) == 0;
 }
 
-/* A new folder that is ours alone, however the directory is shared. */
+/* A new folder that only we may write to. */
 static int make_folder(int dir_fd, char name[NAME_SIZE])
 {
     struct stat info;
@@ -185,7 +182,7 @@ static void remove_folder(int dir_fd, const char *name)
         openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat info;
 
-    /* With that mode nobody else can have put it there, or in it. */
+    /* With that mode no one else can have created it or its content. */
     if (fd >= 0 && fstat(fd, &info) == 0 && info.st_uid == geteuid() &&
         (info.st_mode & 0777) == 0700) {
         (void)unlinkat(fd, HF__FILE_DATA, 0);

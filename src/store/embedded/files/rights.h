@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rights.h - opening and creating files in the store's directory, whatever
- * others may have put there.
+ * rights.h - opening and creating files in a store's directory that other users
+ * may write to.
  */
 #ifndef HF__EMBEDDED_RIGHTS_H
 #define HF__EMBEDDED_RIGHTS_H
@@ -14,37 +14,36 @@
 bool hf__rights_shared(const struct stat *directory);
 
 /*
- * openat() of a file of the store; flags as for open(). Never follows a link,
- * never waits. -1 and errno; EPERM: what is there is not a file of the store.
+ * openat() of a file of the store. Never follows a link, never blocks. -1 and
+ * errno; EPERM: not a file of the store.
  */
 int hf__rights_open(int dir_fd, const char *name, int flags);
 
-/* The same of a new file (O_EXCL), which gets its mode and group whatever the
+/* The same for a new file (O_EXCL), with mode and group set whatever the
  * umask. */
 int hf__rights_create(int dir_fd, const char *name, int flags);
 
-/* Give the folder or FIFO that was just made at that place the mode and group
- * of the store whose directory `dir_fd` is. false and errno. */
+/* Set mode and group of a new folder or FIFO to those of the store at `dir_fd`.
+ * false and errno. */
 bool hf__rights_give(int dir_fd, int at_fd, const char *name);
 
-/* A name for what a descriptor stands for. */
+/* A path to an open descriptor. */
 #define HF__FD_PATH_SIZE 48
 void hf__rights_fd_path(char path[HF__FD_PATH_SIZE], int fd);
 
-/* chmod() of what any descriptor stands for, O_PATH too. false and errno. */
+/* fchmod() that takes O_PATH descriptors, too. false and errno. */
 bool hf__rights_chmod(int fd, mode_t mode);
 
 /*
- * mdb_env_open() of the directory's data.mdb and lock.mdb, which are there.
- * LMDB opens by name and follows links; here it can open nothing else. ENOTSUP:
- * /proc is not there.
+ * mdb_env_open() of the directory's data.mdb and lock.mdb, which exist, and of
+ * nothing else. ENOTSUP: /proc is not mounted.
  */
 int hf__rights_open_mdb(int dir_fd, MDB_env *mdb, unsigned flags);
 
-/* Remove what was left by processes of ours that were killed in there. */
+/* Remove temporary folders that killed processes of ours left. */
 void hf__rights_tidy(int dir_fd);
 
-/* What the folders are called that it makes for a moment. */
+/* Names of its temporary folders. */
 #define HF__OPEN_PREFIX ".open-"
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seal.c - knowing a data file again.
+ * seal.c - recognizing an unchanged data file.
  *
- * Who closes a store last leaves in the sidecar what the file looked like, so
- * that the next one need not read all of it again. The clock of a file system
- * ticks every few milliseconds only: a write within the same tick would not
- * show. So the file is given a time of its own, the nanoseconds drawn by
- * chance, which no later write will give it again. A store that was not closed
- * (a kill, a power cut), or was changed since, has no seal that fits. What goes
- * by no write, such as a disk that fails, is not seen here.
+ * The last process to close a store records in the sidecar what the file looks
+ * like, so that the next one need not read all of it again. File times have a
+ * granularity of a few milliseconds, and a write within the same tick would not
+ * show; so the file's time is set, with random nanoseconds, which no later
+ * write will repeat. A store that was not closed (kill, power cut) or was
+ * changed since has no matching seal. Changes without a write, as by a failing
+ * disk, are not detected.
  */
 #include "store/embedded/files/seal.h"
 

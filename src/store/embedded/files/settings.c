@@ -2,8 +2,7 @@
 /*
  * settings.c - from a URL to the directory of an embedded store.
  *
- * A path is made absolute here, once. The folder of named volatile stores is
- * volatile_dir.c's.
+ * Paths are made absolute here.
  */
 #include <errno.h>
 #include <grp.h>
@@ -18,7 +17,7 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-/* More than any entry of a group takes that is used for this. */
+/* Larger than any group entry in use. */
 #define GROUP_SIZE 65536
 
 static bool is_name(const char *text)
@@ -39,7 +38,7 @@ static hf_status set_path(hf__settings *settings, const char *first,
 
     if (size < 0 || (size_t)size >= sizeof(settings->path))
         return hf__fail(err, HF_INVALID, "the store's path is too long");
-    /* One at the end would have a link followed. */
+    /* A trailing slash would make open() follow a link. */
     while (size > 1 && settings->path[size - 1] == '/')
         settings->path[--size] = '\0';
     return HF_OK;
@@ -112,7 +111,7 @@ static hf_status check_parts(const hf__url *url, bool file, hf_error *err)
     return hf__url_check_params(url, file ? known_file : known_volatile, err);
 }
 
-/* A name, or a number where no group has it for a name. */
+/* A name, or a number that is no group's name. */
 static bool find_group(const char *name, gid_t *group)
 {
     struct group entry, *found = NULL;

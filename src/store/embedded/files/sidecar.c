@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sidecar.c - making and mapping the sidecar; who is alive.
+ * sidecar.c - creating and mapping the sidecar; which processes are alive.
  *
- * Owns the file's layout; taking its writer lock is in writer_lock.c. Creation
- * is atomic: the file is filled under another name and renamed, so what is
- * found under its name is whole; `state` then says whether the data beside it
- * is whole too. All of its blocks are allocated at once: a full file system
- * shows here as an error and not later as SIGBUS.
+ * The file is created atomically: filled under another name and then renamed.
+ * `state` says whether the data file is complete, too. All blocks are allocated
+ * at once, so that a full file system is an error here and not SIGBUS later.
+ * The writer lock is in writer_lock.c.
  */
 #include "store/embedded/files/sidecar.h"
 
@@ -73,7 +72,7 @@ uint64_t hf__sidecar_head_sum(const hf__sidecar_map *map)
 void hf__sidecar_reset(hf__sidecar_map *map)
 {
     map->sweep_ms = 0;
-    map->pending_deletes = 1; /* not known: look once */
+    map->pending_deletes = 1; /* unknown */
     map->sweep_size = 0;
     map->inbox_next = 0;
     init_lock(&map->writer);
@@ -113,13 +112,14 @@ static hf_status fill_new(int dir_fd, uint32_t mode, uint32_t state,
 
     if (status != HF_OK)
         return status;
-    /* Before it has its name: a power cut must not leave half of it. */
+    /* Synced before the rename: a power cut must not leave half of it. */
     if (mode != HF__MODE_VOLATILE &&
         (msync(map, sizeof(*map), MS_SYNC) != 0 || fsync(sidecar->fd) != 0))
         return hf__files_fail(err, errno, "cannot sync the sidecar");
     if (renameat(dir_fd, NEW_NAME, dir_fd, HF__FILE_SIDECAR) != 0)
         return hf__fail_errno(err, HF_SYSTEM, errno, "cannot name the sidecar");
-    /* Before the data file has a name, which alone would not be understood. */
+    /* The sidecar must be on disk before the data file: alone that is an
+     * error. */
     if (mode != HF__MODE_VOLATILE && fsync(dir_fd) != 0)
         return hf__files_fail(err, errno, "cannot sync the directory");
     return HF_OK;
@@ -158,7 +158,7 @@ hf_status hf__sidecar_private(uint32_t mode, hf__sidecar *sidecar,
     return status;
 }
 
-/* The size is checked before mapping: a short file would be SIGBUS. */
+/* Accessing the map of a short file would be SIGBUS. */
 static hf_status check_size(int fd, hf_error *err)
 {
     struct stat info;
@@ -242,13 +242,13 @@ static bool held_by_another(int fd, uint32_t index, uint32_t count)
     struct flock lock = byte_lock(F_WRLCK, index, count);
 
     if (fcntl(fd, F_GETLK, &lock) != 0)
-        return true; /* not known: then a wake-up too many */
+        return true; /* unknown: at worst one spurious wake-up */
     return lock.l_type != F_UNLCK;
 }
 
 bool hf__inbox_alive(const hf__sidecar *sidecar, uint32_t index)
 {
-    /* fcntl() does not tell of the caller's own locks. */
+    /* fcntl() does not report the caller's own locks. */
     if (sidecar->own[index / 64] >> index % 64 & 1)
         return true;
     return held_by_another(sidecar->fd, index, 1);
@@ -274,7 +274,7 @@ static bool find_free(hf__sidecar *sidecar, uint32_t *index)
     return false;
 }
 
-/* What killed processes left. Done only when the table looks full. */
+/* Free the inboxes of killed processes; only when the table is full. */
 static void forget_dead(hf__sidecar *sidecar)
 {
     for (uint32_t i = 0; i < HF__INBOX_MAX; i++) {

@@ -3,8 +3,9 @@
  * sum.c - multiply and fold, eight bytes at a time, in four lanes that a
  * processor runs side by side.
  *
- * Each step can be undone, so two texts that differ in eight bytes only never
- * have the same 64 bits; of the 16 that are stored they share one in 65536.
+ * Each step is invertible, so two texts that differ only within one word of
+ * eight bytes always differ in the 64 bits; the 16 stored bits agree for one in
+ * 65536.
  */
 #include "store/embedded/files/sum.h"
 
@@ -28,8 +29,8 @@ static uint64_t word_at(const unsigned char *at)
     return word;
 }
 
-/* Fewer than eight bytes. Byte by byte: a copy of them that is read as a word
- * makes the processor wait for it. */
+/* Fewer than eight bytes, one by one: memcpy() into a word stalls store
+ * forwarding. */
 static uint64_t short_word_at(const unsigned char *at, size_t size)
 {
     uint64_t word = 0;
@@ -39,7 +40,7 @@ static uint64_t short_word_at(const unsigned char *at, size_t size)
     return word;
 }
 
-/* Whole blocks of all lanes; moves on. */
+/* Whole blocks of all lanes. */
 static uint64_t sum_blocks(uint64_t seed, const unsigned char **at,
                            size_t *size)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sum.h - the checksum of key records: tells damage from what was written, not
- * an attacker from a friend.
+ * sum.h - the checksum of key records, against damage, not against attackers.
  */
 #ifndef HF__EMBEDDED_SUM_H
 #define HF__EMBEDDED_SUM_H
 
 #include "holdfast/base.h"
 
-/* A long text is summed in parts of this size, each begun with the sum of what
- * is before it. */
+/* A long text is summed in parts of this size, each starting from the previous
+ * sum. */
 #define HF__SUM_PART 65536u
 
 /* Stored, folded to 16 bits: never change it. */

@@ -3,15 +3,14 @@
  * volatile_dir.c - the folder of a user's named volatile stores, or of a
  * group's.
  *
- * All programs of a user must find the same one, whatever session they run in
- * (ADR 0035); so it depends on the user's id and on what is there, not on the
- * environment:
+ * All programs of a user must find the same folder, in any session (ADR 0035);
+ * so it depends on the user's id and on what exists, not on the environment:
  *
- *  1. /dev/shm/holdfast-UID, if it is the user's or can be made.
- *  2. If somebody else made it: a folder where nobody else can make any,
- *     /run/user/UID/holdfast, or for root /run/holdfast. Once that is there it
- *     is used until the first one is the user's again.
- *  3. If there is none of these: HF_DENIED, which names who made the first.
+ *  1. /dev/shm/holdfast-UID, if it is the user's or can be created.
+ *  2. If it is another user's: a folder where no one else can create any,
+ *     /run/user/UID/holdfast, or for root /run/holdfast. Once that exists it is
+ *     used until the first one is the user's again.
+ *  3. Otherwise: HF_DENIED, naming the owner of the first.
  *
  * $XDG_RUNTIME_DIR counts only where there is neither /dev/shm nor /run/user.
  */
@@ -29,7 +28,7 @@
 
 #define SHM "/dev/shm"
 
-/* The longest XDG_RUNTIME_DIR; a store's name comes behind it. */
+/* The longest XDG_RUNTIME_DIR, to which a store's name is appended. */
 #define RUNTIME_MAX 3000
 
 static bool is_ours(const struct stat *info)
@@ -45,7 +44,7 @@ static bool is_our_folder(const char *path)
     return lstat(path, &info) == 0 && is_ours(&info);
 }
 
-/* In memory, and nobody else can make anything there. */
+/* In memory, and writable by no one else. */
 static bool is_safe_parent(const char *path)
 {
     struct statfs system;
@@ -93,7 +92,7 @@ static bool make_ours(const char *folder)
     return (rc == 0 || rc == EEXIST) && is_our_folder(folder);
 }
 
-/* There is something in the place of the first one that is not ours. */
+/* The first folder's path is taken by another user. */
 static hf_status go_elsewhere(char *folder, size_t size, hf_error *err)
 {
     char other[64];

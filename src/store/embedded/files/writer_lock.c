@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writer_lock.c - taking and letting go of the lock that all who write to a
- * store share (ADR 0007).
+ * writer_lock.c - the lock of all writers of a store (ADR 0007).
  *
- * It is a robust mutex in the sidecar. A short spin first, then some naps: a
- * transaction takes microseconds, being woken by another tens of them, of
- * which he pays some. Then a sleep in the kernel, in slices, for two reasons:
+ * It is a robust mutex in the sidecar. First a short spin, then some naps: a
+ * transaction takes microseconds, a wake-up tens of them, partly paid by the
+ * process that wakes. Then sleep in the kernel, in slices, for two reasons:
  *
  *  - A wake-up can be lost. Unlocking wakes one sleeper, and the lock may be
- *    taken again at once; if the one woken is killed before it has looked,
- *    nobody knows of the other sleepers any more.
- *  - A sleeper can starve, because whoever runs takes the lock again before
- *    the one woken is on a processor. So who has slept through a slice says
- *    that it is in a hurry, until an instant soon; those who come meanwhile
- *    give way once before they try. Being an instant, it needs nobody to
- *    take it back.
+ *    taken again at once; if the one woken is killed before it has run, no
+ *    other sleeper is woken.
+ *  - A sleeper can starve, because a running process takes the lock again
+ *    before the one woken is scheduled. So a sleeper that has slept through a
+ *    slice announces an instant until which newcomers yield once before they
+ *    try. An instant expires by itself.
  */
 #include <assert.h>
 #include <errno.h>
@@ -23,22 +21,22 @@
 #include "util/clock.h"
 #include "util/mutex.h"
 
-/* How often to try at first: less than one short transaction takes. */
+/* Spins: together shorter than one short transaction. */
 #define SPIN_COUNT 10
 
-/* Then naps, in which nobody need wake us. Two writers that took turns after
- * each transaction would move all its memory from one processor to the other
- * each time: two processes together made 0.74 of what one makes alone. After
- * a nap the other has run some dozen transactions in a row: 0.89. */
+/* Then naps, which need no wake-up. Two writers that took turns after each
+ * transaction would move all its memory from one processor to the other each
+ * time: two processes together made 0.74 of what one makes alone. After a nap
+ * the other has run some dozen transactions in a row: 0.89. */
 #define NAP_US 40
 #define NAPS_MAX 10
 
-/* Shortest and longest sleep before looking again. The first is much longer
- * than a fair turn among a dozen short writers. */
+/* Shortest and longest slice. The first is much longer than a fair turn among a
+ * dozen short writers. */
 #define SLICE_MIN_MS 2
 #define SLICE_MAX_MS 10
 
-/* How long a hurry lasts: time to be woken and run. */
+/* How long newcomers yield: time to be woken and scheduled. */
 #define HURRY_MS 2
 
 static void pause_cpu(void)
@@ -56,7 +54,7 @@ static void give_way(const hf__sidecar_map *map, int64_t deadline_ms)
     if (hurry_ms == 0)
         return;
     now_ms = hf__clock_boot_ms();
-    /* One that lies far ahead was not written by this code. */
+    /* A far one was not written by this code. */
     if (hurry_ms > now_ms && hurry_ms <= now_ms + HURRY_MS &&
         now_ms + 1 < deadline_ms)
         hf__clock_sleep_until(now_ms + 1);
@@ -108,7 +106,7 @@ static int sleep_for_it(hf__sidecar_map *map, int64_t deadline_ms)
         __atomic_store_n(&map->hurry_ms, hurry_ms, __ATOMIC_RELAXED);
         slice_ms = 2 * slice_ms < SLICE_MAX_MS ? 2 * slice_ms : SLICE_MAX_MS;
     }
-    /* Nobody else's. */
+    /* Unless another sleeper has announced a later one. */
     if (hurry_ms != 0)
         (void)__atomic_compare_exchange_n(&map->hurry_ms, &hurry_ms, 0, false,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED);

@@ -2,19 +2,19 @@
 /*
  * wake.c - publishing events and waiting for them.
  *
- * An inbox belongs to one open store handle; a topic of it is hashed to one of
- * the counters in the sidecar. Publishing moves the counter after the commit,
- * and only then wakes: whoever read the counter before the commit sees it
- * move, whoever read it later sees what was committed. A publisher killed
- * between the two loses the wake-up, which every waiter's own poll mends.
+ * An inbox belongs to one open store handle; each of its topics is hashed to
+ * one of the counters in the sidecar. Publishing increments the counter after
+ * the commit and then wakes: a waiter that read the counter before the commit
+ * sees it change, one that read it later sees what was committed. If the
+ * publisher is killed in between, the wake-up is lost; polling recovers it.
  *
- * A thread sleeps on the counter itself (futex). A loop cannot; it has a FIFO
- * named by the inbox, which the publisher writes a byte to. FIFOs of dead
- * processes are removed when another makes its own.
+ * A thread sleeps on the counter itself (futex). An event loop cannot; it has a
+ * FIFO named after the inbox, to which the publisher writes a byte. FIFOs of
+ * dead processes are removed when another process creates its own.
  *
- * The watch list and the FIFO's poll handle are touched on the loop thread
- * only. In a watch, `bucket` holds the bucket and the low bits of the counter
- * seen last.
+ * The watch list and the FIFO's poll handle are only used on the loop thread.
+ * In a watch, `bucket` holds the bucket and the low bits of the last counter
+ * value.
  */
 #include "store/embedded/wake/wake.h"
 
@@ -35,12 +35,12 @@
 #include "util/mem.h"
 #include "util/poll.h"
 
-/* The end of a channel's name. What is before it, the client's prefix, tells
- * clients apart on a server; here the id does it alone. */
+/* The end of a channel's name. The client's prefix before it matters on a
+ * server only; here the id is unique. */
 #define CHANNEL_ROLE_SIZE (sizeof(HF__CHANNEL_ROLE) - 1)
 #define CHANNEL_END (CHANNEL_ROLE_SIZE + HF__INBOX_SIZE)
 
-/* Events of one transaction; a script that publishes more is out of hand. */
+/* Most events of one transaction. */
 #define EVENT_MAX 100000u
 
 #define BUCKET_BITS 10
@@ -110,8 +110,7 @@ int64_t hf__wake_publish(hf__tx *tx, hf_bytes channel, hf_bytes topic)
     return remember(tx, index, hf__wake_bucket(id, topic)) ? 1 : 0;
 }
 
-/* The folder of FIFOs. Like all in a shared directory it may have become
- * anything. */
+/* The folder of FIFOs; in a shared directory it may have been replaced. */
 static int open_folder(const hf__env *env)
 {
     return openat(env->dir_fd, HF__FILE_WAKE,
@@ -126,8 +125,8 @@ static int open_fifo(int folder_fd, const char *id)
 
     memcpy(name, id, HF__INBOX_SIZE);
     name[HF__INBOX_SIZE] = '\0';
-    /* For reading, too: one whose owner closes it now must not raise SIGPIPE
-     * here, and ours never reports its end. */
+    /* Opened for reading, too: so writing never raises SIGPIPE, and ours never
+     * reports end of file. */
     fd = openat(folder_fd, name, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0 || (fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode)))
         return fd;
@@ -150,7 +149,7 @@ static void ring(hf__env *env, uint32_t index)
     close(folder_fd);
     if (fd < 0)
         return;
-    /* A full FIFO is as good as one more byte in it. */
+    /* A full FIFO wakes as well. */
     if (write(fd, "", 1) < 0)
         errno = 0;
     close(fd);
@@ -246,13 +245,13 @@ static void on_readable(hf__poll *handle, int events)
     char bytes[512];
 
     (void)events;
-    /* What is left in a fuller FIFO makes it readable again. */
+    /* The FIFO stays readable if there is more. */
     if (read(poll->fd, bytes, sizeof(bytes)) < 0)
         errno = 0;
     tell_watches(poll);
 }
 
-/* An id that its place in the table does not hold is nobody's. */
+/* An id that is not at its index belongs to no one. */
 static void remove_stale(hf__env *env)
 {
     struct dirent *entry;
@@ -348,7 +347,7 @@ static hf_status start_poll(hf__wake_inbox *inbox, hf_error *err)
     return HF_OK;
 }
 
-/* A call carried to the loop thread. */
+/* A call made on the loop thread. */
 typedef struct errand {
     hf__task task;
     hf__wake_inbox *inbox;

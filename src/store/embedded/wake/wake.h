@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wake.h - events between processes: an event moves the counter of one topic
+ * wake.h - events between processes: each increments the counter of one topic
  * of one inbox.
  */
 #ifndef HF__EMBEDDED_WAKE_H
@@ -16,29 +16,29 @@ struct hf__watch;
 uint32_t hf__wake_bucket(const char *inbox_id, hf_bytes topic);
 
 /*
- * PUBLISH, inside a transaction: remember the event if the channel is an inbox
- * and its owner lives. Returns how many will receive it: 1 or 0.
+ * PUBLISH, within a transaction: record the event if the channel is the inbox
+ * of a live process. Returns the number of receivers: 1 or 0.
  */
 int64_t hf__wake_publish(struct hf__tx *tx, hf_bytes channel, hf_bytes topic);
 
 struct hf__event;
-/* After the commit: move the counters and wake who sleeps. The writer lock is
+/* After the commit: increment the counters and wake waiters. The writer lock is
  * not needed. */
 void hf__wake_fire(hf__env *env, const struct hf__event *events, size_t count);
 
-/* Where a store handle listens. */
+/* A store handle's inbox. */
 typedef struct hf__wake_inbox {
     hf__env *env;
     hf__loop *loop;
-    uint32_t index; /* of the inbox */
+    uint32_t index; /* in the sidecar */
     char id[HF__INBOX_SIZE + 1];
-    struct hf__wake_poll *poll; /* NULL until something is watched */
+    struct hf__wake_poll *poll; /* NULL until the first watch */
 } hf__wake_inbox;
 
 uint32_t hf__wake_inbox_seq(const hf__wake_inbox *inbox, hf_bytes topic);
 bool hf__wake_inbox_wait(const hf__wake_inbox *inbox, hf_bytes topic,
                          uint32_t seq, int64_t until_ms);
-/* Move the counter for threads of ours. */
+/* Wake threads of this process. */
 void hf__wake_inbox_wake(const hf__wake_inbox *inbox, hf_bytes topic);
 hf_status hf__wake_inbox_watch(hf__wake_inbox *inbox, hf_bytes topic,
                                struct hf__watch *watch, hf_error *err);
