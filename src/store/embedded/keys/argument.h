@@ -13,20 +13,20 @@ static inline char hf__lower(char letter)
 {
     return letter >= 'A' && letter <= 'Z' ? (char)(letter + 32) : letter;
 }
-/* Compare a word with a lower-case text, any letter case. */
-bool hf__arg_same(hf_bytes arg, const char *text); /* of one size */
+/* Compare an argument with a lower-case text, ignoring case. */
+bool hf__arg_same(hf_bytes arg, const char *text); /* of equal size */
 static inline bool hf__arg_is(hf_bytes arg, const char *text)
 {
     return arg.size == strlen(text) && hf__arg_same(arg, text);
 }
-/* Read a number, or say that it is none. */
+/* Read an integer, or reply with an error. */
 bool hf__arg_integer(hf__tx *tx, hf_bytes arg, int64_t *value);
 /* The same with `error`. */
 bool hf__arg_double(hf__tx *tx, hf_bytes arg, const char *error, double *value);
-/* Read a number of at least `min`, or say `error`: that it is none or less. */
+/* Read an integer of at least `min`, or reply with `error`. */
 bool hf__arg_at_least(hf__tx *tx, hf_bytes arg, int64_t min, const char *error,
                       int64_t *value);
-/* Read a number whose negative is one too. */
+/* Read an integer other than INT64_MIN. */
 bool hf__arg_signed(hf__tx *tx, hf_bytes arg, int64_t *value);
 
 #endif

@@ -10,8 +10,8 @@
 
 #include "store/embedded/keys/number.h"
 
-/* As Redis does with words in errors: what ends a line is cut off at the end
- * and blank elsewhere. */
+/* As in Redis, line ends are removed at the end of an error and replaced by
+ * blanks elsewhere. */
 static void make_line(char *text)
 {
     size_t size = strlen(text);

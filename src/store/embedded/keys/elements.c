@@ -2,9 +2,9 @@
 /*
  * elements.c - the records of large hashes and sorted sets, and walking them.
  *
- * An element's record is found by its key's id and its name, in the order of
- * the bytes; ids are big-endian so that a key's elements stand together. The
- * value of a folded name begins with the whole name:  u32 size, name, value.
+ * An element's record is found by its key's id and its name, in byte order; ids
+ * are big-endian so that a key's elements are adjacent. The value of a folded
+ * name begins with the whole name: u32 size, name, value.
  */
 #include "store/embedded/keys/elements.h"
 
@@ -93,7 +93,7 @@ static bool unfold(const MDB_val *value, hf_bytes *name, hf_bytes *rest)
     return true;
 }
 
-/* The record of this name, and in it, if it was folded, of this `field`. */
+/* Read a record; if its name was folded, it must be that of `field`. */
 static bool get_named(hf__tx *tx, element_name *name, hf_bytes field,
                       hf_bytes *value)
 {
@@ -130,8 +130,8 @@ bool hf__element_get(hf__tx *tx, uint64_t keyid, hf_bytes field,
     return get_named(tx, &name, field, value);
 }
 
-/* Put `value`, before it the whole name if that was folded. `value` may not
- * lie in LMDB's map. */
+/* Put `value`, preceded by the whole name if that was folded. `value` must not
+ * be in LMDB's map. */
 static void put_folded(hf__tx *tx, MDB_val *key, bool folded, hf_bytes whole,
                        hf_bytes value)
 {
@@ -214,7 +214,7 @@ void hf__member_delete(hf__tx *tx, uint64_t keyid, double score,
 {
     element_name element, order;
 
-    /* Both before the first write: `member` may lie in LMDB's map. */
+    /* Both names before the first write: `member` may be in LMDB's map. */
     name_element(&element, keyid, member);
     name_order(&order, keyid, score, member);
     hf__tx_delete(tx, &element.key);
@@ -223,8 +223,7 @@ void hf__member_delete(hf__tx *tx, uint64_t keyid, double score,
 
 /* ----------------------------------------------------------------- walks */
 
-/* Put the cursor at the first record >= `from`, or backward at the last one
- * below it. */
+/* Move to the first record >= `from`, or backward to the last one < `from`. */
 static bool seek(hf__walk *walk, const unsigned char *from, size_t size)
 {
     MDB_val value;
@@ -275,7 +274,7 @@ bool hf__walk_begin_at(hf__walk *walk, hf__tx *tx, uint64_t keyid, double score,
                        bool backward)
 {
     unsigned char from[PREFIX_SIZE + SCORE_SIZE];
-    /* Infinity is far below UINT64_MAX, so that one more never wraps. */
+    /* Infinity is far below UINT64_MAX, so adding 1 never wraps. */
     uint64_t order = hf__order_of(score) + (backward ? 1 : 0);
 
     begin_walk(walk, tx, HF__RECORD_ORDER, keyid, backward);
@@ -304,7 +303,7 @@ bool hf__walk_begin_member(hf__walk *walk, hf__tx *tx, uint64_t keyid,
     if (kept > 0)
         memcpy(from + head, member.data, kept);
     if (backward && kept < HF__ORDER_KEPT) {
-        from[size++] = 0; /* the first name behind it */
+        from[size++] = 0; /* the next name */
     } else if (backward) {
         memset(from + size, 0xff, sizeof(from) - size);
         size = sizeof(from);
@@ -319,7 +318,7 @@ bool hf__walk_begin_record(hf__walk *walk, hf__tx *tx, unsigned char kind,
     return tx->fatal == HF_OK && seek(walk, name.data, name.size);
 }
 
-/* Take a record apart; false: it belongs to another key, or is damaged. */
+/* Split a record; false: another key's, or damaged. */
 static bool read_record(hf__walk *walk, const MDB_val *data, hf_bytes *name,
                         hf_bytes *value, double *score)
 {

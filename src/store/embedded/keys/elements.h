@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elements.h - the elements of large collections, which have records of their
- * own.
+ * elements.h - elements of large collections, one record each.
  */
 #ifndef HF__EMBEDDED_ELEMENTS_H
 #define HF__EMBEDDED_ELEMENTS_H
 
 #include "store/embedded/keys/keyspace.h"
 
-/* Give the record a key id and the form ELEMENTS; the content stays until the
- * caller has put the elements. false: fatal. */
+/* Give the record a key id and the form ELEMENTS; the caller then puts the
+ * elements and replaces the content. false: fatal. */
 bool hf__elements_begin(hf__tx *tx, hf__record *record);
 
-/* false: there is none, or fatal. The view holds until the next write. */
+/* false: not found, or fatal. The view is valid until the next write. */
 bool hf__element_get(hf__tx *tx, uint64_t keyid, hf_bytes field,
                      hf_bytes *value);
 void hf__element_put(hf__tx *tx, uint64_t keyid, hf_bytes field,
@@ -23,11 +22,11 @@ void hf__order_delete(hf__tx *tx, uint64_t keyid, double score,
                       hf_bytes member);
 bool hf__order_has(hf__tx *tx, uint64_t keyid, double score, hf_bytes member);
 
-/* A member out of both its records. */
+/* Delete both records of a member. */
 void hf__member_delete(hf__tx *tx, uint64_t keyid, double score,
                        hf_bytes member);
 
-/* Walks the elements of one key, or their order. Write nothing meanwhile. */
+/* Walks the elements of a key, or their order. No writes meanwhile. */
 typedef struct hf__walk {
     hf__tx *tx;
     MDB_cursor *cursor;
@@ -35,7 +34,7 @@ typedef struct hf__walk {
     uint64_t keyid;
     bool backward;
     bool at_start;
-    MDB_val key; /* where it is */
+    MDB_val key; /* the current record */
 } hf__walk;
 bool hf__walk_begin(hf__walk *walk, hf__tx *tx, unsigned char kind,
                     uint64_t keyid);
@@ -43,11 +42,11 @@ bool hf__walk_begin(hf__walk *walk, hf__tx *tx, unsigned char kind,
  * (backward: the last whose score is `score` or less). */
 bool hf__walk_begin_at(hf__walk *walk, hf__tx *tx, uint64_t keyid, double score,
                        bool backward);
-/* Order only: start at this member of this score, or where it would stand;
- * for one longer than HF__ORDER_KEPT, before all that begin like it. */
+/* Order only: start at this member of this score, or where it would be; if
+ * longer than HF__ORDER_KEPT, before all with the same beginning. */
 bool hf__walk_begin_member(hf__walk *walk, hf__tx *tx, uint64_t keyid,
                            double score, hf_bytes member, bool backward);
-/* Start at a record by its name in LMDB, or where it would stand. */
+/* Start at a record by its name in LMDB, or where it would be. */
 bool hf__walk_begin_record(hf__walk *walk, hf__tx *tx, unsigned char kind,
                            uint64_t keyid, hf_bytes name);
 /* false: at the end. `score` only for the order, `value` only for elements. */
@@ -55,7 +54,7 @@ bool hf__walk_next(hf__walk *walk, hf_bytes *name, hf_bytes *value,
                    double *score);
 void hf__walk_end(hf__walk *walk);
 
-/* Have the elements of `keyid` removed by and by. */
+/* Schedule the elements of `keyid` for lazy deletion. */
 void hf__pending_delete_put(hf__tx *tx, uint64_t keyid);
 
 #endif

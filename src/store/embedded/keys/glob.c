@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * glob.c - names against patterns.
+ * glob.c - matching names with patterns.
  *
- * On a mismatch only the last star is tried again, one byte further on: what
- * an earlier star could still take, the last one can take as well. So there is
- * no recursion, whatever the pattern.
+ * On a mismatch only the last star is retried, one byte further: what an
+ * earlier star could match, the last one can match as well. So no pattern needs
+ * recursion.
  */
 #include "store/embedded/keys/glob.h"
 
@@ -40,7 +40,7 @@ static bool item_fits(pattern *rest, char byte)
                        : high <= value && value <= low;
 }
 
-/* A class, behind its '['. One without a ']' ends with the pattern. */
+/* A class, after its '['. One without a ']' ends with the pattern. */
 static bool class_fits(pattern *rest, char byte)
 {
     bool negated = rest->at < rest->end && *rest->at == '^';
@@ -57,7 +57,7 @@ static bool class_fits(pattern *rest, char byte)
     return found != negated;
 }
 
-/* Does the pattern's next part, no star, take the byte? Moves behind it. */
+/* Does the pattern's next part, not a star, match the byte? Skips it. */
 static bool part_fits(pattern *rest, char byte)
 {
     if (rest->at == rest->end)
@@ -93,7 +93,7 @@ bool hf__glob_fits(hf_bytes glob, hf_bytes text)
     const char *end = at + text.size;
     const char *retry = at;
 
-    /* Redis looks at no part of the pattern then, not even at a star. */
+    /* As in Redis: then the pattern is not looked at, not even a star. */
     if (text.size == 0)
         return glob.size == 0;
     while (at < end) {

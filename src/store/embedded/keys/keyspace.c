@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keyspace.c - key records: finding, filling, writing them out.
+ * keyspace.c - key records: finding, creating, editing.
  *
- * A record is read once and written once per transaction, however many
- * commands touch it. Its content is a view into LMDB's map until somebody
- * edits it; any write makes such views stale (tx->epoch), and hf__content()
- * fetches a stale one again.
+ * A record is read once and written once per transaction, however many commands
+ * use it. Its content is a view into LMDB's map until it is edited; any write
+ * makes such views stale (tx->epoch), and hf__content() reads a stale one
+ * again.
  *
  * On disk a key record is a head (keyhead.h), the whole key if its name was
  * folded, then the content.
@@ -26,7 +26,7 @@
 #define NAME_ROOM (HF__LMDB_KEY_MAX - 1)
 
 /* Content grows by doubling up to this, then by this: appending to a large
- * string must neither copy it each time nor double it. */
+ * string must neither copy it each time nor double its memory. */
 #define GROW_MAX (size_t)(1u << 20)
 
 static void damaged(hf__tx *tx)
@@ -43,7 +43,7 @@ static hf_bytes whole_key(const hf__record *record)
     return hf_view(record->name + 1, record->key_size);
 }
 
-/* Take the head apart. false: damaged. */
+/* Decode the head. false: damaged. */
 static bool decode(hf__tx *tx, hf__record *record, const MDB_val *value)
 {
     const unsigned char *at = value->mv_data;
@@ -107,8 +107,8 @@ void hf__key_delete(hf__tx *tx, hf__record *record)
 
 static bool reserve(hf__tx *tx, hf__record *record, size_t size);
 
-/* A copy of short content, which then needs not be fetched again when a write
- * has made the view stale, and which can be remembered. false: fatal. */
+/* Copy short content, so that it never becomes stale and can be cached. false:
+ * fatal. */
 static bool own_short(hf__tx *tx, hf__record *record, const void *content)
 {
     if (!reserve(tx, record, record->content_size))
@@ -119,7 +119,7 @@ static bool own_short(hf__tx *tx, hf__record *record, const void *content)
     return true;
 }
 
-/* Fill it with what is remembered of it. false: fatal. */
+/* Fill it from the cache. false: fatal. */
 static bool restore(hf__tx *tx, hf__record *record,
                     const hf__cached_record *from)
 {
@@ -137,7 +137,7 @@ static bool restore(hf__tx *tx, hf__record *record,
     return own_short(tx, record, hf__cached_record_content(from));
 }
 
-/* Read what LMDB has of it. false: fatal. */
+/* Read it from LMDB. false: fatal. */
 static bool read_stored(hf__tx *tx, hf__record *record)
 {
     MDB_val name = {record->name_size, record->name};
@@ -194,7 +194,7 @@ static bool set_key(hf__tx *tx, hf__record *record, hf_bytes key)
     return true;
 }
 
-/* The next unused record; it is not yet in a chain. NULL: fatal. */
+/* The next unused record, not yet in a chain. NULL: fatal. */
 static hf__record *take_record(hf__tx *tx)
 {
     hf__record **at = &tx->records[tx->record_count];
@@ -241,7 +241,7 @@ hf__record *hf__key_find(hf__tx *tx, hf_bytes key)
 
     if (record == NULL || !record->live)
         return NULL;
-    /* A command before this one may have given it an instant in the past. */
+    /* An earlier command may have set an expiry in the past. */
     if (record->expire_ms != 0 && record->expire_ms <= tx->now_ms) {
         hf__key_delete(tx, record);
         return NULL;

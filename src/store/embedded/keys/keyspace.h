@@ -12,13 +12,13 @@
 typedef struct hf__record {
     struct hf__record *next; /* in its chain */
     uint32_t hash;
-    bool stored;       /* LMDB has it */
-    bool live;         /* it exists for commands */
-    bool dirty;        /* LMDB's is older */
+    bool stored;       /* in LMDB */
+    bool live;         /* the key exists for commands */
+    bool dirty;        /* newer than in LMDB */
     bool owned;        /* content is in `memory`, not in LMDB's map */
     uint8_t type;      /* hf__type */
     uint8_t form;      /* HF__FORM_... */
-    uint32_t epoch;    /* of `content` if it is in LMDB's map */
+    uint32_t epoch;    /* of a `content` in LMDB's map */
     int64_t expire_ms; /* store's clock; 0: never */
     uint64_t keyid;    /* of its elements; 0: none */
     uint64_t count;    /* elements */
@@ -35,35 +35,34 @@ typedef struct hf__record {
 /* The key if it exists, else NULL; NULL also when fatal. */
 hf__record *hf__key_find(hf__tx *tx, hf_bytes key);
 /*
- * The key, NULL in *record if it does not exist. false: it has another type,
- * which was said, or fatal.
+ * The key, NULL in *record if it does not exist. false: another type, which was
+ * replied, or fatal.
  */
 bool hf__key_of_type(hf__tx *tx, hf_bytes key, hf__type type,
                      hf__record **record);
 
 /* The record of a key that exists or not (record->live). NULL: fatal. */
 hf__record *hf__key_record(hf__tx *tx, hf_bytes key);
-/* The key's record to be filled anew: live, of `type`, empty, no expiry. What
- * it held is gone. NULL: fatal. */
+/* The key's record, emptied: live, of `type`, without content and expiry. NULL:
+ * fatal. */
 hf__record *hf__key_make(hf__tx *tx, hf_bytes key, hf__type type);
-/* Make it one of a key that does not exist. */
+/* Make it the record of a key that does not exist. */
 void hf__record_clear(hf__record *record);
 bool hf__record_make(hf__tx *tx, hf__record *record, hf__type type);
 void hf__key_delete(hf__tx *tx, hf__record *record);
-void hf__key_touch(hf__tx *tx, hf__record *record); /* it is dirty now */
+void hf__key_touch(hf__tx *tx, hf__record *record); /* marks it dirty */
 
-/* The content, current whatever was written since. NULL only when fatal. */
+/* The content, read again if stale. NULL: fatal. */
 const unsigned char *hf__content(hf__tx *tx, hf__record *record);
 /* Replace the content by a copy; false: fatal. `data` may be a part of it. */
 bool hf__content_set(hf__tx *tx, hf__record *record, const void *data,
                      size_t size);
 /*
- * Make `size` bytes of content writable, the old ones preserved as far as
- * they fit. NULL: fatal.
+ * Resize the content to `size` bytes and make it writable. NULL: fatal.
  */
 unsigned char *hf__content_edit(hf__tx *tx, hf__record *record, size_t size);
 
-/* As TYPE says it. */
+/* As replied by TYPE. */
 const char *hf__type_name(hf__type type);
 
 #endif

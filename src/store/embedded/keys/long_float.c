@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * long_float.c - long double as text, the way Redis 7.0 reads and prints it.
+ * long_float.c - long double as text, as Redis 7.0 reads and prints it.
  */
 #include "store/embedded/keys/long_float.h"
 
@@ -20,7 +20,7 @@ bool hf__long_float_read(hf_bytes text, long double *value)
         return false;
     memcpy(copy, text.data, text.size);
     copy[text.size] = '\0';
-    /* What strtold() would skip. */
+    /* strtold() would skip it. */
     if (strchr(" \t\n\v\f\r", copy[0]) != NULL)
         return false;
     errno = 0;

@@ -7,14 +7,14 @@
 
 #include "holdfast/base.h"
 
-/* What strtold() takes whole, "inf" included, NaN and blanks excluded. */
+/* What strtold() accepts as a whole, with "inf", without NaN and blanks. */
 bool hf__long_float_read(hf_bytes text, long double *value);
 
 /* Room for every finite number. */
 #define HF__LONG_FLOAT_SIZE 5120
 
-/* 17 decimal places without the zeros at their end; returns the size without
- * the NUL. */
+/* 17 decimal places without trailing zeros; returns the size without the
+ * NUL. */
 size_t hf__long_float_put(char text[HF__LONG_FLOAT_SIZE], long double value);
 
 #endif

@@ -61,7 +61,7 @@ void hf__members_sweep(hf__members *list)
 
 /* ------------------------------------------------------------------ order */
 
-/* In an order made of their places. */
+/* Sort their indexes, then move them. */
 static void arrange(hf__members *list, hf__order order)
 {
     size_t *places;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * members.h - a list of names with scores, in memory: what a command gathers
- * before it answers or writes. Its memory is tx->arena's.
+ * members.h - a list of names with scores in tx->arena, collected by a command
+ * before it replies or writes.
  */
 #ifndef HF__EMBEDDED_MEMBERS_H
 #define HF__EMBEDDED_MEMBERS_H
@@ -11,8 +11,8 @@
 typedef struct hf__member {
     hf_bytes name;
     double score;
-    size_t index; /* when it was appended */
-    bool gone;    /* to be left out by hf__members_sweep() */
+    size_t index; /* order of appending */
+    bool gone;    /* to be removed by hf__members_sweep() */
 } hf__member;
 
 typedef struct hf__members {
@@ -26,17 +26,17 @@ void hf__members_init(hf__members *list, hf__tx *tx);
 
 /* Append a copy; false: fatal. */
 bool hf__members_add(hf__members *list, hf_bytes name, double score);
-/* Append the view itself: the list must not outlive the next write. */
+/* Append without copying: the list is valid until the next write. */
 bool hf__members_refer(hf__members *list, hf_bytes name, double score);
-/* Close up over those that are gone. */
+/* Remove those that are gone. */
 void hf__members_sweep(hf__members *list);
 
-/* By score, then by the bytes of the names. */
+/* By score, then by name. */
 void hf__members_sort(hf__members *list);
-/* By the bytes of the names; equal names as they were appended. */
+/* By name; equal names in the order of appending. */
 void hf__members_sort_names(hf__members *list);
 
-/* Say all of them as one flat array. */
+/* Reply with all of them as one flat array. */
 void hf__members_reply(const hf__members *list, bool with_scores);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * number.c - numbers as text, the way Redis 7.0 reads and prints them. Scripts
+ * number.c - numbers as text, as Redis 7.0 reads and prints them. Scripts
  * compare these texts, so every digit matters.
  */
 #include "store/embedded/keys/number.h"
@@ -29,13 +29,13 @@ bool hf__number_integer(hf_bytes text, int64_t *value)
         digit++;
         left--;
     }
-    /* 19 digits reach beyond INT64_MAX; more are always too many. */
+    /* 19 digits may exceed INT64_MAX; more always do. */
     if (left == 0 || left > 19 || *digit < '1' || *digit > '9')
         return false;
     for (; left > 0; left--, digit++) {
         if (*digit < '0' || *digit > '9')
             return false;
-        /* Summed below zero, where one more number fits. */
+        /* Summed as negatives: there is one more of them. */
         if (__builtin_mul_overflow(sum, 10, &sum) ||
             __builtin_sub_overflow(sum, *digit - '0', &sum))
             return false;
@@ -79,7 +79,7 @@ hf_status hf__number_double(hf_bytes text, double *value)
     double number;
     size_t used;
 
-    /* What strtod() would skip. */
+    /* strtod() would skip it. */
     if (text.size == 0 || *first == ' ' || (*first >= '\t' && *first <= '\r'))
         return HF_INVALID;
     if (!hf__number_scan(text, &number, &used))
@@ -123,7 +123,7 @@ size_t hf__number_put_integer(char text[HF__NUMBER_SIZE], int64_t value)
 
 size_t hf__number_put_double(char text[HF__NUMBER_SIZE], double value)
 {
-    /* Below this every integer is printed digit by digit by %.17g too. */
+    /* Below this %.17g prints all digits of an integer, too. */
     const double whole = 1e16;
 
     if (isinf(value)) {

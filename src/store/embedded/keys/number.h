@@ -7,21 +7,21 @@
 
 #include "holdfast/base.h"
 
-/* Enough for every number below, with its NUL. */
+/* Enough for any number, with its NUL. */
 #define HF__NUMBER_SIZE 40
 
 /* Decimal without spaces, "+" or leading zeros. */
 bool hf__number_integer(hf_bytes text, int64_t *value);
 
-/* strtod() on a text of any size, which need not have a NUL behind it: the
- * number, how many bytes were read, and errno. false: out of memory. */
+/* strtod() on a text of any size, which need not end with a NUL: the number,
+ * the bytes read, and errno. false: out of memory. */
 bool hf__number_scan(hf_bytes text, double *value, size_t *used);
 static inline bool hf__number_ends(hf_bytes text, size_t used)
 {
     return used == text.size || ((const char *)text.data)[used] == '\0';
 }
 
-/* What strtod() takes whole, "inf" included, NaN and blanks excluded: HF_OK,
+/* What strtod() accepts as a whole, with "inf", without NaN and blanks. HF_OK,
  * HF_INVALID or HF_NO_MEMORY. */
 hf_status hf__number_double(hf_bytes text, double *value);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * out.c - an answer said into a tree of hf_reply. The one for Lua is in
- * lua_out.c.
+ * out.c - replies built as a tree of hf_reply. lua_out.c builds those for Lua.
  */
 #include "store/embedded/keys/out.h"
 
@@ -10,7 +9,7 @@
 
 #include "store/embedded/keys/number.h"
 
-/* The node to fill next; closes arrays that are full. NULL after a failure. */
+/* The next node to fill; closes full arrays. NULL after a failure. */
 static hf_reply *next_node(hf__out_tree *tree)
 {
     hf_reply *reply;

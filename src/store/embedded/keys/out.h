@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * out.h - where a command says its answer: a tree for perform(), the stack of
- * Lua for redis.call(). A command says exactly one value: an array is followed
- * by as many values as it has items.
+ * out.h - the output of a command: a tree for perform(), Lua's stack for
+ * redis.call(). A command writes exactly one value; an array is followed by its
+ * items.
  */
 #ifndef HF__EMBEDDED_OUT_H
 #define HF__EMBEDDED_OUT_H
@@ -10,10 +10,10 @@
 #include "holdfast/script.h"
 #include "store/reply.h"
 
-/* Arrays inside arrays; no command needs more than three. */
+/* Nested arrays; no command needs more than three levels. */
 #define HF__OUT_DEPTH 8
 
-/* Enough for every error text of Redis with a name in it. */
+/* Enough for any error text of Redis with a name in it. */
 #define HF__OUT_ERROR_SIZE 256
 
 typedef struct hf__out hf__out;
@@ -22,15 +22,15 @@ typedef struct hf__out_ops {
     void (*nil)(hf__out *out);
     void (*integer)(hf__out *out, int64_t value);
     void (*bytes)(hf__out *out, const void *data, size_t size);
-    void (*instant)(hf__out *out, int64_t unix_us); /* as TIME says it */
+    void (*instant)(hf__out *out, int64_t unix_us); /* as replied by TIME */
     void (*line)(hf__out *out, const char *text);   /* a status */
     void (*array)(hf__out *out, size_t count);
 } hf__out_ops;
 
-/* An implementation's own struct begins with this. */
+/* Implementations embed this as their first member. */
 struct hf__out {
     const hf__out_ops *ops;
-    /* Set when the answer is an error; nothing is said after it. */
+    /* Set when the reply is an error; nothing follows it. */
     bool failed;
     char error[HF__OUT_ERROR_SIZE];
 };

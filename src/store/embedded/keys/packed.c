@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packed.c - texts one behind another, in a record or in tx->scratch, and
- * putting them in order.
+ * packed.c - length-prefixed texts in a record or in tx->scratch, and sorting
+ * them.
  *
- * Scratch is what commands keep copies in while they answer: an answer to a
- * script may leave the command by a jump, and scratch then leaks nothing.
+ * Commands keep copies in scratch while they reply: replying to a script may
+ * longjmp() out of the command, and scratch then leaks nothing.
  */
 #include "store/embedded/keys/packed.h"
 
 #include <string.h>
 
-/* What comparing two takes, ns. */
+/* Cost of a comparison, ns. */
 #define ORDER_NS 50u
 
-/* What hf__packed_buf_room() aligns to. */
+/* Alignment of hf__packed_buf_room(). */
 #define ALIGNMENT 16u
 
 bool hf__packed_next(const unsigned char *data, size_t size, hf__packed *at)
@@ -50,7 +50,7 @@ bool hf__packed_fits(const hf__record *record, size_t old, size_t size)
                HF__INLINE_MAX;
 }
 
-/* Make room for `size` bytes in place of `old` ones. NULL: fatal. */
+/* Replace `old` bytes by room for `size`. NULL: fatal. */
 static unsigned char *splice(hf__tx *tx, hf__record *record, size_t offset,
                              size_t old, size_t size)
 {
@@ -167,8 +167,7 @@ bool hf__bytes_same(hf_bytes a, hf_bytes b)
            (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-/* Two neighbouring sorted runs, from `start` to `middle` to `end`. false:
- * fatal. */
+/* Merge two adjacent sorted runs. false: fatal. */
 static bool merge(hf__tx *tx, const size_t *from, size_t *to, size_t start,
                   size_t middle, size_t end, hf__order order,
                   const void *context)
@@ -205,7 +204,7 @@ void hf__merge_sort(hf__tx *tx, size_t *items, size_t *room, size_t count,
         for (size_t start = 0; start < count; start += 2 * width) {
             if (!merge(tx, from, to, start, lesser(start + width, count),
                        lesser(start + 2 * width, count), order, context))
-                goto end; /* in any order, but all of them */
+                goto end; /* unsorted, but complete */
         }
         to = from;
         from = sorted;

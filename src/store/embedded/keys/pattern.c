@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pattern.c - looking up what the patterns of SORT name. As in Redis, the
- * marks in a pattern are looked for only before its first NUL.
+ * pattern.c - looking up the patterns of SORT. As in Redis, '*' and "->" are
+ * searched only before a pattern's first NUL.
  */
 #include "store/embedded/keys/pattern.h"
 
@@ -34,7 +34,7 @@ bool hf__pattern_is_constant(hf_bytes pattern)
     return find_star(pattern) == NULL;
 }
 
-/* false: it has no '*'. */
+/* false: no '*'. */
 static bool take_apart(hf_bytes pattern, parts *made)
 {
     const char *start = pattern.data;
@@ -63,7 +63,7 @@ static char *put(char *at, hf_bytes text)
     return at + text.size;
 }
 
-/* The key that is named. NULL: there is none, or fatal. */
+/* The named key. NULL: not found, or fatal. */
 static hf__record *find_key(hf__tx *tx, const parts *of, hf_bytes member)
 {
     size_t size = of->head.size + member.size + of->tail.size;

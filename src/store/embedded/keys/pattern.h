@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pattern.h - the patterns of SORT's BY and GET, which name a value for each
- * member: of the key that the pattern is with the member in place of its first
- * '*', or, with "->field" at its end, of that field of a hash.
+ * member: that of the key made by replacing the first '*' with the member or,
+ * if "->field" follows, of that field of a hash.
  */
 #ifndef HF__EMBEDDED_PATTERN_H
 #define HF__EMBEDDED_PATTERN_H
@@ -13,8 +13,8 @@
 bool hf__pattern_is_constant(hf_bytes pattern);
 
 /*
- * false: there is no such value, or fatal. "#" names the member itself. The
- * view holds until the next write or hf__tx_trim(), which the caller calls.
+ * false: no such value, or fatal. "#" names the member itself. The view is
+ * valid until the next write or hf__tx_trim(), which the caller calls.
  */
 bool hf__pattern_value(hf__tx *tx, hf_bytes pattern, hf_bytes member,
                        hf_bytes *value);

@@ -2,15 +2,15 @@
 /*
  * random_sample.c - choosing at random.
  *
- * Everything is gathered first, as no form of a hash or sorted set can find its
- * n-th element. The choice need not be unpredictable.
+ * All elements are collected first, as no form of a hash or sorted set can find
+ * its n-th element. The choice need not be unpredictable.
  */
 #include "store/embedded/keys/random_sample.h"
 
 #include "store/embedded/keys/argument.h"
 #include "util/rand.h"
 
-/* Answers with repetitions have no natural end; more than this is refused. */
+/* Limit of a reply with repetitions, which is unbounded otherwise. */
 #define REPEAT_MAX (1u << 24)
 
 bool hf__random_sample_read(hf__random_sample *sample, hf__tx *tx,
@@ -77,7 +77,7 @@ static void exchange(const choice *from, size_t a, size_t b)
     }
 }
 
-/* `count` different ones, or all of them in their order. */
+/* `count` distinct ones, or all of them in order. */
 static void reply_distinct(const choice *from, uint64_t count)
 {
     if (count > from->count)

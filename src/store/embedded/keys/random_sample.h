@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * random_sample.h - HRANDFIELD and ZRANDMEMBER: choosing at random from what
- * was gathered.
+ * random_sample.h - HRANDFIELD and ZRANDMEMBER: choosing from a list at random.
  */
 #ifndef HF__EMBEDDED_RANDOM_SAMPLE_H
 #define HF__EMBEDDED_RANDOM_SAMPLE_H
@@ -9,19 +8,19 @@
 #include "store/embedded/keys/members.h"
 
 typedef struct hf__random_sample {
-    bool counted;  /* a count was given: the answer is an array */
-    int64_t count; /* distinct ones; negative: so many, each from all */
+    bool counted;  /* with a count: the reply is an array */
+    int64_t count; /* distinct ones; negative: with repetitions */
     bool details;  /* values or scores too */
 } hf__random_sample;
 
-/* Read what stands behind the key; `option` asks for the details. false: an
- * error was said. */
+/* Read the arguments after the key; `option` asks for the details. false:
+ * replied with an error. */
 bool hf__random_sample_read(hf__random_sample *pick, hf__tx *tx,
                             const hf_bytes *args, size_t count,
                             const char *option);
 
-/* Choose and say. Behind each name in the list stands its value, if `values`;
- * else the details are scores. Puts the list out of order. */
+/* Choose and reply. With `values` each name in the list is followed by its
+ * value; else the details are scores. Reorders the list. */
 void hf__random_sample_reply(const hf__random_sample *pick, hf__members *list,
                              bool values);
 

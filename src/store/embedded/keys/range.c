@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * range.c - reading what range of a sorted set is meant, and walking over it.
+ * range.c - reading a range of a sorted set and walking it.
  *
- * A range by members is meant for a set whose scores are all the same. In
- * others Redis gives what stands between the first member that is not below
- * the range and the next one that is above; so do we.
+ * A range by members makes sense if all scores are equal. Otherwise we return,
+ * like Redis, the members from the first one not below the range to the next
+ * one above it.
  */
 #include "store/embedded/keys/range.h"
 
@@ -17,8 +17,8 @@
 
 /* ---------------------------------------------------------------- reading */
 
-/* Redis gives the word to strtod() as it is: white space, nothing at all, and
- * what is too large or too small are numbers here, unlike in a score. */
+/* Redis passes the argument to strtod(): unlike in a score, white space, an
+ * empty text, overflow and underflow are accepted. */
 static bool read_score(hf__tx *tx, hf_bytes arg, double *score, bool *open)
 {
     const char *text = arg.data;
@@ -34,8 +34,8 @@ static bool read_score(hf__tx *tx, hf_bytes arg, double *score, bool *open)
     return hf__number_ends(arg, used) && !isnan(*score);
 }
 
-/* "[a", "(a", "-" or "+". Behind a sign Redis looks at one byte: the NUL that
- * ends the word, or one that is in it. */
+/* "[a", "(a", "-" or "+". Redis checks one byte after a sign: the final NUL or
+ * one within the argument. */
 static bool read_text(hf_bytes arg, hf__range_text *bound, bool *open)
 {
     const char *at = arg.data;
@@ -103,8 +103,8 @@ static size_t reply_syntax_error(hf__tx *tx)
     return 0;
 }
 
-/* One option; returns how many words it took, 0 for an error, which was
- * said. */
+/* Read one option; returns its number of arguments, 0: replied with an
+ * error. */
 static size_t read_option(hf__tx *tx, const hf_bytes *args, size_t left,
                           unsigned allowed, hf__range *range)
 {
@@ -191,7 +191,7 @@ static bool above(const hf__range *range, hf_bytes member, double score)
     return order > 0 || (range->max_open && order == 0);
 }
 
-/* Not yet in the range, walking its way; and no longer. */
+/* Before the range in walking direction; and after it. */
 static bool is_before(const hf__range *range, hf_bytes member, double score)
 {
     return range->backward ? above(range, member, score)
@@ -204,7 +204,7 @@ static bool is_behind(const hf__range *range, hf_bytes member, double score)
                            : above(range, member, score);
 }
 
-/* The member at one end; false: there is none. */
+/* The member at one end; false: empty. */
 static bool find_end(hf__tx *tx, hf__record *record, bool last,
                      hf_bytes *member, double *score)
 {
@@ -217,8 +217,8 @@ static bool find_end(hf__tx *tx, hf__record *record, bool last,
     return found;
 }
 
-/* Begin at the bound if the members stand in their own order. With several
- * scores they do not, and Redis first looks at both ends. */
+/* Begin at the bound if the members are in byte order. With several scores they
+ * are not, and Redis first looks at both ends. */
 static void begin_lex(hf__range_walk *walk, hf__tx *tx, hf__record *record,
                       const hf__range *range)
 {
@@ -244,7 +244,7 @@ static void begin_lex(hf__range_walk *walk, hf__tx *tx, hf__record *record,
                                range->backward);
 }
 
-/* From ranks, which may count from the end, to how many to skip and give. */
+/* From ranks, which may count from the end, to numbers of members. */
 static void begin_rank(hf__range_walk *walk, hf__tx *tx, hf__record *record,
                        const hf__range *range)
 {
@@ -270,7 +270,7 @@ void hf__range_begin(hf__range_walk *walk, hf__tx *tx, hf__record *record,
 {
     walk->range = range;
     walk->inside = false;
-    /* A negative offset gives nothing, as in Redis. */
+    /* As in Redis, the range is empty for a negative offset. */
     walk->skip = range->offset < 0 ? 0 : (uint64_t)range->offset;
     walk->left = range->count < 0 ? UINT64_MAX : (uint64_t)range->count;
     if (range->offset < 0)
@@ -294,8 +294,8 @@ bool hf__range_next(hf__range_walk *walk, hf_bytes *member, double *score)
 
         if (!walk->inside && is_before(range, *member, *score))
             continue;
-        /* What is skipped may lie outside, once the range has begun; by score
-         * nothing can come after it. */
+        /* Once the range has begun, skipped members may be outside of it; by
+         * score nothing can follow. */
         if (behind && (!walk->inside || walk->skip == 0 ||
                        range->kind == HF__RANGE_SCORE))
             break;

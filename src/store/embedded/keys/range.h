@@ -29,13 +29,13 @@ typedef struct hf__range {
     int64_t start, end; /* ranks; negative: from the end */
     double min, max;
     hf__range_text min_text, max_text;
-    bool min_open, max_open; /* the bound itself is outside */
+    bool min_open, max_open; /* exclusive */
 } hf__range;
 
-/* How a command begins: all of it. */
+/* Initially the whole set. */
 hf__range hf__range_init(hf__range_kind kind, bool backward);
 
-/* Read the bounds of range->kind. false: an error was said. */
+/* Read the bounds of range->kind. false: replied with an error. */
 bool hf__range_bounds(hf__tx *tx, hf_bytes min, hf_bytes max, hf__range *range);
 
 enum {
@@ -43,17 +43,17 @@ enum {
     HF__RANGE_STORE = 1u << 1 /* no WITHSCORES */
 };
 /*
- * Read `min max` and the `count` - 2 words of options behind them; with
- * range->backward `max min`, unless they are ranks. false: an error was said.
+ * Read `min max` and the `count` - 2 options after them; with range->backward
+ * `max min`, unless they are ranks. false: replied with an error.
  */
 bool hf__range_read(hf__tx *tx, const hf_bytes *args, size_t count,
                     unsigned allowed, hf__range *range);
 
-/* Walks over a range of a set that is there. Write nothing meanwhile. */
+/* Walks a range of an existing set. No writes meanwhile. */
 typedef struct hf__range_walk {
     hf__zset_walk walk;
     const hf__range *range;
-    uint64_t skip; /* members, from the start of the range */
+    uint64_t skip; /* position in the range */
     uint64_t left; /* members to give */
     bool inside;   /* the range has begun */
 } hf__range_walk;
@@ -63,7 +63,7 @@ void hf__range_begin(hf__range_walk *walk, hf__tx *tx, hf__record *record,
 bool hf__range_next(hf__range_walk *walk, hf_bytes *member, double *score);
 void hf__range_end(hf__range_walk *walk);
 
-/* How many members are in it. */
+/* The number of its members. */
 uint64_t hf__range_count(hf__tx *tx, hf__record *record,
                          const hf__range *range);
 

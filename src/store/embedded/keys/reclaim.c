@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reclaim.c - taking back what nobody can see any more: expired keys, and the
- * elements of keys that are gone.
+ * reclaim.c - lazy deletion of expired keys and of the elements of deleted
+ * keys.
  *
- * A little of it is part of every commit, so that no thread is needed and no
- * commit takes long. The sidecar says whether there are orphans, where the
- * search for expired keys stands, and when it may go on; where it goes on at
- * once is where it found many.
+ * A little of it is done in every commit, so that no thread is needed and no
+ * commit takes long. The sidecar knows whether deletions are pending, the
+ * position of the sweep for expired keys, and when it continues: at once if it
+ * has found many.
  */
 #include "store/embedded/keys/reclaim.h"
 
@@ -21,7 +21,8 @@
 
 /* About 10 us of a commit. */
 #define SWEEP_COUNT 64u
-/* Between two steps if little was found, and at the end of the key space. */
+/* Pause between two steps if little was found, and at the end of the key
+ * space. */
 #define SWEEP_PAUSE_MS 10
 #define SWEEP_ROUND_MS 100
 /* A step found many if more than one in this many had expired. */
@@ -29,7 +30,7 @@
 /* When the store is full: some 5 ms. */
 #define SWEEP_HARD 400u
 
-/* A shell (keyhead.h) that was left longer ago is reclaimed. */
+/* An older tombstone (keyhead.h) is deleted. */
 #define TOMBSTONE_MS 1000
 
 #define PENDING_COUNT 64u
@@ -40,8 +41,7 @@
 
 /* ---------------------------------------------------------------- orphans */
 
-/* Delete elements from the cursor's kind on; returns how many are left of
- * `budget`. */
+/* Delete elements of one kind; returns the rest of `budget`. */
 static unsigned delete_elements(hf__tx *tx, MDB_cursor *cursor,
                                 unsigned char kind, uint64_t keyid,
                                 unsigned budget)
@@ -74,8 +74,8 @@ static unsigned delete_elements(hf__tx *tx, MDB_cursor *cursor,
     return budget;
 }
 
-/* One orphan; returns what is left of the budget. tx->no_pending_deletes: there
- * was none. */
+/* One pending delete; returns the rest of the budget. Sets
+ * tx->no_pending_deletes if there is none. */
 static unsigned delete_pending(hf__tx *tx, MDB_cursor *cursor, unsigned budget)
 {
     static const unsigned char kinds[] = {HF__RECORD_ELEMENT, HF__RECORD_ORDER,
@@ -109,7 +109,7 @@ static unsigned delete_pending(hf__tx *tx, MDB_cursor *cursor, unsigned budget)
     return budget;
 }
 
-/* Returns how many elements were removed, at most `budget`. */
+/* Returns the number of deleted elements, at most `budget`. */
 static unsigned run_pending_deletes(hf__tx *tx, unsigned budget)
 {
     unsigned left = budget;
@@ -130,11 +130,11 @@ static unsigned run_pending_deletes(hf__tx *tx, unsigned budget)
 /* ------------------------------------------------------------ expired keys */
 
 typedef struct sweep {
-    bool spares_shells; /* those left lately */
+    bool spares_shells; /* recent tombstones */
     unsigned seen;
     unsigned expired;
     size_t keyid_count;
-    uint64_t keyids[SWEEP_COUNT]; /* their elements are orphans now */
+    uint64_t keyids[SWEEP_COUNT]; /* of their elements, to be deleted */
     bool at_end;
 } sweep;
 
@@ -145,7 +145,7 @@ static bool is_fresh_tombstone(int64_t expire_ms, int64_t now_ms)
     if (!hf__expiry_is_tombstone(expire_ms) || now_ms <= 0)
         return false;
     age_ms = now_ms + expire_ms;
-    /* One left in the future was left before the clock was set back. */
+    /* One in the future is from before the clock was set back. */
     return age_ms >= 0 && age_ms < TOMBSTONE_MS;
 }
 
@@ -193,8 +193,8 @@ static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
                                                                 : MDB_NOTFOUND;
 }
 
-/* Look at the next few key records from `place` on, `*size` bytes of a name;
- * 0: from the first one. Moves it. */
+/* Check the next key records from `position` on, `*size` bytes of a name (0:
+ * from the first), and advance it. */
 static void sweep_step(hf__tx *tx,
                        unsigned char position[HF__SWEEP_POSITION_MAX],
                        uint32_t *size, sweep *done)
@@ -234,7 +234,7 @@ void hf__reclaim(hf__tx *tx)
 {
     hf__sidecar_map *map = tx->env->sidecar.map;
 
-    /* An instant far ahead was made before the clock was set back. */
+    /* An instant far ahead is from before the clock was set back. */
     if (tx->now_ms >= map->sweep_ms ||
         map->sweep_ms > tx->now_ms + 10 * SWEEP_ROUND_MS) {
         sweep done = {.spares_shells = true};
@@ -270,7 +270,7 @@ void hf__reclaim_hard(hf__tx *tx)
     hf__sidecar_map *map = tx->env->sidecar.map;
     bool wrapped = false;
 
-    /* Records in memory must not be deleted behind their backs. */
+    /* No record may be deleted while it is in memory. */
     if (!hf__tx_flush(tx))
         return;
     hf__tx_forget(tx);
@@ -290,7 +290,7 @@ static uint64_t used_pages(hf__tx *tx)
 {
     MDB_stat data, free;
 
-    /* 0 is LMDB's own tree of free pages. */
+    /* 0 is LMDB's tree of free pages. */
     if (mdb_stat(tx->txn, tx->env->dbi, &data) != MDB_SUCCESS ||
         mdb_stat(tx->txn, 0, &free) != MDB_SUCCESS)
         return 0;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_cache.c - what the last write transactions read and wrote of key
- * records.
+ * record_cache.c - key records that recent write transactions read or wrote.
  *
- * It saves looking them up in LMDB, which is most of what a short transaction
- * does beside its writes. It belongs to the writing context, and so to whoever
- * holds the writer lock. What is remembered is LMDB's state as long as
+ * It saves lookups in LMDB, most of a short transaction's work apart from its
+ * writes. It belongs to the writing context, and so to the holder of the writer
+ * lock. The entries are LMDB's state as long as
  *
- *  - the number of each transaction of ours follows that of our last commit:
- *    LMDB counts commits, those of other processes too;
- *  - whoever writes key records other than through hf__record says so by
- *    hf__record_cache_drop(), and who undoes a transaction by
+ *  - the number of each of our transactions follows that of our last commit:
+ *    LMDB counts the commits of all processes;
+ *  - code that writes key records other than through hf__record calls
+ *    hf__record_cache_drop(), and code that undoes a transaction
+ *    hf__record_cache_clear().
  * hf__record_cache_clear().
  *
- * Bounded: a table of fixed size, in sets of WAYS by the key's hash. A new one
- * replaces the oldest of its set. Memory that is never used is never touched.
- * The hashes lie by themselves: looking one up reads one line of them, and one
- * entry only if it is there.
+ * The table has a fixed size, in sets of WAYS by the key's hash; a new entry
+ * replaces the oldest of its set. Unused memory is never touched. Hashes are
+ * stored apart: a lookup reads one cache line of them, and an entry only if it
+ * matches.
  */
 #include "store/embedded/keys/record_cache.h"
 
@@ -31,7 +31,7 @@
 
 struct hf__record_cache {
     uint64_t era;
-    uint64_t number; /* of the transaction that may build on this */
+    uint64_t number; /* the next transaction for which this is valid */
     uint32_t hashes[SET_COUNT][WAYS];
     uint32_t oldest[SET_COUNT];
     hf__cached_record sets[SET_COUNT][WAYS];
@@ -72,7 +72,7 @@ void hf__record_cache_clear(hf__record_cache *cache)
         cache->era++;
 }
 
-/* Of this key, of any era; NULL: none. */
+/* The key's entry, of any era; NULL: none. */
 static hf__cached_record *find(hf__record_cache *cache, uint32_t hash,
                                hf_bytes key)
 {
@@ -88,7 +88,7 @@ static hf__cached_record *find(hf__record_cache *cache, uint32_t hash,
     return NULL;
 }
 
-/* Longer names are folded, and then it does not matter what this says. */
+/* Longer names are folded; these are never cached. */
 static hf_bytes key_of(const hf__record *record)
 {
     return hf_view(record->name + 1, record->key_size);

@@ -10,12 +10,12 @@
 #include "store/embedded/keys/record_cache.h"
 #include "util/mem.h"
 
-/* Larger buffers are given back after the transaction. */
+/* Larger buffers are freed after the transaction. */
 #define KEEP_SIZE 65536u
 
 /* --------------------------------------------------------- writing out */
 
-/* The record as it is stored, to its room in LMDB's page. */
+/* Write the stored form to LMDB's page. */
 static void encode(const hf__record *record, unsigned char *at, size_t size)
 {
     hf__keyhead head = {.type = record->type,
@@ -49,8 +49,8 @@ static void write_record(hf__tx *tx, hf__record *record)
         encode(record, value.mv_data, value.mv_size);
 }
 
-/* A key that comes and goes, as a lock does: its record stays where it is, long
- * expired, to be written over. false: it does not. */
+/* For a key that comes and goes, as locks do, leave an expired record to be
+ * overwritten. false: not such a key. */
 static bool leave_tombstone(hf__tx *tx, hf__record *record)
 {
     static const unsigned char nothing[HF__RECORD_CACHE_CONTENT_MAX];
@@ -68,7 +68,7 @@ static bool leave_tombstone(hf__tx *tx, hf__record *record)
 
 bool hf__tx_flush(hf__tx *tx)
 {
-    /* First what is still in the map: the writes below would move it. */
+    /* First copy content out of the map: writing would move it. */
     for (uint32_t i = 0; i < tx->record_count; i++) {
         hf__record *record = tx->records[i];
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan.c - cursors of scans and the places they stand for.
+ * scan.c - cursors of scans and the positions that they mean.
  *
- * The places belong to the environment and are guarded by its readers_lock.
- * They only save time: no memory for them, or all of them lost, changes no
- * answer but by what is given twice.
+ * The positions belong to the environment and are guarded by its readers_lock.
+ * They only save time: if they are lost, or there is no memory for them, more
+ * may be returned twice.
  */
 #include "store/embedded/keys/scan.h"
 
@@ -22,11 +22,11 @@
 
 /* ---------------------------------------------------------------- reading */
 
-/* As Redis does it, with strtoul(): signs, nothing at all and what stands
- * behind a NUL do not matter. */
+/* As Redis, with strtoul(): accepts signs, an empty text, and anything after a
+ * NUL. */
 bool hf__scan_cursor(hf__scan *scan, hf__tx *tx, hf_bytes arg)
 {
-    char text[64]; /* longer ones have pointless digits */
+    char text[64]; /* longer ones only have redundant digits */
     char *end;
 
     memset(scan, 0, sizeof(*scan));
@@ -70,7 +70,7 @@ bool hf__scan_options(hf__scan *scan, const hf_bytes *args, size_t count,
                 return false;
         } else if (i + 1 < count && hf__arg_is(args[i], "match")) {
             scan->pattern = args[i + 1];
-            /* A star alone is no pattern: it fits the empty name too. */
+            /* A star alone matches everything, the empty name too. */
             scan->filter = scan->pattern.size != 1 ||
                            *(const char *)scan->pattern.data != '*';
         } else if (types && i + 1 < count && hf__arg_is(args[i], "type")) {
@@ -95,7 +95,7 @@ static uint64_t cursor_of(hf_bytes name)
 {
     uint64_t cursor = hf__name_hash(name, 0) >> (64 - HF__SCAN_BITS);
 
-    return cursor != 0 ? cursor : 1; /* 0 is the beginning and the end */
+    return cursor != 0 ? cursor : 1; /* 0 means the beginning and the end */
 }
 
 static hf__scan_position *find_position(hf__env *env, uint64_t cursor)
@@ -108,8 +108,7 @@ static hf__scan_position *find_position(hf__env *env, uint64_t cursor)
     return NULL;
 }
 
-/* The place of the scan, or else an unused one, or else the oldest. NULL: no
- * memory. */
+/* The scan's position, or an unused one, or the oldest. NULL: no memory. */
 static hf__scan_position *choose_position(hf__env *env, uint64_t cursor)
 {
     hf__scan_position *position;
@@ -180,7 +179,7 @@ uint64_t hf__scan_next(const hf__scan *scan, const MDB_val *name)
 
 /* --------------------------------------------------------------- elements */
 
-/* Search all of them for the one to go on at; begin there. false: gone. */
+/* Search all of them for the one to continue at. false: not found. */
 static bool search_element(const hf__scan *scan, hf__walk *walk, uint64_t keyid)
 {
     unsigned char copy[HF__LMDB_KEY_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * score.h - scores as unsigned numbers that are ordered as the scores are.
+ * score.h - scores as unsigned numbers of the same order.
  */
 #ifndef HF__EMBEDDED_SCORE_H
 #define HF__EMBEDDED_SCORE_H

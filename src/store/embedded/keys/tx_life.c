@@ -2,9 +2,9 @@
 /*
  * tx_life.c - beginning and ending a transaction's context.
  *
- * A context is used again and again, so that a short transaction allocates
- * nothing: records keep their memory. The one for writing belongs to whoever
- * holds the writer lock; those for reading to one thread each.
+ * Contexts are reused, so that a short transaction allocates nothing: records
+ * keep their memory. The one for writing belongs to the holder of the writer
+ * lock; those for reading to one thread each.
  */
 #include "store/embedded/keys/tx_life.h"
 
@@ -15,7 +15,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-/* Larger buffers are given back after the transaction. */
+/* Larger buffers are freed after the transaction. */
 #define KEEP_SIZE 65536u
 
 hf__tx *hf__tx_new(hf__env *env, bool writable)

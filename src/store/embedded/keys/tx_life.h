@@ -10,14 +10,14 @@
 hf__tx *hf__tx_new(hf__env *env, bool writable); /* NULL: no memory */
 void hf__tx_free(hf__tx *tx);
 
-/* Begin anew; the LMDB transaction `tx->txn` is open. `boot_ms` is now. */
+/* Begin; the LMDB transaction `tx->txn` is open. `boot_ms` is now. */
 void hf__tx_start(hf__tx *tx, int64_t boot_ms);
 /* Between two requests that share the transaction, after hf__tx_flush(): the
- * next has a time of its own, and finds what the one before it wrote. */
+ * next has its own time and sees what the previous one wrote. */
 void hf__tx_next(hf__tx *tx, int64_t boot_ms);
 /*
- * Write everything out and commit, or undo if `fatal` is set or nothing
- * changed. The LMDB transaction is over afterwards. Returns `fatal`.
+ * Write the records and commit, or abort if `fatal` is set or nothing changed.
+ * Ends the LMDB transaction. Returns `fatal`.
  */
 hf_status hf__tx_finish(hf__tx *tx);
 

@@ -2,9 +2,9 @@
 /*
  * type_hash.c - storing hashes.
  *
- * A small hash is one string of entries in the order they were made:
- * u32 size of the field, u32 size of the value, field, value. What outgrows
- * HF__INLINE_MAX becomes one record a field and stays so.
+ * A small hash is one string of entries in the order of creation: u32 size of
+ * the field, u32 size of the value, field, value. Beyond HF__INLINE_MAX it gets
+ * one record per field, for good.
  */
 #include "store/embedded/keys/type_hash.h"
 
@@ -18,8 +18,8 @@
 
 typedef hf__hash_entry entry;
 
-/* The entry at entry->offset + entry->size, which starts at 0, 0. false: at
- * the end (or the record is damaged). */
+/* The next entry, at entry->offset + entry->size; begin with zeros. false: at
+ * the end, or damaged. */
 static bool next_entry(const unsigned char *content, size_t size, entry *at)
 {
     size_t offset = at->offset + at->size;
@@ -53,7 +53,7 @@ static bool find_entry(hf__tx *tx, hf__record *record, hf_bytes field,
     return false;
 }
 
-/* Make room for `size` bytes in place of the `old` ones at `offset`. */
+/* Replace `old` bytes at `offset` by room for `size`. */
 static unsigned char *splice(hf__tx *tx, hf__record *record, size_t offset,
                              size_t old, size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * type_hash.h - what is in a hash, whichever form it has: fields and values.
+ * type_hash.h - hashes of either form: fields and values.
  */
 #ifndef HF__EMBEDDED_TYPE_HASH_H
 #define HF__EMBEDDED_TYPE_HASH_H
@@ -8,22 +8,22 @@
 #include "store/embedded/keys/elements.h"
 #include "store/embedded/keys/keyspace.h"
 
-/* The hash; NULL in *record: none. false: another type, said, or fatal. */
+/* The hash; NULL in *record: none. false: another type, replied, or fatal. */
 bool hf__hash_open(hf__tx *tx, hf_bytes key, hf__record **record);
-/* The hash, made if it is not there. NULL: an error was said, or fatal. */
+/* The hash, created if missing. NULL: replied with an error, or fatal. */
 hf__record *hf__hash_make(hf__tx *tx, hf_bytes key);
 
-/* false: there is no such field, or fatal. The view holds until the next
- * write. */
+/* false: no such field, or fatal. The view is valid until the next write. */
 bool hf__hash_get(hf__tx *tx, hf__record *record, hf_bytes field,
                   hf_bytes *value);
-/* true: the field is new. Neither may lie in LMDB's map or in the hash. */
+/* true: the field is new. Field and value must not be in LMDB's map or in the
+ * hash. */
 bool hf__hash_put(hf__tx *tx, hf__record *record, hf_bytes field,
                   hf_bytes value);
-/* true: it was there. The key itself stays, even if nothing is left in it. */
+/* true: it existed. The key stays, even if it is now empty. */
 bool hf__hash_delete(hf__tx *tx, hf__record *record, hf_bytes field);
 
-/* Where a walk over a small hash is. */
+/* Position of a walk over a small hash. */
 typedef struct hf__hash_entry {
     size_t offset; /* in the content */
     size_t size;   /* the whole entry */
@@ -31,7 +31,7 @@ typedef struct hf__hash_entry {
     hf_bytes value;
 } hf__hash_entry;
 
-/* Walks it. Write nothing meanwhile. */
+/* Walks it. No writes meanwhile. */
 typedef struct hf__hash_walk {
     hf__walk walk; /* of a large hash */
     bool small;

@@ -2,12 +2,12 @@
 /*
  * type_list.c - storing lists.
  *
- * A small list is its elements one behind another (packed.h). What outgrows
- * HF__INLINE_MAX becomes one record an element and stays so. These records are
- * numbered without gaps, so that any element is found at once; the content of
- * the key record is the number of the first. Numbers begin in the middle of 64
- * bits, which no list can leave, and grow at both ends. What changes in
- * between renumbers the shorter side.
+ * A small list is its elements in a row (packed.h). Beyond HF__INLINE_MAX it
+ * gets one record per element, for good. These are numbered without gaps, so
+ * that any element is found at once; the content of the key record is the
+ * number of the first. Numbers begin in the middle of 64 bits, which no list
+ * can exhaust, and grow at both ends. A change in between renumbers the shorter
+ * side.
  */
 #include "store/embedded/keys/type_list.h"
 
@@ -92,7 +92,7 @@ static void delete_elements(hf__tx *tx, uint64_t keyid, uint64_t number,
     }
 }
 
-/* Put an element that lies in LMDB's map; through scratch, as that moves. */
+/* Put an element that is in LMDB's map, by way of scratch. */
 static void put_again(hf__tx *tx, uint64_t keyid, uint64_t number,
                       hf_bytes value)
 {
@@ -175,7 +175,7 @@ bool hf__list_get(hf__tx *tx, hf__record *record, uint64_t index,
     return true;
 }
 
-/* Is it a small list, and can it be one with `size` bytes more, `old` less? */
+/* Is it small, and will it be with `size` bytes instead of `old`? */
 static bool stays_small(hf__tx *tx, hf__record *record, size_t old, size_t size)
 {
     if (record->form == HF__FORM_ELEMENTS)
@@ -258,8 +258,7 @@ void hf__list_push(hf__tx *tx, hf__record *record, hf_bytes value, bool front)
 
 /* ---------------------------------------------------------------- removing */
 
-/* The elements that are to go: those equal to a value from one index to
- * another. */
+/* The elements to remove: those equal to a value in a range of indexes. */
 typedef struct span {
     hf_bytes value;
     uint64_t first;
@@ -293,7 +292,7 @@ static void cut_entries(hf__tx *tx, hf__record *record, const span *gone)
 {
     hf__packed at;
 
-    /* From behind, so that indexes before stay what they are. */
+    /* From the end, so that earlier indexes stay valid. */
     for (uint64_t i = gone->last + 1; i-- > gone->first;) {
         if (!find_entry(tx, record, i, &at))
             return;
@@ -302,7 +301,7 @@ static void cut_entries(hf__tx *tx, hf__record *record, const span *gone)
     }
 }
 
-/* Renumber an element, unless it is to go. true: it is not. */
+/* Renumber an element. false: it is to be removed. */
 static bool keep_element(hf__tx *tx, const hf__record *record, const span *gone,
                          uint64_t first, uint64_t index, uint64_t to)
 {
@@ -406,7 +405,7 @@ static void list_entries(hf__list_walk *walk, hf__record *record)
            hf__packed_next(walk->content, walk->content_size, &at))
         walk->offsets[count++] = (uint16_t)at.offset;
     if (count < record->count) {
-        hf__tx_fail(walk->tx, MDB_CORRUPTED); /* the first failure stays */
+        hf__tx_fail(walk->tx, MDB_CORRUPTED); /* the first failure counts */
         walk->left = 0;
     }
 }
@@ -446,7 +445,7 @@ void hf__list_walk_begin(hf__list_walk *walk, hf__tx *tx, hf__record *record,
         open_cursor(walk, record);
 }
 
-/* The record of number walk->at; the cursor stands beside it, or nowhere. */
+/* The record of number walk->at; the cursor is next to it, or unset. */
 static bool read_element(hf__list_walk *walk, MDB_cursor_op op, hf_bytes *value)
 {
     unsigned char name[NAME_SIZE];

@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * type_list.h - what is in a list, whichever form it has. Indexes count from 0
- * at the front, and are below record->count unless something else is said.
+ * type_list.h - lists of either form. Indexes count from 0 at the front and are
+ * below record->count unless noted.
  *
- * Values that are put may not lie in LMDB's map or in the list itself.
+ * Values that are put must not be in LMDB's map or in the list itself.
  */
 #ifndef HF__EMBEDDED_TYPE_LIST_H
 #define HF__EMBEDDED_TYPE_LIST_H
 
 #include "store/embedded/keys/packed.h"
 
-/* The list; NULL in *record: none. false: another type, said, or fatal. */
+/* The list; NULL in *record: none. false: another type, replied, or fatal. */
 bool hf__list_open(hf__tx *tx, hf_bytes key, hf__record **record);
-/* The list, made if it is not there. NULL: an error was said, or fatal. */
+/* The list, created if missing. NULL: replied with an error, or fatal. */
 hf__record *hf__list_make(hf__tx *tx, hf_bytes key);
 
-/* false: fatal. The view holds until the next write. */
+/* false: fatal. The view is valid until the next write. */
 bool hf__list_get(hf__tx *tx, hf__record *record, uint64_t index,
                   hf_bytes *value);
 void hf__list_push(hf__tx *tx, hf__record *record, hf_bytes value, bool front);
 void hf__list_set(hf__tx *tx, hf__record *record, uint64_t index,
                   hf_bytes value);
-/* Put a value before the one at `index`, or behind the last. Between others it
- * uses scratch. */
+/* Insert a value before the one at `index`, or append it. Inserting uses
+ * scratch. */
 void hf__list_insert(hf__tx *tx, hf__record *record, uint64_t index,
                      hf_bytes value);
 /*
- * Take out up to `most` elements that are equal to `value`, the first ones or
- * the last ones, and return how many they were. The key itself stays, even if
- * nothing is left in it. Uses scratch.
+ * Remove up to `most` elements equal to `value`, the first or the last ones,
+ * and return their number. The key stays, even if it is now empty. Uses
+ * scratch.
  */
 uint64_t hf__list_remove(hf__tx *tx, hf__record *record, hf_bytes value,
                          bool last, uint64_t most);
-/* Leave only `count` elements from `first` on. The key stays. */
+/* Keep only `count` elements from `first` on. The key stays. */
 void hf__list_keep(hf__tx *tx, hf__record *record, uint64_t first,
                    uint64_t count);
 
-/* Walks it from an index to an end. Write nothing meanwhile. */
+/* Walks it from an index to an end. No writes meanwhile. */
 typedef struct hf__list_walk {
     hf__tx *tx;
     bool small;
@@ -52,7 +52,7 @@ typedef struct hf__list_walk {
     uint64_t at; /* its number */
 } hf__list_walk;
 
-/* An `index` that is not in the list begins at the end: nothing comes. */
+/* An `index` outside of the list: empty. */
 void hf__list_walk_begin(hf__list_walk *walk, hf__tx *tx, hf__record *record,
                          uint64_t index, bool backward);
 bool hf__list_walk_next(hf__list_walk *walk, hf_bytes *value);

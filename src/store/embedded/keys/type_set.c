@@ -2,10 +2,10 @@
 /*
  * type_set.c - storing sets.
  *
- * A small set is its members one behind another (packed.h), in the order they
- * were made. What outgrows HF__INLINE_MAX becomes one record a member, as the
- * order of a sorted set whose scores are the members' hashes, and stays so:
- * a place by chance is then found without walking there.
+ * A small set is its members in a row (packed.h), in the order of creation.
+ * Beyond HF__INLINE_MAX it gets one record per member, for good, like the order
+ * of a sorted set whose scores are the members' hashes: so a random position is
+ * found without a walk.
  */
 #include "store/embedded/keys/type_set.h"
 
@@ -15,14 +15,14 @@
 #include "store/embedded/files/name.h"
 #include "util/rand.h"
 
-/* Stored: never change the hash. So many bits are whole numbers in a double,
- * and 14 digits as SSCAN's cursor, which Lua keeps whatever it does to it. */
+/* Stored: never change the hash. So many bits fit a double and are 14 digits as
+ * SSCAN's cursor, which Lua's numbers keep. */
 #define HASH_SEED UINT64_C(0x686f6c6466617374)
 #define HASH_FACTOR UINT64_C(0xff51afd7ed558ccd)
 #define HASH_BITS 46
 
-/* A member is drawn from so many neighbours: the gap before one of them alone,
- * which is its chance otherwise, varies as much as its mean. */
+/* A member is drawn from so many neighbours: otherwise its probability would be
+ * the gap before it, which varies as much as its mean. */
 #define NEIGHBOURS 64u
 
 double hf__set_position(hf_bytes member)
@@ -132,7 +132,7 @@ uint64_t hf__random_below(uint64_t bound)
     return number % bound;
 }
 
-/* The next member of a large set, the first one behind the last. */
+/* The next member of a large set, cyclically. */
 static bool next_round(hf__walk *walk, hf__tx *tx, uint64_t keyid,
                        hf_bytes *member)
 {
@@ -148,7 +148,7 @@ static bool any_record(hf__tx *tx, const hf__record *record, hf_bytes *member)
 {
     uint64_t steps = hf__random_below(record->count < NEIGHBOURS ? record->count
                                                                  : NEIGHBOURS);
-    /* In a set of few members each is as likely as the other. */
+    /* In a set of few members all are equally likely. */
     uint64_t start = record->count <= NEIGHBOURS
                          ? 0
                          : hf__random_below(UINT64_C(1) << HASH_BITS);

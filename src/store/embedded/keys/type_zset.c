@@ -2,11 +2,10 @@
 /*
  * type_zset.c - storing sorted sets.
  *
- * A small set is one string of entries in their order: f64 score, u32 size,
- * member. What outgrows HF__INLINE_MAX becomes two records a member, one to
- * find its score and one to find its place, and stays so. The latter are in
- * order up to HF__ORDER_KEPT bytes of the members: a walk gathers those that
- * are alike so far, and sorts them, before it gives out the first.
+ * A small set is one string of sorted entries: f64 score, u32 size, member.
+ * Beyond HF__INLINE_MAX it gets two records per member, for good: by member and
+ * by order. The latter are sorted up to HF__ORDER_KEPT bytes of the members: a
+ * walk collects those that are equal so far and sorts them.
  */
 #include "store/embedded/keys/type_zset.h"
 
@@ -24,7 +23,7 @@ typedef struct zset_entry {
     hf_bytes member;
 } zset_entry;
 
-/* As next_entry() of hash.c. */
+/* As next_entry() of type_hash.c. */
 static bool next_entry(const unsigned char *content, size_t size,
                        zset_entry *at)
 {
@@ -125,7 +124,7 @@ static bool spread(hf__tx *tx, hf__record *record)
     return hf__content_set(tx, record, "", 0);
 }
 
-/* Put the entry where it belongs. */
+/* Insert the entry in order. */
 static void insert(hf__tx *tx, hf__record *record, hf_bytes member,
                    double score)
 {
@@ -140,7 +139,7 @@ static void insert(hf__tx *tx, hf__record *record, hf_bytes member,
         return;
     while (next_entry(content, old, &at) && !before(score, member, &at))
         continue;
-    /* Behind the last entry, unless the loop stopped at a larger one. */
+    /* At the end, unless the loop stopped at a larger one. */
     offset = at.offset + at.size;
     if (at.size > 0 && before(score, member, &at))
         offset = at.offset;
@@ -155,7 +154,7 @@ void hf__zset_add(hf__tx *tx, hf__record *record, hf_bytes member, double score)
 {
     size_t size = ENTRY_HEAD + member.size;
 
-    score += 0.0; /* -0 becomes 0: it must not sort before it */
+    score += 0.0; /* -0 becomes 0, to sort as equal */
     if (record->form == HF__FORM_INLINE &&
         record->content_size + size > HF__INLINE_MAX && !spread(tx, record))
         return;
@@ -283,8 +282,7 @@ static bool next_of_run(hf__zset_walk *walk, hf_bytes *member, double *score)
     return true;
 }
 
-/* Read what is alike with this one, up to the first that is not. Mostly there
- * is nothing. */
+/* Read those equal to this one so far, mostly none, and the one after them. */
 static bool gather_run(hf__zset_walk *walk, hf_bytes *member, double *score)
 {
     walk->run.count = 0;
