@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded.c - the embedded store behind store.h: requests become
- * transactions, right here on the calling thread.
+ * embedded.c - the embedded store behind store.h: requests become transactions
+ * on the calling thread.
  *
- * A script, or a command that may write, takes the writer lock, by its
- * deadline, and runs in an LMDB write transaction: its own (write.c), or one
- * that it shares with others (group.c).
+ * A script, or a command that may write, takes the writer lock and runs in an
+ * LMDB write transaction: its own (write.c) or a shared one (group.c).
  *
- * A command that only reads runs in a read transaction beside the writer; or
- * as a writer where LMDB has no reader slot for it.
+ * A command that only reads runs in a read transaction, in parallel with the
+ * writer; or as a writer if LMDB has no reader slot for it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,15 +29,15 @@
 #include "util/fork.h"
 #include "util/mem.h"
 
-/* After so long a server may be asked to kill a script (docs/adr/0033). */
+/* As long as a server runs a script before it can be killed (docs/adr/0033). */
 #define BUDGET_DEFAULT_MS 5000
 
-/* How long close() waits for a writer, only to give its inbox back. */
+/* How long close() waits for a writer to free its inbox. */
 #define CLOSE_MS 1000
 
 typedef struct embedded {
     hf__store base;
-    uint32_t generation; /* of forks, at birth */
+    uint32_t generation; /* of fork(), when opened */
     int64_t budget_ms;
     hf__env *env;
     hf__wake_inbox inbox;
@@ -79,7 +78,7 @@ static void give_reader(hf__env *env, hf__tx *tx)
     hf__tx_free(tx);
 }
 
-/* false: it must be run as a writer. */
+/* false: run it as a writer. */
 static bool run_read(hf__env *env, const hf__job *job)
 {
     hf__tx *tx = take_reader(env);
@@ -117,7 +116,7 @@ static void fail_unknown(hf__request *request)
         &request->error, hf__error_status(text, false), hf_str(text), NULL);
 }
 
-/* false: the request is complete, because it cannot be run. */
+/* false: the request has failed. */
 static bool prepare(const embedded *self, hf__request *request, hf__job *job)
 {
     job->request = request;
@@ -142,7 +141,7 @@ static bool is_read(const hf__job *job)
     return job->command != NULL && !(job->command->flags & HF__COMMAND_WRITES);
 }
 
-/* Where nothing can be written scripts run as readers do, one at a time. */
+/* In a read-only store scripts run like readers, one at a time. */
 static void perform_read_only(embedded *self, const hf__job *job)
 {
     hf__env *env = self->env;
@@ -172,15 +171,15 @@ static void embedded_perform(hf__store *store, hf__request *request)
     }
     if (is_read(&job) && run_read(self->env, &job))
         return;
-    /* A commit that waits for no disk is not worth waiting for others. */
+    /* A commit without a disk write is not worth sharing. */
     if (self->env->mode == HF__MODE_DURABLE)
         hf__group_run(self->env, &job, 1);
     else
         hf__write_run(self->env, &job);
 }
 
-/* Requests that came together share a transaction if one of them writes. They
- * keep their order: so those that read are run as writers then. */
+/* Requests submitted together share a transaction if one of them writes, in
+ * order: then readers run as writers, too. */
 static void submit_some(hf__store *store, hf__request *const *requests,
                         size_t count)
 {
@@ -204,8 +203,7 @@ static void submit_some(hf__store *store, hf__request *const *requests,
         requests[i]->on_done(requests[i]);
 }
 
-/* Is it one that would have its caller wait for the disk? The loop thread has
- * nobody to hand it to. */
+/* Would it make its caller wait for the disk? The loop thread itself waits. */
 static bool waits_for_disk(embedded *self, hf__request *request)
 {
     hf__job job;
@@ -235,7 +233,7 @@ static void embedded_submit(hf__store *store, hf__request *const *requests,
     }
 }
 
-/* What is not queued any more completes within a commit. */
+/* A request that is no longer queued completes with the commit. */
 static void embedded_cancel(hf__store *store, hf__request *request)
 {
     embedded *self = self_of(store);
@@ -257,7 +255,7 @@ static const char *embedded_inbox(hf__store *store)
 static uint32_t embedded_event_seq(hf__store *store, hf_bytes topic,
                                    int64_t deadline_ms)
 {
-    /* The inbox is listened to from the moment the store is open. */
+    /* The inbox receives events from the open on. */
     (void)deadline_ms;
     return hf__wake_inbox_seq(&self_of(store)->inbox, topic);
 }
@@ -331,7 +329,7 @@ static hf_status listen(embedded *self, int64_t deadline_ms, hf_error *err)
     return status;
 }
 
-/* The option, else the URL, else the default. */
+/* The option, else the URL's, else the default. */
 static int64_t budget_of(const hf__store_config *config,
                          const hf__settings *settings)
 {
@@ -388,8 +386,8 @@ static void embedded_close(hf__store *store)
     embedded *self = self_of(store);
     hf__env *env = self->env;
 
-    /* In a forked child the environment is the parent's: closing it would
-     * erase the parent's reader slots. */
+    /* A forked child must not close the parent's environment: that would erase
+     * the parent's reader slots. */
     if (self->generation == hf__fork_generation()) {
         hf__backlog_close(&self->backlog);
         hf__wake_inbox_close(&self->inbox);

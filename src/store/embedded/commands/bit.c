@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bit.c - commands on single bits of strings. Bit 0 is the highest bit of the
- * first byte; behind the end of a string all bits are 0.
+ * first byte; beyond the end of a string all bits are 0.
  */
 #include <string.h>
 
@@ -99,7 +99,7 @@ static bool read_unit(hf__tx *tx, hf_bytes arg, bool *by_bit)
     return false;
 }
 
-/* From places that may count from the end, in bits or bytes. */
+/* Positions may count from the end, in bits or bytes. */
 static bits place(int64_t size, int64_t start, int64_t end, bool by_bit)
 {
     int64_t total = by_bit ? size * 8 : size;
@@ -117,7 +117,7 @@ static bits place(int64_t size, int64_t start, int64_t end, bool by_bit)
     return (bits){start * 8, end * 8 + 7};
 }
 
-/* Reports the time that every so many bits take. false: fatal. */
+/* Account for the bits walked. false: fatal. */
 static bool may_read(hf__tx *tx, int64_t at)
 {
     return (uint64_t)at % (8 * HF__TX_PIECE) != 0 ||
@@ -159,7 +159,7 @@ static void run_bitcount(hf__tx *tx, const hf_bytes *args, size_t count)
     if (count >= 4 && (!hf__arg_integer(tx, args[2], &start) ||
                        !hf__arg_integer(tx, args[3], &end)))
         return;
-    /* Before the unit is looked at, as in Redis. */
+    /* Before the unit is read, as in Redis. */
     if (start < 0 && end < 0 && start > end) {
         hf__reply_integer(tx, 0);
         return;
@@ -224,7 +224,7 @@ static void reply_position(hf__tx *tx, hf__record *record,
     if (content == NULL)
         return;
     found = find_bit(tx, content, range, what->bit != 0);
-    /* The zeros behind the string count unless an end was given. */
+    /* The zeros beyond the string count unless an end was given. */
     if (found < 0 && what->bit == 0 && !what->bounded &&
         range.first <= range.last)
         found = size * 8;
@@ -264,7 +264,7 @@ static bit_operation read_operation(hf_bytes arg)
     return (bit_operation)at;
 }
 
-/* What the longest source has. false: one is no string, said, or fatal. */
+/* The longest source's size. false: one is not a string, replied, or fatal. */
 static bool measure(hf__tx *tx, const hf_bytes *keys, size_t count,
                     size_t *longest)
 {
@@ -281,7 +281,7 @@ static bool measure(hf__tx *tx, const hf_bytes *keys, size_t count,
     return true;
 }
 
-/* Combine into `sum` what a source has, and zeros behind it. */
+/* Combine a source, padded with zeros, into `sum`. */
 static void combine(hf__tx *tx, bit_operation what, unsigned char *sum,
                     size_t size, const unsigned char *from, size_t from_size)
 {

@@ -3,8 +3,8 @@
  * bitfield.c - BITFIELD: numbers of 1 to 64 bits anywhere in a string, the
  * highest bit first.
  *
- * All words are read before anything is done, so that a wrong one leaves the
- * string as it was; a string that will be written is first made long enough.
+ * All arguments are read first, so that a wrong one leaves the string
+ * unchanged; a string to be written is first extended.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 #define BIT_MAX ((int64_t)HF_VALUE_MAX * 8)
 
-/* Holds the sum of any field and any increment. */
+/* Large enough for the sum of any field and increment. */
 __extension__ typedef __int128 wide;
 
 typedef enum overflow { WRAP, SAT, FAIL } overflow;
@@ -31,7 +31,7 @@ typedef struct steps {
     step *list; /* in the arena */
     size_t count;
     bool writes;
-    uint64_t last; /* bit that is written */
+    uint64_t last; /* bit written */
 } steps;
 
 /* ----------------------------------------------------------------- reading */
@@ -86,8 +86,8 @@ static bool read_overflow(hf__tx *tx, hf_bytes arg, overflow *how)
     return !tx->out->failed;
 }
 
-/* How many words a step has, its name included. 0: it has no such name, or
- * there are not enough. */
+/* The number of a step's arguments with its name. 0: unknown name, or too
+ * few. */
 static size_t step_size(hf_bytes name, size_t left, step *into)
 {
     if (hf__arg_is(name, "get") && left >= 3) {
@@ -100,7 +100,7 @@ static size_t step_size(hf_bytes name, size_t left, step *into)
     return into->what == SET || hf__arg_is(name, "incrby") ? 4 : 0;
 }
 
-/* Returns how many words it took; 0: an error was said. */
+/* Returns the number of arguments read; 0: replied with an error. */
 static size_t read_step(hf__tx *tx, const hf_bytes *args, size_t left,
                         step *into)
 {
@@ -151,7 +151,7 @@ static bool read_steps(hf__tx *tx, const hf_bytes *args, size_t count,
 
 /* ------------------------------------------------------------------ fields */
 
-/* Behind the end of the string all bits are 0. */
+/* Beyond the end of the string all bits are 0. */
 static uint64_t get_bits(const unsigned char *data, size_t size, uint64_t at,
                          unsigned width)
 {
@@ -187,14 +187,14 @@ static int64_t to_number(const step *field, uint64_t bits)
     return (int64_t)(bits << rest) >> rest;
 }
 
-/* What SET is given may be so far below the highest number that Redis's
- * difference of the two wraps, and takes it for one above. */
+/* SET's value may be so far below the maximum that the difference wraps in
+ * Redis, which then takes it for an overflow. */
 static bool is_far(const step *field, wide below)
 {
     return field->what == SET && field->width < 64 && below > INT64_MAX;
 }
 
-/* The sum as the field takes it. false: it does not, and FAIL was asked for. */
+/* The sum as it fits the field. false: overflow with FAIL. */
 static bool fit(const step *field, wide sum, int64_t *number)
 {
     wide max = ((wide)1 << (field->width - (field->is_signed ? 1 : 0))) - 1;
@@ -218,8 +218,8 @@ static void reply_field(hf__tx *tx, const step *field,
         tx, to_number(field, get_bits(data, size, field->at, field->width)));
 }
 
-/* What is set in an unsigned field counts as unsigned, as in Redis: a negative
- * number is too large. */
+/* As in Redis, values set in an unsigned field are unsigned: a negative one is
+ * too large. */
 static wide as_given(const step *field)
 {
     return field->is_signed ? (wide)field->value : (wide)(uint64_t)field->value;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.c - running a command, and what its errors mean.
+ * command.c - running a command, and the status of its errors.
  */
 #include "store/embedded/commands/command.h"
 

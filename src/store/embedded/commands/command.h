@@ -3,7 +3,7 @@
  * command.h - what a command is.
  *
  * A command is a row in the table of its type's file. Its function reads the
- * words, says exactly one answer or one error, and returns. Replies and error
+ * arguments, sends exactly one reply or error, and returns. Replies and error
  * texts are Redis 7.0's.
  */
 #ifndef HF__EMBEDDED_COMMAND_H
@@ -17,14 +17,14 @@
 enum {
     HF__COMMAND_WRITES = 1u << 0,
     HF__COMMAND_GROWS = 1u << 1,     /* refused when the store is full */
-    HF__COMMAND_NO_SCRIPT = 1u << 2, /* not from a script */
+    HF__COMMAND_NO_SCRIPT = 1u << 2, /* not callable from scripts */
     HF__COMMAND_MACHINE = 1u << 3,   /* needs the Lua machine */
     HF__COMMAND_EVAL = 1u << 4       /* is a script; see eval.h */
 };
 
 typedef struct hf__command {
     const char *name; /* lower case; NULL ends a table */
-    /* Words, the name included; negative: at least so many. */
+    /* Number of arguments with the name; negative: at least so many. */
     int arity;
     unsigned flags;
     /* NULL for HF__COMMAND_EVAL. */
@@ -67,7 +67,7 @@ void hf__command_run(hf__tx *tx, const hf__command *command,
 void hf__unknown_text(char text[HF__OUT_ERROR_SIZE], const hf_bytes *args,
                       size_t count);
 
-/* What is meant by an error text: its status. `script`: raised inside one. */
+/* The status of an error text. `script`: raised by a script. */
 hf_status hf__error_status(const char *text, bool script);
 
 #endif

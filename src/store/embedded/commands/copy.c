@@ -2,8 +2,8 @@
 /*
  * copy.c - RENAME and COPY, of keys of any type.
  *
- * The elements of a large key hang on its id: a new name takes the id over, a
- * copy has one of its own and all the records anew.
+ * The elements of a large key belong to its id: a renamed key keeps the id, a
+ * copy gets its own id and copies of all records.
  */
 #include <string.h>
 
@@ -13,12 +13,12 @@
 
 #define PREFIX_SIZE 9u /* of an element's record: kind, keyid */
 
-/* Copied at a time: enough that looking up where to go on costs little. */
+/* Copied at a time: enough to make the lookups in between cheap. */
 #define BATCH_SIZE (size_t)(64u << 10)
 
 /* ---------------------------------------------------------------- elements */
 
-/* Where the copying of one kind stands. */
+/* Progress of copying one kind of records. */
 typedef struct copy_batch {
     unsigned char after[HF__LMDB_KEY_MAX]; /* the last record, or a prefix */
     size_t after_size;
@@ -59,12 +59,12 @@ static bool keep_record(hf__tx *tx, copy_batch *at, const MDB_val *key,
 
 static bool is_after(const copy_batch *at, const MDB_val *key)
 {
-    /* The record of an empty field is no longer than the prefix. */
+    /* The record name of an empty field is just the prefix. */
     return !at->begun || key->mv_size != at->after_size ||
            memcmp(key->mv_data, at->after, at->after_size) != 0;
 }
 
-/* Fetch what comes after `at->after`, from the same key. */
+/* Read the key's records after `at->after`. */
 static void fetch(hf__tx *tx, copy_batch *at)
 {
     MDB_val key = {at->after_size, at->after};
@@ -132,7 +132,7 @@ static void copy_elements(hf__tx *tx, uint64_t from, uint64_t to)
 
 /* -------------------------------------------------------------------- keys */
 
-/* A key that is as `record` in everything but its elements. NULL: fatal. */
+/* A key like `record` except for its elements. NULL: fatal. */
 static hf__record *make_like(hf__tx *tx, hf_bytes key, hf__record *record)
 {
     hf__record *made = hf__key_make(tx, key, (hf__type)record->type);
@@ -163,14 +163,14 @@ static void rename_to(hf__tx *tx, hf__record *record, hf_bytes key)
         return;
     made->form = record->form;
     made->keyid = record->keyid;
-    /* Its elements have a key still: they are no orphans. */
+    /* Its elements now belong to the new key: do not delete them. */
     record->form = HF__FORM_INLINE;
     hf__key_delete(tx, record);
 }
 
 /* ---------------------------------------------------------------- commands */
 
-/* Returns what RENAMENX answers; -1: an error was said. */
+/* Returns the reply of RENAMENX; -1: replied with an error. */
 static int rename_key(hf__tx *tx, const hf_bytes *args, bool replace)
 {
     hf__record *record = hf__key_find(tx, args[1]);
@@ -203,7 +203,7 @@ static void run_renamenx(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_integer(tx, renamed);
 }
 
-/* There is one database: number 0. */
+/* The only database is number 0. */
 static bool check_database(hf__tx *tx, hf_bytes arg)
 {
     int64_t number;

@@ -103,7 +103,7 @@ static void run_pexpireat(hf__tx *tx, const hf_bytes *args, size_t count)
     expire(tx, args, count, (hf__expiry){false, true});
 }
 
-/* Say what is left, or the instant: -2 no key, -1 no expiry. */
+/* Reply with the time left or the instant; -2: no key, -1: no expiry. */
 static void reply_expiry(hf__tx *tx, hf_bytes key, hf__expiry expiry)
 {
     hf__record *record = hf__key_find(tx, key);
@@ -117,7 +117,7 @@ static void reply_expiry(hf__tx *tx, hf_bytes key, hf__expiry expiry)
         value = hf__tx_to_unix(tx, record->expire_ms);
     else
         value = record->expire_ms - tx->now_ms;
-    /* Half a second and more is a whole one; the sum could overflow. */
+    /* Rounded to seconds without overflow. */
     if (expiry.seconds)
         value = value / 1000 + (value % 1000 >= 500 ? 1 : 0);
     hf__reply_integer(tx, value);

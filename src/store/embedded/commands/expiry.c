@@ -25,7 +25,7 @@ bool hf__expiry_instant(hf__tx *tx, hf__expiry expiry, int64_t value,
     } else {
         int64_t sum;
 
-        /* Redis adds to Unix time, whichever clock we keep. */
+        /* Redis adds to Unix time, so its overflow is checked. */
         if (instant > INT64_MAX / 2 &&
             __builtin_add_overflow(instant, hf__tx_unix_us(tx) / 1000, &sum))
             return refuse_expiry(tx);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * getex.c - GETEX: reading a string and setting how long it lives.
+ * getex.c - GETEX: reading a string and setting its expiry.
  */
 #include "store/embedded/commands/command.h"
 #include "store/embedded/commands/expiry.h"
@@ -12,7 +12,7 @@ typedef struct getex_options {
     hf_bytes arg;
 } getex_options;
 
-/* The same unit may come again, and the last one counts, as in SET. */
+/* As in SET, a unit may be repeated, and the last one counts. */
 static bool read_expiry(getex_options *options, hf_bytes unit, hf_bytes arg)
 {
     hf__expiry expiry;

@@ -98,7 +98,7 @@ static void reply_one(hf__tx *tx, hf_bytes field, hf_bytes value, unsigned what)
         hf__reply_bytes(tx, value.data, value.size);
 }
 
-/* Exactly record->count entries are said, as was promised by the array. */
+/* Exactly record->count entries, the size of the array. */
 static void reply_entries(hf__tx *tx, hf__record *record, unsigned what)
 {
     hf__hash_walk walk;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash_scan.c - commands that give some fields of a hash: HRANDFIELD, HSCAN.
+ * hash_scan.c - commands that return some fields of a hash: HRANDFIELD, HSCAN.
  */
 #include "store/embedded/commands/command.h"
 #include "store/embedded/keys/random_sample.h"
@@ -13,7 +13,7 @@ static bool refer_pair(hf__members *list, hf_bytes field, hf_bytes value)
            hf__members_refer(list, value, 0);
 }
 
-/* Views of all fields that fit the scan, if there is one, and their values. */
+/* Views of all fields, or those that match the scan, and their values. */
 static void gather(hf__record *record, const hf__scan *scan, hf__members *list)
 {
     hf__hash_walk walk;

@@ -44,8 +44,8 @@ static void run_type(hf__tx *tx, const hf_bytes *args, size_t count)
                                       : hf__type_name((hf__type)record->type));
 }
 
-/* Counting reads every key record, some 45 ns each: a counter kept up to date
- * would make every write of a new key write two records. */
+/* Counting reads every key record, some 45 ns each; a stored counter would make
+ * every new key write two records. */
 static int count_keys(hf__tx *tx, int64_t *count)
 {
     unsigned char first = HF__RECORD_KEY;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keyspace_scan.c - commands that look at all keys: SCAN, KEYS, RANDOMKEY.
+ * keyspace_scan.c - commands on all keys: SCAN, KEYS, RANDOMKEY.
  *
- * They read the records themselves, in their order, after those in memory were
- * written out. What has expired is passed over.
+ * They walk LMDB's records, after those in memory were written. Expired keys
+ * are skipped.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ typedef struct keys {
     bool expired;
 } keys;
 
-/* Take the record apart. false: it is no key's, or damaged. */
+/* Decode the record. false: not a key's, or damaged. */
 static bool read_key(keys *at)
 {
     const unsigned char *name = at->name.mv_data;
@@ -88,7 +88,7 @@ static void keys_end(keys *at)
         mdb_cursor_close(at->cursor);
 }
 
-/* To the first record from `name` on. false: there is none. */
+/* Move to the first record from `name` on. false: none. */
 static bool keys_seek(keys *at, const void *name, size_t size)
 {
     at->name.mv_data = (void *)(uintptr_t)name;
@@ -105,7 +105,7 @@ static bool keys_first(keys *at)
 
 /* -------------------------------------------------------------------- SCAN */
 
-/* To where the scan goes on, or to the first key if that is not known. */
+/* Move to where the scan continues, or to the first key if that is unknown. */
 static bool resume(keys *at, const hf__scan *scan)
 {
     static const unsigned char first = HF__RECORD_KEY;
@@ -185,8 +185,8 @@ static void run_keys(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__members_reply(&list, false);
 }
 
-/* The n-th key takes the place of the one chosen so far with the chance 1/n,
- * so that all have the same; a key cannot be found by its number. */
+/* Reservoir sampling: the n-th key replaces the chosen one with probability
+ * 1/n. Keys cannot be found by number. */
 static void run_randomkey(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf_bytes chosen = hf_view(NULL, 0);

@@ -2,15 +2,15 @@
 /*
  * lcs.c - LCS: the longest common subsequence of two strings.
  *
- * The lengths for all pairs of beginnings are made row by row; what is kept of
- * them is one bit for each pair, which is all that the way back needs.
+ * The lengths for all pairs of prefixes are computed row by row; only one bit
+ * of each pair is kept, which is enough for tracing back.
  */
 #include <string.h>
 
 #include "store/embedded/commands/command.h"
 
-/* Pairs of beginnings: as many as Redis has room for with its default
- * proto-max-bulk-len, 4 bytes each. They take some 0.3 s. */
+/* Pairs of prefixes: as many as fit Redis's default proto-max-bulk-len, 4 bytes
+ * each. They take some 0.3 s. */
 #define PAIR_MAX ((size_t)HF_VALUE_MAX / 4)
 
 typedef struct lcs {
@@ -20,10 +20,10 @@ typedef struct lcs {
     unsigned char *ups; /* a bit for each byte of `a` and of `b` */
     size_t size;        /* of the subsequence */
     bool by_length, by_index, with_length;
-    int64_t shortest; /* of the matches that are told */
+    int64_t shortest; /* of reported matches */
 } lcs;
 
-/* Places of the first and the last byte, the last exclusive. */
+/* Positions of the first and the last byte, the latter exclusive. */
 typedef struct match {
     size_t a_from, a_to, b_from, b_to;
 } match;
@@ -52,7 +52,7 @@ static bool read_options(lcs *what, const hf_bytes *args, size_t count)
     return false;
 }
 
-/* A missing key is an empty string. false: another type, which was said. */
+/* A missing key is an empty string. false: another type, replied. */
 static bool find_text(hf__tx *tx, hf_bytes key, hf__record **record)
 {
     *record = hf__key_find(tx, key);
@@ -76,8 +76,7 @@ static bool read_text(hf__tx *tx, hf__record *record, const unsigned char **at,
     return *at != NULL;
 }
 
-/* Does the way from the ends of these beginnings, whose last bytes differ, go
- * on without the one of `a`? */
+/* Tracing back from these prefixes, whose last bytes differ: drop `a`'s? */
 static bool goes_up(const lcs *what, size_t i, size_t j)
 {
     size_t at = (i - 1) * what->b_size + (j - 1);
@@ -85,7 +84,7 @@ static bool goes_up(const lcs *what, size_t i, size_t j)
     return (unsigned)what->ups[at / 8] >> at % 8 & 1u;
 }
 
-/* A row of lengths from the one before it. */
+/* Compute a row of lengths from the previous one. */
 static void fill_row(const lcs *what, size_t i, const uint32_t *above,
                      uint32_t *row)
 {
@@ -131,7 +130,7 @@ static bool fill_table(lcs *what)
     return true;
 }
 
-/* One step back along a common subsequence. true: over a common byte. */
+/* Trace one step back. true: over a common byte. */
 static bool step_back(const lcs *what, size_t *i, size_t *j)
 {
     if (what->a[*i - 1] == what->b[*j - 1]) {
@@ -182,7 +181,7 @@ static void reply_match(const lcs *what, const match *found)
         hf__reply_integer(tx, (int64_t)(found->a_to - found->a_from));
 }
 
-/* The next run of common bytes before i and j. false: there is none. */
+/* The next run of common bytes before i and j. false: none. */
 static bool next_match(const lcs *what, size_t *i, size_t *j, match *found)
 {
     while (*i > 0 && *j > 0) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * list.c - commands on one list. Those that move elements from list to list
- * are in list_move.c, storing in type_list.c.
+ * list.c - commands on one list.
  */
 #include <string.h>
 
@@ -134,7 +133,7 @@ static void run_lindex(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_nil(tx);
 }
 
-/* Both ends, as a range of the list. false: nothing of it. */
+/* Both ends, as a range of the list. false: empty. */
 static bool place_range(const hf__record *record, int64_t start, int64_t end,
                         uint64_t *first, uint64_t *count)
 {
@@ -151,7 +150,7 @@ static bool place_range(const hf__record *record, int64_t start, int64_t end,
     return true;
 }
 
-/* Exactly `count` elements, as was promised by the array. */
+/* Exactly `count` elements, the size of the array. */
 static void reply_elements(hf__tx *tx, hf__record *record, uint64_t first,
                            bool backward, uint64_t count)
 {
@@ -185,9 +184,9 @@ static void run_lrange(hf__tx *tx, const hf_bytes *args, size_t count)
 /* -------------------------------------------------------------------- LPOS */
 
 typedef struct list_search {
-    int64_t rank;    /* which match is the first that counts; never 0 */
-    int64_t count;   /* 0: all; -1: one, which is not in an array */
-    int64_t maximum; /* elements looked at; 0: all */
+    int64_t rank;    /* RANK: the first match that counts; never 0 */
+    int64_t count;   /* 0: all; -1: one, not in an array */
+    int64_t maximum; /* elements compared; 0: all */
 } list_search;
 
 static bool read_rank(hf__tx *tx, hf_bytes arg, list_search *what)
@@ -223,7 +222,7 @@ static bool read_search(hf__tx *tx, const hf_bytes *args, size_t count,
             good = false;
         }
     }
-    /* Redis negates it, and it stays what it is: below every number. */
+    /* Redis negates it, which leaves it unchanged. */
     if (what->rank == INT64_MIN) {
         what->rank = -1;
         what->count = what->count > 0 ? 0 : what->count;
@@ -241,7 +240,7 @@ static bool keep_index(hf__tx *tx, size_t count, uint64_t index)
     return true;
 }
 
-/* Put what is found into scratch; returns how many. */
+/* Put matches into scratch; returns their number. */
 static size_t find_indexes(hf__tx *tx, hf__record *record, hf_bytes wanted,
                            const list_search *what)
 {
@@ -361,7 +360,7 @@ static void run_ltrim(hf__tx *tx, const hf_bytes *args, size_t count)
 
 /* ----------------------------------------------------------------- popping */
 
-/* Say elements from an end and take them out. */
+/* Reply with elements from an end and remove them. */
 static void pop_some(hf__tx *tx, hf__record *record, bool last, uint64_t count)
 {
     uint64_t left = record->count - count;
@@ -410,7 +409,7 @@ static void run_rpop(hf__tx *tx, const hf_bytes *args, size_t count)
     pop(tx, args, count, true);
 }
 
-/* The words behind the keys. false: an error, which was said. */
+/* The arguments after the keys. false: replied with an error. */
 static bool read_lmpop(hf__tx *tx, const hf_bytes *args, size_t count,
                        bool *last, int64_t *wanted)
 {
@@ -441,7 +440,7 @@ static void run_lmpop(hf__tx *tx, const hf_bytes *args, size_t count)
 
     if (!hf__arg_at_least(tx, args[1], 1, HF__ERROR_KEY_COUNT, &key_count))
         return;
-    /* Too many keys leave no word for the side, which is a syntax error. */
+    /* Too many keys leave no argument for the side: a syntax error. */
     keys = key_count > (int64_t)count - 2 ? count - 2 : (size_t)key_count;
     if (!read_lmpop(tx, args + 2 + keys, count - 2 - keys, &last, &wanted))
         return;

@@ -5,7 +5,7 @@
 #include "store/embedded/commands/command.h"
 #include "store/embedded/keys/type_list.h"
 
-/* An end of a list: its first or its last element. false: no such word. */
+/* Read LEFT or RIGHT. false: replied with an error. */
 static bool read_end(hf__tx *tx, hf_bytes arg, bool *last)
 {
     *last = hf__arg_is(arg, "right");
@@ -15,7 +15,7 @@ static bool read_end(hf__tx *tx, hf_bytes arg, bool *last)
     return false;
 }
 
-/* A copy of an end's element in scratch, which is taken out. false: fatal. */
+/* Move an element from an end to scratch. false: fatal. */
 static bool pop_value(hf__tx *tx, hf__record *record, bool last,
                       hf_bytes *value)
 {
@@ -46,7 +46,7 @@ static void move(hf__tx *tx, hf_bytes from, hf_bytes to, bool from_last,
         hf__reply_nil(tx);
         return;
     }
-    /* It may be the same list, which must not go away between. */
+    /* Both may be one list, which must not be deleted in between. */
     target = hf__list_make(tx, to);
     if (target == NULL || !pop_value(tx, source, from_last, &value))
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server.c - commands that are about no key: time, events.
+ * server.c - commands without keys: time, events.
  */
 #include "store/embedded/commands/command.h"
 #include "store/embedded/wake/wake.h"
@@ -34,7 +34,7 @@ static void run_echo(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__reply_bytes(tx, args[1].data, args[1].size);
 }
 
-/* There is one database. */
+/* The only database is number 0. */
 static void run_select(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     int64_t number;
@@ -53,7 +53,8 @@ static void run_select(hf__tx *tx, const hf_bytes *args, size_t count)
 
 const hf__command hf__commands_server[] = {
     {"time", 1, 0, run_time},
-    /* Events are told after a commit, which only a write transaction has. */
+    /* Events are delivered after a commit, so this needs a write
+     * transaction. */
     {"publish", 3, HF__COMMAND_WRITES, run_publish},
     {"ping", -1, 0, run_ping},
     {"echo", 2, 0, run_echo},

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * set.c - commands on the members of one set, and moving one to another.
- * Algebra is in set_algebra.c, storing in type_set.c.
+ * set.c - commands on the members of one set, and SMOVE.
  */
 #include <string.h>
 
@@ -75,7 +74,7 @@ static void run_smismember(hf__tx *tx, const hf_bytes *args, size_t count)
         reply_has(tx, record, args[i]);
 }
 
-/* Exactly record->count members, as is promised by the array. */
+/* Exactly record->count members, the size of the array. */
 static void reply_members(hf__tx *tx, hf__record *record)
 {
     uint64_t left = record == NULL ? 0 : record->count;
@@ -111,7 +110,8 @@ static void run_smove(hf__tx *tx, const hf_bytes *args, size_t count)
     (void)count;
     if (!hf__set_open(tx, args[1], &source))
         return;
-    /* Redis does not look at the target when there is nothing to move. */
+    /* As in Redis, the target's type is not checked if there is nothing to
+     * move. */
     if (source != NULL && !hf__set_open(tx, args[2], &target))
         return;
     has = source != NULL && hf__set_has(tx, source, args[3]);
@@ -128,13 +128,13 @@ static void run_smove(hf__tx *tx, const hf_bytes *args, size_t count)
 
 /* ------------------------------------------------------------------ chance */
 
-/* Members said by one SRANDMEMBER that may repeat them: a reply of them takes
- * half a gigabyte. */
+/* Most members of an SRANDMEMBER with repetitions: a reply of half a
+ * gigabyte. */
 #define REPEAT_MAX (UINT64_C(1) << 24)
-/* Members compared each with each. */
+/* Up to so many are compared pairwise. */
 #define FEW_MAX 64
 
-/* Say one member; `pop`: and take it out. */
+/* Reply with one member; `pop`: and remove it. */
 static void reply_any(hf__tx *tx, hf__record *record, bool pop)
 {
     hf_bytes member;
@@ -159,7 +159,7 @@ static size_t *pile_members(hf__packed_buf *buf, hf__record *record)
     return hf__set_gather(record, buf) ? hf__packed_buf_offsets(buf) : NULL;
 }
 
-/* Say so many members, all different; `pop`: and take them out. */
+/* Reply with `count` distinct members; `pop`: and remove them. */
 static void reply_some(hf__tx *tx, hf__record *record, uint64_t count, bool pop)
 {
     hf__packed_buf buf = {.tx = tx};
@@ -192,7 +192,7 @@ static bool pile_has(const hf__packed_buf *buf, hf_bytes text)
     return false;
 }
 
-/* The same, of a set with very many more. Every try but a few finds one. */
+/* The same for a much larger set: most draws give a new member. */
 static void reply_few(hf__tx *tx, hf__record *record, uint64_t count)
 {
     hf__packed_buf buf = {.tx = tx};
@@ -208,7 +208,7 @@ static void reply_few(hf__tx *tx, hf__record *record, uint64_t count)
     }
 }
 
-/* Say so many members, whether or not they were said before; or `pop` them. */
+/* Reply with `count` members, possibly repeated; or `pop` them. */
 static void reply_each(hf__tx *tx, hf__record *record, uint64_t count, bool pop)
 {
     hf__reply_array(tx, (size_t)count);

@@ -2,8 +2,8 @@
 /*
  * set_algebra.c - intersections, unions and differences of sets.
  *
- * Any number of keys is read one after another, as a transaction holds only
- * some at once: what is left of the result meanwhile is piled up in scratch.
+ * The keys are read one after another, since a transaction holds only some at
+ * once. The intermediate result is in scratch.
  */
 #include "store/embedded/commands/command.h"
 #include "store/embedded/keys/type_set.h"
@@ -16,8 +16,8 @@ typedef struct result {
     size_t count;
 } result;
 
-/* Every key must be a set or nothing. Finds the smallest of them, and whether
- * one is nothing. false: an error was said, or fatal. */
+/* Every key must be a set or missing. Finds the smallest, and whether one is
+ * missing. false: replied with an error, or fatal. */
 static bool check_keys(hf__tx *tx, const hf_bytes *keys, size_t count,
                        size_t *smallest, bool *empty)
 {
@@ -52,7 +52,7 @@ static void pile_key(hf__packed_buf *buf, hf_bytes key)
 typedef struct filter {
     hf__tx *tx;
     hf__record *record;
-    bool wanted; /* whether what stays is in it */
+    bool wanted; /* keep members that are in it */
 } filter;
 
 static bool passes(const void *context, hf_bytes member)
@@ -107,7 +107,7 @@ static void pile_result(hf__packed_buf *buf, set_algebra what,
     }
 }
 
-/* false: an error was said, or fatal. */
+/* false: replied with an error, or fatal. */
 static bool compute(hf__tx *tx, set_algebra what, const hf_bytes *keys,
                     size_t count, result *made)
 {
@@ -198,7 +198,7 @@ static void run_sdiffstore(hf__tx *tx, const hf_bytes *args, size_t count)
     store_result(tx, DIFFERENCE, args, count);
 }
 
-/* The words behind the keys. false: an error, which was said. */
+/* The arguments after the keys. false: replied with an error. */
 static bool read_limit(hf__tx *tx, const hf_bytes *args, size_t count,
                        int64_t *limit)
 {

@@ -2,16 +2,16 @@
 /*
  * set_scan.c - SSCAN.
  *
- * The cursor is the place of the next member in the order of hashes, which it
- * keeps as long as it is there: unlike those of the other scans it needs not
- * be remembered. A small set is given at once.
+ * The cursor is the next member's position in the order of hashes, which never
+ * changes: unlike the other scans' it need not be stored. A small set is
+ * returned at once.
  */
 #include "store/embedded/commands/command.h"
 #include "store/embedded/keys/number.h"
 #include "store/embedded/keys/scan.h"
 #include "store/embedded/keys/type_set.h"
 
-/* Copy what fits to the pile; the next cursor. */
+/* Copy matching members to the buffer; returns the next cursor. */
 static uint64_t gather(const hf__scan *scan, hf__record *record,
                        hf__packed_buf *buf)
 {
@@ -24,7 +24,7 @@ static uint64_t gather(const hf__scan *scan, hf__record *record,
 
     hf__set_walk_begin_at(&walk, scan->tx, record, scan->cursor);
     while (hf__set_walk_next(&walk, &member)) {
-        /* Members of one place are given at once. */
+        /* Members of one position are returned together. */
         if (!all && left == 0 && walk.place != last) {
             cursor = walk.place;
             break;

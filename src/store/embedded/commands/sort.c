@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sort.c - SORT and SORT_RO of lists, sets and sorted sets: the options and
- * the answer. The order is made in sort_order.c.
+ * sort.c - SORT and SORT_RO of lists, sets and sorted sets: options and reply.
+ * Sorting is in sort_order.c.
  */
 #include <string.h>
 
@@ -22,12 +22,12 @@ static void set_by(hf_bytes pattern, hf__sort_options *what)
 {
     what->by = pattern;
     what->has_by = true;
-    /* Of several the last counts, but one of these stays in force. */
+    /* The last BY counts, but a constant one disables sorting for good. */
     if (hf__pattern_is_constant(pattern))
         what->unsorted = true;
 }
 
-/* How many words an option takes; 0: none is like this. */
+/* The number of an option's arguments; 0: unknown option. */
 static size_t option_size(const hf_bytes *args, size_t left, bool may_store)
 {
     if (hf__arg_is(args[0], "asc") || hf__arg_is(args[0], "desc") ||
@@ -41,7 +41,7 @@ static size_t option_size(const hf_bytes *args, size_t left, bool may_store)
     return 0;
 }
 
-/* false: an error, which was said. */
+/* false: replied with an error. */
 static bool read_option(hf__tx *tx, const hf_bytes *args,
                         hf__sort_options *what)
 {
@@ -83,7 +83,7 @@ static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
     return true;
 }
 
-/* The next GET among the options, from *at on. false: no more. */
+/* The next GET option from *at on. false: no more. */
 static bool next_get(const hf__sort_options *what, size_t *at,
                      hf_bytes *pattern)
 {
@@ -142,8 +142,8 @@ static void reply_sorted(hf__tx *tx, const hf__sorting *all)
     }
 }
 
-/* Copy the values that GET names behind all else in scratch: what is stored
- * may not lie in LMDB's map. false: fatal. */
+/* Append the values that GET names to scratch: what is stored must not be in
+ * LMDB's map. false: fatal. */
 static bool pile_gets(hf__sorting *all, size_t number)
 {
     hf__tx *tx = all->buf.tx;
@@ -153,7 +153,7 @@ static bool pile_gets(hf__sorting *all, size_t number)
     while (next_get(&all->what, &at, &pattern)) {
         hf_bytes member = hf__sort_member(all, number);
 
-        /* "#" names the member itself: make room before it may move. */
+        /* "#" is the member itself, in scratch: grow that first. */
         if (hf__packed_buf_room(&all->buf, HF__PACKED_HEAD + member.size) ==
             NULL)
             return false;
@@ -207,8 +207,8 @@ static void sort(hf__tx *tx, const hf_bytes *args, size_t count, bool may_store)
     if (!read_options(tx, args + 2, count - 2, may_store, &all.what) ||
         !open_key(tx, args[1], &record))
         return;
-    /* A set's own order means nothing. Redis does so where it must give the
-     * same answer each time: in a script, and to store it. */
+    /* Sets are unordered. Redis sorts them where the result must be
+     * deterministic: in a script, and to store it. */
     if (record != NULL && record->type == HF__TYPE_SET && all.what.unsorted) {
         all.what.unsorted = false;
         all.what.alpha = true;

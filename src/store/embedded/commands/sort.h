@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sort.h - what SORT was asked for, and the members in that order.
+ * sort.h - the options of SORT, and the sorted members.
  */
 #ifndef HF__EMBEDDED_COMMANDS_SORT_H
 #define HF__EMBEDDED_COMMANDS_SORT_H
@@ -22,22 +22,22 @@ typedef struct hf__sort_options {
     size_t get_count;
 } hf__sort_options;
 
-/* In scratch: the members, their weights, two times their indexes, and the
- * texts of weights. */
+/* In scratch: the members, their weights, their indexes twice, and the texts of
+ * weights. */
 typedef struct hf__sorting {
     hf__sort_options what;
-    hf__packed_buf buf; /* all that is in scratch */
+    hf__packed_buf buf; /* size of scratch used */
     size_t count;       /* of members */
-    size_t weights;     /* where they are in scratch */
-    size_t first;       /* what LIMIT leaves of them */
+    size_t weights;     /* offsets in scratch */
+    size_t first;       /* those within LIMIT */
     size_t wanted;
-    bool not_number; /* a weight is none */
+    bool not_number; /* a weight is not a number */
 } hf__sorting;
 
-/* Read the members of a list, set or sorted set and put them in order; NULL:
- * there is none. false: fatal, or an error that was said. */
+/* Read and sort the members of a list, set or sorted set; NULL: no key. false:
+ * fatal, or replied with an error. */
 bool hf__sort_arrange(hf__sorting *all, hf__record *record);
-/* A member of those wanted, by its number. */
+/* The n-th member within LIMIT. */
 hf_bytes hf__sort_member(const hf__sorting *all, size_t number);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sort_order.c - the order of SORT.
+ * sort_order.c - sorting for SORT.
  *
- * Members, then their weights are copied to scratch: looking up one key makes
+ * Members and then weights are copied to scratch: looking up one key makes
  * views of another stale, and there may be any number of keys. Texts are
- * collated by their bytes up to a NUL, as Redis does in the C locale; what is
- * equal stays in the order it had.
+ * compared bytewise up to a NUL, as by Redis in the C locale. The sort is
+ * stable.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,7 +22,7 @@
 
 /* ----------------------------------------------------------------- members */
 
-/* What of `whole` members LIMIT wants, from *first on. */
+/* Apply LIMIT to `whole` members; *first is the first one. */
 static size_t limit_count(const hf__sort_options *what, uint64_t whole,
                           size_t *first)
 {
@@ -70,8 +70,7 @@ static void pile_zset(hf__packed_buf *buf, hf__record *record, size_t first,
     hf__zset_walk_end(&walk);
 }
 
-/* Copy the members, only what LIMIT wants if they need no sorting. false:
- * fatal. */
+/* Copy the members, without sorting only those within LIMIT. false: fatal. */
 static bool pile_members(hf__packed_buf *buf, hf__record *record,
                          const hf__sort_options *what)
 {
@@ -99,7 +98,7 @@ static bool pile_members(hf__packed_buf *buf, hf__record *record,
 #define NO_TEXT SIZE_MAX
 
 typedef struct weight {
-    size_t member; /* where they are in scratch, see packed.h */
+    size_t member; /* offsets in scratch, see packed.h */
     size_t text;   /* NO_TEXT: none */
     double number;
 } weight;
@@ -116,8 +115,8 @@ static size_t *order_of(const hf__sorting *all)
     return (void *)weight_at(all, all->count);
 }
 
-/* As strtod() does, which stops at a NUL: white space before it and nothing at
- * all are numbers. */
+/* As strtod(), which stops at a NUL: leading white space and an empty text are
+ * accepted. */
 static bool read_number(hf__tx *tx, hf_bytes text, double *number)
 {
     size_t used;
@@ -151,8 +150,7 @@ static void load_weight(hf__sorting *all, size_t index)
     weight_at(all, index)->text = text; /* scratch may have moved */
 }
 
-/* Weights that are still to be loaded, and the order the members have. false:
- * fatal. */
+/* Load missing weights and sort the members. false: fatal. */
 static bool make_weights(hf__sorting *all)
 {
     size_t each = sizeof(weight) + 2 * sizeof(size_t);

@@ -20,7 +20,7 @@ static void reply_content(hf__tx *tx, hf__record *record)
         hf__reply_bytes(tx, content, record->content_size);
 }
 
-/* Say the value or nil; false: an error was said. */
+/* Reply with the value or nil; false: replied with an error. */
 static bool reply_value(hf__tx *tx, hf_bytes key, hf__record **record)
 {
     if (!hf__key_of_type(tx, key, HF__TYPE_STRING, record))
@@ -40,8 +40,7 @@ static void run_get(hf__tx *tx, const hf_bytes *args, size_t count)
     (void)reply_value(tx, args[1], &record);
 }
 
-/* Store a value; what the key held before is gone. false: fatal, or it is too
- * long, which was said. */
+/* Store a value, replacing any key. false: fatal, or too long, replied. */
 static bool store_value(hf__tx *tx, hf__record *record, hf_bytes value,
                         int64_t expire_ms)
 {
@@ -52,7 +51,7 @@ static bool store_value(hf__tx *tx, hf__record *record, hf_bytes value,
     if ((!record->live || record->type != HF__TYPE_STRING) &&
         !hf__record_make(tx, record, HF__TYPE_STRING))
         return false;
-    /* An instant that is past: the key is gone for the next command. */
+    /* An instant in the past: the key is gone at once. */
     if (expire_ms != 0 && expire_ms <= tx->now_ms) {
         hf__key_delete(tx, record);
         return true;
@@ -95,7 +94,7 @@ static bool read_flag(set_options *options, hf_bytes arg)
     return true;
 }
 
-/* The same option may come again, and the last one counts, as in Redis. */
+/* As in Redis, an option may be repeated, and the last one counts. */
 static bool read_expiry(set_options *options, hf_bytes arg, hf_bytes value)
 {
     hf__expiry expiry;
@@ -145,7 +144,7 @@ static bool read_instant(hf__tx *tx, hf_bytes arg, hf__expiry expiry,
            hf__expiry_instant(tx, expiry, value, true, expire_ms);
 }
 
-/* The old value, for GET. false: an error was said, or fatal. */
+/* The old value, for GET. false: replied with an error, or fatal. */
 static bool reply_old(hf__tx *tx, hf__record *record)
 {
     if (!record->live) {

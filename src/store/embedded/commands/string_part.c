@@ -10,11 +10,11 @@
 #define STRING_MAX ((int64_t)HF_VALUE_MAX)
 /* clang-format on */
 
-/* From places that may count from the end to those of the first and the last
- * byte. false: nothing lies between them. */
+/* Positions may count from the end; makes them those of the first and the last
+ * byte. false: empty range. */
 static bool place(int64_t size, int64_t *start, int64_t *end)
 {
-    /* Only in this order: else both would become the first byte. */
+    /* In this order: otherwise both would become the first byte. */
     if (*start < 0 && *end < 0 && *start > *end)
         return false;
     if (*start < 0)
@@ -46,7 +46,7 @@ static void run_getrange(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_bytes(tx, content + start, (size_t)(end - start) + 1);
 }
 
-/* false: it would be too long, which was said. */
+/* false: too long, replied. */
 static bool check_size(hf__tx *tx, int64_t offset, size_t size)
 {
     if (size <= (size_t)STRING_MAX && offset <= STRING_MAX - (int64_t)size)

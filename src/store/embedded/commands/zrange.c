@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zrange.c - commands that say ranges of sorted sets, or count them.
+ * zrange.c - commands that return or count ranges of sorted sets.
  */
 #include "store/embedded/commands/command.h"
 #include "store/embedded/keys/range.h"
 
-/* The range is walked twice, once to count and once to say, because the answer
- * begins with its length. */
+/* The range is walked twice, because the reply begins with its length. */
 static void reply_range(hf__tx *tx, hf__record *record, const hf__range *range)
 {
     uint64_t count = hf__range_count(tx, record, range);

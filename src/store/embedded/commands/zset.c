@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * zset.c - commands on single members of sorted sets, and popping them.
- * Ranges are in zrange.c, storing in type_zset.c.
  */
 #include <math.h>
 #include <string.h>
@@ -19,7 +18,7 @@ typedef struct zadd_options {
     bool lt;
     bool ch;
     bool incr;
-    size_t first; /* where the pairs begin */
+    size_t first; /* index of the first pair */
 } zadd_options;
 
 static void read_options(const hf_bytes *args, size_t count,
@@ -89,7 +88,7 @@ static void move_member(hf__tx *tx, hf__record *record, hf_bytes member,
     hf__zset_add(tx, record, member, score);
 }
 
-/* false: an error was said. */
+/* false: replied with an error. */
 static bool add_member(hf__tx *tx, hf__record *record,
                        const zadd_options *options, hf_bytes member,
                        double score, zadd_result *result)
@@ -166,7 +165,7 @@ static void zadd(hf__tx *tx, const hf_bytes *args, size_t count,
                 !add_member(tx, record, options, args[i + 1], score, &result))
                 return;
         }
-        /* GT, LT and NaN leave a key that was just made empty. */
+        /* With GT, LT and NaN a new key may remain empty. */
         if (record->count == 0)
             hf__key_delete(tx, record);
     }
@@ -186,7 +185,7 @@ static void run_zincrby(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     zadd_options options;
 
-    /* Redis takes the options of ZADD here too. */
+    /* As in Redis, accepts ZADD's options. */
     read_options(args, count, &options);
     options.incr = true;
     if (check_options(tx, &options, count))
@@ -239,8 +238,7 @@ static void run_zcard(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_integer(tx, record == NULL ? 0 : (int64_t)record->count);
 }
 
-/* The first or last members, copied: the set is written before they are all
- * taken out. */
+/* Copy the first or last members, since removing them writes. */
 static void gather_end(hf__record *record, bool last, uint64_t count,
                        hf__members *list)
 {

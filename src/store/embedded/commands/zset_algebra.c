@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zset_algebra.c - unions, intersections and differences of sorted sets and
- * sets, whose members count as having the score 1.
+ * zset_algebra.c - unions, intersections and differences of sorted sets and of
+ * sets, whose members have the score 1.
  *
- * The inputs are read one after another and what is needed of them is copied,
- * as there may be more keys than one transaction keeps in memory. Scores are
- * aggregated from the smallest input to the largest, as in Redis: the sum of
- * floating point numbers depends on their order.
+ * The inputs are read and copied one after another, as there may be more keys
+ * than a transaction keeps in memory. As in Redis, scores are aggregated from
+ * the smallest input to the largest: floating-point sums depend on the order.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@ typedef struct source {
     hf_bytes key;
     uint64_t count; /* members */
     double weight;
-    size_t index; /* among the words */
+    size_t index; /* index in the arguments */
 } source;
 
 typedef struct zset_algebra {
@@ -42,7 +41,7 @@ typedef struct zset_algebra {
 
 /* ------------------------------------------------------------------ inputs */
 
-/* The input; NULL in *record: none. false: another type, said, or fatal. */
+/* The input; NULL in *record: none. false: another type, replied, or fatal. */
 static bool open_source(hf__tx *tx, hf_bytes key, hf__record **record)
 {
     hf__tx_trim(tx);
@@ -71,7 +70,7 @@ static double weigh(const source *from, double score)
 {
     double weighed = from->weight * score;
 
-    /* Infinity times 0; and -0 becomes 0, which all scores here are. */
+    /* NaN, from infinity times 0, and -0 become 0. */
     return isnan(weighed) ? 0 : weighed + 0.0;
 }
 
@@ -153,7 +152,7 @@ static void unite(const zset_algebra *what, hf__members *list)
     hf__members_sweep(list);
 }
 
-/* Keep what is also in the input, or for DIFF what is not. */
+/* Keep members that are in the input, or for DIFF those that are not. */
 static bool filter(const zset_algebra *what, const source *from,
                    hf__members *list)
 {
@@ -191,7 +190,7 @@ static void compute(const zset_algebra *what, hf__members *list)
 
 /* ------------------------------------------------------------------- words */
 
-/* Read `numkeys key ...`; returns how many words that is, 0 for an error. */
+/* Read `numkeys key ...`; returns the number of arguments read, 0: error. */
 static size_t read_keys(zset_algebra *what, const hf_bytes *args, size_t count)
 {
     int64_t number;
@@ -217,7 +216,7 @@ static size_t read_keys(zset_algebra *what, const hf_bytes *args, size_t count)
     return 1 + what->source_count;
 }
 
-/* Types are looked at before the options, as in Redis. */
+/* Types are checked before the options, as in Redis. */
 static bool check_sources(const zset_algebra *what)
 {
     hf__record *record;
@@ -262,7 +261,7 @@ static bool read_limit(zset_algebra *what, hf_bytes arg)
     return false;
 }
 
-/* One option; returns how many words it took, 0 for an error. */
+/* Read one option; returns the number of arguments read, 0: error. */
 static size_t read_option(zset_algebra *what, const hf_bytes *args, size_t left)
 {
     bool weighted = what->what != DIFF && !what->only_count;
@@ -324,7 +323,7 @@ static void reply_result(const zset_algebra *what, hf__members *list,
         hf__members_reply(list, what->with_scores);
 }
 
-/* words[1] is the target of a STORE form. */
+/* args[1] is the target of a STORE form. */
 static void run_algebra(hf__tx *tx, const hf_bytes *args, size_t count,
                         zset_algebra what)
 {

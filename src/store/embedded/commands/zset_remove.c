@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zset_remove.c - commands that take a range out of a sorted set, or store it:
- * ZREMRANGEBY..., ZMPOP, ZRANGESTORE. The range is copied first, as walking it
- * and writing do not mix.
+ * zset_remove.c - commands that remove or store a range of a sorted set:
+ * ZREMRANGEBY..., ZMPOP, ZRANGESTORE. The range is copied first, since no
+ * writes are allowed during a walk.
  */
 #include "store/embedded/commands/command.h"
 #include "store/embedded/keys/members.h"
@@ -23,7 +23,7 @@ static void gather(hf__record *record, const hf__range *range,
     hf__range_end(&walk);
 }
 
-/* Take the gathered members out, and the key with the last one. */
+/* Remove the collected members, and the key with the last one. */
 static void remove_all(hf__record *record, const hf__members *list)
 {
     hf__tx *tx = list->tx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zset_scan.c - commands that give some members of a sorted set, in whatever
- * order: ZMSCORE, ZRANDMEMBER, ZSCAN.
+ * zset_scan.c - commands that return some members of a sorted set, unordered:
+ * ZMSCORE, ZRANDMEMBER, ZSCAN.
  */
 #include <math.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void run_zmscore(hf__tx *tx, const hf_bytes *args, size_t count)
     }
 }
 
-/* Views of all members that fit the scan, if there is one. */
+/* Views of all members, or those that match the scan. */
 static void gather(hf__record *record, const hf__scan *scan, hf__members *list)
 {
     hf__zset_walk walk;
@@ -75,8 +75,8 @@ static bool visit(const hf__scan *scan, hf_bytes member, hf_bytes value,
     return hf__members_refer(list, member, score);
 }
 
-/* Only here, and only of small sets, Redis prints large whole scores with all
- * their digits. */
+/* Only here, and only for small sets, Redis prints large integer scores with
+ * all digits. */
 static void reply_pairs(const hf__members *list, bool small)
 {
     const double whole_max = 0x1p62;

@@ -58,7 +58,7 @@ static hf__request *take_locked(hf__backlog *backlog)
     return request;
 }
 
-/* One bundle a turn: the loop has others to see to. */
+/* One bundle per turn of the loop. */
 static void run_bundle(hf__task *task)
 {
     hf__backlog *backlog = hf__container_of(task, hf__backlog, task);
@@ -121,7 +121,7 @@ void hf__backlog_close(hf__backlog *backlog)
 {
     hf__task task = {.run = do_nothing};
 
-    /* Tasks run in order: each turn here waits for a bundle at least. */
+    /* Tasks run in order: each turn waits for at least one bundle. */
     while (is_posted(backlog))
         hf__loop_call(backlog->loop, &task);
     pthread_mutex_destroy(&backlog->mutex);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backlog.h - asynchronous requests of a durable store, on their way to the
- * loop thread.
+ * backlog.h - asynchronous requests of a durable store, queued for the loop
+ * thread.
  *
- * A commit to disk takes too long for a caller who asked not to wait, and is
- * shared best by those who come together. So such a request is queued here;
- * the loop thread runs what has come in bundles. What comes while a bundle
- * waits for the disk is in the next one.
+ * A commit to disk would block an asynchronous caller, and is best shared. So
+ * such requests are queued here, and the loop thread runs them in bundles.
+ * Requests that arrive while a bundle waits for the disk are in the next one.
  */
 #ifndef HF__EMBEDDED_BACKLOG_H
 #define HF__EMBEDDED_BACKLOG_H
@@ -24,7 +23,7 @@ typedef struct hf__backlog {
     pthread_mutex_t mutex; /* guards the rest */
     hf__request *first;    /* linked by `driver` */
     hf__request *last;
-    bool posted; /* the task is on its way, or runs */
+    bool posted; /* the task is posted, or runs */
     hf__task task;
 } hf__backlog;
 
@@ -33,13 +32,13 @@ void hf__backlog_init(hf__backlog *backlog, hf__loop *loop, hf__store *store,
                                   hf__request *const *requests, size_t count),
                       size_t bundle_max);
 
-/* Queue a request; false: there is no loop thread. Any thread. */
+/* Queue a request; false: no loop thread. Any thread. */
 bool hf__backlog_add(hf__backlog *backlog, hf__request *request);
 
-/* Take a request out again; false: it is not queued any more. */
+/* Remove a request; false: no longer queued. */
 bool hf__backlog_remove(hf__backlog *backlog, const hf__request *request);
 
-/* Run what is there. Nobody adds any more. Not from the loop thread. */
+/* Run the rest; no more are added. Not on the loop thread. */
 void hf__backlog_close(hf__backlog *backlog);
 
 #endif

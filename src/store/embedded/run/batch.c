@@ -2,13 +2,12 @@
 /*
  * batch.c - jobs in one shared transaction.
  *
- * Nothing is acknowledged before the commit, so a transaction may be undone
- * and run again: without the job that failed, if that was its own fault (a
- * stopped script); each job in a transaction of its own if there was no room
- * for all. Answers and events of the first try are dropped. A commit that
- * fails, fails all.
+ * Nothing is acknowledged before the commit, so a transaction may be undone and
+ * run again: without the job that failed, if that caused it (a stopped script);
+ * each job in a transaction of its own if there was no space for all. Replies
+ * and events of the first try are dropped. If the commit fails, all jobs fail.
  *
- * Each job has its own time, and finds what those before it wrote.
+ * Each job has its own time and sees what earlier ones wrote.
  */
 #include "store/embedded/run/batch.h"
 
@@ -17,11 +16,11 @@
 #include "store/embedded/run/write.h"
 #include "util/clock.h"
 
-/* No further job is begun under a lock that was held for so long. */
+/* No further job is started after the lock was held for so long. */
 #define HOLD_US 5000
 
-/* How long to wait for those who were there a moment ago. A commit takes some
- * 200 us on a fast disk. */
+/* How long to wait for recent callers. A commit takes some 200 us on a fast
+ * disk. */
 #define GATHER_US 50
 
 void hf__queued_job_fail(hf__queued_job *what, hf_status status,
@@ -31,7 +30,7 @@ void hf__queued_job_fail(hf__queued_job *what, hf_status status,
     hf__request_fail(what->job->request, status, "%s", message);
 }
 
-/* One more member at the end; false: that is all. */
+/* Append one more member; false: no more. */
 static bool take_more(hf__batch *self)
 {
     int64_t now_us = hf__clock_boot_us();
@@ -78,7 +77,8 @@ static hf_status try_batch(hf__batch *self, size_t *culprit)
 
     *culprit = self->count;
     if (status != HF_OK) {
-        /* Somebody must be told, or it is tried for ever. */
+        /* At least one job must complete, or this would be retried
+         * indefinitely. */
         if (self->count == 0 && take_more(self))
             *culprit = self->count;
         tx->event_count = 0;
@@ -134,15 +134,15 @@ static void forget_answers(hf__batch *self)
         hf__execute_forget(self->members[i]->job->request);
 }
 
-/* The writer lock is held. Members that are left need transactions of their
- * own, without it. */
+/* The writer lock is held. Remaining members need transactions of their own,
+ * without it. */
 static void run_batch(hf__batch *self)
 {
     hf_status status;
     size_t culprit;
     int room = 0;
 
-    /* Each turn makes room or has one member less. */
+    /* Each round makes space or has one member fewer. */
     for (;;) {
         status = try_batch(self, &culprit);
         if (status == HF_OK) {

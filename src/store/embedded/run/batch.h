@@ -7,8 +7,8 @@
 
 #include "store/embedded/run/queue.h"
 
-/* Requests in one transaction: enough that the commit costs each little, and
- * few enough that running them again, should one fail, takes no time. */
+/* Requests in one transaction: enough to make the commit cheap for each, and
+ * few enough to run again quickly if one fails. */
 #define HF__BATCH_MAX 128u
 
 typedef struct hf__batch {
@@ -18,21 +18,21 @@ typedef struct hf__batch {
     size_t count;
     hf__queued_job *members[HF__BATCH_MAX];
     size_t done_count;
-    hf__queued_job *done[HF__BATCH_MAX]; /* complete, or failed */
+    hf__queued_job *done[HF__BATCH_MAX]; /* completed or failed */
 } hf__batch;
 
 /*
- * Take members in line and run them in one transaction. The writer lock is
- * held. At least one is in `done` afterwards if there was one; those left in
+ * Take members from the queue and run them in one transaction. The writer lock
+ * is held. At least one is in `done` afterwards if there was any; those left in
  * `members` need transactions of their own.
  */
 void hf__batch_run(hf__batch *batch, hf__env *env);
 
-/* Give those that are left transactions of their own. The writer lock is not
- * held. */
+/* Run the remaining members in transactions of their own. The writer lock is
+ * not held. */
 void hf__batch_run_rest(hf__batch *batch);
 
-/* Complete a member that was not run. */
+/* Fail a member that was not run. */
 void hf__queued_job_fail(hf__queued_job *what, hf_status status,
                          const char *message);
 

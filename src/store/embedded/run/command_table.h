@@ -10,7 +10,7 @@
 /* All of them; ends with NULL. */
 extern const hf__command *const hf__command_tables[];
 
-/* Any letter case; NULL: no such command. */
+/* Ignores case; NULL: no such command. */
 const hf__command *hf__command_find(hf_bytes name);
 
 #endif

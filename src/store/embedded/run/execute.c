@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * execute.c - one request inside an open transaction: a command with its
- * answer, or a script. Beginning and ending transactions is not here.
+ * execute.c - one request within an open transaction: a command with its reply,
+ * or a script.
  */
 #include "store/embedded/run/execute.h"
 

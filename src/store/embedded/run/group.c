@@ -5,21 +5,20 @@
  * On a durable store the commit waits for the disk, far longer than the
  * request takes to run. So:
  *
- *  1. A caller puts its jobs into the queue. If nobody leads, it leads; else
- *     it sleeps on its own futex word.
+ *  1. A caller puts its jobs into the queue. If there is no leader, it leads;
+ *     else it sleeps on its own futex word.
  *  2. The leader takes the writer lock, by its own deadline, and begins a
  *     transaction. It takes jobs out of the queue, its own and others', and
  *     runs each, until the queue is empty, the transaction is large enough, or
  *     the lock was held for long enough. It commits.
- *  3. It lets go of the lock, names the owner of the first job in the queue
- *     the next leader, and wakes those whose jobs are complete. Whoever came
- *     during the commit is in that next transaction.
+ *  3. It releases the lock, makes the owner of the first job in the queue the
+ *     next leader, and wakes the owners of completed jobs. Jobs that arrived
+ *     during the commit are in that next transaction.
  *
- * What is run in the transaction, and what happens if one of the jobs must be
- * undone, is in batch.c.
+ * batch.c runs the transaction.
  *
- * A job that still is in the queue at its deadline is taken out by its owner.
- * One that was taken by a leader is waited for, however long the commit takes.
+ * A job that is still in the queue at its deadline is removed by its owner.
+ * Once taken by a leader it is waited for, however long the commit takes.
  *
  * Locks: `mutex` guards the queue, who leads, and each caller's `left`; it is
  * never held while anything is run or woken. A leader takes the writer lock
@@ -35,12 +34,12 @@
 #include "util/futex.h"
 #include "util/mem.h"
 
-/* A caller's word. DONE is the last that is ever written to it. */
+/* A caller's word. Nothing is written to it after DONE. */
 enum { WAITING = 0, LEAD = 1, DONE = 2 };
 
 typedef struct hf__caller {
     uint32_t word;
-    size_t left; /* jobs that are not complete */
+    size_t left; /* incomplete jobs */
 } hf__caller;
 
 static void set_word(hf__caller *who, uint32_t word)
@@ -53,7 +52,7 @@ static uint32_t word_of(const hf__caller *who)
     return __atomic_load_n(&who->word, __ATOMIC_ACQUIRE);
 }
 
-/* Name the next leader, to be woken with its word; NULL: nobody waits. */
+/* Choose the next leader, to be woken by its word; NULL: none waits. */
 static hf__caller *hand_over_locked(hf__queue *queue)
 {
     hf__queued_job *next = hf__queue_first_locked(queue);
@@ -68,7 +67,7 @@ static hf__caller *hand_over_locked(hf__queue *queue)
 
 /* --------------------------------------------------------------- leading */
 
-/* Tell the owners; and, if `self` has nothing left to do, the next leader. */
+/* Wake the owners and, if `self` is finished, the next leader. */
 static void notify_owners(hf__batch *done, hf__caller *self)
 {
     hf__queue *queue = done->env->queue;
@@ -91,12 +90,12 @@ static void notify_owners(hf__batch *done, hf__caller *self)
         hf__futex_wake_all(&next->word, false);
     for (size_t i = 0; i < count; i++) {
         set_word(ready[i], DONE);
-        /* It may be gone by now: then this wakes nobody. */
+        /* It may be gone by now; waking is harmless. */
         hf__futex_wake_all(&ready[i]->word, false);
     }
 }
 
-/* One transaction. false: the writer lock was not to be had. */
+/* One transaction. false: the writer lock was not available. */
 static bool lead_once(hf__env *env, int64_t deadline_ms, hf__caller *self)
 {
     hf__batch work;
@@ -120,7 +119,7 @@ typedef struct group_call {
     size_t count;
 } group_call;
 
-/* When the first of those that still wait in the queue must be given up. */
+/* The earliest deadline of the caller's queued jobs. */
 static int64_t deadline_locked(const group_call *what)
 {
     int64_t deadline_ms = INT64_MAX;
@@ -145,8 +144,8 @@ static int64_t deadline_of(group_call *what)
 }
 
 /*
- * Give up what waits in the queue with a deadline of until_ms or less. true:
- * the call is complete by that; if it led, or was to lead, another does now.
+ * Fail queued jobs with a deadline of until_ms or less. true: the call is
+ * complete; if it led, or was to lead, another one does now.
  */
 static bool give_up(group_call *what, int64_t until_ms)
 {
@@ -178,7 +177,7 @@ static bool give_up(group_call *what, int64_t until_ms)
 
 static void lead(group_call *what)
 {
-    /* Each turn completes a job: the queue's first, or one of its own. */
+    /* Each round completes a job: the queue's first, or one of its own. */
     while (what->self.left > 0) {
         int64_t deadline_ms = deadline_of(what);
 

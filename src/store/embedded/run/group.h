@@ -8,10 +8,9 @@
 #include "store/embedded/run/batch.h"
 
 /*
- * Run jobs, at most HF__BATCH_MAX, in their order, together with those that
- * other threads want run now. Returns when all of them are complete: HF_OK and
- * the store's own answers after the commit only. A job whose deadline passed
- * before it was begun is HF_UNAVAILABLE. Any thread.
+ * Run jobs, at most HF__BATCH_MAX, in order, together with other threads' jobs.
+ * Returns when all are complete; successes only after the commit. A job whose
+ * deadline passed before it started fails with HF_UNAVAILABLE. Any thread.
  */
 void hf__group_run(hf__env *env, const hf__job *jobs, size_t count);
 

@@ -93,8 +93,8 @@ static hf__queued_job *take_first(hf__queue *queue)
     return what;
 }
 
-/* While the queue is empty and others are expected it gives them a moment:
- * those whose jobs were complete a moment ago are on their way back. */
+/* If the queue is empty and more jobs are expected, wait a moment: callers
+ * whose jobs have just completed are likely to return. */
 hf__queued_job *hf__queue_take(hf__queue *queue, size_t count, int64_t until_us)
 {
     hf__queued_job *what = take_first(queue);

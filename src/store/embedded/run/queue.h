@@ -9,7 +9,7 @@
 
 #include "store/embedded/run/execute.h"
 
-/* A job in line. */
+/* A queued job. */
 typedef struct hf__queued_job {
     struct hf__queued_job *next;
     const hf__job *job;
@@ -26,7 +26,7 @@ typedef struct hf__queue {
     pthread_mutex_t mutex;
     bool led;
     size_t queued_count;
-    size_t expected; /* jobs that will want the next transaction, perhaps */
+    size_t expected;         /* jobs expected for the next transaction */
     hf__queue_lane lanes[2]; /* by hf__lane */
 } hf__queue;
 
@@ -38,12 +38,12 @@ void hf__queue_remove_locked(hf__queue *queue, hf__queued_job *what);
 /* The next to be taken; NULL: none. */
 hf__queued_job *hf__queue_first_locked(hf__queue *queue);
 
-/* Take the first in line; NULL: none. With `count` in the transaction already,
- * may wait until until_us for more to come. */
+/* Take the first; NULL: none. With `count` in the transaction already, may wait
+ * until until_us for more. */
 hf__queued_job *hf__queue_take(hf__queue *queue, size_t count,
                                int64_t until_us);
 
-/* Jobs in the queue, of which a leader has taken none yet. */
+/* The number of jobs in the queue. */
 size_t hf__queue_waiting(hf__queue *queue);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * write.c - one request in a write transaction of its own.
  *
- * If the map was too small, the transaction is undone, room is made, and it
- * runs again: nothing of the first try is left, its events were not told.
- * Events are told after the commit and after the lock was let go.
+ * If the map was too small, the transaction is undone, space is made, and it
+ * runs again: nothing of the first try remains, not even its events, which are
+ * delivered after the commit, without the lock.
  */
 #include "store/embedded/run/write.h"
 
@@ -17,16 +17,16 @@
 #include "store/embedded/wake/wake.h"
 #include "util/clock.h"
 
-/* Events told without the writer lock; more are told under it. */
+/* Events delivered without the writer lock; more are delivered under it. */
 #define EVENT_LOCAL 64u
 
-/* From here on room is looked for before the file is made longer. */
+/* For larger requests, free pages are sought before the file is extended. */
 #define LARGE_SIZE (UINT64_C(256) << 10)
 
-/* Turns of hf__flush_make_room(): our pin, and some of other processes'. */
+/* Rounds of hf__flush_make_room(): our pin, and those of other processes. */
 #define FLUSH_RETRY_MAX 8
 
-/* One try. Returns what became of the transaction. */
+/* One try. Returns the transaction's status. */
 static hf_status try_write(hf__env *env, const hf__job *job)
 {
     hf__tx *tx = env->write_tx;
@@ -44,7 +44,7 @@ static hf_status try_write(hf__env *env, const hf__job *job)
     return hf__tx_finish(tx);
 }
 
-/* Write the header as it is. */
+/* Rewrite the header unchanged. */
 static void put_header(hf__tx *tx)
 {
     char name[1] = {HF__RECORD_HEADER};
@@ -63,9 +63,9 @@ static void put_header(hf__tx *tx)
 }
 
 /*
- * What a transaction frees LMDB uses again in the one after the next, never in
- * the next; and one that does not fit is none. So commit one that changes
- * nothing. false: it would free nothing either.
+ * LMDB reuses freed pages only in the transaction after the next one, and a
+ * transaction that does not fit does not count. So commit an empty one. false:
+ * it would not help.
  */
 static bool advance(hf__env *env)
 {
@@ -93,19 +93,19 @@ bool hf__write_make_room(hf__env *env)
     uint64_t wanted_size = env->write_tx->wanted_size;
     int dead = 0;
 
-    /* A dead reader pins what was freed since. */
+    /* A dead reader pins pages freed since. */
     if (mdb_reader_check(env->mdb, &dead) == MDB_SUCCESS && dead > 0)
         return true;
-    /* What a large value left is as large. */
+    /* An overwritten large value leaves as much space. */
     if (wanted_size >= LARGE_SIZE && advance(env))
         return true;
     if (hf__env_grow(env, 2 * wanted_size, hf__clock_boot_ms()))
         return true;
-    /* Pins follow only while the lock is free: hf__flush_make_room(). */
+    /* Pins only advance while the lock is free: hf__flush_make_room(). */
     return (env->flush == NULL && hf__readers_await(env)) || advance(env);
 }
 
-/* Returns what became of the transaction. */
+/* Returns the transaction's status. */
 static hf_status write_locked(hf__env *env, const hf__job *job)
 {
     hf__request *request = job->request;

@@ -7,18 +7,18 @@
 
 #include "store/embedded/run/execute.h"
 
-/* Each retry makes the store larger by a quarter or 16 MiB at least, or
- * follows the end of a dead reader. */
+/* Each retry extends the store by a quarter or 16 MiB at least, or follows the
+ * end of a dead reader. */
 #define HF__WRITE_RETRY_MAX 64
 
-/* Take the writer lock, by the request's deadline, run, commit, tell. */
+/* Take the writer lock, run, commit, deliver events. */
 void hf__write_run(hf__env *env, const hf__job *job);
 
-/* A transaction did not fit: can it be tried again with more room? The writer
- * lock is held. */
+/* Make space for a transaction that did not fit. The writer lock is held. true:
+ * try again. */
 bool hf__write_make_room(hf__env *env);
 
-/* Let go of the writer lock, and tell the events of what was committed. */
+/* Release the writer lock and deliver the committed events. */
 void hf__write_end(hf__env *env);
 
 #endif
