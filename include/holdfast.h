@@ -2,17 +2,34 @@
 /**
  * @file holdfast.h - all of Holdfast.
  *
- * | header            | holds                                                |
+ * Contents:
+ * | header            | for                                                  |
  * |-------------------|------------------------------------------------------|
- * | holdfast/base.h   | the rules that hold for every call; statuses, bytes  |
+ * | holdfast/base.h   | rules for every call; statuses, errors, bytes        |
  * | holdfast/client.h | opening and closing a store: URLs and options        |
  * | holdfast/key.h    | the expiry of a key of any type                      |
- * | holdfast/value.h  | values: set, get, compare-and-set, many at once      |
- * | holdfast/hash.h   | hashes: put, get, compare-and-set of a field         |
- * | holdfast/lock.h   | locks                                                |
+ * | holdfast/value.h  | values: set, get, delete, compare and set            |
+ * | holdfast/hash.h   | hashes: put, get, delete, compare and set a field    |
+ * | holdfast/lock.h   | locks and semaphores                                 |
  * | holdfast/script.h | Lua scripts and their replies                        |
- * | holdfast/async.h  | asynchronous calls and the event loop                |
+ * | holdfast/async.h  | asynchronous calls and event loops                   |
  * | holdfast/store.h  | facts, health, check, compaction, dump and load      |
+ *
+ * @code
+ * hf_status once(hf_client *client, hf_error *err)
+ * {
+ *     hf_lock *lock = NULL;
+ *     hf_status status = hf_lock_new(client, hf_str("job"), NULL, &lock, err);
+ *
+ *     if (status == HF_OK)
+ *         status = hf_lock_try(lock, err);
+ *     if (status == HF_OK)
+ *         status = hf_value_set(client, hf_str("done"), hf_str("yes"), NULL,
+ *                               NULL, err);
+ *     hf_lock_free(lock); // releases it
+ *     return status;
+ * }
+ * @endcode
  */
 #ifndef HOLDFAST_H
 #define HOLDFAST_H

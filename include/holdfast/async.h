@@ -1,6 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file holdfast/async.h - calls that do not wait for their answer.
+ * @file holdfast/async.h - calls that do not wait for their reply.
+ *
+ * Contents:
+ * - hf_async: how an asynchronous call reports its completion
+ * - hf_client_fd(), hf_client_dispatch(): for the event loop
+ * - hf_call_cancel()
+ *
+ * The `_start` functions are in the header of their noun.
+ *
+ * @code
+ * hf_status run_calls(hf_client *client, hf_error *err)
+ * {
+ *     struct pollfd poller = {-1, POLLIN, 0};
+ *     hf_status status = hf_client_fd(client, &poller.fd, err);
+ *     size_t running = 1;
+ *
+ *     while (status == HF_OK && running > 0 && poll(&poller, 1, -1) >= 0)
+ *         status = hf_client_dispatch(client, &running, err);
+ *     return status;
+ * }
+ * @endcode
  */
 #ifndef HOLDFAST_ASYNC_H
 #define HOLDFAST_ASYNC_H
@@ -12,54 +32,54 @@ extern "C" {
 #endif
 
 /**
- * An asynchronous call under way, for hf_call_cancel(). It ends when done()
+ * An asynchronous call in progress, for hf_call_cancel(). It ends when done()
  * returns.
  */
 typedef struct hf_call hf_call;
 
 /**
- * Tells what an asynchronous call came to, exactly once, from within
- * hf_client_dispatch(), or from within hf_client_close() for what is still
- * under way then. It may start other calls (while closing they are HF_INVALID,
- * as is every other call on the client), free what is its own, dispatch, and
- * close the client.
+ * Reports the outcome of an asynchronous call. It is called exactly once, by
+ * hf_client_dispatch(), or by hf_client_close() for a call that is then still
+ * in progress. It may start other calls (during the close they are HF_INVALID,
+ * as is every other call on the client), free what it owns, dispatch, and close
+ * the client.
  *
  * @param user    hf_async::user
  * @param status  what the blocking function would have returned, or
  *                HF_CANCELLED
- * @param err     the detail; NULL if status is HF_OK; ends with the call
+ * @param err     details; NULL if status is HF_OK; valid until done() returns
  */
 typedef void (*hf_done_fn)(void *user, hf_status status, const hf_error *err);
 
 /**
- * How an asynchronous call reports.
+ * How an asynchronous call reports its completion.
  *
- * Each function `hf_NAME_start()` below starts what the blocking `hf_NAME()`
- * does and returns without waiting for the answer; `async` says whom to tell
- * what it came to. The other parameters are those of `hf_NAME()`: inputs are
- * copied before the start returns; out-parameters belong to the call until
- * done() is called, and are written just before that, as the blocking function
- * writes them.
+ * `hf_NAME_start()` starts what the blocking `hf_NAME()` does, and returns
+ * without waiting for the reply. `async` has the function to call on
+ * completion. The other parameters are those of `hf_NAME()`: inputs are copied
+ * before the start returns; output parameters belong to the call until done()
+ * is called, and are written just before that, as the blocking function writes
+ * them.
  *
- * A start returns HF_OK if done() will be called. Whatever can be checked at
- * once is checked at once: then the status is that of `hf_NAME()`, nothing is
- * started and done() is never called. So it is with HF_INVALID if `async` is
- * wrong, with HF_NO_MEMORY, and with HF_UNAVAILABLE if as many calls are under
- * way, or hold as much memory, as the client's `max_calls` and `max_call_bytes`
- * allow: dispatch, and start it again.
+ * A start returns HF_OK if done() will be called. What can be checked
+ * immediately is: then the status is that of `hf_NAME()`, nothing is started,
+ * and done() is not called. This includes HF_INVALID if `async` is invalid,
+ * HF_NO_MEMORY, and HF_UNAVAILABLE if as many calls are in progress, or hold as
+ * much memory, as the client's `max_calls` and `max_call_bytes` allow:
+ * dispatch, and start it again.
  *
- * Calls under way at the same time take effect in any order; what must come
- * after another call is started by that one's done().
+ * Calls in progress at the same time take effect in any order. To run a call
+ * after another, start it from the other's done().
  *
- * Nothing of the user's runs on the library's thread. An embedded store that
- * waits for no disk answers within the start itself, which takes microseconds;
- * done() is called by hf_client_dispatch() there too.
+ * done() is never called on the library's own thread. An embedded store that
+ * does not wait for a disk completes the call within the start, in
+ * microseconds; done() is called by hf_client_dispatch() all the same.
  */
 typedef struct hf_async {
     size_t struct_size; /**< #HF_ASYNC_INIT sets it */
     hf_done_fn done;    /**< never NULL */
-    void *user;         /**< given to done() */
-    hf_call **call;     /**< [out] for hf_call_cancel(); NULL: not wanted */
+    void *user;         /**< passed to done() */
+    hf_call **call;     /**< [out] for hf_call_cancel(); may be NULL */
 } hf_async;
 
 /* clang-format off */
@@ -68,48 +88,40 @@ typedef struct hf_async {
 
 /**
  * A file descriptor that polls readable while hf_client_dispatch() has
- * something to do. It belongs to the client: do not read, write or close it.
- * It fits any event loop, level-triggered or edge-triggered.
+ * something to do. It belongs to the client: do not read, write or close it. It
+ * works in any event loop, level-triggered or edge-triggered.
  *
- * @param client  open client
- * @param fd      [out] the descriptor, valid until hf_client_close()
- * @param err     [out] may be NULL
+ * @param fd  [out] the descriptor, valid until hf_client_close()
  *
- * @retval HF_OK       `*fd` can be polled
- * @retval HF_INVALID  an argument is NULL, or the client is from before fork()
- * @retval HF_SYSTEM   no descriptor could be had
+ * @retval HF_OK      `*fd` can be polled
+ * @retval HF_SYSTEM  no descriptor could be opened
  *
- * Never blocks. Since 0.1.
+ * Never blocks.
  */
 HF_API HF_MUST_USE hf_status hf_client_fd(hf_client *client, int *fd,
                                           hf_error *err);
 
 /**
- * Call done() of every asynchronous call that has completed, in the order in
- * which they did. Calls that complete meanwhile are for the next time.
+ * Call done() of each asynchronous call that has completed, in the order of
+ * completion. Calls that complete meanwhile are left for the next dispatch.
  *
- * @param client   open client
- * @param running  [out] asynchronous calls not told yet; may be NULL
- * @param err      [out] may be NULL
+ * @param running  [out] calls whose done() has not been called; may be NULL
  *
- * @retval HF_OK       done() was called for whatever there was
- * @retval HF_INVALID  the client is NULL or from before fork()
+ * @retval HF_OK  done() was called for all of them
  *
- * Never blocks. Threads: several may dispatch at once; each call is told by
- * one of them. Since 0.1.
+ * Never blocks. Several threads may dispatch at once; each call is reported by
+ * one of them.
  */
 HF_API HF_MUST_USE hf_status hf_client_dispatch(hf_client *client,
                                                 size_t *running, hf_error *err);
 
 /**
- * Have an asynchronous call completed now. It is told as any other, and in no
- * case later than without this: HF_CANCELLED if it was not sent, so that
- * nothing was applied; HF_INDETERMINATE if it was and its answer was not
- * waited for; or what it came to.
+ * Complete an asynchronous call now. done() is called by the next dispatch,
+ * with HF_CANCELLED if the call was not sent, so that nothing was applied; with
+ * HF_INDETERMINATE if it was sent and its reply was not waited for; or with its
+ * outcome, if it is known.
  *
- * @param call  a call whose done() has not been called; NULL is allowed
- *
- * Never blocks. Since 0.1.
+ * @param call  one whose done() has not been called; may be NULL
  */
 HF_API void hf_call_cancel(hf_call *call);
 

@@ -1,62 +1,122 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file holdfast/base.h - what every other header stands on.
+ * @file holdfast/base.h - the rules of the API, statuses, errors and bytes.
  *
- * State that several programs share, that must change atomically, and that
- * must go away on time: locks, values, hashes and scripts, on an embedded
- * store with no server or on Redis and Valkey.
+ * Holdfast keeps state that several programs share, that must change
+ * atomically, and that must expire on time: locks, values, hashes and scripts,
+ * in an embedded store without a server or on Redis and Valkey.
  *
- * Conventions, which hold for every function below unless it says otherwise:
+ * Contents:
+ * - limits: HF_NAME_MAX, HF_VALUE_MAX, HF_TTL_MAX_MS, HF_REPLICAS_MAX
+ * - statuses: hf_status, hf_status_kind(), hf_status_name(), hf_status_text()
+ * - errors: hf_error
+ * - bytes: hf_bytes, hf_view(), hf_str(); hf_buffer, hf_buffer_free()
+ * - hf_version()
  *
- * - **Status.** A fallible function returns an #hf_status. Its hundreds digit
- *   (hf_status_kind()) says what to do: 1xx the answer is no, 2xx not applied
- *   and may be tried again, 3xx unknown whether applied, 4xx the caller's
- *   mistake, 5xx broken. Out-parameters are written only on HF_OK, except
- *   where a parameter says otherwise.
- *   Beside those a function lists, any call to a store may answer
- *   HF_UNSUPPORTED (the server lacks something), HF_FULL (it refuses all
- *   writes), HF_SCRIPT or HF_CORRUPT (it answers what it should not; or the
- *   files of an embedded store were removed, replaced or cut short: close the
- *   client and open the store anew).
- * - **Errors.** The last parameter may be NULL. Otherwise it is filled on
- *   every status but HF_OK and left alone on HF_OK.
- * - **Time.** Durations are milliseconds (`_ms`). Local instants are
- *   milliseconds of CLOCK_BOOTTIME. Only a parameter named `_unix_ms` is wall
- *   clock, and it is compared with the store's clock, never with the caller's.
- * - **Bytes.** Keys, fields and values are binary-safe; a key, a field or a
- *   lock's name has 1 to #HF_NAME_MAX bytes, a value 0 to #HF_VALUE_MAX.
- *   Inputs are copied or used before the call returns.
- * - **Threads.** Every function may be called from any thread; one client
- *   serves them all at once. Freeing an object while another thread uses it
- *   is an error of the caller; for closing see hf_client_close().
- * - **Fork.** After fork() the child may not use the parent's clients or
- *   locks: every call answers HF_INVALID, and closing or freeing them there
- *   only releases memory.
- * - **Signals.** Nothing here may be called from a signal handler. The library
- *   installs no handlers, never raises SIGPIPE and blocks all signals in its
- *   background thread.
- * - **Blocking.** A call that talks to the store returns within the client's
- *   `request_ms`, plus its own `wait_ms` where it has one. Looking up a host's
- *   name is the system's affair and may take longer.
+ * @code
+ * void report(const char *what, hf_status status, const hf_error *err)
+ * {
+ *     if (hf_status_kind(status) == HF_KIND_NO)
+ *         return; // an ordinary outcome: lock held, value differs, not found
+ *     fprintf(stderr, "%s: %s: %s\n", what, hf_status_name(status),
+ *             err->message);
+ *     if (hf_status_kind(status) == HF_KIND_RETRY)
+ *         fprintf(stderr, "nothing was changed; it may be tried again\n");
+ * }
+ * @endcode
  *
- * - **Replicas.** A server acknowledges a write by itself; its replicas follow,
- *   and one that is promoted before it has caught up lacks the write. With
- *   `replicas` in hf_client_options, hf_lock_options or the URL, what wrote
- *   waits until so many of them have acknowledged it, for `replicas_ms` and
- *   within its own time. If fewer do: an acquire is given back and is
- *   HF_UNAVAILABLE, at once if it waits for #HF_FOREVER; any other write is
- *   HF_INDETERMINATE, as it has happened but may be lost, and its
- *   out-parameters are not written. A renewal is HF_OK then, and
- *   hf_lock_replicas() tells. Every script counts as a write. Reading,
- *   releasing and hf_store_load() do not wait, nor does what was refused. Other
- *   calls are not held up. This makes the loss of a lock by failover rare; it
- *   excludes it only if all replicas that can be promoted are asked for, and
- *   fencing tokens are what makes it harmless.
+ * Rules
+ * =====
  *
- * A lock here is a lease: it ends by itself when its holder does not renew it,
- * so a holder that was paused may go on working while another holds the lock.
- * hf_lock_is_held() is the check to make before each effect, and the fencing
- * token (hf_lock_token()) is what makes a late effect harmless.
+ * These hold for every function of every header unless its comment says
+ * otherwise. A comment names only what is particular to the function.
+ *
+ * **Status.** A function that can fail returns an #hf_status. The hundreds
+ * digit says what to do (hf_status_kind()): 1xx the condition was not met, 2xx
+ * not applied and may be retried, 3xx outcome unknown, 4xx error of the caller,
+ * 5xx fatal. Output parameters are written only on HF_OK.
+ *
+ * In addition to the statuses that a function lists, every call that talks to a
+ * store can return
+ *
+ * | status           | meaning                                                |
+ * |------------------|--------------------------------------------------------|
+ * | HF_INVALID       | an argument or an option is invalid, and the message   |
+ * |                  | names it; or the client is closed or was opened before |
+ * |                  | fork(). Nothing was sent.                              |
+ * | HF_UNSUPPORTED   | an option is newer than this library, or the store     |
+ * |                  | lacks something that the call needs. Nothing was       |
+ * |                  | changed.                                               |
+ * | HF_DENIED        | the store refused a command to this user. Nothing was  |
+ * |                  | changed.                                               |
+ * | HF_UNAVAILABLE   | the store could not be reached. Nothing was changed.   |
+ * | HF_FULL          | the store has no room. Nothing was changed.            |
+ * | HF_INDETERMINATE | no reply arrived. A call that writes may or may not    |
+ * |                  | have been applied; a read changed nothing.             |
+ * | HF_CORRUPT,      | the reply is malformed, or the files of an embedded    |
+ * | HF_SCRIPT        | store were removed, replaced or truncated: close the   |
+ * |                  | client and open the store again                        |
+ * | HF_NO_MEMORY     | out of memory. Nothing was changed, unless what did    |
+ * |                  | not fit is the reply: then the call was applied.       |
+ *
+ * **Errors.** The last parameter, `err`, may be NULL. Otherwise it is filled on
+ * every status but HF_OK, and left alone on HF_OK. The parameter `client` is an
+ * open client.
+ *
+ * **Time.** Durations are milliseconds (`_ms`). Local instants are milliseconds
+ * of CLOCK_BOOTTIME. Only a parameter named `_unix_ms` is wall-clock time, and
+ * it is compared with the store's clock, never with the caller's.
+ *
+ * **Bytes.** Keys, fields and values are binary-safe. A key, a field and a
+ * lock's name have 1 to #HF_NAME_MAX bytes, a value 0 to #HF_VALUE_MAX. Inputs
+ * are copied or used before the call returns.
+ *
+ * **Options.** Start an options structure with its `_INIT` macro, which sets
+ * `struct_size`. 0 and NULL mean the default of each member; NULL instead of
+ * the structure means all defaults. Reserved members must be 0.
+ *
+ * **Threads.** Every function may be called from any thread, and all threads
+ * may share one client. Freeing an object while another thread uses it is an
+ * error; for closing see hf_client_close().
+ *
+ * **Blocking.** A function without `err` never blocks, except hf_client_close()
+ * and hf_lock_free(). One that talks to a store returns within the client's
+ * `request_ms`, plus its own `wait_ms` if it has one. Resolving a host name is
+ * left to the system and may take longer.
+ *
+ * **Batch calls.** A function whose name ends in `_many` runs independent calls
+ * together: they are sent at once, up to 1024 at a time, which saves round
+ * trips, and take effect in any order; they are not atomic as a whole. Each
+ * 1024 have `request_ms` of their own. `statuses` has the outcome of each call,
+ * and the function returns HF_OK if each is HF_OK or 1xx; otherwise the first
+ * other status. If an argument is NULL nothing is done.
+ *
+ * **fork().** A child process must not use its parent's clients and locks:
+ * calls return HF_INVALID, and closing or freeing them only releases memory.
+ *
+ * **Signals.** No function may be called from a signal handler. The library
+ * installs no handlers, never raises SIGPIPE, and blocks all signals in its
+ * background threads.
+ *
+ * **Replicas.** A server acknowledges a write before its replicas have it, and
+ * a replica that is promoted too early lacks the write. If `replicas` is set in
+ * hf_client_options, hf_lock_options or the URL, a write waits until that many
+ * replicas have acknowledged it, for at most `replicas_ms` and within the
+ * call's own time. If fewer do, an acquired lock is released again and the call
+ * returns HF_UNAVAILABLE, at once if it waits for #HF_FOREVER; every other
+ * write returns HF_INDETERMINATE, since it was applied but may be lost, and its
+ * output parameters are not written. A renewal returns HF_OK all the same; see
+ * hf_lock_replicas(). Every script counts as a write. Reads, releases,
+ * hf_store_load() and refused calls do not wait. This makes losing a lock by
+ * failover rare; it excludes it only if all replicas that can be promoted are
+ * counted. Fencing tokens make it harmless.
+ *
+ * **Leases.** A lock is a lease: it expires unless its holder renews it, so a
+ * holder that was paused may still be running while another holds the lock.
+ * Check hf_lock_is_held() before each effect, and pass the fencing token
+ * (hf_lock_token()) with each write, so that a late one can be refused.
+ *
+ * Everything here is available since version 0.1.
  */
 #ifndef HOLDFAST_BASE_H
 #define HOLDFAST_BASE_H
@@ -75,8 +135,8 @@ extern "C" {
 #define HF_VERSION_MINOR 1
 #define HF_VERSION_PATCH 0
 
-/** Longest key, hash field or lock name, in bytes, the client's prefix
- *  included. */
+/** Longest key, hash field or lock name, bytes, including the client's
+ *  prefix. */
 #define HF_NAME_MAX 4096
 
 /** Longest value, in bytes: 512 MiB, the limit of Redis (proto-max-bulk-len).
@@ -86,12 +146,12 @@ extern "C" {
 /** Longest time to live of a key, ms: 100 years of 365.25 days. */
 #define HF_TTL_MAX_MS INT64_C(3155760000000)
 
-/** Most replicas that a write can wait for, and what says "none" where 0 says
- *  "the default". */
+/** Most replicas that a write can wait for; and no replicas, where 0 means the
+ *  default. */
 #define HF_REPLICAS_MAX 16
 #define HF_REPLICAS_NONE (-1)
 
-/** Wait until the answer is yes. */
+/** Wait without a time limit. */
 #define HF_FOREVER INT64_MAX
 
 #if defined(__GNUC__)
@@ -129,35 +189,32 @@ extern "C" {
     X(CORRUPT, 501, "stored data or a reply is malformed")                     \
     X(SYSTEM, 502, "the operating system refused a call")
 
-/** What a call came to. See #HF_STATUS_MAP. */
+/** The outcome of a call. See #HF_STATUS_MAP. */
 typedef enum hf_status {
 #define HF_STATUS_ENUM(name, value, text) HF_##name = value,
     HF_STATUS_MAP(HF_STATUS_ENUM)
 #undef HF_STATUS_ENUM
 } hf_status;
 
-/** What a status asks of the caller: its hundreds digit. */
+/** What the caller should do: the hundreds digit of a status. */
 typedef enum hf_kind {
     HF_KIND_OK = 0,      /**< done */
-    HF_KIND_NO = 1,      /**< answered "no": an ordinary outcome */
-    HF_KIND_RETRY = 2,   /**< not applied; trying again may succeed */
-    HF_KIND_UNKNOWN = 3, /**< may be applied; find out before trying again */
-    HF_KIND_USAGE = 4,   /**< the caller must change something */
+    HF_KIND_NO = 1,      /**< condition not met: an ordinary outcome */
+    HF_KIND_RETRY = 2,   /**< not applied; a retry may succeed */
+    HF_KIND_UNKNOWN = 3, /**< may be applied; find out before a retry */
+    HF_KIND_USAGE = 4,   /**< the call itself must be changed */
     HF_KIND_FATAL = 5    /**< the process or the store is broken */
 } hf_kind;
 
 /** Bytes of #hf_error::message, the terminating NUL included. */
 #define HF_ERROR_MESSAGE_SIZE 240
 
-/**
- * Detail of a failure; caller-owned, no destructor. Start it with
- * #HF_ERROR_INIT.
- */
+/** Details of a failure. Start it with #HF_ERROR_INIT; nothing to free. */
 typedef struct hf_error {
     size_t struct_size; /**< sizeof(hf_error) */
     hf_status status;   /**< the status that was returned */
-    int sys_errno;      /**< errno behind it, or 0 */
-    /** One line of text without a newline; never holds a password. */
+    int sys_errno;      /**< the errno that caused it, or 0 */
+    /** One line without a newline; never contains a password. */
     char message[HF_ERROR_MESSAGE_SIZE];
 } hf_error;
 
@@ -166,47 +223,39 @@ typedef struct hf_error {
 /* clang-format on */
 
 /**
- * Kind of a status: its hundreds digit.
+ * The hundreds digit of a status.
  *
- * @param status  any status, also one this header does not know
- * @return the kind; HF_KIND_FATAL for a value outside 0..599
- *
- * Never blocks. Since 0.1.
+ * @param status  any status, including one unknown to this header
+ * @return the kind; HF_KIND_FATAL outside 0..599
  */
 HF_API hf_kind hf_status_kind(hf_status status);
 
 /**
- * Name of a status as written in C without the prefix, for instance "HELD".
+ * The name of a status without its prefix, such as "HELD".
  *
  * @param status  any status
- * @return a static string; "UNKNOWN" for a value this library does not know
- *
- * Never blocks. Since 0.1.
+ * @return a static string; "UNKNOWN" if the library does not know the status
  */
 HF_API const char *hf_status_name(hf_status status);
 
 /**
- * One line of text about a status, for people.
+ * One line of English about a status.
  *
  * @param status  any status
  * @return a static string without a newline
- *
- * Never blocks. Since 0.1.
  */
 HF_API const char *hf_status_text(hf_status status);
 
 /**
- * Version of the library that is running.
+ * Version of the running library.
  *
  * @return "major.minor.patch", a static string
- *
- * Never blocks. Since 0.1.
  */
 HF_API const char *hf_version(void);
 
 /* ------------------------------------------------------------------- bytes */
 
-/** A view of bytes owned by someone else. */
+/** A view of bytes; it does not own them. */
 typedef struct hf_bytes {
     const void *data; /**< may be NULL only if size is 0 */
     size_t size;      /**< bytes */
@@ -229,10 +278,9 @@ static inline hf_bytes hf_str(const char *text)
 }
 
 /**
- * Bytes owned by the caller. A call that fills one allocates `data`, with a
- * NUL behind the last byte so that text can be read as a C string. `data` is
- * NULL when there is no value at all. Start it with #HF_BUFFER_INIT and end it
- * with hf_buffer_free().
+ * Bytes owned by the caller. A call that fills one allocates `data` and appends
+ * a NUL, so that text can be read as a C string. `data` is NULL if there is no
+ * value. Start it with #HF_BUFFER_INIT, free it with hf_buffer_free().
  */
 typedef struct hf_buffer {
     void *data;  /**< NULL: no value */
@@ -244,11 +292,9 @@ typedef struct hf_buffer {
 /* clang-format on */
 
 /**
- * Free what a call put into `buffer` and reset it.
+ * Free the contents of a buffer and reset it.
  *
- * @param buffer  NULL is allowed
- *
- * Never blocks. Since 0.1.
+ * @param buffer  may be NULL
  */
 HF_API void hf_buffer_free(hf_buffer *buffer);
 

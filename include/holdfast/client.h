@@ -1,6 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file holdfast/client.h - opening and closing a store.
+ *
+ * Contents:
+ * - hf_client_options, hf_tls_options
+ * - hf_client_open(), hf_client_close()
+ * - hf_client_interrupt(): end waiting acquires
+ *
+ * @code
+ * int main(void)
+ * {
+ *     hf_error err = HF_ERROR_INIT;
+ *     hf_client *client = NULL;
+ *
+ *     if (hf_client_open("volatile:", NULL, &client, &err) != HF_OK) {
+ *         fprintf(stderr, "%s\n", err.message);
+ *         return 1;
+ *     }
+ *     hf_client_close(client);
+ *     return 0;
+ * }
+ * @endcode
  */
 #ifndef HOLDFAST_CLIENT_H
 #define HOLDFAST_CLIENT_H
@@ -11,39 +31,39 @@
 extern "C" {
 #endif
 
-/** A connection to one store, shared by all threads of the process. */
+/** An open store, shared by all threads of the process. */
 typedef struct hf_client hf_client;
 
 /**
- * Whom a client trusts and how it proves who it is, for URLs with TLS
- * (`rediss:` and its kin). Each member that is not NULL overrides the parameter
- * of the same name, with `tls_` in front, of every URL. Paths are of PEM files.
+ * Trust and identity for URLs with TLS (`rediss:` and its variants). A member
+ * that is not NULL overrides the URL parameter of the same name, which begins
+ * with `tls_`. Paths name PEM files.
  *
- * Files are read when the client is opened, and again whenever a connection is
- * made after one of them has changed: certificates may be renewed under a
- * running program. What cannot be used, perhaps because only half of it is
- * there, leaves the client with what it had.
+ * Files are read when the client is opened, and again when a connection is made
+ * after one of them has changed, so certificates may be renewed while the
+ * program runs. If the new files cannot be used, perhaps because only one of a
+ * pair has been replaced, the client keeps the old ones.
  */
 typedef struct hf_tls_options {
     size_t struct_size; /**< #HF_TLS_OPTIONS_INIT sets it */
-    /** Trust the certificates in this file, and not the system's. */
+    /** Trust the certificates in this file instead of the system's. */
     const char *ca;
-    /** The same with a directory made by `openssl rehash`. */
+    /** The same, a directory prepared by `openssl rehash`. */
     const char *ca_dir;
-    /** Our certificate with its chain; needs `key`. */
+    /** The client's certificate with its chain; needs `key`. */
     const char *cert;
     /** Its private key; needs `cert`. */
     const char *key;
-    /** File whose first line is the password of the key. */
+    /** File whose first line is the password of `key`. */
     const char *key_password_file;
-    /** That password itself; copied, and wiped when the client is closed. No
-     *  URL has a parameter for it. */
+    /** That password itself; copied, and wiped when the client is closed. It
+     *  has no URL parameter. */
     const char *key_password;
-    /** Name or IP address that the server's certificate must have; NULL: the
-     *  host that is connected to. */
+    /** Name or IP address that the server's certificate must be for; NULL: the
+     *  host of the URL. */
     const char *name;
-    /** "full": chain and name are verified; "ca": the chain only; "none":
-     *  nothing. NULL: the URL's, else "full". */
+    /** "full": verify chain and name; "ca": the chain only; "none": nothing.
+     *  NULL: the URL's, else "full". */
     const char *verify;
 } hf_tls_options;
 
@@ -55,66 +75,67 @@ typedef struct hf_tls_options {
 /** Longest `script_budget_ms`. */
 #define HF_SCRIPT_BUDGET_MAX_MS 3600000
 
-/** Options of hf_client_open(). Zero means the default of each. */
+/** Options of hf_client_open(). */
 typedef struct hf_client_options {
     size_t struct_size; /**< #HF_CLIENT_OPTIONS_INIT sets it */
-    /** Put before every key and lock name; NULL: what HOLDFAST_PREFIX says,
-     *  else nothing; "": nothing. At most 1024 bytes, no braces. Keys and
-     *  channels of the library itself begin with it too (`PREFIXhf:...`), so
-     *  that clients with different prefixes share nothing. */
+    /** Added in front of every key and lock name; NULL: $HOLDFAST_PREFIX, else
+     *  none; "": none. At most 1024 bytes, no braces. The library's own keys
+     *  and channels begin with it too (`PREFIXhf:...`), so clients with
+     *  different prefixes share nothing. */
     const char *prefix;
-    /** Longest time one call may take beside its own `wait_ms`, ms;
+    /** Longest time a call may take in addition to its own `wait_ms`, ms;
      *  0: 5000; range 1..3600000. */
     int64_t request_ms;
-    /** Longest time to find a server (DNS), connect and log in, ms; 0: 2000;
-     *  range 1..3600000. */
+    /** Longest time to resolve a server's name, connect and log in, ms;
+     *  0: 2000; range 1..3600000. */
     int64_t connect_ms;
-    /** User and password for a server; each overrides the URL's; NULL: the
-     *  URL's, or the file that its `password_file` names, then (password) the
-     *  file named by HOLDFAST_PASSWORD_FILE, then HOLDFAST_PASSWORD. "": no
-     *  login. Ignored by the embedded store. */
+    /** User and password for a server; each overrides the URL's. NULL: the
+     *  URL's; for the password also the file named by the URL's
+     *  `password_file`, then that named by $HOLDFAST_PASSWORD_FILE, then
+     *  $HOLDFAST_PASSWORD. "": no login. Ignored by the embedded store. */
     const char *username;
     const char *password;
-    /** Most processor time one script may use on an embedded store, ms; 0: the
+    /** Most processor time a script may use on an embedded store, ms; 0: the
      *  URL's `script_budget_ms`, else 5000; range 1..#HF_SCRIPT_BUDGET_MAX_MS.
-     *  A script that exceeds it is undone whole, and so is one that has not
-     *  ended by the call's deadline (`request_ms`). It keeps all other writers
-     *  out while it runs: set less than a third of the shortest lease on the
-     *  same store. Ignored by servers, which have `busy-reply-threshold`. */
+     *  A script that exceeds it, or that has not ended by the call's deadline
+     *  (`request_ms`), is undone completely. All other writers wait while it
+     *  runs: set it below a third of the shortest lease on the store. Ignored
+     *  by servers, which have `busy-reply-threshold`. */
     int64_t script_budget_ms;
     /** File whose first line is the password, if `password` is NULL. */
     const char *password_file;
-    /** What a server shows in CLIENT LIST; NULL: the URL's `client_name`, else
-     *  "holdfast". 1 to 64 bytes of printable ASCII without blanks. Ignored by
-     *  the embedded store. */
+    /** The name that a server shows in CLIENT LIST; NULL: the URL's
+     *  `client_name`, else "holdfast". 1 to 64 bytes of printable ASCII without
+     *  spaces. Ignored by the embedded store. */
     const char *client_name;
-    /** For URLs with TLS; NULL: what they say. HF_INVALID with the URL of a
-     *  server over plain TCP; ignored where nothing leaves the machine. */
+    /** For URLs with TLS; NULL: the URL's parameters. HF_INVALID with the URL
+     *  of a server over plain TCP; ignored by embedded stores and unix
+     *  sockets. */
     const hf_tls_options *tls;
-    /** Replicas that are to acknowledge each write, and each lock that does not
-     *  say otherwise; 0: as many as the URL's `replicas` says, else none;
-     *  #HF_REPLICAS_NONE; 1..#HF_REPLICAS_MAX. See "Replicas" above.
-     *  HF_UNSUPPORTED where there are none (embedded stores, redlock:), and
-     *  where the server has no WAIT. */
+    /** Replicas that must acknowledge each write, and each lock whose options
+     *  do not say otherwise; 0: the URL's `replicas`, else none;
+     *  #HF_REPLICAS_NONE; 1..#HF_REPLICAS_MAX. See "Replicas" in base.h.
+     *  HF_UNSUPPORTED on stores without replicas (embedded, redlock:) and on
+     *  servers without WAIT. */
     int32_t replicas;
     uint32_t reserved0; /**< must be 0 */
-    /** Longest time to wait for them, ms, within the call's own;
-     *  0: the URL's `replicas_ms`, else 1000; range 1..3600000. */
+    /** Longest time to wait for them, ms, within the call's own limit; 0: the
+     *  URL's `replicas_ms`, else 1000; range 1..3600000. */
     int64_t replicas_ms;
-    /** Most asynchronous calls under way, that is started and not told yet;
-     *  0: 65536; range 1..1000000. Beyond them a start is HF_UNAVAILABLE. Not
-     *  counted are renewals and releases, up to as many again. Of calls that
-     *  do not just wait for a lock, 65536 can be on their way to one server;
-     *  the others are told HF_UNAVAILABLE. */
+    /** Most asynchronous calls in progress, that is, started and not yet
+     *  reported; 0: 65536; range 1..1000000. Beyond that a start returns
+     *  HF_UNAVAILABLE. Renewals and releases are not counted, up to as many
+     *  again. At most 65536 calls can be in flight to one server, not counting
+     *  those that only wait for a lock; others complete with HF_UNAVAILABLE. */
     int64_t max_calls;
-    /** Most bytes that these may hold: the copies of their keys and values, and
-     *  the answers that have come, beside some 2 KiB for each call itself;
-     *  0: 64 MiB; range 1..2^40. Beyond them a start is HF_UNAVAILABLE, unless
-     *  no other call is under way. */
+    /** Most bytes that these may hold: copies of their keys and values, and
+     *  replies, in addition to about 2 KiB for each call; 0: 64 MiB; range
+     *  1..2^40. Beyond that a start returns HF_UNAVAILABLE, unless no other
+     *  call is in progress. */
     int64_t max_call_bytes;
-    /** What others are told of the holder of a lock, beside program, process,
-     *  user and host; NULL: what HOLDFAST_DESCRIPTION says, else nothing. Less
-     *  than #HF_HOLDER_TEXT_SIZE bytes. See hf_lock_holder(). */
+    /** What hf_lock_holder() shows to others in addition to program, process,
+     *  user and host; NULL: $HOLDFAST_DESCRIPTION, else nothing. Less than
+     *  #HF_HOLDER_TEXT_SIZE bytes. */
     const char *description;
 } hf_client_options;
 
@@ -127,69 +148,64 @@ typedef struct hf_client_options {
 /**
  * Open a store.
  *
- * A server is connected to and logged in to before the call returns, so that a
- * wrong address or password shows here. An embedded store is created if it is
- * not there.
+ * The call connects to a server and logs in before it returns, so that a wrong
+ * address or password shows here. An embedded store is created if it does not
+ * exist.
  *
  * - `volatile:[NAME]`, `volatile:/DIR`: embedded, in memory, shared by this
  *   user's processes, gone at reboot
  * - `file:/DIR[?durability=commit]`: embedded, on disk; an acknowledged write
  *   survives a power cut
  * - `file:/DIR?durability=flush`: the same, faster; a power cut loses at most
- *   what was acknowledged within one second, a killed process nothing
+ *   what was acknowledged within the last second, a killed process nothing
  * - `redis://[user:password@]host[:6379][/db]`, `valkey://...`: one server over
  *   TCP
- * - `rediss://...`, `valkeys://...`: the same over TLS, with the certificate's
- *   chain and name verified; parameters `tls_ca=FILE`, `tls_ca_dir=DIR`,
- *   `tls_cert=FILE` with `tls_key=FILE` and `tls_key_password_file=FILE`,
+ * - `rediss://...`, `valkeys://...`: the same over TLS; the certificate's chain
+ *   and name are verified. Parameters: `tls_ca=FILE`, `tls_ca_dir=DIR`,
+ *   `tls_cert=FILE`, `tls_key=FILE`, `tls_key_password_file=FILE`,
  *   `tls_name=NAME`, `tls_verify=full|ca|none`; see #hf_tls_options
  * - `redis+unix:///path/socket[?db=N]`, `valkey+unix://...`: one server over a
  *   unix socket
  * - `redis+sentinel://[user:password@]h1[:26379][,h2...]/NAME[/db]`: the master
- *   of that name, wherever the sentinels h1, h2, ... say it is; with
+ *   NAME as reported by the sentinels h1, h2, ...; their own account is
  *   `?sentinel_username=U&sentinel_password=P` (or
- *   `sentinel_password_file=FILE`) for their own account. So also
- *   valkey+sentinel:, and over TLS to servers and sentinels rediss+sentinel:
- *   and valkeys+sentinel: with the parameters above
- * - `redis+cluster://[user:password@]h1[:6379][,h2...]`: a cluster, found by
- *   any of these nodes. So also valkey+cluster:, and over TLS rediss+cluster:
- *   and valkeys+cluster: with the parameters above. Keys of one call must be of
- *   one hash slot: HF_INVALID names two that are not
- * - `redlock:URL,URL,URL[,...]`: 3 to 15 independent servers, each by a URL as
- *   above for one server; a lock is held by whoever holds it on most of them.
- *   Locks only: anything else is HF_UNSUPPORTED. In front of the servers may
- *   stand `quarantine=MS,` (default 60000): how long a server that was started
- *   again does not vote, which no lease may exceed (0: servers forget nothing)
+ *   `sentinel_password_file=FILE`). Also valkey+sentinel:, and over TLS, to
+ *   servers and sentinels, rediss+sentinel: and valkeys+sentinel:
+ * - `redis+cluster://[user:password@]h1[:6379][,h2...]`: a cluster, found
+ *   through any of these nodes. Also valkey+cluster:, and over TLS
+ *   rediss+cluster: and valkeys+cluster:. The keys of a call must share a hash
+ *   slot: HF_INVALID names two that do not
+ * - `redlock:URL,URL,URL[,...]`: 3 to 15 independent servers, each given by the
+ *   URL of one server; a lock is held if most of them granted it. Locks only:
+ *   other calls are HF_UNSUPPORTED. `quarantine=MS,` (default 60000) may come
+ *   before the servers: how long a restarted server does not vote, which no
+ *   lease may exceed (0: servers lose no data in a restart)
  *
- * Both embedded forms take `?max_size=BYTES` (suffixes K, M, G; default 1G)
- * and `?script_budget_ms=MS` (default 5000; see #hf_client_options), all URLs
- * of servers `?password_file=FILE` and `?client_name=NAME`, and all but
- * redlock: `?replicas=N` and `?replicas_ms=MS`.
+ * Embedded stores accept `?max_size=BYTES` (suffixes K, M, G; default 1G) and
+ * `?script_budget_ms=MS` (default 5000; see #hf_client_options), all servers
+ * `?password_file=FILE` and `?client_name=NAME`, and all but redlock:
+ * `?replicas=N` and `?replicas_ms=MS`.
  *
- * @param url     NULL or "": the environment's HOLDFAST_STORE; if that is not
- *                set either, `volatile:`
+ * @param url     NULL or "": $HOLDFAST_STORE, else `volatile:`
  * @param opts    NULL for defaults
- * @param client  [out] end it with hf_client_close()
- * @param err     [out] may be NULL
+ * @param client  [out] close it with hf_client_close()
  *
  * @retval HF_OK           the client is ready
- * @retval HF_INVALID      the URL or an option is wrong, and the message names
- *                         the part; or the path holds something that is not a
- *                         store of ours, which is left alone
- * @retval HF_UNSUPPORTED  the store needs something this build does not have,
- *                         an option or the store's format is newer than the
+ * @retval HF_INVALID      the URL or an option is invalid, and the message
+ *                         names the part; or the path holds something other
+ *                         than a store, which is left alone
+ * @retval HF_UNSUPPORTED  this build lacks something that the store needs, an
+ *                         option or the store's format is newer than the
  *                         library, the server is older than 7.0, or the
  *                         directory is on a network file system
  * @retval HF_UNAVAILABLE  no server answered within connect_ms
- * @retval HF_DENIED       password or file permission refused, or a certificate
- *                         is not trusted, ours by the server or the server's
- *                         by us
+ * @retval HF_DENIED       wrong password, no permission for a file, or one side
+ *                         does not trust the other's certificate
  * @retval HF_FULL         no room to create the embedded store
  * @retval HF_CORRUPT      the store is damaged
- * @retval HF_SYSTEM       an operating system call failed
- * @retval HF_NO_MEMORY    nothing was opened
+ * @retval HF_SYSTEM       a system call failed
  *
- * Blocks: up to connect_ms. Since 0.1.
+ * Blocks: up to connect_ms.
  */
 HF_API HF_MUST_USE hf_status hf_client_open(const char *url,
                                             const hf_client_options *opts,
@@ -198,38 +214,35 @@ HF_API HF_MUST_USE hf_status hf_client_open(const char *url,
 /**
  * Close a client.
  *
- * Calls that begin from now on are HF_INVALID; blocking acquires on other
- * threads are interrupted (HF_CANCELLED); it waits for all calls under way.
- * Asynchronous ones are told from within it: HF_UNAVAILABLE if they were not
- * sent, HF_INDETERMINATE if they were, without waiting for answers. A done()
- * may close its client, also one that is told here.
+ * New calls return HF_INVALID. Blocking acquires of other threads are
+ * interrupted (HF_CANCELLED), and calls in progress are waited for.
+ * Asynchronous calls are completed by the close itself: HF_UNAVAILABLE if they
+ * were not sent, HF_INDETERMINATE if they were, without waiting for replies. A
+ * done() may close its client, even one called by the close.
  *
- * Locks and scripts may be freed before or after it. Those left can only be
- * freed: other calls on them are HF_INVALID, no lock counts as held, and the
- * lease of one that was ends by itself. They keep the client's memory, so a
- * thread that owns one may begin calls while another closes; without one, a
- * call must not begin that may come after the close.
+ * Locks and scripts may be freed before or after it. Afterwards they can only
+ * be freed: other calls on them return HF_INVALID, no lock counts as held, and
+ * a lease expires by itself. They keep the client's memory allocated, so a
+ * thread that owns one may safely begin calls while another thread closes the
+ * client; a thread that owns none must not begin calls that could come after
+ * the close.
  *
- * Within on_lost, or a callback of a blocking call of the client, it does
+ * Within on_lost, or in a callback of a blocking call of the client, it does
  * nothing.
  *
- * @param client  NULL is allowed
+ * @param client  may be NULL
  *
- * Blocks: until calls under way have returned (a dump or load as a whole), then
- * at most one request. Since 0.1.
+ * Blocks: until calls in progress have returned (a dump or load completely),
+ * then at most one request.
  */
 HF_API void hf_client_close(hf_client *client);
 
 /**
  * hf_lock_interrupt() for every handle of a client.
  *
- * @param client  open client
- * @param err     [out] may be NULL
+ * @retval HF_OK  calls in progress end; also if there are none
  *
- * @retval HF_OK       calls under way end; also if there were none
- * @retval HF_INVALID  client is NULL, closed, or from before fork()
- *
- * Never blocks. Since 0.1.
+ * Never blocks.
  */
 HF_API HF_MUST_USE hf_status hf_client_interrupt(hf_client *client,
                                                  hf_error *err);

@@ -1,6 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file holdfast/lock.h - locks: leases that are renewed in the background.
+ *
+ * Contents:
+ * - hf_lock_options, hf_lock_new(), hf_lock_free()
+ * - hf_semaphore_new(): a handle for one of N permits
+ * - hf_lock_acquire(), hf_lock_try(), hf_lock_release(), hf_lock_renew(),
+ *   hf_lock_interrupt()
+ * - of a handle: hf_lock_is_held(), hf_lock_remaining_ms(), hf_lock_token(),
+ *   hf_lock_replicas(), hf_lock_owner(), hf_lock_lost_fd()
+ * - of any lock: hf_lock_inspect(), hf_lock_holder(), hf_lock_list(),
+ *   hf_lock_break()
+ * - hf_lock_acquire_many(), hf_lock_release_many(), hf_lock_renew_many()
+ *
+ * Acquire, release, renew, inspect, holder and break have a `_start` form.
+ *
+ * @code
+ * hf_status back_up(hf_lock *lock, hf_error *err)
+ * {
+ *     hf_status status = hf_lock_acquire(lock, 5000, err);
+ *
+ *     if (status != HF_OK)
+ *         return status; // HF_TIMEOUT: another owner held it for 5 s
+ *     while (hf_lock_is_held(lock) && puts("one more step") >= 0)
+ *         break;
+ *     return hf_lock_release(lock, err);
+ * }
+ * @endcode
  */
 #ifndef HOLDFAST_LOCK_H
 #define HOLDFAST_LOCK_H
@@ -17,66 +43,64 @@ extern "C" {
 #define HF_LOCK_TTL_MAX_MS INT64_C(86400000)
 
 /**
- * A handle on a lock's name. The handle, not the thread, owns the lock: any
- * thread may release it, and acquiring through the same handle again is
- * re-entry.
+ * A handle for a lock. The handle, not the thread, owns the lock: any thread
+ * may release it, and acquiring it again through the same handle is re-entry.
  */
 typedef struct hf_lock hf_lock;
 
 /**
- * Told once for each acquisition that is lost, as soon as the loss is known and
- * before the validity ends (hf_lock_is_held()); later only by as much as other
- * on_lost callbacks take. Not told if the loss was learned first by releasing
- * the lock.
+ * Called once for each acquisition that is lost, as soon as the loss is known
+ * and before the validity ends (hf_lock_is_held()); later only by the time that
+ * other on_lost callbacks take. Not called if hf_lock_release() was the first
+ * to learn of the loss.
  *
- * Runs on the library's background thread with no lock of the library held. It
- * must return soon: while it runs no lock of this client is renewed. It may
- * call hf_lock_is_held() and the other getters, start calls (hf_..._start(),
- * on_lost's lock is released so), interrupt, and free any handle:
- * hf_lock_free() does not wait there, a lock that is held is released in the
- * background. Calls of this client that block are HF_INVALID, and
- * hf_client_close() does nothing.
+ * It runs on the library's background thread, with no lock of the library held,
+ * and must return soon: until then no lock of this client is renewed. It may
+ * call hf_lock_is_held() and the other getters, start asynchronous calls (such
+ * as the release of its lock), interrupt, and free any handle; hf_lock_free()
+ * does not wait there, and a lock that is held is released in the background.
+ * Calls of this client that block return HF_INVALID, and hf_client_close() does
+ * nothing.
  *
  * @param lock    the lock that was lost
- * @param reason  HF_LOST: another owner has it. HF_EXPIRED: it is gone from
- *                the store, or its time is over and nothing was to renew it
- *                (HF_LOCK_NO_RENEW). HF_INDETERMINATE: it could not be renewed
- * before its validity ended. HF_TIMEOUT: max_hold_ms has passed.
+ * @param reason  HF_LOST: another owner has it. HF_EXPIRED: it is gone from the
+ *                store, or it expired without renewal (HF_LOCK_NO_RENEW).
+ *                HF_INDETERMINATE: it could not be renewed before its validity
+ *                ended. HF_TIMEOUT: max_hold_ms passed.
  * @param user    hf_lock_options::user
  */
 typedef void (*hf_lock_lost_fn)(hf_lock *lock, hf_status reason, void *user);
 
-/** Flags of hf_lock_new(). */
+/** Flags of hf_lock_options. */
 enum {
-    HF_LOCK_NO_RENEW = 1u << 0 /**< no watchdog: the lease ends after ttl_ms */
+    HF_LOCK_NO_RENEW = 1u << 0 /**< do not renew: the lease ends after ttl_ms */
 };
 
 /** Options of hf_lock_new(). */
 typedef struct hf_lock_options {
     size_t struct_size; /**< #HF_LOCK_OPTIONS_INIT sets it */
     /** Lease, ms; 0: 30000; range #HF_LOCK_TTL_MIN_MS..#HF_LOCK_TTL_MAX_MS.
-     *  The watchdog renews at a third of it; a crashed holder blocks the
+     *  It is renewed after a third of that time. A holder that crashed blocks
      *  others for at most this long. */
     int64_t ttl_ms;
-    /** The lock is lost this long after the acquisition, ms; 0: never. A hung
-     *  holder blocks the others for at most this and what is left of the last
-     *  lease, ttl_ms. */
+    /** The lock is lost this long after it was acquired, ms; 0: never. A holder
+     *  that hangs blocks others for at most this plus ttl_ms. */
     int64_t max_hold_ms;
-    /** Declare the lock lost this long before its validity ends, ms; 0: at the
-     *  end; at most ttl_ms / 2. Time for a holder to stop its work. */
+    /** Report a loss this long before the validity ends, ms, so that the holder
+     *  has time to stop; 0: at the end; at most ttl_ms / 2. */
     int64_t lost_margin_ms;
     uint32_t flags;          /**< HF_LOCK_* bits */
     uint32_t reserved0;      /**< must be 0 */
-    hf_lock_lost_fn on_lost; /**< NULL: nobody is told by call */
+    hf_lock_lost_fn on_lost; /**< NULL: no callback */
     void *user;              /**< passed to on_lost */
-    /** Replicas that are to acknowledge an acquire or a renewal; 0: as the
-     *  client; #HF_REPLICAS_NONE: none; 1..#HF_REPLICAS_MAX. See "Replicas"
-     *  above. */
+    /** Replicas that must acknowledge an acquire or a renewal; 0: as for the
+     *  client; #HF_REPLICAS_NONE: none; 1..#HF_REPLICAS_MAX. See "Replicas" in
+     *  base.h. */
     int32_t replicas;
     uint32_t reserved1; /**< must be 0 */
-    /** Longest time to wait for them, ms; 0: as the client; range 1..3600000.
-     *  An acquire waits for a third of the lease at most, a renewal for a
-     *  sixth. */
+    /** Longest time to wait for them, ms; 0: as for the client; range
+     *  1..3600000. An acquire waits for at most a third of the lease, a renewal
+     *  for a sixth. */
     int64_t replicas_ms;
 } hf_lock_options;
 
@@ -89,61 +113,53 @@ typedef struct hf_lock_options {
  * Make a handle for a lock. Nothing is sent.
  *
  * The lock's key in the store is the client's prefix followed by `name`, a
- * string with a time to live, so that it excludes and is excluded by every
- * client that locks with SET NX PX on the same key (redis-py, redsync,
- * node-redlock, LockTake of StackExchange.Redis).
+ * string with a time to live. It therefore works with every client that locks
+ * by SET NX PX on the same key (redis-py, redsync, node-redlock, LockTake of
+ * StackExchange.Redis): they exclude each other.
  *
- * @param client  open client
  * @param name    the lock's name. One with a `}` but without a Redis hash tag
- *                ("a}b", "{}a") is refused: the lock's other keys could not
- *                share its slot.
+ *                ("a}b", "{}a") is refused: the lock's other keys could not be
+ *                in the same slot.
  * @param opts    NULL for defaults; copied
- * @param lock    [out] end it with hf_lock_free()
- * @param err     [out] may be NULL
+ * @param lock    [out] free it with hf_lock_free()
  *
- * @retval HF_OK           `*lock` is ready to acquire
- * @retval HF_INVALID      bad name or options; the message names the part
- * @retval HF_UNSUPPORTED  an option this library does not know, or replicas on
+ * @retval HF_OK           `*lock` can be acquired
+ * @retval HF_UNSUPPORTED  an option is newer than this library, or replicas on
  *                         a store that has none
- * @retval HF_NO_MEMORY    nothing was made
  *
- * Never blocks. Since 0.1.
+ * Never blocks.
  */
 HF_API HF_MUST_USE hf_status hf_lock_new(hf_client *client, hf_bytes name,
                                          const hf_lock_options *opts,
                                          hf_lock **lock, hf_error *err);
 
-/** Most permits of a semaphore: each held one is an entry in one key. */
+/** Most permits of a semaphore; each one held is an entry in its key. */
 #define HF_SEMAPHORE_PERMITS_MAX 100000u
 
 /**
- * Make a handle for one permit of a semaphore: of all handles on a name, at
- * most `permits` hold one at a time. Nothing is sent.
+ * Make a handle for one permit of a semaphore: of all handles of a name, at
+ * most `permits` hold one at the same time. Nothing is sent.
  *
- * Every hf_lock_* function that takes a handle works as for a lock: HF_HELD
- * means that all permits are held, each permit has its own lease and fencing
- * token, and a permit of a killed holder is free when its lease ends. Those
- * that take a name are HF_WRONG_TYPE: a semaphore is no lock, and a name is one
- * or the other.
+ * Every hf_lock_* function that takes a handle works as for a lock. HF_HELD
+ * means that all permits are held. Each permit has its own lease and fencing
+ * token, and that of a holder that was killed is free when its lease expires.
+ * Functions that take a name return HF_WRONG_TYPE: a name is either a lock or a
+ * semaphore.
  *
- * Give the same number everywhere. It is not stored: each acquire counts the
- * permits that are held, whoever holds them, against its own number. So the
- * number can be changed while the semaphore is in use, and until all have the
- * new one, those with the smaller number wait for longer.
+ * Use the same number everywhere. It is not stored: each acquire compares the
+ * permits that are held with its own number. It can therefore be changed while
+ * the semaphore is in use; until all programs have the new number, those with
+ * the smaller one wait longer.
  *
- * @param client   open client
- * @param name     as in hf_lock_new()
+ * @param name     as for hf_lock_new()
  * @param permits  1..#HF_SEMAPHORE_PERMITS_MAX
- * @param opts     as in hf_lock_new()
- * @param lock     [out] end it with hf_lock_free()
- * @param err      [out] may be NULL
+ * @param opts     as for hf_lock_new()
+ * @param lock     [out] free it with hf_lock_free()
  *
- * @retval HF_OK           `*lock` is ready to acquire
- * @retval HF_INVALID      bad name, permits or options
- * @retval HF_UNSUPPORTED  as in hf_lock_new(), and any quorum (redlock:)
- * @retval HF_NO_MEMORY    nothing was made
+ * @retval HF_OK           `*lock` can be acquired
+ * @retval HF_UNSUPPORTED  as for hf_lock_new(), and on a quorum (redlock:)
  *
- * Never blocks. Since 0.1.
+ * Never blocks.
  */
 HF_API HF_MUST_USE hf_status hf_semaphore_new(hf_client *client, hf_bytes name,
                                               uint32_t permits,
@@ -152,254 +168,218 @@ HF_API HF_MUST_USE hf_status hf_semaphore_new(hf_client *client, hf_bytes name,
 
 /**
  * Free a handle. A lock that is still held is released first, in one attempt
- * whose outcome is not told; use hf_lock_release() to know it. Once the client
- * is closed only memory is freed.
+ * whose outcome is not reported; use hf_lock_release() to learn it.
  *
- * Asynchronous calls on it end first, an acquire by being cancelled; they are
- * told by hf_client_dispatch() as ever.
+ * Asynchronous calls on the handle are completed first, an acquire by
+ * cancelling it; hf_client_dispatch() reports them as usual. Once the client is
+ * closed, only memory is freed.
  *
- * @param lock  NULL is allowed; no blocking call on it may be in progress
+ * @param lock  may be NULL; no blocking call on it may be in progress
  *
- * Blocks: up to request_ms if the lock is held or a call on it under way, and
- * until a running on_lost has returned. Since 0.1.
+ * Blocks: up to request_ms if the lock is held or a call on it is in progress,
+ * and until a running on_lost has returned.
  */
 HF_API void hf_lock_free(hf_lock *lock);
 
 /**
- * Acquire the lock, waiting up to `wait_ms`.
+ * Acquire a lock, waiting up to `wait_ms`.
  *
- * On success the lease runs from the moment before the request was sent. It is
- * renewed in the background until hf_lock_release(), unless HF_LOCK_NO_RENEW
- * is set, and carries a fencing token larger than that of every earlier holder
- * of the name, on this store, while the store's clock is sane.
+ * The lease begins before the request is sent. It is renewed in the background
+ * until hf_lock_release(), unless HF_LOCK_NO_RENEW is set. Its fencing token is
+ * larger than that of every earlier holder of the name on this store, as long
+ * as the store's clock is sane.
  *
- * If the handle holds the lock already, this is a re-entry: it succeeds at
- * once without asking the store, keeps the token, and needs one more release.
+ * If the handle already holds the lock, this is re-entry: it succeeds
+ * immediately without a request, keeps the token, and needs one more release.
  *
  * @param lock     the handle
- * @param wait_ms  0: try once; #HF_FOREVER: until acquired; negative: invalid
- * @param err      [out] may be NULL
+ * @param wait_ms  0: try once; #HF_FOREVER: no limit; negative: invalid
  *
- * @retval HF_OK             held from now until lost or released
- * @retval HF_HELD           wait_ms is 0 and another owner holds it
+ * @retval HF_OK             held from now until it is lost or released
+ * @retval HF_HELD           wait_ms is 0, and another owner holds it
  * @retval HF_TIMEOUT        another owner held it until wait_ms had passed
- * @retval HF_CANCELLED      interrupted: see hf_lock_interrupt()
+ * @retval HF_CANCELLED      interrupted; see hf_lock_interrupt()
  * @retval HF_LOST           this handle held the lock and lost it; release it
- *                           before acquiring anew
+ *                           before acquiring it again
  * @retval HF_WRONG_TYPE     the key holds something that is not a lock
- * @retval HF_INVALID        bad wait_ms, the handle came through fork(), or its
- *                           lease exceeds the quarantine of a redlock: store
- * @retval HF_UNAVAILABLE    the store could not be reached, or too few replicas
- *                           acknowledged the lock; nothing is held
- * @retval HF_INDETERMINATE  no answer came: the name may be blocked by this
- *                           try for at most ttl_ms; this handle does not hold
- *                           it
- * @retval HF_DENIED         the store refused the command
- * @retval HF_FULL           the store has no room; nothing is held
- * @retval HF_NO_MEMORY      nothing is held
+ * @retval HF_INVALID        also if the lease exceeds the quarantine of a
+ *                           redlock: store
+ * @retval HF_UNAVAILABLE    also if too few replicas acknowledged the lock; it
+ *                           is not held
+ * @retval HF_INDETERMINATE  no reply arrived: the lock is not held, but this
+ *                           attempt may block the name for at most ttl_ms
  * @retval HF_SYSTEM         the background thread could not be started
  *
- * Blocks: up to wait_ms plus request_ms. Threads: several may wait on one
- * handle; all of them then share the one acquisition. Since 0.1.
+ * Blocks: up to wait_ms plus request_ms. Several threads may wait on one
+ * handle; they then share the one acquisition.
  */
 HF_API HF_MUST_USE hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms,
                                              hf_error *err);
 
 /**
- * End the blocking hf_lock_acquire(), hf_lock_try() and hf_lock_acquire_many()
- * calls on a handle that run on other threads: they return HF_CANCELLED and
- * leave nothing behind, neither a place in the queue nor a lock, as a grant
- * that is on its way is given back. One that sleeps ends at once, one whose
- * request is at the store when that has answered, request_ms at the latest;
- * without an answer it is HF_INDETERMINATE, as ever, and a release follows.
- * A lock that is held already, or that was granted before, is not touched.
+ * Interrupt the blocking hf_lock_acquire(), hf_lock_try() and
+ * hf_lock_acquire_many() calls of other threads on a handle: they return
+ * HF_CANCELLED, and leave neither a place in the wait queue nor a lock; a lock
+ * that is granted meanwhile is released. A call that is waiting ends at once;
+ * one whose request is at the store ends when the reply arrives, after
+ * request_ms at the latest. Without a reply it returns HF_INDETERMINATE as
+ * usual, and a release is sent. A lock that is already held is not affected.
  *
- * A call that begins later is unaffected. One that is about to begin on another
- * thread may be either: set a flag of your own before you interrupt, and look
- * at it before each acquire.
+ * Calls that begin later are not affected. A call that is about to begin on
+ * another thread may or may not be: set a flag of your own before you
+ * interrupt, and check it before each acquire.
  *
- * Not from a signal handler, as nothing else here. Have the handler write a
- * byte to a pipe, or block the signal and read a signalfd, and let a thread
- * that polls the descriptor interrupt.
+ * It must not be called from a signal handler. Let the handler write to a pipe,
+ * or block the signal and read a signalfd, and let a thread that polls the
+ * descriptor interrupt.
  *
- * @param lock  the handle; it may be in use by any thread
- * @param err   [out] may be NULL
+ * @param lock  the handle; any thread may be using it
  *
- * @retval HF_OK       calls under way end; also if there were none
- * @retval HF_INVALID  lock is NULL, from before fork(), or its client is closed
+ * @retval HF_OK  calls in progress end; also if there are none
  *
- * Never blocks. Since 0.1.
+ * Never blocks.
  */
 HF_API HF_MUST_USE hf_status hf_lock_interrupt(hf_lock *lock, hf_error *err);
 
 /**
- * Try to acquire the lock without waiting: hf_lock_acquire() with wait_ms 0. A
- * request of another thread's blocking call on the same handle is waited for:
- * if it acquires the lock this is a re-entry, else the store is asked.
+ * Try to acquire a lock without waiting: hf_lock_acquire() with wait_ms 0. If a
+ * request of another thread on the same handle is in progress, its outcome is
+ * waited for: if it acquires the lock this is a re-entry, otherwise a request
+ * is sent.
  *
  * @param lock  the handle
- * @param err   [out] may be NULL
  *
- * @retval HF_OK             held from now until lost or released
+ * @retval HF_OK             held from now until it is lost or released
  * @retval HF_HELD           another owner holds it
  * @retval HF_LOST           this handle held the lock and lost it; release it
- *                           before acquiring anew
+ *                           before acquiring it again
  * @retval HF_WRONG_TYPE     the key holds something that is not a lock
- * @retval HF_INVALID        the handle came through fork()
- * @retval HF_UNAVAILABLE    as in hf_lock_acquire(); nothing is held
- * @retval HF_INDETERMINATE  as in hf_lock_acquire()
- * @retval HF_DENIED         the store refused the command
- * @retval HF_FULL           the store has no room; nothing is held
- * @retval HF_NO_MEMORY      nothing is held
+ * @retval HF_UNAVAILABLE    as for hf_lock_acquire()
+ * @retval HF_INDETERMINATE  as for hf_lock_acquire()
  * @retval HF_SYSTEM         the background thread could not be started
- *
- * Since 0.1.
  */
 HF_API HF_MUST_USE hf_status hf_lock_try(hf_lock *lock, hf_error *err);
 
 /**
- * Release the lock: undo one acquire. The last one tells the store and wakes
- * the waiter that has waited longest.
+ * Release a lock: undo one acquire. Undoing the last one releases the lock in
+ * the store, and wakes the client that has waited longest.
  *
- * Afterwards the handle does not hold the lock, whatever the status, unless an
+ * Whatever the status, the handle does not hold the lock afterwards, unless an
  * outer acquire of the same handle remains.
  *
  * @param lock  the handle
- * @param err   [out] may be NULL
  *
- * @retval HF_OK             released; or one of several re-entries undone
- * @retval HF_EXPIRED        the lease had ended before; nobody took it since
- * @retval HF_LOST           another owner has taken it since
+ * @retval HF_OK             released, or one of several re-entries undone
+ * @retval HF_EXPIRED        the lease had expired; no other owner has taken it
+ * @retval HF_LOST           another owner has taken it
  * @retval HF_INVALID        the handle does not hold the lock
- * @retval HF_UNAVAILABLE    the store was not told; the lock ends by itself
- *                           within ttl_ms
- * @retval HF_INDETERMINATE  no answer: the lock is free now or within ttl_ms
- * @retval HF_DENIED         the store refused the command
- * @retval HF_NO_MEMORY      the store was not told
- *
- * Since 0.1.
+ * @retval HF_UNAVAILABLE    the release was not sent; the lease expires within
+ *                           ttl_ms
+ * @retval HF_INDETERMINATE  no reply arrived: the lock is free now or within
+ *                           ttl_ms
+ * @retval HF_NO_MEMORY      the release was not sent
  */
 HF_API HF_MUST_USE hf_status hf_lock_release(hf_lock *lock, hf_error *err);
 
 /**
- * Renew the lease now: it ends ttl_ms from now. Needed only with
+ * Renew a lease now: it ends ttl_ms from now. Only needed with
  * HF_LOCK_NO_RENEW.
  *
  * @param lock  the handle
- * @param err   [out] may be NULL
  *
- * @retval HF_OK             renewed
- * @retval HF_LOST           another owner has it, or it was lost before
- * @retval HF_EXPIRED        it is gone from the store; nobody holds it
- * @retval HF_TIMEOUT        max_hold_ms has passed
- * @retval HF_INVALID        the handle does not hold the lock
- * @retval HF_UNAVAILABLE    not renewed; the validity is unchanged
- * @retval HF_INDETERMINATE  no answer; the validity is unchanged
- * @retval HF_DENIED         the store refused the command
- * @retval HF_NO_MEMORY      not renewed
+ * @retval HF_OK       renewed
+ * @retval HF_LOST     another owner has it, or it was lost before
+ * @retval HF_EXPIRED  it is gone from the store; no other owner has taken it
+ * @retval HF_TIMEOUT  max_hold_ms passed
+ * @retval HF_INVALID  the handle does not hold the lock
  *
- * Since 0.1.
+ * After other statuses the validity is unchanged.
  */
 HF_API HF_MUST_USE hf_status hf_lock_renew(hf_lock *lock, hf_error *err);
 
 /**
- * Is the lock held and its validity not over? A comparison of two numbers, no
- * round trip. Validity ends `ttl_ms - (ttl_ms / 100 + 2)` ms after the last
- * successful acquire or renewal was sent, on CLOCK_BOOTTIME (the allowance for
- * clock drift is that of the Redlock description), less lost_margin_ms. A lock
- * that is not renewed is declared lost up to 5 ms before that, so that on_lost
- * has begun by then.
+ * Is the lock held and valid? A comparison of two numbers, without a request.
+ * The validity ends `ttl_ms - (ttl_ms / 100 + 2)` ms after the last successful
+ * acquire or renewal was sent, by CLOCK_BOOTTIME, less lost_margin_ms; the
+ * allowance for clock drift is that of Redlock. A lock that is not renewed is
+ * reported lost up to 5 ms earlier, so that on_lost has begun by then.
  *
  * @param lock  the handle
- * @return true while held
- *
- * Never blocks. Since 0.1.
+ * @return true while it is held
  */
 HF_API bool hf_lock_is_held(const hf_lock *lock);
 
 /**
- * How long hf_lock_is_held() stays true without another renewal, ms.
+ * How long hf_lock_is_held() remains true without another renewal, ms.
  *
  * @param lock  the handle
  * @return 0 if the lock is not held
- *
- * Never blocks. Since 0.1.
  */
 HF_API int64_t hf_lock_remaining_ms(const hf_lock *lock);
 
 /**
- * Fencing token of the present or last acquisition. Pass it with each write;
- * a resource that refuses a token lower than the highest it has seen is safe
- * from a holder that was paused beyond its lease.
+ * The fencing token of the current or last acquisition. Pass it with each
+ * write: a resource that refuses tokens lower than the highest it has seen is
+ * safe from holders that were paused beyond their lease.
  *
  * @param lock  the handle
- * @return the token; 0 before the first acquisition. Below 2^53.
- *
- * Never blocks. Since 0.1.
+ * @return the token, below 2^53; 0 before the first acquisition
  */
 HF_API uint64_t hf_lock_token(const hf_lock *lock);
 
 /**
- * How many replicas have acknowledged the last acquisition, or the last renewal
- * of it, by the watchdog or by hf_lock_renew(). Fewer than the lock asks for
- * after a renewal do not end it: the lease runs anew, but a failover may bring
- * back the one before.
+ * How many replicas acknowledged the last acquisition, or its last renewal. If
+ * a renewal was acknowledged by fewer than the lock asks for, the lock is still
+ * held, but a failover may bring back the lease before it.
  *
  * @param lock  the handle
- * @return how many; -1: nobody has counted them, as the lock does not ask for
- *         replicas, was not acquired yet, or the counting was interrupted
- *
- * Never blocks. Since 0.1.
+ * @return how many; -1 if unknown: the lock does not ask for replicas, was not
+ *         acquired yet, or was interrupted while they were counted
  */
 HF_API int hf_lock_replicas(const hf_lock *lock);
 
-/** Bytes of an owner id as text, the terminating NUL included. */
+/** Bytes of an owner id as text, including the terminating NUL. */
 #define HF_OWNER_SIZE 33
 
 /**
- * Owner id of the present or last acquisition: what the lock's key holds in
- * the store. The client's id, 16 random lower-case hexadecimal digits, then
- * '-' and 15 digits of a number that the client uses for no other acquisition.
+ * The owner id of the current or last acquisition, which is the value of the
+ * lock's key in the store: the client's id of 16 random hexadecimal digits,
+ * '-', and 15 digits of a number that the client uses only once.
  *
  * @param lock   the handle
  * @param owner  [out] the text; "" before the first acquisition
- *
- * Never blocks. Since 0.1.
  */
 HF_API void hf_lock_owner(const hf_lock *lock, char owner[HF_OWNER_SIZE]);
 
 /**
- * A file descriptor that polls readable once the lock is lost, and until the
- * handle releases it. It belongs to the handle: do not read, write or close
- * it.
+ * A file descriptor that polls readable once the lock is lost, until the handle
+ * releases it. It belongs to the handle: do not read, write or close it.
  *
  * @param lock  the handle
  * @param fd    [out] the descriptor, valid until hf_lock_free()
- * @param err   [out] may be NULL
  *
- * @retval HF_OK       `*fd` can be polled
- * @retval HF_INVALID  the handle came through fork()
- * @retval HF_SYSTEM   no descriptor could be had
+ * @retval HF_OK      `*fd` can be polled
+ * @retval HF_SYSTEM  no descriptor could be opened
  *
- * Never blocks. Since 0.1.
+ * Never blocks.
  */
 HF_API HF_MUST_USE hf_status hf_lock_lost_fd(hf_lock *lock, int *fd,
                                              hf_error *err);
 
-/** Longest part of a foreign owner id that hf_lock_inspect() shows, bytes. */
+/** Bytes of an owner id that hf_lock_inspect() returns at most. */
 #define HF_LOCK_INFO_OWNER_MAX 128
 
-/** What hf_lock_inspect() finds. */
+/** A lock as seen by hf_lock_inspect(). */
 typedef struct hf_lock_info {
     size_t struct_size;   /**< #HF_LOCK_INFO_INIT sets it */
-    int64_t remaining_ms; /**< of the lease; -1: a foreign lock without one */
-    uint64_t last_token;  /**< the last fencing token that was issued for any
-                               lock of the store (in a cluster, of the slot):
-                               the holder's is no larger; 0: none known */
-    uint64_t waiters;     /**< processes in the queue */
+    int64_t remaining_ms; /**< of the lease; -1: does not expire (foreign) */
+    uint64_t last_token;  /**< last fencing token issued for any lock of the
+                               store (in a cluster, of the slot); the holder's
+                               is not larger. 0: unknown */
+    uint64_t waiters;     /**< clients in the wait queue */
     size_t owner_size;    /**< bytes of the owner id in the store */
-    /** The owner id, cut after #HF_LOCK_INFO_OWNER_MAX bytes, NUL-terminated.
-     */
+    /** The owner id, truncated to #HF_LOCK_INFO_OWNER_MAX bytes; ends with
+     *  NUL. */
     char owner[HF_LOCK_INFO_OWNER_MAX + 1];
 } hf_lock_info;
 
@@ -408,39 +388,30 @@ typedef struct hf_lock_info {
 /* clang-format on */
 
 /**
- * Look at a lock without touching it, whoever holds it.
+ * Look at a lock, whatever its owner. Nothing is changed.
  *
- * @param client  open client
- * @param name    the lock's name
- * @param info    [in,out] start it with #HF_LOCK_INFO_INIT. Filled on HF_OK;
- *                on HF_NOT_FOUND last_token and waiters are filled.
- * @param err     [out] may be NULL
+ * @param name  the lock's name
+ * @param info  [in,out] start it with #HF_LOCK_INFO_INIT. Filled on HF_OK; on
+ *              HF_NOT_FOUND last_token and waiters are filled.
  *
- * @retval HF_OK             the lock is held
- * @retval HF_NOT_FOUND      the lock is free
- * @retval HF_WRONG_TYPE     the key holds something that is not a lock
- * @retval HF_INVALID        bad name or struct_size
- * @retval HF_UNAVAILABLE    not asked
- * @retval HF_INDETERMINATE  no answer; nothing was changed
- * @retval HF_DENIED         the store refused the command
- * @retval HF_NO_MEMORY      not asked
- *
- * Since 0.1.
+ * @retval HF_OK          the lock is held
+ * @retval HF_NOT_FOUND   the lock is free
+ * @retval HF_WRONG_TYPE  the key holds something that is not a lock
  */
 HF_API HF_MUST_USE hf_status hf_lock_inspect(hf_client *client, hf_bytes name,
                                              hf_lock_info *info, hf_error *err);
 
-/** Room of each text of hf_holder, bytes, the terminating NUL included. */
+/** Bytes of each text of hf_holder, including the terminating NUL. */
 #define HF_HOLDER_TEXT_SIZE 128
 
-/** What hf_lock_holder() finds. Texts have no control characters. */
+/** The holder of a lock. Texts have no control characters. */
 typedef struct hf_holder {
     size_t struct_size; /**< #HF_HOLDER_INIT sets it */
-    int64_t held_ms;    /**< since its acquire was sent, by the store's clock */
+    int64_t held_ms;    /**< since it was acquired, by the store's clock */
     int64_t pid;        /**< of the process, on its host */
-    char user[HF_HOLDER_TEXT_SIZE];    /**< effective; a number if unknown */
-    char host[HF_HOLDER_TEXT_SIZE];    /**< its name for itself */
-    char program[HF_HOLDER_TEXT_SIZE]; /**< file name */
+    char user[HF_HOLDER_TEXT_SIZE];        /**< effective; or its number */
+    char host[HF_HOLDER_TEXT_SIZE];        /**< as it names itself */
+    char program[HF_HOLDER_TEXT_SIZE];     /**< file name */
     char description[HF_HOLDER_TEXT_SIZE]; /**< hf_client_options.description */
 } hf_holder;
 
@@ -450,119 +421,89 @@ typedef struct hf_holder {
 /* clang-format on */
 
 /**
- * Who the holder of a lock is, by the owner id that hf_lock_inspect() has told.
+ * Find out who the holder of a lock is, by the owner id from hf_lock_inspect().
  *
- * A client registers itself when it has held a lock for 100 ms, unless the lock
- * is one that nobody watches (#HF_LOCK_NO_RENEW without `on_lost` or a
- * descriptor); the entry, `PREFIXhf:client:ID`, ends with the client, or 60 s
- * after a process that was killed. What it says is what that process says.
+ * A client registers itself once it has held a lock for 100 ms, except for
+ * locks that nothing watches (#HF_LOCK_NO_RENEW without `on_lost` or a
+ * descriptor). The entry `PREFIXhf:client:ID` is deleted when the client is
+ * closed, and expires 60 s after a process that was killed. It says what the
+ * process says about itself.
  *
- * @param client  open client
  * @param owner   `info.owner`, `info.owner_size` bytes
  * @param holder  [in,out] start it with #HF_HOLDER_INIT
- * @param err     [out] may be NULL
  *
- * @retval HF_OK             filled
- * @retval HF_NOT_FOUND      it is not registered, or another library's
- * @retval HF_UNSUPPORTED    on `redlock:`, where nobody is registered
- * @retval HF_INVALID        bad struct_size
- * @retval HF_UNAVAILABLE    not asked
- * @retval HF_INDETERMINATE  no answer; nothing was changed
- * @retval HF_DENIED         the store refused the command
- * @retval HF_NO_MEMORY      not asked
- *
- * Since 0.1.
+ * @retval HF_OK           `*holder` is filled
+ * @retval HF_NOT_FOUND    the owner is not registered, or is of another library
+ * @retval HF_UNSUPPORTED  on `redlock:`, where clients do not register
  */
 HF_API HF_MUST_USE hf_status hf_lock_holder(hf_client *client, hf_bytes owner,
                                             hf_holder *holder, hf_error *err);
 
 /**
- * Told of a lock by hf_lock_list(), on its calling thread.
+ * Receives a lock from hf_lock_list(), on the calling thread.
  *
- * @param user  as given
- * @param name  without the client's prefix; valid during the call
+ * @param user  as passed to hf_lock_list()
+ * @param name  without the client's prefix; valid until the function returns
  * @param info  owner and remaining_ms; the rest is 0
- * @return 0: go on; else the list ends, HF_CANCELLED
+ * @return 0 to continue; anything else ends the list with HF_CANCELLED
  */
 typedef int (*hf_lock_list_fn)(void *user, hf_bytes name,
                                const hf_lock_info *info);
 
 /**
  * List the locks that clients of Holdfast hold: keys with the client's prefix
- * that hold an owner id of our form and expire. Locks of other libraries, which
- * look like any value, are not listed. A lock held from beginning to end of
- * the call is told once; others may be.
+ * that expire and hold an owner id of our form. Locks of other libraries look
+ * like any value and are not listed. A lock that is held during the whole call
+ * is listed once; others may be.
  *
- * Reads all names of keys of the store, by SCAN, in a cluster on every master,
- * 24 bytes of memory for each that fits. A user of a server needs +scan and
+ * All key names of the store are read by SCAN, in a cluster on every master;
+ * each match takes 24 bytes of memory. A user of a server needs +scan and
  * +strlen.
  *
- * @param client   open client
- * @param pattern  of names, as for Redis KEYS; empty: all
- * @param tell     told of each
- * @param user     handed to it
- * @param err      [out] may be NULL
+ * @param pattern  of names, as for KEYS of Redis; empty: all
+ * @param report   called for each lock
+ * @param user     passed to `report`
  *
- * @retval HF_OK             all were told
- * @retval HF_CANCELLED      `tell` ended it
- * @retval HF_UNSUPPORTED    on `redlock:`
- * @retval HF_INVALID        an argument is wrong
- * @retval HF_UNAVAILABLE    the store was lost, or slots were on the move
- * @retval HF_INDETERMINATE  no answer; nothing was changed
- * @retval HF_DENIED         the store refused a command
- * @retval HF_NO_MEMORY      some were told
+ * @retval HF_OK           all were listed
+ * @retval HF_CANCELLED    `report` ended the list
+ * @retval HF_UNSUPPORTED  on `redlock:`
+ * @retval HF_UNAVAILABLE  the store was lost, or slots were being moved
  *
- * Blocks: as long as it takes; each request up to request_ms. Since 0.1.
+ * Blocks: as long as it takes; each request up to request_ms.
  */
 HF_API HF_MUST_USE hf_status hf_lock_list(hf_client *client, hf_bytes pattern,
-                                          hf_lock_list_fn tell, void *user,
+                                          hf_lock_list_fn report, void *user,
                                           hf_error *err);
 
 /**
- * Take a lock away from whoever holds it; the waiter that has waited longest is
- * woken. The old holder learns of it at its next renewal. The next holder's
- * fencing token is larger than the old one's.
+ * Take a lock away from its holder, and wake the client that has waited
+ * longest. The holder learns of it at its next renewal. The next holder's
+ * fencing token is larger.
  *
- * @param client  open client
- * @param name    the lock's name
- * @param err     [out] may be NULL
+ * @param name  the lock's name
  *
- * @retval HF_OK             the lock is free
- * @retval HF_NOT_FOUND      nobody held it
- * @retval HF_WRONG_TYPE     the key holds something that is not a lock
- * @retval HF_INVALID        bad name
- * @retval HF_UNAVAILABLE    nothing was changed
- * @retval HF_INDETERMINATE  no answer: it may be applied
- * @retval HF_DENIED         the store refused the command
- * @retval HF_FULL           nothing was changed
- * @retval HF_NO_MEMORY      nothing was changed
- *
- * Since 0.1.
+ * @retval HF_OK          the lock is free
+ * @retval HF_NOT_FOUND   the lock was not held
+ * @retval HF_WRONG_TYPE  the key holds something that is not a lock
  */
 HF_API HF_MUST_USE hf_status hf_lock_break(hf_client *client, hf_bytes name,
                                            hf_error *err);
 
 /**
- * hf_lock_acquire() without waiting for the answer, or for the lock.
+ * Starts hf_lock_acquire().
  *
- * When done() is told HF_OK the lock is held since the store granted it, and it
- * is renewed from then on like any other, also while the call waits to be
- * dispatched: who starts calls and does not dispatch keeps locks from others.
- * If that took long, look at hf_lock_is_held(): a lock that was lost meanwhile
- * is told as HF_OK too, and on_lost has told of its loss.
+ * On HF_OK the lock is held since the store granted it, and has been renewed
+ * since then, even while the call waited to be dispatched: a program that stops
+ * dispatching keeps its locks. If dispatching took long, check
+ * hf_lock_is_held(): a lock that was lost meanwhile is reported as HF_OK too,
+ * after its on_lost.
  *
  * @param lock     the handle
- * @param wait_ms  as there
- * @param async    whom to tell; done() may also be told HF_CANCELLED, or
- *                 HF_HELD if another call is using the handle
- * @param err      [out] may be NULL
+ * @param wait_ms  as for hf_lock_acquire()
+ * @param async    done() can also receive HF_CANCELLED, and HF_HELD if another
+ *                 call is using the handle
  *
- * @retval HF_OK           started
- * @retval HF_INVALID      an argument is wrong; nothing was started
- * @retval HF_UNAVAILABLE  too many calls are under way
- * @retval HF_NO_MEMORY    nothing was started
- *
- * Since 0.1.
+ * @retval HF_OK  started
  */
 HF_API HF_MUST_USE hf_status hf_lock_acquire_start(hf_lock *lock,
                                                    int64_t wait_ms,
@@ -570,87 +511,74 @@ HF_API HF_MUST_USE hf_status hf_lock_acquire_start(hf_lock *lock,
                                                    hf_error *err);
 
 /**
- * hf_lock_release() without waiting for the answer. The handle must not be
- * freed until done() is called.
+ * Starts hf_lock_release(). The handle must not be freed until done() is
+ * called.
  *
  * @param lock   the handle
- * @param async  whom to tell
- * @param err    [out] may be NULL
+ * @param async  see hf_async
  *
  * @retval HF_OK           started
- * @retval HF_LOST         as there: an inner acquire of a lost lock was undone
- * @retval HF_INVALID      an argument is wrong, or the handle does not hold the
- *                         lock; nothing was started
- * @retval HF_UNAVAILABLE  far too many calls are under way; nothing was
+ * @retval HF_LOST         as for hf_lock_release(): an inner acquire of a lost
+ *                         lock was undone
+ * @retval HF_INVALID      also if the handle does not hold the lock
+ * @retval HF_UNAVAILABLE  far too many calls are in progress; nothing was
  *                         started, and the handle still holds the lock
- * @retval HF_NO_MEMORY    the same holds
- *
- * Since 0.1.
+ * @retval HF_NO_MEMORY    the same
  */
 HF_API HF_MUST_USE hf_status hf_lock_release_start(hf_lock *lock,
                                                    const hf_async *async,
                                                    hf_error *err);
 
 /**
- * hf_lock_renew() without waiting for the answer. The handle must not be freed
- * until done() is called.
+ * Starts hf_lock_renew(). The handle must not be freed until done() is called.
  *
  * @param lock   the handle
- * @param async  whom to tell
- * @param err    [out] may be NULL
+ * @param async  see hf_async
  *
  * @retval HF_OK           started
- * @retval HF_LOST         as there; nothing was started
- * @retval HF_TIMEOUT      as there; nothing was started
- * @retval HF_INVALID      an argument is wrong, or the handle does not hold the
- *                         lock; nothing was started
- * @retval HF_UNAVAILABLE  far too many calls are under way
- * @retval HF_NO_MEMORY    nothing was started
- *
- * Since 0.1.
+ * @retval HF_LOST         as for hf_lock_renew(); nothing was started
+ * @retval HF_TIMEOUT      as for hf_lock_renew(); nothing was started
+ * @retval HF_INVALID      also if the handle does not hold the lock
+ * @retval HF_UNAVAILABLE  far too many calls are in progress
  */
 HF_API HF_MUST_USE hf_status hf_lock_renew_start(hf_lock *lock,
                                                  const hf_async *async,
                                                  hf_error *err);
 
-/** Starts hf_lock_inspect(). Since 0.1. */
+/** Starts hf_lock_inspect(). */
 HF_API HF_MUST_USE hf_status hf_lock_inspect_start(hf_client *client,
                                                    hf_bytes name,
                                                    hf_lock_info *info,
                                                    const hf_async *async,
                                                    hf_error *err);
 
-/** Starts hf_lock_holder(). Since 0.1. */
+/** Starts hf_lock_holder(). */
 HF_API HF_MUST_USE hf_status hf_lock_holder_start(hf_client *client,
                                                   hf_bytes owner,
                                                   hf_holder *holder,
                                                   const hf_async *async,
                                                   hf_error *err);
 
-/** Starts hf_lock_break(). Since 0.1. */
+/** Starts hf_lock_break(). */
 HF_API HF_MUST_USE hf_status hf_lock_break_start(hf_client *client,
                                                  hf_bytes name,
                                                  const hf_async *async,
                                                  hf_error *err);
 
 /**
- * Acquire many locks at once, each as hf_lock_acquire() does; interrupted,
- * those that are not held yet are HF_CANCELLED. See hf_value_get_many(). Those
- * that were acquired are held whatever became of the others, so two programs
- * that take the same locks with a wait may each hold what the other waits for,
- * until wait_ms ends it.
+ * Acquire many locks at once, each as by hf_lock_acquire(). If it is
+ * interrupted, those not yet held are HF_CANCELLED. Locks that were acquired
+ * are held whatever became of the others; so two programs that take the same
+ * locks may each hold what the other waits for, until wait_ms passes.
  *
  * @param locks     `count` different handles of one client
  * @param count     any number
- * @param wait_ms   for each, from its first try on, all at the same time
+ * @param wait_ms   for each, from its first attempt, all at the same time
  * @param statuses  [out] `count` statuses
- * @param err       [out] may be NULL
  *
- * @retval HF_OK         the store answered all; see `statuses`
- * @retval HF_INVALID    as there
- * @retval HF_NO_MEMORY  as there
+ * @retval HF_OK  see "Batch calls" in base.h
  *
- * Blocks: up to wait_ms plus request_ms for each 1024 locks. Since 0.1.
+ * Blocks: up to wait_ms plus request_ms for each 1024 locks.
  */
 HF_API HF_MUST_USE hf_status hf_lock_acquire_many(hf_lock *const *locks,
                                                   size_t count, int64_t wait_ms,
@@ -658,19 +586,13 @@ HF_API HF_MUST_USE hf_status hf_lock_acquire_many(hf_lock *const *locks,
                                                   hf_error *err);
 
 /**
- * Release many locks at once, each as hf_lock_release() does. See
- * hf_value_get_many().
+ * Release many locks at once, each as by hf_lock_release().
  *
  * @param locks     `count` handles of one client
  * @param count     any number
  * @param statuses  [out] `count` statuses
- * @param err       [out] may be NULL
  *
- * @retval HF_OK         the store answered all; see `statuses`
- * @retval HF_INVALID    as there
- * @retval HF_NO_MEMORY  as there
- *
- * Since 0.1.
+ * @retval HF_OK  see "Batch calls" in base.h
  */
 HF_API HF_MUST_USE hf_status hf_lock_release_many(hf_lock *const *locks,
                                                   size_t count,
@@ -678,19 +600,13 @@ HF_API HF_MUST_USE hf_status hf_lock_release_many(hf_lock *const *locks,
                                                   hf_error *err);
 
 /**
- * Renew many leases at once, each as hf_lock_renew() does, 128 in one script.
- * See hf_value_get_many().
+ * Renew many leases at once, each as by hf_lock_renew(), 128 in one script.
  *
  * @param locks     `count` handles of one client
  * @param count     any number
  * @param statuses  [out] `count` statuses
- * @param err       [out] may be NULL
  *
- * @retval HF_OK         the store answered all; see `statuses`
- * @retval HF_INVALID    as there
- * @retval HF_NO_MEMORY  as there
- *
- * Since 0.1.
+ * @retval HF_OK  see "Batch calls" in base.h
  */
 HF_API HF_MUST_USE hf_status hf_lock_renew_many(hf_lock *const *locks,
                                                 size_t count,

@@ -1,6 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file holdfast/store.h - describing, checking, compacting, dumping a store.
+ * @file holdfast/store.h - looking after a whole store.
+ *
+ * Contents:
+ * - hf_store_info(): kind, versions, sizes, counts
+ * - hf_store_diagnose(): configuration and health
+ * - hf_store_check(), hf_store_compact(): embedded stores
+ * - hf_store_dump(), hf_store_load(): all keys, from any store to any other
+ *
+ * @code
+ * static void print(void *user, const char *name, const char *value)
+ * {
+ *     fprintf((FILE *)user, "%s: %s\n", name, value);
+ * }
+ *
+ * hf_status describe(hf_client *client, hf_error *err)
+ * {
+ *     return hf_store_info(client, print, stdout, err);
+ * }
+ * @endcode
  */
 #ifndef HOLDFAST_STORE_H
 #define HOLDFAST_STORE_H
@@ -12,79 +30,75 @@ extern "C" {
 #endif
 
 /**
- * One fact about a store.
+ * Receives a fact about a store.
  *
- * @param user   what was given beside the function
- * @param name   what it is: lower-case words with spaces, unique in one answer
- * @param value  text; numbers are decimal and without a unit, which stands in
- *               the name. Both are valid until the function returns.
+ * @param user   as passed to hf_store_info()
+ * @param name   lower-case words with spaces, unique among the facts
+ * @param value  text; numbers are decimal, and their unit is part of the name.
+ *               Both are valid until the function returns.
  */
 typedef void (*hf_store_info_fn)(void *user, const char *name,
                                  const char *value);
 
 /**
- * Tell facts about the client's store, for people: kind, address or path,
- * versions, sizes, counts. Names and their order may change between versions;
- * no password is among them.
+ * Report facts about the store, for people: kind, address or path, versions,
+ * sizes, counts. Names and order may change between versions. No password is
+ * among them.
  *
- * @param client  open client
- * @param line    called for each fact, on the calling thread; it may not use
- *                the client
- * @param user    handed to `line`
- * @param err     [out] may be NULL
+ * @param line  called for each fact on the calling thread; it must not use the
+ *              client
+ * @param user  passed to `line`
  *
- * @retval HF_OK       everything was told; a server that did not answer is
- *                     told as a line "error"
- * @retval HF_INVALID  an argument is NULL, or the client was opened before
- *                     fork()
+ * @retval HF_OK  all facts were reported; a server that did not answer is
+ *                reported as the fact "error"
  *
- * Blocks: up to the client's connect_ms for a server; reading the embedded
- * store's counts takes no lock that a writer needs. Since 0.1.
+ * Blocks: up to connect_ms for a server. Counting the keys of an embedded store
+ * takes no lock that writers need.
  */
 HF_API HF_MUST_USE hf_status hf_store_info(hf_client *client,
                                            hf_store_info_fn line, void *user,
                                            hf_error *err);
 
-/** How much a remark on a store matters. */
+/** Severity of a diagnostic. */
 typedef enum hf_level {
     HF_LEVEL_OK = 0,      /**< as it should be */
-    HF_LEVEL_NOTE = 1,    /**< good to know */
-    HF_LEVEL_WARNING = 2, /**< locks or data may be lost, or soon will */
-    HF_LEVEL_ERROR = 3    /**< something that is needed does not work */
+    HF_LEVEL_NOTE = 1,    /**< for information */
+    HF_LEVEL_WARNING = 2, /**< locks or data may be lost, now or soon */
+    HF_LEVEL_ERROR = 3    /**< something required does not work */
 } hf_level;
 
-/** One remark on a store. Texts are one line, end with a NUL, have no password
- *  in them, and are valid until the function that is told returns. */
+/** A diagnostic. Texts are one line without a password, and valid until the
+ *  function that receives them returns. */
 typedef struct hf_store_diagnostic {
     hf_level level;
-    /** On an error what a call would answer, else #HF_OK. */
+    /** For an error the status that calls would return, else #HF_OK. */
     hf_status status;
-    /** Which server, as "host:port" or a path; "": the store as a whole. */
+    /** The server, as "host:port" or a path; "": the whole store. */
     const char *node;
-    /** What was looked at: lower-case words with spaces, unique among the
-     *  remarks on one node. Names stay the same in later versions. */
+    /** What was checked: lower-case words with spaces, unique for each node.
+     *  Names do not change in later versions. */
     const char *name;
     const char *value;  /**< what was found */
     const char *remedy; /**< what to do about it; "": nothing */
 } hf_store_diagnostic;
 
 /**
- * Takes a remark.
+ * Receives a diagnostic.
  *
- * @param user    what was given beside the function
- * @param remark  valid until the function returns
+ * @param user        as passed to hf_store_diagnose()
+ * @param diagnostic  valid until the function returns
  */
 typedef void (*hf_store_diagnostic_fn)(void *user,
-                                       const hf_store_diagnostic *remark);
+                                       const hf_store_diagnostic *diagnostic);
 
-/** Options of hf_store_diagnose(). Zero means the default of each. */
+/** Options of hf_store_diagnose(). */
 typedef struct hf_store_diagnose_options {
     size_t struct_size; /**< #HF_STORE_DIAGNOSE_OPTIONS_INIT sets it */
-    /** How many small requests to measure on each server, one after the
-     *  other; 0: 200; range 1..100000. */
+    /** Small requests to time on each server, one after another; 0: 200; range
+     *  1..100000. */
     uint32_t requests;
     uint32_t reserved0; /**< must be 0 */
-    /** Longest time for all of it, ms; 0: 30000; range 1..3600000. */
+    /** Longest time for the whole diagnosis, ms; 0: 30000; range 1..3600000. */
     int64_t limit_ms;
 } hf_store_diagnose_options;
 
@@ -94,65 +108,60 @@ typedef struct hf_store_diagnose_options {
 /* clang-format on */
 
 /**
- * Look at a store as a doctor does: is it reachable, how fast does it answer,
- * may it drop locks, what would a restart cost, is this client allowed what it
- * needs, what can the store do.
+ * Diagnose a store's configuration and health: is it reachable, how fast is it,
+ * can it drop locks, what would a restart lose, does this client have the
+ * rights it needs, what can the store do.
  *
- * Of a server, each one of a store that has several: version, time of round
- * trips, its clock, eviction, memory, persistence, replication, access list,
- * TLS and certificate, capabilities. Of an embedded store: place, file system,
- * durability, room, permissions, who has it open.
+ * For each server of the store: version, round-trip times, clock, eviction,
+ * memory, persistence, replication, access list, TLS and certificate,
+ * capabilities. For an embedded store: location, file system, durability,
+ * space, permissions, who has it open.
  *
- * Nothing is changed: what is tried is tried by ACL DRYRUN, or in a form that
- * has no effect; one message is published, to ourselves. What a server does not
- * tell this user is remarked as unknown.
+ * Nothing is changed: rights are checked by ACL DRYRUN, or by commands without
+ * effect; one message is published, to this client itself. What a server does
+ * not reveal to this user is reported as unknown.
  *
- * @param client  open client
  * @param opts    NULL for defaults
- * @param remark  called for each remark, on the calling thread; it may not use
- *                the client
- * @param user    handed to `remark`
- * @param err     [out] may be NULL
+ * @param report  called for each diagnostic on the calling thread; it must not
+ *                use the client
+ * @param user    passed to `report`
  *
- * @retval HF_OK           all was told; how the store is, the remarks say
- * @retval HF_TIMEOUT      limit_ms have passed; the remarks are true
- * @retval HF_INVALID      an argument or option is wrong, or the client was
- *                         opened before fork()
- * @retval HF_UNSUPPORTED  an option is newer than this library
+ * @retval HF_OK       all was checked; the diagnostics have the results
+ * @retval HF_TIMEOUT  limit_ms passed; the diagnostics so far are valid
  *
- * Blocks: up to limit_ms and one request. Since 0.1.
+ * Blocks: up to limit_ms and one request.
  */
 HF_API HF_MUST_USE hf_status
 hf_store_diagnose(hf_client *client, const hf_store_diagnose_options *opts,
-                  hf_store_diagnostic_fn remark, void *user, hf_error *err);
+                  hf_store_diagnostic_fn report, void *user, hf_error *err);
 
 /**
- * One thing that is wrong with a store.
+ * Receives a fault found by hf_store_check().
  *
- * @param user     what was given beside the function
- * @param finding  one line of text, bytes of keys quoted; valid until the
- *                 function returns
+ * @param user   as passed to hf_store_check()
+ * @param fault  one line, bytes of keys quoted; valid until the function
+ *               returns
  */
-typedef void (*hf_store_fault_fn)(void *user, const char *finding);
+typedef void (*hf_store_fault_fn)(void *user, const char *fault);
 
 /**
- * How far a check is; called several times a second.
+ * Receives the progress of a check, several times a second.
  *
- * @param user   what was given beside the function
- * @param done   pages that were read
- * @param total  pages that will be read; 0: not known yet
+ * @param user   as passed to hf_store_check()
+ * @param done   pages read
+ * @param total  pages to read; 0: not known yet
  */
 typedef void (*hf_store_progress_fn)(void *user, uint64_t done, uint64_t total);
 
-/** Options of hf_store_check(). Zero means the default of each. */
+/** Options of hf_store_check(). */
 typedef struct hf_store_check_options {
     size_t struct_size; /**< #HF_STORE_CHECK_OPTIONS_INIT sets it */
     /** Longest time it may take, ms; 0: as long as it makes progress;
      *  range 1..#HF_TTL_MAX_MS. */
     int64_t limit_ms;
-    /** Most findings to tell; 0: 100; range 1..10000. */
+    /** Most faults to report; 0: 100; range 1..10000. */
     uint32_t faults_max;
-    /** NULL: no progress is told. */
+    /** NULL: progress is not reported. */
     hf_store_progress_fn progress;
 } hf_store_check_options;
 
@@ -162,60 +171,57 @@ typedef struct hf_store_check_options {
 /* clang-format on */
 
 /**
- * Read a whole embedded store and tell what is wrong with it. Nothing is
- * repaired, and no data is written.
+ * Check an embedded store for corruption. Nothing is repaired, and no data is
+ * written.
  *
  * Every page is read: the trees, the order of all keys, that each page is used
- * once or free; then every record: its form, its counts, its checksum, that
- * each large collection has all of its elements and its indexes agree, and
- * that no element is without a key. The values inside large collections have no
- * checksum of their own.
+ * once or is free. Then every record: its form, counts and checksum, that each
+ * large collection has all its elements and its indexes agree, and that every
+ * element has a key. The values in large collections have no checksum of their
+ * own.
  *
- * A store in use is read as it was at one instant; nobody is held up, but room
- * that writers free meanwhile is not used again before the check has ended: the
- * file may grow, and a store near its `max_size` may answer HF_FULL. The
- * reading is done by a process of its own, so that whatever is in the file
- * cannot crash or stop the caller; no signal tells of that process's end.
+ * A store in use is checked as of one instant. Others are not held up, but
+ * space that they free is not reused until the check has ended: the file may
+ * grow, and a store near its `max_size` may return HF_FULL. A separate process
+ * does the reading, so that nothing in the file can crash or block the caller;
+ * it causes no SIGCHLD.
  *
- * @param url      as for hf_client_open(), NULL included
- * @param opts     NULL for defaults
- * @param finding  called for each finding, on the calling thread; NULL: only
- *                 the status counts
- * @param user     handed to `finding` and to `opts->progress`
- * @param err      [out] may be NULL
+ * @param url     as for hf_client_open()
+ * @param opts    NULL for defaults
+ * @param report  called for each fault on the calling thread; NULL: only the
+ *                status matters
+ * @param user    passed to `report` and to `opts->progress`
  *
- * @retval HF_OK           nothing is wrong
- * @retval HF_CORRUPT      something is; hf_client_open() refuses the store as
- *                         soon as nobody has it open
- * @retval HF_NOT_FOUND    there is no store, or only one of before the last
+ * @retval HF_OK           no faults found
+ * @retval HF_CORRUPT      faults found; hf_client_open() refuses the store once
+ *                         no one has it open
+ * @retval HF_NOT_FOUND    there is no store, or only one from before the last
  *                         boot
- * @retval HF_INVALID      the URL or an option is wrong, or the path holds
- *                         something that is not a store of ours
+ * @retval HF_INVALID      the URL or an option is invalid, or the path holds
+ *                         something other than a store
  * @retval HF_UNSUPPORTED  not an embedded store, or one of a newer format
- * @retval HF_UNAVAILABLE  others held it up; nothing is known
- * @retval HF_TIMEOUT      limit_ms have passed; the findings told are true
- * @retval HF_DENIED       file permission refused
- * @retval HF_SYSTEM       a call of the operating system failed, the disk
- *                         did not answer for 60 s, or the reading process was
- *                         killed by somebody
- * @retval HF_NO_MEMORY    nothing is known
+ * @retval HF_UNAVAILABLE  other processes held it up; nothing is known
+ * @retval HF_TIMEOUT      limit_ms passed; the faults reported are real
+ * @retval HF_DENIED       no permission for a file
+ * @retval HF_SYSTEM       a system call failed, the disk did not answer for 60
+ *                         s, or the reading process was killed
  *
- * Blocks: for as long as reading the file takes, but see `limit_ms`. Since 0.1.
+ * Blocks: as long as reading the file takes; see `limit_ms`.
  */
 HF_API HF_MUST_USE hf_status hf_store_check(const char *url,
                                             const hf_store_check_options *opts,
-                                            hf_store_fault_fn finding,
+                                            hf_store_fault_fn report,
                                             void *user, hf_error *err);
 
-/** What hf_store_compact() did. Start it with #HF_STORE_COMPACTION_INIT. */
+/** What hf_store_compact() did. */
 typedef struct hf_store_compaction {
     size_t struct_size;   /**< #HF_STORE_COMPACTION_INIT sets it */
     uint64_t keys;        /**< expired keys removed */
-    uint64_t elements;    /**< elements of keys that are gone, removed */
+    uint64_t elements;    /**< elements of deleted keys removed */
     uint64_t size_before; /**< of the data file, bytes */
     uint64_t size_after;  /**< of the data file, bytes */
-    bool rewritten;       /**< the file was written anew without holes */
-    bool in_use;          /**< it was not, because others have it open */
+    bool rewritten;       /**< a new file was written */
+    bool in_use;          /**< it was not: others have the store open */
 } hf_store_compaction;
 
 /* clang-format off */
@@ -224,34 +230,32 @@ typedef struct hf_store_compaction {
 /* clang-format on */
 
 /**
- * Make an embedded store small: remove every expired key and what is left of
- * deleted ones, then write the data file anew.
+ * Compact an embedded store: remove expired keys and what is left of deleted
+ * ones, then copy the data to a new file without free pages.
  *
- * The first part goes in steps of about a millisecond, between which others
- * write. The second needs the store for itself: if anybody has it open, this
- * process's other clients included, it is left out; while it runs, whoever
- * opens the store waits for it as for any other opening. It takes room for a
- * second copy of the live data. Killed at any instant, it leaves the old file
- * or the new one.
+ * The first part works in steps of about a millisecond; others can write
+ * between them. The second part needs exclusive access: if the store is open
+ * elsewhere, in another client of this process included, it is left out. While
+ * it runs, opening the store waits. It needs room for a second copy of the live
+ * data. If it is killed, either the old file or the new one remains.
  *
- * @param url     as for hf_client_open(), NULL included
+ * @param url     as for hf_client_open()
  * @param result  [in,out] start it with #HF_STORE_COMPACTION_INIT; filled on
- *                HF_OK, and on HF_FULL
- * @param err     [out] may be NULL
+ *                HF_OK and HF_FULL
  *
  * @retval HF_OK           see `result`
- * @retval HF_FULL         no room for the second copy; what had expired is gone
+ * @retval HF_FULL         no room for the second copy; expired keys were
+ *                         removed
  * @retval HF_NOT_FOUND    there is no store
- * @retval HF_INVALID      the URL or struct_size is wrong, or the path holds
- *                         something that is not a store of ours
+ * @retval HF_INVALID      the URL or struct_size is invalid, or the path holds
+ *                         something other than a store
  * @retval HF_UNSUPPORTED  not an embedded store, or one of a newer format
- * @retval HF_UNAVAILABLE  others held it up
- * @retval HF_CORRUPT      the store is damaged; it was left as it is
- * @retval HF_DENIED       file permission refused
- * @retval HF_SYSTEM       a call of the operating system failed
- * @retval HF_NO_MEMORY    the file is the old one
+ * @retval HF_UNAVAILABLE  other processes held it up
+ * @retval HF_CORRUPT      the store is damaged; it was left alone
+ * @retval HF_DENIED       no permission for a file
+ * @retval HF_SYSTEM       a system call failed
  *
- * Blocks: for as long as reading and writing the data takes. Since 0.1.
+ * Blocks: as long as reading and writing the data takes.
  */
 HF_API HF_MUST_USE hf_status hf_store_compact(const char *url,
                                               hf_store_compaction *result,
@@ -260,24 +264,24 @@ HF_API HF_MUST_USE hf_status hf_store_compact(const char *url,
 /* --------------------------------------------------------- dump and load */
 
 /**
- * How far a dump or a load is, and what it came to. Start it with
+ * Progress and result of a dump or a load. Start it with
  * #HF_STORE_TRANSFER_INIT.
  */
 typedef struct hf_store_transfer {
     size_t struct_size;  /**< #HF_STORE_TRANSFER_INIT sets it */
     uint64_t keys;       /**< keys dumped, or loaded */
     uint64_t bytes;      /**< of the dump, written or read */
-    uint64_t keys_total; /**< dump: keys in the store when it began, whatever
-                              the pattern; 0: not known */
-    uint64_t existing;   /**< load: keys left alone, as they were there */
-    uint64_t expired;    /**< load: keys left out, as their time was over */
-    /** Keys of the source that the dump does not hold, as their type or their
-     *  name is none of ours: streams, types of modules, names above 512 KiB. */
+    uint64_t keys_total; /**< dump: keys in the store when it began, whether or
+                              not they match the pattern; 0: not known */
+    uint64_t existing;   /**< load: keys skipped because they exist */
+    uint64_t expired;    /**< load: keys skipped because they expired */
+    /** Keys of the source that are not in the dump because their type or name
+     *  is not supported: streams, types of modules, names above 512 KiB. */
     uint64_t left_out;
-    /** Keys of the source that went on changing while they were read; of each
-     *  the dump holds elements of different moments, or nothing. */
+    /** Keys of the source that kept changing while they were read: the dump has
+     *  elements of different moments, or nothing, of each. */
     uint64_t changed;
-    bool complete; /**< the dump has its end: what there is of it is whole */
+    bool complete; /**< the end of the dump was written, or reached */
 } hf_store_transfer;
 
 /* clang-format off */
@@ -286,46 +290,46 @@ typedef struct hf_store_transfer {
 /* clang-format on */
 
 /**
- * Tells how far a dump or a load is, often; on the calling thread.
+ * Receives the progress of a dump or a load, often; on the calling thread.
  *
- * @param user    what was given beside write() or read()
+ * @param user    as passed to hf_store_dump() or hf_store_load()
  * @param so_far  valid until the function returns
  */
 typedef void (*hf_store_transfer_fn)(void *user,
                                      const hf_store_transfer *so_far);
 
 /**
- * Takes the next bytes of a dump; on the calling thread. It may take its time
- * and use the client.
+ * Receives the next bytes of a dump, on the calling thread. It may take its
+ * time, and use the client.
  *
- * @param user  what was given beside it
+ * @param user  as passed to hf_store_dump()
  * @param data  `size` bytes, valid until the function returns
  * @param size  1..2 MiB
- * @return 0, or an errno number (ECANCELED for instance), which ends the dump
+ * @return 0; or an errno number (such as ECANCELED), which ends the dump
  */
 typedef int (*hf_store_write_fn)(void *user, const void *data, size_t size);
 
 /**
- * Gives the next bytes of a dump; on the calling thread. It may take its time
- * and use the client.
+ * Provides the next bytes of a dump, on the calling thread. It may take its
+ * time, and use the client.
  *
- * @param user  what was given beside it
+ * @param user  as passed to hf_store_load()
  * @param data  [out] room for `size` bytes
  * @param size  at least 1
- * @param got   [out] how many there are, at most `size`; 0: the dump is over
- * @return 0, or an errno number, which ends the load
+ * @param got   [out] bytes provided, at most `size`; 0: end of the dump
+ * @return 0; or an errno number, which ends the load
  */
 typedef int (*hf_store_read_fn)(void *user, void *data, size_t size,
                                 size_t *got);
 
-/** Options of hf_store_dump(). Zero means the default of each. */
+/** Options of hf_store_dump(). */
 typedef struct hf_store_dump_options {
     size_t struct_size; /**< #HF_STORE_DUMP_OPTIONS_INIT sets it */
-    /** Only keys that fit, as SCAN's MATCH; empty: all. */
+    /** Only keys that match, as by MATCH of SCAN; empty: all. */
     hf_bytes pattern;
-    /** NULL: no progress is told. */
+    /** NULL: progress is not reported. */
     hf_store_transfer_fn progress;
-    /** Told of each key that is left out, and its type; may be NULL. */
+    /** Called for each key that is left out, with its type; may be NULL. */
     void (*left_out)(void *user, hf_bytes key, const char *type);
 } hf_store_dump_options;
 
@@ -335,45 +339,38 @@ typedef struct hf_store_dump_options {
 /* clang-format on */
 
 /**
- * Write all keys of a store, with their contents and instants of expiry, as a
- * stream of bytes that hf_store_load() puts into any store.
+ * Write all keys of a store, with their contents and expiry, as a stream of
+ * bytes that hf_store_load() can put into any store.
  *
- * Others may go on writing. Each key that is there from beginning to end is in
- * the dump once. A string is dumped as it was at one instant, content and
+ * Others may keep writing. Each key that exists from the beginning to the end
+ * is in the dump once. A string is dumped as of one instant, content and
  * expiry; so is a collection of up to 4096 elements and 1 MiB. A larger one is
  * read in pieces: what was in it all the time is in the dump. If its type,
- * count, expiry or (of a list) its ends are not the same afterwards, it is read
- * again, up to 3 times, and then counted in `result->changed`. Keys are not of
- * one common instant.
+ * count, expiry or (of a list) its ends have changed meanwhile, it is read
+ * again, up to 3 times, and then counted in `result->changed`. Different keys
+ * may be of different instants.
  *
  * Of the library's own keys the fencing tokens are dumped, so that they do not
- * go back; queues of waiters are not. Keys that expire while they wait for
- * their turn are not in the dump.
+ * go back; wait queues are not. Keys that expire before they are read are not
+ * in the dump.
  *
- * Memory: 24 bytes for each key, one string as a whole (at most 512 MiB), and
- * some MiB.
+ * Memory: 24 bytes for each key, one whole string (at most 512 MiB), and a few
+ * MiB.
  *
- * @param client  open client without a prefix: a dump has whole names
+ * @param client  an open client without a prefix: a dump has full names
  * @param opts    NULL for defaults
- * @param write   takes the bytes
- * @param user    handed to `write` and to the functions in `opts`
+ * @param write   receives the bytes
+ * @param user    passed to `write` and to the functions in `opts`
  * @param result  [in,out] may be NULL; filled on every status but HF_INVALID
- * @param err     [out] may be NULL
  *
- * @retval HF_OK             all keys that fit are in the dump
- * @retval HF_UNSUPPORTED    with `result->complete`: the dump is whole, but
- *                           keys were left out, and the message names one;
- *                           else an option is newer than this library
- * @retval HF_INVALID        an argument is wrong, or the client has a prefix;
- *                           nothing was written
- * @retval HF_SYSTEM         write() did not answer 0
- * @retval HF_UNAVAILABLE    the store was lost; the dump is of no use
- * @retval HF_INDETERMINATE  likewise, no answer came; nothing was changed
- * @retval HF_DENIED         the store refused a command
- * @retval HF_NO_MEMORY      the dump is of no use
+ * @retval HF_OK           all matching keys are in the dump
+ * @retval HF_UNSUPPORTED  with `result->complete`: the dump is complete, but
+ *                         keys were left out, and the message names one;
+ *                         otherwise as in base.h
+ * @retval HF_SYSTEM       write() did not return 0
  *
- * Blocks: as long as it takes; each request up to request_ms, and 1 s more for
- * each MiB it moves. Since 0.1.
+ * After other statuses the dump is of no use. Blocks: as long as it takes; each
+ * request up to request_ms, and 1 s more for each MiB it moves.
  */
 HF_API HF_MUST_USE hf_status hf_store_dump(hf_client *client,
                                            const hf_store_dump_options *opts,
@@ -384,17 +381,17 @@ HF_API HF_MUST_USE hf_status hf_store_dump(hf_client *client,
 /** Flags of hf_store_load(). */
 enum {
     HF_LOAD_REPLACE = 1u << 0, /**< replace keys that exist */
-    HF_LOAD_SKIP = 1u << 1,    /**< leave keys alone that exist */
+    HF_LOAD_SKIP = 1u << 1,    /**< skip keys that exist */
     HF_LOAD_CHECK = 1u << 2    /**< only read the dump; nothing is stored */
 };
 
-/** Options of hf_store_load(). Zero means the default of each. */
+/** Options of hf_store_load(). */
 typedef struct hf_store_load_options {
     size_t struct_size; /**< #HF_STORE_LOAD_OPTIONS_INIT sets it */
     uint32_t flags;     /**< HF_LOAD_* bits; REPLACE and SKIP exclude each
                              other */
     uint32_t reserved0; /**< must be 0 */
-    /** NULL: no progress is told. */
+    /** NULL: progress is not reported. */
     hf_store_transfer_fn progress;
 } hf_store_load_options;
 
@@ -406,50 +403,43 @@ typedef struct hf_store_load_options {
 /**
  * Put the keys of a dump into a store.
  *
- * Each key appears at once, whole and with its expiry. Large ones are built
- * under a name `hf:load:...` that expires by itself ten minutes after the load
- * has died. An instant of expiry is the same on every store: what a key had
- * left when it was dumped goes on running while the dump lies in a file, and a
- * key whose time is over is not loaded.
+ * Each key appears at once, complete and with its expiry. Large ones are built
+ * under a name `hf:load:...`, which expires ten minutes after a load that died.
+ * Expiry is an instant: time passes for a key while its dump lies in a file,
+ * and a key that has expired is not loaded.
  *
- * Without a flag a key that exists ends the load: it keeps what it had, and
- * its name is in the message; the keys before it, and up to 255 behind it, are
- * loaded. A fencing token never goes back, whatever the flags.
+ * Without a flag, a key that exists ends the load: it keeps its value, and the
+ * message names it; the keys before it, and up to 255 after it, are loaded. A
+ * fencing token never goes back, whatever the flags.
  *
- * A damaged dump is refused where the damage is met; the keys before it are
- * loaded. HF_LOAD_CHECK finds out beforehand.
+ * A damaged dump is refused where the damage is found; the keys before it are
+ * loaded. HF_LOAD_CHECK finds it in advance.
  *
- * Memory: one string as a whole (embedded store), one element of a
- * collection, and some MiB.
+ * Memory: one whole string (embedded store), one element of a collection, and a
+ * few MiB.
  *
- * @param client  open client without a prefix: a dump has whole names
+ * @param client  an open client without a prefix: a dump has full names
  * @param opts    NULL for defaults
- * @param read    gives the bytes
- * @param user    handed to `read` and to the function in `opts`
+ * @param read    provides the bytes
+ * @param user    passed to `read` and to the function in `opts`
  * @param result  [in,out] may be NULL; filled on every status but HF_INVALID
  *                for an argument
- * @param err     [out] may be NULL
  *
- * @retval HF_OK             all keys of the dump are loaded, or counted in
- *                           `result`
- * @retval HF_CONFLICT       without a flag: a key exists
- * @retval HF_CORRUPT        the dump is damaged or cut off; the message names
- *                           the place
- * @retval HF_UNSUPPORTED    with `result->complete`: all of the dump is loaded,
- *                           but keys of its source were left out of it; else
- *                           the dump or an option is newer than this library
- * @retval HF_INVALID        what is read is no dump; or an argument is wrong;
- *                           or the client has a prefix; nothing was changed
- * @retval HF_SYSTEM         read() did not answer 0
- * @retval HF_FULL           the store has no room; no key is there in part
- * @retval HF_UNAVAILABLE    the store was lost; no key is there in part
- * @retval HF_INDETERMINATE  no answer came; no key is there in part
- * @retval HF_DENIED         the store refused a command
- * @retval HF_WRONG_TYPE     the name of a fencing token holds something else
- * @retval HF_NO_MEMORY      no key is there in part
+ * @retval HF_OK           all keys of the dump were loaded, or are counted in
+ *                         `result`
+ * @retval HF_CONFLICT     without a flag: a key exists
+ * @retval HF_CORRUPT      the dump is damaged or truncated; the message says
+ *                         where
+ * @retval HF_UNSUPPORTED  with `result->complete`: the whole dump was loaded,
+ *                         but keys of its source are not in it; otherwise the
+ *                         dump or an option is newer than this library
+ * @retval HF_INVALID      the input is not a dump, or an argument is invalid,
+ *                         or the client has a prefix; nothing was changed
+ * @retval HF_SYSTEM       read() did not return 0
+ * @retval HF_WRONG_TYPE   the name of a fencing token holds something else
  *
- * Blocks: as long as it takes; each request up to request_ms, and 1 s more for
- * each MiB it moves. Since 0.1.
+ * Whatever the status, no key is loaded in part. Blocks: as long as it takes;
+ * each request up to request_ms, and 1 s more for each MiB it moves.
  */
 HF_API HF_MUST_USE hf_status hf_store_load(hf_client *client,
                                            const hf_store_load_options *opts,

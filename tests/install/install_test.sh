@@ -3,8 +3,9 @@
 #
 # install_test.sh - install a build into a new directory and use it from there
 # as another project would: by pkg-config, shared and static, and as a CMake
-# package. Also: only the public headers are installed, the shared library exports
-# their functions and no more, and each header stands alone in C and C++.
+# package. Also: only the public headers are installed, the shared library
+# exports their functions and no more, and each header and its example compile
+# alone in C and C++.
 #
 # usage: install_test.sh BUILD_DIRECTORY SOURCE_DIRECTORY CMAKE CC [CXX]
 set -eu
@@ -61,11 +62,18 @@ nm -D --defined-only "$so" | awk '$2 != "A" { print $3 }' |
 diff "$work/declared" "$work/exported" ||
     fail "declared (<) and exported (>) functions differ"
 
-say "each header alone, and twice: C99, C11, C17, C++11, C++17"
+say "each header alone, and its example: C99, C11, C17, C++11, C++17"
 flags='-Wall -Wextra -Wpedantic -Werror -fsyntax-only'
 for header in $(cd "$includedir" && find . -name '*.h' | sed 's|^./||'); do
     printf '#include <%s>\n#include <%s>\nint unused;\n' "$header" "$header" \
         >"$work/alone.c"
+    {
+        printf '#include <poll.h>\n#include <stdio.h>\n#include <%s>\n' \
+            "$header"
+        sed -n '/^ \* @code$/,/^ \* @endcode$/s/^ \*\( \|$\)//p' \
+            "$includedir/$header" | sed '/^@/d'
+    } >"$work/example.c"
+    [ "$(wc -l <"$work/example.c")" -gt 8 ] || fail "no example in $header"
     for std in c99 c11 c17 ${cxx:+c++11 c++17}; do
         case $std in
         c++*) compile="$cxx -x c++" ;;
@@ -74,6 +82,10 @@ for header in $(cd "$includedir" && find . -name '*.h' | sed 's|^./||'); do
         # shellcheck disable=SC2086 # words
         $compile -std=$std $flags -I "$includedir" "$work/alone.c" ||
             fail "$header is not $std"
+        # shellcheck disable=SC2086
+        $compile -std=$std $flags -D_GNU_SOURCE \
+            -I "$includedir" "$work/example.c" ||
+            fail "the example in $header is not $std"
     done
 done
 if [ -n "$cxx" ]; then

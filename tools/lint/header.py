@@ -12,6 +12,11 @@ DECLARATION = re.compile(r"^HF_API\b(?!_)([^;{]*?)\b(hf_\w+)\((.*?)\);",
                          re.M | re.S)
 
 
+EXAMPLE_MAX = 15
+# Parameters that base.h explains for all functions.
+GENERAL = ("client", "err")
+
+
 def comment_before(text, offset):
     """The /** comment that ends right before `offset`, as clean lines."""
     match = re.search(r"/\*\*((?:(?!\*/).)*)\*/\s*$", text[:offset], re.S)
@@ -42,7 +47,8 @@ def check_function(lines, result, name, arguments, statuses):
         yield "no summary in its first line"
     documented = tags(lines, "param")
     expected = parameters(arguments)
-    if [param for param, _ in documented] != expected:
+    names = [param for param, _ in documented]
+    if names != [p for p in expected if p in names or p not in GENERAL]:
         yield (f"@param {', '.join(p for p, _ in documented) or 'none'}; "
                f"its parameters are {', '.join(expected) or 'none'}")
     for param, what in documented:
@@ -57,33 +63,51 @@ def check_function(lines, result, name, arguments, statuses):
             yield f"@retval {value} is not explained"
     for value in sorted({value for value in names if names.count(value) > 1}):
         yield f"@retval {value} stands twice"
-    if re.search(r"\bhf_status\s*$", result) and expected[-1:] == ["err"]:
+    if is_fallible(result, expected):
         if "HF_OK" not in names:
             yield "no @retval HF_OK"
         if "HF_MUST_USE" not in result:
             yield "no HF_MUST_USE"
     elif not re.search(r"\bvoid\s*$", result) and "@return" not in text:
         yield "no @return"
-    if not re.search(r"\bSince\s+\d+\.\d+", text):
-        yield "no 'Since <version>'"
+
+
+def is_fallible(result, parameters):
+    return (re.search(r"\bhf_status\s*$", result) is not None and
+            parameters[-1:] == ["err"])
 
 
 def is_start(name, lines, code):
     """The twin of a function that is documented; see hf_async."""
     base = name.removesuffix("_start")
     return (base != name and re.search(r"\b%s\(" % base, code) is not None and
-            " ".join(lines) == f"Starts {base}(). Since 0.1.")
+            " ".join(lines) == f"Starts {base}().")
+
+
+def check_opening(opening):
+    """A header opens with its contents and an example."""
+    if "* Contents:" not in opening:
+        yield 1, "no 'Contents:' in the opening comment"
+    example = re.search(r"^ \* @code\n(.*?)^ \* @endcode$", opening,
+                        re.M | re.S)
+    if not example:
+        yield 1, "no @code ... @endcode in the opening comment"
+    elif example.group(1).count("\n") > EXAMPLE_MAX:
+        yield 1, f"the example has more than {EXAMPLE_MAX} lines"
 
 
 def check_header(text, statuses):
     """Names of the functions of one header; (line, what is wrong)."""
     code = source.blank(text)
     declared = []
-    findings = []
+    findings = list(check_opening(text.split("*/\n#ifndef")[0]))
     for match in DECLARATION.finditer(code):
         result, name, arguments = match.groups()
         line = source.line_of(code, match.start(2))
         declared.append(name)
+        if not name.endswith("_start") and \
+                f"{name}()" not in text[:text.find("#ifndef")]:
+            findings.append((line, f"{name}() is not in the contents"))
         lines = comment_before(text, match.start())
         if lines is None:
             findings.append((line, f"{name}() has no /** comment"))

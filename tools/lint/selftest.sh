@@ -182,24 +182,28 @@ base=include/holdfast/base.h key=include/holdfast/key.h
 lock=include/holdfast/lock.h
 bad_edit header.py 'hf_version.*no /\*\* comment' $base \
     's|^HF_API const char \*hf_version|int unrelated;\n&|'
-bad_edit header.py 'no summary' $base 's/^ \* Version of the library that .*/ */'
-bad_edit header.py '@param client, keys, ttl_ms, err' $key \
-    '/^ \* Remaining time to live/,/^HF_API/s/@param key /@param keys /'
-bad_edit header.py '@param client, key, err; its' $key '/@param ttl_ms  \[out/d'
-bad_edit header.py '@param client is not explained' $key \
-    's/@param client  open client$/@param client/'
+bad_edit header.py 'no summary' $base 's/^ \* Version of the running .*/ */'
+bad_edit header.py '@param keys, ttl_ms; its' $key \
+    '/^ \* Get the remaining/,/^HF_API/s/@param key /@param keys /'
+bad_edit header.py '@param key; its' $key '/@param ttl_ms  \[out/d'
+bad_edit header.py '@param key is not explained' $key \
+    's/@param key     the key$/@param key/'
 bad_edit header.py 'HF_NOPE is not in HF_STATUS_MAP' $lock \
     's/@retval HF_HELD  /@retval HF_NOPE  /'
 bad_edit header.py 'hf_key_ttl.*no @retval HF_OK' $key \
-    '/^ \* Remaining time to live/,/^HF_API/{/@retval HF_OK /d}'
-bad_edit header.py 'HF_DENIED stands twice' $key \
-    '/^ \* Remaining time to live/,/^HF_API/s/HF_INVALID  /HF_DENIED  /'
+    '/^ \* Get the remaining/,/^HF_API/{/@retval HF_OK /d}'
+bad_edit header.py 'HF_OK stands twice' $key \
+    '/^ \* Get the remaining/,/^HF_API/s/HF_NOT_FOUND  /HF_OK  /'
 bad_edit header.py 'hf_lock_token.*no @return' $lock \
-    's/@return the token; 0 before/the token; 0 before/'
-bad_edit header.py "hf_version.*no 'Since" $base \
-    '/^ \* Version of the library that/,/^HF_API/s/Since 0.1/Always/'
+    's/@return the token, below/the token, below/'
 bad_edit header.py 'hf_key_ttl.*no HF_MUST_USE' $key \
     's/HF_MUST_USE (hf_status hf_key_ttl)/\1/'
+bad_edit header.py "no 'Contents:'" $key 's/Contents:/Within:/'
+bad_edit header.py 'hf_key_ttl.. is not in the contents' $key \
+    's/Contents: hf_key_ttl../Contents:/'
+bad_edit header.py 'no @code' $key 's/@code/@example/'
+bad_edit header.py 'example has more than' $key \
+    "s|^ \\* @endcode|$(lines 12 ' * x;' | tr '\n' '~' | sed 's/~/\\n/g')&|"
 bad_edit header.py 'hf_version is declared but not exported' \
     src/holdfast.map '/hf_version/d'
 bad_edit header.py 'hf_\* is exported' src/holdfast.map \
