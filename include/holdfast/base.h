@@ -171,23 +171,23 @@ extern "C" {
 #define HF_STATUS_MAP(X)                                                       \
     X(OK, 0, "success")                                                        \
     X(HELD, 100, "the lock is held by another owner")                          \
-    X(CONFLICT, 101, "the condition does not hold")                            \
+    X(CONFLICT, 101, "condition not met")                                      \
     X(NOT_FOUND, 102, "no such key, or it has expired")                        \
-    X(LOST, 103, "the lock was lost to another owner or to time")              \
-    X(TIMEOUT, 104, "the wait ended before the answer was yes")                \
-    X(EXPIRED, 105, "the lease had already ended; nobody holds it")            \
+    X(LOST, 103, "the lock was lost: another owner has it, or it expired")     \
+    X(TIMEOUT, 104, "timed out")                                               \
+    X(EXPIRED, 105, "the lease expired; no other owner has taken the lock")    \
     X(CANCELLED, 106, "the call was cancelled; nothing was applied")           \
-    X(UNAVAILABLE, 200, "the store is not reachable; nothing was applied")     \
+    X(UNAVAILABLE, 200, "the store cannot be reached; nothing was applied")    \
     X(FULL, 201, "the store has no room; nothing was applied")                 \
-    X(INDETERMINATE, 300, "sent, but no answer came: it may be applied")       \
+    X(INDETERMINATE, 300, "outcome unknown: sent, but no reply arrived")       \
     X(INVALID, 400, "invalid argument")                                        \
     X(UNSUPPORTED, 401, "not supported by this store or version")              \
-    X(DENIED, 402, "permission or password refused")                           \
-    X(WRONG_TYPE, 403, "the key holds another type of value")                  \
-    X(SCRIPT, 404, "the script is wrong or raised an error")                   \
+    X(DENIED, 402, "permission denied, or wrong password")                     \
+    X(WRONG_TYPE, 403, "the key holds a value of another type")                \
+    X(SCRIPT, 404, "the script is invalid or raised an error")                 \
     X(NO_MEMORY, 500, "out of memory")                                         \
     X(CORRUPT, 501, "stored data or a reply is malformed")                     \
-    X(SYSTEM, 502, "the operating system refused a call")
+    X(SYSTEM, 502, "a system call failed")
 
 /** The outcome of a call. See #HF_STATUS_MAP. */
 typedef enum hf_status {
