@@ -32,18 +32,13 @@ void hf__call_init(hf_call *call, hf_client *client)
     hf__request_init(&call->request);
 }
 
-hf_status hf__call_enter(hf_call *call, hf_error *err)
+hf_status hf__call_enter(hf_call *call, bool blocking, hf_error *err)
 {
-    hf_status status = hf__client_enter(call->client, err);
+    hf_status status = blocking ? hf__client_enter_blocking(call->client, err)
+                                : hf__client_enter(call->client, err);
 
     call->inside = status == HF_OK;
     return status;
-}
-
-hf_status hf__call_begin_bare(hf_call *call, hf_client *client, hf_error *err)
-{
-    hf__call_init(call, client);
-    return hf__call_enter(call, err);
 }
 
 void hf__reserve(hf_call *call, size_t count)
@@ -102,7 +97,7 @@ static hf_status run(hf_call *call, hf_status prepared, hf_error *err)
     hf_status status = prepared;
 
     if (status == HF_OK && !call->settled)
-        status = hf__run(call->client, &call->request, INT64_MAX, err);
+        status = hf__run_inside(call->client, &call->request, INT64_MAX, err);
     if (prepared == HF_OK && status == HF_WRONG_TYPE) {
         hf__wrong_type_name(&call->request, err);
         hf__wrong_type_ask(call->client, &call->request,

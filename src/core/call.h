@@ -93,7 +93,7 @@ struct hf_call {
 /* Prepare the memory of a call, and count it as one under way: HF_INVALID: a
  * client from before fork(), or a closed one. */
 void hf__call_init(hf_call *call, hf_client *client);
-hf_status hf__call_enter(hf_call *call, hf_error *err);
+hf_status hf__call_enter(hf_call *call, bool blocking, hf_error *err);
 
 /* While a call is put together: do `what`, which returns a status, unless it
  * has failed. true: it has not. */
@@ -125,8 +125,6 @@ static inline void hf__add_number(hf_call *call, int64_t number) /* one */
 /* Where `finish` puts the result. `name` is what the caller calls it; NULL: it
  * may be NULL. */
 void hf__set_out(hf_call *call, void *out, const char *name);
-
-hf_status hf__call_begin_bare(hf_call *call, hf_client *client, hf_error *err);
 
 /* Run it on this thread, finish it and end it. */
 hf_status hf__call_run(hf_call *call, hf_status prepared, hf_error *err);

@@ -58,7 +58,9 @@ hf_status hf__client_enter_blocking(hf_client *client, hf_error *err)
 {
     hf_status status = hf__client_may_block(client, err);
 
-    return status == HF_OK ? hf__client_enter(client, err) : status;
+    if (status == HF_OK && !hf__life_enter(&client->life))
+        return hf__fail(err, HF_INVALID, "the client is closed");
+    return status;
 }
 
 hf_status hf__client_visit(hf_client *client, hf__visit *visit, hf_error *err)

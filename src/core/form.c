@@ -31,9 +31,7 @@ static hf_status place(hf_call **call, hf__form *form,
                      ? hf__call_new_lease(client, form->async, call, form->err)
                      : hf__call_new(client, form->async, call, form->err);
     } else if (operation->reply_stays) {
-        status = hf__client_may_block(client, form->err);
-        if (status == HF_OK)
-            status = new_shared(call, form->err);
+        status = new_shared(call, form->err);
         if (status == HF_OK)
             form->kind = HF__FORM_SHARED;
     }
@@ -55,10 +53,8 @@ hf_call *hf__begin(hf_call *here, hf__form form, const hf__operation *operation,
     call->finish = operation->finish;
     if (operation->command != NULL)
         call->words[call->count++] = hf_str(operation->command);
-    if (status == HF_OK && form.kind == HF__FORM_BLOCKING)
-        status = hf__client_may_block(client, form.err);
     if (status == HF_OK)
-        status = hf__call_enter(call, form.err);
+        status = hf__call_enter(call, form.kind != HF__FORM_STARTED, form.err);
     call->prepared = status;
     return call;
 }
@@ -85,8 +81,9 @@ hf_status hf__end(hf_call *call)
 {
     hf__form form = call->form;
 
-    if (call->prepared == HF_OK && !call->settled &&
-        call->request.words == NULL)
+    if (call->settled)
+        call->finish = NULL;
+    else if (call->prepared == HF_OK && call->request.words == NULL)
         hf__fill(call);
     switch (form.kind) {
     case HF__FORM_STARTED:

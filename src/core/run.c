@@ -16,19 +16,26 @@ hf_status hf__request_stamp(hf_client *client, hf__request *request,
     return hf__client_check(client, err);
 }
 
+hf_status hf__run_inside(hf_client *client, hf__request *request,
+                         int64_t limit_ms, hf_error *err)
+{
+    request->began_ms = hf__clock_boot_ms();
+    request->deadline_ms =
+        hf__at_most(request->began_ms + client->request_ms, limit_ms);
+    client->store->ops->perform(client->store, request);
+    if (request->status != HF_OK)
+        return hf__fail_copy(err, &request->error);
+    return HF_OK;
+}
+
 hf_status hf__run(hf_client *client, hf__request *request, int64_t limit_ms,
                   hf_error *err)
 {
     hf_status status = hf__client_may_block(client, err);
 
-    if (status == HF_OK)
-        status = hf__request_stamp(client, request, limit_ms, err);
     if (status != HF_OK)
         return status;
-    client->store->ops->perform(client->store, request);
-    if (request->status != HF_OK)
-        return hf__fail_copy(err, &request->error);
-    return HF_OK;
+    return hf__run_inside(client, request, limit_ms, err);
 }
 
 hf_status hf__run_script_by(hf_client *client, uint32_t index,

@@ -19,6 +19,9 @@ hf_status hf__request_stamp(hf_client *client, hf__request *request,
 /* Run a filled request by limit_ms; INT64_MAX: by request_ms alone. */
 hf_status hf__run(hf_client *client, hf__request *request, int64_t limit_ms,
                   hf_error *err);
+/* The same inside hf__client_enter_blocking(). */
+hf_status hf__run_inside(hf_client *client, hf__request *request,
+                         int64_t limit_ms, hf_error *err);
 
 hf_status hf__run_script_by(hf_client *client, uint32_t index,
                             const hf_bytes *words, size_t count,

@@ -79,7 +79,8 @@ hf_status hf_lock_acquire_start(hf_lock *lock, int64_t wait_ms,
         status = hf__call_new(lock->client, async, &call, err);
     if (status != HF_OK)
         return status;
-    status = hf__call_begin_bare(call, lock->client, err);
+    hf__call_init(call, lock->client);
+    status = hf__call_enter(call, false, err);
     if (status == HF_OK)
         status = start(call, lock, wait_ms, async, err);
     if (status != HF_OK)

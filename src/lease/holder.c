@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/async.h"
 #include "core/client.h"
+#include "core/form.h"
 #include "lease/owner.h"
 #include "lease/registry.h"
 #include "util/error.h"
@@ -84,48 +84,43 @@ static hf_status check(const hf_client *client, hf_bytes owner,
     return HF_OK;
 }
 
-static hf_status prepare_holder(hf_call *call, hf_client *client,
-                                hf_bytes owner, hf_holder *holder,
-                                hf_error *err)
+static hf_status find_key(hf_call *call, hf_bytes owner)
 {
-    hf_status status = hf__call_begin_bare(call, client, err);
-    char *key;
+    char *key = hf__registry_key(call->client, owner.data);
 
-    if (status == HF_OK)
-        status = check(client, owner, holder, err);
-    if (status != HF_OK)
-        return status;
-    key = hf__registry_key(client, owner.data);
     if (key == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "a call");
+        return hf__fail(call->form.err, HF_NO_MEMORY, "a call");
     call->owned = key;
     call->note = hf__owner_drawn_ms(owner);
-    call->finish = finish_holder;
-    call->out = holder;
-    call->words[0] = hf_str(key);
-    hf__request_script(&call->request, &hf__scripts[HF__SCRIPT_CLIENT_FIND],
-                       call->words, 1, 1);
+    hf__add_whole_key(call, hf_str(key));
     return HF_OK;
+}
+
+static const hf__operation find = {
+    .script = HF__SCRIPT(CLIENT_FIND),
+    .finish = finish_holder,
+};
+
+static hf_status run_holder(hf__form form, hf_client *client, hf_bytes owner,
+                            hf_holder *holder)
+{
+    hf_call here, *call = hf__begin(&here, form, &find, client);
+
+    hf__set_out(call, holder, NULL);
+    if (HF__TRY(call, check(client, owner, holder, call->form.err)))
+        (void)HF__TRY(call, find_key(call, owner));
+    return hf__end(call);
 }
 
 hf_status hf_lock_holder(hf_client *client, hf_bytes owner, hf_holder *holder,
                          hf_error *err)
 {
-    hf_call call;
-
-    return hf__call_run(&call,
-                        prepare_holder(&call, client, owner, holder, err), err);
+    return run_holder(hf__blocking(err), client, owner, holder);
 }
 
 hf_status hf_lock_holder_start(hf_client *client, hf_bytes owner,
                                hf_holder *holder, const hf_async *async,
                                hf_error *err)
 {
-    hf_call *call;
-    hf_status status = hf__call_new(client, async, &call, err);
-
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(
-        call, prepare_holder(call, client, owner, holder, err), async, err);
+    return run_holder(hf__started(async, err), client, owner, holder);
 }

@@ -2,7 +2,7 @@
 /* lock_admin.c - looking at locks from outside, and breaking them. */
 #include <stdlib.h>
 
-#include "core/async.h"
+#include "core/form.h"
 #include "lease/handle.h"
 #include "util/error.h"
 #include "util/order.h"
@@ -72,93 +72,75 @@ static hf_status finish_break(hf_call *call, hf_error *err)
     return HF_OK;
 }
 
-static hf_status begin(hf_call *call, hf_client *client, hf_bytes name,
-                       hf__lock_keys *keys, hf_error *err)
+static hf_status find_keys(hf_call *call, hf_bytes name, hf__lock_keys *keys)
 {
-    hf_status status = hf__call_begin_bare(call, client, err);
+    hf_status status =
+        hf__lock_keys_init(call->client, name, keys, call->form.err);
 
-    if (status == HF_OK)
-        status = hf__lock_keys_init(client, name, keys, err);
     if (status == HF_OK)
         call->owned = keys->storage;
     return status;
 }
 
-static hf_status prepare_inspect(hf_call *call, hf_client *client,
-                                 hf_bytes name, hf_lock_info *info,
-                                 hf_error *err)
-{
-    hf__lock_keys keys;
-    hf_status status = begin(call, client, name, &keys, err);
+static const hf__operation inspect = {
+    .script = HF__SCRIPT(LOCK_INSPECT),
+    .finish = finish_inspect,
+};
 
-    call->finish = finish_inspect;
-    call->out = info;
-    if (status == HF_OK)
-        status = check_info(info, err);
-    if (status != HF_OK)
-        return status;
-    call->words[0] = keys.main;
-    call->words[1] = keys.token;
-    call->words[2] = keys.waiters;
-    hf__request_script(&call->request, &hf__scripts[HF__SCRIPT_LOCK_INSPECT],
-                       call->words, 3, 3);
-    return HF_OK;
+static hf_status run_inspect(hf__form form, hf_client *client, hf_bytes name,
+                             hf_lock_info *info)
+{
+    hf_call here, *call = hf__begin(&here, form, &inspect, client);
+    hf__lock_keys keys;
+
+    hf__set_out(call, info, NULL);
+    if (HF__TRY(call, find_keys(call, name, &keys)) &&
+        HF__TRY(call, check_info(info, call->form.err))) {
+        hf__add_whole_key(call, keys.main);
+        hf__add_whole_key(call, keys.token);
+        hf__add_whole_key(call, keys.waiters);
+    }
+    return hf__end(call);
 }
 
 hf_status hf_lock_inspect(hf_client *client, hf_bytes name, hf_lock_info *info,
                           hf_error *err)
 {
-    hf_call call;
-
-    return hf__call_run(&call, prepare_inspect(&call, client, name, info, err),
-                        err);
+    return run_inspect(hf__blocking(err), client, name, info);
 }
 
 hf_status hf_lock_inspect_start(hf_client *client, hf_bytes name,
                                 hf_lock_info *info, const hf_async *async,
                                 hf_error *err)
 {
-    hf_call *call;
-    hf_status status = hf__call_new(client, async, &call, err);
-
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(call, prepare_inspect(call, client, name, info, err),
-                          async, err);
+    return run_inspect(hf__started(async, err), client, name, info);
 }
 
-static hf_status prepare_break(hf_call *call, hf_client *client, hf_bytes name,
-                               hf_error *err)
-{
-    hf__lock_keys keys;
-    hf_status status = begin(call, client, name, &keys, err);
+static const hf__operation break_lock = {
+    .script = HF__SCRIPT(LOCK_BREAK),
+    .wrote = hf__wrote_number,
+    .finish = finish_break,
+};
 
-    call->finish = finish_break;
-    if (status != HF_OK)
-        return status;
-    call->words[0] = keys.main;
-    call->words[1] = keys.waiters;
-    hf__request_script(&call->request, &hf__scripts[HF__SCRIPT_LOCK_BREAK],
-                       call->words, 2, 2);
-    hf__call_replicate(call, hf__wrote_number);
-    return HF_OK;
+static hf_status run_break(hf__form form, hf_client *client, hf_bytes name)
+{
+    hf_call here, *call = hf__begin(&here, form, &break_lock, client);
+    hf__lock_keys keys;
+
+    if (HF__TRY(call, find_keys(call, name, &keys))) {
+        hf__add_whole_key(call, keys.main);
+        hf__add_whole_key(call, keys.waiters);
+    }
+    return hf__end(call);
 }
 
 hf_status hf_lock_break(hf_client *client, hf_bytes name, hf_error *err)
 {
-    hf_call call;
-
-    return hf__call_run(&call, prepare_break(&call, client, name, err), err);
+    return run_break(hf__blocking(err), client, name);
 }
 
 hf_status hf_lock_break_start(hf_client *client, hf_bytes name,
                               const hf_async *async, hf_error *err)
 {
-    hf_call *call;
-    hf_status status = hf__call_new(client, async, &call, err);
-
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(call, prepare_break(call, client, name, err), async,
-                          err);
+    return run_break(hf__started(async, err), client, name);
 }

@@ -7,8 +7,7 @@
  * not. Whoever is told of that is told afterwards.
  */
 #include "lease/release.h"
-#include "core/async.h"
-#include "core/many.h"
+#include "core/form.h"
 #include "lease/lease.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -132,63 +131,58 @@ static hf_status finish_release(hf_call *call, hf_error *err)
     return HF_OK;
 }
 
-/* In state RELEASING. `valid`: the lease had not ended. */
+static const hf__operation release_one = {
+    .finish = finish_release,
+    .lease = true,
+};
+
+/* In state RELEASING, in which the handle cannot be freed. `valid`: the lease
+ * had not ended. */
 static void fill(hf_call *call, hf_lock *lock, bool valid)
 {
+    call->script = &hf__scripts[lock->kind->release];
     call->context = lock;
-    call->words_stay = true; /* the handle cannot be freed in this state */
+    call->words_stay = true;
     call->answered = answered;
-    call->finish = finish_release;
     call->note = valid;
-    call->words[0] = lock->keys.main;
-    call->words[1] = lock->keys.waiters;
-    call->words[2] = hf_str(lock->owner);
-    hf__request_script(&call->request, &hf__scripts[lock->kind->release],
-                       call->words, 3, 2);
+    hf__add_whole_key(call, lock->keys.main);
+    hf__add_whole_key(call, lock->keys.waiters);
+    hf__add(call, hf_str(lock->owner));
 }
 
-static hf_status prepare_release(hf_call *call, hf_lock *lock, hf_error *err)
+static hf_status run_release(hf__form form, hf_lock *lock)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
-    hf_status status = hf__call_begin_bare(call, lock->client, err);
+    hf_call here, *call = hf__begin(&here, form, &release_one, lock->client);
     bool valid;
 
-    if (status != HF_OK)
-        return status;
+    if (call->prepared != HF_OK)
+        return hf__end(call);
     pthread_mutex_lock(&watchdog->mutex);
     hf__watchdog_check_locked(watchdog, lock);
     valid = lock->state == HF__LOCK_HELD;
-    status = undo_one_locked(lock, err);
-    call->settled = status == HF_OK && lock->state != HF__LOCK_RELEASING;
+    call->prepared = undo_one_locked(lock, call->form.err);
+    call->settled = lock->state != HF__LOCK_RELEASING;
     pthread_mutex_unlock(&watchdog->mutex);
-    if (status == HF_OK && !call->settled)
+    if (call->prepared == HF_OK && !call->settled)
         fill(call, lock, valid);
-    return status;
+    return hf__end(call);
 }
 
 hf_status hf_lock_release(hf_lock *lock, hf_error *err)
 {
     hf_status status = hf__lock_check(lock, err);
-    hf_call call;
 
-    if (status == HF_OK)
-        status = hf__client_may_block(lock->client, err);
-    if (status != HF_OK)
-        return status;
-    return hf__call_run(&call, prepare_release(&call, lock, err), err);
+    return status == HF_OK ? run_release(hf__blocking(err), lock) : status;
 }
 
 hf_status hf_lock_release_start(hf_lock *lock, const hf_async *async,
                                 hf_error *err)
 {
     hf_status status = hf__lock_check(lock, err);
-    hf_call *call;
 
-    if (status == HF_OK)
-        status = hf__call_new_lease(lock->client, async, &call, err);
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(call, prepare_release(call, lock, err), async, err);
+    return status == HF_OK ? run_release(hf__started(async, err), lock)
+                           : status;
 }
 
 hf_status hf_lock_release_many(hf_lock *const *locks, size_t count,
@@ -201,11 +195,7 @@ hf_status hf_lock_release_many(hf_lock *const *locks, size_t count,
     if (status != HF_OK || count == 0)
         return status;
     hf__many_begin(&many, locks[0]->client, count, statuses, err);
-    while (hf__many_next(&many, &i)) {
-        hf_call *call = hf__many_call(&many);
-
-        call->prepared = prepare_release(call, locks[i], &many.detail);
-        (void)hf__many_add(&many, call);
-    }
+    while (hf__many_next(&many, &i))
+        (void)run_release(hf__one_of(&many), locks[i]);
     return hf__many_end(&many);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* renew.c - renewing leases because the caller wants it. */
-#include "core/async.h"
-#include "core/many.h"
+#include "core/form.h"
 #include "lease/handle.h"
 #include "lease/renewal.h"
 #include "util/error.h"
@@ -69,15 +68,18 @@ static hf_status finish_renew(hf_call *call, hf_error *err)
     }
 }
 
-static hf_status prepare_renew(hf_call *call, hf_lock *lock, hf_error *err)
+static const hf__operation renew_one = {
+    .finish = finish_renew,
+    .lease = true,
+};
+
+/* The words stay for as long as the reference to the lock. */
+static hf_status fill(hf_call *call, hf_lock *lock, hf_error *err)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
-    hf_status status = hf__call_begin_bare(call, lock->client, err);
-    target *of;
+    target *of = call->owned = hf__alloc(sizeof(*of));
+    hf_status status;
 
-    if (status != HF_OK)
-        return status;
-    of = call->owned = hf__alloc(sizeof(*of));
     if (of == NULL)
         return hf__fail(err, HF_NO_MEMORY, "renewing a lock");
     pthread_mutex_lock(&watchdog->mutex);
@@ -89,41 +91,39 @@ static hf_status prepare_renew(hf_call *call, hf_lock *lock, hf_error *err)
     pthread_mutex_unlock(&watchdog->mutex);
     if (status != HF_OK)
         return status;
-    call->words_stay = true; /* for as long as the reference */
+    call->words_stay = true;
     call->answered = answered;
-    call->finish = finish_renew;
-    call->words[0] = lock->keys.main;
-    call->words[1] = hf_view(of->owner, HF_OWNER_SIZE - 1);
-    call->words[2] = lock->ttl_word;
-    hf__request_script(&call->request, &hf__scripts[lock->kind->renew],
-                       call->words, 3, 1);
-    hf__replicas_ask(&call->request, &lock->renewal_replicas, NULL);
+    call->script = &hf__scripts[lock->kind->renew];
+    hf__add_whole_key(call, lock->keys.main);
+    hf__add(call, hf_view(of->owner, HF_OWNER_SIZE - 1));
+    hf__add(call, lock->ttl_word);
     return HF_OK;
+}
+
+static hf_status run_renew(hf__form form, hf_lock *lock)
+{
+    hf_call here, *call = hf__begin(&here, form, &renew_one, lock->client);
+
+    if (HF__TRY(call, fill(call, lock, call->form.err))) {
+        hf__fill(call);
+        hf__replicas_ask(&call->request, &lock->renewal_replicas, NULL);
+    }
+    return hf__end(call);
 }
 
 hf_status hf_lock_renew(hf_lock *lock, hf_error *err)
 {
     hf_status status = hf__lock_check(lock, err);
-    hf_call call;
 
-    if (status == HF_OK)
-        status = hf__client_may_block(lock->client, err);
-    if (status != HF_OK)
-        return status;
-    return hf__call_run(&call, prepare_renew(&call, lock, err), err);
+    return status == HF_OK ? run_renew(hf__blocking(err), lock) : status;
 }
 
 hf_status hf_lock_renew_start(hf_lock *lock, const hf_async *async,
                               hf_error *err)
 {
     hf_status status = hf__lock_check(lock, err);
-    hf_call *call;
 
-    if (status == HF_OK)
-        status = hf__call_new_lease(lock->client, async, &call, err);
-    if (status != HF_OK)
-        return status;
-    return hf__call_start(call, prepare_renew(call, lock, err), async, err);
+    return status == HF_OK ? run_renew(hf__started(async, err), lock) : status;
 }
 
 /* ---------------------------------------------------------------- together */
