@@ -15,107 +15,106 @@ typedef struct hf__attempt {
     hf__sleeper sleeper;
 } hf__attempt;
 
-static hf_status ask_once(hf__asking *asking, const char *inbox, hf_error *err)
+static hf_status ask_once(hf__steps *steps, const char *inbox, hf_error *err)
 {
-    hf_client *client = asking->lock->client;
+    hf_client *client = steps->lock->client;
     hf_status status;
 
-    hf__asking_fill(asking, inbox);
-    status = hf__asking_read(
-        asking, hf__run(client, &asking->request, asking->limit_ms, err), err);
-    if (!asking->returning)
-        status = hf__asking_heed_interrupt(asking, status, err);
-    if (asking->returning) {
-        hf__asking_fill_return(asking);
-        hf__asking_read_return(asking, hf__run(client, &asking->request,
-                                               asking->return_by_ms, NULL));
+    hf__steps_fill(steps, inbox);
+    status = hf__steps_read(
+        steps, hf__run(client, &steps->request, steps->limit_ms, err), err);
+    if (!steps->returning)
+        status = hf__steps_check_interrupt(steps, status, err);
+    if (steps->returning) {
+        hf__steps_fill_return(steps);
+        hf__steps_read_return(
+            steps, hf__run(client, &steps->request, steps->return_by_ms, NULL));
     }
     return status;
 }
 
-static void hold_back(const hf__asking *asking)
+static void delay_after_event(const hf__steps *steps)
 {
-    int64_t pause_ms = hf__asking_hold_back(asking);
+    int64_t pause_ms = hf__steps_event_delay(steps);
 
     if (pause_ms > 0)
         hf__clock_sleep_until(
-            hf__at_most(asking->until_ms, hf__clock_boot_ms() + pause_ms));
+            hf__at_most(steps->until_ms, hf__clock_boot_ms() + pause_ms));
 }
 
 /* For nothing but an interruption, which moves the counter, too. */
-static void sleep_deaf(const hf__asking *asking, int64_t until_ms)
+static void sleep_ignoring_events(const hf__steps *steps, int64_t until_ms)
 {
-    hf__store *store = asking->lock->client->store;
-    hf_bytes topic = asking->lock->keys.main;
+    hf__store *store = steps->lock->client->store;
+    hf_bytes topic = steps->lock->keys.main;
 
     while (hf__clock_boot_ms() < until_ms) {
         uint32_t seq = store->ops->event_seq(store, topic, 0);
 
-        if (hf__interrupted(asking->lock, asking->mark))
+        if (hf__interrupted(steps->lock, steps->mark))
             return;
         (void)store->ops->event_wait(store, topic, seq, until_ms);
     }
 }
 
 /* Steps 4 and 5, inside the gate. */
-static hf_status wait_at_store(hf__asking *asking, hf_error *err)
+static hf_status wait_at_store(hf__steps *steps, hf_error *err)
 {
-    hf__store *store = asking->lock->client->store;
-    hf_bytes topic = asking->lock->keys.main;
+    hf__store *store = steps->lock->client->store;
+    hf_bytes topic = steps->lock->keys.main;
     hf_status status;
 
     for (int round = 0;; round++) {
         uint32_t seq = store->ops->event_seq(
             store, topic,
-            hf__at_most(
-                asking->until_ms,
-                hf__clock_after(hf__clock_boot_ms(), HF__ASKING_LISTEN_MS)));
+            hf__at_most(steps->until_ms, hf__clock_after(hf__clock_boot_ms(),
+                                                         HF__STEPS_LISTEN_MS)));
         int64_t until_ms;
 
-        status = ask_once(asking, store->ops->inbox(store), err);
-        if (!hf__asking_may_retry(status) ||
-            hf__clock_boot_ms() >= asking->until_ms)
+        status = ask_once(steps, store->ops->inbox(store), err);
+        if (!hf__steps_may_retry(status) ||
+            hf__clock_boot_ms() >= steps->until_ms)
             return status;
-        hf__asking_watch_holder(asking, status, round);
-        until_ms = hf__asking_next_try(asking, status, round);
-        if (hf__asking_heeds_events(asking, status)) {
+        hf__steps_watch_holder(steps, status, round);
+        until_ms = hf__steps_next_try(steps, status, round);
+        if (hf__steps_use_events(steps, status)) {
             if (store->ops->event_wait(store, topic, seq, until_ms)) {
-                hold_back(asking);
+                delay_after_event(steps);
                 round = -1;
             }
         } else {
-            sleep_deaf(asking, until_ms);
+            sleep_ignoring_events(steps, until_ms);
         }
-        status = hf__asking_heed_interrupt(asking, status, err);
-        if (!hf__asking_may_retry(status) ||
-            hf__interrupted(asking->lock, asking->mark))
+        status = hf__steps_check_interrupt(steps, status, err);
+        if (!hf__steps_may_retry(status) ||
+            hf__interrupted(steps->lock, steps->mark))
             return status;
     }
 }
 
-static void leave_queue(hf__asking *asking)
+static void leave_queue(hf__steps *steps)
 {
-    hf_client *client = asking->lock->client;
+    hf_client *client = steps->lock->client;
 
-    hf__asking_fill_leave(asking);
-    (void)!hf__run(client, &asking->request, asking->limit_ms, NULL);
-    hf__request_done(&asking->request);
+    hf__steps_fill_leave(steps);
+    (void)!hf__run(client, &steps->request, steps->limit_ms, NULL);
+    hf__request_done(&steps->request);
 }
 
-static hf_status wait_in_turn(hf__asking *asking, hf_error *err)
+static hf_status wait_in_turn(hf__steps *steps, hf_error *err)
 {
-    hf_client *client = asking->lock->client;
-    hf__gate *gate;
-    hf_status status = hf__gate_enter(&client->leases->gates, asking->lock,
-                                      asking->lock->keys.main, asking->mark,
-                                      asking->until_ms, &gate, err);
+    hf_client *client = steps->lock->client;
+    hf__wait_queue *queue;
+    hf_status status = hf__wait_queue_enter(
+        &client->leases->queues, steps->lock, steps->lock->keys.main,
+        steps->mark, steps->until_ms, &queue, err);
 
     if (status != HF_OK)
         return status;
-    status = wait_at_store(asking, err);
-    if (status != HF_OK && asking->queued)
-        leave_queue(asking);
-    hf__gate_leave(&client->leases->gates, gate);
+    status = wait_at_store(steps, err);
+    if (status != HF_OK && steps->queued)
+        leave_queue(steps);
+    hf__wait_queue_leave(&client->leases->queues, queue);
     return status;
 }
 
@@ -124,26 +123,26 @@ static hf_status ask_store(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
                            hf_error *err)
 {
     hf_error detail = HF_ERROR_INIT; /* tries before a success leave theirs */
-    hf__asking asking;
+    hf__steps steps;
     hf_status status;
 
-    hf__asking_init(&asking, lock, wait_ms, until_ms);
-    asking.mark = attempt->mark;
-    status = ask_once(&asking, "", &detail);
-    if (asking.until_ms > 0 && hf__asking_may_retry(status)) {
+    hf__steps_init(&steps, lock, wait_ms, until_ms);
+    steps.mark = attempt->mark;
+    status = ask_once(&steps, "", &detail);
+    if (steps.until_ms > 0 && hf__steps_may_retry(status)) {
         hf__sleeper_add(&lock->client->leases->interrupts, &attempt->sleeper);
         pthread_mutex_lock(&lock->client->leases->watchdog.mutex);
         lock->waits = true;
         pthread_cond_broadcast(&lock->changed);
         pthread_mutex_unlock(&lock->client->leases->watchdog.mutex);
-        status = wait_in_turn(&asking, &detail);
+        status = wait_in_turn(&steps, &detail);
     }
     if (status == HF_OK)
-        *grant = asking.grant;
-    status = hf__asking_end(&asking, status, &detail, err);
+        *grant = steps.grant;
+    status = hf__steps_end(&steps, status, &detail, err);
     if (status == HF_WRONG_TYPE)
-        hf__wrong_type_ask(lock->client, &asking.request,
-                           asking.request.deadline_ms, err);
+        hf__wrong_type_ask(lock->client, &steps.request,
+                           steps.request.deadline_ms, err);
     return status;
 }
 
@@ -211,7 +210,7 @@ static void wake(hf__sleeper *sleeper)
     pthread_mutex_lock(&client->leases->watchdog.mutex);
     pthread_cond_broadcast(&lock->changed);
     pthread_mutex_unlock(&client->leases->watchdog.mutex);
-    hf__gates_wake(&client->leases->gates, lock->keys.main);
+    hf__wait_queues_wake(&client->leases->queues, lock->keys.main);
     client->store->ops->event_wake(client->store, lock->keys.main);
 }
 
@@ -220,17 +219,17 @@ static hf_status acquire(hf_lock *lock, int64_t wait_ms, hf__attempt *attempt,
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
     int64_t until_ms;
-    bool asking;
+    bool acquires;
     hf_status status;
 
     until_ms = wait_ms == 0 ? 0 : hf__clock_after(hf__clock_boot_ms(), wait_ms);
     pthread_mutex_lock(&watchdog->mutex);
     status = begin_by_locked(lock, until_ms, attempt, err);
-    asking = status == HF_OK && lock->state == HF__LOCK_ACQUIRING;
-    if (asking)
+    acquires = status == HF_OK && lock->state == HF__LOCK_ACQUIRING;
+    if (acquires)
         lock->waits = false;
     pthread_mutex_unlock(&watchdog->mutex);
-    if (asking)
+    if (acquires)
         return ask(lock, wait_ms, until_ms, attempt, err);
     if (status == HF_HELD && wait_ms > 0)
         return hf__fail(err, HF_TIMEOUT,

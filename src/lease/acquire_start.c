@@ -6,6 +6,7 @@
 #include "core/many.h"
 #include "lease/acquire_async.h"
 #include "util/cond.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -19,7 +20,7 @@ static hf_status check_wait(int64_t wait_ms, hf_error *err)
 
 /* -------------------------------------------------------------------- start */
 
-static void told_call(void *user, hf_status status, const hf_error *detail)
+static void call_done(void *user, hf_status status, const hf_error *detail)
 {
     hf_call *call = user;
 
@@ -31,36 +32,36 @@ static void told_call(void *user, hf_status status, const hf_error *detail)
 
 static void cancel_call(hf_call *call)
 {
-    hf__waiting *waiting = call->context;
+    hf__acquire *acquire = call->context;
     hf__store *store = call->client->store;
     bool first;
 
     if (!hf__call_lock_pending(call))
         return;
-    atomic_store(&waiting->cancelled, true);
-    first = waiting->stage == HF__WAITING_FIRST;
+    atomic_store(&acquire->cancelled, true);
+    first = acquire->stage == HF__ACQUIRE_FIRST;
     hf__call_unlock_pending(call);
     if (!first)
-        hf__waiting_cancel(waiting);
+        hf__acquire_cancel(acquire);
     else if (store->ops->cancel != NULL)
-        store->ops->cancel(store, &waiting->asking.request);
+        store->ops->cancel(store, &acquire->steps.request);
 }
 
 static hf_status start(hf_call *call, hf_lock *lock, int64_t wait_ms,
                        const hf_async *async, hf_error *err)
 {
     hf__store *store = lock->client->store;
-    hf__waiting *waiting = hf__waiting_new(lock, wait_ms);
+    hf__acquire *acquire = hf__acquire_new(lock, wait_ms);
     hf__request *request;
 
-    if (waiting == NULL)
+    if (acquire == NULL)
         return hf__fail(err, HF_NO_MEMORY, "acquiring a lock");
-    call->context = waiting;
+    call->context = acquire;
     call->cancel = cancel_call;
     hf__call_start_begin(call, async);
-    waiting->told = told_call;
-    waiting->user = waiting->call = call;
-    request = hf__waiting_begin(waiting);
+    acquire->done = call_done;
+    acquire->user = acquire->call = call;
+    request = hf__acquire_begin(acquire);
     if (request != NULL)
         store->ops->submit(store, &request, 1);
     hf__call_start_end(call);
@@ -92,7 +93,7 @@ hf_status hf_lock_acquire_start(hf_lock *lock, int64_t wait_ms,
 
 typedef struct member member;
 
-typedef struct gathering {
+typedef struct batch {
     hf_client *client;
     member *members;
     size_t count;
@@ -104,31 +105,31 @@ typedef struct gathering {
     size_t open;      /* not told yet */
     size_t trying;    /* first tries at the store */
     bool answers;     /* the store has answered one of them, or had none */
-} gathering;
+} batch;
 
 struct member {
-    gathering *all;
+    batch *all;
     hf_status *status;
-    hf__waiting *waiting; /* NULL: it was told */
+    hf__acquire *acquire; /* NULL: it was told */
 };
 
-static void told_member(void *user, hf_status status, const hf_error *detail)
+static void member_done(void *user, hf_status status, const hf_error *detail)
 {
     member *self = user;
-    gathering *all = self->all;
+    batch *all = self->all;
 
     (void)detail;
     *self->status = status;
     pthread_mutex_lock(&all->mutex);
-    self->waiting = NULL;
+    self->acquire = NULL;
     if (--all->open == 0)
         pthread_cond_signal(&all->changed);
     pthread_mutex_unlock(&all->mutex);
 }
 
-static void tried_member(void *user, hf_status status)
+static void member_tried(void *user, hf_status status)
 {
-    gathering *all = ((member *)user)->all;
+    batch *all = ((member *)user)->all;
 
     pthread_mutex_lock(&all->mutex);
     if (!hf__many_is_silence(status))
@@ -142,8 +143,7 @@ static void tried_member(void *user, hf_status status)
 
 static void wake(hf__sleeper *sleeper)
 {
-    gathering *all =
-        (gathering *)((char *)sleeper - offsetof(gathering, sleeper));
+    batch *all = hf__container_of(sleeper, batch, sleeper);
 
     pthread_mutex_lock(&all->mutex);
     all->interrupted = true;
@@ -155,42 +155,41 @@ static void wake(hf__sleeper *sleeper)
  * completes on this thread, but in the first try of a store without cancel. */
 static void cancel_member(member *self)
 {
-    gathering *all = self->all;
+    batch *all = self->all;
     hf__store *store = all->client->store;
     hf__request *request = NULL;
-    hf__waiting *waiting;
+    hf__acquire *acquire;
 
     pthread_mutex_lock(&all->mutex);
-    waiting = self->waiting;
-    if (waiting != NULL &&
-        (atomic_load(&waiting->cancelled) ||
-         !hf__interrupted(waiting->asking.lock, waiting->asking.mark)))
-        waiting = NULL;
-    if (waiting != NULL)
-        atomic_store(&waiting->cancelled, true);
-    if (waiting != NULL && waiting->stage == HF__WAITING_FIRST) {
+    acquire = self->acquire;
+    if (acquire != NULL &&
+        (atomic_load(&acquire->cancelled) ||
+         !hf__interrupted(acquire->steps.lock, acquire->steps.mark)))
+        acquire = NULL;
+    if (acquire != NULL)
+        atomic_store(&acquire->cancelled, true);
+    if (acquire != NULL && acquire->stage == HF__ACQUIRE_FIRST) {
         if (store->ops->cancel != NULL)
-            request = &waiting->asking.request;
-        waiting = NULL;
+            request = &acquire->steps.request;
+        acquire = NULL;
     }
     pthread_mutex_unlock(&all->mutex);
-    if (waiting != NULL)
-        hf__waiting_cancel(waiting);
+    if (acquire != NULL)
+        hf__acquire_cancel(acquire);
     else if (request != NULL)
         store->ops->cancel(store, request);
 }
 
 static void run_cancel(hf__task *task)
 {
-    gathering *all =
-        (gathering *)((char *)task - offsetof(gathering, cancel_task));
+    batch *all = hf__container_of(task, batch, cancel_task);
 
     for (size_t i = 0; i < all->count; i++)
         cancel_member(&all->members[i]);
 }
 
 /* Until all were told. */
-static void await_all(gathering *all)
+static void await_all(batch *all)
 {
     hf__interrupts *interrupts = &all->client->leases->interrupts;
 
@@ -214,7 +213,7 @@ static void await_all(gathering *all)
 }
 
 /* Begin some; their first tries go to the store together, and are over. */
-static void begin_window(gathering *all, hf_lock *const *locks, size_t count,
+static void begin_window(batch *all, hf_lock *const *locks, size_t count,
                          int64_t wait_ms, member *members,
                          hf__request **requests)
 {
@@ -222,18 +221,18 @@ static void begin_window(gathering *all, hf_lock *const *locks, size_t count,
     size_t ready = 0;
 
     for (size_t i = 0; i < count; i++) {
-        hf__waiting *waiting = hf__waiting_new(locks[i], wait_ms);
+        hf__acquire *acquire = hf__acquire_new(locks[i], wait_ms);
         hf__request *request;
 
-        if (waiting == NULL) {
-            told_member(&members[i], HF_NO_MEMORY, NULL);
+        if (acquire == NULL) {
+            member_done(&members[i], HF_NO_MEMORY, NULL);
             continue;
         }
-        waiting->told = told_member;
-        waiting->tried = tried_member;
-        waiting->user = &members[i];
-        members[i].waiting = waiting;
-        request = hf__waiting_begin(waiting);
+        acquire->done = member_done;
+        acquire->tried = member_tried;
+        acquire->user = &members[i];
+        members[i].acquire = acquire;
+        request = hf__acquire_begin(acquire);
         if (request != NULL)
             requests[ready++] = request;
     }
@@ -247,7 +246,7 @@ static void begin_window(gathering *all, hf_lock *const *locks, size_t count,
     pthread_mutex_unlock(&all->mutex);
 }
 
-static void begin_all(gathering *all, hf_lock *const *locks, size_t count,
+static void begin_all(batch *all, hf_lock *const *locks, size_t count,
                       int64_t wait_ms, member *members, hf__request **requests)
 {
     size_t at;
@@ -261,7 +260,7 @@ static void begin_all(gathering *all, hf_lock *const *locks, size_t count,
                      members + at, requests);
     }
     for (; at < count; at++) /* nobody should wait for each in turn */
-        told_member(&members[at], HF_UNAVAILABLE, NULL);
+        member_done(&members[at], HF_UNAVAILABLE, NULL);
     await_all(all);
 }
 
@@ -269,10 +268,10 @@ static hf_status acquire_all(hf_lock *const *locks, size_t count,
                              int64_t wait_ms, hf_status *statuses,
                              hf_error *err)
 {
-    gathering all = {.client = locks[0]->client,
-                     .count = count,
-                     .sleeper = {.wake = wake},
-                     .open = count};
+    batch all = {.client = locks[0]->client,
+                 .count = count,
+                 .sleeper = {.wake = wake},
+                 .open = count};
     member *members = hf__calloc(count, sizeof(*members));
     hf__request **requests =
         hf__calloc(count < HF__MANY_WINDOW ? count : HF__MANY_WINDOW,

@@ -38,9 +38,9 @@
 #include "lease/lease.h"
 
 /* How long step 4 may wait to hear events at all. */
-#define HF__ASKING_LISTEN_MS 1000
+#define HF__STEPS_LISTEN_MS 1000
 
-typedef struct hf__asking {
+typedef struct hf__steps {
     hf_lock *lock;
     hf__interrupt_mark mark; /* of a blocking call */
     hf__grant grant;
@@ -49,7 +49,7 @@ typedef struct hf__asking {
     int64_t limit_ms; /* request_ms behind it: all is over by then */
     int64_t since_us; /* store's clock; place in the queue; 0: none yet */
     int64_t pttl_ms;  /* of the holder, from the last refusal; -1: no end */
-    int64_t ahead;    /* waiters before us then */
+    int64_t position; /* waiters before us then */
     bool foreign;     /* the holder then was no client of ours ... */
     uint64_t holder;  /* ... and which, as a hash of its owner id ... */
     int sightings;    /* ... that was refused to us so often in a row */
@@ -66,50 +66,49 @@ typedef struct hf__asking {
     hf__request request; /* of the present try */
     hf_bytes words[8];
     char since_text[HF__NUMBER_SIZE];
-} hf__asking;
+} hf__steps;
 
 /* Step 1. */
-void hf__asking_init(hf__asking *asking, hf_lock *lock, int64_t wait_ms,
-                     int64_t until_ms);
+void hf__steps_init(hf__steps *steps, hf_lock *lock, int64_t wait_ms,
+                    int64_t until_ms);
 
 /* Fill the request of a try. `inbox` "": do not queue. */
-void hf__asking_fill(hf__asking *asking, const char *inbox);
+void hf__steps_fill(hf__steps *steps, const char *inbox);
 /* What a try came to, of which `status` and `err` say how the request ended:
  * HF_OK, the lock is granted; HF_HELD; others. The request is ended. */
-hf_status hf__asking_read(hf__asking *asking, hf_status status, hf_error *err);
+hf_status hf__steps_read(hf__steps *steps, hf_status status, hf_error *err);
 
 /*
- * If asking->returning is set then: fill the request that gives the lock back,
- * run it by asking->return_by_ms, and say what it came to. The request is
+ * If steps->returning is set then: fill the request that gives the lock back,
+ * run it by steps->return_by_ms, and say what it came to. The request is
  * ended.
  */
-void hf__asking_fill_return(hf__asking *asking);
-void hf__asking_read_return(hf__asking *asking, hf_status status);
+void hf__steps_fill_return(hf__steps *steps);
+void hf__steps_read_return(hf__steps *steps, hf_status status);
 
 /* Was the blocking call interrupted? A grant is to be given back then: `status`
- * becomes HF_CANCELLED and asking->returning is set. */
-hf_status hf__asking_heed_interrupt(hf__asking *asking, hf_status status,
+ * becomes HF_CANCELLED and steps->returning is set. */
+hf_status hf__steps_check_interrupt(hf__steps *steps, hf_status status,
                                     hf_error *err);
 
 /* Is another try worth its while, as long as there is time? */
-bool hf__asking_may_retry(hf_status status);
+bool hf__steps_may_retry(hf_status status);
 /* After a refusal, before the sleep: a holder of another library is watched. */
-void hf__asking_watch_holder(const hf__asking *asking, hf_status status,
-                             int round);
+void hf__steps_watch_holder(const hf__steps *steps, hf_status status,
+                            int round);
 /* Does an event mean that the next try may succeed? */
-bool hf__asking_heeds_events(const hf__asking *asking, hf_status status);
+bool hf__steps_use_events(const hf__steps *steps, hf_status status);
 /* How long to wait after an event that it heeds, before the next try. */
-int64_t hf__asking_hold_back(const hf__asking *asking);
+int64_t hf__steps_event_delay(const hf__steps *steps);
 /* When to try again at the latest, whether or not an event comes; `round`
  * counts the tries without an event. */
-int64_t hf__asking_next_try(const hf__asking *asking, hf_status status,
-                            int round);
+int64_t hf__steps_next_try(const hf__steps *steps, hf_status status, int round);
 
 /* Step 6: fill the request that leaves the queue. A failure of it costs the
  * others one wake-up at most, which their backstop makes good. */
-void hf__asking_fill_leave(hf__asking *asking);
+void hf__steps_fill_leave(hf__steps *steps);
 /* Step 6, at the end of everything: what the call came to. */
-hf_status hf__asking_end(hf__asking *asking, hf_status status,
-                         const hf_error *detail, hf_error *err);
+hf_status hf__steps_end(hf__steps *steps, hf_status status,
+                        const hf_error *detail, hf_error *err);
 
 #endif

@@ -66,11 +66,11 @@ struct hf_lock {
     int64_t renew_at_ms;
     bool renewing;      /* a renewal is in flight */
     bool watched;       /* it is in the heap while held */
-    bool telling;       /* on_lost runs */
-    bool untold;        /* it is in the watchdog's list of losses */
+    bool reporting;     /* on_lost runs */
+    bool unreported;    /* it is in the watchdog's list of losses */
     bool freed;         /* hf_lock_free() was called: tell no more */
     bool waits;         /* the call that acquires may take long */
-    bool orphan;        /* freed while calls on it were under way */
+    bool free_deferred; /* freed while calls on it were under way */
     hf_call *acquiring; /* asynchronously; NULL: nobody, or a thread */
     hf_status lost_reason;
     int lost_fd;            /* -1: not asked for */

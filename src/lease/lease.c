@@ -4,6 +4,7 @@
 
 #include "lease/handle.h"
 #include "util/clock.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/event_fd.h"
 #include "util/order.h"
@@ -29,9 +30,9 @@ int64_t hf__lock_validity(const hf_lock *lock, int64_t sent_ms)
     return sent_ms + ttl_ms - drift_of(ttl_ms) - lock->options.lost_margin_ms;
 }
 
-hf_lock *hf__watchdog_lock_of(hf__heap_node *node)
+hf_lock *hf__lease_of(hf__heap_node *node)
 {
-    return (hf_lock *)((char *)node - offsetof(hf_lock, node));
+    return hf__container_of(node, hf_lock, node);
 }
 
 static int64_t loss_at(const hf_lock *lock)
@@ -46,7 +47,7 @@ bool hf__lock_renews(const hf_lock *lock)
     return (lock->options.flags & HF_LOCK_NO_RENEW) == 0;
 }
 
-int64_t hf__watchdog_next_event(const hf_lock *lock)
+int64_t hf__lease_next_event(const hf_lock *lock)
 {
     if (!hf__lock_renews(lock) || lock->renewing)
         return loss_at(lock);
@@ -77,39 +78,39 @@ void hf__watchdog_arm_locked(hf__watchdog *watchdog)
     hf__alarm_set(watchdog->alarm, at_ms);
 }
 
-void hf__watchdog_watch_locked(hf__watchdog *watchdog, hf_lock *lock,
-                               int64_t sent_ms)
+void hf__lease_watch_locked(hf__watchdog *watchdog, hf_lock *lock,
+                            int64_t sent_ms)
 {
     lock->renew_at_ms = renew_after(sent_ms, lock->options.ttl_ms);
-    hf__heap_put(&watchdog->heap, &lock->node, hf__watchdog_next_event(lock));
+    hf__heap_put(&watchdog->heap, &lock->node, hf__lease_next_event(lock));
     hf__watchdog_arm_locked(watchdog);
 }
 
-void hf__watchdog_unwatch_locked(hf__watchdog *watchdog, hf_lock *lock)
+void hf__lease_unwatch_locked(hf__watchdog *watchdog, hf_lock *lock)
 {
     hf__heap_remove(&watchdog->heap, &lock->node);
 }
 
-static void tell_later_locked(hf__watchdog *watchdog, hf_lock *lock)
+static void report_later_locked(hf__watchdog *watchdog, hf_lock *lock)
 {
     *watchdog->lost_end = lock;
     watchdog->lost_end = &lock->next_lost;
     lock->next_lost = NULL;
-    lock->untold = true;
+    lock->unreported = true;
     lock->references++;
 }
 
-void hf__watchdog_lose_locked(hf__watchdog *watchdog, hf_lock *lock,
-                              hf_status reason)
+void hf__lease_lose_locked(hf__watchdog *watchdog, hf_lock *lock,
+                           hf_status reason)
 {
-    hf__watchdog_unwatch_locked(watchdog, lock);
+    hf__lease_unwatch_locked(watchdog, lock);
     atomic_store(&lock->valid_until_ms, 0);
     lock->state = HF__LOCK_LOST;
     lock->lost_reason = reason;
     if (lock->lost_fd >= 0)
         hf__event_fd_raise(lock->lost_fd);
-    if (lock->options.on_lost != NULL && !lock->untold)
-        tell_later_locked(watchdog, lock);
+    if (lock->options.on_lost != NULL && !lock->unreported)
+        report_later_locked(watchdog, lock);
     hf__watchdog_arm_locked(watchdog);
     pthread_cond_broadcast(&lock->changed);
 }
@@ -121,11 +122,11 @@ static void lose_to_time_locked(hf__watchdog *watchdog, hf_lock *lock,
 
     if (now_ms + LEAD_MS >= lock->hold_until_ms)
         reason = HF_TIMEOUT;
-    hf__watchdog_lose_locked(watchdog, lock, reason);
+    hf__lease_lose_locked(watchdog, lock, reason);
 }
 
-bool hf__watchdog_lose_due_locked(hf__watchdog *watchdog, hf_lock *lock,
-                                  int64_t now_ms)
+bool hf__lease_lose_due_locked(hf__watchdog *watchdog, hf_lock *lock,
+                               int64_t now_ms)
 {
     if (loss_at(lock) > now_ms)
         return false;
@@ -133,7 +134,7 @@ bool hf__watchdog_lose_due_locked(hf__watchdog *watchdog, hf_lock *lock,
     return true;
 }
 
-void hf__watchdog_check_locked(hf__watchdog *watchdog, hf_lock *lock)
+void hf__lease_check_locked(hf__watchdog *watchdog, hf_lock *lock)
 {
     int64_t now_ms;
 
@@ -144,21 +145,21 @@ void hf__watchdog_check_locked(hf__watchdog *watchdog, hf_lock *lock)
         lose_to_time_locked(watchdog, lock, now_ms);
 }
 
-void hf__watchdog_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
-                                hf__renewal_answer answer, int64_t sent_ms)
+void hf__lease_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
+                             hf__renewal_answer answer, int64_t sent_ms)
 {
     int64_t valid_ms;
 
     if (answer == HF__UNDECIDED) {
-        hf__watchdog_retry_locked(watchdog, lock);
+        hf__lease_retry_locked(watchdog, lock);
         return;
     }
     if (answer == HF__TAKEN) {
-        hf__watchdog_lose_locked(watchdog, lock, HF_LOST);
+        hf__lease_lose_locked(watchdog, lock, HF_LOST);
         return;
     }
     if (answer == HF__GONE) {
-        hf__watchdog_lose_locked(watchdog, lock, HF_EXPIRED);
+        hf__lease_lose_locked(watchdog, lock, HF_EXPIRED);
         return;
     }
     valid_ms =
@@ -167,11 +168,10 @@ void hf__watchdog_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
         atomic_store(&lock->valid_until_ms, valid_ms);
     lock->renew_at_ms = renew_after(sent_ms, lock->options.ttl_ms);
     if (lock->watched)
-        hf__heap_put(&watchdog->heap, &lock->node,
-                     hf__watchdog_next_event(lock));
+        hf__heap_put(&watchdog->heap, &lock->node, hf__lease_next_event(lock));
 }
 
-void hf__watchdog_retry_locked(hf__watchdog *watchdog, hf_lock *lock)
+void hf__lease_retry_locked(hf__watchdog *watchdog, hf_lock *lock)
 {
     int64_t pause_ms = hf__at_least(
         hf__at_most(lock->options.ttl_ms / 20, RETRY_MAX_MS), RETRY_MIN_MS);
@@ -179,8 +179,7 @@ void hf__watchdog_retry_locked(hf__watchdog *watchdog, hf_lock *lock)
     lock->renew_at_ms =
         hf__clock_boot_ms() + pause_ms + hf__rand_between(0, pause_ms / 2);
     if (lock->watched)
-        hf__heap_put(&watchdog->heap, &lock->node,
-                     hf__watchdog_next_event(lock));
+        hf__heap_put(&watchdog->heap, &lock->node, hf__lease_next_event(lock));
 }
 
 /* ------------------------------------------------------------------ states */
@@ -198,7 +197,7 @@ hf_status hf__lock_begin_locked(hf_lock *lock, bool *busy, hf_error *err)
         lock->state == HF__LOCK_ACQUIRING || lock->state == HF__LOCK_RELEASING;
     if (*busy)
         return hf__fail(err, HF_HELD, "another call is using this handle");
-    hf__watchdog_check_locked(&lock->client->leases->watchdog, lock);
+    hf__lease_check_locked(&lock->client->leases->watchdog, lock);
     if (lock->state == HF__LOCK_LOST)
         return hf__fail(err, HF_LOST,
                         "this handle has lost the lock; release it first");
@@ -234,7 +233,7 @@ void hf__lock_hold_locked(hf_lock *lock, const hf__grant *grant)
     /* hf_lock_lost_fd() may have been called meanwhile. */
     lock->watched = lock->watched || needs_watch(lock);
     if (lock->watched)
-        hf__watchdog_watch_locked(watchdog, lock, grant->sent_ms);
+        hf__lease_watch_locked(watchdog, lock, grant->sent_ms);
 }
 
 /* -------------------------------------------------------------------- life */
@@ -264,7 +263,7 @@ void hf__watchdog_done(hf__watchdog *watchdog)
     watchdog->lost_end = &watchdog->lost;
     while ((node = hf__heap_first(&watchdog->heap)) != NULL) {
         hf__heap_remove(&watchdog->heap, node);
-        atomic_store(&hf__watchdog_lock_of(node)->valid_until_ms, 0);
+        atomic_store(&hf__lease_of(node)->valid_until_ms, 0);
     }
     pthread_mutex_unlock(&watchdog->mutex);
 }

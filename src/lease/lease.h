@@ -42,24 +42,24 @@ void hf__watchdog_drop_handle(hf__watchdog *watchdog);
 
 /* The lock has become held by a request sent at sent_ms: watch it. Cannot
  * fail. The mutex is held. */
-void hf__watchdog_watch_locked(hf__watchdog *watchdog, hf_lock *lock,
-                               int64_t sent_ms);
+void hf__lease_watch_locked(hf__watchdog *watchdog, hf_lock *lock,
+                            int64_t sent_ms);
 
 /* The lock is about to be released or was lost. The mutex is held. */
-void hf__watchdog_unwatch_locked(hf__watchdog *watchdog, hf_lock *lock);
+void hf__lease_unwatch_locked(hf__watchdog *watchdog, hf_lock *lock);
 
 /* The lock is held but its validity is over, or the store said that it is
  * gone: note the loss and have it told. The mutex is held. */
-void hf__watchdog_lose_locked(hf__watchdog *watchdog, hf_lock *lock,
-                              hf_status reason);
+void hf__lease_lose_locked(hf__watchdog *watchdog, hf_lock *lock,
+                           hf_status reason);
 
 /* A lock of the heap: lose it if its validity is over at now_ms, or so nearly
  * that a thread on a busy machine would tell of it too late. */
-bool hf__watchdog_lose_due_locked(hf__watchdog *watchdog, hf_lock *lock,
-                                  int64_t now_ms);
+bool hf__lease_lose_due_locked(hf__watchdog *watchdog, hf_lock *lock,
+                               int64_t now_ms);
 
 /* If the lock is held and its validity is over, it is lost. */
-void hf__watchdog_check_locked(hf__watchdog *watchdog, hf_lock *lock);
+void hf__lease_check_locked(hf__watchdog *watchdog, hf_lock *lock);
 
 /* What the store says of a lock that was to be renewed. */
 typedef enum hf__renewal_answer {
@@ -71,18 +71,18 @@ typedef enum hf__renewal_answer {
 
 /* The lock is held and the store has answered a renewal of it, which was sent
  * at sent_ms; or it has not. The mutex is held. */
-void hf__watchdog_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
-                                hf__renewal_answer answer, int64_t sent_ms);
-void hf__watchdog_retry_locked(hf__watchdog *watchdog, hf_lock *lock);
+void hf__lease_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
+                             hf__renewal_answer answer, int64_t sent_ms);
+void hf__lease_retry_locked(hf__watchdog *watchdog, hf_lock *lock);
 
 /* Is it to be renewed by the watchdog? */
 bool hf__lock_renews(const hf_lock *lock);
 
 /* The lock of a node in the heap. */
-hf_lock *hf__watchdog_lock_of(hf__heap_node *node);
+hf_lock *hf__lease_of(hf__heap_node *node);
 
 /* When the lock needs attention next. The mutex is held. */
-int64_t hf__watchdog_next_event(const hf_lock *lock);
+int64_t hf__lease_next_event(const hf_lock *lock);
 
 /* Have the alarm ring for what is first now. The mutex is held. */
 void hf__watchdog_arm_locked(hf__watchdog *watchdog);

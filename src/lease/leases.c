@@ -17,7 +17,7 @@ hf__leases *hf__leases_new(hf_client *client, const char *description)
     }
     hf__watchdog_init(&leases->watchdog, client);
     hf__owners_init(&leases->owners);
-    hf__gates_init(&leases->gates);
+    hf__wait_queues_init(&leases->queues);
     hf__interrupts_init(&leases->interrupts);
     return leases;
 }
@@ -34,7 +34,7 @@ void hf__leases_done(hf__leases *leases, bool forked)
     hf__watchdog_done(&leases->watchdog);
     if (forked)
         return;
-    hf__gates_done(&leases->gates);
+    hf__wait_queues_done(&leases->queues);
     hf__interrupts_done(&leases->interrupts);
 }
 

@@ -12,7 +12,7 @@
 typedef struct hf__leases {
     hf__watchdog watchdog;
     hf__owners owners; /* and the client's id */
-    hf__gates gates;
+    hf__wait_queues queues;
     hf__interrupts interrupts;
     hf__registry registry;
 } hf__leases;

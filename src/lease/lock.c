@@ -166,13 +166,13 @@ static void free_here(hf_lock *lock)
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
 
     pthread_mutex_lock(&watchdog->mutex);
-    lock->freed = lock->orphan = true;
+    lock->freed = lock->free_deferred = true;
     if (lock->acquiring != NULL)
         hf__call_cancel(lock->acquiring);
     if (lock->state == HF__LOCK_HELD || lock->state == HF__LOCK_LOST)
-        hf__watchdog_unwatch_locked(watchdog, lock);
+        hf__lease_unwatch_locked(watchdog, lock);
     pthread_mutex_unlock(&watchdog->mutex);
-    hf__lock_end_orphan(lock);
+    hf__lock_free_deferred(lock);
 }
 
 /* The client is closed, or about to be: what is under way ends by that and
@@ -182,15 +182,15 @@ static void free_closed(hf_lock *lock)
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
 
     pthread_mutex_lock(&watchdog->mutex);
-    lock->freed = lock->orphan = true;
+    lock->freed = lock->free_deferred = true;
     if (lock->state == HF__LOCK_HELD || lock->state == HF__LOCK_LOST) {
-        hf__watchdog_unwatch_locked(watchdog, lock);
+        hf__lease_unwatch_locked(watchdog, lock);
         lock->state = HF__LOCK_FREE;
     }
-    while (lock->telling && !hf__loop_here(lock->client->loop))
+    while (lock->reporting && !hf__loop_here(lock->client->loop))
         hf__cond_wait_until(&lock->changed, &watchdog->mutex, INT64_MAX);
     pthread_mutex_unlock(&watchdog->mutex);
-    hf__lock_end_orphan(lock);
+    hf__lock_free_deferred(lock);
 }
 
 static void free_waiting(hf_lock *lock)
@@ -206,7 +206,7 @@ static void free_waiting(hf_lock *lock)
 
     pthread_mutex_lock(&watchdog->mutex);
     lock->freed = true;
-    while (lock->telling)
+    while (lock->reporting)
         hf__cond_wait_until(&lock->changed, &watchdog->mutex, INT64_MAX);
     hf__lock_unref_locked(lock);
     pthread_mutex_unlock(&watchdog->mutex);
@@ -248,7 +248,7 @@ static hf_status lost_fd_locked(hf_lock *lock, hf_error *err)
         hf__event_fd_raise(lock->lost_fd);
     if (lock->state == HF__LOCK_HELD && !lock->watched) {
         lock->watched = true;
-        hf__watchdog_watch_locked(watchdog, lock, hf__clock_boot_ms());
+        hf__lease_watch_locked(watchdog, lock, hf__clock_boot_ms());
     }
     return HF_OK;
 }

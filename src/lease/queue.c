@@ -11,114 +11,118 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-struct hf__gate {
-    hf__gate *next;
+struct hf__wait_queue {
+    hf__wait_queue *next;
     size_t users; /* inside and before it */
     bool entered;
     pthread_cond_t left;
     size_t threads;        /* before it */
-    hf__gate_place *first; /* places before it, oldest first */
-    hf__gate_place **end;
+    hf__wait_place *first; /* places before it, oldest first */
+    hf__wait_place **end;
     bool threads_turn; /* threads and places take turns */
     size_t name_size;
     char name[];
 };
 
-void hf__gates_init(hf__gates *gates)
+void hf__wait_queues_init(hf__wait_queues *queues)
 {
-    pthread_mutex_init(&gates->mutex, NULL);
-    memset(gates->lists, 0, sizeof(gates->lists));
+    pthread_mutex_init(&queues->mutex, NULL);
+    memset(queues->lists, 0, sizeof(queues->lists));
 }
 
-void hf__gates_done(hf__gates *gates)
+void hf__wait_queues_done(hf__wait_queues *queues)
 {
-    pthread_mutex_destroy(&gates->mutex);
+    pthread_mutex_destroy(&queues->mutex);
 }
 
 /* FNV-1a (Fowler, Noll, Vo), 32 bits. */
-static hf__gate **list_of(hf__gates *gates, const char *name, size_t size)
+static hf__wait_queue **list_of(hf__wait_queues *queues, const char *name,
+                                size_t size)
 {
     uint32_t hash = 2166136261u;
 
     for (size_t i = 0; i < size; i++)
         hash = (hash ^ (unsigned char)name[i]) * 16777619u;
-    return &gates->lists[hash % HF__GATE_LISTS];
+    return &queues->lists[hash % HF__WAIT_QUEUE_LISTS];
 }
 
-static hf__gate *gate_new(hf__gate **list, hf_bytes name)
+static hf__wait_queue *queue_new(hf__wait_queue **list, hf_bytes name)
 {
-    hf__gate *gate = hf__alloc(sizeof(*gate) + name.size);
+    hf__wait_queue *queue = hf__alloc(sizeof(*queue) + name.size);
 
-    if (gate == NULL)
+    if (queue == NULL)
         return NULL;
-    hf__cond_init(&gate->left);
-    gate->users = gate->threads = 0;
-    gate->entered = gate->threads_turn = false;
-    gate->first = NULL;
-    gate->end = &gate->first;
-    gate->name_size = name.size;
-    memcpy(gate->name, name.data, name.size);
-    gate->next = *list;
-    *list = gate;
-    return gate;
+    hf__cond_init(&queue->left);
+    queue->users = queue->threads = 0;
+    queue->entered = queue->threads_turn = false;
+    queue->first = NULL;
+    queue->end = &queue->first;
+    queue->name_size = name.size;
+    memcpy(queue->name, name.data, name.size);
+    queue->next = *list;
+    *list = queue;
+    return queue;
 }
 
-static hf__gate *find_locked(hf__gates *gates, hf_bytes name)
+static hf__wait_queue *find_locked(hf__wait_queues *queues, hf_bytes name)
 {
-    hf__gate **list = list_of(gates, name.data, name.size);
+    hf__wait_queue **list = list_of(queues, name.data, name.size);
 
-    for (hf__gate *gate = *list; gate != NULL; gate = gate->next) {
-        if (gate->name_size == name.size &&
-            memcmp(gate->name, name.data, name.size) == 0)
-            return gate;
+    for (hf__wait_queue *queue = *list; queue != NULL; queue = queue->next) {
+        if (queue->name_size == name.size &&
+            memcmp(queue->name, name.data, name.size) == 0)
+            return queue;
     }
     return NULL;
 }
 
-static hf__gate *gate_of_locked(hf__gates *gates, hf_bytes name)
+static hf__wait_queue *queue_of_locked(hf__wait_queues *queues, hf_bytes name)
 {
-    hf__gate *gate = find_locked(gates, name);
+    hf__wait_queue *queue = find_locked(queues, name);
 
-    return gate != NULL ? gate
-                        : gate_new(list_of(gates, name.data, name.size), name);
+    return queue != NULL
+               ? queue
+               : queue_new(list_of(queues, name.data, name.size), name);
 }
 
-static void gate_unuse_locked(hf__gates *gates, hf__gate *gate)
+static void unuse_locked(hf__wait_queues *queues, hf__wait_queue *queue)
 {
-    hf__gate **at = list_of(gates, gate->name, gate->name_size);
+    hf__wait_queue **at = list_of(queues, queue->name, queue->name_size);
 
-    if (--gate->users > 0)
+    if (--queue->users > 0)
         return;
-    while (*at != gate)
+    while (*at != queue)
         at = &(*at)->next;
-    *at = gate->next;
-    pthread_cond_destroy(&gate->left);
-    hf__free(gate);
+    *at = queue->next;
+    pthread_cond_destroy(&queue->left);
+    hf__free(queue);
 }
 
 /* Use the gate of `name`, one more user of it. */
-static hf__gate *use_locked(hf__gates *gates, hf_bytes name, hf_error *err)
+static hf__wait_queue *use_locked(hf__wait_queues *queues, hf_bytes name,
+                                  hf_error *err)
 {
-    hf__gate *gate = gate_of_locked(gates, name);
+    hf__wait_queue *queue = queue_of_locked(queues, name);
 
-    if (gate == NULL)
+    if (queue == NULL)
         hf__fail(err, HF_NO_MEMORY, "waiting for a lock");
     else
-        gate->users++;
-    return gate;
+        queue->users++;
+    return queue;
 }
 
-hf_status hf__gate_enter(hf__gates *gates, const hf_lock *lock, hf_bytes name,
-                         hf__interrupt_mark mark, int64_t until_ms,
-                         hf__gate **gate, hf_error *err)
+hf_status hf__wait_queue_enter(hf__wait_queues *queues, const hf_lock *lock,
+                               hf_bytes name, hf__interrupt_mark mark,
+                               int64_t until_ms, hf__wait_queue **queue,
+                               hf_error *err)
 {
     hf_status status = HF_OK;
-    hf__gate *found;
+    hf__wait_queue *found;
 
-    pthread_mutex_lock(&gates->mutex);
-    found = use_locked(gates, name, err);
+    pthread_mutex_lock(&queues->mutex);
+    found = use_locked(queues, name, err);
     if (found == NULL) {
-        pthread_mutex_unlock(&gates->mutex);
+        pthread_mutex_unlock(&queues->mutex);
         return HF_NO_MEMORY;
     }
     found->threads++;
@@ -129,111 +133,111 @@ hf_status hf__gate_enter(hf__gates *gates, const hf_lock *lock, hf_bytes name,
             status = hf__fail(err, HF_TIMEOUT,
                               "other threads waited for the lock before us");
         else
-            hf__cond_wait_until(&found->left, &gates->mutex, until_ms);
+            hf__cond_wait_until(&found->left, &queues->mutex, until_ms);
     }
     found->threads--;
     if (status == HF_OK) {
         found->entered = true;
-        *gate = found;
+        *queue = found;
     } else {
-        gate_unuse_locked(gates, found);
+        unuse_locked(queues, found);
     }
-    pthread_mutex_unlock(&gates->mutex);
+    pthread_mutex_unlock(&queues->mutex);
     return status;
 }
 
-void hf__gates_wake(hf__gates *gates, hf_bytes name)
+void hf__wait_queues_wake(hf__wait_queues *queues, hf_bytes name)
 {
-    hf__gate *gate;
+    hf__wait_queue *queue;
 
-    pthread_mutex_lock(&gates->mutex);
-    gate = find_locked(gates, name);
-    if (gate != NULL)
-        pthread_cond_broadcast(&gate->left);
-    pthread_mutex_unlock(&gates->mutex);
+    pthread_mutex_lock(&queues->mutex);
+    queue = find_locked(queues, name);
+    if (queue != NULL)
+        pthread_cond_broadcast(&queue->left);
+    pthread_mutex_unlock(&queues->mutex);
 }
 
-static void append_locked(hf__gate *gate, hf__gate_place *place)
+static void append_locked(hf__wait_queue *queue, hf__wait_place *place)
 {
     place->waiting = true;
     place->next = NULL;
-    place->at = gate->end;
-    *gate->end = place;
-    gate->end = &place->next;
+    place->at = queue->end;
+    *queue->end = place;
+    queue->end = &place->next;
 }
 
-static void remove_locked(hf__gate_place *place)
+static void remove_locked(hf__wait_place *place)
 {
     *place->at = place->next;
     if (place->next != NULL)
         place->next->at = place->at;
     else
-        place->gate->end = place->at;
+        place->queue->end = place->at;
     place->waiting = false;
 }
 
-hf_status hf__gate_queue(hf__gates *gates, hf_bytes name, hf__gate_place *place,
-                         hf_error *err)
+hf_status hf__wait_queue_join(hf__wait_queues *queues, hf_bytes name,
+                              hf__wait_place *place, hf_error *err)
 {
     hf_status status = HF_OK;
-    hf__gate *gate;
+    hf__wait_queue *queue;
 
-    pthread_mutex_lock(&gates->mutex);
-    gate = use_locked(gates, name, err);
-    place->gate = gate;
+    pthread_mutex_lock(&queues->mutex);
+    queue = use_locked(queues, name, err);
+    place->queue = queue;
     place->waiting = false;
-    if (gate == NULL) {
+    if (queue == NULL) {
         status = HF_NO_MEMORY;
-    } else if (!gate->entered) {
-        gate->entered = true;
+    } else if (!queue->entered) {
+        queue->entered = true;
     } else {
         status = HF_HELD;
-        append_locked(gate, place);
+        append_locked(queue, place);
     }
-    pthread_mutex_unlock(&gates->mutex);
+    pthread_mutex_unlock(&queues->mutex);
     return status;
 }
 
-bool hf__gate_withdraw(hf__gates *gates, hf__gate_place *place)
+bool hf__wait_queue_withdraw(hf__wait_queues *queues, hf__wait_place *place)
 {
     bool waiting;
 
-    pthread_mutex_lock(&gates->mutex);
+    pthread_mutex_lock(&queues->mutex);
     waiting = place->waiting;
     if (waiting) {
         remove_locked(place);
-        gate_unuse_locked(gates, place->gate);
+        unuse_locked(queues, place->queue);
     }
-    pthread_mutex_unlock(&gates->mutex);
+    pthread_mutex_unlock(&queues->mutex);
     return waiting;
 }
 
 /* The place that enters instead of the one that leaves; NULL: a thread may. */
-static hf__gate_place *take_turn_locked(hf__gate *gate)
+static hf__wait_place *take_turn_locked(hf__wait_queue *queue)
 {
-    hf__gate_place *place = gate->first;
+    hf__wait_place *place = queue->first;
 
-    if (gate->threads > 0 && (place == NULL || gate->threads_turn)) {
-        gate->threads_turn = false;
+    if (queue->threads > 0 && (place == NULL || queue->threads_turn)) {
+        queue->threads_turn = false;
         return NULL;
     }
     if (place != NULL) {
         remove_locked(place);
-        gate->threads_turn = true;
+        queue->threads_turn = true;
     }
     return place;
 }
 
-void hf__gate_leave(hf__gates *gates, hf__gate *gate)
+void hf__wait_queue_leave(hf__wait_queues *queues, hf__wait_queue *queue)
 {
-    hf__gate_place *place;
+    hf__wait_place *place;
 
-    pthread_mutex_lock(&gates->mutex);
-    place = take_turn_locked(gate);
-    gate->entered = place != NULL;
-    pthread_cond_signal(&gate->left);
-    gate_unuse_locked(gates, gate);
-    pthread_mutex_unlock(&gates->mutex);
+    pthread_mutex_lock(&queues->mutex);
+    place = take_turn_locked(queue);
+    queue->entered = place != NULL;
+    pthread_cond_signal(&queue->left);
+    unuse_locked(queues, queue);
+    pthread_mutex_unlock(&queues->mutex);
     if (place != NULL)
         place->entered(place);
 }

@@ -11,6 +11,7 @@
 #include "core/client.h"
 #include "lease/leases.h"
 #include "util/clock.h"
+#include "util/container.h"
 #include "util/mem.h"
 #include "util/order.h"
 
@@ -98,9 +99,7 @@ static bool holds_locks(hf_client *client)
 /* The loop thread. */
 static void run_done(hf__task *task)
 {
-    hf__registry *registry =
-        (hf__registry *)(void *)((char *)task -
-                                 offsetof(hf__registry, done_task));
+    hf__registry *registry = hf__container_of(task, hf__registry, done_task);
 
     registry->busy = false;
     if (!registry->closing &&
@@ -142,8 +141,7 @@ static void submit(hf__registry *registry)
 
 static void on_time(hf__timer *timer)
 {
-    hf__registry *registry =
-        (hf__registry *)(void *)((char *)timer - offsetof(hf__registry, timer));
+    hf__registry *registry = hf__container_of(timer, hf__registry, timer);
 
     if (!holds_locks(registry->client)) {
         atomic_store(&registry->wanted, false);
@@ -160,9 +158,7 @@ static void on_time(hf__timer *timer)
 
 static void run_begin(hf__task *task)
 {
-    hf__registry *registry =
-        (hf__registry *)(void *)((char *)task -
-                                 offsetof(hf__registry, begin_task));
+    hf__registry *registry = hf__container_of(task, hf__registry, begin_task);
 
     if (!registry->closing &&
         !hf__timer_set(&registry->client->timers, &registry->timer,
@@ -187,9 +183,7 @@ void hf__registry_note(hf__registry *registry)
 
 static void run_close(hf__task *task)
 {
-    hf__registry *registry =
-        (hf__registry *)(void *)((char *)task -
-                                 offsetof(hf__registry, close_task));
+    hf__registry *registry = hf__container_of(task, hf__registry, close_task);
 
     registry->closing = true;
     hf__timer_stop(&registry->client->timers, &registry->timer);

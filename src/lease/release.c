@@ -58,19 +58,19 @@ void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])
 }
 
 /* Nothing is under way on an orphan: release it and let it go. */
-void hf__lock_end_orphan(hf_lock *lock)
+void hf__lock_free_deferred(hf_lock *lock)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
     bool held, ends;
 
     pthread_mutex_lock(&watchdog->mutex);
-    ends = lock->orphan && lock->acquiring == NULL &&
+    ends = lock->free_deferred && lock->acquiring == NULL &&
            lock->state != HF__LOCK_RELEASING;
     held = ends && lock->state == HF__LOCK_HELD;
     if (held)
-        hf__watchdog_unwatch_locked(watchdog, lock);
+        hf__lease_unwatch_locked(watchdog, lock);
     if (ends)
-        lock->orphan = false; /* by nobody else */
+        lock->free_deferred = false; /* by nobody else */
     pthread_mutex_unlock(&watchdog->mutex);
     if (!ends)
         return;
@@ -85,7 +85,7 @@ void hf__lock_end_orphan(hf_lock *lock)
 }
 
 /* Undo one acquire. HF_OK with state RELEASING: it was the last. */
-static hf_status undo_one_locked(hf_lock *lock, hf_error *err)
+static hf_status undo_acquire_locked(hf_lock *lock, hf_error *err)
 {
     if (lock->state != HF__LOCK_HELD && lock->state != HF__LOCK_LOST)
         return hf__fail(err, HF_INVALID, "this handle does not hold the lock");
@@ -93,7 +93,7 @@ static hf_status undo_one_locked(hf_lock *lock, hf_error *err)
         return lock->state == HF__LOCK_HELD
                    ? HF_OK
                    : hf__fail(err, HF_LOST, "this handle has lost the lock");
-    hf__watchdog_unwatch_locked(&lock->client->leases->watchdog, lock);
+    hf__lease_unwatch_locked(&lock->client->leases->watchdog, lock);
     atomic_store(&lock->valid_until_ms, 0);
     lock->state = HF__LOCK_RELEASING;
     return HF_OK;
@@ -104,17 +104,17 @@ static void answered(hf_call *call)
 {
     hf_lock *lock = call->context;
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
-    bool orphan;
+    bool deferred;
 
     pthread_mutex_lock(&watchdog->mutex);
     lock->state = HF__LOCK_FREE;
     if (lock->lost_fd >= 0)
         hf__event_fd_lower(lock->lost_fd);
     pthread_cond_broadcast(&lock->changed);
-    orphan = lock->orphan;
+    deferred = lock->free_deferred;
     pthread_mutex_unlock(&watchdog->mutex);
-    if (orphan)
-        hf__lock_end_orphan(lock);
+    if (deferred)
+        hf__lock_free_deferred(lock);
 }
 
 static hf_status finish_release(hf_call *call, hf_error *err)
@@ -159,9 +159,9 @@ static hf_status run_release(hf__form form, hf_lock *lock)
     if (call->prepared != HF_OK)
         return hf__end(call);
     pthread_mutex_lock(&watchdog->mutex);
-    hf__watchdog_check_locked(watchdog, lock);
+    hf__lease_check_locked(watchdog, lock);
     valid = lock->state == HF__LOCK_HELD;
-    call->prepared = undo_one_locked(lock, call->form.err);
+    call->prepared = undo_acquire_locked(lock, call->form.err);
     call->settled = lock->state != HF__LOCK_RELEASING;
     pthread_mutex_unlock(&watchdog->mutex);
     if (call->prepared == HF_OK && !call->settled)

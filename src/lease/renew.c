@@ -9,7 +9,7 @@
 /* HF_OK: the handle holds the lock. The mutex is held. */
 static hf_status check_locked(hf_lock *lock, hf_error *err)
 {
-    hf__watchdog_check_locked(&lock->client->leases->watchdog, lock);
+    hf__lease_check_locked(&lock->client->leases->watchdog, lock);
     if (lock->state == HF__LOCK_HELD)
         return HF_OK;
     if (lock->state != HF__LOCK_LOST)
@@ -41,7 +41,7 @@ static void answered(hf_call *call)
     pthread_mutex_lock(&watchdog->mutex);
     if (read && lock->acquisition == of->acquisition &&
         lock->state == HF__LOCK_HELD) {
-        hf__watchdog_answer_locked(watchdog, lock, answer, request->began_ms);
+        hf__lease_answer_locked(watchdog, lock, answer, request->began_ms);
         if (answer == HF__RENEWED && request->replicas != NULL)
             atomic_store(&lock->acked, request->acked);
         hf__watchdog_arm_locked(watchdog);

@@ -99,8 +99,8 @@ static hf_status status_of(const hf__renewal *batch, bool answered,
 }
 
 /* Tell who waits; the statuses are theirs as soon as `open` is 0. */
-static void tell(const hf__renewal *batch, bool answered,
-                 const hf__renewal_answer *answers)
+static void report(const hf__renewal *batch, bool answered,
+                   const hf__renewal_answer *answers)
 {
     renewal_wait *wait = batch->wait;
 
@@ -141,17 +141,17 @@ static void renewal_done(hf__request *request)
                 request->replicas != NULL)
                 atomic_store(&lock->acked, request->acked);
             if (answered)
-                hf__watchdog_answer_locked(watchdog, lock, answers[i],
-                                           batch->sent_ms);
+                hf__lease_answer_locked(watchdog, lock, answers[i],
+                                        batch->sent_ms);
             else
-                hf__watchdog_retry_locked(watchdog, lock);
+                hf__lease_retry_locked(watchdog, lock);
         }
         hf__lock_unref_locked(lock);
     }
     hf__watchdog_arm_locked(watchdog);
     pthread_mutex_unlock(&watchdog->mutex);
     if (batch->wait != NULL)
-        tell(batch, answered, answers);
+        report(batch, answered, answers);
     renewal_free(batch);
 }
 
@@ -194,8 +194,7 @@ static bool make_room(hf__renewal *batch)
     return true;
 }
 
-static bool is_for(const hf__renewal *batch, uint32_t shard,
-                   const hf_lock *lock)
+static bool fits(const hf__renewal *batch, uint32_t shard, const hf_lock *lock)
 {
     const hf__replicas *replicas = &lock->renewal_replicas;
 
@@ -215,7 +214,7 @@ static hf__renewal *find_open(hf__watchdog *watchdog, uint32_t shard,
     if (renewals->first == NULL)
         memset(renewals->open, 0, sizeof(renewals->open));
     place = &renewals->open[shard % HF__RENEWAL_PLACES];
-    while (*place != NULL && !is_for(*place, shard, lock))
+    while (*place != NULL && !fits(*place, shard, lock))
         place = &(*place)->next_open;
     if (*place != NULL && (*place)->count < BATCH_MAX)
         return make_room(*place) ? *place : NULL;
@@ -240,7 +239,7 @@ bool hf__renewal_add_locked(hf__watchdog *watchdog, hf_lock *lock,
     renewal_entry *entry;
 
     if (batch == NULL) {
-        hf__watchdog_retry_locked(watchdog, lock);
+        hf__lease_retry_locked(watchdog, lock);
         return false;
     }
     entry = &batch->entries[batch->count++];
@@ -251,8 +250,7 @@ bool hf__renewal_add_locked(hf__watchdog *watchdog, hf_lock *lock,
     lock->references++;
     lock->renewing = true;
     if (lock->watched)
-        hf__heap_put(&watchdog->heap, &lock->node,
-                     hf__watchdog_next_event(lock));
+        hf__heap_put(&watchdog->heap, &lock->node, hf__lease_next_event(lock));
     return true;
 }
 

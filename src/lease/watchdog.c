@@ -42,21 +42,21 @@ static void collect_locked(hf__watchdog *watchdog, int64_t now_ms,
 
     hf__renewals_init(renewals);
     while ((node = hf__heap_first(&watchdog->heap)) != NULL) {
-        hf_lock *lock = hf__watchdog_lock_of(node);
+        hf_lock *lock = hf__lease_of(node);
 
-        if (hf__watchdog_lose_due_locked(watchdog, lock, now_ms))
+        if (hf__lease_lose_due_locked(watchdog, lock, now_ms))
             continue;
         if (due(lock, now_ms))
             (void)hf__renewal_add_locked(watchdog, lock, NULL, renewals);
         else if (node->at_ms <= now_ms)
-            hf__heap_put(&watchdog->heap, node, hf__watchdog_next_event(lock));
+            hf__heap_put(&watchdog->heap, node, hf__lease_next_event(lock));
         else
             break;
     }
 }
 
 /* Step 4. The list holds a reference for each lock. */
-static void tell_losses(hf__watchdog *watchdog)
+static void report_losses(hf__watchdog *watchdog)
 {
     hf_lock *lock;
 
@@ -67,14 +67,14 @@ static void tell_losses(hf__watchdog *watchdog)
         watchdog->lost = lock->next_lost;
         if (watchdog->lost == NULL)
             watchdog->lost_end = &watchdog->lost;
-        lock->untold = false;
+        lock->unreported = false;
         /* Whoever has released it since has heard of the loss by that. */
         if (!lock->freed && lock->state == HF__LOCK_LOST) {
-            lock->telling = true;
+            lock->reporting = true;
             pthread_mutex_unlock(&watchdog->mutex);
             lock->options.on_lost(lock, reason, lock->options.user);
             pthread_mutex_lock(&watchdog->mutex);
-            lock->telling = false;
+            lock->reporting = false;
             pthread_cond_broadcast(&lock->changed);
         }
         hf__lock_unref_locked(lock);
@@ -97,7 +97,7 @@ static void ring(void *user)
     hf__watchdog_arm_locked(watchdog);
     pthread_mutex_unlock(&watchdog->mutex);
 
-    tell_losses(watchdog);
+    report_losses(watchdog);
     hf__renewal_send(&renewals, next_ms);
 }
 
