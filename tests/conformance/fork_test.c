@@ -270,7 +270,7 @@ typedef struct forking {
 } forking;
 
 /* The first callback forks, in the middle of a dispatch. */
-static void fork_when_told(void *user, hf_status status, const hf_error *err)
+static void fork_in_done(void *user, hf_status status, const hf_error *err)
 {
     forking *self = user;
 
@@ -296,7 +296,7 @@ static void fork_in_done_ends_the_childs_dispatch(void **state)
 
     expect_status(HF_OK, hf_client_open(f->url, NULL, &client, ERR));
     self.client = client;
-    async.done = fork_when_told;
+    async.done = fork_in_done;
     async.user = &self;
     for (unsigned i = 0; i < UNDER_WAY; i++)
         expect_status(HF_OK, hf_value_set_start(client, key, bytes("v"), NULL,

@@ -67,7 +67,7 @@ static int64_t lease_of(const fixture *f, int64_t ttl_ms)
 
 /* Called exactly once, for this reason, and not while the lock still counted as
  * held; and never again. */
-static void expect_told_once(hf_status reason, int64_t limit_ms)
+static void expect_completed_once(hf_status reason, int64_t limit_ms)
 {
     expect_soon(atomic_load(&told.calls) > 0, limit_ms);
     expect_throughout(atomic_load(&told.calls) == 1, 150);
@@ -138,7 +138,7 @@ static void no_renew_lets_the_lease_end(void **state)
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_soon(!hf_lock_is_held(lock), 400);
     assert_true(test_now_ms() - began_ms >= 100 - 3 - EARLY_MS);
-    expect_told_once(HF_EXPIRED, 100);
+    expect_completed_once(HF_EXPIRED, 100);
     assert_no_key(f->other, name);
 }
 
@@ -151,7 +151,7 @@ static void on_lost_of_a_broken_lock_says_expired(void **state)
 
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
-    expect_told_once(HF_EXPIRED, 300);
+    expect_completed_once(HF_EXPIRED, 300);
     assert_false(hf_lock_is_held(lock));
     assert_true(hf_lock_remaining_ms(lock) == 0);
     assert_true(atomic_load(&told.token) == hf_lock_token(lock));
@@ -170,7 +170,7 @@ static void on_lost_to_another_owner_says_lost(void **state)
     fixture_not_quorum(f);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     put_value(f->other, name, thief, 60000);
-    expect_told_once(HF_LOST, 300);
+    expect_completed_once(HF_LOST, 300);
     expect_status(HF_LOST, hf_lock_release(lock, ERR));
     assert_value(f->client, name, thief);
     expect_status(HF_HELD, hf_lock_try(rival, ERR));
@@ -187,7 +187,7 @@ static void on_lost_is_called_for_a_key_that_became_a_hash(void **state)
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK, hf_value_delete(f->other, name, ERR));
     put_hash(f->other, name, words("a", "1"), 0);
-    expect_told_once(HF_LOST, 400);
+    expect_completed_once(HF_LOST, 400);
     assert_field(f->client, name, bytes("a"), bytes("1"));
 }
 
@@ -205,7 +205,7 @@ static void max_hold_ends_the_lock_with_timeout(void **state)
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     began_ms = test_now_ms();
     expect_throughout(hf_lock_is_held(lock), opts.ttl_ms * 5 / 4);
-    expect_told_once(HF_TIMEOUT, opts.max_hold_ms);
+    expect_completed_once(HF_TIMEOUT, opts.max_hold_ms);
     assert_in_time(atomic_load(&told.at_ms) - began_ms, opts.max_hold_ms + 300);
     expect_status(HF_OK, hf_lock_acquire(rival, 10000, ERR));
 }
@@ -294,7 +294,7 @@ static void renewal_that_finds_the_loss_reports_it(void **state)
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
     expect_status(HF_EXPIRED, hf_lock_renew(lock, ERR));
-    expect_told_once(HF_EXPIRED, 300);
+    expect_completed_once(HF_EXPIRED, 300);
 }
 
 static void lost_fd_is_readable_from_loss_to_release(void **state)

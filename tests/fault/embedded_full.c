@@ -121,7 +121,7 @@ static bool fill_folder(const place *here)
 }
 
 /* Or a smaller limit, where there are no mounts. */
-static bool make_small(const place *here)
+static bool create_small(const place *here)
 {
     struct rlimit limit = {3u << 20, 3u << 20};
 
@@ -174,7 +174,7 @@ static int use_full_store(const place *here)
     hf_lock *lock;
     int count;
 
-    need(make_small(here));
+    need(create_small(here));
     need(hf_client_open(here->url, NULL, &client, NULL) == HF_OK);
     opts.flags = HF_LOCK_NO_RENEW;
     need(hf_lock_new(client, hf_str("job"), &opts, &lock, NULL) == HF_OK);
@@ -221,7 +221,7 @@ static int read_and_delete(const place *here)
     return 0;
 }
 
-static int open_beside(const place *here)
+static int open_second(const place *here)
 {
     place other = *here;
     hf_error err = HF_ERROR_INIT;
@@ -238,7 +238,7 @@ static int come_to_full_store(const place *here)
 {
     hf_client *client;
 
-    need(make_small(here));
+    need(create_small(here));
     need(hf_client_open(here->url, NULL, &client, NULL) == HF_OK);
     need(make_full(here));
     count_there = fill(client);
@@ -249,9 +249,9 @@ static int come_to_full_store(const place *here)
         count_there++;
     hf_client_close(client);
     need(in_child(read_and_delete, here) == 0);
-    need(!can_mount || in_child(open_beside, here) == 0);
+    need(!can_mount || in_child(open_second, here) == 0);
     /* What was begun there left nothing that matters later. */
-    need(!can_mount || in_child(open_beside, here) == 0);
+    need(!can_mount || in_child(open_second, here) == 0);
     return 0;
 }
 
@@ -310,7 +310,7 @@ static int crowd_full_store(const place *here)
     pid_t pids[4];
     int status, seen = 0;
 
-    need(make_small(here));
+    need(create_small(here));
     need(try_open(here->url, NULL) == HF_OK);
     (void)snprintf(path, sizeof(path), "%s/ballast", here->folder);
     for (int i = 0; i < 4; i++)

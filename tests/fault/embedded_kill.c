@@ -33,7 +33,7 @@
 
 #include "embedded_kill.h"
 
-#define GO_ON_US 20000
+#define PAUSE_LIMIT_US 20000
 
 static const char *const fault_names[] = {"none", "early", "torn", "stall",
                                           "token"};
@@ -186,15 +186,16 @@ static bool clearly_more(size_t some, size_t of_some, size_t base,
 static void judge_pauses(tally *result)
 {
     const gaps *with = &result->after_kill_net, *without = &result->without_net;
-    size_t slow = gaps_above(with, GO_ON_US);
-    size_t slow_else = gaps_above(without, GO_ON_US);
+    size_t slow = gaps_above(with, PAUSE_LIMIT_US);
+    size_t slow_else = gaps_above(without, PAUSE_LIMIT_US);
 
     if (with->count > 0 && without->count > 0 &&
         clearly_more(slow, with->count, slow_else, without->count))
         (void)snprintf(result->violation, sizeof(result->violation),
                        "the others paused: %zu of %zu pauses around a kill are "
                        "longer than %d us, otherwise %zu of %zu",
-                       slow, with->count, GO_ON_US, slow_else, without->count);
+                       slow, with->count, PAUSE_LIMIT_US, slow_else,
+                       without->count);
 }
 
 static void print_gaps(const char *name, gaps *all, bool json)
@@ -238,9 +239,9 @@ static void print_report(const options *opts, tally *result)
                         "\"else\": [%zu, %zu]}"
                       : "pauses above 20 ms: %zu of %zu at kills, %zu of %zu "
                         "else\n",
-                 gaps_above(&result->after_kill_net, GO_ON_US),
+                 gaps_above(&result->after_kill_net, PAUSE_LIMIT_US),
                  result->after_kill_net.count,
-                 gaps_above(&result->without_net, GO_ON_US),
+                 gaps_above(&result->without_net, PAUSE_LIMIT_US),
                  result->without_net.count);
     if (json)
         (void)printf(", \"violations\": %d}\n", result->violation[0] != '\0');

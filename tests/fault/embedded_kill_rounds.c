@@ -24,7 +24,7 @@
 
 /* A writer that has done nothing for this long hangs. */
 #define START_MS 20000
-#define GO_ON_MS 5000
+#define STALL_MS 5000
 
 typedef struct field {
     const options *opts;
@@ -169,7 +169,7 @@ static void kill_writer(field *self, uint32_t index)
 static bool take_gaps(field *self, int64_t at_us, int64_t floor_us, gaps *net,
                       gaps *gross)
 {
-    int64_t until_us = at_us + GO_ON_MS * 1000;
+    int64_t until_us = at_us + STALL_MS * 1000;
     int64_t gross_us, net_us;
 
     for (uint32_t i = 0; i < self->opts->writers; i++) {
@@ -181,7 +181,7 @@ static bool take_gaps(field *self, int64_t at_us, int64_t floor_us, gaps *net,
                 return false;
             if (now_us() > until_us)
                 return violation(self, "writer %u made no progress for %d ms",
-                                 (unsigned)i, GO_ON_MS);
+                                 (unsigned)i, STALL_MS);
             rest_us(100);
         }
         if (!gaps_add(net, net_us) || !gaps_add(gross, gross_us))

@@ -274,7 +274,7 @@ static void deleted_lock_file_keeps_others_out(void **state)
     assert_int_equal(get_number(at.client), 5);
 }
 
-static void missing_lock_file_is_made_anew(void **state)
+static void missing_lock_file_is_created_again(void **state)
 {
     (void)state;
     place_close(&at);
@@ -286,7 +286,7 @@ static void missing_lock_file_is_made_anew(void **state)
     assert_int_equal(get_number(at.client), 3);
 }
 
-static void foreign_lock_file_is_refused_or_made_anew(void **state)
+static void foreign_lock_file_is_refused_or_replaced(void **state)
 {
     hf_error err = HF_ERROR_INIT;
     hf_status status;
@@ -520,8 +520,8 @@ int main(void)
         TEST(replaced_data_is_noticed),
         TEST(cut_file_is_noticed_when_idle),
         TEST(deleted_lock_file_keeps_others_out),
-        TEST(missing_lock_file_is_made_anew),
-        TEST(foreign_lock_file_is_refused_or_made_anew),
+        TEST(missing_lock_file_is_created_again),
+        TEST(foreign_lock_file_is_refused_or_replaced),
         TEST(deleted_sidecar_keeps_others_out),
         TEST(lonely_data_in_use_keeps_others_out),
         TEST(copied_sidecar_keeps_others_out),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arena_test.c - memory that is freed all at once, and answers made of it.
+ * arena_test.c - memory that is freed all at once, and replies allocated in it.
  */
 #include <setjmp.h>
 #include <stdarg.h>

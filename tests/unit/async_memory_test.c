@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * async_memory_test.c - asynchronous and batch calls in which each allocation
- * fails once, on whichever thread it is made: a start that fails is never told,
- * one that succeeds is told once, and what is told is success or HF_NO_MEMORY.
- * No lock is left that nobody knows of.
+ * fails once, on any thread: a start that fails never completes, one that
+ * succeeds completes once, with success or HF_NO_MEMORY. No lock is left
+ * without a holder that knows of it.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-/* More allocations than any of the calls makes. */
+/* More allocations than any of the calls needs. */
 #define TRIES_MAX 2000
 #define PATIENCE_MS 10000
 #define BATCH 5
@@ -38,7 +38,7 @@ typedef struct trial {
     hf_client *other; /* for what must not fail */
     hf_script *script;
     hf_lock *lock;
-    char name[32]; /* of keys and locks: new for each try */
+    char name[32]; /* of keys and locks: different for each try */
     hf_bytes key;
     hf_buffer buffer;
     hf_fields fields;
@@ -100,7 +100,7 @@ static void await(trial *self, unsigned count)
 
 typedef struct operation {
     const char *name;
-    void (*prepare)(trial *self); /* with all memory; NULL: nothing */
+    void (*prepare)(trial *self); /* run with all memory; NULL: nothing */
     hf_status (*start)(trial *self, const hf_async *async);
     void (*check)(trial *self, hf_status status); /* NULL: nothing */
 } operation;
@@ -129,7 +129,7 @@ static hf_status start_set(trial *self, const hf_async *async)
                               NULL);
 }
 
-/* Told as written: it is. */
+/* If success is reported, it was written. */
 static void check_set(trial *self, hf_status status)
 {
     hf_buffer value = HF_BUFFER_INIT;
@@ -253,7 +253,7 @@ static hf_status start_acquire(trial *self, const hf_async *async)
     return hf_lock_acquire_start(self->lock, 0, async, NULL);
 }
 
-/* Somebody else gets the lock, long before a lease could have ended. */
+/* Another client gets the lock, long before a lease could have ended. */
 static void check_free(trial *self)
 {
     hf_lock *lock;
@@ -288,7 +288,8 @@ static hf_status start_release(trial *self, const hf_async *async)
     return hf_lock_release_start(self->lock, async, NULL);
 }
 
-/* A start that fails leaves the lock held; one that is told does not. */
+/* A start that fails leaves the lock held; a release that completed does not.
+ */
 static void check_release(trial *self, hf_status status)
 {
     assert_int_equal(hf_lock_is_held(self->lock), self->told == 0);
@@ -340,7 +341,7 @@ static void end(trial *self)
     hf_client_close(self->client);
 }
 
-/* true: the allocation that was to fail has been reached. */
+/* true: the allocation that should fail was reached. */
 static bool try_once(const operation *op, const char *url, hf_client *other,
                      long after)
 {
@@ -383,7 +384,7 @@ static void each_start_survives(const char *url)
 
         while (try_once(&operations[i], url, other, after) && after < TRIES_MAX)
             after++;
-        /* A call has its own memory, and some of the store. */
+        /* A call has its own memory, and some of the store's. */
         assert_in_range(after, 1, TRIES_MAX - 1);
     }
     hf_client_close(other);
@@ -423,7 +424,7 @@ static void *release_soon(void *user)
     return NULL;
 }
 
-/* Behind a holder who gives way: every step of waiting.h. */
+/* Behind a holder that releases: every step of acquire_async.h. */
 static bool wait_once(const char *url, hf_client *other, long after)
 {
     hf_async async = HF_ASYNC_INIT;
@@ -435,7 +436,7 @@ static bool wait_once(const char *url, hf_client *other, long after)
     bool reached;
 
     begin(&self, url, other);
-    brief.ttl_ms = 1000; /* should its release be what fails */
+    brief.ttl_ms = 1000; /* in case its release fails */
     brief.flags = HF_LOCK_NO_RENEW;
     must(hf_lock_new(other, self.key, &brief, &self.lock, NULL), "new");
     must(hf_lock_try(self.lock, NULL), "try");
@@ -525,7 +526,7 @@ static hf_status many_release(batch *self)
 static const struct {
     const char *name;
     batch_run *run;
-    bool held; /* the locks are to be held before */
+    bool held; /* the locks must be held before */
 } batches[] = {
     {"value_set_many", many_set, false},
     {"value_get_many", many_get, false},

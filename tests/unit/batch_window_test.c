@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch_window_test.c - a batch of any size: so many requests go to the store
- * together, and the next ones have all of request_ms from when these are over.
+ * batch_window_test.c - a batch of any size: one window of requests is sent
+ * together, and the next window has all of request_ms after it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,14 +21,14 @@
 #define REQUEST_MS 5000
 
 typedef struct watcher {
-    bool silent;        /* no request is answered */
+    bool silent;        /* no request gets a reply */
     size_t asked;       /* submitted, less releases */
     size_t windows;     /* how many times */
     int64_t first_ms;   /* deadline of the first */
-    int64_t ended_ms;   /* when the window before had its last answer */
+    int64_t ended_ms;   /* when the previous window got its last reply */
     bool shared_time;   /* a request had less time than it should have */
-    bool was_too_large; /* more at once than a window has */
-    bool went_on;       /* a request had time after a silent window */
+    bool was_too_large; /* more at once than a window holds */
+    bool sent_more;     /* a request had time after a silent window */
 } watcher;
 
 static bool answer(void *user, const char *target, hf__arena *arena,
@@ -65,9 +65,9 @@ static void submitted(void *user, hf__request *const *requests, size_t count)
         if (deadline_ms < self->ended_ms + REQUEST_MS)
             self->shared_time = true;
         if (self->windows > 1 && deadline_ms > self->first_ms)
-            self->went_on = true;
+            self->sent_more = true;
     }
-    /* What is filled behind this window is filled later. */
+    /* The next window is prepared later. */
     hf__clock_sleep_until(hf__clock_boot_ms() + 3);
     self->ended_ms = hf__clock_boot_ms();
 }
@@ -140,7 +140,7 @@ static void each_window_of_locks_has_time_of_its_own(void **state)
 static void each_window_of_calls_has_time_of_its_own(void **state)
 {
     (void)state;
-    /* An integer is no value, but an answer. */
+    /* An integer is not a value, but a reply. */
     (void)!hf_value_get_many(b.place.client, b.keys, COUNT, b.values,
                              b.statuses, NULL);
     assert_int_equal(b.watcher.asked, COUNT);
@@ -166,7 +166,7 @@ static void store_that_is_silent_is_not_given_more_time(void **state)
     assert_int_equal(hf_value_get_many(b.place.client, b.keys, COUNT, b.values,
                                        b.statuses, NULL),
                      HF_INDETERMINATE);
-    assert_false(b.watcher.went_on);
+    assert_false(b.watcher.sent_more);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)

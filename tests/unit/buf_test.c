@@ -43,7 +43,7 @@ static void buf_refuses_to_pass_its_limit(void **state)
     assert_null(hf__buf_reserve(&buf, SIZE_MAX));
     assert_memory_equal(hf__buf_front(&buf), "0123456789", 10);
     assert_int_equal(hf__buf_size(&buf), 10);
-    /* What was consumed counts no more. */
+    /* Consumed bytes do not count. */
     hf__buf_consume(&buf, 3);
     assert_true(hf__buf_append(&buf, "abc", 3));
     assert_false(hf__buf_append(&buf, "x", 1));

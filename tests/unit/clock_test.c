@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * clock_test.c - clocks and the futex that waits by them.
- */
+/* clock_test.c - clocks, and the futex that waits by them. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -110,7 +108,7 @@ static void futex_wake_wakes_every_sleeper(void **state)
     hf__futex_wake_all(&word, true);
     for (size_t i = 0; i < COUNT; i++)
         pthread_join(threads[i], NULL);
-    /* Not only by the slice of 5 s that a wait is cut into. */
+    /* Not only by the slice of 5 s that a wait is divided into. */
     assert_in_time(hf__clock_boot_ms() - began_ms, 20 + LATE_MS);
 }
 

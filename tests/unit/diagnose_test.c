@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose_test.c - what the doctor makes of what a server says of itself:
- * clocks, replicas, limits and faults that a real one does not show on demand,
- * and answers that no server should give.
+ * diagnose_test.c - the diagnosis of a server from what it reports: clocks,
+ * replicas, limits and faults that a real one does not show on demand, and
+ * replies that no server should send.
  */
 #include "redis_driver.h"
 
@@ -12,16 +12,16 @@
 
 #define REMARKS_MAX 64
 
-/* How the server answers. */
+/* The server's replies. */
 typedef struct patient {
     int64_t ahead_us;   /* of our clock */
-    const char *time;   /* the answer to TIME; NULL: by ahead_us */
+    const char *time;   /* the reply to TIME; NULL: by ahead_us */
     const char *info;   /* lines of INFO; NULL: NOPERM */
     const char *config; /* "name value" of CONFIG GET; NULL: NOPERM */
     const char *nodes;  /* CLUSTER NODES of a cluster's node; NULL: none */
     const char *state;  /* its CLUSTER INFO */
-    const char *heard;  /* what PUBLISH answers, SUBSCRIBE being allowed; NULL:
-                           neither is */
+    const char *heard;  /* reply to PUBLISH, SUBSCRIBE being allowed; NULL:
+                         *                            neither is */
 } patient;
 
 typedef struct remark {
@@ -122,7 +122,7 @@ static void serve(int fd, unsigned number, void *user)
         continue;
 }
 
-/* ------------------------------------------------------------ what is told */
+/* ------------------------------------------------------------- diagnostics */
 
 static void keep(void *user, const hf_store_diagnostic *told)
 {
@@ -155,7 +155,7 @@ static void examine(const patient *self, remarks *all)
     memset(all, 0, sizeof(*all));
     options.requests = 3;
     if (self->heard != NULL)
-        hasty.request_ms = 500; /* a message is waited for in vain */
+        hasty.request_ms = 500; /* a message is awaited, but never arrives */
     if (hf_client_open(fake_server_url(fake), &hasty, &client, &err) != HF_OK)
         fail_msg("%s", err.message);
     assert_int_equal(hf_store_diagnose(client, &options, keep, all, &err),
@@ -187,7 +187,7 @@ static void expect_remark(const remarks *all, const char *name, hf_level level,
 
 /* -------------------------------------------------------------------- tests */
 
-static void clocks_that_differ_are_told(void **state)
+static void clocks_that_differ_are_reported(void **state)
 {
     static const struct {
         int64_t ahead_us;
@@ -296,7 +296,7 @@ static const struct {
      "0, but 1 are asked for"},
     {"role:slave\r\nmaster_link_status:down\r\n", NULL, "replication",
      HF_LEVEL_ERROR, "its link to the master is down"},
-    /* What no server should say. */
+    /* Replies that no server should send. */
     {"maxmemory:99999999999999999999999\r\nmaxmemory_policy:x\r\n", NULL,
      "eviction", HF_LEVEL_WARNING, "x: "},
     {"used_memory:-5\r\nmaxmemory:10\r\nrole:\r\n", NULL, "reachable",
@@ -371,7 +371,7 @@ static void node_of_a_cluster_tells_who_would_take_over(void **state)
     }
 }
 
-/* A proxy that lets us subscribe, and then hands nothing on. */
+/* A proxy that lets us subscribe, and then passes nothing on. */
 static void wake_ups_are_tried_for_real(void **state)
 {
     static const struct {
@@ -394,7 +394,7 @@ static void wake_ups_are_tried_for_real(void **state)
     }
 }
 
-/* All that may be refused is refused. */
+/* Everything that may be refused is refused. */
 static void user_without_rights_learns_what_is_missing(void **state)
 {
     patient self = {.info = NULL};
@@ -418,7 +418,7 @@ static void user_without_rights_learns_what_is_missing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clocks_that_differ_are_told),
+        cmocka_unit_test(clocks_that_differ_are_reported),
         cmocka_unit_test(answers_to_time_may_be_anything),
         cmocka_unit_test(figures_of_info_are_understood),
         cmocka_unit_test(node_of_a_cluster_tells_who_would_take_over),

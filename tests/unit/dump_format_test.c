@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dump_format_test.c - the bytes of a dump: what is written is read again, and
- * whatever else comes is refused.
+ * dump_format_test.c - the bytes of a dump: what is written is read back, and
+ * anything else is refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ typedef struct stream {
     size_t slice; /* most bytes of one read */
 } stream;
 
-/* What was read: the keys and a sum over all that was told. */
+/* What was read: the keys and a sum over all events. */
 typedef struct taken {
     uint64_t keys;
     uint64_t drops;
@@ -349,7 +349,7 @@ static void dump_with_something_behind_it_is_refused(void **state)
     free(dump.data);
 }
 
-static void damage_is_told_with_its_key(void **state)
+static void damage_is_reported_with_its_key(void **state)
 {
     hf__dump_writer writer = {.write = put};
     stream dump = {.slice = SIZE_MAX};
@@ -387,8 +387,7 @@ static uint64_t next_random(uint64_t *seed)
     return *seed;
 }
 
-/* Give every record the checksum that it should have, as far as they can be
- * told apart. */
+/* Correct the checksum of every record, as far as records can be found. */
 static void mend(stream *dump)
 {
     size_t at = HF__DUMP_HEAD_SIZE;
@@ -426,12 +425,12 @@ static void mutate(stream *dump, uint64_t *seed)
                 dump->size - at - size);
         dump->size -= size;
         break;
-    case 2: /* double */
+    case 2: /* duplicate */
         if (size > dump->size - to)
             size = dump->size - to;
         memmove(dump->data + to, dump->data + at, size);
         break;
-    case 3: /* a number at its ends */
+    case 3: /* an extreme number */
         hf__dump_put(dump->data + at, next_random(seed) % 2 ? 0 : UINT64_MAX,
                      size > 8   ? 8
                      : size > 4 ? 4
@@ -443,7 +442,7 @@ static void mutate(stream *dump, uint64_t *seed)
     }
 }
 
-/* `mended`: with fitting checksums, as somebody of ill will would make it. */
+/* `mended`: with matching checksums, as an attacker would make it. */
 static size_t try_mutations(bool mended)
 {
     uint64_t seed = 88172645463325252u;
@@ -481,8 +480,8 @@ static void mutated_dumps_are_refused(void **state)
     assert_int_equal(try_mutations(false), 0);
 }
 
-/* Another value or name is another dump; what counts is that nothing is read
- * beyond its bounds, and that some are refused by more than the checksum. */
+/* Another value or name is another valid dump; what matters is that nothing is
+ * read out of bounds, and that some are refused by more than the checksum. */
 static void mutated_dumps_with_fitting_checksums_do_no_harm(void **state)
 {
     size_t accepted;
@@ -513,14 +512,14 @@ static void rules_of_the_format_hold_with_fitting_checksums(void **state)
         {FIRST, 1, 6, HF_CORRUPT},     /* likewise */
         {FIRST, 1, 2, HF_CORRUPT},     /* a hash of one element */
         {FIRST + 1, 1, 2, HF_CORRUPT}, /* an unknown flag */
-        {FIRST + 1, 1, 0, HF_CORRUPT}, /* goes on, but does not */
+        {FIRST + 1, 1, 0, HF_CORRUPT}, /* continues, but does not */
         {FIRST + 2, 8, 7, HF_OK},      /* another expiry is fine */
         {FIRST + 2, 8, UINT64_MAX, HF_CORRUPT},
         {FIRST + 10, 4, 0xffffffff, HF_CORRUPT}, /* size of the key */
         {FIRST + 15, 4, 6, HF_CORRUPT},          /* size of the value */
         {FIRST + 15, 4, 4, HF_CORRUPT},
         {FIRST + 15, 4, 0xffffffff, HF_CORRUPT},
-        {FIRST - 1, 1, 2, HF_CORRUPT}, /* a record that goes on with nothing */
+        {FIRST - 1, 1, 2, HF_CORRUPT}, /* a record that continues nothing */
         {FIRST - 1, 1, 3, HF_CORRUPT},
         {FIRST - 1, 1, 5, HF_CORRUPT},
     };
@@ -539,7 +538,7 @@ static void rules_of_the_format_hold_with_fitting_checksums(void **state)
     }
 }
 
-/* A size that is not there costs no memory. */
+/* A size without its bytes costs no memory. */
 static void claimed_sizes_reserve_nothing(void **state)
 {
     stream dump;
@@ -567,7 +566,7 @@ int main(void)
         cmocka_unit_test(dump_cut_anywhere_is_refused),
         cmocka_unit_test(dump_with_any_bit_flipped_is_refused),
         cmocka_unit_test(dump_with_something_behind_it_is_refused),
-        cmocka_unit_test(damage_is_told_with_its_key),
+        cmocka_unit_test(damage_is_reported_with_its_key),
         cmocka_unit_test(mutated_dumps_are_refused),
         cmocka_unit_test(mutated_dumps_with_fitting_checksums_do_no_harm),
         cmocka_unit_test(rules_of_the_format_hold_with_fitting_checksums),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dump_memory_test.c - a dump and a load in which each allocation fails once:
- * both end in order, and a dump that says it is whole is.
+ * both end cleanly, and a dump that claims to be complete is.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,11 +17,11 @@
 #include "holdfast.h"
 #include "util/mem.h"
 
-/* More allocations than either makes. */
+/* More allocations than either needs. */
 #define TRIES_MAX 20000
 
-/* Some failures are got over; so many good ends in a row mean that none came.
- */
+/* Some failures are recovered from; this many successes in a row mean that
+ * there was none. */
 #define CALM 30
 #define ROOM ((size_t)4 << 20)
 
@@ -77,7 +77,7 @@ static int64_t run(hf_client *client, const char *source)
     return number;
 }
 
-/* Keys that take every way through a dump and a load. */
+/* Keys that cover every path of a dump and a load. */
 static const char fill[] =
     "redis.call('set', 's', 'v') redis.call('set', 'e', '') "
     "redis.call('set', 'long', string.rep('x', 300000)) "

@@ -132,7 +132,7 @@ static void quoted_cuts_after_forty_bytes(void **state)
     hf__quoted(text, hf_view(bytes, 41));
     assert_int_equal(strlen(text), 45);
     assert_string_equal(text + 41, "\"...");
-    /* The longest result there is. */
+    /* The longest possible result. */
     memset(bytes, 0xff, sizeof(bytes));
     hf__quoted(text, hf_view(bytes, sizeof(bytes)));
     assert_int_equal(strlen(text), 165);

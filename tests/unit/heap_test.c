@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * heap_test.c - the heap of instants.
- */
+/* heap_test.c - the heap of deadlines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

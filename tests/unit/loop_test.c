@@ -61,7 +61,7 @@ static void await_threads(size_t count)
     assert_int_equal(count_threads(), count);
 }
 
-/* ThreadSanitizer has a thread of its own from the first one on. */
+/* ThreadSanitizer starts its own thread with the first one. */
 static size_t count_threads_after_a_first_one(void)
 {
     hf__loop *loop = hf__loop_new();
@@ -91,7 +91,7 @@ static void *start(void *user)
     return (void *)(uintptr_t)hf__loop_start(user, NULL);
 }
 
-static void loop_starts_once_whoever_asks(void **state)
+static void loop_starts_once_for_all_threads(void **state)
 {
     enum { COUNT = 8 };
     size_t before = count_threads_after_a_first_one();
@@ -288,8 +288,8 @@ static void *call_many(void *user)
     return NULL;
 }
 
-/* Freeing right after the call returned must not meet the loop still busy
- * with waking us. */
+/* Freeing right after the call returned must not collide with the loop that is
+ * still waking us. */
 static void loop_can_be_freed_right_after_a_call(void **state)
 {
     static run_journal journal;
@@ -315,7 +315,8 @@ static void loop_of_the_parent_is_refused_in_a_child(void **state)
     if (child == 0) {
         hf_status status = hf__loop_start(*state, NULL);
 
-        hf__loop_free(*state); /* must not wait for a thread it has not */
+        hf__loop_free(*state); /* must not wait for a thread that it does not
+                                * have */
         _exit(status == HF_INVALID ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &child_status, 0), child);
@@ -435,7 +436,7 @@ static void alarm_set_to_never_is_silent(void **state)
     hf__task turn = {do_nothing, NULL};
 
     hf__loop_call(*state, &reset.task);
-    /* Turns of the loop in which it would ring. */
+    /* Iterations of the loop in which it would ring. */
     for (int i = 0; i < 3; i++)
         hf__loop_call(*state, &turn);
     hf__alarm_free(bell->alarm);
@@ -488,7 +489,7 @@ static void alarm_of_the_parent_can_be_freed_in_a_child(void **state)
     hf__alarm_free(bell->alarm);
 }
 
-/* Keeps the loop thread until `made` is set, for a while at most. */
+/* Occupies the loop thread until `made` is set, for a while at most. */
 typedef struct keeper {
     hf__task task;
     uint32_t kept;
@@ -509,7 +510,7 @@ static void keep(hf__task *task)
     self->seen = __atomic_load_n(&self->made, __ATOMIC_SEQ_CST) == 1;
 }
 
-/* Its maker may have a mutex that the loop thread waits for. */
+/* Its creator may hold a mutex that the loop thread waits for. */
 static void alarm_is_made_while_the_loop_is_kept(void **state)
 {
     keeper self = {.task.run = keep};
@@ -535,7 +536,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IDLE(loop_has_no_thread_until_it_is_started),
-        IDLE(loop_starts_once_whoever_asks),
+        IDLE(loop_starts_once_for_all_threads),
         STARTED(loop_runs_tasks_in_the_order_of_posting),
         STARTED(loop_call_runs_on_the_loop_thread_with_signals_blocked),
         IDLE(loop_start_leaves_the_caller_s_signals_alone),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * malformed_reply_test.c - every call of the API, run, started and in a batch,
- * against every kind of answer: what the call cannot be answered with is
- * HF_CORRUPT and writes no result; what it can is believed. There is no server;
- * malformed_server_test.c has one.
+ * malformed_reply_test.c - every call of the API, blocking, asynchronous and in
+ * a batch, against every kind of reply: one that the operation does not allow
+ * is HF_CORRUPT and writes no result; an allowed one is accepted. There is no
+ * server; malformed_server_test.c has one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 #define SHA "$40\r\n0123456789abcdef0123456789abcdef01234567\r\n"
 #define A "$1\r\na\r\n"
 
-/* Whatever may come. */
+/* The replies to try. */
 static const char *const replies[] = {
     "$-1\r\n",
     "*-1\r\n",
@@ -84,7 +84,7 @@ static const char *const replies[] = {
     "!9\r\nERR a fit\r\n",
 };
 
-/* What a call may be answered with, and comes to then. */
+/* An allowed reply, and the status for it. */
 typedef struct fit {
     const char *reply;
     hf_status status;
@@ -117,7 +117,7 @@ typedef struct fits {
         "#t\r\n", HF_OK                                                        \
     }
 
-/* The first that fits. A script of the user's may be answered with anything. */
+/* The first that matches. A user's script may return anything. */
 static const fits table[] = {
     {"value get", {NIL(HF_NOT_FOUND), STRINGS(HF_OK)}},
     {"value set nx", {NIL(HF_CONFLICT), STATUSES(HF_OK)}},
@@ -198,7 +198,7 @@ static const fits table[] = {
      {{":1\r\n", HF_OK}, {"#t\r\n", HF_OK}, {":0\r\n", HF_CONFLICT}}},
 };
 
-/* What the call must come to; HF_OK for any error: anything but HF_OK. */
+/* The expected status; HF_OK for an error: any status but HF_OK. */
 static hf_status expected(const every_call *call, const char *reply)
 {
     if (strcmp(call->name, "script run") == 0)
@@ -223,7 +223,7 @@ static bool is_error(const char *reply)
 
 /* ------------------------------------------------------------------- store */
 
-/* What is said to `target`; NULL: the usual. */
+/* The reply for `target`; NULL: the usual one. */
 typedef struct saying {
     const char *target;
     const char *reply;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * malformed_server_test.c - the connection on which a server said what is no
- * answer has lost its place: it is left, and the next call is answered on
- * another.
+ * malformed_server_test.c - a connection on which a server sent a malformed
+ * reply is out of step: it is closed, and the next call uses another.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +23,7 @@
 
 #define A "$1\r\na\r\n"
 
-/* What only a script of the user's may answer. */
+/* A reply that only a user's script may return. */
 static const char *const replies[] = {
     ":-9223372036854775808\r\n",
     "*1\r\n*1\r\n*0\r\n",
@@ -34,13 +33,13 @@ static const char *const replies[] = {
 
 /* ------------------------------------------------------------------ server */
 
-/* What the server says to `target`. */
+/* The server's reply to `target`. */
 static struct {
     pthread_mutex_t mutex;
-    const char *target; /* NULL: nothing of it */
+    const char *target; /* NULL: none of it */
     const char *reply;
-    bool ends;        /* it must end the connection */
-    unsigned went_on; /* requests behind an answer that should have ended it */
+    bool ends;          /* it must end the connection */
+    unsigned proceeded; /* requests after a reply that should have ended it */
 } script = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 /* The script, or command, that a request asks for. */
@@ -96,11 +95,11 @@ static void session(int fd, unsigned number, void *user)
 
         if (ends) {
             pthread_mutex_lock(&script.mutex);
-            script.went_on++;
+            script.proceeded++;
             pthread_mutex_unlock(&script.mutex);
         }
         reply = answer_to(target_of(text), &ends);
-        /* What was sent before the answer says nothing. */
+        /* What was sent before the reply proves nothing. */
         ends = ends && poll(&next, 1, 0) == 0;
         if (!fake_server_say(fd, reply))
             return;
@@ -118,7 +117,7 @@ static void say(const char *target, const char *reply, bool ends)
 
 /* ------------------------------------------------------------------- calls */
 
-/* By the same kind of connection. */
+/* On the same kind of connection. */
 static void check_place(every_place *place, bool starts)
 {
     static const every_call *ttl;
@@ -185,7 +184,7 @@ static void run_all(bool starts)
         end(&place, server);
     }
     every_place_end(&place);
-    assert_int_equal(script.went_on, 0);
+    assert_int_equal(script.proceeded, 0);
 }
 
 static void connection_of_a_malformed_reply_is_left(void **state)
@@ -222,7 +221,7 @@ static void connection_of_a_proper_reply_is_kept(void **state)
     end(&place, server);
 }
 
-/* Two requests in one write, and the first answer is one too many. */
+/* Two requests in one write, and one reply more than requests. */
 static void answer_behind_a_malformed_one_is_not_believed(void **state)
 {
     hf_bytes keys[] = {hf_str("a"), hf_str("b")};

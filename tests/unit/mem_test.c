@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mem_test.c - the allocator and its seam: each allocation of a piece of work
- * fails once, and the work reports it and leaks nothing (which the sanitizers
- * see).
+ * mem_test.c - the allocator and its hook: each allocation of a task fails
+ * once, and the task reports it and leaks nothing (which the sanitizers
+ * detect).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #include "util/mem.h"
 #include "util/url.h"
 
-/* More allocations than any work below makes. */
+/* More allocations than any task below needs. */
 #define ALLOCATIONS_MAX 100
 
 static void mem_seam_fails_exactly_one_allocation(void **state)
@@ -175,7 +175,7 @@ static bool work_on_alarm(void)
     return status == HF_OK;
 }
 
-/* At least `least` failures, then success once nothing is left to fail. */
+/* At least `least` failures, then success once none is injected. */
 static void fail_each(bool (*work)(void), long least)
 {
     long after = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options_test.c - options structs of callers older and newer than we are.
+ * options_test.c - options structs of callers older and newer than the library.
  */
 #include <setjmp.h>
 #include <stdarg.h>

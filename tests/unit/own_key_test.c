@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* own_key_test.c - our own keys are told from those of users. */
+/* own_key_test.c - our own keys are distinguished from those of users. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static void keys_of_users_are_not_ours(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        /* Behind its end nothing may be read. */
+        /* Nothing may be read past its end. */
         size_t size = strlen(names[i]);
         char *copy = malloc(size + 1);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quorum_nodes_test.c - the list of servers in a redlock: URL, right and wrong;
- * no message shows a password, nor half of one.
+ * quorum_nodes_test.c - the list of servers in a redlock: URL, valid and
+ * invalid; no message shows a password, or part of one.
  */
 #include "redis_driver.h"
 #include "support/slowness.h"
@@ -22,7 +22,7 @@ static void expect_refused(const char *url, hf_status status, const char *text)
     if (strstr(err.message, text) == NULL)
         fail_msg("%s: %s", url, err.message);
     if (strstr(err.message, "geheim") != NULL)
-        fail_msg("told: %s", err.message);
+        fail_msg("shown: %s", err.message);
 }
 
 static void wrong_list_names_the_item(void **state)
@@ -61,7 +61,7 @@ static void too_many_servers_are_refused(void **state)
 }
 
 /* Such as a password with a comma, or a scheme without its slashes. */
-static void passwords_are_never_told(void **state)
+static void passwords_are_never_shown(void **state)
 {
     (void)state;
     expect_refused("redlock:" A ",geheim@h," C, HF_INVALID, "item 2");
@@ -72,7 +72,7 @@ static void passwords_are_never_told(void **state)
                    HF_UNAVAILABLE, "0 of 3");
 }
 
-/* They may come yet, as long as there is time to connect. */
+/* They may become reachable, as long as there is time to connect. */
 static void servers_out_of_reach_are_counted(void **state)
 {
     int64_t began_ms = hf__clock_boot_ms();
@@ -88,7 +88,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_list_names_the_item),
         cmocka_unit_test(too_many_servers_are_refused),
-        cmocka_unit_test(passwords_are_never_told),
+        cmocka_unit_test(passwords_are_never_shown),
         cmocka_unit_test(servers_out_of_reach_are_counted),
     };
 

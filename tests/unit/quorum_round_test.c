@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quorum_round_test.c - requests on their way through the nodes of a quorum:
- * when they are decided, confirmed, taken back, cancelled and closed.
+ * quorum_round_test.c - requests to the nodes of a quorum: when they are
+ * decided, confirmed, undone, cancelled and closed.
  */
 #include "quorum_scripted.h"
 
@@ -13,7 +13,7 @@ static void grant_is_confirmed_by_a_majority(void **state)
     say(1, 9);
     assert_int_equal(0, c->done);
     say(2, 8);
-    assert_int_equal(0, c->done); /* 9 stands on one node only */
+    assert_int_equal(0, c->done); /* 9 is on one node only */
     EXPECT_LOGS("acquire confirm", "acquire", "acquire confirm", "acquire",
                 "acquire");
     assert_string_equal("9", nodes[0].last_token);
@@ -23,7 +23,7 @@ static void grant_is_confirmed_by_a_majority(void **state)
     assert_int_equal(1, c->done);
     assert_int_equal(HF_OK, c->status);
     assert_int_equal(9, c->value);
-    say(3, 12); /* late grants stay: renewals and releases go to them too */
+    say(3, 12); /* late grants stay: renewals and releases are sent there too */
     say(4, 3);
     EXPECT_LOGS("acquire confirm", "acquire", "acquire confirm", "acquire",
                 "acquire");
@@ -130,7 +130,7 @@ static void late_refusal_needs_no_release(void **state)
     drain(c);
 }
 
-/* All of a lock in one lane: nothing overtakes. */
+/* All requests of a lock are in one lane: nothing overtakes. */
 static void release_of_a_failed_acquire_is_in_its_lane(void **state)
 {
     call *c = acquire(*state);
@@ -143,7 +143,7 @@ static void release_of_a_failed_acquire_is_in_its_lane(void **state)
     drain(c);
 }
 
-/* Nodes that answer before the others were asked. */
+/* Nodes that reply before the request was sent to the others. */
 static void undo_comes_behind_an_acquire_not_sent_yet(void **state)
 {
     call *c;
@@ -157,7 +157,7 @@ static void undo_comes_behind_an_acquire_not_sent_yet(void **state)
     drain(c);
 }
 
-static void loss_of_a_majority_is_told_at_once(void **state)
+static void loss_of_a_majority_is_reported_at_once(void **state)
 {
     call *c = acquire(*state);
 
@@ -173,7 +173,7 @@ static void loss_of_a_majority_is_told_at_once(void **state)
     drain(c);
 }
 
-/* Two that did not answer the last time are not waited for. */
+/* Two that did not reply the last time are not waited for. */
 static void silent_nodes_cost_no_time(void **state)
 {
     call *c = acquire(*state);
@@ -189,7 +189,7 @@ static void silent_nodes_cost_no_time(void **state)
     refuse(2);
     assert_int_equal(1, c->done);
     assert_int_equal(HF_REPLY_ARRAY, c->kind);
-    assert_int_equal(0, c->value); /* split: nobody holds it */
+    assert_int_equal(0, c->value); /* split: no holder */
     say(3, 9);                     /* it is back */
     drain(c);
     c = acquire(*state);
@@ -232,7 +232,7 @@ static void cancel_goes_to_the_nodes_still_asked(void **state)
     for (size_t i = 1; i < NODES; i++)
         fail_with(i, HF_INDETERMINATE);
     assert_int_equal(1, c->done);
-    /* One that has completed is left alone. */
+    /* One that has completed is left unchanged. */
     quorum->base.ops->cancel(&quorum->base, &c->request);
     drain(c);
 }
@@ -251,8 +251,8 @@ static void cancel_reaches_a_confirmation(void **state)
     drain(c);
 }
 
-/* Nodes are closed one after the other: what that brings to an end must not be
- * undone on those closed before (take() asserts it). */
+/* Nodes are closed one after another: what that completes must not be undone on
+ * those closed before (take() asserts it). */
 static void close_completes_what_is_under_way(void **state)
 {
     hf__quorum *quorum = *state;
@@ -286,7 +286,7 @@ static void close_takes_nothing_back_on_closed_nodes(void **state)
     *state = NULL;
 }
 
-static void request_may_be_freed_when_it_is_told(void **state)
+static void request_may_be_freed_on_completion(void **state)
 {
     call *c = acquire(*state);
 
@@ -330,7 +330,7 @@ static void every_request_completes_without_memory(void **state)
     }
 }
 
-/* What was granted is given back, too, if the refusal cannot be told. */
+/* A grant is undone, too, if the refusal cannot be reported. */
 static void grant_is_taken_back_without_memory(void **state)
 {
     call *c = acquire(*state);
@@ -388,14 +388,14 @@ int main(void)
         TEST(late_refusal_needs_no_release),
         TEST(release_of_a_failed_acquire_is_in_its_lane),
         TEST(undo_comes_behind_an_acquire_not_sent_yet),
-        TEST(loss_of_a_majority_is_told_at_once),
+        TEST(loss_of_a_majority_is_reported_at_once),
         TEST(silent_nodes_cost_no_time),
         TEST(release_tells_of_a_second_sending),
         TEST(cancel_goes_to_the_nodes_still_asked),
         TEST(cancel_reaches_a_confirmation),
         TEST(close_completes_what_is_under_way),
         TEST(close_takes_nothing_back_on_closed_nodes),
-        TEST(request_may_be_freed_when_it_is_told),
+        TEST(request_may_be_freed_on_completion),
         TEST(every_request_completes_without_memory),
         TEST(grant_is_taken_back_without_memory),
         TEST(others_than_locks_are_refused),

@@ -181,7 +181,7 @@ static const hf__store_ops node_ops = {
     .generation = node_generation,
 };
 
-/* Answers to the oldest request of a node. */
+/* Replies to the oldest request of a node. */
 void say(size_t at, int64_t value)
 {
     hf__request *request = oldest(&nodes[at]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quorum_scripted.h - a quorum of five nodes that are scripted: each keeps what
- * it is sent until the test answers it. INFO is answered at once, unless a node
- * is told to hold it.
+ * quorum_scripted.h - a quorum of five scripted nodes: each keeps what it is
+ * sent until the test replies. INFO is answered at once, unless the test
+ * makes the node hold it back.
  */
 #ifndef TESTS_UNIT_QUORUM_SCRIPTED_H
 #define TESTS_UNIT_QUORUM_SCRIPTED_H
@@ -35,10 +35,10 @@ typedef struct node {
     int64_t uptime_s;
     uint32_t generation;
     bool holds_info;
-    bool refuses; /* answers an acquire within submit() */
+    bool refuses; /* replies to an acquire within submit() */
     bool is_closed;
     size_t cancelled;
-    uint32_t seq;     /* its event counter, of whatever topic */
+    uint32_t seq;     /* its event counter, for any topic */
     hf__watch *watch; /* on it; NULL: none */
 } node;
 
@@ -46,17 +46,17 @@ extern node nodes[NODES];
 
 void set_run_id(size_t at, const char *run_id);
 
-/* The oldest request of a node that waits for an answer, which it loses. */
+/* Remove and return the oldest request of a node that waits for a reply. */
 hf__request *oldest(node *self);
 
-/* Answers to it. */
+/* Replies to it. */
 void quorum_finish(hf__request *request, hf_status status);
 void answer_info(const node *self, hf__request *request);
 bool set_refusal(hf__request *request, const char *holder, int pttl_ms);
 void say(size_t at, int64_t value);
 void refuse(size_t at);
 void fail_with(size_t at, hf_status status);
-/* Answer the newest request of a node before those in front of it. */
+/* Reply to the newest request of a node before the older ones. */
 void say_last(size_t at, int64_t value);
 
 /* Move its event counter. */
@@ -74,12 +74,12 @@ typedef struct call {
     uint32_t sends;
 } call;
 
-extern call result; /* of the last call that was done */
+extern call result; /* of the last call that completed */
 
 call *call_new(uint32_t script);
 void submit(hf__quorum *quorum, call *self);
 call *acquire(hf__quorum *quorum);
-/* Complete everything with a harmless answer, and free the call. */
+/* Complete everything with a harmless reply, and free the call. */
 void drain(call *self);
 
 /* cmocka's set-up and tear-down; *state is the hf__quorum, or NULL if the test

@@ -23,8 +23,8 @@ static void restarted_node_does_not_vote(void **state)
     drain(c);
 }
 
-/* What the node says of itself comes behind its answer: a connection that broke
- * and was made again while the request was queued. */
+/* The node's INFO arrives after its reply: a connection that broke and was made
+ * again while the request was queued. */
 static void new_connection_to_the_same_process_votes(void **state)
 {
     call *c = acquire(*state);
@@ -78,9 +78,9 @@ static void quarantine_is_over_when_the_node_is_old(void **state)
     drain(c);
 }
 
-/* A server that has run for a tenth of a second may say 1 s: one that says 60
- * may have been started 59 s ago. */
-static void uptime_may_be_told_too_long(void **state)
+/* A server that has run for a tenth of a second may report 1 s: one that
+ * reports 60 may have been started 59 s ago. */
+static void uptime_may_be_reported_too_long(void **state)
 {
     hf__quorum *quorum = *state;
     call *c;
@@ -96,7 +96,7 @@ static void uptime_may_be_told_too_long(void **state)
 }
 
 /* A node that could not be reached when the quorum was opened may have been
- * started again since: nobody here has seen it before. */
+ * restarted since: its earlier run id is unknown. */
 static void node_met_late_and_young_does_not_vote(void **state)
 {
     hf__quorum *quorum = *state;
@@ -113,7 +113,7 @@ static void node_met_late_and_young_does_not_vote(void **state)
     assert_false(hf__node_may_vote(quorum, 2));
 }
 
-/* What INFO says is believed as far as it can be. */
+/* INFO is trusted only as far as possible. */
 static void uptime_of_no_sense_does_no_harm(void **state)
 {
     static const int64_t uptimes_s[] = {INT64_MAX, INT64_MAX / 1000, -1};
@@ -178,7 +178,7 @@ int main(void)
         TEST(new_connection_to_the_same_process_votes),
         TEST(new_connection_to_another_process_does_not),
         TEST(quarantine_is_over_when_the_node_is_old),
-        TEST(uptime_may_be_told_too_long),
+        TEST(uptime_may_be_reported_too_long),
         TEST(node_met_late_and_young_does_not_vote),
         TEST(uptime_of_no_sense_does_no_harm),
         TEST(two_votes_of_one_process_are_one),

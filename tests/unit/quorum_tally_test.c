@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quorum_tally_test.c - what the answers of five nodes add up to, by tables.
+ * quorum_tally_test.c - the tally of the replies of five nodes, by tables.
  *
- * The answers stand as text, one word for each node:
+ * The replies are written as text, one word for each node:
  *
- *   .          still to come       7, 1, -1  an integer
+ *   .          outstanding         7, 1, -1  an integer
  *   ,          the same, but silent
  *   u          not reached         A9        refused: A holds it for 9 ms
- *   i          no answer           [2:0]     renewed, but for lock 2: gone
- *   c          malformed answer
+ *   i          no reply            [2:0]     renewed, but for lock 2: gone
+ *   c          malformed reply
  *   d          refused the command (A,9,7,2) inspected: holder, lease, token,
- *   ?7         7, and may not vote           waiters; "-" for nobody
+ *   ?7         7, and may not vote           waiters; "-" for no holder
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@
 #define MAJORITY 3
 #define TEXT_SIZE 128
 
-/* ------------------------------------------------------------ reading answers
+/* ------------------------------------------------------------ reading replies
  */
 
 static void read_refusal(const char *word, hf_reply *reply, hf__arena *arena)
@@ -223,7 +223,7 @@ static void tally_of_an_acquire(void **state)
         {"A9 A5 A7 . .", "9 A 165"},
         {"A5 A9 u A7 .", "9 A 165"},
         {"A5 7 A9 A7 .", "9 A 165"},
-        /* split: nobody holds it */
+        /* split: no holder */
         {"7 8 A9 . .", "open"},
         {"7 8 A9 A4 .", "open"},
         {"7 8 A9 A4 u", "0 A 165"},
@@ -231,7 +231,7 @@ static void tally_of_an_acquire(void **state)
         {"7 A9 B4 B3 .", "0 B 166"},
         {"A1 B4 C3 . .", "0 B 166"},
         {"A1 B4 C3 D9 E2", "0 D 168"},
-        /* too few are there */
+        /* too few are reachable */
         {"7 8 u u .", "open"},
         {"7 8 u u u", "UNAVAILABLE"},
         {"7 8 i i i", "UNAVAILABLE"},
@@ -244,7 +244,7 @@ static void tally_of_an_acquire(void **state)
         {"u u . . .", "open"},
         {"u u u u u", "UNAVAILABLE"},
         {"A9 A9 u u A9", "9 A 165"},
-        /* silent nodes change nothing but how long it takes */
+        /* silent nodes change only how long it takes */
         {"7 8 A9 , ,", "0 A 165"},
         {"7 8 . , ,", "open"},
         {"7 8 u , ,", "UNAVAILABLE"},
@@ -313,13 +313,13 @@ static void tally_of_renewals(void **state)
         {"[2:-1] [2:-1] [2:0] [2:-1] .", "2 -1"},
         {"[2:0] [2:0] [] [] []", ""},
         {"[2:0] [2:0] [] [] .", "open"},
-        /* each lock by itself */
+        /* each lock separately */
         {"[1:0,3:-1] [1:0,3:-1] [1:0,3:-1] . .", "1 0 3 -1"},
         {"[1:0] [2:0] [3:0] . .", "open"},
         {"[1:0] [2:0] [3:0] [] .", ""},
         {"[1:0,2:0] [1:0,3:0] [1:0,2:0] . .", "open"},
         {"[1:0,2:0] [1:0,3:0] [1:0,2:0] [] []", "1 0"},
-        /* one that cannot be known leaves the others theirs */
+        /* an unknown one does not affect the others */
         {"[2:0] [2:0] [] [] u", "2 1"},
         {"[2:0] [2:0] [] [] i", "2 1"},
         {"[1:0,2:0] [1:0,2:-1] [1:0] [1:0] u", "1 0 2 1"},
@@ -343,7 +343,7 @@ static void tally_of_an_inspection(void **state)
         {"(A,9,7,0) (A,5,9,2) (A,7,8,1) . .", "A 5 9 2"},
         {"(-,-2,7,0) (-,-2,-,0) (-,-2,8,0) . .", "- -2 8 0"},
         {"(-,-2,-,0) (-,-2,-,0) (-,-2,-,0) . .", "- -2 - 0"},
-        /* a holder who needs one more node yet */
+        /* a holder who needs one more node */
         {"(A,9,7,0) (A,5,9,2) (-,-2,-,0) . .", "open"},
         {"(A,9,7,0) (A,5,9,2) (-,-2,-,0) (A,6,1,0) .", "A 5 9 2"},
         {"(A,9,7,0) (A,5,9,2) (-,-2,-,0) u u", "- -2 9 2"},
@@ -380,7 +380,7 @@ static void tally_of_what_any_node_may_have_to_do(void **state)
     EXPECT(HF__SCRIPT_LOCK_LEAVE, 2, rows);
 }
 
-/* An answer that no script gives must do no harm. */
+/* A reply that no script returns must do no harm. */
 static void tally_of_nonsense(void **state)
 {
     static const row acquired[] = {

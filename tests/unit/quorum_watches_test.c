@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quorum_watches_test.c - events of a quorum: those of any node that is there.
+ * quorum_watches_test.c - events of a quorum: those of any node that is
+ * reachable.
  */
 #include "quorum_scripted.h"
 
@@ -8,7 +9,7 @@ typedef struct counting {
     hf__watch watch;
     hf__quorum *quorum;
     size_t count;
-    bool ends; /* with the first move */
+    bool ends; /* with the first event */
 } counting;
 
 static void count_move(hf__watch *watch)
@@ -32,7 +33,7 @@ static void watch_events(counting *self, hf__quorum *quorum)
         store->ops->event_watch(store, hf_str("l"), &self->watch, NULL), HF_OK);
 }
 
-static void move_of_any_node_is_told(void **state)
+static void event_of_any_node_is_reported(void **state)
 {
     hf__quorum *quorum = *state;
     hf__store *store = &quorum->base;
@@ -51,7 +52,7 @@ static void move_of_any_node_is_told(void **state)
 }
 
 /* A store without a subscription moves its counters now and then. */
-static void move_of_a_silent_node_is_not_reported(void **state)
+static void event_of_a_node_that_is_away_is_not_reported(void **state)
 {
     hf__quorum *quorum = *state;
     counting watch;
@@ -69,14 +70,14 @@ static void move_of_a_silent_node_is_not_reported(void **state)
     assert_int_equal(0, watch.count);
     move_events(1);
     assert_int_equal(1, watch.count);
-    /* Without a majority of others everybody counts. */
+    /* Without a majority of others all count. */
     hf__node_answered(quorum, 0, false);
     move_events(3);
     assert_int_equal(2, watch.count);
     quorum->base.ops->event_unwatch(&quorum->base, &watch.watch);
 }
 
-static void watch_may_end_when_it_is_told(void **state)
+static void watch_may_end_in_its_callback(void **state)
 {
     hf__quorum *quorum = *state;
     counting watch;
@@ -112,9 +113,9 @@ static void waiting_ends_at_its_instant_or_with_a_move(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(move_of_any_node_is_told),
-        TEST(move_of_a_silent_node_is_not_reported),
-        TEST(watch_may_end_when_it_is_told),
+        TEST(event_of_any_node_is_reported),
+        TEST(event_of_a_node_that_is_away_is_not_reported),
+        TEST(watch_may_end_in_its_callback),
         TEST(waiting_ends_at_its_instant_or_with_a_move),
     };
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * rand_test.c - random bytes: well formed, and never drawn twice.
- */
+/* rand_test.c - random bytes: well formed, and never repeated. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +33,8 @@ static void rand_bytes_fill_every_size_and_no_more(void **state)
     unsigned char bytes[1001];
 
     (void)state;
-    /* A byte that is zero in 20 fills was most likely not written (2^-160). */
+    /* A byte that is zero in 20 fills was almost certainly not written
+     * (2^-160). */
     for (size_t size = 0; size <= 1000; size += size < 300 ? 1 : 100) {
         unsigned char seen[1000] = {0};
 

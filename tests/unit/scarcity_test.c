@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scarcity_test.c - a process that has no memory or no descriptor left, at each
- * point in turn: calls fail and say so, nothing ends the process, and
- * afterwards all works as if nothing had been.
+ * scarcity_test.c - a process that runs out of memory or descriptors, at each
+ * point in turn: calls fail and report it, nothing ends the process, and
+ * afterwards everything works as before.
  *
- * malloc() of the whole process is this file's, so that allocations of the
- * libraries below ours fail, too. Each store has a child, whose death says at
+ * This file defines malloc() for the whole process, so that allocations of the
+ * libraries below ours fail, too. Each store has a child, whose death shows at
  * which allocation it was.
  */
 #include <setjmp.h>
@@ -36,13 +36,13 @@
 #define OWN_MALLOC 1
 #endif
 
-/* More allocations than the calls below make. */
+/* More allocations than the calls below need. */
 #define ALLOCATIONS_MAX 20000
-/* After which no call of the scenario needs one more. */
+/* After this many, no call of the scenario needs another one. */
 #define DESCRIPTORS_MAX 40
 #define NAME "scarce"
 
-/* In memory that the child shares: how far it came. */
+/* In memory shared with the child: how far it came. */
 typedef struct progress {
     long at;
     long done;
@@ -100,7 +100,7 @@ static void on_done(void *user, hf_status status, const hf_error *err)
     *(hf_status *)user = status;
 }
 
-/* A call that is told by the loop's thread. */
+/* A call that the loop thread completes. */
 static hf_status set_on_the_loop(hf_client *client)
 {
     static hf_status told;
@@ -161,7 +161,7 @@ static hf_status do_all(const char *url)
     return status;
 }
 
-/* What was held is free again: by release, or as the lock's end says. */
+/* What was held is free again: by release, or by the end of its lease. */
 static bool works(const char *url)
 {
     hf_client *client = NULL;
@@ -196,7 +196,7 @@ static void run_child(const char *url, void (*what)(const char *url))
 
 static void fail_each_allocation(const char *url)
 {
-    /* What stays for the process is made first: the script machine too. */
+    /* What stays for the process is created first: the script machine too. */
     hf_client *keeper = NULL;
 
     if (hf_client_open(url, NULL, &keeper, NULL) != HF_OK || !works(url))

@@ -43,7 +43,7 @@ static bool say_map(const scripted_cluster *self, int fd)
     return fake_server_say(fd, text);
 }
 
-/* The question for the map; false: close. */
+/* The request for the slot map; false: close. */
 static bool answer_map(scripted_node *self, int fd)
 {
     int map_ms = atomic_load(&self->map_ms);

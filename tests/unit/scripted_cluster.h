@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scripted_cluster.h - a cluster of two servers that say what a test wants them
- * to say, and a store in front of them. Key "foo" is in slot 12182, "bar" in
- * 5061.
+ * scripted_cluster.h - a cluster of two servers that reply what a test wants,
+ * and a store in front of them. Key "foo" is in slot 12182, "bar" in 5061.
  */
 #ifndef TESTS_UNIT_SCRIPTED_CLUSTER_H
 #define TESTS_UNIT_SCRIPTED_CLUSTER_H
@@ -19,28 +18,28 @@ typedef struct scripted_node {
     struct scripted_cluster *cluster;
     int at;
     fake_server *fake;
-    atomic_uint maps;     /* questions for the map */
+    atomic_uint maps;     /* requests for the slot map */
     atomic_uint requests; /* other than those */
-    atomic_int map_ms;    /* the map takes so long; negative: for ever */
+    atomic_int map_ms;    /* delay of the slot map; negative: never */
     const char *name;     /* in the map; NULL: 127.0.0.1 */
 } scripted_node;
 
-/* Answers a request; false: close. `number` counts those of the node. */
+/* Replies to a request; false: close. `number` counts those of the node. */
 typedef bool (*act_fn)(scripted_node *self, int fd, unsigned number,
                        const char *text);
 
 typedef struct scripted_cluster {
     scripted_node nodes[NODES];
     act_fn act;
-    atomic_int lower;     /* who has slots 0 to 8191 by the map */
-    atomic_int upper;     /* and the others */
+    atomic_int lower;     /* owner of slots 0 to 8191 in the map */
+    atomic_int upper;     /* and of the others */
     atomic_bool nameless; /* the map does not name the host */
-    atomic_bool unnamed;  /* nor do the nodes know it, but its address */
-    atomic_bool holed;    /* the upper slots are nobody's */
+    atomic_bool unnamed;  /* nor do the nodes know it, only its address */
+    atomic_bool holed;    /* the upper slots have no owner */
     test_driver driver;
 } scripted_cluster;
 
-/* The servers, and the store by one of them: the map names the other. */
+/* Start the servers, and the store on one of them: the map names the other. */
 void cluster_start(scripted_cluster *self, act_fn act);
 void cluster_connect(scripted_cluster *self, int by);
 /* Both, by A. */
@@ -53,7 +52,7 @@ void cluster_close(scripted_cluster *self);
 int port_of(const scripted_cluster *self, int at);
 unsigned requests(scripted_cluster *self, int at);
 
-/* Answers: "-<word> <slot> <host>:<port>" of a node; which node it is, "0" or
+/* Replies: "-<word> <slot> <host>:<port>" of a node; which node it is, "0" or
  * "1"; the same as an act. */
 bool say_redirect(const scripted_node *self, int fd, const char *word, int slot,
                   const char *host, int to);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sentinel_deployment.c - the words of the scripted servers and sentinels.
+ * sentinel_deployment.c - the replies of the scripted servers and sentinels.
  * Their threads read what the test sets by atomics.
  */
 #include "sentinel_deployment.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_test.c - from schemes to drivers, and requests outside of a driver. */
+/* store_test.c - from schemes to drivers, and requests without a driver. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void unknown_scheme_lists_the_known(void **state)
         "redlock+unix:/s",
         "redis+clusters://h",
         ("redis+a+name+that+is+so+long+that+no+message+would+hold+it+and+all"
-         "+that+there+is+to+say+beside+it+which+is+not+little://h")};
+         "+that+there+is+to+say+about+it+which+is+not+little://h")};
 
     (void)state;
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
@@ -54,7 +54,7 @@ static void unknown_scheme_lists_the_known(void **state)
     }
 }
 
-/* That the scheme reached its driver shows in what the driver refuses. */
+/* Which driver got the scheme shows in what it refuses. */
 static void scheme_reaches_its_driver(void **state)
 {
     static const char *const urls[] = {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * url_test.c - store URLs, good and bad, and numbers in them.
- */
+/* url_test.c - store URLs, valid and invalid, and numbers in them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -179,8 +177,8 @@ static void url_takes_no_more_than_its_bounds(void **state)
     assert_int_equal(hf__url_parse(text, &url, NULL), HF_INVALID);
 }
 
-/* Every prefix of a URL and every byte in every place: no crash, and never
- * the password in a message. */
+/* Every prefix of a URL and every byte in every place: no crash, and never the
+ * password in a message. */
 static void url_survives_any_one_byte_change(void **state)
 {
     static const char good[] =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watchdog_test.c - renewal and loss against a store of the test's own, which
- * answers, refuses, fails or stays silent as each test says.
+ * watchdog_test.c - renewal and loss with a store of the test's own, which
+ * grants, refuses, fails or is silent as each test says.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 
 #define PENDING_MAX 64
 
-/* What a thread may be late on a machine that runs other tests too. */
+/* How late a thread may be on a machine that runs other tests too. */
 #define BUSY_MS 30
 
 /* What the store does with a renewal. */
@@ -141,7 +141,7 @@ static uint32_t fake_shard(const hf__store *store, hf_bytes key)
     return fake.shards == 0 ? 0 : number % fake.shards;
 }
 
-/* The requests that got no answer complete now, as the contract wants. */
+/* The requests without a reply complete now, as the contract requires. */
 static void fake_close(hf__store *store)
 {
     int count = atomic_load(&fake.pending_count);
@@ -244,7 +244,7 @@ static void renewals_keep_a_short_lease_alive(void **state)
 }
 
 static void
-loss_is_told_before_the_deadline_when_the_store_is_silent(void **state)
+loss_is_reported_before_the_deadline_when_the_store_is_silent(void **state)
 {
     losses told;
     hf_lock *lock = lock_of(*state, "a", 200, &told);
@@ -263,7 +263,7 @@ loss_is_told_before_the_deadline_when_the_store_is_silent(void **state)
     hf_lock_free(lock);
 }
 
-static void loss_is_told_at_once_when_another_has_the_lock(void **state)
+static void loss_is_reported_at_once_when_another_has_the_lock(void **state)
 {
     losses told;
     hf_lock *lock = lock_of(*state, "a", 600, &told);
@@ -347,7 +347,7 @@ static void a_handle_may_be_freed_while_its_renewal_is_in_flight(void **state)
     atomic_store(&fake.answer, STAY_SILENT);
     assert_int_equal(HF_OK, hf_lock_try(lock, NULL));
     wait_for(&fake.pending_count, 1, 1000);
-    hf_lock_free(lock); /* the rest is the sanitizer's to see, in tear_down */
+    hf_lock_free(lock); /* the rest is checked by the sanitizer, in tear_down */
     assert_int_equal(1, atomic_load(&fake.releases));
 }
 
@@ -427,7 +427,7 @@ static void a_release_that_was_resent_and_finds_nothing_succeeded(void **state)
     fake.release_sends = 2;
     assert_int_equal(HF_OK, hf_lock_try(lock, NULL));
     assert_int_equal(HF_OK, hf_lock_release(lock, NULL));
-    fake.released = -1; /* a waiter got it in between */
+    fake.released = -1; /* a waiter acquired it in between */
     assert_int_equal(HF_OK, hf_lock_try(lock, NULL));
     assert_int_equal(HF_OK, hf_lock_release(lock, NULL));
     hf_lock_free(lock);
@@ -477,8 +477,8 @@ static int64_t renew_over(uint32_t shards, hf_lock *const *locks, size_t count,
 #define MANY ((size_t)50000)
 #define SLOTS 16384
 
-/* One script for each shard of a cluster, found without looking through all
- * of them: that took 500 times as long as one shard, and takes some 2 times. */
+/* One script for each shard of a cluster, found without searching all of them:
+ * that took 500 times as long as one shard, and takes some 2 times. */
 static void renewals_over_many_shards_take_linear_time(void **state)
 {
     hf_lock **locks = hf__calloc(MANY, sizeof(hf_lock *));
@@ -515,8 +515,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(renewals_keep_a_short_lease_alive),
-        TEST(loss_is_told_before_the_deadline_when_the_store_is_silent),
-        TEST(loss_is_told_at_once_when_another_has_the_lock),
+        TEST(loss_is_reported_before_the_deadline_when_the_store_is_silent),
+        TEST(loss_is_reported_at_once_when_another_has_the_lock),
         TEST(errors_are_retried_fast_until_the_store_answers),
         TEST(many_locks_are_renewed_in_batches_of_128),
         TEST(renewals_over_many_shards_take_linear_time),

@@ -312,6 +312,7 @@ words "'Nobody': write" 'Nobody asks.'
 words "'goes on': write" 'It goes on with the next one.'
 words "'stands before': write" 'One that stands before us.'
 words "'by and by': write" 'Removed by and by.'
+words "'be told': write" 'void loss_may_be_told_once(void)'
 words 'the name hf__lock_asking_x:' 'hf__lock_asking_x()'
 words 'the name HF__GATE_LISTS:' 'HF__GATE_LISTS'
 renew
