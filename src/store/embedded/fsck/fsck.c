@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fsck.c - every page of a data file, in the order of its two trees.
+ * fsck.c - checks every page of a data file, tree by tree.
  *
  *  1. The data's tree: each page in range, used once, of its kind, at its
  *     height; each item within its page; all keys in ascending order across
@@ -8,11 +8,11 @@
  *     fsck_records.c.
  *  2. The tree of free pages: the same, and each page that it lists is in range
  *     and listed once.
- *  3. Used and free pages together are all pages; the counts that the head
- *     keeps are those found; what the records say of each other.
+ *  3. Used and free pages together are all pages; the counts in the meta page
+ *     are right; the records fit together.
  *
- * A page that cannot be read is told and left out with all below it; what then
- * must be missing is not told again.
+ * A page that cannot be read is reported and skipped with all below it; what is
+ * then missing is not reported again.
  */
 #include "store/embedded/fsck/fsck.h"
 
@@ -22,13 +22,13 @@
 #include "store/embedded/files/header.h"
 #include "store/embedded/files/sum.h"
 
-/* How often go_on() is asked, in pages: some tenth of a millisecond. */
+/* Pages between calls of go_on(): some tenth of a millisecond. */
 #define ASK_PAGES 256u
 
 typedef struct level {
     hf__page page;
     uint64_t number;
-    uint32_t next; /* the item to go to */
+    uint32_t next; /* the next item */
     unsigned char *bytes;
 } level;
 
@@ -39,11 +39,11 @@ struct hf__fsck_memory {
     uint64_t free_count;
     unsigned char *held;
 
-    /* Of the tree that is walked. */
+    /* Of the tree being walked. */
     size_t which;
     hf__tree counted;
     size_t previous_size; /* of the last leaf's key; SIZE_MAX: none yet */
-    size_t floor_size;    /* of the key that the next may not be below */
+    size_t floor_size;    /* the least allowed size of the next key */
     unsigned char previous[HF__LMDB_KEY_MAX + 1];
     unsigned char floor[HF__LMDB_KEY_MAX + 1];
     level levels[HF__DEPTH_MAX];
@@ -55,7 +55,7 @@ static void report(hf__fsck *fsck, hf__finding_code code, uint64_t page,
     hf__fsck_report(fsck, code, page, hf_view(NULL, 0), a, b);
 }
 
-/* The same where pages below are left out for it. */
+/* The same if the pages below are skipped. */
 static bool report_broken(hf__fsck *fsck, hf__finding_code code, uint64_t page,
                           uint64_t a, uint64_t b)
 {
@@ -87,7 +87,7 @@ static bool allocate(hf__fsck *fsck)
     at += HF__SUM_PART;
     for (size_t i = 0; i < HF__DEPTH_MAX; i++, at += page_size)
         memory->levels[i].bytes = at;
-    memory->used[0] = 3; /* the heads */
+    memory->used[0] = 3; /* the meta pages */
     fsck->memory = memory;
     return true;
 }
@@ -118,7 +118,7 @@ static void count_pages(hf__fsck *fsck, uint64_t count)
         fsck->stopped = true;
 }
 
-/* Mark pages as used. false: told. */
+/* Mark pages as used. false: reported. */
 static bool use_pages(hf__fsck *fsck, uint64_t from, uint64_t number,
                       uint64_t count)
 {
@@ -138,8 +138,8 @@ static bool use_pages(hf__fsck *fsck, uint64_t from, uint64_t number,
 
 /* ----------------------------------------------------------- large values */
 
-/* The pages of a large value; false: told. They may be more than it needs: LMDB
- * writes a shorter value over a longer one of the same transaction. */
+/* The pages of a large value; false: reported. There may be more than needed:
+ * LMDB overwrites a longer value of the same transaction in place. */
 static bool take_large(hf__fsck *fsck, uint64_t from, const hf__node *node)
 {
     uint32_t page_size = fsck->meta.page_size;
@@ -182,8 +182,8 @@ static bool take_free_page(hf__fsck *fsck, uint64_t from, uint64_t number)
     return true;
 }
 
-/* A list of free pages: how many, then their numbers, the highest first. Read
- * in parts, as a list can be long. */
+/* A list of free pages: their number, then the pages in descending order. Read
+ * in parts, as it can be long. */
 static void take_free_list(hf__fsck *fsck, const hf__item *item)
 {
     uint64_t *part = (uint64_t *)(void *)fsck->scratch;
@@ -247,8 +247,8 @@ static bool is_key_size(const hf__fsck *fsck, size_t size)
     return size >= 1 && size <= HF__LMDB_KEY_MAX;
 }
 
-/* A leaf's key must be behind all before it, a branch's too; the next leaf's
- * key must not be before the branch's. */
+/* Keys of leaves and branches must ascend; a leaf's key must not be less than
+ * its branch's. */
 static bool is_in_order(hf__fsck *fsck, const hf__page *page, hf_bytes key)
 {
     struct hf__fsck_memory *memory = fsck->memory;
@@ -270,7 +270,7 @@ static bool is_in_order(hf__fsck *fsck, const hf__page *page, hf_bytes key)
     return true;
 }
 
-/* All items lie within the page and fill it. */
+/* All items are within the page and fill it. */
 static bool check_nodes(hf__fsck *fsck, const hf__page *page, uint64_t number)
 {
     uint64_t taken = 0, room = 0;
@@ -289,7 +289,7 @@ static bool check_nodes(hf__fsck *fsck, const hf__page *page, uint64_t number)
     return true;
 }
 
-/* Read a page of the tree to `to`, judge it and count it. false: told. */
+/* Read, check and count a page of the tree. false: reported. */
 static bool open_page(hf__fsck *fsck, uint64_t from, uint64_t number,
                       uint32_t depth)
 {
@@ -321,7 +321,7 @@ static bool open_page(hf__fsck *fsck, uint64_t from, uint64_t number,
     return true;
 }
 
-/* One record, its value's beginning in memory. */
+/* One record, with the beginning of its value. */
 static void take_item(hf__fsck *fsck, const level *at, uint32_t index,
                       const hf__node *node)
 {
@@ -368,7 +368,7 @@ static void take_leaf(hf__fsck *fsck, const level *at)
 
 /* ------------------------------------------------------------------ trees */
 
-/* The next child of the branch at `depth`; returns the depth to go on at. */
+/* Descend to the next child of the branch at `depth`; returns the new depth. */
 static uint32_t step_down(hf__fsck *fsck, uint32_t depth)
 {
     level *at = &fsck->memory->levels[depth];
@@ -400,7 +400,7 @@ static void walk_tree(hf__fsck *fsck, size_t which)
     if (tree->root == HF__NO_PAGE ||
         !open_page(fsck, fsck->meta.index, tree->root, 0))
         return;
-    /* Each step takes an item of a page, and no page is opened twice. */
+    /* Terminates: each step takes one item, and no page is opened twice. */
     while (!is_over(fsck)) {
         level *at = &memory->levels[depth];
 
@@ -440,7 +440,7 @@ static void compare_counts(hf__fsck *fsck, size_t which)
     }
 }
 
-/* Each page is used or free, and none is both. */
+/* Each page must be either used or free. */
 static void compare_pages(hf__fsck *fsck)
 {
     const struct hf__fsck_memory *memory = fsck->memory;
@@ -463,8 +463,8 @@ static void compare_pages(hf__fsck *fsck)
 
 /* ------------------------------------------------------------------- whole */
 
-/* Whose file is it? Asked first: a newer format has records that we do not
- * know. A page that is damaged on the way is told when the tree is walked. */
+/* Checked first: a newer format has records that we do not know. Damaged pages
+ * found here are reported by the walk. */
 static hf_status check_header(hf__fsck *fsck)
 {
     hf__header head;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fsck.h - reading a whole data file and telling what is wrong with it.
+ * fsck.h - checking a whole data file.
  *
  * It reads by pread() only and trusts no number in the file, so that no file
- * can make it crash, loop or take memory without bound: what it keeps is two
- * bits a page and one entry for each large collection. It is used before LMDB
- * may see a file (open.c), and for `store check` in a child (check.c), which
- * may neither allocate from the heap nor lock: neither does anything here.
+ * can make it crash, loop or use unbounded memory: it keeps two bits per page
+ * and one entry per large collection. It runs before LMDB opens a file
+ * (open.c), and for `store check` in a child process (check.c), which may
+ * neither use the heap nor locks: nothing here does.
  */
 #ifndef HF__EMBEDDED_FSCK_H
 #define HF__EMBEDDED_FSCK_H
@@ -21,19 +21,19 @@ struct hf__fsck {
     uint64_t file_size;
     hf__meta meta;
     void (*report)(hf__fsck *fsck, const hf__finding *found);
-    /* Asked every few hundred pages. false: stop. NULL: never. */
+    /* Called every few hundred pages. false: stop. May be NULL. */
     bool (*go_on)(hf__fsck *fsck, uint64_t done, uint64_t total);
     void *user;
 
-    /* What came of it. */
+    /* Results. */
     uint64_t findings;
     bool stopped;   /* by go_on */
-    bool failed;    /* the disk: see error_page */
-    bool no_memory; /* the rest was not looked at */
+    bool failed;    /* I/O error at error_page */
+    bool no_memory; /* the rest was not checked */
     uint64_t error_page;
     uint64_t pages_done;
 
-    /* Its own. */
+    /* Internal. */
     bool broken; /* part of the tree could not be read */
     struct hf__fsck_memory *memory;
     struct hf__groups *groups; /* fsck_records.c's */
@@ -41,13 +41,13 @@ struct hf__fsck {
 };
 
 /* HF_OK, HF_CORRUPT, HF_INVALID (not a store), HF_UNSUPPORTED (newer format),
- * HF_TIMEOUT (stopped), HF_SYSTEM (the disk failed), HF_NO_MEMORY. */
+ * HF_TIMEOUT (stopped), HF_SYSTEM (I/O error), HF_NO_MEMORY. */
 hf_status hf__fsck_run(hf__fsck *fsck);
 
 /*
- * Read all of the data file. Nobody writes to it meanwhile. HF_CORRUPT: it is
- * damaged, and `err` says where first; HF_TIMEOUT: nothing was found until
- * deadline_ms, and there was more.
+ * Check the whole data file, which is not written meanwhile. HF_CORRUPT:
+ * damaged, first as `err` says; HF_TIMEOUT: no error found by deadline_ms, but
+ * there is more.
  */
 hf_status hf__fsck_file(int dir_fd, int64_t deadline_ms, hf_error *err);
 
@@ -59,36 +59,35 @@ typedef struct hf__item {
     uint32_t index; /* in the page */
     hf_bytes key;
     size_t value_size;
-    unsigned char *value; /* its first value_held bytes, in our memory */
+    unsigned char *value; /* its first value_held bytes */
     size_t value_held;
     uint64_t value_page; /* where a large value begins; 0: not large */
 } hf__item;
 
-/* So much of a value is held at once. */
+/* Bytes of a value in memory at once. */
 #define HF__FSCK_HELD (16u * 65536u)
 
 void hf__fsck_report(hf__fsck *fsck, hf__finding_code code, uint64_t page,
                      hf_bytes key, uint64_t a, uint64_t b);
-/* Read a part of the file. false: the disk failed, which is remembered. */
+/* Read a part of the file. false: I/O error; sets fsck->failed. */
 bool hf__fsck_read(hf__fsck *fsck, void *to, size_t size, uint64_t offset);
 /* Read a part of a large value. */
 bool hf__fsck_value(hf__fsck *fsck, const hf__item *item, size_t offset,
                     void *to, size_t size);
-/* The key of the record there, at most `room` bytes; its size. */
+/* Copy the key of a record, at most `room` bytes; returns its size. */
 size_t hf__fsck_key_at(hf__fsck *fsck, uint64_t page, uint32_t index,
                        unsigned char *to, size_t room);
-/* Memory for the parts, zeroed, given back at the end of the survey or by
- * hf__fsck_unmap(). NULL: none, which is remembered. */
+/* Zeroed memory, freed by hf__fsck_unmap(). NULL: none; sets
+ * fsck->no_memory. */
 void *hf__fsck_map(hf__fsck *fsck, size_t size);
 void hf__fsck_unmap(void *memory, size_t size);
 
-/* fsck_records.c: one record; then, when all were there, what they say of
- * each other. */
+/* fsck_records.c: check one record; after all, check that they fit together. */
 void hf__fsck_record(hf__fsck *fsck, hf__item *item);
 void hf__fsck_compare(hf__fsck *fsck);
 void hf__fsck_forget(hf__fsck *fsck);
 
-/* fsck_content.c: the content of a small collection. false: told. */
+/* fsck_content.c: check the content of a small collection. false: damaged. */
 bool hf__fsck_content(hf__fsck *fsck, hf_bytes key, uint8_t type,
                       const unsigned char *content, size_t size,
                       uint64_t count);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fsck_content.c - is the content of a small collection what its type says?
+ * fsck_content.c - checks the content of a small collection.
  *
- * Entries fill the content exactly, there are as many as the record counts,
- * none is there twice, and those of a sorted set are in their order.
+ * Entries must fill the content exactly, be as many as the record says, be
+ * distinct, and in a sorted set be in order.
  */
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 typedef struct content_entry {
     hf_bytes name;
     double score;
-    size_t size; /* head and all */
+    size_t size; /* with its head */
 } content_entry;
 
 static uint32_t read32(const unsigned char *at)
@@ -29,7 +29,7 @@ static uint32_t read32(const unsigned char *at)
     return value;
 }
 
-/* The entry at `at`, where `left` bytes are. false: none fits. */
+/* The entry at `at`, within `left` bytes. false: damaged. */
 static bool read_entry(uint8_t type, const unsigned char *at, size_t left,
                        content_entry *result)
 {
@@ -57,7 +57,7 @@ typedef struct seen {
     uint32_t count;
 } seen;
 
-/* false: it was there already. */
+/* false: seen before. */
 static bool see(seen *all, hf_bytes name)
 {
     size_t at = hf__name_hash(name, 0) % SLOTS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fsck_file.c - reading a store's data file whole, for its first finding.
+ * fsck_file.c - checking a store's data file up to the first error.
  */
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include "util/error.h"
 
 typedef struct verification {
-    hf__finding first; /* the others are not told */
+    hf__finding first; /* the others are dropped */
     int64_t deadline_ms;
 } verification;
 

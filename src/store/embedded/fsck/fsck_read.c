@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fsck_read.c - what the parts of fsck share: telling, memory, reading.
+ * fsck_read.c - reporting, memory and reading for the other files of fsck.
  */
 #include <string.h>
 #include <sys/mman.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fsck_records.c - do the records of a store hold together?
+ * fsck_records.c - checks that the records of a store fit together.
  *
- * Each record is judged by itself. What belongs together stands apart: the
- * elements of a large collection come before its key, the order of a sorted
- * set behind it. So a table has one entry for each id of elements, with counts
- * and, for the two indexes of a sorted set, the sums of their members' hashes,
- * which do not depend on the order. When all records were there, each entry
- * must have one key of a fitting type, or be an orphan.
+ * Each record is checked by itself. Related records are not adjacent: the
+ * elements of a large collection come before its key, the order of a sorted set
+ * after it. So a table has one entry per key id, with counts and, for the two
+ * indexes of a sorted set, the sums of their members' hashes, which do not
+ * depend on the order. In the end each entry must have one key of a matching
+ * type, or be a pending delete.
  */
 #include <math.h>
 #include <string.h>
@@ -37,19 +37,19 @@ typedef struct group {
     uint64_t first; /* by the key's record, of a list */
     uint64_t page;  /* of the key's record */
     uint32_t index; /* of the key's record */
-    uint8_t type;   /* hf__type; 0: no key was seen */
+    uint8_t type;   /* hf__type; 0: no key seen */
     bool taken;     /* this entry is in use */
     bool pending_delete;
     bool odd;   /* an element cannot be one of a sorted set */
-    bool gap;   /* elements of a list are not in a row */
-    bool wrong; /* a member of a set is at another's place */
+    bool gap;   /* a list's numbers have gaps */
+    bool wrong; /* a member of a set is at a wrong position */
 } group;
 
 struct hf__groups {
-    size_t map_size; /* bytes of all of this */
+    size_t map_size; /* bytes of this struct */
     uint64_t count;
     uint64_t capacity; /* a power of two */
-    group *last;       /* neighbours have the same */
+    group *last;       /* the last entry used */
     group entries[];
 };
 
@@ -94,7 +94,7 @@ static struct hf__groups *grow(hf__fsck *fsck, struct hf__groups *old)
     return groups;
 }
 
-/* The entry of an id, made if need be. NULL: no memory, which is remembered. */
+/* The entry of an id, created if missing. NULL: no memory. */
 static group *group_of(hf__fsck *fsck, uint64_t keyid)
 {
     struct hf__groups *groups = fsck->groups;
@@ -153,8 +153,8 @@ static void tell_record(hf__fsck *fsck, hf__finding_code code,
 
 /* ------------------------------------------------------------------- names */
 
-/* A record's own name of up to `room` bytes behind `head` ones, whole. The
- * value of a folded one begins with it. false: damaged. */
+/* A record's whole name after its first `head` bytes; a folded one is in the
+ * value. false: damaged. */
 static bool whole_name(const hf__item *item, size_t head, hf_bytes *name,
                        size_t *used)
 {
@@ -172,7 +172,7 @@ static bool whole_name(const hf__item *item, size_t head, hf_bytes *name,
     if (size < room || size > item->value_size - sizeof(size))
         return false;
     *used = sizeof(size) + size;
-    if (*used > item->value_held) /* longer than any of the API's */
+    if (*used > item->value_held) /* longer than the API allows */
         return true;
     *name = hf_view(item->value + sizeof(size), size);
     return hf__name_fold(folded, room, *name) == room &&
@@ -271,15 +271,14 @@ static void take_pending_delete(hf__fsck *fsck, const hf__item *item)
 
 /* -------------------------------------------------------------------- keys */
 
-/* The checksum over a key's record, as hf__keyhead_sum() made it. false: the
- * disk failed. */
+/* The checksum of a key's record, as of hf__keyhead_sum(). false: I/O error. */
 static bool sum_record(hf__fsck *fsck, hf__item *item, uint16_t *result)
 {
     unsigned char *part = fsck->scratch;
     size_t done = item->value_held;
     uint64_t sum = hf__keyhead_sum(item->key, item->value, done);
 
-    /* value_held is a whole number of parts if it is not all. */
+    /* value_held is a multiple of HF__SUM_PART or the whole size. */
     while (done < item->value_size) {
         size_t size = item->value_size - done;
 
@@ -294,7 +293,7 @@ static bool sum_record(hf__fsck *fsck, hf__item *item, uint16_t *result)
     return true;
 }
 
-/* Does the record stand under its key's name? */
+/* Does the record's name match its key? */
 static bool is_named(const hf__item *item, const hf__keyhead *head)
 {
     unsigned char folded[HF__LMDB_KEY_MAX];
@@ -306,14 +305,14 @@ static bool is_named(const hf__item *item, const hf__keyhead *head)
         head->key_size > item->value_size - HF__KEYHEAD_SIZE)
         return false;
     if (HF__KEYHEAD_SIZE + head->key_size > item->value_held)
-        return true; /* longer than any of the API's */
+        return true; /* longer than the API allows */
     return hf__name_fold(folded, room,
                          hf_view(item->value + HF__KEYHEAD_SIZE,
                                  head->key_size)) == room &&
            memcmp(folded, name_of(item) + 1, room) == 0;
 }
 
-/* A key whose elements are records of their own. */
+/* A key whose elements have records of their own. */
 static hf__finding_code take_large_key(hf__fsck *fsck, const hf__item *item,
                                        const hf__keyhead *head,
                                        const unsigned char *content,
@@ -369,7 +368,7 @@ static hf__finding_code judge_key(hf__fsck *fsck, hf__item *item, hf_bytes key)
     if (head.type == HF__TYPE_STRING)
         return head.count == 0 ? HF__FOUND_NONE : HF__FOUND_KEY_HEAD;
     if (item->value_size > item->value_held)
-        return HF__FOUND_KEY_CONTENT; /* a small one is not so large */
+        return HF__FOUND_KEY_CONTENT; /* too large for a small one */
     (void)hf__fsck_content(fsck, key, head.type, item->value + used,
                            item->value_size - used, head.count);
     return HF__FOUND_NONE;
@@ -387,7 +386,7 @@ static void take_key(hf__fsck *fsck, hf__item *item)
 void hf__fsck_record(hf__fsck *fsck, hf__item *item)
 {
     switch (name_of(item)[0]) {
-    case HF__RECORD_HEADER: /* was judged before all others */
+    case HF__RECORD_HEADER: /* was checked first */
         if (item->key.size != 1)
             tell_record(fsck, HF__FOUND_RECORD_NAME, item);
         break;
@@ -413,7 +412,7 @@ void hf__fsck_record(hf__fsck *fsck, hf__item *item)
 
 /* -------------------------------------------------------------- all of them */
 
-/* How many elements the type's main index has; a type may not have others. */
+/* The number of elements in the type's own index; there must be no others. */
 static uint64_t count_of(const group *at, bool *others)
 {
     switch (at->type) {

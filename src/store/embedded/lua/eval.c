@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * eval.c - scripts that come as the words of a command. They are what a
- * request's script is, after the words were taken apart; the machine finds the
- * text of one that comes by its SHA-1.
+ * eval.c - scripts in the arguments of a command. After parsing they run like a
+ * request's script; the machine finds the text for a SHA-1.
  */
 #include "store/embedded/lua/eval.h"
 
@@ -21,7 +20,7 @@ static void fail_request(hf__request *request, hf_status status,
         hf__error_line(&request->error, status, hf_str(text), NULL);
 }
 
-/* As a server's is translated: whoever loads the script can try again. */
+/* As for a server: load the script and try again. */
 static void fail_noscript(hf__request *request)
 {
     fail_request(request, HF_UNAVAILABLE,
@@ -50,8 +49,8 @@ static bool read_key_count(hf__request *request, size_t *key_count)
     return true;
 }
 
-/* Run it with the words behind the number of keys, and give the request back
- * as it was. */
+/* Run it with the arguments after the number of keys; the request is
+ * restored. */
 static void run_script(hf__machine *machine, hf__tx *tx, hf__request *request,
                        const hf__script *script, size_t key_count,
                        bool read_only, int64_t budget_ms)
@@ -80,7 +79,7 @@ void hf__eval_run(hf__machine *machine, hf__tx *tx, const hf__command *command,
     size_t key_count;
 
     if (strncmp(command->name, "evalsha", 7) == 0) {
-        /* Redis looks at the digest's length before the number of keys. */
+        /* Redis checks the digest's length before the number of keys. */
         if (text.size != HF__SHA1_HEX_SIZE - 1) {
             fail_noscript(request);
             return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * eval.h - the commands EVAL, EVALSHA, EVAL_RO and EVALSHA_RO: a script that
- * comes as the words of a command.
+ * eval.h - the commands EVAL, EVALSHA, EVAL_RO and EVALSHA_RO: a script in the
+ * arguments of a command.
  */
 #ifndef HF__EMBEDDED_EVAL_H
 #define HF__EMBEDDED_EVAL_H
@@ -9,8 +9,8 @@
 #include "store/embedded/commands/command.h"
 #include "store/embedded/lua/machine.h"
 
-/* Run the request's words, whose number fits the command, as a script. What
- * comes of it is in the request, as with hf__machine_run(). */
+/* Run the request's arguments, whose number fits the command, as a script. The
+ * result is in the request, as with hf__machine_run(). */
 void hf__eval_run(hf__machine *machine, hf__tx *tx, const hf__command *command,
                   hf__request *request, int64_t budget_ms);
 

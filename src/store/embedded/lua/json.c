@@ -2,8 +2,8 @@
 /*
  * json.c - the library `cjson` as a script sees it: its table and settings.
  *
- * lua-cjson itself ends the process when its buffer becomes too long or there
- * is no memory, and its buffer is outside of the script's bound on memory.
+ * lua-cjson itself exits the process when its buffer becomes too long or memory
+ * runs out, and its buffer is not subject to the script's memory limit.
  */
 #include "store/embedded/lua/json.h"
 
@@ -29,7 +29,7 @@ void hf__json_reset(hf__json *settings)
                            .decode_numbers = true};
 }
 
-/* The settings; there are `count` arguments, missing ones are nil. */
+/* The settings; also pads the arguments to `count` with nil. */
 static hf__json *settings_of(lua_State *lua, int count)
 {
     luaL_argcheck(lua, lua_gettop(lua) <= count, count + 1,
@@ -38,7 +38,7 @@ static hf__json *settings_of(lua_State *lua, int count)
     return lua_touserdata(lua, lua_upvalueindex(1));
 }
 
-/* Set an integer from an argument that is not nil, and push it. */
+/* Set an integer from an argument unless that is nil, and push it. */
 static void set_integer(lua_State *lua, int arg, int *value, int least,
                         int most)
 {
@@ -55,7 +55,7 @@ static void set_integer(lua_State *lua, int arg, int *value, int least,
     lua_pushinteger(lua, *value);
 }
 
-/* The same with a choice, of which the first two are false and true. */
+/* The same with a choice, whose first two are false and true. */
 static int set_choice(lua_State *lua, int arg, int value,
                       const char *const *names)
 {
@@ -99,7 +99,7 @@ static int set_precision(lua_State *lua)
     return 1;
 }
 
-/* No buffer is kept, whatever is set. */
+/* The setting has no effect. */
 static int set_keep_buffer(lua_State *lua)
 {
     hf__json *settings = settings_of(lua, 1);
@@ -142,7 +142,7 @@ static const luaL_Reg functions[] = {
     {"new", make_new},
     {NULL, NULL}};
 
-/* A table of the functions, whose settings are at the top; replaces them. */
+/* Replace the settings at the top by a table of functions that use them. */
 static void push_functions(lua_State *lua)
 {
     lua_newtable(lua);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.h - the library `cjson`: lua-cjson 2.1's names, results and messages, as
- * Redis has it.
+ * json.h - the library `cjson`, with the names, results and messages of
+ * lua-cjson 2.1, as in Redis.
  */
 #ifndef HF__EMBEDDED_JSON_H
 #define HF__EMBEDDED_JSON_H
@@ -10,11 +10,10 @@
 #include <lua.h>
 #include <stdbool.h>
 
-/* Tables inside of tables, whatever a script sets: each takes some of the
- * stack of C. */
+/* Limit of nested tables, whatever a script sets: each level uses C stack. */
 #define HF__JSON_DEPTH_MAX 3000
 
-/* What to make of numbers that JSON does not have. */
+/* Handling of numbers that JSON does not have. */
 typedef enum hf__json_numbers {
     HF__JSON_REFUSE,
     HF__JSON_KEEP,
@@ -24,7 +23,7 @@ typedef enum hf__json_numbers {
 typedef struct hf__json {
     bool sparse_convert; /* excessively sparse arrays are objects */
     int sparse_ratio;    /* 0: none is */
-    int sparse_safe;     /* up to this index none is */
+    int sparse_safe;     /* no array up to this index is */
     int encode_depth;
     int decode_depth;
     int precision; /* significant digits */

@@ -2,8 +2,8 @@
 /*
  * json_decode.c - cjson.decode().
  *
- * The text is followed by a NUL, as all strings of Lua, and ends at its first
- * one; so looking ahead by one byte that is not NUL is always allowed.
+ * Like all strings of Lua the text is followed by a NUL, and it ends at the
+ * first one; so reading the byte after one that is not NUL is always allowed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "store/embedded/lua/json.h"
 #include "store/embedded/lua/machine_state.h"
 
-/* What one token costs, ns, besides its bytes. */
+/* Cost of a token, ns, in addition to its bytes. */
 #define TOKEN_NS 60u
 
 typedef enum kind {
@@ -72,7 +72,7 @@ static int fail_expected(const reader *from, const char *expected)
 
 /* ----------------------------------------------------------------- strings */
 
-/* Four hexadecimal digits; negative: they are not. */
+/* Four hexadecimal digits; negative: invalid. */
 static int32_t read_hex(const char *at)
 {
     int32_t sum = 0;
@@ -85,7 +85,7 @@ static int32_t read_hex(const char *at)
         else if ((letter | 32) >= 'a' && (letter | 32) <= 'f')
             sum = 16 * sum + (letter | 32) - 'a' + 10;
         else
-            return -1; /* before what follows a NUL is looked at */
+            return -1; /* do not read beyond a NUL */
     }
     return sum;
 }
@@ -105,7 +105,7 @@ static void put_utf8(const reader *from, int32_t letter)
     hf__lua_buf_add(from->lua, from->machine, text, size);
 }
 
-/* "\uXXXX", or two of them for one letter. */
+/* "\uXXXX", or a surrogate pair. */
 static bool read_unicode(reader *from)
 {
     int32_t letter = read_hex(from->at + 2);
@@ -130,7 +130,7 @@ static bool read_unicode(reader *from)
     return true;
 }
 
-/* What stands behind a backslash. */
+/* The character after a backslash. */
 static bool read_escape(reader *from)
 {
     static const char named[] = "\"\"\\\\//b\bt\tn\nf\fr\r";
@@ -153,7 +153,7 @@ static bool read_escape(reader *from)
     return false;
 }
 
-/* Up to what needs to be looked at. */
+/* Skip plain characters. */
 static hf_bytes read_span(reader *from)
 {
     const char *begin = from->at;
@@ -194,7 +194,7 @@ static void read_string(reader *from)
 /* ----------------------------------------------------------------- numbers */
 
 /* A number that JSON does not have: hexadecimal, with a leading zero or plus,
- * infinite, or none. */
+ * infinite, or NaN. */
 static bool is_foreign(const char *at)
 {
     if (*at == '+')

@@ -10,7 +10,7 @@
 #include "store/embedded/lua/json.h"
 #include "store/embedded/lua/machine_state.h"
 
-/* What one value costs, ns, besides its bytes. */
+/* Cost of a value, ns, in addition to its bytes. */
 #define VALUE_NS 60u
 
 typedef struct writer {
@@ -32,7 +32,7 @@ static void put_text(const writer *to, const char *text)
 
 /* ----------------------------------------------------------------- strings */
 
-/* What stands for a byte that may not stand for itself. false: it may. */
+/* The escape of a byte. false: needs none. */
 static bool escape(unsigned char byte, char text[8])
 {
     static const char named[] = "\bb\tt\nn\ff\rr\"\"\\\\//";
@@ -99,7 +99,7 @@ static void put_number(const writer *to, int index)
 
 /* ------------------------------------------------------------------ tables */
 
-/* How long the array at the top is; 0: it is an object. */
+/* The length of the array at the top; 0: it is an object. */
 static int count_array(const writer *to)
 {
     const hf__json *settings = to->settings;

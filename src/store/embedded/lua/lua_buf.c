@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_buf.c - bytes that functions in C put together for scripts, within the
- * script's bound on memory. luaL_Buffer keeps 8 KiB on the stack of C, and its
- * pieces are garbage for Lua to collect; these are freed at once.
+ * lua_buf.c - buffers of C functions, subject to the script's memory limit.
+ * luaL_Buffer uses 8 KiB of C stack, and its pieces become garbage; these are
+ * freed at once.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define FIRST_SIZE 200u
 
-/* So large a piece has garbage collected first, if the bound is not far and so
+/* Before a piece of this size garbage is collected, if the limit is near and so
  * much was allocated since the last time. */
 #define LARGE_SIZE (size_t)(1u << 20)
 #define COLLECT_SIZE (size_t)(8u << 20)

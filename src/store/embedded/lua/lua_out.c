@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_out.c - an answer said onto the stack of Lua, converted as Redis does:
- * nil is false, a status is a table with the field "ok".
+ * lua_out.c - replies on Lua's stack, converted as by Redis: nil is false, a
+ * status is a table with the field "ok".
  *
- * Our own scripts do not write to what they are answered, so that two tables of
- * theirs are used again and again: the empty one, and TIME's.
+ * The library's scripts do not modify replies, so that two tables are reused
+ * for them: the empty one, and TIME's.
  *
- * At most one slot a level and three more are used, which every C function has
- * beyond its arguments (LUA_MINSTACK).
+ * Uses one stack slot per level and three more at most, fewer than
+ * LUA_MINSTACK.
  */
 #include <assert.h>
 
 #include "store/embedded/keys/number.h"
 #include "store/embedded/lua/machine_state.h"
 
-/* The value on the top is complete: put it where it belongs. */
+/* The value at the top is complete: store it in its array. */
 static void settle(hf__lua_out *out)
 {
     while (out->depth > 0) {
@@ -59,7 +59,7 @@ static void put_digits(lua_State *lua, int64_t value, bool own, int at)
 {
     char text[HF__NUMBER_SIZE];
 
-    /* Our own scripts only calculate with it. */
+    /* The library's scripts only calculate with it. */
     if (own)
         lua_pushnumber(lua, (lua_Number)value);
     else

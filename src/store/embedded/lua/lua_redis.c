@@ -2,9 +2,9 @@
 /*
  * lua_redis.c - the table `redis` that scripts see.
  *
- * redis.call() is the hot path of every lock: names are looked up in a table
- * of Lua, words are views of Lua's own strings, answers go straight onto the
- * stack. Error texts are Redis 7.0's.
+ * redis.call() is the hot path of every lock: commands are cached by the
+ * address of their name, arguments are views of Lua's strings, replies go
+ * directly onto the stack. Error texts are Redis 7.0's.
  */
 #include <assert.h>
 #include <string.h>
@@ -14,10 +14,10 @@
 #include "store/embedded/lua/machine_state.h"
 #include "store/embedded/lua/noscript.h"
 
-/* What a command costs at least, ns; what takes longer says so. */
+/* Least cost of a command, ns; longer ones account for themselves. */
 #define CALL_NS 1000u
 
-/* What a script that asks is told: the version it is compatible with. */
+/* The compatible version, reported to scripts. */
 #define REDIS_VERSION "7.0.15"
 #define REDIS_VERSION_NUM 0x0007000f
 #define REPL_ALL 3
@@ -41,8 +41,8 @@ static int give_error(lua_State *lua, const char *text, bool raise)
     return raise ? lua_error(lua) : 1;
 }
 
-/* The error of a command has a field more in Redis 7.0, which shows when a
- * script looks at the whole table. */
+/* In Redis 7.0 the error of a command has another field, visible to a script
+ * that walks the table. */
 static int give_command_error(lua_State *lua, const char *text, bool raise)
 {
     (void)give_error(lua, text, false);
@@ -53,7 +53,7 @@ static int give_command_error(lua_State *lua, const char *text, bool raise)
 
 /* --------------------------------------------------------- call and pcall */
 
-/* A number's text; false: it needs a string in Lua, there are too many. */
+/* A number's text; false: too many, it needs a Lua string. */
 static bool read_number(hf__machine *machine, size_t *number_count,
                         lua_Number number, hf_bytes *word)
 {
@@ -67,7 +67,7 @@ static bool read_number(hf__machine *machine, size_t *number_count,
     return true;
 }
 
-/* What stands in KEYS of a script of ours. */
+/* An entry in KEYS of a library script. */
 static bool read_key(lua_State *lua, const hf__machine *machine, int at,
                      hf_bytes *word)
 {
@@ -80,7 +80,7 @@ static bool read_key(lua_State *lua, const hf__machine *machine, int at,
     return true;
 }
 
-/* The same as a string of Lua, in the number's place on the stack. */
+/* The same as a Lua string, which replaces the number on the stack. */
 static void push_number(lua_State *lua, int at, hf_bytes *word)
 {
     char text[HF__NUMBER_SIZE];
@@ -91,9 +91,9 @@ static void push_number(lua_State *lua, int at, hf_bytes *word)
     word->data = lua_tolstring(lua, at, &word->size);
 }
 
-/* Room for the words of a command. There is no limit but the script's memory:
- * unpack() ends at 8000 (LUAI_MAXCSTACK), a call written out does not. More
- * than usual are on Lua's stack, above the arguments. Raises errors. */
+/* Room for the arguments of a command, limited only by the script's memory:
+ * unpack() ends at 8000 (LUAI_MAXCSTACK), a literal call does not. Larger
+ * arrays are on Lua's stack, above the arguments. Raises errors. */
 static hf_bytes *take_words(lua_State *lua, hf__machine *machine, int count)
 {
     if (count <= HF__MACHINE_WORD_COUNT)
@@ -130,8 +130,8 @@ static bool read_words(lua_State *lua, hf__machine *machine, hf_bytes *words,
     return true;
 }
 
-/* Scripts name their commands by constants, which Lua keeps once and at one
- * address; what is cached for an address is compared all the same. */
+/* Scripts name commands by constants, which Lua keeps at one address; a cached
+ * command's name is compared all the same. */
 static const hf__command *find_command(hf__machine *machine, hf_bytes name)
 {
     size_t slot = ((uintptr_t)name.data >> 4) % HF__MACHINE_NAME_CACHE;
@@ -217,8 +217,8 @@ static bool ends_line(char letter)
     return letter == '\r' || letter == '\n';
 }
 
-/* A text of one word gets "ERR" before it; otherwise its first word is the
- * code. A leading '-' is dropped, and ends of lines around the text. */
+/* "ERR" is prepended to a text of one word; otherwise the first word is the
+ * code. A leading '-' and surrounding line ends are removed. */
 static int redis_error_reply(lua_State *lua)
 {
     const char *text, *space;
@@ -274,7 +274,7 @@ static int redis_sha1hex(lua_State *lua)
     return 1;
 }
 
-/* There is no log: the arguments are checked, as Redis does. */
+/* There is no log; the arguments are checked as by Redis. */
 static int redis_log(lua_State *lua)
 {
     lua_Number level;
@@ -293,7 +293,7 @@ static int redis_log(lua_State *lua)
     return 0;
 }
 
-/* Every write of a script is applied as one here; effects are what is kept. */
+/* No effect: a script's writes are always committed together. */
 static int redis_replicate_commands(lua_State *lua)
 {
     lua_pushboolean(lua, 1);
@@ -315,8 +315,7 @@ static int redis_set_repl(lua_State *lua)
     return 0;
 }
 
-/* Answers have the form of RESP2 here; a script that asks for another must not
- * go on with this one. */
+/* Replies have the form of RESP2; a script that needs another one must fail. */
 static int redis_setresp(lua_State *lua)
 {
     lua_Number version = lua_tonumber(lua, 1);
@@ -332,7 +331,7 @@ static int redis_setresp(lua_State *lua)
     return 0;
 }
 
-/* There are no users here: whoever can open the store may do everything. */
+/* There are no users: everything is allowed. */
 static int redis_acl_check_cmd(lua_State *lua)
 {
     hf_bytes name;

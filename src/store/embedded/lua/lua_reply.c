@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_reply.c - what a script returned, as a reply, converted as Redis does:
- * numbers lose their fraction, false is nil, true is 1, a table with a string
- * in "err" or "ok" is an error or a status, any other table is an array that
- * ends before its first nil.
+ * lua_reply.c - converting a script's result to a reply as Redis does: numbers
+ * are truncated, false is nil, true is 1, a table with a string in "err" or
+ * "ok" is an error or a status, any other table is an array up to its first
+ * nil.
  */
 #include <limits.h>
 #include <string.h>
@@ -11,23 +11,23 @@
 #include "store/embedded/keys/number.h"
 #include "store/embedded/lua/machine_state.h"
 
-/* Tables inside tables; where Redis's own stack of Lua would end is far
- * deeper, but nobody reads such an answer. */
+/* Limit of nested tables. Redis's limit, its Lua stack, is far deeper, but of
+ * no use. */
 #define DEPTH_MAX 200
 
-/* What one value costs, ns. */
+/* Cost of a value, ns. */
 #define VALUE_NS 30u
 
 static int64_t to_integer(lua_Number number)
 {
-    /* What the conversion gives in Redis on x86-64; undefined in C. */
+    /* Undefined in C; this is Redis's result on x86-64. */
     if (!(number >= -9223372036854775808.0 && number < 9223372036854775808.0))
         return INT64_MIN;
     return (int64_t)number;
 }
 
-/* A script may answer one table many times, or one inside of itself: what is
- * made of it counts against the script's time and memory. */
+/* A script may return a table many times, or within itself: the conversion
+ * counts against its time and memory. */
 static void charge(lua_State *lua, size_t size)
 {
     hf__machine *machine = hf__machine_of(lua);
@@ -47,8 +47,7 @@ static bool set_text(hf_reply *reply, hf_reply_kind kind, lua_State *lua,
     return hf__reply_set_bytes(reply, kind, text, size, arena);
 }
 
-/* One line, where Redis takes the text for a string of C. A string keeps
- * its NULs. */
+/* One line up to a NUL, as in Redis. Strings keep their NULs. */
 static bool set_line(hf_reply *reply, hf_reply_kind kind, lua_State *lua,
                      hf__arena *arena)
 {
@@ -76,7 +75,7 @@ static bool set_line(hf_reply *reply, hf_reply_kind kind, lua_State *lua,
     return true;
 }
 
-/* The field of the table at the top; pushes it if it is of that type. */
+/* Push a field of the table at the top if it has that type. */
 static bool push_field(lua_State *lua, const char *name, int type)
 {
     lua_pushstring(lua, name);
@@ -172,8 +171,8 @@ static bool set_verbatim(lua_State *lua, hf_reply *reply, hf__arena *arena,
     return false;
 }
 
-/* What a field makes of its table, which is its RESP2 form. The field is left
- * at the top; false: there is none of these. */
+/* Convert a table with a special field to its RESP2 form. The field is left at
+ * the top; false: no such field. */
 static bool set_special(lua_State *lua, hf_reply *reply, hf__arena *arena,
                         int depth, bool *done)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * machine.c - running scripts: their words, their answers, their errors. What
- * they are compiled to is in machine_scripts.c, what stops them in
- * machine_limits.c.
+ * machine.c - running scripts: their arguments, results and errors. Compiling
+ * them is in machine_scripts.c, stopping them in machine_limits.c.
  *
- * Lua leaves its functions by longjmp on errors and when memory ends, so that
- * everything that can raise runs inside one protected call per script, and
- * nothing in between holds memory or locks.
+ * Lua leaves functions by longjmp() on errors and out of memory, so everything
+ * that can raise runs within one protected call per script, and nothing in
+ * between holds memory or locks.
  */
 #include <locale.h>
 #include <stdio.h>
@@ -20,16 +19,16 @@
 #include "util/mem.h"
 #include "util/rand.h"
 
-/* Left by large scripts: collected at once when there is more than this. */
+/* Above this, garbage is collected right after the script. */
 #define MEMORY_KEEP (size_t)(16u << 20)
 
-/* How long a collection may hold up what follows. */
+/* Limit of that collection. */
 #define TIDY_MS 10
 
-/* Per cent of what stays: Lua's own is 200. */
+/* Per cent; Lua's default is 200. */
 #define GC_PAUSE 250
 
-/* The stack of the state between scripts. */
+/* Lua's stack between scripts. */
 enum { AT_RUNNER = 1, AT_ON_ERROR = 2 };
 
 /* ------------------------------------------------------------------ errors */
@@ -46,7 +45,7 @@ static bool find_place(lua_State *lua, lua_Debug *place)
     return true;
 }
 
-/* Called where the error was raised, with the stack still there. */
+/* Called where the error was raised, before the stack is unwound. */
 static int on_error(lua_State *lua)
 {
     const char *prefix = "ERR ";
@@ -58,7 +57,7 @@ static int on_error(lua_State *lua)
     (void)lua_getallocf(lua, &user);
     machine = user;
     if (machine->error[0] != '\0')
-        return 1; /* compile() has said it all */
+        return 1; /* set by compile() */
     if (lua_istable(lua, 1)) {
         prefix = "";
         lua_pushliteral(lua, "err");
@@ -82,7 +81,7 @@ static int on_error(lua_State *lua)
     return 1;
 }
 
-/* Undo everything, with a message. */
+/* Undo the transaction. */
 static hf_status undo(hf__tx *tx, hf_status status, const char *text)
 {
     if (tx->fatal == HF_OK)
@@ -90,9 +89,8 @@ static hf_status undo(hf__tx *tx, hf_status status, const char *text)
     return tx->fatal;
 }
 
-/* The request's deadline came first: was that the script's own doing? What
- * waited for most of the time, for the writer lock or for a processor, may be
- * tried again. */
+/* Stopped at the request's deadline. A request that mostly waited, for the
+ * writer lock or a processor, may be tried again. */
 static hf_status undo_late(hf__machine *machine, int64_t budget_ms)
 {
     int64_t used_ms = (hf__clock_thread_us() - machine->began_us) / 1000;
@@ -129,7 +127,7 @@ static hf_status undo_stopped(hf__machine *machine, int64_t budget_ms)
     return undo(machine->tx, HF_SCRIPT, text);
 }
 
-/* A command looks whether it may work on, with so many bytes. */
+/* Called by commands: may it continue, with so many bytes? */
 static void check_limits(hf__tx *tx, size_t claimed)
 {
     hf__machine *machine = tx->look_user;
@@ -139,7 +137,7 @@ static void check_limits(hf__tx *tx, size_t claimed)
         (void)undo_stopped(machine, machine->budget_us / 1000);
 }
 
-/* What came of the protected call. */
+/* Evaluate the protected call. */
 static hf_status finish_run(hf__machine *machine, int result, int64_t budget_ms)
 {
     hf__request *request = machine->request;
@@ -177,7 +175,7 @@ static void fill_words(lua_State *lua, const hf_bytes *words, size_t count)
         set_word(lua, words[i], i);
 }
 
-/* Is it what the table holds already? If not, remember it. */
+/* Is the argument already in the table? If not, cache it. */
 static bool is_cached_arg(hf__cached_arg *last, hf_bytes word)
 {
     if (last->size == word.size &&
@@ -192,7 +190,7 @@ static bool is_cached_arg(hf__cached_arg *last, hf_bytes word)
     return false;
 }
 
-/* Give a table of ours, which is used again and again, the words. */
+/* Set the arguments in a library script's reused table. */
 static void renew_args(lua_State *lua, hf__cached_args *last, int at,
                        const hf_bytes *words, size_t count)
 {
@@ -217,8 +215,8 @@ static void renew_args(lua_State *lua, hf__cached_args *last, int at,
     lua_pop(lua, 1);
 }
 
-/* What our own scripts have in KEYS is only good for redis.call(): the number
- * of the request's word, which saves a string for each. */
+/* In KEYS library scripts have the numbers of the request's arguments, which
+ * only redis.call() understands: this saves a string for each. */
 static void set_own_keys(lua_State *lua, hf__machine *machine)
 {
     int *count = &machine->key_counts[machine->script->index];
@@ -251,7 +249,8 @@ static void set_own_words(lua_State *lua, hf__machine *machine)
                request->word_count - request->key_count);
 }
 
-/* A user's script gets new tables: the last one may have changed the old. */
+/* A user's script gets new tables: the previous script may have changed the old
+ * ones. */
 static void set_user_words(lua_State *lua, hf__machine *machine)
 {
     const hf__request *request = machine->request;
@@ -285,7 +284,7 @@ static int run_script(lua_State *lua)
     return 0;
 }
 
-/* Memory ended while a word was put: the tables may hold older ones. */
+/* Out of memory while setting arguments: the tables may have older ones. */
 static void forget_cached_args(hf__machine *machine)
 {
     for (size_t i = 0; i < HF__SCRIPT_COUNT; i++) {
@@ -294,8 +293,8 @@ static void forget_cached_args(hf__machine *machine)
     }
 }
 
-/* Collect what a large script left, but not for long: the store's writer lock
- * is held. What remains is collected after the next script, or by it. */
+/* Collect a large script's garbage, but not for long: the writer lock is held.
+ * The rest is collected later. */
 static int tidy(lua_State *lua)
 {
     hf__machine *machine = lua_touserdata(lua, 1);
@@ -305,7 +304,7 @@ static int tidy(lua_State *lua)
     return 0;
 }
 
-/* Users' scripts see the locale that Redis's do, whatever the program set. */
+/* Users' scripts run in the "C" locale, as in Redis. */
 static int call_runner(hf__machine *machine)
 {
     locale_t before = (locale_t)0;
@@ -360,7 +359,7 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
 
 /* -------------------------------------------------------------------- life */
 
-/* A function of ours, found by its address; pushing it allocates nothing. */
+/* Push a C function without allocating; see keep(). */
 static void push_kept(lua_State *lua, lua_CFunction function)
 {
     lua_pushlightuserdata(lua, (void *)(uintptr_t)function);
@@ -413,8 +412,8 @@ hf__machine *hf__machine_new(hf__command_finder *find)
     }
     machine->running = machine->lua;
     lua_settop(machine->lua, 0);
-    /* A collection goes over all that stays, so rarely is cheaper; but what
-     * came since must still be in the processor's caches. */
+    /* A collection walks all live objects, so it should be rare; but new
+     * objects must still be in the processor's caches. */
     (void)lua_gc(machine->lua, LUA_GCSETPAUSE, GC_PAUSE);
     push_kept(machine->lua, run_script); /* AT_RUNNER */
     push_kept(machine->lua, on_error);   /* AT_ON_ERROR */

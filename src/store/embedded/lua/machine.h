@@ -2,8 +2,8 @@
 /*
  * machine.h - the Lua state of an environment, in which every script runs.
  *
- * One per environment and process, used by whoever holds the writer lock:
- * a script always runs in a write transaction.
+ * One per environment and process, guarded by the writer lock: a script always
+ * runs in a write transaction.
  */
 #ifndef HF__EMBEDDED_MACHINE_H
 #define HF__EMBEDDED_MACHINE_H
@@ -17,30 +17,29 @@
 typedef struct hf__machine hf__machine;
 
 struct hf__command;
-/* How a script's commands are found: any letter case; NULL: no such one. */
+/* Finds a script's commands, ignoring case; NULL: no such command. */
 typedef const struct hf__command *hf__command_finder(hf_bytes name);
 
 hf__machine *hf__machine_new(hf__command_finder *find); /* NULL: no memory */
 void hf__machine_free(hf__machine *machine);
 
 /*
- * Run the request's script in `tx`. HF_OK: request->reply is set. Otherwise
- * the script's own error is in request->error, and what it wrote stays; or
- * tx->fatal is set, which undoes everything: the engine failed, or the script
- * exceeded budget_ms or the bound on memory. `read_only`: refuse its commands
- * that write.
+ * Run the request's script in `tx`. HF_OK: request->reply is set. Otherwise the
+ * script's own error is in request->error, and its writes are kept; or
+ * tx->fatal is set, which undoes them: LMDB failed, or the script exceeded
+ * budget_ms or the memory limit. `read_only`: refuse writing commands.
  */
 hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
                           hf__request *request, bool read_only,
                           int64_t budget_ms);
 
-/* Compile a user's script and remember it; false: `error` says why not, "" that
- * there is no memory. */
+/* Compile and keep a user's script; false: see `error`, "" for out of
+ * memory. */
 bool hf__machine_load(hf__machine *machine, hf_bytes source,
                       char sha1[HF__MACHINE_SHA1_SIZE], char *error,
                       size_t error_size);
-/* Is there a script of this SHA-1, in any letter case? Then `lower` is it as
- * hf__machine_run() wants it. */
+/* Is there a script of this SHA-1, ignoring case? Then sets `lower`, which
+ * hf__machine_run() needs. */
 bool hf__machine_has(hf__machine *machine, hf_bytes sha1,
                      char lower[HF__MACHINE_SHA1_SIZE]);
 void hf__machine_flush(hf__machine *machine);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * machine_limits.c - the time and the memory that a script may use.
+ * machine_limits.c - a script's limits of time and memory.
  *
- * Time is processor time of the thread: a script is not to blame for what else
- * the machine does. The clock is read
- *   - by a hook of Lua, every so many instructions: the fewer, the larger the
- *     largest block of memory, since one instruction may go over all of it;
- *   - by hf__machine_spend(), in whatever loops in C;
+ * Time is processor time of the thread, independent of the machine's load. The
+ * clock is read
+ *   - by a hook of Lua, every so many instructions: fewer if there are large
+ *     blocks of memory, since one instruction may process a whole block;
+ *   - by hf__machine_spend(), in loops in C;
  *   - by the allocator, every so many bytes.
- * What finds that time is up sets `stop` and raises. A stopped script gets no
- * more memory, and nothing that catches errors keeps that one
- * (sandbox_control.c), so that no handler of the script runs any more; its
- * transaction is undone whatever it returns.
+ * When time is up, `stop` is set and an error raised. A stopped script gets no
+ * more memory, and pcall() and its like pass this error on (sandbox_control.c),
+ * so that no handler of the script runs any more; its transaction is undone
+ * whatever it returns.
  *
- * The allocator refuses beyond a bound, which stops in the same way.
+ * Exceeding the memory limit stops a script in the same way.
  */
 #include <string.h>
 
@@ -21,16 +21,16 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-/* Instructions between two looks at the clock, some 10 us. */
+/* Instructions between two checks, some 10 us. */
 #define HOOK_COUNT 1000
-/* So many bytes are gone over between two looks at most, by instructions that
- * go over a whole string: some 20 ms. */
+/* Most bytes processed between two checks by instructions on whole strings:
+ * some 20 ms. */
 #define HOOK_BYTES 10000000u
 
-/* From here on the system may give a block another place when it grows. */
+/* Larger blocks may be copied when they grow. */
 #define LARGE_SIZE (size_t)(128u << 10)
 
-/* Allocating is counted as so many bytes a nanosecond. */
+/* Cost of allocating, bytes per ns. */
 #define ALLOCATE_BYTES 4u
 
 static void **small_list(hf__machine *machine, size_t size)
@@ -89,8 +89,8 @@ static void *resize(hf__machine *machine, void *memory, size_t old, size_t size)
 
 /* -------------------------------------------------------------------- time */
 
-/* Processor time is a system call: it is asked for only when so much time has
- * passed that the budget may be used up. */
+/* Processor time needs a system call: read only when enough time has passed to
+ * use up the budget. */
 static bool is_time_up(hf__machine *machine)
 {
     int64_t now_us = hf__clock_boot_us();
@@ -138,7 +138,7 @@ void hf__machine_hook(hf__machine *machine, lua_State *lua)
 
 void hf__machine_collect(lua_State *lua, hf__machine *machine)
 {
-    /* What was marked in a cycle under way may be garbage by its end. */
+    /* Twice: objects marked in a current cycle may be garbage at its end. */
     for (int cycle = 0; cycle < 2; cycle++) {
         while (lua_gc(lua, LUA_GCSTEP, 0) == 0)
             hf__machine_spend(lua, machine, 5000);
@@ -148,8 +148,8 @@ void hf__machine_collect(lua_State *lua, hf__machine *machine)
 
 /* ------------------------------------------------------------------ memory */
 
-/* Once refused, all is refused: a script that goes on must not build up to the
- * bound again and again. */
+/* Once refused, always refused: a script must not approach the limit
+ * repeatedly. */
 static bool may_grow(const hf__machine *machine, size_t size)
 {
     return machine->stop == HF__STOP_NONE &&
@@ -157,7 +157,7 @@ static bool may_grow(const hf__machine *machine, size_t size)
                machine->limit_size + 2 * machine->largest_size;
 }
 
-/* Allowed at any time: hooks are fields, which may be set as for a signal. */
+/* lua_sethook() is allowed at any time. */
 static void note_block(hf__machine *machine, size_t size)
 {
     machine->largest_block = size;
@@ -168,13 +168,13 @@ static void note_block(hf__machine *machine, size_t size)
         hf__machine_hook(machine, machine->running);
 }
 
-/* Bytes are spent here too: instructions of Lua that copy large strings need
- * memory for them. */
+/* Bytes are accounted for, too: instructions that copy large strings
+ * allocate. */
 static bool is_refused(hf__machine *machine, size_t old, size_t size)
 {
     if (size <= old)
         return false;
-    /* A large block may have to be copied: then both are there. */
+    /* A large block may be copied: then both exist. */
     if (!may_grow(machine, size > LARGE_SIZE ? size : size - old)) {
         if (machine->stop == HF__STOP_NONE)
             machine->stop = HF__STOP_MEMORY;
@@ -208,7 +208,7 @@ void *hf__machine_allocate(void *user, void *memory, size_t old, size_t size)
         return NULL;
     result = resize(machine, memory, old, size);
     if (result == NULL && size <= old)
-        result = memory; /* Lua relies on it that less is always granted */
+        result = memory; /* Lua requires that shrinking succeeds */
     if (result == NULL) {
         machine->no_memory = true;
         return NULL;
@@ -258,12 +258,12 @@ void hf__machine_arm_for(hf__machine *machine, int64_t budget_ms,
 
 void hf__machine_arm(hf__machine *machine, int64_t budget_ms, size_t words_size)
 {
-    /* Each word is kept by the caller's table, and may be changed once. */
+    /* Each argument is in a table, and may be modified once. */
     size_t limit_size = HF__MACHINE_MEMORY_MAX + 2 * words_size;
     int64_t deadline_ms = machine->request->deadline_ms;
 
     if (machine->script->index != HF__SCRIPT_USER) {
-        /* Our own are bounded by what they are given. */
+        /* Library scripts are bounded by their arguments. */
         disarm(machine, limit_size);
         if (machine->hooked)
             lua_sethook(machine->lua, NULL, 0, 0);
@@ -271,7 +271,7 @@ void hf__machine_arm(hf__machine *machine, int64_t budget_ms, size_t words_size)
         return;
     }
     hf__machine_arm_for(machine, budget_ms, limit_size);
-    /* It may have passed already. */
+    /* INT64_MAX: already past. */
     if (deadline_ms < INT64_MAX / 1000)
         machine->deadline_us = deadline_ms * 1000;
 }

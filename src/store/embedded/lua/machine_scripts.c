@@ -2,10 +2,9 @@
 /*
  * machine_scripts.c - the functions that scripts are compiled to.
  *
- * Our own are kept for ever, by their index, each with globals of its own.
- * Users' are kept by SHA-1; when there are many all are forgotten: whoever runs
- * one brings its text. What the tables are is in machine_state.h. All of it
- * runs in protected calls.
+ * The library's are kept by index, each with its own globals. Users' are cached
+ * by SHA-1; when there are too many all are dropped, since requests carry the
+ * text. For the tables see machine_state.h. All of it runs in protected calls.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,13 +12,13 @@
 #include "store/embedded/lua/machine_state.h"
 #include "store/embedded/lua/shebang.h"
 
-/* Chunks bear the name they have in Redis, which is part of its messages. */
+/* As in Redis, where it is part of messages. */
 #define CHUNK_NAME "@user_script"
 
 /* Processor time that SCRIPT LOAD may take. */
 #define COMPILE_MS 1000
 
-/* Users' scripts remembered; beyond it all are forgotten. */
+/* Most users' scripts cached. */
 #define USER_SCRIPT_MAX 512u
 
 static int refuse_script(lua_State *lua, hf__machine *machine, const char *why,
@@ -42,8 +41,8 @@ static void compile(lua_State *lua, hf__machine *machine, const char *source,
                   text != NULL ? text : "out of memory");
 }
 
-/* Users' scripts may begin with a line about themselves, whose end stays so
- * that lines keep their numbers. */
+/* Users' scripts may begin with a shebang line, whose end is kept for the line
+ * numbers. */
 static void compile_user(lua_State *lua, hf__machine *machine, hf_bytes source,
                          hf__shebang *shebang)
 {
@@ -55,7 +54,7 @@ static void compile_user(lua_State *lua, hf__machine *machine, hf_bytes source,
             source.size - shebang->size);
 }
 
-/* What the script says about itself; the function is at the top. */
+/* Record the script's flags; the function is at the top. */
 static void obey_shebang(lua_State *lua, hf__machine *machine, int functions)
 {
     bool present, no_writes;
@@ -108,7 +107,7 @@ static void forget_users(lua_State *lua, hf__machine *machine, int functions)
     lua_pushnil(lua);
     while (lua_next(lua, functions) != 0) {
         lua_pop(lua, 1);
-        /* Assigning nil is allowed during a walk. */
+        /* Assigning nil is allowed during lua_next(). */
         lua_pushvalue(lua, -1);
         lua_pushnil(lua);
         lua_rawset(lua, functions);
@@ -116,8 +115,7 @@ static void forget_users(lua_State *lua, hf__machine *machine, int functions)
     machine->user_count = 0;
 }
 
-/* Remember the function at the top under its SHA-1, and what its script says
- * about itself under the function. */
+/* Cache the function at the top by SHA-1, and its flags by the function. */
 static void keep_user_function(lua_State *lua, hf__machine *machine,
                                int functions, const char *sha1,
                                const hf__shebang *shebang)
@@ -162,7 +160,7 @@ void hf__machine_push_function(lua_State *lua, hf__machine *machine)
 
 /* ----------------------------------------------------------------- SCRIPT */
 
-/* What a protected function is given, and how it answers. */
+/* Arguments and results of a protected call. */
 typedef struct script_call {
     hf__machine *machine;
     hf_bytes text;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * match.c - the patterns of Lua 5.1, with its results, messages and oddities
- * (a NUL ends a pattern).
+ * match.c - the patterns of Lua 5.1, with its results, messages and quirks (a
+ * NUL ends a pattern).
  *
- * Lua's own matcher calls itself for each item of a pattern and for each
- * character of an optional one, without a bound, so that a script can overflow
- * the stack of C; and nothing stops it while it tries. Here the ways that are
- * still to be tried are a stack in memory that counts against the script's
- * bound, and every step is counted against its time.
+ * Lua's own matcher recurses for each item of a pattern and each character of
+ * an optional one, without a limit, so that a script can overflow the C stack;
+ * and it cannot be interrupted. Here the alternatives still to be tried are a
+ * stack in memory that counts against the script's limit, and every step counts
+ * against its time.
  *
- * A way is what is done when all that was tried after it has failed.
+ * A "way" is an alternative to take when everything tried after it has failed.
  */
 #include "store/embedded/lua/match.h"
 
@@ -18,13 +18,13 @@
 
 #define ESCAPE '%'
 
-/* A step costs so many ns; each character of a set that is looked at, one. */
+/* Cost of a step, ns; a character of a set costs 1 ns. */
 #define STEP_NS 8u
 
 typedef enum way_kind {
     SKIP,   /* the optional item is left out */
-    FEWER,  /* a repetition less */
-    MORE,   /* a repetition more */
+    FEWER,  /* one repetition fewer */
+    MORE,   /* one repetition more */
     REOPEN, /* the capture has not ended */
     UNOPEN  /* the capture has not begun */
 } way_kind;
@@ -34,7 +34,7 @@ typedef struct way {
     int capture;
     size_t count;        /* repetitions that can be given back */
     const char *at;      /* in the text */
-    const char *pattern; /* what comes after the item; of MORE: the item */
+    const char *pattern; /* the pattern after the item; of MORE: the item */
 } way;
 
 void hf__match_init(hf__match *match, lua_State *lua, const char *text,
@@ -174,7 +174,7 @@ static int open_capture(hf__match *match)
     return luaL_error(match->lua, "invalid pattern capture");
 }
 
-/* What a capture holds, once more at `at`; NULL: something else is there. */
+/* Match a capture's text again at `at`; NULL: no match. */
 static const char *match_again(hf__match *match, const char *at, char digit)
 {
     int number = digit - '1';
@@ -232,7 +232,7 @@ static way *add_way(hf__match *match, way_kind kind, const char *at,
     return new;
 }
 
-/* Take the newest way that is left: where to go on, and with what. */
+/* Take the newest way. */
 static bool take_way(hf__match *match, const char **at, const char **pattern)
 {
     hf__lua_buf *ways = match->machine->bufs;
@@ -273,7 +273,7 @@ static bool take_way(hf__match *match, const char **at, const char **pattern)
     return false;
 }
 
-/* As many as there are; at least `least`. false: there are fewer. */
+/* Match as many as possible; false: fewer than `least`. */
 static bool repeat(hf__match *match, const char **at, const char *item,
                    const char *end, size_t least)
 {
@@ -291,7 +291,7 @@ static bool repeat(hf__match *match, const char **at, const char *item,
     return true;
 }
 
-/* An item that is not special, with what says how often it may be there. */
+/* An ordinary item with its repetition suffix. */
 static bool match_item(hf__match *match, const char **at, const char **pattern)
 {
     const char *item = *pattern;
@@ -377,7 +377,7 @@ static bool match_escape(hf__match *match, const char **at,
     return match_item(match, at, pattern);
 }
 
-/* One item; false: it does not match, and a way must be taken. */
+/* One item; false: no match, backtrack. */
 static bool match_one(hf__match *match, const char **at, const char **pattern)
 {
     switch (**pattern) {

@@ -9,15 +9,15 @@
 
 #define HF__MATCH_CAPTURES 32
 
-/* Sizes of captures that are not texts. */
+/* Special sizes of captures. */
 enum { HF__MATCH_OPEN = -1, HF__MATCH_POSITION = -2 };
 
 typedef struct hf__match {
     lua_State *lua;
     hf__machine *machine;
     const char *text, *text_end;
-    bool has_ways; /* others are to be tried */
-    int level;     /* captures begun */
+    bool has_ways; /* alternatives */
+    int level;     /* open and closed captures */
     struct {
         const char *at;
         ptrdiff_t size;
@@ -26,15 +26,14 @@ typedef struct hf__match {
 
 void hf__match_init(hf__match *match, lua_State *lua, const char *text,
                     size_t size);
-/* Where the pattern, which ends with a NUL, ends if it begins at `at`; NULL: it
- * does not match. The text is followed by a NUL, as all strings of Lua. Raises
- * errors. */
+/* The end of a match of the NUL-terminated pattern at `at`; NULL: no match. The
+ * text is followed by a NUL, like all strings of Lua. Raises errors. */
 const char *hf__match_at(hf__match *match, const char *at, const char *pattern);
 
 /* Push a capture; without any, number 0 is the whole match. */
 void hf__match_push(hf__match *match, int number, const char *from,
                     const char *to);
-/* Push all and return how many; `from` NULL: no whole match. */
+/* Push all and return their number; `from` NULL: not the whole match. */
 int hf__match_push_all(hf__match *match, const char *from, const char *to);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * noscript.c - commands that Redis 7.0 has and no script may call: those
- * with the flag "noscript" in COMMAND, with their arity, which is looked at
- * first. A subcommand is its own command, so that an unknown one is unknown.
+ * noscript.c - commands of Redis 7.0 that scripts may not call: those with the
+ * flag "noscript" in COMMAND, with their arity, which is checked first.
+ * Subcommands have rows of their own.
  */
 #include "store/embedded/lua/noscript.h"
 
@@ -10,7 +10,7 @@
 
 typedef struct refused {
     const char *name;       /* NULL: a subcommand of the last */
-    const char *subcommand; /* "": there are some; NULL: there are none */
+    const char *subcommand; /* "": has some; NULL: has none */
     int arity;              /* negative: at least so many */
 } refused;
 

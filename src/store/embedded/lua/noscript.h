@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * noscript.h - what a script gets that calls a command which no script may
- * call, or which is not there.
+ * noscript.h - errors of scripts that call a forbidden or unknown command.
  */
 #ifndef HF__EMBEDDED_NOSCRIPT_H
 #define HF__EMBEDDED_NOSCRIPT_H
 
 #include "holdfast/base.h"
 
-/* The error's text, for a command of `count` words, 1 or more. */
+/* The error's text for a command of `count` >= 1 arguments. */
 const char *hf__noscript_error(const hf_bytes *words, size_t count);
 
 #endif

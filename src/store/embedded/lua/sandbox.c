@@ -2,16 +2,15 @@
 /*
  * sandbox.c - what scripts can reach, and what they cannot change.
  *
- * There are two sets of globals. Our own scripts get plain tables, which are
- * fast and which no other script can reach. Users' scripts get empty tables in
- * front of the real ones: reading falls through, writing is refused, so that
- * no script can change what another one, or one of ours, relies on; next() and
- * pairs() look behind them. Redis reaches the same with tables that its Lua
- * can mark read-only; a script sees a difference only with table.foreach() on
- * a library, which finds nothing here.
+ * There are two sets of globals. The library's scripts get plain tables, which
+ * are fast and which no other script can reach. Users' scripts get empty proxy
+ * tables: reads fall through to the real ones, writes are refused, so that no
+ * script can change what another one relies on; next() and pairs() walk the
+ * real tables. Redis instead has read-only tables in its Lua; the only visible
+ * difference is table.foreach() on a library, which finds nothing here.
  *
- * Nothing here touches files, processes or bytecode: Lua 5.1 does not verify
- * bytecode, so that loading it would be a way out.
+ * Nothing here gives access to files, processes or bytecode: Lua 5.1 does not
+ * verify bytecode, so loading it would break the sandbox.
  */
 #include <math.h>
 #include <string.h>
@@ -19,14 +18,14 @@
 #include "store/embedded/lua/json.h"
 #include "store/embedded/lua/machine_state.h"
 
-/* Their headers need Lua's before them. */
+/* These headers need Lua's first. */
 #include <lua-bitop.h>
 #include <lualib.h>
 
 #define MISSING "Script attempted to access nonexistent global variable '%s'"
 #define READ_ONLY "Attempt to modify a readonly table"
 
-/* In the registry: from each protecting table to the real one. */
+/* In the registry: from each proxy to its real table. */
 static char protected_key;
 
 /* ------------------------------------------------------- protecting tables */
@@ -50,7 +49,7 @@ static int refuse_library(lua_State *lua)
                       lua_tostring(lua, lua_upvalueindex(1)));
 }
 
-/* Push the real table behind the one at `index`, or nil. */
+/* Push the real table of the proxy at `index`, or nil. */
 static void push_protected(lua_State *lua, int index)
 {
     lua_pushvalue(lua, index);
@@ -61,7 +60,7 @@ static void push_protected(lua_State *lua, int index)
     lua_remove(lua, -2);
 }
 
-/* Replace the table at the top by one that protects it. */
+/* Replace the table at the top by a proxy. */
 static void protect(lua_State *lua)
 {
     int real = lua_gettop(lua);
@@ -129,7 +128,7 @@ static int safe_next(lua_State *lua)
     return 1;
 }
 
-/* Walks a table that is not protected by Lua's own next(), which is faster. */
+/* Ordinary tables are walked by Lua's own next(), which is faster. */
 static int safe_pairs(lua_State *lua)
 {
     luaL_checktype(lua, 1, LUA_TTABLE);
@@ -144,7 +143,7 @@ static int safe_pairs(lua_State *lua)
     return 3;
 }
 
-/* As Lua's own, but a table of ours is read-only, as it is in Redis. */
+/* As Lua's own, but proxies are read-only, as in Redis. */
 static int safe_setmetatable(lua_State *lua)
 {
     int type = lua_type(lua, 2);
@@ -166,10 +165,9 @@ static int safe_setmetatable(lua_State *lua)
 
 /* --------------------------------------------------- functions of our own */
 
-/* POSIX lrand48(), so that a script that calls math.randomseed() draws the
- * numbers it draws on Redis. Others go on where the last script ended, as on
- * Redis 7.0; where the first begins is chance, or every process would draw the
- * same. */
+/* POSIX lrand48(), so that a script that calls math.randomseed() gets the same
+ * numbers as in Redis. Otherwise the sequence continues from the last script,
+ * as in Redis 7.0; it starts at random, or all processes would get the same. */
 static uint32_t draw(hf__machine *machine)
 {
     machine->random = (machine->random * UINT64_C(0x5deece66d) + 0xb) &
@@ -222,7 +220,7 @@ static const luaL_Reg replacements[] = {{"next", safe_next},
 static const luaL_Reg math_replacements[] = {
     {"random", safe_random}, {"randomseed", safe_randomseed}, {NULL, NULL}};
 
-/* What Redis 7.0 lets scripts see of Lua's base library. */
+/* The part of Lua's base library that Redis 7.0 exposes. */
 static const char *const base_names[] = {
     "assert",       "collectgarbage", "coroutine", "error",      "gcinfo",
     "getmetatable", "ipairs",         "load",      "loadstring", "next",
@@ -248,7 +246,7 @@ static void open_library(lua_State *lua, lua_CFunction open, const char *name)
         lua_pop(lua, 1);
 }
 
-/* Lua's own globals, everything still in it. */
+/* Lua's own globals, complete. */
 static void open_libraries(lua_State *lua, hf__machine *machine)
 {
     open_library(lua, luaopen_base, "");
@@ -281,7 +279,7 @@ static void copy_base(lua_State *lua)
     luaL_register(lua, NULL, replacements);
 }
 
-/* In the registry: the globals that all of our scripts share. */
+/* In the registry: the globals shared by the library's scripts. */
 static char own_key;
 
 static void keep_own_env(lua_State *lua)
@@ -297,7 +295,7 @@ static void keep_own_env(lua_State *lua)
     lua_rawset(lua, LUA_REGISTRYINDEX);
 }
 
-/* Copies, so that reading a global is one look-up. */
+/* Copied, so that reading a global is one lookup. */
 void hf__sandbox_push_own(lua_State *lua)
 {
     int shared, env;
@@ -322,8 +320,8 @@ void hf__sandbox_push_own(lua_State *lua)
     lua_settop(lua, env);
 }
 
-/* The metatable of strings must not lead to a table that can be changed; the
- * globals are at the top. */
+/* The metatable of strings must not expose a writable table; the globals are at
+ * the top. */
 static void protect_strings(lua_State *lua)
 {
     lua_pushliteral(lua, "");
@@ -353,7 +351,7 @@ static void add_missing_library(lua_State *lua, const char *name)
     lua_setfield(lua, -2, name);
 }
 
-/* The real globals of users' scripts; reading what is not there is an error. */
+/* The real globals of users' scripts; reading an undefined one is an error. */
 static void push_user_env(lua_State *lua)
 {
     lua_newtable(lua);
@@ -377,8 +375,8 @@ static void push_user_env(lua_State *lua)
     lua_setmetatable(lua, -2);
 }
 
-/* Give `lua` protected globals in place of its own; the real ones stay on the
- * top. Chunks loaded from now on see only these. */
+/* Replace the globals of `lua` by a proxy; the real ones stay at the top.
+ * Chunks loaded from now on only see the proxy. */
 static void use_user_env(lua_State *lua)
 {
     push_user_env(lua);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox_control.c - what runs other functions of a script: pcall, xpcall,
- * coroutines, load. None of them may catch the error that ends a script, and
- * none may run a function of the script after it.
+ * sandbox_control.c - functions that run others: pcall, xpcall, coroutines,
+ * load. They must not catch the error that ends a script, nor run any function
+ * of the script after it.
  */
 #include "store/embedded/lua/machine_state.h"
 
 #include <lualib.h>
 
-/* Lua's lexer reads so much at a time: what its parser does with it can take
- * long (it walks the list of a condition's jumps for each of them). */
+/* Lua's lexer reads so much at a time: parsing it can take long (the list of a
+ * condition's jumps is walked for each jump). */
 #define PIECE_SIZE 64u
 
-/* The most that unpack() and a coroutine's arguments may be. */
+/* Most values of unpack() and of a coroutine's arguments. */
 #define VALUES_MAX 8000
 
 /* --------------------------------------------------------- pcall, xpcall */
 
-/* After a protected call in C: an error that ends the script goes on, it is at
- * the top of the stack. `bufs` is what machine->bufs was before the call. */
+/* After a protected call: raise again an error that ends the script, which is
+ * at the top of the stack. `bufs` is machine->bufs from before the call. */
 static void caught(lua_State *lua, hf__machine *machine, int status,
                    hf__lua_buf *bufs)
 {
@@ -29,7 +29,7 @@ static void caught(lua_State *lua, hf__machine *machine, int status,
         (void)lua_error(lua);
 }
 
-/* As Redis: what a table error holds in "err" is what pcall() returns. */
+/* As in Redis, pcall() returns the field "err" of an error table. */
 static int safe_pcall(lua_State *lua)
 {
     hf__machine *machine = hf__machine_of(lua);
@@ -52,8 +52,8 @@ static int safe_pcall(lua_State *lua)
     return lua_gettop(lua);
 }
 
-/* Stands before a script's handler, which would otherwise run, without a hook,
- * inside of the hook that ends the script. */
+/* Wraps a script's handler, which would otherwise run, without a hook, within
+ * the hook that ends the script. */
 static int handle_error(lua_State *lua)
 {
     const hf__machine *machine = hf__machine_of(lua);
@@ -103,7 +103,7 @@ static const char *why_not(lua_State *lua, lua_State *other)
     return lua_gettop(other) == 0 ? "cannot resume dead coroutine" : NULL;
 }
 
-/* Run it with a hook of its own: Lua counts instructions for each. */
+/* Run it with its own hook: Lua counts instructions per coroutine. */
 static int run_coroutine(lua_State *lua, hf__machine *machine, lua_State *other,
                          int count)
 {
@@ -126,7 +126,7 @@ static int run_coroutine(lua_State *lua, hf__machine *machine, lua_State *other,
     return status;
 }
 
-/* How many values it gave, which are at the top; -1: an error is. */
+/* The number of results at the top; -1: an error is at the top. */
 static int resume(lua_State *lua, lua_State *other, int count)
 {
     const char *refusal;
@@ -225,7 +225,7 @@ int hf__sandbox_load(lua_State *lua, const char *text, size_t size,
         lua_pushliteral(lua, "attempt to load a chunk that is not text");
         return LUA_ERRSYNTAX;
     }
-    /* Lua's parser does not keep the chunk's name from being collected. */
+    /* Lua's parser does not protect the chunk's name from collection. */
     lua_pushstring(lua, name);
     status = lua_load(lua, read_piece, &reader, name);
     caught(lua, reader.machine, status, bufs);
@@ -251,8 +251,8 @@ static int safe_loadstring(lua_State *lua)
     return load_text(lua, text, size, luaL_optstring(lua, 2, text));
 }
 
-/* Add what the reader, at 1, gives next. 1: more may come, 0: that was all,
- * -1: it failed, with what is at the top. */
+/* Append the next piece of the reader at 1. 1: more may follow, 0: that was
+ * all, -1: failed, error at the top. */
 static int load_piece(lua_State *lua, hf__machine *machine)
 {
     hf__lua_buf *bufs = machine->bufs;
@@ -279,8 +279,7 @@ static int load_piece(lua_State *lua, hf__machine *machine)
     return size > 0;
 }
 
-/* Pieces until nil or an empty one. What goes wrong with them is answered, not
- * raised. */
+/* Pieces until nil or an empty one. Errors are returned, not raised. */
 static int safe_load(lua_State *lua)
 {
     hf__machine *machine = hf__machine_of(lua);
@@ -308,7 +307,7 @@ static int safe_load(lua_State *lua)
 
 /* ------------------------------------------------------------------ others */
 
-/* Lua's own computes the number of values in an int, which can overflow. */
+/* In Lua's own the number of values can overflow an int. */
 static int safe_unpack(lua_State *lua)
 {
     lua_Number from, to;
@@ -326,7 +325,7 @@ static int safe_unpack(lua_State *lua)
     return (int)(to - from) + 1;
 }
 
-/* Scripts may ask and collect, not change how the collector works. */
+/* Scripts may query and collect, but not change the collector's settings. */
 static int safe_collectgarbage(lua_State *lua)
 {
     static const char *const names[] = {"collect",    "count",   "step",

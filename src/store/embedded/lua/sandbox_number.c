@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox_number.c - numbers and texts: bit.tohex(), and tonumber() as Lua 5.1
- * has it, but quick with what the store's integers look like: Lua reads a
- * string by strtod(), and tonumber() does so twice, which is a good part of
- * what a lock's script costs.
+ * sandbox_number.c - bit.tohex(), and a tonumber() that is fast for integers as
+ * the store returns them: Lua's calls strtod() twice for a string, a good part
+ * of the cost of a lock's script.
  */
 #include <ctype.h>
 #include <lauxlib.h>
@@ -12,10 +11,10 @@
 
 #include "store/embedded/lua/machine_state.h"
 
-/* Every number of so many digits is a double. */
+/* Every number of so many digits fits a double. */
 #define DIGITS_MAX 15u
 /* One more for 1000000000000000 to 8999999999999999, below 2^53: instants in
- * us, which fencing tokens are. */
+ * us, like fencing tokens. */
 #define LONG_FIRST_MAX '8'
 
 /* false: not a plain number of few digits. */
@@ -79,8 +78,8 @@ int hf__sandbox_tonumber(lua_State *lua)
     return 1;
 }
 
-/* The lowest 32 bits of a number as lua-bitop finds them: added to 2^52 + 2^51
- * it has its integer part in them, rounded. */
+/* The lowest 32 bits of a number, as in lua-bitop: adding 2^52 + 2^51 leaves
+ * its rounded integer part there. */
 static uint32_t low_bits(lua_Number number)
 {
     uint64_t bits;
@@ -90,7 +89,7 @@ static uint32_t low_bits(lua_Number number)
     return (uint32_t)bits;
 }
 
-/* Lua's own negates -2147483648 and then writes without end. */
+/* The original negates -2147483648 and overruns its buffer. */
 static int safe_tohex(lua_State *lua)
 {
     static const char upper[] = "0123456789ABCDEF";

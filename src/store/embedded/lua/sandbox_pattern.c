@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox_pattern.c - find, match, gmatch and gsub of the library `string`, by
- * the matcher of match.c.
+ * sandbox_pattern.c - string.find, match, gmatch and gsub, using match.c.
  */
 #include <lualib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 
 /* ------------------------------------------------------------ find, match */
 
-/* Where to begin, from 0. */
+/* The start, from 0. */
 static size_t first_place(lua_State *lua, size_t size)
 {
     ptrdiff_t at = luaL_optinteger(lua, 3, 1);
@@ -90,7 +89,7 @@ static int safe_match(lua_State *lua)
 
 /* ----------------------------------------------------------------- gmatch */
 
-/* Upvalues: the text, the pattern, where to begin. */
+/* Upvalues: the text, the pattern, the start. */
 static int next_match(lua_State *lua)
 {
     size_t size;
@@ -105,7 +104,7 @@ static int next_match(lua_State *lua)
 
         if (end == NULL)
             continue;
-        /* Never the same empty match twice. */
+        /* Never return an empty match twice. */
         lua_pushinteger(lua, end - text + (end == at));
         lua_replace(lua, lua_upvalueindex(3));
         return hf__match_push_all(&match, at, end);
@@ -156,7 +155,8 @@ static void add_text(hf__match *match, const char *from, const char *to)
                       2 * size + (size_t)(to - from) / 4);
 }
 
-/* What the function or the table makes of the match; nothing: it stays. */
+/* Replace the match by the function's or table's value; nil or false:
+ * unchanged. */
 static void add_value(hf__match *match, const char *from, const char *to)
 {
     lua_State *lua = match->lua;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox_string.c - functions of the library `string` that go over a whole
- * string, or make one of any size: these read the clock, and keep nothing on
- * the stack of C.
+ * sandbox_string.c - functions of `string` that process or create strings of
+ * any size: these check the clock and keep nothing on the C stack.
  */
 #include <ctype.h>
 #include <lualib.h>
@@ -11,7 +10,7 @@
 
 #include "store/embedded/lua/machine_state.h"
 
-/* What is done between two reports. */
+/* Bytes between two checks. */
 #define PIECE_SIZE (size_t)(64u << 10)
 
 static int safe_rep(lua_State *lua)
@@ -99,10 +98,11 @@ static int safe_reverse(lua_State *lua)
 #define FORM_SIZE (FLAG_MAX + 12u)
 /* The longest number: %99.99f of -1e308. */
 #define ITEM_SIZE 512u
-/* What Lua hands to printf(); longer ones, without a precision, are copied. */
+/* Strings that Lua passes to printf(); longer ones, without a precision, are
+ * copied. */
 #define SHORT_TEXT 100u
 
-/* What stands between '%' and its letter, in `form`; the letter's place. */
+/* Copy flags, width and precision to `form`; returns the letter's position. */
 static const char *read_form(lua_State *lua, const char *from,
                              char form[FORM_SIZE])
 {
@@ -129,7 +129,7 @@ static const char *read_form(lua_State *lua, const char *from,
 
 static long long to_signed(lua_Number number)
 {
-    /* What the conversion gives in Redis on x86-64; undefined in C. */
+    /* Undefined in C; this is Redis's result on x86-64. */
     if (!(number >= -9223372036854775808.0 && number < 9223372036854775808.0))
         return INT64_MIN;
     return (long long)number;
@@ -208,7 +208,7 @@ static void add_quoted(lua_State *lua, hf__machine *machine, int arg)
     hf__lua_buf_byte(lua, machine, '"');
 }
 
-/* One conversion; `from` is behind its '%'. The place behind it. */
+/* One conversion; `from` is after its '%'. Returns its end. */
 static const char *add_item(lua_State *lua, hf__machine *machine,
                             const char *from, int arg)
 {

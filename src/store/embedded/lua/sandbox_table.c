@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox_table.c - the library `table`, whose functions loop in C as often as
- * a script says, where Lua calls no hook: these read the clock.
+ * sandbox_table.c - the library `table`, whose loops in C run as long as a
+ * script says and where Lua calls no hook: these check the clock.
  */
 #include <lualib.h>
 
 #include "store/embedded/lua/machine_state.h"
 
-/* What one element costs, ns. */
+/* Cost of an element, ns. */
 #define ELEMENT_NS 10u
 
 static int count_elements(lua_State *lua)
@@ -183,7 +183,7 @@ static void put_two(lua_State *lua, int i, int j)
     lua_rawseti(lua, 1, j);
 }
 
-/* Exchange [low] and [high] if they are the wrong way round. */
+/* Swap [low] and [high] if out of order. */
 static void order_two(lua_State *lua, hf__machine *machine, int low, int high)
 {
     lua_rawgeti(lua, 1, low);
@@ -194,7 +194,7 @@ static void order_two(lua_State *lua, hf__machine *machine, int low, int high)
         lua_pop(lua, 2);
 }
 
-/* [middle] is to lie between the others, which are in order. */
+/* Move [middle] between the other two, which are in order. */
 static void order_middle(lua_State *lua, hf__machine *machine, int low,
                          int middle, int high)
 {
@@ -212,8 +212,8 @@ static void order_middle(lua_State *lua, hf__machine *machine, int low,
         lua_pop(lua, 2);
 }
 
-/* Divide what is between `low` and `high` by the value at the top, which is
- * popped; the place where it belongs. */
+/* Partition the range by the pivot at the top, which is popped; returns its
+ * position. */
 static int divide(lua_State *lua, hf__machine *machine, int low, int high)
 {
     int i = low;
@@ -240,8 +240,8 @@ static int divide(lua_State *lua, hf__machine *machine, int low, int high)
     return i;
 }
 
-/* The quicksort of Lua 5.1, step by step: scripts see which of two equal values
- * comes first. It calls itself for the smaller part. */
+/* The quicksort of Lua 5.1, step by step: scripts can see the order of equal
+ * values. It recurses for the smaller part. */
 static void sort_part(lua_State *lua, hf__machine *machine, int low, int high)
 {
     while (low < high) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * script_command.c - SCRIPT, and the rows of the commands that are scripts.
+ * script_command.c - SCRIPT, and the rows of EVAL and its variants.
  */
 #include <string.h>
 
@@ -62,7 +62,7 @@ static void run_script(hf__tx *tx, const hf_bytes *words, size_t count)
     }
 }
 
-/* Scripts get the writer's transaction, whether they write or not. */
+/* Scripts always run in a write transaction. */
 #define EVAL                                                                   \
     (HF__COMMAND_WRITES | HF__COMMAND_NO_SCRIPT | HF__COMMAND_MACHINE |        \
      HF__COMMAND_EVAL)

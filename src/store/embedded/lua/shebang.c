@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shebang.c - reading the first line of a script. Words are divided by blanks
- * and may stand in quotes; the error texts are Redis 7.0's.
+ * shebang.c - reading the first line of a script. Words are separated by blanks
+ * and may be quoted; error texts are Redis 7.0's.
  *
- * Of the flags only no-writes means something here: there is no stale replica
- * and no cluster, and a full store has no room however much a script insists.
+ * Only the flag no-writes has an effect: there is no stale replica and no
+ * cluster, and a full store cannot be overcommitted.
  */
 #include "store/embedded/lua/shebang.h"
 
@@ -17,8 +17,8 @@ static bool is_blank(char letter)
            letter == '\v' || letter == '\f';
 }
 
-/* The next word of *line, taken off it; empty: there is none. false: a quote
- * is open, or something follows it at once. */
+/* Remove the next word from *line; empty: none. false: an open quote, or text
+ * right after a quote. */
 static bool next_word(hf_bytes *line, hf_bytes *word)
 {
     const char *at = line->data;
@@ -66,7 +66,7 @@ static bool read_flag(hf_bytes flag, hf__shebang *shebang)
            is_text(flag, "allow-cross-slot-keys");
 }
 
-/* Divided by commas; no text at all is no flag. */
+/* Separated by commas; an empty text is no flag. */
 static bool read_flags(hf_bytes list, hf__shebang *shebang, char *text,
                        size_t text_size)
 {
@@ -95,7 +95,7 @@ static bool read_line(hf_bytes line, hf__shebang *shebang, char *text,
     hf_bytes word;
     bool closed = true;
 
-    /* An open quote anywhere is told before a wrong word. */
+    /* An open quote is reported before a wrong word. */
     do
         closed = next_word(&rest, &word);
     while (closed && word.size > 0);

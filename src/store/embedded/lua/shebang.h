@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shebang.h - the first line of a script that says what the script needs:
- * "#!lua flags=no-writes,allow-oom".
+ * shebang.h - the first line of a script: "#!lua flags=no-writes,allow-oom".
  */
 #ifndef HF__EMBEDDED_SHEBANG_H
 #define HF__EMBEDDED_SHEBANG_H
@@ -11,11 +10,11 @@
 typedef struct hf__shebang {
     bool present;
     bool no_writes;
-    size_t size; /* of the line, its end not counted */
+    size_t size; /* of the line without its end */
 } hf__shebang;
 
-/* Read the line, if the script begins with one. false: it is wrong, and `text`
- * says why, without a code. */
+/* Read the line, if there is one. false: invalid; `text` is the error without a
+ * code. */
 bool hf__shebang_read(hf_bytes source, hf__shebang *shebang, char *text,
                       size_t text_size);
 

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.c - `store check`: read all of a store in a child, tell what is wrong.
+ * check.c - `store check`: check a whole store in a child process.
  *
- *  1. Open the store without reading all of it, and pin what is there now by a
- *     reader's slot: writers go on, but leave its pages alone. A store that
- *     cannot be opened, because it is damaged, is read under the directory's
- *     lock instead, which keeps everybody else from opening it.
- *  2. Make a child that reads the file (fsck.c) and writes messages of a
- *     fixed size to a pipe; no byte of the file goes further than that.
- *  3. Tell the messages, until the child says that it is done. One that dies
- *     before, or says nothing for STALL_MS, has met something that it should
- *     have withstood: that is told too.
- *  4. Let go of the slot.
+ *  1. Open the store without checking it, and pin the current snapshot by a
+ *     reader slot: writers continue, but do not reuse its pages. If the store
+ *     cannot be opened, because it is damaged, hold the directory's lock
+ *     instead, which keeps others from opening it.
+ *  2. Create a child that checks the file (fsck.c) and writes messages of a
+ *     fixed size to a pipe; nothing else of the file reaches the parent.
+ *  3. Report the messages until the child is done. If it dies before, or is
+ *     silent for STALL_MS, report that.
+ *  4. Free the slot.
  *
- * The child is made by clone() without a signal for its end, so that a program
- * that waits for children of its own, or handles SIGCHLD, does not meet it. As
- * other threads may have held any lock at that instant, it calls nothing that
- * allocates or locks: only system calls, and the survey, which is made so.
+ * The child is created by clone() without a termination signal, so that
+ * programs that wait for their own children, or handle SIGCHLD, do not notice
+ * it. Since other threads may have held any lock at that instant, it only makes
+ * system calls and runs fsck, which neither allocates nor locks.
  */
 #include "store/embedded/maintenance/check.h"
 
@@ -41,24 +40,23 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* A disk that reads nothing for so long has failed. */
+/* A disk without progress for so long has failed. */
 #define STALL_MS 60000
-/* How long a killed child may take to end; one that is stuck in the kernel is
- * left to it. */
+/* How long to wait for a killed child; it may be stuck in the kernel. */
 #define END_MS 2000
-/* Messages about progress, in calls of go_on(): each some megabytes. */
+/* Calls of go_on() per progress message: some megabytes. */
 #define PROGRESS_EVERY 8u
-/* Descriptors to close one by one where the kernel cannot close them all. */
+/* Descriptors to close one by one if the kernel has no close_range(). */
 #define DESCRIPTORS_MAX 65536
 
 enum { SAYS_PROGRESS = 1, SAYS_FINDING = 2, SAYS_DONE = 3 };
 
-/* Less than PIPE_BUF: whole or not at all. */
+/* Smaller than PIPE_BUF: written atomically. */
 typedef struct message {
     uint32_t kind;
-    uint32_t status; /* DONE: the survey's */
+    uint32_t status; /* DONE: fsck's */
     uint64_t a;      /* PROGRESS: done; DONE: findings */
-    uint64_t b;      /* PROGRESS: total; DONE: where the disk failed */
+    uint64_t b;      /* PROGRESS: total; DONE: page of the I/O error */
     hf__finding found;
 } message;
 
@@ -73,7 +71,7 @@ typedef struct child {
     uint32_t calls;
 } child;
 
-/* Without a reader there is nothing left to do. */
+/* Without a reader there is nothing to do. */
 static void send_message(const child *self, const message *what)
 {
     ssize_t wrote;
@@ -116,8 +114,8 @@ static void close_range_of(unsigned first, unsigned last)
         close((int)fd);
 }
 
-/* An inherited descriptor would keep a lock, or a connection that the parent
- * closes meanwhile. */
+/* Inherited descriptors would keep locks and connections that the parent
+ * closes. */
 static void close_others(int one, int other)
 {
     unsigned low = (unsigned)(one < other ? one : other);
@@ -133,8 +131,8 @@ __attribute__((noreturn)) static void run_child(child *self)
 {
     message done = {.kind = SAYS_DONE};
 
-    /* All signals are blocked. It ends with its parent, and without a dump of
-     * the parent's memory whatever happens. */
+    /* All signals are blocked. It dies with its parent, and never dumps
+     * core. */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)prctl(PR_SET_DUMPABLE, 0);
     close_others(self->fsck.fd, self->pipe_fd);
@@ -182,7 +180,7 @@ static hf_status start_child(child *self, reading *job, hf_error *err)
     return HF_OK;
 }
 
-/* The signal that ended the child; 0: none, or not known. */
+/* The signal that killed the child; 0: none, or unknown. */
 static int end_child(const reading *job)
 {
     int64_t until_ms = hf__clock_boot_ms() + END_MS;
@@ -230,7 +228,7 @@ static hf_status finish(reading *job, const message *done, hf_error *err)
     }
 }
 
-/* The child is gone without a word. */
+/* The child died silently. */
 static hf_status judge_death(reading *job, hf_error *err)
 {
     int number = end_child(job);
@@ -304,7 +302,7 @@ static hf_status listen_to_child(reading *job, hf_error *err)
     return finish(job, &what, err);
 }
 
-/* Survey the file in a child. `fd` stays the caller's. */
+/* Check the file in a child. */
 static hf_status read_file(const hf__check *check, int fd, uint64_t size,
                            const hf__meta *meta, hf_error *err)
 {
@@ -352,7 +350,7 @@ static hf_status read_heads(const hf__check *check, int fd, uint64_t *size,
     return HF_OK;
 }
 
-/* The writer lock is held: nobody commits between the two. */
+/* The writer lock is held: no commit in between. */
 static hf_status pin(hf__env *env, const hf__check *check, int fd,
                      MDB_txn **txn, uint64_t *size, hf__meta *meta,
                      hf_error *err)
@@ -372,7 +370,7 @@ static hf_status pin(hf__env *env, const hf__check *check, int fd,
         return hf__fail(err, HF_UNAVAILABLE, "no reader's slot is free");
     if (status != HF_OK)
         return status;
-    /* Only the slot is needed from here on, not the map. */
+    /* From here on only the slot is needed, not the map. */
     pthread_rwlock_unlock(&env->map_lock);
     return read_heads(check, fd, size, meta, err);
 }
@@ -401,8 +399,8 @@ static hf_status check_open_store(hf__env *env, const hf__check *check,
     return status;
 }
 
-/* Nobody can open it: `why` says what the matter is. If the file itself can be
- * read, all that is wrong with it is told. */
+/* It cannot be opened, for the reason `why`. If the file can be read, all its
+ * errors are reported. */
 static hf_status check_closed_store(const hf__settings *settings,
                                     const hf__check *check, const hf_error *why,
                                     int64_t deadline_ms, hf_error *err)

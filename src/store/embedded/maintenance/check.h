@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.h - the care of embedded stores, behind the slots of store.h.
+ * check.h - store.h's check() for embedded stores.
  */
 #ifndef HF__EMBEDDED_CHECK_H
 #define HF__EMBEDDED_CHECK_H

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compact.c - `store compact`: reclaim what nobody can see, then write the
- * data file anew without holes.
+ * compact.c - `store compact`: delete expired keys, then rewrite the data file
+ * without holes.
  *
- *  1. Open the store as anybody does and reclaim in small transactions, between
- *     which others write. Let go of it.
- *  2. Under the registry's and the directory's lock, which keep everybody from
- *     opening it, see that nobody has it open: an exclusive flock on the data
- *     file, of which each user holds a shared one. Otherwise that was all.
- *  3. Read the whole file as `store check` does: LMDB must not see damage, nor
- *     may the good copy of a page be thrown away for a bad one.
- *  4. Copy all records in their order to a new file beside it (rewrite.c), and
- *     sync it.
- *  5. Remove the checkpoint, which is of the old file: that was synced when it
- *     was closed in step 1. Rename the new file over the old one; sync the
- *     directory. This is the instant at which the new file counts. Killed
- *     before or after it, one whole file has the name, and a sidecar that does
- *     not know the file's inode is made anew by who opens next.
- *  6. Tell the sidecar: the file's size, its seal, at last its inode.
+ *  1. Open the store as usual and delete in small transactions, between which
+ *     others may write. Close it.
+ *  2. Under the registry's and the directory's lock, which prevent opening it,
+ *     check that no process has it open: an exclusive flock on the data file,
+ *     on which each user holds a shared one. Otherwise stop here.
+ *  3. Check the whole file as `store check` does: LMDB must not read damage,
+ *     nor may a good copy of a page be replaced by a bad one.
+ *  4. Copy all records in order to a new file (rewrite.c), and sync it.
+ *  5. Remove the checkpoint, which is of the old file; that was synced when it
+ *     was closed in step 1. Rename the new file over the old one and sync the
+ *     directory: from this instant the new file counts. If killed before or
+ *     after it, the name refers to one intact file; a sidecar with another
+ *     inode is created again by the next open.
+ *  6. Update the sidecar: the file's size, its seal, finally its inode.
  *
- * A left-over new file is removed by whoever opens or compacts next.
+ * A left-over new file is removed by the next open or compaction.
  */
 #include "store/embedded/maintenance/compact.h"
 
@@ -44,8 +43,8 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Steps of reclaiming: as many as the records there were, and some for what
- * expires meanwhile. */
+/* Steps of deleting: as many as there are records, and some more for keys that
+ * expire meanwhile. */
 #define STEPS_SPARE 1000u
 
 /* ------------------------------------------------------------- reclaiming */
@@ -65,7 +64,7 @@ static hf_status try_step(hf__env *env, hf__reclaimed *so_far)
     return hf__tx_finish(tx);
 }
 
-/* One transaction, the writer lock around it. */
+/* One transaction under the writer lock. */
 static hf_status reclaim_step(hf__env *env, hf__reclaimed *so_far,
                               int64_t deadline_ms, hf_error *err)
 {
@@ -122,7 +121,7 @@ static hf_status reclaim(hf__env *env, const hf__store_config *config,
 
 /* ------------------------------------------------------------------ alone */
 
-/* HF_OK with result->in_use unset: nobody has the file open but us. */
+/* HF_OK with result->in_use unset: only this process has the file open. */
 static hf_status claim_alone(int dir_fd, int *fd, hf_store_compaction *result,
                              hf_error *err)
 {
@@ -151,8 +150,8 @@ static hf_status claim_alone(int dir_fd, int *fd, hf_store_compaction *result,
     return HF_OK;
 }
 
-/* What the sidecar says of the file that has the name now. Without this it
- * would be made anew, and forget max_size. */
+/* Update the sidecar for the new file. Otherwise it would be created again,
+ * without max_size. */
 static void tell_sidecar(int dir_fd, int fd, uint64_t size)
 {
     hf__sidecar sidecar;
@@ -173,7 +172,7 @@ static void tell_sidecar(int dir_fd, int fd, uint64_t size)
     hf__sidecar_close(&sidecar);
 }
 
-/* The new file gets the name. */
+/* Rename the new file. */
 static hf_status replace(int dir_fd, hf_store_compaction *result, hf_error *err)
 {
     uint64_t size;

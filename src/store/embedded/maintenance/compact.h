@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compact.h - making an embedded store small, behind its slot of store.h.
+ * compact.h - store.h's compact() for embedded stores.
  */
 #ifndef HF__EMBEDDED_COMPACT_H
 #define HF__EMBEDDED_COMPACT_H

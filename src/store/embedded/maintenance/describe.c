@@ -2,8 +2,8 @@
 /*
  * describe.c - facts about an open store: sizes, counts, who has it open.
  *
- * All counts are of one read transaction, which other processes' writers do
- * not wait for; on a large store it takes a second or so.
+ * All counts are from one read transaction, which does not block writers; on a
+ * large store it takes a second or so.
  */
 #include "store/embedded/maintenance/describe.h"
 
@@ -19,8 +19,9 @@ typedef struct counts {
     MDB_envinfo info;
     uint64_t keys;
     uint64_t expiring;
-    uint64_t expired;         /* not yet reclaimed */
-    uint64_t pending_deletes; /* keys that are gone, their elements not yet */
+    uint64_t expired; /* not yet deleted */
+    uint64_t
+        pending_deletes; /* deleted keys whose elements are not yet deleted */
 } counts;
 
 static void reply_number(hf__describe_fn line, void *user, const char *name,
@@ -97,7 +98,7 @@ static int count_all(const hf__env *env, MDB_txn *txn, counts *sum)
     return rc;
 }
 
-/* false: no reader's slot, or the store failed. */
+/* false: no reader slot, or the store failed. */
 static bool count(hf__env *env, counts *sum)
 {
     MDB_txn *txn = NULL;
@@ -121,7 +122,7 @@ static void reply_counts(const counts *sum, hf__describe_fn line, void *user)
 {
     uint64_t page_size = sum->data.ms_psize;
     uint64_t touched = sum->info.me_last_pgno + 1;
-    /* And the two heads of the file. */
+    /* Plus the two meta pages. */
     uint64_t used = pages_of(&sum->data) + pages_of(&sum->free) + 2;
 
     reply_number(line, user, "keys", sum->keys);
@@ -131,7 +132,7 @@ static void reply_counts(const counts *sum, hf__describe_fn line, void *user)
     reply_number(line, user, "records", sum->data.ms_entries);
     reply_number(line, user, "page size", page_size);
     reply_number(line, user, "bytes in use", used * page_size);
-    /* A commit between two of these figures moves one of them. */
+    /* A commit between reading two of these changes one. */
     reply_number(line, user, "bytes free for reuse",
                  touched > used ? (touched - used) * page_size : 0);
     reply_number(line, user, "bytes touched", touched * page_size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * describe.h - facts about an open store, for people.
+ * describe.h - facts about an open store, for users.
  */
 #ifndef HF__EMBEDDED_DESCRIBE_H
 #define HF__EMBEDDED_DESCRIBE_H
@@ -8,7 +8,7 @@
 #include "store/embedded/commit/env.h"
 #include "store/store.h"
 
-/* Tell `line` all of them. Reads every key's record. */
+/* Pass all of them to `line`. Reads every key's record. */
 void hf__embedded_describe(hf__env *env, hf__describe_fn line, void *user);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose.c - an embedded store: where it lies, what a power cut would cost,
- * how much room there is, who else can reach it.
+ * diagnose.c - an embedded store: its file system, what a power cut would lose,
+ * its free space, who has access.
  */
 #include "store/embedded/maintenance/diagnose.h"
 
@@ -24,7 +24,7 @@
 #define MAGIC_ZFS 0x2fc12fc1u
 #define MAGIC_F2FS 0xf2f52010u
 
-/* From here on it is nearly full, of 100. */
+/* Nearly full, per cent. */
 #define TIGHT_PERCENT 90
 
 /* ------------------------------------------------------------------- place */
@@ -97,7 +97,7 @@ static void tell_durability(const hf__env *env, const hf__diagnosis *to)
 
 /* -------------------------------------------------------------------- room */
 
-/* Bytes of pages that hold something; 0: not known. */
+/* Bytes of used pages; 0: unknown. */
 static uint64_t used_size(hf__env *env)
 {
     MDB_stat data, spare;
@@ -142,8 +142,8 @@ static void tell_room(hf__env *env, uint64_t limit, const hf__diagnosis *to)
                    (uint64_t)info.f_bavail * info.f_frsize);
 }
 
-/* What may be filled, bytes; under the writer lock, which is looked at by the
- * way. 0: it cannot be had. */
+/* The usable size, read under the writer lock, which is thereby tested. 0: the
+ * lock is not available. */
 static uint64_t usable_size(hf__env *env, const hf__diagnosis *to)
 {
     int64_t until_ms = hf__diagnosis_until(to, hf__clock_boot_ms());
@@ -212,7 +212,7 @@ static void tell_permissions(const hf__env *env, const hf__diagnosis *to)
                    (unsigned)info.st_mode & 0777);
 }
 
-/* Are the files that we have open still those at the store's path? */
+/* Are the open files still those at the store's path? */
 static void tell_files(const hf__env *env, const hf__diagnosis *to)
 {
     static const char *const files[] = {HF__FILE_DATA, HF__FILE_LOCK,

@@ -2,11 +2,11 @@
 /*
  * rewrite.c - copying a data file record by record.
  *
- * LMDB's own compacting copy begins the numbers of transactions anew, which
- * would give ids of elements out again that are in use; and it gives up on a
- * file that has lost a page. So records are appended to a new environment in
- * transactions of some megabytes, and its two heads are then given the numbers
- * that follow the old file's.
+ * LMDB's own compacting copy restarts the numbers of transactions, so that key
+ * ids in use would be assigned again; and it fails for a file that has lost a
+ * page. So records are appended to a new environment in transactions of some
+ * megabytes, and its meta pages then get the numbers that follow the old
+ * file's.
  */
 #include "store/embedded/maintenance/rewrite.h"
 
@@ -24,12 +24,12 @@
 #include "store/embedded/files/rights.h"
 #include "util/error.h"
 
-/* Of one transaction of the copy; its pages are in memory until it ends. */
+/* Size of one transaction, whose pages are in memory. */
 #define PART_SIZE (UINT64_C(4) << 20)
-/* The map of the copy: the old file and what LMDB needs beside it. */
+/* The map of the copy: the old file's size and some for LMDB. */
 #define SPARE_SIZE (UINT64_C(64) << 20)
-/* What the new file has allocated beyond its pages, so that the first writes
- * need not grow it, and to what this is rounded. */
+/* Space allocated beyond the new file's pages, so that the first writes need
+ * not extend it, and its granularity. */
 #define TAIL_SIZE (UINT64_C(1) << 19)
 #define GRAIN (UINT64_C(1) << 18)
 #define SIZE_LEAST (UINT64_C(1) << 20)
@@ -148,7 +148,7 @@ static hf_status copy_all(int old_fd, int new_fd, uint64_t old_size,
     if (rc == MDB_SUCCESS)
         rc = mdb_env_get_fd(self.to, &fd);
     if (rc == MDB_SUCCESS) {
-        /* Now rather than in the middle: no room may be a signal there. */
+        /* Now: later, a full disk may be a signal. */
         status = hf__files_allocate(fd, done->room_size, err);
         if (status != HF_OK) {
             close_copy(&self);
@@ -168,7 +168,7 @@ static hf_status copy_all(int old_fd, int new_fd, uint64_t old_size,
 
 /* ------------------------------------------------------------------ heads */
 
-/* LMDB notes in a file that it was not in a directory of its own. */
+/* LMDB records in a file that it was opened with MDB_NOSUBDIR. */
 static bool put_flags(int fd, uint64_t offset)
 {
     uint16_t flags = HF__TREE_FREE_FLAGS;
@@ -185,8 +185,8 @@ static bool put_transaction(int fd, uint64_t offset, uint64_t transaction)
            (ssize_t)sizeof(transaction);
 }
 
-/* Number the heads on from the old file's last transaction. The newer one
- * stays where it is: at the page that its number's last bit names. */
+/* Renumber the meta pages to follow the old file's last transaction. The newer
+ * one stays at its page, which the number's last bit names. */
 static hf_status renumber(int fd, const hf__meta *meta, uint64_t last,
                           hf_error *err)
 {
@@ -200,7 +200,7 @@ static hf_status renumber(int fd, const hf__meta *meta, uint64_t last,
     return hf__files_fail(err, errno, "cannot write the new data file");
 }
 
-/* LMDB may count pages at the end that it never wrote. */
+/* LMDB may count unwritten pages at the end. */
 static hf_status read_heads(int fd, hf__meta *meta, hf_error *err)
 {
     hf__finding found;
@@ -248,7 +248,7 @@ static hf_status finish(int fd, const copied *done, uint64_t *size,
 
 /* ------------------------------------------------------------------ whole */
 
-/* What the data takes now; packed it is less. */
+/* The data's current size; packed it is less. */
 static hf_status ask_size(int fd, uint64_t *size, hf_error *err)
 {
     hf__finding found;
@@ -266,7 +266,7 @@ static hf_status ask_size(int fd, uint64_t *size, hf_error *err)
     return HF_OK;
 }
 
-/* Told before any work is done; the file system has the last word. */
+/* Checked before any work is done; the file system may still be full. */
 static hf_status check_room(int dir_fd, uint64_t size, hf_error *err)
 {
     struct statvfs system;

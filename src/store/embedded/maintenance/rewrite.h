@@ -8,12 +8,11 @@
 #include "store/embedded/files/files.h"
 
 /*
- * Write HF__FILE_REWRITE in the store's directory, synced, and open it: *fd is
- * the caller's to close. The data file is whole, `old_size` bytes long, and
- * nobody else has it open; it is not changed. The new file goes on where the
- * old one is in the numbers of transactions, on which the ids of elements
- * depend. `*size` is the new one's. HF_FULL: no room. On a failure there is no
- * new file.
+ * Write and sync HF__FILE_REWRITE in the store's directory and open it; the
+ * caller closes *fd. The data file is intact, `old_size` bytes long, and not
+ * open in any other process; it is not changed. The new file continues its
+ * numbers of transactions, on which key ids depend. `*size` is the new size.
+ * HF_FULL: no space. After a failure there is no new file.
  */
 hf_status hf__rewrite(int dir_fd, uint64_t old_size, int *fd, uint64_t *size,
                       hf_error *err);

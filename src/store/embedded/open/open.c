@@ -5,16 +5,16 @@
  *
  * All of it runs under the registry's lock and the directory's:
  *
- *  1. Look at the files. If this process has the data file open: share it.
- *  2. Judge the sidecar (judge()): begin a new store, make a new sidecar for
- *     data that is there, or use both.
- *  3. Under the writer lock, check the data file before LMDB sees it, then
- *     the header record, then open for good.
+ *  1. List the files. If this process has the data file open, share it.
+ *  2. Check the sidecar (judge_files()): create a new store, create a new
+ *     sidecar for existing data, or use both.
+ *  3. Under the writer lock, check the data file and the header record, then
+ *     open it with LMDB.
  *
- * A new store is begun only in a directory that holds nothing of others: when
- * it has no files, when the one who began it died before it was whole (the
- * sidecar says CREATING and we have the lock), or when it was volatile and
- * the machine was booted since. Durable data that is whole is always kept.
+ * A new store is created only in a directory without foreign files: if it is
+ * empty, if its creator died early (the sidecar says CREATING and we have the
+ * lock), or if the store was volatile and the machine was rebooted. Intact
+ * durable data is always kept.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,11 +39,11 @@
 #include "util/mem.h"
 
 #define FIRST_SIZE (UINT64_C(1) << 20)
-/* The size of an adopted file, which LMDB makes of whole pages. */
+/* An adopted file's size is a multiple of this: whole pages. */
 #define ADOPT_GRAIN UINT64_C(4096)
-/* More than LMDB's 126: a killed process leaves its slots taken for a while. */
+/* More than LMDB's 126: slots of a killed process stay taken for a while. */
 #define READER_MAX 1000u
-/* Each reader slot of LMDB is a cache line; the head is far below a page. */
+/* One cache line per reader slot; the head is far below a page. */
 #define LOCK_FILE_SIZE (UINT64_C(64) * READER_MAX + 4096)
 
 /* How long closing waits for a writer. */
@@ -67,7 +67,7 @@ static bool lock_file_in_use(int dir_fd)
     return in_use;
 }
 
-/* Is the data file a whole store of the kind that is asked for? */
+/* Is the data file a store of the mode that is asked for? */
 static hf_status check_data(int dir_fd, const hf__settings *settings,
                             hf_error *err)
 {
@@ -77,8 +77,7 @@ static hf_status check_data(int dir_fd, const hf__settings *settings,
     return status == HF_OK ? hf__header_probe(dir_fd, settings, err) : status;
 }
 
-/* The sidecar says that its maker did not finish. What was acknowledged to
- * anybody is whole, and is kept. */
+/* The sidecar was not completed. Acknowledged data is intact, and is kept. */
 static verdict judge_unfinished(int dir_fd, const hf__settings *settings,
                                 const hf__found *found, bool same_boot)
 {
@@ -108,7 +107,7 @@ static hf_status judge_ready(const hf__sidecar *sidecar, const hf__found *found,
         *result = USE;
         return HF_OK;
     }
-    /* Put back from a copy, or replaced under somebody's feet? */
+    /* Restored from a copy, or replaced while in use? */
     if (hf__sidecar_in_use(sidecar))
         return hf__fail(err, HF_CORRUPT,
                         "files of the store were replaced while it is in use");
@@ -138,7 +137,7 @@ static hf_status judge_sidecar(const hf__sidecar *sidecar, int dir_fd,
     return judge_ready(sidecar, found, same_boot, result, err);
 }
 
-/* There is data and no sidecar: it was removed, or not copied. */
+/* Data without a sidecar, which was removed or not copied. */
 static hf_status judge_alone(int dir_fd, const hf__settings *settings,
                              verdict *result, hf_error *err)
 {
@@ -182,8 +181,8 @@ static hf_status judge_files(hf__env *env, const hf__settings *settings,
     return HF_OK;
 }
 
-/* LMDB would make files with a mode that the umask has a say in, and its lock
- * file sparse: the first reader on a full tmpfs would meet SIGBUS. */
+/* LMDB would create files with a mode subject to the umask, and a sparse lock
+ * file, where the first reader on a full tmpfs would get SIGBUS. */
 static hf_status make_file(int dir_fd, const char *name, uint64_t size,
                            hf_error *err)
 {
@@ -248,7 +247,7 @@ static hf_status open_mdb(hf__env *env, hf_error *err)
     if (rc != MDB_SUCCESS)
         return hf__files_fail_mdb(err, rc, "cannot open the store");
     env->page_size = stat.ms_psize;
-    /* LMDB leaves this one open to programs that the caller starts. */
+    /* LMDB does not set it. */
     if (fcntl(env->data_fd, F_SETFD, FD_CLOEXEC) != 0)
         return hf__files_fail(err, errno, "cannot open the store");
     return hf__identity_claim(env, err);
@@ -269,8 +268,7 @@ static hf_status remember_files(hf__env *env, int dir_fd, hf_error *err)
     return HF_OK;
 }
 
-/* On the disk, too: a sidecar that still says CREATING after a power cut would
- * have to be mistrusted. */
+/* Synced: after a power cut a sidecar that says CREATING is not trusted. */
 static hf_status set_ready(hf__env *env, hf_error *err)
 {
     hf__sidecar_map *map = env->sidecar.map;
@@ -282,7 +280,7 @@ static hf_status set_ready(hf__env *env, hf_error *err)
     return HF_OK;
 }
 
-/* The header in a transaction of its own. */
+/* Put the header, in a transaction of its own. */
 static hf_status write_header(const hf__env *env, hf_error *err)
 {
     MDB_txn *txn;
@@ -374,12 +372,12 @@ static hf_status use_store(hf__env *env, const hf__settings *settings,
 /* ------------------------------------------------------------------ open */
 
 /*
- * From 0.9.26 on LMDB's last user destroys its mutexes, and whoever waits in
- * mdb_env_open() for it to end takes them as they are, so that every
- * transaction is EINVAL. The writer lock, which who opens has, keeps the two
- * apart. It is not waited for long: its holder may be stopped. Without
- * `data_fd`, which says that the store is in use until it is closed, the lock
- * might be made anew while we have it.
+ * Since 0.9.26 LMDB's last user destroys its mutexes; a process waiting in
+ * mdb_env_open() meanwhile takes them as they are, and each of its transactions
+ * fails with EINVAL. Opening holds the writer lock, so closing takes it, too;
+ * not for long, as its holder may be stopped. Without `data_fd`, which marks
+ * the store as in use until it is closed, the lock might be reset while we hold
+ * it.
  */
 static void close_mdb(hf__env *env, int data_fd)
 {
@@ -392,7 +390,7 @@ static void close_mdb(hf__env *env, int data_fd)
         hf__env_unlock(env);
 }
 
-/* The contexts and the machine. */
+/* Free the transaction contexts and the Lua machine. */
 static void free_contexts(hf__env *env)
 {
     if (env->machine != NULL)
@@ -459,7 +457,7 @@ static hf_status new_env(const hf__settings *settings, int dir_fd,
     return HF_OK;
 }
 
-/* Nobody else has it open: what those who had it left may be made anew. */
+/* If no other process has it open, reset what earlier ones left. */
 static hf_status use_alone(hf__env *env, int dir_fd, hf_error *err)
 {
     hf_status status;
@@ -486,7 +484,7 @@ static hf_status fill_env(hf__env *env, const hf__settings *settings,
         status = hf__checkpoint_recover(dir_fd, false, err);
     if (status == HF_OK)
         status = judge_files(env, settings, dir_fd, found, &what, err);
-    /* Not before the data is known to be ours. */
+    /* Only after checking that the data is ours. */
     if (status == HF_OK && what == ADOPT)
         status = check_data(dir_fd, settings, err);
     if (status == HF_OK && what == ADOPT)
@@ -521,7 +519,7 @@ static hf_status share(hf__env *env, const hf__settings *settings, int dir_fd,
         status = hf__env_lock(env, deadline_ms, err);
     if (status != HF_OK)
         return status;
-    /* Until now only `store check` used it. */
+    /* So far opened by `store check` only. */
     if (!env->verified)
         status = hf__verify(env, settings, dir_fd, false, err);
     if (status == HF_OK && env->sidecar.map->max_size < settings->max_size)
@@ -594,7 +592,7 @@ hf_status hf__env_open(const hf__settings *settings, int64_t deadline_ms,
 
 void hf__env_unref(hf__env *env)
 {
-    /* Without limit: whoever opens is bounded by its own deadline. */
+    /* Without a limit: opening is bounded by its own deadline. */
     (void)hf__registry_lock(INT64_MAX);
     if (--env->refs == 0) {
         hf__registry_remove(env);

@@ -2,12 +2,12 @@
 /*
  * read_only.c - opening a store that cannot be written to.
  *
- * There is no place in LMDB's lock file for such a reader, so nobody may write
- * meanwhile: a store that others have open is refused. Those who come later
- * and can write are not held up; the user sees to that (a snapshot, a backup, a
- * mount that is read-only for all).
+ * Such a reader has no slot in LMDB's lock file, so there must be no writers: a
+ * store that other processes have open is refused. Later writers are not
+ * prevented; that is up to the user (a snapshot, a backup, a mount that is
+ * read-only for all).
  *
- * What all processes share otherwise, the sidecar, is in memory of our own.
+ * The sidecar, shared by all processes otherwise, is in private memory.
  */
 #include "store/embedded/open/read_only.h"
 
@@ -22,7 +22,7 @@
 #include "store/embedded/open/verify.h"
 #include "util/error.h"
 
-/* Is the sidecar of this boot? What a volatile store holds counts only then. */
+/* Is the sidecar of this boot? Only then is a volatile store valid. */
 static bool is_of_this_boot(int fd)
 {
     char boot_id[HF__BOOT_ID_SIZE], found[HF__BOOT_ID_SIZE];

@@ -4,8 +4,8 @@
  * of their data files.
  *
  * One mutex guards it and serialises opening and closing. A child of fork()
- * begins anew: the parent's environments are unusable there, and their memory
- * is left alone.
+ * starts with an empty list: the parent's environments are unusable there, and
+ * their memory is left alone.
  */
 #include "store/embedded/open/registry.h"
 
@@ -20,7 +20,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void start_anew(void)
 {
-    /* The child has one thread; whoever held the lock is not in it. */
+    /* The child has one thread; the holder of the lock does not exist in it. */
     pthread_mutex_init(&lock, NULL);
     first = NULL;
 }

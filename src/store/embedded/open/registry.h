@@ -2,8 +2,8 @@
 /*
  * registry.h - the environments that this process has open.
  *
- * LMDB must not have one file open twice in a process: closing the second
- * erases the reader slots of the first, and both drop POSIX locks.
+ * LMDB must not open a file twice in a process: closing the second would erase
+ * the reader slots of the first, and drop POSIX locks.
  */
 #ifndef HF__EMBEDDED_REGISTRY_H
 #define HF__EMBEDDED_REGISTRY_H
@@ -17,7 +17,8 @@ void hf__registry_unlock(void);
 
 /* With the lock held. */
 hf__env *hf__registry_find(dev_t device, ino_t inode);
-/* HF_CORRUPT: this process has files of `found` open with other ones. */
+/* HF_CORRUPT: this process has some of the files open together with other
+ * ones. */
 hf_status hf__registry_check_apart(const hf__found *found, hf_error *err);
 void hf__registry_add(hf__env *env);
 void hf__registry_remove(hf__env *env);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify.c - when a data file is to be read whole before it is used.
+ * verify.c - whether a data file is checked before it is used.
  *
- * It is known to be whole while a process that has read it works with it. It
- * may be taken to be whole afterwards if that process left a seal (seal.c): a
- * file of some size is then not read, though a disk that fails breaks no seal.
- * Otherwise it is read, for VERIFY_MS at most: a larger file is then trusted,
- * and `store check` reads all of any.
+ * It is known to be intact while a process that has checked it has it open.
+ * Afterwards a large file is trusted if that process left a matching seal
+ * (seal.c), although this does not detect a failing disk. Otherwise it is
+ * checked for VERIFY_MS at most; the rest of a larger file is trusted. `store
+ * check` always checks all of it.
  */
 #include "store/embedded/open/verify.h"
 
@@ -19,11 +19,11 @@
 #include "store/embedded/fsck/fsck.h"
 #include "util/clock.h"
 
-/* How much longer an open may take: a gigabyte or so, and well within the time
- * that openings wait for each other. */
+/* Enough for a gigabyte or so, and well within the time that opens wait for
+ * each other. */
 #define VERIFY_MS 1000
 
-/* What is read in a few milliseconds is always read. */
+/* Smaller files take a few milliseconds and are always checked. */
 #define SEALED_LEAST (UINT64_C(16) << 20)
 
 static bool is_large(int fd)
@@ -70,7 +70,7 @@ void hf__verify_seal(hf__env *env, int data_fd)
 {
     hf__seal made;
 
-    /* Who opens it just now is not harmed: its writes break the seal. */
+    /* Harmless if it is being opened now: writes break the seal. */
     if (data_fd >= 0 && !env->read_only && env->verified &&
         !hf__sidecar_in_use(&env->sidecar) && hf__seal_make(data_fd, &made))
         env->sidecar.map->seal = made;

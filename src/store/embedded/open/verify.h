@@ -8,15 +8,15 @@
 #include "store/embedded/commit/env.h"
 
 /*
- * Before LMDB uses the data file: read all of it, unless it is known to be
- * whole. `adopt`: the sidecar beside it is a new one. The directory's lock and
- * the writer lock are held. HF_CORRUPT, HF_SYSTEM, HF_NO_MEMORY.
+ * Before LMDB opens the data file: check it, unless it is known to be intact.
+ * `adopt`: the sidecar is a new one. The directory's lock and the writer lock
+ * are held. HF_CORRUPT, HF_SYSTEM, HF_NO_MEMORY.
  */
 hf_status hf__verify(hf__env *env, const hf__settings *settings, int dir_fd,
                      bool adopt, hf_error *err);
 
-/* LMDB has let go of the data file, which this process will not use again:
- * leave a seal if nobody else uses it. */
+/* After LMDB closed the data file, which this process will not use again: leave
+ * a seal if no other process uses it. */
 void hf__verify_seal(hf__env *env, int data_fd);
 
 #endif
