@@ -106,11 +106,9 @@ static hf_status check_async(hf_client *client, const hf_async *async,
         status = hf__check_out(async, "async", err);
     if (status == HF_OK && async->done == NULL)
         status = hf__fail(err, HF_INVALID, "async->done is NULL");
-    if (status == HF_OK && async->struct_size < sizeof(*async))
-        status = hf__fail(err, HF_INVALID,
-                          "hf_async: struct_size is %zu; start it with "
-                          "HF_ASYNC_INIT",
-                          async->struct_size);
+    if (status == HF_OK)
+        status = hf__check_struct(async->struct_size, sizeof(*async),
+                                  "hf_async", "HF_ASYNC_INIT", err);
     return status;
 }
 

@@ -173,18 +173,24 @@ hf_status hf__call_refused(const hf_call *call, hf_error *err)
     return status;
 }
 
+static hf_status not_found(const hf_call *call, hf_error *err)
+{
+    const char *absent = call->operation->absent;
+
+    return hf__fail(err, HF_NOT_FOUND, "%s",
+                    absent != NULL ? absent : "no such key");
+}
+
 hf_status hf__finish_value(hf_call *call, hf_error *err)
 {
     if (call->request.reply.kind == HF_REPLY_NIL)
-        return hf__fail(err, HF_NOT_FOUND, "no such key");
+        return not_found(call, err);
     return hf__buffer_set(call->out, &call->request.reply, err);
 }
 
 hf_status hf__finish_found(hf_call *call, hf_error *err)
 {
-    if (call->request.reply.integer == 0)
-        return hf__fail(err, HF_NOT_FOUND, "no such key");
-    return HF_OK;
+    return call->request.reply.integer == 0 ? not_found(call, err) : HF_OK;
 }
 
 void hf__call_unref(hf_call *call)

@@ -21,6 +21,7 @@
 #include "core/check.h"
 #include "core/operation.h"
 #include "store/store.h"
+#include "util/options.h"
 
 /* Most words of a call that is not a list: compare-and-set of a field, with its
  * mark. */
@@ -99,6 +100,15 @@ hf_status hf__call_enter(hf_call *call, bool blocking, hf_error *err);
  * has failed. true: it has not. */
 #define HF__TRY(call, what)                                                    \
     ((call)->prepared == HF_OK && ((call)->prepared = (what)) == HF_OK)
+
+/* Load the caller's options, which have flags. */
+#define HF__LOAD(call, options, from, type, known)                             \
+    (HF__TRY(call,                                                             \
+             hf__options_load(options, sizeof(*(options)), sizeof(*(options)), \
+                              from, #type, (call)->form.err)) &&               \
+     HF__TRY(call,                                                             \
+             hf__check_flags((options)->flags, known, (options)->reserved0,    \
+                             #type, (call)->form.err)))
 
 /* Make room for so many more words, if they may be more than HF__CALL_WORDS in
  * all. */

@@ -6,38 +6,21 @@
 
 #include "core/client.h"
 #include "util/error.h"
-#include "util/options.h"
 
 /* A mark's life, in request_ms: no request is sent again after one of them, and
  * what was sent last may be on its way for another. */
 #define MARK_LIVES 2
-
-static hf_status load_options(hf_cas_options *options,
-                              const hf_cas_options *from, hf_error *err)
-{
-    hf_status status =
-        hf__options_load(options, sizeof(*options), sizeof(*options), from,
-                         "hf_cas_options", err);
-
-    if (status != HF_OK)
-        return status;
-    if ((options->flags & ~(uint32_t)HF_CAS_ONCE) != 0 ||
-        options->reserved0 != 0)
-        return hf__fail(err, HF_UNSUPPORTED,
-                        "hf_cas_options: unknown flag 0x%x",
-                        (unsigned)options->flags);
-    if (options->ttl_ms != 0)
-        return hf__check_ttl(options->ttl_ms, "ttl_ms", err);
-    return HF_OK;
-}
 
 void hf__add_cas(hf_call *call, const hf_bytes *expected, hf_bytes value,
                  const hf_cas_options *opts)
 {
     hf_cas_options options;
 
-    if (!HF__TRY(call, load_options(&options, opts, call->form.err)))
+    if (!HF__LOAD(call, &options, opts, hf_cas_options, HF_CAS_ONCE))
         return;
+    if (options.ttl_ms != 0)
+        (void)HF__TRY(call,
+                      hf__check_ttl(options.ttl_ms, "ttl_ms", call->form.err));
     call->note = options.flags;
     hf__add(call, hf_str(expected == NULL ? "0" : "1"));
     hf__add_value(call, expected == NULL ? hf_str("") : *expected);

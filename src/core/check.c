@@ -20,22 +20,32 @@ static hf_status check_size(hf_bytes bytes, size_t low, size_t high,
     return HF_OK;
 }
 
+hf_status hf__check_key(const hf_client *client, hf_bytes name,
+                        const char *what, hf_error *err)
+{
+    return check_size(name, 1, HF_NAME_MAX - client->prefix_size, what, err);
+}
+
+hf_bytes hf__key_put(const hf_client *client, hf_bytes name, char *at)
+{
+    memcpy(at, client->prefix, client->prefix_size);
+    memcpy(at + client->prefix_size, name.data, name.size);
+    return hf_view(at, client->prefix_size + name.size);
+}
+
 hf_status hf__key_init(const hf_client *client, hf_bytes name, const char *what,
                        hf__key *key, hf_error *err)
 {
-    hf_status status;
+    hf_status status = hf__check_key(client, name, what, err);
 
     key->bytes = name;
     key->owned = NULL;
-    status = check_size(name, 1, HF_NAME_MAX - client->prefix_size, what, err);
     if (status != HF_OK || client->prefix_size == 0)
         return status;
     key->owned = hf__alloc(client->prefix_size + name.size);
     if (key->owned == NULL)
         return hf__fail(err, HF_NO_MEMORY, "%s", what);
-    memcpy(key->owned, client->prefix, client->prefix_size);
-    memcpy(key->owned + client->prefix_size, name.data, name.size);
-    key->bytes = hf_view(key->owned, client->prefix_size + name.size);
+    key->bytes = hf__key_put(client, name, key->owned);
     return HF_OK;
 }
 
@@ -61,6 +71,24 @@ hf_status hf__check_ttl(int64_t ttl_ms, const char *what, hf_error *err)
         return HF_OK;
     return hf__fail(err, HF_INVALID, "%s is %lld ms; it must be 1..%lld", what,
                     (long long)ttl_ms, (long long)HF_TTL_MAX_MS);
+}
+
+hf_status hf__check_flags(uint32_t flags, uint32_t known, uint32_t reserved,
+                          const char *type, hf_error *err)
+{
+    if ((flags & ~known) == 0 && reserved == 0)
+        return HF_OK;
+    return hf__fail(err, HF_UNSUPPORTED, "%s: unknown flag 0x%x", type,
+                    (unsigned)flags);
+}
+
+hf_status hf__check_struct(size_t struct_size, size_t least, const char *type,
+                           const char *init, hf_error *err)
+{
+    if (struct_size >= least)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "%s: struct_size is %zu; start it with %s",
+                    type, struct_size, init);
 }
 
 hf_status hf__check_out(const void *pointer, const char *what, hf_error *err)

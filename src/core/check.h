@@ -20,11 +20,23 @@ hf_status hf__key_init(const hf_client *client, hf_bytes name, const char *what,
                        hf__key *key, hf_error *err);
 void hf__key_done(hf__key *key);
 
+/* The check alone; the key in memory of prefix_size + name.size bytes. */
+hf_status hf__check_key(const hf_client *client, hf_bytes name,
+                        const char *what, hf_error *err);
+hf_bytes hf__key_put(const hf_client *client, hf_bytes name, char *at);
+
 /* Limits on what callers pass. */
 hf_status hf__check_field(hf_bytes field, hf_error *err);
 hf_status hf__check_value(hf_bytes value, hf_error *err);
 hf_status hf__check_ttl(int64_t ttl_ms, const char *what, hf_error *err);
 
+/* Of options that were loaded: HF_UNSUPPORTED, unless `flags` are among the
+ * known ones and `reserved` is 0. */
+hf_status hf__check_flags(uint32_t flags, uint32_t known, uint32_t reserved,
+                          const char *type, hf_error *err);
+/* HF_INVALID unless the caller began a struct for results with `init`. */
+hf_status hf__check_struct(size_t struct_size, size_t least, const char *type,
+                           const char *init, hf_error *err);
 /* HF_INVALID "`what` is NULL", unless `pointer` points somewhere. */
 hf_status hf__check_out(const void *pointer, const char *what, hf_error *err);
 

@@ -23,6 +23,7 @@ typedef struct hf__operation {
     /* Read the reply, on HF_OK, and write the caller's results. It has the
      * shape that was asked for: only what it says is to be judged. */
     hf_status (*finish)(hf_call *call, hf_error *err);
+    const char *absent; /* message of HF_NOT_FOUND; NULL: "no such key" */
     bool lease;       /* it renews or releases: started, there is always room */
     bool reply_stays; /* finish hands the reply out (hf__call_keep()) */
 } hf__operation;

@@ -7,61 +7,30 @@
 #include "core/form.h"
 #include "util/error.h"
 #include "util/mem.h"
-#include "util/options.h"
 
 #define PUT_FLAGS (HF_HASH_NX | HF_HASH_XX | HF_HASH_REPLACE | HF_HASH_PERSIST)
 
-static hf_status load_put_options(hf_hash_put_options *options,
-                                  const hf_hash_put_options *from,
-                                  hf_error *err)
-{
-    hf_status status =
-        hf__options_load(options, sizeof(*options), sizeof(*options), from,
-                         "hf_hash_put_options", err);
-    uint32_t flags;
-
-    if (status != HF_OK)
-        return status;
-    flags = options->flags;
-    if ((flags & ~(uint32_t)PUT_FLAGS) != 0 || options->reserved0 != 0)
-        return hf__fail(err, HF_UNSUPPORTED,
-                        "hf_hash_put_options: unknown flag 0x%x",
-                        (unsigned)flags);
-    if ((flags & HF_HASH_NX) != 0 && (flags & HF_HASH_XX) != 0)
-        return hf__fail(err, HF_INVALID,
-                        "HF_HASH_NX and HF_HASH_XX exclude each other");
-    if (options->ttl_ms == 0)
-        return HF_OK;
-    if ((flags & HF_HASH_PERSIST) != 0)
-        return hf__fail(err, HF_INVALID,
-                        "ttl_ms and HF_HASH_PERSIST exclude each other");
-    return hf__check_ttl(options->ttl_ms, "ttl_ms", err);
-}
-
-static hf_status check_count(size_t count, hf_error *err)
+static hf_status check_count(const void *list, size_t count, const char *what,
+                             hf_error *err)
 {
     if (count >= 1 && count <= HF_HASH_FIELDS_MAX)
-        return HF_OK;
+        return hf__check_out(list, what, err);
     return hf__fail(err, HF_INVALID, "field count is %zu; it must be 1..%d",
                     count, HF_HASH_FIELDS_MAX);
 }
 
-static hf_status check_fields(const hf_field *fields, size_t count,
-                              hf_error *err)
-{
-    hf_status status = check_count(count, err);
-
-    if (status == HF_OK)
-        status = hf__check_out(fields, "fields", err);
-    for (size_t i = 0; status == HF_OK && i < count; i++) {
-        status = hf__check_field(fields[i].name, err);
-        if (status == HF_OK)
-            status = hf__check_value(fields[i].value, err);
-    }
-    return status;
-}
-
 /* -------------------------------------------------------------------- put */
+
+static hf_status check_put(const hf_hash_put_options *o, hf_error *err)
+{
+    if ((o->flags & HF_HASH_NX) != 0 && (o->flags & HF_HASH_XX) != 0)
+        return hf__fail(err, HF_INVALID,
+                        "HF_HASH_NX and HF_HASH_XX exclude each other");
+    if (o->ttl_ms != 0 && (o->flags & HF_HASH_PERSIST) != 0)
+        return hf__fail(err, HF_INVALID,
+                        "ttl_ms and HF_HASH_PERSIST exclude each other");
+    return o->ttl_ms == 0 ? HF_OK : hf__check_ttl(o->ttl_ms, "ttl_ms", err);
+}
 
 static hf_status finish_put(hf_call *call, hf_error *err)
 {
@@ -83,14 +52,16 @@ static void add_put(hf_call *call, const hf_field *fields, size_t count,
 {
     bool persist = (o->flags & HF_HASH_PERSIST) != 0;
 
+    call->note = o->flags;
+    hf__reserve(call, 3 + 2 * count);
     hf__add(call, hf_str((o->flags & HF_HASH_NX) != 0   ? "nx"
                          : (o->flags & HF_HASH_XX) != 0 ? "xx"
                                                         : ""));
     hf__add(call, hf_str((o->flags & HF_HASH_REPLACE) != 0 ? "1" : "0"));
     hf__add_number(call, persist ? -1 : o->ttl_ms);
-    for (size_t i = 0; i < count; i++) {
-        hf__add(call, fields[i].name);
-        hf__add(call, fields[i].value);
+    for (size_t i = 0; i < count && call->prepared == HF_OK; i++) {
+        hf__add_field(call, fields[i].name);
+        hf__add_value(call, fields[i].value);
     }
 }
 
@@ -103,12 +74,10 @@ static hf_status run_put(hf__form form, hf_client *client, hf_bytes key,
     hf_hash_put_options options;
 
     hf__add_key(call, key);
-    if (HF__TRY(call, load_put_options(&options, opts, err)) &&
-        HF__TRY(call, check_fields(fields, count, err))) {
-        call->note = options.flags;
-        hf__reserve(call, 3 + 2 * count);
+    if (HF__LOAD(call, &options, opts, hf_hash_put_options, PUT_FLAGS) &&
+        HF__TRY(call, check_put(&options, err)) &&
+        HF__TRY(call, check_count(fields, count, "fields", err)))
         add_put(call, fields, count, &options);
-    }
     return hf__end(call);
 }
 
@@ -144,18 +113,12 @@ hf_status hf_hash_put_many(hf_client *client, const hf_hash_put_item *items,
 
 /* -------------------------------------------------------------------- get */
 
-static hf_status finish_get(hf_call *call, hf_error *err)
-{
-    if (call->request.reply.kind == HF_REPLY_NIL)
-        return hf__fail(err, HF_NOT_FOUND, "no such key or field");
-    return hf__buffer_set(call->out, &call->request.reply, err);
-}
-
 static const hf__operation get = {
     .command = "HGET",
     .repeatable = true,
     .answer = HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL),
-    .finish = finish_get,
+    .finish = hf__finish_value,
+    .absent = "no such key or field",
 };
 
 static hf_status run_get(hf__form form, hf_client *client, hf_bytes key,
@@ -300,17 +263,6 @@ hf_status hf_hash_cas_start(hf_client *client, hf_bytes key, hf_bytes field,
 
 /* ----------------------------------------------------------- delete fields */
 
-static hf_status check_names(const hf_bytes *names, size_t count, hf_error *err)
-{
-    hf_status status = check_count(count, err);
-
-    if (status == HF_OK)
-        status = hf__check_out(names, "names", err);
-    for (size_t i = 0; status == HF_OK && i < count; i++)
-        status = hf__check_field(names[i], err);
-    return status;
-}
-
 static hf_status finish_delete_fields(hf_call *call, hf_error *err)
 {
     (void)err;
@@ -334,10 +286,10 @@ static hf_status run_delete_fields(hf__form form, hf_client *client,
 
     hf__add_key(call, key);
     hf__set_out(call, deleted, NULL);
-    if (HF__TRY(call, check_names(names, count, call->form.err)))
+    if (HF__TRY(call, check_count(names, count, "names", call->form.err)))
         hf__reserve(call, count);
     for (size_t i = 0; i < count && call->prepared == HF_OK; i++)
-        hf__add(call, names[i]);
+        hf__add_field(call, names[i]);
     return hf__end(call);
 }
 

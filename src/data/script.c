@@ -132,41 +132,42 @@ static hf_status check_run(const hf_script *script, const hf_bytes *keys,
     return HF_OK;
 }
 
-/* Check the keys, and put the prefix before each, in memory of the call. */
-static hf_status add_keys(hf_call *call, const hf_bytes *keys, size_t count,
-                          hf_error *err)
+/* The keys' bytes with their prefixes; 0: as they are. */
+static size_t size_with_prefix(const hf_client *client, const hf_bytes *keys,
+                               size_t count)
+{
+    size_t size = 0;
+
+    if (client->prefix_size == 0)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        size += client->prefix_size + keys[i].size;
+    return size;
+}
+
+static void add_keys(hf_call *call, const hf_bytes *keys, size_t count)
 {
     const hf_client *client = call->client;
-    size_t size = 0;
-    hf__key key;
+    hf_error *err = call->form.err;
+    size_t size;
     char *at;
 
-    for (size_t i = 0; i < count; i++) {
-        hf_status status = hf__key_init(client, keys[i], "key", &key, err);
+    for (size_t i = 0; i < count; i++)
+        (void)HF__TRY(call, hf__check_key(client, keys[i], "key", err));
+    if (call->prepared != HF_OK)
+        return;
+    size = size_with_prefix(client, keys, count);
+    at = call->owned = size == 0 ? NULL : hf__alloc(size);
+    if (size > 0 && at == NULL)
+        call->prepared = hf__fail(err, HF_NO_MEMORY, "%zu keys", count);
+    for (size_t i = 0; i < count && call->prepared == HF_OK; i++) {
+        hf_bytes key = keys[i];
 
-        if (status != HF_OK)
-            return status;
-        hf__key_done(&key);
-        size += client->prefix_size + keys[i].size;
+        if (size > 0)
+            key = hf__key_put(client, keys[i], at);
+        hf__add_whole_key(call, key);
+        at += size > 0 ? key.size : 0;
     }
-    at = NULL;
-    if (client->prefix_size > 0 && count > 0) {
-        at = call->owned = hf__alloc(size);
-        if (at == NULL)
-            return hf__fail(err, HF_NO_MEMORY, "%zu keys", count);
-    }
-    for (size_t i = 0; i < count; i++) {
-        size = client->prefix_size + keys[i].size;
-        if (at == NULL) {
-            hf__add_whole_key(call, keys[i]);
-            continue;
-        }
-        memcpy(at, client->prefix, client->prefix_size);
-        memcpy(at + client->prefix_size, keys[i].data, keys[i].size);
-        hf__add_whole_key(call, hf_view(at, size));
-        at += size;
-    }
-    return HF_OK;
 }
 
 /* The call becomes the reply's home: small replies lie in it. */
@@ -205,7 +206,7 @@ static hf_status run_script(hf__form form, hf_script *script,
     call->script = &script->script;
     hf__set_out(call, reply, "reply");
     hf__reserve(call, key_count + arg_count);
-    (void)HF__TRY(call, add_keys(call, keys, key_count, call->form.err));
+    add_keys(call, keys, key_count);
     for (size_t i = 0; i < arg_count && call->prepared == HF_OK; i++)
         hf__add_value(call, args[i]);
     return hf__end(call);

@@ -7,18 +7,20 @@
  */
 #include "core/form.h"
 #include "util/error.h"
-#include "util/options.h"
 
 #define SET_FLAGS (HF_SET_NX | HF_SET_XX | HF_SET_KEEPTTL | HF_SET_GET)
 
 /* 9999-12-31T23:59:59.999Z */
 #define UNIX_MS_MAX INT64_C(253402300799999)
 
-static hf_status check_set_expiry(const hf_value_set_options *o, hf_error *err)
+static hf_status check_set(const hf_value_set_options *o, hf_error *err)
 {
     int given = (o->ttl_ms != 0) + (o->expires_unix_ms != 0) +
                 ((o->flags & HF_SET_KEEPTTL) != 0);
 
+    if ((o->flags & HF_SET_NX) != 0 && (o->flags & HF_SET_XX) != 0)
+        return hf__fail(err, HF_INVALID,
+                        "HF_SET_NX and HF_SET_XX exclude each other");
     if (given > 1)
         return hf__fail(err, HF_INVALID,
                         "ttl_ms, expires_unix_ms and HF_SET_KEEPTTL exclude "
@@ -27,32 +29,11 @@ static hf_status check_set_expiry(const hf_value_set_options *o, hf_error *err)
         return hf__fail(err, HF_INVALID,
                         "expires_unix_ms is %lld; it must be 1..%lld",
                         (long long)o->expires_unix_ms, (long long)UNIX_MS_MAX);
-    if (o->ttl_ms != 0)
-        return hf__check_ttl(o->ttl_ms, "ttl_ms", err);
-    return HF_OK;
+    return o->ttl_ms == 0 ? HF_OK : hf__check_ttl(o->ttl_ms, "ttl_ms", err);
 }
 
-static hf_status load_set_options(hf_value_set_options *options,
-                                  const hf_value_set_options *from,
-                                  hf_error *err)
-{
-    hf_status status =
-        hf__options_load(options, sizeof(*options), sizeof(*options), from,
-                         "hf_value_set_options", err);
-
-    if (status != HF_OK)
-        return status;
-    if ((options->flags & ~(uint32_t)SET_FLAGS) != 0 || options->reserved0 != 0)
-        return hf__fail(err, HF_UNSUPPORTED,
-                        "hf_value_set_options: unknown flag 0x%x",
-                        (unsigned)options->flags);
-    if ((options->flags & HF_SET_NX) != 0 && (options->flags & HF_SET_XX) != 0)
-        return hf__fail(err, HF_INVALID,
-                        "HF_SET_NX and HF_SET_XX exclude each other");
-    return check_set_expiry(options, err);
-}
-
-static void add_set_options(hf_call *call, const hf_value_set_options *o)
+/* The words behind the value. */
+static void add_set(hf_call *call, const hf_value_set_options *o)
 {
     if ((o->flags & HF_SET_NX) != 0)
         hf__add(call, hf_str("NX"));
@@ -62,13 +43,9 @@ static void add_set_options(hf_call *call, const hf_value_set_options *o)
         hf__add(call, hf_str("GET"));
     if ((o->flags & HF_SET_KEEPTTL) != 0)
         hf__add(call, hf_str("KEEPTTL"));
-    if (o->ttl_ms != 0) {
-        hf__add(call, hf_str("PX"));
-        hf__add_number(call, o->ttl_ms);
-    }
-    if (o->expires_unix_ms != 0) {
-        hf__add(call, hf_str("PXAT"));
-        hf__add_number(call, o->expires_unix_ms);
+    if (o->ttl_ms != 0 || o->expires_unix_ms != 0) {
+        hf__add(call, hf_str(o->ttl_ms != 0 ? "PX" : "PXAT"));
+        hf__add_number(call, o->ttl_ms + o->expires_unix_ms);
     }
 }
 
@@ -90,19 +67,15 @@ static hf_status set_outcome(uint32_t flags, const hf_reply *reply,
 
 /* --------------------------------------------------------------------- set */
 
-/* Hand out the previous value and say what became of the call. */
 static hf_status finish_set(hf_call *call, hf_error *err)
 {
     const hf_reply *reply = &call->request.reply;
-    hf_buffer copy = HF_BUFFER_INIT;
-    hf_status status;
+    hf_status status = HF_OK;
 
-    if ((call->note & HF_SET_GET) != 0 && call->out != NULL) {
-        status = hf__buffer_set(&copy, reply, err);
-        if (status != HF_OK)
-            return status;
-        *(hf_buffer *)call->out = copy;
-    }
+    if ((call->note & HF_SET_GET) != 0 && call->out != NULL)
+        status = hf__buffer_set(call->out, reply, err);
+    if (status != HF_OK)
+        return status;
     return set_outcome((uint32_t)call->note, reply, err);
 }
 
@@ -141,10 +114,11 @@ static hf_status run_set(hf__form form, hf_client *client, hf_bytes key,
     hf__add_key(call, key);
     hf__add_value(call, value);
     hf__set_out(call, previous, NULL);
-    if (HF__TRY(call, load_set_options(&options, opts, call->form.err))) {
+    if (HF__LOAD(call, &options, opts, hf_value_set_options, SET_FLAGS) &&
+        HF__TRY(call, check_set(&options, call->form.err))) {
         call->operation = set_operation(options.flags);
         call->note = options.flags;
-        add_set_options(call, &options);
+        add_set(call, &options);
     }
     return hf__end(call);
 }

@@ -67,14 +67,15 @@ static hf_status finish_holder(hf_call *call, hf_error *err)
 static hf_status check(const hf_client *client, hf_bytes owner,
                        const hf_holder *holder, hf_error *err)
 {
+    hf_status status;
+
     if (holder == NULL || owner.data == NULL)
         return hf__fail(err, HF_INVALID, "%s is NULL",
                         holder == NULL ? "holder" : "owner");
-    if (holder->struct_size < sizeof(*holder))
-        return hf__fail(err, HF_INVALID,
-                        "hf_holder: struct_size is %zu; start it with "
-                        "HF_HOLDER_INIT",
-                        holder->struct_size);
+    status = hf__check_struct(holder->struct_size, sizeof(*holder), "hf_holder",
+                              "HF_HOLDER_INIT", err);
+    if (status != HF_OK)
+        return status;
     if ((client->store->capabilities & HF__CAP_UNDOES) != 0)
         return hf__fail(err, HF_UNSUPPORTED,
                         "clients are not registered on a quorum");

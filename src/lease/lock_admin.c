@@ -9,14 +9,12 @@
 
 static hf_status check_info(const hf_lock_info *info, hf_error *err)
 {
-    if (info == NULL)
-        return hf__fail(err, HF_INVALID, "info is NULL");
-    if (info->struct_size < sizeof(*info))
-        return hf__fail(err, HF_INVALID,
-                        "hf_lock_info: struct_size is %zu; start it with "
-                        "HF_LOCK_INFO_INIT",
-                        info->struct_size);
-    return HF_OK;
+    hf_status status = hf__check_out(info, "info", err);
+
+    if (status != HF_OK)
+        return status;
+    return hf__check_struct(info->struct_size, sizeof(*info), "hf_lock_info",
+                            "HF_LOCK_INFO_INIT", err);
 }
 
 static void fill_owner(hf_lock_info *info, const hf_reply *owner)
@@ -46,10 +44,10 @@ static uint64_t read_token(const hf_reply *reply)
                : 0;
 }
 
-static hf_status fill_info(hf_lock_info *info, const hf_reply *reply,
-                           hf_error *err)
+static hf_status finish_inspect(hf_call *call, hf_error *err)
 {
-    const hf_reply *items = reply->array.items;
+    const hf_reply *items = call->request.reply.array.items;
+    hf_lock_info *info = call->out;
 
     info->last_token = read_token(&items[2]);
     info->waiters = (uint64_t)items[3].integer;
@@ -57,18 +55,6 @@ static hf_status fill_info(hf_lock_info *info, const hf_reply *reply,
         return hf__fail(err, HF_NOT_FOUND, "nobody holds the lock");
     info->remaining_ms = hf__at_least(items[1].integer, -1);
     fill_owner(info, &items[0]);
-    return HF_OK;
-}
-
-static hf_status finish_inspect(hf_call *call, hf_error *err)
-{
-    return fill_info(call->out, &call->request.reply, err);
-}
-
-static hf_status finish_break(hf_call *call, hf_error *err)
-{
-    if (call->request.reply.integer == 0)
-        return hf__fail(err, HF_NOT_FOUND, "nobody holds the lock");
     return HF_OK;
 }
 
@@ -119,7 +105,8 @@ hf_status hf_lock_inspect_start(hf_client *client, hf_bytes name,
 static const hf__operation break_lock = {
     .script = HF__SCRIPT(LOCK_BREAK),
     .wrote = hf__wrote_number,
-    .finish = finish_break,
+    .finish = hf__finish_found,
+    .absent = "nobody holds the lock",
 };
 
 static hf_status run_break(hf__form form, hf_client *client, hf_bytes name)
