@@ -90,7 +90,7 @@ void hf__steps_fill(hf__steps *steps, const char *inbox)
 {
     const hf_lock *lock = steps->lock;
     hf_bytes *words = steps->words;
-    size_t count = 7;
+    size_t count = HF__LOCK_ACQUIRE_WORDS;
 
     if (steps->tried &&
         (lock->client->store->capabilities & HF__CAP_UNDOES) != 0)
@@ -99,21 +99,22 @@ void hf__steps_fill(hf__steps *steps, const char *inbox)
         draw_owner(steps); /* it tells since when the lock is held */
     steps->refused = false;
     steps->tried = true;
-    words[0] = lock->keys.main;
-    words[1] = lock->keys.token;
-    words[2] = lock->keys.waiters;
-    words[3] = hf_str(steps->grant.owner);
-    words[4] = lock->ttl_word;
-    words[5] = hf_str(inbox);
-    words[6] = hf_str("0");
+    words[HF__LOCK_ACQUIRE_LOCK] = lock->keys.main;
+    words[HF__LOCK_ACQUIRE_LAST_TOKEN] = lock->keys.token;
+    words[HF__LOCK_ACQUIRE_WAITERS] = lock->keys.waiters;
+    words[HF__LOCK_ACQUIRE_OWNER] = hf_str(steps->grant.owner);
+    words[HF__LOCK_ACQUIRE_TTL] = lock->ttl_word;
+    words[HF__LOCK_ACQUIRE_INBOX] = hf_str(inbox);
+    words[HF__LOCK_ACQUIRE_BEGAN] = hf_str("0");
     if (inbox[0] != '\0') {
-        words[6] = hf__number(steps->since_text, steps->since_us);
+        words[HF__LOCK_ACQUIRE_BEGAN] =
+            hf__number(steps->since_text, steps->since_us);
         steps->queued = true;
     }
     if (lock->argument.size > 0)
         words[count++] = lock->argument;
     hf__request_script(&steps->request, &hf__scripts[lock->kind->acquire],
-                       words, count, 3);
+                       words, count, HF__LOCK_ACQUIRE_KEYS);
     hf__replicas_ask(&steps->request, &lock->replicas, hf__wrote_number);
 }
 
@@ -244,11 +245,12 @@ void hf__steps_fill_return(hf__steps *steps)
 {
     const hf_lock *lock = steps->lock;
 
-    steps->words[0] = lock->keys.main;
-    steps->words[1] = lock->keys.waiters;
-    steps->words[2] = hf_str(steps->grant.owner);
+    steps->words[HF__LOCK_RELEASE_LOCK] = lock->keys.main;
+    steps->words[HF__LOCK_RELEASE_WAITERS] = lock->keys.waiters;
+    steps->words[HF__LOCK_RELEASE_OWNER] = hf_str(steps->grant.owner);
     hf__request_script(&steps->request, &hf__scripts[lock->kind->release],
-                       steps->words, 3, 2);
+                       steps->words, HF__LOCK_RELEASE_WORDS,
+                       HF__LOCK_RELEASE_KEYS);
 }
 
 void hf__steps_read_return(hf__steps *steps, hf_status status)
@@ -351,11 +353,11 @@ void hf__steps_fill_leave(hf__steps *steps)
     const hf_lock *lock = steps->lock;
     hf__store *store = lock->client->store;
 
-    steps->words[0] = lock->keys.main;
-    steps->words[1] = lock->keys.waiters;
-    steps->words[2] = hf_str(store->ops->inbox(store));
+    steps->words[HF__LOCK_LEAVE_LOCK] = lock->keys.main;
+    steps->words[HF__LOCK_LEAVE_WAITERS] = lock->keys.waiters;
+    steps->words[HF__LOCK_LEAVE_INBOX] = hf_str(store->ops->inbox(store));
     hf__request_script(&steps->request, &hf__scripts[lock->kind->leave],
-                       steps->words, 3, 2);
+                       steps->words, HF__LOCK_LEAVE_WORDS, HF__LOCK_LEAVE_KEYS);
 }
 
 static void undo_acquire(const hf__steps *steps)

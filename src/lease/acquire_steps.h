@@ -36,6 +36,7 @@
 
 #include "lease/handle.h"
 #include "lease/lease.h"
+#include "script/script_words.h"
 
 /* How long step 4 may wait to hear events at all. */
 #define HF__STEPS_LISTEN_MS 1000
@@ -63,8 +64,8 @@ typedef struct hf__steps {
     bool returning;  /* it was granted, and too few replicas know */
     int64_t return_by_ms;
 
-    hf__request request; /* of the present try */
-    hf_bytes words[8];
+    hf__request request;                        /* of the present try */
+    hf_bytes words[HF__LOCK_ACQUIRE_WORDS + 1]; /* its kind's argument too */
     char since_text[HF__NUMBER_SIZE];
 } hf__steps;
 

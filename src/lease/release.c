@@ -9,6 +9,7 @@
 #include "lease/release.h"
 #include "core/form.h"
 #include "lease/lease.h"
+#include "script/script_words.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/event_fd.h"
@@ -17,7 +18,7 @@
 /* A release that nobody waits for. */
 typedef struct undo {
     hf__request request;
-    hf_bytes words[3];
+    hf_bytes words[HF__LOCK_RELEASE_WORDS];
     char owner[HF_OWNER_SIZE];
     char keys[];
 } undo;
@@ -44,12 +45,13 @@ void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])
     memcpy(made->keys, keys->main.data, keys->main.size);
     memcpy(made->keys + keys->main.size, keys->waiters.data,
            keys->waiters.size);
-    made->words[0] = hf_view(made->keys, keys->main.size);
-    made->words[1] = hf_view(made->keys + keys->main.size, keys->waiters.size);
-    made->words[2] = hf_str(made->owner);
+    made->words[HF__LOCK_RELEASE_LOCK] = hf_view(made->keys, keys->main.size);
+    made->words[HF__LOCK_RELEASE_WAITERS] =
+        hf_view(made->keys + keys->main.size, keys->waiters.size);
+    made->words[HF__LOCK_RELEASE_OWNER] = hf_str(made->owner);
     request = &made->request;
     hf__request_script(request, &hf__scripts[lock->kind->release], made->words,
-                       3, 2);
+                       HF__LOCK_RELEASE_WORDS, HF__LOCK_RELEASE_KEYS);
     request->deadline_ms =
         hf__clock_after(hf__clock_boot_ms(), lock->options.ttl_ms);
     request->on_done = undo_done;

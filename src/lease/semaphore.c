@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* semaphore.c - the kind of a permit, of which a name has several. */
 #include "lease/handle.h"
+#include "script/script_words.h"
 #include "util/error.h"
+
+/* The form that kinds.h asks for. */
+_Static_assert((int)HF__SEMAPHORE_ACQUIRE_BEGAN == HF__LOCK_ACQUIRE_BEGAN, "");
+_Static_assert((int)HF__SEMAPHORE_ACQUIRE_PERMITS == HF__LOCK_ACQUIRE_WORDS,
+               "");
+_Static_assert((int)HF__SEMAPHORE_RELEASE_OWNER == HF__LOCK_RELEASE_OWNER, "");
 
 static const hf__lease_kind permit = {
     .acquire = HF__SCRIPT_SEMAPHORE_ACQUIRE,
