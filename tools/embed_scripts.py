@@ -94,14 +94,13 @@ def table(scripts):
             f"      HF__SCRIPT_{script.name.upper()},\n"
             f"      {'true' if script.repeatable else 'false'},\n"
             f"      HF__LANE_{script.lane.upper()},\n"
+            f"      &hf__shape_{script.name},\n"
             f"      HF__QUORUM_{script.quorum.upper()},\n"
             f"      {'&acquire_' + script.name if script.follows else 'NULL'}"
             " },\n")
     return (NOTICE + '#include "script/script.h"\n'
             '#include "script/script_words.h"\n\n' + acquires(scripts) +
-            "const hf__script hf__scripts[] = {\n" + "".join(rows) + "};\n\n"
-            "const hf__shape *const hf__script_answers[] = {\n" +
-            "".join(f"    &hf__shape_{s.name},\n" for s in scripts) + "};\n")
+            "const hf__script hf__scripts[] = {\n" + "".join(rows) + "};\n")
 
 
 def write_if_changed(path, text):

@@ -57,6 +57,7 @@ typedef struct hf__script {
      * from the header; false, 0 and NULL for users' scripts. */
     bool repeatable;
     hf__lane lane;
+    const hf__shape *shape; /* of the reply; NULL: any */
     hf__quorum_rule quorum;
     const hf__acquire_rule *acquire; /* with HF__QUORUM_ACQUIRE */
 } hf__script;
@@ -75,14 +76,5 @@ typedef struct hf__script {
 #include "script/script_ids.h"
 
 extern const hf__script hf__scripts[];
-
-extern const hf__shape *const hf__script_answers[];
-
-/* NULL: any reply. */
-static inline const hf__shape *hf__script_answer(const hf__script *script)
-{
-    return script->index < HF__SCRIPT_COUNT ? hf__script_answers[script->index]
-                                            : NULL;
-}
 
 #endif

@@ -59,8 +59,7 @@ void hf__request_done(hf__request *request)
 bool hf__request_fits(const hf__request *request)
 {
     const hf__script *script = request->script;
-    const hf__shape *shape =
-        script != NULL ? hf__script_answer(script) : request->answer;
+    const hf__shape *shape = script != NULL ? script->shape : request->answer;
 
     return shape == NULL ||
            hf__reply_fits(&request->reply, shape, request->key_count);
