@@ -9,8 +9,7 @@ ARGV[1]  owner: owner id
 Returns  1 released; 0 the permit had expired.
 Repeat   safe: owner ids are never used twice, so a second run finds 0.
 Lane     lease: acquires may be waiting for it.
-Writes   KEYS[1], KEYS[2]. Cost O(log permits + log waiters). Tries up to 128
-         waiters, because one that was killed no longer listens.
+Writes   KEYS[1], KEYS[2]. Cost O(log permits + log waiters).
 ]]
 local call = redis.call
 local ends = call('zscore', KEYS[1], ARGV[1])

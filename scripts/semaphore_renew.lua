@@ -7,7 +7,7 @@ ARGV[n+i]  ttl: lease of permit i, ms
 
 Returns  a flat list {i, 0, ...} of the permits that had expired.
 Repeat   safe.
-Lane     lease.
+Lane     lease: it must reach the store before the lease ends.
 Writes   KEYS[i]. Cost O(n log permits); callers send at most 128. PEXPIRE comes
          before ZADD: a script that has written is not stopped by maxmemory.
 ]]
