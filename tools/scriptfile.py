@@ -115,7 +115,7 @@ class Script:
     @property
     def follows(self):
         """Names of the scripts that confirm and undo an acquire."""
-        acquire = ACQUIRE.fullmatch(self.sections["Quorum"])
+        acquire = ACQUIRE.fullmatch(self.sections.get("Quorum", ""))
         return acquire.groups() if acquire else ()
 
     @property

@@ -265,6 +265,7 @@ bad_edit scripts.py 'must be a lower-case string' $release "s/'del'/'DEL'/"
 bad_edit scripts.py 'must be a lower-case string' $release "s/'del'/ARGV[1]/"
 bad_edit scripts.py 'may only be called, or named' $release \
     's/^local call = redis/local say = redis/'
+bad_edit scripts.py 'does not begin with a --' $release 1d
 bad_edit scripts.py 'does not begin with .lock_release - ' $release \
     's/^lock_release -/lock_free -/'
 
