@@ -41,8 +41,8 @@ int64_t call_ttl_ms(const struct call *call)
     return number[OPT_TTL] + number[OPT_EX] + number[OPT_PX];
 }
 
-/* The request has its ordinary time besides, or the script would be stopped at
- * its deadline before the budget is used up. 0: the defaults. */
+/* The request needs its ordinary time in addition, or its deadline would stop
+ * the script before the budget is used up. 0: the defaults. */
 static void set_budget(int64_t budget_ms, hf_client_options *options)
 {
     int64_t longest_ms = budget_ms > 0 ? budget_ms : BUDGET_DEFAULT_MS;
@@ -70,7 +70,7 @@ hf_status call_open(const struct call *call, hf_client **client, hf_error *err)
                           err);
 }
 
-/* Make room for one more read; false if memory is out. */
+/* Make room for one more read; false if out of memory. */
 static bool grow(hf_buffer *buffer, size_t *room)
 {
     size_t wanted = *room == 0 ? STDIN_ROOM : *room * 2;

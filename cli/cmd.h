@@ -12,19 +12,18 @@
 
 struct command;
 
-/* One command line being carried out. */
+/* One command line being executed. */
 struct call {
     const struct command *command;
     const struct options *options;
     hf_client *client; /* NULL if the command opens the store by itself */
     bool json;         /* --json */
-    /* What others are told of a lock's holder; NULL: nothing special. */
+    /* See hf_client_options; NULL: none. */
     const char *description;
 };
 
 struct command {
     struct grammar grammar;        /* its name is "noun verb" or "verb" */
-    const char *operands;          /* as the usage line shows them */
     const char *summary;           /* one line */
     const char *notes;             /* more lines for --help; NULL: none */
     bool opens_store;              /* the command opens the store by itself */
@@ -46,10 +45,10 @@ extern const struct command store_commands[];
 /* Operand `index` as bytes. */
 hf_bytes call_operand(const struct call *call, int index);
 
-/* Tell that the command line is wrong in a way grammar cannot say. */
+/* Report an invalid command line that the grammar cannot express. */
 int call_usage(const struct call *call, const char *message);
 
-/* Tell `status`; its exit code. */
+/* Report `status`; its exit code. */
 int call_failed(const struct call *call, hf_status status, const hf_error *err);
 
 /* The time to live that --ttl, --ex or --px gives, ms; 0: none. */

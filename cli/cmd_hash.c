@@ -10,7 +10,7 @@
 #include "exit.h"
 #include "out.h"
 
-/* Begin an answer about the key. */
+/* Begin the object about the key. */
 static void begin_answer(const struct call *call, struct json *json)
 {
     json_begin(json, stdout);
@@ -144,7 +144,7 @@ static int hash_cas(struct call *call)
 
     if (call->options->operand_count != (absent ? 3 : 4)) {
         return call_usage(
-            call, "give KEY FIELD EXPECTED NEW or --absent KEY FIELD NEW");
+            call, "specify KEY FIELD EXPECTED NEW, or --absent KEY FIELD NEW");
     }
     expected = call_operand(call, 2);
     options.ttl_ms = call_ttl_ms(call);
@@ -215,25 +215,26 @@ const struct command hash_commands[] = {
                  .accepts = OPTIONS_WRITE | OPTION(TTL) | OPTION(REPLACE) |
                             OPTION(NX) | OPTION(XX) | OPTION(PERSIST),
                  .operands_min = 3,
-                 .operands_max = -1},
-     .operands = "KEY FIELD VALUE [FIELD VALUE...]",
+                 .operands_max = -1,
+                 .operands = "KEY FIELD VALUE [FIELD VALUE...]"},
      .summary = "write fields and the key's expiry in one step",
-     .notes = "Fields that are not given stay unless --replace is given; so "
-              "does the time to\nlive unless --ttl or --persist is.\n",
+     .notes =
+         "Other fields are kept unless --replace is given, and the time to "
+         "live unless\n--ttl or --persist is.\n",
      .run = hash_put},
     {.grammar = {.name = "hash get",
                  .accepts = OPTIONS_COMMON | OPTION(RAW),
                  .operands_min = 2,
-                 .operands_max = 2},
-     .operands = "KEY FIELD",
+                 .operands_max = 2,
+                 .operands = "KEY FIELD"},
      .summary = "print a field",
      .notes = "The value is followed by a newline unless --raw is given.\n",
      .run = hash_get},
     {.grammar = {.name = "hash get-all",
                  .accepts = OPTIONS_COMMON,
                  .operands_min = 1,
-                 .operands_max = 1},
-     .operands = "KEY",
+                 .operands_max = 1,
+                 .operands = "KEY"},
      .summary = "print all fields of a hash",
      .notes = "One line \"name<TAB>value\" for each field, sorted by name. "
               "Backslashes and bytes\nthat would break the line are escaped: "
@@ -242,25 +243,26 @@ const struct command hash_commands[] = {
     {.grammar = {.name = "hash cas",
                  .accepts =
                      OPTIONS_WRITE | OPTION(TTL) | OPTION(ABSENT) | OPTION(RAW),
-                 .operands_min = 3,
-                 .operands_max = 4},
-     .operands = "KEY FIELD [EXPECTED] NEW",
+                 .operands_min = 2,
+                 .operands_max = 4,
+                 .operands = "KEY FIELD [EXPECTED] NEW"},
      .summary = "replace a field only if it is the expected one",
-     .notes = "EXPECTED is left out with --absent. If the field holds another "
-              "value, that value\nis printed.\n",
+     .notes =
+         "EXPECTED is omitted with --absent. If the current value differs, "
+         "it is printed.\n",
      .run = hash_cas},
     {.grammar = {.name = "hash delete",
                  .accepts = OPTIONS_WRITE,
                  .operands_min = 1,
-                 .operands_max = 1},
-     .operands = "KEY",
+                 .operands_max = 1,
+                 .operands = "KEY"},
      .summary = "delete a hash with all its fields",
      .run = hash_delete},
     {.grammar = {.name = "hash delete-fields",
                  .accepts = OPTIONS_WRITE,
                  .operands_min = 2,
-                 .operands_max = -1},
-     .operands = "KEY FIELD...",
+                 .operands_max = -1,
+                 .operands = "KEY FIELD..."},
      .summary = "delete fields of a hash",
      .notes = "Prints how many of them existed; exit code 1 if none did.\n",
      .run = hash_delete_fields},

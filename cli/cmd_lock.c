@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_lock.c - holdfast lock inspect|break.
+ * cmd_lock.c - holdfast lock inspect|list|break.
  */
 #include "cmd.h"
 
@@ -41,7 +41,7 @@ static void print_holder_json(struct json *json, const hf_holder *holder)
     json_text(json, "description", holder->description);
 }
 
-/* `holder` NULL: nobody knows. */
+/* `holder` may be NULL. */
 static void print_info_json(hf_bytes name, bool held, const hf_lock_info *info,
                             const hf_holder *holder)
 {
@@ -88,10 +88,10 @@ static void print_info(bool held, const hf_lock_info *info,
     if (held)
         print_holder(info, holder);
     if (held && info->remaining_ms < 0) {
-        puts("remaining: for ever");
+        puts("expires: never");
     } else if (held) {
         number_print_seconds(info->remaining_ms, seconds, sizeof(seconds));
-        printf("remaining: %s s\n", seconds);
+        printf("expires: in %s s\n", seconds);
     }
     printf("last token: %" PRIu64 "\nwaiters: %" PRIu64 "\n", info->last_token,
            info->waiters);
@@ -178,26 +178,26 @@ const struct command lock_commands[] = {
     {.grammar = {.name = "lock inspect",
                  .accepts = OPTIONS_COMMON,
                  .operands_min = 1,
-                 .operands_max = 1},
-     .operands = "NAME",
-     .summary = "show who holds a lock; exit code 1 if nobody does",
+                 .operands_max = 1,
+                 .operands = "NAME"},
+     .summary = "show who holds a lock; exit code 1 if it is free",
      .run = lock_inspect},
     {.grammar = {.name = "lock list",
                  .accepts = OPTIONS_COMMON,
                  .operands_min = 0,
-                 .operands_max = 1},
-     .operands = "[PATTERN]",
-     .summary = "list the locks that are held, and who holds them",
-     .notes = "PATTERN is one of names, as for Redis KEYS. Locks of other "
-              "libraries are not\nlisted. All names of keys of the store are "
-              "read.\n",
+                 .operands_max = 1,
+                 .operands = "[PATTERN]"},
+     .summary = "list the locks that are held, and their holders",
+     .notes =
+         "PATTERN is a glob as for KEYS of Redis. Locks of other libraries "
+         "are not listed.\nAll key names of the store are read.\n",
      .run = lock_list},
     {.grammar = {.name = "lock break",
                  .accepts = OPTIONS_WRITE,
                  .operands_min = 1,
-                 .operands_max = 1},
-     .operands = "NAME",
-     .summary = "take a lock away from whoever holds it",
+                 .operands_max = 1,
+                 .operands = "NAME"},
+     .summary = "take a lock away from its holder",
      .notes = "The holder learns of it at its next renewal. The next holder's "
               "fencing token\nis larger.\n",
      .run = lock_break},

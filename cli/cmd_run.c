@@ -77,8 +77,8 @@ static int plan_command(struct run_plan *plan, const struct options *options)
 
     if ((text != NULL) == (options->tail_count > 0)) {
         return call_usage(plan->call, text == NULL
-                                          ? "the command to run is missing"
-                                          : "give either -c or a command");
+                                          ? "missing argument COMMAND"
+                                          : "specify either -c or a command");
     }
     if (text == NULL) {
         plan->argv = options->tail;
@@ -144,6 +144,22 @@ static void wait_for_lock(struct run *run)
     run->waited_ms = run_now_ms() - run->began_ms;
 }
 
+/* `holder` is "held by ..."; "": not known. */
+static void complain_refusal(const struct run_plan *plan, hf_status status,
+                             const char *holder)
+{
+    char seconds[NUMBER_SECONDS_SIZE];
+
+    if (status == HF_HELD) {
+        complain("run", "lock \"%s\" is %s", plan->name,
+                 holder[0] != '\0' ? holder : "held by another owner");
+        return;
+    }
+    number_print_seconds(plan->wait_ms, seconds, sizeof(seconds));
+    complain("run", "timed out after %s s waiting for lock \"%s\"%s%s", seconds,
+             plan->name, holder[0] != '\0' ? "; " : "", holder);
+}
+
 /* The lock was not acquired. */
 static int tell_refusal(const struct run *run)
 {
@@ -155,15 +171,12 @@ static int tell_refusal(const struct run *run)
     if (status == HF_HELD || status == HF_TIMEOUT) {
         if (plan->verbose) {
             holder_find(run->lease.client, hf_str(plan->name), holder);
-            complain("run", "lock \"%s\" not acquired: %s%s", plan->name,
-                     status == HF_TIMEOUT && holder[0] != '\0' ? "timed out; "
-                                                               : "",
-                     holder[0] != '\0' ? holder : hf_status_text(status));
+            complain_refusal(plan, status, holder);
         }
         return plan->conflict_code;
     }
     code = call_failed(plan->call, status, &run->lease.err);
-    /* The command was not started: for `run` this is no unknown outcome. */
+    /* The command was not started: for `run` the outcome is known. */
     return status == HF_INDETERMINATE ? EXIT_UNAVAILABLE : code;
 }
 
@@ -179,7 +192,7 @@ static void tell_acquired(const struct run *run)
     }
 }
 
-/* Start the command and stay with it until its end; its exit code. */
+/* Start the command and watch it until it ends; its exit code. */
 static int run_command(struct run *run)
 {
     struct watch watch = {&run->plan,  &run->signals, &run->guard, &run->lease,
@@ -206,13 +219,13 @@ static int run_command(struct run *run)
     return child_reap(&run->child, run->plan.argv[0], &run->end_signal);
 }
 
-/* Give the lock back. A store that says we did not have it is a loss. */
+/* Release the lock. If the store says we did not hold it, it was lost. */
 static void release(struct run *run)
 {
     hf_error err = HF_ERROR_INIT;
     hf_status status;
 
-    /* The store does not answer, or has not for as long as the lease. */
+    /* The store has not answered for as long as the lease. */
     if (run->lost == HF_INDETERMINATE)
         return;
     status = lease_release(&run->lease, &err);
@@ -221,7 +234,10 @@ static void release(struct run *run)
     if (status == HF_LOST || status == HF_EXPIRED) {
         run->lost = status;
         complain("run", "lock \"%s\" lost while the command ran: %s",
-                 run->plan.name, hf_status_text(status));
+                 run->plan.name,
+                 status == HF_LOST ? "taken by another owner"
+                                   : "lease expired (not taken by another "
+                                     "owner)");
     } else if (status != HF_OK) {
         (void)call_failed(run->plan.call, status, &err);
     } else if (run->plan.verbose) {
@@ -250,7 +266,7 @@ static void print_report(const struct run *run, int code)
     json_end(&json);
 }
 
-/* From the wait to the exit code, all parts being there. */
+/* From the wait to the exit code. */
 static int run_phases(struct run *run)
 {
     int code;
@@ -273,9 +289,9 @@ static int run_phases(struct run *run)
 }
 
 /*
- * The command died of Ctrl-C. A shell goes on with its script unless what it
- * waits for dies of the signal too; and while the command had the terminal,
- * the rest of our job has not had the signal at all.
+ * The command died of Ctrl-C. A shell continues its script unless the process
+ * that it waits for dies of the signal too; and while the command had the
+ * terminal, the rest of our job did not get the signal.
  */
 static _Noreturn void interrupt(const struct run *run)
 {
@@ -284,7 +300,7 @@ static _Noreturn void interrupt(const struct run *run)
     signals_die(SIGINT);
 }
 
-/* The holder of the lock is the command, unless the user calls it otherwise. */
+/* The lock's holder is described by the command, unless the user says. */
 static void describe(struct call *call, const struct run_plan *plan)
 {
     static char text[HF_HOLDER_TEXT_SIZE];
@@ -332,26 +348,36 @@ const struct command run_commands[] = {
                             OPTION(EXCLUSIVE) | OPTION(CLOSE),
                  .operands_min = 1,
                  .operands_max = 1,
-                 .tail = TAIL_COMMAND},
-     .operands = "NAME [--] COMMAND [ARGUMENT...]",
+                 .tail = TAIL_COMMAND,
+                 .operands = "NAME [--] COMMAND [ARGUMENT...]"},
      .summary = "run a command while holding a lock",
-     .notes =
-         "The exit code is the command's, 128+N if signal N ended it. The lock "
-         "is\nreleased when the command itself ends; what it left in the "
-         "background goes on.\n\n"
-         "The command runs in its own process group and finds HOLDFAST_NAME, "
-         "_TOKEN (the\nfencing token), _OWNER and _STORE in its environment, "
-         "but no password. HUP INT\nQUIT TERM USR1 USR2 CONT WINCH TSTP are "
-         "passed on to the group. A process that\nleaves the group (a daemon, "
-         "a job of an interactive shell) or runs as another\nuser (sudo) is "
-         "out of our reach.\n\n"
-         "If the lock is lost, --on-lost term sends TERM to the group and "
-         "KILL in time, so\nthat it is gone before another can hold the lock; "
-         "kill sends KILL at once; warn\nonly says so. With term and kill the "
-         "group is killed also if holdfast itself is\nkilled, stopped or "
-         "frozen for longer than the lease; with warn it is left alone.\n\n"
-         "With --json one object about the lock is printed on stderr at the "
-         "end.\n",
+     .notes = "The exit code is that of the command, or 128+N if signal N "
+              "ended it. The lock\n"
+              "is released when the command ends; what it left in the "
+              "background keeps\n"
+              "running.\n"
+              "\n"
+              "The command runs in its own process group, with HOLDFAST_NAME, "
+              "_TOKEN (the\n"
+              "fencing token), _OWNER and _STORE in its environment, but no "
+              "password. HUP INT\n"
+              "QUIT TERM USR1 USR2 CONT WINCH TSTP are forwarded to the group. "
+              "Processes that\n"
+              "leave the group (daemons, jobs of an interactive shell) or run "
+              "as another user\n"
+              "(sudo) cannot be reached.\n"
+              "\n"
+              "If the lock is lost, --on-lost term sends TERM to the group, "
+              "and KILL early\n"
+              "enough for it to end before another owner can get the lock; "
+              "kill sends KILL at\n"
+              "once; warn only prints a message. With term and kill the group "
+              "is also killed\n"
+              "if holdfast itself is killed, stopped or frozen for longer than "
+              "the lease.\n"
+              "\n"
+              "With --json an object about the lock is printed on stderr at "
+              "the end.\n",
      .opens_store = true,
      .run = run_run},
     COMMAND_END,

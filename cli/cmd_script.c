@@ -13,7 +13,7 @@
 #include "exit.h"
 #include "out.h"
 
-/* Views of `count` words; NULL if memory is out. */
+/* Views of `count` words; NULL if out of memory. */
 static hf_bytes *view_words(char **words, int count)
 {
     hf_bytes *views = calloc((size_t)count + 1, sizeof(*views));
@@ -112,14 +112,16 @@ const struct command script_commands[] = {
                  .accepts = OPTIONS_WRITE | OPTION(RAW) | OPTION(BUDGET),
                  .operands_min = 1,
                  .operands_max = -1,
-                 .tail = TAIL_ARGUMENTS},
-     .operands = "FILE|- [KEY...] [-- ARGUMENT...]",
+                 .tail = TAIL_ARGUMENTS,
+                 .operands = "FILE|- [KEY...] [-- ARGUMENT...]"},
      .summary = "run a Lua script atomically and print its reply",
-     .notes = "The reply is shown as redis-cli shows it on a terminal; --raw "
-              "prints the bytes\nof each part on a line of its own.\n"
-              "An embedded store undoes a script that exceeds its budget. "
-              "Other writers wait\nmeanwhile: choose less than a third of the "
-              "shortest lease in use.\n",
+     .notes = "The reply is printed as by redis-cli on a terminal; --raw "
+              "prints the bytes of\n"
+              "each element on a line of its own. An embedded store undoes a "
+              "script that\n"
+              "exceeds its budget; other writers wait meanwhile, so set it "
+              "below a third of\n"
+              "the shortest lease in use.\n",
      .run = script_run},
     COMMAND_END,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_store.c - holdfast store: the verbs that look after a whole store. Those
- * that move its content are in cmd_store_dump.c.
+ * cmd_store.c - holdfast store info|check|compact, and the table of all.
  */
 #include "cmd_store.h"
 
@@ -81,7 +80,7 @@ static int store_info(struct call *call)
 
 struct check {
     struct json *json; /* NULL: for people */
-    bool terminal;     /* stderr is one: show how far it is */
+    bool terminal;     /* stderr is one: show progress */
     bool drawn;
     uint64_t percent; /* as drawn */
 };
@@ -106,15 +105,15 @@ static void draw_progress(void *user, uint64_t done, uint64_t total)
     (void)fflush(stderr);
 }
 
-static void put_finding(void *user, const char *finding)
+static void put_fault(void *user, const char *fault)
 {
     struct check *check = user;
 
     clear_progress(check);
     if (check->json != NULL)
-        json_text(check->json, NULL, finding);
+        json_text(check->json, NULL, fault);
     else
-        puts(finding);
+        puts(fault);
 }
 
 static int store_check(struct call *call)
@@ -130,19 +129,19 @@ static int store_check(struct call *call)
     if (call->json) {
         check.json = &json;
         json_begin(&json, stdout);
-        json_open(&json, "findings", '[');
+        json_open(&json, "faults", '[');
     }
-    status = hf_store_check(call->options->text[OPT_STORE], &options,
-                            put_finding, &check, &err);
+    status = hf_store_check(call->options->text[OPT_STORE], &options, put_fault,
+                            &check, &err);
     clear_progress(&check);
     if (call->json) {
         json_close(&json, ']');
-        json_bool(&json, "whole", status == HF_OK);
+        json_bool(&json, "ok", status == HF_OK);
         json_text(&json, "status", hf_status_name(status));
         json_end(&json);
     }
     if (status == HF_OK && !call->json)
-        puts("the store is whole");
+        puts("no errors found");
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
 }
 
@@ -155,7 +154,7 @@ static void put_compaction(const hf_store_compaction *done)
            "\nrewritten: %s\n",
            done->keys, done->elements, done->size_before, done->size_after,
            done->rewritten ? "yes"
-           : done->in_use  ? "no, others have the store open"
+           : done->in_use  ? "no, the store is open elsewhere"
                            : "no");
 }
 
@@ -191,57 +190,54 @@ static int store_compact(struct call *call)
 
 const struct command store_commands[] = {
     {.grammar = {.name = "store info", .accepts = OPTIONS_COMMON},
-     .operands = "",
-     .summary = "show what a store is, how large, who has it open",
+     .summary = "show kind, size and users of a store",
      .run = store_info},
     {.grammar = {.name = "store diagnose",
                  .accepts = OPTIONS_COMMON | OPTION(WAIT) | OPTION(REQUESTS)},
-     .operands = "",
      .summary = "diagnose a store's configuration and health",
-     .notes =
-         "Each diagnostic is ok, a note, a warning (locks or data may be lost) "
-         "or an error\n(something that is needed does not work). Exit code 0 "
-         "if there is neither\nwarning nor error, 1 if there are warnings, "
-         "else that of the first error: 69 not\nreachable, 77 permission "
-         "denied. Nothing is changed. --wait limits the whole\ndiagnosis; "
-         "default 30.\n",
+     .notes = "Each diagnostic is ok, a note, a warning (locks or data may be "
+              "lost) or an\n"
+              "error (something required does not work). Exit code 0 if there "
+              "is neither\n"
+              "warning nor error, 1 if there are warnings, otherwise that of "
+              "the first error:\n"
+              "69 not reachable, 77 permission denied. Nothing is changed. "
+              "--wait limits the\n"
+              "whole diagnosis; default 30.\n",
      .opens_store = true,
      .run = store_diagnose},
     {.grammar = {.name = "store check",
                  .accepts = OPTIONS_COMMON | OPTION(WAIT)},
-     .operands = "",
-     .summary = "read a whole embedded store and say what is wrong with it",
-     .notes =
-         "Exit code 65 if something is, 1 if there is no store or the time "
-         "was too short.\nNothing is changed; others may go on using the "
-         "store meanwhile.\n",
+     .summary = "check an embedded store for corruption",
+     .notes = "Exit code 65 if it is corrupt, 1 if there is no store or it "
+              "timed out. Nothing\n"
+              "is changed; others may use the store meanwhile.\n",
      .opens_store = true,
      .run = store_check},
     {.grammar = {.name = "store compact", .accepts = OPTIONS_COMMON},
-     .operands = "",
-     .summary = "make an embedded store small",
-     .notes =
-         "Removes what has expired. If nobody else has the store open, its "
-         "file is then\nwritten anew without holes, which takes room for "
-         "a second copy.\n",
+     .summary = "compact an embedded store",
+     .notes = "Removes expired keys. If the store is not open elsewhere, its "
+              "data is then\n"
+              "copied to a new file without free pages, which needs room for a "
+              "second copy.\n",
      .opens_store = true,
      .run = store_compact},
     {.grammar = {.name = "store dump",
                  .accepts = OPTIONS_COMMON | OPTION(OUTPUT) | OPTION(MATCH)},
-     .operands = "",
-     .summary = "write all keys, for store load",
-     .notes = "To a file, which gets its name only when it is whole, or to "
-              "standard output.\nIf keys had to be left out, as no other store "
-              "has their type, the dump is\nwritten all the same and the exit "
-              "code is 78.\n",
+     .summary = "write all keys to a file, for store load",
+     .notes =
+         "Writes to standard output, or to a file, which gets its name only "
+         "when it is\ncomplete. Keys of unsupported types are left out, "
+         "and the exit code is then 78.\n",
      .run = store_dump},
     {.grammar = {.name = "store load",
                  .accepts = OPTIONS_COMMON | OPTION(REPLACE) | OPTION(SKIP),
-                 .operands_max = 1},
-     .operands = "[FILE|-]",
-     .summary = "put the keys of a dump into the store",
-     .notes = "Without --replace or --skip a key that exists ends the load.\n"
-              "A file is checked as a whole before the first key is loaded.\n",
+                 .operands_max = 1,
+                 .operands = "[FILE|-]"},
+     .summary = "load the keys of a dump into the store",
+     .notes = "Without --replace or --skip, a key that exists ends the load. A "
+              "file is checked\n"
+              "completely before the first key is loaded.\n",
      .run = store_load},
     COMMAND_END,
 };

@@ -2,8 +2,8 @@
 /*
  * cmd_store_dump.c - holdfast store dump and load.
  *
- * INT, TERM and HUP end a dump or a load in order: a new file is removed, and
- * what was being built in the store too.
+ * INT, TERM and HUP end a dump or a load cleanly: an unfinished file is
+ * removed, and so is an unfinished key in the store.
  */
 #include "cmd_store.h"
 
@@ -100,7 +100,7 @@ static int get_bytes(void *user, void *data, size_t size, size_t *got)
     return 0;
 }
 
-/* ---------------------------------------------------------------- telling */
+/* -------------------------------------------------------------- reporting */
 
 static void on_dump_progress(void *user, const hf_store_transfer *so_far)
 {
@@ -158,7 +158,7 @@ static void tell_count(uint64_t count, const char *what)
         fprintf(stderr, ", %llu %s", (unsigned long long)count, what);
 }
 
-/* By whatever name: what is told must not get into the dump. */
+/* By whatever name: the report must not get into the dump. */
 static bool is_stdout(int fd)
 {
     struct stat one, other;
@@ -180,14 +180,14 @@ static void tell_result(const struct transfer *transfer,
     fprintf(stderr, "holdfast: %s: %llu keys, %llu bytes", what_of(transfer),
             (unsigned long long)result->keys,
             (unsigned long long)result->bytes);
-    tell_count(result->existing, "left alone, they exist");
+    tell_count(result->existing, "skipped, they exist");
     tell_count(result->expired, "expired");
     tell_count(result->left_out, "left out");
-    tell_count(result->changed, "changed while they were read");
+    tell_count(result->changed, "changed while being read");
     fputc('\n', stderr);
 }
 
-/* What a status of the library comes to here. */
+/* Report the outcome; the exit code. */
 static int finish(struct transfer *transfer, hf_status status,
                   const hf_error *err, const hf_store_transfer *result,
                   bool dump)
@@ -238,8 +238,8 @@ static int dump_to_stdout(struct transfer *transfer)
     transfer->fd = STDOUT_FILENO;
     if (isatty(STDOUT_FILENO) == 1)
         return call_usage(transfer->call,
-                          "a dump is no text for a terminal; name a file with "
-                          "-o, or redirect standard output");
+                          "a dump is binary and not written to a terminal; use "
+                          "-o FILE, or redirect standard output");
     return run_dump(transfer, &complete);
 }
 
@@ -261,7 +261,8 @@ static int dump_to_file(struct transfer *transfer)
     transfer->fd = file.fd;
     if (isatty(file.fd) == 1) {
         out_file_close(&file);
-        return call_usage(transfer->call, "a dump is no text for a terminal");
+        return call_usage(transfer->call,
+                          "a dump is binary and not written to a terminal");
     }
     code = run_dump(transfer, &complete);
     if (complete && stop_signal == 0) {
@@ -299,7 +300,7 @@ static int run_load(struct transfer *transfer, uint32_t flags)
                    (flags & HF_LOAD_CHECK) != 0 ? "check" : "load");
     status = hf_store_load(transfer->call->client, &opts, get_bytes, transfer,
                            &result, &err);
-    /* What was left out is told when it is loaded. */
+    /* What was left out is reported by the load itself. */
     if ((flags & HF_LOAD_CHECK) != 0 && (status == HF_OK || result.complete)) {
         progress_clear(&transfer->progress);
         return EXIT_YES;
@@ -346,7 +347,7 @@ int store_load(struct call *call)
         return EXIT_NO_INPUT;
     }
     if (isatty(transfer.fd) == 1)
-        return call_usage(call, "a dump does not come from a terminal; name a "
+        return call_usage(call, "a dump is not read from a terminal; name a "
                                 "file, or redirect standard input");
     catch_signals();
     code = check_file(&transfer);

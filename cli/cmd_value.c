@@ -2,9 +2,9 @@
 /*
  * cmd_value.c - holdfast value set|get|delete|cas.
  *
- * A refusal leaves with EXIT_NO and one line on stderr; cas and delete --if
- * then print the present value on stdout, which is what a loop in the shell
- * needs for its next try.
+ * If a condition is not met, the exit code is EXIT_NO and stderr has one line;
+ * cas and delete --if also print the current value on stdout, for the next try
+ * of a loop.
  */
 #include "cmd.h"
 
@@ -26,7 +26,7 @@ static uint32_t set_flags(const bool *given)
     return flags;
 }
 
-/* What --get and a refusal say; `changed` names the member of the answer. */
+/* Print the outcome and a value; `changed` is the name of `ok` in JSON. */
 static void print_outcome(const struct call *call, const char *changed, bool ok,
                           const char *member, const hf_buffer *value)
 {
@@ -81,7 +81,7 @@ static int value_set(struct call *call)
     int code;
 
     if (from_stdin != (call->options->operand_count == 1))
-        return call_usage(call, "give either VALUE or --stdin");
+        return call_usage(call, "specify either VALUE or --stdin");
     if (!from_stdin)
         return set_bytes(call, call_operand(call, 1));
     code = call_read_stdin(call, HF_VALUE_MAX, &input);
@@ -150,7 +150,8 @@ static int value_cas(struct call *call)
     int code = EXIT_YES;
 
     if (call->options->operand_count != (absent ? 2 : 3))
-        return call_usage(call, "give KEY EXPECTED NEW or --absent KEY NEW");
+        return call_usage(call,
+                          "specify KEY EXPECTED NEW, or --absent KEY NEW");
     expected = call_operand(call, 1);
     options.ttl_ms = call_ttl_ms(call);
     status = hf_value_cas(
@@ -173,39 +174,39 @@ const struct command value_commands[] = {
                             OPTION(XX) | OPTION(GET) | OPTION(STDIN) |
                             OPTION(RAW),
                  .operands_min = 1,
-                 .operands_max = 2},
-     .operands = "KEY [VALUE]",
+                 .operands_max = 2,
+                 .operands = "KEY [VALUE]"},
      .summary = "set a value and its expiry in one step",
-     .notes = "VALUE is left out with --stdin. --get prints the value before, "
-              "if there was one.\n",
+     .notes = "VALUE is omitted with --stdin. --get prints the previous value, "
+              "if any.\n",
      .run = value_set},
     {.grammar = {.name = "value get",
                  .accepts = OPTIONS_COMMON | OPTION(RAW),
                  .operands_min = 1,
-                 .operands_max = 1},
-     .operands = "KEY",
+                 .operands_max = 1,
+                 .operands = "KEY"},
      .summary = "print a value",
      .notes = "The value is followed by a newline unless --raw is given.\n",
      .run = value_get},
     {.grammar = {.name = "value delete",
                  .accepts = OPTIONS_WRITE | OPTION(IF) | OPTION(RAW),
                  .operands_min = 1,
-                 .operands_max = 1},
-     .operands = "KEY",
+                 .operands_max = 1,
+                 .operands = "KEY"},
      .summary = "delete a value",
-     .notes = "If --if finds another value, that value is printed.\n",
+     .notes = "If --if does not match, the current value is printed.\n",
      .run = value_delete},
     {.grammar = {.name = "value cas",
                  .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | OPTION(ABSENT) |
                             OPTION(RAW),
-                 .operands_min = 2,
-                 .operands_max = 3},
-     .operands = "KEY [EXPECTED] NEW",
+                 .operands_min = 1,
+                 .operands_max = 3,
+                 .operands = "KEY [EXPECTED] NEW"},
      .summary = "replace a value only if it is the expected one",
      .notes =
-         "EXPECTED is left out with --absent. The key keeps its time to "
-         "live unless a new\none is given. If it holds another value, that "
-         "value is printed.\n",
+         "EXPECTED is omitted with --absent. The key keeps its time to live "
+         "unless a\n"
+         "new one is given. If the current value differs, it is printed.\n",
      .run = value_cas},
     COMMAND_END,
 };

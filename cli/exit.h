@@ -2,9 +2,8 @@
 /*
  * exit.h - every exit code of the command, and what each promises.
  *
- * 1 is the only "no"; our own failures are those of sysexits.h, so that a
- * script can tell them from most programs' own codes. What `run` started ends
- * with its own code, whatever that is.
+ * 1 means that a condition was not met; errors have codes of sysexits.h, which
+ * few programs use themselves. `run` ends with the code of its command.
  */
 #ifndef HOLDFAST_CLI_EXIT_H
 #define HOLDFAST_CLI_EXIT_H
@@ -13,20 +12,20 @@
 
 #define EXIT_MAP(X)                                                            \
     X(YES, 0, "done")                                                          \
-    X(NO, 1, "the answer is no: held, conflict, not found, wait ended")        \
-    X(USAGE, 64, "wrong command line, or the store refused an argument")       \
-    X(DATA, 65, "wrong type of key, script error, or damaged data")            \
-    X(NO_INPUT, 66, "a file named on the command line cannot be read")         \
-    X(UNAVAILABLE, 69, "the store is not reachable; nothing was applied")      \
-    X(INTERNAL, 70, "a fault of holdfast itself")                              \
-    X(SYSTEM, 71, "the operating system refused a call, or out of memory")     \
+    X(NO, 1, "condition not met: held, conflict, not found, timed out")        \
+    X(USAGE, 64, "invalid command line or argument")                           \
+    X(DATA, 65, "wrong type of key, script error, or corrupt data")            \
+    X(NO_INPUT, 66, "cannot read a file named on the command line")            \
+    X(UNAVAILABLE, 69, "the store cannot be reached; nothing was applied")     \
+    X(INTERNAL, 70, "internal error")                                          \
+    X(SYSTEM, 71, "a system call failed, or out of memory")                    \
     X(FULL, 73, "the store has no room; nothing was applied")                  \
-    X(IO, 74, "no answer came: it may be applied; or stdout broke")            \
+    X(IO, 74, "outcome unknown: no reply; or cannot write stdout")             \
     X(LOST, 76, "run: the lock was lost while the command ran")                \
-    X(DENIED, 77, "permission or password refused")                            \
+    X(DENIED, 77, "permission denied, or wrong password")                      \
     X(CONFIG, 78, "not supported by this store or version")                    \
     X(NOT_EXECUTABLE, 126, "run: the command cannot be executed")              \
-    X(NOT_FOUND, 127, "run: there is no such command")                         \
+    X(NOT_FOUND, 127, "run: command not found")                                \
     X(SIGNAL, 128, "128+N: ended by signal N")
 
 enum exit_code {
@@ -35,7 +34,7 @@ enum exit_code {
 #undef EXIT_ENUM
 };
 
-/* The exit code that tells `status` to a script. */
+/* The exit code for `status`. */
 int exit_code_of(hf_status status);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* holder.h - who holds a lock, in words. */
+/* holder.h - a lock's holder as text. */
 #ifndef HOLDFAST_CLI_HOLDER_H
 #define HOLDFAST_CLI_HOLDER_H
 
@@ -10,15 +10,15 @@
 /* "backup (pid 4711, root@db1)". */
 void holder_name(const hf_holder *holder, char text[HOLDER_TEXT_SIZE]);
 
-/* The owner id, as much of it as there is, and whose it looks like; nothing in
- * it but printable characters. */
+/* The owner id, as far as known, and the library that it looks like; printable
+ * characters only. */
 void holder_foreign(const hf_lock_info *info, char text[HOLDER_TEXT_SIZE]);
 
-/* "held by ... for 12 s, 18 s left"; `holder` NULL: nobody knows. */
+/* "held by ... for 12 s, 18 s left"; `holder` may be NULL. */
 void holder_tell(const hf_lock_info *info, const hf_holder *holder,
                  char text[HOLDER_TEXT_SIZE]);
 
-/* Look who holds a lock now, and tell so; "" if that cannot be told. */
+/* The same for whatever holds a lock now; "" if that is not known. */
 void holder_find(hf_client *client, hf_bytes name, char text[HOLDER_TEXT_SIZE]);
 
 #endif

@@ -31,7 +31,7 @@ static const struct noun nouns[] = {
 
 #define NOUN_COUNT (sizeof(nouns) / sizeof(nouns[0]))
 
-/* What may stand before the command. */
+/* What may come before the command. */
 static const struct grammar top_grammar = {
     .accepts = OPTIONS_COMMON | OPTION(VERSION),
     .tail = TAIL_COMMAND,
@@ -52,8 +52,7 @@ static const struct noun *find_noun(const char *word)
 
     /* Not shown: there may be a password in it. */
     if (strstr(word, "://") != NULL) {
-        complain(NULL, "a URL stands where a command should; is --store "
-                       "missing?");
+        complain(NULL, "expected a command, found a URL; is --store missing?");
         return NULL;
     }
     for (i = 0; i < NOUN_COUNT; i++) {
@@ -82,16 +81,32 @@ static const struct command *find_verb(const struct noun *noun,
         nearest_offer(&nearest, verb_of(command));
     }
     if (nearest.best != NULL) {
-        complain(noun->name, "unknown verb \"%s\"; did you mean %s?", word,
-                 nearest.best);
+        complain(noun->name, "unknown subcommand \"%s\"; did you mean %s?",
+                 word, nearest.best);
     } else {
-        complain(noun->name, "unknown verb \"%s\"; see holdfast help", word);
+        complain(noun->name, "unknown subcommand \"%s\"; see holdfast help",
+                 word);
     }
     return NULL;
 }
 
-/* The command that `words` begin with and how many of them name it. NULL: it
- * has been told what is wrong with them. */
+static void complain_missing_verb(const struct noun *noun)
+{
+    const struct command *command;
+    char verbs[128] = "";
+    size_t size = 0;
+
+    for (command = noun->commands; command->run != NULL; command++) {
+        int put = snprintf(verbs + size, sizeof(verbs) - size, "%s%s",
+                           size > 0 ? ", " : "", verb_of(command));
+
+        size += put > 0 && (size_t)put < sizeof(verbs) - size ? (size_t)put : 0;
+    }
+    complain(noun->name, "missing subcommand: %s", verbs);
+}
+
+/* The command that `words` begin with, and how many of them name it. NULL:
+ * none; an error was printed. */
 static const struct command *find_command(int count, char **words, int *used)
 {
     const struct noun *noun = find_noun(words[0]);
@@ -102,7 +117,7 @@ static const struct command *find_command(int count, char **words, int *used)
     if (verb_of(noun->commands) == NULL)
         return noun->commands;
     if (count < 2) {
-        complain(noun->name, "a verb is missing; see holdfast help");
+        complain_missing_verb(noun);
         return NULL;
     }
     *used = 2;
@@ -114,7 +129,7 @@ static void print_commands(FILE *file)
     const struct command *command;
     size_t i;
 
-    fputs("usage: holdfast [--store URL] COMMAND [OPTION...] [OPERAND...]\n"
+    fputs("usage: holdfast [--store URL] COMMAND [OPTION...] [ARGUMENT...]\n"
           "       holdfast help [COMMAND]\n"
           "       holdfast --version\n\ncommands:\n",
           file);
@@ -137,19 +152,22 @@ static void print_exit_codes(FILE *file)
 static void print_general_help(FILE *file)
 {
     print_commands(file);
-    fputs("\nevery command takes:\n", file);
+    fputs("\noptions of every command:\n", file);
     options_print(file, OPTIONS_COMMON);
     print_exit_codes(file);
-    fputs("\nA password in --store can be seen by other users of the machine "
-          "until it has\nbeen read; name a file in HOLDFAST_PASSWORD_FILE "
+    fputs("\nOther users of the machine can see a password in --store until it "
+          "has been read;\nuse a file, named by HOLDFAST_PASSWORD_FILE, "
           "instead.\n",
           file);
 }
 
 static void print_command_help(FILE *file, const struct command *command)
 {
-    fprintf(file, "usage: holdfast %s [OPTION...] %s\n\n%s\n",
-            command->grammar.name, command->operands, command->summary);
+    const char *operands = command->grammar.operands;
+
+    fprintf(file, "usage: holdfast %s [OPTION...]%s%s\n\n%s\n",
+            command->grammar.name, operands == NULL ? "" : " ",
+            operands == NULL ? "" : operands, command->summary);
     if (command->notes != NULL)
         fprintf(file, "\n%s", command->notes);
     fputs("\noptions:\n", file);

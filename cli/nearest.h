@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nearest.h - what somebody may have meant by a word we do not know.
+ * nearest.h - what the user may have meant by a word we do not know.
  */
 #ifndef HOLDFAST_CLI_NEAREST_H
 #define HOLDFAST_CLI_NEAREST_H

@@ -149,7 +149,7 @@ static int keep_with_argument(struct reader *reader, int id, char *text)
 {
     if (text == NULL && option_table[id].kind != KIND_FLAG) {
         if (reader->at == reader->argc) {
-            complain(reader->grammar->name, "--%s needs %s",
+            complain(reader->grammar->name, "--%s requires an argument %s",
                      option_table[id].names[0], option_table[id].argument);
             return EXIT_USAGE;
         }
@@ -315,13 +315,26 @@ static int check_rivals(const struct options *options,
             if (options->given[a] && options->given[b] &&
                 option_table[a].rivalry != RIVAL_NONE &&
                 option_table[a].rivalry == option_table[b].rivalry) {
-                complain(grammar->name, "--%s and --%s exclude each other",
+                complain(grammar->name, "--%s and --%s are mutually exclusive",
                          option_table[a].names[0], option_table[b].names[0]);
                 return EXIT_USAGE;
             }
         }
     }
     return EXIT_YES;
+}
+
+/* `index` counts from 0. */
+static void complain_missing(const struct grammar *grammar, int index)
+{
+    const char *at = grammar->operands;
+
+    for (; index > 0; index--) {
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    complain(grammar->name, "missing argument %.*s", (int)strcspn(at, " |"),
+             at);
 }
 
 static int check_count(const struct reader *reader)
@@ -332,11 +345,11 @@ static int check_count(const struct reader *reader)
     if (reader->options->given[OPT_HELP])
         return EXIT_YES;
     if (count < grammar->operands_min) {
-        complain(grammar->name, "an operand is missing; see --help");
+        complain_missing(grammar, count);
         return EXIT_USAGE;
     }
     if (grammar->operands_max >= 0 && count > grammar->operands_max) {
-        complain(grammar->name, "operand \"%s\" is one too many; see --help",
+        complain(grammar->name, "unexpected argument \"%s\"",
                  reader->options->operands[grammar->operands_max]);
         return EXIT_USAGE;
     }

@@ -2,9 +2,8 @@
 /*
  * options.h - every option of every command, and how a command line is read.
  *
- * An option means the same wherever it is accepted; a command only lists which
- * ones it takes. Options may stand before, between and behind operands; `--`
- * ends them.
+ * An option means the same in every command that accepts it. Options may come
+ * before, between and after operands; `--` ends them.
  */
 #ifndef HOLDFAST_CLI_OPTIONS_H
 #define HOLDFAST_CLI_OPTIONS_H
@@ -67,18 +66,19 @@ enum on_lost { ON_LOST_TERM, ON_LOST_KILL, ON_LOST_WARN };
 
 /* What may follow the operands of a command. */
 enum tail {
-    TAIL_NONE,     /* nothing; words behind `--` are operands */
+    TAIL_NONE,     /* nothing; words after `--` are operands */
     TAIL_COMMAND,  /* a command: the first word that is no operand, or `--` */
-    TAIL_ARGUMENTS /* words of any form, but only behind `--` */
+    TAIL_ARGUMENTS /* any words, but only after `--` */
 };
 
 /* How to read one command line. */
 struct grammar {
-    const char *name; /* for messages; NULL: the command itself */
-    uint64_t accepts; /* OPTION() bits */
-    int operands_min; /* operands */
-    int operands_max; /* operands; -1: any number */
-    enum tail tail;   /* what follows them */
+    const char *name;     /* for messages; NULL: the command itself */
+    const char *operands; /* as the usage line shows them; NULL: none */
+    uint64_t accepts;     /* OPTION() bits */
+    int operands_min;     /* operands */
+    int operands_max;     /* operands; -1: any number */
+    enum tail tail;       /* what follows them */
 };
 
 /* A command line that was read. */
@@ -97,8 +97,8 @@ struct options {
 
 /*
  * Read `argc` words into `options`, which starts zeroed and may hold what an
- * earlier call read. Returns an exit code; on EXIT_USAGE the fault has been
- * told on stderr. The count of operands is checked unless --help was given.
+ * earlier call read. Returns an exit code; on EXIT_USAGE an error was
+ * printed. The count of operands is checked unless --help was given.
  */
 int options_read(struct options *options, const struct grammar *grammar,
                  int argc, char **argv);

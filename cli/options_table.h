@@ -17,7 +17,7 @@ enum option_kind {
     KIND_CHOICE   /* one of `choices` */
 };
 
-/* Options of the same non-zero rivalry exclude each other. */
+/* Options of the same non-zero rivalry are mutually exclusive. */
 enum rivalry {
     RIVAL_NONE,
     RIVAL_WAIT,
@@ -28,7 +28,7 @@ enum rivalry {
 
 struct option_spec {
     const char *letters;  /* each is a short form; NULL: none */
-    const char *names[3]; /* long forms; the first is the one we speak of */
+    const char *names[3]; /* long forms; the first is used in messages */
     enum option_kind kind;
     enum rivalry rivalry;
     int64_t min;            /* of the number as kept */

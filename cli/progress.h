@@ -21,7 +21,7 @@ struct progress {
 void progress_begin(struct progress *progress, const char *what);
 
 /*
- * Draw the line anew, at most ten times a second: a bar if `total` is not 0,
+ * Draw the line again, at most ten times a second: a bar if `total` is not 0,
  * the keys and bytes so far, and how many a second. `done` and `total` have
  * any one unit.
  */

@@ -21,28 +21,28 @@ enum phase {
     PHASE_HELD,   /* the lock is held */
     PHASE_ENDING, /* lost; the command was asked to end */
     PHASE_KILLED, /* lost; its group was killed */
-    PHASE_WARNED  /* lost; the command goes on (--on-lost warn) */
+    PHASE_WARNED  /* lost; the command continues (--on-lost warn) */
 };
 
 struct loop {
     struct watch *watch;
     enum phase phase;
-    int64_t valid_until_ms; /* as last told to the guard */
+    int64_t valid_until_ms; /* as the guard knows it */
     int64_t kill_at_ms;     /* in PHASE_ENDING */
-    bool guard_missed;      /* its death was told */
+    bool guard_missed;      /* its death was reported */
 };
 
 static const char *reason_text(hf_status reason)
 {
     switch ((int)reason) {
     case HF_LOST:
-        return "another owner has it";
+        return "taken by another owner";
     case HF_EXPIRED:
-        return "it is gone from the store";
+        return "lease expired, or deleted";
     case HF_TIMEOUT:
-        return "--max-hold has passed";
+        return "--max-hold passed";
     default:
-        return "it could not be renewed in time";
+        return "could not be renewed in time";
     }
 }
 
@@ -63,7 +63,7 @@ static void begin_ending(struct loop *loop)
     int64_t margin_ms = loop->watch->plan->margin_ms;
     int64_t latest_ms = run_now_ms() + margin_ms;
 
-    /* A lock that was taken away has no validity left to use up. */
+    /* A lock that was taken away is not valid any more. */
     if (loop->valid_until_ms > latest_ms) {
         loop->valid_until_ms = latest_ms;
         tell_guard(loop);
@@ -79,12 +79,12 @@ static void lose(struct loop *loop, hf_status reason)
     static const char *const what[] = {
         [ON_LOST_TERM] = "ending the command",
         [ON_LOST_KILL] = "killing the command",
-        [ON_LOST_WARN] = "the command goes on",
+        [ON_LOST_WARN] = "the command continues",
     };
     const struct run_plan *plan = loop->watch->plan;
 
     loop->watch->lost = reason;
-    /* The command first; words may block on a full pipe. */
+    /* The command first: a message may block on a full pipe. */
     switch (plan->on_lost) {
     case ON_LOST_TERM:
         begin_ending(loop);
@@ -125,7 +125,7 @@ static void look_at_guard(struct loop *loop)
         guard_was_killed(loop->watch->guard)) {
         loop->guard_missed = true;
         complain("run", "the guard process was killed: if holdfast is killed "
-                        "too, the command will go on");
+                        "too, the command will continue");
     }
 }
 
@@ -213,7 +213,7 @@ void watch_child(struct watch *watch)
     };
 
     while (look(&loop)) {
-        /* The loss is told once; its descriptor stays readable. */
+        /* Reported once; the descriptor stays readable. */
         nfds_t count = loop.phase == PHASE_HELD ? 2 : 1;
 
         (void)poll(watched, count, next_look_ms(&loop));

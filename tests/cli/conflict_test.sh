@@ -99,7 +99,10 @@ test_verbose_says_what_happened() {
 'holdfast: run: lock "job" released'$ ]] || fail "$err"
     hold
     expect 1 run --verbose -n job -- true
-    contains "$err" 'holdfast: run: lock "job" not acquired: '
+    contains "$err" 'holdfast: run: lock "job" is held by '
+    expect 1 run --verbose -w 0.1 job -- true
+    contains "$err" \
+        'holdfast: run: timed out after 0.1 s waiting for lock "job"; held by '
     expect 1 run --json -n job -- true
     contains "$err" '{"name":"job","acquired":false,'
     contains "$err" '"exit":1}'

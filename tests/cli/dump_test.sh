@@ -103,7 +103,7 @@ test_existing_keys_are_refused_left_or_replaced() {
     expect 1 store load one
     contains "$err" 'key "k" exists'
     expect 0 store load --skip one
-    contains "$err" '1 left alone'
+    contains "$err" '1 skipped'
     expect 0 value get k
     same value new "$out"
     expect 0 store load --replace one
@@ -253,10 +253,10 @@ test_terminal_gets_no_dump() {
     command -v script >/dev/null || return 0
     command script -qec "'$HOLDFAST' store dump" /dev/null >out </dev/null
     same code 64 $?
-    contains "$(cat out)" 'no text for a terminal'
+    contains "$(cat out)" 'a dump is binary'
     command script -qec "'$HOLDFAST' store load" /dev/null >out </dev/null
     same code 64 $?
-    contains "$(cat out)" 'not come from a terminal'
+    contains "$(cat out)" 'not read from a terminal'
 }
 
 # The dump comes with a pause, so that there is time for the line to be drawn.

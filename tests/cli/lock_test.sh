@@ -16,7 +16,7 @@ test_inspect_a_held_lock() {
     contains "$out" "held: yes
 owner: $2
 "
-    contains "$out" "remaining: 1"
+    contains "$out" "expires: in 1"
     contains "$out" "last token: $1"
     contains "$out" '{"name":"job","held":true,"owner":"'"$2"'","remaining_ms":1'
     contains "$out" ',"last_token":'"$1"',"waiters":0}'
@@ -127,7 +127,7 @@ test_we_are_refused_while_others_hold() {
     expect 0 run -w 60 job -- true
     redis-cli -s "$work/redis" set job someone >/dev/null
     expect 0 lock inspect job
-    contains "$out" 'remaining: for ever'
+    contains "$out" 'expires: never'
     expect 0 lock inspect job --json
     contains "$out" '"remaining_ms":null'
     redis-cli -s "$work/redis" del job >/dev/null

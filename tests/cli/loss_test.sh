@@ -100,7 +100,7 @@ test_on_lost_warn_lets_the_command_end() {
     expect 0 lock break job
     ends 76 $pid
     written end || fail 'the command was ended'
-    contains "$(cat told)" 'the command goes on'
+    contains "$(cat told)" 'the command continues'
 }
 
 test_on_lost_warn_leaves_the_command_of_a_killed_holder_alone() {
@@ -117,7 +117,7 @@ test_max_hold_ends_a_command_that_ignores_term() {
     began=$(now_ms)
     expect 76 run --ttl "$(slowed 1000)" --max-hold 0.5 job -- sh -c "$stubborn"
     within 1500 "$began"
-    contains "$err" '--max-hold has passed'
+    contains "$err" '--max-hold passed'
     group_is_gone "$(cat leader)" || fail 'the group lives'
     expect 0 run -n job -- true
 }

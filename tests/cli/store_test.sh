@@ -49,9 +49,9 @@ test_check_of_a_whole_store() {
     is_embedded || return 0
     expect 0 value set a 1
     expect 0 store check
-    same answer "the store is whole" "$out"
+    same answer "no errors found" "$out"
     expect 0 store check --json
-    same answer '{"findings":[],"whole":true,"status":"OK"}' "$out"
+    same answer '{"faults":[],"ok":true,"status":"OK"}' "$out"
     expect 0 store check --wait 60
 }
 
@@ -74,8 +74,8 @@ test_check_tells_what_is_damaged() {
     contains "$out" 'key "kept": its bytes do not have the checksum'
     contains "$err" "the store is damaged"
     expect 65 store check --json
-    contains "$out" '{"findings":["key \"kept\": its bytes'
-    contains "$out" '"whole":false,"status":"CORRUPT"}'
+    contains "$out" '{"faults":["key \"kept\": its bytes'
+    contains "$out" '"ok":false,"status":"CORRUPT"}'
     expect 65 value get kept
     contains "$err" 'key "kept"'
     expect 65 store compact
@@ -117,7 +117,7 @@ test_compact_leaves_a_store_in_use_in_its_file() {
     start run job -- sh -c 'echo r >ready; until [ -e go ]; do sleep 0.02; done'
     eventually 5 written ready
     expect 0 store compact
-    contains "$out" "rewritten: no, others have the store open"
+    contains "$out" "rewritten: no, the store is open elsewhere"
     expect 0 store compact --json
     contains "$out" '"rewritten":false,"in_use":true}'
     : >go

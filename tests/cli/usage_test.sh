@@ -50,13 +50,13 @@ test_wrong_options_are_named() {
         run --nonblok job -- true
     wrong 'run: unknown option --shared' run --shared job -- true
     wrong 'run: unknown option -s' run -s job -- true
-    wrong 'run: --wait needs SEC' run job -w
+    wrong 'run: --wait requires an argument SEC' run job -w
     wrong 'run: --nonblock takes no argument' run --nonblock=1 job -- true
-    wrong 'run: --nonblock and --wait exclude each other' \
+    wrong 'run: --nonblock and --wait are mutually exclusive' \
         run -n -w 1 job -- true
-    wrong 'value set: --nx and --xx exclude each other' \
+    wrong 'value set: --nx and --xx are mutually exclusive' \
         value set k v --nx --xx
-    wrong 'value set: --keepttl and --ex exclude each other' \
+    wrong 'value set: --keepttl and --ex are mutually exclusive' \
         value set k v --keepttl --ex 5
     wrong 'value get: unknown option --nx' value get --nx k
 }
@@ -64,16 +64,22 @@ test_wrong_options_are_named() {
 test_wrong_words_are_named() {
     wrong 'unknown command "rum"; did you mean run?' rum job
     wrong 'unknown command "frobnicate"; see holdfast help' frobnicate
-    wrong 'value: unknown verb "sett"; did you mean set?' value sett k v
-    wrong 'value: a verb is missing; see holdfast help' value
-    wrong 'run: an operand is missing; see --help' run
-    wrong 'run: the command to run is missing' run job
-    wrong 'run: the command to run is missing' run job --
-    wrong 'run: give either -c or a command' run job -c true true
-    wrong 'value get: operand "l" is one too many; see --help' value get k l
-    wrong 'value set: give either VALUE or --stdin' value set k
-    wrong 'value set: give either VALUE or --stdin' value set k v --stdin
-    wrong 'value cas: give KEY EXPECTED NEW or --absent KEY NEW' value cas k v
+    wrong 'value: unknown subcommand "sett"; did you mean set?' \
+        value sett k v
+    wrong 'value: missing subcommand: set, get, delete, cas' value
+    wrong 'run: missing argument NAME' run
+    wrong 'value get: missing argument KEY' value get
+    wrong 'hash put: missing argument VALUE' hash put k f
+    wrong 'script run: missing argument FILE' script run
+    wrong 'expected a command, found a URL; is --store missing?' redis://h/
+    wrong 'run: missing argument COMMAND' run job
+    wrong 'run: missing argument COMMAND' run job --
+    wrong 'run: specify either -c or a command' run job -c true true
+    wrong 'value get: unexpected argument "l"' value get k l
+    wrong 'value set: specify either VALUE or --stdin' value set k
+    wrong 'value set: specify either VALUE or --stdin' value set k v --stdin
+    wrong 'value cas: specify KEY EXPECTED NEW, or --absent KEY NEW' \
+        value cas k v
     wrong 'hash put: the last FIELD has no VALUE' hash put k f v g
     expect 64
     contains "$err" 'usage: holdfast'
