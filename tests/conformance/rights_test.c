@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rights_test.c - under the user with least rights of docs/guide/security.md:
- * what the suites that run there leave out, and that the doctor reports the
+ * what the suites that run there leave out, and that the diagnosis reports the
  * rights correctly.
  */
 #include <poll.h>
@@ -115,7 +115,7 @@ static void asynchronous_calls(void **state)
     assert_int_equal(done, HF_OK);
 }
 
-/* --------------------------------------------------------------- the doctor */
+/* --------------------------------------------------------------- diagnosis */
 
 /* The worst level reported for any server. */
 typedef struct rights {
@@ -179,7 +179,7 @@ static unsigned running_servers(const fixture *f)
     return f->cluster != NULL ? (unsigned)redis_cluster_size(f->cluster) : 1;
 }
 
-static void doctor_finds_all_rights_that_are_needed(void **state)
+static void diagnosis_finds_all_rights_that_are_needed(void **state)
 {
     fixture *f = *state;
     rights seen = examine(f);
@@ -205,9 +205,9 @@ static void change_right(const fixture *f, char sign, const char *name)
     assert_true(fixture_server_run(f, (int)running_servers(f) - 1, line));
 }
 
-/* Each word of the page's command that grants a command is needed: the doctor
- * reports it missing, on the server where it is missing. */
-static void doctor_misses_any_right(void **state)
+/* Each word of the page's command that grants a command is needed: the
+ * diagnosis reports it missing, on the server where it is missing. */
+static void diagnosis_reports_any_missing_right(void **state)
 {
     fixture *f = *state;
     char line[FIXTURE_RIGHTS_SIZE];
@@ -227,7 +227,7 @@ static void doctor_misses_any_right(void **state)
         change_right(f, '+', word + 1);
         if (seen.locks == HF_LEVEL_OK && seen.data == HF_LEVEL_OK &&
             seen.wakeups == HF_LEVEL_OK) {
-            fail_msg("the doctor does not miss %s", word);
+            fail_msg("the diagnosis does not report %s", word);
         }
         assert_true(seen.refused <= 1);
         tried++;
@@ -236,7 +236,7 @@ static void doctor_misses_any_right(void **state)
 }
 
 /* The same for keys and channels. */
-static void doctor_misses_keys_and_channels(void **state)
+static void diagnosis_reports_missing_keys_and_channels(void **state)
 {
     static const struct {
         const char *without;
@@ -359,9 +359,9 @@ int main(void)
         fixture_test(values_hashes_and_keys),
         fixture_test(scripts_may_what_the_user_may),
         fixture_test(asynchronous_calls),
-        fixture_test(doctor_finds_all_rights_that_are_needed),
-        fixture_test(doctor_misses_any_right),
-        fixture_test(doctor_misses_keys_and_channels),
+        fixture_test(diagnosis_finds_all_rights_that_are_needed),
+        fixture_test(diagnosis_reports_any_missing_right),
+        fixture_test(diagnosis_reports_missing_keys_and_channels),
         fixture_test(dump_and_load),
     };
 

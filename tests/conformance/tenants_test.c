@@ -83,9 +83,10 @@ static void on_remark(void *user, const hf_store_diagnostic *remark)
         *refused = true;
 }
 
-/* Does the doctor report anything that these users lack? It really publishes.
+/* Does the diagnosis report anything that these users lack? It really
+ * publishes.
  */
-static bool doctor_finds_fault(hf_client *client)
+static bool diagnosis_finds_fault(hf_client *client)
 {
     hf_store_diagnose_options options = HF_STORE_DIAGNOSE_OPTIONS_INIT;
     bool refused = false;
@@ -178,7 +179,7 @@ static void trespass(hf_client *client)
                                           NULL, NULL, ERR));
     expect_status(HF_DENIED,
                   hf_hash_put(client, bytes("hash"), &field, 1, NULL, ERR));
-    assert_true(doctor_finds_fault(client));
+    assert_true(diagnosis_finds_fault(client));
 }
 
 static void tenants_have_all_of_their_own_and_nothing_of_the_other(void **state)
@@ -193,7 +194,7 @@ static void tenants_have_all_of_their_own_and_nothing_of_the_other(void **state)
 
         use_locks(f, &tenants[i]);
         use_data(&tenants[i]);
-        assert_false(doctor_finds_fault(tenants[i].client));
+        assert_false(diagnosis_finds_fault(tenants[i].client));
         trespass(thief);
         hf_client_close(thief);
     }
