@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# child_test.sh - run: the command gets what it would have got without us, and
-# its exit code comes back.
+# child_test.sh - run: the command has the environment that it would have without
+# holdfast, and its exit code is returned.
 
 test_exit_code_is_the_commands() {
     local code
@@ -44,7 +44,7 @@ test_environment_tells_the_lock() {
 }
 
 test_environment_of_an_inner_run_is_the_inner_locks() {
-    # No shell in between: it would drop an entry that is there twice.
+    # No shell in between: it would drop a duplicate entry.
     expect 0 run outer -- "$HOLDFAST" run inner -- env
     same 'count of variables' 4 "$(grep -c ^HOLDFAST_ out)"
     contains "$out" HOLDFAST_NAME=inner
@@ -93,8 +93,8 @@ test_closed_descriptors_stay_closed_and_harm_nothing() {
     same 'exit code' 4 $?
 }
 
-# Masks of a process, without signals 32 and 33, which are the C library's own:
-# it takes them over in every program that makes a thread.
+# Signal masks of a process, without signals 32 and 33, which the C library uses
+# itself in every program with threads.
 masks() {
     grep -E '^Sig(Blk|Ign)' | while read -r name mask; do
         printf '%s %x\n' "$name" $((0x$mask & ~0x180000000))

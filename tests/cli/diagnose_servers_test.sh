@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # diagnose_servers_test.sh - holdfast store diagnose on stores of several
-# servers and over TLS: a fault is reported of the server that has it.
+# servers and over TLS: a fault is reported for the server that has it.
 
 # diagnosed CODE ARGUMENT...: as text and as JSON, which must agree.
 diagnosed() {
@@ -115,7 +115,7 @@ test_master_with_a_replica() {
     told 1 replication ok "without replicas"
 }
 
-# Access lists are every server's own.
+# Each server has its own access lists.
 test_replica_that_would_refuse_us() {
     local make='ACL SETUSER app on >pw ~* &* +@all'
 
@@ -241,7 +241,7 @@ test_quorum() {
     told 1 reachable error "2 of 5 servers answered; 3 are needed"
 }
 
-# What hangs is told of, and the others are looked at in spite of it.
+# A server that hangs is reported, and the others are still diagnosed.
 test_server_that_hangs() {
     local began
 

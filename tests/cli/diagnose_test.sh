@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# diagnose_test.sh - holdfast store diagnose: what it finds, and its exit codes.
+# diagnose_test.sh - holdfast store diagnose: diagnostics and exit codes.
 
 is_server() {
     case $HOLDFAST_STORE in
@@ -37,7 +37,7 @@ test_nothing_is_changed() {
     [ "$(redis-cli -s "$socket" get kept)" = 1 ] || fail "a key was changed"
 }
 
-test_nobody_there() {
+test_unreachable_server() {
     expect 69 --store redis://127.0.0.1:1 store diagnose
     contains "$out" "error    reachable: cannot connect to 127.0.0.1:1"
     expect 69 --store redis://127.0.0.1:1 store diagnose --json
@@ -66,7 +66,7 @@ test_limit_of_time() {
     within 3000 "$began"
 }
 
-test_eviction_is_told_loudly() {
+test_eviction_is_reported_loudly() {
     is_server || return 0
     for policy in volatile-lru volatile-ttl allkeys-lru allkeys-random; do
         cli config set maxmemory-policy $policy

@@ -34,7 +34,7 @@ fill() {
         redis.call('sadd', 'set', '', '\\0', '\\255\\n')" >/dev/null
 }
 
-# digest STORE: one line for all keys and what they hold.
+# digest STORE: one line for all keys and their content.
 digest() {
     script "$1" "
         local sums, keys = {}, redis.call('keys', '*')
@@ -163,7 +163,7 @@ test_dump_that_fails_leaves_the_old_file() {
     same files 'dump' "$(ls dump*)"
 }
 
-# A reader that takes half and then nothing holds the dump up in the middle.
+# A reader that stops half-way holds up the dump in the middle.
 test_dump_stopped_by_a_signal_removes_its_file() {
     stores
     fill "$here_store"
@@ -179,13 +179,13 @@ test_dump_stopped_by_a_signal_removes_its_file() {
     exec 5<&-
 }
 
-# grown BYTES PID: the new file has so many, or the process has ended.
+# grown BYTES PID: the new file has that many, or the process has ended.
 grown() {
     [ -n "$(find . -name 'dump.??????' -size "+$1c")" ] ||
         process_is Z "$2" || ! kill -0 "$2" 2>/dev/null
 }
 
-# At many sizes: the name stands for the old dump or for a whole new one.
+# At many sizes: the file is the old dump or a complete new one.
 test_dump_killed_at_any_size_leaves_a_whole_file() {
     local size i
 
@@ -207,7 +207,7 @@ test_dump_killed_at_any_size_leaves_a_whole_file() {
 }
 
 # The first part of a dump, which ends within a key that is built in steps.
-test_load_killed_in_the_middle_leaves_whole_keys_and_goes_on() {
+test_load_killed_in_the_middle_leaves_whole_keys_and_can_continue() {
     local size part left
 
     stores
@@ -259,7 +259,7 @@ test_terminal_gets_no_dump() {
     contains "$(cat out)" 'not read from a terminal'
 }
 
-# The dump comes with a pause, so that there is time for the line to be drawn.
+# The dump has a pause in it, so that there is time to draw the line.
 test_terminal_sees_progress() {
     local began
 
@@ -287,7 +287,7 @@ test_terminal_sees_progress() {
     contains "$(cat out)" '4005 keys'
 }
 
-# The server goes away while a load is under way, and while a dump is.
+# The server dies during a load, and during a dump.
 test_server_that_dies_ends_both_in_order() {
     local own size
 

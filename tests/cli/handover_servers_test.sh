@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# handover_servers_test.sh - what a command under `run` learns of the store: a
-# holdfast that it starts is in the same one, and no password is in its
+# handover_servers_test.sh - how `run` passes the store on: a holdfast
+# that the command starts uses the same one, and no password is in its
 # environment.
 
 . "$here/secret.sh"
 
-# Put "user:password@" into a URL, of every server of a quorum.
+# Put "user:password@" into a URL, for every server of a quorum.
 with_user() {
     echo "${1//:\/\//://$2@}"
 }
 
-# hands_over ARGUMENT...: the lock is held for a command that asks for it, from
-# a shell that keeps no descriptor.
+# hands_over ARGUMENT...: the command sees that the lock is held, from a shell
+# that keeps no descriptor.
 hands_over() {
     expect 0 "$@" run job -- sh -c '
         tr "\0" "\n" </proc/self/environ >environment
@@ -40,7 +40,7 @@ test_password_of_the_environment() {
     export HOLDFAST_STORE
     HOLDFAST_STORE=$(with_user "$url" ":$SECRET")
     hands_over
-    # A file stays what it is.
+    # A password file is passed on unchanged.
     echo $SECRET >file
     HOLDFAST_STORE=$url HOLDFAST_PASSWORD=wrong \
         HOLDFAST_PASSWORD_FILE=$PWD/file hands_over

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# harness.sh - what the tests of the command are written with.
+# harness.sh - functions for the tests of the command.
 
 # End the test.
 fail() {
@@ -15,8 +15,8 @@ now_ms() {
 }
 
 # start ARGUMENT...: holdfast in the background; its id in $pid. A shell without
-# job control has SIGINT and SIGQUIT ignored there; undo that. Its stdout goes to
-# a file, so that what a failed test leaves behind holds up nobody.
+# job control ignores SIGINT and SIGQUIT there; undo that. Its stdout is a file,
+# so that processes left by a failed test keep no pipe open.
 start() {
     env --default-signal=INT,QUIT "$HOLDFAST" "$@" >>started &
     pid=$!
@@ -58,8 +58,8 @@ contains() {
     esac
 }
 
-# How many times longer than on a quiet machine things take, from 1: by some
-# work, and by the load of the last minute.
+# How many times slower than when idle the machine is, at least 1: measured by
+# some work, and by the load of the last minute.
 slowness() {
     local run wait run_then=0 wait_then=0 load i slow
 
@@ -74,7 +74,8 @@ slowness() {
     echo $((load > slow ? load : slow))
 }
 
-# slowed MS: so long, as things are, in seconds: for leases that must last.
+# slowed MS: that long, scaled to the present load, in seconds: for leases that
+# must last.
 slowed() {
     local slow
 
@@ -83,7 +84,7 @@ slowed() {
     printf '%d.%03d\n' $((slow / 1000)) $((slow % 1000))
 }
 
-# within MS BEGAN_MS: that little time has passed, on a quiet machine.
+# within MS BEGAN_MS: not more time has passed, scaled to the present load.
 within() {
     local took=$(($(now_ms) - $2)) limit=$1
 
@@ -131,12 +132,12 @@ process_is() {
     [ "${line%% *}" = "$1" ]
 }
 
-# A file that a command under test writes whole, with one line.
+# A file with one line, written by a command under test.
 written() {
     [ -s "$1" ]
 }
 
-# start_topology KIND [PASSWORD [PASSWORD-OF-SENTINELS]]: servers of this test,
+# start_topology KIND [PASSWORD [PASSWORD-OF-SENTINELS]]: servers for this test,
 # which end with it. Leaves $url, and with TLS $tls_port and $files.
 start_topology() {
     local line
@@ -153,7 +154,7 @@ start_topology() {
     fail "no topology $1: $(cat topology.log)"
 }
 
-# tell LINE: have it done, see topology.c; the server's answer is in $answer.
+# tell LINE: a command for topology.c; the server's reply is in $answer.
 tell() {
     echo "$1" >&"${TOPOLOGY_RUN[1]}"
     read -r answer <&"${TOPOLOGY_RUN[0]}" || fail "the servers are gone: $1"

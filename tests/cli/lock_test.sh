@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# lock_test.sh - lock inspect and break; and other programs' locks.
+# lock_test.sh - lock inspect and break; and locks of other programs.
 
 test_inspect_a_free_lock() {
     expect 1 lock inspect free
@@ -23,7 +23,7 @@ owner: $2
 }
 
 # As soon as the holder has registered itself.
-test_holder_is_told() {
+test_holder_is_shown() {
     start run job -- sh -c 'echo r >ready; until [ -e go ]; do sleep 0.02; done'
     holder=$pid
     eventually 5 sh -c '"$HOLDFAST" lock inspect job | grep -q "^holder: "'
@@ -58,7 +58,7 @@ test_list_tells_held_locks_and_holders() {
     ends 0 $holder
 }
 
-test_other_librarys_holder_is_told() {
+test_other_librarys_holder_is_shown() {
     expect 0 value set job 5d0b7d2c1a3e4f60918273645546372f --ttl 60
     expect 1 run -n --verbose job -- true
     contains "$err" "held by 5d0b7d2c1a3e4f60918273645546372f (like redis-py's)"

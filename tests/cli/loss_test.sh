@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# loss_test.sh - run: the lock goes while the command runs. Real time and real
-# signals: what is tested is that a whole process group is gone in time.
+# loss_test.sh - run: the lock is lost while the command runs. Real time and real
+# signals: a whole process group must be gone in time.
 #
-# The command of most tests leaves a child of its own that ignores TERM, so that
-# nothing but KILL to the group ends it.
+# The command of most tests leaves a child that ignores TERM, so that only KILL
+# to the group ends it.
 
 stubborn='trap "" TERM; sleep 30 & echo $$ >leader; wait; sleep 30'
 
-# Another `run` gets the lock, and at that instant the group is gone.
+# Another `run` gets the lock, and at that instant the group has ended.
 taken_over_after_the_group() {
     expect 0 run -w 5 job -- bash -c '. "$0"; group_is_gone "$1"' \
         "$here/harness.sh" "$(cat leader)"
@@ -50,7 +50,7 @@ test_stopped_holder_loses_group_first_and_says_lost() {
     ends 76 $holder
 }
 
-test_stopped_holder_that_wakes_in_time_goes_on() {
+test_stopped_holder_that_wakes_in_time_keeps_the_lock() {
     start run --ttl 2 job -- sh -c 'echo $$ >leader; sleep 1.5; exit 7'
     eventually 5 written leader
     kill -STOP $pid
@@ -133,7 +133,7 @@ test_report_names_the_reason() {
     contains "$err" '"lost":"TIMEOUT","exit":76}'
 }
 
-test_loss_found_at_release_is_told() {
+test_loss_found_at_release_is_reported() {
     expect 76 run job -- "$HOLDFAST" lock break job
     contains "$err" 'lost while the command ran'
 }
@@ -198,7 +198,7 @@ test_messages_to_a_closed_stderr_do_not_reach_the_guard() {
     ends 7 $pid
 }
 
-test_killed_guard_is_told() {
+test_killed_guard_is_reported() {
     mkfifo go
     start run job -- sh -c 'echo $$ >leader; read _ <go; exit 7' 2>told
     eventually 5 written leader

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# output_test.sh - store dump -o PATH: what PATH is stays what it is.
+# output_test.sh - store dump -o PATH: the kind of file at PATH is kept.
 
-# The store of this test holds one value, which a dump brings back elsewhere.
+# The store of this test holds one value, which a load of the dump restores.
 fill() {
     expect 0 value set greeting hello
 }
 
-# loads FILE: it is a whole dump.
+# loads FILE: it is a complete dump.
 loads() {
     local there=volatile:$PWD/there
 
@@ -29,7 +29,7 @@ test_dump_writes_into_a_fifo() {
     loads got
 }
 
-# Root might harm the machine's own; it makes another.
+# Root might damage the machine's own device; it creates another.
 test_dump_writes_into_a_device() {
     local device=/dev/null
 
@@ -62,7 +62,7 @@ test_dump_follows_links() {
     expect 0 store dump -o chain
     [ -L chain ] && [ -L here/link ] || fail "a link was replaced: $(ls -lR)"
     loads there2/file
-    same "files beside it" file "$(ls there2)"
+    same "files next to it" file "$(ls there2)"
 }
 
 test_dump_makes_what_a_link_names() {
@@ -84,7 +84,7 @@ test_dump_leaves_a_directory_alone() {
     same "files left" "" "$(ls folder; ls | grep 'folder\.' || true)"
 }
 
-# As the kernel has it for open(), if it is told to: fs.protected_symlinks.
+# As the kernel does for open() with fs.protected_symlinks.
 test_dump_follows_no_link_of_others_in_a_folder_for_all() {
     [ "$(id -u)" = 0 ] || return 0
     fill

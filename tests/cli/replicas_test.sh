@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# replicas_test.sh - --replicas and --replicas-ms, on stores that have none.
+# replicas_test.sh - --replicas and --replicas-ms, on stores without replicas.
 
 is_server() {
     case $HOLDFAST_STORE in

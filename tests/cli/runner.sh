@@ -18,7 +18,7 @@ kind=$1
 file=$2
 shift 2
 
-# In memory where that can be had: a durable store would only test the disk.
+# In memory if possible: a durable store would only test the disk.
 work=$(mktemp -d -p /dev/shm holdfast-cli.XXXXXX 2>/dev/null) ||
     work=$(mktemp -d) || exit 1
 redis_pid=

@@ -58,7 +58,7 @@ test_errors_have_their_codes() {
 }
 
 test_loop_is_stopped_and_undone() {
-    # A server lets a script run on, and answers everybody else with BUSY.
+    # A server lets a script continue, and replies BUSY to all other clients.
     [ -z "$redis_pid" ] || return 0
     expect 65 script run --budget 0.05 - key <<<"redis.call('set', KEYS[1], 'x')
         while true do end"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# secret.sh - what the tests share that look for a password where none must be.
+# secret.sh - shared by the tests that look for a password where none must be.
 
 SECRET=Zq7passw0rd
 
-# Run holdfast whatever comes of it; neither stdout nor stderr has the secret.
+# Run holdfast with any result; neither stdout nor stderr has the secret.
 hushed() {
     "$HOLDFAST" "$@" </dev/null >out 2>err
     code=$?
@@ -13,7 +13,7 @@ hushed() {
     [ "$code" -lt 128 ] || fail "exit code $code: $*"
 }
 
-# All that is asked of a store, and the faults that a command can make.
+# All commands on a store, and the errors that a command line can have.
 ask_everything() {
     echo "return redis.call('nonsense')" >bad.lua
     hushed "$@" store diagnose -N 3
@@ -28,7 +28,7 @@ ask_everything() {
     hushed "$@" hash put taken f v
     hushed "$@" hash get-all taken --json
     hushed "$@" script run bad.lua
-    hushed "$@" lock inspect nobody --json
+    hushed "$@" lock inspect unused --json
     hushed "$@" run --verbose job true
     hushed "$@" run -n job /nonexistent/command
     hushed "$@" value get

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# secret_servers_test.sh - a password is never told, on stores of several
+# secret_servers_test.sh - a password is never shown, on stores of several
 # servers and over TLS, where more can go wrong.
 
 . "$here/secret.sh"
 
-# Put "user:password@" into a URL, of every server of a quorum.
+# Put "user:password@" into a URL, for every server of a quorum.
 with_user() {
     echo "${1//:\/\//://$2@}"
 }
@@ -31,7 +31,7 @@ test_tls() {
             store diagnose
         [ "$code" = 64 ] || fail "exit code $code with $wrong"
     done
-    # What is in a file that is no certificate, or no key.
+    # The content of a file that is not a certificate, or not a key.
     for wrong in "tls_ca=$PWD/key_password" "tls_ca=/&tls_verify=none" \
         "tls_cert=$PWD/key_password&tls_key=$PWD/key_password" \
         "tls_cert=$files/client.pem&tls_key=$PWD/key_password"; do
@@ -45,7 +45,7 @@ test_tls_that_fails() {
 
     start_topology tls $SECRET
     secret="//user:$SECRET@127.0.0.1:$tls_port"
-    ask_everything --store "rediss:$secret" # an authority nobody knows
+    ask_everything --store "rediss:$secret" # an unknown authority
     ask_everything --store "redis:$secret"  # plain on a port for TLS
     hushed --store "rediss:$secret?tls_ca=$files/ca.pem" \
         store diagnose # wrong user
@@ -73,7 +73,7 @@ test_sentinel() {
         "$both?sentinel_password=$SECRET&sentinel_password_file=x" \
         "$both?sentinel_password=$SECRET&password_file=x" \
         "$both/9999999999?sentinel_password=watch-$SECRET" \
-        "${both%/*}/nobody?sentinel_password=watch-$SECRET" \
+        "${both%/*}/unknown?sentinel_password=watch-$SECRET" \
         "${both%/*}?sentinel_password=watch-$SECRET" \
         "redis+sentinel://:$SECRET@127.0.0.1:1/x?sentinel_password=$SECRET"; do
         hushed --store "$wrong" value get a
@@ -93,8 +93,8 @@ test_sentinel() {
         store diagnose --wait 3
 }
 
-# Keys of all nodes, so that each is logged in to; a map that is wrong, so that
-# answers send us on; and nodes that hang or are gone.
+# Keys of all nodes, so that each is logged in to; a wrong slot map, so that
+# requests are redirected; and nodes that hang or are gone.
 test_cluster() {
     local secret i
 
@@ -140,7 +140,7 @@ test_quorum() {
     tell "kill 2"
     hushed --store "$secret" run -n job true
     hushed --store "$secret" store diagnose --json
-    # Each from a file of its own.
+    # Each from its own file.
     echo $SECRET >password
     url="${url//,/?password_file=password,}?password_file=password"
     tell "restart 0"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# secret_test.sh - a password is never told: whatever is asked, whatever goes
-# wrong, and by whatever way the password came.
+# secret_test.sh - a password is never shown: whatever the command, whatever goes
+# wrong, and wherever the password came from.
 
 . "$here/secret.sh"
 
@@ -50,8 +50,8 @@ test_password_in_a_file() {
     forget_password $SECRET
 }
 
-# A file that is not what it should be is told by its name, and is no login
-# without a password.
+# An unusable file is named in the error, and does not cause a login without a
+# password.
 test_password_file_that_is_none() {
     local file
 
@@ -82,7 +82,7 @@ test_password_file_that_is_none() {
         value get a
     hushed --store "redis+unix://:$SECRET@$socket?password_file=windows" \
         store diagnose
-    # What the URL says goes before the environment.
+    # The URL overrides the environment.
     echo $SECRET >refused
     HOLDFAST_PASSWORD_FILE=none expect 1 \
         --store "redis+unix://$socket?password_file=windows" value get a
@@ -119,11 +119,11 @@ test_refused_password() {
     expect 77 --store "redis+unix://user:$SECRET@$socket" value get a
     expect 77 --store "redis+unix://:$SECRET@$socket" store diagnose
     forget_password other
-    # None is asked for.
+    # None is needed.
     ask_everything --store "redis+unix://:$SECRET@$socket"
 }
 
-test_nobody_there() {
+test_unreachable_server() {
     local url
 
     for url in "redis://:$SECRET@127.0.0.1:1" \
@@ -140,7 +140,7 @@ test_nobody_there() {
     done
 }
 
-# Passwords that somebody forgot to encode cut the URL in the wrong place.
+# Passwords that were not encoded split the URL in the wrong place.
 test_urls_that_are_wrong() {
     local url
 

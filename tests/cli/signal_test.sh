@@ -63,7 +63,7 @@ code_of() {
     within 500 "$began"
 }
 
-test_signal_ends_the_wait_at_once_and_hinders_nobody() {
+test_signal_ends_the_wait_at_once_and_delays_no_other() {
     local holder next began
 
     start run job -- sh -c 'echo $$ >held; until [ -e go ]; do
@@ -105,7 +105,7 @@ test_signal_while_waiting_for_a_dead_server_ends_it() {
     local began
 
     mkfifo gate
-    # Accepts a connection and never answers.
+    # Accepts a connection and never replies.
     python3 - <<'PYTHON' >gate &
 import socket
 s = socket.socket(socket.AF_UNIX)
@@ -127,14 +127,14 @@ PYTHON
     wait $server
 }
 
-# The grant is at the server, and its answer not here yet: the name must not be
-# blocked until the lease ends.
+# The server has granted the lock, but its reply is not here yet: the name must
+# not be blocked until the lease ends.
 test_signal_gives_back_a_grant_that_is_on_its_way() {
     local server
 
     case $HOLDFAST_STORE in redis+unix://*) ;; *) return 0 ;; esac
     mkfifo gate
-    # Keeps back what the server says from the first mention of the lock on.
+    # Holds back the server's output from the first mention of the lock on.
     python3 - "${HOLDFAST_STORE#redis+unix://}" <<'PYTHON' >gate &
 import selectors, socket, sys
 listener = socket.socket(socket.AF_UNIX)

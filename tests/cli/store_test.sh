@@ -8,7 +8,7 @@ is_embedded() {
     esac
 }
 
-# A store of our own in a directory that we may damage.
+# A separate store in a directory that we may damage.
 own_store() {
     export HOLDFAST_STORE=file:$PWD/own
     "$HOLDFAST" value set kept 'a value' || fail "no store of our own"
@@ -92,7 +92,7 @@ test_check_of_a_short_and_of_a_foreign_file() {
     contains "$err" "not an LMDB file"
 }
 
-test_compact_makes_the_file_small() {
+test_compact_shrinks_the_file() {
     is_embedded || return 0
     own_store
     printf '%s' 'for i = 1, 9000 do

@@ -3,7 +3,7 @@
 # tty_test.sh - run: who has the terminal. script(1) is the terminal; what is
 # typed waits for a file that the command writes.
 
-# Without script(1), or where no terminal can be had (a bare chroot).
+# Without script(1), or where no terminal is available (a bare chroot).
 script -qec true /dev/null >/dev/null 2>&1 || exit 77
 
 # terminal LINES [TYPING]: run LINES in bash on a terminal of its own, while the
@@ -75,9 +75,9 @@ test_ctrl_z_for_longer_than_the_lease_loses_the_lock() {
 
 test_ctrl_c_ends_the_command_and_the_shells_script() {
     terminal '"$HOLDFAST" run job -- sh -c "echo r >ready; sleep 20"
-        echo went-on' 'when ready "\003"'
+        echo continued' 'when ready "\003"'
     case $out in
-    *went-on*) fail 'the script went on' ;;
+    *continued*) fail 'the script continued' ;;
     esac
     expect 1 lock inspect job
 }

@@ -2,7 +2,7 @@
 #
 # usage_test.sh - wrong command lines, help, and what all commands share.
 
-# wrong MESSAGE ARGUMENT...: exit code 64, and that one line on stderr.
+# wrong MESSAGE ARGUMENT...: exit code 64, and exactly that line on stderr.
 wrong() {
     local message=$1
     shift
@@ -155,7 +155,7 @@ test_help_and_version() {
     expect 64 help nothing
 }
 
-test_full_or_closed_stdout_is_told() {
+test_full_or_closed_stdout_is_reported() {
     expect 0 value set k v
     "$HOLDFAST" value get k >/dev/full 2>err
     same 'exit code' 74 $?

@@ -56,7 +56,7 @@ test_json_escapes_text_and_encodes_bytes() {
     expect 0 value set odd --stdin <bytes
     expect 0 value get odd --json
     same answer '{"key":"odd","value":{"base64":"/wBh"}}' "$out"
-    # An overlong slash, a surrogate, a sequence cut short.
+    # An overlong slash, a surrogate, a truncated sequence.
     printf '\300\257' >bytes
     expect 0 value set odd --stdin <bytes
     expect 0 value get odd --json
@@ -80,7 +80,7 @@ test_nx_and_xx() {
     same value 3 "$out"
 }
 
-# brief OPTION...: with these the value is there, and soon gone.
+# brief OPTION...: with these the value exists, and soon expires.
 brief() {
     expect 0 value set brief v "$@"
     expect 1 value set brief v "$@" --nx --get
@@ -124,8 +124,8 @@ test_cas() {
     expect 1 value get count
 }
 
-# add_five: five times one more, by compare and set. What a lost try prints is
-# the value to try from.
+# add_five: adds one five times, by compare-and-set. A lost try prints the value
+# to continue from.
 add_five() {
     local done=0 tries n=0
 
