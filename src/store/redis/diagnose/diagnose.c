@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose.c - one server: is it there, how fast, which version, what can it
- * do. What its own figures say is in diagnose_state.c, what we may do there in
+ * diagnose.c - one server: reachability, latency, version, capabilities. Its
+ * own figures are judged in diagnose_state.c, our permissions in
  * diagnose_rights.c.
  */
 #include "store/redis/diagnose/diagnose.h"
@@ -15,7 +15,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Clocks that differ by more make an instant of expiry another one. */
+/* Clock differences above which an expiry instant is wrong. */
 #define CLOCK_NOTE_US 1000000
 #define CLOCK_WARNING_US 60000000
 
@@ -81,7 +81,7 @@ static const char *yes_no(bool yes)
     return yes ? "yes" : "no";
 }
 
-/* What COMMAND INFO knows of each name; no answer: nothing is known. */
+/* Which of the names COMMAND INFO knows; without a reply: unknown. */
 static void tell_commands(hf__target *target)
 {
     static const char *const words[] = {"COMMAND", "INFO",    "waitaof",

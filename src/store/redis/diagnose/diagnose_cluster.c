@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose_cluster.c - what a node says of its cluster, and of who would take
- * its place.
+ * diagnose_cluster.c - a node's view of its cluster, and its replicas.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +20,7 @@ typedef struct node_line {
     char fields[FIELDS][96];
 } node_line;
 
-/* Cut the next line off; false: there is none. */
+/* Take the next line; false: none. */
 static bool next_line(hf_bytes *text, node_line *line)
 {
     const char *data = text->data;
@@ -44,7 +43,7 @@ static bool next_line(hf_bytes *text, node_line *line)
     return true;
 }
 
-/* "fail?" is a suspicion of this node alone. */
+/* "fail?" is only this node's suspicion. */
 static bool has_flag(const node_line *line, const char *flag)
 {
     const char *at = line->fields[FLAGS];
@@ -61,7 +60,7 @@ static bool has_flag(const node_line *line, const char *flag)
 typedef struct replica_count {
     unsigned good;
     unsigned bad;
-    char first_bad[96]; /* where it is */
+    char first_bad[96]; /* its address */
 } replica_count;
 
 static void count_replicas(hf_bytes text, replica_count *count)

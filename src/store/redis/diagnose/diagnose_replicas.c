@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose_replicas.c - would a replica let us in if it took over? Access lists
- * and passwords are every server's own, and nobody notices that one lacks them
- * before the failover.
+ * diagnose_replicas.c - would a replica accept our login after a failover?
+ * Every server has access lists and passwords of its own, and a missing one
+ * goes unnoticed until the failover.
  *
- * A replica is looked at as a server of its own, without the topology, which
- * would go looking for a master. Where it is, its master says; from here that
- * may be nowhere.
+ * A replica is diagnosed as a server of its own, without the topology, which
+ * would look for a master. Its address comes from the master and may be
+ * unreachable from here.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +18,10 @@
 
 #define REPLICAS_MAX 16
 
-/* Then they have a network of their own, and each try costs connect_ms. */
+/* Then they are in another network, and each attempt costs connect_ms. */
 #define OUT_OF_REACH_MAX 2
 
-/* "ip=10.0.0.2,port=6379,state=...": false: it does not say. */
+/* "ip=10.0.0.2,port=6379,state=...": false: incomplete. */
 static bool read_place(const char *line, char host[HF__HOST_SIZE], int *port)
 {
     const char *at = strstr(line, "ip=");
@@ -38,7 +38,7 @@ static bool read_place(const char *line, char host[HF__HOST_SIZE], int *port)
     return number > 0 && number <= 65535;
 }
 
-/* It has a name that its master does not tell, as a rule. */
+/* Its certificate usually has a name that the master does not report. */
 static bool is_certificate(const hf_error *err)
 {
     return strstr(err->message, "no TLS handshake") != NULL;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose_rights.c - which of the commands that we need this user may give,
- * on the keys and channels where we need them.
+ * diagnose_rights.c - which of the commands that we need this user may run, on
+ * the keys and channels that we use.
  *
- * ACL DRYRUN tells, if it is allowed. If not, each command is given in a form
- * that has no effect, on keys with a random name that do not exist; a server
- * looks at the rights before it looks at the rest. A few have no such form and
- * are left out then. docs/guide/security.md has the lines of an access list
- * that this checks.
+ * By ACL DRYRUN if permitted. Otherwise each command is run in a form without
+ * effect, on keys with random names that do not exist; a server checks
+ * permissions first. A few have no such form and are skipped then.
+ * docs/guide/security.md has the lines of an access list that this checks.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,11 +16,11 @@
 
 #define WORDS_MAX 8
 #define NAME_SIZE 1200 /* a prefix has up to 1024 bytes */
-#define LIST_SIZE 480  /* what a remark has room for */
+#define LIST_SIZE 480  /* what a diagnostic has room for */
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Words that stand for names of this diagnosis. */
+/* Placeholders for names of this diagnosis. */
 #define KEY "\001"
 #define TOKEN "\002"
 #define QUEUE "\003"
@@ -29,7 +28,7 @@
 
 typedef struct right_form {
     const char *words[WORDS_MAX]; /* without effect, but see `unsafe` */
-    bool unsafe;                  /* may only be asked for by DRYRUN */
+    bool unsafe;                  /* for DRYRUN only */
 } right_form;
 
 #define NO_SCRIPT "0000000000000000000000000000000000000000"
@@ -58,7 +57,7 @@ static const right_form for_locks[] = {
     {{"SUBSCRIBE", CHANNEL}, true},
 };
 
-/* ASKING would be in force for the next request, which may be another's. */
+/* ASKING would apply to the next request, perhaps another caller's. */
 static const right_form for_cluster[] = {
     {{"CLUSTER", "SLOTS"}, false},
     {{"ASKING"}, true},
@@ -73,7 +72,7 @@ static const right_form for_data[] = {
     {{"HKEYS", KEY}, false},
     {{"HLEN", KEY}, false},
     {{"HDEL", KEY, "f"}, false},
-    /* Refused for its number of words, but only behind the rights. */
+    /* Refused for its number of words, but permissions are checked first. */
     {{"HSET", KEY, "f", "v", "g"}, false},
     {{"ZCOUNT", KEY, "0", "0"}, false},
     {{"ZSCORE", KEY, "nobody"}, false},
@@ -174,7 +173,7 @@ static size_t fill(const right_form *right, const name_set *names,
     return count;
 }
 
-/* BARRED: the command is allowed, but not on this key or channel. */
+/* BARRED: the command is permitted, but not on this key or channel. */
 typedef enum judgement { ALLOWED, REFUSED, BARRED, UNKNOWN } judgement;
 
 /* Servers say "to run the 'get' command" or "to access one of the keys". */
@@ -201,8 +200,8 @@ static judgement dry_run(hf__target *target, const name_set *names,
     return verdict;
 }
 
-/* The key is another node's, or this is a replica: which a server says when the
- * rights suffice. */
+/* The key belongs to another node, or this is a replica: reported after the
+ * permission check has passed. */
 static bool is_elsewhere(const hf__request *request)
 {
     return strncmp(request->error.message, "MOVED ", 6) == 0 ||
@@ -242,8 +241,8 @@ static const char *what_of(const right_form *right)
     return right->words[0];
 }
 
-/* The keys or channels in question, as an access list would name them. Our own
- * are always told, the user's where the command is allowed elsewhere. */
+/* The keys or channels, as an access list names them. Ours are always listed,
+ * the user's if the command is permitted elsewhere. */
 static void tell_where(const right_form *right, const name_set *names,
                        judgement verdict, char *text, size_t size)
 {
@@ -312,7 +311,7 @@ static void tell_rights(hf__target *target, const name_set *names,
                    unknown[0] != '\0' ? "; not tried: " : "", unknown);
 }
 
-/* Who we are, and how to find out what we may. */
+/* Our user name, and how to check permissions. */
 static void get_to_know(hf__target *target, name_set *names)
 {
     take_names(target, names);

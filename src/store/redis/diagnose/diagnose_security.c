@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose_security.c - who could read along, and who could come in.
+ * diagnose_security.c - encryption, authentication and secret files.
  *
- * Encryption is looked at on a connection of its own: those of requests belong
- * to whoever uses them.
+ * Encryption is checked on a separate connection: the others are in use.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -42,7 +41,7 @@ static void tell_expiry(const hf__diagnosis *to, const hf__tls_facts *facts)
                    "it ends in %" PRId64 " days", days);
 }
 
-/* What was put in the place of files that are in use. */
+/* New versions of files in use that cannot be loaded. */
 static void tell_files(const hf__diagnosis *to, hf__tls *tls)
 {
     const char *key = hf__tls_key_path(tls, false);

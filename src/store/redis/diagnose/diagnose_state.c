@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose_state.c - what a server's own figures mean for locks: may it drop
- * keys, will it refuse writes, what would a restart or a failover cost.
+ * diagnose_state.c - what a server's figures mean for locks: may it evict keys
+ * or refuse writes, what would a restart or failover lose.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,12 +13,12 @@
 
 #define VALUE_SIZE 128
 
-/* From here on it is nearly full, of 100. */
+/* Nearly full, percent. */
 #define TIGHT_PERCENT 90
 
 #define REPLICAS_TOLD_MAX 16
 
-/* A replica tells each second how far it is. */
+/* A replica reports its offset every second. */
 #define LAG_WARNING_S 4
 #define BEHIND_WARNING (16 << 20)
 
@@ -91,7 +91,7 @@ static void tell_connections(const hf__target *target)
 
 /* ------------------------------------------------------------- persistence */
 
-/* CONFIG GET of one name; false: it may not be asked for. */
+/* CONFIG GET of one name; false: not permitted. */
 static bool config_get(hf__target *target, const char *name, char *value,
                        size_t size)
 {
@@ -171,7 +171,7 @@ static void tell_disk_failure(const hf__target *target, const char *field,
 
 /* ------------------------------------------------------------- replication */
 
-/* A number of a replica's line behind "name="; -1: none. */
+/* The number after "name=" in a replica's line; -1: none. */
 static int64_t replica_number(const char *line, const char *name)
 {
     const char *at = strstr(line, name);
@@ -179,8 +179,8 @@ static int64_t replica_number(const char *line, const char *name)
     return at != NULL ? strtoll(at + strlen(name), NULL, 10) : -1;
 }
 
-/* "slave0:ip=10.0.0.2,port=6379,state=online,offset=1,lag=0"; lag: how long ago
- * it told how far it is, s, which it does each second. */
+/* "slave0:ip=10.0.0.2,port=6379,state=online,offset=1,lag=0"; lag: seconds
+ * since its last report. */
 static void tell_replica(const hf__target *target, int number)
 {
     int64_t offset = hf__info_number(target->info, "master_repl_offset", -1);
@@ -205,7 +205,7 @@ static void tell_replica(const hf__target *target, int number)
                "%s; %" PRId64 " bytes behind", value, behind > 0 ? behind : 0);
 }
 
-/* With as many as min-replicas-to-write wants, or none would be accepted. */
+/* Not fewer than min-replicas-to-write, or no write would be accepted. */
 static void tell_good_replicas(hf__target *target, bool has_some)
 {
     const hf__diagnosis *to = &target->diagnosis;

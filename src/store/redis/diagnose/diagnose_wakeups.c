@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose_wakeups.c - can who waits for a lock be woken? Tried for real: a
- * subscription of our own is made, and a message sent to it, on the very server
- * where it would be sent for a lock. In a cluster so on each master, as PUBLISH
- * counts only who listens there; sharded channels are not used (ADR 0024).
+ * diagnose_wakeups.c - do wake-ups work? A real attempt: subscribe, and publish
+ * a message on the server where a lock's release would. In a cluster on each
+ * master, as PUBLISH counts only that node's subscribers; sharded channels are
+ * not used (ADR 0024).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ typedef struct attempt {
     char channel[HF__CHANNEL_SIZE];
     bool listens;
     bool woken;
-    int64_t heard; /* by so many, as PUBLISH says; -1: it was refused */
+    int64_t heard; /* subscribers, from PUBLISH; -1: refused */
     int64_t took_us;
 } attempt;
 
@@ -83,7 +83,7 @@ static void tell(const hf__target *target, const attempt *self)
                                     : "none: a message did not arrive");
 }
 
-/* Of our own, so that the client's stays as it is. */
+/* A separate one, so that the client's is not affected. */
 static void name_channel(const hf__diagnosis *to,
                          char channel[HF__CHANNEL_SIZE])
 {
@@ -107,7 +107,7 @@ void hf__diagnose_wakeups(hf__target *target)
     self->subscription.channel = self->channel;
     try_once(target, self);
     hf__subscription_close(
-        &self->subscription); /* then its error is ours to read */
+        &self->subscription); /* then its error can be read */
     tell(target, self);
     hf__free(self);
 }

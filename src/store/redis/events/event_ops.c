@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event_ops.c - waiting for and watching the counters of an subscription. The
- * counters and the watches are the loop thread's; everybody else comes by a
- * task.
+ * event_ops.c - waiting for and watching the counters of a subscription.
+ * Counters and watches belong to the loop thread; other threads post a task.
  */
 #include "store/redis/events/event_ops.h"
 

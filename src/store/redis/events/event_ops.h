@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_ops.h - store.h's events over an subscription, the same for every
- * topology. */
+/* event_ops.h - store.h's events by a subscription, for every topology. */
 #ifndef HF__STORE_REDIS_EVENT_OPS_H
 #define HF__STORE_REDIS_EVENT_OPS_H
 

@@ -2,8 +2,8 @@
 /*
  * events.c - a table of event counters.
  *
- * A counter is a futex word. Readers and sleepers are any threads; watches are
- * kept and called on the loop thread alone, so there is no lock.
+ * A counter is a futex word. Any thread reads and sleeps; watches belong to the
+ * loop thread, so there is no lock.
  */
 #include "store/redis/events/events.h"
 

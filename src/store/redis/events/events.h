@@ -5,15 +5,15 @@
 
 #include "store/store.h"
 
-/* Topics that share a counter wake each other for nothing; a process waits
- * for far fewer at a time. A power of two. */
+/* Topics that share a counter cause needless wake-ups; a process waits for far
+ * fewer topics at a time. A power of two. */
 #define HF__EVENTS_COUNT 256
 
 typedef struct hf__events {
     uint32_t words[HF__EVENTS_COUNT]; /* futexes */
     /* The loop thread's. */
     hf__watch *watches[HF__EVENTS_COUNT];
-    hf__watch *next; /* to be told, while some are being told */
+    hf__watch *next; /* to be called, while some are */
 } hf__events;
 
 void hf__events_init(hf__events *events);
@@ -24,11 +24,11 @@ uint32_t hf__events_read(const hf__events *events, uint32_t bucket);
 bool hf__events_wait(const hf__events *events, uint32_t bucket, uint32_t seen,
                      int64_t until_ms);
 
-/* Any thread: move a counter for who waits; watches are not told. */
+/* Any thread: move a counter and wake its waiters, without calling watches. */
 void hf__events_wake(hf__events *events, uint32_t bucket);
 
-/* The loop thread: move a counter, or all; wake who waits and tell who
- * watches. Who is told may add and remove watches, but moves no counter. */
+/* The loop thread: move one counter or all; wake waiters and call watches.
+ * Those may add and remove watches, but not move a counter. */
 void hf__events_move(hf__events *events, uint32_t bucket);
 void hf__events_move_all(hf__events *events);
 

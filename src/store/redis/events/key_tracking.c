@@ -43,7 +43,7 @@ static bool track(hf__key_tracking *tracking, hf__buf *out)
     return true;
 }
 
-/* There is always room left for a PING. */
+/* Room for a PING is always left. */
 bool hf__key_tracking_key(hf__key_tracking *tracking, hf_bytes key,
                           uint32_t bucket, hf__buf *out)
 {

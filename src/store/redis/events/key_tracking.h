@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * key_tracking.h - noticing that a key changes which nobody publishes for: the
- * lock of another library.
+ * key_tracking.h - noticing changes of a key for which no event is published:
+ * the lock of another library.
  *
- * The server is asked to track what this connection reads (CLIENT TRACKING), as
- * for client-side caching. A GET of the key answers that it is gone by now, or
- * makes the server tell of its next change, expiry and deletion included. It
- * needs RESP3 and the right to CLIENT TRACKING; without them nothing is
- * noticed, and the waiter's poll is what finds out.
+ * The server tracks what this connection reads (CLIENT TRACKING), as for
+ * client-side caching. A GET of the key says that it is gone, or makes the
+ * server report its next change, expiry and deletion included. This needs RESP3
+ * and permission for CLIENT TRACKING; without them the waiter polls.
  *
- * Owns which questions are under way on the connection, PINGs included, since
- * answers carry no name. The loop thread's.
+ * Owns the list of outstanding requests on the connection, PINGs included, as
+ * replies carry no name. Loop thread only.
  */
 #ifndef HF__STORE_REDIS_KEY_TRACKING_H
 #define HF__STORE_REDIS_KEY_TRACKING_H
@@ -18,7 +17,7 @@
 #include "store/reply.h"
 #include "util/buf.h"
 
-/* More at once are not asked: who waits polls. */
+/* Above this, waiters poll. */
 #define HF__TRACKING_MAX 64
 
 typedef enum hf__key_tracking_kind {
@@ -44,12 +43,12 @@ typedef struct hf__key_tracking {
 /* A new connection, or none. */
 void hf__key_tracking_reset(hf__key_tracking *tracking);
 
-/* Write a question into `out`; false: no room. */
+/* Write a request into `out`; false: no room. */
 bool hf__key_tracking_ping(hf__key_tracking *tracking, hf__buf *out);
 bool hf__key_tracking_key(hf__key_tracking *tracking, hf_bytes key,
                           uint32_t bucket, hf__buf *out);
 
-/* What an answer is to; NONE: to nothing. `*gone`: the key is not there. */
+/* Which request a reply belongs to; NONE: to none. `*gone`: no such key. */
 hf__key_tracking_kind hf__key_tracking_answer(hf__key_tracking *tracking,
                                               const hf_reply *reply,
                                               uint32_t *bucket, bool *gone);

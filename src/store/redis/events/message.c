@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message.c - reading [kind, channel, payload], which is a push in RESP3 and an
- * answer like any other in RESP2. It comes from outside and may be anything.
+ * message.c - reading [kind, channel, payload], a push in RESP3 and an ordinary
+ * reply in RESP2. Untrusted input.
  */
 #include "store/redis/events/message.h"
 
-/* All that is asked here is answered with one thing, but for PING in RESP2:
+/* Every reply expected here is a single value, except that of PING in RESP2:
  * ["pong", ""]. */
 static bool is_answer(const hf_reply *reply)
 {

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subscription.c - listening on the channel of this client.
+ * subscription.c - the subscription to this client's channel.
  *
- * Each message moves the counter of the topic that is its payload. A message
- * sent while no subscription stood is lost, so whenever one begins to stand
- * every counter moves: whoever waits looks again by itself. The connection is
- * made when events are first asked for and then kept. It speaks RESP3 where
- * that is offered, as messages are pushes there and anything else can be said
- * beside them.
+ * Each message moves the counter of the topic in its payload. Messages sent
+ * while not subscribed are lost, so every (re)subscription moves every counter,
+ * and waiters look again. The connection is made when events are first needed,
+ * and kept. It uses RESP3 if available, as messages are pushes there and do not
+ * mix with replies.
  *
- * Nothing may come for hours, so the server is asked for a sign of life when
- * it has been silent for SILENCE_MS: what hangs, or has been cut off without a
- * word, is left after ANSWER_MS, and who waits is told to look by itself. A
- * connection that has given such signs is asked more rarely, since a thousand
- * clients may be waiting for one server.
+ * There may be no message for hours, so a PING is sent after SILENCE_MS without
+ * input. A connection that hangs or was cut off is dropped after ANSWER_MS, and
+ * waiters look again. One that has answered is pinged more rarely, since a
+ * thousand clients may wait at one server.
  *
- * While no subscription stands nobody would be woken, so every counter moves
- * now and then: who waits looks by itself, soon at first, then more rarely.
+ * While not subscribed, every counter is moved from time to time, often at
+ * first, then more rarely, so that waiters poll.
  */
 #include "store/redis/events/subscription.h"
 
@@ -40,7 +38,7 @@
 #define SILENCE_MAX_MS 120000
 #define ANSWER_MS 5000
 
-/* Between two looks of who waits while no subscription stands. */
+/* Interval of that polling. */
 #define BLIND_MIN_MS 50
 #define BLIND_MAX_MS 500
 
@@ -94,7 +92,7 @@ static void take_life_sign(hf__subscription *subscription)
         hf__rand_between(0, subscription->silence_ms / 4);
 }
 
-/* false: nothing was asked. */
+/* false: nothing was outstanding. */
 static bool take_answer(hf__subscription *subscription)
 {
     uint32_t bucket;
@@ -132,7 +130,7 @@ static void take_changes(hf__subscription *subscription)
     }
 }
 
-/* false: it is nothing we know, or have asked for. */
+/* false: it is unknown, or was not requested. */
 static bool take_message(hf__subscription *subscription)
 {
     hf_bytes topic;
@@ -144,7 +142,7 @@ static bool take_message(hf__subscription *subscription)
         take_changes(subscription);
         return true;
     case HF__MESSAGE_SUBSCRIBED:
-        /* In this order, so that who waits for the state does not take this
+        /* In this order, so that a waiter for the state does not mistake this
          * move for an event. */
         hf__events_move_all(subscription->events);
         set_state(subscription, HF__SUBSCRIPTION_LISTENS);
@@ -201,7 +199,7 @@ static void on_drained(hf__async_conn *conn)
     (void)conn;
 }
 
-/* A subscription that stood is made again at once; else there is a pause. */
+/* If it was subscribed, reconnect immediately; otherwise after a pause. */
 static void on_down(hf__async_conn *conn, bool was_up)
 {
     hf__subscription *subscription =
@@ -226,7 +224,7 @@ static void send_probe(hf__subscription *subscription, int64_t now_ms)
         hf__async_conn_flush(&subscription->conn);
 }
 
-/* Look for signs of life; when to be called next. */
+/* Check for silence; returns when to be called next. */
 static int64_t watch_silence(hf__subscription *subscription, int64_t now_ms)
 {
     hf__async_conn *conn = &subscription->conn;
@@ -248,7 +246,7 @@ static int64_t watch_silence(hf__subscription *subscription, int64_t now_ms)
     return INT64_MAX;
 }
 
-/* Have who waits look; when to be called next. */
+/* Make waiters poll; returns when to be called next. */
 static int64_t look_blindly(hf__subscription *subscription, int64_t now_ms)
 {
     if (get_state(subscription) == HF__SUBSCRIPTION_LISTENS) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* subscription.h - the subscription by which other clients wake this one. */
+/* subscription.h - the subscription by which a client receives its events. */
 #ifndef HF__STORE_REDIS_SUBSCRIPTION_H
 #define HF__STORE_REDIS_SUBSCRIPTION_H
 
@@ -10,22 +10,22 @@
 #include "store/redis/server/async_conn.h"
 
 typedef enum hf__subscription_state {
-    HF__SUBSCRIPTION_IDLE,    /* nobody has asked for events yet */
+    HF__SUBSCRIPTION_IDLE,    /* events were not needed so far */
     HF__SUBSCRIPTION_TRYING,  /* an attempt is under way */
     HF__SUBSCRIPTION_LISTENS, /* subscribed */
     HF__SUBSCRIPTION_FAILED   /* the last attempt failed; another follows */
 } hf__subscription_state;
 
 typedef struct hf__subscription {
-    hf__async_conn conn; /* first: a conn of ours is an subscription */
-    const char *channel; /* the context's, or whoever made the subscription's */
+    hf__async_conn conn; /* first */
+    const char *channel; /* the context's, or the creator's */
     hf__events own_events;
-    hf__events *events; /* which several inboxes may share */
-    /* Does a message count? NULL: each does. */
+    hf__events *events; /* several subscriptions may share it */
+    /* Does a message count? NULL: yes. */
     bool (*accepts)(struct hf__subscription *subscription, hf_bytes topic);
     uint32_t state; /* hf__subscription_state; a futex */
     atomic_bool asked;
-    atomic_bool poked; /* the poke's task is on its way */
+    atomic_bool poked; /* poke_task is posted */
     hf__task start_task;
     hf__task poke_task;
     hf__task close_task;
@@ -33,9 +33,9 @@ typedef struct hf__subscription {
     hf_reply message;
     hf__key_tracking tracking;
     int64_t probed_ms;  /* 0: no PING is unanswered */
-    int64_t silence_ms; /* so much of it is answered by a PING */
-    int64_t look_ms;    /* when who waits looks by itself; 0: it listens */
-    int64_t blind_ms;   /* from one such look to the next, at most */
+    int64_t silence_ms; /* after which a PING is sent */
+    int64_t look_ms;    /* next poll of the waiters; 0: subscribed */
+    int64_t blind_ms;   /* longest interval of those polls */
     void (*closed)(struct hf__subscription *subscription);
     uint32_t is_closed; /* futex */
 } hf__subscription;
@@ -43,38 +43,38 @@ typedef struct hf__subscription {
 void hf__subscription_init(hf__subscription *subscription,
                            hf__redis_node *node);
 
-/* Begin to listen, once; the loop must be started. Any thread. */
+/* Start, once; the loop must be started. Any thread. */
 void hf__subscription_start(hf__subscription *subscription);
 
 /* The server's address has moved: see hf__server_reset(). Any thread. */
 void hf__subscription_poke(hf__subscription *subscription);
 
-/* Have the next change of a key move its counter; at once, if there is no such
- * key. Where the server cannot, nothing happens. Any thread; the loop runs. */
+/* Have the next change of a key move its counter, or now if there is no such
+ * key. Does nothing if the server cannot. Any thread; the loop runs. */
 void hf__subscription_watch_key(hf__subscription *subscription, hf_bytes key);
 
-/* Wait until it listens, an attempt failed, or an instant. Any thread; does
- * not wait on the loop thread. */
+/* Wait until it is subscribed, an attempt failed, or an instant. Any thread;
+ * returns immediately on the loop thread. */
 void hf__subscription_wait(hf__subscription *subscription, int64_t until_ms);
 
-/* Does it listen now? Any thread. */
+/* Is it subscribed now? Any thread. */
 bool hf__subscription_listens(const hf__subscription *subscription);
 
 /* Close and free. Not on the loop thread. */
 void hf__subscription_close(hf__subscription *subscription);
 
-/* The loop thread: close; closed() tells when it can be freed by done(). Who
- * waits is told that an attempt failed. */
+/* The loop thread: close; closed() is called when it can be freed by done().
+ * Waiters see a failed attempt. */
 void hf__subscription_close_here(
     hf__subscription *subscription,
     void (*closed)(hf__subscription *subscription));
 void hf__subscription_done(hf__subscription *subscription);
 
-/* In a forked child: close the descriptor and leave the rest as it is. */
+/* In a forked child: close the descriptor and nothing else. */
 void hf__subscription_abandon(hf__subscription *subscription);
 
-/* Test seam: how long the first silence may be, and how long the answer to a
- * PING may take, of subscriptions that come up later. Not for production. */
+/* Test seam: silence before the first PING, and how long its reply may take,
+ * for later subscriptions. Not for production. */
 void hf__subscription_hurry(int64_t silence_ms, int64_t answer_ms);
 
 #endif

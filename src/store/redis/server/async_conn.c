@@ -4,14 +4,14 @@
  * without ever blocking the loop thread.
  *
  * DOWN -> RESOLVING -> CONNECTING -> HANDSHAKE -> LOGIN -> UP, and from each of
- * these back to DOWN. RESOLVING is for a name that was met just now. The first
- * attempt after a connection that worked is immediate; then follow decorrelated
- * jitter pauses of 20 ms to 2 s. A connection has worked once a byte came after
- * its login: one that breaks on its first request must not be made again
+ * these back to DOWN. RESOLVING waits for the first lookup of a name. The first
+ * attempt after a connection that worked is immediate; later ones follow after
+ * 20 to 500 ms (decorrelated jitter). A connection has worked once a byte was
+ * received after its login: one that breaks on its first request is not remade
  * without a pause.
  *
- * Everything runs on the loop thread, so there are no locks. One timer rings
- * for the conn's own instants and for its owner's.
+ * Everything runs on the loop thread, so there are no locks. One timer serves
+ * the connection and its owner.
  */
 #include "store/redis/server/async_conn.h"
 
@@ -33,7 +33,7 @@
 #define READ_SIZE 65536
 #define IN_LIMIT (HF__RESP_LINE_MAX + 2 * READ_SIZE)
 
-/* Reads of one readiness: others on the loop want their turn. */
+/* Reads per readiness event, so that others on the loop are served. */
 #define READS_MAX 16
 
 #define DELAY_MIN_MS 20
@@ -133,7 +133,7 @@ static void want_events(hf__async_conn *conn, int events)
         drop_errno(conn, rc, "cannot watch");
 }
 
-/* What of the socket matters to reading and, if it was stopped, to writing. */
+/* Watch for reading and, if writing was stopped, for writing. */
 static void want_more(hf__async_conn *conn, bool stopped)
 {
     int events = HF__POLL_IN;
@@ -183,7 +183,7 @@ static void begin_login(hf__async_conn *conn)
     hf__async_conn_flush(conn);
 }
 
-/* Connected: take steps of the handshake while they need not wait. */
+/* Connected: advance the handshake as far as possible without waiting. */
 static void shake_hands(hf__async_conn *conn)
 {
     int rc = hf__channel_handshake(&conn->channel);
@@ -220,7 +220,7 @@ static int watch_socket(hf__async_conn *conn)
     return hf__poll_watch(poller_of(conn), &conn->poll, HF__POLL_OUT);
 }
 
-/* Begin to connect to one address: 0 or an errno. */
+/* Start to connect to one address: 0 or an errno. */
 static int try_address(hf__async_conn *conn, size_t at)
 {
     const hf__resolved *resolved = &conn->resolved;
@@ -237,8 +237,8 @@ static int try_address(hf__async_conn *conn, size_t at)
     return watch_socket(conn);
 }
 
-/* Try the next of the server's addresses that lets us begin, for its share of
- * the time that is left; down if there is none. */
+/* Start to connect to the next usable address, with its share of the remaining
+ * time; down if there is none. */
 static void next_address(hf__async_conn *conn)
 {
     int64_t now_ms = hf__clock_boot_ms();
@@ -259,10 +259,10 @@ static void next_address(hf__async_conn *conn)
     hf__async_conn_drop(conn);
 }
 
-/* Connect as soon as an address is known, or it is clear that none will be. */
+/* Connect once an address is known; fail once it is clear that none will be. */
 static void try_to_connect(hf__async_conn *conn)
 {
-    /* In this order, as the answer may come in between. */
+    /* In this order: the answer may arrive in between. */
     bool asks = hf__resolver_asks(conn->node->resolver);
 
     conn->epoch = hf__redis_node_epoch(conn->node);
@@ -289,7 +289,7 @@ static void start(hf__async_conn *conn, int64_t now_ms)
     try_to_connect(conn);
 }
 
-/* Judge the login's answers that are there. */
+/* Evaluate the login's replies received so far. */
 static void read_login(hf__async_conn *conn)
 {
     hf__resp_result parsed;
@@ -328,8 +328,8 @@ static void take_input(hf__async_conn *conn)
     if (conn->state != HF__ASYNC_UP || hf__buf_size(&conn->in) == 0)
         return;
     conn->ops->input(conn);
-    /* An answer that made the owner give up does not count: a server that
-     * refuses each time must not be asked again without a pause. */
+    /* A reply that made the owner drop the connection does not count: a server
+     * that refuses every time is not retried without a pause. */
     if (conn->state == HF__ASYNC_UP)
         conn->delay_ms = 0;
 }
@@ -350,7 +350,7 @@ static bool read_once(hf__async_conn *conn)
         hf__buf_added(&conn->in, (size_t)got);
         conn->alive_ms = hf__clock_boot_ms();
         take_input(conn);
-        /* TLS gives a record at a time, and may keep the next by itself. */
+        /* TLS returns one record at a time and may have buffered the next. */
         return got == READ_SIZE || conn->channel.secure != NULL;
     }
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
@@ -418,8 +418,8 @@ static void on_timer(hf__tick *timer)
     hf__async_conn_update(conn);
 }
 
-/* A timer that rings too early does no harm, so it is only ever moved
- * forward. */
+/* A timer that fires early does no harm, so it is only moved to earlier
+ * instants. */
 static void set_timer(hf__async_conn *conn, int64_t at_ms)
 {
     if (at_ms >= conn->timer_ms)
@@ -454,8 +454,8 @@ static void check_until(hf__async_conn *conn, int64_t now_ms)
     hf__async_conn_drop(conn);
 }
 
-/* What the server had before its address moved is of no use. The attempt that
- * follows is immediate: it is a server that has not failed yet. */
+/* The server has moved to another address: drop what was connected before. The
+ * next attempt is immediate, as the new server has not failed. */
 static void check_epoch(hf__async_conn *conn)
 {
     uint32_t epoch = hf__redis_node_epoch(conn->node);

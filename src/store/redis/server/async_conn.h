@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * async_conn.h - a connection that lives on the loop thread: it is made when
- * its owner wants one, logs in, and is made again after it broke.
+ * async_conn.h - a connection on the loop thread: made when its owner wants
+ * one, logged in, and remade after it broke.
  */
 #ifndef HF__STORE_REDIS_ASYNC_CONN_H
 #define HF__STORE_REDIS_ASYNC_CONN_H
@@ -15,11 +15,11 @@
 
 typedef struct hf__async_conn hf__async_conn;
 
-/* What a conn asks of its owner; all on the loop thread. */
+/* The owner's callbacks; all on the loop thread. */
 typedef struct hf__async_conn_ops {
     /* Logged in: conn->out may be filled and flushed. */
     void (*up)(hf__async_conn *conn);
-    /* Bytes came into conn->in. */
+    /* conn->in has received bytes. */
     void (*input)(hf__async_conn *conn);
     /* `conn->out` was sent whole. */
     void (*drained)(hf__async_conn *conn);
@@ -28,7 +28,7 @@ typedef struct hf__async_conn_ops {
     void (*down)(hf__async_conn *conn, bool was_up);
     /* Is a connection wanted now? */
     bool (*wanted)(hf__async_conn *conn);
-    /* Do what is due by `now_ms` and return when to be called next. */
+    /* Do what is due by `now_ms`; returns when to be called next. */
     int64_t (*tick)(hf__async_conn *conn, int64_t now_ms);
 } hf__async_conn_ops;
 
@@ -47,10 +47,10 @@ struct hf__async_conn {
     hf__redis_node *node;
     hf__async_conn_state state;
     bool resp3; /* the owner's: pushes are wanted */
-    bool waits; /* the owner's: a server without WAIT is of no use */
+    bool waits; /* the owner's: fail without WAIT */
     hf__channel channel;
-    bool unread;    /* the channel holds what the socket will not tell of */
-    uint32_t epoch; /* the node's when it was begun */
+    bool unread;    /* the channel has buffered input, poll() does not see it */
+    uint32_t epoch; /* the node's when it was started */
     char peer[HF__WHERE_SIZE];
     hf__buf in;
     hf__buf out;
@@ -61,7 +61,7 @@ struct hf__async_conn {
 
     hf__poll poll;
     int poll_events;
-    uint32_t sockets; /* how many were closed: is it still the same one? */
+    uint32_t sockets; /* how many were closed, to tell them apart */
     hf__tick timer;
     int64_t timer_ms; /* what it is set to; INT64_MAX: not at all */
     hf__task closing;
@@ -70,7 +70,7 @@ struct hf__async_conn {
     hf__resolved resolved;
     int64_t resolving_ms; /* since when its name is waited for */
     size_t resolved_at;
-    int64_t until_ms;         /* of this address, or of all that follows */
+    int64_t until_ms;         /* of this address, or of the rest */
     int64_t connect_until_ms; /* of the whole attempt */
     int64_t retry_ms;
     int64_t delay_ms; /* 0: the next attempt is immediate */
@@ -83,25 +83,25 @@ struct hf__async_conn {
 void hf__async_conn_init(hf__async_conn *conn, const hf__async_conn_ops *ops,
                          hf__redis_node *node, size_t out_limit);
 
-/* Connect if that is wanted and due, and set the timer. To be called on the
- * loop thread whenever the owner's wants or instants may have changed. */
+/* Connect if wanted and due, and set the timer. Called on the loop thread
+ * whenever wanted() or the owner's instants may have changed. */
 void hf__async_conn_update(hf__async_conn *conn);
 
-/* Send what can be sent of conn->out without waiting. May end in down(). */
+/* Send as much of conn->out as possible without waiting. May call down(). */
 void hf__async_conn_flush(hf__async_conn *conn);
 
-/* Give the connection up, for the reason in conn->error. */
+/* Drop the connection; conn->error is the reason. */
 void hf__async_conn_drop(hf__async_conn *conn);
 
-/* Close for good; closed() runs on the loop thread when
- * nothing of the conn is on its stack any more. */
+/* Close for good; closed() runs on the loop thread once no function of the
+ * connection is on its stack. */
 void hf__async_conn_close(hf__async_conn *conn,
                           void (*closed)(hf__async_conn *conn));
 
 /* Free. Only after closed(), or if it was never updated. */
 void hf__async_conn_done(hf__async_conn *conn);
 
-/* In a forked child: close the descriptor and leave the rest as it is. */
+/* In a forked child: close the descriptor and nothing else. */
 void hf__async_conn_abandon(hf__async_conn *conn);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blocking_conn.c - the inline connection: one request and its reply take one
- * send() and one recv(), with no other thread involved.
+ * blocking_conn.c - one request and its reply take one send() and one recv(),
+ * with no other thread involved.
  *
- * The socket blocks, with SO_RCVTIMEO of WAIT_MS; a deadline nearer than that
- * is waited for with poll(). So the common exchange, which has seconds to go,
- * needs no third call. It is kept by whoever has locked its slot (conn_pool.c).
+ * The socket blocks, with SO_RCVTIMEO of WAIT_MS; for a nearer deadline poll()
+ * is called first. So the common exchange, with seconds left, needs no third
+ * system call. The thread that has locked its slot (conn_pool.c) owns it.
  */
 #include "store/redis/server/blocking_conn.h"
 
@@ -23,10 +23,10 @@
 /* How much to read at once; most replies are a few dozen bytes. */
 #define READ_SIZE 16384
 
-/* A line that has no end yet and one read. */
+/* An incomplete line and one read. */
 #define IN_LIMIT (HF__RESP_LINE_MAX + 2 * READ_SIZE)
 
-/* After so long in recv() the clock is looked at again. */
+/* How long recv() may block before the clock is read again. */
 #define WAIT_MS 250
 
 void hf__blocking_conn_init(hf__blocking_conn *conn, hf__redis_node *node)
@@ -65,7 +65,7 @@ bool hf__blocking_conn_is_stale(hf__blocking_conn *conn)
            (!conn->is_local && hf__channel_is_stale(&conn->channel));
 }
 
-/* Send what `out` holds. UNSENT: not a byte went. */
+/* Send what `out` holds. UNSENT: no byte was sent. */
 static hf__blocking_conn_result send_all(hf__blocking_conn *conn,
                                          int64_t until_ms, hf_error *err)
 {
@@ -114,7 +114,7 @@ bool hf__blocking_conn_elder_spoke(hf__blocking_conn *conn)
     return false;
 }
 
-/* Wait for an event of a socket; 0: it is too late, or look at the elder. */
+/* Wait for an event of a socket; 0: too late, or check the elder. */
 static int wait_for(const hf__blocking_conn *conn, int fd, short events,
                     int64_t until_ms)
 {
@@ -123,8 +123,8 @@ static int wait_for(const hf__blocking_conn *conn, int fd, short events,
     return hf__socket_wait_beside(fd, events, other, until_ms);
 }
 
-/* Wait for what reading needs. A read that may wait has waited already, unless
- * TLS had to write. */
+/* Wait for what reading needs. A blocking read has waited already, unless TLS
+ * had to write. */
 static void wait_readable(hf__blocking_conn *conn, int64_t left_ms)
 {
     hf__channel *channel = &conn->channel;
@@ -158,8 +158,8 @@ static hf__blocking_conn_result is_late(const hf__blocking_conn *conn,
     return HF__CONN_LATE;
 }
 
-/* From now on the server is silent. What is left of a short deadline is not
- * cut into shorter ones, nor into less than such a server needs. */
+/* The silence starts here. A short remaining time is not divided, and no server
+ * gets less than its silence limit. */
 static void be_patient(hf__blocking_conn *conn, int64_t until_ms,
                        int64_t now_ms)
 {
@@ -245,8 +245,8 @@ static void begin_reply(hf__blocking_conn *conn, hf__arena *arena,
     hf__resp_begin(&conn->resp, arena, reply);
 }
 
-/* Read one reply, which may have begun. Nothing may follow it: nobody has asked
- * for more. */
+/* Read one reply, perhaps partly read already. Nothing may follow it: no other
+ * request was sent. */
 static hf__blocking_conn_result read_reply(hf__blocking_conn *conn,
                                            int64_t until_ms, hf_error *err)
 {
@@ -278,8 +278,8 @@ static hf__blocking_conn_result read_reply(hf__blocking_conn *conn,
     }
 }
 
-/* Connect to the first address that accepts; each gets its share of the time
- * that is left. 0 or an errno. */
+/* Connect to the first address that accepts; each gets its share of the
+ * remaining time. 0 or an errno. */
 static int connect_any(hf__blocking_conn *conn, const hf__resolved *resolved,
                        int64_t until_ms, int *fd)
 {
@@ -326,7 +326,7 @@ static hf_status shake_hands(hf__blocking_conn *conn, int64_t until_ms,
                             "no TLS handshake with", conn->peer);
 }
 
-/* Where the server is. A name that was met just now is waited for. */
+/* The server's addresses. Waits for the first lookup of a name. */
 static void find_peer(hf__blocking_conn *conn, int64_t until_ms,
                       hf__resolved *resolved)
 {
@@ -341,7 +341,7 @@ static void find_peer(hf__blocking_conn *conn, int64_t until_ms,
         if (resolved->count > 0 || !asks || now_ms >= until_ms ||
             hf__blocking_conn_elder_spoke(conn))
             return;
-        /* If it does not, the answer may have come since get(). */
+        /* If it does not, the answer may have arrived after get(). */
         asks = hf__resolver_asks(resolver);
         if (asks)
             hf__clock_sleep_until(now_ms +
@@ -408,7 +408,7 @@ static hf_status log_in(hf__blocking_conn *conn, int64_t until_ms,
     if (!hf__login_begin(&login, conn->node->account, false, &conn->out))
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     result = send_all(conn, until_ms, err);
-    /* A server that closed at once may have said why. */
+    /* A server that closed immediately may have said why. */
     if (result == HF__CONN_UNSENT || result == HF__CONN_LOST)
         result = HF__CONN_OK;
     while (result == HF__CONN_OK && status == HF_OK &&
@@ -458,8 +458,8 @@ static bool put(hf__blocking_conn *conn, const hf__request *request,
     return hf__resp_put_request(&conn->out, request, attempts->whole);
 }
 
-/* Read what is owed. The answer to ASKING says nothing that the one behind it
- * does not. */
+/* Read the outstanding replies. The one to ASKING adds nothing to the one after
+ * it. */
 static hf__blocking_conn_result
 read_answers(hf__blocking_conn *conn, hf__request *request, hf_error *err)
 {

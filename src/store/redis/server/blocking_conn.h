@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blocking_conn.h - a connection that one thread uses at a time, by itself: it
- * writes a request and reads the reply.
+ * blocking_conn.h - a connection used by one thread at a time, which writes a
+ * request and reads the reply itself.
  */
 #ifndef HF__STORE_REDIS_BLOCKING_CONN_H
 #define HF__STORE_REDIS_BLOCKING_CONN_H
@@ -21,14 +21,14 @@ typedef struct hf__blocking_conn {
     const hf__request *request; /* of the exchange; NULL: logging in */
     struct hf__blocking_conn
         *elder;          /* see hf__blocking_conn_open(); NULL: none */
-    int64_t patience_ms; /* silence that ends it; 0: nothing was awaited yet */
-    int64_t given_up_ms; /* when that has passed */
+    int64_t patience_ms; /* silence limit; 0: nothing was awaited yet */
+    int64_t given_up_ms; /* when it has passed */
     hf__buf in;
     hf__buf out;
     hf__resp resp;
-    hf__arena *arena; /* where the reply goes that is being read */
+    hf__arena *arena; /* of the reply being read */
     hf_reply *reply;
-    int owed; /* answers */
+    int owed; /* replies */
     int64_t sent_ms;
 } hf__blocking_conn;
 
@@ -51,19 +51,19 @@ void hf__blocking_conn_done(hf__blocking_conn *conn);
 
 /*
  * Connect and log in, until an instant at the latest. With conn->elder, another
- * connection that is SILENT, also at most until that has its answer; one that
- * breaks is closed, and no elder any more.
+ * connection that is SILENT, it stops as soon as that one receives its reply;
+ * an elder that breaks is closed and set to NULL.
  */
 hf_status hf__blocking_conn_open(hf__blocking_conn *conn, int64_t until_ms,
                                  hf_error *err);
 
-/* Is there an elder that is silent no more? */
+/* Has the elder, if any, received anything? */
 bool hf__blocking_conn_elder_spoke(hf__blocking_conn *conn);
 
 void hf__blocking_conn_close(hf__blocking_conn *conn);
 
-/* In a forked child: give up the connection, and free unless a thread that the
- * child does not have was in the middle of it (`busy`). */
+/* In a forked child: close the connection, and free it unless a thread of the
+ * parent was using it (`busy`). */
 void hf__blocking_conn_abandon(hf__blocking_conn *conn, bool busy);
 
 static inline bool hf__blocking_conn_is_open(const hf__blocking_conn *conn)
@@ -72,29 +72,28 @@ static inline bool hf__blocking_conn_is_open(const hf__blocking_conn *conn)
 }
 
 /*
- * May an open connection no longer be used? A server that has closed a TCP
- * connection meanwhile would take the request and answer with a reset, which
- * leaves its outcome unknown; looking first costs one short call. A unix socket
- * refuses the write itself.
+ * Has an open connection become unusable? If the server has closed a TCP
+ * connection, the write succeeds and is answered by a reset, which leaves the
+ * outcome unknown; checking first costs one short call. On a unix socket the
+ * write itself fails.
  */
 bool hf__blocking_conn_is_stale(hf__blocking_conn *conn);
 
 /*
  * Send a request and read its reply into request->arena and request->reply,
- * until request->deadline_ms at the latest. Counts request->sends and takes
- * attempts->asking away. `err` says why it was not OK. One that may be sent
- * again is SILENT when the server is for 2 s, or for half of its time if that
- * is 250 ms or more, but not before such a server would answer
- * (silence_limit.h): the answer may be what is lost. The reply may be half
- * there, so the request must stay as it is until hf__blocking_conn_resume(), or
- * a close.
+ * until request->deadline_ms at the latest. Counts request->sends and clears
+ * attempts->asking. `err` says why it was not OK. A repeatable request is
+ * SILENT after 2 s without a byte, or half of its remaining time if that is 250
+ * ms or more, but not before the silence limit (silence_limit.h). The reply may
+ * be partly read, so the request must not change before
+ * hf__blocking_conn_resume() or a close.
  */
 hf__blocking_conn_result hf__blocking_conn_exchange(hf__blocking_conn *conn,
                                                     hf__request *request,
                                                     hf__attempts *attempts,
                                                     hf_error *err);
 
-/* Wait on for the answer to the same request. */
+/* Keep waiting for the reply to the same request. */
 hf__blocking_conn_result hf__blocking_conn_resume(hf__blocking_conn *conn,
                                                   hf__request *request,
                                                   hf_error *err);

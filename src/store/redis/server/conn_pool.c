@@ -2,12 +2,11 @@
 /*
  * conn_pool.c - running a request on the calling thread.
  *
- * A thread takes a free slot with one exchange of a flag and keeps it until
- * its request is complete, pauses between tries included. A connection that
- * failed or whose answer came too late is closed, never used again. A server
- * that cannot be reached is reported after one attempt, as callers know better
- * how long it is worth trying; only a request that may have been applied
- * already is tried to its deadline.
+ * A thread takes a free slot with one atomic exchange and keeps it until its
+ * request is complete, including pauses between attempts. A connection that
+ * failed or whose reply came too late is closed. A server that cannot be
+ * reached is reported after one attempt, as the caller knows how long to retry;
+ * only a request that may have been applied is retried until its deadline.
  */
 #include "store/redis/server/conn_pool.h"
 
@@ -21,7 +20,7 @@ typedef struct inline_run {
     hf__request *request;
     hf__attempts *attempts;
     hf__route *route;
-    bool moved; /* it goes on by the route */
+    bool moved; /* it continues by the route */
 } inline_run;
 
 void hf__conn_pool_init(hf__conn_pool *pool, hf__redis_node *node)
@@ -47,7 +46,7 @@ void hf__conn_pool_done(hf__conn_pool *pool)
     }
 }
 
-/* A slot that is busy belongs to a thread that the child does not have. */
+/* A busy slot belongs to a thread of the parent. */
 void hf__conn_pool_abandon(hf__conn_pool *pool)
 {
     size_t at;
@@ -81,7 +80,7 @@ static hf__conn_slot *take_slot(hf__conn_pool *pool)
     return NULL;
 }
 
-/* Have a connection that is open as far as can be known. */
+/* Make sure that the connection is open, as far as can be known. */
 static hf_status make_ready(inline_run *run, hf_error *err)
 {
     hf__blocking_conn *conn = run->slot->conn;
@@ -98,12 +97,12 @@ static hf_status make_ready(inline_run *run, hf_error *err)
     return hf__blocking_conn_open(conn, until_ms, err);
 }
 
-/* With less time than this there is no other try. */
+/* With less time left there is no further attempt. */
 #define LAST_MS 20
 
-/* Pause before the next try; false: the deadline has come. The pauses get
- * shorter towards it, so that what fails then is told at the deadline and not
- * long before. */
+/* Pause before the next attempt; false: the deadline has passed. Pauses get
+ * shorter towards the deadline, so that the request does not fail long before
+ * it. */
 static bool back_off(inline_run *run, unsigned tries)
 {
     int64_t now_ms = hf__clock_boot_ms();
@@ -123,7 +122,7 @@ static void fail(inline_run *run, const hf_error *err)
     hf__arena_free(&run->request->arena);
 }
 
-/* Let the topology decide; true: the request goes on by the route. */
+/* Let the topology decide; true: the request continues by the route. */
 static bool hand_on(inline_run *run, const hf__redirect *why)
 {
     run->moved = hf__route_ask(run->slot->conn->node, run->request,
@@ -131,8 +130,8 @@ static bool hand_on(inline_run *run, const hf__redirect *why)
     return run->moved;
 }
 
-/* No connection. That this process is short of something passes, like a
- * server's absence. true: try again. */
+/* No connection. A local shortage is as temporary as an absent server. true:
+ * try again. */
 static bool after_no_connection(inline_run *run, hf_error *err)
 {
     static const hf__redirect why = {.kind = HF__REDIRECT_UNREACHABLE};
@@ -150,7 +149,7 @@ static bool after_no_connection(inline_run *run, hf_error *err)
     return false;
 }
 
-/* The request was sent, in part at least, and not answered. true: try again. */
+/* The request was sent, at least partly, and not answered. true: try again. */
 static bool after_loss(inline_run *run, hf_error *err)
 {
     run->attempts->doubtful = true;
@@ -194,8 +193,7 @@ static bool after_reply(inline_run *run)
     return false;
 }
 
-/* The elder's answer is not waited for any more; what it has said of it goes.
- */
+/* Stop waiting for the elder's reply; what was read of it is discarded. */
 static void leave_elder(inline_run *run)
 {
     hf__blocking_conn *conn = run->slot->conn;
@@ -205,8 +203,8 @@ static void leave_elder(inline_run *run)
     conn->elder = NULL;
 }
 
-/* Nothing was heard for a while: connect again, but believe what the old
- * connection says in the meantime. What it has said stays in the arena. */
+/* Silent for too long: connect again, but accept a reply on the old connection
+ * in the meantime. What was read of it stays in the arena. */
 static bool after_silence(inline_run *run, hf_error *err)
 {
     hf__conn_slot *slot = run->slot;
@@ -255,7 +253,7 @@ static bool after_exchange(inline_run *run, hf__blocking_conn_result result,
     return false;
 }
 
-/* The old connection was only slow. */
+/* The old connection was slow, not broken. */
 static bool take_up_elder(inline_run *run, hf_error *err)
 {
     hf__conn_slot *slot = run->slot;

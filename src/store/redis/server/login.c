@@ -3,10 +3,10 @@
  * login.c - AUTH, HELLO, SELECT, CLIENT SETNAME and SETINFO and, where only a
  * master will do, ROLE, all in one write.
  *
- * HELLO chooses the protocol and tells the version. It and CLIENT may be
- * refused by an access list or a managed service, and SETINFO by servers
- * before 7.2, which is no reason not to work. The steps behind a refused one
- * have been sent already: harmless, as the connection is closed then.
+ * HELLO selects the protocol and returns the version. It and CLIENT may be
+ * refused by an access list or a managed service, and SETINFO by servers before
+ * 7.2; none of that is fatal. When a step fails, those after it have been sent
+ * already, but the connection is closed.
  */
 #include "store/redis/server/login.h"
 
@@ -49,7 +49,7 @@ static bool put_select(hf__login *login, hf__buf *out)
     return hf__resp_put_words(out, words, COUNT(words));
 }
 
-/* Steps of which nothing depends on the account. */
+/* Steps that do not depend on the account. */
 static bool put_step(hf__login *login, hf__login_step step, hf__buf *out,
                      const char *const *words, size_t count)
 {
@@ -92,7 +92,7 @@ bool hf__login_begin(hf__login *login, const hf__redis_account *account,
            put_step(login, HF__LOGIN_ROLE, out, role, COUNT(role));
 }
 
-/* For no replicas it answers at once. */
+/* For 0 replicas it returns immediately. */
 bool hf__login_add_wait(hf__login *login, hf__buf *out)
 {
     static const char *const wait[] = {"WAIT", "0", "1"};
@@ -100,7 +100,7 @@ bool hf__login_add_wait(hf__login *login, hf__buf *out)
     return put_step(login, HF__LOGIN_WAIT, out, wait, COUNT(wait));
 }
 
-/* A number of at most 255 at *text, which moves behind it and its dot. */
+/* Read a number of at most 255 at *text, and skip it and its dot. */
 static uint8_t take_number(const char **text)
 {
     unsigned number = 0;
@@ -160,8 +160,7 @@ static hf_status check_role(const hf_reply *reply, hf_error *err)
     return hf__fail(err, HF_UNAVAILABLE, "the server is no master");
 }
 
-/* The server's own words about a password are not shown: an old or foreign
- * one might repeat it. */
+/* The server's error about a password is not shown: it might contain it. */
 static hf_status auth_refused(hf_bytes line, hf_error *err)
 {
     hf_error detail = HF_ERROR_INIT;
@@ -199,8 +198,8 @@ static hf_status refused(hf__login_step step, hf_bytes line, hf_error *err)
     return HF_OK;
 }
 
-/* ROLE was refused, as some access lists and services do: HELLO has told it.
- * Where nothing tells, nobody may write. */
+/* ROLE was refused, as some access lists and services do; use the role from
+ * HELLO. Without either, no write is allowed. */
 static hf_status without_role(const hf__login *login, hf_bytes line,
                               hf_error *err)
 {
@@ -217,7 +216,7 @@ static hf_status without_role(const hf__login *login, hf_bytes line,
     return HF_OK;
 }
 
-/* A replica has WAIT, but not for now: its answer to the first write is what
+/* A replica refuses WAIT while it is one; its reply to the first write
  * counts. */
 static hf_status without_wait(hf_bytes line, hf_error *err)
 {

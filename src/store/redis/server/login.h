@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* login.h - what is said first on every new connection. */
+/* login.h - the first commands on every new connection. */
 #ifndef HF__STORE_REDIS_LOGIN_H
 #define HF__STORE_REDIS_LOGIN_H
 
@@ -20,13 +20,13 @@ typedef enum hf__login_step {
 } hf__login_step;
 
 typedef enum hf__redis_mode {
-    HF__REDIS_UNKNOWN, /* HELLO was refused or says nothing */
+    HF__REDIS_UNKNOWN, /* HELLO was refused or has no mode */
     HF__REDIS_STANDALONE,
     HF__REDIS_SENTINEL,
     HF__REDIS_CLUSTER
 } hf__redis_mode;
 
-/* What a server says of itself in its answer to HELLO. */
+/* A server's properties, from its reply to HELLO. */
 typedef struct hf__redis_traits {
     uint8_t major; /* of its version; 0: unknown */
     uint8_t minor;
@@ -47,13 +47,13 @@ typedef struct hf__login {
 } hf__login;
 
 /*
- * Write the whole login into `out`; false: out of memory. `resp3`: ask for
- * RESP3, as pushes are wanted; a server that lacks it stays with RESP2.
+ * Write the whole login into `out`; false: out of memory. `resp3`: request
+ * RESP3, for pushes; a server without it uses RESP2.
  */
 bool hf__login_begin(hf__login *login, const hf__redis_account *account,
                      bool resp3, hf__buf *out);
 
-/* Behind it: see whether the server has WAIT, and lets us use it. */
+/* After it: check that the server has WAIT and permits it. */
 bool hf__login_add_wait(hf__login *login, hf__buf *out);
 
 /* Has every step been answered? */
@@ -62,14 +62,13 @@ static inline bool hf__login_done(const hf__login *login)
     return login->answered == login->count;
 }
 
-/* Judge the answer to the next step. Not HF_OK: this connection, and likely
- * the next, is of no use. */
+/* Evaluate the reply to the next step. Not HF_OK: this connection, and probably
+ * the next, is unusable. */
 hf_status hf__login_answer(hf__login *login, const hf_reply *reply,
                            hf_error *err);
 
 /*
- * No answer came at all: tell what a plain connection to a port for TLS looks
- * like. Adds to the message in `err`.
+ * No reply at all: add to the message in `err` that the port may be for TLS.
  */
 void hf__login_hint(const hf__login *login, hf_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node.c - counting who holds a server. */
+/* node.c - reference counts of servers. */
 #include "store/redis/server/node.h"
 
 void hf__server_hold(struct hf__server *server)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node.h - what every connection to one server needs to know. Only these
- * things in it change while connections are there:
+ * node.h - what every connection to one server needs. Only these parts change
+ * while there are connections:
  *
- * - which network addresses the server has, which the resolver tells: each
- *   attempt to connect asks it anew, and asks it to look again when it failed;
- * - `epoch`, which is moved when connections made so far must not be used any
- *   more (the address has moved elsewhere). A connection notes it before it
- *   asks the resolver, and is dropped when it has moved.
+ * - the server's network addresses, from the resolver: each attempt to connect
+ *   gets them, and has them refreshed when it failed;
+ * - `epoch`, incremented when existing connections must not be used any more
+ *   (the server has another address). A connection notes it before it gets the
+ *   addresses, and is dropped when it has changed.
  *
- * - `traits`, what the server said of itself at the latest login.
+ * - `traits`, the server's properties, from the latest login.
  *
  * - `suspected_ms`, see hf__route_suspect(), and `slow_ms`, see
- * silence_limit.h.
+ *   silence_limit.h.
  *
  * The rest is read without a lock.
  */
@@ -34,8 +34,8 @@ struct hf__server;
 typedef struct hf__redis_node {
     hf__store_context *context;
     struct hf__server *server; /* whose it is, and whose first member */
-    /* Which shared connection a request goes by whose write so many replicas
-     * are to acknowledge; NULL: out of memory. */
+    /* The pipeline for requests that `replicas` replicas must acknowledge;
+     * NULL: out of memory. */
     struct hf__pipeline *(*pipeline)(struct hf__redis_node *node,
                                      uint32_t replicas);
     atomic_uint holders; /* of the server */
@@ -44,8 +44,8 @@ typedef struct hf__redis_node {
     hf__resolver *resolver;
     uint32_t epoch;
     uint64_t traits;      /* hf__redis_traits; 0 before the first login */
-    int64_t suspected_ms; /* when it last was silent for too long; 0: never */
-    uint32_t slow_ms;     /* its slowest answer of late */
+    int64_t suspected_ms; /* when it last exceeded the limit; 0: never */
+    uint32_t slow_ms;     /* its slowest recent reply */
 } hf__redis_node;
 
 static inline hf__redis_node *hf__server_node(struct hf__server *server)
@@ -80,9 +80,9 @@ static inline hf__redis_traits hf__redis_node_traits(const hf__redis_node *node)
 }
 
 /*
- * Servers are counted: who takes one out of a table that may change at the same
- * time holds it until its call has returned. The last one to let go has it
- * freed; of a store in use, only after hf__server_retire(). Any thread.
+ * Reference counts: a thread that gets a server from a table that may change
+ * holds it until its call has returned. The last release frees it, while a
+ * store is in use only after hf__server_retire(). Any thread.
  */
 void hf__server_hold(struct hf__server *server);
 void hf__server_release(struct hf__server *server);

@@ -3,10 +3,9 @@
  * pipeline.c - the shared connection as other threads see it: entering
  * requests, sleeping until they are complete, closing.
  *
- * Any thread makes entries and appends them to inbound, and posts the task
- * unless it is on its way already; the loop thread takes inbound whole. What
- * happens then is in pipeline_io.c. An entry that another server sent on comes
- * in by the same door.
+ * Any thread creates entries, appends them to inbound and posts the task unless
+ * it is posted; the loop thread takes the whole list. pipeline_io.c does the
+ * rest. Entries redirected from another server arrive in the same way.
  *
  * Locks: `mutex` guards inbound and posted, for moments.
  */
@@ -24,7 +23,7 @@
 #include "util/futex.h"
 #include "util/mem.h"
 
-/* All that is not complete; 64 Ki entries take 12 MiB. */
+/* Incomplete requests; 64 Ki entries take 12 MiB. */
 #define DEPTH_MAX 65536
 
 /* The mean moves by an eighth of each batch. */
@@ -55,9 +54,8 @@ static void run_task(hf__task *task)
 {
     hf__pipeline *pipe = hf__container_of(task, hf__pipeline, task);
 
-    /* While the server is busy with others anyway, let callers who are about
-     * to enter do so: one write then serves them all. Free if there are none.
-     */
+    /* While the server is busy, let callers that are about to enter do so: one
+     * write serves them all. Costs nothing if there are none. */
     if (pipe->wait_batch != NULL)
         hf__wait_batch_gather(pipe);
     else if (pipe->in_flight.count > 0)
@@ -155,13 +153,13 @@ void hf__pipeline_cancel(hf__request *request)
     hf__pipeline_entry *entry = request->driver;
     hf__pipeline *pipe;
 
-    /* It has completed, and who was told has not drawn its conclusions. */
+    /* It has completed, but its owner has not processed that yet. */
     if (entry == NULL)
         return;
     pipe = entry->pipeline;
     request->deadline_ms = hf__clock_boot_ms();
-    /* One that was not taken yet is expired when it is. Neither happens here,
-     * as the caller may be an on_done in the middle of a list. */
+    /* One still in inbound expires when it is taken. Nothing completes here, as
+     * the caller may be an on_done within a list. */
     if (entry->due.index != HF__HEAP_NONE)
         hf__heap_put(&pipe->due, &entry->due, request->deadline_ms);
     hf__pipeline_poke(pipe);
@@ -192,7 +190,7 @@ static void on_link_closed(hf__async_conn *conn)
     hf__probe_close((hf__pipeline *)(void *)conn);
 }
 
-/* What is in flight does not wait for its answer. */
+/* Requests in flight do not wait for their replies. */
 void hf__pipeline_close_here(hf__pipeline *pipe,
                              void (*closed)(hf__pipeline *pipe))
 {
@@ -232,7 +230,7 @@ void hf__pipeline_close(hf__pipeline *pipe)
     hf__loop_post(pipe->context->loop, &pipe->close_task);
     while (__atomic_load_n(&pipe->is_closed, __ATOMIC_ACQUIRE) == 0)
         hf__futex_wait(&pipe->is_closed, 0, INT64_MAX, false);
-    /* Should an on_done have submitted more, its task runs before this. */
+    /* If an on_done has submitted more, that task runs before this one. */
     hf__loop_call(pipe->context->loop, &last);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pipeline.h - the one connection of a node that many requests share, in order,
- * without waiting for one another.
+ * pipeline.h - the connection of a node that many requests share: sent and
+ * answered in order, without waiting for one another.
  */
 #ifndef HF__STORE_REDIS_PIPELINE_H
 #define HF__STORE_REDIS_PIPELINE_H
@@ -17,22 +17,22 @@
  * only makes a script be sent whole once more. */
 #define HF__PIPELINE_SCRIPTS 256
 
-/* As many entries taken at once, in the mean of the last batches, that one
- * write for all of them beats a connection of one's own; in 16ths. */
+/* Mean number of entries taken together, in 16ths, from which on sharing one
+ * write is faster than a connection from the pool. */
 #define HF__PIPELINE_CROWD (16 * 6)
 
 typedef struct hf__pipeline {
-    hf__async_conn conn; /* first: a conn of ours is a pipeline */
+    hf__async_conn conn; /* first */
     hf__store_context *context;
 
     /* Any thread. */
     pthread_mutex_t mutex; /* guards inbound and posted */
     hf__pipeline_list inbound;
-    bool posted; /* the task is on its way */
+    bool posted; /* the task is posted */
     hf__task task;
     atomic_size_t depth;    /* requests not complete yet */
-    atomic_size_t crowd;    /* entries taken at once, of late; in 16ths */
-    atomic_bool retired;    /* the server is on its way out */
+    atomic_size_t crowd;    /* mean of entries taken together; in 16ths */
+    atomic_bool retired;    /* the server is being removed */
     atomic_uint generation; /* how often the connection was made */
 
     /* The loop thread. */
@@ -41,13 +41,13 @@ typedef struct hf__pipeline {
     hf__heap due;
     hf__heap again;
     bool parsing;             /* the head's reply has begun */
-    bool broken;              /* what came is no answer */
-    bool leaving;             /* write no more, and drop once all is answered */
+    bool broken;              /* what was received is not a reply */
+    bool leaving;             /* stop writing; drop once all is answered */
     int64_t waiting_since_ms; /* when the in-flight list was last empty */
-    int64_t suspected_ms;     /* when the topology was last told of silence */
-    int64_t heard_ms;         /* when bytes last came */
-    struct hf__probe *probe;  /* NULL: there was no need yet */
-    bool let_go;              /* the hold that retire() took over is gone */
+    int64_t suspected_ms; /* when silence was last reported to the topology */
+    int64_t heard_ms;     /* when bytes were last received */
+    struct hf__probe *probe; /* NULL: not needed so far */
+    bool let_go;             /* the hold of retire() was released */
     uint64_t scripts[HF__PIPELINE_SCRIPTS];
     struct hf__wait_batch *wait_batch; /* NULL: replicas are not counted */
 
@@ -64,8 +64,8 @@ static inline size_t hf__pipeline_depth(hf__pipeline *pipe)
     return atomic_load_explicit(&pipe->depth, memory_order_relaxed);
 }
 
-/* Whether many have come at once of late: another is better off among them
- * than on a connection of its own. */
+/* Whether many have entered together recently: then a request is faster here
+ * than on a connection from the pool. */
 static inline bool hf__pipeline_is_crowded(hf__pipeline *pipe)
 {
     return atomic_load_explicit(&pipe->crowd, memory_order_relaxed) >=
@@ -92,7 +92,7 @@ void hf__pipeline_poke(hf__pipeline *pipe);
 void hf__pipeline_retire(hf__pipeline *pipe);
 
 /* Complete what is there and close. close(): not on the loop thread, returns
- * when it is done; close_here(): on it, closed() tells. */
+ * when done; close_here(): on it, calls closed(). */
 void hf__pipeline_close(hf__pipeline *pipe);
 void hf__pipeline_close_here(hf__pipeline *pipe,
                              void (*closed)(hf__pipeline *pipe));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pipeline_entry.c - what can happen to an entry: it comes in, completes,
- * fails, goes back to its lane or on to another connection.
+ * pipeline_entry.c - what can happen to an entry: it enters, completes, fails,
+ * returns to its lane or moves to another server.
  */
 #include "store/redis/server/pipeline_internal.h"
 #include "store/redis/server/retry.h"
@@ -36,7 +36,7 @@ void hf__pipeline_poke(hf__pipeline *pipe)
         hf__loop_post(pipe->context->loop, &pipe->task);
 }
 
-/* The request's outcome is set: hand it back. */
+/* The request's outcome is set: return it to its owner. */
 static void finish(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
     hf__request *request = entry->request;
@@ -93,7 +93,7 @@ bool hf__pipeline_hand_on(hf__pipeline *pipe, hf__pipeline_entry *entry,
     return true;
 }
 
-/* Without memory for a connection of its own it is not counted. */
+/* Not counted if there is no memory for that connection. */
 static hf__pipeline *goal_of(const hf__pipeline_entry *entry,
                              hf__redis_node *node)
 {

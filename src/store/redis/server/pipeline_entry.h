@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pipeline_entry.h - a request on its way through the shared connection. */
+/* pipeline_entry.h - a request in the pipeline. */
 #ifndef HF__STORE_REDIS_PIPELINE_ENTRY_H
 #define HF__STORE_REDIS_PIPELINE_ENTRY_H
 
@@ -9,7 +9,7 @@
 
 typedef enum hf__pipeline_place {
     HF__ENTRY_QUEUED,  /* in a lane */
-    HF__ENTRY_LATER,   /* in the heap of those that wait for another try */
+    HF__ENTRY_LATER,   /* in the heap of those waiting for a retry */
     HF__ENTRY_WRITTEN, /* in flight: formatted, at least */
     HF__ENTRY_HELD     /* answered: its replicas are being counted
                           (pipeline_internal.h) */
@@ -19,19 +19,19 @@ struct hf__pipeline;
 
 typedef struct hf__pipeline_entry hf__pipeline_entry;
 struct hf__pipeline_entry {
-    hf__request *request; /* NULL: given up, but its reply is still to come */
-    struct hf__pipeline *pipeline; /* where it is; the loop thread's */
+    hf__request *request;          /* NULL: expired, its reply is still due */
+    struct hf__pipeline *pipeline; /* where it is; loop thread only */
     uint32_t *parked; /* set to 1 when complete; NULL: call on_done */
-    unsigned group;   /* of the parked, in the context's groups */
+    unsigned group;   /* the wait group of `parked` */
     hf__pipeline_place place;
     hf__pipeline_entry *next;
     hf__pipeline_entry *previous;
     hf__heap_node due;     /* the deadline */
-    hf__heap_node again;   /* when it may be tried again */
-    uint64_t begins_at;    /* its first byte's place in the conn's stream */
+    hf__heap_node again;   /* when it may be sent again */
+    uint64_t begins_at;    /* its first byte's offset in the stream */
     int64_t not_before_ms; /* when it is accepted; 0: at once */
     int64_t until_ms;      /* when counting its replicas ends */
-    bool uncounted;        /* it goes where nobody counts them */
+    bool uncounted;        /* goes by the ordinary pipeline */
     hf__attempts attempts;
 };
 
@@ -92,7 +92,7 @@ hf__pipeline_list_take(hf__pipeline_list *list)
     return entry;
 }
 
-/* Move everything behind what `to` holds. */
+/* Append everything to `to`. */
 static inline void hf__pipeline_list_move(hf__pipeline_list *to,
                                           hf__pipeline_list *from)
 {

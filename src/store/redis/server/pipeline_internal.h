@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pipeline_internal.h - the parts of the shared connection: what can happen
- * to an entry (pipeline_entry.c), reading and writing
- * (pipeline_io.c), what becomes of entries when it breaks
- * (pipeline_requeue.c), a second connection to a silent server
- * (pipeline_probe.c), and what makes it one whose writes are counted on the
- * replicas (pipeline_wait.c). All on the loop thread.
+ * pipeline_internal.h - the parts of the shared connection: what can happen to
+ * an entry (pipeline_entry.c), reading and writing (pipeline_io.c), requeuing
+ * entries when it breaks (pipeline_requeue.c), a second connection to a silent
+ * server (pipeline_probe.c), and counting replicas of its writes
+ * (pipeline_wait.c). All on the loop thread.
  */
 #ifndef HF__STORE_REDIS_PIPELINE_INTERNAL_H
 #define HF__STORE_REDIS_PIPELINE_INTERNAL_H
@@ -14,25 +13,27 @@
 
 /* ------------------------------------------------------------------ entries */
 
-/* Put entries into inbound and see to it that they are taken. Any thread. */
+/* Append entries to inbound and have the loop thread take them. Any thread. */
 void hf__pipeline_enter(hf__pipeline *pipe, hf__pipeline_list *entries);
 
-/* An entry goes on elsewhere, as the router said; releases route->server. */
+/* Move an entry to another server, as the router decided; releases
+ * route->server. */
 void hf__pipeline_move(hf__pipeline *pipe, hf__pipeline_entry *entry,
                        const hf__route *route);
 
-/* Of an entry that is in no list: its outcome is set, complete it; or complete
- * it with an error. Both free it. */
+/* Complete and free an entry that is in no list: its outcome is set, or it is
+ * `err`. */
 void hf__pipeline_complete(hf__pipeline *pipe, hf__pipeline_entry *entry);
 void hf__pipeline_fail(hf__pipeline *pipe, hf__pipeline_entry *entry,
                        const hf_error *err);
 
-/* Complete the request with an error; the entry, without one now, stays where
- * it is. */
+/* Complete the request with an error; the entry stays in its list without
+ * it. */
 void hf__pipeline_expire(hf__pipeline *pipe, hf__pipeline_entry *entry,
                          const hf_error *err);
 
-/* Put it in front of its lane, or let the topology decide; true: it is gone. */
+/* Put it back at the front of its lane; or call the router: true: it has
+ * moved. */
 void hf__pipeline_put_back(hf__pipeline *pipe, hf__pipeline_entry *entry);
 bool hf__pipeline_hand_on(hf__pipeline *pipe, hf__pipeline_entry *entry,
                           const hf__redirect *why);
@@ -46,10 +47,10 @@ hf__pipeline_lane(hf__pipeline *pipe, const hf__pipeline_entry *entry)
 /* ------------------------------------------------------- reading and writing
  */
 
-/* What the conn of a pipeline does. */
+/* The callbacks of a pipeline's connection. */
 extern const hf__async_conn_ops hf__pipeline_conn_ops;
 
-/* Take an entry over: it will complete. hf__async_conn_update() must follow. */
+/* Queue an entry from inbound. hf__async_conn_update() must follow. */
 void hf__pipeline_accept(hf__pipeline *pipe, hf__pipeline_entry *entry);
 
 /* Complete everything that is not in flight, as the client is closed. */
@@ -60,29 +61,29 @@ void hf__pipeline_fail_all(hf__pipeline *pipe);
 /* hf__async_conn_ops.down of a pipeline. */
 void hf__requeue_down(hf__async_conn *conn, bool was_up);
 
-/* No connection can be made: what is done with requests that were not written.
- */
+/* No connection can be made: redirect or fail requests that were not
+ * written. */
 void hf__requeue_unsent(hf__pipeline *pipe);
 
 /*
- * What ends each batch of the loop thread on a pipeline: hand on what a retired
- * one must not keep, wake the callers whose requests have completed since the
- * last time, and let the server go if it is retired and idle.
+ * Ends each callback on a pipeline: redirect the requests of a retired one,
+ * wake the callers whose requests have completed, and release the server once
+ * it is retired and idle.
  */
 void hf__pipeline_settle(hf__pipeline *pipe);
 
 /* -------------------------------------------------------------------- probe */
 
-/* The shared connection is silent: connect beside it. Nothing if that is under
- * way. up(): it is there, and no probe any more; failed(): it cannot be made,
- * pipeline->conn.error says why. false: there is no memory. */
+/* The connection is silent: start a second one, unless there is one. up(): it
+ * has logged in and was closed again; failed(): it cannot be made,
+ * pipeline->conn.error says why. false: out of memory. */
 bool hf__probe_begin(hf__pipeline *pipe, void (*up)(hf__pipeline *pipe),
                      void (*failed)(hf__pipeline *pipe));
 
-/* It has been heard, or is gone. */
+/* The first one has received something, or is closed. */
 void hf__probe_end(hf__pipeline *pipe);
 
-/* Is there one under way? */
+/* Is there one? */
 bool hf__probe_is_on(const hf__pipeline *pipe);
 
 /* Close for good and free, if there is one; then pipeline->closed(). */
@@ -94,23 +95,22 @@ void hf__probe_abandon(hf__pipeline *pipe);
 /* --------------------------------------------------------------------- WAIT */
 
 /*
- * A pipeline with a batch is used in turns, of a batch of requests and the WAIT
- * that counts for all of them. pipeline_io.c calls these where a pipeline has
- * one.
+ * A pipeline with a hf__wait_batch alternates between a batch of requests and
+ * the WAIT that counts for all of them; pipeline_io.c calls these.
  */
 
-/* What is formatted for one batch: more than otherwise, as each has to wait for
- * the one before. */
+/* Bytes of one batch: more than otherwise, as each waits for the previous
+ * one. */
 #define HF__WAIT_BATCH_SIZE ((size_t)1 << 20)
 
 typedef struct hf__wait_batch {
     uint32_t replicas;        /* how many WAIT asks for */
     hf__pipeline_list held;   /* written and answered, to be counted */
     hf__pipeline_entry *wait; /* the WAIT in flight; NULL: none */
-    int64_t ends_ms;          /* when the server gives the WAIT up */
+    int64_t ends_ms;          /* when WAIT times out at the server */
     bool keeps_up;            /* the last count was enough */
-    bool resting;             /* over; whom it served may come again */
-    size_t expected;          /* entries that there are when they all have */
+    bool resting;             /* over; its callers may call again */
+    size_t expected;          /* entries there will be when all have */
     hf__request request;      /* the WAIT */
     hf_bytes words[3];
     char count_text[16];
@@ -119,33 +119,33 @@ typedef struct hf__wait_batch {
 
 void hf__wait_batch_init(hf__wait_batch *batch, uint32_t replicas);
 
-/* Is a batch under way? Then nothing else is written. */
+/* Is a batch open? Then nothing else is written. */
 bool hf__wait_batch_is_open(const hf__pipeline *pipe);
 
-/* A batch has been formatted, and not sent yet. */
+/* A batch has been formatted but not sent. */
 void hf__wait_batch_written(hf__pipeline *pipe);
 
-/* An entry that is in no list has its reply. true: it is dealt with. */
+/* An entry that is in no list has its reply. true: it was handled. */
 bool hf__wait_batch_answered(hf__pipeline *pipe, hf__pipeline_entry *entry);
 
-/* Write the WAIT if that is what is missing. */
+/* Write WAIT if only that is missing. */
 void hf__wait_batch_go_on(hf__pipeline *pipe);
 
 /* The deadline of a held entry has come. */
 void hf__wait_batch_expire(hf__pipeline *pipe, hf__pipeline_entry *entry);
 
-/* Before new entries are taken: give those a moment who are about to come. */
+/* Before new entries are taken: give callers a moment to enter. */
 void hf__wait_batch_gather(hf__pipeline *pipe);
 
-/* Do what is due: leases do not queue for long. */
+/* Do what is due: lease requests do not queue for long. */
 void hf__wait_batch_tick(hf__pipeline *pipe, int64_t now_ms);
-/* When that is to be called next; INT64_MAX: never. */
+/* When to call that next; INT64_MAX: never. */
 int64_t hf__wait_batch_next(const hf__pipeline *pipe);
 
-/* Since when the server owes an answer, if it was since_ms without WAIT. */
+/* Since when the server owes a reply, if it is since_ms without WAIT. */
 int64_t hf__wait_batch_owes_since(const hf__pipeline *pipe, int64_t since_ms);
 
-/* The connection is gone: nobody can count any more what it wrote. */
+/* The connection is closed: its writes cannot be counted any more. */
 void hf__wait_batch_down(hf__pipeline *pipe);
 
 #endif

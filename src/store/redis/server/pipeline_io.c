@@ -3,24 +3,25 @@
  * pipeline_io.c - entries of the shared connection on the loop thread: writing,
  * matching replies, deadlines.
  *
- * An entry comes in at the end of its lane and then
+ * An entry is appended to its lane and then
  *
- * 1. While the socket takes them, entries are formatted, a batch at a time,
- *    the lease lane first, and join the in-flight list. Nothing is formatted
- *    while bytes wait to be written, so at its deadline an entry of a lane is
- *    known to be unsent.
- * 2. Replies answer the list's first entry. An entry whose deadline passed
+ * 1. While the socket takes them, entries are formatted, a batch at a time, the
+ *    lease lane first, and join the in-flight list. Nothing is formatted while
+ *    bytes wait to be written, so at its deadline an entry of a lane is known
+ *    to be unsent.
+ * 2. Replies belong to the list's first entry. An entry whose deadline passed
  *    stays in the list without its request, so that matching never shifts.
- * 3. When the connection breaks, what retry.c allows goes back to the front of
- *    its lane in the old order; the rest completes (pipeline_requeue.c).
- * 4. If a server is silent for 2 s or longer (silence_limit.h) and all that is
- * in flight may be sent again, it is tried on a new connection, and the silent
- *    one is left when that is there (pipeline_probe.c). What may not be is left
- * to its own deadline: a script of minutes is silence, too.
+ * 3. When the connection breaks, entries that may be sent again (retry.c)
+ *    return to the front of their lane in the old order; the rest completes
+ *    (pipeline_requeue.c).
+ * 4. If a server is silent for 2 s or longer (silence_limit.h) and everything
+ *    in flight is repeatable, a second connection is tried, and replaces the
+ *    silent one if it succeeds (pipeline_probe.c). Otherwise requests wait
+ *    until their deadlines: a script that runs for minutes is silence, too.
  *
- * The first time a script is used on a connection it is sent whole, which
- * loads it: answering NOSCRIPT with a second try would let the requests behind
- * it overtake. That remains possible when the server forgets a script later.
+ * A script is sent whole the first time on a connection, which loads it:
+ * retrying after NOSCRIPT would let later requests overtake it. That remains
+ * possible when the server drops a script later.
  *
  * Only the loop thread is here, and holds no lock: on_done may submit.
  */
@@ -36,19 +37,19 @@
 #include "util/futex.h"
 #include "util/mem.h"
 
-/* Written and not answered; leases may exceed it. Some hundred keep a server
+/* Written and not answered; leases may exceed it. A few hundred keep a server
  * busy over any network. */
 #define IN_FLIGHT_MAX 4096
 
-/* What is formatted before it is sent. */
+/* Bytes formatted per write. */
 #define BATCH_SIZE 65536
 
-/* Silence of which the topology is told, as it can ask others. */
+/* Silence that is reported to the topology, which can ask other servers. */
 #define SUSPECT_MS 500
 
 /* ---------------------------------------------------------------- writing */
 
-/* Has the script been sent whole on this connection? It will be now. */
+/* Has the script been sent whole on this connection? Records that it is now. */
 static bool is_known(hf__pipeline *pipe, const hf__script *script)
 {
     uint64_t digest;
@@ -63,7 +64,7 @@ static bool is_known(hf__pipeline *pipe, const hf__script *script)
     return false;
 }
 
-/* What is appended to conn->out next is this entry's. */
+/* What is appended to conn->out next belongs to this entry. */
 static void join_flight(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
     entry->place = HF__ENTRY_WRITTEN;
@@ -73,8 +74,8 @@ static void join_flight(hf__pipeline *pipe, hf__pipeline_entry *entry)
     hf__pipeline_list_append(&pipe->in_flight, entry);
 }
 
-/* ASKING is for the next command only. Its answer is nobody's: what the
- * command behind it is told says all. */
+/* ASKING applies to the next command only. Its reply is ignored: that of the
+ * command says everything. */
 static bool put_asking(hf__pipeline *pipe)
 {
     static const char *const words[] = {"ASKING"};
@@ -128,7 +129,7 @@ static bool may_write(const hf__pipeline *pipe)
            (pipe->wait_batch == NULL || !hf__wait_batch_is_open(pipe));
 }
 
-/* Write what the socket takes. */
+/* Write as much as the socket accepts. */
 static void pump(hf__pipeline *pipe)
 {
     hf__async_conn *conn = &pipe->conn;
@@ -166,7 +167,7 @@ static void on_drained(hf__async_conn *conn)
 
 /* ---------------------------------------------------------------- reading */
 
-/* What was read last is no answer to what it should be one to. */
+/* The last reply does not match its request. */
 static void lose_place(hf__pipeline *pipe, hf_error *err)
 {
     hf__fail_prefix(err, "%s", pipe->conn.peer);
@@ -214,7 +215,7 @@ static void answered(hf__pipeline *pipe, hf__pipeline_entry *entry)
     hf__pipeline_complete(pipe, entry);
 }
 
-/* Parse one reply; false: there is none, or (broken) there never will be. */
+/* Parse one reply; false: it is incomplete, or malformed (broken). */
 static bool read_reply(hf__pipeline *pipe)
 {
     hf__async_conn *conn = &pipe->conn;
@@ -252,7 +253,8 @@ static bool read_reply(hf__pipeline *pipe)
     return false;
 }
 
-/* It is silent no more. What a script may take says nothing of the server. */
+/* The silence is over. How long a script takes says nothing about the
+ * server. */
 static void note_silence(hf__pipeline *pipe)
 {
     const hf__pipeline_entry *head = pipe->in_flight.first;
@@ -331,7 +333,7 @@ static int64_t first_of(const hf__heap *heap)
     return node == NULL ? INT64_MAX : node->at_ms;
 }
 
-/* Since when it owes an answer and is silent; INT64_MAX: it is not. */
+/* Since when it owes a reply and is silent; INT64_MAX: it is not. */
 static int64_t silent_since(const hf__pipeline *pipe)
 {
     const hf__async_conn *conn = &pipe->conn;
@@ -346,7 +348,7 @@ static int64_t silent_since(const hf__pipeline *pipe)
     return since_ms;
 }
 
-/* When another connection is tried, should it go on being silent. */
+/* When another connection is tried if the silence continues. */
 static int64_t dead_at(const hf__pipeline *pipe)
 {
     int64_t since_ms = silent_since(pipe);
@@ -356,7 +358,7 @@ static int64_t dead_at(const hf__pipeline *pipe)
     return since_ms + hf__silence_limit(pipe->conn.node, HF__RETRY_SILENCE_MS);
 }
 
-/* When the topology is to be told; again, should the silence go on. */
+/* When to report the silence to the topology, first or again. */
 static int64_t suspect_at(const hf__pipeline *pipe)
 {
     int64_t since_ms = silent_since(pipe);
@@ -387,8 +389,8 @@ static bool all_repeatable(const hf__pipeline *pipe)
     return true;
 }
 
-/* Drop a connection that is silent although the server is there, unless what
- * is in flight may not be sent again. */
+/* Drop a connection that is silent while the server responds, if everything in
+ * flight is repeatable. */
 static void leave(hf__pipeline *pipe)
 {
     hf__async_conn *conn = &pipe->conn;
@@ -409,7 +411,7 @@ static void leave(hf__pipeline *pipe)
 
 static void on_probe_up(hf__pipeline *pipe)
 {
-    /* What has come, and was not read yet, is no silence. */
+    /* Input that was not read yet is no silence. */
     if (!hf__channel_is_stale(&pipe->conn.channel))
         leave(pipe);
     hf__async_conn_update(&pipe->conn);

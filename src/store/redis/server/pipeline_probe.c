@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pipeline_probe.c - whether it is the connection that is silent, or the
- * server.
+ * pipeline_probe.c - is the connection silent, or the server?
  *
- * 1. When the shared connection has been silent for too long (silence_limit.h),
- * a second one is made, and nothing more is written to the first.
- * 2. If the first is heard, the second is not needed. Its answers count: a
- *    server that is slow would otherwise be left each time just before them.
- * 3. If the second logs in, it is the first that is broken. It is dropped, and
- *    made again by itself (pipeline_io.c).
- * 4. If the second fails, it is tried again, and callers that have not been
- *    written are told as if there were no first.
+ * 1. When the pipeline's connection exceeds the silence limit
+ *    (silence_limit.h), a second one is made, and nothing more is written to
+ *    the first.
+ * 2. If the first receives something, the second is closed: otherwise a slow
+ *    server would be left each time just before its replies.
+ * 3. If the second logs in, the first is broken: it is dropped, and remade by
+ *    itself (pipeline_io.c).
+ * 4. If the second fails, it is tried again, and requests not written yet fail
+ *    as if there were no first.
  */
 #include "store/redis/server/pipeline_internal.h"
 
@@ -19,7 +19,7 @@
 #include "util/mem.h"
 
 typedef struct hf__probe {
-    hf__async_conn conn; /* first: a conn of ours is a probe */
+    hf__async_conn conn; /* first */
     hf__pipeline *pipeline;
     void (*up)(hf__pipeline *pipe);
     void (*failed)(hf__pipeline *pipe);

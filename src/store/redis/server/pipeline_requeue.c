@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pipeline_requeue.c - what becomes of the entries of a shared connection that
- * broke, that could not be made, or whose server is no longer part of the
- * store.
+ * pipeline_requeue.c - the entries of a shared connection that broke, that
+ * could not be made, or whose server is no longer part of the store.
  *
  * Only the loop thread is here, and holds no lock: on_done may submit.
  */
@@ -42,8 +41,8 @@ static bool survives(hf__pipeline *pipe, hf__pipeline_entry *entry)
 }
 
 /* No connection could be made: the topology may know another server. If not,
- * callers that sleep are told at once, like those on an inline connection;
- * when no try will help, everybody is. */
+ * blocked callers fail immediately, as on a connection from the pool; if
+ * retrying cannot help, all requests fail. */
 static void fail_unsent(hf__pipeline *pipe, hf__pipeline_list *lane)
 {
     static const hf__redirect why = {.kind = HF__REDIRECT_UNREACHABLE};

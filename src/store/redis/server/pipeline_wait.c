@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pipeline_wait.c - writes that replicas are to acknowledge, many with one
- * WAIT.
+ * pipeline_wait.c - writes that replicas must acknowledge, many with one WAIT.
  *
- * WAIT counts the replicas that have all that its own connection wrote so far,
- * and holds that connection back meanwhile. So what is to be counted goes over
- * a connection of its own (replicated.h), in turns:
+ * WAIT counts the replicas that have everything its connection has written so
+ * far, and blocks that connection meanwhile. So replicated writes go by a
+ * connection of their own (replicated.h), in batches:
  *
- * 1. While no batch is open, a batch is written as on any shared connection;
- *    with that the batch is open. If the replicas kept up the last time, WAIT
- *    goes with it in the same write.
- * 2. What wrote nothing (a refused acquire) completes with its answer, as does
- *    what failed; the rest is held.
+ * 1. While no batch is open, queued requests are written as on any pipeline and
+ *    open one. If the replicas kept up the last time, WAIT is part of the same
+ *    write.
+ * 2. A request that wrote nothing (a refused acquire) or failed completes with
+ *    its reply; the rest is held.
  * 3. Once all is answered, something is held and no WAIT is in flight, WAIT is
- *    written. So while replicas lag, who was refused makes nobody wait.
- * 4. WAIT's answer completes all if there are enough replicas, or if it came
- *    too early; else those whose time is over. If any are left go to 3: their
- *    time was longer.
+ *    written. So while replicas lag, refused requests delay no others.
+ * 4. WAIT's reply completes all if there are enough replicas, or if it came
+ *    before its timeout; else those whose time has passed. If any are left,
+ *    continue at 3.
  * 5. Nothing in flight and nothing held: the batch is over.
  *
- * What is held has happened. It completes with HF_OK however the counting
- * ends; if the connection breaks or the deadline comes, nobody knows how many
- * replicas have it. It is never counted on a later connection, whose WAIT knows
- * of its own writes only.
+ * A held request has been applied. It completes with HF_OK however the counting
+ * ends; if the connection breaks or the deadline passes, the count is unknown.
+ * It is never counted on a later connection, whose WAIT covers only its own
+ * writes.
  *
- * A lease that waits for its batch, or for the connection, longer than LEASE_MS
- * goes by the ordinary one and is not counted: replicas that hang, or a next
- * master without WAIT, must not cost a lock.
+ * A lease request that has waited for LEASE_MS goes by the ordinary pipeline
+ * and is not counted: hanging replicas, or a new master without WAIT, must not
+ * cost a lock.
  *
  * Only the loop thread is here, and holds no lock: on_done may submit.
  */
@@ -39,17 +38,17 @@
 #include "util/mem.h"
 #include "util/order.h"
 
-/* How much earlier than at a deadline a WAIT is to end, if there is so much
- * time: an idle server looks at its clock ten times in a second. */
+/* How much before a deadline a WAIT should end, if there is time: an idle
+ * server checks timeouts ten times per second. */
 #define WAY_MS 150
 
 #define LEASE_MS 20
 
-/* What callers may take from being woken to their next call; a batch takes some
- * hundred. */
+/* How long woken callers may take until their next call; a batch takes some 100
+ * us. */
 #define GATHER_US 50
 
-/* A WAIT of 0 ms would be one without end. */
+/* WAIT 0 would block indefinitely. */
 #define WAIT_MIN_MS 1
 
 void hf__wait_batch_init(hf__wait_batch *batch, uint32_t replicas)
@@ -93,8 +92,8 @@ static void end_wait(hf__pipeline *pipe)
     pipe->wait_batch->wait = NULL;
 }
 
-/* Its answer was none; the connection is about to be dropped, and pipeline_io.c
- * frees the entry. */
+/* Its reply was malformed; the connection is about to be dropped, and
+ * pipeline_io.c frees the entry. */
 static void wait_failed(hf__request *request)
 {
     hf__wait_batch *batch = request->user;
@@ -147,7 +146,7 @@ static bool put_wait(hf__pipeline *pipe, int64_t now_ms, int64_t until_ms)
     return true;
 }
 
-/* Until when an entry that is written now waits for replicas. */
+/* Until when an entry written now waits for replicas. */
 static int64_t patience_of(const hf__request *request, int64_t now_ms)
 {
     int64_t left_ms = request->deadline_ms - now_ms;
@@ -198,8 +197,8 @@ void hf__wait_batch_go_on(hf__pipeline *pipe)
 
 /* ---------------------------------------------------------------- answers */
 
-/* The callers that this batch has served are woken next, and those who go on at
- * once should be in the next one: else two halves of them take turns. */
+/* The callers served by this batch are woken next. Give them time to join the
+ * next one: otherwise two halves of them would alternate. */
 static void rest(hf__pipeline *pipe, size_t served)
 {
     pipe->wait_batch->resting = true;
@@ -221,7 +220,8 @@ void hf__wait_batch_gather(hf__pipeline *pipe)
     pipe->wait_batch->resting = false;
 }
 
-/* Step 4. An error counts as none: who may not WAIT was told at the login. */
+/* Step 4. An error counts as 0 replicas; a missing permission was reported at
+ * login. */
 static void count(hf__pipeline *pipe)
 {
     hf__wait_batch *batch = pipe->wait_batch;
@@ -256,7 +256,7 @@ bool hf__wait_batch_answered(hf__pipeline *pipe, hf__pipeline_entry *entry)
     hf__wait_batch *batch = pipe->wait_batch;
     hf__request *request = entry->request;
 
-    /* What is no answer breaks the connection: pipeline_io.c. */
+    /* A malformed reply breaks the connection: pipeline_io.c. */
     if (request == NULL ||
         (request->reply.kind != HF_REPLY_ERROR && !hf__request_fits(request)))
         return false;
@@ -281,8 +281,7 @@ void hf__wait_batch_expire(hf__pipeline *pipe, hf__pipeline_entry *entry)
 
 /* ------------------------------------------------------------------- leases */
 
-/* Those that were handed over by then, or earlier, go by the ordinary
- * connection. */
+/* Lease requests that began by then go by the ordinary pipeline. */
 static void send_leases_around(hf__pipeline *pipe, int64_t began_ms)
 {
     hf__pipeline_list *lane = &pipe->lanes[HF__LANE_LEASE];
@@ -312,8 +311,8 @@ void hf__wait_batch_tick(hf__pipeline *pipe, int64_t now_ms)
 
 /* --------------------------------------------------------------- connection */
 
-/* If it cannot be had, as the server has no WAIT perhaps, that is for those to
- * hear who asked for replicas: a lease needs none. */
+/* If it cannot be made (no WAIT, perhaps), writes that need replicas fail;
+ * leases do not need them. */
 void hf__wait_batch_down(hf__pipeline *pipe)
 {
     pipe->wait_batch->resting = false;
@@ -325,7 +324,7 @@ void hf__wait_batch_down(hf__pipeline *pipe)
     send_leases_around(pipe, INT64_MAX);
 }
 
-/* A WAIT that is all that is missing may take as long as it was given. */
+/* If only WAIT is outstanding, it may use its whole timeout. */
 int64_t hf__wait_batch_owes_since(const hf__pipeline *pipe, int64_t since_ms)
 {
     if (pipe->wait_batch->wait == NULL ||

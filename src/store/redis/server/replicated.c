@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replicated.c - see replicated.h. What happens on the connections is
- * pipeline_wait.c's; here they come and go.
+ * replicated.c - see replicated.h. Creates and closes the connections;
+ * pipeline_wait.c uses them.
  *
- * The list only grows, in front, by compare and exchange. Whoever looks at it
- * holds the server, which is freed with all of them.
+ * The list only grows, at its head, by compare and exchange. Readers hold the
+ * server, which is freed together with them.
  *
- * A server that is retired retires each of them, with a hold for each. One that
- * is made meanwhile is retired by its maker: either it sees `retired`, or
- * who retires sees it in the list.
+ * Retiring a server retires each of them, with a hold for each. One that is
+ * created meanwhile is retired by its creator: either that sees `retired`, or
+ * retire() sees it in the list.
  */
 #include "store/redis/server/replicated.h"
 
@@ -50,7 +50,7 @@ static void retire_one(hf__replicated *all, hf__replicated_conn *durable)
     hf__pipeline_retire(&durable->pipeline);
 }
 
-/* Another thread may be faster: then its one is what there is. */
+/* If another thread was faster, use its connection. */
 static hf__replicated_conn *add(hf__replicated *all, hf__replicated_conn *made)
 {
     hf__replicated_conn *found;
@@ -158,7 +158,7 @@ void hf__replicated_close_here(hf__replicated *all,
     close_next(all);
 }
 
-/* Where the fork left them: only descriptors and memory. */
+/* In a forked child: close descriptors and free memory. */
 void hf__replicated_abandon(hf__replicated *all)
 {
     hf__replicated_conn *at;

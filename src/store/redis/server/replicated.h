@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replicated.h - a server's connections for writes that replicas are to
- * acknowledge: one for each number of replicas that anybody asks for, as a
- * WAIT for two would hold up who needs one. Made when first used.
+ * replicated.h - a server's connections for writes that replicas must
+ * acknowledge: one for each number of replicas requested, as a WAIT for two
+ * would delay those that need one. Created when first used.
  */
 #ifndef HF__STORE_REDIS_REPLICATED_H
 #define HF__STORE_REDIS_REPLICATED_H
@@ -23,7 +23,7 @@ struct hf__replicated_conn {
     hf__replicated_conn *next;
 };
 
-/* In front of which nothing is ever put twice: read without a lock. */
+/* Read without a lock, see replicated.c. */
 struct hf__replicated {
     hf__redis_node *node;
     _Atomic(hf__replicated_conn *) first;
@@ -49,7 +49,7 @@ void hf__replicated_abandon(hf__replicated *all);
 void hf__replicated_close(hf__replicated *all);
 void hf__replicated_free(hf__replicated *all);
 
-/* The loop thread: close and free them, then closed() is told. */
+/* The loop thread: close and free them, then call closed(). */
 void hf__replicated_close_here(hf__replicated *all,
                                void (*closed)(hf__replicated *all));
 

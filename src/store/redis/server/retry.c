@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * retry.c - the rules of sending again, the same for both kinds of connection.
+ * retry.c - when a request is sent again, for both kinds of connection.
  *
  * A request is QUEUED until its first byte is given to the kernel, then
  * WRITTEN, then DONE. When a connection breaks, what is QUEUED may be sent on
  * the next one. What is WRITTEN may have been applied: it is sent again only if
- * running twice does no harm, and is doubtful from then on; else it is
+ * it is repeatable, and is doubtful from then on; otherwise it is
  * HF_INDETERMINATE. An error reply that says "not executed" makes it QUEUED
  * again.
  */
@@ -22,7 +22,7 @@
 #define DELAY_FIRST_MS 20
 #define DELAY_MAX_MS 500
 
-/* Commands that change nothing, in order. */
+/* Commands that change nothing, sorted. */
 static const char *const read_only[] = {
     "EXISTS", "GET",   "GETRANGE", "HEXISTS", "HGET",  "HGETALL",
     "HKEYS",  "HLEN",  "HMGET",    "HSTRLEN", "HVALS", "INFO",
@@ -76,7 +76,7 @@ static bool is_users_script(const hf__request *request)
 
     if (request->script != NULL)
         return request->script->index == HF__SCRIPT_USER;
-    /* With fewer words it is an error about them. */
+    /* With fewer words the error is about their number. */
     if (request->word_count < 3)
         return false;
     word = request->words[0];
@@ -88,8 +88,8 @@ static bool is_users_script(const hf__request *request)
     return false;
 }
 
-/* A user's script may end with any error line, a made-up "BUSY later" too, and
- * has run then. What says that it has not must be the server's own text. */
+/* A user's script may return any error, such as "BUSY later", after it has run.
+ * Only the server's own texts say that it has not. */
 static bool is_users_own(const hf__request *request, hf_bytes line)
 {
     static const char *const servers[] = {
@@ -120,7 +120,7 @@ static bool is_users_own(const hf__request *request, hf_bytes line)
     return true;
 }
 
-/* Can it be asked of the store in a way that takes less? */
+/* Can the narrower script be sent instead? */
 static bool has_narrower(const hf__request *request, bool doubtful,
                          const hf_error *err, const hf__redirect *redirect)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * route.c - asking the topology, within the bounds that hold for all of them.
+ * route.c - calling the router, with the limits common to all topologies.
  */
 #include "store/redis/server/route.h"
 
@@ -18,8 +18,8 @@ static bool is_redirect(const hf__redirect *why)
     return why->kind == HF__REDIRECT_MOVED || why->kind == HF__REDIRECT_ASK;
 }
 
-/* Should nobody follow a redirection any more, that is not the caller's mistake
- * where following is how things work, and nothing was applied. */
+/* In a cluster a redirection that is not followed any more is not the caller's
+ * mistake, and nothing was applied. */
 static void make_passing(hf__request *request, const hf__attempts *attempts,
                          const hf__redirect *why)
 {
@@ -59,7 +59,8 @@ bool hf__route_ask(const hf__redis_node *from, hf__request *request,
     }
     if (counts)
         request->sends--;
-    /* The text behind ASKING, as NOSCRIPT would use the permission up. */
+    /* Send the script's text after ASKING: NOSCRIPT would use up the
+     * permission. */
     attempts->asking = route->asking;
     attempts->whole = attempts->whole || route->asking;
     if (route->at_ms > 0) {
@@ -69,8 +70,8 @@ bool hf__route_ask(const hf__redis_node *from, hf__request *request,
     return true;
 }
 
-/* The topology has changed. true: do not wait any longer; a router that names
- * no other server has one that is elsewhere now. */
+/* The topology has changed. true: stop waiting; if the router names no other
+ * server, this one has a new address. */
 static bool look_again(const hf__request *request, const hf__attempts *attempts,
                        hf__route *route)
 {

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server.c - a server's connections as one thing.
+ * server.c - a server's connections together.
  *
- * perform() uses one of a few inline connections while the shared one has
- * little to do, so that a single caller pays for no thread hop; under load, and
- * for everything asynchronous, requests share one connection on the loop
- * thread.
+ * perform() uses the connection pool while the pipeline has little to do, which
+ * saves a single caller the thread switch; under load, and for everything
+ * asynchronous, requests share the pipeline on the loop thread.
  *
- * How a server ends while the store goes on:
+ * How a server is removed from a store in use:
  *
- * 1. retire() marks the shared connection. The loop thread hands on what was
- *    not written, and drops the connection once all that was is complete.
- * 2. Then it gives up the hold that retire() took over. The last holder posts
- *    free_task: every task that was posted while somebody held the server runs
- *    before it, so that it finds nothing that is not complete.
- * 3. free_task closes the links; when nothing of them is on its stack any more,
- *    memory is freed and context->leaving tells.
+ * 1. retire() marks the pipeline. The loop thread redirects what was not
+ *    written, and drops the connection once the rest is complete.
+ * 2. Then it releases the hold of retire(). The last release posts free_task:
+ *    every task posted while the server was held runs before it, so nothing is
+ *    incomplete then.
+ * 3. free_task closes the connections; when they are closed, memory is freed
+ *    and context->leaving decremented.
  */
 #include "store/redis/server/server.h"
 
@@ -25,8 +24,8 @@
 #include "util/futex.h"
 #include "util/mem.h"
 
-/* With more than this under way the shared connection is warm, and joining its
- * next write is cheaper than a write of one's own. */
+/* With more requests in the pipeline, joining its next write is cheaper than a
+ * write of its own. */
 #define INLINE_DEPTH_MAX 4
 
 static void run_free(hf__task *task);
@@ -98,8 +97,8 @@ static void perform_replicated(hf__server *server, hf__request *request)
         hf__pipeline_perform(pipe, request, &attempts);
 }
 
-/* Some with replicas: those that follow one another on the same connection go
- * there together. */
+/* Some are replicated: consecutive ones for the same pipeline are submitted
+ * together. */
 static void submit_mixed(hf__server *server, hf__request *const *requests,
                          size_t count)
 {
@@ -122,8 +121,8 @@ static void submit_mixed(hf__server *server, hf__request *const *requests,
         hf__pipeline_submit(pending, requests + first, count - first);
 }
 
-/* Until this server or another has completed it: the router bounds how often
- * it is sent on, and its deadline how long. */
+/* Until this server or another has completed it. The router limits the number
+ * of redirects, the deadline the time. */
 void hf__server_perform(hf__server *server, hf__request *request)
 {
     hf__attempts attempts = {0};
@@ -202,7 +201,7 @@ static void run_free(hf__task *task)
     if (hf__loop_started(server->node.context->loop))
         hf__replicated_close_here(&server->replicated, on_durables_closed);
     else
-        on_closed(&server->pipeline); /* no task of it can be on its way */
+        on_closed(&server->pipeline); /* no task of it can be posted */
 }
 
 void hf__server_retire(hf__server *server)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server.h - one server with all its connections: the inline ones and the
- * shared one. A topology has one of these or many, and decides which of them
- * a request goes to.
+ * server.h - one server with all its connections: the pool, the pipeline and
+ * those for replicated writes. A topology has one server or many, and decides
+ * which one a request goes to.
  *
- * Servers are counted (node.h). A request that was given to a server does not
- * hold it: all of them complete before it is freed.
+ * Servers have a reference count (node.h). Requests do not hold their server:
+ * all of them complete before it is freed.
  */
 #ifndef HF__STORE_REDIS_SERVER_H
 #define HF__STORE_REDIS_SERVER_H
@@ -28,16 +28,16 @@ _Static_assert(offsetof(hf__server, node) == 0,
                "hf__server_node() relies on it");
 
 /*
- * A server at the addresses that `resolver` tells, which it takes over on
- * HF_OK. Nothing is connected yet. Any thread. The caller holds it.
+ * A server at the addresses of `resolver`, which it owns on HF_OK. Nothing is
+ * connected yet. Any thread. The caller holds it.
  */
 hf_status hf__server_new(hf__store_context *context,
                          const hf__redis_account *account,
                          hf__resolver *resolver, hf__server **server,
                          hf_error *err);
 
-/* Connect once, to see that it is there and lets us in, until an instant. Not
- * on the loop thread. */
+/* Connect once, to check that it accepts the login, until an instant. Not on
+ * the loop thread. */
 hf_status hf__server_open(hf__server *server, int64_t until_ms, hf_error *err);
 
 /*
@@ -49,31 +49,31 @@ void hf__server_perform(hf__server *server, hf__request *request);
 void hf__server_submit(hf__server *server, hf__request *const *requests,
                        size_t count);
 
-/* Requests under way on the shared connection. */
+/* Incomplete requests of the pipeline. */
 static inline size_t hf__server_depth(hf__server *server)
 {
     return hf__pipeline_depth(&server->pipeline);
 }
 
 /*
- * The server's address has moved: no connection made before this call is used
- * for a request after it. Those in flight may still be answered on an inline
- * connection for a moment; what is not answered is lost as if the connection
- * had broken. Never blocks. Any thread.
+ * The server's address has changed: no connection made before this call is used
+ * for a request after it. Requests in flight may still be answered for a moment
+ * on a connection of the pool; the rest fail as if the connection had broken.
+ * Never blocks. Any thread.
  */
 void hf__server_reset(hf__server *server);
 
 /*
- * The server is no longer part of the store; the caller's hold goes over. What
- * was not written yet, and what comes from others that hold it, goes on by the
- * router as GONE; what is in flight is waited for, by its deadlines at most.
- * Any thread; the loop must be started if the server was used.
+ * The server is no longer part of the store; takes over the caller's hold.
+ * Requests not written yet, and those of other holders, are redirected as GONE;
+ * those in flight are waited for, until their deadlines at most. Any thread;
+ * the loop must be started if the server was used.
  */
 void hf__server_retire(hf__server *server);
 
 /*
- * The end of the store: complete what is there, close, free. Nobody else holds
- * the server, nor a call of it runs. Not on the loop thread.
+ * The store is closed: complete all requests, close, free. No one else holds
+ * the server, and no call on it runs. Not on the loop thread.
  */
 void hf__server_close(hf__server *server);
 

@@ -3,17 +3,17 @@
  * silence_limit.h - how long a server may be silent before a request is sent
  * again on a new connection.
  *
- * A server that takes 2 s for an answer would never be heard by a client that
- * gives up after 2 s and asks again. So each node remembers the slowest answer
- * of late, silence that was given up included, and is granted twice that. What
- * is remembered fades by an eighth with every faster answer. Any thread.
+ * A client that gave up after 2 s and asked again would never hear a server
+ * that takes 2 s to reply. So each node records its slowest recent reply,
+ * aborted silences included, and gets twice that. The record decays by an
+ * eighth with every faster reply. Any thread.
  */
 #ifndef HF__STORE_REDIS_SILENCE_LIMIT_H
 #define HF__STORE_REDIS_SILENCE_LIMIT_H
 
 #include "store/redis/server/node.h"
 
-/* A login or a request that may be sent again took so long, or longer. */
+/* A login or a repeatable request took so long, or longer. */
 static inline void hf__silence_learn(hf__redis_node *node, int64_t took_ms)
 {
     uint32_t slow_ms = __atomic_load_n(&node->slow_ms, __ATOMIC_RELAXED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_context.c - what is the same whatever the topology. Owns no server:
- * those count themselves in `leaving` while they are on their way out.
+ * store_context.c - what is common to all topologies. Owns no server: `leaving`
+ * counts those that are being removed.
  */
 #include "store/redis/server/store_context.h"
 

@@ -17,7 +17,7 @@ typedef struct hf__store_context {
     hf__loop *loop;
     int64_t connect_ms;
     uint32_t fork_generation;
-    struct hf__router *router; /* route.h; NULL: nobody to ask */
+    struct hf__router *router; /* route.h; NULL: no redirects */
     hf__wait_groups wait_groups;
     char channel[HF__CHANNEL_SIZE]; /* on which the client is woken */
     uint32_t leaving; /* servers retired and not freed yet; a futex */
@@ -32,15 +32,14 @@ void hf__store_context_init(hf__store_context *context,
 bool hf__store_context_is_forked(const hf__store_context *context);
 
 /*
- * Refuse what need not be tried: in a forked child, longer than any server
- * takes, without time left. true: refused, the request's outcome is set. Also
- * what makes a request begin: `sends` is 0 afterwards.
+ * Refuse what cannot succeed: in a forked child, too long for any server, no
+ * time left. true: refused, the request's outcome is set. Also resets `sends`.
  */
 bool hf__store_context_refuse(const hf__store_context *context,
                               hf__request *request);
 
-/* The topology has changed: who pauses before another try looks again. Any
- * thread. */
+/* The topology has changed: callers that pause before another attempt check
+ * again. Any thread. */
 void hf__store_context_change(hf__store_context *context);
 
 /* Wait until every retired server is freed. Not on the loop thread. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait_group.c - a caller that waits sleeps on the word of its group. Entries
- * that come in at about the same time share a group, as their answers are
- * likely to be read together: one wake-up serves them all.
+ * wait_group.c - a blocked caller sleeps on the word of its group. Entries that
+ * arrive at about the same time share a group, as their replies are probably
+ * read together: one wake-up serves them all.
  *
- * A sleeper reads its group's turn before it looks at its own word, and the
- * loop thread sets the word before it moves the turn: no wake-up is lost.
+ * A sleeper reads its group's counter before its own word, and the loop thread
+ * sets that word before it increments the counter: no wake-up is lost.
  */
 #include "store/redis/server/wait_group.h"
 
@@ -37,13 +37,13 @@ void hf__wait_group_sleep(hf__wait_groups *all, unsigned group,
                           const uint32_t *done)
 {
     hf__wait_group *mine = &all->groups[group];
-    uint32_t turn;
+    uint32_t wakes;
 
     for (;;) {
-        turn = __atomic_load_n(&mine->turn, __ATOMIC_SEQ_CST);
+        wakes = __atomic_load_n(&mine->wakes, __ATOMIC_SEQ_CST);
         if (__atomic_load_n(done, __ATOMIC_ACQUIRE) != 0)
             break;
-        hf__futex_wait(&mine->turn, turn, INT64_MAX, false);
+        hf__futex_wait(&mine->wakes, wakes, INT64_MAX, false);
     }
     __atomic_sub_fetch(&mine->sleepers, 1, __ATOMIC_SEQ_CST);
 }
@@ -64,8 +64,8 @@ void hf__wait_group_wake(hf__wait_groups *all)
             continue;
         all->touched &= ~(1u << at);
         group = &all->groups[at];
-        __atomic_add_fetch(&group->turn, 1, __ATOMIC_SEQ_CST);
+        __atomic_add_fetch(&group->wakes, 1, __ATOMIC_SEQ_CST);
         if (__atomic_load_n(&group->sleepers, __ATOMIC_SEQ_CST) > 0)
-            hf__futex_wake_all(&group->turn, false);
+            hf__futex_wake_all(&group->wakes, false);
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wait_group.h - where calling threads sleep until the loop thread has
- * completed their requests. All servers of a store share one, as a request may
- * end on another server than the one it was given to.
+ * completed their requests. All servers of a store share them, as a request may
+ * be redirected.
  */
 #ifndef HF__STORE_REDIS_WAIT_GROUP_H
 #define HF__STORE_REDIS_WAIT_GROUP_H
@@ -10,12 +10,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Parked callers that share a word to sleep on, so that one wake-up serves
- * all whose answers came in one read. */
+/* Blocked callers that share a futex, so that one wake-up serves all whose
+ * replies came in one read. */
 #define HF__WAIT_GROUPS 16
 
 typedef struct hf__wait_group {
-    uint32_t turn; /* futex */
+    uint32_t wakes; /* futex */
     uint32_t sleepers;
 } hf__wait_group;
 
@@ -31,8 +31,8 @@ void hf__wait_group_init(hf__wait_groups *all);
 void hf__wait_group_next(hf__wait_groups *all);
 
 /* Any thread but the loop's: announce a sleeper, and sleep until *done is set
- * by hf__wait_group_finish(). What is to be completed goes to the loop thread
- * in between. */
+ * by hf__wait_group_finish(). The request is handed to the loop thread in
+ * between. */
 unsigned hf__wait_group_enter(hf__wait_groups *all);
 void hf__wait_group_sleep(hf__wait_groups *all, unsigned group,
                           const uint32_t *done);

@@ -3,11 +3,11 @@
  * cluster.c - the driver for a Redis or Valkey Cluster: the topology where the
  * slot of a request's keys says which server it goes to.
  *
- * Every request goes somewhere at once: who is asked by mistake says who is
- * right (MOVED, ASK), or that nobody is for now (CLUSTERDOWN), and so does a
- * connection that cannot be made. redirect() then sends it on, after a pause
- * where time is what is missing, until its deadline at most; only what was not
- * executed comes there. Meanwhile the map is asked for anew.
+ * Every request is sent immediately: a wrong server names the right one (MOVED,
+ * ASK), or says that there is none at present (CLUSTERDOWN); or no connection
+ * can be made. redirect() then sends it on, after a pause if the cluster needs
+ * time, until its deadline at most; only requests that were not executed get
+ * there. Meanwhile the map is refreshed.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -29,14 +29,14 @@
 
 #define PORT_DEFAULT 6379
 
-/* So many redirections without a pause are a cluster that agrees with itself;
- * more are one that is changing. */
+/* Redirects without a pause in a stable cluster; more mean that it is
+ * changing. */
 #define QUICK_REDIRECTS 2
 
-/* Between two tries on a node that cannot serve, at most. */
+/* Longest pause between two attempts on a node that cannot serve. */
 #define TRIES_APART 3 /* of hf__retry_delay_ms(): 80 to 160 ms */
 
-/* Requests of one submit() that are sorted by their servers at a time. */
+/* Requests of one submit() that are grouped by server at a time. */
 #define SORTED_MAX 64
 
 typedef struct cluster_store {
@@ -61,7 +61,7 @@ static bool is_forked(const cluster_store *self)
 
 /* ------------------------------------------------------------------ routing */
 
-/* Where a request belongs. NULL: nowhere, and its outcome is set. */
+/* The server of a request. NULL: none, and its outcome is set. */
 static hf__server *find_server(cluster_store *self, hf__request *request)
 {
     hf__server *server;
@@ -83,8 +83,8 @@ static hf__server *find_server(cluster_store *self, hf__request *request)
     return server;
 }
 
-/* A failover takes seconds: not so often that it does harm, but each try asks
- * for the map. */
+/* A failover takes seconds: retry rarely enough to do no harm; each attempt
+ * requests the map. */
 static void pause_before(hf__route *route, const hf__attempts *attempts)
 {
     unsigned tries = attempts->waits;
@@ -119,8 +119,8 @@ static bool follow(cluster_store *self, const hf__server *from,
     return route->server != NULL;
 }
 
-/* To whoever has the slot now: perhaps another one already, else the same one
- * after a pause. */
+/* To the current owner of the slot: perhaps another server already, otherwise
+ * the same one after a pause. */
 static bool go_on(cluster_store *self, const hf__server *from,
                   const hf__request *request, const hf__attempts *attempts,
                   hf__route *route)
@@ -153,7 +153,7 @@ static bool cluster_redirect(hf__router *router, hf__server *from,
     case HF__REDIRECT_ASK:
         if (strcmp(why->host, "?") != 0)
             return follow(self, from, attempts, why, route);
-        break; /* the whole map may have an address of it */
+        break; /* the whole map may name it */
     case HF__REDIRECT_TRY_AGAIN:
         if (!go_on(self, from, request, attempts, route))
             return false;
@@ -212,8 +212,8 @@ static hf_status check_url(const hf__url *url, hf_error *err)
     return HF_OK;
 }
 
-/* Their names are looked up at the same time, and waited for by whoever asks
- * the node. */
+/* Their names are looked up in parallel; the first request to a node waits for
+ * its name. */
 static hf_status add_seeds(cluster_store *self, const hf__url *url,
                            hf_error *err)
 {
@@ -235,8 +235,8 @@ static void free_store(cluster_store *self)
     hf__free(self);
 }
 
-/* In this order: nobody is handed out, nobody holds a server, none is left, not
- * even one that was retired and would tell of a map. */
+/* In this order: no server is handed out, none is held, none is left, not even
+ * a retired one that could still install a map. */
 static void close_all(cluster_store *self)
 {
     hf__cluster_map_stop(&self->map);
@@ -325,7 +325,7 @@ static void cluster_perform(hf__store *store, hf__request *request)
     hf__server_release(server);
 }
 
-/* Give those of `servers` that are like the first one from `at` on to it. */
+/* Submit to `servers[at]` all requests from `at` on that belong to it. */
 static void submit_alike(hf__request *const *requests, hf__server **servers,
                          size_t at, size_t count)
 {

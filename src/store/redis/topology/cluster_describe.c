@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_describe.c - what people are told about a cluster: who has which
- * share of the slots, and how each of its masters is.
+ * cluster_describe.c - description and diagnosis of a cluster: the masters,
+ * their shares of the slots, and the state of each.
  */
 #include "store/redis/topology/cluster_describe.h"
 
@@ -11,7 +11,7 @@
 #include "store/redis/diagnose/diagnose.h"
 #include "util/mem.h"
 
-/* "masters" and, for each, where it is and how many slots it has. */
+/* "masters" and, for each, its address and number of slots. */
 void hf__cluster_describe(hf__cluster_map *map, hf__describe_fn line,
                           void *user)
 {

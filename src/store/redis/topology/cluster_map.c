@@ -16,12 +16,11 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-/* How long a node without slots is kept that others send us to: slots are
- * being moved to it. */
+/* How long a node without slots is kept that redirects name: slots are being
+ * moved to it. */
 #define NAMED_MS 60000
 
-/* Names looked up by themselves when a map is installed: each takes a thread.
- */
+/* Names looked up ahead when a map is installed: each takes a thread. */
 #define LOOK_UPS_MAX 32
 
 void hf__cluster_map_init(hf__cluster_map *map, hf__store_context *context,
@@ -35,7 +34,7 @@ void hf__cluster_map_init(hf__cluster_map *map, hf__store_context *context,
 
 /* ------------------------------------------------------------------- nodes */
 
-/* What tells its address begins to ask for it, should it be a name. */
+/* Its resolver starts a lookup if the address is a name. */
 static hf_status make_resolver(hf__cluster_node *node, hf_error *err)
 {
     if (node->resolver != NULL)
@@ -56,8 +55,8 @@ static hf_status make_server(hf__cluster_map *map, hf__cluster_node *node,
     return status;
 }
 
-/* Nodes that have just been named will be asked soon. Those beyond the first
- * few, or without memory for it, are looked up when that is so. */
+/* New nodes will be used soon, so their names are looked up ahead. Those beyond
+ * the first few, or without memory for it, are looked up when used. */
 static void look_names_up(hf__cluster_map *map)
 {
     size_t count = 0;
@@ -73,7 +72,7 @@ static void look_names_up(hf__cluster_map *map)
     }
 }
 
-/* Where a new node may stand; HF__CLUSTER_NODES_MAX: nowhere. */
+/* A free place for a node; HF__CLUSTER_NODES_MAX: none. */
 static size_t free_place(const hf__cluster_map *map)
 {
     size_t at = 0;
@@ -339,7 +338,7 @@ bool hf__cluster_map_tell(hf__cluster_map *map, uint32_t id, char *text,
 
 /* --------------------------------------------------------------- installing */
 
-/* Places of the ranges' nodes, so that nothing fails half-way. */
+/* Find or add the ranges' nodes first, so that nothing fails half-way. */
 static hf_status find_places(hf__cluster_map *map,
                              const hf__cluster_range *ranges, size_t count,
                              uint16_t *places, hf_error *err)
@@ -376,8 +375,8 @@ static void set_owners(hf__cluster_map *map, const hf__cluster_range *ranges,
     }
 }
 
-/* Take away the servers of nodes that have no part in it any more, up to
- * `room` at a time; how many. */
+/* Take the servers of unused nodes, up to `room` at a time; returns how
+ * many. */
 static size_t take_unused(hf__cluster_map *map, hf__server **unused,
                           size_t room, bool *lost)
 {
@@ -403,8 +402,8 @@ static size_t take_unused(hf__cluster_map *map, hf__server **unused,
     return count;
 }
 
-/* What a server that hangs was asked is not waited for once others have its
- * slots: it would be until the deadlines. */
+/* Requests at a hanging server are not waited for once others have its slots:
+ * that would take until their deadlines. */
 static void retire(hf__server *server)
 {
     if (hf__route_is_suspected(&server->node))
@@ -484,8 +483,8 @@ static void free_all(hf__cluster_map *map)
 void hf__cluster_map_close(hf__cluster_map *map)
 {
     end_all(map, hf__server_close);
-    /* While a server is left, what it answers may lead the loop thread to any
-     * of the nodes; `closing` keeps it from changing them. */
+    /* Until all servers are closed, their replies may lead the loop thread to
+     * any node; `closing` keeps it from changing them. */
     hf__store_context_settle(map->context);
     free_all(map);
     pthread_mutex_destroy(&map->mutex);

@@ -4,8 +4,8 @@
  *
  * A node is known by "host:port", as the cluster names it or as the URL does.
  * It has an hf__server while requests may go to it: when it loses its last slot
- * the server is retired, which hands on what was not written. Nodes of the URL
- * stay for ever, as those to ask when nobody else is left.
+ * the server is retired, which redirects what was not written. Nodes of the URL
+ * are never removed, as the last ones to ask.
  */
 #ifndef HF__STORE_REDIS_CLUSTER_MAP_H
 #define HF__STORE_REDIS_CLUSTER_MAP_H
@@ -15,18 +15,18 @@
 #include "store/redis/server/server.h"
 #include "store/redis/wire/errors.h"
 
-/* What the authors of Redis Cluster call the most it is good for. */
+/* The limit given by the authors of Redis Cluster. */
 #define HF__CLUSTER_NODES_MAX 1024
 
 typedef struct hf__cluster_node {
     hf__redis_where where;
     hf__server *server;     /* NULL: made when it is needed */
-    hf__resolver *resolver; /* for the server, if its name is known before */
+    hf__resolver *resolver; /* for the server, if looked up ahead */
     uint32_t id;            /* from 1; never used again */
-    uint32_t slot_count;    /* how many are its */
-    bool had_slots;         /* at some time since it was last out of use */
+    uint32_t slot_count;    /* slots it has */
+    bool had_slots;         /* at some time since it was last unused */
     bool is_seed;           /* of the URL */
-    int64_t named_ms;       /* when somebody last sent us there */
+    int64_t named_ms;       /* when a redirect last named it */
 } hf__cluster_node;
 
 typedef struct hf__cluster_map {
@@ -36,12 +36,12 @@ typedef struct hf__cluster_map {
     hf__cluster_node *nodes[HF__CLUSTER_NODES_MAX];
     size_t node_count; /* places used; some may be NULL */
     uint32_t last_id;
-    uint32_t covered;                /* slots that are somebody's */
+    uint32_t covered;                /* slots that have an owner */
     uint16_t owners[HF__SLOT_COUNT]; /* place of the node, plus one; 0: none */
-    bool closing;                    /* nothing is handed out any more */
+    bool closing;                    /* no server is handed out any more */
 } hf__cluster_map;
 
-/* What one node says of all: a run of slots and who serves it. */
+/* A range of slots and its owner, as reported by a node. */
 typedef struct hf__cluster_range {
     uint32_t first;
     uint32_t last;
@@ -52,48 +52,47 @@ typedef struct hf__cluster_range {
 void hf__cluster_map_init(hf__cluster_map *map, hf__store_context *context,
                           const hf__redis_account *account);
 
-/* A node of the URL, whose name is asked for but not waited for. */
+/* Add a node of the URL; starts a lookup of its name without waiting. */
 hf_status hf__cluster_map_add_seed(hf__cluster_map *map, const char *host,
                                    int port, hf_error *err);
 
 /*
- * These give a server that the caller releases; NULL: there is no memory, no
- * such node, or the store is being closed. None blocks.
+ * These give a server that the caller releases; NULL: out of memory, no such
+ * node, or the store is being closed. None blocks.
  */
 
-/* Who serves the slot; anybody, who will say more, if that is not known. `id`,
- * unless NULL, is told which node it is. */
+/* The owner of the slot; if unknown, any node, which will redirect. `id`,
+ * unless NULL, is set to the node's id. */
 hf__server *hf__cluster_map_take(hf__cluster_map *map, uint32_t slot,
                                  uint32_t *id);
 /* The node at an address, which may be new. */
 hf__server *hf__cluster_map_find(hf__cluster_map *map, const char *host,
                                  int port);
-/* The same, and the slot is its from now on. */
+/* The same, and make it the slot's owner. */
 hf__server *hf__cluster_map_move(hf__cluster_map *map, uint32_t slot,
                                  const char *host, int port);
 /* The node of this id. */
 hf__server *hf__cluster_map_part(hf__cluster_map *map, uint32_t id);
-/* The `at`-th of those that may be asked about the cluster: who has slots, and
- * behind them the others, each beginning with the `from`-th and going round.
- * NULL: there are no more. */
+/* The `at`-th node to ask about the cluster: those with slots, then the others,
+ * each group starting at its `from`-th and wrapping around. NULL: no more. */
 hf__server *hf__cluster_map_nth(hf__cluster_map *map, size_t from, size_t at);
 
 /* Has the node of this id slots? */
 bool hf__cluster_map_serves(hf__cluster_map *map, uint32_t id);
-/* The id of who has a slot; 0: nobody. */
+/* The id of a slot's owner; 0: none. */
 uint32_t hf__cluster_map_owner(hf__cluster_map *map, uint32_t slot);
 
 /* Ids of all nodes with slots; how many there are. */
 size_t hf__cluster_map_list(hf__cluster_map *map, uint32_t *ids, size_t room,
                             uint32_t *covered);
 
-/* For people: where a node with slots is and how many; false: it is none. */
+/* For description: address and number of slots; false: it has none. */
 bool hf__cluster_map_tell(hf__cluster_map *map, uint32_t id, char *text,
                           size_t size);
 
 /*
- * This is how the cluster is now; *lost: a node has lost its last slot. Without
- * memory for a new node nothing is changed, and it is HF_NO_MEMORY.
+ * Install a new map; *lost: a node has lost its last slot. HF_NO_MEMORY:
+ * nothing is changed.
  */
 hf_status hf__cluster_map_install(hf__cluster_map *map,
                                   const hf__cluster_range *ranges, size_t count,
@@ -101,8 +100,8 @@ hf_status hf__cluster_map_install(hf__cluster_map *map,
 
 /* Hand out no more servers. Any thread. */
 void hf__cluster_map_stop(hf__cluster_map *map);
-/* Close all servers, wait for those that were retired, and free; abandon: in a
- * forked child. */
+/* Close all servers, wait for retired ones, and free; abandon: in a forked
+ * child. */
 void hf__cluster_map_close(hf__cluster_map *map);
 void hf__cluster_map_abandon(hf__cluster_map *map);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_parts.c - asking every master what it has, for who wants to see all
- * keys one master after the other.
+ * cluster_parts.c - the masters of a cluster, for scanning all keys one master
+ * after the other.
  *
- * A key that goes from a master not seen yet to one that was is missed. Keys go
- * between masters while a slot is open at both, which each tells of itself in
- * CLUSTER NODES, and when a slot has gone the new owner has a higher epoch. So
- * if no slot is open, all slots together are all there are, and ids, epochs
- * and slots are the same before and afterwards, nothing was missed.
+ * A key that moves from a master not scanned yet to one that was is missed.
+ * Keys move between masters only while a slot is open at both, which each
+ * reports in CLUSTER NODES, and after a slot has moved its new owner has a
+ * higher epoch. So nothing was missed if no slot is open, all slots are
+ * covered, and ids, epochs and slots are the same before and after the scan.
  */
 #include "store/redis/topology/cluster_parts.h"
 
@@ -15,7 +15,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Until the map may be another one. */
+/* Pause until the map may have changed. */
 #define AGAIN_MS 100
 
 /* Ask one master. */
@@ -43,7 +43,7 @@ static hf_status ask(hf__store *store, uint32_t part, int64_t deadline_ms,
     return status;
 }
 
-/* One try; HF_UNAVAILABLE: another may do better. */
+/* One attempt; HF_UNAVAILABLE: another may succeed. */
 static hf_status survey(hf__store *store, hf__cluster_map *map,
                         hf__parts *parts, int64_t deadline_ms, hf_error *err)
 {
@@ -64,7 +64,7 @@ static hf_status survey(hf__store *store, hf__cluster_map *map,
                             "slots of the cluster are being moved; try again "
                             "when that is over");
         slot_count += self.is_master ? self.slot_count : 0;
-        parts->stamp += self.stamp; /* in whichever order */
+        parts->stamp += self.stamp; /* in any order */
     }
     if (slot_count != HF__SLOT_COUNT)
         return hf__fail(err, HF_UNAVAILABLE,

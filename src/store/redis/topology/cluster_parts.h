@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cluster_parts.h - the parts of a cluster, and that no key is on its way. */
+/* cluster_parts.h - the parts of a cluster, if no key is being moved. */
 #ifndef HF__STORE_REDIS_CLUSTER_PARTS_H
 #define HF__STORE_REDIS_CLUSTER_PARTS_H
 

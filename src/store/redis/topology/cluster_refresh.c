@@ -2,18 +2,17 @@
 /*
  * cluster_refresh.c - CLUSTER SLOTS, one question at a time.
  *
- * 1. Whoever finds the map wrong says so (want). One of them starts a round, if
- *    the latest is long enough ago; a slot that was MOVED is right already, so
- *    there is no hurry, but who is blocked waits for nothing else.
- * 2. A round asks one node, and the next one if it cannot be reached or says
- *    nothing of use: those with slots first, beginning with another one each
- *    time, then those of the URL; in the end those that did not answer of
- *    late. Each has TRY_MS.
- * 3. The first map is believed. An old one does no harm: who has lost a slot
- *    answers MOVED, which starts the next round.
+ * 1. A caller that finds the map wrong calls want(). That starts a round if the
+ *    last one is long enough ago; after MOVED the slot is right already, so
+ *    there is no hurry, but a blocked caller waits for it.
+ * 2. A round asks one node, and the next one if it fails: those with slots
+ *    first, starting with another one each time, then those of the URL; last
+ *    those that recently did not answer. Each has TRY_MS.
+ * 3. The first map is installed. An outdated one does no harm: a node that has
+ *    lost a slot replies MOVED, which starts the next round.
  *
- * Locks: `mutex` says who runs a round; what a round needs is its own. A round
- * is on the loop thread but for its start.
+ * Locks: `mutex` guards which thread runs a round; the round's own data needs
+ * none. A round runs on the loop thread, except for its start.
  */
 #include "store/redis/topology/cluster_refresh.h"
 
@@ -28,7 +27,7 @@
 #define MOVED_MS 1000
 #define BLOCKED_MS 200
 
-/* For one node to answer, connecting included; one that is slow gets more. */
+/* For one node to reply, connecting included; a slow one gets more. */
 #define TRY_MS 1000
 
 /* Nodes that are asked in a round. */
@@ -71,7 +70,7 @@ static void fill(hf__cluster_refresh *refresh, int64_t until_ms)
     request->user = refresh;
 }
 
-/* Is it one that this round asks last? */
+/* Does this round ask it last? */
 static bool is_late(const hf__cluster_refresh *refresh,
                     const hf__server *server)
 {
@@ -96,7 +95,7 @@ void hf__cluster_refresh_doubt(hf__cluster_refresh *refresh,
     pthread_mutex_unlock(&refresh->mutex);
 }
 
-/* It has answered. */
+/* It has replied. */
 static void trust(hf__cluster_refresh *refresh, const hf__server *server)
 {
     pthread_mutex_lock(&refresh->mutex);
@@ -128,7 +127,7 @@ static hf__server *next_of_turn(hf__cluster_refresh *refresh)
     }
 }
 
-/* Who is to be asked next; NULL: nobody is left. */
+/* The next node to ask; NULL: none is left. */
 static hf__server *next_server(hf__cluster_refresh *refresh)
 {
     hf__resolved resolved;
@@ -155,7 +154,7 @@ static void begin(hf__cluster_refresh *refresh)
     refresh->from = (size_t)hf__rand_between(0, HF__CLUSTER_NODES_MAX);
 }
 
-/* Is the answer a map? Then it is installed. */
+/* Install the reply if it is a map. */
 static hf_status take_answer(hf__cluster_refresh *refresh, bool *lost,
                              hf_error *err)
 {
@@ -222,8 +221,8 @@ static void on_done(hf__request *request)
     finish(refresh, true);
 }
 
-/* Who is blocked on a map that has only just come starts a round at once, for
- * it may be an old one; but not two. */
+/* A caller blocked by a map that has just been installed starts one round
+ * immediately, as the map may be outdated. */
 static bool may_start(const hf__cluster_refresh *refresh, hf__refresh_need need)
 {
     int64_t from_ms = need == HF__REFRESH_MOVED
@@ -259,8 +258,8 @@ bool hf__cluster_refresh_is_lost(hf__cluster_refresh *refresh, int64_t since_ms)
     return lost;
 }
 
-/* A node that cannot be reached need not be waited for. The opening is told of
- * each, and goes on by itself. */
+/* Do not wait for a node that cannot be reached. While the store is opened, the
+ * opening thread handles each failure itself. */
 bool hf__cluster_refresh_hand_on(hf__cluster_refresh *refresh, hf__route *route)
 {
     hf__cluster_refresh_doubt(refresh, refresh->server);
@@ -270,8 +269,8 @@ bool hf__cluster_refresh_hand_on(hf__cluster_refresh *refresh, hf__route *route)
 
 /* ---------------------------------------------------------- the first time */
 
-/* The answer is waited for as long as there is time: to ask the same node again
- * on a new connection would take some from it. */
+/* Not repeatable, to wait for the reply as long as there is time: asking the
+ * same node again on a new connection would take time from it. */
 static hf_status ask_once(hf__cluster_refresh *refresh, hf__server *server,
                           int64_t until_ms, hf_error *err)
 {
@@ -298,12 +297,12 @@ static hf_status ask(hf__cluster_refresh *refresh, hf__server *server,
          tries++)
         status = ask_once(refresh, server, until_ms, err);
     if (status == HF_INDETERMINATE)
-        status = err->status = HF_UNAVAILABLE; /* a question has no effect */
+        status = err->status = HF_UNAVAILABLE; /* a query has no effect */
     return status;
 }
 
-/* Until when one node may take: half of the time if others could be asked after
- * it, else all. */
+/* Deadline of one node: half of the time if others could be asked after it,
+ * otherwise all. */
 static int64_t share_of(hf__cluster_refresh *refresh, int64_t until_ms)
 {
     hf__server *next =
@@ -344,8 +343,8 @@ static hf_status ask_all(hf__cluster_refresh *refresh, int64_t until_ms,
     return hf__fail_copy(err, &first);
 }
 
-/* It is a round like any other: while it runs, no node that it finds silent
- * starts one in the background with the same request. */
+/* Marked as a round: while it runs, a silent node does not start one in the
+ * background with the same request. */
 hf_status hf__cluster_refresh_first(hf__cluster_refresh *refresh,
                                     int64_t until_ms, hf_error *err)
 {

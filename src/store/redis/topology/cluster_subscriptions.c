@@ -2,20 +2,20 @@
 /*
  * cluster_subscriptions.c - see cluster_subscriptions.h.
  *
- * An subscription is an inbox at one node, whose server it holds. All have the
- * same id and move the same counters.
+ * A subscription belongs to one node, whose server it holds. All have the same
+ * channel and move the same counters.
  *
- * 1. Whoever waits for a topic gets the subscription of the node that has its
- * slot; it is made the first time. Nothing closes it while the node has slots.
- * 2. A message comes to every subscription, as nodes tell each other. It counts
- * on that of the slot's node; on another one only if that does not listen, for
- * what one wake-up is worth is one question to the server.
+ * 1. A waiter for a topic uses the subscription of the node that has its slot;
+ *    it is created the first time, and stays while the node has slots.
+ * 2. Nodes forward messages to each other, so every subscription receives each
+ *    message. It counts on the slot's node, and on another one only if that is
+ *    not subscribed, as each wake-up costs a request.
  * 3. When a node has lost its last slot its subscription is closed and every
- * counter moves: what it published in its last moment may be lost, and who
- * waits must go to the subscription of the new node.
+ *    counter moves: its last messages may be lost, and waiters must use the new
+ *    node's subscription.
  *
- * Locks: `mutex` guards the list and the counts of users, for moments; the
- * map's may be taken inside of it.
+ * Locks: `mutex` guards the list and the use counts, for moments; the map's may
+ * be taken within it.
  */
 #include "store/redis/topology/cluster_subscriptions.h"
 
@@ -29,13 +29,12 @@
 #include "util/mem.h"
 
 struct hf__cluster_subscription {
-    hf__subscription
-        subscription; /* first: an inbox of ours is an subscription */
+    hf__subscription subscription; /* first */
     hf__cluster_subscriptions *subscriptions;
     hf__cluster_subscription *next;
     hf__server *server;
     uint32_t node_id;
-    unsigned users; /* and one more until it is closed */
+    unsigned users; /* plus one until it is closed */
     hf__task free_task;
 };
 
@@ -81,7 +80,7 @@ static bool accepts(hf__subscription *inbox, hf_bytes topic)
     return !elsewhere;
 }
 
-/* Takes the server over. */
+/* Takes over the hold of the server. */
 static hf__cluster_subscription *
 make_locked(hf__cluster_subscriptions *subscriptions, hf__server *server,
             uint32_t node_id)
@@ -104,7 +103,7 @@ make_locked(hf__cluster_subscriptions *subscriptions, hf__server *server,
     return subscription;
 }
 
-/* The subscription for a topic, to be given back; NULL: there is no memory. */
+/* Get the subscription for a topic, to be put back; NULL: out of memory. */
 static hf__cluster_subscription *take(hf__cluster_subscriptions *subscriptions,
                                       hf_bytes topic)
 {
@@ -139,7 +138,7 @@ static void run_free(hf__task *task)
     hf__futex_wake_all(&subscriptions->leaving, false);
 }
 
-/* The last one has it freed behind the tasks that its users have posted. */
+/* The last user has it freed after the tasks that users have posted. */
 static void give_back(hf__cluster_subscription *subscription)
 {
     hf__cluster_subscriptions *subscriptions = subscription->subscriptions;
@@ -224,7 +223,7 @@ static void on_closed(hf__subscription *inbox)
     give_back(ear_of(inbox));
 }
 
-/* Take one out whose node has no slots; NULL: there is none. */
+/* Remove one whose node has no slots; NULL: none. */
 static hf__cluster_subscription *
 take_lost(hf__cluster_subscriptions *subscriptions)
 {
@@ -258,7 +257,7 @@ void hf__cluster_subscriptions_close(hf__cluster_subscriptions *subscriptions)
     hf__cluster_subscription *subscription;
     uint32_t leaving;
 
-    /* A map may be installed at the same time. */
+    /* A map may be installed concurrently. */
     pthread_mutex_lock(&subscriptions->mutex);
     subscriptions->closing = true;
     pthread_mutex_unlock(&subscriptions->mutex);

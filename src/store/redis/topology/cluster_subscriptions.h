@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_subscriptions.h - listening on a cluster: a subscription on each
- * master that something is waited for on.
+ * cluster_subscriptions.h - events of a cluster: a subscription at each master
+ * that has a topic being waited for.
  *
- * What is published on one node is told on all, but PUBLISH counts only who
- * listens on its own, and our scripts take a waiter that is not counted for one
- * that has ended. So a client listens where the keys are that it waits for.
+ * Nodes forward published messages to all others, but PUBLISH counts only the
+ * subscribers of its own node, and our scripts treat a waiter that is not
+ * counted as gone. So a client subscribes at the nodes that have the keys it
+ * waits for.
  */
 #ifndef HF__STORE_REDIS_CLUSTER_SUBSCRIPTIONS_H
 #define HF__STORE_REDIS_CLUSTER_SUBSCRIPTIONS_H
@@ -19,10 +20,10 @@ typedef struct hf__cluster_subscription hf__cluster_subscription;
 
 typedef struct hf__cluster_subscriptions {
     hf__cluster_map *map;
-    hf__events events;     /* what any of them hears */
-    pthread_mutex_t mutex; /* guards the list and who uses them */
+    hf__events events;     /* shared by all of them */
+    pthread_mutex_t mutex; /* guards the list and use counts */
     hf__cluster_subscription *first;
-    bool closing;     /* the loop thread closes no more of them */
+    bool closing;     /* the loop thread closes none any more */
     uint32_t leaving; /* closed and not freed yet; a futex */
 } hf__cluster_subscriptions;
 
@@ -44,11 +45,11 @@ hf__cluster_subscriptions_watch(hf__cluster_subscriptions *subscriptions,
 void hf__cluster_subscriptions_unwatch(hf__cluster_subscriptions *subscriptions,
                                        hf__watch *watch);
 
-/* The loop thread: nodes are gone from the map. */
+/* The loop thread: nodes were removed from the map. */
 void hf__cluster_subscriptions_lost(hf__cluster_subscriptions *subscriptions);
 
-/* Close all and free. Nobody waits; not on the loop thread. done(): when no map
- * can be installed any more. */
+/* Close all and free; there are no waiters. Not on the loop thread. done():
+ * when no map can be installed any more. */
 void hf__cluster_subscriptions_close(hf__cluster_subscriptions *subscriptions);
 void hf__cluster_subscriptions_done(hf__cluster_subscriptions *subscriptions);
 /* In a forked child. */

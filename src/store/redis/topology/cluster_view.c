@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_view.c - reading answers about a cluster. They come from outside:
- * every number is checked before it is an index.
+ * cluster_view.c - reading replies about a cluster. Untrusted input: every
+ * number is checked before use as an index.
  *
  * CLUSTER SLOTS is [first, last, master, replica...] for each run of slots, and
  * a node is [endpoint, port, id, [name, value...]]. An endpoint that is empty
- * or nil means the host that was asked, "?" that the node has not been told
- * its name; then the last part may have an address.
+ * or nil means the host that was asked, "?" that the node does not know its
+ * name; then the last element may have an address.
  */
 #include "store/redis/topology/cluster_view.h"
 
@@ -40,7 +40,7 @@ static bool read_number(const hf_reply *reply, int64_t low, int64_t high,
     return true;
 }
 
-/* "ip" of a node's last part. */
+/* "ip" of a node's last element. */
 static const hf_reply *find_ip(const hf_reply *node)
 {
     const hf_reply *more = item(node, 3);
@@ -48,7 +48,7 @@ static const hf_reply *find_ip(const hf_reply *node)
     return more == NULL ? NULL : hf__reply_field(more, "ip");
 }
 
-/* false: it is no host. An unknown one is "". */
+/* false: not a host. An unknown one is "". */
 static bool read_host(const hf_reply *node, const char *asked,
                       char host[HF__HOST_SIZE])
 {
@@ -128,7 +128,7 @@ void hf__cluster_view_done(hf__cluster_view *view)
 
 /* ----------------------------------------------------------- CLUSTER NODES */
 
-/* Cut off what stands before the first `stop`, or all. */
+/* Cut off what precedes the first `stop`, or all. */
 static hf_bytes cut(hf_bytes *rest, char stop)
 {
     const char *data = rest->data;
@@ -175,7 +175,7 @@ static bool read_slot(hf_bytes digits, uint32_t *slot)
     return digits.size > 0 && *slot < HF__SLOT_COUNT;
 }
 
-/* "7", "0-5460", or "[93-<-..." and "[77->-..." of one on its way. */
+/* "7", "0-5460", or "[93-<-..." and "[77->-..." of one being moved. */
 static bool take_slots(hf__cluster_self *self, hf_bytes run)
 {
     uint32_t first;

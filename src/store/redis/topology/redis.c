@@ -28,7 +28,7 @@ static bool is_forked(const redis_store *self)
 
 /* ---------------------------------------------------------- open and close */
 
-/* `until_ms`: 0 if nothing is to be waited for. */
+/* `until_ms`: 0: do not wait. */
 static hf_status make_server(redis_store *self, int64_t until_ms, hf_error *err)
 {
     hf__resolver *resolver;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sentinel.c - the topology of one master whose place sentinels tell: every
- * request goes to the same hf__server, which moves.
+ * sentinel.c - the topology of one master whose address comes from sentinels:
+ * every request goes to the same hf__server, whose address changes.
  *
- * When the master is another one, connections to the old one are left by
- * hf__server_reset(), and the inbox subscribes anew, which moves every
- * counter. Whoever cannot reach a master, or met a replica, has the sentinels
- * asked and tries again until its deadline: a failover takes seconds. What was
- * sent and not answered follows the rules of retry.c; a promoted replica may
- * lack what the old master had acknowledged (docs/guide/stores.md).
+ * When there is another master, hf__server_reset() drops the connections to the
+ * old one, and the client subscribes again, which moves every counter. A
+ * request that cannot reach the master, or was refused by a replica, has the
+ * sentinels asked and is retried until its deadline: a failover takes seconds.
+ * Requests sent but not answered follow the rules of retry.c; a promoted
+ * replica may lack writes that the old master had acknowledged
+ * (docs/guide/stores.md).
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,7 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-/* Between two tries on a master that is being replaced, at most. */
+/* Longest pause between two attempts on a master that is being replaced. */
 #define TRIES_APART 3 /* of hf__retry_delay_ms(): 80 to 160 ms */
 
 #define OPEN_AGAIN_MS 50
@@ -73,9 +74,9 @@ static bool on_redirect(hf__router *router, hf__server *from,
 
 /* ---------------------------------------------------------- open and close */
 
-/* Try until the master that the sentinels name lets us in: a promotion may be
- * under way. A last attempt that runs out of time says less than those before
- * it about why. */
+/* Retry until the master named by the sentinels accepts the login: a promotion
+ * may be in progress. If the last attempt runs out of time, the error of an
+ * earlier one says more. */
 static hf_status reach_master(sentinel_store *self, hf_error *err)
 {
     int64_t until_ms =
@@ -242,8 +243,8 @@ static void count_asked(void *user, const char *name, const char *value)
         ++*count;
 }
 
-/* A store is open when most sentinels have answered; the others get as much
- * time as a request has. */
+/* A store is open when most sentinels have replied; wait for the others as long
+ * as for a request. */
 static void await_sentinels(sentinel_store *self,
                             const hf__diagnosis *diagnosis)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sentinel_master.c - the master as other threads see it: a resolver of its
- * address, which the loop thread finds out by asking (sentinel_round.c).
+ * address, which rounds on the loop thread determine (sentinel_round.c).
  *
  * Locks: `mutex` guards what the header says, for moments; while it is held
  * only the address's own resolver and the loop's queue are called.
@@ -98,7 +98,7 @@ static bool is_master(const hf__sentinel_watch *watch,
            strcmp(watch->master.host, answer->host) == 0;
 }
 
-/* What tells the winner's address from now on; false: it cannot be made. */
+/* Make a resolver for the winner's address; false: failed. */
 static bool make_address(const hf__sentinel_answer *winner,
                          hf__resolver **address, hf_error *err)
 {
@@ -137,7 +137,7 @@ void hf__sentinel_watch_decide(hf__sentinel_watch *watch,
     hf__resolver_free(before);
     if (!same)
         watch->moved(watch->user);
-    /* Who waits for a master connects only now, to it and nothing before. */
+    /* Waiters connect only now, and to this master only. */
     pthread_mutex_lock(&watch->mutex);
     watch->known = true;
     wake_locked(watch);

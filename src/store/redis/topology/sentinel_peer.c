@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sentinel_peer.c - asking one sentinel and listening to it.
+ * sentinel_peer.c - the connection to one sentinel.
  *
- * The connection is made once and kept. It speaks RESP3, as then questions can
- * be asked beside the subscription; a sentinel that offers only RESP2, or does
- * not let us subscribe, is asked now and then all the same.
+ * The connection is made once and kept. It uses RESP3, in which queries and a
+ * subscription share a connection; a sentinel with RESP2 only, or without
+ * permission to subscribe, is still queried periodically.
  *
- * What it says is taken as a whole, when the last reply of a question has
- * come. One that does not answer within ANSWER_MS, or twice the time that it
- * took before, is left and met anew.
+ * A query's result is used when its last reply has been received. A sentinel
+ * that does not reply within ANSWER_MS, or twice the time it took before, is
+ * reconnected.
  */
 #include "store/redis/topology/sentinel_peer.h"
 
@@ -20,7 +20,7 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-/* One question, a subscription and the login. */
+/* One query, a subscription and the login. */
 #define OUT_LIMIT 16384
 
 #define ANSWER_MS 2000
@@ -41,7 +41,7 @@ void hf__sentinel_peer_ask(hf__sentinel_peer *peer)
 {
     hf__async_conn *conn = &peer->conn;
 
-    /* What was asked before may have been answered before, too. */
+    /* An earlier query may have been answered earlier, too. */
     peer->again = peer->asked_ms != 0;
     if (conn->state != HF__ASYNC_UP || peer->again)
         return;
@@ -108,7 +108,7 @@ static void take_reply(hf__sentinel_peer *peer)
     hf_error err = HF_ERROR_INIT;
     hf_status status;
 
-    if (peer->subscribing) { /* it was refused: not by a push */
+    if (peer->subscribing) { /* refused: not by a push */
         peer->subscribing = false;
         return;
     }
@@ -168,8 +168,8 @@ static void on_drained(hf__async_conn *conn)
     (void)conn;
 }
 
-/* An answer that is complete stands. No address yet: that is no failure, as
- * the next attempt is soon. */
+/* A complete result stays valid. No address yet is no failure, as the next
+ * attempt follows soon. */
 static void on_down(hf__async_conn *conn, bool was_up)
 {
     hf__sentinel_peer *peer = hf__container_of(conn, hf__sentinel_peer, conn);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sentinel_peer.h - the connection to one sentinel: it is asked on it, and
- * tells by itself when a master changes. Only the loop thread is here.
+ * sentinel_peer.h - the connection to one sentinel, for queries and for its
+ * messages about a change of master. Loop thread only.
  */
 #ifndef HF__STORE_REDIS_SENTINEL_PEER_H
 #define HF__STORE_REDIS_SENTINEL_PEER_H
@@ -12,11 +12,11 @@
 
 typedef struct hf__sentinel_peer hf__sentinel_peer;
 
-/* What a peer tells whoever asks; all of it from within its conn. */
+/* Callbacks, all called from within the connection's. */
 typedef struct hf__sentinel_peer_ops {
     /* `state` has changed. */
     void (*heard)(hf__sentinel_peer *peer);
-    /* Something may have changed: ask. */
+    /* Something may have changed: query again. */
     void (*hinted)(hf__sentinel_peer *peer);
     /* It has listed another sentinel. */
     void (*listed)(hf__sentinel_peer *peer, const hf__sentinel_answer *other);
@@ -25,25 +25,25 @@ typedef struct hf__sentinel_peer_ops {
 } hf__sentinel_peer_ops;
 
 typedef enum hf__sentinel_state {
-    HF__SENTINEL_ASKED,    /* or on the way to it */
-    HF__SENTINEL_ANSWERED, /* `answer` is what it said */
+    HF__SENTINEL_ASKED,    /* or about to be */
+    HF__SENTINEL_ANSWERED, /* `answer` is valid */
     HF__SENTINEL_FAILED    /* conn.error says why */
 } hf__sentinel_state;
 
 struct hf__sentinel_peer {
-    hf__async_conn conn; /* first: a conn of ours is a peer */
+    hf__async_conn conn; /* first */
     hf__redis_node node;
     const hf__sentinel_peer_ops *ops;
     void *user; /* the asker's */
     const char *name;
     hf__redis_where where;
     hf__sentinel_state state;
-    bool is_learned;  /* another one listed it */
+    bool is_learned;  /* another sentinel listed it */
     uint32_t listed;  /* the asker's: when it was last listed */
-    bool subscribing; /* no answer to SUBSCRIBE yet */
-    bool again;       /* ask once more when this question is answered */
+    bool subscribing; /* no reply to SUBSCRIBE yet */
+    bool again;       /* query again when this query is complete */
     bool closing;
-    int64_t asked_ms; /* 0: no question is open */
+    int64_t asked_ms; /* 0: no query is open */
     hf__sentinel_step step;
     hf__sentinel_answer reading;
     hf__sentinel_answer answer;
@@ -59,7 +59,7 @@ hf_status hf__sentinel_peer_new(hf__store_context *context,
                                 const hf__sentinel_peer_ops *ops, void *user,
                                 hf__sentinel_peer **peer, hf_error *err);
 
-/* Ask now, or as soon as it is connected. */
+/* Query now, or once connected. */
 void hf__sentinel_peer_ask(hf__sentinel_peer *peer);
 
 void hf__sentinel_peer_close(hf__sentinel_peer *peer);

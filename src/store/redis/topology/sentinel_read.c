@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sentinel_read.c - the words of Sentinel's interface.
+ * sentinel_read.c - the commands and replies of Sentinel.
  *
  * The address comes from get-master-addr-by-name and the epoch from MASTER:
- * while a failover is being finished its leader gives the promoted server's
- * address in the former only, but the new epoch in the latter.
+ * near the end of a failover its leader returns the promoted server's address
+ * in the former only, but the new epoch in the latter.
  */
 #include "store/redis/topology/sentinel_read.h"
 
@@ -97,14 +97,14 @@ static hf_status refused(hf__sentinel_step step, const hf_reply *reply,
         return hf__fail(err, HF_DENIED,
                         "it asks for a password "
                         "(sentinel_password)");
-    /* It knows the name but nothing of the master yet: ask another one. */
+    /* It knows the name but not yet the master: ask another one. */
     if (line.size >= 9 && memcmp(line.data, "IDONTKNOW", 9) == 0)
         return HF_OK;
     if (step == HF__SENTINEL_ADDRESS && detail.status == HF_UNSUPPORTED)
         return is_none(err);
     if (step == HF__SENTINEL_ADDRESS)
         return hf__fail_copy(err, &detail);
-    return HF_OK; /* id and epoch are for those who may have them */
+    return HF_OK; /* id and epoch are optional */
 }
 
 static hf_status take_address(const hf_reply *reply,

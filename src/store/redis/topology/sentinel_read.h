@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sentinel_read.h - what is asked of a sentinel, and reading its replies. What
- * they say is believed as far as it has the right form.
+ * sentinel_read.h - queries to a sentinel, and reading its replies. Untrusted
+ * input: only the form is checked.
  */
 #ifndef HF__STORE_REDIS_SENTINEL_READ_H
 #define HF__STORE_REDIS_SENTINEL_READ_H
@@ -10,8 +10,8 @@
 #include "store/reply.h"
 #include "util/buf.h"
 
-/* One question is these commands, in one write, so that the address and the
- * epoch are of one instant. */
+/* One query is these commands in one write, so that address and epoch are from
+ * the same instant. */
 typedef enum hf__sentinel_step {
     HF__SENTINEL_MYID,
     HF__SENTINEL_ADDRESS,
@@ -23,13 +23,13 @@ typedef enum hf__sentinel_step {
 /* false: out of memory. */
 bool hf__sentinel_put_question(hf__buf *out, const char *name);
 
-/* SUBSCRIBE to what tells of a change. */
+/* SUBSCRIBE to the messages about changes. */
 bool hf__sentinel_put_subscribe(hf__buf *out);
 
 /*
  * Read the reply to one of the first three steps into `answer`. HF_INVALID,
- * HF_DENIED, ...: the peer is no sentinel, or does not talk to us. That it does
- * not know the name, or cannot tell yet (IDONTKNOW), is no error.
+ * HF_DENIED, ...: not a sentinel, or it refuses us. An unknown name, or
+ * IDONTKNOW, is no error.
  */
 hf_status hf__sentinel_read(hf__sentinel_step step, const hf_reply *reply,
                             hf__sentinel_answer *answer, hf_error *err);
@@ -38,7 +38,7 @@ hf_status hf__sentinel_read(hf__sentinel_step step, const hf_reply *reply,
 size_t hf__sentinel_other_count(const hf_reply *reply);
 
 /* Sentinel number `at` of it as an answer's id, host and port; false: it is
- * said to be gone, or has no address. */
+ * reported as down, or has no address. */
 bool hf__sentinel_read_other(const hf_reply *reply, size_t at,
                              hf__sentinel_answer *other);
 

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sentinel_round.c - rounds of questions to the sentinels.
+ * sentinel_round.c - rounds of queries to the sentinels.
  *
  * 1. A round begins when a connection to the master failed or met a replica, a
- *    sentinel told of a change, or POLL_MS have passed; GAP_MS apart at least.
- * 2. All sentinels are asked at once. Those they list are asked in the same
- *    round, so that a URL with one of three asks three.
+ *    sentinel reported a change, or POLL_MS have passed; at least GAP_MS apart.
+ * 2. All sentinels are queried in parallel. Those they list are queried in the
+ *    same round, so that a URL with one of three queries three.
  * 3. Each answer is counted with the others (sentinel_vote.c). ROUND_MS after
- *    the beginning, nobody is waited for any more.
- * 4. A decision for another address than the known one moves the master. What
- *    says nothing decides nothing: the known master stays, and the next round
- *    follows after AGAIN_MS, later and later. So it is when nobody knows the
- *    name: they may have just been started, or the master be set up right now.
- * 5. What sentinels say by themselves only begins a round. And a server must
- *    still say by ROLE that it is a master, on every connection (login.c).
+ *    the beginning the round does not wait any more.
+ * 4. A decision for another address changes the master. Without a decision the
+ *    known master stays, and the next round follows after AGAIN_MS, with
+ *    growing pauses; also when no sentinel knows the name: they may have just
+ *    been started, or the master is being set up.
+ * 5. Messages from sentinels only begin a round. And every connection still
+ *    checks by ROLE that the server is a master (login.c).
  *
- * A sentinel that was learned from others is forgotten when it cannot be
- * reached and nobody who answers lists it any more.
+ * A sentinel learned from others is dropped when it cannot be reached and no
+ * replying sentinel lists it.
  *
- * Only the loop thread is here. It alone writes the watch's `address` and
- * `master`, and so reads them without its lock.
+ * Loop thread only. It alone writes the watch's `address` and `master`, and so
+ * reads them without the lock.
  */
 #include "store/redis/topology/sentinel_round.h"
 
@@ -38,7 +38,8 @@
 #define AGAIN_MAX_MS 2000
 #define POLL_MS 10000
 
-/* Sentinels tell each other of a failover at once, and every 2 s besides. */
+/* How long a newer minority blocks a decision: sentinels announce a failover to
+ * each other immediately and every 2 s. */
 #define PATIENCE_MS 3000
 
 static const hf__sentinel_peer_ops peer_ops;
@@ -59,7 +60,7 @@ static int find_id(const hf__sentinel_watch *watch, size_t before,
     return -1;
 }
 
-/* Sentinels there are, each once as far as their IDs are known. */
+/* Number of sentinels, each once as far as their IDs are known. */
 static size_t count_known(const hf__sentinel_watch *watch)
 {
     size_t known = 0;
@@ -99,8 +100,7 @@ static hf__sentinel_vote count_votes(hf__sentinel_watch *watch,
     return hf__sentinel_count(&ballot, winner, newer);
 }
 
-/* Of two reasons for silence the one that trying again does not cure counts
- * more. */
+/* Of two errors, prefer the one that a retry does not cure. */
 static const hf_error *graver(const hf_error *one, const hf_error *other)
 {
     bool other_stays = hf_status_kind(other->status) != HF_KIND_RETRY;
@@ -111,8 +111,8 @@ static const hf_error *graver(const hf_error *one, const hf_error *other)
     return one;
 }
 
-/* Nobody answered. One that is still being asked may have been met before in
- * vain, or have a name that nobody knows. */
+/* No sentinel replied. One still being queried may have failed before, or have
+ * an unresolvable name. */
 static void explain_silence(const hf__sentinel_watch *watch, hf_error *err)
 {
     const hf_error *best = NULL;
@@ -201,7 +201,7 @@ static void evaluate(hf__sentinel_watch *watch, int64_t now_ms)
         return;
     }
     explain(watch, vote, &err);
-    /* Who cannot be reached now asks by itself as soon as it can. */
+    /* A peer that reconnects starts a query itself. */
     watch->unsure = vote != HF__BALLOT_SILENT;
     hf__sentinel_watch_fail(watch, &err,
                             vote == HF__BALLOT_SILENT &&
@@ -216,7 +216,7 @@ static void close_peer(hf__sentinel_watch *watch, hf__sentinel_peer *peer)
     hf__sentinel_peer_close(peer);
 }
 
-/* Those learned that are gone, and that nobody lists. */
+/* Drop learned peers that failed and are not listed any more. */
 static void forget_lost(hf__sentinel_watch *watch)
 {
     hf__sentinel_peer *peer;
@@ -234,8 +234,8 @@ static void forget_lost(hf__sentinel_watch *watch)
     }
 }
 
-/* One that is between two attempts to connect is not waited for; when it is
- * there, it asks by itself. */
+/* Do not wait for one between two connection attempts; it starts a query itself
+ * once connected. */
 static void begin_round(hf__sentinel_watch *watch, int64_t now_ms)
 {
     hf__sentinel_peer *peer;
@@ -287,7 +287,7 @@ static void run_turn(hf__task *task)
     hf__alarm_set(watch->alarm, next_ms);
 }
 
-/* What happened is looked at when whoever tells of it has finished. */
+/* Evaluate later, when the callback has returned. */
 static void turn_soon(hf__sentinel_watch *watch)
 {
     if (watch->turning || watch->alarm == NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sentinel_round.h - asking all sentinels and drawing the conclusion; see
- * sentinel_round.c. Only the loop thread is here.
+ * sentinel_round.h - querying all sentinels for the master; see
+ * sentinel_round.c. Loop thread only.
  */
 #ifndef HF__STORE_REDIS_SENTINEL_ROUND_H
 #define HF__STORE_REDIS_SENTINEL_ROUND_H
@@ -14,11 +14,11 @@ hf_status hf__sentinel_round_begin(hf__sentinel_watch *watch, hf_error *err);
 /* Something may have changed. */
 void hf__sentinel_round_want(hf__sentinel_watch *watch);
 
-/* What rings when the next step is due. */
+/* The alarm's callback. */
 void hf__sentinel_round_alarm(void *watch);
 
-/* Close all peers, which takes a while: hf__store_context_settle() waits for
- * it. watch->alarm is gone. */
+/* Start to close all peers: hf__store_context_settle() waits for that.
+ * watch->alarm is NULL. */
 void hf__sentinel_round_end(hf__sentinel_watch *watch);
 
 #endif

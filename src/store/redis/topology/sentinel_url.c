@@ -87,7 +87,7 @@ static hf_status take_hosts(hf__sentinel_url *place, const hf__url *url,
     return HF_OK;
 }
 
-/* What is empty counts as none. */
+/* Empty is the same as missing. */
 static bool copy(const char *value, char **to)
 {
     if (value == NULL || value[0] == '\0')
@@ -101,7 +101,7 @@ static bool take_param(const hf__url *url, const char *name, char **to)
     return copy(hf__url_param_get(url, name), to);
 }
 
-/* "sentinel_password_file", unless the password itself is there. */
+/* "sentinel_password_file", unless there is a password. */
 static hf_status take_password_file(hf__sentinel_url *place, const hf__url *url,
                                     hf_error *err)
 {
@@ -122,8 +122,8 @@ static hf_status take_password_file(hf__sentinel_url *place, const hf__url *url,
     return status;
 }
 
-/* The sentinels' account comes from parameters, and has nothing to do with
- * the one of the master; what is verified by TLS is the same. */
+/* The sentinels' account comes from parameters and is independent of the
+ * master's; TLS verification is the same. */
 static hf_status take_watchers(hf__sentinel_url *place, const hf__url *url,
                                hf_error *err)
 {

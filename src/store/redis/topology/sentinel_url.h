@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sentinel_url.h - what a URL says of a master behind sentinels. */
+/* sentinel_url.h - the URL of a master behind sentinels. */
 #ifndef HF__STORE_REDIS_SENTINEL_URL_H
 #define HF__STORE_REDIS_SENTINEL_URL_H
 
@@ -20,7 +20,7 @@ typedef struct hf__sentinel_url {
 } hf__sentinel_url;
 
 /*
- * Take it out of a URL:
+ * Read a URL:
  *     redis+sentinel://[user:pass@]h1[:26379][,h2...]/name[/db]
  *         [?sentinel_username=...][&sentinel_password=...]
  * also valkey+sentinel:, and with TLS to both kinds of server rediss+sentinel:

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sentinel_vote.c - the rule by which sentinels name a master.
+ * sentinel_vote.c - how the sentinels' replies decide for a master.
  *
- * 1. A sentinel that was met at two addresses (the same run ID) counts once.
- * 2. An address needs more than half: of all known sentinels while answers may
- *    still come, of those that named one when none will.
- * 3. Somebody outside that half may know of a later failover: the others learn
- *    of it within moments, so that for a while (sentinel_round.c) nothing is
- *    decided. Not longer: it may be a sentinel of another deployment.
- * 4. Nobody goes back to an earlier failover: what a sentinel that was cut off
- *    remembers is no news. Unless all known sentinels agree on it: then they
- *    have been set up anew.
+ * 1. A sentinel with two addresses (the same run ID) counts once.
+ * 2. An address needs a majority: of all known sentinels while replies may
+ *    still come, of those that named one afterwards.
+ * 3. A sentinel outside the majority may know a later failover: the others
+ *    learn of it within moments, so for a while (sentinel_round.c) nothing is
+ *    decided. Not longer: it may belong to another deployment.
+ * 4. An earlier failover than the known one is not accepted: a sentinel that
+ *    was cut off may report it. Unless all known sentinels agree on it: then
+ *    they have been set up again.
  */
 #include "store/redis/topology/sentinel_vote.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sentinel_vote.h - what several sentinels say, taken together. Nothing here
- * asks anybody or keeps anything.
+ * sentinel_vote.h - the votes of several sentinels. No I/O, no state.
  */
 #ifndef HF__STORE_REDIS_SENTINEL_VOTE_H
 #define HF__STORE_REDIS_SENTINEL_VOTE_H
@@ -15,30 +14,30 @@
 /* A run ID has 40 digits. */
 #define HF__SENTINEL_ID_SIZE 48
 
-/* What one sentinel says of the master. */
+/* One sentinel's reply about the master. */
 typedef struct hf__sentinel_answer {
-    char id[HF__SENTINEL_ID_SIZE]; /* its own; "": it did not tell */
+    char id[HF__SENTINEL_ID_SIZE]; /* its own; "": unknown */
     char host[HF__HOST_SIZE];
     int port;       /* 0: it knows no master of that name */
     uint64_t epoch; /* config-epoch: which failover made that one master */
 } hf__sentinel_answer;
 
 typedef enum hf__sentinel_vote {
-    HF__BALLOT_OPEN,     /* too few have answered so far */
-    HF__BALLOT_SILENT,   /* nobody answered */
-    HF__BALLOT_NAMELESS, /* all who answered know no such master */
+    HF__BALLOT_OPEN,     /* too few replies so far */
+    HF__BALLOT_SILENT,   /* no replies */
+    HF__BALLOT_NAMELESS, /* no replying sentinel knows the master */
     HF__BALLOT_SPLIT,    /* no address has a majority */
-    HF__BALLOT_STALE,    /* the majority is at an epoch before the known one
+    HF__BALLOT_STALE,    /* the majority has an earlier epoch
                           */
     HF__BALLOT_DECIDED
 } hf__sentinel_vote;
 
-/* What is counted, and against which background. */
+/* The votes and what is known besides. */
 typedef struct hf__sentinel_ballot {
     const hf__sentinel_answer *const *answers;
     size_t count;
-    size_t known;  /* sentinels there are, silent ones included */
-    bool is_final; /* no more answers will come */
+    size_t known;                      /* sentinels, silent ones included */
+    bool is_final;                     /* no more replies will come */
     const hf__sentinel_answer *master; /* the one in use; NULL: none yet */
 } hf__sentinel_ballot;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sentinel_watch.c - the life of a watch, and what it tells people.
+ * sentinel_watch.c - starting, closing and describing a watch.
  */
 #include "store/redis/topology/sentinel_watch.h"
 
@@ -104,7 +104,7 @@ void hf__sentinel_watch_close(hf__sentinel_watch *watch)
     hf__loop_call(loop, &watch->close_task);
     hf__store_context_settle(&watch->context);
     hf__alarm_free(watch->gone_alarm);
-    /* What was posted on the loop thread before it closed has run then. */
+    /* Waits for tasks posted before the close. */
     hf__loop_call(loop, &last);
 }
 
@@ -115,7 +115,7 @@ void hf__sentinel_watch_done(hf__sentinel_watch *watch)
     pthread_mutex_destroy(&watch->mutex);
 }
 
-/* The peers are the loop thread's, which may have been anywhere. */
+/* The peers belong to the loop thread, which may have been in any state. */
 void hf__sentinel_watch_abandon(hf__sentinel_watch *watch)
 {
     size_t at;
@@ -127,7 +127,7 @@ void hf__sentinel_watch_abandon(hf__sentinel_watch *watch)
 
 /* ---------------------------------------------------------------- describe */
 
-/* What is told is collected on the loop thread and told on the caller's. */
+/* Lines are collected on the loop thread and reported on the caller's. */
 typedef struct sentinel_line {
     char text[HF__WHERE_SIZE + 128];
 } sentinel_line;

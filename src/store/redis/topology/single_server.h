@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * single_server.h - what topologies share in which every request goes to one
- * server: the one of the URL (redis.c), or the master that sentinels name
- * (sentinel.c). Their stores begin with an hf__single_server, and their tables
- * of functions have these.
+ * single_server.h - what is common to topologies in which every request goes to
+ * one server: that of the URL (redis.c), or the master that sentinels name
+ * (sentinel.c). Their stores begin with an hf__single_server and use these
+ * functions.
  */
 #ifndef HF__STORE_REDIS_SINGLE_SERVER_H
 #define HF__STORE_REDIS_SINGLE_SERVER_H
@@ -36,7 +36,7 @@ hf_status hf__single_server_event_watch(hf__store *store, hf_bytes topic,
                                         hf__watch *watch, hf_error *err);
 void hf__single_server_event_unwatch(hf__store *store, hf__watch *watch);
 
-/* These, in a table of functions. */
+/* These, for a table of functions. */
 #define HF__SINGLE_SERVER_OPS                                                  \
     .perform = hf__single_server_perform, .submit = hf__single_server_submit,  \
     .cancel = hf__single_server_cancel,                                        \
@@ -49,8 +49,8 @@ void hf__single_server_event_unwatch(hf__store *store, hf__watch *watch);
     .event_watch = hf__single_server_event_watch,                              \
     .event_unwatch = hf__single_server_event_unwatch
 
-/* The lines about the account, the inbox and what the server's INFO says: of
- * its names those in `names`, a list that ends with NULL. */
+/* The lines about the account, the channel and the server's INFO: those of its
+ * fields that are in `names`, a list that ends with NULL. */
 void hf__single_server_describe(hf__single_server *self,
                                 const hf__redis_account *account,
                                 const char *const *names, hf__describe_fn line,

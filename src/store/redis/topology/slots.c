@@ -4,9 +4,8 @@
  * distribution model" and "Hash tags").
  *
  * A slot is CRC16 of the key modulo 16384; the CRC is the one of XMODEM:
- * polynomial 0x1021, beginning with 0, bits in order. A key's tag is what
- * stands between its first "{" and the first "}" behind that, unless nothing
- * does.
+ * polynomial 0x1021, beginning with 0, bits in order. A key's tag is the text
+ * between its first "{" and the first "}" after that, unless it is empty.
  */
 #include "store/redis/topology/slots.h"
 
@@ -16,7 +15,7 @@
 
 #include "util/error.h"
 
-/* Where the keys of a command are; those in no row have one, behind the
+/* Where the keys of a command are; those not listed have one, after the
  * name. */
 typedef enum key_place { NO_KEYS, ALL_KEYS, COUNTED_KEYS } key_place;
 
@@ -37,7 +36,7 @@ static const command_row rows[] = {
     {"EVAL_RO", COUNTED_KEYS}, {"EVALSHA_RO", COUNTED_KEYS},
 };
 
-/* What four bits at the top of the CRC add to it. */
+/* CRC table for four bits. */
 static const uint16_t crc_steps[16] = {
     0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5, 0x60c6, 0x70e7,
     0x8108, 0x9129, 0xa14a, 0xb16b, 0xc18c, 0xd1ad, 0xe1ce, 0xf1ef};
@@ -77,7 +76,7 @@ uint32_t hf__slot_of(hf_bytes key)
 
 /* -------------------------------------------------------------------- tags */
 
-/* Three digits to the base 64 meet every slot. */
+/* Three base-64 digits reach every slot. */
 #define TAG_DIGITS 3
 
 static char tags[HF__SLOT_COUNT][TAG_DIGITS];
@@ -106,8 +105,7 @@ void hf__slot_tag(uint32_t slot, char text[HF__TAG_SIZE])
 
 /* ---------------------------------------------------------------- requests */
 
-/* The number that stands before the keys of EVAL; wrong ones are the server's
- * to refuse. */
+/* The number of keys of EVAL; the server refuses a wrong one. */
 static size_t read_count(hf_bytes word, size_t most)
 {
     const char *digits = word.data;

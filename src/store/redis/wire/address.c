@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * address.c - from a parsed URL and resolved credentials to a server's
- * address. Knows no socket; names are resolved in resolve.c.
+ * address.c - from a parsed URL and resolved credentials to a server's address.
+ * No sockets here; names are resolved in resolve.c.
  */
 #include "store/redis/wire/address.h"
 
@@ -19,7 +19,7 @@
 /* Redis numbers databases with a C int. */
 #define DB_MAX INT32_MAX
 
-/* Lists of clients stay readable. */
+/* Keeps CLIENT LIST readable. */
 #define CLIENT_NAME_MAX 64
 
 static bool ends_with(const char *text, const char *end)
@@ -40,7 +40,7 @@ static hf_status copy(char **to, const char *from, hf_error *err)
     return HF_OK;
 }
 
-/* CLIENT SETNAME takes no blanks and nothing that is not printable. */
+/* CLIENT SETNAME accepts only printable characters without blanks. */
 static hf_status take_client_name(hf__redis_account *account,
                                   const hf__store_config *config, hf_error *err)
 {
@@ -61,7 +61,7 @@ static hf_status take_client_name(hf__redis_account *account,
     return copy(&account->client_name, name, err);
 }
 
-/* Whoever asks for encryption must not be served without. */
+/* Never fall back to no encryption when it was requested. */
 static hf_status take_tls(hf__redis_account *account,
                           const hf__store_config *config, hf_error *err)
 {
@@ -74,7 +74,7 @@ static hf_status take_tls(hf__redis_account *account,
                     config->url->scheme);
 }
 
-/* An empty user or password counts as none: "redis://:secret@host". */
+/* An empty user or password is the same as none: "redis://:secret@host". */
 hf_status hf__redis_account_init(hf__redis_account *account,
                                  const hf__store_config *config, hf_error *err)
 {

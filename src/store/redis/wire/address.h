@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* address.h - where one server is and how to log in to it. */
+/* address.h - a server's address and how to log in. */
 #ifndef HF__STORE_REDIS_ADDRESS_H
 #define HF__STORE_REDIS_ADDRESS_H
 
@@ -17,7 +17,7 @@
  */
 #define HF__ACCOUNT_PARAMS "client_name", "password_file"
 
-/* Where one server is. */
+/* A server's address. */
 typedef struct hf__redis_where {
     char *host; /* NULL: a unix socket */
     char *path; /* of the unix socket; NULL: TCP */
@@ -31,9 +31,9 @@ typedef struct hf__redis_account {
     int64_t db;
     char *username;      /* NULL: the default user */
     char *password;      /* NULL: no login */
-    char *password_file; /* where the URL says it is; NULL: elsewhere */
+    char *password_file; /* from the URL; NULL: not from a file */
     char *client_name;   /* for CLIENT SETNAME; NULL: ours */
-    bool master_only;    /* a server that is none (ROLE) is as good as absent */
+    bool master_only;    /* treat a replica (ROLE) as unreachable */
     struct hf__tls *tls; /* NULL: plain */
 } hf__redis_account;
 
@@ -43,7 +43,7 @@ typedef struct hf__redis_address {
 } hf__redis_address;
 
 /*
- * Take the address of one server out of a URL:
+ * Read the URL of one server:
  *     redis://host[:port][/db]        also valkey:
  *     rediss://host[:port][/db]       also valkeys:, with parameters of tls.h
  *     redis+unix:///path[?db=N]       also valkey+unix:
@@ -63,10 +63,10 @@ void hf__redis_address_done(hf__redis_address *address);
 hf_status hf__redis_where_init(hf__redis_where *where, const char *host,
                                int port, hf_error *err);
 void hf__redis_where_done(hf__redis_where *where);
-/* Copy a word that a server names: printable ASCII without spaces, not empty.
- * false: it is none, or does not fit into `size` with a NUL. */
+/* Copy a word from a reply: printable ASCII without spaces, not empty. false:
+ * invalid, or longer than `size` with a NUL. */
 bool hf__redis_word_read(hf_bytes text, char *word, size_t size);
-/* The same with a host, whose brackets as an IPv6 address go. */
+/* The same for a host; removes the brackets of an IPv6 address. */
 bool hf__redis_host_read(hf_bytes text, char host[HF__HOST_SIZE]);
 hf_status hf__redis_account_init(hf__redis_account *account,
                                  const hf__store_config *config, hf_error *err);

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel.c - TLS over a socket that somebody else polls.
+ * channel.c - TLS over a socket that the caller polls.
  *
- * OpenSSL reads and writes through a BIO of ours, as its own would write()
- * without MSG_NOSIGNAL, and as reading waits or not by the call. Its answers
- * become those of send() and recv(): EAGAIN with what the socket must be
- * ready for, 0 at the peer's end, an errno of the socket, or EPROTO with a
- * reason that is kept.
+ * OpenSSL uses a BIO of ours, as its own would write() without MSG_NOSIGNAL,
+ * and as each call chooses whether reading blocks. Results are mapped to those
+ * of send() and recv(): EAGAIN with what the socket must be ready for, 0 at end
+ * of stream, an errno of the socket, or EPROTO with a stored reason.
  *
- * What the kernel has of a record that is not complete can never be decrypted
- * by the peer, so hf__secure_send() counts whole records only, and what it did
- * not count was not sent. For the same reason a connection is closed without
- * close_notify while a record is half written.
+ * The peer cannot decrypt an incomplete record, so hf__secure_send() counts
+ * whole records only; anything else was not sent. For the same reason no
+ * close_notify is sent while a record is half written.
  *
  * TLS 1.2's renegotiation is refused; TLS 1.3's key update and tickets are
  * handled by reading.
@@ -37,11 +35,11 @@ struct hf__secure {
     int fd;
     bool waits;       /* reads may */
     bool half;        /* a record is half written */
-    bool mute;        /* writing failed; an alert may still be there to read */
-    bool heard;       /* a byte has come */
-    bool broken;      /* OpenSSL must not be used any more but to free */
+    bool mute;        /* writing failed; an alert may still be readable */
+    bool heard;       /* a byte was received */
+    bool broken;      /* OpenSSL may only be freed */
     int sys_errno;    /* of the socket's last failure */
-    hf_status status; /* HF_DENIED: the fault is a matter of trust */
+    hf_status status; /* HF_DENIED: a certificate is not trusted */
     char reason[128]; /* "": none */
 };
 
@@ -187,7 +185,7 @@ void hf__channel_abandon(hf__channel *channel)
 
 /* ---------------------------------------------------------------- results */
 
-/* Alerts by which a server says that it does not want us. */
+/* Alerts by which a server rejects our certificate. */
 static bool is_refusal(unsigned long code)
 {
     switch (ERR_GET_REASON(code)) {
@@ -236,8 +234,7 @@ static void keep_reason(hf__secure *self)
                  text != NULL ? text : "no reason is known");
 }
 
-/* What a call that did not succeed means: EAGAIN and *wants, 0 for the peer's
- * end, or what has broken the connection. */
+/* Map a failed call: EAGAIN and *wants, 0 for end of stream, or the error. */
 static int judge(hf__secure *self, int result, short *wants)
 {
     switch (SSL_get_error(self->ssl, result)) {
@@ -332,7 +329,7 @@ bool hf__channel_has_pending(const hf__channel *channel)
            SSL_has_pending(channel->secure->ssl) == 1;
 }
 
-/* Behind a ticket or a key update, which are read here, comes nothing. */
+/* A ticket or key update, read here, is not followed by data. */
 bool hf__channel_is_stale(hf__channel *channel)
 {
     hf__secure *self = channel->secure;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel.h - the bytes of one connection: a socket, or TLS over it. Both
- * kinds of connection read and write through this, one thread at a time; for
- * a plain socket it is send() and recv() and nothing else.
+ * channel.h - the bytes of one connection: a socket, or TLS over it. Both kinds
+ * of connection use it, one thread at a time; for a plain socket it is just
+ * send() and recv().
  *
- * Calls never raise SIGPIPE and, but for a recv that may wait, never block.
- * EAGAIN says to try again when the socket is ready for what `read_wants` or
- * `write_wants` say: TLS may have to write before it can read.
+ * Calls never raise SIGPIPE and never block, except a recv that may wait.
+ * EAGAIN: try again when the socket is ready for `read_wants` or `write_wants`:
+ * TLS may have to write before it can read.
  */
 #ifndef HF__STORE_REDIS_CHANNEL_H
 #define HF__STORE_REDIS_CHANNEL_H
@@ -34,16 +34,16 @@ void hf__channel_init(hf__channel *channel);
 bool hf__channel_open(hf__channel *channel, int fd, hf__tls *tls,
                       const char *host);
 
-/* One step of the handshake: 0 when it is over (at once on a plain socket),
- * else an errno, EAGAIN with read_wants. */
+/* One step of the handshake: 0 when complete (immediately on a plain socket),
+ * otherwise an errno, EAGAIN with read_wants. */
 int hf__channel_handshake(hf__channel *channel);
 
-/* Close, with a close_notify as far as the socket takes one. */
+/* Close, with a close_notify if the socket accepts one. */
 void hf__channel_close(hf__channel *channel);
 
-/* In a forked child: close the descriptor and say nothing, as the connection
- * is the parent's. OpenSSL's memory is given up: its locks may be held by
- * threads that the child does not have. */
+/* In a forked child: close the descriptor without a close_notify, as the
+ * connection is the parent's. OpenSSL's memory is leaked: its locks may be held
+ * by the parent's threads. */
 void hf__channel_abandon(hf__channel *channel);
 
 /* OpenSSL's side of a connection with TLS; else NULL. */
@@ -53,7 +53,7 @@ ssize_t hf__secure_send(hf__channel *channel, const void *data, size_t size);
 ssize_t hf__secure_recv(hf__channel *channel, void *data, size_t size,
                         bool waits);
 
-/* As send(): the number of bytes that were taken, or -1 and errno. */
+/* As send(): the number of bytes accepted, or -1 and errno. */
 static inline ssize_t hf__channel_send(hf__channel *channel, const void *data,
                                        size_t size)
 {
@@ -62,8 +62,8 @@ static inline ssize_t hf__channel_send(hf__channel *channel, const void *data,
     return send(channel->fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* As recv(): 0 is the peer's end, -1 sets errno. `waits`: as long as the
- * socket's SO_RCVTIMEO says, then EAGAIN. */
+/* As recv(): 0 is end of stream, -1 sets errno. `waits`: for the socket's
+ * SO_RCVTIMEO, then EAGAIN. */
 static inline ssize_t hf__channel_recv(hf__channel *channel, void *data,
                                        size_t size, bool waits)
 {
@@ -72,24 +72,21 @@ static inline ssize_t hf__channel_recv(hf__channel *channel, void *data,
     return recv(channel->fd, data, size, waits ? 0 : MSG_DONTWAIT);
 }
 
-/* May there be more to read although the socket is not readable? */
+/* May there be buffered input although the socket is not readable? */
 bool hf__channel_has_pending(const hf__channel *channel);
 
-/* Has the peer closed or reset the connection, or sent what nobody asked
- * for? */
+/* Has the peer closed or reset the connection, or sent unexpected input? */
 bool hf__channel_is_stale(hf__channel *channel);
 
 /*
- * Put into words that `what` ("cannot read from") failed on `peer` with an
- * errno. A peer that is not trusted or does not trust us, as far as TLS has
- * told, is HF_DENIED; all else is `status`.
+ * Fill `err`: `what` ("cannot read from") failed on `peer` with an errno.
+ * HF_DENIED if TLS reports missing trust on either side; otherwise `status`.
  */
 hf_status hf__channel_fail(const hf__channel *channel, hf_error *err,
                            hf_status status, int sys_errno, const char *what,
                            const char *peer);
 
-/* Put into words that the handshake with `peer` took too long: HF_UNAVAILABLE.
- */
+/* Fill `err`: the handshake with `peer` timed out, HF_UNAVAILABLE. */
 hf_status hf__channel_late(const hf__channel *channel, hf_error *err,
                            const char *peer);
 

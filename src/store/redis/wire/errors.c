@@ -2,12 +2,11 @@
 /*
  * errors.c - the one place that translates a server's error replies.
  *
- * A row matches the first word of the line, and what follows it if the row
- * says so; the first match counts. Errors that a command raised inside a
- * script come with the same first word, followed by where in the script it
- * was: " script: <sha1>, on @user_script:<line>.". What no row knows is
- * HF_SCRIPT for a script, whose author may have made it up, and HF_INVALID for
- * a command.
+ * A row matches the first word of the line and, if given, the text after it;
+ * the first match counts. Errors that a command raised inside a script have the
+ * same first word, followed by the place in the script: " script: <sha1>, on
+ * @user_script:<line>.". Without a match it is HF_SCRIPT for a script, which
+ * may return any error, and HF_INVALID for a command.
  */
 #include "store/redis/wire/errors.h"
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* errors.h - what an error reply of a server means. */
+/* errors.h - the meaning of a server's error replies. */
 #ifndef HF__STORE_REDIS_ERRORS_H
 #define HF__STORE_REDIS_ERRORS_H
 
 #include "holdfast/base.h"
 #include "store/redis/wire/address.h"
 
-/* What to do about a reply. For the others than ANSWER and BREAK, the request
- * was not executed. */
+/* How to handle a reply. Except for ANSWER and BREAK, the request was not
+ * executed. */
 typedef enum hf__verdict {
-    HF__VERDICT_ANSWER,   /* it is the answer: complete with the status */
+    HF__VERDICT_ANSWER,   /* complete with the status */
     HF__VERDICT_LOAD,     /* the script is not known: send it whole */
-    HF__VERDICT_BACK_OFF, /* try again a little later on this connection */
-    HF__VERDICT_DROP,     /* complete, and do not use this connection again */
-    /* Complete, and break the connection: this is no answer to the request, so
-     * what comes behind it may not be one to the next. */
+    HF__VERDICT_BACK_OFF, /* retry on this connection after a pause */
+    HF__VERDICT_DROP,     /* complete, then drop the connection */
+    /* Complete, and break the connection: the reply does not match the request,
+     * so later ones may not match theirs. */
     HF__VERDICT_BREAK
 } hf__verdict;
 
@@ -22,9 +22,9 @@ typedef enum hf__verdict {
 typedef enum hf__redirect_kind {
     HF__REDIRECT_NONE,
     HF__REDIRECT_MOVED,     /* the slot is another server's: `host`, `port` */
-    HF__REDIRECT_ASK,       /* this once, with ASKING: `host`, `port` */
+    HF__REDIRECT_ASK,       /* once, with ASKING: `host`, `port` */
     HF__REDIRECT_TRY_AGAIN, /* keys of one request are being moved apart */
-    HF__REDIRECT_CLUSTER_DOWN, /* the slot is nobody's at present */
+    HF__REDIRECT_CLUSTER_DOWN, /* the slot has no owner at present */
     HF__REDIRECT_REPLICA,      /* it is, or has become, a replica */
     HF__REDIRECT_UNREACHABLE,  /* no connection could be made */
     HF__REDIRECT_GONE          /* the server was retired */
@@ -32,26 +32,25 @@ typedef enum hf__redirect_kind {
 
 typedef struct hf__redirect {
     hf__redirect_kind kind;
-    bool counts;   /* in request->sends, until the request goes on */
+    bool counts;   /* in request->sends, until redirected */
     uint32_t slot; /* of MOVED and ASK, below HF__SLOT_COUNT */
     int port;
-    /* "": the host of the server that said it; "?": that does not know it. */
+    /* "": the host of the replying server; "?": unknown to it. */
     char host[HF__HOST_SIZE];
 } hf__redirect;
 
 #define HF__SLOT_COUNT 16384
 
 /*
- * Set `redirect` from an error line; NONE if it is none. MOVED and ASK must
- * be whole, "MOVED 3999 10.0.0.1:6381": an IPv6 address stands there without
- * brackets.
+ * Set `redirect` from an error line; NONE if it is none. MOVED and ASK must be
+ * complete, "MOVED 3999 10.0.0.1:6381"; IPv6 addresses have no brackets.
  */
 void hf__redirect_read(hf_bytes line, hf__redirect *redirect);
 
 /*
- * Judge an error line (without '-' and CRLF). `is_script`: it answers EVAL or
- * EVALSHA. `err` gets the status and message that a caller should see, should
- * it come to that.
+ * Classify an error line (without '-' and CRLF). `is_script`: it is the reply
+ * to EVAL or EVALSHA. `err` gets the status and message for the caller, if the
+ * request completes with it.
  */
 hf__verdict hf__redis_error(hf_bytes line, bool is_script, hf_error *err);
 

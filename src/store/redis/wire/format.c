@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * format.c - requests as RESP2 arrays of strings, written straight into the
- * output buffer: the greatest possible size is reserved once, then bytes are
- * copied, with no allocation or printf per word.
+ * format.c - requests as RESP2 arrays of strings, written directly into the
+ * output buffer: the maximal size is reserved once, then bytes are copied,
+ * without an allocation or printf per word.
  */
 #include "store/redis/wire/resp.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* "$" or "*", up to 20 digits, CRLF; and CRLF behind a word. */
+/* "$" or "*", up to 20 digits, CRLF; and CRLF after a word. */
 #define HEADER_MAX 23
 #define WORD_EXTRA (HEADER_MAX + 2)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redirect.c - reading "MOVED 3999 10.0.0.1:6381" and the other lines by which
- * a server says that somebody else is to be asked.
+ * redirect.c - reading "MOVED 3999 10.0.0.1:6381" and the other errors by which
+ * a server redirects a request.
  */
 #include <string.h>
 

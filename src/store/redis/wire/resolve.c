@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve.c - names to addresses without ever making a request wait for DNS.
+ * resolve.c - names to addresses without making requests wait for DNS.
  *
- * The first question is asked while the store is opened, which waits for its
- * answer but not past its deadline. Afterwards connecting uses what is known,
- * and a failure starts a new question in the background: a fail-over that is
- * announced by DNS is found by the attempt after the next. Only who has no
- * address at all looks again every few ms while the first question lasts.
- * getaddrinfo() cannot be interrupted and may take many seconds, so each
- * question runs on a detached thread that shares the resolver by a reference:
- * nobody has to wait for it.
+ * The first lookup starts while the store is opened, which waits for it until
+ * its deadline. Afterwards connecting uses the known addresses, and a failure
+ * starts a new lookup in the background: a failover announced by DNS is found
+ * by the attempt after the next. Only while there is no address at all do
+ * callers poll every few ms for the first lookup. getaddrinfo() cannot be
+ * interrupted and may take many seconds, so each lookup runs on a detached
+ * thread that holds a reference to the resolver.
  *
  * Locks: `mutex` guards everything but port, is_name, and the host and text of
- * what is known, which do not change. In a forked child the resolver is left
- * alone, as its mutex may be locked there for ever.
+ * what is known, which do not change. In a forked child the resolver is not
+ * touched, as its mutex may be locked.
  */
 #include "store/redis/wire/resolve.h"
 
@@ -34,20 +33,20 @@
 
 #define REFRESH_MS 1000
 
-/* Between two looks for the first answer, at most. */
+/* Longest pause between two polls for the first result. */
 #define LOOK_MS 10
 
 typedef struct dns_resolver {
     hf__resolver base;
     pthread_mutex_t mutex;
-    unsigned refs; /* the owner's and that of a question under way */
+    unsigned refs; /* the owner's and a running lookup's */
     bool asking;
     pthread_cond_t answered; /* `asking` has become false */
-    int failure;             /* of the latest answer: of getaddrinfo(), or 0 */
+    int failure;             /* of the latest lookup: of getaddrinfo(), or 0 */
     int64_t asked_ms;
     hf__resolved known;
     uint32_t fork_generation;
-    bool is_name; /* what DNS says may change */
+    bool is_name; /* the result of DNS may change */
     int port;
 } dns_resolver;
 
@@ -120,7 +119,7 @@ static void dns_get(hf__resolver *resolver, hf__resolved *resolved)
     pthread_mutex_unlock(&self->mutex);
 }
 
-/* Only count, items and sizes of what is known ever change. */
+/* Of `known`, only count, items and sizes ever change. */
 static void *ask(void *user)
 {
     dns_resolver *self = user;
@@ -206,7 +205,7 @@ static void know_path(hf__resolved *resolved, const char *path)
     resolved->count = 1;
 }
 
-/* Until the first answer is there, or an instant. */
+/* Wait for the first result, or until an instant. */
 static hf_status await_answer(dns_resolver *self, int64_t until_ms,
                               hf_error *err)
 {

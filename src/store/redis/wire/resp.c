@@ -2,12 +2,12 @@
 /*
  * resp.c - an incremental parser of RESP2 and RESP3 into hf_reply trees.
  *
- * Bytes are consumed as soon as they mean something, so that a reply that
- * trickles in is never read twice: only a line that has no end yet stays in
- * the buffer. RESP3's types become what RESP2 would have sent: null is nil, a
- * map an array of twice the length, a double or big number a string, a
- * boolean an integer. Streamed types ("$?") are refused; no server sends them.
- * Every length is checked before anything is allocated for it.
+ * Bytes are consumed as soon as possible, so that a reply in small pieces is
+ * never parsed twice: only an incomplete line stays in the buffer. RESP3's
+ * types become those of RESP2: null is nil, a map an array of twice the length,
+ * a double or big number a string, a boolean an integer. Streamed types ("$?")
+ * are refused; no server sends them. Every length is checked before anything is
+ * allocated for it.
  */
 #include "store/redis/wire/resp.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 
 typedef struct text_line {
-    const char *text; /* behind the type byte */
+    const char *text; /* after the type byte */
     size_t size;
 } text_line;
 
@@ -43,7 +43,7 @@ void hf__resp_drop(hf__resp *resp)
     }
 }
 
-/* Where the next value goes. */
+/* The place of the next value. */
 static hf_reply *target(hf__resp *resp)
 {
     hf__resp_frame *frame;
@@ -54,7 +54,7 @@ static hf_reply *target(hf__resp *resp)
     return frame->dropped ? &resp->dropped : frame->items;
 }
 
-/* A value is complete: step on, and out of the arrays that it completes. */
+/* A value is complete: advance, and leave the arrays that it completes. */
 static hf__resp_result completed(hf__resp *resp)
 {
     hf__resp_frame *frame;
@@ -72,7 +72,7 @@ static hf__resp_result completed(hf__resp *resp)
     return HF__RESP_DONE;
 }
 
-/* Read a line that begins at the front of `in`. MORE: it has no end yet. */
+/* Read a line at the front of `in`. MORE: incomplete. */
 static hf__resp_result read_line(const hf__buf *in, text_line *line)
 {
     const char *front = (const char *)hf__buf_front(in);
@@ -211,7 +211,7 @@ static hf__resp_result read_array(hf__resp *resp, text_line line, bool pairs)
     return open_frame(resp, items, count, false);
 }
 
-/* Pairs that say something about the value behind them: not kept. */
+/* Attributes of the value that follows: not kept. */
 static hf__resp_result read_attribute(hf__resp *resp, text_line line)
 {
     int64_t count;
@@ -262,7 +262,7 @@ static hf__resp_result open_bulk(hf__resp *resp, hf_reply_kind kind,
     return HF__RESP_MORE;
 }
 
-/* Take what is there of the body. MORE with bulk == NULL: the string is
+/* Read the available part of the body. MORE with bulk == NULL: the string is
  * complete, the reply is not. */
 static hf__resp_result read_body(hf__resp *resp, hf__buf *in)
 {

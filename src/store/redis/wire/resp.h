@@ -11,33 +11,33 @@
 #include "util/arena.h"
 #include "util/buf.h"
 
-/* A server of ours nests replies two or three deep; user scripts may go
- * further, but a limit keeps the parser's stack fixed. */
+/* Replies nest two or three levels deep, those of user scripts perhaps more;
+ * the limit keeps the parser's stack fixed. */
 #define HF__RESP_DEPTH_MAX 32
 
-/* Items of one reply, all arrays together: 16 Mi items take 400 MB, claimed
+/* Items of one reply, all arrays together: 16 Mi items take 400 MB, allocated
  * before a hostile server has to send them. */
 #define HF__RESP_ITEMS_MAX ((int64_t)1 << 24)
 
-/* Statuses, errors and numbers; Redis keeps its own lines far below. */
+/* Statuses, errors and numbers; Redis's own lines are far shorter. */
 #define HF__RESP_LINE_MAX 65536
 
-/* One request: a value of the greatest length, and as much again; servers
- * refuse more than 1 GiB (client-query-buffer-limit). */
+/* One request: a value of maximal length, and as much again; servers refuse
+ * more than 1 GiB (client-query-buffer-limit). */
 #define HF__RESP_REQUEST_MAX ((size_t)1 << 30)
 
 typedef enum hf__resp_result {
     HF__RESP_MORE,      /* feed more bytes */
     HF__RESP_DONE,      /* one reply is complete */
-    HF__RESP_BROKEN,    /* this is not RESP; the connection is of no use */
+    HF__RESP_BROKEN,    /* not RESP; the connection is unusable */
     HF__RESP_NO_MEMORY, /* likewise */
 } hf__resp_result;
 
 typedef struct hf__resp_frame {
     hf_reply *items;
-    int64_t left;   /* items still to come */
+    int64_t left;   /* items still to be read */
     bool dropped;   /* they are read but not kept */
-    bool attribute; /* when it is over, a value follows in its place */
+    bool attribute; /* attributes: a value follows in its place */
 } hf__resp_frame;
 
 /* The state of a parser between two reads. */
@@ -50,23 +50,23 @@ typedef struct hf__resp {
     hf_reply *bulk;   /* a string whose body is being read, or NULL */
     size_t body_skip; /* bytes of it to drop first */
     size_t body_left; /* bytes of it to keep after those */
-    hf_reply dropped; /* takes every value that is not kept */
+    hf_reply dropped; /* receives every value that is not kept */
     bool push;        /* the reply is an out-of-band push */
 } hf__resp;
 
 /* Begin a reply: its bytes and items go to `arena`, its top into `*root`. Both
- * must stay until the reply is complete or dropped. NULL and NULL: read it and
- * drop it. */
+ * must stay valid until the reply is complete or dropped. NULL and NULL: read
+ * and discard it. */
 void hf__resp_begin(hf__resp *resp, hf__arena *arena, hf_reply *root);
 
-/* Nobody wants the reply any more that is being read; arena and root may go. */
+/* Discard the rest of the reply being read; arena and root may be freed. */
 void hf__resp_drop(hf__resp *resp);
 
-/* Parse and consume what is there of the current reply. */
+/* Parse and consume the available part of the current reply. */
 hf__resp_result hf__resp_feed(hf__resp *resp, hf__buf *in);
 
-/* An upper bound of what a request takes on the wire; SIZE_MAX if it is more
- * than HF__RESP_REQUEST_MAX. */
+/* An upper bound of a request's size on the wire; SIZE_MAX if it exceeds
+ * HF__RESP_REQUEST_MAX. */
 size_t hf__resp_request_bound(const hf__request *request);
 
 /* Append a request to `out`: a command, or EVALSHA; `whole`: EVAL with the

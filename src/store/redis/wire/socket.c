@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * socket.c - the socket calls that the connections of both kinds share.
+ * socket.c - socket calls common to both kinds of connection.
  */
 #include "store/redis/wire/socket.h"
 
@@ -13,9 +13,9 @@
 
 #include "util/clock.h"
 
-/* A dead peer is noticed in about 5 + 3 * 1 s while the connection is idle,
- * and in 5 s while something is unacknowledged; by itself Linux would take two
- * hours and fifteen minutes. */
+/* A dead peer is detected in about 5 + 3 * 1 s while the connection is idle,
+ * and in 5 s while data is unacknowledged; Linux's defaults are two hours and
+ * fifteen minutes. */
 #define KEEPALIVE_IDLE_S 5
 #define KEEPALIVE_INTERVAL_S 1
 #define KEEPALIVE_COUNT 3
@@ -23,8 +23,7 @@
 
 static void set_int(int fd, int level, int option, int value)
 {
-    /* These only make failures show sooner: a system that refuses one of them
-     * is good enough. */
+    /* Only for faster detection of failures, so errors are ignored. */
     (void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
@@ -101,8 +100,8 @@ int hf__socket_wait_beside(int fd, short events, int other, int64_t until_ms)
         left_ms = until_ms - hf__clock_boot_ms();
         if (left_ms <= 0)
             return 0;
-        /* Wakes once a minute at least, as poll() does not count the time that
-         * the machine sleeps. */
+        /* Wakes at least once a minute, as poll() does not count suspended
+         * time. */
         rc = poll(waiting, 2, left_ms < 60000 ? (int)left_ms : 60000);
         if (rc > 0)
             return waiting[0].revents;

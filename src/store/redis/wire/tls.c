@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tls.c - the certificates of a store: from settings to OpenSSL's context, and
- * from that to one connection's checks.
+ * tls.c - the certificates of a store: OpenSSL's context from the settings, and
+ * the checks of each connection.
  *
  * The default is strict: TLS 1.2 or newer, a chain to a trusted certificate,
  * and the host's name or IP address among the certificate's alternative names;
- * the common name, which RFC 9525 no longer allows, is not looked at. Messages
- * name files and reasons, never what is in a file.
+ * the common name, which RFC 9525 no longer allows, is ignored. Messages name
+ * files and reasons, never a file's contents.
  *
- * Files that have changed are read anew by whoever makes the next connection:
- * certificates of a few days are renewed under programs of a few months. Two
- * files cannot be replaced at one instant, so what does not fit together, or is
- * only half there, is looked at again when it has changed once more, and until
- * then the context stays that there was. Connections keep theirs. What OpenSSL
- * finds in tls_ca_dir it looks up when it needs it.
+ * Changed files are reread by the next connection, as certificates may expire
+ * before a program ends. Two files cannot be replaced atomically, so files that
+ * do not match, or are incomplete, are reread when they change again; until
+ * then the previous context is used. Connections keep theirs. OpenSSL reads
+ * tls_ca_dir when it needs a certificate.
  *
- * Locks: `mutex`, while files are read too, which is rare.
+ * Locks: `mutex`, also held while files are read, which is rare.
  *
- * OpenSSL is told not to clean up at exit: our loop thread may be in the
- * middle of it when a program ends with a client open.
+ * OpenSSL does not clean up at exit: our loop thread may be using it when a
+ * program ends with an open client.
  */
 #include "store/redis/wire/tls.h"
 
@@ -40,7 +39,7 @@
 #include "util/secret.h"
 #include "util/url.h"
 
-/* Two that are alike: the same file, and nobody has written to it. */
+/* Equal stamps: the same file, unmodified. */
 typedef struct file_stamp {
     uint64_t device;
     uint64_t number;
@@ -57,8 +56,8 @@ struct hf__tls {
     hf__tls_settings settings;
     pthread_mutex_t mutex; /* guards what follows */
     SSL_CTX *context;
-    file_stamps stamps; /* of what was read last, in vain or not */
-    hf_error error;     /* why the latest files are not used; HF_OK: they are */
+    file_stamps stamps; /* of the files read last, usable or not */
+    hf_error error;     /* why the latest files are unusable; HF_OK: used */
 };
 
 bool hf__tls_is_wanted(const struct hf__url *url)
@@ -91,7 +90,7 @@ static hf_status bad_file(const char *param, const char *path, hf_error *err)
                     hf__quoted(quoted, hf_str(path)), last_reason());
 }
 
-/* OpenSSL says no more than "system lib" of a file that it cannot open. */
+/* For a file that cannot be opened OpenSSL reports only "system lib". */
 static hf_status check_file(const char *param, const char *path, hf_error *err)
 {
     char quoted[HF__QUOTED_SIZE];
@@ -117,7 +116,7 @@ static hf_status trust_file(SSL_CTX *context, const char *path, hf_error *err)
     return status;
 }
 
-/* OpenSSL looks into it only when it needs a certificate. */
+/* OpenSSL reads it only when it needs a certificate. */
 static hf_status trust_directory(SSL_CTX *context, const char *path,
                                  hf_error *err)
 {
@@ -159,7 +158,7 @@ typedef struct key_password {
     bool asked;       /* the key is encrypted */
 } key_password;
 
-/* OpenSSL would ask whoever sits at the terminal. */
+/* OpenSSL would prompt on the terminal. */
 static int give_password(char *text, int size, int writes, void *user)
 {
     key_password *password = user;
@@ -258,8 +257,8 @@ static hf_status set_up(SSL_CTX *context, const hf__tls_settings *settings,
     if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1)
         return hf__fail(err, HF_SYSTEM, "OpenSSL has no TLS 1.2: %s",
                         last_reason());
-    /* The end of a reply is known without a close_notify, and a connection
-     * that has ended in the middle of one is lost in any case. */
+    /* The end of a reply is known without a close_notify, and a connection that
+     * ends within one is lost anyway. */
     SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION |
                                      SSL_OP_NO_RENEGOTIATION |
                                      SSL_OP_IGNORE_UNEXPECTED_EOF);
@@ -293,7 +292,7 @@ static hf_status make_context(const hf__tls_settings *settings,
     return status;
 }
 
-/* Of files that are not there all is 0. */
+/* All zero for missing files. */
 static void take_stamps(const hf__tls_settings *settings, file_stamps *stamps)
 {
     struct stat info;
@@ -332,8 +331,8 @@ static bool are_same(const file_stamps *a, const file_stamps *b)
     return true;
 }
 
-/* The stamps are older than what is read, so that no change is missed. A want
- * of memory or descriptors is no fault of the files. */
+/* The stamps are taken before reading, so that no change is missed. A lack of
+ * memory or descriptors is not the files' fault. */
 static void renew_locked(hf__tls *tls)
 {
     SSL_CTX *context = NULL;
@@ -425,7 +424,7 @@ static bool is_ip_address(const char *host)
            inet_pton(AF_INET6, host, bytes) == 1;
 }
 
-/* No certificate has an address's zone, nor a name's last dot. */
+/* Certificates have neither an address's zone nor a name's trailing dot. */
 static void take_name(char name[HF__HOST_SIZE], const char *host)
 {
     size_t size = strcspn(host, "%");

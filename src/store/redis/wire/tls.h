@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tls.h - whom the connections of a store trust and how they prove who they
- * are. Made when the store is opened; all threads use it at once.
+ * tls.h - trust and certificates of a store's connections. Created when the
+ * store is opened; used by all threads.
  */
 #ifndef HF__STORE_REDIS_TLS_H
 #define HF__STORE_REDIS_TLS_H
@@ -34,17 +34,17 @@ bool hf__tls_is_wanted(const struct hf__url *url);
  *     tls_name=NAME    the name or IP address that the server's certificate
  *                      must have; default: the host that is connected to
  *     tls_verify=full|ca|none   chain and name, the chain only, or nothing
- * HF_INVALID names the parameter: unknown, without its companion, without
- * effect because of tls_verify, a file that is not what it should be.
+ * HF_INVALID names the parameter: unknown, missing its companion, without
+ * effect because of tls_verify, an invalid file.
  */
 hf_status hf__tls_new(const struct hf__url *url, const hf_tls_options *options,
                       hf__tls **tls, hf_error *err);
 void hf__tls_free(hf__tls *tls); /* NULL is allowed */
 
-/* What of a server's certificate is verified, for people. */
+/* What is verified of a server's certificate, for description. */
 const char *hf__tls_describe(const hf__tls *tls);
 
-/* HF_INVALID: files have changed since, and what they are now is not used, for
+/* HF_INVALID: the files have changed, and their new contents are not used, for
  * this reason. */
 hf_status hf__tls_state(hf__tls *tls, hf_error *err);
 
@@ -52,20 +52,20 @@ hf_status hf__tls_state(hf__tls *tls, hf_error *err);
 const char *hf__tls_key_path(const hf__tls *tls, bool of_password);
 
 /*
- * A connection's state, ready for a handshake with `host` (no brackets), by the
- * files as they are now. NULL: out of memory. What ends it is SSL_free().
+ * A connection's state, ready for a handshake with `host` (no brackets), from
+ * the current files. NULL: out of memory. Free it with SSL_free().
  */
 struct ssl_st *hf__tls_begin(hf__tls *tls, const char *host);
 
-/* Why the certificate of a connection is not trusted; NULL: it is, or was not
- * asked for. */
+/* Why a connection's certificate is not trusted; NULL: it is, or was not
+ * checked. */
 const char *hf__tls_distrust(const struct ssl_st *ssl);
 
-/* What a handshake came to; the texts are OpenSSL's and stay. */
+/* The result of a handshake; the texts are OpenSSL's and static. */
 typedef struct hf__tls_facts {
     const char *protocol;
     const char *cipher;
-    bool is_dated;     /* the server's certificate has an end ... */
+    bool is_dated;     /* the server's certificate expires ... */
     int64_t expires_s; /* ... so far from now */
 } hf__tls_facts;
 void hf__tls_tell(const struct ssl_st *ssl, hf__tls_facts *facts);

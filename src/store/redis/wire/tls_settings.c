@@ -9,7 +9,7 @@
 #include "util/mem.h"
 #include "util/url.h"
 
-/* What is said, not copied yet. */
+/* The values, not copied yet. */
 typedef struct tls_words {
     const char *files[HF__TLS_FILES];
     const char *ca_dir;
@@ -26,7 +26,7 @@ const char *hf__tls_file_name(hf__tls_file file)
     return names[file];
 }
 
-/* An option goes before the URL's parameter. */
+/* An option overrides the URL's parameter. */
 static hf_status find(const char **to, const char *option, const hf__url *url,
                       const char *name, hf_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tls_settings.h - what a URL and a client's options say about TLS, put
- * together and checked. Strings are copies of ours; files are not opened here.
+ * tls_settings.h - TLS settings of a URL and a client's options, merged and
+ * checked. Strings are copies; files are not opened here.
  */
 #ifndef HF__STORE_REDIS_TLS_SETTINGS_H
 #define HF__STORE_REDIS_TLS_SETTINGS_H
@@ -12,7 +12,7 @@
 
 struct hf__url;
 
-/* Files of which a change is noticed. */
+/* Files watched for changes. */
 typedef enum hf__tls_file {
     HF__TLS_CA,
     HF__TLS_CERT,
@@ -24,7 +24,7 @@ typedef enum hf__tls_file {
 typedef struct hf__tls_settings {
     char *files[HF__TLS_FILES]; /* NULL: none */
     char *ca_dir;               /* NULL: none */
-    char *key_password;         /* itself; NULL: not given */
+    char *key_password;         /* the password itself; NULL: none */
     char *name;                 /* instead of the host's; NULL: none */
     bool verifies;              /* the chain */
     bool wants_name;            /* and the name */
@@ -34,8 +34,8 @@ typedef struct hf__tls_settings {
 const char *hf__tls_file_name(hf__tls_file file);
 
 /*
- * HF_INVALID names the parameter: empty, without its companion, without effect
- * beside another. End it with hf__tls_settings_done() in any case.
+ * HF_INVALID names the parameter: empty, missing its companion, without effect
+ * because of another. Call hf__tls_settings_done() in any case.
  */
 hf_status hf__tls_settings_init(hf__tls_settings *settings,
                                 const struct hf__url *url,
