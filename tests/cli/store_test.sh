@@ -71,10 +71,10 @@ test_check_tells_what_is_damaged() {
     own_store
     sed -i 's/a value/b value/' own/data.mdb
     expect 65 store check
-    contains "$out" 'key "kept": its bytes do not have the checksum'
+    contains "$out" 'key "kept": wrong checksum'
     contains "$err" "the store is damaged"
     expect 65 store check --json
-    contains "$out" '{"faults":["key \"kept\": its bytes'
+    contains "$out" '{"faults":["key \"kept\": wrong checksum'
     contains "$out" '"ok":false,"status":"CORRUPT"}'
     expect 65 value get kept
     contains "$err" 'key "kept"'
@@ -86,7 +86,7 @@ test_check_of_a_short_and_of_a_foreign_file() {
     own_store
     truncate -s 9000 own/data.mdb
     expect 65 store check
-    contains "$out" "the data file was cut short"
+    contains "$out" "the data file was truncated"
     printf 'no store at all, but a text of some length' >own/data.mdb
     expect 64 store check
     contains "$err" "not an LMDB file"

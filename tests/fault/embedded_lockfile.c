@@ -202,7 +202,7 @@ static void cut_file_is_noticed_when_idle(void **state)
     (void)state;
     place_close(&at);
     assert_int_equal(in_child(cut_and_use, &at), 0);
-    expect_other(&at, HF_CORRUPT, "cut short");
+    expect_other(&at, HF_CORRUPT, "truncated");
 }
 
 /* That it is open. */

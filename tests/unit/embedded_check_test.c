@@ -278,7 +278,7 @@ static void a_flipped_bit_of_a_value_names_its_key(void **state)
         assert_int_equal(pwrite(fd, page, PAGE, (off_t)i), (ssize_t)PAGE);
     }
     close(fd);
-    expect_damaged("key \"quiet\": its bytes do not have the checksum");
+    expect_damaged("key \"quiet\": wrong checksum");
 }
 
 static void a_file_cut_short_anywhere_is_refused(void **state)
@@ -363,8 +363,8 @@ static void a_wrong_list_of_free_pages_is_seen(void **state)
     fd = open_data();
     (void)used_size(fd, &meta);
     close(fd);
-    expect_wrong_free_page(meta.last_page + 1, "is said to be free");
-    expect_wrong_free_page(UINT64_MAX - 1, "is said to be free");
+    expect_wrong_free_page(meta.last_page + 1, "as free");
+    expect_wrong_free_page(UINT64_MAX - 1, "as free");
     expect_wrong_free_page(meta.trees[HF__TREE_DATA].root, "");
     expect_whole();
 }
@@ -540,7 +540,8 @@ static void records_that_disagree_name_their_key(void **state)
     expect_spoiled(hash, remove_element, "key \"big\": 299 elements, not 300");
     expect_spoiled(hash, remove_key, "300 elements belong to no key");
     expect_spoiled(hash, mark_deleted, "key \"big\": its elements are marked");
-    expect_spoiled(hash, share_elements, "its elements belong to another key");
+    expect_spoiled(hash, share_elements,
+                   "shares its elements with another key");
     expect_spoiled(zset, remove_element, "key \"big\": the two indexes");
     expect_spoiled(zset, remove_order, "key \"big\": 299 elements, not 300");
     expect_spoiled(zset, change_score, "key \"big\": the two indexes");

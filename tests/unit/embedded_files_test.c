@@ -156,7 +156,7 @@ static void named_store_needs_a_safe_folder(void **state)
     (void)snprintf(folder, sizeof(folder), "/dev/shm/holdfast-%lu/test-%ld",
                    (unsigned long)geteuid(), (long)getpid());
     assert_int_equal(chmod(folder, 0770), 0);
-    expect_refused(url, HF_DENIED, "others may write");
+    expect_refused(url, HF_DENIED, "writable by others");
     assert_int_equal(chmod(folder, 0700), 0);
     (void)nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     assert_int_equal(symlink(at.folder, folder), 0);
@@ -205,7 +205,7 @@ static void foreign_lmdb_is_left_alone(void **state)
     assert_int_equal(mdb_txn_commit(txn), 0);
     mdb_env_close(env);
     assert_int_equal(stat(in_store(HF__FILE_DATA), &before), 0);
-    expect_refused(at.url, HF_INVALID, "not a store of holdfast");
+    expect_refused(at.url, HF_INVALID, "not a holdfast store");
     assert_int_equal(stat(in_store(HF__FILE_DATA), &after), 0);
     assert_int_equal(before.st_size, after.st_size);
     assert_int_equal(access(in_store(HF__FILE_SIDECAR), F_OK), -1);
@@ -236,7 +236,7 @@ static void damaged_files_are_errors(void **state)
         noise[i] = (unsigned char)(i * 7 % 251);
     make_store(at.url);
     assert_int_equal(truncate(in_store(HF__FILE_DATA), 8192), 0);
-    expect_refused(at.url, HF_CORRUPT, "cut short");
+    expect_refused(at.url, HF_CORRUPT, "truncated");
     assert_int_equal(truncate(in_store(HF__FILE_DATA), 0), 0);
     expect_refused(at.url, HF_INVALID, "not an LMDB file");
     write_file(in_store(HF__FILE_DATA), noise, sizeof(noise));

@@ -154,7 +154,7 @@ static void perform_read_only(embedded *self, const hf__job *job)
     if (!hf__execute_prepare(env, job))
         hf__request_fail(job->request, HF_NO_MEMORY, "out of memory");
     else if (!run_read(env, job))
-        hf__request_fail(job->request, HF_UNAVAILABLE, "it cannot be read");
+        hf__request_fail(job->request, HF_UNAVAILABLE, "cannot read the store");
     hf__env_unlock(env);
 }
 
@@ -241,7 +241,7 @@ static void embedded_cancel(hf__store *store, hf__request *request)
     if (self->env->mode != HF__MODE_DURABLE ||
         !hf__backlog_remove(&self->backlog, request))
         return;
-    hf__request_fail(request, HF_UNAVAILABLE, "cancelled before it was begun");
+    hf__request_fail(request, HF_UNAVAILABLE, "cancelled before it started");
     request->on_done(request);
 }
 

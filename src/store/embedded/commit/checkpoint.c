@@ -114,10 +114,11 @@ static hf_status restore(int data_fd, const hf__checkpoint *to, hf_error *err)
         memcpy(meta + AT_TRANSACTION, &txn, sizeof(txn));
         if (pwrite(data_fd, meta, sizeof(meta), (off_t)(i * to->page_size)) !=
             (ssize_t)sizeof(meta))
-            return hf__files_fail(err, errno, "cannot go back to a checkpoint");
+            return hf__files_fail(err, errno,
+                                  "cannot revert to the checkpoint");
     }
     if (fdatasync(data_fd) != 0)
-        return hf__files_fail(err, errno, "cannot go back to a checkpoint");
+        return hf__files_fail(err, errno, "cannot revert to the checkpoint");
     return HF_OK;
 }
 
@@ -197,8 +198,8 @@ static hf_status recover_data(int dir_fd, const hf__checkpoint *newest,
                           "the data file is older than its checkpoint");
     else if (txn != newest->txn && read_only)
         status = hf__fail(err, HF_DENIED,
-                          "the store was not closed before the last boot: "
-                          "open it once where it can be written to");
+                          "the store was not closed before the last reboot: "
+                          "open it once with write access");
     else if (txn != newest->txn)
         status = restore(fd, newest, err);
     close(fd);
@@ -248,7 +249,7 @@ static hf_status fill_new(int dir_fd, int fd, const hf__checkpoint *first,
     if (fsync(fd) != 0 ||
         renameat(dir_fd, NEW_NAME, dir_fd, HF__FILE_CHECKPOINT) != 0 ||
         fsync(dir_fd) != 0)
-        return hf__files_fail(err, errno, "cannot make the checkpoint file");
+        return hf__files_fail(err, errno, "cannot create the checkpoint file");
     return HF_OK;
 }
 
@@ -261,7 +262,7 @@ hf_status hf__checkpoint_create(int dir_fd, const hf__checkpoint *first,
     (void)unlinkat(dir_fd, NEW_NAME, 0);
     fd = hf__rights_create(dir_fd, NEW_NAME, O_RDWR);
     if (fd < 0)
-        return hf__files_fail(err, errno, "cannot make the checkpoint file");
+        return hf__files_fail(err, errno, "cannot create the checkpoint file");
     status = fill_new(dir_fd, fd, first, err);
     if (status != HF_OK)
         (void)unlinkat(dir_fd, NEW_NAME, 0);
@@ -311,7 +312,7 @@ hf_status hf__checkpoint_open(int dir_fd, hf__checkpoint_file *file,
     if (take_pair(file))
         return HF_OK;
     hf__checkpoint_close(file);
-    return hf__fail(err, HF_SYSTEM, "the store is open in %u processes already",
+    return hf__fail(err, HF_SYSTEM, "the store is already open in %u processes",
                     PAIR_COUNT);
 }
 

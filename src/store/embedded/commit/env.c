@@ -31,9 +31,9 @@
 
 hf_status hf__env_fail_read_only(hf_error *err)
 {
-    return hf__fail(err, HF_DENIED,
-                    "the store can only be read here: its directory may not "
-                    "be written to");
+    return hf__fail(
+        err, HF_DENIED,
+        "the store is read-only: no permission to write to its directory");
 }
 
 /* ------------------------------------------------------------------ room */
@@ -142,7 +142,7 @@ hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
     if (env->read_only)
         return hf__env_fail_read_only(err);
     if (!adopt_size(env) || env->broken)
-        return hf__fail(err, HF_SYSTEM, "the store can no longer be mapped");
+        return hf__fail(err, HF_SYSTEM, "cannot map the data file");
     last = last_page(env);
     longer = last > env->last_page;
     env->last_page = last;
@@ -154,7 +154,7 @@ hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
     else if (end <= env->map_size && env->map_size < env->sidecar.map->max_size)
         env->grow_retry_ms = 0;
     if (env->broken)
-        return hf__fail(err, HF_SYSTEM, "the store can no longer be mapped");
+        return hf__fail(err, HF_SYSTEM, "cannot map the data file");
     env->tight = end > hf__env_limit_pages(env) / 8 * 7 * env->page_size;
     if (now_ms >= env->readers_checked_ms + RETRY_MS)
         (void)drop_dead_readers(env, now_ms);
@@ -181,7 +181,7 @@ hf_status hf__env_begin_read(hf__env *env, MDB_txn **txn, hf_error *err)
     pthread_rwlock_rdlock(&env->map_lock);
     if (env->broken) {
         pthread_rwlock_unlock(&env->map_lock);
-        return hf__fail(err, HF_SYSTEM, "the store can no longer be mapped");
+        return hf__fail(err, HF_SYSTEM, "cannot map the data file");
     }
     rc = begin_or_renew(env, txn);
     if (rc == MDB_READERS_FULL) {

@@ -175,8 +175,8 @@ static bool has_failed(const hf__env *env)
 static hf_status fail_write(hf_error *err)
 {
     return hf__fail(err, HF_SYSTEM,
-                    "the disk failed to write; close the store everywhere to "
-                    "go back to its last checkpoint");
+                    "writing to the disk failed; close the store in all "
+                    "processes to revert it to its last checkpoint");
 }
 
 typedef struct work {
@@ -196,7 +196,9 @@ static hf_status begin_checkpoint_locked(hf__env *env, work *what,
         return fail_write(err);
     flush->pinless = !pin_locked(env, next_of(flush));
     if (!hf__checkpoint_of(env->data_fd, env->page_size, last, &what->head))
-        return hf__fail(err, HF_CORRUPT, "the data file has lost its head");
+        return hf__fail(
+            err, HF_CORRUPT,
+            "the data file has no meta page of the last transaction");
     what->began_ms = hf__clock_boot_ms();
     what->written_pages = map_of(env)->written_pages;
     map_of(env)->claimed_ms = what->began_ms;

@@ -112,10 +112,12 @@ static bool start_thread(hf__env *env)
 static hf_status sync_data(hf__env *env, hf__checkpoint *head, hf_error *err)
 {
     if (fdatasync(env->data_fd) != 0)
-        return hf__fail(err, HF_SYSTEM, "the disk failed to write");
+        return hf__fail(err, HF_SYSTEM, "writing to the disk failed");
     if (!hf__checkpoint_of(env->data_fd, env->page_size,
                            hf__flush_last_txn(env), head))
-        return hf__fail(err, HF_CORRUPT, "the data file has lost its head");
+        return hf__fail(
+            err, HF_CORRUPT,
+            "the data file has no meta page of the last transaction");
     return HF_OK;
 }
 

@@ -66,7 +66,7 @@ hf_status hf__identity_check_apart(const hf__env *env, const hf__found *found,
     if (env->device != found->device)
         return HF_OK;
     if (fstat(env->sidecar.fd, &sidecar) != 0)
-        return hf__files_fail(err, errno, "cannot ask for the sidecar");
+        return hf__files_fail(err, errno, "cannot stat the sidecar");
     if ((found->sidecar_inode == 0 || found->sidecar_inode != sidecar.st_ino) &&
         (found->lock_inode == 0 ||
          found->lock_inode != (ino_t)env->sidecar.map->lock_inode))
@@ -126,7 +126,7 @@ hf_status hf__identity_check(hf__env *env, int64_t now_ms, hf_error *err)
         return HF_OK;
     return hf__fail(err, HF_CORRUPT,
                     state == CUT
-                        ? "the data file was cut short while it is in use"
+                        ? "the data file was truncated while it is in use"
                         : "the store was removed or replaced while it is in "
                           "use");
 }

@@ -29,7 +29,7 @@ hf_status hf__files_open_data(int dir_fd, int *fd, uint64_t *size,
         *size = (uint64_t)info.st_size;
         return HF_OK;
     }
-    hf__files_fail(err, errno, "cannot ask for the data file");
+    hf__files_fail(err, errno, "cannot stat the data file");
     close(*fd);
     return HF_SYSTEM;
 }

@@ -60,7 +60,7 @@ static hf_status check_system(int fd, const char *path, hf_error *err)
     struct statfs info;
 
     if (fstatfs(fd, &info) != 0)
-        return hf__files_fail(err, errno, "cannot ask for the file system");
+        return hf__files_fail(err, errno, "cannot stat the file system");
     for (size_t i = 0; i < sizeof(remote) / sizeof(remote[0]); i++) {
         if ((uint32_t)info.f_type == (uint32_t)remote[i].magic)
             return hf__fail(err, HF_UNSUPPORTED,
@@ -95,7 +95,7 @@ hf_status hf__files_refuse(const char *path, const struct stat *info,
     hf__quoted(text, hf_view(path, strlen(path)));
     if (info->st_uid == geteuid())
         return hf__fail(err, HF_DENIED,
-                        "%s: others may write to it; chmod 700, or share it "
+                        "%s is writable by others: chmod 700 it, or share it "
                         "with a group: ?mode=0660&group=NAME",
                         text);
     name_user(user, sizeof(user), info->st_uid);
@@ -118,7 +118,7 @@ hf_status hf__files_check_group(const char *path, const struct stat *info,
     return hf__fail(err, HF_DENIED,
                     "%s is not shared by group %lu, but belongs to %s: it must "
                     "have that group and mode 2770, and its files mode 0660; a "
-                    "member can make a new one",
+                    "member can create a new one",
                     hf__quoted(text, hf_view(path, strlen(path))),
                     (unsigned long)group, user);
 }
@@ -129,7 +129,7 @@ static hf_status check_owner(int fd, const hf__settings *settings,
     struct stat info;
 
     if (fstat(fd, &info) != 0)
-        return hf__files_fail(err, errno, "cannot ask for the directory");
+        return hf__files_fail(err, errno, "cannot stat the directory");
     if (settings->shared)
         return hf__files_check_group(settings->path, &info, settings->group,
                                      err);

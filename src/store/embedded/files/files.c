@@ -42,7 +42,7 @@ hf_status hf__files_fail_mdb(hf_error *err, int rc, const char *what)
 {
     switch (rc) {
     case MDB_MAP_FULL:
-        return hf__fail(err, HF_FULL, "%s: the store has no room", what);
+        return hf__fail(err, HF_FULL, "%s: the store is full", what);
     case MDB_CORRUPTED:
     case MDB_PAGE_NOTFOUND:
     case MDB_INVALID:
@@ -54,7 +54,7 @@ hf_status hf__files_fail_mdb(hf_error *err, int rc, const char *what)
                         "%s: written by another version of LMDB", what);
     case MDB_TXN_FULL:
     case MDB_BAD_VALSIZE:
-        return hf__fail(err, HF_FULL, "%s: too much in one transaction", what);
+        return hf__fail(err, HF_FULL, "%s: transaction too large", what);
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
@@ -77,7 +77,9 @@ hf_status hf__files_check_limit(uint64_t size, hf_error *err)
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
         limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur)
         return HF_OK;
-    return hf__fail(err, HF_FULL, "the process may not write files so large");
+    return hf__fail(
+        err, HF_FULL,
+        "the file size limit of the process (RLIMIT_FSIZE) is too low");
 }
 
 hf_status hf__files_allocate(int fd, uint64_t size, hf_error *err)
@@ -92,9 +94,9 @@ hf_status hf__files_allocate(int fd, uint64_t size, hf_error *err)
         if (rc == 0)
             return HF_OK;
         if (rc != EINTR)
-            return hf__files_fail(err, rc, "cannot allocate room");
+            return hf__files_fail(err, rc, "cannot allocate space");
     }
-    return hf__files_fail(err, EINTR, "cannot allocate room");
+    return hf__files_fail(err, EINTR, "cannot allocate space");
 }
 
 /* ------------------------------------------------------------- directory */
@@ -146,11 +148,12 @@ hf_status hf__files_look(int dir_fd, hf__found *found, hf_error *err)
 
     memset(found, 0, sizeof(*found));
     if (fstat(dir_fd, &info) != 0)
-        return hf__files_fail(err, errno, "cannot ask for the directory");
+        return hf__files_fail(err, errno, "cannot stat the directory");
     found->device = info.st_dev;
     if (fstatat(dir_fd, HF__FILE_DATA, &info, AT_SYMLINK_NOFOLLOW) == 0) {
         if (!S_ISREG(info.st_mode))
-            return hf__fail(err, HF_INVALID, "its data file is not a file");
+            return hf__fail(err, HF_INVALID,
+                            "its data file is not a regular file");
         found->data = true;
         found->device = info.st_dev;
         found->data_inode = info.st_ino;

@@ -12,42 +12,42 @@
 #define HF__FINDING_MAP(X)                                                     \
     X(NONE, "nothing is wrong")                                                \
     X(FOREIGN, "the data file is not an LMDB file")                            \
-    X(CUT, "the data file was cut short: it has {a} bytes of {b}")             \
-    X(META, "page {page}: the head of the data file is damaged")               \
-    X(META_ORDER, "the heads of the data file are of transactions {a} and "    \
-                  "{b}, not of two in a row")                                  \
+    X(CUT, "the data file was truncated: it has {a} bytes of {b}")             \
+    X(META, "page {page}: damaged meta page")                                  \
+    X(META_ORDER, "the meta pages are of transactions {a} and {b}, not of "    \
+                  "consecutive ones")                                          \
     X(PAGE_RANGE, "page {page}: refers to page {a} of {b}")                    \
-    X(PAGE_TWICE, "page {page}: refers to page {a}, which is in use already")  \
-    X(PAGE_HEAD, "page {page}: its head is damaged")                           \
+    X(PAGE_TWICE, "page {page}: refers to page {a}, which is already in use")  \
+    X(PAGE_HEAD, "page {page}: damaged header")                                \
     X(PAGE_KIND, "page {page}: of kind {a}, not {b}")                          \
-    X(PAGE_ROOM, "page {page}: its table of contents is damaged")              \
+    X(PAGE_ROOM, "page {page}: damaged item table")                            \
     X(PAGE_NODE, "page {page}: item {a} is damaged")                           \
     X(PAGE_NODES, "page {page}: its items take {a} bytes, not {b}")            \
-    X(PAGE_ORDER, "page {page}: item {a}, {key}, is not in its order")         \
-    X(PAGE_LARGE, "page {page}: the large value there is damaged")             \
-    X(TREE_COUNT, "the {key} counted by the file are {b}, found {a}")          \
+    X(PAGE_ORDER, "page {page}: item {a}, {key}, is out of order")             \
+    X(PAGE_LARGE, "page {page}: damaged large value")                          \
+    X(TREE_COUNT, "the file counts {b} {key}, found {a}")                      \
     X(FREE_LIST, "page {page}: the list of free pages {a} is damaged")         \
-    X(FREE_RANGE, "page {page}: page {a} of {b} is said to be free")           \
-    X(FREE_USED, "page {page}: page {a} is said to be free and is in use")     \
-    X(FREE_TWICE, "page {page}: page {a} is said to be free twice")            \
+    X(FREE_RANGE, "page {page}: lists page {a} of {b} as free")                \
+    X(FREE_USED, "page {page}: lists page {a} as free, which is in use")       \
+    X(FREE_TWICE, "page {page}: lists page {a} as free twice")                 \
     X(LOST_PAGES, "{a} pages are neither in use nor free")                     \
-    X(NOT_OURS, "the LMDB file there is not a store of holdfast")              \
+    X(NOT_OURS, "the LMDB file is not a holdfast store")                       \
     X(HEADER, "the store's header is damaged")                                 \
     X(NEWER, "the store has format {a}, newer than this library's {b}")        \
     X(RECORD_KIND, "page {page}: a record of unknown kind, {key}")             \
     X(RECORD_NAME, "page {page}: the record {key} has a damaged name")         \
     X(KEY_HEAD, "key {key}: its record is damaged")                            \
     X(KEY_TYPE, "key {key}: unknown type {a} or form {b}")                     \
-    X(KEY_SUM, "key {key}: its bytes do not have the checksum they had")       \
-    X(KEY_LONG, "key {key}: a long key under another's name")                  \
+    X(KEY_SUM, "key {key}: wrong checksum")                                    \
+    X(KEY_LONG, "key {key}: stored under another key's name")                  \
     X(KEY_CONTENT, "key {key}: its content is damaged")                        \
-    X(KEY_ORDER, "key {key}: its content is not in order")                     \
+    X(KEY_ORDER, "key {key}: its content is out of order")                     \
     X(KEY_COUNT, "key {key}: {a} elements, not {b}")                           \
     X(KEY_INDEX, "key {key}: the two indexes of the sorted set differ")        \
-    X(KEY_SHARED, "key {key}: its elements belong to another key too")         \
+    X(KEY_SHARED, "key {key}: shares its elements with another key")           \
     X(KEY_DELETED, "key {key}: its elements are marked as deleted")            \
     X(KEY_ELEMENT, "key {key}: an element of another type")                    \
-    X(LIST_GAP, "key {key}: the elements of the list are not in a row")        \
+    X(LIST_GAP, "key {key}: the elements of the list have gaps")               \
     X(ELEMENT, "page {page}: the element {key} is damaged")                    \
     X(NO_KEY, "{a} elements belong to no key (id {b})")                        \
     X(REFUSED, "{key}")

@@ -82,7 +82,7 @@ static hf_status read_header(int fd, hf__header *head, hf__finding *found,
     hf__meta meta;
 
     if (fstat(fd, &info) != 0)
-        return hf__files_fail(err, errno, "cannot ask for the data file");
+        return hf__files_fail(err, errno, "cannot stat the data file");
     if (!hf__pages_meta(fd, (uint64_t)info.st_size, &meta, found))
         return hf__finding_status(found);
     memory = hf__alloc(meta.page_size);

@@ -86,11 +86,11 @@ static hf_status place_file(const hf__url *url, hf__settings *settings,
             err, HF_INVALID, "bad durability: %s",
             hf__quoted(text, hf_view(durability, strlen(durability))));
     if (url->path[0] == '\0')
-        return hf__fail(err, HF_INVALID, "the URL names no directory");
+        return hf__fail(err, HF_INVALID, "the URL has no directory");
     if (url->path[0] == '/')
         return set_path(settings, "", url->path + 1, err);
     if (getcwd(cwd, sizeof(cwd)) == NULL)
-        return hf__files_fail(err, errno, "cannot ask for the directory");
+        return hf__files_fail(err, errno, "cannot stat the directory");
     return set_path(settings, cwd, url->path, err);
 }
 
@@ -148,7 +148,7 @@ static hf_status read_rights(const hf__url *url, hf__settings *settings,
         return hf__fail(err, HF_INVALID,
                         "a store for a group needs mode=0660 and group=NAME");
     if (settings->shared && !find_group(group, &settings->group))
-        return hf__fail(err, HF_INVALID, "there is no group %s",
+        return hf__fail(err, HF_INVALID, "no such group: %s",
                         hf__quoted(text, hf_view(group, strlen(group))));
     return HF_OK;
 }

@@ -117,7 +117,8 @@ static hf_status fill_new(int dir_fd, uint32_t mode, uint32_t state,
         (msync(map, sizeof(*map), MS_SYNC) != 0 || fsync(sidecar->fd) != 0))
         return hf__files_fail(err, errno, "cannot sync the sidecar");
     if (renameat(dir_fd, NEW_NAME, dir_fd, HF__FILE_SIDECAR) != 0)
-        return hf__fail_errno(err, HF_SYSTEM, errno, "cannot name the sidecar");
+        return hf__fail_errno(err, HF_SYSTEM, errno,
+                              "cannot rename the sidecar");
     /* The sidecar must be on disk before the data file: alone that is an
      * error. */
     if (mode != HF__MODE_VOLATILE && fsync(dir_fd) != 0)
@@ -151,7 +152,7 @@ hf_status hf__sidecar_private(uint32_t mode, hf__sidecar *sidecar,
     memset(sidecar, 0, sizeof(*sidecar));
     sidecar->fd = memfd_create("holdfast", MFD_CLOEXEC);
     if (sidecar->fd < 0)
-        return hf__files_fail(err, errno, "cannot make a file in memory");
+        return hf__files_fail(err, errno, "cannot create a file in memory");
     status = fill_file(mode, HF__SIDECAR_READY, sidecar, err);
     if (status != HF_OK)
         hf__sidecar_close(sidecar);
@@ -166,10 +167,10 @@ static hf_status check_size(int fd, hf_error *err)
     uint32_t version;
 
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-        return hf__fail(err, HF_CORRUPT, "the sidecar is not a file");
+        return hf__fail(err, HF_CORRUPT, "the sidecar is not a regular file");
     if (pread(fd, head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
         memcmp(head, MAGIC, 8) != 0)
-        return hf__fail(err, HF_CORRUPT, "the sidecar is not one of holdfast");
+        return hf__fail(err, HF_CORRUPT, "the sidecar is not a holdfast one");
     memcpy(&version, head + 8, sizeof(version));
     if (version > VERSION)
         return hf__fail(err, HF_UNSUPPORTED,
@@ -296,7 +297,7 @@ hf_status hf__inbox_claim(hf__sidecar *sidecar, uint32_t *index,
         forget_dead(sidecar);
         if (!find_free(sidecar, &at))
             return hf__fail(err, HF_SYSTEM,
-                            "the store is open %u times already",
+                            "the store is already open %u times",
                             HF__INBOX_MAX);
     }
     lock = byte_lock(F_WRLCK, at, 1);

@@ -49,7 +49,7 @@ hf_status hf__fsck_file(int dir_fd, int64_t deadline_ms, hf_error *err)
     if (self.first.code != HF__FOUND_NONE)
         return hf__finding_fail(err, &self.first);
     if (status == HF_SYSTEM)
-        return hf__fail(err, HF_SYSTEM, "page %llu: the disk cannot read it",
+        return hf__fail(err, HF_SYSTEM, "page %llu: I/O error",
                         (unsigned long long)fsck.error_page);
     if (status == HF_NO_MEMORY)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");

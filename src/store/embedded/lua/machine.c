@@ -121,7 +121,7 @@ static hf_status undo_stopped(hf__machine *machine, int64_t budget_ms)
                        (long long)budget_ms);
     else
         (void)snprintf(text, sizeof(text),
-                       "the script was stopped at its bound of %zu MiB of "
+                       "the script was stopped at its limit of %zu MiB of "
                        "memory; nothing was written",
                        machine->limit_size >> 20);
     return undo(machine->tx, HF_SCRIPT, text);

@@ -161,7 +161,7 @@ static hf_status start_child(child *self, reading *job, hf_error *err)
     long pid;
 
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return hf__files_fail(err, errno, "cannot make a pipe");
+        return hf__files_fail(err, errno, "cannot create a pipe");
     self->pipe_fd = ends[1];
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -173,7 +173,7 @@ static hf_status start_child(child *self, reading *job, hf_error *err)
     if (pid < 0) {
         close(ends[0]);
         return hf__fail_errno(err, HF_SYSTEM, errno,
-                              "cannot make a process to read the store");
+                              "cannot create a process to read the store");
     }
     job->pid = (pid_t)pid;
     job->pipe_fd = ends[0];
@@ -211,20 +211,21 @@ static hf_status finish(reading *job, const message *done, hf_error *err)
     case HF_OK:
         return HF_OK;
     case HF_SYSTEM:
-        return hf__fail(err, HF_SYSTEM, "page %llu: the disk cannot read it",
+        return hf__fail(err, HF_SYSTEM, "page %llu: I/O error",
                         (unsigned long long)done->b);
     case HF_NO_MEMORY:
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     case HF_INVALID:
         return hf__fail(err, HF_INVALID,
-                        "the LMDB file there is not a store of holdfast");
+                        "the LMDB file is not a holdfast store");
     case HF_UNSUPPORTED:
         return hf__fail(err, HF_UNSUPPORTED,
                         "the store has a format newer than this library's");
     default:
-        return hf__fail(
-            err, HF_CORRUPT, "the store is damaged: %llu findings, %llu told",
-            (unsigned long long)done->a, (unsigned long long)job->told);
+        return hf__fail(err, HF_CORRUPT,
+                        "the store is damaged: %llu findings, %llu reported",
+                        (unsigned long long)done->a,
+                        (unsigned long long)job->told);
     }
 }
 
@@ -236,7 +237,7 @@ static hf_status judge_death(reading *job, hf_error *err)
 
     if (number == SIGKILL || number == 0)
         return hf__fail(err, HF_SYSTEM,
-                        "the process that read the store was ended");
+                        "the process that read the store was killed");
     (void)snprintf(text, sizeof(text),
                    "the process that read the store crashed (signal %d)",
                    number);
@@ -267,7 +268,7 @@ static hf_status listen_once(reading *job, message *what, bool *ended,
         (rc == 0 && hf__clock_boot_ms() >= job->until_ms))
         return hf__fail(err, HF_TIMEOUT, "the check took too long");
     if (rc == 0)
-        return hf__fail(err, HF_SYSTEM, "the disk does not answer");
+        return hf__fail(err, HF_SYSTEM, "the disk does not respond");
     do
         got = read(job->pipe_fd, what, sizeof(*what));
     while (got < 0 && errno == EINTR);
@@ -343,7 +344,7 @@ static hf_status read_heads(const hf__check *check, int fd, uint64_t *size,
     struct stat info;
 
     if (fstat(fd, &info) != 0)
-        return hf__files_fail(err, errno, "cannot ask for the data file");
+        return hf__files_fail(err, errno, "cannot stat the data file");
     *size = (uint64_t)info.st_size;
     if (!hf__pages_meta(fd, *size, meta, &found))
         return tell_head(check, &found, err);
@@ -367,7 +368,7 @@ static hf_status pin(hf__env *env, const hf__check *check, int fd,
         mdb_txn_abort(room);
     status = hf__env_begin_read(env, txn, err);
     if (status == HF_UNAVAILABLE)
-        return hf__fail(err, HF_UNAVAILABLE, "no reader's slot is free");
+        return hf__fail(err, HF_UNAVAILABLE, "no free reader slot");
     if (status != HF_OK)
         return status;
     /* From here on only the slot is needed, not the map. */

@@ -135,7 +135,7 @@ static hf_status claim_alone(int dir_fd, int *fd, hf_store_compaction *result,
     if (*fd < 0)
         return hf__files_fail(err, errno, "cannot open the data file");
     if (fstat(*fd, &info) != 0)
-        return hf__files_fail(err, errno, "cannot ask for the data file");
+        return hf__files_fail(err, errno, "cannot stat the data file");
     result->size_before = (uint64_t)info.st_size;
     result->size_after = (uint64_t)info.st_size;
     if (hf__registry_find(found.device, found.data_inode) != NULL) {
@@ -185,7 +185,7 @@ static hf_status replace(int dir_fd, hf_store_compaction *result, hf_error *err)
     status = hf__checkpoint_remove(dir_fd, err);
     if (status == HF_OK &&
         renameat(dir_fd, HF__FILE_REWRITE, dir_fd, HF__FILE_DATA) != 0)
-        status = hf__files_fail(err, errno, "cannot name the new data file");
+        status = hf__files_fail(err, errno, "cannot rename the new data file");
     if (status != HF_OK) {
         (void)unlinkat(dir_fd, HF__FILE_REWRITE, 0);
         close(fd);

@@ -57,18 +57,18 @@ static void tell_file_system(const hf__env *env, const hf__diagnosis *to)
     name = name_of_type((uint32_t)info.f_type);
     if (env->mode != HF__MODE_VOLATILE && (uint32_t)info.f_type == MAGIC_TMPFS)
         hf__report(to, HF_LEVEL_WARNING, "file system",
-                   "put a store that is to last on a disk",
+                   "put durable data on a disk",
                    "tmpfs: the store is gone after a reboot");
     else if (env->mode == HF__MODE_VOLATILE &&
              (uint32_t)info.f_type != MAGIC_TMPFS)
         hf__report(to, HF_LEVEL_NOTE, "file system",
-                   "volatile: by a name lies in memory and is faster",
-                   "%s: a volatile store on what is no memory",
-                   name != NULL ? name : "not known");
+                   "a named volatile store is in memory and faster",
+                   "%s: a volatile store that is not in memory",
+                   name != NULL ? name : "unknown");
     else if (name == NULL)
         hf__report(to, HF_LEVEL_NOTE, "file system",
-                   "see that it is a local one that allocates blocks",
-                   "of a kind that is not known, %08x", (unsigned)info.f_type);
+                   "make sure that it is local and supports fallocate()",
+                   "unknown type %08x", (unsigned)info.f_type);
     else
         hf__report(to, HF_LEVEL_OK, "file system", "", "%s", name);
 }
@@ -76,23 +76,23 @@ static void tell_file_system(const hf__env *env, const hf__diagnosis *to)
 static void tell_durability(const hf__env *env, const hf__diagnosis *to)
 {
     if (env->mode == HF__MODE_VOLATILE)
-        hf__report(to, HF_LEVEL_OK, "durability", "",
-                   "volatile: survives the end of every process, not of the "
-                   "machine");
+        hf__report(
+            to, HF_LEVEL_OK, "durability", "",
+            "volatile: survives the end of all processes, but not a reboot");
     else if (env->mode == HF__MODE_FLUSH)
         hf__report(to, HF_LEVEL_NOTE, "durability",
                    "durability=commit, if nothing may be lost",
-                   "flush: a power cut costs the last second, and the time of "
+                   "flush: a power cut loses the last second and the time of "
                    "one sync");
     else
         hf__report(to, HF_LEVEL_OK, "durability", "",
-                   "commit: what was answered survives a power cut, if the "
-                   "disk keeps what it was told to write");
+                   "commit: acknowledged writes survive a power cut, if the "
+                   "disk honours syncs");
     if (env->mode == HF__MODE_FLUSH &&
         __atomic_load_n(&env->sidecar.map->flush.failed, __ATOMIC_RELAXED) ==
             HF__FLUSH_FAILED)
         hf__report_error(to, HF_SYSTEM, "disk", "see the system's log",
-                         "it has not written what it was told to");
+                         "a sync has failed");
 }
 
 /* -------------------------------------------------------------------- room */
@@ -133,8 +133,8 @@ static void tell_room(hf__env *env, uint64_t limit, const hf__diagnosis *to)
     if (info.f_blocks > 0 &&
         info.f_bavail / (info.f_blocks / 100 + 1) < 100 - TIGHT_PERCENT)
         hf__report(to, HF_LEVEL_WARNING, "free space",
-                   "make room; a full disk refuses what makes the store grow "
-                   "(HF_FULL), never a release",
+                   "free some: on a full disk writes that grow the store fail "
+                   "(HF_FULL), releases do not",
                    "%" PRIu64 " bytes, less than a tenth of the file system",
                    (uint64_t)info.f_bavail * info.f_frsize);
     else
@@ -159,7 +159,7 @@ static uint64_t usable_size(hf__env *env, const hf__diagnosis *to)
     }
     pages = hf__env_limit_pages(env) - hf__env_reserve_pages(env);
     hf__env_unlock(env);
-    hf__report(to, HF_LEVEL_OK, "writer lock", "", "free within the time");
+    hf__report(to, HF_LEVEL_OK, "writer lock", "", "available");
     return pages * env->page_size;
 }
 
@@ -178,7 +178,7 @@ static void tell_users(hf__env *env, const hf__diagnosis *to)
     hf__report(to,
                handles * 100 >= HF__INBOX_MAX * TIGHT_PERCENT ? HF_LEVEL_WARNING
                                                               : HF_LEVEL_OK,
-               "open handles", "", "%u of %u, this one among them", handles,
+               "open handles", "", "%u of %u, including this one", handles,
                HF__INBOX_MAX);
     if (mdb_env_info(env->mdb, &info) != MDB_SUCCESS)
         return;
@@ -200,12 +200,12 @@ static void tell_permissions(const hf__env *env, const hf__diagnosis *to)
         return;
     if ((info.st_mode & S_IWOTH) != 0)
         hf__report(to, HF_LEVEL_WARNING, "permissions", "chmod 700",
-                   "mode %03o: anybody may write into its directory",
+                   "mode %03o: its directory is writable by everyone",
                    (unsigned)info.st_mode & 0777);
     else if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
         hf__report(to, HF_LEVEL_NOTE, "permissions",
                    "chmod 700, unless others are meant to use it",
-                   "mode %03o: others may enter its directory",
+                   "mode %03o: others may search its directory",
                    (unsigned)info.st_mode & 0777);
     else
         hf__report(to, HF_LEVEL_OK, "permissions", "", "mode %03o",
@@ -225,7 +225,7 @@ static void tell_files(const hf__env *env, const hf__diagnosis *to)
 
     if (env->read_only) {
         hf__report(to, HF_LEVEL_NOTE, "files", "",
-                   "can only be read here, which nobody may write to");
+                   "read-only: no permission to write to it");
         if (dir_fd >= 0)
             close(dir_fd);
         return;
@@ -237,11 +237,11 @@ static void tell_files(const hf__env *env, const hf__diagnosis *to)
     }
     if (i < sizeof(files) / sizeof(files[0]))
         hf__report_error(to, HF_CORRUPT, "files",
-                         "close every program that has it open, and open it "
-                         "anew; never touch a store's files while it is open",
+                         "close all programs that have it open, and open it "
+                         "again; never touch a store's files while it is open",
                          "%s was removed or replaced", files[i]);
     else
-        hf__report(to, HF_LEVEL_OK, "files", "", "all there");
+        hf__report(to, HF_LEVEL_OK, "files", "", "complete");
     if (dir_fd >= 0)
         close(dir_fd);
 }

@@ -240,7 +240,8 @@ static hf_status finish(int fd, const copied *done, uint64_t *size,
         *size = SIZE_LEAST;
     status = hf__files_allocate(fd, *size, err);
     if (status == HF_OK && ftruncate(fd, (off_t)*size) != 0)
-        status = hf__files_fail(err, errno, "cannot cut the new data file");
+        status =
+            hf__files_fail(err, errno, "cannot truncate the new data file");
     if (status == HF_OK && fsync(fd) != 0)
         status = hf__files_fail(err, errno, "cannot sync the new data file");
     return status;
@@ -257,7 +258,7 @@ static hf_status ask_size(int fd, uint64_t *size, hf_error *err)
     const hf__tree *tree = &meta.trees[HF__TREE_DATA];
 
     if (fstat(fd, &info) != 0)
-        return hf__files_fail(err, errno, "cannot ask for the data file");
+        return hf__files_fail(err, errno, "cannot stat the data file");
     if (!hf__pages_meta(fd, (uint64_t)info.st_size, &meta, &found))
         return hf__fail(err, HF_CORRUPT, "the data file is damaged");
     *size = (tree->branch_pages + tree->leaf_pages + tree->large_pages) *
@@ -272,12 +273,10 @@ static hf_status check_room(int dir_fd, uint64_t size, hf_error *err)
     struct statvfs system;
 
     if (fstatvfs(dir_fd, &system) != 0)
-        return hf__files_fail(err, errno, "cannot ask for the room");
+        return hf__files_fail(err, errno, "cannot query free space");
     if (size / system.f_frsize < system.f_bavail)
         return HF_OK;
-    return hf__fail(err, HF_FULL,
-                    "a second copy takes %llu bytes, for which there is no "
-                    "room",
+    return hf__fail(err, HF_FULL, "no space for a second copy of %llu bytes",
                     (unsigned long long)size);
 }
 
@@ -306,7 +305,7 @@ hf_status hf__rewrite(int dir_fd, uint64_t old_size, int *fd, uint64_t *size,
     (void)unlinkat(dir_fd, HF__FILE_REWRITE, 0);
     new_fd = hf__rights_create(dir_fd, HF__FILE_REWRITE, O_RDWR);
     if (new_fd < 0) {
-        status = hf__files_fail(err, errno, "cannot make the new data file");
+        status = hf__files_fail(err, errno, "cannot create the new data file");
         close(old_fd);
         return status;
     }

@@ -150,8 +150,8 @@ static hf_status judge_alone(int dir_fd, const hf__settings *settings,
                         "the sidecar was removed while the store is in use");
     if (settings->mode == HF__MODE_VOLATILE)
         return hf__fail(err, HF_CORRUPT,
-                        "the sidecar is missing, so it cannot be told whether "
-                        "the content is of this boot");
+                        "the sidecar is missing: cannot tell whether the "
+                        "content is of this boot");
     *result = ADOPT;
     return HF_OK;
 }
@@ -176,7 +176,7 @@ static hf_status judge_files(hf__env *env, const hf__settings *settings,
         return judge_alone(dir_fd, settings, result, err);
     if (found->other)
         return hf__fail(err, HF_INVALID,
-                        "the directory holds other files and no store");
+                        "the directory has other files but no store");
     *result = BEGIN;
     return HF_OK;
 }
@@ -287,15 +287,15 @@ static hf_status write_header(const hf__env *env, hf_error *err)
     int rc = mdb_txn_begin(env->mdb, NULL, 0, &txn);
 
     if (rc != MDB_SUCCESS)
-        return hf__files_fail_mdb(err, rc, "cannot begin the store");
+        return hf__files_fail_mdb(err, rc, "cannot create the store");
     rc = hf__header_put(txn, env->dbi, env->mode);
     if (rc != MDB_SUCCESS) {
         mdb_txn_abort(txn);
-        return hf__files_fail_mdb(err, rc, "cannot begin the store");
+        return hf__files_fail_mdb(err, rc, "cannot create the store");
     }
     rc = mdb_txn_commit(txn);
     if (rc != MDB_SUCCESS)
-        return hf__files_fail_mdb(err, rc, "cannot begin the store");
+        return hf__files_fail_mdb(err, rc, "cannot create the store");
     return HF_OK;
 }
 
@@ -349,7 +349,7 @@ static hf_status use_store(hf__env *env, const hf__settings *settings,
         map->allocated_size = size & ~(ADOPT_GRAIN - 1);
         map->max_size = HF__SIZE_DEFAULT;
     } else if (size < map->allocated_size) {
-        return hf__fail(err, HF_CORRUPT, "the data file was cut short");
+        return hf__fail(err, HF_CORRUPT, "the data file was truncated");
     }
     if (map->max_size < settings->max_size)
         map->max_size = settings->max_size;

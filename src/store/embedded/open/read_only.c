@@ -45,12 +45,12 @@ static hf_status check_sidecar(const hf__settings *settings, int dir_fd,
     if (theirs.fd >= 0)
         close(theirs.fd);
     if (in_use)
-        return hf__fail(err, HF_UNAVAILABLE,
-                        "it can only be read here, and others have it open "
-                        "who may write to it");
+        return hf__fail(
+            err, HF_UNAVAILABLE,
+            "it is read-only here, but open for writing in other processes");
     if (settings->mode == HF__MODE_VOLATILE && !same_boot)
         return hf__fail(err, HF_NOT_FOUND,
-                        "what the store held ended with the boot it was of");
+                        "the volatile store was of an earlier boot");
     return HF_OK;
 }
 
@@ -110,8 +110,8 @@ hf_status hf__read_only_open(hf__env *env, const hf__settings *settings,
         return settings->existing
                    ? hf__fail(err, HF_NOT_FOUND, "there is no store")
                    : hf__fail(err, HF_DENIED,
-                              "there is no store, and none can be made: the "
-                              "directory can only be read");
+                              "there is no store, and none can be created: the "
+                              "directory is read-only");
     status = check_sidecar(settings, dir_fd, err);
     if (status == HF_OK && settings->mode != HF__MODE_VOLATILE)
         status = hf__checkpoint_check(dir_fd, err);

@@ -277,7 +277,8 @@ static hf_status make_folder(const hf__env *env, int *fd, hf_error *err)
     if (mkdirat(env->dir_fd, HF__FILE_WAKE, 0700) == 0
             ? !hf__rights_give(env->dir_fd, env->dir_fd, HF__FILE_WAKE)
             : errno != EEXIST)
-        return hf__fail_errno(err, HF_SYSTEM, errno, "cannot make the folder");
+        return hf__fail_errno(err, HF_SYSTEM, errno,
+                              "cannot create the folder");
     *fd = open_folder(env);
     if (*fd < 0)
         return hf__fail_errno(err, HF_SYSTEM, errno, "cannot open the folder");
@@ -307,7 +308,7 @@ static hf_status make_fifo(hf__wake_poll *poll, hf_error *err)
         hf__rights_give(poll->env->dir_fd, folder_fd, poll->id))
         poll->fd = open_fifo(folder_fd, poll->id);
     if (poll->fd < 0) {
-        status = hf__fail_errno(err, HF_SYSTEM, errno, "cannot make a FIFO");
+        status = hf__fail_errno(err, HF_SYSTEM, errno, "cannot create a FIFO");
         (void)unlinkat(folder_fd, poll->id, 0);
     }
     close(folder_fd);
