@@ -522,7 +522,7 @@ static void expect_spoiled(const char *script, spoil_fn how, const char *part)
     expect_whole();
     spoil(how);
     expect_damaged(part);
-    /* Not to be opened again: begin anew. */
+    /* It cannot be opened again: start over. */
     remove_place(&at);
     make_place(&at, "file", "");
 }
@@ -665,7 +665,7 @@ static int count_descriptors(void)
 }
 
 /* A program that waits for its own children never meets ours. */
-static void the_child_is_nobody_elses_business(void **state)
+static void the_child_is_invisible_to_the_program(void **state)
 {
     struct sigaction action = {.sa_handler = count_signal};
     struct sigaction before;
@@ -745,7 +745,7 @@ int main(void)
         TEST(no_store_is_made_by_a_check),
         TEST(findings_and_time_are_bounded),
         TEST(a_limit_ends_a_check),
-        TEST(the_child_is_nobody_elses_business),
+        TEST(the_child_is_invisible_to_the_program),
         TEST(a_store_in_use_is_read_as_it_was_at_one_instant),
     };
 

@@ -255,7 +255,7 @@ static void power_cut_goes_back_to_the_checkpoint(void **state)
         assert_string_equal(got, want);
         (void)snprintf(want, sizeof(want), "s:%d", round);
         expect(image.store, "get round", want);
-        /* It goes on from there, and what it writes is kept. */
+        /* It continues from there, and new writes are kept. */
         change(image.store, 7);
         close_store(image.store);
         image.store = must_open(image.url, NULL);
@@ -514,7 +514,7 @@ static void overwriting_stays_within_the_largest_size(void **state)
     remove_place(&at);
 }
 
-/* What the checkpoint holds back is made free before anybody is refused. */
+/* Pages pinned by the checkpoint are freed before a write is refused. */
 static void full_store_can_be_emptied(void **state)
 {
     char text[TEXT_SIZE];
@@ -553,7 +553,7 @@ static void write_is_not_acknowledged_while_the_disk_is_late(void **state)
     env = env_of(&at);
     expect(at.store, "incr n", "i:1");
     await_checkpoint(env, SOON_MS);
-    /* Nobody can make one. */
+    /* No checkpoint can be made. */
     pthread_mutex_lock(&env->flush->mutex);
     expect(at.store, "incr n", "i:2");
     assert_int_equal(hf__env_lock(env, INT64_MAX, NULL), HF_OK);

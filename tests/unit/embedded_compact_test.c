@@ -131,7 +131,7 @@ static void compacting_changes_nothing_that_is_seen(void **state)
     hf_store_compaction done;
 
     (void)state;
-    /* Ids of elements are given out anew only if they are new: each round
+    /* Key ids are never assigned twice: each round
      * adds collections to a file that was just compacted. */
     for (int i = 0; i < 6; i++) {
         (void)snprintf(round, sizeof(round), "%d", i);

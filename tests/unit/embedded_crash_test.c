@@ -173,7 +173,7 @@ static void hold_writer_lock(hf__store *store)
                        "", text);
 }
 
-/* Stop it while it is inside a transaction: then nobody else gets in. */
+/* Stopped within a transaction, it blocks all others. */
 static void stopped_writer_makes_others_unavailable(void **state)
 {
     bool refused = false;
@@ -221,7 +221,7 @@ static void write_and_stop(hf__store *store)
         (void)pause();
 }
 
-static void *go_on_later(void *user)
+static void *continue_later(void *user)
 {
     /* Longer than a time slice, shorter than a full store waits for pins. */
     hf__clock_sleep_until(hf__clock_boot_ms() + 150);
@@ -243,7 +243,7 @@ static void store_is_not_full_while_a_writer_is_late(void **state)
     pid = start(write_and_stop);
     assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
     assert_true(WIFSTOPPED(status));
-    assert_int_equal(pthread_create(&later, NULL, go_on_later, &pid), 0);
+    assert_int_equal(pthread_create(&later, NULL, continue_later, &pid), 0);
     for (int i = 0; i < 500; i++) {
         char text[TEXT_SIZE];
 
@@ -261,7 +261,7 @@ static void store_is_not_full_while_a_writer_is_late(void **state)
 
 static int tell_fd;
 
-static void wait_for_ever(hf__store *store)
+static void wait_indefinitely(hf__store *store)
 {
     const char *inbox = hf__embedded_store_ops.inbox(store);
     uint32_t seq =
@@ -283,7 +283,7 @@ static void publish_counts_the_living_only(void **state)
     (void)state;
     assert_int_equal(pipe(fds), 0);
     tell_fd = fds[1];
-    pid = start(wait_for_ever);
+    pid = start(wait_indefinitely);
     assert_int_equal(read(fds[0], inbox, INBOX_SIZE), INBOX_SIZE);
     close(fds[0]);
     close(fds[1]);
@@ -341,7 +341,7 @@ static void forked_child_does_not_keep_an_inbox(void **state)
 
 /* -------------------------------------------------------------------- fork */
 
-static void child_is_told_and_parent_goes_on(void **state)
+static void child_gets_an_error_and_parent_continues(void **state)
 {
     char text[TEXT_SIZE];
     int status;
@@ -405,7 +405,7 @@ int main(void)
                                   tear_down),
         TEST(publish_counts_the_living_only),
         TEST(forked_child_does_not_keep_an_inbox),
-        TEST(child_is_told_and_parent_goes_on),
+        TEST(child_gets_an_error_and_parent_continues),
         TEST(killed_readers_do_not_fill_the_store),
     };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * embedded_event_test.c - events: none is lost between processes, watches are
- * told on the loop, and nothing is told of what was undone.
+ * called on the loop, and no event of an undone transaction is delivered.
  */
 #include "embedded_store.h"
 #include "support/slowness.h"
@@ -141,7 +141,7 @@ static void events_of_an_undone_script_are_not_told(void **state)
     (void)state;
     publish_self("while true do end", HF_SCRIPT);
     assert_int_equal(ops->event_seq(at.store, topic("t"), INT64_MAX), seq);
-    /* An error undoes nothing, so its events are told. */
+    /* An error undoes nothing, so its events are delivered. */
     publish_self("error('x')", HF_SCRIPT);
     assert_int_equal(ops->event_seq(at.store, topic("t"), INT64_MAX), seq + 1);
     publish_self("", HF_OK);
@@ -206,7 +206,7 @@ static void publish_from_child(const char *inbox, const char *name)
     assert_int_equal(status, 0);
 }
 
-static void watches_are_told_on_the_loop(void **state)
+static void watches_are_called_on_the_loop(void **state)
 {
     const hf__store_ops *ops = &hf__embedded_store_ops;
     bell bells[2] = {{{ring, NULL, 0},
@@ -285,7 +285,7 @@ int main(void)
         TEST(no_wake_up_is_lost_between_processes),
         TEST(wait_ends_at_its_time),
         TEST(events_of_an_undone_script_are_not_told),
-        TEST(watches_are_told_on_the_loop),
+        TEST(watches_are_called_on_the_loop),
         TEST(stale_fifos_are_removed),
     };
 

@@ -354,8 +354,7 @@ static void descriptors_are_closed_on_exec(void **state)
     }
 }
 
-/* A volatile store whose boot cannot be told is not trusted, nor thrown away.
- */
+/* A volatile store of an unknown boot is neither trusted nor discarded. */
 static void volatile_store_without_sidecar_is_refused(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * embedded_full_test.c - a store, a disk or a limit that is full: writes are
- * refused cleanly, deletes and renewals go on, room that is freed is used.
+ * refused cleanly, deletes and renewals succeed, freed space is used.
  */
 #include "embedded_store.h"
 

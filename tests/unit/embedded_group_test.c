@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_group_test.c - requests that share a transaction: what each is
- * told, when another of them fails, when the lock is late, when the commit
+ * embedded_group_test.c - requests that share a transaction: what each
+ * gets when another of them fails, when the lock is late, when the commit
  * fails.
  */
 #include "embedded_store.h"
@@ -316,7 +316,7 @@ static void full_store_refuses_only_what_does_not_fit(void **state)
 }
 
 /* LMDB's descriptor is replaced by one that cannot be written to. */
-static void failed_commit_is_told_to_all(void **state)
+static void failed_commit_fails_all(void **state)
 {
     place at;
     hf__env *env;
@@ -350,7 +350,7 @@ static void failed_commit_is_told_to_all(void **state)
     remove_place(&at);
 }
 
-/* Wherever memory ends, each is told what became of it. */
+/* Wherever memory runs out, each request gets its own status. */
 static void memory_may_end_anywhere(void **state)
 {
     place at;
@@ -495,7 +495,7 @@ static void deadline_in_the_queue_is_kept(void **state)
 }
 
 /* Who leads gives up first: another must lead then. */
-static void others_go_on_when_the_leader_gives_up(void **state)
+static void others_continue_when_the_leader_gives_up(void **state)
 {
     worker workers[8];
     hf__env *env;
@@ -578,8 +578,8 @@ static void write_until_killed(const char *url)
         (void)pause();
 }
 
-/* A leader dies with those who wait for it; what was told is there. */
-static void killed_group_loses_nothing_that_was_told(void **state)
+/* A leader dies with its followers; acknowledged writes survive. */
+static void killed_group_loses_no_acknowledged_write(void **state)
 {
     place at;
     char line[64];
@@ -625,14 +625,14 @@ int main(void)
         cmocka_unit_test_setup(each_request_has_its_own_time, begin),
         cmocka_unit_test_setup(full_store_refuses_only_what_does_not_fit,
                                begin),
-        cmocka_unit_test_setup(failed_commit_is_told_to_all, begin),
+        cmocka_unit_test_setup(failed_commit_fails_all, begin),
         cmocka_unit_test_setup(memory_may_end_anywhere, begin),
         cmocka_unit_test_setup(waiting_threads_share_the_next_transaction,
                                begin),
         cmocka_unit_test_setup(deadline_in_the_queue_is_kept, begin),
-        cmocka_unit_test_setup(others_go_on_when_the_leader_gives_up, begin),
+        cmocka_unit_test_setup(others_continue_when_the_leader_gives_up, begin),
         cmocka_unit_test_setup(threads_of_two_handles_lose_nothing, begin),
-        cmocka_unit_test_setup(killed_group_loses_nothing_that_was_told, begin),
+        cmocka_unit_test_setup(killed_group_loses_no_acknowledged_write, begin),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ static bool hold_flock_of_directory(void)
     return true;
 }
 
-static void flock_of_another_user_holds_up_nobody(void **state)
+static void flock_of_another_user_blocks_no_one(void **state)
 {
     int status;
     pid_t pid;
@@ -80,7 +80,7 @@ static void flock_of_another_user_holds_up_nobody(void **state)
     must_end_well(pid);
 }
 
-/* Nobody but the owner can open the file that is locked instead. */
+/* Only the owner can open the file that is locked instead. */
 static void lock_file_is_for_the_owner_only(void **state)
 {
     struct stat info;
@@ -240,7 +240,7 @@ static void read_only_mount_is_read(void **state)
 
 /* ------------------------------------------------------------ default store */
 
-static bool is_told_who(void)
+static bool error_names_the_owner(void)
 {
     hf_error err = HF_ERROR_INIT;
     hf__store *store = NULL;
@@ -303,8 +303,9 @@ static bool finds_another_place(uid_t uid, const char *runtime)
 
     return enter_new_machine() && squat(uid, home) &&
            (uid == 0 ||
-            (ends_well_as(uid, is_told_who) && mkdir("/run/user", 0755) == 0 &&
-             mkdir(runtime, 0700) == 0 && chown(runtime, uid, uid) == 0)) &&
+            (ends_well_as(uid, error_names_the_owner) &&
+             mkdir("/run/user", 0755) == 0 && mkdir(runtime, 0700) == 0 &&
+             chown(runtime, uid, uid) == 0)) &&
            ends_well_as(uid, first) && ends_well_as(uid, second_in_a_session) &&
            rmdir(home) == 0 && ends_well_as(uid, third) &&
            access(home, F_OK) != 0;
@@ -367,7 +368,7 @@ int main(void)
         TEST(directory_of_another_user_is_refused),
         TEST(directory_that_others_may_write_to_is_refused),
         TEST(link_of_another_user_is_not_followed),
-        TEST(flock_of_another_user_holds_up_nobody),
+        TEST(flock_of_another_user_blocks_no_one),
         TEST(lock_file_is_for_the_owner_only),
         TEST(umask_takes_nothing_from_a_new_store),
         TEST(directory_without_permission_to_write_is_read),

@@ -94,7 +94,7 @@ static void scan_gives_each_key_once(void **state)
         assert_int_equal(one.seen[i], 1);
 }
 
-/* Keys come and go between the calls, also the one to go on at. */
+/* Keys come and go between the calls, even the one to continue at. */
 static void scan_gives_every_key_that_stays(void **state)
 {
     place *at = *state;
@@ -120,8 +120,8 @@ static void scan_gives_every_key_that_stays(void **state)
         assert_true(i % 3 == 0 || one.seen[i] > 0);
 }
 
-/* More scans than are remembered: the others find their place anew. */
-static void many_scans_go_on_at_once(void **state)
+/* More scans than stored positions: the others search for theirs. */
+static void many_scans_run_at_once(void **state)
 {
     static scan scans[100];
     place *at = *state;
@@ -146,7 +146,7 @@ static void many_scans_go_on_at_once(void **state)
 }
 
 /* Its place is neither remembered nor there: everything comes again. */
-static void scan_with_a_lost_place_begins_anew(void **state)
+static void scan_with_a_lost_position_starts_again(void **state)
 {
     place *at = *state;
     scan one = begin_scan("scan", "count 1000");
@@ -268,8 +268,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(scan_gives_each_key_once),
         TEST(scan_gives_every_key_that_stays),
-        TEST(many_scans_go_on_at_once),
-        TEST(scan_with_a_lost_place_begins_anew),
+        TEST(many_scans_run_at_once),
+        TEST(scan_with_a_lost_position_starts_again),
         TEST(scans_of_elements_give_each_once),
         TEST(expired_keys_are_not_listed),
         TEST(every_choice_comes),

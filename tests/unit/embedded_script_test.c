@@ -398,7 +398,7 @@ static void script_over_its_budget_is_undone(void **state)
 }
 
 /* Lua's own functions loop in C, where no hook looks at the clock. */
-static void library_functions_do_not_run_for_ever(void **state)
+static void library_functions_are_stopped(void **state)
 {
     place *at = *state;
     int64_t start_ms = hf__clock_boot_ms();
@@ -568,7 +568,7 @@ static void missing_libraries_say_so(void **state)
     assert_non_null(strstr(text, "not available in this store"));
 }
 
-static void random_numbers_go_on_until_they_are_seeded(void **state)
+static void random_numbers_continue_until_seeded(void **state)
 {
     static const char source[] = "return tostring(math.random())";
     place *at = *state;
@@ -588,7 +588,7 @@ static void random_numbers_go_on_until_they_are_seeded(void **state)
                   "[i:171, i:750]");
 }
 
-static void loaded_scripts_are_remembered(void **state)
+static void loaded_scripts_are_kept(void **state)
 {
     place *at = *state;
     hf_bytes words[3] = {hf_view("script", 6), hf_view("load", 4),
@@ -712,7 +712,7 @@ int main(void)
         TEST(lock_passes_from_owner_to_owner),
         TEST(what_a_failing_script_wrote_stays),
         TEST(script_over_its_budget_is_undone),
-        TEST(library_functions_do_not_run_for_ever),
+        TEST(library_functions_are_stopped),
         TEST(script_over_its_memory_is_undone),
         TEST(script_past_its_deadline_is_undone),
         TEST(script_that_begins_late_is_undone),
@@ -720,8 +720,8 @@ int main(void)
         TEST(one_script_cannot_change_another),
         TEST(bytecode_is_refused),
         TEST(missing_libraries_say_so),
-        TEST(random_numbers_go_on_until_they_are_seeded),
-        TEST(loaded_scripts_are_remembered),
+        TEST(random_numbers_continue_until_seeded),
+        TEST(loaded_scripts_are_kept),
         TEST(many_scripts_come_and_go),
         TEST(script_can_touch_any_number_of_keys),
         TEST(large_values_pass_through),

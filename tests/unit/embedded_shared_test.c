@@ -16,7 +16,7 @@ static const char *const shared_forms[] = {"volatile:%s/s?mode=0660&group=%d",
                                            "mode=0660&group=%d"};
 #define FORM_COUNT (sizeof(shared_forms) / sizeof(shared_forms[0]))
 
-/* A folder where everybody may make a store, and the URL of one for TEAM. */
+/* A folder writable by everyone, and the URL of a store there for TEAM. */
 static void make_shared(size_t form)
 {
     remove_place(&at);
@@ -64,8 +64,7 @@ static void expect_mode(const char *name, mode_t mode)
         fail_msg("%s: %o", name, (unsigned)info.st_mode);
 }
 
-/* As flock() does: whoever opens first, whatever the umask; root is one of
- * them. */
+/* By flock(): any member may open first, with any umask; even root. */
 static void users_of_a_group_share_a_store(void **state)
 {
     (void)state;

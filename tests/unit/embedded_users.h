@@ -16,7 +16,7 @@
 #include "store/embedded/files/files.h"
 #include "store/embedded/files/sidecar.h"
 
-/* Nobody has these numbers. */
+/* Unused ids. */
 enum { ALICE = 64001, BOB = 64002, TEAM = 64100 };
 
 static place at;

@@ -22,7 +22,7 @@
 #include "store/embedded/files/header.h"
 #include "store/embedded/files/sum.h"
 
-/* Pages between calls of go_on(): some tenth of a millisecond. */
+/* Pages between calls of keep_going(): some tenth of a millisecond. */
 #define ASK_PAGES 256u
 
 typedef struct level {
@@ -113,8 +113,8 @@ static void count_pages(hf__fsck *fsck, uint64_t count)
     uint64_t before = fsck->pages_done / ASK_PAGES;
 
     fsck->pages_done += count;
-    if (fsck->go_on != NULL && fsck->pages_done / ASK_PAGES != before &&
-        !fsck->go_on(fsck, fsck->pages_done, fsck->meta.last_page + 1))
+    if (fsck->keep_going != NULL && fsck->pages_done / ASK_PAGES != before &&
+        !fsck->keep_going(fsck, fsck->pages_done, fsck->meta.last_page + 1))
         fsck->stopped = true;
 }
 

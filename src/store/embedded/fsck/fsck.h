@@ -22,12 +22,12 @@ struct hf__fsck {
     hf__meta meta;
     void (*report)(hf__fsck *fsck, const hf__finding *found);
     /* Called every few hundred pages. false: stop. May be NULL. */
-    bool (*go_on)(hf__fsck *fsck, uint64_t done, uint64_t total);
+    bool (*keep_going)(hf__fsck *fsck, uint64_t done, uint64_t total);
     void *user;
 
     /* Results. */
     uint64_t findings;
-    bool stopped;   /* by go_on */
+    bool stopped;   /* by keep_going */
     bool failed;    /* I/O error at error_page */
     bool no_memory; /* the rest was not checked */
     uint64_t error_page;

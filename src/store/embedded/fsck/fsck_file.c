@@ -34,7 +34,8 @@ static bool is_in_time(hf__fsck *fsck, uint64_t done, uint64_t total)
 hf_status hf__fsck_file(int dir_fd, int64_t deadline_ms, hf_error *err)
 {
     verification self = {.deadline_ms = deadline_ms};
-    hf__fsck fsck = {.report = keep_first, .go_on = is_in_time, .user = &self};
+    hf__fsck fsck = {
+        .report = keep_first, .keep_going = is_in_time, .user = &self};
     hf_status status =
         hf__files_open_data(dir_fd, &fsck.fd, &fsck.file_size, err);
 

@@ -44,7 +44,7 @@
 #define STALL_MS 60000
 /* How long to wait for a killed child; it may be stuck in the kernel. */
 #define END_MS 2000
-/* Calls of go_on() per progress message: some megabytes. */
+/* Calls of keep_going() per progress message: some megabytes. */
 #define PROGRESS_EVERY 8u
 /* Descriptors to close one by one if the kernel has no close_range(). */
 #define DESCRIPTORS_MAX 65536
@@ -315,7 +315,7 @@ static hf_status read_file(const hf__check *check, int fd, uint64_t size,
     self.fsck.file_size = size;
     self.fsck.meta = *meta;
     self.fsck.report = reply_finding;
-    self.fsck.go_on = reply_progress;
+    self.fsck.keep_going = reply_progress;
     self.fsck.user = &self;
     if (check->limit_ms > 0)
         job.until_ms = hf__clock_after(hf__clock_boot_ms(), check->limit_ms);

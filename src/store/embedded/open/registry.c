@@ -18,7 +18,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static hf__env *first;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void start_anew(void)
+static void start_empty(void)
 {
     /* The child has one thread; the holder of the lock does not exist in it. */
     pthread_mutex_init(&lock, NULL);
@@ -27,7 +27,7 @@ static void start_anew(void)
 
 static void watch_forks(void)
 {
-    (void)pthread_atfork(NULL, NULL, start_anew);
+    (void)pthread_atfork(NULL, NULL, start_empty);
 }
 
 bool hf__registry_lock(int64_t deadline_ms)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_recall_test.c - what the writer remembers of key records from one
- * transaction to the next is never older than what the store holds: two
+ * embedded_record_cache_test.c - what the writer remembers of key records from
+ * one transaction to the next is never older than what the store holds: two
  * processes write in turn, in every way there is, and a script, which runs as
  * a writer, must read what is there.
  */
@@ -270,8 +270,8 @@ static void expect_answer(const char *line, const char *answer)
     assert_string_equal(text, answer);
 }
 
-/* Its record stays and is written over: nobody can see it meanwhile. */
-static void key_that_comes_and_goes_leaves_a_shell(void **state)
+/* Its record stays, invisible, and is overwritten. */
+static void key_that_comes_and_goes_leaves_a_tombstone(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -324,8 +324,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(expiry_counts_for_what_is_remembered,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(key_that_comes_and_goes_leaves_a_shell,
-                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            key_that_comes_and_goes_leaves_a_tombstone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(shell_is_reclaimed, set_up, tear_down),
     };
 
