@@ -79,7 +79,7 @@ hf_status hf__identity_check_apart(const hf__env *env, const hf__found *found,
 
 /* Truncated, removed, or replaced? EACCES means nothing: the process may have
  * dropped privileges since it opened the store. */
-static uint32_t look(const hf__env *env)
+static uint32_t read_state(const hf__env *env)
 {
     char path[PATH_SIZE];
     struct stat open_one, found;
@@ -113,7 +113,7 @@ static uint32_t seen(hf__env *env, int64_t now_ms)
                                      now_ms, false, __ATOMIC_RELAXED,
                                      __ATOMIC_RELAXED))
         return state;
-    state = look(env);
+    state = read_state(env);
     __atomic_store_n(&env->identity, state, __ATOMIC_RELAXED);
     return state;
 }

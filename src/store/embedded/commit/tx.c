@@ -35,8 +35,8 @@ bool hf__tx_copy(hf__tx *tx, void *to, const void *from, size_t size)
 /* May the command use so many bytes? */
 static bool claim(hf__tx *tx, size_t size)
 {
-    if (tx->look != NULL)
-        tx->look(tx, size);
+    if (tx->check != NULL)
+        tx->check(tx, size);
     return tx->fatal == HF_OK;
 }
 

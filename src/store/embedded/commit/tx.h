@@ -26,7 +26,7 @@ typedef struct hf__event {
 #define HF__CHAIN_COUNT 256u
 
 /* Work between two checks of a script's limits, ns by estimate. */
-#define HF__TX_LOOK_NS 200000u
+#define HF__TX_CHECK_NS 200000u
 
 struct hf__command;
 struct hf__out;
@@ -55,8 +55,8 @@ typedef struct hf__tx {
 
     /* Set for a script with limits: checks them, and may set `fatal`. `claimed`
      * is what its command has in scratch and arena. */
-    void (*look)(struct hf__tx *tx, size_t claimed);
-    void *look_user;
+    void (*check)(struct hf__tx *tx, size_t claimed);
+    void *check_user;
     size_t spent_ns;
     size_t claimed_size; /* of `arena` */
     size_t largest_size; /* of the values read */
@@ -98,8 +98,8 @@ void hf__tx_delete(hf__tx *tx, MDB_val *key);
 static inline bool hf__tx_spend(hf__tx *tx, size_t ns)
 {
     tx->spent_ns += ns;
-    if (tx->spent_ns >= HF__TX_LOOK_NS && tx->look != NULL)
-        tx->look(tx, 0);
+    if (tx->spent_ns >= HF__TX_CHECK_NS && tx->check != NULL)
+        tx->check(tx, 0);
     return tx->fatal == HF_OK;
 }
 /* memcpy() and memset() in pieces; `from` NULL: zeros. false: fatal. */

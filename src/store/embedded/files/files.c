@@ -142,7 +142,7 @@ static hf_status look_for_others(int dir_fd, bool *other, hf_error *err)
     return HF_OK;
 }
 
-hf_status hf__files_look(int dir_fd, hf__found *found, hf_error *err)
+hf_status hf__files_list(int dir_fd, hf__found *found, hf_error *err)
 {
     struct stat info;
 

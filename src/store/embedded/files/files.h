@@ -92,7 +92,7 @@ typedef struct hf__found {
     ino_t lock_inode;    /* 0: none */
     ino_t sidecar_inode; /* 0: none */
 } hf__found;
-hf_status hf__files_look(int dir_fd, hf__found *found, hf_error *err);
+hf_status hf__files_list(int dir_fd, hf__found *found, hf_error *err);
 
 /* Open the data file for reading. */
 hf_status hf__files_open_data(int dir_fd, int *fd, uint64_t *size,

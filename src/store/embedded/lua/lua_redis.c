@@ -96,7 +96,7 @@ static void push_number(lua_State *lua, int at, hf_bytes *word)
  * arrays are on Lua's stack, above the arguments. Raises errors. */
 static hf_bytes *take_words(lua_State *lua, hf__machine *machine, int count)
 {
-    if (count <= HF__MACHINE_WORD_COUNT)
+    if (count <= HF__MACHINE_ARG_COUNT)
         return machine->words;
     return lua_newuserdata(lua, (size_t)count * sizeof(hf_bytes));
 }

@@ -130,7 +130,7 @@ static hf_status undo_stopped(hf__machine *machine, int64_t budget_ms)
 /* Called by commands: may it continue, with so many bytes? */
 static void check_limits(hf__tx *tx, size_t claimed)
 {
-    hf__machine *machine = tx->look_user;
+    hf__machine *machine = tx->check_user;
 
     tx->spent_ns = 0;
     if (hf__machine_is_over(machine, claimed))
@@ -163,16 +163,16 @@ static hf_status finish_run(hf__machine *machine, int result, int64_t budget_ms)
 
 /* ----------------------------------------------------------------- running */
 
-static void set_word(lua_State *lua, hf_bytes word, size_t index)
+static void set_arg(lua_State *lua, hf_bytes word, size_t index)
 {
     lua_pushlstring(lua, word.data != NULL ? word.data : "", word.size);
     lua_rawseti(lua, -2, (int)index + 1);
 }
 
-static void fill_words(lua_State *lua, const hf_bytes *words, size_t count)
+static void fill_args(lua_State *lua, const hf_bytes *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        set_word(lua, words[i], i);
+        set_arg(lua, words[i], i);
 }
 
 /* Is the argument already in the table? If not, cache it. */
@@ -196,17 +196,17 @@ static void renew_args(lua_State *lua, hf__cached_args *last, int at,
 {
     size_t old = last->count;
 
-    lua_rawgeti(lua, lua_upvalueindex(HF__UP_OWN), at);
+    lua_rawgeti(lua, lua_upvalueindex(HF__UP_LIBRARY), at);
     last->count = old > count ? old : count;
     for (size_t i = 0; i < count; i++) {
-        bool known = i < HF__MACHINE_LAST_COUNT &&
+        bool known = i < HF__MACHINE_CACHED_ARG_COUNT &&
                      is_cached_arg(&last->words[i], words[i]);
 
         if (!known || i >= old)
-            set_word(lua, words[i], i);
+            set_arg(lua, words[i], i);
     }
     for (size_t i = count; i < old; i++) {
-        if (i < HF__MACHINE_LAST_COUNT)
+        if (i < HF__MACHINE_CACHED_ARG_COUNT)
             last->words[i].size = UINT32_MAX;
         lua_pushnil(lua);
         lua_rawseti(lua, -2, (int)i + 1);
@@ -217,15 +217,15 @@ static void renew_args(lua_State *lua, hf__cached_args *last, int at,
 
 /* In KEYS library scripts have the numbers of the request's arguments, which
  * only redis.call() understands: this saves a string for each. */
-static void set_own_keys(lua_State *lua, hf__machine *machine)
+static void set_library_keys(lua_State *lua, hf__machine *machine)
 {
     int *count = &machine->key_counts[machine->script->index];
     int wanted = (int)machine->request->key_count;
 
     if (*count == wanted)
         return;
-    lua_rawgeti(lua, lua_upvalueindex(HF__UP_OWN),
-                hf__machine_own_at(machine, HF__OWN_KEYS));
+    lua_rawgeti(lua, lua_upvalueindex(HF__UP_LIBRARY),
+                hf__machine_library_at(machine, HF__LIBRARY_KEYS));
     for (; *count < wanted; ++*count) {
         lua_pushlightuserdata(lua, (void *)(uintptr_t)(*count + 1));
         lua_rawseti(lua, -2, *count + 1);
@@ -237,32 +237,32 @@ static void set_own_keys(lua_State *lua, hf__machine *machine)
     lua_pop(lua, 1);
 }
 
-static void set_own_words(lua_State *lua, hf__machine *machine)
+static void set_library_args(lua_State *lua, hf__machine *machine)
 {
     const hf__request *request = machine->request;
     uint32_t index = machine->script->index;
 
-    set_own_keys(lua, machine);
+    set_library_keys(lua, machine);
     renew_args(lua, &machine->cached_args[index],
-               hf__machine_own_at(machine, HF__OWN_ARGS),
+               hf__machine_library_at(machine, HF__LIBRARY_ARGS),
                request->words + request->key_count,
                request->word_count - request->key_count);
 }
 
 /* A user's script gets new tables: the previous script may have changed the old
  * ones. */
-static void set_user_words(lua_State *lua, hf__machine *machine)
+static void set_user_args(lua_State *lua, hf__machine *machine)
 {
     const hf__request *request = machine->request;
     size_t arg_count = request->word_count - request->key_count;
 
     lua_pushliteral(lua, "KEYS");
     lua_createtable(lua, (int)request->key_count, 0);
-    fill_words(lua, request->words, request->key_count);
+    fill_args(lua, request->words, request->key_count);
     lua_rawset(lua, lua_upvalueindex(HF__UP_USER_ENV));
     lua_pushliteral(lua, "ARGV");
     lua_createtable(lua, (int)arg_count, 0);
-    fill_words(lua, request->words + request->key_count, arg_count);
+    fill_args(lua, request->words + request->key_count, arg_count);
     lua_rawset(lua, lua_upvalueindex(HF__UP_USER_ENV));
 }
 
@@ -275,9 +275,9 @@ static int run_script(lua_State *lua)
 
     hf__machine_push_function(lua, machine);
     if (machine->script->index != HF__SCRIPT_USER)
-        set_own_words(lua, machine);
+        set_library_args(lua, machine);
     else
-        set_user_words(lua, machine);
+        set_user_args(lua, machine);
     lua_call(lua, 0, 1);
     if (!hf__lua_reply(lua, &machine->request->reply, &machine->request->arena))
         machine->no_memory = true;
@@ -288,7 +288,7 @@ static int run_script(lua_State *lua)
 static void forget_cached_args(hf__machine *machine)
 {
     for (size_t i = 0; i < HF__SCRIPT_COUNT; i++) {
-        for (size_t j = 0; j < HF__MACHINE_LAST_COUNT; j++)
+        for (size_t j = 0; j < HF__MACHINE_CACHED_ARG_COUNT; j++)
             machine->cached_args[i].words[j].size = UINT32_MAX;
     }
 }
@@ -338,11 +338,11 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     hf__machine_arm(machine, budget_ms, words_size);
     if (machine->guarded)
         hf__json_reset(&machine->json);
-    tx->look = machine->guarded ? check_limits : NULL;
-    tx->look_user = machine;
+    tx->check = machine->guarded ? check_limits : NULL;
+    tx->check_user = machine;
     tx->largest_size = 0;
     result = call_runner(machine);
-    tx->look = NULL;
+    tx->check = NULL;
     status = finish_run(machine, result, budget_ms);
     if (result == LUA_ERRMEM)
         forget_cached_args(machine);

@@ -100,10 +100,10 @@ static bool is_time_up(hf__machine *machine)
     machine->late = now_us >= machine->deadline_us;
     if (machine->late)
         return true;
-    if (now_us < machine->look_us)
+    if (now_us < machine->check_us)
         return false;
     used_us = hf__clock_thread_us() - machine->began_us;
-    machine->look_us = now_us + machine->budget_us - used_us;
+    machine->check_us = now_us + machine->budget_us - used_us;
     return used_us >= machine->budget_us;
 }
 
@@ -123,7 +123,7 @@ static void on_count(lua_State *lua, lua_Debug *debug)
         luaL_error(lua, "the script was stopped");
 }
 
-void hf__machine_look(lua_State *lua, hf__machine *machine)
+void hf__machine_check(lua_State *lua, hf__machine *machine)
 {
     machine->spent_ns = 0;
     if (is_over(machine))
@@ -183,7 +183,7 @@ static bool is_refused(hf__machine *machine, size_t old, size_t size)
     if (size > machine->largest_block)
         note_block(machine, size);
     machine->spent_ns += size / ALLOCATE_BYTES;
-    return machine->spent_ns >= HF__MACHINE_LOOK_NS && is_over(machine);
+    return machine->spent_ns >= HF__MACHINE_CHECK_NS && is_over(machine);
 }
 
 bool hf__machine_is_over(hf__machine *machine, size_t claimed)
@@ -249,7 +249,7 @@ void hf__machine_arm_for(hf__machine *machine, int64_t budget_ms,
     machine->guarded = true;
     machine->budget_us = budget_ms * 1000;
     machine->began_us = hf__clock_thread_us();
-    machine->look_us = hf__clock_boot_us() + machine->budget_us;
+    machine->check_us = hf__clock_boot_us() + machine->budget_us;
     machine->deadline_us = INT64_MAX;
     machine->interval = HOOK_COUNT;
     machine->hooked = true;

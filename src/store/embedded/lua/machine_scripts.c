@@ -73,29 +73,30 @@ static void obey_shebang(lua_State *lua, hf__machine *machine, int functions)
         machine->read_only = true;
 }
 
-int hf__machine_own_at(const hf__machine *machine, int what)
+int hf__machine_library_at(const hf__machine *machine, int what)
 {
-    return (int)machine->script->index * HF__OWN_EACH + what;
+    return (int)machine->script->index * HF__LIBRARY_EACH + what;
 }
 
 static void make_own_function(lua_State *lua, hf__machine *machine)
 {
-    int own = lua_upvalueindex(HF__UP_OWN);
+    int own = lua_upvalueindex(HF__UP_LIBRARY);
 
     compile(lua, machine, machine->script->source,
             machine->script->source_size);
-    hf__sandbox_push_own(lua);
+    hf__sandbox_push_library(lua);
     lua_setfenv(lua, -4);
-    lua_rawseti(lua, own, hf__machine_own_at(machine, HF__OWN_ARGS));
-    lua_rawseti(lua, own, hf__machine_own_at(machine, HF__OWN_KEYS));
+    lua_rawseti(lua, own, hf__machine_library_at(machine, HF__LIBRARY_ARGS));
+    lua_rawseti(lua, own, hf__machine_library_at(machine, HF__LIBRARY_KEYS));
     lua_pushvalue(lua, -1);
-    lua_rawseti(lua, own, hf__machine_own_at(machine, HF__OWN_FUNCTION));
+    lua_rawseti(lua, own,
+                hf__machine_library_at(machine, HF__LIBRARY_FUNCTION));
 }
 
 static void push_own_function(lua_State *lua, hf__machine *machine)
 {
-    lua_rawgeti(lua, lua_upvalueindex(HF__UP_OWN),
-                hf__machine_own_at(machine, HF__OWN_FUNCTION));
+    lua_rawgeti(lua, lua_upvalueindex(HF__UP_LIBRARY),
+                hf__machine_library_at(machine, HF__LIBRARY_FUNCTION));
     if (!lua_isnil(lua, -1))
         return;
     lua_pop(lua, 1);

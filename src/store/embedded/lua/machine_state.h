@@ -14,7 +14,7 @@
 #include "store/embedded/lua/machine.h"
 
 /* Arguments of a command that need no allocation. */
-#define HF__MACHINE_WORD_COUNT 1024
+#define HF__MACHINE_ARG_COUNT 1024
 /* Numeric arguments of a command that need no Lua string. */
 #define HF__MACHINE_NUMBER_MAX 64
 #define HF__MACHINE_ERROR_SIZE 480
@@ -25,7 +25,7 @@
 #define HF__MACHINE_NAME_CACHE 64
 
 /* Work in C between two checks of the clock. */
-#define HF__MACHINE_LOOK_NS 200000u
+#define HF__MACHINE_CHECK_NS 200000u
 
 /* Freed small blocks are kept by size, in steps of 16. */
 #define HF__MACHINE_SMALL_MAX 256u
@@ -33,18 +33,18 @@
 
 /* The last arguments of a library script: equal ones need no new strings.
  * Longer and later ones are not cached. */
-#define HF__MACHINE_LAST_COUNT 8
-#define HF__MACHINE_LAST_SIZE 56
+#define HF__MACHINE_CACHED_ARG_COUNT 8
+#define HF__MACHINE_CACHED_ARG_SIZE 56
 
 typedef struct hf__cached_arg {
     uint32_t size; /* UINT32_MAX: not cached */
-    char data[HF__MACHINE_LAST_SIZE];
+    char data[HF__MACHINE_CACHED_ARG_SIZE];
 } hf__cached_arg;
 
 /* ARGV of a library script. */
 typedef struct hf__cached_args {
     size_t count; /* entries in the table */
-    hf__cached_arg words[HF__MACHINE_LAST_COUNT];
+    hf__cached_arg words[HF__MACHINE_CACHED_ARG_COUNT];
 } hf__cached_args;
 
 /* Pseudo-indices of redis.call(). */
@@ -98,7 +98,7 @@ struct hf__machine {
     const hf__script *script;
     int64_t budget_us; /* of processor time */
     int64_t began_us;  /* of processor time, at the first check; -1: none yet */
-    int64_t look_us;   /* before this the budget cannot be used up */
+    int64_t check_us;  /* before this the budget cannot be used up */
     int64_t deadline_us; /* the request's; INT64_MAX: already past */
     bool late;           /* stopped by the deadline, not by the budget */
     hf__json json;       /* settings of `cjson`; of one script only */
@@ -125,7 +125,7 @@ struct hf__machine {
     const struct hf__command *commands[HF__MACHINE_NAME_CACHE];
     void *small[HF__MACHINE_SMALL_MAX / HF__MACHINE_SMALL_STEP];
     char error[HF__MACHINE_ERROR_SIZE]; /* of the script that failed */
-    hf_bytes words[HF__MACHINE_WORD_COUNT];
+    hf_bytes words[HF__MACHINE_ARG_COUNT];
     char numbers[HF__MACHINE_NUMBER_MAX][40];
 };
 
@@ -133,7 +133,7 @@ struct hf__machine {
 enum {
     HF__UP_MACHINE = 1,
     /* Three entries for each library script: function, KEYS, ARGV. */
-    HF__UP_OWN = 2,
+    HF__UP_LIBRARY = 2,
     /* By SHA-1; and by function: true if its shebang line says no-writes, false
      * for other flags. */
     HF__UP_USER_FUNCTIONS = 3,
@@ -141,10 +141,10 @@ enum {
     HF__UP_COUNT = 4
 };
 
-/* Index of a library script in HF__UP_OWN. */
-enum { HF__OWN_FUNCTION = 1, HF__OWN_KEYS = 2, HF__OWN_ARGS = 3 };
-#define HF__OWN_EACH 3
-int hf__machine_own_at(const hf__machine *machine, int what);
+/* Index of a library script in HF__UP_LIBRARY. */
+enum { HF__LIBRARY_FUNCTION = 1, HF__LIBRARY_KEYS = 2, HF__LIBRARY_ARGS = 3 };
+#define HF__LIBRARY_EACH 3
+int hf__machine_library_at(const hf__machine *machine, int what);
 
 /* Push the request's script as a function, compiled if necessary. Uses the
  * upvalues of the function that runs it. Raises errors. */
@@ -176,7 +176,7 @@ static inline hf__machine *hf__machine_of(lua_State *lua)
  * memory. */
 bool hf__machine_is_over(hf__machine *machine, size_t claimed);
 /* Check the time limit; raises if the script must end. */
-void hf__machine_look(lua_State *lua, hf__machine *machine);
+void hf__machine_check(lua_State *lua, hf__machine *machine);
 
 /* Account for work in C, ns by estimate. Called by every loop whose length
  * depends on a script. Raises if the script must end. */
@@ -184,8 +184,8 @@ static inline void hf__machine_spend(lua_State *lua, hf__machine *machine,
                                      size_t ns)
 {
     machine->spent_ns += ns;
-    if (machine->spent_ns >= HF__MACHINE_LOOK_NS)
-        hf__machine_look(lua, machine);
+    if (machine->spent_ns >= HF__MACHINE_CHECK_NS)
+        hf__machine_check(lua, machine);
 }
 
 /* Set the hook that checks the clock in a coroutine. */
@@ -245,7 +245,7 @@ int hf__sandbox_tonumber(lua_State *lua);
 /* Push the table of users' functions. */
 void hf__sandbox_push_users(lua_State *lua);
 /* Push KEYS, ARGV, and new globals of a library script with them. */
-void hf__sandbox_push_own(lua_State *lua);
+void hf__sandbox_push_library(lua_State *lua);
 
 /* Push the functions of `redis` as a table. */
 void hf__lua_redis_push(lua_State *lua, hf__machine *machine);

@@ -280,11 +280,11 @@ static void copy_base(lua_State *lua)
 }
 
 /* In the registry: the globals shared by the library's scripts. */
-static char own_key;
+static char library_key;
 
-static void keep_own_env(lua_State *lua)
+static void keep_library_env(lua_State *lua)
 {
-    lua_pushlightuserdata(lua, &own_key);
+    lua_pushlightuserdata(lua, &library_key);
     lua_newtable(lua);
     copy_base(lua);
     for (size_t i = 0; i < sizeof(library_names) / sizeof(library_names[0]);
@@ -296,7 +296,7 @@ static void keep_own_env(lua_State *lua)
 }
 
 /* Copied, so that reading a global is one lookup. */
-void hf__sandbox_push_own(lua_State *lua)
+void hf__sandbox_push_library(lua_State *lua)
 {
     int shared, env;
 
@@ -308,7 +308,7 @@ void hf__sandbox_push_own(lua_State *lua)
     lua_setfield(lua, env, "KEYS");
     lua_pushvalue(lua, -2);
     lua_setfield(lua, env, "ARGV");
-    lua_pushlightuserdata(lua, &own_key);
+    lua_pushlightuserdata(lua, &library_key);
     lua_rawget(lua, LUA_REGISTRYINDEX);
     shared = lua_gettop(lua);
     lua_pushnil(lua);
@@ -402,8 +402,8 @@ void hf__sandbox_build(lua_State *lua, hf__machine *machine)
     lua_newtable(lua);
     lua_rawset(lua, LUA_REGISTRYINDEX);
     open_libraries(lua, machine);
-    keep_own_env(lua);
-    lua_newtable(lua); /* HF__UP_OWN */
+    keep_library_env(lua);
+    lua_newtable(lua); /* HF__UP_LIBRARY */
     lua_pushlightuserdata(lua, &users_key);
     lua_newtable(lua);
     lua_pushvalue(lua, -1);

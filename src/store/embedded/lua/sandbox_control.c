@@ -110,14 +110,14 @@ static int run_coroutine(lua_State *lua, hf__machine *machine, lua_State *other,
     hf__lua_buf *bufs = machine->bufs;
     int status;
 
-    hf__machine_look(lua, machine);
+    hf__machine_check(lua, machine);
     hf__machine_hook(machine, other);
     lua_setlevel(lua, other);
     machine->running = other;
     status = lua_resume(other, count);
     machine->running = lua;
     if (status == 0 || status == LUA_YIELD) {
-        hf__machine_look(lua, machine);
+        hf__machine_check(lua, machine);
         hf__machine_hook(machine, lua);
         return 0;
     }
@@ -207,7 +207,7 @@ static const char *read_piece(lua_State *lua, void *user, size_t *size)
     text_reader *reader = user;
     const char *piece = reader->text;
 
-    hf__machine_look(lua, reader->machine);
+    hf__machine_check(lua, reader->machine);
     *size = reader->size < PIECE_SIZE ? reader->size : PIECE_SIZE;
     reader->text += *size;
     reader->size -= *size;

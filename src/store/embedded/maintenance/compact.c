@@ -127,7 +127,7 @@ static hf_status claim_alone(int dir_fd, int *fd, hf_store_compaction *result,
 {
     hf__found found;
     struct stat info;
-    hf_status status = hf__files_look(dir_fd, &found, err);
+    hf_status status = hf__files_list(dir_fd, &found, err);
 
     if (status != HF_OK)
         return status;

@@ -256,7 +256,7 @@ static hf_status open_mdb(hf__env *env, hf_error *err)
 static hf_status remember_files(hf__env *env, int dir_fd, hf_error *err)
 {
     hf__found found;
-    hf_status status = hf__files_look(dir_fd, &found, err);
+    hf_status status = hf__files_list(dir_fd, &found, err);
 
     if (status != HF_OK)
         return status;
@@ -537,7 +537,7 @@ static hf_status open_here(const hf__settings *settings,
     int dir_fd = directory->fd;
     hf__found found;
     hf__env *env;
-    hf_status status = hf__files_look(dir_fd, &found, err);
+    hf_status status = hf__files_list(dir_fd, &found, err);
 
     if (status != HF_OK)
         return status;
