@@ -2,11 +2,11 @@
 /*
  * child_store.c - a URL without its passwords.
  *
- * An environment is handed on to everything that a command starts, and printed
- * by much of it; so a password in the URL becomes `password_file` with the name
- * of a file in memory that this process has open. By the name below /proc any
- * process of the user can read it, also one whose parent has closed all
- * descriptors, until we end.
+ * An environment is inherited by everything that a command starts, and printed
+ * by much of it. So a password in the URL becomes `password_file` with the
+ * name of a memory file that this process has open: until we end, every
+ * process of this user can read it below /proc, even one whose descriptors
+ * were closed.
  */
 #include "child_store.h"
 
@@ -51,7 +51,7 @@ static int hex_value(char digit)
     return digit == '\0' || at == NULL ? -1 : (int)(at - digits);
 }
 
-/* What a part of a URL stands for; to be freed. */
+/* A part of a URL, decoded; to be freed. */
 static char *decode(struct part text)
 {
     char *decoded = malloc(text.size + 1);
@@ -82,7 +82,7 @@ static void put(FILE *out, struct part part)
     (void)fwrite(part.data, 1, part.size, out);
 }
 
-/* Take what stands before the first of `ends`, which stays in `rest`. */
+/* Take what precedes the first of `ends`, which remains in `rest`. */
 static struct part take_until(struct part *rest, const char *ends)
 {
     struct part part = {rest->data, 0};
@@ -94,7 +94,7 @@ static struct part take_until(struct part *rest, const char *ends)
     return part;
 }
 
-/* The name of a file with the secret that a part of a URL stands for. */
+/* The name of a file with the secret that a part of a URL encodes. */
 static bool put_secret(FILE *out, struct part text)
 {
     char *secret = decode(text);
@@ -109,7 +109,7 @@ static bool put_secret(FILE *out, struct part text)
     return name != NULL;
 }
 
-/* "user:password@host"; the password is left out, and told. */
+/* "user:password@host" without the password, which is returned. */
 static struct part put_authority(FILE *out, struct part authority)
 {
     struct part password = {NULL, 0};
@@ -126,7 +126,7 @@ static struct part put_authority(FILE *out, struct part authority)
     password.size = (size_t)(at - password.data);
     put(out, (struct part){authority.data, (size_t)(colon - authority.data)});
     if (colon == authority.data)
-        at++; /* no user either */
+        at++; /* nor a user */
     put(out, (struct part){at, (size_t)(authority.data + authority.size - at)});
     return password;
 }
@@ -158,7 +158,7 @@ static bool put_parameters(FILE *out, struct part rest, struct part password)
     bool ok = true;
 
     while (rest.size > 0) {
-        rest.data++; /* the mark before it */
+        rest.data++; /* the `?` or `&` */
         rest.size--;
         (void)fputc(mark, out);
         mark = '&';
@@ -227,7 +227,7 @@ static bool put_list(FILE *out, struct part rest)
     return ok;
 }
 
-/* The folder we are in, as it is written in a URL. */
+/* The working directory, encoded for a URL. */
 static bool put_folder(FILE *out)
 {
     char folder[PATH_MAX];

@@ -2,8 +2,9 @@
 /*
  * cmd_run.c - holdfast run: a command under a lock.
  *
- * Phases: plan; block signals; start the guard; acquire, listening to signals;
- * start the command and watch it; end the guard; collect the command; release.
+ * Phases: plan; block signals; start the guard; acquire, while handling
+ * signals; start the command and watch it; end the guard; reap the command;
+ * release.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +21,14 @@
 
 #define TTL_DEFAULT_MS INT64_C(30000)
 
-/* The grace between TERM and KILL is two thirds of it: no service should need
- * longer than that to stop what a lock protects. */
+/* Two thirds of it are the time between TERM and KILL, which is enough to stop
+ * what a lock protects. */
 #define MARGIN_TERM_MAX_MS INT64_C(5000)
 
-/* Only the time a killed group needs to be gone. */
+/* The time that a killed group needs to end. */
 #define MARGIN_KILL_MAX_MS INT64_C(1000)
 
-/* All parts of one run, in the order in which they are begun. */
+/* All parts of a run, in the order in which they start. */
 struct run {
     struct run_plan plan;
     struct signals signals;
@@ -116,7 +117,7 @@ static int make_plan(struct run_plan *plan, const struct call *call)
     return plan_command(plan, options);
 }
 
-/* A signal ends the wait, and us. */
+/* A signal ended the wait; end by it. */
 static _Noreturn void give_up(struct run *run, int signal)
 {
     lease_cancel(&run->lease);
@@ -282,7 +283,7 @@ static int run_phases(struct run *run)
     }
     if (run->plan.call->json)
         print_report(run, code);
-    /* Closing would ask the store once more, and wait for it. */
+    /* Closing would send one more request, and wait for it. */
     if (run->lost != HF_INDETERMINATE)
         lease_close(&run->lease);
     return code;

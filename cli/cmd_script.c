@@ -78,7 +78,7 @@ static int load_and_run(struct call *call, hf_bytes source)
     return code;
 }
 
-/* Make `path` the standard input; "-" is that already. */
+/* Make `path` standard input; "-" already is. */
 static int open_source(const struct call *call, const char *path)
 {
     int fd;

@@ -15,12 +15,12 @@
 #include "exit.h"
 #include "json.h"
 
-/* Room for a name in JSON; the library's are far shorter. */
+/* Room for a name in JSON; the library's are much shorter. */
 #define NAME_SIZE 64
 
 /* -------------------------------------------------------------------- info */
 
-/* Facts have names of several words; JSON's have underscores. */
+/* Names of facts have spaces, in JSON underscores. */
 static void json_name(char name[NAME_SIZE], const char *words)
 {
     size_t i;

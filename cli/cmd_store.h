@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_store.h - the verbs of `holdfast store` that have files of their own. */
+/* cmd_store.h - commands of `holdfast store` in files of their own. */
 #ifndef HOLDFAST_CLI_CMD_STORE_H
 #define HOLDFAST_CLI_CMD_STORE_H
 

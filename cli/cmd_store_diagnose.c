@@ -26,7 +26,7 @@ struct report {
     bool started;
 };
 
-/* What servers say of themselves may be any bytes. */
+/* What servers report may have any bytes. */
 static void print_text(const char *text)
 {
     for (size_t i = 0; text[i] != '\0'; i++)
@@ -82,7 +82,7 @@ static void take_found(void *user, const hf_store_diagnostic *found)
         print_found(report, found);
 }
 
-/* A store that cannot even be opened is a finding like others. */
+/* A store that cannot be opened is reported as a diagnostic. */
 static hf_status diagnose(struct call *call, struct report *report,
                           hf_error *err)
 {

@@ -21,10 +21,10 @@
 #include "out_file.h"
 #include "progress.h"
 
-/* Keys left out that are named; the rest is counted. */
+/* Keys left out that are named; others are only counted. */
 #define NAMED_MAX 10
 
-/* The signal that asked us to stop; 0: none has. */
+/* The signal that ended us; 0: none. */
 static volatile sig_atomic_t stop_signal;
 
 struct transfer {
@@ -107,7 +107,7 @@ static void on_dump_progress(void *user, const hf_store_transfer *so_far)
     struct transfer *transfer = user;
     uint64_t total = so_far->keys_total;
 
-    /* What a pattern leaves of all keys is not known. */
+    /* How many keys match a pattern is not known. */
     if (transfer->call->options->given[OPT_MATCH])
         total = 0;
     progress_draw(&transfer->progress, so_far->keys, total, so_far->keys,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * complain.c - one line on stderr, written at once so that the lines of
- * several processes do not mix.
+ * complain.c - one line on stderr, in one write, so that the lines of several
+ * processes do not mix.
  */
 #include "complain.h"
 
@@ -11,7 +11,7 @@
 
 #include "exit.h"
 
-/* The longest library message, a key's name cut short, and our own words. */
+/* The longest message of the library, a truncated key, and text of our own. */
 #define LINE_SIZE 1024
 
 static void print_line(char *line, size_t size)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exit.h - every exit code of the command, and what each promises.
+ * exit.h - the exit codes.
  *
- * 1 means that a condition was not met; errors have codes of sysexits.h, which
- * few programs use themselves. `run` ends with the code of its command.
+ * 1 means that a condition was not met. Errors have codes of sysexits.h, which
+ * few programs use. `run` ends with the code of its command.
  */
 #ifndef HOLDFAST_CLI_EXIT_H
 #define HOLDFAST_CLI_EXIT_H

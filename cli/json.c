@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.c - JSON as RFC 8259 wants it: control characters escaped, only valid
+ * json.c - JSON of RFC 8259: control characters are escaped, and all is valid
  * UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing above 10FFFF).
  */
 #include "json.h"

@@ -2,8 +2,8 @@
 /*
  * json.h - write one JSON object on a line.
  *
- * Bytes that are UTF-8 are a JSON string; any others are the object
- * {"base64": "..."}. Nothing is kept in memory, so nothing can run out.
+ * Bytes that are valid UTF-8 become a string, others the object {"base64":
+ * "..."}. No memory is allocated.
  */
 #ifndef HOLDFAST_CLI_JSON_H
 #define HOLDFAST_CLI_JSON_H
@@ -16,7 +16,7 @@
 
 struct json {
     FILE *file;
-    bool follows; /* a comma is due before the next member or element */
+    bool follows; /* a comma is needed before the next member */
 };
 
 /* Begin and end the line. */

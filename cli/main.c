@@ -2,8 +2,8 @@
 /*
  * main.c - find the command, read its options, print help.
  *
- * Commands are one word (run) or a noun and a verb (value set); the name in
- * the command's grammar is both what is matched and what messages begin with.
+ * Commands are one word (run) or a noun and a verb (value set). The name in
+ * the grammar is matched, and begins messages.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static const struct noun *find_noun(const char *word)
     struct nearest nearest = {word, NULL, 0};
     size_t i;
 
-    /* Not shown: there may be a password in it. */
+    /* Not printed: it may have a password. */
     if (strstr(word, "://") != NULL) {
         complain(NULL, "expected a command, found a URL; is --store missing?");
         return NULL;
@@ -258,9 +258,9 @@ static int run_words(struct options *options, int count, char **words)
 }
 
 /*
- * A standard descriptor that came to us closed would be the first one that a
- * socket of ours gets, and messages would go there. What stands in fails as a
- * closed one does, and the commands we start find it closed.
+ * If a standard descriptor is closed, the next socket would get its number,
+ * and messages would go there. Its replacement fails like a closed one, and is
+ * closed in the commands that we start.
  */
 static void occupy_standard_fds(void)
 {

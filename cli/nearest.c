@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-/* Longer than every word of our own; a longer one is near to none. */
+/* Longer than every word of our own. */
 #define WORD_MAX 24
 
-/* As many letters may be wrong as still make a typing error. */
+/* More wrong letters are not a typing error. */
 #define DISTANCE_MAX 2
 
 static size_t least(size_t a, size_t b, size_t c)

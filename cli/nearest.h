@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * nearest.h - what the user may have meant by a word we do not know.
- */
+/* nearest.h - what the user may have meant by an unknown word. */
 #ifndef HOLDFAST_CLI_NEAREST_H
 #define HOLDFAST_CLI_NEAREST_H
 
@@ -14,7 +12,7 @@ struct nearest {
     size_t distance;
 };
 
-/* Let `candidate` compete. */
+/* Keep `candidate` if it is nearer. */
 void nearest_offer(struct nearest *nearest, const char *candidate);
 
 #endif

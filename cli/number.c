@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * number.c - decimal to integer without a detour through floating point,
- * where 0.29 s would be 289 or 290 ms as it pleases.
+ * number.c - decimal to integer without floating point, in which 0.29 s could
+ * be 289 ms.
  */
 #include "number.h"
 
@@ -24,7 +24,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The digits behind the point to ms, rounded up; NULL if it is not digits. */
+/* The digits after the point, in ms, rounded up; NULL if there are none. */
 static const char *read_fraction(const char *at, int64_t *ms)
 {
     int places = 0;

@@ -10,13 +10,14 @@
 #include <stdint.h>
 
 /*
- * Seconds with an optional fraction ("30", "0.5", ".25") to milliseconds.
- * What is finer than a millisecond is rounded up, so that only zero becomes
- * zero. False for a sign, an exponent, blanks, or what does not fit.
+ * Seconds with an optional fraction ("30", "0.5", ".25") to milliseconds,
+ * rounded up, so that only 0 gives 0. False for a sign, an exponent, a space,
+ * or a number that does not fit.
  */
 bool number_seconds(const char *text, int64_t *ms);
 
-/* Decimal digits only. False for anything else and for what does not fit. */
+/* Decimal digits only. False for anything else, or a number that does not fit.
+ */
 bool number_integer(const char *text, int64_t *number);
 
 /* Room for any value of number_print_seconds(), the NUL included. */

@@ -2,9 +2,9 @@
 /*
  * options.c - read a command line by a grammar.
  *
- * A password in --store would stay readable in the list of processes, so the
- * URL is copied and the password in argv overwritten. That shortens the time
- * it can be seen; HOLDFAST_PASSWORD_FILE avoids it.
+ * ps shows the arguments of a process, so a URL in --store is copied and its
+ * password in argv overwritten. This shortens the time in which it can be
+ * seen; HOLDFAST_PASSWORD_FILE avoids it.
  */
 #include "options.h"
 
@@ -33,7 +33,7 @@ static bool accepts(const struct grammar *grammar, int id)
     return (grammar->accepts >> id & 1) != 0;
 }
 
-/* sentinel_password=..., however it is written. */
+/* sentinel_password=..., in any encoding. */
 static void hide_parameters(char *url)
 {
     char *from = strchr(url, '?');
@@ -277,7 +277,7 @@ static void read_operand(struct reader *reader)
         reader->argv[reader->at++];
 }
 
-/* A dash alone is stdin and a dash with a digit a negative number. */
+/* A dash alone is stdin; with a digit it is a negative number. */
 static bool looks_like_option(const char *word)
 {
     return word[0] == '-' && word[1] != '\0' &&

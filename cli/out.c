@@ -2,7 +2,8 @@
 /*
  * out.c - values, fields and replies as text.
  *
- * Errors of stdout are left to stdio's error flag and told once, by out_end().
+ * Errors of stdout remain in stdio's error flag and are reported once, by
+ * out_end().
  */
 #include "out.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * out.h - what a command prints on stdout for people and for the shell.
+ * out.h - output on stdout for people and for the shell.
  *
- * A value is its bytes and one newline, as redis-cli --raw and etcdctl print
- * it and as $(...) and `read` expect; --raw leaves the newline out.
+ * A value is printed as its bytes and a newline, as by redis-cli --raw and
+ * etcdctl, and as $(...) and `read` expect; with --raw without the newline.
  */
 #ifndef HOLDFAST_CLI_OUT_H
 #define HOLDFAST_CLI_OUT_H
@@ -13,7 +13,7 @@
 #include "holdfast.h"
 #include "json.h"
 
-/* The bytes of a value; nothing at all if there is none (`data` NULL). */
+/* The bytes of a value; nothing if there is none (`data` NULL). */
 void out_value(const hf_buffer *value, bool raw);
 
 /*
@@ -23,16 +23,16 @@ void out_value(const hf_buffer *value, bool raw);
 void out_fields(hf_fields *fields);
 void out_fields_json(struct json *json, const char *name, hf_fields *fields);
 
-/* A script's answer as redis-cli shows it on a terminal. */
+/* A reply as redis-cli prints it on a terminal. */
 void out_reply(const hf_reply *reply);
 
-/* A script's answer, its strings bare, one a line. */
+/* A reply, each string as it is on a line. */
 void out_reply_raw(const hf_reply *reply);
 
-/* A script's answer; an error inside an array is {"error": "..."}. */
+/* A reply; an error in an array is {"error": "..."}. */
 void out_reply_json(struct json *json, const char *name, const hf_reply *reply);
 
-/* Push out what stdout still holds: `code`, or EXIT_IO if that failed. */
+/* Flush stdout; `code`, or EXIT_IO if that failed. */
 int out_end(int code);
 
 #endif

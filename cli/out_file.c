@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * out_file.c - writing a file whole or not at all.
+ * out_file.c - write a file completely or not at all.
  *
- * A regular file, or none yet: the content goes to a new file beside it, which
- * gets its name when it is whole and on the disk; so that name never stands
- * for half of it. Links are followed first, so that they stay what they are.
- * Anything else (a FIFO, a device) is opened and written to: to rename over it
- * would replace it.
+ * If the path is a regular file or does not exist, the content goes to a new
+ * file in the same directory, which is renamed once it is complete and on
+ * disk. Links are followed first, so that they remain links. Anything else (a
+ * FIFO, a device) is opened and written to.
  */
 #include "out_file.h"
 
@@ -21,11 +20,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As many as the kernel follows. */
+/* The kernel's limit. */
 #define LINKS_MAX 40
 
-/* What open() refuses where fs.protected_symlinks is set: in a folder for
- * everybody, such as /tmp, links of others lead where they want us to write. */
+/* What open() refuses if fs.protected_symlinks is set: links of other users in
+ * a world-writable directory. */
 static bool may_follow(const char *path, const struct stat *link)
 {
     struct stat folder;
@@ -38,7 +37,7 @@ static bool may_follow(const char *path, const struct stat *link)
            link->st_uid == geteuid() || link->st_uid == folder.st_uid;
 }
 
-/* Put where the link at `path` leads in its place. 0 or an errno. */
+/* Replace `path`, a link, by its target. 0 or an errno. */
 static int follow(char path[PATH_MAX])
 {
     char target[PATH_MAX];
@@ -80,8 +79,8 @@ static int resolve(const char *name, char path[PATH_MAX])
     return ELOOP;
 }
 
-/* Can a file at `path` be replaced by name? Not if it is no regular one, nor
- * if `name` is a link that no path stands for (/dev/stdout). */
+/* Can a file at `path` be replaced by a rename? Not if it is not regular, nor
+ * if `name` is a link to something without a path (/dev/stdout). */
 static bool is_replaceable(const char *name, const char *path)
 {
     struct stat named, found;
@@ -123,7 +122,7 @@ int out_file_open(struct out_file *file, const char *name)
     return failed;
 }
 
-/* The name, too, is to survive a power cut. */
+/* The name must survive a power cut too. */
 static int give_name(const struct out_file *file)
 {
     char *copy = strdup(file->target);
@@ -154,7 +153,7 @@ void out_file_close(struct out_file *file)
     if (file->fd >= 0) {
         close(file->fd);
         if (file->temporary != NULL)
-            (void)unlink(file->temporary); /* gone already if it was kept */
+            (void)unlink(file->temporary); /* fails if it was kept */
     }
     free(file->temporary);
     free(file->target);

@@ -9,12 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Between two drawings. */
+/* Between two updates. */
 #define PAUSE_MS 100
 
 #define BAR_SIZE 24
 
-/* Room for one amount: four digits, a point, a blank, a prefix. */
+/* Room for one amount: four digits, a point, a space, a prefix. */
 #define AMOUNT_SIZE 24
 
 static int64_t now_ms(void)
@@ -25,7 +25,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* "950", "1.2 k", "34 M": a few digits are enough at a glance. */
+/* "950", "1.2 k", "34 M". */
 static const char *amount(char text[AMOUNT_SIZE], double value)
 {
     static const char prefixes[] = " kMGTP";

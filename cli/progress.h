@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * progress.h - one line on stderr that tells how far something is; nothing
- * unless stderr is a terminal.
- */
+/* progress.h - a progress line on stderr, if that is a terminal. */
 #ifndef HOLDFAST_CLI_PROGRESS_H
 #define HOLDFAST_CLI_PROGRESS_H
 
@@ -10,9 +7,9 @@
 #include <stdint.h>
 
 struct progress {
-    const char *what; /* the word the line begins with */
+    const char *what; /* first word of the line */
     bool shown;       /* stderr is a terminal */
-    bool drawn;       /* the line is on it */
+    bool drawn;       /* the line is visible */
     int64_t began_ms;
     int64_t drawn_ms;
 };
@@ -21,14 +18,13 @@ struct progress {
 void progress_begin(struct progress *progress, const char *what);
 
 /*
- * Draw the line again, at most ten times a second: a bar if `total` is not 0,
- * the keys and bytes so far, and how many a second. `done` and `total` have
- * any one unit.
+ * Update the line, at most ten times a second: a bar if `total` is not 0, keys
+ * and bytes so far, and their rates. `done` and `total` have the same unit.
  */
 void progress_draw(struct progress *progress, uint64_t done, uint64_t total,
                    uint64_t keys, uint64_t bytes);
 
-/* Take the line away, so that others can be written. */
+/* Erase the line, so that other output can be written. */
 void progress_clear(struct progress *progress);
 
 #endif

@@ -2,17 +2,17 @@
 /*
  * run.h - the parts of `holdfast run`.
  *
- *   cmd_run.c      reads the plan, goes through the phases, gives the code
- *   run_signals.c  signals come in through a descriptor; none has a handler
+ *   cmd_run.c      the plan, the phases, the exit code
+ *   run_signals.c  signals are read from a descriptor; none has a handler
  *   run_guard.c    a second process that kills the command if we cannot
- *   run_lease.c    the lock, acquired on a thread so that signals get through
+ *   run_lease.c    the lock, acquired on a thread, so that signals are handled
  *   run_child.c    the command in its own process group
  *   run_tty.c      who owns the terminal
  *   run_watch.c    the loop while the command runs
  *
- * Time runs like this, V being the instant at which the lock's validity ends:
+ * The order of events; V is the instant at which the lock's validity ends:
  *
- *   acquired ... renewed ... lost is told, TERM    KILL   guard's KILL   V
+ *   acquired ... renewed ... loss known, TERM      KILL   guard's KILL   V
  *                            V - margin            V - margin/3
  *                                                         V - margin/5
  */
@@ -31,7 +31,7 @@
 
 /* ------------------------------------------------------------------- plan */
 
-/* What the command line asks for. */
+/* The command line. */
 struct run_plan {
     const struct call *call;
     const char *name;    /* of the lock */
@@ -40,11 +40,11 @@ struct run_plan {
     int64_t wait_ms;     /* 0: try once; HF_FOREVER */
     int64_t max_hold_ms; /* 0: no limit */
     uint32_t permits;    /* of a semaphore; 0: NAME is a lock */
-    int64_t margin_ms;   /* the loss is told this long before V */
+    int64_t margin_ms;   /* a loss is reported this long before V */
     enum on_lost on_lost;
     int conflict_code;
     bool verbose;
-    char **argv; /* the command, NULL behind the last word */
+    char **argv; /* the command, NULL after the last word */
     char *shell_argv[4];
 };
 
@@ -60,22 +60,22 @@ struct signals {
 };
 
 /*
- * Block what shall reach the command and have it come through `fd`. A signal
- * that is ignored when we start (nohup) stays ignored, for the command too.
+ * Block the signals for the command; `fd` receives them. A signal that is
+ * ignored when we start (nohup) remains ignored, by the command too.
  */
 int signals_open(struct signals *signals);
 
-/* The next signal that came; 0: none. Never blocks. */
+/* The next pending signal; 0: none. Never blocks. */
 int signals_next(const struct signals *signals);
 
-/* Would this signal end a process that does nothing about it? */
+/* Does this signal end a process by default? */
 bool signals_is_end(int signal);
 
-/* End as if we had never blocked `signal`: the shell sees 128+signal. */
+/* End by `signal`: the shell sees 128+signal. */
 _Noreturn void signals_die(int signal);
 
-/* Stop as Ctrl-Z does, the whole job if `job`; false: nobody could continue
- * us (an orphaned group), so we went on. */
+/* Stop as by Ctrl-Z, the whole job if `job`. False: not stopped, as no shell
+ * could continue us (an orphaned group). */
 bool signals_stop(bool job);
 
 /* ------------------------------------------------------------------ guard */
@@ -91,10 +91,10 @@ int guard_start(struct guard *guard);
 /* From now on: kill group `pgid` at `deadline_ms`, or if we die. */
 void guard_tell(const struct guard *guard, pid_t pgid, int64_t deadline_ms);
 
-/* True if somebody else has killed the guard; one that fired ends by itself. */
+/* True if the guard was killed by another process. */
 bool guard_was_killed(const struct guard *guard);
 
-/* End the guard; it kills nobody after this has returned. */
+/* End the guard; afterwards it kills nothing. */
 void guard_end(struct guard *guard);
 
 /* ------------------------------------------------------------------ lease */
@@ -104,7 +104,7 @@ struct lease {
     hf_client *client;
     hf_lock *lock;
     int done_fd;      /* readable: the acquisition has ended */
-    int cancel_fd;    /* readable: it is to be given up */
+    int cancel_fd;    /* readable: give it up */
     int lost_fd;      /* readable: the lock was lost */
     atomic_int lost;  /* hf_status why; HF_OK: not lost */
     hf_status status; /* of the acquisition */
@@ -112,19 +112,19 @@ struct lease {
     pthread_t thread;
 };
 
-/* Begin to acquire, on a thread of its own. */
+/* Begin to acquire, on a thread. */
 int lease_begin(struct lease *lease, const struct run_plan *plan);
 
 /* Has the acquisition ended? */
 bool lease_is_done(const struct lease *lease);
 
-/* Wait for the end of the acquisition, which must be near. */
+/* Wait for the acquisition, which has ended. */
 void lease_join(struct lease *lease);
 
-/* Give up the acquisition, and whatever it came to; a short time at most. */
+/* Give up the acquisition, or the lock; takes a short time at most. */
 void lease_cancel(struct lease *lease);
 
-/* Why the lock is not held any more; HF_OK: it is. */
+/* Why the lock was lost; HF_OK: it is held. */
 hf_status lease_lost(const struct lease *lease);
 
 /* Instant at which validity ends unless renewed, margin included. */
@@ -138,7 +138,7 @@ void lease_close(struct lease *lease);
 
 struct child {
     pid_t pid; /* also the id of its process group */
-    int fd;    /* to let it go, and to learn why it could not be executed */
+    int fd;    /* to start it, and for the errno of exec */
 };
 
 /* Fork; the child waits for child_go() before it executes the command. */
@@ -151,31 +151,31 @@ void child_signal(const struct child *child, int signal);
 
 enum child_state { CHILD_RUNS, CHILD_STOPPED, CHILD_ENDED };
 
-/* What the child has done; `stop_signal` is set for CHILD_STOPPED. Each stop
- * is told once, the end as often as asked. */
+/* The state of the child; `stop_signal` is set for CHILD_STOPPED, which is
+ * returned once for each stop. */
 enum child_state child_look(const struct child *child, int *stop_signal);
 
-/* Collect the ended child: its exit code as a shell sees it. `signal` is what
- * ended it, or 0. */
+/* Reap the child: its exit code as a shell has it. `signal` is what ended it,
+ * or 0. */
 int child_reap(struct child *child, const char *command, int *signal);
 
 /* -------------------------------------------------------------------- tty */
 
 struct tty {
     int fd;   /* the controlling terminal; -1: none */
-    pid_t to; /* the group we gave it to; 0: we did not */
+    pid_t to; /* the group that got it; 0: none */
     bool was_given;
 };
 
 void tty_open(struct tty *tty);
 
-/* Make `pgid` the foreground group; false unless it is ours to give. */
+/* Make `pgid` the foreground group; false unless we are. */
 bool tty_give(struct tty *tty, pid_t pgid);
 
-/* Take it back, unless somebody else has it now. */
+/* Take it back, unless another group has it now. */
 void tty_take(struct tty *tty);
 
-/* Shall the command have the terminal from the start? */
+/* Does the command get the terminal at the start? */
 bool tty_is_interactive(void);
 
 void tty_close(struct tty *tty);

@@ -2,14 +2,13 @@
 /*
  * run_child.c - the command as a child in its own process group.
  *
- * 1. The child waits on a socket before it executes anything: by then both
- *    sides have made it the leader of its group, the terminal is its own if it
- *    shall be, and the guard knows it. If we die first, it reads end of file
- *    and ends.
- * 2. A failed exec comes back as an errno over the same socket, which the
- *    exec that succeeds closes.
- * 3. The child is collected (child_reap) only after the last signal to its
- *    group, so that the number of the group is still its own.
+ * 1. The child waits on a socket before exec. By then it leads its group, has
+ *    the terminal if it should, and the guard knows it. If we die first, it
+ *    reads end of file and ends.
+ * 2. If exec fails, its errno comes back over the socket; a successful exec
+ *    closes it.
+ * 3. The child is reaped (child_reap) only after the last signal to its group,
+ *    so that the id of the group cannot have been reused.
  */
 #include "run.h"
 
@@ -33,13 +32,13 @@ static const char *const var_names[VAR_COUNT] = {
     "HOLDFAST_STORE=", "HOLDFAST_PASSWORD_FILE=",
 };
 
-/* Never handed on. */
+/* Not inherited. */
 static const char password_var[] = "HOLDFAST_PASSWORD=";
 
 /* The command's environment. */
 struct environment {
     char **all;            /* pointers into environ, then ours, then NULL */
-    char *ours[VAR_COUNT]; /* owned; NULL: what there is stays */
+    char *ours[VAR_COUNT]; /* owned; NULL: keep what exists */
 };
 
 static void environment_free(struct environment *environment)
@@ -89,7 +88,7 @@ static bool make_one(struct environment *environment, int which, char *value)
     return environment->ours[which] != NULL;
 }
 
-/* A file named already goes before it. */
+/* A file that is already named has precedence. */
 static bool make_password(struct environment *environment)
 {
     if (!is_set("HOLDFAST_PASSWORD") || is_set("HOLDFAST_PASSWORD_FILE"))
@@ -121,8 +120,8 @@ static bool make_ours(struct environment *environment,
            make_password(environment);
 }
 
-/* Ours replace those of an outer `run`: two entries of one name would leave
- * it to the reader which token counts. */
+/* Ours replace those of an outer `run`: with two entries of one name, the
+ * reader would decide which token counts. */
 static bool environment_make(struct environment *environment,
                              const struct lease *lease)
 {
@@ -144,7 +143,7 @@ static bool environment_make(struct environment *environment,
     return true;
 }
 
-/* In the child, where only calls that are safe in a signal handler are. */
+/* In the child, where only async-signal-safe calls are allowed. */
 static _Noreturn void become(int fd, char **argv, char **environment,
                              const struct signals *signals)
 {
@@ -219,7 +218,7 @@ enum child_state child_look(const struct child *child, int *stop_signal)
     return CHILD_RUNS;
 }
 
-/* Tell why the command was not executed, if it was not. */
+/* Report why the command was not executed, if it was not. */
 static void tell_exec_failure(const struct child *child, const char *command)
 {
     int failed = 0;

@@ -2,23 +2,22 @@
 /*
  * run_guard.c - a process that kills the command when holdfast cannot.
  *
- * 1. It is forked before the store is opened, so it has no threads, no locks
- *    and no connection; it calls nothing but the kernel.
- * 2. It lives in a session of its own with all signals blocked and a name of
- *    its own: neither Ctrl-C, nor a signal to the job, nor `killall holdfast`
- *    reaches it.
- * 3. Over a socket we tell it the command's group and the instant, on
- *    CLOCK_BOOTTIME, at which that group must be gone. Each renewal of the
+ * 1. It is forked before the store is opened, so it has no threads, locks or
+ *    connections; it makes only system calls.
+ * 2. It has a session and a name of its own, and all signals blocked: neither
+ *    Ctrl-C, nor a signal to the job, nor `killall holdfast` reaches it.
+ * 3. Over a socket we send it the command's group and the instant of
+ *    CLOCK_BOOTTIME by which that group must have ended. Each renewal of the
  *    lock moves the instant.
- * 4. If the socket reports end of file, we died (kill -9): it kills the
- *    group. If the instant passes, we are stopped, frozen or starved: it kills
- *    the group. Both before anybody else can be granted the lock.
- * 5. We end it with SIGKILL before we collect the command, so it can never
- *    fire at a process group whose number was given to somebody else.
+ * 4. It kills the group at end of file, when we died (kill -9), and when the
+ *    instant passes, as we are stopped, frozen or starved. In both cases
+ *    before another owner can be granted the lock.
+ * 5. We end it with SIGKILL before we reap the command, so it can never kill a
+ *    group whose id was reused.
  *
- * A group's number stays taken while the group has a member; 4 checks that
- * the number has not become another process, for the case that we died, the
- * leader was collected by init, and the group had no other member.
+ * The id of a group is not reused while the group has a member. Step 4 checks
+ * that it is not another process's, in case we died, init reaped the leader,
+ * and the group had no other member.
  */
 #include "run.h"
 
@@ -37,7 +36,7 @@
 #include "complain.h"
 #include "exit.h"
 
-/* What we tell the guard. */
+/* A message to the guard. */
 struct order {
     int64_t deadline_ms;
     pid_t pgid;
@@ -50,7 +49,7 @@ struct sentry {
     int timer_fd;
 };
 
-/* Descriptors of the caller would keep its pipes open after our death. */
+/* The caller's descriptors would keep its pipes open after our death. */
 static void keep_only(int fd)
 {
     dup2(fd, 0);
@@ -73,7 +72,7 @@ static void set_timer(const struct sentry *sentry)
     timerfd_settime(sentry->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-/* False if the leader was collected and its number is a new process. */
+/* False if the leader was reaped and its id belongs to a new process. */
 static bool is_still_ours(const struct sentry *sentry)
 {
     if (sentry->leader_fd >= 0 &&
@@ -97,7 +96,7 @@ static void obey(struct sentry *sentry, const struct order *order)
     set_timer(sentry);
 }
 
-/* Take the newest order; fires at end of file, and at what is no order. */
+/* Read the latest order; fires at end of file, and at anything invalid. */
 static void listen_once(struct sentry *sentry)
 {
     struct order order;
@@ -117,13 +116,13 @@ static _Noreturn void stand_guard(int fd)
     setsid();
     prctl(PR_SET_NAME, "hf-guard");
     keep_only(fd);
-    (void)!chdir("/"); /* a courtesy to whoever wants to unmount */
+    (void)!chdir("/"); /* do not prevent an unmount */
     sentry.timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
     watched[1].fd = sentry.timer_fd;
     for (;;) {
         if (poll(watched, 2, -1) < 0)
             continue;
-        /* A newer deadline that is waiting to be read counts. */
+        /* A newer deadline may be waiting to be read. */
         if (watched[0].revents != 0)
             listen_once(&sentry);
         else if (watched[1].revents != 0)
@@ -169,7 +168,7 @@ void guard_tell(const struct guard *guard, pid_t pgid, int64_t deadline_ms)
     memset(&order, 0, sizeof(order));
     order.deadline_ms = deadline_ms > 0 ? deadline_ms : 1;
     order.pgid = pgid;
-    /* A guard that does not read will fire early, which is safe. */
+    /* If the guard does not read, it fires early, which is safe. */
     (void)send(guard->fd, &order, sizeof(order), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 

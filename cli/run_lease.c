@@ -2,10 +2,10 @@
 /*
  * run_lease.c - the lock of `run`.
  *
- * Opening blocks inside the library, so it and the acquisition run on a thread;
- * the main thread keeps listening to signals. When a signal ends the wait, the
- * acquisition is cancelled: it leaves the queue, and a grant that was on its
- * way is given back, so that the name is not blocked for a whole lease.
+ * Opening the store blocks, so it and the acquire run on a thread, and the
+ * main thread handles signals. If a signal ends the wait, the acquire is
+ * cancelled: it leaves the wait queue, and a lock that is granted meanwhile is
+ * released, so that the name is not blocked for a whole lease.
  */
 #include "run.h"
 
@@ -19,14 +19,15 @@
 #include "complain.h"
 #include "exit.h"
 
-/* A loss without its reason yet: short, for the command is to be stopped. */
+/* Lost, for a reason not known yet; short, since the command must be stopped.
+ */
 #define REASON_WAIT_MS 20
 
-/* What a signal waits for the cancelled acquisition to end: the library takes
- * 200 ms at most where the store does not answer. */
+/* How long a signal waits for the cancelled acquire to end; the library needs
+ * at most 200 ms if the store does not answer. */
 #define CANCEL_WAIT_MS 300
 
-/* What the library gives back without waiting is sent by then. */
+/* By then a release that the library does not wait for has been sent. */
 #define UNDO_WAIT_MS 20
 
 int64_t run_now_ms(void)
@@ -172,7 +173,7 @@ void lease_cancel(struct lease *lease)
     if (poll(&done, 1, CANCEL_WAIT_MS) != 1)
         return; /* it opens a store that does not answer */
     lease_join(lease);
-    /* A lock that is not released ends by itself. */
+    /* A lock that is not released expires. */
     if (lease->status == HF_OK && hf_lock_release(lease->lock, NULL) != HF_OK)
         return;
     if (lease->status == HF_INDETERMINATE)
@@ -188,7 +189,7 @@ hf_status lease_lost(const struct lease *lease)
         return (hf_status)reason;
     if (hf_lock_is_held(lease->lock))
         return HF_OK;
-    /* The library's thread is about to tell why; after a pause of the whole
+    /* The library's thread is about to report why; after a pause of the whole
      * process it may be late. */
     (void)poll(&told, 1, REASON_WAIT_MS);
     reason = atomic_load(&lease->lost);
@@ -197,7 +198,8 @@ hf_status lease_lost(const struct lease *lease)
 
 int64_t lease_valid_until_ms(const struct lease *lease)
 {
-    /* In this order: a pause between the two makes the result too early. */
+    /* In this order: if we are paused between the two, the result is too
+     * early. */
     int64_t now_ms = run_now_ms();
 
     return now_ms + hf_lock_remaining_ms(lease->lock) + lease->plan->margin_ms;

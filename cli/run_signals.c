@@ -2,11 +2,11 @@
 /*
  * run_signals.c - signals as a descriptor.
  *
- * No handler is installed and no disposition changed but SIGCHLD's (a shell
- * may have left it ignored, and then there would be no child to wait for), so
- * the command starts with those we were started with. SIGTTOU is blocked to
- * let us move the terminal from the background, SIGPIPE so that a closed
- * stderr does not end the holder of a lock.
+ * No handler is installed, and the command starts with the dispositions that
+ * we were started with. Only that of SIGCHLD is changed meanwhile: if it were
+ * ignored there would be no child to wait for. SIGTTOU is blocked so that we
+ * can move the terminal from the background, SIGPIPE so that a closed stderr
+ * does not end the holder of a lock.
  */
 #include "run.h"
 
@@ -18,7 +18,7 @@
 #include "complain.h"
 #include "exit.h"
 
-/* What is passed on to the command. */
+/* Forwarded to the command. */
 static const int passed_on[] = {
     SIGHUP,  SIGINT,  SIGTERM,  SIGQUIT, SIGUSR1,
     SIGUSR2, SIGCONT, SIGWINCH, SIGTSTP,
@@ -96,7 +96,7 @@ bool signals_stop(bool job)
 
     kill(job ? 0 : getpid(), SIGTSTP);
     unblock(SIGTSTP, &before);
-    /* Here we are stopped, until SIGCONT. */
+    /* Stopped here, until SIGCONT. */
     sigprocmask(SIG_SETMASK, &before, NULL);
     return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_tty.c - hand the terminal to the command's group and take it back.
+ * run_tty.c - make the command's group the foreground group, and ours again.
  *
- * Only the foreground group may give it away, so a job in the background
- * cannot steal it. It is given from the start if the command talks to the
- * terminal on both ends; otherwise (`run ... | less`) the command gets it when
- * it first stops for want of it (run_watch.c).
+ * Only the foreground group may do that, so a job in the background cannot
+ * steal the terminal. It is done at the start if the command has the terminal
+ * as input and output; otherwise (`run ... | less`) when the command first
+ * stops because it needs the terminal (run_watch.c).
  */
 #include "run.h"
 
@@ -36,7 +36,7 @@ void tty_take(struct tty *tty)
 
     if (tty->to == 0)
         return;
-    /* The command may have given it on to a group that has ended since. */
+    /* The command may have given it to a group that has ended. */
     foreground = tcgetpgrp(tty->fd);
     if (foreground == tty->to ||
         (foreground > 0 && kill(-foreground, 0) != 0 && errno == ESRCH))

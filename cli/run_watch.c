@@ -2,10 +2,9 @@
 /*
  * run_watch.c - the loop while the command runs.
  *
- * It sleeps in poll() until a signal, the loss of the lock, or the next time
- * to look at the lease. A stop is passed both ways: the command's stop stops
- * us, so that the shell gets its prompt back, and our continuing continues the
- * command.
+ * It sleeps in poll() until a signal, the loss of the lock, or the next check
+ * of the lease. If the command is stopped we stop too, so that the shell
+ * prompts; when we are continued, we continue the command.
  */
 #include "run.h"
 
@@ -13,8 +12,8 @@
 
 #include "complain.h"
 
-/* However long the lease: after a suspend the guard learns of a renewal this
- * soon. */
+/* Even if the lease is long, so that after a suspend the guard soon learns of
+ * a renewal. */
 #define LOOK_MAX_MS INT64_C(5000)
 
 enum phase {
@@ -129,7 +128,7 @@ static void look_at_guard(struct loop *loop)
     }
 }
 
-/* The command stopped. Stop with it if the terminal is why. */
+/* The command stopped. Stop too if the reason is the terminal. */
 static void follow_stop(struct loop *loop, int stop_signal)
 {
     struct watch *watch = loop->watch;
@@ -144,7 +143,7 @@ static void follow_stop(struct loop *loop, int stop_signal)
         return;
     tty_take(watch->tty);
     if (!signals_stop(watch->tty->fd >= 0) && had_tty) {
-        /* No shell will ever continue us: there is no way to stop. */
+        /* We cannot stop, as no shell would continue us. */
         tty_give(watch->tty, watch->child->pid);
         child_signal(watch->child, SIGCONT);
     } else if (had_tty) {
@@ -194,9 +193,8 @@ static int next_look_ms(const struct loop *loop)
     return (int)(wait_ms < LOOK_MAX_MS ? wait_ms : LOOK_MAX_MS);
 }
 
-/* What has happened since the last look; false once all is over. The child
- * comes last: whatever the others did may have been its end, and no further
- * signal would tell. */
+/* Handle what has happened; false once the command has ended. The child is
+ * last: the others may have ended it, and no further signal would come. */
 static bool look(struct loop *loop)
 {
     pass_signals_on(loop);

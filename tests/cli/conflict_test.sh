@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# conflict_test.sh - run: one at a time.
+# conflict_test.sh - run: only one holder at a time.
 
 # Hold the lock `job` until the test removes the file `hold`.
 hold() {

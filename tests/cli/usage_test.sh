@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage_test.sh - wrong command lines, help, and what all commands share.
+# usage_test.sh - invalid command lines, help, options of every command.
 
 # wrong MESSAGE ARGUMENT...: exit code 64, and exactly that line on stderr.
 wrong() {

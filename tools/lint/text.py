@@ -57,8 +57,8 @@ WORDS_EXEMPT = (
     "docs/glossary.md", "tools/lint/text.py", "tools/lint/selftest.sh",
     "LICENSE",
     "ARCHITECTURE.md",
-    "cli/", "include/", "scripts/", "src/",
-    "tests/cli/", "tests/fuzz/fuzz_answers.c", "tests/support/every_call.",
+    "scripts/", "src/",
+    "tests/fuzz/fuzz_answers.c", "tests/support/every_call.",
     "tests/unit/diagnose_test.c", "tests/unit/redis_",
     "tools/scriptfile.py",
 )
