@@ -10,12 +10,12 @@
 #include "util/mem.h"
 #include "util/order.h"
 
-/* A try that a local store runs on the loop thread must not keep that thread
- * from renewals for long; the next try makes it good. */
+/* A try on a local store runs on the loop thread, which must not be late for
+ * renewals; the next try makes up for it. */
 #define LOCAL_TRY_MS 20
 
-/* What an answer that is on its way may take, and leaving the queue, of a
- * caller who wants to be rid of us: with it we know what became of the try. */
+/* How long a cancelled call may wait for a reply in flight, which says whether
+ * the try was granted, and for leaving the queue. */
 #define GRACE_MS 100
 
 static hf_client *client_of(const hf__acquire *self)
@@ -23,7 +23,7 @@ static hf_client *client_of(const hf__acquire *self)
     return self->steps.lock->client;
 }
 
-/* ----------------------------------------------------------------- the end */
+/* --------------------------------------------------------------------- end */
 
 static void finish(hf__acquire *self)
 {
@@ -46,7 +46,7 @@ static void finish(hf__acquire *self)
     else
         lock->state = HF__LOCK_FREE;
     lock->acquiring = NULL;
-    watched = lock->watched; /* it may be freed behind this */
+    watched = lock->watched; /* the lock may be freed after this */
     pthread_cond_broadcast(&lock->changed);
     deferred = lock->free_deferred;
     pthread_mutex_unlock(&watchdog->mutex);
@@ -58,7 +58,7 @@ static void finish(hf__acquire *self)
     hf__free(self);
 }
 
-/* From the loop thread's stages: stop what is still set, then finish. */
+/* On the loop thread: stop timer and watch, leave the queue, finish. */
 static void close_up(hf__acquire *self)
 {
     hf_client *client = client_of(self);
@@ -86,7 +86,7 @@ static void request_done(hf__request *request)
     post(request->user);
 }
 
-/* Submit the filled request; false: it cannot be, as `status` says. */
+/* Submit the filled request; false: not possible, see `status`. */
 static bool submit(hf__acquire *self)
 {
     hf_client *client = client_of(self);
@@ -187,7 +187,7 @@ static void sleep_until_event(hf__acquire *self)
     }
 }
 
-/* Submit what gives the lock back; done() is told, perhaps at once. */
+/* Release the grant; done() is called, perhaps before this returns. */
 static void give_back(hf__acquire *self, void (*done)(hf__request *request))
 {
     hf_client *client = client_of(self);
@@ -217,7 +217,7 @@ static void on_moved(hf__watch *watch)
     handle_event(self);
 }
 
-/* ------------------------------------------------------------------ in turn */
+/* -------------------------------------------------------- local wait queue */
 
 static void enter(hf__acquire *self)
 {
@@ -244,7 +244,7 @@ static void on_entered(hf__wait_place *place)
     post(hf__container_of(place, hf__acquire, place));
 }
 
-/* The first step on the loop thread, after a first try. */
+/* The first step on the loop thread, after the first try. */
 static void join_queue(hf__acquire *self)
 {
     hf_client *client = client_of(self);
@@ -271,20 +271,21 @@ static void join_queue(hf__acquire *self)
     }
 }
 
-/* Out of the line before it was inside; false: it is inside, or will hear of it
- * next. */
+/* Leave the local wait queue; false: at its head, or entered() is about to be
+ * called. */
 static bool withdraw(hf__acquire *self)
 {
     if (!hf__wait_queue_withdraw(&client_of(self)->leases->queues,
                                  &self->place))
         return false;
     self->status = hf__fail(&self->detail, HF_HELD,
-                            "others waited for the lock before us");
+                            "timed out queueing behind other calls of this "
+                            "client");
     close_up(self);
     return true;
 }
 
-/* Have it complete now, one way or the other. */
+/* Make the request complete now. */
 static void cancel_request(hf__acquire *self)
 {
     hf__store *store = client_of(self)->store;
@@ -334,7 +335,7 @@ static void run_posted(hf__task *task)
         close_up(self);
         break;
     case HF__ACQUIRE_SLEEPING:
-        break; /* nobody posts in this stage */
+        break; /* not posted in this stage */
     }
 }
 
@@ -353,7 +354,7 @@ void hf__acquire_cancel(hf__acquire *self)
 
 /* ------------------------------------------------------------------- begin */
 
-/* The handle is ours: what may be asked now? */
+/* In state ACQUIRING: the request of the first try. */
 static hf__request *ask_first(hf__acquire *self)
 {
     hf_lock *lock = self->steps.lock;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * acquire_async.h - asking a store for a lock without a thread that waits: the
- * steps of acquire_steps.h, taken by whoever brings the next piece of news.
+ * acquire_async.h - an acquire that blocks no thread: the steps of
+ * acquire_steps.h, driven by events.
  *
  * Stages:
  *
- *   FIRST     the first try is at the store; on whichever thread it began
- *   QUEUED      others of this client wait at the store
- *   TRYING    a try is at the store
- *   RETURNING a grant that too few replicas know of is given back
- *   SLEEPING  until an event, the end of the lease, or the backstop
- *   LEAVING   the store is told that we wait no more
+ *   FIRST      the first try is at the store; on the thread that began it
+ *   QUEUED     in the local wait queue
+ *   TRYING     a try is at the store
+ *   RETURNING  a grant that too few replicas acknowledged is being released
+ *   SLEEPING   until an event, the end of the lease, or the next poll
+ *   LEAVING    the request that leaves the wait queue is at the store
  *
  * From QUEUED on everything happens on the loop thread; other threads only post
- * `posted`, of which each stage expects one at most.
+ * `posted`, at most once per stage.
  */
 #ifndef HF__LEASE_ACQUIRE_ASYNC_H
 #define HF__LEASE_ACQUIRE_ASYNC_H
@@ -38,34 +38,33 @@ struct hf__acquire {
     hf_status status; /* of the last step; `detail` with it */
     hf_error detail;
     atomic_bool cancelled;
-    bool inside;   /* the gate */
+    bool inside;   /* at the head of the local wait queue */
     bool watching; /* the lock's events */
-    bool moved;    /* since the present try began */
+    bool moved;    /* since the current try began */
     hf__task posted;
     hf__timer timer;
     hf__watch watch;
     hf__wait_place place;
 
-    /* Tells what the call came to, on any thread, perhaps before begin
-     * returned; the waiting is freed afterwards. */
+    /* Called with the outcome, on any thread, perhaps before begin returns;
+     * then the acquire is freed. */
     void (*done)(void *user, hf_status status, const hf_error *detail);
-    /* Tells, before that, what the first try came to. NULL: nobody wants to
-     * know. */
+    /* Called before that with the outcome of the first try; may be NULL. */
     void (*tried)(void *user, hf_status status);
     void *user;
-    hf_call *call; /* which can be cancelled; NULL: none */
+    hf_call *call; /* that can be cancelled; NULL: none */
 };
 
-/* NULL: out of memory. The handle must live until it was told. */
+/* NULL: out of memory. The handle must live until done() is called. */
 hf__acquire *hf__acquire_new(hf_lock *lock, int64_t wait_ms);
 
 /*
- * Begin; `done` and `user` are set. Returns the request of the first try, which
- * the caller submits; NULL if there is none now, or the outcome was told.
+ * Begin; `done` and `user` are set. Returns the request of the first try, to be
+ * submitted by the caller; NULL if done() was called already.
  */
 hf__request *hf__acquire_begin(hf__acquire *acquire);
 
-/* Give up soon: `cancelled` was set. On the loop thread, from QUEUED on. */
+/* Give up; `cancelled` is set. On the loop thread, from QUEUED on. */
 void hf__acquire_cancel(hf__acquire *acquire);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* acquire_blocking.c - asking for a lock, and waiting for it, on the calling
- * thread. The steps are those of acquire_steps.h. */
+/* acquire_blocking.c - hf_lock_acquire(), hf_lock_try(): the steps of
+ * acquire_steps.h on the calling thread. */
 #include "core/wrong_type.h"
 #include "lease/acquire_steps.h"
 #include "lease/watchdog.h"
@@ -9,7 +9,7 @@
 #include "util/error.h"
 #include "util/order.h"
 
-/* A call that acquires on this thread: where it is interrupted. */
+/* What it takes to interrupt a call. */
 typedef struct hf__attempt {
     hf__interrupt_mark mark;
     hf__sleeper sleeper;
@@ -42,7 +42,7 @@ static void delay_after_event(const hf__steps *steps)
             hf__at_most(steps->until_ms, hf__clock_boot_ms() + pause_ms));
 }
 
-/* For nothing but an interruption, which moves the counter, too. */
+/* Only an interruption, which moves the counter too, ends the sleep early. */
 static void sleep_ignoring_events(const hf__steps *steps, int64_t until_ms)
 {
     hf__store *store = steps->lock->client->store;
@@ -57,7 +57,7 @@ static void sleep_ignoring_events(const hf__steps *steps, int64_t until_ms)
     }
 }
 
-/* Steps 4 and 5, inside the gate. */
+/* Steps 4 and 5, at the head of the local wait queue. */
 static hf_status wait_at_store(hf__steps *steps, hf_error *err)
 {
     hf__store *store = steps->lock->client->store;
@@ -122,7 +122,7 @@ static hf_status ask_store(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
                            hf__attempt *attempt, hf__grant *grant,
                            hf_error *err)
 {
-    hf_error detail = HF_ERROR_INIT; /* tries before a success leave theirs */
+    hf_error detail = HF_ERROR_INIT; /* failed tries before a success fill it */
     hf__steps steps;
     hf_status status;
 
@@ -146,15 +146,15 @@ static hf_status ask_store(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
     return status;
 }
 
-/* Another call on the handle, which one request ends. */
+/* Is the other call on the handle over after one request? */
 static bool ends_soon_locked(const hf_lock *lock)
 {
     return lock->state == HF__LOCK_RELEASING ||
            (lock->state == HF__LOCK_ACQUIRING && !lock->waits);
 }
 
-/* The same, waiting for other calls that use the handle; a try for those alone
- * that end soon. */
+/* Begin, waiting for other calls on the handle; a try waits only for those that
+ * end soon. */
 static hf_status begin_by_locked(hf_lock *lock, int64_t until_ms,
                                  hf__attempt *attempt, hf_error *err)
 {
@@ -201,7 +201,7 @@ static hf_status ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
     return status;
 }
 
-/* Whatever it sleeps on. */
+/* It may sleep on any of these. */
 static void wake(hf__sleeper *sleeper)
 {
     hf_lock *lock = sleeper->lock;
@@ -233,7 +233,8 @@ static hf_status acquire(hf_lock *lock, int64_t wait_ms, hf__attempt *attempt,
         return ask(lock, wait_ms, until_ms, attempt, err);
     if (status == HF_HELD && wait_ms > 0)
         return hf__fail(err, HF_TIMEOUT,
-                        "another thread used this handle for all of %lld ms",
+                        "timed out after %lld ms: another thread is using this "
+                        "handle",
                         (long long)wait_ms);
     return status;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* acquire_start.c - acquiring locks without a thread for each: asynchronously,
- * or many together. */
+/* acquire_start.c - hf_lock_acquire_start(), hf_lock_acquire_many(). */
 #include "core/async.h"
 #include "core/client.h"
 #include "core/many.h"
@@ -89,7 +88,7 @@ hf_status hf_lock_acquire_start(hf_lock *lock, int64_t wait_ms,
     return status;
 }
 
-/* ----------------------------------------------------------------- together */
+/* ------------------------------------------------------------------- batch */
 
 typedef struct member member;
 
@@ -99,18 +98,18 @@ typedef struct batch {
     size_t count;
     hf__sleeper sleeper;
     hf__task cancel_task;
-    pthread_mutex_t mutex; /* guards the rest, and members' waitings */
+    pthread_mutex_t mutex; /* guards the rest, and members' `acquire` */
     pthread_cond_t changed;
     bool interrupted; /* some may be */
-    size_t open;      /* not told yet */
+    size_t open;      /* not complete */
     size_t trying;    /* first tries at the store */
-    bool answers;     /* the store has answered one of them, or had none */
+    bool answers;     /* the store has answered one, or got none */
 } batch;
 
 struct member {
     batch *all;
     hf_status *status;
-    hf__acquire *acquire; /* NULL: it was told */
+    hf__acquire *acquire; /* NULL: complete */
 };
 
 static void member_done(void *user, hf_status status, const hf_error *detail)
@@ -151,8 +150,8 @@ static void wake(hf__sleeper *sleeper)
     pthread_mutex_unlock(&all->mutex);
 }
 
-/* As for a call that is cancelled (async.c): what is under way only
- * completes on this thread, but in the first try of a store without cancel. */
+/* As when a call is cancelled (async.c): an acquire completes only on this
+ * thread, except in the first try on a store without cancel. */
 static void cancel_member(member *self)
 {
     batch *all = self->all;
@@ -188,14 +187,14 @@ static void run_cancel(hf__task *task)
         cancel_member(&all->members[i]);
 }
 
-/* Until all were told. */
+/* Until all are complete. */
 static void await_all(batch *all)
 {
     hf__interrupts *interrupts = &all->client->leases->interrupts;
 
     hf__sleeper_add(interrupts, &all->sleeper);
     pthread_mutex_lock(&all->mutex);
-    all->interrupted = true; /* before it was added, too */
+    all->interrupted = true; /* perhaps before it was added */
     while (all->open > 0) {
         if (!all->interrupted) {
             hf__cond_wait_until(&all->changed, &all->mutex, INT64_MAX);
@@ -212,7 +211,7 @@ static void await_all(batch *all)
     hf__sleeper_remove(interrupts, &all->sleeper);
 }
 
-/* Begin some; their first tries go to the store together, and are over. */
+/* Begin some, submit their first tries together and wait for the replies. */
 static void begin_window(batch *all, hf_lock *const *locks, size_t count,
                          int64_t wait_ms, member *members,
                          hf__request **requests)
@@ -259,7 +258,7 @@ static void begin_all(batch *all, hf_lock *const *locks, size_t count,
                      left < HF__MANY_WINDOW ? left : HF__MANY_WINDOW, wait_ms,
                      members + at, requests);
     }
-    for (; at < count; at++) /* nobody should wait for each in turn */
+    for (; at < count; at++) /* do not wait for each in turn */
         member_done(&members[at], HF_UNAVAILABLE, NULL);
     await_all(all);
 }

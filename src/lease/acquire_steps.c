@@ -13,35 +13,34 @@
 #define POLL_FIRST_MS 1000
 #define POLL_LAST_MS 5000
 
-/* What each waiter before us adds to the backstop, so that a thousand together
- * ask some twenty times in a second; and its end, of which the queue's own life
- * is three times as much (lock_acquire.lua). */
+/* Each position in the queue adds this to the pause, so that a thousand waiters
+ * together send some twenty requests a second. The wait queue lives three times
+ * as long as the longest pause (lock_acquire.lua). */
 #define POLL_RANK_MS 500
 #define POLL_MAX_MS 120000
 
-/* ... and to the end of the lease: when its holder is gone, the first should
- * find the lock free, and the others that it has it. */
+/* Added per position to the end of the lease: the first waiter should find the
+ * lock free, and the others find it held by the first. */
 #define LEASE_END_RANK_MS 20
 
-/* Farther back makes no difference. */
+/* Larger positions count as this one. */
 #define POSITION_MAX 10000
 
 #define RETRY_FIRST_MS 50
 #define RETRY_LAST_MS 500
 #define JITTER_MS 20 /* spreads those that wait for the same lease to end */
 
-/* Between two looks at a lock that another library holds, which wakes nobody:
- * few milliseconds while it changes hands, more while it does not; so long for
- * each waiter before us and for us (docs/adr/0039). */
+/* Between two polls of a foreign holder's lock: short while it changes hands,
+ * longer while it does not, times the position (docs/adr/0039). */
 #define FOREIGN_FIRST_MS 20
 #define FOREIGN_LAST_MS 50
 
-/* After another library's release: at random, or those who only poll would
- * never find the lock free before us. */
+/* After a foreign release: random, so that clients that only poll also get
+ * their turn. */
 #define EVENT_DELAY_MS 7
 
-/* After split votes: around twice as long as the votes took, and longer each
- * time, so that one of those who ask is alone with the nodes soon. */
+/* After split votes: about twice what the votes took, and longer each time, so
+ * that soon one caller is alone with the nodes. */
 #define SPLIT_MIN_MS 10
 #define SPLIT_MAX_MS 250
 
@@ -77,7 +76,7 @@ void hf__steps_init(hf__steps *steps, hf_lock *lock, int64_t wait_ms,
 
 static void undo_acquire(const hf__steps *steps);
 
-/* What the last try left behind is taken back under its own id. */
+/* The last try is undone under its own id. */
 static void renew_owner(hf__steps *steps)
 {
     if (steps->unanswered)
@@ -96,7 +95,7 @@ void hf__steps_fill(hf__steps *steps, const char *inbox)
         (lock->client->store->capabilities & HF__CAP_UNDOES) != 0)
         renew_owner(steps);
     else if (steps->refused)
-        draw_owner(steps); /* it tells since when the lock is held */
+        draw_owner(steps); /* it says since when the lease is held */
     steps->refused = false;
     steps->tried = true;
     words[HF__LOCK_ACQUIRE_LOCK] = lock->keys.main;
@@ -160,8 +159,8 @@ static hf_status read_refusal(hf__steps *steps, hf_error *err)
     return hf__fail(err, HF_HELD, "%s", steps->lock->kind->refused);
 }
 
-/* A grant whose answer came when the lease was over already is none; another
- * try by the same owner renews it, or finds out who has the lock now. */
+/* A grant that arrives after its own lease does not count; another try by the
+ * same owner renews it or finds the new holder. */
 static hf_status check_grant(hf__steps *steps, hf_error *err)
 {
     const hf_lock *lock = steps->lock;
@@ -170,21 +169,21 @@ static hf_status check_grant(hf__steps *steps, hf_error *err)
         return HF_OK;
     steps->unanswered = steps->unresolved = true;
     return hf__fail(err, HF_INDETERMINATE,
-                    "the lock was granted, but its lease of %lld ms was over "
-                    "when the answer came",
+                    "granted, but the reply took longer than the lease of "
+                    "%lld ms",
                     (long long)lock->options.ttl_ms);
 }
 
-/* Too few replicas have the lock. */
 static hf_status return_grant(hf__steps *steps, hf_error *err)
 {
     steps->unanswered = true;
     steps->returning = true;
     steps->return_by_ms = steps->request.deadline_ms;
     if (steps->wait_ms == HF_FOREVER)
-        steps->until_ms = 0; /* replicas may be missing for as long */
+        steps->until_ms = 0; /* replicas may never come back */
     return hf__replicas_fail(&steps->request, HF_UNAVAILABLE,
-                             "the lock was granted and given back", err);
+                             "granted, then released: not enough replicas",
+                             err);
 }
 
 static void name_counter(const hf__steps *steps, hf_error *err)
@@ -207,7 +206,7 @@ hf_status hf__steps_read(hf__steps *steps, hf_status status, hf_error *err)
         steps->unanswered = steps->unresolved = true;
     else if (status != HF_UNAVAILABLE)
         steps->unresolved = false;
-    /* An error half-way leaves what the script did before. */
+    /* A script that failed half-way is not rolled back. */
     if (hf_status_kind(status) == HF_KIND_USAGE ||
         hf_status_kind(status) == HF_KIND_FATAL)
         steps->unanswered = true;
@@ -217,7 +216,7 @@ hf_status hf__steps_read(hf__steps *steps, hf_status status, hf_error *err)
         status = read_refusal(steps, err);
     if (status == HF_CORRUPT)
         name_counter(steps, err);
-    /* Nothing under this owner id is on its way any more. */
+    /* No request with this owner id is in flight. */
     steps->refused =
         status == HF_HELD && !steps->unanswered && request->sends < 2;
     hf__request_done(request);
@@ -273,8 +272,8 @@ bool hf__steps_use_events(const hf__steps *steps, hf_status status)
     return status == HF_HELD && !steps->split;
 }
 
-/* What was asked for once is told once: so again for each new holder, and after
- * each event. */
+/* Tracking notifies once, so it is set again for each new holder and after each
+ * event. */
 void hf__steps_watch_holder(const hf__steps *steps, hf_status status, int round)
 {
     const hf_lock *lock = steps->lock;
@@ -309,7 +308,7 @@ static int64_t foreign_pause(const hf__steps *steps)
     return hf__rand_between(low_ms, 2 * low_ms) * (1 + steps->position);
 }
 
-/* The jitter keeps those apart that began together. */
+/* The jitter spreads waiters that began together. */
 static int64_t poll_pause(const hf__steps *steps, int round)
 {
     int64_t pause_ms = hf__at_most(
@@ -369,8 +368,8 @@ static hf_status outcome(const hf__steps *steps, hf_status status,
                          const hf_error *detail, hf_error *err)
 {
     if (steps->unresolved && status != HF_INDETERMINATE)
-        return hf__fail(err, HF_INDETERMINATE,
-                        "a try went unanswered; then: %s", detail->message);
+        return hf__fail(err, HF_INDETERMINATE, "a try got no reply; then: %s",
+                        detail->message);
     if (status == HF_HELD && steps->wait_ms > 0)
         return hf__fail(err, HF_TIMEOUT, "timed out after %lld ms: %s",
                         (long long)steps->wait_ms, steps->lock->kind->refused);

@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * acquire_steps.h - the steps of asking a store for a lock, whoever takes them:
- * the calling thread (acquire_blocking.c) or the loop (acquire_async.c).
+ * acquire_steps.h - what an acquire does, step by step. acquire_blocking.c
+ * takes the steps on the calling thread, acquire_async.c on the loop thread.
  *
- * 1. Draw a new owner id. It stays the same for every try of this call, so
- *    that a try whose answer was lost is resolved by the next one; after one
- *    that was refused for certain there is a new one, which tells since when
- *    the lock is held. (Not on a
- *    store that itself takes back what it did not grant: HF__CAP_UNDOES.)
- * 2. Try once without queueing. Most calls end here.
- * 3. To wait, pass the gate: one waiter of this client waits at the store.
- * 4. Note the lock's event counter, then try again and queue: the script does
- *    both in one step. A release from then on moves the counter.
- * 5. Sleep until the counter moves, the holder's lease ends, or a backstop of
- *    1 s that grows to 5 s passes (a waiter that was told of nothing, because
- *    the message or its sender died, finds out by itself; those that have
- *    others before them leave it to these for longer). Go to 4. If the
- *    votes of a quorum were split, everybody who took part is woken at once
- *    and would split them again: sleep for a random time instead.
- *    Another library's release moves no counter. The store is asked to tell of
- *    the key's next change, and as it may be unable to, the waiter polls: every
- *    20 to 100 ms, the first in the queue (docs/adr/0039).
- * 6. On giving up, leave the queue and hand on a wake-up that came too late.
- *    If a try may have been applied, send a release after it: the name should
- *    not be blocked, for as long as the lease, by a holder that does not know
- *    of it.
+ * 1. Draw a new owner id. All tries of a call use the same one, so that the
+ *    next try resolves one whose reply was lost. After a definite refusal a new
+ *    one is drawn, because an owner id also says since when the lease is held;
+ *    likewise on a store that undoes an acquire it did not grant
+ *    (HF__CAP_UNDOES).
+ * 2. Try once without joining the wait queue. Most calls end here.
+ * 3. To wait, join the local wait queue: only its head waits at the store.
+ * 4. Read the lock's event counter, then try again. The script refuses and
+ *    queues in one step, so any later release moves the counter.
+ * 5. Sleep until the counter moves, the holder's lease ends, or it is time to
+ *    poll: after 1 s, growing to 5 s, and later for a waiter that is not at the
+ *    head of the queue. The poll recovers a notification that was lost with its
+ *    message or its sender. Go to 4.
+ *    If the votes of a quorum were split, all waiters would wake at once and
+ *    split them again: sleep for a random time instead.
+ *    A foreign holder notifies no one. The store is asked to track the key, and
+ *    as it may be unable to, the waiter at the head polls every 20 to 100 ms
+ *    (docs/adr/0039).
+ * 6. To give up, leave the queue, which passes on a wake-up that came too late.
+ *    If a try may have been applied, release it: otherwise a holder that does
+ *    not know of its lease would block the name until the lease ends.
  *
- * A grant that too few replicas have acknowledged, where the lock asks for
- * some, is given back before anything else, and the try counts as one at a
- * store out of reach. Should that release not be answered another follows as in
- * step 6, which may come late: so the next try has an owner id of its own.
+ * A grant that too few replicas acknowledged is released before anything else,
+ * and the try counts as if the store were unavailable. If that release gets no
+ * reply, step 6 sends another, perhaps late, so the next try draws a new owner
+ * id.
  */
 #ifndef HF__LEASE_ACQUIRE_STEPS_H
 #define HF__LEASE_ACQUIRE_STEPS_H
@@ -38,33 +37,33 @@
 #include "lease/lease.h"
 #include "script/script_words.h"
 
-/* How long step 4 may wait to hear events at all. */
+/* How long step 4 may wait for the subscription. */
 #define HF__STEPS_LISTEN_MS 1000
 
 typedef struct hf__steps {
     hf_lock *lock;
-    hf__interrupt_mark mark; /* of a blocking call */
+    hf__interrupt_mark mark; /* when the call began */
     hf__grant grant;
     int64_t wait_ms;
-    int64_t until_ms; /* wait_ms behind the call; 0: try once */
-    int64_t limit_ms; /* request_ms behind it: all is over by then */
-    int64_t since_us; /* store's clock; place in the queue; 0: none yet */
-    int64_t pttl_ms;  /* of the holder, from the last refusal; -1: no end */
-    int64_t position; /* waiters before us then */
-    bool foreign;     /* the holder then was no client of ours ... */
-    uint64_t holder;  /* ... and which, as a hash of its owner id ... */
-    int sightings;    /* ... that was refused to us so often in a row */
+    int64_t until_ms; /* wait_ms after the call; 0: try once */
+    int64_t limit_ms; /* request_ms later: the call ends by then */
+    int64_t since_us; /* began to wait, store's clock; 0: not yet */
+    int64_t pttl_ms;  /* left to the holder, last refusal; -1: no end */
+    int64_t position; /* in the queue, last refusal */
+    bool foreign;     /* the holder then was a foreign one */
+    uint64_t holder;  /* hash of its owner id */
+    int sightings;    /* refusals in a row by the same holder */
     bool tried;
-    bool split;      /* the last refusal: there is no holder */
+    bool split;      /* last refusal: votes split, no holder */
     int splits;      /* in a row */
-    bool queued;     /* the store may have our inbox in the queue */
-    bool unanswered; /* a try may have been applied, or still be */
-    bool unresolved; /* ... and no later one was answered */
-    bool refused;    /* the last try was, and none is on its way */
-    bool returning;  /* it was granted, and too few replicas know */
+    bool queued;     /* our inbox may be in the wait queue */
+    bool unanswered; /* a try may have been, or may yet be, applied */
+    bool unresolved; /* ... and no later try was answered */
+    bool refused;    /* by the last try, and no other is in flight */
+    bool returning;  /* the grant is to be released */
     int64_t return_by_ms;
 
-    hf__request request;                        /* of the present try */
+    hf__request request;                        /* of the current try */
     hf_bytes words[HF__LOCK_ACQUIRE_WORDS + 1]; /* its kind's argument too */
     char since_text[HF__NUMBER_SIZE];
 } hf__steps;
@@ -75,40 +74,39 @@ void hf__steps_init(hf__steps *steps, hf_lock *lock, int64_t wait_ms,
 
 /* Fill the request of a try. `inbox` "": do not queue. */
 void hf__steps_fill(hf__steps *steps, const char *inbox);
-/* What a try came to, of which `status` and `err` say how the request ended:
- * HF_OK, the lock is granted; HF_HELD; others. The request is ended. */
+/* The outcome of a try whose request ended with `status` and `err`: HF_OK if
+ * granted, HF_HELD, or a failure. Ends the request. */
 hf_status hf__steps_read(hf__steps *steps, hf_status status, hf_error *err);
 
 /*
- * If steps->returning is set then: fill the request that gives the lock back,
- * run it by steps->return_by_ms, and say what it came to. The request is
- * ended.
+ * If steps->returning is set afterwards: fill the request that releases the
+ * grant, run it by steps->return_by_ms, and pass its status, which ends it.
  */
 void hf__steps_fill_return(hf__steps *steps);
 void hf__steps_read_return(hf__steps *steps, hf_status status);
 
-/* Was the blocking call interrupted? A grant is to be given back then: `status`
- * becomes HF_CANCELLED and steps->returning is set. */
+/* If the blocking call was interrupted: HF_CANCELLED, and steps->returning is
+ * set if there is a grant to release. Else `status`. */
 hf_status hf__steps_check_interrupt(hf__steps *steps, hf_status status,
                                     hf_error *err);
 
-/* Is another try worth its while, as long as there is time? */
+/* May another try succeed, if there is time? */
 bool hf__steps_may_retry(hf_status status);
-/* After a refusal, before the sleep: a holder of another library is watched. */
+/* After a refusal, before sleeping: track the key of a foreign holder. */
 void hf__steps_watch_holder(const hf__steps *steps, hf_status status,
                             int round);
-/* Does an event mean that the next try may succeed? */
+/* Is it worth trying again after an event? */
 bool hf__steps_use_events(const hf__steps *steps, hf_status status);
-/* How long to wait after an event that it heeds, before the next try. */
+/* How long to wait after such an event before the next try. */
 int64_t hf__steps_event_delay(const hf__steps *steps);
-/* When to try again at the latest, whether or not an event comes; `round`
- * counts the tries without an event. */
+/* When to try again if no event comes; `round` counts tries without an
+ * event. */
 int64_t hf__steps_next_try(const hf__steps *steps, hf_status status, int round);
 
-/* Step 6: fill the request that leaves the queue. A failure of it costs the
- * others one wake-up at most, which their backstop makes good. */
+/* Step 6: fill the request that leaves the queue. If it fails the others may
+ * lose one wake-up; polling recovers it. */
 void hf__steps_fill_leave(hf__steps *steps);
-/* Step 6, at the end of everything: what the call came to. */
+/* Step 6, last: the status and message of the call. */
 hf_status hf__steps_end(hf__steps *steps, hf_status status,
                         const hf_error *detail, hf_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handle.c - see handle.h: what asks no store. */
+/* handle.c - see handle.h: what needs no request. */
 #include "lease/handle.h"
 
 #include "util/clock.h"
@@ -7,9 +7,8 @@
 #include "util/event_fd.h"
 #include "util/mem.h"
 
-/* In a forked child `changed` may have waiters that the child does not have,
- * for whom pthread_cond_destroy() would wait for ever: it is left as it is
- * there, like everything that is shared. */
+/* In a forked child `changed` may have waiters that do not exist there, and
+ * pthread_cond_destroy() would wait for them: it is left alone. */
 void hf__lock_destroy(hf_lock *lock)
 {
     if (!hf__client_forked(lock->client))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * handle.h - a handle, of whichever kind, and its states.
+ * handle.h - a handle of any kind, and its states.
  *
  * States, each change under the client's watchdog mutex:
  *
@@ -10,7 +10,7 @@
  *             FREE       LOST ------------------+
  *
  * `acquisition` counts the times HELD was entered, so that an answer to a
- * renewal of an earlier acquisition is recognised and dropped.
+ * renewal of an earlier acquisition is recognised and ignored.
  */
 #ifndef HF__LEASE_HANDLE_H
 #define HF__LEASE_HANDLE_H
@@ -54,7 +54,7 @@ struct hf_lock {
     _Atomic int64_t valid_until_ms;
     _Atomic uint64_t token;
     atomic_uint interruptions;
-    atomic_int acked; /* replicas; -1: nobody has counted them */
+    atomic_int acked; /* replicas; -1: not counted */
 
     /* Guarded by client->leases->watchdog.mutex. */
     hf__lock_state state;
@@ -68,13 +68,13 @@ struct hf_lock {
     bool watched;       /* it is in the heap while held */
     bool reporting;     /* on_lost runs */
     bool unreported;    /* it is in the watchdog's list of losses */
-    bool freed;         /* hf_lock_free() was called: tell no more */
-    bool waits;         /* the call that acquires may take long */
-    bool free_deferred; /* freed while calls on it were under way */
-    hf_call *acquiring; /* asynchronously; NULL: nobody, or a thread */
+    bool freed;         /* hf_lock_free() was called: no on_lost */
+    bool waits;         /* the call that acquires waits for the lock */
+    bool free_deferred; /* when the calls on it have ended */
+    hf_call *acquiring; /* asynchronous; NULL: none, or a thread */
     hf_status lost_reason;
     int lost_fd;            /* -1: not asked for */
-    pthread_cond_t changed; /* state or telling */
+    pthread_cond_t changed; /* state or reporting */
     hf__heap_node node;
     hf_lock *next_lost;
 };
@@ -85,7 +85,7 @@ hf_status hf__lock_make(hf_client *client, const hf__lease_kind *kind,
                         const hf_lock_options *opts, hf_lock **lock,
                         hf_error *err);
 
-/* HF_INVALID: a name whose other keys could not share its slot. */
+/* HF_INVALID: the other keys could not be in the slot of the name. */
 hf_status hf__lock_keys_init(const hf_client *client, hf_bytes name,
                              hf__lock_keys *keys, hf_error *err);
 void hf__lock_keys_done(hf__lock_keys *keys);

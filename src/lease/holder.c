@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* holder.c - who the holder of a lock is, from its client's registration. */
+/* holder.c - hf_lock_holder(): reads the registration of the owner's client. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +10,13 @@
 #include "util/error.h"
 #include "util/order.h"
 
-/* What is left of the lines. */
+/* The lines not read yet. */
 typedef struct lines {
     const char *at;
     const char *end;
 } lines;
 
-/* The next, cut to its room. */
+/* The next line; "" if it does not fit. */
 static void take_line(lines *left, char *text, size_t size)
 {
     const char *stop =
@@ -53,7 +53,7 @@ static hf_status finish_holder(hf_call *call, hf_error *err)
     left.at = items[0].bytes.data;
     left.end = left.at + items[0].bytes.size;
     opened_ms = hf__at_most(hf__at_least(take_number(&left), 0), INT64_MAX / 2);
-    /* The time from its client's opening to the acquire is in its owner id. */
+    /* The owner id has the time from the client's opening to the acquire. */
     holder->held_ms =
         hf__at_least(items[1].integer - opened_ms - call->note, 0);
     holder->pid = take_number(&left);
@@ -77,11 +77,11 @@ static hf_status check(const hf_client *client, hf_bytes owner,
     if (status != HF_OK)
         return status;
     if ((client->store->capabilities & HF__CAP_UNDOES) != 0)
-        return hf__fail(err, HF_UNSUPPORTED,
-                        "clients are not registered on a quorum");
+        return hf__fail(
+            err, HF_UNSUPPORTED,
+            "not supported on a quorum: clients are not registered");
     if (!hf__owner_is_ours(owner))
-        return hf__fail(err, HF_NOT_FOUND,
-                        "the holder is no client of Holdfast");
+        return hf__fail(err, HF_NOT_FOUND, "not an owner id of Holdfast");
     return HF_OK;
 }
 

@@ -50,7 +50,7 @@ void hf__sleeper_remove(hf__interrupts *interrupts, hf__sleeper *sleeper)
     pthread_mutex_unlock(&interrupts->mutex);
 }
 
-/* One that this round has not woken yet; NULL: all are. */
+/* The next that this round has not woken; NULL: none. */
 static hf__sleeper *next_locked(hf__interrupts *interrupts, const hf_lock *lock,
                                 unsigned round)
 {

@@ -4,9 +4,9 @@
  *
  * 1. A call notes the counters of its client and its lock when it begins.
  *    Closing the client is an interruption that needs no counter.
- * 2. Interrupting counts up first, then wakes whoever has registered.
- * 3. Who is about to sleep registers, and then looks whether a counter has
- *    moved: either it sees that, or it is woken.
+ * 2. Interrupting increments a counter, then wakes all registered sleepers.
+ * 3. Before a call sleeps it registers, then checks whether a counter has
+ *    moved: so it either sees the interruption or is woken.
  *
  * Locks: `mutex` guards the list; nothing is called while it is held.
  */
@@ -29,9 +29,9 @@ typedef struct hf__interrupt_mark {
 /* A call that may sleep; the caller's memory. */
 typedef struct hf__sleeper hf__sleeper;
 struct hf__sleeper {
-    void (*wake)(hf__sleeper *sleeper); /* have it look; on any thread */
+    void (*wake)(hf__sleeper *sleeper); /* make it check; on any thread */
     hf_lock *lock;                      /* NULL: of several */
-    unsigned pins;                      /* wakes of it that run */
+    unsigned pins;                      /* wake() calls that are running */
     unsigned round;                     /* the last that woke it */
     bool registered;
     hf__sleeper *next;
@@ -39,7 +39,7 @@ struct hf__sleeper {
 };
 
 typedef struct hf__interrupts {
-    atomic_uint count; /* of interruptions of all */
+    atomic_uint count; /* of hf_client_interrupt() */
     pthread_mutex_t mutex;
     pthread_cond_t unpinned;
     hf__sleeper *first;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kinds.h - what tells one kind of lease from another. The rest of src/lease
+ * kinds.h - what differs between kinds of leases. The rest of src/lease
  * acquires, waits, renews, loses and releases, and knows no kind.
  *
  * Every kind has the keys of hf__lock_keys. Its scripts have the form of the

@@ -10,7 +10,7 @@
 #include "util/order.h"
 #include "util/rand.h"
 
-/* How early a loss is told: a thread wakes up within that on a busy machine. */
+/* How early a loss is reported: the wake-up latency of a busy machine. */
 #define LEAD_MS 5
 
 #define RETRY_MIN_MS 10
@@ -54,8 +54,8 @@ int64_t hf__lease_next_event(const hf_lock *lock)
     return hf__at_most(loss_at(lock), lock->renew_at_ms);
 }
 
-/* A third of the lease, give or take a tenth of that, so that locks taken
- * together do not stay together. */
+/* A third of the lease, plus or minus a tenth of that, to spread locks that
+ * were acquired together. */
 static int64_t renew_after(int64_t sent_ms, int64_t ttl_ms)
 {
     int64_t third_ms = ttl_ms / 3;
@@ -63,8 +63,8 @@ static int64_t renew_after(int64_t sent_ms, int64_t ttl_ms)
     return sent_ms + third_ms + hf__rand_between(-third_ms / 10, third_ms / 10);
 }
 
-/* The alarm is only ever moved forward here: setting it costs a system call,
- * and a ring with nothing to do is cheap and rare. */
+/* The alarm is only set to earlier instants: setting it is a system call, and a
+ * ring with nothing to do is cheap and rare. */
 void hf__watchdog_arm_locked(hf__watchdog *watchdog)
 {
     hf__heap_node *first = hf__heap_first(&watchdog->heap);
@@ -184,7 +184,7 @@ void hf__lease_retry_locked(hf__watchdog *watchdog, hf_lock *lock)
 
 /* ------------------------------------------------------------------ states */
 
-/* A loss must be told, or a renewal made, without a call of the user. */
+/* Must it be renewed, or its loss reported, without a call of the user? */
 static bool needs_watch(const hf_lock *lock)
 {
     return (lock->options.flags & HF_LOCK_NO_RENEW) == 0 ||
@@ -256,7 +256,7 @@ void hf__watchdog_done(hf__watchdog *watchdog)
     if (hf__client_forked(watchdog->client))
         return;
     pthread_mutex_lock(&watchdog->mutex);
-    while ((lock = watchdog->lost) != NULL) { /* there is nobody to tell them */
+    while ((lock = watchdog->lost) != NULL) { /* not reported any more */
         watchdog->lost = lock->next_lost;
         hf__lock_unref_locked(lock);
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lease.h - which leases of a client are held, until when, what each needs
- * next, and which were lost.
+ * lease.h - the leases that a client holds: until when, what each needs next,
+ * and which were lost.
  *
- * Owns the states of handles (handle.h). The mutex guards them and the heap; a
- * thread that asks the store leaves it meanwhile, and the states ACQUIRING and
- * RELEASING keep others out, who wait for `changed`.
+ * Owns the states of handles (handle.h). The mutex guards them and the heap. It
+ * is not held during a request: the states ACQUIRING and RELEASING make other
+ * callers wait for `changed`.
  */
 #ifndef HF__LEASE_LEASE_H
 #define HF__LEASE_LEASE_H
@@ -21,8 +21,8 @@ typedef struct hf__watchdog {
     hf_client *client;
     pthread_mutex_t mutex; /* also guards the state of the client's locks */
     hf__heap heap;         /* one node for each watched lock that is held */
-    size_t handles;        /* room in the heap that handles have asked for */
-    hf_lock *lost;         /* losses not told yet, oldest first */
+    size_t handles;        /* room in the heap reserved by handles */
+    hf_lock *lost;         /* losses to be reported, oldest first */
     hf_lock **lost_end;
     int64_t armed_ms; /* what the alarm is set to; INT64_MAX: nothing */
     hf__alarm *alarm;
@@ -31,7 +31,7 @@ typedef struct hf__watchdog {
 } hf__watchdog;
 
 void hf__watchdog_init(hf__watchdog *watchdog, hf_client *client);
-/* Nothing is watched or told any more; in a forked child nothing is done. */
+/* Watch and report nothing any more; no effect in a forked child. */
 void hf__watchdog_done(hf__watchdog *watchdog);
 /* With the client's memory: handles use the mutex until then. */
 void hf__watchdog_free(hf__watchdog *watchdog);
@@ -48,34 +48,34 @@ void hf__lease_watch_locked(hf__watchdog *watchdog, hf_lock *lock,
 /* The lock is about to be released or was lost. The mutex is held. */
 void hf__lease_unwatch_locked(hf__watchdog *watchdog, hf_lock *lock);
 
-/* The lock is held but its validity is over, or the store said that it is
- * gone: note the loss and have it told. The mutex is held. */
+/* The lock is held but its validity is over, or the store says that it is gone:
+ * lose it and have that reported. The mutex is held. */
 void hf__lease_lose_locked(hf__watchdog *watchdog, hf_lock *lock,
                            hf_status reason);
 
-/* A lock of the heap: lose it if its validity is over at now_ms, or so nearly
- * that a thread on a busy machine would tell of it too late. */
+/* Lose a lock of the heap if its validity ends at now_ms, or so soon after that
+ * it would be reported too late. */
 bool hf__lease_lose_due_locked(hf__watchdog *watchdog, hf_lock *lock,
                                int64_t now_ms);
 
 /* If the lock is held and its validity is over, it is lost. */
 void hf__lease_check_locked(hf__watchdog *watchdog, hf_lock *lock);
 
-/* What the store says of a lock that was to be renewed. */
+/* The outcome of a renewal at the store. */
 typedef enum hf__renewal_answer {
     HF__RENEWED,
-    HF__GONE,     /* nobody holds it */
-    HF__TAKEN,    /* another owner does */
-    HF__UNDECIDED /* too few servers of a quorum know */
+    HF__GONE,     /* not held by anyone */
+    HF__TAKEN,    /* held by another owner */
+    HF__UNDECIDED /* no majority of a quorum either way */
 } hf__renewal_answer;
 
-/* The lock is held and the store has answered a renewal of it, which was sent
- * at sent_ms; or it has not. The mutex is held. */
+/* The lock is held, and the store has answered a renewal that was sent at
+ * sent_ms; retry: it has not. The mutex is held. */
 void hf__lease_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
                              hf__renewal_answer answer, int64_t sent_ms);
 void hf__lease_retry_locked(hf__watchdog *watchdog, hf_lock *lock);
 
-/* Is it to be renewed by the watchdog? */
+/* Does the watchdog renew it? */
 bool hf__lock_renews(const hf_lock *lock);
 
 /* The lock of a node in the heap. */
@@ -84,13 +84,13 @@ hf_lock *hf__lease_of(hf__heap_node *node);
 /* When the lock needs attention next. The mutex is held. */
 int64_t hf__lease_next_event(const hf_lock *lock);
 
-/* Have the alarm ring for what is first now. The mutex is held. */
+/* Set the alarm for the first in the heap. The mutex is held. */
 void hf__watchdog_arm_locked(hf__watchdog *watchdog);
 
-/* Local end of a lease that was asked for at sent_ms, the margin included. */
+/* Local end of validity of a lease that was requested at sent_ms. */
 int64_t hf__lock_validity(const hf_lock *lock, int64_t sent_ms);
 
-/* What is known when the store granted the lock. */
+/* What a granted acquire yields. */
 typedef struct hf__grant {
     char owner[HF_OWNER_SIZE];
     uint64_t token;
@@ -99,10 +99,9 @@ typedef struct hf__grant {
 } hf__grant;
 
 /*
- * May the handle ask the store? HF_OK and state ACQUIRING: it may, and the
- * caller must end that state. HF_OK and state HELD: it holds the lock, once
- * more. HF_LOST; HF_HELD with `*busy`: another call is using the handle. The
- * mutex is held.
+ * Begin an acquire. HF_OK and state ACQUIRING: the caller asks the store and
+ * ends that state. HF_OK and state HELD: a re-entry. HF_LOST. HF_HELD with
+ * `*busy`: another call is using the handle. The mutex is held.
  */
 hf_status hf__lock_begin_locked(hf_lock *lock, bool *busy, hf_error *err);
 

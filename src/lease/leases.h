@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leases.h - what the locks of a client share. */
+/* leases.h - what all leases of a client share. */
 #ifndef HF__LEASE_LEASES_H
 #define HF__LEASE_LEASES_H
 
@@ -21,9 +21,9 @@ typedef struct hf__leases {
 hf__leases *hf__leases_new(hf_client *client, const char *description);
 
 /*
- * Closing, in this order: no renewal and no registration follows, before the
- * store is closed; nothing is watched any more; and, with the client's memory,
- * as handles use a mutex until then, the memory. `forked`: in a child.
+ * Closing, in this order. stop(): no more renewals and registrations, before
+ * the store is closed. done(): nothing is watched any more. free(): with the
+ * client's memory, as handles use a mutex until then. `forked`: in a child.
  */
 void hf__leases_stop(hf__leases *leases, bool forked);
 void hf__leases_done(hf__leases *leases, bool forked);

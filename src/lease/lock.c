@@ -159,8 +159,8 @@ static void end_calls_locked(hf_lock *lock)
     }
 }
 
-/* On the client's own thread, which cannot wait: what is under way ends first
- * and frees then, a lock that is held is released later (end_orphan_locked). */
+/* On the client's own thread, which cannot wait: calls under way free the
+ * handle when they end, and a held lock is released in the background. */
 static void free_here(hf_lock *lock)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
@@ -175,8 +175,8 @@ static void free_here(hf_lock *lock)
     hf__lock_free_deferred(lock);
 }
 
-/* The client is closed, or about to be: what is under way ends by that and
- * frees then. Nothing is released. */
+/* The client is closed or closing, which ends calls under way; they free the
+ * handle. Nothing is released. */
 static void free_closed(hf_lock *lock)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
@@ -221,7 +221,7 @@ void hf_lock_free(hf_lock *lock)
         return;
     client = lock->client;
     if (hf__client_forked(client)) {
-        hf__lock_destroy(lock); /* nothing of it is ours */
+        hf__lock_destroy(lock); /* nothing is shared with the parent */
     } else if (hf__client_enter(client, NULL) != HF_OK) {
         free_closed(lock);
     } else {
@@ -234,7 +234,7 @@ void hf_lock_free(hf_lock *lock)
     hf__client_unref(client);
 }
 
-/* A handle that nobody watched while it is held must be watched from now. */
+/* A held lock that is not watched is watched from now on. */
 static hf_status lost_fd_locked(hf_lock *lock, hf_error *err)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lock_admin.c - looking at locks from outside, and breaking them. */
+/* lock_admin.c - hf_lock_inspect(), hf_lock_break(). */
 #include <stdlib.h>
 
 #include "core/form.h"
@@ -28,8 +28,7 @@ static void fill_owner(hf_lock_info *info, const hf_reply *owner)
     info->owner_size = owner->bytes.size;
 }
 
-/* Whoever may write the key may put anything there; what no script of ours
- * would, is none. */
+/* Other programs may have written the key: what is not a token is ignored. */
 static uint64_t read_token(const hf_reply *reply)
 {
     unsigned long long token;
@@ -52,7 +51,7 @@ static hf_status finish_inspect(hf_call *call, hf_error *err)
     info->last_token = read_token(&items[2]);
     info->waiters = (uint64_t)items[3].integer;
     if (items[0].kind != HF_REPLY_STRING)
-        return hf__fail(err, HF_NOT_FOUND, "nobody holds the lock");
+        return hf__fail(err, HF_NOT_FOUND, "the lock is not held");
     info->remaining_ms = hf__at_least(items[1].integer, -1);
     fill_owner(info, &items[0]);
     return HF_OK;
@@ -106,7 +105,7 @@ static const hf__operation break_lock = {
     .script = HF__SCRIPT(LOCK_BREAK),
     .wrote = hf__wrote_number,
     .finish = hf__finish_found,
-    .absent = "nobody holds the lock",
+    .absent = "the lock is not held",
 };
 
 static hf_status run_break(hf__form form, hf_client *client, hf_bytes name)

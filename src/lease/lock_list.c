@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock_list.c - hf_lock_list(): a walk over the names of all keys
- * (key_walk.h), of which those are told that hold an owner id of ours and
- * expire.
+ * lock_list.c - hf_lock_list(): walks all keys (key_walk.h) and reports those
+ * that hold an owner id of ours and expire.
  */
 #include <string.h>
 
@@ -27,7 +26,7 @@ typedef struct listing {
     hf_bytes words[HF__BATCH_MAX][2];
 } listing;
 
-/* The prefix as it is, then the pattern. */
+/* The prefix, escaped, then the pattern. */
 static hf_status make_pattern(const hf_client *client, hf_bytes pattern,
                               hf__buf *whole, hf_error *err)
 {
@@ -44,7 +43,7 @@ static hf_status make_pattern(const hf_client *client, hf_bytes pattern,
     return fits ? HF_OK : hf__fail(err, HF_NO_MEMORY, "a pattern");
 }
 
-/* Not 0: the caller wants no more. */
+/* Not 0: the callback ends the list. */
 static int tell(const listing *self, hf_bytes key, const hf_reply *reply)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
@@ -86,7 +85,7 @@ static hf_status look_at(listing *self, const hf_bytes *names, size_t count,
         if (status == HF_OK && request->status != HF_OK)
             status = hf__fail_copy(err, &request->error);
         else if (status == HF_OK && tell(self, names[i], &request->reply) != 0)
-            status = hf__fail(err, HF_CANCELLED, "the caller ended the list");
+            status = hf__fail(err, HF_CANCELLED, "ended by the callback");
         hf__request_done(request);
     }
     return status;
@@ -111,7 +110,7 @@ static hf_status walk_once(listing *self, hf_error *err)
     return status;
 }
 
-/* Until a walk has seen all, should slots move meanwhile. */
+/* Walk again if slots moved meanwhile. */
 static hf_status walk_all(listing *self, hf_error *err)
 {
     bool whole = false;
@@ -125,8 +124,8 @@ static hf_status walk_all(listing *self, hf_error *err)
     }
     if (status == HF_OK && !whole)
         status = hf__fail(err, HF_UNAVAILABLE,
-                          "keys went from server to server meanwhile; try "
-                          "again when that is over");
+                          "slots moved between servers during the list; try "
+                          "again later");
     return status;
 }
 
@@ -141,7 +140,8 @@ static hf_status check(const hf_client *client, hf_lock_list_fn tell_one,
                         pattern.size, HF_NAME_MAX);
     if ((client->store->capabilities & HF__CAP_UNDOES) != 0)
         return hf__fail(err, HF_UNSUPPORTED,
-                        "a quorum has no list of its locks: ask each server");
+                        "not supported on a quorum: list the locks of each "
+                        "server");
     return HF_OK;
 }
 

@@ -5,7 +5,7 @@
  * Ours is the client's id, 16 lower-case hexadecimal digits, then '-', then 15
  * more: a number that this client never uses twice. Its upper 40 bits are the
  * milliseconds from the client's opening to the draw, so the id also says how
- * long its holder has had it, once the client's registration tells when that
+ * long its holder has had it, once the client's registration says when that
  * was (docs/adr/0037). No other library's id has this form: redis-py's are 32
  * hexadecimal digits, Redisson's uuid:thread, node-redlock's 40 digits.
  */
@@ -31,7 +31,7 @@ void hf__owners_init(hf__owners *owners);
 /* A new owner id. Any thread. */
 void hf__owner_draw(hf__owners *owners, char owner[HF_OWNER_SIZE]);
 
-/* Has it the form of our own, whichever client's? */
+/* Does it have the form of a Holdfast owner id? */
 bool hf__owner_is_ours(hf_bytes owner);
 
 /* When it was drawn, in milliseconds after its client was opened. It must have

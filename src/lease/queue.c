@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.c - one waiter at the store for each lock and client.
- *
- * A gate lives while a thread stands in it or before it.
+ * queue.c - see queue.h. A queue exists while a caller is in it.
  */
 #include "lease/queue.h"
 
@@ -13,11 +11,11 @@
 
 struct hf__wait_queue {
     hf__wait_queue *next;
-    size_t users; /* inside and before it */
+    size_t users; /* at the head and waiting */
     bool entered;
     pthread_cond_t left;
-    size_t threads;        /* before it */
-    hf__wait_place *first; /* places before it, oldest first */
+    size_t threads;        /* waiting */
+    hf__wait_place *first; /* waiting, oldest first */
     hf__wait_place **end;
     bool threads_turn; /* threads and places take turns */
     size_t name_size;
@@ -98,7 +96,7 @@ static void unuse_locked(hf__wait_queues *queues, hf__wait_queue *queue)
     hf__free(queue);
 }
 
-/* Use the gate of `name`, one more user of it. */
+/* The queue of `name`, with one more user. */
 static hf__wait_queue *use_locked(hf__wait_queues *queues, hf_bytes name,
                                   hf_error *err)
 {
@@ -131,7 +129,7 @@ hf_status hf__wait_queue_enter(hf__wait_queues *queues, const hf_lock *lock,
             status = hf__fail(err, HF_CANCELLED, HF__INTERRUPTED);
         else if (hf__clock_boot_ms() >= until_ms)
             status = hf__fail(err, HF_TIMEOUT,
-                              "other threads waited for the lock before us");
+                              "timed out queueing behind other threads");
         else
             hf__cond_wait_until(&found->left, &queues->mutex, until_ms);
     }
@@ -212,7 +210,7 @@ bool hf__wait_queue_withdraw(hf__wait_queues *queues, hf__wait_place *place)
     return waiting;
 }
 
-/* The place that enters instead of the one that leaves; NULL: a thread may. */
+/* The place that becomes the head; NULL: a thread may. */
 static hf__wait_place *take_turn_locked(hf__wait_queue *queue)
 {
     hf__wait_place *place = queue->first;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.h - threads and asynchronous calls of one client that want the same
- * lock wait here for each other, so that one of them at a time waits at the
- * store.
+ * queue.h - the local wait queue: threads and asynchronous calls of one client
+ * that want the same lock. Only its head waits at the store.
  */
 #ifndef HF__LEASE_QUEUE_H
 #define HF__LEASE_QUEUE_H
@@ -13,7 +12,7 @@
 
 typedef struct hf__wait_queue hf__wait_queue;
 
-/* Enough lists that names seldom share one, of 100 000 not more than 50. */
+/* At 100 000 names some 50 share a list. */
 #define HF__WAIT_QUEUE_LISTS 2048
 
 typedef struct hf__wait_queues {
@@ -25,34 +24,34 @@ void hf__wait_queues_init(hf__wait_queues *queues);
 void hf__wait_queues_done(hf__wait_queues *queues);
 
 /*
- * Become the one thread that waits at the store for `name`, an instant of
- * hf__clock_boot_ms() at the latest. On HF_OK `*queue` is to be left again.
- * HF_TIMEOUT: others stood before us until then. HF_CANCELLED: interrupted.
+ * Wait to become the head of the queue for `name`, until an instant of
+ * hf__clock_boot_ms(). HF_OK: leave `*queue` afterwards. HF_TIMEOUT.
+ * HF_CANCELLED: interrupted.
  */
 hf_status hf__wait_queue_enter(hf__wait_queues *queues, const hf_lock *lock,
                                hf_bytes name, hf__interrupt_mark mark,
                                int64_t until_ms, hf__wait_queue **queue,
                                hf_error *err);
-/* Have the threads before it look whether they were interrupted. */
+/* Make waiting threads check whether they were interrupted. */
 void hf__wait_queues_wake(hf__wait_queues *queues, hf_bytes name);
 
-/* A place before a gate, for what is no thread; the caller's memory. */
+/* A place in a queue for an asynchronous call; the caller's memory. */
 typedef struct hf__wait_place {
-    /* It is inside now. On any thread; no lock is held. */
+    /* It is the head now. On any thread, with no mutex held. */
     void (*entered)(struct hf__wait_place *place);
-    hf__wait_queue *queue; /* to be left, once inside */
+    hf__wait_queue *queue; /* to be left, once entered */
     struct hf__wait_place *next;
     struct hf__wait_place **at; /* what points to it while it waits */
     bool waiting;
 } hf__wait_place;
 
-/* Take a place. HF_OK: inside at once; HF_HELD: entered() will be called. */
+/* Join. HF_OK: the head at once; HF_HELD: entered() will be called. */
 hf_status hf__wait_queue_join(hf__wait_queues *queues, hf_bytes name,
                               hf__wait_place *place, hf_error *err);
-/* Give it up before it was inside; false: it is inside, or about to be told. */
+/* Withdraw; false: it is the head, or entered() is about to be called. */
 bool hf__wait_queue_withdraw(hf__wait_queues *queues, hf__wait_place *place);
 
-/* Whoever is inside leaves. */
+/* The head leaves. */
 void hf__wait_queue_leave(hf__wait_queues *queues, hf__wait_queue *queue);
 
 #endif

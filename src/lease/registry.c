@@ -19,12 +19,12 @@
 #define TTL_MS 60000
 #define RENEW_MS (TTL_MS / 3)
 
-/* How long closing may wait for the entry to go: it would end by itself. */
+/* How long closing may wait to delete the entry, which would expire. */
 #define DELETE_MS 250
 
 /* ------------------------------------------------------------- who we are */
 
-/* A line of the entry, in which nothing ends the line. */
+/* A line of the entry; control characters become "?". */
 static void put_line(char **at, const char *text)
 {
     for (size_t i = 0; text[i] != '\0' && i < HF_HOLDER_TEXT_SIZE - 1; i++)
@@ -33,8 +33,8 @@ static void put_line(char **at, const char *text)
     *(*at)++ = '\n';
 }
 
-/* From the file itself: a directory server may not answer, and this is the
- * thread that renews leases. */
+/* From the file, not by getpwuid(): a directory server may hang, and this is
+ * the thread that renews leases. */
 static void user_name(char name[HF_HOLDER_TEXT_SIZE])
 {
     FILE *file = fopen("/etc/passwd", "re");
@@ -170,7 +170,7 @@ void hf__registry_note(hf__registry *registry)
 {
     hf_client *client = registry->client;
 
-    /* A quorum has locks only. */
+    /* A quorum stores only locks. */
     if (atomic_load_explicit(&registry->wanted, memory_order_relaxed) ||
         (client->store->capabilities & HF__CAP_UNDOES) != 0 ||
         hf__timers_start(&client->timers, NULL) != HF_OK ||

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * release.c - giving a lock back.
+ * release.c - giving leases back.
  *
- * What is asked of the store was decided locally before: the handle is in state
- * RELEASING from then until the store has answered, or it is known that it will
- * not. Whoever is told of that is told afterwards.
+ * The handle is in state RELEASING from the local decision until the request
+ * has completed; the caller gets its status afterwards.
  */
 #include "lease/release.h"
 #include "core/form.h"
@@ -15,7 +14,7 @@
 #include "util/event_fd.h"
 #include "util/mem.h"
 
-/* A release that nobody waits for. */
+/* A release without a caller. */
 typedef struct undo {
     hf__request request;
     hf_bytes words[HF__LOCK_RELEASE_WORDS];
@@ -40,7 +39,7 @@ void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])
     hf__request *request;
 
     if (made == NULL)
-        return; /* the lease ends by itself */
+        return; /* the lease will expire */
     memcpy(made->owner, owner, sizeof(made->owner));
     memcpy(made->keys, keys->main.data, keys->main.size);
     memcpy(made->keys + keys->main.size, keys->waiters.data,
@@ -59,7 +58,7 @@ void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])
     store->ops->submit(store, &request, 1);
 }
 
-/* Nothing is under way on an orphan: release it and let it go. */
+/* If no call on it is under way: release it and drop it. */
 void hf__lock_free_deferred(hf_lock *lock)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
@@ -72,7 +71,7 @@ void hf__lock_free_deferred(hf_lock *lock)
     if (held)
         hf__lease_unwatch_locked(watchdog, lock);
     if (ends)
-        lock->free_deferred = false; /* by nobody else */
+        lock->free_deferred = false; /* only once */
     pthread_mutex_unlock(&watchdog->mutex);
     if (!ends)
         return;
@@ -101,7 +100,6 @@ static hf_status undo_acquire_locked(hf_lock *lock, hf_error *err)
     return HF_OK;
 }
 
-/* The store was told, or cannot be. */
 static void answered(hf_call *call)
 {
     hf_lock *lock = call->context;
@@ -122,12 +120,12 @@ static void answered(hf_call *call)
 static hf_status finish_release(hf_call *call, hf_error *err)
 {
     const hf__request *request = &call->request;
-    /* Gone while the lease ran and after a resend: the first try did it, and a
-     * waiter may have the lock by now. */
+    /* Gone before the lease ended, after a resend: the first one released it,
+     * and a waiter may have the lock by now. */
     bool by_first = call->note != 0 && request->sends > 1;
 
     if (!by_first && request->reply.integer == 0)
-        return hf__fail(err, HF_EXPIRED, "the lease had ended");
+        return hf__fail(err, HF_EXPIRED, "the lease had expired");
     if (!by_first && request->reply.integer == -1)
         return hf__fail(err, HF_LOST, "another owner holds the lock");
     return HF_OK;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* release.h - releases that the library makes by itself. */
+/* release.h - releases that no caller waits for. */
 #ifndef HF__LEASE_RELEASE_H
 #define HF__LEASE_RELEASE_H
 
 #include "lease/handle.h"
 
-/* A call on the handle has ended: if it was freed on the client's own thread
- * meanwhile, let it go. */
+/* A call on the handle has ended: if the handle was freed meanwhile on the
+ * client's own thread, complete that. */
 void hf__lock_free_deferred(hf_lock *lock);
 
-/* A release of an acquisition that nobody waits for. */
+/* Release an acquisition; the outcome is not reported. */
 void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE]);
 
 #endif

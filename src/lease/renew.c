@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* renew.c - renewing leases because the caller wants it. */
+/* renew.c - hf_lock_renew() and its other forms. */
 #include "core/form.h"
 #include "lease/handle.h"
 #include "lease/renewal.h"
@@ -59,10 +59,10 @@ static hf_status finish_renew(hf_call *call, hf_error *err)
         return hf__fail(err, HF_LOST, "another owner holds the lock");
     case HF__UNDECIDED:
         return hf__fail(err, HF_INDETERMINATE,
-                        "too few servers of the quorum renewed the lease to "
-                        "know, and too few are without it");
+                        "neither a majority of the quorum renewed the lease "
+                        "nor a majority lost it");
     case HF__GONE:
-        return hf__fail(err, HF_EXPIRED, "the lease had ended");
+        return hf__fail(err, HF_EXPIRED, "the lease had expired");
     default:
         return hf__bad_reply(call->request.script->name, err);
     }
@@ -87,7 +87,7 @@ static hf_status fill(hf_call *call, hf_lock *lock, hf_error *err)
     of->lock = lock;
     of->acquisition = lock->acquisition;
     memcpy(of->owner, lock->owner, HF_OWNER_SIZE);
-    lock->references += status == HF_OK; /* until it is answered */
+    lock->references += status == HF_OK; /* until it completes */
     pthread_mutex_unlock(&watchdog->mutex);
     if (status != HF_OK)
         return status;
@@ -126,7 +126,7 @@ hf_status hf_lock_renew_start(hf_lock *lock, const hf_async *async,
     return status == HF_OK ? run_renew(hf__started(async, err), lock) : status;
 }
 
-/* ---------------------------------------------------------------- together */
+/* ------------------------------------------------------------------- batch */
 
 static void collect(hf_lock *const *locks, size_t count, hf_status *statuses,
                     hf__renewals *renewals)

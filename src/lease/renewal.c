@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * renewal.c - asking the store to let leases run anew: many locks in one
- * script, from the background thread, or one lock from its caller's.
+ * renewal.c - extending leases, many in one script.
  *
- * An answer for an earlier acquisition of a handle is dropped (handle.h). A
+ * A reply for an earlier acquisition of a handle is ignored (handle.h). A
  * renewal holds a reference, so that the handle may be freed meanwhile.
  */
 #include "lease/renewal.h"
@@ -18,17 +17,17 @@
 /* Locks in one script, which then takes under 1 ms on Redis. */
 #define BATCH_MAX 128
 
-/* No try is shorter, however short the lease. */
+/* Shortest timeout of a try, however short the lease. */
 #define TRY_MIN_MS 10
 
-/* What a try may take on a local store when something else is due at once. */
+/* Timeout on a local store when something else is due at once. */
 #define LOCAL_MIN_MS 5
 
-/* Locks that there is room for at first, and times that when it is used up: in
- * a cluster most batches have few. */
+/* Room for locks at first, and the factor by which it grows: in a cluster most
+ * batches are small. */
 #define ROOM_FIRST 4
 
-/* Who waits for batches. */
+/* A caller that waits for batches. */
 typedef struct renewal_wait {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -54,7 +53,7 @@ struct hf__renewal {
     renewal_entry *entries;
     size_t count;
     size_t room;        /* for entries */
-    renewal_wait *wait; /* NULL: nobody waits */
+    renewal_wait *wait; /* NULL: no caller waits */
     hf_bytes *words;    /* keys, owners, leases; once it is sent */
 };
 
@@ -98,7 +97,7 @@ static hf_status status_of(const hf__renewal *batch, bool answered,
     return answer == HF__GONE ? HF_EXPIRED : HF_OK;
 }
 
-/* Tell who waits; the statuses are theirs as soon as `open` is 0. */
+/* The statuses belong to the caller again when `open` is 0. */
 static void report(const hf__renewal *batch, bool answered,
                    const hf__renewal_answer *answers)
 {
@@ -203,8 +202,8 @@ static bool fits(const hf__renewal *batch, uint32_t shard, const hf_lock *lock)
            batch->replicas.within_ms == replicas->within_ms;
 }
 
-/* A batch for the lock, with room for one more; NULL: no memory. A full one's
- * place among the open goes to the next. */
+/* A batch for the lock, with room for one more; NULL: no memory. A full batch
+ * leaves the open ones. */
 static hf__renewal *find_open(hf__watchdog *watchdog, uint32_t shard,
                               const hf_lock *lock, hf__renewals *renewals)
 {
@@ -257,9 +256,9 @@ bool hf__renewal_add_locked(hf__watchdog *watchdog, hf_lock *lock,
 /* ---------------------------------------------------------------- sending */
 
 /*
- * A try must not outlive the time in which another could still succeed. A
- * local store runs it on this thread, which then must be back for what comes
- * next: `next_ms` is the first instant in the heap.
+ * A try must leave time for another one to succeed. On a local store it runs on
+ * this thread, which must be back for what is due next: `next_ms`, the first
+ * instant in the heap.
  */
 static int64_t renewal_deadline(const hf__renewal *batch, int64_t now_ms,
                                 int64_t next_ms)

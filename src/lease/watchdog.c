@@ -7,15 +7,15 @@
  * thread. When it rings:
  *
  * 1. A lock whose validity is over (lease.c) is lost.
- * 2. Locks due for renewal, and those due within a small window behind them,
- *    go into batches of at most 128 for each shard; each batch is one script.
- *    While it is in flight a lock stays in the heap for its end.
- * 3. The answer moves the end of each renewed lock to its instant of sending
- *    plus the lease; a lock that the store does not hold for us is lost at
- *    once; no answer, or a store out of reach, means another try soon.
- * 4. Losses are told by on_lost, with no lock held.
+ * 2. Locks that are due for renewal, now or within a small window, go into
+ *    batches of at most 128 per shard and kind; a batch is one script. While it
+ *    is in flight a lock stays in the heap for the end of its validity.
+ * 3. The reply extends the validity of each renewed lock, counted from when the
+ *    request was sent. A lock that the store does not hold for us is lost at
+ *    once. Without a reply it is tried again soon.
+ * 4. Losses are reported by on_lost, with no mutex held.
  *
- * lease.c says when a lease is due or lost, renewal.c asks the store.
+ * lease.c decides what is due and what is lost, renewal.c sends the requests.
  */
 #include "lease/watchdog.h"
 
@@ -34,7 +34,7 @@ static bool due(const hf_lock *lock, int64_t now_ms)
            lock->renew_at_ms - window_ms <= now_ms;
 }
 
-/* Steps 1 and 2. Each turn takes a lock out of the front or moves it back. */
+/* Steps 1 and 2. Each turn removes the first lock or moves it back. */
 static void collect_locked(hf__watchdog *watchdog, int64_t now_ms,
                            hf__renewals *renewals)
 {
@@ -68,7 +68,7 @@ static void report_losses(hf__watchdog *watchdog)
         if (watchdog->lost == NULL)
             watchdog->lost_end = &watchdog->lost;
         lock->unreported = false;
-        /* Whoever has released it since has heard of the loss by that. */
+        /* If it was released since, the release has reported the loss. */
         if (!lock->freed && lock->state == HF__LOCK_LOST) {
             lock->reporting = true;
             pthread_mutex_unlock(&watchdog->mutex);

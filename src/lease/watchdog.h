@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watchdog.h - renews held leases in time, and tells of those that ended. */
+/* watchdog.h - renews held leases in time and reports those that were lost. */
 #ifndef HF__LEASE_WATCHDOG_H
 #define HF__LEASE_WATCHDOG_H
 
@@ -8,7 +8,7 @@
 /* Start the background thread unless it runs. HF_SYSTEM. */
 hf_status hf__watchdog_start(hf__watchdog *watchdog, hf_error *err);
 
-/* No more rings. In a forked child only memory is freed. */
+/* The alarm rings no more. In a forked child only memory is freed. */
 void hf__watchdog_stop(hf__watchdog *watchdog);
 
 #endif

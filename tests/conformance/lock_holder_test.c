@@ -121,7 +121,7 @@ static void holder_of_another_library_is_not_found(void **state)
     fixture_not_quorum(f);
     expect_status(HF_NOT_FOUND,
                   hf_lock_holder(f->client, hf_str(owner), &holder, ERR));
-    assert_non_null(strstr(expect_message(), "no client of Holdfast"));
+    assert_non_null(strstr(expect_message(), "not an owner id of Holdfast"));
     expect_status(HF_NOT_FOUND,
                   hf_lock_holder(f->client, bytes(""), &holder, ERR));
     expect_status(HF_INVALID,

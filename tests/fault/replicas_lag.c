@@ -99,7 +99,7 @@ static void acquire_is_given_back(hf_client *client)
     check_span(begin_ms, WITHIN_MS, "acquire");
     check_text(&err, "1 of 2 replicas acknowledged it within 300 ms");
     check_status(hf_lock_inspect(client, hf_str("short"), &info, &err),
-                 HF_NOT_FOUND, "given back", &err);
+                 HF_NOT_FOUND, "then released", &err);
     async.done = on_done;
     async.user = &outcome;
     check_status(hf_lock_acquire_start(lock, 0, &async, &err), HF_OK, "start",
@@ -108,13 +108,13 @@ static void acquire_is_given_back(hf_client *client)
     check(outcome.status == HF_UNAVAILABLE, "started: %s",
           hf_status_name(outcome.status));
     check_status(hf_lock_inspect(client, hf_str("short"), &info, &err),
-                 HF_NOT_FOUND, "given back", &err);
+                 HF_NOT_FOUND, "then released", &err);
     begin_ms = now_ms();
     check_status(hf_lock_acquire(lock, 1500, &err), HF_UNAVAILABLE, "wait",
                  &err);
     check_span(begin_ms, 1500, "waiting");
     check_status(hf_lock_inspect(client, hf_str("short"), &info, &err),
-                 HF_NOT_FOUND, "given back", &err);
+                 HF_NOT_FOUND, "then released", &err);
     hf_lock_free(lock);
     lock = new_lock(client, "short", 1, PATIENT_MS);
     check_status(hf_lock_try(lock, &err), HF_OK, "one is enough", &err);
