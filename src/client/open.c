@@ -80,7 +80,7 @@ static void client_free(hf_client *client)
 {
     hf__leases_free(client->leases);
     hf__completions_done(&client->completions);
-    hf__cas_lanes_done(&client->cas_lanes);
+    hf__cas_sessions_done(&client->cas_sessions);
     hf__free(client->password_file);
     hf__free(client->prefix);
     hf__free(client);
@@ -115,8 +115,8 @@ hf_client *hf__client_new(const hf_client_options *options)
     }
     client->prefix_size = strlen(client->prefix);
     client->free = client_free;
-    hf__cas_lanes_init(&client->cas_lanes, client->prefix,
-                       client->leases->owners.client);
+    hf__cas_sessions_init(&client->cas_sessions, client->prefix,
+                          client->leases->owners.client);
     hf__completions_init(&client->completions, (size_t)options->max_calls,
                          (size_t)options->max_call_bytes);
     hf__timers_init(&client->timers, client->loop);

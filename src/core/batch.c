@@ -62,7 +62,7 @@ void hf__run_all(hf_client *client, hf__request *const *requests, size_t count,
     hf__submit_all(client, requests, count);
 }
 
-void hf__batch_one(hf_client *client, hf__request *request, int64_t extra_ms)
+void hf__run_one(hf_client *client, hf__request *request, int64_t extra_ms)
 {
     set_times(client, request, extra_ms);
     client->store->ops->perform(client->store, request);

@@ -14,7 +14,7 @@
 
 /* A request that moves `size` bytes may take so much longer than request_ms,
  * ms: a link of 1 MiB/s will do. */
-#define HF__BATCH_EXTRA_MS(size) ((int64_t)((size) >> 10))
+#define HF__EXTRA_MS(size) ((int64_t)((size) >> 10))
 
 /* Run them all to their ends; afterwards each is complete. Requests for one
  * shard run in their order. Sets on_done and user; not on the loop thread. */
@@ -26,6 +26,6 @@ void hf__run_all(hf_client *client, hf__request *const *requests, size_t count,
                  int64_t extra_ms);
 
 /* The same for a single one, on the calling thread. */
-void hf__batch_one(hf_client *client, hf__request *request, int64_t extra_ms);
+void hf__run_one(hf_client *client, hf__request *request, int64_t extra_ms);
 
 #endif

@@ -7,9 +7,9 @@
 #include "core/client.h"
 #include "util/error.h"
 
-/* A mark's life, in request_ms: no request is sent again after one of them, and
- * what was sent last may be on its way for another. */
-#define MARK_LIVES 2
+/* Life of a dedup record, in request_ms: no request is sent again after one of
+ * them, and the last sending may take another to arrive. */
+#define RECORD_LIVES 2
 
 void hf__add_cas(hf_call *call, const hf_bytes *expected, hf_bytes value,
                  const hf_cas_options *opts)
@@ -28,32 +28,33 @@ void hf__add_cas(hf_call *call, const hf_bytes *expected, hf_bytes value,
     hf__add_number(call, options.ttl_ms);
 }
 
-static void give_lane(hf_call *call)
+static void release_session(hf_call *call)
 {
-    hf__cas_lane_give(&call->client->cas_lanes, call->owned);
+    hf__cas_session_release(&call->client->cas_sessions, call->owned);
 }
 
-/* The lane's words around those of the call, whose first is its key. */
+/* The session's words go around those of the call, whose first is its key. */
 hf_status hf__cas_add_record(hf_call *call, hf_error *err)
 {
     const hf__operation *operation = call->operation;
     hf_client *client = call->client;
     size_t count = call->count;
     hf_bytes *words = call->words;
-    hf__cas_lane *lane;
+    hf__cas_session *session;
 
     if ((client->store->capabilities & HF__CAP_LOCAL) != 0 ||
         (call->note & HF_CAS_ONCE) != 0)
         return HF_OK;
-    lane = hf__cas_lane_take(&client->cas_lanes);
-    if (lane == NULL)
+    session = hf__cas_session_take(&client->cas_sessions);
+    if (session == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a call");
-    call->owned = lane;
-    call->release = give_lane;
+    call->owned = session;
+    call->release = release_session;
     memmove(words + 1, words, count * sizeof(*words));
-    words[0] = hf__cas_lane_mark(lane, client->store, call->key.bytes);
-    words[count + 1] = hf__cas_lane_number(lane);
-    words[count + 2] = hf__number(lane->life, MARK_LIVES * client->request_ms);
+    words[0] = hf__cas_session_key(session, client->store, call->key.bytes);
+    words[count + 1] = hf__cas_session_number(session);
+    words[count + 2] =
+        hf__number(session->ttl, RECORD_LIVES * client->request_ms);
     hf__request_script(&call->request, operation->once, words, count + 3, 2);
     call->request.narrow = &operation->without;
     return HF_OK;
@@ -62,21 +63,20 @@ hf_status hf__cas_add_record(hf_call *call, hf_error *err)
 hf_status hf__finish_cas(hf_call *call, hf_error *err)
 {
     const hf_reply *reply = &call->request.reply;
-    hf_buffer copy = HF_BUFFER_INIT;
-    hf_status status;
+    hf_status status = HF_OK;
 
     if (reply->kind == HF_REPLY_INTEGER && reply->integer == 1)
         return HF_OK;
     if (reply->kind == HF_REPLY_INTEGER && reply->integer == 0)
-        return hf__fail(err, HF_NOT_FOUND, "there is no value to compare");
+        return hf__fail(err, HF_NOT_FOUND, "no such key");
     if (reply->kind == HF_REPLY_INTEGER)
         return hf__fail(err, HF_INDETERMINATE,
-                        "the mark of this call has that of a later one");
-    if (call->out != NULL) {
-        status = hf__buffer_set(&copy, reply, err);
-        if (status != HF_OK)
-            return status;
-        *(hf_buffer *)call->out = copy;
-    }
-    return hf__fail(err, HF_CONFLICT, "the present value is another");
+                        "a later call of this client overtook this one; "
+                        "outcome unknown");
+    if (call->out != NULL)
+        status = hf__buffer_set(call->out, reply, err);
+    if (status != HF_OK)
+        return status;
+    return hf__fail(err, HF_CONFLICT,
+                    "current value differs from the expected one");
 }

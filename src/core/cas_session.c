@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cas_session.c - see cas_session.h. Lanes are made when all are in use and
+ * cas_session.c - see cas_session.h. Sessions are made when all are in use, and
  * freed with the client.
  *
- * Locks: `mutex`; a lane that was taken is its call's alone.
+ * Locks: `mutex`; a session that was taken belongs to its call.
  */
 #include "core/cas_session.h"
 
@@ -13,69 +13,71 @@
 #include "core/own_key.h"
 #include "util/mem.h"
 
-void hf__cas_lanes_init(hf__cas_lanes *lanes, const char *prefix,
-                        const char *client)
+void hf__cas_sessions_init(hf__cas_sessions *sessions, const char *prefix,
+                           const char *client)
 {
-    memset(lanes, 0, sizeof(*lanes));
-    lanes->prefix = prefix;
-    lanes->client = client;
-    pthread_mutex_init(&lanes->mutex, NULL);
+    memset(sessions, 0, sizeof(*sessions));
+    sessions->prefix = prefix;
+    sessions->client = client;
+    pthread_mutex_init(&sessions->mutex, NULL);
 }
 
-void hf__cas_lanes_done(hf__cas_lanes *lanes)
+void hf__cas_sessions_done(hf__cas_sessions *sessions)
 {
-    hf__cas_lane *lane;
+    hf__cas_session *session;
 
-    while ((lane = lanes->newest) != NULL) {
-        lanes->newest = lane->older;
-        hf__free(lane);
+    while ((session = sessions->newest) != NULL) {
+        sessions->newest = session->older;
+        hf__free(session);
     }
-    pthread_mutex_destroy(&lanes->mutex);
+    pthread_mutex_destroy(&sessions->mutex);
 }
 
-static hf__cas_lane *make_lane_locked(hf__cas_lanes *lanes)
+static hf__cas_session *make_session_locked(hf__cas_sessions *sessions)
 {
-    size_t size = strlen(lanes->prefix) + HF__CAS_MARK_SIZE;
-    hf__cas_lane *lane = hf__calloc(1, sizeof(*lane) + size);
+    size_t size = strlen(sessions->prefix) + HF__CAS_KEY_SIZE;
+    hf__cas_session *session = hf__calloc(1, sizeof(*session) + size);
 
-    if (lane == NULL)
+    if (session == NULL)
         return NULL;
-    lane->stem = (size_t)snprintf(lane->mark, size, "%s" HF__ROLE_CAS "%s:%u",
-                                  lanes->prefix, lanes->client, lanes->count);
-    lane->older = lanes->newest;
-    lanes->newest = lane;
-    lanes->count++;
-    return lane;
+    session->stem =
+        (size_t)snprintf(session->key, size, "%s" HF__ROLE_CAS "%s:%u",
+                         sessions->prefix, sessions->client, sessions->count);
+    session->older = sessions->newest;
+    sessions->newest = session;
+    sessions->count++;
+    return session;
 }
 
-hf__cas_lane *hf__cas_lane_take(hf__cas_lanes *lanes)
+hf__cas_session *hf__cas_session_take(hf__cas_sessions *sessions)
 {
-    hf__cas_lane *lane;
+    hf__cas_session *session;
 
-    pthread_mutex_lock(&lanes->mutex);
-    lane = lanes->free;
-    if (lane != NULL)
-        lanes->free = lane->next;
+    pthread_mutex_lock(&sessions->mutex);
+    session = sessions->free;
+    if (session != NULL)
+        sessions->free = session->next;
     else
-        lane = make_lane_locked(lanes);
-    pthread_mutex_unlock(&lanes->mutex);
-    if (lane != NULL)
-        lane->number++;
-    return lane;
+        session = make_session_locked(sessions);
+    pthread_mutex_unlock(&sessions->mutex);
+    if (session != NULL)
+        session->number++;
+    return session;
 }
 
-void hf__cas_lane_give(hf__cas_lanes *lanes, hf__cas_lane *lane)
+void hf__cas_session_release(hf__cas_sessions *sessions,
+                             hf__cas_session *session)
 {
-    pthread_mutex_lock(&lanes->mutex);
-    lane->next = lanes->free;
-    lanes->free = lane;
-    pthread_mutex_unlock(&lanes->mutex);
+    pthread_mutex_lock(&sessions->mutex);
+    session->next = sessions->free;
+    sessions->free = session;
+    pthread_mutex_unlock(&sessions->mutex);
 }
 
-hf_bytes hf__cas_lane_mark(hf__cas_lane *lane, const hf__store *store,
-                           hf_bytes key)
+hf_bytes hf__cas_session_key(hf__cas_session *session, const hf__store *store,
+                             hf_bytes key)
 {
-    char *at = lane->mark + lane->stem;
+    char *at = session->key + session->stem;
 
     if (store->ops->tag != NULL) {
         *at++ = '{';
@@ -83,10 +85,10 @@ hf_bytes hf__cas_lane_mark(hf__cas_lane *lane, const hf__store *store,
         at += strlen(at);
         *at++ = '}';
     }
-    return hf_view(lane->mark, (size_t)(at - lane->mark));
+    return hf_view(session->key, (size_t)(at - session->key));
 }
 
-hf_bytes hf__cas_lane_number(hf__cas_lane *lane)
+hf_bytes hf__cas_session_number(hf__cas_session *session)
 {
-    return hf__number(lane->text, lane->number);
+    return hf__number(session->text, session->number);
 }

@@ -28,7 +28,7 @@ struct hf_client {
     hf__replicas replicas; /* for every write */
     uint32_t fork_generation;
     struct hf__leases *leases; /* of src/lease */
-    hf__cas_lanes cas_lanes;
+    hf__cas_sessions cas_sessions;
     hf__completions completions;
     hf__timers timers; /* of asynchronous waits, of the registration */
     void (*free)(hf_client *client);

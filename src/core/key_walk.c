@@ -21,7 +21,7 @@
  * to an end. */
 #define BARREN_MAX (1u << 24)
 
-void hf__dump_walk_begin(hf__dump_walk *walk, hf_bytes pattern)
+void hf__key_walk_begin(hf__key_walk *walk, hf_bytes pattern)
 {
     memset(walk, 0, sizeof(*walk));
     walk->pattern = pattern;
@@ -41,8 +41,8 @@ static hf_status ask_parts(hf_client *client, hf__parts *parts, hf_error *err)
                              hf__clock_boot_ms() + client->request_ms, err);
 }
 
-hf_status hf__dump_walk_start(hf__dump_walk *walk, hf_client *client,
-                              hf_error *err)
+hf_status hf__key_walk_start(hf__key_walk *walk, hf_client *client,
+                             hf_error *err)
 {
     walk->part_at = 0;
     walk->cursor[0] = '0';
@@ -52,8 +52,8 @@ hf_status hf__dump_walk_start(hf__dump_walk *walk, hf_client *client,
     return ask_parts(client, &walk->parts, err);
 }
 
-hf_status hf__dump_walk_is_whole(const hf__dump_walk *walk, hf_client *client,
-                                 bool *whole, hf_error *err)
+hf_status hf__key_walk_is_whole(const hf__key_walk *walk, hf_client *client,
+                                bool *whole, hf_error *err)
 {
     hf__parts now;
     hf_status status = ask_parts(client, &now, err);
@@ -63,12 +63,12 @@ hf_status hf__dump_walk_is_whole(const hf__dump_walk *walk, hf_client *client,
 }
 
 /* The end of a part is the beginning of the next. */
-static void end_part(hf__dump_walk *walk)
+static void end_part(hf__key_walk *walk)
 {
     walk->over = ++walk->part_at >= walk->parts.count;
 }
 
-hf__request *hf__dump_walk_request(hf__dump_walk *walk)
+hf__request *hf__key_walk_request(hf__key_walk *walk)
 {
     hf__request *request = &walk->pages[!walk->now];
     hf_bytes *word = walk->words;
@@ -91,10 +91,10 @@ hf__request *hf__dump_walk_request(hf__dump_walk *walk)
 
 /* ------------------------------------------------------------- names met */
 
-static hf__dump_walk_digest digest_of(hf_bytes name)
+static hf__key_walk_digest digest_of(hf_bytes name)
 {
     char text[HF__SHA1_HEX_SIZE];
-    hf__dump_walk_digest digest = {{0, 0}};
+    hf__key_walk_digest digest = {{0, 0}};
 
     hf__sha1_hex(name.data, name.size, text);
     for (int i = 0; i < 32; i++) {
@@ -106,8 +106,8 @@ static hf__dump_walk_digest digest_of(hf_bytes name)
     return digest;
 }
 
-static hf__dump_walk_digest *place_of(hf__dump_walk_digest *met, size_t room,
-                                      hf__dump_walk_digest digest)
+static hf__key_walk_digest *place_of(hf__key_walk_digest *met, size_t room,
+                                     hf__key_walk_digest digest)
 {
     size_t at = digest.words[0] & (room - 1);
 
@@ -119,10 +119,10 @@ static hf__dump_walk_digest *place_of(hf__dump_walk_digest *met, size_t room,
     return &met[at];
 }
 
-static bool make_room(hf__dump_walk *walk)
+static bool make_room(hf__key_walk *walk)
 {
     size_t room = walk->met_room == 0 ? MET_ROOM_FIRST : walk->met_room * 2;
-    hf__dump_walk_digest *met;
+    hf__key_walk_digest *met;
 
     if (walk->met_count < walk->met_room / 3 * 2)
         return true;
@@ -140,10 +140,10 @@ static bool make_room(hf__dump_walk *walk)
 }
 
 /* false: no memory. *fresh: the name was not met before. */
-static bool meet(hf__dump_walk *walk, hf_bytes name, bool *fresh)
+static bool meet(hf__key_walk *walk, hf_bytes name, bool *fresh)
 {
-    hf__dump_walk_digest digest = digest_of(name);
-    hf__dump_walk_digest *place;
+    hf__key_walk_digest digest = digest_of(name);
+    hf__key_walk_digest *place;
 
     if (!make_room(walk))
         return false;
@@ -166,7 +166,7 @@ static bool is_passing(hf_bytes name)
     return own != HF__OWN_NONE && own != HF__OWN_TOKEN;
 }
 
-static bool reserve_names(hf__dump_walk *walk, size_t count)
+static bool reserve_names(hf__key_walk *walk, size_t count)
 {
     hf_bytes *names;
 
@@ -180,7 +180,7 @@ static bool reserve_names(hf__dump_walk *walk, size_t count)
     return true;
 }
 
-static hf_status take_names(hf__dump_walk *walk, const hf_reply *list,
+static hf_status take_names(hf__key_walk *walk, const hf_reply *list,
                             hf_error *err)
 {
     size_t count = hf_reply_count(list);
@@ -204,7 +204,7 @@ static hf_status take_names(hf__dump_walk *walk, const hf_reply *list,
     return walk->barren < BARREN_MAX ? HF_OK : hf__bad_reply("SCAN", err);
 }
 
-hf_status hf__dump_walk_turn(hf__dump_walk *walk, hf_error *err)
+hf_status hf__key_walk_turn(hf__key_walk *walk, hf_error *err)
 {
     const hf__request *page = &walk->pages[!walk->now];
     const hf_reply *reply = &page->reply;
@@ -222,7 +222,7 @@ hf_status hf__dump_walk_turn(hf__dump_walk *walk, hf_error *err)
     return take_names(walk, hf_reply_at(reply, 1), err);
 }
 
-void hf__dump_walk_done(hf__dump_walk *walk)
+void hf__key_walk_done(hf__key_walk *walk)
 {
     hf__request_done(&walk->pages[0]);
     hf__request_done(&walk->pages[1]);

@@ -17,11 +17,11 @@
 
 #include "core/client.h"
 
-typedef struct hf__dump_walk_digest {
+typedef struct hf__key_walk_digest {
     uint64_t words[2]; /* both 0: an empty place */
-} hf__dump_walk_digest;
+} hf__key_walk_digest;
 
-typedef struct hf__dump_walk {
+typedef struct hf__key_walk {
     hf_bytes pattern;
     /* By turns: one holds the names, while the other fetches the next. */
     hf__request pages[2];
@@ -35,29 +35,29 @@ typedef struct hf__dump_walk {
     hf_bytes *names; /* of this page */
     size_t count;
     size_t room; /* for names */
-    hf__dump_walk_digest *met;
+    hf__key_walk_digest *met;
     size_t met_count;
     size_t met_room; /* a power of two */
-} hf__dump_walk;
+} hf__key_walk;
 
 /* Empty pattern: all. Its bytes must stay. */
-void hf__dump_walk_begin(hf__dump_walk *walk, hf_bytes pattern);
+void hf__key_walk_begin(hf__key_walk *walk, hf_bytes pattern);
 
 /* Go from the beginning; those met stay met. HF_UNAVAILABLE: see
  * hf__store_ops.parts. */
-hf_status hf__dump_walk_start(hf__dump_walk *walk, hf_client *client,
-                              hf_error *err);
+hf_status hf__key_walk_start(hf__key_walk *walk, hf_client *client,
+                             hf_error *err);
 
 /* Did no key change its part since the start? */
-hf_status hf__dump_walk_is_whole(const hf__dump_walk *walk, hf_client *client,
-                                 bool *whole, hf_error *err);
+hf_status hf__key_walk_is_whole(const hf__key_walk *walk, hf_client *client,
+                                bool *whole, hf_error *err);
 
 /* What to run for the next page. */
-hf__request *hf__dump_walk_request(hf__dump_walk *walk);
+hf__request *hf__key_walk_request(hf__key_walk *walk);
 
 /* That has been run: walk->names are the page's, valid until the next turn. */
-hf_status hf__dump_walk_turn(hf__dump_walk *walk, hf_error *err);
+hf_status hf__key_walk_turn(hf__key_walk *walk, hf_error *err);
 
-void hf__dump_walk_done(hf__dump_walk *walk);
+void hf__key_walk_done(hf__key_walk *walk);
 
 #endif

@@ -20,7 +20,7 @@ typedef struct listing {
     hf_client *client;
     hf_lock_list_fn tell;
     void *user;
-    hf__dump_walk walk;
+    hf__key_walk walk;
     hf__request requests[HF__BATCH_MAX];
     hf__request *list[HF__BATCH_MAX];
     hf_bytes words[HF__BATCH_MAX][2];
@@ -93,12 +93,12 @@ static hf_status look_at(listing *self, const hf_bytes *names, size_t count,
 
 static hf_status walk_once(listing *self, hf_error *err)
 {
-    hf__dump_walk *walk = &self->walk;
-    hf_status status = hf__dump_walk_start(walk, self->client, err);
+    hf__key_walk *walk = &self->walk;
+    hf_status status = hf__key_walk_start(walk, self->client, err);
 
     while (status == HF_OK && !walk->over) {
-        hf__batch_one(self->client, hf__dump_walk_request(walk), 0);
-        status = hf__dump_walk_turn(walk, err);
+        hf__run_one(self->client, hf__key_walk_request(walk), 0);
+        status = hf__key_walk_turn(walk, err);
         for (size_t at = 0; at < walk->count && status == HF_OK;
              at += HF__BATCH_MAX) {
             size_t left = walk->count - at;
@@ -120,7 +120,7 @@ static hf_status walk_all(listing *self, hf_error *err)
         status = walk_once(self, err);
         if (status == HF_OK)
             status =
-                hf__dump_walk_is_whole(&self->walk, self->client, &whole, err);
+                hf__key_walk_is_whole(&self->walk, self->client, &whole, err);
     }
     if (status == HF_OK && !whole)
         status = hf__fail(err, HF_UNAVAILABLE,
@@ -161,11 +161,11 @@ static hf_status list(hf_client *client, hf_bytes pattern,
     if (pattern.size == 0)
         pattern = hf_str("*");
     status = make_pattern(client, pattern, &whole, err);
-    hf__dump_walk_begin(&self->walk,
-                        hf_view(hf__buf_front(&whole), hf__buf_size(&whole)));
+    hf__key_walk_begin(&self->walk,
+                       hf_view(hf__buf_front(&whole), hf__buf_size(&whole)));
     if (status == HF_OK)
         status = walk_all(self, err);
-    hf__dump_walk_done(&self->walk);
+    hf__key_walk_done(&self->walk);
     hf__buf_done(&whole);
     hf__free(self);
     return status;

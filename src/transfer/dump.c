@@ -169,9 +169,8 @@ static hf_status dump_batch(hf__dump *dump, reads *room, const hf_bytes *names,
         room->list[i] = &room->requests[i];
     }
     if (scan)
-        room->list[total++] = hf__dump_walk_request(&dump->walk);
-    hf__run_all(dump->client, room->list, total,
-                HF__BATCH_EXTRA_MS(BATCH_BYTES));
+        room->list[total++] = hf__key_walk_request(&dump->walk);
+    hf__run_all(dump->client, room->list, total, HF__EXTRA_MS(BATCH_BYTES));
     status = dump_keys(dump, names, room->requests, count, err);
     for (size_t i = 0; i < count; i++)
         hf__request_done(&room->requests[i]);
@@ -201,19 +200,19 @@ static hf_status dump_page(hf__dump *dump, reads *room, hf_error *err)
 
 static hf_status walk_once(hf__dump *dump, reads *room, hf_error *err)
 {
-    hf_status status = hf__dump_walk_start(&dump->walk, dump->client, err);
+    hf_status status = hf__key_walk_start(&dump->walk, dump->client, err);
 
     if (status == HF_OK)
         status = dump_batch(dump, room, NULL, 0, true, err);
     if (status == HF_OK)
-        status = hf__dump_walk_turn(&dump->walk, err);
+        status = hf__key_walk_turn(&dump->walk, err);
     while (status == HF_OK) {
         bool over = dump->walk.over;
 
         status = dump_page(dump, room, err);
         if (over || status != HF_OK)
             break;
-        status = hf__dump_walk_turn(&dump->walk, err);
+        status = hf__key_walk_turn(&dump->walk, err);
     }
     return status;
 }
@@ -229,7 +228,7 @@ static hf_status dump_all(hf__dump *dump, reads *room, hf_error *err)
         status = walk_once(dump, room, err);
         if (status == HF_OK)
             status =
-                hf__dump_walk_is_whole(&dump->walk, dump->client, &whole, err);
+                hf__key_walk_is_whole(&dump->walk, dump->client, &whole, err);
     }
     if (status == HF_OK && !whole)
         status = hf__fail(err, HF_UNAVAILABLE,
@@ -261,7 +260,7 @@ static uint64_t count_keys(hf__dump *dump)
     const hf__parts *parts = &dump->walk.parts;
     uint64_t count = 0;
 
-    if (hf__dump_walk_start(&dump->walk, dump->client, NULL) != HF_OK)
+    if (hf__key_walk_start(&dump->walk, dump->client, NULL) != HF_OK)
         return 0;
     if (parts->count == 0)
         return count_part(dump->client, 0);
@@ -325,12 +324,12 @@ hf_status hf_store_dump(hf_client *client, const hf_store_dump_options *opts,
     dump.left_out = (hf_error)HF_ERROR_INIT;
     dump.writer.write = write;
     dump.writer.user = user;
-    hf__dump_walk_begin(&dump.walk, options.pattern);
+    hf__key_walk_begin(&dump.walk, options.pattern);
     status = run(&dump, err);
     hf__dump_tell(&dump);
     if (status == HF_OK && dump.writer.left_out > 0)
         status = hf__fail_copy(err, &dump.left_out);
-    hf__dump_walk_done(&dump.walk);
+    hf__key_walk_done(&dump.walk);
     hf__dump_writer_done(&dump.writer);
     hf__client_visit_end(client, &visit);
     hf__transfer_give(&dump.so_far, result);

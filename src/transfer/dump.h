@@ -28,7 +28,7 @@ typedef struct hf__dump {
     const hf_store_dump_options *options;
     void *user;
     hf_store_transfer so_far;
-    hf__dump_walk walk;
+    hf__key_walk walk;
     hf__dump_writer writer;
     hf_error left_out; /* names the first key that was */
 } hf__dump;

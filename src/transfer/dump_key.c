@@ -35,7 +35,7 @@
 #define PIECES_MAX (1u << 24)
 
 /* What an answer may be beyond what was planned, for its deadline. */
-#define PIECE_EXTRA_MS HF__BATCH_EXTRA_MS(16 * PIECE_SIZE)
+#define PIECE_EXTRA_MS HF__EXTRA_MS(16 * PIECE_SIZE)
 
 /* The Unix time of an embedded store's expiry is computed when it is asked. */
 #define SAME_INSTANT_MS 2
@@ -119,7 +119,7 @@ static hf_status ask(hf__dump *dump, hf_bytes name, const char *most_elements,
     hf__read_words words;
 
     hf__dump_ask(request, &words, name, most_elements, WHOLE_BYTES);
-    hf__batch_one(dump->client, request, PIECE_EXTRA_MS);
+    hf__run_one(dump->client, request, PIECE_EXTRA_MS);
     if (request->status != HF_OK)
         return hf__fail_copy(err, &request->error);
     return hf__facts_read(&request->reply, facts, err);
@@ -251,7 +251,7 @@ static hf_status next_piece(pieces *self, hf_error *err)
     hf_status status = HF_OK;
 
     fill_piece(self, &request, words, numbers);
-    hf__batch_one(self->dump->client, &request, PIECE_EXTRA_MS);
+    hf__run_one(self->dump->client, &request, PIECE_EXTRA_MS);
     if (request.status != HF_OK)
         status = hf__fail_copy(err, &request.error);
     else
@@ -298,8 +298,8 @@ static hf_status put_string(hf__dump *dump, hf_bytes name,
     hf_status status = HF_OK;
 
     hf__operation_request(&request, &hf__op_get, words, 2);
-    hf__batch_one(dump->client, &request,
-                  PIECE_EXTRA_MS + HF__BATCH_EXTRA_MS(facts->count));
+    hf__run_one(dump->client, &request,
+                PIECE_EXTRA_MS + HF__EXTRA_MS(facts->count));
     *some = request.status == HF_OK && request.reply.kind == HF_REPLY_STRING &&
             request.reply.bytes.size <= HF_VALUE_MAX;
     if (request.status != HF_OK)

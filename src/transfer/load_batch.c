@@ -204,11 +204,10 @@ hf_status hf__load_flush(hf__load_batch *batch, hf_error *err)
         batch->list[i] = &batch->slots[i].request;
     /* A lone large one need not pass through the queue. */
     if (batch->count == 1)
-        hf__batch_one(batch->client, batch->list[0],
-                      HF__BATCH_EXTRA_MS(batch->bytes));
+        hf__run_one(batch->client, batch->list[0], HF__EXTRA_MS(batch->bytes));
     else
         hf__run_all(batch->client, batch->list, batch->count,
-                    HF__BATCH_EXTRA_MS(batch->bytes));
+                    HF__EXTRA_MS(batch->bytes));
     for (size_t i = 0; i < batch->count; i++) {
         hf_status one =
             judge(batch, &batch->slots[i], status == HF_OK ? err : NULL);

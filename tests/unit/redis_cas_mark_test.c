@@ -136,7 +136,7 @@ static void there_are_as_many_marks_as_calls_at_once(void **state)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     assert_in_range(marks(), 1, THREADS);
-    assert_in_range(client->cas_lanes.count, 1, THREADS);
+    assert_in_range(client->cas_sessions.count, 1, THREADS);
 }
 
 static int count_bytes(void *user, const void *data, size_t size)
