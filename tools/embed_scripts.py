@@ -5,12 +5,11 @@
     embed_scripts.py OUTPUT_DIR SCRIPT.lua...
 
 writes to OUTPUT_DIR/script/
-    script_ids.h    one number for each script, in the order of their names
-    script_words.h  where the words of each stand: its keys, then its arguments
+    script_ids.h    an enum of the scripts, ordered by name
+    script_words.h  indexes of the words of each: its keys, then its arguments
     scripts.c       the table hf__scripts
-Only the body is embedded, since every first use of a script sends it; its SHA-1
-is of exactly those bytes. A script whose header and body disagree stops the
-build.
+Only the body is embedded, because it is sent with the first use of a script; the
+SHA-1 is of exactly those bytes. A script with a wrong header stops the build.
 """
 
 import hashlib
@@ -26,7 +25,7 @@ NOTICE = """/* SPDX-License-Identifier: Apache-2.0 */
 
 
 def c_string(text):
-    """One C literal a line, so that the generated file can be read."""
+    """One C literal for each line, for readers of the generated file."""
     escapes = {"\\": "\\\\", '"': '\\"', "\t": "\\t", "\n": "\\n", "?": "\\?"}
     return "\n".join('      "%s"' % "".join(escapes.get(c, c) for c in line)
                      for line in text.splitlines(keepends=True))
@@ -58,7 +57,7 @@ def words(scripts):
 
 
 def follow(acquire, script):
-    """What `script` is given by the words of `acquire`."""
+    """hf__follow of a script that confirms or undoes an acquire."""
     name = script.name.upper()
     places = [f"HF__{acquire.name.upper()}_{word.upper()}"
               if word != scriptfile.ISSUED else "HF__FOLLOW_TOKEN"

@@ -1,50 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading scripts/*.lua: the header comment, the body, and whether they agree.
+"""Read scripts/*.lua, and check that header and body agree.
 
 A script is one `--[[ ... ]]` header and a body. The header is
 
     name - what it does.
 
-    KEYS[1]  name: what it is      one line for each key and argument; further
-    ARGV[1]  name: what it is      lines of an entry are indented
+    KEYS[1]  name: what it is      one entry for each key and argument;
+    ARGV[1]  name: what it is      continuation lines are indented
 
-    Returns  what it answers
-    Repeat   safe ... | no ...     may it run again after a lost answer?
-    Lane     user ... | lease ...  which requests it overtakes; may be left out
-    Quorum   RULE.                 how a quorum adds up what servers answer:
-                                   QUORUM_RULES; may be left out
+    Returns  the forms of the reply
+    Repeat   safe ... | no ...     may it run again after a lost reply?
+    Lane     user ... | lease ...  its send priority; optional
+    Quorum   RULE.                 how a quorum adds up replies: one of
+                                   QUORUM_RULES; optional
     Writes   the keys it writes, or nothing. Cost.
 
 A place in KEYS or ARGV is one of
 
-    1        this one              4...     this one and all behind it
-    i        one for each key      n+i      one for each key, behind the first n
+    1        this one              4...     this one and all that follow
+    i        one for each key      n+i      one for each key, after the first n
 
-The body calls commands by redis.call, redis.pcall, or `call` where it begins
-with `local call = redis.call`. A line of it may be
+The body calls commands by redis.call, redis.pcall, or `call` if it begins with
+`local call = redis.call`. A line of it may be
 
     --#use piece name=expression ...
 
-for which scripts/use/piece.lua is put in. A piece has a header as well:
+which includes scripts/use/piece.lua. A piece has a header, too:
 
     piece - what it does.
 
     name     what it is            a parameter
 
-Each parameter is replaced by its expression, in which there is no blank. One
-that is not given is the script's local variable of that name. A piece becomes
-one line, so that line numbers are those of the script's own body.
+Each parameter is replaced by its expression, which has no blanks. One that is
+not given is the script's local variable of that name. A piece becomes one line,
+so line numbers in errors are those of the script's own body.
 
-A script whose body has a line `--#record` has a twin, NAME_once, which is not
-done a second time: use/once.lua is put in front of it and use/record.lua in
-that line. Its first key is the dedup record; its last arguments are the number
-of the call in its session and the record's time to live. No write that may be
-refused follows that line: a call that was not done would be recorded.
+A script whose body has a line `--#record` has a twin, NAME_once, which has no
+further effect when it is sent again: it begins with use/once.lua and has
+use/record.lua in that line. Its first key is the dedup record; its last
+arguments are the number of the call in its session and the record's time to
+live. No write that may be refused follows that line: a call that was not done
+would be recorded.
 
-What is sent to servers has no comments and no indentation.
+Servers are sent the body without comments and indentation.
 
-The build (tools/embed_scripts.py) and the lint (tools/lint/scripts.py) share
-this file, so that no script is embedded whose header is wrong.
+Both the build (tools/embed_scripts.py) and the lint (tools/lint/scripts.py) use
+this file, so no script with a wrong header is embedded.
 """
 
 import re
@@ -59,17 +60,17 @@ SECTIONS = ("Returns", "Repeat", "Writes")
 OPTIONAL = {"Lane": "user", "Quorum": "none."}
 QUORUM_RULES = ("none", "acquire", "count", "renew", "read", "any")
 FOLLOW_WORDS_MAX = 4  # HF__FOLLOW_WORDS_MAX
-ISSUED = "token"  # a word that is what the acquire answered
+ISSUED = "token"  # the word for the token that the acquire issued
 ACQUIRE = re.compile(r"acquire: confirmed by (\w+), undone by (\w+)\.")
 PLACE = re.compile(r"(KEYS|ARGV)\[([^\]]+)\](?:  ([a-z_]+): +\S.*)?")
 SECTION = re.compile(r"(%s) +(\S.*)$" % "|".join(SECTIONS + tuple(OPTIONAL)))
 USE = re.compile(r" *--#use ([a-z_]+)((?: [a-z_]+=\S+)*)$")
-# Not a field, nor the name of a method.
+# No field or method.
 NAME = r"(?<![\w.:])[a-z_]\w*"
 RECORD = re.compile(r"--#record$", re.M)
 PARAMETER = re.compile(r"([a-z_]+)  +\S")
 HEADER = re.compile(r"--\[\[\n(.*?)\n\]\]\n", re.S)
-# What is no code: comments, the insides of strings.
+# Comments and strings.
 TOKENS = re.compile(r"--\[\[.*?\]\]|--[^\n]*|'(?:\\.|[^'\\\n])*'"
                     r'|"(?:\\.|[^"\\\n])*"', re.S)
 WRITERS = frozenset("""append del expire expireat getdel getset hdel hincrby
@@ -124,8 +125,7 @@ class Script:
 
     @property
     def words(self):
-        """[(index, name)] of the places whose index is always the same: all
-        but those of a key each."""
+        """[(index, name)], or [] if there is one argument for each key."""
         places = self.places["KEYS"] + self.places["ARGV"]
         if any("i" in place.spec for place in places):
             return []
@@ -133,7 +133,7 @@ class Script:
 
 
 def load(path):
-    """Read and check one script; what is wrong is in .findings."""
+    """Read and check one script; errors are in .findings."""
     path = Path(path)
     script = Script(path, name=path.stem)
     text = path.read_text(encoding="ascii", errors="replace")
@@ -160,11 +160,11 @@ def load_all(paths):
 
 
 def _check_follows(script, scripts):
-    """Has an acquire the words that those have which follow on it?"""
+    """Has an acquire the words of the scripts that confirm and undo it?"""
     names = [name for _, name in script.words]
     line = script.section_lines.get("Quorum", 1)
     if script.follows and "ttl" not in names:
-        script.find(line, "an acquire of a quorum has an argument ttl")
+        script.find(line, "an acquire needs an argument ttl")
     for at, name in enumerate(script.follows):
         if name not in scripts:
             script.find(line, f"there is no script {name}")
@@ -175,11 +175,11 @@ def _check_follows(script, scripts):
         if at == 1 and "waiters" not in wanted:
             script.find(line, f"{name} has no key waiters")
         for word in set(wanted) - set(names) - {ISSUED}:
-            script.find(line, f"{name} has a word {word}, and this has none")
+            script.find(line, f"{name} has a word {word} that the acquire lacks")
 
 
 def _finish(script):
-    """Read the header and `written`, and compare the two."""
+    """Make the body, and compare it with the header."""
     script.repeatable = script.sections["Repeat"].startswith("safe")
     script.body = _squeeze(_put_in_pieces(script, script.written))
     _check_names(script)
@@ -197,7 +197,7 @@ def _twin(script):
     if len(RECORD.findall(script.written)) > 1:
         twin.find(script.body_line, "more than one --#record")
     if not all(place.spec.isdigit() for place in keys + words):
-        twin.find(script.body_line, "a script with a twin has only KEYS[1], "
+        twin.find(script.body_line, "a script with a twin may use only KEYS[1], "
                   "ARGV[1] and the like")
         return twin
     for what, names in (
@@ -209,7 +209,7 @@ def _twin(script):
     body = re.sub(r"\bKEYS\[(\d+)\]",
                   lambda m: f"KEYS[{int(m.group(1)) + 1}]", script.written)
     body = RECORD.sub(f"--#use record {once} ttl=ARGV[{len(words) + 2}]", body)
-    # On the first line, so that all lines keep their numbers.
+    # In the first line, so that line numbers stay the same.
     first = _piece(twin, twin.body_line, "once", once, "")
     twin.written = f"{first} {body}"
     _finish(twin)
@@ -217,7 +217,7 @@ def _twin(script):
 
 
 def _squeeze(text):
-    """Without comments and indentation, on as many lines."""
+    """Remove comments and indentation; keep the number of lines."""
     def without(match):
         token = match.group(0)
         return "\n" * token.count("\n") if token.startswith("--") else token
@@ -235,13 +235,13 @@ def _put_in_pieces(script, body):
             lines[at] = _piece(script, script.body_line + at, use.group(1),
                                use.group(2), "\n".join(lines[:at]))
         elif not RECORD.match(line):
-            script.find(script.body_line + at, "neither --#record nor of the "
-                        "form '--#use piece name=expression ...'")
+            script.find(script.body_line + at, "neither --#record nor "
+                        "'--#use piece name=expression ...'")
     return "\n".join(lines)
 
 
 def _piece(script, line, name, given, before):
-    """The text of a piece, on one line, behind what is `before` it."""
+    """The text of a piece as one line; `before` is the body up to it."""
     given = dict(word.split("=", 1) for word in given.split())
     path = script.path.parent / "use" / f"{name}.lua"
     script.used.add(name)
@@ -251,7 +251,7 @@ def _piece(script, line, name, given, before):
     text = path.read_text(encoding="ascii", errors="replace")
     match = HEADER.match(text)
     if not match or not match.group(1).startswith(name + " - "):
-        script.find(line, f"use/{name}.lua has no header of its name")
+        script.find(line, f"use/{name}.lua does not begin with a header")
         return ""
     wanted = [parameter.group(1) for parameter in map(
         PARAMETER.match, match.group(1).split("\n")[1:]) if parameter]
@@ -260,13 +260,13 @@ def _piece(script, line, name, given, before):
             script.find(line, f"use/{name}.lua has no parameter {key}")
     for key in set(wanted) - given.keys():
         if not re.search(r"\blocal [^=\n]*\b%s\b" % key, before):
-            script.find(line, f"use/{name}.lua is not given {key}, and there "
-                        "is no local of that name")
+            script.find(line, f"use/{name}.lua needs {key}, and there is "
+                        "no local variable of that name")
     return _replaced(_squeeze(text[match.end():]), given)
 
 
 def _replaced(code, expressions):
-    """Code on one line, in which names, outside of strings, are replaced."""
+    """Code as one line, with names replaced except in strings."""
     def replace(match):
         return expressions.get(match.group(0), match.group(0))
     parts, at = [], 0
@@ -283,7 +283,7 @@ def _read_header(script, lines):
         script.find(1, "the file's name is not <noun>_<verb>.lua")
     if not lines[0].startswith(script.name + " - "):
         script.find(2, f"the header does not begin with '{script.name} - '")
-    in_entry = True  # the summary may go on without indentation
+    in_entry = True  # the summary may have more lines
     for number, line in enumerate(lines[1:], start=3):
         place, section = PLACE.match(line), SECTION.match(line)
         if place:
@@ -293,7 +293,7 @@ def _read_header(script, lines):
                 Place(number, place.group(2), place.group(3) or ""))
         elif section:
             if section.group(1) in script.sections:
-                script.find(number, f"{section.group(1)} stands twice")
+                script.find(number, f"{section.group(1)} is given twice")
             script.sections[section.group(1)] = section.group(2)
             script.section_lines[section.group(1)] = number
         elif not line:
@@ -348,17 +348,17 @@ def _check_body(script):
     for match in re.finditer(r"\b(os|io|debug)\.|\bmath\.random|\b(load|"
                              r"loadstring|dofile|require|print)\b", code):
         script.find(line_of(match.start()),
-                    f"'{match.group(0)}' is not for scripts: time comes from "
+                    f"'{match.group(0)}' is not allowed: time comes from "
                     "redis.call('time'), everything else from ARGV")
     for match in re.finditer(r"\[=*\[", code):
         script.find(line_of(match.start()), "a string or comment in [[ ]]")
     wrote = None
     if not code.startswith(ALIAS) and re.search(r"(?<![\w.:])call\s*\(", code):
-        script.find(script.body_line, f"calls 'call' without '{ALIAS.strip()}'")
+        script.find(script.body_line, f"uses 'call' without '{ALIAS.strip()}'")
     for match in re.finditer(r"\bredis\.p?call\b(?!\s*\()", code):
         if not code.startswith(ALIAS) or match.start() > len(ALIAS):
             script.find(line_of(match.start()),
-                        "redis.call may only be called, or named 'call' by "
+                        "redis.call may only be called, or aliased by "
                         f"'{ALIAS.strip()}' in the first line")
     for match in re.finditer(r"(?:\bredis\.p?|(?<![.\w]))call\s*\(\s*", code):
         name = re.match(r"'([a-z]+)'", script.body[match.end():])
@@ -379,8 +379,8 @@ def _check_body(script):
 
 
 def _uses(script, what):
-    """How the body uses KEYS or ARGV: a list of (line, spec), where spec is
-    '3', '4...', 'i', 'n+i', or None for a form that nothing describes."""
+    """How the body uses KEYS or ARGV: a list of (line, spec); spec is '3',
+    '4...', 'i', 'n+i', or None for any other form."""
     code = _code(script)
     rules = (
         (r"\[(\d+)\]", lambda m: m.group(1)),
@@ -426,7 +426,7 @@ def _check_places(script, what):
                if re.fullmatch(r"\d+(\.\.\.)?", spec)]
     for place in documented:
         if not re.fullmatch(r"[1-9]\d*(\.\.\.)?|i|n\+i", place.spec):
-            script.find(place.line, f"{what}[{place.spec}]: no such form")
+            script.find(place.line, f"{what}[{place.spec}]: unknown form")
     if numbers != list(range(1, len(numbers) + 1)):
         script.find(documented[0].line, f"{what} is not numbered 1, 2, ...")
     open_ended = any(spec.endswith("...") for spec in specs)
@@ -434,8 +434,8 @@ def _check_places(script, what):
     for line, spec in _uses(script, what):
         used.add(spec)
         if spec is None:
-            script.find(line, f"{what} is used in a form the header cannot "
-                        "describe")
+            script.find(line, f"{what} is used in a form that no header "
+                        "describes")
         elif spec not in specs and not (spec == "i" and open_ended):
             script.find(line, f"{what}[{spec}] is not documented")
     for place in documented:

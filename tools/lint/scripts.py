@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Do the headers of scripts/*.lua say what the bodies do? The rules are in
-tools/scriptfile.py, which the build uses too. Is every piece in use? Drivers
-know scripts by what their headers say, so no script's name is below src/store/.
+"""Headers of scripts/*.lua agree with the bodies, by the rules of
+tools/scriptfile.py; every piece is used; and no script is named below
+src/store/, since drivers know a script only by its header.
 """
 
 import re

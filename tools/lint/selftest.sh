@@ -225,7 +225,7 @@ bad_edit scripts.py 'ARGV\[i\] is documented but not used' $renew_lua \
 bad_edit scripts.py 'ARGV\[5\.\.\.\] is not documented' $put \
     's/unpack\(ARGV, 4\)/unpack(ARGV, 5)/'
 bad_edit scripts.py 'not numbered' $put 's/^ARGV\[1\]/ARGV[7]/'
-bad_edit scripts.py 'in a form the header cannot' $release \
+bad_edit scripts.py 'in a form that no header' $release \
     's/~= ARGV\[1\]/~= select(1, ARGV)/'
 bad_edit scripts.py 'has no name or no expl' $release 's/^(ARGV.1.).*/\1/'
 bad_edit scripts.py 'has no name or no expl' $release 's/^(ARGV.1.  ).*:/\1/'
@@ -238,24 +238,24 @@ bad_edit scripts.py "no 'Writes'" $release '/^Writes/d'
 bad_edit scripts.py "neither with 'safe' nor" $release 's/^(Repeat +)safe/\1yes/'
 bad_edit scripts.py "'Writes nothing'" $release \
     's/^(Writes +).*/\1nothing. Cost O(1)./'
-bad_edit scripts.py 'nor of the form' $release 's/--#use/--#put/'
+bad_edit scripts.py "neither --#record nor '--#use" $release 's/--#use/--#put/'
 bad_edit scripts.py 'no piece use/wait.lua' $release 's/--#use wake/--#use wait/'
 bad_edit scripts.py 'has no parameter subject' $release 's/topic=/subject=/'
-bad_edit scripts.py 'is not given topic' $release 's/topic=KEYS.1. //'
-bad_edit scripts.py 'no header of its name' scripts/use/wake.lua 's/^wake -/awake -/'
+bad_edit scripts.py 'wake.lua needs topic' $release 's/topic=KEYS.1. //'
+bad_edit scripts.py 'does not begin with a header' scripts/use/wake.lua 's/^wake -/awake -/'
 bad_edit scripts.py 'KEYS\[2\] is documented but not used' scripts/use/wake.lua \
     "s/'zpopmin', waiters/'zpopmin', topic/"
 bad_edit scripts.py 'no script uses it' $release '/--#use/d'
 once=scripts/value_delete_if.lua
 bad_edit scripts.py 'no script uses it' $once '/^--#record/d'
 bad_edit scripts.py 'more than one --#record' $once 's/^--#record/&\n&/'
-bad_edit scripts.py 'a script with a twin has only' $once 's/\[1\]/[i]/'
+bad_edit scripts.py 'a script with a twin may use only' $once 's/\[1\]/[i]/'
 bad_edit scripts.py 'ARGV\[3\] is documented but not used' \
     scripts/use/record.lua 's/, ttl/, 1000/'
-bad_edit scripts.py "calls 'call' without" $release '/^local call/d'
+bad_edit scripts.py "uses 'call' without" $release '/^local call/d'
 bad_edit scripts.py 'comment in \[\[' $release 's/= ARGV.1. then/= [=[x]=] then/'
 bad_edit scripts.py 'writes KEYS\[3\]' $release 's/^Writes +KEYS\[1\]/&, KEYS[3]/'
-bad_edit scripts.py "'os.' is not for scripts" $release 's/^return 1/return os.time()/'
+bad_edit scripts.py "'os.' is not allowed" $release 's/^return 1/return os.time()/'
 # A piece is one line, so what is behind it keeps its number.
 case $output in
 $release:$(($(wc -l <$release))):*) ;;
@@ -263,7 +263,7 @@ $release:$(($(wc -l <$release))):*) ;;
 esac
 bad_edit scripts.py 'must be a lower-case string' $release "s/'del'/'DEL'/"
 bad_edit scripts.py 'must be a lower-case string' $release "s/'del'/ARGV[1]/"
-bad_edit scripts.py 'may only be called, or named' $release \
+bad_edit scripts.py 'may only be called, or aliased' $release \
     's/^local call = redis/local say = redis/'
 bad_edit scripts.py 'does not begin with a --' $release 1d
 bad_edit scripts.py 'does not begin with .lock_release - ' $release \
@@ -280,13 +280,13 @@ c_file y.c 'int y = HF__SCRIPT_USER;' 'int z = HF__SCRIPT_COUNT;' \
 bad_edit scripts.py "'Lane' begins" $release 's/^(Lane +)lease/\1leases/'
 bad_edit scripts.py "'Quorum' is no rule" $release 's/^(Quorum +)count/\1counts/'
 acquire='acquire: confirmed by lock_renew, undone by lock_release'
-bad_edit scripts.py 'an acquire of a quorum has an argument ttl' $release \
+bad_edit scripts.py 'an acquire needs an argument ttl' $release \
     "s/^(Quorum +)count/\1$acquire/"
 bad_edit scripts.py 'there is no script lock_free' $release \
     "s/^(Quorum +)count/\1${acquire%lock_release}lock_free/"
 bad_edit scripts.py 'lock_renew has no key waiters' $release \
     "s/^(Quorum +)count/\1${acquire%lock_release}lock_renew/"
-bad_edit scripts.py 'value_delete_if has a word expected, and this has none' \
+bad_edit scripts.py 'value_delete_if has a word expected that the acquire lacks' \
     $release "s/^(Quorum +)count/\1${acquire%lock_release}value_delete_if/"
 
 # text

@@ -57,10 +57,11 @@ WORDS_EXEMPT = (
     "docs/glossary.md", "tools/lint/text.py", "tools/lint/selftest.sh",
     "LICENSE",
     "ARCHITECTURE.md",
-    "scripts/", "src/",
-    "tests/fuzz/fuzz_answers.c", "tests/support/every_call.",
-    "tests/unit/diagnose_test.c", "tests/unit/redis_",
-    "tools/scriptfile.py",
+    "src/",
+    "tests/fuzz/fuzz_answers.c",
+    "tests/support/every_call.",
+    "tests/unit/diagnose_test.c",
+    "tests/unit/redis_",
 )
 
 
