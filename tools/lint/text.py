@@ -56,7 +56,6 @@ NAME = re.compile(
 WORDS_EXEMPT = (
     "docs/glossary.md", "tools/lint/text.py", "tools/lint/selftest.sh",
     "LICENSE",
-    "ARCHITECTURE.md",
     "src/",
     "tests/fuzz/fuzz_answers.c",
     "tests/support/every_call.",
