@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * embedded_bitfield_test.c - BITFIELD, LCS, SELECT and the commands that are
- * scripts: answers and error texts as recorded from redis-server 7.0.15, in
+ * scripts: replies and error texts as recorded from redis-server 7.0.15, in
  * this order.
  */
 #include "embedded_store.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_check_test.c - store check and the look at a file before it is
- * opened: nothing that commands wrote is refused, everything that damage can
- * do is, and what is refused by one is refused by the other.
+ * embedded_check_test.c - store check and the check of a file before it is
+ * opened: nothing that commands wrote is refused, every damage is, and both
+ * refuse the same.
  */
 #include "embedded_store.h"
 
@@ -203,7 +203,8 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-/* What check says of a file, open must say too; neither may crash. */
+/* A fault that the check reports must be refused by open, too; neither may
+ * crash. */
 static void expect_agreement(const char *what, uint64_t where)
 {
     char findings[FINDINGS_SIZE];
@@ -237,7 +238,7 @@ static void a_flipped_bit_is_seen_by_check_and_open_alike(void **state)
     fd = open_data();
     size = used_size(fd, &meta);
     for (int i = 0; i < 125 / SLOWER + 10; i++) {
-        /* Every third one in the first bytes of a page, where it hurts. */
+        /* Every third one in the header of a page, where it matters. */
         offset =
             ((uint64_t)next_random(&seed) << 12 | next_random(&seed)) % size;
         if (i % 3 == 0)
@@ -252,7 +253,7 @@ static void a_flipped_bit_is_seen_by_check_and_open_alike(void **state)
     expect_whole();
 }
 
-/* A value that no structure shows to be wrong is guarded by its checksum. */
+/* A value that no structure shows to be wrong is protected by its checksum. */
 static void a_flipped_bit_of_a_value_names_its_key(void **state)
 {
     unsigned char page[PAGE];
@@ -294,7 +295,7 @@ static void a_file_cut_short_anywhere_is_refused(void **state)
     make_store(5);
     fd = open_data();
     size = used_size(fd, &meta);
-    /* From behind: what is cut off is not put back. */
+    /* From the end: what is cut off is not restored. */
     for (uint64_t left = size - 1; left > 0;
          left = left > 3 * PAGE ? left - PAGE - 7 : left / 2) {
         hf_status checked, opened;
@@ -302,7 +303,7 @@ static void a_file_cut_short_anywhere_is_refused(void **state)
         assert_int_equal(ftruncate(fd, (off_t)left), 0);
         checked = check(findings, &err);
         opened = open_url(at.url, NULL, &store, &err);
-        /* With less than a head it is not known to be ours. */
+        /* Without a full header it is not recognised as a store. */
         if (checked != opened ||
             checked != (left < 152 ? HF_INVALID : HF_CORRUPT))
             fail_msg("%llu bytes: check %d, open %d: %s",
@@ -311,8 +312,8 @@ static void a_file_cut_short_anywhere_is_refused(void **state)
     close(fd);
 }
 
-/* Where the first list of free pages stands in its leaf: a count, then the
- * numbers. Returns the place of the number at `index` in the file. */
+/* The position of the first list of free pages in its leaf: a count, then the
+ * numbers. Returns the offset of the number at `index` in the file. */
 static off_t free_number_at(int fd, const hf__meta *meta, size_t index)
 {
     uint64_t root = meta->trees[HF__TREE_FREE].root;
@@ -352,7 +353,7 @@ static void expect_wrong_free_page(uint64_t number, const char *part)
     close(fd);
 }
 
-/* The next write would put its data over what is in use. */
+/* The next write would overwrite pages in use. */
 static void a_wrong_list_of_free_pages_is_seen(void **state)
 {
     hf__meta meta;
@@ -373,8 +374,8 @@ static void a_wrong_list_of_free_pages_is_seen(void **state)
 
 typedef void (*spoil_fn)(MDB_txn *txn, MDB_dbi dbi);
 
-/* Write to the file behind the library's back, by LMDB's own means, so that
- * its pages are in order and only our records are not. */
+/* Write to the file behind the library's back, through LMDB, so that its pages
+ * are valid and only our records are not. */
 static void spoil(spoil_fn how)
 {
     char folder[512];
@@ -579,7 +580,7 @@ static void no_store_is_made_by_a_check(void **state)
         HF_UNSUPPORTED);
 }
 
-/* ------------------------------------------------------------- manners */
+/* ----------------------------------------------------------- side effects */
 
 static void findings_and_time_are_bounded(void **state)
 {
@@ -624,7 +625,7 @@ static void take_long(void *user, uint64_t done, uint64_t total)
     hf__clock_sleep_until(hf__clock_boot_ms() + 30);
 }
 
-/* However busy the child is telling. */
+/* However busy the child is reporting. */
 static void a_limit_ends_a_check(void **state)
 {
     static char large[4 << 20];
@@ -664,7 +665,7 @@ static int count_descriptors(void)
     return count;
 }
 
-/* A program that waits for its own children never meets ours. */
+/* A program that waits for its own children never sees ours. */
 static void the_child_is_invisible_to_the_program(void **state)
 {
     struct sigaction action = {.sa_handler = count_signal};

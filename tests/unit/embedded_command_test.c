@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_command_test.c - every command's answers and error texts. What is
- * wanted in the table was recorded from redis-server 7.0.15, in this order.
+ * embedded_command_test.c - every command's replies and error texts. The
+ * expected ones in the table were recorded from redis-server 7.0.15, in this
+ * order.
  */
 #include "embedded_store.h"
 
@@ -358,7 +359,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A key that comes and goes leaves a shell, which has expired. */
+/* A deleted key leaves a tombstone, which counts as expired. */
 static void take_records(void *user, const char *name, const char *value)
 {
     if (strcmp(name, "records") == 0)
@@ -514,7 +515,7 @@ static void large_sorted_set_keeps_its_order(void **state)
     expect(at->store, "exists z", "i:0");
 }
 
-/* Deleted elements are removed a few per commit; then their room is free. */
+/* Deleted elements are removed a few per commit; then their space is free. */
 static void elements_of_deleted_keys_go_away(void **state)
 {
     place *at = *state;

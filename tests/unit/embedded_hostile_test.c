@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_hostile_test.c - scripts that try to break out of their limits, from
- * the files of hostile/: none ends the process, none takes longer than its
- * budget, none takes more memory than it may, and those that were stopped leave
- * the store as it was.
+ * embedded_hostile_test.c - scripts that try to exceed their limits, from the
+ * files of hostile/: none ends the process, none takes longer than its budget,
+ * none takes more memory than it may, and those that were stopped leave the
+ * store unchanged.
  *
- * Time is processor time of the thread, which is what a budget is.
+ * Time is processor time of the thread, which a budget limits.
  */
 #include <dirent.h>
 #include <sys/resource.h>
@@ -15,7 +15,7 @@
 
 #define BUDGET_MS 60
 #define LONGEST_US ((BUDGET_MS + 50 * SLOWER) * 1000)
-/* The bound on a script's memory, and what it may be exceeded by. */
+/* The bound on a script's memory, and the allowed excess. */
 #define MEMORY_MAX ((rlim_t)(64 + 16) << 20)
 
 #define FILE_MAX (1u << 20)
@@ -35,7 +35,7 @@ static void write_text(hf__store *store, const char *source)
         fail_msg("%s: %s", source, text);
 }
 
-/* What the scripts of commands.lua work on. */
+/* The keys for the scripts of commands.lua. */
 static void fill(hf__store *store)
 {
     write_text(store, "redis.call('setrange', 'sparse', 8000000, 'x') "
@@ -72,7 +72,7 @@ static bool is_as_wanted(hf_status status, const char *text, const char *want)
     return status == HF_OK && strcmp(text, want) == 0;
 }
 
-/* All that a script here could have changed. */
+/* Everything that a script here could have changed. */
 static void look(hf__store *store, char text[TEXT_SIZE])
 {
     static const char source[] =
@@ -83,7 +83,7 @@ static void look(hf__store *store, char text[TEXT_SIZE])
     assert_int_equal(evaluate(store, source, 0, "", text), HF_OK);
 }
 
-/* Refuse the process more memory than a script may take. */
+/* Deny the process more memory than a script may take. */
 static rlim_t bound_memory(rlim_t size)
 {
     struct rlimit limit;
@@ -112,7 +112,7 @@ static rlim_t data_size(void)
     return (rlim_t)size << 10;
 }
 
-/* Run it; the processor time that it took. */
+/* Run it; returns the processor time it took. */
 static int64_t take_time(hf__store *store, const char *source,
                          hf_status *status, char text[TEXT_SIZE])
 {
@@ -135,7 +135,7 @@ static void run_hostile(hf__store *store, const char *name, const char *want,
     hf_status status;
 
     look(store, before);
-    /* What other programs do to the processor is in its time, too. */
+    /* The effect of other programs on the processor is in its time, too. */
     for (int i = 0; i < 3 && used_us > LONGEST_US; i++)
         used_us = take_time(store, source, &status, text);
     look(store, after);
@@ -144,7 +144,7 @@ static void run_hostile(hf__store *store, const char *name, const char *want,
         sum->longest_us = used_us;
         (void)snprintf(sum->longest, sizeof(sum->longest), "%s", name);
     }
-    /* Under a sanitizer what takes long anyway may be stopped. */
+    /* Under a sanitizer, a script that is slow anyway may be stopped. */
     if ((is_as_wanted(status, text, want) ||
          (SLOWER > 1 && is_stopped(text))) &&
         used_us <= LONGEST_US &&
@@ -158,7 +158,7 @@ static void run_hostile(hf__store *store, const char *name, const char *want,
                                                                : "");
 }
 
-/* Each script begins behind a line "---- want, name". */
+/* Each script begins after a line "---- want, name". */
 static void run_file(hf__store *store, const char *path, tally *sum)
 {
     static char text[FILE_MAX];
@@ -215,7 +215,7 @@ static void no_script_leaves_its_limits(void **state)
     assert_int_equal(sum.failed, 0);
 }
 
-/* Whatever allocation fails: of the machine that is built, of a script, of its
+/* Whatever allocation fails: of creating the machine, of a script, of its
  * library functions. */
 static void script_without_memory_is_undone(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * embedded_keys_test.c - commands on parts of strings, on names and on all
- * keys: answers and error texts as recorded from redis-server 7.0.15, in this
- * order, and what only shows with many keys and with large ones.
+ * keys: replies and error texts as recorded from redis-server 7.0.15, in this
+ * order, and behaviour that only shows with many or large keys.
  */
 #include "embedded_store.h"
 
@@ -394,7 +394,7 @@ static void expect_large_hash(hf__store *store, const char *key)
     }
 }
 
-/* A key that comes and goes leaves a shell, which has expired. */
+/* A deleted key leaves a tombstone, which counts as expired. */
 static void take_records(void *user, const char *name, const char *value)
 {
     if (strcmp(name, "records") == 0)
@@ -403,7 +403,7 @@ static void take_records(void *user, const char *name, const char *value)
         *(long *)user -= strtol(value, NULL, 10);
 }
 
-/* How many records are left once what is gone was reclaimed. */
+/* How many records are left after reclaiming. */
 static long count_records(hf__store *store)
 {
     char text[TEXT_SIZE];
@@ -429,7 +429,7 @@ static void rename_takes_the_elements_along(void **state)
     expect(at->store, "pexpiretime g", "i:99999999999999");
     assert_int_equal(count_records(at->store), before);
     expect_large_hash(at->store, "g");
-    /* What the new name held goes away. */
+    /* The old content of the new name is deleted. */
     make_large_hash(at->store, "h");
     expect(at->store, "rename g h", "+:OK");
     assert_int_equal(count_records(at->store), before);
@@ -473,7 +473,7 @@ static void copy_of_a_sorted_set_keeps_its_order(void **state)
     expect(at->store, "zscore y member-250", "s:0");
 }
 
-/* One script: what it reads of a name must be what it just wrote. */
+/* One script: it must read what it has just written under a name. */
 static void names_move_within_a_transaction(void **state)
 {
     place *at = *state;
@@ -508,7 +508,7 @@ static void each_name(hf__store *store, const char *format, const char *want)
     }
 }
 
-/* Run the command until no allocation fails any more; how many did. */
+/* Run the command until no allocation fails any more; returns how many did. */
 static int fail_everywhere(hf__store *store, const char *line, bool script)
 {
     static char text[TEXT_SIZE];
@@ -531,8 +531,8 @@ static int fail_everywhere(hf__store *store, const char *line, bool script)
     return failed;
 }
 
-/* Whatever a command was about to keep or write; in a script it may be left
- * in the middle of its answer. */
+/* Whatever a command was about to keep or write; a script may be stopped in the
+ * middle of its reply. */
 static void memory_may_end_in_each_command(void **state)
 {
     static const char *const lines[] = {

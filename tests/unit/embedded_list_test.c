@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_list_test.c - lists: every command's answers as recorded from
+ * embedded_list_test.c - lists: every command's replies as recorded from
  * redis-server 7.0.15, in this order; and large lists against a model.
  */
 #include "embedded_store.h"
@@ -218,7 +218,7 @@ static const struct {
     {"hget l a", "WRONGTYPE Operation against a key holding the wrong kind of value"},
     {"zadd l 1 a", "WRONGTYPE Operation against a key holding the wrong kind of value"},
     {"sadd l a", "WRONGTYPE Operation against a key holding the wrong kind of value"},
-    /* empty texts, and an expiry that stays */
+    /* empty texts, and an expiry that is kept */
     {"rpush \"\" \"\" a \"\"", "i:3"},
     {"lrange \"\" 0 -1", "[s:, s:a, s:]"},
     {"lpos \"\" \"\"", "i:0"},
@@ -270,7 +270,7 @@ static long count_records(hf__store *store)
     return records;
 }
 
-/* Elements of a key that is gone are removed a few per commit. */
+/* Elements of a deleted key are removed a few per commit. */
 static void let_reclaim(hf__store *store)
 {
     char want[32];
@@ -322,7 +322,7 @@ static int find(const model *of, int value)
     return -1;
 }
 
-/* As LREM; how many. */
+/* As LREM; returns how many. */
 static int drop_value(model *of, int value, int most)
 {
     int left = most == 0 ? MODEL_MAX : abs(most);

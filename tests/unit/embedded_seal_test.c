@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_seal_test.c - the mark of a store that was closed cleanly and not
- * written since, which spares the next opener the reading of it.
+ * embedded_seal_test.c - the seal of a store that was closed cleanly and not
+ * written since, which spares the next opener the check.
  */
 #include "embedded_store.h"
 
@@ -71,7 +71,7 @@ static void a_seal_is_broken_by_any_write(void **state)
     assert_true(is_sealed());
     fd = open_file(HF__FILE_DATA);
     assert_int_equal(pread(fd, &byte, 1, 3 * 4096), 1);
-    assert_true(is_sealed()); /* by none that only reads */
+    assert_true(is_sealed()); /* by no reader */
     assert_int_equal(pwrite(fd, &byte, 1, 3 * 4096), 1);
     close(fd);
     assert_false(is_sealed());

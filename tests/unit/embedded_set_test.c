@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_set_test.c - sets: every command's answers as recorded from
- * redis-server 7.0.15, in this order, where these are not chance; large sets.
+ * embedded_set_test.c - sets: every command's replies as recorded from
+ * redis-server 7.0.15, in this order, where these are not random; large sets.
  */
 #include "embedded_store.h"
 
@@ -151,7 +151,7 @@ static const struct {
     {"lpush b1 a", "WRONGTYPE Operation against a key holding the wrong kind of value"},
     {"hset b1 a b", "WRONGTYPE Operation against a key holding the wrong kind of value"},
     {"zadd b1 1 a", "WRONGTYPE Operation against a key holding the wrong kind of value"},
-    /* empty members, and an expiry that stays or goes */
+    /* empty members, and an expiry that is kept or removed */
     {"sadd e \"\" \"\"", "i:1"},
     {"smembers e", "[s:]"},
     {"sismember e \"\"", "i:1"},
@@ -215,7 +215,7 @@ static long count_records(hf__store *store)
     return records;
 }
 
-/* Elements of a key that is gone are removed a few per commit. */
+/* Elements of a deleted key are removed a few per commit. */
 static void let_reclaim(hf__store *store)
 {
     char want[32];
@@ -290,8 +290,8 @@ static void members_of_every_size_come_back(void **state)
     expect(at->store, "sdiffstore copy s copy", "i:15");
 }
 
-/* The order of a large set's members is that of their hashes, which are
- * stored: what this build adds must be found by every other. */
+/* The members of a large set are ordered by their hashes, which are stored:
+ * other builds must find what this one adds. */
 static void the_stored_hash_stays_as_it_is(void **state)
 {
     place *at = *state;
@@ -374,8 +374,8 @@ static void records_of_deleted_sets_go_away(void **state)
     assert_int_equal(count_records(at->store), 3);
 }
 
-/* Every member that stays is given, whatever comes and goes meanwhile; the
- * answer ends. */
+/* Every member that stays is returned, whatever is added and removed meanwhile;
+ * the scan ends. */
 static void a_scan_gives_what_stays(void **state)
 {
     static const char source[] =
@@ -406,10 +406,10 @@ static void a_scan_gives_what_stays(void **state)
     assert_string_equal(text, "[i:1, i:1]");
 }
 
-/* ------------------------------------------------------------------ chance */
+/* ------------------------------------------------------------------ random */
 
-/* What a script says of `count` draws from sets of these sizes: all distinct,
- * all members, none left or all. */
+/* What a script finds about `count` draws from sets of these sizes: all
+ * distinct, all members, none left or all. */
 static void draws_are_distinct_members(void **state)
 {
     static const int sizes[] = {3, 40, 200, 1000, 9000};
@@ -480,9 +480,9 @@ static void draw(place *at, int size, int *least, int *most)
     assert_int_equal(sscanf(text, "[i:%d, i:%d]", least, most), 2);
 }
 
-/* A member of a small set is drawn as often as another: 100 times, give or
- * take 10 standard deviations. In a large one its place in the order of hashes
- * changes that a little. */
+/* A member of a small set is drawn as often as another: 100 times, plus or
+ * minus 10 standard deviations. In a large one its position in the order of
+ * hashes changes that a little. */
 static void draws_are_spread_over_the_set(void **state)
 {
     place *at = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_sort_test.c - SORT: answers as recorded from redis-server
- * 7.0.15, in this order; large and many keys.
+ * embedded_sort_test.c - SORT: replies as recorded from redis-server 7.0.15, in
+ * this order; large and many keys.
  */
 #include "embedded_store.h"
 
@@ -31,7 +31,7 @@ static const struct {
     {"sort none", "[]"},
     {"sort none alpha", "[]"},
     {"sort none by nosort get x*", "[]"},
-    /* no numbers */
+    /* not numbers */
     {"rpush t b a c", "i:3"},
     {"sort t", "One or more scores can't be converted into double"},
     {"sort t desc limit 0 1", "One or more scores can't be converted into double"},
@@ -47,7 +47,7 @@ static const struct {
     {"rpush eq 1.0 01 1 1e0", "i:4"},
     {"sort eq", "[s:01, s:1, s:1.0, s:1e0]"},
     {"sort eq desc", "[s:1e0, s:1.0, s:1, s:01]"},
-    /* what strtod() takes, and what it does not */
+    /* what strtod() accepts, and what it does not */
     {"rpush odd 0x10 1e1 \"\" inf -inf", "i:5"},
     {"sort odd", "[s:-inf, s:, s:1e1, s:0x10, s:inf]"},
     {"rpush nan nan", "i:1"},
@@ -231,7 +231,7 @@ static void a_text_with_a_nul_is_collated_up_to_it(void **state)
                               "[s:a, s:a\\x00a, s:a\\x00z, s:b]]");
 }
 
-/* A set without an order of its own is sorted in a script, as in Redis. */
+/* An unordered set is sorted in a script, as in Redis. */
 static void a_set_in_a_script_is_sorted(void **state)
 {
     place *at = *state;
@@ -244,8 +244,8 @@ static void a_set_in_a_script_is_sorted(void **state)
     assert_string_equal(text, "[s:10, s:9, s:a, s:b]");
 }
 
-/* More weights than a transaction keeps keys in memory; large values behind
- * them; and all of it stored. */
+/* More weights than a transaction keeps keys in memory; large values; and all
+ * of it stored. */
 static void many_weights_and_long_values(void **state)
 {
     static const char source[] =
@@ -338,7 +338,7 @@ static hf_status use_everything(hf__store *store)
     return status;
 }
 
-/* The n-th allocation fails, for every n; the store can be used on. */
+/* The n-th allocation fails, for every n; the store remains usable. */
 static void memory_may_end_anywhere(void **state)
 {
     place *at = *state;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_store.h - what the tests of the embedded driver share: a store in a
- * directory of its own, requests written as text, answers shown as text.
+ * embedded_store.h - what the tests of the embedded driver share: a store in
+ * its own directory, requests written as text, replies shown as text.
  *
- * An answer is shown as nil, i:5, s:text, +:OK, E:text, or [a, b]; a failure
- * as its message. Bytes outside of printable ASCII are shown as \xNN.
+ * A reply is shown as nil, i:5, s:text, +:OK, E:text, or [a, b]; a failure as
+ * its message. Bytes outside printable ASCII are shown as \xNN.
  */
 #ifndef EMBEDDED_STORE_H
 #define EMBEDDED_STORE_H
@@ -47,7 +47,7 @@ typedef struct place {
 /* Of the stores opened next. */
 __attribute__((unused)) static int64_t script_budget_ms = 100 * SLOWER;
 
-/* Open the store at an URL; the status, and the message in *err. */
+/* Open the store at a URL; the status, and the message in *err. */
 HELPER hf_status open_url(const char *text, hf__loop *loop, hf__store **store,
                           hf_error *err)
 {
@@ -111,7 +111,7 @@ HELPER void remove_place(place *at)
     (void)nftw(at->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* ------------------------------------------------------------------ answers */
+/* ------------------------------------------------------------------ replies */
 
 HELPER void put_text(char text[TEXT_SIZE], const char *more)
 {
@@ -168,7 +168,7 @@ HELPER void show(char text[TEXT_SIZE], const hf_reply *reply)
     }
 }
 
-/* Perform a request and show what came of it. */
+/* Perform a request and show its result. */
 HELPER hf_status perform(hf__store *store, const hf__script *script,
                          const hf_bytes *words, size_t count, size_t key_count,
                          char text[TEXT_SIZE])
@@ -181,7 +181,7 @@ HELPER hf_status perform(hf__store *store, const hf__script *script,
     request.words = words;
     request.word_count = count;
     request.key_count = key_count;
-    /* Nothing here is meant to be ended by it. */
+    /* No call here is meant to reach it. */
     request.deadline_ms = hf__clock_boot_ms() + 60000;
     hf__embedded_store_ops.perform(store, &request);
     text[0] = '\0';
@@ -220,7 +220,7 @@ HELPER hf_status command(hf__store *store, const char *line,
     return perform(store, NULL, words, split(copy, words), 0, text);
 }
 
-/* Fail unless the command's answer, or its error's message, is `want`. */
+/* Fail unless the command's reply, or its error's message, is `want`. */
 HELPER void expect(hf__store *store, const char *line, const char *want)
 {
     char text[TEXT_SIZE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_thread_test.c - threads that share a store, and a store for which
- * memory ends at any point.
+ * embedded_thread_test.c - threads that share a store, and a store that runs
+ * out of memory at any point.
  */
 #include "embedded_store.h"
 
@@ -53,7 +53,7 @@ static void *write_and_read(void *user)
     return (void *)failures;
 }
 
-/* Meanwhile a second handle comes and goes, and the store grows. */
+/* Meanwhile a second handle is opened and closed, and the store grows. */
 static void *open_and_close(void *user)
 {
     char line[128], text[TEXT_SIZE];
@@ -175,7 +175,7 @@ static void script_without_memory_is_undone(void **state)
         if (status == HF_OK)
             break;
         if (strcmp(text, "nil") != 0) {
-            /* It was a later request of the three that failed. */
+            /* A later request of the three failed. */
             (void)command(at.store, "hlen h", text);
             assert_string_equal(text, "i:30");
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_users.h - what the tests share that have other users open a store:
- * children that give up root. Without root those tests are skipped.
+ * embedded_users.h - shared by the tests in which other users open a store:
+ * children that drop root. Without root those tests are skipped.
  */
 #ifndef EMBEDDED_USERS_H
 #define EMBEDDED_USERS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * embedded_zset_range_test.c - ranges of sorted sets, and sets made of several:
- * answers and error texts as recorded from redis-server 7.0.15, in this order,
- * and what only shows with large ones.
+ * replies and error texts as recorded from redis-server 7.0.15, in this order,
+ * and behaviour that only shows with large ones.
  */
 #include "embedded_store.h"
 
@@ -264,8 +264,8 @@ static void commands_answer_as_redis_does(void **state)
         expect(at->store, rows[i].line, rows[i].want);
 }
 
-/* The bounds are looked up, not walked to: from every place the range begins
- * and ends where it does in a small set. */
+/* The bounds are looked up, not scanned for: from every position the range
+ * begins and ends where it does in a small set. */
 static void range_of_members_of_a_large_set(void **state)
 {
     place *at = *state;
@@ -327,7 +327,7 @@ static void range_of_long_members(void **state)
 #define ALIKE_COUNT 150
 #define ALIKE_SIZE 460
 
-/* In the order of the bytes: some fit a record's name, some do not. */
+/* In byte order: some fit a record's name, some do not. */
 static void make_alike(char *name, size_t index)
 {
     memset(name, 'a', ALIKE_SIZE);
@@ -368,7 +368,7 @@ static void expect_range(hf__store *store, const char *line, size_t first,
     hf__request_done(&request);
 }
 
-/* Longer members than a record's name has room for, alike in all of it. */
+/* Members longer than a record's name, equal in all of it. */
 static void members_that_begin_alike_are_in_order(void **state)
 {
     place *at = *state;
