@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_cas_mark_test.c - the marks by which a compare-and-set is recognised
- * when it is sent twice: how many there are, how long, and what they are good
- * for. What the calls say when answers are lost is in
- * tests/fault/redis_replies.
+ * redis_cas_mark_test.c - the dedup records by which a repeated compare-and-set
+ * is recognised: how many there are, for how long, and their effect. What the
+ * calls return when replies are lost is in tests/fault/redis_replies.
  */
 #include "redis_driver.h"
 
@@ -50,7 +49,7 @@ static long marks(void)
     return ask("return #redis.call('keys', 'hf:cas:*')");
 }
 
-/* The longest life of a mark, ms. */
+/* The longest life of a record, ms. */
 static long mark_ttl_ms(void)
 {
     return ask("local most = 0 "
@@ -59,7 +58,7 @@ static long mark_ttl_ms(void)
                "return most");
 }
 
-/* Of each form a call that has its effect; of one, also one that has none. */
+/* Of each form a call that takes effect; of one, also one that does not. */
 static void use_each_form(const char *name, uint32_t flags)
 {
     hf_cas_options opts = HF_CAS_OPTIONS_INIT;
@@ -173,7 +172,7 @@ static void marks_end_by_themselves(void **state)
     }
 }
 
-/* A sending that was held up on its way, behind a later call of its lane. */
+/* A request that was delayed on its way, after a later call of its session. */
 static void an_overtaken_sending_has_no_effect(void **state)
 {
     const hf__script *script = &hf__scripts[HF__SCRIPT_VALUE_CAS_ONCE];
@@ -185,7 +184,7 @@ static void an_overtaken_sending_has_no_effect(void **state)
         {"a", "b", "5", "b", 1},  /* done */
         {"a", "b", "5", "b", 1},  /* again: as before */
         {"b", "a", "6", "a", 1},  /* the next call */
-        {"a", "b", "5", "a", -1}, /* the first, late: not once more */
+        {"a", "b", "5", "a", -1}, /* the first, late: not applied again */
         {"b", "c", "6", "a", 1},  /* the second again */
         {"a", "b", "10", "b", 1}, /* numbers, not texts */
         {"b", "c", "9", "b", -1},
@@ -220,7 +219,7 @@ static void an_overtaken_sending_has_no_effect(void **state)
     }
 }
 
-/* Deleting makes room; that there is none for the mark is no reason not to. */
+/* A deletion makes room; lack of room for the record must not prevent it. */
 static void a_full_server_deletes_all_the_same(void **state)
 {
     hf_bytes a = hf_str("a"), key = hf_str("full");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_cluster_slots_test.c - slots of keys and requests, and what nodes
- * answer about a cluster, right and wrong.
+ * redis_cluster_slots_test.c - slots of keys and requests, and the replies of
+ * nodes about a cluster, valid and invalid.
  */
 #include "redis_driver.h"
 
@@ -77,7 +77,7 @@ static void keys_of_commands_are_found(void **state)
     assert_int_equal(SLOT(&slot, &err, "EVAL", "return 1", "1", "foo", "bar"),
                      HF_OK);
     assert_int_equal(slot, 12182);
-    /* None, and what the server is to refuse. */
+    /* None, and requests that the server must refuse. */
     assert_int_equal(SLOT(&slot, &err, "SCAN", "17"), HF_OK);
     assert_int_equal(slot, 0);
     assert_int_equal(SLOT(&slot, &err, "EVAL", "return 1", "0", "foo"), HF_OK);
@@ -137,14 +137,14 @@ static void map_is_read(void **state)
 {
     static const char text[] =
         "*4\r\n"
-        /* With a replica and more to say. */
+        /* With a replica and further fields. */
         "*4\r\n:0\r\n:99\r\n"
         "*4\r\n$8\r\n10.0.0.1\r\n:7000\r\n$2\r\nid\r\n*0\r\n"
         "*4\r\n$8\r\n10.0.0.2\r\n:7001\r\n$2\r\nid\r\n*0\r\n"
-        /* The host that was asked. */
+        /* The host that was queried. */
         "*3\r\n:100\r\n:100\r\n*2\r\n$0\r\n\r\n:7002\r\n"
         "*3\r\n:101\r\n:199\r\n*3\r\n$-1\r\n:7003\r\n$2\r\nid\r\n"
-        /* One that has not been told its name, but has an address. */
+        /* One that does not know its name, but has an address. */
         "*3\r\n:200\r\n:16383\r\n"
         "*4\r\n$1\r\n?\r\n:7004\r\n$2\r\nid\r\n"
         "*4\r\n$4\r\nport\r\n$1\r\nx\r\n$2\r\nip\r\n$3\r\n::1\r\n";
@@ -171,7 +171,7 @@ static void map_without_anybody_is_unavailable(void **state)
 
     (void)state;
     assert_int_equal(read_view(&view, "*0\r\n", &err), HF_UNAVAILABLE);
-    /* A master that nobody can name. */
+    /* A master without a known name. */
     assert_int_equal(
         read_view(&view, "*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$1\r\n?\r\n:7000\r\n",
                   &err),
@@ -313,7 +313,7 @@ static void own_line_is_read(void **state)
     assert_false(self.is_moving);
     assert_int_equal(self.slot_count, 101);
     stamp = self.stamp;
-    /* What has no part in it does not change the stamp; the epoch does. */
+    /* Irrelevant fields do not change the stamp; the epoch does. */
     assert_true(read_self(&self, strchr(text, '\n') + 1));
     assert_true(self.stamp == stamp);
     assert_true(read_self(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_cluster_test.c - following a cluster of two scripted servers, which say
- * what real ones say seldom. Key "foo" is in slot 12182, "bar" in 5061.
+ * redis_cluster_test.c - following a cluster of two scripted servers, whose
+ * replies are rare in reality. Key "foo" is in slot 12182, "bar" in 5061.
  */
 #include "scripted_cluster.h"
 
@@ -52,7 +52,8 @@ static bool move_foo_to_a(scripted_node *self, int fd, unsigned number,
     return say_who(self, fd);
 }
 
-/* Neither the map nor MOVED names the host: it is the one that was asked. */
+/* Neither the slot map nor MOVED names the host: it is the one that was
+ * queried. */
 static void moved_slot_is_remembered(void **state)
 {
     scripted_cluster self;
@@ -70,8 +71,8 @@ static void moved_slot_is_remembered(void **state)
     cluster_close(&self);
 }
 
-static bool move_to_nobody(scripted_node *self, int fd, unsigned number,
-                           const char *text)
+static bool move_to_no_owner(scripted_node *self, int fd, unsigned number,
+                             const char *text)
 {
     (void)text;
     atomic_store(&self->cluster->upper, A);
@@ -82,19 +83,19 @@ static bool move_to_nobody(scripted_node *self, int fd, unsigned number,
     return say_who(self, fd);
 }
 
-/* Who knows where the slot went has not been told that node's name; the map has
- * its address. */
+/* The node that knows where the slot went does not know that node's name; the
+ * slot map has its address. */
 static void node_without_a_name_is_found_by_the_map(void **state)
 {
     scripted_cluster self;
     test_call call;
 
     (void)state;
-    /* Each time the store is closed while the map is being installed. */
+    /* Each time the store is closed while the slot map is being installed. */
     for (int round = 0; round < 20; round++) {
         bool by_loop = round % 2 == 1;
 
-        cluster_open(&self, move_to_nobody);
+        cluster_open(&self, move_to_no_owner);
         CALL(&call, ENOUGH_MS, "INCR", "foo");
         if (by_loop)
             call_submit(&self.driver, &call);
@@ -119,8 +120,8 @@ static bool fill_the_hole(scripted_node *self, int fd, unsigned number,
     return say_who(self, fd);
 }
 
-/* Anybody is asked for a slot that is nobody's, until it is somebody's. */
-static void slot_of_nobody_is_waited_for(void **state)
+/* For a slot without an owner any node is tried, until it has one. */
+static void slot_without_owner_is_waited_for(void **state)
 {
     scripted_cluster self;
     test_call call;
@@ -180,7 +181,7 @@ static bool ask_for_script(scripted_node *self, int fd, unsigned number,
         return say_redirect(self, fd, "ASK", 12182, "127.0.0.1", A);
     if (number == 0)
         return fake_server_say(fd, "+OK\r\n");
-    /* NOSCRIPT here would use the permission up. */
+    /* NOSCRIPT here would use up the permission. */
     assert_memory_equal(text, "EVAL return 1", 13);
     return say_who(self, fd);
 }
@@ -248,7 +249,7 @@ static bool in_a_circle(scripted_node *self, int fd, unsigned number,
                         self->at == A ? B : A);
 }
 
-/* Not the caller's mistake, and on time; neither did anything. */
+/* Not the caller's mistake, and on time; neither had an effect. */
 static void what_does_not_end_ends_with_the_deadline(void **state)
 {
     static const act_fn acts[] = {always_down, in_a_circle};
@@ -269,7 +270,7 @@ static void what_does_not_end_ends_with_the_deadline(void **state)
                 (void)call_perform(&self.driver, &call);
             if (shared)
                 (void)call_wait(&call);
-            /* A busy machine may not bring the last answer in time. */
+            /* On a busy machine the last reply may be late. */
             assert_status(&call, call.request.sends == 0 ? HF_UNAVAILABLE
                                                          : HF_INDETERMINATE);
             assert_took(hf__clock_boot_ms() - began_ms, 0, 1500);
@@ -281,7 +282,8 @@ static void what_does_not_end_ends_with_the_deadline(void **state)
     }
 }
 
-/* A node of the URL and of the map ends; the map says who has its slots. */
+/* A node of the URL and of the slot map dies; the map says who has its slots.
+ */
 static void node_that_is_gone_is_replaced(void **state)
 {
     scripted_cluster self;
@@ -306,8 +308,8 @@ static void node_that_is_gone_is_replaced(void **state)
     cluster_close(&self);
 }
 
-/* B answers nothing from then on, not even what comes behind on the same
- * connection: an answer to that would be taken for one to this. */
+/* B replies to nothing from then on, not even to what follows on the same
+ * connection: such a reply would be taken for the one to this. */
 static bool hang_on_b(scripted_node *self, int fd, unsigned number,
                       const char *text)
 {
@@ -322,8 +324,8 @@ static bool hang_on_b(scripted_node *self, int fd, unsigned number,
     return false;
 }
 
-/* Nothing fails as long as it hangs; but the others are asked, and not it, and
- * once its slots are another's nobody waits for it. */
+/* Nothing fails while it hangs; the others are queried, not the hanging one,
+ * and once its slots have another owner nothing waits for it. */
 static void node_that_hangs_is_replaced(void **state)
 {
     scripted_cluster self;
@@ -423,7 +425,7 @@ static void server_that_is_no_cluster_says_so(void **state)
     redis_server_stop(server);
 }
 
-/* Each allocation fails once, the loop's own excepted. */
+/* Each allocation fails once, except the loop's own. */
 static void no_memory_is_reported_and_nothing_leaks(void **state)
 {
     scripted_cluster self;
@@ -469,7 +471,7 @@ int main(void)
         cmocka_unit_test(requests_go_to_their_slots),
         cmocka_unit_test(moved_slot_is_remembered),
         cmocka_unit_test(node_without_a_name_is_found_by_the_map),
-        cmocka_unit_test(slot_of_nobody_is_waited_for),
+        cmocka_unit_test(slot_without_owner_is_waited_for),
         cmocka_unit_test(asked_slot_stays_where_it_is),
         cmocka_unit_test(script_behind_asking_is_sent_whole),
         cmocka_unit_test(refusals_for_now_are_waited_for),

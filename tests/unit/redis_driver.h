@@ -71,10 +71,10 @@ typedef struct test_call {
     hf__replicas replicas;
     hf_bytes words[WORDS_MAX];
     uint32_t done; /* futex, when submitted */
-    size_t order;  /* which to be done it was, from 1 */
+    size_t order;  /* its number in the order of completion, from 1 */
 } test_call;
 
-/* How many submitted calls are done. */
+/* How many submitted calls have completed. */
 static size_t calls_done;
 
 static inline void call_done(hf__request *request)

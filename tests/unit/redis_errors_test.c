@@ -114,7 +114,7 @@ static const error_case cases[] = {
     {"EXECABORT Transaction discarded because of previous errors.", false,
      HF__VERDICT_ANSWER, HF_INVALID, NULL},
 
-    /* What no row knows. */
+    /* Errors without a row. */
     {"ERR value is not an integer or out of range", false, HF__VERDICT_ANSWER,
      HF_INVALID, "value is not an integer or out of range"},
     {"ERR value is not an integer or out of range" TAIL, true,
@@ -177,7 +177,7 @@ static void error_line_is_cut_and_cleaned(void **state)
     assert_memory_equal(err.message, "  xxx", 5);
 }
 
-/* Whatever the line's end, nothing beyond it is read: ASan watches. */
+/* Whatever the line's end, nothing past it is read: ASan detects it. */
 static void error_line_may_end_anywhere(void **state)
 {
     static const char whole[] = "ERR user_script:3: boom" TAIL;

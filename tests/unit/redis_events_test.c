@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_events_test.c - wake-ups through a real server, and none lost when the
- * subscription breaks.
+ * redis_events_test.c - wake-ups through a real server, none of which is lost
+ * when the subscription breaks.
  */
 #include "redis_driver.h"
 
@@ -50,7 +50,7 @@ static bool moved(fixture *self, const char *topic, uint32_t seq,
         self->driver.store, hf_str(topic), seq, hf__clock_boot_ms() + wait_ms);
 }
 
-/* What a script does to wake this client; how many listened. */
+/* What a script does to wake this client; returns the number of subscribers. */
 static int64_t publish(fixture *self, const char *topic)
 {
     test_call call;
@@ -74,7 +74,7 @@ static void inbox_ends_in_sixteen_hexadecimal_digits(void **state)
     assert_int_equal(strspn(inbox + 9, "0123456789abcdef"), 16);
 }
 
-static void nobody_listens_until_events_are_asked_for(void **state)
+static void no_subscription_until_events_are_used(void **state)
 {
     fixture *self = *state;
 
@@ -141,7 +141,7 @@ static void message_wakes_every_waiter_of_its_topic(void **state)
 }
 
 /* The subscription is killed after the counter was read; whatever is then
- * published, heard or not, the counter moves. */
+ * published, received or not, the counter moves. */
 static void broken_subscription_loses_no_wake_up(void **state)
 {
     fixture *self = *state;
@@ -258,7 +258,7 @@ static void watch_is_called_until_it_is_removed(void **state)
     ops->event_unwatch(self->driver.store, &second.watch);
 }
 
-/* One that removes another when it is told. */
+/* One that removes another in its callback. */
 typedef struct remover {
     counting_watch counting;
     hf__events *events;
@@ -273,7 +273,7 @@ static void remove_other(hf__watch *watch)
     hf__events_remove(self->events, self->other);
 }
 
-/* Whoever is told may remove others, which are then not told any more. */
+/* A callback may remove others, which are then not called any more. */
 static void removed_watch_is_not_called(void **state)
 {
     hf__events events;
@@ -284,7 +284,7 @@ static void removed_watch_is_not_called(void **state)
     hf__events_init(&events);
     memset(watches, 0, sizeof(watches));
     memset(removers, 0, sizeof(removers));
-    /* The latest is told first: each removes the one behind it. */
+    /* The latest is called first: each removes the next one. */
     for (size_t i = 0; i < 2; i++) {
         watches[i].watch.moved = count_move;
         removers[i].counting.watch.moved = remove_other;
@@ -298,7 +298,7 @@ static void removed_watch_is_not_called(void **state)
         assert_int_equal(watches[i].count, 0);
         assert_int_equal(removers[i].counting.count, 1);
     }
-    /* Itself, and what is not there any more. */
+    /* Itself, and one that is already removed. */
     removers[1].other = &removers[1].counting.watch;
     hf__events_move_all(&events);
     hf__events_move_all(&events);
@@ -319,7 +319,7 @@ typedef struct player {
     pthread_t thread;
 } player;
 
-/* Two threads wake each other in turn: one lost wake-up would stop both. */
+/* Two threads wake each other alternately: one lost wake-up would stop both. */
 static void *play(void *user)
 {
     player *self = user;
@@ -349,7 +349,7 @@ static void no_wake_up_is_lost_in_a_long_exchange(void **state)
     seq_of(self, "ping");
     assert_int_equal(
         pthread_create(&players[0].thread, NULL, play, &players[0]), 0);
-    /* The first to be served must have read its counter. */
+    /* The first waiter must have read its counter. */
     hf__clock_sleep_until(hf__clock_boot_ms() + 100);
     assert_int_equal(
         pthread_create(&players[1].thread, NULL, play, &players[1]), 0);
@@ -365,7 +365,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(inbox_ends_in_sixteen_hexadecimal_digits),
-        TEST(nobody_listens_until_events_are_asked_for),
+        TEST(no_subscription_until_events_are_used),
         TEST(message_moves_its_topic),
         TEST(wait_without_message_ends_at_its_instant),
         TEST(message_wakes_every_waiter_of_its_topic),

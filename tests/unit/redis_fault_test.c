@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_fault_test.c - the driver and a real server that dies, hangs and comes
+ * redis_fault_test.c - the driver with a real server that dies, hangs and comes
  * back.
  */
 #include "redis_driver.h"
@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /* How late a request may complete. The driver is exact to a few ms, but a
- * loaded machine wakes it late; what must not be is a wait for something else
- * than the deadline, and those take a second or more. */
+ * loaded machine wakes it late; it must not wait for anything other than the
+ * deadline, which would take a second or more. */
 #define EXACT_MS 200
 
 typedef struct fixture {
@@ -76,7 +76,7 @@ static void submit_ok(test_driver *driver)
 
 /* ----------------------------------------------------------- dead servers */
 
-/* Not one INDETERMINATE, though these requests must not be sent twice. */
+/* None is INDETERMINATE, though these requests must not be sent twice. */
 static void restarted_server_is_found_again(void **state)
 {
     fixture *self = *state;
@@ -129,8 +129,8 @@ static void submitted_request_waits_for_the_restart(void **state)
     call_end(&call);
 }
 
-/* A server that is stopped has taken the request: whether it will run it
- * nobody knows. */
+/* A stopped server has received the request: whether it will run it is unknown.
+ */
 static void hung_server_is_indeterminate_at_the_deadline(void **state)
 {
     fixture *self = *state;
@@ -152,7 +152,8 @@ static void hung_server_is_indeterminate_at_the_deadline(void **state)
         call_wait(&later);
         assert_took(hf__clock_boot_ms() - begin_ms, limit_ms - 1,
                     limit_ms + EXACT_MS);
-        /* The second inline try meets a login that is not answered. */
+        /* The second try on a pooled connection finds a login without a reply.
+         */
         assert_status(&call,
                       limit_ms == 100 ? HF_INDETERMINATE : HF_UNAVAILABLE);
         assert_status(&later, HF_INDETERMINATE);
@@ -164,7 +165,7 @@ static void hung_server_is_indeterminate_at_the_deadline(void **state)
     submit_ok(&self->driver);
 }
 
-/* Silence for longer than the server's patience with it (SILENCE_MS). */
+/* Silence for longer than the server's silence limit (SILENCE_MS). */
 #define SILENT_MS 2500
 
 static void late_answer_is_taken_while_another_connection_is_made(void **state)
@@ -289,8 +290,8 @@ static void *run_thread(void *user)
     return NULL;
 }
 
-/* A server that dies, hangs and comes back while eight threads work: nobody
- * ever gets another's answer, and everybody works again afterwards. */
+/* A server that dies, hangs and comes back while eight threads work: no thread
+ * ever gets the reply of another, and all work again afterwards. */
 static void threads_get_their_own_replies_through_faults(void **state)
 {
     fixture *self = *state;

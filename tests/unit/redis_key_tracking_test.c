@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* redis_key_tracking_test.c - which answer on the subscription is to what. */
+/* redis_key_tracking_test.c - which reply on the subscription belongs to which
+ * request. */
 #include "store/redis/events/key_tracking.h"
 #include "support/expect.h"
 

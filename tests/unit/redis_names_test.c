@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_names_test.c - nodes of a cluster that are called by names, which DNS
- * answers late. getaddrinfo() is ours here: all names are 127.0.0.1.
+ * redis_names_test.c - nodes of a cluster with host names, which DNS resolves
+ * late. This file defines getaddrinfo(): all names are 127.0.0.1.
  */
 #include "scripted_cluster.h"
 
@@ -9,10 +9,10 @@
 #include <netdb.h>
 #include <stdio.h>
 
-static atomic_int answer_ms;   /* a name takes so long */
-static atomic_uint asked;      /* questions for names */
+static atomic_int answer_ms;   /* how long resolving a name takes */
+static atomic_uint asked;      /* queries for names */
 static atomic_uint under_way;  /* of them */
-static atomic_llong answer_at; /* when the latest was answered */
+static atomic_llong answer_at; /* when the latest was resolved */
 
 static int give(const char *host, const char *service, struct addrinfo **list)
 {
@@ -69,7 +69,7 @@ static void names_begin(scripted_cluster *self, act_fn act, int late_ms)
     atomic_store(&answer_ms, late_ms);
 }
 
-/* Nobody has asked for anything on it. */
+/* It has not been used yet. */
 static void names_of_a_map_are_looked_up_at_once(void **state)
 {
     int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
@@ -98,9 +98,9 @@ static bool name_b(scripted_node *self, int fd, unsigned number,
                : say_who(self, fd);
 }
 
-/* A call to a node whose name was met just now. Did it end within 50 ms of
- * DNS's answer, and without asking for another map? */
-static bool goes_on_with_the_answer(bool by_loop)
+/* A call to a node whose name is new. Did it end within 50 ms of the DNS reply,
+ * and without another request for the slot map? */
+static bool continues_with_the_reply(bool by_loop)
 {
     scripted_cluster self;
     test_call call;
@@ -127,26 +127,26 @@ static bool goes_on_with_the_answer(bool by_loop)
     return good;
 }
 
-/* On a machine that is busy, not each time. */
-static void call_goes_on_with_the_answer(bool by_loop)
+/* On a busy machine, not every time. */
+static void call_continues_with_the_reply(bool by_loop)
 {
     bool good = false;
 
     for (int i = 0; i < 6 && !good; i++)
-        good = goes_on_with_the_answer(by_loop);
+        good = continues_with_the_reply(by_loop);
     assert_true(good);
 }
 
 static void blocking_call_waits_for_a_name(void **state)
 {
     (void)state;
-    call_goes_on_with_the_answer(false);
+    call_continues_with_the_reply(false);
 }
 
 static void started_call_waits_for_a_name(void **state)
 {
     (void)state;
-    call_goes_on_with_the_answer(true);
+    call_continues_with_the_reply(true);
 }
 
 /* The only host of the URL: its name has all of the time, 1000 ms. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis_protocol_test.c - what the choice between RESP2 and RESP3 changes
- * (docs/adr/0018), what is said at login, and what is learnt from it.
+ * (docs/adr/0018), what the login sends, and what is learnt from it.
  */
 #include "redis_driver.h"
 
@@ -33,7 +33,7 @@ static int stop_server(void **state)
     return 0;
 }
 
-/* A connection that has said HELLO 2 or 3. */
+/* A connection that has sent HELLO 2 or 3. */
 typedef struct raw {
     int fd;
     hf__buf in;
@@ -118,7 +118,7 @@ static void raw_close(raw *self)
     hf__buf_done(&self->in);
 }
 
-/* Each answers the same on both once the parser has read it. */
+/* Each has the same reply on both once it is parsed. */
 static void scripts_mean_the_same_on_both_protocols(void **state)
 {
     static const char *const scripts[] = {
@@ -185,7 +185,7 @@ static void scripts_mean_the_same_on_both_protocols(void **state)
     raw_close(&resp3);
 }
 
-/* Why requests are made in RESP2: the same command has another shape. */
+/* Why requests use RESP2: the same command has another shape in RESP3. */
 static void some_commands_have_another_shape_in_resp3(void **state)
 {
     char two[TEXT_SIZE];
@@ -201,7 +201,7 @@ static void some_commands_have_another_shape_in_resp3(void **state)
     ASK(&resp3, three, "ZRANGE", "scores", "0", "-1", "WITHSCORES");
     assert_string_equal(two, "[ $'m' $'2.5' ] ");
     assert_string_equal(three, "[ [ $'m' $'2.5' ] ] ");
-    /* The others are alike when read. */
+    /* The others are the same when parsed. */
     ASK(&resp2, two, "ZSCORE", "scores", "m");
     ASK(&resp3, three, "ZSCORE", "scores", "m");
     assert_string_equal(two, three);
@@ -209,7 +209,7 @@ static void some_commands_have_another_shape_in_resp3(void **state)
     raw_close(&resp3);
 }
 
-/* Requests in RESP2, messages in RESP3, and the server is told who we are. */
+/* Requests in RESP2, messages in RESP3, and the server gets our name. */
 static void connections_say_what_they_are(void **state)
 {
     char answer[TEXT_SIZE];
@@ -292,7 +292,7 @@ static void no_subscribe_session(int fd, unsigned connection, void *user)
     }
 }
 
-/* Where nobody can be woken, who waits is told to look, again and again. */
+/* Where wake-ups are impossible, waiters are made to poll, again and again. */
 static void waiting_without_a_subscription_is_looking_now_and_then(void **state)
 {
     fake_server *server = fake_server_start(no_subscribe_session, NULL);
@@ -316,7 +316,7 @@ static void waiting_without_a_subscription_is_looking_now_and_then(void **state)
 #define PUSHES 200
 #define PUSH_SIZE 20000
 
-/* Says what nobody asked for in front of each answer. */
+/* Sends an unsolicited message before each reply. */
 static void pushing_session(int fd, unsigned connection, void *user)
 {
     static char push[PUSH_SIZE + 40];
@@ -364,7 +364,7 @@ static void pushes_are_not_kept_with_the_answer(void **state)
 
 static uint32_t probes;
 
-/* Confirms the subscription, answers the first PING, and then no more. */
+/* Confirms the subscription, replies to the first PING, and then to no more. */
 static void silent_session(int fd, unsigned connection, void *user)
 {
     char text[200];
@@ -382,8 +382,8 @@ static void silent_session(int fd, unsigned connection, void *user)
     }
 }
 
-/* Silences of 100 ms and of up to 300 ms, and a missing answer. */
-static void silent_subscription_is_made_anew(void **state)
+/* Silences of 100 ms and of up to 300 ms, and a missing reply. */
+static void silent_subscription_is_made_again(void **state)
 {
     fake_server *server = fake_server_start(silent_session, NULL);
     int64_t until_ms = hf__clock_boot_ms() + 40000;
@@ -547,7 +547,7 @@ int main(void)
         cmocka_unit_test(
             waiting_without_a_subscription_is_looking_now_and_then),
         cmocka_unit_test(pushes_are_not_kept_with_the_answer),
-        cmocka_unit_test(silent_subscription_is_made_anew),
+        cmocka_unit_test(silent_subscription_is_made_again),
         cmocka_unit_test(sentinel_is_no_server),
         cmocka_unit_test(login_learns_what_the_server_is),
         cmocka_unit_test(lazy_store_opens_without_its_server),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_replicated_test.c - the connections for writes that replicas
- * acknowledge, of servers that come and go: requests that are sent on, servers
- * that are retired or move, and many threads at the first use.
+ * redis_replicated_test.c - the connections for replicated writes, of servers
+ * that come and go: requests that are redirected, servers that are retired or
+ * move, and many threads at the first use.
  */
 #include "redis_driver.h"
 
@@ -16,10 +16,10 @@
 
 enum { A, B, SERVERS };
 
-/* What a server answers. */
+/* A server's replies. */
 typedef struct part {
     fake_server *fake;
-    const char *write; /* the answer to a write */
+    const char *write; /* the reply to a write */
     atomic_int acked;  /* to WAIT; -1: nothing */
     atomic_int waits;
     hf__resolver resolver;
@@ -85,7 +85,7 @@ static void resolver_nothing(hf__resolver *resolver)
 static const hf__resolver_ops resolver_ops = {
     .get = resolver_get, .refresh = resolver_nothing, .free = resolver_nothing};
 
-/* Everything goes on to B. */
+/* Everything is redirected to B. */
 static bool on_redirect(hf__router *router, hf__server *from,
                         const hf__request *request,
                         const hf__attempts *attempts, const hf__redirect *why,
@@ -144,7 +144,7 @@ static void close_topology(topology *self)
         fake_server_stop(self->parts[at].fake);
 }
 
-/* A write on A that wants two replicas. */
+/* A write on A that asks for two replicas. */
 static void begin(topology *self, test_call *call, int64_t limit_ms)
 {
     hf__request *request = &call->request;
@@ -192,7 +192,8 @@ static void moved_write_is_counted_where_it_was_done(void **state)
     close_topology(&all);
 }
 
-/* What is held has happened, and ends here; what comes later goes on. */
+/* What is held has been applied, and completes here; later requests are
+ * redirected. */
 static void retired_server_still_counts_what_it_did(void **state)
 {
     hf__server *server;
@@ -215,8 +216,8 @@ static void retired_server_still_counts_what_it_did(void **state)
     close_topology(&all);
 }
 
-/* Also a connection that is first asked for when the server is on its way out:
- * nothing may keep the server for ever. */
+/* Also a connection that is first used when the server is being retired:
+ * nothing may keep the server alive. */
 static void retired_server_makes_no_connection_that_stays(void **state)
 {
     hf__server *server;
@@ -252,7 +253,7 @@ static void moved_server_is_met_at_its_new_address(void **state)
     wait_for(&all.parts[A].waits, 1);
     atomic_store(&all.parts[A].path, path_of(&all.parts[B]));
     hf__server_reset(all.parts[A].server);
-    expect(&call, -1); /* its connection was left */
+    expect(&call, -1); /* its connection was closed */
     begin(&all, &call, ENOUGH_MS);
     expect(&call, 2);
     assert_int_equal(atomic_load(&all.parts[A].waits), 1);
@@ -274,7 +275,7 @@ static void server_that_was_never_used_can_go(void **state)
     close_topology(&all);
 }
 
-/* All threads get the same connection, whoever was first. */
+/* All threads get the same connection, whichever was first. */
 typedef struct first_use {
     pthread_t thread;
     hf__server *server;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_resolve_test.c - names that DNS finds, finds late, or not at all, and
- * who has to wait for that. getaddrinfo() is ours here: names that begin with
- * "slow" are answered when the test says so, "lost" ones never exist.
+ * redis_resolve_test.c - names that DNS resolves, resolves late, or does not,
+ * and who has to wait for that. This file defines getaddrinfo(): names that
+ * begin with "slow" are resolved when the test says so, "lost" ones never
+ * exist.
  */
 #include "redis_driver.h"
 
@@ -17,13 +18,13 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static bool is_held;       /* slow names are not answered */
+static bool is_held;       /* slow names are not resolved */
 static unsigned questions; /* for names */
 static unsigned under_way; /* of them */
 static pthread_t last_asker;
 static const char *answer = "127.0.0.1";
 
-/* One address, as getaddrinfo() would give it; freed below. */
+/* One address, as getaddrinfo() would return it; freed below. */
 static int give(const char *text, const char *service, struct addrinfo **list)
 {
     struct addrinfo *item = calloc(1, sizeof(*item));
@@ -80,7 +81,7 @@ static void hold(bool held)
     pthread_mutex_unlock(&mutex);
 }
 
-/* Until no question is under way, so that no thread outlives its test. */
+/* Until no query is under way, so that no thread outlives its test. */
 static void settle(void)
 {
     hold(false);
@@ -112,7 +113,7 @@ static hf_status resolver_new(const char *host, int64_t until_ms,
     return status;
 }
 
-/* Poll until the resolver tells of `count` addresses. */
+/* Poll until the resolver has `count` addresses. */
 static void await_addresses(hf__resolver *resolver, size_t count)
 {
     int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
@@ -138,7 +139,7 @@ static void numeric_host_needs_no_dns(void **state)
     hf__resolver_get(resolver, &resolved);
     assert_int_equal(resolved.count, 1);
     assert_string_equal(resolved.host, "127.0.0.1");
-    hf__resolver_refresh(resolver); /* there is nothing to be asked */
+    hf__resolver_refresh(resolver); /* there is nothing to resolve */
     assert_int_equal(question_count(), before);
     hf__resolver_free(resolver);
 }
@@ -176,10 +177,10 @@ static void slow_name_costs_no_more_than_the_deadline(void **state)
     assert_took(hf__clock_boot_ms() - began_ms, 100, 1000);
     assert_non_null(strstr(err.message, "slow.example"));
     assert_non_null(strstr(err.message, "in time"));
-    settle(); /* the question ends behind the resolver's back */
+    settle(); /* the query ends after the resolver is gone */
 }
 
-/* The whole of opening a store, by a name whose server of names hangs. */
+/* Opening a store by a name whose DNS server hangs. */
 static void stores_open_or_fail_by_their_deadline(void **state)
 {
     static const char *const urls[] = {
@@ -217,7 +218,7 @@ static void unknown_name_says_why(void **state)
                      HF_UNAVAILABLE);
     assert_non_null(strstr(err.message, "lost.example"));
     assert_non_null(strstr(err.message, gai_strerror(EAI_NONAME)));
-    /* Who does not wait is told when somebody asks. */
+    /* A caller that does not wait gets the result with its next call. */
     assert_int_equal(resolver_new("lost.example", 0, &resolver, &err), HF_OK);
     until_ms = hf__clock_boot_ms() + ENOUGH_MS;
     do {
@@ -246,8 +247,9 @@ static void sentinel_of_an_unknown_name_is_named(void **state)
     settle();
 }
 
-/* A name that moved: what was known serves until the answer is there. */
-static void refresh_asks_anew_in_the_background(void **state)
+/* A name whose address changed: the known one is used until the reply is there.
+ */
+static void refresh_resolves_in_the_background(void **state)
 {
     int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
     hf__resolver *resolver;
@@ -300,7 +302,7 @@ int main(void)
         cmocka_unit_test(stores_open_or_fail_by_their_deadline),
         cmocka_unit_test(unknown_name_says_why),
         cmocka_unit_test(sentinel_of_an_unknown_name_is_named),
-        cmocka_unit_test(refresh_asks_anew_in_the_background),
+        cmocka_unit_test(refresh_resolves_in_the_background),
         cmocka_unit_test(resolver_may_go_while_it_asks),
     };
 

@@ -61,7 +61,8 @@ static void show(const hf_reply *reply, char *text)
 
 static void add(hf__buf *in, const char *bytes, size_t size)
 {
-    /* A fresh copy of exactly this size lets ASan see a read beyond it. */
+    /* A fresh copy of exactly this size lets ASan detect a read past its end.
+     */
     assert_true(hf__buf_append(in, bytes, size));
 }
 
@@ -288,7 +289,7 @@ static void reply_that_does_not_fit_is_no_memory(void **state)
     }
 }
 
-/* A reply is dropped at every point of its arrival; the next one is read. */
+/* A reply is abandoned at every point of its arrival; the next one is read. */
 static void dropped_reply_leaves_the_next_one_whole(void **state)
 {
     (void)state;
@@ -337,8 +338,8 @@ static void dropped_reply_takes_no_memory(void **state)
     hf__buf_done(&in);
 }
 
-/* What every script of ours answers, and the requests that ask: once the
- * buffers are there, nothing is allocated. */
+/* The replies of all our scripts, and their requests: once the buffers exist,
+ * nothing is allocated. */
 static void small_requests_and_replies_take_no_memory(void **state)
 {
     static const char bytes[] = ":7\r\n$-1\r\n+OK\r\n*3\r\n:500\r\n$32\r\n"
@@ -371,7 +372,7 @@ static void small_requests_and_replies_take_no_memory(void **state)
             hf__arena_free(&arena);
         }
     }
-    /* It was still to fail. */
+    /* The failure is still pending. */
     assert_null(hf__alloc(1));
     hf__alloc_fail_after(-1);
     hf__buf_done(&in);
@@ -453,8 +454,8 @@ static void request_beyond_the_limit_is_refused(void **state)
     hf__buf_done(&out);
 }
 
-/* Bytes that a mutation of good replies gives never crash the parser, and it
- * never claims to need no more without having consumed something. */
+/* Mutations of valid replies never crash the parser, and it never claims to
+ * need no more without having consumed something. */
 static void mutated_replies_do_no_harm(void **state)
 {
     uint32_t random = 12345;

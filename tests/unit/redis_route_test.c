@@ -18,7 +18,7 @@ typedef struct routed {
     hf__store_context context;
     hf__redis_account account;
     hf__server *servers[2];
-    hf__server *named; /* whom the router names; NULL: nobody */
+    hf__server *named; /* the server that the router names; NULL: none */
 } routed;
 
 static bool name_server(hf__router *router, hf__server *from,
@@ -104,7 +104,7 @@ static void pause_ends_when_another_server_is_named(void **state)
     routed_end(&self);
 }
 
-/* The server itself has moved, as a master behind sentinels does. */
+/* The server itself has moved, like a master behind sentinels. */
 static void pause_ends_when_the_server_has_moved(void **state)
 {
     int64_t began_ms = hf__clock_boot_ms();
@@ -117,8 +117,8 @@ static void pause_ends_when_the_server_has_moved(void **state)
     routed_end(&self);
 }
 
-/* Who is sent to the same one would only fail again. */
-static void pause_goes_on_when_the_same_server_is_named(void **state)
+/* A request sent to the same server would only fail again. */
+static void pause_continues_when_the_same_server_is_named(void **state)
 {
     int64_t began_ms = hf__clock_boot_ms();
     routed self;
@@ -136,7 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pause_ends_when_another_server_is_named),
         cmocka_unit_test(pause_ends_when_the_server_has_moved),
-        cmocka_unit_test(pause_goes_on_when_the_same_server_is_named),
+        cmocka_unit_test(pause_continues_when_the_same_server_is_named),
     };
 
     return cmocka_run_group_tests_name("redis_route", tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_scripted_test.c - the driver and servers that lie, answer late, in
+ * redis_scripted_test.c - the driver with servers that lie, reply late, in
  * pieces or not at all: scripted, as a real one would not do it on demand.
  */
 #include "redis_driver.h"
@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /* How late a request may complete. The driver is exact to a few ms, but a
- * loaded machine wakes it late; what must not be is a wait for something else
- * than the deadline, and those take a second or more. */
+ * loaded machine wakes it late; it must not wait for anything other than the
+ * deadline, which would take a second or more. */
 #define EXACT_MS 200
 
 /* One session for all: `act` answers request number `number` of connection
@@ -86,7 +86,7 @@ static bool close_first(int fd, unsigned connection, unsigned number,
 {
     (void)number;
     (void)text;
-    /* 0 and 1 are inline, 2 and 3 shared: the first of each breaks. */
+    /* 0 and 1 are pooled, 2 and 3 shared: the first of each breaks. */
     return connection % 2 == 1 && fake_server_say(fd, "+OK\r\n");
 }
 
@@ -217,7 +217,7 @@ static bool always_loading(int fd, unsigned connection, unsigned number,
     return fake_server_say(fd, "-LOADING in memory\r\n");
 }
 
-/* false: the deadline was between a question and its answer. */
+/* false: the deadline was between a request and its reply. */
 static bool ends_unavailable(fake_store *self, bool submitted)
 {
     hf_status status;
@@ -250,7 +250,7 @@ static void loading_server_is_unavailable_at_the_deadline(void **state)
     fake_close(&fake);
 }
 
-/* Lost once, then refused: the first sending may have been applied. */
+/* Lost once, then refused: the first request may have been applied. */
 static bool lost_then_loading(int fd, unsigned connection, unsigned number,
                               const char *text)
 {
@@ -298,7 +298,7 @@ static bool always_read_only(int fd, unsigned connection, unsigned number,
     return fake_server_say(fd, "-READONLY replica\r\n");
 }
 
-/* What is in flight on the connection that is left has its answers still. */
+/* Requests in flight on the abandoned connection still get their replies. */
 static void read_only_server_answers_all_before_it_is_left(void **state)
 {
     enum { COUNT = 100 };
@@ -321,8 +321,8 @@ static void read_only_server_answers_all_before_it_is_left(void **state)
     fake_close(&fake);
 }
 
-/* The first answer comes after its deadline, in the middle of which more
- * requests are sent; each of these gets its own. */
+/* The first reply comes after its deadline, while more requests are sent; each
+ * of these gets its own. */
 static bool answer_late(int fd, unsigned connection, unsigned number,
                         const char *text)
 {
@@ -379,7 +379,7 @@ static bool answer_twice(int fd, unsigned connection, unsigned number,
     return fake_server_say(fd, "+OK\r\n+OK\r\n");
 }
 
-/* An answer too many would be taken for the next request's. */
+/* An extra reply would be taken for the next request's. */
 static void answer_too_many_ends_the_connection(void **state)
 {
     fake_store fake;
@@ -403,8 +403,7 @@ static bool echo_lane(int fd, unsigned connection, unsigned number,
     return fake_server_say(fd, answer);
 }
 
-/* Both lanes wait for the shared connection to be made; then the lease goes
- * first. */
+/* Both lanes wait for the shared connection; then the lease goes first. */
 static void lease_lane_goes_first(void **state)
 {
     enum { COUNT = 20 };
@@ -430,7 +429,7 @@ static void lease_lane_goes_first(void **state)
     fake_close(&fake);
 }
 
-/* As many as the queue takes, ten more, and a lease. */
+/* As many as the queue holds, ten more, and a lease. */
 static void full_queue_refuses_users_but_not_leases(void **state)
 {
     enum { FULL = 65536, COUNT = FULL + 11 };
@@ -508,8 +507,8 @@ static void login_without_answer_ends_at_connect_ms(void **state)
     fake_server_stop(server);
 }
 
-/* A listener whose queue is full drops what knocks, like an address behind
- * which there is nothing. */
+/* A listener whose queue is full drops connection attempts, like an address
+ * where there is nothing. */
 static void unreachable_server_ends_at_connect_ms(void **state)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};

@@ -50,7 +50,7 @@ static void lying_minority_is_not_believed(void **state)
 }
 
 /* As it may know of a later failover, the others are given time to agree. */
-static void newer_minority_is_waited_for_but_not_for_ever(void **state)
+static void newer_minority_is_waited_for_a_bounded_time(void **state)
 {
     int64_t began_ms = hf__clock_boot_ms();
     deployment all;
@@ -173,7 +173,7 @@ static void sentinel_that_does_not_know_yet_is_asked_again(void **state)
     deployment_close(&all);
 }
 
-static void nobody_to_ask_is_unavailable_at_once(void **state)
+static void no_sentinel_is_unavailable_at_once(void **state)
 {
     static const char url[] = "redis+sentinel://127.0.0.1:1,[::1]:1/m";
     int64_t began_ms = hf__clock_boot_ms();
@@ -259,7 +259,7 @@ static void named_server_must_say_that_it_is_the_master(void **state)
     deployment_close(&all);
 }
 
-static void role_that_nobody_tells_is_denied(void **state)
+static void role_that_is_not_reported_is_denied(void **state)
 {
     deployment all;
 
@@ -467,7 +467,7 @@ static void await_described(deployment *all, int port, bool expected)
     }
 }
 
-static void lost_sentinel_that_nobody_lists_is_forgotten(void **state)
+static void lost_sentinel_that_is_not_listed_is_forgotten(void **state)
 {
     deployment all;
     int port;
@@ -564,20 +564,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lying_minority_is_not_believed),
-        cmocka_unit_test(newer_minority_is_waited_for_but_not_for_ever),
+        cmocka_unit_test(newer_minority_is_waited_for_a_bounded_time),
         cmocka_unit_test(hanging_sentinel_is_not_waited_for),
         cmocka_unit_test(one_sentinel_of_three_is_enough),
         cmocka_unit_test(split_sentinels_are_named),
         cmocka_unit_test(unknown_name_is_unavailable_by_the_deadline),
         cmocka_unit_test(name_that_becomes_known_is_waited_for),
         cmocka_unit_test(sentinel_that_does_not_know_yet_is_asked_again),
-        cmocka_unit_test(nobody_to_ask_is_unavailable_at_once),
+        cmocka_unit_test(no_sentinel_is_unavailable_at_once),
         cmocka_unit_test(password_of_the_sentinels_is_their_own),
         cmocka_unit_test(password_that_is_missing_is_asked_for),
         cmocka_unit_test(server_is_no_sentinel),
         cmocka_unit_test(listed_sentinel_is_asked_too),
         cmocka_unit_test(named_server_must_say_that_it_is_the_master),
-        cmocka_unit_test(role_that_nobody_tells_is_denied),
+        cmocka_unit_test(role_that_is_not_reported_is_denied),
         cmocka_unit_test(hint_moves_the_store),
         cmocka_unit_test(hint_is_not_believed),
         cmocka_unit_test(refused_write_is_sent_to_the_new_master),
@@ -585,7 +585,7 @@ int main(void)
         cmocka_unit_test(old_epoch_is_no_news),
         cmocka_unit_test(inbox_follows_the_master),
         cmocka_unit_test(description_names_master_and_sentinels),
-        cmocka_unit_test(lost_sentinel_that_nobody_lists_is_forgotten),
+        cmocka_unit_test(lost_sentinel_that_is_not_listed_is_forgotten),
         cmocka_unit_test(open_without_memory_fails_or_does_without),
         cmocka_unit_test(answers_of_no_sense_are_refused),
     };

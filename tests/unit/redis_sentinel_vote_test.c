@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis_sentinel_vote_test.c - the rule by which sentinels name a master, and
- * what a URL may say of them. Nobody is asked.
+ * what a URL may say about them. No sentinel is queried.
  */
 #include "redis_driver.h"
 
@@ -68,7 +68,7 @@ static void check_row(const vote_row *row, size_t number)
 }
 
 static const vote_row vote_rows[] = {
-    /* Early: a majority of all that are known. */
+    /* Early: a majority of all known ones. */
     {{"a m 1"}, 3, false, NULL, HF__BALLOT_OPEN, NULL, false},
     {{"a m 1", "b m 1"}, 3, false, NULL, HF__BALLOT_DECIDED, "m 1", false},
     {{"a m 1", "b n 1"}, 3, false, NULL, HF__BALLOT_OPEN, NULL, false},
@@ -76,7 +76,7 @@ static const vote_row vote_rows[] = {
     {{"a m 1", "b m 1"}, 4, false, NULL, HF__BALLOT_OPEN, NULL, false},
     {{NULL}, 3, false, NULL, HF__BALLOT_OPEN, NULL, false},
     {{"a - 0"}, 3, false, NULL, HF__BALLOT_OPEN, NULL, false},
-    /* When nobody else will answer: of those who name one. */
+    /* When no other will reply: a majority of those that name one. */
     {{"a m 1"}, 3, true, NULL, HF__BALLOT_DECIDED, "m 1", false},
     {{"a m 1", "b - 0"}, 3, true, NULL, HF__BALLOT_DECIDED, "m 1", false},
     {{"a m 1", "b n 1"}, 3, true, NULL, HF__BALLOT_SPLIT, NULL, false},
@@ -116,7 +116,7 @@ static const vote_row vote_rows[] = {
      HF__BALLOT_DECIDED,
      "n 6",
      false},
-    /* Nobody goes back, but all together. */
+    /* An earlier epoch needs all sentinels. */
     {{"a m 5"}, 3, true, "n 6", HF__BALLOT_STALE, NULL, false},
     {{"a m 5", "b m 5"}, 3, true, "n 6", HF__BALLOT_STALE, NULL, false},
     {{"a m 5", "b m 5", "c n 6"}, 4, true, "n 6", HF__BALLOT_STALE, NULL, true},

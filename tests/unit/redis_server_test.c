@@ -185,7 +185,7 @@ static bool to_a_soon(topology *self, const hf__redirect *why, hf__route *route)
     return true;
 }
 
-static bool to_nobody(topology *self, const hf__redirect *why, hf__route *route)
+static bool to_none(topology *self, const hf__redirect *why, hf__route *route)
 {
     (void)self;
     (void)why;
@@ -232,7 +232,7 @@ static bool says_ok(int fd, unsigned connection, unsigned number,
     return fake_server_say(fd, "+OK\r\n");
 }
 
-static void moved_request_goes_on_from_both_kinds(void **state)
+static void moved_request_is_redirected_from_both_kinds(void **state)
 {
     topology all;
     test_call call;
@@ -262,7 +262,7 @@ static void without_a_server_the_error_is_the_answer(void **state)
 
     (void)state;
     open_topology(&all, says_moved, says_ok);
-    all.decide = to_nobody;
+    all.decide = to_none;
     for (int shared = 0; shared < 2; shared++) {
         CALL(&call, ENOUGH_MS, "SET", "k", "v");
         run(&all, &call, shared);
@@ -344,7 +344,7 @@ static bool says_full(int fd, unsigned connection, unsigned number,
     return fake_server_say(fd, "-OOM command not allowed\r\n");
 }
 
-static void doubt_goes_on_with_the_request(void **state)
+static void doubt_stays_with_the_request(void **state)
 {
     topology all;
     test_call call;
@@ -373,7 +373,7 @@ static void doubt_goes_on_with_the_request(void **state)
     close_topology(&all);
 }
 
-static void request_of_an_unreachable_server_goes_on(void **state)
+static void request_of_an_unreachable_server_is_redirected(void **state)
 {
     topology all;
     test_call call;
@@ -475,7 +475,7 @@ static void reset_server_is_met_at_its_new_address(void **state)
 
     (void)state;
     open_topology(&all, says_ok, says_new);
-    all.decide = to_nobody;
+    all.decide = to_none;
     for (int moved = 0; moved < 2; moved++) {
         if (moved) {
             all.resolvers[A].path = path_of(all.fakes[B]);
@@ -500,7 +500,7 @@ static void reset_ends_a_call_that_hangs(void **state)
 
     (void)state;
     open_topology(&all, answers_when_allowed, says_new);
-    all.decide = to_nobody;
+    all.decide = to_none;
     CALL(&call, ENOUGH_MS, "GET", "k");
     begin(&all, &call, true);
     wait_word(&reached);
@@ -575,7 +575,7 @@ static void replica_is_no_master(void **state)
 
     (void)state;
     open_topology(&all, says_ok, says_ok);
-    all.decide = to_nobody;
+    all.decide = to_none;
     fake_server_stop(all.fakes[A]);
     all.fakes[A] = fake_server_start(replica_session, NULL);
     all.resolvers[A].path = path_of(all.fakes[A]);
@@ -595,12 +595,12 @@ static void replica_is_no_master(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moved_request_goes_on_from_both_kinds),
+        cmocka_unit_test(moved_request_is_redirected_from_both_kinds),
         cmocka_unit_test(without_a_server_the_error_is_the_answer),
         cmocka_unit_test(circle_of_redirects_ends),
         cmocka_unit_test(asked_request_is_preceded_by_asking),
-        cmocka_unit_test(doubt_goes_on_with_the_request),
-        cmocka_unit_test(request_of_an_unreachable_server_goes_on),
+        cmocka_unit_test(doubt_stays_with_the_request),
+        cmocka_unit_test(request_of_an_unreachable_server_is_redirected),
         cmocka_unit_test(retired_server_ends_what_is_in_flight_only),
         cmocka_unit_test(retired_server_goes_when_the_last_deadline_has_passed),
         cmocka_unit_test(reset_server_is_met_at_its_new_address),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_silence_test.c - servers that are alive but take longer for an answer
- * than a client waits before it asks again on a new connection: 2 s, or half of
- * a shorter deadline.
+ * redis_silence_test.c - servers that are alive but take longer for a reply
+ * than a client waits before it sends the request again on a new connection: 2
+ * s, or half of a shorter deadline.
  */
 #include "redis_driver.h"
 
@@ -10,8 +10,8 @@
 
 typedef struct slow_server {
     fake_server *fake;
-    atomic_int login_ms;  /* before the login is answered */
-    atomic_int answer_ms; /* before any other request is */
+    atomic_int login_ms;  /* delay of the login */
+    atomic_int answer_ms; /* delay of any other request */
     test_driver driver;
 } slow_server;
 
@@ -51,10 +51,10 @@ static void slow_close(slow_server *self)
     fake_server_stop(self->fake);
 }
 
-/* A machine that is busy may make an answer late once, but not each time. */
+/* A busy machine may make a reply late once, but not every time. */
 #define TRIES 4
 
-/* Is a call answered within `limit_ms`, having been sent once? */
+/* Does a call complete within `limit_ms`, having been sent once? */
 static bool is_answered(slow_server *self, int64_t limit_ms)
 {
     test_call call;
@@ -70,7 +70,7 @@ static bool is_answered(slow_server *self, int64_t limit_ms)
 }
 
 /* The server has become slow in everything. A second connection is tried after
- * 500 ms, but the answer on the first one is as good. */
+ * 500 ms, but the reply on the first one counts as well. */
 static void answer_that_comes_while_connecting_again_is_taken(void **state)
 {
     bool good = false;
@@ -89,7 +89,7 @@ static void answer_that_comes_while_connecting_again_is_taken(void **state)
     assert_true(good);
 }
 
-/* A login that takes long is answered by a server that takes long. */
+/* A slow login means a slow server. */
 static void slow_login_buys_patience(void **state)
 {
     bool good = false;
@@ -104,8 +104,8 @@ static void slow_login_buys_patience(void **state)
     slow_close(&self);
 }
 
-/* The login says nothing of it: who asked again too soon, after 500 ms, knows
- * better the next time. */
+/* The login was fast: a client that retried too soon, after 500 ms, waits
+ * longer the next time. */
 static void silence_that_was_too_short_is_longer_the_next_time(void **state)
 {
     bool good = false;
@@ -121,8 +121,8 @@ static void silence_that_was_too_short_is_longer_the_next_time(void **state)
     slow_close(&self);
 }
 
-/* Answers only the login on the first two connections: that of opening, and the
- * shared one. */
+/* Replies only to the login on the first two connections: that of opening, and
+ * the shared one. */
 static void serve_others(int fd, unsigned number, void *user)
 {
     char text[400];
@@ -138,7 +138,7 @@ static void serve_others(int fd, unsigned number, void *user)
     }
 }
 
-/* Something on the way has forgotten the connection. */
+/* A device in between has dropped the connection's state. */
 static void silent_connection_is_left_once_another_is_made(void **state)
 {
     slow_server self;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_socket_test.c - the options that connections to servers have, and that
- * writing to one that is gone raises no signal.
+ * redis_socket_test.c - the socket options of connections to servers; writing
+ * to a closed one raises no signal.
  */
 #include "redis_driver.h"
 

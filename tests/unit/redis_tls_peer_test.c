@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_tls_peer_test.c - TLS against a peer that a test scripts: bytes that
- * come one at a time, key updates, tickets at any time, and every way to end a
- * connection in the middle.
+ * redis_tls_peer_test.c - TLS with a scripted peer: bytes that arrive one at a
+ * time, key updates, tickets at any time, and every way to end a connection
+ * half-way.
  */
 #include "redis_driver.h"
 
@@ -29,10 +29,10 @@ typedef struct session {
     struct peer *peer;
     int fd;
     SSL *ssl;
-    unsigned number; /* of requests behind the login */
+    unsigned number; /* of requests after the login */
     char gathered[16384];
     size_t gathered_size;
-    bool gathers; /* keeps what is to be sent, to send it at once */
+    bool gathers; /* collects its output, to send it in one piece */
 } session;
 
 typedef struct peer {
@@ -41,13 +41,13 @@ typedef struct peer {
     int port;
     bool dribbles;                  /* a byte at a time */
     bool (*accepts)(session *self); /* NULL: a handshake */
-    bool (*act)(session *self);     /* answer a request; false: close */
+    bool (*act)(session *self);     /* reply to a request; false: close */
     pthread_t listener;
     pthread_t threads[SESSIONS_MAX];
     bool joined[SESSIONS_MAX];
     int fds[SESSIONS_MAX];
     unsigned count;
-    uint32_t taken;    /* answers that the client has */
+    uint32_t taken;    /* replies that the client has */
     uint32_t answered; /* requests, in all sessions */
 } peer;
 
@@ -219,13 +219,13 @@ static void peer_start(peer *self, bool (*act)(session *self))
     self->port = ntohs(address.sin_port);
 }
 
-/* Begin to listen, once the test has set the peer's ways. */
+/* Begin to listen, once the test has set the peer's behaviour. */
 static void peer_go(peer *self)
 {
     pthread_create(&self->listener, NULL, listen_all, self);
 }
 
-/* How many connections there have been, `least` of which are sure to come. */
+/* How many connections there have been, of which `least` are certain. */
 static unsigned peer_count(const peer *self, unsigned least)
 {
     int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
@@ -287,7 +287,7 @@ static void run(test_driver *driver, test_call *call, bool shared)
     }
 }
 
-/* Wait until the peer has done all that follows an answer, too. */
+/* Wait until the peer has done all that follows a reply, too. */
 static void peer_rest(const peer *self, uint32_t answered)
 {
     int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
@@ -321,7 +321,7 @@ static void assert_works(peer *self)
     peer_stop(self);
 }
 
-/* One request each way ends so. */
+/* One request each way ends with this status. */
 static void assert_ends(peer *self, hf_status status, const char *why)
 {
     test_driver driver;
@@ -392,8 +392,8 @@ static void keys_may_be_updated_at_any_time(void **state)
     assert_works(&one);
 }
 
-/* When the client has the answer, so that the ticket waits while the
- * connection is idle. */
+/* When the client has the reply, so that the ticket waits while the connection
+ * is idle. */
 static bool sends_ticket_late(session *self)
 {
     const peer *all = self->peer;
@@ -450,8 +450,8 @@ static void close_notify_ends_the_connection(void **state)
     peer_stop(&one);
 }
 
-/* The peer leaves between two requests: the second one meets a new
- * connection, and its outcome is known. */
+/* The peer closes between two requests: the second one uses a new connection,
+ * and its outcome is known. */
 static bool leaves_after_each(session *self)
 {
     says_yes(self);
@@ -472,7 +472,7 @@ static void connection_that_was_closed_is_not_used(void **state)
         run(&driver, &call, false);
         assert_text(&call, "YES");
         call_end(&call);
-        /* Its last words have come when the session's thread has ended. */
+        /* Its last bytes have arrived when the session's thread has ended. */
         assert_int_equal(peer_count(&one, at + 1), at + 1);
         peer_join(&one, at);
     }
@@ -480,7 +480,7 @@ static void connection_that_was_closed_is_not_used(void **state)
     peer_stop(&one);
 }
 
-/* A reset, not an orderly end: what we write behind it would be SIGPIPE. */
+/* A reset, not an orderly close: writing after it would raise SIGPIPE. */
 static bool resets_after_each(session *self)
 {
     struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
@@ -508,8 +508,8 @@ static void connection_that_was_reset_is_not_used(void **state)
     peer_stop(&one);
 }
 
-/* Far more records than are read in one turn, all there at once: those that
- * TLS has already taken in make the socket readable no more. */
+/* Far more records than are read in one turn, all there at once: records that
+ * TLS has already read no longer make the socket readable. */
 static bool answers_in_many_records(session *self)
 {
     enum { RECORDS = 100 };
@@ -599,8 +599,8 @@ static bool asks_to_renegotiate(session *self)
            SSL_do_handshake(self->ssl) == 1 && says_yes(self);
 }
 
-/* The peer answers first and then, when it asks for more, reads the refusal,
- * which OpenSSL takes for an error: each answer ends a connection. */
+/* The peer replies first and then, when it reads more, gets the refusal, which
+ * OpenSSL reports as an error: each reply ends a connection. */
 static void renegotiation_is_refused(void **state)
 {
     peer one;
@@ -649,7 +649,7 @@ static bool talks_plain(session *self)
            never_answers(self);
 }
 
-static void peer_that_talks_plain_is_told(void **state)
+static void peer_without_tls_is_reported(void **state)
 {
     peer one;
 
@@ -737,7 +737,7 @@ int main(void)
         cmocka_unit_test(plain_answer_is_no_answer),
         cmocka_unit_test(renegotiation_is_refused),
         cmocka_unit_test(handshake_without_an_answer_ends_at_connect_ms),
-        cmocka_unit_test(peer_that_talks_plain_is_told),
+        cmocka_unit_test(peer_without_tls_is_reported),
         cmocka_unit_test(peer_that_closes_in_the_handshake_is_unavailable),
         cmocka_unit_test(refused_handshake_is_denied),
         cmocka_unit_test(old_versions_are_refused),

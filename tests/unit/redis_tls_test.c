@@ -261,7 +261,7 @@ static void server_may_ask_for_our_certificate(void **state)
     driver_close(&driver);
 }
 
-static void wrong_kind_of_port_is_told(void **state)
+static void wrong_kind_of_port_is_reported(void **state)
 {
     secure_server *self = *state;
     char url[URL_SIZE];
@@ -458,7 +458,7 @@ int main(void)
         cmocka_unit_test(certificate_must_be_trusted),
         cmocka_unit_test(loop_thread_checks_the_certificate_too),
         cmocka_unit_test(server_may_ask_for_our_certificate),
-        cmocka_unit_test(wrong_kind_of_port_is_told),
+        cmocka_unit_test(wrong_kind_of_port_is_reported),
         cmocka_unit_test(parameters_are_checked_before_anything_is_connected),
         cmocka_unit_test(large_values_arrive_whole),
         cmocka_unit_test(many_large_replies_do_not_block_writing),

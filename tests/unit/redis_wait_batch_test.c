@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_wait_batch_test.c - writes that replicas are to acknowledge, against a
- * scripted server: what goes over the connection for them, when WAIT is sent,
- * and what becomes of the calls when the counting ends badly.
+ * redis_wait_batch_test.c - replicated writes against a scripted server: what
+ * is sent on their connection, when WAIT is sent, and how the calls complete
+ * when counting fails.
  */
 #include "redis_driver.h"
 #include "support/slowness.h"
@@ -13,20 +13,20 @@
 /* See redis_scripted_test.c. */
 #define EXACT_MS 200
 
-/* What the server does, and what it has seen. */
+/* The server's behaviour, and what it has seen. */
 static struct {
-    atomic_int acked;      /* what WAIT answers; -1: nothing */
-    atomic_bool patient;   /* WAIT with too few takes its time */
-    atomic_bool withholds; /* no answer to a write before the next WAIT */
+    atomic_int acked;      /* the reply to WAIT; -1: none */
+    atomic_bool patient;   /* WAIT with too few takes its full time */
+    atomic_bool withholds; /* no reply to a write before the next WAIT */
     atomic_bool breaks;    /* WAIT ends the connection */
-    const char *probe;     /* the answer to the login's WAIT */
-    atomic_int writes;     /* that came with replicas, on any connection */
+    const char *probe;     /* the reply to the login's WAIT */
+    atomic_int writes;     /* requests with replicas, on any connection */
     atomic_int waits;
     atomic_int wait_ms[8]; /* their times */
     atomic_int wait_for[8];
 } served;
 
-static void serve_anew(int acked)
+static void serve_again(int acked)
 {
     atomic_store(&served.acked, acked);
     atomic_store(&served.patient, false);
@@ -78,21 +78,21 @@ static void session(int fd, unsigned connection, void *user)
     if (!fake_server_login(fd, "7.0.0"))
         return;
     while (fake_server_read(fd, text, sizeof(text))) {
-        bool goes_on = true;
+        bool alive = true;
 
         if (strcmp(text, "WAIT 0 1") == 0) {
-            goes_on = fake_server_say(fd, served.probe);
+            alive = fake_server_say(fd, served.probe);
         } else if (strncmp(text, "WAIT", 4) == 0) {
             for (int at = 0; at < count; at++)
                 answer_write(fd, withheld[at]);
             count = 0;
-            goes_on = answer_wait(fd, text);
+            alive = answer_wait(fd, text);
         } else if (atomic_load(&served.withholds) && count < 8) {
             snprintf(withheld[count++], sizeof(withheld[0]), "%.60s", text);
         } else {
-            goes_on = answer_write(fd, text);
+            alive = answer_write(fd, text);
         }
-        if (!goes_on)
+        if (!alive)
             return;
     }
 }
@@ -104,7 +104,7 @@ typedef struct fake_store {
 
 static void fake_open(fake_store *self, int acked)
 {
-    serve_anew(acked);
+    serve_again(acked);
     self->server = fake_server_start(session, NULL);
     assert_non_null(self->server);
     driver_open(&self->driver, fake_server_url(self->server));
@@ -158,7 +158,7 @@ static void wait_for(const atomic_int *number, int value)
     }
 }
 
-/* A turn that ends well: from then on WAIT goes with the batch. */
+/* A batch that ends well: from then on WAIT is sent with the batch. */
 static void warm_up(fake_store *fake, uint32_t replicas)
 {
     test_call call;
@@ -191,7 +191,7 @@ static void many_writes_share_one_wait(void **state)
     fake_close(&fake);
 }
 
-/* The server answers nothing before it has the WAIT. */
+/* The server replies to nothing before it has the WAIT. */
 static void wait_goes_with_the_writes_while_replicas_keep_up(void **state)
 {
     test_call calls[3];
@@ -229,7 +229,7 @@ static void what_wrote_nothing_needs_no_wait(void **state)
     test_call call;
 
     (void)state;
-    fake_open(&fake, -1); /* a WAIT would not be answered */
+    fake_open(&fake, -1); /* a WAIT would get no reply */
     for (int i = 0; i < 3; i++) {
         ask(&call, "refused", 1, 1000, ENOUGH_MS);
         assert_int_equal(call_perform(&fake.driver, &call), HF_OK);
@@ -240,7 +240,7 @@ static void what_wrote_nothing_needs_no_wait(void **state)
     fake_close(&fake);
 }
 
-static void too_few_are_told_when_their_time_is_over(void **state)
+static void too_few_are_reported_when_their_time_is_over(void **state)
 {
     int64_t begin_ms = hf__clock_boot_ms();
     fake_store fake;
@@ -257,7 +257,7 @@ static void too_few_are_told_when_their_time_is_over(void **state)
     fake_close(&fake);
 }
 
-/* While replicas lag, refusals are not held up by a WAIT of their turn. */
+/* While replicas lag, refusals are not delayed by the WAIT of their batch. */
 static void after_too_few_only_a_success_waits(void **state)
 {
     fake_store fake;
@@ -280,7 +280,7 @@ static void after_too_few_only_a_success_waits(void **state)
     fake_close(&fake);
 }
 
-/* There are servers whose WAIT never waits. */
+/* Some servers have a WAIT that never waits. */
 static void wait_that_does_not_wait_is_believed_once(void **state)
 {
     fake_store fake;
@@ -352,7 +352,7 @@ static void broken_connection_leaves_it_uncounted(void **state)
     fake_close(&fake);
 }
 
-/* Broken before its answer, with the WAIT in the same write: it is sent again,
+/* Broken before its reply, with the WAIT in the same write: it is sent again,
  * and counted where it was written again. */
 static void unanswered_write_is_counted_on_the_next_connection(void **state)
 {
@@ -363,7 +363,7 @@ static void unanswered_write_is_counted_on_the_next_connection(void **state)
     fake_open(&fake, 1);
     warm_up(&fake, 1);
     atomic_store(&served.withholds, true);
-    atomic_store(&served.acked, -1); /* so the first WAIT is not answered ... */
+    atomic_store(&served.acked, -1); /* so the first WAIT gets no reply ... */
     atomic_store(&served.breaks, true);
     ask(&call, "v", 1, 1000, ENOUGH_MS);
     call.request.repeatable = true;
@@ -395,10 +395,9 @@ static void silent_server_ends_it_at_the_deadline(void **state)
     fake_close(&fake);
 }
 
-/* A connection whose WAIT is never answered is left, like any silent one, but
- * not before that WAIT's time and the patience with a silent server are over.
- */
-static void unanswered_wait_does_not_close_the_lane_for_ever(void **state)
+/* A connection whose WAIT never gets a reply is closed, like any silent one,
+ * but not before that WAIT's time plus the silence limit of the server. */
+static void unanswered_wait_does_not_close_the_lane_forever(void **state)
 {
     fake_store fake;
     test_call call;
@@ -428,7 +427,7 @@ static void run_cancel(hf__task *task)
     self->store->ops->cancel(self->store, self->request);
 }
 
-/* A silent server is left after 2 s; one that waits for replicas is not. */
+/* A silent server is given up after 2 s; one that waits for replicas is not. */
 static void long_wait_is_not_taken_for_silence(void **state)
 {
     fake_store fake;
@@ -535,7 +534,8 @@ static void who_needs_fewer_does_not_wait_for_more(void **state)
     fake_close(&fake);
 }
 
-/* Replicas that hang must not cost a lock: its renewal goes around. */
+/* Replicas that hang must not cost a lock: its renewal takes another
+ * connection. */
 static void lease_does_not_queue_behind_a_wait(void **state)
 {
     int64_t begin_ms;
@@ -613,7 +613,7 @@ static void expect_refusal(const char *probe, hf_status status)
         call_end(&call);
     }
     assert_int_equal(atomic_load(&served.writes), 0);
-    RUN(&fake.driver, &call, "SET", "k", "v"); /* nobody asked for replicas */
+    RUN(&fake.driver, &call, "SET", "k", "v"); /* no call asked for replicas */
     assert_status(&call, HF_OK);
     call_end(&call);
     fake_close(&fake);
@@ -658,7 +658,7 @@ int main(void)
         cmocka_unit_test(wait_goes_with_the_writes_while_replicas_keep_up),
         cmocka_unit_test(blocking_call_waits_for_replicas),
         cmocka_unit_test(what_wrote_nothing_needs_no_wait),
-        cmocka_unit_test(too_few_are_told_when_their_time_is_over),
+        cmocka_unit_test(too_few_are_reported_when_their_time_is_over),
         cmocka_unit_test(after_too_few_only_a_success_waits),
         cmocka_unit_test(wait_that_does_not_wait_is_believed_once),
         cmocka_unit_test(each_call_has_the_time_it_asked_for),
@@ -666,7 +666,7 @@ int main(void)
         cmocka_unit_test(broken_connection_leaves_it_uncounted),
         cmocka_unit_test(unanswered_write_is_counted_on_the_next_connection),
         cmocka_unit_test(silent_server_ends_it_at_the_deadline),
-        cmocka_unit_test(unanswered_wait_does_not_close_the_lane_for_ever),
+        cmocka_unit_test(unanswered_wait_does_not_close_the_lane_forever),
         cmocka_unit_test(long_wait_is_not_taken_for_silence),
         cmocka_unit_test(cancelled_call_does_not_wait_for_replicas),
         cmocka_unit_test(closing_ends_what_is_being_counted),
