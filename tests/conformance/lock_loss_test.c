@@ -332,13 +332,13 @@ static void lost_fd_asked_for_after_the_loss_is_readable(void **state)
     hf_lock *lock;
     int fd = -1;
 
-    opts.ttl_ms = 60;
+    opts.ttl_ms = slowed_ms(60);
     opts.flags = HF_LOCK_NO_RENEW;
     lock = fixture_lock(f, f->client, name, &opts);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
-    expect_soon(!hf_lock_is_held(lock), 400);
+    expect_soon(!hf_lock_is_held(lock), opts.ttl_ms + 5000);
     expect_status(HF_OK, hf_lock_lost_fd(lock, &fd, ERR));
-    expect_soon(readable(fd), 100);
+    expect_soon(readable(fd), 5000);
 }
 
 static void lock_free_waits_for_a_running_on_lost(void **state)
