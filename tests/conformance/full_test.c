@@ -172,16 +172,19 @@ static void full_store_takes_writes_again_after_deletes(void **state)
 }
 
 /* The worst moment to lose a lease is when the store is full. */
-static void full_store_still_renews_and_releases(void **state)
+static void renew_and_release(fixture *f, uint32_t permits)
 {
-    fixture *f = *state;
     full_store store = open_store(f);
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
     hf_lock *lock = NULL;
 
     opts.ttl_ms = slowed_ms(300);
-    expect_status(HF_OK,
-                  hf_lock_new(store.client, bytes("l"), &opts, &lock, ERR));
+    if (permits > 0)
+        expect_status(HF_OK, hf_semaphore_new(store.client, bytes("l"), permits,
+                                              &opts, &lock, ERR));
+    else
+        expect_status(HF_OK,
+                      hf_lock_new(store.client, bytes("l"), &opts, &lock, ERR));
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     make_full(f, &store);
     expect_throughout(hf_lock_is_held(lock), opts.ttl_ms * 7 / 3);
@@ -192,6 +195,16 @@ static void full_store_still_renews_and_releases(void **state)
     close_store(f, &store);
 }
 
+static void full_store_still_renews_and_releases(void **state)
+{
+    renew_and_release(*state, 0);
+}
+
+static void full_store_still_renews_and_releases_permits(void **state)
+{
+    renew_and_release(*state, 2);
+}
+
 /* Locks are small: only a server, which counts every byte, refuses them. */
 static void full_server_refuses_locks(void **state)
 {
@@ -200,12 +213,17 @@ static void full_server_refuses_locks(void **state)
     hf_bytes held = fixture_key(f, "held");
     hf_lock *lock = fixture_lock(f, f->client, name, NULL);
     hf_lock *holder = fixture_lock(f, f->client, held, NULL);
+    hf_lock *permit = NULL;
 
     fixture_only_redis(f);
     expect_status(HF_OK, hf_lock_try(holder, ERR));
     assert_true(fixture_server_command(f, "CONFIG SET maxmemory 1"));
     expect_status(HF_FULL, hf_lock_try(lock, ERR));
     expect_status(HF_FULL, hf_lock_acquire(lock, 100, ERR));
+    expect_status(HF_OK,
+                  hf_semaphore_new(f->client, name, 1, NULL, &permit, ERR));
+    expect_status(HF_FULL, hf_lock_try(permit, ERR));
+    hf_lock_free(permit);
     assert_false(hf_lock_is_held(lock));
     assert_no_key(f->client, name);
     /* Only the lock is touched, and that makes room. */
@@ -222,6 +240,7 @@ int main(void)
         fixture_test(full_store_refuses_a_scripts_write),
         fixture_test(full_store_takes_writes_again_after_deletes),
         fixture_test(full_store_still_renews_and_releases),
+        fixture_test(full_store_still_renews_and_releases_permits),
         fixture_test(full_server_refuses_locks),
     };
 
