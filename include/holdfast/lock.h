@@ -151,6 +151,9 @@ HF_API HF_MUST_USE hf_status hf_lock_new(hf_client *client, hf_bytes name,
  * the semaphore is in use; until all programs have the new number, those with
  * the smaller one wait longer.
  *
+ * Permits expire by the wall clock of the store's machine, on a volatile store
+ * too: setting it forward lets others acquire while a permit is still held.
+ *
  * @param name     as for hf_lock_new()
  * @param permits  1..#HF_SEMAPHORE_PERMITS_MAX
  * @param opts     as for hf_lock_new()
