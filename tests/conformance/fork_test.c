@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/store_calls.h"
+#include "support/every_call.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 
@@ -42,8 +42,8 @@ static int in_child(int (*work)(void *), void *user)
 }
 
 typedef struct prepared_call {
-    const store_call *call;
-    store_subject subject;
+    const every_call *call;
+    every_place place;
 } prepared_call;
 
 /* 0: refused as expected; 1: another status; 2: an error left unfilled. */
@@ -51,7 +51,7 @@ static int call_is_refused(void *user)
 {
     prepared_call *prepared = user;
     hf_error err = HF_ERROR_INIT;
-    hf_status status = prepared->call->run(&prepared->subject, &err);
+    hf_status status = prepared->call->run(&prepared->place, NULL, &err);
 
     if (status != HF_INVALID) {
         return 1;
@@ -63,17 +63,17 @@ static void every_call_in_a_child_is_invalid(void **state)
 {
     fixture *f = *state;
 
-    for (size_t i = 0; i < store_call_count; i++) {
-        prepared_call prepared = {&store_calls[i],
-                                  {f->client, fixture_key(f, "k"), NULL, NULL}};
+    for (size_t i = 0; i < every_call_count; i++) {
+        prepared_call prepared = {
+            &every_calls[i], {.client = f->client, .key = fixture_key(f, "k")}};
 
-        expect_status(
-            HF_OK, store_call_prepare(prepared.call, &prepared.subject, ERR));
+        expect_status(HF_OK,
+                      every_call_prepare(&prepared.place, prepared.call, ERR));
         if (in_child(call_is_refused, &prepared) != 0) {
             fail_msg("%s was not refused", prepared.call->name);
         }
-        store_call_done(&prepared.subject);
-        assert_no_key(f->client, prepared.subject.key);
+        every_call_done(&prepared.place);
+        assert_no_key(f->client, prepared.place.key);
     }
 }
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "support/every_call.h"
 #include "support/slowness.h"
-#include "support/store_calls.h"
 #include "support/store_fixture.h"
 
 #define PASSWORD "geheim-42"
@@ -151,16 +151,17 @@ static void keys_without_permission_are_denied(void **state)
     opts.password = "pw";
     client = fixture_client(f, &opts);
     put_value(client, bytes("ok:v"), bytes("1"), 0);
-    for (size_t i = 0; i < store_call_count; i++) {
-        store_subject subject = {client, bytes("no:key"), NULL, NULL};
-        const store_call *call = &store_calls[i];
-        hf_status status = store_call_prepare(call, &subject, ERR);
+    for (size_t i = 0; i < every_call_count; i++) {
+        every_place place = {.client = client, .key = bytes("no:key")};
+        const every_call *call = &every_calls[i];
+        hf_status status = every_call_prepare(&place, call, ERR);
 
-        if (strcmp(call->name, "hf_script_load") != 0) {
-            status = status == HF_OK ? call->run(&subject, ERR) : status;
+        if (!call->keyless) {
+            status = status == HF_OK ? every_call_make(&place, call, false, ERR)
+                                     : status;
             expect_status_at(HF_DENIED, status, call->name, __FILE__, __LINE__);
         }
-        store_call_done(&subject);
+        every_call_done(&place);
     }
 }
 

@@ -14,11 +14,6 @@
 
 static char untouched[1];
 
-static hf_bytes key(void)
-{
-    return hf_str("k");
-}
-
 static hf_bytes one(void)
 {
     return hf_str("1");
@@ -36,12 +31,12 @@ static hf_bytes one(void)
 
 DEFINE(value_get)
 {
-    return CALL(hf_value_get, p->client, key(), &p->result.buffer);
+    return CALL(hf_value_get, p->client, p->key, &p->result.buffer);
 }
 
 DEFINE(value_set)
 {
-    return CALL(hf_value_set, p->client, key(), one(), NULL, NULL);
+    return CALL(hf_value_set, p->client, p->key, one(), NULL, NULL);
 }
 
 DEFINE(value_set_nx)
@@ -49,7 +44,7 @@ DEFINE(value_set_nx)
     hf_value_set_options options = HF_VALUE_SET_OPTIONS_INIT;
 
     options.flags = HF_SET_NX;
-    return CALL(hf_value_set, p->client, key(), one(), &options, NULL);
+    return CALL(hf_value_set, p->client, p->key, one(), &options, NULL);
 }
 
 DEFINE(value_set_get)
@@ -57,20 +52,20 @@ DEFINE(value_set_get)
     hf_value_set_options options = HF_VALUE_SET_OPTIONS_INIT;
 
     options.flags = HF_SET_GET;
-    return CALL(hf_value_set, p->client, key(), one(), &options,
+    return CALL(hf_value_set, p->client, p->key, one(), &options,
                 &p->result.buffer);
 }
 
 DEFINE(value_delete)
 {
-    return CALL(hf_value_delete, p->client, key());
+    return CALL(hf_value_delete, p->client, p->key);
 }
 
 DEFINE(value_cas)
 {
     hf_bytes expected = one();
 
-    return CALL(hf_value_cas, p->client, key(), &expected, one(), NULL,
+    return CALL(hf_value_cas, p->client, p->key, &expected, one(), NULL,
                 &p->result.buffer);
 }
 
@@ -80,18 +75,19 @@ DEFINE(value_cas_at_most_once)
     hf_bytes expected = one();
 
     options.flags = HF_CAS_ONCE;
-    return CALL(hf_value_cas, p->client, key(), &expected, one(), &options,
+    return CALL(hf_value_cas, p->client, p->key, &expected, one(), &options,
                 &p->result.buffer);
 }
 
 DEFINE(value_delete_if)
 {
-    return CALL(hf_value_delete_if, p->client, key(), one(), &p->result.buffer);
+    return CALL(hf_value_delete_if, p->client, p->key, one(),
+                &p->result.buffer);
 }
 
 DEFINE(value_get_many)
 {
-    hf_bytes keys[] = {key()};
+    hf_bytes keys[] = {p->key};
 
     (void)async;
     return hf_value_get_many(p->client, keys, 1, &p->result.buffer,
@@ -100,7 +96,7 @@ DEFINE(value_get_many)
 
 DEFINE(value_set_many)
 {
-    hf_value_set_item item = {key(), one()};
+    hf_value_set_item item = {p->key, one()};
 
     (void)async;
     return hf_value_set_many(p->client, &item, 1, NULL, &p->result.status, err);
@@ -109,7 +105,7 @@ DEFINE(value_set_many)
 DEFINE(value_cas_many)
 {
     hf_bytes expected = one();
-    hf_value_cas_item item = {key(), &expected, one(), &p->result.buffer};
+    hf_value_cas_item item = {p->key, &expected, one(), &p->result.buffer};
 
     (void)async;
     return hf_value_cas_many(p->client, &item, 1, NULL, &p->result.status, err);
@@ -121,13 +117,13 @@ DEFINE(hash_put)
 {
     hf_field field = {one(), one()};
 
-    return CALL(hf_hash_put, p->client, key(), &field, 1, NULL);
+    return CALL(hf_hash_put, p->client, p->key, &field, 1, NULL);
 }
 
 DEFINE(hash_put_many)
 {
     hf_field field = {one(), one()};
-    hf_hash_put_item item = {key(), &field, 1};
+    hf_hash_put_item item = {p->key, &field, 1};
 
     (void)async;
     return hf_hash_put_many(p->client, &item, 1, NULL, &p->result.status, err);
@@ -135,19 +131,19 @@ DEFINE(hash_put_many)
 
 DEFINE(hash_get)
 {
-    return CALL(hf_hash_get, p->client, key(), one(), &p->result.buffer);
+    return CALL(hf_hash_get, p->client, p->key, one(), &p->result.buffer);
 }
 
 DEFINE(hash_get_all)
 {
-    return CALL(hf_hash_get_all, p->client, key(), &p->result.fields);
+    return CALL(hf_hash_get_all, p->client, p->key, &p->result.fields);
 }
 
 DEFINE(hash_cas)
 {
     hf_bytes expected = one();
 
-    return CALL(hf_hash_cas, p->client, key(), one(), &expected, one(), NULL,
+    return CALL(hf_hash_cas, p->client, p->key, one(), &expected, one(), NULL,
                 &p->result.buffer);
 }
 
@@ -157,7 +153,7 @@ DEFINE(hash_cas_at_most_once)
     hf_bytes expected = one();
 
     options.flags = HF_CAS_ONCE;
-    return CALL(hf_hash_cas, p->client, key(), one(), &expected, one(),
+    return CALL(hf_hash_cas, p->client, p->key, one(), &expected, one(),
                 &options, &p->result.buffer);
 }
 
@@ -165,30 +161,30 @@ DEFINE(hash_delete_fields)
 {
     hf_bytes names[] = {one()};
 
-    return CALL(hf_hash_delete_fields, p->client, key(), names, 1,
+    return CALL(hf_hash_delete_fields, p->client, p->key, names, 1,
                 &p->result.removed);
 }
 
 DEFINE(hash_delete)
 {
-    return CALL(hf_hash_delete, p->client, key());
+    return CALL(hf_hash_delete, p->client, p->key);
 }
 
 /* ------------------------------------------------------------ keys, scripts */
 
 DEFINE(key_ttl)
 {
-    return CALL(hf_key_ttl, p->client, key(), &p->result.ttl_ms);
+    return CALL(hf_key_ttl, p->client, p->key, &p->result.ttl_ms);
 }
 
 DEFINE(key_expire)
 {
-    return CALL(hf_key_expire, p->client, key(), 1000);
+    return CALL(hf_key_expire, p->client, p->key, 1000);
 }
 
 DEFINE(key_persist)
 {
-    return CALL(hf_key_expire, p->client, key(), -1);
+    return CALL(hf_key_expire, p->client, p->key, -1);
 }
 
 DEFINE(script_load)
@@ -199,7 +195,7 @@ DEFINE(script_load)
 
 DEFINE(script_run)
 {
-    hf_bytes keys[] = {key()};
+    hf_bytes keys[] = {p->key};
 
     return CALL(hf_script_run, p->script, keys, 1, NULL, 0, &p->result.reply);
 }
@@ -243,7 +239,7 @@ DEFINE(lock_release_many)
 
 DEFINE(lock_inspect)
 {
-    return CALL(hf_lock_inspect, p->client, hf_str("l"), &p->result.info);
+    return CALL(hf_lock_inspect, p->client, p->key, &p->result.info);
 }
 
 DEFINE(lock_holder)
@@ -254,7 +250,26 @@ DEFINE(lock_holder)
 
 DEFINE(lock_break)
 {
-    return CALL(hf_lock_break, p->client, hf_str("l"));
+    return CALL(hf_lock_break, p->client, p->key);
+}
+
+static int ignore_lock(void *user, hf_bytes name, const hf_lock_info *info)
+{
+    (void)user;
+    return name.size == 0 || info->remaining_ms < 0;
+}
+
+DEFINE(lock_list)
+{
+    (void)async;
+    return hf_lock_list(p->client, hf_str(""), ignore_lock, NULL, err);
+}
+
+DEFINE(lock_acquire)
+{
+    if (async != NULL)
+        return hf_lock_acquire_start(p->lock, 50, async, err);
+    return hf_lock_acquire(p->lock, 50, err);
 }
 
 /* --------------------------------------------------------------- transfers */
@@ -293,8 +308,8 @@ DEFINE(store_load)
 
 #define STARTS .starts = true
 #define BATCH .is_batch = true
-#define NONE .starts = false
-#define HELD .needs_held = true
+#define HELD .needs_lock = true, .needs_held = true
+#define TRANSFER .keyless = true, .transfers = true
 
 const every_call every_calls[] = {
     {"value get", "GET", value_get, STARTS},
@@ -319,24 +334,29 @@ const every_call every_calls[] = {
     {"key ttl", "PTTL", key_ttl, STARTS},
     {"key expire", "PEXPIRE", key_expire, STARTS},
     {"key persist", "key_persist", key_persist, STARTS},
-    {"script load", "SCRIPT", script_load, STARTS},
-    {"script run", "user script", script_run, STARTS},
-    {"lock try", "lock_acquire", lock_try, STARTS, .takes_lock = true},
-    {"lock acquire many", "lock_acquire", lock_acquire_many, BATCH,
+    {"script load", "SCRIPT", script_load, STARTS, .keyless = true},
+    {"script run", "user script", script_run, STARTS, .needs_script = true},
+    {"lock try", "lock_acquire", lock_try, STARTS, .needs_lock = true,
      .takes_lock = true},
+    {"lock acquire", "lock_acquire", lock_acquire, STARTS, .needs_lock = true,
+     .takes_lock = true, .waits = true},
+    {"lock acquire many", "lock_acquire", lock_acquire_many, BATCH,
+     .needs_lock = true, .takes_lock = true},
     {"lock renew", "lock_renew", lock_renew, STARTS, HELD},
     {"lock renew many", "lock_renew", lock_renew_many, BATCH, HELD},
     {"lock release", "lock_release", lock_release, STARTS, HELD},
     {"lock release many", "lock_release", lock_release_many, BATCH, HELD},
     {"lock inspect", "lock_inspect", lock_inspect, STARTS},
-    {"lock holder", "client_find", lock_holder, STARTS},
+    {"lock holder", "client_find", lock_holder, STARTS, .keyless = true},
     {"lock break", "lock_break", lock_break, STARTS},
-    {"store dump, clock", "TIME", store_dump, NONE},
-    {"store dump, names", "SCAN", store_dump, NONE},
-    {"store dump, key", "key_read", store_dump, NONE},
-    {"store load, clock", "TIME", store_load, NONE},
-    {"store load, string", "SET", store_load, NONE},
-    {"store load, hash", "key_write", store_load, NONE},
+    {"lock list, names", "SCAN", lock_list, .keyless = true, .scans = true},
+    {"lock list, lock", "lock_list", lock_list, .keyless = true, .scans = true},
+    {"store dump, clock", "TIME", store_dump, TRANSFER},
+    {"store dump, names", "SCAN", store_dump, TRANSFER},
+    {"store dump, key", "key_read", store_dump, TRANSFER},
+    {"store load, clock", "TIME", store_load, TRANSFER},
+    {"store load, string", "SET", store_load, TRANSFER},
+    {"store load, hash", "key_write", store_load, TRANSFER},
 };
 const size_t every_call_count = COUNT(every_calls);
 
@@ -368,6 +388,7 @@ bool every_place_begin(every_place *place)
     bool made;
 
     memset(place, 0, sizeof(*place));
+    place->key = hf_str("k");
     snprintf(place->dir, sizeof(place->dir), "/tmp/hf-every-call-XXXXXX");
     if (mkdtemp(place->dir) == NULL)
         return false;
@@ -405,6 +426,7 @@ const char *every_usual_answer(const char *target)
         {"TIME", "*2\r\n$1\r\n1\r\n$1\r\n1\r\n"},
         {"DBSIZE", ":1\r\n"},
         {"SCAN", "*2\r\n$1\r\n0\r\n*1\r\n$1\r\na\r\n"},
+        {"lock_list", ":0\r\n"},
         {"key_read", "*1\r\n$4\r\nnone\r\n"},
         {"key_write", ":1\r\n"},
     };
@@ -421,7 +443,7 @@ bool every_lock_begin(every_place *place, bool held)
     hf_lock_options options = HF_LOCK_OPTIONS_INIT;
 
     options.flags = HF_LOCK_NO_RENEW;
-    return hf_lock_new(place->client, hf_str("l"), &options, &place->lock,
+    return hf_lock_new(place->client, place->key, &options, &place->lock,
                        NULL) == HF_OK &&
            (!held || hf_lock_try(place->lock, NULL) == HF_OK);
 }
@@ -431,6 +453,48 @@ void every_lock_end(every_place *place)
     (void)!hf_lock_release(place->lock, NULL);
     hf_lock_free(place->lock);
     place->lock = NULL;
+}
+
+hf_status every_call_prepare(every_place *place, const every_call *call,
+                             hf_error *err)
+{
+    hf_status status = HF_OK;
+
+    every_result_begin(&place->result);
+    place->lock = NULL;
+    place->script = NULL;
+    if (call->needs_script)
+        status = hf_script_load(place->client, hf_str("return 1"),
+                                &place->script, err);
+    if (call->needs_lock)
+        status =
+            hf_lock_new(place->client, place->key, NULL, &place->lock, err);
+    if (status == HF_OK && call->needs_held)
+        status = hf_lock_try(place->lock, err);
+    return status;
+}
+
+hf_status every_call_fill(every_place *place, const every_call *call,
+                          hf_error *err)
+{
+    hf_field field = {one(), one()};
+
+    if (strncmp(call->name, "hash", 4) == 0)
+        return hf_hash_put(place->client, place->key, &field, 1, NULL, err);
+    if (call->keyless || strncmp(call->name, "lock", 4) == 0)
+        return HF_OK;
+    return hf_value_set(place->client, place->key, one(), NULL, NULL, err);
+}
+
+void every_call_done(every_place *place)
+{
+    every_call none = {.name = "none"};
+
+    (void)every_result_end(place, &none, HF_OK);
+    hf_lock_free(place->lock);
+    hf_script_free(place->script);
+    place->lock = NULL;
+    place->script = NULL;
 }
 
 /* ------------------------------------------------------------------ making */
@@ -450,7 +514,7 @@ static void on_done(void *user, hf_status status, const hf_error *err)
 }
 
 hf_status every_call_make(every_place *place, const every_call *call,
-                          bool starts)
+                          bool starts, hf_error *err)
 {
     struct pollfd pfd = {.events = POLLIN};
     end self = {false, HF_OK};
@@ -458,14 +522,14 @@ hf_status every_call_make(every_place *place, const every_call *call,
     hf_status status;
 
     if (!starts) {
-        status = call->run(place, NULL, NULL);
+        status = call->run(place, NULL, err);
         return call->is_batch ? place->result.status : status;
     }
     async.done = on_done;
     async.user = &self;
-    status = hf_client_fd(place->client, &pfd.fd, NULL);
+    status = hf_client_fd(place->client, &pfd.fd, err);
     if (status == HF_OK)
-        status = call->run(place, &async, NULL);
+        status = call->run(place, &async, err);
     while (status == HF_OK && !self.told) {
         (void)poll(&pfd, 1, -1);
         status = hf_client_dispatch(place->client, NULL, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * every_call.h - each call of the API that asks a store, in each of its forms,
- * as a table: for tests of what the store answers. It sees only holdfast.h.
+ * every_call.h - each function of holdfast.h that asks a store, in each of its
+ * forms, as a table: for tests that expect the same of all of them. It sees
+ * only holdfast.h.
  */
 #ifndef TESTS_SUPPORT_EVERY_CALL_H
 #define TESTS_SUPPORT_EVERY_CALL_H
@@ -24,6 +25,7 @@ typedef struct every_result {
 /* What the calls are made with. */
 typedef struct every_place {
     hf_client *client;
+    hf_bytes key;      /* the lock's name as well */
     hf_lock *lock;     /* held, for a call that needs it; else free */
     hf_script *script; /* loaded */
     char dir[64];
@@ -40,14 +42,28 @@ typedef struct every_call {
     const char *target;
     /* With `async` start it; NULL: run it. */
     hf_status (*run)(every_place *place, const hf_async *async, hf_error *err);
-    bool starts;     /* there is a `_start` form */
-    bool is_batch;   /* of one item, whose status is result.status */
+    bool starts;   /* there is a `_start` form */
+    bool is_batch; /* of one item, whose status is result.status */
+    bool needs_script;
+    bool needs_lock;
     bool needs_held; /* the lock must be held */
     bool takes_lock; /* with HF_OK it is held afterwards */
+    bool waits;      /* 50 ms, for a lock that is held */
+    bool keyless;    /* place->key is not asked for */
+    bool scans;      /* needs the rights of a dump */
+    bool transfers;  /* whole stores; the client must have no prefix */
 } every_call;
 
 extern const every_call every_calls[];
 extern const size_t every_call_count;
+
+/* For a place with a client and a key: make the lock or the script that the
+ * call needs; store something that it finds; free what it needed and gave. */
+hf_status every_call_prepare(every_place *place, const every_call *call,
+                             hf_error *err);
+hf_status every_call_fill(every_place *place, const every_call *call,
+                          hf_error *err);
+void every_call_done(every_place *place);
 
 /* A folder, and the bytes that store_load reads: a string and a hash. false:
  * there is no store to dump. */
@@ -57,14 +73,14 @@ void every_place_end(every_place *place);
 /* The answers that keep everything going, as RESP; NULL: any will do. */
 const char *every_usual_answer(const char *target);
 
-/* A new lock "l", held or free; what is left of it, for good. */
+/* A new lock, held or free; release and free it. */
 bool every_lock_begin(every_place *place, bool held);
 void every_lock_end(every_place *place);
 
 /* Run a call, or start it and await its end; its status, or that of the one
  * item of a batch. */
 hf_status every_call_make(every_place *place, const every_call *call,
-                          bool starts);
+                          bool starts, hf_error *err);
 
 /* Fill the results with what no call gives. */
 void every_result_begin(every_result *result);

@@ -189,6 +189,8 @@ static const fits table[] = {
     {"lock break", {FOUND}},
     {"lock holder",
      {{"*2\r\n" A ":1\r\n", HF_OK}, {"*2\r\n$-1\r\n:9\r\n", HF_NOT_FOUND}}},
+    {"lock list, names", {{"*2\r\n$1\r\n0\r\n*0\r\n", HF_OK}}},
+    {"lock list, lock", {{":0\r\n", HF_OK}, {"*2\r\n" A ":1\r\n", HF_OK}}},
     {"store dump, clock", {{"*2\r\n$1\r\n1\r\n$1\r\n1\r\n", HF_OK}}},
     {"store dump, names", {{"*2\r\n$1\r\n0\r\n*0\r\n", HF_OK}}},
     {"store dump, key", {{"*1\r\n" A, HF_UNSUPPORTED}}},
@@ -263,7 +265,7 @@ static void try_reply(every_place *place, saying *said, const every_call *call,
     assert_true(every_lock_begin(place, call->needs_held));
     every_result_begin(&place->result);
     *said = (saying){call->target, reply, 0};
-    status = every_call_make(place, call, starts);
+    status = every_call_make(place, call, starts, NULL);
     said->target = NULL;
     wrong = every_result_end(place, call, status);
     every_lock_end(place);
@@ -291,6 +293,8 @@ static void call_believes_no_reply_of_another_shape(void **state)
         hf_script_load(place.client, hf_str("return 1"), &place.script, NULL),
         HF_OK);
     for (size_t i = 0; i < every_call_count; i++) {
+        if (every_calls[i].waits)
+            continue;
         for (size_t j = 0; j < COUNT(replies); j++) {
             try_reply(&place, &said, &every_calls[i], replies[j], false);
             if (every_calls[i].starts)
