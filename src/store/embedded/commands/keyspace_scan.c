@@ -8,12 +8,10 @@
 #include <string.h>
 
 #include "store/embedded/commands/command.h"
+#include "store/embedded/files/keyhead.h"
 #include "store/embedded/keys/glob.h"
 #include "store/embedded/keys/scan.h"
 #include "util/rand.h"
-
-/* Of a key record; see keyspace.c. */
-#define HEAD_SIZE 32u
 
 typedef struct keys {
     hf__tx *tx;
@@ -29,26 +27,23 @@ typedef struct keys {
 static bool read_key(keys *at)
 {
     const unsigned char *name = at->name.mv_data;
-    const unsigned char *head = at->value.mv_data;
-    uint32_t long_size;
-    int64_t expire_ms;
+    const unsigned char *value = at->value.mv_data;
+    size_t size = at->value.mv_size;
+    hf__keyhead head;
 
     if (name[0] != HF__RECORD_KEY)
         return false;
-    if (at->value.mv_size < HEAD_SIZE) {
+    if (size >= HF__KEYHEAD_SIZE)
+        hf__keyhead_read(&head, value);
+    if (size < HF__KEYHEAD_SIZE || head.key_size > size - HF__KEYHEAD_SIZE) {
         hf__tx_fail(at->tx, MDB_CORRUPTED);
         return false;
     }
-    memcpy(&long_size, head + 4, sizeof(long_size));
-    memcpy(&expire_ms, head + 8, sizeof(expire_ms));
-    if (long_size > at->value.mv_size - HEAD_SIZE) {
-        hf__tx_fail(at->tx, MDB_CORRUPTED);
-        return false;
-    }
-    at->type = (hf__type)head[0];
-    at->expired = expire_ms != 0 && expire_ms <= at->tx->now_ms;
-    at->key = long_size > 0 ? hf_view(head + HEAD_SIZE, long_size)
-                            : hf_view(name + 1, at->name.mv_size - 1);
+    at->type = (hf__type)head.type;
+    at->expired = head.expire_ms != 0 && head.expire_ms <= at->tx->now_ms;
+    at->key = head.key_size > 0
+                  ? hf_view(value + HF__KEYHEAD_SIZE, head.key_size)
+                  : hf_view(name + 1, at->name.mv_size - 1);
     return true;
 }
 

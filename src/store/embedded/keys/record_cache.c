@@ -11,7 +11,6 @@
  *  - code that writes key records other than through hf__record calls
  *    hf__record_cache_drop(), and code that undoes a transaction
  *    hf__record_cache_clear().
- * hf__record_cache_clear().
  *
  * The table has a fixed size, in sets of WAYS by the key's hash; a new entry
  * replaces the oldest of its set. Unused memory is never touched. Hashes are
