@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 
 #include "store/embedded/commit/flush_state.h"
+#include "store/embedded/open/open.h"
 #include "util/crc32c.h"
 #include "util/mem.h"
 #include "util/rand.h"

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "store/embedded/commit/env.h"
+#include "store/embedded/open/open.h"
 #include "store/embedded/run/group.h"
 #include "support/slowness.h"
 #include "util/mem.h"

@@ -18,6 +18,7 @@
 #include "store/embedded/maintenance/compact.h"
 #include "store/embedded/maintenance/describe.h"
 #include "store/embedded/maintenance/diagnose.h"
+#include "store/embedded/open/open.h"
 #include "store/embedded/run/backlog.h"
 #include "store/embedded/run/command_table.h"
 #include "store/embedded/run/group.h"

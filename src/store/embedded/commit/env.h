@@ -67,14 +67,6 @@ typedef struct hf__env {
 } hf__env;
 
 /*
- * Open a store, or share the one that this process has open. HF_UNAVAILABLE:
- * not possible by deadline_ms, because of others.
- */
-hf_status hf__env_open(const hf__settings *settings, int64_t deadline_ms,
-                       hf__env **env, hf_error *err);
-void hf__env_unref(hf__env *env);
-
-/*
  * Take the writer lock and begin a write transaction. HF_UNAVAILABLE: not by
  * deadline_ms. Several transactions may follow under one lock.
  */

@@ -37,6 +37,7 @@
 #include "store/embedded/commit/identity.h"
 #include "store/embedded/files/rights.h"
 #include "store/embedded/fsck/fsck.h"
+#include "store/embedded/open/open.h"
 #include "util/clock.h"
 #include "util/error.h"
 

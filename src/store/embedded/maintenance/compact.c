@@ -37,6 +37,7 @@
 #include "store/embedded/keys/reclaim.h"
 #include "store/embedded/keys/tx_life.h"
 #include "store/embedded/maintenance/rewrite.h"
+#include "store/embedded/open/open.h"
 #include "store/embedded/open/registry.h"
 #include "store/embedded/run/execute.h"
 #include "store/embedded/run/write.h"

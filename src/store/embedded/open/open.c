@@ -16,6 +16,8 @@
  * lock), or if the store was volatile and the machine was rebooted. Intact
  * durable data is always kept.
  */
+#include "store/embedded/open/open.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
