@@ -140,7 +140,7 @@ static int list_one(void *user, hf_bytes name, const hf_lock_info *info)
         json_end(&json);
         return 0;
     }
-    holder_tell(info, known, text);
+    holder_describe(info, known, text);
     print_safe(name);
     printf(": %s\n", text);
     return 0;

@@ -162,7 +162,7 @@ static void complain_refusal(const struct run_plan *plan, hf_status status,
 }
 
 /* The lock was not acquired. */
-static int tell_refusal(const struct run *run)
+static int report_refusal(const struct run *run)
 {
     const struct run_plan *plan = &run->plan;
     hf_status status = run->lease.status;
@@ -181,7 +181,7 @@ static int tell_refusal(const struct run *run)
     return status == HF_INDETERMINATE ? EXIT_UNAVAILABLE : code;
 }
 
-static void tell_acquired(const struct run *run)
+static void report_acquired(const struct run *run)
 {
     char seconds[NUMBER_SECONDS_SIZE];
 
@@ -205,8 +205,8 @@ static int run_command(struct run *run)
     tty_open(&run->tty);
     if (tty_is_interactive())
         (void)tty_give(&run->tty, run->child.pid);
-    guard_tell(&run->guard, run->child.pid,
-               lease_valid_until_ms(&run->lease) - run->plan.margin_ms / 5);
+    guard_update(&run->guard, run->child.pid,
+                 lease_valid_until_ms(&run->lease) - run->plan.margin_ms / 5);
     /* While we waited we may have been stopped for longer than the lease. */
     if (lease_lost(&run->lease) == HF_OK)
         child_go(&run->child);
@@ -274,9 +274,9 @@ static int run_phases(struct run *run)
 
     wait_for_lock(run);
     if (run->lease.status != HF_OK) {
-        code = tell_refusal(run);
+        code = report_refusal(run);
     } else {
-        tell_acquired(run);
+        report_acquired(run);
         code = run_command(run);
         release(run);
         code = run->lost == HF_OK ? code : EXIT_LOST;

@@ -135,7 +135,8 @@ static void on_left_out(void *user, hf_bytes key, const char *type)
 }
 
 /* The counts of what was done: JSON on stdout, or a line on stderr. */
-static void tell_json(const hf_store_transfer *result, bool dump, FILE *file)
+static void print_counts_json(const hf_store_transfer *result, bool dump,
+                              FILE *file)
 {
     struct json json;
 
@@ -152,7 +153,7 @@ static void tell_json(const hf_store_transfer *result, bool dump, FILE *file)
     json_end(&json);
 }
 
-static void tell_count(uint64_t count, const char *what)
+static void print_count(uint64_t count, const char *what)
 {
     if (count > 0)
         fprintf(stderr, ", %llu %s", (unsigned long long)count, what);
@@ -169,21 +170,21 @@ static bool is_stdout(int fd)
             one.st_dev == other.st_dev);
 }
 
-static void tell_result(const struct transfer *transfer,
-                        const hf_store_transfer *result, bool dump)
+static void report_result(const struct transfer *transfer,
+                          const hf_store_transfer *result, bool dump)
 {
     if (transfer->call->json) {
-        tell_json(result, dump,
-                  dump && is_stdout(transfer->fd) ? stderr : stdout);
+        print_counts_json(result, dump,
+                          dump && is_stdout(transfer->fd) ? stderr : stdout);
         return;
     }
     fprintf(stderr, "holdfast: %s: %llu keys, %llu bytes", what_of(transfer),
             (unsigned long long)result->keys,
             (unsigned long long)result->bytes);
-    tell_count(result->existing, "skipped, they exist");
-    tell_count(result->expired, "expired");
-    tell_count(result->left_out, "left out");
-    tell_count(result->changed, "changed while being read");
+    print_count(result->existing, "skipped, they exist");
+    print_count(result->expired, "expired");
+    print_count(result->left_out, "left out");
+    print_count(result->changed, "changed while being read");
     fputc('\n', stderr);
 }
 
@@ -198,7 +199,7 @@ static int finish(struct transfer *transfer, hf_status status,
         return EXIT_SIGNAL + (int)stop_signal;
     }
     if (status == HF_OK || result->complete)
-        tell_result(transfer, result, dump);
+        report_result(transfer, result, dump);
     if (status == HF_OK)
         return EXIT_YES;
     if (status == HF_SYSTEM && err->sys_errno != 0) {

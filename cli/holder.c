@@ -49,8 +49,8 @@ void holder_foreign(const hf_lock_info *info, char text[HOLDER_TEXT_SIZE])
              library_of(info->owner, info->owner_size));
 }
 
-void holder_tell(const hf_lock_info *info, const hf_holder *holder,
-                 char text[HOLDER_TEXT_SIZE])
+void holder_describe(const hf_lock_info *info, const hf_holder *holder,
+                     char text[HOLDER_TEXT_SIZE])
 {
     char who[HOLDER_TEXT_SIZE];
     char held[32] = "", left[32] = "";
@@ -79,5 +79,5 @@ void holder_find(hf_client *client, hf_bytes name, char text[HOLDER_TEXT_SIZE])
         return;
     known = hf_lock_holder(client, hf_view(info.owner, shown_size(&info)),
                            &holder, NULL) == HF_OK;
-    holder_tell(&info, known ? &holder : NULL, text);
+    holder_describe(&info, known ? &holder : NULL, text);
 }

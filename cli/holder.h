@@ -15,8 +15,8 @@ void holder_name(const hf_holder *holder, char text[HOLDER_TEXT_SIZE]);
 void holder_foreign(const hf_lock_info *info, char text[HOLDER_TEXT_SIZE]);
 
 /* "held by ... for 12 s, 18 s left"; `holder` may be NULL. */
-void holder_tell(const hf_lock_info *info, const hf_holder *holder,
-                 char text[HOLDER_TEXT_SIZE]);
+void holder_describe(const hf_lock_info *info, const hf_holder *holder,
+                     char text[HOLDER_TEXT_SIZE]);
 
 /* The same for whatever holds a lock now; "" if that is not known. */
 void holder_find(hf_client *client, hf_bytes name, char text[HOLDER_TEXT_SIZE]);

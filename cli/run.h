@@ -89,7 +89,7 @@ struct guard {
 int guard_start(struct guard *guard);
 
 /* From now on: kill group `pgid` at `deadline_ms`, or if we die. */
-void guard_tell(const struct guard *guard, pid_t pgid, int64_t deadline_ms);
+void guard_update(const struct guard *guard, pid_t pgid, int64_t deadline_ms);
 
 /* True if the guard was killed by another process. */
 bool guard_was_killed(const struct guard *guard);

@@ -219,7 +219,7 @@ enum child_state child_look(const struct child *child, int *stop_signal)
 }
 
 /* Report why the command was not executed, if it was not. */
-static void tell_exec_failure(const struct child *child, const char *command)
+static void report_exec_failure(const struct child *child, const char *command)
 {
     int failed = 0;
 
@@ -238,7 +238,7 @@ int child_reap(struct child *child, const char *command, int *signal)
 
     while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR) {
     }
-    tell_exec_failure(child, command);
+    report_exec_failure(child, command);
     close(child->fd);
     *signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     return *signal == 0 ? WEXITSTATUS(status) : EXIT_SIGNAL + *signal;

@@ -159,7 +159,7 @@ int guard_start(struct guard *guard)
     return EXIT_YES;
 }
 
-void guard_tell(const struct guard *guard, pid_t pgid, int64_t deadline_ms)
+void guard_update(const struct guard *guard, pid_t pgid, int64_t deadline_ms)
 {
     struct order order;
 

@@ -182,7 +182,7 @@ void lease_cancel(struct lease *lease)
 
 hf_status lease_lost(const struct lease *lease)
 {
-    struct pollfd told = {lease->lost_fd, POLLIN, 0};
+    struct pollfd lost = {lease->lost_fd, POLLIN, 0};
     int reason = atomic_load(&lease->lost);
 
     if (reason != HF_OK)
@@ -191,7 +191,7 @@ hf_status lease_lost(const struct lease *lease)
         return HF_OK;
     /* The library's thread is about to report why; after a pause of the whole
      * process it may be late. */
-    (void)poll(&told, 1, REASON_WAIT_MS);
+    (void)poll(&lost, 1, REASON_WAIT_MS);
     reason = atomic_load(&lease->lost);
     return reason != HF_OK ? (hf_status)reason : HF_INDETERMINATE;
 }

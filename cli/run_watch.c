@@ -45,10 +45,10 @@ static const char *reason_text(hf_status reason)
     }
 }
 
-static void tell_guard(const struct loop *loop)
+static void update_guard(const struct loop *loop)
 {
-    guard_tell(loop->watch->guard, loop->watch->child->pid,
-               loop->valid_until_ms - loop->watch->plan->margin_ms / 5);
+    guard_update(loop->watch->guard, loop->watch->child->pid,
+                 loop->valid_until_ms - loop->watch->plan->margin_ms / 5);
 }
 
 static void kill_group(struct loop *loop)
@@ -65,7 +65,7 @@ static void begin_ending(struct loop *loop)
     /* A lock that was taken away is not valid any more. */
     if (loop->valid_until_ms > latest_ms) {
         loop->valid_until_ms = latest_ms;
-        tell_guard(loop);
+        update_guard(loop);
     }
     loop->kill_at_ms = loop->valid_until_ms - margin_ms / 3;
     loop->phase = PHASE_ENDING;
@@ -114,7 +114,7 @@ static void look_at_lease(struct loop *loop)
         lose(loop, reason);
     } else if (valid_until_ms > loop->valid_until_ms) {
         loop->valid_until_ms = valid_until_ms;
-        tell_guard(loop);
+        update_guard(loop);
     }
 }
 
