@@ -84,15 +84,15 @@ void hf__diagnose_secret_file(const hf__diagnosis *diagnosis, const char *name,
         hf__report(diagnosis, HF_LEVEL_WARNING, name,
                    "chmod 600, and change the secret if others have access to "
                    "this machine",
-                   "mode %03o: others may read or change it",
+                   "mode %03o: readable or writable by others",
                    (unsigned)info.st_mode & 0777);
     else if (info.st_uid != geteuid() && info.st_uid != 0)
         hf__report(diagnosis, HF_LEVEL_WARNING, name,
-                   "let it belong to the user who runs this",
-                   "it belongs to user %u", (unsigned)info.st_uid);
+                   "make this user its owner", "owned by user %u",
+                   (unsigned)info.st_uid);
     else
         hf__report(diagnosis, HF_LEVEL_OK, name, "",
-                   "only its owner may read it");
+                   "readable only by its owner");
 }
 
 /* ------------------------------------------------------------- round trips */
@@ -137,7 +137,7 @@ static hf_status ask_time(const hf__diagnosis *diagnosis,
     if (status != HF_OK)
         hf__fail_copy(err, &request.error);
     else if (!read_time(&request.reply, &stores_us))
-        status = hf__fail(err, HF_CORRUPT, "the answer to TIME is malformed");
+        status = hf__fail(err, HF_CORRUPT, "malformed reply to TIME");
     *ahead = stores_us - unix_us - *took / 2;
     hf__request_done(&request);
     return status;
@@ -202,7 +202,7 @@ hf_status hf__diagnose_latency(const hf__diagnosis *diagnosis,
         count++;
     }
     if (status == HF_OK && count == 0)
-        status = hf__fail(err, HF_TIMEOUT, "no time was left to measure");
+        status = hf__fail(err, HF_TIMEOUT, "no time left to measure");
     if (status == HF_OK)
         tell_pace(diagnosis, took, count);
     hf__free(took);

@@ -19,12 +19,10 @@ static hf_status unknown_scheme(const char *name, hf_error *err)
 {
     char quoted[HF__QUOTED_SIZE];
 
-    /* The list first, as a long name would cut it off. */
     return hf__fail(err, HF_INVALID,
-                    "schemes of stores are volatile, file, redis, rediss, "
-                    "valkey, valkeys, each of these four also with +sentinel "
-                    "or +cluster, redis+unix, valkey+unix and redlock, but "
-                    "not %s",
+                    "unknown scheme %s; known schemes: volatile, file, redis, "
+                    "rediss, valkey, valkeys (these four also with +sentinel "
+                    "or +cluster), redis+unix, valkey+unix, redlock",
                     hf__quoted(quoted, hf_str(name)));
 }
 

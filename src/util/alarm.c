@@ -69,7 +69,7 @@ hf_status hf__alarm_new(hf__loop *loop, void (*ring)(void *user), void *user,
     self->fork_generation = hf__fork_generation();
     self->fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     if (self->fd < 0) {
-        hf__fail_errno(err, HF_SYSTEM, errno, "cannot make a timer");
+        hf__fail_errno(err, HF_SYSTEM, errno, "cannot create a timer");
         goto free_alarm;
     }
     self->poll = (hf__poll){on_readable, self, self->fd, false};

@@ -145,10 +145,11 @@ static hf_status start_locked(hf__loop *loop, hf_error *err)
     int rc = hf__poller_open(&loop->poller);
 
     if (rc != 0)
-        return hf__fail_errno(err, HF_SYSTEM, rc, "cannot make an event loop");
+        return hf__fail_errno(err, HF_SYSTEM, rc,
+                              "cannot create an event loop");
     rc = open_wake(loop);
     if (rc != 0) {
-        hf__fail_errno(err, HF_SYSTEM, rc, "cannot make a wake-up");
+        hf__fail_errno(err, HF_SYSTEM, rc, "cannot create an eventfd");
         goto close_poller;
     }
     rc = create_thread(loop);

@@ -122,12 +122,12 @@ static hf_status parse_scheme(url_parser *parser, slice *rest)
     hf_status status;
 
     if (!found || scheme.size == 0 || !is_alpha(scheme.data[0]))
-        return refuse(parser, "no scheme (such as \"redis:\") in front");
+        return refuse(parser, "no scheme (such as \"redis:\")");
     for (size_t i = 0; i < scheme.size; i++) {
         char c = scheme.data[i];
 
         if (!is_alpha(c) && !is_digit(c) && strchr("+-.", c) == NULL)
-            return refuse(parser, "no scheme (such as \"redis:\") in front");
+            return refuse(parser, "no scheme (such as \"redis:\")");
     }
     status = take(parser, scheme, "scheme", &parser->url->scheme);
     if (status != HF_OK)
@@ -207,7 +207,7 @@ static hf_status parse_ipv6(url_parser *parser, slice rest)
     if (rest.size == 0)
         return HF_OK;
     if (rest.data[0] != ':')
-        return refuse(parser, "a bad host: something behind its \"]\"");
+        return refuse(parser, "a bad host: text after its \"]\"");
     rest.data++;
     rest.size--;
     return parse_port(parser, rest);
@@ -226,7 +226,7 @@ static hf_status parse_host(url_parser *parser, slice rest)
     if (status != HF_OK)
         return status;
     if (!is_host(parser->url->host))
-        return refuse(parser, "a bad host: a character that no host has");
+        return refuse(parser, "a bad host: an invalid character");
     return has_port ? parse_port(parser, rest) : HF_OK;
 }
 
@@ -318,9 +318,9 @@ static hf_status parse_hier_part(url_parser *parser, slice *rest)
     rest->data = authority.data + authority.size;
     rest->size -= 2 + authority.size;
     if (memchr(rest->data, '@', rest->size) != NULL)
-        return refuse(parser, "an \"@\" behind its host: write \"/\" and "
-                              "\"?\" in a password as %2F and %3F, and any "
-                              "other \"@\" as %40");
+        return refuse(parser,
+                      "an \"@\" after its host: write \"/\" and \"?\" in a "
+                      "password as %2F and %3F, and any other \"@\" as %40");
     return parse_authority(parser, authority);
 }
 

@@ -50,14 +50,14 @@ test_tls() {
     diagnosed 0
     told 1 encryption ok "TLSv1.3"
     told 1 encryption ok "the certificate's chain and name are verified"
-    told 1 certificate ok "it ends in "
+    told 1 certificate ok "it expires in "
     url="rediss://localhost:$tls_port?tls_verify=none"
     diagnosed 1
     told 1 encryption warning "is not verified"
     tell "show soon"
     url="rediss://localhost:$tls_port?tls_ca=$files/ca.pem"
     diagnosed 1
-    told 1 certificate warning "it ends in "
+    told 1 certificate warning "it expires in "
     contains "$out" "-> renew the server's certificate"
 }
 
@@ -91,7 +91,7 @@ test_tls_with_our_certificate() {
     told 1 "key file" warning "mode 644"
     chmod 600 "$files/client.key"
     diagnosed 0
-    told 1 "key file" ok "only its owner"
+    told 1 "key file" ok "readable only by its owner"
 }
 
 test_master_with_a_replica() {
@@ -99,7 +99,7 @@ test_master_with_a_replica() {
     will_tell 1 "replica 1" ok "state=online"
     diagnosed 0
     told 1 replication note "a master with 1 replicas"
-    told 1 "good replicas" note "none are asked for"
+    told 1 "good replicas" note "none required"
     tell "on 0 CONFIG SET min-replicas-to-write 1"
     diagnosed 0
     told 1 "good replicas" ok "1 of 1"
@@ -107,10 +107,10 @@ test_master_with_a_replica() {
     tell "pause 1" # it is there, but says nothing
     will_tell 1 "replica 1" warning "state=online"
     diagnosed 1
-    told 1 failover note "not known: no login: no answer from"
+    told 1 failover note "unknown: no login: no reply from"
     tell "kill 1"
     tell "on 0 CONFIG SET min-replicas-to-write 1"
-    will_tell 1 "good replicas" error "0, but 1 are asked for"
+    will_tell 1 "good replicas" error "0, but 1 required"
     diagnosed 69
     told 1 replication ok "without replicas"
 }
@@ -125,7 +125,7 @@ test_replica_that_would_refuse_us() {
     tell "on 0 $make"
     url=${url/:\/\//://app:pw@}
     diagnosed 1
-    told 1 failover warning "it would refuse us: the server refused the password"
+    told 1 failover warning "it would refuse this client: the server refused the password"
     contains "$out" "-> access lists are not replicated"
     tell "on 1 $make -zadd"
     diagnosed 1
@@ -145,7 +145,7 @@ test_sentinel() {
     told 2 failover ok allowed
     tell "on 1 CONFIG SET requirepass other"
     diagnosed 1
-    told 1 failover warning "the server asks for a password"
+    told 1 failover warning "the server requires a password"
     told 1 failover ok allowed
     url=${url/:\/\//://:other@}
     diagnosed 77
@@ -157,7 +157,7 @@ test_sentinel() {
     tell "kill-sentinel 1"
     tell "kill-sentinel 0"
     diagnosed 69 --wait 5
-    told 1 reachable error "no sentinel answers"
+    told 1 reachable error "no sentinel replies"
 }
 
 test_sentinel_with_passwords() {
@@ -166,7 +166,7 @@ test_sentinel_with_passwords() {
     start_topology sentinel data-secret watch-secret
     plain=$url
     diagnosed 77
-    told 1 reachable error "asks for a password"
+    told 1 reachable error "requires a password"
     url="$plain?sentinel_password=watch-secret"
     diagnosed 77
     url="${plain/:\/\//://:data-secret@}"
@@ -179,7 +179,7 @@ test_sentinel_with_passwords() {
     chmod 600 watch data
     url="$plain?password_file=$PWD/data&sentinel_password_file=$PWD/watch"
     diagnosed 0
-    told 1 "password file" ok "only its owner"
+    told 1 "password file" ok "readable only by its owner"
     told 1 password ok given
     url="$plain?password_file=$PWD/watch&sentinel_password_file=$PWD/data"
     diagnosed 77
@@ -193,7 +193,7 @@ test_cluster() {
     told 3 reachable ok yes
     told 3 wake-ups ok "a message came back"
     told 3 "cluster state" ok ok
-    told 3 "cluster replicas" ok "1, all there"
+    told 3 "cluster replicas" ok "1, all connected"
     told 3 "rights for a cluster" ok allowed
     told 3 "can publish in shards" ok yes
     told 3 failover ok allowed
@@ -201,7 +201,7 @@ test_cluster() {
     tell "on 1 CONFIG SET maxmemory 100mb"
     tell "on 1 CONFIG SET maxmemory-policy volatile-ttl"
     diagnosed 1
-    told 1 eviction warning "volatile-ttl: THE SERVER MAY DROP LOCKS"
+    told 1 eviction warning "volatile-ttl: THE SERVER MAY EVICT LOCKS"
     told 2 eviction ok noeviction
     tell "on 1 CONFIG SET maxmemory 0"
     tell "on 2 ACL SETUSER default -zadd"
@@ -216,7 +216,7 @@ test_cluster() {
     tell "kill 3"
     will_tell 1 "cluster replicas" warning "1 of 1 do not answer this master"
     diagnosed 1
-    told 2 "cluster replicas" ok "1, all there"
+    told 2 "cluster replicas" ok "1, all connected"
 }
 
 test_quorum() {
@@ -228,7 +228,7 @@ test_quorum() {
     tell "on 2 CONFIG SET maxmemory 100mb"
     tell "on 2 CONFIG SET maxmemory-policy allkeys-lru"
     diagnosed 1
-    told 1 eviction warning "allkeys-lru: THE SERVER MAY DROP LOCKS"
+    told 1 eviction warning "allkeys-lru: THE SERVER MAY EVICT LOCKS"
     told 4 eviction ok noeviction
     tell "kill 0"
     tell "kill 4"

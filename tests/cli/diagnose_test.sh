@@ -74,7 +74,7 @@ test_eviction_is_reported_loudly() {
         contains "$out" "note     eviction: $policy, without effect"
         cli config set maxmemory 1gb
         expect 1 store diagnose -N 3
-        contains "$out" "warning  eviction: $policy: THE SERVER MAY DROP LOCKS"
+        contains "$out" "warning  eviction: $policy: THE SERVER MAY EVICT LOCKS"
         cli config set maxmemory 0
     done
     cli config set maxmemory-policy noeviction
@@ -90,7 +90,7 @@ test_eviction_is_reported_loudly() {
 test_persistence() {
     is_server || return 0
     expect 0 store diagnose -N 3
-    contains "$out" "persistence: none: after a restart"
+    contains "$out" "persistence: none: a restart"
     cli config set save "3600 1"
     expect 0 store diagnose -N 3
     contains "$out" "persistence: snapshots only (save 3600 1)"
@@ -101,7 +101,7 @@ test_persistence() {
     contains "$out" "ok       persistence: append-only file, synced before"
     cli config set appendfsync everysec
     expect 0 store diagnose -N 3
-    contains "$out" "appendfsync everysec: a power cut costs the last second"
+    contains "$out" "appendfsync everysec: a power cut loses the last second"
     cli config set appendonly no
 }
 
@@ -121,7 +121,7 @@ test_missing_rights() {
     expect 77 --store "redis+unix://low@$socket" store diagnose -N 3
     contains "$out" "error    rights for locks: refused: EVALSHA"
     contains "$out" "ZADD on hf:wait:*"
-    contains "$out" "note     info: not known: NOPERM"
+    contains "$out" "note     info: unknown: NOPERM"
     contains "$out" "warning  wake-ups"
     # The same with ACL DRYRUN, and with all rights but one.
     cli acl setuser low +acl +info

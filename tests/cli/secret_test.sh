@@ -46,7 +46,7 @@ test_password_in_a_file() {
     contains "$out" "warning  password file: mode 644"
     chmod 600 password
     expect 0 store diagnose -N 3
-    contains "$out" "ok       password file: only its owner"
+    contains "$out" "ok       password file: readable only by its owner"
     forget_password $SECRET
 }
 

@@ -24,7 +24,7 @@ static bool is_command(const op *command, const char *name)
 bool exception_unreadable(const hf__request *server)
 {
     return server->status == HF_CORRUPT &&
-           strstr(server->error.message, "not a RESP reply") != NULL;
+           strstr(server->error.message, "sent a malformed reply") != NULL;
 }
 
 /* Errors that quote a word quote all of it in Redis; the embedded store has

@@ -251,28 +251,29 @@ static const struct {
     const char *part;
 } figures[] = {
     {"maxmemory:1000\r\nmaxmemory_policy:allkeys-lru\r\n", NULL, "eviction",
-     HF_LEVEL_WARNING, "allkeys-lru: THE SERVER MAY DROP LOCKS"},
+     HF_LEVEL_WARNING, "allkeys-lru: THE SERVER MAY EVICT LOCKS"},
     {"maxmemory:1000\r\nmaxmemory_policy:volatile-ttl\r\n", NULL, "eviction",
-     HF_LEVEL_WARNING, "volatile-ttl: THE SERVER MAY DROP"},
+     HF_LEVEL_WARNING, "volatile-ttl: THE SERVER MAY EVICT"},
     {"maxmemory:0\r\nmaxmemory_policy:volatile-lru\r\n", NULL, "eviction",
      HF_LEVEL_NOTE, "without effect"},
     {"maxmemory_policy:volatile-lru\r\n", NULL, "eviction", HF_LEVEL_WARNING,
      "volatile-lru"},
-    {"maxmemory:1000\r\n", NULL, "eviction", HF_LEVEL_NOTE, "not known"},
+    {"maxmemory:1000\r\n", NULL, "eviction", HF_LEVEL_NOTE, "unknown"},
     {"used_memory:950\r\nmaxmemory:1000\r\n", NULL, "memory", HF_LEVEL_WARNING,
      "950 of 1000"},
     {"connected_clients:9500\r\nmaxclients:10000\r\n", NULL, "connections",
      HF_LEVEL_WARNING, "9500 of 10000"},
     {"aof_enabled:0\r\n", "save ", "persistence", HF_LEVEL_NOTE,
-     "none: after a restart"},
-    {"aof_enabled:0\r\n", NULL, "persistence", HF_LEVEL_NOTE, "not told"},
+     "none: a restart"},
+    {"aof_enabled:0\r\n", NULL, "persistence", HF_LEVEL_NOTE,
+     "unknown whether"},
     {"aof_enabled:1\r\n", "appendfsync no", "persistence", HF_LEVEL_NOTE,
      "half minute"},
     {"rdb_last_bgsave_status:err\r\n", NULL, "snapshots", HF_LEVEL_ERROR,
      "is err"},
     {"aof_last_write_status:err\r\n", NULL, "append-only file", HF_LEVEL_ERROR,
      "is err"},
-    {"loading:1\r\n", NULL, "loading", HF_LEVEL_ERROR, "reading its data"},
+    {"loading:1\r\n", NULL, "loading", HF_LEVEL_ERROR, "loading its data"},
     {"uptime_in_seconds:3\r\n", NULL, "uptime", HF_LEVEL_NOTE, "3 s ago"},
     {"uptime_in_seconds:300\r\n", NULL, "uptime", HF_LEVEL_OK, "300 s"},
     {REPLICA "ip=127.0.0.1,port=1,state=online,offset=49999000,lag=1\r\n", NULL,
@@ -282,18 +283,18 @@ static const struct {
     {REPLICA "ip=127.0.0.1,port=1,state=online,offset=0,lag=0\r\n", NULL,
      "replica 1", HF_LEVEL_WARNING, "50000000 bytes behind"},
     {REPLICA "ip=127.0.0.1,port=1,state=online,offset=0,lag=0\r\n", NULL,
-     "failover", HF_LEVEL_NOTE, "not known: cannot connect to 127.0.0.1:1"},
+     "failover", HF_LEVEL_NOTE, "unknown: cannot connect to 127.0.0.1:1"},
     {REPLICA "ip=127.0.0.1,port=1,state=wait_bgsave,offset=0,lag=0\r\n", NULL,
      "replica 1", HF_LEVEL_WARNING, "wait_bgsave"},
     {MASTER "connected_slaves:0\r\n", NULL, "replication", HF_LEVEL_OK,
      "without replicas"},
     {REPLICA "state=online,offset=1,lag=0\r\n", "min-replicas-to-write 0",
-     "good replicas", HF_LEVEL_NOTE, "none are asked for"},
+     "good replicas", HF_LEVEL_NOTE, "none required"},
     {REPLICA "state=online,offset=1,lag=0\r\nmin_slaves_good_slaves:1\r\n",
      "min-replicas-to-write 1", "good replicas", HF_LEVEL_OK, "1 of 1"},
     {MASTER "connected_slaves:0\r\nmin_slaves_good_slaves:0\r\n",
      "min-replicas-to-write 1", "good replicas", HF_LEVEL_ERROR,
-     "0, but 1 are asked for"},
+     "0, but 1 required"},
     {"role:slave\r\nmaster_link_status:down\r\n", NULL, "replication",
      HF_LEVEL_ERROR, "its link to the master is down"},
     /* Replies that no server should send. */
@@ -340,7 +341,7 @@ static void node_of_a_cluster_tells_who_would_take_over(void **state)
         {OK_STATE, ME, "cluster state", HF_LEVEL_OK, "ok"},
         {OK_STATE, ME, "cluster replicas", HF_LEVEL_NOTE, "none"},
         {OK_STATE, ME "ccc 10.0.0.3:3@4,host slave aaa 0 0 1 connected\n",
-         "cluster replicas", HF_LEVEL_OK, "1, all there"},
+         "cluster replicas", HF_LEVEL_OK, "1, all connected"},
         {OK_STATE, ME "ccc 10.0.0.3:3@4 slave bbb 0 0 2 connected\n",
          "cluster replicas", HF_LEVEL_NOTE, "none"},
         {OK_STATE, ME "ccc 10.0.0.3:3@4 slave,fail aaa 0 0 1 connected\n",
@@ -356,7 +357,7 @@ static void node_of_a_cluster_tells_who_would_take_over(void **state)
         {"cluster_state:ok\r\ncluster_slots_fail:7\r\n"
          "cluster_slots_pfail:2\r\n",
          ME, "cluster state", HF_LEVEL_WARNING, "9 slots"},
-        {NULL, ME, "cluster state", HF_LEVEL_NOTE, "not known: NOPERM"},
+        {NULL, ME, "cluster state", HF_LEVEL_NOTE, "unknown: NOPERM"},
         {"", "no lines", "cluster replicas", HF_LEVEL_NOTE, "none"},
         {"", "\n\n  \n a\n myself\n", "cluster state", HF_LEVEL_ERROR, ", as"},
     };
@@ -378,10 +379,10 @@ static void wake_ups_are_tried_for_real(void **state)
         const char *heard;
         const char *part;
     } rows[] = {
-        {":0\r\n", "PUBLISH finds nobody who listens"},
+        {":0\r\n", "PUBLISH finds no subscriber"},
         {":1\r\n", "a message did not arrive"},
-        {"-NOPERM no\r\n", "we may subscribe, but not publish"},
-        {"+OK\r\n", "we may subscribe, but not publish"},
+        {"-NOPERM no\r\n", "this user may subscribe, but not publish"},
+        {"+OK\r\n", "this user may subscribe, but not publish"},
     };
     remarks all;
 
@@ -404,7 +405,7 @@ static void user_without_rights_learns_what_is_missing(void **state)
     examine(&self, &all);
     expect_remark(&all, "reachable", HF_LEVEL_OK, "yes");
     expect_remark(&all, "info", HF_LEVEL_NOTE, "NOPERM");
-    expect_remark(&all, "user", HF_LEVEL_OK, "not told");
+    expect_remark(&all, "user", HF_LEVEL_OK, "unknown");
     expect_remark(&all, "rights for locks", HF_LEVEL_ERROR,
                   "EVALSHA, EVAL, SCRIPT LOAD, PING, GET, SET, DEL, PEXPIRE, "
                   "PTTL, SET on hf:token*");

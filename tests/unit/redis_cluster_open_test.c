@@ -82,7 +82,7 @@ static void cluster_that_hangs_is_unavailable_by_the_deadline(void **state)
                    port_of(&self, A), port_of(&self, B));
     assert_int_equal(open_by(&self, hosts, &err), HF_UNAVAILABLE);
     assert_took(hf__clock_boot_ms() - began_ms, 990, ENOUGH_MS);
-    assert_non_null(strstr(err.message, "no answer"));
+    assert_non_null(strstr(err.message, "no reply"));
     cluster_stop(&self);
 }
 

@@ -96,7 +96,7 @@ static void open_with_wrong_password_is_denied_and_not_shown(void **state)
     assert_null(strstr(err.message, "s3cret"));
     assert_int_equal(driver_try_open(&driver, url, NULL, NULL, &err),
                      HF_DENIED);
-    assert_string_equal(err.message, "the server asks for a password");
+    assert_string_equal(err.message, "the server requires a password");
     redis_server_stop(server);
 }
 

@@ -57,11 +57,11 @@ static void passwords_of_servers_and_sentinels_differ(void **state)
         fail_msg("%s", err.message);
     expect_served(&driver);
     driver_close(&driver);
-    expect_refused(url, NULL, "the server asks for a password");
+    expect_refused(url, NULL, "the server requires a password");
     expect_refused(url, "outer", "the server refused the password");
-    expect_refused(redis_sentinel_url(all), "inner", "no sentinel answers");
+    expect_refused(redis_sentinel_url(all), "inner", "no sentinel replies");
     with_params(redis_sentinel_url(all), "sentinel_password=inner", url);
-    expect_refused(url, "inner", "no sentinel answers");
+    expect_refused(url, "inner", "no sentinel replies");
     redis_sentinel_stop(all);
 }
 
@@ -104,7 +104,7 @@ static void user_of_the_sentinels_needs_little(void **state)
                                "ACL SETUSER app "
                                "-sentinel|get-master-addr-by-name",
                                answer, sizeof(answer));
-    expect_refused(url, NULL, "no sentinel answers");
+    expect_refused(url, NULL, "no sentinel replies");
     redis_sentinel_stop(all);
 }
 

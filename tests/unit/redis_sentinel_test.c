@@ -183,7 +183,7 @@ static void no_sentinel_is_unavailable_at_once(void **state)
     (void)state;
     assert_int_equal(driver_try_open(&driver, url, NULL, NULL, &err),
                      HF_UNAVAILABLE);
-    assert_non_null(strstr(err.message, "no sentinel answers"));
+    assert_non_null(strstr(err.message, "no sentinel replies"));
     assert_non_null(strstr(err.message, "refused"));
     assert_in_time(hf__clock_boot_ms() - began_ms, ENOUGH_MS);
 }
@@ -195,7 +195,7 @@ static void password_of_the_sentinels_is_their_own(void **state)
     (void)state;
     deployment_prepare(&all);
     all.more = "?sentinel_password=geheim";
-    deployment_open_fails(&all, HF_DENIED, "no sentinel answers");
+    deployment_open_fails(&all, HF_DENIED, "no sentinel replies");
     all.more = "?sentinel_password=right";
     deployment_open(&all);
     assert_served_by(&all, "A");
@@ -254,7 +254,7 @@ static void named_server_must_say_that_it_is_the_master(void **state)
     all.connect_ms = 500;
     all.masters[A].is_replica = true;
     assert_int_equal(deployment_try_open(&all, &err), HF_UNAVAILABLE);
-    assert_non_null(strstr(err.message, "no master"));
+    assert_non_null(strstr(err.message, "not a master"));
     assert_true(all.masters[A].logins > 1);
     deployment_close(&all);
 }
@@ -555,7 +555,7 @@ static void answers_of_no_sense_are_refused(void **state)
         status = deployment_try_open(&all, &err);
         if (status != HF_INVALID && status != HF_CORRUPT)
             fail_msg("%zu: %s: %s", at, hf_status_name(status), err.message);
-        assert_non_null(strstr(err.message, "no sentinel answers"));
+        assert_non_null(strstr(err.message, "no sentinel replies"));
     }
     deployment_close(&all);
 }

@@ -583,7 +583,7 @@ static void replica_is_no_master(void **state)
     assert_int_equal(
         hf__server_open(all.servers[A], hf__clock_boot_ms() + 1000, &err),
         HF_UNAVAILABLE);
-    assert_non_null(strstr(err.message, "no master"));
+    assert_non_null(strstr(err.message, "not a master"));
     all.account.master_only = false;
     CALL(&call, ENOUGH_MS, "PING");
     run(&all, &call, false);

@@ -226,7 +226,7 @@ static void options_go_before_the_url(void **state)
     expect_open(our_url("", url), &options, HF_INVALID, "tls_verify is empty");
     options = (hf_tls_options)HF_TLS_OPTIONS_INIT;
     options.ca_dir = "/nowhere";
-    expect_open(our_url("", url), &options, HF_INVALID, "is no directory");
+    expect_open(our_url("", url), &options, HF_INVALID, "is not a directory");
     options.ca_dir = NULL;
     options.key_password = PASSWORD;
     expect_open(our_url("", url), &options, HF_INVALID,
@@ -482,7 +482,8 @@ static void handshake_that_stops_half_way_ends_in_time(void **state)
                 url);
             begin_ms = hf__clock_boot_ms();
             expect_open(url, &options, HF_UNAVAILABLE,
-                        closes ? "no TLS handshake with" : "not over in time");
+                        closes ? "no TLS handshake with"
+                               : "timed out in the TLS handshake");
             assert_in_time(hf__clock_boot_ms() - begin_ms, 2500);
             fake_server_stop(fake);
         }

@@ -293,7 +293,7 @@ static void parameters_are_checked_before_anything_is_connected(void **state)
         {"?tls_key=@/client.key", "tls_key without tls_cert"},
         {"?tls_ca=@/none.pem", "tls_ca: cannot open"},
         {"?tls_ca=@/client.key", "tls_ca: cannot use"},
-        {"?tls_ca_dir=@/ca.pem", "is no directory"},
+        {"?tls_ca_dir=@/ca.pem", "is not a directory"},
         {"?tls_cert=@/client.key&tls_key=@/client.key", "tls_cert: cannot use"},
         {"?tls_cert=@/client.pem&tls_key=@/client.pem", "tls_key: cannot use"},
         {"?tls_cert=@/client.pem&tls_key=@/server.key", "tls_key: cannot use"},

@@ -33,7 +33,7 @@ static void tell_version(const hf__target *target)
 
     if (traits.major == 0)
         hf__report(to, HF_LEVEL_NOTE, "version", "allow +hello",
-                   "not known: HELLO is not allowed or does not tell");
+                   "unknown: HELLO is not allowed or has no version");
     else
         hf__report(to, HF_LEVEL_OK, "version", "", "%s %u.%u.%u%s%s",
                    traits.is_valkey ? "valkey" : "redis", traits.major,
@@ -44,9 +44,9 @@ static void tell_version(const hf__target *target)
                    build);
     if (uptime_s >= 0 && uptime_s < FRESH_S)
         hf__report(to, HF_LEVEL_NOTE, "uptime",
-                   "if nobody meant it to be started, find out why; without "
-                   "persistence every lock of before is forgotten",
-                   "it was started %" PRId64 " s ago", uptime_s);
+                   "if the restart was not intended, find the cause; without "
+                   "persistence all previous locks are lost",
+                   "started %" PRId64 " s ago", uptime_s);
     else if (uptime_s >= 0)
         hf__report(to, HF_LEVEL_OK, "uptime", "", "%" PRId64 " s", uptime_s);
 }
@@ -60,11 +60,11 @@ static void tell_clock(const hf__target *target,
 
     if (off_us - clock->error_us > CLOCK_WARNING_US) {
         level = HF_LEVEL_WARNING;
-        remedy = "set both by NTP: keys that get an instant of expiry (EXAT, "
-                 "PXAT) end at another one than you mean";
+        remedy = "synchronise both by NTP: keys with an expiry instant (EXAT, "
+                 "PXAT) expire at a wrong time";
     } else if (off_us - clock->error_us > CLOCK_NOTE_US) {
         level = HF_LEVEL_NOTE;
-        remedy = "set both by NTP; leases do not depend on it";
+        remedy = "synchronise both by NTP; leases do not depend on it";
     }
     hf__report(&target->diagnosis, level, "clock", remedy,
                "%" PRId64 ".%03d ms %s of ours, give or take %" PRId64
@@ -114,8 +114,7 @@ static void tell_ability(hf__target *target, const char *name,
         hf__report(to, HF_LEVEL_OK, name, "", "yes");
     else if (needed)
         hf__report_error(to, request.status, name,
-                         "nothing works without it: allow it, or use a server "
-                         "that has it",
+                         "required: allow it, or use a server that has it",
                          "no: %s", request.error.message);
     else
         hf__report(to, HF_LEVEL_OK, name, "", "no: %s", request.error.message);
@@ -174,9 +173,8 @@ static void take_info(hf__target *target)
                                target->request.reply.bytes.size);
     else
         hf__report(&target->diagnosis, HF_LEVEL_NOTE, "info",
-                   "allow +info to let the doctor see eviction, persistence "
-                   "and replicas",
-                   "not known: %s", target->request.error.message);
+                   "allow +info to diagnose eviction, persistence and replicas",
+                   "unknown: %s", target->request.error.message);
 }
 
 static void examine_state(hf__target *target)

@@ -99,8 +99,8 @@ static void tell_replicas(hf__target *target)
     if (!hf__target_ask(target, words, COUNT(words), &request) ||
         request.reply.kind != HF_REPLY_STRING) {
         hf__report(to, HF_LEVEL_NOTE, "cluster replicas",
-                   "allow +cluster|nodes to let the doctor see them",
-                   "not known: %s", request.error.message);
+                   "allow +cluster|nodes to diagnose them", "unknown: %s",
+                   request.error.message);
         hf__request_done(&request);
         return;
     }
@@ -109,15 +109,15 @@ static void tell_replicas(hf__target *target)
     hf__request_done(&request);
     if (count.bad > 0)
         hf__report(to, HF_LEVEL_WARNING, "cluster replicas",
-                   "bring them back: they are who takes over",
+                   "restore them: only they can take over",
                    "%u of %u do not answer this master, such as %s", count.bad,
                    count.good + count.bad, count.first_bad);
     else if (count.good == 0)
         hf__report(to, HF_LEVEL_NOTE, "cluster replicas",
-                   "give it one, if its slots shall be served without it",
-                   "none: nobody takes over from this master");
+                   "add one, if its slots must survive its failure",
+                   "none: no replica can take over from this master");
     else
-        hf__report(to, HF_LEVEL_OK, "cluster replicas", "", "%u, all there",
+        hf__report(to, HF_LEVEL_OK, "cluster replicas", "", "%u, all connected",
                    count.good);
 }
 
@@ -133,8 +133,8 @@ static void tell_state(hf__target *target)
     if (!hf__target_ask(target, words, COUNT(words), &request) ||
         request.reply.kind != HF_REPLY_STRING) {
         hf__report(to, HF_LEVEL_NOTE, "cluster state",
-                   "allow +cluster|info to let the doctor see it",
-                   "not known: %s", request.error.message);
+                   "allow +cluster|info to diagnose it", "unknown: %s",
+                   request.error.message);
         hf__request_done(&request);
         return;
     }

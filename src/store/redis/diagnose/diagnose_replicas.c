@@ -60,13 +60,14 @@ static bool look_at(hf__target *replica)
     if (status == HF_OK)
         hf__diagnose_rights_of_replica(replica);
     else if (status == HF_DENIED && !is_certificate(&err))
-        hf__report(to, HF_LEVEL_WARNING, "failover",
-                   "access lists are not replicated: make the user there too",
-                   "it would refuse us: %s", err.message);
+        hf__report(
+            to, HF_LEVEL_WARNING, "failover",
+            "access lists are not replicated: create the user there, too",
+            "it would refuse this client: %s", err.message);
     else
         hf__report(to, HF_LEVEL_NOTE, "failover",
-                   "see to it that clients reach whoever takes over",
-                   "not known: %s", err.message);
+                   "make sure that clients can reach it and log in",
+                   "unknown: %s", err.message);
     return status == HF_OK || status == HF_DENIED;
 }
 

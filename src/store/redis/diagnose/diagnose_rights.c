@@ -286,8 +286,8 @@ static void tell_rights(hf__target *target, const name_set *names,
                         size_t count, hf_level missing)
 {
     static const char remedy[] =
-        "give the user these rights: docs/guide/security.md has the line; or "
-        "choose a prefix whose keys are allowed";
+        "grant these rights, see docs/guide/security.md; or choose a prefix "
+        "whose keys are allowed";
     const hf__diagnosis *to = &target->diagnosis;
     char refused[LIST_SIZE] = "", unknown[LIST_SIZE] = "";
 
@@ -336,12 +336,13 @@ void hf__diagnose_rights(hf__target *target)
 
     get_to_know(target, &names);
     if (names.user[0] == '\0')
-        hf__report(to, HF_LEVEL_OK, "user", "", "not told to this user");
+        hf__report(to, HF_LEVEL_OK, "user", "",
+                   "unknown: not allowed to this user");
     else if (strcmp(names.user, "default") == 0)
-        hf__report(to, HF_LEVEL_NOTE, "user",
-                   "make a user of its own with least rights, as "
-                   "docs/guide/security.md shows",
-                   "default");
+        hf__report(
+            to, HF_LEVEL_NOTE, "user",
+            "create a user with least rights, see docs/guide/security.md",
+            "default");
     else
         hf__report(to, HF_LEVEL_OK, "user", "", "%s", names.user);
     tell_rights(target, &names, "rights for locks", for_locks, COUNT(for_locks),

@@ -30,15 +30,15 @@ static void tell_expiry(const hf__diagnosis *to, const hf__tls_facts *facts)
     if (facts->expires_s < 0)
         hf__report_error(to, HF_DENIED, "certificate",
                          "renew the server's certificate",
-                         "it ended %" PRId64 " days ago", -days);
+                         "it expired %" PRId64 " days ago", -days);
     else if (facts->expires_s < EXPIRY_WARNING_S)
         hf__report(to, HF_LEVEL_WARNING, "certificate",
-                   "renew the server's certificate: afterwards no connection "
-                   "is made any more",
-                   "it ends in %" PRId64 " days", days);
+                   "renew the server's certificate: after that no new "
+                   "connection can be made",
+                   "it expires in %" PRId64 " days", days);
     else
         hf__report(to, HF_LEVEL_OK, "certificate", "",
-                   "it ends in %" PRId64 " days", days);
+                   "it expires in %" PRId64 " days", days);
 }
 
 /* New versions of files in use that cannot be loaded. */
@@ -50,9 +50,9 @@ static void tell_files(const hf__diagnosis *to, hf__tls *tls)
 
     if (hf__tls_state(tls, &err) != HF_OK)
         hf__report(to, HF_LEVEL_WARNING, "certificate files",
-                   "mend them: only clients that are open go on, with what "
-                   "they had",
-                   "they have changed and are of no use: %s", err.message);
+                   "correct them: only open clients still work, with the "
+                   "previous files",
+                   "changed, and not usable: %s", err.message);
     if (key != NULL)
         hf__diagnose_secret_file(to, "key file", key);
     if (password != NULL)
@@ -63,7 +63,7 @@ static void tell_tls(hf__target *target, hf__tls *tls)
 {
     const hf__diagnosis *to = &target->diagnosis;
     const char *verified = hf__tls_describe(tls);
-    hf__tls_facts facts = {"TLS", "not known", false, 0};
+    hf__tls_facts facts = {"TLS", "unknown", false, 0};
     hf_error err = HF_ERROR_INIT;
     hf__blocking_conn conn;
 
@@ -75,15 +75,15 @@ static void tell_tls(hf__target *target, hf__tls *tls)
             &err) == HF_OK)
         hf__tls_tell(hf__channel_ssl(&conn.channel), &facts);
     else
-        hf__report(to, HF_LEVEL_WARNING, "new connection", "",
-                   "it is not made: %s", err.message);
+        hf__report(to, HF_LEVEL_WARNING, "new connection", "", "failed: %s",
+                   err.message);
     hf__report(to,
                strncmp(verified, "encrypted;", 10) == 0 ? HF_LEVEL_WARNING
                                                         : HF_LEVEL_OK,
                "encryption",
                strncmp(verified, "encrypted;", 10) == 0
-                   ? "leave tls_verify=none out: anybody on the way can play "
-                     "the server"
+                   ? "remove tls_verify=none: anyone on the network path can "
+                     "impersonate the server"
                    : "",
                "%s, %s; %s", facts.protocol, facts.cipher, verified);
     tell_expiry(to, &facts);
@@ -103,17 +103,18 @@ void hf__diagnose_security(hf__target *target)
         hf__report(to, HF_LEVEL_OK, "encryption", "",
                    "none; nothing leaves this machine");
     else
-        hf__report(to, HF_LEVEL_NOTE, "encryption",
-                   "rediss://, unless the network is yours alone",
-                   "none: whoever is on the way can read and change all of it");
+        hf__report(
+            to, HF_LEVEL_NOTE, "encryption",
+            "use rediss://, unless the network is private",
+            "none: anyone on the network path can read and change all data");
     if (account->password_file != NULL)
         hf__diagnose_secret_file(to, "password file", account->password_file);
     if (account->password != NULL)
         hf__report(to, HF_LEVEL_OK, "password", "", "given");
     else
         hf__report(to, near ? HF_LEVEL_NOTE : HF_LEVEL_WARNING, "password",
-                   "make a user with a password and least rights; see "
+                   "create a user with a password and least rights; see "
                    "docs/guide/security.md",
-                   "none: whoever reaches the server may do all that its "
+                   "none: anyone who can reach the server may do what its "
                    "default user may");
 }

@@ -33,8 +33,8 @@ static void tell_eviction(const hf__target *target)
     if (!hf__info_find(target->info, "maxmemory_policy", policy,
                        sizeof(policy)))
         hf__report(to, HF_LEVEL_NOTE, "eviction",
-                   "see to it that the policy is noeviction",
-                   "not known: INFO does not tell the policy");
+                   "make sure that the policy is noeviction",
+                   "unknown: INFO has no policy");
     else if (strcmp(policy, "noeviction") == 0)
         hf__report(to, HF_LEVEL_OK, "eviction", "", "noeviction");
     else if (limit == 0)
@@ -45,7 +45,7 @@ static void tell_eviction(const hf__target *target)
         hf__report(to, HF_LEVEL_WARNING, "eviction",
                    "CONFIG SET maxmemory-policy noeviction, or keep locks on a "
                    "server of their own",
-                   "%s: THE SERVER MAY DROP LOCKS while they are held, and "
+                   "%s: THE SERVER MAY EVICT LOCKS while they are held, and "
                    "fencing tokens, when its memory is full",
                    policy);
 }
@@ -82,7 +82,8 @@ static void tell_connections(const hf__target *target)
         return;
     if (now >= most - most / 100 * (100 - TIGHT_PERCENT))
         hf__report(&target->diagnosis, HF_LEVEL_WARNING, "connections",
-                   "raise maxclients, or find out who does not close theirs",
+                   "raise maxclients, or find the clients that do not close "
+                   "connections",
                    "%" PRId64 " of %" PRId64, now, most);
     else
         hf__report(&target->diagnosis, HF_LEVEL_OK, "connections", "",
@@ -115,19 +116,17 @@ static void tell_aof(hf__target *target)
 
     if (!config_get(target, "appendfsync", fsync, sizeof(fsync)))
         hf__report(to, HF_LEVEL_OK, "persistence", "",
-                   "append-only file; how often it is synced is not told");
+                   "append-only file; sync policy unknown");
     else if (strcmp(fsync, "always") == 0)
         hf__report(to, HF_LEVEL_OK, "persistence", "",
-                   "append-only file, synced before each answer");
+                   "append-only file, synced before each reply");
     else
-        hf__report(to, HF_LEVEL_NOTE, "persistence",
-                   "appendfsync always, if a lock must survive a power cut; "
-                   "fencing tokens grow all the same unless the clock was "
-                   "set back as well",
-                   "append-only file, appendfsync %s: a power cut costs the "
-                   "last %s",
-                   fsync,
-                   strcmp(fsync, "everysec") == 0 ? "second" : "half minute");
+        hf__report(
+            to, HF_LEVEL_NOTE, "persistence",
+            "appendfsync always, if a lock must survive a power cut; fencing "
+            "tokens still grow unless the clock was set back, too",
+            "append-only file, appendfsync %s: a power cut loses the last %s",
+            fsync, strcmp(fsync, "everysec") == 0 ? "second" : "half minute");
 }
 
 static void tell_persistence(hf__target *target)
@@ -139,21 +138,20 @@ static void tell_persistence(hf__target *target)
         tell_aof(target);
     else if (!config_get(target, "save", save, sizeof(save)))
         hf__report(to, HF_LEVEL_NOTE, "persistence", "",
-                   "no append-only file; whether snapshots are saved is not "
-                   "told");
+                   "no append-only file; unknown whether snapshots are saved");
     else if (save[0] != '\0')
-        hf__report(to, HF_LEVEL_NOTE, "persistence",
-                   "appendonly yes, if locks are to survive a restart",
-                   "snapshots only (save %s): a crash costs what came after "
-                   "the last one, and a clock set back as well lets fencing "
-                   "tokens repeat",
-                   save);
+        hf__report(
+            to, HF_LEVEL_NOTE, "persistence",
+            "appendonly yes, if locks must survive a restart",
+            "snapshots only (save %s): a crash loses everything after the last "
+            "one, and fencing tokens repeat if the clock was set back, too",
+            save);
     else
         hf__report(to, HF_LEVEL_NOTE, "persistence",
-                   "fine for locks that only spare work; else appendonly yes, "
-                   "or keep the server down for a lease after a crash",
-                   "none: after a restart nobody holds a lock any more, and "
-                   "if the clock was set back as well fencing tokens repeat");
+                   "fine for locks that only save work; otherwise appendonly "
+                   "yes, or keep the server down for one lease after a crash",
+                   "none: a restart loses all locks, and fencing tokens repeat "
+                   "if the clock was set back, too");
 }
 
 static void tell_disk_failure(const hf__target *target, const char *field,
@@ -217,19 +215,19 @@ static void tell_good_replicas(hf__target *target, bool has_some)
     if (strcmp(wanted, "0") == 0 && !has_some)
         return;
     if (strcmp(wanted, "0") == 0)
-        hf__report(to, HF_LEVEL_NOTE, "good replicas",
-                   "min-replicas-to-write 1 with a small min-replicas-max-lag "
-                   "bounds what it acknowledges in vain",
-                   "none are asked for: a master that is cut off goes on "
-                   "granting locks");
+        hf__report(
+            to, HF_LEVEL_NOTE, "good replicas",
+            "min-replicas-to-write 1 with a small min-replicas-max-lag limits "
+            "how many acknowledged writes a failover can lose",
+            "none required: a master that is cut off continues to grant locks");
     else if (good >= 0 && good < strtoll(wanted, NULL, 10))
-        hf__report_error(to, HF_UNAVAILABLE, "good replicas",
-                         "bring replicas back; until then it refuses all "
-                         "writes (NOREPLICAS)",
-                         "%" PRId64 ", but %s are asked for", good, wanted);
+        hf__report_error(
+            to, HF_UNAVAILABLE, "good replicas",
+            "restore replicas; until then it refuses all writes (NOREPLICAS)",
+            "%" PRId64 ", but %s required", good, wanted);
     else
         hf__report(to, HF_LEVEL_OK, "good replicas", "",
-                   "%" PRId64 " of %s that are asked for", good, wanted);
+                   "%" PRId64 " of %s required", good, wanted);
 }
 
 static void tell_master(hf__target *target)
@@ -239,13 +237,13 @@ static void tell_master(hf__target *target)
 
     if (replicas == 0)
         hf__report(to, HF_LEVEL_OK, "replication", "",
-                   "a master without replicas; WAIT has nobody to wait for");
+                   "a master without replicas; WAIT has no effect");
     else
         hf__report(to, HF_LEVEL_NOTE, "replication",
                    "locks acknowledged a moment before a failover may be lost: "
                    "check fencing tokens where it matters",
                    "a master with %" PRId64
-                   " replicas, which follow asynchronously; WAIT is possible",
+                   " replicas (asynchronous); WAIT is possible",
                    replicas);
     for (int i = 0; i < replicas && i < REPLICAS_TOLD_MAX; i++)
         tell_replica(target, i);
@@ -263,19 +261,18 @@ static void tell_replication(hf__target *target)
         return;
     }
     hf__info_find(target->info, "master_link_status", conn, sizeof(conn));
-    hf__report_error(&target->diagnosis, HF_UNAVAILABLE, "replication",
-                     "give the address of the master, or a sentinel or cluster "
-                     "URL, which finds it",
-                     "it is a replica and takes no writes; its link to the "
-                     "master is %s",
-                     conn);
+    hf__report_error(
+        &target->diagnosis, HF_UNAVAILABLE, "replication",
+        "use the master's address, or a sentinel or cluster URL",
+        "it is a replica and accepts no writes; its link to the master is %s",
+        conn);
 }
 
 void hf__diagnose_state(hf__target *target)
 {
     if (hf__info_number(target->info, "loading", 0) != 0)
         hf__report_error(&target->diagnosis, HF_UNAVAILABLE, "loading", "wait",
-                         "it is reading its data and answers nothing");
+                         "it is loading its data and answers no requests");
     tell_eviction(target);
     tell_memory(target);
     tell_connections(target);

@@ -61,7 +61,7 @@ static void tell(const hf__target *target, const attempt *self)
 {
     static const char remedy[] =
         "allow +subscribe, +publish and the channels &PREFIX* of the clients' "
-        "prefix; without wake-ups who waits for a lock asks again and again";
+        "prefix; without wake-ups waiters poll";
     const hf__diagnosis *to = &target->diagnosis;
     const hf_error *err = &self->subscription.conn.error;
 
@@ -74,12 +74,12 @@ static void tell(const hf__target *target, const attempt *self)
                                            : "SUBSCRIBE is not answered");
     else if (self->heard < 0)
         hf__report(to, HF_LEVEL_WARNING, "wake-ups", remedy,
-                   "none: we may subscribe, but not publish");
+                   "none: this user may subscribe, but not publish");
     else
         hf__report(to, HF_LEVEL_WARNING, "wake-ups",
-                   "use the server's own address: what is in between does not "
-                   "hand messages on",
-                   self->heard == 0 ? "none: PUBLISH finds nobody who listens"
+                   "use the server's own address: a proxy in between does not "
+                   "forward messages",
+                   self->heard == 0 ? "none: PUBLISH finds no subscriber"
                                     : "none: a message did not arrive");
 }
 

@@ -168,7 +168,7 @@ static void refuse(hf__subscription *subscription)
                        subscription->message.bytes.size);
         hf__redis_error(line, false, &conn->error);
     } else {
-        hf__fail(&conn->error, HF_CORRUPT, "%s sent what is not a message",
+        hf__fail(&conn->error, HF_CORRUPT, "%s sent a malformed message",
                  conn->peer);
     }
     hf__async_conn_drop(conn);
@@ -240,7 +240,7 @@ static int64_t watch_silence(hf__subscription *subscription, int64_t now_ms)
         return conn->alive_ms + subscription->silence_ms;
     if (now_ms < subscription->probed_ms + answer_ms)
         return subscription->probed_ms + answer_ms;
-    hf__fail(&conn->error, HF_UNAVAILABLE, "%s gave no sign of life",
+    hf__fail(&conn->error, HF_UNAVAILABLE, "%s did not reply to PING",
              conn->peer);
     hf__async_conn_drop(conn);
     return INT64_MAX;

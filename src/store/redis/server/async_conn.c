@@ -269,8 +269,8 @@ static void try_to_connect(hf__async_conn *conn)
     hf__resolver_get(conn->node->resolver, &conn->resolved);
     memcpy(conn->peer, conn->resolved.text, sizeof(conn->peer));
     if (conn->resolved.count == 0)
-        hf__fail(&conn->error, HF_UNAVAILABLE,
-                 "the address of %s is not known yet", conn->peer);
+        hf__fail(&conn->error, HF_UNAVAILABLE, "host %s is not resolved yet",
+                 conn->peer);
     if (conn->resolved.count == 0 && asks)
         return;
     conn->state = HF__ASYNC_CONNECTING;
@@ -305,7 +305,7 @@ static void read_login(hf__async_conn *conn)
             status = hf__fail(&conn->error, HF_NO_MEMORY, "out of memory");
         else
             status = hf__fail(&conn->error, HF_CORRUPT,
-                              "%s sent what is not a RESP reply", conn->peer);
+                              "%s sent a malformed reply", conn->peer);
         hf__arena_free(&conn->arena);
         if (status != HF_OK) {
             hf__async_conn_drop(conn);
@@ -444,8 +444,8 @@ static void check_until(hf__async_conn *conn, int64_t now_ms)
         return;
     }
     if (conn->state == HF__ASYNC_RESOLVING)
-        hf__fail(&conn->error, HF_UNAVAILABLE,
-                 "the address of %s was not found in time", conn->peer);
+        hf__fail(&conn->error, HF_UNAVAILABLE, "timed out resolving host %s",
+                 conn->peer);
     else if (conn->state == HF__ASYNC_HANDSHAKE)
         hf__channel_late(&conn->channel, &conn->error, conn->peer);
     else
@@ -466,7 +466,7 @@ static void check_epoch(hf__async_conn *conn)
     conn->delay_ms = 0;
     if (conn->state != HF__ASYNC_DOWN) {
         hf__fail(&conn->error, HF_UNAVAILABLE,
-                 "%s was left: the server has moved", conn->peer);
+                 "%s was dropped: the server has another address", conn->peer);
         hf__async_conn_drop(conn);
     }
     conn->retry_ms = 0;

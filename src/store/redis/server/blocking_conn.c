@@ -154,7 +154,7 @@ static hf__blocking_conn_result end_of(hf__blocking_conn *conn, ssize_t got,
 static hf__blocking_conn_result is_late(const hf__blocking_conn *conn,
                                         hf_error *err)
 {
-    hf__fail(err, HF_INDETERMINATE, "no answer from %s in time", conn->peer);
+    hf__fail(err, HF_INDETERMINATE, "no reply from %s in time", conn->peer);
     return HF__CONN_LATE;
 }
 
@@ -216,7 +216,8 @@ static hf__blocking_conn_result receive(hf__blocking_conn *conn,
         if (left_ms <= 0)
             return result;
         if (conn->epoch != hf__redis_node_epoch(conn->node)) {
-            hf__fail(err, HF_INDETERMINATE, "%s was left: the server has moved",
+            hf__fail(err, HF_INDETERMINATE,
+                     "%s was dropped: the server has another address",
                      conn->peer);
             return HF__CONN_LOST;
         }
@@ -266,8 +267,7 @@ static hf__blocking_conn_result read_reply(hf__blocking_conn *conn,
             continue;
         }
         if (parsed == HF__RESP_BROKEN) {
-            hf__fail(err, HF_CORRUPT, "%s sent what is not a RESP reply",
-                     conn->peer);
+            hf__fail(err, HF_CORRUPT, "%s sent a malformed reply", conn->peer);
             return HF__CONN_BROKEN;
         }
         if (parsed == HF__RESP_NO_MEMORY)
@@ -360,8 +360,8 @@ static hf_status connect_peer(hf__blocking_conn *conn, int64_t until_ms,
     find_peer(conn, until_ms, &resolved);
     memcpy(conn->peer, resolved.text, sizeof(conn->peer));
     if (resolved.count == 0)
-        return hf__fail(err, HF_UNAVAILABLE,
-                        "the address of %s is not known yet", conn->peer);
+        return hf__fail(err, HF_UNAVAILABLE, "host %s is not resolved yet",
+                        conn->peer);
     rc = connect_any(conn, &resolved, until_ms, &fd);
     if (rc != 0)
         return hf__fail_errno(err, hf__socket_status(rc), rc,

@@ -157,7 +157,7 @@ static hf_status check_role(const hf_reply *reply, hf_error *err)
     if (reply->kind == HF_REPLY_ARRAY && reply->array.count > 0 &&
         hf__reply_is(&reply->array.items[0], "master"))
         return HF_OK;
-    return hf__fail(err, HF_UNAVAILABLE, "the server is no master");
+    return hf__fail(err, HF_UNAVAILABLE, "the server is not a master");
 }
 
 /* The server's error about a password is not shown: it might contain it. */
@@ -183,14 +183,14 @@ static hf_status refused(hf__login_step step, hf_bytes line, hf_error *err)
         return auth_refused(line, err);
     hf__redis_error(line, false, &detail);
     if (line.size >= 6 && memcmp(line.data, "NOAUTH", 6) == 0)
-        return hf__fail(err, HF_DENIED, "the server asks for a password");
+        return hf__fail(err, HF_DENIED, "the server requires a password");
     if (detail.status == HF_UNAVAILABLE || step == HF__LOGIN_SELECT)
         return hf__fail_copy(err, &detail);
     if (line.size >= 7 && memcmp(line.data, "NOPROTO", 7) == 0)
         return HF_OK; /* it speaks RESP2 */
     if (detail.status == HF_UNSUPPORTED && step == HF__LOGIN_HELLO)
         return hf__fail(err, HF_UNSUPPORTED,
-                        "the server does not know HELLO; version %d.0 or "
+                        "the server does not support HELLO; version %d.0 or "
                         "later is needed",
                         VERSION_MIN);
     if (detail.status == HF_DENIED && memcmp(line.data, "NOPERM", 6) != 0)
@@ -209,10 +209,10 @@ static hf_status without_role(const hf__login *login, hf_bytes line,
         return status;
     if (!login->traits.told_role)
         return hf__fail(err, HF_DENIED,
-                        "this user may run neither ROLE nor HELLO, so that "
-                        "it is not known whether the server is a master");
+                        "this user may run neither ROLE nor HELLO, so the "
+                        "server's role is unknown");
     if (login->traits.is_replica)
-        return hf__fail(err, HF_UNAVAILABLE, "the server is no master");
+        return hf__fail(err, HF_UNAVAILABLE, "the server is not a master");
     return HF_OK;
 }
 
@@ -230,12 +230,12 @@ static hf_status without_wait(hf_bytes line, hf_error *err)
     if (detail.status == HF_UNAVAILABLE)
         return hf__fail_copy(err, &detail);
     if (detail.status == HF_DENIED)
-        return hf__fail(err, HF_DENIED,
-                        "this user may not run WAIT, which waiting for "
-                        "replicas needs");
+        return hf__fail(
+            err, HF_DENIED,
+            "this user may not run WAIT, which is needed to wait for replicas");
     return hf__fail(err, HF_UNSUPPORTED,
-                    "the server does not know WAIT, which waiting for "
-                    "replicas needs");
+                    "the server does not support WAIT, which is needed to wait "
+                    "for replicas");
 }
 
 hf_status hf__login_answer(hf__login *login, const hf_reply *reply,

@@ -133,7 +133,7 @@ void hf__pipeline_perform(hf__pipeline *pipe, hf__request *request,
 
     if (hf__loop_here(pipe->context->loop)) { /* it would never end */
         hf__request_fail(request, HF_UNAVAILABLE,
-                         "a call that waits was made by on_lost");
+                         "a blocking call was made in on_lost");
         return;
     }
     entry = start_loop(pipe, request) ? make_entry(pipe, request) : NULL;

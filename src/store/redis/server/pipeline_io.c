@@ -243,7 +243,7 @@ static bool read_reply(hf__pipeline *pipe)
     if (parsed == HF__RESP_NO_MEMORY)
         hf__fail(&conn->error, HF_NO_MEMORY, "out of memory");
     else
-        hf__fail(&conn->error, HF_CORRUPT, "%s sent what is not an answer",
+        hf__fail(&conn->error, HF_CORRUPT, "%s sent a malformed reply",
                  conn->peer);
     if (request != NULL) {
         hf__pipeline_list_unlink(&pipe->in_flight, head);
@@ -278,7 +278,7 @@ static void on_input(hf__async_conn *conn)
     while (hf__buf_size(&conn->in) > 0 && read_reply(pipe))
         continue;
     if (pipe->leaving && pipe->in_flight.count == 0)
-        hf__fail(&conn->error, HF_UNAVAILABLE, "%s is no longer of use",
+        hf__fail(&conn->error, HF_UNAVAILABLE, "%s is not used any more",
                  conn->peer);
     if (pipe->broken || (pipe->leaving && pipe->in_flight.count == 0))
         hf__async_conn_drop(conn);
@@ -309,7 +309,7 @@ static void expire(hf__pipeline *pipe, hf__pipeline_entry *entry)
     if (entry->place == HF__ENTRY_WRITTEN) {
         if (pipe->parsing && entry == pipe->in_flight.first)
             hf__resp_drop(&pipe->conn.resp);
-        hf__fail(&err, HF_INDETERMINATE, "no answer from %s in time",
+        hf__fail(&err, HF_INDETERMINATE, "no reply from %s in time",
                  conn->peer);
         hf__pipeline_expire(pipe, entry, &err);
         return;

@@ -26,8 +26,7 @@ static void make_passing(hf__request *request, const hf__attempts *attempts,
     hf_error err = HF_ERROR_INIT;
 
     hf__fail(&err, HF_UNAVAILABLE,
-             "%s %u %s:%d; the nodes of the cluster do not agree about the "
-             "slot",
+             "%s %u %s:%d; the nodes of the cluster disagree about the slot",
              why->kind == HF__REDIRECT_ASK ? "ASK" : "MOVED", why->slot,
              why->host, why->port);
     hf__retry_fail(request, attempts->doubtful, &err);

@@ -50,7 +50,7 @@ bool hf__store_context_refuse(const hf__store_context *context,
                          "the request is longer than %zu bytes",
                          HF__RESP_REQUEST_MAX);
     else if (request->deadline_ms <= hf__clock_boot_ms())
-        hf__request_fail(request, HF_UNAVAILABLE, "no time is left");
+        hf__request_fail(request, HF_UNAVAILABLE, "no time left");
     else
         return false;
     return true;

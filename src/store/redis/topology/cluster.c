@@ -205,7 +205,7 @@ static hf_status check_url(const hf__url *url, hf_error *err)
     if (status != HF_OK)
         return status;
     if (url->host == NULL || url->host[0] == '\0')
-        return hf__fail(err, HF_INVALID, "the URL lacks a host");
+        return hf__fail(err, HF_INVALID, "the URL has no host");
     if (url->path[0] != '\0' && strcmp(url->path, "/") != 0 &&
         strcmp(url->path, "/0") != 0)
         return hf__fail(err, HF_INVALID, "a cluster has database 0 only");

@@ -37,8 +37,7 @@ static hf_status ask(hf__store *store, uint32_t part, int64_t deadline_ms,
     else if (request.reply.kind != HF_REPLY_STRING ||
              !hf__cluster_self_read(self, hf_view(request.reply.bytes.data,
                                                   request.reply.bytes.size)))
-        status =
-            hf__fail(err, HF_CORRUPT, "the answer to CLUSTER NODES is none");
+        status = hf__fail(err, HF_CORRUPT, "malformed reply to CLUSTER NODES");
     hf__request_done(&request);
     return status;
 }
@@ -60,9 +59,9 @@ static hf_status survey(hf__store *store, hf__cluster_map *map,
         if (status != HF_OK)
             return status;
         if (self.is_moving)
-            return hf__fail(err, HF_UNAVAILABLE,
-                            "slots of the cluster are being moved; try again "
-                            "when that is over");
+            return hf__fail(
+                err, HF_UNAVAILABLE,
+                "slots of the cluster are being moved; try again later");
         slot_count += self.is_master ? self.slot_count : 0;
         parts->stamp += self.stamp; /* in any order */
     }

@@ -323,7 +323,7 @@ static hf_status ask_all(hf__cluster_refresh *refresh, int64_t until_ms,
     hf__server *server;
     hf_status status;
 
-    hf__fail(&first, HF_UNAVAILABLE, "there was no time to ask a node");
+    hf__fail(&first, HF_UNAVAILABLE, "no time to ask a node");
     refresh->from = 0;
     while ((server = next_server(refresh)) != NULL) {
         hf_error why = HF_ERROR_INIT;

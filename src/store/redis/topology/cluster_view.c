@@ -97,7 +97,7 @@ hf_status hf__cluster_view_read(hf__cluster_view *view, const hf_reply *reply,
 
     memset(view, 0, sizeof(*view));
     if (reply->kind != HF_REPLY_ARRAY || count > HF__SLOT_COUNT)
-        return hf__fail(err, HF_CORRUPT, "%s sent what is no list of slots",
+        return hf__fail(err, HF_CORRUPT, "%s sent a malformed list of slots",
                         asked);
     view->ranges = hf__alloc(count * sizeof(*view->ranges));
     if (view->ranges == NULL)
@@ -107,8 +107,8 @@ hf_status hf__cluster_view_read(hf__cluster_view *view, const hf_reply *reply,
 
         if (!read_range(item(reply, i), asked, range)) {
             hf__cluster_view_done(view);
-            return hf__fail(err, HF_CORRUPT, "%s sent what is no list of slots",
-                            asked);
+            return hf__fail(err, HF_CORRUPT,
+                            "%s sent a malformed list of slots", asked);
         }
         if (range->host[0] != '\0' && range->port != 0)
             view->count++;
@@ -116,7 +116,7 @@ hf_status hf__cluster_view_read(hf__cluster_view *view, const hf_reply *reply,
     if (view->count > 0)
         return HF_OK;
     hf__cluster_view_done(view);
-    return hf__fail(err, HF_UNAVAILABLE, "%s knows of nobody who has slots",
+    return hf__fail(err, HF_UNAVAILABLE, "%s knows no owner of any slot",
                     asked);
 }
 

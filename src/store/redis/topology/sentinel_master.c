@@ -161,7 +161,7 @@ hf_status hf__sentinel_watch_wait(hf__sentinel_watch *watch, int64_t until_ms,
                 status = hf__fail_copy(err, &watch->error);
             else
                 status = hf__fail(err, HF_UNAVAILABLE,
-                                  "no sentinel has answered in time");
+                                  "no sentinel replied in time");
         }
         pthread_mutex_unlock(&watch->mutex);
         if (over)

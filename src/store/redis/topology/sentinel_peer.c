@@ -113,7 +113,7 @@ static void take_reply(hf__sentinel_peer *peer)
         return;
     }
     if (peer->asked_ms == 0) {
-        give_up(peer, HF_CORRUPT, "it answers what nobody has asked");
+        give_up(peer, HF_CORRUPT, "it sent an unexpected reply");
         return;
     }
     if (peer->step == HF__SENTINEL_OTHERS) {
@@ -151,7 +151,7 @@ static void on_input(hf__async_conn *conn)
             return;
         }
         if (parsed != HF__RESP_DONE) {
-            give_up(peer, HF_CORRUPT, "it sent what is not a RESP reply");
+            give_up(peer, HF_CORRUPT, "it sent a malformed reply");
             return;
         }
         if (conn->resp.push)
@@ -200,7 +200,7 @@ static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
     if (now_ms < until_ms)
         return until_ms;
     hf__silence_learn(&peer->node, now_ms - peer->asked_ms);
-    give_up(peer, HF_UNAVAILABLE, "it does not answer");
+    give_up(peer, HF_UNAVAILABLE, "it does not reply");
     return INT64_MAX;
 }
 

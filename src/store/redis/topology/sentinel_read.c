@@ -83,7 +83,7 @@ static bool read_address(const hf_reply *host, const hf_reply *port,
 
 static hf_status is_none(hf_error *err)
 {
-    return hf__fail(err, HF_INVALID, "it does not answer as a sentinel");
+    return hf__fail(err, HF_INVALID, "not a sentinel's reply");
 }
 
 static hf_status refused(hf__sentinel_step step, const hf_reply *reply,
@@ -95,8 +95,7 @@ static hf_status refused(hf__sentinel_step step, const hf_reply *reply,
     hf__redis_error(line, false, &detail);
     if (line.size >= 6 && memcmp(line.data, "NOAUTH", 6) == 0)
         return hf__fail(err, HF_DENIED,
-                        "it asks for a password "
-                        "(sentinel_password)");
+                        "it requires a password (sentinel_password)");
     /* It knows the name but not yet the master: ask another one. */
     if (line.size >= 9 && memcmp(line.data, "IDONTKNOW", 9) == 0)
         return HF_OK;

@@ -123,9 +123,9 @@ static void explain_silence(const hf__sentinel_watch *watch, hf_error *err)
             best = graver(best, &watch->peers[at]->conn.error);
     }
     if (best == NULL)
-        hf__fail(err, HF_UNAVAILABLE, "no sentinel has answered in time");
+        hf__fail(err, HF_UNAVAILABLE, "no sentinel replied in time");
     else
-        hf__fail(err, best->status, "no sentinel answers: %s", best->message);
+        hf__fail(err, best->status, "no sentinel replies: %s", best->message);
 }
 
 /* "h1:6379 (epoch 4), h2:6379 (epoch 5)" */
@@ -169,8 +169,8 @@ static void explain(const hf__sentinel_watch *watch, hf__sentinel_vote vote,
         return;
     case HF__BALLOT_STALE:
         hf__fail(err, HF_UNAVAILABLE,
-                 "the sentinels that answer know an earlier failover of "
-                 "\"%.60s\" only than %s:%d, epoch %llu",
+                 "the replying sentinels know only a failover of \"%.60s\" "
+                 "before %s:%d, epoch %llu",
                  watch->place->name, watch->master.host, watch->master.port,
                  (unsigned long long)watch->master.epoch);
         return;

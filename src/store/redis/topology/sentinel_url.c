@@ -42,8 +42,7 @@ static hf_status take_path(hf__sentinel_url *place, const hf__url *url,
 
     if (size == 0)
         return hf__fail(err, HF_INVALID,
-                        "the URL lacks the master's name: write "
-                        "%s://host/name",
+                        "the URL has no master's name: write %s://host/name",
                         url->scheme);
     if (size > HF__SENTINEL_NAME_MAX)
         return hf__fail(err, HF_INVALID,
@@ -83,7 +82,7 @@ static hf_status take_hosts(hf__sentinel_url *place, const hf__url *url,
         place->count++;
     }
     if (place->count == 0)
-        return hf__fail(err, HF_INVALID, "the URL lacks a host");
+        return hf__fail(err, HF_INVALID, "the URL has no host");
     return HF_OK;
 }
 
@@ -113,7 +112,8 @@ static hf_status take_password_file(hf__sentinel_url *place, const hf__url *url,
     if (hf__url_param_get(url, name) == NULL)
         return HF_OK;
     if (watchers->password != NULL)
-        return hf__fail(err, HF_INVALID, "%s beside sentinel_password", name);
+        return hf__fail(err, HF_INVALID,
+                        "%s and sentinel_password exclude each other", name);
     status = hf__secret_read(name, hf__url_param_get(url, name), text, err);
     if (status == HF_OK && (!take_param(url, name, &watchers->password_file) ||
                             (watchers->password = hf__strdup(text)) == NULL))

@@ -156,8 +156,8 @@ static hf_status refuse(hf_bytes one, hf_bytes other, hf_error *err)
     char other_text[HF__QUOTED_SIZE];
 
     return hf__fail(err, HF_INVALID,
-                    "keys %s and %s are of different slots of the cluster "
-                    "(%u and %u): give them a common {tag}",
+                    "keys %s and %s are in different slots of the cluster (%u "
+                    "and %u): use a common {tag}",
                     hf__quoted(one_text, one), hf__quoted(other_text, other),
                     hf__slot_of(one), hf__slot_of(other));
 }

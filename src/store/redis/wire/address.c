@@ -202,7 +202,7 @@ static hf_status init_unix(hf__redis_where *where, const hf__url *url,
                         url->scheme, url->scheme);
     if (url->path[0] != '/' || url->path[1] == '\0')
         return hf__fail(err, HF_INVALID,
-                        "the URL lacks the socket's absolute path");
+                        "the URL has no absolute path of a socket");
     if (strlen(url->path) > path_max)
         return hf__fail(err, HF_INVALID,
                         "the socket's path is longer than %zu bytes", path_max);
@@ -222,7 +222,7 @@ static hf_status init_tcp(hf__redis_where *where, const hf__url *url,
     hf_status status;
 
     if (url->host == NULL || url->host[0] == '\0')
-        return hf__fail(err, HF_INVALID, "the URL lacks a host");
+        return hf__fail(err, HF_INVALID, "the URL has no host");
     if (strchr(url->host, ',') != NULL)
         return hf__fail(err, HF_INVALID, "a %s: URL names one host, not a list",
                         url->scheme);

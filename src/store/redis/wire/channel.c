@@ -364,7 +364,7 @@ hf_status hf__channel_late(const hf__channel *channel, hf_error *err,
 {
     if (channel->secure != NULL && channel->secure->heard)
         return hf__fail(err, HF_UNAVAILABLE,
-                        "the TLS handshake with %s was not over in time", peer);
+                        "timed out in the TLS handshake with %s", peer);
     return hf__fail(err, HF_UNAVAILABLE,
                     "%s did not answer the TLS handshake in time; is it a "
                     "plain port?",

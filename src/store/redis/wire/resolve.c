@@ -215,17 +215,15 @@ static hf_status await_answer(dns_resolver *self, int64_t until_ms,
     while (self->asking && hf__clock_boot_ms() < until_ms)
         hf__cond_wait_until(&self->answered, &self->mutex, until_ms);
     if (self->failure != 0)
-        status =
-            hf__fail(err, HF_UNAVAILABLE, "cannot find the address of %s: %s",
-                     self->known.host, gai_strerror(self->failure));
+        status = hf__fail(err, HF_UNAVAILABLE, "cannot resolve host %s: %s",
+                          self->known.host, gai_strerror(self->failure));
     else if (self->asking)
-        status = hf__fail(err, HF_UNAVAILABLE,
-                          "the address of %s was not found in time",
+        status = hf__fail(err, HF_UNAVAILABLE, "timed out resolving host %s",
                           self->known.host);
     else if (self->known.count == 0)
-        status = hf__fail(err, HF_SYSTEM,
-                          "no thread can be started to find the address of %s",
-                          self->known.host);
+        status =
+            hf__fail(err, HF_SYSTEM, "cannot start a thread to resolve host %s",
+                     self->known.host);
     pthread_mutex_unlock(&self->mutex);
     return status;
 }

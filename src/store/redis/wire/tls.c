@@ -124,7 +124,7 @@ static hf_status trust_directory(SSL_CTX *context, const char *path,
     struct stat info;
 
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
-        return hf__fail(err, HF_INVALID, "tls_ca_dir: %s is no directory",
+        return hf__fail(err, HF_INVALID, "tls_ca_dir: %s is not a directory",
                         hf__quoted(quoted, hf_str(path)));
     if (SSL_CTX_load_verify_dir(context, path) != 1)
         return bad_file("tls_ca_dir", path, err);
@@ -187,8 +187,8 @@ static hf_status bad_key(const char *path, const key_password *password,
     hf__quoted(quoted, hf_str(path));
     if (password->text == NULL)
         return hf__fail(err, HF_INVALID,
-                        "tls_key: %s is encrypted; tls_key_password_file "
-                        "names the file of its password",
+                        "tls_key: %s is encrypted; give its password by "
+                        "tls_key_password_file",
                         quoted);
     return hf__fail(err, HF_INVALID,
                     "tls_key: cannot decrypt %s: is the password wrong?",
