@@ -16,15 +16,20 @@
  * Acquire, release, renew, inspect, holder and break have a `_start` form.
  *
  * @code
- * hf_status back_up(hf_lock *lock, hf_error *err)
+ * hf_status back_up(hf_client *client, hf_error *err)
  * {
- *     hf_status status = hf_lock_acquire(lock, 5000, err);
+ *     hf_lock *lock = NULL;
+ *     hf_status status = hf_lock_new(client, hf_str("job"), NULL, &lock, err);
  *
  *     if (status != HF_OK)
- *         return status; // HF_TIMEOUT: another owner held it for 5 s
- *     while (hf_lock_is_held(lock) && puts("one more step") >= 0)
- *         break;
- *     return hf_lock_release(lock, err);
+ *         return status;
+ *     status = hf_lock_acquire(lock, 5000, err); // HF_TIMEOUT: held for 5 s
+ *     for (int file = 0; file < 10 && hf_lock_is_held(lock); file++)
+ *         printf("copying file %d\n", file);
+ *     if (status == HF_OK)
+ *         status = hf_lock_release(lock, err);
+ *     hf_lock_free(lock);
+ *     return status;
  * }
  * @endcode
  */
@@ -254,6 +259,7 @@ HF_API HF_MUST_USE hf_status hf_lock_interrupt(hf_lock *lock, hf_error *err);
  *
  * @retval HF_OK             held from now until it is lost or released
  * @retval HF_HELD           another owner holds it
+ * @retval HF_CANCELLED      interrupted; see hf_lock_interrupt()
  * @retval HF_LOST           this handle held the lock and lost it; release it
  *                           before acquiring it again
  * @retval HF_WRONG_TYPE     the key holds something that is not a lock
