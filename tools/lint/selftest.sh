@@ -98,7 +98,7 @@ lines()
 
 make_good
 for check in format.sh limits.py layers.py calls.py header.py scripts.py \
-    text.py; do
+    text.py map.py; do
     if ! output=$("$checks/$check" "$good" 2>&1); then
         complain "$check finds fault with the good tree"
         echo "$output"
@@ -320,5 +320,22 @@ renew
 c_file y.c '/* Besides, it goes on the wire; told apart; no hf__search. */' \
     >"$bad/cli/y.c"
 "$checks/text.py" "$bad" || complain "text.py refuses words that are in use"
+
+# map
+renew
+printf '# A\n\n`src/` `core/` `x`\n' >"$bad/ARCHITECTURE.md"
+expect map.py 'src/util/ is not on the map'
+expect map.py 'src/util/heap.h is not on the map'
+renew
+mkdir -p "$bad/docs/adr"
+printf '# A\n\n`*`\n' >"$bad/ARCHITECTURE.md"
+printf '# 0001: a\n' >"$bad/docs/adr/0001-a.md"
+printf '# 0003: c\n' >"$bad/docs/adr/0003-c.md"
+printf '| [0001](0001-a.md) | a |\n' >"$bad/docs/adr/README.md"
+expect map.py '0003 follows 0001'
+rm "$bad/docs/adr/0003-c.md"
+"$checks/map.py" "$bad" || complain "map.py finds fault with a complete index"
+printf '# 0001: b\n' >"$bad/docs/adr/0001-a.md"
+expect map.py 'no row .*0001-a.md. . b'
 
 [ $failures = 0 ]
