@@ -31,7 +31,8 @@ hf_status hf__call_start(hf_call *call, hf_status prepared,
 void hf__call_start_begin(hf_call *call, const hf_async *async);
 void hf__call_start_end(hf_call *call);
 
-/* hf_call_cancel() by somebody inside the client; NULL is allowed. */
+/* hf_call_cancel() for callers that have entered the client; NULL is allowed.
+ */
 void hf__call_cancel(hf_call *call);
 
 #endif

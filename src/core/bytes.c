@@ -17,7 +17,7 @@ void hf_fields_free(hf_fields *fields)
 {
     if (fields == NULL)
         return;
-    hf__free(fields->items); /* the bytes lie behind the items */
+    hf__free(fields->items); /* the bytes follow the items */
     fields->items = NULL;
     fields->count = 0;
 }

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call.h - one call of the API: its words, its request, and what becomes of
- * the answer.
- *
- * A primitive prepares a call and says what finishes it; then the call is run
- * on this thread, started to be finished in hf_client_dispatch(), or run with
- * many others. So what the blocking, asynchronous and batch forms of a function
- * check and mean stands in one place.
- *
- *   prepare: begin, add words, say which request, set `finish` and `out`
- *   run or start, which takes prepare's status: on a failure it only ends the
- *   call
+ * call.h - one call of the API: its words, its request, its hooks. form.h has
+ * the functions that begin and end one.
  */
 #ifndef HF__CORE_CALL_H
 #define HF__CORE_CALL_H
@@ -24,7 +15,7 @@
 #include "util/options.h"
 
 /* Most words of a call that is not a list: compare-and-set of a field, with its
- * mark. */
+ * dedup record. */
 #define HF__CALL_WORDS 9
 
 /* In which form a call runs. */
@@ -63,8 +54,8 @@ struct hf_call {
      * shape that the request asked for: only what it says is to be judged. */
     hf_status (*finish)(hf_call *call, hf_error *err);
     hf_status (*then)(hf_call *call, hf_error *err); /* of replicas.c */
-    /* The request has completed, or will never be sent; before `finish`, on any
-     * thread, and always if prepare has set it. NULL: nothing to do. */
+    /* The request has completed, or will never be sent; called before `finish`,
+     * on any thread, for every call that was put together. NULL: nothing. */
     void (*answered)(hf_call *call);
     /* Complete a started call early; on the loop thread, perhaps after it has
      * completed (hf__call_lock_pending()). NULL: its request is cancelled. */
@@ -73,7 +64,7 @@ struct hf_call {
     void *context;   /* of the hooks */
     int64_t note;    /* for `finish`: the flags of the caller's options, say */
     bool inside;     /* it is counted: hf__call_leave() */
-    bool settled;    /* by prepare: HF_OK without asking the store */
+    bool settled;    /* HF_OK without asking the store; no `finish` */
     bool words_stay; /* until it is answered: they need no copy */
     void *copies;    /* of words, when the caller's bytes cannot be kept */
     void *owned;     /* freed with the call, ... */
@@ -136,14 +127,15 @@ static inline void hf__add_number(hf_call *call, int64_t number) /* one */
  * may be NULL. */
 void hf__set_out(hf_call *call, void *out, const char *name);
 
-/* Run it on this thread, finish it and end it. */
+/* Run it on this thread, finish it and end it; if `prepared` is a failure only
+ * end it. */
 hf_status hf__call_run(hf_call *call, hf_status prepared, hf_error *err);
 /* The same for an allocated call with one reference, which is dropped. */
 hf_status hf__call_run_shared(hf_call *call, hf_status prepared, hf_error *err);
 
 /* End a call without running it. */
 void hf__call_end(hf_call *call);
-/* The client may be closed behind this: when the call was run or started. */
+/* It is no longer under way: the client may be closed. */
 void hf__call_leave(hf_call *call);
 /* From the finish of an allocated call: add a reference for its reply, which
  * the caller takes over. Words and owned memory are freed here. */

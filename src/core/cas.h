@@ -18,9 +18,9 @@ void hf__add_cas(hf_call *call, const hf_bytes *expected, hf_bytes value,
  * lost and unless the call's note has HF_CAS_ONCE. */
 hf_status hf__cas_add_record(hf_call *call, hf_error *err);
 
-/* Finishes a call of a cas script, whose reply is 1 done, 0 nothing there, else
- * the present value, which goes to the buffer at `out` (NULL allowed) with
- * HF_CONFLICT. */
+/* Finishes a call of a cas script, whose reply is 1 (done), 0 (no such key), or
+ * the current value: HF_CONFLICT, with the value in the buffer at `out` (NULL
+ * allowed). */
 hf_status hf__finish_cas(hf_call *call, hf_error *err);
 
 #endif

@@ -53,7 +53,8 @@ hf_status hf__client_may_block(const hf_client *client, hf_error *err);
 hf_status hf__client_enter(hf_client *client, hf_error *err);
 hf_status hf__client_enter_blocking(hf_client *client, hf_error *err);
 
-/* One that blocks and runs callbacks, on whose thread nobody closes. */
+/* Enter for a call that blocks and runs callbacks, in which the client cannot
+ * be closed. */
 hf_status hf__client_visit(hf_client *client, hf__visit *visit, hf_error *err);
 void hf__client_visit_end(hf_client *client, const hf__visit *visit);
 

@@ -89,7 +89,7 @@ static hf_status outcome(hf_call *call, hf_error *err)
 
 /* false: done() forked, and this is the child, where any mutex may be locked by
  * a thread that it does not have. */
-static bool tell(hf_client *client, hf_call *call)
+static bool deliver(hf_client *client, hf_call *call)
 {
     hf_error error = HF_ERROR_INIT;
     hf_status status = outcome(call, &error);
@@ -116,32 +116,32 @@ static hf_call *take_locked(hf__completions *self)
     return call;
 }
 
-/* How many are to be told: those that complete meanwhile are for the next time,
- * so that the caller gets its turn. */
-static size_t begin_telling(hf__completions *self)
+/* How many are to be delivered: those that complete meanwhile wait for the next
+ * dispatch, so that the caller gets its turn. */
+static size_t begin_delivery(hf__completions *self)
 {
     size_t left;
 
     pthread_mutex_lock(&self->mutex);
-    self->telling++;
+    self->delivering++;
     lower_locked(self);
     left = self->waiting;
     pthread_mutex_unlock(&self->mutex);
     return left;
 }
 
-/* true: the client was closed, and nobody else goes on with it. */
-static bool end_telling_locked(hf__completions *self)
+/* true: the client was closed, and no other dispatch uses it. */
+static bool end_delivery_locked(hf__completions *self)
 {
-    return --self->telling == 0 && self->closed;
+    return --self->delivering == 0 && self->closed;
 }
 
 /*
- * Tell that many; what is under way behind them. Each is taken alone, so that a
- * done() that closes the client or dispatches by itself finds those that are
- * left. The client may be no more behind this.
+ * Deliver so many; returns how many are still under way. Each is taken from the
+ * list alone, so that a done() that closes the client or dispatches finds the
+ * rest. The client may be gone afterwards.
  */
-static size_t tell_completed(hf_client *client, size_t left)
+static size_t deliver_completed(hf_client *client, size_t left)
 {
     hf__completions *self = &client->completions;
     size_t running;
@@ -151,9 +151,9 @@ static size_t tell_completed(hf_client *client, size_t left)
     pthread_mutex_lock(&self->mutex);
     while (left-- > 0 && (call = take_locked(self)) != NULL) {
         pthread_mutex_unlock(&self->mutex);
-        if (!tell(client, call)) {
+        if (!deliver(client, call)) {
             running = 0;
-            last = end_telling_locked(self);
+            last = end_delivery_locked(self);
             goto free_client;
         }
         pthread_mutex_lock(&self->mutex);
@@ -162,7 +162,7 @@ static size_t tell_completed(hf_client *client, size_t left)
     if (self->first != NULL)
         raise_locked(self);
     running = self->closed ? 0 : self->running;
-    last = end_telling_locked(self);
+    last = end_delivery_locked(self);
     pthread_mutex_unlock(&self->mutex);
 free_client:
     if (last)
@@ -187,19 +187,19 @@ bool hf__completions_close(hf__completions *self, hf_client *client,
 
     if (forked) {
         self->closed = true;
-        return self->telling == 0;
+        return self->delivering == 0;
     }
     pthread_mutex_lock(&self->mutex);
     self->closed = true;
-    self->telling++;
+    self->delivering++;
     pthread_mutex_unlock(&self->mutex);
     while (has_completed(self)) {
-        (void)tell_completed(client, begin_telling(self));
+        (void)deliver_completed(client, begin_delivery(self));
         if (hf__client_forked(client)) /* by a done() */
-            return --self->telling == 0;
+            return --self->delivering == 0;
     }
     pthread_mutex_lock(&self->mutex);
-    last = --self->telling == 0;
+    last = --self->delivering == 0;
     pthread_mutex_unlock(&self->mutex);
     return last;
 }
@@ -211,9 +211,9 @@ hf_status hf_client_dispatch(hf_client *client, size_t *running, hf_error *err)
 
     if (status != HF_OK)
         return status;
-    left = begin_telling(&client->completions); /* it keeps the client */
+    left = begin_delivery(&client->completions); /* it keeps the client */
     hf__life_leave(&client->life);
-    left = tell_completed(client, left);
+    left = deliver_completed(client, left);
     if (running != NULL)
         *running = left;
     return HF_OK;

@@ -23,14 +23,14 @@ typedef struct hf__completions {
     pthread_mutex_t mutex; /* guards the rest */
     hf_call *first;        /* completed, oldest first */
     hf_call **end;
-    size_t waiting; /* in the list */
-    size_t running; /* started, not told yet */
-    size_t held;    /* the same without those that are being told */
-    size_t bytes;   /* what they hold */
-    size_t telling; /* dispatches that have not returned, nested ones too */
-    bool closed;    /* hf_client_close() was called, perhaps by a done() */
-    bool raised;    /* the descriptor */
-    int fd;         /* readable while the list is not empty; -1: not made yet */
+    size_t waiting;    /* in the list */
+    size_t running;    /* started, done() not called yet */
+    size_t held;       /* the same without those being delivered */
+    size_t bytes;      /* what they hold */
+    size_t delivering; /* dispatches that have not returned, nested ones too */
+    bool closed;       /* hf_client_close() was called, perhaps by a done() */
+    bool raised;       /* the descriptor */
+    int fd; /* readable while the list is not empty; -1: not made yet */
 } hf__completions;
 
 void hf__completions_init(hf__completions *self, size_t calls_max,
@@ -44,9 +44,9 @@ void hf__call_complete(hf_call *call);
 bool hf__call_lock_pending(hf_call *call);
 void hf__call_unlock_pending(hf_call *call);
 
-/* Tell the rest, when the store is closed and everything has completed; in a
- * forked child nobody. true: the client's own reference is to be dropped;
- * false: a dispatch that has not returned will. */
+/* Deliver the rest, after the store was closed and everything has completed; in
+ * a forked child nothing. true: drop the client's own reference; false: a
+ * dispatch that has not returned will. */
 bool hf__completions_close(hf__completions *self, hf_client *client,
                            bool forked);
 void hf__completions_done(hf__completions *self);

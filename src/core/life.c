@@ -41,7 +41,7 @@ void hf__life_leave(hf__life *life)
 {
     uint32_t *word = slot_of_thread(life);
 
-    /* The client may be gone behind the subtraction. Nothing reads the word: a
+    /* The client may be gone after the subtraction. Nothing reads the word: a
      * private wake only looks for sleepers on the address. */
     if (__atomic_fetch_sub(word, 1, __ATOMIC_ACQ_REL) == (CLOSING | 1))
         hf__futex_wake_all(word, false);

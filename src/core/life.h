@@ -5,8 +5,8 @@
  *
  * 1. A call enters before it uses the store and leaves as the last thing it
  *    does. In between it may enter again.
- * 2. Closing refuses whoever comes later, has sleepers look, waits until all
- *    have left, and takes the client apart.
+ * 2. Closing refuses later calls, wakes sleepers, waits until all calls have
+ *    left, and takes the client apart.
  * 3. The client's own reference and one of each handle keep the memory, and
  *    the mutex of the handles' state; the last one frees it.
  *
@@ -41,10 +41,10 @@ void hf__life_init(hf__life *life);
 
 /* false: the client is being closed. */
 bool hf__life_enter(hf__life *life);
-/* Nothing of the client may be used behind it. */
+/* Nothing of the client may be used afterwards. */
 void hf__life_leave(hf__life *life);
 
-/* Refuse whoever comes from now on; false: somebody else does already. */
+/* Refuse calls from now on; false: another close does already. */
 bool hf__life_close(hf__life *life);
 bool hf__life_is_closing(const hf__life *life);
 /* Until all calls have left. */

@@ -30,7 +30,7 @@ hf__own_key hf__own_key_of(hf_bytes name, size_t *prefix_size);
 /* Does a part of the name in braces decide its hash slot? */
 bool hf__has_hash_tag(hf_bytes name);
 
-/* Room for the counter's name behind the prefix, and that name: of the whole
+/* Room for the counter's name after the prefix, and that name: of the whole
  * store, or, in a cluster, of a slot. Returns the end. */
 #define HF__TOKEN_KEY_SIZE (sizeof(HF__ROLE_TOKEN) + 3 + HF__TAG_SIZE)
 char *hf__own_token_key(const hf__store *store, uint32_t shard, char *at);

@@ -45,7 +45,7 @@ static hf_status check(int64_t count, int64_t within_ms, hf_error *err)
     return HF_OK;
 }
 
-/* What is not 0 counts instead of what was there. */
+/* What is not 0 replaces what was there. */
 static void merge(hf__replicas *replicas, int64_t count, int64_t within_ms)
 {
     if (count != 0)

@@ -40,11 +40,8 @@ static inline bool hf__replicas_missed(const hf__request *request)
 hf_status hf__replicas_fail(const hf__request *request, hf_status status,
                             const char *done, hf_error *err);
 
-/*
- * A step of preparing a call that writes, behind the one that fills its
- * request; again if that is done again: should its client ask for
- * replicas it waits for them, and is HF_INDETERMINATE with too few of them.
- */
+/* Of a call that writes, after its request was filled: if its client asks for
+ * replicas it waits for them, and with too few it is HF_INDETERMINATE. */
 void hf__call_replicate(hf_call *call,
                         bool (*wrote)(const hf__request *request));
 

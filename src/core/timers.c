@@ -15,7 +15,8 @@ void hf__timers_init(hf__timers *timers, hf__loop *loop)
 }
 
 /* Thousands of timers are set between two rings: a system call for each would
- * cost more than all the rest. One that was stopped may ring for nobody. */
+ * cost more than all the rest. One that was stopped may cause a ring
+ * without effect. */
 static void arm(hf__timers *timers)
 {
     const hf__heap_node *first = hf__heap_first(&timers->heap);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrong_type.c - see wrong_type.h. The store is asked only behind a failure, by
+ * wrong_type.c - see wrong_type.h. The store is asked only after a failure, by
  * key_read, which any store runs.
  *
  * Redisson keeps a lock as a hash: a field "UUID:THREAD" for its holder.
@@ -72,7 +72,7 @@ static bool is_redisson(const hf_reply *reply)
     return false;
 }
 
-static void tell(const hf_reply *reply, hf_bytes key, hf_error *err)
+static void describe(const hf_reply *reply, hf_bytes key, hf_error *err)
 {
     hf_bytes type = hf_reply_bytes(hf_reply_at(reply, 0));
     char quoted[HF__QUOTED_SIZE];
@@ -88,7 +88,7 @@ static void tell(const hf_reply *reply, hf_bytes key, hf_error *err)
                  (int)type.size, (const char *)type.data);
 }
 
-/* It may have changed since; and of a lock it may be a key beside it. */
+/* It may have changed since; and a lock has other keys, too. */
 static bool explains(const hf_reply *reply, const hf__request *failed)
 {
     const hf_reply *type = hf_reply_at(reply, 0);
@@ -113,6 +113,6 @@ void hf__wrong_type_ask(hf_client *client, const hf__request *failed,
     if (hf__run_script_by(client, HF__SCRIPT_KEY_READ, words, 3, 1, limit_ms,
                           &request, NULL) == HF_OK &&
         explains(&request.reply, failed))
-        tell(&request.reply, *key, err);
+        describe(&request.reply, *key, err);
     hf__request_done(&request);
 }

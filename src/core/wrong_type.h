@@ -10,7 +10,7 @@
 void hf__wrong_type_name(const hf__request *request, hf_error *err);
 
 /* Ask the store what the key holds, until limit_ms, and say that instead. On a
- * thread that may wait. If it does not tell the message is left as it is. */
+ * thread that may wait. If it cannot the message stays as it is. */
 void hf__wrong_type_ask(hf_client *client, const hf__request *request,
                         int64_t limit_ms, hf_error *err);
 

@@ -147,7 +147,7 @@ hf_status hf_hash_get_start(hf_client *client, hf_bytes key, hf_bytes field,
 
 /* ---------------------------------------------------------------- get all */
 
-/* Items first, their bytes behind them, in one piece of memory. */
+/* The items, then their bytes, in one piece of memory. */
 static hf_status fields_set(hf_fields *fields, const hf_reply *reply,
                             hf_error *err)
 {

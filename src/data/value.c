@@ -32,7 +32,7 @@ static hf_status check_set(const hf_value_set_options *o, hf_error *err)
     return o->ttl_ms == 0 ? HF_OK : hf__check_ttl(o->ttl_ms, "ttl_ms", err);
 }
 
-/* The words behind the value. */
+/* The words after the value. */
 static void add_set(hf_call *call, const hf_value_set_options *o)
 {
     if ((o->flags & HF_SET_NX) != 0)

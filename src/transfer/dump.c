@@ -25,7 +25,7 @@
 #define SMALL_BYTES "65536"
 #define BATCH_BYTES (HF__BATCH_MAX << 16)
 
-/* Walks over all keys, should slots of a cluster go on moving. */
+/* Walks over all keys, should slots of a cluster keep moving. */
 #define WALKS_MAX 3
 
 typedef struct reads {
@@ -174,7 +174,7 @@ static hf_status dump_batch(hf__dump *dump, reads *room, const hf_bytes *names,
     status = dump_keys(dump, names, room->requests, count, err);
     for (size_t i = 0; i < count; i++)
         hf__request_done(&room->requests[i]);
-    hf__dump_tell(dump);
+    hf__dump_report(dump);
     return status;
 }
 
@@ -326,7 +326,7 @@ hf_status hf_store_dump(hf_client *client, const hf_store_dump_options *opts,
     dump.writer.user = user;
     hf__key_walk_begin(&dump.walk, options.pattern);
     status = run(&dump, err);
-    hf__dump_tell(&dump);
+    hf__dump_report(&dump);
     if (status == HF_OK && dump.writer.left_out > 0)
         status = hf__fail_copy(err, &dump.left_out);
     hf__key_walk_done(&dump.walk);

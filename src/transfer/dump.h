@@ -49,8 +49,8 @@ hf_status hf__dump_whole(hf__dump *dump, hf_bytes name, const hf_reply *reply,
 /* Dump a key that is too large for the batch. */
 hf_status hf__dump_large(hf__dump *dump, hf_bytes name, hf_error *err);
 
-/* Tell the caller how far the dump is. */
-void hf__dump_tell(hf__dump *dump);
+/* Report the progress. */
+void hf__dump_report(hf__dump *dump);
 
 /* What any of these calls checks first, and what it gives back at the end. */
 hf_status hf__transfer_check(const hf_client *client,

@@ -6,7 +6,7 @@
  *   head    magic[8] version:16 flags:16 zero:32 clock:64 crc:32
  *   record  size:32 kind:8 payload[size] crc:32
  *
- * A record's checksum goes on from that of what stands before it, so that no
+ * A record's checksum continues that of what precedes it, so that no
  * record can be lost, doubled or moved unseen.
  */
 #ifndef HF__TRANSFER_DUMP_FORMAT_H
@@ -23,7 +23,7 @@
 #define HF__DUMP_VERSION 1u
 #define HF__DUMP_HEAD_SIZE 28u
 
-/* size and kind; and the checksum behind. */
+/* size and kind; and the checksum after it. */
 #define HF__DUMP_RECORD_HEAD 5u
 #define HF__DUMP_RECORD_EXTRA (HF__DUMP_RECORD_HEAD + 4u)
 
@@ -32,7 +32,7 @@
 #define HF__DUMP_PAYLOAD_MAX (1u << 20)
 #define HF__DUMP_PIECE (256u << 10)
 
-/* Longest name of a key. Redis allows 512 MiB, which nobody uses. */
+/* Longest name of a key. Redis allows 512 MiB, which no one uses. */
 #define HF__DUMP_KEY_MAX (512u << 10)
 
 typedef enum hf__dump_kind {

@@ -29,7 +29,7 @@
 #define COUNT_MAX 4096
 #define PIECE_SIZE (1u << 20)
 
-/* A scan gives an element seldom twice. One that gives so many more than there
+/* A scan seldom gives an element twice. One that gives so many more than there
  * were, or so many empty pieces, never comes to an end. */
 #define ELEMENTS_MAX(count) (16 * (uint64_t)(count) + (1u << 20))
 #define PIECES_MAX (1u << 24)
@@ -40,7 +40,7 @@
 /* The Unix time of an embedded store's expiry is computed when it is asked. */
 #define SAME_INSTANT_MS 2
 
-void hf__dump_tell(hf__dump *dump)
+void hf__dump_report(hf__dump *dump)
 {
     dump->so_far.keys = dump->writer.keys;
     dump->so_far.bytes = dump->writer.bytes;
@@ -262,7 +262,7 @@ static hf_status next_piece(pieces *self, hf_error *err)
         status = put_elements(self->dump, list, 0, hf_reply_count(list), err);
     }
     hf__request_done(&request);
-    hf__dump_tell(self->dump);
+    hf__dump_report(self->dump);
     return status;
 }
 

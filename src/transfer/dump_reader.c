@@ -200,7 +200,7 @@ static hf_status begin_key(hf__dump_reader *reader, hf_error *err)
     return HF_OK;
 }
 
-/* The end record, and that nothing is behind it. */
+/* The end record, which nothing follows. */
 static hf_status check_end(hf__dump_reader *reader, hf_error *err)
 {
     const unsigned char *counts = payload(reader);
@@ -242,7 +242,7 @@ static hf_status next_outside(hf__dump_reader *reader, hf__dump_event *event,
 
 /* ---------------------------------------------------------------- content */
 
-/* A key's content goes on in the next record. *dropped: it does not. */
+/* A key's content continues in the next record; *dropped: it does not. */
 static hf_status next_record(hf__dump_reader *reader, bool *dropped,
                              hf_error *err)
 {

@@ -2,7 +2,7 @@
 /*
  * dump_writer.c - see dump_writer.h.
  *
- * Records are built in `room`, one behind the other, and handed out when there
+ * Records are built in `room`, one after the other, and handed out when there
  * are enough; so a dump of small keys costs one write for many of them. At
  * most one record is open, the last one.
  */
@@ -15,7 +15,7 @@
 #include "util/mem.h"
 
 /* Handed out when it holds so much. The largest record, a long name with a
- * piece behind it, fits in beside what just did not suffice. */
+ * piece behind it, fits in addition to what just did not suffice. */
 #define ENOUGH HF__DUMP_PIECE
 #define ROOM (ENOUGH + HF__DUMP_RECORD_EXTRA + HF__DUMP_PAYLOAD_MAX)
 

@@ -9,12 +9,13 @@
 #include "transfer/dump_reader.h"
 #include "util/buf.h"
 
-/* A key up to here goes in one step; what is larger is built in steps of this
- * size. Elements fit into the arguments of one script (Lua's unpack()). */
+/* A key up to this size is written in one step; what is larger is built in
+ * steps of this size. Elements fit into the arguments of one script (Lua's
+ * unpack()). */
 #define HF__LOAD_STEP_BYTES (256u << 10)
 #define HF__LOAD_STEP_ELEMENTS 512u
 
-/* Most bytes of a batch, beside its last request. */
+/* Most bytes of a batch without its last request. */
 #define HF__LOAD_BATCH_BYTES (4u << 20)
 
 /* How a request's answer is read. */
@@ -54,7 +55,7 @@ typedef struct hf__load_elements {
     size_t count;
 } hf__load_elements;
 
-/* A request: the words before the elements, the elements, the words behind. */
+/* A request: the words before the elements, the elements, the words after. */
 typedef struct hf__load_words {
     hf__load_step step;
     uint32_t script; /* HF__SCRIPT_COUNT: a command */

@@ -22,7 +22,7 @@ static size_t words_size(const hf_bytes *words, size_t count)
     return size;
 }
 
-/* Copy words behind what `to` points at; returns the end. */
+/* Append words at `to`; returns the end. */
 static char *copy_words(hf_bytes *to, const hf_bytes *words, size_t count,
                         char *bytes)
 {

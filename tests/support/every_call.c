@@ -634,7 +634,7 @@ static const char *check_numbers(const every_place *place,
     return NULL;
 }
 
-/* A refusal may come with the present value only. */
+/* A refusal may come with the current value only. */
 static bool is_untouched(const every_result *result, bool refused)
 {
     return (refused || result->buffer.data == untouched) &&
