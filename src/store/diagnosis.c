@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis.c - remarks, and the time that round trips take.
+ * diagnosis.c - diagnostics, and round-trip times.
  */
 #include "store/diagnosis.h"
 
@@ -15,9 +15,9 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-/* A pause that some answers make ... */
+/* Slow replies ... */
 #define SLOW_US 20000
-/* ... and one, if most do, that brings leases of a few seconds into danger. */
+/* ... and replies so slow that leases of a few seconds are in danger. */
 #define TOO_SLOW_US 200000
 
 static void tell(const hf__diagnosis *diagnosis, hf_status status,
@@ -31,7 +31,7 @@ static void tell(const hf__diagnosis *diagnosis, hf_status status,
                                   .remedy = remedy};
     char value[HF__DIAGNOSTIC_SIZE];
 
-    /* What was cut short would be told as if it were so. */
+    /* Past the deadline the result may be incomplete. */
     if (hf__diagnosis_is_over(diagnosis))
         return;
     vsnprintf(value, sizeof(value), format, args);
@@ -97,7 +97,7 @@ void hf__diagnose_secret_file(const hf__diagnosis *diagnosis, const char *name,
 
 /* ------------------------------------------------------------- round trips */
 
-/* "seconds", "microseconds"; false: not an answer to TIME. */
+/* "seconds", "microseconds"; false: not a reply to TIME. */
 static bool read_time(const hf_reply *reply, int64_t *us)
 {
     int64_t part[2];
@@ -115,7 +115,7 @@ static bool read_time(const hf_reply *reply, int64_t *us)
     return true;
 }
 
-/* One TIME; how long it took, and how far the store's clock is ahead. */
+/* One TIME: its duration, and how far the store's clock is ahead. */
 static hf_status ask_time(const hf__diagnosis *diagnosis,
                           hf__diagnose_run_fn run, void *target, int64_t *took,
                           int64_t *ahead, hf_error *err)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* drivers.h - from a URL's scheme to its driver. For core: no driver may know
- * of all the others. */
+/* drivers.h - from a URL's scheme to its driver. For core: drivers do not use
+ * it. */
 #ifndef HF__STORE_DRIVERS_H
 #define HF__STORE_DRIVERS_H
 
 #include "store/store.h"
 
 /*
- * Open the store that the URL's scheme names. HF_INVALID: no such scheme.
+ * Open the store of the URL's scheme. HF_INVALID: no such scheme.
  */
 hf_status hf__store_open(const hf__store_config *config, hf__store **store,
                          hf_error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * error_line.c - from the error text of a server, or of the embedded store,
- * which has the same texts, to the message that a user sees: without the code
- * ERR, and with the line of the script in one place.
+ * which has the same texts, to the message for the user: without the code ERR,
+ * and with the script's line at the end.
  */
 #include "store/error_line.h"
 
@@ -36,7 +36,7 @@ static unsigned leading_number(hf_bytes text, size_t *digits)
 }
 
 /* Where the line's number is in " script: <sha1>, on @user_script:<line>.", or
- * without the SHA-1, as Valkey 9.1 has it; 0: it is no such tail. */
+ * without the SHA-1, as Valkey 9.1 has it; 0: not such a tail. */
 static size_t find_line(hf_bytes tail)
 {
     static const char mark[] = " script: ";
@@ -94,7 +94,7 @@ static unsigned cut_place(hf_bytes *text)
     return line;
 }
 
-/* Enough for any message: it is cut to HF_ERROR_MESSAGE_SIZE anyhow. */
+/* Enough: messages are cut to HF_ERROR_MESSAGE_SIZE. */
 static int printed(hf_bytes text)
 {
     return text.size > HF_ERROR_MESSAGE_SIZE ? HF_ERROR_MESSAGE_SIZE

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error_line.h - messages that are the same whatever store they come from. */
+/* error_line.h - error messages that are the same for every store. */
 #ifndef HF__STORE_ERROR_LINE_H
 #define HF__STORE_ERROR_LINE_H
 

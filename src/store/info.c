@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * info.c - see info.h. The text comes from a server and may be anything.
+ * info.c - see info.h. Untrusted input.
  */
 #include "store/info.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* info.h - reading what INFO answers: lines "name:value\r\n". */
+/* info.h - reading the reply to INFO: lines "name:value\r\n". */
 #ifndef HF__STORE_INFO_H
 #define HF__STORE_INFO_H
 
@@ -8,11 +8,11 @@
 
 #include "holdfast/base.h"
 
-/* Copy the value of `name`, cut to `size` with a NUL; false: it is not there,
- * and `value` is "". */
+/* Copy the value of `name`, cut to `size` with a NUL; false: missing, and
+ * `value` is "". */
 bool hf__info_find(hf_bytes info, const char *name, char *value, size_t size);
 
-/* The value as a number; `missing` if it is not there or none. */
+/* The value as a number; `missing` if it is missing or not a number. */
 int64_t hf__info_number(hf_bytes info, const char *name, int64_t missing);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reply.c - making nodes of an answer in its arena, and finding them. A node
- * that could not be made is left as it was.
+ * reply.c - creating nodes of a reply in its arena, and finding them. On
+ * failure a node is unchanged.
  */
 #include "store/reply.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reply.h - an answer as a tree whose nodes and bytes live in one arena.
+ * reply.h - a reply as a tree whose nodes and bytes are in one arena.
  */
 #ifndef HF__STORE_REPLY_H
 #define HF__STORE_REPLY_H
@@ -31,8 +31,8 @@ bool hf__reply_set_array(hf_reply *reply, size_t count, hf__arena *arena);
 /* Is it a string of these bytes? */
 bool hf__reply_is(const hf_reply *reply, const char *text);
 
-/* What stands behind `name` in a list of names and values; NULL: it is not
- * there, or `reply` is no list. */
+/* The value after `name` in a list of names and values; NULL: missing, or
+ * `reply` is not a list. */
 const hf_reply *hf__reply_field(const hf_reply *reply, const char *name);
 
 static inline void hf__reply_set_nil(hf_reply *reply)

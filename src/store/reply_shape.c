@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reply_shape.c - see reply_shape.h. It goes as deep as the shape does. */
+/* reply_shape.c - see reply_shape.h. Recurses as deep as the shape. */
 #include "store/reply_shape.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request.c - the life of a request outside of the drivers.
+ * request.c - preparing, checking and failing requests.
  */
 #include "store/request.h"
 
@@ -12,7 +12,7 @@
 
 void hf__request_init(hf__request *request)
 {
-    /* The arena's inline bytes, the greater part, are left as they are. */
+    /* The arena's inline bytes, the larger part, are not written. */
     memset(request, 0, offsetof(hf__request, arena));
     request->error = (hf_error)HF_ERROR_INIT;
     hf__arena_init(&request->arena);

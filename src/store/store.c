@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - what is the same in every driver.
+ * store.c - helpers of all drivers.
  */
 #include "store/store.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.h - the waist: what core asks of a store, and all a driver promises.
+ * store.h - the waist: what core uses of a store, and what a driver must
+ * provide.
  *
  * A store runs requests (one command or one script each, atomic in itself) and
- * carries events, so that a waiter sleeps until somebody wakes it. It knows
- * nothing of locks, values or hashes; core knows nothing of sockets or files.
+ * carries events, so that a waiter sleeps until it is woken. It knows nothing
+ * of locks, values or hashes; core knows nothing of sockets or files.
  *
  * Locks: none of ours may be held around perform(), submit() or event_wait();
  * on_done runs with none held.
@@ -64,7 +65,7 @@ enum {
 typedef void (*hf__describe_fn)(void *user, const char *name,
                                 const char *value);
 
-/* A watch that is told of events; the memory is the caller's. */
+/* A callback for events; the memory is the caller's. */
 typedef struct hf__watch {
     void (*moved)(struct hf__watch *watch); /* on the loop thread */
     struct hf__watch *next;                 /* the driver's */
@@ -85,13 +86,13 @@ typedef struct hf__check {
 typedef struct hf__parts {
     uint32_t ids[HF__PARTS_MAX];
     size_t count;
-    /* Two that are alike: no key went from part to part in between. */
+    /* Equal stamps: no key has moved between parts in the meantime. */
     uint64_t stamp;
 } hf__parts;
 
-/* How a store is to be examined; see hf_store_diagnose_options. */
+/* How to diagnose a store; see hf_store_diagnose_options. */
 typedef struct hf__diagnosis {
-    const char *node;    /* who is looked at; "": the store as a whole */
+    const char *node;    /* the target; "": the whole store */
     uint32_t requests;   /* round trips to measure for each */
     int64_t request_ms;  /* longest time for one request */
     int64_t deadline_ms; /* for all; on hf__clock_boot_ms() */
@@ -102,25 +103,25 @@ typedef struct hf__diagnosis {
 
 typedef struct hf__store hf__store;
 
-/* Of a text that keeps a key in its part of a store, with the NUL. */
+/* Size of a tag, with the NUL. */
 #define HF__TAG_SIZE 8
 
 typedef struct hf__store_ops {
-    /* Of the URLs that it opens; NULL ends them. */
+    /* Schemes of its URLs, ending with NULL. */
     const char *const *schemes;
 
     /*
-     * Open. *store is set only on HF_OK. A server is connected to and logged
-     * in to; at most connect_ms. May be called from any thread.
+     * Open. *store is set only on HF_OK. Connects to a server and logs in, for
+     * at most connect_ms. Any thread.
      */
     hf_status (*open)(const hf__store_config *config, hf__store **store,
                       hf_error *err);
 
     /*
      * Run one request to its end on the calling thread; on return it is
-     * complete. Not past request->deadline_ms, give or take 20 ms: a request
-     * that was not given to the store by then is HF_UNAVAILABLE, one that was
-     * is HF_INDETERMINATE. Any thread, concurrently, the loop thread excepted.
+     * complete. Returns by request->deadline_ms, within 20 ms: a request not
+     * sent by then is HF_UNAVAILABLE, one that was sent HF_INDETERMINATE. Any
+     * thread, concurrently, except the loop thread.
      */
     void (*perform)(hf__store *store, hf__request *request);
 
@@ -128,8 +129,8 @@ typedef struct hf__store_ops {
      * Run requests asynchronously. Each completes exactly once by on_done, on
      * any thread, perhaps before submit() returns, and by its own deadline.
      * Requests of one call that go to the same shard run in their order. Never
-     * blocks on a socket; an embedded store may run the transaction right
-     * here. Any thread.
+     * blocks on a socket; an embedded store may run the transaction within the
+     * call. Any thread.
      */
     void (*submit)(hf__store *store, hf__request *const *requests,
                    size_t count);
@@ -146,20 +147,20 @@ typedef struct hf__store_ops {
      * Events are an eventcount, so that no wake-up is lost:
      *     seq = event_seq(topic); run a script; if it refused:
      *     event_wait(topic, seq, until);
-     * event_seq() makes sure, until deadline_ms at most, that this client's
-     * inbox is listened to before it returns; if it cannot, events may be
-     * lost and the caller's own poll is what wakes it. Topics may share a
-     * counter: a wake-up may be for another. Whenever events may have been
-     * missed (a reconnection) every counter moves. Any thread.
+     * event_seq() makes sure, until deadline_ms at most, that this client is
+     * subscribed to its inbox before it returns; if it cannot, events may be
+     * lost and the caller has to poll. Topics may share a counter, so a wake-up
+     * may be spurious. When events may have been missed (after a reconnection)
+     * every counter moves. Any thread.
      */
     uint32_t (*event_seq)(hf__store *store, hf_bytes topic,
                           int64_t deadline_ms);
 
     /*
      * Have the next change of a key move the counter of the topic named like
-     * it, or now, if there is no such key: of a lock whose holder publishes
-     * nothing. Where a server does not tell of changes nothing happens. Never
-     * blocks. Any thread. NULL: whoever changes keys here publishes.
+     * it, or now, if there is no such key: for a lock of a foreign holder,
+     * which publishes nothing. Does nothing if the server does not report
+     * changes. Never blocks. Any thread. NULL: all changes are published.
      */
     void (*event_key)(hf__store *store, hf_bytes key);
 
@@ -171,16 +172,16 @@ typedef struct hf__store_ops {
                        int64_t until_ms);
 
     /*
-     * Move the topic's counter for the threads of this client that sleep on
-     * it; watches are not told. Never blocks. Any thread but in a forked child.
+     * Move the topic's counter for the threads of this client that sleep on it,
+     * without calling watches. Never blocks. Any thread but in a forked child.
      */
     void (*event_wake)(hf__store *store, hf_bytes topic);
 
     /*
      * The callback form: watch->moved runs on the loop thread whenever the
-     * counter moves. The loop is started if it was not. HF_SYSTEM: no thread
-     * or descriptor. unwatch() returns when no call of it runs or will run,
-     * but for the one it is called from. Any thread, the loop thread too.
+     * counter moves. The loop is started if it was not. HF_SYSTEM: no thread or
+     * descriptor. After unwatch() no call runs or will run, except the one it
+     * is called from. Any thread, the loop thread too.
      */
     hf_status (*event_watch)(hf__store *store, hf_bytes topic, hf__watch *watch,
                              hf_error *err);
@@ -194,24 +195,24 @@ typedef struct hf__store_ops {
     uint32_t (*shard)(const hf__store *store, hf_bytes key);
 
     /*
-     * Tell `line` about the store: kind, address, version, mode. Passwords
-     * never. May block up to connect_ms.
+     * Describe the store by `line`: kind, address, version, mode; never
+     * passwords. May block up to connect_ms.
      */
     void (*describe)(hf__store *store, hf__describe_fn line, void *user);
 
     /*
      * Close and free. Requests in flight complete first, HF_UNAVAILABLE or
-     * HF_INDETERMINATE if need be, without waiting for their answers. No call
-     * may be in progress on another thread. Not from the loop thread. In a
-     * forked child only memory is freed.
+     * HF_INDETERMINATE if need be, without waiting for replies. No call may be
+     * in progress on another thread. Not from the loop thread. In a forked
+     * child only memory is freed.
      */
     void (*close)(hf__store *store);
 
     /*
-     * Check the store at config->url, or make it small, as hf_store_check()
-     * and hf_store_compact() say. They find the store by themselves and open
-     * it only if it is there; of the config, url and connect_ms are used, the
-     * latter for waiting for others. NULL: not what this kind of store has.
+     * Check or compact the store at config->url, see hf_store_check() and
+     * hf_store_compact(). They open the store themselves, only if it exists; of
+     * the config, url and connect_ms are used, the latter to wait for other
+     * processes. NULL: not supported.
      */
     hf_status (*check)(const hf__store_config *config, const hf__check *check,
                        hf_error *err);
@@ -219,40 +220,39 @@ typedef struct hf__store_ops {
                          hf_store_compaction *result, hf_error *err);
 
     /*
-     * Have a submitted request complete as if its deadline had come; one that
-     * has completed, but whose memory is still there, is left alone. On the
-     * loop thread, where then all completions of submit() run. NULL: requests
-     * complete within submit().
+     * Have a submitted request complete as if its deadline had come; no effect
+     * on one that has completed but is still allocated. On the loop thread,
+     * where then all completions of submit() run. NULL: requests complete
+     * within submit().
      */
     void (*cancel)(hf__store *store, hf__request *request);
 
     /*
-     * Counts how often the shared connection to a server was made: behind
-     * another number there may be another process. Any thread, never blocks.
-     * NULL: no such connection.
+     * How often the pipeline has connected to the server: a different number
+     * may mean a different process. Any thread, never blocks. NULL: no such
+     * connection.
      */
     uint32_t (*generation)(hf__store *store);
 
     /*
-     * The parts in which the keys of a store are, as they are now: asked until
-     * deadline_ms. HF_UNAVAILABLE: keys are on their way between parts, or are
-     * nowhere. Not on the loop thread. NULL: there is one, and a request
-     * without keys is about all of them.
+     * The current parts of the store, queried until deadline_ms.
+     * HF_UNAVAILABLE: keys are being moved between parts, or have no owner. Not
+     * on the loop thread. NULL: one part, and a request without keys is about
+     * all keys.
      */
     hf_status (*parts)(hf__store *store, hf__parts *parts, int64_t deadline_ms,
                        hf_error *err);
 
     /*
-     * Look at all that the store is made of and tell what it means for what is
-     * kept there, until the deadline. Changes nothing. Not on the loop thread,
-     * nor in a forked child. NULL: there is nothing to tell.
+     * Diagnose all servers or files of the store, until the deadline. Changes
+     * nothing. Not on the loop thread, nor in a forked child. NULL: nothing to
+     * report.
      */
     void (*diagnose)(hf__store *store, const hf__diagnosis *diagnosis);
 
     /*
-     * A text that, between braces in a key, keeps it in the part of the store
-     * that shard() has named. Any thread, never blocks. NULL: there is one
-     * part.
+     * The tag that, between braces in a key, assigns it to this shard. Any
+     * thread, never blocks. NULL: one part.
      */
     void (*tag)(uint32_t shard, char text[HF__TAG_SIZE]);
 } hf__store_ops;
@@ -261,13 +261,13 @@ typedef struct hf__store_ops {
 struct hf__store {
     const hf__store_ops *ops;
     uint32_t capabilities;
-    uint32_t shards; /* what shard() tells is below it; 0: there is one */
+    uint32_t shards; /* shard() is below it; 0: one part */
 };
 
-/* Is it one of the schemes of a driver? */
+/* Is it a scheme of this driver? */
 bool hf__store_takes(const hf__store_ops *ops, const char *scheme);
 
-/* The name of a channel. `prefix`: NULL: none. */
+/* The name of a client's channel. `prefix` may be NULL. */
 void hf__store_channel(char channel[HF__CHANNEL_SIZE], const char *prefix,
                        const char *id);
 

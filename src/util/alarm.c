@@ -42,7 +42,7 @@ static void on_readable(hf__poll *poll, int events)
         got = read(alarm->fd, &expiries, sizeof(expiries));
     } while (got < 0 && errno == EINTR);
     if (got != (ssize_t)sizeof(expiries))
-        return; /* set anew since */
+        return; /* set again since */
     (void)__atomic_load_n(&alarm->sets, __ATOMIC_ACQUIRE);
     alarm->ring(alarm->user);
 }

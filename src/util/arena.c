@@ -13,7 +13,7 @@
 
 #define ALIGNMENT 16
 #define CHUNK_MIN 2048
-/* Doubling ends here, so that a big reply wastes at most this much. */
+/* Limit of doubling, and so of wasted memory. */
 #define CHUNK_MAX ((size_t)256 * 1024)
 
 struct hf__arena_chunk {

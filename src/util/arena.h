@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Room for the reply of every script of our own. */
+/* Enough for the reply of each of our own scripts. */
 #define HF__ARENA_INLINE 512
 
 typedef struct hf__arena_chunk hf__arena_chunk;
@@ -19,13 +19,13 @@ typedef struct hf__arena {
     _Alignas(16) unsigned char inline_bytes[HF__ARENA_INLINE];
 } hf__arena;
 
-/* Only resets the counters; the inline bytes are left as they are. */
+/* Only resets the counters; the inline bytes are not written. */
 void hf__arena_init(hf__arena *arena);
 
 /* 16-byte aligned; NULL when out of memory. */
 void *hf__arena_alloc(hf__arena *arena, size_t size);
 
-/* Copy bytes into the arena with a NUL behind them; NULL: out of memory. */
+/* Copy bytes into the arena and append a NUL; NULL: out of memory. */
 char *hf__arena_copy(hf__arena *arena, const void *data, size_t size);
 
 /* Bytes that it has allocated. */

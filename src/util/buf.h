@@ -13,7 +13,7 @@
 typedef struct hf__buf {
     unsigned char *data; /* the allocation */
     size_t start;        /* first byte not consumed */
-    size_t end;          /* behind the last byte */
+    size_t end;          /* after the last byte */
     size_t capacity;
     size_t limit; /* most bytes it may hold unconsumed */
 } hf__buf;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clock.h - the only place that asks what time it is.
+ * clock.h - the only place that reads a clock.
  *
  * Local deadlines are CLOCK_BOOTTIME, which counts while the machine sleeps;
- * only the embedded store, which plays the part of a server, reads wall time.
+ * only the embedded store, which acts as a server, reads wall time.
  */
 #ifndef HF__UTIL_CLOCK_H
 #define HF__UTIL_CLOCK_H
@@ -26,7 +26,8 @@ int64_t hf__clock_unix_us(void);
 /* now + delta_ms without overflow; a delta of INT64_MAX means never. */
 int64_t hf__clock_after(int64_t now_ms, int64_t delta_ms);
 
-/* Sleep until an instant of hf__clock_boot_ms(); returns at once if past. */
+/* Sleep until an instant of hf__clock_boot_ms(); returns immediately if
+ * past. */
 void hf__clock_sleep_until(int64_t deadline_ms);
 
 /* Give the processor away for at least `us`, under a second; a signal ends it.

@@ -6,7 +6,7 @@
 
 #include "util/clock.h"
 
-/* A day: a wait that long may as well look at the clock once more. */
+/* A day; then the clock is read again. */
 #define WAIT_MS_MAX INT64_C(86400000)
 
 void hf__cond_init(pthread_cond_t *cond)

@@ -21,8 +21,9 @@ static void count_fork(void)
 
 __attribute__((constructor)) static void watch_forks(void)
 {
-    /* Fails only without memory while the program is being loaded. To go on
-     * would mean two processes that share one owner id: worse than to stop. */
+    /* Fails only without memory while the program is being loaded. Continuing
+     * could let two processes share one owner id, which is worse than
+     * stopping. */
     if (pthread_atfork(NULL, NULL, count_fork) != 0)
         abort();
 }

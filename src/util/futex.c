@@ -16,9 +16,9 @@
 
 #include "util/clock.h"
 
-/* Half of what is left, within these: as rare as wake-ups for nothing should
- * be, as late as a sleeper may notice that its deadline passed while the
- * machine slept. */
+/* Bounds of a slice, half of the remaining time: long enough to make needless
+ * wake-ups rare, short enough to notice soon that a deadline passed during a
+ * suspend. */
 #define SLICE_MIN_MS 5000
 #define SLICE_MAX_MS 60000
 
@@ -48,7 +48,7 @@ void hf__futex_wait(const uint32_t *word, uint32_t seen, int64_t until_ms,
         left_us = until_ms * 1000 - now_us;
     left.tv_sec = (time_t)(left_us / 1000000);
     left.tv_nsec = (long)(left_us % 1000000) * 1000;
-    /* Every outcome means the same to the caller: look at the word. */
+    /* Whatever the result, the caller checks the word. */
     (void)syscall(SYS_futex, word, operation, seen, &left, NULL, 0);
 }
 

@@ -14,7 +14,7 @@
 void hf__futex_wait(const uint32_t *word, uint32_t seen, int64_t until_ms,
                     bool shared);
 
-/* Wake everybody who sleeps on the word. */
+/* Wake all sleepers on the word. */
 void hf__futex_wake_all(uint32_t *word, bool shared);
 
 #endif

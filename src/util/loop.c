@@ -3,13 +3,13 @@
  * loop.c - the background thread: its start, its queue of tasks, its end.
  *
  * Life: IDLE, then RUNNING once hf__loop_start() made the thread, until
- * hf__loop_free() sets `ending`, wakes the thread and joins it. The thread
- * leaves when it is told to end and the queue is empty.
+ * hf__loop_free() sets `ending`, wakes the thread and joins it. The thread ends
+ * when `ending` is set and the queue is empty.
  *
  * Locks: `mutex` guards the queue and `ending`, and makes starts take turns.
- * The wake-up is sent under it, so that nobody who waits for a task can free
- * the loop while its poster is still at it. A fork() may leave
- * the mutex locked for ever in the child, which therefore never takes it.
+ * The wake-up is sent under it, so that a thread that waits for a task cannot
+ * free the loop while the poster still uses it. A fork() may leave the mutex
+ * locked in the child, which therefore never takes it.
  */
 #include "util/loop.h"
 
@@ -35,7 +35,7 @@ struct hf__loop {
     pthread_t thread;
     hf__poller poller;
     hf__poll wake; /* an eventfd */
-    bool left;     /* the thread's: nothing more is to come */
+    bool left;     /* the thread's: nothing more is due */
 };
 
 /* The loop whose thread this is. */
@@ -88,7 +88,7 @@ static void on_wake(hf__poll *wake, int events)
     hf__task *tasks;
 
     (void)events;
-    /* Before the queue is taken: who comes later wakes again. */
+    /* Before the queue is taken: later posters wake again. */
     hf__event_fd_lower(wake->fd);
     tasks = take_tasks(loop, &ending);
     run_tasks(tasks);
@@ -226,8 +226,8 @@ static void run_call(hf__task *task)
 
     self->task->run(self->task);
     __atomic_store_n(done, 1, __ATOMIC_RELEASE);
-    /* The caller may have gone with the word by now. Nothing reads it: a
-     * private wake only looks for sleepers on the address. */
+    /* The caller may have freed the word by now. It is not read: a private wake
+     * only looks for sleepers on the address. */
     hf__futex_wake_all(done, false);
 }
 

@@ -51,24 +51,24 @@ void hf__loop_call(hf__loop *loop, hf__task *task);
 struct hf__poller *hf__loop_poller(hf__loop *loop);
 
 /*
- * One alarm on CLOCK_BOOTTIME (a timerfd, so that it rings at once when the
- * machine wakes up late). `ring` runs on the loop thread.
+ * One alarm on CLOCK_BOOTTIME (a timerfd, so that it rings immediately after a
+ * suspend). `ring` runs on the loop thread.
  */
 typedef struct hf__alarm hf__alarm;
-/* Any thread, and whatever it has locked: the loop thread is not waited for.
- * The loop must be started. */
+/* Any thread, with any locks held: does not wait for the loop thread. The loop
+ * must be started. */
 hf_status hf__alarm_new(hf__loop *loop, void (*ring)(void *user), void *user,
                         hf__alarm **alarm, hf_error *err);
 /* Ring at an instant of hf__clock_boot_ms(), replacing the one set before; a
- * past instant rings at once; INT64_MAX never. Any thread. */
+ * past instant rings immediately; INT64_MAX never. Any thread. */
 void hf__alarm_set(hf__alarm *alarm, int64_t at_ms);
 /* No ring runs after it returned. Not from the loop thread. */
 void hf__alarm_free(hf__alarm *alarm);
 
 /*
- * Run what was posted, end the thread, free. Whoever watched something on it
- * must have stopped. Not from the loop thread. NULL is allowed. In a
- * forked child only memory is freed.
+ * Run what was posted, end the thread, free. All watching on it must have
+ * stopped. Not from the loop thread. NULL is allowed. In a forked child only
+ * memory is freed.
  */
 void hf__loop_free(hf__loop *loop);
 

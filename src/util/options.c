@@ -9,8 +9,8 @@
 
 #include "util/error.h"
 
-/* No version of a struct will be this much longer than ours; more is a caller
- * who did not set struct_size, and reading on would leave its memory. */
+/* No later version of a struct will be this much longer; more means that
+ * struct_size was not set, and reading on would leave the struct. */
 #define TAIL_MAX 4096
 
 static bool is_zero(const unsigned char *data, size_t size)

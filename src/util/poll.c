@@ -2,10 +2,10 @@
 /*
  * poll.c - epoll, and a list of instants.
  *
- * A turn calls for all that epoll_wait() told, then for the instants that have
- * come. Whatever is stopped by one of these calls is taken out of what is left
- * of the turn, so its memory may be freed at once. The list is searched from
- * end to end: it has one entry for each connection.
+ * A turn calls back for all events of epoll_wait(), then for the instants that
+ * have come. What a callback stops is removed from the rest of the turn, so its
+ * memory may be freed immediately. The list is searched linearly: it has one
+ * entry for each connection.
  */
 #include "util/poll.h"
 
@@ -72,7 +72,7 @@ static void call_ready(hf__poller *poller, hf__poll *poll, uint32_t told)
     if ((told & (EPOLLOUT | EPOLLHUP)) != 0)
         events |= HF__POLL_OUT;
     if ((told & EPOLLERR) != 0) {
-        /* It would be told again and again. */
+        /* It would be reported repeatedly. */
         remove_from_kernel(poller, poll);
         events = HF__POLL_IN | HF__POLL_OUT | HF__POLL_ERROR;
     }
@@ -121,7 +121,7 @@ static int wait_ms(const hf__poller *poller)
     return first_ms - now_ms < INT_MAX ? (int)(first_ms - now_ms) : INT_MAX;
 }
 
-/* One that is set by such a call has its turn after the descriptors'. */
+/* One set by such a callback is called after the next descriptors. */
 static void ring_all(hf__poller *poller)
 {
     int64_t now_ms = hf__clock_boot_ms();

@@ -2,8 +2,8 @@
 /*
  * poll.h - waiting for descriptors and instants, on one thread.
  *
- * Everything is intrusive and nothing here allocates: to watch one more
- * descriptor can fail in the kernel only, and never ends the process.
+ * Everything is intrusive and nothing is allocated: watching a descriptor can
+ * fail only in the kernel, and never ends the process.
  */
 #ifndef HF__UTIL_POLL_H
 #define HF__UTIL_POLL_H
@@ -15,8 +15,8 @@
 enum {
     HF__POLL_IN = 1,
     HF__POLL_OUT = 2,
-    /* With both others. The next call on the descriptor tells what it is; it
-     * is not watched any more until hf__poll_watch(). */
+    /* With both others. The next call on the descriptor returns it; it is not
+     * watched any more until hf__poll_watch(). */
     HF__POLL_ERROR = 4
 };
 
@@ -50,13 +50,13 @@ typedef struct hf__poller {
 int hf__poller_open(hf__poller *poller);
 void hf__poller_close(hf__poller *poller);
 
-/* Wait for something, and call for all of it. */
+/* Wait for events, and call back for all of them. */
 void hf__poller_turn(hf__poller *poller);
 
-/* Watch poll->fd for these events from now on. 0 or an errno: it is watched as
- * it was before. The first time, any thread may. */
+/* Watch poll->fd for these events from now on. 0 or an errno: unchanged. The
+ * first time from any thread. */
 int hf__poll_watch(hf__poller *poller, hf__poll *poll, int events);
-/* No call comes any more. Before the descriptor is closed. */
+/* No more calls. Before the descriptor is closed. */
 void hf__poll_stop(hf__poller *poller, hf__poll *poll);
 
 /* Ring once, at an instant of hf__clock_boot_ms(), in place of the one set. */

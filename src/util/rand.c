@@ -2,10 +2,9 @@
 /*
  * rand.c - random bytes, fetched from the kernel in bulk.
  *
- * Each thread has a small pool, so that the 16 bytes of an owner id do not
- * cost a system call each. Bytes are wiped as they are handed out, and the
- * pool of a forked child is thrown away: parent and child must never draw the
- * same bytes.
+ * Each thread has a small pool, so that the 16 bytes of an owner id do not cost
+ * a system call each. Bytes are wiped as they are handed out, and the pool of a
+ * forked child is discarded: parent and child must never draw the same bytes.
  */
 #include "util/rand.h"
 
@@ -16,7 +15,7 @@
 
 #include "util/fork.h"
 
-/* 64 owner ids: then the system call is a hundredth of what one costs. */
+/* 64 owner ids, to amortize the system call. */
 #define POOL_SIZE 1024
 
 typedef struct pool {
@@ -34,7 +33,7 @@ static void fetch(unsigned char *to, size_t size)
 
         if (got < 0 && errno == EINTR)
             continue;
-        /* No kernel we run on lacks it, and nothing safe could replace it. */
+        /* All supported kernels have it, and there is no safe substitute. */
         if (got <= 0)
             abort();
         to += got;

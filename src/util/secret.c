@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* secret.c - reading a password's file, and wiping what was read in vain. */
+/* secret.c - reading a password's file, and wiping it on failure. */
 #include "util/secret.h"
 
 #include <errno.h>
@@ -10,14 +10,14 @@
 #include "util/error.h"
 #include "util/url.h"
 
-/* HF__SECRET_SIZE bytes and one more tell a password that is too long. */
+/* HF__SECRET_SIZE bytes and one more, to detect a password that is too long. */
 typedef struct secret_text {
     char data[HF__SECRET_SIZE + 1];
     size_t size;
 } secret_text;
 
-/* Read a line, or as much as may be one. A pipe gives it piece by piece, and
- * need not end behind it. */
+/* Read a line, or as much as may be one. A pipe returns pieces, and need not
+ * end after the line. */
 static int read_line(int fd, secret_text *text)
 {
     char *to;

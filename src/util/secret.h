@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * secret.h - passwords that lie in files. Messages name the file, never what
- * is in it. Who reads one wipes it after use.
+ * secret.h - passwords in files. Messages name the file, never its contents.
+ * The caller wipes the password after use.
  */
 #ifndef HF__UTIL_SECRET_H
 #define HF__UTIL_SECRET_H
@@ -14,10 +14,10 @@ struct hf__url;
 #define HF__SECRET_SIZE 4097
 
 /*
- * The first line of a file, without its end; what follows is left unread or
- * ignored. `what` is who named the file. HF_INVALID: it cannot be read, is
- * longer, has a NUL in it, or its first line is empty: a file that has not been
- * filled yet must not become a login without a password.
+ * The first line of a file, without its end; the rest is ignored. `what` is the
+ * parameter that named the file. HF_INVALID: it cannot be read, is longer, has
+ * a NUL in it, or its first line is empty: a file that has not been filled yet
+ * must not become a login without a password.
  */
 hf_status hf__secret_read(const char *what, const char *path,
                           char text[HF__SECRET_SIZE], hf_error *err);

@@ -5,10 +5,10 @@
  *     scheme:[//[username[:password]@]host[:port]]path[?name=value[&...]]
  *
  * Parts are cut out of the text as slices and decoded into one storage. A
- * fragment is refused, and so is a raw '@' behind the authority: it is nearly
- * always a password with a '/' or '?' in it, which we would take for a path
- * and some day show to somebody. For the same reason no message repeats a
- * piece of the authority.
+ * fragment is refused, and so is a raw '@' after the authority: it is nearly
+ * always a password with a '/' or '?' in it, which would be taken for a path
+ * and might be shown. For the same reason no message repeats a part of the
+ * authority.
  */
 #include "util/url.h"
 
@@ -65,8 +65,8 @@ static int hex_value(char c)
     return -1;
 }
 
-/* Cut off and return what stands before the first `stop` (or all); `rest`
- * keeps what stands behind it. `found` tells whether there was one. */
+/* Cut off and return the text before the first `stop` (or all); `rest` keeps
+ * the text after it. `found`: whether there was one. */
 static slice cut(slice *rest, char stop, bool *found)
 {
     slice head = *rest;
@@ -176,7 +176,7 @@ static bool is_host(const char *host)
     return true;
 }
 
-/* What stands in the brackets of an IPv6 literal, perhaps with a zone. */
+/* The text in the brackets of an IPv6 literal, perhaps with a zone. */
 static bool is_ipv6(const char *host)
 {
     size_t size = strspn(host, "0123456789abcdefABCDEF:.");
@@ -324,7 +324,7 @@ static hf_status parse_hier_part(url_parser *parser, slice *rest)
     return parse_authority(parser, authority);
 }
 
-/* A list of URLs keeps its codes: each of them is taken apart by itself. */
+/* A list of URLs stays encoded: each is parsed by itself. */
 static hf_status take_list(url_parser *parser, slice list)
 {
     memcpy(parser->next, list.data, list.size);
@@ -404,7 +404,7 @@ const char *hf__url_param_get(const hf__url *url, const char *name)
     return NULL;
 }
 
-/* Take "host:port" or "[host]:port" apart; it was checked when the URL was. */
+/* Split "host:port" or "[host]:port", checked with the URL. */
 static slice split_port(slice one, int *port)
 {
     bool bracketed = one.data[0] == '[';

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * url.h - taking a store URL apart (RFC 3986 shape, one parameter list). Which
- * parts may be there is the driver's to say. One scheme is known here: what
- * stands behind "redlock:" is a list of URLs, left as it is in `path`.
+ * url.h - parsing a store URL (RFC 3986 shape, one parameter list). The driver
+ * decides which parts are allowed. One scheme is known here: "redlock:" is
+ * followed by a list of URLs, unchanged in `path`.
  */
 #ifndef HF__UTIL_URL_H
 #define HF__UTIL_URL_H
@@ -21,8 +21,8 @@ typedef struct hf__url {
     const char *scheme;   /* lower case, never NULL */
     const char *username; /* NULL: not given; "" possible */
     const char *password; /* NULL: not given */
-    /* NULL: no "//"; without [] of an IPv6 literal. A list of hosts is here
-     * as it stood, "h1:26379,h2,[::1]:7", and hf__url_host() takes it apart. */
+    /* NULL: no "//"; without [] of an IPv6 literal. A list of hosts is
+     * unchanged, "h1:26379,h2,[::1]:7"; see hf__url_host(). */
     const char *host;
     int port;         /* 0: not given, or a list */
     const char *path; /* "" or as given; with "//" it begins with '/' */
@@ -44,7 +44,7 @@ void hf__url_done(hf__url *url); /* wipes the storage first */
 
 /*
  * Host number `at` (0, 1, ...) of the URL, and its port or 0. false: there are
- * not so many, or it is longer than any host.
+ * fewer, or it is too long for a host.
  */
 bool hf__url_host(const hf__url *url, size_t at, char host[HF__URL_HOST_SIZE],
                   int *port);
