@@ -49,7 +49,7 @@ static void cluster_opens_by_the_second_host_if_the_first_hangs(void **state)
     cluster_close(&self);
 }
 
-/* Nobody else is left to be asked: the node has all of the time. */
+/* No other node is left: this one has all of the time. */
 static void cluster_opens_by_a_node_that_takes_most_of_the_time(void **state)
 {
     scripted_cluster self;

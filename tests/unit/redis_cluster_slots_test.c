@@ -164,7 +164,7 @@ static void map_is_read(void **state)
     hf__cluster_view_done(&view);
 }
 
-static void map_without_anybody_is_unavailable(void **state)
+static void map_without_nodes_is_unavailable(void **state)
 {
     hf_error err = HF_ERROR_INIT;
     hf__cluster_view view;
@@ -356,7 +356,7 @@ int main(void)
         cmocka_unit_test(keys_of_commands_are_found),
         cmocka_unit_test(keys_of_different_slots_are_named),
         cmocka_unit_test(map_is_read),
-        cmocka_unit_test(map_without_anybody_is_unavailable),
+        cmocka_unit_test(map_without_nodes_is_unavailable),
         cmocka_unit_test(map_that_is_none_is_corrupt),
         cmocka_unit_test(redirection_is_read),
         cmocka_unit_test(own_line_is_read),

@@ -52,8 +52,8 @@ static bool move_foo_to_a(scripted_node *self, int fd, unsigned number,
     return say_who(self, fd);
 }
 
-/* Neither the slot map nor MOVED names the host: it is the one that was
- * queried. */
+/* Neither the slot map nor MOVED names the host: the host that was queried is
+ * meant. */
 static void moved_slot_is_remembered(void **state)
 {
     scripted_cluster self;

@@ -91,7 +91,7 @@ static void open_with_wrong_password_is_denied_and_not_shown(void **state)
     assert_int_equal(driver_try_open(&driver, url, NULL, "wr0ng", &err),
                      HF_DENIED);
     assert_string_equal(err.message, "the server refused the password");
-    assert_int_equal(driver_try_open(&driver, url, "nobody", "s3cret", &err),
+    assert_int_equal(driver_try_open(&driver, url, "stranger", "s3cret", &err),
                      HF_DENIED);
     assert_null(strstr(err.message, "s3cret"));
     assert_int_equal(driver_try_open(&driver, url, NULL, NULL, &err),
@@ -313,7 +313,7 @@ static void request_without_time_is_unavailable(void **state)
 
 /* ----------------------------------------------------------------- scripts */
 
-/* The script {..., tostring(ARGV[1])} under a digest nobody has loaded. */
+/* The script {..., tostring(ARGV[1])} under a digest that is not loaded. */
 static void make_script(hf__script *script, char *source, size_t size,
                         char sha1[HF__SHA1_HEX_SIZE])
 {

@@ -181,7 +181,7 @@ static void events_arrive_through_the_next_master(void **state)
     seq = ops->event_seq(waiter.store, topic, hf__clock_boot_ms() + ENOUGH_MS);
     redis_server_kill(redis_sentinel_server(all, 0));
     expect_failover(&waker);
-    /* Nobody published: it moves as events may have been missed. */
+    /* No event was published: it moves as some may have been missed. */
     assert_true(ops->event_wait(waiter.store, topic, seq,
                                 hf__clock_boot_ms() + ENOUGH_MS));
     snprintf(channel, sizeof(channel), "%s", ops->inbox(waiter.store));

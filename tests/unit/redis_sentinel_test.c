@@ -383,7 +383,7 @@ static void old_epoch_is_no_news(void **state)
         assert_served_by(&all, "B");
     }
     __atomic_store_n(&all.sentinels[0].silent, false, __ATOMIC_SEQ_CST);
-    await_served_by(&all, "A"); /* all of them: set up anew */
+    await_served_by(&all, "A"); /* all of them, on new connections */
     deployment_close(&all);
 }
 

@@ -437,7 +437,7 @@ static void retired_server_ends_what_is_in_flight_only(void **state)
     close_topology(&all);
 }
 
-/* Nobody answers: the deadline ends it, and then the server can go. */
+/* No answer comes: the deadline ends it, and then the server can go. */
 static void retired_server_goes_when_the_last_deadline_has_passed(void **state)
 {
     topology all;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis_tls_files_test.c - the files of TLS: keys with a password, options
- * beside URLs, files that change while a client is open. And what of a
- * handshake can be seen from the way: the name that is asked for, and that
- * nobody waits for one that stops half way.
+ * and URLs, files that change while a client is open. And what the network sees
+ * of a handshake: the name that is asked for, and that one that stops half way
+ * blocks no caller.
  */
 #include "redis_driver.h"
 
@@ -47,7 +47,8 @@ static void write_text(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* As programs that renew certificates do: written beside, then renamed. */
+/* As programs that renew certificates do: written next to the file, then
+ * renamed. */
 static void put(const char *from, const char *to)
 {
     static char text[8192];
@@ -233,7 +234,7 @@ static void options_go_before_the_url(void **state)
                 "key_password without tls_key");
 }
 
-/* Who asks for encryption gets it, or is told. */
+/* Encryption that is asked for is used, or the call fails. */
 static void options_want_a_url_with_tls(void **state)
 {
     hf_tls_options options = HF_TLS_OPTIONS_INIT;
@@ -253,7 +254,7 @@ static void options_want_a_url_with_tls(void **state)
 
 /* ----------------------------------------------------- files that change */
 
-/* Have both kinds of connection made anew and used. */
+/* Use new connections of both kinds. */
 static void expect_calls(test_driver *driver, hf_status status, const char *why)
 {
     test_call call;
@@ -310,8 +311,8 @@ static void renewed_authority_is_trusted(void **state)
     driver_close(&driver);
 }
 
-/* Between two renames, or while a file is being written, we go on with what
- * there was. */
+/* Between two renames, or while a file is being written, the previous files
+ * are used. */
 static void files_that_do_not_fit_are_not_used(void **state)
 {
     char path[CERTIFICATES_PATH_SIZE], url[URL_SIZE];
@@ -446,16 +447,16 @@ static void relay_some(int fd, unsigned number, void *user)
     size_t any = SIZE_MAX;
     struct pollfd ends[2] = {{.fd = fd, .events = POLLIN},
                              {.fd = connect_server(), .events = POLLIN}};
-    bool goes_on = ends[1].fd >= 0;
+    bool open = ends[1].fd >= 0;
 
     (void)number;
-    while (goes_on && left > 0 && poll(ends, 2, ENOUGH_MS) > 0) {
+    while (open && left > 0 && poll(ends, 2, ENOUGH_MS) > 0) {
         if (ends[0].revents != 0)
-            goes_on = hand_over(fd, ends[1].fd, &any);
-        if (goes_on && ends[1].revents != 0)
-            goes_on = hand_over(ends[1].fd, fd, &left);
+            open = hand_over(fd, ends[1].fd, &any);
+        if (open && ends[1].revents != 0)
+            open = hand_over(ends[1].fd, fd, &left);
     }
-    if (goes_on && !self->closes)
+    if (open && !self->closes)
         fake_server_drain(fd);
     close(ends[1].fd);
 }

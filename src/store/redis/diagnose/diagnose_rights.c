@@ -46,11 +46,11 @@ static const right_form for_locks[] = {
     {{"PTTL", KEY}, false},
     {{"SET", TOKEN, "", "XX"}, false},
     {{"GET", TOKEN}, false},
-    {{"ZADD", QUEUE, "XX", "0", "nobody"}, false},
-    {{"ZREM", QUEUE, "nobody"}, false},
+    {{"ZADD", QUEUE, "XX", "0", "none"}, false},
+    {{"ZREM", QUEUE, "none"}, false},
     {{"ZPOPMIN", QUEUE}, false},
     {{"ZCARD", QUEUE}, false},
-    {{"ZRANK", QUEUE, "nobody"}, false},
+    {{"ZRANK", QUEUE, "none"}, false},
     {{"EXISTS", QUEUE}, false},
     {{"PEXPIRE", QUEUE, "1"}, false},
     {{"PUBLISH", CHANNEL, ""}, false},
@@ -75,7 +75,7 @@ static const right_form for_data[] = {
     /* Refused for its number of words, but permissions are checked first. */
     {{"HSET", KEY, "f", "v", "g"}, false},
     {{"ZCOUNT", KEY, "0", "0"}, false},
-    {{"ZSCORE", KEY, "nobody"}, false},
+    {{"ZSCORE", KEY, "none"}, false},
     {{"ZRANGEBYSCORE", KEY, "0", "0"}, false},
     {{"ZREMRANGEBYSCORE", KEY, "0", "0"}, false},
 };

@@ -120,7 +120,7 @@ static int wait_for(const hf__blocking_conn *conn, int fd, short events,
 {
     int other = conn->elder != NULL ? conn->elder->channel.fd : -1;
 
-    return hf__socket_wait_beside(fd, events, other, until_ms);
+    return hf__socket_wait_or(fd, events, other, until_ms);
 }
 
 /* Wait for what reading needs. A blocking read has waited already, unless TLS

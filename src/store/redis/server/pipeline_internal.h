@@ -129,7 +129,7 @@ void hf__wait_batch_written(hf__pipeline *pipe);
 bool hf__wait_batch_answered(hf__pipeline *pipe, hf__pipeline_entry *entry);
 
 /* Write WAIT if only that is missing. */
-void hf__wait_batch_go_on(hf__pipeline *pipe);
+void hf__wait_batch_continue(hf__pipeline *pipe);
 
 /* The deadline of a held entry has come. */
 void hf__wait_batch_expire(hf__pipeline *pipe, hf__pipeline_entry *entry);

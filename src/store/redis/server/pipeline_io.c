@@ -137,7 +137,7 @@ static void pump(hf__pipeline *pipe)
     hf__pipeline_entry *entry;
 
     if (pipe->wait_batch != NULL)
-        hf__wait_batch_go_on(pipe);
+        hf__wait_batch_continue(pipe);
     while (may_write(pipe) && hf__buf_size(&conn->out) == 0) {
         while (hf__buf_size(&conn->out) < most &&
                (entry = take_next(pipe)) != NULL)

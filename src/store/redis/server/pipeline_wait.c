@@ -178,7 +178,7 @@ void hf__wait_batch_written(hf__pipeline *pipe)
 }
 
 /* Step 3. */
-void hf__wait_batch_go_on(hf__pipeline *pipe)
+void hf__wait_batch_continue(hf__pipeline *pipe)
 {
     hf__wait_batch *batch = pipe->wait_batch;
     int64_t until_ms = INT64_MAX;

@@ -121,9 +121,9 @@ static bool follow(cluster_store *self, const hf__server *from,
 
 /* To the current owner of the slot: perhaps another server already, otherwise
  * the same one after a pause. */
-static bool go_on(cluster_store *self, const hf__server *from,
-                  const hf__request *request, const hf__attempts *attempts,
-                  hf__route *route)
+static bool retry_elsewhere(cluster_store *self, const hf__server *from,
+                            const hf__request *request,
+                            const hf__attempts *attempts, hf__route *route)
 {
     uint32_t slot;
 
@@ -155,7 +155,7 @@ static bool cluster_redirect(hf__router *router, hf__server *from,
             return follow(self, from, attempts, why, route);
         break; /* the whole map may name it */
     case HF__REDIRECT_TRY_AGAIN:
-        if (!go_on(self, from, request, attempts, route))
+        if (!retry_elsewhere(self, from, request, attempts, route))
             return false;
         pause_before(route, attempts); /* the one that was named by ASK */
         return true;
@@ -168,10 +168,10 @@ static bool cluster_redirect(hf__router *router, hf__server *from,
     case HF__REDIRECT_REPLICA:
         break;
     case HF__REDIRECT_GONE:
-        return go_on(self, from, request, attempts, route);
+        return retry_elsewhere(self, from, request, attempts, route);
     }
     hf__cluster_refresh_want(&self->refresh, HF__REFRESH_BLOCKED);
-    return go_on(self, from, request, attempts, route);
+    return retry_elsewhere(self, from, request, attempts, route);
 }
 
 static void cluster_suspect(hf__router *router, hf__server *from)

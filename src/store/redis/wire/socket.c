@@ -86,10 +86,10 @@ int hf__socket_connected(int fd)
 
 int hf__socket_wait(int fd, short events, int64_t until_ms)
 {
-    return hf__socket_wait_beside(fd, events, -1, until_ms);
+    return hf__socket_wait_or(fd, events, -1, until_ms);
 }
 
-int hf__socket_wait_beside(int fd, short events, int other, int64_t until_ms)
+int hf__socket_wait_or(int fd, short events, int other, int64_t until_ms)
 {
     struct pollfd waiting[] = {{.fd = fd, .events = events},
                                {.fd = other, .events = POLLIN}};

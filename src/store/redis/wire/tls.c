@@ -247,7 +247,7 @@ static hf_status identify(SSL_CTX *context, const hf__tls_settings *settings,
     return use_key(context, key, settings->key_password, err);
 }
 
-/* ------------------------------------------------------------ made anew */
+/* ---------------------------------------------------------------- renew */
 
 static hf_status set_up(SSL_CTX *context, const hf__tls_settings *settings,
                         hf_error *err)
