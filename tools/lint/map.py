@@ -56,6 +56,8 @@ def check_index(top, paths, text):
         title = (top / path).read_text().split("\n")[0].split(": ", 1)[-1]
         if f"[{number}]({path.name}) | {title} |" not in text:
             yield INDEX, 1, f"no row '[{number}]({path.name}) | {title}'"
+    if text.count("\n| [") != len(paths):
+        yield INDEX, 1, f"its rows are not {len(paths)}, one per decision"
 
 
 def main():

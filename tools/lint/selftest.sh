@@ -331,10 +331,12 @@ mkdir -p "$bad/docs/adr"
 printf '# A\n\n`*`\n' >"$bad/ARCHITECTURE.md"
 printf '# 0001: a\n' >"$bad/docs/adr/0001-a.md"
 printf '# 0003: c\n' >"$bad/docs/adr/0003-c.md"
-printf '| [0001](0001-a.md) | a |\n' >"$bad/docs/adr/README.md"
+printf '# D\n| [0001](0001-a.md) | a |\n' >"$bad/docs/adr/README.md"
 expect map.py '0003 follows 0001'
 rm "$bad/docs/adr/0003-c.md"
 "$checks/map.py" "$bad" || complain "map.py finds fault with a complete index"
+echo '| [0002](0002-b.md) | b |' >>"$bad/docs/adr/README.md"
+expect map.py 'its rows are not 1'
 printf '# 0001: b\n' >"$bad/docs/adr/0001-a.md"
 expect map.py 'no row .*0001-a.md. . b'
 
