@@ -64,11 +64,11 @@ void hf__fill(hf_call *call)
     const hf__operation *operation = call->operation;
 
     if (call->script != NULL) {
-        hf__request_script(&call->request, call->script, call->words,
-                           call->count, call->key_count);
+        hf__request_set_script(&call->request, call->script, call->words,
+                               call->count, call->key_count);
     } else {
-        hf__request_command(&call->request, call->words, call->count,
-                            operation->repeatable);
+        hf__request_set_command(&call->request, call->words, call->count,
+                                operation->repeatable);
         call->request.answer = &operation->answer;
     }
     if (operation->once != NULL)

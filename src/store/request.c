@@ -19,16 +19,38 @@ void hf__request_init(hf__request *request)
     request->driver = NULL;
 }
 
-void hf__request_script(hf__request *request, const hf__script *script,
-                        const hf_bytes *words, size_t count, size_t key_count)
+void hf__request_set_script(hf__request *request, const hf__script *script,
+                            const hf_bytes *words, size_t count,
+                            size_t key_count)
 {
-    hf__request_init(request);
     request->script = script;
     request->words = words;
     request->word_count = count;
     request->key_count = key_count;
     request->repeatable = script->repeatable;
     request->lane = script->lane;
+}
+
+void hf__request_set_command(hf__request *request, const hf_bytes *words,
+                             size_t count, bool repeatable)
+{
+    request->words = words;
+    request->word_count = count;
+    request->repeatable = repeatable;
+}
+
+void hf__request_script(hf__request *request, const hf__script *script,
+                        const hf_bytes *words, size_t count, size_t key_count)
+{
+    hf__request_init(request);
+    hf__request_set_script(request, script, words, count, key_count);
+}
+
+void hf__request_command(hf__request *request, const hf_bytes *words,
+                         size_t count, bool repeatable)
+{
+    hf__request_init(request);
+    hf__request_set_command(request, words, count, repeatable);
 }
 
 void hf__request_narrow(hf__request *request)
@@ -39,15 +61,6 @@ void hf__request_narrow(hf__request *request)
     request->word_count -= request->narrow->fewer;
     request->key_count = 1;
     request->narrow = NULL;
-}
-
-void hf__request_command(hf__request *request, const hf_bytes *words,
-                         size_t count, bool repeatable)
-{
-    hf__request_init(request);
-    request->words = words;
-    request->word_count = count;
-    request->repeatable = repeatable;
 }
 
 void hf__request_done(hf__request *request)

@@ -83,10 +83,16 @@ struct hf__request {
 
 /* Prepare a request; arena and result are empty afterwards. */
 void hf__request_init(hf__request *request);
-/* Prepare one that runs a script, one of our own or a user's ... */
+/* Have a prepared one run a script, one of our own or a user's, or a command,
+ * whose name is words[0]. */
+void hf__request_set_script(hf__request *request, const hf__script *script,
+                            const hf_bytes *words, size_t count,
+                            size_t key_count);
+void hf__request_set_command(hf__request *request, const hf_bytes *words,
+                             size_t count, bool repeatable);
+/* Both in one. */
 void hf__request_script(hf__request *request, const hf__script *script,
                         const hf_bytes *words, size_t count, size_t key_count);
-/* ... or a command: words[0] is its name. */
 void hf__request_command(hf__request *request, const hf_bytes *words,
                          size_t count, bool repeatable);
 /* Replace the script by its narrower one, which has one key. */
