@@ -520,8 +520,7 @@ HF_API HF_MUST_USE hf_status hf_lock_acquire_start(hf_lock *lock,
                                                    hf_error *err);
 
 /**
- * Starts hf_lock_release(). The handle must not be freed until done() is
- * called.
+ * Starts hf_lock_release(). The handle may be freed before done() is called.
  *
  * @param lock   the handle
  * @param async  see hf_async
@@ -539,7 +538,7 @@ HF_API HF_MUST_USE hf_status hf_lock_release_start(hf_lock *lock,
                                                    hf_error *err);
 
 /**
- * Starts hf_lock_renew(). The handle must not be freed until done() is called.
+ * Starts hf_lock_renew(). The handle may be freed before done() is called.
  *
  * @param lock   the handle
  * @param async  see hf_async

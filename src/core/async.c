@@ -66,8 +66,7 @@ static void request_done(hf__request *request)
 {
     hf_call *call = request->user;
 
-    if (call->answered != NULL)
-        call->answered(call);
+    hf__call_answered(call);
     hf__call_complete(call);
 }
 
@@ -186,7 +185,7 @@ hf_status hf__call_start(hf_call *call, hf_status prepared,
 {
     hf_status status = prepared;
 
-    if (status == HF_OK && !call->words_stay)
+    if (status == HF_OK && !call->settled && !call->words_stay)
         status = own_words(call, err);
     if (status == HF_OK)
         status =

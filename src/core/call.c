@@ -164,13 +164,14 @@ void hf__call_keep(hf_call *call)
     free_words(call);
 }
 
-hf_status hf__call_refused(const hf_call *call, hf_error *err)
+void hf__call_answered(hf_call *call)
 {
-    hf_status status = hf__fail_copy(err, &call->request.error);
+    hf__request *request = &call->request;
 
-    if (status == HF_WRONG_TYPE)
-        hf__wrong_type_name(&call->request, err);
-    return status;
+    if (request->status == HF_WRONG_TYPE)
+        hf__wrong_type_name(request, &request->error);
+    if (call->answered != NULL)
+        call->answered(call);
 }
 
 static hf_status not_found(const hf_call *call, hf_error *err)

@@ -144,8 +144,10 @@ void hf__call_keep(hf_call *call);
 /* Drop a reference to an allocated call; frees at the last. */
 void hf__call_unref(hf_call *call);
 
-/* Why its request failed, for one that was started or is in a batch. */
-hf_status hf__call_refused(const hf_call *call, hf_error *err);
+/* The request of one that was started or is in a batch has completed: name the
+ * key that has the wrong type, as its words may end with `answered`, which is
+ * called. */
+void hf__call_answered(hf_call *call);
 
 /* Finishes a call that is answered with the value for the buffer at `out`, or
  * nil if there is no such key. */

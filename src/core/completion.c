@@ -84,7 +84,7 @@ static hf_status outcome(hf_call *call, hf_error *err)
     if (request->status == HF_UNAVAILABLE &&
         (atomic_load(&call->progress) & HF__CALL_CANCELLED) != 0)
         return hf__fail(err, HF_CANCELLED, "cancelled before it was sent");
-    return hf__call_refused(call, err);
+    return hf__fail_copy(err, &request->error);
 }
 
 /* false: done() forked, and this is the child, where any mutex may be locked by

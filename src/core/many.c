@@ -87,12 +87,12 @@ static void finish_call(hf__many *many, size_t at)
     hf_status before = many->statuses[many->first + at];
     hf_status status = before;
 
-    if (call->prepared == HF_OK && call->answered != NULL)
-        call->answered(call);
+    if (call->prepared == HF_OK)
+        hf__call_answered(call);
     if (status == HF_OK && !call->settled)
         status = call->request.status == HF_OK
                      ? HF_OK
-                     : hf__call_refused(call, &detail);
+                     : hf__fail_copy(&detail, &call->request.error);
     if (status == HF_OK && call->finish != NULL)
         status = call->finish(call, &detail);
     if (status != before)

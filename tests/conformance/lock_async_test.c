@@ -3,8 +3,10 @@
  * lock_async_test.c - acquiring, renewing and releasing locks without a thread
  * that waits.
  */
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/slowness.h"
 #include "support/store_fixture.h"
@@ -267,6 +269,71 @@ static void lock_free_ends_what_was_started(void **state)
     expect_status(HF_OK, released.status);
 }
 
+static void note_message(void *user, hf_status status, const hf_error *err)
+{
+    hf_error *to = user;
+
+    *to = *err;
+    to->status = status;
+}
+
+/* The reply has arrived when the handle is freed, and its key with it. */
+static void lock_start_names_the_key_after_the_handle_is_freed(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "wrong-key");
+    struct pollfd replied = {.events = POLLIN};
+    hf_async async = HF_ASYNC_INIT;
+    hf_error noted = HF_ERROR_INIT;
+    hf_lock *lock;
+
+    fixture_not_quorum(f);
+    async.done = note_message;
+    async.user = &noted;
+    expect_status(HF_OK, hf_client_fd(f->client, &replied.fd, ERR));
+    expect_status(HF_OK, hf_lock_new(f->client, name, NULL, &lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_value_delete(f->other, name, ERR));
+    put_hash(f->other, name, words("a", "1"), 0);
+    expect_status(HF_OK, hf_lock_release_start(lock, &async, ERR));
+    assert_int_equal(poll(&replied, 1, 10000), 1);
+    hf_lock_free(lock);
+    dispatch(f->client);
+    assert_int_equal(noted.status, HF_WRONG_TYPE);
+    assert_non_null(strstr(noted.message, "wrong-key"));
+}
+
+/* A reply that is not dispatched fills max_call_bytes; releases pass. */
+static void lock_start_release_of_an_inner_hold_needs_no_room(void **state)
+{
+    fixture *f = *state;
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+    struct pollfd replied = {.events = POLLIN};
+    told read = {0}, released = {0};
+    hf_async async = tell(&read);
+    hf_buffer value = HF_BUFFER_INIT;
+    hf_bytes key = fixture_key(f, "v");
+    hf_client *client;
+    hf_lock *lock;
+
+    fixture_not_quorum(f);
+    options.max_call_bytes = 1;
+    client = fixture_client(f, &options);
+    lock = fixture_lock(f, client, fixture_key(f, "l"), NULL);
+    put_value(f->other, key, bytes("v"), 60000);
+    expect_status(HF_OK, hf_client_fd(client, &replied.fd, ERR));
+    expect_status(HF_OK, hf_value_get_start(client, key, &value, &async, ERR));
+    assert_int_equal(poll(&replied, 1, 10000), 1);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    async = tell(&released);
+    expect_status(HF_OK, hf_lock_release_start(lock, &async, ERR));
+    await_told(client, &released, 1);
+    expect_status(HF_OK, released.status);
+    assert_true(hf_lock_is_held(lock));
+    hf_buffer_free(&value);
+}
+
 /* In any stage, also behind others of the same client. */
 static void lock_start_can_be_cancelled_at_any_moment(void **state)
 {
@@ -464,6 +531,8 @@ int main(void)
         fixture_test(lock_start_serves_many_of_one_client_in_turn),
         fixture_test(lock_start_refuses_what_the_blocking_one_refuses),
         fixture_test(lock_free_ends_what_was_started),
+        fixture_test(lock_start_names_the_key_after_the_handle_is_freed),
+        fixture_test(lock_start_release_of_an_inner_hold_needs_no_room),
         fixture_test(lock_start_can_be_cancelled_at_any_moment),
         fixture_test(lock_start_cancelled_leaves_no_lock_behind),
         fixture_test(lock_start_cancelled_when_granted_is_held_or_free),
