@@ -88,14 +88,23 @@ static void describe(const hf_reply *reply, hf_bytes key, hf_error *err)
                  (int)type.size, (const char *)type.data);
 }
 
-/* It may have changed since; and a lock has other keys, too. */
+/* Of the key that has the name of a lease. */
+static const char *type_of_lease(const hf__script *script)
+{
+    return script->index == HF__SCRIPT_SEMAPHORE_ACQUIRE ||
+                   script->index == HF__SCRIPT_SEMAPHORE_RELEASE
+               ? "zset"
+               : "string";
+}
+
+/* It may have changed since; and a lease has other keys, too. */
 static bool explains(const hf_reply *reply, const hf__request *failed)
 {
     const hf_reply *type = hf_reply_at(reply, 0);
-    bool is_lock = failed->key_count > 1 && failed->narrow == NULL;
+    bool is_lease = failed->key_count > 1 && failed->narrow == NULL;
 
     return !hf__reply_is(type, "none") &&
-           !(is_lock && hf__reply_is(type, "string"));
+           !(is_lease && hf__reply_is(type, type_of_lease(failed->script)));
 }
 
 void hf__wrong_type_ask(hf_client *client, const hf__request *failed,

@@ -259,6 +259,8 @@ static void semaphore_and_lock_have_different_names(void **state)
 
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_WRONG_TYPE, hf_lock_try(of_semaphore, ERR));
+    if (f->rights == FIXTURE_RIGHTS_ALL)
+        assert_non_null(strstr(expect_message(), "holds a string"));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     expect_status(HF_OK, hf_lock_try(of_semaphore, ERR));
     expect_status(HF_WRONG_TYPE, hf_lock_try(lock, ERR));
