@@ -6,12 +6,13 @@
  * it over by perform() or submit(). The driver owns it, and the words it points
  * at, until it completes; it completes exactly once, with `status` one of
  *
- * done         HF_OK and `reply`; or 1xx/4xx/5xx when the store answered
- *                with an error, which was translated in one place per driver
- *   malformed    HF_CORRUPT: the reply does not have the required shape.
- * Perhaps applied. The connection is dropped: the reply may belong to another
- * request not applied  HF_UNAVAILABLE (no byte of it left this process, or the
- * store said so), HF_FULL unknown      HF_INDETERMINATE
+ * - done: HF_OK and `reply`; or 1xx/4xx/5xx when the store answered with an
+ *   error, which was translated in one place per driver
+ * - malformed: HF_CORRUPT, the reply does not have the required shape. Perhaps
+ *   applied. The connection is dropped: the reply may belong to another request
+ * - not applied: HF_UNAVAILABLE (no byte of it left this process, or the store
+ *   said so), HF_FULL
+ * - unknown: HF_INDETERMINATE
  */
 #ifndef HF__STORE_REQUEST_H
 #define HF__STORE_REQUEST_H
