@@ -443,7 +443,7 @@ static bool write_fenced(worker *self, uint32_t which, uint64_t n,
     arg = hf_str(token);
     if (run(self, WORK_LOCK, keys, 2, &arg, 1, n, say))
         return true;
-    if (strstr(say, "answered 0") == NULL)
+    if (strstr(say, "returned 0") == NULL)
         return false;
     if (hf_lock_is_held(lock))
         return tell(say,
