@@ -7,7 +7,7 @@
  * Operations come in rounds; each has its own seed, which is printed when
  * something differs, and `--seed` with it begins with that round. Exit status:
  * 0 no difference, 1 a difference, 2 it could not run, 77 the server's
- * differences from Redis 7.0 are unknown.
+ * differences from Redis 7.0 are unknown, or hide the mutation.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -401,6 +401,10 @@ int main(int argc, char **argv)
     if (!is_wanted_version()) {
         printf("skipped: the server's differences from Redis 7.0 are not "
                "known\n");
+        return OTHER_VERSION;
+    }
+    if (args.mutation != NULL && newer_hides(args.mutation->name)) {
+        printf("skipped: the server differs in this itself\n");
         return OTHER_VERSION;
     }
     watch_crashes();

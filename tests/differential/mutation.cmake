@@ -19,6 +19,10 @@ foreach(mutation
     reply write expiry error key hash list set zset sort weight script)
     execute_process(COMMAND ${PROGRAM} ${arguments} --mutate ${mutation}
         RESULT_VARIABLE result OUTPUT_VARIABLE output)
+    if(result EQUAL 77)
+        message(STATUS "${mutation}: hidden by a difference of this server")
+        continue()
+    endif()
     if(NOT result EQUAL 1)
         message(FATAL_ERROR
             "${mutation}: exit status ${result}, not 1\n${output}")

@@ -92,11 +92,13 @@ static const struct {
     {{NEVER, 900}, "{double = 0/0}"}, /* never "-nan" */
 };
 
-/* Valkey finds members below a negative offset. */
+/* Valkey and Redis 8.0 find members below a negative offset. */
 static bool has_negative_limit(const op *asked)
 {
     const char *word;
 
+    if (!is_in((since){800, ALWAYS}))
+        return false;
     for (size_t i = 1; i + 1 < asked->word_count; i++) {
         word = asked->words[i + 1].data;
         if (asked->words[i].size == 5 &&
@@ -141,7 +143,7 @@ static bool has_odd_score(const op *asked)
 
 static bool is_left_out(const op *asked)
 {
-    if (has_odd_score(asked) || (is_valkey && has_negative_limit(asked)) ||
+    if (has_odd_score(asked) || has_negative_limit(asked) ||
         has_long_index(asked))
         return true;
     for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
@@ -341,6 +343,12 @@ bool newer_reads_otherwise(const op *asked, const char *error)
             return true;
     }
     return false;
+}
+
+/* A sort by weights that are no numbers: see errors. */
+bool newer_hides(const char *mutation)
+{
+    return is_in((since){800, 900}) && strcmp(mutation, "weight") == 0;
 }
 
 /* ------------------------------------------------------- table of commands */

@@ -22,6 +22,9 @@ bool newer_same_text(hf_bytes tested, hf_bytes server);
 /* Is this an error that only one of the two returns here? */
 bool newer_reads_otherwise(const op *asked, const char *error);
 
+/* Is what this mutation changes a known difference? Then it is not found. */
+bool newer_hides(const char *mutation);
+
 /* Are rows of COMMAND about this command known to differ? "a" or "a|b". */
 bool newer_has_other_row(const char *command);
 
