@@ -3,6 +3,7 @@
 #include "core/async.h"
 
 #include "core/client.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -215,7 +216,7 @@ static void cancel_request(hf_call *call)
 
 static void run_cancel(hf__task *task)
 {
-    hf_call *call = (hf_call *)((char *)task - offsetof(hf_call, cancel_task));
+    hf_call *call = hf__container_of(task, hf_call, cancel_task);
 
     if (call->cancel != NULL)
         call->cancel(call);

@@ -2,6 +2,7 @@
 /* script.c - the user's own Lua, loaded and run on any store. */
 #include "core/client.h"
 #include "core/form.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/sha1.h"
@@ -233,6 +234,5 @@ void hf_reply_free(hf_reply *reply)
 {
     if (reply == NULL)
         return;
-    hf__call_unref(
-        (hf_call *)((char *)reply - offsetof(hf_call, request.reply)));
+    hf__call_unref(hf__container_of(reply, hf_call, request.reply));
 }

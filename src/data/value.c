@@ -6,6 +6,7 @@
  * client did between the two.
  */
 #include "core/form.h"
+#include "util/container.h"
 #include "util/error.h"
 
 #define SET_FLAGS (HF_SET_NX | HF_SET_XX | HF_SET_KEEPTTL | HF_SET_GET)
@@ -81,8 +82,7 @@ static hf_status finish_set(hf_call *call, hf_error *err)
 
 static bool set_wrote(const hf__request *request)
 {
-    const hf_call *call =
-        (const hf_call *)((const char *)request - offsetof(hf_call, request));
+    const hf_call *call = hf__container_of(request, const hf_call, request);
 
     return set_outcome((uint32_t)call->note, &request->reply, NULL) == HF_OK;
 }
