@@ -73,6 +73,14 @@ hf_status hf__check_ttl(int64_t ttl_ms, const char *what, hf_error *err)
                     (long long)ttl_ms, (long long)HF_TTL_MAX_MS);
 }
 
+hf_status hf__check_wait(int64_t wait_ms, hf_error *err)
+{
+    if (wait_ms >= 0)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "wait_ms is negative: %lld",
+                    (long long)wait_ms);
+}
+
 hf_status hf__check_flags(uint32_t flags, uint32_t known, uint32_t reserved,
                           const char *type, hf_error *err)
 {

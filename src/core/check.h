@@ -29,6 +29,7 @@ hf_bytes hf__key_put(const hf_client *client, hf_bytes name, char *at);
 hf_status hf__check_field(hf_bytes field, hf_error *err);
 hf_status hf__check_value(hf_bytes value, hf_error *err);
 hf_status hf__check_ttl(int64_t ttl_ms, const char *what, hf_error *err);
+hf_status hf__check_wait(int64_t wait_ms, hf_error *err);
 
 /* Of options that were loaded: HF_UNSUPPORTED, unless `flags` are among the
  * known ones and `reserved` is 0. */

@@ -244,12 +244,10 @@ hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
     hf__attempt attempt = {.sleeper = {.wake = wake, .lock = lock}};
     hf_status status = hf__lock_check(lock, err);
 
-    if (status != HF_OK)
-        return status;
-    if (wait_ms < 0)
-        return hf__fail(err, HF_INVALID, "wait_ms is negative: %lld",
-                        (long long)wait_ms);
-    status = hf__client_enter_blocking(lock->client, err);
+    if (status == HF_OK)
+        status = hf__check_wait(wait_ms, err);
+    if (status == HF_OK)
+        status = hf__client_enter_blocking(lock->client, err);
     if (status != HF_OK)
         return status;
     attempt.mark = hf__interrupt_mark_of(lock);

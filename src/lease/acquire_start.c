@@ -9,14 +9,6 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-static hf_status check_wait(int64_t wait_ms, hf_error *err)
-{
-    if (wait_ms >= 0)
-        return HF_OK;
-    return hf__fail(err, HF_INVALID, "wait_ms is negative: %lld",
-                    (long long)wait_ms);
-}
-
 /* -------------------------------------------------------------------- start */
 
 static void call_done(void *user, hf_status status, const hf_error *detail)
@@ -74,7 +66,7 @@ hf_status hf_lock_acquire_start(hf_lock *lock, int64_t wait_ms,
     hf_call *call;
 
     if (status == HF_OK)
-        status = check_wait(wait_ms, err);
+        status = hf__check_wait(wait_ms, err);
     if (status == HF_OK)
         status = hf__call_new(lock->client, async, &call, err);
     if (status != HF_OK)
@@ -302,7 +294,7 @@ hf_status hf_lock_acquire_many(hf_lock *const *locks, size_t count,
     hf_status status = hf__locks_check(locks, count, err);
 
     if (status == HF_OK)
-        status = check_wait(wait_ms, err);
+        status = hf__check_wait(wait_ms, err);
     if (status == HF_OK && count > 0)
         status = hf__check_out(statuses, "statuses", err);
     if (status == HF_OK && count > 0)
