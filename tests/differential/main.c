@@ -19,10 +19,10 @@
 
 #include "newer.h"
 #include "place.h"
-#include "prng.h"
 #include "report.h"
 #include "round.h"
 #include "shrink.h"
+#include "support/prng.h"
 #include "support/redis_server.h"
 #include "table.h"
 #include "util/rand.h"

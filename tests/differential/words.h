@@ -17,7 +17,7 @@
 #define TESTS_DIFFERENTIAL_WORDS_H
 
 #include "holdfast.h"
-#include "prng.h"
+#include "support/prng.h"
 #include "util/arena.h"
 
 typedef struct maker {
