@@ -14,6 +14,9 @@
  */
 #define PAGE "255"
 
+/* Should slots of a cluster keep moving. */
+#define WALKS_MAX 3
+
 #define MET_ROOM_FIRST 1024
 
 /* Pages without a new name, of a pattern that fits little or a table that was
@@ -52,14 +55,20 @@ hf_status hf__key_walk_start(hf__key_walk *walk, hf_client *client,
     return ask_parts(client, &walk->parts, err);
 }
 
-hf_status hf__key_walk_is_whole(const hf__key_walk *walk, hf_client *client,
-                                bool *whole, hf_error *err)
+hf_status hf__key_walk_until_whole(const hf__key_walk *walk, hf_client *client,
+                                   hf_status (*once)(void *user, hf_error *err),
+                                   void *user, const char *moved, hf_error *err)
 {
-    hf__parts now;
-    hf_status status = ask_parts(client, &now, err);
+    for (int i = 0; i < WALKS_MAX; i++) {
+        hf__parts now;
+        hf_status status = once(user, err);
 
-    *whole = now.stamp == walk->parts.stamp;
-    return status;
+        if (status == HF_OK)
+            status = ask_parts(client, &now, err);
+        if (status != HF_OK || now.stamp == walk->parts.stamp)
+            return status;
+    }
+    return hf__fail(err, HF_UNAVAILABLE, "%s", moved);
 }
 
 /* The end of a part is the beginning of the next. */

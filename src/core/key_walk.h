@@ -6,11 +6,11 @@
  * is met. SCAN may give a name twice; those met are remembered by a digest, 16
  * bytes and the hash table's slack, 24 on average.
  *
- *     begin; start; while (!over) { run request(); turn(); use the names };
- *     is_whole, and if it was not: start, and so on, once more; done
+ *     begin; until_whole, with a function that makes one walk: start;
+ *     while (!over) { run request(); turn(); use the names }; done
  *
  * Where a store has parts they are walked one after the other. A key that
- * changes its part meanwhile may be missed, which is_whole() finds out.
+ * changes its part meanwhile may be missed; until_whole() then walks again.
  */
 #ifndef HF__CORE_KEY_WALK_H
 #define HF__CORE_KEY_WALK_H
@@ -48,9 +48,12 @@ void hf__key_walk_begin(hf__key_walk *walk, hf_bytes pattern);
 hf_status hf__key_walk_start(hf__key_walk *walk, hf_client *client,
                              hf_error *err);
 
-/* Did no key change its part since the start? */
-hf_status hf__key_walk_is_whole(const hf__key_walk *walk, hf_client *client,
-                                bool *whole, hf_error *err);
+/* Call once(), which makes one walk, until no key has changed its part during
+ * one; HF_UNAVAILABLE with the message `moved` after three. */
+hf_status hf__key_walk_until_whole(const hf__key_walk *walk, hf_client *client,
+                                   hf_status (*once)(void *user, hf_error *err),
+                                   void *user, const char *moved,
+                                   hf_error *err);
 
 /* What to run for the next page. */
 hf__request *hf__key_walk_request(hf__key_walk *walk);

@@ -13,7 +13,6 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-#define WALKS_MAX 3
 #define PATTERN_MAX (4 * HF__PREFIX_MAX + HF_NAME_MAX)
 
 typedef struct listing {
@@ -91,8 +90,9 @@ static hf_status look_at(listing *self, const hf_bytes *names, size_t count,
     return status;
 }
 
-static hf_status walk_once(listing *self, hf_error *err)
+static hf_status walk_once(void *user, hf_error *err)
 {
+    listing *self = user;
     hf__key_walk *walk = &self->walk;
     hf_status status = hf__key_walk_start(walk, self->client, err);
 
@@ -107,25 +107,6 @@ static hf_status walk_once(listing *self, hf_error *err)
                              left < HF__BATCH_MAX ? left : HF__BATCH_MAX, err);
         }
     }
-    return status;
-}
-
-/* Walk again if slots moved meanwhile. */
-static hf_status walk_all(listing *self, hf_error *err)
-{
-    bool whole = false;
-    hf_status status = HF_OK;
-
-    for (int i = 0; i < WALKS_MAX && status == HF_OK && !whole; i++) {
-        status = walk_once(self, err);
-        if (status == HF_OK)
-            status =
-                hf__key_walk_is_whole(&self->walk, self->client, &whole, err);
-    }
-    if (status == HF_OK && !whole)
-        status = hf__fail(err, HF_UNAVAILABLE,
-                          "slots moved between servers during the list; try "
-                          "again later");
     return status;
 }
 
@@ -164,7 +145,10 @@ static hf_status list(hf_client *client, hf_bytes pattern,
     hf__key_walk_begin(&self->walk,
                        hf_view(hf__buf_front(&whole), hf__buf_size(&whole)));
     if (status == HF_OK)
-        status = walk_all(self, err);
+        status = hf__key_walk_until_whole(
+            &self->walk, client, walk_once, self,
+            "slots moved between servers during the list; try again later",
+            err);
     hf__key_walk_done(&self->walk);
     hf__buf_done(&whole);
     hf__free(self);

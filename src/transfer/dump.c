@@ -25,9 +25,6 @@
 #define SMALL_BYTES "65536"
 #define BATCH_BYTES (HF__BATCH_MAX << 16)
 
-/* Walks over all keys, should slots of a cluster keep moving. */
-#define WALKS_MAX 3
-
 typedef struct reads {
     hf__request requests[HF__BATCH_MAX];
     hf__read_words words[HF__BATCH_MAX];
@@ -198,8 +195,15 @@ static hf_status dump_page(hf__dump *dump, reads *room, hf_error *err)
     return status;
 }
 
-static hf_status walk_once(hf__dump *dump, reads *room, hf_error *err)
+typedef struct pass {
+    hf__dump *dump;
+    reads *room;
+} pass;
+
+static hf_status walk_once(void *user, hf_error *err)
 {
+    hf__dump *dump = ((pass *)user)->dump;
+    reads *room = ((pass *)user)->room;
     hf_status status = hf__key_walk_start(&dump->walk, dump->client, err);
 
     if (status == HF_OK)
@@ -214,26 +218,6 @@ static hf_status walk_once(hf__dump *dump, reads *room, hf_error *err)
             break;
         status = hf__key_walk_turn(&dump->walk, err);
     }
-    return status;
-}
-
-/* Until a walk has seen all keys; those of the walks before are not met
- * again. */
-static hf_status dump_all(hf__dump *dump, reads *room, hf_error *err)
-{
-    bool whole = false;
-    hf_status status = HF_OK;
-
-    for (int i = 0; i < WALKS_MAX && status == HF_OK && !whole; i++) {
-        status = walk_once(dump, room, err);
-        if (status == HF_OK)
-            status =
-                hf__key_walk_is_whole(&dump->walk, dump->client, &whole, err);
-    }
-    if (status == HF_OK && !whole)
-        status = hf__fail(err, HF_UNAVAILABLE,
-                          "keys went from server to server meanwhile; try "
-                          "again when that is over");
     return status;
 }
 
@@ -283,7 +267,12 @@ static hf_status run(hf__dump *dump, hf_error *err)
         status = hf__dump_writer_begin(&dump->writer, unix_ms, err);
     }
     if (status == HF_OK)
-        status = dump_all(dump, room, err);
+        /* The keys of the walks before are not met again. */
+        status = hf__key_walk_until_whole(
+            &dump->walk, dump->client, walk_once, &(pass){dump, room},
+            "keys went from server to server meanwhile; try again when that "
+            "is over",
+            err);
     if (status == HF_OK)
         status = hf__dump_writer_end(&dump->writer, err);
     dump->so_far.complete = status == HF_OK;
