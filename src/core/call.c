@@ -3,9 +3,15 @@
 #include "core/call.h"
 
 #include "core/client.h"
+#include "core/own_key.h"
 #include "core/wrong_type.h"
 #include "util/error.h"
 #include "util/mem.h"
+
+typedef struct hf__call_block {
+    struct hf__call_block *next;
+    char bytes[];
+} hf__call_block;
 
 /* ----------------------------------------------------------------- prepare */
 
@@ -15,7 +21,8 @@ void hf__call_init(hf_call *call, hf_client *client)
     call->count = 0;
     call->room = HF__CALL_WORDS;
     call->key_count = 0;
-    call->key.owned = NULL;
+    call->number_count = 0;
+    call->blocks = NULL;
     call->words = call->fixed;
     call->finish = NULL;
     call->answered = NULL;
@@ -58,17 +65,69 @@ void hf__reserve(hf_call *call, size_t count)
     call->room = call->count + count;
 }
 
+void *hf__call_alloc(hf_call *call, size_t size)
+{
+    hf__call_block *block;
+
+    if (call->prepared != HF_OK)
+        return NULL;
+    block = hf__alloc(sizeof(*block) + size);
+    if (block == NULL) {
+        call->prepared = hf__fail(call->form.err, HF_NO_MEMORY, "a call");
+        return NULL;
+    }
+    block->next = call->blocks;
+    call->blocks = block;
+    return block->bytes;
+}
+
 void hf__add_key(hf_call *call, hf_bytes name)
 {
-    if (HF__TRY(call, hf__key_init(call->client, name, "key", &call->key,
-                                   call->form.err)))
-        hf__add_whole_key(call, call->key.bytes);
+    const hf_client *client = call->client;
+    hf_bytes key = name;
+    char *at;
+
+    if (!HF__TRY(call, hf__check_key(client, name, "key", call->form.err)))
+        return;
+    if (client->prefix_size > 0) {
+        at = hf__call_alloc(call, client->prefix_size + name.size);
+        if (at == NULL)
+            return;
+        key = hf__key_put(client, name, at);
+    }
+    hf__add_whole_key(call, key);
+}
+
+void hf__add_own_key(hf_call *call, const char *role, hf_bytes name)
+{
+    const hf_client *client = call->client;
+    size_t size = hf__own_key_size(client, role, name);
+    char *at;
+
+    if (!HF__TRY(call, hf__check_key(client, name, "key", call->form.err)) ||
+        !HF__TRY(call, hf__check_own_key(name, "key", call->form.err)))
+        return;
+    at = hf__call_alloc(call, size);
+    if (at != NULL)
+        hf__add_whole_key(call, hf__own_key_put(client, role, name, at));
 }
 
 void hf__add_whole_key(hf_call *call, hf_bytes key)
 {
+    if (call->key_count == 0)
+        call->key = key;
     hf__add(call, key);
     call->key_count++;
+}
+
+void hf__add_number(hf_call *call, int64_t number)
+{
+    char *at = call->number_count < HF__CALL_NUMBERS
+                   ? call->numbers[call->number_count++]
+                   : hf__call_alloc(call, HF__NUMBER_SIZE);
+
+    if (at != NULL)
+        hf__add(call, hf__number(at, number));
 }
 
 void hf__add_field(hf_call *call, hf_bytes field)
@@ -130,7 +189,12 @@ hf_status hf__call_run_shared(hf_call *call, hf_status prepared, hf_error *err)
 
 static void free_words(hf_call *call)
 {
-    hf__key_done(&call->key);
+    while (call->blocks != NULL) {
+        hf__call_block *block = call->blocks;
+
+        call->blocks = block->next;
+        hf__free(block);
+    }
     if (call->words != call->fixed)
         hf__free(call->words);
     call->words = call->fixed;

@@ -18,6 +18,9 @@
  * dedup record. */
 #define HF__CALL_WORDS 9
 
+/* Numbers of a call that need no allocation. */
+#define HF__CALL_NUMBERS 4
+
 /* In which form a call runs. */
 typedef struct hf__form {
     enum {
@@ -44,10 +47,12 @@ struct hf_call {
     size_t count;       /* words so far */
     size_t room;        /* for words */
     size_t key_count;
-    hf__key key;
+    size_t number_count;
+    hf_bytes key;    /* the first, with the client's prefix */
     hf_bytes *words; /* `fixed`, or allocated */
     hf_bytes fixed[HF__CALL_WORDS];
-    char number[HF__NUMBER_SIZE]; /* one of the words */
+    char numbers[HF__CALL_NUMBERS][HF__NUMBER_SIZE];
+    struct hf__call_block *blocks; /* hf__call_alloc() */
     hf__request request;
 
     /* Read the reply, on HF_OK, and write the caller's results. It has the
@@ -105,9 +110,15 @@ hf_status hf__call_enter(hf_call *call, bool blocking, hf_error *err);
  * all. */
 void hf__reserve(hf_call *call, size_t count);
 
-/* Words, in their order: the user's key, with the client's prefix; a key that
- * has it; anything else as it is, or checked. */
+/* Memory that is freed with the call's words. NULL: the call has failed, now or
+ * before. */
+void *hf__call_alloc(hf_call *call, size_t size);
+
+/* Words, in their order: the user's key, with the client's prefix; our own key
+ * about `name` (core/own_key.h); a key that has the prefix; anything else as it
+ * is, or checked. */
 void hf__add_key(hf_call *call, hf_bytes name);
+void hf__add_own_key(hf_call *call, const char *role, hf_bytes name);
 void hf__add_whole_key(hf_call *call, hf_bytes key);
 void hf__add_field(hf_call *call, hf_bytes field);
 void hf__add_value(hf_call *call, hf_bytes value);
@@ -118,10 +129,7 @@ static inline void hf__add(hf_call *call, hf_bytes word)
     assert(call->count < call->room);
     call->words[call->count++] = word;
 }
-static inline void hf__add_number(hf_call *call, int64_t number) /* one */
-{
-    hf__add(call, hf__number(call->number, number));
-}
+void hf__add_number(hf_call *call, int64_t number);
 
 /* Where `finish` puts the result. `name` is what the caller calls it; NULL: it
  * may be NULL. */

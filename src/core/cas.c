@@ -51,7 +51,7 @@ hf_status hf__cas_add_record(hf_call *call, hf_error *err)
     call->owned = session;
     call->release = release_session;
     memmove(words + 1, words, count * sizeof(*words));
-    words[0] = hf__cas_session_key(session, client->store, call->key.bytes);
+    words[0] = hf__cas_session_key(session, client->store, call->key);
     words[count + 1] = hf__cas_session_number(session);
     words[count + 2] =
         hf__number(session->ttl, RECORD_LIVES * client->request_ms);

@@ -33,28 +33,6 @@ hf_bytes hf__key_put(const hf_client *client, hf_bytes name, char *at)
     return hf_view(at, client->prefix_size + name.size);
 }
 
-hf_status hf__key_init(const hf_client *client, hf_bytes name, const char *what,
-                       hf__key *key, hf_error *err)
-{
-    hf_status status = hf__check_key(client, name, what, err);
-
-    key->bytes = name;
-    key->owned = NULL;
-    if (status != HF_OK || client->prefix_size == 0)
-        return status;
-    key->owned = hf__alloc(client->prefix_size + name.size);
-    if (key->owned == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "%s", what);
-    key->bytes = hf__key_put(client, name, key->owned);
-    return HF_OK;
-}
-
-void hf__key_done(hf__key *key)
-{
-    hf__free(key->owned);
-    key->owned = NULL;
-}
-
 hf_status hf__check_field(hf_bytes field, hf_error *err)
 {
     return check_size(field, 1, HF_NAME_MAX, "field name", err);

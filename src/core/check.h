@@ -8,19 +8,8 @@
 
 #include "store/reply.h"
 
-/* A key as the store knows it: the client's prefix and the caller's name. */
-typedef struct hf__key {
-    hf_bytes bytes;
-    char *owned; /* NULL: bytes are the caller's */
-} hf__key;
-
-/* HF_INVALID: empty or too long, `what` says of which kind it is. End it with
- * hf__key_done() on HF_OK. */
-hf_status hf__key_init(const hf_client *client, hf_bytes name, const char *what,
-                       hf__key *key, hf_error *err);
-void hf__key_done(hf__key *key);
-
-/* The check alone; the key in memory of prefix_size + name.size bytes. */
+/* HF_INVALID: empty or too long; `what` says of which kind the key is. Then the
+ * key with the prefix, in memory of prefix_size + name.size bytes. */
 hf_status hf__check_key(const hf_client *client, hf_bytes name,
                         const char *what, hf_error *err);
 hf_bytes hf__key_put(const hf_client *client, hf_bytes name, char *at);

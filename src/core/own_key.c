@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+#include "core/client.h"
+#include "util/error.h"
+
 #define ID_DIGITS 16 /* of a client, of a load */
 #define TAG_MAX 7
 #define TAG_SET "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -125,6 +128,44 @@ bool hf__has_hash_tag(hf_bytes name)
     close =
         memchr(open, '}', name.size - (size_t)(open - (const char *)name.data));
     return close != NULL && close > open + 1;
+}
+
+hf_status hf__check_own_key(hf_bytes name, const char *what, hf_error *err)
+{
+    char quoted[HF__QUOTED_SIZE];
+
+    if (hf__has_hash_tag(name) || memchr(name.data, '}', name.size) == NULL)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "%s %s has a '}' but no hash tag", what,
+                    hf__quoted(quoted, name));
+}
+
+size_t hf__own_key_size(const hf_client *client, const char *role,
+                        hf_bytes name)
+{
+    return 2 * client->prefix_size + strlen(role) + name.size + 2;
+}
+
+static char *put(char *at, const void *data, size_t size)
+{
+    memcpy(at, data, size);
+    return at + size;
+}
+
+hf_bytes hf__own_key_put(const hf_client *client, const char *role,
+                         hf_bytes name, char *at)
+{
+    bool tagged = hf__has_hash_tag(name);
+    char *start = at;
+
+    at = put(at, client->prefix, client->prefix_size);
+    at = put(at, role, strlen(role));
+    *at++ = tagged ? ':' : '{';
+    at = put(at, client->prefix, client->prefix_size);
+    at = put(at, name.data, name.size);
+    if (!tagged)
+        *at++ = '}';
+    return hf_view(start, (size_t)(at - start));
 }
 
 char *hf__own_token_key(const hf__store *store, uint32_t shard, char *at)

@@ -30,6 +30,17 @@ hf__own_key hf__own_key_of(hf_bytes name, size_t *prefix_size);
 /* Does a part of the name in braces decide its hash slot? */
 bool hf__has_hash_tag(hf_bytes name);
 
+/*
+ * Our key about another, in its hash slot: the client's prefix, the role, then
+ * the whole key in braces or, if it has a hash tag, a colon and the key. A name
+ * with a '}' but without a tag is HF_INVALID: there is no such key.
+ */
+hf_status hf__check_own_key(hf_bytes name, const char *what, hf_error *err);
+size_t hf__own_key_size(const hf_client *client, const char *role,
+                        hf_bytes name);
+hf_bytes hf__own_key_put(const hf_client *client, const char *role,
+                         hf_bytes name, char *at);
+
 /* Room for the counter's name after the prefix, and that name: of the whole
  * store, or, in a cluster, of a slot. Returns the end. */
 #define HF__TOKEN_KEY_SIZE (sizeof(HF__ROLE_TOKEN) + 3 + HF__TAG_SIZE)

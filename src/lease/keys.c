@@ -34,52 +34,25 @@ static char *put_token(char *at, const hf_client *client, hf_bytes name,
     return at;
 }
 
-/* The role, then ':' + name or '{' + name + '}'. */
-static char *put_queue(char *at, const hf_client *client, hf_bytes name,
-                       bool tagged, hf_bytes *key)
-{
-    char *start = at;
-
-    at = put(at, client->prefix, client->prefix_size);
-    at = put(at, HF__ROLE_WAIT, strlen(HF__ROLE_WAIT));
-    *at++ = tagged ? ':' : '{';
-    at = put(at, name.data, name.size);
-    if (!tagged)
-        *at++ = '}';
-    *key = hf_view(start, (size_t)(at - start));
-    return at;
-}
-
 hf_status hf__lock_keys_init(const hf_client *client, hf_bytes name,
                              hf__lock_keys *keys, hf_error *err)
 {
-    char quoted[HF__QUOTED_SIZE];
-    hf__key full;
-    bool tagged;
+    hf_status status = hf__check_key(client, name, "lock name", err);
+    size_t main_size = client->prefix_size + name.size;
     char *at;
-    hf_status status = hf__key_init(client, name, "lock name", &full, err);
 
+    if (status == HF_OK)
+        status = hf__check_own_key(name, "lock name", err);
     if (status != HF_OK)
         return status;
-    tagged = hf__has_hash_tag(full.bytes);
-    if (!tagged && memchr(full.bytes.data, '}', full.bytes.size) != NULL) {
-        hf__key_done(&full);
-        return hf__fail(err, HF_INVALID,
-                        "lock name %s has a '}' but no hash tag",
-                        hf__quoted(quoted, name));
-    }
-    at = hf__alloc(2 * full.bytes.size + 2 * client->prefix_size +
-                   HF__TOKEN_KEY_SIZE + sizeof(HF__ROLE_WAIT) + 4);
-    if (at == NULL) {
-        hf__key_done(&full);
+    at = hf__alloc(main_size + client->prefix_size + HF__TOKEN_KEY_SIZE +
+                   hf__own_key_size(client, HF__ROLE_WAIT, name));
+    if (at == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a lock");
-    }
     keys->storage = at;
-    keys->main = hf_view(at, full.bytes.size);
-    at = put(at, full.bytes.data, full.bytes.size);
-    at = put_token(at, client, full.bytes, &keys->token);
-    put_queue(at, client, full.bytes, tagged, &keys->waiters);
-    hf__key_done(&full);
+    keys->main = hf__key_put(client, name, at);
+    at = put_token(at + main_size, client, keys->main, &keys->token);
+    keys->waiters = hf__own_key_put(client, HF__ROLE_WAIT, name, at);
     return HF_OK;
 }
 
