@@ -1,7 +1,7 @@
 --[[
 client_find - read a client's registration.
 
-KEYS[1]  registration: what client_register wrote
+KEYS[1]  registration (string): what client_register wrote
 
 Returns  {the registration or nil, the store's Unix time in ms}.
 Repeat   safe.

@@ -1,7 +1,7 @@
 --[[
 client_register - record which process a client is.
 
-KEYS[1]  registration: of the client
+KEYS[1]  registration (string): of the client
 ARGV[1]  age: how long the client has been open, ms
 ARGV[2]  about: lines that describe the process
 ARGV[3]  ttl: of the registration, ms

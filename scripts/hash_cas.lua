@@ -1,7 +1,7 @@
 --[[
 hash_cas - replace a field of a hash only if it has the expected value.
 
-KEYS[1]  key: the hash
+KEYS[1]  key (hash): the hash
 ARGV[1]  field: its name
 ARGV[2]  expects: 1: a value; 0: the field must not exist
 ARGV[3]  expected: value of the field

@@ -1,7 +1,7 @@
 --[[
 hash_put - write fields of a hash and the key's expiry in one step.
 
-KEYS[1]  key: the hash
+KEYS[1]  key (hash): the hash
 ARGV[1]  condition: nx: only if the key does not exist; xx: only if it does;
          else empty
 ARGV[2]  replace: 1: drop the fields that are not given; else 0

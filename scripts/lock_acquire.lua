@@ -1,9 +1,9 @@
 --[[
 lock_acquire - take the lock if it is free, and issue the next fencing token.
 
-KEYS[1]  lock: a string, the owner id, expiring with the lease
-KEYS[2]  last_token: last fencing token of this store, or of the slot
-KEYS[3]  waiters: sorted set of inboxes by when they began to wait, us
+KEYS[1]  lock (string): the owner id, expiring with the lease
+KEYS[2]  last_token (string): last fencing token of this store, or of the slot
+KEYS[3]  waiters (zset): inboxes by when they began to wait, us
 ARGV[1]  owner: owner id, unique to this acquisition
 ARGV[2]  ttl: of the lease, ms
 ARGV[3]  inbox: to queue if the lock is held; empty: do not queue

@@ -1,8 +1,8 @@
 --[[
 lock_break - release a lock whichever owner holds it, and wake a waiter.
 
-KEYS[1]  lock: the lock
-KEYS[2]  waiters: sorted set of inboxes
+KEYS[1]  lock (string): the lock
+KEYS[2]  waiters (zset): inboxes
 
 Returns  1 it was held; 0 it was free.
 Repeat   no: it could break the lock of the next holder.

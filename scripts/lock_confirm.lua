@@ -1,8 +1,8 @@
 --[[
 lock_confirm - raise the last fencing token to the one a quorum has issued.
 
-KEYS[1]  lock: the lock
-KEYS[2]  last_token: last fencing token of this store
+KEYS[1]  lock (string): the lock
+KEYS[2]  last_token (string): last fencing token of this store
 ARGV[1]  owner: owner id
 ARGV[2]  token: the greatest that a server of the quorum has issued
 

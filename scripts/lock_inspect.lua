@@ -1,9 +1,9 @@
 --[[
 lock_inspect - who holds a lock, for how long, and how many wait.
 
-KEYS[1]  lock: the lock
-KEYS[2]  last_token: last fencing token of this store, or of the slot
-KEYS[3]  waiters: sorted set of inboxes
+KEYS[1]  lock (string): the lock
+KEYS[2]  last_token (string): last fencing token of this store, or of the slot
+KEYS[3]  waiters (zset): inboxes
 
 Returns  {owner or nil, pttl, token or nil, count of waiters}.
 Repeat   safe.

@@ -3,8 +3,8 @@ lock_leave - stop waiting for a lock or a semaphore. If the lock is free, or a
 release has taken the inbox from the queue, the wake-up may have been sent to
 the caller: wake the next waiter.
 
-KEYS[1]  lock: the lock
-KEYS[2]  waiters: sorted set of inboxes
+KEYS[1]  lock (string): the lock
+KEYS[2]  waiters (zset): inboxes
 ARGV[1]  inbox: the caller's
 
 Returns  1 if the inbox was still queued, else 0.

@@ -1,8 +1,8 @@
 --[[
 lock_release - release the lock and wake the waiter that has waited longest.
 
-KEYS[1]  lock: the lock
-KEYS[2]  waiters: sorted set of inboxes
+KEYS[1]  lock (string): the lock
+KEYS[2]  waiters (zset): inboxes
 ARGV[1]  owner: owner id
 
 Returns  1 released; 0 the lock is free; -1 another owner holds it.

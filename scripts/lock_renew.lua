@@ -1,7 +1,7 @@
 --[[
 lock_renew - extend the leases of many locks, each only for its owner.
 
-KEYS[i]  lock: n of them
+KEYS[i]  lock (string): n of them
 ARGV[i]  owner: owner id of lock i, then
 ARGV[n+i]  ttl: lease of lock i, ms
 

@@ -2,9 +2,9 @@
 semaphore_acquire - take a permit if one is free and issue the next fencing
 token.
 
-KEYS[1]  semaphore: sorted set of owner ids by the end of their permits
-KEYS[2]  last_token: last fencing token of this store, or of the slot
-KEYS[3]  waiters: sorted set of inboxes by the instant they began to wait
+KEYS[1]  semaphore (zset): owner ids by the end of their permits
+KEYS[2]  last_token (string): last fencing token of this store, or of the slot
+KEYS[3]  waiters (zset): inboxes by the instant they began to wait
 ARGV[1]  owner: owner id, unique to this acquisition
 ARGV[2]  ttl: of the lease, ms
 ARGV[3]  inbox: to queue if no permit is free; empty: do not queue

@@ -2,8 +2,8 @@
 semaphore_release - give a permit back and wake the waiter that has waited
 longest.
 
-KEYS[1]  semaphore: the semaphore
-KEYS[2]  waiters: sorted set of inboxes
+KEYS[1]  semaphore (zset): the semaphore
+KEYS[2]  waiters (zset): inboxes
 ARGV[1]  owner: owner id
 
 Returns  1 released; 0 the permit had expired.

@@ -1,7 +1,7 @@
 --[[
 semaphore_renew - extend the leases of many permits, each only for its owner.
 
-KEYS[i]  semaphore: a semaphore, n of them
+KEYS[i]  semaphore (zset): a semaphore, n of them
 ARGV[i]  owner: owner id of permit i, then
 ARGV[n+i]  ttl: lease of permit i, ms
 

@@ -1,7 +1,7 @@
 --[[
 token_raise - raise the last fencing token to at least a given one.
 
-KEYS[1]  last_token: the key of the last fencing token
+KEYS[1]  last_token (string): the key of the last fencing token
 ARGV[1]  token: the minimum
 ARGV[2]  expiry: Unix ms; 0: none
 

@@ -1,7 +1,7 @@
 --[[
 value_cas - replace a value only if it equals the expected one.
 
-KEYS[1]  key: the value
+KEYS[1]  key (string): the value
 ARGV[1]  expects: 1: a value; 0: the key must not exist
 ARGV[2]  expected: the value
 ARGV[3]  value: the new one

@@ -1,7 +1,7 @@
 --[[
 value_delete_if - delete a value only if it equals the expected one.
 
-KEYS[1]  key: the value
+KEYS[1]  key (string): the value
 ARGV[1]  expected: the value
 
 Returns  1 deleted; 0 there is none; else the current value.

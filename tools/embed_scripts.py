@@ -81,6 +81,12 @@ def acquires(scripts):
     return text
 
 
+def types(script):
+    """The types of its keys; of the last and all that follow."""
+    return ", ".join(f'"{place.type}"' if place.type else "NULL"
+                     for place in script.places["KEYS"])
+
+
 def table(scripts):
     rows = []
     for script in scripts:
@@ -95,8 +101,8 @@ def table(scripts):
             f"      HF__LANE_{script.lane.upper()},\n"
             f"      &hf__shape_{script.name},\n"
             f"      HF__QUORUM_{script.quorum.upper()},\n"
-            f"      {'&acquire_' + script.name if script.follows else 'NULL'}"
-            " },\n")
+            f"      {'&acquire_' + script.name if script.follows else 'NULL'},\n"
+            f"      {{ {types(script)} }}, {len(script.places['KEYS'])} }},\n")
     return (NOTICE + '#include "script/script.h"\n'
             '#include "script/script_words.h"\n\n' + acquires(scripts) +
             "const hf__script hf__scripts[] = {\n" + "".join(rows) + "};\n")

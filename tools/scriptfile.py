@@ -5,8 +5,8 @@ A script is one `--[[ ... ]]` header and a body. The header is
 
     name - what it does.
 
-    KEYS[1]  name: what it is      one entry for each key and argument;
-    ARGV[1]  name: what it is      continuation lines are indented
+    KEYS[1]  name (type): what it is   one entry for each key and argument;
+    ARGV[1]  name: what it is          continuation lines are indented
 
     Returns  the forms of the reply
     Repeat   safe ... | no ...     may it run again after a lost reply?
@@ -14,6 +14,8 @@ A script is one `--[[ ... ]]` header and a body. The header is
     Quorum   RULE.                 how a quorum adds up replies: one of
                                    QUORUM_RULES; optional
     Writes   the keys it writes, or nothing. Cost.
+
+The type of a key is one of KEY_TYPES; without it, it may be any.
 
 A place in KEYS or ARGV is one of
 
@@ -62,7 +64,9 @@ QUORUM_RULES = ("none", "acquire", "count", "renew", "read", "any")
 FOLLOW_WORDS_MAX = 4  # HF__FOLLOW_WORDS_MAX
 ISSUED = "token"  # the word for the token that the acquire issued
 ACQUIRE = re.compile(r"acquire: confirmed by (\w+), undone by (\w+)\.")
-PLACE = re.compile(r"(KEYS|ARGV)\[([^\]]+)\](?:  ([a-z_]+): +\S.*)?")
+KEY_TYPES = ("string", "hash", "list", "set", "zset")
+PLACE = re.compile(r"(KEYS|ARGV)\[([^\]]+)\]"
+                   r"(?:  ([a-z_]+)(?: \(([a-z]+)\))?: +\S.*)?")
 SECTION = re.compile(r"(%s) +(\S.*)$" % "|".join(SECTIONS + tuple(OPTIONAL)))
 USE = re.compile(r" *--#use ([a-z_]+)((?: [a-z_]+=\S+)*)$")
 # No field or method.
@@ -86,6 +90,7 @@ class Place:
     line: int
     spec: str
     name: str
+    type: str = ""  # of a key; "": any
 
 
 @dataclass
@@ -201,9 +206,11 @@ def _twin(script):
                   "ARGV[1] and the like")
         return twin
     for what, names in (
-            ("KEYS", ["record"] + [place.name for place in keys]),
-            ("ARGV", [place.name for place in words] + ["number", "record_ttl"])):
-        twin.places[what] = [Place(1, str(at), name)
+            ("KEYS", [("record", "string")] +
+             [(place.name, place.type) for place in keys]),
+            ("ARGV", [(place.name, "") for place in words] +
+             [("number", ""), ("record_ttl", "")])):
+        twin.places[what] = [Place(1, str(at), *name)
                              for at, name in enumerate(names, start=1)]
     once = f"key=KEYS[1] number=ARGV[{len(words) + 1}]"
     body = re.sub(r"\bKEYS\[(\d+)\]",
@@ -289,8 +296,10 @@ def _read_header(script, lines):
         if place:
             if not place.group(3):
                 script.find(number, f"{line} has no name or no explanation")
-            script.places[place.group(1)].append(
-                Place(number, place.group(2), place.group(3) or ""))
+            what, spec, name, kind = place.groups(default="")
+            if kind and (what == "ARGV" or kind not in KEY_TYPES):
+                script.find(number, f"({kind}) is no type of a key")
+            script.places[what].append(Place(number, spec, name, kind))
         elif section:
             if section.group(1) in script.sections:
                 script.find(number, f"{section.group(1)} is given twice")

@@ -16,6 +16,9 @@
 #define ELEMENTS_MAX "16"
 #define BYTES_MAX "4096"
 
+/* Each costs a request. */
+#define KEYS_ASKED_MAX 8
+
 /* Behind {type, expiry, count, mark}. */
 #define CONTENT_AT 4
 
@@ -88,40 +91,57 @@ static void describe(const hf_reply *reply, hf_bytes key, hf_error *err)
                  (int)type.size, (const char *)type.data);
 }
 
-/* Of the key that has the name of a lease. */
-static const char *type_of_lease(const hf__script *script)
+/* NULL: any, or it is not known. */
+static const char *type_wanted(const hf__script *script, size_t at)
 {
-    return script->index == HF__SCRIPT_SEMAPHORE_ACQUIRE ||
-                   script->index == HF__SCRIPT_SEMAPHORE_RELEASE
-               ? "zset"
-               : "string";
+    size_t last;
+
+    if (script == NULL || script->key_type_count == 0)
+        return NULL;
+    last = script->key_type_count - 1;
+    return script->key_types[at < last ? at : last];
 }
 
-/* It may have changed since; and a lease has other keys, too. */
-static bool explains(const hf_reply *reply, const hf__request *failed)
+/* It may have changed since. */
+static bool explains(const hf_reply *reply, const char *wanted, bool alone)
 {
     const hf_reply *type = hf_reply_at(reply, 0);
-    bool is_lease = failed->key_count > 1 && failed->narrow == NULL;
 
-    return !hf__reply_is(type, "none") &&
-           !(is_lease && hf__reply_is(type, type_of_lease(failed->script)));
+    if (hf__reply_is(type, "none"))
+        return false;
+    return wanted == NULL ? alone : !hf__reply_is(type, wanted);
+}
+
+/* true: `err` says what this key holds. */
+static bool ask(hf_client *client, hf_bytes key, const char *wanted, bool alone,
+                int64_t limit_ms, hf_error *err)
+{
+    hf_bytes words[] = {key, hf_str(ELEMENTS_MAX), hf_str(BYTES_MAX)};
+    hf__request request;
+    bool found;
+
+    found = hf__run_script_by(client, HF__SCRIPT_KEY_READ, words, 3, 1,
+                              limit_ms, &request, NULL) == HF_OK &&
+            explains(&request.reply, wanted, alone);
+    if (found)
+        describe(&request.reply, key, err);
+    hf__request_done(&request);
+    return found;
 }
 
 void hf__wrong_type_ask(hf_client *client, const hf__request *failed,
                         int64_t limit_ms, hf_error *err)
 {
+    const hf__script *script = failed->script;
     const hf_bytes *key = key_of(failed);
-    hf_bytes words[3];
-    hf__request request;
+    size_t count = script == NULL ? 1 : failed->key_count;
+    bool found = false;
 
     if (err == NULL || key == NULL)
         return;
-    words[0] = *key;
-    words[1] = hf_str(ELEMENTS_MAX);
-    words[2] = hf_str(BYTES_MAX);
-    if (hf__run_script_by(client, HF__SCRIPT_KEY_READ, words, 3, 1, limit_ms,
-                          &request, NULL) == HF_OK &&
-        explains(&request.reply, failed))
-        describe(&request.reply, *key, err);
-    hf__request_done(&request);
+    if (script != NULL)
+        key = failed->words;
+    for (size_t i = 0; i < count && i < KEYS_ASKED_MAX && !found; i++)
+        found = ask(client, key[i], type_wanted(script, i), count == 1,
+                    limit_ms, err);
 }

@@ -46,6 +46,9 @@ typedef struct hf__acquire_rule {
     uint8_t undo_waiters; /* index of the waiters' key in the words of `undo` */
 } hf__acquire_rule;
 
+/* Most keys that a header names. */
+#define HF__SCRIPT_KEYS 16
+
 typedef struct hf__script {
     const char *name;   /* file name without ".lua"; "user script" */
     const char *source; /* NUL-terminated */
@@ -60,6 +63,10 @@ typedef struct hf__script {
     const hf__shape *shape; /* of the reply; NULL: any */
     hf__quorum_rule quorum;
     const hf__acquire_rule *acquire; /* with HF__QUORUM_ACQUIRE */
+    /* Types of its keys, the last one's also of those that follow. NULL: any.
+     */
+    const char *key_types[HF__SCRIPT_KEYS];
+    size_t key_type_count;
 } hf__script;
 
 #define HF__SCRIPT_USER UINT32_MAX

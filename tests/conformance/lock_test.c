@@ -305,6 +305,24 @@ static void wrong_type_names_the_key_and_what_it_holds(void **state)
     expect_said(f, name, "is held by a Redisson lock (a hash)");
 }
 
+static void wrong_type_names_the_queue_when_it_is_the_queue(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    char queue[200];
+
+    fixture_not_quorum(f);
+    if (f->rights == FIXTURE_RIGHTS_LEAST)
+        return; /* it may not write the queue as a hash */
+    snprintf(queue, sizeof(queue), "hf:wait:{%.*s}", (int)name.size,
+             (const char *)name.data);
+    put_hash(f->client, hf_str(queue), words("a", "1"), 60000);
+    expect_status(HF_WRONG_TYPE, hf_lock_inspect(f->client, name, &info, ERR));
+    expect_said(f, hf_str(queue), "holds a hash");
+    expect_status(HF_OK, hf_hash_delete(f->client, hf_str(queue), ERR));
+}
+
 static void keep_message(void *user, hf_status status, const hf_error *err)
 {
     assert_int_equal(status, HF_WRONG_TYPE);
@@ -507,6 +525,7 @@ int main(void)
         fixture_test(lock_blocks_a_foreign_client),
         fixture_test(lock_over_a_hash_is_wrong_type),
         fixture_test(wrong_type_names_the_key_and_what_it_holds),
+        fixture_test(wrong_type_names_the_queue_when_it_is_the_queue),
         fixture_test(wrong_type_of_a_started_call_names_the_key),
         fixture_test(lock_free_releases_a_held_lock),
         fixture_test(lock_remaining_is_the_lease_less_the_drift_allowance),
