@@ -11,7 +11,8 @@
  * | holdfast/value.h  | values: set, get, delete, compare and set            |
  * | holdfast/hash.h   | hashes: put, get, delete, compare and set a field    |
  * | holdfast/lock.h   | locks and semaphores                                 |
- * | holdfast/script.h | Lua scripts and their replies                        |
+ * | holdfast/script.h | Lua scripts                                          |
+ * | holdfast/reply.h  | replies of scripts                                   |
  * | holdfast/async.h  | asynchronous calls and event loops                   |
  * | holdfast/store.h  | facts, health, check, compaction, dump and load      |
  *
@@ -40,6 +41,7 @@
 #include "holdfast/hash.h"
 #include "holdfast/key.h"
 #include "holdfast/lock.h"
+#include "holdfast/reply.h"
 #include "holdfast/script.h"
 #include "holdfast/store.h"
 #include "holdfast/value.h"

@@ -2,10 +2,7 @@
 /**
  * @file holdfast/script.h - Lua scripts that run atomically on every store.
  *
- * Contents:
- * - hf_script_load(), hf_script_run(), hf_script_free()
- * - hf_reply_type(), hf_reply_integer(), hf_reply_bytes(), hf_reply_count(),
- *   hf_reply_at(), hf_reply_free()
+ * Contents: hf_script_load(), hf_script_run(), hf_script_free()
  *
  * hf_script_load() and hf_script_run() have a `_start` form.
  *
@@ -26,23 +23,11 @@
 #define HOLDFAST_SCRIPT_H
 
 #include "holdfast/async.h"
+#include "holdfast/reply.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** The type of a reply, in the terms of RESP2. */
-typedef enum hf_reply_kind {
-    HF_REPLY_NIL = 0,     /**< no value */
-    HF_REPLY_INTEGER = 1, /**< a 64-bit integer */
-    HF_REPLY_STRING = 2,  /**< bytes */
-    HF_REPLY_STATUS = 3,  /**< a status line such as "OK" */
-    HF_REPLY_ERROR = 4,   /**< an error, only within an array */
-    HF_REPLY_ARRAY = 5    /**< replies */
-} hf_reply_kind;
-
-/** A reply of a script, or an element of one. */
-typedef struct hf_reply hf_reply;
 
 /** A loaded script. */
 typedef struct hf_script hf_script;
@@ -101,56 +86,6 @@ HF_API void hf_script_free(hf_script *script);
 HF_API HF_MUST_USE hf_status hf_script_run(
     hf_script *script, const hf_bytes *keys, size_t key_count,
     const hf_bytes *args, size_t arg_count, hf_reply **reply, hf_error *err);
-
-/**
- * Free a reply. Only for one returned by hf_script_run(), not for its elements.
- *
- * @param reply  may be NULL
- */
-HF_API void hf_reply_free(hf_reply *reply);
-
-/**
- * The type of a reply.
- *
- * @param reply  NULL counts as nil
- * @return the type
- */
-HF_API hf_reply_kind hf_reply_type(const hf_reply *reply);
-
-/**
- * The number in an integer reply.
- *
- * @param reply  the reply
- * @return the number; 0 for any other type
- */
-HF_API int64_t hf_reply_integer(const hf_reply *reply);
-
-/**
- * The bytes of a string, status or error reply.
- *
- * @param reply  the reply
- * @return a view, followed by a NUL, that is valid until the whole reply is
- *         freed; empty for any other type
- */
-HF_API hf_bytes hf_reply_bytes(const hf_reply *reply);
-
-/**
- * The number of elements of an array reply.
- *
- * @param reply  the reply
- * @return the count; 0 for any other type
- */
-HF_API size_t hf_reply_count(const hf_reply *reply);
-
-/**
- * An element of an array reply.
- *
- * @param reply  the reply
- * @param index  0..hf_reply_count() - 1
- * @return the element, owned by the whole reply; NULL (which counts as nil)
- *         outside the range
- */
-HF_API const hf_reply *hf_reply_at(const hf_reply *reply, size_t index);
 
 /** Starts hf_script_load(). */
 HF_API HF_MUST_USE hf_status hf_script_load_start(hf_client *client,

@@ -7,7 +7,7 @@
 #ifndef HF__EMBEDDED_OUT_H
 #define HF__EMBEDDED_OUT_H
 
-#include "holdfast/script.h"
+#include "holdfast/reply.h"
 #include "store/reply.h"
 
 /* Nested arrays; no command needs more than three levels. */

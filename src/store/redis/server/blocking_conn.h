@@ -6,7 +6,7 @@
 #ifndef HF__STORE_REDIS_BLOCKING_CONN_H
 #define HF__STORE_REDIS_BLOCKING_CONN_H
 
-#include "holdfast/script.h"
+#include "holdfast/reply.h"
 #include "store/redis/server/node.h"
 #include "store/redis/server/retry.h"
 #include "store/redis/wire/channel.h"

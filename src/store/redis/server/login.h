@@ -3,7 +3,7 @@
 #ifndef HF__STORE_REDIS_LOGIN_H
 #define HF__STORE_REDIS_LOGIN_H
 
-#include "holdfast/script.h"
+#include "holdfast/reply.h"
 #include "store/redis/wire/address.h"
 #include "store/reply.h"
 #include "util/buf.h"

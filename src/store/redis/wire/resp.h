@@ -5,7 +5,7 @@
 #ifndef HF__STORE_REDIS_RESP_H
 #define HF__STORE_REDIS_RESP_H
 
-#include "holdfast/script.h"
+#include "holdfast/reply.h"
 #include "store/reply.h"
 #include "store/store.h"
 #include "util/arena.h"
