@@ -15,6 +15,7 @@
 #include <strings.h>
 
 #include "store/error_line.h"
+#include "store/known_commands.h"
 #include "util/arena.h"
 #include "util/error.h"
 #include "util/rand.h"
@@ -22,30 +23,16 @@
 #define DELAY_FIRST_MS 20
 #define DELAY_MAX_MS 500
 
-/* Commands that change nothing, sorted. */
-static const char *const read_only[] = {
-    "EXISTS", "GET",   "GETRANGE", "HEXISTS", "HGET",  "HGETALL",
-    "HKEYS",  "HLEN",  "HMGET",    "HSTRLEN", "HVALS", "INFO",
-    "MGET",   "PING",  "PTTL",     "STRLEN",  "TIME",  "TTL",
-    "TYPE",   "ZCARD", "ZCOUNT",   "ZRANGE",  "ZRANK", "ZSCORE",
-};
-
 bool hf__retry_is_safe(const hf__request *request)
 {
-    hf_bytes name;
-    size_t at;
+    const hf__known_command *known;
 
     if (request->repeatable)
         return true;
     if (request->script != NULL || request->word_count == 0)
         return false;
-    name = request->words[0];
-    for (at = 0; at < sizeof(read_only) / sizeof(read_only[0]); at++) {
-        if (strlen(read_only[at]) == name.size &&
-            strncasecmp(read_only[at], name.data, name.size) == 0)
-            return true;
-    }
-    return false;
+    known = hf__known_find(request->words[0]);
+    return known != NULL && (known->flags & HF__KNOWN_READS) != 0;
 }
 
 int64_t hf__retry_delay_ms(unsigned tries)

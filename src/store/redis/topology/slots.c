@@ -11,30 +11,9 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <strings.h>
 
+#include "store/known_commands.h"
 #include "util/error.h"
-
-/* Where the keys of a command are; those not listed have one, after the
- * name. */
-typedef enum key_place { NO_KEYS, ALL_KEYS, COUNTED_KEYS } key_place;
-
-typedef struct command_row {
-    const char *name;
-    key_place place;
-} command_row;
-
-static const command_row rows[] = {
-    {"CLUSTER", NO_KEYS},      {"DBSIZE", NO_KEYS},
-    {"ECHO", NO_KEYS},         {"INFO", NO_KEYS},
-    {"PING", NO_KEYS},         {"PUBLISH", NO_KEYS},
-    {"SCAN", NO_KEYS},         {"SCRIPT", NO_KEYS},
-    {"TIME", NO_KEYS},         {"DEL", ALL_KEYS},
-    {"EXISTS", ALL_KEYS},      {"MGET", ALL_KEYS},
-    {"TOUCH", ALL_KEYS},       {"UNLINK", ALL_KEYS},
-    {"EVAL", COUNTED_KEYS},    {"EVALSHA", COUNTED_KEYS},
-    {"EVAL_RO", COUNTED_KEYS}, {"EVALSHA_RO", COUNTED_KEYS},
-};
 
 /* CRC table for four bits. */
 static const uint16_t crc_steps[16] = {
@@ -105,51 +84,6 @@ void hf__slot_tag(uint32_t slot, char text[HF__TAG_SIZE])
 
 /* ---------------------------------------------------------------- requests */
 
-/* The number of keys of EVAL; the server refuses a wrong one. */
-static size_t read_count(hf_bytes word, size_t most)
-{
-    const char *digits = word.data;
-    size_t count = 0;
-
-    for (size_t i = 0; i < word.size; i++) {
-        if (digits[i] < '0' || digits[i] > '9')
-            return 0;
-        count = count * 10 + (size_t)(digits[i] - '0');
-        if (count > most)
-            return most;
-    }
-    return count;
-}
-
-static const command_row *find_row(hf_bytes name)
-{
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (strlen(rows[i].name) == name.size &&
-            strncasecmp(rows[i].name, name.data, name.size) == 0)
-            return &rows[i];
-    }
-    return NULL;
-}
-
-/* The keys of a command; words[0] is its name. */
-static const hf_bytes *find_keys(const hf__request *request, size_t *count)
-{
-    const hf_bytes *words = request->words;
-    size_t rest = request->word_count - 1;
-    const command_row *row = find_row(words[0]);
-
-    *count = 0;
-    if (row == NULL) {
-        *count = rest > 0;
-    } else if (row->place == ALL_KEYS) {
-        *count = rest;
-    } else if (row->place == COUNTED_KEYS && rest > 2) {
-        *count = read_count(words[2], rest - 2);
-        return words + 3;
-    }
-    return words + 1;
-}
-
 static hf_status refuse(hf_bytes one, hf_bytes other, hf_error *err)
 {
     char one_text[HF__QUOTED_SIZE];
@@ -162,18 +96,37 @@ static hf_status refuse(hf_bytes one, hf_bytes other, hf_error *err)
                     hf__slot_of(one), hf__slot_of(other));
 }
 
+static hf_status slot_of_script(const hf__request *request, uint32_t *slot,
+                                hf_error *err)
+{
+    const hf_bytes *keys = request->words;
+
+    *slot = request->key_count == 0 ? 0 : hf__slot_of(keys[0]);
+    for (size_t i = 1; i < request->key_count; i++) {
+        if (hf__slot_of(keys[i]) != *slot)
+            return refuse(keys[0], keys[i], err);
+    }
+    return HF_OK;
+}
+
 hf_status hf__slot_of_request(const hf__request *request, uint32_t *slot,
                               hf_error *err)
 {
-    const hf_bytes *keys = request->words;
-    size_t count = request->key_count;
+    const hf_bytes *words = request->words;
+    hf__key_words keys;
+    size_t begin;
 
-    if (request->script == NULL)
-        keys = request->word_count == 0 ? NULL : find_keys(request, &count);
-    *slot = count == 0 ? 0 : hf__slot_of(keys[0]);
-    for (size_t i = 1; i < count; i++) {
-        if (hf__slot_of(keys[i]) != *slot)
-            return refuse(keys[0], keys[i], err);
+    *slot = 0;
+    if (request->script != NULL)
+        return slot_of_script(request, slot, err);
+    if (request->word_count == 0)
+        return HF_OK;
+    hf__known_keys(hf__known_find(words[0]), words, request->word_count, &keys);
+    begin = hf__key_words_begin(&keys);
+    *slot = begin == 0 ? 0 : hf__slot_of(words[begin]);
+    for (size_t at = begin; at != 0; at = hf__key_words_next(&keys, at)) {
+        if (hf__slot_of(words[at]) != *slot)
+            return refuse(words[begin], words[at], err);
     }
     return HF_OK;
 }

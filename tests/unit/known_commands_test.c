@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * known_commands_test.c - the table of commands says what a real server says.
+ */
+#include "redis_driver.h"
+
+#include "store/known_commands.h"
+
+typedef struct fixture {
+    redis_server *server;
+    test_driver driver;
+} fixture;
+
+static int set_up(void **state)
+{
+    static fixture self;
+
+    self.server = redis_server_start(NULL);
+    if (self.server == NULL)
+        return -1;
+    driver_open(&self.driver, redis_server_unix_url(self.server));
+    *state = &self;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture *self = *state;
+
+    driver_close(&self->driver);
+    redis_server_stop(self->server);
+    return 0;
+}
+
+static bool has_flag(const hf_reply *flags, const char *flag)
+{
+    for (size_t i = 0; i < hf_reply_count(flags); i++) {
+        if (strcmp(hf_reply_bytes(hf_reply_at(flags, i)).data, flag) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* One row of COMMAND: name, arity, flags, first, last, step. */
+static void compare_row(const hf_reply *row, const hf__known_command *known)
+{
+    const char *name = hf_reply_bytes(hf_reply_at(row, 0)).data;
+    const hf_reply *flags = hf_reply_at(row, 2);
+    bool reads = (known->flags & HF__KNOWN_READS) != 0;
+
+    if (has_flag(flags, "write") && reads)
+        fail_msg("%s writes", name);
+    if (has_flag(flags, "readonly") && !reads)
+        fail_msg("%s only reads", name);
+    if (has_flag(flags, "movablekeys") ||
+        hf_reply_integer(hf_reply_at(row, 3)) == 0 ||
+        (known->flags & HF__KNOWN_BINDS) != 0)
+        return;
+    if (hf_reply_integer(hf_reply_at(row, 3)) != known->first ||
+        hf_reply_integer(hf_reply_at(row, 4)) != known->last ||
+        hf_reply_integer(hf_reply_at(row, 5)) != known->step)
+        fail_msg("%s has its keys elsewhere", name);
+}
+
+static void known_commands_are_those_of_the_server(void **state)
+{
+    fixture *self = *state;
+    size_t count = 0;
+    test_call call;
+
+    assert_int_equal(RUN(&self->driver, &call, "COMMAND"), HF_OK);
+    for (size_t i = 0; i < hf_reply_count(&call.request.reply); i++) {
+        const hf_reply *row = hf_reply_at(&call.request.reply, i);
+        const hf__known_command *known =
+            hf__known_find(hf_reply_bytes(hf_reply_at(row, 0)));
+
+        if (known == NULL)
+            continue;
+        count++;
+        compare_row(row, known);
+    }
+    assert_true(count >= 240); /* those of Redis 7.0 */
+    call_end(&call);
+}
+
+/* The words that the table takes for keys. */
+static size_t keys_of(const char *const *texts, hf_bytes *found)
+{
+    hf_bytes words[WORDS_MAX];
+    hf__key_words keys;
+    size_t count = 0;
+    size_t at = 0;
+
+    while (texts[count] != NULL) {
+        words[count] = hf_str(texts[count]);
+        count++;
+    }
+    hf__known_keys(hf__known_find(words[0]), words, count, &keys);
+    count = 0;
+    for (at = hf__key_words_begin(&keys); at != 0;
+         at = hf__key_words_next(&keys, at))
+        found[count++] = words[at];
+    return count;
+}
+
+static bool has(const hf_reply *list, hf_bytes key)
+{
+    for (size_t i = 0; i < hf_reply_count(list); i++) {
+        hf_bytes one = hf_reply_bytes(hf_reply_at(list, i));
+
+        if (one.size == key.size && memcmp(one.data, key.data, key.size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The same as COMMAND GETKEYS says; `words` has that before the command. */
+static void compare_keys(fixture *self, const char *const *words)
+{
+    hf_bytes found[WORDS_MAX];
+    size_t count = keys_of(words + 2, found);
+    test_call call;
+
+    call_init(&call, ENOUGH_MS, words);
+    if (call_perform(&self->driver, &call) != HF_OK)
+        fail_msg("%s: %s", words[2], call.request.error.message);
+    assert_int_equal(hf_reply_count(&call.request.reply), count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(has(&call.request.reply, found[i]));
+    call_end(&call);
+}
+
+#define SAME_KEYS(...)                                                         \
+    compare_keys(*state, (const char *const[]){"COMMAND", "GETKEYS",           \
+                                               __VA_ARGS__, NULL})
+
+static void keys_among_words_are_those_of_the_server(void **state)
+{
+    SAME_KEYS("get", "a");
+    SAME_KEYS("MSET", "a", "1", "b", "2");
+    SAME_KEYS("DEL", "a", "b", "c");
+    SAME_KEYS("RENAME", "a", "b");
+    SAME_KEYS("BITOP", "AND", "d", "a", "b");
+    SAME_KEYS("OBJECT", "ENCODING", "a");
+    SAME_KEYS("EVAL", "return 1", "2", "a", "b", "c");
+    SAME_KEYS("ZUNION", "2", "a", "b", "WITHSCORES");
+    SAME_KEYS("ZUNIONSTORE", "d", "2", "a", "b");
+    SAME_KEYS("LMPOP", "1", "a", "LEFT");
+    SAME_KEYS("SORT", "a", "BY", "store", "STORE", "d");
+    SAME_KEYS("SORT", "a", "GET", "STORE");
+    SAME_KEYS("XREAD", "STREAMS", "a", "b", "0", "0");
+    SAME_KEYS("XGROUP", "CREATE", "a", "g", "$");
+}
+
+static void keys_of_few_words_stay_among_them(void **state)
+{
+    const char *const names[] = {"GET",  "EVAL", "BITOP",      "OBJECT",
+                                 "SORT", "MSET", "GEORADIUS",  "XREAD",
+                                 "none", "PING", "ZUNIONSTORE"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *const words[] = {names[i], NULL};
+        hf_bytes found[WORDS_MAX];
+
+        assert_int_equal(keys_of(words, found), 0);
+    }
+}
+
+static bool binds(const char *first, const char *second)
+{
+    const hf_bytes words[] = {hf_str(first), hf_str(second)};
+
+    return hf__known_binds(hf__known_find(words[0]), words, 2);
+}
+
+static void commands_that_bind_a_connection_are_known(void **state)
+{
+    (void)state;
+    assert_true(binds("subscribe", "c"));
+    assert_true(binds("BLPOP", "k"));
+    assert_true(binds("Client", "Reply"));
+    assert_true(binds("XREAD", "block"));
+    assert_false(binds("XREAD", "STREAMS"));
+    assert_false(binds("CLIENT", "LIST"));
+    assert_false(binds("GET", "k"));
+    assert_false(binds("none", "k"));
+}
+
+static bool confined(const char *const *texts)
+{
+    hf_bytes words[WORDS_MAX];
+    size_t count = 0;
+
+    for (; texts[count] != NULL; count++)
+        words[count] = hf_str(texts[count]);
+    return hf__known_is_confined(hf__known_find(words[0]), words, count);
+}
+
+#define CONFINED(...) confined((const char *const[]){__VA_ARGS__, NULL})
+
+static void commands_confined_to_their_keys_are_known(void **state)
+{
+    (void)state;
+    assert_true(CONFINED("GET", "k"));
+    assert_true(CONFINED("PING"));
+    assert_true(CONFINED("EVAL", "return 1", "0"));
+    assert_true(CONFINED("SORT", "k", "ALPHA"));
+    assert_false(CONFINED("SORT", "k", "GET", "other"));
+    assert_false(CONFINED("KEYS", "*"));
+    assert_false(CONFINED("FLUSHALL"));
+    assert_false(CONFINED("MIGRATE", "h", "1", "k", "0", "1"));
+    assert_false(CONFINED("none", "k"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_commands_are_those_of_the_server),
+        cmocka_unit_test(keys_among_words_are_those_of_the_server),
+        cmocka_unit_test(keys_of_few_words_stay_among_them),
+        cmocka_unit_test(commands_that_bind_a_connection_are_known),
+        cmocka_unit_test(commands_confined_to_their_keys_are_known),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
