@@ -145,6 +145,7 @@ static void put_reply(const hf_reply *reply, int indent, int depth)
     }
     switch (hf_reply_type(reply)) {
     case HF_REPLY_NIL:
+    case HF_REPLY_NIL_ARRAY:
         fputs("(nil)\n", stdout);
         break;
     case HF_REPLY_INTEGER:
@@ -177,6 +178,7 @@ static void put_reply_raw(const hf_reply *reply, int depth)
 
     switch (hf_reply_type(reply)) {
     case HF_REPLY_NIL:
+    case HF_REPLY_NIL_ARRAY:
         putchar('\n');
         break;
     case HF_REPLY_INTEGER:
@@ -206,6 +208,7 @@ static void put_reply_json(struct json *json, const char *name,
 
     switch (hf_reply_type(reply)) {
     case HF_REPLY_NIL:
+    case HF_REPLY_NIL_ARRAY:
         json_null(json, name);
         break;
     case HF_REPLY_INTEGER:

@@ -27,12 +27,13 @@ extern "C" {
 
 /** The type of a reply, in the terms of RESP2. */
 typedef enum hf_reply_kind {
-    HF_REPLY_NIL = 0,     /**< no value */
-    HF_REPLY_INTEGER = 1, /**< a 64-bit integer */
-    HF_REPLY_STRING = 2,  /**< bytes */
-    HF_REPLY_STATUS = 3,  /**< a status line such as "OK" */
-    HF_REPLY_ERROR = 4,   /**< an error, only within an array */
-    HF_REPLY_ARRAY = 5    /**< replies */
+    HF_REPLY_NIL = 0,      /**< no value */
+    HF_REPLY_INTEGER = 1,  /**< a 64-bit integer */
+    HF_REPLY_STRING = 2,   /**< bytes */
+    HF_REPLY_STATUS = 3,   /**< a status line such as "OK" */
+    HF_REPLY_ERROR = 4,    /**< an error, only within an array */
+    HF_REPLY_ARRAY = 5,    /**< replies */
+    HF_REPLY_NIL_ARRAY = 6 /**< no array; not of a script */
 } hf_reply_kind;
 
 /** A reply, or an element of one. */

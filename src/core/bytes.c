@@ -24,7 +24,11 @@ void hf_fields_free(hf_fields *fields)
 
 hf_reply_kind hf_reply_type(const hf_reply *reply)
 {
-    return reply == NULL ? HF_REPLY_NIL : reply->kind;
+    if (reply == NULL)
+        return HF_REPLY_NIL;
+    return reply->kind == HF_REPLY_NIL && reply->integer != 0
+               ? HF_REPLY_NIL_ARRAY
+               : reply->kind;
 }
 
 int64_t hf_reply_integer(const hf_reply *reply)
@@ -42,6 +46,7 @@ hf_bytes hf_reply_bytes(const hf_reply *reply)
     case HF_REPLY_ERROR:
         return hf_view(reply->bytes.data, reply->bytes.size);
     case HF_REPLY_NIL:
+    case HF_REPLY_NIL_ARRAY:
     case HF_REPLY_INTEGER:
     case HF_REPLY_ARRAY:
         break;

@@ -9,9 +9,9 @@
 #include "util/arena.h"
 
 struct hf_reply {
-    hf_reply_kind kind;
+    hf_reply_kind kind; /* never NIL_ARRAY */
     union {
-        int64_t integer; /* INTEGER */
+        int64_t integer; /* INTEGER; NIL: 1 if it stands for an array */
         struct {
             const char *data; /* a NUL follows */
             size_t size;
@@ -39,6 +39,11 @@ static inline void hf__reply_set_nil(hf_reply *reply)
 {
     reply->kind = HF_REPLY_NIL;
     reply->integer = 0;
+}
+static inline void hf__reply_set_nil_array(hf_reply *reply)
+{
+    reply->kind = HF_REPLY_NIL;
+    reply->integer = 1;
 }
 static inline void hf__reply_set_integer(hf_reply *reply, int64_t value)
 {

@@ -70,6 +70,7 @@ static bool fits_one(const hf_reply *reply, const hf__shape *shape, size_t keys)
         return (shape->kinds & HF__IS_NIL) != 0;
     case HF_REPLY_STATUS:
         return (shape->kinds & HF__IS_STATUS) != 0;
+    case HF_REPLY_NIL_ARRAY:
     case HF_REPLY_ERROR:
         break;
     }
@@ -90,6 +91,7 @@ const char *hf__reply_text(char text[HF__REPLY_TEXT_SIZE],
 {
     switch (reply->kind) {
     case HF_REPLY_NIL:
+    case HF_REPLY_NIL_ARRAY:
         (void)snprintf(text, HF__REPLY_TEXT_SIZE, "nil");
         break;
     case HF_REPLY_INTEGER:

@@ -35,7 +35,8 @@ static bool same(const hf_reply *a, const hf_reply *b, bool scores)
                (scores && exception_same_text(a, b)) ||
                newer_same_text(hf_view(a->bytes.data, a->bytes.size),
                                hf_view(b->bytes.data, b->bytes.size));
-    if (a->kind == HF_REPLY_INTEGER)
+    /* Of nil it tells whether it stands for an array. */
+    if (a->kind == HF_REPLY_INTEGER || a->kind == HF_REPLY_NIL)
         return a->integer == b->integer;
     if (a->kind != HF_REPLY_ARRAY)
         return true;
@@ -153,6 +154,7 @@ static bool same_failure(const op *ops, const hf__request *tested,
     if (exception_unreadable(server))
         return true;
     if (tested->status == server->status &&
+        tested->error.status == server->error.status &&
         (strcmp(tested->error.message, server->error.message) == 0 ||
          newer_same_text(hf_str(tested->error.message),
                          hf_str(server->error.message))))
@@ -175,5 +177,8 @@ size_t compare_answers(const op *ops, size_t count, hf__request *tested,
         alike = same(&tested->reply, &server->reply, true);
     else
         alike = same_command(&ops[0], &tested->reply, &server->reply, apart_ms);
+    if (tested->reply.kind == HF_REPLY_ERROR &&
+        server->reply.kind == HF_REPLY_ERROR)
+        alike = alike && same_failure(ops, tested, server);
     return alike ? COMPARE_SAME : 0;
 }

@@ -28,8 +28,8 @@ bool exception_unreadable(const hf__request *server)
 }
 
 /* Errors that quote a word quote all of it in Redis; the embedded store has
- * room for 255 bytes. */
-#define ERROR_ROOM 255u
+ * room for 319 bytes. */
+#define ERROR_ROOM 319u
 
 bool exception_cut_error(const hf_reply *tested, const hf_reply *server)
 {

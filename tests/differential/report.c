@@ -35,7 +35,9 @@ static void print_reply(FILE *to, const hf_reply *reply)
 {
     switch (reply->kind) {
     case HF_REPLY_NIL:
-        fputs("(nil)", to);
+    case HF_REPLY_NIL_ARRAY:
+        fputs(hf_reply_type(reply) == HF_REPLY_NIL ? "(nil)" : "(nil array)",
+              to);
         break;
     case HF_REPLY_INTEGER:
         fprintf(to, "(integer) %" PRId64, reply->integer);

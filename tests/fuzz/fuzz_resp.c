@@ -45,6 +45,7 @@ static uint64_t add(uint64_t sum, const hf_reply *reply)
     sum = mix(sum, &(char){(char)reply->kind}, 1);
     switch (reply->kind) {
     case HF_REPLY_NIL:
+    case HF_REPLY_NIL_ARRAY:
         return sum;
     case HF_REPLY_INTEGER:
         return mix(sum, &reply->integer, sizeof(reply->integer));

@@ -571,7 +571,7 @@ static bool reply_is_readable(const hf_reply *reply)
             return false;
     }
     return hf_reply_type(reply) >= HF_REPLY_NIL &&
-           hf_reply_type(reply) <= HF_REPLY_ARRAY &&
+           hf_reply_type(reply) <= HF_REPLY_NIL_ARRAY &&
            is_readable(hf_reply_bytes(reply));
 }
 

@@ -141,6 +141,7 @@ HELPER void show(char text[TEXT_SIZE], const hf_reply *reply)
 
     switch (reply->kind) {
     case HF_REPLY_NIL:
+    case HF_REPLY_NIL_ARRAY:
         put_text(text, "nil");
         break;
     case HF_REPLY_INTEGER:

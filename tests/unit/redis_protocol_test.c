@@ -46,6 +46,7 @@ static size_t print(const hf_reply *reply, char *text, size_t size)
 
     switch (reply->kind) {
     case HF_REPLY_NIL:
+    case HF_REPLY_NIL_ARRAY:
         return (size_t)snprintf(text, size, "nil ");
     case HF_REPLY_INTEGER:
         return (size_t)snprintf(text, size, "%lld ", (long long)reply->integer);

@@ -24,7 +24,8 @@ static void append(char *text, const char *more)
     snprintf(text + used, TEXT_SIZE - used, "%s", more);
 }
 
-/* Write a reply as text: n, i5, "bytes", +STATUS, -ERROR, [a b]. */
+/* Write a reply as text: n, N (no array), i5, "bytes", +STATUS, -ERROR, [a b].
+ */
 static void show(const hf_reply *reply, char *text)
 {
     char *end = text + strlen(text);
@@ -32,7 +33,8 @@ static void show(const hf_reply *reply, char *text)
 
     switch (reply->kind) {
     case HF_REPLY_NIL:
-        snprintf(end, room, "n");
+    case HF_REPLY_NIL_ARRAY:
+        snprintf(end, room, reply->integer == 0 ? "n" : "N");
         return;
     case HF_REPLY_INTEGER:
         snprintf(end, room, "i%lld", (long long)reply->integer);
@@ -117,10 +119,10 @@ static const struct {
     {"$0\r\n\r\n", "\"\""},
     {"$5\r\nhello\r\n", "\"hello\""},
     {"$4\r\n\r\n\r\n\r\n", "\"\r\n\r\n\""},
-    {"*-1\r\n", "n"},
+    {"*-1\r\n", "N"},
     {"*0\r\n", "[]"},
     {"*3\r\n:1\r\n$1\r\na\r\n*2\r\n+OK\r\n-E x\r\n", "[i1 \"a\" [+OK -E x]]"},
-    {"*2\r\n*0\r\n*1\r\n*-1\r\n", "[[] [n]]"},
+    {"*2\r\n*0\r\n*1\r\n*-1\r\n", "[[] [N]]"},
     /* RESP3 */
     {"_\r\n", "n"},
     {"#t\r\n", "i1"},

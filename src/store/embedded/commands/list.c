@@ -391,7 +391,10 @@ static void pop(hf__tx *tx, const hf_bytes *args, size_t count, bool last)
         !hf__list_open(tx, args[1], &record))
         return;
     if (record == NULL) {
-        hf__reply_nil(tx);
+        if (count == 3)
+            hf__reply_nil_array(tx);
+        else
+            hf__reply_nil(tx);
         return;
     }
     if (count == 3)
@@ -456,7 +459,7 @@ static void run_lmpop(hf__tx *tx, const hf_bytes *args, size_t count)
         pop_some(tx, record, last, at_most(record->count, wanted));
         return;
     }
-    hf__reply_nil(tx);
+    hf__reply_nil_array(tx);
 }
 
 #define WRITES HF__COMMAND_WRITES

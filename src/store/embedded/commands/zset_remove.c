@@ -175,7 +175,7 @@ static void run_zmpop(hf__tx *tx, const hf_bytes *args, size_t count)
             return;
         }
     }
-    hf__reply_nil(tx);
+    hf__reply_nil_array(tx);
 }
 
 #define WRITES HF__COMMAND_WRITES

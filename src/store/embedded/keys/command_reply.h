@@ -12,6 +12,11 @@ static inline void hf__reply_nil(hf__tx *tx)
 {
     tx->out->ops->nil(tx->out);
 }
+/* Instead of an array. */
+static inline void hf__reply_nil_array(hf__tx *tx)
+{
+    tx->out->ops->nil_array(tx->out);
+}
 static inline void hf__reply_integer(hf__tx *tx, int64_t value)
 {
     tx->out->ops->integer(tx->out, value);

@@ -33,6 +33,14 @@ static void reply_nil(hf__out *out)
         hf__reply_set_nil(reply);
 }
 
+static void reply_nil_array(hf__out *out)
+{
+    hf_reply *reply = next_node((hf__out_tree *)(void *)out);
+
+    if (reply != NULL)
+        hf__reply_set_nil_array(reply);
+}
+
 static void reply_integer(hf__out *out, int64_t value)
 {
     hf_reply *reply = next_node((hf__out_tree *)(void *)out);
@@ -93,8 +101,9 @@ static void reply_instant(hf__out *out, int64_t unix_us)
     put_digits(out, unix_us % 1000000);
 }
 
-static const hf__out_ops tree_ops = {reply_nil,     reply_integer, reply_bytes,
-                                     reply_instant, reply_line,    reply_array};
+static const hf__out_ops tree_ops = {
+    reply_nil,     reply_nil_array, reply_integer, reply_bytes,
+    reply_instant, reply_line,      reply_array};
 
 void hf__out_tree_init(hf__out_tree *tree, hf_reply *reply, hf__arena *arena)
 {

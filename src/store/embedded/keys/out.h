@@ -13,13 +13,14 @@
 /* Nested arrays; no command needs more than three levels. */
 #define HF__OUT_DEPTH 8
 
-/* Enough for any error text of Redis with a name in it. */
-#define HF__OUT_ERROR_SIZE 256
+/* Enough for that of an unknown command with its arguments. */
+#define HF__OUT_ERROR_SIZE 320
 
 typedef struct hf__out hf__out;
 
 typedef struct hf__out_ops {
     void (*nil)(hf__out *out);
+    void (*nil_array)(hf__out *out);
     void (*integer)(hf__out *out, int64_t value);
     void (*bytes)(hf__out *out, const void *data, size_t size);
     void (*instant)(hf__out *out, int64_t unix_us); /* as replied by TIME */

@@ -109,8 +109,9 @@ static void reply_array(hf__out *base, size_t count)
     out->depth++;
 }
 
-static const hf__out_ops lua_ops = {reply_nil,     reply_integer, reply_bytes,
-                                    reply_instant, reply_line,    reply_array};
+static const hf__out_ops lua_ops = {reply_nil,   reply_nil,     reply_integer,
+                                    reply_bytes, reply_instant, reply_line,
+                                    reply_array};
 
 void hf__lua_out_init(hf__lua_out *out, lua_State *lua, bool own,
                       size_t *largest_size)

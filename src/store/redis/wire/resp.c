@@ -192,8 +192,10 @@ static hf__resp_result read_array(hf__resp *resp, text_line line, bool pairs)
 
     if (!read_number(line, &count))
         return HF__RESP_BROKEN;
-    if (count == -1 && !pairs)
-        return set_nil(resp);
+    if (count == -1 && !pairs) {
+        hf__reply_set_nil_array(reply);
+        return completed(resp);
+    }
     if (!count_items(resp, count, pairs ? 2 : 1))
         return HF__RESP_BROKEN;
     if (pairs)
