@@ -94,6 +94,18 @@ bool hf__request_accepts(hf__request *request)
     return false;
 }
 
+void hf__request_error(hf__request *request, hf_bytes line)
+{
+    request->status = request->error.status;
+    if (!request->keeps_error)
+        return;
+    if (hf__reply_set_bytes(&request->reply, HF_REPLY_ERROR, line.data,
+                            line.size, &request->arena))
+        request->status = HF_OK;
+    else
+        hf__request_fail(request, HF_NO_MEMORY, "out of memory");
+}
+
 void hf__request_fail(hf__request *request, hf_status status,
                       const char *format, ...)
 {

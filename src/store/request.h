@@ -53,6 +53,10 @@ struct hf__request {
     int64_t deadline_ms; /* on the same clock */
     /* May be sent again if it is unknown whether it was applied. */
     bool repeatable;
+    /* An error reply is returned: the status is HF_OK, `reply` of kind ERROR
+     * with the store's text, and `error` what it means. Not one that says that
+     * the store cannot serve the request at present. */
+    bool keeps_error;
     hf__lane lane;
     void (*on_done)(hf__request *request); /* submit() only; the request may be
                                               freed or reused in it */
@@ -71,7 +75,7 @@ struct hf__request {
     /* Filled by the driver. */
     hf_status status;
     hf_reply reply; /* on HF_OK, of the required shape; the top is never of kind
-                       ERROR */
+                       ERROR, unless keeps_error is set */
     hf_error error; /* on anything else */
     /* How often it was sent and may have had an effect (NOSCRIPT and similar
      * replies exclude one). If more than 1, the reply may reflect an earlier
@@ -105,6 +109,9 @@ void hf__request_done(hf__request *request);
  * emptied. */
 bool hf__request_fits(const hf__request *request);
 bool hf__request_accepts(hf__request *request);
+/* Complete with an error reply of this text, of which `error` has the meaning;
+ * `line` may be in the arena. */
+void hf__request_error(hf__request *request, hf_bytes line);
 /* Complete with a failure: sets status and error. */
 __attribute__((format(printf, 3, 4))) void
 hf__request_fail(hf__request *request, hf_status status, const char *format,

@@ -131,6 +131,7 @@ static void perform(side *one, const op *ops, size_t count,
     request->word_count = joined.word_count;
     request->key_count = ops[0].kind == OP_SCRIPT ? joined.key_count : 0;
     request->deadline_ms = hf__clock_boot_ms() + REQUEST_MS;
+    request->keeps_error = ops[0].kind == OP_PLAIN;
     one->store->ops->perform(one->store, request);
     request->script = NULL;
 }

@@ -113,8 +113,9 @@ static void fail_unknown(hf__request *request)
     char text[HF__OUT_ERROR_SIZE];
 
     hf__unknown_text(text, request->words, request->word_count);
-    request->status = hf__error_line(
-        &request->error, hf__error_status(text, false), hf_str(text), NULL);
+    (void)hf__error_line(&request->error, hf__error_status(text, false),
+                         hf_str(text), NULL);
+    hf__request_error(request, hf_str(text));
 }
 
 /* false: the request has failed. */

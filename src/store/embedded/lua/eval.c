@@ -16,8 +16,8 @@
 static void fail_request(hf__request *request, hf_status status,
                          const char *text)
 {
-    request->status =
-        hf__error_line(&request->error, status, hf_str(text), NULL);
+    (void)hf__error_line(&request->error, status, hf_str(text), NULL);
+    hf__request_error(request, hf_str(text));
 }
 
 /* As for a server: load the script and try again. */

@@ -155,10 +155,11 @@ static hf_status finish_run(hf__machine *machine, int result, int64_t budget_ms)
                        request->reply.bytes.data);
         hf__reply_set_nil(&request->reply);
     }
-    request->status =
-        hf__error_line(&request->error, hf__error_status(machine->error, true),
-                       hf_str(machine->error), NULL);
-    return request->status;
+    (void)hf__error_line(&request->error,
+                         hf__error_status(machine->error, true),
+                         hf_str(machine->error), NULL);
+    hf__request_error(request, hf_str(machine->error));
+    return request->error.status;
 }
 
 /* ----------------------------------------------------------------- running */

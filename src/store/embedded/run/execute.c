@@ -27,10 +27,14 @@ static void run_command(hf__tx *tx, const hf__command *command,
     }
     if (tree.no_memory)
         hf__tx_no_memory(tx);
-    if (tree.out.failed && tx->fatal == HF_OK)
-        request->status = hf__error_line(
-            &request->error, hf__error_status(tree.out.error, false),
-            hf_str(tree.out.error), NULL);
+    if (tree.out.failed && tx->fatal == HF_OK) {
+        hf_bytes line = hf_str(tree.out.error);
+
+        (void)hf__error_line(&request->error,
+                             hf__error_status(tree.out.error, false), line,
+                             NULL);
+        hf__request_error(request, line);
+    }
 }
 
 void hf__execute(hf__tx *tx, const hf__job *job)

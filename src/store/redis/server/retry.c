@@ -152,6 +152,12 @@ hf__verdict hf__retry_judge(hf__request *request, bool doubtful,
     else
         redirect->counts = true;
     hf__retry_fail(request, doubtful, &err);
+    if (request->keeps_error && verdict == HF__VERDICT_ANSWER &&
+        redirect->kind == HF__REDIRECT_NONE &&
+        request->status != HF_INDETERMINATE) {
+        request->status = HF_OK;
+        return verdict;
+    }
     hf__reply_set_nil(&request->reply);
     hf__arena_free(&request->arena);
     return verdict;
