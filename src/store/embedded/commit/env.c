@@ -38,8 +38,7 @@ hf_status hf__env_fail_read_only(hf_error *err)
 
 /* ------------------------------------------------------------------ room */
 
-/* Set LMDB's map to the allocated size. */
-static bool adopt_size(hf__env *env)
+bool hf__env_adopt_size(hf__env *env)
 {
     uint64_t size = env->sidecar.map->allocated_size;
     int rc;
@@ -77,7 +76,7 @@ bool hf__env_grow(hf__env *env, uint64_t wanted_size, int64_t now_ms)
     }
     /* Read without the lock by identity.c. */
     __atomic_store_n(&map->allocated_size, size + step, __ATOMIC_RELAXED);
-    return adopt_size(env);
+    return hf__env_adopt_size(env);
 }
 
 uint64_t hf__env_limit_pages(const hf__env *env)
@@ -141,7 +140,7 @@ hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
         return status;
     if (env->read_only)
         return hf__env_fail_read_only(err);
-    if (!adopt_size(env) || env->broken)
+    if (!hf__env_adopt_size(env) || env->broken)
         return hf__fail(err, HF_SYSTEM, "cannot map the data file");
     last = last_page(env);
     longer = last > env->last_page;

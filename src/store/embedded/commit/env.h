@@ -75,6 +75,10 @@ void hf__env_unlock(hf__env *env);
 hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
                               hf_error *err);
 
+/* Set LMDB's map to the allocated size, to which another process may have
+ * extended the file. The writer lock is held, no write transaction is open. */
+bool hf__env_adopt_size(hf__env *env);
+
 /*
  * Extend the file by `wanted_size` bytes or as much as possible. The writer
  * lock is held and no write transaction is open. false: no space.

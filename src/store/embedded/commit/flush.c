@@ -64,9 +64,11 @@
 #define HARD_SHARE 8u /* of the store's largest size, if that is less */
 
 /* How long a full store waits for other processes' pins, how often it checks
- * them, and when it waits again for one that did not move. */
+ * them, how many times at least (a machine may run none of them meanwhile), and
+ * when it waits again for one that did not move. */
 #define OTHERS_MS 1000
 #define OTHERS_LOOK_MS 10
+#define OTHERS_LOOKS 20
 #define OTHERS_AGAIN_MS 5000
 
 static hf__flush_map *map_of(const hf__env *env)
@@ -104,6 +106,9 @@ static bool pin_locked(hf__env *env, hf__pin *what)
     int rc;
 
     unpin_locked(what);
+    /* Else LMDB refuses, if another process has extended the file. */
+    if (!hf__env_adopt_size(env))
+        return false;
     rc = what->txn != NULL
              ? mdb_txn_renew(what->txn)
              : mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &what->txn);
@@ -402,11 +407,10 @@ static bool await_others(hf__env *env, uint64_t oldest, int64_t deadline_ms)
 {
     int64_t until_ms = hf__clock_boot_ms() + OTHERS_MS;
 
-    if (deadline_ms < until_ms)
-        until_ms = deadline_ms;
-    while (hf__clock_boot_ms() < until_ms) {
-        if (hf__flush_checkpoint(env, UINT64_MAX, false, until_ms, NULL) !=
-            HF_OK)
+    for (int i = 0; i < OTHERS_LOOKS || hf__clock_boot_ms() < until_ms; i++) {
+        if (hf__clock_boot_ms() >= deadline_ms ||
+            hf__flush_checkpoint(env, UINT64_MAX, false, deadline_ms, NULL) !=
+                HF_OK)
             break;
         hf__flush_wake(env);
         hf__clock_sleep_until(hf__clock_boot_ms() + OTHERS_LOOK_MS);
