@@ -117,6 +117,7 @@ hf_client *hf__client_new(const hf_client_options *options)
     client->free = client_free;
     hf__cas_sessions_init(&client->cas_sessions, client->prefix,
                           client->leases->owners.client);
+    hf__interrupts_init(&client->interrupts);
     hf__completions_init(&client->completions, (size_t)options->max_calls,
                          (size_t)options->max_call_bytes);
     hf__timers_init(&client->timers, client->loop);
@@ -160,7 +161,7 @@ hf_status hf_client_open(const char *url, const hf_client_options *opts,
 /* Calls end, and no other begins. */
 static void end_calls(hf_client *client)
 {
-    hf__interrupts_wake(&client->leases->interrupts, NULL);
+    hf__interrupts_wake(&client->interrupts, NULL);
     hf__life_await(&client->life);
 }
 
@@ -170,6 +171,8 @@ static void close_parts(hf_client *client, bool forked)
     if (client->store != NULL)
         client->store->ops->close(client->store);
     hf__leases_done(client->leases, forked);
+    if (!forked)
+        hf__interrupts_done(&client->interrupts);
     hf__timers_done(&client->timers);
     hf__loop_free(client->loop);
 }

@@ -11,6 +11,7 @@
 #include "core/cas_session.h"
 #include "core/check.h"
 #include "core/completion.h"
+#include "core/interrupt.h"
 #include "core/life.h"
 #include "core/replicas.h"
 #include "core/run.h"
@@ -30,6 +31,7 @@ struct hf_client {
     struct hf__leases *leases; /* of src/lease */
     hf__cas_sessions cas_sessions;
     hf__completions completions;
+    hf__interrupts interrupts;
     hf__timers timers; /* of asynchronous waits, of the registration */
     void (*free)(hf_client *client);
 };

@@ -6,6 +6,7 @@
 #include "lease/watchdog.h"
 #include "util/clock.h"
 #include "util/cond.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/order.h"
 
@@ -13,6 +14,7 @@
 typedef struct hf__attempt {
     hf__interrupt_mark mark;
     hf__sleeper sleeper;
+    hf_lock *lock;
 } hf__attempt;
 
 static hf_status ask_once(hf__steps *steps, const char *inbox, hf_error *err)
@@ -130,7 +132,7 @@ static hf_status ask_store(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
     steps.mark = attempt->mark;
     status = ask_once(&steps, "", &detail);
     if (steps.until_ms > 0 && hf__steps_may_retry(status)) {
-        hf__sleeper_add(&lock->client->leases->interrupts, &attempt->sleeper);
+        hf__sleeper_add(&lock->client->interrupts, &attempt->sleeper);
         pthread_mutex_lock(&lock->client->leases->watchdog.mutex);
         lock->waits = true;
         pthread_cond_broadcast(&lock->changed);
@@ -167,7 +169,7 @@ static hf_status begin_by_locked(hf_lock *lock, int64_t until_ms,
         if (!busy || (hf__clock_boot_ms() >= until_ms &&
                       (until_ms > 0 || !ends_soon_locked(lock))))
             return status;
-        hf__sleeper_add(&lock->client->leases->interrupts, &attempt->sleeper);
+        hf__sleeper_add(&lock->client->interrupts, &attempt->sleeper);
         if (hf__interrupted(lock, attempt->mark))
             return hf__fail(err, HF_CANCELLED, HF__INTERRUPTED);
         hf__cond_wait_until(&lock->changed, &watchdog->mutex,
@@ -204,7 +206,8 @@ static hf_status ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
 /* It may sleep on any of these. */
 static void wake(hf__sleeper *sleeper)
 {
-    hf_lock *lock = sleeper->lock;
+    hf__attempt *attempt = hf__container_of(sleeper, hf__attempt, sleeper);
+    hf_lock *lock = attempt->lock;
     hf_client *client = lock->client;
 
     pthread_mutex_lock(&client->leases->watchdog.mutex);
@@ -241,7 +244,8 @@ static hf_status acquire(hf_lock *lock, int64_t wait_ms, hf__attempt *attempt,
 
 hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
 {
-    hf__attempt attempt = {.sleeper = {.wake = wake, .lock = lock}};
+    hf__attempt attempt = {.sleeper = {.wake = wake, .about = lock},
+                           .lock = lock};
     hf_status status = hf__lock_check(lock, err);
 
     if (status == HF_OK)
@@ -252,7 +256,7 @@ hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
         return status;
     attempt.mark = hf__interrupt_mark_of(lock);
     status = acquire(lock, wait_ms, &attempt, err);
-    hf__sleeper_remove(&lock->client->leases->interrupts, &attempt.sleeper);
+    hf__sleeper_remove(&lock->client->interrupts, &attempt.sleeper);
     hf__life_leave(&lock->client->life);
     return status;
 }

@@ -182,7 +182,7 @@ static void run_cancel(hf__task *task)
 /* Until all are complete. */
 static void await_all(batch *all)
 {
-    hf__interrupts *interrupts = &all->client->leases->interrupts;
+    hf__interrupts *interrupts = &all->client->interrupts;
 
     hf__sleeper_add(interrupts, &all->sleeper);
     pthread_mutex_lock(&all->mutex);

@@ -3,97 +3,16 @@
 #include "lease/interrupt.h"
 
 #include "lease/handle.h"
-#include "util/cond.h"
-#include "util/error.h"
-
-void hf__interrupts_init(hf__interrupts *interrupts)
-{
-    atomic_init(&interrupts->count, 0);
-    pthread_mutex_init(&interrupts->mutex, NULL);
-    hf__cond_init(&interrupts->unpinned);
-    interrupts->first = NULL;
-    interrupts->rounds = 0;
-}
-
-void hf__interrupts_done(hf__interrupts *interrupts)
-{
-    pthread_cond_destroy(&interrupts->unpinned);
-    pthread_mutex_destroy(&interrupts->mutex);
-}
-
-void hf__sleeper_add(hf__interrupts *interrupts, hf__sleeper *sleeper)
-{
-    if (sleeper->registered)
-        return;
-    sleeper->registered = true;
-    pthread_mutex_lock(&interrupts->mutex);
-    sleeper->next = interrupts->first;
-    sleeper->at = &interrupts->first;
-    if (sleeper->next != NULL)
-        sleeper->next->at = &sleeper->next;
-    interrupts->first = sleeper;
-    pthread_mutex_unlock(&interrupts->mutex);
-}
-
-void hf__sleeper_remove(hf__interrupts *interrupts, hf__sleeper *sleeper)
-{
-    if (!sleeper->registered)
-        return;
-    sleeper->registered = false;
-    pthread_mutex_lock(&interrupts->mutex);
-    while (sleeper->pins > 0)
-        hf__cond_wait_until(&interrupts->unpinned, &interrupts->mutex,
-                            INT64_MAX);
-    *sleeper->at = sleeper->next;
-    if (sleeper->next != NULL)
-        sleeper->next->at = sleeper->at;
-    pthread_mutex_unlock(&interrupts->mutex);
-}
-
-/* The next that this round has not woken; NULL: none. */
-static hf__sleeper *next_locked(hf__interrupts *interrupts, const hf_lock *lock,
-                                unsigned round)
-{
-    hf__sleeper *sleeper = interrupts->first;
-
-    while (sleeper != NULL &&
-           (sleeper->round == round ||
-            (lock != NULL && sleeper->lock != NULL && sleeper->lock != lock)))
-        sleeper = sleeper->next;
-    return sleeper;
-}
-
-void hf__interrupts_wake(hf__interrupts *interrupts, const hf_lock *lock)
-{
-    hf__sleeper *sleeper;
-    unsigned round;
-
-    pthread_mutex_lock(&interrupts->mutex);
-    round = ++interrupts->rounds;
-    while ((sleeper = next_locked(interrupts, lock, round)) != NULL) {
-        sleeper->round = round;
-        sleeper->pins++;
-        pthread_mutex_unlock(&interrupts->mutex);
-        sleeper->wake(sleeper);
-        pthread_mutex_lock(&interrupts->mutex);
-        if (--sleeper->pins == 0)
-            pthread_cond_broadcast(&interrupts->unpinned);
-    }
-    pthread_mutex_unlock(&interrupts->mutex);
-}
 
 hf__interrupt_mark hf__interrupt_mark_of(const hf_lock *lock)
 {
-    return (hf__interrupt_mark){
-        atomic_load(&lock->client->leases->interrupts.count),
-        atomic_load(&lock->interruptions)};
+    return (hf__interrupt_mark){atomic_load(&lock->client->interrupts.count),
+                                atomic_load(&lock->interruptions)};
 }
 
 bool hf__interrupted(const hf_lock *lock, hf__interrupt_mark mark)
 {
-    return hf__life_is_closing(&lock->client->life) ||
-           atomic_load(&lock->client->leases->interrupts.count) !=
-               mark.client ||
+    return hf__client_interrupted(lock->client, mark.client) ||
            atomic_load(&lock->interruptions) != mark.lock;
 }
 
@@ -106,19 +25,7 @@ hf_status hf_lock_interrupt(hf_lock *lock, hf_error *err)
     if (status != HF_OK)
         return status;
     atomic_fetch_add(&lock->interruptions, 1);
-    hf__interrupts_wake(&lock->client->leases->interrupts, lock);
+    hf__interrupts_wake(&lock->client->interrupts, lock);
     hf__life_leave(&lock->client->life);
-    return HF_OK;
-}
-
-hf_status hf_client_interrupt(hf_client *client, hf_error *err)
-{
-    hf_status status = hf__client_enter(client, err);
-
-    if (status != HF_OK)
-        return status;
-    atomic_fetch_add(&client->leases->interrupts.count, 1);
-    hf__interrupts_wake(&client->leases->interrupts, NULL);
-    hf__life_leave(&client->life);
     return HF_OK;
 }

@@ -18,7 +18,6 @@ hf__leases *hf__leases_new(hf_client *client, const char *description)
     hf__watchdog_init(&leases->watchdog, client);
     hf__owners_init(&leases->owners);
     hf__wait_queues_init(&leases->queues);
-    hf__interrupts_init(&leases->interrupts);
     return leases;
 }
 
@@ -35,7 +34,6 @@ void hf__leases_done(hf__leases *leases, bool forked)
     if (forked)
         return;
     hf__wait_queues_done(&leases->queues);
-    hf__interrupts_done(&leases->interrupts);
 }
 
 void hf__leases_free(hf__leases *leases)

@@ -3,7 +3,6 @@
 #ifndef HF__LEASE_LEASES_H
 #define HF__LEASE_LEASES_H
 
-#include "lease/interrupt.h"
 #include "lease/owner.h"
 #include "lease/queue.h"
 #include "lease/registry.h"
@@ -13,7 +12,6 @@ typedef struct hf__leases {
     hf__watchdog watchdog;
     hf__owners owners; /* and the client's id */
     hf__wait_queues queues;
-    hf__interrupts interrupts;
     hf__registry registry;
 } hf__leases;
 
