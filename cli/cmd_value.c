@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_value.c - holdfast value set|get|delete|cas.
+ * cmd_value.c - holdfast value set|get|delete|cas|expire.
  *
  * If a condition is not met, the exit code is EXIT_NO and stderr has one line;
- * cas and delete --if also print the current value on stdout, for the next try
- * of a loop.
+ * cas, delete --if and expire also print the current value on stdout, for the
+ * next try of a loop.
  */
 #include "cmd.h"
 
@@ -14,6 +14,7 @@
 #include "out.h"
 
 #define EXPIRY_OPTIONS (OPTION(EX) | OPTION(PX) | OPTION(TTL))
+#define INSTANT_OPTIONS (OPTION(EXAT) | OPTION(PXAT))
 
 static uint32_t set_flags(const bool *given)
 {
@@ -24,6 +25,26 @@ static uint32_t set_flags(const bool *given)
     flags |= given[OPT_KEEPTTL] ? (uint32_t)HF_SET_KEEPTTL : 0;
     flags |= given[OPT_GET] ? (uint32_t)HF_SET_GET : 0;
     return flags;
+}
+
+static int64_t instant_ms(const struct call *call)
+{
+    const int64_t *number = call->options->number;
+
+    return number[OPT_PXAT] + number[OPT_EXAT] * 1000;
+}
+
+/* The new expiry; false: none is given. */
+static bool expire_options(const struct call *call,
+                           hf_value_expire_options *options)
+{
+    *options = (hf_value_expire_options)HF_VALUE_EXPIRE_OPTIONS_INIT;
+    options->ttl_ms = call_ttl_ms(call);
+    options->expires_unix_ms = instant_ms(call);
+    if (call->options->given[OPT_PERSIST])
+        options->flags = HF_EXPIRE_PERSIST;
+    return options->ttl_ms != 0 || options->expires_unix_ms != 0 ||
+           options->flags != 0;
 }
 
 /* Print the outcome and a value; `changed` is the name of `ok` in JSON. */
@@ -60,8 +81,7 @@ static int set_bytes(struct call *call, hf_bytes value)
 
     options.flags = set_flags(given->given);
     options.ttl_ms = call_ttl_ms(call);
-    options.expires_unix_ms =
-        given->number[OPT_PXAT] + given->number[OPT_EXAT] * 1000;
+    options.expires_unix_ms = instant_ms(call);
     status = hf_value_set(call->client, call_operand(call, 0), value, &options,
                           &previous, &err);
     if (status != HF_OK)
@@ -95,10 +115,16 @@ static int value_get(struct call *call)
 {
     hf_buffer value = HF_BUFFER_INIT;
     hf_error err = HF_ERROR_INIT;
+    hf_value_expire_options options;
+    hf_bytes key = call_operand(call, 0);
     struct json json;
-    hf_status status =
-        hf_value_get(call->client, call_operand(call, 0), &value, &err);
+    hf_status status;
     int code = EXIT_YES;
+
+    status =
+        expire_options(call, &options)
+            ? hf_value_get_expire(call->client, key, &options, &value, &err)
+            : hf_value_get(call->client, key, &value, &err);
 
     if (status != HF_OK)
         code = call_failed(call, status, &err);
@@ -167,12 +193,34 @@ static int value_cas(struct call *call)
     return code;
 }
 
+static int value_expire(struct call *call)
+{
+    const char *expected = call->options->text[OPT_IF];
+    hf_value_expire_options options;
+    hf_buffer current = HF_BUFFER_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
+    int code = EXIT_YES;
+
+    if (!expire_options(call, &options) || expected == NULL)
+        return call_usage(call, "specify --if and a new expiry");
+    status = hf_value_expire_if(call->client, call_operand(call, 0),
+                                hf_str(expected), &options, &current, &err);
+    if (status != HF_OK)
+        code = call_failed(call, status, &err);
+    if (status == HF_OK || is_refusal(status)) {
+        print_outcome(call, "expiry_set", status == HF_OK,
+                      status == HF_CONFLICT ? "current" : NULL, &current);
+    }
+    hf_buffer_free(&current);
+    return code;
+}
+
 const struct command value_commands[] = {
     {.grammar = {.name = "value set",
-                 .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | OPTION(EXAT) |
-                            OPTION(PXAT) | OPTION(KEEPTTL) | OPTION(NX) |
-                            OPTION(XX) | OPTION(GET) | OPTION(STDIN) |
-                            OPTION(RAW),
+                 .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | INSTANT_OPTIONS |
+                            OPTION(KEEPTTL) | OPTION(NX) | OPTION(XX) |
+                            OPTION(GET) | OPTION(STDIN) | OPTION(RAW),
                  .operands_min = 1,
                  .operands_max = 2,
                  .operands = "KEY [VALUE]"},
@@ -181,12 +229,14 @@ const struct command value_commands[] = {
               "if any.\n",
      .run = value_set},
     {.grammar = {.name = "value get",
-                 .accepts = OPTIONS_COMMON | OPTION(RAW),
+                 .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | INSTANT_OPTIONS |
+                            OPTION(PERSIST) | OPTION(RAW),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
      .summary = "print a value",
-     .notes = "The value is followed by a newline unless --raw is given.\n",
+     .notes = "A new expiry is set in the same step. The value is followed by "
+              "a newline unless\n--raw is given.\n",
      .run = value_get},
     {.grammar = {.name = "value delete",
                  .accepts = OPTIONS_WRITE | OPTION(IF) | OPTION(RAW),
@@ -208,5 +258,15 @@ const struct command value_commands[] = {
          "unless a\n"
          "new one is given. If the current value differs, it is printed.\n",
      .run = value_cas},
+    {.grammar = {.name = "value expire",
+                 .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | INSTANT_OPTIONS |
+                            OPTION(PERSIST) | OPTION(IF) | OPTION(RAW),
+                 .operands_min = 1,
+                 .operands_max = 1,
+                 .operands = "KEY"},
+     .summary = "set a key's expiry only if it holds the value",
+     .notes = "--if is required. If it does not match, the current value is "
+              "printed.\n",
+     .run = value_expire},
     COMMAND_END,
 };

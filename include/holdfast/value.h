@@ -3,8 +3,9 @@
  * @file holdfast/value.h - values: byte strings with an expiry.
  *
  * Contents:
- * - hf_value_set(), hf_value_get(), hf_value_delete()
- * - hf_value_cas(), hf_value_delete_if(): only if the current value matches
+ * - hf_value_set(), hf_value_get(), hf_value_get_expire(), hf_value_delete()
+ * - hf_value_cas(), hf_value_delete_if(), hf_value_expire_if(): only if the
+ *   current value matches
  * - hf_value_get_many(), hf_value_set_many(), hf_value_cas_many()
  *
  * All but those of the last line have a `_start` form.
@@ -97,6 +98,42 @@ HF_API HF_MUST_USE hf_status hf_value_set(hf_client *client, hf_bytes key,
 HF_API HF_MUST_USE hf_status hf_value_get(hf_client *client, hf_bytes key,
                                           hf_buffer *value, hf_error *err);
 
+/** Flags of hf_value_expire_options. */
+enum {
+    HF_EXPIRE_PERSIST = 1u << 0 /**< remove the time to live */
+};
+
+/** A new expiry: exactly one of the flag and the two times is given. */
+typedef struct hf_value_expire_options {
+    size_t struct_size;      /**< #HF_VALUE_EXPIRE_OPTIONS_INIT sets it */
+    uint32_t flags;          /**< HF_EXPIRE_* bits */
+    uint32_t reserved0;      /**< must be 0 */
+    int64_t ttl_ms;          /**< as in hf_value_set_options */
+    int64_t expires_unix_ms; /**< as in hf_value_set_options */
+} hf_value_expire_options;
+
+/* clang-format off */
+#define HF_VALUE_EXPIRE_OPTIONS_INIT \
+    { sizeof(hf_value_expire_options), 0, 0, 0, 0 }
+/* clang-format on */
+
+/**
+ * Read a value and set its expiry in one atomic step: GETEX of Redis. If the
+ * reply is lost, the call is sent again, unless it gives an instant: the first
+ * sending may have deleted the key.
+ *
+ * @param key    the key
+ * @param opts   the new expiry
+ * @param value  [out] the bytes; free them with hf_buffer_free()
+ *
+ * @retval HF_OK          `*value` and the expiry are set
+ * @retval HF_NOT_FOUND   no such key
+ * @retval HF_WRONG_TYPE  the key does not hold a string
+ */
+HF_API HF_MUST_USE hf_status hf_value_get_expire(
+    hf_client *client, hf_bytes key, const hf_value_expire_options *opts,
+    hf_buffer *value, hf_error *err);
+
 /**
  * Delete a value.
  *
@@ -178,6 +215,24 @@ HF_API HF_MUST_USE hf_status hf_value_delete_if(hf_client *client, hf_bytes key,
                                                 hf_buffer *current,
                                                 hf_error *err);
 
+/**
+ * Compare and expire: set the expiry of a key only if it holds the expected
+ * value. Lost replies are handled as by hf_value_cas().
+ *
+ * @param key       the key
+ * @param expected  the value
+ * @param opts      the new expiry
+ * @param current   [out] on HF_CONFLICT the current value; may be NULL
+ *
+ * @retval HF_OK          the expiry is set
+ * @retval HF_CONFLICT    the key holds another value
+ * @retval HF_NOT_FOUND   no such key
+ * @retval HF_WRONG_TYPE  the key does not hold a string
+ */
+HF_API HF_MUST_USE hf_status hf_value_expire_if(
+    hf_client *client, hf_bytes key, hf_bytes expected,
+    const hf_value_expire_options *opts, hf_buffer *current, hf_error *err);
+
 /** Starts hf_value_set(). */
 HF_API HF_MUST_USE hf_status
 hf_value_set_start(hf_client *client, hf_bytes key, hf_bytes value,
@@ -189,6 +244,11 @@ HF_API HF_MUST_USE hf_status hf_value_get_start(hf_client *client, hf_bytes key,
                                                 hf_buffer *value,
                                                 const hf_async *async,
                                                 hf_error *err);
+
+/** Starts hf_value_get_expire(). */
+HF_API HF_MUST_USE hf_status hf_value_get_expire_start(
+    hf_client *client, hf_bytes key, const hf_value_expire_options *opts,
+    hf_buffer *value, const hf_async *async, hf_error *err);
 
 /** Starts hf_value_delete(). */
 HF_API HF_MUST_USE hf_status hf_value_delete_start(hf_client *client,
@@ -205,6 +265,12 @@ hf_value_cas_start(hf_client *client, hf_bytes key, const hf_bytes *expected,
 /** Starts hf_value_delete_if(). */
 HF_API HF_MUST_USE hf_status hf_value_delete_if_start(
     hf_client *client, hf_bytes key, hf_bytes expected, hf_buffer *current,
+    const hf_async *async, hf_error *err);
+
+/** Starts hf_value_expire_if(). */
+HF_API HF_MUST_USE hf_status hf_value_expire_if_start(
+    hf_client *client, hf_bytes key, hf_bytes expected,
+    const hf_value_expire_options *opts, hf_buffer *current,
     const hf_async *async, hf_error *err);
 
 /**

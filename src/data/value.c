@@ -5,32 +5,21 @@
  * None of the writes here is sent twice: a second run could undo what another
  * client did between the two.
  */
+#include "core/expiry.h"
 #include "core/form.h"
 #include "util/container.h"
 #include "util/error.h"
 
 #define SET_FLAGS (HF_SET_NX | HF_SET_XX | HF_SET_KEEPTTL | HF_SET_GET)
 
-/* 9999-12-31T23:59:59.999Z */
-#define UNIX_MS_MAX INT64_C(253402300799999)
-
 static hf_status check_set(const hf_value_set_options *o, hf_error *err)
 {
-    int given = (o->ttl_ms != 0) + (o->expires_unix_ms != 0) +
-                ((o->flags & HF_SET_KEEPTTL) != 0);
-
     if ((o->flags & HF_SET_NX) != 0 && (o->flags & HF_SET_XX) != 0)
         return hf__fail(err, HF_INVALID,
                         "HF_SET_NX and HF_SET_XX exclude each other");
-    if (given > 1)
-        return hf__fail(err, HF_INVALID,
-                        "ttl_ms, expires_unix_ms and HF_SET_KEEPTTL exclude "
-                        "each other");
-    if (o->expires_unix_ms < 0 || o->expires_unix_ms > UNIX_MS_MAX)
-        return hf__fail(err, HF_INVALID,
-                        "expires_unix_ms is %lld; it must be 1..%lld",
-                        (long long)o->expires_unix_ms, (long long)UNIX_MS_MAX);
-    return o->ttl_ms == 0 ? HF_OK : hf__check_ttl(o->ttl_ms, "ttl_ms", err);
+    return hf__check_expiry(o->ttl_ms, o->expires_unix_ms,
+                            (o->flags & HF_SET_KEEPTTL) != 0, "HF_SET_KEEPTTL",
+                            err);
 }
 
 /* The words after the value. */
@@ -44,10 +33,7 @@ static void add_set(hf_call *call, const hf_value_set_options *o)
         hf__add(call, hf_str("GET"));
     if ((o->flags & HF_SET_KEEPTTL) != 0)
         hf__add(call, hf_str("KEEPTTL"));
-    if (o->ttl_ms != 0 || o->expires_unix_ms != 0) {
-        hf__add(call, hf_str(o->ttl_ms != 0 ? "PX" : "PXAT"));
-        hf__add_number(call, o->ttl_ms + o->expires_unix_ms);
-    }
+    hf__add_expiry(call, o->ttl_ms, o->expires_unix_ms);
 }
 
 /*
@@ -197,6 +183,57 @@ hf_status hf_value_get_many(hf_client *client, const hf_bytes *keys,
     while (hf__many_next(&many, &i))
         (void)run_get(hf__one_of(&many), client, keys[i], &values[i]);
     return hf__many_end(&many);
+}
+
+/* -------------------------------------------------------------- get, expire */
+
+static bool found(const hf__request *request)
+{
+    return request->reply.kind != HF_REPLY_NIL;
+}
+
+/* A past instant deletes the key: the second run would not find it. */
+#define GETEX(again)                                                           \
+    {                                                                          \
+        .command = "GETEX", .repeatable = (again),                             \
+        .answer = HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL), .wrote = found,  \
+        .finish = hf__finish_value                                             \
+    }
+static const hf__operation get_expire = GETEX(true);
+static const hf__operation get_expire_at = GETEX(false);
+
+static hf_status run_get_expire(hf__form form, hf_client *client, hf_bytes key,
+                                const hf_value_expire_options *opts,
+                                hf_buffer *value)
+{
+    hf_call here, *call = hf__begin(&here, form, &get_expire, client);
+    hf_value_expire_options options;
+
+    hf__add_key(call, key);
+    hf__set_out(call, value, "value");
+    if (hf__load_expiry(call, &options, opts)) {
+        if (options.expires_unix_ms != 0)
+            call->operation = &get_expire_at;
+        if ((options.flags & HF_EXPIRE_PERSIST) != 0)
+            hf__add(call, hf_str("PERSIST"));
+        hf__add_expiry(call, options.ttl_ms, options.expires_unix_ms);
+    }
+    return hf__end(call);
+}
+
+hf_status hf_value_get_expire(hf_client *client, hf_bytes key,
+                              const hf_value_expire_options *opts,
+                              hf_buffer *value, hf_error *err)
+{
+    return run_get_expire(hf__blocking(err), client, key, opts, value);
+}
+
+hf_status hf_value_get_expire_start(hf_client *client, hf_bytes key,
+                                    const hf_value_expire_options *opts,
+                                    hf_buffer *value, const hf_async *async,
+                                    hf_error *err)
+{
+    return run_get_expire(hf__started(async, err), client, key, opts, value);
 }
 
 /* ------------------------------------------------------------------ delete */

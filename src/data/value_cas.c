@@ -3,6 +3,7 @@
  * value_cas.c - what is done with a value only if it is the expected one. As in
  * value.c no write is sent twice, except with a dedup record.
  */
+#include "core/expiry.h"
 #include "core/form.h"
 
 /* --------------------------------------------------------- compare and set */
@@ -93,5 +94,51 @@ hf_status hf_value_delete_if_start(hf_client *client, hf_bytes key,
                                    const hf_async *async, hf_error *err)
 {
     return run_delete_if(hf__started(async, err), client, key, expected,
+                         current);
+}
+
+/* ------------------------------------------------------ compare and expire */
+
+static const hf__operation expire_if = {
+    .script = HF__SCRIPT(VALUE_EXPIRE_IF),
+    .once = HF__SCRIPT(VALUE_EXPIRE_IF_ONCE),
+    .without = {HF__SCRIPT(VALUE_EXPIRE_IF), HF__RECORD_WORDS, true},
+    .wrote = hf__wrote_number,
+    .finish = hf__finish_cas,
+};
+
+static hf_status run_expire_if(hf__form form, hf_client *client, hf_bytes key,
+                               hf_bytes expected,
+                               const hf_value_expire_options *opts,
+                               hf_buffer *current)
+{
+    hf_call here, *call = hf__begin(&here, form, &expire_if, client);
+    hf_value_expire_options options;
+
+    hf__add_key(call, key);
+    hf__add_value(call, expected);
+    hf__set_out(call, current, NULL);
+    if (hf__load_expiry(call, &options, opts)) {
+        hf__add_number(call, options.ttl_ms);
+        hf__add_number(call, options.expires_unix_ms);
+    }
+    return hf__end(call);
+}
+
+hf_status hf_value_expire_if(hf_client *client, hf_bytes key, hf_bytes expected,
+                             const hf_value_expire_options *opts,
+                             hf_buffer *current, hf_error *err)
+{
+    return run_expire_if(hf__blocking(err), client, key, expected, opts,
+                         current);
+}
+
+hf_status hf_value_expire_if_start(hf_client *client, hf_bytes key,
+                                   hf_bytes expected,
+                                   const hf_value_expire_options *opts,
+                                   hf_buffer *current, const hf_async *async,
+                                   hf_error *err)
+{
+    return run_expire_if(hf__started(async, err), client, key, expected, opts,
                          current);
 }

@@ -70,6 +70,8 @@ SHAPE_OF(value_cas_once, COMPARED(-1));
 SHAPE_OF(value_delete, NUMBER(0, 1));
 SHAPE_OF(value_delete_if, COMPARED(0));
 SHAPE_OF(value_delete_if_once, COMPARED(-1));
+SHAPE_OF(value_expire_if, COMPARED(0));
+SHAPE_OF(value_expire_if_once, COMPARED(-1));
 SHAPE_OF(hash_cas, COMPARED(0));
 SHAPE_OF(hash_cas_once, COMPARED(-1));
 SHAPE_OF(hash_delete, NUMBER(0, 1));

@@ -58,7 +58,7 @@ test_wrong_options_are_named() {
         value set k v --nx --xx
     wrong 'value set: --keepttl and --ex are mutually exclusive' \
         value set k v --keepttl --ex 5
-    wrong 'value get: unknown option --nx' value get --nx k
+    wrong 'value delete: unknown option --nx' value delete --nx k
 }
 
 test_wrong_words_are_named() {
@@ -66,7 +66,7 @@ test_wrong_words_are_named() {
     wrong 'unknown command "frobnicate"; see holdfast help' frobnicate
     wrong 'value: unknown subcommand "sett"; did you mean set?' \
         value sett k v
-    wrong 'value: missing subcommand: set, get, delete, cas' value
+    wrong 'value: missing subcommand: set, get, delete, cas, expire' value
     wrong 'run: missing argument NAME' run
     wrong 'value get: missing argument KEY' value get
     wrong 'hash put: missing argument VALUE' hash put k f

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# value_test.sh - value set, get, delete, cas.
+# value_test.sh - value set, get, delete, cas, expire.
 
 test_set_and_get() {
     expect 0 value set key 'a value'
@@ -107,6 +107,33 @@ test_expiry_options() {
     expect 0 value get long
     expect 0 value set long v --exat $((now - 100))
     expect 1 value get long
+}
+
+test_get_sets_an_expiry() {
+    expect 0 value set key v
+    expect 0 value get key --ttl 100 --json
+    same answer '{"key":"key","value":"v"}' "$out"
+    expect 0 value expire key --if v --persist
+    expect 0 value get key --pxat 1
+    same value v "$out"
+    expect 1 value get key --persist
+    expect 64 value get key --ttl 1 --persist
+    expect 64 value get key --ttl 0
+}
+
+test_expire_if() {
+    expect 1 value expire key --if v --ttl 1
+    expect 0 value set key v
+    expect 1 value expire key --if w --ttl 0.001
+    same 'present value' v "$out"
+    expect 1 value expire key --if w --persist --json
+    same answer '{"key":"key","expiry_set":false,"current":"v"}' "$out"
+    expect 0 value expire key --if v --exat 1 --json
+    same answer '{"key":"key","expiry_set":true}' "$out"
+    expect 1 value get key
+    expect 64 value expire key --ttl 1
+    contains "$err" 'specify --if and a new expiry'
+    expect 64 value expire key --if v
 }
 
 test_cas() {

@@ -85,6 +85,24 @@ DEFINE(value_delete_if)
                 &p->result.buffer);
 }
 
+DEFINE(value_get_expire)
+{
+    hf_value_expire_options options = HF_VALUE_EXPIRE_OPTIONS_INIT;
+
+    options.ttl_ms = 1000;
+    return CALL(hf_value_get_expire, p->client, p->key, &options,
+                &p->result.buffer);
+}
+
+DEFINE(value_expire_if)
+{
+    hf_value_expire_options options = HF_VALUE_EXPIRE_OPTIONS_INIT;
+
+    options.expires_unix_ms = 1;
+    return CALL(hf_value_expire_if, p->client, p->key, one(), &options,
+                &p->result.buffer);
+}
+
 DEFINE(value_get_many)
 {
     hf_bytes keys[] = {p->key};
@@ -320,6 +338,8 @@ const every_call every_calls[] = {
     {"value cas", "value_cas_once", value_cas, STARTS},
     {"value cas once", "value_cas", value_cas_at_most_once, STARTS},
     {"value delete if", "value_delete_if_once", value_delete_if, STARTS},
+    {"value get expire", "GETEX", value_get_expire, STARTS},
+    {"value expire if", "value_expire_if_once", value_expire_if, STARTS},
     {"value get many", "GET", value_get_many, BATCH},
     {"value set many", "SET", value_set_many, BATCH},
     {"value cas many", "value_cas_once", value_cas_many, BATCH},
