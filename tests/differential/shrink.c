@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shrink.c - delta debugging (Zeller, Hildebrandt, 2002), by operations first,
- * then by the words and lines of the rest. Every trial begins with empty
- * stores.
+ * shrink.c - fewer operations first, then fewer words and lines of the rest.
+ * Every trial begins with empty stores.
  */
 #include "shrink.h"
 
 #include <string.h>
+
+#include "support/shrink_runs.h"
 
 /* A trial takes some ms; more than this many gain little. */
 #define TRIALS_MAX 4000u
@@ -54,8 +55,9 @@ static bool better(shrinker *state, const op_list *candidate)
 
 /* ------------------------------------------------------------- operations */
 
-static bool without(shrinker *state, size_t from, size_t count)
+static size_t without(void *user, size_t from, size_t count)
 {
+    shrinker *state = user;
     const op_list *best = state->best;
     op_list candidate;
 
@@ -64,27 +66,13 @@ static bool without(shrinker *state, size_t from, size_t count)
         if (i < from || i >= from + count)
             op_list_add(&candidate, best->ops[i]);
     }
-    return better(state, &candidate);
+    (void)better(state, &candidate);
+    return state->best->count;
 }
 
-/* Leave out runs of operations, ever shorter ones. */
 static bool fewer_operations(shrinker *state)
 {
-    size_t before = state->best->count;
-    size_t size = before / 2;
-
-    for (; size >= 1; size /= 2) {
-        size_t at = state->best->count;
-
-        /* From the end: later operations depend on earlier ones. */
-        while (at > 0) {
-            size_t from = at > size ? at - size : 0;
-
-            (void)without(state, from, at - from);
-            at = from < state->best->count ? from : state->best->count;
-        }
-    }
-    return state->best->count < before;
+    return shrink_runs(state->best->count, without, state);
 }
 
 /* --------------------------------------------------------- one operation */
