@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * property.h - random sequences of calls, run on a store and on a model of it
+ * in memory, which must agree about each result and about what is in the store.
+ *
+ * A call is a row of a table: the letters of its arguments, a function that
+ * makes the call, and one that does the same to the model. Both write what the
+ * call gave as text, which is compared. An argument is a small number, 0 the
+ * plainest, so that a failing sequence is shrunk by leaving calls out and by
+ * lowering numbers.
+ *
+ * Times to live are whole multiples of TTL_UNIT_MS, which are read back exactly
+ * as long as a sequence takes less than one, or end at once (TTL_BRIEF).
+ */
+#ifndef PROPERTY_H
+#define PROPERTY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "holdfast.h"
+
+#define ARGUMENTS 6 /* most of a call */
+#define STEPS_MAX 400
+#define TEXT_SIZE 2000
+
+/* -------------------------------------------------------------------- model */
+
+#define KEYS 3
+#define FIELDS 4
+#define BLOB_SIZE 256
+
+#define TTL_UNIT_MS INT64_C(1000000)
+#define TTL_NONE 0
+#define TTL_BRIEF 100 /* 1 ms; 1..3: that many units */
+
+typedef enum model_type { MODEL_NONE, MODEL_STRING, MODEL_HASH } model_type;
+
+typedef struct blob {
+    bool there;
+    size_t size;
+    unsigned char data[BLOB_SIZE];
+} blob;
+
+typedef struct model_key {
+    model_type type;
+    int ttl;
+    blob value;
+    blob fields[FIELDS];
+} model_key;
+
+typedef struct model {
+    model_key keys[KEYS];
+    const char *cheat; /* a rule that is wrong on purpose; NULL: none */
+} model;
+
+/* Is it the rule to break? */
+bool model_cheats(const model *m, const char *rule);
+/* Forget what has TTL_BRIEF; was there anything? */
+bool model_expire(model *m);
+/* A hash without fields does not exist. */
+void model_tidy(model_key *key);
+void model_delete(model_key *key);
+
+blob blob_of(hf_bytes bytes);
+bool blob_is(const blob *a, hf_bytes bytes);
+
+/* --------------------------------------------------------------------- text */
+
+typedef struct text {
+    char at[TEXT_SIZE];
+    size_t size;
+} text;
+
+void text_add(text *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Quoted, with what cannot be printed as \xNN. */
+void text_bytes(text *out, hf_bytes bytes);
+void text_blob(text *out, const blob *bytes);
+void text_status(text *out, hf_status status);
+/* What a call put into a buffer, which is freed. */
+void text_buffer(text *out, hf_buffer *buffer);
+
+/* -------------------------------------------------------------------- calls */
+
+typedef struct step {
+    uint16_t call; /* row of the table */
+    uint8_t n[ARGUMENTS];
+    bool starts; /* the asynchronous form */
+} step;
+
+typedef struct place {
+    hf_client *client;
+    bool starts;
+} place;
+
+typedef struct call {
+    const char *name;
+    const char *arguments; /* a letter for each; see arguments.c */
+    void (*run)(place *at, const step *s, text *out);
+    void (*expect)(model *m, const step *s, text *out);
+} call;
+
+/* Run `function(...)`, or start it and await its end. */
+#define CALL(at, function, ...)                                                \
+    ((at)->starts                                                              \
+         ? call_await((at), function##_start(__VA_ARGS__, call_begin(), NULL)) \
+         : function(__VA_ARGS__, NULL))
+const hf_async *call_begin(void);
+hf_status call_await(place *at, hf_status started);
+
+/* An options structure with some members, as an argument. */
+#define WITH(type, ...) (&(type){.struct_size = sizeof(type), __VA_ARGS__})
+
+/* Arguments: what number `i` of a step stands for. */
+size_t key_at(const step *s, size_t i);
+hf_bytes key_name(size_t key);
+size_t field_at(const step *s, size_t i);
+hf_bytes field_name(size_t field);
+hf_bytes value_at(const step *s, size_t i);
+/* NULL: absent. */
+const hf_bytes *expected_at(const step *s, size_t i);
+int ttl_at(const step *s, size_t i);
+int64_t ttl_ms(int ttl);
+uint32_t set_flags_at(const step *s, size_t i);
+uint32_t put_flags_at(const step *s, size_t i);
+/* "name a=... b=..." */
+void step_show(const step *s, text *out);
+/* Does the call have this argument? */
+bool step_has(const step *s, char letter, size_t *i);
+
+extern const call value_calls[], hash_calls[], key_calls[];
+extern const size_t value_call_count, hash_call_count, key_call_count;
+
+/* All rows, as one list. */
+size_t call_count(void);
+const call *call_at(size_t i);
+
+/* ------------------------------------------------------------------- trials */
+
+typedef struct sequence {
+    step steps[STEPS_MAX];
+    size_t count;
+} sequence;
+
+typedef struct difference {
+    size_t index; /* of the step */
+    text wanted;
+    text found;
+} difference;
+
+/* Run it from an empty store, to the end or the first difference. true: there
+ * is one. */
+bool trial_differs(place *at, const sequence *steps, const char *cheat,
+                   difference *found);
+
+/* Make a sequence that differs as short and plain as possible. false: it does
+ * not differ when it is run again. */
+bool shrink(place *at, sequence *steps, const char *cheat, difference *found);
+
+#endif
