@@ -3,10 +3,12 @@
 #
 # deps.sh - install the Debian packages (12 and 13) that the build needs.
 #
-#     tools/deps.sh [--check] [build] [test] [lint] [fuzz]      default: build test
+#     tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go]  default: build test
 #
 # --check only lists what is missing and fails if anything is. If nothing is
 # missing, that takes a fraction of a second and changes nothing.
+#
+# Without `go`, or any other Go, the tests of linearizability are skipped.
 #
 # valkey-server is optional: Debian 13 has it, Debian 12 only in its backports,
 # from where it is installed without changing the machine's apt sources and
@@ -36,6 +38,7 @@ packages_of()
         ;;
     lint) echo clang-format python3 ;;
     fuzz) echo clang libclang-rt-dev ;;
+    go) echo golang-go ;;
     esac
 }
 
@@ -48,7 +51,7 @@ optional_packages_of()
 
 usage()
 {
-    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz]" >&2
+    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go]" >&2
     exit 2
 }
 
@@ -174,7 +177,7 @@ work=
 for argument; do
     case $argument in
     --check) check=true ;;
-    build | test | lint | fuzz) groups="$groups $argument" ;;
+    build | test | lint | fuzz | go) groups="$groups $argument" ;;
     *) usage ;;
     esac
 done

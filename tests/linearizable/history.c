@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * history.c - processes with several threads each use one store while they are
+ * killed and their connections are cut; what they did is printed, one JSON
+ * object for each call, for the program in checker/.
+ *
+ *     history [--model NAME] [--calls N] [--store volatile|file|server]
+ *             [--seed N] [--cheat stale|lost|twice]
+ *
+ * With --cheat the clients do what a checker must refuse.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fault/fault_place.h"
+#include "history.h"
+#include "support/redis_server.h"
+#include "support/test_clock.h"
+
+#define PROCESSES 3
+#define THREADS 2
+#define CALLS_MAX 1000000u
+/* Between two faults, us. */
+#define FAULT_US 2000
+
+typedef struct shared {
+    atomic_uint calls;   /* begun */
+    atomic_uint clients; /* so far */
+    char failure[HF_ERROR_MESSAGE_SIZE];
+    record records[];
+} shared;
+
+typedef struct options {
+    const model *model;
+    uint32_t calls;
+    uint64_t seed;
+    const char *store;
+    const char *cheat;
+} options;
+
+static options opts = {models, 20000, 1, "volatile", ""};
+static shared *all;
+static const char *url;
+static redis_server *server; /* NULL: an embedded store */
+static pid_t pids[PROCESSES];
+
+/* ---------------------------------------------------------------- recording */
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t unique(session *self)
+{
+    return (int64_t)self->number * 100000 + ++self->written;
+}
+
+void call_begin(session *self, const char *call, uint32_t in_count,
+                const int64_t *in)
+{
+    record *r = self->now;
+
+    r->client = self->number;
+    r->key = self->key;
+    r->call = call;
+    r->in_count = in_count;
+    for (uint32_t i = 0; i < in_count; i++)
+        r->in[i] = in[i];
+    r->began_ns = now_ns();
+    __atomic_store_n(&r->begun, 1, __ATOMIC_RELEASE);
+}
+
+void call_out(session *self, int64_t number)
+{
+    record *r = self->now;
+
+    r->out[r->out_count++] = number;
+}
+
+void call_end(session *self, hf_status status)
+{
+    record *r = self->now;
+
+    r->status = status;
+    r->ended_ns = now_ns();
+    __atomic_store_n(&r->ended, 1, __ATOMIC_RELEASE);
+}
+
+/* ------------------------------------------------------------------ clients */
+
+/* The next call is about key n. */
+static void aim(session *self, uint32_t n)
+{
+    if (n == self->key)
+        return;
+    self->key = n;
+    self->seen = 0;
+    for (size_t i = 0; i < NUMBERS; i++)
+        snprintf(self->name[i], sizeof(self->name[i]), "{%u}:%zu", (unsigned)n,
+                 i);
+}
+
+static void *run_thread(void *client)
+{
+    session self = {.client = client, .cheat = opts.cheat, .key = UINT32_MAX};
+    uint32_t i;
+
+    self.number = atomic_fetch_add(&all->clients, 1) + 1;
+    self.random = prng_of(opts.seed, self.number, 2);
+    while ((i = atomic_fetch_add(&all->calls, 1)) < opts.calls) {
+        aim(&self, i / CALLS_PER_KEY);
+        self.now = &all->records[i];
+        opts.model->act(&self);
+        if (prng_chance(&self.random, 5))
+            (void)usleep((useconds_t)prng_below(&self.random, 1000));
+    }
+    return NULL;
+}
+
+static _Noreturn void run_process(void)
+{
+    pthread_t threads[THREADS];
+    hf_error err = HF_ERROR_INIT;
+    hf_client *client;
+    size_t started = 0;
+
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (hf_client_open(url, NULL, &client, &err) != HF_OK) {
+        snprintf(all->failure, sizeof(all->failure), "%s", err.message);
+        _exit(1);
+    }
+    while (started < THREADS &&
+           pthread_create(&threads[started], NULL, run_thread, client) == 0)
+        started++;
+    while (started > 0)
+        (void)pthread_join(threads[--started], NULL);
+    hf_client_close(client);
+    _exit(0);
+}
+
+static bool start(size_t i)
+{
+    pids[i] = fork();
+    if (pids[i] == 0)
+        run_process();
+    return pids[i] > 0;
+}
+
+/* ------------------------------------------------------------------- faults */
+
+static void cut_connections(void)
+{
+    char answer[64];
+
+    (void)redis_server_command(server, "CLIENT KILL TYPE normal", answer,
+                               sizeof(answer));
+}
+
+static bool kill_one(prng *random)
+{
+    size_t victim = prng_below(random, PROCESSES);
+
+    (void)kill(pids[victim], SIGKILL);
+    (void)waitpid(pids[victim], NULL, 0);
+    return start(victim);
+}
+
+/* Until all calls are begun; then the processes end by themselves. */
+static bool break_things(void)
+{
+    prng random = prng_of(opts.seed, 0, 1);
+    bool fine = true;
+
+    while (fine && atomic_load(&all->calls) < opts.calls) {
+        (void)usleep(
+            (useconds_t)(FAULT_US / 2 + prng_below(&random, FAULT_US)));
+        if (server != NULL && prng_chance(&random, 60))
+            cut_connections();
+        else
+            fine = kill_one(&random);
+        fine = fine && all->failure[0] == '\0';
+    }
+    for (size_t i = 0; i < PROCESSES; i++)
+        (void)waitpid(pids[i], NULL, 0);
+    return fine;
+}
+
+/* ----------------------------------------------------------------- printing */
+
+static void print_numbers(const char *name, const int64_t *numbers,
+                          uint32_t count)
+{
+    printf(",\"%s\":[", name);
+    for (uint32_t i = 0; i < count; i++)
+        printf("%s%lld", i == 0 ? "" : ",", (long long)numbers[i]);
+    printf("]");
+}
+
+/* Was it applied for sure, or refused by what it found? */
+static bool is_known(const record *r)
+{
+    return r->ended != 0 && r->status != HF_INDETERMINATE;
+}
+
+static bool was_not_applied(const record *r)
+{
+    return r->ended != 0 && hf_status_kind(r->status) == HF_KIND_RETRY;
+}
+
+static void print_record(const record *r)
+{
+    printf("{\"model\":\"%s\",\"key\":%u,\"client\":%u,\"call\":\"%s\"",
+           opts.model->name, (unsigned)r->key, (unsigned)r->client, r->call);
+    print_numbers("in", r->in, r->in_count);
+    if (is_known(r)) {
+        printf(",\"status\":\"%s\",\"returned\":%lld",
+               hf_status_name(r->status), (long long)r->ended_ns);
+        print_numbers("out", r->out, r->out_count);
+    }
+    printf(",\"began\":%lld}\n", (long long)r->began_ns);
+}
+
+static void print_history(void)
+{
+    for (uint32_t i = 0; i < opts.calls; i++) {
+        if (all->records[i].begun != 0 && !was_not_applied(&all->records[i]))
+            print_record(&all->records[i]);
+    }
+}
+
+/* ---------------------------------------------------------------------- run */
+
+static bool run(const char *store_url)
+{
+    bool fine = true;
+
+    url = store_url;
+    for (size_t i = 0; i < PROCESSES; i++)
+        fine = start(i) && fine;
+    fine = fine && break_things();
+    if (fine)
+        print_history();
+    else
+        fprintf(stderr, "history: %s\n", all->failure);
+    return fine;
+}
+
+static bool on_server(void)
+{
+    bool fine;
+
+    server = redis_server_start(NULL);
+    fine = server != NULL && run(redis_server_unix_url(server));
+    redis_server_stop(server);
+    return fine;
+}
+
+static bool embedded(void)
+{
+    place at;
+    bool fine;
+
+    place_make(&at, opts.store, "?max_size=64M");
+    fine = run(at.url);
+    place_remove(&at);
+    return fine;
+}
+
+static bool read_option(const char *name, const char *value)
+{
+    if (strcmp(name, "--calls") == 0)
+        opts.calls = (uint32_t)strtoul(value, NULL, 10);
+    else if (strcmp(name, "--seed") == 0)
+        opts.seed = strtoull(value, NULL, 10);
+    else if (strcmp(name, "--store") == 0)
+        opts.store = value;
+    else if (strcmp(name, "--cheat") == 0)
+        opts.cheat = value;
+    else if (strcmp(name, "--model") != 0)
+        return false;
+    for (size_t i = 0; i < model_count && strcmp(name, "--model") == 0; i++) {
+        if (strcmp(models[i].name, value) == 0)
+            opts.model = &models[i];
+    }
+    return opts.calls <= CALLS_MAX;
+}
+
+int main(int argc, char **argv)
+{
+    size_t size;
+
+    for (int i = 1; i < argc; i += 2) {
+        if (i + 1 == argc || !read_option(argv[i], argv[i + 1])) {
+            fprintf(stderr, "history: not an option: %s\n", argv[i]);
+            return 2;
+        }
+    }
+    size = sizeof(shared) + opts.calls * sizeof(record);
+    all = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+               -1, 0);
+    if (all == MAP_FAILED)
+        return 2;
+    return (strcmp(opts.store, "server") == 0 ? on_server : embedded)() ? 0 : 1;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * history.h - recording what concurrent clients asked a store and what they
+ * were answered, for a checker of linearizability.
+ *
+ * A call is recorded before it is made and after it returned, in memory that
+ * outlives a kill -9. One without a return, or with HF_INDETERMINATE, may have
+ * had its effect or not, at any time since; one that was not applied is left
+ * out.
+ */
+#ifndef HISTORY_H
+#define HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "holdfast.h"
+#include "support/prng.h"
+
+#define NUMBERS 4 /* most arguments, and most results, of a call */
+
+/* Calls on one key; the checker's work grows with the calls that did not
+ * return. */
+#define CALLS_PER_KEY 60
+
+typedef struct record {
+    uint32_t begun;
+    uint32_t ended;
+    uint32_t client; /* a thread of a process */
+    uint32_t key;
+    const char *call; /* a literal: the same address in all processes */
+    hf_status status;
+    uint32_t in_count, out_count;
+    int64_t in[NUMBERS], out[NUMBERS];
+    int64_t began_ns, ended_ns;
+} record;
+
+/* A thread of a process. */
+typedef struct session {
+    hf_client *client;
+    const char *cheat; /* "" if it does nothing wrong on purpose */
+    prng random;
+    uint32_t key;
+    char name[NUMBERS][32]; /* of the key, or of the keys of a transaction */
+    int64_t seen;           /* the last number read from this key */
+    uint32_t number;        /* of the client */
+    uint32_t written;       /* numbers written so far */
+    record *now;
+} session;
+
+/* A number that no other call writes. */
+int64_t unique(session *self);
+
+/* Around a call: what is asked, and what was answered. */
+void call_begin(session *self, const char *call, uint32_t in_count,
+                const int64_t *in);
+void call_end(session *self, hf_status status);
+void call_out(session *self, int64_t number);
+
+typedef struct model {
+    const char *name;
+    void (*act)(session *self); /* one random call */
+} model;
+
+extern const model models[];
+extern const size_t model_count;
+
+#endif
