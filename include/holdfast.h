@@ -3,18 +3,19 @@
  * @file holdfast.h - all of Holdfast.
  *
  * Contents:
- * | header            | for                                                  |
- * |-------------------|------------------------------------------------------|
- * | holdfast/base.h   | rules for every call; statuses, errors, bytes        |
- * | holdfast/client.h | opening and closing a store: URLs and options        |
- * | holdfast/key.h    | the expiry of a key of any type                      |
- * | holdfast/value.h  | values: set, get, delete, compare and set            |
- * | holdfast/hash.h   | hashes: put, get, delete, compare and set a field    |
- * | holdfast/lock.h   | locks and semaphores                                 |
- * | holdfast/script.h | Lua scripts                                          |
- * | holdfast/reply.h  | replies of scripts                                   |
- * | holdfast/async.h  | asynchronous calls and event loops                   |
- * | holdfast/store.h  | facts, health, check, compaction, dump and load      |
+ * | header              | for                                                |
+ * |---------------------|----------------------------------------------------|
+ * | holdfast/base.h     | rules for every call; statuses, errors, bytes      |
+ * | holdfast/client.h   | opening and closing a store: URLs and options      |
+ * | holdfast/key.h      | the expiry of a key of any type                    |
+ * | holdfast/value.h    | values: set, get, delete, compare and set          |
+ * | holdfast/hash.h     | hashes: put, get, delete, compare and set a field  |
+ * | holdfast/timeline.h | items ordered by time or attribute, each expiring  |
+ * | holdfast/lock.h     | locks and semaphores                               |
+ * | holdfast/script.h   | Lua scripts                                        |
+ * | holdfast/reply.h    | replies of scripts                                 |
+ * | holdfast/async.h    | asynchronous calls and event loops                 |
+ * | holdfast/store.h    | facts, health, check, compaction, dump and load    |
  *
  * @code
  * hf_status once(hf_client *client, hf_error *err)
@@ -44,6 +45,7 @@
 #include "holdfast/reply.h"
 #include "holdfast/script.h"
 #include "holdfast/store.h"
+#include "holdfast/timeline.h"
 #include "holdfast/value.h"
 
 #endif /* HOLDFAST_H */

@@ -77,6 +77,23 @@ SHAPE_OF(hash_cas_once, COMPARED(-1));
 SHAPE_OF(hash_delete, NUMBER(0, 1));
 SHAPE_OF(hash_put, NUMBER(0, 1));
 
+/* --------------------------------------------------------------- timelines */
+
+/* A cursor, then {id, time, time to live, payload, attributes} of each item. */
+static const hf__shape timeline_items[] = {
+    STRING, STRING, COUNT, NUMBER(1, INT64_MAX), STRING, STRING};
+#define TIMELINE_ITEMS                                                         \
+    {                                                                          \
+        .kinds = HF__IS_ARRAY, .items = timeline_items, .item_count = 6,       \
+        .repeated = 5, .count_min = 1                                          \
+    }
+
+SHAPE_OF(timeline_add, NUMBER(0, 1));
+SHAPE_OF(timeline_count, COUNT);
+SHAPE_OF(timeline_get, TIMELINE_ITEMS);
+SHAPE_OF(timeline_page, TIMELINE_ITEMS);
+SHAPE_OF(timeline_remove, NUMBER(0, 1));
+
 /* -------------------------------------------------------------------- keys */
 
 /* {type}, or {type, expiry, count, mark} and the elements. */

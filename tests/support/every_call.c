@@ -188,6 +188,63 @@ DEFINE(hash_delete)
     return CALL(hf_hash_delete, p->client, p->key);
 }
 
+/* --------------------------------------------------------------- timelines */
+
+DEFINE(timeline_add)
+{
+    hf_timeline_add_options options = HF_TIMELINE_ADD_OPTIONS_INIT;
+    hf_attribute attribute = hf_attribute_number(one(), 1);
+
+    options.attributes = &attribute;
+    options.attribute_count = 1;
+    return CALL(hf_timeline_add, p->client, p->key, one(), one(), 60000,
+                &options);
+}
+
+DEFINE(timeline_add_many)
+{
+    hf_timeline_add_item item = {one(), one(), 60000, 0, NULL, 0};
+
+    (void)async;
+    return hf_timeline_add_many(p->client, p->key, &item, 1, 0,
+                                &p->result.status, err);
+}
+
+DEFINE(timeline_get)
+{
+    return CALL(hf_timeline_get, p->client, p->key, one(), &p->result.items);
+}
+
+DEFINE(timeline_remove)
+{
+    return CALL(hf_timeline_remove, p->client, p->key, one());
+}
+
+DEFINE(timeline_remove_many)
+{
+    hf_bytes id = one();
+
+    (void)async;
+    return hf_timeline_remove_many(p->client, p->key, &id, 1, &p->result.status,
+                                   err);
+}
+
+DEFINE(timeline_count)
+{
+    return CALL(hf_timeline_count, p->client, p->key, &p->result.count);
+}
+
+DEFINE(timeline_page)
+{
+    return CALL(hf_timeline_page, p->client, p->key, NULL, &p->result.items);
+}
+
+DEFINE(timeline_range)
+{
+    return CALL(hf_timeline_range, p->client, p->key, 0, 0, 10,
+                &p->result.items);
+}
+
 /* ------------------------------------------------------------ keys, scripts */
 
 DEFINE(key_ttl)
@@ -351,6 +408,14 @@ const every_call every_calls[] = {
     {"hash cas once", "hash_cas", hash_cas_at_most_once, STARTS},
     {"hash delete fields", "HDEL", hash_delete_fields, STARTS},
     {"hash delete", "hash_delete", hash_delete, STARTS},
+    {"timeline add", "timeline_add", timeline_add, STARTS},
+    {"timeline add many", "timeline_add", timeline_add_many, BATCH},
+    {"timeline get", "timeline_get", timeline_get, STARTS},
+    {"timeline remove", "timeline_remove", timeline_remove, STARTS},
+    {"timeline remove many", "timeline_remove", timeline_remove_many, BATCH},
+    {"timeline count", "timeline_count", timeline_count, STARTS},
+    {"timeline page", "timeline_page", timeline_page, STARTS},
+    {"timeline range", "timeline_page", timeline_range, STARTS},
     {"key ttl", "PTTL", key_ttl, STARTS},
     {"key expire", "PEXPIRE", key_expire, STARTS},
     {"key persist", "key_persist", key_persist, STARTS},
@@ -501,6 +566,9 @@ hf_status every_call_fill(every_place *place, const every_call *call,
 
     if (strncmp(call->name, "hash", 4) == 0)
         return hf_hash_put(place->client, place->key, &field, 1, NULL, err);
+    if (strncmp(call->name, "timeline", 8) == 0)
+        return hf_timeline_add(place->client, place->key, one(), one(), 60000,
+                               NULL, err);
     if (call->keyless || strncmp(call->name, "lock", 4) == 0)
         return HF_OK;
     return hf_value_set(place->client, place->key, one(), NULL, NULL, err);
@@ -564,7 +632,10 @@ void every_result_begin(every_result *result)
     memset(result, 0, sizeof(*result));
     result->buffer = (hf_buffer){untouched, UNTOUCHED};
     result->fields = (hf_fields){(hf_field *)(void *)untouched, UNTOUCHED};
+    result->items.items = (hf_timeline_item *)(void *)untouched;
+    result->items.count = UNTOUCHED;
     result->removed = UNTOUCHED;
+    result->count = UNTOUCHED;
     result->ttl_ms = UNTOUCHED;
     result->script = (hf_script *)(void *)untouched;
     result->reply = (hf_reply *)(void *)untouched;
@@ -616,6 +687,30 @@ static const char *check_bytes(every_result *result)
     return good ? NULL : "the fields cannot be read";
 }
 
+static bool item_is_readable(const hf_timeline_item *item)
+{
+    bool good = is_readable(item->id) && is_readable(item->payload) &&
+                item->id.size > 0 && item->at_ms >= 0 && item->ttl_ms > 0;
+
+    for (size_t i = 0; i < item->attribute_count; i++)
+        good = good && is_readable(item->attributes[i].name) &&
+               is_readable(item->attributes[i].text);
+    return good;
+}
+
+static const char *check_items(hf_timeline_items *items)
+{
+    bool good = true;
+
+    if (items->items == (hf_timeline_item *)(void *)untouched)
+        return NULL;
+    for (size_t i = 0; i < items->count; i++)
+        good = good && item_is_readable(&items->items[i]);
+    good = good && is_readable(items->next);
+    hf_timeline_items_free(items);
+    return good ? NULL : "the items cannot be read";
+}
+
 static const char *check_handles(every_result *result)
 {
     const char *wrong = NULL;
@@ -659,6 +754,7 @@ static bool is_untouched(const every_result *result, bool refused)
 {
     return (refused || result->buffer.data == untouched) &&
            result->fields.count == UNTOUCHED && result->removed == UNTOUCHED &&
+           result->items.count == UNTOUCHED && result->count == UNTOUCHED &&
            result->ttl_ms == UNTOUCHED &&
            result->script == (hf_script *)(void *)untouched &&
            result->reply == (hf_reply *)(void *)untouched &&
@@ -677,6 +773,9 @@ const char *every_result_end(every_place *place, const every_call *call,
     if (status == HF_OK)
         wrong = check_numbers(place, call);
     unread = check_bytes(result);
+    if (wrong == NULL)
+        wrong = unread;
+    unread = check_items(&result->items);
     if (wrong == NULL)
         wrong = unread;
     unread = check_handles(result);

@@ -13,7 +13,9 @@
 typedef struct every_result {
     hf_buffer buffer;
     hf_fields fields;
+    hf_timeline_items items;
     size_t removed;
+    size_t count;
     int64_t ttl_ms;
     hf_script *script;
     hf_reply *reply;

@@ -80,6 +80,12 @@ static const right_form for_data[] = {
     {{"ZSCORE", KEY, "none"}, false},
     {{"ZRANGEBYSCORE", KEY, "0", "0"}, false},
     {{"ZREMRANGEBYSCORE", KEY, "0", "0"}, false},
+    {{"HMGET", KEY, "f"}, false},
+    {{"ZMSCORE", KEY, "none"}, false},
+    {{"ZREVRANGE", KEY, "0", "0"}, false},
+    {{"ZRANGEBYLEX", KEY, "-", "+"}, false},
+    {{"ZREVRANGEBYLEX", KEY, "+", "-"}, false},
+    {{"PEXPIREAT", KEY, "1"}, false},
 };
 
 static const right_form for_dump[] = {
@@ -98,7 +104,6 @@ static const right_form for_dump[] = {
     {{"LINDEX", KEY, "0"}, false},
     {{"LLEN", KEY}, false},
     {{"UNLINK", KEY}, false},
-    {{"PEXPIREAT", KEY, "1"}, false},
     {{"SETRANGE", KEY, "0", ""}, false},
     {{"RENAME", KEY, KEY}, false},
     {{"RPUSH", KEY, "v"}, true},

@@ -1,0 +1,18 @@
+--[[
+timeline_count - count the items.
+
+KEYS[1]  timeline (zset): ids by time, us
+KEYS[2]  due (zset): ids by deadline, ms
+
+Returns  how many there are; those that are due and not yet removed do not
+         count.
+Repeat   safe.
+Writes   nothing. Cost O(log items); embedded O(items that are due).
+]]
+local call = redis.call
+--#use timeline_clock
+local count = call('zcard', KEYS[1])
+if count == 0 then
+    return 0
+end
+return count - call('zcount', KEYS[2], '-inf', now_ms)

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timeline.c - adding, reading, removing and counting the items of a timeline.
+ *
+ * As in value.c no write is sent twice.
+ */
+#include "core/form.h"
+#include "data/timeline_items.h"
+#include "data/timeline_tags.h"
+#include "util/error.h"
+
+#define US_PER_MS 1000
+
+/* --------------------------------------------------------------------- add */
+
+static hf_status finish_add(hf_call *call, hf_error *err)
+{
+    if (call->request.reply.integer != 0)
+        return HF_OK;
+    return hf__fail(err, HF_CONFLICT, "the item exists");
+}
+
+static const hf__operation add = {
+    .script = HF__SCRIPT(TIMELINE_ADD),
+    .wrote = hf__wrote_number,
+    .finish = finish_add,
+};
+
+static hf_status check_at(int64_t at_ms, hf_error *err)
+{
+    if (at_ms >= 0 && at_ms <= HF_TIMELINE_AT_MAX_MS)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "at_ms is %lld; it must be 0..%lld",
+                    (long long)at_ms, (long long)HF_TIMELINE_AT_MAX_MS);
+}
+
+static hf_status run_add(hf__form form, hf_client *client, hf_bytes key,
+                         const hf_timeline_add_item *item,
+                         const hf_timeline_add_options *opts)
+{
+    hf_call here, *call = hf__begin(&here, form, &add, client);
+    hf_error *err = call->form.err;
+    hf_timeline_add_options options;
+
+    hf__add_timeline(call, key, 6);
+    hf__add_id(call, item->id);
+    hf__add_value(call, item->payload);
+    if (HF__LOAD(call, &options, opts, hf_timeline_add_options,
+                 HF_TIMELINE_NX) &&
+        HF__TRY(call, check_at(options.at_ms, err)) &&
+        HF__TRY(call, hf__check_ttl(item->ttl_ms, "ttl_ms", err))) {
+        hf__add_number(call, options.at_ms * US_PER_MS);
+        hf__add_number(call, item->ttl_ms);
+        hf__add_tags(call, options.attributes, options.attribute_count);
+        hf__add(call,
+                hf_str((options.flags & HF_TIMELINE_NX) != 0 ? "nx" : ""));
+    }
+    return hf__end(call);
+}
+
+hf_status hf_timeline_add(hf_client *client, hf_bytes key, hf_bytes id,
+                          hf_bytes payload, int64_t ttl_ms,
+                          const hf_timeline_add_options *opts, hf_error *err)
+{
+    hf_timeline_add_item item = {id, payload, ttl_ms, 0, NULL, 0};
+
+    return run_add(hf__blocking(err), client, key, &item, opts);
+}
+
+hf_status hf_timeline_add_start(hf_client *client, hf_bytes key, hf_bytes id,
+                                hf_bytes payload, int64_t ttl_ms,
+                                const hf_timeline_add_options *opts,
+                                const hf_async *async, hf_error *err)
+{
+    hf_timeline_add_item item = {id, payload, ttl_ms, 0, NULL, 0};
+
+    return run_add(hf__started(async, err), client, key, &item, opts);
+}
+
+hf_status hf_timeline_add_many(hf_client *client, hf_bytes key,
+                               const hf_timeline_add_item *items, size_t count,
+                               uint32_t flags, hf_status *statuses,
+                               hf_error *err)
+{
+    hf_timeline_add_options options = HF_TIMELINE_ADD_OPTIONS_INIT;
+    hf__many many;
+    size_t i;
+
+    options.flags = flags;
+    hf__many_begin(&many, client, count, statuses, err);
+    hf__many_needs(&many, items, "items");
+    while (hf__many_next(&many, &i)) {
+        options.at_ms = items[i].at_ms;
+        options.attributes = items[i].attributes;
+        options.attribute_count = items[i].attribute_count;
+        (void)run_add(hf__one_of(&many), client, key, &items[i], &options);
+    }
+    return hf__many_end(&many);
+}
+
+/* --------------------------------------------------------------------- get */
+
+static hf_status finish_get(hf_call *call, hf_error *err)
+{
+    if (call->request.reply.array.count == 1)
+        return hf__fail(err, HF_NOT_FOUND, "no such item");
+    return hf__finish_items(call, err);
+}
+
+static const hf__operation get = {
+    .script = HF__SCRIPT(TIMELINE_GET),
+    .finish = finish_get,
+};
+
+static hf_status run_get(hf__form form, hf_client *client, hf_bytes key,
+                         hf_bytes id, hf_timeline_items *found)
+{
+    hf_call here, *call = hf__begin(&here, form, &get, client);
+
+    hf__add_timeline(call, key, 1);
+    hf__add_id(call, id);
+    hf__set_out(call, found, "found");
+    return hf__end(call);
+}
+
+hf_status hf_timeline_get(hf_client *client, hf_bytes key, hf_bytes id,
+                          hf_timeline_items *found, hf_error *err)
+{
+    return run_get(hf__blocking(err), client, key, id, found);
+}
+
+hf_status hf_timeline_get_start(hf_client *client, hf_bytes key, hf_bytes id,
+                                hf_timeline_items *found, const hf_async *async,
+                                hf_error *err)
+{
+    return run_get(hf__started(async, err), client, key, id, found);
+}
+
+/* ------------------------------------------------------------------ remove */
+
+static const hf__operation remove = {
+    .script = HF__SCRIPT(TIMELINE_REMOVE),
+    .wrote = hf__wrote_number,
+    .finish = hf__finish_found,
+    .absent = "no such item",
+};
+
+static hf_status run_remove(hf__form form, hf_client *client, hf_bytes key,
+                            hf_bytes id)
+{
+    hf_call here, *call = hf__begin(&here, form, &remove, client);
+
+    hf__add_timeline(call, key, 1);
+    hf__add_id(call, id);
+    return hf__end(call);
+}
+
+hf_status hf_timeline_remove(hf_client *client, hf_bytes key, hf_bytes id,
+                             hf_error *err)
+{
+    return run_remove(hf__blocking(err), client, key, id);
+}
+
+hf_status hf_timeline_remove_start(hf_client *client, hf_bytes key, hf_bytes id,
+                                   const hf_async *async, hf_error *err)
+{
+    return run_remove(hf__started(async, err), client, key, id);
+}
+
+hf_status hf_timeline_remove_many(hf_client *client, hf_bytes key,
+                                  const hf_bytes *ids, size_t count,
+                                  hf_status *statuses, hf_error *err)
+{
+    hf__many many;
+    size_t i;
+
+    hf__many_begin(&many, client, count, statuses, err);
+    hf__many_needs(&many, ids, "ids");
+    while (hf__many_next(&many, &i))
+        (void)run_remove(hf__one_of(&many), client, key, ids[i]);
+    return hf__many_end(&many);
+}
+
+/* ------------------------------------------------------------------- count */
+
+static hf_status finish_count(hf_call *call, hf_error *err)
+{
+    (void)err;
+    *(size_t *)call->out = (size_t)call->request.reply.integer;
+    return HF_OK;
+}
+
+static const hf__operation count_items = {
+    .script = HF__SCRIPT(TIMELINE_COUNT),
+    .finish = finish_count,
+};
+
+static hf_status run_count(hf__form form, hf_client *client, hf_bytes key,
+                           size_t *count)
+{
+    hf_call here, *call = hf__begin(&here, form, &count_items, client);
+
+    hf__add_key(call, key);
+    hf__add_own_key(call, HF__ROLE_DUE, key);
+    hf__set_out(call, count, "count");
+    return hf__end(call);
+}
+
+hf_status hf_timeline_count(hf_client *client, hf_bytes key, size_t *count,
+                            hf_error *err)
+{
+    return run_count(hf__blocking(err), client, key, count);
+}
+
+hf_status hf_timeline_count_start(hf_client *client, hf_bytes key,
+                                  size_t *count, const hf_async *async,
+                                  hf_error *err)
+{
+    return run_count(hf__started(async, err), client, key, count);
+}

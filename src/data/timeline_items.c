@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timeline_items.c - see timeline_items.h.
+ *
+ * Items, their attributes, and the bytes of both are one piece of memory.
+ */
+#include "data/timeline_items.h"
+
+#include <string.h>
+
+#include "data/timeline_tags.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+/* Of the reply: its cursor, then words of each item. */
+enum { ID, AT, TTL, PAYLOAD, TAGS, ITEM_WORDS };
+
+#define US_PER_MS 1000
+
+void hf_timeline_items_free(hf_timeline_items *items)
+{
+    if (items == NULL)
+        return;
+    hf__free(items->items);
+    *items = (hf_timeline_items)HF_TIMELINE_ITEMS_INIT;
+}
+
+void hf__add_timeline(hf_call *call, hf_bytes key, size_t count)
+{
+    hf__reserve(call, 5 + count);
+    hf__add_key(call, key);
+    hf__add_own_key(call, HF__ROLE_ITEMS, key);
+    hf__add_own_key(call, HF__ROLE_TAGS, key);
+    hf__add_own_key(call, HF__ROLE_DUE, key);
+    hf__add_own_key(call, HF__ROLE_ORDER, key);
+}
+
+void hf__add_id(hf_call *call, hf_bytes id)
+{
+    if (id.size >= 1 && id.size <= HF_TIMELINE_ID_MAX)
+        hf__add(call, id);
+    else if (call->prepared == HF_OK)
+        call->prepared = hf__fail(call->form.err, HF_INVALID,
+                                  "id has %zu bytes; it must have 1..%d",
+                                  id.size, HF_TIMELINE_ID_MAX);
+}
+
+/* Item `i`: one of its words. */
+static const hf_reply *word(const hf_reply *reply, size_t i, size_t which)
+{
+    return &reply->array.items[1 + i * ITEM_WORDS + which];
+}
+
+/* How much memory it takes; false: attributes are damaged. */
+static bool measure(const hf_reply *reply, size_t count, size_t *attributes,
+                    size_t *size)
+{
+    *attributes = 0;
+    *size = 2 * reply->array.items[0].bytes.size + 1;
+    for (size_t i = 0; i < count; i++) {
+        hf_bytes tags = hf_reply_bytes(word(reply, i, TAGS));
+        size_t found = hf__tags_count(tags);
+
+        if (found == SIZE_MAX)
+            return false;
+        *attributes += found;
+        *size += word(reply, i, ID)->bytes.size + 1 +
+                 word(reply, i, PAYLOAD)->bytes.size + 1 + tags.size;
+    }
+    *size +=
+        count * sizeof(hf_timeline_item) + *attributes * sizeof(hf_attribute);
+    return true;
+}
+
+static hf_bytes put_bytes(char **at, const hf_reply *reply)
+{
+    char *begin = *at;
+
+    memcpy(begin, reply->bytes.data, reply->bytes.size);
+    begin[reply->bytes.size] = '\0';
+    *at += reply->bytes.size + 1;
+    return hf_view(begin, reply->bytes.size);
+}
+
+static hf_bytes put_hex(char **at, const hf_reply *reply)
+{
+    const unsigned char *bytes = (const unsigned char *)reply->bytes.data;
+    char *begin = *at;
+
+    for (size_t i = 0; i < reply->bytes.size; i++) {
+        *(*at)++ = "0123456789abcdef"[bytes[i] >> 4];
+        *(*at)++ = "0123456789abcdef"[bytes[i] & 15];
+    }
+    *(*at)++ = '\0';
+    return hf_view(begin, 2 * reply->bytes.size);
+}
+
+static void put_item(hf_timeline_item *item, const hf_reply *reply, size_t i,
+                     hf_attribute **attributes, char **at)
+{
+    hf_bytes tags = hf_reply_bytes(word(reply, i, TAGS));
+
+    item->id = put_bytes(at, word(reply, i, ID));
+    item->payload = put_bytes(at, word(reply, i, PAYLOAD));
+    item->at_ms = word(reply, i, AT)->integer / US_PER_MS;
+    item->ttl_ms = word(reply, i, TTL)->integer;
+    item->attributes = *attributes;
+    item->attribute_count = 0;
+    for (; tags.size > 0; item->attribute_count++)
+        *(*attributes)++ = hf__tag_take(&tags, at);
+}
+
+hf_status hf__finish_items(hf_call *call, hf_error *err)
+{
+    const hf_reply *reply = &call->request.reply;
+    size_t count = (reply->array.count - 1) / ITEM_WORDS;
+    hf_timeline_items *out = call->out;
+    hf_timeline_item *items;
+    hf_attribute *attributes;
+    size_t attribute_count, size;
+    char *at;
+
+    if (!measure(reply, count, &attribute_count, &size))
+        return hf__fail(err, HF_CORRUPT, "attributes of an item are damaged");
+    items = hf__alloc(size);
+    if (items == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "%zu items of %zu bytes", count,
+                        size);
+    attributes = (hf_attribute *)(void *)(items + count);
+    at = (char *)(attributes + attribute_count);
+    out->next = put_hex(&at, &reply->array.items[0]);
+    for (size_t i = 0; i < count; i++)
+        put_item(&items[i], reply, i, &attributes, &at);
+    out->items = items;
+    out->count = count;
+    return HF_OK;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* timeline_items.h - the reply of timeline_page and timeline_get. */
+#ifndef HF__DATA_TIMELINE_ITEMS_H
+#define HF__DATA_TIMELINE_ITEMS_H
+
+#include "core/call.h"
+#include "holdfast.h"
+
+/* Names of a timeline's keys, see scripts/README.md. */
+#define HF__ROLE_ITEMS "hf:items:"
+#define HF__ROLE_TAGS "hf:tags:"
+#define HF__ROLE_DUE "hf:due:"
+#define HF__ROLE_ORDER "hf:order:"
+
+/* The keys as a script expects them, and room for `count` more words. */
+void hf__add_timeline(hf_call *call, hf_bytes key, size_t count);
+
+/* HF_INVALID, or one word more. */
+void hf__add_id(hf_call *call, hf_bytes id);
+
+/* Set the caller's items, as call->out. */
+hf_status hf__finish_items(hf_call *call, hf_error *err);
+
+#endif

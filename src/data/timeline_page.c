@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timeline_page.c - pages of a timeline: from options to a range of positions
+ * (data/timeline_tags.h), whose end in the direction of reading a cursor
+ * replaces.
+ *
+ * All positions in an order have the same beginning, `first`: two NULs by time,
+ * a tag for items that have that attribute, a name and a NUL by an attribute.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/form.h"
+#include "data/timeline_items.h"
+#include "data/timeline_tags.h"
+#include "util/error.h"
+
+#define LIMIT_DEFAULT 20
+#define US_PER_MS 1000
+
+/* '[' or '(', then a position, or where one would be. */
+#define POSITION_MAX (HF__TAG_MAX + HF__TAG_DIGITS + HF_TIMELINE_ID_MAX)
+typedef struct bound {
+    char text[1 + POSITION_MAX];
+    size_t size;
+} bound;
+
+typedef struct range {
+    hf_timeline_page_options options;
+    char first[HF__TAG_MAX];
+    size_t first_size;
+    size_t name_size;
+    bound low;
+    bound high;
+} range;
+
+/* ---------------------------------------------------------------- checking */
+
+static hf_status check_counts(const hf_timeline_page_options *o, hf_error *err)
+{
+    if (o->limit > HF_TIMELINE_LIMIT_MAX)
+        return hf__fail(err, HF_INVALID, "limit is %zu; it must be 0..%d",
+                        o->limit, HF_TIMELINE_LIMIT_MAX);
+    if (o->offset > HF_TIMELINE_OFFSET_MAX)
+        return hf__fail(err, HF_INVALID,
+                        "offset is %zu; it must be 0..%d: use a cursor",
+                        o->offset, HF_TIMELINE_OFFSET_MAX);
+    return HF_OK;
+}
+
+static hf_status check_times(const hf_timeline_page_options *o, hf_error *err)
+{
+    int64_t wrong = o->from_ms < 0 || o->from_ms > HF_TIMELINE_AT_MAX_MS
+                        ? o->from_ms
+                        : o->to_ms;
+
+    if (wrong >= 0 && wrong <= HF_TIMELINE_AT_MAX_MS)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "%s is %lld; it must be 0..%lld",
+                    wrong == o->from_ms ? "from_ms" : "to_ms", (long long)wrong,
+                    (long long)HF_TIMELINE_AT_MAX_MS);
+}
+
+static hf_status check_order(const hf_timeline_page_options *o, hf_error *err)
+{
+    bool by_time = o->order_by.size == 0;
+
+    if (by_time && (o->min != NULL || o->max != NULL))
+        return hf__fail(err, HF_INVALID, "min and max need order_by");
+    if (!by_time && o->equals != NULL)
+        return hf__fail(err, HF_INVALID,
+                        "order_by and equals exclude each other");
+    if (!by_time && (o->from_ms != 0 || o->to_ms != 0))
+        return hf__fail(err, HF_INVALID, "order_by excludes from_ms and to_ms");
+    if ((o->min != NULL && isnan(*o->min)) ||
+        (o->max != NULL && isnan(*o->max)))
+        return hf__fail(err, HF_INVALID, "%s is not a number",
+                        o->min != NULL && isnan(*o->min) ? "min" : "max");
+    if (!by_time)
+        return hf__check_attribute_name(o->order_by, err);
+    return o->equals == NULL ? HF_OK : hf__check_attribute(o->equals, err);
+}
+
+static hf_status check_page(const hf_timeline_page_options *o, hf_error *err)
+{
+    hf_status status = check_counts(o, err);
+
+    if (status == HF_OK)
+        status = check_times(o, err);
+    return status == HF_OK ? check_order(o, err) : status;
+}
+
+/* ------------------------------------------------------------------ bounds */
+
+static void begin_bound(bound *self, char kind, const range *of)
+{
+    self->text[0] = kind;
+    memcpy(self->text + 1, of->first, of->first_size);
+    self->size = 1 + of->first_size;
+}
+
+static void add_number(bound *self, char kind, double number)
+{
+    self->text[self->size++] = kind;
+    if (isinf(number))
+        self->text[self->size++] = number < 0 ? '\0' : '\xff';
+    else
+        self->size =
+            (size_t)(hf__tag_put_number(self->text + self->size, number) -
+                     self->text);
+}
+
+static void add_time(bound *self, int64_t us)
+{
+    for (size_t i = HF__TAG_DIGITS; i-- > 0; us /= 10)
+        self->text[self->size + i] = (char)('0' + us % 10);
+    self->size += HF__TAG_DIGITS;
+}
+
+/* Where positions begin. */
+static void set_first(range *self)
+{
+    const hf_timeline_page_options *o = &self->options;
+    char *end = self->first;
+
+    if (o->equals != NULL) {
+        end = hf__tag_put(end, o->equals);
+        self->name_size = o->equals->name.size;
+    } else {
+        self->name_size = o->order_by.size;
+        if (self->name_size > 0)
+            memcpy(end, o->order_by.data, self->name_size);
+        end += self->name_size;
+        *end++ = '\0';
+        if (self->name_size == 0)
+            *end++ = '\0';
+    }
+    self->first_size = (size_t)(end - self->first);
+}
+
+static void set_bounds(range *self)
+{
+    const hf_timeline_page_options *o = &self->options;
+
+    set_first(self);
+    begin_bound(&self->low, '[', self);
+    begin_bound(&self->high, '(', self);
+    if (o->min != NULL)
+        add_number(&self->low, HF__TAG_NUMBER, *o->min);
+    else if (o->max != NULL)
+        self->low.text[self->low.size++] = HF__TAG_NUMBER;
+    if (o->max != NULL)
+        add_number(&self->high, HF__TAG_NUMBER, *o->max);
+    else if (o->min != NULL)
+        self->high.text[self->high.size++] = HF__TAG_NUMBER;
+    if (o->from_ms > 0)
+        add_time(&self->low, o->from_ms * US_PER_MS);
+    if (o->to_ms > 0)
+        add_time(&self->high, (o->to_ms + 1) * US_PER_MS);
+    else /* behind every kind, number and time */
+        self->high.text[self->high.size++] = '\xff';
+}
+
+/* ------------------------------------------------------------------ cursor */
+
+static int digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool read_cursor(hf_bytes cursor, bound *at)
+{
+    const char *text = cursor.data;
+
+    if (cursor.size % 2 != 0 || cursor.size / 2 > POSITION_MAX)
+        return false;
+    at->text[0] = '(';
+    at->size = 1;
+    for (size_t i = 0; i < cursor.size; i += 2) {
+        int high = digit(text[i]);
+        int low = digit(text[i + 1]);
+
+        if (high < 0 || low < 0)
+            return false;
+        at->text[at->size++] = (char)(high << 4 | low);
+    }
+    return true;
+}
+
+/* It replaces the bound where reading begins. */
+static hf_status set_cursor(range *self, hf_error *err)
+{
+    bound *at = (self->options.flags & HF_TIMELINE_ASCENDING) != 0
+                    ? &self->low
+                    : &self->high;
+
+    if (self->options.cursor.size == 0)
+        return HF_OK;
+    if (read_cursor(self->options.cursor, at) &&
+        at->size > 1 + self->first_size &&
+        memcmp(at->text + 1, self->first, self->first_size) == 0)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "the cursor is not one of this order");
+}
+
+/* -------------------------------------------------------------------- page */
+
+static const hf__operation read_page = {
+    .script = HF__SCRIPT(TIMELINE_PAGE),
+    .finish = hf__finish_items,
+};
+
+static void add_page(hf_call *call, const range *from)
+{
+    const hf_timeline_page_options *o = &from->options;
+    bool ascending = (o->flags & HF_TIMELINE_ASCENDING) != 0;
+    size_t size = from->low.size + from->high.size;
+    char *bounds = hf__call_alloc(call, size);
+
+    if (bounds == NULL)
+        return;
+    memcpy(bounds, from->low.text, from->low.size);
+    memcpy(bounds + from->low.size, from->high.text, from->high.size);
+    if (ascending)
+        hf__add(call, hf_view(bounds, from->low.size));
+    hf__add(call, hf_view(bounds + from->low.size, from->high.size));
+    if (!ascending)
+        hf__add(call, hf_view(bounds, from->low.size));
+    hf__add(call, hf_str(ascending ? "0" : "1"));
+    hf__add_number(call, (int64_t)o->offset);
+    hf__add_number(call, (int64_t)(o->limit == 0 ? LIMIT_DEFAULT : o->limit));
+    hf__add_number(call, (int64_t)from->name_size);
+}
+
+static hf_status run_page(hf__form form, hf_client *client, hf_bytes key,
+                          const hf_timeline_page_options *opts,
+                          hf_timeline_items *out)
+{
+    hf_call here, *call = hf__begin(&here, form, &read_page, client);
+    hf_error *err = call->form.err;
+    range self;
+
+    hf__add_timeline(call, key, 6);
+    hf__set_out(call, out, "page");
+    if (HF__LOAD(call, &self.options, opts, hf_timeline_page_options,
+                 HF_TIMELINE_ASCENDING) &&
+        HF__TRY(call, check_page(&self.options, err))) {
+        set_bounds(&self);
+        if (HF__TRY(call, set_cursor(&self, err)))
+            add_page(call, &self);
+    }
+    return hf__end(call);
+}
+
+hf_status hf_timeline_page(hf_client *client, hf_bytes key,
+                           const hf_timeline_page_options *opts,
+                           hf_timeline_items *page, hf_error *err)
+{
+    return run_page(hf__blocking(err), client, key, opts, page);
+}
+
+hf_status hf_timeline_page_start(hf_client *client, hf_bytes key,
+                                 const hf_timeline_page_options *opts,
+                                 hf_timeline_items *page, const hf_async *async,
+                                 hf_error *err)
+{
+    return run_page(hf__started(async, err), client, key, opts, page);
+}
+
+/* ------------------------------------------------------------------- range */
+
+static hf_status run_range(hf__form form, hf_client *client, hf_bytes key,
+                           int64_t from_ms, int64_t to_ms, size_t limit,
+                           hf_timeline_items *out)
+{
+    hf_timeline_page_options options = HF_TIMELINE_PAGE_OPTIONS_INIT;
+
+    options.flags = HF_TIMELINE_ASCENDING;
+    options.limit = limit;
+    options.from_ms = from_ms;
+    options.to_ms = to_ms;
+    return run_page(form, client, key, &options, out);
+}
+
+hf_status hf_timeline_range(hf_client *client, hf_bytes key, int64_t from_ms,
+                            int64_t to_ms, size_t limit,
+                            hf_timeline_items *page, hf_error *err)
+{
+    return run_range(hf__blocking(err), client, key, from_ms, to_ms, limit,
+                     page);
+}
+
+hf_status hf_timeline_range_start(hf_client *client, hf_bytes key,
+                                  int64_t from_ms, int64_t to_ms, size_t limit,
+                                  hf_timeline_items *page,
+                                  const hf_async *async, hf_error *err)
+{
+    return run_range(hf__started(async, err), client, key, from_ms, to_ms,
+                     limit, page);
+}

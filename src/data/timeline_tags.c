@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* timeline_tags.c - see timeline_tags.h. */
+#include "data/timeline_tags.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "util/error.h"
+
+#define SIGN (UINT64_C(1) << 63)
+
+static const char hex[] = "0123456789abcdef";
+
+/* ----------------------------------------------------------------- checking */
+
+hf_status hf__check_attribute_name(hf_bytes name, hf_error *err)
+{
+    char quoted[HF__QUOTED_SIZE];
+
+    if (name.size < 1 || name.size > HF_ATTRIBUTE_NAME_MAX)
+        return hf__fail(err, HF_INVALID,
+                        "attribute name has %zu bytes; it must have 1..%d",
+                        name.size, HF_ATTRIBUTE_NAME_MAX);
+    if (memchr(name.data, '\0', name.size) == NULL)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "attribute name %s has a NUL",
+                    hf__quoted(quoted, name));
+}
+
+hf_status hf__check_attribute(const hf_attribute *attribute, hf_error *err)
+{
+    hf_status status = hf__check_attribute_name(attribute->name, err);
+    char quoted[HF__QUOTED_SIZE];
+
+    if (status != HF_OK)
+        return status;
+    hf__quoted(quoted, attribute->name);
+    switch (attribute->kind) {
+    case HF_ATTRIBUTE_NUMBER:
+        if (isfinite(attribute->number))
+            return HF_OK;
+        return hf__fail(err, HF_INVALID, "attribute %s is not a finite number",
+                        quoted);
+    case HF_ATTRIBUTE_TEXT:
+        if (attribute->text.size <= HF_ATTRIBUTE_TEXT_MAX)
+            return HF_OK;
+        return hf__fail(err, HF_INVALID,
+                        "attribute %s has %zu bytes; it may have %d", quoted,
+                        attribute->text.size, HF_ATTRIBUTE_TEXT_MAX);
+    }
+    return hf__fail(err, HF_INVALID, "attribute %s has no known kind", quoted);
+}
+
+static bool same_name(const hf_attribute *a, const hf_attribute *b)
+{
+    return a->name.size == b->name.size &&
+           memcmp(a->name.data, b->name.data, a->name.size) == 0;
+}
+
+static hf_status check_all(const hf_attribute *attributes, size_t count,
+                           hf_error *err)
+{
+    char quoted[HF__QUOTED_SIZE];
+    hf_status status;
+
+    if (count > HF_ATTRIBUTE_COUNT_MAX)
+        return hf__fail(err, HF_INVALID, "%zu attributes; there may be %d",
+                        count, HF_ATTRIBUTE_COUNT_MAX);
+    status = hf__check_out(attributes, "attributes", err);
+    for (size_t i = 0; i < count && status == HF_OK; i++) {
+        status = hf__check_attribute(&attributes[i], err);
+        for (size_t j = 0; j < i && status == HF_OK; j++) {
+            if (same_name(&attributes[i], &attributes[j]))
+                return hf__fail(err, HF_INVALID, "attribute %s is given twice",
+                                hf__quoted(quoted, attributes[i].name));
+        }
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ writing */
+
+char *hf__tag_put_number(char *at, double number)
+{
+    uint64_t bits;
+
+    number += 0.0; /* -0 becomes 0 */
+    memcpy(&bits, &number, sizeof(bits));
+    bits = (bits & SIGN) != 0 ? ~bits : bits | SIGN;
+    for (int shift = 60; shift >= 0; shift -= 4)
+        *at++ = hex[(bits >> shift) & 15];
+    return at;
+}
+
+static char *put_text(char *at, hf_bytes text)
+{
+    const char *bytes = text.data;
+
+    for (size_t i = 0; i < text.size; i++) {
+        *at++ = bytes[i];
+        if (bytes[i] == '\0')
+            *at++ = '\1';
+    }
+    return at;
+}
+
+char *hf__tag_put(char *at, const hf_attribute *attribute)
+{
+    bool number = attribute->kind == HF_ATTRIBUTE_NUMBER;
+
+    memcpy(at, attribute->name.data, attribute->name.size);
+    at += attribute->name.size;
+    *at++ = '\0';
+    *at++ = number ? HF__TAG_NUMBER : HF__TAG_TEXT;
+    at = number ? hf__tag_put_number(at, attribute->number)
+                : put_text(at, attribute->text);
+    *at++ = '\0';
+    *at++ = '\0';
+    return at;
+}
+
+void hf__add_tags(hf_call *call, const hf_attribute *attributes, size_t count)
+{
+    size_t room = 0;
+    char *text;
+    char *end;
+
+    if (count == 0)
+        hf__add(call, hf_str(""));
+    if (count == 0 ||
+        !HF__TRY(call, check_all(attributes, count, call->form.err)))
+        return;
+    for (size_t i = 0; i < count; i++)
+        room += attributes[i].name.size + 4 + HF__TAG_DIGITS +
+                2 * attributes[i].text.size;
+    text = end = hf__call_alloc(call, room);
+    for (size_t i = 0; i < count && text != NULL; i++)
+        end = hf__tag_put(end, &attributes[i]);
+    if (text != NULL)
+        hf__add(call, hf_view(text, (size_t)(end - text)));
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static int digit(char c)
+{
+    const char *at = c == '\0' ? NULL : strchr(hex, c);
+
+    return at == NULL ? -1 : (int)(at - hex);
+}
+
+static bool read_number(const char *at, size_t size, double *number)
+{
+    uint64_t bits = 0;
+
+    if (size != HF__TAG_DIGITS)
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        if (digit(at[i]) < 0)
+            return false;
+        bits = bits << 4 | (uint64_t)digit(at[i]);
+    }
+    bits = (bits & SIGN) != 0 ? bits & ~SIGN : ~bits;
+    memcpy(number, &bits, sizeof(bits));
+    return isfinite(*number);
+}
+
+/* Where the first tag ends, and its value begins. NULL: it is no tag. */
+static const char *end_of_tag(hf_bytes tags, const char **value)
+{
+    const char *name = tags.data;
+    const char *end = memmem(name, tags.size, "\0\0", 2);
+    double number;
+
+    if (end == NULL)
+        return NULL;
+    *value = memchr(name, '\0', (size_t)(end - name));
+    if (*value == NULL || *value == name)
+        return NULL;
+    *value += 2;
+    switch ((*value)[-1]) {
+    case HF__TAG_NUMBER:
+        return read_number(*value, (size_t)(end - *value), &number) ? end
+                                                                    : NULL;
+    case HF__TAG_TEXT:
+        return end;
+    default:
+        return NULL;
+    }
+}
+
+size_t hf__tags_count(hf_bytes tags)
+{
+    size_t count = 0;
+
+    while (tags.size > 0) {
+        const char *value;
+        const char *end = end_of_tag(tags, &value);
+        size_t size;
+
+        if (end == NULL)
+            return SIZE_MAX;
+        size = (size_t)(end + 2 - (const char *)tags.data);
+        tags = hf_view(end + 2, tags.size - size);
+        count++;
+    }
+    return count;
+}
+
+static hf_bytes take_text(char **at, const char *from, const char *end)
+{
+    char *begin = *at;
+
+    for (; from < end; from++) {
+        *(*at)++ = *from;
+        if (*from == '\0')
+            from++;
+    }
+    *(*at)++ = '\0';
+    return hf_view(begin, (size_t)(*at - begin) - 1);
+}
+
+hf_attribute hf__tag_take(hf_bytes *tags, char **at)
+{
+    const char *name = tags->data;
+    hf_attribute attribute = {.kind = HF_ATTRIBUTE_NUMBER};
+    const char *value;
+    const char *end = end_of_tag(*tags, &value);
+
+    attribute.name = take_text(at, name, value - 2);
+    if (value[-1] == HF__TAG_TEXT) {
+        attribute.kind = HF_ATTRIBUTE_TEXT;
+        attribute.text = take_text(at, value, end);
+    } else {
+        (void)read_number(value, HF__TAG_DIGITS, &attribute.number);
+    }
+    *tags = hf_view(end + 2, tags->size - (size_t)(end + 2 - name));
+    return attribute;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timeline_tags.h - attributes as the store keeps them.
+ *
+ * A tag is an attribute's name, a NUL, its kind and value, two NULs. Nothing
+ * else in it is two NULs in a row, and tags compare, byte by byte, like their
+ * names and then like their values:
+ *
+ *     n  16 hexadecimal digits of the number, ordered like numbers
+ *     t  the text, each NUL in it followed by the byte 1
+ *
+ * A position of an item is one of its tags, or two NULs, then its time as 16
+ * decimal digits and its id. scripts/README.md.
+ */
+#ifndef HF__DATA_TIMELINE_TAGS_H
+#define HF__DATA_TIMELINE_TAGS_H
+
+#include "core/call.h"
+#include "holdfast.h"
+
+#define HF__TAG_NUMBER 'n'
+#define HF__TAG_TEXT 't'
+#define HF__TAG_DIGITS 16 /* of a number, of a time */
+
+/* Name, NUL, kind, value, two NULs. */
+#define HF__TAG_MAX                                                            \
+    (HF_ATTRIBUTE_NAME_MAX + 4 + (size_t)2 * HF_ATTRIBUTE_TEXT_MAX)
+
+/* HF_INVALID, with the name. */
+hf_status hf__check_attribute_name(hf_bytes name, hf_error *err);
+hf_status hf__check_attribute(const hf_attribute *attribute, hf_error *err);
+
+/* Write one; returns its end. */
+char *hf__tag_put(char *at, const hf_attribute *attribute);
+char *hf__tag_put_number(char *at, double number); /* its digits */
+
+/* The word of all attributes of an item. */
+void hf__add_tags(hf_call *call, const hf_attribute *attributes, size_t count);
+
+/* Count the tags of an item; SIZE_MAX: they are none. */
+size_t hf__tags_count(hf_bytes tags);
+/* Read and drop the first of valid tags. The name and the text are written at
+ * `*at`, with a NUL after each. */
+hf_attribute hf__tag_take(hf_bytes *tags, char **at);
+
+#endif
