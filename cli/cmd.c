@@ -41,6 +41,20 @@ int64_t call_ttl_ms(const struct call *call)
     return number[OPT_TTL] + number[OPT_EX] + number[OPT_PX];
 }
 
+hf_add_options call_add_options(const struct call *call, int64_t *delta)
+{
+    const struct options *given = call->options;
+    hf_add_options options = HF_ADD_OPTIONS_INIT;
+
+    options.flags |= given->given[OPT_MIN] ? (uint32_t)HF_ADD_MIN : 0;
+    options.flags |= given->given[OPT_MAX] ? (uint32_t)HF_ADD_MAX : 0;
+    options.min = given->number[OPT_MIN];
+    options.max = given->number[OPT_MAX];
+    options.ttl_ms = call_ttl_ms(call);
+    *delta = given->given[OPT_BY] ? given->number[OPT_BY] : 1;
+    return options;
+}
+
 /* The request needs its ordinary time in addition, or its deadline would stop
  * the script before the budget is used up. 0: the defaults. */
 static void set_budget(int64_t budget_ms, hf_client_options *options)

@@ -54,6 +54,9 @@ int call_failed(const struct call *call, hf_status status, const hf_error *err);
 /* The time to live that --ttl, --ex or --px gives, ms; 0: none. */
 int64_t call_ttl_ms(const struct call *call);
 
+/* The options of an incr command, and what it adds. */
+hf_add_options call_add_options(const struct call *call, int64_t *delta);
+
 /* Open the store that the options name. */
 hf_status call_open(const struct call *call, hf_client **client, hf_error *err);
 

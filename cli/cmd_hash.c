@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_hash.c - holdfast hash put|get|get-all|cas|delete|delete-fields.
+ * cmd_hash.c - holdfast hash put|get|get-all|cas|incr|delete|delete-fields.
  */
 #include "cmd.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "complain.h"
@@ -160,6 +161,31 @@ static int hash_cas(struct call *call)
     return code;
 }
 
+static int hash_incr(struct call *call)
+{
+    int64_t delta;
+    hf_add_options options = call_add_options(call, &delta);
+    hf_bytes field = call_operand(call, 1);
+    hf_error err = HF_ERROR_INIT;
+    struct json json;
+    int64_t number = 0;
+    hf_status status = hf_hash_add(call->client, call_operand(call, 0), field,
+                                   delta, &options, &number, &err);
+
+    if (status != HF_OK && status != HF_CONFLICT)
+        return call_failed(call, status, &err);
+    if (!call->json) {
+        printf("%" PRId64 "\n", number);
+    } else {
+        begin_answer(call, &json);
+        json_bytes(&json, "name", field);
+        json_bool(&json, "added", status == HF_OK);
+        json_integer(&json, "value", number);
+        json_end(&json);
+    }
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
 static int hash_delete(struct call *call)
 {
     hf_error err = HF_ERROR_INIT;
@@ -251,6 +277,15 @@ const struct command hash_commands[] = {
          "EXPECTED is omitted with --absent. If the current value differs, "
          "it is printed.\n",
      .run = hash_cas},
+    {.grammar = {.name = "hash incr",
+                 .accepts = OPTIONS_WRITE | OPTION(TTL) | OPTIONS_ADD,
+                 .operands_min = 2,
+                 .operands_max = 2,
+                 .operands = "KEY FIELD"},
+     .summary = "add to a field within bounds",
+     .notes = "As by value incr. The time to live is that of a key that is "
+              "created.\n",
+     .run = hash_incr},
     {.grammar = {.name = "hash delete",
                  .accepts = OPTIONS_WRITE,
                  .operands_min = 1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_value.c - holdfast value set|get|delete|cas|expire.
+ * cmd_value.c - holdfast value set|get|delete|cas|expire|incr.
  *
  * If a condition is not met, the exit code is EXIT_NO and stderr has one line;
  * cas, delete --if and expire also print the current value on stdout, for the
@@ -8,6 +8,7 @@
  */
 #include "cmd.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "exit.h"
@@ -216,6 +217,31 @@ static int value_expire(struct call *call)
     return code;
 }
 
+static int value_incr(struct call *call)
+{
+    int64_t delta;
+    hf_add_options options = call_add_options(call, &delta);
+    hf_bytes key = call_operand(call, 0);
+    hf_error err = HF_ERROR_INIT;
+    struct json json;
+    int64_t number = 0;
+    hf_status status =
+        hf_value_add(call->client, key, delta, &options, &number, &err);
+
+    if (status != HF_OK && status != HF_CONFLICT)
+        return call_failed(call, status, &err);
+    if (!call->json) {
+        printf("%" PRId64 "\n", number);
+    } else {
+        json_begin(&json, stdout);
+        json_bytes(&json, "key", key);
+        json_bool(&json, "added", status == HF_OK);
+        json_integer(&json, "value", number);
+        json_end(&json);
+    }
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
 const struct command value_commands[] = {
     {.grammar = {.name = "value set",
                  .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | INSTANT_OPTIONS |
@@ -268,5 +294,14 @@ const struct command value_commands[] = {
      .notes = "--if is required. If it does not match, the current value is "
               "printed.\n",
      .run = value_expire},
+    {.grammar = {.name = "value incr",
+                 .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | OPTIONS_ADD,
+                 .operands_min = 1,
+                 .operands_max = 1,
+                 .operands = "KEY"},
+     .summary = "add to a counter within bounds",
+     .notes = "Prints the result, or, if that is refused, the current number. "
+              "The time to live\nis that of a counter that is created.\n",
+     .run = value_incr},
     COMMAND_END,
 };

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Append a digit; false if the number no longer fits. */
 static bool push_digit(int64_t *number, char digit)
@@ -65,16 +66,22 @@ bool number_seconds(const char *text, int64_t *ms)
 
 bool number_integer(const char *text, int64_t *number)
 {
-    const char *at = text;
+    bool minus = *text == '-';
+    const char *at = text + minus;
     int64_t value = 0;
 
+    /* The least number has no positive twin. */
+    if (minus && strcmp(at, "9223372036854775808") == 0) {
+        *number = INT64_MIN;
+        return true;
+    }
+    if (!is_digit(*at))
+        return false;
     for (; is_digit(*at); at++)
         if (!push_digit(&value, *at))
             return false;
-    if (at == text || *at != '\0')
-        return false;
-    *number = value;
-    return true;
+    *number = minus ? -value : value;
+    return *at == '\0';
 }
 
 void number_print_seconds(int64_t ms, char *text, size_t size)

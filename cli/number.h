@@ -16,8 +16,8 @@
  */
 bool number_seconds(const char *text, int64_t *ms);
 
-/* Decimal digits only. False for anything else, or a number that does not fit.
- */
+/* Decimal digits, after a '-' if negative. False for anything else, or a number
+ * that does not fit. */
 bool number_integer(const char *text, int64_t *number);
 
 /* Room for any value of number_print_seconds(), the NUL included. */

@@ -51,6 +51,9 @@ enum option_id {
     OPT_REPLICAS,
     OPT_REPLICAS_MS,
     OPT_BUDGET,
+    OPT_BY,
+    OPT_MIN,
+    OPT_MAX,
     OPT_COUNT
 };
 
@@ -60,6 +63,8 @@ enum option_id {
     (OPTION(STORE) | OPTION(PREFIX) | OPTION(JSON) | OPTION(HELP))
 /* Of commands that write. */
 #define OPTIONS_WRITE (OPTIONS_COMMON | OPTION(REPLICAS) | OPTION(REPLICAS_MS))
+/* Of incr commands. */
+#define OPTIONS_ADD (OPTION(BY) | OPTION(MIN) | OPTION(MAX))
 
 /* Values of --on-lost, in the order of its list of words. */
 enum on_lost { ON_LOST_TERM, ON_LOST_KILL, ON_LOST_WARN };

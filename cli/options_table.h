@@ -13,7 +13,7 @@ enum option_kind {
     KIND_FLAG,    /* no argument */
     KIND_TEXT,    /* any text */
     KIND_SECONDS, /* decimal seconds, kept as ms */
-    KIND_INTEGER, /* decimal digits */
+    KIND_INTEGER, /* a decimal integer */
     KIND_CHOICE   /* one of `choices` */
 };
 

@@ -1,7 +1,7 @@
 --[[
 value_expire_if - set a key's expiry only if it holds the expected value.
 
-KEYS[1]  key: the value
+KEYS[1]  key (string): the value
 ARGV[1]  expected: the value
 ARGV[2]  ttl: new time to live, ms; 0: none
 ARGV[3]  expires: instant of expiry, Unix ms; 0: none. Without either the key

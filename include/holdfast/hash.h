@@ -3,12 +3,13 @@
  * @file holdfast/hash.h - hashes: named fields under one key with one expiry.
  *
  * Contents:
- * - hf_hash_put(), hf_hash_get(), hf_hash_get_all(), hf_hash_cas()
+ * - hf_hash_put(), hf_hash_get(), hf_hash_get_all(), hf_hash_cas(),
+ *   hf_hash_add()
  * - hf_hash_delete(), hf_hash_delete_fields()
  * - hf_hash_put_many()
  * - hf_fields_free()
  *
- * Those of the first two lines have a `_start` form.
+ * Those up to hf_hash_delete_fields() have a `_start` form.
  *
  * @code
  * hf_status log_in(hf_client *client, hf_bytes key, hf_error *err)
@@ -153,6 +154,26 @@ HF_API HF_MUST_USE hf_status hf_hash_cas(hf_client *client, hf_bytes key,
                                          hf_buffer *current, hf_error *err);
 
 /**
+ * Add to a field that is a decimal integer, as hf_value_add() does to a value.
+ * A missing field counts as 0.
+ *
+ * @param key    the key
+ * @param field  the field's name
+ * @param delta  what to add; may be negative or 0
+ * @param opts   NULL: no bounds, no time to live; ttl_ms is the key's
+ * @param value  [out] on HF_OK the result, on HF_CONFLICT the current number;
+ *               may be NULL
+ *
+ * @retval HF_OK          the result is stored
+ * @retval HF_CONFLICT    the result would be out of bounds
+ * @retval HF_WRONG_TYPE  the key does not hold a hash, or the field no integer
+ */
+HF_API HF_MUST_USE hf_status hf_hash_add(hf_client *client, hf_bytes key,
+                                         hf_bytes field, int64_t delta,
+                                         const hf_add_options *opts,
+                                         int64_t *value, hf_error *err);
+
+/**
  * Delete fields. A hash without fields does not exist.
  *
  * @param key      the key
@@ -213,6 +234,14 @@ HF_API HF_MUST_USE hf_status hf_hash_cas_start(
     hf_client *client, hf_bytes key, hf_bytes field, const hf_bytes *expected,
     hf_bytes value, const hf_cas_options *opts, hf_buffer *current,
     const hf_async *async, hf_error *err);
+
+/** Starts hf_hash_add(). */
+HF_API HF_MUST_USE hf_status hf_hash_add_start(hf_client *client, hf_bytes key,
+                                               hf_bytes field, int64_t delta,
+                                               const hf_add_options *opts,
+                                               int64_t *value,
+                                               const hf_async *async,
+                                               hf_error *err);
 
 /** An item of hf_hash_put_many(); see hf_hash_put(). */
 typedef struct hf_hash_put_item {

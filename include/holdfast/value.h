@@ -6,9 +6,11 @@
  * - hf_value_set(), hf_value_get(), hf_value_get_expire(), hf_value_delete()
  * - hf_value_cas(), hf_value_delete_if(), hf_value_expire_if(): only if the
  *   current value matches
- * - hf_value_get_many(), hf_value_set_many(), hf_value_cas_many()
+ * - hf_value_add(): counters
+ * - hf_value_get_many(), hf_value_set_many(), hf_value_cas_many(),
+ *   hf_value_add_many()
  *
- * All but those of the last line have a `_start` form.
+ * All but those that end in _many have a `_start` form.
  *
  * @code
  * hf_status repaint(hf_client *client, hf_bytes key, hf_error *err)
@@ -233,6 +235,50 @@ HF_API HF_MUST_USE hf_status hf_value_expire_if(
     hf_client *client, hf_bytes key, hf_bytes expected,
     const hf_value_expire_options *opts, hf_buffer *current, hf_error *err);
 
+/** Flags of hf_add_options. */
+enum {
+    HF_ADD_MIN = 1u << 0, /**< `min` is given */
+    HF_ADD_MAX = 1u << 1  /**< `max` is given */
+};
+
+/** Options of hf_value_add() and hf_hash_add(). */
+typedef struct hf_add_options {
+    size_t struct_size; /**< #HF_ADD_OPTIONS_INIT sets it */
+    uint32_t flags;     /**< HF_ADD_* bits */
+    uint32_t reserved0; /**< must be 0 */
+    int64_t min;        /**< with HF_ADD_MIN: least result */
+    int64_t max;        /**< with HF_ADD_MAX: greatest result */
+    /** Time to live of a key that the call creates, ms, 1..#HF_TTL_MAX_MS;
+     *  0: none. A key that exists keeps what it has. */
+    int64_t ttl_ms;
+} hf_add_options;
+
+/* clang-format off */
+#define HF_ADD_OPTIONS_INIT { sizeof(hf_add_options), 0, 0, 0, 0, 0 }
+/* clang-format on */
+
+/**
+ * Add to a counter: a value that is a decimal integer, exact in all of its 64
+ * bits. A missing key counts as 0. A result that is out of bounds or does not
+ * fit in 64 bits is refused and changes nothing. If the reply is lost, the call
+ * is HF_INDETERMINATE.
+ *
+ * @param key    the key
+ * @param delta  what to add; may be negative or 0
+ * @param opts   NULL: no bounds, no time to live
+ * @param value  [out] on HF_OK the result, on HF_CONFLICT the current number;
+ *               may be NULL
+ *
+ * @retval HF_OK          the result is stored
+ * @retval HF_CONFLICT    the result would be out of bounds
+ * @retval HF_WRONG_TYPE  the key holds another type, or no integer in the form
+ *                        that INCRBY of Redis takes
+ */
+HF_API HF_MUST_USE hf_status hf_value_add(hf_client *client, hf_bytes key,
+                                          int64_t delta,
+                                          const hf_add_options *opts,
+                                          int64_t *value, hf_error *err);
+
 /** Starts hf_value_set(). */
 HF_API HF_MUST_USE hf_status
 hf_value_set_start(hf_client *client, hf_bytes key, hf_bytes value,
@@ -272,6 +318,11 @@ HF_API HF_MUST_USE hf_status hf_value_expire_if_start(
     hf_client *client, hf_bytes key, hf_bytes expected,
     const hf_value_expire_options *opts, hf_buffer *current,
     const hf_async *async, hf_error *err);
+
+/** Starts hf_value_add(). */
+HF_API HF_MUST_USE hf_status hf_value_add_start(
+    hf_client *client, hf_bytes key, int64_t delta, const hf_add_options *opts,
+    int64_t *value, const hf_async *async, hf_error *err);
 
 /**
  * Read many values at once.
@@ -332,6 +383,27 @@ typedef struct hf_value_cas_item {
 HF_API HF_MUST_USE hf_status hf_value_cas_many(
     hf_client *client, const hf_value_cas_item *items, size_t count,
     const hf_cas_options *opts, hf_status *statuses, hf_error *err);
+
+/** An item of hf_value_add_many(); see hf_value_add(). */
+typedef struct hf_value_add_item {
+    hf_bytes key;
+    int64_t delta;
+    int64_t *value; /**< [out] on HF_OK and HF_CONFLICT; may be NULL */
+} hf_value_add_item;
+
+/**
+ * Add to many counters at once, each as by hf_value_add().
+ *
+ * @param items     `count` of them
+ * @param count     any number
+ * @param opts      for all of them; NULL for defaults
+ * @param statuses  [out] `count` statuses
+ *
+ * @retval HF_OK  see "Batch calls" in base.h
+ */
+HF_API HF_MUST_USE hf_status hf_value_add_many(
+    hf_client *client, const hf_value_add_item *items, size_t count,
+    const hf_add_options *opts, hf_status *statuses, hf_error *err);
 
 #ifdef __cplusplus
 }

@@ -67,6 +67,9 @@ SHAPE_OF(client_register, NUMBER(1, 1));
 
 SHAPE_OF(value_cas, COMPARED(0));
 SHAPE_OF(value_cas_once, COMPARED(-1));
+static const hf__shape add_items[] = {NUMBER(0, 1), STRING};
+SHAPE_OF(value_add, HF__SHAPE_TUPLE(add_items, 2));
+SHAPE_OF(hash_add, HF__SHAPE_TUPLE(add_items, 2));
 SHAPE_OF(value_delete, NUMBER(0, 1));
 SHAPE_OF(value_delete_if, COMPARED(0));
 SHAPE_OF(value_delete_if_once, COMPARED(-1));

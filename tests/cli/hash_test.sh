@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# hash_test.sh - hash put, get, get-all, cas, delete, delete-fields.
+# hash_test.sh - hash put, get, get-all, cas, incr, delete, delete-fields.
 
 test_put_and_get() {
     expect 0 hash put key b 2 a 1
@@ -78,6 +78,20 @@ test_cas() {
     expect 0 hash cas key f 2 3 --ttl 0.15
     sleep 0.2
     expect 1 hash get-all key
+}
+
+test_incr() {
+    expect 0 hash incr key n --by 9223372036854775806 --ttl 100
+    same result 9223372036854775806 "$out"
+    expect 0 hash incr key n --json
+    same answer '{"key":"key","name":"n","added":true,"value":9223372036854775807}' "$out"
+    expect 1 hash incr key n
+    same 'current number' 9223372036854775807 "$out"
+    expect 1 hash incr key m --min 2 --json
+    same answer '{"key":"key","name":"m","added":false,"value":0}' "$out"
+    expect 0 hash put key text abc
+    expect 65 hash incr key text
+    expect 64 hash incr key
 }
 
 test_delete_fields_or_all() {

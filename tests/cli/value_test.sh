@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# value_test.sh - value set, get, delete, cas, expire.
+# value_test.sh - value set, get, delete, cas, expire, incr.
 
 test_set_and_get() {
     expect 0 value set key 'a value'
@@ -177,6 +177,46 @@ test_cas_loops_lose_no_update() {
     wait $pids
     expect 0 value get sum
     same sum 20 "$out"
+}
+
+test_incr() {
+    expect 0 value incr n
+    same result 1 "$out"
+    expect 0 value incr n --by -5 --json
+    same answer '{"key":"n","added":true,"value":-4}' "$out"
+    expect 1 value incr n --by 7 --max 2
+    same 'current number' -4 "$out"
+    expect 1 value incr n --by=-7 --min -10 --json
+    same answer '{"key":"n","added":false,"value":-4}' "$out"
+    expect 0 value set n 9007199254740993
+    expect 0 value incr n --by 9214364837600034814
+    same result 9223372036854775807 "$out"
+    expect 1 value incr n
+    expect 0 value set n -9223372036854775807
+    expect 0 value incr n --by -1
+    same result -9223372036854775808 "$out"
+}
+
+test_incr_refuses_bad_input() {
+    expect 0 value set text abc
+    expect 65 value incr text
+    contains "$err" '"abc" is not a 64-bit integer'
+    expect 64 value incr n --by 9223372036854775808
+    contains "$err" 'not "9223372036854775808"'
+    expect 64 value incr n --by 1.5
+    expect 64 value incr n --by -
+    expect 64 value incr n --min 2 --max 1
+    contains "$err" 'min 2 is greater than max 1'
+    expect 1 value get n
+}
+
+test_incr_sets_the_ttl_of_a_new_counter() {
+    expect 0 value incr n --px 1
+    eventually 3 is_gone n
+    expect 0 value incr n
+    expect 0 value incr n --px 1
+    expect 0 value get n
+    same number 2 "$out"
 }
 
 test_delete_if() {

@@ -103,6 +103,11 @@ DEFINE(value_expire_if)
                 &p->result.buffer);
 }
 
+DEFINE(value_add)
+{
+    return CALL(hf_value_add, p->client, p->key, 1, NULL, &p->result.number);
+}
+
 DEFINE(value_get_many)
 {
     hf_bytes keys[] = {p->key};
@@ -127,6 +132,14 @@ DEFINE(value_cas_many)
 
     (void)async;
     return hf_value_cas_many(p->client, &item, 1, NULL, &p->result.status, err);
+}
+
+DEFINE(value_add_many)
+{
+    hf_value_add_item item = {p->key, 1, &p->result.number};
+
+    (void)async;
+    return hf_value_add_many(p->client, &item, 1, NULL, &p->result.status, err);
 }
 
 /* ------------------------------------------------------------------ hashes */
@@ -173,6 +186,12 @@ DEFINE(hash_cas_at_most_once)
     options.flags = HF_CAS_ONCE;
     return CALL(hf_hash_cas, p->client, p->key, one(), &expected, one(),
                 &options, &p->result.buffer);
+}
+
+DEFINE(hash_add)
+{
+    return CALL(hf_hash_add, p->client, p->key, one(), 1, NULL,
+                &p->result.number);
 }
 
 DEFINE(hash_delete_fields)
@@ -397,6 +416,8 @@ const every_call every_calls[] = {
     {"value delete if", "value_delete_if_once", value_delete_if, STARTS},
     {"value get expire", "GETEX", value_get_expire, STARTS},
     {"value expire if", "value_expire_if_once", value_expire_if, STARTS},
+    {"value add", "value_add", value_add, STARTS},
+    {"value add many", "value_add", value_add_many, BATCH},
     {"value get many", "GET", value_get_many, BATCH},
     {"value set many", "SET", value_set_many, BATCH},
     {"value cas many", "value_cas_once", value_cas_many, BATCH},
@@ -406,6 +427,7 @@ const every_call every_calls[] = {
     {"hash get all", "HGETALL", hash_get_all, STARTS},
     {"hash cas", "hash_cas_once", hash_cas, STARTS},
     {"hash cas once", "hash_cas", hash_cas_at_most_once, STARTS},
+    {"hash add", "hash_add", hash_add, STARTS},
     {"hash delete fields", "HDEL", hash_delete_fields, STARTS},
     {"hash delete", "hash_delete", hash_delete, STARTS},
     {"timeline add", "timeline_add", timeline_add, STARTS},
@@ -637,6 +659,7 @@ void every_result_begin(every_result *result)
     result->removed = UNTOUCHED;
     result->count = UNTOUCHED;
     result->ttl_ms = UNTOUCHED;
+    result->number = UNTOUCHED;
     result->script = (hf_script *)(void *)untouched;
     result->reply = (hf_reply *)(void *)untouched;
     result->info = (hf_lock_info)HF_LOCK_INFO_INIT;
@@ -756,6 +779,7 @@ static bool is_untouched(const every_result *result, bool refused)
            result->fields.count == UNTOUCHED && result->removed == UNTOUCHED &&
            result->items.count == UNTOUCHED && result->count == UNTOUCHED &&
            result->ttl_ms == UNTOUCHED &&
+           (refused || result->number == UNTOUCHED) &&
            result->script == (hf_script *)(void *)untouched &&
            result->reply == (hf_reply *)(void *)untouched &&
            result->info.owner_size == 0;

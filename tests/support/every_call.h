@@ -17,6 +17,7 @@ typedef struct every_result {
     size_t removed;
     size_t count;
     int64_t ttl_ms;
+    int64_t number;
     hf_script *script;
     hf_reply *reply;
     hf_lock_info info;

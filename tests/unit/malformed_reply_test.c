@@ -58,6 +58,11 @@ static const char *const replies[] = {
     "*2\r\n:2\r\n:0\r\n",
     "*2\r\n:1\r\n:-9223372036854775808\r\n",
     "*2\r\n" A ":1\r\n",
+    "*2\r\n:1\r\n" A,
+    "*2\r\n:1\r\n$1\r\n7\r\n",
+    "*2\r\n:0\r\n$1\r\n7\r\n",
+    "*2\r\n:-1\r\n$1\r\n7\r\n",
+    "*2\r\n:1\r\n$19\r\n9223372036854775807\r\n",
     "*2\r\n" A "$-1\r\n",
     "*2\r\n$-1\r\n:9\r\n",
     "*2\r\n" A "-ERR a\r\n",
@@ -111,6 +116,12 @@ typedef struct fits {
     {                                                                          \
         "+\r\n", status                                                        \
     }
+#define ADDED                                                                  \
+    {"*2\r\n:1\r\n$1\r\n7\r\n", HF_OK},                                        \
+        {"*2\r\n:0\r\n$1\r\n7\r\n", HF_CONFLICT},                              \
+    {                                                                          \
+        "*2\r\n:1\r\n" A, HF_WRONG_TYPE                                        \
+    }
 #define FOUND                                                                  \
     {":0\r\n", HF_NOT_FOUND}, {":1\r\n", HF_OK},                               \
     {                                                                          \
@@ -125,6 +136,9 @@ static const fits table[] = {
     {"value set", {STATUSES(HF_OK)}},
     {"value cas once", {FOUND, STRINGS(HF_CONFLICT)}},
     {"value cas", {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
+    {"value add", {ADDED}},
+    {"value expire if",
+     {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
     {"value delete if",
      {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
     {"value delete", {FOUND}},
@@ -140,6 +154,7 @@ static const fits table[] = {
     {"hash get", {NIL(HF_NOT_FOUND), STRINGS(HF_OK)}},
     {"hash cas once", {FOUND, STRINGS(HF_CONFLICT)}},
     {"hash cas", {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
+    {"hash add", {ADDED}},
     {"hash delete fields",
      {{":0\r\n", HF_OK},
       {":1\r\n", HF_OK},

@@ -74,8 +74,10 @@ static const right_form for_data[] = {
     {{"HKEYS", KEY}, false},
     {{"HLEN", KEY}, false},
     {{"HDEL", KEY, "f"}, false},
-    /* Refused for its number of words, but permissions are checked first. */
+    /* Refused for their words, but permissions are checked first. */
     {{"HSET", KEY, "f", "v", "g"}, false},
+    {{"INCRBY", KEY, "none"}, false},
+    {{"HINCRBY", KEY, "f", "none"}, false},
     {{"ZCOUNT", KEY, "0", "0"}, false},
     {{"ZSCORE", KEY, "none"}, false},
     {{"ZRANGEBYSCORE", KEY, "0", "0"}, false},

@@ -1,0 +1,22 @@
+--[[
+bound - return {0, current number} unless that is an integer in a range. Numbers
+are compared as text: Lua's own are exact only below 2^53.
+
+current  the number; false: there is none, which counts as 0
+low      least number of the range
+high     greatest number of the range
+]]
+local number = current or '0'
+local function less(a, b)
+    local minus = string.sub(a, 1, 1) == '-'
+    if minus ~= (string.sub(b, 1, 1) == '-') then
+        return minus
+    elseif #a ~= #b then
+        return #a < #b ~= minus
+    end
+    return a ~= b and a < b ~= minus
+end
+if number ~= '0' and not string.find(number, '^%-?[1-9]%d*$')
+    or less(number, low) or less(high, number) then
+    return {0, number}
+end
