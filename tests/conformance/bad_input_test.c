@@ -112,6 +112,8 @@ static bool takes(const every_call *call, const char *type)
     }
     if (strncmp(call->name, "hash", 4) == 0)
         return strcmp(type, "hash") == 0;
+    if (strncmp(call->name, "timeline", 8) == 0)
+        return strcmp(type, "zset") == 0;
     return strcmp(type, "string") == 0;
 }
 

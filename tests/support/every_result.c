@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* every_result.c - what calls write, and what they must leave alone. */
+#include <string.h>
+
+#include "support/every_call.h"
+
+#define TOKEN_MAX (UINT64_C(1) << 53)
+#define UNTOUCHED 0x5a5a5a5a
+
+static char untouched[1];
+
+void every_result_begin(every_result *result)
+{
+    memset(result, 0, sizeof(*result));
+    result->buffer = (hf_buffer){untouched, UNTOUCHED};
+    result->fields = (hf_fields){(hf_field *)(void *)untouched, UNTOUCHED};
+    result->items.items = (hf_timeline_item *)(void *)untouched;
+    result->items.count = UNTOUCHED;
+    result->removed = UNTOUCHED;
+    result->count = UNTOUCHED;
+    result->ttl_ms = UNTOUCHED;
+    result->number = UNTOUCHED;
+    result->script = (hf_script *)(void *)untouched;
+    result->reply = (hf_reply *)(void *)untouched;
+    result->info = (hf_lock_info)HF_LOCK_INFO_INIT;
+    result->holder = (hf_holder)HF_HOLDER_INIT;
+    result->info.remaining_ms = UNTOUCHED;
+    result->status = (hf_status)UNTOUCHED;
+}
+
+/* Read all bytes, so that a sanitizer sees those that are not there. */
+static bool is_readable(hf_bytes bytes)
+{
+    const volatile unsigned char *at = bytes.data;
+
+    for (size_t i = 0; i < bytes.size; i++)
+        (void)at[i];
+    return bytes.size == 0 || bytes.data != NULL;
+}
+
+static bool reply_is_readable(const hf_reply *reply)
+{
+    for (size_t i = 0; i < hf_reply_count(reply); i++) {
+        if (!reply_is_readable(hf_reply_at(reply, i)))
+            return false;
+    }
+    return hf_reply_type(reply) >= HF_REPLY_NIL &&
+           hf_reply_type(reply) <= HF_REPLY_NIL_ARRAY &&
+           is_readable(hf_reply_bytes(reply));
+}
+
+static const char *check_bytes(every_result *result)
+{
+    hf_buffer *buffer = &result->buffer;
+    hf_fields *fields = &result->fields;
+    bool good = true;
+
+    if (buffer->data != untouched) {
+        good = is_readable(hf_view(buffer->data, buffer->size));
+        hf_buffer_free(buffer);
+    }
+    if (!good)
+        return "the buffer cannot be read";
+    if (fields->items == (hf_field *)(void *)untouched)
+        return NULL;
+    for (size_t i = 0; i < fields->count; i++)
+        good = good && is_readable(fields->items[i].name) &&
+               is_readable(fields->items[i].value);
+    hf_fields_free(fields);
+    return good ? NULL : "the fields cannot be read";
+}
+
+static bool item_is_readable(const hf_timeline_item *item)
+{
+    bool good = is_readable(item->id) && is_readable(item->payload) &&
+                item->id.size > 0 && item->at_ms >= 0 && item->ttl_ms > 0;
+
+    for (size_t i = 0; i < item->attribute_count; i++)
+        good = good && is_readable(item->attributes[i].name) &&
+               is_readable(item->attributes[i].text);
+    return good;
+}
+
+static const char *check_items(hf_timeline_items *items)
+{
+    bool good = true;
+
+    if (items->items == (hf_timeline_item *)(void *)untouched)
+        return NULL;
+    for (size_t i = 0; i < items->count; i++)
+        good = good && item_is_readable(&items->items[i]);
+    good = good && is_readable(items->next);
+    hf_timeline_items_free(items);
+    return good ? NULL : "the items cannot be read";
+}
+
+static const char *check_handles(every_result *result)
+{
+    const char *wrong = NULL;
+
+    if (result->script != (hf_script *)(void *)untouched)
+        hf_script_free(result->script);
+    if (result->reply != (hf_reply *)(void *)untouched) {
+        if (!reply_is_readable(result->reply))
+            wrong = "the reply cannot be read";
+        hf_reply_free(result->reply);
+    }
+    return wrong;
+}
+
+static const char *check_numbers(const every_place *place,
+                                 const every_call *call)
+{
+    const every_result *result = &place->result;
+    const hf_lock_info *info = &result->info;
+
+    if (result->removed != UNTOUCHED && result->removed > HF_HASH_FIELDS_MAX)
+        return "the count of fields is out of range";
+    if (result->ttl_ms < -1)
+        return "the time to live is out of range";
+    if (info->remaining_ms < -1 || info->last_token > TOKEN_MAX ||
+        info->waiters > INT64_MAX)
+        return "the lock's facts are out of range";
+    if (strlen(info->owner) > HF_LOCK_INFO_OWNER_MAX)
+        return "the owner is too long";
+    if (result->holder.held_ms < 0 || strlen(result->holder.description) >=
+                                          sizeof(result->holder.description))
+        return "the holder's facts are out of range";
+    if (call->takes_lock && (hf_lock_token(place->lock) == 0 ||
+                             hf_lock_token(place->lock) > TOKEN_MAX))
+        return "the fencing token is out of range";
+    return NULL;
+}
+
+/* A refusal may come with the current value only. */
+static bool is_untouched(const every_result *result, bool refused)
+{
+    return (refused || result->buffer.data == untouched) &&
+           result->fields.count == UNTOUCHED && result->removed == UNTOUCHED &&
+           result->items.count == UNTOUCHED && result->count == UNTOUCHED &&
+           result->ttl_ms == UNTOUCHED &&
+           (refused || result->number == UNTOUCHED) &&
+           result->script == (hf_script *)(void *)untouched &&
+           result->reply == (hf_reply *)(void *)untouched &&
+           result->info.owner_size == 0;
+}
+
+const char *every_result_end(every_place *place, const every_call *call,
+                             hf_status status)
+{
+    every_result *result = &place->result;
+    const char *wrong = NULL;
+    const char *unread;
+
+    if (status != HF_OK && !is_untouched(result, status == HF_CONFLICT))
+        wrong = "a result was written though the call failed";
+    if (status == HF_OK)
+        wrong = check_numbers(place, call);
+    unread = check_bytes(result);
+    if (wrong == NULL)
+        wrong = unread;
+    unread = check_items(&result->items);
+    if (wrong == NULL)
+        wrong = unread;
+    unread = check_handles(result);
+    return wrong != NULL ? wrong : unread;
+}
