@@ -13,7 +13,8 @@
  * | holdfast/timeline.h | items ordered by time or attribute, each expiring  |
  * | holdfast/lock.h     | locks and semaphores                               |
  * | holdfast/script.h   | Lua scripts                                        |
- * | holdfast/reply.h    | replies of scripts                                 |
+ * | holdfast/command.h  | any command, word by word                          |
+ * | holdfast/reply.h    | replies of scripts and commands                    |
  * | holdfast/async.h    | asynchronous calls and event loops                 |
  * | holdfast/store.h    | facts, health, check, compaction, dump and load    |
  *
@@ -39,6 +40,7 @@
 #include "holdfast/async.h"
 #include "holdfast/base.h"
 #include "holdfast/client.h"
+#include "holdfast/command.h"
 #include "holdfast/hash.h"
 #include "holdfast/key.h"
 #include "holdfast/lock.h"

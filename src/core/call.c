@@ -39,6 +39,17 @@ void hf__call_init(hf_call *call, hf_client *client)
     hf__request_init(&call->request);
 }
 
+hf_status hf__call_new_shared(hf_call **call, hf_error *err)
+{
+    hf_call *made = hf__alloc(sizeof(*made));
+
+    if (made == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a call");
+    atomic_init(&made->references, 1);
+    *call = made;
+    return HF_OK;
+}
+
 hf_status hf__call_enter(hf_call *call, bool blocking, hf_error *err)
 {
     hf_status status = blocking ? hf__client_enter_blocking(call->client, err)

@@ -106,6 +106,9 @@ hf_status hf__call_enter(hf_call *call, bool blocking, hf_error *err);
              hf__check_flags((options)->flags, known, (options)->reserved0,    \
                              #type, (call)->form.err)))
 
+/* Allocate one, with one reference. */
+hf_status hf__call_new_shared(hf_call **call, hf_error *err);
+
 /* Make room for so many more words, if they may be more than HF__CALL_WORDS in
  * all. */
 void hf__reserve(hf_call *call, size_t count);

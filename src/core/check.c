@@ -29,7 +29,8 @@ hf_status hf__check_key(const hf_client *client, hf_bytes name,
 hf_bytes hf__key_put(const hf_client *client, hf_bytes name, char *at)
 {
     memcpy(at, client->prefix, client->prefix_size);
-    memcpy(at + client->prefix_size, name.data, name.size);
+    if (name.size > 0)
+        memcpy(at + client->prefix_size, name.data, name.size);
     return hf_view(at, client->prefix_size + name.size);
 }
 

@@ -7,31 +7,20 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-static hf_status new_shared(hf_call **call, hf_error *err)
-{
-    hf_call *made = hf__alloc(sizeof(*made));
-
-    if (made == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "a call");
-    atomic_init(&made->references, 1);
-    *call = made;
-    return HF_OK;
-}
-
 /* Where the call lies; on a failure in `here`. */
 static hf_status place(hf_call **call, hf__form *form,
                        const hf__operation *operation, hf_client *client)
 {
     hf_status status = HF_OK;
 
-    if (form->kind == HF__FORM_MANY) {
-        *call = hf__many_call(form->many);
-    } else if (form->kind == HF__FORM_STARTED) {
+    if (form->kind == HF__FORM_MANY)
+        return hf__many_call(form->many, operation->reply_stays, call);
+    if (form->kind == HF__FORM_STARTED) {
         status = operation->lease
                      ? hf__call_new_lease(client, form->async, call, form->err)
                      : hf__call_new(client, form->async, call, form->err);
     } else if (operation->reply_stays) {
-        status = new_shared(call, form->err);
+        status = hf__call_new_shared(call, form->err);
         if (status == HF_OK)
             form->kind = HF__FORM_SHARED;
     }

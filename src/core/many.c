@@ -37,8 +37,11 @@ void hf__many_begin(hf__many *many, hf_client *client, size_t count,
 {
     size_t room = count < HF__MANY_WINDOW ? count : HF__MANY_WINDOW;
 
-    *many = (hf__many){
-        .client = client, .count = count, .statuses = statuses, .err = err};
+    *many = (hf__many){.client = client,
+                       .count = count,
+                       .statuses = statuses,
+                       .err = err,
+                       .room = room};
     many->failed = hf__client_enter_blocking(client, err);
     many->inside = many->failed == HF_OK;
     hf__many_needs(many, statuses, "statuses");
@@ -60,9 +63,29 @@ void hf__many_needs(hf__many *many, const void *input, const char *name)
         many->count = 0;
 }
 
-hf_call *hf__many_call(hf__many *many)
+static hf_call *call_at(const hf__many *many, size_t at)
 {
-    return &many->calls[many->at];
+    if (many->homes != NULL && many->homes[at] != NULL)
+        return many->homes[at];
+    return &many->calls[at];
+}
+
+/* The call outlives its window, as the home of its reply. */
+static hf_status add_home(hf__many *many)
+{
+    if (many->homes == NULL)
+        many->homes = hf__calloc(many->room, sizeof(hf_call *));
+    if (many->homes == NULL)
+        return hf__fail(&many->detail, HF_NO_MEMORY, "%zu calls", many->room);
+    return hf__call_new_shared(&many->homes[many->at], &many->detail);
+}
+
+hf_status hf__many_call(hf__many *many, bool reply_stays, hf_call **call)
+{
+    hf_status status = reply_stays ? add_home(many) : HF_OK;
+
+    *call = call_at(many, many->at);
+    return status;
 }
 
 hf_status hf__many_add(hf__many *many, hf_call *call)
@@ -83,7 +106,7 @@ hf_status hf__many_add(hf__many *many, hf_call *call)
 static void finish_call(hf__many *many, size_t at)
 {
     hf_error detail = HF_ERROR_INIT;
-    hf_call *call = &many->calls[at];
+    hf_call *call = call_at(many, at);
     hf_status before = many->statuses[many->first + at];
     hf_status status = before;
 
@@ -97,8 +120,13 @@ static void finish_call(hf__many *many, size_t at)
         status = call->finish(call, &detail);
     if (status != before)
         settle(many, at, status, &detail);
-    hf__call_end(call);
     hf__call_leave(call);
+    if (call == &many->calls[at]) {
+        hf__call_end(call);
+        return;
+    }
+    many->homes[at] = NULL;
+    hf__call_unref(call);
 }
 
 static void run_window(hf__many *many)
@@ -147,6 +175,7 @@ bool hf__many_next(hf__many *many, size_t *index)
 hf_status hf__many_end(hf__many *many)
 {
     hf__free(many->requests);
+    hf__free(many->homes);
     hf__free(many->calls);
     if (many->inside)
         hf__life_leave(&many->client->life);

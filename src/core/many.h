@@ -39,11 +39,13 @@ typedef struct hf__many {
     hf_error detail;  /* of the call that is put together */
     bool inside;
 
+    size_t room;  /* for calls of a window */
     size_t first; /* number of the window's first call */
     size_t at;    /* calls of the window that were begun */
     size_t ready; /* requests of it */
     int64_t limit_ms;
     hf_call *calls;
+    hf_call **homes; /* NULL, or those that were allocated, of each call */
     hf__request **requests;
 } hf__many;
 
@@ -67,8 +69,9 @@ static inline hf__form hf__one_of(hf__many *many)
  * no answer, its message preceded by the item's number. */
 hf_status hf__many_end(hf__many *many);
 
-/* By core/form.c: the memory of the next call; that is put together. */
-hf_call *hf__many_call(hf__many *many);
+/* By core/form.c: the memory of the next call, with `reply_stays` allocated by
+ * itself; that is put together. */
+hf_status hf__many_call(hf__many *many, bool reply_stays, hf_call **call);
 hf_status hf__many_add(hf__many *many, hf_call *call);
 
 /* The same as end() for statuses that came otherwise. */

@@ -62,6 +62,22 @@ static void keys_of_different_slots_are_named(void **state)
     hf_reply_free(reply);
 }
 
+/* Not only those that follow the name. */
+static void keys_of_a_command_in_different_slots_are_named(void **state)
+{
+    fixture *f = *state;
+    const hf_bytes set[] = {bytes("MSET"), bytes("a"), bytes("1"), bytes("b"),
+                            bytes("2")};
+    const hf_bytes unite[] = {bytes("ZUNIONSTORE"), bytes("a"), bytes("1"),
+                              bytes("b")};
+
+    expect_status(HF_INVALID, hf_command(f->client, 5, set, NULL, ERR));
+    assert_non_null(strstr(expect_message(), "different slots"));
+    expect_status(HF_INVALID, hf_command(f->client, 4, unite, NULL, ERR));
+    assert_non_null(strstr(expect_message(), "different slots"));
+    assert_no_key(f->client, bytes("a"));
+}
+
 /* Some on each master, and one slot being migrated. */
 static void dump_has_the_keys_of_all_masters_or_says_so(void **state)
 {
@@ -168,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         fixture_test(keys_of_different_slots_are_named),
+        fixture_test(keys_of_a_command_in_different_slots_are_named),
         fixture_test(dump_has_the_keys_of_all_masters_or_says_so),
         fixture_test(values_are_found_after_their_slot_moved),
         fixture_test(waiter_is_woken_after_its_slot_moved),

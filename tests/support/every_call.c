@@ -290,6 +290,25 @@ DEFINE(script_run)
     return CALL(hf_script_run, p->script, keys, 1, NULL, 0, &p->result.reply);
 }
 
+/* ---------------------------------------------------------------- commands */
+
+DEFINE(command)
+{
+    hf_bytes words[] = {hf_str("GET"), p->key};
+
+    return CALL(hf_command, p->client, COUNT(words), words, &p->result.reply);
+}
+
+DEFINE(command_many)
+{
+    hf_bytes words[] = {hf_str("GET"), p->key};
+    hf_command_item item = {COUNT(words), words};
+
+    (void)async;
+    return hf_command_many(p->client, &item, 1, &p->result.reply,
+                           &p->result.status, err);
+}
+
 /* ------------------------------------------------------------------- locks */
 
 DEFINE(lock_try)
@@ -438,7 +457,10 @@ const every_call every_calls[] = {
     {"key expire", "PEXPIRE", key_expire, STARTS},
     {"key persist", "key_persist", key_persist, STARTS},
     {"script load", "SCRIPT", script_load, STARTS, .keyless = true},
-    {"script run", "user script", script_run, STARTS, .needs_script = true},
+    {"script run", "user script", script_run, STARTS, .any_reply = true,
+     .needs_script = true},
+    {"command", "GET", command, STARTS, .any_reply = true},
+    {"command many", "GET", command_many, BATCH, .any_reply = true},
     {"lock try", "lock_acquire", lock_try, STARTS, .needs_lock = true,
      .takes_lock = true},
     {"lock acquire", "lock_acquire", lock_acquire, STARTS, .needs_lock = true,

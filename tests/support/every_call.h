@@ -52,6 +52,7 @@ typedef struct every_call {
     bool needs_held; /* the lock must be held */
     bool takes_lock; /* with HF_OK it is held afterwards */
     bool waits;      /* 50 ms, for a lock that is held */
+    bool any_reply;  /* is right */
     bool keyless;    /* place->key is not asked for */
     bool scans;      /* needs the rights of a dump */
     bool transfers;  /* whole stores; the client must have no prefix */

@@ -132,6 +132,13 @@ static const char *check_numbers(const every_place *place,
     return NULL;
 }
 
+/* Without a reply there is NULL, and an error reply may be there. */
+static bool is_no_reply(const hf_reply *reply)
+{
+    return reply == (hf_reply *)(void *)untouched || reply == NULL ||
+           hf_reply_type(reply) == HF_REPLY_ERROR;
+}
+
 /* A refusal may come with the current value only. */
 static bool is_untouched(const every_result *result, bool refused)
 {
@@ -141,8 +148,7 @@ static bool is_untouched(const every_result *result, bool refused)
            result->ttl_ms == UNTOUCHED &&
            (refused || result->number == UNTOUCHED) &&
            result->script == (hf_script *)(void *)untouched &&
-           result->reply == (hf_reply *)(void *)untouched &&
-           result->info.owner_size == 0;
+           is_no_reply(result->reply) && result->info.owner_size == 0;
 }
 
 const char *every_result_end(every_place *place, const every_call *call,

@@ -218,7 +218,7 @@ static const fits table[] = {
 /* The expected status; HF_OK for an error: any status but HF_OK. */
 static hf_status expected(const every_call *call, const char *reply)
 {
-    if (strcmp(call->name, "script run") == 0)
+    if (call->any_reply)
         return HF_OK;
     for (size_t i = 0; i < COUNT(table); i++) {
         if (strncmp(table[i].call, call->name, strlen(table[i].call)) != 0)

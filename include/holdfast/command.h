@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file holdfast/command.h - any command of the store, word by word.
+ *
+ * Contents: hf_command(), hf_command_many(). hf_command() has a `_start` form.
+ *
+ * For what the other headers do not have. The words are those of Redis: a
+ * server gets them as they are; the embedded store has the commands that
+ * docs/guide/stores.md lists, and runs them without Lua.
+ *
+ * @code
+ * int64_t push(hf_client *client, hf_bytes list, hf_bytes item, hf_error *err)
+ * {
+ *     const hf_bytes words[] = {hf_str("LPUSH"), list, item};
+ *     hf_reply *reply = NULL;
+ *     int64_t length = 0;
+ *
+ *     if (hf_command(client, 3, words, &reply, err) == HF_OK)
+ *         length = hf_reply_integer(reply);
+ *     hf_reply_free(reply); // whatever the status
+ *     return length;
+ * }
+ * @endcode
+ */
+#ifndef HOLDFAST_COMMAND_H
+#define HOLDFAST_COMMAND_H
+
+#include "holdfast/async.h"
+#include "holdfast/reply.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Most words of one command, its name included. */
+#define HF_COMMAND_WORDS_MAX 1048576
+
+/**
+ * Run one command.
+ *
+ * Numbers in a reply have all their 64 bits. A command that the library knows
+ * to be a read is sent again if its reply is lost; all others are sent once.
+ *
+ * **Prefix.** Without a prefix the words are sent as they are. A client with a
+ * prefix has it put before each word that is a key, in the command's own
+ * syntax: the second of GET, all but the first of DEL, those that are counted
+ * in EVAL. Refused are commands that reach other keys, such as KEYS, FLUSHALL,
+ * SORT with BY or GET, and those that the library does not know. A reply that
+ * names a key has it with the prefix.
+ *
+ * **Connections** are shared, so commands that change the state of one, or keep
+ * it waiting, are refused on every store: SELECT, AUTH, HELLO, RESET, QUIT,
+ * MULTI, WATCH, SUBSCRIBE, MONITOR, CLIENT REPLY and TRACKING, BLPOP, XREAD
+ * with BLOCK, WAIT and the like.
+ *
+ * **Cluster.** The keys decide which server runs the command; one without keys
+ * is run by any one server. Of a command that the library does not know, the
+ * word after its name is taken for its only key.
+ *
+ * @param argc   1..#HF_COMMAND_WORDS_MAX
+ * @param argv   `argc` words, each of 0 to #HF_VALUE_MAX bytes; the first is
+ *               the name of the command, in any case
+ * @param reply  [out] the reply; free it with hf_reply_free(). If the store
+ *               replied with an error, the reply is that error (HF_REPLY_ERROR)
+ *               with its code and its whole text, and the status is not HF_OK.
+ *               Otherwise, without HF_OK it is NULL. `reply` may be NULL.
+ *
+ * @retval HF_OK           `*reply` is what the command replied
+ * @retval HF_INVALID      no words, an empty name, or too many or too long
+ *                         words: nothing was sent. Or the store's error has no
+ *                         status of its own: wrong arity, a syntax error, a
+ *                         value out of range.
+ * @retval HF_UNSUPPORTED  the command is refused, as above, or the store does
+ *                         not know it
+ * @retval HF_WRONG_TYPE   the key holds a value of another type
+ * @retval HF_SCRIPT       a script in the words is invalid, or raised an error;
+ *                         what it had written remains
+ * @retval HF_UNAVAILABLE  of EVALSHA also: the store does not have the script
+ */
+HF_API HF_MUST_USE hf_status hf_command(hf_client *client, size_t argc,
+                                        const hf_bytes *argv, hf_reply **reply,
+                                        hf_error *err);
+
+/** Starts hf_command(). */
+HF_API HF_MUST_USE hf_status hf_command_start(hf_client *client, size_t argc,
+                                              const hf_bytes *argv,
+                                              hf_reply **reply,
+                                              const hf_async *async,
+                                              hf_error *err);
+
+/** One command of hf_command_many(). */
+typedef struct hf_command_item {
+    size_t argc;          /**< words, the name included */
+    const hf_bytes *argv; /**< see hf_command() */
+} hf_command_item;
+
+/**
+ * Run hf_command() for many commands at once. On the embedded store up to 128
+ * that follow one another share a transaction if one of them writes, and then
+ * take effect in their order; a failing one does not undo the others.
+ *
+ * @param items     `count` commands
+ * @param count     any number
+ * @param replies   [out] `count` replies, each as that of hf_command(), to be
+ *                  freed one by one
+ * @param statuses  [out] `count` statuses, each as of hf_command()
+ *
+ * @retval HF_OK  see "Batch calls" in base.h
+ */
+HF_API HF_MUST_USE hf_status hf_command_many(hf_client *client,
+                                             const hf_command_item *items,
+                                             size_t count, hf_reply **replies,
+                                             hf_status *statuses,
+                                             hf_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HOLDFAST_COMMAND_H */
