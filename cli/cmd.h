@@ -35,6 +35,7 @@ extern const struct command value_commands[];
 extern const struct command hash_commands[];
 extern const struct command lock_commands[];
 extern const struct command script_commands[];
+extern const struct command timeline_commands[];
 extern const struct command store_commands[];
 
 /* Ends each of these tables. */

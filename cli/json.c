@@ -137,6 +137,12 @@ void json_integer(struct json *json, const char *name, int64_t value)
     fprintf(json->file, "%" PRId64, value);
 }
 
+void json_number(struct json *json, const char *name, double value)
+{
+    put_name(json, name);
+    fprintf(json->file, "%.17g", value);
+}
+
 void json_bool(struct json *json, const char *name, bool value)
 {
     put_name(json, name);

@@ -27,6 +27,7 @@ void json_end(struct json *json);
 void json_bytes(struct json *json, const char *name, hf_bytes value);
 void json_text(struct json *json, const char *name, const char *value);
 void json_integer(struct json *json, const char *name, int64_t value);
+void json_number(struct json *json, const char *name, double value);
 void json_bool(struct json *json, const char *name, bool value);
 void json_null(struct json *json, const char *name);
 

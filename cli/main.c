@@ -24,9 +24,10 @@ struct noun {
 };
 
 static const struct noun nouns[] = {
-    {"run", run_commands},       {"value", value_commands},
-    {"hash", hash_commands},     {"lock", lock_commands},
-    {"script", script_commands}, {"store", store_commands},
+    {"run", run_commands},           {"value", value_commands},
+    {"hash", hash_commands},         {"lock", lock_commands},
+    {"script", script_commands},     {"store", store_commands},
+    {"timeline", timeline_commands},
 };
 
 #define NOUN_COUNT (sizeof(nouns) / sizeof(nouns[0]))

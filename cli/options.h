@@ -54,6 +54,15 @@ enum option_id {
     OPT_BY,
     OPT_MIN,
     OPT_MAX,
+    OPT_AT,
+    OPT_ORDER_BY,
+    OPT_WHERE,
+    OPT_FROM,
+    OPT_TO,
+    OPT_OFFSET,
+    OPT_LIMIT,
+    OPT_CURSOR,
+    OPT_OLDEST,
     OPT_COUNT
 };
 

@@ -54,6 +54,14 @@ static void put_line_part(hf_bytes text)
         put_escaped(bytes[i], 0);
 }
 
+void out_pair(hf_bytes name, hf_bytes value)
+{
+    put_line_part(name);
+    putchar('\t');
+    put_line_part(value);
+    putchar('\n');
+}
+
 static int compare_names(const void *left, const void *right)
 {
     const hf_bytes *a = &((const hf_field *)left)->name;
@@ -77,12 +85,8 @@ void out_fields(hf_fields *fields)
     size_t i;
 
     sort_fields(fields);
-    for (i = 0; i < fields->count; i++) {
-        put_line_part(fields->items[i].name);
-        putchar('\t');
-        put_line_part(fields->items[i].value);
-        putchar('\n');
-    }
+    for (i = 0; i < fields->count; i++)
+        out_pair(fields->items[i].name, fields->items[i].value);
 }
 
 void out_fields_json(struct json *json, const char *name, hf_fields *fields)

@@ -17,9 +17,12 @@
 void out_value(const hf_buffer *value, bool raw);
 
 /*
- * "name<TAB>value" for each field, sorted by name. A backslash and bytes that
- * would break the line are written \\, \n, \t, \r or \xHH.
+ * "name<TAB>value". A backslash and bytes that would break the line are written
+ * \\, \n, \t, \r or \xHH.
  */
+void out_pair(hf_bytes name, hf_bytes value);
+
+/* Such a line for each field, sorted by name. */
 void out_fields(hf_fields *fields);
 void out_fields_json(struct json *json, const char *name, hf_fields *fields);
 
