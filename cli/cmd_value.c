@@ -112,6 +112,33 @@ static int value_set(struct call *call)
     return code;
 }
 
+/* The version is the first line. */
+static int get_versioned(struct call *call)
+{
+    hf_buffer value = HF_BUFFER_INIT;
+    hf_buffer version = HF_BUFFER_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf_bytes key = call_operand(call, 0);
+    struct json json;
+    hf_status status =
+        hf_value_get_versioned(call->client, key, &value, &version, &err);
+    int code = status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+
+    if (!call->json) {
+        out_value(&version, false);
+        out_value(&value, call->options->given[OPT_RAW]);
+    } else if (status == HF_OK || status == HF_NOT_FOUND) {
+        json_begin(&json, stdout);
+        json_bytes(&json, "key", key);
+        json_buffer(&json, "version", &version);
+        json_buffer(&json, "value", &value);
+        json_end(&json);
+    }
+    hf_buffer_free(&value);
+    hf_buffer_free(&version);
+    return code;
+}
+
 static int value_get(struct call *call)
 {
     hf_buffer value = HF_BUFFER_INIT;
@@ -122,11 +149,14 @@ static int value_get(struct call *call)
     hf_status status;
     int code = EXIT_YES;
 
+    if (call->options->given[OPT_VERSIONED])
+        return expire_options(call, &options)
+                   ? call_usage(call, "--versioned sets no expiry")
+                   : get_versioned(call);
     status =
         expire_options(call, &options)
             ? hf_value_get_expire(call->client, key, &options, &value, &err)
             : hf_value_get(call->client, key, &value, &err);
-
     if (status != HF_OK)
         code = call_failed(call, status, &err);
     if (!call->json) {
@@ -152,6 +182,9 @@ static int value_delete(struct call *call)
 
     if (expected == NULL) {
         status = hf_value_delete(call->client, key, &err);
+    } else if (call->options->given[OPT_VERSIONED]) {
+        status = hf_value_delete_versioned(call->client, key, hf_str(expected),
+                                           &current, &err);
     } else {
         status = hf_value_delete_if(call->client, key, hf_str(expected),
                                     &current, &err);
@@ -169,6 +202,7 @@ static int value_delete(struct call *call)
 static int value_cas(struct call *call)
 {
     bool absent = call->options->given[OPT_ABSENT];
+    bool versioned = call->options->given[OPT_VERSIONED];
     hf_cas_options options = HF_CAS_OPTIONS_INIT;
     hf_buffer current = HF_BUFFER_INIT;
     hf_error err = HF_ERROR_INIT;
@@ -181,14 +215,17 @@ static int value_cas(struct call *call)
                           "specify KEY EXPECTED NEW, or --absent KEY NEW");
     expected = call_operand(call, 1);
     options.ttl_ms = call_ttl_ms(call);
-    status = hf_value_cas(
+    status = (versioned ? hf_value_cas_versioned : hf_value_cas)(
         call->client, call_operand(call, 0), absent ? NULL : &expected,
         call_operand(call, absent ? 1 : 2), &options, &current, &err);
     if (status != HF_OK)
         code = call_failed(call, status, &err);
     if (status == HF_OK || is_refusal(status)) {
         print_outcome(call, "set", status == HF_OK,
-                      status == HF_OK ? NULL : "current", &current);
+                      status != HF_OK ? "current"
+                      : versioned     ? "version"
+                                      : NULL,
+                      &current);
     }
     hf_buffer_free(&current);
     return code;
@@ -256,25 +293,29 @@ const struct command value_commands[] = {
      .run = value_set},
     {.grammar = {.name = "value get",
                  .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | INSTANT_OPTIONS |
-                            OPTION(PERSIST) | OPTION(RAW),
+                            OPTION(PERSIST) | OPTION(RAW) | OPTION(VERSIONED),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
      .summary = "print a value",
      .notes = "A new expiry is set in the same step. The value is followed by "
-              "a newline unless\n--raw is given.\n",
+              "a newline unless\n--raw is given. With --versioned the first "
+              "line is the version.\n",
      .run = value_get},
     {.grammar = {.name = "value delete",
-                 .accepts = OPTIONS_WRITE | OPTION(IF) | OPTION(RAW),
+                 .accepts = OPTIONS_WRITE | OPTION(IF) | OPTION(RAW) |
+                            OPTION(VERSIONED),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
      .summary = "delete a value",
-     .notes = "If --if does not match, the current value is printed.\n",
+     .notes = "If --if does not match, the current value is printed. With "
+              "--versioned, --if\ngives a version, and the current one is "
+              "printed.\n",
      .run = value_delete},
     {.grammar = {.name = "value cas",
                  .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | OPTION(ABSENT) |
-                            OPTION(RAW),
+                            OPTION(RAW) | OPTION(VERSIONED),
                  .operands_min = 1,
                  .operands_max = 3,
                  .operands = "KEY [EXPECTED] NEW"},
@@ -282,7 +323,9 @@ const struct command value_commands[] = {
      .notes =
          "EXPECTED is omitted with --absent. The key keeps its time to live "
          "unless a\n"
-         "new one is given. If the current value differs, it is printed.\n",
+         "new one is given. If the current value differs, it is printed. With "
+         "--versioned,\nEXPECTED is a version, and the version after the call "
+         "is printed.\n",
      .run = value_cas},
     {.grammar = {.name = "value expire",
                  .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | INSTANT_OPTIONS |

@@ -63,6 +63,7 @@ enum option_id {
     OPT_LIMIT,
     OPT_CURSOR,
     OPT_OLDEST,
+    OPT_VERSIONED,
     OPT_COUNT
 };
 

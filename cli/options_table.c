@@ -235,4 +235,6 @@ const struct option_spec option_table[OPT_COUNT] = {
                     .help = "continue after the page whose \"next\" this is"},
     [OPT_OLDEST] = {.names = {"oldest", "ascending"},
                     .help = "oldest or lowest first, not newest or greatest"},
+    [OPT_VERSIONED] = {.names = {"versioned"},
+                       .help = "print or compare the value's version"},
 };

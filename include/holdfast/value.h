@@ -6,6 +6,8 @@
  * - hf_value_set(), hf_value_get(), hf_value_get_expire(), hf_value_delete()
  * - hf_value_cas(), hf_value_delete_if(), hf_value_expire_if(): only if the
  *   current value matches
+ * - hf_value_get_versioned(), hf_value_cas_versioned(),
+ *   hf_value_delete_versioned(): the same by version, for large values
  * - hf_value_add(): counters
  * - hf_value_get_many(), hf_value_set_many(), hf_value_cas_many(),
  *   hf_value_add_many()
@@ -235,6 +237,73 @@ HF_API HF_MUST_USE hf_status hf_value_expire_if(
     hf_client *client, hf_bytes key, hf_bytes expected,
     const hf_value_expire_options *opts, hf_buffer *current, hf_error *err);
 
+/** Bytes of a version. */
+#define HF_VALUE_VERSION_SIZE 40
+
+/**
+ * Read a value and its version, by which hf_value_cas_versioned() and
+ * hf_value_delete_versioned() recognise it.
+ *
+ * The version is a digest of the value (SHA-1). So any write of other bytes, by
+ * any client, changes it; it is the same again if the same bytes are written
+ * again, also after the key was deleted or expired; and it does not cover the
+ * time to live. It does not protect against someone who writes values that were
+ * made to have the same SHA-1.
+ *
+ * @param key      the key
+ * @param value    [out] the bytes; free them with hf_buffer_free()
+ * @param version  [out] #HF_VALUE_VERSION_SIZE hexadecimal digits; free them
+ *                 with hf_buffer_free()
+ *
+ * @retval HF_OK          `*value` and `*version` are set
+ * @retval HF_NOT_FOUND   no such key
+ * @retval HF_WRONG_TYPE  the key does not hold a string
+ */
+HF_API HF_MUST_USE hf_status hf_value_get_versioned(hf_client *client,
+                                                    hf_bytes key,
+                                                    hf_buffer *value,
+                                                    hf_buffer *version,
+                                                    hf_error *err);
+
+/**
+ * Compare the version and set: as hf_value_cas(), for values that are too large
+ * to send for a comparison. The store reads the current value: about 2 ms per
+ * MiB on a server (docs/adr/README.md).
+ *
+ * @param key       the key
+ * @param expected  the current version; NULL: the key must not exist
+ * @param value     the new value
+ * @param opts      NULL for defaults
+ * @param version   [out] on HF_OK the new version, on HF_CONFLICT the current
+ *                  one; may be NULL
+ *
+ * @retval HF_OK          the value was replaced
+ * @retval HF_CONFLICT    the value has another version
+ * @retval HF_NOT_FOUND   a version was expected, and the key does not exist
+ * @retval HF_WRONG_TYPE  the key does not hold a string
+ */
+HF_API HF_MUST_USE hf_status hf_value_cas_versioned(
+    hf_client *client, hf_bytes key, const hf_bytes *expected, hf_bytes value,
+    const hf_cas_options *opts, hf_buffer *version, hf_error *err);
+
+/**
+ * Compare the version and delete: as hf_value_delete_if().
+ *
+ * @param key       the key
+ * @param expected  the version to delete
+ * @param version   [out] on HF_CONFLICT the current version; may be NULL
+ *
+ * @retval HF_OK          the key was deleted
+ * @retval HF_CONFLICT    the value has another version
+ * @retval HF_NOT_FOUND   no such key
+ * @retval HF_WRONG_TYPE  the key does not hold a string
+ */
+HF_API HF_MUST_USE hf_status hf_value_delete_versioned(hf_client *client,
+                                                       hf_bytes key,
+                                                       hf_bytes expected,
+                                                       hf_buffer *version,
+                                                       hf_error *err);
+
 /** Flags of hf_add_options. */
 enum {
     HF_ADD_MIN = 1u << 0, /**< `min` is given */
@@ -317,6 +386,22 @@ HF_API HF_MUST_USE hf_status hf_value_delete_if_start(
 HF_API HF_MUST_USE hf_status hf_value_expire_if_start(
     hf_client *client, hf_bytes key, hf_bytes expected,
     const hf_value_expire_options *opts, hf_buffer *current,
+    const hf_async *async, hf_error *err);
+
+/** Starts hf_value_get_versioned(). */
+HF_API HF_MUST_USE hf_status hf_value_get_versioned_start(
+    hf_client *client, hf_bytes key, hf_buffer *value, hf_buffer *version,
+    const hf_async *async, hf_error *err);
+
+/** Starts hf_value_cas_versioned(). */
+HF_API HF_MUST_USE hf_status hf_value_cas_versioned_start(
+    hf_client *client, hf_bytes key, const hf_bytes *expected, hf_bytes value,
+    const hf_cas_options *opts, hf_buffer *version, const hf_async *async,
+    hf_error *err);
+
+/** Starts hf_value_delete_versioned(). */
+HF_API HF_MUST_USE hf_status hf_value_delete_versioned_start(
+    hf_client *client, hf_bytes key, hf_bytes expected, hf_buffer *version,
     const hf_async *async, hf_error *err);
 
 /** Starts hf_value_add(). */

@@ -9,6 +9,7 @@
 #include "core/form.h"
 #include "util/container.h"
 #include "util/error.h"
+#include "util/sha1.h"
 
 #define SET_FLAGS (HF_SET_NX | HF_SET_XX | HF_SET_KEEPTTL | HF_SET_GET)
 
@@ -183,6 +184,61 @@ hf_status hf_value_get_many(hf_client *client, const hf_bytes *keys,
     while (hf__many_next(&many, &i))
         (void)run_get(hf__one_of(&many), client, keys[i], &values[i]);
     return hf__many_end(&many);
+}
+
+/* ------------------------------------------------------------ get, versioned
+ */
+
+static hf_status finish_get_versioned(hf_call *call, hf_error *err)
+{
+    hf_buffer *value = call->out;
+    char text[HF__SHA1_HEX_SIZE];
+    hf_reply version = {.kind = HF_REPLY_STRING,
+                        .bytes = {text, sizeof(text) - 1}};
+    hf_status status = hf__finish_value(call, err);
+
+    if (status != HF_OK)
+        return status;
+    hf__sha1_hex(value->data, value->size, text);
+    status = hf__buffer_set(call->context, &version, err);
+    if (status != HF_OK)
+        hf_buffer_free(value);
+    return status;
+}
+
+static const hf__operation get_versioned = {
+    .command = "GET",
+    .repeatable = true,
+    .answer = HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL),
+    .finish = finish_get_versioned,
+};
+
+static hf_status run_get_versioned(hf__form form, hf_client *client,
+                                   hf_bytes key, hf_buffer *value,
+                                   hf_buffer *version)
+{
+    hf_call here, *call = hf__begin(&here, form, &get_versioned, client);
+
+    hf__add_key(call, key);
+    hf__set_out(call, value, "value");
+    (void)HF__TRY(call, hf__check_out(version, "version", call->form.err));
+    call->context = version;
+    return hf__end(call);
+}
+
+hf_status hf_value_get_versioned(hf_client *client, hf_bytes key,
+                                 hf_buffer *value, hf_buffer *version,
+                                 hf_error *err)
+{
+    return run_get_versioned(hf__blocking(err), client, key, value, version);
+}
+
+hf_status hf_value_get_versioned_start(hf_client *client, hf_bytes key,
+                                       hf_buffer *value, hf_buffer *version,
+                                       const hf_async *async, hf_error *err)
+{
+    return run_get_versioned(hf__started(async, err), client, key, value,
+                             version);
 }
 
 /* -------------------------------------------------------------- get, expire */

@@ -179,6 +179,27 @@ test_cas_loops_lose_no_update() {
     same sum 20 "$out"
 }
 
+test_versions() {
+    local version
+
+    expect 1 value get doc --versioned --json
+    same answer '{"key":"doc","version":null,"value":null}' "$out"
+    expect 0 value cas --versioned --absent doc one
+    version=$out
+    expect 0 value get doc --versioned
+    same 'version and value' "$version"$'\none' "$out"
+    expect 0 value cas --versioned doc "$version" two --json
+    json 'd["set"] and len(d["version"]) == 40'
+    expect 1 value cas --versioned doc "$version" three
+    expect 0 value cas --versioned doc "$out" three
+    expect 1 value delete doc --versioned --if "$version"
+    expect 0 value delete doc --versioned --if "$out"
+    expect 1 value cas --versioned doc "$version" four
+    expect 64 value cas --versioned doc two four
+    contains "$err" 'version is 3 bytes'
+    expect 64 value get doc --versioned --ttl 1
+}
+
 test_incr() {
     expect 0 value incr n
     same result 1 "$out"

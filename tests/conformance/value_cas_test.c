@@ -3,6 +3,9 @@
  * value_cas_test.c - hf_value_cas() and hf_value_delete_if(): compare, then
  * set or delete, in one step.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "support/store_fixture.h"
 
 static hf_status cas(fixture *f, hf_bytes key, const char *expected,
@@ -272,6 +275,179 @@ static void value_cas_refuses_unknown_flags(void **state)
     assert_no_key(f->client, fixture_key(f, "k"));
 }
 
+/* --------------------------------------------------------------- versions */
+
+/* Read it; the version is valid until the next call. */
+static hf_bytes version_of(fixture *f, hf_bytes key)
+{
+    static char text[HF_VALUE_VERSION_SIZE];
+    hf_buffer value = HF_BUFFER_INIT;
+    hf_buffer version = HF_BUFFER_INIT;
+
+    expect_status(HF_OK,
+                  hf_value_get_versioned(f->other, key, &value, &version, ERR));
+    assert_int_equal(version.size, sizeof(text));
+    memcpy(text, version.data, sizeof(text));
+    hf_buffer_free(&value);
+    hf_buffer_free(&version);
+    return hf_view(text, sizeof(text));
+}
+
+static hf_status cas_version(fixture *f, hf_bytes key, hf_bytes expected,
+                             hf_bytes value, hf_buffer *version)
+{
+    return hf_value_cas_versioned(f->client, key, &expected, value, NULL,
+                                  version, ERR);
+}
+
+static void value_versions_follow_each_write(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_buffer version = HF_BUFFER_INIT;
+    hf_buffer next = HF_BUFFER_INIT;
+
+    expect_status(HF_OK,
+                  hf_value_cas_versioned(f->client, key, NULL, bytes("1"), NULL,
+                                         &version, ERR));
+    for (const char *each = "23456"; *each != '\0'; each++) {
+        hf_bytes current = hf_view(version.data, version.size);
+
+        assert_bytes(current, version_of(f, key));
+        expect_status(HF_OK,
+                      cas_version(f, key, current, hf_view(each, 1), &next));
+        assert_value(f->other, key, hf_view(each, 1));
+        hf_buffer_free(&version);
+        version = next;
+    }
+    hf_buffer_free(&version);
+}
+
+static void value_cas_versioned_returns_the_current_version(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_buffer version = HF_BUFFER_INIT;
+    hf_bytes seen;
+
+    put_value(f->client, key, bytes("1"), 60000);
+    expect_status(HF_CONFLICT,
+                  hf_value_cas_versioned(f->client, key, NULL, bytes("2"), NULL,
+                                         &version, ERR));
+    assert_buffer(&version, version_of(f, key));
+    seen = version_of(f, key);
+    put_value(f->other, key, bytes("3"), 60000);
+    expect_status(HF_CONFLICT, cas_version(f, key, seen, bytes("2"), &version));
+    assert_buffer(&version, version_of(f, key));
+    expect_status(HF_CONFLICT,
+                  hf_value_delete_versioned(
+                      f->client, key,
+                      hf_str("356a192b7913b04c54574d18c28d46e6395428ab"),
+                      &version, ERR));
+    assert_buffer(&version, version_of(f, key));
+    assert_value(f->client, key, bytes("3"));
+    assert_ttl(f->client, key, 60000);
+}
+
+/* Every way to write, by clients that know nothing of versions. */
+static void value_version_changes_with_any_write_of_other_bytes(void **state)
+{
+    static const char *const writes[] = {
+        "return redis.call('set', KEYS[1], '5')",
+        "return redis.call('incrby', KEYS[1], 1)",
+        /* Not under least rights. */
+        "return redis.call('append', KEYS[1], 'x')",
+        "return redis.call('setrange', KEYS[1], 1, 'y')",
+        "return redis.call('setbit', KEYS[1], 0, 1)",
+    };
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    size_t count = f->rights == FIXTURE_RIGHTS_ALL ? 5 : 2;
+
+    put_value(f->client, key, bytes("1"), 0);
+    for (size_t i = 0; i < count; i++) {
+        hf_script *script = fixture_script(f, f->other, writes[i]);
+        hf_bytes seen = version_of(f, key);
+        hf_reply *reply = NULL;
+
+        expect_status(HF_OK,
+                      hf_script_run(script, &key, 1, NULL, 0, &reply, ERR));
+        hf_reply_free(reply);
+        expect_status(HF_CONFLICT, cas_version(f, key, seen, bytes("2"), NULL));
+        expect_status(HF_CONFLICT, hf_value_delete_versioned(f->client, key,
+                                                             seen, NULL, ERR));
+    }
+}
+
+static void value_of_one_mebibyte_has_a_version(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    size_t size = (size_t)1 << 20;
+    char *data = calloc(1, size);
+    hf_bytes seen;
+
+    assert_non_null(data);
+    put_value(f->client, key, hf_view(data, size), 60000);
+    seen = version_of(f, key);
+    data[size / 2] = 1;
+    put_value(f->other, key, hf_view(data, size), 60000);
+    expect_status(HF_CONFLICT, cas_version(f, key, seen, bytes("2"), NULL));
+    seen = version_of(f, key);
+    expect_status(HF_OK, cas_version(f, key, seen, bytes("2"), NULL));
+    assert_ttl(f->client, key, 60000);
+    free(data);
+}
+
+static void value_delete_versioned_deletes_the_expected_version(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_bytes seen;
+
+    put_value(f->client, key, bytes("a\0b"), 0);
+    seen = version_of(f, key);
+    expect_status(HF_OK,
+                  hf_value_delete_versioned(f->client, key, seen, NULL, ERR));
+    assert_no_key(f->client, key);
+    expect_status(HF_NOT_FOUND,
+                  hf_value_delete_versioned(f->client, key, seen, NULL, ERR));
+    expect_status(HF_NOT_FOUND, cas_version(f, key, seen, bytes("2"), NULL));
+    assert_no_key(f->client, key);
+}
+
+static void value_versioned_refuses_bad_input(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_bytes hash = fixture_key(f, "hash");
+    hf_buffer value = HF_BUFFER_INIT;
+    hf_buffer version = HF_BUFFER_INIT;
+    hf_bytes any = hf_str("0123456789012345678901234567890123456789");
+
+    put_hash(f->client, hash, words("a", "1"), 0);
+    expect_status(HF_WRONG_TYPE, hf_value_get_versioned(f->client, hash, &value,
+                                                        &version, ERR));
+    expect_status(HF_WRONG_TYPE, cas_version(f, hash, any, bytes("2"), NULL));
+    expect_status(HF_WRONG_TYPE,
+                  hf_value_delete_versioned(f->client, hash, any, NULL, ERR));
+    expect_status(HF_NOT_FOUND, hf_value_get_versioned(f->client, key, &value,
+                                                       &version, ERR));
+    expect_status(HF_INVALID,
+                  cas_version(f, key, bytes("1"), bytes("2"), NULL));
+    assert_non_null(strstr(expect_message(), "version is 1 bytes"));
+    expect_status(HF_INVALID, hf_value_delete_versioned(f->client, key,
+                                                        bytes(""), NULL, ERR));
+    expect_status(HF_INVALID,
+                  cas_version(f, key, hf_view(NULL, 40), bytes("2"), NULL));
+    expect_status(HF_INVALID,
+                  cas_version(f, key, any, hf_view(NULL, 1), &version));
+    expect_status(HF_INVALID,
+                  hf_value_get_versioned(f->client, key, &value, NULL, ERR));
+    assert_null(value.data);
+    assert_null(version.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +468,12 @@ int main(void)
         fixture_test(value_delete_if_deletes_the_expected_value),
         fixture_test(value_delete_if_leaves_another_value),
         fixture_test(value_delete_if_of_a_missing_key_is_not_found),
+        fixture_test(value_versions_follow_each_write),
+        fixture_test(value_cas_versioned_returns_the_current_version),
+        fixture_test(value_version_changes_with_any_write_of_other_bytes),
+        fixture_test(value_of_one_mebibyte_has_a_version),
+        fixture_test(value_delete_versioned_deletes_the_expected_version),
+        fixture_test(value_versioned_refuses_bad_input),
     };
 
     return fixture_run(tests);

@@ -99,6 +99,32 @@ DEFINE(value_expire_if)
                 &p->result.buffer);
 }
 
+DEFINE(value_get_versioned)
+{
+    return CALL(hf_value_get_versioned, p->client, p->key, &p->result.buffer,
+                &p->result.version);
+}
+
+/* SHA-1 of "1" */
+static hf_bytes version_of_one(void)
+{
+    return hf_str("356a192b7913b04c54574d18c28d46e6395428ab");
+}
+
+DEFINE(value_cas_versioned)
+{
+    hf_bytes expected = version_of_one();
+
+    return CALL(hf_value_cas_versioned, p->client, p->key, &expected, one(),
+                NULL, &p->result.buffer);
+}
+
+DEFINE(value_delete_versioned)
+{
+    return CALL(hf_value_delete_versioned, p->client, p->key, version_of_one(),
+                &p->result.buffer);
+}
+
 DEFINE(value_add)
 {
     return CALL(hf_value_add, p->client, p->key, 1, NULL, &p->result.number);
@@ -431,6 +457,11 @@ const every_call every_calls[] = {
     {"value delete if", "value_delete_if_once", value_delete_if, STARTS},
     {"value get expire", "GETEX", value_get_expire, STARTS},
     {"value expire if", "value_expire_if_once", value_expire_if, STARTS},
+    {"value get versioned", "GET", value_get_versioned, STARTS},
+    {"value cas versioned", "value_cas_versioned_once", value_cas_versioned,
+     STARTS},
+    {"value delete if version", "value_delete_versioned_once",
+     value_delete_versioned, STARTS},
     {"value add", "value_add", value_add, STARTS},
     {"value add many", "value_add", value_add_many, BATCH},
     {"value get many", "GET", value_get_many, BATCH},

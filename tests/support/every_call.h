@@ -12,6 +12,7 @@
 /* Where the results go. */
 typedef struct every_result {
     hf_buffer buffer;
+    hf_buffer version;
     hf_fields fields;
     hf_timeline_items items;
     size_t removed;

@@ -13,6 +13,7 @@ void every_result_begin(every_result *result)
 {
     memset(result, 0, sizeof(*result));
     result->buffer = (hf_buffer){untouched, UNTOUCHED};
+    result->version = (hf_buffer){untouched, UNTOUCHED};
     result->fields = (hf_fields){(hf_field *)(void *)untouched, UNTOUCHED};
     result->items.items = (hf_timeline_item *)(void *)untouched;
     result->items.count = UNTOUCHED;
@@ -49,17 +50,23 @@ static bool reply_is_readable(const hf_reply *reply)
            is_readable(hf_reply_bytes(reply));
 }
 
-static const char *check_bytes(every_result *result)
+static bool check_buffer(hf_buffer *buffer)
 {
-    hf_buffer *buffer = &result->buffer;
-    hf_fields *fields = &result->fields;
     bool good = true;
 
     if (buffer->data != untouched) {
         good = is_readable(hf_view(buffer->data, buffer->size));
         hf_buffer_free(buffer);
     }
-    if (!good)
+    return good;
+}
+
+static const char *check_bytes(every_result *result)
+{
+    hf_fields *fields = &result->fields;
+    bool good = check_buffer(&result->buffer);
+
+    if (!check_buffer(&result->version) || !good)
         return "the buffer cannot be read";
     if (fields->items == (hf_field *)(void *)untouched)
         return NULL;
@@ -143,6 +150,7 @@ static bool is_no_reply(const hf_reply *reply)
 static bool is_untouched(const every_result *result, bool refused)
 {
     return (refused || result->buffer.data == untouched) &&
+           result->version.data == untouched &&
            result->fields.count == UNTOUCHED && result->removed == UNTOUCHED &&
            result->items.count == UNTOUCHED && result->count == UNTOUCHED &&
            result->ttl_ms == UNTOUCHED &&

@@ -135,6 +135,8 @@ static const fits table[] = {
     {"value set get", {NIL(HF_OK), STRINGS(HF_OK)}},
     {"value set", {STATUSES(HF_OK)}},
     {"value cas once", {FOUND, STRINGS(HF_CONFLICT)}},
+    {"value cas versioned",
+     {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
     {"value cas", {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
     {"value add", {ADDED}},
     {"value expire if",
