@@ -10,6 +10,7 @@
 
 #include "complain.h"
 #include "exit.h"
+#include "out.h"
 
 /* The library's own defaults. */
 #define REQUEST_DEFAULT_MS 5000
@@ -82,6 +83,21 @@ hf_status call_open(const struct call *call, hf_client **client, hf_error *err)
         set_budget(number[OPT_BUDGET], &options);
     return hf_client_open(call->options->text[OPT_STORE], &options, client,
                           err);
+}
+
+void call_print_reply(const struct call *call, const hf_reply *reply)
+{
+    struct json json;
+
+    if (call->json) {
+        json_begin(&json, stdout);
+        out_reply_json(&json, "reply", reply);
+        json_end(&json);
+    } else if (call->options->given[OPT_RAW]) {
+        out_reply_raw(reply);
+    } else {
+        out_reply(reply);
+    }
 }
 
 /* Make room for one more read; false if out of memory. */

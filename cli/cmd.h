@@ -36,6 +36,7 @@ extern const struct command hash_commands[];
 extern const struct command lock_commands[];
 extern const struct command script_commands[];
 extern const struct command timeline_commands[];
+extern const struct command command_commands[];
 extern const struct command store_commands[];
 
 /* Ends each of these tables. */
@@ -60,6 +61,9 @@ hf_add_options call_add_options(const struct call *call, int64_t *delta);
 
 /* Open the store that the options name. */
 hf_status call_open(const struct call *call, hf_client **client, hf_error *err);
+
+/* A reply in the form that the options ask for. */
+void call_print_reply(const struct call *call, const hf_reply *reply);
 
 /* Read standard input to its end, at most `limit` bytes, into a buffer that
  * the caller frees with free(data). Returns an exit code. */

@@ -11,7 +11,6 @@
 
 #include "complain.h"
 #include "exit.h"
-#include "out.h"
 
 /* Views of `count` words; NULL if out of memory. */
 static hf_bytes *view_words(char **words, int count)
@@ -22,21 +21,6 @@ static hf_bytes *view_words(char **words, int count)
     for (i = 0; views != NULL && i < count; i++)
         views[i] = hf_str(words[i]);
     return views;
-}
-
-static void print_reply(const struct call *call, const hf_reply *reply)
-{
-    struct json json;
-
-    if (call->json) {
-        json_begin(&json, stdout);
-        out_reply_json(&json, "reply", reply);
-        json_end(&json);
-    } else if (call->options->given[OPT_RAW]) {
-        out_reply_raw(reply);
-    } else {
-        out_reply(reply);
-    }
 }
 
 static int run_script(struct call *call, hf_script *script)
@@ -55,7 +39,7 @@ static int run_script(struct call *call, hf_script *script)
                                (size_t)options->tail_count, &reply, &err);
     }
     if (status == HF_OK)
-        print_reply(call, reply);
+        call_print_reply(call, reply);
     else
         code = call_failed(call, status, &err);
     hf_reply_free(reply);

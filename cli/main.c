@@ -23,12 +23,18 @@ struct noun {
     const struct command *commands; /* one without a verb, or several */
 };
 
+/* clang-format off */
 static const struct noun nouns[] = {
-    {"run", run_commands},           {"value", value_commands},
-    {"hash", hash_commands},         {"lock", lock_commands},
-    {"script", script_commands},     {"store", store_commands},
+    {"run", run_commands},
+    {"value", value_commands},
+    {"hash", hash_commands},
     {"timeline", timeline_commands},
+    {"lock", lock_commands},
+    {"script", script_commands},
+    {"command", command_commands},
+    {"store", store_commands},
 };
+/* clang-format on */
 
 #define NOUN_COUNT (sizeof(nouns) / sizeof(nouns[0]))
 

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# command_test.sh - holdfast command WORD...
+
+test_replies_are_shown_as_redis_cli_shows_them() {
+    expect 0 command SET k v EX 60
+    same reply OK "$out"
+    expect 0 command GET k
+    same reply '"v"' "$out"
+    expect 0 command get none
+    same reply '(nil)' "$out"
+    expect 0 command rpush l a 'b"c'
+    same reply '(integer) 2' "$out"
+    expect 0 command LRANGE l 0 -1
+    same reply $'1) "a"\n2) "b\\"c"' "$out"
+    expect 0 command LPOP none 1
+    same reply '(nil)' "$out"
+    expect 0 command SMEMBERS none
+    same reply '(empty array)' "$out"
+}
+
+test_json_and_raw_replies() {
+    expect 0 command --json RPUSH l a b
+    same reply '{"reply":2}' "$out"
+    expect 0 command --json LRANGE l 0 -1
+    same reply '{"reply":["a","b"]}' "$out"
+    expect 0 command --raw LRANGE l 0 -1
+    same reply $'a\nb' "$out"
+    expect 0 command --json GET none
+    same reply '{"reply":null}' "$out"
+}
+
+test_options_end_at_the_first_word() {
+    expect 0 command SET k --json
+    same reply OK "$out"
+    expect 0 command GET k
+    same reply '"--json"' "$out"
+    expect 0 command -- SET k -1
+    expect 0 command INCRBY k -1
+    same reply '(integer) -2' "$out"
+}
+
+test_errors_are_printed_whole_and_have_their_codes() {
+    expect 0 command RPUSH l a
+    expect 65 command GET l
+    same stderr 'holdfast: command: WRONGTYPE Operation against a key holding the wrong kind of value' "$err"
+    same stdout '' "$out"
+    expect 64 command GET
+    same stderr "holdfast: command: ERR wrong number of arguments for 'get' command" "$err"
+    expect 65 command --json GET l
+    same reply '{"reply":{"error":"WRONGTYPE Operation against a key holding the wrong kind of value"}}' "$out"
+    expect 78 command NOSUCH a
+    contains "$err" "ERR unknown command 'NOSUCH', with args beginning with: 'a'"
+    expect 64 command
+    contains "$err" 'missing argument WORD'
+    expect 64 command ''
+    contains "$err" 'the name of the command is empty'
+}
+
+test_commands_that_bind_a_connection_are_refused() {
+    expect 78 command SUBSCRIBE c
+    contains "$err" '"SUBSCRIBE" changes the state of its connection'
+    expect 78 command BLPOP l 0
+    expect 78 command MULTI
+}
+
+test_integers_are_exact() {
+    local n
+
+    for n in 9007199254740991 9007199254740993 9007199254740994 \
+        9223372036854775807 -9223372036854775808; do
+        expect 0 command SET n $n
+        expect 0 command INCRBY n 0
+        same reply "(integer) $n" "$out"
+        expect 0 command --json INCRBY n 0
+        same reply "{\"reply\":$n}" "$out"
+    done
+}
+
+test_bytes_go_through_unchanged() {
+    head -c 3000 /dev/urandom >bytes
+    printf 'a\0b\xff' >>bytes
+    expect 0 command --stdin SET k <bytes
+    "$HOLDFAST" command --raw GET k >back
+    printf '\n' >>bytes
+    cmp bytes back || fail 'other bytes came back'
+    expect 0 command --stdin SET k </dev/null
+    expect 0 command STRLEN k
+    same reply '(integer) 0' "$out"
+}
+
+test_prefix_is_kept() {
+    expect 0 command --prefix p: MSET {t}a 1 {t}b 2
+    expect 0 command GET 'p:{t}b'
+    same reply '"2"' "$out"
+    expect 0 command --prefix p: DEL {t}a {t}b
+    same reply '(integer) 2' "$out"
+    expect 78 command --prefix p: KEYS '*'
+    contains "$err" "\"KEYS\" reaches keys without the client's prefix"
+}
