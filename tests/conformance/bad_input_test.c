@@ -100,7 +100,7 @@ static const struct {
  * keys; a lock's is a string too, but not any string. */
 static bool takes(const every_call *call, const char *type)
 {
-    static const char *const any[] = {"key", "script", "value set"};
+    static const char *const any[] = {"command", "key", "script", "value set"};
 
     if (call->keyless || call->needs_held)
         return true;
