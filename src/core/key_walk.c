@@ -24,6 +24,38 @@
  * to an end. */
 #define BARREN_MAX (1u << 24)
 
+#define PATTERN_MAX (4 * HF__PREFIX_MAX + HF_NAME_MAX)
+
+hf_status hf__key_walk_check(hf_bytes pattern, bool told, hf_error *err)
+{
+    if (!told || (pattern.data == NULL && pattern.size > 0))
+        return hf__fail(err, HF_INVALID, "%s is NULL",
+                        !told ? "report" : "pattern");
+    if (pattern.size > HF_NAME_MAX)
+        return hf__fail(err, HF_INVALID, "pattern is %zu bytes; at most %d",
+                        pattern.size, HF_NAME_MAX);
+    return HF_OK;
+}
+
+hf_status hf__key_walk_pattern(const hf_client *client, hf_bytes pattern,
+                               hf__buf *whole, hf_error *err)
+{
+    bool fits = true;
+
+    hf__buf_init(whole, PATTERN_MAX);
+    if (pattern.size == 0)
+        pattern = hf_str("*");
+    for (size_t i = 0; i < client->prefix_size && fits; i++) {
+        const char *at = client->prefix + i;
+
+        if (strchr("*?[]\\^-", *at) != NULL)
+            fits = hf__buf_append(whole, "\\", 1);
+        fits = fits && hf__buf_append(whole, at, 1);
+    }
+    fits = fits && hf__buf_append(whole, pattern.data, pattern.size);
+    return fits ? HF_OK : hf__fail(err, HF_NO_MEMORY, "a pattern");
+}
+
 void hf__key_walk_begin(hf__key_walk *walk, hf_bytes pattern)
 {
     memset(walk, 0, sizeof(*walk));

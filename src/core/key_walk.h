@@ -16,6 +16,7 @@
 #define HF__CORE_KEY_WALK_H
 
 #include "core/client.h"
+#include "util/buf.h"
 
 typedef struct hf__key_walk_digest {
     uint64_t words[2]; /* both 0: an empty place */
@@ -39,6 +40,14 @@ typedef struct hf__key_walk {
     size_t met_count;
     size_t met_room; /* a power of two */
 } hf__key_walk;
+
+/* Check what the caller passes: a pattern, and a callback, if `told`. */
+hf_status hf__key_walk_check(hf_bytes pattern, bool told, hf_error *err);
+
+/* The pattern of whole names: the client's prefix, escaped, then `pattern`, or
+ * all. `whole` is begun here, and must be ended whatever the status. */
+hf_status hf__key_walk_pattern(const hf_client *client, hf_bytes pattern,
+                               hf__buf *whole, hf_error *err);
 
 /* Empty pattern: all. Its bytes must stay. */
 void hf__key_walk_begin(hf__key_walk *walk, hf_bytes pattern);

@@ -9,11 +9,8 @@
 #include "core/client.h"
 #include "core/key_walk.h"
 #include "lease/owner.h"
-#include "util/buf.h"
 #include "util/error.h"
 #include "util/mem.h"
-
-#define PATTERN_MAX (4 * HF__PREFIX_MAX + HF_NAME_MAX)
 
 typedef struct listing {
     hf_client *client;
@@ -24,23 +21,6 @@ typedef struct listing {
     hf__request *list[HF__BATCH_MAX];
     hf_bytes words[HF__BATCH_MAX][2];
 } listing;
-
-/* The prefix, escaped, then the pattern. */
-static hf_status make_pattern(const hf_client *client, hf_bytes pattern,
-                              hf__buf *whole, hf_error *err)
-{
-    bool fits = true;
-
-    for (size_t i = 0; i < client->prefix_size && fits; i++) {
-        const char *at = client->prefix + i;
-
-        if (strchr("*?[]\\^-", *at) != NULL)
-            fits = hf__buf_append(whole, "\\", 1);
-        fits = fits && hf__buf_append(whole, at, 1);
-    }
-    fits = fits && hf__buf_append(whole, pattern.data, pattern.size);
-    return fits ? HF_OK : hf__fail(err, HF_NO_MEMORY, "a pattern");
-}
 
 /* Not 0: the callback ends the list. */
 static int tell(const listing *self, hf_bytes key, const hf_reply *reply)
@@ -113,12 +93,10 @@ static hf_status walk_once(void *user, hf_error *err)
 static hf_status check(const hf_client *client, hf_lock_list_fn tell_one,
                        hf_bytes pattern, hf_error *err)
 {
-    if (tell_one == NULL || (pattern.data == NULL && pattern.size > 0))
-        return hf__fail(err, HF_INVALID, "%s is NULL",
-                        tell_one == NULL ? "tell" : "pattern");
-    if (pattern.size > HF_NAME_MAX)
-        return hf__fail(err, HF_INVALID, "pattern is %zu bytes; at most %d",
-                        pattern.size, HF_NAME_MAX);
+    hf_status status = hf__key_walk_check(pattern, tell_one != NULL, err);
+
+    if (status != HF_OK)
+        return status;
     if ((client->store->capabilities & HF__CAP_UNDOES) != 0)
         return hf__fail(err, HF_UNSUPPORTED,
                         "not supported on a quorum: list the locks of each "
@@ -138,10 +116,7 @@ static hf_status list(hf_client *client, hf_bytes pattern,
     self->client = client;
     self->tell = tell_one;
     self->user = user;
-    hf__buf_init(&whole, PATTERN_MAX);
-    if (pattern.size == 0)
-        pattern = hf_str("*");
-    status = make_pattern(client, pattern, &whole, err);
+    status = hf__key_walk_pattern(client, pattern, &whole, err);
     hf__key_walk_begin(&self->walk,
                        hf_view(hf__buf_front(&whole), hf__buf_size(&whole)));
     if (status == HF_OK)
