@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hash_put.c - fields written together with the key's expiry. As in value.c no
+ * write is sent twice.
+ */
+#include "core/fields.h"
+#include "core/form.h"
+#include "util/error.h"
+
+#define PUT_FLAGS (HF_HASH_NX | HF_HASH_XX | HF_HASH_REPLACE | HF_HASH_PERSIST)
+
+static hf_status check_put(const hf_hash_put_options *o, hf_error *err)
+{
+    if ((o->flags & HF_HASH_NX) != 0 && (o->flags & HF_HASH_XX) != 0)
+        return hf__fail(err, HF_INVALID,
+                        "HF_HASH_NX and HF_HASH_XX exclude each other");
+    if (o->ttl_ms != 0 && (o->flags & HF_HASH_PERSIST) != 0)
+        return hf__fail(err, HF_INVALID,
+                        "ttl_ms and HF_HASH_PERSIST exclude each other");
+    return o->ttl_ms == 0 ? HF_OK : hf__check_ttl(o->ttl_ms, "ttl_ms", err);
+}
+
+static hf_status finish_put(hf_call *call, hf_error *err)
+{
+    if (call->request.reply.integer != 0)
+        return HF_OK;
+    if ((call->note & HF_HASH_NX) != 0)
+        return hf__fail(err, HF_CONFLICT, "the key exists");
+    return hf__fail(err, HF_NOT_FOUND, "no such key");
+}
+
+static const hf__operation put = {
+    .script = HF__SCRIPT(HASH_PUT),
+    .wrote = hf__wrote_number,
+    .finish = finish_put,
+};
+
+static void add_put(hf_call *call, const hf_field *fields, size_t count,
+                    const hf_hash_put_options *o)
+{
+    bool persist = (o->flags & HF_HASH_PERSIST) != 0;
+
+    call->note = o->flags;
+    hf__reserve(call, 3 + 2 * count);
+    hf__add(call, hf_str((o->flags & HF_HASH_NX) != 0   ? "nx"
+                         : (o->flags & HF_HASH_XX) != 0 ? "xx"
+                                                        : ""));
+    hf__add(call, hf_str((o->flags & HF_HASH_REPLACE) != 0 ? "1" : "0"));
+    hf__add_number(call, persist ? -1 : o->ttl_ms);
+    for (size_t i = 0; i < count && call->prepared == HF_OK; i++) {
+        hf__add_field(call, fields[i].name);
+        hf__add_value(call, fields[i].value);
+    }
+}
+
+static hf_status run_put(hf__form form, hf_client *client, hf_bytes key,
+                         const hf_field *fields, size_t count,
+                         const hf_hash_put_options *opts)
+{
+    hf_call here, *call = hf__begin(&here, form, &put, client);
+    hf_error *err = call->form.err;
+    hf_hash_put_options options;
+
+    hf__add_key(call, key);
+    if (HF__LOAD(call, &options, opts, hf_hash_put_options, PUT_FLAGS) &&
+        HF__TRY(call, check_put(&options, err)) &&
+        HF__TRY(call, hf__check_fields(fields, count, "fields", err)))
+        add_put(call, fields, count, &options);
+    return hf__end(call);
+}
+
+hf_status hf_hash_put(hf_client *client, hf_bytes key, const hf_field *fields,
+                      size_t count, const hf_hash_put_options *opts,
+                      hf_error *err)
+{
+    return run_put(hf__blocking(err), client, key, fields, count, opts);
+}
+
+hf_status hf_hash_put_start(hf_client *client, hf_bytes key,
+                            const hf_field *fields, size_t count,
+                            const hf_hash_put_options *opts,
+                            const hf_async *async, hf_error *err)
+{
+    return run_put(hf__started(async, err), client, key, fields, count, opts);
+}
+
+hf_status hf_hash_put_many(hf_client *client, const hf_hash_put_item *items,
+                           size_t count, const hf_hash_put_options *opts,
+                           hf_status *statuses, hf_error *err)
+{
+    hf__many many;
+    size_t i;
+
+    hf__many_begin(&many, client, count, statuses, err);
+    hf__many_needs(&many, items, "items");
+    while (hf__many_next(&many, &i))
+        (void)run_put(hf__one_of(&many), client, items[i].key, items[i].fields,
+                      items[i].count, opts);
+    return hf__many_end(&many);
+}
