@@ -15,6 +15,7 @@
  * | holdfast/script.h   | Lua scripts                                        |
  * | holdfast/command.h  | any command, word by word                          |
  * | holdfast/reply.h    | replies of scripts and commands                    |
+ * | holdfast/txn.h      | transactions of all these, with conditions         |
  * | holdfast/async.h    | asynchronous calls and event loops                 |
  * | holdfast/store.h    | facts, health, check, compaction, dump and load    |
  *
@@ -48,6 +49,7 @@
 #include "holdfast/script.h"
 #include "holdfast/store.h"
 #include "holdfast/timeline.h"
+#include "holdfast/txn.h"
 #include "holdfast/value.h"
 
 #endif /* HOLDFAST_H */

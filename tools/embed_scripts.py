@@ -102,7 +102,8 @@ def table(scripts):
             f"      &hf__shape_{script.name},\n"
             f"      HF__QUORUM_{script.quorum.upper()},\n"
             f"      {'&acquire_' + script.name if script.follows else 'NULL'},\n"
-            f"      {{ {types(script)} }}, {len(script.places['KEYS'])} }},\n")
+            f"      {{ {types(script)} }}, {len(script.places['KEYS'])},\n"
+            "      false },\n")
     return (NOTICE + '#include "script/script.h"\n'
             '#include "script/script_words.h"\n\n' + acquires(scripts) +
             "const hf__script hf__scripts[] = {\n" + "".join(rows) + "};\n")

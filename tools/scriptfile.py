@@ -13,6 +13,9 @@ A script is one `--[[ ... ]]` header and a body. The header is
     Lane     user ... | lease ...  its send priority; optional
     Quorum   RULE.                 how a quorum adds up replies: one of
                                    QUORUM_RULES; optional
+    Program  why.                  its arguments name commands: their names, and
+                                   how it uses KEYS and ARGV, are not checked;
+                                   optional
     Writes   the keys it writes, or nothing. Cost.
 
 The type of a key is one of KEY_TYPES; without it, it may be any.
@@ -59,7 +62,7 @@ BODY_LINES_MAX = 40
 BODY_SIZE_MAX = 4000
 ALIAS = "local call = redis.call\n"
 SECTIONS = ("Returns", "Repeat", "Writes")
-OPTIONAL = {"Lane": "user", "Quorum": "none."}
+OPTIONAL = {"Lane": "user", "Quorum": "none.", "Program": ""}
 QUORUM_RULES = ("none", "acquire", "count", "renew", "read", "any")
 FOLLOW_WORDS_MAX = 4  # HF__FOLLOW_WORDS_MAX
 ISSUED = "token"  # the word for the token that the acquire issued
@@ -113,6 +116,10 @@ class Script:
     @property
     def lane(self):
         return re.match(r"\w+", self.sections["Lane"]).group(0)
+
+    @property
+    def is_program(self):
+        return self.sections["Program"] != ""
 
     @property
     def quorum(self):
@@ -189,7 +196,7 @@ def _finish(script):
     script.body = _squeeze(_put_in_pieces(script, script.written))
     _check_names(script)
     _check_body(script)
-    for what in ("KEYS", "ARGV"):
+    for what in ("KEYS", "ARGV") if not script.is_program else ():
         _check_places(script, what)
 
 
@@ -371,10 +378,10 @@ def _check_body(script):
                         f"'{ALIAS.strip()}' in the first line")
     for match in re.finditer(r"(?:\bredis\.p?|(?<![.\w]))call\s*\(\s*", code):
         name = re.match(r"'([a-z]+)'", script.body[match.end():])
-        if not name:
+        if not name and not script.is_program:
             script.find(line_of(match.start()),
                         "a command's name must be a lower-case string here")
-        elif name.group(1) in WRITERS:
+        elif name and name.group(1) in WRITERS:
             wrote = wrote or name.group(1)
     writes = script.sections["Writes"]
     if wrote and writes.startswith("nothing"):

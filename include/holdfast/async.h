@@ -37,6 +37,9 @@ extern "C" {
  */
 typedef struct hf_call hf_call;
 
+/** A transaction; see holdfast/txn.h. */
+typedef struct hf_txn hf_txn;
+
 /**
  * Reports the outcome of an asynchronous call. It is called exactly once, by
  * hf_client_dispatch(), or by hf_client_close() for a call that is then still
@@ -77,13 +80,16 @@ typedef void (*hf_done_fn)(void *user, hf_status status, const hf_error *err);
  */
 typedef struct hf_async {
     size_t struct_size; /**< #HF_ASYNC_INIT sets it */
-    hf_done_fn done;    /**< never NULL */
+    hf_done_fn done;    /**< never NULL, unless `txn` is set */
     void *user;         /**< passed to done() */
     hf_call **call;     /**< [out] for hf_call_cancel(); may be NULL */
+    /** NULL, or the transaction (holdfast/txn.h) that the call becomes part of:
+     *  then nothing is started, and `done`, `user` and `call` are not used. */
+    hf_txn *txn;
 } hf_async;
 
 /* clang-format off */
-#define HF_ASYNC_INIT { sizeof(hf_async), NULL, NULL, NULL }
+#define HF_ASYNC_INIT { sizeof(hf_async), NULL, NULL, NULL, NULL }
 /* clang-format on */
 
 /**

@@ -81,6 +81,7 @@ static void client_free(hf_client *client)
     hf__leases_free(client->leases);
     hf__completions_done(&client->completions);
     hf__cas_sessions_done(&client->cas_sessions);
+    hf__cas_sessions_done(&client->txn_sessions);
     hf__free(client->password_file);
     hf__free(client->prefix);
     hf__free(client);
@@ -115,8 +116,10 @@ hf_client *hf__client_new(const hf_client_options *options)
     }
     client->prefix_size = strlen(client->prefix);
     client->free = client_free;
-    hf__cas_sessions_init(&client->cas_sessions, client->prefix,
+    hf__cas_sessions_init(&client->cas_sessions, 0, client->prefix,
                           client->leases->owners.client);
+    hf__cas_sessions_init(&client->txn_sessions, HF__TXN_SESSION_FIRST,
+                          client->prefix, client->leases->owners.client);
     hf__interrupts_init(&client->interrupts);
     hf__completions_init(&client->completions, (size_t)options->max_calls,
                          (size_t)options->max_call_bytes);

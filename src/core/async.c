@@ -104,11 +104,14 @@ static hf_status check_async(hf_client *client, const hf_async *async,
 
     if (status == HF_OK)
         status = hf__check_out(async, "async", err);
-    if (status == HF_OK && async->done == NULL)
-        status = hf__fail(err, HF_INVALID, "async->done is NULL");
     if (status == HF_OK)
         status = hf__check_struct(async->struct_size, sizeof(*async),
                                   "hf_async", "HF_ASYNC_INIT", err);
+    if (status == HF_OK && async->txn != NULL)
+        status = hf__fail(err, HF_UNSUPPORTED,
+                          "this call cannot be part of a transaction");
+    if (status == HF_OK && async->done == NULL)
+        status = hf__fail(err, HF_INVALID, "async->done is NULL");
     return status;
 }
 
@@ -158,16 +161,23 @@ void hf__call_discard(hf_call *call)
  * copy their bytes. */
 static hf_status own_words(hf_call *call, hf_error *err)
 {
+    size_t size = 0;
+    hf_status status;
+
+    for (size_t i = 0; i < call->request.word_count; i++)
+        size += call->words[i].size;
+    status = hold(call, size, err);
+    return status == HF_OK ? hf__call_copy_words(call, err) : status;
+}
+
+hf_status hf__call_copy_words(hf_call *call, hf_error *err)
+{
     size_t count = call->request.word_count;
     size_t size = 0;
     char *copy, *at;
-    hf_status status;
 
     for (size_t i = 0; i < count; i++)
         size += call->words[i].size;
-    status = hold(call, size, err);
-    if (status != HF_OK)
-        return status;
     at = copy = hf__alloc(size);
     if (copy == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a request of %zu bytes", size);

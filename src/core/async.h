@@ -25,6 +25,9 @@ void hf__call_discard(hf_call *call);
 hf_status hf__call_start(hf_call *call, hf_status prepared,
                          const hf_async *async, hf_error *err);
 
+/* Copy the words' bytes into call->copies. */
+hf_status hf__call_copy_words(hf_call *call, hf_error *err);
+
 /* Start a call that runs no request of its own: begin; hand it to what
  * completes it (hf__call_complete()); then its start is over, and the caller
  * uses nothing of the call any more. */

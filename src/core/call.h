@@ -28,7 +28,8 @@ typedef struct hf__form {
         HF__FORM_SHARED, /* the same, allocated: its reply is handed out */
         HF__FORM_STARTED,
         HF__FORM_MANY,
-        HF__FORM_FAILED /* there is no memory or room for it */
+        HF__FORM_QUEUED, /* in a transaction; see queued.h */
+        HF__FORM_FAILED  /* there is no memory or room for it */
     } kind;
     const hf_async *async;
     struct hf__many *many;

@@ -13,10 +13,11 @@
 #include "core/own_key.h"
 #include "util/mem.h"
 
-void hf__cas_sessions_init(hf__cas_sessions *sessions, const char *prefix,
-                           const char *client)
+void hf__cas_sessions_init(hf__cas_sessions *sessions, unsigned first,
+                           const char *prefix, const char *client)
 {
     memset(sessions, 0, sizeof(*sessions));
+    sessions->first = first;
     sessions->prefix = prefix;
     sessions->client = client;
     pthread_mutex_init(&sessions->mutex, NULL);
@@ -40,9 +41,9 @@ static hf__cas_session *make_session_locked(hf__cas_sessions *sessions)
 
     if (session == NULL)
         return NULL;
-    session->stem =
-        (size_t)snprintf(session->key, size, "%s" HF__ROLE_CAS "%s:%u",
-                         sessions->prefix, sessions->client, sessions->count);
+    session->stem = (size_t)snprintf(
+        session->key, size, "%s" HF__ROLE_CAS "%s:%u", sessions->prefix,
+        sessions->client, sessions->first + sessions->count);
     session->older = sessions->newest;
     sessions->newest = session;
     sessions->count++;

@@ -31,17 +31,21 @@ struct hf__cas_session {
     char key[];                 /* of the record */
 };
 
+/* Of transactions, whose records have another form. */
+#define HF__TXN_SESSION_FIRST 1000000000u
+
 typedef struct hf__cas_sessions {
     pthread_mutex_t mutex; /* guards the rest */
     hf__cas_session *free; /* the latest first, so that few are in use */
     hf__cas_session *newest;
+    unsigned first; /* its number */
     unsigned count;
     const char *prefix;
     const char *client; /* its id */
 } hf__cas_sessions;
 
-void hf__cas_sessions_init(hf__cas_sessions *sessions, const char *prefix,
-                           const char *client);
+void hf__cas_sessions_init(hf__cas_sessions *sessions, unsigned first,
+                           const char *prefix, const char *client);
 void hf__cas_sessions_done(hf__cas_sessions *sessions);
 
 /* A session with its next number, for the caller alone until

@@ -30,6 +30,7 @@ struct hf_client {
     uint32_t fork_generation;
     struct hf__leases *leases; /* of src/lease */
     hf__cas_sessions cas_sessions;
+    hf__cas_sessions txn_sessions; /* of transactions: records with results */
     hf__completions completions;
     hf__interrupts interrupts;
     hf__timers timers; /* of asynchronous waits, of the registration */

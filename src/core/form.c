@@ -4,6 +4,7 @@
 
 #include "core/async.h"
 #include "core/client.h"
+#include "core/queued.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -15,7 +16,12 @@ static hf_status place(hf_call **call, hf__form *form,
 
     if (form->kind == HF__FORM_MANY)
         return hf__many_call(form->many, operation->reply_stays, call);
-    if (form->kind == HF__FORM_STARTED) {
+    if (form->kind == HF__FORM_STARTED && form->async != NULL &&
+        form->async->txn != NULL) {
+        form->kind = HF__FORM_QUEUED;
+        status =
+            hf__queued_new(form->async, operation, client, call, form->err);
+    } else if (form->kind == HF__FORM_STARTED) {
         status = operation->lease
                      ? hf__call_new_lease(client, form->async, call, form->err)
                      : hf__call_new(client, form->async, call, form->err);
@@ -42,7 +48,7 @@ hf_call *hf__begin(hf_call *here, hf__form form, const hf__operation *operation,
     call->finish = operation->finish;
     if (operation->command != NULL)
         call->words[call->count++] = hf_str(operation->command);
-    if (status == HF_OK)
+    if (status == HF_OK && form.kind != HF__FORM_QUEUED)
         status = hf__call_enter(call, form.kind != HF__FORM_STARTED, form.err);
     call->prepared = status;
     return call;
@@ -60,6 +66,8 @@ void hf__fill(hf_call *call)
                                 operation->repeatable);
         call->request.answer = &operation->answer;
     }
+    if (call->form.kind == HF__FORM_QUEUED)
+        return;
     if (operation->once != NULL)
         call->prepared = hf__cas_add_record(call, call->form.err);
     if (operation->wrote != NULL)
@@ -79,6 +87,8 @@ hf_status hf__end(hf_call *call)
         return hf__call_start(call, call->prepared, form.async, form.err);
     case HF__FORM_MANY:
         return hf__many_add(form.many, call);
+    case HF__FORM_QUEUED:
+        return hf__queued_add(form.async->txn, call);
     case HF__FORM_SHARED:
         return hf__call_run_shared(call, call->prepared, form.err);
     case HF__FORM_BLOCKING:

@@ -67,6 +67,9 @@ typedef struct hf__script {
      */
     const char *key_types[HF__SCRIPT_KEYS];
     size_t key_type_count;
+    /* An error that it raises or returns undoes what it wrote, on a store that
+     * can: an embedded one. */
+    bool undoes;
 } hf__script;
 
 #define HF__SCRIPT_USER UINT32_MAX

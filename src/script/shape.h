@@ -19,7 +19,8 @@ enum {
     HF__IS_STRING = 1u << HF_REPLY_STRING,
     HF__IS_STATUS = 1u << HF_REPLY_STATUS,
     HF__IS_ARRAY = 1u << HF_REPLY_ARRAY,
-    HF__IS_DIGITS = 1u << 16 /* a string of 1 to 20 decimal digits */
+    HF__IS_DIGITS = 1u << 16, /* a string of 1 to 20 decimal digits */
+    HF__IS_ANY = 1u << 17     /* also an error within an array */
 };
 
 typedef struct hf__shape hf__shape;

@@ -119,3 +119,14 @@ SHAPE_OF(key_build, NUMBER(0, 1));
 SHAPE_OF(key_persist, NUMBER(0, 1));
 SHAPE_OF(key_settle, NUMBER(-1, 1));
 SHAPE_OF(key_write, NUMBER(0, 1));
+
+/* ------------------------------------------------------------ transactions */
+
+/* What each operation returned, or a number; see the script. */
+static const hf__shape returned[] = {HF__SHAPE_KIND(HF__IS_ANY)};
+SHAPE_OF(txn_run, {.kinds = HF__IS_INTEGER | HF__IS_ARRAY,
+                   .low = -1,
+                   .high = INT64_MAX,
+                   .items = returned,
+                   .item_count = 1,
+                   .repeated = 1});

@@ -57,6 +57,8 @@ static bool array_fits(const hf_reply *reply, const hf__shape *shape,
 
 static bool fits_one(const hf_reply *reply, const hf__shape *shape, size_t keys)
 {
+    if ((shape->kinds & HF__IS_ANY) != 0)
+        return true;
     switch (reply->kind) {
     case HF_REPLY_STRING:
         return string_fits(reply, shape);

@@ -335,6 +335,24 @@ DEFINE(command_many)
                            &p->result.status, err);
 }
 
+/* ------------------------------------------------------------ transactions */
+
+DEFINE(txn_exec)
+{
+    hf_async queue = HF_ASYNC_INIT;
+    hf_status status = hf_txn_new(p->client, NULL, &queue.txn, err);
+
+    if (status == HF_OK)
+        status = hf_txn_if_absent(queue.txn, p->key, err);
+    if (status == HF_OK)
+        status = hf_value_set_start(p->client, p->key, one(), NULL, NULL,
+                                    &queue, err);
+    if (status == HF_OK)
+        status = CALL(hf_txn_exec, queue.txn);
+    hf_txn_free(queue.txn);
+    return status;
+}
+
 /* ------------------------------------------------------------------- locks */
 
 DEFINE(lock_try)
@@ -492,6 +510,7 @@ const every_call every_calls[] = {
      .needs_script = true},
     {"command", "GET", command, STARTS, .any_reply = true},
     {"command many", "GET", command_many, BATCH, .any_reply = true},
+    {"txn exec", "txn_run", txn_exec, STARTS},
     {"lock try", "lock_acquire", lock_try, STARTS, .needs_lock = true,
      .takes_lock = true},
     {"lock acquire", "lock_acquire", lock_acquire, STARTS, .needs_lock = true,
@@ -585,6 +604,7 @@ const char *every_usual_answer(const char *target)
         {"lock_list", ":0\r\n"},
         {"key_read", "*1\r\n$4\r\nnone\r\n"},
         {"key_write", ":1\r\n"},
+        {"txn_run", "*1\r\n+OK\r\n"},
     };
 
     for (size_t i = 0; i < COUNT(usual); i++) {

@@ -158,6 +158,8 @@ static hf_status finish_run(hf__machine *machine, int result, int64_t budget_ms)
     (void)hf__error_line(&request->error,
                          hf__error_status(machine->error, true),
                          hf_str(machine->error), NULL);
+    if (machine->script->undoes)
+        return undo(machine->tx, request->error.status, request->error.message);
     hf__request_error(request, hf_str(machine->error));
     return request->error.status;
 }

@@ -1,0 +1,45 @@
+--[[
+txn_prepare - before the first write, save the keys that may have to be
+restored, which must be small enough and which the user must be allowed to
+restore, and check what would fail only if the user may not do it.
+
+count    how many operations there are
+a        where they begin in ARGV
+k        the last key of the conditions, in KEYS
+saved    of each key: what DUMP returned
+ttls     of each key: its time to live for RESTORE
+]]
+local allowed, at, from, may = redis.acl_check_cmd, a, k, false
+for i = 1, tonumber(count) do
+    local mode, last = ARGV[at + 1], at + 3 + ARGV[at + 3]
+    if allowed and mode == 'cS' and
+        not allowed(unpack(ARGV, at + 4, last)) then
+        return {err = 'NOPERM ' .. ARGV[at + 4] .. ' [op ' .. i .. ']'}
+    end
+    local to = from + ARGV[at + 2]
+    if mode == 's' or mode == 'cS' and not allowed then
+        for j = from + 1, to do
+            local key = KEYS[j]
+            if not may then
+                local ok = allowed and
+                    allowed('restore', key, '0', '') or not allowed and
+                    redis.pcall('restore', key, '0', '').err
+                if not ok or ok ~= true and not ok:find('^BUSYKEY') and
+                    not ok:find('DUMP') then
+                    return {err = ok or 'NOPERM restore is needed'}
+                end
+                may = true
+            end
+            if saved[key] == nil then
+                local size = call('memory', 'usage', key, 'samples', 1)
+                if size and size > 16777216 then
+                    return {err = 'ERR ' .. size .. ' [key ' .. j .. ']'}
+                end
+                local ttl = call('pttl', key)
+                ttls[key] = ttl < 0 and 0 or math.max(ttl, 1)
+                saved[key] = call('dump', key)
+            end
+        end
+    end
+    at, from = last + 1, to
+end

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * txn.c - making a transaction, its conditions, and its outcome. Operations are
+ * in txn_queue.c, its execution in txn_exec.c.
+ */
+#include "data/txn.h"
+
+#include "core/client.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+static hf_txn *txn_new(hf_client *client, uint32_t flags)
+{
+    hf_txn *txn = hf__calloc(1, sizeof(*txn));
+
+    if (txn == NULL)
+        return NULL;
+    txn->base.client = client;
+    txn->base.take = hf__txn_take;
+    atomic_init(&txn->references, 1);
+    txn->flags = flags;
+    txn->failed = HF_TXN_NONE;
+    txn->error = (hf_error)HF_ERROR_INIT;
+    hf__arena_init(&txn->arena);
+    hf__client_ref(client);
+    return txn;
+}
+
+static hf_status load_options(hf_txn_options *options,
+                              const hf_txn_options *from, hf_error *err)
+{
+    hf_status status =
+        hf__options_load(options, sizeof(*options), sizeof(*options), from,
+                         "hf_txn_options", err);
+
+    if (status != HF_OK)
+        return status;
+    return hf__check_flags(options->flags, HF_TXN_ONCE, options->reserved0,
+                           "hf_txn_options", err);
+}
+
+hf_status hf_txn_new(hf_client *client, const hf_txn_options *opts,
+                     hf_txn **txn, hf_error *err)
+{
+    hf_txn_options options;
+    hf_status status = hf__client_enter(client, err);
+
+    if (status != HF_OK)
+        return status;
+    status = hf__check_out(txn, "txn", err);
+    if (status == HF_OK)
+        status = load_options(&options, opts, err);
+    if (status == HF_OK && (client->store->capabilities & HF__CAP_UNDOES) != 0)
+        status = hf__fail(err, HF_UNSUPPORTED, "a quorum has locks only");
+    if (status == HF_OK) {
+        hf_txn *made = txn_new(client, options.flags);
+
+        if (made != NULL)
+            *txn = made;
+        else
+            status = hf__fail(err, HF_NO_MEMORY, "a transaction");
+    }
+    hf__life_leave(&client->life);
+    return status;
+}
+
+void hf__txn_unref(hf_txn *txn)
+{
+    hf_client *client = txn->base.client;
+
+    if (atomic_fetch_sub(&txn->references, 1) != 1)
+        return;
+    for (size_t i = 0; i < txn->operation_count; i++)
+        hf__call_unref(txn->operations[i].call);
+    hf__arena_free(&txn->arena);
+    hf__free(txn->operations);
+    hf__free(txn->conditions);
+    hf__free(txn->text);
+    hf__free(txn);
+    hf__client_unref(client);
+}
+
+void hf_txn_free(hf_txn *txn)
+{
+    if (txn != NULL)
+        hf__txn_unref(txn);
+}
+
+/* -------------------------------------------------------------- conditions */
+
+hf_status hf__txn_check(const hf_txn *txn, hf_error *err)
+{
+    hf_status status = hf__check_out(txn, "txn", err);
+
+    if (status == HF_OK)
+        status = hf__client_check(txn->base.client, err);
+    if (status == HF_OK && txn->state != HF__TXN_OPEN)
+        status = hf__fail(err, HF_INVALID,
+                          "the transaction was executed; make another one");
+    return status;
+}
+
+hf_status hf__txn_grow(void **items, size_t *room, size_t count, size_t size,
+                       hf_error *err)
+{
+    size_t wanted = *room == 0 ? 4 : 2 * *room;
+    void *grown;
+
+    if (count < *room)
+        return HF_OK;
+    grown = hf__realloc(*items, wanted * size);
+    if (grown == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a transaction");
+    *items = grown;
+    *room = wanted;
+    return HF_OK;
+}
+
+hf_status hf__txn_add_words(hf_txn *txn, size_t count, hf_error *err)
+{
+    if (count > HF_TXN_WORDS_ALL_MAX - txn->word_count)
+        return hf__fail(err, HF_INVALID, "a transaction has more than %d words",
+                        HF_TXN_WORDS_ALL_MAX);
+    txn->word_count += count;
+    return HF_OK;
+}
+
+hf_status hf__txn_add_key(hf_txn *txn, hf_bytes key, hf_error *err)
+{
+    const hf__store *store = txn->base.client->store;
+    char first[HF__QUOTED_SIZE], other[HF__QUOTED_SIZE];
+
+    if (txn->key_count == 0)
+        txn->key = key;
+    else if (store->ops->shard(store, txn->key) !=
+             store->ops->shard(store, key))
+        return hf__fail(err, HF_INVALID,
+                        "keys %s and %s are in different slots of the "
+                        "cluster: use a common {tag}",
+                        hf__quoted(first, txn->key), hf__quoted(other, key));
+    txn->key_count++;
+    return HF_OK;
+}
+
+static hf_status copy(hf_txn *txn, hf_bytes *bytes, hf_error *err)
+{
+    const char *data = bytes->size > 0 ? bytes->data : "";
+
+    bytes->data = hf__arena_copy(&txn->arena, data, bytes->size);
+    if (bytes->data == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a condition");
+    return HF_OK;
+}
+
+/* The key gets the client's prefix. */
+static hf_status copy_key(hf_txn *txn, hf_bytes *key, hf_error *err)
+{
+    const hf_client *client = txn->base.client;
+    hf_status status = hf__check_key(client, *key, "key", err);
+    char *at;
+
+    if (status != HF_OK)
+        return status;
+    at = hf__arena_alloc(&txn->arena, client->prefix_size + key->size);
+    if (at == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a condition");
+    *key = hf__key_put(client, *key, at);
+    return HF_OK;
+}
+
+/* `value` NULL: nothing is to be found. */
+static hf_status add(hf_txn *txn, const char *command, hf_bytes key,
+                     hf_bytes field, const hf_bytes *value, hf_error *err)
+{
+    hf__txn_condition made = {.key = key,
+                              .words = {hf_str(command), field,
+                                        hf_str(value != NULL ? "1" : "0"),
+                                        value != NULL ? *value : hf_str("")}};
+    size_t words_before = txn->word_count;
+    void *items = txn->conditions;
+    hf_status status;
+
+    status = copy_key(txn, &made.key, err);
+    if (status == HF_OK)
+        status = copy(txn, &made.words[1], err);
+    if (status == HF_OK)
+        status = copy(txn, &made.words[3], err);
+    if (status == HF_OK)
+        status = hf__txn_grow(&items, &txn->condition_room,
+                              txn->condition_count, sizeof(made), err);
+    txn->conditions = items;
+    if (status == HF_OK)
+        status = hf__txn_add_words(txn, 1 + HF__TXN_CONDITION_WORDS, err);
+    if (status == HF_OK)
+        status = hf__txn_add_key(txn, made.key, err);
+    if (status == HF_OK)
+        txn->conditions[txn->condition_count++] = made;
+    else
+        txn->word_count = words_before;
+    return status;
+}
+
+hf_status hf_txn_if_exists(hf_txn *txn, hf_bytes key, hf_error *err)
+{
+    hf_bytes one = hf_str("1");
+    hf_status status = hf__txn_check(txn, err);
+
+    if (status != HF_OK)
+        return status;
+    return add(txn, "exists", key, hf_str(""), &one, err);
+}
+
+hf_status hf_txn_if_absent(hf_txn *txn, hf_bytes key, hf_error *err)
+{
+    hf_bytes none = hf_str("0");
+    hf_status status = hf__txn_check(txn, err);
+
+    if (status != HF_OK)
+        return status;
+    return add(txn, "exists", key, hf_str(""), &none, err);
+}
+
+hf_status hf_txn_if_value(hf_txn *txn, hf_bytes key, hf_bytes value,
+                          hf_error *err)
+{
+    hf_status status = hf__txn_check(txn, err);
+
+    if (status == HF_OK)
+        status = hf__check_value(value, err);
+    if (status != HF_OK)
+        return status;
+    return add(txn, "get", key, hf_str(""), &value, err);
+}
+
+hf_status hf_txn_if_version(hf_txn *txn, hf_bytes key, hf_bytes version,
+                            hf_error *err)
+{
+    hf_status status = hf__txn_check(txn, err);
+
+    if (status == HF_OK && version.size != HF_VALUE_VERSION_SIZE)
+        status =
+            hf__fail(err, HF_INVALID, "version is %zu bytes; it must be %d",
+                     version.size, HF_VALUE_VERSION_SIZE);
+    if (status == HF_OK)
+        status = hf__check_value(version, err);
+    if (status != HF_OK)
+        return status;
+    return add(txn, "version", key, hf_str(""), &version, err);
+}
+
+hf_status hf_txn_if_field(hf_txn *txn, hf_bytes key, hf_bytes field,
+                          const hf_bytes *value, hf_error *err)
+{
+    hf_status status = hf__txn_check(txn, err);
+
+    if (status == HF_OK)
+        status = hf__check_field(field, err);
+    if (status == HF_OK && value != NULL)
+        status = hf__check_value(*value, err);
+    if (status != HF_OK)
+        return status;
+    return add(txn, "hget", key, field, value, err);
+}
+
+/* ----------------------------------------------------------------- outcome */
+
+size_t hf_txn_count(const hf_txn *txn)
+{
+    return txn == NULL ? 0 : txn->operation_count;
+}
+
+size_t hf_txn_failed(const hf_txn *txn)
+{
+    return txn == NULL ? HF_TXN_NONE : txn->failed;
+}
+
+/* Of an operation that has no status of its own. */
+static hf_status common_status(const hf_txn *txn, hf_error *err)
+{
+    hf_kind kind = hf_status_kind(txn->status);
+
+    if (kind == HF_KIND_NO || kind == HF_KIND_RETRY || kind == HF_KIND_USAGE)
+        return hf__fail(err, HF_CANCELLED, "nothing was applied");
+    return hf__fail(err, txn->status, "%s", hf_status_text(txn->status));
+}
+
+hf_status hf_txn_status(const hf_txn *txn, size_t index, hf_error *err)
+{
+    if (index >= hf_txn_count(txn))
+        return hf__fail(err, HF_INVALID, "there is no operation %zu", index);
+    if (txn->state != HF__TXN_DONE)
+        return hf__fail(err, HF_INVALID, "the transaction was not executed");
+    if (txn->finished && txn->operations[index].status == HF_OK)
+        return HF_OK;
+    if (txn->finished)
+        return hf__fail_copy(err, &txn->operations[index].error);
+    if (txn->rewritten && txn->failed_is_operation && txn->failed == index)
+        return hf__fail_copy(err, &txn->error);
+    return common_status(txn, err);
+}

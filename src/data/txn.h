@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * txn.h - a transaction while it is put together, executed and read.
+ *
+ * Life: it is open until hf_txn_exec() claims it, and then never again. The
+ * call that executes it holds a reference. What it returned is distributed to
+ * its operations by their own `finish`.
+ */
+#ifndef HF__DATA_TXN_H
+#define HF__DATA_TXN_H
+
+#include <stdatomic.h>
+
+#include "core/cas_session.h"
+#include "core/form.h"
+#include "core/queued.h"
+#include "holdfast.h"
+#include "store/known_commands.h"
+#include "util/sha1.h"
+
+/* Words of a condition besides its key: command, field, found, value. */
+#define HF__TXN_CONDITION_WORDS 4
+
+typedef struct hf__txn_condition {
+    hf_bytes key;
+    hf_bytes words[HF__TXN_CONDITION_WORDS];
+} hf__txn_condition;
+
+typedef struct hf__txn_operation {
+    hf_call *call;
+    const hf__script *body; /* NULL: a command; a user's is ours, see `owned` */
+    hf__key_words keys;     /* of a command */
+    size_t key_count;
+    bool reads;    /* it changes nothing */
+    bool sure;     /* it fails only if the user may not run it */
+    bool in_parts; /* it may fail after it has changed something */
+    hf_status status;
+    hf_error error;
+} hf__txn_operation;
+
+struct hf_txn {
+    hf__txn base;
+    atomic_uint references;
+    uint32_t flags;
+    enum { HF__TXN_OPEN, HF__TXN_CLAIMED, HF__TXN_DONE } state;
+    size_t word_count; /* of all */
+    size_t key_count;
+    hf__txn_condition *conditions;
+    size_t condition_count, condition_room;
+    hf__txn_operation *operations;
+    size_t operation_count, operation_room;
+    hf__arena arena; /* of the conditions' bytes, users' scripts */
+    hf_bytes key;    /* the first */
+
+    /* While it is executed. */
+    hf__script script;
+    hf__shape shape; /* of its reply */
+    char sha1[HF__SHA1_HEX_SIZE];
+    char *text; /* of the script; NULL: it is the library's */
+    hf__cas_session *session;
+
+    hf_status status; /* of the execution */
+    bool finished;    /* the operations have their own */
+    bool rewritten;   /* `error` replaces the request's */
+    bool failed_is_operation;
+    size_t failed;
+    hf_error error;
+};
+
+/* HF_INVALID: it was executed. */
+hf_status hf__txn_check(const hf_txn *txn, hf_error *err);
+
+/* Count words to come, or fail: there are too many. */
+hf_status hf__txn_add_words(hf_txn *txn, size_t count, hf_error *err);
+
+/* A key of it: all must be in one slot. Its bytes are the transaction's. */
+hf_status hf__txn_add_key(hf_txn *txn, hf_bytes key, hf_error *err);
+
+/* Make room for one more element; `what` is for the message. */
+hf_status hf__txn_grow(void **items, size_t *room, size_t count, size_t size,
+                       hf_error *err);
+
+/* hf__txn::take */
+hf_status hf__txn_take(hf_txn *txn, hf_call *call, hf_error *err);
+
+/* The script that runs its operations: the library's, if all are commands, else
+ * one with their scripts. Sets txn->script; `numbers` of each operation, from
+ * 1, 0 for a command. */
+hf_status hf__txn_make_script(hf_txn *txn, size_t *numbers, hf_error *err);
+
+void hf__txn_unref(hf_txn *txn);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * txn_queue.c - queuing operations: which may be part of a transaction, and
+ * what is known about how they can fail.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "core/client.h"
+#include "data/txn.h"
+#include "store/known_commands.h"
+#include "util/error.h"
+
+static bool is_name(hf_bytes word, const char *name)
+{
+    return word.size == strlen(name) &&
+           strncasecmp(word.data, name, word.size) == 0;
+}
+
+static bool is_among(hf_bytes word, const char *const *names)
+{
+    for (; *names != NULL; names++) {
+        if (is_name(word, *names))
+            return true;
+    }
+    return false;
+}
+
+/* Was it put together by us, not by the caller? Then its words are valid. */
+static bool is_ours(const hf_call *call)
+{
+    return !call->operation->reply_stays;
+}
+
+static bool has_get(const hf_bytes *words, size_t count)
+{
+    for (size_t i = 3; i < count; i++) {
+        if (is_name(words[i], "GET"))
+            return true;
+    }
+    return false;
+}
+
+/* Commands that neither the type of a key nor their words can make fail. */
+static bool is_sure(const hf_call *call)
+{
+    static const char *const lists[] = {"DEL", "UNLINK", "EXISTS", "TOUCH",
+                                        NULL};
+    static const char *const singles[] = {"PTTL", "TTL", "TYPE", "PERSIST",
+                                          NULL};
+    const hf_bytes *words = call->request.words;
+    size_t count = call->request.word_count;
+
+    if (is_name(words[0], "SET"))
+        return count == 3 || (is_ours(call) && !has_get(words, count));
+    if (is_name(words[0], "PEXPIRE"))
+        return is_ours(call);
+    return (count >= 2 && is_among(words[0], lists)) ||
+           (count == 2 && is_among(words[0], singles));
+}
+
+static hf_status describe_command(hf__txn_operation *made, hf_error *err)
+{
+    const hf__request *request = &made->call->request;
+    const hf_bytes *words = request->words;
+    const hf__known_command *known = hf__known_find(words[0]);
+    char name[HF__QUOTED_SIZE];
+
+    if (known == NULL ||
+        !hf__known_is_confined(known, words, request->word_count) ||
+        hf__known_binds(known, words, request->word_count))
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "command %s cannot be part of a transaction: %s",
+                        hf__quoted(name, words[0]),
+                        known == NULL ? "its keys are not known"
+                                      : "it reaches more than its keys");
+    hf__known_keys(known, words, request->word_count, &made->keys);
+    made->reads = (known->flags & HF__KNOWN_READS) != 0;
+    made->sure = is_sure(made->call);
+    /* Its reply may be one that cannot be passed on. */
+    made->in_parts = is_name(words[0], "BITFIELD");
+    return HF_OK;
+}
+
+/* The caller may free a script before the transaction is executed. */
+static const hf__script *copy_script(hf_txn *txn, const hf__script *script)
+{
+    hf__script *made = hf__arena_alloc(&txn->arena, sizeof(*made));
+    char *sha1 =
+        hf__arena_copy(&txn->arena, script->sha1, strlen(script->sha1));
+    char *source =
+        hf__arena_copy(&txn->arena, script->source, script->source_size);
+
+    if (made == NULL || sha1 == NULL || source == NULL)
+        return NULL;
+    *made = *script;
+    made->sha1 = sha1;
+    made->source = source;
+    return made;
+}
+
+static hf_status describe_script(hf_txn *txn, hf__txn_operation *made,
+                                 hf_error *err)
+{
+    const hf__script *script = made->call->request.script;
+    bool is_users = script->index == HF__SCRIPT_USER;
+
+    if (is_users && script->source_size >= 2 &&
+        memcmp(script->source, "#!", 2) == 0)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "a script with a \"#!\" line cannot be part of a "
+                        "transaction");
+    made->in_parts = is_users;
+    made->body = is_users ? copy_script(txn, script) : script;
+    if (made->body == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a script");
+    return HF_OK;
+}
+
+static hf_status add_keys(hf_txn *txn, hf__txn_operation *made, hf_error *err)
+{
+    const hf__request *request = &made->call->request;
+    hf_status status = HF_OK;
+
+    if (made->body != NULL) {
+        for (size_t i = 0; i < request->key_count && status == HF_OK; i++)
+            status = hf__txn_add_key(txn, request->words[i], err);
+        made->key_count = request->key_count;
+        return status;
+    }
+    for (size_t at = hf__key_words_begin(&made->keys);
+         at != 0 && status == HF_OK; at = hf__key_words_next(&made->keys, at)) {
+        status = hf__txn_add_key(txn, request->words[at], err);
+        made->key_count++;
+    }
+    return status;
+}
+
+/* body, mode, counts of keys and words; the words, and a command's keys */
+static hf_status add_words(hf_txn *txn, const hf__txn_operation *made,
+                           hf_error *err)
+{
+    size_t count = made->call->request.word_count;
+
+    if (count > HF_TXN_WORDS_MAX)
+        return hf__fail(err, HF_INVALID,
+                        "the operation has %zu words; at most %d are allowed",
+                        count, HF_TXN_WORDS_MAX);
+    return hf__txn_add_words(txn, 4 + count + made->key_count, err);
+}
+
+hf_status hf__txn_take(hf_txn *txn, hf_call *call, hf_error *err)
+{
+    hf__txn_operation made = {.call = call, .error = HF_ERROR_INIT};
+    size_t key_count = txn->key_count;
+    void *items = txn->operations;
+    hf_status status = hf__txn_check(txn, err);
+
+    if (status == HF_OK)
+        status = hf__txn_grow(&items, &txn->operation_room,
+                              txn->operation_count, sizeof(made), err);
+    txn->operations = items;
+    if (status == HF_OK)
+        status = call->request.script != NULL ? describe_script(txn, &made, err)
+                                              : describe_command(&made, err);
+    if (status == HF_OK)
+        status = add_keys(txn, &made, err);
+    if (status == HF_OK)
+        status = add_words(txn, &made, err);
+    if (status == HF_OK)
+        txn->operations[txn->operation_count++] = made;
+    else
+        txn->key_count = key_count;
+    return status;
+}
