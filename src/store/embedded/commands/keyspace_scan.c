@@ -9,8 +9,8 @@
 
 #include "store/embedded/commands/command.h"
 #include "store/embedded/files/keyhead.h"
-#include "store/embedded/keys/glob.h"
 #include "store/embedded/keys/scan.h"
+#include "util/glob.h"
 #include "util/rand.h"
 
 typedef struct keys {

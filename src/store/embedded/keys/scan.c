@@ -16,8 +16,8 @@
 #include "store/embedded/keys/argument.h"
 #include "store/embedded/keys/command_reply.h"
 #include "store/embedded/keys/elements.h"
-#include "store/embedded/keys/glob.h"
 #include "store/embedded/keys/number.h"
+#include "util/glob.h"
 #include "util/mem.h"
 
 /* ---------------------------------------------------------------- reading */

@@ -6,7 +6,7 @@
  * earlier star could match, the last one can match as well. So no pattern needs
  * recursion.
  */
-#include "store/embedded/keys/glob.h"
+#include "util/glob.h"
 
 typedef struct pattern {
     const char *at;

@@ -2,8 +2,8 @@
 /*
  * glob.h - matching names with patterns, as KEYS and SCAN of Redis 7.0 do.
  */
-#ifndef HF__EMBEDDED_GLOB_H
-#define HF__EMBEDDED_GLOB_H
+#ifndef HF__UTIL_GLOB_H
+#define HF__UTIL_GLOB_H
 
 #include "holdfast/base.h"
 
