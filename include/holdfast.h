@@ -51,5 +51,6 @@
 #include "holdfast/timeline.h"
 #include "holdfast/txn.h"
 #include "holdfast/value.h"
+#include "holdfast/watch.h"
 
 #endif /* HOLDFAST_H */

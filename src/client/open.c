@@ -80,6 +80,7 @@ static void client_free(hf_client *client)
 {
     hf__leases_free(client->leases);
     hf__completions_done(&client->completions);
+    hf__client_feeds_done(&client->feeds);
     hf__cas_sessions_done(&client->cas_sessions);
     hf__cas_sessions_done(&client->txn_sessions);
     hf__free(client->password_file);
@@ -123,6 +124,7 @@ hf_client *hf__client_new(const hf_client_options *options)
     hf__interrupts_init(&client->interrupts);
     hf__completions_init(&client->completions, (size_t)options->max_calls,
                          (size_t)options->max_call_bytes);
+    hf__client_feeds_init(&client->feeds);
     hf__timers_init(&client->timers, client->loop);
     return client;
 }
@@ -171,6 +173,8 @@ static void end_calls(hf_client *client)
 static void close_parts(hf_client *client, bool forked)
 {
     hf__leases_stop(client->leases, forked || client->store == NULL);
+    if (!forked)
+        hf__client_feeds_close(&client->feeds);
     if (client->store != NULL)
         client->store->ops->close(client->store);
     hf__leases_done(client->leases, forked);

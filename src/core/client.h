@@ -11,6 +11,7 @@
 #include "core/cas_session.h"
 #include "core/check.h"
 #include "core/completion.h"
+#include "core/feeds.h"
 #include "core/interrupt.h"
 #include "core/life.h"
 #include "core/replicas.h"
@@ -33,6 +34,7 @@ struct hf_client {
     hf__cas_sessions txn_sessions; /* of transactions: records with results */
     hf__completions completions;
     hf__interrupts interrupts;
+    hf__client_feeds feeds;
     hf__timers timers; /* of asynchronous waits, of the registration */
     void (*free)(hf_client *client);
 };

@@ -14,6 +14,7 @@
 #define HF__STORE_STORE_H
 
 #include "holdfast/store.h"
+#include "holdfast/watch.h"
 #include "store/request.h"
 #include "util/loop.h"
 
@@ -71,6 +72,19 @@ typedef struct hf__watch {
     struct hf__watch *next;                 /* the driver's */
     uint32_t bucket;                        /* the driver's */
 } hf__watch;
+
+/* Changes of keys that begin with `prefix`; the memory is the caller's. The
+ * callbacks run on the loop thread. */
+typedef struct hf__feed {
+    hf_bytes prefix;
+    bool kinds; /* deletions are to be told apart, even if it costs requests */
+    /* HF_CHANGE_GAP, with an empty key: any of them may have changed. */
+    void (*changed)(struct hf__feed *feed, hf_change_kind kind, hf_bytes key);
+    /* Changes are not reported until the next gap. NULL: not wanted. */
+    void (*broken)(struct hf__feed *feed);
+    struct hf__feed *next; /* the driver's */
+    void *driver;          /* likewise */
+} hf__feed;
 
 /* How a store is to be checked; see hf_store_check_options. */
 typedef struct hf__check {
@@ -255,6 +269,16 @@ typedef struct hf__store_ops {
      * thread, never blocks. NULL: one part.
      */
     void (*tag)(uint32_t shard, char text[HF__TAG_SIZE]);
+
+    /*
+     * Report the changes of all clients from now on; subscribes to them by
+     * deadline_ms. The loop is started if it was not. Not on the loop thread.
+     * After close() no callback runs or will run, except one that it is called
+     * from. NULL: HF_UNSUPPORTED.
+     */
+    hf_status (*feed_open)(hf__store *store, hf__feed *feed,
+                           int64_t deadline_ms, hf_error *err);
+    void (*feed_close)(hf__store *store, hf__feed *feed);
 } hf__store_ops;
 
 /* A driver's own struct begins with this. */

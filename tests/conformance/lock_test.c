@@ -97,12 +97,17 @@ static void lock_is_all_that_a_quorum_has(void **state)
 {
     fixture *f = *state;
     hf_lock *semaphore = NULL;
+    hf_watch *watch = NULL;
     bool quorum = f->store == FIXTURE_QUORUM;
 
     expect_status(quorum ? HF_UNSUPPORTED : HF_OK,
                   hf_semaphore_new(f->client, fixture_key(f, "s"), 1, NULL,
                                    &semaphore, ERR));
     hf_lock_free(semaphore);
+    if (quorum) {
+        expect_status(HF_UNSUPPORTED,
+                      hf_watch_open(f->client, bytes("*"), NULL, &watch, ERR));
+    }
 }
 
 static void lock_release_of_what_is_not_held_is_invalid(void **state)

@@ -12,7 +12,8 @@ import source
 
 # What a store may know of the API: that of locks is not among it.
 BELOW_STORE = ("script/", "util/", "holdfast/base.h", "holdfast/client.h",
-               "holdfast/reply.h", "holdfast/script.h", "holdfast/store.h")
+               "holdfast/reply.h", "holdfast/script.h", "holdfast/store.h",
+               "holdfast/watch.h")
 BELOW_CORE = ("store/*", "script/", "util/", "holdfast.h")
 
 # The folder of a file -> what its #include "..." may name, relative to src/.

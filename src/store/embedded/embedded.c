@@ -23,6 +23,7 @@
 #include "store/embedded/run/command_table.h"
 #include "store/embedded/run/group.h"
 #include "store/embedded/run/write.h"
+#include "store/embedded/wake/change_reader.h"
 #include "store/embedded/wake/wake.h"
 #include "store/error_line.h"
 #include "util/clock.h"
@@ -42,6 +43,7 @@ typedef struct embedded {
     int64_t budget_ms;
     hf__env *env;
     hf__wake_inbox inbox;
+    hf__change_reader *changes;
     char channel[HF__CHANNEL_SIZE];
     hf__backlog backlog; /* of a durable store */
 } embedded;
@@ -291,6 +293,21 @@ static void embedded_event_unwatch(hf__store *store, hf__watch *watch)
         hf__wake_inbox_unwatch(&self->inbox, watch);
 }
 
+static hf_status embedded_feed_open(hf__store *store, hf__feed *feed,
+                                    int64_t deadline_ms, hf_error *err)
+{
+    return hf__change_reader_open(self_of(store)->changes, feed, deadline_ms,
+                                  err);
+}
+
+static void embedded_feed_close(hf__store *store, hf__feed *feed)
+{
+    embedded *self = self_of(store);
+
+    if (self->generation == hf__fork_generation())
+        hf__change_reader_close(self->changes, feed);
+}
+
 static uint32_t embedded_shard(const hf__store *store, hf_bytes key)
 {
     (void)store;
@@ -329,6 +346,16 @@ static hf_status listen(embedded *self, int64_t deadline_ms, hf_error *err)
         hf__inbox_claim(&env->sidecar, &self->inbox.index, self->inbox.id, err);
     hf__env_unlock(env);
     return status;
+}
+
+static void unlisten(embedded *self)
+{
+    hf__env *env = self->env;
+
+    if (hf__env_lock(env, hf__clock_boot_ms() + CLOSE_MS, NULL) != HF_OK)
+        return;
+    hf__inbox_release(&env->sidecar, self->inbox.index);
+    hf__env_unlock(env);
 }
 
 /* The option, else the URL's, else the default. */
@@ -370,12 +397,19 @@ static hf_status embedded_open(const hf__store_config *config,
     status = listen(self, deadline_ms, err);
     if (status != HF_OK)
         goto unref_env;
+    self->changes = hf__change_reader_new(&self->inbox);
+    if (self->changes == NULL) {
+        status = hf__fail(err, HF_NO_MEMORY, "out of memory");
+        goto unlisten;
+    }
     hf__store_channel(self->channel, config->prefix, self->inbox.id);
     hf__backlog_init(&self->backlog, config->loop, &self->base, submit_some,
                      HF__BATCH_MAX);
     *store = &self->base;
     return HF_OK;
 
+unlisten:
+    unlisten(self);
 unref_env:
     hf__env_unref(self->env);
 free_self:
@@ -393,12 +427,10 @@ static void embedded_close(hf__store *store)
     if (self->generation == hf__fork_generation()) {
         hf__backlog_close(&self->backlog);
         hf__wake_inbox_close(&self->inbox);
-        if (hf__env_lock(env, hf__clock_boot_ms() + CLOSE_MS, NULL) == HF_OK) {
-            hf__inbox_release(&env->sidecar, self->inbox.index);
-            hf__env_unlock(env);
-        }
+        unlisten(self);
         hf__env_unref(env);
     }
+    hf__change_reader_free(self->changes);
     hf__free(self);
 }
 
@@ -415,6 +447,8 @@ const hf__store_ops hf__embedded_store_ops = {
     .event_wake = embedded_event_wake,
     .event_watch = embedded_event_watch,
     .event_unwatch = embedded_event_unwatch,
+    .feed_open = embedded_feed_open,
+    .feed_close = embedded_feed_close,
     .shard = embedded_shard,
     .describe = embedded_describe,
     .close = embedded_close,

@@ -6,6 +6,7 @@
 
 #include "store/embedded/commands/command.h"
 #include "store/embedded/files/header.h"
+#include "store/embedded/wake/note.h"
 
 static void run_del(hf__tx *tx, const hf_bytes *args, size_t count)
 {
@@ -96,6 +97,7 @@ static void run_flushdb(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     }
     hf__tx_forget(tx);
+    hf__note_all(tx);
     tx->epoch++;
     tx->changed = true;
     rc = mdb_drop(tx->txn, tx->env->dbi, 0);

@@ -49,6 +49,7 @@ typedef struct hf__env {
     bool tight;              /* little space left; set by begin_write */
     struct hf__tx *write_tx; /* made when first needed */
     struct hf__machine *machine;
+    struct hf__changes *changes; /* NULL: not mapped yet */
 
     struct hf__queue *queue;
     struct hf__flush *flush; /* NULL: not in that mode */

@@ -11,6 +11,7 @@
 
 #include "store/embedded/commit/env.h"
 #include "util/arena.h"
+#include "util/buf.h"
 
 typedef struct hf__event {
     uint32_t inbox;
@@ -80,6 +81,12 @@ typedef struct hf__tx {
     hf__event *events; /* delivered after the commit */
     size_t event_count;
     size_t event_capacity;
+
+    /* What wake/note.c notes for watchers. */
+    struct hf__changes *changes; /* NULL: no one watches */
+    hf__buf notes;
+    bool notes_lost;       /* some did not fit */
+    size_t first_of_notes; /* of `events` */
 } hf__tx;
 
 /* Record a failure of LMDB; the first one counts. */

@@ -75,6 +75,7 @@ void hf__sidecar_reset(hf__sidecar_map *map)
     map->pending_deletes = 1; /* unknown */
     map->sweep_size = 0;
     map->inbox_next = 0;
+    map->watched = 0;
     init_lock(&map->writer);
     memset(map->buckets, 0, sizeof(map->buckets));
     memset(map->inboxes, 0, sizeof(map->inboxes));

@@ -74,7 +74,7 @@ typedef struct hf__sidecar_map {
     uint32_t pending_deletes; /* elements of deleted keys may be left */
     uint32_t sweep_size;      /* of sweep_key */
     uint32_t inbox_next;      /* where to search for a free inbox */
-    uint32_t reserved;
+    uint32_t watched;         /* writers note their changes; atomic */
     unsigned char sweep_key[512];
     int64_t hurry_ms; /* until when others yield to a sleeper; atomic */
     pthread_mutex_t writer;

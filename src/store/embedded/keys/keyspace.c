@@ -36,7 +36,7 @@ static void damaged(hf__tx *tx)
                              "a record of the store is damaged");
 }
 
-static hf_bytes whole_key(const hf__record *record)
+hf_bytes hf__record_key(const hf__record *record)
 {
     if (record->long_key != NULL)
         return hf_view(record->long_key, record->key_size);
@@ -81,6 +81,7 @@ static bool decode(hf__tx *tx, hf__record *record, const MDB_val *value)
 void hf__record_clear(hf__record *record)
 {
     record->live = false;
+    record->expired = false;
     record->owned = false;
     record->form = HF__FORM_INLINE;
     record->expire_ms = 0;
@@ -97,12 +98,24 @@ void hf__key_touch(hf__tx *tx, hf__record *record)
     record->dirty = true;
 }
 
+void hf__key_touch_watched(hf__tx *tx, hf__record *record)
+{
+    if (tx->changes != NULL)
+        hf__key_touch(tx, record);
+}
+
 void hf__key_delete(hf__tx *tx, hf__record *record)
 {
     if (record->form == HF__FORM_ELEMENTS)
         hf__pending_delete_put(tx, record->keyid);
     hf__record_clear(record);
     record->dirty = record->stored;
+}
+
+static void expire(hf__tx *tx, hf__record *record)
+{
+    hf__key_delete(tx, record);
+    record->expired = true;
 }
 
 static bool reserve(hf__tx *tx, hf__record *record, size_t size);
@@ -172,7 +185,7 @@ static bool fetch(hf__tx *tx, hf__record *record)
         record->stored = false;
     }
     if (record->stored && !record->live && tx->writable)
-        hf__key_delete(tx, record);
+        expire(tx, record);
     return tx->fatal == HF_OK;
 }
 
@@ -222,7 +235,7 @@ hf__record *hf__key_record(hf__tx *tx, hf_bytes key)
     for (record = tx->chains[chain].first; record != NULL;
          record = record->next) {
         if (record->hash == hash && record->key_size == key.size &&
-            memcmp(whole_key(record).data, key.data, key.size) == 0)
+            memcmp(hf__record_key(record).data, key.data, key.size) == 0)
             return record;
     }
     record = take_record(tx);
@@ -243,7 +256,7 @@ hf__record *hf__key_find(hf__tx *tx, hf_bytes key)
         return NULL;
     /* An earlier command may have set an expiry in the past. */
     if (record->expire_ms != 0 && record->expire_ms <= tx->now_ms) {
-        hf__key_delete(tx, record);
+        expire(tx, record);
         return NULL;
     }
     return record;

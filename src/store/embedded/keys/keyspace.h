@@ -15,6 +15,7 @@ typedef struct hf__record {
     bool stored;       /* in LMDB */
     bool live;         /* the key exists for commands */
     bool dirty;        /* newer than in LMDB */
+    bool expired;      /* not live for that reason */
     bool owned;        /* content is in `memory`, not in LMDB's map */
     uint8_t type;      /* hf__type */
     uint8_t form;      /* HF__FORM_... */
@@ -46,11 +47,14 @@ hf__record *hf__key_record(hf__tx *tx, hf_bytes key);
 /* The key's record, emptied: live, of `type`, without content and expiry. NULL:
  * fatal. */
 hf__record *hf__key_make(hf__tx *tx, hf_bytes key, hf__type type);
+hf_bytes hf__record_key(const hf__record *record);
 /* Make it the record of a key that does not exist. */
 void hf__record_clear(hf__record *record);
 bool hf__record_make(hf__tx *tx, hf__record *record, hf__type type);
 void hf__key_delete(hf__tx *tx, hf__record *record);
 void hf__key_touch(hf__tx *tx, hf__record *record); /* marks it dirty */
+/* Only elements have changed: write the record again if the key is watched. */
+void hf__key_touch_watched(hf__tx *tx, hf__record *record);
 
 /* The content, read again if stale. NULL: fatal. */
 const unsigned char *hf__content(hf__tx *tx, hf__record *record);

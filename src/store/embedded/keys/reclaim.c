@@ -18,6 +18,7 @@
 #include "store/embedded/keys/keyspace.h"
 #include "store/embedded/keys/record_cache.h"
 #include "store/embedded/keys/records.h"
+#include "store/embedded/wake/note.h"
 
 /* About 10 us of a commit. */
 #define SWEEP_COUNT 64u
@@ -163,6 +164,26 @@ static bool is_expired(const sweep *done, const MDB_val *value, int64_t now_ms,
     return head.expire_ms != 0 && head.expire_ms <= now_ms;
 }
 
+/* The whole key of a record in LMDB. */
+static hf_bytes key_of(const MDB_val *name, const MDB_val *value,
+                       const hf__keyhead *head)
+{
+    if (head->key_size == 0)
+        return hf_view((unsigned char *)name->mv_data + 1, name->mv_size - 1);
+    return hf_view((unsigned char *)value->mv_data + HF__KEYHEAD_SIZE,
+                   head->key_size);
+}
+
+static void note_expired(hf__tx *tx, const MDB_val *name, const MDB_val *value)
+{
+    hf__keyhead head;
+
+    hf__keyhead_read(&head, value->mv_data);
+    if (!hf__expiry_is_tombstone(head.expire_ms) &&
+        head.key_size <= value->mv_size - HF__KEYHEAD_SIZE)
+        hf__note(tx, HF_CHANGE_EXPIRED, key_of(name, value, &head));
+}
+
 static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
                           MDB_val *value, sweep *done)
 {
@@ -179,6 +200,7 @@ static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
                 done->keyids[done->keyid_count++] = keyid;
             tx->epoch++;
             tx->changed = true;
+            note_expired(tx, key, value);
             hf__record_cache_drop(
                 tx->cache,
                 hf_view((unsigned char *)key->mv_data + 1, key->mv_size - 1));

@@ -8,6 +8,7 @@
 
 #include "store/embedded/files/keyhead.h"
 #include "store/embedded/keys/record_cache.h"
+#include "store/embedded/wake/note.h"
 #include "util/mem.h"
 
 /* Larger buffers are freed after the transaction. */
@@ -66,6 +67,13 @@ static bool leave_tombstone(hf__tx *tx, hf__record *record)
     return true;
 }
 
+static hf_change_kind kind_of(const hf__record *record)
+{
+    if (record->live)
+        return HF_CHANGE_WRITTEN;
+    return record->expired ? HF_CHANGE_EXPIRED : HF_CHANGE_DELETED;
+}
+
 bool hf__tx_flush(hf__tx *tx)
 {
     /* First copy content out of the map: writing would move it. */
@@ -82,6 +90,7 @@ bool hf__tx_flush(hf__tx *tx)
 
         if (!record->dirty)
             continue;
+        hf__note(tx, kind_of(record), hf__record_key(record));
         if (record->live)
             write_record(tx, record);
         else if (!leave_tombstone(tx, record))

@@ -12,6 +12,7 @@
 #include "store/embedded/keys/reclaim.h"
 #include "store/embedded/keys/record_cache.h"
 #include "store/embedded/keys/records.h"
+#include "store/embedded/wake/note.h"
 #include "util/clock.h"
 #include "util/mem.h"
 
@@ -48,6 +49,7 @@ void hf__tx_free(hf__tx *tx)
         hf__free(tx->records[i]);
     }
     hf__free(tx->events);
+    hf__buf_done(&tx->notes);
     hf__free(tx->scratch);
     hf__arena_free(&tx->arena);
     hf__record_cache_free(tx->cache);
@@ -74,6 +76,7 @@ void hf__tx_start(hf__tx *tx, int64_t boot_ms)
     tx->wanted_size = 0;
     tx->no_pending_deletes = false;
     tx->event_count = 0;
+    hf__note_begin(tx);
     if (tx->writable)
         hf__record_cache_begin(tx->cache, mdb_txn_id(tx->txn));
 }
@@ -107,8 +110,11 @@ hf_status hf__tx_finish(hf__tx *tx)
     }
     if (tx->fatal == HF_OK && hf__tx_flush(tx) && tx->changed)
         hf__reclaim(tx);
+    if (tx->fatal == HF_OK && tx->changed)
+        hf__note_claim(tx);
     if (tx->fatal == HF_OK && tx->changed) {
         rc = mdb_txn_commit(tx->txn);
+        hf__note_publish(tx, rc == MDB_SUCCESS);
         if (rc != MDB_SUCCESS) {
             hf__tx_fail(tx, rc);
         } else {

@@ -121,6 +121,7 @@ static bool put_element(hf__tx *tx, hf__record *record, hf_bytes field,
     bool existed = hf__element_get(tx, record->keyid, field, &old);
 
     hf__element_put(tx, record->keyid, field, value);
+    hf__key_touch_watched(tx, record);
     if (!existed) {
         record->count++;
         hf__key_touch(tx, record);

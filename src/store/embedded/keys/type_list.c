@@ -195,6 +195,7 @@ void hf__list_set(hf__tx *tx, hf__record *record, uint64_t index,
         (void)hf__packed_put(tx, record, at.offset, at.size, value);
     else if (first_number(tx, record, &first))
         put_element(tx, record->keyid, first + index, value);
+    hf__key_touch_watched(tx, record);
 }
 
 /* Renumber `count` elements from `number` on, up or down by one. */

@@ -61,7 +61,7 @@ uint32_t hf__wake_bucket(const char *inbox_id, hf_bytes topic)
 
 /* -------------------------------------------------------------- publishing */
 
-static bool remember(hf__tx *tx, uint32_t inbox, uint32_t bucket)
+bool hf__wake_remember(hf__tx *tx, uint32_t inbox, uint32_t bucket)
 {
     if (tx->event_count == tx->event_capacity) {
         size_t capacity = tx->event_capacity == 0 ? 16 : tx->event_capacity * 2;
@@ -107,7 +107,7 @@ int64_t hf__wake_publish(hf__tx *tx, hf_bytes channel, hf_bytes topic)
         inbox->used = 0;
         return 0;
     }
-    return remember(tx, index, hf__wake_bucket(id, topic)) ? 1 : 0;
+    return hf__wake_remember(tx, index, hf__wake_bucket(id, topic)) ? 1 : 0;
 }
 
 /* The folder of FIFOs; in a shared directory it may have been replaced. */
