@@ -192,6 +192,37 @@ static void diagnosis_reports_any_missing_right(void **state)
     assert_true(tried > 20);
 }
 
+static void grant_all(const fixture *f, char sign, const char *name)
+{
+    char line[96];
+
+    (void)snprintf(line, sizeof(line), "ACL SETUSER holdfast %c%s", sign, name);
+    for (int i = 0; i < (int)running_servers(f); i++) {
+        assert_true(fixture_server_run(f, i, line));
+    }
+}
+
+static void watching_needs_the_right_to_track(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "watched");
+    hf_change change = HF_CHANGE_INIT;
+    hf_watch *watch = NULL;
+
+    fixture_not_quorum(f);
+    expect_status(HF_DENIED, hf_watch_open(f->client, key, NULL, &watch, ERR));
+    assert_non_null(strstr(expect_message(), "client|tracking"));
+    grant_all(f, '+', "client|tracking");
+    expect_status(HF_OK, hf_watch_open(f->client, key, NULL, &watch, ERR));
+    put_value(f->other, key, bytes("1"), 0);
+    expect_status(HF_OK, hf_watch_next(watch, &change, 10000, ERR));
+    assert_int_equal(change.kind, HF_CHANGE_WRITTEN);
+    assert_bytes(key, hf_view(change.key.data, change.key.size));
+    hf_change_free(&change);
+    hf_watch_close(watch);
+    grant_all(f, '-', "client|tracking");
+}
+
 /* The same for keys and channels. */
 static void diagnosis_reports_missing_keys_and_channels(void **state)
 {
@@ -318,6 +349,7 @@ int main(void)
         fixture_test(diagnosis_finds_all_rights_that_are_needed),
         fixture_test(diagnosis_reports_any_missing_right),
         fixture_test(diagnosis_reports_missing_keys_and_channels),
+        fixture_test(watching_needs_the_right_to_track),
         fixture_test(dump_and_load),
     };
 

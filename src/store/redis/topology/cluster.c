@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "store/redis/redis.h"
+#include "store/redis/topology/change_feeds.h"
 #include "store/redis/topology/cluster_describe.h"
 #include "store/redis/topology/cluster_map.h"
 #include "store/redis/topology/cluster_parts.h"
@@ -47,6 +48,7 @@ typedef struct cluster_store {
     hf__cluster_map map;
     hf__cluster_refresh refresh;
     hf__cluster_subscriptions subscriptions;
+    hf__change_feeds feeds;
 } cluster_store;
 
 static cluster_store *of(hf__store *store)
@@ -190,6 +192,14 @@ static void on_installed(hf__cluster_refresh *refresh, bool lost)
     hf__store_context_change(&self->context);
     if (lost)
         hf__cluster_subscriptions_lost(&self->subscriptions);
+    hf__change_feeds_sync(&self->feeds);
+}
+
+static void want_map(hf__change_feeds *feeds)
+{
+    cluster_store *self = hf__container_of(feeds, cluster_store, feeds);
+
+    hf__cluster_refresh_want(&self->refresh, HF__REFRESH_MOVED);
 }
 
 /* ---------------------------------------------------------- open and close */
@@ -240,6 +250,7 @@ static void free_store(cluster_store *self)
 static void close_all(cluster_store *self)
 {
     hf__cluster_map_stop(&self->map);
+    hf__change_feeds_settle(&self->feeds);
     hf__cluster_subscriptions_close(&self->subscriptions);
     hf__cluster_map_close(&self->map);
     hf__cluster_subscriptions_done(&self->subscriptions);
@@ -286,6 +297,8 @@ static hf_status cluster_open(const hf__store_config *config, hf__store **store,
     hf__cluster_refresh_init(&self->refresh, &self->map);
     self->refresh.installed = on_installed;
     hf__cluster_subscriptions_init(&self->subscriptions, &self->map);
+    hf__change_feeds_init(&self->feeds, &self->context, NULL, &self->map);
+    self->feeds.want_map = want_map;
     status = discover(self, config, err);
     if (status != HF_OK) {
         free_store(self);
@@ -302,6 +315,7 @@ static void cluster_close(hf__store *store)
 
     if (is_forked(self)) {
         hf__cluster_subscriptions_abandon(&self->subscriptions);
+        hf__change_feeds_abandon(&self->feeds);
         hf__cluster_map_abandon(&self->map);
     } else {
         close_all(self);
@@ -438,6 +452,17 @@ static void cluster_event_unwatch(hf__store *store, hf__watch *watch)
     hf__cluster_subscriptions_unwatch(&of(store)->subscriptions, watch);
 }
 
+static hf_status cluster_feed_open(hf__store *store, hf__feed *feed,
+                                   int64_t deadline_ms, hf_error *err)
+{
+    return hf__change_feeds_open(&of(store)->feeds, feed, deadline_ms, err);
+}
+
+static void cluster_feed_close(hf__store *store, hf__feed *feed)
+{
+    hf__change_feeds_close(&of(store)->feeds, feed);
+}
+
 /* ---------------------------------------------------------------- describe */
 
 static void cluster_describe(hf__store *store, hf__describe_fn line, void *user)
@@ -482,6 +507,8 @@ const hf__store_ops hf__cluster_store_ops = {
     .event_wake = cluster_event_wake,
     .event_watch = cluster_event_watch,
     .event_unwatch = cluster_event_unwatch,
+    .feed_open = cluster_feed_open,
+    .feed_close = cluster_feed_close,
     .shard = cluster_shard,
     .describe = cluster_describe,
     .close = cluster_close,

@@ -88,6 +88,8 @@ static hf_status redis_open(const hf__store_config *config, hf__store **store,
     }
     hf__subscription_init(&self->single.subscription,
                           &self->single.server->node);
+    hf__change_feeds_init(&self->single.feeds, &self->single.context,
+                          self->single.server, NULL);
     *store = &self->single.base;
     return HF_OK;
 }
@@ -98,9 +100,11 @@ static void redis_close(hf__store *store)
 
     if (is_forked(self)) {
         hf__subscription_abandon(&self->single.subscription);
+        hf__change_feeds_abandon(&self->single.feeds);
         hf__server_abandon(self->single.server);
     } else {
         hf__subscription_close(&self->single.subscription);
+        hf__change_feeds_settle(&self->single.feeds);
         hf__server_close(self->single.server);
     }
     hf__redis_address_done(&self->address);

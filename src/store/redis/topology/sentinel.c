@@ -49,6 +49,7 @@ static void on_moved(void *user)
     hf__server_reset(self->single.server);
     hf__store_context_change(&self->single.context);
     hf__subscription_poke(&self->single.subscription);
+    hf__change_feeds_poke(&self->single.feeds);
 }
 
 static bool on_redirect(hf__router *router, hf__server *from,
@@ -120,6 +121,8 @@ static hf_status begin(sentinel_store *self, const hf__store_config *config,
     }
     hf__subscription_init(&self->single.subscription,
                           &self->single.server->node);
+    hf__change_feeds_init(&self->single.feeds, &self->single.context,
+                          self->single.server, NULL);
     return HF_OK;
 }
 
@@ -127,6 +130,7 @@ static void end(sentinel_store *self)
 {
     hf__sentinel_watch_close(&self->watch);
     hf__subscription_close(&self->single.subscription);
+    hf__change_feeds_settle(&self->single.feeds);
     hf__server_close(self->single.server);
     hf__sentinel_watch_done(&self->watch);
     hf__sentinel_url_done(&self->place);
@@ -170,6 +174,7 @@ static void sentinel_close(hf__store *store)
     }
     hf__sentinel_watch_abandon(&self->watch);
     hf__subscription_abandon(&self->single.subscription);
+    hf__change_feeds_abandon(&self->single.feeds);
     hf__server_abandon(self->single.server);
     hf__sentinel_url_done(&self->place);
     hf__free(self);

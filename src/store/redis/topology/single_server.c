@@ -102,6 +102,17 @@ void hf__single_server_event_unwatch(hf__store *store, hf__watch *watch)
                       watch);
 }
 
+hf_status hf__single_server_feed_open(hf__store *store, hf__feed *feed,
+                                      int64_t deadline_ms, hf_error *err)
+{
+    return hf__change_feeds_open(&of(store)->feeds, feed, deadline_ms, err);
+}
+
+void hf__single_server_feed_close(hf__store *store, hf__feed *feed)
+{
+    hf__change_feeds_close(&of(store)->feeds, feed);
+}
+
 /* ---------------------------------------------------------------- describe */
 
 static void describe_info(const hf_reply *info, const char *const *names,

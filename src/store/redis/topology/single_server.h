@@ -10,12 +10,14 @@
 
 #include "store/redis/events/subscription.h"
 #include "store/redis/server/server.h"
+#include "store/redis/topology/change_feeds.h"
 
 typedef struct hf__single_server {
     hf__store base;
     hf__store_context context;
     hf__server *server;
     hf__subscription subscription;
+    hf__change_feeds feeds;
 } hf__single_server;
 
 /* See hf__store_ops. */
@@ -35,6 +37,9 @@ void hf__single_server_event_wake(hf__store *store, hf_bytes topic);
 hf_status hf__single_server_event_watch(hf__store *store, hf_bytes topic,
                                         hf__watch *watch, hf_error *err);
 void hf__single_server_event_unwatch(hf__store *store, hf__watch *watch);
+hf_status hf__single_server_feed_open(hf__store *store, hf__feed *feed,
+                                      int64_t deadline_ms, hf_error *err);
+void hf__single_server_feed_close(hf__store *store, hf__feed *feed);
 
 /* These, for a table of functions. */
 #define HF__SINGLE_SERVER_OPS                                                  \
@@ -47,7 +52,9 @@ void hf__single_server_event_unwatch(hf__store *store, hf__watch *watch);
     .event_wait = hf__single_server_event_wait,                                \
     .event_wake = hf__single_server_event_wake,                                \
     .event_watch = hf__single_server_event_watch,                              \
-    .event_unwatch = hf__single_server_event_unwatch
+    .event_unwatch = hf__single_server_event_unwatch,                          \
+    .feed_open = hf__single_server_feed_open,                                  \
+    .feed_close = hf__single_server_feed_close
 
 /* The lines about the account, the channel and the server's INFO: those of its
  * fields that are in `names`, a list that ends with NULL. */
