@@ -38,6 +38,7 @@ extern const struct command script_commands[];
 extern const struct command timeline_commands[];
 extern const struct command command_commands[];
 extern const struct command store_commands[];
+extern const struct command watch_commands[];
 
 /* Ends each of these tables. */
 /* clang-format off */

@@ -64,6 +64,7 @@ enum option_id {
     OPT_CURSOR,
     OPT_OLDEST,
     OPT_VERSIONED,
+    OPT_COUNT_MAX,
     OPT_COUNT
 };
 

@@ -237,4 +237,10 @@ const struct option_spec option_table[OPT_COUNT] = {
                     .help = "oldest or lowest first, not newest or greatest"},
     [OPT_VERSIONED] = {.names = {"versioned"},
                        .help = "print or compare the value's version"},
+    [OPT_COUNT_MAX] = {.names = {"count"},
+                       .kind = KIND_INTEGER,
+                       .min = 1,
+                       .max = INT64_MAX,
+                       .argument = "COUNT",
+                       .help = "end after COUNT changes"},
 };

@@ -89,6 +89,15 @@ void out_fields(hf_fields *fields)
         out_pair(fields->items[i].name, fields->items[i].value);
 }
 
+void out_words(const char *word, hf_bytes text)
+{
+    fputs(word, stdout);
+    if (text.data != NULL)
+        putchar('\t');
+    put_line_part(text);
+    putchar('\n');
+}
+
 void out_fields_json(struct json *json, const char *name, hf_fields *fields)
 {
     size_t i;

@@ -144,7 +144,7 @@ test_help_and_version() {
         'hash put' 'hash get' 'hash get-all' 'hash cas' 'hash delete' \
         'hash delete-fields' 'lock inspect' 'lock list' 'lock break' \
         'script run' 'store info' 'store diagnose' 'store check' \
-        'store compact' 'store dump' 'store load'; do
+        'store compact' 'store dump' 'store load' watch; do
         expect 0 help $command
         contains "$out" "usage: holdfast $command [OPTION...]"
         ! grep -E '.{81}' out || fail "help of $command is too wide"
