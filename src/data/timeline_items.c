@@ -37,7 +37,9 @@ void hf__add_timeline(hf_call *call, hf_bytes key, size_t count)
 
 void hf__add_id(hf_call *call, hf_bytes id)
 {
-    if (id.size >= 1 && id.size <= HF_TIMELINE_ID_MAX)
+    if (id.data == NULL && id.size > 0)
+        (void)HF__TRY(call, hf__check_out(NULL, "id", call->form.err));
+    else if (id.size >= 1 && id.size <= HF_TIMELINE_ID_MAX)
         hf__add(call, id);
     else if (call->prepared == HF_OK)
         call->prepared = hf__fail(call->form.err, HF_INVALID,

@@ -17,6 +17,8 @@ hf_status hf__check_attribute_name(hf_bytes name, hf_error *err)
 {
     char quoted[HF__QUOTED_SIZE];
 
+    if (name.data == NULL && name.size > 0)
+        return hf__fail(err, HF_INVALID, "attribute name is NULL");
     if (name.size < 1 || name.size > HF_ATTRIBUTE_NAME_MAX)
         return hf__fail(err, HF_INVALID,
                         "attribute name has %zu bytes; it must have 1..%d",
@@ -42,6 +44,9 @@ hf_status hf__check_attribute(const hf_attribute *attribute, hf_error *err)
         return hf__fail(err, HF_INVALID, "attribute %s is not a finite number",
                         quoted);
     case HF_ATTRIBUTE_TEXT:
+        if (attribute->text.data == NULL && attribute->text.size > 0)
+            return hf__fail(err, HF_INVALID, "text of attribute %s is NULL",
+                            quoted);
         if (attribute->text.size <= HF_ATTRIBUTE_TEXT_MAX)
             return HF_OK;
         return hf__fail(err, HF_INVALID,
