@@ -4,6 +4,7 @@
  * message names the culprit, and the key is what it was, its expiry included.
  * One line for each case. Lengths of keys are in name_test.c.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -96,25 +97,38 @@ static const struct {
 };
 #define FOREIGN_COUNT (sizeof(foreign) / sizeof(foreign[0]))
 
-/* Families, by how the names of their calls begin, and the type of their
- * keys; a lock's is a string too, but not any string. */
+/* The type of a family's keys, by how the names of its calls begin; NULL: any.
+ * The first row that fits counts. A lock's is a string too, but not any. */
+static const struct {
+    const char *family;
+    const char *type;
+} families[] = {
+    {"value set get", "string"},
+    {"value set", NULL},
+    {"value", "string"},
+    {"hash", "hash"},
+    {"timeline", "zset"},
+    {"lock", "string"},
+    {"key", NULL},
+    {"script", NULL},
+    {"command", NULL},
+    {"txn", NULL},
+    {"watch", NULL},
+};
+
 static bool takes(const every_call *call, const char *type)
 {
-    static const char *const any[] = {"command", "key", "script", "value set"};
-
     if (call->keyless || call->needs_held)
         return true;
-    if (strcmp(call->name, "value set get") == 0)
-        return strcmp(type, "string") == 0;
-    for (size_t i = 0; i < sizeof(any) / sizeof(any[0]); i++) {
-        if (strncmp(call->name, any[i], strlen(any[i])) == 0)
-            return true;
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+        const char *family = families[i].family;
+
+        if (strncmp(call->name, family, strlen(family)) == 0)
+            return families[i].type == NULL ||
+                   strcmp(families[i].type, type) == 0;
     }
-    if (strncmp(call->name, "hash", 4) == 0)
-        return strcmp(type, "hash") == 0;
-    if (strncmp(call->name, "timeline", 8) == 0)
-        return strcmp(type, "zset") == 0;
-    return strcmp(type, "string") == 0;
+    fail_msg("of which type are the keys of %s?", call->name);
+    return false;
 }
 
 static void try_foreign(fixture *f, const every_call *call, bool starts)
@@ -362,15 +376,172 @@ static void refused_keys(hf_client *c, hf_bytes k)
     refused(HF_INVALID, "ttl_ms is", hf_key_expire(c, k, TTL_ABOVE, ERR));
 }
 
+static void refused_counters(hf_client *c, hf_bytes k)
+{
+    const hf_add_options none = {.struct_size = sizeof(none)};
+#define ADD(...) WITH(hf_add_options, __VA_ARGS__), NULL, ERR
+    refused(HF_INVALID, "ttl_ms is -1",
+            hf_value_add(c, k, 1, ADD(.ttl_ms = -1)));
+    refused(HF_INVALID, "ttl_ms is",
+            hf_value_add(c, k, 1, ADD(.ttl_ms = TTL_ABOVE)));
+    refused(HF_INVALID, "min",
+            hf_value_add(
+                c, k, 1,
+                ADD(.flags = HF_ADD_MIN | HF_ADD_MAX, .min = 2, .max = 1)));
+    refused(HF_UNSUPPORTED, "0x80", hf_value_add(c, k, 1, ADD(.flags = 0x80)));
+    refused(HF_WRONG_TYPE, "\"t", hf_value_add(c, k, 1, &none, NULL, ERR));
+    refused(HF_INVALID, "field name is empty",
+            hf_hash_add(c, k, empty, 1, &none, NULL, ERR));
+    refused(HF_INVALID, "4097 bytes",
+            hf_hash_add(c, k, too_long, 1, &none, NULL, ERR));
+    refused(HF_WRONG_TYPE, "\"",
+            hf_hash_add(c, k, hf_str("f"), 1, &none, NULL, ERR));
+#undef ADD
+#define EXPIRY(...) WITH(hf_value_expire_options, __VA_ARGS__)
+    refused(HF_INVALID, "ttl_ms",
+            hf_value_get_expire(c, k, NULL, &(hf_buffer){NULL, 0}, ERR));
+    refused(HF_INVALID, "ttl_ms",
+            hf_value_get_expire(c, k, EXPIRY(0), &(hf_buffer){NULL, 0}, ERR));
+    refused(HF_INVALID, "ttl_ms is -1",
+            hf_value_get_expire(c, k, EXPIRY(.ttl_ms = -1),
+                                &(hf_buffer){NULL, 0}, ERR));
+    refused(HF_INVALID, "ttl_ms",
+            hf_value_get_expire(c, k,
+                                EXPIRY(.ttl_ms = 1, .flags = HF_EXPIRE_PERSIST),
+                                &(hf_buffer){NULL, 0}, ERR));
+    refused(HF_INVALID, "value is NULL",
+            hf_value_get_expire(c, k, EXPIRY(.ttl_ms = 1), NULL, ERR));
+    refused(HF_INVALID, "536870913 bytes",
+            hf_value_expire_if(c, k, too_big, EXPIRY(.ttl_ms = 1), NULL, ERR));
+    refused(
+        HF_INVALID, "expires_unix_ms is -1",
+        hf_value_expire_if(c, k, v, EXPIRY(.expires_unix_ms = -1), NULL, ERR));
+#undef EXPIRY
+}
+
+static void refused_adds(hf_client *c, hf_bytes k)
+{
+    const double numbers[] = {NAN, INFINITY, -INFINITY};
+    const hf_attribute unnamed = hf_attribute_number(empty, 1);
+    const hf_attribute nameless = hf_attribute_number(no_bytes, 1);
+    const hf_attribute textless = hf_attribute_text(v, no_bytes);
+    const hf_attribute nul = hf_attribute_number(bytes("a\0"), 1);
+    const hf_attribute long_text =
+        hf_attribute_text(v, hf_view(long_name, 256));
+    const hf_attribute twice[] = {unnamed, hf_attribute_number(v, 1),
+                                  hf_attribute_text(v, v)};
+
+#define ADD(...) WITH(hf_timeline_add_options, __VA_ARGS__), ERR
+#define LIST(list, n) .attributes = (list), .attribute_count = (n)
+    refused(HF_INVALID, "id has 0 bytes",
+            hf_timeline_add(c, k, empty, v, 1000, NULL, ERR));
+    refused(HF_INVALID, "id has 513 bytes",
+            hf_timeline_add(c, k, hf_view(long_name, 513), v, 1000, NULL, ERR));
+    refused(HF_INVALID, "536870913 bytes",
+            hf_timeline_add(c, k, v, too_big, 1000, NULL, ERR));
+    refused(HF_INVALID, "ttl_ms is 0",
+            hf_timeline_add(c, k, v, v, 0, NULL, ERR));
+    refused(HF_INVALID, "ttl_ms is -1",
+            hf_timeline_add(c, k, v, v, -1, NULL, ERR));
+    refused(HF_INVALID, "ttl_ms is",
+            hf_timeline_add(c, k, v, v, TTL_ABOVE, NULL, ERR));
+    refused(HF_INVALID, "at_ms is -1",
+            hf_timeline_add(c, k, v, v, 1000, ADD(.at_ms = -1)));
+    refused(HF_INVALID, "at_ms is",
+            hf_timeline_add(c, k, v, v, 1000,
+                            ADD(.at_ms = HF_TIMELINE_AT_MAX_MS + 1)));
+    refused(HF_INVALID, "id is NULL",
+            hf_timeline_add(c, k, no_bytes, v, 1000, NULL, ERR));
+    refused(HF_INVALID, "value is NULL",
+            hf_timeline_add(c, k, v, no_bytes, 1000, NULL, ERR));
+    refused(HF_INVALID, "NULL",
+            hf_timeline_add(c, k, v, v, 1000, ADD(LIST(&nameless, 1))));
+    refused(HF_INVALID, "NULL",
+            hf_timeline_add(c, k, v, v, 1000, ADD(LIST(&textless, 1))));
+    refused(HF_UNSUPPORTED, "0x80",
+            hf_timeline_add(c, k, v, v, 1000, ADD(.flags = 0x80)));
+    refused(HF_INVALID, "17",
+            hf_timeline_add(c, k, v, v, 1000, ADD(LIST(twice, 17))));
+    refused(HF_INVALID, "attributes is NULL",
+            hf_timeline_add(c, k, v, v, 1000, ADD(LIST(NULL, 1))));
+    refused(HF_INVALID, "attribute name has 0 bytes",
+            hf_timeline_add(c, k, v, v, 1000, ADD(LIST(&unnamed, 1))));
+    refused(HF_INVALID, "NUL",
+            hf_timeline_add(c, k, v, v, 1000, ADD(LIST(&nul, 1))));
+    refused(HF_INVALID, "256 bytes",
+            hf_timeline_add(c, k, v, v, 1000, ADD(LIST(&long_text, 1))));
+    refused(HF_INVALID, "\"v\"",
+            hf_timeline_add(c, k, v, v, 1000, ADD(LIST(twice + 1, 2))));
+    for (size_t i = 0; i < 3; i++) {
+        hf_attribute number = hf_attribute_number(v, numbers[i]);
+
+        refused(HF_INVALID, "\"v\"",
+                hf_timeline_add(c, k, v, v, 1000, ADD(LIST(&number, 1))));
+    }
+#undef ADD
+#undef LIST
+}
+
+static void refused_pages(hf_client *c, hf_bytes k)
+{
+    hf_timeline_items page = HF_TIMELINE_ITEMS_INIT;
+    const double nan = NAN;
+
+#define PAGE(...)                                                              \
+    hf_timeline_page(c, k, WITH(hf_timeline_page_options, __VA_ARGS__), &page, \
+                     ERR)
+    refused(HF_INVALID, "limit is 1001", PAGE(.limit = 1001));
+    refused(HF_INVALID, "offset is 10001", PAGE(.offset = 10001));
+    refused(HF_UNSUPPORTED, "0x80", PAGE(.flags = 0x80));
+    refused(HF_INVALID, "cursor", PAGE(.cursor = bytes("no cursor")));
+    refused(HF_INVALID, "cursor", PAGE(.cursor = bytes("\xff\0")));
+    refused(HF_INVALID, "65 bytes", PAGE(.order_by = hf_view(long_name, 65)));
+    refused(HF_INVALID, "order_by", PAGE(.min = &(double){1}));
+    refused(HF_INVALID, "min", PAGE(.min = &nan, .order_by = v));
+    refused(HF_INVALID, "max", PAGE(.max = &nan, .order_by = v));
+    refused(HF_INVALID, "from_ms is -1", PAGE(.from_ms = -1));
+    refused(HF_INVALID, "to_ms is", PAGE(.to_ms = INT64_MAX));
+    refused(HF_INVALID, "is NULL", hf_timeline_page(c, k, NULL, NULL, ERR));
+    refused(HF_INVALID, "from_ms is",
+            hf_timeline_range(c, k, INT64_MIN, 0, 1, &page, ERR));
+    refused(HF_INVALID, "is NULL", hf_timeline_count(c, k, NULL, ERR));
+    refused(HF_INVALID, "is NULL", hf_timeline_get(c, k, v, NULL, ERR));
+    refused(HF_INVALID, "id has 0 bytes",
+            hf_timeline_get(c, k, empty, &page, ERR));
+    refused(HF_INVALID, "id has 0 bytes", hf_timeline_remove(c, k, empty, ERR));
+#undef PAGE
+}
+
+/* Beyond the end there is nothing, which is no error. */
+static void pages_beyond_the_end_are_empty(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_timeline_items page = HF_TIMELINE_ITEMS_INIT;
+
+    for (int round = 0; round < 2; round++) {
+        expect_status(
+            HF_OK, hf_timeline_page(f->client, key,
+                                    WITH(hf_timeline_page_options, .offset = 1),
+                                    &page, ERR));
+        assert_int_equal(page.count, 0);
+        assert_int_equal(page.next.size, 0);
+        hf_timeline_items_free(&page);
+        expect_status(HF_OK,
+                      hf_timeline_add(f->client, key, v, v, 60000, NULL, ERR));
+    }
+}
+
 static void bad_arguments_are_named_and_change_nothing(void **state)
 {
     fixture *f = *state;
     static void (*const tables[])(hf_client *, hf_bytes) = {
-        refused_value_sets, refused_values, refused_hashes, refused_keys};
+        refused_value_sets, refused_values, refused_hashes, refused_keys,
+        refused_counters,   refused_adds,   refused_pages};
     hf_bytes key = fixture_key(f, "k");
 
     memset(long_name, 'f', sizeof(long_name));
-    for (size_t type = 0; type < 2; type++) {
+    for (size_t type = 0; type < FOREIGN_COUNT; type++) {
         (void)run(f, foreign[type].make, key);
         watch_key(f, key);
         for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
@@ -385,6 +556,7 @@ int main(void)
         fixture_test(every_call_takes_any_bytes_as_a_key),
         fixture_test(fields_and_values_take_any_bytes),
         fixture_test(bad_arguments_are_named_and_change_nothing),
+        fixture_test(pages_beyond_the_end_are_empty),
     };
 
     return fixture_run(tests);
