@@ -11,6 +11,8 @@ static const struct {
     {value_calls, &value_call_count},
     {hash_calls, &hash_call_count},
     {key_calls, &key_call_count},
+    {counter_calls, &counter_call_count},
+    {timeline_calls, &timeline_call_count},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 

@@ -230,6 +230,57 @@ static void expect_delete_if(model *m, const step *s, text *out)
         model_delete(key);
 }
 
+/* --------------------------------------------------------------- expiry */
+
+/* "x": none is HF_EXPIRE_PERSIST. */
+static hf_value_expire_options expiry_at(const step *s, size_t i)
+{
+    hf_value_expire_options opts = HF_VALUE_EXPIRE_OPTIONS_INIT;
+
+    opts.ttl_ms = ttl_ms(ttl_at(s, i));
+    opts.flags = opts.ttl_ms == 0 ? HF_EXPIRE_PERSIST : 0;
+    return opts;
+}
+
+static void run_get_expire(place *at, const step *s, text *out)
+{
+    hf_value_expire_options opts = expiry_at(s, 1);
+    hf_buffer value = HF_BUFFER_INIT;
+
+    text_status(out, CALL(at, hf_value_get_expire, at->client,
+                          key_name(key_at(s, 0)), &opts, &value));
+    text_buffer(out, &value);
+}
+
+static void expect_get_expire(model *m, const step *s, text *out)
+{
+    expect_get(m, s, out);
+    if (key_of(m, s)->type == MODEL_STRING)
+        key_of(m, s)->ttl = ttl_at(s, 1);
+}
+
+static void run_expire_if(place *at, const step *s, text *out)
+{
+    hf_value_expire_options opts = expiry_at(s, 2);
+    hf_buffer current = HF_BUFFER_INIT;
+
+    text_status(out,
+                CALL(at, hf_value_expire_if, at->client, key_name(key_at(s, 0)),
+                     value_at(s, 1), &opts, &current));
+    text_buffer(out, &current);
+}
+
+static void expect_expire_if(model *m, const step *s, text *out)
+{
+    model_key *key = key_of(m, s);
+    hf_bytes expected = value_at(s, 1);
+
+    if (key->type == MODEL_HASH)
+        text_add(out, "%s none", hf_status_name(HF_WRONG_TYPE));
+    else if (compare(&key->value, &expected, out) == HF_OK)
+        key->ttl = ttl_at(s, 2);
+}
+
 const call value_calls[] = {
     {"value set", "kvts", run_set, expect_set},
     {"value set past", "kv", run_set_past, expect_set_past},
@@ -238,5 +289,7 @@ const call value_calls[] = {
     {"value delete", "k", run_delete, expect_delete},
     {"value cas", "kevtn", run_cas, expect_cas},
     {"value delete if", "kv", run_delete_if, expect_delete_if},
+    {"value get expire", "kx", run_get_expire, expect_get_expire},
+    {"value expire if", "kvx", run_expire_if, expect_expire_if},
 };
 const size_t value_call_count = COUNT(value_calls);

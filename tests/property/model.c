@@ -36,6 +36,12 @@ bool model_expire(model *m)
         model_delete(&m->keys[i]);
         expired = true;
     }
+    for (size_t i = 0; i < ITEMS; i++) {
+        if (!m->items[i].there || m->items[i].ttl != TTL_BRIEF)
+            continue;
+        m->items[i].there = false;
+        expired = true;
+    }
     return expired;
 }
 
@@ -82,6 +88,13 @@ void text_blob(text *out, const blob *bytes)
         text_bytes(out, hf_view(bytes->data, bytes->size));
     else
         text_add(out, "none");
+}
+
+void text_ttl(text *out, int64_t left_ms)
+{
+    if (left_ms >= 0)
+        text_add(out, " ttl=%lld",
+                 (long long)((left_ms + TTL_UNIT_MS - 1) / TTL_UNIT_MS));
 }
 
 void text_status(text *out, hf_status status)

@@ -50,8 +50,20 @@ typedef struct model_key {
     blob fields[FIELDS];
 } model_key;
 
+#define ITEMS 4
+
+/* An item of the one timeline. */
+typedef struct model_item {
+    bool there;
+    int64_t at_ms;
+    int ttl;
+    blob payload;
+    size_t attributes; /* see attributes_of() */
+} model_item;
+
 typedef struct model {
     model_key keys[KEYS];
+    model_item items[ITEMS];
     const char *cheat; /* a rule that is wrong on purpose; NULL: none */
 } model;
 
@@ -78,6 +90,7 @@ void text_add(text *out, const char *format, ...)
 /* Quoted, with what cannot be printed as \xNN. */
 void text_bytes(text *out, hf_bytes bytes);
 void text_blob(text *out, const blob *bytes);
+void text_ttl(text *out, int64_t left_ms); /* " ttl=units"; -1: nothing */
 void text_status(text *out, hf_status status);
 /* What a call put into a buffer, which is freed. */
 void text_buffer(text *out, hf_buffer *buffer);
@@ -125,13 +138,30 @@ int ttl_at(const step *s, size_t i);
 int64_t ttl_ms(int ttl);
 uint32_t set_flags_at(const step *s, size_t i);
 uint32_t put_flags_at(const step *s, size_t i);
+int64_t delta_at(const step *s, size_t i);
+/* Bounds of a counter, as flags and limits. */
+hf_add_options bounds_at(const step *s, size_t i);
+
+/* Of the timeline: ids, times, sets of attributes named "a" and "b". */
+hf_bytes timeline_name(void);
+size_t item_at(const step *s, size_t i);
+hf_bytes item_id(size_t item);
+int64_t at_ms_at(const step *s, size_t i);
+int item_ttl_at(const step *s, size_t i);
+size_t attributes_at(const step *s, size_t i);
+const hf_attribute *attributes_of(size_t set, size_t *count);
 /* "name a=... b=..." */
 void step_show(const step *s, text *out);
-/* Does the call have this argument? */
-bool step_has(const step *s, char letter, size_t *i);
 
-extern const call value_calls[], hash_calls[], key_calls[];
-extern const size_t value_call_count, hash_call_count, key_call_count;
+extern const call value_calls[], hash_calls[], key_calls[], counter_calls[],
+    timeline_calls[];
+extern const size_t value_call_count, hash_call_count, key_call_count,
+    counter_call_count, timeline_call_count;
+
+/* All of the timeline, as text; and nothing left of it. */
+void timeline_read_store(hf_client *client, text *out);
+void timeline_read_model(const model *m, text *out);
+void timeline_empty(hf_client *client);
 
 /* All rows, as one list. */
 size_t call_count(void);

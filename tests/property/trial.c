@@ -11,13 +11,6 @@
 /* ------------------------------------------------------- what is in the store
  */
 
-static void show_ttl(int64_t left_ms, text *out)
-{
-    if (left_ms >= 0)
-        text_add(out, " ttl=%lld",
-                 (long long)((left_ms + TTL_UNIT_MS - 1) / TTL_UNIT_MS));
-}
-
 static void show_fields(const hf_fields *found, text *out)
 {
     for (size_t i = 0; i < FIELDS; i++) {
@@ -54,7 +47,7 @@ static void read_store(hf_client *client, size_t key, text *out)
     if (status != HF_OK)
         text_status(out, status);
     hf_fields_free(&fields);
-    show_ttl(left_ms, out);
+    text_ttl(out, left_ms);
 }
 
 static void read_model(const model_key *key, text *out)
@@ -80,29 +73,41 @@ static void read_model(const model_key *key, text *out)
         text_add(out, " ttl=%d", key->ttl);
 }
 
-/* A reading may be of the instant at which a key expires: HF_NOT_FOUND, but
- * with its time to live, which is read first. */
+/* Key KEYS is the timeline. */
 static bool agrees(place *at, const model *m, size_t key, difference *found)
 {
     memset(&found->wanted, 0, sizeof(found->wanted));
     memset(&found->found, 0, sizeof(found->found));
-    text_bytes(&found->wanted, key_name(key));
-    text_bytes(&found->found, key_name(key));
-    read_model(&m->keys[key], &found->wanted);
-    read_store(at->client, key, &found->found);
+    if (key == KEYS) {
+        timeline_read_model(m, &found->wanted);
+        timeline_read_store(at->client, &found->found);
+    } else {
+        text_bytes(&found->wanted, key_name(key));
+        text_bytes(&found->found, key_name(key));
+        read_model(&m->keys[key], &found->wanted);
+        read_store(at->client, key, &found->found);
+    }
     return strcmp(found->wanted.at, found->found.at) == 0;
 }
 
-/* What a call of this step can have changed; after an expiry the store gets
- * the time to see it too. */
+/* slowed_ms() takes time itself. */
+static bool is_late(int64_t began_ms)
+{
+    int64_t took_ms = test_now_ms() - began_ms;
+
+    return took_ms > EXPIRY_MS && took_ms > slowed_ms(EXPIRY_MS);
+}
+
+/* What expires at once may take the store a moment; a reading of that moment
+ * can be of neither state. */
 static bool state_differs(place *at, model *m, difference *found)
 {
     bool expired = model_expire(m);
     int64_t began_ms = test_now_ms();
 
-    for (size_t key = 0; key < KEYS; key++) {
+    for (size_t key = 0; key <= KEYS; key++) {
         while (!agrees(at, m, key, found)) {
-            if (!expired || test_now_ms() - began_ms > EXPIRY_MS)
+            if (!expired || is_late(began_ms))
                 return true;
             test_rest();
         }
@@ -131,6 +136,7 @@ static void empty_store(hf_client *client)
         if (hf_value_delete(client, key_name(i), NULL) == HF_WRONG_TYPE)
             (void)!hf_hash_delete(client, key_name(i), NULL);
     }
+    timeline_empty(client);
 }
 
 bool trial_differs(place *at, const sequence *steps, const char *cheat,
