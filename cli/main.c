@@ -32,7 +32,8 @@ static const struct noun nouns[] = {
     {"lock", lock_commands},
     {"script", script_commands},
     {"command", command_commands},
-    {"store", store_commands}, {"watch", watch_commands},
+    {"watch", watch_commands},
+    {"store", store_commands},
 };
 /* clang-format on */
 

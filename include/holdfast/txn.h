@@ -22,18 +22,22 @@
  * {tag}. One that is in another slot is refused when it is added.
  *
  * @code
- * // Set `to` and delete `from` if `from` still has the value that was read.
- * hf_status move(hf_client *client, hf_bytes from, hf_bytes to,
- *                hf_bytes value, hf_error *err)
+ * // Replace the job by its result, if it is still ours.
+ * hf_status done(hf_client *client, hf_bytes job, hf_bytes me, hf_bytes result,
+ *                hf_error *err)
  * {
- *     hf_async q = HF_ASYNC_INIT;
+ *     hf_async queue = HF_ASYNC_INIT;
+ *     hf_status status = hf_txn_new(client, NULL, &queue.txn, err);
  *
- *     if (hf_txn_new(client, NULL, &q.txn, err) == HF_OK &&
- *         hf_txn_if_value(q.txn, from, value, err) == HF_OK &&
- *         hf_value_set_start(client, to, value, NULL, NULL, &q, err) == HF_OK
- * && hf_value_delete_start(client, from, &q, err) == HF_OK) err->status =
- * hf_txn_exec(q.txn, err); // HF_CONFLICT: it has changed hf_txn_free(q.txn);
- *     return err->status;
+ *     if (status == HF_OK)
+ *         status = hf_txn_if_value(queue.txn, job, me, err);
+ *     if (status == HF_OK)
+ *         status = hf_value_set_start(client, job, result, NULL, NULL, &queue,
+ *                                     err);
+ *     if (status == HF_OK)
+ *         status = hf_txn_exec(queue.txn, err); // HF_CONFLICT: not ours
+ *     hf_txn_free(queue.txn);
+ *     return status;
  * }
  * @endcode
  */
@@ -197,7 +201,7 @@ HF_API HF_MUST_USE hf_status hf_txn_if_field(hf_txn *txn, hf_bytes key,
  * @retval HF_OK           all operations were applied; each has the status that
  *                         hf_txn_status() returns
  * @retval HF_CONFLICT     a condition does not hold, hf_txn_failed() says
- * which; nothing was applied
+ *                         which; nothing was applied
  * @retval HF_WRONG_TYPE   a condition or an operation met a key of another
  *                         type, hf_txn_failed() says which; nothing was applied
  * @retval HF_INVALID      an operation failed, hf_txn_failed() says which;
