@@ -22,9 +22,7 @@
  * {tag}. One that is in another slot is refused when it is added.
  *
  * @code
- * // Replace the job by its result, if it is still ours.
- * hf_status done(hf_client *client, hf_bytes job, hf_bytes me, hf_bytes result,
- *                hf_error *err)
+ * hf_status finish(hf_client *client, hf_bytes job, hf_bytes me, hf_error *err)
  * {
  *     hf_async queue = HF_ASYNC_INIT;
  *     hf_status status = hf_txn_new(client, NULL, &queue.txn, err);
@@ -32,10 +30,9 @@
  *     if (status == HF_OK)
  *         status = hf_txn_if_value(queue.txn, job, me, err);
  *     if (status == HF_OK)
- *         status = hf_value_set_start(client, job, result, NULL, NULL, &queue,
- *                                     err);
+ *         status = hf_value_delete_start(client, job, &queue, err);
  *     if (status == HF_OK)
- *         status = hf_txn_exec(queue.txn, err); // HF_CONFLICT: not ours
+ *         status = hf_txn_exec(queue.txn, err); // HF_CONFLICT: not mine
  *     hf_txn_free(queue.txn);
  *     return status;
  * }
@@ -46,6 +43,7 @@
 
 #include "holdfast/async.h"
 #include "holdfast/script.h"
+#include "holdfast/value.h"
 
 #ifdef __cplusplus
 extern "C" {
