@@ -13,7 +13,8 @@
 
 #define ID_DIGITS 16 /* of a client, of a load */
 #define TAG_MAX 7
-#define TAG_SET "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define TAG_SET                                                                \
+    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 
 /* What is left of a name. */
 typedef struct rest {

@@ -20,6 +20,7 @@ static void own_keys_are_known_under_any_prefix(void **state)
     } rows[] = {
         {"hf:token", HF__OWN_TOKEN, 0},
         {"app:hf:token:{4bL}", HF__OWN_TOKEN, 4},
+        {"hf:token:{-_0}", HF__OWN_TOKEN, 0},
         {"hf:wait:{x}", HF__OWN_WAIT, 0},
         {"app:hf:wait:{app:x}", HF__OWN_WAIT, 4},
         {"app:hf:wait::app:{x}y", HF__OWN_WAIT, 4},
