@@ -7,7 +7,7 @@
  * |---------------------|----------------------------------------------------|
  * | holdfast/base.h     | rules for every call; statuses, errors, bytes      |
  * | holdfast/client.h   | opening and closing a store: URLs and options      |
- * | holdfast/key.h      | the expiry of a key of any type                    |
+ * | holdfast/key.h      | keys of any type: expiry, type, name, list         |
  * | holdfast/value.h    | values: set, get, delete, compare and set          |
  * | holdfast/hash.h     | hashes: put, get, delete, compare and set a field  |
  * | holdfast/timeline.h | items ordered by time or attribute, each expiring  |

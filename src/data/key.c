@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* key.c - what holds for a key of any type: its time to live. */
+/* key.c - what holds for a key of any type: its expiry, its type, its name. */
 #include "core/form.h"
 #include "util/error.h"
 
@@ -80,4 +80,90 @@ hf_status hf_key_expire_start(hf_client *client, hf_bytes key, int64_t ttl_ms,
                               const hf_async *async, hf_error *err)
 {
     return run_expire(hf__started(async, err), client, key, ttl_ms);
+}
+
+/* -------------------------------------------------------------------- type */
+
+static hf_status finish_type(hf_call *call, hf_error *err)
+{
+    const hf_reply *reply = &call->request.reply;
+
+    if (strcmp(reply->bytes.data, "none") == 0)
+        return hf__fail(err, HF_NOT_FOUND, "no such key");
+    return hf__buffer_set(call->out, reply, err);
+}
+
+static const hf__operation type = {
+    .command = "TYPE",
+    .repeatable = true,
+    .answer = HF__SHAPE_KIND(HF__IS_STATUS),
+    .finish = finish_type,
+};
+
+static hf_status run_type(hf__form form, hf_client *client, hf_bytes key,
+                          hf_buffer *name)
+{
+    hf_call here, *call = hf__begin(&here, form, &type, client);
+
+    hf__add_key(call, key);
+    hf__set_out(call, name, "type");
+    return hf__end(call);
+}
+
+hf_status hf_key_type(hf_client *client, hf_bytes key, hf_buffer *name,
+                      hf_error *err)
+{
+    return run_type(hf__blocking(err), client, key, name);
+}
+
+hf_status hf_key_type_start(hf_client *client, hf_bytes key, hf_buffer *name,
+                            const hf_async *async, hf_error *err)
+{
+    return run_type(hf__started(async, err), client, key, name);
+}
+
+/* ------------------------------------------------------------------ rename */
+
+static hf_status finish_rename(hf_call *call, hf_error *err)
+{
+    if (call->request.reply.integer == -1)
+        return hf__fail(err, HF_CONFLICT, "a key has the new name");
+    return hf__finish_found(call, err);
+}
+
+static bool renamed(const hf__request *request)
+{
+    return request->reply.integer == 1;
+}
+
+static const hf__operation rename_key = {
+    .script = HF__SCRIPT(KEY_RENAME),
+    .wrote = renamed,
+    .finish = finish_rename,
+};
+
+static hf_status run_rename(hf__form form, hf_client *client, hf_bytes key,
+                            hf_bytes new_key, uint32_t flags)
+{
+    hf_call here, *call = hf__begin(&here, form, &rename_key, client);
+
+    hf__add_key(call, key);
+    hf__add_key(call, new_key);
+    (void)HF__TRY(call, hf__check_flags(flags, HF_RENAME_NX, 0, "hf_key_rename",
+                                        call->form.err));
+    hf__add_number(call, (flags & HF_RENAME_NX) != 0);
+    return hf__end(call);
+}
+
+hf_status hf_key_rename(hf_client *client, hf_bytes key, hf_bytes new_key,
+                        uint32_t flags, hf_error *err)
+{
+    return run_rename(hf__blocking(err), client, key, new_key, flags);
+}
+
+hf_status hf_key_rename_start(hf_client *client, hf_bytes key, hf_bytes new_key,
+                              uint32_t flags, const hf_async *async,
+                              hf_error *err)
+{
+    return run_rename(hf__started(async, err), client, key, new_key, flags);
 }

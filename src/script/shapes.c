@@ -117,6 +117,7 @@ SHAPE_OF(key_read, {.kinds = HF__IS_ARRAY,
 
 SHAPE_OF(key_build, NUMBER(0, 1));
 SHAPE_OF(key_persist, NUMBER(0, 1));
+SHAPE_OF(key_rename, NUMBER(-1, 1));
 SHAPE_OF(key_settle, NUMBER(-1, 1));
 SHAPE_OF(key_write, NUMBER(0, 1));
 

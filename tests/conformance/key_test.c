@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * key_test.c - hf_key_ttl() and hf_key_expire(), on keys of both types.
+ * key_test.c - expiry, type, name and list of keys of any type.
  */
 #include "support/store_fixture.h"
+#include "support/told.h"
 
 /* One key of each type, both with ttl_ms (0: no expiry). */
 static void make_both(fixture *f, hf_bytes keys[2], int64_t ttl_ms)
@@ -99,6 +100,69 @@ static void key_expire_refuses_times_outside_the_range(void **state)
     assert_ttl(f->client, keys[0], 60000);
 }
 
+/* -------------------------------------------------------------------- type */
+
+static void key_type_is_that_of_the_value(void **state)
+{
+    fixture *f = *state;
+    hf_bytes keys[2];
+    hf_buffer type = HF_BUFFER_INIT;
+
+    make_both(f, keys, 0);
+    expect_status(HF_OK, hf_key_type(f->client, keys[0], &type, ERR));
+    assert_buffer(&type, bytes("string"));
+    expect_told(HF_OK, f->client,
+                hf_key_type_start(f->client, keys[1], &type, &async, ERR));
+    assert_buffer(&type, bytes("hash"));
+    expect_status(HF_NOT_FOUND,
+                  hf_key_type(f->client, fixture_key(f, "none"), &type, ERR));
+    assert_null(type.data);
+    expect_status(HF_INVALID, hf_key_type(f->client, bytes(""), &type, ERR));
+    expect_status(HF_INVALID, hf_key_type(f->client, keys[0], NULL, ERR));
+}
+
+/* ------------------------------------------------------------------ rename */
+
+static void key_rename_keeps_value_and_expiry(void **state)
+{
+    fixture *f = *state;
+    hf_bytes a = fixture_key(f, "{k}a"), b = fixture_key(f, "{k}b");
+
+    put_hash(f->client, a, words("f", "1"), 60000);
+    expect_status(HF_OK, hf_key_rename(f->client, a, b, 0, ERR));
+    assert_no_key(f->client, a);
+    assert_field(f->client, b, bytes("f"), bytes("1"));
+    assert_ttl(f->client, b, 60000);
+    put_value(f->client, a, bytes("v"), 0);
+    expect_told(HF_OK, f->client,
+                hf_key_rename_start(f->client, a, b, 0, &async, ERR));
+    assert_value(f->client, b, bytes("v"));
+    assert_no_ttl(f->client, b);
+    expect_status(HF_OK, hf_key_rename(f->client, b, b, 0, ERR));
+    assert_value(f->client, b, bytes("v"));
+}
+
+static void key_rename_nx_replaces_nothing(void **state)
+{
+    fixture *f = *state;
+    hf_bytes a = fixture_key(f, "{k}a"), b = fixture_key(f, "{k}b");
+
+    expect_status(HF_NOT_FOUND, hf_key_rename(f->client, a, b, 0, ERR));
+    put_value(f->client, a, bytes("a"), 0);
+    put_value(f->client, b, bytes("b"), 0);
+    expect_status(HF_CONFLICT,
+                  hf_key_rename(f->client, a, b, HF_RENAME_NX, ERR));
+    expect_status(HF_CONFLICT,
+                  hf_key_rename(f->client, a, a, HF_RENAME_NX, ERR));
+    assert_value(f->client, a, bytes("a"));
+    assert_value(f->client, b, bytes("b"));
+    expect_status(HF_UNSUPPORTED, hf_key_rename(f->client, a, b, 2, ERR));
+    expect_status(HF_INVALID, hf_key_rename(f->client, a, bytes(""), 0, ERR));
+    expect_status(HF_OK, hf_value_delete(f->client, b, ERR));
+    expect_status(HF_OK, hf_key_rename(f->client, a, b, HF_RENAME_NX, ERR));
+    assert_value(f->client, b, bytes("a"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +172,9 @@ int main(void)
         fixture_test(key_expire_minus_one_makes_the_key_stay),
         fixture_test(key_calls_on_a_missing_key_are_not_found),
         fixture_test(key_expire_refuses_times_outside_the_range),
+        fixture_test(key_type_is_that_of_the_value),
+        fixture_test(key_rename_keeps_value_and_expiry),
+        fixture_test(key_rename_nx_replaces_nothing),
     };
 
     return fixture_run(tests);

@@ -303,6 +303,29 @@ DEFINE(key_persist)
     return CALL(hf_key_expire, p->client, p->key, -1);
 }
 
+DEFINE(key_type)
+{
+    return CALL(hf_key_type, p->client, p->key, &p->result.buffer);
+}
+
+DEFINE(key_rename)
+{
+    return CALL(hf_key_rename, p->client, p->key, p->key, 0);
+}
+
+static int no_key(void *user, hf_bytes key)
+{
+    (void)user;
+    (void)key;
+    return 0;
+}
+
+DEFINE(key_list)
+{
+    (void)async;
+    return hf_key_list(p->client, hf_view(NULL, 0), no_key, NULL, err);
+}
+
 DEFINE(script_load)
 {
     return CALL(hf_script_load, p->client, hf_str("return 2"),
@@ -505,6 +528,9 @@ const every_call every_calls[] = {
     {"key ttl", "PTTL", key_ttl, STARTS},
     {"key expire", "PEXPIRE", key_expire, STARTS},
     {"key persist", "key_persist", key_persist, STARTS},
+    {"key type", "TYPE", key_type, STARTS},
+    {"key rename", "key_rename", key_rename, STARTS},
+    {"key list", "SCAN", key_list, .keyless = true, .scans = true},
     {"script load", "SCRIPT", script_load, STARTS, .keyless = true},
     {"script run", "user script", script_run, STARTS, .any_reply = true,
      .needs_script = true},

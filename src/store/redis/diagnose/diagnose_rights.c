@@ -67,6 +67,8 @@ static const right_form for_data[] = {
     {{"STRLEN", KEY}, false},
     {{"PERSIST", KEY}, false},
     {{"EXISTS", KEY}, false},
+    {{"TYPE", KEY}, false},
+    {{"RENAME", KEY, KEY}, false},
     {{"GETEX", KEY, "PERSIST"}, false},
     {{"PEXPIREAT", KEY, "1"}, false},
     {{"HGET", KEY, "f"}, false},

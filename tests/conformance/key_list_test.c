@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * key_list_test.c - hf_key_list(): all keys of a client, and only these. It
+ * needs the right to scan.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "support/store_fixture.h"
+
+#define KEYS 700 /* several pages */
+
+typedef struct seen {
+    unsigned char times[KEYS];
+    size_t others;
+    size_t limit; /* ends the list */
+} seen;
+
+static int see(void *user, hf_bytes key)
+{
+    seen *self = user;
+    char text[32] = "";
+    unsigned number;
+
+    if (key.size < sizeof(text))
+        memcpy(text, key.data, key.size);
+    if (sscanf(text, "l:%u", &number) == 1 && number < KEYS)
+        self->times[number]++;
+    else
+        self->others++;
+    return self->limit > 0 && --self->limit == 0;
+}
+
+static hf_client *tenant(fixture *f, const char *prefix)
+{
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+
+    options.prefix = prefix;
+    return fixture_client(f, &options);
+}
+
+static void put_many(hf_client *client)
+{
+    char name[32];
+
+    for (int i = 0; i < KEYS; i++) {
+        (void)snprintf(name, sizeof(name), "l:%d", i);
+        put_value(client, hf_str(name), bytes("v"), 0);
+    }
+}
+
+static void list_has_each_key_once_and_no_others(void **state)
+{
+    fixture *f = *state;
+    hf_client *client = tenant(f, "p*[1]:");
+    hf_client *other = tenant(f, "px1:");
+    seen self = {.others = 0};
+
+    put_many(client);
+    put_value(other, bytes("l:0"), bytes("v"), 0);
+    put_value(client, bytes("other"), bytes("v"), 0);
+    expect_status(HF_OK,
+                  hf_key_list(client, hf_view(NULL, 0), see, &self, ERR));
+    for (int i = 0; i < KEYS; i++)
+        assert_int_equal(self.times[i], 1);
+    assert_int_equal(self.others, 1);
+    self = (seen){.others = 0};
+    expect_status(HF_OK, hf_key_list(client, bytes("l:1?"), see, &self, ERR));
+    for (int i = 0; i < KEYS; i++)
+        assert_int_equal(self.times[i], i >= 10 && i < 20);
+    assert_int_equal(self.others, 0);
+}
+
+static void list_leaves_out_our_own_keys(void **state)
+{
+    fixture *f = *state;
+    hf_client *client = tenant(f, "own:");
+    hf_lock *lock = fixture_lock(f, client, bytes("l:5"), NULL);
+    seen self = {.others = 0};
+
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK,
+                  hf_key_list(client, hf_view(NULL, 0), see, &self, ERR));
+    assert_int_equal(self.times[5], 1);
+    assert_int_equal(self.others, 0);
+}
+
+static void list_is_ended_by_its_callback(void **state)
+{
+    fixture *f = *state;
+    hf_client *client = tenant(f, "end:");
+    seen self = {.limit = 1};
+
+    put_value(client, bytes("l:1"), bytes("v"), 0);
+    put_value(client, bytes("l:2"), bytes("v"), 0);
+    expect_status(HF_CANCELLED,
+                  hf_key_list(client, hf_view(NULL, 0), see, &self, ERR));
+    assert_int_equal(self.times[1] + self.times[2], 1);
+    expect_status(HF_INVALID,
+                  hf_key_list(client, hf_view(NULL, 0), NULL, NULL, ERR));
+    expect_status(HF_INVALID,
+                  hf_key_list(client, hf_view(NULL, 1), see, &self, ERR));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(list_has_each_key_once_and_no_others),
+        fixture_test(list_leaves_out_our_own_keys),
+        fixture_test(list_is_ended_by_its_callback),
+    };
+
+    return fixture_run(tests);
+}
