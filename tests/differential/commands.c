@@ -99,6 +99,24 @@ const command_row command_rows[] = {
     {"hash", 3, "hrandfield K ?(N ?withvalues)", RULE_SHAPE, SPOIL_NONE},
     {"hash", 2, "hscan K I *(match J|count N)", RULE_SHAPE, SPOIL_ANY},
 
+    /* Only with servers that have them. Fewer fields, so that they are found.
+     */
+    {"fields", 8, "hset K +(F V)", EXACT},
+    {"fields", 3, "hdel K +F", EXACT},
+    {"fields", 3, "hincrby K F I", EXACT},
+    {"fields", 6, "hexpire K T ?(nx|xx|gt|lt) fields (1 F|2 F F|N +F)", TIMED},
+    {"fields", 8, "hpexpire K P ?(nx|xx|gt|lt) fields (1 F|2 F F|N +F)", TIMED},
+    {"fields", 4, "hexpireat K S ?(nx|xx|gt|lt) fields (1 F|2 F F|N +F)",
+     TIMED},
+    {"fields", 6, "hpexpireat K M ?(nx|xx|gt|lt) fields (1 F|2 F F|N +F)",
+     TIMED},
+    {"fields", 3, "httl K fields (1 F|2 F F|N +F)", RULE_SECONDS, SPOIL_ANY},
+    {"fields", 3, "hpttl K fields (1 F|2 F F|N +F)", RULE_MS, SPOIL_ANY},
+    {"fields", 3, "hexpiretime K fields (1 F|2 F F|N +F)", RULE_SECONDS,
+     SPOIL_ANY},
+    {"fields", 3, "hpexpiretime K fields (1 F|2 F F|N +F)", RULE_MS, SPOIL_ANY},
+    {"fields", 4, "hpersist K fields (1 F|2 F F|N +F)", EXACT},
+
     {"zset", 16, "zadd K *(nx|xx|gt|lt|ch|incr) +(D F)", SCORES},
     {"zset", 6, "zincrby K D F", SCORES},
     {"zset", 7, "zrem K +F", SCORES},

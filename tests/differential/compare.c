@@ -68,8 +68,18 @@ static void sort_items(hf_reply *reply, size_t each)
               each * sizeof(hf_reply), order_items);
 }
 
+/* Numbers, or arrays of them. */
 static bool near(const hf_reply *a, const hf_reply *b, int64_t apart)
 {
+    bool all = a->kind == HF_REPLY_ARRAY && b->kind == HF_REPLY_ARRAY &&
+               a->array.count == b->array.count;
+
+    for (size_t i = 0; all && i < a->array.count; i++) {
+        if (!near(&a->array.items[i], &b->array.items[i], apart))
+            return false;
+    }
+    if (all)
+        return true;
     if (a->kind != HF_REPLY_INTEGER || b->kind != HF_REPLY_INTEGER ||
         a->integer < 0 || b->integer < 0)
         return same(a, b, false);

@@ -61,6 +61,24 @@ static bool is_in(since first)
     return version >= (is_valkey ? first.valkey : first.redis);
 }
 
+bool newer_has_deadlines(void)
+{
+    return is_in((since){704, 900});
+}
+
+bool newer_lacks(const char *command)
+{
+    static const char *const names[] = {
+        "hexpire", "hpexpire",    "hexpireat",    "hpexpireat", "httl",
+        "hpttl",   "hexpiretime", "hpexpiretime", "hpersist"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(names[i], command) == 0)
+            return !newer_has_deadlines();
+    }
+    return false;
+}
+
 static bool is_newer(void)
 {
     return is_in((since)SINCE_7_2);

@@ -10,6 +10,11 @@
  * Redis 7.0, or newer than those whose differences are known. */
 bool newer_knows(const char *info);
 
+/* Has the server commands on the deadlines of fields, as the store has? */
+bool newer_has_deadlines(void);
+/* Is this one of them, which it has not? */
+bool newer_lacks(const char *command);
+
 /* Remove what is not tested at all. */
 void newer_filter(op_list *list);
 

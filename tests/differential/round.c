@@ -14,6 +14,7 @@
 
 #include "grammar.h"
 #include "lua.h"
+#include "newer.h"
 #include "scripted.h"
 
 #define KEYS_MAX 8u
@@ -47,6 +48,8 @@ static bool in_groups(const char *groups, const char *name)
 
 static bool chosen(const composer *compose, const char *group)
 {
+    if (strcmp(group, "fields") == 0 && !newer_has_deadlines())
+        return false;
     return compose->options->groups == NULL ||
            in_groups(compose->options->groups, group);
 }
@@ -86,6 +89,8 @@ static size_t favourite(const composer *compose, const char *group)
                                          "set"};
     const size_t count = sizeof(owners) / sizeof(owners[0]);
 
+    if (strcmp(group, "fields") == 0)
+        group = "hash";
     for (size_t i = 0; i < count; i++) {
         if (strcmp(group, owners[i]) == 0)
             return i % compose->make.key_count;

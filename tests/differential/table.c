@@ -75,7 +75,7 @@ static unsigned compare_command(const hf__command *command,
     const hf_reply *row = find_row(rows, command->name);
     unsigned count = 0;
 
-    if (newer_has_other_row(command->name))
+    if (newer_has_other_row(command->name) || newer_lacks(command->name))
         return 0;
     if (row == NULL) {
         printf("%s: the server has no such command\n", command->name);

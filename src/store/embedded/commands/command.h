@@ -44,6 +44,7 @@ extern const hf__command hf__commands_keyspace_scan[];
 extern const hf__command hf__commands_expire[];
 extern const hf__command hf__commands_hash[];
 extern const hf__command hf__commands_hash_scan[];
+extern const hf__command hf__commands_hash_expire[];
 extern const hf__command hf__commands_incrbyfloat[];
 extern const hf__command hf__commands_zset[];
 extern const hf__command hf__commands_zrange[];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/embedded/commands/command.h"
+#include "store/embedded/files/keyhead.h"
 #include "store/embedded/keys/elements.h"
 #include "store/embedded/keys/packed.h"
 
@@ -146,13 +147,31 @@ static hf__record *make_like(hf__tx *tx, hf_bytes key, hf__record *record)
     return made;
 }
 
+/* `made` has the content of the original. */
+static void copy_deadlines(hf__tx *tx, hf__record *made)
+{
+    hf__deadlines fields;
+    uint64_t from;
+
+    memcpy(&fields, made->content, sizeof(fields));
+    from = fields.id;
+    if (!hf__keyid_new(tx, &fields.id))
+        return;
+    copy_elements(tx, from, fields.id);
+    made->form = HF__FORM_DEADLINES;
+    (void)hf__content_set(tx, made, &fields, sizeof(fields));
+}
+
 static void copy(hf__tx *tx, hf__record *record, hf_bytes key)
 {
     hf__record *made = make_like(tx, key, record);
 
-    if (made != NULL && record->form == HF__FORM_ELEMENTS &&
-        hf__elements_begin(tx, made))
-        copy_elements(tx, record->keyid, made->keyid);
+    if (made == NULL || record->form == HF__FORM_INLINE ||
+        !hf__elements_begin(tx, made))
+        return;
+    copy_elements(tx, record->keyid, made->keyid);
+    if (record->form == HF__FORM_DEADLINES)
+        copy_deadlines(tx, made);
 }
 
 static void rename_to(hf__tx *tx, hf__record *record, hf_bytes key)

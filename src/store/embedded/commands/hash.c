@@ -98,20 +98,21 @@ static void reply_one(hf__tx *tx, hf_bytes field, hf_bytes value, unsigned what)
         hf__reply_bytes(tx, value.data, value.size);
 }
 
-/* Exactly record->count entries, the size of the array. */
-static void reply_entries(hf__tx *tx, hf__record *record, unsigned what)
+/* Exactly `count` entries, as the size of the array says. */
+static void reply_entries(hf__tx *tx, hf__record *record, uint64_t count,
+                          unsigned what)
 {
     hf__hash_walk walk;
     hf_bytes field, value;
     uint64_t said = 0;
 
     hf__hash_walk_begin(&walk, tx, record);
-    while (said < record->count && hf__hash_walk_next(&walk, &field, &value)) {
+    while (said < count && hf__hash_walk_next(&walk, &field, &value)) {
         reply_one(tx, field, value, what);
         said++;
     }
     hf__hash_walk_end(&walk);
-    if (said < record->count)
+    if (said < count)
         hf__tx_fail(tx, MDB_CORRUPTED);
 }
 
@@ -119,12 +120,14 @@ static void reply_all(hf__tx *tx, hf_bytes key, unsigned what)
 {
     hf__record *record;
     size_t each = what == (SAY_FIELDS | SAY_VALUES) ? 2 : 1;
+    uint64_t count;
 
     if (!hf__hash_open(tx, key, &record))
         return;
-    hf__reply_array(tx, record == NULL ? 0 : each * (size_t)record->count);
+    count = record == NULL ? 0 : hf__hash_count(tx, record);
+    hf__reply_array(tx, each * (size_t)count);
     if (record != NULL)
-        reply_entries(tx, record, what);
+        reply_entries(tx, record, count, what);
 }
 
 static void run_hgetall(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -156,7 +159,7 @@ static void run_hdel(hf__tx *tx, const hf_bytes *args, size_t count)
         if (!hf__hash_delete(tx, record, args[i]))
             continue;
         deleted++;
-        if (record->count == 0) {
+        if (hf__hash_count(tx, record) == 0) {
             hf__key_delete(tx, record);
             record = NULL;
         }
@@ -183,7 +186,8 @@ static void run_hlen(hf__tx *tx, const hf_bytes *args, size_t count)
 
     (void)count;
     if (hf__hash_open(tx, args[1], &record))
-        hf__reply_integer(tx, record == NULL ? 0 : (int64_t)record->count);
+        hf__reply_integer(
+            tx, record == NULL ? 0 : (int64_t)hf__hash_count(tx, record));
 }
 
 static void run_hstrlen(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -224,8 +228,8 @@ static void run_hincrby(hf__tx *tx, const hf_bytes *args, size_t count)
     record = hf__hash_make(tx, args[1]);
     if (record == NULL)
         return;
-    (void)hf__hash_put(tx, record, args[2],
-                       hf_view(text, hf__number_put_integer(text, value)));
+    (void)hf__hash_update(tx, record, args[2],
+                          hf_view(text, hf__number_put_integer(text, value)));
     hf__reply_integer(tx, value);
 }
 

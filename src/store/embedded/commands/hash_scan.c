@@ -3,6 +3,7 @@
  * hash_scan.c - commands that return some fields of a hash: HRANDFIELD, HSCAN.
  */
 #include "store/embedded/commands/command.h"
+#include "store/embedded/keys/deadlines.h"
 #include "store/embedded/keys/random_sample.h"
 #include "store/embedded/keys/scan.h"
 #include "store/embedded/keys/type_hash.h"
@@ -50,6 +51,18 @@ static bool visit(const hf__scan *scan, hf_bytes field, hf_bytes value,
     return !hf__scan_fits(scan, field) || refer_pair(list, field, value);
 }
 
+static void remove_passed(hf__record *record, hf__members *list)
+{
+    if (!hf__deadlines_passed(list->tx, record))
+        return;
+    for (size_t i = 0; i + 1 < list->count; i += 2) {
+        list->items[i].gone =
+            hf__deadline_passed(list->tx, record, list->items[i].name);
+        list->items[i + 1].gone = list->items[i].gone;
+    }
+    hf__members_sweep(list);
+}
+
 static void run_hscan(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     uint64_t cursor = 0;
@@ -67,10 +80,12 @@ static void run_hscan(hf__tx *tx, const hf_bytes *args, size_t count)
     if (!hf__scan_options(&scan, args + 3, count - 3, false))
         return;
     hf__members_init(&list, tx);
-    if (record->form == HF__FORM_ELEMENTS)
-        cursor = hf__scan_elements(&scan, record, visit, &list);
-    else
+    if (record->form == HF__FORM_INLINE) {
         gather(record, &scan, &list);
+    } else {
+        cursor = hf__scan_elements(&scan, record, visit, &list);
+        remove_passed(record, &list);
+    }
     hf__scan_reply_cursor(tx, cursor);
     hf__members_reply(&list, false);
 }

@@ -76,7 +76,7 @@ static void run_hincrbyfloat(hf__tx *tx, const hf_bytes *args, size_t count)
     if (record == NULL)
         return;
     size = hf__long_float_put(text, value);
-    (void)hf__hash_put(tx, record, args[2], hf_view(text, size));
+    (void)hf__hash_update(tx, record, args[2], hf_view(text, size));
     hf__reply_bytes(tx, text, size);
 }
 

@@ -6,6 +6,7 @@
 
 #include "store/embedded/commands/command.h"
 #include "store/embedded/files/header.h"
+#include "store/embedded/files/keyhead.h"
 #include "store/embedded/wake/note.h"
 
 static void run_del(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -59,12 +60,12 @@ static int count_keys(hf__tx *tx, int64_t *count)
         return rc;
     rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
     while (rc == MDB_SUCCESS && *(unsigned char *)key.mv_data == first) {
-        int64_t expire_ms = 0;
+        hf__keyhead head = {0};
 
-        if (value.mv_size >= 16)
-            memcpy(&expire_ms, (unsigned char *)value.mv_data + 8,
-                   sizeof(expire_ms));
-        if (expire_ms == 0 || expire_ms > tx->now_ms)
+        if (value.mv_size >= HF__KEYHEAD_SIZE)
+            hf__keyhead_read(&head, value.mv_data);
+        if (!hf__keyhead_is_over(&head, value.mv_data, value.mv_size,
+                                 tx->now_ms))
             (*count)++;
         rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
     }

@@ -40,7 +40,7 @@ static bool read_key(keys *at)
         return false;
     }
     at->type = (hf__type)head.type;
-    at->expired = head.expire_ms != 0 && head.expire_ms <= at->tx->now_ms;
+    at->expired = hf__keyhead_is_over(&head, value, size, at->tx->now_ms);
     at->key = head.key_size > 0
                   ? hf_view(value + HF__KEYHEAD_SIZE, head.key_size)
                   : hf_view(name + 1, at->name.mv_size - 1);

@@ -8,7 +8,8 @@
  *   h                       the header of the store
  *   m key                   a key: head (type, expiry, ...), then its content
  *                           or, for a large hash or (sorted) set, nothing
- *   e keyid field           an element of such a key: value, or score
+ *   e keyid field           an element of such a key: value, or score; or the
+ *                           deadline of a field, ordered like a score
  *   z keyid score member    the order of such a sorted set; members of one
  *                           score by their first HF__ORDER_KEPT bytes only, so
  *                           that those alike must be sorted when read; or a
@@ -37,8 +38,9 @@ typedef enum hf__type {
     HF__TYPE_SET = 5
 } hf__type;
 
-/* Stored: where the content is. */
-enum { HF__FORM_INLINE = 0, HF__FORM_ELEMENTS = 1 };
+/* Stored: where the content is. DEADLINES: that of a hash, as ELEMENTS, some of
+ * whose fields have deadlines (keyhead.h). */
+enum { HF__FORM_INLINE = 0, HF__FORM_ELEMENTS = 1, HF__FORM_DEADLINES = 2 };
 
 /* Content larger than this moves to records of its own: a quarter page, so
  * that a key record never needs an overflow page. */

@@ -43,7 +43,7 @@ int hf__header_put(MDB_txn *txn, MDB_dbi dbi, uint32_t mode)
 
     memset(&head, 0, sizeof(head));
     memcpy(head.magic, HF__HEADER_MAGIC, sizeof(head.magic));
-    head.version = HF__FORMAT_VERSION;
+    head.version = HF__FORMAT_FIRST;
     head.mode = mode;
     hf__rand_bytes(head.store_id, sizeof(head.store_id));
     return mdb_put(txn, dbi, &key, &value, 0);
@@ -68,7 +68,7 @@ bool hf__header_read(int fd, const hf__meta *meta, unsigned char *memory,
     found->b = HF__FORMAT_VERSION;
     if (head->version > HF__FORMAT_VERSION)
         found->code = HF__FOUND_NEWER;
-    else if (head->version != HF__FORMAT_VERSION || size != sizeof(*head) ||
+    else if (head->version < HF__FORMAT_FIRST || size != sizeof(*head) ||
              head->mode < HF__MODE_VOLATILE || head->mode > HF__MODE_FLUSH)
         found->code = HF__FOUND_HEADER;
     return found->code == HF__FOUND_NONE;

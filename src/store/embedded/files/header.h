@@ -10,7 +10,12 @@
 #include "store/embedded/files/files.h"
 #include "store/embedded/files/pages.h"
 
-#define HF__FORMAT_VERSION 1u
+/* The newest format that is known, and that of a new store. One that gets a
+ * field with a deadline becomes 2, which earlier versions of the library
+ * refuse; no other record differs. */
+#define HF__FORMAT_VERSION 2u
+#define HF__FORMAT_FIRST 1u
+#define HF__FORMAT_DEADLINES 2u
 
 #define HF__HEADER_MAGIC "HOLDFAST"
 

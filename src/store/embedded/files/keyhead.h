@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "holdfast/base.h"
+#include "store/embedded/files/format.h"
 #include "store/embedded/files/sum.h"
 
 #define HF__KEYHEAD_SIZE 32u
@@ -59,6 +60,34 @@ static inline void hf__keyhead_write(const hf__keyhead *head, unsigned char *at)
     memcpy(at + 8, &head->expire_ms, sizeof(head->expire_ms));
     memcpy(at + 16, &head->keyid, sizeof(head->keyid));
     memcpy(at + 24, &head->count, sizeof(head->count));
+}
+
+/*
+ * The content of a hash of the form DEADLINES. The deadlines, instants like the
+ * expiry, are elements and an order of an id of their own, as of a sorted set
+ * of the fields that have one.
+ */
+typedef struct hf__deadlines {
+    uint64_t id;
+    int64_t first_ms;
+    int64_t last_ms; /* then the key is gone; 0: a field has no deadline */
+    uint64_t count;
+} hf__deadlines;
+
+/* Is a key gone by now? `size` bytes at `at` are its record's value. */
+static inline bool hf__keyhead_is_over(const hf__keyhead *head,
+                                       const unsigned char *at, size_t size,
+                                       int64_t now_ms)
+{
+    hf__deadlines fields;
+
+    if (head->expire_ms != 0 && head->expire_ms <= now_ms)
+        return true;
+    if (head->form != HF__FORM_DEADLINES ||
+        size - HF__KEYHEAD_SIZE != (uint64_t)head->key_size + sizeof(fields))
+        return false;
+    memcpy(&fields, at + size - sizeof(fields), sizeof(fields));
+    return fields.last_ms != 0 && fields.last_ms <= now_ms;
 }
 
 /* The sum, not yet folded, of the first `size` bytes of the value, at least the

@@ -312,6 +312,46 @@ static bool is_named(const hf__item *item, const hf__keyhead *head)
            memcmp(folded, name_of(item) + 1, room) == 0;
 }
 
+/* NULL in *at: no memory. false: it belongs to another key. */
+static bool claim_group(hf__fsck *fsck, const hf__item *item, uint64_t keyid,
+                        uint8_t type, uint64_t count, group **at)
+{
+    *at = group_of(fsck, keyid);
+    if (*at == NULL)
+        return true;
+    if ((*at)->type != 0)
+        return false;
+    (*at)->type = type;
+    (*at)->count = count;
+    (*at)->page = item->page;
+    (*at)->index = item->index;
+    return true;
+}
+
+/* A hash with deadlines of fields, which are indexed like a sorted set. */
+static hf__finding_code take_deadlines(hf__fsck *fsck, const hf__item *item,
+                                       const hf__keyhead *head,
+                                       const unsigned char *content,
+                                       size_t size)
+{
+    hf__deadlines fields;
+    group *at;
+
+    if (head->type != HF__TYPE_HASH || size != sizeof(fields))
+        return HF__FOUND_KEY_HEAD;
+    memcpy(&fields, content, sizeof(fields));
+    if (head->keyid >> HF__KEYID_BITS > fsck->meta.transaction ||
+        fields.id >> HF__KEYID_BITS > fsck->meta.transaction ||
+        fields.count > head->count || fields.first_ms <= 0 ||
+        (fields.last_ms != 0) != (fields.count == head->count))
+        return HF__FOUND_KEY_HEAD;
+    if (!claim_group(fsck, item, head->keyid, HF__TYPE_HASH, head->count,
+                     &at) ||
+        !claim_group(fsck, item, fields.id, HF__TYPE_ZSET, fields.count, &at))
+        return HF__FOUND_KEY_SHARED;
+    return HF__FOUND_NONE;
+}
+
 /* A key whose elements have records of their own. */
 static hf__finding_code take_large_key(hf__fsck *fsck, const hf__item *item,
                                        const hf__keyhead *head,
@@ -320,20 +360,15 @@ static hf__finding_code take_large_key(hf__fsck *fsck, const hf__item *item,
 {
     group *at;
 
+    if (head->form == HF__FORM_DEADLINES)
+        return take_deadlines(fsck, item, head, content, size);
     if (head->type == HF__TYPE_STRING ||
         size != (head->type == HF__TYPE_LIST ? sizeof(uint64_t) : 0) ||
         head->keyid >> HF__KEYID_BITS > fsck->meta.transaction)
         return HF__FOUND_KEY_HEAD;
-    at = group_of(fsck, head->keyid);
-    if (at == NULL)
-        return HF__FOUND_NONE;
-    if (at->type != 0)
+    if (!claim_group(fsck, item, head->keyid, head->type, head->count, &at))
         return HF__FOUND_KEY_SHARED;
-    at->type = head->type;
-    at->count = head->count;
-    at->page = item->page;
-    at->index = item->index;
-    if (head->type == HF__TYPE_LIST)
+    if (at != NULL && head->type == HF__TYPE_LIST)
         memcpy(&at->first, content, sizeof(at->first));
     return HF__FOUND_NONE;
 }
@@ -355,12 +390,12 @@ static hf__finding_code judge_key(hf__fsck *fsck, hf__item *item, hf_bytes key)
         return HF__FOUND_KEY_LONG;
     used = HF__KEYHEAD_SIZE + head.key_size;
     if (head.type < HF__TYPE_STRING || head.type > HF__TYPE_SET ||
-        head.form > HF__FORM_ELEMENTS) {
+        head.form > HF__FORM_DEADLINES) {
         hf__fsck_report(fsck, HF__FOUND_KEY_TYPE, item->page, key, head.type,
                         head.form);
         return HF__FOUND_NONE;
     }
-    if (head.form == HF__FORM_ELEMENTS)
+    if (head.form != HF__FORM_INLINE)
         return take_large_key(fsck, item, &head, item->value + used,
                               item->value_size - used);
     if (head.keyid != 0)

@@ -43,14 +43,20 @@ static void damaged(hf__tx *tx)
     hf__tx_fail(tx, MDB_CORRUPTED);
 }
 
-bool hf__elements_begin(hf__tx *tx, hf__record *record)
+bool hf__keyid_new(hf__tx *tx, uint64_t *keyid)
 {
     if (tx->keyid_next >> HF__KEYID_BITS != 0) {
         hf__tx_fail(tx, MDB_TXN_FULL);
         return false;
     }
-    record->keyid =
-        (uint64_t)mdb_txn_id(tx->txn) << HF__KEYID_BITS | tx->keyid_next++;
+    *keyid = (uint64_t)mdb_txn_id(tx->txn) << HF__KEYID_BITS | tx->keyid_next++;
+    return true;
+}
+
+bool hf__elements_begin(hf__tx *tx, hf__record *record)
+{
+    if (!hf__keyid_new(tx, &record->keyid))
+        return false;
     record->form = HF__FORM_ELEMENTS;
     record->dirty = true;
     return true;

@@ -7,6 +7,9 @@
 
 #include "store/embedded/keys/keyspace.h"
 
+/* An unused key id; false: fatal. */
+bool hf__keyid_new(hf__tx *tx, uint64_t *keyid);
+
 /* Give the record a key id and the form ELEMENTS; the caller then puts the
  * elements and replaces the content. false: fatal. */
 bool hf__elements_begin(hf__tx *tx, hf__record *record);

@@ -104,9 +104,43 @@ void hf__key_touch_watched(hf__tx *tx, hf__record *record)
         hf__key_touch(tx, record);
 }
 
+/* Of a hash of the form DEADLINES, whose content is short and thus owned where
+ * anything is written. */
+static bool read_deadlines(hf__tx *tx, const hf__record *record,
+                           hf__deadlines *fields)
+{
+    if (record->content_size != sizeof(*fields)) {
+        damaged(tx);
+        return false;
+    }
+    memcpy(fields, record->content, sizeof(*fields));
+    return true;
+}
+
+static __attribute__((noinline)) bool is_emptied(hf__tx *tx,
+                                                 const hf__record *record)
+{
+    hf__deadlines fields;
+
+    return read_deadlines(tx, record, &fields) && fields.last_ms != 0 &&
+           fields.last_ms <= tx->now_ms;
+}
+
+static inline bool is_over(hf__tx *tx, const hf__record *record)
+{
+    if (record->expire_ms != 0 && record->expire_ms <= tx->now_ms)
+        return true;
+    return record->form == HF__FORM_DEADLINES && is_emptied(tx, record);
+}
+
 void hf__key_delete(hf__tx *tx, hf__record *record)
 {
-    if (record->form == HF__FORM_ELEMENTS)
+    hf__deadlines fields;
+
+    if (record->form == HF__FORM_DEADLINES &&
+        read_deadlines(tx, record, &fields))
+        hf__pending_delete_put(tx, fields.id);
+    if (record->form != HF__FORM_INLINE)
         hf__pending_delete_put(tx, record->keyid);
     hf__record_clear(record);
     record->dirty = record->stored;
@@ -178,8 +212,7 @@ static bool fetch(hf__tx *tx, hf__record *record)
 
     if (!(known != NULL ? restore(tx, record, known) : read_stored(tx, record)))
         return false;
-    record->live = record->stored &&
-                   (record->expire_ms == 0 || record->expire_ms > tx->now_ms);
+    record->live = record->stored && !is_over(tx, record);
     if (record->stored && hf__expiry_is_tombstone(record->expire_ms)) {
         hf__record_clear(record);
         record->stored = false;
@@ -255,7 +288,7 @@ hf__record *hf__key_find(hf__tx *tx, hf_bytes key)
     if (record == NULL || !record->live)
         return NULL;
     /* An earlier command may have set an expiry in the past. */
-    if (record->expire_ms != 0 && record->expire_ms <= tx->now_ms) {
+    if (is_over(tx, record)) {
         expire(tx, record);
         return NULL;
     }

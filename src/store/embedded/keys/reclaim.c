@@ -4,9 +4,10 @@
  * keys.
  *
  * A little of it is done in every commit, so that no thread is needed and no
- * commit takes long. The sidecar knows whether deletions are pending, the
- * position of the sweep for expired keys, and when it continues: at once if it
- * has found many.
+ * commit takes long; fields of hashes whose deadlines have passed are reclaimed
+ * in one hash of each step. The sidecar knows whether deletions are pending,
+ * the position of the sweep for expired keys, and when it continues: at once if
+ * it has found many.
  */
 #include "store/embedded/keys/reclaim.h"
 
@@ -14,6 +15,7 @@
 
 #include "store/embedded/files/format.h"
 #include "store/embedded/files/keyhead.h"
+#include "store/embedded/keys/deadlines.h"
 #include "store/embedded/keys/elements.h"
 #include "store/embedded/keys/keyspace.h"
 #include "store/embedded/keys/record_cache.h"
@@ -135,8 +137,10 @@ typedef struct sweep {
     unsigned seen;
     unsigned expired;
     size_t keyid_count;
-    uint64_t keyids[SWEEP_COUNT]; /* of their elements, to be deleted */
+    uint64_t keyids[2 * SWEEP_COUNT]; /* of elements, to be deleted */
     bool at_end;
+    size_t hash_size;
+    unsigned char hash[HF__LMDB_KEY_MAX]; /* a key with fields to reclaim */
 } sweep;
 
 static bool is_fresh_tombstone(int64_t expire_ms, int64_t now_ms)
@@ -151,17 +155,62 @@ static bool is_fresh_tombstone(int64_t expire_ms, int64_t now_ms)
 }
 
 static bool is_expired(const sweep *done, const MDB_val *value, int64_t now_ms,
-                       uint64_t *keyid)
+                       hf__keyhead *head)
 {
-    hf__keyhead head;
-
     if (value->mv_size < HF__KEYHEAD_SIZE)
         return false;
-    hf__keyhead_read(&head, value->mv_data);
-    *keyid = head.form == HF__FORM_ELEMENTS ? head.keyid : 0;
-    if (done->spares_shells && is_fresh_tombstone(head.expire_ms, now_ms))
+    hf__keyhead_read(head, value->mv_data);
+    if (done->spares_shells && is_fresh_tombstone(head->expire_ms, now_ms))
         return false;
-    return head.expire_ms != 0 && head.expire_ms <= now_ms;
+    return hf__keyhead_is_over(head, value->mv_data, value->mv_size, now_ms);
+}
+
+static void note_elements(sweep *done, const hf__keyhead *head,
+                          const MDB_val *value)
+{
+    hf__deadlines fields;
+
+    if (head->form != HF__FORM_INLINE)
+        done->keyids[done->keyid_count++] = head->keyid;
+    if (head->form != HF__FORM_DEADLINES ||
+        value->mv_size < HF__KEYHEAD_SIZE + sizeof(fields))
+        return;
+    memcpy(&fields,
+           (unsigned char *)value->mv_data + value->mv_size - sizeof(fields),
+           sizeof(fields));
+    done->keyids[done->keyid_count++] = fields.id;
+}
+
+static void note_hash(sweep *done, const MDB_val *key, const MDB_val *value,
+                      int64_t now_ms)
+{
+    const unsigned char *at = value->mv_data;
+    hf__deadlines fields;
+    hf__keyhead head;
+
+    if (done->hash_size > 0 || value->mv_size < HF__KEYHEAD_SIZE)
+        return;
+    hf__keyhead_read(&head, at);
+    /* One with a folded name is reclaimed when it is used. */
+    if (head.form != HF__FORM_DEADLINES || head.key_size > 0 ||
+        value->mv_size != HF__KEYHEAD_SIZE + sizeof(fields))
+        return;
+    memcpy(&fields, at + HF__KEYHEAD_SIZE, sizeof(fields));
+    if (fields.first_ms > now_ms)
+        return;
+    done->hash_size = key->mv_size;
+    memcpy(done->hash, key->mv_data, key->mv_size);
+}
+
+static void reclaim_fields(hf__tx *tx, const sweep *done)
+{
+    hf__record *record =
+        hf__key_find(tx, hf_view(done->hash + 1, done->hash_size - 1));
+
+    if (record == NULL)
+        return;
+    hf__deadlines_reclaim(tx, record);
+    (void)hf__tx_flush(tx);
 }
 
 /* The whole key of a record in LMDB. */
@@ -187,17 +236,16 @@ static void note_expired(hf__tx *tx, const MDB_val *name, const MDB_val *value)
 static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
                           MDB_val *value, sweep *done)
 {
-    uint64_t keyid;
+    hf__keyhead head;
     int rc = MDB_SUCCESS;
 
     while (done->seen < SWEEP_COUNT) {
         if (((unsigned char *)key->mv_data)[0] != HF__RECORD_KEY)
             return MDB_NOTFOUND;
         done->seen++;
-        if (is_expired(done, value, tx->now_ms, &keyid)) {
+        if (is_expired(done, value, tx->now_ms, &head)) {
             done->expired++;
-            if (keyid != 0)
-                done->keyids[done->keyid_count++] = keyid;
+            note_elements(done, &head, value);
             tx->epoch++;
             tx->changed = true;
             note_expired(tx, key, value);
@@ -205,6 +253,8 @@ static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
                 tx->cache,
                 hf_view((unsigned char *)key->mv_data + 1, key->mv_size - 1));
             rc = mdb_cursor_del(cursor, 0);
+        } else {
+            note_hash(done, key, value, tx->now_ms);
         }
         if (rc == MDB_SUCCESS)
             rc = mdb_cursor_get(cursor, key, value, MDB_NEXT);
@@ -250,6 +300,8 @@ static void sweep_step(hf__tx *tx,
         hf__tx_fail(tx, rc);
     for (size_t i = 0; i < done->keyid_count; i++)
         hf__pending_delete_put(tx, done->keyids[i]);
+    if (done->hash_size > 0)
+        reclaim_fields(tx, done);
 }
 
 void hf__reclaim(hf__tx *tx)

@@ -4,12 +4,15 @@
  *
  * A small hash is one string of entries in the order of creation: u32 size of
  * the field, u32 size of the value, field, value. Beyond HF__INLINE_MAX it gets
- * one record per field, for good.
+ * one record per field, for good. So does a hash of which a field gets a
+ * deadline (deadlines.h).
  */
 #include "store/embedded/keys/type_hash.h"
 
 #include <string.h>
 
+#include "store/embedded/keys/command_reply.h"
+#include "store/embedded/keys/deadlines.h"
 #include "store/embedded/keys/packed.h"
 
 #define ENTRY_HEAD 8u
@@ -100,6 +103,13 @@ static bool spread(hf__tx *tx, hf__record *record)
 
 /* ------------------------------------------------------------- any hash */
 
+static __attribute__((noinline)) bool get_kept(hf__tx *tx, hf__record *record,
+                                               hf_bytes field, hf_bytes *value)
+{
+    return hf__element_get(tx, record->keyid, field, value) &&
+           !hf__deadline_passed(tx, record, field);
+}
+
 bool hf__hash_get(hf__tx *tx, hf__record *record, hf_bytes field,
                   hf_bytes *value)
 {
@@ -107,6 +117,8 @@ bool hf__hash_get(hf__tx *tx, hf__record *record, hf_bytes field,
 
     if (record->form == HF__FORM_ELEMENTS)
         return hf__element_get(tx, record->keyid, field, value);
+    if (record->form == HF__FORM_DEADLINES)
+        return get_kept(tx, record, field, value);
     if (!find_entry(tx, record, field, &at))
         return false;
     *value = at.value;
@@ -125,8 +137,28 @@ static bool put_element(hf__tx *tx, hf__record *record, hf_bytes field,
     if (!existed) {
         record->count++;
         hf__key_touch(tx, record);
+        hf__deadlines_refresh(tx, record);
     }
     return !existed;
+}
+
+/* The same in a hash with deadlines; keeps the field's. */
+static bool update_element(hf__tx *tx, hf__record *record, hf_bytes field,
+                           hf_bytes value)
+{
+    bool passed = hf__deadline_passed(tx, record, field);
+
+    if (passed)
+        (void)hf__deadline_clear(tx, record, field);
+    return put_element(tx, record, field, value) || passed;
+}
+
+bool hf__hash_update(hf__tx *tx, hf__record *record, hf_bytes field,
+                     hf_bytes value)
+{
+    return record->form == HF__FORM_DEADLINES
+               ? update_element(tx, record, field, value)
+               : hf__hash_put(tx, record, field, value);
 }
 
 bool hf__hash_put(hf__tx *tx, hf__record *record, hf_bytes field,
@@ -139,6 +171,11 @@ bool hf__hash_put(hf__tx *tx, hf__record *record, hf_bytes field,
 
     if (record->form == HF__FORM_ELEMENTS)
         return put_element(tx, record, field, value);
+    if (record->form == HF__FORM_DEADLINES) {
+        existed = !update_element(tx, record, field, value);
+        (void)hf__deadline_clear(tx, record, field);
+        return !existed;
+    }
     existed = find_entry(tx, record, field, &at);
     if (!existed) {
         at.offset = record->content_size;
@@ -155,28 +192,64 @@ bool hf__hash_put(hf__tx *tx, hf__record *record, hf_bytes field,
     return !existed;
 }
 
-bool hf__hash_delete(hf__tx *tx, hf__record *record, hf_bytes field)
+static bool delete_element(hf__tx *tx, hf__record *record, hf_bytes field)
 {
     hf_bytes old;
+
+    /* One whose deadline has passed is left to hf__deadlines_reclaim(). */
+    if (!hf__element_get(tx, record->keyid, field, &old) ||
+        hf__deadline_passed(tx, record, field))
+        return false;
+    (void)hf__deadline_clear(tx, record, field);
+    hf__element_delete(tx, record->keyid, field);
+    hf__key_touch(tx, record);
+    record->count--;
+    hf__deadlines_refresh(tx, record);
+    return true;
+}
+
+bool hf__hash_delete(hf__tx *tx, hf__record *record, hf_bytes field)
+{
     entry at;
 
-    if (record->form == HF__FORM_ELEMENTS) {
-        if (!hf__element_get(tx, record->keyid, field, &old))
-            return false;
-        hf__element_delete(tx, record->keyid, field);
-        hf__key_touch(tx, record);
-    } else {
-        if (!find_entry(tx, record, field, &at) ||
-            splice(tx, record, at.offset, at.size, 0) == NULL)
-            return false;
-    }
+    if (record->form != HF__FORM_INLINE)
+        return delete_element(tx, record, field);
+    if (!find_entry(tx, record, field, &at) ||
+        splice(tx, record, at.offset, at.size, 0) == NULL)
+        return false;
     record->count--;
     return true;
 }
 
+uint64_t hf__hash_count(hf__tx *tx, hf__record *record)
+{
+    return record->count - hf__deadlines_count_passed(tx, record);
+}
+
+void hf__hash_expire(hf__tx *tx, hf__record *record, hf_bytes field,
+                     int64_t expire_ms)
+{
+    if (record->form != HF__FORM_INLINE || spread(tx, record))
+        hf__deadline_set(tx, record, field, expire_ms);
+}
+
+static __attribute__((noinline)) bool open_kept(hf__tx *tx, hf__record *record)
+{
+    if (tx->writable)
+        hf__deadlines_reclaim(tx, record);
+    return tx->fatal == HF_OK;
+}
+
 bool hf__hash_open(hf__tx *tx, hf_bytes key, hf__record **record)
 {
-    return hf__key_of_type(tx, key, HF__TYPE_HASH, record);
+    *record = hf__key_find(tx, key);
+    if (*record == NULL)
+        return tx->fatal == HF_OK;
+    if ((*record)->type != HF__TYPE_HASH) {
+        hf__reply_wrong_type(tx);
+        return false;
+    }
+    return (*record)->form != HF__FORM_DEADLINES || open_kept(tx, *record);
 }
 
 hf__record *hf__hash_make(hf__tx *tx, hf_bytes key)
@@ -195,6 +268,7 @@ void hf__hash_walk_begin(hf__hash_walk *walk, hf__tx *tx, hf__record *record)
     memset(walk, 0, sizeof(*walk));
     walk->small = record->form == HF__FORM_INLINE;
     if (!walk->small) {
+        walk->record = hf__deadlines_passed(tx, record) ? record : NULL;
         (void)hf__walk_begin(&walk->walk, tx, HF__RECORD_ELEMENT,
                              record->keyid);
         return;
@@ -205,8 +279,14 @@ void hf__hash_walk_begin(hf__hash_walk *walk, hf__tx *tx, hf__record *record)
 
 bool hf__hash_walk_next(hf__hash_walk *walk, hf_bytes *field, hf_bytes *value)
 {
-    if (!walk->small)
-        return hf__walk_next(&walk->walk, field, value, NULL);
+    if (!walk->small) {
+        while (hf__walk_next(&walk->walk, field, value, NULL)) {
+            if (walk->record == NULL ||
+                !hf__deadline_passed(walk->walk.tx, walk->record, *field))
+                return true;
+        }
+        return false;
+    }
     if (!next_entry(walk->content, walk->content_size, &walk->at))
         return false;
     *field = walk->at.field;

@@ -16,10 +16,18 @@ hf__record *hf__hash_make(hf__tx *tx, hf_bytes key);
 /* false: no such field, or fatal. The view is valid until the next write. */
 bool hf__hash_get(hf__tx *tx, hf__record *record, hf_bytes field,
                   hf_bytes *value);
-/* true: the field is new. Field and value must not be in LMDB's map or in the
- * hash. */
+/* true: the field is new. It loses its deadline. Field and value must not be in
+ * LMDB's map or in the hash. */
 bool hf__hash_put(hf__tx *tx, hf__record *record, hf_bytes field,
                   hf_bytes value);
+/* The same, but it keeps its deadline. */
+bool hf__hash_update(hf__tx *tx, hf__record *record, hf_bytes field,
+                     hf_bytes value);
+/* Set the deadline of a field that exists. */
+void hf__hash_expire(hf__tx *tx, hf__record *record, hf_bytes field,
+                     int64_t expire_ms);
+/* The fields that exist: record->count may be more. */
+uint64_t hf__hash_count(hf__tx *tx, hf__record *record);
 /* true: it existed. The key stays, even if it is now empty. */
 bool hf__hash_delete(hf__tx *tx, hf__record *record, hf_bytes field);
 
@@ -33,7 +41,8 @@ typedef struct hf__hash_entry {
 
 /* Walks it. No writes meanwhile. */
 typedef struct hf__hash_walk {
-    hf__walk walk; /* of a large hash */
+    hf__walk walk;      /* of a large hash */
+    hf__record *record; /* if deadlines must be compared; else NULL */
     bool small;
     const unsigned char *content;
     size_t content_size;

@@ -17,6 +17,7 @@ typedef struct counts {
     MDB_stat data;
     MDB_stat free; /* LMDB's tree of free pages */
     MDB_envinfo info;
+    uint32_t format;
     uint64_t keys;
     uint64_t expiring;
     uint64_t expired; /* not yet deleted */
@@ -49,7 +50,7 @@ static void count_key(counts *sum, const MDB_val *value, int64_t now_ms)
     if (value->mv_size < HF__KEYHEAD_SIZE)
         return;
     hf__keyhead_read(&head, value->mv_data);
-    if (head.expire_ms != 0 && head.expire_ms <= now_ms) {
+    if (hf__keyhead_is_over(&head, value->mv_data, value->mv_size, now_ms)) {
         sum->expired++;
         return;
     }
@@ -75,6 +76,20 @@ static int count_kind(MDB_cursor *cursor, unsigned char kind, counts *sum,
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
 }
 
+static int read_format(const hf__env *env, MDB_txn *txn, counts *sum)
+{
+    unsigned char name = HF__RECORD_HEADER;
+    MDB_val key = {1, &name};
+    hf__header header = {.version = 0};
+    MDB_val value;
+    int rc = mdb_get(txn, env->dbi, &key, &value);
+
+    if (rc == MDB_SUCCESS && value.mv_size == sizeof(header))
+        memcpy(&header, value.mv_data, sizeof(header));
+    sum->format = header.version;
+    return rc;
+}
+
 static int count_all(const hf__env *env, MDB_txn *txn, counts *sum)
 {
     int64_t now_ms = env->mode == HF__MODE_VOLATILE
@@ -85,6 +100,8 @@ static int count_all(const hf__env *env, MDB_txn *txn, counts *sum)
 
     if (rc == MDB_SUCCESS)
         rc = mdb_stat(txn, 0, &sum->free);
+    if (rc == MDB_SUCCESS)
+        rc = read_format(env, txn, sum);
     if (rc == MDB_SUCCESS)
         rc = mdb_env_info(env->mdb, &sum->info);
     if (rc == MDB_SUCCESS)
@@ -125,6 +142,7 @@ static void reply_counts(const counts *sum, hf__describe_fn line, void *user)
     /* Plus the two meta pages. */
     uint64_t used = pages_of(&sum->data) + pages_of(&sum->free) + 2;
 
+    reply_number(line, user, "format", sum->format);
     reply_number(line, user, "keys", sum->keys);
     reply_number(line, user, "keys with expiry", sum->expiring);
     reply_number(line, user, "expired keys to reclaim", sum->expired);
@@ -163,7 +181,6 @@ void hf__embedded_describe(hf__env *env, hf__describe_fn line, void *user)
     line(user, "mode", mode_text(env));
     line(user, "engine", mdb_version(NULL, NULL, NULL));
     line(user, "script engine", "Lua 5.1");
-    reply_number(line, user, "format", HF__FORMAT_VERSION);
     if (count(env, &sum))
         reply_counts(&sum, line, user);
     else
