@@ -22,10 +22,10 @@ Writes   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]. Cost O(log items) for each
 local call = redis.call
 --#use timeline_clock
 local id, at = ARGV[1], ARGV[3] == '0' and now or tonumber(ARGV[3])
-local was, ends = call('zscore', KEYS[1], id), call('zscore', KEYS[4], id)
+local was, old = call('zscore', KEYS[1], id), call('zscore', KEYS[4], id)
 call('hlen', KEYS[3])
 call('zcard', KEYS[5])
-if ARGV[6] == 'nx' and was and ends and tonumber(ends) > now_ms then
+if ARGV[6] == 'nx' and was and old and tonumber(old) > now_ms then
     return 0
 elseif not was and call('zcard', KEYS[1]) == 0 then
     call('del', KEYS[2], KEYS[3], KEYS[4], KEYS[5])
@@ -35,16 +35,8 @@ local gone = was and {id} or {}
 --#use timeline_drop most=16 timeline=KEYS[1] items=KEYS[2] tags=KEYS[3] due=KEYS[4] order=KEYS[5]
 if refused then
     return refused
-elseif was then
-    call('hset', KEYS[2], id, ARGV[2])
 end
-local places = {}
---#use timeline_places tags=ARGV[5]
-call('zadd', KEYS[5], unpack(places))
-call('zadd', KEYS[1], at, id)
-call('zadd', KEYS[4], now_ms + ARGV[4], id)
-if ARGV[5] ~= '' then
-    call('hset', KEYS[3], id, ARGV[5])
-end
+local tags, ends = ARGV[5], now_ms + ARGV[4]
+--#use timeline_put payload=ARGV[2] timeline=KEYS[1] items=KEYS[2] marks=KEYS[3] due=KEYS[4] order=KEYS[5]
 --#use timeline_expire timeline=KEYS[1] items=KEYS[2] tags=KEYS[3] due=KEYS[4] order=KEYS[5]
 return 1

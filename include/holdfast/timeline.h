@@ -6,11 +6,12 @@
  * Contents:
  * - hf_timeline_add(), hf_timeline_get(), hf_timeline_remove()
  * - hf_timeline_count(), hf_timeline_page(), hf_timeline_range()
+ * - hf_timeline_update(), hf_timeline_trim()
  * - hf_timeline_add_many(), hf_timeline_remove_many()
  * - hf_attribute_number(), hf_attribute_text(): what items can be ordered by
  * - hf_timeline_items_free()
  *
- * Those of the first two lines have a `_start` form.
+ * Those of the first three lines have a `_start` form.
  *
  * An item has an id, a payload, a time, a time to live and up to
  * #HF_ATTRIBUTE_COUNT_MAX attributes. Items are ordered by time, and by each
@@ -283,6 +284,85 @@ HF_API HF_MUST_USE hf_status hf_timeline_range(hf_client *client, hf_bytes key,
                                                size_t limit,
                                                hf_timeline_items *page,
                                                hf_error *err);
+
+/** Flags of hf_timeline_update(). */
+enum {
+    HF_TIMELINE_REPLACE = 1u << 0 /**< drop the attributes not given */
+};
+
+/** What hf_timeline_update() changes; zero keeps it. */
+typedef struct hf_timeline_update_options {
+    size_t struct_size;      /**< #HF_TIMELINE_UPDATE_OPTIONS_INIT sets it */
+    uint32_t flags;          /**< HF_TIMELINE_REPLACE */
+    uint32_t reserved0;      /**< must be 0 */
+    const hf_bytes *payload; /**< NULL: keep it */
+    int64_t at_ms;           /**< 1..#HF_TIMELINE_AT_MAX_MS; 0: keep it */
+    int64_t ttl_ms;          /**< from now, 1..#HF_TTL_MAX_MS; 0: keep it */
+    /** Set these `attribute_count` attributes, and keep those of other names
+     *  unless HF_TIMELINE_REPLACE is given. */
+    const hf_attribute *attributes;
+    size_t attribute_count;
+} hf_timeline_update_options;
+
+/* clang-format off */
+#define HF_TIMELINE_UPDATE_OPTIONS_INIT \
+    { sizeof(hf_timeline_update_options), 0, 0, NULL, 0, 0, NULL, 0 }
+/* clang-format on */
+
+/**
+ * Change an item in one step.
+ *
+ * @param key   the timeline
+ * @param id    of the item
+ * @param opts  what to change; NULL: nothing, only find out whether it is there
+ *
+ * @retval HF_OK          the item is changed
+ * @retval HF_NOT_FOUND   no such item, or it has expired
+ * @retval HF_INVALID     also: it would have too many attributes
+ * @retval HF_WRONG_TYPE  the key holds something else
+ */
+HF_API HF_MUST_USE hf_status
+hf_timeline_update(hf_client *client, hf_bytes key, hf_bytes id,
+                   const hf_timeline_update_options *opts, hf_error *err);
+
+/** Most items that one hf_timeline_trim() removes. */
+#define HF_TIMELINE_TRIM_MAX 1000
+
+/** What hf_timeline_trim() did. */
+typedef struct hf_timeline_trimmed {
+    size_t removed; /**< items, 0..#HF_TIMELINE_TRIM_MAX; not those that had
+                         expired */
+    int more;       /**< 1: not all were removed; call it again */
+} hf_timeline_trimmed;
+
+/**
+ * Remove the oldest items, at most #HF_TIMELINE_TRIM_MAX in one call.
+ *
+ * @param key      the timeline
+ * @param to_ms    remove items up to this time, included, ms of Unix time,
+ *                 1..#HF_TIMELINE_AT_MAX_MS; 0: none by time
+ * @param keep     remove all but the newest `keep` items, 0 or more; -1: none
+ *                 by count
+ * @param trimmed  [out] what was removed
+ *
+ * @retval HF_OK          `*trimmed` is set
+ * @retval HF_WRONG_TYPE  the key holds something else
+ */
+HF_API HF_MUST_USE hf_status hf_timeline_trim(hf_client *client, hf_bytes key,
+                                              int64_t to_ms, int64_t keep,
+                                              hf_timeline_trimmed *trimmed,
+                                              hf_error *err);
+
+/** Starts hf_timeline_update(). */
+HF_API HF_MUST_USE hf_status
+hf_timeline_update_start(hf_client *client, hf_bytes key, hf_bytes id,
+                         const hf_timeline_update_options *opts,
+                         const hf_async *async, hf_error *err);
+
+/** Starts hf_timeline_trim(). */
+HF_API HF_MUST_USE hf_status hf_timeline_trim_start(
+    hf_client *client, hf_bytes key, int64_t to_ms, int64_t keep,
+    hf_timeline_trimmed *trimmed, const hf_async *async, hf_error *err);
 
 /** Starts hf_timeline_add(). */
 HF_API HF_MUST_USE hf_status hf_timeline_add_start(

@@ -9,8 +9,6 @@
 #include "data/timeline_tags.h"
 #include "util/error.h"
 
-#define US_PER_MS 1000
-
 /* --------------------------------------------------------------------- add */
 
 static hf_status finish_add(hf_call *call, hf_error *err)
@@ -26,14 +24,6 @@ static const hf__operation add = {
     .finish = finish_add,
 };
 
-static hf_status check_at(int64_t at_ms, hf_error *err)
-{
-    if (at_ms >= 0 && at_ms <= HF_TIMELINE_AT_MAX_MS)
-        return HF_OK;
-    return hf__fail(err, HF_INVALID, "at_ms is %lld; it must be 0..%lld",
-                    (long long)at_ms, (long long)HF_TIMELINE_AT_MAX_MS);
-}
-
 static hf_status run_add(hf__form form, hf_client *client, hf_bytes key,
                          const hf_timeline_add_item *item,
                          const hf_timeline_add_options *opts)
@@ -47,9 +37,9 @@ static hf_status run_add(hf__form form, hf_client *client, hf_bytes key,
     hf__add_value(call, item->payload);
     if (HF__LOAD(call, &options, opts, hf_timeline_add_options,
                  HF_TIMELINE_NX) &&
-        HF__TRY(call, check_at(options.at_ms, err)) &&
+        HF__TRY(call, hf__check_time(options.at_ms, "at_ms", err)) &&
         HF__TRY(call, hf__check_ttl(item->ttl_ms, "ttl_ms", err))) {
-        hf__add_number(call, options.at_ms * US_PER_MS);
+        hf__add_number(call, options.at_ms * HF__US_PER_MS);
         hf__add_number(call, item->ttl_ms);
         hf__add_tags(call, options.attributes, options.attribute_count);
         hf__add(call,

@@ -15,8 +15,6 @@
 /* Of the reply: its cursor, then words of each item. */
 enum { ID, AT, TTL, PAYLOAD, TAGS, ITEM_WORDS };
 
-#define US_PER_MS 1000
-
 void hf_timeline_items_free(hf_timeline_items *items)
 {
     if (items == NULL)
@@ -45,6 +43,14 @@ void hf__add_id(hf_call *call, hf_bytes id)
         call->prepared = hf__fail(call->form.err, HF_INVALID,
                                   "id has %zu bytes; it must have 1..%d",
                                   id.size, HF_TIMELINE_ID_MAX);
+}
+
+hf_status hf__check_time(int64_t at_ms, const char *what, hf_error *err)
+{
+    if (at_ms >= 0 && at_ms <= HF_TIMELINE_AT_MAX_MS)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "%s is %lld; it must be 0..%lld", what,
+                    (long long)at_ms, (long long)HF_TIMELINE_AT_MAX_MS);
 }
 
 /* Item `i`: one of its words. */
@@ -104,7 +110,7 @@ static void put_item(hf_timeline_item *item, const hf_reply *reply, size_t i,
 
     item->id = put_bytes(at, word(reply, i, ID));
     item->payload = put_bytes(at, word(reply, i, PAYLOAD));
-    item->at_ms = word(reply, i, AT)->integer / US_PER_MS;
+    item->at_ms = word(reply, i, AT)->integer / HF__US_PER_MS;
     item->ttl_ms = word(reply, i, TTL)->integer;
     item->attributes = *attributes;
     item->attribute_count = 0;

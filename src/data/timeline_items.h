@@ -18,6 +18,10 @@ void hf__add_timeline(hf_call *call, hf_bytes key, size_t count);
 /* HF_INVALID, or one word more. */
 void hf__add_id(hf_call *call, hf_bytes id);
 
+/* Times of items are ms for callers, us in the store. */
+#define HF__US_PER_MS 1000
+hf_status hf__check_time(int64_t at_ms, const char *what, hf_error *err);
+
 /* Set the caller's items, as call->out. */
 hf_status hf__finish_items(hf_call *call, hf_error *err);
 

@@ -16,7 +16,6 @@
 #include "util/error.h"
 
 #define LIMIT_DEFAULT 20
-#define US_PER_MS 1000
 
 /* '[' or '(', then a position, or where one would be. */
 #define POSITION_MAX (HF__TAG_MAX + HF__TAG_DIGITS + HF_TIMELINE_ID_MAX)
@@ -48,19 +47,6 @@ static hf_status check_counts(const hf_timeline_page_options *o, hf_error *err)
     return HF_OK;
 }
 
-static hf_status check_times(const hf_timeline_page_options *o, hf_error *err)
-{
-    int64_t wrong = o->from_ms < 0 || o->from_ms > HF_TIMELINE_AT_MAX_MS
-                        ? o->from_ms
-                        : o->to_ms;
-
-    if (wrong >= 0 && wrong <= HF_TIMELINE_AT_MAX_MS)
-        return HF_OK;
-    return hf__fail(err, HF_INVALID, "%s is %lld; it must be 0..%lld",
-                    wrong == o->from_ms ? "from_ms" : "to_ms", (long long)wrong,
-                    (long long)HF_TIMELINE_AT_MAX_MS);
-}
-
 static hf_status check_order(const hf_timeline_page_options *o, hf_error *err)
 {
     bool by_time = o->order_by.size == 0;
@@ -86,7 +72,9 @@ static hf_status check_page(const hf_timeline_page_options *o, hf_error *err)
     hf_status status = check_counts(o, err);
 
     if (status == HF_OK)
-        status = check_times(o, err);
+        status = hf__check_time(o->from_ms, "from_ms", err);
+    if (status == HF_OK)
+        status = hf__check_time(o->to_ms, "to_ms", err);
     return status == HF_OK ? check_order(o, err) : status;
 }
 
@@ -110,11 +98,10 @@ static void add_number(bound *self, char kind, double number)
                      self->text);
 }
 
-static void add_time(bound *self, int64_t us)
+static void add_time(bound *self, int64_t at_ms)
 {
-    for (size_t i = HF__TAG_DIGITS; i-- > 0; us /= 10)
-        self->text[self->size + i] = (char)('0' + us % 10);
-    self->size += HF__TAG_DIGITS;
+    self->size =
+        (size_t)(hf__tag_put_time(self->text + self->size, at_ms) - self->text);
 }
 
 /* Where positions begin. */
@@ -154,9 +141,9 @@ static void set_bounds(range *self)
     else if (o->min != NULL)
         self->high.text[self->high.size++] = HF__TAG_NUMBER;
     if (o->from_ms > 0)
-        add_time(&self->low, o->from_ms * US_PER_MS);
+        add_time(&self->low, o->from_ms);
     if (o->to_ms > 0)
-        add_time(&self->high, (o->to_ms + 1) * US_PER_MS);
+        add_time(&self->high, o->to_ms + 1);
     else /* behind every kind, number and time */
         self->high.text[self->high.size++] = '\xff';
 }

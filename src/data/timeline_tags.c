@@ -97,6 +97,15 @@ char *hf__tag_put_number(char *at, double number)
     return at;
 }
 
+char *hf__tag_put_time(char *at, int64_t at_ms)
+{
+    int64_t us = at_ms * 1000;
+
+    for (size_t i = HF__TAG_DIGITS; i-- > 0; us /= 10)
+        at[i] = (char)('0' + us % 10);
+    return at + HF__TAG_DIGITS;
+}
+
 static char *put_text(char *at, hf_bytes text)
 {
     const char *bytes = text.data;

@@ -32,7 +32,9 @@ hf_status hf__check_attribute(const hf_attribute *attribute, hf_error *err);
 
 /* Write one; returns its end. */
 char *hf__tag_put(char *at, const hf_attribute *attribute);
-char *hf__tag_put_number(char *at, double number); /* its digits */
+/* Digits of a number; of a time in a position. */
+char *hf__tag_put_number(char *at, double number);
+char *hf__tag_put_time(char *at, int64_t at_ms);
 
 /* The word of all attributes of an item. */
 void hf__add_tags(hf_call *call, const hf_attribute *attributes, size_t count);

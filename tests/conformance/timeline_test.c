@@ -406,6 +406,153 @@ static void foreign_data_under_our_own_keys_is_named(void **state)
     }
 }
 
+static void assert_item(fixture *f, hf_bytes key, const char *payload,
+                        int64_t at_ms, int64_t ttl_ms, const char *attributes)
+{
+    hf_timeline_items found = HF_TIMELINE_ITEMS_INIT;
+    const hf_timeline_item *item;
+    char list[256] = "";
+
+    expect_status(HF_OK,
+                  hf_timeline_get(f->other, key, bytes("a"), &found, ERR));
+    item = &found.items[0];
+    assert_bytes(hf_str(payload), item->payload);
+    assert_true(item->at_ms == at_ms);
+    assert_in_range(item->ttl_ms, ttl_ms - 20000, ttl_ms);
+    for (size_t i = 0; i < item->attribute_count; i++)
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s=%g ",
+                 (const char *)item->attributes[i].name.data,
+                 item->attributes[i].number);
+    assert_string_equal(list, attributes);
+    hf_timeline_items_free(&found);
+}
+
+static void update_changes_what_is_given(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "t");
+    hf_attribute attributes[] = {hf_attribute_number(bytes("x"), 1),
+                                 hf_attribute_number(bytes("y"), 2)};
+    hf_timeline_update_options opts = HF_TIMELINE_UPDATE_OPTIONS_INIT;
+    hf_bytes payload = bytes("new");
+
+    add(f, key, "a", 1000, 60000);
+    add(f, key, "b", 2000, 60000);
+    opts.attributes = attributes;
+    opts.attribute_count = 2;
+    expect_status(HF_OK,
+                  hf_timeline_update(f->client, key, bytes("a"), &opts, ERR));
+    assert_item(f, key, "payload of a", 1000, 60000, "x=1 y=2 ");
+    attributes[0] = hf_attribute_number(bytes("y"), 3);
+    attributes[1] = hf_attribute_number(bytes("z"), 4);
+    opts.at_ms = 3000;
+    expect_status(HF_OK,
+                  hf_timeline_update(f->client, key, bytes("a"), &opts, ERR));
+    assert_item(f, key, "payload of a", 3000, 60000, "y=3 z=4 x=1 ");
+    assert_ids(f, key, "b a");
+    opts = (hf_timeline_update_options)HF_TIMELINE_UPDATE_OPTIONS_INIT;
+    opts.payload = &payload;
+    opts.ttl_ms = 600000;
+    expect_status(HF_OK,
+                  hf_timeline_update(f->client, key, bytes("a"), &opts, ERR));
+    assert_item(f, key, "new", 3000, 600000, "y=3 z=4 x=1 ");
+    assert_ttl(f->client, key, 600001);
+    opts = (hf_timeline_update_options)HF_TIMELINE_UPDATE_OPTIONS_INIT;
+    opts.flags = HF_TIMELINE_REPLACE;
+    expect_status(HF_OK,
+                  hf_timeline_update(f->client, key, bytes("a"), &opts, ERR));
+    assert_item(f, key, "new", 3000, 600000, "");
+    expect_status(HF_NOT_FOUND,
+                  hf_timeline_update(f->client, key, bytes("c"), &opts, ERR));
+    expect_status(HF_OK, hf_timeline_remove(f->client, key, bytes("a"), ERR));
+    expect_status(HF_OK, hf_timeline_remove(f->client, key, bytes("b"), ERR));
+    assert_no_keys(f, key);
+}
+
+static void update_refuses_too_many_attributes(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "t");
+    hf_attribute list[HF_ATTRIBUTE_COUNT_MAX];
+    hf_timeline_update_options opts = HF_TIMELINE_UPDATE_OPTIONS_INIT;
+    char names[HF_ATTRIBUTE_COUNT_MAX][4];
+
+    add(f, key, "a", 1000, 60000);
+    for (size_t i = 0; i < HF_ATTRIBUTE_COUNT_MAX; i++) {
+        snprintf(names[i], sizeof(names[i]), "%zu", i);
+        list[i] = hf_attribute_number(hf_str(names[i]), 1);
+    }
+    opts.attributes = list;
+    opts.attribute_count = HF_ATTRIBUTE_COUNT_MAX;
+    expect_status(HF_OK,
+                  hf_timeline_update(f->client, key, bytes("a"), &opts, ERR));
+    list[0].name = bytes("another");
+    expect_status(HF_INVALID,
+                  hf_timeline_update(f->client, key, bytes("a"), &opts, ERR));
+    opts.flags = HF_TIMELINE_REPLACE;
+    expect_status(HF_OK,
+                  hf_timeline_update(f->client, key, bytes("a"), &opts, ERR));
+}
+
+static void assert_trim(fixture *f, hf_bytes key, int64_t to_ms, int64_t keep,
+                        size_t removed, int more)
+{
+    hf_timeline_trimmed trimmed = {12345, 12345};
+
+    expect_status(HF_OK,
+                  hf_timeline_trim(f->client, key, to_ms, keep, &trimmed, ERR));
+    assert_int_equal(trimmed.removed, removed);
+    assert_int_equal(trimmed.more, more);
+}
+
+static void trim_removes_the_oldest(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "t");
+    hf_timeline_trimmed trimmed;
+
+    assert_trim(f, key, 1000, 0, 0, 0);
+    for (int64_t i = 1; i <= 9; i++)
+        add(f, key, (char[2]){(char)('0' + i), '\0'}, i * 1000, 60000);
+    assert_trim(f, key, 0, -1, 0, 0);
+    assert_trim(f, key, 999, -1, 0, 0);
+    assert_trim(f, key, 2000, -1, 2, 0);
+    assert_ids(f, key, "3 4 5 6 7 8 9");
+    assert_trim(f, key, 0, 5, 2, 0);
+    assert_ids(f, key, "5 6 7 8 9");
+    assert_trim(f, key, 5000, 2, 3, 0);
+    assert_trim(f, key, 8000, 2, 1, 0);
+    assert_ids(f, key, "9");
+    expect_status(HF_INVALID,
+                  hf_timeline_trim(f->client, key, 0, -2, &trimmed, ERR));
+    expect_status(HF_INVALID,
+                  hf_timeline_trim(f->client, key, -1, 0, &trimmed, ERR));
+    assert_trim(f, key, 0, 0, 1, 0);
+    assert_no_keys(f, key);
+}
+
+static void trim_is_bounded_in_each_call(void **state)
+{
+    static char ids[2300][8];
+    static hf_timeline_add_item items[2300];
+    static hf_status statuses[2300];
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "t");
+
+    for (size_t i = 0; i < 2300; i++) {
+        snprintf(ids[i], sizeof(ids[i]), "%zu", i);
+        items[i].id = hf_str(ids[i]);
+        items[i].at_ms = 1000 + (int64_t)i;
+        items[i].ttl_ms = 600000;
+    }
+    expect_status(HF_OK, hf_timeline_add_many(f->client, key, items, 2300, 0,
+                                              statuses, ERR));
+    assert_trim(f, key, 0, 200, 1000, 1);
+    assert_trim(f, key, 0, 200, 1000, 1);
+    assert_trim(f, key, 0, 200, 100, 0);
+    assert_count(f, key, 200);
+}
+
 static void expect_invalid(fixture *f, hf_bytes key, hf_bytes id,
                            int64_t ttl_ms, const hf_timeline_add_options *opts,
                            const char *message)
@@ -496,6 +643,10 @@ int main(void)
         fixture_test(deleted_key_is_an_empty_timeline),
         fixture_test(times_and_payloads_are_read_by_any_client),
         fixture_test(batch_reports_each_item),
+        fixture_test(update_changes_what_is_given),
+        fixture_test(update_refuses_too_many_attributes),
+        fixture_test(trim_removes_the_oldest),
+        fixture_test(trim_is_bounded_in_each_call),
         fixture_test(foreign_data_is_left_alone),
         fixture_test(foreign_data_under_our_own_keys_is_named),
         fixture_test(bad_ids_times_and_ttls_are_named),

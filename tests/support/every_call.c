@@ -286,6 +286,19 @@ DEFINE(timeline_range)
                 &p->result.items);
 }
 
+DEFINE(timeline_update)
+{
+    hf_timeline_update_options options = HF_TIMELINE_UPDATE_OPTIONS_INIT;
+
+    options.at_ms = 1;
+    return CALL(hf_timeline_update, p->client, p->key, one(), &options);
+}
+
+DEFINE(timeline_trim)
+{
+    return CALL(hf_timeline_trim, p->client, p->key, 1, 0, &p->result.trimmed);
+}
+
 /* ------------------------------------------------------------ keys, scripts */
 
 DEFINE(key_ttl)
@@ -525,6 +538,8 @@ const every_call every_calls[] = {
     {"timeline count", "timeline_count", timeline_count, STARTS},
     {"timeline page", "timeline_page", timeline_page, STARTS},
     {"timeline range", "timeline_page", timeline_range, STARTS},
+    {"timeline update", "timeline_update", timeline_update, STARTS},
+    {"timeline trim", "timeline_trim", timeline_trim, STARTS},
     {"key ttl", "PTTL", key_ttl, STARTS},
     {"key expire", "PEXPIRE", key_expire, STARTS},
     {"key persist", "key_persist", key_persist, STARTS},

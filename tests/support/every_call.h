@@ -15,6 +15,7 @@ typedef struct every_result {
     hf_buffer version;
     hf_fields fields;
     hf_timeline_items items;
+    hf_timeline_trimmed trimmed;
     size_t removed;
     size_t count;
     int64_t ttl_ms;

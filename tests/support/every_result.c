@@ -17,6 +17,7 @@ void every_result_begin(every_result *result)
     result->fields = (hf_fields){(hf_field *)(void *)untouched, UNTOUCHED};
     result->items.items = (hf_timeline_item *)(void *)untouched;
     result->items.count = UNTOUCHED;
+    result->trimmed = (hf_timeline_trimmed){UNTOUCHED, UNTOUCHED};
     result->removed = UNTOUCHED;
     result->count = UNTOUCHED;
     result->ttl_ms = UNTOUCHED;
@@ -123,6 +124,10 @@ static const char *check_numbers(const every_place *place,
 
     if (result->removed != UNTOUCHED && result->removed > HF_HASH_FIELDS_MAX)
         return "the count of fields is out of range";
+    if (result->trimmed.removed != UNTOUCHED &&
+        (result->trimmed.removed > HF_TIMELINE_TRIM_MAX ||
+         result->trimmed.more < 0 || result->trimmed.more > 1))
+        return "what was trimmed is out of range";
     if (result->ttl_ms < -1)
         return "the time to live is out of range";
     if (info->remaining_ms < -1 || info->last_token > TOKEN_MAX ||
@@ -152,7 +157,8 @@ static bool is_untouched(const every_result *result, bool refused)
     return (refused || result->buffer.data == untouched) &&
            result->version.data == untouched &&
            result->fields.count == UNTOUCHED && result->removed == UNTOUCHED &&
-           result->items.count == UNTOUCHED && result->count == UNTOUCHED &&
+           result->items.count == UNTOUCHED &&
+           result->trimmed.removed == UNTOUCHED && result->count == UNTOUCHED &&
            result->ttl_ms == UNTOUCHED &&
            (refused || result->number == UNTOUCHED) &&
            result->script == (hf_script *)(void *)untouched &&

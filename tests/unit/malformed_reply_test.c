@@ -176,6 +176,8 @@ static const fits table[] = {
       {":9007199254740993\r\n", HF_OK},
       {":9223372036854775807\r\n", HF_OK},
       {"#t\r\n", HF_OK}}},
+    {"timeline update", {FOUND, {":-1\r\n", HF_INVALID}}},
+    {"timeline trim", {{"*2\r\n:2\r\n:0\r\n", HF_OK}}},
     {"timeline get", {{"*1\r\n" A, HF_NOT_FOUND}}},
     {"timeline page", {{"*1\r\n" A, HF_OK}}},
     {"timeline range", {{"*1\r\n" A, HF_OK}}},
