@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_timeline.c - holdfast timeline add|get|remove|count|page|range.
+ * cmd_timeline.c - holdfast timeline add|get|remove|count|page|range|
+ * update|trim.
  *
  * An attribute is typed NAME=TEXT or NAME:=NUMBER.
  */
@@ -342,6 +343,63 @@ static int timeline_range(struct call *call)
     return read_page(call, HF_TIMELINE_ASCENDING);
 }
 
+/* ------------------------------------------------------------ update, trim */
+
+static int timeline_update(struct call *call)
+{
+    const struct options *given = call->options;
+    hf_timeline_update_options options = HF_TIMELINE_UPDATE_OPTIONS_INIT;
+    hf_attribute attributes[HF_ATTRIBUTE_COUNT_MAX];
+    hf_bytes payload = hf_str("");
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
+    int code = read_attributes(call, 2, attributes, &options.attribute_count);
+
+    if (code != EXIT_YES)
+        return code;
+    if (given->given[OPT_PAYLOAD]) {
+        payload = hf_str(given->text[OPT_PAYLOAD]);
+        options.payload = &payload;
+    }
+    options.flags =
+        given->given[OPT_REPLACE] ? (uint32_t)HF_TIMELINE_REPLACE : 0;
+    options.at_ms = given->number[OPT_AT];
+    options.ttl_ms = call_ttl_ms(call);
+    options.attributes = attributes;
+    status = hf_timeline_update(call->client, call_operand(call, 0),
+                                call_operand(call, 1), &options, &err);
+    if (status == HF_OK || status == HF_NOT_FOUND)
+        print_done(call, "updated", status == HF_OK);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
+static int timeline_trim(struct call *call)
+{
+    int64_t keep =
+        call->options->given[OPT_KEEP] ? call->options->number[OPT_KEEP] : -1;
+    hf_timeline_trimmed trimmed = {0, 1};
+    hf_error err = HF_ERROR_INIT;
+    int64_t to_ms = 0;
+    size_t removed = 0;
+    double unused;
+    const double *none;
+    int code = read_bound(call, OPT_TO, "to", &to_ms, &unused, &none);
+
+    if (code != EXIT_YES)
+        return code;
+    if (to_ms == 0 && keep < 0)
+        return call_usage(call, "specify --to UNIXSEC or --keep COUNT");
+    while (trimmed.more) {
+        hf_status status = hf_timeline_trim(call->client, call_operand(call, 0),
+                                            to_ms, keep, &trimmed, &err);
+
+        if (status != HF_OK)
+            return call_failed(call, status, &err);
+        removed += trimmed.removed;
+    }
+    return print_count(call, "removed", removed);
+}
+
 const struct command timeline_commands[] = {
     {.grammar = {.name = "timeline add",
                  .accepts = OPTIONS_WRITE | OPTION(TTL) | OPTION(AT) |
@@ -399,5 +457,24 @@ const struct command timeline_commands[] = {
      .summary = "print the items of a range of times, oldest first",
      .notes = "As timeline page --oldest prints them.\n",
      .run = timeline_range},
+    {.grammar = {.name = "timeline update",
+                 .accepts = OPTIONS_WRITE | OPTION(TTL) | OPTION(AT) |
+                            OPTION(PAYLOAD) | OPTION(REPLACE),
+                 .operands_min = 2,
+                 .operands_max = -1,
+                 .operands = "KEY ID [NAME=TEXT...] [NAME:=NUMBER...]"},
+     .summary = "change an item",
+     .notes = "What is not given is kept, attributes of other names too "
+              "unless --replace is given.\n",
+     .run = timeline_update},
+    {.grammar = {.name = "timeline trim",
+                 .accepts = OPTIONS_WRITE | OPTION(TO) | OPTION(KEEP),
+                 .operands_min = 1,
+                 .operands_max = 1,
+                 .operands = "KEY"},
+     .summary = "remove the oldest items",
+     .notes = "Up to the time --to, and all but the newest --keep. Prints how "
+              "many were removed.\n",
+     .run = timeline_trim},
     COMMAND_END,
 };

@@ -63,6 +63,8 @@ enum option_id {
     OPT_LIMIT,
     OPT_CURSOR,
     OPT_OLDEST,
+    OPT_PAYLOAD,
+    OPT_KEEP,
     OPT_VERSIONED,
     OPT_COUNT_MAX,
     OPT_COUNT

@@ -243,4 +243,13 @@ const struct option_spec option_table[OPT_COUNT] = {
                        .max = INT64_MAX,
                        .argument = "COUNT",
                        .help = "end after COUNT changes"},
+    [OPT_PAYLOAD] = {.names = {"payload"},
+                     .kind = KIND_TEXT,
+                     .argument = "TEXT",
+                     .help = "the new payload"},
+    [OPT_KEEP] = {.names = {"keep"},
+                  .kind = KIND_INTEGER,
+                  .max = INT64_MAX,
+                  .argument = "COUNT",
+                  .help = "keep only the COUNT newest items"},
 };

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# timeline_test.sh - timeline add, get, remove, count, page, range.
+# timeline_test.sh - timeline add, get, remove, count, page, range, update,
+# trim.
 
 # The items of the third article.
 add_items() {
@@ -62,6 +63,36 @@ test_orders_and_filters() {
     same page $'c\t3\na\t1' "$out"
     expect 0 timeline page key --where price:=5
     same page $'a\t1' "$out"
+}
+
+test_update() {
+    expect 0 timeline add key id old --ttl 60 --at 1 a:=1 b:=2
+    expect 0 timeline update key id --payload new --at 2 b:=3 --json
+    same answer '{"key":"key","id":"id","updated":true}' "$out"
+    expect 0 timeline page key --where b:=3 --from 2
+    same page $'id\tnew' "$out"
+    expect 0 timeline page key --where a:=1
+    same page $'id\tnew' "$out"
+    expect 0 timeline update key id --replace c:=1
+    expect 0 timeline page key --order-by a
+    same page '' "$out"
+    expect 1 timeline update key other --json
+    same answer '{"key":"key","id":"other","updated":false}' "$out"
+}
+
+# As by ZREMRANGEBYSCORE in the article.
+test_trim() {
+    add_items
+    expect 0 timeline trim ptxlist --to 1540458293
+    same removed 3 "$out"
+    expect 0 timeline page ptxlist --oldest
+    same page $'key3\tdata3\nkey5\tdata5' "$out"
+    expect 0 timeline trim ptxlist --keep 1 --json
+    same answer '{"key":"ptxlist","removed":1}' "$out"
+    expect 0 timeline get ptxlist key5
+    same payload data5 "$out"
+    expect 64 timeline trim ptxlist
+    contains "$err" 'specify --to UNIXSEC or --keep COUNT'
 }
 
 test_cursor() {
