@@ -5,6 +5,7 @@
 #include "cmd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -139,4 +140,20 @@ int call_read_stdin(const struct call *call, size_t limit, hf_buffer *buffer)
     }
     complain(what, "out of memory");
     return EXIT_SYSTEM;
+}
+
+int call_read_file(const struct call *call, const char *path, size_t limit,
+                   hf_buffer *buffer)
+{
+    int fd;
+
+    if (strcmp(path, "-") == 0)
+        return call_read_stdin(call, limit, buffer);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || dup2(fd, STDIN_FILENO) < 0) {
+        complain(call->command->grammar.name, "%s: %s", path, strerror(errno));
+        return EXIT_NO_INPUT;
+    }
+    close(fd);
+    return call_read_stdin(call, limit, buffer);
 }

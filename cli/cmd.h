@@ -37,6 +37,7 @@ extern const struct command lock_commands[];
 extern const struct command script_commands[];
 extern const struct command timeline_commands[];
 extern const struct command command_commands[];
+extern const struct command txn_commands[];
 extern const struct command store_commands[];
 extern const struct command watch_commands[];
 
@@ -69,5 +70,8 @@ void call_print_reply(const struct call *call, const hf_reply *reply);
 /* Read standard input to its end, at most `limit` bytes, into a buffer that
  * the caller frees with free(data). Returns an exit code. */
 int call_read_stdin(const struct call *call, size_t limit, hf_buffer *buffer);
+/* The same for a file, which becomes standard input; "-" already is. */
+int call_read_file(const struct call *call, const char *path, size_t limit,
+                   hf_buffer *buffer);
 
 #endif

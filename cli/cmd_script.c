@@ -4,12 +4,8 @@
  */
 #include "cmd.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "complain.h"
 #include "exit.h"
 
 /* Views of `count` words; NULL if out of memory. */
@@ -62,29 +58,12 @@ static int load_and_run(struct call *call, hf_bytes source)
     return code;
 }
 
-/* Make `path` standard input; "-" already is. */
-static int open_source(const struct call *call, const char *path)
-{
-    int fd;
-
-    if (strcmp(path, "-") == 0)
-        return EXIT_YES;
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || dup2(fd, STDIN_FILENO) < 0) {
-        complain(call->command->grammar.name, "%s: %s", path, strerror(errno));
-        return EXIT_NO_INPUT;
-    }
-    close(fd);
-    return EXIT_YES;
-}
-
 static int script_run(struct call *call)
 {
     hf_buffer source = HF_BUFFER_INIT;
-    int code = open_source(call, call->options->operands[0]);
+    int code = call_read_file(call, call->options->operands[0], HF_SCRIPT_MAX,
+                              &source);
 
-    if (code == EXIT_YES)
-        code = call_read_stdin(call, HF_SCRIPT_MAX, &source);
     if (code == EXIT_YES)
         code = load_and_run(call, hf_view(source.data, source.size));
     free(source.data);
