@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "store/embedded/files/files.h"
-#include "store/embedded/files/name.h"
 #include "store/embedded/files/rights.h"
 #include "util/error.h"
+#include "util/hash.h"
 
 #define MAGIC "HFCHNG\r\n"
 #define VERSION 1u
@@ -105,5 +105,5 @@ void hf__changes_recover(hf__changes *changes)
 
 uint32_t hf__changes_bucket(hf_bytes key)
 {
-    return (uint32_t)(hf__name_hash(key, 0) % HF__CHANGES_STAMPS);
+    return (uint32_t)(hf__hash(key, 0) % HF__CHANGES_STAMPS);
 }

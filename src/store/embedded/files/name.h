@@ -19,7 +19,4 @@
  * written: `room` if the name was folded, else fewer. */
 size_t hf__name_fold(unsigned char *to, size_t room, hf_bytes name);
 
-/* A hash that is the same in all processes. */
-uint64_t hf__name_hash(hf_bytes name, uint64_t seed);
-
 #endif

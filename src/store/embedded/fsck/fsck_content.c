@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "store/embedded/files/format.h"
-#include "store/embedded/files/name.h"
 #include "store/embedded/fsck/fsck.h"
+#include "util/hash.h"
 
 /* More than twice the most entries: each has a head of at least 4 bytes. */
 #define SLOTS 512u
@@ -60,7 +60,7 @@ typedef struct seen {
 /* false: seen before. */
 static bool see(seen *all, hf_bytes name)
 {
-    size_t at = hf__name_hash(name, 0) % SLOTS;
+    size_t at = hf__hash(name, 0) % SLOTS;
 
     for (; all->names[at].data != NULL; at = (at + 1) % SLOTS) {
         if (hf__pages_compare(all->names[at], name) == 0)

@@ -19,6 +19,7 @@
 #include "store/embedded/fsck/fsck.h"
 #include "store/embedded/keys/score.h"
 #include "store/embedded/keys/type_set.h"
+#include "util/hash.h"
 
 #define PREFIX_SIZE 9u /* kind, keyid */
 #define ORDER_SIZE 17u /* and the score */
@@ -70,7 +71,7 @@ static struct hf__groups *new_groups(hf__fsck *fsck, uint64_t capacity)
 static group *slot_of(struct hf__groups *groups, uint64_t keyid)
 {
     uint64_t mask = groups->capacity - 1;
-    uint64_t at = hf__name_hash(hf_view(&keyid, sizeof(keyid)), 0) & mask;
+    uint64_t at = hf__hash(hf_view(&keyid, sizeof(keyid)), 0) & mask;
 
     /* There is always a free one. */
     while (groups->entries[at].taken && groups->entries[at].keyid != keyid)
@@ -183,7 +184,7 @@ static bool whole_name(const hf__item *item, size_t head, hf_bytes *name,
 
 static uint64_t member_sum(hf_bytes member, double score)
 {
-    return hf__name_hash(member, hf__order_of(score));
+    return hf__hash(member, hf__order_of(score));
 }
 
 static void take_element(hf__fsck *fsck, const hf__item *item)

@@ -21,6 +21,7 @@
 #include "store/embedded/keys/elements.h"
 #include "store/embedded/keys/record_cache.h"
 #include "util/error.h"
+#include "util/hash.h"
 #include "util/mem.h"
 
 #define NAME_ROOM (HF__LMDB_KEY_MAX - 1)
@@ -255,7 +256,7 @@ static hf__record *take_record(hf__tx *tx)
 
 hf__record *hf__key_record(hf__tx *tx, hf_bytes key)
 {
-    uint32_t hash = (uint32_t)hf__name_hash(key, 0);
+    uint32_t hash = (uint32_t)hf__hash(key, 0);
     uint32_t chain = hash % HF__CHAIN_COUNT;
     hf__record *record;
 

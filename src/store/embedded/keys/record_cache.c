@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-#include "store/embedded/files/name.h"
+#include "util/hash.h"
 #include "util/mem.h"
 
 /* Enough for the keys of some 2000 locks; 1.3 MB if all are used. */
@@ -98,7 +98,7 @@ void hf__record_cache_drop(hf__record_cache *cache, hf_bytes key)
     hf__cached_record *one = NULL;
 
     if (cache != NULL && key.size <= HF__RECORD_CACHE_KEY_MAX)
-        one = find(cache, (uint32_t)hf__name_hash(key, 0), key);
+        one = find(cache, (uint32_t)hf__hash(key, 0), key);
     if (one != NULL)
         one->era = 0;
 }

@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/embedded/files/name.h"
 #include "store/embedded/keys/argument.h"
 #include "store/embedded/keys/command_reply.h"
 #include "store/embedded/keys/elements.h"
 #include "store/embedded/keys/number.h"
 #include "util/glob.h"
+#include "util/hash.h"
 #include "util/mem.h"
 
 /* ---------------------------------------------------------------- reading */
@@ -93,7 +93,7 @@ bool hf__scan_fits(const hf__scan *scan, hf_bytes name)
 
 static uint64_t cursor_of(hf_bytes name)
 {
-    uint64_t cursor = hf__name_hash(name, 0) >> (64 - HF__SCAN_BITS);
+    uint64_t cursor = hf__hash(name, 0) >> (64 - HF__SCAN_BITS);
 
     return cursor != 0 ? cursor : 1; /* 0 means the beginning and the end */
 }

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "store/embedded/files/name.h"
+#include "util/hash.h"
 #include "util/rand.h"
 
 /* Stored: never change the hash. So many bits fit a double and are 14 digits as
@@ -27,7 +27,7 @@
 
 double hf__set_position(hf_bytes member)
 {
-    uint64_t hash = hf__name_hash(member, HASH_SEED);
+    uint64_t hash = hf__hash(member, HASH_SEED);
 
     hash = (hash ^ hash >> 33) * HASH_FACTOR;
     return (double)(hash >> (64 - HASH_BITS));

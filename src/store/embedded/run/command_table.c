@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "store/embedded/files/name.h"
+#include "util/hash.h"
 
 const hf__command *const hf__command_tables[] = {
     hf__commands_string,        hf__commands_string_part,
@@ -36,7 +36,7 @@ static pthread_once_t index_once = PTHREAD_ONCE_INIT;
 
 static size_t index_start(const char *lower, size_t size)
 {
-    return (size_t)hf__name_hash(hf_view(lower, size), 0) % INDEX_SIZE;
+    return (size_t)hf__hash(hf_view(lower, size), 0) % INDEX_SIZE;
 }
 
 static void build_index(void)

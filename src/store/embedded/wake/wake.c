@@ -26,12 +26,12 @@
 #include <unistd.h>
 
 #include "store/embedded/commit/tx.h"
-#include "store/embedded/files/name.h"
 #include "store/embedded/files/rights.h"
 #include "store/store.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/futex.h"
+#include "util/hash.h"
 #include "util/mem.h"
 #include "util/poll.h"
 
@@ -54,9 +54,9 @@ static hf__bucket *bucket_at(hf__env *env, uint32_t bucket)
 
 uint32_t hf__wake_bucket(const char *inbox_id, hf_bytes topic)
 {
-    uint64_t seed = hf__name_hash(hf_view(inbox_id, HF__INBOX_SIZE), 0);
+    uint64_t seed = hf__hash(hf_view(inbox_id, HF__INBOX_SIZE), 0);
 
-    return (uint32_t)hf__name_hash(topic, seed) % HF__BUCKET_MAX;
+    return (uint32_t)hf__hash(topic, seed) % HF__BUCKET_MAX;
 }
 
 /* -------------------------------------------------------------- publishing */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hash.c - see hash.h. */
+#include "util/hash.h"
+
+#include <string.h>
+
+/* Odd, half its bits set: 2^64 over the golden ratio. */
+#define FACTOR UINT64_C(0x9e3779b97f4a7c15)
+
+static uint64_t mix(uint64_t sum, uint64_t word)
+{
+    sum = (sum ^ word) * FACTOR;
+    return sum ^ sum >> 29;
+}
+
+uint64_t hf__hash(hf_bytes bytes, uint64_t seed)
+{
+    const unsigned char *at = bytes.data;
+    uint64_t sum = seed ^ (bytes.size * FACTOR);
+    uint64_t word = 0;
+    size_t left = bytes.size;
+
+    for (; left >= sizeof(word); at += sizeof(word), left -= sizeof(word)) {
+        memcpy(&word, at, sizeof(word));
+        sum = mix(sum, word);
+    }
+    if (left > 0) {
+        word = 0;
+        for (size_t i = 0; i < left; i++)
+            word = word << 8 | at[i];
+        sum = mix(sum, word);
+    }
+    return sum ^ sum >> 32;
+}
