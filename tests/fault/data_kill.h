@@ -64,6 +64,10 @@ typedef struct kind {
     uint32_t (*read)(worker *self, char say[TEXT_SIZE]);
 } kind;
 
+/* data_kill_timeline.c */
+hf_status act_timeline(worker *self, uint32_t n);
+uint32_t read_timeline(worker *self, char say[TEXT_SIZE]);
+
 extern const kind kinds[];
 extern const size_t kind_count;
 

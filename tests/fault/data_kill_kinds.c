@@ -202,10 +202,33 @@ static uint32_t read_field(worker *self, char say[TEXT_SIZE])
     return with_ttl(self, n, say);
 }
 
+/* ----------------------------------------------------------------- counters */
+
+/* Fault "twice": what a resent request would do. */
+static hf_status act_counter(worker *self, uint32_t n)
+{
+    const hf_add_options *opts = WITH(hf_add_options, .ttl_ms = TTL_MS);
+
+    if (is_fault(self, "twice") && n % 100 == 99)
+        (void)!hf_value_add(self->client, self->key, 1, opts, NULL, NULL);
+    return hf_value_add(self->client, self->key, 1, opts, NULL, &self->err);
+}
+
+static hf_status act_field_counter(worker *self, uint32_t n)
+{
+    (void)n;
+    return hf_hash_add(self->client, self->key, hf_str("f"), 1,
+                       WITH(hf_add_options, .ttl_ms = TTL_MS), NULL,
+                       &self->err);
+}
+
 const kind kinds[] = {
     {"value", act_value, read_value},
     {"cas", act_cas, read_value},
+    {"counter", act_counter, read_value},
     {"hash", act_hash, read_hash},
     {"field-cas", act_field_cas, read_field},
+    {"field-counter", act_field_counter, read_field},
+    {"timeline", act_timeline, read_timeline},
 };
 const size_t kind_count = COUNT(kinds);

@@ -29,6 +29,8 @@
 #define PROCESSES 3
 #define THREADS 2
 #define CALLS_MAX 1000000u
+/* More failures to open the store are no longer due to cuts. */
+#define OPENS_MAX 50
 /* Between two faults, us. */
 #define FAULT_US 2000
 
@@ -130,18 +132,28 @@ static void *run_thread(void *client)
     return NULL;
 }
 
+/* A connection may be cut while it is being opened. */
+static hf_client *open_client(void)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_client *client;
+
+    for (int i = 0; i < OPENS_MAX; i++) {
+        if (hf_client_open(url, NULL, &client, &err) == HF_OK)
+            return client;
+    }
+    snprintf(all->failure, sizeof(all->failure), "%s", err.message);
+    _exit(1);
+}
+
 static _Noreturn void run_process(void)
 {
     pthread_t threads[THREADS];
-    hf_error err = HF_ERROR_INIT;
     hf_client *client;
     size_t started = 0;
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (hf_client_open(url, NULL, &client, &err) != HF_OK) {
-        snprintf(all->failure, sizeof(all->failure), "%s", err.message);
-        _exit(1);
-    }
+    client = open_client();
     while (started < THREADS &&
            pthread_create(&threads[started], NULL, run_thread, client) == 0)
         started++;

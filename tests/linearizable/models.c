@@ -115,7 +115,38 @@ static void act_value(session *self)
     acts[prng_below(&self->random, COUNT(acts))](self);
 }
 
+/* ----------------------------------------------------------------- counters */
+
+/* With a lower bound, so that some are refused; the current number is given
+ * then too. Cheat "twice": what a resent request would do. */
+static void add(session *self)
+{
+    int64_t delta = (int64_t)prng_below(&self->random, 2000) - 900;
+    int64_t number = 0;
+    const hf_add_options *opts =
+        WITH(hf_add_options, .flags = HF_ADD_MIN, .min = 0);
+    hf_status status;
+
+    call_begin(self, "add", IN(delta));
+    if (cheats(self, "twice"))
+        (void)!hf_value_add(self->client, key_of(self), delta, opts, NULL,
+                            NULL);
+    status =
+        hf_value_add(self->client, key_of(self), delta, opts, &number, NULL);
+    call_out(self, number);
+    call_end(self, status);
+}
+
+static void act_counter(session *self)
+{
+    if (prng_chance(&self->random, 30))
+        get(self);
+    else
+        add(self);
+}
+
 const model models[] = {
     {"value", act_value},
+    {"counter", act_counter},
 };
 const size_t model_count = COUNT(models);

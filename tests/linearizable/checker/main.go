@@ -42,7 +42,8 @@ var steps = map[string]struct {
     start interface{}
     step  step
 }{
-    "value": {int64(0), valueStep},
+    "value":   {int64(0), valueStep},
+    "counter": {counter{}, counterStep},
 }
 
 // compare is what a call finds that expects a value; 0 is absent.
@@ -88,6 +89,30 @@ func valueStep(state interface{}, c call) (bool, interface{}) {
         fits = fits && c.Out[0] == found
     }
     return fits, next
+}
+
+type counter struct {
+    exists bool
+    number int64
+}
+
+// The lower bound of the counters is 0.
+func counterStep(state interface{}, c call) (bool, interface{}) {
+    found := state.(counter)
+    if c.Call == "get" {
+        outcome := "OK"
+        if !found.exists {
+            outcome = "NOT_FOUND"
+        }
+        return c.Status == "" || c.Status == outcome && c.Out[0] == found.number,
+            found
+    }
+    next := counter{true, found.number + c.In[0]}
+    outcome, number := "OK", next.number
+    if next.number < 0 {
+        outcome, number, next = "CONFLICT", found.number, found
+    }
+    return c.Status == "" || c.Status == outcome && c.Out[0] == number, next
 }
 
 func model(name string) porcupine.Model {
