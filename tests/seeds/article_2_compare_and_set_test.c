@@ -5,6 +5,7 @@
  * if 1 is. Once by its own scripts, once by hf_value_cas() and hf_hash_cas().
  */
 #include "support/store_fixture.h"
+#include "support/told.h"
 
 static const char string_cas[] =
     "if redis.call(\"get\", KEYS[1]) == ARGV[1] then\n"
@@ -106,6 +107,43 @@ static void hash_compare_and_exchange_by_hash_cas(void **state)
     expect_status(HF_OK, hf_hash_delete(f->client, hash_key, ERR));
 }
 
+/* The asynchronous extension methods. */
+static void string_compare_and_exchange_async(void **state)
+{
+    fixture *f = *state;
+    const hf_bytes one = bytes("1");
+    const hf_bytes two = bytes("2");
+
+    put_value(f->client, string_key, one, 0);
+    expect_told(HF_CONFLICT, f->client,
+                hf_value_cas_start(f->client, string_key, &two, bytes("3"),
+                                   NULL, NULL, &async, ERR));
+    assert_value(f->client, string_key, one);
+    expect_told(HF_OK, f->client,
+                hf_value_cas_start(f->client, string_key, &one, bytes("4"),
+                                   NULL, NULL, &async, ERR));
+    assert_value(f->client, string_key, bytes("4"));
+    expect_status(HF_OK, hf_value_delete(f->client, string_key, ERR));
+}
+
+static void hash_compare_and_exchange_async(void **state)
+{
+    fixture *f = *state;
+    const hf_bytes one = bytes("1");
+    const hf_bytes two = bytes("2");
+
+    put_hash(f->client, hash_key, words("testField", "1"), 0);
+    expect_told(HF_CONFLICT, f->client,
+                hf_hash_cas_start(f->client, hash_key, field, &two, bytes("3"),
+                                  NULL, NULL, &async, ERR));
+    assert_field(f->client, hash_key, field, one);
+    expect_told(HF_OK, f->client,
+                hf_hash_cas_start(f->client, hash_key, field, &one, bytes("4"),
+                                  NULL, NULL, &async, ERR));
+    assert_field(f->client, hash_key, field, bytes("4"));
+    expect_status(HF_OK, hf_hash_delete(f->client, hash_key, ERR));
+}
+
 /* The article's script loses the key's expiry; hf_value_cas() keeps it. */
 static void value_cas_keeps_the_expiry_that_the_script_loses(void **state)
 {
@@ -131,6 +169,8 @@ int main(void)
         fixture_test(string_compare_and_exchange_by_value_cas),
         fixture_test(hash_compare_and_exchange_by_the_articles_script),
         fixture_test(hash_compare_and_exchange_by_hash_cas),
+        fixture_test(string_compare_and_exchange_async),
+        fixture_test(hash_compare_and_exchange_async),
         fixture_test(value_cas_keeps_the_expiry_that_the_script_loses),
     };
 

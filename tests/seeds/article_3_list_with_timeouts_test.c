@@ -2,8 +2,7 @@
 /*
  * article_3_list_with_timeouts_test.c - the article's list "ptxlist" by its raw
  * commands: items ordered by time, with separate values that hold their
- * content. The library's own time-ordered list comes later; these are the
- * commands it will use, and what the article expects of them.
+ * content. article_3_timeline_test.c has the same with hf_timeline_*().
  */
 #include "support/store_fixture.h"
 
@@ -100,6 +99,22 @@ static void newest_two_items_with_their_contents(void **state)
                   words("data5", "data3"));
 }
 
+/* lpush and set ... ex: the first attempt, whose list keeps what has expired.
+ */
+static void list_and_values_drift_apart(void **state)
+{
+    fixture *f = *state;
+
+    assert_answer(f, words("lpush", "1"), words(NULL));
+    put_value(f->client, bytes("ptx1"), bytes("data1"), 30);
+    assert_answer(f, words("lpush", "2"), words(NULL));
+    put_value(f->client, bytes("ptx2"), bytes("data2"), 12 * 3600 * 1000);
+    expect_soon(key_is_gone(f->client, bytes("ptx1")), 1000);
+    assert_answer(f, words("sort", "by", "not-exist-key", "get", "ptx*"),
+                  words("data2", ""));
+    assert_answer(f, words("lrange", "0", "-1"), words("2", "1"));
+}
+
 /* Each test begins without the list. */
 static int open_without_list(void **state)
 {
@@ -123,6 +138,8 @@ int main(void)
             items_are_ordered_by_time_and_cut_by_time, open_without_list,
             fixture_close),
         cmocka_unit_test_setup_teardown(newest_two_items_with_their_contents,
+                                        open_without_list, fixture_close),
+        cmocka_unit_test_setup_teardown(list_and_values_drift_apart,
                                         open_without_list, fixture_close),
     };
 

@@ -142,6 +142,23 @@ static void set_if_absent_is_true_and_then_false(void **state)
     expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
 }
 
+/* /redis/set/{key}/{value}/{runTime}: a lock of 30 s and 20 s of work; then of
+ * 50 s, during which a second request begins. In short: 25000 ms are left, or
+ * none. */
+static void fixed_lease_may_end_before_its_work(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = bytes("yang37");
+
+    expect_status(HF_OK, set(f, key, bytes("1"), HF_SET_NX, 30 * 1000));
+    expect_status(HF_OK, hf_key_expire(f->client, key, 25 * 1000, ERR));
+    expect_status(HF_CONFLICT, set(f, key, bytes("2"), HF_SET_NX, 30 * 1000));
+    expect_status(HF_OK, hf_key_expire(f->client, key, 30, ERR));
+    expect_soon(set(f, key, bytes("2"), HF_SET_NX, 30 * 1000) == HF_OK, 1000);
+    assert_value(f->client, key, bytes("2"));
+    expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
+}
+
 /* ------------------------------------------------------- Redisson's scripts */
 
 static const char redisson_acquire[] =
@@ -289,6 +306,7 @@ int main(void)
         fixture_test(table_of_set_times),
         fixture_test(table_of_set_by_command),
         fixture_test(set_if_absent_is_true_and_then_false),
+        fixture_test(fixed_lease_may_end_before_its_work),
         fixture_test(redisson_acquire_counts_its_owner_and_refuses_another),
         fixture_test(redisson_renews_for_its_owner_only),
         fixture_test(our_lock_meets_redissons),
