@@ -2,8 +2,8 @@
 /*
  * article_1_hash_with_expiry_test.c - writing a hash and its expiry at once,
  * which the article did by a Lua script, by a transaction and by a placeholder.
- * Here the script runs as it was printed, and one hf_hash_put() does what the
- * other two are for.
+ * Here the script runs as it was printed, the transaction call by call, and one
+ * hf_hash_put() does what all of them are for.
  */
 #include "support/store_fixture.h"
 
@@ -79,6 +79,44 @@ static void one_put_writes_fields_and_expiry(void **state)
                   hf_hash_put(f->client, key, dictionary, 2, &opts, ERR));
     assert_dictionary(f, 2, 1000 * 1000);
     expect_status(HF_OK, hf_hash_delete(f->client, key, ERR));
+}
+
+/* tranc = CreateTransaction(); a HashSetAsync for each item; KeyExpireAsync;
+ * return ExecuteAsync() */
+static bool write_by_transaction(fixture *f, int64_t expiry_ms)
+{
+    hf_async tranc = HF_ASYNC_INIT;
+    hf_status status;
+
+    expect_status(HF_OK, hf_txn_new(f->client, NULL, &tranc.txn, ERR));
+    for (size_t i = 0; i < 2; i++)
+        expect_status(HF_OK, hf_hash_put_start(f->client, key, &dictionary[i],
+                                               1, NULL, &tranc, ERR));
+    expect_status(HF_OK,
+                  hf_key_expire_start(f->client, key, expiry_ms, &tranc, ERR));
+    status = hf_txn_exec(tranc.txn, ERR);
+    hf_txn_free(tranc.txn);
+    return status == HF_OK;
+}
+
+static void transaction_of_the_article_writes_fields_and_expiry(void **state)
+{
+    fixture *f = *state;
+
+    assert_true(write_by_transaction(f, 1000 * 1000));
+    assert_dictionary(f, 2, 1000 * 1000);
+    expect_status(HF_OK, hf_hash_delete(f->client, key, ERR));
+}
+
+static void transaction_of_the_article_leaves_nothing_if_it_fails(void **state)
+{
+    fixture *f = *state;
+
+    put_value(f->client, key, bytes("a string"), 0);
+    assert_false(write_by_transaction(f, 1000 * 1000));
+    assert_value(f->client, key, bytes("a string"));
+    assert_no_ttl(f->client, key);
+    expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
 }
 
 /* The transaction is for all or nothing. The article's script catches the error
@@ -162,6 +200,8 @@ int main(void)
         fixture_test(script_of_the_article_has_the_printed_sha1),
         fixture_test(script_of_the_article_writes_fields_and_expiry),
         fixture_test(one_put_writes_fields_and_expiry),
+        fixture_test(transaction_of_the_article_writes_fields_and_expiry),
+        fixture_test(transaction_of_the_article_leaves_nothing_if_it_fails),
         fixture_test(put_that_is_refused_leaves_nothing),
         fixture_test(put_that_a_condition_refuses_leaves_nothing),
         fixture_test(placeholder_of_the_article_has_the_same_effect),

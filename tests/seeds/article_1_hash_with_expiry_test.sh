@@ -59,6 +59,17 @@ test_write_async_is_one_put() {
     has_the_dictionary
 }
 
+test_write_async_by_transaction() {
+    printf '%s\n' 'HSET key field1 value1' 'HSET key field2 value2' \
+        'EXPIRE key 1000' >tranc
+    expect 0 txn tranc
+    has_the_dictionary
+    says OK SET key 'a string'
+    expect 65 txn tranc
+    says '"a string"' GET key
+    lasts key
+}
+
 # Four steps; a client that dies after the first leaves a key that never expires.
 test_placeholder() {
     expect 0 hash put key expiryPlaceHolder expiryPlaceHolder

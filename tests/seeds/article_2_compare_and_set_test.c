@@ -2,7 +2,8 @@
 /*
  * article_2_compare_and_set_test.c - the article's two test cases, a string
  * and a field of a hash: 1 does not become 3 if 2 is expected, and becomes 4
- * if 1 is. Once by its own scripts, once by hf_value_cas() and hf_hash_cas().
+ * if 1 is. By its own scripts, by hf_value_cas() and hf_hash_cas(), and by a
+ * transaction.
  */
 #include "support/store_fixture.h"
 #include "support/told.h"
@@ -72,6 +73,50 @@ static void string_compare_and_exchange_by_value_cas(void **state)
                                       NULL, NULL, ERR));
     assert_value(f->client, string_key, bytes("4"));
     expect_status(HF_OK, hf_value_delete(f->client, string_key, ERR));
+}
+
+/* "It can also be done by a transaction." */
+static bool exchange(fixture *f, bool in_hash, hf_bytes new_value,
+                     hf_bytes original)
+{
+    hf_field one = {field, new_value};
+    hf_async tranc = HF_ASYNC_INIT;
+    hf_status status;
+
+    expect_status(HF_OK, hf_txn_new(f->client, NULL, &tranc.txn, ERR));
+    if (in_hash) {
+        expect_status(
+            HF_OK, hf_txn_if_field(tranc.txn, hash_key, field, &original, ERR));
+        expect_status(HF_OK, hf_hash_put_start(f->client, hash_key, &one, 1,
+                                               NULL, &tranc, ERR));
+    } else {
+        expect_status(HF_OK,
+                      hf_txn_if_value(tranc.txn, string_key, original, ERR));
+        expect_status(HF_OK,
+                      hf_value_set_start(f->client, string_key, new_value, NULL,
+                                         NULL, &tranc, ERR));
+    }
+    status = hf_txn_exec(tranc.txn, ERR);
+    hf_txn_free(tranc.txn);
+    return status == HF_OK;
+}
+
+static void compare_and_exchange_by_a_transaction(void **state)
+{
+    fixture *f = *state;
+
+    put_value(f->client, string_key, bytes("1"), 0);
+    assert_false(exchange(f, false, bytes("3"), bytes("2")));
+    assert_value(f->client, string_key, bytes("1"));
+    assert_true(exchange(f, false, bytes("4"), bytes("1")));
+    assert_value(f->client, string_key, bytes("4"));
+    expect_status(HF_OK, hf_value_delete(f->client, string_key, ERR));
+    put_hash(f->client, hash_key, words("testField", "1"), 0);
+    assert_false(exchange(f, true, bytes("3"), bytes("2")));
+    assert_field(f->client, hash_key, field, bytes("1"));
+    assert_true(exchange(f, true, bytes("4"), bytes("1")));
+    assert_field(f->client, hash_key, field, bytes("4"));
+    expect_status(HF_OK, hf_hash_delete(f->client, hash_key, ERR));
 }
 
 static void hash_compare_and_exchange_by_the_articles_script(void **state)
@@ -167,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         fixture_test(string_compare_and_exchange_by_the_articles_script),
         fixture_test(string_compare_and_exchange_by_value_cas),
+        fixture_test(compare_and_exchange_by_a_transaction),
         fixture_test(hash_compare_and_exchange_by_the_articles_script),
         fixture_test(hash_compare_and_exchange_by_hash_cas),
         fixture_test(string_compare_and_exchange_async),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # article_2_compare_and_set_test.sh - the second article's two test cases, by its
-# scripts and by cas.
+# scripts, by cas and by transactions.
 
 . "$(dirname "${BASH_SOURCE[0]}")/articles.sh"
 
@@ -30,6 +30,24 @@ test_string_compare_and_exchange() {
     expect 0 value get test:String:cas
     same value 4 "$out"
     expect 0 value delete test:String:cas
+}
+
+test_string_compare_and_exchange_by_transaction() {
+    expect 0 value set test:String:cas 1
+    expect 1 txn - <<<$'if value test:String:cas 2\nSET test:String:cas 3'
+    says '"1"' GET test:String:cas
+    expect 0 txn - <<<$'if value test:String:cas 1\nSET test:String:cas 4'
+    says '"4"' GET test:String:cas
+}
+
+test_hash_compare_and_exchange_by_transaction() {
+    expect 0 hash put test:Hash:cas testField 1
+    expect 1 txn - <<<$'if field test:Hash:cas testField 2
+        HSET test:Hash:cas testField 3'
+    says '"1"' HGET test:Hash:cas testField
+    expect 0 txn - <<<$'if field test:Hash:cas testField 1
+        HSET test:Hash:cas testField 4'
+    says '"4"' HGET test:Hash:cas testField
 }
 
 test_hash_compare_and_exchange_by_its_script() {
