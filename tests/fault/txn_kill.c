@@ -373,7 +373,7 @@ static bool parse(int argc, char **argv, options *opts)
     *opts = (options){.kills = 100, .seed = 1, .store = "volatile"};
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--kills") == 0)
-            opts->kills = atoi(argv[i + 1]);
+            opts->kills = (int)strtol(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--seed") == 0)
             opts->seed = strtoull(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--store") == 0)
