@@ -33,6 +33,7 @@ struct command {
 extern const struct command run_commands[];
 extern const struct command value_commands[];
 extern const struct command hash_commands[];
+extern const struct command key_commands[];
 extern const struct command lock_commands[];
 extern const struct command script_commands[];
 extern const struct command timeline_commands[];

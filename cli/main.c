@@ -28,6 +28,7 @@ static const struct noun nouns[] = {
     {"run", run_commands},
     {"value", value_commands},
     {"hash", hash_commands},
+    {"key", key_commands},
     {"timeline", timeline_commands},
     {"lock", lock_commands},
     {"txn", txn_commands},

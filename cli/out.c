@@ -54,6 +54,12 @@ static void put_line_part(hf_bytes text)
         put_escaped(bytes[i], 0);
 }
 
+void out_line(hf_bytes text)
+{
+    put_line_part(text);
+    putchar('\n');
+}
+
 void out_pair(hf_bytes name, hf_bytes value)
 {
     put_line_part(name);

@@ -24,6 +24,8 @@ void out_pair(hf_bytes name, hf_bytes value);
 
 /* Such a line for each field, sorted by name. */
 void out_fields(hf_fields *fields);
+/* A line, escaped as those. */
+void out_line(hf_bytes text);
 /* The same for a word and a text; the word alone if there is no text. */
 void out_words(const char *word, hf_bytes text);
 void out_fields_json(struct json *json, const char *name, hf_fields *fields);
