@@ -11,6 +11,7 @@
 
 #include "complain.h"
 #include "exit.h"
+#include "json.h"
 #include "out.h"
 
 /* The library's own defaults. */
@@ -41,6 +42,22 @@ int64_t call_ttl_ms(const struct call *call)
     const int64_t *number = call->options->number;
 
     return number[OPT_TTL] + number[OPT_EX] + number[OPT_PX];
+}
+
+int call_fenced(const struct call *call, hf_status status, uint64_t highest,
+                const char *member, const hf_error *err)
+{
+    struct json json;
+
+    if (call->json && (status == HF_OK || status == HF_CONFLICT)) {
+        json_begin(&json, stdout);
+        json_bytes(&json, "key", call_operand(call, 0));
+        json_bool(&json, member, status == HF_OK);
+        if (status != HF_OK)
+            json_integer(&json, "highest_token", (int64_t)highest);
+        json_end(&json);
+    }
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, err);
 }
 
 hf_add_options call_add_options(const struct call *call, int64_t *delta)

@@ -59,6 +59,11 @@ int call_failed(const struct call *call, hf_status status, const hf_error *err);
 /* The time to live that --ttl, --ex or --px gives, ms; 0: none. */
 int64_t call_ttl_ms(const struct call *call);
 
+/* Print that a fenced write was made, or by which token it was refused; its
+ * exit code. `member` is the name of `ok` in JSON. */
+int call_fenced(const struct call *call, hf_status status, uint64_t highest,
+                const char *member, const hf_error *err);
+
 /* The options of an incr command, and what it adds. */
 hf_add_options call_add_options(const struct call *call, int64_t *delta);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_hash.c - holdfast hash put|get|get-all|cas|incr|delete|delete-fields.
+ * cmd_hash.c - holdfast hash
+ * put|get|get-fields|get-all|cas|incr|delete|delete-fields.
  */
 #include "cmd.h"
 
@@ -29,6 +30,21 @@ static uint32_t put_flags(const bool *given)
     return flags;
 }
 
+static int put_fenced(const struct call *call, const hf_field *fields,
+                      size_t count, const hf_hash_put_options *options)
+{
+    uint64_t token = (uint64_t)call->options->number[OPT_TOKEN];
+    hf_error err = HF_ERROR_INIT;
+    uint64_t highest = 0;
+    hf_status status;
+
+    if ((options->flags & (HF_HASH_NX | HF_HASH_XX)) != 0)
+        return call_usage(call, "--token excludes --nx and --xx");
+    status = hf_hash_put_fenced(call->client, call_operand(call, 0), fields,
+                                count, token, options, &highest, &err);
+    return call_fenced(call, status, highest, "put", &err);
+}
+
 static int put_fields(struct call *call, const hf_field *fields, size_t count)
 {
     hf_hash_put_options options = HF_HASH_PUT_OPTIONS_INIT;
@@ -38,6 +54,8 @@ static int put_fields(struct call *call, const hf_field *fields, size_t count)
 
     options.flags = put_flags(call->options->given);
     options.ttl_ms = call_ttl_ms(call);
+    if (call->options->given[OPT_TOKEN])
+        return put_fenced(call, fields, count, &options);
     status = hf_hash_put(call->client, call_operand(call, 0), fields, count,
                          &options, &err);
     if (call->json &&
@@ -91,6 +109,62 @@ static int hash_get(struct call *call)
         json_end(&json);
     }
     hf_buffer_free(&value);
+    return code;
+}
+
+/* Those that exist, as get-all prints them. */
+static void print_some(const struct call *call, hf_field *items, size_t count)
+{
+    hf_fields fields = {items, count};
+    struct json json;
+
+    if (!call->json) {
+        out_fields(&fields);
+        return;
+    }
+    begin_answer(call, &json);
+    out_fields_json(&json, "fields", &fields);
+    json_end(&json);
+}
+
+static int get_some(struct call *call, hf_bytes *names, hf_buffer *values,
+                    hf_field *items, size_t count)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
+    size_t found = 0;
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        names[i] = call_operand(call, (int)i + 1);
+    status = hf_hash_get_fields(call->client, call_operand(call, 0), names,
+                                count, values, &err);
+    for (i = 0; i < count; i++)
+        if (values[i].data != NULL)
+            items[found++] =
+                (hf_field){names[i], hf_view(values[i].data, values[i].size)};
+    if (status == HF_OK || status == HF_NOT_FOUND)
+        print_some(call, items, found);
+    for (i = 0; i < count; i++)
+        hf_buffer_free(&values[i]);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
+static int hash_get_fields(struct call *call)
+{
+    size_t count = (size_t)call->options->operand_count - 1;
+    hf_bytes *names = calloc(count, sizeof(*names));
+    hf_buffer *values = calloc(count, sizeof(*values));
+    hf_field *items = calloc(count, sizeof(*items));
+    int code;
+
+    if (names == NULL || values == NULL || items == NULL)
+        code = call_failed(call, HF_NO_MEMORY, NULL);
+    else
+        code = get_some(call, names, values, items, count);
+    free(names);
+    free(values);
+    free(items);
     return code;
 }
 
@@ -239,7 +313,8 @@ static int hash_delete_fields(struct call *call)
 const struct command hash_commands[] = {
     {.grammar = {.name = "hash put",
                  .accepts = OPTIONS_WRITE | OPTION(TTL) | OPTION(REPLACE) |
-                            OPTION(NX) | OPTION(XX) | OPTION(PERSIST),
+                            OPTION(NX) | OPTION(XX) | OPTION(PERSIST) |
+                            OPTION(TOKEN),
                  .operands_min = 3,
                  .operands_max = -1,
                  .operands = "KEY FIELD VALUE [FIELD VALUE...]"},
@@ -256,6 +331,14 @@ const struct command hash_commands[] = {
      .summary = "print a field",
      .notes = "The value is followed by a newline unless --raw is given.\n",
      .run = hash_get},
+    {.grammar = {.name = "hash get-fields",
+                 .accepts = OPTIONS_COMMON,
+                 .operands_min = 2,
+                 .operands_max = -1,
+                 .operands = "KEY FIELD..."},
+     .summary = "print some fields of a hash",
+     .notes = "Those that exist, as by hash get-all.\n",
+     .run = hash_get_fields},
     {.grammar = {.name = "hash get-all",
                  .accepts = OPTIONS_COMMON,
                  .operands_min = 1,

@@ -71,6 +71,21 @@ static bool is_refusal(hf_status status)
     return status == HF_CONFLICT || status == HF_NOT_FOUND;
 }
 
+static int set_fenced(const struct call *call, hf_bytes value,
+                      const hf_value_set_options *options)
+{
+    uint64_t token = (uint64_t)call->options->number[OPT_TOKEN];
+    hf_error err = HF_ERROR_INIT;
+    uint64_t highest = 0;
+    hf_status status;
+
+    if ((options->flags & ~(uint32_t)HF_SET_KEEPTTL) != 0)
+        return call_usage(call, "--token excludes --nx, --xx and --get");
+    status = hf_value_put_fenced(call->client, call_operand(call, 0), value,
+                                 token, options, &highest, &err);
+    return call_fenced(call, status, highest, "set", &err);
+}
+
 static int set_bytes(struct call *call, hf_bytes value)
 {
     const struct options *given = call->options;
@@ -83,6 +98,8 @@ static int set_bytes(struct call *call, hf_bytes value)
     options.flags = set_flags(given->given);
     options.ttl_ms = call_ttl_ms(call);
     options.expires_unix_ms = instant_ms(call);
+    if (given->given[OPT_TOKEN])
+        return set_fenced(call, value, &options);
     status = hf_value_set(call->client, call_operand(call, 0), value, &options,
                           &previous, &err);
     if (status != HF_OK)
@@ -283,7 +300,8 @@ const struct command value_commands[] = {
     {.grammar = {.name = "value set",
                  .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | INSTANT_OPTIONS |
                             OPTION(KEEPTTL) | OPTION(NX) | OPTION(XX) |
-                            OPTION(GET) | OPTION(STDIN) | OPTION(RAW),
+                            OPTION(GET) | OPTION(STDIN) | OPTION(RAW) |
+                            OPTION(TOKEN),
                  .operands_min = 1,
                  .operands_max = 2,
                  .operands = "KEY [VALUE]"},

@@ -67,6 +67,7 @@ enum option_id {
     OPT_KEEP,
     OPT_VERSIONED,
     OPT_COUNT_MAX,
+    OPT_TOKEN,
     OPT_COUNT
 };
 

@@ -252,4 +252,10 @@ const struct option_spec option_table[OPT_COUNT] = {
                   .max = INT64_MAX,
                   .argument = "COUNT",
                   .help = "keep only the COUNT newest items"},
+    [OPT_TOKEN] = {.names = {"token"},
+                   .kind = KIND_INTEGER,
+                   .min = 1,
+                   .max = (INT64_C(1) << 53) - 1,
+                   .argument = "N",
+                   .help = "refuse if a write had a higher fencing token"},
 };

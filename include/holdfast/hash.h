@@ -3,8 +3,9 @@
  * @file holdfast/hash.h - hashes: named fields under one key with one expiry.
  *
  * Contents:
- * - hf_hash_put(), hf_hash_get(), hf_hash_get_all(), hf_hash_cas(),
- *   hf_hash_add()
+ * - hf_hash_put(), hf_hash_put_fenced()
+ * - hf_hash_get(), hf_hash_get_fields(), hf_hash_get_all()
+ * - hf_hash_cas(), hf_hash_add()
  * - hf_hash_delete(), hf_hash_delete_fields()
  * - hf_hash_put_many()
  * - hf_fields_free()
@@ -102,6 +103,29 @@ HF_API HF_MUST_USE hf_status hf_hash_put(hf_client *client, hf_bytes key,
                                          hf_error *err);
 
 /**
+ * Write fields as by hf_hash_put(), with the fencing token of the lock that
+ * protects the hash: see hf_value_put_fenced().
+ *
+ * @param key      the key; with a `}` it needs a hash tag
+ * @param fields   `count` fields
+ * @param count    1..#HF_HASH_FIELDS_MAX
+ * @param token    hf_lock_token(); 1..2^53-1
+ * @param opts     NULL for defaults; of the flags only HF_HASH_REPLACE and
+ *                 HF_HASH_PERSIST
+ * @param highest  [out] on HF_CONFLICT the highest token; may be NULL
+ *
+ * @retval HF_OK          all fields and the expiry are set
+ * @retval HF_CONFLICT    a higher token was seen
+ * @retval HF_WRONG_TYPE  the key does not hold a hash
+ */
+HF_API HF_MUST_USE hf_status hf_hash_put_fenced(hf_client *client, hf_bytes key,
+                                                const hf_field *fields,
+                                                size_t count, uint64_t token,
+                                                const hf_hash_put_options *opts,
+                                                uint64_t *highest,
+                                                hf_error *err);
+
+/**
  * Read a field.
  *
  * @param key    the key
@@ -115,6 +139,25 @@ HF_API HF_MUST_USE hf_status hf_hash_put(hf_client *client, hf_bytes key,
 HF_API HF_MUST_USE hf_status hf_hash_get(hf_client *client, hf_bytes key,
                                          hf_bytes field, hf_buffer *value,
                                          hf_error *err);
+
+/**
+ * Read some fields.
+ *
+ * @param key     the key
+ * @param names   `count` names of fields
+ * @param count   1..#HF_HASH_FIELDS_MAX
+ * @param values  [out] `count` buffers, each started with #HF_BUFFER_INIT;
+ *                `data` stays NULL if there is no such field. Free each with
+ *                hf_buffer_free().
+ *
+ * @retval HF_OK          at least one of the fields exists
+ * @retval HF_NOT_FOUND   none of them exists
+ * @retval HF_WRONG_TYPE  the key does not hold a hash
+ */
+HF_API HF_MUST_USE hf_status hf_hash_get_fields(hf_client *client, hf_bytes key,
+                                                const hf_bytes *names,
+                                                size_t count, hf_buffer *values,
+                                                hf_error *err);
 
 /**
  * Read all fields.
@@ -242,6 +285,17 @@ HF_API HF_MUST_USE hf_status hf_hash_add_start(hf_client *client, hf_bytes key,
                                                int64_t *value,
                                                const hf_async *async,
                                                hf_error *err);
+
+/** Starts hf_hash_put_fenced(). */
+HF_API HF_MUST_USE hf_status hf_hash_put_fenced_start(
+    hf_client *client, hf_bytes key, const hf_field *fields, size_t count,
+    uint64_t token, const hf_hash_put_options *opts, uint64_t *highest,
+    const hf_async *async, hf_error *err);
+
+/** Starts hf_hash_get_fields(). */
+HF_API HF_MUST_USE hf_status hf_hash_get_fields_start(
+    hf_client *client, hf_bytes key, const hf_bytes *names, size_t count,
+    hf_buffer *values, const hf_async *async, hf_error *err);
 
 /** An item of hf_hash_put_many(); see hf_hash_put(). */
 typedef struct hf_hash_put_item {

@@ -8,6 +8,7 @@
  *   current value matches
  * - hf_value_get_versioned(), hf_value_cas_versioned(),
  *   hf_value_delete_versioned(): the same by version, for large values
+ * - hf_value_put_fenced(): unless a newer holder of a lock has written
  * - hf_value_add(): counters
  * - hf_value_get_many(), hf_value_set_many(), hf_value_cas_many(),
  *   hf_value_add_many()
@@ -267,8 +268,8 @@ HF_API HF_MUST_USE hf_status hf_value_get_versioned(hf_client *client,
 
 /**
  * Compare the version and set: as hf_value_cas(), for values that are too large
- * to send for a comparison. The store reads the current value: about 2 ms per
- * MiB on a server (docs/adr/README.md).
+ * to send for a comparison. The store reads the current value: about 2.5 ms
+ * per MiB on a server.
  *
  * @param key       the key
  * @param expected  the current version; NULL: the key must not exist
@@ -303,6 +304,30 @@ HF_API HF_MUST_USE hf_status hf_value_delete_versioned(hf_client *client,
                                                        hf_bytes expected,
                                                        hf_buffer *version,
                                                        hf_error *err);
+
+/**
+ * Set a value with the fencing token of the lock that protects it: refused, in
+ * the same step, if a write of this key with a higher token was seen, that is,
+ * if the lock has had a newer holder who has written.
+ *
+ * The highest token is stored in the key `PREFIXhf:fence:{KEY}` for 7 days
+ * after the last write that was accepted, longer than any lease, also if the
+ * value is deleted or expires. hf_value_put_fenced() and hf_hash_put_fenced()
+ * of the same key share it; other writes do not look at it. If the reply is
+ * lost, the call is HF_INDETERMINATE; it may be repeated with the same token.
+ *
+ * @param key      the key; with a `}` it needs a hash tag
+ * @param value    the bytes to store
+ * @param token    hf_lock_token(); 1..2^53-1
+ * @param opts     NULL for defaults; of the flags only HF_SET_KEEPTTL
+ * @param highest  [out] on HF_CONFLICT the highest token; may be NULL
+ *
+ * @retval HF_OK        the value and its expiry are set
+ * @retval HF_CONFLICT  a higher token was seen
+ */
+HF_API HF_MUST_USE hf_status hf_value_put_fenced(
+    hf_client *client, hf_bytes key, hf_bytes value, uint64_t token,
+    const hf_value_set_options *opts, uint64_t *highest, hf_error *err);
 
 /** Flags of hf_add_options. */
 enum {
@@ -403,6 +428,12 @@ HF_API HF_MUST_USE hf_status hf_value_cas_versioned_start(
 HF_API HF_MUST_USE hf_status hf_value_delete_versioned_start(
     hf_client *client, hf_bytes key, hf_bytes expected, hf_buffer *version,
     const hf_async *async, hf_error *err);
+
+/** Starts hf_value_put_fenced(). */
+HF_API HF_MUST_USE hf_status hf_value_put_fenced_start(
+    hf_client *client, hf_bytes key, hf_bytes value, uint64_t token,
+    const hf_value_set_options *opts, uint64_t *highest, const hf_async *async,
+    hf_error *err);
 
 /** Starts hf_value_add(). */
 HF_API HF_MUST_USE hf_status hf_value_add_start(

@@ -11,6 +11,7 @@
 #define HF__ROLE_TOKEN "hf:token"
 #define HF__ROLE_WAIT "hf:wait:"
 #define HF__ROLE_CAS "hf:cas:"
+#define HF__ROLE_FENCE "hf:fence:"
 #define HF__ROLE_LOAD "hf:load:"
 #define HF__ROLE_CLIENT "hf:client:"
 

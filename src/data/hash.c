@@ -42,6 +42,67 @@ hf_status hf_hash_get_start(hf_client *client, hf_bytes key, hf_bytes field,
     return run_get(hf__started(async, err), client, key, field, value);
 }
 
+/* ------------------------------------------------------------- get fields */
+
+static hf_status finish_get_fields(hf_call *call, hf_error *err)
+{
+    const hf_reply *reply = &call->request.reply;
+    hf_buffer *values = call->out;
+    hf_status status = HF_OK;
+    bool any = false;
+    size_t i;
+
+    if (reply->array.count != (size_t)call->note)
+        return hf__bad_reply("HMGET", err);
+    for (i = 0; i < reply->array.count && !any; i++)
+        any = reply->array.items[i].kind != HF_REPLY_NIL;
+    if (!any)
+        return hf__fail(err, HF_NOT_FOUND, "no such key or fields");
+    for (i = 0; i < reply->array.count && status == HF_OK; i++)
+        status = hf__buffer_set(&values[i], &reply->array.items[i], err);
+    for (i--; status != HF_OK && i > 0; i--)
+        hf_buffer_free(&values[i - 1]);
+    return status;
+}
+
+static const hf__shape maybe[] = {HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL)};
+
+static const hf__operation get_fields = {
+    .command = "HMGET",
+    .repeatable = true,
+    .answer = HF__SHAPE_LIST(maybe),
+    .finish = finish_get_fields,
+};
+
+static hf_status run_get_fields(hf__form form, hf_client *client, hf_bytes key,
+                                const hf_bytes *names, size_t count,
+                                hf_buffer *values)
+{
+    hf_call here, *call = hf__begin(&here, form, &get_fields, client);
+
+    hf__add_key(call, key);
+    hf__set_out(call, values, "values");
+    hf__add_fields(call, names, count);
+    call->note = (int64_t)count;
+    return hf__end(call);
+}
+
+hf_status hf_hash_get_fields(hf_client *client, hf_bytes key,
+                             const hf_bytes *names, size_t count,
+                             hf_buffer *values, hf_error *err)
+{
+    return run_get_fields(hf__blocking(err), client, key, names, count, values);
+}
+
+hf_status hf_hash_get_fields_start(hf_client *client, hf_bytes key,
+                                   const hf_bytes *names, size_t count,
+                                   hf_buffer *values, const hf_async *async,
+                                   hf_error *err)
+{
+    return run_get_fields(hf__started(async, err), client, key, names, count,
+                          values);
+}
+
 /* ---------------------------------------------------------------- get all */
 
 /* The items, then their bytes, in one piece of memory. */

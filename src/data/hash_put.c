@@ -3,6 +3,7 @@
  * hash_put.c - fields written together with the key's expiry. As in value.c no
  * write is sent twice.
  */
+#include "core/fence.h"
 #include "core/fields.h"
 #include "core/form.h"
 #include "util/error.h"
@@ -35,16 +36,13 @@ static const hf__operation put = {
     .finish = finish_put,
 };
 
+/* The words after the condition. */
 static void add_put(hf_call *call, const hf_field *fields, size_t count,
                     const hf_hash_put_options *o)
 {
     bool persist = (o->flags & HF_HASH_PERSIST) != 0;
 
-    call->note = o->flags;
-    hf__reserve(call, 3 + 2 * count);
-    hf__add(call, hf_str((o->flags & HF_HASH_NX) != 0   ? "nx"
-                         : (o->flags & HF_HASH_XX) != 0 ? "xx"
-                                                        : ""));
+    hf__reserve(call, 2 + 2 * count);
     hf__add(call, hf_str((o->flags & HF_HASH_REPLACE) != 0 ? "1" : "0"));
     hf__add_number(call, persist ? -1 : o->ttl_ms);
     for (size_t i = 0; i < count && call->prepared == HF_OK; i++) {
@@ -64,8 +62,13 @@ static hf_status run_put(hf__form form, hf_client *client, hf_bytes key,
     hf__add_key(call, key);
     if (HF__LOAD(call, &options, opts, hf_hash_put_options, PUT_FLAGS) &&
         HF__TRY(call, check_put(&options, err)) &&
-        HF__TRY(call, hf__check_fields(fields, count, "fields", err)))
+        HF__TRY(call, hf__check_fields(fields, count, "fields", err))) {
+        call->note = options.flags;
+        hf__add(call, hf_str((options.flags & HF_HASH_NX) != 0   ? "nx"
+                             : (options.flags & HF_HASH_XX) != 0 ? "xx"
+                                                                 : ""));
         add_put(call, fields, count, &options);
+    }
     return hf__end(call);
 }
 
@@ -97,4 +100,51 @@ hf_status hf_hash_put_many(hf_client *client, const hf_hash_put_item *items,
         (void)run_put(hf__one_of(&many), client, items[i].key, items[i].fields,
                       items[i].count, opts);
     return hf__many_end(&many);
+}
+
+/* ------------------------------------------------------------- put, fenced */
+
+static const hf__operation put_fenced = {
+    .script = HF__SCRIPT(HASH_PUT_FENCED),
+    .wrote = hf__wrote_fenced,
+    .finish = hf__finish_fenced,
+};
+
+static hf_status run_put_fenced(hf__form form, hf_client *client, hf_bytes key,
+                                const hf_field *fields, size_t count,
+                                uint64_t token, const hf_hash_put_options *opts,
+                                uint64_t *highest)
+{
+    hf_call here, *call = hf__begin(&here, form, &put_fenced, client);
+    hf_error *err = call->form.err;
+    hf_hash_put_options options;
+
+    hf__add_fenced(call, key, token);
+    hf__set_out(call, highest, NULL);
+    if (HF__LOAD(call, &options, opts, hf_hash_put_options,
+                 HF_HASH_REPLACE | HF_HASH_PERSIST) &&
+        HF__TRY(call, check_put(&options, err)) &&
+        HF__TRY(call, hf__check_fields(fields, count, "fields", err)))
+        add_put(call, fields, count, &options);
+    return hf__end(call);
+}
+
+hf_status hf_hash_put_fenced(hf_client *client, hf_bytes key,
+                             const hf_field *fields, size_t count,
+                             uint64_t token, const hf_hash_put_options *opts,
+                             uint64_t *highest, hf_error *err)
+{
+    return run_put_fenced(hf__blocking(err), client, key, fields, count, token,
+                          opts, highest);
+}
+
+hf_status hf_hash_put_fenced_start(hf_client *client, hf_bytes key,
+                                   const hf_field *fields, size_t count,
+                                   uint64_t token,
+                                   const hf_hash_put_options *opts,
+                                   uint64_t *highest, const hf_async *async,
+                                   hf_error *err)
+{
+    return run_put_fenced(hf__started(async, err), client, key, fields, count,
+                          token, opts, highest);
 }

@@ -6,6 +6,7 @@
  * client did between the two.
  */
 #include "core/expiry.h"
+#include "core/fence.h"
 #include "core/form.h"
 #include "util/container.h"
 #include "util/error.h"
@@ -138,6 +139,49 @@ hf_status hf_value_set_many(hf_client *client, const hf_value_set_item *items,
         (void)run_set(hf__one_of(&many), client, items[i].key, items[i].value,
                       opts, NULL);
     return hf__many_end(&many);
+}
+
+/* -------------------------------------------------------------- put, fenced */
+
+static const hf__operation put_fenced = {
+    .script = HF__SCRIPT(VALUE_PUT_FENCED),
+    .wrote = hf__wrote_fenced,
+    .finish = hf__finish_fenced,
+};
+
+static hf_status run_put_fenced(hf__form form, hf_client *client, hf_bytes key,
+                                hf_bytes value, uint64_t token,
+                                const hf_value_set_options *opts,
+                                uint64_t *highest)
+{
+    hf_call here, *call = hf__begin(&here, form, &put_fenced, client);
+    hf_value_set_options options;
+
+    hf__add_fenced(call, key, token);
+    hf__add_value(call, value);
+    hf__set_out(call, highest, NULL);
+    if (HF__LOAD(call, &options, opts, hf_value_set_options, HF_SET_KEEPTTL) &&
+        HF__TRY(call, check_set(&options, call->form.err)))
+        add_set(call, &options);
+    return hf__end(call);
+}
+
+hf_status hf_value_put_fenced(hf_client *client, hf_bytes key, hf_bytes value,
+                              uint64_t token, const hf_value_set_options *opts,
+                              uint64_t *highest, hf_error *err)
+{
+    return run_put_fenced(hf__blocking(err), client, key, value, token, opts,
+                          highest);
+}
+
+hf_status hf_value_put_fenced_start(hf_client *client, hf_bytes key,
+                                    hf_bytes value, uint64_t token,
+                                    const hf_value_set_options *opts,
+                                    uint64_t *highest, const hf_async *async,
+                                    hf_error *err)
+{
+    return run_put_fenced(hf__started(async, err), client, key, value, token,
+                          opts, highest);
 }
 
 /* --------------------------------------------------------------------- get */

@@ -83,6 +83,8 @@ SHAPE_OF(hash_cas, COMPARED(0));
 SHAPE_OF(hash_cas_once, COMPARED(-1));
 SHAPE_OF(hash_delete, NUMBER(0, 1));
 SHAPE_OF(hash_put, NUMBER(0, 1));
+SHAPE_OF(hash_put_fenced, NUMBER(0, HF__TOKEN_MAX));
+SHAPE_OF(value_put_fenced, NUMBER(0, HF__TOKEN_MAX));
 
 /* --------------------------------------------------------------- timelines */
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# hash_test.sh - hash put, get, get-all, cas, incr, delete, delete-fields.
+# hash_test.sh - hash put, get, get-fields, get-all, cas, incr, delete, delete-fields.
 
 test_put_and_get() {
     expect 0 hash put key b 2 a 1
@@ -92,6 +92,28 @@ test_incr() {
     expect 0 hash put key text abc
     expect 65 hash incr key text
     expect 64 hash incr key
+}
+
+test_get_fields() {
+    expect 1 hash get-fields key a b
+    expect 0 hash put key a 1 b 2 c 3
+    expect 0 hash get-fields key c none a
+    same fields $'a\t1\nc\t3' "$out"
+    expect 0 hash get-fields key b --json
+    same answer '{"key":"key","fields":[{"name":"b","value":"2"}]}' "$out"
+    expect 1 hash get-fields key none --json
+    same answer '{"key":"key","fields":[]}' "$out"
+    expect 64 hash get-fields key
+}
+
+test_fenced_put() {
+    expect 0 hash put key a 1 --token 5 --ttl 100
+    expect 1 hash put key a 2 --token 4 --json
+    same answer '{"key":"key","put":false,"highest_token":5}' "$out"
+    expect 0 hash put key b 2 --token 5 --replace
+    expect 0 hash get-all key
+    same fields $'b\t2' "$out"
+    expect 64 hash put key b 3 --token 6 --nx
 }
 
 test_delete_fields_or_all() {

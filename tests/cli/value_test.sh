@@ -200,6 +200,24 @@ test_versions() {
     expect 64 value get doc --versioned --ttl 1
 }
 
+test_fenced_set() {
+    expect 0 value set key a --token 5 --ttl 100
+    expect 0 value set key b --token 7 --keepttl --json
+    same answer '{"key":"key","set":true}' "$out"
+    expect 1 value set key c --token 6
+    contains "$err" 'the higher fencing token 7'
+    expect 1 value set key c --token 6 --json
+    same answer '{"key":"key","set":false,"highest_token":7}' "$out"
+    expect 0 value delete key
+    expect 1 value set key d --token 6
+    expect 0 value set key d --token 7
+    expect 64 value set key e --token 8 --nx
+    expect 64 value set key e --token 0
+    expect 64 value set key e --token 9007199254740992
+    expect 0 value get key
+    same value d "$out"
+}
+
 test_incr() {
     expect 0 value incr n
     same result 1 "$out"

@@ -426,6 +426,56 @@ static void fields_free_resets_and_allows_null(void **state)
     hf_fields_free(NULL);
 }
 
+static void hash_get_fields_reads_those_that_exist(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_bytes names[] = {hf_str("c"), hf_str("none"), hf_str("a"), hf_str("c")};
+    hf_buffer values[4] = {HF_BUFFER_INIT, HF_BUFFER_INIT, HF_BUFFER_INIT,
+                           HF_BUFFER_INIT};
+
+    put_hash(f->client, key, words("a", "", "b", "2", "c", "3"), 0);
+    expect_status(HF_OK,
+                  hf_hash_get_fields(f->client, key, names, 4, values, ERR));
+    assert_buffer(&values[0], bytes("3"));
+    assert_null(values[1].data);
+    assert_buffer(&values[2], bytes(""));
+    assert_buffer(&values[3], bytes("3"));
+    expect_status(HF_NOT_FOUND, hf_hash_get_fields(f->client, key, &names[1], 1,
+                                                   values, ERR));
+    expect_status(HF_NOT_FOUND,
+                  hf_hash_get_fields(f->client, fixture_key(f, "none"), names,
+                                     4, values, ERR));
+    assert_null(values[0].data);
+}
+
+static void hash_get_fields_refuses_bad_input(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_bytes names[HF_HASH_FIELDS_MAX + 1];
+    hf_buffer value = HF_BUFFER_INIT;
+
+    for (size_t i = 0; i <= HF_HASH_FIELDS_MAX; i++)
+        names[i] = bytes("");
+    put_value(f->client, key, bytes("v"), 0);
+    expect_status(HF_INVALID,
+                  hf_hash_get_fields(f->client, key, names, 1, &value, ERR));
+    names[0] = bytes("a");
+    expect_status(HF_WRONG_TYPE,
+                  hf_hash_get_fields(f->client, key, names, 1, &value, ERR));
+    expect_status(HF_INVALID,
+                  hf_hash_get_fields(f->client, key, names, 0, &value, ERR));
+    expect_status(HF_INVALID,
+                  hf_hash_get_fields(f->client, key, names,
+                                     HF_HASH_FIELDS_MAX + 1, &value, ERR));
+    expect_status(HF_INVALID,
+                  hf_hash_get_fields(f->client, key, NULL, 1, &value, ERR));
+    expect_status(HF_INVALID,
+                  hf_hash_get_fields(f->client, key, names, 1, NULL, ERR));
+    assert_null(value.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -453,6 +503,8 @@ int main(void)
         fixture_test(hash_without_fields_is_gone),
         fixture_test(hash_delete_removes_once),
         fixture_test(fields_free_resets_and_allows_null),
+        fixture_test(hash_get_fields_reads_those_that_exist),
+        fixture_test(hash_get_fields_refuses_bad_input),
     };
 
     return fixture_run(tests);

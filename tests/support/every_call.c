@@ -125,6 +125,12 @@ DEFINE(value_delete_versioned)
                 &p->result.buffer);
 }
 
+DEFINE(value_put_fenced)
+{
+    return CALL(hf_value_put_fenced, p->client, p->key, one(), 7, NULL,
+                &p->result.token);
+}
+
 DEFINE(value_add)
 {
     return CALL(hf_value_add, p->client, p->key, 1, NULL, &p->result.number);
@@ -208,6 +214,22 @@ DEFINE(hash_cas_at_most_once)
     options.flags = HF_CAS_ONCE;
     return CALL(hf_hash_cas, p->client, p->key, one(), &expected, one(),
                 &options, &p->result.buffer);
+}
+
+DEFINE(hash_put_fenced)
+{
+    hf_field field = {one(), one()};
+
+    return CALL(hf_hash_put_fenced, p->client, p->key, &field, 1, 7, NULL,
+                &p->result.token);
+}
+
+DEFINE(hash_get_fields)
+{
+    hf_bytes names[] = {one()};
+
+    return CALL(hf_hash_get_fields, p->client, p->key, names, 1,
+                &p->result.buffer);
 }
 
 DEFINE(hash_add)
@@ -516,6 +538,7 @@ const every_call every_calls[] = {
      STARTS},
     {"value delete if version", "value_delete_versioned_once",
      value_delete_versioned, STARTS},
+    {"value put fenced", "value_put_fenced", value_put_fenced, STARTS},
     {"value add", "value_add", value_add, STARTS},
     {"value add many", "value_add", value_add_many, BATCH},
     {"value get many", "GET", value_get_many, BATCH},
@@ -524,6 +547,8 @@ const every_call every_calls[] = {
     {"hash put", "hash_put", hash_put, STARTS},
     {"hash put many", "hash_put", hash_put_many, BATCH},
     {"hash get", "HGET", hash_get, STARTS},
+    {"hash put fenced", "hash_put_fenced", hash_put_fenced, STARTS},
+    {"hash get fields", "HMGET", hash_get_fields, STARTS},
     {"hash get all", "HGETALL", hash_get_all, STARTS},
     {"hash cas", "hash_cas_once", hash_cas, STARTS},
     {"hash cas once", "hash_cas", hash_cas_at_most_once, STARTS},

@@ -20,6 +20,7 @@ typedef struct every_result {
     size_t count;
     int64_t ttl_ms;
     int64_t number;
+    uint64_t token;
     hf_script *script;
     hf_reply *reply;
     hf_lock_info info;

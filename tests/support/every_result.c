@@ -22,6 +22,7 @@ void every_result_begin(every_result *result)
     result->count = UNTOUCHED;
     result->ttl_ms = UNTOUCHED;
     result->number = UNTOUCHED;
+    result->token = UNTOUCHED;
     result->script = (hf_script *)(void *)untouched;
     result->reply = (hf_reply *)(void *)untouched;
     result->info = (hf_lock_info)HF_LOCK_INFO_INIT;
@@ -161,6 +162,7 @@ static bool is_untouched(const every_result *result, bool refused)
            result->trimmed.removed == UNTOUCHED && result->count == UNTOUCHED &&
            result->ttl_ms == UNTOUCHED &&
            (refused || result->number == UNTOUCHED) &&
+           (refused || result->token == UNTOUCHED) &&
            result->script == (hf_script *)(void *)untouched &&
            is_no_reply(result->reply) && result->info.owner_size == 0;
 }

@@ -52,6 +52,7 @@ static const char *const replies[] = {
     "%0\r\n",
     "*1\r\n:1\r\n",
     "*1\r\n" A,
+    "*1\r\n$-1\r\n",
     "*1\r\n*1\r\n*0\r\n",
     "*2\r\n" A A,
     "*2\r\n:1\r\n:-1\r\n",
@@ -122,6 +123,13 @@ typedef struct fits {
     {                                                                          \
         "*2\r\n:1\r\n" A, HF_WRONG_TYPE                                        \
     }
+/* The highest token; 0: written. */
+#define FENCED                                                                 \
+    {":0\r\n", HF_OK}, {":1\r\n", HF_CONFLICT}, {":2\r\n", HF_CONFLICT},       \
+        {":1000\r\n", HF_CONFLICT}, {":9007199254740992\r\n", HF_CONFLICT},    \
+    {                                                                          \
+        "#t\r\n", HF_CONFLICT                                                  \
+    }
 #define FOUND                                                                  \
     {":0\r\n", HF_NOT_FOUND}, {":1\r\n", HF_OK},                               \
     {                                                                          \
@@ -138,13 +146,16 @@ static const fits table[] = {
     {"value cas versioned",
      {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
     {"value cas", {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
+    {"value put fenced", {FENCED}},
     {"value add", {ADDED}},
     {"value expire if",
      {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
     {"value delete if",
      {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
     {"value delete", {FOUND}},
+    {"hash put fenced", {FENCED}},
     {"hash put", {FOUND}},
+    {"hash get fields", {{"*1\r\n" A, HF_OK}, {"*1\r\n$-1\r\n", HF_NOT_FOUND}}},
     {"hash get all",
      {{"*0\r\n", HF_NOT_FOUND},
       {"%0\r\n", HF_NOT_FOUND},

@@ -24,7 +24,7 @@ make_good()
     cp .clang-format "$good"
     cp -r include/. "$good"/include
     cp src/holdfast.map "$good"/src
-    cp scripts/lock_renew.lua scripts/hash_put.lua scripts/lock_release.lua \
+    cp scripts/lock_renew.lua scripts/key_write.lua scripts/lock_release.lua \
         "$good"/scripts
     cp scripts/value_delete_if.lua "$good"/scripts
     cp scripts/use/wake.lua scripts/use/once.lua scripts/use/record.lua \
@@ -210,7 +210,7 @@ bad_edit header.py 'hf_\* is exported' src/holdfast.map \
     's/^( *)hf_version;/&\n\1hf_*;/'
 
 # scripts
-renew_lua=scripts/lock_renew.lua put=scripts/hash_put.lua
+renew_lua=scripts/lock_renew.lua write=scripts/key_write.lua
 release=scripts/lock_release.lua
 bad_edit scripts.py 'ARGV\[1\] is documented but not used' $release \
     's/~= ARGV\[1\]/~= 1/'
@@ -222,9 +222,9 @@ bad_edit scripts.py 'KEYS\[i\] is documented but not used' $renew_lua \
 bad_edit scripts.py 'ARGV\[n.i\] is not documented' $renew_lua '/^ARGV.n\+i/d'
 bad_edit scripts.py 'ARGV\[i\] is documented but not used' $renew_lua \
     's/ARGV\[i\] then/1 then/'
-bad_edit scripts.py 'ARGV\[5\.\.\.\] is not documented' $put \
+bad_edit scripts.py 'ARGV\[5\.\.\.\] is not documented' $write \
     's/unpack\(ARGV, 4\)/unpack(ARGV, 5)/'
-bad_edit scripts.py 'not numbered' $put 's/^ARGV\[1\]/ARGV[7]/'
+bad_edit scripts.py 'not numbered' $write 's/^ARGV\[1\]/ARGV[7]/'
 bad_edit scripts.py 'in a form that no header' $release \
     's/~= ARGV\[1\]/~= select(1, ARGV)/'
 bad_edit scripts.py 'has no name or no expl' $release 's/^(ARGV.1.).*/\1/'

@@ -72,6 +72,7 @@ static const right_form for_data[] = {
     {{"GETEX", KEY, "PERSIST"}, false},
     {{"PEXPIREAT", KEY, "1"}, false},
     {{"HGET", KEY, "f"}, false},
+    {{"HMGET", KEY, "f"}, false},
     {{"HGETALL", KEY}, false},
     {{"HKEYS", KEY}, false},
     {{"HLEN", KEY}, false},

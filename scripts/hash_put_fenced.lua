@@ -1,0 +1,20 @@
+--[[
+hash_put_fenced - as hash_put, unless a higher fencing token was seen.
+
+KEYS[1]  key (hash): the hash
+KEYS[2]  fence: highest fencing token of the writes of this key
+ARGV[1]  token: that of the caller's lock
+ARGV[2]  replace: 1: drop the fields that are not given; else 0
+ARGV[3]  ttl: time to live of the key, ms; 0: keep; -1: remove
+ARGV[4...]  fields: field, value, field, value ...
+
+Returns  0 written; else the highest token, which refused it.
+Repeat   no: a write of another client in between may be lost.
+Writes   KEYS[1], KEYS[2]. Cost O(fields given), with ARGV[2] also O(fields
+         there).
+]]
+local key = KEYS[1]
+--#use fence fence=KEYS[2] token=ARGV[1]
+--#use put_fields replace=ARGV[2] ttl=ARGV[3]
+--#use raise_fence fence=KEYS[2] token=ARGV[1]
+return 0
