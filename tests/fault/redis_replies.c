@@ -41,7 +41,7 @@ static const transport transports[] = {
 };
 
 /* Least bytes of the reply to one. */
-static const unsigned answer_sizes[OPS] = {19, 60, 4, 4, 4, 4, 4, 4, 4, 4};
+static const unsigned answer_sizes[OPS] = {19, 60, 4, 4, 4, 4, 4, 8, 4, 4, 4};
 
 /* Results of calls whose reply was lost. */
 typedef struct account {

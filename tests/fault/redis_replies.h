@@ -27,6 +27,7 @@ typedef enum operation {
     CAS,
     CAS_FIELD, /* of a hash */
     DELETE_IF,
+    TXN,      /* INCR, whose result must arrive as well */
     CAS_ONCE, /* nothing after it is repeatable */
     PUT,
     INCR,

@@ -14,8 +14,8 @@
 #define TTL_MS 30000
 
 const char *const op_names[OPS] = {
-    "acquire",   "refused acquire", "release",  "renew", "cas",
-    "field cas", "delete if",       "cas once", "put",   "incr"};
+    "acquire",   "refused acquire", "release",  "renew", "cas", "field cas",
+    "delete if", "transaction",     "cas once", "put",   "incr"};
 const char *const form_names[FORMS] = {"blocking", "started", "many"};
 
 /* ----------------------------------------------------------------- prepare */
@@ -27,13 +27,13 @@ static bool is_lock_op(operation op)
 
 bool is_resolved(operation op)
 {
-    return op <= DELETE_IF;
+    return op <= TXN;
 }
 
 bool has_form(operation op, call_form form)
 {
     return form != TOGETHER ||
-           (op != INCR && op != CAS_FIELD && op != DELETE_IF);
+           (op != INCR && op != CAS_FIELD && op != DELETE_IF && op != TXN);
 }
 
 static void make_lock(trial *self, size_t i)
@@ -84,6 +84,23 @@ void prepare(trial *self, const stage *at, operation op, call_form form)
 
 static const hf_cas_options once = {sizeof(once), 0, HF_CAS_ONCE, 0};
 
+/* NULL: run it; else start it. */
+static hf_status run_txn(trial *self, const hf_async *async)
+{
+    hf_bytes words[] = {hf_str("INCR"), hf_str(self->names[0])};
+    hf_async queue = HF_ASYNC_INIT;
+    hf_status status;
+
+    must(hf_txn_new(self->at->client, NULL, &queue.txn, NULL));
+    must(hf_txn_if_absent(queue.txn, words[1], NULL));
+    must(hf_command_start(self->at->client, 2, words, &self->reply, &queue,
+                          NULL));
+    status = async == NULL ? hf_txn_exec(queue.txn, NULL)
+                           : hf_txn_exec_start(queue.txn, async, NULL);
+    hf_txn_free(queue.txn);
+    return status;
+}
+
 static hf_status run_blocking(trial *self)
 {
     hf_bytes name = hf_str(self->names[0]);
@@ -107,6 +124,8 @@ static hf_status run_blocking(trial *self)
                            hf_str("new"), NULL, NULL, NULL);
     case DELETE_IF:
         return hf_value_delete_if(self->at->client, name, old, NULL, NULL);
+    case TXN:
+        return run_txn(self, NULL);
     case PUT:
         return hf_hash_put(self->at->client, name, &field, 1, NULL, NULL);
     default:
@@ -149,6 +168,8 @@ static hf_status start(trial *self, const hf_async *async)
     case DELETE_IF:
         return hf_value_delete_if_start(self->at->client, name, old, NULL,
                                         async, NULL);
+    case TXN:
+        return run_txn(self, async);
     case PUT:
         return hf_hash_put_start(self->at->client, name, &field, 1, NULL, async,
                                  NULL);
@@ -312,6 +333,8 @@ size_t check(trial *self)
             unknown++;
         else
             expect(self, status == answer_of(self->op));
+        if (self->op == TXN)
+            expect(self, hf_reply_integer(self->reply) == 1);
     }
     return unknown;
 }
