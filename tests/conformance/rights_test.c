@@ -49,6 +49,52 @@ static void every_call_is_allowed(void **state)
     }
 }
 
+/* Queue it, with a value to set or field to put if it needs one. */
+static void queue(fixture *f, const hf_async *q, const char *name, hf_bytes key,
+                  const char *more)
+{
+    hf_bytes list[] = {hf_str(name), key, hf_str(more), hf_str("1")};
+
+    expect_status(HF_OK, hf_command_start(f->client, more[0] == 'f' ? 4 : 2,
+                                          list, NULL, q, ERR));
+}
+
+/* Nothing of a transaction is applied if one of its operations is denied: that
+ * is asked before; nor if it could not be undone. */
+static void denied_operation_leaves_nothing_of_a_transaction(void **state)
+{
+    static const char *const last[] = {"UNLINK", "HSET"};
+    fixture *f = *state;
+    hf_bytes a = fixture_key(f, "{t}a"), b = fixture_key(f, "{t}b");
+
+    fixture_not_quorum(f);
+    if (f->rights == FIXTURE_RIGHTS_DUMP)
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        hf_async q = HF_ASYNC_INIT;
+
+        expect_status(HF_OK, hf_txn_new(f->client, NULL, &q.txn, ERR));
+        queue(f, &q, i == 0 ? "DEL" : "HSET", a, i == 0 ? "" : "f");
+        queue(f, &q, last[i], b, i == 0 ? "" : "f");
+        put_hash(f->client, a, words("f", "old"), 0);
+        expect_status(HF_DENIED, hf_txn_exec(q.txn, ERR));
+        hf_txn_free(q.txn);
+        assert_field(f->client, a, bytes("f"), bytes("old"));
+    }
+    as_owner(f, "ACL SETUSER holdfast +dump +restore +memory|usage");
+    for (size_t i = 0; i < 2; i++) {
+        hf_async q = HF_ASYNC_INIT;
+
+        expect_status(HF_OK, hf_txn_new(f->client, NULL, &q.txn, ERR));
+        queue(f, &q, "HSET", a, "f");
+        queue(f, &q, i == 0 ? "GET" : "HSET", i == 0 ? a : b, "f");
+        if (f->cluster == NULL)
+            expect_status(i == 0 ? HF_INVALID : HF_OK, hf_txn_exec(q.txn, ERR));
+        hf_txn_free(q.txn);
+    }
+    as_owner(f, "ACL SETUSER holdfast -dump -restore -memory|usage");
+}
+
 static void scripts_may_what_the_user_may(void **state)
 {
     fixture *f = *state;
@@ -345,6 +391,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         fixture_test(every_call_is_allowed),
+        fixture_test(denied_operation_leaves_nothing_of_a_transaction),
         fixture_test(scripts_may_what_the_user_may),
         fixture_test(diagnosis_finds_all_rights_that_are_needed),
         fixture_test(diagnosis_reports_any_missing_right),
