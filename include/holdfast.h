@@ -40,6 +40,7 @@
 
 #include "holdfast/async.h"
 #include "holdfast/base.h"
+#include "holdfast/cache.h"
 #include "holdfast/client.h"
 #include "holdfast/command.h"
 #include "holdfast/hash.h"

@@ -122,6 +122,7 @@ hf_client *hf__client_new(const hf_client_options *options)
     hf__cas_sessions_init(&client->txn_sessions, HF__TXN_SESSION_FIRST,
                           client->prefix, client->leases->owners.client);
     hf__interrupts_init(&client->interrupts);
+    hf__store_clock_init(&client->store_clock);
     hf__completions_init(&client->completions, (size_t)options->max_calls,
                          (size_t)options->max_call_bytes);
     hf__client_feeds_init(&client->feeds);

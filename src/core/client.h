@@ -16,6 +16,7 @@
 #include "core/life.h"
 #include "core/replicas.h"
 #include "core/run.h"
+#include "core/store_clock.h"
 #include "core/timers.h"
 #include "store/store.h"
 
@@ -35,6 +36,7 @@ struct hf_client {
     hf__completions completions;
     hf__interrupts interrupts;
     hf__client_feeds feeds;
+    hf__store_clock store_clock;
     hf__timers timers; /* of asynchronous waits, of the registration */
     void (*free)(hf_client *client);
 };

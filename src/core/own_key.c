@@ -85,6 +85,8 @@ static hf__own_key role_at(rest left, hf_bytes prefix)
         return is_token(tail) ? HF__OWN_TOKEN : HF__OWN_NONE;
     if (skip(&tail, HF__ROLE_WAIT))
         return is_queue(tail, prefix) ? HF__OWN_WAIT : HF__OWN_NONE;
+    if (skip(&tail, HF__ROLE_FILL))
+        return is_queue(tail, prefix) ? HF__OWN_FILL : HF__OWN_NONE;
     if (skip(&tail, HF__ROLE_CAS))
         return skip_id(&tail) && skip(&tail, ":") &&
                        skip_span(&tail, "0123456789", 1, SIZE_MAX) &&

@@ -14,6 +14,7 @@
 #define HF__ROLE_FENCE "hf:fence:"
 #define HF__ROLE_LOAD "hf:load:"
 #define HF__ROLE_CLIENT "hf:client:"
+#define HF__ROLE_FILL "hf:fill:"
 
 typedef enum hf__own_key {
     HF__OWN_NONE, /* the user's */
@@ -21,7 +22,8 @@ typedef enum hf__own_key {
     HF__OWN_WAIT,
     HF__OWN_CAS,
     HF__OWN_LOAD,
-    HF__OWN_CLIENT
+    HF__OWN_CLIENT,
+    HF__OWN_FILL
 } hf__own_key;
 
 /* Which of our keys has this name, under whatever prefix? `prefix_size` may be

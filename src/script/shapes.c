@@ -106,6 +106,27 @@ static const hf__shape trim_items[] = {NUMBER(0, 1000), NUMBER(0, 1)};
 SHAPE_OF(timeline_trim, HF__SHAPE_TUPLE(trim_items, 2));
 SHAPE_OF(timeline_update, NUMBER(-1, 1));
 
+/* ------------------------------------------------------------------- cache */
+
+/* {state, clock}, then versions, or pttl. */
+static const hf__shape leased_items[] = {NUMBER(0, 1), COUNT, STRING};
+static const hf__shape leased = {.kinds = HF__IS_ARRAY,
+                                 .items = leased_items,
+                                 .item_count = 3,
+                                 .repeated = 1,
+                                 .count_min = 2};
+static const hf__shape unleased_items[] = {NUMBER(2, 3), COUNT, PTTL};
+SHAPE_OF(cache_lease, {.kinds = HF__IS_ARRAY,
+                       .items = unleased_items,
+                       .item_count = 3,
+                       .count_min = 3,
+                       .otherwise = &leased});
+
+SHAPE_OF(cache_put, NUMBER(0, 1));
+SHAPE_OF(cache_fail, NUMBER(0, 1));
+SHAPE_OF(cache_delete, NUMBER(0, 1));
+SHAPE_OF(cache_renew, NUMBER(0, 1));
+
 /* -------------------------------------------------------------------- keys */
 
 /* {type}, or {type, expiry, count, mark} and the elements. */

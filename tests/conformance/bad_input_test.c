@@ -107,6 +107,8 @@ static const struct {
     {"value set", NULL},
     {"value", "string"},
     {"hash", "hash"},
+    {"cache invalidate", NULL}, /* its key is a tag */
+    {"cache", "string"},
     {"timeline", "zset"},
     {"lock", "string"},
     {"key", NULL},

@@ -19,7 +19,7 @@ typedef struct lonely_call {
     every_place place;
 } lonely_call;
 
-#define CALLS_MAX 64
+#define CALLS_MAX 128
 
 static lonely_call calls[CALLS_MAX];
 

@@ -251,6 +251,84 @@ DEFINE(hash_delete)
     return CALL(hf_hash_delete, p->client, p->key);
 }
 
+/* ------------------------------------------------------------------ caches */
+
+static hf_cache_options kept(void)
+{
+    hf_cache_options options = HF_CACHE_OPTIONS_INIT;
+
+    options.ttl_ms = 60000;
+    return options;
+}
+
+static void fill_one(void *user, hf_cache_fill *fill)
+{
+    (void)user;
+    (void)!hf_cache_fill_done(fill, HF_OK, one(), NULL);
+}
+
+DEFINE(cache_get)
+{
+    (void)async;
+    return hf_cache_get(p->client, p->key, NULL, &p->result.buffer, err);
+}
+
+DEFINE(cache_get_or_fill)
+{
+    hf_cache_options options = kept();
+
+    (void)async;
+    return hf_cache_get_or_fill(p->client, p->key, fill_one, NULL, &options,
+                                &p->result.buffer, NULL, err);
+}
+
+DEFINE(cache_get_many)
+{
+    (void)async;
+    return hf_cache_get_many(p->client, &p->key, 1, NULL, &p->result.buffer,
+                             &p->result.status, err);
+}
+
+DEFINE(cache_put)
+{
+    hf_cache_options options = kept();
+
+    return CALL(hf_cache_put, p->client, p->key, one(), &options);
+}
+
+DEFINE(cache_put_many)
+{
+    hf_cache_put_item item = {p->key, one()};
+    hf_cache_options options = kept();
+
+    (void)async;
+    return hf_cache_put_many(p->client, &item, 1, &options, &p->result.status,
+                             err);
+}
+
+DEFINE(cache_delete)
+{
+    return CALL(hf_cache_delete, p->client, p->key);
+}
+
+DEFINE(cache_delete_many)
+{
+    (void)async;
+    return hf_cache_delete_many(p->client, &p->key, 1, &p->result.status, err);
+}
+
+DEFINE(cache_invalidate)
+{
+    return CALL(hf_cache_invalidate, p->client, p->key);
+}
+
+DEFINE(cache_invalidate_many)
+{
+    (void)async;
+    return hf_cache_invalidate_many(p->client, &p->key, 1, &p->result.status,
+                                    err);
+}
+
 /* --------------------------------------------------------------- timelines */
 
 DEFINE(timeline_add)
@@ -555,6 +633,15 @@ const every_call every_calls[] = {
     {"hash add", "hash_add", hash_add, STARTS},
     {"hash delete fields", "HDEL", hash_delete_fields, STARTS},
     {"hash delete", "hash_delete", hash_delete, STARTS},
+    {"cache get", "MGET", cache_get, .starts = false},
+    {"cache get or fill", "MGET", cache_get_or_fill, .starts = false},
+    {"cache get many", "MGET", cache_get_many, BATCH},
+    {"cache put", "cache_put", cache_put, STARTS},
+    {"cache put many", "cache_put", cache_put_many, BATCH},
+    {"cache delete", "cache_delete", cache_delete, STARTS},
+    {"cache delete many", "cache_delete", cache_delete_many, BATCH},
+    {"cache invalidate", "DEL", cache_invalidate, STARTS},
+    {"cache invalidate many", "DEL", cache_invalidate_many, BATCH},
     {"timeline add", "timeline_add", timeline_add, STARTS},
     {"timeline add many", "timeline_add", timeline_add_many, BATCH},
     {"timeline get", "timeline_get", timeline_get, STARTS},

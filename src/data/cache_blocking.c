@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cache_blocking.c - hf_cache_get_or_fill(), hf_cache_get(): the steps of
+ * cache_steps.h on the calling thread. */
+#include "data/cache_blocking.h"
+
+#include "util/clock.h"
+#include "util/container.h"
+#include "util/error.h"
+#include "util/mem.h"
+#include "util/order.h"
+
+/* What it takes to interrupt a call. */
+typedef struct waiter {
+    hf__sleeper sleeper;
+    const hf__cache_steps *steps;
+    unsigned count; /* of interruptions, when the call began */
+    uint32_t seq;   /* the event counter before JOIN */
+} waiter;
+
+static void wake(hf__sleeper *sleeper)
+{
+    waiter *self = hf__container_of(sleeper, waiter, sleeper);
+    hf__store *store = self->steps->client->store;
+
+    store->ops->event_wake(store, hf__cache_topic(self->steps));
+}
+
+/* The request of one stage; a fill that has ended has time of its own. */
+static hf__cache_next ask(hf__cache_steps *steps, waiter *self)
+{
+    hf__store *store = steps->client->store;
+    hf__cache_stage stage = steps->stage;
+
+    if (stage == HF__CACHE_JOIN)
+        self->seq = store->ops->event_seq(
+            store, hf__cache_topic(steps),
+            hf__at_most(steps->until_ms, hf__clock_after(hf__clock_boot_ms(),
+                                                         HF__CACHE_LISTEN_MS)));
+    (void)!hf__run_inside(
+        steps->client, hf__cache_steps_ask(steps),
+        stage == HF__CACHE_STORE ? INT64_MAX : steps->limit_ms, NULL);
+    return hf__cache_steps_read(steps);
+}
+
+static hf__cache_next sleep_until_event(hf__cache_steps *steps, waiter *self)
+{
+    hf_client *client = steps->client;
+    hf__store *store = client->store;
+
+    hf__sleeper_add(&client->interrupts, &self->sleeper);
+    if (!hf__client_interrupted(client, self->count))
+        (void)store->ops->event_wait(store, hf__cache_topic(steps), self->seq,
+                                     steps->wake_ms);
+    if (hf__client_interrupted(client, self->count))
+        return hf__cache_steps_fail(steps, HF_CANCELLED, HF__INTERRUPTED);
+    return hf__cache_steps_waited(steps);
+}
+
+static hf_status end_fill(hf_cache_fill *self, hf_error *err)
+{
+    if (self->has_ended)
+        return hf__fail(err, HF_INVALID, "the fill has ended already");
+    self->has_ended = true;
+    return HF_OK;
+}
+
+static hf__cache_next run_fill(hf_cache_fill *self)
+{
+    hf__cache_steps *steps = &self->steps;
+
+    self->ended = end_fill;
+    self->fill(self->user, self);
+    steps->filled = self->has_ended ? self->filled : HF_INVALID;
+    steps->value = hf_view(self->result.data, self->result.size);
+    return hf__cache_steps_filled(steps);
+}
+
+void hf__cache_run(hf_cache_fill *self, hf__cache_next next)
+{
+    hf__cache_steps *steps = &self->steps;
+    hf_client *client = steps->client;
+    waiter here = {.sleeper = {.wake = wake, .about = self},
+                   .steps = steps,
+                   .count = atomic_load(&client->interrupts.count)};
+
+    while (next != HF__CACHE_END) {
+        if (next == HF__CACHE_ASK)
+            next = ask(steps, &here);
+        else if (next == HF__CACHE_WAIT)
+            next = sleep_until_event(steps, &here);
+        else
+            next = run_fill(self);
+    }
+    hf__sleeper_remove(&client->interrupts, &here.sleeper);
+}
+
+hf_status hf__cache_read(hf_client *client, hf_bytes key, hf_cache_fill_fn fill,
+                         void *user, const hf_cache_options *opts,
+                         hf_buffer *value, hf_cache_info *info, hf_error *err)
+{
+    hf_cache_fill self;
+    hf__visit visit;
+    hf_status status = hf__client_visit(client, &visit, err);
+
+    if (status != HF_OK)
+        return status;
+    status = hf__cache_job_init(&self, client, key, fill, user, opts, err);
+    if (status == HF_OK)
+        hf__cache_run(&self, HF__CACHE_ASK);
+    if (status == HF_OK)
+        status = hf__cache_job_result(&self, value, info, err);
+    hf__cache_job_done(&self);
+    hf__client_visit_end(client, &visit);
+    return status;
+}
+
+hf_status hf_cache_get_or_fill(hf_client *client, hf_bytes key,
+                               hf_cache_fill_fn fill, void *user,
+                               const hf_cache_options *opts, hf_buffer *value,
+                               hf_cache_info *info, hf_error *err)
+{
+    hf_status status = hf__client_check(client, err);
+
+    if (status == HF_OK && fill == NULL)
+        status = hf__fail(err, HF_INVALID, "fill is NULL");
+    if (status == HF_OK)
+        status = hf__check_out(value, "value", err);
+    if (status == HF_OK)
+        status = hf__cache_check_info(info, err);
+    if (status != HF_OK)
+        return status;
+    return hf__cache_read(client, key, fill, user, opts, value, info, err);
+}
+
+hf_status hf_cache_get(hf_client *client, hf_bytes key,
+                       const hf_cache_options *opts, hf_buffer *value,
+                       hf_error *err)
+{
+    hf_status status = hf__client_check(client, err);
+
+    if (status == HF_OK)
+        status = hf__check_out(value, "value", err);
+    if (status != HF_OK)
+        return status;
+    return hf__cache_read(client, key, NULL, NULL, opts, value, NULL, err);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cache_job.h - one call that reads a cache entry, and the fill that it may
+ * run, in either form. The fill is the caller's handle.
+ */
+#ifndef HF__DATA_CACHE_JOB_H
+#define HF__DATA_CACHE_JOB_H
+
+#include "core/async.h"
+#include "core/client.h"
+#include "data/cache_steps.h"
+
+struct hf_cache_fill {
+    hf__cache_steps steps;
+    hf_bytes key; /* the user's: in the steps' */
+    hf_cache_fill_fn fill;
+    void *user;
+    /* End the fill of this form: `filled` and `result` are set. */
+    hf_status (*ended)(hf_cache_fill *self, hf_error *err);
+    hf_status filled;
+    hf_buffer result; /* of the fill */
+    bool has_ended;   /* of a blocking one */
+};
+
+hf_status hf__cache_job_init(hf_cache_fill *self, hf_client *client,
+                             hf_bytes key, hf_cache_fill_fn fill, void *user,
+                             const hf_cache_options *opts, hf_error *err);
+void hf__cache_job_done(hf_cache_fill *self);
+
+/* The results of a call that has ended: its status. `value` and `info` may be
+ * NULL. */
+hf_status hf__cache_job_result(hf_cache_fill *self, hf_buffer *value,
+                               hf_cache_info *info, hf_error *err);
+
+hf_status hf__cache_check_info(const hf_cache_info *info, hf_error *err);
+
+#endif
