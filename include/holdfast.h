@@ -11,6 +11,8 @@
  * | holdfast/value.h    | values: set, get, delete, compare and set          |
  * | holdfast/hash.h     | hashes: put, get, delete, compare and set a field  |
  * | holdfast/timeline.h | items ordered by time or attribute, each expiring  |
+ * | holdfast/watch.h    | being notified of changes to keys                  |
+ * | holdfast/near.h     | values kept in the process while they are current  |
  * | holdfast/lock.h     | locks and semaphores                               |
  * | holdfast/script.h   | Lua scripts                                        |
  * | holdfast/command.h  | any command, word by word                          |
@@ -46,6 +48,7 @@
 #include "holdfast/hash.h"
 #include "holdfast/key.h"
 #include "holdfast/lock.h"
+#include "holdfast/near.h"
 #include "holdfast/reply.h"
 #include "holdfast/script.h"
 #include "holdfast/store.h"

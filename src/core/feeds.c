@@ -63,7 +63,11 @@ static hf_status open_feed(hf__client_feed *self, hf_bytes prefix,
     hf_client *client = self->client;
     const hf__store_ops *ops = client->store->ops;
     size_t size = client->prefix_size + prefix.size;
+    int64_t deadline_ms =
+        hf__clock_after(hf__clock_boot_ms(), client->request_ms);
 
+    if (self->takes_stamps && ops->stamps_open != NULL)
+        return ops->stamps_open(client->store, deadline_ms, &self->stamps, err);
     if (ops->feed_open == NULL)
         return hf__fail(err, HF_UNSUPPORTED,
                         "a quorum does not report changes of keys");
@@ -74,9 +78,17 @@ static hf_status open_feed(hf__client_feed *self, hf_bytes prefix,
     if (prefix.size > 0)
         memcpy(self->prefix + client->prefix_size, prefix.data, prefix.size);
     self->feed.prefix = hf_view(self->prefix, size);
-    return ops->feed_open(
-        client->store, &self->feed,
-        hf__clock_after(hf__clock_boot_ms(), client->request_ms), err);
+    return ops->feed_open(client->store, &self->feed, deadline_ms, err);
+}
+
+static void close_feed(hf__client_feed *self)
+{
+    hf__store *store = self->client->store;
+
+    if (self->stamps != NULL)
+        store->ops->stamps_close(store);
+    else
+        store->ops->feed_close(store, &self->feed);
 }
 
 hf_status hf__client_feed_open(hf__client_feed *self, hf_client *client,
@@ -86,6 +98,7 @@ hf_status hf__client_feed_open(hf__client_feed *self, hf_client *client,
 
     self->client = client;
     self->prefix = NULL;
+    self->stamps = NULL;
     self->busy = false;
     status = open_feed(self, prefix, err);
     if (status != HF_OK) {
@@ -105,7 +118,7 @@ void hf__client_feed_close(hf__client_feed *self)
         ; /* there is no loop */
     } else if (hf__life_enter(&client->life)) {
         take(&client->feeds, self);
-        client->store->ops->feed_close(client->store, &self->feed);
+        close_feed(self);
         hf__life_leave(&client->life);
     } else {
         await(&client->feeds, self);
@@ -133,7 +146,9 @@ void hf__client_feeds_close(hf__client_feeds *feeds)
     hf__client_feed *one;
 
     while ((one = take_first(feeds)) != NULL) {
-        one->client->store->ops->feed_close(one->client->store, &one->feed);
+        if (one->ending != NULL)
+            one->ending(one);
+        close_feed(one);
         if (one->ended != NULL)
             one->ended(one);
         pthread_mutex_lock(&feeds->mutex);

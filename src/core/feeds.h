@@ -16,6 +16,12 @@ typedef struct hf__client_feed {
     hf__feed feed; /* first; `prefix` is set by the opening */
     hf_client *client;
     char *prefix;
+    /* If the store has stamps, take these instead of the feed. */
+    bool takes_stamps;
+    const uint32_t *stamps; /* NULL: it is a feed */
+    /* Before the client closes it: the stamps are used no more. NULL: nothing.
+     */
+    void (*ending)(struct hf__client_feed *self);
     /* The client has closed it: complete what waits. NULL: nothing. */
     void (*ended)(struct hf__client_feed *self);
     struct hf__client_feed *next;

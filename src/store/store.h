@@ -279,7 +279,21 @@ typedef struct hf__store_ops {
     hf_status (*feed_open)(hf__store *store, hf__feed *feed,
                            int64_t deadline_ms, hf_error *err);
     void (*feed_close)(hf__store *store, hf__feed *feed);
+
+    /*
+     * The same without callbacks, for who only asks whether a key is unchanged:
+     * HF__STAMPS words, that of a key being hf__hash(key, 0) % HF__STAMPS. A
+     * word is odd while a write to one of its keys is being committed, and has
+     * another value when that write returns. Valid until close(). Not on the
+     * loop thread. NULL: a feed is needed.
+     */
+    hf_status (*stamps_open)(hf__store *store, int64_t deadline_ms,
+                             const uint32_t **stamps, hf_error *err);
+    void (*stamps_close)(hf__store *store);
 } hf__store_ops;
+
+/* Keys that share a stamp invalidate one another in near caches. */
+#define HF__STAMPS (UINT32_C(1) << 16)
 
 /* A driver's own struct begins with this. */
 struct hf__store {

@@ -308,6 +308,25 @@ static void embedded_feed_close(hf__store *store, hf__feed *feed)
         hf__change_reader_close(self->changes, feed);
 }
 
+static hf_status embedded_stamps_open(hf__store *store, int64_t deadline_ms,
+                                      const uint32_t **stamps, hf_error *err)
+{
+    embedded *self = self_of(store);
+    hf_status status = hf__change_reader_join(self->changes, deadline_ms, err);
+
+    if (status == HF_OK)
+        *stamps = self->env->changes->stamps;
+    return status;
+}
+
+static void embedded_stamps_close(hf__store *store)
+{
+    embedded *self = self_of(store);
+
+    if (self->generation == hf__fork_generation())
+        hf__change_reader_leave(self->changes);
+}
+
 static uint32_t embedded_shard(const hf__store *store, hf_bytes key)
 {
     (void)store;
@@ -449,6 +468,8 @@ const hf__store_ops hf__embedded_store_ops = {
     .event_unwatch = embedded_event_unwatch,
     .feed_open = embedded_feed_open,
     .feed_close = embedded_feed_close,
+    .stamps_open = embedded_stamps_open,
+    .stamps_close = embedded_stamps_close,
     .shard = embedded_shard,
     .describe = embedded_describe,
     .close = embedded_close,

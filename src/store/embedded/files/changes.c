@@ -95,7 +95,7 @@ void hf__changes_recover(hf__changes *changes)
 {
     if (!__atomic_load_n(&changes->pending, __ATOMIC_ACQUIRE))
         return;
-    for (uint32_t i = 0; i < HF__CHANGES_STAMPS; i++) {
+    for (uint32_t i = 0; i < HF__STAMPS; i++) {
         if (changes->stamps[i] & 1)
             __atomic_add_fetch(&changes->stamps[i], 1, __ATOMIC_SEQ_CST);
     }
@@ -105,5 +105,5 @@ void hf__changes_recover(hf__changes *changes)
 
 uint32_t hf__changes_bucket(hf_bytes key)
 {
-    return (uint32_t)(hf__hash(key, 0) % HF__CHANGES_STAMPS);
+    return (uint32_t)(hf__hash(key, 0) % HF__STAMPS);
 }

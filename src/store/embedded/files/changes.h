@@ -10,12 +10,10 @@
 
 #include <stdint.h>
 
-#include "holdfast/base.h"
+#include "store/store.h"
 
 /* The changes of the last moments, bytes; a slower watcher gets a gap. */
 #define HF__CHANGES_RING (UINT64_C(1) << 20)
-/* Keys that share a stamp invalidate one another in near caches. */
-#define HF__CHANGES_STAMPS (UINT32_C(1) << 16)
 /* Store handles that watch. */
 #define HF__CHANGES_READERS 64u
 
@@ -46,7 +44,7 @@ typedef struct hf__changes {
     uint32_t pending;
     uint32_t commits; /* to check from time to time who is alive */
     hf__change_slot slots[HF__CHANGES_READERS];
-    uint32_t stamps[HF__CHANGES_STAMPS];
+    uint32_t stamps[HF__STAMPS];
     unsigned char ring[HF__CHANGES_RING];
 } hf__changes;
 

@@ -95,7 +95,7 @@ static void stamp_keys(hf__tx *tx, void (*act)(hf__changes *, uint32_t))
     hf__note_head head;
 
     if (tx->notes_lost) {
-        for (uint32_t i = 0; i < HF__CHANGES_STAMPS; i++)
+        for (uint32_t i = 0; i < HF__STAMPS; i++)
             act(tx->changes, i);
         return;
     }
