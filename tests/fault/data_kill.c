@@ -5,7 +5,7 @@
  * asked for, nothing acknowledged is missing and nothing is done twice.
  *
  *     data_kill [--kills N] [--store volatile|file|server] [--seed N]
- *               [--fault steps|half|early|twice]
+ *               [--fault steps|half|early|twice|torn]
  *
  * 1. Each worker, a process, does operations of all kinds, and records each in
  *    the journal, shared memory, before it begins and when it is acknowledged.
@@ -338,7 +338,7 @@ int main(int argc, char **argv)
     if (!parse(argc, argv, &opts)) {
         fprintf(stderr, "usage: data_kill [--kills N] [--seed N] "
                         "[--store volatile|file|server] "
-                        "[--fault steps|half|early|twice]\n");
+                        "[--fault steps|half|early|twice|torn]\n");
         return 2;
     }
     (void)setvbuf(stdout, NULL, _IONBF, 0);

@@ -222,6 +222,79 @@ static hf_status act_field_counter(worker *self, uint32_t n)
                        &self->err);
 }
 
+/* ------------------------------------------------------------- transactions */
+
+static hf_bytes other_key(const worker *self, char name[80])
+{
+    snprintf(name, 80, "%s:hash", self->name);
+    return hf_str(name);
+}
+
+/* If the value is of the operation before, the value and a field of a hash are
+ * set. Fault "torn": the field by itself. */
+static hf_status act_txn(worker *self, uint32_t n)
+{
+    hf_async queue = HF_ASYNC_INIT;
+    digits old, new;
+    char name[80];
+    const hf_field field = {hf_str("f"), number_bytes(&new, n)};
+    const hf_hash_put_options *put =
+        WITH(hf_hash_put_options, .ttl_ms = TTL_MS);
+    hf_bytes other = other_key(self, name);
+    hf_status status = hf_txn_new(self->client, NULL, &queue.txn, &self->err);
+
+    if (status == HF_OK)
+        status = n == 1
+                     ? hf_txn_if_absent(queue.txn, self->key, &self->err)
+                     : hf_txn_if_value(queue.txn, self->key,
+                                       number_bytes(&old, n - 1), &self->err);
+    if (status == HF_OK)
+        status =
+            hf_value_set_start(self->client, self->key, number_bytes(&new, n),
+                               WITH(hf_value_set_options, .ttl_ms = TTL_MS),
+                               NULL, &queue, &self->err);
+    if (status == HF_OK && is_fault(self, "torn"))
+        status = hf_hash_put(self->client, other, &field, 1, put, &self->err);
+    else if (status == HF_OK)
+        status = hf_hash_put_start(self->client, other, &field, 1, put, &queue,
+                                   &self->err);
+    if (status == HF_OK)
+        status = hf_txn_exec(queue.txn, &self->err);
+    hf_txn_free(queue.txn);
+    return status;
+}
+
+/* Both in one step, as a server may get to the last one in between. */
+static uint32_t read_txn(worker *self, char say[TEXT_SIZE])
+{
+    hf_async queue = HF_ASYNC_INIT;
+    hf_buffer value = HF_BUFFER_INIT, field = HF_BUFFER_INIT;
+    char name[80];
+    hf_bytes other = other_key(self, name);
+    hf_status status = hf_txn_new(self->client, NULL, &queue.txn, &self->err);
+    uint32_t n, m;
+
+    if (status == HF_OK)
+        status = hf_value_get_start(self->client, self->key, &value, &queue,
+                                    &self->err);
+    if (status == HF_OK)
+        status = hf_hash_get_start(self->client, other, hf_str("f"), &field,
+                                   &queue, &self->err);
+    if (status == HF_OK)
+        status = hf_txn_exec(queue.txn, &self->err);
+    hf_txn_free(queue.txn);
+    if (status != HF_OK)
+        return broken(say, "%s: %s", self->name, self->err.message);
+    n = value.data == NULL ? 0 : number_of(value.data, value.size);
+    m = field.data == NULL ? 0 : number_of(field.data, field.size);
+    hf_buffer_free(&value);
+    hf_buffer_free(&field);
+    if (n != m)
+        return broken(say, "half a transaction: %s has %u and %u", self->name,
+                      (unsigned)n, (unsigned)m);
+    return n == 0 ? 0 : with_ttl(self, n, say);
+}
+
 const kind kinds[] = {
     {"value", act_value, read_value},
     {"cas", act_cas, read_value},
@@ -230,5 +303,6 @@ const kind kinds[] = {
     {"field-cas", act_field_cas, read_field},
     {"field-counter", act_field_counter, read_field},
     {"timeline", act_timeline, read_timeline},
+    {"txn", act_txn, read_txn},
 };
 const size_t kind_count = COUNT(kinds);

@@ -5,7 +5,7 @@
  * object for each call, for the program in checker/.
  *
  *     history [--model NAME] [--calls N] [--store volatile|file|server]
- *             [--seed N] [--cheat stale|lost|twice]
+ *             [--seed N] [--cheat stale|lost|twice|torn]
  *
  * With --cheat the clients do what a checker must refuse.
  */
@@ -109,10 +109,11 @@ static void aim(session *self, uint32_t n)
     if (n == self->key)
         return;
     self->key = n;
-    self->seen = 0;
-    for (size_t i = 0; i < NUMBERS; i++)
+    for (size_t i = 0; i < 2; i++) {
+        self->seen[i] = 0;
         snprintf(self->name[i], sizeof(self->name[i]), "{%u}:%zu", (unsigned)n,
                  i);
+    }
 }
 
 static void *run_thread(void *client)

@@ -42,10 +42,10 @@ typedef struct session {
     const char *cheat; /* "" if it does nothing wrong on purpose */
     prng random;
     uint32_t key;
-    char name[NUMBERS][32]; /* of the key, or of the keys of a transaction */
-    int64_t seen;           /* the last number read from this key */
-    uint32_t number;        /* of the client */
-    uint32_t written;       /* numbers written so far */
+    char name[2][32]; /* of the key, or of those of a transaction */
+    int64_t seen[2];  /* the last numbers read from these keys */
+    uint32_t number;  /* of the client */
+    uint32_t written; /* numbers written so far */
     record *now;
 } session;
 

@@ -48,14 +48,14 @@ static int64_t number_in(hf_buffer *value)
 static void get(session *self)
 {
     hf_buffer value = HF_BUFFER_INIT;
-    int64_t before = self->seen;
+    int64_t before = self->seen[0];
     hf_status status;
 
     call_begin(self, "get", 0, NULL);
     status = hf_value_get(self->client, key_of(self), &value, NULL);
     if (status == HF_OK || status == HF_NOT_FOUND)
-        self->seen = number_in(&value);
-    call_out(self, cheats(self, "stale") ? before : self->seen);
+        self->seen[0] = number_in(&value);
+    call_out(self, cheats(self, "stale") ? before : self->seen[0]);
     call_end(self, status);
 }
 
@@ -74,22 +74,22 @@ static void cas(session *self)
 {
     int64_t number = unique(self);
     digits old, new;
-    hf_bytes expected = bytes_of(&old, self->seen);
+    hf_bytes expected = bytes_of(&old, self->seen[0]);
     hf_buffer current = HF_BUFFER_INIT;
     uint32_t flags = prng_chance(&self->random, 50) ? HF_CAS_ONCE : 0;
     hf_status status = HF_OK;
 
-    call_begin(self, "cas", IN(self->seen, number));
+    call_begin(self, "cas", IN(self->seen[0], number));
     if (!cheats(self, "lost"))
         status = hf_value_cas(
-            self->client, key_of(self), self->seen == 0 ? NULL : &expected,
+            self->client, key_of(self), self->seen[0] == 0 ? NULL : &expected,
             bytes_of(&new, number), WITH(hf_cas_options, .flags = flags),
             &current, NULL);
     if (status == HF_OK)
-        self->seen = number;
+        self->seen[0] = number;
     if (status == HF_CONFLICT)
-        self->seen = number_in(&current);
-    call_out(self, self->seen);
+        self->seen[0] = number_in(&current);
+    call_out(self, self->seen[0]);
     call_end(self, status);
 }
 
@@ -99,11 +99,11 @@ static void delete_if(session *self)
     hf_buffer current = HF_BUFFER_INIT;
     hf_status status;
 
-    call_begin(self, "delete_if", IN(self->seen));
+    call_begin(self, "delete_if", IN(self->seen[0]));
     status = hf_value_delete_if(self->client, key_of(self),
-                                bytes_of(&old, self->seen), &current, NULL);
-    self->seen = number_in(&current);
-    call_out(self, self->seen);
+                                bytes_of(&old, self->seen[0]), &current, NULL);
+    self->seen[0] = number_in(&current);
+    call_out(self, self->seen[0]);
     call_end(self, status);
 }
 
@@ -145,8 +145,114 @@ static void act_counter(session *self)
         add(self);
 }
 
+/* ------------------------------------------------------------- transactions */
+
+/* Two registers. -1 in place of an expected number: no condition; 0 in place of
+ * a new one: no write. */
+#define REGISTERS 2
+
+static hf_status expect_register(session *self, hf_txn *txn, size_t i,
+                                 int64_t expected)
+{
+    hf_bytes key = hf_str(self->name[i]);
+    digits room;
+
+    if (expected < 0)
+        return HF_OK;
+    return expected == 0
+               ? hf_txn_if_absent(txn, key, NULL)
+               : hf_txn_if_value(txn, key, bytes_of(&room, expected), NULL);
+}
+
+static hf_status queue_write(session *self, hf_txn *txn, size_t i, int64_t to)
+{
+    hf_async queue = HF_ASYNC_INIT;
+    digits room;
+
+    queue.txn = txn;
+    return to == 0 ? HF_OK
+                   : hf_value_set_start(self->client, hf_str(self->name[i]),
+                                        bytes_of(&room, to), NULL, NULL, &queue,
+                                        NULL);
+}
+
+/* Cheat "torn": each register in a transaction of its own. */
+static hf_status exec(session *self, const int64_t *in, size_t from, size_t to)
+{
+    uint32_t flags = prng_chance(&self->random, 50) ? HF_TXN_ONCE : 0;
+    hf_txn *txn = NULL;
+    hf_status status = hf_txn_new(
+        self->client, WITH(hf_txn_options, .flags = flags), &txn, NULL);
+
+    for (size_t i = from; i < to && status == HF_OK; i++) {
+        status = expect_register(self, txn, i, in[i]);
+        if (status == HF_OK)
+            status = queue_write(self, txn, i, in[REGISTERS + i]);
+    }
+    if (status == HF_OK)
+        status = hf_txn_exec(txn, NULL);
+    hf_txn_free(txn);
+    return status;
+}
+
+/* Conditions on what was last seen, on both, one or none; writes to both or the
+ * other one. */
+static void write_registers(session *self)
+{
+    size_t free = prng_below(&self->random, 4);
+    int64_t in[2 * REGISTERS];
+    hf_status status;
+
+    for (size_t i = 0; i < REGISTERS; i++) {
+        in[i] = free == i || free == 2 ? -1 : self->seen[i];
+        in[REGISTERS + i] = free == 1 - i ? 0 : unique(self);
+    }
+    call_begin(self, "txn", 2 * REGISTERS, in);
+    if (cheats(self, "torn")) {
+        status = exec(self, in, 0, 1);
+        if (status == HF_OK)
+            status = exec(self, in, 1, 2);
+    } else {
+        status = exec(self, in, 0, REGISTERS);
+    }
+    call_end(self, status);
+}
+
+static void read_registers(session *self)
+{
+    hf_buffer values[REGISTERS] = {HF_BUFFER_INIT, HF_BUFFER_INIT};
+    hf_async queue = HF_ASYNC_INIT;
+    hf_status status;
+
+    call_begin(self, "read", 0, NULL);
+    status = hf_txn_new(self->client, NULL, &queue.txn, NULL);
+    for (size_t i = 0; i < REGISTERS && status == HF_OK; i++)
+        status = hf_value_get_start(self->client, hf_str(self->name[i]),
+                                    &values[i], &queue, NULL);
+    if (status == HF_OK)
+        status = hf_txn_exec(queue.txn, NULL);
+    for (size_t i = 0; i < REGISTERS; i++) {
+        int64_t number = number_in(&values[i]);
+
+        if (status == HF_OK)
+            self->seen[i] = number;
+        call_out(self, number);
+    }
+    call_end(self, status);
+    hf_txn_free(queue.txn);
+}
+
+static void act_txn(session *self)
+{
+    if (prng_chance(&self->random, 50))
+        read_registers(self);
+    else
+        write_registers(self);
+}
+
 const model models[] = {
     {"value", act_value},
     {"counter", act_counter},
+    {"txn", act_txn},
 };
 const size_t model_count = COUNT(models);

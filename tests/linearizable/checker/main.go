@@ -44,6 +44,7 @@ var steps = map[string]struct {
 }{
     "value":   {int64(0), valueStep},
     "counter": {counter{}, counterStep},
+    "txn":     {registers{}, txnStep},
 }
 
 // compare is what a call finds that expects a value; 0 is absent.
@@ -113,6 +114,31 @@ func counterStep(state interface{}, c call) (bool, interface{}) {
         outcome, number, next = "CONFLICT", found.number, found
     }
     return c.Status == "" || c.Status == outcome && c.Out[0] == number, next
+}
+
+type registers [2]int64
+
+// In has what is expected of each register, -1 for anything, and what is
+// written, 0 for nothing.
+func txnStep(state interface{}, c call) (bool, interface{}) {
+    found := state.(registers)
+    if c.Call == "read" {
+        return c.Status == "" || c.Status == "OK" &&
+            found == registers{c.Out[0], c.Out[1]}, found
+    }
+    outcome, next := "OK", found
+    for i := range found {
+        if c.In[i] >= 0 && c.In[i] != found[i] {
+            outcome = "CONFLICT"
+        }
+        if c.In[2+i] != 0 {
+            next[i] = c.In[2+i]
+        }
+    }
+    if outcome == "CONFLICT" {
+        next = found
+    }
+    return c.Status == "" || c.Status == outcome, next
 }
 
 func model(name string) porcupine.Model {
