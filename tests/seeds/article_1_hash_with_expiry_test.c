@@ -175,7 +175,39 @@ static void placeholder_of_the_article_has_the_same_effect(void **state)
     expect_status(HF_OK, hf_hash_delete(f->client, key, ERR));
 }
 
-/* The commands the article begins with. */
+/* The commands the article begins with, word by word. */
+static void commands_as_printed(void **state)
+{
+    fixture *f = *state;
+    static const struct {
+        const char *words[7];
+        const char *reply; /* NULL: 1 */
+    } printed[] = {
+        {{"SET", "key", "value", "EX", "60", "NX"}, "OK"},
+        {{"SETEX", "key", "60", "value"}, "OK"},
+        {{"DEL", "key"}, NULL},
+        {{"HSET", "key", "field", "value"}, NULL},
+        {{"EXPIRE", "key", "60"}, NULL},
+        {{"DEL", "key"}, NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(printed) / sizeof(printed[0]); i++) {
+        hf_bytes argv[7];
+        hf_reply *reply = NULL;
+        size_t argc = 0;
+
+        for (; printed[i].words[argc] != NULL; argc++)
+            argv[argc] = hf_str(printed[i].words[argc]);
+        expect_status(HF_OK, hf_command(f->client, argc, argv, &reply, ERR));
+        if (printed[i].reply != NULL)
+            assert_bytes(hf_str(printed[i].reply), hf_reply_bytes(reply));
+        else
+            assert_int_equal(hf_reply_integer(reply), 1);
+        hf_reply_free(reply);
+    }
+}
+
+/* The same two by our call. */
 static void string_with_expiry_in_one_step(void **state)
 {
     fixture *f = *state;
@@ -205,6 +237,7 @@ int main(void)
         fixture_test(put_that_is_refused_leaves_nothing),
         fixture_test(put_that_a_condition_refuses_leaves_nothing),
         fixture_test(placeholder_of_the_article_has_the_same_effect),
+        fixture_test(commands_as_printed),
         fixture_test(string_with_expiry_in_one_step),
     };
 
