@@ -165,8 +165,8 @@ hf_bytes item_id(size_t item)
 
 int64_t at_ms_at(const step *s, size_t i)
 {
-    static const int64_t times[] = {1000, 1001, 1000, INT64_C(1540458292000),
-                                    HF_TIMELINE_AT_MAX_MS};
+    static const int64_t times[] = {
+        1000, 1000, 1001, 1000, INT64_C(1540458292000), HF_TIMELINE_AT_MAX_MS};
 
     return times[s->n[i] % COUNT(times)];
 }

@@ -13,6 +13,7 @@ static const struct {
     {key_calls, &key_call_count},
     {counter_calls, &counter_call_count},
     {timeline_calls, &timeline_call_count},
+    {txn_calls, &txn_call_count},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 

@@ -317,6 +317,7 @@ static void expect_range(model *m, const step *s, text *out)
 const call timeline_calls[] = {
     {"timeline add", "ivmlan", run_add, expect_add},
     {"timeline add", "ivmlan", run_add, expect_add},
+    {"timeline add", "ivmlan", run_add, expect_add},
     {"timeline remove", "i", run_remove, expect_remove},
     {"timeline get", "i", run_get, expect_get},
     {"timeline page", "nnnna", run_page, expect_page},

@@ -154,9 +154,9 @@ const hf_attribute *attributes_of(size_t set, size_t *count);
 void step_show(const step *s, text *out);
 
 extern const call value_calls[], hash_calls[], key_calls[], counter_calls[],
-    timeline_calls[];
+    timeline_calls[], txn_calls[];
 extern const size_t value_call_count, hash_call_count, key_call_count,
-    counter_call_count, timeline_call_count;
+    counter_call_count, timeline_call_count, txn_call_count;
 
 /* All of the timeline, as text; and nothing left of it. */
 void timeline_read_store(hf_client *client, text *out);
