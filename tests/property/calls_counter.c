@@ -78,7 +78,8 @@ static void expect_value_add(model *m, const step *s, text *out)
     else if (add(&key->value, delta_at(s, 1), bounds_at(s, 2), &key->value,
                  out) == HF_OK) {
         key->type = MODEL_STRING;
-        if (creates || model_cheats(m, "counter"))
+        if (creates ||
+            (model_cheats(m, "counter") && ttl_at(s, 3) != TTL_BRIEF))
             key->ttl = ttl_at(s, 3);
     }
 }

@@ -4,9 +4,12 @@
 
 #include "property.h"
 #include "support/shrink_runs.h"
+#include "support/test_clock.h"
 
-/* A trial takes some ms; more than this many gain little. */
+/* A trial takes some ms, or seconds if something does not expire; more than
+ * this many, or this long, gain little. */
 #define TRIALS_MAX 3000u
+#define SHRINK_MS 20000
 
 typedef struct shrinker {
     place *at;
@@ -14,14 +17,20 @@ typedef struct shrinker {
     const char *cheat;
     difference *found; /* of `best` */
     unsigned trials;
+    int64_t limit_ms;
 } shrinker;
+
+static bool may_try(shrinker *state)
+{
+    return state->trials++ < TRIALS_MAX && test_now_ms() < state->limit_ms;
+}
 
 /* Accept the candidate if it still fails, without what follows the failure. */
 static bool better(shrinker *state, const sequence *candidate)
 {
     difference found;
 
-    if (candidate->count == 0 || state->trials++ >= TRIALS_MAX ||
+    if (candidate->count == 0 || !may_try(state) ||
         !trial_differs(state->at, candidate, state->cheat, &found))
         return false;
     *state->best = *candidate;
@@ -77,13 +86,13 @@ static bool simpler_steps(shrinker *state)
 
 bool shrink(place *at, sequence *steps, const char *cheat, difference *found)
 {
-    shrinker state = {at, steps, cheat, found, 0};
+    shrinker state = {at, steps, cheat, found, 0, test_now_ms() + SHRINK_MS};
     sequence again = *steps;
 
     if (!better(&state, &again))
         return false;
     do {
         (void)shrink_runs(steps->count, without, &state);
-    } while (simpler_steps(&state) && state.trials < TRIALS_MAX);
+    } while (simpler_steps(&state) && may_try(&state));
     return true;
 }
