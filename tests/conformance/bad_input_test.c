@@ -514,6 +514,90 @@ static void refused_pages(hf_client *c, hf_bytes k)
 #undef PAGE
 }
 
+static void refused_versions(hf_client *c, hf_bytes k)
+{
+    const hf_bytes zeros = hf_str("0000000000000000000000000000000000000000");
+    hf_buffer value = HF_BUFFER_INIT;
+
+    refused(HF_INVALID, "is NULL",
+            hf_value_get_versioned(c, k, NULL, &value, ERR));
+    refused(HF_INVALID, "is NULL",
+            hf_value_get_versioned(c, k, &value, NULL, ERR));
+    refused(HF_INVALID, "version",
+            hf_value_cas_versioned(c, k, &v, v, NULL, NULL, ERR));
+    refused(HF_INVALID, "version",
+            hf_value_cas_versioned(c, k, &empty, v, NULL, NULL, ERR));
+    refused(HF_INVALID, "536870913 bytes",
+            hf_value_cas_versioned(c, k, &zeros, too_big, NULL, NULL, ERR));
+    refused(HF_INVALID, "ttl_ms is -1",
+            hf_value_cas_versioned(c, k, &zeros, v,
+                                   WITH(hf_cas_options, .ttl_ms = -1), NULL,
+                                   ERR));
+    refused(HF_INVALID, "version",
+            hf_value_delete_versioned(c, k, v, NULL, ERR));
+}
+
+static void refused_commands(hf_client *c, hf_bytes k)
+{
+    const hf_bytes unknown[] = {hf_str("NOSUCH"), k};
+    const hf_bytes arity[] = {hf_str("GET"), k, v};
+    const hf_bytes word[] = {hf_str("SET"), k, v, hf_str("EX"), hf_str("soon")};
+    const hf_bytes null[] = {hf_str("SET"), k, no_bytes};
+    const hf_bytes alone[] = {hf_str("GET")};
+    hf_reply *reply = NULL;
+
+    refused(HF_INVALID, "its name", hf_command(c, 0, unknown, &reply, ERR));
+    refused(HF_INVALID, "its name", hf_command(c, 2, NULL, &reply, ERR));
+    refused(HF_INVALID, "NULL", hf_command(c, 3, null, &reply, ERR));
+    refused(HF_UNSUPPORTED, "NOSUCH", hf_command(c, 2, unknown, &reply, ERR));
+    refused(HF_INVALID, "number of arguments",
+            hf_command(c, 3, arity, &reply, ERR));
+    refused(HF_INVALID, "number of arguments",
+            hf_command(c, 1, alone, &reply, ERR));
+    refused(HF_INVALID, "integer", hf_command(c, 5, word, &reply, ERR));
+}
+
+/* Queued in a transaction, which is then executed. */
+static hf_status exec_with(hf_client *c, hf_bytes k, hf_bytes expected,
+                           hf_bytes field, hf_error *err)
+{
+    hf_async queue = HF_ASYNC_INIT;
+    const hf_field fields[] = {{field, v}};
+    hf_status status = hf_txn_new(c, NULL, &queue.txn, err);
+
+    if (status == HF_OK && expected.data != NULL)
+        status = hf_txn_if_value(queue.txn, k, expected, err);
+    if (status == HF_OK)
+        status = hf_value_set_start(c, k, v, NULL, NULL, &queue, err);
+    if (status == HF_OK)
+        status = hf_hash_put_start(c, k, fields, 1, NULL, &queue, err);
+    if (status == HF_OK)
+        status = hf_txn_exec(queue.txn, err);
+    hf_txn_free(queue.txn);
+    return status;
+}
+
+static void refused_txns(hf_client *c, hf_bytes k)
+{
+    hf_txn *txn = NULL;
+
+    expect_status(HF_OK, hf_txn_new(c, NULL, &txn, ERR));
+    refused(HF_INVALID, "empty", hf_txn_if_exists(txn, empty, ERR));
+    refused(HF_INVALID, "empty", hf_txn_if_absent(txn, empty, ERR));
+    refused(HF_INVALID, "536870913", hf_txn_if_value(txn, k, too_big, ERR));
+    refused(HF_INVALID, "NULL", hf_txn_if_value(txn, k, no_bytes, ERR));
+    refused(HF_INVALID, "version", hf_txn_if_version(txn, k, v, ERR));
+    refused(HF_INVALID, "empty", hf_txn_if_field(txn, k, empty, &v, ERR));
+    refused(HF_INVALID, "4097", hf_txn_if_field(txn, k, too_long, NULL, ERR));
+    hf_txn_free(txn);
+    refused(HF_INVALID, "NULL", hf_txn_new(c, NULL, NULL, ERR));
+    refused(HF_UNSUPPORTED, "0x80",
+            hf_txn_new(c, WITH(hf_txn_options, .flags = 0x80), &txn, ERR));
+    refused(HF_INVALID, "empty", exec_with(c, k, hf_view(NULL, 0), empty, ERR));
+    refused(HF_WRONG_TYPE, "operation 1",
+            exec_with(c, k, hf_view(NULL, 0), v, ERR));
+}
+
 /* Beyond the end there is nothing, which is no error. */
 static void pages_beyond_the_end_are_empty(void **state)
 {
@@ -539,7 +623,8 @@ static void bad_arguments_are_named_and_change_nothing(void **state)
     fixture *f = *state;
     static void (*const tables[])(hf_client *, hf_bytes) = {
         refused_value_sets, refused_values, refused_hashes, refused_keys,
-        refused_counters,   refused_adds,   refused_pages};
+        refused_counters,   refused_adds,   refused_pages,  refused_versions,
+        refused_commands,   refused_txns};
     hf_bytes key = fixture_key(f, "k");
 
     memset(long_name, 'f', sizeof(long_name));
