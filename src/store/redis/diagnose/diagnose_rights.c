@@ -65,6 +65,7 @@ static const right_form for_cluster[] = {
 
 static const right_form for_data[] = {
     {{"STRLEN", KEY}, false},
+    {{"MGET", KEY}, false},
     {{"PERSIST", KEY}, false},
     {{"EXISTS", KEY}, false},
     {{"TYPE", KEY}, false},
