@@ -37,6 +37,7 @@ extern const struct command key_commands[];
 extern const struct command lock_commands[];
 extern const struct command script_commands[];
 extern const struct command timeline_commands[];
+extern const struct command cache_commands[];
 extern const struct command command_commands[];
 extern const struct command txn_commands[];
 extern const struct command store_commands[];

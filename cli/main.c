@@ -30,6 +30,7 @@ static const struct noun nouns[] = {
     {"hash", hash_commands},
     {"key", key_commands},
     {"timeline", timeline_commands},
+    {"cache", cache_commands},
     {"lock", lock_commands},
     {"txn", txn_commands},
     {"script", script_commands},

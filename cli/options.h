@@ -68,6 +68,12 @@ enum option_id {
     OPT_VERSIONED,
     OPT_COUNT_MAX,
     OPT_TOKEN,
+    OPT_STALE,
+    OPT_STALE_ERROR,
+    OPT_ALLOW_STALE,
+    OPT_TAGS,
+    OPT_JITTER,
+    OPT_FILL_LEASE,
     OPT_COUNT
 };
 
