@@ -23,7 +23,7 @@ static const char reader[] =
     "if t == 'string' then d = c('get', k) "
     "elseif t == 'hash' then d = c('hgetall', k) "
     "elseif t == 'list' then d = c('lrange', k, 0, -1) "
-    "elseif t == 'set' then d = c('smembers', k) "
+    "elseif t == 'set' then d = c('smembers', k) table.sort(d) "
     "elseif t == 'zset' then d = c('zrange', k, 0, -1, 'withscores') end "
     "return redis.sha1hex(cjson.encode({t, d, "
     "math.ceil(c('pttl', k) / 1000000)}))";
@@ -111,6 +111,7 @@ static const struct {
     {"cache", "string"},
     {"timeline", "zset"},
     {"lock", "string"},
+    {"cache", "string"},
     {"key", NULL},
     {"script", NULL},
     {"command", NULL},
