@@ -14,6 +14,7 @@ static const struct {
     {counter_calls, &counter_call_count},
     {timeline_calls, &timeline_call_count},
     {txn_calls, &txn_call_count},
+    {fenced_calls, &fenced_call_count},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 

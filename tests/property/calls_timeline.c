@@ -49,7 +49,8 @@ static void show_model(text *out, const model_item *item, size_t number)
         .ttl_ms = ttl_ms(item->ttl),
     };
 
-    same.attributes = attributes_of(item->attributes, &same.attribute_count);
+    same.attributes = item->attributes;
+    same.attribute_count = item->attribute_count;
     show(out, &same);
 }
 
@@ -73,10 +74,8 @@ typedef struct order {
 
 static const hf_attribute *attribute_of(const model *m, size_t item, char name)
 {
-    size_t count;
-    const hf_attribute *list = attributes_of(m->items[item].attributes, &count);
-
-    return named(list, count, name);
+    return named(m->items[item].attributes, m->items[item].attribute_count,
+                 name);
 }
 
 static int compare_bytes(hf_bytes a, hf_bytes b)
@@ -169,6 +168,24 @@ static void run_add(place *at, const step *s, text *out)
                           ttl_ms(item_ttl_at(s, 3)), &opts));
 }
 
+/* Those of the step, and the others that are there. */
+static void merge_attributes(model_item *item, const step *s, size_t i)
+{
+    size_t count;
+    const hf_attribute *given = attributes_of(attributes_at(s, i), &count);
+
+    for (size_t k = 0; k < count; k++) {
+        size_t at = 0;
+
+        while (at < item->attribute_count &&
+               *(const char *)item->attributes[at].name.data !=
+                   *(const char *)given[k].name.data)
+            at++;
+        item->attributes[at] = given[k];
+        item->attribute_count += at == item->attribute_count;
+    }
+}
+
 static void expect_add(model *m, const step *s, text *out)
 {
     model_item *item = &m->items[item_at(s, 0)];
@@ -180,9 +197,50 @@ static void expect_add(model *m, const step *s, text *out)
     *item = (model_item){.there = true,
                          .at_ms = at_ms_at(s, 2),
                          .ttl = item_ttl_at(s, 3),
-                         .payload = blob_of(value_at(s, 1)),
-                         .attributes = attributes_at(s, 4)};
+                         .payload = blob_of(value_at(s, 1))};
+    merge_attributes(item, s, 4);
     text_status(out, HF_OK);
+}
+
+/* Bits of the last number: what is changed. */
+static bool changes(const step *s, unsigned bit)
+{
+    return (s->n[5] >> bit & 1) != 0;
+}
+
+static void run_update(place *at, const step *s, text *out)
+{
+    hf_timeline_update_options opts = HF_TIMELINE_UPDATE_OPTIONS_INIT;
+    hf_bytes payload = value_at(s, 1);
+
+    opts.payload = changes(s, 0) ? &payload : NULL;
+    opts.at_ms = changes(s, 1) ? at_ms_at(s, 2) : 0;
+    opts.ttl_ms = changes(s, 2) ? ttl_ms(item_ttl_at(s, 3)) : 0;
+    if (changes(s, 3))
+        opts.attributes =
+            attributes_of(attributes_at(s, 4), &opts.attribute_count);
+    opts.flags = changes(s, 4) ? HF_TIMELINE_REPLACE : 0;
+    text_status(out, CALL(at, hf_timeline_update, at->client, timeline_name(),
+                          item_id(item_at(s, 0)), &opts));
+}
+
+static void expect_update(model *m, const step *s, text *out)
+{
+    model_item *item = &m->items[item_at(s, 0)];
+
+    text_status(out, item->there ? HF_OK : HF_NOT_FOUND);
+    if (!item->there)
+        return;
+    if (changes(s, 0))
+        item->payload = blob_of(value_at(s, 1));
+    if (changes(s, 1))
+        item->at_ms = at_ms_at(s, 2);
+    if (changes(s, 2))
+        item->ttl = item_ttl_at(s, 3);
+    if (changes(s, 4))
+        item->attribute_count = 0;
+    if (changes(s, 3))
+        merge_attributes(item, s, 4);
 }
 
 static void run_remove(place *at, const step *s, text *out)
@@ -314,11 +372,45 @@ static void expect_range(model *m, const step *s, text *out)
     show_order(out, &by, 0, 1 + s->n[2] % 8);
 }
 
+/* By time if number 1 is even, else all but the newest few. */
+static void run_trim(place *at, const step *s, text *out)
+{
+    bool by_time = s->n[1] % 2 == 0;
+    hf_timeline_trimmed trimmed = {0, 0};
+
+    text_status(out, CALL(at, hf_timeline_trim, at->client, timeline_name(),
+                          by_time ? at_ms_at(s, 0) : 0,
+                          by_time ? -1 : s->n[2] % ITEMS, &trimmed));
+    text_add(out, " %zu %d", trimmed.removed, trimmed.more);
+}
+
+static void expect_trim(model *m, const step *s, text *out)
+{
+    order by = {.m = m, .ascending = true};
+    bool by_time = s->n[1] % 2 == 0;
+    size_t found[ITEMS], removed = 0;
+    size_t count = sort(&by, found);
+
+    for (size_t i = 0; i < count; i++) {
+        model_item *item = &m->items[found[i]];
+
+        if (by_time ? item->at_ms <= at_ms_at(s, 0)
+                    : i + s->n[2] % ITEMS < count) {
+            item->there = false;
+            removed++;
+        }
+    }
+    text_add(out, "%s %zu 0", hf_status_name(HF_OK), removed);
+}
+
 const call timeline_calls[] = {
     {"timeline add", "ivmlan", run_add, expect_add},
     {"timeline add", "ivmlan", run_add, expect_add},
     {"timeline add", "ivmlan", run_add, expect_add},
+    {"timeline update", "ivmlan", run_update, expect_update},
+    {"timeline update", "ivmlan", run_update, expect_update},
     {"timeline remove", "i", run_remove, expect_remove},
+    {"timeline trim", "mnn", run_trim, expect_trim},
     {"timeline get", "i", run_get, expect_get},
     {"timeline page", "nnnna", run_page, expect_page},
     {"timeline pages", "nnnna", run_pages, expect_pages},

@@ -58,11 +58,13 @@ typedef struct model_item {
     int64_t at_ms;
     int ttl;
     blob payload;
-    size_t attributes; /* see attributes_of() */
+    hf_attribute attributes[2]; /* of different names */
+    size_t attribute_count;
 } model_item;
 
 typedef struct model {
     model_key keys[KEYS];
+    uint64_t fences[KEYS]; /* highest tokens; they outlive the keys */
     model_item items[ITEMS];
     const char *cheat; /* a rule that is wrong on purpose; NULL: none */
 } model;
@@ -154,14 +156,16 @@ const hf_attribute *attributes_of(size_t set, size_t *count);
 void step_show(const step *s, text *out);
 
 extern const call value_calls[], hash_calls[], key_calls[], counter_calls[],
-    timeline_calls[], txn_calls[];
+    timeline_calls[], txn_calls[], fenced_calls[];
 extern const size_t value_call_count, hash_call_count, key_call_count,
-    counter_call_count, timeline_call_count, txn_call_count;
+    counter_call_count, timeline_call_count, txn_call_count, fenced_call_count;
 
 /* All of the timeline, as text; and nothing left of it. */
 void timeline_read_store(hf_client *client, text *out);
 void timeline_read_model(const model *m, text *out);
 void timeline_empty(hf_client *client);
+/* Forget the tokens of fenced writes. */
+void fences_empty(hf_client *client);
 
 /* All rows, as one list. */
 size_t call_count(void);

@@ -137,6 +137,7 @@ static void empty_store(hf_client *client)
             (void)!hf_hash_delete(client, key_name(i), NULL);
     }
     timeline_empty(client);
+    fences_empty(client);
 }
 
 bool trial_differs(place *at, const sequence *steps, const char *cheat,
