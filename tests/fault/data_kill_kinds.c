@@ -295,6 +295,48 @@ static uint32_t read_txn(worker *self, char say[TEXT_SIZE])
     return n == 0 ? 0 : with_ttl(self, n, say);
 }
 
+/* ------------------------------------------------------------------- fences */
+
+/* Each with a higher token than the one before. */
+static hf_status act_fenced(worker *self, uint32_t n)
+{
+    digits room;
+
+    return hf_value_put_fenced(self->client, self->key, number_bytes(&room, n),
+                               n, WITH(hf_value_set_options, .ttl_ms = TTL_MS),
+                               NULL, &self->err);
+}
+
+/* The value and the highest token are of one step. */
+static uint32_t read_fenced(worker *self, char say[TEXT_SIZE])
+{
+    static const char source[] =
+        "return {redis.call('get', KEYS[1]), redis.call('get', KEYS[2])}";
+    char name[80];
+    hf_bytes keys[] = {self->key, {name, 0}};
+    hf_script *script = NULL;
+    hf_reply *reply = NULL;
+    uint32_t n = read_value(self, say);
+    hf_status status;
+
+    snprintf(name, sizeof(name), "hf:fence::%s", self->name);
+    keys[1] = hf_str(name);
+    status = hf_script_load(self->client, hf_str(source), &script, &self->err);
+    if (status == HF_OK)
+        status = hf_script_run(script, keys, 2, NULL, 0, &reply, &self->err);
+    if (status == HF_OK && n != STATE_BROKEN && n > 0) {
+        hf_bytes value = hf_reply_bytes(hf_reply_at(reply, 0));
+        hf_bytes fence = hf_reply_bytes(hf_reply_at(reply, 1));
+
+        if (value.size != fence.size ||
+            memcmp(value.data, fence.data, value.size) != 0)
+            n = broken(say, "half a fenced write: %s", self->name);
+    }
+    hf_reply_free(reply);
+    hf_script_free(script);
+    return status == HF_OK ? n : broken(say, "%s", self->err.message);
+}
+
 const kind kinds[] = {
     {"value", act_value, read_value},
     {"cas", act_cas, read_value},
@@ -304,5 +346,6 @@ const kind kinds[] = {
     {"field-counter", act_field_counter, read_field},
     {"timeline", act_timeline, read_timeline},
     {"txn", act_txn, read_txn},
+    {"fenced", act_fenced, read_fenced},
 };
 const size_t kind_count = COUNT(kinds);

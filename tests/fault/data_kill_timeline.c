@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * data_kill_timeline.c - a timeline: odd operations add an item, even ones
- * remove the oldest or, as long as there are few, replace the newest. Reading
+ * remove the oldest or, as long as there are few, update the newest. Reading
  * it back compares what pages show with its keys (scripts/README.md): no id
  * without a payload, no payload, deadline, attribute or position without an id.
  */
@@ -53,7 +53,16 @@ hf_status act_timeline(worker *self, uint32_t n)
         hf_attribute_number(hf_str("number"), n),
         hf_attribute_text(hf_str("text"), bytes_of(&payload, n))};
 
-    if (n % 2 == 0 && removed(n) > 0)
+    const hf_bytes written = bytes_of(&payload, n);
+
+    if (n % 2 == 0 && removed(n) == 0)
+        return hf_timeline_update(
+            self->client, self->key, bytes_of(&id, added(n)),
+            WITH(hf_timeline_update_options, .payload = &written,
+                 .ttl_ms = TTL_MS, .attributes = attributes,
+                 .attribute_count = 2),
+            &self->err);
+    if (n % 2 == 0)
         return hf_timeline_remove(self->client, self->key,
                                   bytes_of(&id, removed(n)), &self->err);
     return hf_timeline_add(self->client, self->key, bytes_of(&id, added(n)),

@@ -87,14 +87,9 @@ test_timeline_item_is_read_and_removed_by_its_key() {
 }
 
 test_timeline_removal_by_time_leaves_key3_and_key5() {
-    local id
-
     fill_timeline
-    expect 0 timeline range ptxlist --to 1540458293
-    payloads data1 data2 data4
-    for id in $(cut -f 1 <<<"$out"); do
-        expect 0 timeline remove ptxlist "$id"
-    done
+    expect 0 timeline trim ptxlist --to 1540458293
+    same removed 3 "$out"
     expect 0 timeline page ptxlist --oldest
     payloads data3 data5
 }

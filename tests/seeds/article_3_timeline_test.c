@@ -116,21 +116,15 @@ static void item_is_read_and_removed_by_its_key(void **state)
 static void removal_by_time_leaves_key3_and_key5(void **state)
 {
     fixture *f = *state;
-    hf_timeline_items old = HF_TIMELINE_ITEMS_INIT;
     hf_timeline_page_options oldest = HF_TIMELINE_PAGE_OPTIONS_INIT;
-    hf_bytes ids[3];
-    hf_status statuses[3];
+    hf_timeline_trimmed trimmed;
 
     add_five(f);
     expect_status(HF_OK,
-                  hf_timeline_range(f->client, ptxlist, 0,
-                                    INT64_C(1540458293000), 3, &old, ERR));
-    assert_int_equal(old.count, 3);
-    for (size_t i = 0; i < 3; i++)
-        ids[i] = old.items[i].id;
-    expect_status(HF_OK, hf_timeline_remove_many(f->client, ptxlist, ids, 3,
-                                                 statuses, ERR));
-    assert_payloads(&old, words("data1", "data2", "data4"));
+                  hf_timeline_trim(f->client, ptxlist, INT64_C(1540458293000),
+                                   -1, &trimmed, ERR));
+    assert_int_equal(trimmed.removed, 3);
+    assert_false(trimmed.more);
     oldest.flags = HF_TIMELINE_ASCENDING;
     assert_page(f, &oldest, words("data3", "data5"));
     remove_all(f);
