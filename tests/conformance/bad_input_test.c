@@ -105,6 +105,7 @@ static const struct {
 } families[] = {
     {"value set get", "string"},
     {"value set", NULL},
+    {"value put fenced", NULL},
     {"value", "string"},
     {"hash", "hash"},
     {"cache invalidate", NULL}, /* its key is a tag */
@@ -515,6 +516,79 @@ static void refused_pages(hf_client *c, hf_bytes k)
 #undef PAGE
 }
 
+static void refused_changes(hf_client *c, hf_bytes k)
+{
+    const hf_attribute number = hf_attribute_number(v, NAN);
+    hf_timeline_trimmed trimmed;
+
+#define CHANGE(...) WITH(hf_timeline_update_options, __VA_ARGS__), ERR
+    refused(HF_INVALID, "id has 0 bytes",
+            hf_timeline_update(c, k, empty, NULL, ERR));
+    refused(HF_INVALID, "id is NULL",
+            hf_timeline_update(c, k, no_bytes, NULL, ERR));
+    refused(HF_INVALID, "536870913 bytes",
+            hf_timeline_update(c, k, v, CHANGE(.payload = &too_big)));
+    refused(HF_INVALID, "NULL",
+            hf_timeline_update(c, k, v, CHANGE(.payload = &no_bytes)));
+    refused(HF_INVALID, "ttl_ms is -1",
+            hf_timeline_update(c, k, v, CHANGE(.ttl_ms = -1)));
+    refused(HF_INVALID, "at_ms is -1",
+            hf_timeline_update(c, k, v, CHANGE(.at_ms = -1)));
+    refused(HF_INVALID, "\"v\"",
+            hf_timeline_update(
+                c, k, v, CHANGE(.attributes = &number, .attribute_count = 1)));
+    refused(HF_INVALID, "17",
+            hf_timeline_update(
+                c, k, v, CHANGE(.attributes = &number, .attribute_count = 17)));
+    refused(HF_UNSUPPORTED, "0x80",
+            hf_timeline_update(c, k, v, CHANGE(.flags = 0x80)));
+#undef CHANGE
+    refused(HF_INVALID, "to_ms is -1",
+            hf_timeline_trim(c, k, -1, -1, &trimmed, ERR));
+    refused(HF_INVALID, "keep is -2",
+            hf_timeline_trim(c, k, 0, -2, &trimmed, ERR));
+    refused(HF_INVALID, "NULL", hf_timeline_trim(c, k, 1, -1, NULL, ERR));
+}
+
+static void refused_fenced(hf_client *c, hf_bytes k)
+{
+    const uint64_t above = UINT64_C(1) << 53;
+    const hf_field field = {v, v}, unnamed = {empty, v};
+    hf_buffer values[1] = {HF_BUFFER_INIT};
+
+    refused(HF_INVALID, "token is 0",
+            hf_value_put_fenced(c, k, v, 0, NULL, NULL, ERR));
+    refused(HF_INVALID, "token is 9007199254740992",
+            hf_value_put_fenced(c, k, v, above, NULL, NULL, ERR));
+    refused(HF_INVALID, "536870913 bytes",
+            hf_value_put_fenced(c, k, too_big, 1, NULL, NULL, ERR));
+    refused(HF_INVALID, "ttl_ms is -1",
+            hf_value_put_fenced(c, k, v, 1,
+                                WITH(hf_value_set_options, .ttl_ms = -1), NULL,
+                                ERR));
+    refused(HF_UNSUPPORTED, "0x1",
+            hf_value_put_fenced(c, k, v, 1,
+                                WITH(hf_value_set_options, .flags = HF_SET_NX),
+                                NULL, ERR));
+    refused(HF_INVALID, "token is 0",
+            hf_hash_put_fenced(c, k, &field, 1, 0, NULL, NULL, ERR));
+    refused(HF_INVALID, "field name is empty",
+            hf_hash_put_fenced(c, k, &unnamed, 1, 1, NULL, NULL, ERR));
+    refused(HF_INVALID, "NULL",
+            hf_hash_put_fenced(c, k, NULL, 1, 1, NULL, NULL, ERR));
+    refused(HF_UNSUPPORTED, "0x1",
+            hf_hash_put_fenced(c, k, &field, 1, 1,
+                               WITH(hf_hash_put_options, .flags = HF_HASH_NX),
+                               NULL, ERR));
+    refused(HF_INVALID, "0", hf_hash_get_fields(c, k, &v, 0, values, ERR));
+    refused(HF_INVALID, "1001",
+            hf_hash_get_fields(c, k, &v, 1001, values, ERR));
+    refused(HF_INVALID, "field name is empty",
+            hf_hash_get_fields(c, k, &empty, 1, values, ERR));
+    refused(HF_INVALID, "NULL", hf_hash_get_fields(c, k, NULL, 1, values, ERR));
+    refused(HF_INVALID, "NULL", hf_hash_get_fields(c, k, &v, 1, NULL, ERR));
+}
+
 static void refused_versions(hf_client *c, hf_bytes k)
 {
     const hf_bytes zeros = hf_str("0000000000000000000000000000000000000000");
@@ -623,9 +697,9 @@ static void bad_arguments_are_named_and_change_nothing(void **state)
 {
     fixture *f = *state;
     static void (*const tables[])(hf_client *, hf_bytes) = {
-        refused_value_sets, refused_values, refused_hashes, refused_keys,
-        refused_counters,   refused_adds,   refused_pages,  refused_versions,
-        refused_commands,   refused_txns};
+        refused_value_sets, refused_values, refused_hashes,  refused_keys,
+        refused_counters,   refused_adds,   refused_pages,   refused_versions,
+        refused_commands,   refused_txns,   refused_changes, refused_fenced};
     hf_bytes key = fixture_key(f, "k");
 
     memset(long_name, 'f', sizeof(long_name));
