@@ -83,6 +83,15 @@ static bool make_journal(const char *url, const options *opts)
     return true;
 }
 
+/* On a busy machine, too. */
+static hf_status open_client(hf_client **opened, hf_error *err)
+{
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+
+    opts.request_ms = START_MS;
+    return hf_client_open(all->url, &opts, opened, err);
+}
+
 /* ------------------------------------------------------------------- worker */
 
 static bool operate(worker *self, uint32_t number, size_t k)
@@ -109,7 +118,7 @@ static int run_worker(uint32_t index)
     worker self = {.fault = all->fault, .err = HF_ERROR_INIT};
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (hf_client_open(all->url, NULL, &self.client, &self.err) == HF_OK) {
+    if (open_client(&self.client, &self.err) == HF_OK) {
         while (operate(&self, number, prng_below(&random, kind_count)))
             ;
     }
@@ -268,7 +277,7 @@ static bool run(const char *url, const options *opts)
     hf_error err = HF_ERROR_INIT;
     bool fine = make_journal(url, opts);
 
-    if (hf_client_open(url, NULL, &client, &err) != HF_OK)
+    if (!fine || open_client(&client, &err) != HF_OK)
         return violation(err.message);
     for (uint32_t i = 0; i < WORKERS && fine; i++)
         fine = start(i);
