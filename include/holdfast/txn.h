@@ -185,7 +185,7 @@ HF_API HF_MUST_USE hf_status hf_txn_if_field(hf_txn *txn, hf_bytes key,
  * aborts its transaction. A server has no such thing: there, the keys that are
  * written before the last operation that can fail are copied first (DUMP), and
  * restored. So a transaction takes time in proportion to the size of these
- * keys, and one of more than 16 MiB is refused with HF_UNSUPPORTED. A key of
+ * keys, and one of more than 4 MiB is refused with HF_UNSUPPORTED. A key of
  * which only the last operation writes is not copied.
  *
  * An operation whose answer is "no" (1xx: a NX that was refused, a

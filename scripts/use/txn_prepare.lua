@@ -32,7 +32,7 @@ for i = 1, tonumber(count) do
             end
             if saved[key] == nil then
                 local size = call('memory', 'usage', key, 'samples', 1)
-                if size and size > 16777216 then
+                if size and size > 4194304 then
                     return {err = 'ERR ' .. size .. ' [key ' .. j .. ']'}
                 end
                 local ttl = call('pttl', key)

@@ -79,10 +79,13 @@ static size_t size_with(const hf__script *const *bodies, size_t count)
     return size;
 }
 
-static void put_text(char *at, const hf__script *const *bodies, size_t count)
+/* Returns its size, without the NUL. */
+static size_t put_text(char *text, const hf__script *const *bodies,
+                       size_t count)
 {
     const char *source = library()->source;
     const char *line = strstr(source, NO_BODIES);
+    char *at = text;
 
     put(&at, source, (size_t)(line - source));
     put(&at, "local bodies = {\n", strlen("local bodies = {\n"));
@@ -94,11 +97,13 @@ static void put_text(char *at, const hf__script *const *bodies, size_t count)
     put(&at, "}\n", 2);
     line += strlen(NO_BODIES);
     put(&at, line, strlen(line) + 1);
+    return (size_t)(at - text) - 1;
 }
 
-static void use_script(hf_txn *txn, const char *source, const char *sha1)
+static void use_script(hf_txn *txn, const char *source, size_t size,
+                       const char *sha1)
 {
-    txn->script = (hf__script)HF__USER_SCRIPT(source, strlen(source), sha1);
+    txn->script = (hf__script)HF__USER_SCRIPT(source, size, sha1);
     txn->script.name = library()->name;
     txn->script.undoes = true;
 }
@@ -117,9 +122,9 @@ static hf_status make_text(hf_txn *txn, const hf__script *const *bodies,
     txn->text = hf__alloc(size);
     if (txn->text == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a script of %zu bytes", size);
-    put_text(txn->text, bodies, count);
-    hf__sha1_hex(txn->text, strlen(txn->text), txn->sha1);
-    use_script(txn, txn->text, txn->sha1);
+    size = put_text(txn->text, bodies, count);
+    hf__sha1_hex(txn->text, size, txn->sha1);
+    use_script(txn, txn->text, size, txn->sha1);
     return HF_OK;
 }
 
@@ -169,7 +174,8 @@ hf_status hf__txn_make_script(hf_txn *txn, size_t *numbers, hf_error *err)
     count = collect(txn, bodies);
     set_numbers(txn, bodies, count, numbers);
     if (count == 0)
-        use_script(txn, library()->source, library()->sha1);
+        use_script(txn, library()->source, library()->source_size,
+                   library()->sha1);
     else
         status = make_text(txn, bodies, count, err);
     hf__free(bodies);
