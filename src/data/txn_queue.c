@@ -114,6 +114,7 @@ static hf_status describe_script(hf_txn *txn, hf__txn_operation *made,
     made->body = is_users ? copy_script(txn, script) : script;
     if (made->body == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a script");
+    made->call->request.script = made->body;
     return HF_OK;
 }
 
