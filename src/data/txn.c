@@ -18,6 +18,7 @@ static hf_txn *txn_new(hf_client *client, uint32_t flags)
     txn->base.client = client;
     txn->base.take = hf__txn_take;
     atomic_init(&txn->references, 1);
+    atomic_init(&txn->state, HF__TXN_OPEN);
     txn->flags = flags;
     txn->failed = HF_TXN_NONE;
     txn->error = (hf_error)HF_ERROR_INIT;
@@ -94,7 +95,7 @@ hf_status hf__txn_check(const hf_txn *txn, hf_error *err)
 
     if (status == HF_OK)
         status = hf__client_check(txn->base.client, err);
-    if (status == HF_OK && txn->state != HF__TXN_OPEN)
+    if (status == HF_OK && atomic_load(&txn->state) != HF__TXN_OPEN)
         status = hf__fail(err, HF_INVALID,
                           "the transaction was executed; make another one");
     return status;
@@ -288,7 +289,7 @@ hf_status hf_txn_status(const hf_txn *txn, size_t index, hf_error *err)
 {
     if (index >= hf_txn_count(txn))
         return hf__fail(err, HF_INVALID, "there is no operation %zu", index);
-    if (txn->state != HF__TXN_DONE)
+    if (atomic_load(&txn->state) != HF__TXN_DONE)
         return hf__fail(err, HF_INVALID, "the transaction was not executed");
     if (txn->finished && txn->operations[index].status == HF_OK)
         return HF_OK;

@@ -38,11 +38,14 @@ typedef struct hf__txn_operation {
     hf_error error;
 } hf__txn_operation;
 
+enum { HF__TXN_OPEN, HF__TXN_CLAIMED, HF__TXN_DONE };
+
 struct hf_txn {
     hf__txn base;
     atomic_uint references;
     uint32_t flags;
-    enum { HF__TXN_OPEN, HF__TXN_CLAIMED, HF__TXN_DONE } state;
+    /* HF__TXN_*; DONE is set on any thread. */
+    atomic_int state;
     size_t word_count; /* of all */
     size_t key_count;
     hf__txn_condition *conditions;

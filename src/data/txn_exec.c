@@ -217,14 +217,10 @@ static void rewrite_error(hf_txn *txn, const hf_call *call)
     }
 }
 
-static void answered(hf_call *call)
+static void keep_error(hf_txn *txn, hf_call *call)
 {
-    hf_txn *txn = call->context;
     hf__request *request = &call->request;
 
-    txn->state = HF__TXN_DONE;
-    if (request->status == HF_OK)
-        return;
     txn->error = request->error;
     rewrite_error(txn, call);
     txn->status = txn->error.status;
@@ -232,6 +228,15 @@ static void answered(hf_call *call)
         return;
     request->error = txn->error;
     request->status = txn->error.status;
+}
+
+static void answered(hf_call *call)
+{
+    hf_txn *txn = call->context;
+
+    if (call->request.status != HF_OK)
+        keep_error(txn, call);
+    atomic_store(&txn->state, HF__TXN_DONE);
 }
 
 /* ----------------------------------------------------------------- results */
@@ -349,7 +354,7 @@ static void release(hf_call *call)
 
 static void claim(hf_call *call, hf_txn *txn)
 {
-    txn->state = HF__TXN_CLAIMED;
+    atomic_store(&txn->state, HF__TXN_CLAIMED);
     txn->status = HF_INDETERMINATE; /* unless one of the hooks says more */
     atomic_fetch_add(&txn->references, 1);
     call->owned = txn;
@@ -372,7 +377,7 @@ static hf_status run_exec(hf__form form, hf_txn *txn)
     }
     if (txn->operation_count + txn->condition_count == 0 &&
         call->prepared == HF_OK) {
-        txn->state = HF__TXN_DONE;
+        atomic_store(&txn->state, HF__TXN_DONE);
         txn->finished = true;
         call->settled = true;
     }
@@ -388,8 +393,8 @@ hf_status hf_txn_exec(hf_txn *txn, hf_error *err)
     status = run_exec(hf__blocking(err), txn);
     if (txn->rewritten)
         return hf__fail_copy(err, &txn->error);
-    if (txn->state == HF__TXN_CLAIMED) /* it was not sent */
-        txn->state = HF__TXN_OPEN;
+    if (atomic_load(&txn->state) == HF__TXN_CLAIMED) /* it was not sent */
+        atomic_store(&txn->state, HF__TXN_OPEN);
     return status;
 }
 
@@ -408,7 +413,7 @@ hf_status hf_txn_exec_start(hf_txn *txn, const hf_async *async, hf_error *err)
     atomic_fetch_add(&txn->references, 1);
     status = run_exec(hf__started(async, err), txn);
     if (status != HF_OK)
-        txn->state = HF__TXN_OPEN;
+        atomic_store(&txn->state, HF__TXN_OPEN);
     hf__txn_unref(txn);
     return status;
 }
