@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "support/prng.h"
+#include "support/every_call.h"
 #include "support/store_fixture.h"
 
 /* A new transaction, as queue.txn. */
@@ -517,6 +517,53 @@ static void calls_that_are_no_operation_are_refused(void **state)
     hf_txn_free(q.txn);
 }
 
+/* The status of a call that is the only operation of a transaction. */
+static hf_status run_in_txn(fixture *f, every_place *place,
+                            const every_call *call)
+{
+    hf_async q = begin(f);
+    hf_status status;
+
+    expect_status(HF_OK, every_call_prepare(place, call, ERR));
+    expect_status(HF_OK, every_call_fill(place, call, ERR));
+    every_result_begin(&place->result);
+    status = call->run(place, &q, ERR);
+    if (status == HF_OK) {
+        expect_status(HF_OK, hf_txn_exec(q.txn, ERR));
+        assert_int_equal(hf_txn_count(q.txn), 1);
+        status = hf_txn_status(q.txn, 0, ERR);
+    }
+    hf_txn_free(q.txn);
+    return status;
+}
+
+static void every_call_on_data_can_be_queued(void **state)
+{
+    fixture *f = *state;
+    size_t queued = 0;
+
+    for (size_t i = 0; i < every_call_count; i++) {
+        const every_call *call = &every_calls[i];
+        every_place place = {.client = f->client,
+                             .key = fixture_key(f, call->name)};
+        const char *wrong;
+        hf_status status;
+
+        if (!call->starts || call->needs_lock || call->needs_held)
+            continue;
+        status = run_in_txn(f, &place, call);
+        if (status != HF_UNSUPPORTED) {
+            queued++;
+            wrong = every_result_end(&place, call, status);
+            if (wrong != NULL || hf_status_kind(status) > HF_KIND_NO)
+                fail_msg("%s: %s, %s", call->name, hf_status_name(status),
+                         wrong);
+        }
+        every_call_done(&place);
+    }
+    assert_true(queued >= 30);
+}
+
 static void executed_transaction_takes_nothing_more(void **state)
 {
     fixture *f = *state;
@@ -636,6 +683,7 @@ int main(void)
         fixture_test(transaction_may_be_freed_while_it_runs),
         fixture_test(bad_input_is_named_and_adds_nothing),
         fixture_test(calls_that_are_no_operation_are_refused),
+        fixture_test(every_call_on_data_can_be_queued),
         fixture_test(executed_transaction_takes_nothing_more),
         fixture_test(keys_of_two_slots_are_refused_before_anything_is_sent),
         fixture_test(prefix_is_put_before_every_key),
