@@ -34,7 +34,7 @@
 #define WORKERS 4
 #define ACCOUNTS 6
 #define START 1000
-#define BLOB_SIZE 4096
+#define BLOB_SIZE 32768
 #define CHECK_EVERY 5 /* kills */
 
 /* Every so often a worker's transaction is meant to fail. */
@@ -168,8 +168,11 @@ static int be_worker(const char *url, uint64_t seed)
     status = hf_client_open(url, &opts, &client, &err);
     if (status != HF_OK)
         return status == HF_UNAVAILABLE ? 0 : 3; /* the server was killed */
-    while (is_allowed(status))
+    while (is_allowed(status)) {
         status = move(client, &random);
+        if (status == HF_FULL)
+            (void)!hf_value_delete(client, hf_str("{t}blob"), NULL);
+    }
     hf_client_close(client);
     return 3;
 }
@@ -351,7 +354,7 @@ static bool on_server(const options *opts)
 {
     static const char *const none[] = {NULL};
     static const char *const aof[] = {"--appendonly", "yes", NULL};
-    static const char *const full[] = {"--maxmemory", "2200kb", NULL};
+    static const char *const full[] = {"--maxmemory", "1400kb", NULL};
     bool killed = strcmp(opts->store, "aof") == 0;
     redis_server *server =
         redis_server_start_with(NULL, NULL,
