@@ -106,6 +106,7 @@ static const struct {
     {"value set get", "string"},
     {"value set", NULL},
     {"value put fenced", NULL},
+    {"value put", NULL},
     {"value", "string"},
     {"hash", "hash"},
     {"cache invalidate", NULL}, /* its key is a tag */

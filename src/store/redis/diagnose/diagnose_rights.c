@@ -86,12 +86,10 @@ static const right_form for_data[] = {
     {{"ZSCORE", KEY, "none"}, false},
     {{"ZRANGEBYSCORE", KEY, "0", "0"}, false},
     {{"ZREMRANGEBYSCORE", KEY, "0", "0"}, false},
-    {{"HMGET", KEY, "f"}, false},
     {{"ZMSCORE", KEY, "none"}, false},
     {{"ZREVRANGE", KEY, "0", "0"}, false},
     {{"ZRANGEBYLEX", KEY, "-", "+"}, false},
     {{"ZREVRANGEBYLEX", KEY, "+", "-"}, false},
-    {{"PEXPIREAT", KEY, "1"}, false},
 };
 
 static const right_form for_dump[] = {
