@@ -57,6 +57,7 @@ void hf__near_table_done(hf__near_table *table)
     hf__free(table->buckets);
     hf__free(table->ghosts);
     hf__free(table->ghost_hashes);
+    memset(table, 0, sizeof(*table));
 }
 
 /* ----------------------------------------------------------------- buckets */
