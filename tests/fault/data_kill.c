@@ -111,6 +111,16 @@ static bool operate(worker *self, uint32_t number, size_t k)
     return status == HF_OK;
 }
 
+static size_t choose(prng *random)
+{
+    size_t k;
+
+    do {
+        k = prng_below(random, kind_count);
+    } while (kinds[k].rare && !prng_chance(random, 5));
+    return k;
+}
+
 static int run_worker(uint32_t index)
 {
     uint32_t number = all->current[index];
@@ -119,7 +129,7 @@ static int run_worker(uint32_t index)
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (open_client(&self.client, &self.err) == HF_OK) {
-        while (operate(&self, number, prng_below(&random, kind_count)))
+        while (operate(&self, number, choose(&random)))
             ;
     }
     snprintf(all->failure, sizeof(all->failure), "%s: %s", self.name,

@@ -62,11 +62,18 @@ typedef struct kind {
     /* The number of the state in the store, 0 if there is nothing yet, or
      * STATE_BROKEN with the reason in `say`. */
     uint32_t (*read)(worker *self, char say[TEXT_SIZE]);
+    bool rare; /* each operation leaves keys */
 } kind;
 
 /* data_kill_timeline.c */
 hf_status act_timeline(worker *self, uint32_t n);
 uint32_t read_timeline(worker *self, char say[TEXT_SIZE]);
+
+/* data_kill_cache.c */
+hf_status act_cache(worker *self, uint32_t n);
+uint32_t read_cache(worker *self, char say[TEXT_SIZE]);
+hf_status act_fill(worker *self, uint32_t n);
+uint32_t read_fill(worker *self, char say[TEXT_SIZE]);
 
 extern const kind kinds[];
 extern const size_t kind_count;

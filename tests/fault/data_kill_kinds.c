@@ -338,14 +338,16 @@ static uint32_t read_fenced(worker *self, char say[TEXT_SIZE])
 }
 
 const kind kinds[] = {
-    {"value", act_value, read_value},
-    {"cas", act_cas, read_value},
-    {"counter", act_counter, read_value},
-    {"hash", act_hash, read_hash},
-    {"field-cas", act_field_cas, read_field},
-    {"field-counter", act_field_counter, read_field},
-    {"timeline", act_timeline, read_timeline},
-    {"txn", act_txn, read_txn},
-    {"fenced", act_fenced, read_fenced},
+    {"value", act_value, read_value, false},
+    {"cas", act_cas, read_value, false},
+    {"counter", act_counter, read_value, false},
+    {"hash", act_hash, read_hash, false},
+    {"field-cas", act_field_cas, read_field, false},
+    {"field-counter", act_field_counter, read_field, false},
+    {"timeline", act_timeline, read_timeline, false},
+    {"txn", act_txn, read_txn, false},
+    {"fenced", act_fenced, read_fenced, false},
+    {"cache", act_cache, read_cache, false},
+    {"fill", act_fill, read_fill, true},
 };
 const size_t kind_count = COUNT(kinds);
