@@ -27,6 +27,7 @@
 #define TICK_ITEMS 10
 #define PAGES_MAX 200000
 #define FILL_BATCH 1000
+#define REQUEST_MS 60000 /* SORT and a busy machine take their time */
 
 typedef struct plan {
     bench_run run;
@@ -198,12 +199,14 @@ static bool run_way(const plan *self, const timeline_way *way, const char *url,
                     bool server, page_result *result)
 {
     adder adding = {.way = way, .next = self->items, .ok = true};
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
     hf_client *client = NULL;
     hf_error err = HF_ERROR_INIT;
     bool good;
 
-    if (hf_client_open(url, NULL, &client, &err) != HF_OK ||
-        hf_client_open(url, NULL, &adding.client, &err) != HF_OK) {
+    options.request_ms = REQUEST_MS;
+    if (hf_client_open(url, &options, &client, &err) != HF_OK ||
+        hf_client_open(url, &options, &adding.client, &err) != HF_OK) {
         hf_client_close(client);
         return bench_fail("%s", err.message);
     }
