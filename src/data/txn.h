@@ -56,6 +56,7 @@ struct hf_txn {
     hf_bytes key;    /* the first */
 
     /* While it is executed. */
+    size_t saved; /* the keys of so many operations are saved */
     hf__script script;
     hf__shape shape; /* of its reply */
     char sha1[HF__SHA1_HEX_SIZE];

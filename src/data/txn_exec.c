@@ -34,19 +34,15 @@ static bool only_reads(const hf_txn *txn)
     return true;
 }
 
-/* One past the last operation before which keys may have to be restored: the
- * last that can fail; `denied`: also by being denied. */
-static size_t saved_until(const hf_txn *txn, bool denied)
+/* How many operations may have to be undone: those before the last that can
+ * fail, and that one if it can have changed something. */
+static size_t count_saved(const hf_txn *txn)
 {
-    size_t i = txn->operation_count;
-
-    for (; i > 0; i--) {
+    for (size_t i = txn->operation_count; i > 0; i--) {
         const hf__txn_operation *one = &txn->operations[i - 1];
 
-        if (one->in_parts)
-            return i;
-        if (denied || !one->sure)
-            return i - 1;
+        if (!one->sure)
+            return one->in_parts ? i : i - 1;
     }
     return 0;
 }
@@ -58,7 +54,7 @@ static const char *mode_of(const hf_txn *txn, size_t at)
 
     if (is_local(txn))
         return "";
-    if (at < saved_until(txn, false) && !one->reads)
+    if (at < txn->saved && !one->reads)
         return "s";
     return txn->operation_count > 1 && one->sure ? "cS" : "";
 }
@@ -132,6 +128,7 @@ static void add_words(hf_call *call, hf_txn *txn, const size_t *numbers)
 {
     hf_bytes number;
 
+    txn->saved = count_saved(txn);
     hf__reserve(call, txn->word_count + 6);
     number = take_session(call, txn);
     add_all_keys(call, txn);

@@ -82,15 +82,30 @@ static hf_status describe_command(hf__txn_operation *made, hf_error *err)
     return HF_OK;
 }
 
+/* The copy that an earlier operation has made; NULL: none. */
+static const hf__script *find_copy(const hf_txn *txn, const hf__script *script)
+{
+    for (size_t i = txn->operation_count; i > 0; i--) {
+        const hf__script *body = txn->operations[i - 1].body;
+
+        if (body != NULL && strcmp(body->sha1, script->sha1) == 0)
+            return body;
+    }
+    return NULL;
+}
+
 /* The caller may free a script before the transaction is executed. */
 static const hf__script *copy_script(hf_txn *txn, const hf__script *script)
 {
-    hf__script *made = hf__arena_alloc(&txn->arena, sizeof(*made));
-    char *sha1 =
-        hf__arena_copy(&txn->arena, script->sha1, strlen(script->sha1));
-    char *source =
-        hf__arena_copy(&txn->arena, script->source, script->source_size);
+    const hf__script *known = find_copy(txn, script);
+    hf__script *made;
+    char *sha1, *source;
 
+    if (known != NULL)
+        return known;
+    made = hf__arena_alloc(&txn->arena, sizeof(*made));
+    sha1 = hf__arena_copy(&txn->arena, script->sha1, strlen(script->sha1));
+    source = hf__arena_copy(&txn->arena, script->source, script->source_size);
     if (made == NULL || sha1 == NULL || source == NULL)
         return NULL;
     *made = *script;
