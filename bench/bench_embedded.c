@@ -28,6 +28,8 @@ static const figure figures[] = {
     {"two_processes", figure_two_processes, false},
     {"value_get", figure_value_get, false},
     {"zrange", figure_zrange, false},
+    {"command", figure_command, false},
+    {"command_redis", figure_command_redis, false},
     {"durable", figure_durable, false},
     {"many_keys", figure_many_keys, true},
     {"overwrites", figure_overwrites, true},

@@ -62,20 +62,30 @@ static void format_messages(ceiling_redis *ceiling)
     add(m, OWNER);
 }
 
-ceiling_redis *ceiling_redis_open(const char *socket_path)
+int ceiling_redis_connect(const char *socket_path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0 && strlen(socket_path) < sizeof(address.sun_path)) {
+        memcpy(address.sun_path, socket_path, strlen(socket_path));
+        if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+            return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    bench_fail("cannot connect to %s", socket_path);
+    return -1;
+}
+
+ceiling_redis *ceiling_redis_open(const char *socket_path)
+{
     ceiling_redis *ceiling = calloc(1, sizeof(*ceiling));
 
-    if (ceiling == NULL || strlen(socket_path) >= sizeof(address.sun_path)) {
-        free(ceiling);
+    if (ceiling == NULL)
         return NULL;
-    }
-    memcpy(address.sun_path, socket_path, strlen(socket_path));
-    ceiling->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connect(ceiling->fd, (struct sockaddr *)&address, sizeof(address)) !=
-        0) {
-        bench_fail("cannot connect to %s", socket_path);
+    ceiling->fd = ceiling_redis_connect(socket_path);
+    if (ceiling->fd < 0) {
         ceiling_redis_close(ceiling);
         return NULL;
     }

@@ -11,6 +11,8 @@ bool figure_lock_redis(const bench_run *run);
 bool figure_two_processes(const bench_run *run);
 bool figure_value_get(const bench_run *run);
 bool figure_zrange(const bench_run *run);
+bool figure_command(const bench_run *run);
+bool figure_command_redis(const bench_run *run);
 bool figure_durable(const bench_run *run);
 bool figure_many_keys(const bench_run *run);
 bool figure_overwrites(const bench_run *run);
