@@ -15,6 +15,7 @@ static const struct {
     {timeline_calls, &timeline_call_count},
     {txn_calls, &txn_call_count},
     {fenced_calls, &fenced_call_count},
+    {cache_calls, &cache_call_count},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 

@@ -36,6 +36,12 @@ bool model_expire(model *m)
         model_delete(&m->keys[i]);
         expired = true;
     }
+    for (size_t i = 0; i < ENTRIES; i++) {
+        if (!m->entries[i].there || m->entries[i].ttl != TTL_BRIEF)
+            continue;
+        m->entries[i] = (model_entry){0};
+        expired = true;
+    }
     for (size_t i = 0; i < ITEMS; i++) {
         if (!m->items[i].there || m->items[i].ttl != TTL_BRIEF)
             continue;

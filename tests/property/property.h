@@ -62,10 +62,21 @@ typedef struct model_item {
     size_t attribute_count;
 } model_item;
 
+#define ENTRIES 2
+
+/* An entry of the cache; without a value: it is known that there is none. */
+typedef struct model_entry {
+    bool there;
+    bool tagged;
+    int ttl;
+    blob value;
+} model_entry;
+
 typedef struct model {
     model_key keys[KEYS];
     uint64_t fences[KEYS]; /* highest tokens; they outlive the keys */
     model_item items[ITEMS];
+    model_entry entries[ENTRIES];
     const char *cheat; /* a rule that is wrong on purpose; NULL: none */
 } model;
 
@@ -156,14 +167,19 @@ const hf_attribute *attributes_of(size_t set, size_t *count);
 void step_show(const step *s, text *out);
 
 extern const call value_calls[], hash_calls[], key_calls[], counter_calls[],
-    timeline_calls[], txn_calls[], fenced_calls[];
+    timeline_calls[], txn_calls[], fenced_calls[], cache_calls[];
 extern const size_t value_call_count, hash_call_count, key_call_count,
-    counter_call_count, timeline_call_count, txn_call_count, fenced_call_count;
+    counter_call_count, timeline_call_count, txn_call_count, fenced_call_count,
+    cache_call_count;
 
 /* All of the timeline, as text; and nothing left of it. */
 void timeline_read_store(hf_client *client, text *out);
 void timeline_read_model(const model *m, text *out);
 void timeline_empty(hf_client *client);
+/* The same of the cache. */
+void cache_read_store(hf_client *client, text *out);
+void cache_read_model(model *m, text *out);
+void cache_empty(hf_client *client);
 /* Forget the tokens of fenced writes. */
 void fences_empty(hf_client *client);
 

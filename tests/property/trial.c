@@ -73,14 +73,16 @@ static void read_model(const model_key *key, text *out)
         text_add(out, " ttl=%d", key->ttl);
 }
 
-/* Key KEYS is the timeline. */
-static bool agrees(place *at, const model *m, size_t key, difference *found)
+/* Key KEYS is the timeline and the cache. */
+static bool agrees(place *at, model *m, size_t key, difference *found)
 {
     memset(&found->wanted, 0, sizeof(found->wanted));
     memset(&found->found, 0, sizeof(found->found));
     if (key == KEYS) {
         timeline_read_model(m, &found->wanted);
         timeline_read_store(at->client, &found->found);
+        cache_read_model(m, &found->wanted);
+        cache_read_store(at->client, &found->found);
     } else {
         text_bytes(&found->wanted, key_name(key));
         text_bytes(&found->found, key_name(key));
@@ -137,6 +139,7 @@ static void empty_store(hf_client *client)
             (void)!hf_hash_delete(client, key_name(i), NULL);
     }
     timeline_empty(client);
+    cache_empty(client);
     fences_empty(client);
 }
 
