@@ -111,10 +111,11 @@ static void near_is_never_stale_on_an_embedded_store(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
-    hf_near *near = open_near(f->client, 0, NULL);
+    hf_near *near;
     char text[16];
 
     fixture_only_embedded(f);
+    near = open_near(f->client, 0, NULL);
     for (int i = 0; i < 300; i++) {
         int size = snprintf(text, sizeof(text), "%d", i);
 
@@ -274,16 +275,14 @@ static void near_stays_within_its_bytes(void **state)
     static char large[4000];
     hf_near *near = open_near(f->client, 1 << 20, NULL);
     hf_near_stats stats;
-    char name[16];
+    char name[48];
 
     for (int i = 0; i < 500; i++) {
-        hf_bytes key;
+        int size = snprintf(name, sizeof(name), "t%u:%d", f->test_number, i);
+        hf_bytes key = hf_view(name, (size_t)size);
 
-        (void)snprintf(name, sizeof(name), "%d", i);
-        key = fixture_key(f, name);
         put_value(f->other, key, hf_view(large, sizeof(large)), 0);
         assert_near(near, key, hf_view(large, sizeof(large)));
-        free(f->keys[--f->key_count]);
     }
     stats = stats_of(near);
     assert_true(stats.bytes <= 1 << 20);
