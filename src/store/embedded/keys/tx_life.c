@@ -110,11 +110,12 @@ hf_status hf__tx_finish(hf__tx *tx)
     }
     if (tx->fatal == HF_OK && hf__tx_flush(tx) && tx->changed)
         hf__reclaim(tx);
-    if (tx->fatal == HF_OK && tx->changed)
+    if (tx->changes != NULL && tx->fatal == HF_OK && tx->changed)
         hf__note_claim(tx);
     if (tx->fatal == HF_OK && tx->changed) {
         rc = mdb_txn_commit(tx->txn);
-        hf__note_publish(tx, rc == MDB_SUCCESS);
+        if (tx->changes != NULL)
+            hf__note_publish(tx, rc == MDB_SUCCESS);
         if (rc != MDB_SUCCESS) {
             hf__tx_fail(tx, rc);
         } else {

@@ -198,8 +198,7 @@ static void choose_events(hf__tx *tx)
 
 static bool has_notes(const hf__tx *tx)
 {
-    return tx->changes != NULL &&
-           (tx->notes_lost || hf__buf_size(&tx->notes) > 0);
+    return tx->notes_lost || hf__buf_size(&tx->notes) > 0;
 }
 
 void hf__note_claim(hf__tx *tx)

@@ -36,7 +36,7 @@ static inline void hf__note(hf__tx *tx, hf_change_kind kind, hf_bytes key)
 /* All keys. */
 void hf__note_all(hf__tx *tx);
 
-/* Before the commit; may set `fatal`. After it, or if there was none. */
+/* If there are `changes`: before the commit; may set `fatal`. After it. */
 void hf__note_claim(hf__tx *tx);
 void hf__note_publish(hf__tx *tx, bool committed);
 
