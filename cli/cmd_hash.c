@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_hash.c - holdfast hash
- * put|get|get-fields|get-all|cas|incr|delete|delete-fields.
+ * cmd_hash.c - holdfast hash put|get|get-fields|get-all|cas|incr|
+ * expire-fields|ttl|delete|delete-fields.
  */
 #include "cmd.h"
 
@@ -54,6 +54,7 @@ static int put_fields(struct call *call, const hf_field *fields, size_t count)
 
     options.flags = put_flags(call->options->given);
     options.ttl_ms = call_ttl_ms(call);
+    options.field_ttl_ms = call->options->number[OPT_FIELD_TTL];
     if (call->options->given[OPT_TOKEN])
         return put_fenced(call, fields, count, &options);
     status = hf_hash_put(call->client, call_operand(call, 0), fields, count,
@@ -288,19 +289,110 @@ static void print_deleted(const struct call *call, size_t deleted)
     json_end(&json);
 }
 
+/* The names behind the key; NULL: no memory. */
+static hf_bytes *field_names(const struct call *call, size_t *count)
+{
+    hf_bytes *names;
+    size_t i;
+
+    *count = (size_t)call->options->operand_count - 1;
+    names = calloc(*count, sizeof(*names));
+    for (i = 0; names != NULL && i < *count; i++)
+        names[i] = call_operand(call, (int)i + 1);
+    return names;
+}
+
+static int hash_expire_fields(struct call *call)
+{
+    bool never = call->options->given[OPT_PERSIST];
+    int64_t ttl_ms = never ? -1 : call_ttl_ms(call);
+    hf_error err = HF_ERROR_INIT;
+    struct json json;
+    hf_bytes *names;
+    hf_status status;
+    size_t count;
+    size_t found = 0;
+
+    if (!never && ttl_ms == 0)
+        return call_usage(call, "--ttl or --persist is missing");
+    names = field_names(call, &count);
+    if (names == NULL)
+        return call_failed(call, HF_NO_MEMORY, NULL);
+    status = hf_hash_expire_fields(call->client, call_operand(call, 0), ttl_ms,
+                                   names, count, &found, &err);
+    free(names);
+    if (call->json && (status == HF_OK || status == HF_NOT_FOUND)) {
+        begin_answer(call, &json);
+        json_integer(&json, "fields_found", (int64_t)found);
+        json_end(&json);
+    } else if (status == HF_OK) {
+        printf("%zu\n", found);
+    }
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
+static void print_ttl(hf_bytes name, int64_t ttl_ms)
+{
+    char text[32] = "never";
+
+    if (ttl_ms == -2)
+        return;
+    if (ttl_ms >= 0)
+        (void)snprintf(text, sizeof(text), "%" PRId64 ".%03d", ttl_ms / 1000,
+                       (int)(ttl_ms % 1000));
+    out_pair(name, hf_str(text));
+}
+
+static void print_ttls(const struct call *call, const hf_bytes *names,
+                       const int64_t *ttls_ms, size_t count)
+{
+    struct json json;
+    size_t i;
+
+    for (i = 0; !call->json && i < count; i++)
+        print_ttl(names[i], ttls_ms[i]);
+    if (!call->json)
+        return;
+    begin_answer(call, &json);
+    json_open(&json, "fields", '[');
+    for (i = 0; i < count; i++) {
+        json_open(&json, NULL, '{');
+        json_bytes(&json, "name", names[i]);
+        json_integer(&json, "ttl_ms", ttls_ms[i]);
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_end(&json);
+}
+
+static int hash_ttl(struct call *call)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_status status = HF_NO_MEMORY;
+    size_t count;
+    hf_bytes *names = field_names(call, &count);
+    int64_t *ttls_ms = calloc(count, sizeof(*ttls_ms));
+
+    if (names != NULL && ttls_ms != NULL)
+        status = hf_hash_ttl_fields(call->client, call_operand(call, 0), names,
+                                    count, ttls_ms, &err);
+    if (status == HF_OK)
+        print_ttls(call, names, ttls_ms, count);
+    free(names);
+    free(ttls_ms);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
 static int hash_delete_fields(struct call *call)
 {
-    size_t count = (size_t)call->options->operand_count - 1;
-    hf_bytes *names = calloc(count, sizeof(*names));
     hf_error err = HF_ERROR_INIT;
     size_t deleted = 0;
     hf_status status;
-    size_t i;
+    size_t count;
+    hf_bytes *names = field_names(call, &count);
 
     if (names == NULL)
         return call_failed(call, HF_NO_MEMORY, NULL);
-    for (i = 0; i < count; i++)
-        names[i] = call_operand(call, (int)i + 1);
     status = hf_hash_delete_fields(call->client, call_operand(call, 0), names,
                                    count, &deleted, &err);
     free(names);
@@ -314,7 +406,7 @@ const struct command hash_commands[] = {
     {.grammar = {.name = "hash put",
                  .accepts = OPTIONS_WRITE | OPTION(TTL) | OPTION(REPLACE) |
                             OPTION(NX) | OPTION(XX) | OPTION(PERSIST) |
-                            OPTION(TOKEN),
+                            OPTION(TOKEN) | OPTION(FIELD_TTL),
                  .operands_min = 3,
                  .operands_max = -1,
                  .operands = "KEY FIELD VALUE [FIELD VALUE...]"},
@@ -369,6 +461,24 @@ const struct command hash_commands[] = {
      .notes = "As by value incr. The time to live is that of a key that is "
               "created.\n",
      .run = hash_incr},
+    {.grammar = {.name = "hash expire-fields",
+                 .accepts = OPTIONS_WRITE | OPTION(TTL) | OPTION(PERSIST),
+                 .operands_min = 2,
+                 .operands_max = -1,
+                 .operands = "KEY FIELD..."},
+     .summary = "set or remove the time to live of fields",
+     .notes = "Prints how many of them exist; exit code 1 if none does. "
+              "Servers can do this from\nRedis 7.4 and Valkey 9 on.\n",
+     .run = hash_expire_fields},
+    {.grammar = {.name = "hash ttl",
+                 .accepts = OPTIONS_COMMON,
+                 .operands_min = 2,
+                 .operands_max = -1,
+                 .operands = "KEY FIELD..."},
+     .summary = "print the time to live of fields",
+     .notes = "One line \"name<TAB>seconds\", or \"name<TAB>never\", for each "
+              "field that exists;\nexit code 1 if none does.\n",
+     .run = hash_ttl},
     {.grammar = {.name = "hash delete",
                  .accepts = OPTIONS_WRITE,
                  .operands_min = 1,

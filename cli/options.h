@@ -39,6 +39,7 @@ enum option_id {
     OPT_PXAT,
     OPT_TTL,
     OPT_PERSIST,
+    OPT_FIELD_TTL,
     OPT_STDIN,
     OPT_RAW,
     OPT_IF,

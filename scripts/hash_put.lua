@@ -6,7 +6,8 @@ ARGV[1]  condition: nx: only if the key does not exist; xx: only if it does;
          else empty
 ARGV[2]  replace: 1: drop the fields that are not given; else 0
 ARGV[3]  ttl: time to live of the key, ms; 0: keep; -1: remove
-ARGV[4...]  fields: field, value, field, value ...
+ARGV[4]  field_ttl: time to live of the fields, ms; 0: none
+ARGV[5...]  fields: field, value, field, value ...
 
 Returns  1 written; 0 refused by nx or xx.
 Repeat   no: nx would refuse the second run, and a write of another client in
@@ -18,5 +19,5 @@ local exists = redis.call('hlen', key) > 0
 if ARGV[1] == 'nx' and exists or ARGV[1] == 'xx' and not exists then
     return 0
 end
---#use put_fields replace=ARGV[2] ttl=ARGV[3]
+--#use put_fields replace=ARGV[2] ttl=ARGV[3] field_ttl=ARGV[4]
 return 1

@@ -6,6 +6,7 @@
  * - hf_hash_put(), hf_hash_put_fenced()
  * - hf_hash_get(), hf_hash_get_fields(), hf_hash_get_all()
  * - hf_hash_cas(), hf_hash_add()
+ * - hf_hash_expire_fields(), hf_hash_ttl_fields()
  * - hf_hash_delete(), hf_hash_delete_fields()
  * - hf_hash_put_many()
  * - hf_fields_free()
@@ -78,10 +79,13 @@ typedef struct hf_hash_put_options {
      *  0: keep what it has (a key that is created does not expire). Excludes
      *  HF_HASH_PERSIST. */
     int64_t ttl_ms;
+    /** Time to live of the fields that are written, ms, 1..#HF_TTL_MAX_MS; 0:
+     *  they do not expire by themselves. See hf_hash_expire_fields(). */
+    int64_t field_ttl_ms;
 } hf_hash_put_options;
 
 /* clang-format off */
-#define HF_HASH_PUT_OPTIONS_INIT { sizeof(hf_hash_put_options), 0, 0, 0 }
+#define HF_HASH_PUT_OPTIONS_INIT { sizeof(hf_hash_put_options), 0, 0, 0, 0 }
 /* clang-format on */
 
 /**
@@ -96,6 +100,7 @@ typedef struct hf_hash_put_options {
  * @retval HF_CONFLICT    HF_HASH_NX, and the key exists
  * @retval HF_NOT_FOUND   HF_HASH_XX, and the key does not exist
  * @retval HF_WRONG_TYPE  the key does not hold a hash
+ * @retval HF_UNSUPPORTED field_ttl_ms, and the server has no HPEXPIRE
  */
 HF_API HF_MUST_USE hf_status hf_hash_put(hf_client *client, hf_bytes key,
                                          const hf_field *fields, size_t count,
@@ -232,6 +237,55 @@ hf_hash_delete_fields(hf_client *client, hf_bytes key, const hf_bytes *names,
                       size_t count, size_t *deleted, hf_error *err);
 
 /**
+ * Set or remove the time to live of fields: HPEXPIRE and HPERSIST of Redis.
+ *
+ * A field whose time has passed does not exist; with its last field the key
+ * does not either. Writing a field removes its time to live, unless it is set
+ * again (`field_ttl_ms` of hf_hash_put()); adding to a number keeps it.
+ *
+ * Embedded stores can do this, and servers from Redis 7.4 and Valkey 9 on. On
+ * an older server nothing is written: only a loop that removes them could keep
+ * its readers from seeing fields that have expired.
+ *
+ * @param key     the key
+ * @param ttl_ms  1..#HF_TTL_MAX_MS from now by the store's clock; -1: the
+ *                fields no longer expire by themselves
+ * @param names   `count` names of fields
+ * @param count   1..#HF_HASH_FIELDS_MAX
+ * @param found   [out] how many of them exist, and so have the new time to
+ *                live; may be NULL
+ *
+ * @retval HF_OK           at least one of the fields exists
+ * @retval HF_NOT_FOUND    no such key, or none of the fields
+ * @retval HF_WRONG_TYPE   the key does not hold a hash
+ * @retval HF_UNSUPPORTED  the server has no HPEXPIRE
+ */
+HF_API HF_MUST_USE hf_status hf_hash_expire_fields(hf_client *client,
+                                                   hf_bytes key, int64_t ttl_ms,
+                                                   const hf_bytes *names,
+                                                   size_t count, size_t *found,
+                                                   hf_error *err);
+
+/**
+ * Get the remaining times to live of fields: HPTTL of Redis.
+ *
+ * @param key      the key
+ * @param names    `count` names of fields
+ * @param count    1..#HF_HASH_FIELDS_MAX
+ * @param ttls_ms  [out] `count` of them: ms to live; -1: the field does not
+ *                 expire by itself; -2: no such field
+ *
+ * @retval HF_OK           at least one of the fields exists
+ * @retval HF_NOT_FOUND    no such key, or none of the fields
+ * @retval HF_WRONG_TYPE   the key does not hold a hash
+ * @retval HF_UNSUPPORTED  the server has no HPTTL
+ */
+HF_API HF_MUST_USE hf_status hf_hash_ttl_fields(hf_client *client, hf_bytes key,
+                                                const hf_bytes *names,
+                                                size_t count, int64_t *ttls_ms,
+                                                hf_error *err);
+
+/**
  * Delete a hash with all its fields.
  *
  * @param key  the key
@@ -260,6 +314,16 @@ HF_API HF_MUST_USE hf_status hf_hash_get_all_start(hf_client *client,
                                                    hf_fields *fields,
                                                    const hf_async *async,
                                                    hf_error *err);
+
+/** Starts hf_hash_expire_fields(). */
+HF_API HF_MUST_USE hf_status hf_hash_expire_fields_start(
+    hf_client *client, hf_bytes key, int64_t ttl_ms, const hf_bytes *names,
+    size_t count, size_t *found, const hf_async *async, hf_error *err);
+
+/** Starts hf_hash_ttl_fields(). */
+HF_API HF_MUST_USE hf_status hf_hash_ttl_fields_start(
+    hf_client *client, hf_bytes key, const hf_bytes *names, size_t count,
+    int64_t *ttls_ms, const hf_async *async, hf_error *err);
 
 /** Starts hf_hash_delete_fields(). */
 HF_API HF_MUST_USE hf_status hf_hash_delete_fields_start(

@@ -1,17 +1,28 @@
 --[[
 put_fields - write fields of a hash and its expiry. New fields are added before
-old ones are removed: a refused write loses nothing. The fields are ARGV[4] and
-those that follow: field, value, field, value ...
+old ones are removed: a refused write loses nothing. The fields are ARGV[5] and
+those that follow: field, value, field, value ... With field_ttl a server
+without HPEXPIRE fails before anything is written.
 
 key      the hash
 replace  1: drop the fields that are not given
 ttl      time to live of the key, ms; 0: keep; -1: remove
+field_ttl  time to live of the fields, ms; 0: none
 ]]
+local names = field_ttl ~= '0' and {}
+if names then
+    for i = 5, #ARGV, 2 do
+        names[#names + 1] = ARGV[i]
+    end
+    if redis.pcall('hpttl', key, 'fields', 1, names[1]).err then
+        return redis.error_reply('ERR unknown command HPEXPIRE')
+    end
+end
 local old = replace == '1' and redis.call('hkeys', key) or {}
-redis.call('hset', key, unpack(ARGV, 4))
+redis.call('hset', key, unpack(ARGV, 5))
 if #old > 0 then
     local given = {}
-    for i = 4, #ARGV, 2 do
+    for i = 5, #ARGV, 2 do
         given[ARGV[i]] = true
     end
     for _, field in ipairs(old) do
@@ -19,6 +30,9 @@ if #old > 0 then
             redis.call('hdel', key, field)
         end
     end
+end
+if names then
+    redis.call('hpexpire', key, field_ttl, 'fields', #names, unpack(names))
 end
 if ttl == '-1' then
     redis.call('persist', key)

@@ -18,7 +18,11 @@ static hf_status check_put(const hf_hash_put_options *o, hf_error *err)
     if (o->ttl_ms != 0 && (o->flags & HF_HASH_PERSIST) != 0)
         return hf__fail(err, HF_INVALID,
                         "ttl_ms and HF_HASH_PERSIST exclude each other");
-    return o->ttl_ms == 0 ? HF_OK : hf__check_ttl(o->ttl_ms, "ttl_ms", err);
+    if (o->ttl_ms != 0 && hf__check_ttl(o->ttl_ms, "ttl_ms", err) != HF_OK)
+        return HF_INVALID;
+    return o->field_ttl_ms == 0
+               ? HF_OK
+               : hf__check_ttl(o->field_ttl_ms, "field_ttl_ms", err);
 }
 
 static hf_status finish_put(hf_call *call, hf_error *err)
@@ -42,9 +46,10 @@ static void add_put(hf_call *call, const hf_field *fields, size_t count,
 {
     bool persist = (o->flags & HF_HASH_PERSIST) != 0;
 
-    hf__reserve(call, 2 + 2 * count);
+    hf__reserve(call, 3 + 2 * count);
     hf__add(call, hf_str((o->flags & HF_HASH_REPLACE) != 0 ? "1" : "0"));
     hf__add_number(call, persist ? -1 : o->ttl_ms);
+    hf__add_number(call, o->field_ttl_ms);
     for (size_t i = 0; i < count && call->prepared == HF_OK; i++) {
         hf__add_field(call, fields[i].name);
         hf__add_value(call, fields[i].value);

@@ -116,6 +116,36 @@ test_fenced_put() {
     expect 64 hash put key b 3 --token 6 --nx
 }
 
+test_fields_expire() {
+    expect 0 hash put key a 1 b 2
+    "$HOLDFAST" hash ttl key a >out 2>err
+    if [ $? = 78 ]; then
+        case $HOLDFAST_STORE in
+        redis*) contains "$(cat err)" HPTTL ;; # before Redis 7.4
+        *) fail "$(cat err)" ;;
+        esac
+        return
+    fi
+    expect 0 hash expire-fields key a none --ttl 100
+    same found 1 "$out"
+    expect 0 hash ttl key a b none
+    contains "$out" $'\nb\tnever'
+    contains "$out" $'a\t'
+    expect 0 hash expire-fields key a b --persist --json
+    same answer '{"key":"key","fields_found":2}' "$out"
+    expect 0 hash ttl key a none --json
+    same answer '{"key":"key","fields":[{"name":"a","ttl_ms":-1},{"name":"none","ttl_ms":-2}]}' "$out"
+    expect 0 hash put key b 3 --field-ttl 100
+    expect 0 hash ttl key b
+    contains "$out" $'b\t'
+    expect 1 hash ttl key none
+    expect 1 hash expire-fields key none --ttl 1 --json
+    same answer '{"key":"key","fields_found":0}' "$out"
+    expect 64 hash expire-fields key a
+    expect 64 hash expire-fields key a --ttl 0
+    expect 64 hash ttl key
+}
+
 test_delete_fields_or_all() {
     expect 0 hash put key a 1 b 2 c 3
     expect 0 hash delete-fields key a b none

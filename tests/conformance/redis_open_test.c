@@ -159,7 +159,9 @@ static void keys_without_permission_are_denied(void **state)
         if (!call->keyless) {
             status = status == HF_OK ? every_call_make(&place, call, false, ERR)
                                      : status;
-            expect_status_at(HF_DENIED, status, call->name, __FILE__, __LINE__);
+            if (status != HF_UNSUPPORTED || !call->is_newer)
+                expect_status_at(HF_DENIED, status, call->name, __FILE__,
+                                 __LINE__);
         }
         every_call_done(&place);
     }

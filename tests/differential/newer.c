@@ -392,6 +392,11 @@ static const struct {
     {{NEVER, 800}, "client|capa"},
     {{NEVER, 800}, "script|show"},
     {{NEVER, 801}, "client|import-source"},
+    /* They need no memory here. */
+    {{704, 900}, "hexpire"},
+    {{704, 900}, "hpexpire"},
+    {{704, 900}, "hexpireat"},
+    {{704, 900}, "hpexpireat"},
     {{NEVER, 900}, "script|debug"}, /* any number of words */
 };
 

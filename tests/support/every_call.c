@@ -238,6 +238,22 @@ DEFINE(hash_add)
                 &p->result.number);
 }
 
+DEFINE(hash_expire_fields)
+{
+    hf_bytes names[] = {one()};
+
+    return CALL(hf_hash_expire_fields, p->client, p->key, 60000, names, 1,
+                &p->result.removed);
+}
+
+DEFINE(hash_ttl_fields)
+{
+    hf_bytes names[] = {one()};
+
+    return CALL(hf_hash_ttl_fields, p->client, p->key, names, 1,
+                &p->result.ttl_ms);
+}
+
 DEFINE(hash_delete_fields)
 {
     hf_bytes names[] = {one()};
@@ -597,6 +613,7 @@ DEFINE(store_load)
 
 #define STARTS .starts = true
 #define BATCH .is_batch = true
+#define NEWER .is_newer = true
 #define HELD .needs_lock = true, .needs_held = true
 #define TRANSFER .keyless = true, .transfers = true
 
@@ -631,6 +648,8 @@ const every_call every_calls[] = {
     {"hash cas", "hash_cas_once", hash_cas, STARTS},
     {"hash cas once", "hash_cas", hash_cas_at_most_once, STARTS},
     {"hash add", "hash_add", hash_add, STARTS},
+    {"hash expire fields", "HPEXPIRE", hash_expire_fields, STARTS, NEWER},
+    {"hash ttl fields", "HPTTL", hash_ttl_fields, STARTS, NEWER},
     {"hash delete fields", "HDEL", hash_delete_fields, STARTS},
     {"hash delete", "hash_delete", hash_delete, STARTS},
     {"cache get", "MGET", cache_get, .starts = false},

@@ -58,6 +58,7 @@ typedef struct every_call {
     bool any_reply;  /* is right */
     bool keyless;    /* place->key is not asked for */
     bool scans;      /* needs the rights of a dump */
+    bool is_newer;   /* than Redis 7.0 and Valkey 8.0: HF_UNSUPPORTED there */
     bool transfers;  /* whole stores; the client must have no prefix */
 } every_call;
 

@@ -168,6 +168,8 @@ static const fits table[] = {
     {"hash cas once", {FOUND, STRINGS(HF_CONFLICT)}},
     {"hash cas", {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
     {"hash add", {ADDED}},
+    {"hash expire fields", {{"*1\r\n:1\r\n", HF_OK}}},
+    {"hash ttl fields", {{"*1\r\n:1\r\n", HF_OK}}},
     {"hash delete fields",
      {{":0\r\n", HF_OK},
       {":1\r\n", HF_OK},

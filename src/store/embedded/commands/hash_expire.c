@@ -262,13 +262,15 @@ static void run_hpersist(hf__tx *tx, const hf_bytes *args, size_t count)
 }
 
 #define WRITES HF__COMMAND_WRITES
-#define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
+/* A full store refuses none of these, so that a script which has written a
+ * field can always give it a deadline; Redis asks for memory before a script's
+ * first write only. */
 const hf__command hf__commands_hash_expire[] = {
-    {"hexpire", -6, GROWS, run_hexpire},
-    {"hpexpire", -6, GROWS, run_hpexpire},
-    {"hexpireat", -6, GROWS, run_hexpireat},
-    {"hpexpireat", -6, GROWS, run_hpexpireat},
+    {"hexpire", -6, WRITES, run_hexpire},
+    {"hpexpire", -6, WRITES, run_hpexpire},
+    {"hexpireat", -6, WRITES, run_hexpireat},
+    {"hpexpireat", -6, WRITES, run_hpexpireat},
     {"httl", -5, 0, run_httl},
     {"hpttl", -5, 0, run_hpttl},
     {"hexpiretime", -5, 0, run_hexpiretime},
