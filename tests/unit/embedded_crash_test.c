@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "holdfast.h"
 #include "store/embedded/files/sidecar.h"
 #include "support/slowness.h"
 #include "util/rand.h"
@@ -82,6 +83,9 @@ static const char transfer[] =
     "redis.call('set', 'big', ('x'):rep(a * 100))\n"
     "redis.call('del', 'temp' .. b)\n"
     "redis.call('hset', 'temp' .. a, 'f', ('y'):rep(2000))\n"
+    "redis.call('hset', 'due', 'f' .. a, b, 'f' .. b, a)\n"
+    "redis.call('hpexpire', 'due', 1 + a % 7, 'fields', 1, 'f' .. a)\n"
+    "redis.call('hpexpire', 'temp' .. a, 5, 'fields', 1, 'f')\n"
     "redis.call('incr', 'm')\n"
     "return 1";
 
@@ -102,8 +106,15 @@ static void run_transfers(hf__store *store)
     }
 }
 
+static void note_fault(void *user, const char *fault)
+{
+    (void)user;
+    fprintf(stderr, "%s\n", fault);
+}
+
 static void kill_writers(int kills)
 {
+    hf_error err = HF_ERROR_INIT;
     char text[TEXT_SIZE];
 
     for (int i = 0; i < kills; i++) {
@@ -126,6 +137,8 @@ static void kill_writers(int kills)
     at.store = must_open(at.url, NULL);
     (void)evaluate(at.store, audit, 0, "", text);
     assert_string_equal(text, "[i:0, i:1, i:0]");
+    if (hf_store_check(at.url, NULL, note_fault, NULL, &err) != HF_OK)
+        fail_msg("check: %s", err.message);
 }
 
 static void killed_writer_leaves_no_trace_volatile(void **state)
