@@ -352,7 +352,8 @@ typedef struct hf_store_dump_options {
  *
  * Of the library's own keys the fencing tokens are dumped, so that they do not
  * go back; wait queues are not. Keys that expire before they are read are not
- * in the dump.
+ * in the dump. Times to live of fields are not either: after a load those
+ * fields no longer expire by themselves.
  *
  * Memory: 24 bytes for each key, one whole string (at most 512 MiB), and a few
  * MiB.
