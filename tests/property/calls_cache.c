@@ -24,9 +24,10 @@ static hf_bytes tag(void)
     return hf_str("{c}tag");
 }
 
+/* Not one that expires at once: reading does not show when it is gone. */
 static bool is_absent(const step *s)
 {
-    return s->n[3] % 4 == 1;
+    return s->n[3] % 4 == 1 && item_ttl_at(s, 2) != TTL_BRIEF;
 }
 
 static bool is_tagged(const step *s)

@@ -106,8 +106,8 @@ static int compare_items(const order *by, size_t a, size_t b)
     if (sign == 0)
         sign = (items[a].at_ms > items[b].at_ms) -
                (items[a].at_ms < items[b].at_ms);
-    if (sign == 0 && !model_cheats(by->m, "ties"))
-        sign = a < b ? -1 : 1;
+    if (sign == 0)
+        sign = (a < b) != model_cheats(by->m, "ties") ? -1 : 1;
     return by->ascending ? sign : -sign;
 }
 

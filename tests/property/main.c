@@ -69,16 +69,22 @@ static bool read_arguments(int argc, char **argv, arguments *args)
     return optind == argc;
 }
 
+/* Two of three sequences are of neighbouring rows, so that their calls meet. */
+#define NEIGHBOURS 8
+
 static void make_sequence(uint64_t seed, size_t count, sequence *steps)
 {
     prng random = {seed};
+    size_t first = prng_below(&random, call_count());
+    size_t width = prng_chance(&random, 33) ? call_count() : NEIGHBOURS;
 
     steps->count = count;
     for (size_t i = 0; i < count; i++) {
         step *s = &steps->steps[i];
 
         memset(s, 0, sizeof(*s));
-        s->call = (uint16_t)prng_below(&random, call_count());
+        s->call =
+            (uint16_t)((first + prng_below(&random, width)) % call_count());
         s->starts = prng_chance(&random, 25);
         for (size_t k = 0; k < ARGUMENTS; k++)
             s->n[k] = (uint8_t)prng_below(&random, 240);
