@@ -107,6 +107,7 @@ static const struct {
     {"value set", NULL},
     {"value put fenced", NULL},
     {"value put", NULL},
+    {"value put", NULL},
     {"value", "string"},
     {"hash", "hash"},
     {"cache invalidate", NULL}, /* its key is a tag */
