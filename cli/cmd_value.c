@@ -9,6 +9,7 @@
 #include "cmd.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "exit.h"
@@ -112,7 +113,9 @@ static int set_bytes(struct call *call, hf_bytes value)
     return code;
 }
 
-static int value_set(struct call *call)
+/* Do it with VALUE, or standard input. */
+static int with_value(struct call *call,
+                      int (*act)(struct call *call, hf_bytes value))
 {
     bool from_stdin = call->options->given[OPT_STDIN];
     hf_buffer input = HF_BUFFER_INIT;
@@ -121,12 +124,17 @@ static int value_set(struct call *call)
     if (from_stdin != (call->options->operand_count == 1))
         return call_usage(call, "specify either VALUE or --stdin");
     if (!from_stdin)
-        return set_bytes(call, call_operand(call, 1));
+        return act(call, call_operand(call, 1));
     code = call_read_stdin(call, HF_VALUE_MAX, &input);
     if (code == EXIT_YES)
-        code = set_bytes(call, hf_view(input.data, input.size));
+        code = act(call, hf_view(input.data, input.size));
     free(input.data);
     return code;
+}
+
+static int value_set(struct call *call)
+{
+    return with_value(call, set_bytes);
 }
 
 /* The version is the first line. */
@@ -186,6 +194,32 @@ static int value_get(struct call *call)
     }
     hf_buffer_free(&value);
     return code;
+}
+
+static int append_bytes(struct call *call, hf_bytes value)
+{
+    hf_error err = HF_ERROR_INIT;
+    struct json json;
+    size_t size = 0;
+    hf_status status = hf_value_append(call->client, call_operand(call, 0),
+                                       value, &size, &err);
+
+    if (status != HF_OK)
+        return call_failed(call, status, &err);
+    if (!call->json) {
+        printf("%zu\n", size);
+        return EXIT_YES;
+    }
+    json_begin(&json, stdout);
+    json_bytes(&json, "key", call_operand(call, 0));
+    json_integer(&json, "size", (int64_t)size);
+    json_end(&json);
+    return EXIT_YES;
+}
+
+static int value_append(struct call *call)
+{
+    return with_value(call, append_bytes);
 }
 
 static int value_delete(struct call *call)
@@ -320,6 +354,15 @@ const struct command value_commands[] = {
               "a newline unless\n--raw is given. With --versioned the first "
               "line is the version.\n",
      .run = value_get},
+    {.grammar = {.name = "value append",
+                 .accepts = OPTIONS_WRITE | OPTION(STDIN),
+                 .operands_min = 1,
+                 .operands_max = 2,
+                 .operands = "KEY [VALUE]"},
+     .summary = "append to a value and print its size in bytes",
+     .notes = "VALUE is omitted with --stdin. The key keeps its time to "
+              "live.\n",
+     .run = value_append},
     {.grammar = {.name = "value delete",
                  .accepts = OPTIONS_WRITE | OPTION(IF) | OPTION(RAW) |
                             OPTION(VERSIONED),

@@ -3,7 +3,8 @@
  * @file holdfast/value.h - values: byte strings with an expiry.
  *
  * Contents:
- * - hf_value_set(), hf_value_get(), hf_value_get_expire(), hf_value_delete()
+ * - hf_value_set(), hf_value_get(), hf_value_get_expire(), hf_value_append(),
+ *   hf_value_delete()
  * - hf_value_cas(), hf_value_delete_if(), hf_value_expire_if(): only if the
  *   current value matches
  * - hf_value_get_versioned(), hf_value_cas_versioned(),
@@ -389,6 +390,29 @@ HF_API HF_MUST_USE hf_status hf_value_get_start(hf_client *client, hf_bytes key,
 HF_API HF_MUST_USE hf_status hf_value_get_expire_start(
     hf_client *client, hf_bytes key, const hf_value_expire_options *opts,
     hf_buffer *value, const hf_async *async, hf_error *err);
+
+/**
+ * Append bytes to a value: APPEND of Redis. A value that does not exist is
+ * created, without an expiry; another one keeps its own.
+ *
+ * @param key    the key
+ * @param value  the bytes
+ * @param size   [out] bytes of the value afterwards; may be NULL
+ *
+ * @retval HF_OK          appended
+ * @retval HF_INVALID     also if the value would be larger than #HF_VALUE_MAX
+ * @retval HF_WRONG_TYPE  the key does not hold a string
+ */
+HF_API HF_MUST_USE hf_status hf_value_append(hf_client *client, hf_bytes key,
+                                             hf_bytes value, size_t *size,
+                                             hf_error *err);
+
+/** Starts hf_value_append(). */
+HF_API HF_MUST_USE hf_status hf_value_append_start(hf_client *client,
+                                                   hf_bytes key, hf_bytes value,
+                                                   size_t *size,
+                                                   const hf_async *async,
+                                                   hf_error *err);
 
 /** Starts hf_value_delete(). */
 HF_API HF_MUST_USE hf_status hf_value_delete_start(hf_client *client,

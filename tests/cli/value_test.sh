@@ -258,6 +258,19 @@ test_incr_sets_the_ttl_of_a_new_counter() {
     same number 2 "$out"
 }
 
+test_append_prints_the_size() {
+    expect 0 value set key ab --ttl 600
+    expect 0 value append key cd
+    same size 4 "$out"
+    printf 'e\0' | "$HOLDFAST" value append key --stdin >out
+    same size 6 "$(cat out)"
+    expect 0 value append --json key ''
+    same size '{"key":"key","size":6}' "$out"
+    expect 0 key ttl key
+    lacks "$out" never
+    expect 64 value append key
+}
+
 test_delete_if() {
     expect 0 value set key a
     expect 1 value delete key --if b

@@ -163,6 +163,32 @@ static void key_rename_nx_replaces_nothing(void **state)
     assert_value(f->client, b, bytes("a"));
 }
 
+/* ------------------------------------------------------------------ append */
+
+static void append_creates_or_extends_a_value(void **state)
+{
+    fixture *f = *state;
+    hf_bytes keys[2], none = fixture_key(f, "none");
+    size_t size = 0;
+
+    make_both(f, keys, 60000);
+    expect_status(
+        HF_OK, hf_value_append(f->client, keys[0], bytes("\0x"), &size, ERR));
+    assert_int_equal(size, 3);
+    assert_value(f->client, keys[0], bytes("1\0x"));
+    assert_ttl(f->client, keys[0], 60000);
+    expect_told(
+        HF_OK, f->client,
+        hf_value_append_start(f->client, none, bytes("a"), NULL, &async, ERR));
+    assert_value(f->client, none, bytes("a"));
+    assert_no_ttl(f->client, none);
+    expect_status(HF_WRONG_TYPE,
+                  hf_value_append(f->client, keys[1], bytes("a"), &size, ERR));
+    expect_status(HF_INVALID, hf_value_append(f->client, bytes(""), bytes("a"),
+                                              &size, ERR));
+    assert_int_equal(size, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +201,7 @@ int main(void)
         fixture_test(key_type_is_that_of_the_value),
         fixture_test(key_rename_keeps_value_and_expiry),
         fixture_test(key_rename_nx_replaces_nothing),
+        fixture_test(append_creates_or_extends_a_value),
     };
 
     return fixture_run(tests);

@@ -52,6 +52,11 @@ DEFINE(value_set_get)
                 &p->result.buffer);
 }
 
+DEFINE(value_append)
+{
+    return CALL(hf_value_append, p->client, p->key, one(), NULL);
+}
+
 DEFINE(value_delete)
 {
     return CALL(hf_value_delete, p->client, p->key);
@@ -622,6 +627,7 @@ const every_call every_calls[] = {
     {"value set", "SET", value_set, STARTS},
     {"value set nx", "SET", value_set_nx, STARTS},
     {"value set get", "SET", value_set_get, STARTS},
+    {"value append", "APPEND", value_append, STARTS},
     {"value delete", "value_delete", value_delete, STARTS},
     {"value cas", "value_cas_once", value_cas, STARTS},
     {"value cas once", "value_cas", value_cas_at_most_once, STARTS},

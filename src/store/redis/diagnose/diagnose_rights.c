@@ -68,6 +68,7 @@ static const right_form for_data[] = {
     {{"MGET", KEY}, false},
     {{"PERSIST", KEY}, false},
     {{"EXISTS", KEY}, false},
+    {{"APPEND", KEY, ""}, true},
     {{"TYPE", KEY}, false},
     {{"RENAME", KEY, KEY}, false},
     {{"GETEX", KEY, "PERSIST"}, false},

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* value_append.c - appending to a value. */
+#include "core/form.h"
+
+static hf_status finish(hf_call *call, hf_error *err)
+{
+    (void)err;
+    if (call->out != NULL)
+        *(size_t *)call->out = (size_t)call->request.reply.integer;
+    return HF_OK;
+}
+
+static bool wrote(const hf__request *request)
+{
+    (void)request;
+    return true;
+}
+
+/* A second run would append twice. */
+static const hf__operation append = {
+    .command = "APPEND",
+    .answer = HF__SHAPE_INTEGER(0, INT64_MAX),
+    .wrote = wrote,
+    .finish = finish,
+};
+
+static hf_status run_append(hf__form form, hf_client *client, hf_bytes key,
+                            hf_bytes value, size_t *size)
+{
+    hf_call here, *call = hf__begin(&here, form, &append, client);
+
+    hf__add_key(call, key);
+    hf__add_value(call, value);
+    hf__set_out(call, size, NULL);
+    return hf__end(call);
+}
+
+hf_status hf_value_append(hf_client *client, hf_bytes key, hf_bytes value,
+                          size_t *size, hf_error *err)
+{
+    return run_append(hf__blocking(err), client, key, value, size);
+}
+
+hf_status hf_value_append_start(hf_client *client, hf_bytes key, hf_bytes value,
+                                size_t *size, const hf_async *async,
+                                hf_error *err)
+{
+    return run_append(hf__started(async, err), client, key, value, size);
+}
