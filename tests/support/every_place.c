@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* every_place.c - what the calls are made with, and making one. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/every_call.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static hf_bytes one(void)
+{
+    return hf_str("1");
+}
+
+static int keep(void *user, const void *data, size_t size)
+{
+    every_place *place = user;
+
+    if (size > sizeof(place->dump) - place->dump_size)
+        return ENOSPC;
+    memcpy(place->dump + place->dump_size, data, size);
+    place->dump_size += size;
+    return 0;
+}
+
+static bool fill(hf_client *client)
+{
+    hf_field field = {hf_str("f"), hf_str("v")};
+
+    return hf_value_set(client, hf_str("a"), one(), NULL, NULL, NULL) ==
+               HF_OK &&
+           hf_hash_put(client, hf_str("h"), &field, 1, NULL, NULL) == HF_OK;
+}
+
+bool every_place_begin(every_place *place)
+{
+    hf_client *client;
+    bool made;
+
+    memset(place, 0, sizeof(*place));
+    place->key = hf_str("k");
+    snprintf(place->dir, sizeof(place->dir), "/tmp/hf-every-call-XXXXXX");
+    if (mkdtemp(place->dir) == NULL)
+        return false;
+    snprintf(place->url, sizeof(place->url), "volatile:%s/store", place->dir);
+    if (hf_client_open(place->url, NULL, &client, NULL) != HF_OK)
+        return false;
+    made = fill(client) &&
+           hf_store_dump(client, NULL, keep, place, NULL, NULL) == HF_OK;
+    hf_client_close(client);
+    return made;
+}
+
+void every_place_end(every_place *place)
+{
+    char command[96];
+
+    snprintf(command, sizeof(command), "rm -r '%s'", place->dir);
+    (void)!system(command);
+}
+
+const char *every_usual_answer(const char *target)
+{
+    static const struct {
+        const char *target;
+        const char *reply;
+    } usual[] = {
+        {"lock_acquire", ":5\r\n"},
+        {"lock_release", ":1\r\n"},
+        {"lock_renew", "*0\r\n"},
+        {"lock_leave", ":0\r\n"},
+        {"client_register", ":1\r\n"},
+        {"SCRIPT", "$40\r\n0123456789abcdef0123456789abcdef01234567\r\n"},
+        {"PTTL", ":5\r\n"},
+        {"SET", "+OK\r\n"},
+        {"TIME", "*2\r\n$1\r\n1\r\n$1\r\n1\r\n"},
+        {"DBSIZE", ":1\r\n"},
+        {"SCAN", "*2\r\n$1\r\n0\r\n*1\r\n$1\r\na\r\n"},
+        {"lock_list", ":0\r\n"},
+        {"key_read", "*1\r\n$4\r\nnone\r\n"},
+        {"key_write", ":1\r\n"},
+        {"txn_run", "*1\r\n+OK\r\n"},
+    };
+
+    for (size_t i = 0; i < COUNT(usual); i++) {
+        if (strcmp(usual[i].target, target) == 0)
+            return usual[i].reply;
+    }
+    return NULL;
+}
+
+bool every_lock_begin(every_place *place, bool held)
+{
+    hf_lock_options options = HF_LOCK_OPTIONS_INIT;
+
+    options.flags = HF_LOCK_NO_RENEW;
+    return hf_lock_new(place->client, place->key, &options, &place->lock,
+                       NULL) == HF_OK &&
+           (!held || hf_lock_try(place->lock, NULL) == HF_OK);
+}
+
+void every_lock_end(every_place *place)
+{
+    (void)!hf_lock_release(place->lock, NULL);
+    hf_lock_free(place->lock);
+    place->lock = NULL;
+}
+
+hf_status every_call_prepare(every_place *place, const every_call *call,
+                             hf_error *err)
+{
+    hf_status status = HF_OK;
+
+    every_result_begin(&place->result);
+    place->lock = NULL;
+    place->script = NULL;
+    if (call->needs_script)
+        status = hf_script_load(place->client, hf_str("return 1"),
+                                &place->script, err);
+    if (call->needs_lock)
+        status =
+            hf_lock_new(place->client, place->key, NULL, &place->lock, err);
+    if (status == HF_OK && call->needs_held)
+        status = hf_lock_try(place->lock, err);
+    return status;
+}
+
+hf_status every_call_fill(every_place *place, const every_call *call,
+                          hf_error *err)
+{
+    hf_field field = {one(), one()};
+
+    if (strncmp(call->name, "hash", 4) == 0)
+        return hf_hash_put(place->client, place->key, &field, 1, NULL, err);
+    if (strncmp(call->name, "timeline", 8) == 0)
+        return hf_timeline_add(place->client, place->key, one(), one(), 60000,
+                               NULL, err);
+    if (call->keyless || strncmp(call->name, "lock", 4) == 0)
+        return HF_OK;
+    return hf_value_set(place->client, place->key, one(), NULL, NULL, err);
+}
+
+void every_call_done(every_place *place)
+{
+    every_call none = {.name = "none"};
+
+    (void)every_result_end(place, &none, HF_OK);
+    hf_lock_free(place->lock);
+    hf_script_free(place->script);
+    place->lock = NULL;
+    place->script = NULL;
+}
+
+/* ------------------------------------------------------------------ making */
+
+typedef struct end {
+    bool told;
+    hf_status status;
+} end;
+
+static void on_done(void *user, hf_status status, const hf_error *err)
+{
+    end *self = user;
+
+    (void)err;
+    self->status = status;
+    self->told = true;
+}
+
+hf_status every_call_make(every_place *place, const every_call *call,
+                          bool starts, hf_error *err)
+{
+    struct pollfd pfd = {.events = POLLIN};
+    end self = {false, HF_OK};
+    hf_async async = HF_ASYNC_INIT;
+    hf_status status;
+
+    if (!starts) {
+        status = call->run(place, NULL, err);
+        return call->is_batch ? place->result.status : status;
+    }
+    async.done = on_done;
+    async.user = &self;
+    status = hf_client_fd(place->client, &pfd.fd, err);
+    if (status == HF_OK)
+        status = call->run(place, &async, err);
+    while (status == HF_OK && !self.told) {
+        (void)poll(&pfd, 1, -1);
+        status = hf_client_dispatch(place->client, NULL, NULL);
+    }
+    return status == HF_OK ? self.status : status;
+}
