@@ -10,8 +10,8 @@
  * - hf_cache_get_many(), hf_cache_put_many(), hf_cache_delete_many(),
  *   hf_cache_invalidate_many()
  *
- * hf_cache_put(), hf_cache_delete() and hf_cache_invalidate() have a `_start`
- * form.
+ * hf_cache_get(), hf_cache_put(), hf_cache_delete() and hf_cache_invalidate()
+ * have a `_start` form.
  *
  * @code
  * hf_status get_user(hf_client *client, hf_bytes key, hf_cache_fill_fn load,
@@ -339,6 +339,13 @@ HF_API HF_MUST_USE hf_status hf_cache_invalidate_many(hf_client *client,
                                                       hf_error *err);
 
 /* ----------------------------------------------------------------- started */
+
+/** Starts hf_cache_get(). */
+HF_API HF_MUST_USE hf_status hf_cache_get_start(hf_client *client, hf_bytes key,
+                                                const hf_cache_options *opts,
+                                                hf_buffer *value,
+                                                const hf_async *async,
+                                                hf_error *err);
 
 /** Starts hf_cache_put(). */
 HF_API HF_MUST_USE hf_status hf_cache_put_start(hf_client *client, hf_bytes key,

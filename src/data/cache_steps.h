@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cache_steps.h - reading a cache entry and filling it, step by step.
- * cache_blocking.c takes the steps on the calling thread, cache_async.c driven
- * by events.
+ * cache_blocking.c takes the steps on the calling thread, cache_async.c those
+ * of a read by completions.
  *
  * 1. LOOK: read the value, what is known about it, the fill under way and the
  *    versions of the tags with one MGET. If the entry has tags that were not

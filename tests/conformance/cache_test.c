@@ -5,8 +5,16 @@
  */
 #include "support/cache_filler.h"
 #include "support/slowness.h"
+#include "support/told.h"
 
 /* ------------------------------------------------------------ get and put */
+
+static void tell_and_expect(hf_status want, fixture *f, hf_bytes key,
+                            hf_buffer *got)
+{
+    expect_told(want, f->client,
+                hf_cache_get_start(f->client, key, NULL, got, &async, ERR));
+}
 
 static void cache_put_get_delete(void **state)
 {
@@ -45,6 +53,31 @@ static void cache_put_leaves_nothing_behind(void **state)
     put(f, key, "three", &options);
     expect_status(HF_OK, hf_cache_delete(f->client, key, ERR));
     assert_false(own_key_exists(f, META, key));
+}
+
+/* Its tag and its age take more than one request. */
+static void cache_get_started_takes_all_steps(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "{g}k"), none = fixture_key(f, "none");
+    hf_bytes tag = fixture_key(f, "{g}t");
+    hf_cache_options options = lasting(60000);
+    hf_buffer got = HF_BUFFER_INIT;
+
+    options.tags = &tag;
+    options.tag_count = 1;
+    options.stale_ms = 1;
+    put(f, key, "one", &options);
+    for (int i = 0; i < 2; i++) {
+        tell_and_expect(HF_OK, f, key, &got);
+        assert_buffer(&got, bytes("one"));
+    }
+    expect_status(HF_OK, hf_cache_invalidate(f->other, tag, ERR));
+    tell_and_expect(HF_NOT_FOUND, f, key, &got);
+    tell_and_expect(HF_NOT_FOUND, f, none, &got);
+    put_hash(f->client, none, words("a", "1"), 0);
+    tell_and_expect(HF_WRONG_TYPE, f, none, &got);
+    assert_null(got.data);
 }
 
 static void cache_values_of_others_are_fresh(void **state)
@@ -521,6 +554,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         fixture_test(cache_put_get_delete),
+        fixture_test(cache_get_started_takes_all_steps),
         fixture_test(cache_put_leaves_nothing_behind),
         fixture_test(cache_values_of_others_are_fresh),
         fixture_test(cache_remembers_that_there_is_no_value),

@@ -289,8 +289,7 @@ static void fill_one(void *user, hf_cache_fill *fill)
 
 DEFINE(cache_get)
 {
-    (void)async;
-    return hf_cache_get(p->client, p->key, NULL, &p->result.buffer, err);
+    return CALL(hf_cache_get, p->client, p->key, NULL, &p->result.buffer);
 }
 
 DEFINE(cache_get_or_fill)
@@ -657,7 +656,7 @@ const every_call every_calls[] = {
     {"hash ttl fields", "HPTTL", hash_ttl_fields, STARTS, NEWER},
     {"hash delete fields", "HDEL", hash_delete_fields, STARTS},
     {"hash delete", "hash_delete", hash_delete, STARTS},
-    {"cache get", "MGET", cache_get, .starts = false},
+    {"cache get", "MGET", cache_get, STARTS},
     {"cache get or fill", "MGET", cache_get_or_fill, .starts = false},
     {"cache get many", "MGET", cache_get_many, BATCH},
     {"cache put", "cache_put", cache_put, STARTS},
