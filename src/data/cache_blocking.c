@@ -56,19 +56,10 @@ static hf__cache_next sleep_until_event(hf__cache_steps *steps, waiter *self)
     return hf__cache_steps_waited(steps);
 }
 
-static hf_status end_fill(hf_cache_fill *self, hf_error *err)
-{
-    if (self->has_ended)
-        return hf__fail(err, HF_INVALID, "the fill has ended already");
-    self->has_ended = true;
-    return HF_OK;
-}
-
 static hf__cache_next run_fill(hf_cache_fill *self)
 {
     hf__cache_steps *steps = &self->steps;
 
-    self->ended = end_fill;
     self->fill(self->user, self);
     steps->filled = self->has_ended ? self->filled : HF_INVALID;
     steps->value = hf_view(self->result.data, self->result.size);

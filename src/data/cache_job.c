@@ -14,7 +14,6 @@ hf_status hf__cache_job_init(hf_cache_fill *self, hf_client *client,
 
     self->fill = fill;
     self->user = user;
-    self->ended = NULL;
     self->has_ended = false;
     self->result = (hf_buffer)HF_BUFFER_INIT;
     if (status == HF_OK)
@@ -81,15 +80,17 @@ static hf_status copy_value(hf_cache_fill *self, hf_bytes value, hf_error *err)
 hf_status hf_cache_fill_done(hf_cache_fill *fill, hf_status status,
                              hf_bytes value, hf_error *err)
 {
-    hf_status copied = HF_OK, ended;
+    hf_status copied = HF_OK;
 
     if (fill == NULL)
         return hf__fail(err, HF_INVALID, "fill is NULL");
+    if (fill->has_ended)
+        return hf__fail(err, HF_INVALID, "the fill has ended already");
+    fill->has_ended = true;
     if (status == HF_OK)
         copied = copy_value(fill, value, err);
     fill->filled = copied != HF_OK ? copied : status;
-    ended = fill->ended(fill, err);
-    return copied != HF_OK ? copied : ended;
+    return copied;
 }
 
 hf_status hf_cache_fill_renew(hf_cache_fill *fill, hf_error *err)

@@ -15,11 +15,9 @@ struct hf_cache_fill {
     hf_bytes key; /* the user's: in the steps' */
     hf_cache_fill_fn fill;
     void *user;
-    /* End the fill of this form: `filled` and `result` are set. */
-    hf_status (*ended)(hf_cache_fill *self, hf_error *err);
-    hf_status filled;
-    hf_buffer result; /* of the fill */
-    bool has_ended;   /* of a blocking one */
+    bool has_ended;   /* by hf_cache_fill_done(): ... */
+    hf_status filled; /* ... with this status ... */
+    hf_buffer result; /* ... and value */
 };
 
 hf_status hf__cache_job_init(hf_cache_fill *self, hf_client *client,
