@@ -313,6 +313,45 @@ static void load_keeps_the_instant_of_expiry(void **state)
     free(tape.data);
 }
 
+/* What belongs to a key has names of our own, which a load brings along. */
+static void load_keeps_timelines_caches_and_fences(void **state)
+{
+    fixture *f = *state;
+    hf_client *there = elsewhere(f, "there");
+    hf_bytes line = fixture_key(f, "l"), entry = fixture_key(f, "e");
+    hf_bytes fenced = fixture_key(f, "f");
+    hf_attribute size = hf_attribute_number(bytes("size"), 7);
+    hf_timeline_add_options added = HF_TIMELINE_ADD_OPTIONS_INIT;
+    hf_timeline_items items = HF_TIMELINE_ITEMS_INIT;
+    hf_cache_options kept = HF_CACHE_OPTIONS_INIT;
+    hf_buffer value = HF_BUFFER_INIT;
+    hf_field one = {bytes("a"), bytes("1")};
+    dump_tape tape;
+    char pattern[32];
+
+    added.attributes = &size;
+    added.attribute_count = 1;
+    kept.ttl_ms = 60000;
+    expect_status(HF_OK, hf_timeline_add(f->client, line, bytes("id"),
+                                         bytes("text"), 60000, &added, ERR));
+    expect_status(HF_OK,
+                  hf_cache_put(f->client, entry, bytes("v"), &kept, ERR));
+    expect_status(HF_OK, hf_hash_put_fenced(f->client, fenced, &one, 1, 5, NULL,
+                                            NULL, ERR));
+    (void)snprintf(pattern, sizeof(pattern), "*%s", mine(f));
+    (void)dump(f->client, &tape, pattern);
+    (void)load(there, &tape, 0, HF_OK);
+    expect_status(HF_OK,
+                  hf_timeline_get(there, line, bytes("id"), &items, ERR));
+    assert_bytes(bytes("text"), items.items->payload);
+    hf_timeline_items_free(&items);
+    expect_status(HF_OK, hf_cache_get(there, entry, &kept, &value, ERR));
+    assert_buffer(&value, bytes("v"));
+    expect_status(HF_CONFLICT, hf_hash_put_fenced(there, fenced, &one, 1, 4,
+                                                  NULL, NULL, ERR));
+    free(tape.data);
+}
+
 /* Scores of every form, compared as the store writes them. */
 static void scores_come_back_to_the_last_digit(void **state)
 {
@@ -742,6 +781,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         fixture_test(dump_moves_every_type_to_another_store_and_back),
         fixture_test(load_keeps_the_instant_of_expiry),
+        fixture_test(load_keeps_timelines_caches_and_fences),
         fixture_test(scores_come_back_to_the_last_digit),
         fixture_test(collections_of_many_steps_are_moved),
         fixture_test(value_of_many_steps_is_moved),
