@@ -332,7 +332,7 @@ static int be_worker(char **argv)
 
 static bool parse(int argc, char **argv, options *opts)
 {
-    *opts = (options){.kills = 60, .seed = 1, .store = "volatile", .fault = ""};
+    *opts = (options){.kills = 30, .seed = 1, .store = "volatile", .fault = ""};
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--kills") == 0)
             opts->kills = (uint32_t)strtoul(argv[i + 1], NULL, 10);

@@ -128,10 +128,10 @@ static hf_status act_hash(worker *self, uint32_t n)
     if (is_fault(self, "half") && fields_of(n) > 1)
         (void)!hf_hash_put(self->client, self->key, fields, 1,
                            WITH(hf_hash_put_options, .ttl_ms = TTL_MS), NULL);
-    if (steps)
-        (void)!hf_hash_delete(self->client, self->key, NULL);
     status = hf_hash_put(self->client, self->key, fields, fields_of(n),
-                         WITH(hf_hash_put_options, .flags = HF_HASH_REPLACE,
+                         WITH(hf_hash_put_options,
+                              .flags = steps ? HF_HASH_PERSIST | HF_HASH_REPLACE
+                                             : HF_HASH_REPLACE,
                               .ttl_ms = steps ? 0 : TTL_MS),
                          &self->err);
     if (status == HF_OK && steps)

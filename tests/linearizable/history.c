@@ -49,7 +49,7 @@ typedef struct options {
     const char *cheat;
 } options;
 
-static options opts = {models, 20000, 1, "volatile", ""};
+static options opts = {models, 8000, 1, "volatile", ""};
 static shared *all;
 static const char *url;
 static redis_server *server; /* NULL: an embedded store */

@@ -61,7 +61,7 @@ static bool read_arguments(int argc, char **argv, arguments *args)
         {NULL, 0, NULL, 0}};
     int letter;
 
-    *args = (arguments){.seed = 1, .rounds = 20, .steps = 60};
+    *args = (arguments){.seed = 1, .rounds = 12, .steps = 60};
     while ((letter = getopt_long(argc, argv, "", options, NULL)) != -1) {
         if (!read_option(letter, optarg, args))
             return false;
