@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plot what bench_timeline measured.
 
-    build/bench/bench_timeline --json | tools/plot_timeline.py > docs/timeline.svg
+    build/bench/bench_timeline --json | tools/plot_timeline.py \
+        > docs/guide/timeline.svg
 
 One bar for each store and way, on a logarithmic scale: the median and the 99th
 percentile of a page, the processor time of the server, the bytes moved.
