@@ -13,8 +13,7 @@ ARGV[6...]  program: of each condition exists, get, version or hget; the field;
          command, else the number of its function in `bodies`, which the client
          puts in; its mode; how many keys it has; how many words; the words.
          Mode s: save its keys, which a later operation's failure restores; c:
-         it fails only if the user may not run it, and where that cannot be
-         checked, S: save its keys
+         it fails only if the user may not run it, so check that
 
 Returns  a list of what the operations returned, {ok = ':NUMBER'} for an integer
          that Lua cannot represent; n > 0: condition n does not hold; 0: all was

@@ -9,36 +9,27 @@ k        the last key of the conditions, in KEYS
 saved    of each key: what DUMP returned
 ttls     of each key: its time to live for RESTORE
 ]]
-local allowed, at, from, may = redis.acl_check_cmd, a, k, false
+local at, from, may = a, k, false
 for i = 1, tonumber(count) do
     local mode, last = ARGV[at + 1], at + 3 + ARGV[at + 3]
-    if allowed and mode == 'cS' and
-        not allowed(unpack(ARGV, at + 4, last)) then
+    local to = from + ARGV[at + 2]
+    if mode == 'c' and not redis.acl_check_cmd(unpack(ARGV, at + 4, last)) then
         return {err = 'NOPERM ' .. ARGV[at + 4] .. ' [op ' .. i .. ']'}
     end
-    local to = from + ARGV[at + 2]
-    if mode == 's' or mode == 'cS' and not allowed then
-        for j = from + 1, to do
-            local key = KEYS[j]
-            if not may then
-                local ok = allowed and
-                    allowed('restore', key, '0', '') or not allowed and
-                    redis.pcall('restore', key, '0', '').err
-                if not ok or ok ~= true and not ok:find('^BUSYKEY') and
-                    not ok:find('DUMP') then
-                    return {err = ok or 'NOPERM restore is needed'}
-                end
-                may = true
+    for j = from + 1, mode == 's' and to or from do
+        local key = KEYS[j]
+        may = may or redis.acl_check_cmd('restore', key, '0', '')
+        if not may then
+            return {err = 'NOPERM restore is needed'}
+        end
+        if saved[key] == nil then
+            local size = call('memory', 'usage', key, 'samples', 1)
+            if size and size > 4194304 then
+                return {err = 'ERR ' .. size .. ' [key ' .. j .. ']'}
             end
-            if saved[key] == nil then
-                local size = call('memory', 'usage', key, 'samples', 1)
-                if size and size > 4194304 then
-                    return {err = 'ERR ' .. size .. ' [key ' .. j .. ']'}
-                end
-                local ttl = call('pttl', key)
-                ttls[key] = ttl < 0 and 0 or math.max(ttl, 1)
-                saved[key] = call('dump', key)
-            end
+            local ttl = call('pttl', key)
+            ttls[key] = ttl < 0 and 0 or math.max(ttl, 1)
+            saved[key] = call('dump', key)
         end
     end
     at, from = last + 1, to

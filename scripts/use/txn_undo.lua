@@ -20,7 +20,6 @@ for at = first, to do
     saved[key] = nil
 end
 local text = type(reply) == 'table' and reply.err or tostring(reply)
-text = text:gsub('^@[%w_]+: *%d+: ', '')
 if not text:find('^%u%u+ ') then
     text = 'ERR ' .. text
 end

@@ -56,7 +56,7 @@ static const char *mode_of(const hf_txn *txn, size_t at)
         return "";
     if (at < txn->saved && !one->reads)
         return "s";
-    return txn->operation_count > 1 && one->sure ? "cS" : "";
+    return txn->operation_count > 1 && one->sure ? "c" : "";
 }
 
 static bool has_modes(const hf_txn *txn)
