@@ -529,9 +529,13 @@ static hf_status run_in_txn(fixture *f, every_place *place,
     every_result_begin(&place->result);
     status = call->run(place, &q, ERR);
     if (status == HF_OK) {
-        expect_status(HF_OK, hf_txn_exec(q.txn, ERR));
+        /* Not every server has the commands for fields that expire. */
+        status = hf_txn_exec(q.txn, ERR);
         assert_int_equal(hf_txn_count(q.txn), 1);
-        status = hf_txn_status(q.txn, 0, ERR);
+        if (status != HF_UNSUPPORTED) {
+            expect_status(HF_OK, status);
+            status = hf_txn_status(q.txn, 0, ERR);
+        }
     }
     hf_txn_free(q.txn);
     return status;
