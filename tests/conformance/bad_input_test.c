@@ -105,8 +105,6 @@ static const struct {
 } families[] = {
     {"value set get", "string"},
     {"value set", NULL},
-    {"value put fenced", NULL},
-    {"value put", NULL},
     {"value put", NULL},
     {"value", "string"},
     {"hash", "hash"},
