@@ -8,8 +8,8 @@ ARGV[3]  low: least number to add to
 ARGV[4]  high: greatest number to add to
 ARGV[5]  ttl: time to live of a key that is created, ms; 0: none
 
-Returns  {1, the number before}; or {0, the current number}, also if it is no
-         integer.
+Returns  {1, the number before}; or {0, the current number}, which is not in the
+         range. An error WRONGTYPE if it is no 64-bit integer.
 Repeat   no: the second run would add again.
 Writes   KEYS[1]. Cost O(1).
 ]]

@@ -71,15 +71,11 @@ static bool added(const hf__request *request)
 static hf_status finish_add(hf_call *call, hf_error *err)
 {
     hf_bytes text = hf_reply_bytes(hf_reply_at(&call->request.reply, 1));
-    char quoted[HF__QUOTED_SIZE];
     bool done = added(&call->request);
     int64_t delta = call->note;
     int64_t number;
 
-    if (!read_number(text, &number))
-        return hf__fail(err, HF_WRONG_TYPE, "%s is not a 64-bit integer",
-                        hf__quoted(quoted, text));
-    if (done && !fits(number, delta))
+    if (!read_number(text, &number) || (done && !fits(number, delta)))
         return hf__bad_reply("the script", err);
     if (call->out != NULL)
         *(int64_t *)call->out = done ? number + delta : number;

@@ -239,7 +239,7 @@ test_incr() {
 test_incr_refuses_bad_input() {
     expect 0 value set text abc
     expect 65 value incr text
-    contains "$err" '"abc" is not a 64-bit integer'
+    contains "$err" 'is not a 64-bit integer'
     expect 64 value incr n --by 9223372036854775808
     contains "$err" 'not "9223372036854775808"'
     expect 64 value incr n --by 1.5

@@ -16,6 +16,7 @@ static const struct {
 } lasts[] = {
     {"key expire", {0, 2}},
     {"hash put", {0, 0, 0, 0, 0, 0}},
+    {"value add", {0, 0, 0, 0}},
     {"value delete", {0}},
 };
 
@@ -38,12 +39,16 @@ static hf_status add_last(place *at, const step *s, const hf_async *queue)
     const hf_field fields[] = {{field_name(0), hf_str("a")},
                                {field_name(1), hf_str("a")}};
     hf_bytes key = key_name(key_at(s, 4));
+    const step zero = {.n = {0}};
 
     switch (last_at(s)) {
     case 0:
         return hf_key_expire_start(at->client, key, ttl_ms(1), queue, NULL);
     case 1:
         return hf_hash_put_start(at->client, key, fields, 2, NULL, queue, NULL);
+    case 2:
+        return hf_value_add_start(at->client, key, delta_at(&zero, 1), NULL,
+                                  NULL, queue, NULL);
     default:
         return hf_value_delete_start(at->client, key, queue, NULL);
     }
