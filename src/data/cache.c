@@ -19,9 +19,17 @@ static void add_entry_keys(hf_call *call, hf_bytes key)
 
 /* --------------------------------------------------------------------- put */
 
+/* Only the end of a fill is refused. */
+static hf_status finish_put(hf_call *call, hf_error *err)
+{
+    return call->request.reply.integer == 1 ? HF_OK
+                                            : hf__bad_reply("cache_put", err);
+}
+
 static const hf__operation put = {
     .script = HF__SCRIPT(CACHE_PUT),
     .wrote = hf__wrote_number,
+    .finish = finish_put,
 };
 
 static void add_token(hf_call *call)
