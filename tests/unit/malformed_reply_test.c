@@ -120,7 +120,7 @@ typedef struct fits {
 #define ADDED                                                                  \
     {"*2\r\n:1\r\n$1\r\n7\r\n", HF_OK},                                        \
     {                                                                          \
-        "*2\r\n:0\r\n$1\r\n7\r\n", HF_CONFLICT                               \
+        "*2\r\n:0\r\n$1\r\n7\r\n", HF_CONFLICT                                 \
     }
 /* The highest token; 0: written. */
 #define FENCED                                                                 \
