@@ -3,9 +3,7 @@
  * watch.c - watching keys: the queue of changes between a store's feed, on the
  * loop thread, and those who fetch them.
  *
- * A change goes to the first started call, or into the queue. If the queue is
- * full, all that is in it becomes one gap. A change equal to the last one in
- * the queue is dropped.
+ * A change goes to the first started call, or into the queue.
  *
  * Locks: the completions' mutex, then `mutex`. Calls are completed with none
  * held, by who has removed them from `calls`.
@@ -13,7 +11,7 @@
 #include "core/async.h"
 #include "core/client.h"
 #include "core/feeds.h"
-#include "util/buf.h"
+#include "data/change_queue.h"
 #include "util/clock.h"
 #include "util/cond.h"
 #include "util/container.h"
@@ -36,101 +34,16 @@ struct hf_watch {
     bool shows_own;
     pthread_mutex_t mutex; /* guards the rest */
     pthread_cond_t changed;
-    hf__buf queue;    /* each an entry, then its key */
-    size_t last_size; /* of the last entry in it; 0: none */
-    hf_call *calls;   /* started, in their order */
+    hf__change_queue queue;
+    hf_call *calls; /* started, in their order */
     hf_call **calls_end;
-    bool gap; /* before what is in the queue */
     char text[];
 };
-
-typedef struct entry {
-    uint32_t key_size;
-    uint32_t kind;
-} entry;
 
 void hf_change_free(hf_change *change)
 {
     if (change != NULL)
         hf_buffer_free(&change->key);
-}
-
-/* ------------------------------------------------------------------- queue */
-
-/* Its reader reads all keys again: nothing older matters. */
-static void put_gap_locked(hf_watch *watch)
-{
-    hf__buf_clear(&watch->queue);
-    watch->last_size = 0;
-    watch->gap = true;
-}
-
-static bool equals_last(const hf_watch *watch, const entry *head, hf_bytes key)
-{
-    const unsigned char *last =
-        watch->queue.data + watch->queue.end - watch->last_size;
-
-    return watch->last_size == sizeof(*head) + key.size &&
-           memcmp(last, head, sizeof(*head)) == 0 &&
-           memcmp(last + sizeof(*head), key.data, key.size) == 0;
-}
-
-static void put_locked(hf_watch *watch, hf_change_kind kind, hf_bytes key)
-{
-    entry head = {(uint32_t)key.size, kind};
-    size_t size = sizeof(head) + key.size;
-    unsigned char *at;
-
-    if (equals_last(watch, &head, key))
-        return;
-    at = hf__buf_reserve(&watch->queue, size);
-    if (at == NULL) {
-        put_gap_locked(watch);
-        return;
-    }
-    memcpy(at, &head, sizeof(head));
-    memcpy(at + sizeof(head), key.data, key.size);
-    hf__buf_added(&watch->queue, size);
-    watch->last_size = size;
-}
-
-static bool copy_key(hf_bytes key, hf_buffer *copy)
-{
-    char *data = hf__alloc(key.size + 1);
-
-    if (data == NULL)
-        return false;
-    memcpy(data, key.data, key.size);
-    data[key.size] = '\0';
-    copy->data = data;
-    copy->size = key.size;
-    return true;
-}
-
-static bool is_empty(const hf_watch *watch)
-{
-    return !watch->gap && hf__buf_size(&watch->queue) == 0;
-}
-
-/* false: no memory; the change stays. */
-static bool take_locked(hf_watch *watch, hf_change_kind *kind, hf_buffer *key)
-{
-    const unsigned char *at = hf__buf_front(&watch->queue);
-    entry head;
-
-    if (watch->gap) {
-        *kind = HF_CHANGE_GAP;
-        watch->gap = false;
-        return true;
-    }
-    memcpy(&head, at, sizeof(head));
-    if (!copy_key(hf_view(at + sizeof(head), head.key_size), key))
-        return false;
-    *kind = (hf_change_kind)head.kind;
-    hf__buf_consume(&watch->queue, sizeof(head) + head.key_size);
-    if (is_empty(watch))
-        watch->last_size = 0;
-    return true;
 }
 
 /* ------------------------------------------------------------ started calls */
@@ -188,7 +101,7 @@ static void fill_locked(hf_watch *watch, hf_call *call)
     hf_change_kind kind = HF_CHANGE_GAP;
     hf_buffer key = HF_BUFFER_INIT;
 
-    if (!take_locked(watch, &kind, &key)) {
+    if (!hf__change_queue_take(&watch->queue, &kind, &key)) {
         hf__request_fail(&call->request, HF_NO_MEMORY, "a change");
         return;
     }
@@ -204,7 +117,9 @@ static void serve(hf_watch *watch)
 
     for (;;) {
         pthread_mutex_lock(&watch->mutex);
-        call = is_empty(watch) ? NULL : take_call_locked(watch);
+        call = hf__change_queue_is_empty(&watch->queue)
+                   ? NULL
+                   : take_call_locked(watch);
         if (call != NULL)
             fill_locked(watch, call);
         pthread_mutex_unlock(&watch->mutex);
@@ -275,9 +190,9 @@ static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes key)
     }
     pthread_mutex_lock(&watch->mutex);
     if (kind == HF_CHANGE_GAP)
-        put_gap_locked(watch);
+        hf__change_queue_gap(&watch->queue);
     else
-        put_locked(watch, kind, name);
+        hf__change_queue_put(&watch->queue, kind, name);
     pthread_cond_signal(&watch->changed);
     pthread_mutex_unlock(&watch->mutex);
     serve(watch);
@@ -341,7 +256,7 @@ static hf_watch *new_watch(hf_client *client, hf_bytes pattern,
 
     if (watch == NULL)
         return NULL;
-    hf__buf_init(&watch->queue, (size_t)options->max_bytes);
+    hf__change_queue_init(&watch->queue, (size_t)options->max_bytes);
     memcpy(watch->text, pattern.data, pattern.size);
     watch->pattern = hf_view(watch->text, pattern.size);
     watch->client = client;
@@ -362,7 +277,7 @@ static void free_watch(hf_watch *watch)
 {
     pthread_cond_destroy(&watch->changed);
     pthread_mutex_destroy(&watch->mutex);
-    hf__buf_done(&watch->queue);
+    hf__change_queue_done(&watch->queue);
     hf__free(watch);
 }
 
@@ -450,7 +365,7 @@ static hf_status await_locked(const waiter *self, int64_t until_ms,
 {
     hf_watch *watch = self->watch;
 
-    while (is_empty(watch)) {
+    while (hf__change_queue_is_empty(&watch->queue)) {
         if (hf__client_interrupted(watch->client, self->interrupts))
             return hf__fail(err, HF_CANCELLED, HF__INTERRUPTED);
         if (hf__clock_boot_ms() >= until_ms)
@@ -470,7 +385,7 @@ static hf_status next_by(waiter *self, hf_change *change, int64_t until_ms,
 
     pthread_mutex_lock(&watch->mutex);
     status = await_locked(self, until_ms, err);
-    if (status == HF_OK && !take_locked(watch, &kind, &key))
+    if (status == HF_OK && !hf__change_queue_take(&watch->queue, &kind, &key))
         status = hf__fail(err, HF_NO_MEMORY, "a change");
     pthread_mutex_unlock(&watch->mutex);
     if (status != HF_OK)
