@@ -53,5 +53,5 @@ test_range() {
     expect 64 value set --replicas 17 key value
     expect 64 value set --replicas -1 key value
     expect 64 value set --replicas-ms 0 key value
-    expect 64 value get --replicas 1 key
+    expect 64 hash get --replicas 1 key field
 }

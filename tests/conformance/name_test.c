@@ -15,7 +15,7 @@ static void expect_refused(hf_client *client, hf_bytes key)
         every_place place = {.client = client, .key = key};
         hf_status status;
 
-        if (call->keyless) {
+        if (call->keyless || call->is_raw) {
             continue;
         }
         status = every_call_prepare(&place, call, ERR);

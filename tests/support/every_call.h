@@ -57,6 +57,7 @@ typedef struct every_call {
     bool waits;      /* 50 ms, for a lock that is held */
     bool any_reply;  /* is right */
     bool keyless;    /* place->key is not asked for */
+    bool is_raw;     /* the key is a word like any other */
     bool scans;      /* needs the rights of a dump */
     bool is_newer;   /* than Redis 7.0 and Valkey 8.0: HF_UNSUPPORTED there */
     bool transfers;  /* whole stores; the client must have no prefix */
