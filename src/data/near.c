@@ -337,8 +337,9 @@ static int64_t expiry_of(const answer *self)
 
     if (self->ttl.status != HF_OK || reply->kind != HF_REPLY_INTEGER)
         return 0;
+    /* Both clocks were rounded down. */
     if (reply->integer >= 0)
-        return hf__clock_after(self->began_ms, reply->integer);
+        return hf__clock_after(self->began_ms, reply->integer - 1);
     /* -1: no expiry; -2: no key, which cannot expire. */
     return INT64_MAX;
 }
