@@ -103,7 +103,7 @@ def table(scripts):
             f"      HF__QUORUM_{script.quorum.upper()},\n"
             f"      {'&acquire_' + script.name if script.follows else 'NULL'},\n"
             f"      {{ {types(script)} }}, {len(script.places['KEYS'])},\n"
-            "      false },\n")
+            f"      false, {'true' if script.reads else 'false'} }},\n")
     return (NOTICE + '#include "script/script.h"\n'
             '#include "script/script_words.h"\n\n' + acquires(scripts) +
             "const hf__script hf__scripts[] = {\n" + "".join(rows) + "};\n")

@@ -118,6 +118,10 @@ class Script:
         return re.match(r"\w+", self.sections["Lane"]).group(0)
 
     @property
+    def reads(self):
+        return self.sections["Writes"].startswith("nothing")
+
+    @property
     def is_program(self):
         return self.sections["Program"] != ""
 
@@ -384,7 +388,7 @@ def _check_body(script):
         elif name and name.group(1) in WRITERS:
             wrote = wrote or name.group(1)
     writes = script.sections["Writes"]
-    if wrote and writes.startswith("nothing"):
+    if wrote and script.reads:
         script.find(script.section_lines["Writes"],
                     f"'Writes nothing', but the body calls '{wrote}'")
     documented = {place.spec for place in script.places["KEYS"]}

@@ -70,6 +70,7 @@ typedef struct hf__script {
     /* An error that it raises or returns undoes what it wrote, on a store that
      * can: an embedded one. */
     bool undoes;
+    bool reads; /* it writes nothing */
 } hf__script;
 
 #define HF__SCRIPT_USER UINT32_MAX

@@ -495,6 +495,30 @@ static void deadline_in_the_queue_is_kept(void **state)
     remove_place(&at);
 }
 
+static void scripts_that_only_read_need_no_writer_lock(void **state)
+{
+    static const char *const schemes[] = {"volatile", "file"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char text[TEXT_SIZE];
+        hf__env *env;
+        place at;
+
+        make_place(&at, schemes[i], "");
+        at.store = must_open(at.url, NULL);
+        env = env_of(&at);
+        expect(at.store, "zadd t 5 a 6 b", "i:2");
+        assert_int_equal(hf__env_lock(env, INT64_MAX, NULL), HF_OK);
+        assert_int_equal(
+            own(at.store, HF__SCRIPT_TIMELINE_COUNT, 2, "t due", text), HF_OK);
+        hf__env_unlock(env);
+        assert_string_equal(text, "i:2");
+        hf__env_unref(env);
+        remove_place(&at);
+    }
+}
+
 /* Who leads gives up first: another must lead then. */
 static void others_continue_when_the_leader_gives_up(void **state)
 {
@@ -631,6 +655,8 @@ int main(void)
         cmocka_unit_test_setup(waiting_threads_share_the_next_transaction,
                                begin),
         cmocka_unit_test_setup(deadline_in_the_queue_is_kept, begin),
+        cmocka_unit_test_setup(scripts_that_only_read_need_no_writer_lock,
+                               begin),
         cmocka_unit_test_setup(others_continue_when_the_leader_gives_up, begin),
         cmocka_unit_test_setup(threads_of_two_handles_lose_nothing, begin),
         cmocka_unit_test_setup(killed_group_loses_no_acknowledged_write, begin),

@@ -121,6 +121,8 @@ static hf_status run_everything(hf__store *store)
         status = command(store, "hgetall h", text);
     if (status == HF_OK)
         status = own(store, HF__SCRIPT_VALUE_CAS, 1, "v 0 \"\" x 0", text);
+    if (status == HF_OK)
+        status = own(store, HF__SCRIPT_TIMELINE_COUNT, 2, "t due", text);
     return status;
 }
 

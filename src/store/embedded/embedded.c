@@ -3,17 +3,18 @@
  * embedded.c - the embedded store behind store.h: requests become transactions
  * on the calling thread.
  *
- * A script, or a command that may write, takes the writer lock and runs in an
- * LMDB write transaction: its own (write.c) or a shared one (group.c).
+ * A user's script, or what may write, takes the writer lock and runs in an LMDB
+ * write transaction: its own (write.c) or a shared one (group.c).
  *
- * A command that only reads runs in a read transaction, in parallel with the
- * writer; or as a writer if LMDB has no reader slot for it.
+ * A command or library script that only reads runs in a read transaction, in
+ * parallel with the writer; or as a writer if LMDB has no reader slot for it.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "store/embedded/embedded.h"
 #include "store/embedded/keys/tx_life.h"
+#include "store/embedded/lua/machine.h"
 #include "store/embedded/maintenance/check.h"
 #include "store/embedded/maintenance/compact.h"
 #include "store/embedded/maintenance/describe.h"
@@ -78,7 +79,19 @@ static void give_reader(hf__env *env, hf__tx *tx)
         return;
     if (tx->txn != NULL)
         mdb_txn_abort(tx->txn);
+    if (tx->machine != NULL)
+        hf__machine_free(tx->machine);
     hf__tx_free(tx);
+}
+
+/* Have what the job needs; false: no memory. */
+static bool prepare_reader(hf__tx *tx, const hf__job *job)
+{
+    const hf__script *script = job->request->script;
+
+    if (script != NULL && script->reads && tx->machine == NULL)
+        tx->machine = hf__machine_new(hf__command_find);
+    return script == NULL || !script->reads || tx->machine != NULL;
 }
 
 /* false: run it as a writer. */
@@ -87,7 +100,9 @@ static bool run_read(hf__env *env, const hf__job *job)
     hf__tx *tx = take_reader(env);
     hf_status status;
 
-    if (tx == NULL) {
+    if (tx == NULL || !prepare_reader(tx, job)) {
+        if (tx != NULL)
+            give_reader(env, tx);
         hf__request_fail(job->request, HF_NO_MEMORY, "out of memory");
         return true;
     }
@@ -142,7 +157,9 @@ static bool prepare(const embedded *self, hf__request *request, hf__job *job)
 
 static bool is_read(const hf__job *job)
 {
-    return job->command != NULL && !(job->command->flags & HF__COMMAND_WRITES);
+    if (job->command == NULL)
+        return job->request->script->reads;
+    return !(job->command->flags & HF__COMMAND_WRITES);
 }
 
 /* In a read-only store scripts run like readers, one at a time. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * machine.h - the Lua state of an environment, in which every script runs.
+ * machine.h - a Lua state in which scripts run.
  *
- * One per environment and process, guarded by the writer lock: a script always
- * runs in a write transaction.
+ * An environment has one in each process, guarded by the writer lock. Library
+ * scripts that write nothing run in that of a reader, which one thread uses at
+ * a time.
  */
 #ifndef HF__EMBEDDED_MACHINE_H
 #define HF__EMBEDDED_MACHINE_H

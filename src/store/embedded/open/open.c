@@ -393,7 +393,7 @@ static void close_mdb(hf__env *env, int data_fd)
         hf__env_unlock(env);
 }
 
-/* Free the transaction contexts and the Lua machine. */
+/* Free the transaction contexts and the Lua machines. */
 static void free_contexts(hf__env *env)
 {
     if (env->machine != NULL)
@@ -403,6 +403,8 @@ static void free_contexts(hf__env *env)
     for (size_t i = 0; i < env->reader_count; i++) {
         if (env->readers[i]->txn != NULL)
             mdb_txn_abort(env->readers[i]->txn);
+        if (env->readers[i]->machine != NULL)
+            hf__machine_free(env->readers[i]->machine);
         hf__tx_free(env->readers[i]);
     }
 }

@@ -37,6 +37,15 @@ static void run_command(hf__tx *tx, const hf__command *command,
     }
 }
 
+static void run_script(hf__tx *tx, const hf__job *job)
+{
+    bool reads = job->request->script->reads;
+    bool own = reads && tx->machine != NULL;
+
+    (void)hf__machine_run(own ? tx->machine : tx->env->machine, tx,
+                          job->request, reads, job->budget_ms);
+}
+
 void hf__execute(hf__tx *tx, const hf__job *job)
 {
     const hf__command *command = job->command;
@@ -45,8 +54,7 @@ void hf__execute(hf__tx *tx, const hf__job *job)
     request->status = HF_OK;
     request->sends = 1;
     if (request->script != NULL)
-        (void)hf__machine_run(tx->env->machine, tx, request, false,
-                              job->budget_ms);
+        run_script(tx, job);
     else if ((command->flags & HF__COMMAND_EVAL) != 0 &&
              hf__command_arity_fits(command, request->word_count))
         hf__eval_run(tx->env->machine, tx, command, request, job->budget_ms);
