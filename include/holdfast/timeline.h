@@ -273,7 +273,7 @@ HF_API HF_MUST_USE hf_status hf_timeline_page(
  * @param key      the timeline
  * @param from_ms  first time, ms of Unix time; 0: no limit
  * @param to_ms    last time, included; 0: no limit
- * @param limit    most items, 1..#HF_TIMELINE_LIMIT_MAX
+ * @param limit    most items, 1..#HF_TIMELINE_LIMIT_MAX; 0: 20
  * @param page     [out] as of hf_timeline_page()
  *
  * @retval HF_OK          `*page` is set

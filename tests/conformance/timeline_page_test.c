@@ -220,6 +220,11 @@ static void time_filter_includes_both_ends(void **state)
     append_ids(ids, &page);
     assert_string_equal(ids, "bcd");
     hf_timeline_items_free(&page);
+    expect_status(HF_OK,
+                  hf_timeline_range(f->client, key, 2000, 6000, 0, &page, ERR));
+    append_ids(ids, &page);
+    assert_string_equal(ids, "bcdbcdefg");
+    hf_timeline_items_free(&page);
 }
 
 static void offset_and_limit_cut_a_page(void **state)
