@@ -7,8 +7,8 @@ KEYS[3]  tags (hash): attributes by id
 KEYS[4]  due (zset): ids by deadline, ms
 ARGV[1]  id: of the item
 
-Returns  {'', id, time, us, time to live, ms, payload, attributes}; {''} if
-         there is no such item.
+Returns  {'', 0, id, time, us, time to live, ms, payload, attributes}; {'', 0}
+         if there is no such item.
 Repeat   safe.
 Writes   nothing. Cost O(1).
 ]]
@@ -17,7 +17,7 @@ local call = redis.call
 local id = ARGV[1]
 local at, ends = call('zscore', KEYS[1], id), call('zscore', KEYS[4], id)
 if not at or not ends or tonumber(ends) <= now_ms then
-    return {''}
+    return {'', 0}
 end
-return {'', id, tonumber(at), ends - now_ms, call('hget', KEYS[2], id),
+return {'', 0, id, tonumber(at), ends - now_ms, call('hget', KEYS[2], id),
     call('hget', KEYS[3], id) or ''}

@@ -13,27 +13,24 @@ ARGV[4]  offset: items to skip
 ARGV[5]  limit: most items, 1..1000
 ARGV[6]  name_size: of the attribute's name, bytes
 
-Returns  {position of the last item, or empty if no items follow; id, time, us,
-         time to live, ms, payload, attributes of each item}.
+Returns  {position of the last item, or empty if no items follow; count of items
+         on the way that are due and were not yet removed; id, time, us, time
+         to live, ms, payload, attributes of each item}.
 Repeat   safe.
-Writes   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]: up to 100 items that are
-         due are removed. Cost O(log items + offset + limit + items on the way
-         that are due and were not yet removed).
+Writes   nothing. Cost O(log items + offset + limit + that count).
 ]]
 local call = redis.call
 --#use timeline_clock
-local reply, gone, page = {''}, {}, {}
+local reply, page = {'', 0}, {}
 if call('zcard', KEYS[1]) == 0 then
     return reply
 end
---#use timeline_drop most=100 timeline=KEYS[1] items=KEYS[2] tags=KEYS[3] due=KEYS[4] order=KEYS[5]
-local dead = call('zrangebyscore', KEYS[4], '-inf', now_ms, 'limit', 0, 1)[1]
-local from, left, found = ARGV[1], tonumber(ARGV[5])
+local from, left, found, full = ARGV[1], tonumber(ARGV[5])
 local offset, skip = tonumber(ARGV[4]), 0
-local take = dead and 1000 or left
-if dead then
+if offset > 0 and call('zrangebyscore', KEYS[4], '-inf', now_ms, 'limit', 0, 1)[1] then
     offset, skip = 0, offset
 end
+local take = math.min(1000, left + skip)
 repeat
     if ARGV[3] == '1' then
         found = call('zrevrangebylex', KEYS[5], from, ARGV[2], 'limit', offset, take)
@@ -42,12 +39,13 @@ repeat
     end
     --#use timeline_select name_size=ARGV[6] due=KEYS[4]
     offset, from = 0, '(' .. (found[#found] or '')
-until left == 0 or #found < take
+    full, take = #found == take, math.min(1000, 2 * take)
+until left == 0 or not full
 if #page > 0 then
     local payloads = call('hmget', KEYS[2], unpack(page))
     local tags = call('hmget', KEYS[3], unpack(page))
     for i = 1, #page do
-        reply[5 * i], reply[5 * i + 1] = payloads[i], tags[i] or ''
+        reply[5 * i + 1], reply[5 * i + 2] = payloads[i], tags[i] or ''
     end
 end
 reply[1] = left == 0 and reply[1] or ''

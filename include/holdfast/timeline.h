@@ -17,8 +17,8 @@
  * #HF_ATTRIBUTE_COUNT_MAX attributes. Items are ordered by time, and by each
  * attribute: by its value, items of the same value by time. Items of the same
  * time are ordered by id. An item that has expired is never returned nor
- * counted; each write removes up to 16 of them, a page up to 100, and with the
- * last item the timeline is gone.
+ * counted; each write removes up to 16 of them, and with the last item the
+ * timeline is gone.
  *
  * @code
  * hf_status newest(hf_client *client, hf_bytes key, hf_error *err)
@@ -251,8 +251,11 @@ typedef struct hf_timeline_page_options {
 /**
  * Read items in the order of their times or of an attribute.
  *
- * Costs O(log items + offset + limit), and the length of what has expired on
- * the way and was not yet removed.
+ * Costs O(log items + offset + limit), and the number of items on the way that
+ * have expired and were not yet removed. It only reads: on an embedded store it
+ * does not wait for writers. After passing more than 100 such items
+ * hf_timeline_page() also has up to 1000 of them removed, by a second request
+ * whose failure is ignored; hf_timeline_page_start() leaves them to others.
  *
  * @param key   the timeline
  * @param opts  NULL for defaults: the 20 newest items

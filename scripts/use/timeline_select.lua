@@ -25,9 +25,11 @@ for i, id in ipairs(ids) do
         left = left - 1
         page[#page + 1] = id
         reply[1] = found[i]
-        reply[5 * #page - 3] = id
-        reply[5 * #page - 2] = tonumber(string.sub(found[i], starts[i] + 2,
+        reply[5 * #page - 2] = id
+        reply[5 * #page - 1] = tonumber(string.sub(found[i], starts[i] + 2,
             starts[i] + 17))
-        reply[5 * #page - 1] = ends[i] - now_ms
+        reply[5 * #page] = ends[i] - now_ms
+    elseif left > 0 then
+        reply[2] = reply[2] + 1
     end
 end

@@ -92,7 +92,7 @@ hf_status hf_timeline_add_many(hf_client *client, hf_bytes key,
 
 static hf_status finish_get(hf_call *call, hf_error *err)
 {
-    if (call->request.reply.array.count == 1)
+    if (call->request.reply.array.count == HF__ITEMS_FIRST)
         return hf__fail(err, HF_NOT_FOUND, "no such item");
     return hf__finish_items(call, err);
 }

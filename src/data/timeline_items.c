@@ -12,7 +12,7 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-/* Of the reply: its cursor, then words of each item. */
+/* Of an item in the reply. */
 enum { ID, AT, TTL, PAYLOAD, TAGS, ITEM_WORDS };
 
 void hf_timeline_items_free(hf_timeline_items *items)
@@ -56,7 +56,7 @@ hf_status hf__check_time(int64_t at_ms, const char *what, hf_error *err)
 /* Item `i`: one of its words. */
 static const hf_reply *word(const hf_reply *reply, size_t i, size_t which)
 {
-    return &reply->array.items[1 + i * ITEM_WORDS + which];
+    return &reply->array.items[HF__ITEMS_FIRST + i * ITEM_WORDS + which];
 }
 
 /* How much memory it takes; false: attributes are damaged. */
@@ -121,7 +121,7 @@ static void put_item(hf_timeline_item *item, const hf_reply *reply, size_t i,
 hf_status hf__finish_items(hf_call *call, hf_error *err)
 {
     const hf_reply *reply = &call->request.reply;
-    size_t count = (reply->array.count - 1) / ITEM_WORDS;
+    size_t count = (reply->array.count - HF__ITEMS_FIRST) / ITEM_WORDS;
     hf_timeline_items *out = call->out;
     hf_timeline_item *items;
     hf_attribute *attributes;

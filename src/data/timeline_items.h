@@ -22,6 +22,14 @@ void hf__add_id(hf_call *call, hf_bytes id);
 #define HF__US_PER_MS 1000
 hf_status hf__check_time(int64_t at_ms, const char *what, hf_error *err);
 
+/* In a reply, of the first item; a cursor and a count of items that are due
+ * come before it. */
+#define HF__ITEMS_FIRST 2
+static inline int64_t hf__items_due(const hf_reply *reply)
+{
+    return reply->array.items[1].integer;
+}
+
 /* Set the caller's items, as call->out. */
 hf_status hf__finish_items(hf_call *call, hf_error *err);
 

@@ -17,6 +17,10 @@
 
 #define LIMIT_DEFAULT 20
 
+/* A page that passes more items that are due has some removed: writes, which
+ * remove 16 each, are rare then. */
+#define DUE_MAX 100
+
 /* '[' or '(', then a position, or where one would be. */
 #define POSITION_MAX (HF__TAG_MAX + HF__TAG_DIGITS + HF_TIMELINE_ID_MAX)
 typedef struct bound {
@@ -194,10 +198,28 @@ static hf_status set_cursor(range *self, hf_error *err)
 
 /* -------------------------------------------------------------------- page */
 
+static hf_status finish_page(hf_call *call, hf_error *err)
+{
+    int64_t *due = call->context;
+
+    if (due != NULL)
+        *due = hf__items_due(&call->request.reply);
+    return hf__finish_items(call, err);
+}
+
 static const hf__operation read_page = {
     .script = HF__SCRIPT(TIMELINE_PAGE),
-    .finish = hf__finish_items,
+    .finish = finish_page,
 };
+
+/* Best effort: a page is read all the same, only slower. */
+static void remove_due(hf_client *client, hf_bytes key)
+{
+    hf_timeline_trimmed trimmed;
+    hf_status status = hf_timeline_trim(client, key, 0, -1, &trimmed, NULL);
+
+    (void)status;
+}
 
 static void add_page(hf_call *call, const range *from)
 {
@@ -227,8 +249,12 @@ static hf_status run_page(hf__form form, hf_client *client, hf_bytes key,
 {
     hf_call here, *call = hf__begin(&here, form, &read_page, client);
     hf_error *err = call->form.err;
+    hf_status status;
+    int64_t due = 0;
     range self;
 
+    if (form.kind == HF__FORM_BLOCKING)
+        call->context = &due;
     hf__add_timeline(call, key, 6);
     hf__set_out(call, out, "page");
     if (HF__LOAD(call, &self.options, opts, hf_timeline_page_options,
@@ -238,7 +264,10 @@ static hf_status run_page(hf__form form, hf_client *client, hf_bytes key,
         if (HF__TRY(call, set_cursor(&self, err)))
             add_page(call, &self);
     }
-    return hf__end(call);
+    status = hf__end(call);
+    if (due > DUE_MAX)
+        remove_due(client, key);
+    return status;
 }
 
 hf_status hf_timeline_page(hf_client *client, hf_bytes key,

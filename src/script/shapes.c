@@ -88,13 +88,14 @@ SHAPE_OF(value_put_fenced, NUMBER(0, HF__TOKEN_MAX));
 
 /* --------------------------------------------------------------- timelines */
 
-/* A cursor, then {id, time, time to live, payload, attributes} of each item. */
+/* A cursor, a count of items that are due, then {id, time, time to live,
+ * payload, attributes} of each item. */
 static const hf__shape timeline_items[] = {
-    STRING, STRING, COUNT, NUMBER(1, INT64_MAX), STRING, STRING};
+    STRING, COUNT, STRING, COUNT, NUMBER(1, INT64_MAX), STRING, STRING};
 #define TIMELINE_ITEMS                                                         \
     {                                                                          \
-        .kinds = HF__IS_ARRAY, .items = timeline_items, .item_count = 6,       \
-        .repeated = 5, .count_min = 1                                          \
+        .kinds = HF__IS_ARRAY, .items = timeline_items, .item_count = 7,       \
+        .repeated = 5, .count_min = 2                                          \
     }
 
 SHAPE_OF(timeline_add, NUMBER(0, 1));
