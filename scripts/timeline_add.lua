@@ -3,14 +3,14 @@ timeline_add - add an item, or replace the one with its id.
 
 KEYS[1]  timeline (zset): ids by time, us
 KEYS[2]  items (hash): payloads by id
-KEYS[3]  tags (hash): attributes by id
+KEYS[3]  labels (hash): attributes by id
 KEYS[4]  due (zset): ids by deadline, ms
 KEYS[5]  order (zset): positions
 ARGV[1]  id: of the item
 ARGV[2]  payload: bytes
 ARGV[3]  at: its time, us; 0: now
 ARGV[4]  ttl: its time to live, ms
-ARGV[5]  attributes: its tags
+ARGV[5]  attributes: its labels
 ARGV[6]  condition: nx: only if there is no such item; else empty
 
 Returns  1 added or replaced; 0 refused by nx.
@@ -32,11 +32,11 @@ elseif not was and call('zcard', KEYS[1]) == 0 then
 end
 call('hset', KEYS[2], id, ARGV[2])
 local gone = was and {id} or {}
---#use timeline_drop most=16 timeline=KEYS[1] items=KEYS[2] tags=KEYS[3] due=KEYS[4] order=KEYS[5]
+--#use timeline_drop most=16 timeline=KEYS[1] items=KEYS[2] labels=KEYS[3] due=KEYS[4] order=KEYS[5]
 if refused then
     return refused
 end
-local tags, ends = ARGV[5], now_ms + ARGV[4]
+local labels, ends = ARGV[5], now_ms + ARGV[4]
 --#use timeline_put payload=ARGV[2] timeline=KEYS[1] items=KEYS[2] marks=KEYS[3] due=KEYS[4] order=KEYS[5]
---#use timeline_expire timeline=KEYS[1] items=KEYS[2] tags=KEYS[3] due=KEYS[4] order=KEYS[5]
+--#use timeline_expire timeline=KEYS[1] items=KEYS[2] labels=KEYS[3] due=KEYS[4] order=KEYS[5]
 return 1

@@ -3,7 +3,7 @@ timeline_get - read an item.
 
 KEYS[1]  timeline (zset): ids by time, us
 KEYS[2]  items (hash): payloads by id
-KEYS[3]  tags (hash): attributes by id
+KEYS[3]  labels (hash): attributes by id
 KEYS[4]  due (zset): ids by deadline, ms
 ARGV[1]  id: of the item
 

@@ -3,7 +3,7 @@ timeline_page - read items in the order of their times or of an attribute.
 
 KEYS[1]  timeline (zset): ids by time, us
 KEYS[2]  items (hash): payloads by id
-KEYS[3]  tags (hash): attributes by id
+KEYS[3]  labels (hash): attributes by id
 KEYS[4]  due (zset): ids by deadline, ms
 KEYS[5]  order (zset): positions
 ARGV[1]  begin: of the range of positions, as in ZRANGEBYLEX
@@ -43,9 +43,9 @@ repeat
 until left == 0 or not full
 if #page > 0 then
     local payloads = call('hmget', KEYS[2], unpack(page))
-    local tags = call('hmget', KEYS[3], unpack(page))
+    local labels = call('hmget', KEYS[3], unpack(page))
     for i = 1, #page do
-        reply[5 * i + 1], reply[5 * i + 2] = payloads[i], tags[i] or ''
+        reply[5 * i + 1], reply[5 * i + 2] = payloads[i], labels[i] or ''
     end
 end
 reply[1] = left == 0 and reply[1] or ''

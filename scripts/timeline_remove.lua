@@ -3,7 +3,7 @@ timeline_remove - remove an item.
 
 KEYS[1]  timeline (zset): ids by time, us
 KEYS[2]  items (hash): payloads by id
-KEYS[3]  tags (hash): attributes by id
+KEYS[3]  labels (hash): attributes by id
 KEYS[4]  due (zset): ids by deadline, ms
 KEYS[5]  order (zset): positions
 ARGV[1]  id: of the item
@@ -19,7 +19,7 @@ local call = redis.call
 local id = ARGV[1]
 local was, ends = call('zscore', KEYS[1], id), call('zscore', KEYS[4], id)
 local gone = was and {id} or {}
---#use timeline_drop most=16 timeline=KEYS[1] items=KEYS[2] tags=KEYS[3] due=KEYS[4] order=KEYS[5]
+--#use timeline_drop most=16 timeline=KEYS[1] items=KEYS[2] labels=KEYS[3] due=KEYS[4] order=KEYS[5]
 if refused then
     return refused
 end

@@ -3,7 +3,7 @@ timeline_trim - remove the oldest items.
 
 KEYS[1]  timeline (zset): ids by time, us
 KEYS[2]  items (hash): payloads by id
-KEYS[3]  tags (hash): attributes by id
+KEYS[3]  labels (hash): attributes by id
 KEYS[4]  due (zset): ids by deadline, ms
 KEYS[5]  order (zset): positions
 ARGV[1]  finish: end of the range of positions to remove, as in ZRANGEBYLEX;
@@ -20,7 +20,7 @@ Writes   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]. Cost O(log items) for each
 local call = redis.call
 --#use timeline_clock
 local gone = {}
---#use timeline_drop most=1000 timeline=KEYS[1] items=KEYS[2] tags=KEYS[3] due=KEYS[4] order=KEYS[5]
+--#use timeline_drop most=1000 timeline=KEYS[1] items=KEYS[2] labels=KEYS[3] due=KEYS[4] order=KEYS[5]
 if refused then
     return refused
 elseif #gone == 1000 then
@@ -38,5 +38,5 @@ gone = {}
 for i, place in ipairs(found) do
     gone[i] = string.sub(place, 19)
 end
---#use timeline_drop most=0 timeline=KEYS[1] items=KEYS[2] tags=KEYS[3] due=KEYS[4] order=KEYS[5]
+--#use timeline_drop most=0 timeline=KEYS[1] items=KEYS[2] labels=KEYS[3] due=KEYS[4] order=KEYS[5]
 return refused or {#gone, #gone == 1000 and 1 or 0}

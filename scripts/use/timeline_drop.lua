@@ -7,7 +7,7 @@ most      most of these
 now_ms    the store's clock, ms
 timeline  sorted set of ids by time
 items     hash of payloads
-tags      hash of attributes
+labels      hash of attributes
 due       sorted set of ids by deadline
 order     sorted set of positions
 ]]
@@ -18,20 +18,20 @@ end
 local refused
 if #gone > 0 then
     local times = call('zmscore', timeline, unpack(gone))
-    local old = call('hmget', tags, unpack(gone))
+    local old = call('hmget', labels, unpack(gone))
     refused = redis.pcall('zrem', timeline, unpack(gone))
     refused = type(refused) == 'table' and refused or nil
     for i = 1, refused and 0 or #gone do
         local place = string.format('%016.0f', times[i] or 0) .. gone[i]
         local places = {'\0\0' .. place}
-        for tag in string.gmatch(old[i] or '', '.-%z%z') do
-            places[#places + 1] = tag .. place
+        for label in string.gmatch(old[i] or '', '.-%z%z') do
+            places[#places + 1] = label .. place
         end
         call('zrem', order, unpack(places))
     end
     if not refused then
         call('hdel', items, unpack(gone))
-        call('hdel', tags, unpack(gone))
+        call('hdel', labels, unpack(gone))
         call('zrem', due, unpack(gone))
     end
 end

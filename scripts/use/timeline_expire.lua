@@ -3,13 +3,13 @@ timeline_expire - make the keys of a timeline expire with its last item.
 
 timeline  sorted set of ids by time
 items     hash of payloads
-tags      hash of attributes
+labels      hash of attributes
 due       sorted set of ids by deadline
 order     sorted set of positions
 ]]
 local last = call('zrevrange', due, 0, 0, 'withscores')[2]
 call('pexpireat', timeline, last)
 call('pexpireat', items, last)
-call('pexpireat', tags, last)
+call('pexpireat', labels, last)
 call('pexpireat', due, last)
 call('pexpireat', order, last)

@@ -1,15 +1,15 @@
 --[[
-timeline_merge - add to `tags` those of an item whose names it does not have.
+timeline_merge - add to `labels` those of an item whose names it does not have.
 
-tags  variable: attributes; each ends with two NULs and has no others
+labels  variable: attributes; each ends with two NULs and has no others
 old   attributes
 ]]
 local given = {}
-for tag in string.gmatch(tags, '.-%z%z') do
-    given[string.match(tag, '^%Z+')] = true
+for label in string.gmatch(labels, '.-%z%z') do
+    given[string.match(label, '^%Z+')] = true
 end
-for tag in string.gmatch(old, '.-%z%z') do
-    if not given[string.match(tag, '^%Z+')] then
-        tags = tags .. tag
+for label in string.gmatch(old, '.-%z%z') do
+    if not given[string.match(label, '^%Z+')] then
+        labels = labels .. label
     end
 end

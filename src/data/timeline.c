@@ -6,7 +6,7 @@
  */
 #include "core/form.h"
 #include "data/timeline_items.h"
-#include "data/timeline_tags.h"
+#include "data/timeline_labels.h"
 #include "util/error.h"
 
 /* --------------------------------------------------------------------- add */
@@ -41,7 +41,7 @@ static hf_status run_add(hf__form form, hf_client *client, hf_bytes key,
         HF__TRY(call, hf__check_ttl(item->ttl_ms, "ttl_ms", err))) {
         hf__add_number(call, options.at_ms * HF__US_PER_MS);
         hf__add_number(call, item->ttl_ms);
-        hf__add_tags(call, options.attributes, options.attribute_count);
+        hf__add_labels(call, options.attributes, options.attribute_count);
         hf__add(call,
                 hf_str((options.flags & HF_TIMELINE_NX) != 0 ? "nx" : ""));
     }

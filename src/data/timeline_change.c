@@ -4,7 +4,7 @@
 
 #include "core/form.h"
 #include "data/timeline_items.h"
-#include "data/timeline_tags.h"
+#include "data/timeline_labels.h"
 #include "util/error.h"
 
 /* ------------------------------------------------------------------ update */
@@ -38,7 +38,7 @@ static void add_update(hf_call *call, const hf_timeline_update_options *o)
     hf__add_value(call, o->payload != NULL ? *o->payload : hf_str(""));
     hf__add_number(call, o->at_ms * HF__US_PER_MS);
     hf__add_number(call, o->ttl_ms);
-    hf__add_tags(call, o->attributes, o->attribute_count);
+    hf__add_labels(call, o->attributes, o->attribute_count);
     hf__add(call, hf_str(replace ? "1" : "0"));
     hf__add_number(call, HF_ATTRIBUTE_COUNT_MAX);
 }
@@ -110,13 +110,13 @@ static hf_status check_keep(int64_t keep, hf_error *err)
 /* Positions by time begin with two NULs. */
 static void add_end(hf_call *call, int64_t to_ms)
 {
-    char *end = hf__call_alloc(call, 3 + HF__TAG_DIGITS);
+    char *end = hf__call_alloc(call, 3 + HF__LABEL_DIGITS);
 
     if (end == NULL)
         return;
     memcpy(end, "(\0\0", 3);
-    (void)hf__tag_put_time(end + 3, to_ms + 1);
-    hf__add(call, hf_view(end, to_ms == 0 ? 0 : 3 + HF__TAG_DIGITS));
+    (void)hf__label_put_time(end + 3, to_ms + 1);
+    hf__add(call, hf_view(end, to_ms == 0 ? 0 : 3 + HF__LABEL_DIGITS));
 }
 
 static hf_status run_trim(hf__form form, hf_client *client, hf_bytes key,

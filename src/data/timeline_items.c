@@ -8,12 +8,12 @@
 
 #include <string.h>
 
-#include "data/timeline_tags.h"
+#include "data/timeline_labels.h"
 #include "util/error.h"
 #include "util/mem.h"
 
 /* Of an item in the reply. */
-enum { ID, AT, TTL, PAYLOAD, TAGS, ITEM_WORDS };
+enum { ID, AT, TTL, PAYLOAD, LABELS, ITEM_WORDS };
 
 void hf_timeline_items_free(hf_timeline_items *items)
 {
@@ -28,7 +28,7 @@ void hf__add_timeline(hf_call *call, hf_bytes key, size_t count)
     hf__reserve(call, 5 + count);
     hf__add_key(call, key);
     hf__add_own_key(call, HF__ROLE_ITEMS, key);
-    hf__add_own_key(call, HF__ROLE_TAGS, key);
+    hf__add_own_key(call, HF__ROLE_LABELS, key);
     hf__add_own_key(call, HF__ROLE_DUE, key);
     hf__add_own_key(call, HF__ROLE_ORDER, key);
 }
@@ -66,14 +66,14 @@ static bool measure(const hf_reply *reply, size_t count, size_t *attributes,
     *attributes = 0;
     *size = 2 * reply->array.items[0].bytes.size + 1;
     for (size_t i = 0; i < count; i++) {
-        hf_bytes tags = hf_reply_bytes(word(reply, i, TAGS));
-        size_t found = hf__tags_count(tags);
+        hf_bytes labels = hf_reply_bytes(word(reply, i, LABELS));
+        size_t found = hf__labels_count(labels);
 
         if (found == SIZE_MAX)
             return false;
         *attributes += found;
         *size += word(reply, i, ID)->bytes.size + 1 +
-                 word(reply, i, PAYLOAD)->bytes.size + 1 + tags.size;
+                 word(reply, i, PAYLOAD)->bytes.size + 1 + labels.size;
     }
     *size +=
         count * sizeof(hf_timeline_item) + *attributes * sizeof(hf_attribute);
@@ -106,7 +106,7 @@ static hf_bytes put_hex(char **at, const hf_reply *reply)
 static void put_item(hf_timeline_item *item, const hf_reply *reply, size_t i,
                      hf_attribute **attributes, char **at)
 {
-    hf_bytes tags = hf_reply_bytes(word(reply, i, TAGS));
+    hf_bytes labels = hf_reply_bytes(word(reply, i, LABELS));
 
     item->id = put_bytes(at, word(reply, i, ID));
     item->payload = put_bytes(at, word(reply, i, PAYLOAD));
@@ -114,8 +114,8 @@ static void put_item(hf_timeline_item *item, const hf_reply *reply, size_t i,
     item->ttl_ms = word(reply, i, TTL)->integer;
     item->attributes = *attributes;
     item->attribute_count = 0;
-    for (; tags.size > 0; item->attribute_count++)
-        *(*attributes)++ = hf__tag_take(&tags, at);
+    for (; labels.size > 0; item->attribute_count++)
+        *(*attributes)++ = hf__label_take(&labels, at);
 }
 
 hf_status hf__finish_items(hf_call *call, hf_error *err)

@@ -8,7 +8,7 @@
 
 /* Names of a timeline's keys, see scripts/README.md. */
 #define HF__ROLE_ITEMS "hf:items:"
-#define HF__ROLE_TAGS "hf:tags:"
+#define HF__ROLE_LABELS "hf:labels:"
 #define HF__ROLE_DUE "hf:due:"
 #define HF__ROLE_ORDER "hf:order:"
 

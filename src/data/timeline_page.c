@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline_page.c - pages of a timeline: from options to a range of positions
- * (data/timeline_tags.h), whose end in the direction of reading a cursor
+ * (data/timeline_labels.h), whose end in the direction of reading a cursor
  * replaces.
  *
  * All positions in an order have the same beginning, `first`: two NULs by time,
- * a tag for items that have that attribute, a name and a NUL by an attribute.
+ * a label for items that have that attribute, a name and a NUL by an attribute.
  */
 #include <math.h>
 #include <string.h>
 
 #include "core/form.h"
 #include "data/timeline_items.h"
-#include "data/timeline_tags.h"
+#include "data/timeline_labels.h"
 #include "util/error.h"
 
 #define LIMIT_DEFAULT 20
@@ -22,7 +22,7 @@
 #define DUE_MAX 100
 
 /* '[' or '(', then a position, or where one would be. */
-#define POSITION_MAX (HF__TAG_MAX + HF__TAG_DIGITS + HF_TIMELINE_ID_MAX)
+#define POSITION_MAX (HF__LABEL_MAX + HF__LABEL_DIGITS + HF_TIMELINE_ID_MAX)
 typedef struct bound {
     char text[1 + POSITION_MAX];
     size_t size;
@@ -30,7 +30,7 @@ typedef struct bound {
 
 typedef struct range {
     hf_timeline_page_options options;
-    char first[HF__TAG_MAX];
+    char first[HF__LABEL_MAX];
     size_t first_size;
     size_t name_size;
     bound low;
@@ -98,14 +98,14 @@ static void add_number(bound *self, char kind, double number)
         self->text[self->size++] = number < 0 ? '\0' : '\xff';
     else
         self->size =
-            (size_t)(hf__tag_put_number(self->text + self->size, number) -
+            (size_t)(hf__label_put_number(self->text + self->size, number) -
                      self->text);
 }
 
 static void add_time(bound *self, int64_t at_ms)
 {
-    self->size =
-        (size_t)(hf__tag_put_time(self->text + self->size, at_ms) - self->text);
+    self->size = (size_t)(hf__label_put_time(self->text + self->size, at_ms) -
+                          self->text);
 }
 
 /* Where positions begin. */
@@ -115,7 +115,7 @@ static void set_first(range *self)
     char *end = self->first;
 
     if (o->equals != NULL) {
-        end = hf__tag_put(end, o->equals);
+        end = hf__label_put(end, o->equals);
         self->name_size = o->equals->name.size;
     } else {
         self->name_size = o->order_by.size;
@@ -137,13 +137,13 @@ static void set_bounds(range *self)
     begin_bound(&self->low, '[', self);
     begin_bound(&self->high, '(', self);
     if (o->min != NULL)
-        add_number(&self->low, HF__TAG_NUMBER, *o->min);
+        add_number(&self->low, HF__LABEL_NUMBER, *o->min);
     else if (o->max != NULL)
-        self->low.text[self->low.size++] = HF__TAG_NUMBER;
+        self->low.text[self->low.size++] = HF__LABEL_NUMBER;
     if (o->max != NULL)
-        add_number(&self->high, HF__TAG_NUMBER, *o->max);
+        add_number(&self->high, HF__LABEL_NUMBER, *o->max);
     else if (o->min != NULL)
-        self->high.text[self->high.size++] = HF__TAG_NUMBER;
+        self->high.text[self->high.size++] = HF__LABEL_NUMBER;
     if (o->from_ms > 0)
         add_time(&self->low, o->from_ms);
     if (o->to_ms > 0)

@@ -80,7 +80,7 @@ static bool keys_agree(worker *self, size_t count, char say[TEXT_SIZE])
         "return {c('zcard', k[1]), c('hlen', k[2]), c('hlen', k[3]), "
         "c('zcard', k[4]), c('zcard', k[5])}";
     static const char *const roles[] = {
-        "", "hf:items::", "hf:tags::", "hf:due::", "hf:order::"};
+        "", "hf:items::", "hf:labels::", "hf:due::", "hf:order::"};
     char names[5][128];
     hf_bytes keys[5];
     hf_script *script = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline_tags.c - see timeline_tags.h. */
-#include "data/timeline_tags.h"
+/* timeline_labels.c - see timeline_labels.h. */
+#include "data/timeline_labels.h"
 
 #include <math.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static hf_status check_all(const hf_attribute *attributes, size_t count,
 
 /* ------------------------------------------------------------------ writing */
 
-char *hf__tag_put_number(char *at, double number)
+char *hf__label_put_number(char *at, double number)
 {
     uint64_t bits;
 
@@ -97,13 +97,13 @@ char *hf__tag_put_number(char *at, double number)
     return at;
 }
 
-char *hf__tag_put_time(char *at, int64_t at_ms)
+char *hf__label_put_time(char *at, int64_t at_ms)
 {
     int64_t us = at_ms * 1000;
 
-    for (size_t i = HF__TAG_DIGITS; i-- > 0; us /= 10)
+    for (size_t i = HF__LABEL_DIGITS; i-- > 0; us /= 10)
         at[i] = (char)('0' + us % 10);
-    return at + HF__TAG_DIGITS;
+    return at + HF__LABEL_DIGITS;
 }
 
 static char *put_text(char *at, hf_bytes text)
@@ -118,22 +118,22 @@ static char *put_text(char *at, hf_bytes text)
     return at;
 }
 
-char *hf__tag_put(char *at, const hf_attribute *attribute)
+char *hf__label_put(char *at, const hf_attribute *attribute)
 {
     bool number = attribute->kind == HF_ATTRIBUTE_NUMBER;
 
     memcpy(at, attribute->name.data, attribute->name.size);
     at += attribute->name.size;
     *at++ = '\0';
-    *at++ = number ? HF__TAG_NUMBER : HF__TAG_TEXT;
-    at = number ? hf__tag_put_number(at, attribute->number)
+    *at++ = number ? HF__LABEL_NUMBER : HF__LABEL_TEXT;
+    at = number ? hf__label_put_number(at, attribute->number)
                 : put_text(at, attribute->text);
     *at++ = '\0';
     *at++ = '\0';
     return at;
 }
 
-void hf__add_tags(hf_call *call, const hf_attribute *attributes, size_t count)
+void hf__add_labels(hf_call *call, const hf_attribute *attributes, size_t count)
 {
     size_t room = 0;
     char *text;
@@ -145,11 +145,11 @@ void hf__add_tags(hf_call *call, const hf_attribute *attributes, size_t count)
         !HF__TRY(call, check_all(attributes, count, call->form.err)))
         return;
     for (size_t i = 0; i < count; i++)
-        room += attributes[i].name.size + 4 + HF__TAG_DIGITS +
+        room += attributes[i].name.size + 4 + HF__LABEL_DIGITS +
                 2 * attributes[i].text.size;
     text = end = hf__call_alloc(call, room);
     for (size_t i = 0; i < count && text != NULL; i++)
-        end = hf__tag_put(end, &attributes[i]);
+        end = hf__label_put(end, &attributes[i]);
     if (text != NULL)
         hf__add(call, hf_view(text, (size_t)(end - text)));
 }
@@ -167,7 +167,7 @@ static bool read_number(const char *at, size_t size, double *number)
 {
     uint64_t bits = 0;
 
-    if (size != HF__TAG_DIGITS)
+    if (size != HF__LABEL_DIGITS)
         return false;
     for (size_t i = 0; i < size; i++) {
         if (digit(at[i]) < 0)
@@ -179,11 +179,11 @@ static bool read_number(const char *at, size_t size, double *number)
     return isfinite(*number);
 }
 
-/* Where the first tag ends, and its value begins. NULL: it is no tag. */
-static const char *end_of_tag(hf_bytes tags, const char **value)
+/* Where the first label ends, and its value begins. NULL: it is no label. */
+static const char *end_of_label(hf_bytes labels, const char **value)
 {
-    const char *name = tags.data;
-    const char *end = memmem(name, tags.size, "\0\0", 2);
+    const char *name = labels.data;
+    const char *end = memmem(name, labels.size, "\0\0", 2);
     double number;
 
     if (end == NULL)
@@ -193,29 +193,29 @@ static const char *end_of_tag(hf_bytes tags, const char **value)
         return NULL;
     *value += 2;
     switch ((*value)[-1]) {
-    case HF__TAG_NUMBER:
+    case HF__LABEL_NUMBER:
         return read_number(*value, (size_t)(end - *value), &number) ? end
                                                                     : NULL;
-    case HF__TAG_TEXT:
+    case HF__LABEL_TEXT:
         return end;
     default:
         return NULL;
     }
 }
 
-size_t hf__tags_count(hf_bytes tags)
+size_t hf__labels_count(hf_bytes labels)
 {
     size_t count = 0;
 
-    while (tags.size > 0) {
+    while (labels.size > 0) {
         const char *value;
-        const char *end = end_of_tag(tags, &value);
+        const char *end = end_of_label(labels, &value);
         size_t size;
 
         if (end == NULL)
             return SIZE_MAX;
-        size = (size_t)(end + 2 - (const char *)tags.data);
-        tags = hf_view(end + 2, tags.size - size);
+        size = (size_t)(end + 2 - (const char *)labels.data);
+        labels = hf_view(end + 2, labels.size - size);
         count++;
     }
     return count;
@@ -234,20 +234,20 @@ static hf_bytes take_text(char **at, const char *from, const char *end)
     return hf_view(begin, (size_t)(*at - begin) - 1);
 }
 
-hf_attribute hf__tag_take(hf_bytes *tags, char **at)
+hf_attribute hf__label_take(hf_bytes *labels, char **at)
 {
-    const char *name = tags->data;
+    const char *name = labels->data;
     hf_attribute attribute = {.kind = HF_ATTRIBUTE_NUMBER};
     const char *value;
-    const char *end = end_of_tag(*tags, &value);
+    const char *end = end_of_label(*labels, &value);
 
     attribute.name = take_text(at, name, value - 2);
-    if (value[-1] == HF__TAG_TEXT) {
+    if (value[-1] == HF__LABEL_TEXT) {
         attribute.kind = HF_ATTRIBUTE_TEXT;
         attribute.text = take_text(at, value, end);
     } else {
-        (void)read_number(value, HF__TAG_DIGITS, &attribute.number);
+        (void)read_number(value, HF__LABEL_DIGITS, &attribute.number);
     }
-    *tags = hf_view(end + 2, tags->size - (size_t)(end + 2 - name));
+    *labels = hf_view(end + 2, labels->size - (size_t)(end + 2 - name));
     return attribute;
 }
