@@ -49,6 +49,8 @@ static void *write_and_read(void *user)
                                      hf__clock_boot_ms() + 1000);
         failures += command(store, "hget h f7", text) != HF_OK;
         failures += command(store, "get n", text) != HF_OK;
+        failures +=
+            own(store, HF__SCRIPT_TIMELINE_COUNT, 2, "t due", text) != HF_OK;
     }
     return (void *)failures;
 }
