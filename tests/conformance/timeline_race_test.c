@@ -126,7 +126,7 @@ static const char compare[] =
 
 static void assert_same_items(hf_script *script, hf_bytes key)
 {
-    static const char *const roles[] = {"items", "tags", "due", "order"};
+    static const char *const roles[] = {"items", "labels", "due", "order"};
     char names[4][256];
     hf_bytes keys[5] = {key};
     hf_reply *reply = NULL;

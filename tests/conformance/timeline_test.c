@@ -172,7 +172,7 @@ static void removed_item_is_gone(void **state)
 /* The keys of a timeline are in the slot of its name. */
 static void assert_no_keys(fixture *f, hf_bytes key)
 {
-    static const char *const roles[] = {"items", "tags", "due", "order"};
+    static const char *const roles[] = {"items", "labels", "due", "order"};
     char name[256];
 
     assert_no_key(f->client, key);
@@ -391,7 +391,7 @@ static void foreign_data_is_left_alone(void **state)
 /* Nothing is half done when the wrong type is found. */
 static void foreign_data_under_our_own_keys_is_named(void **state)
 {
-    static const char *const roles[] = {"items", "tags", "due", "order"};
+    static const char *const roles[] = {"items", "labels", "due", "order"};
     fixture *f = *state;
     hf_attribute attribute = hf_attribute_number(bytes("n"), 1);
     hf_timeline_add_options opts = HF_TIMELINE_ADD_OPTIONS_INIT;
