@@ -4,11 +4,13 @@ key_read - read a key of any type with its expiry, unless it is too large.
 KEYS[1]  key: of any type
 ARGV[1]  elements: limit; 0: do not read the content
 ARGV[2]  bytes: limit
+ARGV[3]  timed: 1: the server has HPEXPIRETIME, and the type of a hash of which
+         a field expires is "timed-hash"
 
 Returns  {type} of a type that has no elements, "none" too; else {type, instant
          of expiry in Unix ms or -1, count of elements or bytes, mark}, where
          mark identifies the ends of a list; then all elements, unless they
-         exceed a limit.
+         exceed a limit; of a timed-hash field, value, deadline or 0.
 Repeat   safe: it only reads.
 Writes   nothing. Cost O(elements read).
 ]]
@@ -42,6 +44,9 @@ elseif count <= most then
     list = room >= 0 and (kind == 'hash' and call('hgetall', key)
         or kind == 'set' and call('smembers', key)
         or call('zrange', key, 0, -1, 'withscores'))
+end
+if kind == 'hash' and ARGV[3] == '1' and list and #list > 0 then
+    --#use with_deadlines
 end
 local reply = {kind, call('pexpiretime', key), count, mark}
 for i = 1, room >= 0 and list and #list or 0 do

@@ -4,9 +4,10 @@ key_write - create or replace a collection with its expiry in one step.
 KEYS[1]  key: the collection
 KEYS[2]  spare: a temporary name
 ARGV[1]  condition: nx: only if the key does not exist; else empty
-ARGV[2]  type: hash, list, set or zset
+ARGV[2]  type: hash, timed-hash, list, set or zset
 ARGV[3]  expiry: Unix ms; 0: none
-ARGV[4...]  items: field, value ...; or element ...; or score, member ...
+ARGV[4...]  items: field, value ...; or field, value, deadline in Unix ms or 0
+         ...; or element ...; or score, member ...
 
 Returns  1 written; 0 refused by nx.
 Repeat   safe: a second run writes the same, or finds what the first wrote and
@@ -14,27 +15,30 @@ Repeat   safe: a second run writes the same, or finds what the first wrote and
 Writes   KEYS[1], KEYS[2]. Cost O(elements given). An old key is deleted
          only when the new one is complete.
 ]]
-local kind, exists = ARGV[2], redis.call('exists', KEYS[1]) == 1
+local call = redis.call
+local kind, exists = ARGV[2], call('exists', KEYS[1]) == 1
 if exists and ARGV[1] == 'nx' then
     return 0
 end
 local to = exists and KEYS[2] or KEYS[1]
 if exists then
-    redis.call('del', to)
+    call('del', to)
 end
 if kind == 'hash' then
-    redis.call('hset', to, unpack(ARGV, 4))
+    call('hset', to, unpack(ARGV, 4))
+elseif kind == 'timed-hash' then
+    --#use put_timed key=to
 elseif kind == 'list' then
-    redis.call('rpush', to, unpack(ARGV, 4))
+    call('rpush', to, unpack(ARGV, 4))
 elseif kind == 'set' then
-    redis.call('sadd', to, unpack(ARGV, 4))
+    call('sadd', to, unpack(ARGV, 4))
 else
-    redis.call('zadd', to, unpack(ARGV, 4))
+    call('zadd', to, unpack(ARGV, 4))
 end
 if ARGV[3] ~= '0' then
-    redis.call('pexpireat', to, ARGV[3])
+    call('pexpireat', to, ARGV[3])
 end
-if exists and redis.call('exists', to) == 1 then
-    redis.call('rename', to, KEYS[1])
+if exists and call('exists', to) == 1 then
+    call('rename', to, KEYS[1])
 end
 return 1

@@ -352,8 +352,8 @@ typedef struct hf_store_dump_options {
  *
  * Of the library's own keys the fencing tokens are dumped, so that they do not
  * go back; wait queues are not. Keys that expire before they are read are not
- * in the dump. Times to live of fields are not either: after a load those
- * fields no longer expire by themselves.
+ * in the dump. Fields of hashes keep their deadlines; of a hash above 4096
+ * fields or 1 MiB, value and deadline are read one after the other.
  *
  * Memory: 24 bytes for each key, one whole string (at most 512 MiB), and a few
  * MiB.
@@ -407,7 +407,7 @@ typedef struct hf_store_load_options {
  * Each key appears at once, complete and with its expiry. Large ones are built
  * under a name `hf:load:...`, which expires ten minutes after a load that died.
  * Expiry is an instant: time passes for a key while its dump lies in a file,
- * and a key that has expired is not loaded.
+ * and a key that has expired is not loaded, nor is a field.
  *
  * Without a flag, a key that exists ends the load: it keeps its value, and the
  * message names it; the keys before it, and up to 255 after it, are loaded. A
@@ -433,7 +433,10 @@ typedef struct hf_store_load_options {
  *                         where
  * @retval HF_UNSUPPORTED  with `result->complete`: the whole dump was loaded,
  *                         but keys of its source are not in it; otherwise the
- *                         dump or an option is newer than this library
+ *                         dump or an option is newer than this library, or
+ *                         fields of a key expire and the server has no
+ *                         HPEXPIRE: that key is named and not written, the
+ *                         load ends
  * @retval HF_INVALID      the input is not a dump, or an argument is invalid,
  *                         or the client has a prefix; nothing was changed
  * @retval HF_SYSTEM       read() did not return 0

@@ -41,6 +41,14 @@ OPERATION(sscan, "SSCAN", AGAIN, HF__SHAPE_TUPLE(found_strings, 2));
 OPERATION(zscan, "ZSCAN", AGAIN, HF__SHAPE_TUPLE(found_pairs, 2));
 OPERATION(lrange, "LRANGE", AGAIN, HF__SHAPE_LIST(strings));
 
+/* Deadline in Unix ms; -1: none; -2: no such field. */
+static const hf__shape deadlines[] = {NUMBER(-2, INT64_MAX)};
+/* 1: set; 2: it was over, and the field is deleted. */
+static const hf__shape changes[] = {NUMBER(-2, 2)};
+
+OPERATION(hpexpiretime, "HPEXPIRETIME", AGAIN, HF__SHAPE_LIST(deadlines));
+OPERATION(hpexpireat, "HPEXPIREAT", AGAIN, HF__SHAPE_LIST(changes));
+
 OPERATION(dbsize, "DBSIZE", AGAIN, NUMBER(0, INT64_MAX));
 OPERATION(wait, "WAIT", AGAIN, NUMBER(0, INT32_MAX));
 

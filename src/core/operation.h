@@ -46,6 +46,8 @@ extern const hf__operation hf__op_hscan;
 extern const hf__operation hf__op_sscan;
 extern const hf__operation hf__op_zscan;
 extern const hf__operation hf__op_lrange;
+extern const hf__operation hf__op_hpexpiretime;
+extern const hf__operation hf__op_hpexpireat;
 
 extern const hf__operation hf__op_dbsize;
 extern const hf__operation hf__op_time;

@@ -91,6 +91,32 @@ hf_status hf__store_unix_ms(hf_client *client, int64_t *unix_ms, hf_error *err)
     return status;
 }
 
+hf_status hf__transfer_field_times(hf_client *client,
+                                   const hf__operation *operation,
+                                   hf_bytes none, bool *has, hf_error *err)
+{
+    hf_bytes words[6] = {hf_str(""), none};
+    size_t count = 2;
+    hf_error detail = HF_ERROR_INIT;
+    hf__request request;
+    hf_status status;
+
+    if (operation == &hf__op_hpexpireat)
+        words[count++] = hf_str("1");
+    words[count++] = hf_str("FIELDS");
+    words[count++] = hf_str("1");
+    words[count++] = hf_str("f");
+    status =
+        hf__run_operation(client, operation, words, count, &request, &detail);
+    if (status == HF_OK && hf_reply_count(&request.reply) != 1)
+        status = hf__bad_reply(operation->command, &detail);
+    hf__request_done(&request);
+    *has = status == HF_OK;
+    if (status == HF_OK || status == HF_UNSUPPORTED)
+        return HF_OK;
+    return hf__fail_copy(err, &detail);
+}
+
 bool hf__is_token(hf_bytes name)
 {
     return hf__own_key_of(name, NULL) == HF__OWN_TOKEN;
@@ -161,7 +187,7 @@ static hf_status dump_batch(hf__dump *dump, reads *room, const hf_bytes *names,
     hf_status status;
 
     for (size_t i = 0; i < count; i++) {
-        hf__dump_ask(&room->requests[i], &room->words[i], names[i],
+        hf__dump_ask(dump, &room->requests[i], &room->words[i], names[i],
                      SMALL_ELEMENTS, SMALL_BYTES);
         room->list[i] = &room->requests[i];
     }
@@ -262,6 +288,10 @@ static hf_status run(hf__dump *dump, hf_error *err)
     if (room == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a dump");
     status = hf__store_unix_ms(dump->client, &unix_ms, err);
+    if (status == HF_OK)
+        status = hf__transfer_field_times(dump->client, &hf__op_hpexpiretime,
+                                          hf_str(HF__ROLE_LOAD),
+                                          &dump->fields_expire, err);
     if (status == HF_OK) {
         dump->so_far.keys_total = count_keys(dump);
         status = hf__dump_writer_begin(&dump->writer, unix_ms, err);

@@ -30,17 +30,26 @@ typedef struct hf__dump {
     hf_store_transfer so_far;
     hf__key_walk walk;
     hf__dump_writer writer;
-    hf_error left_out; /* names the first key that was */
+    hf_error left_out;  /* names the first key that was */
+    bool fields_expire; /* the store has HPEXPIRE */
+    bool timed;         /* a field of the hash that is read in pieces expires */
 } hf__dump;
 
 /* Room for the words of key_read. */
 typedef struct hf__read_words {
-    hf_bytes words[3];
+    hf_bytes words[4];
 } hf__read_words;
 
 /* Fill a request that reads a key by key_read. `name` must stay. */
-void hf__dump_ask(hf__request *request, hf__read_words *words, hf_bytes name,
+void hf__dump_ask(const hf__dump *dump, hf__request *request,
+                  hf__read_words *words, hf_bytes name,
                   const char *most_elements, const char *most_bytes);
+
+/* Does the store have `operation`, HPEXPIRETIME or HPEXPIREAT? The key `none`
+ * does not exist. */
+hf_status hf__transfer_field_times(hf_client *client,
+                                   const hf__operation *operation,
+                                   hf_bytes none, bool *has, hf_error *err);
 
 /* Dump a key whose content key_read has given. */
 hf_status hf__dump_whole(hf__dump *dump, hf_bytes name, const hf_reply *reply,

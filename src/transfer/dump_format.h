@@ -51,7 +51,8 @@ enum { HF__DUMP_LAST = 1u }; /* the content ends here */
 
 /* Content is elements, size:32 and bytes, cut anywhere into records. A string
  * has one; a hash fields and values by turns, a sorted set members and
- * scores, written as the store writes them. */
+ * scores, written as the store writes them. A hash of which a field expires has
+ * field, value and deadline: Unix ms, decimal; 0: none. */
 #define HF__DUMP_ELEMENT_HEAD 4u
 
 typedef enum hf__dump_type {
@@ -59,25 +60,34 @@ typedef enum hf__dump_type {
     HF__DUMP_HASH = 2,
     HF__DUMP_LIST = 3,
     HF__DUMP_SET = 4,
-    HF__DUMP_ZSET = 5
+    HF__DUMP_ZSET = 5,
+    HF__DUMP_TIMED_HASH = 6 /* older readers refuse it */
 } hf__dump_type;
+
+#define HF__DUMP_TYPE_MAX HF__DUMP_TIMED_HASH
 
 /* Longest text of a score: sign, 17 digits, point, exponent, and to spare: a
  * whole number may have all its 309 digits. */
 #define HF__DUMP_SCORE_MAX 512u
 
+/* Digits of a deadline, and the latest that all stores accept. */
+#define HF__DUMP_DEADLINE_SIZE 14u
+#define HF__DUMP_DEADLINE_MAX ((INT64_C(1) << 46) - 1)
+
 static inline const char *hf__dump_type_name(hf__dump_type type)
 {
-    static const char *const names[] = {"",     "string", "hash",
-                                        "list", "set",    "zset"};
+    static const char *const names[] = {"",    "string", "hash",      "list",
+                                        "set", "zset",   "timed-hash"};
 
     return names[type];
 }
 
-/* Do its elements come in pairs? */
-static inline int hf__dump_is_paired(hf__dump_type type)
+/* Elements that belong together. */
+static inline size_t hf__dump_group(hf__dump_type type)
 {
-    return type == HF__DUMP_HASH || type == HF__DUMP_ZSET;
+    if (type == HF__DUMP_TIMED_HASH)
+        return 3;
+    return type == HF__DUMP_HASH || type == HF__DUMP_ZSET ? 2 : 1;
 }
 
 static inline void hf__dump_put(unsigned char *to, uint64_t value, int size)

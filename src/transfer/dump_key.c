@@ -7,13 +7,16 @@
  * 3. A large collection is read in pieces between two readings of its facts.
  *
  * Where the facts differ afterwards, what was written is dropped and the key
- * read again; after TRIES of that it is counted as changed.
+ * read again; after TRIES of that it is counted as changed. A hash is begun as
+ * one without deadlines of fields; the first deadline found in it drops that,
+ * too.
  */
 #include <assert.h>
 #include <stdio.h>
 
 #include "transfer/dump.h"
 #include "util/error.h"
+#include "util/mem.h"
 
 /* How often a key is read in all. */
 #define TRIES 4
@@ -54,7 +57,8 @@ void hf__dump_report(hf__dump *dump)
 
 static hf__dump_type type_of(hf_bytes name)
 {
-    for (hf__dump_type type = HF__DUMP_STRING; type <= HF__DUMP_ZSET; type++) {
+    for (hf__dump_type type = HF__DUMP_STRING; type <= HF__DUMP_TYPE_MAX;
+         type++) {
         const char *known = hf__dump_type_name(type);
 
         if (strlen(known) == name.size &&
@@ -87,7 +91,7 @@ hf_status hf__facts_read(const hf_reply *reply, hf__facts *facts, hf_error *err)
     facts->count = hf_reply_integer(hf_reply_at(reply, 2));
     facts->content_at = 4;
     facts->content_count = count - 4;
-    if (hf__dump_is_paired(facts->type) && facts->content_count % 2 != 0)
+    if (facts->content_count % hf__dump_group(facts->type) != 0)
         return hf__bad_reply("key_read", err);
     return HF_OK;
 }
@@ -103,14 +107,16 @@ static bool is_same(const hf__facts *before, const hf__facts *after)
            memcmp(after->mark, before->mark, sizeof(after->mark)) == 0;
 }
 
-void hf__dump_ask(hf__request *request, hf__read_words *words, hf_bytes name,
+void hf__dump_ask(const hf__dump *dump, hf__request *request,
+                  hf__read_words *words, hf_bytes name,
                   const char *most_elements, const char *most_bytes)
 {
     words->words[0] = name;
     words->words[1] = hf_str(most_elements);
     words->words[2] = hf_str(most_bytes);
+    words->words[3] = hf_str(dump->fields_expire ? "1" : "");
     hf__request_script(request, &hf__scripts[HF__SCRIPT_KEY_READ], words->words,
-                       3, 1);
+                       4, 1);
 }
 
 static hf_status ask(hf__dump *dump, hf_bytes name, const char *most_elements,
@@ -118,7 +124,7 @@ static hf_status ask(hf__dump *dump, hf_bytes name, const char *most_elements,
 {
     hf__read_words words;
 
-    hf__dump_ask(request, &words, name, most_elements, WHOLE_BYTES);
+    hf__dump_ask(dump, request, &words, name, most_elements, WHOLE_BYTES);
     hf__run_one(dump->client, request, PIECE_EXTRA_MS);
     if (request->status != HF_OK)
         return hf__fail_copy(err, &request->error);
@@ -132,6 +138,8 @@ static hf_status ask_facts(hf__dump *dump, hf_bytes name, hf__facts *facts,
     hf_status status = ask(dump, name, "0", &request, facts, err);
 
     facts->type_name = hf_view(NULL, 0); /* the reply goes */
+    if (dump->timed && facts->type == HF__DUMP_HASH)
+        facts->type = HF__DUMP_TIMED_HASH;
     hf__request_done(&request);
     return status;
 }
@@ -221,7 +229,7 @@ static const hf__operation *piece_operation(hf__dump_type type)
 {
     if (type == HF__DUMP_LIST)
         return &hf__op_lrange;
-    if (type == HF__DUMP_HASH)
+    if (type == HF__DUMP_HASH || type == HF__DUMP_TIMED_HASH)
         return &hf__op_hscan;
     return type == HF__DUMP_SET ? &hf__op_sscan : &hf__op_zscan;
 }
@@ -242,6 +250,95 @@ static void fill_piece(pieces *self, hf__request *request, hf_bytes words[5],
                           self->type == HF__DUMP_LIST ? 4 : 5);
 }
 
+static bool one_expires(const hf_reply *deadlines)
+{
+    for (size_t i = 0; i < hf_reply_count(deadlines); i++) {
+        if (hf_reply_integer(hf_reply_at(deadlines, i)) >= 0)
+            return true;
+    }
+    return false;
+}
+
+/* The fields of a piece but those that are gone by now. */
+static hf_status put_fields(pieces *self, const hf_reply *list,
+                            const hf_reply *deadlines, hf_error *err)
+{
+    bool timed = self->type == HF__DUMP_TIMED_HASH;
+    char number[HF__NUMBER_SIZE];
+    hf_status status = HF_OK;
+
+    for (size_t i = 0; i < hf_reply_count(deadlines) && status == HF_OK; i++) {
+        int64_t at = hf_reply_integer(hf_reply_at(deadlines, i));
+
+        if (at == -2)
+            continue;
+        status = put_elements(self->dump, list, 2 * i, 2, err);
+        if (status == HF_OK && timed)
+            status = hf__dump_writer_element(
+                &self->dump->writer, hf__number(number, at < 0 ? 0 : at), err);
+    }
+    return status;
+}
+
+static hf_status take_deadlines(pieces *self, const hf_reply *list,
+                                const hf__request *request, hf_error *err)
+{
+    const hf_reply *deadlines = &request->reply;
+
+    if (request->status != HF_OK)
+        return hf__fail_copy(err, &request->error);
+    if (hf_reply_count(deadlines) != hf_reply_count(list) / 2)
+        return hf__bad_reply("HPEXPIRETIME", err);
+    if (self->type == HF__DUMP_HASH && one_expires(deadlines)) {
+        self->dump->timed = true;
+        self->over = true;
+        return HF_OK;
+    }
+    return put_fields(self, list, deadlines, err);
+}
+
+/* A piece of a hash, of a store whose fields may expire. */
+static hf_status put_timed(pieces *self, const hf_reply *list, hf_error *err)
+{
+    size_t count = hf_reply_count(list) / 2;
+    char number[HF__NUMBER_SIZE];
+    hf__request request;
+    hf_bytes *words;
+    hf_status status;
+
+    if (count == 0)
+        return HF_OK;
+    words = hf__alloc((4 + count) * sizeof(*words));
+    if (words == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a dump");
+    words[1] = self->name;
+    words[2] = hf_str("FIELDS");
+    words[3] = hf__number(number, (int64_t)count);
+    for (size_t i = 0; i < count; i++)
+        words[4 + i] = hf_reply_bytes(hf_reply_at(list, 2 * i));
+    hf__operation_request(&request, &hf__op_hpexpiretime, words, 4 + count);
+    hf__run_one(self->dump->client, &request, PIECE_EXTRA_MS);
+    status = take_deadlines(self, list, &request, err);
+    hf__request_done(&request);
+    hf__free(words);
+    return status;
+}
+
+static bool may_expire(const pieces *self)
+{
+    return self->dump->fields_expire &&
+           (self->type == HF__DUMP_HASH || self->type == HF__DUMP_TIMED_HASH);
+}
+
+static hf_status put_piece(pieces *self, const hf_reply *list, hf_error *err)
+{
+    adapt(self, list);
+    self->total += hf_reply_count(list);
+    if (may_expire(self))
+        return put_timed(self, list, err);
+    return put_elements(self->dump, list, 0, hf_reply_count(list), err);
+}
+
 static hf_status next_piece(pieces *self, hf_error *err)
 {
     char numbers[2][HF__NUMBER_SIZE];
@@ -256,11 +353,8 @@ static hf_status next_piece(pieces *self, hf_error *err)
         status = hf__fail_copy(err, &request.error);
     else
         list = take_piece(self, &request.reply);
-    if (list != NULL) {
-        adapt(self, list);
-        self->total += hf_reply_count(list);
-        status = put_elements(self->dump, list, 0, hf_reply_count(list), err);
-    }
+    if (list != NULL)
+        status = put_piece(self, list, err);
     hf__request_done(&request);
     hf__dump_report(self->dump);
     return status;
@@ -285,7 +379,7 @@ static hf_status put_pieces(hf__dump *dump, hf_bytes name,
             self.total > ELEMENTS_MAX(facts->count))
             return hf__bad_reply("a scan of a key", err);
     }
-    *some = self.total > 0;
+    *some = dump->writer.pending > 0;
     return status;
 }
 
@@ -346,7 +440,7 @@ static hf_status read_large(hf__dump *dump, hf_bytes name,
 static hf_status try_large(hf__dump *dump, hf_bytes name, bool last, bool *over,
                            hf_error *err)
 {
-    bool some = false, same = false;
+    bool some = false, same = false, timed = dump->timed;
     hf__facts facts;
     hf_status status = ask_facts(dump, name, &facts, err);
 
@@ -356,6 +450,7 @@ static hf_status try_large(hf__dump *dump, hf_bytes name, bool last, bool *over,
     status = read_large(dump, name, &facts, &some, &same, err);
     if (status != HF_OK)
         return status;
+    last = last && timed == dump->timed;
     *over = same || last;
     if (last && !same)
         dump->writer.changed++;
@@ -392,7 +487,8 @@ hf_status hf__dump_large(hf__dump *dump, hf_bytes name, hf_error *err)
     bool over = false;
     hf_status status = try_whole(dump, name, &over, err);
 
-    for (int i = 1; status == HF_OK && !over && i <= TRIES; i++)
-        status = try_large(dump, name, i == TRIES, &over, err);
+    dump->timed = false;
+    for (int i = 1; status == HF_OK && !over && i <= TRIES + dump->timed; i++)
+        status = try_large(dump, name, i == TRIES + dump->timed, &over, err);
     return status;
 }

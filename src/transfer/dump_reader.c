@@ -183,7 +183,7 @@ static hf_status begin_key(hf__dump_reader *reader, hf_error *err)
         key_size > reader->size - HF__DUMP_KEY_HEAD)
         return fail_damaged(reader, "size of a key", err);
     reader->expires_unix_ms = (int64_t)hf__dump_get(head + 2, 8);
-    if (head[0] < HF__DUMP_STRING || head[0] > HF__DUMP_ZSET ||
+    if (head[0] < HF__DUMP_STRING || head[0] > HF__DUMP_TYPE_MAX ||
         head[1] > HF__DUMP_LAST || reader->expires_unix_ms < 0)
         return fail_damaged(reader, "type, flags or expiry of a key", err);
     reader->type = (hf__dump_type)head[0];
@@ -269,13 +269,18 @@ static hf_status end_key(hf__dump_reader *reader, hf_error *err)
     if (reader->in_element || reader->head_size > 0)
         return fail_damaged(reader, "an element is cut off", err);
     if (reader->count == 0 ||
-        (hf__dump_is_paired(reader->type) && reader->count % 2 != 0) ||
+        reader->count % hf__dump_group(reader->type) != 0 ||
         (reader->type == HF__DUMP_STRING && reader->count != 1))
         return fail_damaged(reader, "count of elements", err);
     reader->key_open = false;
     reader->keys++;
     reader->elements += reader->count;
     return HF_OK;
+}
+
+static bool in_deadline(const hf__dump_reader *reader)
+{
+    return reader->type == HF__DUMP_TIMED_HASH && reader->count % 3 == 2;
 }
 
 /* The size of an element, which may lie in two records. *known: it is there. */
@@ -297,18 +302,38 @@ static hf_status read_size(hf__dump_reader *reader, bool *known, hf_error *err)
     reader->offset = 0;
     reader->piece = hf_view(NULL, 0);
     reader->in_element = true;
+    reader->deadline_unix_ms = 0;
     if (reader->total > HF_VALUE_MAX ||
         (reader->type == HF__DUMP_ZSET && reader->count % 2 == 1 &&
-         reader->total > HF__DUMP_SCORE_MAX))
+         reader->total > HF__DUMP_SCORE_MAX) ||
+        (in_deadline(reader) &&
+         (reader->total < 1 || reader->total > HF__DUMP_DEADLINE_SIZE)))
         return fail_damaged(reader, "size of an element", err);
     return HF_OK;
 }
 
+/* The digits in this piece. */
+static hf_status read_deadline(hf__dump_reader *reader, hf_error *err)
+{
+    const char *digits = reader->piece.data;
+
+    for (size_t i = 0; i < reader->piece.size; i++) {
+        if (digits[i] < '0' || digits[i] > '9')
+            return fail_damaged(reader, "deadline of a field", err);
+        reader->deadline_unix_ms =
+            reader->deadline_unix_ms * 10 + (digits[i] - '0');
+    }
+    if (reader->deadline_unix_ms > HF__DUMP_DEADLINE_MAX)
+        return fail_damaged(reader, "deadline of a field", err);
+    return HF_OK;
+}
+
 /* What this record has of the element. */
-static void give_piece(hf__dump_reader *reader)
+static hf_status give_piece(hf__dump_reader *reader, hf_error *err)
 {
     size_t left = reader->size - reader->at;
     size_t part;
+    hf_status status = HF_OK;
 
     reader->offset += reader->piece.size;
     part = reader->total - reader->offset;
@@ -316,10 +341,13 @@ static void give_piece(hf__dump_reader *reader)
     reader->piece = hf_view(payload(reader) + reader->at, part);
     reader->at += part;
     reader->content += part;
+    if (in_deadline(reader))
+        status = read_deadline(reader, err);
     if (reader->offset + part < reader->total)
-        return;
+        return status;
     reader->in_element = false;
     reader->count++;
+    return status;
 }
 
 static hf_status next_inside(hf__dump_reader *reader, hf__dump_event *event,
@@ -336,9 +364,8 @@ static hf_status next_inside(hf__dump_reader *reader, hf__dump_event *event,
         if (status != HF_OK)
             return status;
         if (known && (reader->at < reader->size || reader->total == 0)) {
-            give_piece(reader);
             *event = HF__DUMP_AT_PIECE;
-            return HF_OK;
+            return give_piece(reader, err);
         }
         if (reader->at < reader->size)
             continue;

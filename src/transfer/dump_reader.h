@@ -34,8 +34,9 @@ typedef struct hf__dump_reader {
     int64_t expires_unix_ms;
     hf_bytes key;
     hf_bytes piece;
-    size_t total;  /* bytes of the element */
-    size_t offset; /* of the piece in it */
+    size_t total;             /* bytes of the element */
+    size_t offset;            /* of the piece in it */
+    int64_t deadline_unix_ms; /* of a field, when its element is whole */
     uint64_t left_out;
     uint64_t changed;
 

@@ -101,7 +101,8 @@ typedef struct hf__loader {
     hf__dump_reader reader;
     hf__load_batch *batch;
     hf__load_elements *elements;
-    int64_t ahead_ms; /* of the store's Unix time before our clock */
+    bool fields_expire; /* the store is known to have HPEXPIRE */
+    int64_t ahead_ms;   /* of the store's Unix time before our clock */
     char mark[HF__LOAD_MARK_SIZE];
 
     /* The key being read. */

@@ -289,6 +289,30 @@ static bool is_over(const hf__loader *self, int64_t expires_unix_ms)
            expires_unix_ms <= hf__clock_boot_ms() + self->ahead_ms;
 }
 
+/* A store whose fields do not expire would keep them. */
+static hf_status check_field_times(hf__loader *self, hf_error *err)
+{
+    char quoted[HF__QUOTED_SIZE];
+    hf_bytes none;
+    char *owned;
+    hf_status status;
+
+    if (self->fields_expire || self->type != HF__DUMP_TIMED_HASH)
+        return HF_OK;
+    owned = hf__load_name(self->key, self->mark, &none);
+    if (owned == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a key of a dump");
+    status = hf__transfer_field_times(self->client, &hf__op_hpexpireat, none,
+                                      &self->fields_expire, err);
+    hf__free(owned);
+    if (status != HF_OK || self->fields_expire)
+        return status;
+    return hf__fail(err, HF_UNSUPPORTED,
+                    "key %s has fields that expire, and this server has no "
+                    "HPEXPIRE; the key was not loaded",
+                    hf__quoted(quoted, self->key));
+}
+
 hf_status hf__load_key(hf__loader *self, hf_error *err)
 {
     const hf__dump_reader *reader = &self->reader;
@@ -304,14 +328,28 @@ hf_status hf__load_key(hf__loader *self, hf_error *err)
                                                         : HF__FATE_LOAD;
     hf__buf_clear(&self->elements->bytes);
     self->elements->count = 0;
-    return HF_OK;
+    if (self->fate != HF__FATE_LOAD)
+        return HF_OK;
+    return check_field_times(self, err);
+}
+
+/* Drop the field that was gathered last if its time is over. */
+static void drop_expired(hf__loader *self)
+{
+    hf__load_elements *elements = self->elements;
+
+    if (self->type != HF__DUMP_TIMED_HASH || elements->count % 3 != 0 ||
+        !is_over(self, self->reader.deadline_unix_ms))
+        return;
+    for (int i = 0; i < 3; i++)
+        elements->bytes.end -= elements->sizes[--elements->count];
 }
 
 static bool is_full(const hf__loader *self)
 {
     const hf__load_elements *elements = self->elements;
 
-    return (!hf__dump_is_paired(self->type) || elements->count % 2 == 0) &&
+    return elements->count % hf__dump_group(self->type) == 0 &&
            (elements->count >= HF__LOAD_STEP_ELEMENTS ||
             hf__buf_size(&elements->bytes) >= HF__LOAD_STEP_BYTES);
 }
@@ -339,8 +377,10 @@ hf_status hf__load_piece(hf__loader *self, hf_error *err)
                         reader->piece.size))
         return hf__fail(err, HF_NO_MEMORY, "an element of %zu bytes",
                         reader->total);
-    if (reader->offset + reader->piece.size == reader->total)
-        elements->sizes[elements->count++] = (uint32_t)reader->total;
+    if (reader->offset + reader->piece.size < reader->total)
+        return HF_OK;
+    elements->sizes[elements->count++] = (uint32_t)reader->total;
+    drop_expired(self);
     return HF_OK;
 }
 
@@ -378,6 +418,10 @@ hf_status hf__load_key_end(hf__loader *self, hf_error *err)
     }
     if (self->built_owned != NULL)
         return settle(self, err);
+    if (self->elements->count == 0) { /* all its fields have expired */
+        self->so_far.expired++;
+        return HF_OK;
+    }
     if (holds_token(self))
         return add_token(self, err);
     if (self->type == HF__DUMP_STRING)

@@ -51,13 +51,16 @@ static void check_event(const hf__dump_reader *reader, hf__dump_event event,
     if (event == HF__DUMP_AT_KEY) {
         PROMISE(reader->key.size <= HF__DUMP_KEY_MAX);
         PROMISE(reader->type >= HF__DUMP_STRING);
-        PROMISE(reader->type <= HF__DUMP_ZSET && reader->expires_unix_ms >= 0);
+        PROMISE(reader->type <= HF__DUMP_TYPE_MAX);
+        PROMISE(reader->expires_unix_ms >= 0);
         out->sum = hf__crc32c(out->sum, reader->key.data, reader->key.size);
     }
     if (event == HF__DUMP_AT_PIECE) {
         PROMISE(reader->total <= HF_VALUE_MAX);
         PROMISE(reader->piece.size <= HF__DUMP_PAYLOAD_MAX);
         PROMISE(reader->offset + reader->piece.size <= reader->total);
+        PROMISE(reader->deadline_unix_ms >= 0);
+        PROMISE(reader->deadline_unix_ms <= HF__DUMP_DEADLINE_MAX);
         out->sum = hf__crc32c(out->sum, reader->piece.data, reader->piece.size);
     }
 }

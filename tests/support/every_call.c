@@ -705,6 +705,8 @@ const every_call every_calls[] = {
     {"lock list, lock", "lock_list", lock_list, .keyless = true, .scans = true},
     {"store dump, clock", "TIME", store_dump, TRANSFER},
     {"store dump, names", "SCAN", store_dump, TRANSFER},
+    {"store dump, times of fields", "HPEXPIRETIME", store_dump, TRANSFER,
+     NEWER},
     {"store dump, key", "key_read", store_dump, TRANSFER},
     {"store load, clock", "TIME", store_load, TRANSFER},
     {"store load, string", "SET", store_load, TRANSFER},

@@ -149,6 +149,9 @@ static void write_keys(hf__dump_writer *writer)
     assert_int_equal(hf__dump_writer_key_end(writer, NULL), HF_OK);
     put_key(writer, HF__DUMP_ZSET, "z", 9, LIST("m", "-inf", "n", "1.5"));
     assert_int_equal(hf__dump_writer_key_end(writer, NULL), HF_OK);
+    put_key(writer, HF__DUMP_TIMED_HASH, "t", 0,
+            LIST("a", "1", "70368744177663", "b", "", "0"));
+    assert_int_equal(hf__dump_writer_key_end(writer, NULL), HF_OK);
 }
 
 static void write_small(stream *to)
@@ -186,9 +189,9 @@ static void dump_that_was_written_is_read(void **state)
     (void)state;
     write_small(&dump);
     assert_int_equal(take(&dump, &all, NULL), HF_OK);
-    assert_int_equal(all.keys, 6);
+    assert_int_equal(all.keys, 7);
     assert_int_equal(all.drops, 1);
-    assert_int_equal(all.pieces, 17);
+    assert_int_equal(all.pieces, 23);
     assert_int_equal(all.left_out, 3);
     dump.slice = 1;
     assert_int_equal(take(&dump, &bytewise, NULL), HF_OK);
@@ -509,7 +512,8 @@ static void rules_of_the_format_hold_with_fitting_checksums(void **state)
         {12, 4, 1, HF_UNSUPPORTED},
         {16, 8, 1, HF_OK},             /* another clock is fine */
         {FIRST, 1, 0, HF_CORRUPT},     /* type */
-        {FIRST, 1, 6, HF_CORRUPT},     /* likewise */
+        {FIRST, 1, 7, HF_CORRUPT},     /* likewise */
+        {FIRST, 1, 6, HF_CORRUPT},     /* a timed hash of one element */
         {FIRST, 1, 2, HF_CORRUPT},     /* a hash of one element */
         {FIRST + 1, 1, 2, HF_CORRUPT}, /* an unknown flag */
         {FIRST + 1, 1, 0, HF_CORRUPT}, /* continues, but does not */
@@ -536,6 +540,37 @@ static void rules_of_the_format_hold_with_fitting_checksums(void **state)
             fail_msg("edit %zu: not %s", i, hf_status_name(edits[i].status));
         free(dump.data);
     }
+}
+
+static hf_status take_timed(const char *const *elements)
+{
+    hf__dump_writer writer = {.write = put};
+    stream dump = {.slice = 1};
+    hf_status status;
+    taken all;
+
+    writer.user = &dump;
+    assert_int_equal(hf__dump_writer_begin(&writer, 0, NULL), HF_OK);
+    put_key(&writer, HF__DUMP_TIMED_HASH, "t", 0, elements);
+    assert_int_equal(hf__dump_writer_key_end(&writer, NULL), HF_OK);
+    assert_int_equal(hf__dump_writer_end(&writer, NULL), HF_OK);
+    hf__dump_writer_done(&writer);
+    status = take(&dump, &all, NULL);
+    free(dump.data);
+    return status;
+}
+
+static void deadline_of_a_field_is_an_instant_that_stores_accept(void **state)
+{
+    static const char *const bad[] = {
+        "", "-1", "x", "1.5", "12 ", "70368744177664", "000000000000001"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(take_timed(LIST("f", "v", "0", "g", "v", bad[i])),
+                         HF_CORRUPT);
+    assert_int_equal(take_timed(LIST("f", "v", "70368744177663")), HF_OK);
+    assert_int_equal(take_timed(LIST("f", "v", "0", "g", "v")), HF_CORRUPT);
 }
 
 /* A size without its bytes costs no memory. */
@@ -570,6 +605,7 @@ int main(void)
         cmocka_unit_test(mutated_dumps_are_refused),
         cmocka_unit_test(mutated_dumps_with_fitting_checksums_do_no_harm),
         cmocka_unit_test(rules_of_the_format_hold_with_fitting_checksums),
+        cmocka_unit_test(deadline_of_a_field_is_an_instant_that_stores_accept),
         cmocka_unit_test(claimed_sizes_reserve_nothing),
     };
 

@@ -82,6 +82,9 @@ static const char fill[] =
     "redis.call('set', 's', 'v') redis.call('set', 'e', '') "
     "redis.call('set', 'long', string.rep('x', 300000)) "
     "redis.call('hset', 'h', 'a', '1', 'b', '2') "
+    "redis.call('hpexpire', 'h', 900000, 'fields', 1, 'a') "
+    "for i = 1, 4200 do redis.call('hset', 'many', i, i) end "
+    "redis.call('hpexpire', 'many', 900000, 'fields', 1, '4200') "
     "redis.call('zadd', 'z', 1, 'a', 2, 'b') "
     "redis.call('set', 'hf:token', '1700000000000000') "
     "for i = 1, 4200 do redis.call('rpush', 'l', i) end return 1";
@@ -89,9 +92,12 @@ static const char fill[] =
 /* 1: all keys are there; 0: none of them is there in part. */
 static const char look[] =
     "local n = redis.call('dbsize') "
-    "if n ~= 7 then return 0 end "
+    "if n ~= 8 then return 0 end "
     "return redis.call('llen', 'l') == 4200 and "
     "    redis.call('strlen', 'long') == 300000 and "
+    "    redis.call('hpttl', 'h', 'fields', 1, 'a')[1] > 0 and "
+    "    redis.call('hpttl', 'many', 'fields', 1, '4200')[1] > 0 and "
+    "    redis.call('hlen', 'many') == 4200 and "
     "    redis.call('hlen', 'h') == 2 and redis.call('zcard', 'z') == 2 and "
     "    1 or -1";
 
@@ -120,7 +126,7 @@ static void dump_survives_each_allocation_that_fails(void **state)
         assert_int_equal(result.complete, status == HF_OK);
         whole = status == HF_OK ? whole + 1 : 0;
         if (status == HF_OK)
-            assert_int_equal(result.keys, 7);
+            assert_int_equal(result.keys, 8);
     }
     assert_in_range(after, CALM + 10, TRIES_MAX - 1);
     hf_client_close(client);

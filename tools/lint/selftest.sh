@@ -28,6 +28,7 @@ make_good()
         "$good"/scripts
     cp scripts/value_delete_if.lua "$good"/scripts
     cp scripts/use/wake.lua scripts/use/once.lua scripts/use/record.lua \
+        scripts/use/put_timed.lua \
         "$good"/scripts/use
     cp src/util/heap.h src/util/heap.c src/util/mem.h src/util/mem.c \
         "$good"/src/util

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dump_fields_test.c - deadlines of fields in a dump: they come back on a store
+ * whose fields expire, and no other store gets such a key.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/store_fixture.h"
+
+#define DUMP_MAX (8u << 20)
+
+/* Where the type of the first key is. */
+#define TYPE_AT (28 + 5)
+#define HASH 2
+#define TIMED_HASH 6
+
+typedef struct tape {
+    unsigned char *data;
+    size_t size;
+    size_t at;
+} tape;
+
+static int put(void *user, const void *data, size_t size)
+{
+    tape *self = user;
+
+    assert_true(self->size + size <= DUMP_MAX);
+    memcpy(self->data + self->size, data, size);
+    self->size += size;
+    return 0;
+}
+
+static int take(void *user, void *data, size_t size, size_t *got)
+{
+    tape *self = user;
+
+    *got = self->size - self->at < size ? self->size - self->at : size;
+    memcpy(data, self->data + self->at, *got);
+    self->at += *got;
+    return 0;
+}
+
+static tape dump(hf_client *client, hf_bytes key)
+{
+    hf_store_dump_options opts = HF_STORE_DUMP_OPTIONS_INIT;
+    hf_store_transfer result = HF_STORE_TRANSFER_INIT;
+    tape moved = {.data = malloc(DUMP_MAX)};
+
+    assert_non_null(moved.data);
+    opts.pattern = key;
+    expect_status(HF_OK,
+                  hf_store_dump(client, &opts, put, &moved, &result, ERR));
+    assert_int_equal(result.keys, 1);
+    assert_int_equal(result.changed, 0);
+    return moved;
+}
+
+static hf_store_transfer load(hf_client *client, tape *moved, uint32_t flags,
+                              hf_status status)
+{
+    hf_store_load_options opts = HF_STORE_LOAD_OPTIONS_INIT;
+    hf_store_transfer result = HF_STORE_TRANSFER_INIT;
+
+    moved->at = 0;
+    opts.flags = flags;
+    expect_status(status,
+                  hf_store_load(client, &opts, take, moved, &result, ERR));
+    return result;
+}
+
+/* An embedded store, whose fields expire. */
+static hf_client *elsewhere(fixture *f, const char *name)
+{
+    char url[2 * FIXTURE_PATH_SIZE];
+    hf_client *client;
+
+    (void)snprintf(url, sizeof(url), "volatile:%s/%s%u", f->directory, name,
+                   f->test_number);
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    assert_true(f->client_count < FIXTURE_OBJECT_MAX);
+    f->clients[f->client_count++] = client;
+    return client;
+}
+
+static hf_reply *run(hf_client *client, const char *source, hf_bytes key)
+{
+    hf_script *script = NULL;
+    hf_reply *reply = NULL;
+
+    expect_status(HF_OK, hf_script_load(client, hf_str(source), &script, ERR));
+    expect_status(HF_OK, hf_script_run(script, &key, 1, NULL, 0, &reply, ERR));
+    hf_script_free(script);
+    return reply;
+}
+
+static void make(hf_client *client, const char *source, hf_bytes key)
+{
+    hf_reply_free(run(client, source, key));
+}
+
+static bool fields_expire(fixture *f)
+{
+    hf_bytes name = bytes("f");
+    hf_status status = hf_hash_expire_fields(f->client, fixture_key(f, "none"),
+                                             1, &name, 1, NULL, ERR);
+
+    /* Only an old server may refuse. */
+    assert_true(status == HF_NOT_FOUND ||
+                (status == HF_UNSUPPORTED &&
+                 (f->server != NULL || f->cluster != NULL)));
+    return status == HF_NOT_FOUND;
+}
+
+/* All fields with their deadlines; an embedded store's vary by 1 ms. */
+static const char tell[] =
+    "local key, list = KEYS[1], {} "
+    "local names = redis.call('hkeys', key) "
+    "table.sort(names) "
+    "for i, name in ipairs(names) do "
+    "    local at = redis.call('hpexpiretime', key, 'fields', 1, name)[1] "
+    "    list[i] = #name .. ':' .. name .. redis.call('hget', key, name) .. "
+    "        '@' .. math.floor(at / 10000 + 0.5) "
+    "end "
+    "return #list .. ' ' .. redis.sha1hex(table.concat(list, '\\0')) .. "
+    "    tostring(redis.call('pttl', key) > 0)";
+
+static void expect_same(hf_client *one, hf_client *two, hf_bytes key)
+{
+    hf_reply *first = run(one, tell, key);
+    hf_reply *second = run(two, tell, key);
+
+    assert_true(hf_reply_bytes(first).size > 40);
+    assert_bytes(hf_reply_bytes(first), hf_reply_bytes(second));
+    hf_reply_free(first);
+    hf_reply_free(second);
+}
+
+/* Small, of one step, and of many; those read in pieces have the first deadline
+ * in the last piece, and in all. */
+#define HOUR_MS "(math.floor(redis.call('time')[1] / 10) * 10 + 3600) * 1000"
+static const char *const makers[] = {
+    "redis.call('hset', KEYS[1], '', '', 'a', '\\0') "
+    "redis.call('hpexpireat', KEYS[1], " HOUR_MS ", 'fields', 1, '') ",
+    "redis.call('hset', KEYS[1], 'a', '1') "
+    "redis.call('hpexpireat', KEYS[1], 70368744177663, 'fields', 1, 'a') "
+    "redis.call('pexpire', KEYS[1], 900000) ",
+    "for i = 1, 700 do redis.call('hset', KEYS[1], i, i) "
+    "    redis.call('hpexpireat', KEYS[1], " HOUR_MS " + i * 10000, "
+    "'fields', 1, i) end ",
+    "for i = 1, 5000 do redis.call('hset', KEYS[1], i, i) end "
+    "redis.call('hpexpireat', KEYS[1], " HOUR_MS ", 'fields', 1, 77) ",
+    "for i = 1, 5000 do redis.call('hset', KEYS[1], i, i) "
+    "    redis.call('hpexpireat', KEYS[1], " HOUR_MS " + i * 10000, "
+    "'fields', 1, i) end redis.call('pexpire', KEYS[1], 900000) ",
+    "redis.call('hset', KEYS[1], 'a', string.rep('x', 2000000), 'b', '') "
+    "redis.call('hpexpireat', KEYS[1], " HOUR_MS ", 'fields', 1, 'b') ",
+};
+#define MAKER_COUNT (sizeof(makers) / sizeof(makers[0]))
+
+static void deadlines_of_fields_are_moved(void **state)
+{
+    fixture *f = *state;
+    hf_client *from = elsewhere(f, "from");
+    hf_client *back = elsewhere(f, "back");
+
+    if (!fields_expire(f))
+        return;
+    for (size_t i = 0; i < MAKER_COUNT; i++) {
+        char name[24];
+        hf_bytes key;
+        tape there, again;
+
+        (void)snprintf(name, sizeof(name), "h%zu", i);
+        key = fixture_key(f, name);
+        make(from, makers[i], key);
+        there = dump(from, key);
+        assert_int_equal(load(f->client, &there, 0, HF_OK).keys, 1);
+        expect_same(from, f->client, key);
+        assert_int_equal(load(f->client, &there, HF_LOAD_REPLACE, HF_OK).keys,
+                         1);
+        expect_same(from, f->client, key);
+        again = dump(f->client, key);
+        assert_int_equal(load(back, &again, 0, HF_OK).keys, 1);
+        expect_same(from, back, key);
+        free(there.data);
+        free(again.data);
+    }
+}
+
+/* Small, and of many steps; new, and in place of another key. */
+static void server_without_deadlines_refuses_the_key_by_name(void **state)
+{
+    fixture *f = *state;
+    hf_client *from = elsewhere(f, "from");
+    hf_bytes keys[] = {fixture_key(f, "small"), fixture_key(f, "large")};
+
+    if (fields_expire(f))
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        hf_store_transfer result;
+        tape moved;
+
+        make(from, makers[i == 0 ? 0 : 4], keys[i]);
+        moved = dump(from, keys[i]);
+        result = load(f->client, &moved, 0, HF_UNSUPPORTED);
+        assert_false(result.complete);
+        assert_int_equal(result.keys, 0);
+        assert_non_null(strstr(expect_message(), i == 0 ? "small" : "large"));
+        assert_non_null(strstr(expect_message(), "HPEXPIRE"));
+        assert_no_key(f->client, keys[i]);
+        put_value(f->client, keys[i], bytes("mine"), 0);
+        result = load(f->client, &moved, HF_LOAD_REPLACE, HF_UNSUPPORTED);
+        assert_value(f->client, keys[i], bytes("mine"));
+        (void)load(f->client, &moved, HF_LOAD_CHECK, HF_OK);
+        free(moved.data);
+    }
+}
+
+static void only_a_hash_with_deadlines_has_the_new_type(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "h");
+    hf_bytes name = bytes("1");
+    tape plain, once;
+
+    make(f->client, "for i = 1, 100 do redis.call('hset', KEYS[1], i, i) end",
+         key);
+    plain = dump(f->client, key);
+    assert_int_equal(plain.data[TYPE_AT], HASH);
+    free(plain.data);
+    if (!fields_expire(f))
+        return;
+    expect_status(HF_OK, hf_hash_expire_fields(f->client, key, 60000, &name, 1,
+                                               NULL, ERR));
+    once = dump(f->client, key);
+    assert_int_equal(once.data[TYPE_AT], TIMED_HASH);
+    free(once.data);
+    expect_status(
+        HF_OK, hf_hash_expire_fields(f->client, key, -1, &name, 1, NULL, ERR));
+    plain = dump(f->client, key);
+    assert_int_equal(plain.data[TYPE_AT], HASH);
+    free(plain.data);
+}
+
+/* The dump is made in another store: here nothing has been seen of it. */
+static void fields_that_have_expired_are_not_loaded(void **state)
+{
+    fixture *f = *state;
+    hf_client *from = elsewhere(f, "from");
+    hf_bytes keys[] = {fixture_key(f, "some"), fixture_key(f, "all")};
+    hf_bytes names[] = {bytes("a"), bytes("b")};
+    hf_buffer value = HF_BUFFER_INIT;
+    tape some, all;
+
+    if (!fields_expire(f))
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        put_hash(from, keys[i], words("a", "1"), 0);
+        put_hash(from, keys[i], words("b", "1"), 0);
+        expect_status(HF_OK, hf_hash_expire_fields(from, keys[i], 1500, names,
+                                                   1 + i, NULL, ERR));
+    }
+    some = dump(from, keys[0]);
+    all = dump(from, keys[1]);
+    expect_soon(key_is_gone(from, keys[1]), 10000);
+    put_value(f->client, keys[1], bytes("mine"), 0);
+    assert_int_equal(load(f->client, &some, 0, HF_OK).keys, 1);
+    assert_int_equal(load(f->client, &all, HF_LOAD_REPLACE, HF_OK).expired, 1);
+    expect_status(HF_NOT_FOUND,
+                  hf_hash_get(f->client, keys[0], names[0], &value, ERR));
+    assert_field(f->client, keys[0], names[1], bytes("1"));
+    assert_value(f->client, keys[1], bytes("mine"));
+    free(some.data);
+    free(all.data);
+}
+
+static void damaged_deadlines_are_refused_and_leave_no_half(void **state)
+{
+    fixture *f = *state;
+    hf_client *from = elsewhere(f, "from");
+    hf_bytes key = fixture_key(f, "large");
+    tape moved;
+
+    if (!fields_expire(f))
+        return;
+    make(from, makers[4], key);
+    moved = dump(from, key);
+    for (size_t part = 1; part < 4; part++) {
+        moved.data[moved.size / 4 * part] ^= 1;
+        (void)load(f->client, &moved, 0, HF_CORRUPT);
+        assert_no_key(f->client, key);
+        moved.data[moved.size / 4 * part] ^= 1;
+    }
+    assert_int_equal(load(f->client, &moved, 0, HF_OK).keys, 1);
+    expect_same(from, f->client, key);
+    free(moved.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(deadlines_of_fields_are_moved),
+        fixture_test(server_without_deadlines_refuses_the_key_by_name),
+        fixture_test(only_a_hash_with_deadlines_has_the_new_type),
+        fixture_test(fields_that_have_expired_are_not_loaded),
+        fixture_test(damaged_deadlines_are_refused_and_leave_no_half),
+    };
+
+    return fixture_run(tests);
+}
