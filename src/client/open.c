@@ -173,6 +173,8 @@ static void end_calls(hf_client *client)
 
 static void close_parts(hf_client *client, bool forked)
 {
+    if (!forked)
+        hf__pending_close(client);
     hf__leases_stop(client->leases, forked || client->store == NULL);
     if (!forked)
         hf__client_feeds_close(&client->feeds);

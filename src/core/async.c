@@ -38,6 +38,21 @@ static void unreserve(hf__completions *self, size_t bytes)
     pthread_mutex_unlock(&self->mutex);
 }
 
+void hf__call_count(hf_call *call)
+{
+    hf__completions *self = &call->client->completions;
+
+    pthread_mutex_lock(&self->mutex);
+    self->held++;
+    self->running++;
+    pthread_mutex_unlock(&self->mutex);
+}
+
+void hf__call_uncount(hf_call *call)
+{
+    unreserve(&call->client->completions, 0);
+}
+
 /* Count what the call is about to copy. HF_UNAVAILABLE: too much. A call that
  * is alone may hold any amount. */
 static hf_status hold(hf_call *call, size_t size, hf_error *err)

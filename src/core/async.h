@@ -34,6 +34,12 @@ hf_status hf__call_copy_words(hf_call *call, hf_error *err);
 void hf__call_start_begin(hf_call *call, const hf_async *async);
 void hf__call_start_end(hf_call *call);
 
+/* One more call under way until it is uncounted, or delivered
+ * (hf__call_complete()): for those that the library makes itself. There is no
+ * bound: each comes from a call that was counted. */
+void hf__call_count(hf_call *call);
+void hf__call_uncount(hf_call *call);
+
 /* hf_call_cancel() for callers that have entered the client; NULL is allowed.
  */
 void hf__call_cancel(hf_call *call);

@@ -14,6 +14,7 @@
 #include "core/feeds.h"
 #include "core/interrupt.h"
 #include "core/life.h"
+#include "core/pending.h"
 #include "core/replicas.h"
 #include "core/run.h"
 #include "core/store_clock.h"
@@ -37,7 +38,8 @@ struct hf_client {
     hf__interrupts interrupts;
     hf__client_feeds feeds;
     hf__store_clock store_clock;
-    hf__timers timers; /* of asynchronous waits, of the registration */
+    hf__timers timers;    /* of asynchronous waits, of the registration */
+    hf__pending *pending; /* the first; the loop thread's */
     void (*free)(hf_client *client);
 };
 
