@@ -111,7 +111,8 @@ HF_API HF_MUST_USE hf_status hf_client_fd(hf_client *client, int *fd,
  * Call done() of each asynchronous call that has completed, in the order of
  * completion. Calls that complete meanwhile are left for the next dispatch.
  *
- * @param running  [out] calls whose done() has not been called; may be NULL
+ * @param running  [out] calls whose done() has not been called, and fills of
+ *                 hf_cache_get_or_fill_start() that have not ended; may be NULL
  *
  * @retval HF_OK  done() was called for all of them
  *

@@ -10,8 +10,8 @@
  * - hf_cache_get_many(), hf_cache_put_many(), hf_cache_delete_many(),
  *   hf_cache_invalidate_many()
  *
- * hf_cache_get(), hf_cache_put(), hf_cache_delete() and hf_cache_invalidate()
- * have a `_start` form.
+ * hf_cache_get_or_fill(), hf_cache_get(), hf_cache_put(), hf_cache_delete() and
+ * hf_cache_invalidate() have a `_start` form.
  *
  * @code
  * hf_status get_user(hf_client *client, hf_bytes key, hf_cache_fill_fn load,
@@ -118,7 +118,7 @@ typedef struct hf_cache_options {
 /** Where the value of hf_cache_get_or_fill() comes from. */
 typedef enum hf_cache_source {
     HF_CACHE_HIT = 1,     /**< it was fresh */
-    HF_CACHE_OLD = 2,     /**< it is stale: another fill is under way */
+    HF_CACHE_OLD = 2,     /**< it is stale: a fill is under way */
     HF_CACHE_OLD_ERROR,   /**< it is stale: a fill failed, or took too long */
     HF_CACHE_FILLED,      /**< the caller's fill; it is stored */
     HF_CACHE_FILLED_ALONE /**< the caller's fill; it could not be stored */
@@ -189,7 +189,9 @@ hf_cache_get_or_fill(hf_client *client, hf_bytes key, hf_cache_fill_fn fill,
  *                this status
  * @param value   copied; ignored unless `status` is HF_OK
  *
- * @retval HF_OK  the fill has ended
+ * @retval HF_OK       the fill has ended
+ * @retval HF_INVALID  the client is closed; the fill of a started call has
+ *                     ended without its value being stored
  *
  * Never blocks.
  */
@@ -339,6 +341,40 @@ HF_API HF_MUST_USE hf_status hf_cache_invalidate_many(hf_client *client,
                                                       hf_error *err);
 
 /* ----------------------------------------------------------------- started */
+
+/**
+ * Starts hf_cache_get_or_fill().
+ *
+ * hf_client_dispatch() calls `fill`, which may return before the fill has
+ * ended: hf_cache_fill_done() can be called later, on any thread. The value is
+ * stored on the library's own thread; hf_client_dispatch() counts the fill as
+ * in progress until then. A value that may be returned during the fill (stale,
+ * or fresh and refreshed early) completes the call before `fill` is called.
+ *
+ * hf_call_cancel() completes the call with HF_CANCELLED. If `fill` has been
+ * called, the fill continues and its value is stored; if not, it will not be
+ * called. hf_client_interrupt() has no effect.
+ *
+ * hf_client_close() completes the call with HF_UNAVAILABLE or HF_INDETERMINATE,
+ * and `fill` is not called any more. A fill that was begun must still be ended
+ * with hf_cache_fill_done(), which then returns HF_INVALID and frees it; its
+ * value is not stored, and other clients wait until its lease ends. Until then
+ * the fill keeps the client's memory allocated, like a lock.
+ *
+ * @param key    the entry
+ * @param fill   computes the value
+ * @param user   passed to `fill`; valid until the call has completed and the
+ *               fill, if it was called, has ended
+ * @param opts   as for hf_cache_get_or_fill()
+ * @param value  [out] the value
+ * @param info   [out] where it comes from; may be NULL
+ *
+ * @retval HF_OK  started; done() gets what hf_cache_get_or_fill() returns
+ */
+HF_API HF_MUST_USE hf_status hf_cache_get_or_fill_start(
+    hf_client *client, hf_bytes key, hf_cache_fill_fn fill, void *user,
+    const hf_cache_options *opts, hf_buffer *value, hf_cache_info *info,
+    const hf_async *async, hf_error *err);
 
 /** Starts hf_cache_get(). */
 HF_API HF_MUST_USE hf_status hf_cache_get_start(hf_client *client, hf_bytes key,

@@ -14,6 +14,7 @@ hf_status hf__cache_job_init(hf_cache_fill *self, hf_client *client,
 
     self->fill = fill;
     self->user = user;
+    self->ended = NULL;
     self->has_ended = false;
     self->result = (hf_buffer)HF_BUFFER_INIT;
     if (status == HF_OK)
@@ -90,6 +91,11 @@ hf_status hf_cache_fill_done(hf_cache_fill *fill, hf_status status,
     if (status == HF_OK)
         copied = copy_value(fill, value, err);
     fill->filled = copied != HF_OK ? copied : status;
+    if (fill->ended != NULL) {
+        hf_status ended = fill->ended(fill, err);
+
+        return ended != HF_OK ? ended : copied;
+    }
     return copied;
 }
 

@@ -15,6 +15,9 @@ struct hf_cache_fill {
     hf_bytes key; /* the user's: in the steps' */
     hf_cache_fill_fn fill;
     void *user;
+    /* hf_cache_fill_done() was called for a started call, which may be gone
+     * afterwards. NULL: it is a blocking one. */
+    hf_status (*ended)(hf_cache_fill *self, hf_error *err);
     bool has_ended;   /* by hf_cache_fill_done(): ... */
     hf_status filled; /* ... with this status ... */
     hf_buffer result; /* ... and value */

@@ -503,7 +503,7 @@ static hf__cache_next look_again(hf__cache_steps *steps)
     return ask(steps, HF__CACHE_LOOK);
 }
 
-static hf__cache_next granted(hf__cache_steps *steps)
+static hf__cache_next granted(hf__cache_steps *steps, int64_t now_ms)
 {
     const hf_reply *reply = &steps->ask.reply;
     char *text = steps->versions;
@@ -522,6 +522,9 @@ static hf__cache_next granted(hf__cache_steps *steps)
     }
     *text = '\0';
     steps->leased_us = hf__clock_boot_us();
+    steps->answers =
+        steps->found != NULL &&
+        (steps->early || (steps->stale && now_ms < steps->meta.stale_until_ms));
     steps->packed =
         hf__alloc(hf__cache_names_size(steps->names + 4, steps->tag_count));
     if (steps->packed == NULL)
@@ -567,7 +570,7 @@ static hf__cache_next read_lease(hf__cache_steps *steps)
     if (items[0].integer == 0)
         return look_again(steps);
     if (items[0].integer == 1)
-        return granted(steps);
+        return granted(steps, now_ms);
     return held(steps, items[0].integer == 3, now_ms, items[2].integer);
 }
 

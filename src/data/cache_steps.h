@@ -79,6 +79,7 @@ typedef struct hf__cache_steps {
     const hf_reply *found; /* the value; NULL: none that may be returned */
     bool stale;            /* it is */
     bool early;            /* it is fresh, and to be filled again */
+    bool answers;          /* FILL: it may be returned during the fill */
     int looks;             /* because the entry had changed */
     int64_t wake_ms;
 

@@ -296,9 +296,8 @@ DEFINE(cache_get_or_fill)
 {
     hf_cache_options options = kept();
 
-    (void)async;
-    return hf_cache_get_or_fill(p->client, p->key, fill_one, NULL, &options,
-                                &p->result.buffer, NULL, err);
+    return CALL(hf_cache_get_or_fill, p->client, p->key, fill_one, NULL,
+                &options, &p->result.buffer, NULL);
 }
 
 DEFINE(cache_get_many)
@@ -657,7 +656,7 @@ const every_call every_calls[] = {
     {"hash delete fields", "HDEL", hash_delete_fields, STARTS},
     {"hash delete", "hash_delete", hash_delete, STARTS},
     {"cache get", "MGET", cache_get, STARTS},
-    {"cache get or fill", "MGET", cache_get_or_fill, .starts = false},
+    {"cache get or fill", "MGET", cache_get_or_fill, STARTS},
     {"cache get many", "MGET", cache_get_many, BATCH},
     {"cache put", "cache_put", cache_put, STARTS},
     {"cache put many", "cache_put", cache_put_many, BATCH},

@@ -228,6 +228,22 @@ static void check_script_run(trial *self, hf_status status)
     assert_int_equal(hf_reply_count(self->reply), status == HF_OK ? 2 : 0);
 }
 
+static void fill(void *user, hf_cache_fill *fill)
+{
+    (void)user;
+    (void)!hf_cache_fill_done(fill, HF_OK, hf_str("filled"), NULL);
+}
+
+static hf_status start_fill(trial *self, const hf_async *async)
+{
+    hf_cache_options options = HF_CACHE_OPTIONS_INIT;
+
+    options.ttl_ms = 60000;
+    return hf_cache_get_or_fill_start(self->client, self->key, fill, NULL,
+                                      &options, &self->buffer, NULL, async,
+                                      NULL);
+}
+
 static hf_status start_inspect(trial *self, const hf_async *async)
 {
     return hf_lock_inspect_start(self->client, self->key, &self->info, async,
@@ -311,6 +327,7 @@ static const operation operations[] = {
     {"hash_delete_fields", put_hash, start_hash_delete_fields, NULL},
     {"script_load", NULL, start_script_load, NULL},
     {"script_run", load_script, start_script_run, check_script_run},
+    {"cache_get_or_fill", NULL, start_fill, NULL},
     {"lock_inspect", take_lock, start_inspect, NULL},
     {"lock_acquire", make_lock, start_acquire, check_acquire},
     {"lock_renew", take_lock, start_renew, check_renew},
