@@ -368,6 +368,7 @@ HF_API HF_MUST_USE hf_status hf_cache_invalidate_many(hf_client *client,
  * @param opts   as for hf_cache_get_or_fill()
  * @param value  [out] the value
  * @param info   [out] where it comes from; may be NULL
+ * @param async  how to report it
  *
  * @retval HF_OK  started; done() gets what hf_cache_get_or_fill() returns
  */
