@@ -185,5 +185,6 @@ const char *every_result_end(every_place *place, const every_call *call,
     if (wrong == NULL)
         wrong = unread;
     unread = check_handles(result);
+    every_result_begin(result);
     return wrong != NULL ? wrong : unread;
 }
