@@ -273,7 +273,7 @@ static void sync_feed(hf__change_feed *self)
 
     if (was_open && removed)
         report_gap(self);
-    if (was_open && (!whole || (was_whole && !all_listen(self))))
+    if (was_open && (!whole || ((removed || was_whole) && !all_listen(self))))
         report_broken(self);
     if (!whole) /* look again soon */
         self->map_ms = 0;
