@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,7 +32,20 @@
 #define KEYS_MAX 2000000
 
 static redis_server *server;
-static place volatile_place;
+static place volatile_place, file_place;
+
+/* LMDB writes a meta page by this, and then the number of the transaction. */
+static bool killed_at_meta_page;
+
+__attribute__((visibility("default"))) ssize_t pwrite(int fd, const void *data,
+                                                      size_t size, off_t offset)
+{
+    ssize_t written = syscall(SYS_pwrite64, fd, data, size, offset);
+
+    if (killed_at_meta_page && size < 512 && offset < 8192)
+        (void)raise(SIGKILL);
+    return written;
+}
 
 static hf_client *must_open_client(const char *url)
 {
@@ -250,10 +264,61 @@ static void killed_writers_leave_nothing_unreported(void **state)
     hf_client_close(client);
 }
 
+static void expect_near(hf_near *near, const char *key, const char *wanted)
+{
+    hf_buffer value = HF_BUFFER_INIT;
+
+    assert_int_equal(hf_near_get(near, hf_str(key), &value, NULL), HF_OK);
+    assert_string_equal(value.data, wanted);
+    hf_buffer_free(&value);
+}
+
+static void kill_writer_at_meta_page(const char *key, const char *value)
+{
+    pid_t child = fork();
+    int outcome;
+
+    if (child == 0) {
+        hf_client *client = must_open_client(file_place.url);
+
+        killed_at_meta_page = true;
+        (void)!hf_value_set(client, hf_str(key), hf_str(value), NULL, NULL,
+                            NULL);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &outcome, 0), child);
+    assert_true(WIFSIGNALED(outcome));
+}
+
+static void writers_killed_within_a_commit_leave_no_stale_value(void **state)
+{
+    hf_client *client = must_open_client(file_place.url);
+    hf_change change = HF_CHANGE_INIT;
+    hf_watch *watch = NULL;
+    hf_near *near = NULL;
+
+    (void)state;
+    must_set(client, "torn");
+    assert_int_equal(hf_near_open(client, NULL, &near, NULL), HF_OK);
+    assert_int_equal(hf_watch_open(client, hf_str("torn"), NULL, &watch, NULL),
+                     HF_OK);
+    expect_near(near, "torn", "1");
+    kill_writer_at_meta_page("torn", "2");
+    assert_int_equal(hf_watch_next(watch, &change, WAIT_MS, NULL), HF_OK);
+    expect_near(near, "torn", "2");
+    must_set(client, "other");
+    expect_near(near, "torn", "2");
+    hf_change_free(&change);
+    hf_near_close(near);
+    hf_watch_close(watch);
+    hf_client_close(client);
+}
+
 static int open_stores(void **state)
 {
     (void)state;
     make_place(&volatile_place, "volatile", "");
+    make_place(&file_place, "file", "");
     server = redis_server_start(NULL);
     return server == NULL ? -1 : 0;
 }
@@ -263,6 +328,7 @@ static int close_stores(void **state)
     (void)state;
     redis_server_stop(server);
     remove_place(&volatile_place);
+    remove_place(&file_place);
     return 0;
 }
 
@@ -270,6 +336,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(killed_writers_leave_nothing_unreported),
+        cmocka_unit_test(writers_killed_within_a_commit_leave_no_stale_value),
         cmocka_unit_test(watches_survive_without_memory),
         cmocka_unit_test(near_caches_survive_without_memory),
     };

@@ -53,7 +53,8 @@ hf_status hf__changes_map(int dir_fd, bool create, hf__changes **changes,
                           hf_error *err);
 void hf__changes_unmap(hf__changes *changes);
 
-/* A writer may have been killed: publish what it may have committed. */
+/* A writer may have been killed: publish what it may have committed. Since then
+ * a write transaction has begun. */
 void hf__changes_recover(hf__changes *changes);
 
 /* The stamp of a key. */

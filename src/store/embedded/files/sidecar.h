@@ -124,8 +124,8 @@ uint64_t hf__sidecar_head_sum(const hf__sidecar_map *map);
 void hf__sidecar_reset(hf__sidecar_map *map);
 
 /*
- * Take the writer lock; false: not by deadline_ms. A holder that died needs no
- * repair: LMDB discards its transaction.
+ * Take the writer lock; false: not by deadline_ms. If its holder died, readers
+ * may miss what it committed until a write transaction begins.
  */
 bool hf__sidecar_lock(hf__sidecar_map *map, int64_t deadline_ms);
 void hf__sidecar_unlock(hf__sidecar_map *map);

@@ -119,6 +119,23 @@ static void on_moved(hf__watch *watch)
     look(hf__container_of(watch, hf__change_reader, watch));
 }
 
+/*
+ * Under the writer lock: publish what a killed writer may have committed. It
+ * may have written the meta page but not the number of the transaction, by
+ * which readers find it; LMDB sets that when the next write transaction begins.
+ */
+static void recover_locked(hf__env *env)
+{
+    MDB_txn *txn;
+
+    if (!__atomic_load_n(&env->changes->pending, __ATOMIC_ACQUIRE) ||
+        !hf__env_adopt_size(env) || env->broken ||
+        mdb_txn_begin(env->mdb, NULL, 0, &txn) != MDB_SUCCESS)
+        return;
+    mdb_txn_abort(txn);
+    hf__changes_recover(env->changes);
+}
+
 /* The lock is free, but a commit is pending: its writer was killed. */
 static void recover(hf__change_reader *reader)
 {
@@ -126,7 +143,7 @@ static void recover(hf__change_reader *reader)
 
     if (hf__env_lock(env, hf__clock_boot_ms() + RECOVER_MS, NULL) != HF_OK)
         return;
-    hf__changes_recover(env->changes);
+    recover_locked(env);
     hf__env_unlock(env);
 }
 
@@ -173,7 +190,7 @@ static hf_status take_slot(hf__change_reader *reader, hf_error *err)
         status = hf__changes_map(env->dir_fd, true, &env->changes, err);
     if (status != HF_OK)
         return status;
-    hf__changes_recover(env->changes);
+    recover_locked(env);
     for (reader->slot = 0; reader->slot < HF__CHANGES_READERS &&
                            env->changes->slots[reader->slot].used;)
         reader->slot++;
