@@ -8,13 +8,13 @@ KEYS[4]  waiters: sorted set of inboxes
 
 Returns  1 deleted; 0 there was none.
 Repeat   no: the second run would not find what the first deleted.
-Writes   all keys. Cost O(log waiters).
+Writes   all keys. Cost O(waiters).
 ]]
 local call = redis.call
 call('strlen', KEYS[1])
 local known = call('del', KEYS[2])
 local found = call('del', KEYS[1])
 if call('del', KEYS[3]) == 1 then
-    --#use wake topic=KEYS[1] waiters=KEYS[4]
+    --#use wake_all topic=KEYS[1] waiters=KEYS[4]
 end
 return math.max(known, found)

@@ -9,7 +9,7 @@ ARGV[2]  pause: until the next fill, ms, while an old value is returned; 0: none
 
 Returns  1 ended; 0 it had lost its lease.
 Repeat   safe: a token is never used twice.
-Writes   KEYS[2], KEYS[3]. Cost O(waiters) with a pause, else O(log waiters).
+Writes   KEYS[2], KEYS[3]. Cost O(waiters).
 ]]
 local call = redis.call
 if call('get', KEYS[2]) ~= ARGV[1] then
@@ -17,9 +17,8 @@ if call('get', KEYS[2]) ~= ARGV[1] then
 end
 if ARGV[2] ~= '0' then
     call('set', KEYS[2], '!' .. ARGV[1], 'px', ARGV[2])
-    --#use wake_all topic=KEYS[1] waiters=KEYS[3]
-    return 1
+else
+    call('del', KEYS[2])
 end
-call('del', KEYS[2])
---#use wake topic=KEYS[1] waiters=KEYS[3]
+--#use wake_all topic=KEYS[1] waiters=KEYS[3]
 return 1

@@ -40,7 +40,7 @@ for i = 5, #KEYS do
 end
 if leased and versions ~= ARGV[10] then
     call('del', KEYS[3])
-    --#use wake topic=KEYS[1] waiters=KEYS[4]
+    --#use wake_all topic=KEYS[1] waiters=KEYS[4]
     return 0
 end
 if ARGV[3] == 'value' then

@@ -108,6 +108,74 @@ static void cache_readers_fill_after_one_that_failed(void **state)
     assert_int_equal(fills, 1);
 }
 
+static hf_client *third;
+
+/* The first to wait has timed out when the second begins. */
+static void time_out_then_wait(filler *self)
+{
+    hf_cache_options options = lasting(60000);
+    filler other = {.f = self->f, .key = self->key, .opts = &options};
+    int64_t until_ms;
+
+    options.wait_ms = 30;
+    expect_status(HF_TIMEOUT, get_or_fill(self->f->other, &other));
+    start_reader(&readers[0], third, self);
+    until_ms = test_now_ms() + 200;
+    while (test_now_ms() < until_ms)
+        test_rest();
+}
+
+static void wait_then_delete(filler *self)
+{
+    time_out_then_wait(self);
+    expect_status(HF_NOT_FOUND,
+                  hf_cache_delete(self->f->client, self->key, ERR));
+}
+
+static void wait_then_invalidate(filler *self)
+{
+    time_out_then_wait(self);
+    expect_status(
+        HF_OK, hf_cache_invalidate(self->f->client, self->opts->tags[0], ERR));
+}
+
+#define TAGGED_WAIT "hf:wait::%s%.*s"
+
+static void expect_woken(reader *self)
+{
+    assert_false(own_key_exists(self->self.f, TAGGED_WAIT, self->self.key));
+    assert_int_equal(pthread_join(self->thread, NULL), 0);
+    expect_status(HF_OK, self->status);
+    assert_buffer(&self->self.got, bytes("reader's"));
+}
+
+static void cache_readers_are_woken_behind_one_that_timed_out(void **state)
+{
+    fixture *f = *state;
+    hf_cache_options options = lasting(60000);
+    hf_bytes tag = fixture_key(f, "{k}tag");
+    filler self = {.f = f,
+                   .key = fixture_key(f, "{k}"),
+                   .status = HF_UNAVAILABLE,
+                   .opts = &options,
+                   .during = time_out_then_wait};
+
+    third = fixture_client(f, NULL);
+    options.tags = &tag;
+    options.tag_count = 1;
+    expect_status(HF_UNAVAILABLE, get_or_fill(f->client, &self));
+    expect_woken(&readers[0]);
+    expect_status(HF_OK, hf_cache_delete(f->client, self.key, ERR));
+    self.value = "overtaken";
+    self.during = wait_then_delete;
+    expect_got(&self, f->client, "overtaken", HF_CACHE_FILLED_ALONE);
+    expect_woken(&readers[0]);
+    expect_status(HF_OK, hf_cache_delete(f->client, self.key, ERR));
+    self.during = wait_then_invalidate;
+    expect_got(&self, f->client, "overtaken", HF_CACHE_FILLED_ALONE);
+    expect_woken(&readers[0]);
+}
+
 /* One that has not begun yet is not interrupted: until it has. */
 static void interrupt_reader(reader *self)
 {
@@ -298,6 +366,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         fixture_test(cache_readers_wait_for_the_fill),
         fixture_test(cache_readers_fill_after_one_that_failed),
+        fixture_test(cache_readers_are_woken_behind_one_that_timed_out),
         fixture_test(cache_readers_are_interrupted),
         fixture_test(cache_readers_wait_no_longer_than_they_want),
         fixture_test(cache_fill_without_its_lease_stores_nothing),
