@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "complain.h"
@@ -33,6 +34,8 @@ struct child_run {
     pid_t pid;
     int fd; /* its stdout; -1: closed */
     bool has_exited;
+    int64_t renew_at_ms;
+    bool lost; /* the lease */
 };
 
 static int spawn(struct child_run *run, int out)
@@ -151,19 +154,36 @@ static void pass_signals_on(struct child_run *run)
     }
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Renew the lease if it is time. Returns how long to poll, ms. */
+static int renew_lease(struct child_run *run)
+{
+    int64_t left_ms = run->renew_at_ms - now_ms();
+
+    if (!run->lost && left_ms <= 0) {
+        run->lost = hf_cache_fill_renew(run->fill, NULL) == HF_LOST;
+        run->renew_at_ms = now_ms() + run->command->renew_ms;
+        left_ms = run->command->renew_ms;
+    }
+    return run->lost || left_ms > 60000 ? 60000 : (int)left_ms;
+}
+
 static void await(struct child_run *run)
 {
-    int wait_ms =
-        (int)(run->command->renew_ms < 60000 ? run->command->renew_ms : 60000);
-    bool lost = false;
+    run->renew_at_ms = now_ms() + run->command->renew_ms;
 
     while (!run->has_exited || run->fd >= 0) {
         struct pollfd files[] = {{.fd = run->signals.fd, .events = POLLIN},
                                  {.fd = run->fd, .events = POLLIN}};
-        int ready = poll(files, 2, wait_ms);
 
-        if (ready == 0 && !lost)
-            lost = hf_cache_fill_renew(run->fill, NULL) == HF_LOST;
+        (void)poll(files, 2, renew_lease(run));
         if (files[1].revents != 0)
             read_some(run);
         pass_signals_on(run);

@@ -114,6 +114,13 @@ test_lease_is_renewed() {
     same value slow "$out"
 }
 
+test_lease_is_renewed_while_the_command_prints() {
+    expect 0 cache fill key --ttl 60 --lease 0.3 -- \
+        sh -c 'for i in 0 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.05; done
+               for i in 0 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.05; done'
+    expect 0 cache get key
+}
+
 test_signals_end_the_command() {
     fill_of key --ttl 60 -- sh -c 'echo $$ >begun; exec sleep 60' &
     pid=$!
