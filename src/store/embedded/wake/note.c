@@ -61,6 +61,7 @@ void hf__note_put(hf__tx *tx, hf_change_kind kind, hf_bytes key)
         tx->notes_lost = true;
         return;
     }
+    memset(at + size - sizeof(uint64_t), 0, sizeof(uint64_t)); /* padding */
     memcpy(at, &head, sizeof(head));
     memcpy(at + sizeof(head), key.data, key.size);
     hf__buf_added(&tx->notes, (size_t)size);
@@ -111,9 +112,12 @@ static void stamp_keys(hf__tx *tx, void (*act)(hf__changes *, uint32_t))
 static void write_ring(hf__changes *changes, const void *data, size_t size)
 {
     uint64_t from = changes->head % HF__CHANGES_RING;
+    uint64_t end = changes->head + size;
     size_t first = size;
 
-    __atomic_store_n(&changes->claimed, changes->head + size, __ATOMIC_SEQ_CST);
+    /* After a failed commit it may be beyond. */
+    if (changes->claimed < end)
+        __atomic_store_n(&changes->claimed, end, __ATOMIC_SEQ_CST);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (first > HF__CHANGES_RING - from)
         first = (size_t)(HF__CHANGES_RING - from);
