@@ -159,7 +159,7 @@ static void run_hdel(hf__tx *tx, const hf_bytes *args, size_t count)
         if (!hf__hash_delete(tx, record, args[i]))
             continue;
         deleted++;
-        if (hf__hash_count(tx, record) == 0) {
+        if (hf__hash_is_empty(tx, record)) {
             hf__key_delete(tx, record);
             record = NULL;
         }

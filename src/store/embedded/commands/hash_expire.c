@@ -139,7 +139,7 @@ static const int *expire_fields(hf__tx *tx, hf__record *record,
         return NULL;
     for (size_t i = 0; i < which->count && tx->fatal == HF_OK; i++)
         results[i] = expire_field(tx, record, which->names[i], what);
-    if (record != NULL && tx->fatal == HF_OK && hf__hash_count(tx, record) == 0)
+    if (record != NULL && tx->fatal == HF_OK && hf__hash_is_empty(tx, record))
         hf__key_delete(tx, record);
     return tx->fatal == HF_OK ? results : NULL;
 }

@@ -182,6 +182,14 @@ bool hf__deadline_passed(hf__tx *tx, hf__record *record, hf_bytes field)
            expire_ms <= tx->now_ms;
 }
 
+bool hf__deadlines_all_passed(hf__tx *tx, hf__record *record)
+{
+    hf__deadlines head;
+
+    return read_head(tx, record, &head) && head.last_ms != 0 &&
+           head.last_ms <= tx->now_ms;
+}
+
 uint64_t hf__deadlines_count_passed(hf__tx *tx, hf__record *record)
 {
     hf__deadlines head;

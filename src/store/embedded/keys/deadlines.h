@@ -27,6 +27,9 @@ void hf__deadlines_refresh(hf__tx *tx, hf__record *record);
 bool hf__deadlines_passed(hf__tx *tx, hf__record *record);
 bool hf__deadline_passed(hf__tx *tx, hf__record *record, hf_bytes field);
 
+/* Have those of all fields? */
+bool hf__deadlines_all_passed(hf__tx *tx, hf__record *record);
+
 /* How many have passed. */
 uint64_t hf__deadlines_count_passed(hf__tx *tx, hf__record *record);
 

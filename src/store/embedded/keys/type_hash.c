@@ -226,6 +226,11 @@ uint64_t hf__hash_count(hf__tx *tx, hf__record *record)
     return record->count - hf__deadlines_count_passed(tx, record);
 }
 
+bool hf__hash_is_empty(hf__tx *tx, hf__record *record)
+{
+    return record->count == 0 || hf__deadlines_all_passed(tx, record);
+}
+
 void hf__hash_expire(hf__tx *tx, hf__record *record, hf_bytes field,
                      int64_t expire_ms)
 {

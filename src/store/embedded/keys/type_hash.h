@@ -28,6 +28,8 @@ void hf__hash_expire(hf__tx *tx, hf__record *record, hf_bytes field,
                      int64_t expire_ms);
 /* The fields that exist: record->count may be more. */
 uint64_t hf__hash_count(hf__tx *tx, hf__record *record);
+/* No field exists; needs no walk. */
+bool hf__hash_is_empty(hf__tx *tx, hf__record *record);
 /* true: it existed. The key stays, even if it is now empty. */
 bool hf__hash_delete(hf__tx *tx, hf__record *record, hf_bytes field);
 
