@@ -15,8 +15,8 @@ ARGV[6]  attributes: the new labels
 ARGV[7]  replace: 1: drop the other attributes; else 0
 ARGV[8]  most: attributes that an item may have
 
-Returns  1 changed; 0 there is no such item; -1 it would have too many
-         attributes.
+Returns  1 changed; 0 there is no such item. An error HFINVALID if it would have
+         too many attributes.
 Repeat   no: a change of another client in between would be lost.
 Writes   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]. Cost O(log items) for each
          attribute.
@@ -35,7 +35,8 @@ if ARGV[7] == '0' then
     --#use timeline_merge
 end
 if select(2, string.gsub(labels, '%z%z', '')) > tonumber(ARGV[8]) then
-    return -1
+    return redis.error_reply('HFINVALID the item would have more than '
+        .. ARGV[8] .. ' attributes')
 end
 call('hset', KEYS[2], id, payload)
 local gone = {id}

@@ -9,15 +9,6 @@
 
 /* ------------------------------------------------------------------ update */
 
-static hf_status finish_update(hf_call *call, hf_error *err)
-{
-    if (call->request.reply.integer < 0)
-        return hf__fail(err, HF_INVALID,
-                        "the item would have more than %d attributes",
-                        HF_ATTRIBUTE_COUNT_MAX);
-    return hf__finish_found(call, err);
-}
-
 static bool updated(const hf__request *request)
 {
     return request->reply.integer == 1;
@@ -26,7 +17,7 @@ static bool updated(const hf__request *request)
 static const hf__operation update = {
     .script = HF__SCRIPT(TIMELINE_UPDATE),
     .wrote = updated,
-    .finish = finish_update,
+    .finish = hf__finish_found,
     .absent = "no such item",
 };
 

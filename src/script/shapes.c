@@ -105,7 +105,7 @@ SHAPE_OF(timeline_page, TIMELINE_ITEMS);
 SHAPE_OF(timeline_remove, NUMBER(0, 1));
 static const hf__shape trim_items[] = {NUMBER(0, 1000), NUMBER(0, 1)};
 SHAPE_OF(timeline_trim, HF__SHAPE_TUPLE(trim_items, 2));
-SHAPE_OF(timeline_update, NUMBER(-1, 1));
+SHAPE_OF(timeline_update, NUMBER(0, 1));
 
 /* ------------------------------------------------------------------- cache */
 

@@ -498,6 +498,7 @@ static void update_refuses_too_many_attributes(void **state)
     list[0].name = bytes("another");
     expect_status(HF_INVALID,
                   hf_timeline_update(f->client, key, bytes("a"), &opts, ERR));
+    assert_non_null(strstr(expect_message(), "more than 16 attributes"));
     opts.flags = HF_TIMELINE_REPLACE;
     expect_status(HF_OK,
                   hf_timeline_update(f->client, key, bytes("a"), &opts, ERR));

@@ -250,6 +250,39 @@ static void operation_that_fails_leaves_nothing_of_those_before(void **state)
     assert_no_key(f->other, made);
 }
 
+static void timeline_update_that_is_refused_leaves_nothing(void **state)
+{
+    fixture *f = *state;
+    hf_bytes t = fixture_key(f, "{t}t"), v = fixture_key(f, "{t}v");
+    hf_attribute list[HF_ATTRIBUTE_COUNT_MAX], *more = &list[0];
+    hf_timeline_add_options add = HF_TIMELINE_ADD_OPTIONS_INIT;
+    hf_timeline_update_options update = HF_TIMELINE_UPDATE_OPTIONS_INIT;
+    char names[HF_ATTRIBUTE_COUNT_MAX][4];
+    hf_async q = begin(f);
+
+    for (size_t i = 0; i < HF_ATTRIBUTE_COUNT_MAX; i++) {
+        (void)snprintf(names[i], sizeof(names[i]), "%zu", i);
+        list[i] = hf_attribute_number(hf_str(names[i]), 1);
+    }
+    add.attributes = list;
+    add.attribute_count = HF_ATTRIBUTE_COUNT_MAX;
+    expect_status(HF_OK, hf_timeline_add(f->client, t, bytes("a"), bytes("p"),
+                                         60000, &add, ERR));
+    more->name = bytes("one more");
+    update.attributes = more;
+    update.attribute_count = 1;
+    queue_command(q.txn, v, NULL, "SET", "1");
+    expect_status(HF_OK, hf_timeline_update_start(f->client, t, bytes("a"),
+                                                  &update, &q, ERR));
+    expect_status(HF_INVALID, hf_txn_exec(q.txn, ERR));
+    assert_int_equal(hf_txn_failed(q.txn), 1);
+    assert_non_null(strstr(expect_message(), "more than 16 attributes"));
+    expect_status(HF_CANCELLED, hf_txn_status(q.txn, 0, ERR));
+    expect_status(HF_INVALID, hf_txn_status(q.txn, 1, ERR));
+    hf_txn_free(q.txn);
+    assert_no_key(f->client, v);
+}
+
 static void script_that_fails_in_the_middle_leaves_nothing(void **state)
 {
     fixture *f = *state;
@@ -678,6 +711,7 @@ int main(void)
         fixture_test(version_must_be_that_of_the_value),
         fixture_test(condition_on_another_type_names_the_key),
         fixture_test(operation_that_fails_leaves_nothing_of_those_before),
+        fixture_test(timeline_update_that_is_refused_leaves_nothing),
         fixture_test(script_that_fails_in_the_middle_leaves_nothing),
         fixture_test(script_may_be_freed_before_the_transaction_runs),
         fixture_test(refusal_of_one_operation_does_not_undo_the_others),

@@ -197,7 +197,7 @@ static const fits table[] = {
       {":9007199254740993\r\n", HF_OK},
       {":9223372036854775807\r\n", HF_OK},
       {"#t\r\n", HF_OK}}},
-    {"timeline update", {FOUND, {":-1\r\n", HF_INVALID}}},
+    {"timeline update", {FOUND}},
     {"timeline trim", {{"*2\r\n:2\r\n:0\r\n", HF_OK}}},
     {"timeline get", {{"*2\r\n" A ":1\r\n", HF_NOT_FOUND}}},
     {"timeline page", {{"*2\r\n" A ":1\r\n", HF_OK}}},

@@ -70,6 +70,8 @@ hf_status hf__error_status(const char *text, bool script)
         return HF_FULL;
     if (strncmp(text, "HFTOKEN ", 8) == 0)
         return HF_CORRUPT;
+    if (strncmp(text, "HFINVALID ", 10) == 0)
+        return HF_INVALID;
     if (script)
         return HF_SCRIPT;
     if (strncmp(text, "ERR unknown command", 19) == 0 ||
