@@ -59,21 +59,47 @@ static bool is_sure(const hf_call *call)
            (count == 2 && is_among(words[0], singles));
 }
 
+static bool names_database(const hf_bytes *words, size_t count)
+{
+    if (is_name(words[0], "MOVE"))
+        return true;
+    for (size_t i = 3; i < count && is_name(words[0], "COPY"); i++) {
+        if (is_name(words[i], "DB"))
+            return true;
+    }
+    return false;
+}
+
+/* Why restoring its keys would not undo it; NULL: it would. */
+static const char *find_obstacle(const hf__known_command *known,
+                                 const hf_bytes *words, size_t count)
+{
+    static const char *const messages[] = {"PUBLISH", "SPUBLISH", NULL};
+
+    if (known == NULL)
+        return "its keys are not known";
+    if (is_among(words[0], messages))
+        return "a message cannot be undone";
+    if (names_database(words, count))
+        return "it writes to another database";
+    if (!hf__known_is_confined(known, words, count) ||
+        hf__known_binds(known, words, count))
+        return "it reaches more than its keys";
+    return NULL;
+}
+
 static hf_status describe_command(hf__txn_operation *made, hf_error *err)
 {
     const hf__request *request = &made->call->request;
     const hf_bytes *words = request->words;
     const hf__known_command *known = hf__known_find(words[0]);
+    const char *obstacle = find_obstacle(known, words, request->word_count);
     char name[HF__QUOTED_SIZE];
 
-    if (known == NULL ||
-        !hf__known_is_confined(known, words, request->word_count) ||
-        hf__known_binds(known, words, request->word_count))
+    if (obstacle != NULL)
         return hf__fail(err, HF_UNSUPPORTED,
                         "command %s cannot be part of a transaction: %s",
-                        hf__quoted(name, words[0]),
-                        known == NULL ? "its keys are not known"
-                                      : "it reaches more than its keys");
+                        hf__quoted(name, words[0]), obstacle);
     hf__known_keys(known, words, request->word_count, &made->keys);
     made->reads = (known->flags & HF__KNOWN_READS) != 0;
     made->sure = is_sure(made->call);

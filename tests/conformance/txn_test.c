@@ -524,6 +524,17 @@ static void bad_input_is_named_and_adds_nothing(void **state)
     assert_non_null(strstr(expect_message(), "NOSUCH"));
     expect_status(HF_UNSUPPORTED,
                   queue_words(f, q.txn, &a, words("BLPOP", "1"), NULL));
+    expect_status(HF_UNSUPPORTED,
+                  queue_words(f, q.txn, &a, words("Move", "1"), NULL));
+    expect_status(
+        HF_UNSUPPORTED,
+        queue_words(f, q.txn, &a, words("COPY", "b", "db", "1"), NULL));
+    assert_non_null(strstr(expect_message(), "another database"));
+    expect_status(HF_UNSUPPORTED,
+                  queue_words(f, q.txn, &a, words("SPUBLISH", "m"), NULL));
+    expect_status(HF_UNSUPPORTED,
+                  queue_words(f, q.txn, &a, words("PUBLISH", "m"), NULL));
+    assert_non_null(strstr(expect_message(), "cannot be undone"));
     expect_status(HF_INVALID, hf_value_get_start(f->client, none,
                                                  &(hf_buffer){0}, &q, ERR));
     expect_status(HF_OK, hf_txn_new(f->other, NULL, &other.txn, ERR));
