@@ -9,7 +9,7 @@ k        the last key of the conditions, in KEYS
 saved    of each key: what DUMP returned
 ttls     of each key: its time to live for RESTORE
 ]]
-local at, from, may = a, k, false
+local at, from = a, k
 for i = 1, tonumber(count) do
     local mode, last = ARGV[at + 1], at + 3 + ARGV[at + 3]
     local to = from + ARGV[at + 2]
@@ -18,10 +18,6 @@ for i = 1, tonumber(count) do
     end
     for j = from + 1, mode == 's' and to or from do
         local key = KEYS[j]
-        may = may or redis.acl_check_cmd('restore', key, '0', '')
-        if not may then
-            return {err = 'NOPERM restore is needed'}
-        end
         if saved[key] == nil then
             local size = call('memory', 'usage', key, 'samples', 1)
             if size and size > 4194304 then
@@ -29,7 +25,12 @@ for i = 1, tonumber(count) do
             end
             local ttl = call('pttl', key)
             ttls[key] = ttl < 0 and 0 or math.max(ttl, 1)
-            saved[key] = call('dump', key)
+            local old = call('dump', key)
+            local undo = old and {'restore', key, '0', ''} or {'del', key}
+            if not redis.acl_check_cmd(unpack(undo)) then
+                return {err = 'NOPERM ' .. undo[1] .. ' is needed'}
+            end
+            saved[key] = old
         end
     end
     at, from = last + 1, to

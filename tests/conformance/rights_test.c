@@ -99,6 +99,28 @@ static void denied_operation_leaves_nothing_of_a_transaction(void **state)
     as_owner(f, "ACL SETUSER holdfast -dump -restore -memory|usage");
 }
 
+/* A key that was made is deleted again, so that must be allowed. */
+static void key_is_not_made_if_it_could_not_be_deleted(void **state)
+{
+    fixture *f = *state;
+    hf_bytes made = fixture_key(f, "{t}made"), text = fixture_key(f, "{t}text");
+    hf_bytes words[] = {bytes("HSET"), text, bytes("f"), bytes("1")};
+    hf_async q = HF_ASYNC_INIT;
+
+    if (f->cluster != NULL || f->rights == FIXTURE_RIGHTS_DUMP)
+        return;
+    fixture_not_quorum(f);
+    put_value(f->client, text, bytes("1"), 0);
+    as_owner(f, "ACL SETUSER holdfast +dump +restore +memory|usage -del");
+    expect_status(HF_OK, hf_txn_new(f->client, NULL, &q.txn, ERR));
+    queue(f, &q, "HSET", made, "f");
+    expect_status(HF_OK, hf_command_start(f->client, 4, words, NULL, &q, ERR));
+    expect_status(HF_DENIED, hf_txn_exec(q.txn, ERR));
+    hf_txn_free(q.txn);
+    as_owner(f, "ACL SETUSER holdfast -dump -restore -memory|usage +del");
+    assert_no_key(f->client, made);
+}
+
 static void scripts_may_what_the_user_may(void **state)
 {
     fixture *f = *state;
@@ -397,6 +419,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         fixture_test(every_call_is_allowed),
         fixture_test(denied_operation_leaves_nothing_of_a_transaction),
+        fixture_test(key_is_not_made_if_it_could_not_be_deleted),
         fixture_test(scripts_may_what_the_user_may),
         fixture_test(diagnosis_finds_all_rights_that_are_needed),
         fixture_test(diagnosis_reports_any_missing_right),
