@@ -314,6 +314,33 @@ static void writers_killed_within_a_commit_leave_no_stale_value(void **state)
     hf_client_close(client);
 }
 
+#define WATCHERS_MAX 64
+
+static void killed_watchers_leave_room_for_others(void **state)
+{
+    hf_client *client;
+    hf_near *near = NULL;
+    int outcome;
+
+    (void)state;
+    for (int i = 0; i < WATCHERS_MAX; i++) {
+        pid_t child = fork();
+
+        if (child == 0) {
+            client = must_open_client(volatile_place.url);
+            if (hf_near_open(client, NULL, &near, NULL) == HF_OK)
+                (void)raise(SIGKILL);
+            _exit(1);
+        }
+        assert_int_equal(waitpid(child, &outcome, 0), child);
+        assert_true(WIFSIGNALED(outcome));
+    }
+    client = must_open_client(volatile_place.url);
+    assert_int_equal(hf_near_open(client, NULL, &near, NULL), HF_OK);
+    hf_near_close(near);
+    hf_client_close(client);
+}
+
 static int open_stores(void **state)
 {
     (void)state;
@@ -337,6 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(killed_writers_leave_nothing_unreported),
         cmocka_unit_test(writers_killed_within_a_commit_leave_no_stale_value),
+        cmocka_unit_test(killed_watchers_leave_room_for_others),
         cmocka_unit_test(watches_survive_without_memory),
         cmocka_unit_test(near_caches_survive_without_memory),
     };

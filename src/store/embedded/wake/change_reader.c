@@ -180,6 +180,15 @@ static void on_tick(hf__tick *tick)
 
 /* ------------------------------------------------------------ registering */
 
+static uint32_t find_free_slot(const hf__changes *changes)
+{
+    uint32_t slot = 0;
+
+    while (slot < HF__CHANGES_READERS && changes->slots[slot].used)
+        slot++;
+    return slot;
+}
+
 static hf_status take_slot(hf__change_reader *reader, hf_error *err)
 {
     hf__env *env = reader->inbox->env;
@@ -191,9 +200,11 @@ static hf_status take_slot(hf__change_reader *reader, hf_error *err)
     if (status != HF_OK)
         return status;
     recover_locked(env);
-    for (reader->slot = 0; reader->slot < HF__CHANGES_READERS &&
-                           env->changes->slots[reader->slot].used;)
-        reader->slot++;
+    reader->slot = find_free_slot(env->changes);
+    if (reader->slot == HF__CHANGES_READERS) {
+        hf__note_forget_dead(env);
+        reader->slot = find_free_slot(env->changes);
+    }
     if (reader->slot == HF__CHANGES_READERS)
         return hf__fail(err, HF_SYSTEM, "the store is already watched %u times",
                         HF__CHANGES_READERS);

@@ -151,13 +151,13 @@ static bool is_alive(const hf__sidecar *sidecar, const hf__change_slot *slot)
            hf__inbox_alive(sidecar, slot->inbox);
 }
 
-static void forget_dead(hf__tx *tx)
+void hf__note_forget_dead(hf__env *env)
 {
-    hf__sidecar *sidecar = &tx->env->sidecar;
+    hf__sidecar *sidecar = &env->sidecar;
     bool any = false;
 
     for (size_t i = 0; i < HF__CHANGES_READERS; i++) {
-        hf__change_slot *slot = &tx->changes->slots[i];
+        hf__change_slot *slot = &env->changes->slots[i];
 
         slot->used = slot->used && is_alive(sidecar, slot);
         any = any || slot->used;
@@ -235,5 +235,5 @@ void hf__note_publish(hf__tx *tx, bool committed)
     if (committed)
         choose_events(tx);
     if (++changes->commits % PRUNE_EVERY == 0)
-        forget_dead(tx);
+        hf__note_forget_dead(tx->env);
 }

@@ -40,6 +40,9 @@ void hf__note_all(hf__tx *tx);
 void hf__note_claim(hf__tx *tx);
 void hf__note_publish(hf__tx *tx, bool committed);
 
+/* Free the slots of watchers that were killed. The writer lock is held. */
+void hf__note_forget_dead(hf__env *env);
+
 /* The topic of the event that wakes those who watch. */
 #define HF__NOTE_TOPIC hf_str("hf:changes")
 
