@@ -8,6 +8,7 @@
 #ifndef HF__EMBEDDED_CHANGES_FILE_H
 #define HF__EMBEDDED_CHANGES_FILE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "store/store.h"
@@ -45,8 +46,9 @@ typedef struct hf__changes {
     uint32_t commits; /* to check from time to time who is alive */
     hf__change_slot slots[HF__CHANGES_READERS];
     uint32_t stamps[HF__STAMPS];
-    unsigned char ring[HF__CHANGES_RING];
+    uint64_t ring[HF__CHANGES_RING / 8]; /* atomic */
 } hf__changes;
+_Static_assert(offsetof(hf__changes, ring) % 8 == 0, "words are atomic");
 
 /* Map the file, created if `create`. HF_FULL, HF_DENIED, HF_CORRUPT. */
 hf_status hf__changes_map(int dir_fd, bool create, hf__changes **changes,
@@ -56,6 +58,12 @@ void hf__changes_unmap(hf__changes *changes);
 /* A writer may have been killed: publish what it may have committed. Since then
  * a write transaction has begun. */
 void hf__changes_recover(hf__changes *changes);
+
+/* Where a position is in the ring. */
+static inline size_t hf__changes_word(uint64_t position)
+{
+    return (size_t)(position % HF__CHANGES_RING / sizeof(uint64_t));
+}
 
 /* The stamp of a key. */
 uint32_t hf__changes_bucket(hf_bytes key);

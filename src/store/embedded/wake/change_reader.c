@@ -51,20 +51,22 @@ static void report(hf__change_reader *reader, hf_change_kind kind, hf_bytes key)
 static void copy_out(const hf__changes *changes, uint64_t position, void *to,
                      size_t size)
 {
-    uint64_t from = position % HF__CHANGES_RING;
-    size_t first = size;
+    unsigned char *bytes = to;
+    uint64_t word;
 
-    if (first > HF__CHANGES_RING - from)
-        first = (size_t)(HF__CHANGES_RING - from);
-    memcpy(to, changes->ring + from, first);
-    memcpy((unsigned char *)to + first, changes->ring, size - first);
+    for (size_t at = 0; at < size; at += sizeof(word)) {
+        size_t left = size - at;
+
+        word = __atomic_load_n(&changes->ring[hf__changes_word(position + at)],
+                               __ATOMIC_ACQUIRE);
+        memcpy(bytes + at, &word, left < sizeof(word) ? left : sizeof(word));
+    }
 }
 
 /* Is what lies from `position` on still unchanged? */
 static bool is_kept(const hf__changes *changes, uint64_t position)
 {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    return __atomic_load_n(&changes->claimed, __ATOMIC_SEQ_CST) - position <=
+    return __atomic_load_n(&changes->claimed, __ATOMIC_ACQUIRE) - position <=
            HF__CHANGES_RING;
 }
 

@@ -109,20 +109,21 @@ static void stamp_keys(hf__tx *tx, void (*act)(hf__changes *, uint32_t))
 
 /* ------------------------------------------------------------------- ring */
 
+/* A reader that sees one of the words sees `claimed`, too. */
 static void write_ring(hf__changes *changes, const void *data, size_t size)
 {
-    uint64_t from = changes->head % HF__CHANGES_RING;
-    uint64_t end = changes->head + size;
-    size_t first = size;
+    const unsigned char *from = data;
+    uint64_t head = changes->head;
+    uint64_t word;
 
     /* After a failed commit it may be beyond. */
-    if (changes->claimed < end)
-        __atomic_store_n(&changes->claimed, end, __ATOMIC_SEQ_CST);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (first > HF__CHANGES_RING - from)
-        first = (size_t)(HF__CHANGES_RING - from);
-    memcpy(changes->ring + from, data, first);
-    memcpy(changes->ring, (const unsigned char *)data + first, size - first);
+    if (changes->claimed < head + size)
+        __atomic_store_n(&changes->claimed, head + size, __ATOMIC_RELAXED);
+    for (size_t at = 0; at < size; at += sizeof(word)) {
+        memcpy(&word, from + at, sizeof(word));
+        __atomic_store_n(&changes->ring[hf__changes_word(head + at)], word,
+                         __ATOMIC_RELEASE);
+    }
 }
 
 static void fill_ring(hf__tx *tx)
