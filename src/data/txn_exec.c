@@ -332,10 +332,11 @@ static bool exec_wrote(const hf__request *request)
     return request->reply.kind == HF_REPLY_ARRAY;
 }
 
-static const hf__operation exec = {
+static const hf__operation exec_writing = {
     .wrote = exec_wrote,
     .finish = finish_exec,
 };
+static const hf__operation exec_reading = {.finish = finish_exec};
 
 /* --------------------------------------------------------------- execution */
 
@@ -363,7 +364,8 @@ static void claim(hf_call *call, hf_txn *txn)
 
 static hf_status run_exec(hf__form form, hf_txn *txn)
 {
-    hf_call here, *call = hf__begin(&here, form, &exec, txn->base.client);
+    const hf__operation *exec = only_reads(txn) ? &exec_reading : &exec_writing;
+    hf_call here, *call = hf__begin(&here, form, exec, txn->base.client);
     size_t *numbers =
         hf__call_alloc(call, (txn->operation_count + 1) * sizeof(*numbers));
 

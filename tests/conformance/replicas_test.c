@@ -259,6 +259,27 @@ static void renewal_without_enough_replicas_keeps_the_lock(void **state)
 /* -------------------------------------------------------------- other writes
  */
 
+static void transaction_that_only_reads_is_answered(void **state)
+{
+    fixture *f = *state;
+    hf_client_options opts = asking(TOO_MANY, SHORT_MS);
+    hf_bytes v = fixture_key(f, "v");
+    hf_buffer got = HF_BUFFER_INIT;
+    hf_async q = HF_ASYNC_INIT;
+    hf_client *client;
+
+    if (!can_wait(f))
+        return;
+    client = fixture_client(f, &opts);
+    put_value(f->other, v, bytes("1"), 0);
+    expect_status(HF_OK, hf_txn_new(client, NULL, &q.txn, ERR));
+    expect_status(HF_OK, hf_txn_if_exists(q.txn, v, ERR));
+    expect_status(HF_OK, hf_value_get_start(client, v, &got, &q, ERR));
+    expect_status(HF_OK, hf_txn_exec(q.txn, ERR));
+    assert_buffer(&got, bytes("1"));
+    hf_txn_free(q.txn);
+}
+
 static void write_without_enough_replicas_is_in_doubt(void **state)
 {
     fixture *f = *state;
@@ -355,6 +376,7 @@ int main(void)
         fixture_test(lock_without_enough_replicas_is_given_back),
         fixture_test(lock_with_enough_replicas_is_held),
         fixture_test(renewal_without_enough_replicas_keeps_the_lock),
+        fixture_test(transaction_that_only_reads_is_answered),
         fixture_test(write_without_enough_replicas_is_in_doubt),
         fixture_test(what_changed_nothing_is_still_answered),
         fixture_test(batch_without_enough_replicas_is_in_doubt),
