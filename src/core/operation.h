@@ -25,6 +25,7 @@ typedef struct hf__operation {
     hf_status (*finish)(hf_call *call, hf_error *err);
     const char *absent; /* message of HF_NOT_FOUND; NULL: "no such key" */
     bool lease;       /* it renews or releases: started, there is always room */
+    bool alone;       /* it cannot be part of a transaction */
     bool reply_stays; /* finish hands the reply out (hf__call_keep()) */
 } hf__operation;
 

@@ -18,7 +18,7 @@ static hf_status check(const hf_async *async, const hf__operation *operation,
     if (status == HF_OK && txn->client != client)
         status = hf__fail(err, HF_INVALID,
                           "the transaction belongs to another client");
-    if (status == HF_OK && operation->lease)
+    if (status == HF_OK && (operation->lease || operation->alone))
         status = hf__fail(err, HF_UNSUPPORTED,
                           "this call cannot be part of a transaction");
     return status;

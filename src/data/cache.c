@@ -30,6 +30,7 @@ static const hf__operation put = {
     .script = HF__SCRIPT(CACHE_PUT),
     .wrote = hf__wrote_number,
     .finish = finish_put,
+    .alone = true, /* what it publishes cannot be undone */
 };
 
 static void add_token(hf_call *call)
@@ -125,6 +126,7 @@ static const hf__operation delete = {
     .wrote = hf__wrote_number,
     .finish = hf__finish_found,
     .absent = "no such cache entry",
+    .alone = true,
 };
 
 static hf_status run_delete(hf__form form, hf_client *client, hf_bytes key)
@@ -170,6 +172,7 @@ static const hf__operation invalidate = {
     .wrote = hf__wrote_number,
     .finish = hf__finish_found,
     .absent = "no cache entry has this tag",
+    .alone = true,
 };
 
 static hf_status run_invalidate(hf__form form, hf_client *client, hf_bytes tag)

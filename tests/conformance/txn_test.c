@@ -554,6 +554,10 @@ static void calls_that_are_no_operation_are_refused(void **state)
     hf_async q = begin(f);
 
     expect_status(HF_UNSUPPORTED, hf_lock_acquire_start(lock, 0, &q, ERR));
+    expect_status(HF_UNSUPPORTED,
+                  hf_cache_delete_start(f->client, bytes("c"), &q, ERR));
+    expect_status(HF_UNSUPPORTED,
+                  hf_cache_invalidate_start(f->client, bytes("t"), &q, ERR));
     expect_status(
         HF_UNSUPPORTED,
         hf_script_load_start(f->client, bytes("return 1"), &script, &q, ERR));
