@@ -42,12 +42,14 @@ static bool read_number(hf_bytes part, int64_t *number)
     const char *digits = part.data;
 
     *number = 0;
+    if (part.size == 0 || part.size > 18)
+        return false;
     for (size_t i = 0; i < part.size; i++) {
         if (digits[i] < '0' || digits[i] > '9')
             return false;
         *number = *number * 10 + (digits[i] - '0');
     }
-    return part.size > 0 && part.size <= 18;
+    return true;
 }
 
 static bool take_number(rest *left, char end, int64_t *number)

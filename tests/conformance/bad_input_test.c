@@ -628,11 +628,15 @@ static void refused_commands(hf_client *c, hf_bytes k)
     refused(HF_INVALID, "its name", hf_command(c, 2, NULL, &reply, ERR));
     refused(HF_INVALID, "NULL", hf_command(c, 3, null, &reply, ERR));
     refused(HF_UNSUPPORTED, "NOSUCH", hf_command(c, 2, unknown, &reply, ERR));
+    hf_reply_free(reply);
     refused(HF_INVALID, "number of arguments",
             hf_command(c, 3, arity, &reply, ERR));
+    hf_reply_free(reply);
     refused(HF_INVALID, "number of arguments",
             hf_command(c, 1, alone, &reply, ERR));
+    hf_reply_free(reply);
     refused(HF_INVALID, "integer", hf_command(c, 5, word, &reply, ERR));
+    hf_reply_free(reply);
 }
 
 /* Queued in a transaction, which is then executed. */

@@ -224,7 +224,7 @@ static void cache_started_call_returns_stale_value_at_once(void **state)
 
     options.stale_ms = 60000;
     put(f, key, "old", &options);
-    expect_soon(is_stale(f->other, key), SOON_MS);
+    expect_soon(is_stale(f->client, key), SOON_MS);
     options.ttl_ms = 60000;
     start(&first, f->client, key, &options);
     expect_answer(&first, "old", HF_CACHE_OLD);
