@@ -63,6 +63,8 @@ struct hf_txn {
     char *text; /* of the script; NULL: it is the library's */
     hf__cas_session *session;
 
+    hf_status (*inner)(hf_call *call, hf_error *err); /* reads the reply */
+
     hf_status status; /* of the execution */
     bool finished;    /* the operations have their own */
     bool rewritten;   /* `error` replaces the request's */

@@ -231,9 +231,20 @@ static void answered(hf_call *call)
 {
     hf_txn *txn = call->context;
 
-    if (call->request.status != HF_OK)
-        keep_error(txn, call);
+    if (call->request.status == HF_OK)
+        return;
+    keep_error(txn, call);
     atomic_store(&txn->state, HF__TXN_DONE);
+}
+
+/* It is done once the results are written, not when the reply has arrived. */
+static hf_status finish_done(hf_call *call, hf_error *err)
+{
+    hf_txn *txn = call->context;
+    hf_status status = txn->inner(call, err);
+
+    atomic_store(&txn->state, HF__TXN_DONE);
+    return status;
 }
 
 /* ----------------------------------------------------------------- results */
@@ -373,6 +384,12 @@ static hf_status run_exec(hf__form form, hf_txn *txn)
         HF__TRY(call, hf__txn_make_script(txn, numbers, call->form.err))) {
         claim(call, txn);
         add_words(call, txn, numbers);
+    }
+    if (call->prepared == HF_OK &&
+        txn->operation_count + txn->condition_count) {
+        hf__fill(call);
+        txn->inner = call->finish;
+        call->finish = finish_done;
     }
     if (txn->operation_count + txn->condition_count == 0 &&
         call->prepared == HF_OK) {
