@@ -268,10 +268,16 @@ static size_t find_geo_store(const hf_bytes *words, size_t count)
     return found;
 }
 
+/* The group and the consumer of XREADGROUP may have the name of an option. */
+static size_t stream_options(hf_bytes command)
+{
+    return is_word(command, "XREADGROUP") ? 4 : 1;
+}
+
 /* The first half of what follows STREAMS; the rest are ids. */
 static void streams(const hf_bytes *words, size_t count, hf__key_words *keys)
 {
-    for (size_t at = 1; at < count; at++) {
+    for (size_t at = stream_options(words[0]); at < count; at++) {
         if (!is_word(words[at], "STREAMS"))
             continue;
         keys->first = at + 1;
@@ -332,7 +338,9 @@ bool hf__known_binds(const hf__known_command *known, const hf_bytes *words,
         return is_among(words[1], client);
     if (count > 1 && is_word(words[0], "SCRIPT"))
         return is_word(words[1], "DEBUG");
-    for (size_t at = 1; known->place == STREAM_KEYS && at < count; at++) {
+    if (known->place != STREAM_KEYS)
+        return false;
+    for (size_t at = stream_options(words[0]); at < count; at++) {
         if (is_word(words[at], "STREAMS"))
             return false;
         if (is_word(words[at], "BLOCK"))

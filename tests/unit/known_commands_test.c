@@ -149,6 +149,7 @@ static void keys_among_words_are_those_of_the_server(void **state)
     SAME_KEYS("SORT", "a", "BY", "store", "STORE", "d");
     SAME_KEYS("SORT", "a", "GET", "STORE");
     SAME_KEYS("XREAD", "STREAMS", "a", "b", "0", "0");
+    SAME_KEYS("XREADGROUP", "GROUP", "streams", "block", "STREAMS", "a", "0");
     SAME_KEYS("XGROUP", "CREATE", "a", "g", "$");
 }
 
