@@ -11,6 +11,7 @@
  * | holdfast/value.h    | values: set, get, delete, compare and set          |
  * | holdfast/hash.h     | hashes: put, get, delete, compare and set a field  |
  * | holdfast/timeline.h | items ordered by time or attribute, each expiring  |
+ * | holdfast/cache.h    | cache entries, each filled by one client at a time |
  * | holdfast/watch.h    | being notified of changes to keys                  |
  * | holdfast/near.h     | values kept in the process while they are current  |
  * | holdfast/lock.h     | locks and semaphores                               |

@@ -31,7 +31,8 @@
  *
  * The value is a plain string under the caller's key, so any other client can
  * read it. What is known about it is in a second key (scripts/README.md). A
- * value that something else stored under the key is a fresh entry.
+ * value that another program stores under the key is judged by what that key
+ * says; without it, it is a fresh entry.
  *
  * An entry is **fresh** for `ttl_ms`. Then it is **stale**: for `stale_ms` it
  * is returned to others while one client fills it again, and for `error_ms`,

@@ -31,7 +31,7 @@ typedef enum hf_reply_kind {
     HF_REPLY_INTEGER = 1,  /**< a 64-bit integer */
     HF_REPLY_STRING = 2,   /**< bytes */
     HF_REPLY_STATUS = 3,   /**< a status line such as "OK" */
-    HF_REPLY_ERROR = 4,    /**< an error, only within an array */
+    HF_REPLY_ERROR = 4,    /**< an error: within an array, or of a command */
     HF_REPLY_ARRAY = 5,    /**< replies */
     HF_REPLY_NIL_ARRAY = 6 /**< no array; not of a script */
 } hf_reply_kind;

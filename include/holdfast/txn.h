@@ -49,8 +49,8 @@
 extern "C" {
 #endif
 
-/** Most words of one operation, and most words of all operations and conditions
- *  together, keys included. */
+/** Most words of one operation, and of all operations and conditions together.
+ *  Keys count twice in a command, and each operation as four more. */
 #define HF_TXN_WORDS_MAX 7000
 #define HF_TXN_WORDS_ALL_MAX 100000
 

@@ -17,6 +17,7 @@ static hf_status place(hf_call **call, hf__form *form,
     if (form->kind == HF__FORM_MANY)
         return hf__many_call(form->many, operation->reply_stays, call);
     if (form->kind == HF__FORM_STARTED && form->async != NULL &&
+        form->async->struct_size >= sizeof(*form->async) &&
         form->async->txn != NULL) {
         form->kind = HF__FORM_QUEUED;
         status =

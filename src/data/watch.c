@@ -236,6 +236,8 @@ static hf_status load(const hf_watch_options *opts, hf_bytes pattern,
                                  options->reserved0, "hf_watch_options", err);
     if (status != HF_OK)
         return status;
+    if (pattern.data == NULL && pattern.size > 0)
+        return hf__fail(err, HF_INVALID, "the pattern is NULL");
     if (pattern.size == 0 || pattern.size > HF_NAME_MAX)
         return hf__fail(err, HF_INVALID,
                         "the pattern has %zu bytes; allowed are 1 to %d",
