@@ -14,8 +14,12 @@ if names then
     for i = 5, #ARGV, 2 do
         names[#names + 1] = ARGV[i]
     end
-    if redis.pcall('hpttl', key, 'fields', 1, names[1]).err then
-        return redis.error_reply('ERR unknown command HPEXPIRE')
+    local refused = redis.pcall('hpttl', key, 'fields', 1, names[1]).err
+    if refused and string.find(refused, 'nknown') then
+        refused = 'ERR unknown command HPEXPIRE'
+    end
+    if refused then
+        return redis.error_reply(refused)
     end
 end
 local old = replace == '1' and redis.call('hkeys', key) or {}
