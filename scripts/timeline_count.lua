@@ -11,8 +11,7 @@ Writes   nothing. Cost O(log items); embedded O(items that are due).
 ]]
 local call = redis.call
 --#use timeline_clock
-local count = call('zcard', KEYS[1])
-if count == 0 then
+if call('zcard', KEYS[1]) == 0 then
     return 0
 end
-return count - call('zcount', KEYS[2], '-inf', now_ms)
+return call('zcard', KEYS[2]) - call('zcount', KEYS[2], '-inf', now_ms)
