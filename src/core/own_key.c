@@ -121,6 +121,36 @@ hf__own_key hf__own_key_of(hf_bytes name, size_t *prefix_size)
     return found;
 }
 
+/* Those that are about a key and as lasting as that. */
+static bool is_lasting(rest left, hf_bytes prefix)
+{
+    static const char *const roles[] = {
+        HF__ROLE_FENCE, HF__ROLE_ITEMS, HF__ROLE_LABELS, HF__ROLE_DUE,
+        HF__ROLE_ORDER, HF__ROLE_CACHE, HF__ROLE_TAG};
+
+    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+        rest tail = left;
+
+        if (skip(&tail, roles[i]))
+            return is_queue(tail, prefix);
+    }
+    return false;
+}
+
+bool hf__is_own_key(hf_bytes name)
+{
+    const char *text = name.data;
+
+    if (hf__own_key_of(name, NULL) != HF__OWN_NONE)
+        return true;
+    for (size_t at = 0; at < name.size; at++) {
+        if (text[at] == 'h' &&
+            is_lasting((rest){text + at, name.size - at}, hf_view(text, at)))
+            return true;
+    }
+    return false;
+}
+
 bool hf__has_hash_tag(hf_bytes name)
 {
     const char *open = memchr(name.data, '{', name.size);

@@ -15,6 +15,12 @@
 #define HF__ROLE_LOAD "hf:load:"
 #define HF__ROLE_CLIENT "hf:client:"
 #define HF__ROLE_FILL "hf:fill:"
+#define HF__ROLE_CACHE "hf:cache:"
+#define HF__ROLE_TAG "hf:tag:"
+#define HF__ROLE_ITEMS "hf:items:"
+#define HF__ROLE_LABELS "hf:labels:"
+#define HF__ROLE_DUE "hf:due:"
+#define HF__ROLE_ORDER "hf:order:"
 
 typedef enum hf__own_key {
     HF__OWN_NONE, /* the user's */
@@ -26,9 +32,12 @@ typedef enum hf__own_key {
     HF__OWN_FILL
 } hf__own_key;
 
-/* Which of our keys has this name, under whatever prefix? `prefix_size` may be
- * NULL, and is set for one of ours. */
+/* Which of the keys that mean nothing in another store has this name, under
+ * whatever prefix? `prefix_size` may be NULL, and is set for one of these. */
 hf__own_key hf__own_key_of(hf_bytes name, size_t *prefix_size);
+
+/* Is it one of ours, those that a dump has to carry included? */
+bool hf__is_own_key(hf_bytes name);
 
 /* Does a part of the name in braces decide its hash slot? */
 bool hf__has_hash_tag(hf_bytes name);

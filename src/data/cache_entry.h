@@ -7,10 +7,8 @@
 #define HF__DATA_CACHE_ENTRY_H
 
 #include "core/check.h"
+#include "core/own_key.h"
 #include "holdfast.h"
-
-#define HF__ROLE_CACHE "hf:cache:"
-#define HF__ROLE_TAG "hf:tag:"
 
 /* Hexadecimal digits of a fill's token, which is also a tag's version. */
 #define HF__CACHE_TOKEN_DIGITS 24

@@ -18,7 +18,7 @@ static int report(const listing *self, hf_bytes name)
 {
     size_t prefix_size = self->client->prefix_size;
 
-    if (name.size < prefix_size || hf__own_key_of(name, NULL) != HF__OWN_NONE)
+    if (name.size < prefix_size || hf__is_own_key(name))
         return 0;
     return self->report(self->user,
                         hf_view((const char *)name.data + prefix_size,

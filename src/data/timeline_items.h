@@ -4,13 +4,8 @@
 #define HF__DATA_TIMELINE_ITEMS_H
 
 #include "core/call.h"
+#include "core/own_key.h"
 #include "holdfast.h"
-
-/* Names of a timeline's keys, see scripts/README.md. */
-#define HF__ROLE_ITEMS "hf:items:"
-#define HF__ROLE_LABELS "hf:labels:"
-#define HF__ROLE_DUE "hf:due:"
-#define HF__ROLE_ORDER "hf:order:"
 
 /* The keys as a script expects them, and room for `count` more words. */
 void hf__add_timeline(hf_call *call, hf_bytes key, size_t count);

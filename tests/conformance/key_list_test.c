@@ -76,13 +76,30 @@ static void list_leaves_out_our_own_keys(void **state)
     fixture *f = *state;
     hf_client *client = tenant(f, "own:");
     hf_lock *lock = fixture_lock(f, client, bytes("l:5"), NULL);
+    hf_timeline_add_options labelled = HF_TIMELINE_ADD_OPTIONS_INIT;
+    hf_attribute attribute = hf_attribute_number(bytes("a"), 1);
+    hf_cache_options cached = HF_CACHE_OPTIONS_INIT;
+    hf_bytes tag = bytes("{l:7}tag");
     seen self = {.others = 0};
 
+    labelled.attributes = &attribute;
+    labelled.attribute_count = 1;
+    cached.ttl_ms = 60000;
+    cached.tags = &tag;
+    cached.tag_count = 1;
     expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_timeline_add(client, bytes("l:6"), bytes("id"),
+                                         bytes("v"), 60000, &labelled, ERR));
+    expect_status(HF_OK, hf_cache_put(client, bytes("{l:7}entry"), bytes("v"),
+                                      &cached, ERR));
+    expect_status(HF_OK, hf_value_put_fenced(client, bytes("l:8"), bytes("v"),
+                                             5, NULL, NULL, ERR));
     expect_status(HF_OK,
                   hf_key_list(client, hf_view(NULL, 0), see, &self, ERR));
     assert_int_equal(self.times[5], 1);
-    assert_int_equal(self.others, 0);
+    assert_int_equal(self.times[6], 1);
+    assert_int_equal(self.times[8], 1);
+    assert_int_equal(self.others, 1);
 }
 
 static void list_is_ended_by_its_callback(void **state)

@@ -40,6 +40,21 @@ static void own_keys_are_known_under_any_prefix(void **state)
                 rows[i].kind ||
             prefix_size != rows[i].prefix_size)
             fail_msg("%s: prefix of %zu", rows[i].name, prefix_size);
+        assert_true(hf__is_own_key(hf_str(rows[i].name)));
+    }
+}
+
+static void keys_about_others_are_ours(void **state)
+{
+    static const char *const names[] = {
+        "hf:fence:{x}",     "app:hf:items:{app:x}", "hf:labels:{x}",
+        "hf:due::{x}y",     "hf:hf:order:{hf:x}",   "hf:cache:{x}",
+        "app:hf:tag:{app:}"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        assert_true(hf__is_own_key(hf_str(names[i])));
+        assert_int_equal(hf__own_key_of(hf_str(names[i]), NULL), HF__OWN_NONE);
     }
 }
 
@@ -67,6 +82,10 @@ static void keys_of_users_are_not_ours(void **state)
         "hf:token:{}",
         "hf:token:{0a1}x",
         "hf:token:{job.lock}",
+        "app:hf:items:{x}",
+        "hf:items:x",
+        "hf:due:{x",
+        "hf:tags:{x}",
     };
 
     (void)state;
@@ -81,6 +100,7 @@ static void keys_of_users_are_not_ours(void **state)
         assert_non_null(copy);
         if (hf__own_key_of(hf_view(copy, size), NULL) != HF__OWN_NONE)
             fail_msg("%s is taken for ours", names[i]);
+        assert_false(hf__is_own_key(hf_view(copy, size)));
         free(copy);
     }
 }
@@ -89,6 +109,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(own_keys_are_known_under_any_prefix),
+        cmocka_unit_test(keys_about_others_are_ours),
         cmocka_unit_test(keys_of_users_are_not_ours),
     };
 
