@@ -509,6 +509,7 @@ static void scripts_that_only_read_need_no_writer_lock(void **state)
         at.store = must_open(at.url, NULL);
         env = env_of(&at);
         expect(at.store, "zadd t 5 a 6 b", "i:2");
+        expect(at.store, "zadd due 9000000000000 a 9000000000000 b", "i:2");
         assert_int_equal(hf__env_lock(env, INT64_MAX, NULL), HF_OK);
         assert_int_equal(
             own(at.store, HF__SCRIPT_TIMELINE_COUNT, 2, "t due", text), HF_OK);
