@@ -6,32 +6,6 @@
 
 #include "store/known_commands.h"
 
-typedef struct fixture {
-    redis_server *server;
-    test_driver driver;
-} fixture;
-
-static int set_up(void **state)
-{
-    static fixture self;
-
-    self.server = redis_server_start(NULL);
-    if (self.server == NULL)
-        return -1;
-    driver_open(&self.driver, redis_server_unix_url(self.server));
-    *state = &self;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    fixture *self = *state;
-
-    driver_close(&self->driver);
-    redis_server_stop(self->server);
-    return 0;
-}
-
 static bool has_flag(const hf_reply *flags, const char *flag)
 {
     for (size_t i = 0; i < hf_reply_count(flags); i++) {
@@ -64,7 +38,7 @@ static void compare_row(const hf_reply *row, const hf__known_command *known)
 
 static void known_commands_are_those_of_the_server(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     size_t count = 0;
     test_call call;
 
@@ -115,7 +89,7 @@ static bool has(const hf_reply *list, hf_bytes key)
 }
 
 /* The same as COMMAND GETKEYS says; `words` has that before the command. */
-static void compare_keys(fixture *self, const char *const *words)
+static void compare_keys(driver_fixture *self, const char *const *words)
 {
     hf_bytes found[WORDS_MAX];
     size_t count = keys_of(words + 2, found);
@@ -224,5 +198,5 @@ int main(void)
         cmocka_unit_test(commands_confined_to_their_keys_are_known),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, driver_set_up, driver_tear_down);
 }

@@ -65,6 +65,33 @@ static inline void driver_close(test_driver *driver)
     hf__loop_free(driver->loop);
 }
 
+/* A server of one test, and a driver that is connected to it. */
+typedef struct driver_fixture {
+    redis_server *server;
+    test_driver driver;
+} driver_fixture;
+
+static inline int driver_set_up(void **state)
+{
+    static driver_fixture self;
+
+    self.server = redis_server_start(NULL);
+    if (self.server == NULL)
+        return -1;
+    driver_open(&self.driver, redis_server_unix_url(self.server));
+    *state = &self;
+    return 0;
+}
+
+static inline int driver_tear_down(void **state)
+{
+    driver_fixture *self = *state;
+
+    driver_close(&self->driver);
+    redis_server_stop(self->server);
+    return 0;
+}
+
 /* A request with its words. */
 typedef struct test_call {
     hf__request request;

@@ -14,35 +14,9 @@
 #include "util/mem.h"
 #include "util/sha1.h"
 
-typedef struct fixture {
-    redis_server *server;
-    test_driver driver;
-} fixture;
-
-static int set_up(void **state)
-{
-    static fixture self;
-
-    self.server = redis_server_start(NULL);
-    if (self.server == NULL)
-        return -1;
-    driver_open(&self.driver, redis_server_unix_url(self.server));
-    *state = &self;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    fixture *self = *state;
-
-    driver_close(&self->driver);
-    redis_server_stop(self->server);
-    return 0;
-}
-
 static int flush(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     test_call call;
 
     assert_int_equal(RUN(&self->driver, &call, "FLUSHALL"), HF_OK);
@@ -102,7 +76,7 @@ static void open_with_wrong_password_is_denied_and_not_shown(void **state)
 
 static void open_with_needless_password_is_denied(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     test_driver driver;
     hf_error err = HF_ERROR_INIT;
 
@@ -115,7 +89,7 @@ static void open_with_needless_password_is_denied(void **state)
 
 static void open_with_impossible_database_is_invalid(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     char url[200];
     test_driver driver;
     hf_error err = HF_ERROR_INIT;
@@ -149,7 +123,7 @@ static void open_without_server_is_unavailable(void **state)
 
 static void open_without_a_descriptor_is_a_system_error(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     struct rlimit before;
     struct rlimit none;
     hf_error err = HF_ERROR_INIT;
@@ -169,7 +143,7 @@ static void open_without_a_descriptor_is_a_system_error(void **state)
 
 static void client_has_a_name_on_the_server(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     char answer[4096];
 
     assert_true(redis_server_command(self->server, "CLIENT LIST", answer,
@@ -179,7 +153,7 @@ static void client_has_a_name_on_the_server(void **state)
 
 static void server_may_refuse_hello_and_the_name(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     test_driver driver;
     hf_error err = HF_ERROR_INIT;
     test_call call;
@@ -202,7 +176,7 @@ static void server_may_refuse_hello_and_the_name(void **state)
 
 static void tcp_works_like_the_unix_socket(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     test_driver driver;
     test_call call;
 
@@ -220,7 +194,7 @@ static void tcp_works_like_the_unix_socket(void **state)
 
 static void reply_keeps_every_kind(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     test_call call;
     const hf_reply *items;
 
@@ -246,7 +220,7 @@ static void reply_keeps_every_kind(void **state)
 
 static void large_value_comes_back_whole(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     const size_t size = 20 << 20;
     char *value = malloc(size);
     test_call call;
@@ -281,7 +255,7 @@ static void large_value_comes_back_whole(void **state)
 
 static void request_that_is_too_long_is_invalid(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     static char byte;
     test_call call;
 
@@ -295,7 +269,7 @@ static void request_that_is_too_long_is_invalid(void **state)
 
 static void request_without_time_is_unavailable(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     test_call call;
 
     CALL(&call, 0, "SET", "k", "v");
@@ -333,7 +307,7 @@ static void call_script(test_call *call, const hf__script *script,
 
 static void script_is_loaded_when_the_server_lacks_it(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     char sha1[HF__SHA1_HEX_SIZE];
     char source[64];
     hf__script script;
@@ -354,7 +328,7 @@ static void script_is_loaded_when_the_server_lacks_it(void **state)
 
 static void submitted_script_is_loaded_when_the_server_lost_it(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     char sha1[HF__SHA1_HEX_SIZE];
     char source[64];
     hf__script script;
@@ -375,7 +349,7 @@ static void submitted_script_is_loaded_when_the_server_lost_it(void **state)
 static void first_uses_of_a_script_in_one_call_keep_their_order(void **state)
 {
     enum { COUNT = 50 };
-    fixture *self = *state;
+    driver_fixture *self = *state;
     hf__request *requests[COUNT];
     char sha1[HF__SHA1_HEX_SIZE];
     char source[] = "return redis.call('incr', KEYS[1])";
@@ -399,7 +373,7 @@ static void first_uses_of_a_script_in_one_call_keep_their_order(void **state)
 
 static void loading_a_script_with_a_syntax_error_says_so(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     test_call call;
 
     RUN(&self->driver, &call, "SCRIPT", "LOAD", "this is not Lua");
@@ -409,7 +383,7 @@ static void loading_a_script_with_a_syntax_error_says_so(void **state)
 
 static void own_script_runs(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     test_call call;
 
     CALL(&call, ENOUGH_MS, "name", "hf:token:{name}", "hf:wait:{name}", "me",
@@ -427,7 +401,7 @@ static void own_script_runs(void **state)
 
 static void errors_have_their_status(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     test_driver *driver = &self->driver;
     test_call call;
 
@@ -448,7 +422,7 @@ static void errors_have_their_status(void **state)
 
 static void script_errors_have_their_status_and_line(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     static const struct {
         const char *source;
         hf_status status;
@@ -482,7 +456,7 @@ static void script_errors_have_their_status_and_line(void **state)
 
 static void server_without_memory_is_full(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     test_call call;
 
     command(self->server, "CONFIG SET maxmemory 1mb", "+OK\r\n");
@@ -495,7 +469,7 @@ static void server_without_memory_is_full(void **state)
 
 static void write_to_a_replica_is_unavailable(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     test_call call;
 
     command(self->server, "REPLICAOF 127.0.0.1 1", "+OK\r\n");
@@ -511,7 +485,7 @@ static void write_to_a_replica_is_unavailable(void **state)
 
 static void busy_server_is_waited_for(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     char sha1[HF__SHA1_HEX_SIZE];
     char source[] = "while true do end";
     hf__script script = HF__USER_SCRIPT(source, sizeof(source) - 1, sha1);
@@ -551,7 +525,7 @@ static void busy_server_is_waited_for(void **state)
 enum { THREADS = 16, ROUNDS = 500 };
 
 typedef struct thread_run {
-    fixture *fixture;
+    driver_fixture *fixture;
     int number;
     int wrong;
     pthread_t thread;
@@ -599,7 +573,7 @@ static void each_of_16_threads_gets_its_own_replies(void **state)
 static void ten_thousand_requests_of_one_call_run_in_order(void **state)
 {
     enum { COUNT = 10000 };
-    fixture *self = *state;
+    driver_fixture *self = *state;
     test_call *calls = calloc(COUNT, sizeof(*calls));
     hf__request **requests = calloc(COUNT, sizeof(*requests));
 
@@ -645,7 +619,7 @@ static void next_in_chain(hf__request *request)
 
 static void completion_may_submit_the_same_request_again(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     call_chain chain = {.driver = &self->driver, .left = 99};
     test_call call;
 
@@ -685,7 +659,7 @@ static hf_status open_failing(test_driver *driver, const char *url, long after,
 /* Everything but the loop thread, with each allocation failing in turn. */
 static void no_memory_is_reported_and_nothing_leaks(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     int failures = 0;
 
     for (long after = 0; after < 100; after++) {
@@ -729,7 +703,7 @@ static void take_line(void *user, const char *name, const char *value)
 
 static void describe_tells_kind_address_and_version(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     line_list lines = {""};
 
     self->driver.store->ops->describe(self->driver.store, take_line, &lines);
@@ -782,6 +756,6 @@ int main(void)
         cmocka_unit_test_setup(describe_tells_kind_address_and_version, flush),
     };
 
-    return cmocka_run_group_tests_name("redis_driver", tests, set_up,
-                                       tear_down);
+    return cmocka_run_group_tests_name("redis_driver", tests, driver_set_up,
+                                       driver_tear_down);
 }

@@ -11,39 +11,13 @@
 #include "store/redis/events/events.h"
 #include "support/slowness.h"
 
-typedef struct fixture {
-    redis_server *server;
-    test_driver driver;
-} fixture;
-
-static int set_up(void **state)
-{
-    static fixture self;
-
-    self.server = redis_server_start(NULL);
-    if (self.server == NULL)
-        return -1;
-    driver_open(&self.driver, redis_server_unix_url(self.server));
-    *state = &self;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    fixture *self = *state;
-
-    driver_close(&self->driver);
-    redis_server_stop(self->server);
-    return 0;
-}
-
-static uint32_t seq_of(fixture *self, const char *topic)
+static uint32_t seq_of(driver_fixture *self, const char *topic)
 {
     return self->driver.store->ops->event_seq(self->driver.store, hf_str(topic),
                                               hf__clock_boot_ms() + ENOUGH_MS);
 }
 
-static bool moved(fixture *self, const char *topic, uint32_t seq,
+static bool moved(driver_fixture *self, const char *topic, uint32_t seq,
                   int64_t wait_ms)
 {
     return self->driver.store->ops->event_wait(
@@ -51,7 +25,7 @@ static bool moved(fixture *self, const char *topic, uint32_t seq,
 }
 
 /* What a script does to wake this client; returns the number of subscribers. */
-static int64_t publish(fixture *self, const char *topic)
+static int64_t publish(driver_fixture *self, const char *topic)
 {
     test_call call;
     int64_t listeners;
@@ -66,7 +40,7 @@ static int64_t publish(fixture *self, const char *topic)
 
 static void inbox_ends_in_sixteen_hexadecimal_digits(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     const char *inbox = self->driver.store->ops->inbox(self->driver.store);
 
     assert_int_equal(strlen(inbox), 9 + 16);
@@ -76,7 +50,7 @@ static void inbox_ends_in_sixteen_hexadecimal_digits(void **state)
 
 static void no_subscription_until_events_are_used(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
 
     assert_int_equal(publish(self, "t"), 0);
     seq_of(self, "t");
@@ -85,7 +59,7 @@ static void no_subscription_until_events_are_used(void **state)
 
 static void message_moves_its_topic(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     uint32_t seq = seq_of(self, "t");
     uint32_t other = seq_of(self, "another topic");
 
@@ -98,7 +72,7 @@ static void message_moves_its_topic(void **state)
 
 static void wait_without_message_ends_at_its_instant(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     uint32_t seq = seq_of(self, "t");
     int64_t begin_ms = hf__clock_boot_ms();
 
@@ -107,7 +81,7 @@ static void wait_without_message_ends_at_its_instant(void **state)
 }
 
 typedef struct waiter {
-    fixture *fixture;
+    driver_fixture *fixture;
     uint32_t seq;
     bool moved;
     pthread_t thread;
@@ -124,7 +98,7 @@ static void *run_waiter(void *user)
 static void message_wakes_every_waiter_of_its_topic(void **state)
 {
     enum { COUNT = 8 };
-    fixture *self = *state;
+    driver_fixture *self = *state;
     waiter waiters[COUNT];
 
     for (int i = 0; i < COUNT; i++) {
@@ -144,7 +118,7 @@ static void message_wakes_every_waiter_of_its_topic(void **state)
  * published, received or not, the counter moves. */
 static void broken_subscription_loses_no_wake_up(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     char answer[100];
 
     for (int round = 0; round < 50; round++) {
@@ -159,7 +133,7 @@ static void broken_subscription_loses_no_wake_up(void **state)
 
 static void restarted_server_moves_every_topic(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     uint32_t seq = seq_of(self, "t");
     uint32_t other = seq_of(self, "other");
 
@@ -180,7 +154,7 @@ static void restarted_server_moves_every_topic(void **state)
 /* A caller polls anyway: it must not wait for a server that is not there. */
 static void dead_server_does_not_hold_up_event_seq(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     int64_t begin_ms;
 
     redis_server_kill(self->server);
@@ -191,7 +165,7 @@ static void dead_server_does_not_hold_up_event_seq(void **state)
 
 static void hung_server_holds_up_event_seq_to_its_deadline(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     int64_t begin_ms = hf__clock_boot_ms();
 
     redis_server_pause(self->server);
@@ -233,7 +207,7 @@ static bool await_count(counting_watch *self, uint32_t count)
 
 static void watch_is_called_until_it_is_removed(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     const hf__store_ops *ops = self->driver.store->ops;
     counting_watch first = {.watch = {.moved = count_move}};
     counting_watch second = {.watch = {.moved = count_move}};
@@ -311,7 +285,7 @@ static void removed_watch_is_not_called(void **state)
 enum { TURNS = 200 };
 
 typedef struct player {
-    fixture *fixture;
+    driver_fixture *fixture;
     const char *mine;
     const char *theirs;
     bool serves;
@@ -340,7 +314,7 @@ static void *play(void *user)
 
 static void no_wake_up_is_lost_in_a_long_exchange(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     player players[2] = {
         {.fixture = self, .mine = "ping", .theirs = "pong"},
         {.fixture = self, .mine = "pong", .theirs = "ping", .serves = true},
@@ -359,7 +333,8 @@ static void no_wake_up_is_lost_in_a_long_exchange(void **state)
     }
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define TEST(test)                                                             \
+    cmocka_unit_test_setup_teardown(test, driver_set_up, driver_tear_down)
 
 int main(void)
 {

@@ -16,41 +16,15 @@
  * deadline, which would take a second or more. */
 #define EXACT_MS 200
 
-typedef struct fixture {
-    redis_server *server;
-    test_driver driver;
-} fixture;
-
-static int set_up(void **state)
-{
-    static fixture self;
-
-    self.server = redis_server_start(NULL);
-    if (self.server == NULL)
-        return -1;
-    driver_open(&self.driver, redis_server_unix_url(self.server));
-    *state = &self;
-    return 0;
-}
-
 static int set_up_tcp(void **state)
 {
-    fixture *self;
+    driver_fixture *self;
 
-    if (set_up(state) != 0)
+    if (driver_set_up(state) != 0)
         return -1;
     self = *state;
     driver_close(&self->driver);
     driver_open(&self->driver, redis_server_tcp_url(self->server));
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    fixture *self = *state;
-
-    driver_close(&self->driver);
-    redis_server_stop(self->server);
     return 0;
 }
 
@@ -79,7 +53,7 @@ static void submit_ok(test_driver *driver)
 /* None is INDETERMINATE, though these requests must not be sent twice. */
 static void restarted_server_is_found_again(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
 
     for (int round = 0; round < 3; round++) {
         set_ok(&self->driver);
@@ -93,7 +67,7 @@ static void restarted_server_is_found_again(void **state)
 
 static void killed_server_is_unavailable_at_once(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     int64_t begin_ms;
     test_call call;
 
@@ -116,7 +90,7 @@ static void killed_server_is_unavailable_at_once(void **state)
 
 static void submitted_request_waits_for_the_restart(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     test_call call;
 
     submit_ok(&self->driver);
@@ -133,7 +107,7 @@ static void submitted_request_waits_for_the_restart(void **state)
  */
 static void hung_server_is_indeterminate_at_the_deadline(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     int64_t begin_ms;
     test_call call;
     test_call later;
@@ -170,7 +144,7 @@ static void hung_server_is_indeterminate_at_the_deadline(void **state)
 
 static void late_answer_is_taken_while_another_connection_is_made(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     test_call call;
 
     submit_ok(&self->driver);
@@ -189,7 +163,7 @@ static void late_answer_is_taken_while_another_connection_is_made(void **state)
 /* A script of some seconds is silence, too. */
 static void silent_server_is_waited_for_if_something_may_not(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     test_call once, again;
 
     submit_ok(&self->driver);
@@ -212,7 +186,7 @@ static void silent_server_is_waited_for_if_something_may_not(void **state)
 
 static void killed_client_connections_are_replaced(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
 
     for (int round = 0; round < 20; round++) {
         set_ok(&self->driver);
@@ -229,7 +203,7 @@ static void killed_client_connections_are_replaced(void **state)
 static void requests_survive_killed_connections(void **state)
 {
     enum { COUNT = 4000 };
-    fixture *self = *state;
+    driver_fixture *self = *state;
     test_call *calls = calloc(COUNT, sizeof(*calls));
     char answer[100];
 
@@ -294,7 +268,7 @@ static void *run_thread(void *user)
  * ever gets the reply of another, and all work again afterwards. */
 static void threads_get_their_own_replies_through_faults(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     thread_run runs[THREADS];
     bool stop = false;
 
@@ -379,7 +353,7 @@ static void in_child(test_driver *driver)
 
 static void child_may_not_use_the_store_and_does_not_disturb_it(void **state)
 {
-    fixture *self = *state;
+    driver_fixture *self = *state;
     int status;
     pid_t pid;
 
@@ -398,9 +372,10 @@ static void child_may_not_use_the_store_and_does_not_disturb_it(void **state)
     submit_ok(&self->driver);
 }
 
-#define ON_UNIX(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define ON_UNIX(test)                                                          \
+    cmocka_unit_test_setup_teardown(test, driver_set_up, driver_tear_down)
 /* clang-format off */
-#define ON_TCP(test) { #test "_over_tcp", test, set_up_tcp, tear_down, NULL }
+#define ON_TCP(test) { #test "_over_tcp", test, set_up_tcp, driver_tear_down, NULL }
 /* clang-format on */
 
 int main(void)
