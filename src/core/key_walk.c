@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "core/batch.h"
 #include "core/own_key.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -269,4 +270,41 @@ void hf__key_walk_done(hf__key_walk *walk)
     hf__request_done(&walk->pages[1]);
     hf__free(walk->names);
     hf__free(walk->met);
+}
+
+static hf_status list_once(void *user, hf_error *err)
+{
+    hf__key_list *self = user;
+    hf__key_walk *walk = &self->walk;
+    hf_status status = hf__key_walk_start(walk, self->client, err);
+
+    while (status == HF_OK && !walk->over) {
+        hf__run_one(self->client, hf__key_walk_request(walk), 0);
+        status = hf__key_walk_turn(walk, err);
+        for (size_t at = 0; at < walk->count && status == HF_OK;
+             at += self->most) {
+            size_t left = walk->count - at;
+
+            status = self->look(self->user, walk->names + at,
+                                left < self->most ? left : self->most, err);
+        }
+    }
+    return status;
+}
+
+hf_status hf__key_list_run(hf__key_list *self, hf_bytes pattern, hf_error *err)
+{
+    hf__buf whole;
+    hf_status status = hf__key_walk_pattern(self->client, pattern, &whole, err);
+
+    hf__key_walk_begin(&self->walk,
+                       hf_view(hf__buf_front(&whole), hf__buf_size(&whole)));
+    if (status == HF_OK)
+        status = hf__key_walk_until_whole(
+            &self->walk, self->client, list_once, self,
+            "slots moved between servers during the list; try again later",
+            err);
+    hf__key_walk_done(&self->walk);
+    hf__buf_done(&whole);
+    return status;
 }

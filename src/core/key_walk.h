@@ -70,6 +70,19 @@ hf__request *hf__key_walk_request(hf__key_walk *walk);
 /* That has been run: walk->names are the page's, valid until the next turn. */
 hf_status hf__key_walk_turn(hf__key_walk *walk, hf_error *err);
 
+/* A whole walk over the client's keys that match `pattern`, one request at a
+ * time: look() sees the new names, at most `most` in a call, until it fails. */
+typedef struct hf__key_list {
+    hf_client *client;
+    size_t most;
+    hf_status (*look)(void *user, const hf_bytes *names, size_t count,
+                      hf_error *err);
+    void *user;
+    hf__key_walk walk;
+} hf__key_list;
+
+hf_status hf__key_list_run(hf__key_list *self, hf_bytes pattern, hf_error *err);
+
 void hf__key_walk_done(hf__key_walk *walk);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct listing {
     hf_client *client;
     hf_lock_list_fn tell;
     void *user;
-    hf__key_walk walk;
+    hf__key_list names;
     hf__request requests[HF__BATCH_MAX];
     hf__request *list[HF__BATCH_MAX];
     hf_bytes words[HF__BATCH_MAX][2];
@@ -44,9 +44,10 @@ static int tell(const listing *self, hf_bytes key, const hf_reply *reply)
         &info);
 }
 
-static hf_status look_at(listing *self, const hf_bytes *names, size_t count,
+static hf_status look_at(void *user, const hf_bytes *names, size_t count,
                          hf_error *err)
 {
+    listing *self = user;
     hf_status status = HF_OK;
 
     for (size_t i = 0; i < count; i++) {
@@ -70,26 +71,6 @@ static hf_status look_at(listing *self, const hf_bytes *names, size_t count,
     return status;
 }
 
-static hf_status walk_once(void *user, hf_error *err)
-{
-    listing *self = user;
-    hf__key_walk *walk = &self->walk;
-    hf_status status = hf__key_walk_start(walk, self->client, err);
-
-    while (status == HF_OK && !walk->over) {
-        hf__run_one(self->client, hf__key_walk_request(walk), 0);
-        status = hf__key_walk_turn(walk, err);
-        for (size_t at = 0; at < walk->count && status == HF_OK;
-             at += HF__BATCH_MAX) {
-            size_t left = walk->count - at;
-
-            status = look_at(self, walk->names + at,
-                             left < HF__BATCH_MAX ? left : HF__BATCH_MAX, err);
-        }
-    }
-    return status;
-}
-
 static hf_status check(const hf_client *client, hf_lock_list_fn tell_one,
                        hf_bytes pattern, hf_error *err)
 {
@@ -108,7 +89,6 @@ static hf_status list(hf_client *client, hf_bytes pattern,
                       hf_lock_list_fn tell_one, void *user, hf_error *err)
 {
     hf_status status;
-    hf__buf whole;
     listing *self = hf__calloc(1, sizeof(*self));
 
     if (self == NULL)
@@ -116,16 +96,9 @@ static hf_status list(hf_client *client, hf_bytes pattern,
     self->client = client;
     self->tell = tell_one;
     self->user = user;
-    status = hf__key_walk_pattern(client, pattern, &whole, err);
-    hf__key_walk_begin(&self->walk,
-                       hf_view(hf__buf_front(&whole), hf__buf_size(&whole)));
-    if (status == HF_OK)
-        status = hf__key_walk_until_whole(
-            &self->walk, client, walk_once, self,
-            "slots moved between servers during the list; try again later",
-            err);
-    hf__key_walk_done(&self->walk);
-    hf__buf_done(&whole);
+    self->names = (hf__key_list){
+        .client = client, .most = HF__BATCH_MAX, .look = look_at, .user = self};
+    status = hf__key_list_run(&self->names, pattern, err);
     hf__free(self);
     return status;
 }
