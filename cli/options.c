@@ -400,7 +400,7 @@ static void print_spelling(const struct option_spec *spec, char *text,
     }
 }
 
-void options_print(FILE *file, uint64_t shown)
+void options_print(FILE *file, option_set shown)
 {
     char spelling[48];
     int id;

@@ -78,8 +78,10 @@ enum option_id {
     OPT_COUNT
 };
 
-/* A set of options. */
-#define OPTION(name) (UINT64_C(1) << OPT_##name)
+/* A set of options; 64 bits are too few. */
+__extension__ typedef unsigned __int128 option_set;
+_Static_assert(OPT_COUNT <= 128, "");
+#define OPTION(name) ((option_set)1 << OPT_##name)
 #define OPTIONS_COMMON                                                         \
     (OPTION(STORE) | OPTION(PREFIX) | OPTION(JSON) | OPTION(HELP))
 /* Of commands that write. */
@@ -101,7 +103,7 @@ enum tail {
 struct grammar {
     const char *name;     /* for messages; NULL: the command itself */
     const char *operands; /* as the usage line shows them; NULL: none */
-    uint64_t accepts;     /* OPTION() bits */
+    option_set accepts;   /* OPTION() bits */
     int operands_min;     /* operands */
     int operands_max;     /* operands; -1: any number */
     enum tail tail;       /* what follows them */
@@ -132,6 +134,6 @@ int options_read(struct options *options, const struct grammar *grammar,
 void options_free(struct options *options);
 
 /* One line of help for each option in `accepts`, in the table's order. */
-void options_print(FILE *file, uint64_t accepts);
+void options_print(FILE *file, option_set accepts);
 
 #endif
