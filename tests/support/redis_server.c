@@ -9,9 +9,9 @@
 #include "support/redis_server.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -382,17 +382,13 @@ redis_server *redis_server_start_with(const char *password,
     return NULL;
 }
 
-/* A server chooses which files it leaves in addition to its log. */
-static void remove_dir(const char *path)
+static int remove_entry(const char *path, const struct stat *info, int type,
+                        struct FTW *walk)
 {
-    DIR *dir = opendir(path);
-    const struct dirent *entry;
-
-    while (dir != NULL && (entry = readdir(dir)) != NULL)
-        (void)unlinkat(dirfd(dir), entry->d_name, 0);
-    if (dir != NULL)
-        closedir(dir);
-    rmdir(path);
+    (void)info;
+    (void)type;
+    (void)walk;
+    return remove(path);
 }
 
 void redis_server_stop(redis_server *server)
@@ -400,7 +396,7 @@ void redis_server_stop(redis_server *server)
     if (server == NULL)
         return;
     reap(server, SIGKILL);
-    remove_dir(server->dir);
+    (void)nftw(server->dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     free(server->password);
     free(server);
 }
