@@ -194,8 +194,8 @@ HF_API void hf_lock_free(hf_lock *lock);
  *
  * The lease begins before the request is sent. It is renewed in the background
  * until hf_lock_release(), unless HF_LOCK_NO_RENEW is set. Its fencing token is
- * larger than that of every earlier holder of the name on this store, as long
- * as the store's clock is sane.
+ * larger than that of every earlier holder of the name on this store; see
+ * hf_lock_token().
  *
  * If the handle already holds the lock, this is re-entry: it succeeds
  * immediately without a request, keeps the token, and needs one more release.
@@ -329,7 +329,9 @@ HF_API int64_t hf_lock_remaining_ms(const hf_lock *lock);
 /**
  * The fencing token of the current or last acquisition. Pass it with each
  * write: a resource that refuses tokens lower than the highest it has seen is
- * safe from holders that were paused beyond their lease.
+ * safe from holders that were paused beyond their lease. What its order
+ * survives (lost data, failovers, clocks that are set) is in
+ * docs/guide/fencing.md.
  *
  * @param lock  the handle
  * @return the token, below 2^53; 0 before the first acquisition

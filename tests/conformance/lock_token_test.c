@@ -118,6 +118,29 @@ static void what_is_no_token_counts_as_lost(void **state)
     }
 }
 
+/* On a store of servers, with everything else. */
+static void lose_counter(fixture *f)
+{
+    if (fixture_is_embedded(f)) {
+        expect_status(HF_OK,
+                      hf_value_delete(f->client, bytes("hf:token"), ERR));
+        return;
+    }
+    assert_true(fixture_server_run(f, 0, "FLUSHALL"));
+    for (int i = 1; fixture_server_run(f, i, "FLUSHALL"); i++)
+        continue;
+}
+
+static void token_grows_after_its_counter_was_lost(void **state)
+{
+    fixture *f = *state;
+    hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
+    uint64_t token = next_token(lock);
+
+    lose_counter(f);
+    assert_true(next_token(lock) > token);
+}
+
 static void token_ahead_of_the_clock_grows_by_one(void **state)
 {
     fixture *f = *state;
@@ -175,6 +198,7 @@ int main(void)
         fixture_test(lock_names_leave_nothing_behind),
         fixture_test(lock_waiters_leave_nothing_behind),
         fixture_test(what_is_no_token_counts_as_lost),
+        fixture_test(token_grows_after_its_counter_was_lost),
         fixture_test(token_ahead_of_the_clock_grows_by_one),
         fixture_test(largest_token_is_issued_once),
         fixture_test(inspect_reports_no_smaller_token_than_the_holders),

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fencing.c - what the order of fencing tokens survives, and what it does not:
+ * each row of docs/guide/fencing.md. Servers, and embedded stores of this
+ * process, with wall clocks that the test sets.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fault_place.h"
+#include "support/byte_proxy.h"
+#include "support/expect.h"
+#include "support/redis_cluster.h"
+#include "support/redis_server.h"
+#include "support/wall_clock.h"
+
+#define HOUR_MS (INT64_C(3600) * 1000)
+#define NAME "orders"
+#define SLOT 105 /* of NAME */
+#define COUNTER "hf:token"
+#define NODES 3
+
+static wall_clock *ours; /* of the store, or of all its servers */
+
+/* ------------------------------------------------------------------- tokens */
+
+/* Of one more holder of the lock. */
+static uint64_t token_of(hf_client *client)
+{
+    uint64_t token;
+    hf_lock *lock;
+
+    expect_status(HF_OK, hf_lock_new(client, hf_str(NAME), NULL, &lock, ERR));
+    expect_status(HF_OK, hf_lock_acquire(lock, 60000, ERR));
+    token = hf_lock_token(lock);
+    (void)!hf_lock_release(lock, NULL); /* its server may be dead */
+    hf_lock_free(lock);
+    return token;
+}
+
+static hf_client *open_at(const char *url)
+{
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+    hf_client *client;
+
+    options.request_ms = 30000;
+    expect_status(HF_OK, hf_client_open(url, &options, &client, ERR));
+    return client;
+}
+
+static uint64_t token_at(const char *url)
+{
+    hf_client *client = open_at(url);
+    uint64_t token = token_of(client);
+
+    hf_client_close(client);
+    return token;
+}
+
+static hf_status put(hf_client *client, uint64_t token)
+{
+    return hf_value_put_fenced(client, hf_str("stock"), hf_str("1"), token,
+                               NULL, NULL, NULL);
+}
+
+/* The first token is the clock's, so the rest is about the clock. */
+static uint64_t first_token(hf_client *client)
+{
+    uint64_t token = token_of(client);
+
+    assert_true(token_of(client) > token);
+    return token_of(client);
+}
+
+/* ----------------------------------------------- what every store goes through
+ */
+
+/* Deletes the counter, and what else the store has. */
+typedef void (*loss)(hf_client *client, void *user);
+
+static void delete_counter(hf_client *client, void *user)
+{
+    (void)user;
+    expect_status(HF_OK, hf_value_delete(client, hf_str(COUNTER), ERR));
+}
+
+static void grows_when_the_counter_is_lost(hf_client *client, loss lose,
+                                           void *user)
+{
+    uint64_t token = first_token(client);
+
+    lose(client, user);
+    assert_true(token_of(client) > token);
+}
+
+static void grows_when_the_clock_is_set(hf_client *client)
+{
+    uint64_t token = first_token(client);
+
+    wall_clock_step(ours, -HOUR_MS);
+    assert_true(token_of(client) == token + 1);
+    wall_clock_step(ours, HOUR_MS);
+    assert_true(token_of(client) > token + 2);
+    wall_clock_step(ours, HOUR_MS);
+    token = token_of(client);
+    wall_clock_step(ours, -HOUR_MS);
+    assert_true(token_of(client) == token + 1);
+    delete_counter(client, NULL); /* or what follows begins ahead */
+}
+
+/* The fence, if it was not lost too, refuses the new holder rather than let an
+ * old one pass. */
+static void repeats_when_both_happen(hf_client *client, loss lose, void *user,
+                                     bool fence_is_lost)
+{
+    uint64_t old = first_token(client), new;
+
+    expect_status(HF_OK, put(client, old));
+    wall_clock_step(ours, -HOUR_MS);
+    lose(client, user);
+    new = token_of(client);
+    assert_true(new < old);
+    assert_int_equal(put(client, new), fence_is_lost ? HF_OK : HF_CONFLICT);
+    if (fence_is_lost)
+        assert_int_equal(put(client, old), HF_OK); /* it is not noticed */
+    wall_clock_step(ours, HOUR_MS);
+    assert_true(token_of(client) > old); /* the clock has passed it */
+}
+
+/* ----------------------------------------------------------- embedded stores
+ */
+
+static void embedded(const char *scheme, const char *parameters)
+{
+    place at;
+
+    ours = wall_clock_new();
+    assert_non_null(ours);
+    wall_clock_keep(ours);
+    place_make(&at, scheme, parameters);
+    place_open(&at);
+    grows_when_the_counter_is_lost(at.client, delete_counter, NULL);
+    grows_when_the_clock_is_set(at.client);
+    repeats_when_both_happen(at.client, delete_counter, NULL, false);
+    place_remove(&at);
+    wall_clock_keep(NULL);
+    wall_clock_free(ours);
+}
+
+static void
+token_of_a_volatile_store_survives_its_counter_or_its_clock(void **state)
+{
+    (void)state;
+    embedded("volatile", "?max_size=4M");
+}
+
+static void token_of_a_file_survives_its_counter_or_its_clock(void **state)
+{
+    (void)state;
+    embedded("file", "?max_size=4M");
+}
+
+/* A reboot: the files are gone. */
+static void token_grows_after_a_reboot_that_lost_the_store(void **state)
+{
+    uint64_t token;
+    place at;
+
+    (void)state;
+    place_make(&at, "volatile", "?max_size=4M");
+    token = token_at(at.url);
+    assert_int_equal(unlink(place_file(&at, "data.mdb")), 0);
+    assert_int_equal(unlink(place_file(&at, "lock.mdb")), 0);
+    assert_int_equal(unlink(place_file(&at, "sidecar")), 0);
+    assert_true(token_at(at.url) > token);
+    place_remove(&at);
+}
+
+/* ---------------------------------------------------------------- one server
+ */
+
+static redis_server *start_server(const char *const *more)
+{
+    redis_server *server;
+
+    wall_clock_give(ours);
+    server = redis_server_start_with(NULL, NULL, more);
+    wall_clock_give(NULL);
+    assert_non_null(server);
+    return server;
+}
+
+static bool restart(redis_server *server)
+{
+    bool started;
+
+    wall_clock_give(ours);
+    started = redis_server_restart(server);
+    wall_clock_give(NULL);
+    return started;
+}
+
+static void lose_all(hf_client *client, void *server)
+{
+    (void)client;
+    assert_true(restart(server));
+}
+
+static void token_of_a_server_survives_its_counter_or_its_clock(void **state)
+{
+    redis_server *server;
+    hf_client *client;
+
+    (void)state;
+    ours = wall_clock_new();
+    server = start_server(NULL);
+    client = open_at(redis_server_unix_url(server));
+    grows_when_the_counter_is_lost(client, delete_counter, NULL);
+    grows_when_the_clock_is_set(client);
+    repeats_when_both_happen(client, delete_counter, NULL, false);
+    hf_client_close(client);
+    redis_server_stop(server);
+    wall_clock_free(ours);
+}
+
+static void
+token_survives_a_restart_without_data_or_a_clock_set_back(void **state)
+{
+    redis_server *server;
+    hf_client *client;
+
+    (void)state;
+    ours = wall_clock_new();
+    server = start_server(NULL);
+    client = open_at(redis_server_unix_url(server));
+    grows_when_the_counter_is_lost(client, lose_all, server);
+    repeats_when_both_happen(client, lose_all, server, true);
+    hf_client_close(client);
+    redis_server_stop(server);
+    wall_clock_free(ours);
+}
+
+/* What the file has is not lost, whatever the clock. */
+static void
+token_survives_a_restart_with_its_file_and_a_clock_set_back(void **state)
+{
+    static const char *const more[] = {"--appendonly", "yes", "--appendfsync",
+                                       "always", NULL};
+    redis_server *server;
+    hf_client *client;
+    uint64_t token;
+
+    (void)state;
+    ours = wall_clock_new();
+    server = start_server(more);
+    client = open_at(redis_server_unix_url(server));
+    token = first_token(client);
+    expect_status(HF_OK, put(client, token));
+    wall_clock_step(ours, -HOUR_MS);
+    assert_true(restart(server));
+    assert_true(token_of(client) == token + 1);
+    assert_int_equal(put(client, token + 1), HF_OK);
+    assert_int_equal(put(client, token), HF_CONFLICT);
+    hf_client_close(client);
+    redis_server_stop(server);
+    wall_clock_free(ours);
+}
+
+/* ----------------------------------------------------------------- failovers
+ */
+
+typedef struct pair {
+    redis_server *master;
+    redis_server *replica;
+    byte_proxy *link;  /* between them */
+    wall_clock *clock; /* of the replica */
+} pair;
+
+static void command(redis_server *server, const char *text, const char *want)
+{
+    char answer[4096] = "";
+
+    assert_true(redis_server_command(server, text, answer, sizeof(answer)));
+    if (strstr(answer, want) == NULL)
+        fail_msg("%s: %s", text, answer);
+}
+
+static bool is_connected(redis_server *replica)
+{
+    char answer[4096] = "";
+
+    return redis_server_command(replica, "INFO replication", answer,
+                                sizeof(answer)) &&
+           strstr(answer, "master_link_status:up") != NULL;
+}
+
+static void start_pair(pair *all)
+{
+    char text[64];
+
+    all->clock = wall_clock_new();
+    wall_clock_give(NULL);
+    all->master = redis_server_start(NULL);
+    wall_clock_give(all->clock);
+    all->replica = redis_server_start(NULL);
+    wall_clock_give(NULL);
+    assert_true(all->master != NULL && all->replica != NULL);
+    all->link = byte_proxy_start_tcp(redis_server_port(all->master));
+    assert_non_null(all->link);
+    command(all->master, "CONFIG SET repl-diskless-sync-delay 0", "+OK");
+    (void)snprintf(text, sizeof(text), "REPLICAOF 127.0.0.1 %d",
+                   byte_proxy_port(all->link));
+    command(all->replica, text, "+OK");
+    expect_soon(is_connected(all->replica), 20000);
+}
+
+static void stop_pair(pair *all)
+{
+    redis_server_stop(all->replica);
+    byte_proxy_stop(all->link);
+    redis_server_stop(all->master);
+    wall_clock_free(all->clock);
+}
+
+/* Does the replica have the counter with this token? */
+static bool has_token(const pair *all, uint64_t token)
+{
+    char answer[64] = "", text[24];
+
+    (void)snprintf(text, sizeof(text), "%llu", (unsigned long long)token);
+    return redis_server_command(all->replica, "GET " COUNTER, answer,
+                                sizeof(answer)) &&
+           strstr(answer, text) != NULL;
+}
+
+/* The master dies, and the replica, which lacks what the master granted last,
+ * takes over. Returns the token that was not replicated. */
+static uint64_t fail_over_without_the_last_token(pair *all,
+                                                 uint64_t *replicated)
+{
+    uint64_t token;
+
+    *replicated = token_at(redis_server_unix_url(all->master));
+    expect_soon(has_token(all, *replicated), 20000);
+    byte_proxy_swallow(all->link, TO_CLIENT);
+    token = token_at(redis_server_unix_url(all->master));
+    redis_server_kill(all->master);
+    command(all->replica, "REPLICAOF NO ONE", "+OK");
+    return token;
+}
+
+static void token_grows_over_a_failover_that_lost_the_last_one(void **state)
+{
+    uint64_t token, replicated;
+    hf_client *client;
+    pair all;
+
+    (void)state;
+    start_pair(&all);
+    token = fail_over_without_the_last_token(&all, &replicated);
+    client = open_at(redis_server_unix_url(all.replica));
+    assert_true(token_of(client) > token);
+    expect_status(HF_OK, put(client, token_of(client)));
+    assert_int_equal(put(client, token), HF_CONFLICT);
+    hf_client_close(client);
+    stop_pair(&all);
+}
+
+/* Behind by more than the time since the last token. */
+static void
+token_repeats_if_the_new_masters_clock_is_behind_and_it_lacks_the_last(
+    void **state)
+{
+    uint64_t token, replicated, next;
+    pair all;
+
+    (void)state;
+    start_pair(&all);
+    wall_clock_step(all.clock, -HOUR_MS);
+    token = fail_over_without_the_last_token(&all, &replicated);
+    next = token_at(redis_server_unix_url(all.replica));
+    assert_true(next == replicated + 1);
+    assert_true(next <= token);
+    stop_pair(&all);
+}
+
+static void
+token_grows_on_a_new_master_that_is_behind_but_lacks_nothing(void **state)
+{
+    uint64_t token;
+    pair all;
+
+    (void)state;
+    start_pair(&all);
+    wall_clock_step(all.clock, -HOUR_MS);
+    token = token_at(redis_server_unix_url(all.master));
+    expect_soon(has_token(&all, token), 20000);
+    redis_server_kill(all.master);
+    command(all.replica, "REPLICAOF NO ONE", "+OK");
+    assert_true(token_at(redis_server_unix_url(all.replica)) == token + 1);
+    stop_pair(&all);
+}
+
+/* -------------------------------------------------------------------- cluster
+ */
+
+/* The counter of a slot moves with it, so the new node's clock is no matter. */
+static void
+token_grows_when_its_slot_has_moved_to_a_node_that_is_behind(void **state)
+{
+    redis_cluster *cluster;
+    hf_client *client;
+    uint64_t token;
+    int from;
+
+    (void)state;
+    ours = wall_clock_new();
+    wall_clock_give(ours);
+    cluster = redis_cluster_start(NODES, 0, 5000);
+    wall_clock_give(NULL);
+    assert_non_null(cluster);
+    client = open_at(redis_cluster_url(cluster));
+    token = first_token(client);
+    from = redis_cluster_owner(cluster, 0, SLOT);
+    wall_clock_step(ours, -HOUR_MS);
+    assert_true(redis_cluster_open_slot(cluster, SLOT, from, 1));
+    assert_true(redis_cluster_move_keys(cluster, SLOT, from, 1, 100) >= 1);
+    assert_true(redis_cluster_close_slot(cluster, SLOT, 1));
+    assert_true(token_of(client) == token + 1);
+    hf_client_close(client);
+    redis_cluster_stop(cluster);
+    wall_clock_free(ours);
+}
+
+/* --------------------------------------------------------------------- quorum
+ */
+
+static redis_server *nodes[NODES];
+
+static hf_client *open_quorum(void)
+{
+    char url[256];
+    int size = snprintf(url, sizeof(url), "redlock:quarantine=0");
+
+    ours = wall_clock_new();
+    for (size_t i = 0; i < NODES; i++) {
+        nodes[i] = start_server(NULL);
+        size += snprintf(url + size, sizeof(url) - (size_t)size, ",%s",
+                         redis_server_tcp_url(nodes[i]));
+    }
+    return open_at(url);
+}
+
+static void close_quorum(hf_client *client)
+{
+    hf_client_close(client);
+    for (size_t i = 0; i < NODES; i++)
+        redis_server_stop(nodes[i]);
+    wall_clock_free(ours);
+}
+
+static void
+token_of_a_quorum_survives_a_lost_minority_and_clocks_set_back(void **state)
+{
+    hf_client *client = open_quorum();
+    uint64_t token = first_token(client);
+
+    (void)state;
+    wall_clock_step(ours, -HOUR_MS);
+    for (size_t i = 0; i < NODES; i++) {
+        uint64_t next;
+
+        assert_true(restart(nodes[i])); /* one after the other */
+        next = token_of(client);
+        assert_true(next > token);
+        token = token_of(client);
+        assert_true(token > next);
+    }
+    close_quorum(client);
+}
+
+static void
+token_of_a_quorum_repeats_after_all_were_lost_and_clocks_set_back(void **state)
+{
+    hf_client *client = open_quorum();
+    uint64_t token = first_token(client);
+
+    (void)state;
+    for (size_t i = 0; i < NODES; i++)
+        assert_true(restart(nodes[i]));
+    assert_true(token_of(client) > token);
+    token = token_of(client);
+    wall_clock_step(ours, -HOUR_MS);
+    for (size_t i = 0; i < NODES; i++)
+        assert_true(restart(nodes[i]));
+    assert_true(token_of(client) < token);
+    close_quorum(client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            token_of_a_volatile_store_survives_its_counter_or_its_clock),
+        cmocka_unit_test(token_of_a_file_survives_its_counter_or_its_clock),
+        cmocka_unit_test(token_grows_after_a_reboot_that_lost_the_store),
+        cmocka_unit_test(token_of_a_server_survives_its_counter_or_its_clock),
+        cmocka_unit_test(
+            token_survives_a_restart_without_data_or_a_clock_set_back),
+        cmocka_unit_test(
+            token_survives_a_restart_with_its_file_and_a_clock_set_back),
+        cmocka_unit_test(token_grows_over_a_failover_that_lost_the_last_one),
+        cmocka_unit_test(
+            token_repeats_if_the_new_masters_clock_is_behind_and_it_lacks_the_last),
+        cmocka_unit_test(
+            token_grows_on_a_new_master_that_is_behind_but_lacks_nothing),
+        cmocka_unit_test(
+            token_grows_when_its_slot_has_moved_to_a_node_that_is_behind),
+        cmocka_unit_test(
+            token_of_a_quorum_survives_a_lost_minority_and_clocks_set_back),
+        cmocka_unit_test(
+            token_of_a_quorum_repeats_after_all_were_lost_and_clocks_set_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
