@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis.c - diagnostics, and round-trip times.
+ * diagnosis.c - diagnostics, round-trip times, fencing tokens.
  */
 #include "store/diagnosis.h"
 
@@ -143,6 +143,18 @@ static hf_status ask_time(const hf__diagnosis *diagnosis,
     return status;
 }
 
+hf_status hf__diagnose_clock_of(const hf__diagnosis *diagnosis,
+                                hf__diagnose_run_fn run, void *target,
+                                hf__diagnose_clock *clock, hf_error *err)
+{
+    int64_t took_us;
+    hf_status status =
+        ask_time(diagnosis, run, target, &took_us, &clock->ahead_us, err);
+
+    clock->error_us = took_us / 2;
+    return status;
+}
+
 static int by_size(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a;
@@ -207,4 +219,89 @@ hf_status hf__diagnose_latency(const hf__diagnosis *diagnosis,
         tell_pace(diagnosis, took, count);
     hf__free(took);
     return status;
+}
+
+/* ------------------------------------------------------------------- tokens */
+
+#define TOKEN_MAX ((INT64_C(1) << 53) - 1)
+
+/* The reply to GET of the counter: the last token; -1: not one. */
+static int64_t read_token(const hf_reply *reply)
+{
+    int64_t token;
+    char *end;
+
+    if (reply->kind != HF_REPLY_STRING || reply->bytes.size == 0 ||
+        reply->bytes.size > 16)
+        return -1;
+    token = strtoll(reply->bytes.data, &end, 10);
+    return *end == '\0' && token >= 1 && token <= TOKEN_MAX ? token : -1;
+}
+
+static void tell_distance(const hf__diagnosis *to, int64_t token,
+                          int64_t ahead_us)
+{
+    static const char remedy[] =
+        "do not lose the counter, by a restart or a failover, before the clock "
+        "has passed it; step clocks forward only";
+
+    if (token == TOKEN_MAX)
+        hf__report_error(to, HF_CORRUPT, "fencing tokens",
+                         "delete hf:token once no lock is held",
+                         "%" PRId64 " is the largest: no lock can be acquired",
+                         token);
+    else if (ahead_us < HF__CLOCK_NOTE_US)
+        hf__report(to, HF_LEVEL_OK, "fencing tokens", "",
+                   "the last one is not ahead of the clock: they grow even if "
+                   "their counter is lost");
+    else
+        hf__report(
+            to,
+            ahead_us < HF__CLOCK_WARNING_US ? HF_LEVEL_NOTE : HF_LEVEL_WARNING,
+            "fencing tokens", remedy,
+            "the last one is %" PRId64 " s ahead of the clock, which was "
+            "set back: THEY REPEAT IF THEIR COUNTER IS LOST",
+            ahead_us / 1000000);
+}
+
+static void tell_token(const hf__diagnosis *to, const hf__request *request,
+                       const hf__diagnose_clock *clock)
+{
+    int64_t now_us = hf__clock_unix_us() + clock->ahead_us;
+    int64_t token = read_token(&request->reply);
+
+    if (request->status != HF_OK && request->status != HF_WRONG_TYPE)
+        hf__report(to, HF_LEVEL_NOTE, "fencing tokens",
+                   "allow +get of hf:token", "unknown: %s",
+                   request->error.message);
+    else if (request->status == HF_OK && request->reply.kind == HF_REPLY_NIL)
+        hf__report(to, HF_LEVEL_OK, "fencing tokens", "",
+                   "no counter: the next one is the clock's");
+    else if (token < 0)
+        hf__report(to, HF_LEVEL_WARNING, "fencing tokens",
+                   "delete it; no other program may write keys whose names "
+                   "begin with hf:",
+                   "hf:token is not a token, and counts as lost");
+    else
+        tell_distance(to, token, token - now_us);
+}
+
+void hf__diagnose_tokens(const hf__diagnosis *diagnosis,
+                         hf__diagnose_run_fn run, void *target,
+                         const hf__diagnose_clock *clock)
+{
+    char key[HF__PREFIX_MAX + sizeof("hf:token")];
+    hf_bytes words[2] = {hf_str("GET"), hf_view(key, 0)};
+    hf__request request;
+
+    words[1].size = (size_t)snprintf(key, sizeof(key), "%.*shf:token",
+                                     (int)diagnosis->prefix.size,
+                                     (const char *)diagnosis->prefix.data);
+    hf__request_init(&request);
+    hf__request_command(&request, words, 2, true);
+    request.began_ms = hf__clock_boot_ms();
+    request.deadline_ms = hf__diagnosis_until(diagnosis, request.began_ms);
+    run(target, &request);
+    tell_token(diagnosis, &request, clock);
+    hf__request_done(&request);
 }

@@ -36,6 +36,15 @@ typedef struct hf__diagnose_clock {
     int64_t error_us; /* plus or minus: half of its round trip */
 } hf__diagnose_clock;
 
+/* Clock differences above which an instant is wrong. */
+#define HF__CLOCK_NOTE_US 1000000
+#define HF__CLOCK_WARNING_US 60000000
+
+/* Ask for the time once. */
+hf_status hf__diagnose_clock_of(const hf__diagnosis *diagnosis,
+                                hf__diagnose_run_fn run, void *target,
+                                hf__diagnose_clock *clock, hf_error *err);
+
 /*
  * Report "reachable", and measure "round trip" with TIME; the first one, which
  * may include connecting, is not counted. HF_OK: *clock is set. On a failure
@@ -44,5 +53,11 @@ typedef struct hf__diagnose_clock {
 hf_status hf__diagnose_latency(const hf__diagnosis *diagnosis,
                                hf__diagnose_run_fn run, void *target,
                                hf__diagnose_clock *clock, hf_error *err);
+
+/* Report "fencing tokens": how far the last one of the client's prefix is from
+ * the store's clock. Not for a cluster, which has a counter for each slot. */
+void hf__diagnose_tokens(const hf__diagnosis *diagnosis,
+                         hf__diagnose_run_fn run, void *target,
+                         const hf__diagnose_clock *clock);
 
 #endif

@@ -105,6 +105,36 @@ test_persistence() {
     cli config set appendonly no
 }
 
+test_fencing_tokens() {
+    local now=$(date +%s)
+
+    "$HOLDFAST" command DEL hf:token >/dev/null
+    expect 0 store diagnose -N 3
+    contains "$out" "ok       fencing tokens: no counter"
+    expect 0 run lock true
+    expect 0 store diagnose -N 3
+    contains "$out" "ok       fencing tokens: the last one is not ahead of"
+    expect 0 value set hf:token $((now + 30))000000
+    expect 0 store diagnose -N 3
+    contains "$out" "note     fencing tokens: the last one is "
+    expect 0 value set hf:token $((now + 7200))000000
+    expect 1 store diagnose -N 3
+    contains "$out" "s ahead of the clock, which was set back: THEY REPEAT IF"
+    expect 0 value set hf:token 9007199254740991
+    expect 65 store diagnose -N 3
+    contains "$out" "error    fencing tokens: 9007199254740991 is the largest"
+    for each in 0 -5 1e5 nonsense 9007199254740992; do
+        expect 0 value set -- hf:token $each
+        expect 1 store diagnose -N 3
+        contains "$out" "warning  fencing tokens: hf:token is not a token"
+    done
+    expect 0 value delete hf:token
+    expect 0 hash put hf:token a 1
+    expect 1 store diagnose -N 3
+    contains "$out" "warning  fencing tokens: hf:token is not a token"
+    "$HOLDFAST" command DEL hf:token >/dev/null
+}
+
 test_replica_is_an_error() {
     is_server || return 0
     cli replicaof 127.0.0.1 1

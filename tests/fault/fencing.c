@@ -81,8 +81,7 @@ static uint64_t first_token(hf_client *client)
     return token_of(client);
 }
 
-/* ----------------------------------------------- what every store goes through
- */
+/* -------------------------------------------- what every store goes through */
 
 /* Deletes the counter, and what else the store has. */
 typedef void (*loss)(hf_client *client, void *user);
@@ -136,8 +135,7 @@ static void repeats_when_both_happen(hf_client *client, loss lose, void *user,
     assert_true(token_of(client) > old); /* the clock has passed it */
 }
 
-/* ----------------------------------------------------------- embedded stores
- */
+/* ---------------------------------------------------------- embedded stores */
 
 static void embedded(const char *scheme, const char *parameters)
 {
@@ -185,8 +183,7 @@ static void token_grows_after_a_reboot_that_lost_the_store(void **state)
     place_remove(&at);
 }
 
-/* ---------------------------------------------------------------- one server
- */
+/* --------------------------------------------------------------- one server */
 
 static redis_server *start_server(const char *const *more)
 {
@@ -275,8 +272,7 @@ token_survives_a_restart_with_its_file_and_a_clock_set_back(void **state)
     wall_clock_free(ours);
 }
 
-/* ----------------------------------------------------------------- failovers
- */
+/* ---------------------------------------------------------------- failovers */
 
 typedef struct pair {
     redis_server *master;
@@ -410,8 +406,82 @@ token_grows_on_a_new_master_that_is_behind_but_lacks_nothing(void **state)
     stop_pair(&all);
 }
 
-/* -------------------------------------------------------------------- cluster
- */
+/* ---------------------------------------------------------------- diagnosis */
+
+typedef struct remark {
+    const char *node; /* "": any */
+    const char *name;
+    int level; /* found; -1: none */
+} remark;
+
+static void find_remark(void *user, const hf_store_diagnostic *told)
+{
+    remark *wanted = user;
+
+    if (strcmp(told->name, wanted->name) == 0 &&
+        strstr(told->node, wanted->node) != NULL)
+        wanted->level = (int)told->level;
+}
+
+static int level_of(hf_client *client, const char *node, const char *name)
+{
+    hf_store_diagnose_options options = HF_STORE_DIAGNOSE_OPTIONS_INIT;
+    remark wanted = {node, name, -1};
+
+    options.requests = 1;
+    expect_status(
+        HF_OK, hf_store_diagnose(client, &options, find_remark, &wanted, ERR));
+    return wanted.level;
+}
+
+static void diagnosis_says_that_the_clock_was_set_back(void **state)
+{
+    redis_server *server;
+    hf_client *client;
+    place at;
+
+    (void)state;
+    ours = wall_clock_new();
+    server = start_server(NULL);
+    client = open_at(redis_server_unix_url(server));
+    place_make(&at, "volatile", "?max_size=4M");
+    place_open(&at);
+    wall_clock_keep(ours);
+    (void)token_of(client);
+    (void)token_of(at.client);
+    assert_int_equal(level_of(client, "", "fencing tokens"), HF_LEVEL_OK);
+    assert_int_equal(level_of(at.client, "", "fencing tokens"), HF_LEVEL_OK);
+    wall_clock_step(ours, -HOUR_MS);
+    assert_int_equal(level_of(client, "", "fencing tokens"), HF_LEVEL_WARNING);
+    assert_int_equal(level_of(at.client, "", "fencing tokens"),
+                     HF_LEVEL_WARNING);
+    wall_clock_keep(NULL);
+    hf_client_close(client);
+    place_remove(&at);
+    redis_server_stop(server);
+    wall_clock_free(ours);
+}
+
+static void diagnosis_says_that_a_replicas_clock_is_behind(void **state)
+{
+    hf_client *client;
+    char node[16];
+    pair all;
+
+    (void)state;
+    start_pair(&all);
+    client = open_at(redis_server_unix_url(all.master));
+    (void)snprintf(node, sizeof(node), ":%d", redis_server_port(all.replica));
+    assert_int_equal(level_of(client, node, "clock"), HF_LEVEL_OK);
+    wall_clock_step(all.clock, HOUR_MS);
+    assert_int_equal(level_of(client, node, "clock"), HF_LEVEL_OK);
+    wall_clock_step(all.clock, -2 * HOUR_MS);
+    assert_int_equal(level_of(client, node, "clock"), HF_LEVEL_WARNING);
+    hf_client_close(client);
+    stop_pair(&all);
+}
+
+/* ------------------------------------------------------------------ cluster */
 
 /* The counter of a slot moves with it, so the new node's clock is no matter. */
 static void
@@ -441,8 +511,7 @@ token_grows_when_its_slot_has_moved_to_a_node_that_is_behind(void **state)
     wall_clock_free(ours);
 }
 
-/* --------------------------------------------------------------------- quorum
- */
+/* ------------------------------------------------------------------- quorum */
 
 static redis_server *nodes[NODES];
 
@@ -523,6 +592,8 @@ int main(void)
             token_repeats_if_the_new_masters_clock_is_behind_and_it_lacks_the_last),
         cmocka_unit_test(
             token_grows_on_a_new_master_that_is_behind_but_lacks_nothing),
+        cmocka_unit_test(diagnosis_says_that_the_clock_was_set_back),
+        cmocka_unit_test(diagnosis_says_that_a_replicas_clock_is_behind),
         cmocka_unit_test(
             token_grows_when_its_slot_has_moved_to_a_node_that_is_behind),
         cmocka_unit_test(

@@ -262,7 +262,9 @@ static void tell_pace(hf__store *store, const hf__diagnosis *to)
     hf_status status =
         hf__diagnose_latency(to, run_request, store, &clock, &err);
 
-    if (status != HF_OK)
+    if (status == HF_OK)
+        hf__diagnose_tokens(to, run_request, store, &clock);
+    else
         hf__report_error(to, status, "reachable", "", "no: %s", err.message);
 }
 

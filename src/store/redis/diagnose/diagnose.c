@@ -15,10 +15,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Clock differences above which an expiry instant is wrong. */
-#define CLOCK_NOTE_US 1000000
-#define CLOCK_WARNING_US 60000000
-
 #define FRESH_S 60
 
 /* ----------------------------------------------------------------- version */
@@ -51,18 +47,18 @@ static void tell_version(const hf__target *target)
         hf__report(to, HF_LEVEL_OK, "uptime", "", "%" PRId64 " s", uptime_s);
 }
 
-static void tell_clock(const hf__target *target,
-                       const hf__diagnose_clock *clock)
+static void tell_clock(const hf__target *target)
 {
+    const hf__diagnose_clock *clock = &target->clock;
     int64_t off_us = clock->ahead_us < 0 ? -clock->ahead_us : clock->ahead_us;
     hf_level level = HF_LEVEL_OK;
     const char *remedy = "";
 
-    if (off_us - clock->error_us > CLOCK_WARNING_US) {
+    if (off_us - clock->error_us > HF__CLOCK_WARNING_US) {
         level = HF_LEVEL_WARNING;
         remedy = "synchronise both by NTP: keys with an expiry instant (EXAT, "
                  "PXAT) expire at a wrong time";
-    } else if (off_us - clock->error_us > CLOCK_NOTE_US) {
+    } else if (off_us - clock->error_us > HF__CLOCK_NOTE_US) {
         level = HF_LEVEL_NOTE;
         remedy = "synchronise both by NTP; leases do not depend on it";
     }
@@ -140,13 +136,13 @@ static void tell_abilities(hf__target *target)
 
 static bool reach(hf__target *target)
 {
-    hf__diagnose_clock clock;
     hf_error err = HF_ERROR_INIT;
-    hf_status status = hf__diagnose_latency(&target->diagnosis, hf__target_run,
-                                            target->server, &clock, &err);
+    hf_status status =
+        hf__diagnose_latency(&target->diagnosis, hf__target_run, target->server,
+                             &target->clock, &err);
 
     if (status == HF_OK) {
-        tell_clock(target, &clock);
+        tell_clock(target);
         return true;
     }
     if (status == HF_DENIED &&
@@ -183,13 +179,23 @@ static void examine_state(hf__target *target)
         hf__diagnose_state(target);
 }
 
+static void examine_tokens(hf__target *target)
+{
+    char mode[24] = "";
+
+    if (!hf__info_find(target->info, "redis_mode", mode, sizeof(mode)) ||
+        strcmp(mode, "cluster") != 0)
+        hf__diagnose_tokens(&target->diagnosis, hf__target_run, target->server,
+                            &target->clock);
+}
+
 bool hf__server_diagnose(hf__server *server, const char *name,
                          const hf__diagnosis *diagnosis)
 {
     static void (*const parts[])(hf__target * target) = {
-        examine_state,        hf__diagnose_cluster, hf__diagnose_security,
-        hf__diagnose_rights,  tell_abilities,       hf__diagnose_wakeups,
-        hf__diagnose_replicas};
+        examine_state,         examine_tokens,       hf__diagnose_cluster,
+        hf__diagnose_security, hf__diagnose_rights,  tell_abilities,
+        hf__diagnose_wakeups,  hf__diagnose_replicas};
     hf__target target = {.server = server, .diagnosis = *diagnosis};
 
     target.diagnosis.node = name;

@@ -16,6 +16,7 @@ typedef struct hf__target {
     hf__diagnosis diagnosis; /* `node` is the server's name */
     hf_bytes info;           /* INFO; empty: not permitted */
     hf__request request;     /* owns `info` */
+    hf__diagnose_clock clock;
 } hf__target;
 
 /* Diagnose one server; `name` is its "host:port" or path. false: no reply. */

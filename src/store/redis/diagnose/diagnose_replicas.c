@@ -8,6 +8,7 @@
  * would look for a master. Its address comes from the master and may be
  * unreachable from here.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +45,32 @@ static bool is_certificate(const hf_error *err)
     return strstr(err->message, "no TLS handshake") != NULL;
 }
 
+/* A failover takes at least a second: by less, no token repeats. */
+static void tell_clock(const hf__target *replica,
+                       const hf__diagnose_clock *master)
+{
+    const hf__diagnosis *to = &replica->diagnosis;
+    hf__diagnose_clock clock;
+    int64_t behind_us, error_us;
+
+    if (hf__diagnose_clock_of(to, hf__target_run, replica->server, &clock,
+                              NULL) != HF_OK)
+        return;
+    behind_us = master->ahead_us - clock.ahead_us;
+    error_us = master->error_us + clock.error_us;
+    if (behind_us - error_us > HF__CLOCK_NOTE_US)
+        hf__report(to, HF_LEVEL_WARNING, "clock", "synchronise both by NTP",
+                   "%" PRId64 " ms behind its master's: FENCING TOKENS MAY "
+                   "REPEAT after a failover that loses the last ones",
+                   behind_us / 1000);
+    else
+        hf__report(to, HF_LEVEL_OK, "clock", "",
+                   "not behind its master's, give or take %" PRId64 " ms",
+                   error_us / 1000 + 1);
+}
+
 /* false: it cannot be reached. */
-static bool look_at(hf__target *replica)
+static bool look_at(hf__target *replica, const hf__diagnose_clock *master)
 {
     const hf__diagnosis *to = &replica->diagnosis;
     int64_t now_ms = hf__clock_boot_ms();
@@ -57,17 +82,19 @@ static bool look_at(hf__target *replica)
     if (until_ms > hf__diagnosis_until(to, now_ms))
         until_ms = hf__diagnosis_until(to, now_ms);
     status = hf__server_open(replica->server, until_ms, &err);
-    if (status == HF_OK)
+    if (status == HF_OK) {
         hf__diagnose_rights_of_replica(replica);
-    else if (status == HF_DENIED && !is_certificate(&err))
+        tell_clock(replica, master);
+    } else if (status == HF_DENIED && !is_certificate(&err)) {
         hf__report(
             to, HF_LEVEL_WARNING, "failover",
             "access lists are not replicated: create the user there, too",
             "it would refuse this client: %s", err.message);
-    else
+    } else {
         hf__report(to, HF_LEVEL_NOTE, "failover",
                    "make sure that clients can reach it and log in",
                    "unknown: %s", err.message);
+    }
     return status == HF_OK || status == HF_DENIED;
 }
 
@@ -91,7 +118,7 @@ static bool examine_replica(const hf__target *master,
     if (hf__resolver_new(&where, until_ms, &resolver, NULL) == HF_OK &&
         hf__server_new(context, &account, resolver, &replica.server, NULL) ==
             HF_OK) {
-        reached = look_at(&replica);
+        reached = look_at(&replica, &master->clock);
         hf__server_close(replica.server);
     } else {
         hf__resolver_free(resolver);
