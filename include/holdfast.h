@@ -3,24 +3,25 @@
  * @file holdfast.h - all of Holdfast.
  *
  * Contents:
- * | header              | for                                                |
- * |---------------------|----------------------------------------------------|
- * | holdfast/base.h     | rules for every call; statuses, errors, bytes      |
- * | holdfast/client.h   | opening and closing a store: URLs and options      |
- * | holdfast/key.h      | keys of any type: expiry, type, name, list         |
- * | holdfast/value.h    | values: set, get, delete, compare and set          |
- * | holdfast/hash.h     | hashes: put, get, delete, compare and set a field  |
- * | holdfast/timeline.h | items ordered by time or attribute, each expiring  |
- * | holdfast/cache.h    | cache entries, each filled by one client at a time |
- * | holdfast/watch.h    | being notified of changes to keys                  |
- * | holdfast/near.h     | values kept in the process while they are current  |
- * | holdfast/lock.h     | locks and semaphores                               |
- * | holdfast/script.h   | Lua scripts                                        |
- * | holdfast/command.h  | any command, word by word                          |
- * | holdfast/reply.h    | replies of scripts and commands                    |
- * | holdfast/txn.h      | transactions of all these, with conditions         |
- * | holdfast/async.h    | asynchronous calls and event loops                 |
- * | holdfast/store.h    | facts, health, check, compaction, dump and load    |
+ * | header               | for                                                |
+ * |----------------------|----------------------------------------------------|
+ * | holdfast/base.h      | rules for every call; statuses, errors, bytes      |
+ * | holdfast/client.h    | opening and closing a store: URLs and options      |
+ * | holdfast/key.h       | keys of any type: expiry, type, name, list         |
+ * | holdfast/value.h     | values: set, get, delete, compare and set          |
+ * | holdfast/hash.h      | hashes: put, get, delete, compare and set a field  |
+ * | holdfast/timeline.h  | items ordered by time or attribute, each expiring  |
+ * | holdfast/cache.h     | cache entries, each filled by one client at a time |
+ * | holdfast/watch.h     | being notified of changes to keys                  |
+ * | holdfast/near.h      | values kept in the process while they are current  |
+ * | holdfast/lock.h      | locks                                              |
+ * | holdfast/semaphore.h | semaphores: at most N holders at the same time     |
+ * | holdfast/script.h    | Lua scripts                                        |
+ * | holdfast/command.h   | any command, word by word                          |
+ * | holdfast/reply.h     | replies of scripts and commands                    |
+ * | holdfast/txn.h       | transactions of all these, with conditions         |
+ * | holdfast/async.h     | asynchronous calls and event loops                 |
+ * | holdfast/store.h     | facts, health, check, compaction, dump and load    |
  *
  * @code
  * hf_status once(hf_client *client, hf_error *err)
@@ -52,6 +53,7 @@
 #include "holdfast/near.h"
 #include "holdfast/reply.h"
 #include "holdfast/script.h"
+#include "holdfast/semaphore.h"
 #include "holdfast/store.h"
 #include "holdfast/timeline.h"
 #include "holdfast/txn.h"
