@@ -7,7 +7,8 @@
  * - hf_lock_acquire(), hf_lock_try(), hf_lock_release(), hf_lock_renew(),
  *   hf_lock_interrupt()
  * - of a handle: hf_lock_is_held(), hf_lock_remaining_ms(), hf_lock_token(),
- *   hf_lock_replicas(), hf_lock_owner(), hf_lock_lost_fd()
+ *   hf_lock_name(), hf_lock_holds(), hf_lock_replicas(), hf_lock_owner(),
+ *   hf_lock_lost_fd()
  * - of any lock: hf_lock_inspect(), hf_lock_holder(), hf_lock_list(),
  *   hf_lock_break()
  * - hf_lock_acquire_many(), hf_lock_release_many(), hf_lock_renew_many()
@@ -300,6 +301,23 @@ HF_API int64_t hf_lock_remaining_ms(const hf_lock *lock);
  * @return the token, below 2^53; 0 before the first acquisition
  */
 HF_API uint64_t hf_lock_token(const hf_lock *lock);
+
+/**
+ * The name that the handle was made with.
+ *
+ * @param lock  the handle
+ * @return without the client's prefix; valid until hf_lock_free()
+ */
+HF_API hf_bytes hf_lock_name(const hf_lock *lock);
+
+/**
+ * How often the handle has to be released: its acquires less its releases. A
+ * lock that was lost counts until it is released.
+ *
+ * @param lock  the handle
+ * @return 0 if it was not acquired, or was released as often
+ */
+HF_API uint32_t hf_lock_holds(const hf_lock *lock);
 
 /**
  * How many replicas acknowledged the last acquisition, or its last renewal. If

@@ -70,6 +70,31 @@ uint64_t hf_lock_token(const hf_lock *lock)
     return lock == NULL ? 0 : atomic_load(&lock->token);
 }
 
+hf_bytes hf_lock_name(const hf_lock *lock)
+{
+    size_t prefix_size;
+
+    if (lock == NULL)
+        return hf_view(NULL, 0);
+    prefix_size = lock->client->prefix_size;
+    return hf_view((const char *)lock->keys.main.data + prefix_size,
+                   lock->keys.main.size - prefix_size);
+}
+
+uint32_t hf_lock_holds(const hf_lock *lock)
+{
+    hf__watchdog *watchdog;
+    uint32_t holds;
+
+    if (hf__lock_check(lock, NULL) != HF_OK)
+        return 0;
+    watchdog = &lock->client->leases->watchdog;
+    pthread_mutex_lock(&watchdog->mutex);
+    holds = lock->holds;
+    pthread_mutex_unlock(&watchdog->mutex);
+    return holds;
+}
+
 int hf_lock_replicas(const hf_lock *lock)
 {
     return lock == NULL ? -1 : atomic_load(&lock->acked);

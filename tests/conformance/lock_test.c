@@ -79,18 +79,37 @@ static void lock_reentry_counts_releases(void **state)
     hf_lock *rival = fixture_lock(f, f->other, name, NULL);
     uint64_t token;
 
+    assert_int_equal(hf_lock_holds(lock), 0);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     token = hf_lock_token(lock);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK, hf_lock_acquire(lock, HF_FOREVER, ERR));
     assert_true(hf_lock_token(lock) == token);
+    assert_int_equal(hf_lock_holds(lock), 3);
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     assert_true(hf_lock_is_held(lock));
+    assert_int_equal(hf_lock_holds(lock), 1);
     expect_status(HF_HELD, hf_lock_try(rival, ERR));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     assert_false(hf_lock_is_held(lock));
+    assert_int_equal(hf_lock_holds(lock), 0);
     expect_status(HF_OK, hf_lock_try(rival, ERR));
+}
+
+static void lock_knows_its_name_without_the_prefix(void **state)
+{
+    fixture *f = *state;
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *plain = fixture_lock(f, f->client, name, NULL);
+    hf_lock *prefixed;
+
+    options.prefix = "p:";
+    prefixed = fixture_lock(f, fixture_client(f, &options), name, NULL);
+    assert_bytes(name, hf_lock_name(plain));
+    assert_bytes(name, hf_lock_name(prefixed));
+    assert_true(hf_lock_name(NULL).size == 0);
 }
 
 static void lock_is_all_that_a_quorum_has(void **state)
@@ -518,6 +537,7 @@ int main(void)
         fixture_test(lock_before_its_first_acquisition_has_no_token),
         fixture_test(lock_new_sends_nothing),
         fixture_test(lock_reentry_counts_releases),
+        fixture_test(lock_knows_its_name_without_the_prefix),
         fixture_test(lock_is_all_that_a_quorum_has),
         fixture_test(lock_release_of_what_is_not_held_is_invalid),
         fixture_test(lock_acquire_refuses_a_negative_wait),
