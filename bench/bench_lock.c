@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_lock.c - acquire+release pairs by one thread over redis-server's unix
- * socket, against a client that only sends and receives.
+ * socket, against a client that only sends and receives; and what a pair costs
+ * the server, against other libraries.
  *
- *     bench_lock [--json]
+ *     bench_lock [--json] [--quick]
  *
  * The embedded store's pairs are in bench_embedded.
  */
@@ -12,6 +13,7 @@
 
 #include "ceiling.h"
 #include "lock_pairs.h"
+#include "server_cpu.h"
 #include "support/redis_server.h"
 
 static bool bench_redis(const bench_run *run, redis_server *server,
@@ -36,25 +38,38 @@ static bool bench_redis(const bench_run *run, redis_server *server,
     return ok;
 }
 
+static bool measure(const bench_run *run, redis_server *server)
+{
+    ceiling_redis *ceiling =
+        ceiling_redis_open(redis_server_socket_path(server));
+    bool ok = ceiling != NULL && bench_redis(run, server, ceiling);
+
+    ceiling_redis_close(ceiling);
+    return ok && server_cpu(run, server);
+}
+
 int main(int argc, char **argv)
 {
     bench_run run = {.pairs = BENCH_PAIRS, .slice_ms = BENCH_SLICE_MS};
     redis_server *server;
-    ceiling_redis *ceiling;
-    bool ok = false;
+    bool ok;
 
-    run.json = argc == 2 && strcmp(argv[1], "--json") == 0;
-    if (argc > 1 && !run.json) {
-        fprintf(stderr, "usage: bench_lock [--json]\n");
-        return 64;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            run.json = true;
+        } else if (strcmp(argv[i], "--quick") == 0) {
+            run.quick = true;
+            run.pairs = 1;
+            run.slice_ms = 20;
+        } else {
+            fprintf(stderr, "usage: bench_lock [--json] [--quick]\n");
+            return 64;
+        }
     }
     server = redis_server_start(NULL);
     if (server == NULL)
         return 69;
-    ceiling = ceiling_redis_open(redis_server_socket_path(server));
-    if (ceiling != NULL)
-        ok = bench_redis(&run, server, ceiling);
-    ceiling_redis_close(ceiling);
+    ok = measure(&run, server);
     redis_server_stop(server);
     return ok ? 0 : 1;
 }
