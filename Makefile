@@ -5,12 +5,12 @@ PREFIX ?= /usr/local
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo check test lint asan tsan fuzz bench interop \
-    install format
+.PHONY: help deps build demo check test lint asan tsan fuzz bench bench-peers \
+    interop install format
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\): [^#]*## /\1|/p' $(MAKEFILE_LIST) | \
-	    awk -F'|' '{ printf "make %-8s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\): [^#]*## /\1|/p' $(MAKEFILE_LIST) | \
+	    awk -F'|' '{ printf "make %-11s %s\n", $$1, $$2 }'
 
 deps: ## install missing Debian packages (asks for sudo)
 	@tools/deps.sh build test
@@ -53,7 +53,7 @@ fuzz: deps ## run each fuzzer for a minute (SECONDS=600: longer)
 	@cmake --preset fuzz -DHF_FUZZ_SECONDS=$(or $(SECONDS),60) >/dev/null
 	@cmake --build --preset fuzz
 
-interop: build ## run with other lock libraries (needs npm, go)
+interop: build ## run with other lock libraries (needs npm, go, mvn)
 	@tools/peers.sh build/peers
 	@python=/usr/bin/python3; python3 -c 'import redis' 2>/dev/null && \
 	    python=python3; $$python -B tests/interop/fleet/fleet.py \
@@ -63,6 +63,10 @@ interop: build ## run with other lock libraries (needs npm, go)
 bench: deps ## build, then run the benchmarks
 	@$(MAKE) build
 	@for bench in build/bench/bench_*; do $$bench || exit 1; done
+
+bench-peers: build ## a contended lock, next to other libraries (half an hour)
+	@tools/peers.sh build/peers
+	@build/bench/bench_contended --runs 3 --peers build/peers
 
 install: build ## install below PREFIX (default /usr/local), honours DESTDIR
 	@cmake --install build

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* contended_ways.c - the locks that a worker in C can take; see contended.h. */
+#include <fcntl.h>
+#include <hiredis/hiredis.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "contended.h"
+#include "holdfast.h"
+
+#define WAIT_MS 30000
+
+/* ---------------------------------------------------------------- holdfast */
+
+static void *holdfast_open(const contended_task *task)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_client *client = NULL;
+
+    if (hf_client_open(task->url, NULL, &client, &err) != HF_OK)
+        bench_fail("%s", err.message);
+    return client;
+}
+
+static void *holdfast_new_lock(void *client)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_lock *lock = NULL;
+
+    if (hf_lock_new(client, hf_str(CONTENDED_LOCK), NULL, &lock, &err) != HF_OK)
+        bench_fail("%s", err.message);
+    return lock;
+}
+
+static bool holdfast_acquire(void *lock)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    return hf_lock_acquire(lock, WAIT_MS, &err) == HF_OK ||
+           bench_fail("%s", err.message);
+}
+
+static bool holdfast_release(void *lock)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    return hf_lock_release(lock, &err) == HF_OK ||
+           bench_fail("%s", err.message);
+}
+
+const contended_library contended_holdfast = {
+    holdfast_open, holdfast_new_lock, holdfast_acquire, holdfast_release};
+
+/* ----------------------------------------------------------------- hiredis */
+
+/* Between two tries, on average. */
+#define POLL_US 10000
+
+typedef struct polled {
+    redisContext *connection;
+    char owner[32];
+    unsigned seed;
+} polled;
+
+static void *hiredis_open(const contended_task *task)
+{
+    polled *self = calloc(1, sizeof(*self));
+
+    if (self == NULL)
+        return NULL;
+    self->connection = redisConnect("127.0.0.1", task->port);
+    if (self->connection == NULL || self->connection->err != 0) {
+        bench_fail("hiredis cannot connect");
+        return NULL;
+    }
+    self->seed = (unsigned)getpid();
+    snprintf(self->owner, sizeof(self->owner), "owner-%d", getpid());
+    return self;
+}
+
+static void *hiredis_new_lock(void *client)
+{
+    return client;
+}
+
+/* A reply's type; -1: failed. */
+static int reply_type(const polled *self, redisReply *reply)
+{
+    int type = reply == NULL ? -1 : reply->type;
+
+    if (type < 0 || type == REDIS_REPLY_ERROR)
+        bench_fail("hiredis: %s",
+                   type < 0 ? self->connection->errstr : reply->str);
+    if (reply != NULL)
+        freeReplyObject(reply);
+    return type == REDIS_REPLY_ERROR ? -1 : type;
+}
+
+static bool hiredis_acquire(void *lock)
+{
+    polled *self = lock;
+
+    for (;;) {
+        int type = reply_type(self, redisCommand(self->connection,
+                                                 "SET %s %s NX PX 30000",
+                                                 CONTENDED_LOCK, self->owner));
+        struct timespec rest = {0, 0};
+
+        if (type != REDIS_REPLY_NIL)
+            return type == REDIS_REPLY_STATUS;
+        rest.tv_nsec = 1000L * (POLL_US / 2 + rand_r(&self->seed) % POLL_US);
+        nanosleep(&rest, NULL);
+    }
+}
+
+static bool hiredis_release(void *lock)
+{
+    static const char script[] = "if redis.call('get', KEYS[1]) == ARGV[1] "
+                                 "then return redis.call('del', KEYS[1]) end";
+    polled *self = lock;
+
+    return reply_type(self, redisCommand(self->connection, "EVAL %s 1 %s %s",
+                                         script, CONTENDED_LOCK,
+                                         self->owner)) == REDIS_REPLY_INTEGER;
+}
+
+const contended_library contended_hiredis = {hiredis_open, hiredis_new_lock,
+                                             hiredis_acquire, hiredis_release};
+
+/* ------------------------------------------------------------------- flock */
+
+static void *flock_open(const contended_task *task)
+{
+    return strdup(task->directory);
+}
+
+static void *flock_new_lock(void *client)
+{
+    char path[BENCH_PATH_SIZE];
+    int *fd = malloc(sizeof(*fd));
+
+    snprintf(path, sizeof(path), "%s/flock", (const char *)client);
+    if (fd == NULL || (*fd = open(path, O_RDWR | O_CREAT, 0600)) < 0) {
+        free(fd);
+        return NULL;
+    }
+    return fd;
+}
+
+static bool flock_acquire(void *lock)
+{
+    return flock(*(int *)lock, LOCK_EX) == 0;
+}
+
+static bool flock_release(void *lock)
+{
+    return flock(*(int *)lock, LOCK_UN) == 0;
+}
+
+const contended_library contended_flock = {flock_open, flock_new_lock,
+                                           flock_acquire, flock_release};
