@@ -243,17 +243,20 @@ def _squeeze(text):
     return "\n".join(line.strip() for line in lines)
 
 
-def _put_in_pieces(script, body):
+def _put_in_pieces(script, body, piece_line=None, outer=""):
+    """Of a script; or of a piece that it uses in a line, `outer` being what it
+    has before that."""
     lines = body.split("\n")
     for at, line in enumerate(lines):
         if not line.lstrip().startswith("--#"):
             continue
+        number = piece_line or script.body_line + at
         use = USE.match(line)
         if use:
-            lines[at] = _piece(script, script.body_line + at, use.group(1),
-                               use.group(2), "\n".join(lines[:at]))
-        elif not RECORD.match(line):
-            script.find(script.body_line + at, "neither --#record nor "
+            lines[at] = _piece(script, number, use.group(1), use.group(2),
+                               "\n".join([outer] + lines[:at]))
+        elif piece_line or not RECORD.match(line):
+            script.find(number, "neither --#record nor "
                         "'--#use piece name=expression ...'")
     return "\n".join(lines)
 
@@ -280,7 +283,9 @@ def _piece(script, line, name, given, before):
         if not re.search(r"\blocal [^=\n]*\b%s\b" % key, before):
             script.find(line, f"use/{name}.lua needs {key}, and there is "
                         "no local variable of that name")
-    return _replaced(_squeeze(text[match.end():]), given)
+    outer = "".join(f"{before}\nlocal {name}" for name in wanted)
+    code = _put_in_pieces(script, text[match.end():], line, outer or before)
+    return _replaced(_squeeze(code), given)
 
 
 def _replaced(code, expressions):
