@@ -80,6 +80,40 @@ static bool read_key(lua_State *lua, const hf__machine *machine, int at,
     return true;
 }
 
+/* `..` of a key, which is the number of its word here. */
+static int concat_key(lua_State *lua)
+{
+    const hf__machine *machine = machine_of(lua);
+    hf_bytes word;
+
+    for (int at = 1; at <= 2; at++) {
+        if (lua_islightuserdata(lua, at) && read_key(lua, machine, at, &word)) {
+            lua_pushlstring(lua, word.data, word.size);
+            lua_replace(lua, at);
+        } else if (!lua_isstring(lua, at)) {
+            return luaL_error(lua, "attempt to concatenate a %s value",
+                              luaL_typename(lua, at));
+        }
+    }
+    lua_settop(lua, 2);
+    lua_concat(lua, 2);
+    return 1;
+}
+
+/* Of all light userdata, that of users' scripts too. */
+static void set_metatable(lua_State *lua, hf__machine *machine)
+{
+    lua_pushlightuserdata(lua, NULL);
+    lua_createtable(lua, 0, 2);
+    lua_pushboolean(lua, 0);
+    lua_setfield(lua, -2, "__metatable");
+    lua_pushlightuserdata(lua, machine);
+    lua_pushcclosure(lua, concat_key, 1);
+    lua_setfield(lua, -2, "__concat");
+    lua_setmetatable(lua, -2);
+    lua_pop(lua, 1);
+}
+
 /* The same as a Lua string, which replaces the number on the stack. */
 static void push_number(lua_State *lua, int at, hf_bytes *word)
 {
@@ -390,6 +424,7 @@ static const struct {
 
 void hf__lua_redis_push(lua_State *lua, hf__machine *machine)
 {
+    set_metatable(lua, machine);
     lua_newtable(lua);
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         lua_pushlightuserdata(lua, machine);

@@ -219,7 +219,7 @@ static void renew_args(lua_State *lua, hf__cached_args *last, int at,
 }
 
 /* In KEYS library scripts have the numbers of the request's arguments, which
- * only redis.call() understands: this saves a string for each. */
+ * redis.call() and `..` understand: this saves a string for each. */
 static void set_library_keys(lua_State *lua, hf__machine *machine)
 {
     int *count = &machine->key_counts[machine->script->index];
