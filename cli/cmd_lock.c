@@ -109,8 +109,7 @@ static int lock_inspect(struct call *call)
 
     if (!held && status != HF_NOT_FOUND)
         return call_failed(call, status, &err);
-    if (held && hf_lock_holder(call->client, shown_owner(&info), &holder,
-                               NULL) == HF_OK)
+    if (held && holder_look(call->client, &info, &holder))
         known = &holder;
     if (call->json)
         print_info_json(name, held, &info, known);
@@ -126,7 +125,7 @@ static int list_one(void *user, hf_bytes name, const hf_lock_info *info)
     const hf_holder *known = NULL;
     char text[HOLDER_TEXT_SIZE];
 
-    if (hf_lock_holder(call->client, shown_owner(info), &holder, NULL) == HF_OK)
+    if (holder_look(call->client, info, &holder))
         known = &holder;
     if (call->json) {
         struct json json;

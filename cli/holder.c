@@ -68,16 +68,24 @@ void holder_describe(const hf_lock_info *info, const hf_holder *holder,
     snprintf(text, HOLDER_TEXT_SIZE, "held by %.900s%s%s", who, held, left);
 }
 
+bool holder_look(hf_client *client, const hf_lock_info *info, hf_holder *holder)
+{
+    if (hf_lock_holder(client, hf_view(info->owner, shown_size(info)), holder,
+                       NULL) != HF_OK)
+        return false;
+    if (info->held_ms >= 0)
+        holder->held_ms = info->held_ms;
+    return true;
+}
+
 void holder_find(hf_client *client, hf_bytes name, char text[HOLDER_TEXT_SIZE])
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
     hf_holder holder = HF_HOLDER_INIT;
-    bool known;
 
     text[0] = '\0';
     if (hf_lock_inspect(client, name, &info, NULL) != HF_OK)
         return;
-    known = hf_lock_holder(client, hf_view(info.owner, shown_size(&info)),
-                           &holder, NULL) == HF_OK;
-    holder_describe(&info, known ? &holder : NULL, text);
+    holder_describe(&info, holder_look(client, &info, &holder) ? &holder : NULL,
+                    text);
 }

@@ -18,6 +18,10 @@ void holder_foreign(const hf_lock_info *info, char text[HOLDER_TEXT_SIZE]);
 void holder_describe(const hf_lock_info *info, const hf_holder *holder,
                      char text[HOLDER_TEXT_SIZE]);
 
+/* Who holds a lock, and since when; false: unknown. */
+bool holder_look(hf_client *client, const hf_lock_info *info,
+                 hf_holder *holder);
+
 /* The same for whatever holds a lock now; "" if that is not known. */
 void holder_find(hf_client *client, hf_bytes name, char text[HOLDER_TEXT_SIZE]);
 

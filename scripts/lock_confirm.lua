@@ -10,7 +10,8 @@ Returns  1 the owner holds the lock, and the last token is not smaller; else 0.
 Repeat   safe.
 Writes   KEYS[2]. Cost O(1).
 ]]
-if redis.call('get', KEYS[1]) ~= ARGV[1] then
+local holder = redis.call('get', KEYS[1])
+if not holder or string.sub(holder, 1, 32) ~= ARGV[1] then
     return 0
 end
 local last = redis.pcall('get', KEYS[2])

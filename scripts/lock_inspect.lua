@@ -3,17 +3,23 @@ lock_inspect - who holds a lock, for how long, and how many wait.
 
 KEYS[1]  lock (string): the lock
 KEYS[2]  last_token (string): last fencing token of this store, or of the slot
-KEYS[3]  waiters (zset): inboxes
+KEYS[3]  waiters (zset): entries by when they began to wait, us
 
-Returns  {owner or nil, pttl, token or nil, count of waiters}.
+Returns  {owner or nil, pttl, token or nil, count of waiters, us since it was
+         acquired if that was after a wait, or -1}.
 Repeat   safe.
 Quorum   read.
 Writes   nothing. Cost O(1).
 ]]
+local call = redis.call
 local last = redis.pcall('get', KEYS[2])
+local holder = call('get', KEYS[1])
+local owner, since = string.match(holder or '', '^(%x+%-%x+)%+?(%d*)$')
+--#use clock
 return {
-    redis.call('get', KEYS[1]),
-    redis.call('pttl', KEYS[1]),
+    owner or holder,
+    call('pttl', KEYS[1]),
     type(last) ~= 'table' and last,
-    redis.call('zcard', KEYS[3])
+    call('zcard', KEYS[3]),
+    (since or '') ~= '' and math.max(clock - since, 0) or -1
 }

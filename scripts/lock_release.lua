@@ -1,23 +1,47 @@
 --[[
-lock_release - release the lock and wake the waiter that has waited longest.
+lock_release - release the lock: give it to the waiter that has waited longest,
+or free it.
 
 KEYS[1]  lock (string): the lock
-KEYS[2]  waiters (zset): inboxes
+KEYS[2]  last_token (string): last fencing token of this store, or of the slot
+KEYS[3]  waiters (zset): entries by when they began to wait, us
 ARGV[1]  owner: owner id
+ARGV[2]  leave: entry of the caller, which stops waiting; empty: it did not
+         wait. This and the rest may be left out
+ARGV[3]  entry: the caller's next waiter, to be queued; empty: none
+ARGV[4]  began: when that began to wait, us
+ARGV[5]  rank: how far to move it forward, us
+ARGV[6]  gap: 1: free the lock, and tell the waiter
 
-Returns  1 released; 0 the lock is free; -1 another owner holds it.
+Returns  1 released; 2 released, and free for others; the grant if that waiter
+         has it now; 0 the lock is free; -1 another owner holds it.
 Repeat   safe: owner ids are never used twice, so a second run finds 0 or -1.
 Lane     lease: acquires may be waiting for it.
 Quorum   count.
-Writes   KEYS[1], KEYS[2]. Cost O(log waiters).
+Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
 ]]
 local call = redis.call
 local holder = call('get', KEYS[1])
-if not holder then
-    return 0
-elseif holder ~= ARGV[1] then
-    return -1
+if holder == ARGV[1] and (ARGV[2] or '') == '' and (ARGV[3] or '') == '' then
+    call('del', KEYS[1])
+    return 1
 end
-call('del', KEYS[1])
---#use wake topic=KEYS[1] waiters=KEYS[2]
-return 1
+local reply = holder and -1 or 0
+if holder and string.sub(holder, 1, 32) == ARGV[1] then
+    reply = 1
+end
+local left = (ARGV[2] or '') ~= '' and call('zrem', KEYS[3], ARGV[2])
+if reply == 1 and (ARGV[3] or '') ~= '' then
+    call('zadd', KEYS[3], ARGV[4] - ARGV[5], ARGV[3])
+    call('pexpire', KEYS[3], 360000)
+end
+if reply == 1 or reply == 0 and left then
+    if ARGV[6] == '1' then
+        call('del', KEYS[1])
+        reply = 2
+        --#use wake topic=KEYS[1] waiters=KEYS[3]
+    else
+        --#use hand_over lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=ARGV[3]
+    end
+end
+return reply

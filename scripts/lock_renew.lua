@@ -15,7 +15,7 @@ Writes   KEYS[i]. Cost O(n); callers send at most 128.
 local lost = {}
 for i, key in ipairs(KEYS) do
     local holder = redis.pcall('get', key)
-    if holder == ARGV[i] then
+    if type(holder) == 'string' and string.sub(holder, 1, 32) == ARGV[i] then
         redis.call('pexpire', key, ARGV[#KEYS + i])
     else
         lost[#lost + 1] = i

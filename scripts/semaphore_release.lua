@@ -1,22 +1,35 @@
 --[[
-semaphore_release - give a permit back and wake the waiter that has waited
+semaphore_release - give a permit back, and to the waiter that has waited
 longest.
 
 KEYS[1]  semaphore (zset): the semaphore
-KEYS[2]  waiters (zset): inboxes
+KEYS[2]  last_token (string): last fencing token of this store, or of the slot
+KEYS[3]  waiters (zset): entries by when they began to wait, us
 ARGV[1]  owner: owner id
+ARGV[2]  leave: entry of the caller, which stops waiting; empty: it did not
+         wait. This and the rest may be left out
+ARGV[3]  entry: the caller's next waiter, to be queued; empty: none
+ARGV[4]  began: when that began to wait, us
+ARGV[5]  rank: how far to move it forward, us
 
-Returns  1 released; 0 the permit had expired.
+Returns  1 released; the grant if that waiter has a permit now; 0 the permit had
+         expired.
 Repeat   safe: owner ids are never used twice, so a second run finds 0.
 Lane     lease: acquires may be waiting for it.
-Writes   KEYS[1], KEYS[2]. Cost O(log permits + log waiters).
+Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log permits + log waiters).
 ]]
 local call = redis.call
 local ends = call('zscore', KEYS[1], ARGV[1])
-if not ends then
+local left = (ARGV[2] or '') ~= '' and call('zrem', KEYS[3], ARGV[2])
+if not ends and not left then
     return 0
 end
-local now = call('time')
 call('zrem', KEYS[1], ARGV[1])
---#use wake topic=KEYS[1] waiters=KEYS[2]
-return tonumber(ends) > now[1] * 1000000 + now[2] and 1 or 0
+if (ARGV[3] or '') ~= '' then
+    call('zadd', KEYS[3], ARGV[4] - ARGV[5], ARGV[3])
+    call('pexpire', KEYS[3], 360000)
+end
+--#use clock
+local reply = tonumber(ends or 0) > tonumber(clock) and 1 or 0
+--#use hand_permits semaphore=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=ARGV[3]
+return reply

@@ -4,8 +4,8 @@
  *
  * Contents:
  * - hf_lock_options, hf_lock_new(), hf_lock_free()
- * - hf_lock_acquire(), hf_lock_try(), hf_lock_release(), hf_lock_renew(),
- *   hf_lock_interrupt()
+ * - hf_lock_acquire(), hf_lock_acquire_for(), hf_lock_try(),
+ *   hf_lock_release(), hf_lock_renew(), hf_lock_interrupt()
  * - of a handle: hf_lock_is_held(), hf_lock_remaining_ms(), hf_lock_token(),
  *   hf_lock_name(), hf_lock_holds(), hf_lock_replicas(), hf_lock_owner(),
  *   hf_lock_lost_fd()
@@ -14,6 +14,10 @@
  * - hf_lock_acquire_many(), hf_lock_release_many(), hf_lock_renew_many()
  *
  * Acquire, release, renew, inspect, holder and break have a `_start` form.
+ *
+ * A release gives the lock to the client that has waited longest. That client
+ * holds it at first for 1 s at most, until its first renewal: if it was killed
+ * meanwhile, the others wait no longer than that.
  *
  * @code
  * hf_status back_up(hf_client *client, hf_error *err)
@@ -189,6 +193,29 @@ HF_API HF_MUST_USE hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms,
                                              hf_error *err);
 
 /**
+ * Acquire a lock for a given time: as hf_lock_acquire(), but with a lease of
+ * its own, which is not renewed unless by hf_lock_renew(), which then grants
+ * the same time. The next acquisition is as the handle's options say.
+ *
+ * A re-entry changes no lease: the lock stays as the first acquire of the
+ * handle took it. (In Redisson a re-entry with a shorter lease shortens that of
+ * the outer holder.)
+ *
+ * @param lock      the handle
+ * @param wait_ms   as for hf_lock_acquire()
+ * @param lease_ms  0: as hf_lock_acquire(); else
+ *                  #HF_LOCK_TTL_MIN_MS..#HF_LOCK_TTL_MAX_MS
+ *
+ * @retval HF_OK  held from now until the lease ends or it is released; the
+ *                others as for hf_lock_acquire()
+ *
+ * Blocks: up to wait_ms plus request_ms.
+ */
+HF_API HF_MUST_USE hf_status hf_lock_acquire_for(hf_lock *lock, int64_t wait_ms,
+                                                 int64_t lease_ms,
+                                                 hf_error *err);
+
+/**
  * Interrupt the blocking hf_lock_acquire(), hf_lock_try() and
  * hf_lock_acquire_many() calls of other threads on a handle: they return
  * HF_CANCELLED, and leave neither a place in the wait queue nor a lock; a lock
@@ -235,7 +262,7 @@ HF_API HF_MUST_USE hf_status hf_lock_try(hf_lock *lock, hf_error *err);
 
 /**
  * Release a lock: undo one acquire. Undoing the last one releases the lock in
- * the store, and wakes the client that has waited longest.
+ * the store, or gives it to the client that has waited longest.
  *
  * Whatever the status, the handle does not hold the lock afterwards, unless an
  * outer acquire of the same handle remains.
@@ -369,14 +396,17 @@ typedef struct hf_lock_info {
                                store (in a cluster, of the slot); the holder's
                                is not larger. 0: unknown */
     uint64_t waiters;     /**< clients in the wait queue */
-    size_t owner_size;    /**< bytes of the owner id in the store */
+    /** Since it was acquired by a holder that had to wait, by the store's
+     * clock; -1: the holder did not wait, see hf_holder. */
+    int64_t held_ms;
+    size_t owner_size; /**< bytes of the owner id in the store */
     /** The owner id, truncated to #HF_LOCK_INFO_OWNER_MAX bytes; ends with
      *  NUL. */
     char owner[HF_LOCK_INFO_OWNER_MAX + 1];
 } hf_lock_info;
 
 /* clang-format off */
-#define HF_LOCK_INFO_INIT { sizeof(hf_lock_info), 0, 0, 0, 0, { 0 } }
+#define HF_LOCK_INFO_INIT { sizeof(hf_lock_info), 0, 0, 0, -1, 0, { 0 } }
 /* clang-format on */
 
 /**
@@ -399,8 +429,10 @@ HF_API HF_MUST_USE hf_status hf_lock_inspect(hf_client *client, hf_bytes name,
 /** The holder of a lock. Texts have no control characters. */
 typedef struct hf_holder {
     size_t struct_size; /**< #HF_HOLDER_INIT sets it */
-    int64_t held_ms;    /**< since it was acquired, by the store's clock */
-    int64_t pid;        /**< of the process, on its host */
+    /** Since the holder asked for it, by the store's clock. If it then had to
+     *  wait, hf_lock_info.held_ms has the time since it was acquired. */
+    int64_t held_ms;
+    int64_t pid;                           /**< of the process, on its host */
     char user[HF_HOLDER_TEXT_SIZE];        /**< effective; or its number */
     char host[HF_HOLDER_TEXT_SIZE];        /**< as it names itself */
     char program[HF_HOLDER_TEXT_SIZE];     /**< file name */
@@ -501,6 +533,22 @@ HF_API HF_MUST_USE hf_status hf_lock_acquire_start(hf_lock *lock,
                                                    int64_t wait_ms,
                                                    const hf_async *async,
                                                    hf_error *err);
+
+/**
+ * Starts hf_lock_acquire_for(). Otherwise as hf_lock_acquire_start().
+ *
+ * @param lock      the handle
+ * @param wait_ms   as for hf_lock_acquire()
+ * @param lease_ms  as for hf_lock_acquire_for()
+ * @param async     as for hf_lock_acquire_start()
+ *
+ * @retval HF_OK  started
+ */
+HF_API HF_MUST_USE hf_status hf_lock_acquire_for_start(hf_lock *lock,
+                                                       int64_t wait_ms,
+                                                       int64_t lease_ms,
+                                                       const hf_async *async,
+                                                       hf_error *err);
 
 /**
  * Starts hf_lock_release(). The handle may be freed before done() is called.

@@ -1,17 +1,18 @@
 --[[
 refuse - answer that another owner holds it, and queue the caller.
 
-now      the store's clock, us
+clock    the store's clock, us, in 16 digits
 began    when the caller began to wait, us; 0: now
-inbox    to queue; empty: do not queue
-waiters  sorted set of inboxes by when they began to wait
+rank     how far to move it forward, us
+entry    to queue; empty: do not queue
+waiters  sorted set of entries by when they began to wait
 holder   the owner
 pttl     remaining time of its lease, ms
 ]]
-local since = began == '0' and now or tonumber(began)
-if inbox ~= '' then
-    call('zadd', waiters, since, inbox)
+local since = began == '0' and clock or began
+if entry ~= '' then
+    call('zadd', waiters, rank == '0' and since or since - rank, entry)
     call('pexpire', waiters, 360000)
-    return {pttl, holder, since, call('zrank', waiters, inbox)}
+    return {pttl, holder, tonumber(clock), call('zrank', waiters, entry)}
 end
-return {pttl, holder, since}
+return {pttl, holder, tonumber(clock)}

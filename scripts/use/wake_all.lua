@@ -7,7 +7,7 @@ waiters  sorted set of inboxes
 while true do
     local heads = call('zpopmin', waiters, 500)
     for i = 1, #heads, 2 do
-        redis.pcall('publish', heads[i], topic)
+        redis.pcall('publish', heads[i], 'ask\0' .. topic)
     end
     if #heads < 1000 then
         break

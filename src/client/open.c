@@ -51,7 +51,9 @@ static hf_status open_store(hf_client *client, const hf__url *url,
                                .script_budget_ms = options->script_budget_ms,
                                .replicas = client->replicas.count,
                                .tls = options->tls != NULL ? &tls : NULL,
-                               .loop = client->loop};
+                               .loop = client->loop,
+                               .on_message = hf__leases_take,
+                               .on_message_user = client->leases};
     hf_status status = hf__options_load(&tls, sizeof(tls), sizeof(tls),
                                         options->tls, "hf_tls_options", err);
     int64_t until_ms;

@@ -39,6 +39,8 @@ static void finish(hf__acquire *self)
         !self->steps.unresolved)
         status = hf__fail(&self->detail, HF_CANCELLED, "cancelled: %s",
                           self->steps.lock->kind->refused);
+    if (self->inside)
+        hf__wait_queue_leave(&client->leases->queues, self->place.queue);
     status = hf__steps_end(&self->steps, status, &self->detail, &error);
     pthread_mutex_lock(&watchdog->mutex);
     if (status == HF_OK)
@@ -66,8 +68,6 @@ static void close_up(hf__acquire *self)
     hf__timer_stop(&client->timers, &self->timer);
     if (self->watching)
         client->store->ops->event_unwatch(client->store, &self->watch);
-    if (self->inside)
-        hf__wait_queue_leave(&client->leases->queues, self->place.queue);
     finish(self);
 }
 
@@ -130,12 +130,10 @@ static void give_up(hf__acquire *self)
 
 static void try_again(hf__acquire *self)
 {
-    hf__store *store = client_of(self)->store;
-
     hf__timer_stop(&client_of(self)->timers, &self->timer);
     self->stage = HF__ACQUIRE_TRYING;
     self->moved = false;
-    hf__steps_fill(&self->steps, store->ops->inbox(store));
+    hf__steps_fill(&self->steps);
     if (!submit(self))
         give_up(self);
 }
@@ -150,10 +148,23 @@ static void read_answer(hf__acquire *self)
     self->status = hf__steps_read(&self->steps, self->status, &self->detail);
 }
 
+/* false: no release has given it to this call. */
+static bool take_grant(hf__acquire *self)
+{
+    if (!hf__steps_take_grant(&self->steps))
+        return false;
+    self->status = HF_OK;
+    close_up(self);
+    return true;
+}
+
 static void handle_event(hf__acquire *self)
 {
-    int64_t pause_ms = hf__steps_event_delay(&self->steps);
+    int64_t pause_ms;
 
+    if (take_grant(self))
+        return;
+    pause_ms = hf__steps_event_delay(&self->steps);
     self->round = 0;
     self->stage = HF__ACQUIRE_SLEEPING;
     if (pause_ms == 0 ||
@@ -173,6 +184,8 @@ static void sleep_until_event(hf__acquire *self)
         give_up(self);
         return;
     }
+    if (take_grant(self))
+        return;
     if (self->moved && hf__steps_use_events(&self->steps, self->status)) {
         handle_event(self);
         return;
@@ -219,24 +232,38 @@ static void on_moved(hf__watch *watch)
 
 /* -------------------------------------------------------- local wait queue */
 
-static void enter(hf__acquire *self)
+static void be_head(hf__acquire *self)
+{
+    self->inside = true;
+    self->steps.queue = self->place.queue;
+}
+
+/* false: it has failed. */
+static bool watch(hf__acquire *self)
 {
     hf_client *client = client_of(self);
     hf_status status;
 
-    self->inside = true;
-    hf__timer_stop(&client->timers, &self->timer);
     self->watch = (hf__watch){.moved = on_moved};
     status = client->store->ops->event_watch(client->store,
                                              self->steps.lock->keys.main,
                                              &self->watch, &self->detail);
     self->watching = status == HF_OK;
-    if (status != HF_OK || self->cancelled) {
-        self->status = status != HF_OK ? status : HF_HELD;
+    if (status == HF_OK)
+        return true;
+    self->status = status;
+    give_up(self);
+    return false;
+}
+
+static void enter(hf__acquire *self)
+{
+    be_head(self);
+    hf__timer_stop(&client_of(self)->timers, &self->timer);
+    if (self->cancelled)
         close_up(self);
-        return;
-    }
-    try_again(self);
+    else if (watch(self))
+        try_again(self);
 }
 
 static void on_entered(hf__wait_place *place)
@@ -252,6 +279,14 @@ static void join_queue(hf__acquire *self)
 
     self->stage = HF__ACQUIRE_QUEUED;
     self->place.entered = on_entered;
+    if (self->inside) { /* the first try has queued */
+        self->stage = HF__ACQUIRE_SLEEPING;
+        if (!hf__steps_may_retry(self->status) || self->cancelled)
+            give_up(self);
+        else if (watch(self))
+            sleep_until_event(self);
+        return;
+    }
     if (atomic_load(&self->cancelled)) { /* since the first try */
         close_up(self);
         return;
@@ -354,6 +389,17 @@ void hf__acquire_cancel(hf__acquire *self)
 
 /* ------------------------------------------------------------------- begin */
 
+/* The first try queues if its client is subscribed and none waits before. */
+static void queue_first(hf__acquire *self)
+{
+    hf_lock *lock = self->steps.lock;
+
+    if (self->steps.until_ms > 0 && hf__steps_listens(&self->steps) &&
+        hf__wait_queue_try(&lock->client->leases->queues, lock->keys.main,
+                           &self->place, NULL) == HF_OK)
+        be_head(self);
+}
+
 /* In state ACQUIRING: the request of the first try. */
 static hf__request *ask_first(hf__acquire *self)
 {
@@ -361,10 +407,11 @@ static hf__request *ask_first(hf__acquire *self)
     hf_status status = HF_OK;
 
     self->stage = HF__ACQUIRE_FIRST;
-    if (lock->watched)
+    queue_first(self);
+    if (lock->watched || self->inside)
         status =
             hf__watchdog_start(&lock->client->leases->watchdog, &self->detail);
-    hf__steps_fill(&self->steps, "");
+    hf__steps_fill(&self->steps);
     if (status == HF_OK)
         status = hf__request_stamp(lock->client, &self->steps.request,
                                    self->steps.limit_ms, &self->detail);
@@ -381,8 +428,10 @@ static void after_first(hf__acquire *self)
 
     if (self->tried != NULL)
         self->tried(self->user, self->status);
-    if (self->steps.until_ms == 0 || atomic_load(&self->cancelled) ||
-        !hf__steps_may_retry(self->status)) {
+    if (self->status == HF_OK ||
+        (!self->steps.queued &&
+         (self->steps.until_ms == 0 || atomic_load(&self->cancelled) ||
+          !hf__steps_may_retry(self->status)))) {
         finish(self);
         return;
     }
@@ -422,7 +471,7 @@ hf__request *hf__acquire_begin(hf__acquire *self)
     hf_status status;
 
     pthread_mutex_lock(&watchdog->mutex);
-    status = hf__lock_begin_locked(lock, &busy, &self->detail);
+    status = hf__lock_begin_locked(lock, self->lease_ms, &busy, &self->detail);
     acquires = status == HF_OK && lock->state == HF__LOCK_ACQUIRING;
     if (acquires)
         lock->acquiring = self->call;
@@ -440,7 +489,7 @@ hf__request *hf__acquire_begin(hf__acquire *self)
     return request;
 }
 
-hf__acquire *hf__acquire_new(hf_lock *lock, int64_t wait_ms)
+hf__acquire *hf__acquire_new(hf_lock *lock, int64_t wait_ms, int64_t lease_ms)
 {
     hf__acquire *self = hf__calloc(1, sizeof(*self));
     int64_t until_ms =
@@ -450,6 +499,7 @@ hf__acquire *hf__acquire_new(hf_lock *lock, int64_t wait_ms)
         return NULL;
     hf__steps_init(&self->steps, lock, wait_ms, until_ms);
     self->detail = (hf_error)HF_ERROR_INIT;
+    self->lease_ms = lease_ms;
     hf__timer_init(&self->timer, on_timer);
     return self;
 }

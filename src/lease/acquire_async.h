@@ -33,6 +33,7 @@ typedef enum hf__acquire_stage {
 typedef struct hf__acquire hf__acquire;
 struct hf__acquire {
     hf__steps steps;
+    int64_t lease_ms; /* 0: of the handle */
     hf__acquire_stage stage;
     int round;
     hf_status status; /* of the last step; `detail` with it */
@@ -55,8 +56,9 @@ struct hf__acquire {
     hf_call *call; /* that can be cancelled; NULL: none */
 };
 
-/* NULL: out of memory. The handle must live until done() is called. */
-hf__acquire *hf__acquire_new(hf_lock *lock, int64_t wait_ms);
+/* NULL: out of memory. The handle must live until done() is called. lease_ms 0:
+ * of the handle. */
+hf__acquire *hf__acquire_new(hf_lock *lock, int64_t wait_ms, int64_t lease_ms);
 
 /*
  * Begin; `done` and `user` are set. Returns the request of the first try, to be

@@ -17,14 +17,11 @@ typedef struct hf__attempt {
     hf_lock *lock;
 } hf__attempt;
 
-static hf_status ask_once(hf__steps *steps, const char *inbox, hf_error *err)
+/* After a try or a grant: it may have been interrupted. */
+static hf_status settle(hf__steps *steps, hf_status status, hf_error *err)
 {
     hf_client *client = steps->lock->client;
-    hf_status status;
 
-    hf__steps_fill(steps, inbox);
-    status = hf__steps_read(
-        steps, hf__run(client, &steps->request, steps->limit_ms, err), err);
     if (!steps->returning)
         status = hf__steps_check_interrupt(steps, status, err);
     if (steps->returning) {
@@ -33,6 +30,16 @@ static hf_status ask_once(hf__steps *steps, const char *inbox, hf_error *err)
             steps, hf__run(client, &steps->request, steps->return_by_ms, NULL));
     }
     return status;
+}
+
+static hf_status ask_once(hf__steps *steps, hf_error *err)
+{
+    hf_status status;
+
+    hf__steps_fill(steps);
+    status =
+        hf__run(steps->lock->client, &steps->request, steps->limit_ms, err);
+    return settle(steps, hf__steps_read(steps, status, err), err);
 }
 
 static void delay_after_event(const hf__steps *steps)
@@ -59,6 +66,19 @@ static void sleep_ignoring_events(const hf__steps *steps, int64_t until_ms)
     }
 }
 
+/* Step 5; true: an event has come, which may be a grant. */
+static bool wait_for_event(hf__steps *steps, hf_status status, uint32_t seq,
+                           int64_t until_ms)
+{
+    hf__store *store = steps->lock->client->store;
+
+    if (hf__steps_use_events(steps, status))
+        return store->ops->event_wait(store, steps->lock->keys.main, seq,
+                                      until_ms);
+    sleep_ignoring_events(steps, until_ms);
+    return false;
+}
+
 /* Steps 4 and 5, at the head of the local wait queue. */
 static hf_status wait_at_store(hf__steps *steps, hf_error *err)
 {
@@ -71,21 +91,20 @@ static hf_status wait_at_store(hf__steps *steps, hf_error *err)
             store, topic,
             hf__at_most(steps->until_ms, hf__clock_after(hf__clock_boot_ms(),
                                                          HF__STEPS_LISTEN_MS)));
-        int64_t until_ms;
+        bool moved;
 
-        status = ask_once(steps, store->ops->inbox(store), err);
+        status = ask_once(steps, err);
         if (!hf__steps_may_retry(status) ||
             hf__clock_boot_ms() >= steps->until_ms)
             return status;
         hf__steps_watch_holder(steps, status, round);
-        until_ms = hf__steps_next_try(steps, status, round);
-        if (hf__steps_use_events(steps, status)) {
-            if (store->ops->event_wait(store, topic, seq, until_ms)) {
-                delay_after_event(steps);
-                round = -1;
-            }
-        } else {
-            sleep_ignoring_events(steps, until_ms);
+        moved = wait_for_event(steps, status, seq,
+                               hf__steps_next_try(steps, status, round));
+        if (hf__steps_take_grant(steps))
+            return settle(steps, HF_OK, err);
+        if (moved) {
+            delay_after_event(steps);
+            round = -1;
         }
         status = hf__steps_check_interrupt(steps, status, err);
         if (!hf__steps_may_retry(status) ||
@@ -106,18 +125,28 @@ static void leave_queue(hf__steps *steps)
 static hf_status wait_in_turn(hf__steps *steps, hf_error *err)
 {
     hf_client *client = steps->lock->client;
-    hf__wait_queue *queue;
-    hf_status status = hf__wait_queue_enter(
-        &client->leases->queues, steps->lock, steps->lock->keys.main,
-        steps->mark, steps->until_ms, &queue, err);
+    hf_status status = hf__watchdog_start(&client->leases->watchdog, err);
 
+    if (status == HF_OK)
+        status = hf__wait_queue_enter(&client->leases->queues, steps->lock,
+                                      steps->lock->keys.main, steps->mark,
+                                      steps->until_ms, &steps->queue, err);
     if (status != HF_OK)
         return status;
     status = wait_at_store(steps, err);
     if (status != HF_OK && steps->queued)
         leave_queue(steps);
-    hf__wait_queue_leave(&client->leases->queues, queue);
+    hf__wait_queue_leave(&client->leases->queues, steps->queue);
     return status;
+}
+
+/* The last release of the handle left it free for others. */
+static void rest(const hf__steps *steps)
+{
+    int64_t rest_ms = atomic_load(&steps->lock->rest_ms);
+
+    if (steps->until_ms > 0 && rest_ms > 0 && rest_ms > hf__clock_boot_ms())
+        hf__clock_sleep_until(hf__at_most(rest_ms, steps->until_ms));
 }
 
 static hf_status ask_store(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
@@ -126,11 +155,13 @@ static hf_status ask_store(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
 {
     hf_error detail = HF_ERROR_INIT; /* failed tries before a success fill it */
     hf__steps steps;
-    hf_status status;
+    hf_status status = HF_HELD;
 
     hf__steps_init(&steps, lock, wait_ms, until_ms);
     steps.mark = attempt->mark;
-    status = ask_once(&steps, "", &detail);
+    rest(&steps);
+    if (until_ms == 0 || !hf__steps_listens(&steps))
+        status = ask_once(&steps, &detail);
     if (steps.until_ms > 0 && hf__steps_may_retry(status)) {
         hf__sleeper_add(&lock->client->interrupts, &attempt->sleeper);
         pthread_mutex_lock(&lock->client->leases->watchdog.mutex);
@@ -157,14 +188,15 @@ static bool ends_soon_locked(const hf_lock *lock)
 
 /* Begin, waiting for other calls on the handle; a try waits only for those that
  * end soon. */
-static hf_status begin_by_locked(hf_lock *lock, int64_t until_ms,
-                                 hf__attempt *attempt, hf_error *err)
+static hf_status begin_by_locked(hf_lock *lock, int64_t lease_ms,
+                                 int64_t until_ms, hf__attempt *attempt,
+                                 hf_error *err)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
     bool busy;
 
     for (;;) {
-        hf_status status = hf__lock_begin_locked(lock, &busy, err);
+        hf_status status = hf__lock_begin_locked(lock, lease_ms, &busy, err);
 
         if (!busy || (hf__clock_boot_ms() >= until_ms &&
                       (until_ms > 0 || !ends_soon_locked(lock))))
@@ -217,8 +249,8 @@ static void wake(hf__sleeper *sleeper)
     client->store->ops->event_wake(client->store, lock->keys.main);
 }
 
-static hf_status acquire(hf_lock *lock, int64_t wait_ms, hf__attempt *attempt,
-                         hf_error *err)
+static hf_status acquire(hf_lock *lock, int64_t wait_ms, int64_t lease_ms,
+                         hf__attempt *attempt, hf_error *err)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
     int64_t until_ms;
@@ -227,7 +259,7 @@ static hf_status acquire(hf_lock *lock, int64_t wait_ms, hf__attempt *attempt,
 
     until_ms = wait_ms == 0 ? 0 : hf__clock_after(hf__clock_boot_ms(), wait_ms);
     pthread_mutex_lock(&watchdog->mutex);
-    status = begin_by_locked(lock, until_ms, attempt, err);
+    status = begin_by_locked(lock, lease_ms, until_ms, attempt, err);
     acquires = status == HF_OK && lock->state == HF__LOCK_ACQUIRING;
     if (acquires)
         lock->waits = false;
@@ -242,7 +274,8 @@ static hf_status acquire(hf_lock *lock, int64_t wait_ms, hf__attempt *attempt,
     return status;
 }
 
-hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
+hf_status hf_lock_acquire_for(hf_lock *lock, int64_t wait_ms, int64_t lease_ms,
+                              hf_error *err)
 {
     hf__attempt attempt = {.sleeper = {.wake = wake, .about = lock},
                            .lock = lock};
@@ -251,14 +284,21 @@ hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
     if (status == HF_OK)
         status = hf__check_wait(wait_ms, err);
     if (status == HF_OK)
+        status = hf__lock_check_lease(lease_ms, err);
+    if (status == HF_OK)
         status = hf__client_enter_blocking(lock->client, err);
     if (status != HF_OK)
         return status;
     attempt.mark = hf__interrupt_mark_of(lock);
-    status = acquire(lock, wait_ms, &attempt, err);
+    status = acquire(lock, wait_ms, lease_ms, &attempt, err);
     hf__sleeper_remove(&lock->client->interrupts, &attempt.sleeper);
     hf__life_leave(&lock->client->life);
     return status;
+}
+
+hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
+{
+    return hf_lock_acquire_for(lock, wait_ms, 0, err);
 }
 
 hf_status hf_lock_try(hf_lock *lock, hf_error *err)

@@ -39,10 +39,10 @@ static void cancel_call(hf_call *call)
 }
 
 static hf_status start(hf_call *call, hf_lock *lock, int64_t wait_ms,
-                       const hf_async *async, hf_error *err)
+                       int64_t lease_ms, const hf_async *async, hf_error *err)
 {
     hf__store *store = lock->client->store;
-    hf__acquire *acquire = hf__acquire_new(lock, wait_ms);
+    hf__acquire *acquire = hf__acquire_new(lock, wait_ms, lease_ms);
     hf__request *request;
 
     if (acquire == NULL)
@@ -59,8 +59,9 @@ static hf_status start(hf_call *call, hf_lock *lock, int64_t wait_ms,
     return HF_OK;
 }
 
-hf_status hf_lock_acquire_start(hf_lock *lock, int64_t wait_ms,
-                                const hf_async *async, hf_error *err)
+hf_status hf_lock_acquire_for_start(hf_lock *lock, int64_t wait_ms,
+                                    int64_t lease_ms, const hf_async *async,
+                                    hf_error *err)
 {
     hf_status status = hf__lock_check(lock, err);
     hf_call *call;
@@ -68,16 +69,24 @@ hf_status hf_lock_acquire_start(hf_lock *lock, int64_t wait_ms,
     if (status == HF_OK)
         status = hf__check_wait(wait_ms, err);
     if (status == HF_OK)
+        status = hf__lock_check_lease(lease_ms, err);
+    if (status == HF_OK)
         status = hf__call_new(lock->client, async, &call, err);
     if (status != HF_OK)
         return status;
     hf__call_init(call, lock->client);
     status = hf__call_enter(call, false, err);
     if (status == HF_OK)
-        status = start(call, lock, wait_ms, async, err);
+        status = start(call, lock, wait_ms, lease_ms, async, err);
     if (status != HF_OK)
         hf__call_discard(call);
     return status;
+}
+
+hf_status hf_lock_acquire_start(hf_lock *lock, int64_t wait_ms,
+                                const hf_async *async, hf_error *err)
+{
+    return hf_lock_acquire_for_start(lock, wait_ms, 0, async, err);
 }
 
 /* ------------------------------------------------------------------- batch */
@@ -212,7 +221,7 @@ static void begin_window(batch *all, hf_lock *const *locks, size_t count,
     size_t ready = 0;
 
     for (size_t i = 0; i < count; i++) {
-        hf__acquire *acquire = hf__acquire_new(locks[i], wait_ms);
+        hf__acquire *acquire = hf__acquire_new(locks[i], wait_ms, 0);
         hf__request *request;
 
         if (acquire == NULL) {

@@ -2,6 +2,8 @@
 /* acquire_steps.c - see acquire_steps.h. */
 #include "lease/acquire_steps.h"
 
+#include <stdio.h>
+
 #include "core/wrong_type.h"
 #include "lease/release.h"
 #include "util/clock.h"
@@ -37,7 +39,11 @@
 
 /* After a foreign release: random, so that clients that only poll also get
  * their turn. */
-#define EVENT_DELAY_MS 7
+#define EVENT_DELAY_MS HF__LOCK_GAP_MS
+
+/* Clocks here and at the store may differ by this share of the time since the
+ * last refusal: 1 in 1000, ten times what NTP tolerates. */
+#define CLOCK_DRIFT 1000
 
 /* After split votes: about twice what the votes took, and longer each time, so
  * that soon one caller is alone with the nodes. */
@@ -68,7 +74,10 @@ void hf__steps_init(hf__steps *steps, hf_lock *lock, int64_t wait_ms,
     steps->tried = steps->split = false;
     steps->splits = 0;
     steps->queued = steps->unanswered = steps->unresolved = false;
-    steps->returning = steps->refused = false;
+    steps->returning = steps->refused = steps->turn = false;
+    steps->asked_ms = steps->clock_us = 0;
+    steps->queue = NULL;
+    steps->entry = NULL;
     draw_owner(steps);
 }
 
@@ -85,16 +94,71 @@ static void renew_owner(hf__steps *steps)
     draw_owner(steps);
 }
 
-void hf__steps_fill(hf__steps *steps, const char *inbox)
+bool hf__steps_listens(const hf__steps *steps)
+{
+    const hf_lock *lock = steps->lock;
+    hf__store *store = lock->client->store;
+
+    return store->ops->event_listens != NULL &&
+           store->ops->event_listens(store, lock->keys.main);
+}
+
+static bool undoes(const hf__steps *steps)
+{
+    return (steps->lock->client->store->capabilities & HF__CAP_UNDOES) != 0;
+}
+
+/* What is queued at the store, see scripts/README.md; "": out of memory. On a
+ * quorum no server may grant it alone. */
+static hf_bytes entry_of(hf__steps *steps)
+{
+    const hf_lock *lock = steps->lock;
+    hf__store *store = lock->client->store;
+    const char *inbox = store->ops->inbox(store);
+    size_t size = strlen(inbox) + lock->argument.size + 2 * HF_OWNER_SIZE;
+
+    if (steps->entry == NULL)
+        steps->entry = hf__alloc(size);
+    if (steps->entry == NULL)
+        return hf_str("");
+    snprintf(steps->entry, size, "%lld%s%.*s %s%s",
+             undoes(steps) ? 0LL : (long long)lock->lease_ms,
+             lock->argument.size > 0 ? "," : "", (int)lock->argument.size,
+             lock->argument.size > 0 ? (const char *)lock->argument.data : "",
+             inbox, steps->grant.owner + HF__CLIENT_ID_SIZE - 1);
+    return hf_str(steps->entry);
+}
+
+static void fill_entry(hf__steps *steps)
+{
+    hf_bytes *words = steps->words;
+
+    words[HF__LOCK_ACQUIRE_ENTRY] = hf_str("");
+    words[HF__LOCK_ACQUIRE_BEGAN] = hf_str("0");
+    words[HF__LOCK_ACQUIRE_RANK] = hf_str("0");
+    if (steps->queue == NULL)
+        return;
+    if (!steps->queued || !undoes(steps))
+        (void)entry_of(steps);
+    if (steps->entry == NULL)
+        return;
+    words[HF__LOCK_ACQUIRE_ENTRY] = hf_str(steps->entry);
+    words[HF__LOCK_ACQUIRE_BEGAN] =
+        hf__number(steps->since_text, steps->since_us);
+    steps->queued = true;
+    hf__wait_queue_expect(&steps->lock->client->leases->queues, steps->queue,
+                          steps->grant.owner);
+}
+
+void hf__steps_fill(hf__steps *steps)
 {
     const hf_lock *lock = steps->lock;
     hf_bytes *words = steps->words;
     size_t count = HF__LOCK_ACQUIRE_WORDS;
 
-    if (steps->tried &&
-        (lock->client->store->capabilities & HF__CAP_UNDOES) != 0)
+    if (steps->tried && undoes(steps))
         renew_owner(steps);
-    else if (steps->refused)
+    else if (steps->refused && !steps->queued)
         draw_owner(steps); /* it says since when the lease is held */
     steps->refused = false;
     steps->tried = true;
@@ -102,14 +166,8 @@ void hf__steps_fill(hf__steps *steps, const char *inbox)
     words[HF__LOCK_ACQUIRE_LAST_TOKEN] = lock->keys.token;
     words[HF__LOCK_ACQUIRE_WAITERS] = lock->keys.waiters;
     words[HF__LOCK_ACQUIRE_OWNER] = hf_str(steps->grant.owner);
-    words[HF__LOCK_ACQUIRE_TTL] = lock->ttl_word;
-    words[HF__LOCK_ACQUIRE_INBOX] = hf_str(inbox);
-    words[HF__LOCK_ACQUIRE_BEGAN] = hf_str("0");
-    if (inbox[0] != '\0') {
-        words[HF__LOCK_ACQUIRE_BEGAN] =
-            hf__number(steps->since_text, steps->since_us);
-        steps->queued = true;
-    }
+    words[HF__LOCK_ACQUIRE_TTL] = hf__number(steps->lease_text, lock->lease_ms);
+    fill_entry(steps);
     if (lock->argument.size > 0)
         words[count++] = lock->argument;
     hf__request_script(&steps->request, &hf__scripts[lock->kind->acquire],
@@ -136,6 +194,8 @@ static void note_holder(hf__steps *steps, const hf_reply *owner)
     steps->holder = holder;
     steps->foreign =
         !hf__owner_is_ours(hf_view(owner->bytes.data, owner->bytes.size));
+    if (steps->foreign)
+        atomic_store(&steps->lock->foreign_ms, hf__clock_boot_ms());
 }
 
 static hf_status read_refusal(hf__steps *steps, hf_error *err)
@@ -149,7 +209,10 @@ static hf_status read_refusal(hf__steps *steps, hf_error *err)
         return hf__bad_reply(hf__scripts[steps->lock->kind->acquire].name, err);
     steps->pttl_ms = items[0].integer;
     note_holder(steps, &items[1]);
-    steps->since_us = items[2].integer;
+    steps->asked_ms = steps->request.began_ms;
+    steps->clock_us = items[2].integer;
+    if (steps->since_us == 0)
+        steps->since_us = steps->clock_us;
     steps->position = 0;
     if (reply->array.count > 3 && items[3].kind == HF_REPLY_INTEGER)
         steps->position =
@@ -165,13 +228,14 @@ static hf_status check_grant(hf__steps *steps, hf_error *err)
 {
     const hf_lock *lock = steps->lock;
 
-    if (hf__clock_boot_ms() < hf__lock_validity(lock, steps->grant.sent_ms))
+    if (hf__clock_boot_ms() <
+        hf__lock_validity(lock, steps->grant.sent_ms, steps->grant.lease_ms))
         return HF_OK;
     steps->unanswered = steps->unresolved = true;
     return hf__fail(err, HF_INDETERMINATE,
                     "granted, but the reply took longer than the lease of "
                     "%lld ms",
-                    (long long)lock->options.ttl_ms);
+                    (long long)lock->lease_ms);
 }
 
 static hf_status return_grant(hf__steps *steps, hf_error *err)
@@ -200,7 +264,9 @@ hf_status hf__steps_read(hf__steps *steps, hf_status status, hf_error *err)
     hf__request *request = &steps->request;
     bool granted = status == HF_OK && request->reply.kind == HF_REPLY_INTEGER;
 
+    steps->turn = false;
     steps->grant.sent_ms = request->began_ms;
+    steps->grant.lease_ms = steps->lock->lease_ms;
     steps->grant.acked = request->replicas != NULL ? request->acked : -1;
     if (status == HF_INDETERMINATE)
         steps->unanswered = steps->unresolved = true;
@@ -242,14 +308,8 @@ hf_status hf__steps_check_interrupt(hf__steps *steps, hf_status status,
 
 void hf__steps_fill_return(hf__steps *steps)
 {
-    const hf_lock *lock = steps->lock;
-
-    steps->words[HF__LOCK_RELEASE_LOCK] = lock->keys.main;
-    steps->words[HF__LOCK_RELEASE_WAITERS] = lock->keys.waiters;
-    steps->words[HF__LOCK_RELEASE_OWNER] = hf_str(steps->grant.owner);
-    hf__request_script(&steps->request, &hf__scripts[lock->kind->release],
-                       steps->words, HF__LOCK_RELEASE_WORDS,
-                       HF__LOCK_RELEASE_KEYS);
+    hf__lock_release_fill(steps->lock, &steps->request, steps->words,
+                          steps->grant.owner);
 }
 
 void hf__steps_read_return(hf__steps *steps, hf_status status)
@@ -259,6 +319,42 @@ void hf__steps_read_return(hf__steps *steps, hf_status status)
     if (status == HF_OK)
         steps->unanswered = steps->unresolved = false;
     renew_owner(steps);
+}
+
+/* A lower bound of the instant, here, at which the store's clock showed at_us:
+ * at clock_us it was not before asked_ms. */
+static int64_t instant_of(const hf__steps *steps, int64_t at_us)
+{
+    int64_t since_ms = (at_us - steps->clock_us) / 1000;
+
+    return hf__at_most(steps->asked_ms + since_ms - 1 -
+                           (since_ms > 0 ? since_ms / CLOCK_DRIFT : 0),
+                       hf__clock_boot_ms());
+}
+
+bool hf__steps_take_grant(hf__steps *steps)
+{
+    hf__handed handed;
+    hf__grant *grant = &steps->grant;
+    int64_t sent_ms;
+
+    hf__wait_queue_take(&steps->lock->client->leases->queues, steps->queue,
+                        &handed);
+    steps->turn = handed.what == HF__HANDED_TURN;
+    if (handed.what != HF__HANDED_GRANT || steps->clock_us == 0 ||
+        strcmp(handed.owner, grant->owner) != 0 ||
+        steps->lock->replicas.count > 0)
+        return false;
+    sent_ms = instant_of(steps, handed.at_us);
+    if (hf__lock_validity(steps->lock, sent_ms, handed.lease_ms) <=
+        hf__clock_boot_ms())
+        return false;
+    grant->sent_ms = sent_ms;
+    grant->lease_ms = handed.lease_ms;
+    grant->token = handed.token;
+    grant->acked = -1;
+    steps->unanswered = steps->unresolved = false;
+    return true;
 }
 
 bool hf__steps_may_retry(hf_status status)
@@ -286,7 +382,9 @@ void hf__steps_watch_holder(const hf__steps *steps, hf_status status, int round)
 
 int64_t hf__steps_event_delay(const hf__steps *steps)
 {
-    return steps->foreign ? hf__rand_between(0, EVENT_DELAY_MS) : 0;
+    return steps->foreign || (steps->turn && !undoes(steps))
+               ? hf__rand_between(0, EVENT_DELAY_MS)
+               : 0;
 }
 
 static int64_t split_pause(const hf__steps *steps, int64_t now_ms)
@@ -349,14 +447,10 @@ int64_t hf__steps_next_try(const hf__steps *steps, hf_status status, int round)
 
 void hf__steps_fill_leave(hf__steps *steps)
 {
-    const hf_lock *lock = steps->lock;
-    hf__store *store = lock->client->store;
-
-    steps->words[HF__LOCK_LEAVE_LOCK] = lock->keys.main;
-    steps->words[HF__LOCK_LEAVE_WAITERS] = lock->keys.waiters;
-    steps->words[HF__LOCK_LEAVE_INBOX] = hf_str(store->ops->inbox(store));
-    hf__request_script(&steps->request, &hf__scripts[lock->kind->leave],
-                       steps->words, HF__LOCK_LEAVE_WORDS, HF__LOCK_LEAVE_KEYS);
+    hf__lock_release_fill(steps->lock, &steps->request, steps->words,
+                          steps->grant.owner);
+    steps->words[HF__LOCK_RELEASE_LEAVE] = hf_str(steps->entry);
+    steps->request.word_count = HF__LOCK_RELEASE_LEAVE + 1;
 }
 
 static void undo_acquire(const hf__steps *steps)
@@ -382,6 +476,8 @@ static hf_status outcome(const hf__steps *steps, hf_status status,
 hf_status hf__steps_end(hf__steps *steps, hf_status status,
                         const hf_error *detail, hf_error *err)
 {
+    hf__free(steps->entry);
+    steps->entry = NULL;
     if (status == HF_OK)
         return HF_OK;
     if (steps->unanswered)

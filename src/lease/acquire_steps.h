@@ -5,17 +5,24 @@
  *
  * 1. Draw a new owner id. All tries of a call use the same one, so that the
  *    next try resolves one whose reply was lost. After a definite refusal a new
- *    one is drawn, because an owner id also says since when the lease is held;
- *    likewise on a store that undoes an acquire it did not grant
- *    (HF__CAP_UNDOES).
- * 2. Try once without joining the wait queue. Most calls end here.
+ *    one is drawn until the call is queued, because an owner id also says since
+ *    when the lease is held; likewise on a store that undoes an acquire it did
+ *    not grant (HF__CAP_UNDOES).
+ * 2. Try once without joining the wait queue. Most calls end here. A call that
+ *    may wait leaves this out if its client is subscribed already.
  * 3. To wait, join the local wait queue: only its head waits at the store.
  * 4. Read the lock's event counter, then try again. The script refuses and
  *    queues in one step, so any later release moves the counter.
  * 5. Sleep until the counter moves, the holder's lease ends, or it is time to
  *    poll: after 1 s, growing to 5 s, and later for a waiter that is not at the
  *    head of the queue. The poll recovers a notification that was lost with its
- *    message or its sender. Go to 4.
+ *    message or its sender.
+ *    A release gives the lock to the head of the queue for a short lease, and
+ *    its message says so: the call ends without another request. It counts the
+ *    lease from when the store granted it. That instant is known by the store's
+ *    clock; the last refusal, sent at a known instant here, told the store's
+ *    instant at which it was answered, not earlier. If the lease may be over by
+ *    then, or if nothing is known, go to 4: the same owner gets it again.
  *    If the votes of a quorum were split, all waiters would wake at once and
  *    split them again: sleep for a random time instead.
  *    A foreign holder notifies no one. The store is asked to track the key, and
@@ -54,26 +61,34 @@ typedef struct hf__steps {
     uint64_t holder;  /* hash of its owner id */
     int sightings;    /* refusals in a row by the same holder */
     bool tried;
-    bool split;      /* last refusal: votes split, no holder */
-    int splits;      /* in a row */
-    bool queued;     /* our inbox may be in the wait queue */
-    bool unanswered; /* a try may have been, or may yet be, applied */
-    bool unresolved; /* ... and no later try was answered */
-    bool refused;    /* by the last try, and no other is in flight */
-    bool returning;  /* the grant is to be released */
+    bool split;            /* last refusal: votes split, no holder */
+    int splits;            /* in a row */
+    bool queued;           /* our inbox may be in the wait queue */
+    bool unanswered;       /* a try may have been, or may yet be, applied */
+    bool unresolved;       /* ... and no later try was answered */
+    bool refused;          /* by the last try, and no other is in flight */
+    bool turn;             /* a release has left it free, also for others */
+    int64_t asked_ms;      /* when the last refusal was asked for ... */
+    int64_t clock_us;      /* ... and answered, store's clock; 0: never */
+    hf__wait_queue *queue; /* of which it is the head; NULL: none */
+    char *entry;           /* in the store's queue; NULL: not made */
+    bool returning;        /* the grant is to be released */
     int64_t return_by_ms;
 
     hf__request request;                        /* of the current try */
     hf_bytes words[HF__LOCK_ACQUIRE_WORDS + 1]; /* its kind's argument too */
     char since_text[HF__NUMBER_SIZE];
+    char lease_text[HF__NUMBER_SIZE];
 } hf__steps;
 
 /* Step 1. */
 void hf__steps_init(hf__steps *steps, hf_lock *lock, int64_t wait_ms,
                     int64_t until_ms);
 
-/* Fill the request of a try. `inbox` "": do not queue. */
-void hf__steps_fill(hf__steps *steps, const char *inbox);
+/* Would a message of a release arrive? */
+bool hf__steps_listens(const hf__steps *steps);
+/* Fill the request of a try, which queues if `queue` is set. */
+void hf__steps_fill(hf__steps *steps);
 /* The outcome of a try whose request ended with `status` and `err`: HF_OK if
  * granted, HF_HELD, or a failure. Ends the request. */
 hf_status hf__steps_read(hf__steps *steps, hf_status status, hf_error *err);
@@ -90,6 +105,9 @@ void hf__steps_read_return(hf__steps *steps, hf_status status);
 hf_status hf__steps_check_interrupt(hf__steps *steps, hf_status status,
                                     hf_error *err);
 
+/* Has a release given it to this call? Then the grant is as if by a try. */
+bool hf__steps_take_grant(hf__steps *steps);
+
 /* May another try succeed, if there is time? */
 bool hf__steps_may_retry(hf_status status);
 /* After a refusal, before sleeping: track the key of a foreign holder. */
@@ -103,8 +121,8 @@ int64_t hf__steps_event_delay(const hf__steps *steps);
  * event. */
 int64_t hf__steps_next_try(const hf__steps *steps, hf_status status, int round);
 
-/* Step 6: fill the request that leaves the queue. If it fails the others may
- * lose one wake-up; polling recovers it. */
+/* Step 6: fill the request that leaves the queue, and gives back a grant. If it
+ * fails, a grant costs the others its short lease. */
 void hf__steps_fill_leave(hf__steps *steps);
 /* Step 6, last: the status and message of the call. */
 hf_status hf__steps_end(hf__steps *steps, hf_status status,

@@ -48,6 +48,17 @@ hf_status hf__locks_check(hf_lock *const *locks, size_t count, hf_error *err)
     return HF_OK;
 }
 
+hf_status hf__lock_check_lease(int64_t lease_ms, hf_error *err)
+{
+    if (lease_ms == 0 ||
+        (lease_ms >= HF_LOCK_TTL_MIN_MS && lease_ms <= HF_LOCK_TTL_MAX_MS))
+        return HF_OK;
+    return hf__fail(err, HF_INVALID,
+                    "lease_ms is %lld; it must be 0 or %lld..%lld",
+                    (long long)lease_ms, (long long)HF_LOCK_TTL_MIN_MS,
+                    (long long)HF_LOCK_TTL_MAX_MS);
+}
+
 int64_t hf_lock_remaining_ms(const hf_lock *lock)
 {
     int64_t left_ms;

@@ -45,8 +45,6 @@ struct hf_lock {
     hf_lock_options options;       /* defaults filled in */
     hf__replicas replicas;         /* of an acquire ... */
     hf__replicas renewal_replicas; /* ... and of a renewal */
-    char ttl_text[HF__NUMBER_SIZE];
-    hf_bytes ttl_word;
     char argument_text[HF__NUMBER_SIZE];
     hf_bytes argument; /* of its kind, to acquire; empty: none */
 
@@ -54,7 +52,9 @@ struct hf_lock {
     _Atomic int64_t valid_until_ms;
     _Atomic uint64_t token;
     atomic_uint interruptions;
-    atomic_int acked; /* replicas; -1: not counted */
+    atomic_int acked;           /* replicas; -1: not counted */
+    _Atomic int64_t foreign_ms; /* when a foreign holder was last seen */
+    _Atomic int64_t rest_ms;    /* not to be asked for before, see release.c */
 
     /* Guarded by client->leases->watchdog.mutex. */
     hf__lock_state state;
@@ -62,6 +62,10 @@ struct hf_lock {
     uint32_t references; /* the caller's and those of renewals in flight */
     uint64_t acquisition;
     char owner[HF_OWNER_SIZE];
+    bool renews;        /* this acquisition is renewed until it is released */
+    int64_t lease_ms;   /* of this acquisition */
+    int64_t granted_ms; /* at first, if it was handed over, less than that */
+    int64_t held_ms;    /* before it was acquired */
     int64_t hold_until_ms; /* INT64_MAX: no max_hold_ms */
     int64_t renew_at_ms;
     bool renewing;      /* a renewal is in flight */
@@ -79,6 +83,9 @@ struct hf_lock {
     hf_lock *next_lost;
 };
 
+/* How long a release may leave the lock free for other libraries. */
+#define HF__LOCK_GAP_MS 7
+
 /* Make a handle of a kind; `argument` 0: it has none. */
 hf_status hf__lock_make(hf_client *client, const hf__lease_kind *kind,
                         hf_bytes name, int64_t argument,
@@ -95,6 +102,9 @@ hf_status hf__lock_check(const hf_lock *lock, hf_error *err);
 
 /* The same for many handles, which must be of one client. */
 hf_status hf__locks_check(hf_lock *const *locks, size_t count, hf_error *err);
+
+/* HF_INVALID: neither 0 nor a lease. */
+hf_status hf__lock_check_lease(int64_t lease_ms, hf_error *err);
 
 /* Drop a reference; frees at the last. The mutex is held. */
 void hf__lock_unref_locked(hf_lock *lock);

@@ -7,12 +7,18 @@
  * lock's (scripts/lock_*.lua), so that requests are filled and replies are read
  * in one place:
  *
- *   acquire  keys main, token, waiters; owner, lease, inbox, since and, if the
- *            handle has one, the argument of its kind
- *            -> token, or {pttl, holder, since, position in the queue}
+ *   acquire  keys main, token, waiters; owner, lease, entry, began, rank and,
+ * if the handle has one, the argument of its kind
+ *            -> token, or {pttl, holder, store's clock, position in the queue}
  *   renew    n keys; n owners, n leases -> {i, why, ...} of those not renewed
- *   release  keys main, waiters; owner -> 1, or 0 or -1 if it held nothing
- *   leave    keys main, waiters; inbox -> anything
+ *   release  keys main, token, waiters; owner and, if they are needed, leave,
+ *            entry, began, rank, gap
+ *            -> 1 or a grant, or 0 or -1 if it held nothing
+ *
+ * An entry of the queue is `<lease>[,<argument>] <inbox>-<number>`, the owner
+ * id being the end of it (scripts/README.md). A release gives the lease to the
+ * first in the queue (scripts/use/hand_over.lua), and leaves it free instead if
+ * the kind has gaps and the caller says so.
  */
 #ifndef HF__LEASE_KINDS_H
 #define HF__LEASE_KINDS_H
@@ -25,9 +31,9 @@ typedef struct hf__lease_kind {
     uint32_t acquire;
     uint32_t renew;
     uint32_t release;
-    uint32_t leave;
     const char *refused; /* message: why an acquire was refused */
     bool on_quorum;      /* its scripts have a meaning on a quorum */
+    bool gaps;           /* other libraries use it: see above */
 } hf__lease_kind;
 
 #endif

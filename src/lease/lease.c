@@ -23,11 +23,11 @@ static int64_t drift_of(int64_t ttl_ms)
     return ttl_ms / 100 + 2;
 }
 
-int64_t hf__lock_validity(const hf_lock *lock, int64_t sent_ms)
+int64_t hf__lock_validity(const hf_lock *lock, int64_t sent_ms,
+                          int64_t lease_ms)
 {
-    int64_t ttl_ms = lock->options.ttl_ms;
-
-    return sent_ms + ttl_ms - drift_of(ttl_ms) - lock->options.lost_margin_ms;
+    return sent_ms + lease_ms - drift_of(lease_ms) -
+           hf__at_most(lock->options.lost_margin_ms, lease_ms / 2);
 }
 
 hf_lock *hf__lease_of(hf__heap_node *node)
@@ -37,14 +37,21 @@ hf_lock *hf__lease_of(hf__heap_node *node)
 
 static int64_t loss_at(const hf_lock *lock)
 {
-    int64_t lead_ms = lock->options.ttl_ms < 20 * LEAD_MS ? 1 : LEAD_MS;
+    int64_t lead_ms = lock->granted_ms < 20 * LEAD_MS ? 1 : LEAD_MS;
 
     return atomic_load(&lock->valid_until_ms) - lead_ms;
 }
 
 bool hf__lock_renews(const hf_lock *lock)
 {
-    return (lock->options.flags & HF_LOCK_NO_RENEW) == 0;
+    return lock->renews || lock->granted_ms < lock->lease_ms;
+}
+
+int64_t hf__lease_wanted_locked(const hf_lock *lock, int64_t now_ms)
+{
+    if (lock->renews || !hf__lock_renews(lock))
+        return lock->lease_ms;
+    return hf__at_least(lock->lease_ms - (now_ms - lock->held_ms), 1);
 }
 
 int64_t hf__lease_next_event(const hf_lock *lock)
@@ -81,7 +88,7 @@ void hf__watchdog_arm_locked(hf__watchdog *watchdog)
 void hf__lease_watch_locked(hf__watchdog *watchdog, hf_lock *lock,
                             int64_t sent_ms)
 {
-    lock->renew_at_ms = renew_after(sent_ms, lock->options.ttl_ms);
+    lock->renew_at_ms = renew_after(sent_ms, lock->granted_ms);
     hf__heap_put(&watchdog->heap, &lock->node, hf__lease_next_event(lock));
     hf__watchdog_arm_locked(watchdog);
 }
@@ -118,7 +125,7 @@ void hf__lease_lose_locked(hf__watchdog *watchdog, hf_lock *lock,
 static void lose_to_time_locked(hf__watchdog *watchdog, hf_lock *lock,
                                 int64_t now_ms)
 {
-    hf_status reason = hf__lock_renews(lock) ? HF_INDETERMINATE : HF_EXPIRED;
+    hf_status reason = lock->renews ? HF_INDETERMINATE : HF_EXPIRED;
 
     if (now_ms + LEAD_MS >= lock->hold_until_ms)
         reason = HF_TIMEOUT;
@@ -146,7 +153,8 @@ void hf__lease_check_locked(hf__watchdog *watchdog, hf_lock *lock)
 }
 
 void hf__lease_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
-                             hf__renewal_answer answer, int64_t sent_ms)
+                             hf__renewal_answer answer, int64_t sent_ms,
+                             int64_t lease_ms)
 {
     int64_t valid_ms;
 
@@ -162,11 +170,12 @@ void hf__lease_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
         hf__lease_lose_locked(watchdog, lock, HF_EXPIRED);
         return;
     }
-    valid_ms =
-        hf__at_most(hf__lock_validity(lock, sent_ms), lock->hold_until_ms);
+    valid_ms = hf__at_most(hf__lock_validity(lock, sent_ms, lease_ms),
+                           lock->hold_until_ms);
     if (valid_ms > atomic_load(&lock->valid_until_ms))
         atomic_store(&lock->valid_until_ms, valid_ms);
-    lock->renew_at_ms = renew_after(sent_ms, lock->options.ttl_ms);
+    lock->granted_ms = lock->renews ? lease_ms : lock->lease_ms;
+    lock->renew_at_ms = renew_after(sent_ms, lease_ms);
     if (lock->watched)
         hf__heap_put(&watchdog->heap, &lock->node, hf__lease_next_event(lock));
 }
@@ -174,7 +183,7 @@ void hf__lease_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
 void hf__lease_retry_locked(hf__watchdog *watchdog, hf_lock *lock)
 {
     int64_t pause_ms = hf__at_least(
-        hf__at_most(lock->options.ttl_ms / 20, RETRY_MAX_MS), RETRY_MIN_MS);
+        hf__at_most(lock->granted_ms / 20, RETRY_MAX_MS), RETRY_MIN_MS);
 
     lock->renew_at_ms =
         hf__clock_boot_ms() + pause_ms + hf__rand_between(0, pause_ms / 2);
@@ -187,11 +196,22 @@ void hf__lease_retry_locked(hf__watchdog *watchdog, hf_lock *lock)
 /* Must it be renewed, or its loss reported, without a call of the user? */
 static bool needs_watch(const hf_lock *lock)
 {
-    return (lock->options.flags & HF_LOCK_NO_RENEW) == 0 ||
-           lock->options.on_lost != NULL || lock->lost_fd >= 0;
+    return hf__lock_renews(lock) || lock->options.on_lost != NULL ||
+           lock->lost_fd >= 0;
 }
 
-hf_status hf__lock_begin_locked(hf_lock *lock, bool *busy, hf_error *err)
+static void begin_new(hf_lock *lock, int64_t lease_ms)
+{
+    lock->state = HF__LOCK_ACQUIRING;
+    lock->waits = true;
+    lock->renews =
+        lease_ms == 0 && (lock->options.flags & HF_LOCK_NO_RENEW) == 0;
+    lock->lease_ms = lease_ms == 0 ? lock->options.ttl_ms : lease_ms;
+    lock->granted_ms = lock->lease_ms;
+}
+
+hf_status hf__lock_begin_locked(hf_lock *lock, int64_t lease_ms, bool *busy,
+                                hf_error *err)
 {
     *busy =
         lock->state == HF__LOCK_ACQUIRING || lock->state == HF__LOCK_RELEASING;
@@ -204,9 +224,7 @@ hf_status hf__lock_begin_locked(hf_lock *lock, bool *busy, hf_error *err)
     if (lock->state == HF__LOCK_HELD)
         lock->holds++;
     else
-        lock->state = HF__LOCK_ACQUIRING;
-    if (lock->state == HF__LOCK_ACQUIRING)
-        lock->waits = true;
+        begin_new(lock, lease_ms);
     lock->watched = lock->watched || needs_watch(lock);
     return HF_OK;
 }
@@ -214,7 +232,7 @@ hf_status hf__lock_begin_locked(hf_lock *lock, bool *busy, hf_error *err)
 void hf__lock_hold_locked(hf_lock *lock, const hf__grant *grant)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
-    int64_t valid_ms = hf__lock_validity(lock, grant->sent_ms);
+    int64_t valid_ms = hf__lock_validity(lock, grant->sent_ms, grant->lease_ms);
 
     lock->hold_until_ms = INT64_MAX;
     if (lock->options.max_hold_ms > 0)
@@ -225,6 +243,8 @@ void hf__lock_hold_locked(hf_lock *lock, const hf__grant *grant)
     lock->state = HF__LOCK_HELD;
     lock->holds = 1;
     lock->acquisition++;
+    lock->held_ms = grant->sent_ms;
+    lock->granted_ms = grant->lease_ms;
     lock->renewing = false;
     memcpy(lock->owner, grant->owner, sizeof(lock->owner));
     atomic_store(&lock->token, grant->token);

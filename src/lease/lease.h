@@ -69,13 +69,15 @@ typedef enum hf__renewal_answer {
     HF__UNDECIDED /* no majority of a quorum either way */
 } hf__renewal_answer;
 
-/* The lock is held, and the store has answered a renewal that was sent at
- * sent_ms; retry: it has not. The mutex is held. */
+/* The lock is held, and the store has answered a renewal of lease_ms that was
+ * sent at sent_ms; retry: it has not. The mutex is held. */
 void hf__lease_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
-                             hf__renewal_answer answer, int64_t sent_ms);
+                             hf__renewal_answer answer, int64_t sent_ms,
+                             int64_t lease_ms);
 void hf__lease_retry_locked(hf__watchdog *watchdog, hf_lock *lock);
 
-/* Does the watchdog renew it? */
+/* Does the watchdog renew it? Also a lock that is not to be renewed, once, if
+ * it was handed over for less than its lease. */
 bool hf__lock_renews(const hf_lock *lock);
 
 /* The lock of a node in the heap. */
@@ -87,23 +89,31 @@ int64_t hf__lease_next_event(const hf_lock *lock);
 /* Set the alarm for the first in the heap. The mutex is held. */
 void hf__watchdog_arm_locked(hf__watchdog *watchdog);
 
-/* Local end of validity of a lease that was requested at sent_ms. */
-int64_t hf__lock_validity(const hf_lock *lock, int64_t sent_ms);
+/* Local end of validity of a lease that began after sent_ms. */
+int64_t hf__lock_validity(const hf_lock *lock, int64_t sent_ms,
+                          int64_t lease_ms);
+
+/* The lease that a renewal asks for now: of a lock that is not renewed, what is
+ * left of its own. The mutex is held. */
+int64_t hf__lease_wanted_locked(const hf_lock *lock, int64_t now_ms);
 
 /* What a granted acquire yields. */
 typedef struct hf__grant {
     char owner[HF_OWNER_SIZE];
     uint64_t token;
     int32_t acked;   /* replicas; -1: they were not counted */
-    int64_t sent_ms; /* before the request that was granted */
+    int64_t sent_ms; /* before it was granted */
+    int64_t lease_ms;
 } hf__grant;
 
 /*
- * Begin an acquire. HF_OK and state ACQUIRING: the caller asks the store and
- * ends that state. HF_OK and state HELD: a re-entry. HF_LOST. HF_HELD with
+ * Begin an acquire; lease_ms 0: of the handle. HF_OK and state ACQUIRING: the
+ * caller asks the store and ends that state. HF_OK and state HELD: a re-entry.
+ * HF_LOST. HF_HELD with
  * `*busy`: another call is using the handle. The mutex is held.
  */
-hf_status hf__lock_begin_locked(hf_lock *lock, bool *busy, hf_error *err);
+hf_status hf__lock_begin_locked(hf_lock *lock, int64_t lease_ms, bool *busy,
+                                hf_error *err);
 
 /* From ACQUIRING to HELD. The mutex is held. */
 void hf__lock_hold_locked(hf_lock *lock, const hf__grant *grant);

@@ -21,6 +21,15 @@ hf__leases *hf__leases_new(hf_client *client, const char *description)
     return leases;
 }
 
+void hf__leases_take(void *user, hf_bytes topic, hf_bytes text)
+{
+    hf__leases *leases = user;
+    hf__handed handed;
+
+    if (hf__handed_read(text, &handed))
+        hf__wait_queue_hand(&leases->queues, topic, &handed);
+}
+
 void hf__leases_stop(hf__leases *leases, bool forked)
 {
     hf__watchdog_stop(&leases->watchdog);

@@ -18,6 +18,9 @@ typedef struct hf__leases {
 /* Of a client that has its loop; NULL: no memory. `description` may be NULL. */
 hf__leases *hf__leases_new(hf_client *client, const char *description);
 
+/* hf__store_config::on_message, `user` being the leases. */
+void hf__leases_take(void *user, hf_bytes topic, hf_bytes text);
+
 /*
  * Closing, in this order. stop(): no more renewals and registrations, before
  * the store is closed. done(): nothing is watched any more. free(): with the

@@ -74,8 +74,9 @@ static hf_lock *lock_new(hf_client *client, const hf__lease_kind *kind,
     lock->renewal_replicas.within_ms =
         hf__at_most(replicas->within_ms, options->ttl_ms / 6);
     atomic_init(&lock->interruptions, 0);
+    atomic_init(&lock->foreign_ms, 0);
+    atomic_init(&lock->rest_ms, 0);
     atomic_init(&lock->acked, -1);
-    lock->ttl_word = hf__number(lock->ttl_text, options->ttl_ms);
     if (argument != 0)
         lock->argument = hf__number(lock->argument_text, argument);
     lock->state = HF__LOCK_FREE;
@@ -136,8 +137,8 @@ static const hf__lease_kind exclusive = {
     .acquire = HF__SCRIPT_LOCK_ACQUIRE,
     .renew = HF__SCRIPT_LOCK_RENEW,
     .release = HF__SCRIPT_LOCK_RELEASE,
-    .leave = HF__SCRIPT_LOCK_LEAVE,
     .refused = "another owner holds the lock",
+    .gaps = true,
     .on_quorum = true,
 };
 

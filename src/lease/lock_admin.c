@@ -53,6 +53,8 @@ static hf_status finish_inspect(hf_call *call, hf_error *err)
     if (items[0].kind != HF_REPLY_STRING)
         return hf__fail(err, HF_NOT_FOUND, "the lock is not held");
     info->remaining_ms = hf__at_least(items[1].integer, -1);
+    if (call->request.reply.array.count > 4 && items[4].integer >= 0)
+        info->held_ms = items[4].integer / 1000;
     fill_owner(info, &items[0]);
     return HF_OK;
 }
@@ -115,6 +117,7 @@ static hf_status run_break(hf__form form, hf_client *client, hf_bytes name)
 
     if (HF__TRY(call, find_keys(call, name, &keys))) {
         hf__add_whole_key(call, keys.main);
+        hf__add_whole_key(call, keys.token);
         hf__add_whole_key(call, keys.waiters);
     }
     return hf__end(call);

@@ -19,7 +19,7 @@ typedef struct listing {
     hf__key_list names;
     hf__request requests[HF__BATCH_MAX];
     hf__request *list[HF__BATCH_MAX];
-    hf_bytes words[HF__BATCH_MAX][2];
+    hf_bytes words[HF__BATCH_MAX];
 } listing;
 
 /* Not 0: the callback ends the list. */
@@ -51,11 +51,10 @@ static hf_status look_at(void *user, const hf_bytes *names, size_t count,
     hf_status status = HF_OK;
 
     for (size_t i = 0; i < count; i++) {
-        self->words[i][0] = names[i];
-        self->words[i][1] = hf_str("32");
+        self->words[i] = names[i];
         hf__request_script(&self->requests[i],
-                           &hf__scripts[HF__SCRIPT_LOCK_LIST], self->words[i],
-                           2, 1);
+                           &hf__scripts[HF__SCRIPT_LOCK_LIST], &self->words[i],
+                           1, 1);
         self->list[i] = &self->requests[i];
     }
     hf__run_all(self->client, self->list, count, 0);

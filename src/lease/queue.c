@@ -17,7 +17,9 @@ struct hf__wait_queue {
     size_t threads;        /* waiting */
     hf__wait_place *first; /* waiting, oldest first */
     hf__wait_place **end;
-    bool threads_turn; /* threads and places take turns */
+    bool threads_turn;         /* threads and places take turns */
+    char owner[HF_OWNER_SIZE]; /* of the head; "": it does not wait */
+    hf__handed handed;
     size_t name_size;
     char name[];
 };
@@ -55,6 +57,8 @@ static hf__wait_queue *queue_new(hf__wait_queue **list, hf_bytes name)
     queue->entered = queue->threads_turn = false;
     queue->first = NULL;
     queue->end = &queue->first;
+    queue->owner[0] = '\0';
+    queue->handed.what = HF__HANDED_NOTHING;
     queue->name_size = name.size;
     memcpy(queue->name, name.data, name.size);
     queue->next = *list;
@@ -196,6 +200,25 @@ hf_status hf__wait_queue_join(hf__wait_queues *queues, hf_bytes name,
     return status;
 }
 
+hf_status hf__wait_queue_try(hf__wait_queues *queues, hf_bytes name,
+                             hf__wait_place *place, hf_error *err)
+{
+    hf_status status = HF_HELD;
+    hf__wait_queue *queue;
+
+    pthread_mutex_lock(&queues->mutex);
+    queue = find_locked(queues, name);
+    if (queue == NULL || !queue->entered) {
+        place->queue = queue = use_locked(queues, name, err);
+        place->waiting = false;
+        status = queue == NULL ? HF_NO_MEMORY : HF_OK;
+        if (queue != NULL)
+            queue->entered = true;
+    }
+    pthread_mutex_unlock(&queues->mutex);
+    return status;
+}
+
 bool hf__wait_queue_withdraw(hf__wait_queues *queues, hf__wait_place *place)
 {
     bool waiting;
@@ -226,11 +249,46 @@ static hf__wait_place *take_turn_locked(hf__wait_queue *queue)
     return place;
 }
 
+void hf__wait_queue_expect(hf__wait_queues *queues, hf__wait_queue *queue,
+                           const char owner[HF_OWNER_SIZE])
+{
+    pthread_mutex_lock(&queues->mutex);
+    memcpy(queue->owner, owner, sizeof(queue->owner));
+    queue->handed.what = HF__HANDED_NOTHING;
+    pthread_mutex_unlock(&queues->mutex);
+}
+
+void hf__wait_queue_hand(hf__wait_queues *queues, hf_bytes name,
+                         const hf__handed *handed)
+{
+    hf__wait_queue *queue;
+
+    pthread_mutex_lock(&queues->mutex);
+    queue = find_locked(queues, name);
+    if (queue != NULL && queue->owner[0] != '\0' &&
+        (handed->what == HF__HANDED_TURN
+             ? queue->handed.what == HF__HANDED_NOTHING
+             : strcmp(queue->owner, handed->owner) == 0))
+        queue->handed = *handed;
+    pthread_mutex_unlock(&queues->mutex);
+}
+
+void hf__wait_queue_take(hf__wait_queues *queues, hf__wait_queue *queue,
+                         hf__handed *handed)
+{
+    pthread_mutex_lock(&queues->mutex);
+    *handed = queue->handed;
+    queue->handed.what = HF__HANDED_NOTHING;
+    pthread_mutex_unlock(&queues->mutex);
+}
+
 void hf__wait_queue_leave(hf__wait_queues *queues, hf__wait_queue *queue)
 {
     hf__wait_place *place;
 
     pthread_mutex_lock(&queues->mutex);
+    queue->owner[0] = '\0';
+    queue->handed.what = HF__HANDED_NOTHING;
     place = take_turn_locked(queue);
     queue->entered = place != NULL;
     pthread_cond_signal(&queue->left);

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "lease/handed.h"
 #include "lease/interrupt.h"
 
 typedef struct hf__wait_queue hf__wait_queue;
@@ -50,6 +51,21 @@ hf_status hf__wait_queue_join(hf__wait_queues *queues, hf_bytes name,
                               hf__wait_place *place, hf_error *err);
 /* Withdraw; false: it is the head, or entered() is about to be called. */
 bool hf__wait_queue_withdraw(hf__wait_queues *queues, hf__wait_place *place);
+
+/* Become the head if there is none. HF_HELD: there is one. */
+hf_status hf__wait_queue_try(hf__wait_queues *queues, hf_bytes name,
+                             hf__wait_place *place, hf_error *err);
+
+/* The head waits at the store under this owner id; forget older messages. */
+void hf__wait_queue_expect(hf__wait_queues *queues, hf__wait_queue *queue,
+                           const char owner[HF_OWNER_SIZE]);
+/* A message for the head of `name` has come; others than those expected have no
+ * effect. Any thread. */
+void hf__wait_queue_hand(hf__wait_queues *queues, hf_bytes name,
+                         const hf__handed *handed);
+/* What has come since; HF__HANDED_NOTHING otherwise. */
+void hf__wait_queue_take(hf__wait_queues *queues, hf__wait_queue *queue,
+                         hf__handed *handed);
 
 /* The head leaves. */
 void hf__wait_queue_leave(hf__wait_queues *queues, hf__wait_queue *queue);

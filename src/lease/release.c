@@ -13,6 +13,16 @@
 #include "util/error.h"
 #include "util/event_fd.h"
 #include "util/mem.h"
+#include "util/order.h"
+#include "util/rand.h"
+
+/* How long a foreign holder is remembered. */
+#define FOREIGN_MEMORY_MS 10000
+
+/* Thousandths of the releases that leave a gap, for each ms that the lock was
+ * held, and at most. */
+#define GAP_SHARE 4
+#define GAP_SHARE_MAX 100
 
 /* A release without a caller. */
 typedef struct undo {
@@ -21,6 +31,24 @@ typedef struct undo {
     char owner[HF_OWNER_SIZE];
     char keys[];
 } undo;
+
+void hf__lock_release_fill(const hf_lock *lock, hf__request *request,
+                           hf_bytes *words, const char owner[HF_OWNER_SIZE])
+{
+    words[HF__LOCK_RELEASE_LOCK] = lock->keys.main;
+    words[HF__LOCK_RELEASE_LAST_TOKEN] = lock->keys.token;
+    words[HF__LOCK_RELEASE_WAITERS] = lock->keys.waiters;
+    words[HF__LOCK_RELEASE_OWNER] = hf_str(owner);
+    hf__request_script(request, &hf__scripts[lock->kind->release], words,
+                       HF__LOCK_RELEASE_OWNER + 1, HF__LOCK_RELEASE_KEYS);
+}
+
+static char *copy(char *at, hf_bytes *word)
+{
+    memcpy(at, word->data, word->size);
+    *word = hf_view(at, word->size);
+    return at + word->size;
+}
 
 static void undo_done(hf__request *request)
 {
@@ -34,23 +62,19 @@ void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])
 {
     const hf__lock_keys *keys = &lock->keys;
     hf__store *store = lock->client->store;
-    undo *made =
-        hf__alloc(sizeof(*made) + keys->main.size + keys->waiters.size);
+    undo *made = hf__alloc(sizeof(*made) + keys->main.size + keys->token.size +
+                           keys->waiters.size);
     hf__request *request;
+    char *at;
 
     if (made == NULL)
         return; /* the lease will expire */
     memcpy(made->owner, owner, sizeof(made->owner));
-    memcpy(made->keys, keys->main.data, keys->main.size);
-    memcpy(made->keys + keys->main.size, keys->waiters.data,
-           keys->waiters.size);
-    made->words[HF__LOCK_RELEASE_LOCK] = hf_view(made->keys, keys->main.size);
-    made->words[HF__LOCK_RELEASE_WAITERS] =
-        hf_view(made->keys + keys->main.size, keys->waiters.size);
-    made->words[HF__LOCK_RELEASE_OWNER] = hf_str(made->owner);
     request = &made->request;
-    hf__request_script(request, &hf__scripts[lock->kind->release], made->words,
-                       HF__LOCK_RELEASE_WORDS, HF__LOCK_RELEASE_KEYS);
+    hf__lock_release_fill(lock, request, made->words, made->owner);
+    at = made->keys;
+    for (size_t i = 0; i < HF__LOCK_RELEASE_KEYS; i++)
+        at = copy(at, &made->words[i]);
     request->deadline_ms =
         hf__clock_after(hf__clock_boot_ms(), lock->options.ttl_ms);
     request->on_done = undo_done;
@@ -124,6 +148,9 @@ static hf_status finish_release(hf_call *call, hf_error *err)
      * and a waiter may have the lock by now. */
     bool by_first = call->note != 0 && request->sends > 1;
 
+    if (request->reply.kind == HF_REPLY_INTEGER && request->reply.integer == 2)
+        atomic_store(&((hf_lock *)call->context)->rest_ms,
+                     hf__clock_boot_ms() + HF__LOCK_GAP_MS);
     if (!by_first && request->reply.integer == 0)
         return hf__fail(err, HF_EXPIRED, "the lease had expired");
     if (!by_first && request->reply.integer == -1)
@@ -136,6 +163,26 @@ static const hf__operation release_one = {
     .lease = true,
 };
 
+/*
+ * Other libraries poll for a free key, and between two hand-overs there is
+ * none. So a release leaves the lock free for a moment if an owner of another
+ * form held it lately; else at random, for about 2 % of the time, so that one
+ * that comes later gets in.
+ */
+static bool leaves_gap(const hf_lock *lock)
+{
+    int64_t now_ms = hf__clock_boot_ms();
+    int64_t seen_ms = atomic_load(&lock->foreign_ms);
+    uint32_t unshared = HF__CAP_UNDOES | HF__CAP_LOCAL;
+
+    if (seen_ms != 0 && now_ms - seen_ms < FOREIGN_MEMORY_MS)
+        return true;
+    if ((lock->client->store->capabilities & unshared) != 0)
+        return false;
+    return hf__rand_between(1, 1000) <=
+           hf__at_most(GAP_SHARE * (now_ms - lock->held_ms + 1), GAP_SHARE_MAX);
+}
+
 /* In state RELEASING, in which the handle cannot be freed. `valid`: the lease
  * had not ended. */
 static void fill(hf_call *call, hf_lock *lock, bool valid)
@@ -146,8 +193,16 @@ static void fill(hf_call *call, hf_lock *lock, bool valid)
     call->answered = answered;
     call->note = valid;
     hf__add_whole_key(call, lock->keys.main);
+    hf__add_whole_key(call, lock->keys.token);
     hf__add_whole_key(call, lock->keys.waiters);
     hf__add(call, hf_str(lock->owner));
+    if (lock->kind->gaps && leaves_gap(lock)) {
+        hf__add(call, hf_str("")); /* leaves no queue ... */
+        hf__add(call, hf_str("")); /* ... and queues no other */
+        hf__add(call, hf_str("0"));
+        hf__add(call, hf_str("0"));
+        hf__add(call, hf_str("1"));
+    }
 }
 
 static hf_status run_release(hf__form form, hf_lock *lock)

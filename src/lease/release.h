@@ -9,6 +9,11 @@
  * client's own thread, complete that. */
 void hf__lock_free_deferred(hf_lock *lock);
 
+/* Fill the request that releases an acquisition; it has room for
+ * HF__LOCK_RELEASE_WORDS words, of which this sets those up to the owner. */
+void hf__lock_release_fill(const hf_lock *lock, hf__request *request,
+                           hf_bytes *words, const char owner[HF_OWNER_SIZE]);
+
 /* Release an acquisition; the outcome is not reported. */
 void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE]);
 

@@ -23,6 +23,7 @@ static hf_status check_locked(hf_lock *lock, hf_error *err)
 typedef struct target {
     hf_lock *lock;
     uint64_t acquisition;
+    int64_t lease_ms;
     char owner[HF_OWNER_SIZE];
 } target;
 
@@ -41,7 +42,8 @@ static void answered(hf_call *call)
     pthread_mutex_lock(&watchdog->mutex);
     if (read && lock->acquisition == of->acquisition &&
         lock->state == HF__LOCK_HELD) {
-        hf__lease_answer_locked(watchdog, lock, answer, request->began_ms);
+        hf__lease_answer_locked(watchdog, lock, answer, request->began_ms,
+                                of->lease_ms);
         if (answer == HF__RENEWED && request->replicas != NULL)
             atomic_store(&lock->acked, request->acked);
         hf__watchdog_arm_locked(watchdog);
@@ -86,6 +88,7 @@ static hf_status fill(hf_call *call, hf_lock *lock, hf_error *err)
     status = check_locked(lock, err);
     of->lock = lock;
     of->acquisition = lock->acquisition;
+    of->lease_ms = lock->lease_ms;
     memcpy(of->owner, lock->owner, HF_OWNER_SIZE);
     lock->references += status == HF_OK; /* until it completes */
     pthread_mutex_unlock(&watchdog->mutex);
@@ -96,7 +99,7 @@ static hf_status fill(hf_call *call, hf_lock *lock, hf_error *err)
     call->script = &hf__scripts[lock->kind->renew];
     hf__add_whole_key(call, lock->keys.main);
     hf__add(call, hf_view(of->owner, HF_OWNER_SIZE - 1));
-    hf__add(call, lock->ttl_word);
+    hf__add_number(call, of->lease_ms);
     return HF_OK;
 }
 

@@ -38,6 +38,9 @@ typedef struct renewal_entry {
     hf_lock *lock;
     uint64_t acquisition;
     hf_status *status; /* with a wait; NULL: not wanted */
+    int64_t try_ms;    /* how long one try may take */
+    int64_t lease_ms;
+    char lease_text[HF__NUMBER_SIZE];
     char owner[HF_OWNER_SIZE];
 } renewal_entry;
 
@@ -141,7 +144,8 @@ static void renewal_done(hf__request *request)
                 atomic_store(&lock->acked, request->acked);
             if (answered)
                 hf__lease_answer_locked(watchdog, lock, answers[i],
-                                        batch->sent_ms);
+                                        batch->sent_ms,
+                                        batch->entries[i].lease_ms);
             else
                 hf__lease_retry_locked(watchdog, lock);
         }
@@ -245,6 +249,8 @@ bool hf__renewal_add_locked(hf__watchdog *watchdog, hf_lock *lock,
     entry->lock = lock;
     entry->acquisition = lock->acquisition;
     entry->status = status;
+    entry->try_ms = hf__at_least(lock->granted_ms / 6, TRY_MIN_MS);
+    entry->lease_ms = hf__lease_wanted_locked(lock, hf__clock_boot_ms());
     memcpy(entry->owner, lock->owner, HF_OWNER_SIZE);
     lock->references++;
     lock->renewing = true;
@@ -266,12 +272,9 @@ static int64_t renewal_deadline(const hf__renewal *batch, int64_t now_ms,
     const hf_client *client = batch->watchdog->client;
     int64_t deadline_ms = now_ms + client->request_ms;
 
-    for (size_t i = 0; i < batch->count; i++) {
-        const hf_lock *lock = batch->entries[i].lock;
-        int64_t sixth_ms = hf__at_least(lock->options.ttl_ms / 6, TRY_MIN_MS);
-
-        deadline_ms = hf__at_most(deadline_ms, now_ms + sixth_ms);
-    }
+    for (size_t i = 0; i < batch->count; i++)
+        deadline_ms =
+            hf__at_most(deadline_ms, now_ms + batch->entries[i].try_ms);
     if ((client->store->capabilities & HF__CAP_LOCAL) != 0)
         deadline_ms = hf__at_most(deadline_ms,
                                   hf__at_least(next_ms, now_ms + LOCAL_MIN_MS));
@@ -287,9 +290,12 @@ static bool make_words(hf__renewal *batch)
     if (batch->words == NULL)
         return false;
     for (size_t i = 0; i < n; i++) {
-        batch->words[i] = batch->entries[i].lock->keys.main;
-        batch->words[n + i] = hf_str(batch->entries[i].owner);
-        batch->words[2 * n + i] = batch->entries[i].lock->ttl_word;
+        renewal_entry *entry = &batch->entries[i];
+
+        batch->words[i] = entry->lock->keys.main;
+        batch->words[n + i] = hf_str(entry->owner);
+        batch->words[2 * n + i] =
+            hf__number(entry->lease_text, entry->lease_ms);
     }
     return true;
 }

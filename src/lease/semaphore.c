@@ -14,7 +14,6 @@ static const hf__lease_kind permit = {
     .acquire = HF__SCRIPT_SEMAPHORE_ACQUIRE,
     .renew = HF__SCRIPT_SEMAPHORE_RENEW,
     .release = HF__SCRIPT_SEMAPHORE_RELEASE,
-    .leave = HF__SCRIPT_LOCK_LEAVE,
     .refused = "all permits are held",
 };
 

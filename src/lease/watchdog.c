@@ -28,7 +28,7 @@
 
 static bool due(const hf_lock *lock, int64_t now_ms)
 {
-    int64_t window_ms = hf__at_most(lock->options.ttl_ms / 30, WINDOW_MAX_MS);
+    int64_t window_ms = hf__at_most(lock->granted_ms / 30, WINDOW_MAX_MS);
 
     return hf__lock_renews(lock) && !lock->renewing &&
            lock->renew_at_ms - window_ms <= now_ms;

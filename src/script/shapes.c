@@ -25,7 +25,7 @@ SHAPE_OF(lock_acquire, {.kinds = HF__IS_INTEGER,
 
 static const hf__shape inspect_items[] = {
     HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL), PTTL,
-    HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL), COUNT};
+    HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL), COUNT, NUMBER(-1, INT64_MAX)};
 SHAPE_OF(lock_inspect, HF__SHAPE_TUPLE(inspect_items, 4));
 
 /* {i, why, ...} */
@@ -33,10 +33,16 @@ static const hf__shape renew_items[] = {NUMBER(1, HF__KEY_COUNT),
                                         NUMBER(-1, 0)};
 SHAPE_OF(lock_renew, HF__SHAPE_LIST(renew_items));
 
+/* Or a grant. */
+#define RELEASED                                                               \
+    {                                                                          \
+        .kinds = HF__IS_INTEGER | HF__IS_STRING, .low = -1, .high = 2          \
+    }
+
 SHAPE_OF(lock_break, NUMBER(0, 1));
 SHAPE_OF(lock_confirm, NUMBER(0, 1));
-SHAPE_OF(lock_leave, NUMBER(0, 1));
-SHAPE_OF(lock_release, NUMBER(-1, 1));
+SHAPE_OF(lock_undo, NUMBER(-1, 1));
+SHAPE_OF(lock_release, RELEASED);
 SHAPE_OF(token_raise, NUMBER(0, 1));
 
 SHAPE_OF(semaphore_acquire, {.kinds = HF__IS_INTEGER,
@@ -44,7 +50,7 @@ SHAPE_OF(semaphore_acquire, {.kinds = HF__IS_INTEGER,
                              .high = HF__TOKEN_MAX,
                              .otherwise = &refusal});
 SHAPE_OF(semaphore_renew, HF__SHAPE_LIST(renew_items));
-SHAPE_OF(semaphore_release, NUMBER(0, 1));
+SHAPE_OF(semaphore_release, RELEASED);
 
 /* 0: not a lock of Holdfast. */
 static const hf__shape list_items[] = {STRING, PTTL};

@@ -23,3 +23,14 @@ void hf__store_channel(char channel[HF__CHANNEL_SIZE], const char *prefix,
              HF__PREFIX_MAX, prefix == NULL ? "" : prefix,
              HF__STORE_ID_SIZE - 1, id);
 }
+
+void hf__store_message(hf_bytes message, hf_bytes *text, hf_bytes *topic)
+{
+    const char *bytes = message.data;
+    const char *nul =
+        message.size > 0 ? memchr(bytes, '\0', message.size) : NULL;
+    size_t size = nul == NULL ? 0 : (size_t)(nul - bytes);
+
+    *text = hf_view(bytes, size);
+    *topic = nul == NULL ? message : hf_view(nul + 1, message.size - size - 1);
+}

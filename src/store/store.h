@@ -45,6 +45,10 @@ typedef struct hf__store_config {
     /* A server need not be there yet: nothing is connected until it is used. */
     bool lazy;
     hf__loop *loop; /* the client's; outlives the store */
+    /* Receives what a message says of its topic, on the loop thread, before the
+     * topic's counter moves. NULL: not wanted. An embedded store never does. */
+    void (*on_message)(void *user, hf_bytes topic, hf_bytes text);
+    void *on_message_user;
 } hf__store_config;
 
 #define HF__REPLICAS_NOWHERE                                                   \
@@ -152,8 +156,9 @@ typedef struct hf__store_ops {
     /*
      * This client's channel for wake-ups, a NUL-terminated text valid until
      * close(), which ends in the client's id. A script wakes a waiter by
-     *     redis.call('publish', inbox, topic)
-     * which moves the event counter of `topic` for that client. Never blocks.
+     *     redis.call('publish', inbox, text .. '\0' .. topic)
+     * which moves the event counter of `topic` for that client. The text has no
+     * NUL; see on_message. Never blocks.
      */
     const char *(*inbox)(hf__store *store);
 
@@ -169,6 +174,12 @@ typedef struct hf__store_ops {
      */
     uint32_t (*event_seq)(hf__store *store, hf_bytes topic,
                           int64_t deadline_ms);
+
+    /*
+     * Would a message published now move the topic's counter? Starts nothing;
+     * never blocks. Any thread. NULL: unknown.
+     */
+    bool (*event_listens)(hf__store *store, hf_bytes topic);
 
     /*
      * Have the next change of a key move the counter of the topic named like
@@ -304,6 +315,10 @@ struct hf__store {
 
 /* Is it a scheme of this driver? */
 bool hf__store_takes(const hf__store_ops *ops, const char *scheme);
+
+/* Split the message of a channel into text and topic. Without a NUL it is a
+ * topic. */
+void hf__store_message(hf_bytes message, hf_bytes *text, hf_bytes *topic);
 
 /* The name of a client's channel. `prefix` may be NULL. */
 void hf__store_channel(char channel[HF__CHANNEL_SIZE], const char *prefix,

@@ -179,9 +179,8 @@ static void tally(const ballot *self, uint32_t script)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint32_t scripts[] = {
-        HF__SCRIPT_LOCK_ACQUIRE, HF__SCRIPT_LOCK_RELEASE,
-        HF__SCRIPT_LOCK_RENEW,   HF__SCRIPT_LOCK_INSPECT,
-        HF__SCRIPT_LOCK_BREAK,   HF__SCRIPT_LOCK_LEAVE};
+        HF__SCRIPT_LOCK_ACQUIRE, HF__SCRIPT_LOCK_RELEASE, HF__SCRIPT_LOCK_RENEW,
+        HF__SCRIPT_LOCK_INSPECT, HF__SCRIPT_LOCK_BREAK,   HF__SCRIPT_LOCK_UNDO};
     hf__arena arena;
     ballot votes;
 

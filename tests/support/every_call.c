@@ -516,6 +516,13 @@ DEFINE(lock_try)
     return hf_lock_try(p->lock, err);
 }
 
+DEFINE(lock_acquire_for)
+{
+    if (async != NULL)
+        return hf_lock_acquire_for_start(p->lock, 0, 60000, async, err);
+    return hf_lock_acquire_for(p->lock, 0, 60000, err);
+}
+
 DEFINE(lock_acquire_many)
 {
     (void)async;
@@ -691,6 +698,8 @@ const every_call every_calls[] = {
      .takes_lock = true},
     {"lock acquire", "lock_acquire", lock_acquire, STARTS, .needs_lock = true,
      .takes_lock = true, .waits = true},
+    {"lock acquire for", "lock_acquire", lock_acquire_for, STARTS,
+     .needs_lock = true, .takes_lock = true},
     {"lock acquire many", "lock_acquire", lock_acquire_many, BATCH,
      .needs_lock = true, .takes_lock = true},
     {"lock renew", "lock_renew", lock_renew, STARTS, HELD},

@@ -22,8 +22,8 @@ static const char *name_of(const hf__request *request)
         return "release";
     case HF__SCRIPT_LOCK_CONFIRM:
         return "confirm";
-    case HF__SCRIPT_LOCK_LEAVE:
-        return "leave";
+    case HF__SCRIPT_LOCK_UNDO:
+        return "undo";
     default:
         return "other";
     }
@@ -245,13 +245,9 @@ call *call_new(uint32_t script)
     self->words[4] = hf_str("30000");
     self->words[5] = hf_str("quorum");
     self->words[6] = hf_str("0");
-    if (script == HF__SCRIPT_LOCK_RELEASE) {
-        self->words[1] = self->words[2];
-        self->words[2] = self->words[3];
-    }
+    self->words[7] = hf_str("0");
     hf__request_script(&self->request, &hf__scripts[script], self->words,
-                       script == HF__SCRIPT_LOCK_RELEASE ? 3 : 7,
-                       script == HF__SCRIPT_LOCK_RELEASE ? 2 : 3);
+                       script == HF__SCRIPT_LOCK_RELEASE ? 4 : 8, 3);
     self->request.deadline_ms = hf__clock_boot_ms() + 60000;
     self->request.on_done = call_done;
     self->request.user = self;

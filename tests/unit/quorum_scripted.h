@@ -65,7 +65,7 @@ void move_events(size_t at);
 /* A request to the quorum. */
 typedef struct call {
     hf__request request;
-    hf_bytes words[7];
+    hf_bytes words[8];
     size_t done;
     bool is_freed; /* on_done frees it */
     hf_status status;

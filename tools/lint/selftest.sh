@@ -24,7 +24,7 @@ make_good()
     cp .clang-format "$good"
     cp -r include/. "$good"/include
     cp src/holdfast.map "$good"/src
-    cp scripts/lock_renew.lua scripts/key_write.lua scripts/lock_release.lua \
+    cp scripts/lock_renew.lua scripts/key_write.lua scripts/lock_undo.lua \
         "$good"/scripts
     cp scripts/value_delete_if.lua "$good"/scripts
     cp scripts/use/wake.lua scripts/use/once.lua scripts/use/record.lua \
@@ -212,7 +212,7 @@ bad_edit header.py 'hf_\* is exported' src/holdfast.map \
 
 # scripts
 renew_lua=scripts/lock_renew.lua write=scripts/key_write.lua
-release=scripts/lock_release.lua
+release=scripts/lock_undo.lua
 bad_edit scripts.py 'ARGV\[1\] is documented but not used' $release \
     's/~= ARGV\[1\]/~= 1/'
 bad_edit scripts.py 'ARGV\[2\] is not documented' $release \
@@ -267,28 +267,28 @@ bad_edit scripts.py 'must be a lower-case string' $release "s/'del'/ARGV[1]/"
 bad_edit scripts.py 'may only be called, or aliased' $release \
     's/^local call = redis/local say = redis/'
 bad_edit scripts.py 'does not begin with a --' $release 1d
-bad_edit scripts.py 'does not begin with .lock_release - ' $release \
-    's/^lock_release -/lock_free -/'
+bad_edit scripts.py 'does not begin with .lock_undo - ' $release \
+    's/^lock_undo -/lock_free -/'
 
-for name in 'HF__SCRIPT_LOCK_RELEASE' 'HF__LOCK_RELEASE_OWNER' lock_release \
-    hf__shape_lock_release '"lock_release"' '"script/script_words.h"'; do
+for name in 'HF__SCRIPT_LOCK_UNDO' 'HF__LOCK_UNDO_OWNER' lock_undo \
+    hf__shape_lock_undo '"lock_undo"' '"script/script_words.h"'; do
     bad_c scripts.py 'names a script' src/store/redis/wire/y.c "int y = $name;"
 done
 renew
 c_file y.c 'int y = HF__SCRIPT_USER;' 'int z = HF__SCRIPT_COUNT;' \
-    'int lock_releases;' >"$bad/src/store/redis/y.c"
+    'int lock_undos;' >"$bad/src/store/redis/y.c"
 "$checks/scripts.py" "$bad" || complain "scripts.py finds what is no script"
 bad_edit scripts.py "'Lane' begins" $release 's/^(Lane +)lease/\1leases/'
 bad_edit scripts.py "'Quorum' is no rule" $release 's/^(Quorum +)count/\1counts/'
-acquire='acquire: confirmed by lock_renew, undone by lock_release'
+acquire='acquire: confirmed by lock_renew, undone by lock_undo'
 bad_edit scripts.py 'an acquire needs an argument ttl' $release \
     "s/^(Quorum +)count/\1$acquire/"
 bad_edit scripts.py 'there is no script lock_free' $release \
-    "s/^(Quorum +)count/\1${acquire%lock_release}lock_free/"
+    "s/^(Quorum +)count/\1${acquire%lock_undo}lock_free/"
 bad_edit scripts.py 'lock_renew has no key waiters' $release \
-    "s/^(Quorum +)count/\1${acquire%lock_release}lock_renew/"
+    "s/^(Quorum +)count/\1${acquire%lock_undo}lock_renew/"
 bad_edit scripts.py 'value_delete_if has a word expected that the acquire lacks' \
-    $release "s/^(Quorum +)count/\1${acquire%lock_release}value_delete_if/"
+    $release "s/^(Quorum +)count/\1${acquire%lock_undo}value_delete_if/"
 
 # text
 bad_edit text.py 'a tab' $release 's/^    return/\treturn/'

@@ -281,6 +281,13 @@ static uint32_t embedded_event_seq(hf__store *store, hf_bytes topic,
     return hf__wake_inbox_seq(&self_of(store)->inbox, topic);
 }
 
+static bool embedded_event_listens(hf__store *store, hf_bytes topic)
+{
+    (void)store;
+    (void)topic;
+    return true;
+}
+
 static bool embedded_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
                                 int64_t until_ms)
 {
@@ -479,6 +486,7 @@ const hf__store_ops hf__embedded_store_ops = {
     .submit = embedded_submit,
     .inbox = embedded_inbox,
     .event_seq = embedded_event_seq,
+    .event_listens = embedded_event_listens,
     .event_wait = embedded_event_wait,
     .event_wake = embedded_event_wake,
     .event_watch = embedded_event_watch,

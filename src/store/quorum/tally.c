@@ -288,13 +288,13 @@ typedef struct view {
     int64_t waiters;
 } view;
 
-/* {owner, pttl, token, waiters}, or NULL. */
+/* {owner, pttl, token, waiters ...}, or NULL. */
 static const hf_reply *parts(const hf__node_vote *vote)
 {
     const hf_reply *reply = vote->reply;
 
     if (!vote->counts || reply->kind != HF_REPLY_ARRAY ||
-        reply->array.count != 4 ||
+        reply->array.count < 4 ||
         reply->array.items[1].kind != HF_REPLY_INTEGER ||
         reply->array.items[3].kind != HF_REPLY_INTEGER)
         return NULL;

@@ -4,6 +4,7 @@
  */
 #include "store/embedded/commands/command.h"
 #include "store/embedded/wake/wake.h"
+#include "store/store.h"
 
 static void run_time(hf__tx *tx, const hf_bytes *args, size_t count)
 {
@@ -14,8 +15,11 @@ static void run_time(hf__tx *tx, const hf_bytes *args, size_t count)
 
 static void run_publish(hf__tx *tx, const hf_bytes *args, size_t count)
 {
+    hf_bytes text, topic;
+
     (void)count;
-    hf__reply_integer(tx, hf__wake_publish(tx, args[1], args[2]));
+    hf__store_message(args[2], &text, &topic);
+    hf__reply_integer(tx, hf__wake_publish(tx, args[1], topic));
 }
 
 static void run_ping(hf__tx *tx, const hf_bytes *args, size_t count)

@@ -33,7 +33,7 @@ const hf_reply *hf__message_keys(const hf_reply *reply, size_t *count)
     return keys->array.items;
 }
 
-hf__message_kind hf__message_read(const hf_reply *reply, hf_bytes *topic)
+hf__message_kind hf__message_read(const hf_reply *reply, hf_bytes *message)
 {
     const hf_reply *items;
 
@@ -48,6 +48,6 @@ hf__message_kind hf__message_read(const hf_reply *reply, hf_bytes *topic)
         return HF__MESSAGE_SUBSCRIBED;
     if (!hf__reply_is(&items[0], "message") || items[2].kind != HF_REPLY_STRING)
         return HF__MESSAGE_NONE;
-    *topic = hf_view(items[2].bytes.data, items[2].bytes.size);
+    *message = hf_view(items[2].bytes.data, items[2].bytes.size);
     return HF__MESSAGE_EVENT;
 }

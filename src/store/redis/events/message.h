@@ -8,13 +8,13 @@
 typedef enum hf__message_kind {
     HF__MESSAGE_NONE,       /* unknown */
     HF__MESSAGE_SUBSCRIBED, /* messages follow */
-    HF__MESSAGE_EVENT,      /* `topic` has moved */
+    HF__MESSAGE_EVENT,      /* `message` was published */
     HF__MESSAGE_CHANGED,    /* tracked keys have: see below */
     HF__MESSAGE_ANSWER      /* a reply to a request, if there was one */
 } hf__message_kind;
 
-/* `topic`, which points into the reply, is set on EVENT. */
-hf__message_kind hf__message_read(const hf_reply *reply, hf_bytes *topic);
+/* `message`, which points into the reply, is set on EVENT. */
+hf__message_kind hf__message_read(const hf_reply *reply, hf_bytes *message);
 
 /* Of CHANGED: the keys, `*count` of them; NULL: all keys. */
 const hf_reply *hf__message_keys(const hf_reply *reply, size_t *count);

@@ -130,12 +130,26 @@ static void take_changes(hf__subscription *subscription)
     }
 }
 
+static void take_event(hf__subscription *subscription, hf_bytes message)
+{
+    const hf__store_context *context = subscription->conn.node->context;
+    hf_bytes text, topic;
+
+    hf__store_message(message, &text, &topic);
+    if (subscription->accepts != NULL &&
+        !subscription->accepts(subscription, topic))
+        return;
+    if (context->on_message != NULL && text.size > 0)
+        context->on_message(context->on_message_user, topic, text);
+    hf__events_move(subscription->events, hf__events_bucket(topic));
+}
+
 /* false: it is unknown, or was not requested. */
 static bool take_message(hf__subscription *subscription)
 {
-    hf_bytes topic;
+    hf_bytes message;
 
-    switch (hf__message_read(&subscription->message, &topic)) {
+    switch (hf__message_read(&subscription->message, &message)) {
     case HF__MESSAGE_ANSWER:
         return take_answer(subscription);
     case HF__MESSAGE_CHANGED:
@@ -148,9 +162,7 @@ static bool take_message(hf__subscription *subscription)
         set_state(subscription, HF__SUBSCRIPTION_LISTENS);
         return true;
     case HF__MESSAGE_EVENT:
-        if (subscription->accepts == NULL ||
-            subscription->accepts(subscription, topic))
-            hf__events_move(subscription->events, hf__events_bucket(topic));
+        take_event(subscription, message);
         return true;
     case HF__MESSAGE_NONE:
         break;

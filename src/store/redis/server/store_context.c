@@ -30,6 +30,8 @@ void hf__store_context_init(hf__store_context *context,
     context->connect_ms = config->connect_ms;
     context->fork_generation = hf__fork_generation();
     context->router = router;
+    context->on_message = config->on_message;
+    context->on_message_user = config->on_message_user;
     hf__wait_group_init(&context->wait_groups);
 }
 

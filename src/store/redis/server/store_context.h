@@ -22,6 +22,8 @@ typedef struct hf__store_context {
     char channel[HF__CHANNEL_SIZE]; /* on which the client is woken */
     uint32_t leaving; /* servers retired and not freed yet; a futex */
     uint32_t changes; /* of the topology; a futex */
+    void (*on_message)(void *user, hf_bytes topic, hf_bytes text);
+    void *on_message_user;
 } hf__store_context;
 
 void hf__store_context_init(hf__store_context *context,

@@ -423,6 +423,11 @@ static uint32_t cluster_event_seq(hf__store *store, hf_bytes topic,
                                          deadline_ms);
 }
 
+static bool cluster_event_listens(hf__store *store, hf_bytes topic)
+{
+    return hf__cluster_subscriptions_listen(&of(store)->subscriptions, topic);
+}
+
 static void cluster_event_key(hf__store *store, hf_bytes key)
 {
     hf__cluster_subscriptions_key(&of(store)->subscriptions, key);
@@ -502,6 +507,7 @@ const hf__store_ops hf__cluster_store_ops = {
     .submit = cluster_submit,
     .inbox = cluster_inbox,
     .event_seq = cluster_event_seq,
+    .event_listens = cluster_event_listens,
     .event_key = cluster_event_key,
     .event_wait = cluster_event_wait,
     .event_wake = cluster_event_wake,

@@ -66,18 +66,10 @@ static bool accepts(hf__subscription *inbox, hf_bytes topic)
 {
     const hf__cluster_subscription *subscription = ear_of(inbox);
     hf__cluster_subscriptions *subscriptions = subscription->subscriptions;
-    uint32_t owner =
-        hf__cluster_map_owner(subscriptions->map, hf__slot_of(topic));
-    const hf__cluster_subscription *its;
-    bool elsewhere;
 
-    if (owner == subscription->node_id)
-        return true;
-    pthread_mutex_lock(&subscriptions->mutex);
-    its = find_locked(subscriptions, owner);
-    elsewhere = its != NULL && hf__subscription_listens(&its->subscription);
-    pthread_mutex_unlock(&subscriptions->mutex);
-    return !elsewhere;
+    return hf__cluster_map_owner(subscriptions->map, hf__slot_of(topic)) ==
+               subscription->node_id ||
+           !hf__cluster_subscriptions_listen(subscriptions, topic);
 }
 
 /* Takes over the hold of the server. */
@@ -169,6 +161,21 @@ uint32_t hf__cluster_subscriptions_seq(hf__cluster_subscriptions *subscriptions,
     seq = hf__event_seq(&subscription->subscription, topic, deadline_ms);
     give_back(subscription);
     return seq;
+}
+
+bool hf__cluster_subscriptions_listen(hf__cluster_subscriptions *subscriptions,
+                                      hf_bytes topic)
+{
+    uint32_t owner =
+        hf__cluster_map_owner(subscriptions->map, hf__slot_of(topic));
+    const hf__cluster_subscription *its;
+    bool listens;
+
+    pthread_mutex_lock(&subscriptions->mutex);
+    its = find_locked(subscriptions, owner);
+    listens = its != NULL && hf__subscription_listens(&its->subscription);
+    pthread_mutex_unlock(&subscriptions->mutex);
+    return listens;
 }
 
 void hf__cluster_subscriptions_key(hf__cluster_subscriptions *subscriptions,

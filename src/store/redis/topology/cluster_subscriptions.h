@@ -33,6 +33,8 @@ void hf__cluster_subscriptions_init(hf__cluster_subscriptions *subscriptions,
 /* See hf__store_ops. */
 uint32_t hf__cluster_subscriptions_seq(hf__cluster_subscriptions *subscriptions,
                                        hf_bytes topic, int64_t deadline_ms);
+bool hf__cluster_subscriptions_listen(hf__cluster_subscriptions *subscriptions,
+                                      hf_bytes topic);
 void hf__cluster_subscriptions_key(hf__cluster_subscriptions *subscriptions,
                                    hf_bytes key);
 bool hf__cluster_subscriptions_wait(hf__cluster_subscriptions *subscriptions,

@@ -74,6 +74,12 @@ uint32_t hf__single_server_event_seq(hf__store *store, hf_bytes topic,
     return hf__event_seq(&of(store)->subscription, topic, deadline_ms);
 }
 
+bool hf__single_server_event_listens(hf__store *store, hf_bytes topic)
+{
+    (void)topic;
+    return hf__subscription_listens(&of(store)->subscription);
+}
+
 void hf__single_server_event_key(hf__store *store, hf_bytes key)
 {
     hf__event_watch_key(&of(store)->subscription, key);

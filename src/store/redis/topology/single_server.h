@@ -30,6 +30,7 @@ uint32_t hf__single_server_shard(const hf__store *store, hf_bytes key);
 const char *hf__single_server_inbox(hf__store *store);
 uint32_t hf__single_server_event_seq(hf__store *store, hf_bytes topic,
                                      int64_t deadline_ms);
+bool hf__single_server_event_listens(hf__store *store, hf_bytes topic);
 void hf__single_server_event_key(hf__store *store, hf_bytes key);
 bool hf__single_server_event_wait(hf__store *store, hf_bytes topic,
                                   uint32_t seq, int64_t until_ms);
@@ -48,6 +49,7 @@ void hf__single_server_feed_close(hf__store *store, hf__feed *feed);
     .generation = hf__single_server_generation,                                \
     .shard = hf__single_server_shard, .inbox = hf__single_server_inbox,        \
     .event_seq = hf__single_server_event_seq,                                  \
+    .event_listens = hf__single_server_event_listens,                          \
     .event_key = hf__single_server_event_key,                                  \
     .event_wait = hf__single_server_event_wait,                                \
     .event_wake = hf__single_server_event_wake,                                \

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * handed.h - what a release says to the waiter that it wakes
+ * (scripts/use/hand_over.lua, wake.lua).
+ */
+#ifndef HF__LEASE_HANDED_H
+#define HF__LEASE_HANDED_H
+
+#include "holdfast.h"
+
+typedef struct hf__handed {
+    enum {
+        HF__HANDED_NOTHING,
+        HF__HANDED_TURN, /* it is free: ask for it */
+        HF__HANDED_GRANT /* `owner` holds it */
+    } what;
+    char owner[HF_OWNER_SIZE];
+    uint64_t token;
+    int64_t at_us;    /* when it was granted, store's clock */
+    int64_t lease_ms; /* from then */
+} hf__handed;
+
+/* Untrusted input; false: it is neither. */
+bool hf__handed_read(hf_bytes text, hf__handed *handed);
+
+#endif
