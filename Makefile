@@ -56,9 +56,12 @@ fuzz: deps ## run each fuzzer for a minute (SECONDS=600: longer)
 interop: build ## run with other lock libraries (needs npm, go, mvn)
 	@tools/peers.sh build/peers
 	@python=/usr/bin/python3; python3 -c 'import redis' 2>/dev/null && \
-	    python=python3; $$python -B tests/interop/fleet/fleet.py \
+	    python=python3; \
+	    fleet="$$python -B tests/interop/fleet/fleet.py \
 	    $$(command -v redis-server || command -v valkey-server) \
-	    build/tests/interop/fleet_holdfast --peers build/peers
+	    build/tests/interop/fleet_holdfast --peers build/peers"; \
+	    $$fleet && $$fleet --shares --each 2 --seconds 30 --alone 20 \
+	    --libraries holdfast,redis-py,redsync,redis-semaphore
 
 bench: deps ## build, then run the benchmarks
 	@$(MAKE) build

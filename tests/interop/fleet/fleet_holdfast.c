@@ -3,7 +3,10 @@
  * fleet_holdfast.c - our member of the mixed fleet (fleet.py): hold the lock
  * for 10 ms at a time and count in an unprotected counter.
  *
- * usage: fleet_holdfast PORT LOCK COUNTER MILLISECONDS
+ * usage: fleet_holdfast PORT LOCK COUNTER MILLISECONDS ALONE_MILLISECONDS
+ *
+ * Prints how often it held the lock in the first time and, unless it is 0, in
+ * the second.
  */
 #include <holdfast.h>
 #include <stdio.h>
@@ -48,16 +51,35 @@ static void count(hf_client *client, hf_bytes counter)
           &err);
 }
 
+/* How often it was held. */
+static long hold_for(hf_client *client, hf_lock *lock, hf_bytes counter,
+                     int64_t for_ms)
+{
+    int64_t end_ms = now_ms() + for_ms;
+    hf_error err = HF_ERROR_INIT;
+    long held = 0;
+
+    while (now_ms() < end_ms) {
+        hf_status status = hf_lock_acquire(lock, WAIT_MS, &err);
+
+        if (status == HF_TIMEOUT)
+            continue;
+        check(status, &err);
+        count(client, counter);
+        check(hf_lock_release(lock, &err), &err);
+        held++;
+    }
+    return held;
+}
+
 int main(int argc, char **argv)
 {
     hf_error err = HF_ERROR_INIT;
     hf_client *client;
     hf_lock *lock;
     char url[64];
-    long held = 0;
-    int64_t end_ms;
 
-    if (argc != 5)
+    if (argc != 6)
         return 2;
     snprintf(url, sizeof(url), "redis://127.0.0.1:%s/0", argv[1]);
     check(hf_client_open(url, NULL, &client, &err), &err);
@@ -65,18 +87,11 @@ int main(int argc, char **argv)
     puts("ready");
     fflush(stdout);
     (void)getchar();
-    end_ms = now_ms() + strtoll(argv[4], NULL, 10);
-    while (now_ms() < end_ms) {
-        hf_status status = hf_lock_acquire(lock, WAIT_MS, &err);
-
-        if (status == HF_TIMEOUT)
-            continue;
-        check(status, &err);
-        count(client, hf_str(argv[3]));
-        check(hf_lock_release(lock, &err), &err);
-        held++;
+    for (int i = 4; i < argc; i++) {
+        printf("%ld\n", hold_for(client, lock, hf_str(argv[3]),
+                                 strtoll(argv[i], NULL, 10)));
+        fflush(stdout);
     }
-    printf("%ld\n", held);
     hf_lock_free(lock);
     hf_client_close(client);
     return 0;
