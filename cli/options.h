@@ -75,6 +75,9 @@ enum option_id {
     OPT_TAGS,
     OPT_JITTER,
     OPT_FILL_LEASE,
+    OPT_RATE,
+    OPT_BURST,
+    OPT_COST,
     OPT_COUNT
 };
 

@@ -16,6 +16,7 @@
  * | holdfast/near.h      | values kept in the process while they are current  |
  * | holdfast/lock.h      | locks                                              |
  * | holdfast/semaphore.h | semaphores: at most N holders at the same time     |
+ * | holdfast/limiter.h   | rate limiters                                      |
  * | holdfast/script.h    | Lua scripts                                        |
  * | holdfast/command.h   | any command, word by word                          |
  * | holdfast/reply.h     | replies of scripts and commands                    |
@@ -49,6 +50,7 @@
 #include "holdfast/command.h"
 #include "holdfast/hash.h"
 #include "holdfast/key.h"
+#include "holdfast/limiter.h"
 #include "holdfast/lock.h"
 #include "holdfast/near.h"
 #include "holdfast/reply.h"

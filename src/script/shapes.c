@@ -134,6 +134,12 @@ SHAPE_OF(cache_fail, NUMBER(0, 1));
 SHAPE_OF(cache_delete, NUMBER(0, 1));
 SHAPE_OF(cache_renew, NUMBER(0, 1));
 
+/* ---------------------------------------------------------------- limiters */
+
+static const hf__shape take_items[] = {NUMBER(0, 1), NUMBER(0, HF__TOKEN_MAX),
+                                       NUMBER(0, 1000000000)};
+SHAPE_OF(limiter_take, HF__SHAPE_TUPLE(take_items, 3));
+
 /* -------------------------------------------------------------------- keys */
 
 /* {type}, or {type, expiry, count, mark} and the elements. */

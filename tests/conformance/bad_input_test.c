@@ -98,7 +98,8 @@ static const struct {
 #define FOREIGN_COUNT (sizeof(foreign) / sizeof(foreign[0]))
 
 /* The type of a family's keys, by how the names of its calls begin; NULL: any.
- * The first row that fits counts. A lock's is a string too, but not any. */
+ * The first row that fits counts. Those of a lock or a
+ * limiter are strings too, but not any. */
 static const struct {
     const char *family;
     const char *type;
@@ -111,6 +112,7 @@ static const struct {
     {"cache invalidate", NULL}, /* its key is a tag */
     {"cache", "string"},
     {"timeline", "zset"},
+    {"limiter", "string"},
     {"lock", "string"},
     {"cache", "string"},
     {"key", NULL},

@@ -567,6 +567,43 @@ DEFINE(lock_break)
     return CALL(hf_lock_break, p->client, p->key);
 }
 
+/* ---------------------------------------------------------------- limiters */
+
+static hf_limiter_options rate(void)
+{
+    hf_limiter_options options = HF_LIMITER_OPTIONS_INIT;
+
+    options.count = 1000000;
+    return options;
+}
+
+DEFINE(limiter_take)
+{
+    hf_limiter_options options = rate();
+
+    return CALL(hf_limiter_take, p->client, p->key, 1, &options,
+                &p->result.limiter);
+}
+
+DEFINE(limiter_take_waiting)
+{
+    hf_limiter_options options = rate();
+
+    options.wait_ms = 1000;
+    return CALL(hf_limiter_take, p->client, p->key, 1, &options,
+                &p->result.limiter);
+}
+
+DEFINE(limiter_take_many)
+{
+    hf_limiter_options options = rate();
+    hf_limiter_item item = {p->key, 1, &p->result.limiter};
+
+    (void)async;
+    return hf_limiter_take_many(p->client, &item, 1, &options,
+                                &p->result.status, err);
+}
+
 static int ignore_lock(void *user, hf_bytes name, const hf_lock_info *info)
 {
     (void)user;
@@ -694,6 +731,9 @@ const every_call every_calls[] = {
     {"command many", "GET", command_many, BATCH, .any_reply = true,
      .is_raw = true},
     {"txn exec", "txn_run", txn_exec, STARTS},
+    {"limiter take", "limiter_take", limiter_take, STARTS},
+    {"limiter take, waiting", "limiter_take", limiter_take_waiting, STARTS},
+    {"limiter take many", "limiter_take", limiter_take_many, BATCH},
     {"lock try", "lock_acquire", lock_try, STARTS, .needs_lock = true,
      .takes_lock = true},
     {"lock acquire", "lock_acquire", lock_acquire, STARTS, .needs_lock = true,

@@ -16,6 +16,7 @@ typedef struct every_result {
     hf_fields fields;
     hf_timeline_items items;
     hf_timeline_trimmed trimmed;
+    hf_limiter_state limiter;
     size_t removed;
     size_t count;
     int64_t ttl_ms;

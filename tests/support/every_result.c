@@ -18,6 +18,7 @@ void every_result_begin(every_result *result)
     result->items.items = (hf_timeline_item *)(void *)untouched;
     result->items.count = UNTOUCHED;
     result->trimmed = (hf_timeline_trimmed){UNTOUCHED, UNTOUCHED};
+    result->limiter = (hf_limiter_state){UNTOUCHED, UNTOUCHED, UNTOUCHED};
     result->removed = UNTOUCHED;
     result->count = UNTOUCHED;
     result->ttl_ms = UNTOUCHED;
@@ -129,6 +130,9 @@ static const char *check_numbers(const every_place *place,
         (result->trimmed.removed > HF_TIMELINE_TRIM_MAX ||
          result->trimmed.more < 0 || result->trimmed.more > 1))
         return "what was trimmed is out of range";
+    if (result->limiter.remaining < 0 || result->limiter.retry_ms < 0 ||
+        result->limiter.full_ms < 0)
+        return "the state of the limiter is out of range";
     if (result->ttl_ms < -1)
         return "the time to live is out of range";
     if (info->remaining_ms < -1 || info->last_token > TOKEN_MAX ||
@@ -163,6 +167,7 @@ static bool is_untouched(const every_result *result, bool refused)
            result->ttl_ms == UNTOUCHED &&
            (refused || result->number == UNTOUCHED) &&
            (refused || result->token == UNTOUCHED) &&
+           (refused || result->limiter.remaining == UNTOUCHED) &&
            result->script == (hf_script *)(void *)untouched &&
            is_no_reply(result->reply) && result->info.owner_size == 0;
 }

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * limiter.c - rate limiters: units, and the time in which they are earned.
+ *
+ * The script only adds and compares times. A time of n units is n * period /
+ * count: whole us, and a rest in parts of a us, of which there are `count`. The
+ * burst is rounded down to whole us, and so is what is compared with it, which
+ * is exact as a unit takes at least one.
+ */
+#include "core/client.h"
+#include "core/waiting.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/order.h"
+
+#define PERIOD_MS_DEFAULT 1000
+#define BURST_MAX_US (INT64_C(366) * 86400 * 1000000)
+
+__extension__ typedef __int128 wide;
+
+/* A rate and a cost, checked. */
+typedef struct charge {
+    int64_t count;
+    int64_t period_us;
+    int64_t burst;
+    int64_t burst_us;
+    int64_t cost_us;
+    int64_t cost_rest; /* parts of a us */
+    int64_t wait_us;
+} charge;
+
+static hf_status check_range(const char *name, int64_t value, int64_t low,
+                             int64_t high, hf_error *err)
+{
+    if (value >= low && value <= high)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID,
+                    "%s of a limiter is %lld; it must be %lld..%lld", name,
+                    (long long)value, (long long)low, (long long)high);
+}
+
+static hf_status check_rate(const hf_limiter_options *o, int64_t cost,
+                            hf_error *err)
+{
+    int64_t burst_max =
+        (int64_t)((wide)BURST_MAX_US * o->count / ((wide)o->period_ms * 1000));
+    hf_status status = HF_OK;
+
+    if (o->count > o->period_ms * 1000)
+        return hf__fail(err, HF_INVALID,
+                        "%lld units in %lld ms are more than one in a "
+                        "microsecond",
+                        (long long)o->count, (long long)o->period_ms);
+    if (o->burst > burst_max)
+        status = hf__fail(err, HF_INVALID,
+                          "a burst of %lld takes more than a year to gain; it "
+                          "must be 1..%lld",
+                          (long long)o->burst, (long long)burst_max);
+    return status == HF_OK ? check_range("cost", cost, 0, o->burst, err)
+                           : status;
+}
+
+static hf_status check_options(hf_limiter_options *o, int64_t cost,
+                               hf_error *err)
+{
+    hf_status status =
+        check_range("count", o->count, 1, HF_LIMITER_COUNT_MAX, err);
+
+    if (o->period_ms == 0)
+        o->period_ms = PERIOD_MS_DEFAULT;
+    if (o->burst == 0)
+        o->burst = o->count;
+    if (status == HF_OK)
+        status = check_range("period_ms", o->period_ms, 1,
+                             HF_LIMITER_PERIOD_MAX_MS, err);
+    if (status == HF_OK)
+        status = check_range("burst", o->burst, 1, HF_LIMITER_COUNT_MAX, err);
+    if (status == HF_OK)
+        status = check_range("wait_ms", o->wait_ms, 0, HF_LIMITER_PERIOD_MAX_MS,
+                             err);
+    return status == HF_OK ? check_rate(o, cost, err) : status;
+}
+
+static void set_charge(charge *c, const hf_limiter_options *o, int64_t cost)
+{
+    wide period_us = (wide)o->period_ms * 1000;
+
+    c->count = o->count;
+    c->period_us = (int64_t)period_us;
+    c->burst = o->burst;
+    c->burst_us = (int64_t)(o->burst * period_us / o->count);
+    c->cost_us = (int64_t)(cost * period_us / o->count);
+    c->cost_rest = (int64_t)(cost * period_us % o->count);
+    c->wait_us = o->wait_ms * 1000;
+}
+
+/* ------------------------------------------------------------------- reply */
+
+static int64_t item(const hf__request *request, size_t at)
+{
+    return hf_reply_integer(hf_reply_at(&request->reply, at));
+}
+
+static int64_t round_up_ms(int64_t us)
+{
+    return us <= 0 ? 0 : (us + 999) / 1000;
+}
+
+/* Of what was taken so much more than the burst is still to be earned, us. */
+static int64_t too_early_us(const hf__request *request, const charge *c,
+                            int64_t more_us, int64_t more_rest)
+{
+    return item(request, 1) + more_us - c->burst_us +
+           (item(request, 2) + more_rest) / c->count;
+}
+
+static bool took(const hf__request *request)
+{
+    return item(request, 0) == 1;
+}
+
+static void set_state(const hf__request *request, const charge *c,
+                      hf_limiter_state *state)
+{
+    wide parts = (wide)(c->burst_us + 1 - item(request, 1)) * c->count -
+                 item(request, 2) - 1;
+
+    state->remaining =
+        parts < 0 ? 0 : hf__at_most((int64_t)(parts / c->period_us), c->burst);
+    state->retry_ms =
+        took(request)
+            ? 0
+            : round_up_ms(too_early_us(request, c, c->cost_us, c->cost_rest));
+    state->full_ms = round_up_ms(item(request, 1) + (item(request, 2) > 0));
+}
+
+static hf_status finish_take(hf_call *call, hf_error *err)
+{
+    const charge *c = call->context;
+    hf_limiter_state state;
+
+    set_state(&call->request, c, &state);
+    if (call->out != NULL)
+        *(hf_limiter_state *)call->out = state;
+    if (took(&call->request))
+        return HF_OK;
+    return hf__fail(err, HF_CONFLICT,
+                    "the limit of %lld in %lld ms is reached; retry in %lld ms",
+                    (long long)c->count, (long long)(c->period_us / 1000),
+                    (long long)state.retry_ms);
+}
+
+/* -------------------------------------------------------------------- take */
+
+static const hf__operation take = {
+    .script = HF__SCRIPT(LIMITER_TAKE),
+    .wrote = took,
+    .finish = finish_take,
+    .alone = true,
+};
+
+/* What was taken in advance is waited for. */
+static hf__wait_next read_take(hf__wait *wait)
+{
+    const hf__request *request = &wait->call->request;
+    int64_t early_us = too_early_us(request, wait->call->context, 0, 0);
+
+    if (!took(request) || early_us <= 0)
+        return HF__WAIT_END;
+    wait->until_ms = wait->wake_ms =
+        hf__clock_after(hf__clock_boot_ms(), round_up_ms(early_us));
+    return HF__WAIT_SLEEP;
+}
+
+static hf__wait_next end_take(hf__wait *wait)
+{
+    hf__request *request = &wait->call->request;
+
+    if (request->status == HF_TIMEOUT)
+        request->status = HF_OK;
+    else
+        (void)hf__wait_fail(wait, HF_CANCELLED,
+                            "interrupted; the units stay taken");
+    return HF__WAIT_END;
+}
+
+static const hf__wait_kind taking = {read_take, end_take, HF_INDETERMINATE};
+
+static void add_charge(hf_call *call, const hf_limiter_options *o, int64_t cost)
+{
+    charge *c = hf__call_alloc(call, sizeof(*c));
+
+    if (c == NULL)
+        return;
+    set_charge(c, o, cost);
+    call->context = c;
+    hf__add_number(call, c->cost_us);
+    hf__add_number(call, c->cost_rest);
+    hf__add_number(call, c->count);
+    hf__add_number(call, c->burst_us);
+    hf__add_number(call, c->wait_us);
+}
+
+static hf_status run_take(hf__form form, hf_client *client, hf_bytes name,
+                          int64_t cost, const hf_limiter_options *opts,
+                          hf_limiter_state *state)
+{
+    hf_call here, *call = hf__begin(&here, form, &take, client);
+    hf_limiter_options o;
+
+    hf__add_key(call, name);
+    hf__set_out(call, state, NULL);
+    (void)HF__TRY(call, hf__check_out(opts, "opts", call->form.err));
+    if (HF__LOAD(call, &o, opts, hf_limiter_options, 0) &&
+        HF__TRY(call, check_options(&o, cost, call->form.err)))
+        add_charge(call, &o, cost);
+    if (call->prepared == HF_OK && o.wait_ms > 0 && form.kind == HF__FORM_MANY)
+        call->prepared =
+            hf__fail(call->form.err, HF_INVALID, "wait_ms of a batch is not 0");
+    if (call->prepared == HF_OK && o.wait_ms > 0)
+        return hf__end_waiting(call, &taking, o.wait_ms, 0);
+    return hf__end(call);
+}
+
+hf_status hf_limiter_take(hf_client *client, hf_bytes name, int64_t cost,
+                          const hf_limiter_options *opts,
+                          hf_limiter_state *state, hf_error *err)
+{
+    return run_take(hf__blocking(err), client, name, cost, opts, state);
+}
+
+hf_status hf_limiter_take_start(hf_client *client, hf_bytes name, int64_t cost,
+                                const hf_limiter_options *opts,
+                                hf_limiter_state *state, const hf_async *async,
+                                hf_error *err)
+{
+    return run_take(hf__started(async, err), client, name, cost, opts, state);
+}
+
+hf_status hf_limiter_take_many(hf_client *client, const hf_limiter_item *items,
+                               size_t count, const hf_limiter_options *opts,
+                               hf_status *statuses, hf_error *err)
+{
+    hf__many many;
+    size_t i;
+
+    hf__many_begin(&many, client, count, statuses, err);
+    hf__many_needs(&many, items, "items");
+    while (hf__many_next(&many, &i))
+        (void)run_take(hf__one_of(&many), client, items[i].name, items[i].cost,
+                       opts, items[i].state);
+    return hf__many_end(&many);
+}
