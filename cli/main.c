@@ -33,6 +33,7 @@ static const struct noun nouns[] = {
     {"cache", cache_commands},
     {"lock", lock_commands},
     {"limit", limit_commands},
+    {"id", id_commands},
     {"txn", txn_commands},
     {"script", script_commands},
     {"command", command_commands},

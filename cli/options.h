@@ -78,6 +78,7 @@ enum option_id {
     OPT_RATE,
     OPT_BURST,
     OPT_COST,
+    OPT_DENSE,
     OPT_COUNT
 };
 

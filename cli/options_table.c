@@ -307,4 +307,6 @@ const struct option_spec option_table[OPT_COUNT] = {
                   .max = HF_LIMITER_COUNT_MAX,
                   .argument = "COUNT",
                   .help = "units to take; default 1; 0: only look"},
+    [OPT_DENSE] = {.names = {"dense"},
+                   .help = "begin at 1 instead of the store's clock"},
 };

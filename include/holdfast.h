@@ -17,6 +17,7 @@
  * | holdfast/lock.h      | locks                                              |
  * | holdfast/semaphore.h | semaphores: at most N holders at the same time     |
  * | holdfast/limiter.h   | rate limiters                                      |
+ * | holdfast/ids.h       | numbers that are unique and only grow              |
  * | holdfast/script.h    | Lua scripts                                        |
  * | holdfast/command.h   | any command, word by word                          |
  * | holdfast/reply.h     | replies of scripts and commands                    |
@@ -49,6 +50,7 @@
 #include "holdfast/client.h"
 #include "holdfast/command.h"
 #include "holdfast/hash.h"
+#include "holdfast/ids.h"
 #include "holdfast/key.h"
 #include "holdfast/limiter.h"
 #include "holdfast/lock.h"

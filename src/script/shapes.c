@@ -140,6 +140,11 @@ static const hf__shape take_items[] = {NUMBER(0, 1), NUMBER(0, HF__TOKEN_MAX),
                                        NUMBER(0, 1000000000)};
 SHAPE_OF(limiter_take, HF__SHAPE_TUPLE(take_items, 3));
 
+/* --------------------------------------------------------------------- ids */
+
+SHAPE_OF(ids_take,
+         {.kinds = HF__IS_INTEGER | HF__IS_DIGITS, .low = 0, .high = 0});
+
 /* -------------------------------------------------------------------- keys */
 
 /* {type}, or {type, expiry, count, mark} and the elements. */

@@ -113,6 +113,7 @@ static const struct {
     {"cache", "string"},
     {"timeline", "zset"},
     {"limiter", "string"},
+    {"ids", "string"},
     {"lock", "string"},
     {"cache", "string"},
     {"key", NULL},

@@ -604,6 +604,23 @@ DEFINE(limiter_take_many)
                                 &p->result.status, err);
 }
 
+/* --------------------------------------------------------------------- ids */
+
+DEFINE(ids_next)
+{
+    hf_ids_options options = HF_IDS_OPTIONS_INIT;
+    hf_ids *ids = NULL;
+    hf_status status;
+
+    options.flags = HF_IDS_DENSE;
+    options.block = 1;
+    status = hf_ids_new(p->client, p->key, &options, &ids, err);
+    if (status == HF_OK)
+        status = CALL(hf_ids_next, ids, &p->result.number);
+    hf_ids_free(ids);
+    return status;
+}
+
 static int ignore_lock(void *user, hf_bytes name, const hf_lock_info *info)
 {
     (void)user;
@@ -734,6 +751,7 @@ const every_call every_calls[] = {
     {"limiter take", "limiter_take", limiter_take, STARTS},
     {"limiter take, waiting", "limiter_take", limiter_take_waiting, STARTS},
     {"limiter take many", "limiter_take", limiter_take_many, BATCH},
+    {"ids next", "ids_take", ids_next, STARTS},
     {"lock try", "lock_acquire", lock_try, STARTS, .needs_lock = true,
      .takes_lock = true},
     {"lock acquire", "lock_acquire", lock_acquire, STARTS, .needs_lock = true,

@@ -140,7 +140,8 @@ hf_status every_call_fill(every_place *place, const every_call *call,
         return hf_timeline_add(place->client, place->key, one(), one(), 60000,
                                NULL, err);
     if (call->keyless || strncmp(call->name, "lock", 4) == 0 ||
-        strncmp(call->name, "limiter", 7) == 0)
+        strncmp(call->name, "limiter", 7) == 0 ||
+        strncmp(call->name, "ids", 3) == 0)
         return HF_OK;
     return hf_value_set(place->client, place->key, one(), NULL, NULL, err);
 }

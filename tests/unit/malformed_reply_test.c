@@ -48,6 +48,9 @@ static const char *const replies[] = {
     ",1.5\r\n",
     "(12345678901234567890\r\n",
     "=5\r\ntxt:a\r\n",
+    "$1\r\n7\r\n",
+    "$19\r\n9223372036854775807\r\n",
+    "$19\r\n9223372036854775808\r\n",
     "*0\r\n",
     "%0\r\n",
     "*1\r\n:1\r\n",
@@ -101,7 +104,7 @@ typedef struct fit {
 
 typedef struct fits {
     const char *call; /* the beginning of its name */
-    fit of[16];
+    fit of[24];
 } fits;
 
 #define NIL(status)                                                            \
@@ -111,7 +114,9 @@ typedef struct fits {
     }
 #define STRINGS(status)                                                        \
     {"$0\r\n\r\n", status}, {A, status}, {SHA, status}, {",1.5\r\n", status},  \
-        {"(12345678901234567890\r\n", status},                                 \
+        {"(12345678901234567890\r\n", status}, {"$1\r\n7\r\n", status},        \
+        {"$19\r\n9223372036854775807\r\n", status},                            \
+        {"$19\r\n9223372036854775808\r\n", status},                            \
     {                                                                          \
         "=5\r\ntxt:a\r\n", status                                              \
     }
@@ -233,6 +238,10 @@ static const fits table[] = {
     {"limiter take",
      {{"*3\r\n:1\r\n:0\r\n:0\r\n", HF_OK},
       {"*3\r\n:0\r\n:1\r\n:9\r\n", HF_CONFLICT}}},
+    {"ids next",
+     {{":0\r\n", HF_CONFLICT},
+      {"$19\r\n9223372036854775807\r\n", HF_OK},
+      {"$1\r\n7\r\n", HF_OK}}},
     {"lock try",
      {{":1\r\n", HF_OK},
       {":2\r\n", HF_OK},
