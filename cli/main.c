@@ -32,6 +32,7 @@ static const struct noun nouns[] = {
     {"timeline", timeline_commands},
     {"cache", cache_commands},
     {"lock", lock_commands},
+    {"latch", latch_commands},
     {"limit", limit_commands},
     {"id", id_commands},
     {"txn", txn_commands},

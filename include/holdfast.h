@@ -18,6 +18,7 @@
  * | holdfast/semaphore.h | semaphores: at most N holders at the same time     |
  * | holdfast/limiter.h   | rate limiters                                      |
  * | holdfast/ids.h       | numbers that are unique and only grow              |
+ * | holdfast/latch.h     | waiting until so many have arrived                 |
  * | holdfast/script.h    | Lua scripts                                        |
  * | holdfast/command.h   | any command, word by word                          |
  * | holdfast/reply.h     | replies of scripts and commands                    |
@@ -52,6 +53,7 @@
 #include "holdfast/hash.h"
 #include "holdfast/ids.h"
 #include "holdfast/key.h"
+#include "holdfast/latch.h"
 #include "holdfast/limiter.h"
 #include "holdfast/lock.h"
 #include "holdfast/near.h"

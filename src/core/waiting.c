@@ -76,9 +76,9 @@ hf__wait_next hf__wait_read(hf__wait *wait)
 {
     const hf__request *request = &wait->call->request;
 
-    if (request->status == HF_OK)
+    if (request->status == HF_OK || wait->given_up)
         return wait->kind->read(wait);
-    if (!wait->given_up && wait->call->script->repeatable &&
+    if (wait->call->script->repeatable &&
         hf__many_is_silence(request->status) &&
         hf__clock_boot_ms() < wait->until_ms)
         return hf__wait_sleep(wait, RETRY_MS);

@@ -31,6 +31,7 @@ typedef enum hf__wait_next {
 typedef struct hf__wait hf__wait;
 
 typedef struct hf__wait_kind {
+    /* Of a reply; after give_up() also without one. */
     hf__wait_next (*read)(hf__wait *wait);
     /* The status of the request is set; NULL: end with it. */
     hf__wait_next (*give_up)(hf__wait *wait);

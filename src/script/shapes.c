@@ -145,6 +145,17 @@ SHAPE_OF(limiter_take, HF__SHAPE_TUPLE(take_items, 3));
 SHAPE_OF(ids_take,
          {.kinds = HF__IS_INTEGER | HF__IS_DIGITS, .low = 0, .high = 0});
 
+/* ----------------------------------------------------------------- latches */
+
+#define LEFT NUMBER(-1, 1000000)
+
+static const hf__shape set_items[] = {NUMBER(0, 1), NUMBER(0, 1000000)};
+static const hf__shape left_items[] = {LEFT, PTTL};
+SHAPE_OF(latch_set, HF__SHAPE_TUPLE(set_items, 2));
+SHAPE_OF(latch_arrive, LEFT);
+SHAPE_OF(latch_await, HF__SHAPE_TUPLE(left_items, 2));
+SHAPE_OF(latch_delete, NUMBER(0, 1));
+
 /* -------------------------------------------------------------------- keys */
 
 /* {type}, or {type, expiry, count, mark} and the elements. */

@@ -114,6 +114,7 @@ static const struct {
     {"timeline", "zset"},
     {"limiter", "string"},
     {"ids", "string"},
+    {"latch", "hash"},
     {"lock", "string"},
     {"cache", "string"},
     {"key", NULL},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* every_call.c - see every_call.h. */
 #include "support/every_call.h"
+#include "support/every_wait.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -752,6 +753,11 @@ const every_call every_calls[] = {
     {"limiter take, waiting", "limiter_take", limiter_take_waiting, STARTS},
     {"limiter take many", "limiter_take", limiter_take_many, BATCH},
     {"ids next", "ids_take", ids_next, STARTS},
+    {"latch set", "latch_set", every_latch_set, STARTS},
+    {"latch arrive", "latch_arrive", every_latch_arrive, STARTS},
+    {"latch await", "latch_await", every_latch_await, STARTS},
+    {"latch left", "latch_await", every_latch_left, STARTS},
+    {"latch delete", "latch_delete", every_latch_delete, STARTS},
     {"lock try", "lock_acquire", lock_try, STARTS, .needs_lock = true,
      .takes_lock = true},
     {"lock acquire", "lock_acquire", lock_acquire, STARTS, .needs_lock = true,

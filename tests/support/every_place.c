@@ -129,19 +129,39 @@ hf_status every_call_prepare(every_place *place, const every_call *call,
     return status;
 }
 
+static bool is_of(const every_call *call, const char *noun)
+{
+    return strncmp(call->name, noun, strlen(noun)) == 0;
+}
+
+/* A latch, to wait for one that is open. */
+static hf_status fill_latch(every_place *place, const every_call *call,
+                            hf_error *err)
+{
+    hf_status status = HF_OK;
+
+    if (!is_of(call, "latch set"))
+        status = hf_latch_set(place->client, place->key, 1, 60000, NULL, err);
+    if (status == HF_OK && is_of(call, "latch await"))
+        status =
+            hf_latch_arrive(place->client, place->key, one(), 1, NULL, err);
+    return status;
+}
+
 hf_status every_call_fill(every_place *place, const every_call *call,
                           hf_error *err)
 {
     hf_field field = {one(), one()};
 
-    if (strncmp(call->name, "hash", 4) == 0)
+    if (is_of(call, "hash"))
         return hf_hash_put(place->client, place->key, &field, 1, NULL, err);
-    if (strncmp(call->name, "timeline", 8) == 0)
+    if (is_of(call, "timeline"))
         return hf_timeline_add(place->client, place->key, one(), one(), 60000,
                                NULL, err);
-    if (call->keyless || strncmp(call->name, "lock", 4) == 0 ||
-        strncmp(call->name, "limiter", 7) == 0 ||
-        strncmp(call->name, "ids", 3) == 0)
+    if (is_of(call, "latch"))
+        return fill_latch(place, call, err);
+    if (call->keyless || is_of(call, "lock") || is_of(call, "limiter") ||
+        is_of(call, "ids"))
         return HF_OK;
     return hf_value_set(place->client, place->key, one(), NULL, NULL, err);
 }

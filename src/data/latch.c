@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * latch.c - latches. The scripts have the semantics; awaiting is a call that
+ * sleeps between requests (core/waiting.h), woken when the latch opens.
+ */
+#include "core/client.h"
+#include "core/own_key.h"
+#include "core/waiting.h"
+#include "script/script_words.h"
+#include "util/error.h"
+#include "util/order.h"
+#include "util/rand.h"
+
+/* A wake-up that was lost with its message or its sender costs so much. */
+#define POLL_MS 5000
+#define ID_BYTES 16
+
+static const char no_latch[] = "no such latch";
+
+static hf_status check_count(int64_t count, hf_error *err)
+{
+    if (count >= 1 && count <= HF_LATCH_COUNT_MAX)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "count is %lld; it must be 1..%lld",
+                    (long long)count, (long long)HF_LATCH_COUNT_MAX);
+}
+
+static void put_left(const hf_call *call, int64_t left)
+{
+    if (call->out != NULL)
+        *(int64_t *)call->out = left;
+}
+
+static int64_t first_number(const hf__request *request)
+{
+    return hf_reply_integer(hf_reply_at(&request->reply, 0));
+}
+
+/* A word that only this call has. */
+static void add_unique(hf_call *call)
+{
+    char *text = hf__call_alloc(call, 2 * ID_BYTES + 2);
+
+    if (text == NULL)
+        return;
+    text[0] = '-';
+    hf__rand_hex(text + 1, ID_BYTES);
+    hf__add(call, hf_view(text, 2 * ID_BYTES + 1));
+}
+
+/* --------------------------------------------------------------------- set */
+
+static bool was_set(const hf__request *request)
+{
+    return first_number(request) == 1;
+}
+
+static hf_status finish_set(hf_call *call, hf_error *err)
+{
+    int64_t left = hf_reply_integer(hf_reply_at(&call->request.reply, 1));
+
+    if (was_set(&call->request))
+        return HF_OK;
+    put_left(call, left);
+    return hf__fail(err, HF_CONFLICT, "there is a latch; its count is %lld",
+                    (long long)left);
+}
+
+static const hf__operation set = {
+    .script = HF__SCRIPT(LATCH_SET),
+    .wrote = was_set,
+    .finish = finish_set,
+};
+
+static hf_status run_set(hf__form form, hf_client *client, hf_bytes name,
+                         int64_t count, int64_t ttl_ms, int64_t *left)
+{
+    hf_call here, *call = hf__begin(&here, form, &set, client);
+
+    hf__add_key(call, name);
+    (void)HF__TRY(call, hf__check_own_key(name, "name", call->form.err));
+    (void)HF__TRY(call, check_count(count, call->form.err));
+    (void)HF__TRY(call, hf__check_ttl(ttl_ms, "ttl_ms", call->form.err));
+    hf__add_number(call, count);
+    hf__add_number(call, ttl_ms);
+    add_unique(call);
+    hf__set_out(call, left, NULL);
+    return hf__end(call);
+}
+
+hf_status hf_latch_set(hf_client *client, hf_bytes name, int64_t count,
+                       int64_t ttl_ms, int64_t *left, hf_error *err)
+{
+    return run_set(hf__blocking(err), client, name, count, ttl_ms, left);
+}
+
+hf_status hf_latch_set_start(hf_client *client, hf_bytes name, int64_t count,
+                             int64_t ttl_ms, int64_t *left,
+                             const hf_async *async, hf_error *err)
+{
+    return run_set(hf__started(async, err), client, name, count, ttl_ms, left);
+}
+
+/* ------------------------------------------------------------------ arrive */
+
+static bool arrived(const hf__request *request)
+{
+    return request->reply.integer >= 0;
+}
+
+static hf_status finish_arrive(hf_call *call, hf_error *err)
+{
+    if (!arrived(&call->request))
+        return hf__fail(err, HF_NOT_FOUND, no_latch);
+    put_left(call, call->request.reply.integer);
+    return HF_OK;
+}
+
+static const hf__operation arrive = {
+    .script = HF__SCRIPT(LATCH_ARRIVE),
+    .wrote = arrived,
+    .finish = finish_arrive,
+};
+
+static void add_id(hf_call *call, hf_bytes id)
+{
+    char *text;
+
+    if (id.size == 0) {
+        add_unique(call);
+        return;
+    }
+    if (!HF__TRY(call, hf__check_field(id, call->form.err)))
+        return;
+    text = hf__call_alloc(call, id.size + 1);
+    if (text == NULL)
+        return;
+    text[0] = '+';
+    memcpy(text + 1, id.data, id.size);
+    hf__add(call, hf_view(text, id.size + 1));
+}
+
+static hf_status run_arrive(hf__form form, hf_client *client, hf_bytes name,
+                            hf_bytes id, int64_t count, int64_t *left)
+{
+    hf_call here, *call = hf__begin(&here, form, &arrive, client);
+
+    hf__add_key(call, name);
+    hf__add_own_key(call, HF__ROLE_WAIT, name);
+    add_id(call, id);
+    (void)HF__TRY(call, check_count(count, call->form.err));
+    hf__add_number(call, count);
+    hf__set_out(call, left, NULL);
+    return hf__end(call);
+}
+
+hf_status hf_latch_arrive(hf_client *client, hf_bytes name, hf_bytes id,
+                          int64_t count, int64_t *left, hf_error *err)
+{
+    return run_arrive(hf__blocking(err), client, name, id, count, left);
+}
+
+hf_status hf_latch_arrive_start(hf_client *client, hf_bytes name, hf_bytes id,
+                                int64_t count, int64_t *left,
+                                const hf_async *async, hf_error *err)
+{
+    return run_arrive(hf__started(async, err), client, name, id, count, left);
+}
+
+/* ------------------------------------------------------------- await, left */
+
+static hf__wait_next read_await(hf__wait *wait)
+{
+    const hf__request *request = &wait->call->request;
+    int64_t pttl_ms = hf_reply_integer(hf_reply_at(&request->reply, 1));
+
+    if (first_number(request) <= 0)
+        return HF__WAIT_END;
+    if (wait->call->note == 0)
+        return hf__wait_give_up(wait, HF_TIMEOUT, "");
+    if (!hf__wait_listens(wait))
+        return hf__wait_join(wait);
+    return hf__wait_sleep(wait, pttl_ms < 0 ? POLL_MS
+                                            : hf__at_most(POLL_MS, pttl_ms));
+}
+
+static hf__wait_next end_await(hf__wait *wait)
+{
+    hf__request *request = &wait->call->request;
+
+    if (request->status == HF_TIMEOUT)
+        (void)hf__fail(&request->error, HF_TIMEOUT,
+                       "timed out after %lld ms waiting for the latch to open",
+                       (long long)wait->call->note);
+    return HF__WAIT_END;
+}
+
+static const hf__wait_kind awaiting = {read_await, end_await, HF_UNAVAILABLE};
+
+static hf_status finish_await(hf_call *call, hf_error *err)
+{
+    int64_t left = first_number(&call->request);
+
+    if (left < 0)
+        return hf__fail(err, HF_NOT_FOUND, no_latch);
+    put_left(call, left);
+    return HF_OK;
+}
+
+static const hf__operation await_open = {
+    .script = HF__SCRIPT(LATCH_AWAIT),
+    .finish = finish_await,
+    .alone = true,
+};
+
+static hf_status run_await(hf__form form, hf_client *client, hf_bytes name,
+                           int64_t wait_ms)
+{
+    hf_call here, *call = hf__begin(&here, form, &await_open, client);
+
+    hf__add_key(call, name);
+    hf__add_own_key(call, HF__ROLE_WAIT, name);
+    hf__add(call, hf_str(""));
+    (void)HF__TRY(call, hf__check_wait(wait_ms, call->form.err));
+    call->note = wait_ms;
+    return hf__end_waiting(call, &awaiting, wait_ms, HF__LATCH_AWAIT_INBOX);
+}
+
+hf_status hf_latch_await(hf_client *client, hf_bytes name, int64_t wait_ms,
+                         hf_error *err)
+{
+    return run_await(hf__blocking(err), client, name, wait_ms);
+}
+
+hf_status hf_latch_await_start(hf_client *client, hf_bytes name,
+                               int64_t wait_ms, const hf_async *async,
+                               hf_error *err)
+{
+    return run_await(hf__started(async, err), client, name, wait_ms);
+}
+
+static hf_status run_left(hf__form form, hf_client *client, hf_bytes name,
+                          int64_t *left)
+{
+    hf_call here, *call = hf__begin(&here, form, &await_open, client);
+
+    hf__add_key(call, name);
+    hf__add_own_key(call, HF__ROLE_WAIT, name);
+    hf__add(call, hf_str(""));
+    hf__set_out(call, left, "left");
+    return hf__end(call);
+}
+
+hf_status hf_latch_left(hf_client *client, hf_bytes name, int64_t *left,
+                        hf_error *err)
+{
+    return run_left(hf__blocking(err), client, name, left);
+}
+
+hf_status hf_latch_left_start(hf_client *client, hf_bytes name, int64_t *left,
+                              const hf_async *async, hf_error *err)
+{
+    return run_left(hf__started(async, err), client, name, left);
+}
+
+/* ------------------------------------------------------------------ delete */
+
+static const hf__operation delete = {
+    .script = HF__SCRIPT(LATCH_DELETE),
+    .wrote = hf__wrote_number,
+    .finish = hf__finish_found,
+    .absent = no_latch,
+};
+
+static hf_status run_delete(hf__form form, hf_client *client, hf_bytes name)
+{
+    hf_call here, *call = hf__begin(&here, form, &delete, client);
+
+    hf__add_key(call, name);
+    hf__add_own_key(call, HF__ROLE_WAIT, name);
+    return hf__end(call);
+}
+
+hf_status hf_latch_delete(hf_client *client, hf_bytes name, hf_error *err)
+{
+    return run_delete(hf__blocking(err), client, name);
+}
+
+hf_status hf_latch_delete_start(hf_client *client, hf_bytes name,
+                                const hf_async *async, hf_error *err)
+{
+    return run_delete(hf__started(async, err), client, name);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* every_wait.h - parts of the table of every_call.h. */
+#ifndef TESTS_SUPPORT_EVERY_WAIT_H
+#define TESTS_SUPPORT_EVERY_WAIT_H
+
+#include "support/every_call.h"
+
+#define EVERY_WAIT(name)                                                       \
+    hf_status name(every_place *p, const hf_async *async, hf_error *err)
+
+EVERY_WAIT(every_latch_set);
+EVERY_WAIT(every_latch_arrive);
+EVERY_WAIT(every_latch_await);
+EVERY_WAIT(every_latch_left);
+EVERY_WAIT(every_latch_delete);
+
+#endif
