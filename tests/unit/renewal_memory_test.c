@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * renewal_memory_test.c - the watchdog in a process that runs out of memory
+ * again and again: a renewal that fails neither loses a lock nor ends the
+ * renewals of the others.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "embedded_store.h"
+#include "holdfast.h"
+#include "support/redis_server.h"
+#include "support/slowness.h"
+#include "util/clock.h"
+#include "util/mem.h"
+
+#define LOCKS 10
+
+static hf_lock *locks[LOCKS];
+
+static hf_client *hold(const char *url, int64_t ttl_ms)
+{
+    hf_lock_options options = HF_LOCK_OPTIONS_INIT;
+    hf_client *client;
+    char name[16];
+
+    options.ttl_ms = ttl_ms;
+    assert_int_equal(hf_client_open(url, NULL, &client, NULL), HF_OK);
+    for (int i = 0; i < LOCKS; i++) {
+        (void)snprintf(name, sizeof(name), "lock-%d", i);
+        assert_int_equal(
+            hf_lock_new(client, hf_str(name), &options, &locks[i], NULL),
+            HF_OK);
+        assert_int_equal(hf_lock_try(locks[i], NULL), HF_OK);
+    }
+    return client;
+}
+
+/* One of the next allocations fails, every few ms, for two leases. Returns how
+ * many have. */
+static int starve(int64_t ttl_ms)
+{
+    int64_t until_ms = hf__clock_boot_ms() + 2 * ttl_ms;
+    int failed = 0;
+
+    for (long i = 0; hf__clock_boot_ms() < until_ms; i++) {
+        failed += hf__alloc_fail_after(i % 4) < 0 && i > 0;
+        hf__clock_sleep_until(hf__clock_boot_ms() + 3);
+    }
+    failed += hf__alloc_fail_after(-1) < 0;
+    return failed;
+}
+
+static void renewals_survive(const char *url)
+{
+    int64_t ttl_ms = slowed_ms(500);
+    hf_client *client = hold(url, ttl_ms);
+
+    print_message("%d allocations failed\n", starve(ttl_ms));
+    for (int i = 0; i < LOCKS; i++) {
+        assert_true(hf_lock_is_held(locks[i]));
+        assert_int_equal(hf_lock_release(locks[i], NULL), HF_OK);
+        hf_lock_free(locks[i]);
+    }
+    hf_client_close(client);
+}
+
+static void renewals_survive_failing_memory_on_an_embedded_store(void **state)
+{
+    place at;
+
+    (void)state;
+    make_place(&at, "volatile", "");
+    renewals_survive(at.url);
+    remove_place(&at);
+}
+
+static void renewals_survive_failing_memory_on_a_server(void **state)
+{
+    redis_server *server = redis_server_start(NULL);
+
+    (void)state;
+    assert_non_null(server);
+    renewals_survive(redis_server_unix_url(server));
+    redis_server_stop(server);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(renewals_survive_failing_memory_on_an_embedded_store),
+        cmocka_unit_test(renewals_survive_failing_memory_on_a_server),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
