@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE=1
 failed=
 
 for check in ./format.sh ./limits.py ./layers.py ./calls.py ./header.py \
-    ./scripts.py ./text.py ./map.py ./selftest.sh; do
+    ./scripts.py ./text.py ./map.py ./tested.py ./selftest.sh; do
     $check || failed="$failed ${check#./}"
 done
 

@@ -99,7 +99,7 @@ lines()
 
 make_good
 for check in format.sh limits.py layers.py calls.py header.py scripts.py \
-    text.py map.py; do
+    text.py map.py tested.py; do
     if ! output=$("$checks/$check" "$good" 2>&1); then
         complain "$check finds fault with the good tree"
         echo "$output"
@@ -340,5 +340,25 @@ echo '| [0002](0002-b.md) | b |' >>"$bad/docs/adr/README.md"
 expect map.py 'its rows are not 1'
 printf '# 0001: b\n' >"$bad/docs/adr/0001-a.md"
 expect map.py 'no row .*0001-a.md. . b'
+
+# tested
+renew
+mkdir -p "$bad/docs/internals"
+table=$bad/docs/internals/peer-bugs.md
+c_file y_test.c 'static void lock_is_fair(void **state)' '{' '}' \
+    >"$bad/tests/conformance/y_test.c"
+row()
+{
+    printf '| a | b | here |\n|---|---|---|\n| 1 | unfair | %s |\n' "$1" \
+        >"$table"
+}
+row '`lock_is_fair`, `tests/conformance/y_test`'
+"$checks/tested.py" "$bad" || complain "tested.py finds no test that exists"
+row 'cannot: there is one lock'
+"$checks/tested.py" "$bad" || complain "tested.py accepts no reason"
+row '`lock_is_fast`'
+expect tested.py 'there is no test lock_is_fast'
+row 'it is fair'
+expect tested.py 'neither a test nor a reason'
 
 [ $failures = 0 ]
