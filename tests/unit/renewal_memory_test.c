@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * renewal_memory_test.c - the watchdog in a process that runs out of memory
- * again and again: a renewal that fails neither loses a lock nor ends the
- * renewals of the others.
+ * renewal_memory_test.c - the watchdog while memory runs out: a renewal that
+ * fails neither loses a lock nor ends the renewals of the others.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,24 +41,24 @@ static hf_client *hold(const char *url, int64_t ttl_ms)
     return client;
 }
 
-/* One of the next allocations fails, every few ms, for two leases. Returns how
- * many have. */
+/* Let one allocation of a renewal fail, the first, the second ..., and the next
+ * one succeed. Returns how many have failed. */
 static int starve(int64_t ttl_ms)
 {
-    int64_t until_ms = hf__clock_boot_ms() + 2 * ttl_ms;
     int failed = 0;
 
-    for (long i = 0; hf__clock_boot_ms() < until_ms; i++) {
-        failed += hf__alloc_fail_after(i % 4) < 0 && i > 0;
-        hf__clock_sleep_until(hf__clock_boot_ms() + 3);
+    for (long after = 0; after < 4; after++) {
+        (void)hf__alloc_fail_after(after);
+        hf__clock_sleep_until(hf__clock_boot_ms() + ttl_ms / 3);
+        failed += hf__alloc_fail_after(-1) < 0;
+        hf__clock_sleep_until(hf__clock_boot_ms() + ttl_ms / 3);
     }
-    failed += hf__alloc_fail_after(-1) < 0;
     return failed;
 }
 
 static void renewals_survive(const char *url)
 {
-    int64_t ttl_ms = slowed_ms(500);
+    int64_t ttl_ms = slowed_ms(400);
     hf_client *client = hold(url, ttl_ms);
 
     print_message("%d allocations failed\n", starve(ttl_ms));
