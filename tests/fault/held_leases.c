@@ -7,8 +7,8 @@
  * server|volatile]
  *
  * The processor time of the client is that of this process while it holds them,
- * in per cent of a core; more than five of them are a violation if there are
- * 100 000 leases of 30 s.
+ * in per cent of a core. With 100 000 leases of 30 s more than five of them are
+ * a violation, or ten on an embedded store, whose work the client does itself.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,10 +21,10 @@
 #include "support/redis_server.h"
 #include "support/test_clock.h"
 
-/* A lease of 30 s is renewed every 10 s: this many renewals of one lease per
- * second may take 5 % of a core. */
+/* A lease of 30 s is renewed every 10 s: this many per second ... */
 #define RENEWALS_PER_S 10000.0
-#define SHARE_MAX 5.0
+/* ... may take this share of a core, per cent. */
+static double share_max = 5;
 
 static struct options {
     long leases;
@@ -157,7 +157,7 @@ static long count_held(void)
 static bool hold(hf_client *client)
 {
     double renewals = (double)options.leases * 3e3 / (double)options.ttl_ms;
-    double share, limit = SHARE_MAX * renewals / RENEWALS_PER_S;
+    double share, limit = share_max * renewals / RENEWALS_PER_S;
     int64_t began_ms = test_now_ms();
     long bad = act_on_all(acquire_part), held;
 
@@ -218,6 +218,7 @@ static bool run_embedded(void)
     place at;
     bool fine;
 
+    share_max = 10;
     place_make(&at, "volatile", "?max_size=512M");
     fine = run(at.url);
     place_remove(&at);
