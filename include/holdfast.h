@@ -19,6 +19,7 @@
  * | holdfast/limiter.h   | rate limiters                                      |
  * | holdfast/ids.h       | numbers that are unique and only grow              |
  * | holdfast/latch.h     | waiting until so many have arrived                 |
+ * | holdfast/election.h  | one of several programs leads                      |
  * | holdfast/script.h    | Lua scripts                                        |
  * | holdfast/command.h   | any command, word by word                          |
  * | holdfast/reply.h     | replies of scripts and commands                    |
@@ -50,6 +51,7 @@
 #include "holdfast/cache.h"
 #include "holdfast/client.h"
 #include "holdfast/command.h"
+#include "holdfast/election.h"
 #include "holdfast/hash.h"
 #include "holdfast/ids.h"
 #include "holdfast/key.h"

@@ -15,6 +15,7 @@ void hf__lock_destroy(hf_lock *lock)
         pthread_cond_destroy(&lock->changed);
     hf__event_fd_free(lock->lost_fd);
     hf__lock_keys_done(&lock->keys);
+    hf__free(lock->text);
     hf__free(lock);
 }
 

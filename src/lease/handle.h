@@ -47,6 +47,7 @@ struct hf_lock {
     hf__replicas renewal_replicas; /* ... and of a renewal */
     char argument_text[HF__NUMBER_SIZE];
     hf_bytes argument; /* of its kind, to acquire; empty: none */
+    char *text;        /* owned: its bytes; NULL: they are no text */
 
     /* 0: not held. Read without the mutex. */
     _Atomic int64_t valid_until_ms;

@@ -52,6 +52,25 @@ SHAPE_OF(semaphore_acquire, {.kinds = HF__IS_INTEGER,
 SHAPE_OF(semaphore_renew, HF__SHAPE_LIST(renew_items));
 SHAPE_OF(semaphore_release, RELEASED);
 
+SHAPE_OF(election_acquire, {.kinds = HF__IS_INTEGER,
+                            .low = 1,
+                            .high = HF__TOKEN_MAX,
+                            .otherwise = &refusal});
+SHAPE_OF(election_renew, HF__SHAPE_LIST(renew_items));
+SHAPE_OF(election_release, NUMBER(-1, 1));
+SHAPE_OF(election_proclaim, NUMBER(-1, 1));
+static const hf__shape leader_items[] = {PTTL, COUNT, STRING,
+                                         HF__SHAPE_KIND(HF__IS_DIGITS), STRING};
+static const hf__shape no_leader = {.kinds = HF__IS_ARRAY,
+                                    .items = leader_items,
+                                    .item_count = 2,
+                                    .count_min = 2};
+SHAPE_OF(election_leader, {.kinds = HF__IS_ARRAY,
+                           .items = leader_items,
+                           .item_count = 5,
+                           .count_min = 5,
+                           .otherwise = &no_leader});
+
 /* 0: not a lock of Holdfast. */
 static const hf__shape list_items[] = {STRING, PTTL};
 static const hf__shape listed = HF__SHAPE_TUPLE(list_items, 2);

@@ -116,6 +116,7 @@ static const struct {
     {"ids", "string"},
     {"latch", "hash"},
     {"lock", "string"},
+    {"election", "election"}, /* a hash, but not any */
     {"cache", "string"},
     {"key", NULL},
     {"script", NULL},

@@ -221,7 +221,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     starts = call->starts && data[1] % 2 == 1;
     from = (input){.at = data + 2, .end = data + size, .usual = true};
-    PROMISE(every_lock_begin(&place, call->needs_held));
+    PROMISE(every_lock_begin(&place, call));
     every_result_begin(&place.result);
     from.usual = false;
     status = every_call_make(&place, call, starts, NULL);

@@ -673,12 +673,23 @@ DEFINE(store_load)
     return hf_store_load(p->client, NULL, give, p, NULL, err);
 }
 
+DEFINE(election_proclaim)
+{
+    return CALL(hf_election_proclaim, p->lock, one());
+}
+
+DEFINE(election_leader)
+{
+    return CALL(hf_election_leader, p->client, p->key, &p->result.leader);
+}
+
 /* ------------------------------------------------------------------- table */
 
 #define STARTS .starts = true
 #define BATCH .is_batch = true
 #define NEWER .is_newer = true
 #define HELD .needs_lock = true, .needs_held = true
+#define CANDIDATE .needs_lock = true, .is_election = true
 #define TRANSFER .keyless = true, .transfers = true
 
 const every_call every_calls[] = {
@@ -775,6 +786,11 @@ const every_call every_calls[] = {
     {"lock break", "lock_break", lock_break, STARTS},
     {"lock list, names", "SCAN", lock_list, .keyless = true, .scans = true},
     {"lock list, lock", "lock_list", lock_list, .keyless = true, .scans = true},
+    {"election try", "election_acquire", lock_try, STARTS, CANDIDATE,
+     .takes_lock = true},
+    {"election proclaim", "election_proclaim", election_proclaim, STARTS,
+     CANDIDATE, .needs_held = true},
+    {"election leader", "election_leader", election_leader, STARTS},
     {"store dump, clock", "TIME", store_dump, TRANSFER},
     {"store dump, names", "SCAN", store_dump, TRANSFER},
     {"store dump, times of fields", "HPEXPIRETIME", store_dump, TRANSFER,

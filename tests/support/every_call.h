@@ -26,6 +26,7 @@ typedef struct every_result {
     hf_reply *reply;
     hf_lock_info info;
     hf_holder holder;
+    hf_leader leader;
     hf_status status; /* of the one item of a batch */
 } every_result;
 
@@ -53,15 +54,16 @@ typedef struct every_call {
     bool is_batch; /* of one item, whose status is result.status */
     bool needs_script;
     bool needs_lock;
-    bool needs_held; /* the lock must be held */
-    bool takes_lock; /* with HF_OK it is held afterwards */
-    bool waits;      /* 50 ms, for a lock that is held */
-    bool any_reply;  /* is right */
-    bool keyless;    /* place->key is not asked for */
-    bool is_raw;     /* the key is a word like any other */
-    bool scans;      /* needs the rights of a dump */
-    bool is_newer;   /* than Redis 7.0 and Valkey 8.0: HF_UNSUPPORTED there */
-    bool transfers;  /* whole stores; the client must have no prefix */
+    bool needs_held;  /* the lock must be held */
+    bool is_election; /* the lock is a candidate */
+    bool takes_lock;  /* with HF_OK it is held afterwards */
+    bool waits;       /* 50 ms, for a lock that is held */
+    bool any_reply;   /* is right */
+    bool keyless;     /* place->key is not asked for */
+    bool is_raw;      /* the key is a word like any other */
+    bool scans;       /* needs the rights of a dump */
+    bool is_newer;    /* than Redis 7.0 and Valkey 8.0: HF_UNSUPPORTED there */
+    bool transfers;   /* whole stores; the client must have no prefix */
 } every_call;
 
 extern const every_call every_calls[];
@@ -83,8 +85,8 @@ void every_place_end(every_place *place);
 /* The answers that keep everything going, as RESP; NULL: any will do. */
 const char *every_usual_answer(const char *target);
 
-/* A new lock, held or free; release and free it. */
-bool every_lock_begin(every_place *place, bool held);
+/* The new lock that the call needs; release and free it. */
+bool every_lock_begin(every_place *place, const every_call *call);
 void every_lock_end(every_place *place);
 
 /* Run a call, or start it and await its end; its status, or that of the one

@@ -72,6 +72,9 @@ const char *every_usual_answer(const char *target)
         {"lock_release", ":1\r\n"},
         {"lock_renew", "*0\r\n"},
         {"lock_leave", ":0\r\n"},
+        {"election_acquire", ":5\r\n"},
+        {"election_release", ":1\r\n"},
+        {"election_renew", "*0\r\n"},
         {"client_register", ":1\r\n"},
         {"SCRIPT", "$40\r\n0123456789abcdef0123456789abcdef01234567\r\n"},
         {"PTTL", ":5\r\n"},
@@ -93,14 +96,22 @@ const char *every_usual_answer(const char *target)
     return NULL;
 }
 
-bool every_lock_begin(every_place *place, bool held)
+static hf_status make_lock(every_place *place, const every_call *call,
+                           const hf_lock_options *options, hf_error *err)
+{
+    if (call->is_election)
+        return hf_election_new(place->client, place->key, one(), options,
+                               &place->lock, err);
+    return hf_lock_new(place->client, place->key, options, &place->lock, err);
+}
+
+bool every_lock_begin(every_place *place, const every_call *call)
 {
     hf_lock_options options = HF_LOCK_OPTIONS_INIT;
 
     options.flags = HF_LOCK_NO_RENEW;
-    return hf_lock_new(place->client, place->key, &options, &place->lock,
-                       NULL) == HF_OK &&
-           (!held || hf_lock_try(place->lock, NULL) == HF_OK);
+    return make_lock(place, call, &options, NULL) == HF_OK &&
+           (!call->needs_held || hf_lock_try(place->lock, NULL) == HF_OK);
 }
 
 void every_lock_end(every_place *place)
@@ -122,8 +133,7 @@ hf_status every_call_prepare(every_place *place, const every_call *call,
         status = hf_script_load(place->client, hf_str("return 1"),
                                 &place->script, err);
     if (call->needs_lock)
-        status =
-            hf_lock_new(place->client, place->key, NULL, &place->lock, err);
+        status = make_lock(place, call, NULL, err);
     if (status == HF_OK && call->needs_held)
         status = hf_lock_try(place->lock, err);
     return status;
@@ -161,7 +171,7 @@ hf_status every_call_fill(every_place *place, const every_call *call,
     if (is_of(call, "latch"))
         return fill_latch(place, call, err);
     if (call->keyless || is_of(call, "lock") || is_of(call, "limiter") ||
-        is_of(call, "ids"))
+        is_of(call, "ids") || is_of(call, "election"))
         return HF_OK;
     return hf_value_set(place->client, place->key, one(), NULL, NULL, err);
 }

@@ -28,6 +28,7 @@ void every_result_begin(every_result *result)
     result->reply = (hf_reply *)(void *)untouched;
     result->info = (hf_lock_info)HF_LOCK_INFO_INIT;
     result->holder = (hf_holder)HF_HOLDER_INIT;
+    result->leader = (hf_leader)HF_LEADER_INIT;
     result->info.remaining_ms = UNTOUCHED;
     result->status = (hf_status)UNTOUCHED;
 }
@@ -69,6 +70,8 @@ static const char *check_bytes(every_result *result)
     hf_fields *fields = &result->fields;
     bool good = check_buffer(&result->buffer);
 
+    good = check_buffer(&result->leader.text) && good;
+    result->leader = (hf_leader)HF_LEADER_INIT;
     if (!check_buffer(&result->version) || !good)
         return "the buffer cannot be read";
     if (fields->items == (hf_field *)(void *)untouched)

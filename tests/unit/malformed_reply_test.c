@@ -96,6 +96,8 @@ static const char *const replies[] = {
     "*4\r\n" A ":5\r\n" A ":-1\r\n",
     "*4\r\n" A A A A,
     "*5\r\n:5\r\n" A ":9\r\n:3\r\n:3\r\n",
+    "*5\r\n:5\r\n:1\r\n" A "$1\r\n7\r\n" A,
+    "*5\r\n:5\r\n:1\r\n" A "$1\r\n0\r\n" A,
     "-ERR made up\r\n",
     "!9\r\nERR a fit\r\n",
 };
@@ -302,6 +304,22 @@ static const fits table[] = {
      {{"*2\r\n" A ":1\r\n", HF_OK}, {"*2\r\n$-1\r\n:9\r\n", HF_NOT_FOUND}}},
     {"lock list, names", {{"*2\r\n$1\r\n0\r\n*0\r\n", HF_OK}}},
     {"lock list, lock", {{":0\r\n", HF_OK}, {"*2\r\n" A ":1\r\n", HF_OK}}},
+    {"election try",
+     {{":1\r\n", HF_OK},
+      {":2\r\n", HF_OK},
+      {":1000\r\n", HF_OK},
+      {":9007199254740992\r\n", HF_OK},
+      {"#t\r\n", HF_OK},
+      {"*3\r\n:5\r\n" A ":9\r\n", HF_HELD},
+      {"*4\r\n:5\r\n" A ":9\r\n:3\r\n", HF_HELD}}},
+    {"election proclaim",
+     {{":1\r\n", HF_OK},
+      {"#t\r\n", HF_OK},
+      {":0\r\n", HF_EXPIRED},
+      {":-1\r\n", HF_LOST}}},
+    {"election leader",
+     {{"*5\r\n:5\r\n:1\r\n" A "$1\r\n7\r\n" A, HF_OK},
+      {"*2\r\n:2\r\n:0\r\n", HF_NOT_FOUND}}},
     {"store dump, clock", {{"*2\r\n$1\r\n1\r\n$1\r\n1\r\n", HF_OK}}},
     {"store dump, names", {{"*2\r\n$1\r\n0\r\n*0\r\n", HF_OK}}},
     {"store dump, times of fields", {{"*1\r\n:1\r\n", HF_OK}}},
@@ -374,7 +392,7 @@ static void try_reply(every_place *place, saying *said, const every_call *call,
     bool expect;
 
     said->target = NULL;
-    assert_true(every_lock_begin(place, call->needs_held));
+    assert_true(every_lock_begin(place, call));
     every_result_begin(&place->result);
     *said = (saying){call->target, reply, 0};
     status = every_call_make(place, call, starts, NULL);

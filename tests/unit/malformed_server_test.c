@@ -137,7 +137,7 @@ static void try_reply(every_place *place, const every_call *call,
     hf_status status;
 
     say(NULL, NULL, false);
-    assert_true(every_lock_begin(place, call->needs_held));
+    assert_true(every_lock_begin(place, call));
     every_result_begin(&place->result);
     say(call->target, reply, true);
     status = every_call_make(place, call, starts, NULL);

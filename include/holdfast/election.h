@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file holdfast/election.h - one of several programs leads.
+ *
+ * Contents:
+ * - hf_election_new(): a candidate's handle
+ * - hf_election_proclaim(): change the leader's text
+ * - hf_election_leader(), hf_leader_free(): who leads now
+ *
+ * Proclaim and leader have a `_start` form.
+ *
+ * @code
+ * hf_status lead(hf_client *client, const char *address, hf_error *err)
+ * {
+ *     hf_lock *lock = NULL;
+ *     hf_status status = hf_election_new(client, hf_str("scheduler"),
+ *                                        hf_str(address), NULL, &lock, err);
+ *
+ *     if (status == HF_OK)
+ *         status = hf_lock_acquire(lock, HF_FOREVER, err); // campaign
+ *     while (status == HF_OK && hf_lock_is_held(lock))
+ *         printf("working in term %llu\n",
+ *                (unsigned long long)hf_lock_token(lock));
+ *     hf_lock_free(lock); // resigns
+ *     return status;
+ * }
+ * @endcode
+ *
+ * An election is a lock whose holder says who it is. Its key has nothing else
+ * to do with that of a lock: a name is one or the other.
+ */
+#ifndef HOLDFAST_ELECTION_H
+#define HOLDFAST_ELECTION_H
+
+#include "holdfast/lock.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Most bytes of a candidate's text. */
+#define HF_ELECTION_TEXT_MAX 1024
+
+/**
+ * Make a handle for a candidate. Nothing is sent.
+ *
+ * Every hf_lock_* function that takes a handle works as for a lock:
+ * hf_lock_acquire() campaigns, hf_lock_release() resigns, and the next
+ * candidate, the one that has waited longest, leads. HF_HELD means that another
+ * one leads. hf_lock_token() is the term: it grows with every leader, also over
+ * a time without one. A leader that does not renew its lease is reported to
+ * have lost it as the holder of a lock is; no other leads before.
+ *
+ * The text is stored by the request that makes the candidate lead, and expires
+ * with its lease: a leader is never seen with the text of another one. Put
+ * there how to reach the leader, such as its address.
+ *
+ * Functions that take the name of a lock return HF_WRONG_TYPE for an election.
+ *
+ * @param name  as for hf_lock_new()
+ * @param text  0..#HF_ELECTION_TEXT_MAX bytes, of any value; copied
+ * @param opts  as for hf_lock_new()
+ * @param lock  [out] free it with hf_lock_free()
+ *
+ * @retval HF_OK           `*lock` can be acquired
+ * @retval HF_UNSUPPORTED  as for hf_lock_new(), and on a quorum (redlock:)
+ *
+ * Never blocks.
+ */
+HF_API HF_MUST_USE hf_status hf_election_new(hf_client *client, hf_bytes name,
+                                             hf_bytes text,
+                                             const hf_lock_options *opts,
+                                             hf_lock **lock, hf_error *err);
+
+/**
+ * Change the text of a leader, for as long as it leads. When the handle is
+ * acquired again it has the text that it was made with.
+ *
+ * @param lock  a handle from hf_election_new() that leads
+ * @param text  as for hf_election_new()
+ *
+ * @retval HF_OK       changed
+ * @retval HF_LOST     another owner leads, or the handle has lost the lead
+ * @retval HF_EXPIRED  the lease has expired; no other owner leads
+ * @retval HF_INVALID  the handle does not lead, or is not of an election
+ */
+HF_API HF_MUST_USE hf_status hf_election_proclaim(hf_lock *lock, hf_bytes text,
+                                                  hf_error *err);
+
+/** Who leads. Start it with #HF_LEADER_INIT; it may be used again. */
+typedef struct hf_leader {
+    size_t struct_size;        /**< #HF_LEADER_INIT sets it */
+    uint64_t term;             /**< its fencing token; 0: no one leads */
+    int64_t remaining_ms;      /**< of its lease, which it renews */
+    uint64_t candidates;       /**< clients that wait to lead */
+    char owner[HF_OWNER_SIZE]; /**< owner id, for hf_lock_holder(); or "" */
+    hf_buffer text;            /**< followed by a NUL */
+} hf_leader;
+
+/* clang-format off */
+#define HF_LEADER_INIT \
+    { sizeof(hf_leader), 0, 0, 0, { 0 }, { NULL, 0 } }
+/* clang-format on */
+
+/**
+ * Free the contents of a leader.
+ *
+ * @param leader  may be NULL
+ */
+HF_API void hf_leader_free(hf_leader *leader);
+
+/**
+ * Find out who leads now. By the time the caller looks at it this may have
+ * changed: pass the term with what is asked of the leader.
+ *
+ * @param name    of the election
+ * @param leader  [in,out] start it with #HF_LEADER_INIT; what it held before is
+ *                freed. On HF_NOT_FOUND term is 0, and candidates is filled.
+ *
+ * @retval HF_OK           `*leader` leads
+ * @retval HF_NOT_FOUND    no one leads
+ * @retval HF_WRONG_TYPE   the key holds something that is not an election
+ * @retval HF_UNSUPPORTED  on a quorum (redlock:)
+ */
+HF_API HF_MUST_USE hf_status hf_election_leader(hf_client *client,
+                                                hf_bytes name,
+                                                hf_leader *leader,
+                                                hf_error *err);
+
+/** Starts hf_election_proclaim(). */
+HF_API HF_MUST_USE hf_status hf_election_proclaim_start(hf_lock *lock,
+                                                        hf_bytes text,
+                                                        const hf_async *async,
+                                                        hf_error *err);
+
+/** Starts hf_election_leader(). */
+HF_API HF_MUST_USE hf_status hf_election_leader_start(hf_client *client,
+                                                      hf_bytes name,
+                                                      hf_leader *leader,
+                                                      const hf_async *async,
+                                                      hf_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HOLDFAST_ELECTION_H */

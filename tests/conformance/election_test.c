@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * election_test.c - who leads, with which term and text; resigning, losing and
+ * waiting to lead; names that are not of an election.
+ */
+#include <stdatomic.h>
+
+#include "support/slowness.h"
+#include "support/store_fixture.h"
+#include "support/told.h"
+
+/* How long a wake-up may take; the library polls, which would hide a lost
+ * wake-up, only after a second. */
+#define WOKEN_MS 700
+
+static hf_lock *candidate(fixture *f, hf_client *client, hf_bytes name,
+                          hf_bytes text, const hf_lock_options *opts)
+{
+    hf_lock *lock = NULL;
+
+    assert_true(f->lock_count < FIXTURE_OBJECT_MAX);
+    expect_status(HF_OK, hf_election_new(client, name, text, opts, &lock, ERR));
+    f->locks[f->lock_count++] = lock;
+    return lock;
+}
+
+/* `lock` leads with this text. */
+static void assert_leads(hf_client *client, hf_bytes name, const hf_lock *lock,
+                         hf_bytes text)
+{
+    hf_leader leader = HF_LEADER_INIT;
+    char owner[HF_OWNER_SIZE];
+
+    expect_status(HF_OK, hf_election_leader(client, name, &leader, ERR));
+    hf_lock_owner(lock, owner);
+    assert_string_equal(owner, leader.owner);
+    assert_true(leader.term == hf_lock_token(lock));
+    assert_true(leader.remaining_ms > 0);
+    assert_buffer(&leader.text, text);
+}
+
+static void assert_no_one_leads(hf_client *client, hf_bytes name)
+{
+    hf_leader leader = HF_LEADER_INIT;
+
+    expect_status(HF_NOT_FOUND, hf_election_leader(client, name, &leader, ERR));
+    assert_true(leader.term == 0);
+    assert_string_equal(leader.owner, "");
+    hf_leader_free(&leader);
+}
+
+static void election_has_one_leader_and_its_text(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "e");
+    hf_lock *one = candidate(f, f->client, name, bytes("10.0.0.1:80"), NULL);
+    hf_lock *two = candidate(f, f->other, name, bytes("10.0.0.2:80"), NULL);
+    uint64_t term;
+
+    assert_no_one_leads(f->client, name);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_HELD, hf_lock_try(two, ERR));
+    assert_leads(f->other, name, one, bytes("10.0.0.1:80"));
+    term = hf_lock_token(one);
+    expect_status(HF_OK, hf_lock_release(one, ERR));
+    assert_no_one_leads(f->other, name);
+    expect_status(HF_OK, hf_lock_try(two, ERR));
+    assert_true(hf_lock_token(two) > term);
+    assert_leads(f->client, name, two, bytes("10.0.0.2:80"));
+    expect_status(HF_OK, hf_lock_release(two, ERR));
+    assert_no_key(f->client, name);
+}
+
+static void election_resignation_lets_the_next_candidate_lead(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "e");
+    hf_lock *one = candidate(f, f->client, name, bytes("one"), NULL);
+    hf_lock *two = candidate(f, f->other, name, bytes("two, of many"), NULL);
+    hf_leader leader = HF_LEADER_INIT;
+    told said = {0};
+    hf_async async = tell(&said);
+    int64_t resigned_ms;
+
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_TIMEOUT, hf_lock_acquire(two, 20, ERR));
+    expect_status(HF_OK, hf_lock_acquire_start(two, HF_FOREVER, &async, ERR));
+    expect_soon((dispatch(f->other),
+                 hf_election_leader(f->client, name, &leader, NULL) == HF_OK &&
+                     leader.candidates == 1),
+                5000);
+    hf_leader_free(&leader);
+    resigned_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_release(one, ERR));
+    await_told(f->other, &said, 1);
+    expect_status(HF_OK, said.status);
+    assert_in_time(test_now_ms() - resigned_ms, WOKEN_MS);
+    assert_true(hf_lock_token(two) > hf_lock_token(one));
+    assert_leads(f->client, name, two, bytes("two, of many"));
+}
+
+static void election_text_may_change_while_its_leader_leads(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "e");
+    hf_lock *one = candidate(f, f->client, name, bytes("starting"), NULL);
+
+    expect_status(HF_INVALID, hf_election_proclaim(one, bytes("x"), ERR));
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_election_proclaim(one, bytes("ready"), ERR));
+    assert_leads(f->other, name, one, bytes("ready"));
+    expect_told(HF_OK, f->client,
+                hf_election_proclaim_start(one, bytes(""), &async, ERR));
+    assert_leads(f->other, name, one, bytes(""));
+    expect_status(HF_OK, hf_lock_release(one, ERR));
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    assert_leads(f->other, name, one, bytes("starting"));
+}
+
+static void election_text_is_never_that_of_a_leader_before(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "e");
+    hf_lock_options fixed = HF_LOCK_OPTIONS_INIT;
+    hf_lock *one;
+    hf_lock *two = candidate(f, f->other, name, bytes("two"), NULL);
+
+    fixed.flags = HF_LOCK_NO_RENEW;
+    one = candidate(f, f->client, name, bytes("one"), &fixed);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_key_expire(f->other, name, 20, ERR));
+    expect_status(HF_OK, hf_lock_acquire(two, 10000, ERR));
+    assert_true(hf_lock_is_held(one)); /* as far as it knows */
+    expect_status(HF_LOST, hf_election_proclaim(one, bytes("late"), ERR));
+    assert_leads(f->client, name, two, bytes("two"));
+    expect_status(HF_LOST, hf_lock_release(one, ERR));
+    assert_leads(f->client, name, two, bytes("two"));
+    expect_status(HF_OK, hf_lock_release(two, ERR));
+    expect_status(HF_INVALID, hf_election_proclaim(two, bytes("late"), ERR));
+    assert_no_key(f->client, name);
+}
+
+static void on_lost(hf_lock *lock, hf_status reason, void *user)
+{
+    (void)lock;
+    atomic_store((_Atomic int *)user, (int)reason);
+}
+
+static void election_leader_renews_and_learns_of_its_loss(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "e");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *one, *two = candidate(f, f->other, name, bytes("two"), NULL);
+    _Atomic int reason = HF_OK;
+
+    opts.ttl_ms = 600;
+    opts.on_lost = on_lost;
+    opts.user = &reason;
+    one = candidate(f, f->client, name, bytes("one"), &opts);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_TIMEOUT, hf_lock_acquire(two, 800, ERR));
+    assert_leads(f->other, name, one, bytes("one"));
+    expect_status(HF_OK, hf_key_expire(f->other, name, 1, ERR));
+    expect_soon(atomic_load(&reason) != HF_OK, 10000);
+    assert_true(atomic_load(&reason) == HF_EXPIRED);
+    expect_status(HF_LOST, hf_lock_acquire(one, 0, ERR));
+    expect_status(HF_LOST, hf_election_proclaim(one, bytes("late"), ERR));
+    expect_status(HF_EXPIRED, hf_lock_release(one, ERR));
+}
+
+static void election_text_has_any_bytes(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "e");
+    char text[HF_ELECTION_TEXT_MAX + 1];
+    hf_lock *one, *none = NULL;
+
+    for (size_t i = 0; i < sizeof(text); i++)
+        text[i] = (char)i;
+    one = candidate(f, f->client, name, hf_view(text, HF_ELECTION_TEXT_MAX),
+                    NULL);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    assert_leads(f->other, name, one, hf_view(text, HF_ELECTION_TEXT_MAX));
+    expect_status(HF_INVALID,
+                  hf_election_new(f->client, name, hf_view(text, sizeof(text)),
+                                  NULL, &none, ERR));
+    expect_status(HF_INVALID,
+                  hf_election_proclaim(one, hf_view(text, sizeof(text)), ERR));
+    expect_status(HF_INVALID, hf_election_new(f->client, name, hf_view(NULL, 1),
+                                              NULL, &none, ERR));
+    expect_status(HF_OK, hf_election_proclaim(one, bytes("%2C%4,%zz % "), ERR));
+    assert_leads(f->other, name, one, bytes("%2C%4,%zz % "));
+    expect_status(HF_OK, hf_election_proclaim(one, hf_view(NULL, 0), ERR));
+    assert_leads(f->other, name, one, bytes(""));
+}
+
+static void election_name_is_of_nothing_else(void **state)
+{
+    fixture *f = *state;
+    hf_bytes election = fixture_key(f, "e"), key = fixture_key(f, "k");
+    hf_leader leader = HF_LEADER_INIT;
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    hf_lock *lock = fixture_lock(f, f->client, election, NULL);
+    hf_lock *one = candidate(f, f->client, election, bytes(""), NULL);
+    hf_lock *other = candidate(f, f->client, key, bytes(""), NULL);
+
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_WRONG_TYPE, hf_lock_try(lock, ERR));
+    expect_status(HF_WRONG_TYPE,
+                  hf_lock_inspect(f->client, election, &info, ERR));
+    put_hash(f->client, key, words("a", "1"), 0);
+    expect_status(HF_WRONG_TYPE, hf_lock_try(other, ERR));
+    expect_status(HF_WRONG_TYPE,
+                  hf_election_leader(f->client, key, &leader, ERR));
+    assert_no_ttl(f->client, key);
+    put_value(f->client, key, bytes("1"), 0);
+    expect_status(HF_WRONG_TYPE, hf_lock_try(other, ERR));
+    expect_status(HF_WRONG_TYPE,
+                  hf_election_leader(f->client, key, &leader, ERR));
+    expect_status(HF_INVALID, hf_election_proclaim(lock, bytes("a"), ERR));
+}
+
+static void election_leader_started(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "e");
+    hf_lock *one = candidate(f, f->client, name, bytes("one"), NULL);
+    hf_leader leader = HF_LEADER_INIT;
+
+    expect_told(
+        HF_NOT_FOUND, f->client,
+        hf_election_leader_start(f->client, name, &leader, &async, ERR));
+    expect_told(HF_OK, f->client, hf_lock_acquire_start(one, 0, &async, ERR));
+    expect_told(
+        HF_OK, f->client,
+        hf_election_leader_start(f->client, name, &leader, &async, ERR));
+    assert_true(leader.term == hf_lock_token(one));
+    assert_buffer(&leader.text, bytes("one"));
+    expect_told(HF_OK, f->client, hf_lock_release_start(one, &async, ERR));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(election_has_one_leader_and_its_text),
+        fixture_test(election_resignation_lets_the_next_candidate_lead),
+        fixture_test(election_text_may_change_while_its_leader_leads),
+        fixture_test(election_text_is_never_that_of_a_leader_before),
+        fixture_test(election_leader_renews_and_learns_of_its_loss),
+        fixture_test(election_text_has_any_bytes),
+        fixture_test(election_name_is_of_nothing_else),
+        fixture_test(election_leader_started),
+    };
+
+    return fixture_run(tests);
+}
