@@ -6,8 +6,10 @@
  * - hf_election_new(): a candidate's handle
  * - hf_election_proclaim(): change the leader's text
  * - hf_election_leader(), hf_leader_free(): who leads now
+ * - hf_observer_open(), hf_observer_next(), hf_observer_close(): each change of
+ *   leader
  *
- * Proclaim and leader have a `_start` form.
+ * Proclaim, leader and next have a `_start` form.
  *
  * @code
  * hf_status lead(hf_client *client, const char *address, hf_error *err)
@@ -139,6 +141,80 @@ HF_API HF_MUST_USE hf_status hf_election_leader_start(hf_client *client,
                                                       hf_leader *leader,
                                                       const hf_async *async,
                                                       hf_error *err);
+
+/** Follows who leads. */
+typedef struct hf_observer hf_observer;
+
+/**
+ * Follow who leads in an election, from now on.
+ *
+ * The key is watched as by hf_watch_open(), with what that needs of a store and
+ * costs it; each renewal of the leader's lease costs one more request. A leader
+ * that died is noticed when its lease ends.
+ *
+ * @param name      of the election
+ * @param observer  [out] close it with hf_observer_close()
+ *
+ * @retval HF_OK           changes are followed
+ * @retval HF_UNSUPPORTED  a quorum; or the server has no RESP3
+ * @retval HF_DENIED       the user may not use CLIENT TRACKING; or the embedded
+ *                         store is read-only
+ * @retval HF_SYSTEM       as for hf_watch_open()
+ *
+ * Blocks: up to request_ms.
+ */
+HF_API HF_MUST_USE hf_status hf_observer_open(hf_client *client, hf_bytes name,
+                                              hf_observer **observer,
+                                              hf_error *err);
+
+/**
+ * Stop following. hf_observer_next() of other threads must have returned;
+ * started ones complete with HF_CANCELLED. It may be closed before or after its
+ * client.
+ *
+ * @param observer  may be NULL
+ *
+ * Not in on_lost. Blocks: up to request_ms.
+ */
+HF_API void hf_observer_close(hf_observer *observer);
+
+/**
+ * Get who leads, or that no one does: the first call at once, a later one when
+ * the term or the text differs from what the call before has reported. Leaders
+ * in between may be skipped.
+ *
+ * @param observer  an open observer
+ * @param leader    [in,out] start it with #HF_LEADER_INIT; what it held before
+ *                  is freed. Its term is 0 if no one leads.
+ * @param wait_ms   0..#HF_FOREVER
+ *
+ * @retval HF_OK          `*leader` is set
+ * @retval HF_TIMEOUT     nothing has changed within wait_ms
+ * @retval HF_CANCELLED   hf_client_interrupt(), or the client is being closed
+ * @retval HF_WRONG_TYPE  the key holds something that is not an election
+ *
+ * Other statuses say why the leader could not be read. It is read again every
+ * second, and the next call waits for that. Each change goes to one of the
+ * threads that wait. Blocks: up to wait_ms.
+ */
+HF_API HF_MUST_USE hf_status hf_observer_next(hf_observer *observer,
+                                              hf_leader *leader,
+                                              int64_t wait_ms, hf_error *err);
+
+/**
+ * Start hf_observer_next() without a time limit. hf_client_interrupt() does not
+ * end it; hf_call_cancel() does.
+ *
+ * @param observer  an open observer
+ * @param leader    [in,out] as for hf_observer_next()
+ * @param async     how to report it
+ *
+ * @retval HF_OK  done() will be called
+ */
+HF_API HF_MUST_USE hf_status hf_observer_next_start(hf_observer *observer,
+                                                    hf_leader *leader,
+                                                    const hf_async *async,
+                                                    hf_error *err);
 
 #ifdef __cplusplus
 }

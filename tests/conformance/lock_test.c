@@ -117,13 +117,26 @@ static void lock_is_all_that_a_quorum_has(void **state)
     fixture *f = *state;
     hf_lock *semaphore = NULL;
     hf_watch *watch = NULL;
+    hf_lock *candidate = NULL;
+    hf_observer *observer = NULL;
+    hf_leader leader = HF_LEADER_INIT;
     bool quorum = f->store == FIXTURE_QUORUM;
 
     expect_status(quorum ? HF_UNSUPPORTED : HF_OK,
                   hf_semaphore_new(f->client, fixture_key(f, "s"), 1, NULL,
                                    &semaphore, ERR));
     hf_lock_free(semaphore);
+    expect_status(quorum ? HF_UNSUPPORTED : HF_OK,
+                  hf_election_new(f->client, fixture_key(f, "e"), bytes("a"),
+                                  NULL, &candidate, ERR));
+    hf_lock_free(candidate);
     if (quorum) {
+        expect_status(
+            HF_UNSUPPORTED,
+            hf_election_leader(f->client, fixture_key(f, "e"), &leader, ERR));
+        expect_status(
+            HF_UNSUPPORTED,
+            hf_observer_open(f->client, fixture_key(f, "e"), &observer, ERR));
         expect_status(HF_UNSUPPORTED,
                       hf_watch_open(f->client, bytes("*"), NULL, &watch, ERR));
     }
