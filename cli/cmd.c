@@ -6,7 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "complain.h"
@@ -101,6 +104,22 @@ hf_status call_open(const struct call *call, hf_client **client, hf_error *err)
         set_budget(number[OPT_BUDGET], &options);
     return hf_client_open(call->options->text[OPT_STORE], &options, client,
                           err);
+}
+
+int call_end_signals(const struct call *call)
+{
+    sigset_t ends;
+    int fd;
+
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGHUP);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigprocmask(SIG_BLOCK, &ends, NULL);
+    fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd < 0)
+        complain(call->command->grammar.name, "signalfd: %s", strerror(errno));
+    return fd;
 }
 
 void call_print_reply(const struct call *call, const hf_reply *reply)

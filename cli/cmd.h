@@ -31,6 +31,8 @@ struct command {
 };
 
 extern const struct command run_commands[];
+extern const struct command lead_commands[];
+extern const struct command election_commands[];
 extern const struct command value_commands[];
 extern const struct command hash_commands[];
 extern const struct command key_commands[];
@@ -73,6 +75,10 @@ hf_add_options call_add_options(const struct call *call, int64_t *delta);
 
 /* Open the store that the options name. */
 hf_status call_open(const struct call *call, hf_client **client, hf_error *err);
+
+/* Block the signals that ask us to end; a descriptor that receives them. -1: an
+ * error was printed. */
+int call_end_signals(const struct call *call);
 
 /* A reply in the form that the options ask for. */
 void call_print_reply(const struct call *call, const hf_reply *reply);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_run.c - holdfast run: a command under a lock.
+ * cmd_run.c - holdfast run: a command under a lock; holdfast lead: a command
+ * while we lead.
  *
  * Phases: plan; block signals; start the guard; acquire, while handling
  * signals; start the command and watch it; end the guard; reap the command;
- * release.
+ * release. A candidate that has lost the lead continues with the guard.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,6 +19,7 @@
 #include "run.h"
 
 #include <poll.h>
+#include <string.h>
 #include <unistd.h>
 
 #define TTL_DEFAULT_MS INT64_C(30000)
@@ -27,6 +30,8 @@
 
 /* The time that a killed group needs to end. */
 #define MARGIN_KILL_MAX_MS INT64_C(1000)
+
+const char *run_verb = "run";
 
 /* All parts of a run, in the order in which they start. */
 struct run {
@@ -40,6 +45,7 @@ struct run {
     int64_t waited_ms;
     hf_status lost; /* HF_OK: not lost while the command ran */
     int end_signal; /* what ended the command; 0: it ended by itself */
+    bool told_to_end;
 };
 
 static int64_t least_of(int64_t a, int64_t b)
@@ -93,6 +99,25 @@ static int plan_command(struct run_plan *plan, const struct options *options)
     return EXIT_YES;
 }
 
+/* A candidate's text, unless the user gives one. */
+static const char *host_name(void)
+{
+    static char name[HOST_NAME_MAX + 1];
+
+    if (gethostname(name, sizeof(name) - 1) != 0)
+        name[0] = '\0';
+    return name;
+}
+
+static void plan_lead(struct run_plan *plan, const struct options *options)
+{
+    plan->what = "lead of";
+    plan->once = options->given[OPT_ONCE];
+    plan->text = options->text[OPT_TEXT];
+    if (plan->text == NULL)
+        plan->text = host_name();
+}
+
 static int make_plan(struct run_plan *plan, const struct call *call)
 {
     const struct options *options = call->options;
@@ -100,6 +125,9 @@ static int make_plan(struct run_plan *plan, const struct call *call)
 
     plan->call = call;
     plan->name = options->operands[0];
+    plan->what = "lock";
+    if (strcmp(run_verb, "lead") == 0)
+        plan_lead(plan, options);
     plan->store = effective_store(options);
     plan->ttl_ms =
         options->given[OPT_LEASE] ? number[OPT_LEASE] : TTL_DEFAULT_MS;
@@ -152,13 +180,14 @@ static void complain_refusal(const struct run_plan *plan, hf_status status,
     char seconds[NUMBER_SECONDS_SIZE];
 
     if (status == HF_HELD) {
-        complain("run", "lock \"%s\" is %s", plan->name,
+        complain(run_verb, "%s \"%s\" is %s", plan->what, plan->name,
                  holder[0] != '\0' ? holder : "held by another owner");
         return;
     }
     number_print_seconds(plan->wait_ms, seconds, sizeof(seconds));
-    complain("run", "timed out after %s s waiting for lock \"%s\"%s%s", seconds,
-             plan->name, holder[0] != '\0' ? "; " : "", holder);
+    complain(run_verb, "timed out after %s s waiting for %s \"%s\"%s%s",
+             seconds, plan->what, plan->name, holder[0] != '\0' ? "; " : "",
+             holder);
 }
 
 /* The lock was not acquired. */
@@ -187,8 +216,8 @@ static void report_acquired(const struct run *run)
 
     if (run->plan.verbose) {
         number_print_seconds(run->waited_ms, seconds, sizeof(seconds));
-        complain("run", "lock \"%s\" acquired after %s s, token %llu",
-                 run->plan.name, seconds,
+        complain(run_verb, "%s \"%s\" acquired after %s s, token %llu",
+                 run->plan.what, run->plan.name, seconds,
                  (unsigned long long)hf_lock_token(run->lease.lock));
     }
 }
@@ -197,7 +226,7 @@ static void report_acquired(const struct run *run)
 static int run_command(struct run *run)
 {
     struct watch watch = {&run->plan,  &run->signals, &run->guard, &run->lease,
-                          &run->child, &run->tty,     HF_OK};
+                          &run->child, &run->tty,     HF_OK,       false};
     int code = child_start(&run->child, &run->lease, &run->signals);
 
     if (code != EXIT_YES)
@@ -214,6 +243,7 @@ static int run_command(struct run *run)
         child_signal(&run->child, SIGKILL);
     watch_child(&watch);
     run->lost = watch.lost;
+    run->told_to_end = watch.told_to_end;
     guard_end(&run->guard);
     tty_take(&run->tty);
     tty_close(&run->tty);
@@ -234,15 +264,16 @@ static void release(struct run *run)
         return;
     if (status == HF_LOST || status == HF_EXPIRED) {
         run->lost = status;
-        complain("run", "lock \"%s\" lost while the command ran: %s",
-                 run->plan.name,
+        complain(run_verb, "%s \"%s\" lost while the command ran: %s",
+                 run->plan.what, run->plan.name,
                  status == HF_LOST ? "taken by another owner"
                                    : "lease expired (not taken by another "
                                      "owner)");
     } else if (status != HF_OK) {
         (void)call_failed(run->plan.call, status, &err);
     } else if (run->plan.verbose) {
-        complain("run", "lock \"%s\" released", run->plan.name);
+        complain(run_verb, "%s \"%s\" released", run->plan.what,
+                 run->plan.name);
     }
 }
 
@@ -267,17 +298,42 @@ static void print_report(const struct run *run, int code)
     json_end(&json);
 }
 
+/* Does the command run again once we lead again? */
+static bool campaigns_again(const struct run *run)
+{
+    return run->plan.text != NULL && !run->plan.once && run->lost != HF_OK &&
+           run->plan.on_lost != ON_LOST_WARN && !run->told_to_end;
+}
+
+/* From the wait to the end of the command, or of the wait. */
+static int run_once(struct run *run)
+{
+    wait_for_lock(run);
+    if (run->lease.status != HF_OK)
+        return report_refusal(run);
+    report_acquired(run);
+    return run_command(run);
+}
+
+static int run_again(struct run *run)
+{
+    int code = guard_start(&run->guard);
+
+    run->lost = HF_OK;
+    run->began_ms = run_now_ms();
+    if (code == EXIT_YES)
+        code = lease_begin_again(&run->lease);
+    return code == EXIT_YES ? run_once(run) : code;
+}
+
 /* From the wait to the exit code. */
 static int run_phases(struct run *run)
 {
-    int code;
+    int code = run_once(run);
 
-    wait_for_lock(run);
-    if (run->lease.status != HF_OK) {
-        code = report_refusal(run);
-    } else {
-        report_acquired(run);
-        code = run_command(run);
+    while (campaigns_again(run))
+        code = run_again(run);
+    if (run->lease.status == HF_OK) {
         release(run);
         code = run->lost == HF_OK ? code : EXIT_LOST;
     }
@@ -321,8 +377,10 @@ static void describe(struct call *call, const struct run_plan *plan)
 static int run_run(struct call *call)
 {
     static struct run run;
-    int code = make_plan(&run.plan, call);
+    int code;
 
+    run_verb = call->command->grammar.name;
+    code = make_plan(&run.plan, call);
     run.began_ms = run_now_ms();
     if (code == EXIT_YES)
         describe(call, &run.plan);
@@ -379,6 +437,36 @@ const struct command run_commands[] = {
               "\n"
               "With --json an object about the lock is printed on stderr at "
               "the end.\n",
+     .opens_store = true,
+     .run = run_run},
+    COMMAND_END,
+};
+
+const struct command lead_commands[] = {
+    {.grammar = {.name = "lead",
+                 .accepts = OPTIONS_WRITE | OPTION(NONBLOCK) | OPTION(WAIT) |
+                            OPTION(CONFLICT_CODE) | OPTION(SHELL) |
+                            OPTION(LEASE) | OPTION(MAX_HOLD) | OPTION(ON_LOST) |
+                            OPTION(VERBOSE) | OPTION(TEXT) | OPTION(ONCE),
+                 .operands_min = 1,
+                 .operands_max = 1,
+                 .tail = TAIL_COMMAND,
+                 .operands = "NAME [--] COMMAND [ARGUMENT...]"},
+     .summary = "run a command while this candidate leads",
+     .notes = "Start it on every machine that may lead: one of them runs the "
+              "command, the others\n"
+              "wait. If it loses the lead, the command is ended as by run "
+              "before another one\n"
+              "can lead; it waits again, and runs the command again when it "
+              "leads again. With\n"
+              "--once it ends with code 76 instead.\n"
+              "\n"
+              "When the command ends by itself, the next candidate leads, and "
+              "the exit code is\n"
+              "that of the command. INT, QUIT and TERM are forwarded and end "
+              "it too. Signals,\n"
+              "terminal and environment are as for run; HOLDFAST_TOKEN is the "
+              "term.\n",
      .opens_store = true,
      .run = run_run},
     COMMAND_END,

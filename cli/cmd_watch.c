@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -126,18 +125,6 @@ static int open_all(struct watching *all)
     return EXIT_YES;
 }
 
-static int open_signals(void)
-{
-    sigset_t ends;
-
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGHUP);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ends, NULL);
-    return signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 static int64_t now_ms(void)
 {
     struct timespec now;
@@ -187,14 +174,12 @@ static int follow(struct watching *all)
 {
     struct call *call = all->call;
     hf_error err = HF_ERROR_INIT;
-    int signals = open_signals();
+    int signals = call_end_signals(call);
     hf_status status;
     int fd;
 
-    if (signals < 0) {
-        complain("watch", "signalfd: %s", strerror(errno));
+    if (signals < 0)
         return EXIT_SYSTEM;
-    }
     all->code = open_all(all);
     status = hf_client_fd(call->client, &fd, &err);
     if (status != HF_OK && all->code == EXIT_YES)

@@ -26,6 +26,7 @@ struct noun {
 /* clang-format off */
 static const struct noun nouns[] = {
     {"run", run_commands},
+    {"lead", lead_commands},
     {"value", value_commands},
     {"hash", hash_commands},
     {"key", key_commands},
@@ -35,6 +36,7 @@ static const struct noun nouns[] = {
     {"latch", latch_commands},
     {"limit", limit_commands},
     {"id", id_commands},
+    {"election", election_commands},
     {"txn", txn_commands},
     {"script", script_commands},
     {"command", command_commands},

@@ -79,6 +79,8 @@ enum option_id {
     OPT_BURST,
     OPT_COST,
     OPT_DENSE,
+    OPT_TEXT,
+    OPT_ONCE,
     OPT_COUNT
 };
 

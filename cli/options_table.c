@@ -309,4 +309,9 @@ const struct option_spec option_table[OPT_COUNT] = {
                   .help = "units to take; default 1; 0: only look"},
     [OPT_DENSE] = {.names = {"dense"},
                    .help = "begin at 1 instead of the store's clock"},
+    [OPT_TEXT] = {.names = {"text"},
+                  .kind = KIND_TEXT,
+                  .argument = "TEXT",
+                  .help = "says who this candidate is; default: the host"},
+    [OPT_ONCE] = {.names = {"once"}, .help = "end when the lead is lost"},
 };

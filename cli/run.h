@@ -31,10 +31,15 @@
 
 /* ------------------------------------------------------------------- plan */
 
+/* "run" or "lead", for messages. */
+extern const char *run_verb;
+
 /* The command line. */
 struct run_plan {
     const struct call *call;
     const char *name;    /* of the lock */
+    const char *what;    /* it is: "lock", "lead of" */
+    const char *text;    /* of a candidate; NULL: the name is of a lock */
     const char *store;   /* URL the command gets in HOLDFAST_STORE */
     int64_t ttl_ms;      /* of the lease */
     int64_t wait_ms;     /* 0: try once; HF_FOREVER */
@@ -44,6 +49,7 @@ struct run_plan {
     enum on_lost on_lost;
     int conflict_code;
     bool verbose;
+    bool once;   /* end when the lead is lost */
     char **argv; /* the command, NULL after the last word */
     char *shell_argv[4];
 };
@@ -114,6 +120,9 @@ struct lease {
 
 /* Begin to acquire, on a thread. */
 int lease_begin(struct lease *lease, const struct run_plan *plan);
+
+/* The same after a loss. */
+int lease_begin_again(struct lease *lease);
 
 /* Has the acquisition ended? */
 bool lease_is_done(const struct lease *lease);
@@ -190,7 +199,8 @@ struct watch {
     const struct lease *lease;
     const struct child *child;
     struct tty *tty;
-    hf_status lost; /* why; HF_OK: the lock was held until the child ended */
+    hf_status lost;   /* why; HF_OK: the lock was held until the child ended */
+    bool told_to_end; /* by INT, QUIT or TERM */
 };
 
 /* Run until the child has ended, and its group too if the lock was lost. */

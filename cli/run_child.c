@@ -169,13 +169,13 @@ int child_start(struct child *child, const struct lease *lease,
 
     child->pid = -1;
     if (!environment_make(&environment, lease)) {
-        complain("run", "cannot make the environment: %s", strerror(errno));
+        complain(run_verb, "cannot make the environment: %s", strerror(errno));
     } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-        complain("run", "socketpair: %s", strerror(errno));
+        complain(run_verb, "socketpair: %s", strerror(errno));
     } else {
         child->pid = fork();
         if (child->pid < 0)
-            complain("run", "fork: %s", strerror(errno));
+            complain(run_verb, "fork: %s", strerror(errno));
     }
     if (child->pid == 0) {
         close(pair[0]);
@@ -227,9 +227,9 @@ static void report_exec_failure(const struct child *child, const char *command)
         (ssize_t)sizeof(failed))
         return;
     if (failed == ENOENT)
-        complain("run", "%s: command not found", command);
+        complain(run_verb, "%s: command not found", command);
     else
-        complain("run", "%s: %s", command, strerror(failed));
+        complain(run_verb, "%s: %s", command, strerror(failed));
 }
 
 int child_reap(struct child *child, const char *command, int *signal)

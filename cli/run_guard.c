@@ -137,7 +137,7 @@ int guard_start(struct guard *guard)
     sigset_t before;
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
-        complain("run", "socketpair: %s", strerror(errno));
+        complain(run_verb, "socketpair: %s", strerror(errno));
         return EXIT_SYSTEM;
     }
     sigfillset(&all);
@@ -151,7 +151,7 @@ int guard_start(struct guard *guard)
     close(pair[1]);
     guard->fd = pair[0];
     if (guard->pid < 0) {
-        complain("run", "fork: %s", strerror(errno));
+        complain(run_verb, "fork: %s", strerror(errno));
         guard->pid = 0;
         close(guard->fd);
         return EXIT_SYSTEM;

@@ -65,6 +65,10 @@ static hf_status make_lock(struct lease *lease)
     options.lost_margin_ms = lease->plan->margin_ms;
     options.on_lost = on_lost;
     options.user = lease;
+    if (lease->plan->text != NULL)
+        return hf_election_new(lease->client, hf_str(lease->plan->name),
+                               hf_str(lease->plan->text), &options,
+                               &lease->lock, &lease->err);
     if (lease->plan->permits > 0)
         return hf_semaphore_new(lease->client, hf_str(lease->plan->name),
                                 lease->plan->permits, &options, &lease->lock,
@@ -101,11 +105,25 @@ static hf_status await(struct lease *lease, hf_call *call)
     return status;
 }
 
+/* Afterwards on_lost() is not called any more. */
+static void drop_lost(struct lease *lease)
+{
+    uint64_t count;
+
+    hf_lock_free(lease->lock);
+    lease->lock = NULL;
+    (void)!read(lease->lost_fd, &count, sizeof(count));
+    atomic_store(&lease->lost, (int)HF_OK);
+}
+
 static hf_status open_lock(struct lease *lease)
 {
-    hf_status status =
-        call_open(lease->plan->call, &lease->client, &lease->err);
+    hf_status status = HF_OK;
 
+    if (lease->lock != NULL)
+        drop_lost(lease);
+    else
+        status = call_open(lease->plan->call, &lease->client, &lease->err);
     return status == HF_OK ? make_lock(lease) : status;
 }
 
@@ -131,26 +149,37 @@ static void *acquire(void *user)
     return NULL;
 }
 
+static int begin(struct lease *lease)
+{
+    int failed = pthread_create(&lease->thread, NULL, acquire, lease);
+
+    if (failed == 0)
+        return EXIT_YES;
+    complain(run_verb, "pthread_create: %s", strerror(failed));
+    return EXIT_SYSTEM;
+}
+
 int lease_begin(struct lease *lease, const struct run_plan *plan)
 {
-    hf_error fresh = HF_ERROR_INIT;
-    int failed;
-
     lease->plan = plan;
-    lease->err = fresh;
+    lease->err = (hf_error)HF_ERROR_INIT;
     lease->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     lease->lost_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     lease->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (lease->done_fd < 0 || lease->lost_fd < 0 || lease->cancel_fd < 0) {
-        complain("run", "eventfd: %s", strerror(errno));
+        complain(run_verb, "eventfd: %s", strerror(errno));
         return EXIT_SYSTEM;
     }
-    failed = pthread_create(&lease->thread, NULL, acquire, lease);
-    if (failed != 0) {
-        complain("run", "pthread_create: %s", strerror(failed));
-        return EXIT_SYSTEM;
-    }
-    return EXIT_YES;
+    return begin(lease);
+}
+
+int lease_begin_again(struct lease *lease)
+{
+    uint64_t count;
+
+    (void)!read(lease->done_fd, &count, sizeof(count));
+    lease->err = (hf_error)HF_ERROR_INIT;
+    return begin(lease);
 }
 
 bool lease_is_done(const struct lease *lease)

@@ -53,7 +53,7 @@ int signals_open(struct signals *signals)
     sigprocmask(SIG_BLOCK, &blocked, &signals->original);
     signals->fd = signalfd(-1, &received, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals->fd < 0) {
-        complain("run", "signalfd: %s", strerror(errno));
+        complain(run_verb, "signalfd: %s", strerror(errno));
         return EXIT_SYSTEM;
     }
     return EXIT_YES;

@@ -95,8 +95,8 @@ static void lose(struct loop *loop, hf_status reason)
         loop->phase = PHASE_WARNED;
         break;
     }
-    complain("run", "lock \"%s\" lost: %s; %s", plan->name, reason_text(reason),
-             what[plan->on_lost]);
+    complain(run_verb, "%s \"%s\" lost: %s; %s", plan->what, plan->name,
+             reason_text(reason), what[plan->on_lost]);
 }
 
 static void look_at_lease(struct loop *loop)
@@ -123,8 +123,9 @@ static void look_at_guard(struct loop *loop)
     if (loop->phase == PHASE_HELD && !loop->guard_missed &&
         guard_was_killed(loop->watch->guard)) {
         loop->guard_missed = true;
-        complain("run", "the guard process was killed: if holdfast is killed "
-                        "too, the command will continue");
+        complain(run_verb,
+                 "the guard process was killed: if holdfast is killed "
+                 "too, the command will continue");
     }
 }
 
@@ -173,6 +174,8 @@ static void pass_signals_on(struct loop *loop)
     int signal;
 
     while ((signal = signals_next(loop->watch->signals)) != 0) {
+        if (signal == SIGINT || signal == SIGQUIT || signal == SIGTERM)
+            loop->watch->told_to_end = true;
         if (signal == SIGCHLD)
             look_at_guard(loop);
         else
@@ -219,8 +222,8 @@ void watch_child(struct watch *watch)
     if (watch->lost == HF_OK) {
         watch->lost = lease_lost(watch->lease);
         if (watch->lost != HF_OK) {
-            complain("run", "lock \"%s\" lost: %s", watch->plan->name,
-                     reason_text(watch->lost));
+            complain(run_verb, "%s \"%s\" lost: %s", watch->plan->what,
+                     watch->plan->name, reason_text(watch->lost));
         }
     }
 }
