@@ -20,6 +20,7 @@
  * | holdfast/ids.h       | numbers that are unique and only grow              |
  * | holdfast/latch.h     | waiting until so many have arrived                 |
  * | holdfast/election.h  | one of several programs leads                      |
+ * | holdfast/adopt.h     | passing a held lock to another process             |
  * | holdfast/script.h    | Lua scripts                                        |
  * | holdfast/command.h   | any command, word by word                          |
  * | holdfast/reply.h     | replies of scripts and commands                    |
@@ -46,6 +47,7 @@
 #ifndef HOLDFAST_H
 #define HOLDFAST_H
 
+#include "holdfast/adopt.h"
 #include "holdfast/async.h"
 #include "holdfast/base.h"
 #include "holdfast/cache.h"

@@ -31,6 +31,7 @@ SHAPE_OF(lock_inspect, HF__SHAPE_TUPLE(inspect_items, 4));
 /* {i, why, ...} */
 static const hf__shape renew_items[] = {NUMBER(1, HF__KEY_COUNT),
                                         NUMBER(-1, 0)};
+SHAPE_OF(lock_adopt, HF__SHAPE_LIST(renew_items));
 SHAPE_OF(lock_renew, HF__SHAPE_LIST(renew_items));
 
 /* Or a grant. */
@@ -45,6 +46,7 @@ SHAPE_OF(lock_undo, NUMBER(-1, 1));
 SHAPE_OF(lock_release, RELEASED);
 SHAPE_OF(token_raise, NUMBER(0, 1));
 
+SHAPE_OF(semaphore_adopt, HF__SHAPE_LIST(renew_items));
 SHAPE_OF(semaphore_acquire, {.kinds = HF__IS_INTEGER,
                              .low = 1,
                              .high = HF__TOKEN_MAX,

@@ -552,6 +552,22 @@ DEFINE(lock_release_many)
     return hf_lock_release_many(&p->lock, 1, &p->result.status, err);
 }
 
+/* The held lock is exported, and becomes the handle that adopts it. */
+DEFINE(lock_adopt)
+{
+    hf_buffer text = HF_BUFFER_INIT;
+    hf_status status = hf_lock_export(p->lock, &text, err);
+
+    if (status != HF_OK)
+        return status;
+    hf_lock_free(p->lock);
+    p->lock = NULL;
+    status = CALL(hf_lock_adopt, p->client, hf_view(text.data, text.size), NULL,
+                  &p->lock);
+    hf_buffer_free(&text);
+    return status;
+}
+
 DEFINE(lock_inspect)
 {
     return CALL(hf_lock_inspect, p->client, p->key, &p->result.info);
@@ -781,6 +797,7 @@ const every_call every_calls[] = {
     {"lock renew many", "lock_renew", lock_renew_many, BATCH, HELD},
     {"lock release", "lock_release", lock_release, STARTS, HELD},
     {"lock release many", "lock_release", lock_release_many, BATCH, HELD},
+    {"lock adopt", "lock_adopt", lock_adopt, STARTS, HELD},
     {"lock inspect", "lock_inspect", lock_inspect, STARTS},
     {"lock holder", "client_find", lock_holder, STARTS, .keyless = true},
     {"lock break", "lock_break", lock_break, STARTS},

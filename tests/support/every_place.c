@@ -70,6 +70,7 @@ const char *every_usual_answer(const char *target)
     } usual[] = {
         {"lock_acquire", ":5\r\n"},
         {"lock_release", ":1\r\n"},
+        {"lock_adopt", "*0\r\n"},
         {"lock_renew", "*0\r\n"},
         {"lock_leave", ":0\r\n"},
         {"election_acquire", ":5\r\n"},

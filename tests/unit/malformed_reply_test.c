@@ -296,6 +296,8 @@ static const fits table[] = {
       {"#t\r\n", HF_OK},
       {":0\r\n", HF_EXPIRED},
       {":-1\r\n", HF_LOST}}},
+    {"lock adopt",
+     {{"*0\r\n", HF_OK}, {"%0\r\n", HF_OK}, {"*2\r\n:1\r\n:-1\r\n", HF_LOST}}},
     {"lock inspect",
      {{"*4\r\n" A ":5\r\n$1\r\n7\r\n:3\r\n", HF_OK},
       {"*4\r\n$-1\r\n:-2\r\n$-1\r\n:0\r\n", HF_NOT_FOUND}}},

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pass_on.c - hf_lock_export(), hf_lock_adopt().
+ *
+ * The text has these fields, separated by colons:
+ *
+ *   hf1 KIND OWNER TOKEN TTL ARGUMENT NAME CRC
+ *
+ * Numbers are decimal; ARGUMENT is that of the kind, or 0. NAME is without the
+ * client's prefix, each byte but letters, digits and -._/ as %XX. CRC is that
+ * of what precedes it, its last colon included: eight hexadecimal digits.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/form.h"
+#include "lease/handle.h"
+#include "lease/lease.h"
+#include "lease/release.h"
+#include "lease/renewal.h"
+#include "script/script_words.h"
+#include "util/clock.h"
+#include "util/crc32c.h"
+#include "util/error.h"
+#include "util/mem.h"
+#include "util/url.h"
+
+#define VERSION "hf1"
+#define CRC_DIGITS 8
+
+/* All but the name: the version, the kind, an owner id, numbers, the CRC. */
+#define REST_MAX 192
+
+typedef hf_status (*make_fn)(hf_client *client, hf_bytes name, int64_t argument,
+                             const hf_lock_options *opts, hf_lock **lock,
+                             hf_error *err);
+
+/* A kind of which a lease can be passed on. */
+typedef struct passable {
+    const char *name;
+    uint32_t acquire; /* its script, by which the kind is known */
+    uint32_t adopt;
+    make_fn make;
+} passable;
+
+static hf_status make_lock(hf_client *client, hf_bytes name, int64_t argument,
+                           const hf_lock_options *opts, hf_lock **lock,
+                           hf_error *err)
+{
+    (void)argument;
+    return hf_lock_new(client, name, opts, lock, err);
+}
+
+static hf_status make_permit(hf_client *client, hf_bytes name, int64_t argument,
+                             const hf_lock_options *opts, hf_lock **lock,
+                             hf_error *err)
+{
+    return hf_semaphore_new(client, name, (uint32_t)argument, opts, lock, err);
+}
+
+_Static_assert((int)HF__SEMAPHORE_ADOPT_OWNER == HF__LOCK_ADOPT_OWNER, "");
+
+static const passable kinds[] = {
+    {"lock", HF__SCRIPT_LOCK_ACQUIRE, HF__SCRIPT_LOCK_ADOPT, make_lock},
+    {"semaphore", HF__SCRIPT_SEMAPHORE_ACQUIRE, HF__SCRIPT_SEMAPHORE_ADOPT,
+     make_permit},
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/* ------------------------------------------------------------------ export */
+
+static const passable *kind_of(const hf_lock *lock)
+{
+    for (size_t i = 0; i < KINDS; i++) {
+        if (kinds[i].acquire == lock->kind->acquire)
+            return &kinds[i];
+    }
+    return NULL;
+}
+
+static bool is_plain(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || strchr("-._/", c) != NULL;
+}
+
+static size_t put_name(char *at, hf_bytes name)
+{
+    const unsigned char *bytes = name.data;
+    size_t size = 0;
+
+    for (size_t i = 0; i < name.size; i++) {
+        if (bytes[i] != '\0' && is_plain(bytes[i]))
+            at[size++] = (char)bytes[i];
+        else
+            size += (size_t)snprintf(at + size, 4, "%%%02X", bytes[i]);
+    }
+    return size;
+}
+
+static hf_bytes name_of(const hf_lock *lock)
+{
+    size_t prefix_size = lock->client->prefix_size;
+
+    return hf_view((const char *)lock->keys.main.data + prefix_size,
+                   lock->keys.main.size - prefix_size);
+}
+
+/* Returns the size without the NUL. */
+static size_t put_text(char *text, const hf_lock *lock, const passable *kind)
+{
+    hf_bytes argument = lock->argument;
+    size_t size = (size_t)snprintf(
+        text, REST_MAX, VERSION ":%s:%s:%llu:%lld:%.*s:", kind->name,
+        lock->owner, (unsigned long long)atomic_load(&lock->token),
+        (long long)lock->options.ttl_ms,
+        argument.size > 0 ? (int)argument.size : 1,
+        argument.size > 0 ? (const char *)argument.data : "0");
+
+    size += put_name(text + size, name_of(lock));
+    text[size++] = ':';
+    snprintf(text + size, CRC_DIGITS + 1, "%08x",
+             (unsigned)hf__crc32c(0, text, size));
+    return size + CRC_DIGITS;
+}
+
+static hf_status check_exportable_locked(hf_lock *lock, hf_error *err)
+{
+    hf__lease_check_locked(&lock->client->leases->watchdog, lock);
+    if (lock->state == HF__LOCK_LOST)
+        return hf__fail(err, HF_LOST, "this handle has lost the lock");
+    if (lock->state != HF__LOCK_HELD)
+        return hf__fail(err, HF_INVALID, "this handle does not hold the lock");
+    if (lock->holds > 1)
+        return hf__fail(err, HF_INVALID,
+                        "this handle was acquired %u times; release it until "
+                        "one is left",
+                        (unsigned)lock->holds);
+    return HF_OK;
+}
+
+/* `text` has room for it. A reply to a renewal in flight is ignored. */
+static hf_status export_held(hf_lock *lock, const passable *kind,
+                             hf_buffer *text, hf_error *err)
+{
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
+    hf_status status;
+
+    pthread_mutex_lock(&watchdog->mutex);
+    status = check_exportable_locked(lock, err);
+    if (status == HF_OK) {
+        text->size = put_text(text->data, lock, kind);
+        hf__lease_unwatch_locked(watchdog, lock);
+        atomic_store(&lock->valid_until_ms, 0);
+        lock->state = HF__LOCK_FREE;
+        pthread_cond_broadcast(&lock->changed);
+    }
+    pthread_mutex_unlock(&watchdog->mutex);
+    return status;
+}
+
+static hf_status export(hf_lock *lock, hf_buffer *text, hf_error *err)
+{
+    const passable *kind = kind_of(lock);
+    hf_buffer made = HF_BUFFER_INIT;
+    hf_status status;
+
+    if (kind == NULL)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "this kind of lease cannot be passed on");
+    made.data = hf__alloc(3 * name_of(lock).size + REST_MAX);
+    if (made.data == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "the text of a lock");
+    status = export_held(lock, kind, &made, err);
+    if (status == HF_OK)
+        *text = made;
+    else
+        hf__free(made.data);
+    return status;
+}
+
+hf_status hf_lock_export(hf_lock *lock, hf_buffer *text, hf_error *err)
+{
+    hf_status status = hf__lock_check(lock, err);
+
+    if (status == HF_OK)
+        status = hf__check_out(text, "text", err);
+    if (status == HF_OK)
+        status = hf__client_enter(lock->client, err);
+    if (status != HF_OK)
+        return status;
+    status = export(lock, text, err);
+    hf__life_leave(&lock->client->life);
+    return status;
+}
+
+/* -------------------------------------------------------- reading the text */
+
+enum { F_VERSION, F_KIND, F_OWNER, F_TOKEN, F_TTL, F_ARGUMENT, F_NAME, FIELDS };
+
+typedef struct exported {
+    const passable *kind;
+    char *storage; /* of the rest */
+    const char *owner;
+    int64_t token;
+    int64_t ttl_ms;
+    int64_t argument;
+    hf_bytes name;
+} exported;
+
+static hf_status damaged(hf_error *err, const char *what)
+{
+    return hf__fail(err, HF_INVALID,
+                    "not the text of an exported lock, or damaged: %s", what);
+}
+
+/* The CRC, and the fields before it. */
+static bool split(char *text, size_t size, char *fields[FIELDS])
+{
+    char crc[CRC_DIGITS + 1];
+    char *at = text;
+
+    if (size <= CRC_DIGITS || memchr(text, '\0', size) != NULL)
+        return false;
+    size -= CRC_DIGITS;
+    snprintf(crc, sizeof(crc), "%08x", (unsigned)hf__crc32c(0, text, size));
+    if (memcmp(text + size, crc, CRC_DIGITS) != 0)
+        return false;
+    text[size] = '\0';
+    for (int i = 0; i < FIELDS; i++) {
+        fields[i] = at;
+        at = strchr(at, ':');
+        if (at == NULL)
+            return false;
+        *at++ = '\0';
+    }
+    return *at == '\0';
+}
+
+/* In place; the CRC has shown that each % is followed by two digits. */
+static hf_bytes unescape(char *name)
+{
+    size_t size = 0;
+
+    for (const char *at = name; *at != '\0'; at++) {
+        char digits[3] = {0};
+
+        if (*at == '%' && at[1] != '\0' && at[2] != '\0') {
+            memcpy(digits, at + 1, 2);
+            name[size++] = (char)strtoul(digits, NULL, 16);
+            at += 2;
+        } else {
+            name[size++] = *at;
+        }
+    }
+    return hf_view(name, size);
+}
+
+static hf_status find_kind(exported *self, const char *name, hf_error *err)
+{
+    char quoted[HF__QUOTED_SIZE];
+
+    for (size_t i = 0; i < KINDS; i++) {
+        if (strcmp(kinds[i].name, name) == 0) {
+            self->kind = &kinds[i];
+            return HF_OK;
+        }
+    }
+    return hf__fail(err, HF_UNSUPPORTED,
+                    "the text is of a kind of lease that this version cannot "
+                    "adopt: %s",
+                    hf__quoted(quoted, hf_str(name)));
+}
+
+static hf_status read_fields(exported *self, char *const fields[FIELDS],
+                             hf_error *err)
+{
+    hf_status status;
+
+    if (strcmp(fields[F_VERSION], VERSION) != 0)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "the text of the lock is of a newer version");
+    self->owner = fields[F_OWNER];
+    if (!hf__owner_is_ours(hf_str(self->owner)))
+        return damaged(err, "owner id");
+    status = find_kind(self, fields[F_KIND], err);
+    if (status == HF_OK)
+        status = hf__parse_int(fields[F_TOKEN], 1, HF__TOKEN_MAX - 1,
+                               "token of the text", &self->token, err);
+    if (status == HF_OK)
+        status =
+            hf__parse_int(fields[F_TTL], HF_LOCK_TTL_MIN_MS, HF_LOCK_TTL_MAX_MS,
+                          "lease of the text", &self->ttl_ms, err);
+    if (status == HF_OK)
+        status = hf__parse_int(fields[F_ARGUMENT], 0, UINT32_MAX,
+                               "argument of the text", &self->argument, err);
+    self->name = unescape(fields[F_NAME]);
+    return status;
+}
+
+/* Free `storage` afterwards. */
+static hf_status read_text(exported *self, hf_bytes text, hf_error *err)
+{
+    char *fields[FIELDS];
+
+    self->storage = NULL;
+    if (text.data == NULL)
+        return hf__fail(err, HF_INVALID, "text is NULL");
+    if (text.size > 3 * HF_NAME_MAX + REST_MAX)
+        return damaged(err, "too long");
+    self->storage = hf__alloc(text.size + 1);
+    if (self->storage == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "the text of a lock");
+    memcpy(self->storage, text.data, text.size);
+    self->storage[text.size] = '\0';
+    if (!split(self->storage, text.size, fields))
+        return damaged(err, "checksum");
+    return read_fields(self, fields, err);
+}
+
+/* ------------------------------------------------------------------- adopt */
+
+/* What is to become held. */
+typedef struct heir {
+    hf_lock *lock; /* NULL: the caller has it */
+    char from[HF_OWNER_SIZE];
+    hf__grant grant;
+} heir;
+
+static void release_heir(hf_call *call)
+{
+    heir *self = call->owned;
+
+    hf_lock_free(self->lock);
+    hf__free(self);
+}
+
+static void hold(hf_call *call)
+{
+    heir *self = call->owned;
+    hf_lock *lock = self->lock;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
+    bool watched;
+
+    self->grant.sent_ms = call->request.began_ms;
+    self->grant.acked =
+        call->request.replicas != NULL ? call->request.acked : -1;
+    pthread_mutex_lock(&watchdog->mutex);
+    hf__lock_hold_locked(lock, &self->grant);
+    watched = lock->watched;
+    pthread_mutex_unlock(&watchdog->mutex);
+    if (watched)
+        hf__registry_note(&lock->client->leases->registry);
+}
+
+/* What became of it, as far as the reply says. */
+static hf_status read_reply(const hf_call *call)
+{
+    const hf__request *request = &call->request;
+    const heir *self = call->owned;
+    hf__renewal_answer answer;
+
+    if (request->status != HF_OK)
+        return request->status;
+    if (!hf__renewal_read(&request->reply, 1, &answer))
+        return HF_CORRUPT;
+    if (answer == HF__TAKEN)
+        return HF_LOST;
+    if (answer == HF__GONE)
+        return HF_EXPIRED;
+    /* A reply that took longer than the lease does not count. */
+    return answer == HF__RENEWED &&
+                   hf__clock_boot_ms() <
+                       hf__lock_validity(self->lock, request->began_ms)
+               ? HF_OK
+               : HF_INDETERMINATE;
+}
+
+static void answered(hf_call *call)
+{
+    const heir *self = call->owned;
+
+    call->note = read_reply(call);
+    if (call->note == HF_OK)
+        hold(call);
+    else if (call->note == HF_INDETERMINATE)
+        hf__lock_undo(self->lock, self->grant.owner);
+}
+
+static hf_status finish_adopt(hf_call *call, hf_error *err)
+{
+    heir *self = call->owned;
+
+    switch (call->note) {
+    case HF_OK:
+        *(hf_lock **)call->out = self->lock;
+        self->lock = NULL;
+        return HF_OK;
+    case HF_LOST:
+        return hf__fail(err, HF_LOST, "another owner holds the lock");
+    case HF_EXPIRED:
+        return hf__fail(err, HF_EXPIRED,
+                        "the lease had ended, or the lock was released");
+    case HF_INDETERMINATE:
+        return hf__fail(err, HF_INDETERMINATE,
+                        "the reply took longer than the lease, or no majority "
+                        "of the quorum decided");
+    default:
+        return hf__bad_reply(call->request.script->name, err);
+    }
+}
+
+static const hf__operation adopt = {
+    .finish = finish_adopt,
+};
+
+static hf_status begin(hf_lock *lock, hf_error *err)
+{
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
+    hf_status status;
+    bool busy;
+
+    pthread_mutex_lock(&watchdog->mutex);
+    status = hf__lock_begin_locked(lock, &busy, err);
+    pthread_mutex_unlock(&watchdog->mutex);
+    if (status == HF_OK && lock->watched)
+        status = hf__watchdog_start(watchdog, err);
+    return status;
+}
+
+/* `from` is of the size of an owner id. */
+static hf_status make_heir(hf_call *call, const exported *from,
+                           const hf_lock_options *opts)
+{
+    hf_lock_options options;
+    hf_error *err = call->form.err;
+    heir *self = hf__calloc(1, sizeof(*self));
+    hf_status status;
+
+    if (self == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a lock");
+    call->owned = self;
+    call->release = release_heir;
+    memcpy(self->from, from->owner, HF_OWNER_SIZE);
+    self->grant.token = (uint64_t)from->token;
+    hf__owner_draw(&call->client->leases->owners, self->grant.owner);
+    status = hf__options_load(&options, sizeof(options), sizeof(options), opts,
+                              "hf_lock_options", err);
+    options.struct_size = sizeof(options);
+    if (options.ttl_ms == 0)
+        options.ttl_ms = from->ttl_ms;
+    if (status == HF_OK)
+        status = from->kind->make(call->client, from->name, from->argument,
+                                  &options, &self->lock, err);
+    return status == HF_OK ? begin(self->lock, err) : status;
+}
+
+static hf_status fill(hf_call *call, hf_bytes text, const hf_lock_options *opts)
+{
+    exported from;
+    hf_status status = read_text(&from, text, call->form.err);
+    const heir *self;
+
+    if (status == HF_OK)
+        status = make_heir(call, &from, opts);
+    hf__free(from.storage);
+    if (status != HF_OK)
+        return status;
+    self = call->owned;
+    call->words_stay = true;
+    call->answered = answered;
+    call->script = &hf__scripts[from.kind->adopt];
+    hf__add_whole_key(call, self->lock->keys.main);
+    hf__add(call, hf_str(self->from));
+    hf__add(call, hf_str(self->grant.owner));
+    hf__add(call, self->lock->ttl_word);
+    return HF_OK;
+}
+
+static hf_status run_adopt(hf__form form, hf_client *client, hf_bytes text,
+                           const hf_lock_options *opts, hf_lock **lock)
+{
+    hf_call here, *call = hf__begin(&here, form, &adopt, client);
+    const heir *self;
+
+    hf__set_out(call, lock, "lock");
+    if (HF__TRY(call, fill(call, text, opts))) {
+        self = call->owned;
+        hf__fill(call);
+        hf__replicas_ask(&call->request, &self->lock->renewal_replicas, NULL);
+    }
+    return hf__end(call);
+}
+
+hf_status hf_lock_adopt(hf_client *client, hf_bytes text,
+                        const hf_lock_options *opts, hf_lock **lock,
+                        hf_error *err)
+{
+    return run_adopt(hf__blocking(err), client, text, opts, lock);
+}
+
+hf_status hf_lock_adopt_start(hf_client *client, hf_bytes text,
+                              const hf_lock_options *opts, hf_lock **lock,
+                              const hf_async *async, hf_error *err)
+{
+    return run_adopt(hf__started(async, err), client, text, opts, lock);
+}
