@@ -21,6 +21,7 @@
  * | holdfast/latch.h     | waiting until so many have arrived                 |
  * | holdfast/election.h  | one of several programs leads                      |
  * | holdfast/adopt.h     | passing a held lock to another process             |
+ * | holdfast/together.h  | acquiring several locks at once                    |
  * | holdfast/script.h    | Lua scripts                                        |
  * | holdfast/command.h   | any command, word by word                          |
  * | holdfast/reply.h     | replies of scripts and commands                    |
@@ -66,6 +67,7 @@
 #include "holdfast/semaphore.h"
 #include "holdfast/store.h"
 #include "holdfast/timeline.h"
+#include "holdfast/together.h"
 #include "holdfast/txn.h"
 #include "holdfast/value.h"
 #include "holdfast/watch.h"

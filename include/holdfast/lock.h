@@ -608,7 +608,8 @@ HF_API HF_MUST_USE hf_status hf_lock_break_start(hf_client *client,
  * Acquire many locks at once, each as by hf_lock_acquire(). If it is
  * interrupted, those not yet held are HF_CANCELLED. Locks that were acquired
  * are held whatever became of the others; so two programs that take the same
- * locks may each hold what the other waits for, until wait_ms passes.
+ * locks may each hold what the other waits for, until wait_ms passes;
+ * hf_lock_acquire_all() prevents that.
  *
  * @param locks     `count` different handles of one client
  * @param count     any number

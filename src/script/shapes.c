@@ -31,6 +31,11 @@ SHAPE_OF(lock_inspect, HF__SHAPE_TUPLE(inspect_items, 4));
 /* {i, why, ...} */
 static const hf__shape renew_items[] = {NUMBER(1, HF__KEY_COUNT),
                                         NUMBER(-1, 0)};
+/* {taken, token} */
+static const hf__shape all_items[] = {NUMBER(0, HF__KEY_COUNT),
+                                      NUMBER(0, HF__TOKEN_MAX - 1)};
+SHAPE_OF(lock_acquire_all, HF__SHAPE_TUPLE(all_items, 2));
+
 SHAPE_OF(lock_adopt, HF__SHAPE_LIST(renew_items));
 SHAPE_OF(lock_renew, HF__SHAPE_LIST(renew_items));
 

@@ -552,6 +552,21 @@ DEFINE(lock_release_many)
     return hf_lock_release_many(&p->lock, 1, &p->result.status, err);
 }
 
+DEFINE(lock_acquire_all)
+{
+    hf_status status = HF_OK;
+    hf_lock *locks[2];
+
+    if (p->second == NULL)
+        status =
+            hf_lock_new(p->client, hf_str("second"), NULL, &p->second, err);
+    if (status != HF_OK)
+        return status;
+    locks[0] = p->lock;
+    locks[1] = p->second;
+    return CALL(hf_lock_acquire_all, locks, 2, 0);
+}
+
 /* The held lock is exported, and becomes the handle that adopts it. */
 DEFINE(lock_adopt)
 {
@@ -792,6 +807,8 @@ const every_call every_calls[] = {
     {"lock acquire for", "lock_acquire", lock_acquire_for, STARTS,
      .needs_lock = true, .takes_lock = true},
     {"lock acquire many", "lock_acquire", lock_acquire_many, BATCH,
+     .needs_lock = true, .takes_lock = true},
+    {"lock acquire all", "lock_acquire_all", lock_acquire_all, STARTS,
      .needs_lock = true, .takes_lock = true},
     {"lock renew", "lock_renew", lock_renew, STARTS, HELD},
     {"lock renew many", "lock_renew", lock_renew_many, BATCH, HELD},

@@ -35,6 +35,7 @@ typedef struct every_place {
     hf_client *client;
     hf_bytes key;      /* the lock's name as well */
     hf_lock *lock;     /* held, for a call that needs it; else free */
+    hf_lock *second;   /* free, for calls that take several; NULL: not made */
     hf_script *script; /* loaded */
     char dir[64];
     char url[96];    /* of an embedded store in it */

@@ -119,7 +119,8 @@ void every_lock_end(every_place *place)
 {
     (void)!hf_lock_release(place->lock, NULL);
     hf_lock_free(place->lock);
-    place->lock = NULL;
+    hf_lock_free(place->second);
+    place->lock = place->second = NULL;
 }
 
 hf_status every_call_prepare(every_place *place, const every_call *call,
@@ -128,7 +129,7 @@ hf_status every_call_prepare(every_place *place, const every_call *call,
     hf_status status = HF_OK;
 
     every_result_begin(&place->result);
-    place->lock = NULL;
+    place->lock = place->second = NULL;
     place->script = NULL;
     if (call->needs_script)
         status = hf_script_load(place->client, hf_str("return 1"),
@@ -183,8 +184,9 @@ void every_call_done(every_place *place)
 
     (void)every_result_end(place, &none, HF_OK);
     hf_lock_free(place->lock);
+    hf_lock_free(place->second);
     hf_script_free(place->script);
-    place->lock = NULL;
+    place->lock = place->second = NULL;
     place->script = NULL;
 }
 

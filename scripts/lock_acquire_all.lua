@@ -1,0 +1,46 @@
+--[[
+lock_acquire_all - take locks, in their order up to the first that is not free,
+and issue a fencing token for each. A lock for which others wait is not free.
+
+KEYS[1]  last_token (string): last fencing token of this store, or of the slot
+KEYS[2...]  locks: n locks (string), then the wait queue (zset) of each
+ARGV[1]  all: 1: take all or none
+ARGV[2...]  owners: owner id and lease in ms of each lock
+
+Returns  {count of the locks that were taken, token of the first}; each token is
+         larger by 1 than the one before it. {i, 0} if none was taken, as lock
+         i + 1 is not free. An error HFTOKEN: there are no larger tokens.
+Repeat   safe: the same owners get larger tokens, and their leases start again.
+Writes   KEYS. Cost O(n); callers send at most 128.
+]]
+local call = redis.call
+local owners = {unpack(ARGV, 2)}
+local n = #owners / 2
+local taken = 0
+for at = 2, #KEYS do
+    local holder = call('get', KEYS[at])
+    local queue = at + n
+    if holder and holder ~= owners[2 * at - 3]
+        or not holder and call('zcard', KEYS[queue]) > 0 then
+        break
+    end
+    taken = taken + 1
+    if taken == n then
+        break
+    end
+end
+if taken == 0 or taken < n and ARGV[1] == '1' then
+    return {taken, 0}
+end
+local now = call('time')
+now = now[1] * 1000000 + now[2]
+--#use issue_token last=KEYS[1]
+if now + taken > 2^53 then
+    --#use no_token
+end
+call('set', KEYS[1], now + taken - 1, 'px', 604800000)
+for i = 1, taken do
+    local at = i + 1
+    call('set', KEYS[at], owners[2 * i - 1], 'px', owners[2 * i])
+end
+return {taken, now}
