@@ -99,14 +99,6 @@ static size_t put_name(char *at, hf_bytes name)
     return size;
 }
 
-static hf_bytes name_of(const hf_lock *lock)
-{
-    size_t prefix_size = lock->client->prefix_size;
-
-    return hf_view((const char *)lock->keys.main.data + prefix_size,
-                   lock->keys.main.size - prefix_size);
-}
-
 /* Returns the size without the NUL. */
 static size_t put_text(char *text, const hf_lock *lock, const passable *kind)
 {
@@ -118,7 +110,7 @@ static size_t put_text(char *text, const hf_lock *lock, const passable *kind)
         argument.size > 0 ? (int)argument.size : 1,
         argument.size > 0 ? (const char *)argument.data : "0");
 
-    size += put_name(text + size, name_of(lock));
+    size += put_name(text + size, hf_lock_name(lock));
     text[size++] = ':';
     snprintf(text + size, CRC_DIGITS + 1, "%08x",
              (unsigned)hf__crc32c(0, text, size));
@@ -169,7 +161,7 @@ static hf_status export(hf_lock *lock, hf_buffer *text, hf_error *err)
     if (kind == NULL)
         return hf__fail(err, HF_UNSUPPORTED,
                         "this kind of lease cannot be passed on");
-    made.data = hf__alloc(3 * name_of(lock).size + REST_MAX);
+    made.data = hf__alloc(3 * hf_lock_name(lock).size + REST_MAX);
     if (made.data == NULL)
         return hf__fail(err, HF_NO_MEMORY, "the text of a lock");
     status = export_held(lock, kind, &made, err);

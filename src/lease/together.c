@@ -24,14 +24,6 @@ static hf__watchdog *watchdog_of(const hf__together *self)
     return &self->client->leases->watchdog;
 }
 
-static hf_bytes name_of(const hf_lock *lock)
-{
-    size_t prefix_size = lock->client->prefix_size;
-
-    return hf_view((const char *)lock->keys.main.data + prefix_size,
-                   lock->keys.main.size - prefix_size);
-}
-
 /* -------------------------------------------------------------------- make */
 
 static int compare(const void *a, const void *b)
@@ -53,8 +45,9 @@ static hf_status sort(hf__together *self, hf_error *err)
     qsort(self->members, self->count, sizeof(self->members[0]), compare);
     for (size_t i = 1; i < self->count; i++) {
         if (compare(&self->members[i - 1], &self->members[i]) == 0)
-            return hf__fail(err, HF_INVALID, "lock %s is given twice",
-                            hf__quoted(quoted, name_of(self->members[i].lock)));
+            return hf__fail(
+                err, HF_INVALID, "lock %s is given twice",
+                hf__quoted(quoted, hf_lock_name(self->members[i].lock)));
     }
     return HF_OK;
 }
@@ -199,7 +192,7 @@ static void name_culprit(hf__together *self)
 {
     char quoted[HF__QUOTED_SIZE];
 
-    hf__quoted(quoted, name_of(self->members[self->culprit].lock));
+    hf__quoted(quoted, hf_lock_name(self->members[self->culprit].lock));
     if (self->wait_ms != 0 &&
         (self->status == HF_TIMEOUT || self->status == HF_HELD))
         self->status = hf__fail(&self->detail, HF_TIMEOUT,
