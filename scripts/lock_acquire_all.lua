@@ -20,7 +20,7 @@ local taken = 0
 for at = 2, #KEYS do
     local holder = call('get', KEYS[at])
     local queue = at + n
-    if holder and holder ~= owners[2 * at - 3]
+    if holder and string.sub(holder, 1, 32) ~= owners[2 * at - 3]
         or not holder and call('zcard', KEYS[queue]) > 0 then
         break
     end

@@ -13,11 +13,12 @@ Lane     lease: it must reach the store before the lease ends.
 Quorum   renew.
 Writes   KEYS[1]. Cost O(1).
 ]]
-local holder = redis.call('get', KEYS[1])
-if not holder then
+local value = redis.call('get', KEYS[1])
+local holder = value and string.sub(value, 1, 32)
+if not value then
     return {1, 0}
 elseif holder ~= ARGV[1] and holder ~= ARGV[2] then
     return {1, -1}
 end
-redis.call('set', KEYS[1], ARGV[2], 'px', ARGV[3])
+redis.call('set', KEYS[1], ARGV[2] .. string.sub(value, 33), 'px', ARGV[3])
 return {}
