@@ -5,15 +5,17 @@ fencing token.
 KEYS[1]  election (hash): owner, term and text of the leader, expiring with its
          lease
 KEYS[2]  last_token (string): last fencing token of this store, or of the slot
-KEYS[3]  waiters (zset): inboxes by when they began to wait, us
+KEYS[3]  waiters (zset): entries by when they began to wait, us
 ARGV[1]  owner: owner id, unique to this acquisition
 ARGV[2]  ttl: of the lease, ms
-ARGV[3]  inbox: to queue if there is a leader; empty: do not queue
-ARGV[4]  began: when the caller began to wait, us of the store's clock; 0: now
-ARGV[5]  text: of the caller; left out if it is empty
+ARGV[3]  entry: to queue if there is a leader; empty: do not queue
+ARGV[4]  began: when the caller began to wait, us of the store's clock; 0: now,
+         and it is not queued
+ARGV[5]  rank: how far to move the entry forward, us
+ARGV[6]  text: of the caller; left out if it is empty
 
 Returns  the token if the owner is the leader now; else {pttl of the election,
-         owner that leads, when the caller began to wait} and, if it was queued,
+         owner that leads, the store's clock in us} and, if it was queued,
          its position in the queue, from 0. An error HFTOKEN: there is no larger
          token. An error WRONGTYPE: the hash is not of an election. Nothing is
          changed then.
@@ -25,20 +27,20 @@ local holder = call('hget', KEYS[1], 'owner')
 if not holder and call('exists', KEYS[1]) == 1 then
     return redis.error_reply('WRONGTYPE the hash is not of an election')
 end
-local now = call('time')
-now = now[1] * 1000000 + now[2]
+--#use clock
 if not holder or holder == ARGV[1] then
+    local token
     --#use issue_token last=KEYS[2]
-    if now == 2^53 then
+    if not token then
         --#use no_token
     end
-    call('hset', KEYS[1], 'owner', ARGV[1], 'text', ARGV[5] or '',
-        'term', string.format('%.0f', now))
+    call('hset', KEYS[1], 'owner', ARGV[1], 'text', ARGV[6] or '',
+        'term', token)
     call('pexpire', KEYS[1], ARGV[2])
-    if ARGV[3] ~= '' then
+    if ARGV[4] ~= '0' then
         call('zrem', KEYS[3], ARGV[3])
     end
-    return now
+    return tonumber(token)
 end
 local pttl = call('pttl', KEYS[1])
---#use refuse began=ARGV[4] inbox=ARGV[3] waiters=KEYS[3]
+--#use refuse began=ARGV[4] rank=ARGV[5] entry=ARGV[3] waiters=KEYS[3]

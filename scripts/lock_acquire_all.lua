@@ -16,7 +16,7 @@ Writes   KEYS. Cost O(n); callers send at most 128.
 local call = redis.call
 local owners = {unpack(ARGV, 2)}
 local n = #owners / 2
-local taken = 0
+local taken, marks = 0, {}
 for at = 2, #KEYS do
     local holder = call('get', KEYS[at])
     local queue = at + n
@@ -25,6 +25,7 @@ for at = 2, #KEYS do
         break
     end
     taken = taken + 1
+    marks[taken] = string.sub(holder or '', 33)
     if taken == n then
         break
     end
@@ -32,15 +33,16 @@ end
 if taken == 0 or taken < n and ARGV[1] == '1' then
     return {taken, 0}
 end
-local now = call('time')
-now = now[1] * 1000000 + now[2]
+local token
+--#use clock
 --#use issue_token last=KEYS[1]
-if now + taken > 2^53 then
+local first = tonumber(token)
+if not first or first + taken > 2^53 then
     --#use no_token
 end
-call('set', KEYS[1], now + taken - 1, 'px', 604800000)
+call('set', KEYS[1], string.format('%.0f', first + taken - 1), 'px', 604800000)
 for i = 1, taken do
     local at = i + 1
-    call('set', KEYS[at], owners[2 * i - 1], 'px', owners[2 * i])
+    call('set', KEYS[at], owners[2 * i - 1] .. marks[i], 'px', owners[2 * i])
 end
-return {taken, now}
+return {taken, first}

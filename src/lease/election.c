@@ -27,7 +27,6 @@ static const hf__lease_kind candidate = {
     .acquire = HF__SCRIPT_ELECTION_ACQUIRE,
     .renew = HF__SCRIPT_ELECTION_RENEW,
     .release = HF__SCRIPT_ELECTION_RELEASE,
-    .leave = HF__SCRIPT_LOCK_LEAVE,
     .refused = "another owner leads",
 };
 

@@ -363,8 +363,9 @@ static hf_status read_reply(const hf_call *call)
         return HF_EXPIRED;
     /* A reply that took longer than the lease does not count. */
     return answer == HF__RENEWED &&
-                   hf__clock_boot_ms() <
-                       hf__lock_validity(self->lock, request->began_ms)
+                   hf__clock_boot_ms() < hf__lock_validity(self->lock,
+                                                           request->began_ms,
+                                                           self->grant.lease_ms)
                ? HF_OK
                : HF_INDETERMINATE;
 }
@@ -414,7 +415,7 @@ static hf_status begin(hf_lock *lock, hf_error *err)
     bool busy;
 
     pthread_mutex_lock(&watchdog->mutex);
-    status = hf__lock_begin_locked(lock, &busy, err);
+    status = hf__lock_begin_locked(lock, 0, &busy, err);
     pthread_mutex_unlock(&watchdog->mutex);
     if (status == HF_OK && lock->watched)
         status = hf__watchdog_start(watchdog, err);
@@ -445,7 +446,11 @@ static hf_status make_heir(hf_call *call, const exported *from,
     if (status == HF_OK)
         status = from->kind->make(call->client, from->name, from->argument,
                                   &options, &self->lock, err);
-    return status == HF_OK ? begin(self->lock, err) : status;
+    if (status == HF_OK)
+        status = begin(self->lock, err);
+    if (status == HF_OK)
+        self->grant.lease_ms = self->lock->lease_ms;
+    return status;
 }
 
 static hf_status fill(hf_call *call, hf_bytes text, const hf_lock_options *opts)
@@ -466,7 +471,7 @@ static hf_status fill(hf_call *call, hf_bytes text, const hf_lock_options *opts)
     hf__add_whole_key(call, self->lock->keys.main);
     hf__add(call, hf_str(self->from));
     hf__add(call, hf_str(self->grant.owner));
-    hf__add(call, self->lock->ttl_word);
+    hf__add_number(call, self->lock->lease_ms);
     return HF_OK;
 }
 

@@ -152,12 +152,8 @@ static void send_release(hf__together_member *member)
     hf__store *store = member->lock->client->store;
     hf__request *request = &member->release;
 
-    member->words[HF__LOCK_RELEASE_LOCK] = member->lock->keys.main;
-    member->words[HF__LOCK_RELEASE_WAITERS] = member->lock->keys.waiters;
-    member->words[HF__LOCK_RELEASE_OWNER] = hf_str(member->grant.owner);
-    hf__request_script(request, &hf__scripts[member->lock->kind->release],
-                       member->words, HF__LOCK_RELEASE_WORDS,
-                       HF__LOCK_RELEASE_KEYS);
+    hf__lock_release_fill(member->lock, request, member->words,
+                          member->grant.owner);
     request->on_done = on_released;
     request->status = hf__request_stamp(member->lock->client, request,
                                         INT64_MAX, &request->error);
@@ -242,7 +238,7 @@ static void find_run(hf__together *self)
     pthread_mutex_lock(&watchdog->mutex);
     while (self->at + self->run < self->count &&
            fits(self, self->at + self->run) &&
-           hf__lock_begin_locked(self->members[self->at + self->run].lock,
+           hf__lock_begin_locked(self->members[self->at + self->run].lock, 0,
                                  &busy, NULL) == HF_OK)
         self->run++;
     if (self->run < 2) {
@@ -267,7 +263,8 @@ static void fill(hf__together *self)
         words[1 + i] = lock->keys.main;
         words[1 + n + i] = lock->keys.waiters;
         words[2 * n + 2 + 2 * i] = hf_str(member->grant.owner);
-        words[2 * n + 3 + 2 * i] = lock->ttl_word;
+        words[2 * n + 3 + 2 * i] =
+            hf__number(member->lease_text, lock->lease_ms);
     }
     hf__request_script(&self->request,
                        &hf__scripts[HF__SCRIPT_LOCK_ACQUIRE_ALL], words,
@@ -294,6 +291,7 @@ static void hold_locked(hf__together *self, size_t taken, uint64_t token,
         member->grant.token = token + i;
         member->grant.acked = -1;
         member->grant.sent_ms = self->request.began_ms;
+        member->grant.lease_ms = member->lock->lease_ms;
         member->taken = true;
         hf__lock_hold_locked(member->lock, &member->grant);
         *watched = *watched || member->lock->watched;
@@ -307,8 +305,10 @@ static hf_status check_late(hf__together *self)
     int64_t now_ms = hf__clock_boot_ms();
 
     for (size_t i = 0; i < self->run; i++) {
-        if (now_ms >= hf__lock_validity(self->members[self->at + i].lock,
-                                        self->request.began_ms))
+        const hf_lock *lock = self->members[self->at + i].lock;
+
+        if (now_ms >=
+            hf__lock_validity(lock, self->request.began_ms, lock->lease_ms))
             return hf__fail(&self->detail, HF_INDETERMINATE,
                             "the reply took longer than the lease");
     }
@@ -477,7 +477,7 @@ static void acquire_next(hf__together *self)
     if (wait_ms != 0 && wait_ms != HF_FOREVER)
         wait_ms = hf__at_least(self->until_ms - hf__clock_boot_ms(), 0);
     self->culprit = self->at;
-    self->acquire = hf__acquire_new(self->members[self->at].lock, wait_ms);
+    self->acquire = hf__acquire_new(self->members[self->at].lock, wait_ms, 0);
     if (self->acquire == NULL) {
         self->status = hf__fail(&self->detail, HF_NO_MEMORY, "a lock");
         fail(self);

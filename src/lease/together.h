@@ -31,6 +31,7 @@ typedef struct hf__together_member {
     hf__grant grant; /* of the script; then its owner is that to release */
     hf__request release;
     hf_bytes words[HF__LOCK_RELEASE_WORDS];
+    char lease_text[HF__NUMBER_SIZE];
     struct hf__together *all;
 } hf__together_member;
 

@@ -64,7 +64,7 @@ SHAPE_OF(election_acquire, {.kinds = HF__IS_INTEGER,
                             .high = HF__TOKEN_MAX,
                             .otherwise = &refusal});
 SHAPE_OF(election_renew, HF__SHAPE_LIST(renew_items));
-SHAPE_OF(election_release, NUMBER(-1, 1));
+SHAPE_OF(election_release, RELEASED);
 SHAPE_OF(election_proclaim, NUMBER(-1, 1));
 static const hf__shape leader_items[] = {PTTL, COUNT, STRING,
                                          HF__SHAPE_KIND(HF__IS_DIGITS), STRING};

@@ -1,0 +1,43 @@
+--[[
+pick_waiter - grant the lease to the waiter that has waited longest, for a short
+time: its first renewal makes that long. A waiter that wants no grant is only
+woken. One that was killed no longer listens and is skipped, up to 128.
+
+topic    key of the lease
+last     key of the last fencing token
+waiters  sorted set of entries
+own      entry whose grant the caller takes from the reply; empty: none
+reply    variable: set to that grant
+
+Afterwards `grant` says whether there is one: to `owner`, with `token`, at
+`clock`, for `lease` ms, with the `argument` of its entry.
+]]
+local head, token = call('zpopmin', waiters)[1]
+local owner, lease, argument, grant
+--#use clock
+if head then
+    --#use issue_token
+    for _ = 1, token and 128 or 0 do
+        local inbox
+        lease, argument, inbox = string.match(head, '^(%d+),?(%S*) (.+)%-%x+$')
+        lease = math.min(lease or 0, 1000)
+        owner = string.sub(head, -32)
+        grant = 'ask'
+        if lease > 0 then
+            grant = owner .. ' ' .. token .. ' ' .. clock .. ' ' .. lease
+        end
+        if head == own then
+            reply = grant
+            break
+        end
+        local woken = redis.pcall('publish', inbox, grant .. '\0' .. topic)
+        if woken ~= 0 then
+            grant = lease > 0 and type(woken) == 'number' and grant
+            break
+        end
+        head, grant = call('zpopmin', waiters)[1], nil
+        if not head then
+            break
+        end
+    end
+end
