@@ -599,60 +599,6 @@ DEFINE(lock_break)
     return CALL(hf_lock_break, p->client, p->key);
 }
 
-/* ---------------------------------------------------------------- limiters */
-
-static hf_limiter_options rate(void)
-{
-    hf_limiter_options options = HF_LIMITER_OPTIONS_INIT;
-
-    options.count = 1000000;
-    return options;
-}
-
-DEFINE(limiter_take)
-{
-    hf_limiter_options options = rate();
-
-    return CALL(hf_limiter_take, p->client, p->key, 1, &options,
-                &p->result.limiter);
-}
-
-DEFINE(limiter_take_waiting)
-{
-    hf_limiter_options options = rate();
-
-    options.wait_ms = 1000;
-    return CALL(hf_limiter_take, p->client, p->key, 1, &options,
-                &p->result.limiter);
-}
-
-DEFINE(limiter_take_many)
-{
-    hf_limiter_options options = rate();
-    hf_limiter_item item = {p->key, 1, &p->result.limiter};
-
-    (void)async;
-    return hf_limiter_take_many(p->client, &item, 1, &options,
-                                &p->result.status, err);
-}
-
-/* --------------------------------------------------------------------- ids */
-
-DEFINE(ids_next)
-{
-    hf_ids_options options = HF_IDS_OPTIONS_INIT;
-    hf_ids *ids = NULL;
-    hf_status status;
-
-    options.flags = HF_IDS_DENSE;
-    options.block = 1;
-    status = hf_ids_new(p->client, p->key, &options, &ids, err);
-    if (status == HF_OK)
-        status = CALL(hf_ids_next, ids, &p->result.number);
-    hf_ids_free(ids);
-    return status;
-}
-
 static int ignore_lock(void *user, hf_bytes name, const hf_lock_info *info)
 {
     (void)user;
@@ -702,16 +648,6 @@ DEFINE(store_load)
     (void)async;
     p->dump_at = 0;
     return hf_store_load(p->client, NULL, give, p, NULL, err);
-}
-
-DEFINE(election_proclaim)
-{
-    return CALL(hf_election_proclaim, p->lock, one());
-}
-
-DEFINE(election_leader)
-{
-    return CALL(hf_election_leader, p->client, p->key, &p->result.leader);
 }
 
 /* ------------------------------------------------------------------- table */
@@ -791,10 +727,11 @@ const every_call every_calls[] = {
     {"command many", "GET", command_many, BATCH, .any_reply = true,
      .is_raw = true},
     {"txn exec", "txn_run", txn_exec, STARTS},
-    {"limiter take", "limiter_take", limiter_take, STARTS},
-    {"limiter take, waiting", "limiter_take", limiter_take_waiting, STARTS},
-    {"limiter take many", "limiter_take", limiter_take_many, BATCH},
-    {"ids next", "ids_take", ids_next, STARTS},
+    {"limiter take", "limiter_take", every_limiter_take, STARTS},
+    {"limiter take, waiting", "limiter_take", every_limiter_take_waiting,
+     STARTS},
+    {"limiter take many", "limiter_take", every_limiter_take_many, BATCH},
+    {"ids next", "ids_take", every_ids_next, STARTS},
     {"latch set", "latch_set", every_latch_set, STARTS},
     {"latch arrive", "latch_arrive", every_latch_arrive, STARTS},
     {"latch await", "latch_await", every_latch_await, STARTS},
@@ -822,9 +759,9 @@ const every_call every_calls[] = {
     {"lock list, lock", "lock_list", lock_list, .keyless = true, .scans = true},
     {"election try", "election_acquire", lock_try, STARTS, CANDIDATE,
      .takes_lock = true},
-    {"election proclaim", "election_proclaim", election_proclaim, STARTS,
+    {"election proclaim", "election_proclaim", every_election_proclaim, STARTS,
      CANDIDATE, .needs_held = true},
-    {"election leader", "election_leader", election_leader, STARTS},
+    {"election leader", "election_leader", every_election_leader, STARTS},
     {"store dump, clock", "TIME", store_dump, TRANSFER},
     {"store dump, names", "SCAN", store_dump, TRANSFER},
     {"store dump, times of fields", "HPEXPIRETIME", store_dump, TRANSFER,

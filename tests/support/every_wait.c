@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* every_wait.c - the calls of latches and barriers, for the table of
- * every_call.c. */
+/* every_wait.c - the calls of latches, limiters, ids and elections, for
+ * the table of every_call.c. */
 #include "support/every_wait.h"
 
 /* Run it, or start it: `...` are the arguments before async and err. */
@@ -32,4 +32,68 @@ EVERY_WAIT(every_latch_left)
 EVERY_WAIT(every_latch_delete)
 {
     return CALL(hf_latch_delete, p->client, p->key);
+}
+
+/* ---------------------------------------------------------------- limiters */
+
+static hf_limiter_options rate(void)
+{
+    hf_limiter_options options = HF_LIMITER_OPTIONS_INIT;
+
+    options.count = 1000000;
+    return options;
+}
+
+EVERY_WAIT(every_limiter_take)
+{
+    hf_limiter_options options = rate();
+
+    return CALL(hf_limiter_take, p->client, p->key, 1, &options,
+                &p->result.limiter);
+}
+
+EVERY_WAIT(every_limiter_take_waiting)
+{
+    hf_limiter_options options = rate();
+
+    options.wait_ms = 1000;
+    return CALL(hf_limiter_take, p->client, p->key, 1, &options,
+                &p->result.limiter);
+}
+
+EVERY_WAIT(every_limiter_take_many)
+{
+    hf_limiter_options options = rate();
+    hf_limiter_item item = {p->key, 1, &p->result.limiter};
+
+    (void)async;
+    return hf_limiter_take_many(p->client, &item, 1, &options,
+                                &p->result.status, err);
+}
+
+/* --------------------------------------------------------------------- ids */
+
+EVERY_WAIT(every_ids_next)
+{
+    hf_ids_options options = HF_IDS_OPTIONS_INIT;
+    hf_ids *ids = NULL;
+    hf_status status;
+
+    options.flags = HF_IDS_DENSE;
+    options.block = 1;
+    status = hf_ids_new(p->client, p->key, &options, &ids, err);
+    if (status == HF_OK)
+        status = CALL(hf_ids_next, ids, &p->result.number);
+    hf_ids_free(ids);
+    return status;
+}
+
+EVERY_WAIT(every_election_proclaim)
+{
+    return CALL(hf_election_proclaim, p->lock, hf_str("1"));
+}
+
+EVERY_WAIT(every_election_leader)
+{
+    return CALL(hf_election_leader, p->client, p->key, &p->result.leader);
 }

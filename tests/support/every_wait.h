@@ -13,5 +13,11 @@ EVERY_WAIT(every_latch_arrive);
 EVERY_WAIT(every_latch_await);
 EVERY_WAIT(every_latch_left);
 EVERY_WAIT(every_latch_delete);
+EVERY_WAIT(every_limiter_take);
+EVERY_WAIT(every_limiter_take_waiting);
+EVERY_WAIT(every_limiter_take_many);
+EVERY_WAIT(every_ids_next);
+EVERY_WAIT(every_election_proclaim);
+EVERY_WAIT(every_election_leader);
 
 #endif
