@@ -34,6 +34,7 @@ static const struct noun nouns[] = {
     {"cache", cache_commands},
     {"lock", lock_commands},
     {"latch", latch_commands},
+    {"barrier", barrier_commands},
     {"limit", limit_commands},
     {"id", id_commands},
     {"election", election_commands},

@@ -22,6 +22,7 @@
  * | holdfast/election.h  | one of several programs leads                      |
  * | holdfast/adopt.h     | passing a held lock to another process             |
  * | holdfast/together.h  | acquiring several locks at once                    |
+ * | holdfast/barrier.h   | parties that wait until all have arrived           |
  * | holdfast/script.h    | Lua scripts                                        |
  * | holdfast/command.h   | any command, word by word                          |
  * | holdfast/reply.h     | replies of scripts and commands                    |
@@ -50,6 +51,7 @@
 
 #include "holdfast/adopt.h"
 #include "holdfast/async.h"
+#include "holdfast/barrier.h"
 #include "holdfast/base.h"
 #include "holdfast/cache.h"
 #include "holdfast/client.h"

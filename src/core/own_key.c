@@ -125,8 +125,9 @@ hf__own_key hf__own_key_of(hf_bytes name, size_t *prefix_size)
 static bool is_lasting(rest left, hf_bytes prefix)
 {
     static const char *const roles[] = {
-        HF__ROLE_FENCE, HF__ROLE_ITEMS, HF__ROLE_LABELS, HF__ROLE_DUE,
-        HF__ROLE_ORDER, HF__ROLE_CACHE, HF__ROLE_TAG};
+        HF__ROLE_FENCE, HF__ROLE_ITEMS,   HF__ROLE_LABELS,
+        HF__ROLE_DUE,   HF__ROLE_ORDER,   HF__ROLE_CACHE,
+        HF__ROLE_TAG,   HF__ROLE_BARRIER, HF__ROLE_PASSED};
 
     for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
         rest tail = left;

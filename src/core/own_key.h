@@ -21,6 +21,8 @@
 #define HF__ROLE_LABELS "hf:labels:"
 #define HF__ROLE_DUE "hf:due:"
 #define HF__ROLE_ORDER "hf:order:"
+#define HF__ROLE_BARRIER "hf:barrier:"
+#define HF__ROLE_PASSED "hf:passed:"
 
 typedef enum hf__own_key {
     HF__OWN_NONE, /* the user's */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * waiting_async.c - the steps of waiting.h for a started call, on the loop
- * thread. The first request, which most calls end with, completes on any
- * thread.
+ * thread. The first request, which most calls end with, is sent by the caller
+ * and completes on any thread, unless events are to be watched before it.
  *
  * The job belongs to its call, and so may be gone once that has completed:
  * completing is the last thing that a function does. While the job is in the
@@ -252,14 +252,11 @@ static void run_posted(hf__task *task)
 static void first_done(hf__request *request)
 {
     job *self = request->user;
-    hf_error detail = HF_ERROR_INIT;
 
     hf__call_answered(self->wait.call);
     self->next = hf__wait_read(&self->wait);
     if (self->next == HF__WAIT_END)
         end(self);
-    else if (hf__timers_start(&client_of(self)->timers, &detail) != HF_OK)
-        fail(self, detail.status, detail.message);
     else
         post(self);
 }
@@ -282,6 +279,8 @@ static hf_status prepare(hf_call *call, hf_error *err)
 {
     hf_status status = call->prepared;
 
+    if (status == HF_OK)
+        status = hf__timers_start(&call->client->timers, err);
     if (status == HF_OK) {
         hf__fill(call);
         status = hf__call_copy_words(call, err);
@@ -311,7 +310,12 @@ hf_status hf__wait_start(hf_call *call, const hf__wait_kind *kind,
     hf__timer_init(&self->timer, on_timer);
     call->cancel = cancel;
     hf__call_start_begin(call, async);
-    submit(self, self->wait.limit_ms, first_done);
+    if (hf__wait_listens(&self->wait)) {
+        self->next = HF__WAIT_ASK;
+        post(self);
+    } else {
+        submit(self, self->wait.limit_ms, first_done);
+    }
     hf__call_start_end(call);
     return HF_OK;
 }

@@ -182,6 +182,14 @@ SHAPE_OF(latch_arrive, LEFT);
 SHAPE_OF(latch_await, HF__SHAPE_TUPLE(left_items, 2));
 SHAPE_OF(latch_delete, NUMBER(0, 1));
 
+/* ---------------------------------------------------------------- barriers */
+
+/* {state, generation, number} */
+static const hf__shape barrier_items[] = {NUMBER(0, 3), COUNT, COUNT};
+SHAPE_OF(barrier_arrive, HF__SHAPE_TUPLE(barrier_items, 3));
+SHAPE_OF(barrier_leave, HF__SHAPE_TUPLE(barrier_items, 3));
+SHAPE_OF(barrier_reset, COUNT);
+
 /* -------------------------------------------------------------------- keys */
 
 /* {type}, or {type, expiry, count, mark} and the elements. */

@@ -114,6 +114,7 @@ static const struct {
     {"timeline", "zset"},
     {"limiter", "string"},
     {"ids", "string"},
+    {"barrier", "zset"},
     {"latch", "hash"},
     {"lock", "string"},
     {"election", "election"}, /* a hash, but not any */

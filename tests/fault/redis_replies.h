@@ -28,6 +28,8 @@ typedef enum operation {
     CAS_FIELD, /* of a hash */
     DELETE_IF,
     TXN,      /* INCR, whose result must arrive as well */
+    ARRIVE,   /* at a latch */
+    PASS,     /* a barrier, as the last party */
     CAS_ONCE, /* nothing after it is repeatable */
     PUT,
     INCR,

@@ -14,8 +14,10 @@
 #define TTL_MS 30000
 
 const char *const op_names[OPS] = {
-    "acquire",   "refused acquire", "release",  "renew", "cas", "field cas",
-    "delete if", "transaction",     "cas once", "put",   "incr"};
+    "acquire",      "refused acquire", "release",   "renew",
+    "cas",          "field cas",       "delete if", "transaction",
+    "latch arrive", "barrier wait",    "cas once",  "put",
+    "incr"};
 const char *const form_names[FORMS] = {"blocking", "started", "many"};
 
 /* ----------------------------------------------------------------- prepare */
@@ -27,13 +29,14 @@ static bool is_lock_op(operation op)
 
 bool is_resolved(operation op)
 {
-    return op <= TXN;
+    return op <= PASS;
 }
 
 bool has_form(operation op, call_form form)
 {
     return form != TOGETHER ||
-           (op != INCR && op != CAS_FIELD && op != DELETE_IF && op != TXN);
+           (op != INCR && op != CAS_FIELD && op != DELETE_IF && op != TXN &&
+            op != ARRIVE && op != PASS);
 }
 
 static void make_lock(trial *self, size_t i)
@@ -74,6 +77,9 @@ void prepare(trial *self, const stage *at, operation op, call_form form)
             must(hf_hash_put(at->direct, hf_str(self->names[i]),
                              &(hf_field){hf_str("f"), hf_str("old")}, 1, NULL,
                              NULL));
+        if (op == ARRIVE)
+            must(hf_latch_set(at->direct, hf_str(self->names[i]), 9, TTL_MS,
+                              NULL, NULL));
         if (op == CAS || op == CAS_ONCE || op == DELETE_IF)
             must(hf_value_set(at->direct, hf_str(self->names[i]), hf_str("old"),
                               NULL, NULL, NULL));
@@ -126,6 +132,12 @@ static hf_status run_blocking(trial *self)
         return hf_value_delete_if(self->at->client, name, old, NULL, NULL);
     case TXN:
         return run_txn(self, NULL);
+    case ARRIVE:
+        return hf_latch_arrive(self->at->client, name, hf_str(""), 1, NULL,
+                               NULL);
+    case PASS:
+        return hf_barrier_wait(self->at->client, name, 1, TTL_MS, NULL, NULL,
+                               NULL);
     case PUT:
         return hf_hash_put(self->at->client, name, &field, 1, NULL, NULL);
     default:
@@ -170,6 +182,12 @@ static hf_status start(trial *self, const hf_async *async)
                                         async, NULL);
     case TXN:
         return run_txn(self, async);
+    case ARRIVE:
+        return hf_latch_arrive_start(self->at->client, name, hf_str(""), 1,
+                                     NULL, async, NULL);
+    case PASS:
+        return hf_barrier_wait_start(self->at->client, name, 1, TTL_MS, NULL,
+                                     NULL, async, NULL);
     case PUT:
         return hf_hash_put_start(self->at->client, name, &field, 1, NULL, async,
                                  NULL);
@@ -261,6 +279,24 @@ static bool field_is(const stage *at, const char *name, const char *want)
     return same;
 }
 
+/* One has arrived of 9. */
+static bool is_counted(const stage *at, const char *name)
+{
+    int64_t left = -1;
+
+    return hf_latch_left(at->direct, hf_str(name), &left, NULL) == HF_OK &&
+           left == 8;
+}
+
+/* One generation has ended; the next one is broken by this. */
+static bool is_passed(const stage *at, const char *name)
+{
+    int64_t next = -1;
+
+    return hf_barrier_reset(at->direct, hf_str(name), &next, NULL) == HF_OK &&
+           next == 3;
+}
+
 /* Has the call had its effect, and once? */
 bool is_applied(trial *self, size_t i)
 {
@@ -297,6 +333,10 @@ bool is_applied(trial *self, size_t i)
                           NULL) == HF_NOT_FOUND;
     case PUT:
         return field_is(self->at, name, "v");
+    case ARRIVE:
+        return is_counted(self->at, name);
+    case PASS:
+        return is_passed(self->at, name);
     default:
         return value_is(self->at, name, "1");
     }

@@ -737,6 +737,8 @@ const every_call every_calls[] = {
     {"latch await", "latch_await", every_latch_await, STARTS},
     {"latch left", "latch_await", every_latch_left, STARTS},
     {"latch delete", "latch_delete", every_latch_delete, STARTS},
+    {"barrier wait", "barrier_arrive", every_barrier_wait, STARTS},
+    {"barrier reset", "barrier_reset", every_barrier_reset, STARTS},
     {"lock try", "lock_acquire", lock_try, STARTS, .needs_lock = true,
      .takes_lock = true},
     {"lock acquire", "lock_acquire", lock_acquire, STARTS, .needs_lock = true,

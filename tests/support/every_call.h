@@ -17,6 +17,7 @@ typedef struct every_result {
     hf_timeline_items items;
     hf_timeline_trimmed trimmed;
     hf_limiter_state limiter;
+    hf_barrier_pass pass;
     size_t removed;
     size_t count;
     int64_t ttl_ms;

@@ -76,6 +76,7 @@ const char *every_usual_answer(const char *target)
         {"election_acquire", ":5\r\n"},
         {"election_release", ":1\r\n"},
         {"election_renew", "*0\r\n"},
+        {"barrier_leave", "*3\r\n:2\r\n:1\r\n:0\r\n"},
         {"client_register", ":1\r\n"},
         {"SCRIPT", "$40\r\n0123456789abcdef0123456789abcdef01234567\r\n"},
         {"PTTL", ":5\r\n"},
@@ -172,8 +173,11 @@ hf_status every_call_fill(every_place *place, const every_call *call,
                                NULL, err);
     if (is_of(call, "latch"))
         return fill_latch(place, call, err);
+    if (is_of(call, "barrier reset"))
+        return hf_barrier_wait(place->client, place->key, 1, 0, NULL, NULL,
+                               err);
     if (call->keyless || is_of(call, "lock") || is_of(call, "limiter") ||
-        is_of(call, "ids") || is_of(call, "election"))
+        is_of(call, "ids") || is_of(call, "election") || is_of(call, "barrier"))
         return HF_OK;
     return hf_value_set(place->client, place->key, one(), NULL, NULL, err);
 }

@@ -19,6 +19,7 @@ void every_result_begin(every_result *result)
     result->items.count = UNTOUCHED;
     result->trimmed = (hf_timeline_trimmed){UNTOUCHED, UNTOUCHED};
     result->limiter = (hf_limiter_state){UNTOUCHED, UNTOUCHED, UNTOUCHED};
+    result->pass = (hf_barrier_pass){UNTOUCHED, UNTOUCHED};
     result->removed = UNTOUCHED;
     result->count = UNTOUCHED;
     result->ttl_ms = UNTOUCHED;
@@ -136,6 +137,9 @@ static const char *check_numbers(const every_place *place,
     if (result->limiter.remaining < 0 || result->limiter.retry_ms < 0 ||
         result->limiter.full_ms < 0)
         return "the state of the limiter is out of range";
+    if (result->pass.generation < 0 ||
+        (result->pass.last != UNTOUCHED && (unsigned)result->pass.last > 1))
+        return "how the barrier was passed is out of range";
     if (result->ttl_ms < -1)
         return "the time to live is out of range";
     if (info->remaining_ms < -1 || info->last_token > TOKEN_MAX ||
@@ -168,6 +172,7 @@ static bool is_untouched(const every_result *result, bool refused)
            result->items.count == UNTOUCHED &&
            result->trimmed.removed == UNTOUCHED && result->count == UNTOUCHED &&
            result->ttl_ms == UNTOUCHED &&
+           result->pass.generation == UNTOUCHED &&
            (refused || result->number == UNTOUCHED) &&
            (refused || result->token == UNTOUCHED) &&
            (refused || result->limiter.remaining == UNTOUCHED) &&

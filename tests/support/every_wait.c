@@ -97,3 +97,14 @@ EVERY_WAIT(every_election_leader)
 {
     return CALL(hf_election_leader, p->client, p->key, &p->result.leader);
 }
+
+EVERY_WAIT(every_barrier_wait)
+{
+    return CALL(hf_barrier_wait, p->client, p->key, 1, 0, NULL,
+                &p->result.pass);
+}
+
+EVERY_WAIT(every_barrier_reset)
+{
+    return CALL(hf_barrier_reset, p->client, p->key, &p->result.number);
+}

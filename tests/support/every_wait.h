@@ -19,5 +19,7 @@ EVERY_WAIT(every_limiter_take_many);
 EVERY_WAIT(every_ids_next);
 EVERY_WAIT(every_election_proclaim);
 EVERY_WAIT(every_election_leader);
+EVERY_WAIT(every_barrier_wait);
+EVERY_WAIT(every_barrier_reset);
 
 #endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * barrier.c - barriers. A waiting party is a call that sleeps between requests
+ * (core/waiting.h): each request is the same arrival, which renews its lease,
+ * and which finds that the generation has ended.
+ */
+#include "core/client.h"
+#include "core/own_key.h"
+#include "core/waiting.h"
+#include "script/script_words.h"
+#include "util/error.h"
+#include "util/rand.h"
+
+#define TTL_MS_MIN 100
+#define TTL_MS_DEFAULT 30000
+#define TTL_MS_MAX 86400000
+#define ID_BYTES 16
+
+/* States in replies. */
+enum { WAITING, PASSED, BROKEN, OTHER_COUNT };
+
+typedef struct party {
+    char id[2 * ID_BYTES + 1];
+    char generation[HF__NUMBER_SIZE]; /* that it waits in */
+    int64_t ttl_ms;
+    hf_error given_up; /* why; with its status */
+} party;
+
+static int64_t number(const hf__request *request, size_t at)
+{
+    return hf_reply_integer(hf_reply_at(&request->reply, at));
+}
+
+/* Words that both scripts begin with: keys, id, generation. */
+static void add_party(hf_call *call, hf_bytes name)
+{
+    party *self = hf__call_alloc(call, sizeof(*self));
+
+    hf__add_key(call, name);
+    hf__add_own_key(call, HF__ROLE_BARRIER, name);
+    hf__add_own_key(call, HF__ROLE_PASSED, name);
+    hf__add_own_key(call, HF__ROLE_WAIT, name);
+    if (self == NULL)
+        return;
+    hf__rand_hex(self->id, ID_BYTES);
+    self->given_up = (hf_error)HF_ERROR_INIT;
+    call->context = self;
+    hf__add(call, hf_str(self->id));
+    hf__add(call, hf_str("0"));
+}
+
+/* -------------------------------------------------------------------- wait */
+
+/* The barrier was left: unless it has passed, the call ends as it was going
+ * to. */
+static hf__wait_next read_leave(hf__wait *wait)
+{
+    hf__request *request = &wait->call->request;
+    const party *self = wait->call->context;
+
+    if (request->status == HF_OK && number(request, 0) == PASSED)
+        return HF__WAIT_END;
+    return hf__wait_fail(wait, self->given_up.status, self->given_up.message);
+}
+
+static hf__wait_next read_wait(hf__wait *wait)
+{
+    hf_call *call = wait->call;
+    party *self = call->context;
+
+    if (wait->given_up)
+        return read_leave(wait);
+    if (number(&call->request, 0) != WAITING)
+        return HF__WAIT_END;
+    call->words[HF__BARRIER_ARRIVE_WAITS] =
+        hf__number(self->generation, number(&call->request, 1));
+    return hf__wait_sleep(wait, self->ttl_ms / 3);
+}
+
+static hf__wait_next leave(hf__wait *wait)
+{
+    hf_call *call = wait->call;
+    party *self = call->context;
+
+    self->given_up = call->request.error;
+    if (self->given_up.status == HF_TIMEOUT)
+        (void)hf__fail(&self->given_up, HF_TIMEOUT,
+                       "timed out after %lld ms waiting for the other parties",
+                       (long long)call->note);
+    call->script = HF__SCRIPT(BARRIER_LEAVE);
+    call->count = HF__BARRIER_LEAVE_WORDS;
+    wait->inbox = 0;
+    return HF__WAIT_ASK;
+}
+
+static const hf__wait_kind waiting = {read_wait, leave, HF_INDETERMINATE};
+
+static hf_status finish_wait(hf_call *call, hf_error *err)
+{
+    const hf__request *request = &call->request;
+    hf_barrier_pass *pass = call->out;
+
+    switch (number(request, 0)) {
+    case PASSED:
+        if (pass != NULL)
+            *pass =
+                (hf_barrier_pass){number(request, 1), number(request, 2) == 1};
+        return HF_OK;
+    case OTHER_COUNT:
+        return hf__fail(err, HF_CONFLICT, "those that wait are of %lld parties",
+                        (long long)number(request, 2));
+    default:
+        return hf__fail(err, HF_LOST,
+                        "the barrier is broken: a party has left or died, or "
+                        "it was reset");
+    }
+}
+
+static bool was_open(const hf__request *request)
+{
+    return number(request, 0) < BROKEN;
+}
+
+static const hf__operation arrive = {
+    .script = HF__SCRIPT(BARRIER_ARRIVE),
+    .wrote = was_open,
+    .finish = finish_wait,
+    .alone = true,
+};
+
+static hf_status check_wait(uint32_t parties, int64_t wait_ms,
+                            hf_barrier_options *o, hf_error *err)
+{
+    if (o->ttl_ms == 0)
+        o->ttl_ms = TTL_MS_DEFAULT;
+    if (parties < 1 || parties > HF_BARRIER_PARTIES_MAX)
+        return hf__fail(err, HF_INVALID, "parties is %u; it must be 1..%u",
+                        parties, HF_BARRIER_PARTIES_MAX);
+    if (o->ttl_ms < TTL_MS_MIN || o->ttl_ms > TTL_MS_MAX)
+        return hf__fail(err, HF_INVALID,
+                        "ttl_ms of a party is %lld; it must be %d..%d",
+                        (long long)o->ttl_ms, TTL_MS_MIN, TTL_MS_MAX);
+    return hf__check_wait(wait_ms, err);
+}
+
+static hf_status run_wait(hf__form form, hf_client *client, hf_bytes name,
+                          uint32_t parties, int64_t wait_ms,
+                          const hf_barrier_options *opts, hf_barrier_pass *pass)
+{
+    hf_call here, *call = hf__begin(&here, form, &arrive, client);
+    hf_barrier_options o;
+
+    add_party(call, name);
+    if (HF__LOAD(call, &o, opts, hf_barrier_options, 0) &&
+        HF__TRY(call, check_wait(parties, wait_ms, &o, call->form.err))) {
+        ((party *)call->context)->ttl_ms = o.ttl_ms;
+        hf__add_number(call, o.ttl_ms);
+        hf__add_number(call, parties);
+        hf__add(call, hf_str(client->store->ops->inbox(client->store)));
+    }
+    hf__set_out(call, pass, NULL);
+    call->note = wait_ms;
+    return hf__end_waiting(call, &waiting, wait_ms, HF__BARRIER_ARRIVE_INBOX);
+}
+
+hf_status hf_barrier_wait(hf_client *client, hf_bytes name, uint32_t parties,
+                          int64_t wait_ms, const hf_barrier_options *opts,
+                          hf_barrier_pass *pass, hf_error *err)
+{
+    return run_wait(hf__blocking(err), client, name, parties, wait_ms, opts,
+                    pass);
+}
+
+hf_status hf_barrier_wait_start(hf_client *client, hf_bytes name,
+                                uint32_t parties, int64_t wait_ms,
+                                const hf_barrier_options *opts,
+                                hf_barrier_pass *pass, const hf_async *async,
+                                hf_error *err)
+{
+    return run_wait(hf__started(async, err), client, name, parties, wait_ms,
+                    opts, pass);
+}
+
+/* ------------------------------------------------------------------- reset */
+
+static hf_status finish_reset(hf_call *call, hf_error *err)
+{
+    int64_t generation = call->request.reply.integer;
+
+    if (generation == 0)
+        return hf__fail(err, HF_NOT_FOUND, "no such barrier");
+    if (call->out != NULL)
+        *(int64_t *)call->out = generation;
+    return HF_OK;
+}
+
+static const hf__operation reset = {
+    .script = HF__SCRIPT(BARRIER_RESET),
+    .wrote = hf__wrote_number,
+    .finish = finish_reset,
+};
+
+static hf_status run_reset(hf__form form, hf_client *client, hf_bytes name,
+                           int64_t *generation)
+{
+    hf_call here, *call = hf__begin(&here, form, &reset, client);
+
+    hf__add_key(call, name);
+    hf__add_own_key(call, HF__ROLE_BARRIER, name);
+    hf__add_own_key(call, HF__ROLE_PASSED, name);
+    hf__add_own_key(call, HF__ROLE_WAIT, name);
+    hf__set_out(call, generation, NULL);
+    return hf__end(call);
+}
+
+hf_status hf_barrier_reset(hf_client *client, hf_bytes name,
+                           int64_t *generation, hf_error *err)
+{
+    return run_reset(hf__blocking(err), client, name, generation);
+}
+
+hf_status hf_barrier_reset_start(hf_client *client, hf_bytes name,
+                                 int64_t *generation, const hf_async *async,
+                                 hf_error *err)
+{
+    return run_reset(hf__started(async, err), client, name, generation);
+}
