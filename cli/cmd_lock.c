@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_lock.c - holdfast lock inspect|list|break.
+ * cmd_lock.c - holdfast lock inspect|list|break, and the table of all its
+ * commands.
  */
 #include "cmd.h"
 
@@ -8,6 +9,7 @@
 
 #include "exit.h"
 #include "holder.h"
+#include "lock_keep.h"
 #include "number.h"
 #include "out.h"
 
@@ -174,6 +176,45 @@ static int lock_break(struct call *call)
 }
 
 const struct command lock_commands[] = {
+    {.grammar = {.name = "lock acquire",
+                 .accepts = OPTIONS_WRITE | OPTION(NONBLOCK) | OPTION(WAIT) |
+                            OPTION(CONFLICT_CODE) | OPTION(LEASE) |
+                            OPTION(MAX_HOLD) | OPTION(PERMITS) |
+                            OPTION(VERBOSE) | OPTION(KEEP_PID) | OPTION(SIGNAL),
+                 .operands_min = 1,
+                 .operands_max = 1,
+                 .operands = "NAME"},
+     .summary = "acquire a lock for a shell, and print a handle",
+     .notes = "    lock=$(holdfast lock acquire -w 10 NAME) || exit\n"
+              "    ...\n"
+              "    holdfast lock release \"$lock\"\n"
+              "\n"
+              "A process in the background, the keeper, renews the lock until "
+              "it is released, or\n"
+              "the shell has ended. The handle begins with the fencing token "
+              "and a colon:\n"
+              "${lock%%:*} is the token.\n",
+     .opens_store = true,
+     .run = lock_acquire},
+    {.grammar = {.name = "lock renew",
+                 .accepts = OPTION(JSON) | OPTION(HELP),
+                 .operands_min = 1,
+                 .operands_max = 1,
+                 .operands = "HANDLE"},
+     .summary = "renew a lock now; exit code 76 if it was lost",
+     .notes = "Its keeper renews it in the background, so this is a check "
+              "that the lock is held,\nbefore something that must not be done "
+              "without it.\n",
+     .opens_store = true,
+     .run = lock_renew},
+    {.grammar = {.name = "lock release",
+                 .accepts = OPTION(JSON) | OPTION(HELP),
+                 .operands_min = 1,
+                 .operands_max = 1,
+                 .operands = "HANDLE"},
+     .summary = "release a lock; exit code 76 if it was lost before",
+     .opens_store = true,
+     .run = lock_release},
     {.grammar = {.name = "lock inspect",
                  .accepts = OPTIONS_COMMON,
                  .operands_min = 1,

@@ -21,7 +21,7 @@
     X(SYSTEM, 71, "a system call failed, or out of memory")                    \
     X(FULL, 73, "the store has no room; nothing was applied")                  \
     X(IO, 74, "outcome unknown: no reply; or cannot write stdout")             \
-    X(LOST, 76, "the lock was lost while its command ran")                     \
+    X(LOST, 76, "the lock was lost, or the lead")                              \
     X(DENIED, 77, "permission denied, or wrong password")                      \
     X(CONFIG, 78, "not supported by this store or version")                    \
     X(NOT_EXECUTABLE, 126, "run: the command cannot be executed")              \

@@ -81,6 +81,8 @@ enum option_id {
     OPT_DENSE,
     OPT_TEXT,
     OPT_ONCE,
+    OPT_KEEP_PID,
+    OPT_SIGNAL,
     OPT_COUNT
 };
 

@@ -314,4 +314,15 @@ const struct option_spec option_table[OPT_COUNT] = {
                   .argument = "TEXT",
                   .help = "says who this candidate is; default: the host"},
     [OPT_ONCE] = {.names = {"once"}, .help = "end when the lead is lost"},
+    [OPT_KEEP_PID] = {.names = {"keep-pid"},
+                      .kind = KIND_INTEGER,
+                      .min = 1,
+                      .max = INT32_MAX,
+                      .argument = "PID",
+                      .help = "keep it until this process ends; default: the "
+                              "shell"},
+    [OPT_SIGNAL] = {.names = {"signal"},
+                    .kind = KIND_TEXT,
+                    .argument = "NAME",
+                    .help = "send this signal to it if the lock is lost"},
 };
