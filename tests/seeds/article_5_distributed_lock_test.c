@@ -271,30 +271,75 @@ static void our_lock_is_reentrant_and_refuses_another(void **state)
     expect_status(HF_OK, hf_lock_release(other, ERR));
 }
 
-/* The article reads a time to live of 25 s, and later of 29 s. */
+/* Of a lease of 600 ms. The article reads a time to live of 25 s, and later of
+ * 29 s. */
+static void expect_renewal(fixture *f)
+{
+    int64_t ttl_ms = 0;
+
+    expect_soon(hf_key_ttl(f->other, redisson_name, &ttl_ms, NULL) == HF_OK &&
+                    ttl_ms < 520,
+                1000);
+    expect_soon(hf_key_ttl(f->other, redisson_name, &ttl_ms, NULL) == HF_OK &&
+                    ttl_ms > 560,
+                1000);
+}
+
 static void our_lock_is_renewed(void **state)
 {
     fixture *f = *state;
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
     hf_lock *lock;
-    int64_t ttl_ms = 0;
 
     opts.ttl_ms = 600;
     lock = fixture_lock(f, f->client, redisson_name, &opts);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
-    for (int i = 0; i < 3; i++) {
-        expect_soon(hf_key_ttl(f->other, redisson_name, &ttl_ms, NULL) ==
-                            HF_OK &&
-                        ttl_ms < 520,
-                    1000);
-        expect_soon(hf_key_ttl(f->other, redisson_name, &ttl_ms, NULL) ==
-                            HF_OK &&
-                        ttl_ms > 560,
-                    1000);
-    }
+    for (int i = 0; i < 3; i++)
+        expect_renewal(f);
     assert_true(hf_lock_is_held(lock));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     assert_no_key(f->other, redisson_name);
+}
+
+/* The article's table of RLock, in short leases: how long the caller waits,
+ * and whether the watchdog renews. */
+static const struct {
+    const char *form; /* as the article has it */
+    int64_t wait_ms;
+    int64_t lease_ms; /* 0: that of the watchdog, renewed */
+} forms[] = {
+    {"lock()", HF_FOREVER, 0},
+    {"lock(leaseTime, unit)", HF_FOREVER, 300},
+    {"tryLock()", 0, 0},
+    {"tryLock(time, unit)", 10000, 0},
+    {"tryLock(waitTime, leaseTime, unit)", 10000, 300},
+};
+#define FORMS (sizeof(forms) / sizeof(forms[0]))
+
+/* exec(value, runTime) in one request; another one comes meanwhile. */
+static void every_form_of_the_table(void **state)
+{
+    fixture *f = *state;
+    hf_lock_options watchdog = HF_LOCK_OPTIONS_INIT;
+
+    watchdog.ttl_ms = 600; /* lockWatchdogTimeout */
+    for (size_t i = 0; i < FORMS; i++) {
+        hf_lock *lock = fixture_lock(f, f->client, redisson_name, &watchdog);
+        hf_lock *other = fixture_lock(f, f->other, redisson_name, NULL);
+
+        expect_status(HF_OK, hf_lock_acquire_for(lock, forms[i].wait_ms,
+                                                 forms[i].lease_ms, ERR));
+        if (forms[i].lease_ms > 0) {
+            expect_soon(hf_lock_try(other, NULL) == HF_OK, 5000);
+            assert_false(hf_lock_is_held(lock));
+            expect_status(HF_OK, hf_lock_release(other, ERR));
+            expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
+        } else {
+            expect_renewal(f);
+            expect_status(HF_HELD, hf_lock_try(other, ERR));
+            expect_status(HF_OK, hf_lock_release(lock, ERR));
+        }
+    }
 }
 
 int main(void)
@@ -312,6 +357,7 @@ int main(void)
         fixture_test(our_lock_meets_redissons),
         fixture_test(our_lock_is_reentrant_and_refuses_another),
         fixture_test(our_lock_is_renewed),
+        fixture_test(every_form_of_the_table),
     };
 
     return fixture_run(tests);

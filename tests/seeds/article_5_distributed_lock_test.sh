@@ -100,6 +100,46 @@ held() {
     ! is_gone "$1"
 }
 
+# The table of RLock: whether the caller waits, and whether it is renewed.
+
+# takes FORM OPTION...: acquire it for this shell.
+takes() {
+    local form=$1 shell=$BASHPID
+    shift
+
+    lock=$("$HOLDFAST" lock acquire --keep-pid "$shell" "$@" yang37) ||
+        fail "not acquired: $form"
+    expect 1 lock acquire -n --keep-pid "$shell" yang37
+}
+
+gives_back() {
+    expect 0 lock renew "$lock"
+    expect 0 lock release "$lock"
+    is_gone yang37 || fail 'it is held'
+}
+
+test_lock_and_try_lock_are_renewed() {
+    takes 'lock()' --ttl "$(slowed 300)"
+    sleep 0.6
+    gives_back
+    takes 'tryLock()' -n
+    gives_back
+    takes 'tryLock(time, unit)' -w 10
+    gives_back
+}
+
+test_a_given_lease_is_not_renewed() {
+    takes 'lock(leaseTime, unit)' --max-hold "$(slowed 300)" --ttl 0.3
+    eventually 10 is_gone_or_free
+    takes 'tryLock(waitTime, leaseTime, unit)' -w 10 --max-hold "$(slowed 300)" \
+        --ttl 0.3
+    eventually 10 is_gone_or_free
+}
+
+is_gone_or_free() {
+    "$HOLDFAST" run -n yang37 true
+}
+
 acquire="if (redis.call('exists', KEYS[1]) == 0) then \
 redis.call('hincrby', KEYS[1], ARGV[2], 1); \
 redis.call('pexpire', KEYS[1], ARGV[1]); return nil; end; \
