@@ -36,7 +36,7 @@ if holder ~= ARGV[1] then
     if holder then
         if ARGV[5] ~= '' then
             call('zadd', KEYS[4], now, ARGV[5])
-            call('pexpire', KEYS[4], 360000)
+            call('pexpire', KEYS[4], '360000')
         end
         local failed = string.sub(holder, 1, 1) == '!'
         return {failed and 3 or 2, now, call('pttl', KEYS[3])}

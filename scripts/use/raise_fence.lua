@@ -5,4 +5,4 @@ lease.
 fence  key of the highest token
 token  that of the write
 ]]
-redis.call('set', fence, token, 'px', 604800000)
+redis.call('set', fence, token, 'px', '604800000')
