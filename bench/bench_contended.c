@@ -4,7 +4,7 @@
  * hand-over times of ours and of other libraries, in the same run.
  *
  *     bench_contended [--json] [--quick] [--runs N] [--seconds N]
- *                     [--peers FOLDER] [LIBRARY...]
+ *                     [--workers N] [--peers FOLDER] [LIBRARY...]
  *
  * Each worker holds the lock for 1 ms, then pauses, then acquires it again. A
  * hand-over is measured from before the release of one worker until after the
@@ -53,6 +53,7 @@ typedef struct contended_order {
     bench_run run;
     int runs;
     int seconds;
+    int workers; /* only so many; 0: all cells */
     const char *peers;
     bool any; /* some ways are chosen */
     bool chosen[CONTENDED_WAYS];
@@ -291,6 +292,8 @@ static bool run_once(const place *at, contended_results *results)
         const contended_cell *shape =
             order->run.quick ? &quick_cells[cell] : &cells[cell];
 
+        if (order->workers != 0 && order->workers != shape->workers)
+            continue;
         for (int way = 0; way < CONTENDED_WAYS; way++) {
             contended_figures *one = &results->of[way][cell];
 
@@ -335,6 +338,8 @@ static bool choose(contended_order *self, const char *word, const char *value)
         self->runs = (int)strtoll(value, NULL, 10);
     else if (strcmp(word, "--seconds") == 0 && value != NULL)
         self->seconds = (int)strtoll(value, NULL, 10);
+    else if (strcmp(word, "--workers") == 0 && value != NULL)
+        self->workers = (int)strtoll(value, NULL, 10);
     else
         return false;
     return self->runs > 0 && self->seconds > 0 &&
@@ -371,7 +376,8 @@ int main(int argc, char **argv)
 
     if (!read_words(&order, argc, argv)) {
         fputs("usage: bench_contended [--json] [--quick] [--runs N] "
-              "[--seconds N] [--peers FOLDER] [LIBRARY...]\nlibraries:",
+              "[--seconds N] [--workers N] [--peers FOLDER] [LIBRARY...]\n"
+              "libraries:",
               stderr);
         for (int i = 0; i < CONTENDED_WAYS; i++)
             fprintf(stderr, " %s", ways[i].name);

@@ -190,8 +190,7 @@ def complaints(options, held, lost, requests):
     for name, times in held.items():
         if options.shares and times < mean * LEAST:
             yield f"{name} held the lock less often than {LEAST} of the mean"
-    if requests[HAND_OVER_WITHIN:] and \
-            min(requests[:HAND_OVER_WITHIN]) > HAND_OVER:
+    if max(requests[HAND_OVER_WITHIN:], default=0) > HAND_OVER:
         yield "alone again, releases did not hand over"
 
 
