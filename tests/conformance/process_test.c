@@ -217,6 +217,38 @@ static void killed_workers_do_not_block_the_others(void **state)
     }
 }
 
+/* Processes that acquire the same locks together, in opposite orders: each gets
+ * its turn. Killed in the middle, they leave nothing that outlives its lease.
+ */
+static void killed_in_the_middle_of_several_locks(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    int64_t ttl_ms = slowed_ms(500), killed_ms;
+    hf_lock *locks[4];
+    hf_status statuses[4];
+    char text[64], ttl[24];
+
+    (void)snprintf(ttl, sizeof(ttl), "%lld", (long long)ttl_ms);
+    for (int i = 0; i < 4; i++) {
+        (void)snprintf(text, sizeof(text), "%s%d", (const char *)name.data,
+                       i + 1);
+        locks[i] = fixture_lock(f, f->client, hf_str(text), NULL);
+    }
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < PROCESSES; i++)
+            start(i, f, "together", name, i % 2 == 0 ? "up" : "down", ttl);
+        for (size_t i = 0; i < PROCESSES; i++)
+            (void)held(i, START_MS, NULL);
+        for (size_t i = 0; i < PROCESSES; i++)
+            child_kill(&children[i]);
+        killed_ms = test_now_ms();
+        expect_status(HF_OK, hf_lock_acquire_all(locks, 4, 60000, ERR));
+        assert_in_time(test_now_ms() - killed_ms, ttl_ms + 1000);
+        expect_status(HF_OK, hf_lock_release_many(locks, 4, statuses, ERR));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +258,7 @@ int main(void)
         process_test(release_in_another_process_wakes_us),
         process_test(killed_waiter_does_not_swallow_the_wake_up),
         process_test(killed_workers_do_not_block_the_others),
+        process_test(killed_in_the_middle_of_several_locks),
     };
 
     return fixture_run(tests);

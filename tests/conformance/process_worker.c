@@ -8,10 +8,14 @@
  *     process_worker URL hold LOCK TTL_MS        hold LOCK until a line is read
  *     process_worker URL wait LOCK WAIT_MS       wait for LOCK, then hold it
  *                                                until a line is read
+ *     process_worker URL together NAME up|down TTL_MS
+ *                                                acquire NAME1 to NAME4 all
+ *                                                together, in either order,
+ *                                                again and again
  *
  * Prints a line when it holds the lock: "held <token> <ms of CLOCK_BOOTTIME>".
- * "count" prints one for every round, "churn" only for the first. Exit 0:
- * success; 1: a call failed.
+ * "count" prints one for every round, "churn" and "together" only for the
+ * first. Exit 0: success; 1: a call failed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +97,46 @@ static int hold(hf_lock *lock, int64_t wait_ms)
     return 0;
 }
 
+#define LOCKS 4
+
+static int make_locks(hf_client *client, const char *name, bool down,
+                      int64_t ttl_ms, hf_lock *locks[LOCKS])
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_error err = HF_ERROR_INIT;
+
+    opts.ttl_ms = ttl_ms;
+    for (int i = 0; i < LOCKS; i++) {
+        char text[128];
+
+        (void)snprintf(text, sizeof(text), "%s%d", name,
+                       down ? LOCKS - i : i + 1);
+        if (hf_lock_new(client, hf_str(text), &opts, &locks[i], &err) != HF_OK)
+            return complain("lock", &err);
+    }
+    return 0;
+}
+
+/* Until it is killed. */
+static int together(hf_client *client, const char *name, bool down,
+                    int64_t ttl_ms)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_lock *locks[LOCKS];
+    hf_status statuses[LOCKS];
+    int failed = make_locks(client, name, down, ttl_ms, locks);
+
+    for (bool first = true; !failed; first = false) {
+        if (hf_lock_acquire_all(locks, LOCKS, 60000, &err) != HF_OK)
+            return complain("acquire all", &err);
+        if (first)
+            say_held(locks[0]);
+        if (hf_lock_release_many(locks, LOCKS, statuses, &err) != HF_OK)
+            return complain("release", &err);
+    }
+    return failed;
+}
+
 static int work(hf_client *client, int argc, char **argv)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -102,6 +146,8 @@ static int work(hf_client *client, int argc, char **argv)
     long number = strtol(argv[argc - 1], NULL, 10);
     int status;
 
+    if (strcmp(verb, "together") == 0)
+        return together(client, argv[3], strcmp(argv[4], "down") == 0, number);
     if (strcmp(verb, "hold") == 0) {
         opts.ttl_ms = number;
     }
