@@ -135,6 +135,8 @@ static int make_plan(struct run_plan *plan, const struct call *call)
     if (options->given[OPT_WAIT])
         plan->wait_ms = number[OPT_WAIT];
     plan->max_hold_ms = number[OPT_MAX_HOLD];
+    plan->min_hold_ms = number[OPT_MIN_HOLD];
+    plan->delay_ms = number[OPT_DELAY];
     plan->permits = (uint32_t)number[OPT_PERMITS];
     plan->on_lost = (enum on_lost)number[OPT_ON_LOST];
     plan->margin_ms = margin_of(plan->on_lost, plan->ttl_ms);
@@ -403,6 +405,7 @@ const struct command run_commands[] = {
                  .accepts = OPTIONS_WRITE | OPTION(NONBLOCK) | OPTION(WAIT) |
                             OPTION(CONFLICT_CODE) | OPTION(SHELL) |
                             OPTION(LEASE) | OPTION(MAX_HOLD) | OPTION(PERMITS) |
+                            OPTION(MIN_HOLD) | OPTION(DELAY) |
                             OPTION(ON_LOST) | OPTION(VERBOSE) |
                             OPTION(EXCLUSIVE) | OPTION(CLOSE),
                  .operands_min = 1,

@@ -25,6 +25,8 @@ enum option_id {
     OPT_LEASE,
     OPT_MAX_HOLD,
     OPT_PERMITS,
+    OPT_MIN_HOLD,
+    OPT_DELAY,
     OPT_ON_LOST,
     OPT_VERBOSE,
     OPT_EXCLUSIVE,

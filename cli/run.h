@@ -44,8 +44,10 @@ struct run_plan {
     int64_t ttl_ms;      /* of the lease */
     int64_t wait_ms;     /* 0: try once; HF_FOREVER */
     int64_t max_hold_ms; /* 0: no limit */
-    uint32_t permits;    /* of a semaphore; 0: NAME is a lock */
-    int64_t margin_ms;   /* a loss is reported this long before V */
+    int64_t min_hold_ms;
+    int64_t delay_ms;
+    uint32_t permits;  /* of a semaphore; 0: NAME is a lock */
+    int64_t margin_ms; /* a loss is reported this long before V */
     enum on_lost on_lost;
     int conflict_code;
     bool verbose;

@@ -111,11 +111,24 @@ typedef struct hf_lock_options {
      *  1..3600000. An acquire waits for at most a third of the lease, a renewal
      *  for a sixth. */
     int64_t replicas_ms;
+    /** Others cannot acquire it for this long after it was acquired, ms, even
+     *  if it was released before; 0: no minimum; at most #HF_LOCK_TTL_MAX_MS.
+     *  For what must run once in a period, on hosts whose clocks differ: with
+     *  wait_ms 0, and a minimum longer than the difference. The release leaves
+     *  the owner id in the store, to expire by itself. After a crash it expires
+     *  after ttl_ms, as always. */
+    int64_t min_hold_ms;
+    /** After a holder that did not release it, others can acquire it only this
+     *  long after its lease has ended, ms; 0: at once; at most
+     *  #HF_LOCK_TTL_MAX_MS. For resources that cannot check a fencing token:
+     *  what the dead holder has sent may still arrive. In the store the lease
+     *  is longer by this time. */
+    int64_t delay_ms;
 } hf_lock_options;
 
 /* clang-format off */
 #define HF_LOCK_OPTIONS_INIT \
-    { sizeof(hf_lock_options), 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0 }
+    { sizeof(hf_lock_options), 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0 }
 /* clang-format on */
 
 /**
@@ -133,8 +146,9 @@ typedef struct hf_lock_options {
  * @param lock    [out] free it with hf_lock_free()
  *
  * @retval HF_OK           `*lock` can be acquired
- * @retval HF_UNSUPPORTED  an option is newer than this library, or replicas on
- *                         a store that has none
+ * @retval HF_UNSUPPORTED  an option is newer than this library; replicas on a
+ *                         store that has none; min_hold_ms or delay_ms on a
+ *                         quorum, whose servers do not all know of the release
  *
  * Never blocks.
  */

@@ -122,7 +122,9 @@ static hf_bytes entry_of(hf__steps *steps)
     if (steps->entry == NULL)
         return hf_str("");
     snprintf(steps->entry, size, "%lld%s%.*s %s%s",
-             undoes(steps) ? 0LL : (long long)lock->lease_ms,
+             undoes(steps) || lock->options.delay_ms > 0
+                 ? 0LL
+                 : (long long)lock->lease_ms,
              lock->argument.size > 0 ? "," : "", (int)lock->argument.size,
              lock->argument.size > 0 ? (const char *)lock->argument.data : "",
              inbox, steps->grant.owner + HF__CLIENT_ID_SIZE - 1);
@@ -166,7 +168,8 @@ void hf__steps_fill(hf__steps *steps)
     words[HF__LOCK_ACQUIRE_LAST_TOKEN] = lock->keys.token;
     words[HF__LOCK_ACQUIRE_WAITERS] = lock->keys.waiters;
     words[HF__LOCK_ACQUIRE_OWNER] = hf_str(steps->grant.owner);
-    words[HF__LOCK_ACQUIRE_TTL] = hf__number(steps->lease_text, lock->lease_ms);
+    words[HF__LOCK_ACQUIRE_TTL] =
+        hf__number(steps->lease_text, lock->lease_ms + lock->options.delay_ms);
     fill_entry(steps);
     if (lock->argument.size > 0)
         words[count++] = lock->argument;

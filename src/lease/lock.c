@@ -38,7 +38,21 @@ static hf_status check_ttl(const hf_lock_options *o, hf_error *err)
     return HF_OK;
 }
 
-static hf_status load_options(hf_lock_options *options,
+static hf_status check_span(int64_t ms, const char *name,
+                            const hf_client *client, hf_error *err)
+{
+    if (ms < 0 || ms > HF_LOCK_TTL_MAX_MS)
+        return hf__fail(err, HF_INVALID, "%s is %lld; it must be 0..%lld", name,
+                        (long long)ms, (long long)HF_LOCK_TTL_MAX_MS);
+    if (ms > 0 && (client->store->capabilities & HF__CAP_UNDOES) != 0)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "%s: on a quorum, the servers that a request did not "
+                        "reach end the lease at another time",
+                        name);
+    return HF_OK;
+}
+
+static hf_status load_options(hf_lock_options *options, const hf_client *client,
                               const hf_lock_options *from, hf_error *err)
 {
     hf_status status =
@@ -54,7 +68,12 @@ static hf_status load_options(hf_lock_options *options,
                         (unsigned)options->flags);
     if (options->ttl_ms == 0)
         options->ttl_ms = TTL_MS_DEFAULT;
-    return check_ttl(options, err);
+    status = check_ttl(options, err);
+    if (status == HF_OK)
+        status = check_span(options->min_hold_ms, "min_hold_ms", client, err);
+    if (status == HF_OK)
+        status = check_span(options->delay_ms, "delay_ms", client, err);
+    return status;
 }
 
 static hf_lock *lock_new(hf_client *client, const hf__lease_kind *kind,
@@ -117,7 +136,7 @@ hf_status hf__lock_make(hf_client *client, const hf__lease_kind *kind,
         (client->store->capabilities & HF__CAP_UNDOES) != 0)
         status = hf__fail(err, HF_UNSUPPORTED, "a quorum has locks only");
     if (status == HF_OK)
-        status = load_options(&options, opts, err);
+        status = load_options(&options, client, opts, err);
     if (status == HF_OK)
         status = hf__replicas_of_lock(&replicas, client, &options, err);
     if (status == HF_OK) {

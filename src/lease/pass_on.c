@@ -471,7 +471,7 @@ static hf_status fill(hf_call *call, hf_bytes text, const hf_lock_options *opts)
     hf__add_whole_key(call, self->lock->keys.main);
     hf__add(call, hf_str(self->from));
     hf__add(call, hf_str(self->grant.owner));
-    hf__add_number(call, self->lock->lease_ms);
+    hf__add_number(call, self->lock->lease_ms + self->lock->options.delay_ms);
     return HF_OK;
 }
 

@@ -7,6 +7,7 @@
  */
 #include "lease/release.h"
 #include "core/form.h"
+#include "lease/keep.h"
 #include "lease/lease.h"
 #include "script/script_words.h"
 #include "util/clock.h"
@@ -187,11 +188,13 @@ static bool leaves_gap(const hf_lock *lock)
  * had not ended. */
 static void fill(hf_call *call, hf_lock *lock, bool valid)
 {
-    call->script = &hf__scripts[lock->kind->release];
     call->context = lock;
     call->words_stay = true;
     call->answered = answered;
     call->note = valid;
+    if (valid && hf__lock_keep(call, lock))
+        return;
+    call->script = &hf__scripts[lock->kind->release];
     hf__add_whole_key(call, lock->keys.main);
     hf__add_whole_key(call, lock->keys.token);
     hf__add_whole_key(call, lock->keys.waiters);

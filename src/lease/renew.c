@@ -99,7 +99,7 @@ static hf_status fill(hf_call *call, hf_lock *lock, hf_error *err)
     call->script = &hf__scripts[lock->kind->renew];
     hf__add_whole_key(call, lock->keys.main);
     hf__add(call, hf_view(of->owner, HF_OWNER_SIZE - 1));
-    hf__add_number(call, of->lease_ms);
+    hf__add_number(call, of->lease_ms + lock->options.delay_ms);
     return HF_OK;
 }
 

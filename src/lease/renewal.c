@@ -294,8 +294,8 @@ static bool make_words(hf__renewal *batch)
 
         batch->words[i] = entry->lock->keys.main;
         batch->words[n + i] = hf_str(entry->owner);
-        batch->words[2 * n + i] =
-            hf__number(entry->lease_text, entry->lease_ms);
+        batch->words[2 * n + i] = hf__number(
+            entry->lease_text, entry->lease_ms + entry->lock->options.delay_ms);
     }
     return true;
 }

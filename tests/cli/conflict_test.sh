@@ -40,6 +40,18 @@ test_permits_run_so_many_at_a_time() {
     expect 0 run -n --permits 1 pool -- touch ran
 }
 
+test_minimum_hold_outlasts_the_command() {
+    local began
+
+    began=$(now_ms)
+    expect 0 run -n --min-hold 0.5 period -- true
+    expect 1 run -n --min-hold 0.5 period -- touch ran
+    [ ! -e ran ] || fail 'the command ran'
+    expect 0 run --delay 5 period -- true
+    [ $(($(now_ms) - began)) -ge 500 ] || fail 'the minimum was too short'
+    expect 0 run -n --delay 5 period -- true
+}
+
 test_conflict_exit_code_is_chosen() {
     hold
     expect 42 run -n -E 42 job -- true

@@ -542,6 +542,149 @@ static void lock_renew_after_max_hold_is_a_timeout(void **state)
     expect_status(HF_TIMEOUT, hf_lock_renew(lock, ERR));
 }
 
+/* ------------------------------------------------- minimum hold, delay
+ */
+
+static void lock_released_early_stays_for_its_minimum(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *rival = fixture_lock(f, f->other, name, NULL);
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    int64_t began_ms;
+    hf_lock *lock;
+
+    fixture_not_quorum(f);
+    opts.min_hold_ms = slowed_ms(300);
+    lock = fixture_lock(f, f->client, name, &opts);
+    began_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    assert_false(hf_lock_is_held(lock));
+    expect_status(HF_HELD, hf_lock_try(rival, ERR));
+    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_inspect(f->other, name, &info, ERR));
+    assert_true(info.remaining_ms <= opts.min_hold_ms);
+    expect_status(HF_OK, hf_lock_acquire(rival, 60000, ERR));
+    assert_true(test_now_ms() - began_ms >= opts.min_hold_ms - 2);
+    expect_status(HF_OK, hf_lock_release(rival, ERR));
+}
+
+static void lock_released_after_its_minimum_is_free(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *rival = fixture_lock(f, f->other, name, NULL);
+    hf_lock *lock;
+    int64_t until_ms;
+
+    fixture_not_quorum(f);
+    opts.min_hold_ms = 20;
+    lock = fixture_lock(f, f->client, name, &opts);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    until_ms = test_now_ms() + opts.min_hold_ms;
+    expect_soon(test_now_ms() >= until_ms, 1000);
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    expect_status(HF_OK, hf_lock_try(rival, ERR));
+}
+
+static void lock_broken_before_its_minimum_is_reported(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *rival = fixture_lock(f, f->other, name, NULL);
+    hf_lock *lock;
+
+    fixture_not_quorum(f);
+    opts.min_hold_ms = 60000;
+    lock = fixture_lock(f, f->client, name, &opts);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+    expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+    expect_status(HF_OK, hf_lock_try(rival, ERR));
+    expect_status(HF_LOST, hf_lock_release(lock, ERR));
+    assert_true(hf_lock_is_held(rival));
+}
+
+/* The holder is believed for its lease only, and blocks others for longer. */
+static void lock_not_released_blocks_for_its_delay(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = no_renew(slowed_ms(100));
+    hf_lock *rival = fixture_lock(f, f->other, name, NULL);
+    int64_t began_ms;
+    hf_lock *lock;
+
+    fixture_not_quorum(f);
+    opts.delay_ms = slowed_ms(300);
+    lock = fixture_lock(f, f->client, name, &opts);
+    began_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    assert_true(hf_lock_remaining_ms(lock) <= opts.ttl_ms);
+    expect_soon(!hf_lock_is_held(lock), 5000);
+    expect_status(HF_OK, hf_lock_acquire(rival, 60000, ERR));
+    assert_true(test_now_ms() - began_ms >= opts.ttl_ms + opts.delay_ms - 2);
+    expect_status(HF_LOST, hf_lock_release(lock, ERR));
+    expect_status(HF_OK, hf_lock_release(rival, ERR));
+}
+
+static void lock_released_has_no_delay(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *rival = fixture_lock(f, f->other, name, NULL);
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    hf_lock *lock;
+
+    fixture_not_quorum(f);
+    opts.delay_ms = 1000000;
+    lock = fixture_lock(f, f->client, name, &opts);
+    for (int round = 0; round < 2; round++) {
+        expect_status(HF_OK, hf_lock_try(lock, ERR));
+        if (round > 0)
+            expect_status(HF_OK, hf_lock_renew(lock, ERR));
+        expect_status(HF_OK, hf_lock_inspect(f->other, name, &info, ERR));
+        assert_true(info.remaining_ms > opts.delay_ms);
+        assert_true(hf_lock_remaining_ms(lock) < 30001);
+        expect_status(HF_OK, hf_lock_release(lock, ERR));
+        expect_status(HF_OK, hf_lock_try(rival, ERR));
+        expect_status(HF_OK, hf_lock_release(rival, ERR));
+    }
+}
+
+static void lock_refuses_bad_spans(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_status fine = f->store == FIXTURE_QUORUM ? HF_UNSUPPORTED : HF_OK;
+    hf_lock *lock = NULL;
+
+    for (int i = 0; i < 2; i++) {
+        hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+        int64_t *span = i == 0 ? &opts.min_hold_ms : &opts.delay_ms;
+        const char *what = i == 0 ? "min_hold_ms" : "delay_ms";
+
+        *span = -1;
+        expect_status(HF_INVALID,
+                      hf_lock_new(f->client, name, &opts, &lock, ERR));
+        assert_non_null(strstr(expect_message(), what));
+        *span = HF_LOCK_TTL_MAX_MS + 1;
+        expect_status(HF_INVALID,
+                      hf_lock_new(f->client, name, &opts, &lock, ERR));
+        *span = HF_LOCK_TTL_MAX_MS;
+        expect_status(fine, hf_lock_new(f->client, name, &opts, &lock, ERR));
+        hf_lock_free(lock);
+        lock = NULL;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -575,6 +718,12 @@ int main(void)
         fixture_test(lock_renew_of_a_broken_lock_is_expired_then_lost),
         fixture_test(lock_renew_after_another_took_it_is_lost),
         fixture_test(lock_renew_after_max_hold_is_a_timeout),
+        fixture_test(lock_released_early_stays_for_its_minimum),
+        fixture_test(lock_released_after_its_minimum_is_free),
+        fixture_test(lock_broken_before_its_minimum_is_reported),
+        fixture_test(lock_not_released_blocks_for_its_delay),
+        fixture_test(lock_released_has_no_delay),
+        fixture_test(lock_refuses_bad_spans),
     };
 
     return fixture_run(tests);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* keep.h - a lock that was released early remains in the store for its minimum
+ * (hf_lock_options.min_hold_ms). */
+#ifndef HF__LEASE_KEEP_H
+#define HF__LEASE_KEEP_H
+
+#include "core/call.h"
+#include "lease/handle.h"
+
+/* If the lock, which was valid, is to remain: fill the call with a renewal for
+ * what is left of the minimum, and return true. */
+bool hf__lock_keep(hf_call *call, const hf_lock *lock);
+
+#endif
