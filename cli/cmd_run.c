@@ -135,6 +135,7 @@ static int make_plan(struct run_plan *plan, const struct call *call)
     if (options->given[OPT_WAIT])
         plan->wait_ms = number[OPT_WAIT];
     plan->max_hold_ms = number[OPT_MAX_HOLD];
+    plan->priority = (uint32_t)number[OPT_PRIORITY];
     plan->min_hold_ms = number[OPT_MIN_HOLD];
     plan->delay_ms = number[OPT_DELAY];
     plan->permits = (uint32_t)number[OPT_PERMITS];
@@ -405,7 +406,7 @@ const struct command run_commands[] = {
                  .accepts = OPTIONS_WRITE | OPTION(NONBLOCK) | OPTION(WAIT) |
                             OPTION(CONFLICT_CODE) | OPTION(SHELL) |
                             OPTION(LEASE) | OPTION(MAX_HOLD) | OPTION(PERMITS) |
-                            OPTION(MIN_HOLD) | OPTION(DELAY) |
+                            OPTION(PRIORITY) | OPTION(MIN_HOLD) | OPTION(DELAY) |
                             OPTION(ON_LOST) | OPTION(VERBOSE) |
                             OPTION(EXCLUSIVE) | OPTION(CLOSE),
                  .operands_min = 1,

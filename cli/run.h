@@ -44,6 +44,7 @@ struct run_plan {
     int64_t ttl_ms;      /* of the lease */
     int64_t wait_ms;     /* 0: try once; HF_FOREVER */
     int64_t max_hold_ms; /* 0: no limit */
+    uint32_t priority;
     int64_t min_hold_ms;
     int64_t delay_ms;
     uint32_t permits;  /* of a semaphore; 0: NAME is a lock */

@@ -62,6 +62,7 @@ static hf_status make_lock(struct lease *lease)
 
     options.ttl_ms = lease->plan->ttl_ms;
     options.max_hold_ms = lease->plan->max_hold_ms;
+    options.priority = lease->plan->priority;
     options.min_hold_ms = lease->plan->min_hold_ms;
     options.delay_ms = lease->plan->delay_ms;
     options.lost_margin_ms = lease->plan->margin_ms;

@@ -80,6 +80,9 @@ typedef struct hf_lock hf_lock;
  */
 typedef void (*hf_lock_lost_fn)(hf_lock *lock, hf_status reason, void *user);
 
+/** Highest priority of a waiter. */
+#define HF_LOCK_PRIORITY_MAX 4u
+
 /** Flags of hf_lock_options. */
 enum {
     HF_LOCK_NO_RENEW = 1u << 0 /**< do not renew: the lease ends after ttl_ms */
@@ -98,8 +101,12 @@ typedef struct hf_lock_options {
     /** Report a loss this long before the validity ends, ms, so that the holder
      *  has time to stop; 0: at the end; at most ttl_ms / 2. */
     int64_t lost_margin_ms;
-    uint32_t flags;          /**< HF_LOCK_* bits */
-    uint32_t reserved0;      /**< must be 0 */
+    uint32_t flags; /**< HF_LOCK_* bits */
+    /** A waiter goes before all those with a lower priority, in other
+     *  processes too: 0, the default, to #HF_LOCK_PRIORITY_MAX. Among equals,
+     *  the first to come goes first. A steady flow of a higher priority keeps
+     *  the lower ones waiting. */
+    uint32_t priority;
     hf_lock_lost_fn on_lost; /**< NULL: no callback */
     void *user;              /**< passed to on_lost */
     /** Replicas that must acknowledge an acquire or a renewal; 0: as for the
@@ -147,8 +154,8 @@ typedef struct hf_lock_options {
  *
  * @retval HF_OK           `*lock` can be acquired
  * @retval HF_UNSUPPORTED  an option is newer than this library; replicas on a
- *                         store that has none; min_hold_ms or delay_ms on a
- *                         quorum, whose servers do not all know of the release
+ *                         store that has none; priority, min_hold_ms or
+ *                         delay_ms on a quorum
  *
  * Never blocks.
  */

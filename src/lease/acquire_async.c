@@ -293,9 +293,9 @@ static void join_queue(hf__acquire *self)
     }
     status = HF_NO_MEMORY;
     if (hf__timer_set(&client->timers, &self->timer, self->steps.until_ms))
-        status = hf__wait_queue_join(&client->leases->queues,
-                                     self->steps.lock->keys.main, &self->place,
-                                     &self->detail);
+        status = hf__wait_queue_join(
+            &client->leases->queues, self->steps.lock->keys.main,
+            self->steps.lock->options.priority, &self->place, &self->detail);
     else
         hf__fail(&self->detail, HF_NO_MEMORY, "a timer");
     if (status == HF_OK) {
@@ -396,7 +396,7 @@ static void queue_first(hf__acquire *self)
 
     if (self->steps.until_ms > 0 && hf__steps_listens(&self->steps) &&
         hf__wait_queue_try(&lock->client->leases->queues, lock->keys.main,
-                           &self->place, NULL) == HF_OK)
+                           lock->options.priority, &self->place, NULL) == HF_OK)
         be_head(self);
 }
 

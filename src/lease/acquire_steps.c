@@ -21,6 +21,9 @@
 #define POLL_RANK_MS 500
 #define POLL_MAX_MS 120000
 
+/* Moves an entry of the queue forward, us: further than any two began apart. */
+#define RANK_OF_CLASS INT64_C(2000000000000000)
+
 /* Added per position to the end of the lease: the first waiter should find the
  * lock free, and the others find it held by the first. */
 #define LEASE_END_RANK_MS 20
@@ -138,6 +141,9 @@ static void fill_entry(hf__steps *steps)
     words[HF__LOCK_ACQUIRE_ENTRY] = hf_str("");
     words[HF__LOCK_ACQUIRE_BEGAN] = hf_str("0");
     words[HF__LOCK_ACQUIRE_RANK] = hf_str("0");
+    if (steps->lock->options.priority > 0)
+        words[HF__LOCK_ACQUIRE_RANK] = hf__number(
+            steps->rank_text, steps->lock->options.priority * RANK_OF_CLASS);
     if (steps->queue == NULL)
         return;
     if (!steps->queued || !undoes(steps))

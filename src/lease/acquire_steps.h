@@ -78,6 +78,7 @@ typedef struct hf__steps {
     hf__request request;                        /* of the current try */
     hf_bytes words[HF__LOCK_ACQUIRE_WORDS + 1]; /* its kind's argument too */
     char since_text[HF__NUMBER_SIZE];
+    char rank_text[HF__NUMBER_SIZE];
     char lease_text[HF__NUMBER_SIZE];
 } hf__steps;
 

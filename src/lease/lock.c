@@ -38,6 +38,19 @@ static hf_status check_ttl(const hf_lock_options *o, hf_error *err)
     return HF_OK;
 }
 
+static hf_status check_priority(const hf_lock_options *o,
+                                const hf_client *client, hf_error *err)
+{
+    if (o->priority > HF_LOCK_PRIORITY_MAX)
+        return hf__fail(err, HF_INVALID, "priority is %u; it must be 0..%u",
+                        (unsigned)o->priority, HF_LOCK_PRIORITY_MAX);
+    if (o->priority > 0 && (client->store->capabilities & HF__CAP_UNDOES) != 0)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "priority: a quorum has no queue that all its servers "
+                        "agree on");
+    return HF_OK;
+}
+
 static hf_status check_span(int64_t ms, const char *name,
                             const hf_client *client, hf_error *err)
 {
@@ -62,13 +75,15 @@ static hf_status load_options(hf_lock_options *options, const hf_client *client,
     if (status != HF_OK)
         return status;
     if ((options->flags & ~(uint32_t)HF_LOCK_NO_RENEW) != 0 ||
-        options->reserved0 != 0 || options->reserved1 != 0)
+        options->reserved1 != 0)
         return hf__fail(err, HF_UNSUPPORTED,
                         "hf_lock_options: unknown flag 0x%x",
                         (unsigned)options->flags);
     if (options->ttl_ms == 0)
         options->ttl_ms = TTL_MS_DEFAULT;
     status = check_ttl(options, err);
+    if (status == HF_OK)
+        status = check_priority(options, client, err);
     if (status == HF_OK)
         status = check_span(options->min_hold_ms, "min_hold_ms", client, err);
     if (status == HF_OK)

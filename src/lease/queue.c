@@ -4,6 +4,7 @@
  */
 #include "lease/queue.h"
 
+#include "lease/handle.h"
 #include "util/clock.h"
 #include "util/cond.h"
 #include "util/error.h"
@@ -20,6 +21,7 @@ struct hf__wait_queue {
     bool threads_turn;         /* threads and places take turns */
     char owner[HF_OWNER_SIZE]; /* of the head; "": it does not wait */
     hf__handed handed;
+    uint32_t priority;
     size_t name_size;
     char name[];
 };
@@ -46,7 +48,8 @@ static hf__wait_queue **list_of(hf__wait_queues *queues, const char *name,
     return &queues->lists[hash % HF__WAIT_QUEUE_LISTS];
 }
 
-static hf__wait_queue *queue_new(hf__wait_queue **list, hf_bytes name)
+static hf__wait_queue *queue_new(hf__wait_queue **list, hf_bytes name,
+                                 uint32_t priority)
 {
     hf__wait_queue *queue = hf__alloc(sizeof(*queue) + name.size);
 
@@ -59,6 +62,7 @@ static hf__wait_queue *queue_new(hf__wait_queue **list, hf_bytes name)
     queue->end = &queue->first;
     queue->owner[0] = '\0';
     queue->handed.what = HF__HANDED_NOTHING;
+    queue->priority = priority;
     queue->name_size = name.size;
     memcpy(queue->name, name.data, name.size);
     queue->next = *list;
@@ -66,25 +70,27 @@ static hf__wait_queue *queue_new(hf__wait_queue **list, hf_bytes name)
     return queue;
 }
 
-static hf__wait_queue *find_locked(hf__wait_queues *queues, hf_bytes name)
+static hf__wait_queue *find_locked(hf__wait_queues *queues, hf_bytes name,
+                                   uint32_t priority)
 {
     hf__wait_queue **list = list_of(queues, name.data, name.size);
 
     for (hf__wait_queue *queue = *list; queue != NULL; queue = queue->next) {
-        if (queue->name_size == name.size &&
+        if (queue->name_size == name.size && queue->priority == priority &&
             memcmp(queue->name, name.data, name.size) == 0)
             return queue;
     }
     return NULL;
 }
 
-static hf__wait_queue *queue_of_locked(hf__wait_queues *queues, hf_bytes name)
+static hf__wait_queue *queue_of_locked(hf__wait_queues *queues, hf_bytes name,
+                                       uint32_t priority)
 {
-    hf__wait_queue *queue = find_locked(queues, name);
+    hf__wait_queue *queue = find_locked(queues, name, priority);
 
-    return queue != NULL
-               ? queue
-               : queue_new(list_of(queues, name.data, name.size), name);
+    return queue != NULL ? queue
+                         : queue_new(list_of(queues, name.data, name.size),
+                                     name, priority);
 }
 
 static void unuse_locked(hf__wait_queues *queues, hf__wait_queue *queue)
@@ -102,9 +108,9 @@ static void unuse_locked(hf__wait_queues *queues, hf__wait_queue *queue)
 
 /* The queue of `name`, with one more user. */
 static hf__wait_queue *use_locked(hf__wait_queues *queues, hf_bytes name,
-                                  hf_error *err)
+                                  uint32_t priority, hf_error *err)
 {
-    hf__wait_queue *queue = queue_of_locked(queues, name);
+    hf__wait_queue *queue = queue_of_locked(queues, name, priority);
 
     if (queue == NULL)
         hf__fail(err, HF_NO_MEMORY, "waiting for a lock");
@@ -122,7 +128,7 @@ hf_status hf__wait_queue_enter(hf__wait_queues *queues, const hf_lock *lock,
     hf__wait_queue *found;
 
     pthread_mutex_lock(&queues->mutex);
-    found = use_locked(queues, name, err);
+    found = use_locked(queues, name, lock->options.priority, err);
     if (found == NULL) {
         pthread_mutex_unlock(&queues->mutex);
         return HF_NO_MEMORY;
@@ -153,9 +159,11 @@ void hf__wait_queues_wake(hf__wait_queues *queues, hf_bytes name)
     hf__wait_queue *queue;
 
     pthread_mutex_lock(&queues->mutex);
-    queue = find_locked(queues, name);
-    if (queue != NULL)
-        pthread_cond_broadcast(&queue->left);
+    for (uint32_t class = 0; class <= HF_LOCK_PRIORITY_MAX; class ++) {
+        queue = find_locked(queues, name, class);
+        if (queue != NULL)
+            pthread_cond_broadcast(&queue->left);
+    }
     pthread_mutex_unlock(&queues->mutex);
 }
 
@@ -179,13 +187,14 @@ static void remove_locked(hf__wait_place *place)
 }
 
 hf_status hf__wait_queue_join(hf__wait_queues *queues, hf_bytes name,
-                              hf__wait_place *place, hf_error *err)
+                              uint32_t priority, hf__wait_place *place,
+                              hf_error *err)
 {
     hf_status status = HF_OK;
     hf__wait_queue *queue;
 
     pthread_mutex_lock(&queues->mutex);
-    queue = use_locked(queues, name, err);
+    queue = use_locked(queues, name, priority, err);
     place->queue = queue;
     place->waiting = false;
     if (queue == NULL) {
@@ -201,15 +210,16 @@ hf_status hf__wait_queue_join(hf__wait_queues *queues, hf_bytes name,
 }
 
 hf_status hf__wait_queue_try(hf__wait_queues *queues, hf_bytes name,
-                             hf__wait_place *place, hf_error *err)
+                             uint32_t priority, hf__wait_place *place,
+                             hf_error *err)
 {
     hf_status status = HF_HELD;
     hf__wait_queue *queue;
 
     pthread_mutex_lock(&queues->mutex);
-    queue = find_locked(queues, name);
+    queue = find_locked(queues, name, priority);
     if (queue == NULL || !queue->entered) {
-        place->queue = queue = use_locked(queues, name, err);
+        place->queue = queue = use_locked(queues, name, priority, err);
         place->waiting = false;
         status = queue == NULL ? HF_NO_MEMORY : HF_OK;
         if (queue != NULL)
@@ -264,12 +274,14 @@ void hf__wait_queue_hand(hf__wait_queues *queues, hf_bytes name,
     hf__wait_queue *queue;
 
     pthread_mutex_lock(&queues->mutex);
-    queue = find_locked(queues, name);
-    if (queue != NULL && queue->owner[0] != '\0' &&
-        (handed->what == HF__HANDED_TURN
-             ? queue->handed.what == HF__HANDED_NOTHING
-             : strcmp(queue->owner, handed->owner) == 0))
-        queue->handed = *handed;
+    for (uint32_t class = 0; class <= HF_LOCK_PRIORITY_MAX; class ++) {
+        queue = find_locked(queues, name, class);
+        if (queue != NULL && queue->owner[0] != '\0' &&
+            (handed->what == HF__HANDED_TURN
+                 ? queue->handed.what == HF__HANDED_NOTHING
+                 : strcmp(queue->owner, handed->owner) == 0))
+            queue->handed = *handed;
+    }
     pthread_mutex_unlock(&queues->mutex);
 }
 

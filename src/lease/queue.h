@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue.h - the local wait queue: threads and asynchronous calls of one client
- * that want the same lock. Only its head waits at the store.
+ * that want the same lock, with the same priority. Only its head waits at the
+ * store.
  */
 #ifndef HF__LEASE_QUEUE_H
 #define HF__LEASE_QUEUE_H
@@ -48,13 +49,15 @@ typedef struct hf__wait_place {
 
 /* Join. HF_OK: the head at once; HF_HELD: entered() will be called. */
 hf_status hf__wait_queue_join(hf__wait_queues *queues, hf_bytes name,
-                              hf__wait_place *place, hf_error *err);
+                              uint32_t priority, hf__wait_place *place,
+                              hf_error *err);
 /* Withdraw; false: it is the head, or entered() is about to be called. */
 bool hf__wait_queue_withdraw(hf__wait_queues *queues, hf__wait_place *place);
 
 /* Become the head if there is none. HF_HELD: there is one. */
 hf_status hf__wait_queue_try(hf__wait_queues *queues, hf_bytes name,
-                             hf__wait_place *place, hf_error *err);
+                             uint32_t priority, hf__wait_place *place,
+                             hf_error *err);
 
 /* The head waits at the store under this owner id; forget older messages. */
 void hf__wait_queue_expect(hf__wait_queues *queues, hf__wait_queue *queue,

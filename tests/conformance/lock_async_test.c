@@ -520,6 +520,74 @@ static void lock_start_and_blocking_take_turns(void **state)
     }
 }
 
+/* ------------------------------------------------------------- priority
+ */
+
+typedef struct turn {
+    told said;
+    hf_lock *lock;
+    hf_client *client;
+} turn;
+
+static void queue_up(fixture *f, hf_bytes name, turn *self, hf_client *client,
+                     uint32_t priority, uint64_t waiters)
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    hf_async async = tell(&self->said);
+
+    opts.priority = priority;
+    self->client = client;
+    self->lock = fixture_lock(f, client, name, &opts);
+    expect_status(HF_OK, hf_lock_acquire_start(self->lock, 60000, &async, ERR));
+    expect_soon(hf_lock_inspect(f->client, name, &info, NULL) == HF_OK &&
+                    info.waiters == waiters,
+                5000);
+}
+
+/* Of two clients, and of one. */
+static void lock_goes_to_the_highest_priority_first(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    static const int order[] = {3, 1, 2, 0}; /* 1 came before 2 */
+    turn turns[4] = {{.lock = NULL}};
+
+    fixture_not_quorum(f);
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    queue_up(f, name, &turns[0], f->other, 0, 1);
+    queue_up(f, name, &turns[1], f->other, 2, 2);
+    queue_up(f, name, &turns[2], f->client, 2, 3);
+    queue_up(f, name, &turns[3], f->client, HF_LOCK_PRIORITY_MAX, 4);
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    for (int i = 0; i < 4; i++) {
+        turn *next = &turns[order[i]];
+
+        await_told(next->client, &next->said, 1);
+        expect_status(HF_OK, next->said.status);
+        for (int j = i + 1; j < 4; j++)
+            assert_int_equal(turns[order[j]].said.count, 0);
+        expect_status(HF_OK, hf_lock_release(next->lock, ERR));
+    }
+}
+
+static void lock_priority_has_a_range(void **state)
+{
+    fixture *f = *state;
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *lock = NULL;
+
+    opts.priority = HF_LOCK_PRIORITY_MAX + 1;
+    expect_status(HF_INVALID, hf_lock_new(f->client, fixture_key(f, "l"), &opts,
+                                          &lock, ERR));
+    opts.priority = 1;
+    expect_status(
+        f->store == FIXTURE_QUORUM ? HF_UNSUPPORTED : HF_OK,
+        hf_lock_new(f->client, fixture_key(f, "l"), &opts, &lock, ERR));
+    hf_lock_free(lock);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -538,6 +606,8 @@ int main(void)
         fixture_test(lock_start_cancelled_when_granted_is_held_or_free),
         fixture_test(lock_start_of_a_thousand_is_one_waiter_at_the_store),
         fixture_test(lock_start_and_blocking_take_turns),
+        fixture_test(lock_goes_to_the_highest_priority_first),
+        fixture_test(lock_priority_has_a_range),
     };
 
     return fixture_run(tests);

@@ -185,7 +185,7 @@ static void reserved_words_must_be_zero(void **state)
     hf_value_set_options set = HF_VALUE_SET_OPTIONS_INIT;
     hf_hash_put_options put = HF_HASH_PUT_OPTIONS_INIT;
 
-    lock.reserved0 = 1;
+    lock.reserved1 = 1;
     set.reserved0 = 1;
     put.reserved0 = 1;
     assert_int_equal(hf_status_kind(lock_with(f, &lock)), HF_KIND_USAGE);
