@@ -15,6 +15,7 @@
  * | holdfast/watch.h     | being notified of changes to keys                  |
  * | holdfast/near.h      | values kept in the process while they are current  |
  * | holdfast/lock.h      | locks                                              |
+ * | holdfast/rwlock.h    | read-write locks: many readers or one writer       |
  * | holdfast/semaphore.h | semaphores: at most N holders at the same time     |
  * | holdfast/limiter.h   | rate limiters                                      |
  * | holdfast/ids.h       | numbers that are unique and only grow              |
@@ -65,6 +66,7 @@
 #include "holdfast/lock.h"
 #include "holdfast/near.h"
 #include "holdfast/reply.h"
+#include "holdfast/rwlock.h"
 #include "holdfast/script.h"
 #include "holdfast/semaphore.h"
 #include "holdfast/store.h"

@@ -22,8 +22,17 @@ Quorum   acquire: confirmed by lock_confirm, undone by lock_undo.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
 ]]
 local call = redis.call
-local holder = call('set', KEYS[1], ARGV[1], 'nx', 'get', 'px', ARGV[2])
+local holder = redis.pcall('set', KEYS[1], ARGV[1], 'nx', 'get', 'px', ARGV[2])
 --#use clock
+local pttl, freed
+if type(holder) == 'table' then
+    if not string.find(holder.err, '^WRONGTYPE') then
+        return holder
+    end
+    --#use readers lock=KEYS[1]
+    freed = not holder
+    holder = holder or call('set', KEYS[1], ARGV[1], 'nx', 'get', 'px', ARGV[2])
+end
 if not holder or string.sub(holder, 1, 32) == ARGV[1] then
     local token
     --#use issue_token last=KEYS[2]
@@ -34,7 +43,7 @@ if not holder or string.sub(holder, 1, 32) == ARGV[1] then
     if holder then
         call('pexpire', KEYS[1], ARGV[2])
     end
-    if ARGV[4] ~= '0' then
+    if freed or ARGV[4] ~= '0' then
         call('zrem', KEYS[3], ARGV[3])
         if not holder then
             call('append', KEYS[1], '+' .. clock)
@@ -42,10 +51,8 @@ if not holder or string.sub(holder, 1, 32) == ARGV[1] then
     end
     return tonumber(token)
 end
-local pttl = call('pttl', KEYS[1])
-local owner = string.match(holder, '^(%x+%-%x+)%+?%d*$')
-if owner and ARGV[3] ~= '' and #holder == 32 then
-    call('append', KEYS[1], '+')
+if not pttl then
+    pttl = call('pttl', KEYS[1])
+    --#use mark lock=KEYS[1] entry=ARGV[3]
 end
-holder = owner or holder
 --#use refuse began=ARGV[4] rank=ARGV[5] entry=ARGV[3] waiters=KEYS[3]

@@ -18,9 +18,10 @@ local owners = {unpack(ARGV, 2)}
 local n = #owners / 2
 local taken, marks = 0, {}
 for at = 2, #KEYS do
-    local holder = call('get', KEYS[at])
+    local holder = redis.pcall('get', KEYS[at])
     local queue = at + n
-    if holder and string.sub(holder, 1, 32) ~= owners[2 * at - 3]
+    if holder and (type(holder) == 'table'
+            or string.sub(holder, 1, 32) ~= owners[2 * at - 3])
         or not holder and call('zcard', KEYS[queue]) > 0 then
         break
     end

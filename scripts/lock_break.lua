@@ -1,20 +1,34 @@
 --[[
-lock_break - take the lock from its holder: give it to the waiter that has
-waited longest, or free it.
+lock_break - take a lock from its holder, or from all who hold it: give it to the
+waiter that has waited longest, or free it.
 
-KEYS[1]  lock (string): the lock
+KEYS[1]  lock: the lock; or a sorted set, of readers or permits
 KEYS[2]  last_token (string): last fencing token of this store, or of the slot
 KEYS[3]  waiters (zset): entries by when they began to wait, us
 
 Returns  1 it was held; 0 it was free.
 Repeat   no: it could break the lock of the next holder.
 Quorum   any.
-Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
+Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(holders + log waiters).
 ]]
 local call = redis.call
-if not call('get', KEYS[1]) then
+local holder, reply, shared = redis.pcall('get', KEYS[1]), 1
+if not holder then
     return 0
+elseif type(holder) ~= 'table' then
+    --#use hand_over lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=''
+else
+    --#use find_holder lock=KEYS[1]
+    if not owner then
+        return 0
+    end
+    call('zremrangebyscore', KEYS[1], '-inf', '(-1e12')
+    call('zremrangebyscore', KEYS[1], '(0', '+inf')
+    call('zrem', KEYS[1], '+')
+    shared = true
 end
-local reply
---#use hand_over lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=''
+if shared then
+    local turn
+    --#use ask_head topic=KEYS[1] waiters=KEYS[3] own=''
+end
 return 1

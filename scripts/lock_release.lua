@@ -21,13 +21,14 @@ Quorum   count.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
 ]]
 local call = redis.call
-local holder = call('get', KEYS[1])
+local holder = redis.pcall('get', KEYS[1])
 if holder == ARGV[1] and (ARGV[2] or '') == '' and (ARGV[3] or '') == '' then
     call('del', KEYS[1])
     return 1
 end
 local reply = holder and -1 or 0
-if holder and string.sub(holder, 1, 32) == ARGV[1] then
+local shared = type(holder) == 'table'
+if holder and not shared and string.sub(holder, 1, 32) == ARGV[1] then
     reply = 1
 end
 local left = (ARGV[2] or '') ~= '' and call('zrem', KEYS[3], ARGV[2])
@@ -35,6 +36,7 @@ if reply == 1 and (ARGV[3] or '') ~= '' then
     call('zadd', KEYS[3], ARGV[4] - ARGV[5], ARGV[3])
     call('pexpire', KEYS[3], 360000)
 end
+shared = shared and left
 if reply == 1 or reply == 0 and left then
     if ARGV[6] == '1' then
         call('del', KEYS[1])
@@ -43,5 +45,9 @@ if reply == 1 or reply == 0 and left then
     else
         --#use hand_over lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=ARGV[3]
     end
+end
+if shared then
+    --#use clock
+    --#use admit lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=ARGV[3] ping=call('exists',KEYS[1])==0
 end
 return reply

@@ -22,7 +22,10 @@ if (tonumber(ends) or 0) <= now then
     return {1, 0}
 end
 local ttl = tonumber(ARGV[3])
-call('pexpire', KEYS[1], math.max(ttl, call('pttl', KEYS[1])))
+local left = call('pttl', KEYS[1])
+if left >= 0 then
+    call('pexpire', KEYS[1], math.max(ttl, left))
+end
 call('zrem', KEYS[1], ARGV[1])
 call('zadd', KEYS[1], now + ttl * 1000, ARGV[2])
 return {}

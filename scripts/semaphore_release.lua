@@ -1,6 +1,5 @@
 --[[
-semaphore_release - give a permit back, and to the waiter that has waited
-longest.
+semaphore_release - give permits back, and to those who have waited longest.
 
 KEYS[1]  semaphore (zset): the semaphore
 KEYS[2]  last_token (string): last fencing token of this store, or of the slot
@@ -12,24 +11,32 @@ ARGV[3]  entry: the caller's next waiter, to be queued; empty: none
 ARGV[4]  began: when that began to wait, us
 ARGV[5]  rank: how far to move it forward, us
 
-Returns  1 released; the grant if that waiter has a permit now; 0 the permit had
-         expired.
+Returns  1 released; the grant if that waiter has its permits now; 0 the lease
+         had ended.
 Repeat   safe: owner ids are never used twice, so a second run finds 0.
 Lane     lease: acquires may be waiting for it.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log permits + log waiters).
 ]]
 local call = redis.call
-local ends = call('zscore', KEYS[1], ARGV[1])
-local left = (ARGV[2] or '') ~= '' and call('zrem', KEYS[3], ARGV[2])
-if not ends and not left then
-    return 0
-end
+local ends = call('zscore', KEYS[1], ARGV[1]) or 0
+--#use clock
+local reply = tonumber(ends) > tonumber(clock) and 1 or 0
 call('zrem', KEYS[1], ARGV[1])
-if (ARGV[3] or '') ~= '' then
+if ends % 1 ~= 0 then
+    local left = call('zscore', KEYS[1], '+') + call('zscore', KEYS[1], '#' .. ARGV[1]) - 1
+    call('zrem', KEYS[1], '+', '#' .. ARGV[1])
+    local _ = left < 0 and call('zadd', KEYS[1], left, '+')
+end
+if (ARGV[2] or '') ~= '' then
+    call('zrem', KEYS[3], ARGV[2])
+end
+if (ARGV[3] or '') ~= '' and reply == 1 then
     call('zadd', KEYS[3], ARGV[4] - ARGV[5], ARGV[3])
     call('pexpire', KEYS[3], 360000)
 end
---#use clock
-local reply = tonumber(ends or 0) > tonumber(clock) and 1 or 0
---#use hand_permits semaphore=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=ARGV[3]
+if call('exists', KEYS[3]) == 1 then
+    local held, more, size
+    --#use count_permits semaphore=KEYS[1]
+    --#use hand_permits semaphore=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=ARGV[3] ping=nil
+end
 return reply

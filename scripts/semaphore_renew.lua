@@ -12,15 +12,16 @@ Writes   KEYS[i]. Cost O(n log permits); callers send at most 128. PEXPIRE comes
          before ZADD: a script that has written is not stopped by maxmemory.
 ]]
 local call = redis.call
-local now = call('time')
-now = now[1] * 1000000 + now[2]
+--#use clock
 local lost = {}
 for i, key in ipairs(KEYS) do
-    local ends = redis.pcall('zscore', key, ARGV[i])
-    if (tonumber(ends) or 0) > now then
-        local ttl = tonumber(ARGV[#KEYS + i])
-        call('pexpire', key, math.max(ttl, call('pttl', key)))
-        call('zadd', key, now + ttl * 1000, ARGV[i])
+    local ends = tonumber(redis.pcall('zscore', key, ARGV[i])) or 0
+    if ends > tonumber(clock) then
+        local ttl, left = tonumber(ARGV[#KEYS + i]), call('pttl', key)
+        if left >= 0 then
+            call('pexpire', key, math.max(ttl, left))
+        end
+        call('zadd', key, clock + ttl * 1000 + ends % 1, ARGV[i])
     else
         lost[#lost + 1] = i
         lost[#lost + 1] = 0

@@ -9,11 +9,12 @@
  * - of a handle: hf_lock_is_held(), hf_lock_remaining_ms(), hf_lock_token(),
  *   hf_lock_name(), hf_lock_holds(), hf_lock_replicas(), hf_lock_owner(),
  *   hf_lock_lost_fd()
- * - of any lock: hf_lock_inspect(), hf_lock_holder(), hf_lock_list(),
- *   hf_lock_break()
+ * - of any lock: hf_lock_inspect(), hf_lock_holder(), hf_lock_holders(),
+ *   hf_lock_list(), hf_lock_break()
  * - hf_lock_acquire_many(), hf_lock_release_many(), hf_lock_renew_many()
  *
- * Acquire, release, renew, inspect, holder and break have a `_start` form.
+ * Acquire, release, renew, inspect, holder, holders and break have a `_start`
+ * form.
  *
  * A release gives the lock to the client that has waited longest. That client
  * holds it at first for 1 s at most, until its first renewal: if it was killed
@@ -409,7 +410,15 @@ HF_API HF_MUST_USE hf_status hf_lock_lost_fd(hf_lock *lock, int *fd,
 /** Bytes of an owner id that hf_lock_inspect() returns at most. */
 #define HF_LOCK_INFO_OWNER_MAX 128
 
-/** A lock as seen by hf_lock_inspect(). */
+/** How a lock is held. */
+typedef enum hf_lock_mode {
+    HF_LOCK_EXCLUSIVE, /**< by one owner */
+    HF_LOCK_SHARED,    /**< by readers; see rwlock.h */
+    HF_LOCK_PERMITS    /**< it is a semaphore; see semaphore.h */
+} hf_lock_mode;
+
+/** A lock as seen by hf_lock_inspect(). Of several owners it has the reader
+ *  whose lease ends last, or the holder of permits whose lease ends first. */
 typedef struct hf_lock_info {
     size_t struct_size;   /**< #HF_LOCK_INFO_INIT sets it */
     int64_t remaining_ms; /**< of the lease; -1: does not expire (foreign) */
@@ -420,6 +429,8 @@ typedef struct hf_lock_info {
     /** Since it was acquired by a holder that had to wait, by the store's
      * clock; -1: the holder did not wait, see hf_holder. */
     int64_t held_ms;
+    uint64_t holders; /**< owners; more than one if they read or hold permits */
+    hf_lock_mode mode; /**< what they do */
     size_t owner_size; /**< bytes of the owner id in the store */
     /** The owner id, truncated to #HF_LOCK_INFO_OWNER_MAX bytes; ends with
      *  NUL. */
@@ -427,7 +438,8 @@ typedef struct hf_lock_info {
 } hf_lock_info;
 
 /* clang-format off */
-#define HF_LOCK_INFO_INIT { sizeof(hf_lock_info), 0, 0, 0, -1, 0, { 0 } }
+#define HF_LOCK_INFO_INIT \
+    { sizeof(hf_lock_info), 0, 0, 0, -1, 0, HF_LOCK_EXCLUSIVE, 0, { 0 } }
 /* clang-format on */
 
 /**
@@ -521,9 +533,38 @@ HF_API HF_MUST_USE hf_status hf_lock_list(hf_client *client, hf_bytes pattern,
                                           hf_error *err);
 
 /**
- * Take a lock away from its holder, and wake the client that has waited
- * longest. The holder learns of it at its next renewal. The next holder's
- * fencing token is larger.
+ * Receives a holder from hf_lock_holders(): on the calling thread, or in
+ * hf_client_dispatch().
+ *
+ * @param user    as passed to hf_lock_holders()
+ * @param holder  owner, remaining_ms, and in `holders` its permits, which are 1
+ *                except of a semaphore; the rest is 0. Valid until the function
+ *                returns
+ * @return 0 to continue; anything else ends the list with HF_CANCELLED
+ */
+typedef int (*hf_lock_holder_fn)(void *user, const hf_lock_info *holder);
+
+/**
+ * List all who hold a lock: its owner, its readers, or the holders of permits
+ * of a semaphore, these by the end of their leases.
+ *
+ * @param name    the lock's name
+ * @param report  called for each holder; not at all if the lock is free
+ * @param user    passed to `report`
+ *
+ * @retval HF_OK           all were listed
+ * @retval HF_CANCELLED    `report` ended the list
+ * @retval HF_WRONG_TYPE   the key holds something that is not a lock
+ * @retval HF_UNSUPPORTED  on `redlock:`
+ */
+HF_API HF_MUST_USE hf_status hf_lock_holders(hf_client *client, hf_bytes name,
+                                             hf_lock_holder_fn report,
+                                             void *user, hf_error *err);
+
+/**
+ * Take a lock away from its holder, its readers, or the holders of permits, and
+ * wake the client that has waited longest. They learn of it at their next
+ * renewal. The next holder's fencing token is larger.
  *
  * @param name  the lock's name
  *
@@ -618,6 +659,11 @@ HF_API HF_MUST_USE hf_status hf_lock_holder_start(hf_client *client,
                                                   hf_holder *holder,
                                                   const hf_async *async,
                                                   hf_error *err);
+
+/** Starts hf_lock_holders(). */
+HF_API HF_MUST_USE hf_status hf_lock_holders_start(
+    hf_client *client, hf_bytes name, hf_lock_holder_fn report, void *user,
+    const hf_async *async, hf_error *err);
 
 /** Starts hf_lock_break(). */
 HF_API HF_MUST_USE hf_status hf_lock_break_start(hf_client *client,

@@ -3,9 +3,30 @@
  * @file holdfast/semaphore.h - semaphores: at most N holders at the same time.
  *
  * Contents:
- * - hf_semaphore_new(): a handle for one of N permits
+ * - hf_semaphore_new(), hf_semaphore_new_weighted(): a handle for one or
+ * several permits
+ * - hf_semaphore_resize(): change how many there are, while it is in use
+ * - hf_semaphore_inspect(): how many are held and available
  *
- * A permit is a lease: its handle is an hf_lock, and lock.h has its functions.
+ * The last two have a `_start` form.
+ *
+ * A handle is an hf_lock, and lock.h has its functions: permits are held under
+ * a lease with a fencing token. HF_HELD means that too few permits are free, or
+ * that others wait for them. Permits of a holder that was killed are free when
+ * its lease expires. hf_lock_holders() lists the holders, hf_lock_break() takes
+ * all permits away.
+ *
+ * Waiters are served in order. One that waits for several permits is not
+ * overtaken by those who want fewer.
+ *
+ * Use the same number of permits everywhere: each acquire compares what is held
+ * with its own. While programs with different numbers run, a waiter with the
+ * smaller one holds up those behind it. A number stored by
+ * hf_semaphore_resize() overrides those of all handles; a handle made with 0
+ * permits has no other.
+ *
+ * Leases end by the wall clock of the store's machine, on a volatile store too:
+ * setting it forward lets others acquire while a permit is still held.
  *
  * @code
  * hf_status download(hf_client *client, hf_error *err)
@@ -39,27 +60,16 @@ extern "C" {
  * Make a handle for one permit of a semaphore: of all handles of a name, at
  * most `permits` hold one at the same time. Nothing is sent.
  *
- * Every hf_lock_* function that takes a handle works as for a lock. HF_HELD
- * means that all permits are held. Each permit has its own lease and fencing
- * token, and that of a holder that was killed is free when its lease expires.
- * Functions that take a name return HF_WRONG_TYPE: a name is either a lock or a
- * semaphore.
- *
- * Use the same number everywhere. It is not stored: each acquire compares the
- * permits that are held with its own number. It can therefore be changed while
- * the semaphore is in use; until all programs have the new number, those with
- * the smaller one wait longer.
- *
- * Permits expire by the wall clock of the store's machine, on a volatile store
- * too: setting it forward lets others acquire while a permit is still held.
- *
- * @param name     as for hf_lock_new()
- * @param permits  1..#HF_SEMAPHORE_PERMITS_MAX
+ * @param name     as for hf_lock_new(). A name is either a lock or a semaphore:
+ *                 HF_WRONG_TYPE
+ * @param permits  0..#HF_SEMAPHORE_PERMITS_MAX; 0: the stored number, without
+ *                 which an acquire fails with HF_INVALID
  * @param opts     as for hf_lock_new()
  * @param lock     [out] free it with hf_lock_free()
  *
  * @retval HF_OK           `*lock` can be acquired
- * @retval HF_UNSUPPORTED  as for hf_lock_new(), and on a quorum (redlock:)
+ * @retval HF_UNSUPPORTED  as for hf_lock_new(), and on a quorum (redlock:),
+ *                         whose majorities do not add up to N holders
  *
  * Never blocks.
  */
@@ -67,6 +77,89 @@ HF_API HF_MUST_USE hf_status hf_semaphore_new(hf_client *client, hf_bytes name,
                                               uint32_t permits,
                                               const hf_lock_options *opts,
                                               hf_lock **lock, hf_error *err);
+
+/**
+ * Make a handle for several permits, which are acquired and released together.
+ *
+ * @param name     as for hf_semaphore_new()
+ * @param permits  as for hf_semaphore_new()
+ * @param weight   how many of them the handle takes: 1..`permits`. An acquire
+ *                 fails with HF_INVALID if fewer are stored
+ * @param opts     as for hf_lock_new()
+ * @param lock     [out] free it with hf_lock_free()
+ *
+ * @retval HF_OK           `*lock` can be acquired
+ * @retval HF_UNSUPPORTED  as for hf_semaphore_new()
+ *
+ * Never blocks.
+ */
+HF_API HF_MUST_USE hf_status hf_semaphore_new_weighted(
+    hf_client *client, hf_bytes name, uint32_t permits, uint32_t weight,
+    const hf_lock_options *opts, hf_lock **lock, hf_error *err);
+
+/**
+ * Store how many permits a semaphore has, for all handles, and wake those who
+ * wait for what becomes free. If more are held than that, no one acquires until
+ * enough were released; no holder loses its permits. The number stays stored
+ * when no one uses the semaphore.
+ *
+ * @param name     the semaphore's name
+ * @param permits  1..#HF_SEMAPHORE_PERMITS_MAX; 0: remove the stored number
+ *
+ * @retval HF_OK          stored, or removed
+ * @retval HF_NOT_FOUND   `permits` is 0, and no number was stored
+ * @retval HF_WRONG_TYPE  the key holds something that is not a semaphore
+ */
+HF_API HF_MUST_USE hf_status hf_semaphore_resize(hf_client *client,
+                                                 hf_bytes name,
+                                                 uint32_t permits,
+                                                 hf_error *err);
+
+/** A semaphore as seen by hf_semaphore_inspect(). */
+typedef struct hf_semaphore_info {
+    size_t struct_size; /**< #HF_SEMAPHORE_INFO_INIT sets it */
+    uint32_t permits;   /**< how many there are: the stored number, or that of
+                             the call */
+    bool stored;        /**< the number is stored */
+    uint32_t available; /**< how many are free */
+    uint64_t held;      /**< permits held */
+    uint64_t holders;   /**< by so many handles */
+    uint64_t waiters;   /**< clients in the wait queue */
+} hf_semaphore_info;
+
+/* clang-format off */
+#define HF_SEMAPHORE_INFO_INIT \
+    { sizeof(hf_semaphore_info), 0, false, 0, 0, 0, 0 }
+/* clang-format on */
+
+/**
+ * Look at a semaphore. Nothing is changed. One that is not in use has all its
+ * permits.
+ *
+ * @param name     the semaphore's name
+ * @param permits  how many there are if no number is stored; may be 0
+ * @param info     [in,out] start it with #HF_SEMAPHORE_INFO_INIT
+ *
+ * @retval HF_OK          `*info` is filled
+ * @retval HF_WRONG_TYPE  the key holds something that is not a semaphore
+ */
+HF_API HF_MUST_USE hf_status hf_semaphore_inspect(hf_client *client,
+                                                  hf_bytes name,
+                                                  uint32_t permits,
+                                                  hf_semaphore_info *info,
+                                                  hf_error *err);
+
+/** Starts hf_semaphore_resize(). */
+HF_API HF_MUST_USE hf_status hf_semaphore_resize_start(hf_client *client,
+                                                       hf_bytes name,
+                                                       uint32_t permits,
+                                                       const hf_async *async,
+                                                       hf_error *err);
+
+/** Starts hf_semaphore_inspect(). */
+HF_API HF_MUST_USE hf_status hf_semaphore_inspect_start(
+    hf_client *client, hf_bytes name, uint32_t permits, hf_semaphore_info *info,
+    const hf_async *async, hf_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,32 +1,51 @@
 --[[
-hand_permits - give free permits to those that have waited longest, each for a
-short lease: its first renewal makes that long.
+hand_permits - give permits that are free to the waiters at the head of the
+queue, each for a short lease, up to 128. One that waits for more than are free
+holds up those behind it. Waiters that were killed no longer listen and are
+skipped.
 
-semaphore  sorted set of owner ids by the end of their permits
+semaphore  key of the semaphore
 last       key of the last fencing token
 waiters    sorted set of entries
-own        entry whose grant the caller takes from the reply; empty: none
 clock      the store's clock, us, in 16 digits
-reply      variable: set to that grant
+held       variable: how many permits are held
+more       variable: how many of them are not their owner's first
+size       the stored number of permits; nil: each waiter has its own
+own        entry whose grant the caller takes from the reply; empty: none
+ping       true: tell a waiter that holds others up to ask
+reply      variable: set to the grant of `own`
 ]]
-local token
 for _ = 1, 128 do
-    local head = call('zrange', waiters, 0, 0)[1]
-    local want, permits, inbox = string.match(head or '',
-        '^(%d+),(%d+) (.+)%-%x+$')
-    if not want or call('zcount', semaphore, clock + 1, '+inf')
-        >= tonumber(permits) then
+    local head = call('zrangebyscore', waiters, '-inf', '+inf', 'limit', 0, 1)[1] or ''
+    local lease, limit, weight, inbox =
+        string.match(head, '^(%d+),(%d+)/?(%d*) (.+)%-%x+$')
+    if not lease then
+        break
+    end
+    local owner, grant, token, woken = string.sub(head, -32), 'ask'
+    lease, limit, weight = math.min(lease, 1000), size or tonumber(limit), tonumber(weight) or 1
+    local fits = held + weight <= limit
+    local waits = not fits and weight <= limit
+    if fits and lease > 0 then
+        --#use issue_token
+        grant = token and owner .. ' ' .. token .. ' ' .. clock .. ' ' .. lease or grant
+    end
+    if head ~= own and (ping or not waits) then
+        woken = redis.pcall('publish', inbox, grant .. '\0' .. semaphore)
+    end
+    if waits and woken ~= 0 then
         break
     end
     call('zrem', waiters, head)
-    --#use issue_token
-    local owner, lease = string.sub(head, -32), math.min(want, 1000)
-    local grant = owner .. ' ' .. (token or '') .. ' ' .. clock .. ' ' .. lease
-    local woken = token and (head == own
-        or redis.pcall('publish', inbox, grant .. '\0' .. semaphore))
-    reply = woken == true and grant or reply
-    if woken == true or type(woken) == 'number' and woken > 0 then
-        call('zadd', semaphore, clock + lease * 1000, owner)
-        call('pexpire', semaphore, math.max(lease, call('pttl', semaphore)))
+    if head == own then
+        reply = grant
+    end
+    if woken ~= 0 and grant ~= 'ask' then
+        local ends = clock + lease * 1000
+        --#use take_permits
+        held = held + weight
+        if not size then
+            call('pexpire', semaphore, math.max(lease, call('pttl', semaphore)))
+        end
     end
 end

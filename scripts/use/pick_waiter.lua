@@ -10,16 +10,22 @@ own      entry whose grant the caller takes from the reply; empty: none
 reply    variable: set to that grant
 
 Afterwards `grant` says whether there is one: to `owner`, with `token`, at
-`clock`, for `lease` ms, with the `argument` of its entry.
+`clock`, for `lease` ms, with the `argument` of its entry. `reader`: there is none,
+because a reader of a lock is at the head.
 ]]
-local head, token = call('zpopmin', waiters)[1]
-local owner, lease, argument, grant
+local popped, token, owner, lease, argument, grant = call('zpopmin', waiters)
+local head, reader = popped[1], false
 --#use clock
 if head then
     --#use issue_token
     for _ = 1, token and 128 or 0 do
         local inbox
         lease, argument, inbox = string.match(head, '^(%d+),?(%S*) (.+)%-%x+$')
+        if argument == ',shared' then
+            call('zadd', waiters, popped[2], head)
+            reader = true
+            break
+        end
         lease = math.min(lease or 0, 1000)
         owner = string.sub(head, -32)
         grant = 'ask'
@@ -35,7 +41,8 @@ if head then
             grant = lease > 0 and type(woken) == 'number' and grant
             break
         end
-        head, grant = call('zpopmin', waiters)[1], nil
+        popped, grant = call('zpopmin', waiters), nil
+        head = popped[1]
         if not head then
             break
         end

@@ -48,6 +48,10 @@
  * last refusal: 1 in 1000, ten times what NTP tolerates. */
 #define CLOCK_DRIFT 1000
 
+/* In front of those who began to wait earlier, us: longer than the time since
+ * 1970. */
+#define FIRST_RANK "2000000000000000"
+
 /* After split votes: about twice what the votes took, and longer each time, so
  * that soon one caller is alone with the nodes. */
 #define SPLIT_MIN_MS 10
@@ -118,7 +122,9 @@ static hf_bytes entry_of(hf__steps *steps)
     const hf_lock *lock = steps->lock;
     hf__store *store = lock->client->store;
     const char *inbox = store->ops->inbox(store);
-    size_t size = strlen(inbox) + lock->argument.size + 2 * HF_OWNER_SIZE;
+    hf_bytes extra =
+        lock->kind->mode != NULL ? hf_str(lock->kind->mode) : lock->argument;
+    size_t size = strlen(inbox) + extra.size + 2 * HF_OWNER_SIZE;
 
     if (steps->entry == NULL)
         steps->entry = hf__alloc(size);
@@ -128,9 +134,9 @@ static hf_bytes entry_of(hf__steps *steps)
              undoes(steps) || lock->options.delay_ms > 0
                  ? 0LL
                  : (long long)lock->lease_ms,
-             lock->argument.size > 0 ? "," : "", (int)lock->argument.size,
-             lock->argument.size > 0 ? (const char *)lock->argument.data : "",
-             inbox, steps->grant.owner + HF__CLIENT_ID_SIZE - 1);
+             extra.size > 0 ? "," : "", (int)extra.size,
+             extra.size > 0 ? (const char *)extra.data : "", inbox,
+             steps->grant.owner + HF__CLIENT_ID_SIZE - 1);
     return hf_str(steps->entry);
 }
 
@@ -140,7 +146,8 @@ static void fill_entry(hf__steps *steps)
 
     words[HF__LOCK_ACQUIRE_ENTRY] = hf_str("");
     words[HF__LOCK_ACQUIRE_BEGAN] = hf_str("0");
-    words[HF__LOCK_ACQUIRE_RANK] = hf_str("0");
+    words[HF__LOCK_ACQUIRE_RANK] =
+        hf_str(steps->lock->first ? FIRST_RANK : "0");
     if (steps->lock->options.priority > 0)
         words[HF__LOCK_ACQUIRE_RANK] = hf__number(
             steps->rank_text, steps->lock->options.priority * RANK_OF_CLASS);

@@ -13,6 +13,8 @@ void hf__lock_destroy(hf_lock *lock)
 {
     if (!hf__client_forked(lock->client))
         pthread_cond_destroy(&lock->changed);
+    if (lock->pair != NULL)
+        lock->pair->pair = NULL;
     hf__event_fd_free(lock->lost_fd);
     hf__lock_keys_done(&lock->keys);
     hf__free(lock->text);

@@ -45,7 +45,7 @@ struct hf_lock {
     hf_lock_options options;       /* defaults filled in */
     hf__replicas replicas;         /* of an acquire ... */
     hf__replicas renewal_replicas; /* ... and of a renewal */
-    char argument_text[HF__NUMBER_SIZE];
+    char argument_text[2 * HF__NUMBER_SIZE];
     hf_bytes argument; /* of its kind, to acquire; empty: none */
     char *text;        /* owned: its bytes; NULL: they are no text */
 
@@ -82,6 +82,8 @@ struct hf_lock {
     pthread_cond_t changed; /* state or reporting */
     hf__heap_node node;
     hf_lock *next_lost;
+    hf_lock *pair; /* the other handle of a read-write lock; or NULL */
+    bool first;    /* it waits in front of others; set when it is made */
 };
 
 /* How long a release may leave the lock free for other libraries. */

@@ -15,10 +15,10 @@
  *            entry, began, rank, gap
  *            -> 1 or a grant, or 0 or -1 if it held nothing
  *
- * An entry of the queue is `<lease>[,<argument>] <inbox>-<number>`, the owner
- * id being the end of it (scripts/README.md). A release gives the lease to the
- * first in the queue (scripts/use/hand_over.lua), and leaves it free instead if
- * the kind has gaps and the caller says so.
+ * An entry of the queue is `<lease>[,<argument or mode>] <inbox>-<number>`, the
+ * owner id being the end of it (scripts/README.md). A release gives the lease
+ * to the first in the queue (scripts/use/hand_over.lua), and leaves it free
+ * instead if the kind has gaps and the caller says so.
  */
 #ifndef HF__LEASE_KINDS_H
 #define HF__LEASE_KINDS_H
@@ -32,8 +32,12 @@ typedef struct hf__lease_kind {
     uint32_t renew;
     uint32_t release;
     const char *refused; /* message: why an acquire was refused */
-    bool on_quorum;      /* its scripts have a meaning on a quorum */
-    bool gaps;           /* other libraries use it: see above */
+    const char *mode;    /* of its entries in the queue; NULL: none */
+    /* message: why it is not acquired while the other handle of the pair holds
+     * the lock */
+    const char *pair_holds;
+    bool on_quorum; /* its scripts have a meaning on a quorum */
+    bool gaps;      /* other libraries use it: see above */
 } hf__lease_kind;
 
 #endif

@@ -55,6 +55,11 @@ static hf_status finish_inspect(hf_call *call, hf_error *err)
     info->remaining_ms = hf__at_least(items[1].integer, -1);
     if (call->request.reply.array.count > 4 && items[4].integer >= 0)
         info->held_ms = items[4].integer / 1000;
+    info->holders = 1;
+    if (call->request.reply.array.count > 6) {
+        info->holders = (uint64_t)items[5].integer;
+        info->mode = (hf_lock_mode)items[6].integer;
+    }
     fill_owner(info, &items[0]);
     return HF_OK;
 }

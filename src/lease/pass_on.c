@@ -129,6 +129,10 @@ static hf_status check_exportable_locked(hf_lock *lock, hf_error *err)
                         "this handle was acquired %u times; release it until "
                         "one is left",
                         (unsigned)lock->holds);
+    if (lock->argument.size > 0 &&
+        memchr(lock->argument.data, '/', lock->argument.size) != NULL)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "a handle for several permits cannot be passed on");
     return HF_OK;
 }
 

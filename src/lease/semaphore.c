@@ -1,28 +1,161 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* semaphore.c - the kind of a permit, of which a name has several. */
+/*
+ * semaphore.c - the kind of the permits of a semaphore; how many there are, and
+ * who holds them.
+ */
+#include <stdio.h>
+
+#include "core/form.h"
 #include "lease/handle.h"
 #include "script/script_words.h"
 #include "util/error.h"
+#include "util/order.h"
 
 /* The form that kinds.h asks for. */
-_Static_assert((int)HF__SEMAPHORE_ACQUIRE_BEGAN == HF__LOCK_ACQUIRE_BEGAN, "");
-_Static_assert((int)HF__SEMAPHORE_ACQUIRE_PERMITS == HF__LOCK_ACQUIRE_WORDS,
-               "");
-_Static_assert((int)HF__SEMAPHORE_RELEASE_OWNER == HF__LOCK_RELEASE_OWNER, "");
+_Static_assert((int)HF__SEMAPHORE_ACQUIRE_PERMITS == HF__LOCK_ACQUIRE_WORDS, "");
+_Static_assert((int)HF__SEMAPHORE_RELEASE_RANK == HF__LOCK_RELEASE_RANK, "");
 
 static const hf__lease_kind permit = {
     .acquire = HF__SCRIPT_SEMAPHORE_ACQUIRE,
     .renew = HF__SCRIPT_SEMAPHORE_RENEW,
     .release = HF__SCRIPT_SEMAPHORE_RELEASE,
-    .refused = "all permits are held",
+    .refused = "too few permits are free, or others wait for them",
 };
+
+static hf_status check_permits(uint32_t permits, uint32_t weight, hf_error *err)
+{
+    if (permits > HF_SEMAPHORE_PERMITS_MAX)
+        return hf__fail(err, HF_INVALID, "permits is %u; it must be 0..%u",
+                        permits, HF_SEMAPHORE_PERMITS_MAX);
+    if (weight < 1 || weight > HF_SEMAPHORE_PERMITS_MAX)
+        return hf__fail(err, HF_INVALID, "weight is %u; it must be 1..%u",
+                        weight, HF_SEMAPHORE_PERMITS_MAX);
+    if (permits > 0 && weight > permits)
+        return hf__fail(err, HF_INVALID, "weight is %u of %u permits", weight,
+                        permits);
+    return HF_OK;
+}
+
+hf_status hf_semaphore_new_weighted(hf_client *client, hf_bytes name,
+                                    uint32_t permits, uint32_t weight,
+                                    const hf_lock_options *opts, hf_lock **lock,
+                                    hf_error *err)
+{
+    hf_lock *made = NULL;
+    hf_status status = check_permits(permits, weight, err);
+
+    if (status == HF_OK)
+        status = hf__check_out(lock, "lock", err);
+    if (status == HF_OK)
+        status = hf__lock_make(client, &permit, name, permits, opts, &made, err);
+    if (status != HF_OK)
+        return status;
+    snprintf(made->argument_text, sizeof(made->argument_text),
+             weight > 1 ? "%u/%u" : "%u", permits, weight);
+    made->argument = hf_str(made->argument_text);
+    *lock = made;
+    return HF_OK;
+}
 
 hf_status hf_semaphore_new(hf_client *client, hf_bytes name, uint32_t permits,
                            const hf_lock_options *opts, hf_lock **lock,
                            hf_error *err)
 {
-    if (permits < 1 || permits > HF_SEMAPHORE_PERMITS_MAX)
-        return hf__fail(err, HF_INVALID, "permits is %u; it must be 1..%u",
-                        permits, HF_SEMAPHORE_PERMITS_MAX);
-    return hf__lock_make(client, &permit, name, permits, opts, lock, err);
+    return hf_semaphore_new_weighted(client, name, permits, 1, opts, lock, err);
+}
+
+/* The keys of the semaphore `name`, as the scripts take them. */
+static void add_keys(hf_call *call, hf_bytes name, bool issues)
+{
+    hf__lock_keys keys;
+
+    if (!HF__TRY(call,
+                 hf__lock_keys_init(call->client, name, &keys, call->form.err)))
+        return;
+    call->owned = keys.storage;
+    hf__add_whole_key(call, keys.main);
+    if (issues)
+        hf__add_whole_key(call, keys.token);
+    hf__add_whole_key(call, keys.waiters);
+}
+
+static const hf__operation resize = {
+    .script = HF__SCRIPT(SEMAPHORE_RESIZE),
+    .wrote = hf__wrote_number,
+    .finish = hf__finish_found,
+    .absent = "no number of permits is stored",
+};
+
+static hf_status run_resize(hf__form form, hf_client *client, hf_bytes name,
+                            uint32_t permits)
+{
+    hf_call here, *call = hf__begin(&here, form, &resize, client);
+
+    (void)HF__TRY(call, check_permits(permits, 1, call->form.err));
+    add_keys(call, name, true);
+    hf__add_number(call, permits);
+    return hf__end(call);
+}
+
+hf_status hf_semaphore_resize(hf_client *client, hf_bytes name,
+                              uint32_t permits, hf_error *err)
+{
+    return run_resize(hf__blocking(err), client, name, permits);
+}
+
+hf_status hf_semaphore_resize_start(hf_client *client, hf_bytes name,
+                                    uint32_t permits, const hf_async *async,
+                                    hf_error *err)
+{
+    return run_resize(hf__started(async, err), client, name, permits);
+}
+
+static hf_status finish_inspect(hf_call *call, hf_error *err)
+{
+    const hf_reply *items = call->request.reply.array.items;
+    hf_semaphore_info *info = call->out;
+    int64_t size = items[0].integer > 0 ? items[0].integer : call->note;
+
+    (void)err;
+    info->permits = (uint32_t)size;
+    info->stored = items[0].integer > 0;
+    info->held = (uint64_t)items[1].integer;
+    info->available = (uint32_t)hf__at_least(size - items[1].integer, 0);
+    info->holders = (uint64_t)items[2].integer;
+    info->waiters = (uint64_t)items[3].integer;
+    return HF_OK;
+}
+
+static const hf__operation inspect = {
+    .script = HF__SCRIPT(SEMAPHORE_INSPECT),
+    .finish = finish_inspect,
+};
+
+static hf_status run_inspect(hf__form form, hf_client *client, hf_bytes name,
+                             uint32_t permits, hf_semaphore_info *info)
+{
+    hf_call here, *call = hf__begin(&here, form, &inspect, client);
+
+    hf__set_out(call, info, "info");
+    call->note = permits;
+    if (HF__TRY(call, check_permits(permits, 1, call->form.err)) &&
+        HF__TRY(call, hf__check_struct(
+                          info->struct_size, sizeof(*info), "hf_semaphore_info",
+                          "HF_SEMAPHORE_INFO_INIT", call->form.err)))
+        add_keys(call, name, false);
+    return hf__end(call);
+}
+
+hf_status hf_semaphore_inspect(hf_client *client, hf_bytes name,
+                               uint32_t permits, hf_semaphore_info *info,
+                               hf_error *err)
+{
+    return run_inspect(hf__blocking(err), client, name, permits, info);
+}
+
+hf_status hf_semaphore_inspect_start(hf_client *client, hf_bytes name,
+                                     uint32_t permits, hf_semaphore_info *info,
+                                     const hf_async *async, hf_error *err)
+{
+    return run_inspect(hf__started(async, err), client, name, permits, info);
 }

@@ -24,8 +24,13 @@ SHAPE_OF(lock_acquire, {.kinds = HF__IS_INTEGER,
                         .otherwise = &refusal});
 
 static const hf__shape inspect_items[] = {
-    HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL), PTTL,
-    HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL), COUNT, NUMBER(-1, INT64_MAX)};
+    HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL),
+    PTTL,
+    HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL),
+    COUNT,
+    NUMBER(-1, INT64_MAX),
+    COUNT,
+    NUMBER(0, 2)};
 SHAPE_OF(lock_inspect, HF__SHAPE_TUPLE(inspect_items, 4));
 
 /* {i, why, ...} */
@@ -58,6 +63,21 @@ SHAPE_OF(semaphore_acquire, {.kinds = HF__IS_INTEGER,
                              .otherwise = &refusal});
 SHAPE_OF(semaphore_renew, HF__SHAPE_LIST(renew_items));
 SHAPE_OF(semaphore_release, RELEASED);
+SHAPE_OF(semaphore_resize, NUMBER(0, 1));
+static const hf__shape permit_items[] = {COUNT, COUNT, COUNT, COUNT};
+SHAPE_OF(semaphore_inspect, HF__SHAPE_TUPLE(permit_items, 4));
+
+SHAPE_OF(rwlock_acquire, {.kinds = HF__IS_INTEGER,
+                          .low = 1,
+                          .high = HF__TOKEN_MAX,
+                          .otherwise = &refusal});
+SHAPE_OF(rwlock_renew, HF__SHAPE_LIST(renew_items));
+SHAPE_OF(rwlock_release, RELEASED);
+SHAPE_OF(rwlock_downgrade, NUMBER(-1, 1));
+
+/* {owner, remaining, permits, ...} */
+static const hf__shape holder_items[] = {STRING, PTTL, NUMBER(1, INT64_MAX)};
+SHAPE_OF(lock_holders, HF__SHAPE_LIST(holder_items));
 
 SHAPE_OF(election_acquire, {.kinds = HF__IS_INTEGER,
                             .low = 1,

@@ -12,9 +12,10 @@
  * wake-up, only after a second. */
 #define WOKEN_MS 700
 
-/* A handle on a semaphore; `ttl_ms` not 0: a lease that is not renewed. */
-static hf_lock *permit(fixture *f, hf_client *client, hf_bytes name,
-                       uint32_t permits, int64_t ttl_ms)
+/* A handle for `weight` permits; `ttl_ms` not 0: a lease that is not renewed.
+ */
+static hf_lock *weighted(fixture *f, hf_client *client, hf_bytes name,
+                         uint32_t permits, uint32_t weight, int64_t ttl_ms)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
     hf_lock *lock = NULL;
@@ -22,10 +23,37 @@ static hf_lock *permit(fixture *f, hf_client *client, hf_bytes name,
     opts.ttl_ms = ttl_ms;
     opts.flags = ttl_ms != 0 ? HF_LOCK_NO_RENEW : 0;
     assert_true(f->lock_count < FIXTURE_OBJECT_MAX);
-    expect_status(HF_OK,
-                  hf_semaphore_new(client, name, permits, &opts, &lock, ERR));
+    expect_status(HF_OK, hf_semaphore_new_weighted(client, name, permits,
+                                                   weight, &opts, &lock, ERR));
     f->locks[f->lock_count++] = lock;
     return lock;
+}
+
+static hf_lock *permit(fixture *f, hf_client *client, hf_bytes name,
+                       uint32_t permits, int64_t ttl_ms)
+{
+    return weighted(f, client, name, permits, 1, ttl_ms);
+}
+
+static hf_semaphore_info info_of(fixture *f, hf_bytes name, uint32_t permits)
+{
+    hf_semaphore_info info = HF_SEMAPHORE_INFO_INIT;
+
+    expect_status(HF_OK,
+                  hf_semaphore_inspect(f->other, name, permits, &info, ERR));
+    return info;
+}
+
+/* Start to acquire, and wait until the queue has so many. */
+static void queue_up(fixture *f, hf_bytes name, hf_client *client,
+                     hf_lock *lock, told *said, uint64_t waiters)
+{
+    hf_async async = tell(said);
+
+    expect_status(HF_OK, hf_lock_acquire_start(lock, HF_FOREVER, &async, ERR));
+    expect_soon((dispatch(client), info_of(f, name, 0).waiters == waiters),
+                5000);
+    assert_int_equal(said->count, 0);
 }
 
 static void semaphore_has_as_many_holders_as_permits(void **state)
@@ -255,7 +283,6 @@ static void semaphore_and_lock_have_different_names(void **state)
     hf_bytes name = fixture_key(f, "s");
     hf_lock *of_semaphore = permit(f, f->client, name, 2, 0);
     hf_lock *lock = fixture_lock(f, f->other, name, NULL);
-    hf_lock_info info = HF_LOCK_INFO_INIT;
 
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_WRONG_TYPE, hf_lock_try(of_semaphore, ERR));
@@ -264,8 +291,6 @@ static void semaphore_and_lock_have_different_names(void **state)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     expect_status(HF_OK, hf_lock_try(of_semaphore, ERR));
     expect_status(HF_WRONG_TYPE, hf_lock_try(lock, ERR));
-    expect_status(HF_WRONG_TYPE, hf_lock_inspect(f->other, name, &info, ERR));
-    expect_status(HF_WRONG_TYPE, hf_lock_break(f->other, name, ERR));
     assert_true(hf_lock_is_held(of_semaphore));
 }
 
@@ -275,12 +300,203 @@ static void semaphore_new_refuses_bad_numbers(void **state)
     hf_bytes name = fixture_key(f, "s");
     hf_lock *lock = NULL;
 
-    expect_status(HF_INVALID,
-                  hf_semaphore_new(f->client, name, 0, NULL, &lock, ERR));
     expect_status(HF_INVALID, hf_semaphore_new(f->client, name,
                                                HF_SEMAPHORE_PERMITS_MAX + 1,
                                                NULL, &lock, ERR));
+    expect_status(HF_INVALID, hf_semaphore_new_weighted(f->client, name, 3, 0,
+                                                        NULL, &lock, ERR));
+    expect_status(HF_INVALID, hf_semaphore_new_weighted(f->client, name, 3, 4,
+                                                        NULL, &lock, ERR));
+    expect_status(HF_INVALID,
+                  hf_semaphore_resize(f->client, name,
+                                      HF_SEMAPHORE_PERMITS_MAX + 1, ERR));
     assert_null(lock);
+}
+
+static void semaphore_takes_several_permits_at_once(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *two = weighted(f, f->client, name, 4, 2, 60000);
+    hf_lock *three = weighted(f, f->other, name, 4, 3, 60000);
+    hf_lock *one = permit(f, f->other, name, 4, 60000);
+
+    expect_status(HF_OK, hf_lock_try(two, ERR));
+    expect_status(HF_HELD, hf_lock_try(three, ERR));
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    assert_int_equal(info_of(f, name, 4).held, 3);
+    assert_int_equal(info_of(f, name, 4).holders, 2);
+    assert_int_equal(info_of(f, name, 4).available, 1);
+    expect_status(HF_OK, hf_lock_renew(two, ERR));
+    expect_status(HF_OK, hf_lock_release(two, ERR));
+    assert_int_equal(info_of(f, name, 4).held, 1);
+    expect_status(HF_OK, hf_lock_try(three, ERR));
+    assert_int_equal(info_of(f, name, 4).available, 0);
+    expect_status(HF_OK, hf_lock_release(three, ERR));
+    expect_status(HF_OK, hf_lock_release(one, ERR));
+    assert_no_key(f->client, name);
+}
+
+static void semaphore_waiter_for_many_is_not_overtaken(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_client *late = fixture_client(f, NULL);
+    hf_lock *held[2] = {permit(f, f->client, name, 2, 60000),
+                        permit(f, f->client, name, 2, 60000)};
+    hf_lock *both = weighted(f, f->other, name, 2, 2, 60000);
+    hf_lock *one = permit(f, late, name, 2, 60000);
+    told many = {0}, few = {0};
+
+    expect_status(HF_OK, hf_lock_try(held[0], ERR));
+    expect_status(HF_OK, hf_lock_try(held[1], ERR));
+    queue_up(f, name, f->other, both, &many, 1);
+    queue_up(f, name, late, one, &few, 2);
+    expect_status(HF_OK, hf_lock_release(held[0], ERR));
+    expect_status(HF_HELD, hf_lock_try(held[0], ERR));
+    expect_throughout((dispatch(late), few.count == 0), 50);
+    expect_status(HF_OK, hf_lock_release(held[1], ERR));
+    await_told(f->other, &many, 1);
+    expect_status(HF_OK, many.status);
+    expect_throughout((dispatch(late), few.count == 0), 50);
+    expect_status(HF_OK, hf_lock_release(both, ERR));
+    await_told(late, &few, 1);
+    expect_status(HF_OK, few.status);
+}
+
+static void semaphore_several_permits_expire_together(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *brief = weighted(f, f->client, name, 3, 2, slowed_ms(200));
+    hf_lock *lasting = permit(f, f->client, name, 3, 60000);
+    hf_lock *waiter = weighted(f, f->other, name, 3, 2, 60000);
+
+    expect_status(HF_OK, hf_lock_try(lasting, ERR));
+    expect_status(HF_OK, hf_lock_try(brief, ERR));
+    expect_status(HF_OK, hf_lock_acquire(waiter, 20000, ERR));
+    assert_false(hf_lock_is_held(brief));
+    assert_int_equal(info_of(f, name, 3).held, 3);
+    expect_status(HF_EXPIRED, hf_lock_release(brief, ERR));
+    expect_status(HF_OK, hf_lock_release(waiter, ERR));
+    assert_int_equal(info_of(f, name, 3).held, 1);
+}
+
+static void semaphore_stored_number_overrides_the_handles(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *one = permit(f, f->client, name, 3, 60000);
+    hf_lock *two = permit(f, f->other, name, 0, 60000);
+    hf_lock *many = weighted(f, f->other, name, 3, 3, 60000);
+
+    expect_status(HF_INVALID, hf_lock_try(two, ERR));
+    expect_status(HF_NOT_FOUND, hf_semaphore_resize(f->client, name, 0, ERR));
+    expect_status(HF_OK, hf_semaphore_resize(f->client, name, 1, ERR));
+    assert_no_ttl(f->client, name);
+    expect_status(HF_INVALID, hf_lock_acquire(many, HF_FOREVER, ERR));
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_lock_renew(one, ERR));
+    expect_status(HF_HELD, hf_lock_try(two, ERR));
+    expect_told(HF_OK, f->client,
+                hf_semaphore_resize_start(f->client, name, 2, &async, ERR));
+    expect_status(HF_OK, hf_lock_try(two, ERR));
+    assert_true(info_of(f, name, 7).stored);
+    assert_int_equal(info_of(f, name, 7).permits, 2);
+    expect_status(HF_OK, hf_lock_release(one, ERR));
+    expect_status(HF_OK, hf_lock_release(two, ERR));
+    assert_int_equal(info_of(f, name, 0).available, 2);
+    expect_status(HF_OK, hf_semaphore_resize(f->client, name, 0, ERR));
+    assert_no_key(f->client, name);
+}
+
+static void semaphore_resize_serves_waiters(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *held = permit(f, f->client, name, 0, 60000);
+    hf_lock *waiter = weighted(f, f->other, name, 0, 2, 60000);
+    told said = {0};
+    int64_t resized_ms;
+
+    expect_status(HF_OK, hf_semaphore_resize(f->client, name, 2, ERR));
+    expect_status(HF_OK, hf_lock_try(held, ERR));
+    queue_up(f, name, f->other, waiter, &said, 1);
+    resized_ms = test_now_ms();
+    expect_status(HF_OK, hf_semaphore_resize(f->client, name, 3, ERR));
+    await_told(f->other, &said, 1);
+    expect_status(HF_OK, said.status);
+    assert_in_time(test_now_ms() - resized_ms, WOKEN_MS);
+    expect_status(HF_OK, hf_semaphore_resize(f->client, name, 1, ERR));
+    assert_true(hf_lock_is_held(waiter));
+    assert_int_equal(info_of(f, name, 0).available, 0);
+    expect_status(HF_OK, hf_lock_renew(waiter, ERR));
+}
+
+static void semaphore_resize_ends_the_wait_for_too_many(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *held = permit(f, f->client, name, 2, 60000);
+    hf_lock *waiter = weighted(f, f->other, name, 2, 2, 60000);
+    told said = {0};
+
+    expect_status(HF_OK, hf_lock_try(held, ERR));
+    queue_up(f, name, f->other, waiter, &said, 1);
+    expect_status(HF_OK, hf_semaphore_resize(f->client, name, 1, ERR));
+    await_told(f->other, &said, 1);
+    expect_status(HF_INVALID, said.status);
+}
+
+typedef struct tally {
+    uint64_t owners;
+    uint64_t permits;
+    int64_t longest_ms;
+} tally;
+
+static int count_holder(void *user, const hf_lock_info *holder)
+{
+    tally *seen = user;
+
+    seen->owners++;
+    seen->permits += holder->holders;
+    assert_int_equal(holder->owner_size, 32);
+    if (holder->remaining_ms > seen->longest_ms)
+        seen->longest_ms = holder->remaining_ms;
+    return 0;
+}
+
+static void semaphore_holders_are_listed_and_broken(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *one = permit(f, f->client, name, 5, 60000);
+    hf_lock *two = weighted(f, f->other, name, 5, 3, 30000);
+    tally seen = {0, 0, 0};
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    char owner[HF_OWNER_SIZE];
+
+    expect_status(HF_OK,
+                  hf_lock_holders(f->client, name, count_holder, &seen, ERR));
+    assert_int_equal(seen.owners, 0);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_lock_try(two, ERR));
+    expect_told(HF_OK, f->client,
+                hf_lock_holders_start(f->client, name, count_holder, &seen,
+                                      &async, ERR));
+    assert_int_equal(seen.owners, 2);
+    assert_int_equal(seen.permits, 4);
+    assert_in_range(seen.longest_ms, 50000, 60001);
+    expect_status(HF_OK, hf_lock_inspect(f->client, name, &info, ERR));
+    hf_lock_owner(two, owner);
+    assert_string_equal(info.owner, owner);
+    assert_int_equal(info.holders, 2);
+    assert_int_equal(info.mode, HF_LOCK_PERMITS);
+    expect_status(HF_OK, hf_lock_break(f->client, name, ERR));
+    expect_status(HF_NOT_FOUND, hf_lock_break(f->client, name, ERR));
+    expect_status(HF_EXPIRED, hf_lock_renew(one, ERR));
+    expect_status(HF_EXPIRED, hf_lock_release(two, ERR));
+    assert_int_equal(info_of(f, name, 5).held, 0);
 }
 
 int main(void)
@@ -299,6 +515,13 @@ int main(void)
         fixture_test(semaphore_counts_against_the_number_of_the_caller),
         fixture_test(semaphore_and_lock_have_different_names),
         fixture_test(semaphore_new_refuses_bad_numbers),
+        fixture_test(semaphore_takes_several_permits_at_once),
+        fixture_test(semaphore_waiter_for_many_is_not_overtaken),
+        fixture_test(semaphore_several_permits_expire_together),
+        fixture_test(semaphore_stored_number_overrides_the_handles),
+        fixture_test(semaphore_resize_serves_waiters),
+        fixture_test(semaphore_resize_ends_the_wait_for_too_many),
+        fixture_test(semaphore_holders_are_listed_and_broken),
     };
 
     return fixture_run(tests);

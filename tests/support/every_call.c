@@ -599,6 +599,27 @@ DEFINE(lock_break)
     return CALL(hf_lock_break, p->client, p->key);
 }
 
+static int ignore_holder(void *user, const hf_lock_info *holder)
+{
+    (void)user;
+    return holder->owner_size == 0;
+}
+
+DEFINE(lock_holders)
+{
+    return CALL(hf_lock_holders, p->client, p->key, ignore_holder, NULL);
+}
+
+DEFINE(semaphore_inspect)
+{
+    return CALL(hf_semaphore_inspect, p->client, p->key, 1, &p->result.permits);
+}
+
+DEFINE(semaphore_resize)
+{
+    return CALL(hf_semaphore_resize, p->client, p->key, 1);
+}
+
 static int ignore_lock(void *user, hf_bytes name, const hf_lock_info *info)
 {
     (void)user;
@@ -757,6 +778,9 @@ const every_call every_calls[] = {
     {"lock inspect", "lock_inspect", lock_inspect, STARTS},
     {"lock holder", "client_find", lock_holder, STARTS, .keyless = true},
     {"lock break", "lock_break", lock_break, STARTS},
+    {"lock holders", "lock_holders", lock_holders, STARTS},
+    {"semaphore inspect", "semaphore_inspect", semaphore_inspect, STARTS},
+    {"semaphore resize", "semaphore_resize", semaphore_resize, STARTS},
     {"lock list, names", "SCAN", lock_list, .keyless = true, .scans = true},
     {"lock list, lock", "lock_list", lock_list, .keyless = true, .scans = true},
     {"election try", "election_acquire", lock_try, STARTS, CANDIDATE,

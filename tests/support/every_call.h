@@ -26,6 +26,7 @@ typedef struct every_result {
     hf_script *script;
     hf_reply *reply;
     hf_lock_info info;
+    hf_semaphore_info permits;
     hf_holder holder;
     hf_leader leader;
     hf_status status; /* of the one item of a batch */

@@ -28,6 +28,7 @@ void every_result_begin(every_result *result)
     result->script = (hf_script *)(void *)untouched;
     result->reply = (hf_reply *)(void *)untouched;
     result->info = (hf_lock_info)HF_LOCK_INFO_INIT;
+    result->permits = (hf_semaphore_info)HF_SEMAPHORE_INFO_INIT;
     result->holder = (hf_holder)HF_HOLDER_INIT;
     result->leader = (hf_leader)HF_LEADER_INIT;
     result->info.remaining_ms = UNTOUCHED;
@@ -145,6 +146,10 @@ static const char *check_numbers(const every_place *place,
     if (info->remaining_ms < -1 || info->last_token > TOKEN_MAX ||
         info->waiters > INT64_MAX)
         return "the lock's facts are out of range";
+    if (info->mode > HF_LOCK_PERMITS || info->holders > INT64_MAX ||
+        result->permits.permits > HF_SEMAPHORE_PERMITS_MAX ||
+        result->permits.held > INT64_MAX)
+        return "how the lock is held is out of range";
     if (strlen(info->owner) > HF_LOCK_INFO_OWNER_MAX)
         return "the owner is too long";
     if (result->holder.held_ms < 0 || strlen(result->holder.description) >=

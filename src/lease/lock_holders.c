@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lock_holders.c - hf_lock_holders(). */
+#include "core/form.h"
+#include "lease/handle.h"
+#include "script/script_words.h"
+#include "util/error.h"
+
+typedef struct listing {
+    hf_lock_holder_fn report;
+    void *user;
+} listing;
+
+static bool is_ended_by(const listing *to, const hf_reply *item)
+{
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    size_t size = item[0].bytes.size;
+
+    info.owner_size = size;
+    memcpy(info.owner, item[0].bytes.data,
+           size < HF_LOCK_INFO_OWNER_MAX ? size : HF_LOCK_INFO_OWNER_MAX);
+    info.remaining_ms = item[1].integer;
+    info.holders = (uint64_t)item[2].integer;
+    return to->report(to->user, &info) != 0;
+}
+
+static hf_status finish_holders(hf_call *call, hf_error *err)
+{
+    const hf_reply *reply = &call->request.reply;
+
+    for (size_t i = 0; i < reply->array.count; i += 3) {
+        if (is_ended_by(call->out, &reply->array.items[i]))
+            return hf__fail(err, HF_CANCELLED, "ended by the callback");
+    }
+    return HF_OK;
+}
+
+static const hf__operation holders = {
+    .script = HF__SCRIPT(LOCK_HOLDERS),
+    .finish = finish_holders,
+};
+
+static hf_status run_holders(hf__form form, hf_client *client, hf_bytes name,
+                             hf_lock_holder_fn report, void *user)
+{
+    hf_call here, *call = hf__begin(&here, form, &holders, client);
+    listing *to;
+
+    if (report == NULL)
+        (void)HF__TRY(call,
+                      hf__fail(call->form.err, HF_INVALID, "report is NULL"));
+    hf__add_key(call, name);
+    hf__add_number(call, HF_SEMAPHORE_PERMITS_MAX);
+    to = hf__call_alloc(call, sizeof(*to));
+    if (to != NULL)
+        *to = (listing){report, user};
+    hf__set_out(call, to, NULL);
+    return hf__end(call);
+}
+
+hf_status hf_lock_holders(hf_client *client, hf_bytes name,
+                          hf_lock_holder_fn report, void *user, hf_error *err)
+{
+    return run_holders(hf__blocking(err), client, name, report, user);
+}
+
+hf_status hf_lock_holders_start(hf_client *client, hf_bytes name,
+                                hf_lock_holder_fn report, void *user,
+                                const hf_async *async, hf_error *err)
+{
+    return run_holders(hf__started(async, err), client, name, report, user);
+}
