@@ -41,6 +41,7 @@ extern const struct command barrier_commands[];
 extern const struct command latch_commands[];
 extern const struct command limit_commands[];
 extern const struct command id_commands[];
+extern const struct command semaphore_commands[];
 extern const struct command script_commands[];
 extern const struct command timeline_commands[];
 extern const struct command cache_commands[];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_lock.c - holdfast lock inspect|list|break, and the table of all its
+ * cmd_lock.c - holdfast lock inspect|holders|list|break, and the table of all its
  * commands.
  */
 #include "cmd.h"
@@ -43,6 +43,9 @@ static void print_holder_json(struct json *json, const hf_holder *holder)
     json_text(json, "description", holder->description);
 }
 
+/* By hf_lock_mode. */
+static const char *const modes[] = {"exclusive", "shared", "permits"};
+
 /* `holder` may be NULL. */
 static void print_info_json(hf_bytes name, bool held, const hf_lock_info *info,
                             const hf_holder *holder)
@@ -53,6 +56,10 @@ static void print_info_json(hf_bytes name, bool held, const hf_lock_info *info,
     json_bytes(&json, "name", name);
     json_bool(&json, "held", held);
     if (held) {
+        if (info->mode != HF_LOCK_EXCLUSIVE) {
+            json_text(&json, "mode", modes[info->mode]);
+            json_integer(&json, "holders", (int64_t)info->holders);
+        }
         json_bytes(&json, "owner", shown_owner(info));
         if (info->remaining_ms < 0)
             json_null(&json, "remaining_ms");
@@ -87,6 +94,9 @@ static void print_info(bool held, const hf_lock_info *info,
     char seconds[NUMBER_SECONDS_SIZE];
 
     printf("held: %s\n", held ? "yes" : "no");
+    if (held && info->mode != HF_LOCK_EXCLUSIVE)
+        printf("mode: %s\nholders: %" PRIu64 "\n", modes[info->mode],
+               info->holders);
     if (held)
         print_holder(info, holder);
     if (held && info->remaining_ms < 0) {
@@ -145,6 +155,41 @@ static int list_one(void *user, hf_bytes name, const hf_lock_info *info)
     print_safe(name);
     printf(": %s\n", text);
     return 0;
+}
+
+static int list_holder(void *user, const hf_lock_info *info)
+{
+    const struct call *call = user;
+    hf_holder holder = HF_HOLDER_INIT;
+    const hf_holder *known =
+        holder_look(call->client, info, &holder) ? &holder : NULL;
+    char text[HOLDER_TEXT_SIZE];
+    struct json json;
+
+    if (!call->json) {
+        holder_describe(info, known, text);
+        if (info->holders > 1)
+            printf("%" PRIu64 " permits: ", info->holders);
+        puts(text);
+        return 0;
+    }
+    json_begin(&json, stdout);
+    json_bytes(&json, "owner", shown_owner(info));
+    json_integer(&json, "remaining_ms", info->remaining_ms);
+    json_integer(&json, "permits", (int64_t)info->holders);
+    if (known != NULL)
+        print_holder_json(&json, known);
+    json_end(&json);
+    return 0;
+}
+
+static int lock_holders(struct call *call)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_status status = hf_lock_holders(call->client, call_operand(call, 0),
+                                       list_holder, call, &err);
+
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
 }
 
 static int lock_list(struct call *call)
@@ -222,6 +267,13 @@ const struct command lock_commands[] = {
                  .operands = "NAME"},
      .summary = "show who holds a lock; exit code 1 if it is free",
      .run = lock_inspect},
+    {.grammar = {.name = "lock holders",
+                 .accepts = OPTIONS_COMMON,
+                 .operands_min = 1,
+                 .operands_max = 1,
+                 .operands = "NAME"},
+     .summary = "list all who hold a lock: readers, holders of permits",
+     .run = lock_holders},
     {.grammar = {.name = "lock list",
                  .accepts = OPTIONS_COMMON,
                  .operands_min = 0,

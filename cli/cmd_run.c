@@ -139,6 +139,7 @@ static int make_plan(struct run_plan *plan, const struct call *call)
     plan->min_hold_ms = number[OPT_MIN_HOLD];
     plan->delay_ms = number[OPT_DELAY];
     plan->permits = (uint32_t)number[OPT_PERMITS];
+    plan->shared = options->given[OPT_SHARED];
     plan->on_lost = (enum on_lost)number[OPT_ON_LOST];
     plan->margin_ms = margin_of(plan->on_lost, plan->ttl_ms);
     plan->conflict_code = options->given[OPT_CONFLICT_CODE]
@@ -408,7 +409,7 @@ const struct command run_commands[] = {
                             OPTION(LEASE) | OPTION(MAX_HOLD) | OPTION(PERMITS) |
                             OPTION(PRIORITY) | OPTION(MIN_HOLD) | OPTION(DELAY) |
                             OPTION(ON_LOST) | OPTION(VERBOSE) |
-                            OPTION(EXCLUSIVE) | OPTION(CLOSE),
+                            OPTION(EXCLUSIVE) | OPTION(SHARED) | OPTION(CLOSE),
                  .operands_min = 1,
                  .operands_max = 1,
                  .tail = TAIL_COMMAND,

@@ -38,6 +38,7 @@ static const struct noun nouns[] = {
     {"limit", limit_commands},
     {"id", id_commands},
     {"election", election_commands},
+    {"semaphore", semaphore_commands},
     {"txn", txn_commands},
     {"script", script_commands},
     {"command", command_commands},

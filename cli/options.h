@@ -31,6 +31,7 @@ enum option_id {
     OPT_ON_LOST,
     OPT_VERBOSE,
     OPT_EXCLUSIVE,
+    OPT_SHARED,
     OPT_CLOSE,
     OPT_NX,
     OPT_XX,

@@ -23,7 +23,8 @@ enum rivalry {
     RIVAL_WAIT,
     RIVAL_EXISTENCE,
     RIVAL_EXPIRY,
-    RIVAL_PRESENT
+    RIVAL_PRESENT,
+    RIVAL_MODE
 };
 
 struct option_spec {

@@ -76,6 +76,9 @@ static hf_status make_lock(struct lease *lease)
         return hf_semaphore_new(lease->client, hf_str(lease->plan->name),
                                 lease->plan->permits, &options, &lease->lock,
                                 &lease->err);
+    if (lease->plan->shared)
+        return hf_rwlock_new(lease->client, hf_str(lease->plan->name), 0,
+                             &options, &lease->lock, NULL, &lease->err);
     return hf_lock_new(lease->client, hf_str(lease->plan->name), &options,
                        &lease->lock, &lease->err);
 }

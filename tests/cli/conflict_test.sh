@@ -52,6 +52,49 @@ test_minimum_hold_outlasts_the_command() {
     expect 0 run -n --delay 5 period -- true
 }
 
+test_shared_locks_exclude_only_exclusive_ones() {
+    : >one
+    start run -s job -- sh -c 'echo >held1; while [ -e one ]; do
+        sleep 0.02; done'
+    eventually 5 written held1
+    expect 0 run -s -n job -- true
+    expect 1 run -n job -- touch ran
+    [ ! -e ran ] || fail 'the command ran'
+    expect 0 lock inspect job
+    contains "$out" 'mode: shared'
+    expect 0 lock holders job
+    contains "$out" 'held by'
+    rm one
+    ends 0 $pid
+    hold
+    expect 1 run --shared --nonblock job -- touch ran
+    expect 64 run -s -x job -- true
+    rm hold
+    ends 0 $pid
+}
+
+test_slots_are_resized_while_in_use() {
+    : >one
+    start run --slots 1 pool -- sh -c 'echo >held1; while [ -e one ]; do
+        sleep 0.02; done'
+    eventually 5 written held1
+    expect 1 run -n --slots 1 pool -- touch ran
+    expect 0 semaphore resize pool 2
+    expect 0 run -n --slots 1 pool -- true
+    expect 0 semaphore inspect pool
+    same inspect 'permits: 2, stored
+available: 1
+held: 1, by 1
+waiters: 0' "$out"
+    expect 64 semaphore resize pool many
+    expect 0 semaphore resize pool 0
+    expect 1 semaphore resize pool 0
+    expect 0 semaphore inspect pool --slots 3 --json
+    contains "$out" '"available":2'
+    rm one
+    ends 0 $pid
+}
+
 test_conflict_exit_code_is_chosen() {
     hold
     expect 42 run -n -E 42 job -- true

@@ -48,7 +48,7 @@ test_wrong_options_are_named() {
         run --on-lost=hup job -- true
     wrong 'run: unknown option --nonblok; did you mean --nonblock?' \
         run --nonblok job -- true
-    wrong 'run: unknown option --shared' run --shared job -- true
+    wrong 'run: unknown option --nosuch' run --nosuch job -- true
     wrong 'run: unknown option -s' run -s job -- true
     wrong 'run: --wait requires an argument SEC' run job -w
     wrong 'run: --nonblock takes no argument' run --nonblock=1 job -- true
@@ -142,7 +142,8 @@ test_help_and_version() {
     expect 0 help
     for command in run 'value set' 'value get' 'value delete' 'value cas' \
         'hash put' 'hash get' 'hash get-all' 'hash cas' 'hash delete' \
-        'hash delete-fields' 'lock inspect' 'lock list' 'lock break' \
+        'hash delete-fields' 'lock inspect' 'lock holders' 'lock list' \
+        'lock break' 'semaphore inspect' 'semaphore resize' \
         'script run' 'store info' 'store diagnose' 'store check' \
         'store compact' 'store dump' 'store load' watch; do
         expect 0 help $command
