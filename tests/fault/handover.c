@@ -37,9 +37,7 @@
 #define NAME "handed over"
 #define SHORT_MS 1000 /* the lease of a hand-over */
 #define TTL_MS 1500
-#define START_MS                                                               \
-    60000 /* for a worker to do what it was told, if it is slow                \
-           */
+#define START_MS 60000 /* for a worker to acquire, if it is slow */
 #define NEVER_MS 600000
 
 typedef enum what { IDLE, ACQUIRE } what;
@@ -55,7 +53,7 @@ typedef struct worker {
     atomic_bool keeps;    /* it is to hold the lock until this is reset */
 
     _Atomic int64_t until_ms; /* believes in its lease; 0: does not */
-    _Atomic int64_t held_ms;  /* since when; 0: not since it was told */
+    _Atomic int64_t held_ms;  /* since when; 0: not in this round */
     atomic_int status;        /* of its acquire; -1: none yet */
 } worker;
 
