@@ -51,6 +51,13 @@ static hf_status make_permit(hf_client *client, hf_bytes name,
     return hf_semaphore_new(client, name, PERMITS, opts, lock, err);
 }
 
+static hf_status make_reader(hf_client *client, hf_bytes name,
+                             const hf_lock_options *opts, hf_lock **lock,
+                             hf_error *err)
+{
+    return hf_rwlock_new(client, name, 0, opts, lock, NULL, err);
+}
+
 /* How many leases one name has. */
 static const struct {
     const char *name;
@@ -59,6 +66,7 @@ static const struct {
 } kinds[] = {
     {"lock", hf_lock_new, 1},
     {"semaphore", make_permit, 500},
+    {"reader", make_reader, 50},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
