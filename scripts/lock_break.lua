@@ -2,7 +2,7 @@
 lock_break - take a lock from its holder, or from all who hold it: give it to the
 waiter that has waited longest, or free it.
 
-KEYS[1]  lock: the lock; or a sorted set, of readers or permits
+KEYS[1]  lock (string): the lock; or a sorted set, of readers or permits
 KEYS[2]  last_token (string): last fencing token of this store, or of the slot
 KEYS[3]  waiters (zset): entries by when they began to wait, us
 

@@ -2,7 +2,7 @@
 lock_holders - who holds a lock: its owner, its readers, or those who hold
 permits.
 
-KEYS[1]  lock: the lock; or a sorted set, of readers or permits
+KEYS[1]  lock (string): the lock; or a sorted set, of readers or permits
 ARGV[1]  limit: how many to return at most
 
 Returns  a flat list {owner, remaining ms, permits, ...}.

@@ -1,7 +1,7 @@
 --[[
 lock_inspect - who holds a lock, for how long, and how many wait.
 
-KEYS[1]  lock: the lock; or a sorted set, of readers or permits
+KEYS[1]  lock (string): the lock; or a sorted set, of readers or permits
 KEYS[2]  last_token (string): last fencing token of this store, or of the slot
 KEYS[3]  waiters (zset): entries by when they began to wait, us
 
