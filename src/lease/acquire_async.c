@@ -271,6 +271,16 @@ static void on_entered(hf__wait_place *place)
     post(hf__container_of(place, hf__acquire, place));
 }
 
+/* A release may have come between the first try and the watch. On a server its
+ * message is kept in the local wait queue; an embedded store has none. */
+static void look_again(hf__acquire *self)
+{
+    if ((client_of(self)->store->capabilities & HF__CAP_LOCAL) != 0)
+        try_again(self);
+    else
+        sleep_until_event(self);
+}
+
 /* The first step on the loop thread, after the first try. */
 static void join_queue(hf__acquire *self)
 {
@@ -284,7 +294,7 @@ static void join_queue(hf__acquire *self)
         if (!hf__steps_may_retry(self->status) || self->cancelled)
             give_up(self);
         else if (watch(self))
-            sleep_until_event(self);
+            look_again(self);
         return;
     }
     if (atomic_load(&self->cancelled)) { /* since the first try */
