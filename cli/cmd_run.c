@@ -407,8 +407,8 @@ const struct command run_commands[] = {
                  .accepts = OPTIONS_WRITE | OPTION(NONBLOCK) | OPTION(WAIT) |
                             OPTION(CONFLICT_CODE) | OPTION(SHELL) |
                             OPTION(LEASE) | OPTION(MAX_HOLD) | OPTION(PERMITS) |
-                            OPTION(PRIORITY) | OPTION(MIN_HOLD) | OPTION(DELAY) |
-                            OPTION(ON_LOST) | OPTION(VERBOSE) |
+                            OPTION(PRIORITY) | OPTION(MIN_HOLD) |
+                            OPTION(DELAY) | OPTION(ON_LOST) | OPTION(VERBOSE) |
                             OPTION(EXCLUSIVE) | OPTION(SHARED) | OPTION(CLOSE),
                  .operands_min = 1,
                  .operands_max = 1,

@@ -66,8 +66,7 @@ const struct option_spec option_table[OPT_COUNT] = {
                       .kind = KIND_INTEGER,
                       .max = HF_LOCK_PRIORITY_MAX,
                       .argument = "N",
-                      .help = "go before waiters with less; 0, the default, "
-                              "to 4"},
+                      .help = "go before waiters with less; 0 to 4"},
     [OPT_MIN_HOLD] = {.names = {"min-hold"},
                       .kind = KIND_SECONDS,
                       .max = HF_LOCK_TTL_MAX_MS,

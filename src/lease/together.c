@@ -263,8 +263,8 @@ static void fill(hf__together *self)
         words[1 + i] = lock->keys.main;
         words[1 + n + i] = lock->keys.waiters;
         words[2 * n + 2 + 2 * i] = hf_str(member->grant.owner);
-        words[2 * n + 3 + 2 * i] =
-            hf__number(member->lease_text, lock->lease_ms + lock->options.delay_ms);
+        words[2 * n + 3 + 2 * i] = hf__number(
+            member->lease_text, lock->lease_ms + lock->options.delay_ms);
     }
     hf__request_script(&self->request,
                        &hf__scripts[HF__SCRIPT_LOCK_ACQUIRE_ALL], words,
