@@ -82,15 +82,13 @@ static int plan_command(struct run_plan *plan, const struct options *options)
     static char flag[] = "-c";
     char *preferred = getenv("SHELL");
 
-    if ((text != NULL) == (options->tail_count > 0)) {
+    if ((text != NULL) == (plan->argv != NULL)) {
         return call_usage(plan->call, text == NULL
                                           ? "missing argument COMMAND"
                                           : "specify either -c or a command");
     }
-    if (text == NULL) {
-        plan->argv = options->tail;
+    if (text == NULL)
         return EXIT_YES;
-    }
     plan->shell_argv[0] =
         preferred == NULL || preferred[0] == '\0' ? shell : preferred;
     plan->shell_argv[1] = flag;
@@ -118,13 +116,64 @@ static void plan_lead(struct run_plan *plan, const struct options *options)
         plan->text = host_name();
 }
 
+/* The names, with blanks between them, for messages and the environment. */
+static int join_names(struct run_plan *plan)
+{
+    size_t size = 0;
+    char *text;
+
+    for (size_t i = 0; i < plan->name_count; i++)
+        size += strlen(plan->names[i]) + 1;
+    text = malloc(size);
+    if (text == NULL)
+        return call_usage(plan->call, "out of memory");
+    plan->name = text;
+    for (size_t i = 0; i < plan->name_count; i++) {
+        size = strlen(plan->names[i]);
+        memcpy(text, plan->names[i], size);
+        text[size] = i + 1 < plan->name_count ? ' ' : '\0';
+        text += size + 1;
+    }
+    return EXIT_YES;
+}
+
+/*
+ * The tail begins after the first name, or after the `--` that follows it. With
+ * --all it has more names, up to a `--`; only with -c there need be none.
+ */
+static int plan_names(struct run_plan *plan, const struct options *options)
+{
+    char **tail = options->tail_count > 0 ? options->tail : NULL;
+    int count = 0;
+
+    plan->names = options->operands;
+    plan->name_count = 1;
+    plan->argv = tail;
+    if (!options->given[OPT_ALL] || tail == NULL || strcmp(tail[-1], "--") == 0)
+        return join_names(plan);
+    while (count < options->tail_count && strcmp(tail[count], "--") != 0)
+        count++;
+    plan->argv = count + 1 < options->tail_count ? tail + count + 1 : NULL;
+    if (count == options->tail_count && !options->given[OPT_SHELL])
+        return call_usage(plan->call, "missing -- before COMMAND");
+    if (count >= (int)HF_LOCK_ALL_MAX)
+        return call_usage(plan->call, "more than 128 names");
+    plan->names = calloc((size_t)count + 1, sizeof(char *));
+    if (plan->names == NULL)
+        return call_usage(plan->call, "out of memory");
+    plan->names[0] = options->operands[0];
+    memcpy(plan->names + 1, tail, (size_t)count * sizeof(char *));
+    plan->name_count = (size_t)count + 1;
+    return join_names(plan);
+}
+
 static int make_plan(struct run_plan *plan, const struct call *call)
 {
     const struct options *options = call->options;
     const int64_t *number = options->number;
+    int code;
 
     plan->call = call;
-    plan->name = options->operands[0];
     plan->what = "lock";
     if (strcmp(run_verb, "lead") == 0)
         plan_lead(plan, options);
@@ -146,7 +195,8 @@ static int make_plan(struct run_plan *plan, const struct call *call)
                               ? (int)number[OPT_CONFLICT_CODE]
                               : EXIT_NO;
     plan->verbose = options->given[OPT_VERBOSE];
-    return plan_command(plan, options);
+    code = plan_names(plan, options);
+    return code == EXIT_YES ? plan_command(plan, options) : code;
 }
 
 /* A signal ended the wait; end by it. */
@@ -178,10 +228,16 @@ static void wait_for_lock(struct run *run)
 }
 
 /* `holder` is "held by ..."; "": not known. */
-static void complain_refusal(const struct run_plan *plan, hf_status status,
+static void complain_refusal(const struct run *run, hf_status status,
                              const char *holder)
 {
+    const struct run_plan *plan = &run->plan;
     char seconds[NUMBER_SECONDS_SIZE];
+
+    if (plan->name_count > 1) {
+        complain(run_verb, "%s", run->lease.err.message);
+        return;
+    }
 
     if (status == HF_HELD) {
         complain(run_verb, "%s \"%s\" is %s", plan->what, plan->name,
@@ -205,7 +261,7 @@ static int report_refusal(const struct run *run)
     if (status == HF_HELD || status == HF_TIMEOUT) {
         if (plan->verbose) {
             holder_find(run->lease.client, hf_str(plan->name), holder);
-            complain_refusal(plan, status, holder);
+            complain_refusal(run, status, holder);
         }
         return plan->conflict_code;
     }
@@ -217,13 +273,15 @@ static int report_refusal(const struct run *run)
 static void report_acquired(const struct run *run)
 {
     char seconds[NUMBER_SECONDS_SIZE];
+    char *tokens = run->plan.verbose ? lease_tokens(&run->lease) : NULL;
 
     if (run->plan.verbose) {
         number_print_seconds(run->waited_ms, seconds, sizeof(seconds));
-        complain(run_verb, "%s \"%s\" acquired after %s s, token %llu",
+        complain(run_verb, "%s \"%s\" acquired after %s s, token %s",
                  run->plan.what, run->plan.name, seconds,
-                 (unsigned long long)hf_lock_token(run->lease.lock));
+                 tokens == NULL ? "?" : tokens);
     }
+    free(tokens);
 }
 
 /* Start the command and watch it until it ends; its exit code. */
@@ -281,6 +339,20 @@ static void release(struct run *run)
     }
 }
 
+static void print_tokens(struct json *json, const struct run *run)
+{
+    const struct lease *lease = &run->lease;
+
+    json_integer(json, "token", (int64_t)hf_lock_token(lease->locks[0]));
+    if (lease->count < 2)
+        return;
+    json_open(json, "tokens", '{');
+    for (size_t i = 0; i < lease->count; i++)
+        json_integer(json, run->plan.names[i],
+                     (int64_t)hf_lock_token(lease->locks[i]));
+    json_close(json, '}');
+}
+
 /* One line for machines. stdout is the command's, so it goes to stderr. */
 static void print_report(const struct run *run, int code)
 {
@@ -292,7 +364,7 @@ static void print_report(const struct run *run, int code)
     json_bool(&json, "acquired", acquired);
     json_integer(&json, "waited_ms", run->waited_ms);
     if (acquired) {
-        json_integer(&json, "token", (int64_t)hf_lock_token(run->lease.lock));
+        print_tokens(&json, run);
         if (run->lost == HF_OK)
             json_null(&json, "lost");
         else
@@ -407,7 +479,7 @@ const struct command run_commands[] = {
                  .accepts = OPTIONS_WRITE | OPTION(NONBLOCK) | OPTION(WAIT) |
                             OPTION(CONFLICT_CODE) | OPTION(SHELL) |
                             OPTION(LEASE) | OPTION(MAX_HOLD) | OPTION(PERMITS) |
-                            OPTION(PRIORITY) | OPTION(MIN_HOLD) |
+                            OPTION(ALL) | OPTION(PRIORITY) | OPTION(MIN_HOLD) |
                             OPTION(DELAY) | OPTION(ON_LOST) | OPTION(VERBOSE) |
                             OPTION(EXCLUSIVE) | OPTION(SHARED) | OPTION(CLOSE),
                  .operands_min = 1,

@@ -25,6 +25,7 @@ enum option_id {
     OPT_LEASE,
     OPT_MAX_HOLD,
     OPT_PERMITS,
+    OPT_ALL,
     OPT_PRIORITY,
     OPT_MIN_HOLD,
     OPT_DELAY,

@@ -84,6 +84,8 @@ const struct option_spec option_table[OPT_COUNT] = {
                      .max = HF_SEMAPHORE_PERMITS_MAX,
                      .argument = "N",
                      .help = "let N hold NAME at a time: a semaphore"},
+    [OPT_ALL] = {.names = {"all"},
+                 .help = "hold several: all words before -- are names"},
     [OPT_ON_LOST] = {.names = {"on-lost"},
                      .kind = KIND_CHOICE,
                      .argument = "term|kill|warn",

@@ -37,7 +37,9 @@ extern const char *run_verb;
 /* The command line. */
 struct run_plan {
     const struct call *call;
-    const char *name;    /* of the lock */
+    const char *name; /* of the lock, or of all, with blanks between them */
+    char **names;     /* of each */
+    size_t name_count;
     const char *what;    /* it is: "lock", "lead of" */
     const char *text;    /* of a candidate; NULL: the name is of a lock */
     const char *store;   /* URL the command gets in HOLDFAST_STORE */
@@ -112,7 +114,8 @@ void guard_end(struct guard *guard);
 struct lease {
     const struct run_plan *plan;
     hf_client *client;
-    hf_lock *lock;
+    hf_lock *locks[HF_LOCK_ALL_MAX];
+    size_t count;
     int done_fd;      /* readable: the acquisition has ended */
     int cancel_fd;    /* readable: give it up */
     int lost_fd;      /* readable: the lock was lost */
@@ -142,6 +145,11 @@ hf_status lease_lost(const struct lease *lease);
 
 /* Instant at which validity ends unless renewed, margin included. */
 int64_t lease_valid_until_ms(const struct lease *lease);
+
+/* What the command gets in HOLDFAST_TOKEN and _OWNER: of each lock, with blanks
+ * between them. To be freed; NULL: no memory. */
+char *lease_tokens(const struct lease *lease);
+char *lease_owners(const struct lease *lease);
 
 /* Release the lock; then lease_close() frees what is left. */
 hf_status lease_release(struct lease *lease, hf_error *err);

@@ -100,23 +100,11 @@ static bool make_password(struct environment *environment)
 static bool make_ours(struct environment *environment,
                       const struct lease *lease)
 {
-    char token[24];
-    char owner[HF_OWNER_SIZE];
-    const char *values[VAR_STORE];
-    int i;
-
-    (void)snprintf(token, sizeof(token), "%" PRIu64,
-                   hf_lock_token(lease->lock));
-    hf_lock_owner(lease->lock, owner);
-    values[VAR_NAME] = lease->plan->name;
-    values[VAR_TOKEN] = token;
-    values[VAR_OWNER] = owner;
-    for (i = 0; i < VAR_STORE; i++) {
-        environment->ours[i] = join(var_names[i], values[i]);
-        if (environment->ours[i] == NULL)
-            return false;
-    }
-    return make_one(environment, VAR_STORE, child_store(lease->plan->store)) &&
+    environment->ours[VAR_NAME] = join(var_names[VAR_NAME], lease->plan->name);
+    return environment->ours[VAR_NAME] != NULL &&
+           make_one(environment, VAR_TOKEN, lease_tokens(lease)) &&
+           make_one(environment, VAR_OWNER, lease_owners(lease)) &&
+           make_one(environment, VAR_STORE, child_store(lease->plan->store)) &&
            make_password(environment);
 }
 

@@ -10,7 +10,10 @@
 #include "run.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -56,7 +59,8 @@ static void on_lost(hf_lock *lock, hf_status reason, void *user)
     raise_flag(lease->lost_fd);
 }
 
-static hf_status make_lock(struct lease *lease)
+static hf_status make_lock(struct lease *lease, const char *name,
+                           hf_lock **lock)
 {
     hf_lock_options options = HF_LOCK_OPTIONS_INIT;
 
@@ -69,18 +73,30 @@ static hf_status make_lock(struct lease *lease)
     options.on_lost = on_lost;
     options.user = lease;
     if (lease->plan->text != NULL)
-        return hf_election_new(lease->client, hf_str(lease->plan->name),
-                               hf_str(lease->plan->text), &options,
-                               &lease->lock, &lease->err);
+        return hf_election_new(lease->client, hf_str(name),
+                               hf_str(lease->plan->text), &options, lock,
+                               &lease->err);
     if (lease->plan->permits > 0)
-        return hf_semaphore_new(lease->client, hf_str(lease->plan->name),
-                                lease->plan->permits, &options, &lease->lock,
+        return hf_semaphore_new(lease->client, hf_str(name),
+                                lease->plan->permits, &options, lock,
                                 &lease->err);
     if (lease->plan->shared)
-        return hf_rwlock_new(lease->client, hf_str(lease->plan->name), 0,
-                             &options, &lease->lock, NULL, &lease->err);
-    return hf_lock_new(lease->client, hf_str(lease->plan->name), &options,
-                       &lease->lock, &lease->err);
+        return hf_rwlock_new(lease->client, hf_str(name), 0, &options, lock,
+                             NULL, &lease->err);
+    return hf_lock_new(lease->client, hf_str(name), &options, lock,
+                       &lease->err);
+}
+
+static hf_status make_locks(struct lease *lease)
+{
+    hf_status status = HF_OK;
+
+    while (status == HF_OK && lease->count < lease->plan->name_count) {
+        status = make_lock(lease, lease->plan->names[lease->count],
+                           &lease->locks[lease->count]);
+        lease->count += status == HF_OK;
+    }
+    return status;
 }
 
 /* In the dispatch of acquire(). */
@@ -116,8 +132,8 @@ static void drop_lost(struct lease *lease)
 {
     uint64_t count;
 
-    hf_lock_free(lease->lock);
-    lease->lock = NULL;
+    while (lease->count > 0)
+        hf_lock_free(lease->locks[--lease->count]);
     (void)!read(lease->lost_fd, &count, sizeof(count));
     atomic_store(&lease->lost, (int)HF_OK);
 }
@@ -126,11 +142,11 @@ static hf_status open_lock(struct lease *lease)
 {
     hf_status status = HF_OK;
 
-    if (lease->lock != NULL)
+    if (lease->count > 0)
         drop_lost(lease);
     else
         status = call_open(lease->plan->call, &lease->client, &lease->err);
-    return status == HF_OK ? make_lock(lease) : status;
+    return status == HF_OK ? make_locks(lease) : status;
 }
 
 static void *acquire(void *user)
@@ -144,8 +160,9 @@ static void *acquire(void *user)
     async.user = lease;
     async.call = &call;
     if (status == HF_OK)
-        status = hf_lock_acquire_start(lease->lock, lease->plan->wait_ms,
-                                       &async, &lease->err);
+        status = hf_lock_acquire_all_start(lease->locks, lease->count,
+                                           lease->plan->wait_ms, &async,
+                                           &lease->err);
     if (status == HF_OK)
         status = await(lease, call);
     if (status != HF_OK) {
@@ -209,10 +226,23 @@ void lease_cancel(struct lease *lease)
         return; /* it opens a store that does not answer */
     lease_join(lease);
     /* A lock that is not released expires. */
-    if (lease->status == HF_OK && hf_lock_release(lease->lock, NULL) != HF_OK)
+    if (lease->status == HF_OK && lease_release(lease, NULL) != HF_OK)
         return;
     if (lease->status == HF_INDETERMINATE)
         (void)poll(NULL, 0, UNDO_WAIT_MS);
+}
+
+/* Of the lock that ends first. */
+static int64_t remaining_ms(const struct lease *lease)
+{
+    int64_t least_ms = INT64_MAX;
+
+    for (size_t i = 0; i < lease->count; i++) {
+        int64_t left_ms = hf_lock_remaining_ms(lease->locks[i]);
+
+        least_ms = left_ms < least_ms ? left_ms : least_ms;
+    }
+    return least_ms;
 }
 
 hf_status lease_lost(const struct lease *lease)
@@ -222,7 +252,7 @@ hf_status lease_lost(const struct lease *lease)
 
     if (reason != HF_OK)
         return (hf_status)reason;
-    if (hf_lock_is_held(lease->lock))
+    if (remaining_ms(lease) > 0)
         return HF_OK;
     /* The library's thread is about to report why; after a pause of the whole
      * process it may be late. */
@@ -237,17 +267,63 @@ int64_t lease_valid_until_ms(const struct lease *lease)
      * early. */
     int64_t now_ms = run_now_ms();
 
-    return now_ms + hf_lock_remaining_ms(lease->lock) + lease->plan->margin_ms;
+    return now_ms + remaining_ms(lease) + lease->plan->margin_ms;
 }
 
+/* The words of all locks; `word` writes one of at most HF_OWNER_SIZE bytes. */
+static char *words_of(const struct lease *lease,
+                      void (*word)(const hf_lock *lock, char *text))
+{
+    char *text = malloc(lease->count * (HF_OWNER_SIZE + 1));
+    size_t size = 0;
+
+    for (size_t i = 0; text != NULL && i < lease->count; i++) {
+        if (i > 0)
+            text[size++] = ' ';
+        word(lease->locks[i], text + size);
+        size += strlen(text + size);
+    }
+    return text;
+}
+
+static void write_token(const hf_lock *lock, char *text)
+{
+    (void)snprintf(text, HF_OWNER_SIZE, "%" PRIu64, hf_lock_token(lock));
+}
+
+char *lease_tokens(const struct lease *lease)
+{
+    return words_of(lease, write_token);
+}
+
+char *lease_owners(const struct lease *lease)
+{
+    return words_of(lease, hf_lock_owner);
+}
+
+/* One that was lost says more than one whose release failed. */
 hf_status lease_release(struct lease *lease, hf_error *err)
 {
-    return hf_lock_release(lease->lock, err);
+    hf_status status = HF_OK;
+
+    for (size_t i = 0; i < lease->count; i++) {
+        hf_error one = HF_ERROR_INIT;
+        hf_status released = hf_lock_release(lease->locks[i], &one);
+        bool lost = released == HF_LOST || released == HF_EXPIRED;
+
+        if (released == HF_OK || (status != HF_OK && !lost))
+            continue;
+        status = released;
+        if (err != NULL)
+            *err = one;
+    }
+    return status;
 }
 
 void lease_close(struct lease *lease)
 {
-    hf_lock_free(lease->lock);
+    for (size_t i = 0; i < lease->count; i++)
+        hf_lock_free(lease->locks[i]);
     hf_client_close(lease->client);
     close(lease->done_fd);
     close(lease->cancel_fd);

@@ -95,6 +95,35 @@ waiters: 0' "$out"
     ends 0 $pid
 }
 
+test_all_of_several_are_held_or_none() {
+    hold
+    expect 1 run --all -n a job b -- touch ran
+    expect 0 run -n a -- true
+    expect 1 run --all -w 0.1 --verbose b a job -- touch ran
+    contains "$err" 'waiting for lock "job"'
+    [ ! -e ran ] || fail 'the command ran'
+    rm hold
+    ends 0 $pid
+    expect 0 run --all b job a -- sh -c '
+        for name in a b job; do
+            "$0" run -n $name -- true && exit 1
+        done
+        echo "$HOLDFAST_NAME $(echo $HOLDFAST_TOKEN $HOLDFAST_OWNER | wc -w)"
+        ' "$HOLDFAST"
+    same output 'b job a 6' "$out"
+    expect 0 run --all -n -c 'echo "$HOLDFAST_NAME"' a b
+    same output 'a b' "$out"
+    expect 0 run --all -n a -- echo -- c
+    same output '-- c' "$out"
+    expect 64 run --all a b c
+    contains "$err" 'missing -- before COMMAND'
+    expect 64 run --all a b --
+    expect 64 run --all -n a b a -- touch ran
+    contains "$err" 'lock "a" is given twice'
+    expect 0 run --all -n --json a b -- true
+    contains "$err" '"tokens":{"a":'
+}
+
 test_conflict_exit_code_is_chosen() {
     hold
     expect 42 run -n -E 42 job -- true
