@@ -190,6 +190,17 @@ typedef struct hf__store_ops {
     void (*event_key)(hf__store *store, hf_bytes key);
 
     /*
+     * Have each message on a channel of another library move the counter of
+     * `topic`, for keep_ms from the last such call; 0: not any more. The
+     * counter moves once the client is subscribed, as messages before that are
+     * missed. `sharded`: SSUBSCRIBE; the channel is in the topic's slot. If the
+     * server refuses, nothing moves the counter, and the caller has to poll.
+     * Never blocks. Any thread. NULL: no other library uses such a store.
+     */
+    void (*event_channel)(hf__store *store, hf_bytes topic, hf_bytes channel,
+                          bool sharded, int64_t keep_ms);
+
+    /*
      * Sleep until the topic's counter has moved past `seq`, until_ms at the
      * latest; true if it moved. Not from the loop thread.
      */

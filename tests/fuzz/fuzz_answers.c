@@ -197,8 +197,8 @@ static void read_text(hf_bytes text)
 
 static void read_message(const hf_reply *reply)
 {
-    hf_bytes topic = hf_view(NULL, 1);
-    hf__message_kind kind = hf__message_read(reply, &topic);
+    hf_bytes channel = hf_view(NULL, 1), topic = channel;
+    hf__message_kind kind = hf__message_read(reply, &channel, &topic);
     size_t count = 0;
 
     if (kind == HF__MESSAGE_CHANGED && hf__message_keys(reply, &count) != NULL)

@@ -24,18 +24,25 @@ static bool moved(driver_fixture *self, const char *topic, uint32_t seq,
         self->driver.store, hf_str(topic), seq, hf__clock_boot_ms() + wait_ms);
 }
 
-/* What a script does to wake this client; returns the number of subscribers. */
-static int64_t publish(driver_fixture *self, const char *topic)
+/* Returns the number of subscribers. */
+static int64_t send_by(driver_fixture *self, const char *verb,
+                       const char *channel, const char *message)
 {
     test_call call;
     int64_t listeners;
 
-    RUN(&self->driver, &call, "PUBLISH",
-        self->driver.store->ops->inbox(self->driver.store), topic);
+    RUN(&self->driver, &call, verb, channel, message);
     assert_status(&call, HF_OK);
     listeners = call.request.reply.integer;
     call_end(&call);
     return listeners;
+}
+
+/* What a script does to wake this client. */
+static int64_t publish(driver_fixture *self, const char *topic)
+{
+    return send_by(self, "PUBLISH",
+                   self->driver.store->ops->inbox(self->driver.store), topic);
 }
 
 static void inbox_ends_in_sixteen_hexadecimal_digits(void **state)
@@ -78,6 +85,92 @@ static void wait_without_message_ends_at_its_instant(void **state)
 
     assert_false(moved(self, "t", seq, 100));
     assert_took(hf__clock_boot_ms() - begin_ms, 99, 300);
+}
+
+static void hear(driver_fixture *self, const char *channel, bool sharded,
+                 int64_t keep_ms)
+{
+    self->driver.store->ops->event_channel(self->driver.store, hf_str("t"),
+                                           hf_str(channel), sharded, keep_ms);
+}
+
+/* Subscribing moves the counter. */
+static void hear_by_now(driver_fixture *self, const char *channel, bool sharded)
+{
+    uint32_t seq = seq_of(self, "t");
+
+    hear(self, channel, sharded, ENOUGH_MS);
+    assert_true(moved(self, "t", seq, ENOUGH_MS));
+}
+
+static void await_listeners(driver_fixture *self, const char *verb,
+                            const char *channel, int64_t count)
+{
+    int64_t end_ms = hf__clock_boot_ms() + ENOUGH_MS;
+
+    while (send_by(self, verb, channel, "0") != count)
+        assert_true(hf__clock_boot_ms() < end_ms);
+}
+
+static void message_on_a_channel_moves_the_topic_it_was_asked_for(void **state)
+{
+    static const char *const verbs[] = {"PUBLISH", "SPUBLISH"};
+    driver_fixture *self = *state;
+
+    for (int sharded = 0; sharded < 2; sharded++) {
+        uint32_t seq;
+
+        hear_by_now(self, "channel", sharded);
+        seq = seq_of(self, "t");
+        assert_int_equal(send_by(self, verbs[1 - sharded], "channel", "0"), 0);
+        assert_int_equal(send_by(self, verbs[sharded], "channel", "0"), 1);
+        assert_true(moved(self, "t", seq, ENOUGH_MS));
+        hear(self, "channel", sharded, 0);
+        await_listeners(self, verbs[sharded], "channel", 0);
+    }
+    assert_int_equal(publish(self, "t"), 1);
+}
+
+static void channels_are_subscribed_again_after_a_break(void **state)
+{
+    enum { COUNT = 200 }; /* more than are asked for at once */
+    driver_fixture *self = *state;
+    char name[24], answer[100];
+
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(name, sizeof(name), "channel %d", i);
+        hear(self, name, i % 2, ENOUGH_MS);
+    }
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < COUNT; i++) {
+            snprintf(name, sizeof(name), "channel %d", i);
+            await_listeners(self, i % 2 ? "SPUBLISH" : "PUBLISH", name, 1);
+        }
+        assert_true(redis_server_command(
+            self->server, "CLIENT KILL TYPE pubsub", answer, sizeof(answer)));
+    }
+}
+
+static void channel_without_permission_leaves_the_inbox_alone(void **state)
+{
+    driver_fixture *self = *state;
+    char answer[100];
+    uint32_t seq;
+
+    assert_true(redis_server_command(
+        self->server, "ACL SETUSER default resetchannels &hf:inbox:*", answer,
+        sizeof(answer)));
+    (void)seq_of(self, "t");
+    hear(self, "channel", false, ENOUGH_MS);
+    hear(self, "another", true, ENOUGH_MS);
+    for (int i = 0; i < 50; i++) {
+        seq = seq_of(self, "t");
+        assert_int_equal(publish(self, "t"), 1);
+        assert_true(moved(self, "t", seq, ENOUGH_MS));
+    }
+    assert_true(redis_server_command(self->server,
+                                     "ACL SETUSER default allchannels", answer,
+                                     sizeof(answer)));
 }
 
 typedef struct waiter {
@@ -343,6 +436,9 @@ int main(void)
         TEST(no_subscription_until_events_are_used),
         TEST(message_moves_its_topic),
         TEST(wait_without_message_ends_at_its_instant),
+        TEST(message_on_a_channel_moves_the_topic_it_was_asked_for),
+        TEST(channels_are_subscribed_again_after_a_break),
+        TEST(channel_without_permission_leaves_the_inbox_alone),
         TEST(message_wakes_every_waiter_of_its_topic),
         TEST(broken_subscription_loses_no_wake_up),
         TEST(restarted_server_moves_every_topic),

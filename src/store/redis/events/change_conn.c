@@ -167,9 +167,9 @@ static void take_changes(hf__change_conn *self)
 
 static bool take_message(hf__change_conn *self)
 {
-    hf_bytes topic;
+    hf_bytes channel, topic;
 
-    switch (hf__message_read(&self->message, &topic)) {
+    switch (hf__message_read(&self->message, &channel, &topic)) {
     case HF__MESSAGE_ANSWER:
         return take_answer(self);
     case HF__MESSAGE_CHANGED:

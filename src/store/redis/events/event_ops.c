@@ -5,6 +5,7 @@
  */
 #include "store/redis/events/event_ops.h"
 
+#include "util/clock.h"
 #include "util/error.h"
 
 static hf__store_context *context_of(hf__subscription *subscription)
@@ -32,6 +33,19 @@ void hf__event_watch_key(hf__subscription *subscription, hf_bytes key)
     if (!hf__store_context_is_forked(context) &&
         hf__loop_started(context->loop))
         hf__subscription_watch_key(subscription, key);
+}
+
+void hf__event_channel(hf__subscription *subscription, hf_bytes topic,
+                       hf_bytes channel, bool sharded, int64_t keep_ms)
+{
+    hf__store_context *context = context_of(subscription);
+
+    if (hf__store_context_is_forked(context) ||
+        hf__loop_start(context->loop, NULL) != HF_OK)
+        return;
+    hf__subscription_start(subscription);
+    hf__subscription_hear(subscription, topic, channel, sharded,
+                          keep_ms == 0 ? 0 : hf__clock_boot_ms() + keep_ms);
 }
 
 bool hf__event_wait(hf__subscription *subscription, hf_bytes topic,

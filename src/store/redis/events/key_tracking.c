@@ -60,6 +60,32 @@ bool hf__key_tracking_key(hf__key_tracking *tracking, hf_bytes key,
     return true;
 }
 
+/* Room for a key and a PING is always left. */
+bool hf__key_tracking_has_room(const hf__key_tracking *tracking)
+{
+    return tracking->count <= HF__TRACKING_MAX - 4;
+}
+
+void hf__key_tracking_channel(hf__key_tracking *tracking, uint32_t list)
+{
+    note(tracking, HF__TRACKING_CHANNEL, list);
+}
+
+static hf__key_tracking_question take_first(hf__key_tracking *tracking)
+{
+    hf__key_tracking_question asked = tracking->asked[tracking->first];
+
+    tracking->first = (tracking->first + 1) % HF__TRACKING_MAX;
+    tracking->count--;
+    return asked;
+}
+
+bool hf__key_tracking_subscribed(hf__key_tracking *tracking)
+{
+    return tracking->count > 0 &&
+           take_first(tracking).kind == HF__TRACKING_CHANNEL;
+}
+
 hf__key_tracking_kind hf__key_tracking_answer(hf__key_tracking *tracking,
                                               const hf_reply *reply,
                                               uint32_t *bucket, bool *gone)
@@ -68,9 +94,7 @@ hf__key_tracking_kind hf__key_tracking_answer(hf__key_tracking *tracking,
 
     if (tracking->count == 0)
         return HF__TRACKING_NONE;
-    asked = tracking->asked[tracking->first];
-    tracking->first = (tracking->first + 1) % HF__TRACKING_MAX;
-    tracking->count--;
+    asked = take_first(tracking);
     if (asked.kind == HF__TRACKING_TRACK && reply->kind == HF_REPLY_ERROR)
         tracking->refused = true;
     *bucket = asked.bucket;

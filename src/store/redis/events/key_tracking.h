@@ -24,12 +24,13 @@ typedef enum hf__key_tracking_kind {
     HF__TRACKING_NONE,
     HF__TRACKING_PING,
     HF__TRACKING_TRACK,
-    HF__TRACKING_KEY
+    HF__TRACKING_KEY,
+    HF__TRACKING_CHANNEL /* one of channels.h */
 } hf__key_tracking_kind;
 
 typedef struct hf__key_tracking_question {
     hf__key_tracking_kind kind;
-    uint32_t bucket; /* of a key */
+    uint32_t bucket; /* of a key; of a channel, its list */
 } hf__key_tracking_question;
 
 typedef struct hf__key_tracking {
@@ -47,6 +48,13 @@ void hf__key_tracking_reset(hf__key_tracking *tracking);
 bool hf__key_tracking_ping(hf__key_tracking *tracking, hf__buf *out);
 bool hf__key_tracking_key(hf__key_tracking *tracking, hf_bytes key,
                           uint32_t bucket, hf__buf *out);
+
+/* Note that a channel is being subscribed, for which there is room. A push,
+ * which is no reply, says that it is. */
+bool hf__key_tracking_has_room(const hf__key_tracking *tracking);
+void hf__key_tracking_channel(hf__key_tracking *tracking, uint32_t list);
+/* It is; false: that was not asked for. */
+bool hf__key_tracking_subscribed(hf__key_tracking *tracking);
 
 /* Which request a reply belongs to; NONE: to none. `*gone`: no such key. */
 hf__key_tracking_kind hf__key_tracking_answer(hf__key_tracking *tracking,

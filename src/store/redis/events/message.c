@@ -33,7 +33,14 @@ const hf_reply *hf__message_keys(const hf_reply *reply, size_t *count)
     return keys->array.items;
 }
 
-hf__message_kind hf__message_read(const hf_reply *reply, hf_bytes *message)
+/* A sharded one has an 's' in front. */
+static bool is_verb(const hf_reply *item, const char *sharded)
+{
+    return hf__reply_is(item, sharded) || hf__reply_is(item, sharded + 1);
+}
+
+hf__message_kind hf__message_read(const hf_reply *reply, hf_bytes *channel,
+                                  hf_bytes *message)
 {
     const hf_reply *items;
 
@@ -44,9 +51,14 @@ hf__message_kind hf__message_read(const hf_reply *reply, hf_bytes *message)
     if (reply->array.count != 3)
         return HF__MESSAGE_NONE;
     items = reply->array.items;
-    if (hf__reply_is(&items[0], "subscribe"))
+    if (items[1].kind != HF_REPLY_STRING)
+        return HF__MESSAGE_NONE;
+    *channel = hf_view(items[1].bytes.data, items[1].bytes.size);
+    if (is_verb(&items[0], "ssubscribe"))
         return HF__MESSAGE_SUBSCRIBED;
-    if (!hf__reply_is(&items[0], "message") || items[2].kind != HF_REPLY_STRING)
+    if (is_verb(&items[0], "sunsubscribe"))
+        return HF__MESSAGE_ENDED;
+    if (!is_verb(&items[0], "smessage") || items[2].kind != HF_REPLY_STRING)
         return HF__MESSAGE_NONE;
     *message = hf_view(items[2].bytes.data, items[2].bytes.size);
     return HF__MESSAGE_EVENT;

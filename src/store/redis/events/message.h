@@ -7,14 +7,17 @@
 
 typedef enum hf__message_kind {
     HF__MESSAGE_NONE,       /* unknown */
-    HF__MESSAGE_SUBSCRIBED, /* messages follow */
+    HF__MESSAGE_SUBSCRIBED, /* messages of the channel follow */
+    HF__MESSAGE_ENDED,      /* none follow any more */
     HF__MESSAGE_EVENT,      /* `message` was published */
     HF__MESSAGE_CHANGED,    /* tracked keys have: see below */
     HF__MESSAGE_ANSWER      /* a reply to a request, if there was one */
 } hf__message_kind;
 
-/* `message`, which points into the reply, is set on EVENT. */
-hf__message_kind hf__message_read(const hf_reply *reply, hf_bytes *message);
+/* `channel` is set on SUBSCRIBED, ENDED and EVENT, `message` on EVENT; they point
+ * into the reply. */
+hf__message_kind hf__message_read(const hf_reply *reply, hf_bytes *channel,
+                                  hf_bytes *message);
 
 /* Of CHANGED: the keys, `*count` of them; NULL: all keys. */
 const hf_reply *hf__message_keys(const hf_reply *reply, size_t *count);

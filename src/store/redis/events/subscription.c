@@ -2,11 +2,12 @@
 /*
  * subscription.c - the subscription to this client's channel.
  *
- * Each message moves the counter of the topic in its payload. Messages sent
- * while not subscribed are lost, so every (re)subscription moves every counter,
- * and waiters look again. The connection is made when events are first needed,
- * and kept. It uses RESP3 if available, as messages are pushes there and do not
- * mix with replies.
+ * Each message moves the counter of the topic in its payload; one on a channel
+ * of another library (channels.h) that of the topic for which it was asked.
+ * Messages sent while not subscribed are lost, so every (re)subscription moves
+ * every counter, and waiters look again. The connection is made when events are
+ * first needed, and kept. It uses RESP3 if available, as messages are pushes
+ * there and do not mix with replies.
  *
  * There may be no message for hours, so a PING is sent after SILENCE_MS without
  * input. A connection that hangs or was cut off is dropped after ANSWER_MS, and
@@ -31,8 +32,8 @@
 #include "util/order.h"
 #include "util/rand.h"
 
-/* One SUBSCRIBE and the login. */
-#define OUT_LIMIT 8192
+/* Some SUBSCRIBEs and the login. A name that is longer is not subscribed. */
+#define OUT_LIMIT 65536
 
 #define SILENCE_MS 5000
 #define SILENCE_MAX_MS 120000
@@ -73,6 +74,7 @@ static void on_up(hf__async_conn *conn)
     subscription->probed_ms = 0;
     subscription->silence_ms = first_silence_ms;
     hf__key_tracking_reset(&subscription->tracking);
+    hf__channels_reset(&subscription->channels);
     hf__arena_free(&subscription->arena);
     hf__resp_begin(&conn->resp, &subscription->arena, &subscription->message);
     if (hf__resp_put_words(&conn->out, words, 2)) {
@@ -111,6 +113,9 @@ static bool take_answer(hf__subscription *subscription)
         if (gone)
             hf__events_move(subscription->events, bucket);
         break;
+    case HF__TRACKING_CHANNEL:
+        hf__channels_refuse(&subscription->channels, bucket);
+        break;
     }
     return true;
 }
@@ -130,11 +135,58 @@ static void take_changes(hf__subscription *subscription)
     }
 }
 
-static void take_event(hf__subscription *subscription, hf_bytes message)
+static void send_channels(hf__subscription *subscription)
+{
+    if (hf__channels_subscribe(&subscription->channels, &subscription->tracking,
+                               &subscription->conn.out))
+        hf__async_conn_flush(&subscription->conn);
+}
+
+static bool is_inbox(const hf__subscription *subscription, hf_bytes channel)
+{
+    return channel.size == strlen(subscription->channel) &&
+           memcmp(channel.data, subscription->channel, channel.size) == 0;
+}
+
+/* What was missed before is found by those whose counter moves. */
+static bool take_subscribed(hf__subscription *subscription, hf_bytes channel)
+{
+    uint32_t bucket;
+
+    if (is_inbox(subscription, channel)) {
+        /* In this order, so that a waiter for the state does not mistake this
+         * move for an event. */
+        hf__events_move_all(subscription->events);
+        set_state(subscription, HF__SUBSCRIPTION_LISTENS);
+    } else if (!hf__key_tracking_subscribed(&subscription->tracking)) {
+        return false;
+    } else if (hf__channels_find(&subscription->channels, channel, &bucket)) {
+        hf__events_move(subscription->events, bucket);
+    }
+    send_channels(subscription);
+    return true;
+}
+
+static void take_ended(hf__subscription *subscription, hf_bytes channel)
+{
+    uint32_t bucket;
+
+    if (hf__channels_end(&subscription->channels, channel, &bucket))
+        hf__events_move(subscription->events, bucket);
+}
+
+static void take_event(hf__subscription *subscription, hf_bytes channel,
+                       hf_bytes message)
 {
     const hf__store_context *context = subscription->conn.node->context;
     hf_bytes text, topic;
+    uint32_t bucket;
 
+    if (!is_inbox(subscription, channel)) {
+        if (hf__channels_find(&subscription->channels, channel, &bucket))
+            hf__events_move(subscription->events, bucket);
+        return;
+    }
     hf__store_message(message, &text, &topic);
     if (subscription->accepts != NULL &&
         !subscription->accepts(subscription, topic))
@@ -147,22 +199,21 @@ static void take_event(hf__subscription *subscription, hf_bytes message)
 /* false: it is unknown, or was not requested. */
 static bool take_message(hf__subscription *subscription)
 {
-    hf_bytes message;
+    hf_bytes channel, message;
 
-    switch (hf__message_read(&subscription->message, &message)) {
+    switch (hf__message_read(&subscription->message, &channel, &message)) {
     case HF__MESSAGE_ANSWER:
         return take_answer(subscription);
     case HF__MESSAGE_CHANGED:
         take_changes(subscription);
         return true;
     case HF__MESSAGE_SUBSCRIBED:
-        /* In this order, so that a waiter for the state does not mistake this
-         * move for an event. */
-        hf__events_move_all(subscription->events);
-        set_state(subscription, HF__SUBSCRIPTION_LISTENS);
+        return take_subscribed(subscription, channel);
+    case HF__MESSAGE_ENDED:
+        take_ended(subscription, channel);
         return true;
     case HF__MESSAGE_EVENT:
-        take_event(subscription, message);
+        take_event(subscription, channel, message);
         return true;
     case HF__MESSAGE_NONE:
         break;
@@ -284,6 +335,10 @@ static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
         hf__container_of(conn, hf__subscription, conn);
     int64_t next_ms = watch_silence(subscription, now_ms);
 
+    if (get_state(subscription) == HF__SUBSCRIPTION_LISTENS &&
+        conn->state == HF__ASYNC_UP &&
+        hf__channels_tidy(&subscription->channels, now_ms, &conn->out))
+        hf__async_conn_flush(conn);
     return hf__at_most(next_ms, look_blindly(subscription, now_ms));
 }
 
@@ -347,6 +402,59 @@ void hf__subscription_poke(hf__subscription *subscription)
     subscription->poke_task.run = run_poke;
     hf__loop_post(subscription->conn.node->context->loop,
                   &subscription->poke_task);
+}
+
+typedef struct hear_task {
+    hf__task base;
+    hf__subscription *subscription;
+    uint32_t bucket;
+    bool sharded;
+    int64_t until_ms;
+    size_t size;
+    char channel[];
+} hear_task;
+
+static void run_hear(hf__task *task)
+{
+    hear_task *self = (hear_task *)(void *)task;
+    hf__subscription *subscription = self->subscription;
+
+    hf__async_conn *conn = &subscription->conn;
+    hf__channels *channels = &subscription->channels;
+    hf_bytes channel = hf_view(self->channel, self->size);
+    bool some = false;
+
+    if (self->until_ms == 0)
+        some = hf__channels_forget(channels, channel, &conn->out);
+    else
+        hf__channels_want(channels, channel, self->bucket, self->sharded,
+                          self->until_ms);
+    hf__free(self);
+    if (get_state(subscription) != HF__SUBSCRIPTION_LISTENS)
+        return;
+    some = hf__channels_tidy(channels, hf__clock_boot_ms(), &conn->out) || some;
+    some =
+        hf__channels_subscribe(channels, &subscription->tracking, &conn->out) ||
+        some;
+    if (some)
+        hf__async_conn_flush(conn);
+}
+
+void hf__subscription_hear(hf__subscription *subscription, hf_bytes topic,
+                           hf_bytes channel, bool sharded, int64_t until_ms)
+{
+    hear_task *made = hf__alloc(sizeof(*made) + channel.size);
+
+    if (made == NULL)
+        return;
+    made->base.run = run_hear;
+    made->subscription = subscription;
+    made->bucket = hf__events_bucket(topic);
+    made->sharded = sharded;
+    made->until_ms = until_ms;
+    made->size = channel.size;
+    memcpy(made->channel, channel.data, channel.size);
+    hf__loop_post(subscription->conn.node->context->loop, &made->base);
 }
 
 typedef struct key_task {
@@ -448,6 +556,7 @@ void hf__subscription_close(hf__subscription *subscription)
 
 void hf__subscription_done(hf__subscription *subscription)
 {
+    hf__channels_done(&subscription->channels);
     hf__arena_free(&subscription->arena);
     hf__async_conn_done(&subscription->conn);
 }

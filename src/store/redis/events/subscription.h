@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "store/redis/events/channels.h"
 #include "store/redis/events/events.h"
 #include "store/redis/events/key_tracking.h"
 #include "store/redis/server/async_conn.h"
@@ -32,10 +33,11 @@ typedef struct hf__subscription {
     hf__arena arena; /* of the message being read */
     hf_reply message;
     hf__key_tracking tracking;
-    int64_t probed_ms;  /* 0: no PING is unanswered */
-    int64_t silence_ms; /* after which a PING is sent */
-    int64_t look_ms;    /* next poll of the waiters; 0: subscribed */
-    int64_t blind_ms;   /* longest interval of those polls */
+    hf__channels channels; /* in addition to `channel` */
+    int64_t probed_ms;     /* 0: no PING is unanswered */
+    int64_t silence_ms;    /* after which a PING is sent */
+    int64_t look_ms;       /* next poll of the waiters; 0: subscribed */
+    int64_t blind_ms;      /* longest interval of those polls */
     void (*closed)(struct hf__subscription *subscription);
     uint32_t is_closed; /* futex */
 } hf__subscription;
@@ -52,6 +54,11 @@ void hf__subscription_poke(hf__subscription *subscription);
 /* Have the next change of a key move its counter, or now if there is no such
  * key. Does nothing if the server cannot. Any thread; the loop runs. */
 void hf__subscription_watch_key(hf__subscription *subscription, hf_bytes key);
+
+/* Have messages on another channel move the counter of a topic until an
+ * instant; 0: not any more. Any thread; the loop runs. */
+void hf__subscription_hear(hf__subscription *subscription, hf_bytes topic,
+                           hf_bytes channel, bool sharded, int64_t until_ms);
 
 /* Wait until it is subscribed, an attempt failed, or an instant. Any thread;
  * returns immediately on the loop thread. */

@@ -433,6 +433,14 @@ static void cluster_event_key(hf__store *store, hf_bytes key)
     hf__cluster_subscriptions_key(&of(store)->subscriptions, key);
 }
 
+static void cluster_event_channel(hf__store *store, hf_bytes topic,
+                                  hf_bytes channel, bool sharded,
+                                  int64_t keep_ms)
+{
+    hf__cluster_subscriptions_hear(&of(store)->subscriptions, topic, channel,
+                                   sharded, keep_ms);
+}
+
 static bool cluster_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
                                int64_t until_ms)
 {
@@ -509,6 +517,7 @@ const hf__store_ops hf__cluster_store_ops = {
     .event_seq = cluster_event_seq,
     .event_listens = cluster_event_listens,
     .event_key = cluster_event_key,
+    .event_channel = cluster_event_channel,
     .event_wait = cluster_event_wait,
     .event_wake = cluster_event_wake,
     .event_watch = cluster_event_watch,

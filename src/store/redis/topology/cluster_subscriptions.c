@@ -191,6 +191,22 @@ void hf__cluster_subscriptions_key(hf__cluster_subscriptions *subscriptions,
     give_back(subscription);
 }
 
+/* At the node of its slot only, which is also where sharded messages are. */
+void hf__cluster_subscriptions_hear(hf__cluster_subscriptions *subscriptions,
+                                    hf_bytes topic, hf_bytes channel,
+                                    bool sharded, int64_t keep_ms)
+{
+    hf__cluster_subscription *subscription = NULL;
+
+    if (!hf__store_context_is_forked(subscriptions->map->context))
+        subscription = take(subscriptions, topic);
+    if (subscription == NULL)
+        return;
+    hf__event_channel(&subscription->subscription, topic, channel, sharded,
+                      keep_ms);
+    give_back(subscription);
+}
+
 bool hf__cluster_subscriptions_wait(hf__cluster_subscriptions *subscriptions,
                                     hf_bytes topic, uint32_t seq,
                                     int64_t until_ms)

@@ -37,6 +37,9 @@ bool hf__cluster_subscriptions_listen(hf__cluster_subscriptions *subscriptions,
                                       hf_bytes topic);
 void hf__cluster_subscriptions_key(hf__cluster_subscriptions *subscriptions,
                                    hf_bytes key);
+void hf__cluster_subscriptions_hear(hf__cluster_subscriptions *subscriptions,
+                                    hf_bytes topic, hf_bytes channel,
+                                    bool sharded, int64_t keep_ms);
 bool hf__cluster_subscriptions_wait(hf__cluster_subscriptions *subscriptions,
                                     hf_bytes topic, uint32_t seq,
                                     int64_t until_ms);

@@ -85,6 +85,14 @@ void hf__single_server_event_key(hf__store *store, hf_bytes key)
     hf__event_watch_key(&of(store)->subscription, key);
 }
 
+void hf__single_server_event_channel(hf__store *store, hf_bytes topic,
+                                     hf_bytes channel, bool sharded,
+                                     int64_t keep_ms)
+{
+    hf__event_channel(&of(store)->subscription, topic, channel, sharded,
+                      keep_ms);
+}
+
 bool hf__single_server_event_wait(hf__store *store, hf_bytes topic,
                                   uint32_t seq, int64_t until_ms)
 {

@@ -32,6 +32,9 @@ uint32_t hf__single_server_event_seq(hf__store *store, hf_bytes topic,
                                      int64_t deadline_ms);
 bool hf__single_server_event_listens(hf__store *store, hf_bytes topic);
 void hf__single_server_event_key(hf__store *store, hf_bytes key);
+void hf__single_server_event_channel(hf__store *store, hf_bytes topic,
+                                     hf_bytes channel, bool sharded,
+                                     int64_t keep_ms);
 bool hf__single_server_event_wait(hf__store *store, hf_bytes topic,
                                   uint32_t seq, int64_t until_ms);
 void hf__single_server_event_wake(hf__store *store, hf_bytes topic);
@@ -51,6 +54,7 @@ void hf__single_server_feed_close(hf__store *store, hf__feed *feed);
     .event_seq = hf__single_server_event_seq,                                  \
     .event_listens = hf__single_server_event_listens,                          \
     .event_key = hf__single_server_event_key,                                  \
+    .event_channel = hf__single_server_event_channel,                          \
     .event_wait = hf__single_server_event_wait,                                \
     .event_wake = hf__single_server_event_wake,                                \
     .event_watch = hf__single_server_event_watch,                              \
