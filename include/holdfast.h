@@ -65,6 +65,7 @@
 #include "holdfast/limiter.h"
 #include "holdfast/lock.h"
 #include "holdfast/near.h"
+#include "holdfast/redisson.h"
 #include "holdfast/reply.h"
 #include "holdfast/rwlock.h"
 #include "holdfast/script.h"

@@ -184,7 +184,8 @@ typedef struct hf_client_options {
  * Embedded stores accept `?max_size=BYTES` (suffixes K, M, G; default 1G) and
  * `?script_budget_ms=MS` (default 5000; see #hf_client_options), all servers
  * `?password_file=FILE` and `?client_name=NAME`, and all but redlock:
- * `?replicas=N` and `?replicas_ms=MS`.
+ * `?replicas=N` and `?replicas_ms=MS`. Servers but redlock: also accept
+ * `?layout=redisson` and `?channels=auto|plain|sharded`, see redisson.h.
  *
  * @param url     NULL or "": $HOLDFAST_STORE, else `volatile:`
  * @param opts    NULL for defaults

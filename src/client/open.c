@@ -71,6 +71,8 @@ static hf_status open_store(hf_client *client, const hf__url *url,
         status = hf__store_open(&config, &client->store, err);
     if (status == HF_OK)
         take_id(client);
+    if (status == HF_OK)
+        status = hf__layout_settle(&client->layout, client->store, err);
     if (status == HF_OK && client->replicas.count > 0)
         status =
             hf__replicas_probe(client->store, &client->replicas, until_ms, err);
@@ -155,6 +157,8 @@ hf_status hf_client_open(const char *url, const hf_client_options *opts,
         return hf__fail(err, HF_NO_MEMORY, "opening a client");
     }
     status = hf__replicas_of_client(&made->replicas, &options, &parsed, err);
+    if (status == HF_OK)
+        status = hf__layout_of_url(&made->layout, &parsed, err);
     if (status == HF_OK)
         status = open_store(made, &parsed, &options, err);
     hf__url_done(&parsed);

@@ -13,6 +13,7 @@
 #include "core/completion.h"
 #include "core/feeds.h"
 #include "core/interrupt.h"
+#include "core/layout.h"
 #include "core/life.h"
 #include "core/pending.h"
 #include "core/replicas.h"
@@ -30,6 +31,7 @@ struct hf_client {
     char *password_file; /* the options'; NULL: not given */
     int64_t request_ms;
     hf__replicas replicas; /* for every write */
+    hf__layout layout;     /* of locks */
     uint32_t fork_generation;
     struct hf__leases *leases; /* of src/lease */
     hf__cas_sessions cas_sessions;

@@ -16,22 +16,6 @@
 
 /* ----------------------------------------------------------------- options */
 
-/* Take a parameter out of the URL; NULL: it is not there. */
-static const char *take_param(hf__url *url, const char *name)
-{
-    for (size_t at = 0; at < url->param_count; at++) {
-        hf__url_param *param = &url->params[at];
-        const char *value = param->value;
-
-        if (strcmp(param->name, name) != 0)
-            continue;
-        url->param_count--;
-        memmove(param, param + 1, (url->param_count - at) * sizeof(*param));
-        return value;
-    }
-    return NULL;
-}
-
 static hf_status check(int64_t count, int64_t within_ms, hf_error *err)
 {
     if (count < HF_REPLICAS_NONE || count > HF_REPLICAS_MAX)
@@ -56,8 +40,8 @@ static void merge(hf__replicas *replicas, int64_t count, int64_t within_ms)
 
 static hf_status read_url(hf__replicas *replicas, hf__url *url, hf_error *err)
 {
-    const char *count_text = take_param(url, "replicas");
-    const char *within_text = take_param(url, "replicas_ms");
+    const char *count_text = hf__url_param_take(url, "replicas");
+    const char *within_text = hf__url_param_take(url, "replicas_ms");
     int64_t count = 0;
     int64_t within_ms = 0;
     hf_status status = HF_OK;

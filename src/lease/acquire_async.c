@@ -2,6 +2,7 @@
 /* acquire_async.c - see acquire_async.h. */
 #include "lease/acquire_async.h"
 
+#include "lease/redisson.h"
 #include "lease/release.h"
 #include "lease/watchdog.h"
 #include "util/clock.h"
@@ -133,6 +134,7 @@ static void try_again(hf__acquire *self)
     hf__timer_stop(&client_of(self)->timers, &self->timer);
     self->stage = HF__ACQUIRE_TRYING;
     self->moved = false;
+    hf__redisson_listen(self->steps.lock, self->steps.grant.owner);
     hf__steps_fill(&self->steps);
     if (!submit(self))
         give_up(self);
@@ -246,7 +248,7 @@ static bool watch(hf__acquire *self)
 
     self->watch = (hf__watch){.moved = on_moved};
     status = client->store->ops->event_watch(client->store,
-                                             self->steps.lock->keys.main,
+                                             self->steps.lock->keys.topic,
                                              &self->watch, &self->detail);
     self->watching = status == HF_OK;
     if (status == HF_OK)
@@ -304,7 +306,7 @@ static void join_queue(hf__acquire *self)
     status = HF_NO_MEMORY;
     if (hf__timer_set(&client->timers, &self->timer, self->steps.until_ms))
         status = hf__wait_queue_join(
-            &client->leases->queues, self->steps.lock->keys.main,
+            &client->leases->queues, self->steps.lock->keys.topic,
             self->steps.lock->options.priority, &self->place, &self->detail);
     else
         hf__fail(&self->detail, HF_NO_MEMORY, "a timer");
@@ -405,7 +407,7 @@ static void queue_first(hf__acquire *self)
     hf_lock *lock = self->steps.lock;
 
     if (self->steps.until_ms > 0 && hf__steps_listens(&self->steps) &&
-        hf__wait_queue_try(&lock->client->leases->queues, lock->keys.main,
+        hf__wait_queue_try(&lock->client->leases->queues, lock->keys.topic,
                            lock->options.priority, &self->place, NULL) == HF_OK)
         be_head(self);
 }

@@ -3,6 +3,7 @@
  * acquire_steps.h on the calling thread. */
 #include "core/wrong_type.h"
 #include "lease/acquire_steps.h"
+#include "lease/redisson.h"
 #include "lease/watchdog.h"
 #include "util/clock.h"
 #include "util/cond.h"
@@ -55,7 +56,7 @@ static void delay_after_event(const hf__steps *steps)
 static void sleep_ignoring_events(const hf__steps *steps, int64_t until_ms)
 {
     hf__store *store = steps->lock->client->store;
-    hf_bytes topic = steps->lock->keys.main;
+    hf_bytes topic = steps->lock->keys.topic;
 
     while (hf__clock_boot_ms() < until_ms) {
         uint32_t seq = store->ops->event_seq(store, topic, 0);
@@ -73,7 +74,7 @@ static bool wait_for_event(hf__steps *steps, hf_status status, uint32_t seq,
     hf__store *store = steps->lock->client->store;
 
     if (hf__steps_use_events(steps, status))
-        return store->ops->event_wait(store, steps->lock->keys.main, seq,
+        return store->ops->event_wait(store, steps->lock->keys.topic, seq,
                                       until_ms);
     sleep_ignoring_events(steps, until_ms);
     return false;
@@ -83,11 +84,14 @@ static bool wait_for_event(hf__steps *steps, hf_status status, uint32_t seq,
 static hf_status wait_at_store(hf__steps *steps, hf_error *err)
 {
     hf__store *store = steps->lock->client->store;
-    hf_bytes topic = steps->lock->keys.main;
+    hf_bytes topic = steps->lock->keys.topic;
     hf_status status;
 
     for (int round = 0;; round++) {
-        uint32_t seq = store->ops->event_seq(
+        uint32_t seq;
+
+        hf__redisson_listen(steps->lock, steps->grant.owner);
+        seq = store->ops->event_seq(
             store, topic,
             hf__at_most(steps->until_ms, hf__clock_after(hf__clock_boot_ms(),
                                                          HF__STEPS_LISTEN_MS)));
@@ -129,7 +133,7 @@ static hf_status wait_in_turn(hf__steps *steps, hf_error *err)
 
     if (status == HF_OK)
         status = hf__wait_queue_enter(&client->leases->queues, steps->lock,
-                                      steps->lock->keys.main, steps->mark,
+                                      steps->lock->keys.topic, steps->mark,
                                       steps->until_ms, &steps->queue, err);
     if (status != HF_OK)
         return status;
@@ -159,6 +163,8 @@ static hf_status ask_store(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
 
     hf__steps_init(&steps, lock, wait_ms, until_ms);
     steps.mark = attempt->mark;
+    if (until_ms > 0)
+        delay_after_event(&steps);
     rest(&steps);
     if (until_ms == 0 || !hf__steps_listens(&steps))
         status = ask_once(&steps, &detail);
@@ -245,8 +251,8 @@ static void wake(hf__sleeper *sleeper)
     pthread_mutex_lock(&client->leases->watchdog.mutex);
     pthread_cond_broadcast(&lock->changed);
     pthread_mutex_unlock(&client->leases->watchdog.mutex);
-    hf__wait_queues_wake(&client->leases->queues, lock->keys.main);
-    client->store->ops->event_wake(client->store, lock->keys.main);
+    hf__wait_queues_wake(&client->leases->queues, lock->keys.topic);
+    client->store->ops->event_wake(client->store, lock->keys.topic);
 }
 
 static hf_status acquire(hf_lock *lock, int64_t wait_ms, int64_t lease_ms,

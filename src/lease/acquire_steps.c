@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "core/wrong_type.h"
+#include "lease/redisson.h"
 #include "lease/release.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -106,7 +107,7 @@ bool hf__steps_listens(const hf__steps *steps)
     const hf_lock *lock = steps->lock;
     hf__store *store = lock->client->store;
 
-    return store->ops->event_listens != NULL &&
+    return lock->kind->redisson == NULL && store->ops->event_listens != NULL &&
            store->ops->event_listens(store, lock->keys.main);
 }
 
@@ -153,6 +154,12 @@ static void fill_entry(hf__steps *steps)
             steps->rank_text, steps->lock->options.priority * RANK_OF_CLASS);
     if (steps->queue == NULL)
         return;
+    if (steps->lock->kind->redisson != NULL) {
+        steps->queued = hf__redisson_queues(steps->lock);
+        if (steps->queued)
+            words[HF__LOCK_ACQUIRE_ENTRY] = hf_str("1");
+        return;
+    }
     if (!steps->queued || !undoes(steps))
         (void)entry_of(steps);
     if (steps->entry == NULL)
@@ -173,7 +180,7 @@ void hf__steps_fill(hf__steps *steps)
 
     if (steps->tried && undoes(steps))
         renew_owner(steps);
-    else if (steps->refused && !steps->queued)
+    else if (steps->refused && !steps->queued && lock->kind->redisson == NULL)
         draw_owner(steps); /* it says since when the lease is held */
     steps->refused = false;
     steps->tried = true;
@@ -209,6 +216,7 @@ static void note_holder(hf__steps *steps, const hf_reply *owner)
     steps->sightings = holder == steps->holder ? steps->sightings + 1 : 0;
     steps->holder = holder;
     steps->foreign =
+        steps->lock->kind->redisson == NULL &&
         !hf__owner_is_ours(hf_view(owner->bytes.data, owner->bytes.size));
     if (steps->foreign)
         atomic_store(&steps->lock->foreign_ms, hf__clock_boot_ms());
@@ -398,9 +406,9 @@ void hf__steps_watch_holder(const hf__steps *steps, hf_status status, int round)
 
 int64_t hf__steps_event_delay(const hf__steps *steps)
 {
-    return steps->foreign || (steps->turn && !undoes(steps))
-               ? hf__rand_between(0, EVENT_DELAY_MS)
-               : 0;
+    if (steps->foreign || (steps->turn && !undoes(steps)))
+        return hf__rand_between(0, EVENT_DELAY_MS);
+    return hf__redisson_yield(steps->lock);
 }
 
 static int64_t split_pause(const hf__steps *steps, int64_t now_ms)
@@ -465,6 +473,8 @@ void hf__steps_fill_leave(hf__steps *steps)
 {
     hf__lock_release_fill(steps->lock, &steps->request, steps->words,
                           steps->grant.owner);
+    if (steps->lock->kind->redisson != NULL)
+        return;
     steps->words[HF__LOCK_RELEASE_LEAVE] = hf_str(steps->entry);
     steps->request.word_count = HF__LOCK_RELEASE_LEAVE + 1;
 }
@@ -494,6 +504,7 @@ hf_status hf__steps_end(hf__steps *steps, hf_status status,
 {
     hf__free(steps->entry);
     steps->entry = NULL;
+    hf__redisson_forget(steps->lock, steps->grant.owner);
     if (status == HF_OK)
         return HF_OK;
     if (steps->unanswered)

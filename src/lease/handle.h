@@ -35,6 +35,9 @@ typedef struct hf__lock_keys {
     hf_bytes main;    /* prefix + name: the owner id */
     hf_bytes token;   /* hf:token, of the store or of the slot */
     hf_bytes waiters; /* hf:wait:{...} */
+    hf_bytes channel; /* of Redisson; empty: none */
+    hf_bytes publish; /* how a release publishes on it */
+    hf_bytes topic; /* of the events that waiters wait for: main, or its own */
     char *storage;
 } hf__lock_keys;
 
@@ -59,6 +62,7 @@ struct hf_lock {
 
     /* Guarded by client->leases->watchdog.mutex. */
     hf__lock_state state;
+    int64_t listen_ms;   /* when to ask for its channel; in ACQUIRING */
     uint32_t holds;      /* re-entries, the first acquire included */
     uint32_t references; /* the caller's and those of renewals in flight */
     uint64_t acquisition;
@@ -95,8 +99,10 @@ hf_status hf__lock_make(hf_client *client, const hf__lease_kind *kind,
                         const hf_lock_options *opts, hf_lock **lock,
                         hf_error *err);
 
-/* HF_INVALID: the other keys could not be in the slot of the name. */
-hf_status hf__lock_keys_init(const hf_client *client, hf_bytes name,
+/* HF_INVALID: the other keys could not be in the slot of the name. `redisson`
+ * NULL: in our layout. */
+hf_status hf__lock_keys_init(const hf_client *client,
+                             const struct hf__redisson *redisson, hf_bytes name,
                              hf__lock_keys *keys, hf_error *err);
 void hf__lock_keys_done(hf__lock_keys *keys);
 

@@ -19,6 +19,10 @@
  * owner id being the end of it (scripts/README.md). A release gives the lease
  * to the first in the queue (scripts/use/hand_over.lua), and leaves it free
  * instead if the kind has gaps and the caller says so.
+ *
+ * Those of a kind of Redisson have another argument: acquire the kind's own,
+ * behind the rank, release how to publish, behind the owner. Their release is
+ * also what leaves a queue.
  */
 #ifndef HF__LEASE_KINDS_H
 #define HF__LEASE_KINDS_H
@@ -38,6 +42,7 @@ typedef struct hf__lease_kind {
     const char *pair_holds;
     bool on_quorum; /* its scripts have a meaning on a quorum */
     bool gaps;      /* other libraries use it: see above */
+    const struct hf__redisson *redisson; /* its layout; NULL: ours */
 } hf__lease_kind;
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "core/async.h"
 #include "lease/lease.h"
+#include "lease/redisson.h"
 #include "lease/release.h"
 #include "util/clock.h"
 #include "util/cond.h"
@@ -113,6 +114,8 @@ static hf_lock *lock_new(hf_client *client, const hf__lease_kind *kind,
     atomic_init(&lock->acked, -1);
     if (argument != 0)
         lock->argument = hf__number(lock->argument_text, argument);
+    if (kind->redisson != NULL)
+        lock->argument = hf_str(kind->redisson->argument);
     lock->state = HF__LOCK_FREE;
     lock->references = 1;
     lock->lost_fd = -1;
@@ -124,7 +127,8 @@ static hf_lock *lock_new(hf_client *client, const hf__lease_kind *kind,
 static hf_status init(hf_lock *lock, hf_bytes name, hf_error *err)
 {
     hf_client *client = lock->client;
-    hf_status status = hf__lock_keys_init(client, name, &lock->keys, err);
+    hf_status status = hf__lock_keys_init(client, lock->kind->redisson, name,
+                                          &lock->keys, err);
 
     if (status == HF_OK)
         status = hf__watchdog_add_handle(&client->leases->watchdog, err);
@@ -150,6 +154,8 @@ hf_status hf__lock_make(hf_client *client, const hf__lease_kind *kind,
     if (status == HF_OK && !kind->on_quorum &&
         (client->store->capabilities & HF__CAP_UNDOES) != 0)
         status = hf__fail(err, HF_UNSUPPORTED, "a quorum has locks only");
+    if (status == HF_OK && kind->redisson != NULL)
+        status = hf__layout_check_redisson(client->store, err);
     if (status == HF_OK)
         status = load_options(&options, client, opts, err);
     if (status == HF_OK)
@@ -180,7 +186,11 @@ hf_status hf_lock_new(hf_client *client, hf_bytes name,
                       const hf_lock_options *opts, hf_lock **lock,
                       hf_error *err)
 {
-    return hf__lock_make(client, &exclusive, name, 0, opts, lock, err);
+    const hf__lease_kind *kind = &exclusive;
+
+    if (client != NULL && client->layout.redisson)
+        kind = &hf__redisson_lock;
+    return hf__lock_make(client, kind, name, 0, opts, lock, err);
 }
 
 /* Calls that were started on the handle end first. */

@@ -4,6 +4,7 @@
 
 #include "core/form.h"
 #include "lease/handle.h"
+#include "lease/redisson.h"
 #include "util/error.h"
 #include "util/order.h"
 
@@ -66,8 +67,9 @@ static hf_status finish_inspect(hf_call *call, hf_error *err)
 
 static hf_status find_keys(hf_call *call, hf_bytes name, hf__lock_keys *keys)
 {
-    hf_status status =
-        hf__lock_keys_init(call->client, name, keys, call->form.err);
+    hf_status status = hf__lock_keys_init(
+        call->client, call->client->layout.redisson ? &hf__redisson_any : NULL,
+        name, keys, call->form.err);
 
     if (status == HF_OK)
         call->owned = keys->storage;
@@ -88,6 +90,8 @@ static hf_status run_inspect(hf__form form, hf_client *client, hf_bytes name,
     hf__set_out(call, info, NULL);
     if (HF__TRY(call, find_keys(call, name, &keys)) &&
         HF__TRY(call, check_info(info, call->form.err))) {
+        if (client->layout.redisson)
+            call->script = &hf__scripts[HF__SCRIPT_REDISSON_INSPECT];
         hf__add_whole_key(call, keys.main);
         hf__add_whole_key(call, keys.token);
         hf__add_whole_key(call, keys.waiters);
@@ -124,6 +128,11 @@ static hf_status run_break(hf__form form, hf_client *client, hf_bytes name)
         hf__add_whole_key(call, keys.main);
         hf__add_whole_key(call, keys.token);
         hf__add_whole_key(call, keys.waiters);
+        if (client->layout.redisson) {
+            call->script = &hf__scripts[HF__SCRIPT_REDISSON_BREAK];
+            hf__add(call, keys.channel);
+            hf__add(call, hf_str(client->layout.verb));
+        }
     }
     return hf__end(call);
 }

@@ -9,6 +9,7 @@
 #include "core/form.h"
 #include "lease/keep.h"
 #include "lease/lease.h"
+#include "lease/redisson.h"
 #include "script/script_words.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -36,12 +37,16 @@ typedef struct undo {
 void hf__lock_release_fill(const hf_lock *lock, hf__request *request,
                            hf_bytes *words, const char owner[HF_OWNER_SIZE])
 {
+    size_t count = HF__LOCK_RELEASE_OWNER + 1;
+
     words[HF__LOCK_RELEASE_LOCK] = lock->keys.main;
     words[HF__LOCK_RELEASE_LAST_TOKEN] = lock->keys.token;
     words[HF__LOCK_RELEASE_WAITERS] = lock->keys.waiters;
     words[HF__LOCK_RELEASE_OWNER] = hf_str(owner);
-    hf__request_script(request, &hf__scripts[lock->kind->release], words,
-                       HF__LOCK_RELEASE_OWNER + 1, HF__LOCK_RELEASE_KEYS);
+    if (lock->kind->redisson != NULL)
+        words[count++] = lock->keys.publish;
+    hf__request_script(request, &hf__scripts[lock->kind->release], words, count,
+                       HF__LOCK_RELEASE_KEYS);
 }
 
 static char *copy(char *at, hf_bytes *word)
@@ -64,7 +69,7 @@ void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])
     const hf__lock_keys *keys = &lock->keys;
     hf__store *store = lock->client->store;
     undo *made = hf__alloc(sizeof(*made) + keys->main.size + keys->token.size +
-                           keys->waiters.size);
+                           keys->waiters.size + keys->publish.size);
     hf__request *request;
     char *at;
 
@@ -74,8 +79,10 @@ void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])
     request = &made->request;
     hf__lock_release_fill(lock, request, made->words, made->owner);
     at = made->keys;
-    for (size_t i = 0; i < HF__LOCK_RELEASE_KEYS; i++)
-        at = copy(at, &made->words[i]);
+    for (size_t i = 0; i < request->word_count; i++) {
+        if (made->words[i].data != made->owner)
+            at = copy(at, &made->words[i]);
+    }
     request->deadline_ms =
         hf__clock_after(hf__clock_boot_ms(), lock->options.ttl_ms);
     request->on_done = undo_done;
@@ -133,6 +140,8 @@ static void answered(hf_call *call)
 
     pthread_mutex_lock(&watchdog->mutex);
     lock->state = HF__LOCK_FREE;
+    if (call->request.status == HF_OK)
+        hf__redisson_released(lock, call->request.reply.integer);
     if (lock->lost_fd >= 0)
         hf__event_fd_lower(lock->lost_fd);
     pthread_cond_broadcast(&lock->changed);
@@ -145,13 +154,14 @@ static void answered(hf_call *call)
 static hf_status finish_release(hf_call *call, hf_error *err)
 {
     const hf__request *request = &call->request;
+    hf_lock *lock = call->context;
     /* Gone before the lease ended, after a resend: the first one released it,
      * and a waiter may have the lock by now. */
     bool by_first = call->note != 0 && request->sends > 1;
 
-    if (request->reply.kind == HF_REPLY_INTEGER && request->reply.integer == 2)
-        atomic_store(&((hf_lock *)call->context)->rest_ms,
-                     hf__clock_boot_ms() + HF__LOCK_GAP_MS);
+    if (lock->kind->redisson == NULL &&
+        request->reply.kind == HF_REPLY_INTEGER && request->reply.integer == 2)
+        atomic_store(&lock->rest_ms, hf__clock_boot_ms() + HF__LOCK_GAP_MS);
     if (!by_first && request->reply.integer == 0)
         return hf__fail(err, HF_EXPIRED, "the lease had expired");
     if (!by_first && request->reply.integer == -1)
@@ -206,6 +216,8 @@ static void fill(hf_call *call, hf_lock *lock, bool valid)
         hf__add(call, hf_str("0"));
         hf__add(call, hf_str("1"));
     }
+    if (lock->kind->redisson != NULL)
+        hf__add(call, lock->keys.publish);
 }
 
 static hf_status run_release(hf__form form, hf_lock *lock)

@@ -12,7 +12,8 @@
 #include "util/order.h"
 
 /* The form that kinds.h asks for. */
-_Static_assert((int)HF__SEMAPHORE_ACQUIRE_PERMITS == HF__LOCK_ACQUIRE_WORDS, "");
+_Static_assert((int)HF__SEMAPHORE_ACQUIRE_PERMITS == HF__LOCK_ACQUIRE_WORDS,
+               "");
 _Static_assert((int)HF__SEMAPHORE_RELEASE_RANK == HF__LOCK_RELEASE_RANK, "");
 
 static const hf__lease_kind permit = {
@@ -47,7 +48,8 @@ hf_status hf_semaphore_new_weighted(hf_client *client, hf_bytes name,
     if (status == HF_OK)
         status = hf__check_out(lock, "lock", err);
     if (status == HF_OK)
-        status = hf__lock_make(client, &permit, name, permits, opts, &made, err);
+        status =
+            hf__lock_make(client, &permit, name, permits, opts, &made, err);
     if (status != HF_OK)
         return status;
     snprintf(made->argument_text, sizeof(made->argument_text),
@@ -69,8 +71,8 @@ static void add_keys(hf_call *call, hf_bytes name, bool issues)
 {
     hf__lock_keys keys;
 
-    if (!HF__TRY(call,
-                 hf__lock_keys_init(call->client, name, &keys, call->form.err)))
+    if (!HF__TRY(call, hf__lock_keys_init(call->client, NULL, name, &keys,
+                                          call->form.err)))
         return;
     call->owned = keys.storage;
     hf__add_whole_key(call, keys.main);

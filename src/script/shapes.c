@@ -57,6 +57,26 @@ SHAPE_OF(lock_release, RELEASED);
 SHAPE_OF(token_raise, NUMBER(0, 1));
 
 SHAPE_OF(semaphore_adopt, HF__SHAPE_LIST(renew_items));
+SHAPE_OF(redisson_acquire, {.kinds = HF__IS_INTEGER,
+                            .low = 1,
+                            .high = HF__TOKEN_MAX,
+                            .otherwise = &refusal});
+#define TOKEN_OR_REFUSAL                                                       \
+    {                                                                          \
+        .kinds = HF__IS_INTEGER, .low = 1, .high = HF__TOKEN_MAX,              \
+        .otherwise = &refusal                                                  \
+    }
+SHAPE_OF(redisson_fair_acquire, TOKEN_OR_REFUSAL);
+SHAPE_OF(redisson_fair_release, NUMBER(-1, 1));
+SHAPE_OF(redisson_read_acquire, TOKEN_OR_REFUSAL);
+SHAPE_OF(redisson_read_release, NUMBER(-1, INT64_MAX));
+SHAPE_OF(redisson_write_acquire, TOKEN_OR_REFUSAL);
+SHAPE_OF(redisson_write_release, NUMBER(-1, INT64_MAX));
+SHAPE_OF(redisson_break, NUMBER(0, 1));
+SHAPE_OF(redisson_inspect, HF__SHAPE_TUPLE(inspect_items, 4));
+SHAPE_OF(redisson_release, NUMBER(-1, INT64_MAX));
+SHAPE_OF(redisson_renew, HF__SHAPE_LIST(renew_items));
+
 SHAPE_OF(semaphore_acquire, {.kinds = HF__IS_INTEGER,
                              .low = 1,
                              .high = HF__TOKEN_MAX,

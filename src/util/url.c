@@ -404,6 +404,21 @@ const char *hf__url_param_get(const hf__url *url, const char *name)
     return NULL;
 }
 
+const char *hf__url_param_take(hf__url *url, const char *name)
+{
+    for (size_t at = 0; at < url->param_count; at++) {
+        hf__url_param *param = &url->params[at];
+        const char *value = param->value;
+
+        if (strcmp(param->name, name) != 0)
+            continue;
+        url->param_count--;
+        memmove(param, param + 1, (url->param_count - at) * sizeof(*param));
+        return value;
+    }
+    return NULL;
+}
+
 /* Split "host:port" or "[host]:port", checked with the URL. */
 static slice split_port(slice one, int *port)
 {

@@ -49,8 +49,9 @@ void hf__url_done(hf__url *url); /* wipes the storage first */
 bool hf__url_host(const hf__url *url, size_t at, char host[HF__URL_HOST_SIZE],
                   int *port);
 
-/* Value of a parameter, or NULL. */
+/* Value of a parameter, or NULL. `_take`: and remove it. */
 const char *hf__url_param_get(const hf__url *url, const char *name);
+const char *hf__url_param_take(hf__url *url, const char *name);
 
 /*
  * HF_INVALID naming the first parameter that is not in `known`, a list that

@@ -14,8 +14,8 @@ typedef enum hf__message_kind {
     HF__MESSAGE_ANSWER      /* a reply to a request, if there was one */
 } hf__message_kind;
 
-/* `channel` is set on SUBSCRIBED, ENDED and EVENT, `message` on EVENT; they point
- * into the reply. */
+/* `channel` is set on SUBSCRIBED, ENDED and EVENT, `message` on EVENT; they
+ * point into the reply. */
 hf__message_kind hf__message_read(const hf_reply *reply, hf_bytes *channel,
                                   hf_bytes *message);
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file holdfast/redisson.h - locks that Java programs share by Redisson.
+ *
+ * Contents:
+ * - hf_redisson_kind, hf_redisson_lock_new()
+ *
+ * A lock in the layout of Redisson is stored, renewed, waited for and broken as
+ * Redisson does it, so a Java program and one that uses this library exclude
+ * and wake each other on one name. Every hf_lock_* function that takes a handle
+ * works as for a lock of hf_lock_new(), with these differences:
+ *
+ * - Locks are not handed over: a release wakes one waiting call of each
+ *   program, and the first to ask has the lock. #HF_REDISSON_FAIR_LOCK is first
+ *   come, first served.
+ * - Only a fenced lock has tokens that grow with each holder, in Java too.
+ * Those of the others grow with the holders that use this library.
+ * - A hold count is kept for each handle; the one in the store stays 1.
+ * - A lock that another program broke or deleted is noticed at the next
+ *   renewal.
+ * - A name with a `{` but without a Redis hash tag ("a{b", "{}a") is refused:
+ *   Redisson's keys would be in several slots.
+ * - hf_lock_list() does not list them.
+ *
+ * With the parameter `layout=redisson`, the URL of a client makes this the
+ * layout of hf_lock_new(), hf_lock_inspect(), hf_lock_break() and of `holdfast
+ * run` and `lock`: hf_lock_new() makes a handle for an #HF_REDISSON_LOCK.
+ *
+ * In a cluster messages are sharded, as from Redisson 3.22 on (SPUBLISH), and
+ * plain otherwise. The parameter `channels` of the URL says it differently:
+ * `plain` for a Redisson whose shardedSubscriptionMode is OFF, `sharded` for
+ * one behind a proxy; `auto` is the default.
+ *
+ * A user of the server needs the keys NAME, `redisson_*` and `{NAME}:*`, and
+ * the channels `redisson_*`.
+ *
+ * @code
+ * hf_status close_the_books(hf_client *client, hf_error *err)
+ * {
+ *     hf_lock *lock = NULL; // client.getLock("books") in Java
+ *     hf_status status = hf_redisson_lock_new(
+ *         client, hf_str("books"), HF_REDISSON_LOCK, NULL, &lock, err);
+ *
+ *     if (status != HF_OK)
+ *         return status;
+ *     status = hf_lock_acquire(lock, 5000, err); // HF_TIMEOUT: held for 5 s
+ *     if (status == HF_OK)
+ *         status = hf_lock_release(lock, err);
+ *     hf_lock_free(lock);
+ *     return status;
+ * }
+ * @endcode
+ */
+#ifndef HOLDFAST_REDISSON_H
+#define HOLDFAST_REDISSON_H
+
+#include "holdfast/lock.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The kinds of locks. A name is one of these in all programs. */
+typedef enum hf_redisson_kind {
+    HF_REDISSON_LOCK = 0,        /**< RLock */
+    HF_REDISSON_FENCED_LOCK = 1, /**< RFencedLock */
+    /** RFairLock. A waiter that was killed is passed over 10 s after it could
+     *  have had the lock; one in Java after fairLockWaitTimeout, 300 s. */
+    HF_REDISSON_FAIR_LOCK = 2,
+    HF_REDISSON_READ_LOCK = 3, /**< RReadWriteLock.readLock() */
+    HF_REDISSON_WRITE_LOCK = 4 /**< RReadWriteLock.writeLock() */
+} hf_redisson_kind;
+
+/**
+ * Make a handle for a lock of Redisson. Nothing is sent.
+ *
+ * @param name  the client's prefix and this are Redisson's name of the lock
+ * @param kind  which of its locks
+ * @param opts  as for hf_lock_new(). Redisson's lease is 30 s, too; the two
+ *              need not be equal.
+ * @param lock  [out] free it with hf_lock_free()
+ *
+ * @retval HF_OK           `*lock` can be acquired
+ * @retval HF_INVALID      also if the name has a `{` but no hash tag
+ * @retval HF_UNSUPPORTED  on embedded stores and a quorum, where no Redisson
+ *                         is; an unknown kind
+ *
+ * An acquire returns HF_WRONG_TYPE if the name is in use as another kind, as
+ * far as that shows.
+ *
+ * Never blocks.
+ */
+HF_API HF_MUST_USE hf_status hf_redisson_lock_new(
+    hf_client *client, hf_bytes name, hf_redisson_kind kind,
+    const hf_lock_options *opts, hf_lock **lock, hf_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HOLDFAST_REDISSON_H */

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redisson.c - locks in the layout of Redisson (scripts/redisson_*.lua).
+ *
+ * Their waiters are in no queue of ours: a release publishes a message on a
+ * channel, to which the client listens while some call waits for the lock, and
+ * a while after that.
+ */
+#include "lease/redisson.h"
+
+#include <string.h>
+
+#include "script/script_words.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/hash.h"
+#include "util/mem.h"
+#include "util/order.h"
+
+/* How long to listen after a call has waited, and how often that is asked for:
+ * often enough to follow a slot that has moved to another server. */
+#define KEEP_MS 5000
+#define ASK_MS 1000
+
+/* What Redisson needs to wake a thread and to ask, and some more. */
+#define YIELD_MS 2
+
+_Static_assert((int)HF__REDISSON_ACQUIRE_TTL == HF__LOCK_ACQUIRE_TTL, "");
+_Static_assert((int)HF__REDISSON_ACQUIRE_KIND == HF__LOCK_ACQUIRE_WORDS, "");
+
+hf_bytes hf__redisson_put(const char *role, hf_bytes main, char *at)
+{
+    bool tagged = memchr(main.data, '{', main.size) != NULL;
+    size_t size = strlen(role);
+    char *start = at;
+
+    memcpy(at, role, size);
+    at += size;
+    *at++ = ':';
+    if (!tagged)
+        *at++ = '{';
+    memcpy(at, main.data, main.size);
+    at += main.size;
+    if (!tagged)
+        *at++ = '}';
+    return hf_view(start, (size_t)(at - start));
+}
+
+hf_status hf__redisson_check_name(hf_bytes name, hf_error *err)
+{
+    char quoted[HF__QUOTED_SIZE];
+
+    if (memchr(name.data, '{', name.size) == NULL || hf__has_hash_tag(name))
+        return HF_OK;
+    return hf__fail(err, HF_INVALID,
+                    "lock name %s has a '{' but no hash tag, with which "
+                    "Redisson fails in a cluster",
+                    hf__quoted(quoted, name));
+}
+
+bool hf__redisson_queues(const hf_lock *lock)
+{
+    return lock->kind->redisson != NULL && lock->kind->redisson->by_owner;
+}
+
+/* `keep_ms` 0: not any more. */
+static void listen_as(const hf_lock *lock, const char owner[HF_OWNER_SIZE],
+                      int64_t keep_ms)
+{
+    hf__store *store = lock->client->store;
+    hf_bytes channel = lock->keys.channel;
+    bool sharded = lock->client->layout.verb[0] == 's';
+    size_t size = channel.size + HF_OWNER_SIZE;
+    char *text;
+
+    if (!lock->kind->redisson->by_owner) {
+        store->ops->event_channel(store, lock->keys.topic, channel, sharded,
+                                  keep_ms);
+        return;
+    }
+    text = hf__alloc(size + 1);
+    if (text == NULL)
+        return; /* it polls */
+    memcpy(text, channel.data, channel.size);
+    text[channel.size] = ':';
+    memcpy(text + channel.size + 1, owner, HF_OWNER_SIZE);
+    store->ops->event_channel(store, lock->keys.topic, hf_view(text, size),
+                              sharded, keep_ms);
+    hf__free(text);
+}
+
+void hf__redisson_listen(hf_lock *lock, const char owner[HF_OWNER_SIZE])
+{
+    int64_t now_ms = hf__clock_boot_ms();
+
+    if (lock->kind->redisson == NULL || now_ms < lock->listen_ms)
+        return;
+    lock->listen_ms = now_ms + ASK_MS;
+    listen_as(lock, owner, KEEP_MS);
+}
+
+void hf__redisson_forget(hf_lock *lock, const char owner[HF_OWNER_SIZE])
+{
+    if (!hf__redisson_queues(lock) || lock->listen_ms == 0)
+        return;
+    lock->listen_ms = 0;
+    listen_as(lock, owner, 0);
+}
+
+static _Atomic int64_t *yield_of(const hf_lock *lock)
+{
+    return &lock->client->leases
+                ->yield_until_ms[hf__hash(lock->keys.main, 0) % HF__YIELDS];
+}
+
+/* The reply counts this client if it listens, too. */
+void hf__redisson_released(hf_lock *lock, int64_t reply)
+{
+    if (lock->kind->redisson == NULL || reply <= 1 + (lock->listen_ms > 0))
+        return;
+    atomic_store(yield_of(lock), hf__clock_boot_ms() + YIELD_MS);
+}
+
+int64_t hf__redisson_yield(const hf_lock *lock)
+{
+    if (lock->kind->redisson == NULL)
+        return 0;
+    return hf__at_least(atomic_load(yield_of(lock)) - hf__clock_boot_ms(), 0);
+}
+
+static const hf__redisson plain = {
+    .waiters = "redisson_lock__channel",
+    .channel = "redisson_lock__channel",
+    .argument = "plain",
+};
+
+static const hf__redisson fenced = {
+    .token = "redisson_lock_token",
+    .waiters = "redisson_lock__channel",
+    .channel = "redisson_lock__channel",
+    .argument = "fenced",
+};
+
+static const hf__redisson fair = {
+    .token = "redisson_lock_timeout",
+    .waiters = "redisson_lock_queue",
+    .channel = "redisson_lock__channel",
+    .argument = "fair",
+    .by_owner = true,
+};
+
+static const hf__redisson shared = {
+    .waiters = "redisson_rwlock",
+    .channel = "redisson_rwlock",
+    .argument = "readwrite",
+};
+
+const hf__redisson hf__redisson_any = {
+    .token = "redisson_lock_token",
+    .waiters = "redisson_lock_queue",
+    .channel = "redisson_lock__channel",
+};
+
+#define LOCK_SCRIPTS                                                           \
+    .acquire = HF__SCRIPT_REDISSON_ACQUIRE,                                    \
+    .renew = HF__SCRIPT_REDISSON_RENEW,                                        \
+    .release = HF__SCRIPT_REDISSON_RELEASE,                                    \
+    .refused = "another owner holds the lock"
+
+const hf__lease_kind hf__redisson_lock = {LOCK_SCRIPTS, .redisson = &plain};
+
+static const hf__lease_kind fenced_lock = {LOCK_SCRIPTS, .redisson = &fenced};
+
+static const hf__lease_kind fair_lock = {
+    .acquire = HF__SCRIPT_REDISSON_FAIR_ACQUIRE,
+    .renew = HF__SCRIPT_REDISSON_RENEW,
+    .release = HF__SCRIPT_REDISSON_FAIR_RELEASE,
+    .refused = "another owner holds the lock",
+    .redisson = &fair,
+};
+
+static const hf__lease_kind read_lock = {
+    .acquire = HF__SCRIPT_REDISSON_READ_ACQUIRE,
+    .renew = HF__SCRIPT_REDISSON_RENEW,
+    .release = HF__SCRIPT_REDISSON_READ_RELEASE,
+    .refused = "another owner writes",
+    .redisson = &shared,
+};
+
+static const hf__lease_kind write_lock = {
+    .acquire = HF__SCRIPT_REDISSON_WRITE_ACQUIRE,
+    .renew = HF__SCRIPT_REDISSON_RENEW,
+    .release = HF__SCRIPT_REDISSON_WRITE_RELEASE,
+    .refused = "other owners read or write",
+    .redisson = &shared,
+};
+
+hf_status hf_redisson_lock_new(hf_client *client, hf_bytes name,
+                               hf_redisson_kind kind,
+                               const hf_lock_options *opts, hf_lock **lock,
+                               hf_error *err)
+{
+    static const hf__lease_kind *const kinds[] = {
+        [HF_REDISSON_LOCK] = &hf__redisson_lock,
+        [HF_REDISSON_FENCED_LOCK] = &fenced_lock,
+        [HF_REDISSON_FAIR_LOCK] = &fair_lock,
+        [HF_REDISSON_READ_LOCK] = &read_lock,
+        [HF_REDISSON_WRITE_LOCK] = &write_lock,
+    };
+
+    if ((unsigned)kind >= sizeof(kinds) / sizeof(kinds[0]))
+        return hf__fail(err, HF_UNSUPPORTED, "unknown kind of lock %d",
+                        (int)kind);
+    return hf__lock_make(client, kinds[kind], name, 0, opts, lock, err);
+}

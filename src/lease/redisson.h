@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* redisson.h - the keys and channels of locks of Redisson, and their kinds. */
+#ifndef HF__LEASE_REDISSON_H
+#define HF__LEASE_REDISSON_H
+
+#include "lease/handle.h"
+
+/* How a kind is stored. */
+typedef struct hf__redisson {
+    const char *token;    /* its key, without the name; NULL: as of our locks */
+    const char *waiters;  /* likewise */
+    const char *channel;  /* on which a release is published */
+    const char *argument; /* of its acquire script */
+    bool by_owner;        /* waiters queue, each with a channel of its own */
+} hf__redisson;
+
+/* The kind of hf_lock_new() with layout=redisson. */
+extern const hf__lease_kind hf__redisson_lock;
+/* The keys for inspect and break: of a fenced lock, and of a fair one. */
+extern const hf__redisson hf__redisson_any;
+
+/*
+ * A key or channel of Redisson about a key: "ROLE:{KEY}" or, if the key has a
+ * brace, "ROLE:KEY". Its size is that of both and 3.
+ */
+hf_bytes hf__redisson_put(const char *role, hf_bytes main, char *at);
+
+/* HF_INVALID: they could not all be in one slot. */
+hf_status hf__redisson_check_name(hf_bytes name, hf_error *err);
+
+/* Listen to the channel of a lock in state ACQUIRING, for an owner that waits;
+ * forget(): it does not any more. Nothing, if the lock is none of Redisson. */
+void hf__redisson_listen(hf_lock *lock, const char owner[HF_OWNER_SIZE]);
+void hf__redisson_forget(hf_lock *lock, const char owner[HF_OWNER_SIZE]);
+
+/* Is each waiter in the queue at the store, rather than the first of this
+ * client? */
+bool hf__redisson_queues(const hf_lock *lock);
+
+/*
+ * A lock was released, and the script replied `reply`: other programs may
+ * listen. yield(): how long to leave the lock to them, ms: they would never get
+ * it if the next local call were always the first.
+ */
+void hf__redisson_released(hf_lock *lock, int64_t reply);
+int64_t hf__redisson_yield(const hf_lock *lock);
+
+#endif

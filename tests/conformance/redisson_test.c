@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redisson_test.c - locks in the layout of Redisson, next to what Redisson's
+ * own scripts do, and on stores where no Redisson is. A live Redisson takes
+ * part in tests/interop/redisson.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "support/slowness.h"
+#include "support/store_fixture.h"
+#include "support/told.h"
+
+/* A waiter polls after a second, which would hide a lost message. */
+#define WOKEN_MS 700
+
+#define JAVA "9b2f0a1c-0000-4000-8000-0123456789ab:1"
+
+/* What Redisson's scripts do to acquire a lock, and to release it. */
+#define JAVA_ACQUIRE                                                           \
+    "if redis.call('exists', KEYS[1]) == 0 or "                                \
+    "redis.call('hexists', KEYS[1], ARGV[1]) == 1 then "                       \
+    "redis.call('hincrby', KEYS[1], ARGV[1], 1) "                              \
+    "redis.call('pexpire', KEYS[1], 30000) return 1 end return 0"
+#define JAVA_RELEASE                                                           \
+    "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return 0 end "       \
+    "redis.call('del', KEYS[1]) redis.call(ARGV[2], ARGV[3], '0') return 1"
+
+static bool no_redisson_here(const fixture *f)
+{
+    return fixture_is_embedded(f) || f->store == FIXTURE_QUORUM;
+}
+
+/* A key or channel of Redisson about a lock. */
+static hf_bytes role_of(const char *role, hf_bytes name, char text[256])
+{
+    int size = snprintf(text, 256, "%s:{%.*s}", role, (int)name.size,
+                        (const char *)name.data);
+
+    return hf_view(text, (size_t)size);
+}
+
+static int64_t eval(fixture *f, const char *script, hf_bytes name)
+{
+    char channel[256];
+    hf_bytes words[] = {
+        hf_str("EVAL"),
+        hf_str(script),
+        hf_str("1"),
+        name,
+        hf_str(JAVA),
+        hf_str(f->store == FIXTURE_REDIS_CLUSTER ? "spublish" : "publish"),
+        role_of("redisson_lock__channel", name, channel)};
+    hf_reply *reply = NULL;
+    int64_t number;
+
+    expect_status(HF_OK, hf_command(f->other, 7, words, &reply, ERR));
+    number = hf_reply_integer(reply);
+    hf_reply_free(reply);
+    return number;
+}
+
+static hf_lock *lock_with(fixture *f, hf_client *client, hf_bytes name,
+                          hf_redisson_kind kind, const hf_lock_options *opts)
+{
+    hf_lock *lock = NULL;
+
+    assert_true(f->lock_count < FIXTURE_OBJECT_MAX);
+    expect_status(HF_OK,
+                  hf_redisson_lock_new(client, name, kind, opts, &lock, ERR));
+    f->locks[f->lock_count++] = lock;
+    return lock;
+}
+
+static hf_lock *lock_of(fixture *f, hf_client *client, hf_bytes name)
+{
+    return lock_with(f, client, name, HF_REDISSON_LOCK, NULL);
+}
+
+/* A client whose URL says so. */
+static hf_client *client_of(fixture *f)
+{
+    char url[FIXTURE_PATH_SIZE + 32];
+    hf_client *client = NULL;
+
+    snprintf(url, sizeof(url), "%s%clayout=redisson", f->url,
+             strchr(f->url, '?') == NULL ? '?' : '&');
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    f->clients[f->client_count++] = client;
+    return client;
+}
+
+static void redisson_lock_is_refused_where_no_redisson_is(void **state)
+{
+    fixture *f = *state;
+    hf_lock *lock = NULL;
+    hf_status status = hf_redisson_lock_new(f->client, fixture_key(f, "l"),
+                                            HF_REDISSON_LOCK, NULL, &lock, ERR);
+
+    expect_status(no_redisson_here(f) ? HF_UNSUPPORTED : HF_OK, status);
+    hf_lock_free(lock);
+}
+
+static void redisson_lock_refuses_names_that_break_redisson(void **state)
+{
+    static const char *const names[] = {"a{b", "{}a", "a}b", "{a"};
+    fixture *f = *state;
+    hf_lock *lock = NULL;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        expect_status(no_redisson_here(f) ? HF_UNSUPPORTED : HF_INVALID,
+                      hf_redisson_lock_new(f->client, hf_str(names[i]),
+                                           HF_REDISSON_LOCK, NULL, &lock, ERR));
+    if (no_redisson_here(f))
+        return;
+    lock = lock_of(f, f->client, hf_str("{redisson}.tagged"));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+}
+
+static void redisson_lock_and_java_exclude_each_other(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock;
+
+    if (no_redisson_here(f))
+        return;
+    lock = lock_of(f, f->client, name);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR)); /* re-entry */
+    assert_int_equal(eval(f, JAVA_ACQUIRE, name), 0);
+    assert_int_equal(
+        eval(f, "return tonumber(redis.call('hvals', KEYS[1])[1])", name), 1);
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    assert_int_equal(eval(f, JAVA_ACQUIRE, name), 0);
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    assert_no_key(f->client, name);
+    assert_int_equal(eval(f, JAVA_ACQUIRE, name), 1);
+    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+    assert_int_equal(eval(f, JAVA_RELEASE, name), 1);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+}
+
+static void redisson_lock_is_woken_by_java(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_lock *lock;
+    int64_t released_ms;
+
+    if (no_redisson_here(f))
+        return;
+    lock = lock_of(f, f->client, name);
+    assert_int_equal(eval(f, JAVA_ACQUIRE, name), 1);
+    expect_status(HF_TIMEOUT, hf_lock_acquire(lock, 50, ERR));
+    expect_status(HF_OK, hf_lock_acquire_start(lock, HF_FOREVER, &async, ERR));
+    expect_throughout((dispatch(f->client), said.count == 0), 100);
+    released_ms = test_now_ms();
+    assert_int_equal(eval(f, JAVA_RELEASE, name), 1);
+    await_told(f->client, &said, 1);
+    expect_status(HF_OK, said.status);
+    assert_in_time(test_now_ms() - released_ms, WOKEN_MS);
+}
+
+static void redisson_lock_release_wakes_another_client(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_lock *lock, *waiter;
+    int64_t released_ms;
+
+    if (no_redisson_here(f))
+        return;
+    lock = lock_of(f, f->client, name);
+    waiter = lock_of(f, f->other, name);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK,
+                  hf_lock_acquire_start(waiter, HF_FOREVER, &async, ERR));
+    expect_throughout((dispatch(f->other), said.count == 0), 100);
+    released_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    await_told(f->other, &said, 1);
+    expect_status(HF_OK, said.status);
+    assert_in_time(test_now_ms() - released_ms, WOKEN_MS);
+}
+
+static void redisson_lock_is_renewed(void **state)
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock;
+
+    if (no_redisson_here(f))
+        return;
+    opts.ttl_ms = slowed_ms(300);
+    lock = lock_with(f, f->client, name, HF_REDISSON_LOCK, &opts);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_throughout(hf_lock_is_held(lock) && eval(f, JAVA_ACQUIRE, name) == 0,
+                      3 * opts.ttl_ms);
+    expect_status(HF_OK, hf_lock_renew(lock, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+}
+
+/* As forceUnlock() of Redisson does. */
+static void redisson_lock_that_java_broke_is_lost(void **state)
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock;
+
+    if (no_redisson_here(f))
+        return;
+    opts.ttl_ms = slowed_ms(300);
+    lock = lock_with(f, f->client, name, HF_REDISSON_LOCK, &opts);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    assert_int_equal(eval(f, "return redis.call('del', KEYS[1])", name), 1);
+    assert_int_equal(eval(f, JAVA_ACQUIRE, name), 1);
+    expect_soon(!hf_lock_is_held(lock), 5000);
+    expect_status(HF_LOST, hf_lock_release(lock, ERR));
+}
+
+static void redisson_layout_of_the_url_inspects_and_breaks(void **state)
+{
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_client *client;
+    hf_lock *lock = NULL;
+
+    if (no_redisson_here(f))
+        return;
+    client = client_of(f);
+    expect_status(HF_NOT_FOUND, hf_lock_inspect(client, name, &info, ERR));
+    assert_int_equal(eval(f, JAVA_ACQUIRE, name), 1);
+    expect_status(HF_OK, hf_lock_new(client, name, NULL, &lock, ERR));
+    f->locks[f->lock_count++] = lock;
+    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_inspect(client, name, &info, ERR));
+    assert_string_equal(info.owner, JAVA);
+    assert_in_range(info.remaining_ms, 1, 30000);
+    expect_status(HF_OK, hf_lock_break(client, name, ERR));
+    expect_status(HF_NOT_FOUND, hf_lock_break(client, name, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+}
+
+static void redisson_fenced_lock_counts_with_java(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    char token[256];
+    hf_bytes words[] = {hf_str("INCR"),
+                        role_of("redisson_lock_token", name, token)};
+    hf_lock *lock;
+
+    if (no_redisson_here(f))
+        return;
+    lock = lock_with(f, f->client, name, HF_REDISSON_FENCED_LOCK, NULL);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    assert_int_equal(hf_lock_token(lock), 1);
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    expect_status(HF_OK, hf_command(f->other, 2, words, NULL, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    assert_int_equal(hf_lock_token(lock), 3);
+}
+
+static void redisson_lock_leaves_other_types_alone(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_bytes words[] = {hf_str("HSET"), name,         hf_str("mode"),
+                        hf_str("read"), hf_str(JAVA), hf_str("1")};
+    hf_lock *lock;
+
+    if (no_redisson_here(f))
+        return;
+    lock = lock_of(f, f->client, name);
+    expect_status(HF_OK, hf_command(f->other, 6, words, NULL, ERR));
+    expect_status(HF_WRONG_TYPE, hf_lock_try(lock, ERR));
+    expect_status(HF_OK,
+                  hf_value_set(f->other, name, hf_str("v"), NULL, NULL, ERR));
+    expect_status(HF_WRONG_TYPE, hf_lock_try(lock, ERR));
+    expect_status(HF_WRONG_TYPE, hf_lock_break(client_of(f), name, ERR));
+}
+
+/* Starts to wait, and is queued. */
+static void wait_in_queue(fixture *f, hf_client *client, hf_lock *lock,
+                          told *said, hf_bytes name, int64_t place)
+{
+    char key[256];
+    hf_bytes words[] = {hf_str("LLEN"),
+                        role_of("redisson_lock_queue", name, key)};
+    hf_async async = tell(said);
+    hf_reply *reply = NULL;
+    int64_t end_ms = test_now_ms() + slowed_ms(5000);
+    int64_t length = 0;
+
+    expect_status(HF_OK, hf_lock_acquire_start(lock, HF_FOREVER, &async, ERR));
+    while (length < place) {
+        assert_true(test_now_ms() < end_ms);
+        dispatch(client);
+        expect_status(HF_OK, hf_command(f->other, 2, words, &reply, ERR));
+        length = hf_reply_integer(reply);
+        hf_reply_free(reply);
+    }
+}
+
+static void redisson_fair_lock_is_first_come_first_served(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *locks[4];
+    told said[4] = {{0}};
+
+    if (no_redisson_here(f))
+        return;
+    for (size_t i = 0; i < 4; i++)
+        locks[i] = lock_with(f, i % 2 ? f->other : f->client, name,
+                             HF_REDISSON_FAIR_LOCK, NULL);
+    expect_status(HF_OK, hf_lock_try(locks[0], ERR));
+    for (int i = 1; i < 4; i++)
+        wait_in_queue(f, i % 2 ? f->other : f->client, locks[i], &said[i], name,
+                      i);
+    for (size_t i = 0; i < 3; i++) {
+        expect_status(HF_OK, hf_lock_release(locks[i], ERR));
+        await_told(i % 2 ? f->client : f->other, &said[i + 1], 1);
+        expect_status(HF_OK, said[i + 1].status);
+        assert_true(hf_lock_is_held(locks[i + 1]));
+    }
+    expect_status(HF_OK, hf_lock_release(locks[3], ERR));
+}
+
+static void redisson_fair_lock_leaves_the_queue(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    char key[256];
+    hf_bytes words[] = {hf_str("EXISTS"),
+                        role_of("redisson_lock_queue", name, key)};
+    hf_lock *lock, *waiter;
+    hf_reply *reply = NULL;
+
+    if (no_redisson_here(f))
+        return;
+    lock = lock_with(f, f->client, name, HF_REDISSON_FAIR_LOCK, NULL);
+    waiter = lock_with(f, f->other, name, HF_REDISSON_FAIR_LOCK, NULL);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_TIMEOUT, hf_lock_acquire(waiter, 100, ERR));
+    expect_status(HF_OK, hf_command(f->other, 2, words, &reply, ERR));
+    assert_int_equal(hf_reply_integer(reply), 0);
+    hf_reply_free(reply);
+    assert_true(hf_lock_is_held(lock));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    expect_status(HF_OK, hf_lock_try(waiter, ERR));
+}
+
+/* One of a killed process, and one that was never dead. */
+static void redisson_fair_lock_passes_over_dead_waiters(void **state)
+{
+    static const char *const enqueue =
+        "redis.call('rpush', 'redisson_lock_queue:{' .. KEYS[1] .. '}', "
+        "ARGV[1]) redis.call('zadd', 'redisson_lock_timeout:{' .. KEYS[1] "
+        ".. '}', redis.call('time')[1] * 1000 + ARGV[2], ARGV[1]) return 1";
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_bytes words[] = {hf_str("EVAL"), hf_str(enqueue), hf_str("1"),
+                        name,           hf_str(JAVA),    hf_str("-1000")};
+    hf_lock *lock;
+
+    if (no_redisson_here(f))
+        return;
+    lock = lock_with(f, f->client, name, HF_REDISSON_FAIR_LOCK, NULL);
+    expect_status(HF_OK, hf_command(f->other, 6, words, NULL, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    words[5] = hf_str("60000");
+    expect_status(HF_OK, hf_command(f->other, 6, words, NULL, ERR));
+    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+}
+
+static void redisson_readers_share_and_exclude_writers(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_lock *one, *two, *writer;
+
+    if (no_redisson_here(f))
+        return;
+    one = lock_with(f, f->client, name, HF_REDISSON_READ_LOCK, NULL);
+    two = lock_with(f, f->other, name, HF_REDISSON_READ_LOCK, NULL);
+    writer = lock_with(f, f->other, name, HF_REDISSON_WRITE_LOCK, NULL);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_lock_try(two, ERR));
+    expect_status(HF_HELD, hf_lock_try(writer, ERR));
+    expect_status(HF_WRONG_TYPE, hf_lock_try(lock_of(f, f->client, name), ERR));
+    expect_status(HF_OK,
+                  hf_lock_acquire_start(writer, HF_FOREVER, &async, ERR));
+    expect_status(HF_OK, hf_lock_renew(one, ERR));
+    expect_status(HF_OK, hf_lock_release(one, ERR));
+    expect_throughout((dispatch(f->other), said.count == 0), 50);
+    expect_status(HF_OK, hf_lock_release(two, ERR));
+    await_told(f->other, &said, 1);
+    expect_status(HF_OK, said.status);
+    expect_status(HF_HELD, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_lock_renew(writer, ERR));
+    said.count = 0;
+    async = tell(&said);
+    expect_status(HF_OK, hf_lock_acquire_start(one, HF_FOREVER, &async, ERR));
+    expect_status(HF_OK, hf_lock_release(writer, ERR));
+    await_told(f->client, &said, 1);
+    expect_status(HF_OK, said.status);
+    expect_status(HF_OK, hf_lock_release(one, ERR));
+    assert_no_key(f->client, name);
+}
+
+static void redisson_dead_reader_goes_with_the_last_live_one(void **state)
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *dead, *live, *writer;
+
+    if (no_redisson_here(f))
+        return;
+    opts.ttl_ms = 50;
+    opts.flags = HF_LOCK_NO_RENEW;
+    dead = lock_with(f, f->client, name, HF_REDISSON_READ_LOCK, &opts);
+    live = lock_with(f, f->other, name, HF_REDISSON_READ_LOCK, NULL);
+    writer = lock_with(f, f->client, name, HF_REDISSON_WRITE_LOCK, NULL);
+    expect_status(HF_OK, hf_lock_try(live, ERR));
+    expect_status(HF_OK, hf_lock_try(dead, ERR));
+    expect_throughout(hf_lock_try(writer, NULL) == HF_HELD, 100);
+    expect_status(HF_OK, hf_lock_release(live, ERR));
+    expect_status(HF_OK, hf_lock_try(writer, ERR));
+    expect_status(HF_LOST, hf_lock_release(dead, ERR));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(redisson_lock_is_refused_where_no_redisson_is),
+        fixture_test(redisson_lock_refuses_names_that_break_redisson),
+        fixture_test(redisson_lock_and_java_exclude_each_other),
+        fixture_test(redisson_lock_is_woken_by_java),
+        fixture_test(redisson_lock_release_wakes_another_client),
+        fixture_test(redisson_lock_is_renewed),
+        fixture_test(redisson_lock_that_java_broke_is_lost),
+        fixture_test(redisson_layout_of_the_url_inspects_and_breaks),
+        fixture_test(redisson_fenced_lock_counts_with_java),
+        fixture_test(redisson_lock_leaves_other_types_alone),
+        fixture_test(redisson_fair_lock_is_first_come_first_served),
+        fixture_test(redisson_fair_lock_leaves_the_queue),
+        fixture_test(redisson_fair_lock_passes_over_dead_waiters),
+        fixture_test(redisson_readers_share_and_exclude_writers),
+        fixture_test(redisson_dead_reader_goes_with_the_last_live_one),
+    };
+
+    return fixture_run(tests);
+}
