@@ -62,6 +62,9 @@ interop: build ## run with other lock libraries (needs npm, go, mvn)
 	    build/tests/interop/fleet_holdfast --peers build/peers"; \
 	    $$fleet && $$fleet --shares --each 2 --seconds 30 --alone 20 \
 	    --libraries holdfast,redis-py,redsync,redis-semaphore
+	@python3 -B tests/interop/redisson/fleet.py \
+	    $$(command -v redis-server || command -v valkey-server) \
+	    build/tests/interop/fleet_redisson build/peers
 
 bench: deps ## build, then run the benchmarks
 	@$(MAKE) build

@@ -34,3 +34,5 @@ mvn -q -B -f "$interop/contend/java/pom.xml" dependency:copy-dependencies \
     -DincludeScope=runtime "-DoutputDirectory=$folder/java/lib"
 javac -cp "$folder/java/lib/*" -d "$folder/java" \
     "$interop/contend/java/Contend.java"
+javac -cp "$folder/java/lib/*" -d "$folder/java" \
+    "$interop/redisson/Fleet.java"
