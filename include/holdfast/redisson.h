@@ -14,7 +14,8 @@
  *   program, and the first to ask has the lock. #HF_REDISSON_FAIR_LOCK is first
  *   come, first served.
  * - Only a fenced lock has tokens that grow with each holder, in Java too.
- * Those of the others grow with the holders that use this library.
+ * Those of locks and read-write locks grow with the holders that use this
+ * library; those of fair locks and permits are the store's time in us.
  * - A hold count is kept for each handle; the one in the store stays 1.
  * - A lock that another program broke or deleted is noticed at the next
  *   renewal.
@@ -67,8 +68,12 @@ typedef enum hf_redisson_kind {
     /** RFairLock. A waiter that was killed is passed over 10 s after it could
      *  have had the lock; one in Java after fairLockWaitTimeout, 300 s. */
     HF_REDISSON_FAIR_LOCK = 2,
-    HF_REDISSON_READ_LOCK = 3, /**< RReadWriteLock.readLock() */
-    HF_REDISSON_WRITE_LOCK = 4 /**< RReadWriteLock.writeLock() */
+    HF_REDISSON_READ_LOCK = 3,  /**< RReadWriteLock.readLock() */
+    HF_REDISSON_WRITE_LOCK = 4, /**< RReadWriteLock.writeLock() */
+    /** A permit of an RPermitExpirableSemaphore. There are as many as
+     *  trySetPermits() of Java has said, or hf_value_set() of NAME to their
+     *  number; until then none is free. */
+    HF_REDISSON_PERMIT = 5
 } hf_redisson_kind;
 
 /**

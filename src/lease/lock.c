@@ -114,8 +114,6 @@ static hf_lock *lock_new(hf_client *client, const hf__lease_kind *kind,
     atomic_init(&lock->acked, -1);
     if (argument != 0)
         lock->argument = hf__number(lock->argument_text, argument);
-    if (kind->redisson != NULL)
-        lock->argument = hf_str(kind->redisson->argument);
     lock->state = HF__LOCK_FREE;
     lock->references = 1;
     lock->lost_fd = -1;
@@ -129,7 +127,12 @@ static hf_status init(hf_lock *lock, hf_bytes name, hf_error *err)
     hf_client *client = lock->client;
     hf_status status = hf__lock_keys_init(client, lock->kind->redisson, name,
                                           &lock->keys, err);
+    const hf__redisson *redisson = lock->kind->redisson;
 
+    if (redisson != NULL)
+        lock->argument = redisson->argument == NULL
+                             ? lock->keys.publish
+                             : hf_str(redisson->argument);
     if (status == HF_OK)
         status = hf__watchdog_add_handle(&client->leases->watchdog, err);
     if (status == HF_OK)

@@ -31,18 +31,25 @@ _Static_assert((int)HF__REDISSON_ACQUIRE_KIND == HF__LOCK_ACQUIRE_WORDS, "");
 hf_bytes hf__redisson_put(const char *role, hf_bytes main, char *at)
 {
     bool tagged = memchr(main.data, '{', main.size) != NULL;
+    bool behind = role[0] == ':';
     size_t size = strlen(role);
     char *start = at;
 
-    memcpy(at, role, size);
-    at += size;
-    *at++ = ':';
+    if (!behind) {
+        memcpy(at, role, size);
+        at += size;
+        *at++ = ':';
+    }
     if (!tagged)
         *at++ = '{';
     memcpy(at, main.data, main.size);
     at += main.size;
     if (!tagged)
         *at++ = '}';
+    if (behind) {
+        memcpy(at, role, size);
+        at += size;
+    }
     return hf_view(start, (size_t)(at - start));
 }
 
@@ -155,6 +162,12 @@ static const hf__redisson shared = {
     .argument = "readwrite",
 };
 
+static const hf__redisson permits = {
+    .token = ":timeout",
+    .waiters = "redisson_sc",
+    .channel = "redisson_sc",
+};
+
 const hf__redisson hf__redisson_any = {
     .token = "redisson_lock_token",
     .waiters = "redisson_lock_queue",
@@ -195,6 +208,14 @@ static const hf__lease_kind write_lock = {
     .redisson = &shared,
 };
 
+static const hf__lease_kind permit = {
+    .acquire = HF__SCRIPT_REDISSON_PERMIT_ACQUIRE,
+    .renew = HF__SCRIPT_REDISSON_PERMIT_RENEW,
+    .release = HF__SCRIPT_REDISSON_PERMIT_RELEASE,
+    .refused = "no permit is free",
+    .redisson = &permits,
+};
+
 hf_status hf_redisson_lock_new(hf_client *client, hf_bytes name,
                                hf_redisson_kind kind,
                                const hf_lock_options *opts, hf_lock **lock,
@@ -206,6 +227,7 @@ hf_status hf_redisson_lock_new(hf_client *client, hf_bytes name,
         [HF_REDISSON_FAIR_LOCK] = &fair_lock,
         [HF_REDISSON_READ_LOCK] = &read_lock,
         [HF_REDISSON_WRITE_LOCK] = &write_lock,
+        [HF_REDISSON_PERMIT] = &permit,
     };
 
     if ((unsigned)kind >= sizeof(kinds) / sizeof(kinds[0]))

@@ -10,7 +10,7 @@ typedef struct hf__redisson {
     const char *token;    /* its key, without the name; NULL: as of our locks */
     const char *waiters;  /* likewise */
     const char *channel;  /* on which a release is published */
-    const char *argument; /* of its acquire script */
+    const char *argument; /* of its acquire script; NULL: how to publish */
     bool by_owner;        /* waiters queue, each with a channel of its own */
 } hf__redisson;
 
@@ -21,7 +21,8 @@ extern const hf__redisson hf__redisson_any;
 
 /*
  * A key or channel of Redisson about a key: "ROLE:{KEY}" or, if the key has a
- * brace, "ROLE:KEY". Its size is that of both and 3.
+ * brace, "ROLE:KEY"; with a role ":ROLE" that comes last. Its size is that of
+ * both and 3.
  */
 hf_bytes hf__redisson_put(const char *role, hf_bytes main, char *at);
 

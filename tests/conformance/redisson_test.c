@@ -198,7 +198,7 @@ static void redisson_lock_is_renewed(void **state)
 
     if (no_redisson_here(f))
         return;
-    opts.ttl_ms = slowed_ms(300);
+    opts.ttl_ms = slowed_ms(60);
     lock = lock_with(f, f->client, name, HF_REDISSON_LOCK, &opts);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_throughout(hf_lock_is_held(lock) && eval(f, JAVA_ACQUIRE, name) == 0,
@@ -443,6 +443,60 @@ static void redisson_dead_reader_goes_with_the_last_live_one(void **state)
     expect_status(HF_LOST, hf_lock_release(dead, ERR));
 }
 
+static void redisson_permits_are_counted_and_expire(void **state)
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *one, *two, *brief;
+
+    if (no_redisson_here(f))
+        return;
+    opts.ttl_ms = slowed_ms(100);
+    opts.flags = HF_LOCK_NO_RENEW;
+    one = lock_with(f, f->client, name, HF_REDISSON_PERMIT, NULL);
+    two = lock_with(f, f->other, name, HF_REDISSON_PERMIT, NULL);
+    brief = lock_with(f, f->other, name, HF_REDISSON_PERMIT, &opts);
+    expect_status(HF_HELD, hf_lock_try(one, ERR));
+    expect_status(HF_OK,
+                  hf_value_set(f->other, name, hf_str("2"), NULL, NULL, ERR));
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_lock_try(brief, ERR));
+    expect_status(HF_HELD, hf_lock_try(two, ERR));
+    expect_status(HF_OK, hf_lock_renew(one, ERR));
+    expect_status(HF_OK, hf_lock_acquire(two, 20000, ERR));
+    expect_status(HF_EXPIRED, hf_lock_release(brief, ERR));
+    expect_status(HF_OK, hf_lock_release(one, ERR));
+    expect_status(HF_OK, hf_lock_release(two, ERR));
+    assert_value(f->client, name, hf_str("2"));
+}
+
+static void redisson_permit_is_woken_by_another_client(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_lock *lock, *waiter;
+    int64_t released_ms;
+
+    if (no_redisson_here(f))
+        return;
+    expect_status(HF_OK,
+                  hf_value_set(f->other, name, hf_str("1"), NULL, NULL, ERR));
+    lock = lock_with(f, f->client, name, HF_REDISSON_PERMIT, NULL);
+    waiter = lock_with(f, f->other, name, HF_REDISSON_PERMIT, NULL);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK,
+                  hf_lock_acquire_start(waiter, HF_FOREVER, &async, ERR));
+    expect_throughout((dispatch(f->other), said.count == 0), 100);
+    released_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    await_told(f->other, &said, 1);
+    expect_status(HF_OK, said.status);
+    assert_in_time(test_now_ms() - released_ms, WOKEN_MS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -461,6 +515,8 @@ int main(void)
         fixture_test(redisson_fair_lock_passes_over_dead_waiters),
         fixture_test(redisson_readers_share_and_exclude_writers),
         fixture_test(redisson_dead_reader_goes_with_the_last_live_one),
+        fixture_test(redisson_permits_are_counted_and_expire),
+        fixture_test(redisson_permit_is_woken_by_another_client),
     };
 
     return fixture_run(tests);
