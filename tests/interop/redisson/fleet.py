@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-KINDS = "lock,fenced,fair,readwrite"
+KINDS = "lock,fenced,fair,readwrite,permit"
 
 
 class Server:
@@ -111,6 +111,8 @@ def run(options, server, kind):
     server.ask("FLUSHALL")
     server.ask("SET", "counter", "0 none 0")
     server.ask("SET", "copy", "0")
+    if kind == "permit":
+        server.ask("SET", f"{kind} {{x}}", "1")
     sides = []
     try:
         sides.append(Side([options.fleet], server, kind, options))
