@@ -23,6 +23,8 @@ void ceiling_lmdb_close(ceiling_lmdb *ceiling);
  */
 typedef struct ceiling_redis ceiling_redis;
 ceiling_redis *ceiling_redis_open(const char *socket_path);
+/* One round trip: take one of a million units a second from a limiter. */
+ceiling_redis *ceiling_redis_open_limiter(const char *socket_path);
 /* Only the socket; below 0: failed. */
 int ceiling_redis_connect(const char *socket_path);
 bool ceiling_redis_run(void *ceiling, int64_t count);

@@ -25,7 +25,7 @@ typedef struct message {
 struct ceiling_redis {
     int fd;
     message acquire;
-    message release;
+    message release; /* empty: none */
 };
 
 static void add(message *m, const char *word)
@@ -43,6 +43,18 @@ static void begin(message *m, int words, uint32_t script, const char *keys)
     add(m, hf__scripts[script].sha1);
     add(m, keys);
     add(m, LOCK);
+}
+
+static void format_limiter(ceiling_redis *ceiling)
+{
+    message *m = &ceiling->acquire;
+
+    begin(m, 9, HF__SCRIPT_LIMITER_TAKE, "1");
+    add(m, "1");
+    add(m, "0");
+    add(m, "1000000");
+    add(m, "1000000");
+    add(m, "0");
 }
 
 static void format_messages(ceiling_redis *ceiling)
@@ -78,7 +90,7 @@ int ceiling_redis_connect(const char *socket_path)
     return -1;
 }
 
-ceiling_redis *ceiling_redis_open(const char *socket_path)
+static ceiling_redis *open_at(const char *socket_path)
 {
     ceiling_redis *ceiling = calloc(1, sizeof(*ceiling));
 
@@ -89,11 +101,28 @@ ceiling_redis *ceiling_redis_open(const char *socket_path)
         ceiling_redis_close(ceiling);
         return NULL;
     }
-    format_messages(ceiling);
     return ceiling;
 }
 
-/* Both scripts reply with one integer in one packet. */
+ceiling_redis *ceiling_redis_open(const char *socket_path)
+{
+    ceiling_redis *ceiling = open_at(socket_path);
+
+    if (ceiling != NULL)
+        format_messages(ceiling);
+    return ceiling;
+}
+
+ceiling_redis *ceiling_redis_open_limiter(const char *socket_path)
+{
+    ceiling_redis *ceiling = open_at(socket_path);
+
+    if (ceiling != NULL)
+        format_limiter(ceiling);
+    return ceiling;
+}
+
+/* The scripts reply with integers, in one packet. */
 static bool round_trip(int fd, const message *m)
 {
     char reply[512];
@@ -102,7 +131,8 @@ static bool round_trip(int fd, const message *m)
     if (send(fd, m->text, m->size, MSG_NOSIGNAL) != (ssize_t)m->size)
         return bench_fail("cannot send");
     size = recv(fd, reply, sizeof(reply) - 1, 0);
-    if (size < 4 || reply[0] != ':' || reply[size - 1] != '\n') {
+    if (size < 4 || (reply[0] != ':' && reply[0] != '*') ||
+        reply[size - 1] != '\n') {
         reply[size > 0 ? size : 0] = '\0';
         return bench_fail("unexpected reply: %s", reply);
     }
@@ -115,7 +145,8 @@ bool ceiling_redis_run(void *user, int64_t count)
 
     for (int64_t i = 0; i < count; i++) {
         if (!round_trip(ceiling->fd, &ceiling->acquire) ||
-            !round_trip(ceiling->fd, &ceiling->release))
+            (ceiling->release.size > 0 &&
+             !round_trip(ceiling->fd, &ceiling->release)))
             return false;
     }
     return true;
