@@ -23,7 +23,7 @@ local reply = holder == ARGV[1] and 1 or holder and -1 or 0
 local left = (ARGV[2] or '') ~= '' and call('zrem', KEYS[3], ARGV[2])
 if reply == 1 and (ARGV[3] or '') ~= '' then
     call('zadd', KEYS[3], ARGV[4] - ARGV[5], ARGV[3])
-    call('pexpire', KEYS[3], 360000)
+    call('pexpire', KEYS[3], '360000')
 end
 if reply == 1 or reply == 0 and left then
     call('del', KEYS[1])

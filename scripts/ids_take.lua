@@ -33,6 +33,6 @@ if ARGV[3] == '0' then
 end
 call('incrby', KEYS[1], ARGV[1])
 if ARGV[3] == '0' then
-    call('pexpire', KEYS[1], 604800000)
+    call('pexpire', KEYS[1], '604800000')
 end
 return call('get', KEYS[1])

@@ -16,6 +16,6 @@ local call = redis.call
 if left > 0 and ARGV[1] ~= '' then
     local now = call('time')
     call('zadd', KEYS[2], now[1] * 1000000 + now[2], ARGV[1])
-    call('pexpire', KEYS[2], 360000)
+    call('pexpire', KEYS[2], '360000')
 end
 return {left, call('pttl', KEYS[1])}

@@ -41,7 +41,7 @@ local first = tonumber(token)
 if not first or first + taken > 2^53 then
     --#use no_token
 end
-call('set', KEYS[1], string.format('%.0f', first + taken - 1), 'px', 604800000)
+call('set', KEYS[1], string.format('%.0f', first + taken - 1), 'px', '604800000')
 for i = 1, taken do
     local at = i + 1
     call('set', KEYS[at], owners[2 * i - 1] .. marks[i], 'px', owners[2 * i])

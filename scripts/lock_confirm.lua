@@ -17,6 +17,6 @@ end
 local last = redis.pcall('get', KEYS[2])
 last = type(last) ~= 'table' and tonumber(last)
 if not (last and last >= tonumber(ARGV[2]) and last < 2^53) then
-    redis.call('set', KEYS[2], ARGV[2], 'px', 604800000)
+    redis.call('set', KEYS[2], ARGV[2], 'px', '604800000')
 end
 return 1

@@ -34,7 +34,7 @@ end
 local left = (ARGV[2] or '') ~= '' and call('zrem', KEYS[3], ARGV[2])
 if reply == 1 and (ARGV[3] or '') ~= '' then
     call('zadd', KEYS[3], ARGV[4] - ARGV[5], ARGV[3])
-    call('pexpire', KEYS[3], 360000)
+    call('pexpire', KEYS[3], '360000')
 end
 shared = shared and left
 if reply == 1 or reply == 0 and left then

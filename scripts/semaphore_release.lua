@@ -32,7 +32,7 @@ if (ARGV[2] or '') ~= '' then
 end
 if (ARGV[3] or '') ~= '' and reply == 1 then
     call('zadd', KEYS[3], ARGV[4] - ARGV[5], ARGV[3])
-    call('pexpire', KEYS[3], 360000)
+    call('pexpire', KEYS[3], '360000')
 end
 if call('exists', KEYS[3]) == 1 then
     local held, more, size

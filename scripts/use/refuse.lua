@@ -12,7 +12,7 @@ pttl     remaining time of its lease, ms
 local since = began == '0' and clock or began
 if entry ~= '' then
     call('zadd', waiters, rank == '0' and since or since - rank, entry)
-    call('pexpire', waiters, 360000)
+    call('pexpire', waiters, '360000')
     return {pttl, holder, tonumber(clock), call('zrank', waiters, entry)}
 end
 return {pttl, holder, tonumber(clock)}
