@@ -2,7 +2,8 @@
 /*
  * bench_lock.c - acquire+release pairs by one thread over redis-server's unix
  * socket, and units of a limiter, against a client that only sends and
- * receives; and what a pair costs the server, against other libraries.
+ * receives; a reader's pairs while 50 others are inside, against such pairs;
+ * and what a pair costs the server, against other libraries.
  *
  *     bench_lock [--json] [--quick]
  *
@@ -78,6 +79,84 @@ static bool bench_limiter(const bench_run *run, redis_server *server,
     return ok;
 }
 
+#define READERS 50
+#define READERS_TTL_MS 600000 /* not renewed meanwhile */
+
+typedef struct readers {
+    hf_client *client;
+    hf_lock *inside[READERS];
+    int count;
+    lock_pairs own; /* of one more reader */
+} readers;
+
+static bool new_reader(hf_client *client, hf_lock **read, hf_error *err)
+{
+    hf_lock_options options = HF_LOCK_OPTIONS_INIT;
+    hf_lock *write;
+
+    options.ttl_ms = READERS_TTL_MS;
+    if (hf_rwlock_new(client, hf_str("read"), 0, &options, read, &write, err) !=
+        HF_OK)
+        return false;
+    hf_lock_free(write);
+    return true;
+}
+
+static bool enter_readers(readers *self, redis_server *server)
+{
+    const char *url = redis_server_unix_url(server);
+    hf_error err = HF_ERROR_INIT;
+
+    if (hf_client_open(url, NULL, &self->client, &err) != HF_OK ||
+        hf_client_open(url, NULL, &self->own.client, &err) != HF_OK)
+        return bench_fail("%s", err.message);
+    for (; self->count < READERS; self->count++) {
+        hf_lock **read = &self->inside[self->count];
+
+        if (!new_reader(self->client, read, &err))
+            return bench_fail("%s", err.message);
+        if (hf_lock_try(*read, &err) != HF_OK) {
+            hf_lock_free(*read);
+            return bench_fail("%s", err.message);
+        }
+    }
+    self->own.count = new_reader(self->own.client, &self->own.locks[0], &err);
+    return self->own.count == 1 || bench_fail("%s", err.message);
+}
+
+static void leave_readers(readers *self)
+{
+    while (self->count > 0)
+        hf_lock_free(self->inside[--self->count]);
+    hf_client_close(self->client);
+    lock_pairs_close(&self->own);
+}
+
+static bool bench_readers(const bench_run *run, redis_server *server)
+{
+    const bench_load load = {"exclusive", 1, 0, true};
+    const bench_figure figure = {.name = "reader_among_50",
+                                 .store = "redis-unix",
+                                 .ceiling = "exclusive pairs",
+                                 .threads = 1,
+                                 .asked_ratio = 0.667};
+    lock_pairs exclusive = {0};
+    static readers self;
+    const bench_subject ours = {.run = lock_pairs_run, .user = &self.own};
+    const bench_subject other = {.run = lock_pairs_run, .user = &exclusive};
+    bench_result result;
+    bool ok =
+        enter_readers(&self, server) &&
+        lock_pairs_open(&exclusive, redis_server_unix_url(server), &load) &&
+        bench_compare(run, &ours, &other, &result);
+
+    if (ok)
+        bench_print(run, &figure, &result);
+    leave_readers(&self);
+    lock_pairs_close(&exclusive);
+    return ok;
+}
+
 static bool measure(const bench_run *run, redis_server *server)
 {
     const char *path = redis_server_socket_path(server);
@@ -85,7 +164,7 @@ static bool measure(const bench_run *run, redis_server *server)
     ceiling_redis *units = ceiling_redis_open_limiter(path);
     bool ok = pairs != NULL && units != NULL &&
               bench_redis(run, server, pairs) &&
-              bench_limiter(run, server, units);
+              bench_limiter(run, server, units) && bench_readers(run, server);
 
     ceiling_redis_close(pairs);
     ceiling_redis_close(units);

@@ -61,15 +61,17 @@ static void format_messages(ceiling_redis *ceiling)
 {
     message *m = &ceiling->acquire;
 
-    begin(m, 10, HF__SCRIPT_LOCK_ACQUIRE, "3");
+    begin(m, 11, HF__SCRIPT_LOCK_ACQUIRE, "3");
     add(m, "hf:token");
     add(m, "hf:wait:{" LOCK "}");
     add(m, OWNER);
     add(m, "30000");
     add(m, "");
     add(m, "0");
+    add(m, "0");
     m = &ceiling->release;
-    begin(m, 6, HF__SCRIPT_LOCK_RELEASE, "2");
+    begin(m, 7, HF__SCRIPT_LOCK_RELEASE, "3");
+    add(m, "hf:token");
     add(m, "hf:wait:{" LOCK "}");
     add(m, OWNER);
 }
