@@ -48,6 +48,8 @@ if not holder or string.sub(holder, 1, 32) == ARGV[1] then
         if not holder then
             call('append', KEYS[1], '+' .. clock)
         end
+    elseif ARGV[3] ~= '' and not holder and call('exists', KEYS[3]) == 1 then
+        call('append', KEYS[1], '+')
     end
     return tonumber(token)
 end
