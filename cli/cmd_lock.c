@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_lock.c - holdfast lock inspect|holders|list|break, and the table of all its
- * commands.
+ * cmd_lock.c - holdfast lock inspect|holders|list|break, and the table of all
+ * its commands.
  */
 #include "cmd.h"
 
