@@ -41,7 +41,7 @@ static void finish(hf__acquire *self)
         status = hf__fail(&self->detail, HF_CANCELLED, "cancelled: %s",
                           self->steps.lock->kind->refused);
     if (self->inside)
-        hf__wait_queue_leave(&client->leases->queues, self->place.queue);
+        hf__wait_queue_leave(&client->leases->queues, self->place.queue, NULL);
     status = hf__steps_end(&self->steps, status, &self->detail, &error);
     pthread_mutex_lock(&watchdog->mutex);
     if (status == HF_OK)

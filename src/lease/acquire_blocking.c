@@ -137,10 +137,13 @@ static hf_status wait_in_turn(hf__steps *steps, hf_error *err)
                                       steps->until_ms, &steps->queue, err);
     if (status != HF_OK)
         return status;
-    status = wait_at_store(steps, err);
+    status = hf__steps_await_pass(steps) ? settle(steps, HF_OK, err)
+                                         : wait_at_store(steps, err);
     if (status != HF_OK && steps->queued)
         leave_queue(steps);
-    hf__wait_queue_leave(&client->leases->queues, steps->queue);
+    hf__wait_queue_leave(
+        &client->leases->queues, steps->queue,
+        status == HF_OK && steps->clock_us != 0 ? steps->lock : NULL);
     return status;
 }
 

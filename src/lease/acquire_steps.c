@@ -22,9 +22,6 @@
 #define POLL_RANK_MS 500
 #define POLL_MAX_MS 120000
 
-/* Moves an entry of the queue forward, us: further than any two began apart. */
-#define RANK_OF_CLASS INT64_C(2000000000000000)
-
 /* Added per position to the end of the lease: the first waiter should find the
  * lock free, and the others find it held by the first. */
 #define LEASE_END_RANK_MS 20
@@ -83,6 +80,7 @@ void hf__steps_init(hf__steps *steps, hf_lock *lock, int64_t wait_ms,
     steps->splits = 0;
     steps->queued = steps->unanswered = steps->unresolved = false;
     steps->returning = steps->refused = steps->turn = false;
+    steps->entered_ms = hf__clock_boot_ms();
     steps->asked_ms = steps->clock_us = 0;
     steps->queue = NULL;
     steps->entry = NULL;
@@ -150,8 +148,9 @@ static void fill_entry(hf__steps *steps)
     words[HF__LOCK_ACQUIRE_RANK] =
         hf_str(steps->lock->first ? FIRST_RANK : "0");
     if (steps->lock->options.priority > 0)
-        words[HF__LOCK_ACQUIRE_RANK] = hf__number(
-            steps->rank_text, steps->lock->options.priority * RANK_OF_CLASS);
+        words[HF__LOCK_ACQUIRE_RANK] =
+            hf__number(steps->rank_text,
+                       steps->lock->options.priority * HF__RANK_OF_CLASS);
     if (steps->queue == NULL)
         return;
     if (steps->lock->kind->redisson != NULL) {
@@ -291,6 +290,8 @@ hf_status hf__steps_read(hf__steps *steps, hf_status status, hf_error *err)
     steps->turn = false;
     steps->grant.sent_ms = request->began_ms;
     steps->grant.lease_ms = steps->lock->lease_ms;
+    steps->grant.asked_ms = steps->asked_ms;
+    steps->grant.clock_us = steps->clock_us;
     steps->grant.acked = request->replicas != NULL ? request->acked : -1;
     if (status == HF_INDETERMINATE)
         steps->unanswered = steps->unresolved = true;
@@ -351,34 +352,68 @@ static int64_t instant_of(const hf__steps *steps, int64_t at_us)
 {
     int64_t since_ms = (at_us - steps->clock_us) / 1000;
 
-    return hf__at_most(steps->asked_ms + since_ms - 1 -
-                           (since_ms > 0 ? since_ms / CLOCK_DRIFT : 0),
-                       hf__clock_boot_ms());
+    return steps->asked_ms + since_ms - 1 -
+           (since_ms > 0 ? since_ms / CLOCK_DRIFT : 0);
+}
+
+/* false: its lease may be over. */
+static bool accept_grant(hf__steps *steps, const hf__handed *handed,
+                         int64_t sent_ms)
+{
+    hf__grant *grant = &steps->grant;
+
+    if (hf__lock_validity(steps->lock, sent_ms, handed->lease_ms) <=
+        hf__clock_boot_ms())
+        return false;
+    grant->sent_ms = sent_ms;
+    grant->lease_ms = handed->lease_ms;
+    grant->token = handed->token;
+    grant->acked = -1;
+    grant->asked_ms = steps->asked_ms;
+    grant->clock_us = steps->clock_us;
+    steps->unanswered = steps->unresolved = false;
+    return true;
 }
 
 bool hf__steps_take_grant(hf__steps *steps)
 {
     hf__handed handed;
-    hf__grant *grant = &steps->grant;
     int64_t sent_ms;
 
     hf__wait_queue_take(&steps->lock->client->leases->queues, steps->queue,
                         &handed);
     steps->turn = handed.what == HF__HANDED_TURN;
     if (handed.what != HF__HANDED_GRANT || steps->clock_us == 0 ||
-        strcmp(handed.owner, grant->owner) != 0 ||
+        strcmp(handed.owner, steps->grant.owner) != 0 ||
         steps->lock->replicas.count > 0)
         return false;
     sent_ms = instant_of(steps, handed.at_us);
-    if (hf__lock_validity(steps->lock, sent_ms, handed.lease_ms) <=
-        hf__clock_boot_ms())
+    /* In the future: the store's clock was set forward. */
+    return sent_ms <= hf__clock_boot_ms() &&
+           accept_grant(steps, &handed, sent_ms);
+}
+
+bool hf__steps_await_pass(hf__steps *steps)
+{
+    const hf_lock *lock = steps->lock;
+    hf__pass pass = {.entered_ms = steps->entered_ms,
+                     .until_ms = steps->until_ms,
+                     .mark = steps->mark};
+    bool passed;
+
+    if (!lock->kind->passes || undoes(steps) || lock->replicas.count > 0 ||
+        lock->options.delay_ms > 0 || entry_of(steps).size == 0)
         return false;
-    grant->sent_ms = sent_ms;
-    grant->lease_ms = handed.lease_ms;
-    grant->token = handed.token;
-    grant->acked = -1;
-    steps->unanswered = steps->unresolved = false;
-    return true;
+    pass.entry = steps->entry;
+    passed = hf__wait_queue_await_pass(&lock->client->leases->queues,
+                                       steps->queue, lock, &pass);
+    steps->queued = steps->queued || pass.queued;
+    if (!passed)
+        return false;
+    steps->tried = true;
+    steps->asked_ms = pass.asked_ms;
+    steps->clock_us = pass.clock_us;
+    return accept_grant(steps, &pass.handed, pass.sent_ms);
 }
 
 bool hf__steps_may_retry(hf_status status)

@@ -68,6 +68,7 @@ typedef struct hf__steps {
     bool unresolved;       /* ... and no later try was answered */
     bool refused;          /* by the last try, and no other is in flight */
     bool turn;             /* a release has left it free, also for others */
+    int64_t entered_ms;    /* the local queue */
     int64_t asked_ms;      /* when the last refusal was asked for ... */
     int64_t clock_us;      /* ... and answered, store's clock; 0: never */
     hf__wait_queue *queue; /* of which it is the head; NULL: none */
@@ -108,6 +109,11 @@ hf_status hf__steps_check_interrupt(hf__steps *steps, hf_status status,
 
 /* Has a release given it to this call? Then the grant is as if by a try. */
 bool hf__steps_take_grant(hf__steps *steps);
+
+/* On the calling thread, at the head of the local queue, before it asks: wait
+ * for a release by this client, see hf__wait_queue_await_pass(). true: it has
+ * passed the lock on, as if by a try. */
+bool hf__steps_await_pass(hf__steps *steps);
 
 /* May another try succeed, if there is time? */
 bool hf__steps_may_retry(hf_status status);

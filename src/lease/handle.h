@@ -71,6 +71,8 @@ struct hf_lock {
     int64_t lease_ms;   /* of this acquisition */
     int64_t granted_ms; /* at first, if it was handed over, less than that */
     int64_t held_ms;    /* before it was acquired */
+    int64_t asked_ms;   /* as of hf__steps ... */
+    int64_t clock_us;   /* 0: unknown */
     int64_t hold_until_ms; /* INT64_MAX: no max_hold_ms */
     int64_t renew_at_ms;
     bool renewing;      /* a renewal is in flight */
@@ -89,6 +91,10 @@ struct hf_lock {
     hf_lock *pair; /* the other handle of a read-write lock; or NULL */
     bool first;    /* it waits in front of others; set when it is made */
 };
+
+/* By how much each class of priority moves an entry of the queue forward, us:
+ * further than any two began apart. */
+#define HF__RANK_OF_CLASS INT64_C(2000000000000000)
 
 /* How long a release may leave the lock free for other libraries. */
 #define HF__LOCK_GAP_MS 7

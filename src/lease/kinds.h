@@ -41,6 +41,7 @@ typedef struct hf__lease_kind {
      * the lock */
     const char *pair_holds;
     bool on_quorum; /* its scripts have a meaning on a quorum */
+    bool passes;    /* one holder: a client passes it on by itself */
     bool gaps;      /* other libraries use it: see above */
     const struct hf__redisson *redisson; /* its layout; NULL: ours */
 } hf__lease_kind;

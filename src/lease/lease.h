@@ -104,6 +104,8 @@ typedef struct hf__grant {
     int32_t acked;   /* replicas; -1: they were not counted */
     int64_t sent_ms; /* before it was granted */
     int64_t lease_ms;
+    int64_t asked_ms; /* see hf__steps */
+    int64_t clock_us;
 } hf__grant;
 
 /*

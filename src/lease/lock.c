@@ -182,6 +182,7 @@ static const hf__lease_kind exclusive = {
     .release = HF__SCRIPT_LOCK_RELEASE,
     .refused = "another owner holds the lock",
     .gaps = true,
+    .passes = true,
     .on_quorum = true,
 };
 

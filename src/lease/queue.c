@@ -9,18 +9,23 @@
 #include "util/cond.h"
 #include "util/error.h"
 #include "util/mem.h"
+#include "util/order.h"
 
 struct hf__wait_queue {
     hf__wait_queue *next;
     size_t users; /* at the head and waiting */
     bool entered;
     pthread_cond_t left;
+    pthread_cond_t passed; /* for the head */
     size_t threads;        /* waiting */
     hf__wait_place *first; /* waiting, oldest first */
     hf__wait_place **end;
     bool threads_turn;         /* threads and places take turns */
     char owner[HF_OWNER_SIZE]; /* of the head; "": it does not wait */
     hf__handed handed;
+    const hf_lock *holder; /* that the head may wait for; NULL: none */
+    hf__pass *offer;       /* of the head; NULL: none */
+    bool passing;          /* a release has taken it */
     uint32_t priority;
     size_t name_size;
     char name[];
@@ -56,12 +61,16 @@ static hf__wait_queue *queue_new(hf__wait_queue **list, hf_bytes name,
     if (queue == NULL)
         return NULL;
     hf__cond_init(&queue->left);
+    hf__cond_init(&queue->passed);
     queue->users = queue->threads = 0;
     queue->entered = queue->threads_turn = false;
     queue->first = NULL;
     queue->end = &queue->first;
     queue->owner[0] = '\0';
     queue->handed.what = HF__HANDED_NOTHING;
+    queue->holder = NULL;
+    queue->offer = NULL;
+    queue->passing = false;
     queue->priority = priority;
     queue->name_size = name.size;
     memcpy(queue->name, name.data, name.size);
@@ -103,6 +112,7 @@ static void unuse_locked(hf__wait_queues *queues, hf__wait_queue *queue)
         at = &(*at)->next;
     *at = queue->next;
     pthread_cond_destroy(&queue->left);
+    pthread_cond_destroy(&queue->passed);
     hf__free(queue);
 }
 
@@ -159,10 +169,12 @@ void hf__wait_queues_wake(hf__wait_queues *queues, hf_bytes name)
     hf__wait_queue *queue;
 
     pthread_mutex_lock(&queues->mutex);
-    for (uint32_t class = 0; class <= HF_LOCK_PRIORITY_MAX; class ++) {
-        queue = find_locked(queues, name, class);
-        if (queue != NULL)
-            pthread_cond_broadcast(&queue->left);
+    for (uint32_t level = 0; level <= HF_LOCK_PRIORITY_MAX; level++) {
+        queue = find_locked(queues, name, level);
+        if (queue == NULL)
+            continue;
+        pthread_cond_broadcast(&queue->left);
+        pthread_cond_signal(&queue->passed);
     }
     pthread_mutex_unlock(&queues->mutex);
 }
@@ -274,8 +286,8 @@ void hf__wait_queue_hand(hf__wait_queues *queues, hf_bytes name,
     hf__wait_queue *queue;
 
     pthread_mutex_lock(&queues->mutex);
-    for (uint32_t class = 0; class <= HF_LOCK_PRIORITY_MAX; class ++) {
-        queue = find_locked(queues, name, class);
+    for (uint32_t level = 0; level <= HF_LOCK_PRIORITY_MAX; level++) {
+        queue = find_locked(queues, name, level);
         if (queue != NULL && queue->owner[0] != '\0' &&
             (handed->what == HF__HANDED_TURN
                  ? queue->handed.what == HF__HANDED_NOTHING
@@ -294,13 +306,89 @@ void hf__wait_queue_take(hf__wait_queues *queues, hf__wait_queue *queue,
     pthread_mutex_unlock(&queues->mutex);
 }
 
-void hf__wait_queue_leave(hf__wait_queues *queues, hf__wait_queue *queue)
+/* -------------------------------------------------- passing on in a client */
+
+/* How long the head leaves it to the holder to queue it. */
+#define PASS_WAIT_MS 1000
+
+bool hf__wait_queue_await_pass(hf__wait_queues *queues, hf__wait_queue *queue,
+                               const hf_lock *lock, hf__pass *pass)
+{
+    int64_t until_ms = hf__at_most(
+        pass->until_ms, hf__clock_after(hf__clock_boot_ms(), PASS_WAIT_MS));
+
+    pass->handed.what = HF__HANDED_NOTHING;
+    pthread_mutex_lock(&queues->mutex);
+    queue->offer = pass;
+    while (queue->passing ||
+           (queue->holder != NULL && !hf__interrupted(lock, pass->mark) &&
+            hf__clock_boot_ms() < until_ms))
+        hf__cond_wait_until(&queue->passed, &queues->mutex,
+                            queue->passing ? INT64_MAX : until_ms);
+    queue->offer = NULL;
+    queue->holder = NULL;
+    pthread_mutex_unlock(&queues->mutex);
+    return pass->handed.what == HF__HANDED_GRANT;
+}
+
+static hf__wait_queue *held_locked(hf__wait_queues *queues,
+                                   const hf_lock *holder)
+{
+    hf__wait_queue *queue =
+        find_locked(queues, holder->keys.topic, holder->options.priority);
+
+    return queue != NULL && queue->holder == holder ? queue : NULL;
+}
+
+char *hf__wait_queue_take_offer(hf__wait_queues *queues, const hf_lock *holder,
+                                int64_t *entered_ms)
+{
+    char *entry = NULL;
+    hf__wait_queue *queue;
+
+    pthread_mutex_lock(&queues->mutex);
+    queue = held_locked(queues, holder);
+    if (queue != NULL && queue->offer != NULL)
+        entry = hf__strdup(queue->offer->entry);
+    if (entry != NULL) {
+        *entered_ms = queue->offer->entered_ms;
+        queue->offer->queued = queue->passing = true;
+    } else if (queue != NULL) {
+        queue->holder = NULL;
+        pthread_cond_signal(&queue->passed);
+    }
+    pthread_mutex_unlock(&queues->mutex);
+    return entry;
+}
+
+void hf__wait_queue_pass(hf__wait_queues *queues, const hf_lock *holder,
+                         const hf__handed *handed, int64_t sent_ms)
+{
+    hf__wait_queue *queue;
+
+    pthread_mutex_lock(&queues->mutex);
+    queue = held_locked(queues, holder); /* its offer stays until now */
+    if (handed != NULL) {
+        queue->offer->handed = *handed;
+        queue->offer->sent_ms = sent_ms;
+        queue->offer->asked_ms = holder->asked_ms;
+        queue->offer->clock_us = holder->clock_us;
+    }
+    queue->passing = false;
+    queue->holder = NULL;
+    pthread_cond_signal(&queue->passed);
+    pthread_mutex_unlock(&queues->mutex);
+}
+
+void hf__wait_queue_leave(hf__wait_queues *queues, hf__wait_queue *queue,
+                          const hf_lock *holder)
 {
     hf__wait_place *place;
 
     pthread_mutex_lock(&queues->mutex);
     queue->owner[0] = '\0';
     queue->handed.what = HF__HANDED_NOTHING;
+    queue->holder = queue->threads > 0 ? holder : NULL;
     place = take_turn_locked(queue);
     queue->entered = place != NULL;
     pthread_cond_signal(&queue->left);

@@ -70,7 +70,40 @@ void hf__wait_queue_hand(hf__wait_queues *queues, hf_bytes name,
 void hf__wait_queue_take(hf__wait_queues *queues, hf__wait_queue *queue,
                          hf__handed *handed);
 
-/* The head leaves. */
-void hf__wait_queue_leave(hf__wait_queues *queues, hf__wait_queue *queue);
+/* The head leaves. `holder`, if it is not NULL, holds the lease now: the next
+ * thread at the head may wait for its release, see below. */
+void hf__wait_queue_leave(hf__wait_queues *queues, hf__wait_queue *queue,
+                          const hf_lock *holder);
+
+/*
+ * Passing a lock on within a client, in one request: a release queues the head
+ * of the local queue at the store, and if that is the first there, the reply
+ * grants it.
+ *
+ * await_pass() is called by the thread at the head before it asks. It offers an
+ * entry for as long as a handle of this client holds the lease, for 1 s at
+ * most. true: `handed` is a grant. `queued`: the entry may be queued.
+ *
+ * take_offer() is called when a handle releases: a copy of the entry; NULL:
+ * there is none. After it pass() is called with the grant; NULL: none.
+ */
+typedef struct hf__pass {
+    const char *entry;
+    int64_t entered_ms; /* the local queue */
+    int64_t until_ms;   /* of the call */
+    hf__interrupt_mark mark;
+    bool queued;
+    hf__handed handed;
+    int64_t sent_ms;  /* before the release that granted it */
+    int64_t asked_ms; /* of the holder, see hf__steps ... */
+    int64_t clock_us;
+} hf__pass;
+
+bool hf__wait_queue_await_pass(hf__wait_queues *queues, hf__wait_queue *queue,
+                               const hf_lock *lock, hf__pass *pass);
+char *hf__wait_queue_take_offer(hf__wait_queues *queues, const hf_lock *holder,
+                                int64_t *entered_ms);
+void hf__wait_queue_pass(hf__wait_queues *queues, const hf_lock *holder,
+                         const hf__handed *handed, int64_t sent_ms);
 
 #endif

@@ -132,15 +132,34 @@ static hf_status undo_acquire_locked(hf_lock *lock, hf_error *err)
     return HF_OK;
 }
 
+/* The reply may grant it to the next in the local queue. */
+static void pass_on(const hf_call *call)
+{
+    const hf_lock *lock = call->context;
+    const hf__request *request = &call->request;
+    const hf_reply *reply = &request->reply;
+    hf__handed handed = {.what = HF__HANDED_NOTHING};
+
+    if (request->status == HF_OK && reply->kind == HF_REPLY_STRING)
+        (void)hf__handed_read(hf_view(reply->bytes.data, reply->bytes.size),
+                              &handed);
+    hf__wait_queue_pass(&lock->client->leases->queues, lock,
+                        handed.what == HF__HANDED_GRANT ? &handed : NULL,
+                        request->began_ms);
+}
+
 static void answered(hf_call *call)
 {
     hf_lock *lock = call->context;
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
     bool deferred;
 
+    if (call->owned != NULL)
+        pass_on(call);
     pthread_mutex_lock(&watchdog->mutex);
     lock->state = HF__LOCK_FREE;
-    if (call->request.status == HF_OK)
+    if (call->request.status == HF_OK &&
+        call->request.reply.kind == HF_REPLY_INTEGER)
         hf__redisson_released(lock, call->request.reply.integer);
     if (lock->lost_fd >= 0)
         hf__event_fd_lower(lock->lost_fd);
@@ -162,9 +181,11 @@ static hf_status finish_release(hf_call *call, hf_error *err)
     if (lock->kind->redisson == NULL &&
         request->reply.kind == HF_REPLY_INTEGER && request->reply.integer == 2)
         atomic_store(&lock->rest_ms, hf__clock_boot_ms() + HF__LOCK_GAP_MS);
-    if (!by_first && request->reply.integer == 0)
+    if (by_first || request->reply.kind != HF_REPLY_INTEGER)
+        return HF_OK;
+    if (request->reply.integer == 0)
         return hf__fail(err, HF_EXPIRED, "the lease had expired");
-    if (!by_first && request->reply.integer == -1)
+    if (request->reply.integer == -1)
         return hf__fail(err, HF_LOST, "another owner holds the lock");
     return HF_OK;
 }
@@ -194,6 +215,27 @@ static bool leaves_gap(const hf_lock *lock)
            hf__at_most(GAP_SHARE * (now_ms - lock->held_ms + 1), GAP_SHARE_MAX);
 }
 
+/* The next of this client, and the gap; most releases have neither. */
+static void fill_rest(hf_call *call, const hf_lock *lock)
+{
+    bool gap = lock->kind->gaps && leaves_gap(lock);
+    int64_t entered_ms = lock->asked_ms;
+    char *entry = NULL;
+
+    if (lock->kind->passes)
+        entry = hf__wait_queue_take_offer(&lock->client->leases->queues, lock,
+                                          &entered_ms);
+    call->owned = entry;
+    if (!gap && entry == NULL)
+        return;
+    hf__add(call, hf_str("")); /* it leaves no queue */
+    hf__add(call, hf_str(entry == NULL ? "" : entry));
+    hf__add_number(call, lock->clock_us + (entered_ms - lock->asked_ms) * 1000);
+    hf__add_number(call, lock->options.priority * HF__RANK_OF_CLASS);
+    if (gap)
+        hf__add(call, hf_str("1"));
+}
+
 /* In state RELEASING, in which the handle cannot be freed. `valid`: the lease
  * had not ended. */
 static void fill(hf_call *call, hf_lock *lock, bool valid)
@@ -209,13 +251,7 @@ static void fill(hf_call *call, hf_lock *lock, bool valid)
     hf__add_whole_key(call, lock->keys.token);
     hf__add_whole_key(call, lock->keys.waiters);
     hf__add(call, hf_str(lock->owner));
-    if (lock->kind->gaps && leaves_gap(lock)) {
-        hf__add(call, hf_str("")); /* leaves no queue ... */
-        hf__add(call, hf_str("")); /* ... and queues no other */
-        hf__add(call, hf_str("0"));
-        hf__add(call, hf_str("0"));
-        hf__add(call, hf_str("1"));
-    }
+    fill_rest(call, lock);
     if (lock->kind->redisson != NULL)
         hf__add(call, lock->keys.publish);
 }
