@@ -141,9 +141,9 @@ static hf_status wait_in_turn(hf__steps *steps, hf_error *err)
                                          : wait_at_store(steps, err);
     if (status != HF_OK && steps->queued)
         leave_queue(steps);
-    hf__wait_queue_leave(
-        &client->leases->queues, steps->queue,
-        status == HF_OK && steps->clock_us != 0 ? steps->lock : NULL);
+    hf__wait_queue_leave(&client->leases->queues, steps->queue,
+                         status == HF_OK && steps->clock_us != 0 ? steps->lock
+                                                                 : NULL);
     return status;
 }
 

@@ -132,20 +132,26 @@ static hf_status undo_acquire_locked(hf_lock *lock, hf_error *err)
     return HF_OK;
 }
 
+static bool read_grant(const hf_call *call, hf__handed *handed)
+{
+    const hf_reply *reply = &call->request.reply;
+
+    return call->owned != NULL && reply->kind == HF_REPLY_STRING &&
+           hf__handed_read(hf_view(reply->bytes.data, reply->bytes.size),
+                           handed) &&
+           handed->what == HF__HANDED_GRANT;
+}
+
 /* The reply may grant it to the next in the local queue. */
 static void pass_on(const hf_call *call)
 {
     const hf_lock *lock = call->context;
     const hf__request *request = &call->request;
-    const hf_reply *reply = &request->reply;
-    hf__handed handed = {.what = HF__HANDED_NOTHING};
+    hf__handed handed;
+    bool granted = request->status == HF_OK && read_grant(call, &handed);
 
-    if (request->status == HF_OK && reply->kind == HF_REPLY_STRING)
-        (void)hf__handed_read(hf_view(reply->bytes.data, reply->bytes.size),
-                              &handed);
     hf__wait_queue_pass(&lock->client->leases->queues, lock,
-                        handed.what == HF__HANDED_GRANT ? &handed : NULL,
-                        request->began_ms);
+                        granted ? &handed : NULL, request->began_ms);
 }
 
 static void answered(hf_call *call)
@@ -177,11 +183,16 @@ static hf_status finish_release(hf_call *call, hf_error *err)
     /* Gone before the lease ended, after a resend: the first one released it,
      * and a waiter may have the lock by now. */
     bool by_first = call->note != 0 && request->sends > 1;
+    hf__handed handed;
 
     if (lock->kind->redisson == NULL &&
         request->reply.kind == HF_REPLY_INTEGER && request->reply.integer == 2)
         atomic_store(&lock->rest_ms, hf__clock_boot_ms() + HF__LOCK_GAP_MS);
-    if (by_first || request->reply.kind != HF_REPLY_INTEGER)
+    if (request->reply.kind != HF_REPLY_INTEGER)
+        return read_grant(call, &handed)
+                   ? HF_OK
+                   : hf__bad_reply(request->script->name, err);
+    if (by_first)
         return HF_OK;
     if (request->reply.integer == 0)
         return hf__fail(err, HF_EXPIRED, "the lease had expired");

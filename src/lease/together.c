@@ -330,6 +330,7 @@ static hf_status check_counts(hf__together *self)
     int64_t room = (int64_t)self->run - (items[1].integer == 0);
 
     if (items[0].integer <= room &&
+        (items[0].integer > 0 || items[1].integer == 0) &&
         items[1].integer <= HF__TOKEN_MAX - (int64_t)self->run)
         return check_late(self);
     return hf__bad_reply(self->request.script->name, &self->detail);

@@ -49,7 +49,7 @@ test_wrong_options_are_named() {
     wrong 'run: unknown option --nonblok; did you mean --nonblock?' \
         run --nonblok job -- true
     wrong 'run: unknown option --nosuch' run --nosuch job -- true
-    wrong 'run: unknown option -x' run -x job -- true
+    wrong 'run: unknown option -Z' run -Z job -- true
     wrong 'run: --wait requires an argument SEC' run job -w
     wrong 'run: --nonblock takes no argument' run --nonblock=1 job -- true
     wrong 'run: --nonblock and --wait are mutually exclusive' \
