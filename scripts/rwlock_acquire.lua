@@ -49,6 +49,7 @@ if queued and (pttl or token) then
 end
 if reply then
     call('zadd', KEYS[1], -clock - ttl * 1000, ARGV[1])
+    call('pexpire', KEYS[1], math.max(ttl, call('pttl', KEYS[1])))
     token = string.match(reply, ' (%d+)')
 end
 if token then

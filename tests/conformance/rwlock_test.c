@@ -221,14 +221,15 @@ static void rwlock_dead_reader_ages_out_alone(void **state)
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
-    pair dead = brief_pair(f, f->client, name, slowed_ms(300));
+    int64_t ttl_ms = slowed_ms(300);
+    pair dead = brief_pair(f, f->client, name, ttl_ms);
     pair live, writer = brief_pair(f, f->other, name, 60000);
 
-    opts.ttl_ms = slowed_ms(300);
+    opts.ttl_ms = ttl_ms;
     live = pair_of(f, f->other, name, 0, &opts);
     expect_status(HF_OK, hf_lock_try(dead.read, ERR));
     expect_status(HF_OK, hf_lock_try(live.read, ERR));
-    expect_throughout(hf_lock_is_held(live.read), 2 * opts.ttl_ms);
+    expect_throughout(hf_lock_is_held(live.read), 2 * ttl_ms);
     assert_false(hf_lock_is_held(dead.read));
     expect_status(HF_HELD, hf_lock_try(writer.write, ERR));
     expect_status(HF_EXPIRED, hf_lock_release(dead.read, ERR));
