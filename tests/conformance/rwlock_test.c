@@ -4,6 +4,8 @@
  * expiry of one reader among several, upgrade and downgrade. Random calls are
  * in lease_model_test.c.
  */
+#include <stdio.h>
+
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
@@ -237,6 +239,31 @@ static void rwlock_dead_reader_ages_out_alone(void **state)
     expect_status(HF_OK, hf_lock_try(writer.write, ERR));
 }
 
+/* Let in by its own request, past a writer that was killed while it waited: the
+ * key lives as long as its lease, not as that of the first reader. */
+static void rwlock_reader_behind_a_dead_writer_has_its_whole_lease(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "rw");
+    pair first = brief_pair(f, f->client, name, 5000);
+    pair late = brief_pair(f, f->other, name, 60000);
+    int64_t ttl_ms = 0;
+    char queue[128];
+    hf_bytes dead[] = {
+        bytes("ZADD"),
+        {queue, 0},
+        bytes("1"),
+        bytes("30000 hf:inbox:0000000000000fff-000000000000001")};
+
+    dead[1].size = (size_t)snprintf(queue, sizeof(queue), "hf:wait:{%.*s}",
+                                    (int)name.size, (const char *)name.data);
+    expect_status(HF_OK, hf_lock_try(first.read, ERR));
+    expect_status(HF_OK, hf_command(f->client, 4, dead, NULL, ERR));
+    expect_status(HF_OK, hf_lock_acquire(late.read, 20000, ERR));
+    expect_status(HF_OK, hf_key_ttl(f->client, name, &ttl_ms, ERR));
+    assert_in_range(ttl_ms, 40000, 75000);
+}
+
 static void rwlock_writer_gets_in_when_readers_have_died(void **state)
 {
     fixture *f = *state;
@@ -441,6 +468,7 @@ int main(void)
         fixture_test(rwlock_leaving_writer_lets_readers_in),
         fixture_test(rwlock_preferred_writers_come_first),
         fixture_test(rwlock_dead_reader_ages_out_alone),
+        fixture_test(rwlock_reader_behind_a_dead_writer_has_its_whole_lease),
         fixture_test(rwlock_writer_gets_in_when_readers_have_died),
         fixture_test(rwlock_upgrade_is_refused),
         fixture_test(rwlock_downgrade_lets_readers_in),
