@@ -25,7 +25,8 @@
  *
  * With the parameter `layout=redisson`, the URL of a client makes this the
  * layout of hf_lock_new(), hf_lock_inspect(), hf_lock_break() and of `holdfast
- * run` and `lock`: hf_lock_new() makes a handle for an #HF_REDISSON_LOCK.
+ * run` and `lock`: hf_lock_new() makes a handle for an #HF_REDISSON_LOCK. Our
+ * read-write locks, semaphores, elections and latches are HF_UNSUPPORTED there.
  *
  * In a cluster messages are sharded, as from Redisson 3.22 on (SPUBLISH), and
  * plain otherwise. The parameter `channels` of the URL says it differently:

@@ -44,6 +44,17 @@ hf_status hf__layout_of_url(hf__layout *layout, hf__url *url, hf_error *err)
     return HF_OK;
 }
 
+hf_status hf__layout_check_ours(const hf__layout *layout, const char *what,
+                                hf_error *err)
+{
+    if (!layout->redisson)
+        return HF_OK;
+    return hf__fail(err, HF_UNSUPPORTED,
+                    "%s of ours on a store with layout=redisson: "
+                    "holdfast/redisson.h has those of Redisson",
+                    what);
+}
+
 hf_status hf__layout_check_redisson(const hf__store *store, hf_error *err)
 {
     if (store->ops->event_channel != NULL)

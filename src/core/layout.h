@@ -19,6 +19,10 @@ hf_status hf__layout_of_url(hf__layout *layout, hf__url *url, hf_error *err);
 hf_status hf__layout_settle(hf__layout *layout, const hf__store *store,
                             hf_error *err);
 
+/* HF_UNSUPPORTED, if the URL says that locks are Redisson's: `what` is none. */
+hf_status hf__layout_check_ours(const hf__layout *layout, const char *what,
+                                hf_error *err);
+
 /* HF_UNSUPPORTED, unless the store can have locks of Redisson. */
 hf_status hf__layout_check_redisson(const hf__store *store, hf_error *err);
 

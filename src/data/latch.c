@@ -48,6 +48,13 @@ static void add_unique(hf_call *call)
     hf__add(call, hf_view(text, 2 * ID_BYTES + 1));
 }
 
+static void add_latch(hf_call *call, hf_bytes name)
+{
+    if (HF__TRY(call, hf__layout_check_ours(&call->client->layout, "a latch",
+                                            call->form.err)))
+        hf__add_key(call, name);
+}
+
 /* --------------------------------------------------------------------- set */
 
 static bool was_set(const hf__request *request)
@@ -77,7 +84,7 @@ static hf_status run_set(hf__form form, hf_client *client, hf_bytes name,
 {
     hf_call here, *call = hf__begin(&here, form, &set, client);
 
-    hf__add_key(call, name);
+    add_latch(call, name);
     (void)HF__TRY(call, hf__check_own_key(name, "name", call->form.err));
     (void)HF__TRY(call, check_count(count, call->form.err));
     (void)HF__TRY(call, hf__check_ttl(ttl_ms, "ttl_ms", call->form.err));
@@ -145,7 +152,7 @@ static hf_status run_arrive(hf__form form, hf_client *client, hf_bytes name,
 {
     hf_call here, *call = hf__begin(&here, form, &arrive, client);
 
-    hf__add_key(call, name);
+    add_latch(call, name);
     hf__add_own_key(call, HF__ROLE_WAIT, name);
     add_id(call, id);
     (void)HF__TRY(call, check_count(count, call->form.err));
@@ -218,7 +225,7 @@ static hf_status run_await(hf__form form, hf_client *client, hf_bytes name,
 {
     hf_call here, *call = hf__begin(&here, form, &await_open, client);
 
-    hf__add_key(call, name);
+    add_latch(call, name);
     hf__add_own_key(call, HF__ROLE_WAIT, name);
     hf__add(call, hf_str(""));
     (void)HF__TRY(call, hf__check_wait(wait_ms, call->form.err));
@@ -244,7 +251,7 @@ static hf_status run_left(hf__form form, hf_client *client, hf_bytes name,
 {
     hf_call here, *call = hf__begin(&here, form, &await_open, client);
 
-    hf__add_key(call, name);
+    add_latch(call, name);
     hf__add_own_key(call, HF__ROLE_WAIT, name);
     hf__add(call, hf_str(""));
     hf__set_out(call, left, "left");
@@ -276,7 +283,7 @@ static hf_status run_delete(hf__form form, hf_client *client, hf_bytes name)
 {
     hf_call here, *call = hf__begin(&here, form, &delete, client);
 
-    hf__add_key(call, name);
+    add_latch(call, name);
     hf__add_own_key(call, HF__ROLE_WAIT, name);
     return hf__end(call);
 }

@@ -157,8 +157,10 @@ hf_status hf__lock_make(hf_client *client, const hf__lease_kind *kind,
     if (status == HF_OK && !kind->on_quorum &&
         (client->store->capabilities & HF__CAP_UNDOES) != 0)
         status = hf__fail(err, HF_UNSUPPORTED, "a quorum has locks only");
-    if (status == HF_OK && kind->redisson != NULL)
-        status = hf__layout_check_redisson(client->store, err);
+    if (status == HF_OK)
+        status = kind->redisson == NULL
+                     ? hf__layout_check_ours(&client->layout, "a lock", err)
+                     : hf__layout_check_redisson(client->store, err);
     if (status == HF_OK)
         status = load_options(&options, client, opts, err);
     if (status == HF_OK)

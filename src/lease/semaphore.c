@@ -71,7 +71,9 @@ static void add_keys(hf_call *call, hf_bytes name, bool issues)
 {
     hf__lock_keys keys;
 
-    if (!HF__TRY(call, hf__lock_keys_init(call->client, NULL, name, &keys,
+    if (!HF__TRY(call, hf__layout_check_ours(&call->client->layout,
+                                             "a semaphore", call->form.err)) ||
+        !HF__TRY(call, hf__lock_keys_init(call->client, NULL, name, &keys,
                                           call->form.err)))
         return;
     call->owned = keys.storage;

@@ -250,6 +250,35 @@ static void redisson_layout_of_the_url_inspects_and_breaks(void **state)
     expect_status(HF_OK, hf_lock_try(lock, ERR));
 }
 
+static void redisson_layout_of_the_url_refuses_our_other_kinds(void **state)
+{
+    hf_semaphore_info info = HF_SEMAPHORE_INFO_INIT;
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_client *client;
+    hf_lock *lock = NULL;
+    hf_error err = HF_ERROR_INIT;
+    int64_t left = 0;
+
+    if (no_redisson_here(f))
+        return;
+    client = client_of(f);
+    expect_status(HF_UNSUPPORTED,
+                  hf_rwlock_new(client, name, 0, NULL, &lock, NULL, &err));
+    assert_non_null(strstr(err.message, "holdfast/redisson.h"));
+    expect_status(HF_UNSUPPORTED,
+                  hf_semaphore_new(client, name, 1, NULL, &lock, ERR));
+    expect_status(HF_UNSUPPORTED,
+                  hf_election_new(client, name, name, NULL, &lock, ERR));
+    expect_status(HF_UNSUPPORTED, hf_semaphore_resize(client, name, 1, ERR));
+    expect_status(HF_UNSUPPORTED,
+                  hf_semaphore_inspect(client, name, 1, &info, ERR));
+    expect_status(HF_UNSUPPORTED,
+                  hf_latch_set(client, name, 1, 1000, NULL, ERR));
+    expect_status(HF_UNSUPPORTED, hf_latch_left(client, name, &left, ERR));
+    assert_no_key(f->client, name);
+}
+
 static void redisson_fenced_lock_counts_with_java(void **state)
 {
     fixture *f = *state;
@@ -508,6 +537,7 @@ int main(void)
         fixture_test(redisson_lock_is_renewed),
         fixture_test(redisson_lock_that_java_broke_is_lost),
         fixture_test(redisson_layout_of_the_url_inspects_and_breaks),
+        fixture_test(redisson_layout_of_the_url_refuses_our_other_kinds),
         fixture_test(redisson_fenced_lock_counts_with_java),
         fixture_test(redisson_lock_leaves_other_types_alone),
         fixture_test(redisson_fair_lock_is_first_come_first_served),
