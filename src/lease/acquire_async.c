@@ -160,14 +160,8 @@ static bool take_grant(hf__acquire *self)
     return true;
 }
 
-static void handle_event(hf__acquire *self)
+static void try_after(hf__acquire *self, int64_t pause_ms)
 {
-    int64_t pause_ms;
-
-    if (take_grant(self))
-        return;
-    pause_ms = hf__steps_event_delay(&self->steps);
-    self->round = 0;
     self->stage = HF__ACQUIRE_SLEEPING;
     if (pause_ms == 0 ||
         !hf__timer_set(
@@ -175,6 +169,14 @@ static void handle_event(hf__acquire *self)
             hf__at_most(self->steps.until_ms,
                         hf__clock_after(hf__clock_boot_ms(), pause_ms))))
         try_again(self);
+}
+
+static void handle_event(hf__acquire *self)
+{
+    if (take_grant(self))
+        return;
+    self->round = 0;
+    try_after(self, hf__steps_event_delay(&self->steps));
 }
 
 static void sleep_until_event(hf__acquire *self)
@@ -265,7 +267,7 @@ static void enter(hf__acquire *self)
     if (self->cancelled)
         close_up(self);
     else if (watch(self))
-        try_again(self);
+        try_after(self, hf__redisson_yield(self->steps.lock));
 }
 
 static void on_entered(hf__wait_place *place)
@@ -434,25 +436,27 @@ static hf__request *ask_first(hf__acquire *self)
     return NULL;
 }
 
+static void wait_after_first(hf__acquire *self)
+{
+    if (hf__timers_start(&client_of(self)->timers, &self->detail) == HF_OK) {
+        post(self);
+        return;
+    }
+    self->status = self->detail.status;
+    finish(self);
+}
+
 static void after_first(hf__acquire *self)
 {
-    hf_client *client = client_of(self);
-
     if (self->tried != NULL)
         self->tried(self->user, self->status);
     if (self->status == HF_OK ||
         (!self->steps.queued &&
          (self->steps.until_ms == 0 || atomic_load(&self->cancelled) ||
-          !hf__steps_may_retry(self->status)))) {
+          !hf__steps_may_retry(self->status))))
         finish(self);
-        return;
-    }
-    if (hf__timers_start(&client->timers, &self->detail) != HF_OK) {
-        self->status = self->detail.status;
-        finish(self);
-        return;
-    }
-    post(self);
+    else
+        wait_after_first(self);
 }
 
 static void first_returned(hf__request *request)
@@ -474,6 +478,23 @@ static void first_done(hf__request *request)
         after_first(self);
 }
 
+/* A local release leaves the lock to other programs first: go without the first
+ * try. */
+static bool yields(hf__acquire *self)
+{
+    hf_lock *lock = self->steps.lock;
+
+    if (self->steps.until_ms == 0 || hf__redisson_yield(lock) == 0 ||
+        hf__watchdog_start(&lock->client->leases->watchdog, &self->detail) !=
+            HF_OK)
+        return false;
+    self->stage = HF__ACQUIRE_FIRST;
+    self->status = hf__fail(&self->detail, HF_HELD, "%s", lock->kind->refused);
+    hf__request_init(&self->steps.request);
+    wait_after_first(self);
+    return true;
+}
+
 hf__request *hf__acquire_begin(hf__acquire *self)
 {
     hf_lock *lock = self->steps.lock;
@@ -493,6 +514,8 @@ hf__request *hf__acquire_begin(hf__acquire *self)
         hf__free(self);
         return NULL;
     }
+    if (yields(self))
+        return NULL;
     request = ask_first(self);
     if (request != NULL) {
         request->on_done = first_done;

@@ -62,7 +62,7 @@ hf__acquire *hf__acquire_new(hf_lock *lock, int64_t wait_ms, int64_t lease_ms);
 
 /*
  * Begin; `done` and `user` are set. Returns the request of the first try, to be
- * submitted by the caller; NULL if done() was called already.
+ * submitted by the caller; NULL: there is none, and done() was perhaps called.
  */
 hf__request *hf__acquire_begin(hf__acquire *acquire);
 

@@ -189,6 +189,70 @@ static void redisson_lock_release_wakes_another_client(void **state)
     assert_in_time(test_now_ms() - released_ms, WOKEN_MS);
 }
 
+/* Started again and again, with no pause between. */
+static void redisson_lock_is_left_to_others_by_started_calls(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    told said = {0}, waited = {0};
+    hf_async async = tell(&said), waits = tell(&waited);
+    hf_lock *lock, *waiter;
+    int rounds = 0;
+
+    if (no_redisson_here(f))
+        return;
+    lock = lock_of(f, f->client, name);
+    waiter = lock_of(f, f->other, name);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK,
+                  hf_lock_acquire_start(waiter, HF_FOREVER, &waits, ERR));
+    expect_throughout((dispatch(f->other), waited.count == 0), 100);
+    while (waited.count == 0) {
+        assert_true(rounds++ < 50);
+        said.count = 0;
+        expect_status(HF_OK, hf_lock_release(lock, ERR));
+        expect_status(HF_OK,
+                      hf_lock_acquire_start(lock, HF_FOREVER, &async, ERR));
+        while (said.count + waited.count == 0) {
+            dispatch(f->client);
+            dispatch(f->other);
+        }
+    }
+    expect_status(HF_OK, waited.status);
+    expect_status(HF_OK, hf_lock_release(waiter, ERR));
+    await_told(f->client, &said, 1);
+    expect_status(HF_OK, said.status);
+}
+
+static void redisson_lock_yields_and_is_cancelled(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    told said = {0}, waited = {0};
+    hf_async async = tell(&said), waits = tell(&waited);
+    hf_call *call = NULL;
+    hf_lock *lock, *waiter;
+
+    if (no_redisson_here(f))
+        return;
+    lock = lock_of(f, f->client, name);
+    waiter = lock_of(f, f->other, name);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK,
+                  hf_lock_acquire_start(waiter, HF_FOREVER, &waits, ERR));
+    expect_throughout((dispatch(f->other), waited.count == 0), 100);
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    async.call = &call;
+    expect_status(HF_OK, hf_lock_acquire_start(lock, HF_FOREVER, &async, ERR));
+    hf_call_cancel(call);
+    await_told(f->client, &said, 1);
+    assert_true(said.status == HF_CANCELLED || said.status == HF_OK);
+    if (said.status == HF_OK)
+        expect_status(HF_OK, hf_lock_release(lock, ERR));
+    await_told(f->other, &waited, 1);
+    expect_status(HF_OK, waited.status);
+}
+
 static void redisson_lock_is_renewed(void **state)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -534,6 +598,8 @@ int main(void)
         fixture_test(redisson_lock_and_java_exclude_each_other),
         fixture_test(redisson_lock_is_woken_by_java),
         fixture_test(redisson_lock_release_wakes_another_client),
+        fixture_test(redisson_lock_is_left_to_others_by_started_calls),
+        fixture_test(redisson_lock_yields_and_is_cancelled),
         fixture_test(redisson_lock_is_renewed),
         fixture_test(redisson_lock_that_java_broke_is_lost),
         fixture_test(redisson_layout_of_the_url_inspects_and_breaks),
