@@ -189,6 +189,8 @@ static int make_plan(struct run_plan *plan, const struct call *call)
     plan->delay_ms = number[OPT_DELAY];
     plan->permits = (uint32_t)number[OPT_PERMITS];
     plan->shared = options->given[OPT_SHARED];
+    plan->redisson = options->given[OPT_REDISSON];
+    plan->redisson_kind = (hf_redisson_kind)number[OPT_REDISSON];
     plan->on_lost = (enum on_lost)number[OPT_ON_LOST];
     plan->margin_ms = margin_of(plan->on_lost, plan->ttl_ms);
     plan->conflict_code = options->given[OPT_CONFLICT_CODE]
@@ -481,7 +483,8 @@ const struct command run_commands[] = {
                             OPTION(LEASE) | OPTION(MAX_HOLD) | OPTION(PERMITS) |
                             OPTION(ALL) | OPTION(PRIORITY) | OPTION(MIN_HOLD) |
                             OPTION(DELAY) | OPTION(ON_LOST) | OPTION(VERBOSE) |
-                            OPTION(EXCLUSIVE) | OPTION(SHARED) | OPTION(CLOSE),
+                            OPTION(EXCLUSIVE) | OPTION(SHARED) |
+                            OPTION(REDISSON) | OPTION(CLOSE),
                  .operands_min = 1,
                  .operands_max = 1,
                  .tail = TAIL_COMMAND,
@@ -513,7 +516,13 @@ const struct command run_commands[] = {
               "the lease.\n"
               "\n"
               "With --json an object about the lock is printed on stderr at "
-              "the end.\n",
+              "the end.\n"
+              "\n"
+              "--redisson KIND makes NAME a lock that Java programs share by "
+              "Redisson: RLock,\n"
+              "RFencedLock, RFairLock, the two of RReadWriteLock, or a permit "
+              "of\n"
+              "RPermitExpirableSemaphore.\n",
      .opens_store = true,
      .run = run_run},
     COMMAND_END,

@@ -122,7 +122,8 @@ static int keep_choice(const struct reader *reader, int id, const char *text)
         }
     }
     complain(reader->grammar->name, "--%s takes %s, not \"%s\"", spec->names[0],
-             spec->argument, text);
+             strchr(spec->argument, '|') != NULL ? spec->argument : spec->help,
+             text);
     return EXIT_USAGE;
 }
 

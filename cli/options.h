@@ -33,6 +33,7 @@ enum option_id {
     OPT_VERBOSE,
     OPT_EXCLUSIVE,
     OPT_SHARED,
+    OPT_REDISSON,
     OPT_CLOSE,
     OPT_NX,
     OPT_XX,

@@ -36,7 +36,7 @@ struct option_spec {
     int64_t max;            /* of the number as kept */
     const char *argument;   /* its name in the help; NULL for flags */
     const char *help;       /* one line */
-    const char *choices[4]; /* KIND_CHOICE: the words, then NULL */
+    const char *choices[7]; /* KIND_CHOICE: the words, then NULL */
 };
 
 extern const struct option_spec option_table[OPT_COUNT];

@@ -49,9 +49,11 @@ struct run_plan {
     uint32_t priority;
     int64_t min_hold_ms;
     int64_t delay_ms;
-    uint32_t permits;  /* of a semaphore; 0: NAME is a lock */
-    bool shared;       /* acquire it for reading */
-    int64_t margin_ms; /* a loss is reported this long before V */
+    uint32_t permits;               /* of a semaphore; 0: NAME is a lock */
+    bool shared;                    /* acquire it for reading */
+    bool redisson;                  /* it is a lock of Redisson ... */
+    hf_redisson_kind redisson_kind; /* ... of this kind */
+    int64_t margin_ms;              /* a loss is reported this long before V */
     enum on_lost on_lost;
     int conflict_code;
     bool verbose;

@@ -76,6 +76,10 @@ static hf_status make_lock(struct lease *lease, const char *name,
         return hf_election_new(lease->client, hf_str(name),
                                hf_str(lease->plan->text), &options, lock,
                                &lease->err);
+    if (lease->plan->redisson)
+        return hf_redisson_lock_new(lease->client, hf_str(name),
+                                    lease->plan->redisson_kind, &options, lock,
+                                    &lease->err);
     if (lease->plan->permits > 0)
         return hf_semaphore_new(lease->client, hf_str(name),
                                 lease->plan->permits, &options, lock,
