@@ -2,8 +2,8 @@
 lock_acquire - take the lock if it is free, and issue the next fencing token.
 
 KEYS[1]  lock (string): the owner id, expiring with the lease; behind it a `+`
-         if clients of Holdfast may wait, and when it was acquired, us, if that
-         was after a wait
+         if clients of Holdfast may wait, and when it was acquired after a wait,
+         us, if that is its token
 KEYS[2]  last_token (string): last fencing token of this store, or of the slot
 KEYS[3]  waiters (zset): entries by when they began to wait, us
 ARGV[1]  owner: owner id, unique to this acquisition
@@ -46,7 +46,7 @@ if not holder or string.sub(holder, 1, 32) == ARGV[1] then
     if freed or ARGV[4] ~= '0' then
         call('zrem', KEYS[3], ARGV[3])
         if not holder then
-            call('append', KEYS[1], '+' .. clock)
+            call('append', KEYS[1], token == clock and '+' .. clock or '+')
         end
     elseif ARGV[3] ~= '' and not holder and call('exists', KEYS[3]) == 1 then
         call('append', KEYS[1], '+')

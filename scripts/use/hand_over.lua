@@ -11,7 +11,8 @@ shared   variable: set if a reader is at the head, which the script lets in
 --#use pick_waiter topic=lock
 shared = shared or reader
 if grant then
-    call('set', lock, owner .. '+' .. clock, 'px', lease)
+    local since = token == clock and clock or ''
+    call('set', lock, owner .. '+' .. since, 'px', lease)
 else
     call('del', lock)
 end

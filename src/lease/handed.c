@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handed.c - reading `ask`, or `<owner> <token> <us> <lease ms>`. */
+/* handed.c - reading `ask`, or `<owner> <token> <us> <lease ms>`, or the value
+ * of a lock, `<owner>+<us>`. */
 #include "lease/handed.h"
 
 #include <string.h>
@@ -9,19 +10,33 @@
 
 #define OWNER_SIZE (HF_OWNER_SIZE - 1)
 
-/* A blank and a decimal number, up to HF__TOKEN_MAX. */
-static bool read_number(hf_bytes *text, int64_t *number)
+/* A blank, or another separator, and a decimal number, up to HF__TOKEN_MAX. */
+static bool read_number(hf_bytes *text, char before, int64_t *number)
 {
     const char *at = text->data, *end = at + text->size;
 
     *number = 0;
-    if (text->size < 2 || *at++ != ' ')
+    if (text->size < 2 || *at++ != before)
         return false;
     for (; at < end && *at >= '0' && *at <= '9' && *number <= HF__TOKEN_MAX;
          at++)
         *number = *number * 10 + (*at - '0');
     *text = hf_view(at, (size_t)(end - at));
-    return ((const char *)at)[-1] != ' ' && *number <= HF__TOKEN_MAX;
+    return ((const char *)at)[-1] != before && *number <= HF__TOKEN_MAX;
+}
+
+/* The owner id in front. */
+static bool read_owner(hf_bytes *text, hf__handed *handed)
+{
+    const char *at = text->data;
+
+    handed->what = HF__HANDED_GRANT;
+    if (text->size < OWNER_SIZE || !hf__owner_is_ours(hf_view(at, OWNER_SIZE)))
+        return false;
+    memcpy(handed->owner, at, OWNER_SIZE);
+    handed->owner[OWNER_SIZE] = '\0';
+    *text = hf_view(at + OWNER_SIZE, text->size - OWNER_SIZE);
+    return true;
 }
 
 bool hf__handed_read(hf_bytes text, hf__handed *handed)
@@ -31,17 +46,21 @@ bool hf__handed_read(hf_bytes text, hf__handed *handed)
     handed->what = HF__HANDED_TURN;
     if (text.size == 3 && memcmp(text.data, "ask", 3) == 0)
         return true;
-    handed->what = HF__HANDED_GRANT;
-    if (text.size < OWNER_SIZE ||
-        !hf__owner_is_ours(hf_view(text.data, OWNER_SIZE)))
+    if (!read_owner(&text, handed))
         return false;
-    memcpy(handed->owner, text.data, OWNER_SIZE);
-    handed->owner[OWNER_SIZE] = '\0';
-    text =
-        hf_view((const char *)text.data + OWNER_SIZE, text.size - OWNER_SIZE);
-    if (!read_number(&text, &token) || !read_number(&text, &handed->at_us) ||
-        !read_number(&text, &handed->lease_ms) || text.size != 0)
+    if (!read_number(&text, ' ', &token) ||
+        !read_number(&text, ' ', &handed->at_us) ||
+        !read_number(&text, ' ', &handed->lease_ms) || text.size != 0)
         return false;
     handed->token = (uint64_t)token;
     return token > 0;
+}
+
+bool hf__handed_find(hf_bytes value, hf__handed *handed)
+{
+    if (!read_owner(&value, handed) ||
+        !read_number(&value, '+', &handed->at_us) || value.size != 0)
+        return false;
+    handed->token = (uint64_t)handed->at_us;
+    return handed->at_us > 0;
 }

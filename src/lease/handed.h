@@ -6,6 +6,8 @@
 #ifndef HF__LEASE_HANDED_H
 #define HF__LEASE_HANDED_H
 
+#include <stdbool.h>
+
 #include "holdfast.h"
 
 typedef struct hf__handed {
@@ -20,7 +22,14 @@ typedef struct hf__handed {
     int64_t lease_ms; /* from then */
 } hf__handed;
 
+/* The longest lease that a release gives. */
+#define HF__HANDED_LEASE_MS 1000
+
 /* Untrusted input; false: it is neither. */
 bool hf__handed_read(hf_bytes text, hf__handed *handed);
+
+/* The same of the value of a lock whose owner waited; lease_ms remains as it
+ * is. */
+bool hf__handed_find(hf_bytes value, hf__handed *handed);
 
 #endif

@@ -116,6 +116,28 @@ static void wait_ends_soon_after_the_release(void **state)
     assert_true(waiting(f, name) == 0);
 }
 
+/* The clock does not say which token that is. */
+static void wait_gets_a_larger_token_ahead_of_the_clock(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    waiter *w;
+
+    fixture_not_quorum(f);
+    if (f->cluster != NULL)
+        skip(); /* where each slot has its own */
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    put_value(f->client, bytes("hf:token"), bytes("9007199254740000"), 600000);
+    w = start(fixture_lock(f, f->other, name, NULL), name, 20000);
+    expect_soon(waiting(f, name) == 1, 2000);
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    expect_status(HF_OK, finish(w));
+    assert_true(hf_lock_token(w->lock) > UINT64_C(9007199254740000));
+    expect_status(HF_OK, hf_lock_release(w->lock, ERR));
+    put_value(f->client, bytes("hf:token"), bytes("1"), 600000);
+}
+
 static void wait_within_one_client_ends_soon_after_the_release(void **state)
 {
     fixture *f = *state;
@@ -529,6 +551,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         wait_test(wait_ends_soon_after_the_release),
+        wait_test(wait_gets_a_larger_token_ahead_of_the_clock),
         wait_test(wait_within_one_client_ends_soon_after_the_release),
         wait_test(wait_times_out),
         wait_test(wait_of_one_ms_is_a_timeout_too),
