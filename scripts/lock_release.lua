@@ -48,6 +48,6 @@ if reply == 1 or reply == 0 and left then
 end
 if shared then
     --#use clock
-    --#use admit lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=ARGV[3] ping=call('exists',KEYS[1])==0
+    --#use admit lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=ARGV[3] ping=call('exists',KEYS[1])==0 pop=nil
 end
 return reply

@@ -1,6 +1,7 @@
 --[[
-rwlock_acquire - share a lock with other readers if no writer holds it and no
-one waits for it, and issue the next fencing token.
+rwlock_acquire - share a lock with other readers if no writer holds it and none
+waits for it, and issue the next fencing token. If it is free, a writer at the
+head of the queue is told to ask for it, once.
 
 KEYS[1]  lock (zset): owner ids of readers by the end of their leases, us,
          negative; a string if a writer holds it
@@ -23,39 +24,34 @@ Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log readers + log waiters).
 local call = redis.call
 --#use clock
 local ttl, added, token, reply, pttl = tonumber(ARGV[2])
-local queued = call('exists', KEYS[3]) == 1
+local queued = call('exists', KEYS[3]) > 0
 local holder = queued and redis.pcall('get', KEYS[1])
 if type(holder) == 'table' then
     --#use readers lock=KEYS[1]
 end
-if not holder or tonumber(redis.pcall('zscore', KEYS[1], ARGV[1])) then
+local reads = pttl and call('zscore', KEYS[1], ARGV[1])
+if queued and not reads and (pttl or not holder) then
+    --#use admit lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=ARGV[3] ping=true pop=not(holder)
+    queued = reply == false or not reply and call('exists', KEYS[3]) > 0
+end
+if reads or not queued then
     added = redis.pcall('zadd', KEYS[1], -clock - ttl * 1000, ARGV[1])
 end
-if type(added) == 'number' then
-    --#use issue_token last=KEYS[2]
+if tonumber(added) then
+    token = string.match(reply or '', ' (%d+)')
+    if not token then
+        --#use issue_token last=KEYS[2]
+    end
     if not token then
         call('zrem', KEYS[1], ARGV[1])
         --#use no_token
     end
     --#use keep_readers lock=KEYS[1] owner=ARGV[1]
-    local _ = queued and call('zrem', KEYS[3], ARGV[3])
-elseif added and not string.find(added.err, '^WRONGTYPE') then
-    return added
-elseif ARGV[3] ~= '' then
-    --#use enqueue began=ARGV[4] rank=ARGV[5] entry=ARGV[3] waiters=KEYS[3]
-end
-if queued and (pttl or token) then
-    --#use admit lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=ARGV[3] ping=pttl
-end
-if reply then
-    call('zadd', KEYS[1], -clock - ttl * 1000, ARGV[1])
-    call('pexpire', KEYS[1], math.max(ttl, call('pttl', KEYS[1])))
-    token = string.match(reply, ' (%d+)')
-end
-if token then
     return tonumber(token)
+elseif added and not string.find(added.err, '^WRONG') then
+    return added
 elseif not pttl then
-    holder, pttl = holder or call('get', KEYS[1]), call('pttl', KEYS[1])
+    holder, pttl = added and call('get', KEYS[1]) or holder or '', call('pttl', KEYS[1])
     --#use mark lock=KEYS[1] entry=ARGV[3]
 end
-return {pttl, holder, tonumber(clock), call('zrank', KEYS[3], ARGV[3]) or nil}
+--#use refuse began=ARGV[4] rank=ARGV[5] entry=ARGV[3] waiters=KEYS[3]

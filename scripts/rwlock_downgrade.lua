@@ -24,5 +24,5 @@ elseif type(holder) ~= 'table' or not call('zscore', KEYS[1], ARGV[1]) then
 end
 call('zadd', KEYS[1], -clock - ARGV[2] * 1000, ARGV[1])
 call('pexpire', KEYS[1], math.max(ARGV[2], call('pttl', KEYS[1])))
---#use admit lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own='' ping=nil
+--#use admit lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own='' ping=nil pop=nil
 return 1

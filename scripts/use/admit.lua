@@ -8,24 +8,30 @@ waiters  sorted set of entries
 clock    the store's clock, us, in 16 digits
 own      entry whose grant the caller takes from the reply; empty: none
 ping     if this is true and a writer is at the head: tell it to ask
-reply    variable: set to the grant of `own`
+pop      if this is true, too: remove it, so that it holds up readers only once
+         if its process is stopped
+reply    variable: set to the grant of `own`; false: a writer was removed
 ]]
 for _ = 1, 128 do
-    local head = call('zrangebyscore', waiters, '-inf', '+inf', 'limit', 0, 1)[1]
-    local lease, inbox = string.match(head or '', '^(%d+),,shared (.+)%-%x+$')
-    local owner, grant, token = string.sub(head or '', -32), 'ask'
+    local head = call('zrangebyscore', waiters, '-inf', '+inf', 'limit', 0, 1)[1] or ''
+    local lease, inbox = string.match(head, '^(%d+),,shared (.+)%-%x+$')
+    local owner, grant, token = string.sub(head, -32), 'ask'
     if lease then
         --#use issue_token
         lease = token and math.min(lease, 1000) or 0
     else
-        inbox = (ping) and string.match(head or '', ' (.+)%-%x+$')
+        inbox = (ping) and string.match(head, ' (.+)%-%x+$')
     end
-    if lease and lease > 0 then
+    if (lease or 0) > 0 then
         grant = owner .. ' ' .. token .. ' ' .. clock .. ' ' .. lease
     end
     local woken = inbox and head ~= own
         and redis.pcall('publish', inbox, grant .. '\0' .. lock)
     if not inbox or not lease and woken ~= 0 then
+        if (pop) and inbox then
+            call('zrem', waiters, head)
+            reply = false
+        end
         break
     end
     call('zrem', waiters, head)

@@ -435,6 +435,63 @@ static void rwlock_loss_is_noticed(void **state)
     assert_true(hf_lock_is_held(two.write));
 }
 
+/* The key is gone, as after the death of a holder: a reader that comes before
+ * the waiting writer has noticed does not overtake it. */
+static void rwlock_left_free_is_for_the_writer_that_waits(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "rw");
+    pair dead = brief_pair(f, f->client, name, 60000);
+    pair writer = pair_of(f, f->other, name, 0, NULL);
+    pair late = pair_of(f, f->client, name, 0, NULL);
+    hf_bytes words[] = {bytes("DEL"), name};
+    told wrote = {0};
+
+    expect_status(HF_OK, hf_lock_try(dead.read, ERR));
+    queue_up(f, name, f->other, writer.write, &wrote, 1);
+    expect_status(HF_OK, hf_command(f->client, 2, words, NULL, ERR));
+    expect_status(HF_HELD, hf_lock_try(late.read, ERR));
+    await_told(f->other, &wrote, 1);
+    expect_status(HF_OK, wrote.status);
+    expect_status(HF_HELD, hf_lock_try(late.read, ERR));
+    expect_status(HF_OK, hf_lock_release(writer.write, ERR));
+    expect_status(HF_OK, hf_lock_try(late.read, ERR));
+}
+
+/* A broken lock goes to the writer that waits, and from it to both readers. */
+static void rwlock_break_hands_over_to_those_who_wait(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "rw");
+    hf_client *clients[3];
+    pair holders[2], waiters[3];
+    told said[3] = {{0}, {0}, {0}};
+    int64_t broken_ms;
+
+    for (size_t i = 0; i < 2; i++) {
+        holders[i] = brief_pair(f, f->client, name, 60000);
+        expect_status(HF_OK, hf_lock_try(holders[i].read, ERR));
+    }
+    for (size_t i = 0; i < 3; i++) {
+        clients[i] = fixture_client(f, NULL);
+        waiters[i] = pair_of(f, clients[i], name, 0, NULL);
+        queue_up(f, name, clients[i],
+                 i == 0 ? waiters[i].write : waiters[i].read, &said[i], i + 1);
+    }
+    broken_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_break(f->client, name, ERR));
+    await_told(clients[0], &said[0], 1);
+    assert_true(hf_lock_is_held(waiters[0].write));
+    expect_status(HF_OK, hf_lock_break(f->client, name, ERR));
+    for (size_t i = 1; i < 3; i++) {
+        await_told(clients[i], &said[i], 1);
+        assert_true(hf_lock_is_held(waiters[i].read));
+    }
+    assert_in_time(test_now_ms() - broken_ms, WOKEN_MS);
+    expect_status(HF_LOST, hf_lock_release(waiters[0].write, ERR));
+    expect_status(HF_EXPIRED, hf_lock_renew(holders[0].read, ERR));
+}
+
 static void rwlock_refuses_bad_arguments(void **state)
 {
     fixture *f = *state;
@@ -477,6 +534,8 @@ int main(void)
         fixture_test(rwlock_handles_are_freed_in_any_order),
         fixture_test(rwlock_key_expires_with_its_readers),
         fixture_test(rwlock_loss_is_noticed),
+        fixture_test(rwlock_left_free_is_for_the_writer_that_waits),
+        fixture_test(rwlock_break_hands_over_to_those_who_wait),
         fixture_test(rwlock_refuses_bad_arguments),
     };
 

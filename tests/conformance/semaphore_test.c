@@ -499,6 +499,36 @@ static void semaphore_holders_are_listed_and_broken(void **state)
     assert_int_equal(info_of(f, name, 5).held, 0);
 }
 
+/* To as many as there are permits, in their order. */
+static void semaphore_break_hands_over_to_those_who_wait(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *held = weighted(f, f->client, name, 3, 3, 60000);
+    hf_client *clients[3];
+    hf_lock *waiters[3];
+    told said[3] = {{0}, {0}, {0}};
+    int64_t broken_ms;
+
+    expect_status(HF_OK, hf_lock_try(held, ERR));
+    for (uint32_t i = 0; i < 3; i++) {
+        clients[i] = fixture_client(f, NULL);
+        waiters[i] = weighted(f, clients[i], name, 3, i == 0 ? 2 : 1, 60000);
+        queue_up(f, name, clients[i], waiters[i], &said[i], i + 1);
+    }
+    broken_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_break(f->client, name, ERR));
+    for (size_t i = 0; i < 2; i++) {
+        await_told(clients[i], &said[i], 1);
+        assert_true(hf_lock_is_held(waiters[i]));
+    }
+    assert_in_time(test_now_ms() - broken_ms, WOKEN_MS);
+    expect_throughout((dispatch(clients[2]), said[2].count == 0), 50);
+    expect_status(HF_OK, hf_lock_release(waiters[1], ERR));
+    await_told(clients[2], &said[2], 1);
+    expect_status(HF_EXPIRED, hf_lock_release(held, ERR));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -522,6 +552,7 @@ int main(void)
         fixture_test(semaphore_resize_serves_waiters),
         fixture_test(semaphore_resize_ends_the_wait_for_too_many),
         fixture_test(semaphore_holders_are_listed_and_broken),
+        fixture_test(semaphore_break_hands_over_to_those_who_wait),
     };
 
     return fixture_run(tests);
