@@ -1,6 +1,7 @@
 --[[
 lock_break - take a lock from its holder, or from all who hold it: give it to the
-waiter that has waited longest, or free it.
+waiter that has waited longest, or free it. Readers and those who wait for
+permits are told to ask.
 
 KEYS[1]  lock (string): the lock; or a sorted set, of readers or permits
 KEYS[2]  last_token (string): last fencing token of this store, or of the slot
@@ -12,12 +13,10 @@ Quorum   any.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(holders + log waiters).
 ]]
 local call = redis.call
-local holder, reply, shared = redis.pcall('get', KEYS[1]), 1
+local holder, reply, shared = redis.pcall('get', KEYS[1])
 if not holder then
     return 0
-elseif type(holder) ~= 'table' then
-    --#use hand_over lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=''
-else
+elseif type(holder) == 'table' then
     --#use find_holder lock=KEYS[1]
     if not owner then
         return 0
@@ -25,7 +24,10 @@ else
     call('zremrangebyscore', KEYS[1], '-inf', '(-1e12')
     call('zremrangebyscore', KEYS[1], '(0', '+inf')
     call('zrem', KEYS[1], '+')
-    shared = true
+    shared = sort == 2
+end
+if not shared then
+    --#use hand_over lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=''
 end
 if shared then
     local turn
