@@ -1,7 +1,7 @@
 --[[
 lock_break - take a lock from its holder, or from all who hold it: give it to the
-waiter that has waited longest, or free it. Readers and those who wait for
-permits are told to ask.
+waiter that has waited longest, or free it. A reader, or one that
+waits for permits, is notified and asks for it.
 
 KEYS[1]  lock (string): the lock; or a sorted set, of readers or permits
 KEYS[2]  last_token (string): last fencing token of this store, or of the slot

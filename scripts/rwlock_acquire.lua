@@ -1,7 +1,7 @@
 --[[
 rwlock_acquire - share a lock with other readers if no writer holds it and none
 waits for it, and issue the next fencing token. If it is free, a writer at the
-head of the queue is told to ask for it, once.
+head of the queue is notified once, and asks for it.
 
 KEYS[1]  lock (zset): owner ids of readers by the end of their leases, us,
          negative; a string if a writer holds it
