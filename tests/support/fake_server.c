@@ -225,6 +225,25 @@ bool fake_server_say(int fd, const char *text)
     return send(fd, text, size, MSG_NOSIGNAL) == (ssize_t)size;
 }
 
+bool fake_server_subscribe(int fd, const char *text, bool resp3,
+                           const char *message)
+{
+    const char *channel = text + strlen("SUBSCRIBE ");
+    char first = resp3 ? '>' : '*';
+    char answer[512];
+    int size = snprintf(answer, sizeof(answer),
+                        "%c3\r\n$9\r\nsubscribe\r\n$%zu\r\n%s\r\n:1\r\n", first,
+                        strlen(channel), channel);
+
+    if (message != NULL)
+        (void)snprintf(answer + size, sizeof(answer) - (size_t)size,
+                       "%c3\r\n$7\r\nmessage\r\n$%zu\r\n%s\r\n$%zu\r\n%s"
+                       "\r\n",
+                       first, strlen(channel), channel, strlen(message),
+                       message);
+    return fake_server_say(fd, answer);
+}
+
 bool fake_server_login(int fd, const char *version)
 {
     char text[200];

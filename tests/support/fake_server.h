@@ -37,6 +37,11 @@ bool fake_server_read(int fd, char *text, size_t size);
 /* Send; false: the peer has closed. */
 bool fake_server_say(int fd, const char *text);
 
+/* Reply to SUBSCRIBE of one channel, which `text` is, in RESP2 or 3. `message`
+ * follows on it; NULL: none. */
+bool fake_server_subscribe(int fd, const char *text, bool resp3,
+                           const char *message);
+
 /* Reply to HELLO and CLIENT SETNAME and SETINFO as a server of that version. */
 bool fake_server_login(int fd, const char *version);
 

@@ -316,27 +316,31 @@ static void own_scripts_see_their_own_words(void **state)
     assert_string_equal(text, "[i:1, i:0]");
 }
 
+#define FIRST "0123456789abcdef-000000000000001"
+#define SECOND "0123456789abcdef-000000000000002"
+
 static void lock_passes_from_owner_to_owner(void **state)
 {
     place *at = *state;
     char first[TEXT_SIZE], text[TEXT_SIZE];
 
     (void)own(at->store, HF__SCRIPT_LOCK_ACQUIRE, 3,
-              "l t w owner1 60000 \"\" 0", first);
+              "l t w " FIRST " 60000 \"\" 0 0", first);
     (void)own(at->store, HF__SCRIPT_LOCK_ACQUIRE, 3,
-              "l t w owner1 60000 \"\" 0", text);
+              "l t w " FIRST " 60000 \"\" 0 0", text);
     assert_true(strcmp(text, first) > 0); /* another token, and its own */
     (void)own(at->store, HF__SCRIPT_LOCK_ACQUIRE, 3,
-              "l t w owner2 60000 inbox 7", text);
-    assert_non_null(strstr(text, "s:owner1, i:7, i:0]"));
+              "l t w " SECOND " 60000 inbox 7 0", text);
+    assert_non_null(strstr(text, "s:" FIRST ", i:"));
+    assert_non_null(strstr(text, ", i:0]"));
     expect(at->store, "zrange w 0 -1 withscores", "[s:inbox, s:7]");
-    (void)own(at->store, HF__SCRIPT_LOCK_RELEASE, 2, "l w owner2", text);
+    (void)own(at->store, HF__SCRIPT_LOCK_RELEASE, 3, "l t w " SECOND, text);
     assert_string_equal(text, "i:-1");
-    (void)own(at->store, HF__SCRIPT_LOCK_RELEASE, 2, "l w owner1", text);
-    assert_string_equal(text, "i:1");
+    (void)own(at->store, HF__SCRIPT_LOCK_RELEASE, 3, "l t w " FIRST, text);
+    assert_string_equal(text, "i:1"); /* that inbox is nobody's */
     expect(at->store, "zcard w", "i:0");
     (void)own(at->store, HF__SCRIPT_LOCK_ACQUIRE, 3,
-              "l t w owner2 60000 inbox 7", text);
+              "l t w " SECOND " 60000 \"\" 0 0", text);
     assert_true(strcmp(text, first) > 0);
 }
 
@@ -534,8 +538,8 @@ static void one_script_cannot_change_another(void **state)
                       "math.floor(1.5), #KEYS, type(cjson.encode), "
                       "type(coroutine.wrap)}",
                       "[s:7, s:aa, i:1, i:0, s:function, s:function]");
-        (void)own(at->store, HF__SCRIPT_LOCK_ACQUIRE, 3, "l t w o 60000 \"\" 0",
-                  text);
+        (void)own(at->store, HF__SCRIPT_LOCK_ACQUIRE, 3,
+                  "l t w o 60000 \"\" 0 0", text);
         assert_non_null(strstr(text, "i:"));
     }
 }

@@ -52,9 +52,8 @@ static void grant_that_cannot_be_confirmed_is_taken_back(void **state)
     say(0, 0); /* it lost the lock meanwhile */
     assert_int_equal(1, c->done);
     assert_int_equal(HF_UNAVAILABLE, c->status);
-    EXPECT_LOGS("acquire confirm release", "acquire release",
-                "acquire confirm release", "acquire release",
-                "acquire release");
+    EXPECT_LOGS("acquire confirm undo", "acquire undo", "acquire confirm undo",
+                "acquire undo", "acquire undo");
     drain(c);
 }
 
@@ -71,8 +70,8 @@ static void refusal_is_undone_where_something_may_be(void **state)
     assert_int_equal(1, c->done);
     assert_int_equal(HF_OK, c->status);
     assert_int_equal(HF_REPLY_ARRAY, c->kind);
-    EXPECT_LOGS("acquire release", "acquire", "acquire", "acquire",
-                "acquire release");
+    EXPECT_LOGS("acquire undo", "acquire", "acquire", "acquire",
+                "acquire undo");
     drain(c);
 }
 
@@ -85,8 +84,8 @@ static void late_grant_finds_its_release_behind_it(void **state)
     refuse(2);
     assert_int_equal(1, c->done);
     assert_int_equal(500, c->value);
-    EXPECT_LOGS("acquire", "acquire", "acquire", "acquire release",
-                "acquire release");
+    EXPECT_LOGS("acquire", "acquire", "acquire", "acquire undo",
+                "acquire undo");
     say(3, 7);
     say(4, 8);
     assert_int_equal(1, c->done);
@@ -107,8 +106,8 @@ static void grant_behind_its_release_is_released_again(void **state)
     say(3, 7);
     say(4, 8); /* in order */
     say(4, 1);
-    EXPECT_LOGS("acquire", "acquire", "acquire", "acquire release release",
-                "acquire release");
+    EXPECT_LOGS("acquire", "acquire", "acquire", "acquire undo undo",
+                "acquire undo");
     say(3, 1);
     drain(c);
 }
@@ -125,8 +124,8 @@ static void late_refusal_needs_no_release(void **state)
     refuse(3);
     say_last(4, 0);
     fail_with(4, HF_UNAVAILABLE);
-    EXPECT_LOGS("acquire", "acquire", "acquire", "acquire release",
-                "acquire release");
+    EXPECT_LOGS("acquire", "acquire", "acquire", "acquire undo",
+                "acquire undo");
     drain(c);
 }
 
@@ -152,8 +151,8 @@ static void undo_comes_behind_an_acquire_not_sent_yet(void **state)
         nodes[i].refuses = true;
     c = acquire(*state);
     assert_int_equal(1, c->done);
-    EXPECT_LOGS("acquire", "acquire", "acquire", "acquire release",
-                "acquire release");
+    EXPECT_LOGS("acquire", "acquire", "acquire", "acquire undo",
+                "acquire undo");
     drain(c);
 }
 
@@ -168,8 +167,8 @@ static void loss_of_a_majority_is_reported_at_once(void **state)
     fail_with(3, HF_UNAVAILABLE);
     assert_int_equal(1, c->done);
     assert_int_equal(HF_UNAVAILABLE, c->status);
-    EXPECT_LOGS("acquire release", "acquire", "acquire release", "acquire",
-                "acquire release");
+    EXPECT_LOGS("acquire undo", "acquire", "acquire undo", "acquire",
+                "acquire undo");
     drain(c);
 }
 
@@ -352,8 +351,8 @@ static void grant_is_taken_back_without_memory(void **state)
     hf__alloc_fail_after(-1);
     assert_int_equal(1, c->done);
     assert_int_equal(HF_NO_MEMORY, c->status);
-    EXPECT_LOGS("acquire release", "acquire", "acquire", "acquire",
-                "acquire release");
+    EXPECT_LOGS("acquire undo", "acquire", "acquire", "acquire",
+                "acquire undo");
     drain(c);
 }
 

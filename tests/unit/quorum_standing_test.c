@@ -57,8 +57,8 @@ static void new_connection_to_another_process_does_not(void **state)
     fail_with(4, HF_UNAVAILABLE);
     assert_int_equal(1, c->done);
     assert_int_equal(HF_UNAVAILABLE, c->status);
-    EXPECT_LOGS("acquire release", "acquire release", "acquire info release",
-                "acquire", "acquire");
+    EXPECT_LOGS("acquire undo", "acquire undo", "acquire info undo", "acquire",
+                "acquire");
     drain(c);
 }
 

@@ -255,11 +255,12 @@ static void no_resp3_session(int fd, unsigned connection, void *user)
 
         if (strcmp(text, "HELLO 3") == 0)
             answer = "-NOPROTO unsupported protocol version\r\n";
-        if (strncmp(text, "SUBSCRIBE ", 10) == 0)
-            answer = "*3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1\r\n"
-                     "*3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$5\r\ntopic\r\n";
-        if (!fake_server_say(fd, answer))
+        if (strncmp(text, "SUBSCRIBE ", 10) == 0) {
+            if (!fake_server_subscribe(fd, text, false, "topic"))
+                return;
+        } else if (!fake_server_say(fd, answer)) {
             return;
+        }
     }
 }
 
@@ -376,7 +377,7 @@ static void silent_session(int fd, unsigned connection, void *user)
         return;
     while (fake_server_read(fd, text, sizeof(text))) {
         if (strncmp(text, "SUBSCRIBE ", 10) == 0)
-            fake_server_say(fd, ">3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1\r\n");
+            fake_server_subscribe(fd, text, true, NULL);
         else if (strcmp(text, "PING") == 0 &&
                  __atomic_fetch_add(&probes, 1, __ATOMIC_SEQ_CST) == 0)
             fake_server_say(fd, "+PONG\r\n");

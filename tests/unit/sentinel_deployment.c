@@ -43,8 +43,7 @@ static bool serve_master(fake_master *self, int fd, const char *text)
                     : "*1\r\n$6\r\nmaster\r\n");
     }
     if (begins(text, "SUBSCRIBE"))
-        return fake_server_say(fd,
-                               ">3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1\r\n");
+        return fake_server_subscribe(fd, text, true, NULL);
     if (begins(text, "SET")) /* which a replica refuses */
         return fake_server_say(
             fd, __atomic_load_n(&self->is_replica, __ATOMIC_SEQ_CST)
