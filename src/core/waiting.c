@@ -193,15 +193,13 @@ static void run(hf__wait *wait)
     pthread_mutex_destroy(&self.mutex);
 }
 
-hf_status hf__end_waiting(hf_call *call, const hf__wait_kind *kind,
-                          int64_t wait_ms, size_t inbox)
+hf_status hf__wait_run(hf_call *call, const hf__wait_kind *kind,
+                       int64_t wait_ms, size_t inbox)
 {
     hf_error *err = call->form.err;
     hf_status status = call->prepared;
     hf__wait wait;
 
-    if (call->form.kind == HF__FORM_STARTED)
-        return hf__wait_start(call, kind, wait_ms, inbox);
     if (status == HF_OK) {
         hf__wait_init(&wait, call, kind, wait_ms, inbox);
         run(&wait);

@@ -80,8 +80,8 @@ bool hf__wait_listens(const hf__wait *wait);
 void hf__wait_init(hf__wait *wait, hf_call *call, const hf__wait_kind *kind,
                    int64_t wait_ms, size_t inbox);
 
-/* Start it: waiting_async.c. */
-hf_status hf__wait_start(hf_call *call, const hf__wait_kind *kind,
-                         int64_t wait_ms, size_t inbox);
+/* Run it on the calling thread: waiting.c. */
+hf_status hf__wait_run(hf_call *call, const hf__wait_kind *kind,
+                       int64_t wait_ms, size_t inbox);
 
 #endif

@@ -292,8 +292,8 @@ static hf_status prepare(hf_call *call, hf_error *err)
     return call->owned != NULL ? HF_OK : hf__fail(err, HF_NO_MEMORY, "a call");
 }
 
-hf_status hf__wait_start(hf_call *call, const hf__wait_kind *kind,
-                         int64_t wait_ms, size_t inbox)
+static hf_status start(hf_call *call, const hf__wait_kind *kind,
+                       int64_t wait_ms, size_t inbox)
 {
     const hf_async *async = call->form.async;
     hf_status status = prepare(call, call->form.err);
@@ -318,4 +318,12 @@ hf_status hf__wait_start(hf_call *call, const hf__wait_kind *kind,
     }
     hf__call_start_end(call);
     return HF_OK;
+}
+
+hf_status hf__end_waiting(hf_call *call, const hf__wait_kind *kind,
+                          int64_t wait_ms, size_t inbox)
+{
+    return call->form.kind == HF__FORM_STARTED
+               ? start(call, kind, wait_ms, inbox)
+               : hf__wait_run(call, kind, wait_ms, inbox);
 }
