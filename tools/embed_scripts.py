@@ -90,11 +90,11 @@ def types(script):
 def table(scripts):
     rows = []
     for script in scripts:
-        body = script.body.encode("ascii")
+        body = script.sent.encode("ascii")
         digest = hashlib.sha1(body).hexdigest()
         rows.append(
             f"    {{ /* {script.name} */\n"
-            f'      "{script.name}",\n{c_string(script.body)},\n'
+            f'      "{script.name}",\n{c_string(script.sent)},\n'
             f'      {len(body)},\n      "{digest}",\n'
             f"      HF__SCRIPT_{script.name.upper()},\n"
             f"      {'true' if script.repeatable else 'false'},\n"
