@@ -66,6 +66,8 @@ static void close_up(hf__acquire *self)
 {
     hf_client *client = client_of(self);
 
+    if (self->listed)
+        hf__pending_remove(&self->pending);
     hf__timer_stop(&client->timers, &self->timer);
     if (self->watching)
         client->store->ops->event_unwatch(client->store, &self->watch);
@@ -179,10 +181,26 @@ static void handle_event(hf__acquire *self)
     try_after(self, hf__steps_event_delay(&self->steps));
 }
 
+static void end_closed(hf__acquire *self)
+{
+    self->status = hf__fail(&self->detail, HF_UNAVAILABLE,
+                            "the client was closed while it waited");
+    close_up(self);
+}
+
+static bool is_closing(const hf__acquire *self)
+{
+    return hf__life_is_closing(&client_of(self)->life);
+}
+
 static void sleep_until_event(hf__acquire *self)
 {
     hf__timers *timers = &client_of(self)->timers;
 
+    if (is_closing(self) && hf__steps_may_retry(self->status)) {
+        end_closed(self);
+        return;
+    }
     if (!hf__steps_may_retry(self->status) || self->cancelled ||
         hf__clock_boot_ms() >= self->steps.until_ms) {
         give_up(self);
@@ -190,7 +208,8 @@ static void sleep_until_event(hf__acquire *self)
     }
     if (take_grant(self))
         return;
-    if (self->moved && hf__steps_use_events(&self->steps, self->status)) {
+    if ((self->moved || self->steps.turn) &&
+        hf__steps_use_events(&self->steps, self->status)) {
         handle_event(self);
         return;
     }
@@ -264,7 +283,9 @@ static void enter(hf__acquire *self)
 {
     be_head(self);
     hf__timer_stop(&client_of(self)->timers, &self->timer);
-    if (self->cancelled)
+    if (is_closing(self))
+        end_closed(self);
+    else if (self->cancelled)
         close_up(self);
     else if (watch(self))
         try_after(self, hf__redisson_yield(self->steps.lock));
@@ -285,12 +306,33 @@ static void look_again(hf__acquire *self)
         sleep_until_event(self);
 }
 
+/* The client is being closed. A request under way is completed by that, and a
+ * place that is about to be the head is entered. */
+static void on_closing(hf__pending *pending)
+{
+    hf__acquire *self = hf__container_of(pending, hf__acquire, pending);
+
+    self->listed = false;
+    if (self->stage == HF__ACQUIRE_SLEEPING ||
+        (self->stage == HF__ACQUIRE_QUEUED &&
+         hf__wait_queue_withdraw(&client_of(self)->leases->queues,
+                                 &self->place)))
+        end_closed(self);
+}
+
 /* The first step on the loop thread, after the first try. */
 static void join_queue(hf__acquire *self)
 {
     hf_client *client = client_of(self);
     hf_status status;
 
+    if (is_closing(self)) {
+        end_closed(self);
+        return;
+    }
+    self->pending.close = on_closing;
+    self->listed = true;
+    hf__pending_add(client, &self->pending);
     self->stage = HF__ACQUIRE_QUEUED;
     self->place.entered = on_entered;
     if (self->inside) { /* the first try has queued */

@@ -18,6 +18,7 @@
 #ifndef HF__LEASE_ACQUIRE_ASYNC_H
 #define HF__LEASE_ACQUIRE_ASYNC_H
 
+#include "core/pending.h"
 #include "core/timers.h"
 #include "lease/acquire_steps.h"
 
@@ -39,9 +40,11 @@ struct hf__acquire {
     hf_status status; /* of the last step; `detail` with it */
     hf_error detail;
     atomic_bool cancelled;
-    bool inside;   /* at the head of the local wait queue */
-    bool watching; /* the lock's events */
-    bool moved;    /* since the current try began */
+    bool inside;         /* at the head of the local wait queue */
+    bool watching;       /* the lock's events */
+    bool moved;          /* since the current try began */
+    hf__pending pending; /* if it is listed there */
+    bool listed;
     hf__task posted;
     hf__timer timer;
     hf__watch watch;

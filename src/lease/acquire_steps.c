@@ -408,6 +408,7 @@ bool hf__steps_take_grant(hf__steps *steps)
         hf__wait_queue_take(&client->leases->queues, steps->queue, &handed);
     steps->turn = handed.what == HF__HANDED_TURN;
     if (handed.what != HF__HANDED_GRANT || steps->clock_us == 0 ||
+        handed.at_us < steps->clock_us || /* refused since */
         strcmp(handed.owner, steps->grant.owner) != 0 ||
         steps->lock->replicas.count > 0)
         return false;
