@@ -48,8 +48,11 @@ if not holder or string.sub(holder, 1, 32) == ARGV[1] then
         if not holder then
             call('append', KEYS[1], token == clock and '+' .. clock or '+')
         end
-    elseif ARGV[3] ~= '' and not holder and call('exists', KEYS[3]) == 1 then
-        call('append', KEYS[1], '+')
+    elseif ARGV[3] ~= '' and call('exists', KEYS[3]) == 1 then
+        call('zrem', KEYS[3], ARGV[3])
+        if not holder then
+            call('append', KEYS[1], '+')
+        end
     end
     return tonumber(token)
 end

@@ -15,14 +15,20 @@ Writes   KEYS. Cost O(n); callers send at most 128.
 ]]
 local call = redis.call
 local owners = {unpack(ARGV, 2)}
-local n = #owners / 2
-local taken, marks = 0, {}
+local n, taken, marks = #owners / 2, 0, {}
 for at = 2, #KEYS do
     local holder = redis.pcall('get', KEYS[at])
-    local queue = at + n
+    if type(holder) == 'table' and not redis.pcall('zrangebyscore', KEYS[at],
+        '-inf', '(0', 'limit', 0, 1)[1] then
+        return holder
+    end
+    local queue, turn = at + n, true
+    if not holder and call('zcard', KEYS[queue]) > 0 then
+        --#use ask_head topic=KEYS[at] waiters=KEYS[queue] own=''
+    end
     if holder and (type(holder) == 'table'
             or string.sub(holder, 1, 32) ~= owners[2 * at - 3])
-        or not holder and call('zcard', KEYS[queue]) > 0 then
+        or not turn then
         break
     end
     taken = taken + 1

@@ -22,18 +22,22 @@ Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
 ]]
 local call = redis.call
 local holder = redis.pcall('get', KEYS[1])
-if holder == ARGV[1] and (ARGV[2] or '') == '' and (ARGV[3] or '') == '' then
+local leave, entry = ARGV[2] or '', ARGV[3] or ''
+if holder == ARGV[1] and leave == '' and entry == '' then
     call('del', KEYS[1])
     return 1
 end
+local shared = type(holder) == 'table' and redis.pcall('zcard', KEYS[1])
+if type(shared) == 'table' then
+    return shared
+end
 local reply = holder and -1 or 0
-local shared = type(holder) == 'table'
 if holder and not shared and string.sub(holder, 1, 32) == ARGV[1] then
     reply = 1
 end
-local left = (ARGV[2] or '') ~= '' and call('zrem', KEYS[3], ARGV[2])
-if reply == 1 and (ARGV[3] or '') ~= '' then
-    call('zadd', KEYS[3], ARGV[4] - ARGV[5], ARGV[3])
+local left = leave ~= '' and call('zrem', KEYS[3], leave)
+if reply == 1 and entry ~= '' then
+    call('zadd', KEYS[3], ARGV[4] - ARGV[5], entry)
     call('pexpire', KEYS[3], '360000')
 end
 shared = shared and left
@@ -43,11 +47,11 @@ if reply == 1 or reply == 0 and left then
         reply = 2
         --#use wake topic=KEYS[1] waiters=KEYS[3]
     else
-        --#use hand_over lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=ARGV[3]
+        --#use hand_over lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=entry
     end
 end
 if shared then
     --#use clock
-    --#use admit lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=ARGV[3] ping=call('exists',KEYS[1])==0 pop=nil
+    --#use admit lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=entry ping=call('exists',KEYS[1])==0 pop=nil
 end
 return reply

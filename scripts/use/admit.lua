@@ -25,8 +25,10 @@ for _ = 1, 128 do
     if (lease or 0) > 0 then
         grant = owner .. ' ' .. token .. ' ' .. clock .. ' ' .. lease
     end
-    local woken = inbox and head ~= own
-        and redis.pcall('publish', inbox, grant .. '\0' .. lock)
+    local woken
+    if inbox and head ~= own then
+        --#use send_grant topic=lock
+    end
     if not inbox or not lease and woken ~= 0 then
         if (pop) and inbox then
             call('zrem', waiters, head)

@@ -31,7 +31,7 @@ for _ = 1, 128 do
         grant = token and owner .. ' ' .. token .. ' ' .. clock .. ' ' .. lease or grant
     end
     if head ~= own and (ping or not waits) then
-        woken = redis.pcall('publish', inbox, grant .. '\0' .. semaphore)
+        --#use send_grant topic=semaphore
     end
     if waits and woken ~= 0 then
         break

@@ -36,7 +36,8 @@ if head then
             reply = grant
             break
         end
-        local woken = redis.pcall('publish', inbox, grant .. '\0' .. topic)
+        local woken
+        --#use send_grant
         if woken ~= 0 then
             grant = lease > 0 and type(woken) == 'number' and grant
             break

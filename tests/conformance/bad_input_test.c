@@ -116,7 +116,9 @@ static const struct {
     {"ids", "string"},
     {"barrier", "zset"},
     {"latch", "hash"},
+    {"lock holders", NULL},
     {"lock", "string"},
+    {"semaphore", "zset"},
     {"election", "election"}, /* a hash, but not any */
     {"cache", "string"},
     {"key", NULL},

@@ -177,7 +177,8 @@ hf_status every_call_fill(every_place *place, const every_call *call,
         return hf_barrier_wait(place->client, place->key, 1, 0, NULL, NULL,
                                err);
     if (call->keyless || is_of(call, "lock") || is_of(call, "limiter") ||
-        is_of(call, "ids") || is_of(call, "election") || is_of(call, "barrier"))
+        is_of(call, "ids") || is_of(call, "election") ||
+        is_of(call, "barrier") || is_of(call, "semaphore"))
         return HF_OK;
     return hf_value_set(place->client, place->key, one(), NULL, NULL, err);
 }
