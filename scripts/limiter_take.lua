@@ -41,6 +41,6 @@ if taken then
 end
 if left > 0 and (taken or now < written) then
     call('set', KEYS[1], string.format('%.0f %.0f %.0f', now + left, rest, now),
-        'px', math.ceil(left / 1000))
+        'px', math.ceil(left / 1000) + 1)
 end
 return {taken and 1 or 0, left, rest}

@@ -80,7 +80,7 @@ static void idle_limiter_leaves_no_key(void **state)
     expect_status(HF_NOT_FOUND, hf_key_ttl(f->client, name, &ttl_ms, ERR));
     expect_status(HF_OK, take(f->client, name, 3, ten, NULL));
     expect_status(HF_OK, hf_key_ttl(f->client, name, &ttl_ms, ERR));
-    assert_true(ttl_ms <= 3000);
+    assert_true(ttl_ms <= 3001);
     expect_status(HF_OK, take(f->client, fixture_key(f, "m"), 1, fast, NULL));
     expect_soon(hf_key_ttl(f->client, fixture_key(f, "m"), &ttl_ms, ERR) ==
                     HF_NOT_FOUND,
@@ -92,47 +92,62 @@ static void idle_limiter_leaves_no_key(void **state)
 typedef struct taker {
     hf_client *client;
     hf_bytes name;
-    int taken;
+    const hf_limiter_options *options;
+    int64_t cost;
+    int64_t taken;
     bool failed;
 } taker;
 
-#define RACE_MS 300
+#define RACE_MS 150
 
 static void *take_for_a_while(void *user)
 {
     taker *self = user;
     int64_t until_ms = test_now_ms() + RACE_MS;
-    const hf_limiter_options *options =
-        OPTIONS(.count = 200, .burst = 20, .wait_ms = 0);
 
     while (test_now_ms() < until_ms) {
         hf_status status =
-            hf_limiter_take(self->client, self->name, 1, options, NULL, NULL);
+            hf_limiter_take(self->client, self->name, self->cost,
+                            self->options, NULL, NULL);
 
-        self->taken += status == HF_OK;
+        self->taken += status == HF_OK ? self->cost : 0;
         self->failed |= status != HF_OK && status != HF_CONFLICT;
     }
     return NULL;
 }
 
-static void clients_together_stay_within_the_rate(void **state)
+static void expect_within(fixture *f, const hf_limiter_options *options,
+                          int64_t cost)
 {
-    fixture *f = *state;
     taker takers[2] = {{.client = f->client}, {.client = f->other}};
     int64_t began_ms = test_now_ms(), gained;
     pthread_t threads[2];
 
     for (int i = 0; i < 2; i++) {
         takers[i].name = fixture_key(f, "l");
+        takers[i].options = options;
+        takers[i].cost = cost;
         assert_int_equal(
             pthread_create(&threads[i], NULL, take_for_a_while, &takers[i]), 0);
     }
     for (int i = 0; i < 2; i++)
         (void)pthread_join(threads[i], NULL);
-    gained = (test_now_ms() - began_ms + 1) * 200 / 1000;
+    gained = (test_now_ms() - began_ms + 1) * options->count / 1000;
     assert_false(takers[0].failed || takers[1].failed);
-    assert_true(takers[0].taken + takers[1].taken >= 20);
-    assert_true(takers[0].taken + takers[1].taken <= 20 + gained + 1);
+    assert_true(takers[0].taken + takers[1].taken >= options->burst);
+    assert_true(takers[0].taken + takers[1].taken <=
+                options->burst + gained + 1);
+}
+
+static void clients_together_stay_within_the_rate(void **state)
+{
+    expect_within(*state, OPTIONS(.count = 200, .burst = 20), 1);
+}
+
+/* The key must not expire before the bucket is full, by no part of a ms. */
+static void bucket_of_a_millisecond_stays_within_the_rate(void **state)
+{
+    expect_within(*state, OPTIONS(.count = 1000000, .burst = 1000), 500);
 }
 
 static void take_waits_for_its_turn(void **state)
@@ -363,6 +378,7 @@ int main(void)
         fixture_test(take_that_is_refused_takes_nothing),
         fixture_test(idle_limiter_leaves_no_key),
         fixture_test(clients_together_stay_within_the_rate),
+        fixture_test(bucket_of_a_millisecond_stays_within_the_rate),
         fixture_test(take_waits_for_its_turn),
         fixture_test(take_does_not_wait_in_vain),
         fixture_test(wait_for_units_can_be_ended),
