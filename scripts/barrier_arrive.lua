@@ -3,7 +3,8 @@ barrier_arrive - arrive at a barrier or renew the lease of a party that waits
 there, and let all pass if it is the last.
 
 KEYS[1]  parties (zset): ids of those that wait, by the end of their leases, us
-KEYS[2]  state (hash): generation, parties, failed, last
+KEYS[2]  state (hash): generation, parties, passed and failed (the last
+         generations that did), last
 KEYS[3]  passed (zset): the parties of the last generation that ended
 KEYS[4]  waiters (zset): inboxes by when they began to wait, us
 ARGV[1]  party: id, unique to this call
@@ -50,6 +51,7 @@ if waiting < tonumber(ARGV[4]) then
 end
 call('rename', KEYS[1], KEYS[3])
 call('pexpire', KEYS[3], 600000)
-call('hset', KEYS[2], 'generation', generation + 1, 'last', ARGV[1])
+call('hset', KEYS[2], 'generation', generation + 1, 'passed', generation,
+    'last', ARGV[1])
 --#use wake_all topic=KEYS[1] waiters=KEYS[4]
 return {1, generation, 1}

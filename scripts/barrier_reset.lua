@@ -3,7 +3,7 @@ barrier_reset - end the generation of a barrier: all that wait find it broken,
 and the next one begins.
 
 KEYS[1]  parties (zset): ids of those that wait, by the end of their leases, us
-KEYS[2]  state (hash): generation, parties, failed, last
+KEYS[2]  state (hash): generation, parties, passed, failed, last
 KEYS[3]  passed (zset): the parties of the last generation that ended
 KEYS[4]  waiters (zset): inboxes by when they began to wait, us
 

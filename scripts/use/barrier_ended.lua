@@ -16,7 +16,9 @@ local mine = tonumber(waits)
 if mine == 0 and call('zscore', passed, party) then
     mine = generation - 1
 end
-if mine > generation
+if mine > 0 and mine == tonumber(call('hget', state, 'passed') or 0) then
+    return {1, mine, call('hget', state, 'last') == party and 1 or 0}
+elseif mine > generation
         or mine > 0 and mine <= tonumber(call('hget', state, 'failed') or 0) then
     return {2, mine, 0}
 elseif mine > 0 and mine < generation then

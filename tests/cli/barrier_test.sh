@@ -2,6 +2,10 @@
 #
 # barrier_test.sh - barrier wait and reset.
 
+is_waiting() {
+    "$HOLDFAST" command ZCARD "$1" | grep -q 1
+}
+
 test_parties_pass_together() {
     expect 0 barrier wait alone 1
     same generation '1 last' "$out"
@@ -32,10 +36,21 @@ test_broken_barrier_is_reset() {
 
 test_killed_party_breaks_the_barrier() {
     start barrier wait b 3 --ttl 0.5
-    eventually 5 sh -c '"$HOLDFAST" command ZCARD b | grep -q 1'
+    eventually 5 is_waiting b
     kill -KILL "$pid"
     expect 1 barrier wait b 3 --ttl 2
     contains "$err" 'the barrier is broken'
+}
+
+test_slow_party_has_passed_although_a_later_generation_is_broken() {
+    start barrier wait b 2
+    eventually 5 is_waiting b
+    sleep 0.1
+    kill -STOP "$pid"
+    expect 0 barrier wait b 2
+    expect 1 barrier wait b 2 -w 0.05
+    kill -CONT "$pid"
+    ends 0 "$pid"
 }
 
 test_wrong_barriers_are_named() {
