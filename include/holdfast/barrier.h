@@ -34,9 +34,9 @@
  * A party has a lease, which is renewed while it waits. If one leaves, because
  * its wait ended or it died, the others would wait in vain: the barrier is
  * **broken**. All that wait and all that arrive get HF_LOST until it is reset.
- * A death is noticed when the lease has ended, and by others that wait within a
- * third of theirs. If all that waited have died, the barrier is as if they had
- * never arrived.
+ * Until its lease ends, a party that died counts as arrived; then others that
+ * wait notice within a third of theirs. If all that waited have died, the
+ * barrier is as if they had never arrived.
  */
 #ifndef HOLDFAST_BARRIER_H
 #define HOLDFAST_BARRIER_H

@@ -53,6 +53,15 @@ test_slow_party_has_passed_although_a_later_generation_is_broken() {
     ends 0 "$pid"
 }
 
+test_signal_breaks_the_barrier() {
+    start barrier wait b 2
+    eventually 5 is_waiting b
+    kill -TERM "$pid"
+    ends 143 "$pid"
+    expect 1 barrier wait b 2
+    contains "$err" 'the barrier is broken'
+}
+
 test_wrong_barriers_are_named() {
     expect 64 barrier wait b 0
     contains "$err" 'PARTIES is 1 to 100000, not "0"'
