@@ -113,6 +113,8 @@ pid_t shell_find(int *pidfd)
             return 0;
         pid = process.parent;
     }
+    if (getsid(pid) != getsid(0))
+        return 0; /* the shell has ended, and this process adopted us */
     *pidfd = (int)syscall(SYS_pidfd_open, pid, 0U);
     return pid;
 }

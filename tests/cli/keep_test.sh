@@ -106,6 +106,11 @@ test_it_does_not_guess_which_process_is_the_shell() {
     same output '' "$(cat out)"
     contains "$(cat err)" 'cannot tell which process is the shell'
     is_free x || fail 'it is held'
+    setsid /bin/sh -c '(while kill -0 "$$" 2>/dev/null; do sleep 0.02; done
+        exec "$1" lock acquire x) >handle 2>orphan &' holdfast "$HOLDFAST"
+    eventually 10 written orphan
+    same handle '' "$(cat handle)"
+    contains "$(cat orphan)" 'cannot tell which process is the shell'
     expect 64 lock acquire --keep-pid 0 x
     expect 64 lock acquire --keep-pid 2147483647 x
     contains "$err" 'no process 2147483647'
