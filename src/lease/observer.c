@@ -166,8 +166,8 @@ static void set_timer(hf_observer *self, hf_status status)
     hf__timer_stop(timers, &self->timer);
     if (status == HF_OK && self->latest.term == 0)
         return;
-    /* The reply came after the store had read its clock. */
-    if (status == HF_OK)
+    /* The reply came after the store had read its clock. -1: no lease. */
+    if (status == HF_OK && self->latest.remaining_ms >= 0)
         at_ms = hf__clock_boot_ms() + self->latest.remaining_ms + 1;
     (void)hf__timer_set(timers, &self->timer, at_ms); /* else changes remain */
 }

@@ -4,6 +4,7 @@
  */
 #include <pthread.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/slowness.h"
@@ -113,6 +114,34 @@ static void observer_does_not_report_renewals(void **state)
         expect_status(HF_OK, hf_lock_renew(one, ERR));
         expect_status(HF_TIMEOUT, hf_observer_next(observer, &leader, 60, ERR));
     }
+    hf_observer_close(observer);
+}
+
+static int64_t process_cpu_ms(void)
+{
+    struct timespec used;
+
+    assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used), 0);
+    return used.tv_sec * INT64_C(1000) + used.tv_nsec / 1000000;
+}
+
+static void observer_rests_at_a_leader_without_a_lease(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "e");
+    hf_observer *observer;
+    hf_leader leader = HF_LEADER_INIT;
+    int64_t used_ms;
+
+    put_hash(f->client, name, words("owner", "a", "term", "5", "text", "one"),
+             0);
+    observer = observe(f->other, name);
+    expect_status(HF_OK, hf_observer_next(observer, &leader, 10000, ERR));
+    assert_true(leader.term == 5);
+    hf_leader_free(&leader);
+    used_ms = process_cpu_ms();
+    expect_status(HF_TIMEOUT, hf_observer_next(observer, &leader, 200, ERR));
+    assert_true(process_cpu_ms() - used_ms < 50);
     hf_observer_close(observer);
 }
 
@@ -247,6 +276,7 @@ int main(void)
         fixture_test(observer_reports_who_leads_and_each_change),
         fixture_test(observer_sees_that_a_leader_died),
         fixture_test(observer_does_not_report_renewals),
+        fixture_test(observer_rests_at_a_leader_without_a_lease),
         fixture_test(observer_next_can_be_started_and_cancelled),
         fixture_test(observer_next_is_interrupted),
         fixture_test(observer_outlives_its_client),
