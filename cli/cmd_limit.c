@@ -82,14 +82,16 @@ static void print_state(const struct call *call, bool taken,
 static int execute(struct call *call)
 {
     char **argv = call->options->tail;
+    int why;
 
     hf_client_close(call->client);
     call->client = NULL;
     if (fflush(stdout) != 0)
         return EXIT_IO;
     (void)execvp(argv[0], argv);
-    complain("limit", "%s: %s", argv[0], strerror(errno));
-    return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+    why = errno;
+    complain("limit", "%s: %s", argv[0], strerror(why));
+    return why == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
 static int limit(struct call *call)

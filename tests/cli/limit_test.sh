@@ -32,6 +32,8 @@ test_limit_runs_a_command() {
     expect 7 limit other --rate 1/d -- sh -c 'exit 7'
     expect 127 limit third --rate 1/d -- ./none
     contains "$err" 'holdfast: limit: ./none: No such file'
+    "$HOLDFAST" limit fourth --rate 1/d -- ./none 2>&-
+    same 'exit code' 127 "$?"
 }
 
 test_limit_waits() {
