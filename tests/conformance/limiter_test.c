@@ -106,9 +106,8 @@ static void *take_for_a_while(void *user)
     int64_t until_ms = test_now_ms() + RACE_MS;
 
     while (test_now_ms() < until_ms) {
-        hf_status status =
-            hf_limiter_take(self->client, self->name, self->cost,
-                            self->options, NULL, NULL);
+        hf_status status = hf_limiter_take(self->client, self->name, self->cost,
+                                           self->options, NULL, NULL);
 
         self->taken += status == HF_OK ? self->cost : 0;
         self->failed |= status != HF_OK && status != HF_CONFLICT;
