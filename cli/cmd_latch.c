@@ -66,10 +66,13 @@ static int latch_arrive(struct call *call)
     hf_bytes id =
         call->options->operand_count > 1 ? call_operand(call, 1) : hf_str("");
     hf_error err = HF_ERROR_INIT;
+    hf_status status;
     int64_t left = -1;
-    hf_status status = hf_latch_arrive(call->client, call_operand(call, 0), id,
-                                       1, &left, &err);
 
+    if (call->options->operand_count > 1 && id.size == 0)
+        return call_usage(call, "ID is empty");
+    status = hf_latch_arrive(call->client, call_operand(call, 0), id, 1, &left,
+                             &err);
     if (status == HF_OK || status == HF_NOT_FOUND)
         print_left(call, left);
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);

@@ -40,6 +40,8 @@ test_wrong_latches_are_named() {
     contains "$err" 'COUNT is 1 to 1000000, not "x"'
     expect 64 latch set a 0 --ttl 1
     contains "$err" 'count is 0'
+    expect 64 latch arrive a ''
+    contains "$err" 'ID is empty'
     expect 0 hash put h f v
     expect 65 latch get h
 }
