@@ -51,8 +51,10 @@ static void keep_only(int *parent, int *shell)
 
     if (*shell >= 0)
         away[1] = fcntl(*shell, F_DUPFD, FD_AWAY);
-    for (int fd = 0; fd < 3; fd++)
-        dup2(null, fd);
+    for (int fd = 0; fd < 3; fd++) {
+        if (dup2(null, fd) < 0)
+            close(fd);
+    }
     dup2(away[0], FD_PARENT);
     *parent = FD_PARENT;
     if (away[1] >= 0)
