@@ -18,6 +18,7 @@
 #include "core/client.h"
 #include "core/feeds.h"
 #include "core/own_key.h"
+#include "core/wrong_type.h"
 #include "lease/election.h"
 #include "script/script_words.h"
 #include "util/clock.h"
@@ -180,7 +181,9 @@ static void read_leader(hf_observer *self)
 
     if (status != HF_OK)
         (void)hf__fail_copy(&error, &self->request.error);
-    else
+    if (status == HF_WRONG_TYPE)
+        hf__wrong_type_name(&self->request, &error);
+    if (status == HF_OK)
         status = hf__leader_read(&self->request.reply, &found, &error);
     pthread_mutex_lock(&self->mutex);
     if (status == HF_OK)

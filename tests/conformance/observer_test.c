@@ -3,6 +3,7 @@
  * observer_test.c - following who leads in an election.
  */
 #include <pthread.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -261,6 +262,7 @@ static void observer_says_that_a_key_is_no_election(void **state)
     observer = observe(f->other, key);
     expect_status(HF_WRONG_TYPE,
                   hf_observer_next(observer, &leader, 9999, ERR));
+    assert_non_null(strstr(expect_message(), ":k\""));
     expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
     (void)expect_leader(observer, NULL, "");
     hf_observer_close(observer);
