@@ -239,9 +239,11 @@ def _twin(script):
     body = re.sub(r"\bKEYS\[(\d+)\]",
                   lambda m: f"KEYS[{int(m.group(1)) + 1}]", script.written)
     body = RECORD.sub(f"--#use record {once} ttl=ARGV[{len(words) + 2}]", body)
-    # In the first line, so that line numbers stay the same.
+    # In the first line, or the one after `local call`, so that line numbers stay
+    # the same.
     first = _piece(twin, twin.body_line, "once", once, "")
-    twin.written = f"{first} {body}"
+    alias = ALIAS if body.startswith(ALIAS) else ""
+    twin.written = f"{alias}{first} {body[len(alias):]}"
     _finish(twin)
     return twin
 
