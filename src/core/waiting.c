@@ -37,6 +37,11 @@ bool hf__wait_listens(const hf__wait *wait)
     return wait->inbox != 0 && wait->call->words[wait->inbox].size > 0;
 }
 
+int64_t hf__wait_pause(const hf__wait *wait)
+{
+    return wait->kind->pause == NULL ? 0 : wait->kind->pause(wait);
+}
+
 hf__wait_next hf__wait_join(hf__wait *wait)
 {
     hf__store *store = wait->call->client->store;
@@ -138,7 +143,11 @@ static hf__wait_next ask(hf__wait *wait, waiter *self)
     hf_call *call = wait->call;
     hf__store *store = call->client->store;
     hf__request *request = &call->request;
+    int64_t pause_ms = hf__wait_pause(wait);
 
+    if (pause_ms > 0)
+        hf__clock_sleep_until(hf__at_most(
+            wait->until_ms, hf__clock_after(hf__clock_boot_ms(), pause_ms)));
     if (hf__wait_listens(wait))
         self->seq = store->ops->event_seq(
             store, call->key,

@@ -36,6 +36,8 @@ typedef struct hf__wait_kind {
     /* The status of the request is set; NULL: end with it. */
     hf__wait_next (*give_up)(hf__wait *wait);
     hf_status closed; /* the client is closed during a sleep */
+    /* How long to leave it to others before a request, ms; NULL: not at all. */
+    int64_t (*pause)(const hf__wait *wait);
 } hf__wait_kind;
 
 struct hf__wait {
@@ -75,6 +77,9 @@ hf__wait_next hf__wait_give_up(hf__wait *wait, hf_status status,
                                const char *why);
 /* Is the call to be woken by events? */
 bool hf__wait_listens(const hf__wait *wait);
+
+/* Before each request. */
+int64_t hf__wait_pause(const hf__wait *wait);
 
 /* Begin a wait in its own memory. */
 void hf__wait_init(hf__wait *wait, hf_call *call, const hf__wait_kind *kind,

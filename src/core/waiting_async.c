@@ -25,7 +25,7 @@
 typedef enum where {
     FIRST,   /* until the first task on the loop thread */
     ASKING,  /* a request is at the store */
-    PAUSED,  /* until the local store is tried again */
+    PAUSED,  /* until it is time to ask, or to ask a local store again */
     SLEEPING /* for an event, or an instant */
 } where;
 
@@ -159,27 +159,32 @@ static hf_status listen(job *self, hf_error *err)
     return status;
 }
 
-static void begin_asking(job *self)
-{
-    hf_error detail = HF_ERROR_INIT;
-
-    self->by_ms = hf__at_most(
-        hf__clock_after(hf__clock_boot_ms(), client_of(self)->request_ms),
-        self->wait.limit_ms);
-    if (listen(self, &detail) != HF_OK)
-        fail(self, detail.status, detail.message);
-    else
-        ask(self);
-}
-
-/* ------------------------------------------------------------------- steps */
-
 static void sleep_until(job *self, where state, int64_t at_ms)
 {
     self->where = state;
     if (!hf__timer_set(&client_of(self)->timers, &self->timer, at_ms))
         fail(self, HF_NO_MEMORY, "a timer");
 }
+
+static void begin_asking(job *self)
+{
+    hf_error detail = HF_ERROR_INIT;
+    int64_t pause_ms;
+
+    self->by_ms = hf__at_most(
+        hf__clock_after(hf__clock_boot_ms(), client_of(self)->request_ms),
+        self->wait.limit_ms);
+    pause_ms = hf__wait_pause(&self->wait);
+    if (listen(self, &detail) != HF_OK)
+        fail(self, detail.status, detail.message);
+    else if (pause_ms > 0)
+        sleep_until(self, PAUSED,
+                    hf__clock_after(hf__clock_boot_ms(), pause_ms));
+    else
+        ask(self);
+}
+
+/* ------------------------------------------------------------------- steps */
 
 static void on_timer(hf__timer *timer)
 {
@@ -310,7 +315,7 @@ static hf_status start(hf_call *call, const hf__wait_kind *kind,
     hf__timer_init(&self->timer, on_timer);
     call->cancel = cancel;
     hf__call_start_begin(call, async);
-    if (hf__wait_listens(&self->wait)) {
+    if (hf__wait_listens(&self->wait) || hf__wait_pause(&self->wait) > 0) {
         self->next = HF__WAIT_ASK;
         post(self);
     } else {

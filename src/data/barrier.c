@@ -93,7 +93,8 @@ static hf__wait_next leave(hf__wait *wait)
     return HF__WAIT_ASK;
 }
 
-static const hf__wait_kind waiting = {read_wait, leave, HF_INDETERMINATE};
+static const hf__wait_kind waiting = {
+    .read = read_wait, .give_up = leave, .closed = HF_INDETERMINATE};
 
 static hf_status finish_wait(hf_call *call, hf_error *err)
 {

@@ -202,7 +202,8 @@ static hf__wait_next end_await(hf__wait *wait)
     return HF__WAIT_END;
 }
 
-static const hf__wait_kind awaiting = {read_await, end_await, HF_UNAVAILABLE};
+static const hf__wait_kind awaiting = {
+    .read = read_await, .give_up = end_await, .closed = HF_UNAVAILABLE};
 
 static hf_status finish_await(hf_call *call, hf_error *err)
 {

@@ -184,7 +184,8 @@ static hf__wait_next end_take(hf__wait *wait)
     return HF__WAIT_END;
 }
 
-static const hf__wait_kind taking = {read_take, end_take, HF_INDETERMINATE};
+static const hf__wait_kind taking = {
+    .read = read_take, .give_up = end_take, .closed = HF_INDETERMINATE};
 
 static void add_charge(hf_call *call, const hf_limiter_options *o, int64_t cost)
 {
