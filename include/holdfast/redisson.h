@@ -4,6 +4,11 @@
  *
  * Contents:
  * - hf_redisson_kind, hf_redisson_lock_new()
+ * - hf_redisson_latch_set(), hf_redisson_latch_arrive(),
+ *   hf_redisson_latch_await(), hf_redisson_latch_left(): RCountDownLatch
+ * - hf_redisson_semaphore_set(), hf_redisson_semaphore_acquire(),
+ *   hf_redisson_semaphore_release(), hf_redisson_semaphore_available():
+ *   RSemaphore
  *
  * A lock in the layout of Redisson is stored, renewed, waited for and broken as
  * Redisson does it, so a Java program and one that uses this library exclude
@@ -56,6 +61,7 @@
 #ifndef HOLDFAST_REDISSON_H
 #define HOLDFAST_REDISSON_H
 
+#include "holdfast/async.h"
 #include "holdfast/lock.h"
 
 #ifdef __cplusplus
@@ -99,6 +105,194 @@ typedef enum hf_redisson_kind {
 HF_API HF_MUST_USE hf_status hf_redisson_lock_new(
     hf_client *client, hf_bytes name, hf_redisson_kind kind,
     const hf_lock_options *opts, hf_lock **lock, hf_error *err);
+
+/** Greatest count of a latch, and number of permits in a call. */
+#define HF_REDISSON_COUNT_MAX INT64_C(2147483647)
+
+/**
+ * Set the count of an RCountDownLatch (trySetCount()), unless it has one.
+ *
+ * A latch is a plain number without a time to live. At 0 it is deleted: an open
+ * latch looks like one that was never set.
+ *
+ * @param name   the latch; in a cluster without a `{`
+ * @param count  1..#HF_REDISSON_COUNT_MAX
+ *
+ * @retval HF_OK             set by this call
+ * @retval HF_CONFLICT       it has a count; it is unchanged
+ * @retval HF_UNSUPPORTED    on embedded stores and a quorum
+ * @retval HF_INDETERMINATE  no reply arrived
+ */
+HF_API HF_MUST_USE hf_status hf_redisson_latch_set(hf_client *client,
+                                                   hf_bytes name, int64_t count,
+                                                   hf_error *err);
+
+/** Starts hf_redisson_latch_set(). */
+HF_API HF_MUST_USE hf_status hf_redisson_latch_set_start(hf_client *client,
+                                                         hf_bytes name,
+                                                         int64_t count,
+                                                         const hf_async *async,
+                                                         hf_error *err);
+
+/**
+ * Count an RCountDownLatch down by 1 (countDown()), and wake all that wait if
+ * it opens. A call that is sent again after a lost connection counts once.
+ *
+ * @param name  the latch
+ *
+ * @retval HF_OK             counted
+ * @retval HF_NOT_FOUND      it is open, or was never set
+ * @retval HF_INDETERMINATE  no reply arrived; repeated, it could count twice
+ */
+HF_API HF_MUST_USE hf_status hf_redisson_latch_arrive(hf_client *client,
+                                                      hf_bytes name,
+                                                      hf_error *err);
+
+/** Starts hf_redisson_latch_arrive(). */
+HF_API HF_MUST_USE hf_status hf_redisson_latch_arrive_start(
+    hf_client *client, hf_bytes name, const hf_async *async, hf_error *err);
+
+/**
+ * Wait until an RCountDownLatch is open (await()).
+ *
+ * @param name     the latch
+ * @param wait_ms  longest time to wait, 0..#HF_FOREVER
+ *
+ * @retval HF_OK         it is open, or was never set
+ * @retval HF_TIMEOUT    it was not open until wait_ms had passed
+ * @retval HF_CANCELLED  interrupted (hf_client_interrupt())
+ *
+ * Blocks: up to wait_ms plus request_ms. Without a reply it asks again until
+ * wait_ms has passed.
+ */
+HF_API HF_MUST_USE hf_status hf_redisson_latch_await(hf_client *client,
+                                                     hf_bytes name,
+                                                     int64_t wait_ms,
+                                                     hf_error *err);
+
+/** Starts hf_redisson_latch_await(). */
+HF_API HF_MUST_USE hf_status
+hf_redisson_latch_await_start(hf_client *client, hf_bytes name, int64_t wait_ms,
+                              const hf_async *async, hf_error *err);
+
+/**
+ * The count of an RCountDownLatch (getCount()).
+ *
+ * @param name  the latch
+ * @param left  [out] 0: it is open, or was never set
+ *
+ * @retval HF_OK  `*left` is set
+ */
+HF_API HF_MUST_USE hf_status hf_redisson_latch_left(hf_client *client,
+                                                    hf_bytes name,
+                                                    int64_t *left,
+                                                    hf_error *err);
+
+/** Starts hf_redisson_latch_left(). */
+HF_API HF_MUST_USE hf_status hf_redisson_latch_left_start(hf_client *client,
+                                                          hf_bytes name,
+                                                          int64_t *left,
+                                                          const hf_async *async,
+                                                          hf_error *err);
+
+/**
+ * Set the number of free permits of an RSemaphore (trySetPermits()), unless it
+ * has one.
+ *
+ * An RSemaphore is a plain number: permits have no owner and no lease, and
+ * those of a program that died are lost. #HF_REDISSON_PERMIT has both, but is
+ * another kind: a name is one of them in all programs.
+ *
+ * @param name     the semaphore
+ * @param permits  1..#HF_REDISSON_COUNT_MAX
+ *
+ * @retval HF_OK             set by this call
+ * @retval HF_CONFLICT       it has a number; it is unchanged
+ * @retval HF_UNSUPPORTED    on embedded stores and a quorum
+ * @retval HF_INDETERMINATE  no reply arrived
+ */
+HF_API HF_MUST_USE hf_status hf_redisson_semaphore_set(hf_client *client,
+                                                       hf_bytes name,
+                                                       int64_t permits,
+                                                       hf_error *err);
+
+/** Starts hf_redisson_semaphore_set(). */
+HF_API HF_MUST_USE hf_status hf_redisson_semaphore_set_start(
+    hf_client *client, hf_bytes name, int64_t permits, const hf_async *async,
+    hf_error *err);
+
+/**
+ * Take permits of an RSemaphore (acquire(), tryAcquire()), all or none. There
+ * is no queue: who asks first after a release has them, and one who waits for
+ * many may be overtaken.
+ *
+ * A request is never sent twice. If its reply is lost the permits may be taken,
+ * without a
+ * holder: that is #HF_INDETERMINATE, also before wait_ms has passed.
+ *
+ * @param name     the semaphore
+ * @param permits  1..#HF_REDISSON_COUNT_MAX
+ * @param wait_ms  longest time to wait, 0..#HF_FOREVER
+ *
+ * @retval HF_OK             taken
+ * @retval HF_TIMEOUT        too few were free until wait_ms had passed
+ * @retval HF_CANCELLED      interrupted (hf_client_interrupt())
+ * @retval HF_UNAVAILABLE    nothing was sent, or the client was closed during
+ *                           the wait; none are taken
+ * @retval HF_INDETERMINATE  a request got no reply
+ *
+ * Blocks: up to wait_ms plus request_ms.
+ */
+HF_API HF_MUST_USE hf_status hf_redisson_semaphore_acquire(hf_client *client,
+                                                           hf_bytes name,
+                                                           int64_t permits,
+                                                           int64_t wait_ms,
+                                                           hf_error *err);
+
+/** Starts hf_redisson_semaphore_acquire(). */
+HF_API HF_MUST_USE hf_status hf_redisson_semaphore_acquire_start(
+    hf_client *client, hf_bytes name, int64_t permits, int64_t wait_ms,
+    const hf_async *async, hf_error *err);
+
+/**
+ * Add permits to an RSemaphore (release(), addPermits()), and wake those that
+ * wait. It is not checked that they were taken before. A call that is sent
+ * again after a lost connection adds them once.
+ *
+ * @param name     the semaphore
+ * @param permits  how many, -#HF_REDISSON_COUNT_MAX..#HF_REDISSON_COUNT_MAX;
+ *                 negative: take them away, even below 0
+ *
+ * @retval HF_OK             added
+ * @retval HF_INDETERMINATE  no reply arrived; repeated, it could add twice
+ */
+HF_API HF_MUST_USE hf_status hf_redisson_semaphore_release(hf_client *client,
+                                                           hf_bytes name,
+                                                           int64_t permits,
+                                                           hf_error *err);
+
+/** Starts hf_redisson_semaphore_release(). */
+HF_API HF_MUST_USE hf_status hf_redisson_semaphore_release_start(
+    hf_client *client, hf_bytes name, int64_t permits, const hf_async *async,
+    hf_error *err);
+
+/**
+ * The number of free permits of an RSemaphore (availablePermits()).
+ *
+ * @param name     the semaphore
+ * @param permits  [out] 0 if it was never set
+ *
+ * @retval HF_OK  `*permits` is set
+ */
+HF_API HF_MUST_USE hf_status hf_redisson_semaphore_available(hf_client *client,
+                                                             hf_bytes name,
+                                                             int64_t *permits,
+                                                             hf_error *err);
+
+/** Starts hf_redisson_semaphore_available(). */
+HF_API HF_MUST_USE hf_status hf_redisson_semaphore_available_start(
+    hf_client *client, hf_bytes name, int64_t *permits, const hf_async *async,
+    hf_error *err);
 
 #ifdef __cplusplus
 }

@@ -8,16 +8,20 @@
 #include "lease/registry.h"
 #include "lease/watchdog.h"
 
-/* By the hash of the name. */
+/* Of the locks and semaphores of Redisson whose names have the same hash. */
 #define HF__YIELDS 64
+
+typedef struct hf__yield {
+    _Atomic int64_t until_ms;        /* they are left to other programs */
+    _Atomic int64_t listen_until_ms; /* this client listens for a semaphore */
+} hf__yield;
 
 typedef struct hf__leases {
     hf__watchdog watchdog;
     hf__owners owners; /* and the client's id */
     hf__wait_queues queues;
     hf__registry registry;
-    /* Until when locks of Redisson are left to other programs. */
-    _Atomic int64_t yield_until_ms[HF__YIELDS];
+    hf__yield yields[HF__YIELDS];
 } hf__leases;
 
 /* Of a client that has its loop; NULL: no memory. `description` may be NULL. */

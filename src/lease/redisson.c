@@ -114,25 +114,33 @@ void hf__redisson_forget(hf_lock *lock, const char owner[HF_OWNER_SIZE])
     listen_as(lock, owner, 0);
 }
 
-static _Atomic int64_t *yield_of(const hf_lock *lock)
+hf__yield *hf__yield_of(const hf_client *client, hf_bytes main)
 {
-    return &lock->client->leases
-                ->yield_until_ms[hf__hash(lock->keys.main, 0) % HF__YIELDS];
+    return &client->leases->yields[hf__hash(main, 0) % HF__YIELDS];
+}
+
+void hf__yield_begin(hf__yield *yield)
+{
+    atomic_store(&yield->until_ms, hf__clock_boot_ms() + YIELD_MS);
+}
+
+int64_t hf__yield_left(const hf__yield *yield)
+{
+    return hf__at_least(atomic_load(&yield->until_ms) - hf__clock_boot_ms(), 0);
 }
 
 /* The reply counts this client if it listens, too. */
 void hf__redisson_released(hf_lock *lock, int64_t reply)
 {
-    if (lock->kind->redisson == NULL || reply <= 1 + (lock->listen_ms > 0))
-        return;
-    atomic_store(yield_of(lock), hf__clock_boot_ms() + YIELD_MS);
+    if (lock->kind->redisson != NULL && reply > 1 + (lock->listen_ms > 0))
+        hf__yield_begin(hf__yield_of(lock->client, lock->keys.main));
 }
 
 int64_t hf__redisson_yield(const hf_lock *lock)
 {
-    if (lock->kind->redisson == NULL)
-        return 0;
-    return hf__at_least(atomic_load(yield_of(lock)) - hf__clock_boot_ms(), 0);
+    return lock->kind->redisson == NULL
+               ? 0
+               : hf__yield_left(hf__yield_of(lock->client, lock->keys.main));
 }
 
 static const hf__redisson plain = {

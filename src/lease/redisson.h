@@ -46,4 +46,9 @@ bool hf__redisson_queues(const hf_lock *lock);
 void hf__redisson_released(hf_lock *lock, int64_t reply);
 int64_t hf__redisson_yield(const hf_lock *lock);
 
+/* The same of a key: leave it to others from now on; for how long still? */
+hf__yield *hf__yield_of(const hf_client *client, hf_bytes main);
+void hf__yield_begin(hf__yield *yield);
+int64_t hf__yield_left(const hf__yield *yield);
+
 #endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redisson_count_test.c - latches and semaphores of Redisson, next to what
+ * Redisson's own scripts do.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "support/slowness.h"
+#include "support/store_fixture.h"
+#include "support/told.h"
+
+/* A waiter polls after a second, which would hide a lost message. */
+#define WOKEN_MS 700
+
+/* countDown(), release(1) */
+#define JAVA_COUNT_DOWN                                                        \
+    "local v = redis.call('decr', KEYS[1]) "                                   \
+    "if v <= 0 then redis.call('del', KEYS[1]) end "                           \
+    "if v == 0 then redis.call(ARGV[1], ARGV[2], '0') end return 1"
+#define JAVA_RELEASE                                                           \
+    "local v = redis.call('incrby', KEYS[1], 1) "                              \
+    "redis.call(ARGV[1], ARGV[2], v) return 1"
+
+static bool no_redisson_here(const fixture *f)
+{
+    return fixture_is_embedded(f) || f->store == FIXTURE_QUORUM;
+}
+
+static void eval(fixture *f, const char *script, const char *role,
+                 hf_bytes name)
+{
+    char channel[256];
+    hf_bytes words[] = {
+        hf_str("EVAL"),
+        hf_str(script),
+        hf_str("1"),
+        name,
+        hf_str(f->store == FIXTURE_REDIS_CLUSTER ? "spublish" : "publish"),
+        hf_str("")};
+
+    (void)snprintf(channel, sizeof(channel), "%s{%.*s}", role, (int)name.size,
+                   (const char *)name.data);
+    words[5] = hf_str(channel);
+    expect_status(HF_OK, hf_command(f->other, 6, words, NULL, ERR));
+}
+
+static void redisson_counts_are_refused_where_no_redisson_is(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "n");
+    hf_status want = no_redisson_here(f) ? HF_UNSUPPORTED : HF_OK;
+    int64_t count = 7;
+
+    expect_status(want, hf_redisson_latch_left(f->client, name, &count, ERR));
+    expect_status(want, hf_redisson_latch_await(f->client, name, 0, ERR));
+    expect_status(
+        want, hf_redisson_semaphore_available(f->client, name, &count, ERR));
+    expect_status(want, hf_redisson_semaphore_set(f->client, name, 1, ERR));
+    assert_int_equal(count, no_redisson_here(f) ? 7 : 0);
+}
+
+static void redisson_latch_counts_down(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "n");
+    int64_t left = -1;
+
+    if (no_redisson_here(f))
+        return;
+    expect_status(HF_NOT_FOUND, hf_redisson_latch_arrive(f->client, name, ERR));
+    expect_status(HF_OK, hf_redisson_latch_set(f->client, name, 3, ERR));
+    expect_status(HF_CONFLICT, hf_redisson_latch_set(f->client, name, 9, ERR));
+    assert_value(f->client, name, hf_str("3"));
+    expect_status(HF_OK, hf_redisson_latch_arrive(f->client, name, ERR));
+    expect_status(HF_OK, hf_redisson_latch_left(f->client, name, &left, ERR));
+    assert_int_equal(left, 2);
+    expect_status(HF_TIMEOUT,
+                  hf_redisson_latch_await(f->client, name, 30, ERR));
+    expect_told(HF_OK, f->client,
+                hf_redisson_latch_arrive_start(f->client, name, &async, ERR));
+    expect_status(HF_OK, hf_redisson_latch_arrive(f->client, name, ERR));
+    assert_no_key(f->client, name);
+    expect_status(HF_OK,
+                  hf_redisson_latch_await(f->client, name, HF_FOREVER, ERR));
+    expect_told(HF_OK, f->client,
+                hf_redisson_latch_set_start(f->client, name, 1, &async, ERR));
+    expect_told(
+        HF_OK, f->client,
+        hf_redisson_latch_left_start(f->client, name, &left, &async, ERR));
+    assert_int_equal(left, 1);
+}
+
+static void redisson_latch_is_opened_by_java(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "n");
+    told said = {0};
+    hf_async async = tell(&said);
+    int64_t opened_ms;
+
+    if (no_redisson_here(f))
+        return;
+    expect_status(HF_OK, hf_redisson_latch_set(f->client, name, 1, ERR));
+    expect_status(HF_OK, hf_redisson_latch_await_start(
+                             f->client, name, HF_FOREVER, &async, ERR));
+    expect_throughout((dispatch(f->client), said.count == 0), 100);
+    opened_ms = test_now_ms();
+    eval(f, JAVA_COUNT_DOWN, "redisson_countdownlatch__channel__", name);
+    await_told(f->client, &said, 1);
+    expect_status(HF_OK, said.status);
+    assert_in_time(test_now_ms() - opened_ms, WOKEN_MS);
+}
+
+static void redisson_semaphore_has_so_many_permits(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "n");
+    int64_t free = -1;
+
+    if (no_redisson_here(f))
+        return;
+    expect_status(HF_TIMEOUT,
+                  hf_redisson_semaphore_acquire(f->client, name, 1, 0, ERR));
+    expect_status(HF_OK, hf_redisson_semaphore_set(f->client, name, 3, ERR));
+    expect_status(HF_CONFLICT,
+                  hf_redisson_semaphore_set(f->other, name, 5, ERR));
+    expect_status(HF_OK,
+                  hf_redisson_semaphore_acquire(f->client, name, 2, 0, ERR));
+    expect_status(HF_TIMEOUT,
+                  hf_redisson_semaphore_acquire(f->other, name, 2, 30, ERR));
+    expect_status(HF_OK, hf_redisson_semaphore_release(f->other, name, 2, ERR));
+    expect_status(HF_OK,
+                  hf_redisson_semaphore_available(f->client, name, &free, ERR));
+    assert_int_equal(free, 3);
+    expect_status(HF_OK,
+                  hf_redisson_semaphore_release(f->other, name, -4, ERR));
+    assert_value(f->client, name, hf_str("-1"));
+    expect_told(
+        HF_OK, f->client,
+        hf_redisson_semaphore_release_start(f->client, name, 2, &async, ERR));
+    expect_told(HF_OK, f->client,
+                hf_redisson_semaphore_acquire_start(f->client, name, 1, 1000,
+                                                    &async, ERR));
+    expect_told(HF_OK, f->client,
+                hf_redisson_semaphore_available_start(f->client, name, &free,
+                                                      &async, ERR));
+    assert_int_equal(free, 0);
+    expect_told(
+        HF_CONFLICT, f->client,
+        hf_redisson_semaphore_set_start(f->client, name, 1, &async, ERR));
+}
+
+static void redisson_semaphore_is_released_by_java(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "n");
+    told said = {0};
+    hf_async async = tell(&said);
+    int64_t released_ms;
+
+    if (no_redisson_here(f))
+        return;
+    expect_status(HF_OK, hf_redisson_semaphore_acquire_start(
+                             f->client, name, 2, HF_FOREVER, &async, ERR));
+    expect_throughout((dispatch(f->client), said.count == 0), 100);
+    eval(f, JAVA_RELEASE, "redisson_sc:", name);
+    expect_throughout((dispatch(f->client), said.count == 0), 50);
+    released_ms = test_now_ms();
+    eval(f, JAVA_RELEASE, "redisson_sc:", name);
+    await_told(f->client, &said, 1);
+    expect_status(HF_OK, said.status);
+    assert_in_time(test_now_ms() - released_ms, WOKEN_MS);
+}
+
+/* A client that releases and acquires without a pause. */
+static void redisson_semaphore_is_left_to_others(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "n");
+    told said = {0};
+    hf_async async = tell(&said);
+    int rounds = 0;
+
+    if (no_redisson_here(f))
+        return;
+    expect_status(HF_OK, hf_redisson_semaphore_set(f->client, name, 1, ERR));
+    expect_status(HF_OK,
+                  hf_redisson_semaphore_acquire(f->client, name, 1, 0, ERR));
+    expect_status(HF_OK, hf_redisson_semaphore_acquire_start(
+                             f->other, name, 1, HF_FOREVER, &async, ERR));
+    expect_throughout((dispatch(f->other), said.count == 0), 100);
+    while (said.count == 0) {
+        assert_true(rounds++ < 50);
+        expect_status(HF_OK,
+                      hf_redisson_semaphore_release(f->client, name, 1, ERR));
+        if (hf_redisson_semaphore_acquire(f->client, name, 1, 200, NULL) !=
+            HF_OK)
+            await_told(f->other, &said, 1);
+        dispatch(f->other);
+    }
+    expect_status(HF_OK, said.status);
+}
+
+static void redisson_waits_are_cancelled(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "n");
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_call *call = NULL;
+
+    if (no_redisson_here(f))
+        return;
+    async.call = &call;
+    expect_status(HF_OK, hf_redisson_semaphore_acquire_start(
+                             f->client, name, 1, HF_FOREVER, &async, ERR));
+    expect_throughout((dispatch(f->client), said.count == 0), 50);
+    hf_call_cancel(call);
+    await_told(f->client, &said, 1);
+    expect_status(HF_CANCELLED, said.status);
+    assert_no_key(f->client, name);
+}
+
+static void redisson_counts_refuse_bad_input(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "n");
+    hf_error err = HF_ERROR_INIT;
+
+    if (no_redisson_here(f))
+        return;
+    expect_status(HF_INVALID, hf_redisson_latch_set(f->client, name, 0, &err));
+    assert_non_null(
+        strstr(err.message, "count is 0; it must be 1..2147483647"));
+    expect_status(HF_INVALID,
+                  hf_redisson_semaphore_acquire(f->client, name, -1, 0, ERR));
+    expect_status(HF_INVALID,
+                  hf_redisson_semaphore_acquire(f->client, name, 1, -2, ERR));
+    expect_status(HF_INVALID, hf_redisson_semaphore_release(
+                                  f->client, name, INT64_C(2147483648), ERR));
+    expect_status(HF_INVALID,
+                  hf_redisson_latch_arrive(f->client, hf_str("a{b"), ERR));
+    expect_status(HF_INVALID,
+                  hf_redisson_latch_left(f->client, name, NULL, ERR));
+    expect_status(
+        f->store == FIXTURE_REDIS_CLUSTER ? HF_INVALID : HF_NOT_FOUND,
+        hf_redisson_latch_arrive(f->client, hf_str("{tag}.latch"), ERR));
+}
+
+static void redisson_counts_leave_other_types_alone(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "n");
+    hf_bytes hash = fixture_key(f, "h");
+    hf_bytes words[] = {hf_str("HSET"), hash, hf_str("a"), hf_str("1")};
+    int64_t count = 0;
+
+    if (no_redisson_here(f))
+        return;
+    expect_status(HF_OK, hf_command(f->other, 4, words, NULL, ERR));
+    expect_status(HF_OK,
+                  hf_value_set(f->other, name, hf_str("v1"), NULL, NULL, ERR));
+    for (int i = 0; i < 2; i++) {
+        hf_bytes key = i == 0 ? name : hash;
+
+        expect_status(HF_WRONG_TYPE,
+                      hf_redisson_latch_set(f->client, key, 1, ERR));
+        expect_status(HF_WRONG_TYPE,
+                      hf_redisson_latch_arrive(f->client, key, ERR));
+        expect_status(HF_WRONG_TYPE,
+                      hf_redisson_latch_await(f->client, key, 100, ERR));
+        expect_status(HF_WRONG_TYPE, hf_redisson_semaphore_available(
+                                         f->client, key, &count, ERR));
+        expect_status(HF_WRONG_TYPE, hf_redisson_semaphore_acquire(
+                                         f->client, key, 1, 100, ERR));
+        expect_status(HF_WRONG_TYPE,
+                      hf_redisson_semaphore_release(f->client, key, 1, ERR));
+    }
+    assert_value(f->client, name, hf_str("v1"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fixture_test(redisson_counts_are_refused_where_no_redisson_is),
+        fixture_test(redisson_latch_counts_down),
+        fixture_test(redisson_latch_is_opened_by_java),
+        fixture_test(redisson_semaphore_has_so_many_permits),
+        fixture_test(redisson_semaphore_is_released_by_java),
+        fixture_test(redisson_semaphore_is_left_to_others),
+        fixture_test(redisson_waits_are_cancelled),
+        fixture_test(redisson_counts_refuse_bad_input),
+        fixture_test(redisson_counts_leave_other_types_alone),
+    };
+
+    return fixture_run(tests);
+}
