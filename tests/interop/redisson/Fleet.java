@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import org.redisson.Redisson;
 import org.redisson.api.RBucket;
+import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
@@ -19,6 +20,7 @@ import org.redisson.config.Config;
 
 public class Fleet {
     static final long HOLD_US = 500;
+    static final int LATCHES = 1000;
 
     final RedissonClient client;
     final String kind;
@@ -102,8 +104,22 @@ public class Fleet {
         }
     }
 
+    void awaitLatches() throws InterruptedException {
+        for (int i = 0; i < LATCHES; i++) {
+            RCountDownLatch latch = client.getCountDownLatch(name + ":" + i);
+
+            latch.countDown();
+            latch.await();
+            read.incrementAndGet();
+        }
+    }
+
     void work(long end) {
         try {
+            if (kind.equals("latch")) {
+                awaitLatches();
+                return;
+            }
             for (long round = 0; System.nanoTime() < end; round++)
                 once(round);
         } catch (Exception e) {
@@ -125,6 +141,11 @@ public class Fleet {
         List<Thread> all = new ArrayList<>();
 
         warmUp();
+        if (kind.equals("latch")) {
+            threads = 1;
+            for (int i = 0; i < LATCHES; i++)
+                client.getCountDownLatch(name + ":" + i).trySetCount(2);
+        }
         System.out.println("ready");
         System.in.read();
         long end = System.nanoTime() + milliseconds * 1000000;

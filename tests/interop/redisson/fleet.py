@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-KINDS = "lock,fenced,fair,readwrite,permit"
+KINDS = "lock,fenced,fair,readwrite,semaphore,permit,latch"
 
 
 class Server:
@@ -111,7 +111,7 @@ def run(options, server, kind):
     server.ask("FLUSHALL")
     server.ask("SET", "counter", "0 none 0")
     server.ask("SET", "copy", "0")
-    if kind == "permit":
+    if kind in ("permit", "semaphore"):
         server.ask("SET", f"{kind} {{x}}", "1")
     sides = []
     try:
@@ -122,8 +122,10 @@ def run(options, server, kind):
             side.await_ready()
         for side in sides:
             side.start()
+        began = time.monotonic()
         for side in sides:
             side.finish(options.seconds)
+        took = time.monotonic() - began
     finally:
         for side in sides:
             side.end()
@@ -131,7 +133,7 @@ def run(options, server, kind):
     total = ours.held + java.held
     lost = ours.written + java.written - int(
         server.ask("GET", "counter").split()[0])
-    print(f"{kind:10} {total / options.seconds:7.0f}/s  "
+    print(f"{kind:10} {total / took:7.0f}/s  "
           f"C {ours.held / total:.0%}  Java {java.held / total:.0%}  "
           f"lost {lost}\n"
           f"           C -> Java {describe(java.handovers)}\n"

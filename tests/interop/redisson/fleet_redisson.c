@@ -4,11 +4,15 @@
  *
  * usage: fleet_redisson PORT KIND NAME MILLISECONDS THREADS
  *
- * KIND is lock, fair, fenced, readwrite, semaphore or permit. Each thread
- * acquires the lock again and again. Who holds it alone counts in `counter`,
- * without protection: "COUNT SIDE NANOSECONDS", where SIDE is c or java and the
- * time, on CLOCK_MONOTONIC, is that of the release; and in `copy`. Readers
- * compare the two.
+ * KIND is lock, fair, fenced, readwrite, semaphore, permit or latch. Each
+ * thread acquires the lock again and again. Who holds it alone counts in
+ * `counter`, without protection: "COUNT SIDE NANOSECONDS", where SIDE is c or
+ * java and the time, on CLOCK_MONOTONIC, is that of the release; and in `copy`.
+ * Readers compare the two.
+ *
+ * KIND latch: the two processes, a thread each, count the latches NAME:0,
+ * NAME:1 and so on down, and await each before the next. Fleet.java sets them
+ * to 2.
  *
  * Prints "ready", waits for a line, and at the end prints how often it held the
  * lock to write and to read, then how many us after the release of the other
@@ -25,6 +29,7 @@
 #define HOLD_NS 500000
 #define WAIT_MS 30000
 #define THREADS_MAX 64
+#define LATCHES 1000
 #define HANDOVERS_MAX 1000000
 
 static hf_client *client;
@@ -146,6 +151,35 @@ static void run_once(hf_lock *lock, bool writes)
     check(hf_lock_release(lock, &err), &err);
 }
 
+static void *work_semaphore(void *unused)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    while (now_ns() < end_ns) {
+        check(hf_redisson_semaphore_acquire(client, name, 1, WAIT_MS, &err),
+              &err);
+        write_once(now_ns());
+        check(hf_redisson_semaphore_release(client, name, 1, &err), &err);
+    }
+    return unused;
+}
+
+static void *work_latch(void *unused)
+{
+    hf_error err = HF_ERROR_INIT;
+    char text[256];
+
+    for (int i = 0; i < LATCHES; i++) {
+        snprintf(text, sizeof(text), "%.*s:%d", (int)name.size,
+                 (const char *)name.data, i);
+        check(hf_redisson_latch_arrive(client, hf_str(text), &err), &err);
+        check(hf_redisson_latch_await(client, hf_str(text), WAIT_MS, &err),
+              &err);
+        read_count++;
+    }
+    return unused;
+}
+
 /* The kinds of KIND: to write, and to read if readers share it. */
 static const struct member {
     const char *text;
@@ -168,7 +202,7 @@ static const struct member *find_kind(const char *text)
     exit(2);
 }
 
-static void *work(void *unused)
+static void *work_lock(void *unused)
 {
     const struct member *which = find_kind(kind);
     hf_lock *writer = make(which->writes);
@@ -184,6 +218,15 @@ static void *work(void *unused)
     return unused;
 }
 
+static void *work(void *unused)
+{
+    if (strcmp(kind, "semaphore") == 0)
+        return work_semaphore(unused);
+    if (strcmp(kind, "latch") == 0)
+        return work_latch(unused);
+    return work_lock(unused);
+}
+
 int main(int argc, char **argv)
 {
     hf_error err = HF_ERROR_INIT;
@@ -195,7 +238,7 @@ int main(int argc, char **argv)
         return 2;
     kind = argv[2];
     name = hf_str(argv[3]);
-    count = (int)strtol(argv[5], NULL, 10);
+    count = strcmp(kind, "latch") == 0 ? 1 : (int)strtol(argv[5], NULL, 10);
     snprintf(url, sizeof(url), "redis://127.0.0.1:%s/0", argv[1]);
     check(hf_client_open(url, NULL, &client, &err), &err);
     puts("ready");
