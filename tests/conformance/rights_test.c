@@ -414,6 +414,59 @@ static void dump_and_load(void **state)
     as_owner(f, "FLUSHALL");
 }
 
+/* Acquire it, wait for it in vain, renew and release it. */
+static void use_redisson_lock(fixture *f, hf_redisson_kind kind, hf_bytes name)
+{
+    hf_lock *lock, *waiter;
+
+    expect_status(
+        HF_OK, hf_redisson_lock_new(f->client, name, kind, NULL, &lock, ERR));
+    expect_status(
+        HF_OK, hf_redisson_lock_new(f->client, name, kind, NULL, &waiter, ERR));
+    expect_status(HF_OK, hf_lock_acquire(lock, 1000, ERR));
+    expect_status(kind == HF_REDISSON_READ_LOCK ? HF_OK : HF_TIMEOUT,
+                  hf_lock_acquire(waiter, 50, ERR));
+    expect_status(HF_OK, hf_lock_renew(lock, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    hf_lock_free(waiter);
+    hf_lock_free(lock);
+}
+
+static void redisson_is_allowed_after_what_the_page_adds(void **state)
+{
+    static const char *const names[] = {"lock", "fenced", "fair",
+                                        "rw",   "rw",     "permit"};
+    fixture *f = *state;
+    hf_bytes semaphore = fixture_key(f, "semaphore");
+    hf_bytes latch = fixture_key(f, "latch");
+    char line[FIXTURE_RIGHTS_SIZE];
+
+    if (f->rights == FIXTURE_RIGHTS_DUMP || f->store == FIXTURE_QUORUM)
+        return;
+    assert_true(fixture_rights_read("ACL SETUSER holdfast ~redisson_*", line));
+    for (int i = 0; i < (int)running_servers(f); i++)
+        assert_true(fixture_server_run(f, i, line));
+    if (f->cluster != NULL)
+        for (int i = 0; i < 3; i++)
+            grant_all(f, '+',
+                      ((const char *[]){"spublish", "ssubscribe",
+                                        "sunsubscribe"})[i]);
+    expect_status(HF_OK, hf_redisson_semaphore_set(
+                             f->client, fixture_key(f, "permit"), 1, ERR));
+    for (int i = 0; i < 6; i++)
+        use_redisson_lock(f, (hf_redisson_kind)i, fixture_key(f, names[i]));
+    expect_status(HF_OK,
+                  hf_redisson_semaphore_release(f->client, semaphore, 1, ERR));
+    expect_status(HF_TIMEOUT, hf_redisson_semaphore_acquire(
+                                  f->client, semaphore, 2, 50, ERR));
+    expect_status(
+        HF_OK, hf_redisson_semaphore_acquire(f->client, semaphore, 1, 0, ERR));
+    expect_status(HF_OK, hf_redisson_latch_set(f->client, latch, 1, ERR));
+    expect_status(HF_TIMEOUT,
+                  hf_redisson_latch_await(f->client, latch, 50, ERR));
+    expect_status(HF_OK, hf_redisson_latch_arrive(f->client, latch, ERR));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +479,7 @@ int main(void)
         fixture_test(diagnosis_reports_missing_keys_and_channels),
         fixture_test(watching_needs_the_right_to_track),
         fixture_test(dump_and_load),
+        fixture_test(redisson_is_allowed_after_what_the_page_adds),
     };
 
     return fixture_run(tests);
