@@ -117,6 +117,34 @@ static void several_locks(void **state)
     assert_true(hf_lock_is_held(a) && hf_lock_is_held(b));
 }
 
+static void locks_that_java_shares(void **state)
+{
+    fixture *f = *state;
+    hf_client *client = f->client;
+    hf_error *err = NULL;
+    hf_lock *lock = NULL;
+    hf_status status;
+
+    if (fixture_is_embedded(f))
+        return;
+    status = hf_redisson_lock_new(client, hf_str("books"), HF_REDISSON_LOCK,
+                                  NULL, &lock, err);
+    if (status == HF_OK)
+        status = hf_lock_acquire(lock, 5000, err);
+    assert_int_equal(status, HF_OK);
+    hf_lock_free(lock);
+
+    /* s.trySetPermits(4); s.acquire(2); s.release(2); */
+    status = hf_redisson_semaphore_set(client, hf_str("mails"), 4, err);
+    if (status == HF_OK || status == HF_CONFLICT)
+        status = hf_redisson_semaphore_acquire(client, hf_str("mails"), 2,
+                                               HF_FOREVER, err);
+    if (status == HF_OK)
+        status = hf_redisson_semaphore_release(client, hf_str("mails"), 2, err);
+    assert_int_equal(status, HF_OK);
+    assert_value(f->other, hf_str("mails"), hf_str("4"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +153,7 @@ int main(void)
         fixture_test(latch_that_is_counted_down),
         fixture_test(limiter_with_a_rate),
         fixture_test(several_locks),
+        fixture_test(locks_that_java_shares),
     };
 
     return fixture_run(tests);
