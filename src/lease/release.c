@@ -154,6 +154,15 @@ static void pass_on(const hf_call *call)
                         granted ? &handed : NULL, request->began_ms);
 }
 
+/* For the next acquire: the lock was left to others. */
+static void note_reply(hf_lock *lock, int64_t reply)
+{
+    if (lock->kind->redisson != NULL)
+        hf__redisson_released(lock, reply);
+    else if (reply == 2)
+        atomic_store(&lock->rest_ms, hf__clock_boot_ms() + HF__LOCK_GAP_MS);
+}
+
 static void answered(hf_call *call)
 {
     hf_lock *lock = call->context;
@@ -166,7 +175,7 @@ static void answered(hf_call *call)
     lock->state = HF__LOCK_FREE;
     if (call->request.status == HF_OK &&
         call->request.reply.kind == HF_REPLY_INTEGER)
-        hf__redisson_released(lock, call->request.reply.integer);
+        note_reply(lock, call->request.reply.integer);
     if (lock->lost_fd >= 0)
         hf__event_fd_lower(lock->lost_fd);
     pthread_cond_broadcast(&lock->changed);
@@ -179,15 +188,11 @@ static void answered(hf_call *call)
 static hf_status finish_release(hf_call *call, hf_error *err)
 {
     const hf__request *request = &call->request;
-    hf_lock *lock = call->context;
     /* Gone before the lease ended, after a resend: the first one released it,
      * and a waiter may have the lock by now. */
     bool by_first = call->note != 0 && request->sends > 1;
     hf__handed handed;
 
-    if (lock->kind->redisson == NULL &&
-        request->reply.kind == HF_REPLY_INTEGER && request->reply.integer == 2)
-        atomic_store(&lock->rest_ms, hf__clock_boot_ms() + HF__LOCK_GAP_MS);
     if (request->reply.kind != HF_REPLY_INTEGER)
         return read_grant(call, &handed)
                    ? HF_OK
