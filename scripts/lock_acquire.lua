@@ -8,7 +8,8 @@ KEYS[2]  last_token (string): last fencing token of this store, or of the slot
 KEYS[3]  waiters (zset): entries by when they began to wait, us
 ARGV[1]  owner: owner id, unique to this acquisition
 ARGV[2]  ttl: of the lease, ms
-ARGV[3]  entry: to queue if the lock is held; empty: do not queue
+ARGV[3]  entry: to queue if the lock is held; empty: do not queue. This and the
+         rest may be left out
 ARGV[4]  began: when the caller began to wait, us of the store's clock; 0: now,
          and it is not queued
 ARGV[5]  rank: how far to move the entry forward, us
@@ -43,21 +44,19 @@ if not holder or string.sub(holder, 1, 32) == ARGV[1] then
     if holder then
         call('pexpire', KEYS[1], ARGV[2])
     end
-    if freed or ARGV[4] ~= '0' then
-        call('zrem', KEYS[3], ARGV[3])
+    local waited = freed or (ARGV[4] or '0') ~= '0'
+    if waited or ARGV[3] and call('exists', KEYS[3]) == 1 then
+        call('zrem', KEYS[3], ARGV[3] or '')
         if not holder then
-            call('append', KEYS[1], token == clock and '+' .. clock or '+')
-        end
-    elseif ARGV[3] ~= '' and call('exists', KEYS[3]) == 1 then
-        call('zrem', KEYS[3], ARGV[3])
-        if not holder then
-            call('append', KEYS[1], '+')
+            local since = waited and token == clock and clock or ''
+            call('append', KEYS[1], '+' .. since)
         end
     end
     return tonumber(token)
 end
+local entry = ARGV[3] or ''
 if not pttl then
     pttl = call('pttl', KEYS[1])
-    --#use mark lock=KEYS[1] entry=ARGV[3]
+    --#use mark lock=KEYS[1] entry=entry
 end
---#use refuse began=ARGV[4] rank=ARGV[5] entry=ARGV[3] waiters=KEYS[3]
+--#use refuse began=ARGV[4] rank=ARGV[5] entry=entry waiters=KEYS[3]

@@ -192,6 +192,10 @@ void hf__steps_fill(hf__steps *steps)
     fill_entry(steps);
     if (lock->argument.size > 0)
         words[count++] = lock->argument;
+    /* The shorter request of a plain try costs a server less. */
+    if (lock->kind->acquire == HF__SCRIPT_LOCK_ACQUIRE &&
+        words[HF__LOCK_ACQUIRE_ENTRY].size == 0)
+        count = HF__LOCK_ACQUIRE_ENTRY;
     hf__request_script(&steps->request, &hf__scripts[lock->kind->acquire],
                        words, count, HF__LOCK_ACQUIRE_KEYS);
     hf__replicas_ask(&steps->request, &lock->replicas, hf__wrote_number);
