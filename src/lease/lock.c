@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock.c - making a handle and freeing it, and the kind of an exclusive lock.
+ * lock.c - making a handle and freeing it.
  */
 #include "lease/handle.h"
 
@@ -176,27 +176,6 @@ hf_status hf__lock_make(hf_client *client, const hf__lease_kind *kind,
         hf__lock_destroy(made);
     hf__life_leave(&client->life);
     return status;
-}
-
-static const hf__lease_kind exclusive = {
-    .acquire = HF__SCRIPT_LOCK_ACQUIRE,
-    .renew = HF__SCRIPT_LOCK_RENEW,
-    .release = HF__SCRIPT_LOCK_RELEASE,
-    .refused = "another owner holds the lock",
-    .gaps = true,
-    .passes = true,
-    .on_quorum = true,
-};
-
-hf_status hf_lock_new(hf_client *client, hf_bytes name,
-                      const hf_lock_options *opts, hf_lock **lock,
-                      hf_error *err)
-{
-    const hf__lease_kind *kind = &exclusive;
-
-    if (client != NULL && client->layout.redisson)
-        kind = &hf__redisson_lock;
-    return hf__lock_make(client, kind, name, 0, opts, lock, err);
 }
 
 /* Calls that were started on the handle end first. */

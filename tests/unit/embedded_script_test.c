@@ -337,7 +337,7 @@ static void lock_passes_from_owner_to_owner(void **state)
     (void)own(at->store, HF__SCRIPT_LOCK_RELEASE, 3, "l t w " SECOND, text);
     assert_string_equal(text, "i:-1");
     (void)own(at->store, HF__SCRIPT_LOCK_RELEASE, 3, "l t w " FIRST, text);
-    assert_string_equal(text, "i:1"); /* that inbox is nobody's */
+    assert_string_equal(text, "i:1"); /* no client has that inbox */
     expect(at->store, "zcard w", "i:0");
     (void)own(at->store, HF__SCRIPT_LOCK_ACQUIRE, 3,
               "l t w " SECOND " 60000 \"\" 0 0", text);
