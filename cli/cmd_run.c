@@ -116,6 +116,12 @@ static void plan_lead(struct run_plan *plan, const struct options *options)
         plan->text = host_name();
 }
 
+static int out_of_memory(void)
+{
+    complain(run_verb, "out of memory");
+    return EXIT_SYSTEM;
+}
+
 /* The names, with blanks between them, for messages and the environment. */
 static int join_names(struct run_plan *plan)
 {
@@ -126,7 +132,7 @@ static int join_names(struct run_plan *plan)
         size += strlen(plan->names[i]) + 1;
     text = malloc(size);
     if (text == NULL)
-        return call_usage(plan->call, "out of memory");
+        return out_of_memory();
     plan->name = text;
     for (size_t i = 0; i < plan->name_count; i++) {
         size = strlen(plan->names[i]);
@@ -160,7 +166,7 @@ static int plan_names(struct run_plan *plan, const struct options *options)
         return call_usage(plan->call, "more than 128 names");
     plan->names = calloc((size_t)count + 1, sizeof(char *));
     if (plan->names == NULL)
-        return call_usage(plan->call, "out of memory");
+        return out_of_memory();
     plan->names[0] = options->operands[0];
     memcpy(plan->names + 1, tail, (size_t)count * sizeof(char *));
     plan->name_count = (size_t)count + 1;
