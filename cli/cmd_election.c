@@ -210,8 +210,8 @@ const struct command election_commands[] = {
                  .operands = "NAME"},
      .summary = "print a line for each change of leader",
      .notes = "A line is the term, a tab and the leader's text; the term is 0 "
-              "if no one leads.\nThe first line is at once. Runs until a "
-              "signal comes.\n",
+              "if no one leads.\nThe first line is printed at once. Runs "
+              "until it gets a signal.\n",
      .run = election_observe},
     COMMAND_END,
 };

@@ -79,9 +79,9 @@ const struct command id_commands[] = {
                  .operands_max = 2,
                  .operands = "NAME [COUNT]"},
      .summary = "print numbers that are unique and only grow",
-     .notes = "One number on each line, each greater than all that were "
-              "printed before. With --dense\nthey begin at 1, and repeat if "
-              "the store loses the counter.\n",
+     .notes = "One number on each line, greater than those of all calls that "
+              "ended before.\nWith --dense they begin at 1, and repeat if the "
+              "store loses the counter.\n",
      .run = id},
     COMMAND_END,
 };

@@ -131,7 +131,8 @@ const struct command limit_commands[] = {
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME [-- COMMAND [ARGUMENT...]]",
-                 .tail = TAIL_COMMAND},
+                 .tail = TAIL_COMMAND,
+                 .wait = "wait up to SEC seconds for the units"},
      .summary = "take units from a rate limiter, then run a command",
      .notes = "--rate is required: 10/s, 100/5m, 1/200ms; the units of time "
               "are ms, s, m, h, d.\nWithout a command the units that remain "

@@ -524,6 +524,9 @@ const struct command run_commands[] = {
               "With --json an object about the lock is printed on stderr at "
               "the end.\n"
               "\n"
+              "holdfast run --all NAME... -- COMMAND holds all of these "
+              "locks, or none.\n"
+              "\n"
               "--redisson KIND makes NAME a lock that Java programs share by "
               "Redisson: RLock,\n"
               "RFencedLock, RFairLock, the two of RReadWriteLock, or a permit "
@@ -543,15 +546,16 @@ const struct command lead_commands[] = {
                  .operands_min = 1,
                  .operands_max = 1,
                  .tail = TAIL_COMMAND,
-                 .operands = "NAME [--] COMMAND [ARGUMENT...]"},
+                 .operands = "NAME [--] COMMAND [ARGUMENT...]",
+                 .nonblock = "fail at once if another leads"},
      .summary = "run a command while this candidate leads",
      .notes = "Start it on every machine that may lead: one of them runs the "
-              "command, the others\n"
-              "wait. If it loses the lead, the command is ended as by run "
-              "before another one\n"
-              "can lead; it waits again, and runs the command again when it "
-              "leads again. With\n"
-              "--once it ends with code 76 instead.\n"
+              "command, the\n"
+              "others wait. If it loses the lead, the command is ended as by "
+              "run before another\n"
+              "one can lead; it waits again, and runs the command again when "
+              "it leads again.\n"
+              "With --once it ends with code 76 instead.\n"
               "\n"
               "When the command ends by itself, the next candidate leads, and "
               "the exit code is\n"

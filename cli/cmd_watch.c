@@ -230,8 +230,8 @@ const struct command watch_commands[] = {
          "A line is the change, a tab and the key. The changes are written,\n"
          "deleted, expired (embedded stores only), and gap, without a key: "
          "changes\n"
-         "may have been missed, so read the keys again. Runs until a signal "
-         "comes.\n",
+         "may have been missed, so read the keys again. Runs until it gets a\n"
+         "signal.\n",
      .run = watch},
     COMMAND_END,
 };

@@ -169,9 +169,11 @@ static void print_exit_codes(FILE *file)
 
 static void print_general_help(FILE *file)
 {
+    const struct grammar common = {.accepts = OPTIONS_COMMON};
+
     print_commands(file);
     fputs("\noptions of every command:\n", file);
-    options_print(file, OPTIONS_COMMON);
+    options_print(file, &common);
     print_exit_codes(file);
     fputs("\nOther users of the machine can see a password in --store until it "
           "has been read;\nuse a file, named by HOLDFAST_PASSWORD_FILE, "
@@ -189,7 +191,7 @@ static void print_command_help(FILE *file, const struct command *command)
     if (command->notes != NULL)
         fprintf(file, "\n%s", command->notes);
     fputs("\noptions:\n", file);
-    options_print(file, command->grammar.accepts);
+    options_print(file, &command->grammar);
     print_exit_codes(file);
 }
 

@@ -401,15 +401,24 @@ static void print_spelling(const struct option_spec *spec, char *text,
     }
 }
 
-void options_print(FILE *file, option_set shown)
+static const char *help_of(const struct grammar *grammar, int id)
+{
+    if (id == OPT_NONBLOCK && grammar->nonblock != NULL)
+        return grammar->nonblock;
+    if (id == OPT_WAIT && grammar->wait != NULL)
+        return grammar->wait;
+    return option_table[id].help;
+}
+
+void options_print(FILE *file, const struct grammar *grammar)
 {
     char spelling[48];
     int id;
 
     for (id = 0; id < OPT_COUNT; id++) {
-        if ((shown >> id & 1) != 0) {
+        if ((grammar->accepts >> id & 1) != 0) {
             print_spelling(&option_table[id], spelling, sizeof(spelling));
-            fprintf(file, "  %-30s %s\n", spelling, option_table[id].help);
+            fprintf(file, "  %-30s %s\n", spelling, help_of(grammar, id));
         }
     }
 }

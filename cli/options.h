@@ -121,6 +121,8 @@ struct grammar {
     int operands_min;     /* operands */
     int operands_max;     /* operands; -1: any number */
     enum tail tail;       /* what follows them */
+    const char *nonblock; /* help of OPT_NONBLOCK; NULL: the usual one */
+    const char *wait;     /* the same of OPT_WAIT */
 };
 
 /* A command line that was read. */
@@ -147,7 +149,7 @@ int options_read(struct options *options, const struct grammar *grammar,
 
 void options_free(struct options *options);
 
-/* One line of help for each option in `accepts`, in the table's order. */
-void options_print(FILE *file, option_set accepts);
+/* One line of help for each option of a grammar, in the table's order. */
+void options_print(FILE *file, const struct grammar *grammar);
 
 #endif

@@ -145,7 +145,8 @@ test_help_and_version() {
         'hash delete-fields' 'lock inspect' 'lock holders' 'lock list' \
         'lock break' 'semaphore inspect' 'semaphore resize' \
         'script run' 'store info' 'store diagnose' 'store check' \
-        'store compact' 'store dump' 'store load' watch; do
+        'store compact' 'store dump' 'store load' watch lead \
+        'election observe' 'latch arrive' 'barrier wait' limit id; do
         expect 0 help $command
         contains "$out" "usage: holdfast $command [OPTION...]"
         ! grep -E '.{81}' out || fail "help of $command is too wide"
@@ -153,6 +154,8 @@ test_help_and_version() {
         expect 0 $command --help
         cmp first out || fail 'help and --help differ'
     done
+    expect 0 lead --help
+    contains "$out" 'fail at once if another leads'
     expect 64 help nothing
 }
 
