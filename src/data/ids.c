@@ -154,9 +154,10 @@ static hf_status finish_fetch(hf_call *call, hf_error *err)
     int64_t count = call->note, last;
 
     if (!took(request))
-        return hf__fail(err, HF_CONFLICT,
-                        "fewer than %lld ids are left below 2^63",
-                        (long long)count);
+        return count == 1 ? hf__fail(err, HF_CONFLICT, "no ids are left")
+                          : hf__fail(err, HF_CONFLICT,
+                                     "fewer than %lld ids are left below 2^63",
+                                     (long long)count);
     if (!read_last(hf_reply_bytes(&request->reply), &last) || last < count)
         return hf__bad_reply("ids_take", err);
     *(int64_t *)call->out = last - count + 1;

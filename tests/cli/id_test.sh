@@ -27,7 +27,7 @@ test_ids_end_below_2_to_63() {
     expect 0 id row 2 --dense
     same last $'9223372036854775806\n9223372036854775807' "$out"
     expect 1 id row --dense
-    contains "$err" 'fewer than 1 ids are left below 2^63'
+    contains "$err" 'no ids are left'
     expect 0 value set row x
     expect 65 id row
 }
