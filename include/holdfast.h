@@ -19,7 +19,7 @@
  * | holdfast/semaphore.h | semaphores: at most N holders at the same time     |
  * | holdfast/limiter.h   | rate limiters                                      |
  * | holdfast/ids.h       | numbers that are unique and only grow              |
- * | holdfast/latch.h     | waiting until so many have arrived                 |
+ * | holdfast/latch.h     | waiting for a number of arrivals                   |
  * | holdfast/election.h  | one of several programs leads                      |
  * | holdfast/adopt.h     | passing a held lock to another process             |
  * | holdfast/together.h  | acquiring several locks at once                    |

@@ -72,8 +72,8 @@ typedef struct hf_barrier_pass {
 /**
  * Arrive at a barrier, and wait until all parties have arrived.
  *
- * A wait that ends otherwise breaks the barrier, so that the others need not
- * wait for nothing. If the last party arrives meanwhile, it has passed: HF_OK.
+ * A wait that ends otherwise breaks the barrier, so that the others do not
+ * wait in vain. If the last party arrives meanwhile, it has passed: HF_OK.
  *
  * @param name     the barrier; a key. One with a `}` needs a hash tag
  * @param parties  how many there are, 1..#HF_BARRIER_PARTIES_MAX; the same

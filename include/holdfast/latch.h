@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file holdfast/latch.h - latches: wait until so many have arrived.
+ * @file holdfast/latch.h - latches: wait for a number of arrivals.
  *
  * Contents:
  * - hf_latch_set(): make a latch with a count

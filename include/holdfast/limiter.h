@@ -55,10 +55,11 @@ typedef struct hf_limiter_options {
     size_t struct_size; /**< #HF_LIMITER_OPTIONS_INIT sets it */
     uint32_t flags;     /**< must be 0 */
     uint32_t reserved0; /**< must be 0 */
-    /** The rate: so many units ..., 1..#HF_LIMITER_COUNT_MAX, at most one in a
+    /** Units gained per `period_ms`, 1..#HF_LIMITER_COUNT_MAX, at most one in a
      *  microsecond. Needed. */
     int64_t count;
-    /** ... in this time, ms; 0: 1000; 1..#HF_LIMITER_PERIOD_MAX_MS. */
+    /** Time in which `count` units are gained, ms; 0: 1000;
+     *  1..#HF_LIMITER_PERIOD_MAX_MS. */
     int64_t period_ms;
     /** Units of a full bucket; 0: `count`; 1..#HF_LIMITER_COUNT_MAX. They must
      *  be gained in a year or less. */

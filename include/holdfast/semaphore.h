@@ -123,7 +123,7 @@ typedef struct hf_semaphore_info {
     bool stored;        /**< the number is stored */
     uint32_t available; /**< how many are free */
     uint64_t held;      /**< permits held */
-    uint64_t holders;   /**< by so many handles */
+    uint64_t holders;   /**< handles that hold them */
     uint64_t waiters;   /**< clients in the wait queue */
 } hf_semaphore_info;
 
