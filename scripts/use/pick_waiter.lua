@@ -28,10 +28,8 @@ if head then
         end
         lease = math.min(lease or 0, 1000)
         owner = string.sub(head, -32)
-        grant = 'ask'
-        if lease > 0 then
-            grant = owner .. ' ' .. token .. ' ' .. clock .. ' ' .. lease
-        end
+        grant = lease > 0
+            and owner .. ' ' .. token .. ' ' .. clock .. ' ' .. lease or 'ask'
         if head == own then
             reply = grant
             break
