@@ -615,11 +615,6 @@ DEFINE(semaphore_inspect)
     return CALL(hf_semaphore_inspect, p->client, p->key, 1, &p->result.permits);
 }
 
-DEFINE(semaphore_resize)
-{
-    return CALL(hf_semaphore_resize, p->client, p->key, 1);
-}
-
 static int ignore_lock(void *user, hf_bytes name, const hf_lock_info *info)
 {
     (void)user;
@@ -778,9 +773,11 @@ const every_call every_calls[] = {
     {"lock inspect", "lock_inspect", lock_inspect, STARTS},
     {"lock holder", "client_find", lock_holder, STARTS, .keyless = true},
     {"lock break", "lock_break", lock_break, STARTS},
+    {"rwlock downgrade", "rwlock_downgrade", every_rwlock_downgrade, STARTS,
+     HELD, .is_pair = true},
     {"lock holders", "lock_holders", lock_holders, STARTS},
     {"semaphore inspect", "semaphore_inspect", semaphore_inspect, STARTS},
-    {"semaphore resize", "semaphore_resize", semaphore_resize, STARTS},
+    {"semaphore resize", "semaphore_resize", every_semaphore_resize, STARTS},
     {"lock list, names", "SCAN", lock_list, .keyless = true, .scans = true},
     {"lock list, lock", "lock_list", lock_list, .keyless = true, .scans = true},
     {"election try", "election_acquire", lock_try, STARTS, CANDIDATE,

@@ -72,6 +72,8 @@ const char *every_usual_answer(const char *target)
         {"lock_release", ":1\r\n"},
         {"lock_adopt", "*0\r\n"},
         {"lock_renew", "*0\r\n"},
+        {"rwlock_release", ":1\r\n"},
+        {"rwlock_renew", "*0\r\n"},
         {"lock_leave", ":0\r\n"},
         {"election_acquire", ":5\r\n"},
         {"election_release", ":1\r\n"},
@@ -104,6 +106,9 @@ static hf_status make_lock(every_place *place, const every_call *call,
     if (call->is_election)
         return hf_election_new(place->client, place->key, one(), options,
                                &place->lock, err);
+    if (call->is_pair)
+        return hf_rwlock_new(place->client, place->key, 0, options,
+                             &place->second, &place->lock, err);
     return hf_lock_new(place->client, place->key, options, &place->lock, err);
 }
 
@@ -176,9 +181,10 @@ hf_status every_call_fill(every_place *place, const every_call *call,
     if (is_of(call, "barrier reset"))
         return hf_barrier_wait(place->client, place->key, 1, 0, NULL, NULL,
                                err);
-    if (call->keyless || is_of(call, "lock") || is_of(call, "limiter") ||
-        is_of(call, "ids") || is_of(call, "election") ||
-        is_of(call, "barrier") || is_of(call, "semaphore"))
+    if (call->keyless || call->is_pair || is_of(call, "lock") ||
+        is_of(call, "limiter") || is_of(call, "ids") ||
+        is_of(call, "election") || is_of(call, "barrier") ||
+        is_of(call, "semaphore"))
         return HF_OK;
     return hf_value_set(place->client, place->key, one(), NULL, NULL, err);
 }

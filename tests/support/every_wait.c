@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* every_wait.c - the calls of latches, limiters, ids and elections, for
- * the table of every_call.c. */
+/* every_wait.c - the calls of latches, limiters, ids, elections,
+ * semaphores and read-write locks, for the table of every_call.c. */
 #include "support/every_wait.h"
 
 /* Run it, or start it: `...` are the arguments before async and err. */
@@ -86,6 +86,16 @@ EVERY_WAIT(every_ids_next)
         status = CALL(hf_ids_next, ids, &p->result.number);
     hf_ids_free(ids);
     return status;
+}
+
+EVERY_WAIT(every_semaphore_resize)
+{
+    return CALL(hf_semaphore_resize, p->client, p->key, 1);
+}
+
+EVERY_WAIT(every_rwlock_downgrade)
+{
+    return CALL(hf_rwlock_downgrade, p->lock);
 }
 
 EVERY_WAIT(every_election_proclaim)

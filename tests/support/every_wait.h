@@ -17,6 +17,8 @@ EVERY_WAIT(every_limiter_take);
 EVERY_WAIT(every_limiter_take_waiting);
 EVERY_WAIT(every_limiter_take_many);
 EVERY_WAIT(every_ids_next);
+EVERY_WAIT(every_semaphore_resize);
+EVERY_WAIT(every_rwlock_downgrade);
 EVERY_WAIT(every_election_proclaim);
 EVERY_WAIT(every_election_leader);
 EVERY_WAIT(every_barrier_wait);
