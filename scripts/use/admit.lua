@@ -30,9 +30,8 @@ for _ = 1, 128 do
         --#use send_grant topic=lock
     end
     if not inbox or not lease and woken ~= 0 then
-        if (pop) and inbox then
-            call('zrem', waiters, head)
-            reply = false
+        if pop and inbox then
+            reply = call('zrem', waiters, head)<1
         end
         break
     end
