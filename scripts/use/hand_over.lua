@@ -11,8 +11,8 @@ shared   variable: set if a reader is at the head, which the script lets in
 --#use pick_waiter topic=lock
 shared = shared or reader
 if grant then
-    local since = token == clock and clock or ''
-    call('set', lock, owner .. '+' .. since, 'px', lease)
+    call('set', lock, owner .. '+' .. (token == clock and clock or ''),
+        'px', lease)
 else
     call('del', lock)
 end
