@@ -54,6 +54,8 @@ static const right_form for_locks[] = {
     {{"EXISTS", QUEUE}, false},
     {{"PEXPIRE", QUEUE, "1"}, false},
     {{"PUBLISH", CHANNEL, ""}, false},
+    {{"PUBSUB", "NUMSUB", CHANNEL}, false},
+    {{"APPEND", KEY, ""}, true},
     {{"SUBSCRIBE", CHANNEL}, true},
 };
 
@@ -68,7 +70,6 @@ static const right_form for_data[] = {
     {{"MGET", KEY}, false},
     {{"PERSIST", KEY}, false},
     {{"EXISTS", KEY}, false},
-    {{"APPEND", KEY, ""}, true},
     {{"TYPE", KEY}, false},
     {{"RENAME", KEY, KEY}, false},
     {{"GETEX", KEY, "PERSIST"}, false},
@@ -250,6 +251,8 @@ static const char *what_of(const right_form *right)
         return "SCRIPT LOAD";
     if (strcmp(right->words[0], "CLUSTER") == 0)
         return "CLUSTER SLOTS";
+    if (strcmp(right->words[0], "PUBSUB") == 0)
+        return "PUBSUB NUMSUB";
     return right->words[0];
 }
 
