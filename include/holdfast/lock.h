@@ -17,8 +17,8 @@
  * form.
  *
  * A release gives the lock to the client that has waited longest. That client
- * holds it at first for 1 s at most, until its first renewal: if it was killed
- * meanwhile, the others wait no longer than that.
+ * holds it at first for 1 s at most, until its first renewal. If it was killed
+ * meanwhile, the next one finds the lock free when it polls, 1 to 2 s later.
  *
  * @code
  * hf_status back_up(hf_client *client, hf_error *err)

@@ -159,6 +159,8 @@ static void fill_entry(hf__steps *steps)
             words[HF__LOCK_ACQUIRE_ENTRY] = hf_str("1");
         return;
     }
+    if (!undoes(steps) && !hf__steps_listens(steps))
+        return; /* it would be skipped as dead; the subscription wakes it */
     if (!steps->queued || !undoes(steps))
         (void)entry_of(steps);
     if (steps->entry == NULL)
@@ -505,6 +507,9 @@ static int64_t poll_pause(const hf__steps *steps, int round)
             hf__at_most(pause_ms + steps->position * POLL_RANK_MS, POLL_MAX_MS);
         pause_ms -= hf__rand_between(0, pause_ms / 2);
     }
+    /* The head may be given the lease and be dead: the next notices. */
+    if (steps->position == 1)
+        pause_ms = hf__at_most(pause_ms, POLL_FIRST_MS);
     if (steps->foreign)
         pause_ms = hf__at_most(pause_ms, foreign_pause(steps));
     if (steps->pttl_ms < 0)
