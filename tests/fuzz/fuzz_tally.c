@@ -135,6 +135,7 @@ static void check_reply(uint32_t script, const hf_reply *reply)
                 items[3].kind == HF_REPLY_INTEGER);
         break;
     case HF__SCRIPT_LOCK_RELEASE:
+    case HF__SCRIPT_LOCK_UNDO:
         PROMISE(reply->kind == HF_REPLY_INTEGER && reply->integer >= -1 &&
                 reply->integer <= 1);
         break;
