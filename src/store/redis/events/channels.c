@@ -86,6 +86,7 @@ static bool unsubscribe(hf__channels *channels, hf__heard **place, hf__buf *out,
         !put(out, heard->sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE", heard))
         return false;
     *some = *some || heard->sent;
+    channels->leaving += heard->sent;
     drop(channels, place);
     return true;
 }
@@ -109,6 +110,7 @@ void hf__channels_reset(hf__channels *channels)
             heard->sent = false;
     }
     channels->unsent = channels->count;
+    channels->leaving = 0;
 }
 
 void hf__channels_done(hf__channels *channels)
@@ -186,6 +188,10 @@ bool hf__channels_end(hf__channels *channels, hf_bytes name, uint32_t *bucket)
 {
     hf__heard **place = place_of(channels, name);
 
+    if (channels->leaving > 0) { /* it may be wanted again by now */
+        channels->leaving--;
+        return false;
+    }
     if (*place == NULL || !(*place)->sent)
         return false;
     *bucket = (*place)->bucket;

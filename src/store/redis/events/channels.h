@@ -21,6 +21,7 @@ typedef struct hf__channels {
     hf__heard *lists[HF__EVENTS_COUNT]; /* by hf__events_bucket() of the name */
     size_t count;
     size_t unsent;     /* wanted, and not subscribed yet */
+    size_t leaving;    /* unsubscribed, and not confirmed yet */
     int64_t tidied_ms; /* when those not wanted any more were last removed */
 } hf__channels;
 
