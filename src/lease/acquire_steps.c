@@ -46,10 +46,6 @@
  * last refusal: 1 in 1000, ten times what NTP tolerates. */
 #define CLOCK_DRIFT 1000
 
-/* In front of those who began to wait earlier, us: longer than the time since
- * 1970. */
-#define FIRST_RANK "2000000000000000"
-
 /* After split votes: about twice what the votes took, and longer each time, so
  * that soon one caller is alone with the nodes. */
 #define SPLIT_MIN_MS 10
@@ -146,11 +142,7 @@ static void fill_entry(hf__steps *steps)
     words[HF__LOCK_ACQUIRE_ENTRY] = hf_str("");
     words[HF__LOCK_ACQUIRE_BEGAN] = hf_str("0");
     words[HF__LOCK_ACQUIRE_RANK] =
-        hf_str(steps->lock->first ? FIRST_RANK : "0");
-    if (steps->lock->options.priority > 0)
-        words[HF__LOCK_ACQUIRE_RANK] =
-            hf__number(steps->rank_text,
-                       steps->lock->options.priority * HF__RANK_OF_CLASS);
+        hf__number(steps->rank_text, hf__lock_rank(steps->lock));
     if (steps->queue == NULL)
         return;
     if (steps->lock->kind->redisson != NULL) {

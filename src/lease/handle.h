@@ -115,6 +115,15 @@ void hf__lock_keys_done(hf__lock_keys *keys);
 /* HF_INVALID: no handle, or one from before fork(). */
 hf_status hf__lock_check(const hf_lock *lock, hf_error *err);
 
+/* How far its entry goes forward in the queue, us. One that goes first has at
+ * least the first class of priority. */
+static inline int64_t hf__lock_rank(const hf_lock *lock)
+{
+    int64_t level = lock->options.priority;
+
+    return (level == 0 && lock->first ? 1 : level) * HF__RANK_OF_CLASS;
+}
+
 /* The same for many handles, which must be of one client. */
 hf_status hf__locks_check(hf_lock *const *locks, size_t count, hf_error *err);
 

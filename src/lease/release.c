@@ -247,7 +247,7 @@ static void fill_rest(hf_call *call, const hf_lock *lock)
     hf__add(call, hf_str("")); /* it leaves no queue */
     hf__add(call, hf_str(entry == NULL ? "" : entry));
     hf__add_number(call, lock->clock_us + (entered_ms - lock->asked_ms) * 1000);
-    hf__add_number(call, lock->options.priority * HF__RANK_OF_CLASS);
+    hf__add_number(call, hf__lock_rank(lock));
     if (gap)
         hf__add(call, hf_str("1"));
 }
