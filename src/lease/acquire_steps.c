@@ -38,10 +38,6 @@
 #define FOREIGN_FIRST_MS 20
 #define FOREIGN_LAST_MS 50
 
-/* After a foreign release: random, so that clients that only poll also get
- * their turn. */
-#define EVENT_DELAY_MS HF__LOCK_GAP_MS
-
 /* Clocks here and at the store may differ by this share of the time since the
  * last refusal: 1 in 1000, ten times what NTP tolerates. */
 #define CLOCK_DRIFT 1000
@@ -217,6 +213,12 @@ static void note_holder(hf__steps *steps, const hf_reply *owner)
         !hf__owner_is_ours(hf_view(owner->bytes.data, owner->bytes.size));
     if (steps->foreign)
         atomic_store(&steps->lock->foreign_ms, hf__clock_boot_ms());
+    if (steps->sightings > 0)
+        return;
+    if (steps->foreign)
+        hf__turns_note_foreign(&steps->lock->turns, owner->bytes.size);
+    else
+        hf__turns_note_ours(&steps->lock->turns);
 }
 
 static hf_status read_refusal(hf__steps *steps, hf_error *err)
@@ -464,8 +466,10 @@ void hf__steps_watch_holder(const hf__steps *steps, hf_status status, int round)
 
 int64_t hf__steps_event_delay(const hf__steps *steps)
 {
-    if (steps->foreign || (steps->turn && !undoes(steps)))
-        return hf__rand_between(0, EVENT_DELAY_MS);
+    if (steps->foreign)
+        return hf__turns_delay(&steps->lock->turns);
+    if ((steps->turn && !undoes(steps)))
+        return hf__rand_between(0, HF__LOCK_GAP_MS);
     return hf__redisson_yield(steps->lock);
 }
 

@@ -15,6 +15,7 @@
 #ifndef HF__LEASE_HANDLE_H
 #define HF__LEASE_HANDLE_H
 
+#include "lease/turns.h"
 #include <stdatomic.h>
 
 #include "core/client.h"
@@ -58,6 +59,7 @@ struct hf_lock {
     atomic_uint interruptions;
     atomic_int acked;           /* replicas; -1: not counted */
     _Atomic int64_t foreign_ms; /* when a foreign holder was last seen */
+    hf__turns turns;            /* of the call that acquires */
     _Atomic int64_t rest_ms;    /* not to be asked for before, see release.c */
 
     /* Guarded by client->leases->watchdog.mutex. */

@@ -19,7 +19,7 @@
 #include "util/rand.h"
 
 /* How long a foreign holder is remembered. */
-#define FOREIGN_MEMORY_MS 10000
+#define FOREIGN_MEMORY_MS 8000
 
 /* Thousandths of the releases that leave a gap, for each ms that the lock was
  * held, and at most. */
@@ -154,12 +154,19 @@ static void pass_on(const hf_call *call)
                         granted ? &handed : NULL, request->began_ms);
 }
 
+static bool sees_foreign(const hf_lock *lock)
+{
+    int64_t seen_ms = atomic_load(&lock->foreign_ms);
+
+    return seen_ms != 0 && hf__clock_boot_ms() - seen_ms < FOREIGN_MEMORY_MS;
+}
+
 /* For the next acquire: the lock was left to others. */
 static void note_reply(hf_lock *lock, int64_t reply)
 {
     if (lock->kind->redisson != NULL)
         hf__redisson_released(lock, reply);
-    else if (reply == 2)
+    else if (reply == 2 || (reply == 1 && sees_foreign(lock)))
         atomic_store(&lock->rest_ms, hf__clock_boot_ms() + HF__LOCK_GAP_MS);
 }
 
@@ -214,21 +221,20 @@ static const hf__operation release_one = {
 /*
  * Other libraries poll for a free key, and between two hand-overs there is
  * none. So a release leaves the lock free for a moment if an owner of another
- * form held it lately; else at random, for about 2 % of the time, so that one
+ * form held it lately; else at random, for about 3 % of the time, so that one
  * that comes later gets in.
  */
 static bool leaves_gap(const hf_lock *lock)
 {
-    int64_t now_ms = hf__clock_boot_ms();
-    int64_t seen_ms = atomic_load(&lock->foreign_ms);
+    int64_t passed_ms = hf__clock_boot_ms() - lock->held_ms;
     uint32_t unshared = HF__CAP_UNDOES | HF__CAP_LOCAL;
 
-    if (seen_ms != 0 && now_ms - seen_ms < FOREIGN_MEMORY_MS)
+    if (sees_foreign(lock))
         return true;
     if ((lock->client->store->capabilities & unshared) != 0)
         return false;
     return hf__rand_between(1, 1000) <=
-           hf__at_most(GAP_SHARE * (now_ms - lock->held_ms + 1), GAP_SHARE_MAX);
+           hf__at_most(GAP_SHARE * passed_ms, GAP_SHARE_MAX);
 }
 
 /* The next of this client, and the gap; most releases have neither. */
