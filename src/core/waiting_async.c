@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waiting_async.c - the steps of waiting.h for a started call, on the loop
- * thread. The first request, which most calls end with, is sent by the caller
- * and completes on any thread, unless events are to be watched before it.
+ * waiting_async.c - the steps of waiting.h for a started call, by a stepper.
+ * The first request, which most calls end with, is sent by the caller and
+ * completes on any thread, unless events are to be watched before it.
  *
  * The job belongs to its call, and so may be gone once that has completed:
- * completing is the last thing that a function does. While the job is in the
- * list of `pending` a close ends it.
+ * completing is the last thing that a function does.
  */
 #include "core/async.h"
 #include "core/client.h"
+#include "core/stepper.h"
 #include "core/waiting.h"
 #include "util/clock.h"
 #include "util/container.h"
@@ -17,78 +17,25 @@
 #include "util/mem.h"
 #include "util/order.h"
 
-/* A request to a local store runs on the loop thread, which must not be late
- * for renewals. One that could not begin is tried again. */
-#define LOCAL_TRY_MS 20
-#define LOCAL_PAUSE_MS 5
-
-typedef enum where {
-    FIRST,   /* until the first task on the loop thread */
-    ASKING,  /* a request is at the store */
-    PAUSED,  /* until it is time to ask, or to ask a local store again */
-    SLEEPING /* for an event, or an instant */
-} where;
-
 typedef struct job {
+    hf__stepper stepper;
     hf__wait wait;
-    where where;
     hf__wait_next next; /* after FIRST */
-    int64_t by_ms;      /* for the tries of a request */
     atomic_bool cancelled;
-    bool listed;   /* `pending`; timer and watch may be used */
-    bool watching; /* the first key's events */
-    bool moved;    /* since the request began */
-    hf__task posted;
-    hf__timer timer;
-    hf__watch watch;
-    hf__pending pending;
 } job;
 
-static void take_step(job *self, hf__wait_next next);
-static void run_posted(hf__task *task);
-
-static hf_client *client_of(const job *self)
+static job *job_of(hf__stepper *stepper)
 {
-    return self->wait.call->client;
-}
-
-static bool is_closing(const job *self)
-{
-    return hf__life_is_closing(&client_of(self)->life);
-}
-
-static bool is_local(const job *self)
-{
-    return (client_of(self)->store->capabilities & HF__CAP_LOCAL) != 0;
-}
-
-static void post(job *self)
-{
-    self->posted = (hf__task){.run = run_posted};
-    hf__loop_post(client_of(self)->loop, &self->posted);
-}
-
-/* --------------------------------------------------------------------- end */
-
-static void stop_waiting(job *self)
-{
-    hf__store *store = client_of(self)->store;
-
-    self->listed = false;
-    hf__timer_stop(&client_of(self)->timers, &self->timer);
-    if (self->watching)
-        store->ops->event_unwatch(store, &self->watch);
-    self->watching = false;
+    return hf__container_of(stepper, job, stepper);
 }
 
 static void end(job *self)
 {
-    if (self->listed) {
-        hf__pending_remove(&self->pending);
-        stop_waiting(self);
-    }
+    (void)hf__stepper_stop(&self->stepper);
     hf__call_complete(self->wait.call);
 }
+
+/* ------------------------------------------------------------------- steps */
 
 static void fail(job *self, hf_status status, const char *why)
 {
@@ -96,174 +43,102 @@ static void fail(job *self, hf_status status, const char *why)
     end(self);
 }
 
-/* ---------------------------------------------------------------- requests */
-
-static void submit(job *self, int64_t limit_ms,
-                   void (*on_done)(hf__request *request))
+static void failed(hf__stepper *stepper, hf_status status, const char *why)
 {
-    hf_call *call = self->wait.call;
-    hf_client *client = call->client;
-    hf__request *request = &call->request;
-    hf_error detail = HF_ERROR_INIT;
-    hf_status status;
-
-    hf__wait_fill(&self->wait);
-    status = hf__request_stamp(client, request, limit_ms, &detail);
-    if (status != HF_OK) {
-        fail(self, status, detail.message);
-        return;
-    }
-    request->on_done = on_done;
-    request->user = self;
-    client->store->ops->submit(client->store, &request, 1);
+    fail(job_of(stepper), status, why);
 }
 
-static void request_done(hf__request *request)
+static void end_closed(job *self)
 {
-    post(request->user);
+    fail(self, self->wait.kind->closed, "the client is closed");
+}
+
+static void closing(hf__stepper *stepper)
+{
+    if (stepper->state != HF__STEPPER_AT_STORE)
+        end_closed(job_of(stepper));
+}
+
+static hf__request *fill(hf__stepper *stepper)
+{
+    hf__wait *wait = &job_of(stepper)->wait;
+
+    hf__wait_fill(wait);
+    return &wait->call->request;
 }
 
 static void ask(job *self)
 {
-    int64_t limit_ms = self->by_ms;
+    hf__wait *wait = &self->wait;
+    int64_t by_ms =
+        hf__clock_after(hf__clock_boot_ms(), self->stepper.client->request_ms);
 
-    self->where = ASKING;
-    if (is_local(self))
-        limit_ms = hf__at_most(
-            limit_ms, hf__clock_after(hf__clock_boot_ms(), LOCAL_TRY_MS));
-    submit(self, limit_ms, request_done);
-}
-
-static void on_moved(hf__watch *watch)
-{
-    job *self = hf__container_of(watch, job, watch);
-
-    self->moved = true;
-    if (self->where == SLEEPING)
-        take_step(self, hf__wait_woken(&self->wait));
-}
-
-/* Before a request of a call that is to be woken. */
-static hf_status listen(job *self, hf_error *err)
-{
-    hf__store *store = client_of(self)->store;
-    hf_status status;
-
-    self->moved = false;
-    if (self->watching || !hf__wait_listens(&self->wait))
-        return HF_OK;
-    self->watch = (hf__watch){.moved = on_moved};
-    status =
-        store->ops->event_watch(store, self->wait.call->key, &self->watch, err);
-    self->watching = status == HF_OK;
-    return status;
-}
-
-static void sleep_until(job *self, where state, int64_t at_ms)
-{
-    self->where = state;
-    if (!hf__timer_set(&client_of(self)->timers, &self->timer, at_ms))
-        fail(self, HF_NO_MEMORY, "a timer");
-}
-
-static void begin_asking(job *self)
-{
-    hf_error detail = HF_ERROR_INIT;
-    int64_t pause_ms;
-
-    self->by_ms = hf__at_most(
-        hf__clock_after(hf__clock_boot_ms(), client_of(self)->request_ms),
-        self->wait.limit_ms);
-    pause_ms = hf__wait_pause(&self->wait);
-    if (listen(self, &detail) != HF_OK)
-        fail(self, detail.status, detail.message);
-    else if (pause_ms > 0)
-        sleep_until(self, PAUSED,
-                    hf__clock_after(hf__clock_boot_ms(), pause_ms));
-    else
-        ask(self);
-}
-
-/* ------------------------------------------------------------------- steps */
-
-static void on_timer(hf__timer *timer)
-{
-    job *self = hf__container_of(timer, job, timer);
-
-    if (self->where == PAUSED)
-        ask(self);
-    else if (self->where == SLEEPING)
-        take_step(self, hf__wait_woken(&self->wait));
+    if (!hf__wait_listens(wait) ||
+        hf__stepper_listen(&self->stepper, wait->call->key))
+        hf__stepper_ask(&self->stepper, hf__at_most(by_ms, wait->limit_ms),
+                        hf__wait_pause(wait));
 }
 
 static void take_step(job *self, hf__wait_next next)
 {
-    if (next != HF__WAIT_END && !is_closing(self) &&
-        atomic_load(&self->cancelled) && !self->wait.given_up)
+    bool closes = hf__stepper_is_closing(&self->stepper);
+
+    if (next != HF__WAIT_END && !closes && atomic_load(&self->cancelled) &&
+        !self->wait.given_up)
         next = hf__wait_give_up(&self->wait, HF_CANCELLED, "cancelled");
     if (next == HF__WAIT_END)
         end(self);
-    else if (is_closing(self))
-        fail(self, self->wait.kind->closed, "the client is closed");
+    else if (closes)
+        end_closed(self);
     else if (next == HF__WAIT_ASK)
-        begin_asking(self);
-    else if (self->moved)
-        take_step(self, hf__wait_woken(&self->wait));
+        ask(self);
     else
-        sleep_until(self, SLEEPING, self->wait.wake_ms);
+        hf__stepper_sleep(&self->stepper, self->wait.wake_ms);
 }
 
-static void read_reply(job *self)
+static void woken(hf__stepper *stepper, bool by_event)
 {
-    const hf__request *request = &self->wait.call->request;
-    int64_t now_ms = hf__clock_boot_ms();
+    job *self = job_of(stepper);
 
-    if (request->status == HF_UNAVAILABLE && !is_closing(self) &&
-        is_local(self) && now_ms < self->by_ms) {
-        sleep_until(self, PAUSED, now_ms + LOCAL_PAUSE_MS);
-        return;
-    }
+    (void)by_event;
+    take_step(self, hf__wait_woken(&self->wait));
+}
+
+static void answered(hf__stepper *stepper)
+{
+    job *self = job_of(stepper);
+
     hf__call_answered(self->wait.call);
     take_step(self, hf__wait_read(&self->wait));
 }
 
-static void on_closing(hf__pending *pending)
+static void posted(hf__stepper *stepper)
 {
-    job *self = hf__container_of(pending, job, pending);
+    job *self = job_of(stepper);
 
-    stop_waiting(self);
-    if (self->where == PAUSED || self->where == SLEEPING)
-        fail(self, self->wait.kind->closed, "the client is closed");
-}
-
-static void run_posted(hf__task *task)
-{
-    job *self = hf__container_of(task, job, posted);
-
-    if (self->where != FIRST) {
-        read_reply(self);
-        return;
-    }
-    if (!is_closing(self)) {
-        self->listed = true;
-        self->pending.close = on_closing;
-        hf__pending_add(client_of(self), &self->pending);
-    }
     take_step(self, self->next);
 }
+
+static const hf__stepper_kind steps = {.fill = fill,
+                                       .answered = answered,
+                                       .posted = posted,
+                                       .woken = woken,
+                                       .failed = failed,
+                                       .closing = closing,
+                                       .retries = true};
 
 /* ------------------------------------------------------------------- start */
 
 static void first_done(hf__request *request)
 {
-    job *self = request->user;
+    job *self = job_of(request->user);
 
     hf__call_answered(self->wait.call);
     self->next = hf__wait_read(&self->wait);
     if (self->next == HF__WAIT_END)
         end(self);
     else
-        post(self);
+        hf__stepper_post(&self->stepper);
 }
 
 /* On the loop thread. */
@@ -275,7 +150,7 @@ static void cancel(hf_call *call)
         return;
     atomic_store(&self->cancelled, true);
     hf__call_unlock_pending(call);
-    if (self->where == SLEEPING)
+    if (self->stepper.state == HF__STEPPER_SLEEPING)
         take_step(self, HF__WAIT_SLEEP);
 }
 
@@ -312,14 +187,15 @@ static hf_status start(hf_call *call, const hf__wait_kind *kind,
     self = call->owned;
     hf__wait_init(&self->wait, call, kind, wait_ms, inbox);
     atomic_init(&self->cancelled, false);
-    hf__timer_init(&self->timer, on_timer);
+    hf__stepper_init(&self->stepper, call->client, &steps);
     call->cancel = cancel;
     hf__call_start_begin(call, async);
     if (hf__wait_listens(&self->wait) || hf__wait_pause(&self->wait) > 0) {
         self->next = HF__WAIT_ASK;
-        post(self);
+        hf__stepper_post(&self->stepper);
     } else {
-        submit(self, self->wait.limit_ms, first_done);
+        hf__stepper_submit(&self->stepper, fill(&self->stepper),
+                           self->wait.limit_ms, first_done);
     }
     hf__call_start_end(call);
     return HF_OK;
