@@ -11,13 +11,14 @@
 #include "util/mem.h"
 #include "util/order.h"
 
-/* A try on a local store runs on the loop thread, which must not be late for
- * renewals; the next try makes up for it. */
-#define LOCAL_TRY_MS 20
-
 /* How long a cancelled call may wait for a reply in flight, which says whether
  * the try was granted, and for leaving the queue. */
 #define GRACE_MS 100
+
+static hf__acquire *acquire_of(hf__stepper *stepper)
+{
+    return hf__container_of(stepper, hf__acquire, stepper);
+}
 
 static hf_client *client_of(const hf__acquire *self)
 {
@@ -61,85 +62,54 @@ static void finish(hf__acquire *self)
     hf__free(self);
 }
 
-/* On the loop thread: stop timer and watch, leave the queue, finish. */
 static void close_up(hf__acquire *self)
 {
-    hf_client *client = client_of(self);
-
-    if (self->listed)
-        hf__pending_remove(&self->pending);
-    hf__timer_stop(&client->timers, &self->timer);
-    if (self->watching)
-        client->store->ops->event_unwatch(client->store, &self->watch);
+    (void)hf__stepper_stop(&self->stepper);
     finish(self);
 }
 
 /* ------------------------------------------------------------------- tries */
 
-static void run_posted(hf__task *task);
-
-static void post(hf__acquire *self)
+static hf__request *fill(hf__stepper *stepper)
 {
-    self->posted = (hf__task){.run = run_posted};
-    hf__loop_post(client_of(self)->loop, &self->posted);
+    hf__acquire *self = acquire_of(stepper);
+    hf__steps *steps = &self->steps;
+
+    if (self->request == HF__ACQUIRE_RETURN) {
+        hf__steps_fill_return(steps);
+    } else if (self->request == HF__ACQUIRE_LEAVE) {
+        hf__steps_fill_leave(steps);
+    } else {
+        hf__redisson_listen(steps->lock, steps->grant.owner);
+        hf__steps_fill(steps);
+    }
+    return &steps->request;
 }
 
-static void request_done(hf__request *request)
+static void ask(hf__acquire *self)
 {
-    post(request->user);
-}
-
-/* Submit the filled request; false: not possible, see `status`. */
-static bool submit(hf__acquire *self)
-{
-    hf_client *client = client_of(self);
-    hf__request *request = &self->steps.request;
-    int64_t limit_ms = self->steps.limit_ms;
+    int64_t by_ms = self->steps.limit_ms;
 
     if (atomic_load(&self->cancelled))
-        limit_ms = hf__at_most(limit_ms,
-                               hf__clock_after(hf__clock_boot_ms(), GRACE_MS));
-    if ((client->store->capabilities & HF__CAP_LOCAL) != 0)
-        limit_ms = hf__at_most(
-            limit_ms, hf__clock_after(hf__clock_boot_ms(), LOCAL_TRY_MS));
-    self->status = hf__request_stamp(client, request, limit_ms, &self->detail);
-    if (self->status != HF_OK)
-        return false;
-    request->on_done = request_done;
-    request->user = self;
-    client->store->ops->submit(client->store, &request, 1);
-    return true;
+        by_ms =
+            hf__at_most(by_ms, hf__clock_after(hf__clock_boot_ms(), GRACE_MS));
+    hf__stepper_ask(&self->stepper, by_ms, 0);
 }
 
 static void give_up(hf__acquire *self)
 {
-    hf_error detail = self->detail;
-    hf_status status = self->status;
-
-    if (status != HF_OK && self->steps.queued) {
-        hf__steps_fill_leave(&self->steps);
-        if (submit(self)) {
-            self->stage = HF__ACQUIRE_LEAVING;
-            self->status = status;
-            self->detail = detail;
-            return;
-        }
-        hf__request_done(&self->steps.request);
+    if (self->status == HF_OK || !self->steps.queued) {
+        close_up(self);
+        return;
     }
-    self->status = status;
-    self->detail = detail;
-    close_up(self);
+    self->request = HF__ACQUIRE_LEAVE;
+    ask(self);
 }
 
 static void try_again(hf__acquire *self)
 {
-    hf__timer_stop(&client_of(self)->timers, &self->timer);
-    self->stage = HF__ACQUIRE_TRYING;
-    self->moved = false;
-    hf__redisson_listen(self->steps.lock, self->steps.grant.owner);
-    hf__steps_fill(&self->steps);
-    if (!submit(self))
-        give_up(self);
+    self->request = HF__ACQUIRE_TRY;
+    ask(self);
 }
 
 static void read_answer(hf__acquire *self)
@@ -164,13 +134,14 @@ static bool take_grant(hf__acquire *self)
 
 static void try_after(hf__acquire *self, int64_t pause_ms)
 {
-    self->stage = HF__ACQUIRE_SLEEPING;
-    if (pause_ms == 0 ||
-        !hf__timer_set(
-            &client_of(self)->timers, &self->timer,
-            hf__at_most(self->steps.until_ms,
-                        hf__clock_after(hf__clock_boot_ms(), pause_ms))))
+    self->stepper.moved = false;
+    if (pause_ms == 0)
         try_again(self);
+    else
+        hf__stepper_sleep(
+            &self->stepper,
+            hf__at_most(self->steps.until_ms,
+                        hf__clock_after(hf__clock_boot_ms(), pause_ms)));
 }
 
 static void handle_event(hf__acquire *self)
@@ -188,16 +159,10 @@ static void end_closed(hf__acquire *self)
     close_up(self);
 }
 
-static bool is_closing(const hf__acquire *self)
-{
-    return hf__life_is_closing(&client_of(self)->life);
-}
-
 static void sleep_until_event(hf__acquire *self)
 {
-    hf__timers *timers = &client_of(self)->timers;
-
-    if (is_closing(self) && hf__steps_may_retry(self->status)) {
+    if (hf__stepper_is_closing(&self->stepper) &&
+        hf__steps_may_retry(self->status)) {
         end_closed(self);
         return;
     }
@@ -208,49 +173,40 @@ static void sleep_until_event(hf__acquire *self)
     }
     if (take_grant(self))
         return;
-    if ((self->moved || self->steps.turn) &&
+    if ((self->stepper.moved || self->steps.turn) &&
         hf__steps_use_events(&self->steps, self->status)) {
         handle_event(self);
         return;
     }
-    self->stage = HF__ACQUIRE_SLEEPING;
+    self->stepper.moved = false;
     hf__steps_watch_holder(&self->steps, self->status, self->round);
-    if (!hf__timer_set(
-            timers, &self->timer,
-            hf__steps_next_try(&self->steps, self->status, self->round++))) {
-        self->status = hf__fail(&self->detail, HF_NO_MEMORY, "a timer");
-        give_up(self);
-    }
+    hf__stepper_sleep(
+        &self->stepper,
+        hf__steps_next_try(&self->steps, self->status, self->round++));
 }
 
-/* Release the grant; done() is called, perhaps before this returns. */
-static void give_back(hf__acquire *self, void (*done)(hf__request *request))
+/* Leave the local wait queue, unless it is at its head or is about to enter. */
+static void withdraw(hf__acquire *self)
 {
-    hf_client *client = client_of(self);
-    hf__request *request = &self->steps.request;
-    hf_status status;
-
-    hf__steps_fill_return(&self->steps);
-    request->on_done = done;
-    request->user = self;
-    status = hf__request_stamp(client, request, self->steps.return_by_ms,
-                               &request->error);
-    request->status = status;
-    if (status == HF_OK)
-        client->store->ops->submit(client->store, &request, 1);
-    else
-        done(request);
-}
-
-static void on_moved(hf__watch *watch)
-{
-    hf__acquire *self = hf__container_of(watch, hf__acquire, watch);
-
-    self->moved = true;
-    if (self->stage != HF__ACQUIRE_SLEEPING ||
-        !hf__steps_use_events(&self->steps, self->status))
+    if (!hf__wait_queue_withdraw(&client_of(self)->leases->queues,
+                                 &self->place))
         return;
-    handle_event(self);
+    self->status = hf__fail(&self->detail, HF_HELD,
+                            "timed out queueing behind other calls of this "
+                            "client");
+    close_up(self);
+}
+
+static void woken(hf__stepper *stepper, bool by_event)
+{
+    hf__acquire *self = acquire_of(stepper);
+
+    if (stepper->state == HF__STEPPER_AWAY)
+        withdraw(self);
+    else if (!by_event)
+        try_again(self);
+    else if (hf__steps_use_events(&self->steps, self->status))
+        handle_event(self);
 }
 
 /* -------------------------------------------------------- local wait queue */
@@ -261,29 +217,15 @@ static void be_head(hf__acquire *self)
     self->steps.queue = self->place.queue;
 }
 
-/* false: it has failed. */
 static bool watch(hf__acquire *self)
 {
-    hf_client *client = client_of(self);
-    hf_status status;
-
-    self->watch = (hf__watch){.moved = on_moved};
-    status = client->store->ops->event_watch(client->store,
-                                             self->steps.lock->keys.topic,
-                                             &self->watch, &self->detail);
-    self->watching = status == HF_OK;
-    if (status == HF_OK)
-        return true;
-    self->status = status;
-    give_up(self);
-    return false;
+    return hf__stepper_listen(&self->stepper, self->steps.lock->keys.topic);
 }
 
 static void enter(hf__acquire *self)
 {
     be_head(self);
-    hf__timer_stop(&client_of(self)->timers, &self->timer);
-    if (is_closing(self))
+    if (hf__stepper_is_closing(&self->stepper))
         end_closed(self);
     else if (self->cancelled)
         close_up(self);
@@ -293,7 +235,7 @@ static void enter(hf__acquire *self)
 
 static void on_entered(hf__wait_place *place)
 {
-    post(hf__container_of(place, hf__acquire, place));
+    hf__stepper_post(&hf__container_of(place, hf__acquire, place)->stepper);
 }
 
 /* A release may have come between the first try and the watch. On a server its
@@ -308,13 +250,12 @@ static void look_again(hf__acquire *self)
 
 /* The client is being closed. A request under way is completed by that, and a
  * place that is about to be the head is entered. */
-static void on_closing(hf__pending *pending)
+static void closing(hf__stepper *stepper)
 {
-    hf__acquire *self = hf__container_of(pending, hf__acquire, pending);
+    hf__acquire *self = acquire_of(stepper);
 
-    self->listed = false;
-    if (self->stage == HF__ACQUIRE_SLEEPING ||
-        (self->stage == HF__ACQUIRE_QUEUED &&
+    if (stepper->state == HF__STEPPER_SLEEPING ||
+        (stepper->state == HF__STEPPER_AWAY &&
          hf__wait_queue_withdraw(&client_of(self)->leases->queues,
                                  &self->place)))
         end_closed(self);
@@ -326,17 +267,12 @@ static void join_queue(hf__acquire *self)
     hf_client *client = client_of(self);
     hf_status status;
 
-    if (is_closing(self)) {
+    if (hf__stepper_is_closing(&self->stepper)) {
         end_closed(self);
         return;
     }
-    self->pending.close = on_closing;
-    self->listed = true;
-    hf__pending_add(client, &self->pending);
-    self->stage = HF__ACQUIRE_QUEUED;
     self->place.entered = on_entered;
     if (self->inside) { /* the first try has queued */
-        self->stage = HF__ACQUIRE_SLEEPING;
         if (!hf__steps_may_retry(self->status) || self->cancelled)
             give_up(self);
         else if (watch(self))
@@ -348,7 +284,7 @@ static void join_queue(hf__acquire *self)
         return;
     }
     status = HF_NO_MEMORY;
-    if (hf__timer_set(&client->timers, &self->timer, self->steps.until_ms))
+    if (hf__stepper_leave(&self->stepper, self->steps.until_ms))
         status = hf__wait_queue_join(
             &client->leases->queues, self->steps.lock->keys.topic,
             self->steps.lock->options.priority, &self->place, &self->detail);
@@ -362,85 +298,86 @@ static void join_queue(hf__acquire *self)
     }
 }
 
-/* Leave the local wait queue; false: at its head, or entered() is about to be
- * called. */
-static bool withdraw(hf__acquire *self)
+static void after_first(hf__acquire *self);
+
+static void after_return(hf__acquire *self, hf_status status)
 {
-    if (!hf__wait_queue_withdraw(&client_of(self)->leases->queues,
-                                 &self->place))
-        return false;
-    self->status = hf__fail(&self->detail, HF_HELD,
-                            "timed out queueing behind other calls of this "
-                            "client");
-    close_up(self);
-    return true;
-}
-
-/* Make the request complete now. */
-static void cancel_request(hf__acquire *self)
-{
-    hf__store *store = client_of(self)->store;
-
-    if (store->ops->cancel != NULL)
-        store->ops->cancel(store, &self->steps.request);
-}
-
-static void on_timer(hf__timer *timer)
-{
-    hf__acquire *self = hf__container_of(timer, hf__acquire, timer);
-
-    if (self->stage == HF__ACQUIRE_SLEEPING)
-        try_again(self);
-    else if (self->stage == HF__ACQUIRE_QUEUED)
-        withdraw(self);
+    self->request = HF__ACQUIRE_TRY;
+    hf__steps_read_return(&self->steps, status);
+    if (self->stepper.state == HF__STEPPER_FIRST)
+        after_first(self);
     else
-        cancel_request(self);
+        sleep_until_event(self);
 }
 
-static void run_posted(hf__task *task)
+static void after_leaving(hf__acquire *self)
 {
-    hf__acquire *self = hf__container_of(task, hf__acquire, posted);
+    hf__request_done(&self->steps.request);
+    close_up(self);
+}
 
-    switch (self->stage) {
-    case HF__ACQUIRE_FIRST:
-        join_queue(self);
-        break;
-    case HF__ACQUIRE_QUEUED:
-        enter(self);
-        break;
-    case HF__ACQUIRE_TRYING:
-        read_answer(self);
-        if (self->steps.returning) {
-            self->stage = HF__ACQUIRE_RETURNING;
-            give_back(self, request_done);
-            break;
-        }
+static void after_try(hf__acquire *self)
+{
+    read_answer(self);
+    if (!self->steps.returning) {
         sleep_until_event(self);
-        break;
-    case HF__ACQUIRE_RETURNING:
-        hf__steps_read_return(&self->steps, self->steps.request.status);
-        sleep_until_event(self);
-        break;
-    case HF__ACQUIRE_LEAVING:
-        hf__request_done(&self->steps.request);
-        close_up(self);
-        break;
-    case HF__ACQUIRE_SLEEPING:
-        break; /* not posted in this stage */
+        return;
+    }
+    self->request = HF__ACQUIRE_RETURN;
+    hf__stepper_ask(&self->stepper, self->steps.return_by_ms, 0);
+}
+
+static void answered(hf__stepper *stepper)
+{
+    hf__acquire *self = acquire_of(stepper);
+
+    if (self->request == HF__ACQUIRE_RETURN)
+        after_return(self, self->steps.request.status);
+    else if (self->request == HF__ACQUIRE_LEAVE)
+        after_leaving(self);
+    else
+        after_try(self);
+}
+
+static void failed(hf__stepper *stepper, hf_status status, const char *why)
+{
+    hf__acquire *self = acquire_of(stepper);
+
+    if (self->request == HF__ACQUIRE_RETURN) {
+        after_return(self, status);
+    } else if (self->request == HF__ACQUIRE_LEAVE) {
+        after_leaving(self);
+    } else {
+        self->status = hf__fail(&self->detail, status, "%s", why);
+        give_up(self);
     }
 }
 
+static void posted(hf__stepper *stepper)
+{
+    hf__acquire *self = acquire_of(stepper);
+
+    if (stepper->state == HF__STEPPER_FIRST)
+        join_queue(self);
+    else
+        enter(self);
+}
+
+static const hf__stepper_kind stepping = {.fill = fill,
+                                          .answered = answered,
+                                          .posted = posted,
+                                          .woken = woken,
+                                          .failed = failed,
+                                          .closing = closing};
+
 void hf__acquire_cancel(hf__acquire *self)
 {
-    hf__timers *timers = &client_of(self)->timers;
-
-    if (self->stage == HF__ACQUIRE_SLEEPING)
+    if (self->stepper.state == HF__STEPPER_SLEEPING)
         give_up(self);
-    else if (self->stage == HF__ACQUIRE_QUEUED)
+    else if (self->stepper.state == HF__STEPPER_AWAY)
         withdraw(self);
-    else if (!hf__timer_set(timers, &self->timer,
-                            hf__clock_boot_ms() + GRACE_MS))
-        cancel_request(self);
+    else
+        hf__stepper_cancel(&self->stepper, GRACE_MS);
 }
 
 /* ------------------------------------------------------------------- begin */
@@ -462,7 +399,6 @@ static hf__request *ask_first(hf__acquire *self)
     hf_lock *lock = self->steps.lock;
     hf_status status = HF_OK;
 
-    self->stage = HF__ACQUIRE_FIRST;
     queue_first(self);
     if (lock->watched || self->inside)
         status =
@@ -481,7 +417,7 @@ static hf__request *ask_first(hf__acquire *self)
 static void wait_after_first(hf__acquire *self)
 {
     if (hf__timers_start(&client_of(self)->timers, &self->detail) == HF_OK) {
-        post(self);
+        hf__stepper_post(&self->stepper);
         return;
     }
     self->status = self->detail.status;
@@ -503,21 +439,21 @@ static void after_first(hf__acquire *self)
 
 static void first_returned(hf__request *request)
 {
-    hf__acquire *self = request->user;
-
-    hf__steps_read_return(&self->steps, request->status);
-    after_first(self);
+    after_return(acquire_of(request->user), request->status);
 }
 
 static void first_done(hf__request *request)
 {
-    hf__acquire *self = request->user;
+    hf__acquire *self = acquire_of(request->user);
 
     read_answer(self);
-    if (self->steps.returning)
-        give_back(self, first_returned);
-    else
+    if (!self->steps.returning) {
         after_first(self);
+        return;
+    }
+    self->request = HF__ACQUIRE_RETURN;
+    hf__stepper_submit(&self->stepper, fill(&self->stepper),
+                       self->steps.return_by_ms, first_returned);
 }
 
 /* A local release leaves the lock to other programs first: go without the first
@@ -530,7 +466,6 @@ static bool yields(hf__acquire *self)
         hf__watchdog_start(&lock->client->leases->watchdog, &self->detail) !=
             HF_OK)
         return false;
-    self->stage = HF__ACQUIRE_FIRST;
     self->status = hf__fail(&self->detail, HF_HELD, "%s", lock->kind->refused);
     hf__request_init(&self->steps.request);
     wait_after_first(self);
@@ -561,7 +496,7 @@ hf__request *hf__acquire_begin(hf__acquire *self)
     request = ask_first(self);
     if (request != NULL) {
         request->on_done = first_done;
-        request->user = self;
+        request->user = &self->stepper;
     }
     return request;
 }
@@ -577,6 +512,6 @@ hf__acquire *hf__acquire_new(hf_lock *lock, int64_t wait_ms, int64_t lease_ms)
     hf__steps_init(&self->steps, lock, wait_ms, until_ms);
     self->detail = (hf_error)HF_ERROR_INIT;
     self->lease_ms = lease_ms;
-    hf__timer_init(&self->timer, on_timer);
+    hf__stepper_init(&self->stepper, lock->client, &stepping);
     return self;
 }

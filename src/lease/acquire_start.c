@@ -30,7 +30,7 @@ static void cancel_call(hf_call *call)
     if (!hf__call_lock_pending(call))
         return;
     atomic_store(&acquire->cancelled, true);
-    first = acquire->stage == HF__ACQUIRE_FIRST;
+    first = acquire->stepper.state == HF__STEPPER_FIRST;
     hf__call_unlock_pending(call);
     if (!first)
         hf__acquire_cancel(acquire);
@@ -168,7 +168,7 @@ static void cancel_member(member *self)
         acquire = NULL;
     if (acquire != NULL)
         atomic_store(&acquire->cancelled, true);
-    if (acquire != NULL && acquire->stage == HF__ACQUIRE_FIRST) {
+    if (acquire != NULL && acquire->stepper.state == HF__STEPPER_FIRST) {
         if (store->ops->cancel != NULL)
             request = &acquire->steps.request;
         acquire = NULL;

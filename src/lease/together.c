@@ -553,7 +553,7 @@ void hf__together_cancel(hf__together *self)
         return;
     if (acquire != NULL) {
         atomic_store(&acquire->cancelled, true);
-        if (acquire->stage == HF__ACQUIRE_FIRST)
+        if (acquire->stepper.state == HF__STEPPER_FIRST)
             request = &acquire->steps.request;
         else
             hf__acquire_cancel(acquire);
