@@ -24,11 +24,16 @@ NOTICE = """/* SPDX-License-Identifier: Apache-2.0 */
 """
 
 
-def c_string(text):
-    """One C literal for each line, for readers of the generated file."""
-    escapes = {"\\": "\\\\", '"': '\\"', "\t": "\\t", "\n": "\\n", "?": "\\?"}
-    return "\n".join('      "%s"' % "".join(escapes.get(c, c) for c in line)
-                     for line in text.splitlines(keepends=True))
+def c_bytes(text):
+    """An initializer of chars, whose size C does not limit as it does that of a
+    string; a line for each line."""
+    return "".join("    %s,\n" % ",".join(str(ord(c)) for c in line)
+                   for line in text.splitlines(keepends=True)) + "    0"
+
+
+def bodies(scripts):
+    return "".join(f"static const char body_{script.name}[] = {{\n"
+                   f"{c_bytes(script.sent)}}};\n\n" for script in scripts)
 
 
 def ids(scripts):
@@ -94,7 +99,7 @@ def table(scripts):
         digest = hashlib.sha1(body).hexdigest()
         rows.append(
             f"    {{ /* {script.name} */\n"
-            f'      "{script.name}",\n{c_string(script.sent)},\n'
+            f'      "{script.name}", body_{script.name},\n'
             f'      {len(body)},\n      "{digest}",\n'
             f"      HF__SCRIPT_{script.name.upper()},\n"
             f"      {'true' if script.repeatable else 'false'},\n"
@@ -105,7 +110,8 @@ def table(scripts):
             f"      {{ {types(script)} }}, {len(script.places['KEYS'])},\n"
             f"      false, {'true' if script.reads else 'false'} }},\n")
     return (NOTICE + '#include "script/script.h"\n'
-            '#include "script/script_words.h"\n\n' + acquires(scripts) +
+            '#include "script/script_words.h"\n\n' + bodies(scripts) +
+            acquires(scripts) +
             "const hf__script hf__scripts[] = {\n" + "".join(rows) + "};\n")
 
 

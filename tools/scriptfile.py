@@ -59,8 +59,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 BODY_LINES_MAX = 40
-# A string literal of C11 may have 4095 characters.
-BODY_SIZE_MAX = 4090
 ALIAS = "local call = redis.call\n"
 SECTIONS = ("Returns", "Repeat", "Writes")
 OPTIONAL = {"Lane": "user", "Quorum": "none.", "Program": ""}
@@ -379,9 +377,6 @@ def _check_body(script):
     if count > BODY_LINES_MAX:
         script.find(script.body_line,
                     f"{count} lines of body, at most {BODY_LINES_MAX}")
-    if len(script.sent) > BODY_SIZE_MAX:
-        script.find(script.body_line,
-                    f"{len(script.sent)} bytes of body, at most {BODY_SIZE_MAX}")
     if not script.body.strip():
         script.find(script.body_line, "no body")
     for match in re.finditer(r"\b(os|io|debug)\.|\bmath\.random|\b(load|"
