@@ -11,8 +11,8 @@ ARGV[3]  entry: the caller's next waiter, to be queued; empty: none
 ARGV[4]  began: when that began to wait, us
 ARGV[5]  rank: how far to move it forward, us
 
-Returns  1 released; the grant if that waiter leads now; 0 there is no leader;
-         -1 another owner leads.
+Returns  1 released; the grant if that waiter leads now; 0 there is no leader,
+         or the hash is of something else; -1 another owner leads.
 Repeat   safe: owner ids are never used twice, so a second run finds 0 or -1.
 Lane     lease: others may be waiting for it.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
@@ -25,7 +25,7 @@ if reply == 1 and (ARGV[3] or '') ~= '' then
     call('zadd', KEYS[3], ARGV[4] - ARGV[5], ARGV[3])
     call('pexpire', KEYS[3], '360000')
 end
-if reply == 1 or reply == 0 and left then
+if reply == 1 or reply == 0 and left and call('exists', KEYS[1]) == 0 then
     call('del', KEYS[1])
     --#use pick_waiter topic=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=ARGV[3]
     if grant then

@@ -221,6 +221,25 @@ static void election_name_is_of_nothing_else(void **state)
     expect_status(HF_INVALID, hf_election_proclaim(lock, bytes("a"), ERR));
 }
 
+/* It has queued, and leaves the queue. */
+static void election_wait_leaves_what_is_no_election_alone(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "e"), key = fixture_key(f, "k");
+    hf_lock *leads = candidate(f, f->other, name, bytes(""), NULL);
+    hf_lock *one = candidate(f, f->client, name, bytes(""), NULL);
+    hf_lock *two = candidate(f, f->client, key, bytes(""), NULL);
+
+    expect_status(HF_OK, hf_lock_try(leads, ERR));
+    expect_status(HF_TIMEOUT, hf_lock_acquire(one, 50, ERR)); /* subscribes */
+    put_hash(f->client, key, words("a", "1"), 0);
+    expect_status(HF_WRONG_TYPE, hf_lock_acquire(two, 50, ERR));
+    expect_told(HF_WRONG_TYPE, f->client,
+                hf_lock_acquire_start(two, 50, &async, ERR));
+    assert_field(f->client, key, bytes("a"), bytes("1"));
+    assert_no_ttl(f->client, key);
+}
+
 static void election_leader_started(void **state)
 {
     fixture *f = *state;
@@ -250,6 +269,7 @@ int main(void)
         fixture_test(election_leader_renews_and_learns_of_its_loss),
         fixture_test(election_text_has_any_bytes),
         fixture_test(election_name_is_of_nothing_else),
+        fixture_test(election_wait_leaves_what_is_no_election_alone),
         fixture_test(election_leader_started),
     };
 
