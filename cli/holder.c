@@ -89,3 +89,19 @@ void holder_find(hf_client *client, hf_bytes name, char text[HOLDER_TEXT_SIZE])
     holder_describe(&info, holder_look(client, &info, &holder) ? &holder : NULL,
                     text);
 }
+
+/* A blocking call may ask the store for the type. */
+void holder_name_type(hf_lock *const *locks, size_t count, hf_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        hf_error asked = HF_ERROR_INIT;
+        hf_status status = hf_lock_try(locks[i], &asked);
+
+        if (status == HF_OK)
+            (void)!hf_lock_release(locks[i], NULL);
+        if (status != HF_WRONG_TYPE)
+            continue;
+        *err = asked;
+        return;
+    }
+}

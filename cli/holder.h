@@ -25,4 +25,8 @@ bool holder_look(hf_client *client, const hf_lock_info *info,
 /* The same for whatever holds a lock now; "" if that is not known. */
 void holder_find(hf_client *client, hf_bytes name, char text[HOLDER_TEXT_SIZE]);
 
+/* An acquire that was started ended with HF_WRONG_TYPE: if the key of one of
+ * the locks explains that, say in `err` what it holds. */
+void holder_name_type(hf_lock *const *locks, size_t count, hf_error *err);
+
 #endif

@@ -143,6 +143,8 @@ static void on_acquired(void *user, hf_status status, const hf_error *err)
     self->status = status;
     if (status != HF_OK)
         self->err = *err;
+    if (status == HF_WRONG_TYPE)
+        holder_name_type(&self->lock, 1, &self->err);
 }
 
 /* Is there no one left to acquire it for? */

@@ -21,6 +21,7 @@
 
 #include "complain.h"
 #include "exit.h"
+#include "holder.h"
 
 /* Lost, for a reason not known yet; short, since the command must be stopped.
  */
@@ -111,6 +112,8 @@ static void on_acquired(void *user, hf_status status, const hf_error *err)
     lease->status = status;
     if (status != HF_OK)
         lease->err = *err;
+    if (status == HF_WRONG_TYPE)
+        holder_name_type(lease->locks, lease->count, &lease->err);
     raise_flag(lease->done_fd);
 }
 

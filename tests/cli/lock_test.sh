@@ -105,6 +105,26 @@ test_wrong_type_is_exit_code_65() {
     [ ! -e ran ] || fail 'the command ran'
 }
 
+test_wrong_type_is_named() {
+    local command
+
+    expect 0 hash put table f v
+    expect 0 value set text v
+    for command in 'run -n table' 'run -w 5 table' 'run -s -n table' \
+        'run --permits 2 -w 5 table' 'run --all free table'; do
+        expect 65 $command -- touch ran
+        contains "$err" 'key "table" holds a hash'
+    done
+    expect 65 lock acquire table
+    contains "$err" 'key "table" holds a hash'
+    expect 65 lead text -- touch ran
+    contains "$err" 'key "text" holds a string'
+    expect 65 lead table -- touch ran
+    contains "$err" 'the hash is not of an election'
+    [ ! -e ran ] || fail 'the command ran'
+    expect 0 run -n free -- true
+}
+
 test_set_nx_px_of_others_is_refused_while_we_hold() {
     [ -n "$redis_pid" ] || return 0
     start run job -- sh -c 'echo r >ready; until [ -e go ]; do sleep 0.02; done'
