@@ -37,9 +37,11 @@ extern "C" {
  * Stop holding a lock without releasing it, and get the text with which another
  * handle can adopt it: in this process or another, on this machine or another.
  *
- * Nothing is sent. The lease is no longer renewed; it ends ttl_ms after its
- * last renewal, at the latest, unless the lock is adopted before. If the text
- * is lost, others have to wait for that.
+ * The lease is no longer renewed; it ends ttl_ms after its last renewal, at the
+ * latest, unless the lock is adopted before. If the text is lost, others have
+ * to wait for that. Nothing is sent, with one exception: a lock that was handed
+ * over by a release has a lease of a second at most until it is renewed for the
+ * first time. If it has not been yet, that is done first.
  *
  * The text is one word of printable ASCII without quotes. Who has it and may
  * use the store can adopt the lock, once.
@@ -53,7 +55,8 @@ extern "C" {
  * @retval HF_LOST         it has lost the lock
  * @retval HF_UNSUPPORTED  this kind of lease cannot be passed on
  *
- * After other statuses than HF_OK the handle holds what it held. Never blocks.
+ * If the lease was to be renewed first, also what hf_lock_renew() returns.
+ * After other statuses than HF_OK the handle holds what it held.
  */
 HF_API HF_MUST_USE hf_status hf_lock_export(hf_lock *lock, hf_buffer *text,
                                             hf_error *err);

@@ -136,6 +136,21 @@ static hf_status check_exportable_locked(hf_lock *lock, hf_error *err)
     return HF_OK;
 }
 
+/* A lease that a release has given is short until its first renewal, and the
+ * text would be good for that long only. */
+static hf_status make_long(hf_lock *lock, hf_error *err)
+{
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
+    bool is_short;
+
+    pthread_mutex_lock(&watchdog->mutex);
+    hf__lease_check_locked(watchdog, lock);
+    is_short =
+        lock->state == HF__LOCK_HELD && lock->granted_ms < lock->lease_ms;
+    pthread_mutex_unlock(&watchdog->mutex);
+    return is_short ? hf_lock_renew(lock, err) : HF_OK;
+}
+
 /* `text` has room for it. A reply to a renewal in flight is ignored. */
 static hf_status export_held(hf_lock *lock, const passable *kind,
                              hf_buffer *text, hf_error *err)
@@ -186,7 +201,9 @@ hf_status hf_lock_export(hf_lock *lock, hf_buffer *text, hf_error *err)
         status = hf__client_enter(lock->client, err);
     if (status != HF_OK)
         return status;
-    status = export(lock, text, err);
+    status = make_long(lock, err);
+    if (status == HF_OK)
+        status = export(lock, text, err);
     hf__life_leave(&lock->client->life);
     return status;
 }

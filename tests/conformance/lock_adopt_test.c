@@ -171,6 +171,15 @@ static int64_t lease_left_ms(fixture *f, hf_bytes name)
     return info.remaining_ms;
 }
 
+static uint64_t waiters_of(fixture *f, const hf_lock *lock)
+{
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+
+    expect_status(HF_OK,
+                  hf_lock_inspect(f->client, hf_lock_name(lock), &info, ERR));
+    return info.waiters;
+}
+
 static void adopted_lock_is_renewed(void **state)
 {
     fixture *f = *state;
@@ -212,6 +221,39 @@ static void adopting_begins_a_lease_of_its_own_options(void **state)
     expect_status(HF_OK, hf_lock_inspect(f->client, name, &info, ERR));
     assert_true(info.remaining_ms > 50000);
     expect_status(HF_OK, hf_lock_release(lock, ERR));
+}
+
+static hf_buffer exported_when_handed_over(fixture *f, hf_lock *from,
+                                           hf_lock *to)
+{
+    hf_buffer text = HF_BUFFER_INIT;
+    told said = {0};
+    hf_async async = tell(&said);
+
+    expect_status(HF_OK, hf_lock_try(from, ERR));
+    expect_status(HF_TIMEOUT, hf_lock_acquire(to, 20, ERR)); /* subscribes */
+    expect_status(HF_OK, hf_lock_acquire_start(to, HF_FOREVER, &async, ERR));
+    expect_soon(waiters_of(f, to) == 1, 10000);
+    expect_throughout(waiters_of(f, to) == 1, 50); /* it reads the reply */
+    expect_status(HF_OK, hf_lock_release(from, ERR));
+    await_told(f->other, &said, 1);
+    expect_status(HF_OK, said.status);
+    expect_status(HF_OK, hf_lock_export(to, &text, ERR));
+    return text;
+}
+
+static void export_of_a_lock_just_handed_over_lasts_its_lease(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *from = fixture_lock(f, f->client, name, NULL);
+    hf_lock *to = fixture_lock(f, f->other, name, NULL);
+    hf_buffer text = exported_when_handed_over(f, from, to);
+    hf_lock *adopted;
+
+    assert_true(lease_left_ms(f, name) > 5000);
+    adopted = adopt(f, f->client, &text);
+    expect_status(HF_OK, hf_lock_release(adopted, ERR));
 }
 
 static void export_of_what_is_not_held_once_is_invalid(void **state)
@@ -350,6 +392,7 @@ int main(void)
         fixture_test(exported_lock_expires_by_itself),
         fixture_test(adopted_lock_is_renewed),
         fixture_test(adopting_begins_a_lease_of_its_own_options),
+        fixture_test(export_of_a_lock_just_handed_over_lasts_its_lease),
         fixture_test(export_of_what_is_not_held_once_is_invalid),
         fixture_test(adopt_refuses_a_damaged_text),
         fixture_test(adopt_takes_names_of_any_bytes),
