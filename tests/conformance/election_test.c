@@ -18,10 +18,8 @@ static hf_lock *candidate(fixture *f, hf_client *client, hf_bytes name,
 {
     hf_lock *lock = NULL;
 
-    assert_true(f->lock_count < FIXTURE_OBJECT_MAX);
     expect_status(HF_OK, hf_election_new(client, name, text, opts, &lock, ERR));
-    f->locks[f->lock_count++] = lock;
-    return lock;
+    return fixture_keep_lock(f, lock);
 }
 
 /* `lock` leads with this text. */

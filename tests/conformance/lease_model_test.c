@@ -190,8 +190,8 @@ static void model_of_a_read_write_lock_agrees(void **state)
         expect_status(HF_OK,
                       hf_rwlock_new(u->client, w.name, 0, NULL, &u->handles[1],
                                     &u->handles[PERMITS], ERR));
-        f->locks[f->lock_count++] = u->handles[1];
-        f->locks[f->lock_count++] = u->handles[PERMITS];
+        fixture_keep_lock(f, u->handles[1]);
+        fixture_keep_lock(f, u->handles[PERMITS]);
     }
     run(&w, (const uint32_t[]){1, 1, PERMITS}, 3);
 }
@@ -209,7 +209,7 @@ static void model_of_a_semaphore_agrees(void **state)
             expect_status(HF_OK, hf_semaphore_new_weighted(
                                      u->client, w.name, PERMITS, weight, NULL,
                                      &u->handles[weight], ERR));
-            f->locks[f->lock_count++] = u->handles[weight];
+            fixture_keep_lock(f, u->handles[weight]);
         }
     }
     run(&w, (const uint32_t[]){1, 2, 3, 3}, 4);

@@ -21,21 +21,13 @@ static hf_bytes view(const hf_buffer *text)
     return hf_view(text->data, text->size);
 }
 
-/* The fixture frees what was adopted. */
-static hf_lock *keep(fixture *f, hf_lock *lock)
-{
-    assert_true(f->lock_count < FIXTURE_OBJECT_MAX);
-    f->locks[f->lock_count++] = lock;
-    return lock;
-}
-
 static hf_lock *adopt(fixture *f, hf_client *client, hf_buffer *text)
 {
     hf_lock *lock = NULL;
 
     expect_status(HF_OK, hf_lock_adopt(client, view(text), NULL, &lock, ERR));
     hf_buffer_free(text);
-    return keep(f, lock);
+    return fixture_keep_lock(f, lock);
 }
 
 /* Options of a lease that is not renewed. */
@@ -113,7 +105,7 @@ static void lock_is_adopted_only_once(void **state)
     for (int i = 0; i < 2; i++) {
         assert_true((made[i] != NULL) == (said[i].status == HF_OK));
         if (made[i] != NULL)
-            keep(f, made[i]);
+            fixture_keep_lock(f, made[i]);
     }
     assert_true(hf_lock_adopt(f->client, view(&text), NULL, &second, NULL) !=
                 HF_OK);
@@ -216,7 +208,7 @@ static void adopting_begins_a_lease_of_its_own_options(void **state)
     expect_status(HF_OK,
                   hf_lock_adopt(f->other, view(&text), &longer, &lock, ERR));
     hf_buffer_free(&text);
-    keep(f, lock);
+    fixture_keep_lock(f, lock);
     assert_true(hf_lock_remaining_ms(lock) > 50000);
     expect_status(HF_OK, hf_lock_inspect(f->client, name, &info, ERR));
     assert_true(info.remaining_ms > 50000);
@@ -344,7 +336,7 @@ static void started_adopt_makes_a_handle(void **state)
     expect_told(
         HF_OK, f->other,
         hf_lock_adopt_start(f->other, view(&text), NULL, &lock, &async, ERR));
-    keep(f, lock);
+    fixture_keep_lock(f, lock);
     assert_true(hf_lock_is_held(lock));
     expect_told(
         HF_LOST, f->client,
@@ -365,14 +357,14 @@ static void permit_is_passed_on(void **state)
     for (int i = 0; i < 3; i++) {
         expect_status(HF_OK, hf_semaphore_new(f->client, name, 2, NULL,
                                               &permits[i], ERR));
-        keep(f, permits[i]);
+        fixture_keep_lock(f, permits[i]);
     }
     expect_status(HF_OK, hf_lock_try(permits[0], ERR));
     text = exported(permits[1]);
     expect_status(HF_HELD, hf_lock_try(permits[2], ERR));
     expect_status(HF_OK,
                   hf_lock_adopt(f->other, view(&text), NULL, &heir, ERR));
-    keep(f, heir);
+    fixture_keep_lock(f, heir);
     expect_status(HF_EXPIRED,
                   hf_lock_adopt(f->other, view(&text), NULL, &second, ERR));
     expect_status(HF_HELD, hf_lock_try(permits[2], ERR));

@@ -28,8 +28,7 @@ static hf_lock *candidate(fixture *f, hf_bytes name, const char *text,
     opts.flags = flags;
     expect_status(HF_OK, hf_election_new(f->client, name, hf_str(text), &opts,
                                          &lock, ERR));
-    f->locks[f->lock_count++] = lock;
-    return lock;
+    return fixture_keep_lock(f, lock);
 }
 
 static hf_observer *observe(hf_client *client, hf_bytes name)

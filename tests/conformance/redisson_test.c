@@ -65,11 +65,9 @@ static hf_lock *lock_with(fixture *f, hf_client *client, hf_bytes name,
 {
     hf_lock *lock = NULL;
 
-    assert_true(f->lock_count < FIXTURE_OBJECT_MAX);
     expect_status(HF_OK,
                   hf_redisson_lock_new(client, name, kind, opts, &lock, ERR));
-    f->locks[f->lock_count++] = lock;
-    return lock;
+    return fixture_keep_lock(f, lock);
 }
 
 static hf_lock *lock_of(fixture *f, hf_client *client, hf_bytes name)
@@ -81,13 +79,10 @@ static hf_lock *lock_of(fixture *f, hf_client *client, hf_bytes name)
 static hf_client *client_of(fixture *f)
 {
     char url[FIXTURE_PATH_SIZE + 32];
-    hf_client *client = NULL;
 
     snprintf(url, sizeof(url), "%s%clayout=redisson", f->url,
              strchr(f->url, '?') == NULL ? '?' : '&');
-    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
-    f->clients[f->client_count++] = client;
-    return client;
+    return fixture_client_at(f, url, NULL);
 }
 
 static void redisson_lock_is_refused_where_no_redisson_is(void **state)
@@ -304,7 +299,7 @@ static void redisson_layout_of_the_url_inspects_and_breaks(void **state)
     expect_status(HF_NOT_FOUND, hf_lock_inspect(client, name, &info, ERR));
     assert_int_equal(eval(f, JAVA_ACQUIRE, name), 1);
     expect_status(HF_OK, hf_lock_new(client, name, NULL, &lock, ERR));
-    f->locks[f->lock_count++] = lock;
+    fixture_keep_lock(f, lock);
     expect_status(HF_HELD, hf_lock_try(lock, ERR));
     expect_status(HF_OK, hf_lock_inspect(client, name, &info, ERR));
     assert_string_equal(info.owner, JAVA);

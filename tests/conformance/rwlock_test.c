@@ -24,11 +24,10 @@ static pair pair_of(fixture *f, hf_client *client, hf_bytes name,
 {
     pair made = {NULL, NULL};
 
-    assert_true(f->lock_count + 2 <= FIXTURE_OBJECT_MAX);
     expect_status(HF_OK, hf_rwlock_new(client, name, flags, opts, &made.read,
                                        &made.write, ERR));
-    f->locks[f->lock_count++] = made.read;
-    f->locks[f->lock_count++] = made.write;
+    fixture_keep_lock(f, made.read);
+    fixture_keep_lock(f, made.write);
     return made;
 }
 
@@ -510,7 +509,7 @@ static void rwlock_refuses_bad_arguments(void **state)
     put_hash(f->client, name, words("a", "b"), 60000);
     expect_status(HF_OK,
                   hf_rwlock_new(f->client, name, 0, NULL, &read, NULL, ERR));
-    f->locks[f->lock_count++] = read;
+    fixture_keep_lock(f, read);
     expect_status(HF_WRONG_TYPE, hf_lock_try(read, ERR));
     expect_status(HF_WRONG_TYPE, hf_lock_acquire(read, 50, ERR));
 }

@@ -22,11 +22,9 @@ static hf_lock *weighted(fixture *f, hf_client *client, hf_bytes name,
 
     opts.ttl_ms = ttl_ms;
     opts.flags = ttl_ms != 0 ? HF_LOCK_NO_RENEW : 0;
-    assert_true(f->lock_count < FIXTURE_OBJECT_MAX);
     expect_status(HF_OK, hf_semaphore_new_weighted(client, name, permits,
                                                    weight, &opts, &lock, ERR));
-    f->locks[f->lock_count++] = lock;
-    return lock;
+    return fixture_keep_lock(f, lock);
 }
 
 static hf_lock *permit(fixture *f, hf_client *client, hf_bytes name,
@@ -209,7 +207,7 @@ static void semaphore_watchdog_keeps_permits_alive(void **state)
     opts.ttl_ms = slowed_ms(300);
     expect_status(HF_OK,
                   hf_semaphore_new(f->client, name, 1, &opts, &lock, ERR));
-    f->locks[f->lock_count++] = lock;
+    fixture_keep_lock(f, lock);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_throughout(hf_lock_is_held(lock) &&
                           hf_lock_try(rival, NULL) == HF_HELD,

@@ -259,7 +259,7 @@ static void together_takes_permits_too(void **state)
     for (int i = 0; i < 2; i++) {
         expect_status(HF_OK, hf_semaphore_new(i == 0 ? f->client : f->other,
                                               name, 1, NULL, &permits[i], ERR));
-        f->locks[f->lock_count++] = permits[i];
+        fixture_keep_lock(f, permits[i]);
     }
     sets.ours[1] = permits[0];
     expect_status(HF_OK, hf_lock_acquire_all(sets.ours, COUNT, 0, ERR));

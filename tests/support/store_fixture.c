@@ -299,14 +299,37 @@ hf_bytes fixture_key(fixture *f, const char *name)
     return hf_str(key);
 }
 
-hf_client *fixture_client(fixture *f, const hf_client_options *opts)
+hf_client *fixture_client_at(fixture *f, const char *url,
+                             const hf_client_options *opts)
 {
     hf_client *client = NULL;
 
     assert_true(f->client_count < FIXTURE_OBJECT_MAX);
-    expect_status(HF_OK, hf_client_open(f->url, opts, &client, ERR));
+    expect_status(HF_OK, hf_client_open(url, opts, &client, ERR));
     f->clients[f->client_count++] = client;
     return client;
+}
+
+hf_client *fixture_client(fixture *f, const hf_client_options *opts)
+{
+    return fixture_client_at(f, f->url, opts);
+}
+
+hf_client *fixture_elsewhere(fixture *f, const char *name,
+                             const hf_client_options *opts)
+{
+    char url[2 * FIXTURE_PATH_SIZE];
+
+    (void)snprintf(url, sizeof(url), "volatile:%s/%s%u?max_size=2G",
+                   f->directory, name, f->test_number);
+    return fixture_client_at(f, url, opts);
+}
+
+hf_lock *fixture_keep_lock(fixture *f, hf_lock *lock)
+{
+    assert_true(f->lock_count < FIXTURE_OBJECT_MAX);
+    f->locks[f->lock_count++] = lock;
+    return lock;
 }
 
 hf_lock *fixture_lock(fixture *f, hf_client *client, hf_bytes name,
@@ -314,10 +337,8 @@ hf_lock *fixture_lock(fixture *f, hf_client *client, hf_bytes name,
 {
     hf_lock *lock = NULL;
 
-    assert_true(f->lock_count < FIXTURE_OBJECT_MAX);
     expect_status(HF_OK, hf_lock_new(client, name, opts, &lock, ERR));
-    f->locks[f->lock_count++] = lock;
-    return lock;
+    return fixture_keep_lock(f, lock);
 }
 
 hf_script *fixture_script(fixture *f, hf_client *client, const char *source)

@@ -92,9 +92,18 @@ hf_bytes fixture_key(fixture *f, const char *name);
 
 /* Objects that the fixture frees: locks, then scripts, then clients. */
 hf_client *fixture_client(fixture *f, const hf_client_options *opts);
+hf_client *fixture_client_at(fixture *f, const char *url,
+                             const hf_client_options *opts);
 hf_lock *fixture_lock(fixture *f, hf_client *client, hf_bytes name,
                       const hf_lock_options *opts);
 hf_script *fixture_script(fixture *f, hf_client *client, const char *source);
+
+/* A handle that was made otherwise becomes one of those; returns it. */
+hf_lock *fixture_keep_lock(fixture *f, hf_lock *lock);
+
+/* A client of another store, which is embedded and at first empty. */
+hf_client *fixture_elsewhere(fixture *f, const char *name,
+                             const hf_client_options *opts);
 
 /* Free one of them, or close one of the clients, before the test ends. */
 void fixture_free_lock(fixture *f, hf_lock *lock);
