@@ -6,81 +6,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "support/dump_tape.h"
 #include "support/store_fixture.h"
-
-#define DUMP_MAX (8u << 20)
 
 /* Where the type of the first key is. */
 #define TYPE_AT (28 + 5)
 #define HASH 2
 #define TIMED_HASH 6
 
-typedef struct tape {
-    unsigned char *data;
-    size_t size;
-    size_t at;
-} tape;
-
-static int put(void *user, const void *data, size_t size)
-{
-    tape *self = user;
-
-    assert_true(self->size + size <= DUMP_MAX);
-    memcpy(self->data + self->size, data, size);
-    self->size += size;
-    return 0;
-}
-
-static int take(void *user, void *data, size_t size, size_t *got)
-{
-    tape *self = user;
-
-    *got = self->size - self->at < size ? self->size - self->at : size;
-    memcpy(data, self->data + self->at, *got);
-    self->at += *got;
-    return 0;
-}
-
-static tape dump(hf_client *client, hf_bytes key)
+static dump_tape dump(hf_client *client, hf_bytes key)
 {
     hf_store_dump_options opts = HF_STORE_DUMP_OPTIONS_INIT;
     hf_store_transfer result = HF_STORE_TRANSFER_INIT;
-    tape moved = {.data = malloc(DUMP_MAX)};
+    dump_tape moved = {.data = NULL};
 
-    assert_non_null(moved.data);
     opts.pattern = key;
-    expect_status(HF_OK,
-                  hf_store_dump(client, &opts, put, &moved, &result, ERR));
+    expect_status(HF_OK, hf_store_dump(client, &opts, dump_tape_put, &moved,
+                                       &result, ERR));
     assert_int_equal(result.keys, 1);
     assert_int_equal(result.changed, 0);
     return moved;
 }
 
-static hf_store_transfer load(hf_client *client, tape *moved, uint32_t flags,
-                              hf_status status)
+static hf_store_transfer load(hf_client *client, dump_tape *moved,
+                              uint32_t flags, hf_status status)
 {
     hf_store_load_options opts = HF_STORE_LOAD_OPTIONS_INIT;
     hf_store_transfer result = HF_STORE_TRANSFER_INIT;
 
     moved->at = 0;
     opts.flags = flags;
-    expect_status(status,
-                  hf_store_load(client, &opts, take, moved, &result, ERR));
+    expect_status(status, hf_store_load(client, &opts, dump_tape_take, moved,
+                                        &result, ERR));
     return result;
 }
 
 /* An embedded store, whose fields expire. */
 static hf_client *elsewhere(fixture *f, const char *name)
 {
-    char url[2 * FIXTURE_PATH_SIZE];
-    hf_client *client;
-
-    (void)snprintf(url, sizeof(url), "volatile:%s/%s%u", f->directory, name,
-                   f->test_number);
-    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
-    assert_true(f->client_count < FIXTURE_OBJECT_MAX);
-    f->clients[f->client_count++] = client;
-    return client;
+    return fixture_elsewhere(f, name, NULL);
 }
 
 static hf_reply *run(hf_client *client, const char *source, hf_bytes key)
@@ -169,7 +133,7 @@ static void deadlines_of_fields_are_moved(void **state)
     for (size_t i = 0; i < MAKER_COUNT; i++) {
         char name[24];
         hf_bytes key;
-        tape there, again;
+        dump_tape there, again;
 
         (void)snprintf(name, sizeof(name), "h%zu", i);
         key = fixture_key(f, name);
@@ -199,7 +163,7 @@ static void server_without_deadlines_refuses_the_key_by_name(void **state)
         return;
     for (size_t i = 0; i < 2; i++) {
         hf_store_transfer result;
-        tape moved;
+        dump_tape moved;
 
         make(from, makers[i == 0 ? 0 : 4], keys[i]);
         moved = dump(from, keys[i]);
@@ -222,7 +186,7 @@ static void only_a_hash_with_deadlines_has_the_new_type(void **state)
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
     hf_bytes name = bytes("1");
-    tape plain, once;
+    dump_tape plain, once;
 
     make(f->client, "for i = 1, 100 do redis.call('hset', KEYS[1], i, i) end",
          key);
@@ -251,7 +215,7 @@ static void fields_that_have_expired_are_not_loaded(void **state)
     hf_bytes keys[] = {fixture_key(f, "some"), fixture_key(f, "all")};
     hf_bytes names[] = {bytes("a"), bytes("b")};
     hf_buffer value = HF_BUFFER_INIT;
-    tape some, all;
+    dump_tape some, all;
 
     if (!fields_expire(f))
         return;
@@ -280,7 +244,7 @@ static void damaged_deadlines_are_refused_and_leave_no_half(void **state)
     fixture *f = *state;
     hf_client *from = elsewhere(f, "from");
     hf_bytes key = fixture_key(f, "large");
-    tape moved;
+    dump_tape moved;
 
     if (!fields_expire(f))
         return;

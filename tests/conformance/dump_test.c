@@ -12,54 +12,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "support/dump_tape.h"
 #include "support/store_fixture.h"
 
 /* A step moves at most 4096 elements and 1 MiB: all of these take several. */
 #define MANY "20000"
 #define BIG_SIZE (((size_t)5 << 20) + 4)
 
-/* A dump in memory. */
-typedef struct dump_tape {
-    char *data;
-    size_t size;
-    size_t room;
-    size_t at;
-    size_t fails_at; /* 0: never */
-    uint64_t told;   /* progress */
-    char named[64];  /* the last key that was left out, and its type */
-} dump_tape;
-
-static int put(void *user, const void *data, size_t size)
-{
-    dump_tape *to = user;
-
-    if (to->fails_at != 0 && to->size + size >= to->fails_at)
-        return ENOSPC;
-    if (to->size + size > to->room) {
-        to->room = 2 * (to->size + size);
-        to->data = realloc(to->data, to->room);
-        assert_non_null(to->data);
-    }
-    memcpy(to->data + to->size, data, size);
-    to->size += size;
-    return 0;
-}
-
-static int get(void *user, void *data, size_t size, size_t *got)
-{
-    dump_tape *from = user;
-
-    if (from->fails_at != 0 && from->at >= from->fails_at)
-        return ECANCELED;
-    *got = from->size - from->at < size ? from->size - from->at : size;
-    memcpy(data, from->data + from->at, *got);
-    from->at += *got;
-    return 0;
-}
+/* A dump, and what was reported of it. */
+typedef struct dump_record {
+    dump_tape tape; /* the first, for its functions */
+    uint64_t told;  /* progress */
+    char named[64]; /* the last key that was left out, and its type */
+} dump_record;
 
 static void on_progress(void *user, const hf_store_transfer *so_far)
 {
-    dump_tape *to = user;
+    dump_record *to = user;
 
     assert_true(so_far->bytes >= to->told);
     to->told = so_far->bytes;
@@ -67,14 +36,14 @@ static void on_progress(void *user, const hf_store_transfer *so_far)
 
 static void on_left_out(void *user, hf_bytes key, const char *type)
 {
-    dump_tape *to = user;
+    dump_record *to = user;
 
     (void)snprintf(to->named, sizeof(to->named), "%.*s %s", (int)key.size,
                    (const char *)key.data, type);
 }
 
 /* Dump the keys of the running test. */
-static hf_store_transfer dump(hf_client *client, dump_tape *to,
+static hf_store_transfer dump(hf_client *client, dump_record *to,
                               const char *pattern)
 {
     hf_store_dump_options opts = HF_STORE_DUMP_OPTIONS_INIT;
@@ -83,25 +52,26 @@ static hf_store_transfer dump(hf_client *client, dump_tape *to,
     memset(to, 0, sizeof(*to));
     opts.pattern = hf_str(pattern);
     opts.progress = on_progress;
-    expect_status(HF_OK, hf_store_dump(client, &opts, put, to, &result, ERR));
+    expect_status(
+        HF_OK, hf_store_dump(client, &opts, dump_tape_put, to, &result, ERR));
     assert_true(result.complete);
-    assert_int_equal(result.bytes, to->size);
-    assert_int_equal(to->told, to->size);
+    assert_int_equal(result.bytes, to->tape.size);
+    assert_int_equal(to->told, to->tape.size);
     return result;
 }
 
-static hf_store_transfer load(hf_client *client, dump_tape *from,
+static hf_store_transfer load(hf_client *client, dump_record *from,
                               uint32_t flags, hf_status status)
 {
     hf_store_load_options opts = HF_STORE_LOAD_OPTIONS_INIT;
     hf_store_transfer result = HF_STORE_TRANSFER_INIT;
 
-    from->at = 0;
+    from->tape.at = 0;
     from->told = 0;
     opts.flags = flags;
     opts.progress = on_progress;
-    expect_status(status,
-                  hf_store_load(client, &opts, get, from, &result, ERR));
+    expect_status(status, hf_store_load(client, &opts, dump_tape_take, from,
+                                        &result, ERR));
     assert_int_equal(from->told, result.bytes);
     return result;
 }
@@ -112,24 +82,20 @@ static hf_store_transfer load(hf_client *client, dump_tape *from,
 static hf_client *slow_scripts(fixture *f, const char *url)
 {
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
-    hf_client *client = NULL;
 
     opts.request_ms = 60000;
     opts.script_budget_ms = 60000;
-    expect_status(HF_OK, hf_client_open(url, &opts, &client, ERR));
-    assert_true(f->client_count < FIXTURE_OBJECT_MAX);
-    f->clients[f->client_count++] = client;
-    return client;
+    return fixture_client_at(f, url, &opts);
 }
 
 /* Another store, embedded and empty. */
 static hf_client *elsewhere(fixture *f, const char *name)
 {
-    char url[2 * FIXTURE_PATH_SIZE];
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
 
-    (void)snprintf(url, sizeof(url), "volatile:%s/%s%u?max_size=2G",
-                   f->directory, name, f->test_number);
-    return slow_scripts(f, url);
+    opts.request_ms = 60000;
+    opts.script_budget_ms = 60000;
+    return fixture_elsewhere(f, name, &opts);
 }
 
 /* The store under test, or one of the same kind with more room. */
@@ -268,7 +234,7 @@ static void dump_moves_every_type_to_another_store_and_back(void **state)
     hf_client *again = elsewhere(f, "again");
     hf_bytes keys[MAKER_COUNT];
     hf_store_transfer result;
-    dump_tape first, second;
+    dump_record first, second;
 
     make_all(f, here, keys);
     result = dump(f->client, &first, mine(f));
@@ -276,13 +242,14 @@ static void dump_moves_every_type_to_another_store_and_back(void **state)
     assert_true(result.keys_total >= MAKER_COUNT);
     result = load(there, &first, 0, HF_OK);
     assert_int_equal(result.keys, MAKER_COUNT);
-    assert_int_equal(result.bytes, first.size);
+    assert_int_equal(result.bytes, first.tape.size);
     for (size_t i = 0; i < MAKER_COUNT; i++) {
         expect_same(here, there, keys[i]);
         make(here, "redis.call('del', KEYS[1]) return ''", keys[i]);
     }
     memset(&second, 0, sizeof(second));
-    expect_status(HF_OK, hf_store_dump(there, NULL, put, &second, NULL, ERR));
+    expect_status(
+        HF_OK, hf_store_dump(there, NULL, dump_tape_put, &second, NULL, ERR));
     result = load(f->client, &second, 0, HF_OK);
     assert_int_equal(result.keys, MAKER_COUNT);
     result = load(again, &first, 0, HF_OK);
@@ -292,8 +259,8 @@ static void dump_moves_every_type_to_another_store_and_back(void **state)
     }
     expect_none(here, "hf:load:*");
     expect_none(there, "hf:load:*");
-    free(first.data);
-    free(second.data);
+    free(first.tape.data);
+    free(second.tape.data);
 }
 
 static void load_keeps_the_instant_of_expiry(void **state)
@@ -302,7 +269,7 @@ static void load_keeps_the_instant_of_expiry(void **state)
     hf_client *there = elsewhere(f, "there");
     hf_bytes keys[] = {fixture_key(f, "s"), fixture_key(f, "h")};
     const char *pattern = mine(f);
-    dump_tape tape;
+    dump_record tape;
 
     put_value(f->client, keys[0], bytes("1"), 60000);
     put_hash(f->client, keys[1], words("a", "1"), 3600000);
@@ -310,7 +277,7 @@ static void load_keeps_the_instant_of_expiry(void **state)
     (void)load(there, &tape, 0, HF_OK);
     assert_ttl(there, keys[0], 60000);
     assert_ttl(there, keys[1], 3600000);
-    free(tape.data);
+    free(tape.tape.data);
 }
 
 /* What belongs to a key has names of our own, which a load brings along. */
@@ -326,7 +293,7 @@ static void load_keeps_timelines_caches_and_fences(void **state)
     hf_cache_options kept = HF_CACHE_OPTIONS_INIT;
     hf_buffer value = HF_BUFFER_INIT;
     hf_field one = {bytes("a"), bytes("1")};
-    dump_tape tape;
+    dump_record tape;
     char pattern[32];
 
     added.attributes = &size;
@@ -349,7 +316,7 @@ static void load_keeps_timelines_caches_and_fences(void **state)
     assert_buffer(&value, bytes("v"));
     expect_status(HF_CONFLICT, hf_hash_put_fenced(there, fenced, &one, 1, 4,
                                                   NULL, NULL, ERR));
-    free(tape.data);
+    free(tape.tape.data);
 }
 
 /* Scores of every form, compared as the store writes them. */
@@ -360,7 +327,7 @@ static void scores_come_back_to_the_last_digit(void **state)
     hf_client *there = elsewhere(f, "there");
     hf_bytes key = fixture_key(f, "z");
     const char *pattern = mine(f);
-    dump_tape tape;
+    dump_record tape;
 
     make(here,
          "local x = 12345 "
@@ -371,7 +338,7 @@ static void scores_come_back_to_the_last_digit(void **state)
     (void)dump(f->client, &tape, pattern);
     (void)load(there, &tape, 0, HF_OK);
     expect_same(here, there, key);
-    free(tape.data);
+    free(tape.tape.data);
 }
 
 /* ------------------------------------------------------------------- large */
@@ -421,7 +388,7 @@ static void collections_of_many_steps_are_moved(void **state)
     const char *pattern = mine(f);
     hf_store_transfer result;
     hf_buffer text;
-    dump_tape tape;
+    dump_record tape;
 
     make(here, fill_many, key);
     result = dump(here, &tape, pattern);
@@ -441,7 +408,7 @@ static void collections_of_many_steps_are_moved(void **state)
          "for c in string.gmatch('hlsz', '.') do "
          "redis.call('del', KEYS[1] .. c) end return ''",
          key);
-    free(tape.data);
+    free(tape.tape.data);
 }
 
 static void value_of_many_steps_is_moved(void **state)
@@ -453,7 +420,7 @@ static void value_of_many_steps_is_moved(void **state)
     const char *pattern = mine(f);
     hf_buffer value = HF_BUFFER_INIT;
     uint32_t *big = malloc(BIG_SIZE);
-    dump_tape tape;
+    dump_record tape;
 
     assert_non_null(big);
     for (size_t i = 0; i < BIG_SIZE / sizeof(*big); i++)
@@ -472,7 +439,7 @@ static void value_of_many_steps_is_moved(void **state)
     assert_true(memcmp(value.data, big, BIG_SIZE) == 0);
     hf_buffer_free(&value);
     expect_status(HF_OK, hf_value_delete(here, key, ERR));
-    free(tape.data);
+    free(tape.tape.data);
     free(big);
 }
 
@@ -485,7 +452,7 @@ static void load_without_a_flag_leaves_an_existing_key_alone(void **state)
     hf_bytes keys[] = {fixture_key(f, "small"), fixture_key(f, "large")};
     const char *pattern = mine(f);
     hf_store_transfer result;
-    dump_tape tape;
+    dump_record tape;
 
     for (size_t i = 0; i < 2; i++) {
         make(f->client, makers[i == 0 ? 4 : 7], keys[i]);
@@ -511,7 +478,7 @@ static void load_without_a_flag_leaves_an_existing_key_alone(void **state)
         expect_status(HF_WRONG_TYPE,
                       hf_value_get(f->client, keys[i], &(hf_buffer){0}, ERR));
         make(f->client, "redis.call('del', KEYS[1]) return ''", keys[i]);
-        free(tape.data);
+        free(tape.tape.data);
     }
     expect_none(f->client, "hf:load:*");
 }
@@ -524,7 +491,7 @@ static void load_leaves_out_what_has_expired(void **state)
                        fixture_key(f, "stays")};
     const char *pattern = mine(f);
     hf_store_transfer result;
-    dump_tape tape;
+    dump_record tape;
 
     put_value(f->client, keys[0], bytes("1"), 300);
     put_hash(f->client, keys[1], words("a", "1"), 300);
@@ -544,7 +511,7 @@ static void load_leaves_out_what_has_expired(void **state)
     assert_no_key(there, keys[0]);
     assert_no_key(there, keys[1]);
     assert_value(there, keys[2], bytes("1"));
-    free(tape.data);
+    free(tape.tape.data);
 }
 
 /* ----------------------------------------------------------- our own keys */
@@ -554,12 +521,12 @@ static void queues_and_halves_of_loads_are_not_dumped(void **state)
     fixture *f = *state;
     static const char *const names[] = {"hf:wait:{x}", "xx:hf:wait:{xx:x}",
                                         "hf:load:0123456789abcdef:{x}"};
-    dump_tape tape;
+    dump_record tape;
 
     for (size_t i = 0; i < 3; i++)
         put_value(f->client, hf_str(names[i]), bytes("1"), 60000);
     assert_int_equal(dump(f->client, &tape, "*hf:[wl]*{*x}").keys, 0);
-    free(tape.data);
+    free(tape.tape.data);
     expect_status(HF_OK, hf_value_delete(f->client, hf_str(names[0]), ERR));
 }
 
@@ -570,7 +537,7 @@ static void stream_of_a_server_is_left_out_and_named(void **state)
     hf_store_transfer result = HF_STORE_TRANSFER_INIT;
     hf_bytes keys[] = {fixture_key(f, "stream"), fixture_key(f, "v")};
     char wanted[64];
-    dump_tape tape = {0};
+    dump_record tape = {.told = 0};
 
     fixture_only_redis(f);
     opts.pattern = hf_str(mine(f));
@@ -578,8 +545,8 @@ static void stream_of_a_server_is_left_out_and_named(void **state)
     make(f->client, "redis.call('xadd', KEYS[1], '*', 'a', 'b') return ''",
          keys[0]);
     put_value(f->client, keys[1], bytes("1"), 0);
-    expect_status(HF_UNSUPPORTED,
-                  hf_store_dump(f->client, &opts, put, &tape, &result, ERR));
+    expect_status(HF_UNSUPPORTED, hf_store_dump(f->client, &opts, dump_tape_put,
+                                                &tape, &result, ERR));
     assert_non_null(strstr(expect_message(), "stream"));
     assert_true(result.complete);
     assert_int_equal(result.left_out, 1);
@@ -591,7 +558,7 @@ static void stream_of_a_server_is_left_out_and_named(void **state)
     assert_true(result.complete);
     assert_int_equal(result.left_out, 1);
     assert_int_equal(result.keys, 1);
-    free(tape.data);
+    free(tape.tape.data);
 }
 
 /* ------------------------------------------------------------------ faults */
@@ -601,14 +568,15 @@ static void dump_ends_when_its_writer_does(void **state)
     fixture *f = *state;
     hf_store_transfer result = HF_STORE_TRANSFER_INIT;
     hf_error err = HF_ERROR_INIT;
-    dump_tape tape = {.fails_at = 10};
+    dump_record tape = {.tape.fails_at = 10};
 
     put_value(f->client, fixture_key(f, "v"), bytes("1"), 0);
-    assert_int_equal(hf_store_dump(f->client, NULL, put, &tape, &result, &err),
-                     HF_SYSTEM);
+    assert_int_equal(
+        hf_store_dump(f->client, NULL, dump_tape_put, &tape, &result, &err),
+        HF_SYSTEM);
     assert_int_equal(err.sys_errno, ENOSPC);
     assert_false(result.complete);
-    free(tape.data);
+    free(tape.tape.data);
 }
 
 /* In the middle of a key that is built in steps, and of small ones. */
@@ -620,7 +588,7 @@ static void load_that_fails_leaves_whole_keys_only(void **state)
     const char *pattern;
     hf_store_transfer result;
     hf_client *there;
-    dump_tape tape;
+    dump_record tape;
 
     make_all(f, here, keys);
     pattern = mine(f);
@@ -630,11 +598,11 @@ static void load_that_fails_leaves_whole_keys_only(void **state)
 
         (void)snprintf(name, sizeof(name), "there%zu", part);
         there = elsewhere(f, name);
-        tape.fails_at = tape.size / 7 * part;
+        tape.tape.fails_at = tape.tape.size / 7 * part;
         result = load(there, &tape, 0, HF_SYSTEM);
-        tape.fails_at = 0;
+        tape.tape.fails_at = 0;
         expect_none(there, "hf:load:*");
-        tape.at = 0;
+        tape.tape.at = 0;
         for (size_t i = 0; i < MAKER_COUNT; i++) {
             if (!key_is_gone(there, keys[i])) {
                 expect_same(here, there, keys[i]);
@@ -647,7 +615,7 @@ static void load_that_fails_leaves_whole_keys_only(void **state)
             expect_same(here, there, keys[i]);
         fixture_close_client(f, there);
     }
-    free(tape.data);
+    free(tape.tape.data);
 }
 
 static void damaged_dump_is_refused_and_leaves_no_half(void **state)
@@ -657,22 +625,22 @@ static void damaged_dump_is_refused_and_leaves_no_half(void **state)
     hf_client *there = elsewhere(f, "there");
     hf_bytes key = fixture_key(f, "z");
     const char *pattern = mine(f);
-    dump_tape tape;
+    dump_record tape;
 
     make(here,
          "for i = 1, 20000 do redis.call('sadd', KEYS[1], i) end "
          "return ''",
          key);
     (void)dump(f->client, &tape, pattern);
-    tape.data[tape.size - 60] ^= 1;
+    tape.tape.data[tape.tape.size - 60] ^= 1;
     (void)load(there, &tape, 0, HF_CORRUPT);
     assert_non_null(strstr(expect_message(), "at byte"));
     assert_no_key(there, key);
     expect_none(there, "*");
     (void)load(there, &tape, HF_LOAD_CHECK, HF_CORRUPT);
-    tape.data[0] ^= 1;
+    tape.tape.data[0] ^= 1;
     (void)load(there, &tape, 0, HF_INVALID);
-    free(tape.data);
+    free(tape.tape.data);
 }
 
 static void calls_check_their_arguments(void **state)
@@ -682,33 +650,36 @@ static void calls_check_their_arguments(void **state)
     hf_store_load_options opts = HF_STORE_LOAD_OPTIONS_INIT;
     hf_store_dump_options all = HF_STORE_DUMP_OPTIONS_INIT;
     hf_store_transfer bad = {0};
-    dump_tape tape = {0};
+    dump_record tape = {.told = 0};
     hf_client *client;
 
     prefixed.prefix = "p:";
     client = fixture_client(f, &prefixed);
     expect_status(HF_INVALID,
-                  hf_store_dump(client, NULL, put, &tape, NULL, ERR));
+                  hf_store_dump(client, NULL, dump_tape_put, &tape, NULL, ERR));
+    expect_status(HF_INVALID, hf_store_load(client, NULL, dump_tape_take, &tape,
+                                            NULL, ERR));
     expect_status(HF_INVALID,
-                  hf_store_load(client, NULL, get, &tape, NULL, ERR));
-    expect_status(HF_INVALID, hf_store_dump(NULL, NULL, put, &tape, NULL, ERR));
-    expect_status(HF_INVALID, hf_store_load(NULL, NULL, get, &tape, NULL, ERR));
+                  hf_store_dump(NULL, NULL, dump_tape_put, &tape, NULL, ERR));
+    expect_status(HF_INVALID,
+                  hf_store_load(NULL, NULL, dump_tape_take, &tape, NULL, ERR));
     expect_status(HF_INVALID,
                   hf_store_dump(f->client, NULL, NULL, &tape, NULL, ERR));
     expect_status(HF_INVALID,
                   hf_store_load(f->client, NULL, NULL, &tape, NULL, ERR));
-    expect_status(HF_INVALID,
-                  hf_store_dump(f->client, NULL, put, &tape, &bad, ERR));
+    expect_status(HF_INVALID, hf_store_dump(f->client, NULL, dump_tape_put,
+                                            &tape, &bad, ERR));
     all.pattern = hf_view(NULL, 1);
-    expect_status(HF_INVALID,
-                  hf_store_dump(f->client, &all, put, &tape, NULL, ERR));
+    expect_status(HF_INVALID, hf_store_dump(f->client, &all, dump_tape_put,
+                                            &tape, NULL, ERR));
     opts.flags = HF_LOAD_REPLACE | HF_LOAD_SKIP;
-    expect_status(HF_INVALID,
-                  hf_store_load(f->client, &opts, get, &tape, NULL, ERR));
+    expect_status(HF_INVALID, hf_store_load(f->client, &opts, dump_tape_take,
+                                            &tape, NULL, ERR));
     opts.flags = 1u << 31;
-    expect_status(HF_UNSUPPORTED,
-                  hf_store_load(f->client, &opts, get, &tape, NULL, ERR));
-    assert_int_equal(tape.size, 0);
+    expect_status(
+        HF_UNSUPPORTED,
+        hf_store_load(f->client, &opts, dump_tape_take, &tape, NULL, ERR));
+    assert_int_equal(tape.tape.size, 0);
 }
 
 /* ----------------------------------------------------------------- writers */
@@ -747,7 +718,7 @@ static void dump_of_a_changing_set_has_what_stays_in_it(void **state)
     hf_store_transfer result;
     pthread_t thread;
     hf_buffer text;
-    dump_tape tape;
+    dump_record tape;
 
     make(here,
          "for i = 1, 20000 do redis.call('sadd', KEYS[1], i) end "
@@ -773,7 +744,7 @@ static void dump_of_a_changing_set_has_what_stays_in_it(void **state)
                churn.key, "");
     assert_bytes(bytes("fine"), hf_view(text.data, text.size));
     free(text.data);
-    free(tape.data);
+    free(tape.tape.data);
 }
 
 int main(void)

@@ -4,41 +4,13 @@
  * store, also between a store and a cluster, where each slot has its own
  * counter.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "support/dump_tape.h"
 #include "support/store_fixture.h"
-
-#define DUMP_MAX (8u << 20)
 
 /* Decades ahead of any clock. */
 #define AHEAD UINT64_C(5000000000000000)
-
-typedef struct tape {
-    unsigned char *data;
-    size_t size;
-    size_t read;
-} tape;
-
-static int put(void *user, const void *data, size_t size)
-{
-    tape *self = user;
-
-    assert_true(self->size + size <= DUMP_MAX);
-    memcpy(self->data + self->size, data, size);
-    self->size += size;
-    return 0;
-}
-
-static int take(void *user, void *data, size_t size, size_t *got)
-{
-    tape *self = user;
-
-    *got = self->size - self->read < size ? self->size - self->read : size;
-    memcpy(data, self->data + self->read, *got);
-    self->read += *got;
-    return 0;
-}
 
 /* Move what matches; each load finds lower tokens than it brings. */
 static void move(hf_client *from, hf_client *to, uint32_t flags)
@@ -46,13 +18,14 @@ static void move(hf_client *from, hf_client *to, uint32_t flags)
     hf_store_dump_options dump = HF_STORE_DUMP_OPTIONS_INIT;
     hf_store_load_options load = HF_STORE_LOAD_OPTIONS_INIT;
     hf_store_transfer result = HF_STORE_TRANSFER_INIT;
-    tape moved = {.data = malloc(DUMP_MAX)};
+    dump_tape moved = {.data = NULL};
 
-    assert_non_null(moved.data);
     dump.pattern = bytes("*hf:token*");
-    expect_status(HF_OK, hf_store_dump(from, &dump, put, &moved, &result, ERR));
+    expect_status(
+        HF_OK, hf_store_dump(from, &dump, dump_tape_put, &moved, &result, ERR));
     load.flags = flags;
-    expect_status(HF_OK, hf_store_load(to, &load, take, &moved, &result, ERR));
+    expect_status(
+        HF_OK, hf_store_load(to, &load, dump_tape_take, &moved, &result, ERR));
     free(moved.data);
 }
 
@@ -71,15 +44,10 @@ static uint64_t next_token(hf_client *client, hf_bytes name)
 
 static hf_client *elsewhere(fixture *f, const char *prefix)
 {
-    char url[2 * FIXTURE_PATH_SIZE];
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
-    hf_client *client;
 
     options.prefix = prefix;
-    (void)snprintf(url, sizeof(url), "volatile:%s/elsewhere%u", f->directory,
-                   f->test_number);
-    expect_status(HF_OK, hf_client_open(url, &options, &client, ERR));
-    return client;
+    return fixture_elsewhere(f, "elsewhere", &options);
 }
 
 static void tokens_of_a_dump_are_only_raised(void **state)
@@ -96,7 +64,6 @@ static void tokens_of_a_dump_are_only_raised(void **state)
     put_value(there, bytes("hf:token"), bytes("1"), 600000);
     move(there, f->client, HF_LOAD_REPLACE);
     assert_true(next_token(f->client, name) > before);
-    hf_client_close(there);
 }
 
 /* To this store, every slot of it, and back. */
@@ -118,7 +85,6 @@ static void tokens_ahead_of_the_clock_stay_ahead(void **state)
     assert_true(next_token(there, names[0]) < AHEAD);
     move(f->client, there, 0);
     assert_true(next_token(there, names[0]) > last);
-    hf_client_close(there);
 }
 
 /* With another prefix, by a client without one, as dumps are made. */
@@ -134,8 +100,6 @@ static void tokens_of_every_prefix_are_moved(void **state)
     move(there, f->client, HF_LOAD_REPLACE);
     assert_true(next_token(fixture_client(f, &options), bytes("l")) > AHEAD);
     assert_true(next_token(tenant, bytes("l")) > AHEAD);
-    hf_client_close(tenant);
-    hf_client_close(there);
 }
 
 int main(void)

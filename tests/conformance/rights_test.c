@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/dump_tape.h"
 #include "support/every_call.h"
 #include "support/fixture_rights.h"
 
-#define DUMP_MAX (4u << 20)
 #define MEMBERS_STEP 500
 #define MEMBERS 5000 /* more than are read at once */
 
@@ -334,32 +334,6 @@ static void diagnosis_reports_missing_keys_and_channels(void **state)
 
 /* ------------------------------------------------------------ dump and load */
 
-typedef struct stream {
-    unsigned char *data;
-    size_t size;
-    size_t read;
-} stream;
-
-static int put(void *user, const void *data, size_t size)
-{
-    stream *self = user;
-
-    assert_true(self->size + size <= DUMP_MAX);
-    memcpy(self->data + self->size, data, size);
-    self->size += size;
-    return 0;
-}
-
-static int take(void *user, void *data, size_t size, size_t *got)
-{
-    stream *self = user;
-
-    *got = self->size - self->read < size ? self->size - self->read : size;
-    memcpy(data, self->data + self->read, *got);
-    self->read += *got;
-    return 0;
-}
-
 static void fill_all_types(const fixture *f)
 {
     static const char *const kinds[] = {"RPUSH any-list", "SADD any-set",
@@ -386,29 +360,27 @@ static void dump_and_load(void **state)
     hf_store_load_options options = HF_STORE_LOAD_OPTIONS_INIT;
     hf_store_transfer dumped = HF_STORE_TRANSFER_INIT;
     hf_store_transfer loaded = HF_STORE_TRANSFER_INIT;
-    stream dump = {.data = NULL};
+    dump_tape dump = {.data = NULL};
     hf_client_options whole = HF_CLIENT_OPTIONS_INIT;
     bool may = f->rights == FIXTURE_RIGHTS_DUMP;
 
     fixture_not_quorum(f);
     whole.prefix = "";
-    dump.data = malloc(DUMP_MAX);
-    assert_non_null(dump.data);
     as_owner(f, "FLUSHALL");
     if (may) {
         fill_all_types(f);
     }
     expect_status(may ? HF_OK : HF_DENIED,
-                  hf_store_dump(fixture_client(f, &whole), NULL, put, &dump,
-                                &dumped, ERR));
+                  hf_store_dump(fixture_client(f, &whole), NULL, dump_tape_put,
+                                &dump, &dumped, ERR));
     if (!may) {
         free(dump.data);
         return;
     }
     assert_int_equal(dumped.keys, 5);
     options.flags = HF_LOAD_REPLACE;
-    expect_status(
-        HF_OK, hf_store_load(f->client, &options, take, &dump, &loaded, ERR));
+    expect_status(HF_OK, hf_store_load(f->client, &options, dump_tape_take,
+                                       &dump, &loaded, ERR));
     assert_int_equal(loaded.keys, 5);
     free(dump.data);
     as_owner(f, "FLUSHALL");
