@@ -3,53 +3,24 @@
  * redisson_count_test.c - latches and semaphores of Redisson, next to what
  * Redisson's own scripts do.
  */
-#include <stdio.h>
 #include <string.h>
 
-#include "support/slowness.h"
-#include "support/store_fixture.h"
-#include "support/told.h"
-
-/* A waiter polls after a second, which would hide a lost message. */
-#define WOKEN_MS 700
+#include "support/redisson_peer.h"
 
 /* countDown(), release(1) */
 #define JAVA_COUNT_DOWN                                                        \
     "local v = redis.call('decr', KEYS[1]) "                                   \
     "if v <= 0 then redis.call('del', KEYS[1]) end "                           \
-    "if v == 0 then redis.call(ARGV[1], ARGV[2], '0') end return 1"
+    "if v == 0 then redis.call(ARGV[2], ARGV[3], '0') end return 1"
 #define JAVA_RELEASE                                                           \
     "local v = redis.call('incrby', KEYS[1], 1) "                              \
-    "redis.call(ARGV[1], ARGV[2], v) return 1"
-
-static bool no_redisson_here(const fixture *f)
-{
-    return fixture_is_embedded(f) || f->store == FIXTURE_QUORUM;
-}
-
-static void eval(fixture *f, const char *script, const char *role,
-                 hf_bytes name)
-{
-    char channel[256];
-    hf_bytes words[] = {
-        hf_str("EVAL"),
-        hf_str(script),
-        hf_str("1"),
-        name,
-        hf_str(f->store == FIXTURE_REDIS_CLUSTER ? "spublish" : "publish"),
-        hf_str("")};
-
-    (void)snprintf(channel, sizeof(channel), "%s{%.*s}", role, (int)name.size,
-                   (const char *)name.data);
-    words[5] = hf_str(channel);
-    expect_status(HF_OK, hf_command(f->other, 6, words, NULL, ERR));
-}
+    "redis.call(ARGV[2], ARGV[3], v) return 1"
 
 static void redisson_counts_are_refused_where_no_redisson_is(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
-    hf_status want = no_redisson_here(f) ? HF_UNSUPPORTED : HF_OK;
+    hf_status want = redisson_is_here(f) ? HF_OK : HF_UNSUPPORTED;
     int64_t count = 7;
 
     expect_status(want, hf_redisson_latch_left(f->client, name, &count, ERR));
@@ -57,7 +28,7 @@ static void redisson_counts_are_refused_where_no_redisson_is(void **state)
     expect_status(
         want, hf_redisson_semaphore_available(f->client, name, &count, ERR));
     expect_status(want, hf_redisson_semaphore_set(f->client, name, 1, ERR));
-    assert_int_equal(count, no_redisson_here(f) ? 7 : 0);
+    assert_int_equal(count, redisson_is_here(f) ? 0 : 7);
 }
 
 static void redisson_latch_counts_down(void **state)
@@ -66,7 +37,7 @@ static void redisson_latch_counts_down(void **state)
     hf_bytes name = fixture_key(f, "n");
     int64_t left = -1;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     expect_status(HF_NOT_FOUND, hf_redisson_latch_arrive(f->client, name, ERR));
     expect_status(HF_OK, hf_redisson_latch_set(f->client, name, 3, ERR));
@@ -97,19 +68,15 @@ static void redisson_latch_is_opened_by_java(void **state)
     hf_bytes name = fixture_key(f, "n");
     told said = {0};
     hf_async async = tell(&said);
-    int64_t opened_ms;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     expect_status(HF_OK, hf_redisson_latch_set(f->client, name, 1, ERR));
     expect_status(HF_OK, hf_redisson_latch_await_start(
                              f->client, name, HF_FOREVER, &async, ERR));
-    expect_throughout((dispatch(f->client), said.count == 0), 100);
-    opened_ms = test_now_ms();
-    eval(f, JAVA_COUNT_DOWN, "redisson_countdownlatch__channel__", name);
-    await_told(f->client, &said, 1);
-    expect_status(HF_OK, said.status);
-    assert_in_time(test_now_ms() - opened_ms, WOKEN_MS);
+    REDISSON_WAKES(f->client, &said,
+                   redisson_eval(f, JAVA_COUNT_DOWN,
+                                 "redisson_countdownlatch__channel__", name));
 }
 
 static void redisson_semaphore_has_so_many_permits(void **state)
@@ -118,7 +85,7 @@ static void redisson_semaphore_has_so_many_permits(void **state)
     hf_bytes name = fixture_key(f, "n");
     int64_t free = -1;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     expect_status(HF_TIMEOUT,
                   hf_redisson_semaphore_acquire(f->client, name, 1, 0, ERR));
@@ -157,20 +124,15 @@ static void redisson_semaphore_is_released_by_java(void **state)
     hf_bytes name = fixture_key(f, "n");
     told said = {0};
     hf_async async = tell(&said);
-    int64_t released_ms;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     expect_status(HF_OK, hf_redisson_semaphore_acquire_start(
                              f->client, name, 2, HF_FOREVER, &async, ERR));
-    expect_throughout((dispatch(f->client), said.count == 0), 100);
-    eval(f, JAVA_RELEASE, "redisson_sc:", name);
-    expect_throughout((dispatch(f->client), said.count == 0), 50);
-    released_ms = test_now_ms();
-    eval(f, JAVA_RELEASE, "redisson_sc:", name);
-    await_told(f->client, &said, 1);
-    expect_status(HF_OK, said.status);
-    assert_in_time(test_now_ms() - released_ms, WOKEN_MS);
+    redisson_waits(f->client, &said);
+    redisson_eval(f, JAVA_RELEASE, "redisson_sc:", name);
+    REDISSON_WAKES(f->client, &said,
+                   redisson_eval(f, JAVA_RELEASE, "redisson_sc:", name));
 }
 
 /* A client that releases and acquires without a pause. */
@@ -182,14 +144,14 @@ static void redisson_semaphore_is_left_to_others(void **state)
     hf_async async = tell(&said);
     int rounds = 0;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     expect_status(HF_OK, hf_redisson_semaphore_set(f->client, name, 1, ERR));
     expect_status(HF_OK,
                   hf_redisson_semaphore_acquire(f->client, name, 1, 0, ERR));
     expect_status(HF_OK, hf_redisson_semaphore_acquire_start(
                              f->other, name, 1, HF_FOREVER, &async, ERR));
-    expect_throughout((dispatch(f->other), said.count == 0), 100);
+    redisson_waits(f->other, &said);
     while (said.count == 0) {
         assert_true(rounds++ < 50);
         expect_status(HF_OK,
@@ -210,12 +172,12 @@ static void redisson_waits_are_cancelled(void **state)
     hf_async async = tell(&said);
     hf_call *call = NULL;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     async.call = &call;
     expect_status(HF_OK, hf_redisson_semaphore_acquire_start(
                              f->client, name, 1, HF_FOREVER, &async, ERR));
-    expect_throughout((dispatch(f->client), said.count == 0), 50);
+    redisson_waits(f->client, &said);
     hf_call_cancel(call);
     await_told(f->client, &said, 1);
     expect_status(HF_CANCELLED, said.status);
@@ -228,7 +190,7 @@ static void redisson_counts_refuse_bad_input(void **state)
     hf_bytes name = fixture_key(f, "n");
     hf_error err = HF_ERROR_INIT;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     expect_status(HF_INVALID, hf_redisson_latch_set(f->client, name, 0, &err));
     assert_non_null(
@@ -256,7 +218,7 @@ static void redisson_counts_leave_other_types_alone(void **state)
     hf_bytes words[] = {hf_str("HSET"), hash, hf_str("a"), hf_str("1")};
     int64_t count = 0;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     expect_status(HF_OK, hf_command(f->other, 4, words, NULL, ERR));
     expect_status(HF_OK,

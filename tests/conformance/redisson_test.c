@@ -7,14 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/redisson_peer.h"
 #include "support/slowness.h"
-#include "support/store_fixture.h"
-#include "support/told.h"
-
-/* A waiter polls after a second, which would hide a lost message. */
-#define WOKEN_MS 700
-
-#define JAVA "9b2f0a1c-0000-4000-8000-0123456789ab:1"
 
 /* What Redisson's scripts do to acquire a lock, and to release it. */
 #define JAVA_ACQUIRE                                                           \
@@ -26,53 +20,14 @@
     "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return 0 end "       \
     "redis.call('del', KEYS[1]) redis.call(ARGV[2], ARGV[3], '0') return 1"
 
-static bool no_redisson_here(const fixture *f)
-{
-    return fixture_is_embedded(f) || f->store == FIXTURE_QUORUM;
-}
-
-/* A key or channel of Redisson about a lock. */
-static hf_bytes role_of(const char *role, hf_bytes name, char text[256])
-{
-    int size = snprintf(text, 256, "%s:{%.*s}", role, (int)name.size,
-                        (const char *)name.data);
-
-    return hf_view(text, (size_t)size);
-}
-
 static int64_t eval(fixture *f, const char *script, hf_bytes name)
 {
-    char channel[256];
-    hf_bytes words[] = {
-        hf_str("EVAL"),
-        hf_str(script),
-        hf_str("1"),
-        name,
-        hf_str(JAVA),
-        hf_str(f->store == FIXTURE_REDIS_CLUSTER ? "spublish" : "publish"),
-        role_of("redisson_lock__channel", name, channel)};
-    hf_reply *reply = NULL;
-    int64_t number;
-
-    expect_status(HF_OK, hf_command(f->other, 7, words, &reply, ERR));
-    number = hf_reply_integer(reply);
-    hf_reply_free(reply);
-    return number;
-}
-
-static hf_lock *lock_with(fixture *f, hf_client *client, hf_bytes name,
-                          hf_redisson_kind kind, const hf_lock_options *opts)
-{
-    hf_lock *lock = NULL;
-
-    expect_status(HF_OK,
-                  hf_redisson_lock_new(client, name, kind, opts, &lock, ERR));
-    return fixture_keep_lock(f, lock);
+    return redisson_eval(f, script, "redisson_lock__channel:", name);
 }
 
 static hf_lock *lock_of(fixture *f, hf_client *client, hf_bytes name)
 {
-    return lock_with(f, client, name, HF_REDISSON_LOCK, NULL);
+    return redisson_lock(f, client, name, HF_REDISSON_LOCK, NULL);
 }
 
 /* A client whose URL says so. */
@@ -92,7 +47,7 @@ static void redisson_lock_is_refused_where_no_redisson_is(void **state)
     hf_status status = hf_redisson_lock_new(f->client, fixture_key(f, "l"),
                                             HF_REDISSON_LOCK, NULL, &lock, ERR);
 
-    expect_status(no_redisson_here(f) ? HF_UNSUPPORTED : HF_OK, status);
+    expect_status(redisson_is_here(f) ? HF_OK : HF_UNSUPPORTED, status);
     hf_lock_free(lock);
 }
 
@@ -103,10 +58,10 @@ static void redisson_lock_refuses_names_that_break_redisson(void **state)
     hf_lock *lock = NULL;
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        expect_status(no_redisson_here(f) ? HF_UNSUPPORTED : HF_INVALID,
+        expect_status(redisson_is_here(f) ? HF_INVALID : HF_UNSUPPORTED,
                       hf_redisson_lock_new(f->client, hf_str(names[i]),
                                            HF_REDISSON_LOCK, NULL, &lock, ERR));
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     lock = lock_of(f, f->client, hf_str("{redisson}.tagged"));
     expect_status(HF_OK, hf_lock_try(lock, ERR));
@@ -119,7 +74,7 @@ static void redisson_lock_and_java_exclude_each_other(void **state)
     hf_bytes name = fixture_key(f, "l");
     hf_lock *lock;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     lock = lock_of(f, f->client, name);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
@@ -144,20 +99,15 @@ static void redisson_lock_is_woken_by_java(void **state)
     told said = {0};
     hf_async async = tell(&said);
     hf_lock *lock;
-    int64_t released_ms;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     lock = lock_of(f, f->client, name);
     assert_int_equal(eval(f, JAVA_ACQUIRE, name), 1);
     expect_status(HF_TIMEOUT, hf_lock_acquire(lock, 50, ERR));
     expect_status(HF_OK, hf_lock_acquire_start(lock, HF_FOREVER, &async, ERR));
-    expect_throughout((dispatch(f->client), said.count == 0), 100);
-    released_ms = test_now_ms();
-    assert_int_equal(eval(f, JAVA_RELEASE, name), 1);
-    await_told(f->client, &said, 1);
-    expect_status(HF_OK, said.status);
-    assert_in_time(test_now_ms() - released_ms, WOKEN_MS);
+    REDISSON_WAKES(f->client, &said,
+                   assert_int_equal(eval(f, JAVA_RELEASE, name), 1));
 }
 
 static void redisson_lock_release_wakes_another_client(void **state)
@@ -167,21 +117,16 @@ static void redisson_lock_release_wakes_another_client(void **state)
     told said = {0};
     hf_async async = tell(&said);
     hf_lock *lock, *waiter;
-    int64_t released_ms;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     lock = lock_of(f, f->client, name);
     waiter = lock_of(f, f->other, name);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK,
                   hf_lock_acquire_start(waiter, HF_FOREVER, &async, ERR));
-    expect_throughout((dispatch(f->other), said.count == 0), 100);
-    released_ms = test_now_ms();
-    expect_status(HF_OK, hf_lock_release(lock, ERR));
-    await_told(f->other, &said, 1);
-    expect_status(HF_OK, said.status);
-    assert_in_time(test_now_ms() - released_ms, WOKEN_MS);
+    REDISSON_WAKES(f->other, &said,
+                   expect_status(HF_OK, hf_lock_release(lock, ERR)));
 }
 
 /* Started again and again, with no pause between. */
@@ -194,14 +139,14 @@ static void redisson_lock_is_left_to_others_by_started_calls(void **state)
     hf_lock *lock, *waiter;
     int rounds = 0;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     lock = lock_of(f, f->client, name);
     waiter = lock_of(f, f->other, name);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK,
                   hf_lock_acquire_start(waiter, HF_FOREVER, &waits, ERR));
-    expect_throughout((dispatch(f->other), waited.count == 0), 100);
+    redisson_waits(f->other, &waited);
     while (waited.count == 0) {
         assert_true(rounds++ < 50);
         said.count = 0;
@@ -215,8 +160,7 @@ static void redisson_lock_is_left_to_others_by_started_calls(void **state)
     }
     expect_status(HF_OK, waited.status);
     expect_status(HF_OK, hf_lock_release(waiter, ERR));
-    await_told(f->client, &said, 1);
-    expect_status(HF_OK, said.status);
+    await_ok(f->client, &said);
 }
 
 static void redisson_lock_yields_and_is_cancelled(void **state)
@@ -228,14 +172,14 @@ static void redisson_lock_yields_and_is_cancelled(void **state)
     hf_call *call = NULL;
     hf_lock *lock, *waiter;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     lock = lock_of(f, f->client, name);
     waiter = lock_of(f, f->other, name);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK,
                   hf_lock_acquire_start(waiter, HF_FOREVER, &waits, ERR));
-    expect_throughout((dispatch(f->other), waited.count == 0), 100);
+    redisson_waits(f->other, &waited);
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     async.call = &call;
     expect_status(HF_OK, hf_lock_acquire_start(lock, HF_FOREVER, &async, ERR));
@@ -244,8 +188,7 @@ static void redisson_lock_yields_and_is_cancelled(void **state)
     assert_true(said.status == HF_CANCELLED || said.status == HF_OK);
     if (said.status == HF_OK)
         expect_status(HF_OK, hf_lock_release(lock, ERR));
-    await_told(f->other, &waited, 1);
-    expect_status(HF_OK, waited.status);
+    await_ok(f->other, &waited);
 }
 
 static void redisson_lock_is_renewed(void **state)
@@ -255,10 +198,10 @@ static void redisson_lock_is_renewed(void **state)
     hf_bytes name = fixture_key(f, "l");
     hf_lock *lock;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     opts.ttl_ms = slowed_ms(60);
-    lock = lock_with(f, f->client, name, HF_REDISSON_LOCK, &opts);
+    lock = redisson_lock(f, f->client, name, HF_REDISSON_LOCK, &opts);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_throughout(hf_lock_is_held(lock) && eval(f, JAVA_ACQUIRE, name) == 0,
                       3 * opts.ttl_ms);
@@ -274,10 +217,10 @@ static void redisson_lock_that_java_broke_is_lost(void **state)
     hf_bytes name = fixture_key(f, "l");
     hf_lock *lock;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     opts.ttl_ms = slowed_ms(300);
-    lock = lock_with(f, f->client, name, HF_REDISSON_LOCK, &opts);
+    lock = redisson_lock(f, f->client, name, HF_REDISSON_LOCK, &opts);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     assert_int_equal(eval(f, "return redis.call('del', KEYS[1])", name), 1);
     assert_int_equal(eval(f, JAVA_ACQUIRE, name), 1);
@@ -293,7 +236,7 @@ static void redisson_layout_of_the_url_inspects_and_breaks(void **state)
     hf_client *client;
     hf_lock *lock = NULL;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     client = client_of(f);
     expect_status(HF_NOT_FOUND, hf_lock_inspect(client, name, &info, ERR));
@@ -302,7 +245,7 @@ static void redisson_layout_of_the_url_inspects_and_breaks(void **state)
     fixture_keep_lock(f, lock);
     expect_status(HF_HELD, hf_lock_try(lock, ERR));
     expect_status(HF_OK, hf_lock_inspect(client, name, &info, ERR));
-    assert_string_equal(info.owner, JAVA);
+    assert_string_equal(info.owner, REDISSON_JAVA);
     assert_in_range(info.remaining_ms, 1, 30000);
     expect_status(HF_OK, hf_lock_break(client, name, ERR));
     expect_status(HF_NOT_FOUND, hf_lock_break(client, name, ERR));
@@ -319,7 +262,7 @@ static void redisson_layout_of_the_url_refuses_our_other_kinds(void **state)
     hf_error err = HF_ERROR_INIT;
     int64_t left = 0;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     client = client_of(f);
     expect_status(HF_UNSUPPORTED,
@@ -344,12 +287,12 @@ static void redisson_fenced_lock_counts_with_java(void **state)
     hf_bytes name = fixture_key(f, "l");
     char token[256];
     hf_bytes words[] = {hf_str("INCR"),
-                        role_of("redisson_lock_token", name, token)};
+                        redisson_role("redisson_lock_token:", name, token)};
     hf_lock *lock;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
-    lock = lock_with(f, f->client, name, HF_REDISSON_FENCED_LOCK, NULL);
+    lock = redisson_lock(f, f->client, name, HF_REDISSON_FENCED_LOCK, NULL);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     assert_int_equal(hf_lock_token(lock), 1);
     expect_status(HF_OK, hf_lock_release(lock, ERR));
@@ -362,11 +305,12 @@ static void redisson_lock_leaves_other_types_alone(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
-    hf_bytes words[] = {hf_str("HSET"), name,         hf_str("mode"),
-                        hf_str("read"), hf_str(JAVA), hf_str("1")};
+    hf_bytes words[] = {hf_str("HSET"),        name,
+                        hf_str("mode"),        hf_str("read"),
+                        hf_str(REDISSON_JAVA), hf_str("1")};
     hf_lock *lock;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     lock = lock_of(f, f->client, name);
     expect_status(HF_OK, hf_command(f->other, 6, words, NULL, ERR));
@@ -383,7 +327,7 @@ static void wait_in_queue(fixture *f, hf_client *client, hf_lock *lock,
 {
     char key[256];
     hf_bytes words[] = {hf_str("LLEN"),
-                        role_of("redisson_lock_queue", name, key)};
+                        redisson_role("redisson_lock_queue:", name, key)};
     hf_async async = tell(said);
     hf_reply *reply = NULL;
     int64_t end_ms = test_now_ms() + slowed_ms(5000);
@@ -406,11 +350,11 @@ static void redisson_fair_lock_is_first_come_first_served(void **state)
     hf_lock *locks[4];
     told said[4] = {{0}};
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     for (size_t i = 0; i < 4; i++)
-        locks[i] = lock_with(f, i % 2 ? f->other : f->client, name,
-                             HF_REDISSON_FAIR_LOCK, NULL);
+        locks[i] = redisson_lock(f, i % 2 ? f->other : f->client, name,
+                                 HF_REDISSON_FAIR_LOCK, NULL);
     expect_status(HF_OK, hf_lock_try(locks[0], ERR));
     for (int i = 1; i < 4; i++)
         wait_in_queue(f, i % 2 ? f->other : f->client, locks[i], &said[i], name,
@@ -430,14 +374,14 @@ static void redisson_fair_lock_leaves_the_queue(void **state)
     hf_bytes name = fixture_key(f, "l");
     char key[256];
     hf_bytes words[] = {hf_str("EXISTS"),
-                        role_of("redisson_lock_queue", name, key)};
+                        redisson_role("redisson_lock_queue:", name, key)};
     hf_lock *lock, *waiter;
     hf_reply *reply = NULL;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
-    lock = lock_with(f, f->client, name, HF_REDISSON_FAIR_LOCK, NULL);
-    waiter = lock_with(f, f->other, name, HF_REDISSON_FAIR_LOCK, NULL);
+    lock = redisson_lock(f, f->client, name, HF_REDISSON_FAIR_LOCK, NULL);
+    waiter = redisson_lock(f, f->other, name, HF_REDISSON_FAIR_LOCK, NULL);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_TIMEOUT, hf_lock_acquire(waiter, 100, ERR));
     expect_status(HF_OK, hf_command(f->other, 2, words, &reply, ERR));
@@ -457,13 +401,13 @@ static void redisson_fair_lock_passes_over_dead_waiters(void **state)
         ".. '}', redis.call('time')[1] * 1000 + ARGV[2], ARGV[1]) return 1";
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
-    hf_bytes words[] = {hf_str("EVAL"), hf_str(enqueue), hf_str("1"),
-                        name,           hf_str(JAVA),    hf_str("-1000")};
+    hf_bytes words[] = {hf_str("EVAL"), hf_str(enqueue),       hf_str("1"),
+                        name,           hf_str(REDISSON_JAVA), hf_str("-1000")};
     hf_lock *lock;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
-    lock = lock_with(f, f->client, name, HF_REDISSON_FAIR_LOCK, NULL);
+    lock = redisson_lock(f, f->client, name, HF_REDISSON_FAIR_LOCK, NULL);
     expect_status(HF_OK, hf_command(f->other, 6, words, NULL, ERR));
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
@@ -480,11 +424,11 @@ static void redisson_readers_share_and_exclude_writers(void **state)
     hf_async async = tell(&said);
     hf_lock *one, *two, *writer;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
-    one = lock_with(f, f->client, name, HF_REDISSON_READ_LOCK, NULL);
-    two = lock_with(f, f->other, name, HF_REDISSON_READ_LOCK, NULL);
-    writer = lock_with(f, f->other, name, HF_REDISSON_WRITE_LOCK, NULL);
+    one = redisson_lock(f, f->client, name, HF_REDISSON_READ_LOCK, NULL);
+    two = redisson_lock(f, f->other, name, HF_REDISSON_READ_LOCK, NULL);
+    writer = redisson_lock(f, f->other, name, HF_REDISSON_WRITE_LOCK, NULL);
     expect_status(HF_OK, hf_lock_try(one, ERR));
     expect_status(HF_OK, hf_lock_try(two, ERR));
     expect_status(HF_HELD, hf_lock_try(writer, ERR));
@@ -495,16 +439,14 @@ static void redisson_readers_share_and_exclude_writers(void **state)
     expect_status(HF_OK, hf_lock_release(one, ERR));
     expect_throughout((dispatch(f->other), said.count == 0), 50);
     expect_status(HF_OK, hf_lock_release(two, ERR));
-    await_told(f->other, &said, 1);
-    expect_status(HF_OK, said.status);
+    await_ok(f->other, &said);
     expect_status(HF_HELD, hf_lock_try(one, ERR));
     expect_status(HF_OK, hf_lock_renew(writer, ERR));
     said.count = 0;
     async = tell(&said);
     expect_status(HF_OK, hf_lock_acquire_start(one, HF_FOREVER, &async, ERR));
     expect_status(HF_OK, hf_lock_release(writer, ERR));
-    await_told(f->client, &said, 1);
-    expect_status(HF_OK, said.status);
+    await_ok(f->client, &said);
     expect_status(HF_OK, hf_lock_release(one, ERR));
     assert_no_key(f->client, name);
 }
@@ -516,13 +458,13 @@ static void redisson_dead_reader_goes_with_the_last_live_one(void **state)
     hf_bytes name = fixture_key(f, "l");
     hf_lock *dead, *live, *writer;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     opts.ttl_ms = 50;
     opts.flags = HF_LOCK_NO_RENEW;
-    dead = lock_with(f, f->client, name, HF_REDISSON_READ_LOCK, &opts);
-    live = lock_with(f, f->other, name, HF_REDISSON_READ_LOCK, NULL);
-    writer = lock_with(f, f->client, name, HF_REDISSON_WRITE_LOCK, NULL);
+    dead = redisson_lock(f, f->client, name, HF_REDISSON_READ_LOCK, &opts);
+    live = redisson_lock(f, f->other, name, HF_REDISSON_READ_LOCK, NULL);
+    writer = redisson_lock(f, f->client, name, HF_REDISSON_WRITE_LOCK, NULL);
     expect_status(HF_OK, hf_lock_try(live, ERR));
     expect_status(HF_OK, hf_lock_try(dead, ERR));
     expect_throughout(hf_lock_try(writer, NULL) == HF_HELD, 100);
@@ -538,13 +480,13 @@ static void redisson_permits_are_counted_and_expire(void **state)
     hf_bytes name = fixture_key(f, "s");
     hf_lock *one, *two, *brief;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     opts.ttl_ms = slowed_ms(100);
     opts.flags = HF_LOCK_NO_RENEW;
-    one = lock_with(f, f->client, name, HF_REDISSON_PERMIT, NULL);
-    two = lock_with(f, f->other, name, HF_REDISSON_PERMIT, NULL);
-    brief = lock_with(f, f->other, name, HF_REDISSON_PERMIT, &opts);
+    one = redisson_lock(f, f->client, name, HF_REDISSON_PERMIT, NULL);
+    two = redisson_lock(f, f->other, name, HF_REDISSON_PERMIT, NULL);
+    brief = redisson_lock(f, f->other, name, HF_REDISSON_PERMIT, &opts);
     expect_status(HF_HELD, hf_lock_try(one, ERR));
     expect_status(HF_OK,
                   hf_value_set(f->other, name, hf_str("2"), NULL, NULL, ERR));
@@ -566,23 +508,18 @@ static void redisson_permit_is_woken_by_another_client(void **state)
     told said = {0};
     hf_async async = tell(&said);
     hf_lock *lock, *waiter;
-    int64_t released_ms;
 
-    if (no_redisson_here(f))
+    if (!redisson_is_here(f))
         return;
     expect_status(HF_OK,
                   hf_value_set(f->other, name, hf_str("1"), NULL, NULL, ERR));
-    lock = lock_with(f, f->client, name, HF_REDISSON_PERMIT, NULL);
-    waiter = lock_with(f, f->other, name, HF_REDISSON_PERMIT, NULL);
+    lock = redisson_lock(f, f->client, name, HF_REDISSON_PERMIT, NULL);
+    waiter = redisson_lock(f, f->other, name, HF_REDISSON_PERMIT, NULL);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK,
                   hf_lock_acquire_start(waiter, HF_FOREVER, &async, ERR));
-    expect_throughout((dispatch(f->other), said.count == 0), 100);
-    released_ms = test_now_ms();
-    expect_status(HF_OK, hf_lock_release(lock, ERR));
-    await_told(f->other, &said, 1);
-    expect_status(HF_OK, said.status);
-    assert_in_time(test_now_ms() - released_ms, WOKEN_MS);
+    REDISSON_WAKES(f->other, &said,
+                   expect_status(HF_OK, hf_lock_release(lock, ERR)));
 }
 
 int main(void)

@@ -42,6 +42,19 @@ static pair brief_pair(fixture *f, hf_client *client, hf_bytes name,
     return pair_of(f, client, name, 0, &opts);
 }
 
+/* Pairs of the two clients and of a third, which is returned; `flags` are those
+ * of the last. */
+static hf_client *three_pairs(fixture *f, hf_bytes name, uint32_t flags,
+                              pair *first, pair *second, pair *last)
+{
+    hf_client *third = fixture_client(f, NULL);
+
+    *first = pair_of(f, f->client, name, 0, NULL);
+    *second = pair_of(f, f->other, name, 0, NULL);
+    *last = pair_of(f, third, name, flags, NULL);
+    return third;
+}
+
 static uint64_t waiters_of(fixture *f, hf_bytes name)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
@@ -60,6 +73,13 @@ static void queue_up(fixture *f, hf_bytes name, hf_client *client,
     expect_status(HF_OK, hf_lock_acquire_start(lock, HF_FOREVER, &async, ERR));
     expect_soon((dispatch(client), waiters_of(f, name) == waiters), 5000);
     assert_int_equal(said->count, 0);
+}
+
+/* Take it, and have it broken by another client. */
+static void acquire_and_break(fixture *f, hf_lock *lock, hf_bytes name)
+{
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
 }
 
 static void rwlock_readers_share_and_exclude_writers(void **state)
@@ -100,8 +120,7 @@ static void rwlock_write_lock_is_the_lock_of_that_name(void **state)
     expect_status(HF_HELD, hf_lock_try(readers.write, ERR));
     queue_up(f, name, f->client, readers.read, &said, 1);
     expect_status(HF_OK, hf_lock_release(lock, ERR));
-    await_told(f->client, &said, 1);
-    expect_status(HF_OK, said.status);
+    await_ok(f->client, &said);
     expect_status(HF_HELD, hf_lock_try(lock, ERR));
     expect_status(HF_OK, hf_lock_inspect(f->other, name, &info, ERR));
     hf_lock_owner(readers.read, owner);
@@ -129,8 +148,7 @@ static void rwlock_release_of_a_writer_lets_all_readers_in(void **state)
     released_ms = test_now_ms();
     expect_status(HF_OK, hf_lock_release(writer.write, ERR));
     for (size_t i = 0; i < 3; i++) {
-        await_told(clients[i], &said[i], 1);
-        expect_status(HF_OK, said[i].status);
+        await_ok(clients[i], &said[i]);
         assert_true(hf_lock_token(readers[i].read) >
                     hf_lock_token(writer.write));
     }
@@ -144,10 +162,8 @@ static void rwlock_waiters_are_served_in_order(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
-    hf_client *late = fixture_client(f, NULL);
-    pair first = pair_of(f, f->client, name, 0, NULL);
-    pair writer = pair_of(f, f->other, name, 0, NULL);
-    pair last = pair_of(f, late, name, 0, NULL);
+    pair first, writer, last;
+    hf_client *late = three_pairs(f, name, 0, &first, &writer, &last);
     told wrote = {0}, read = {0};
 
     expect_status(HF_OK, hf_lock_try(first.read, ERR));
@@ -155,12 +171,10 @@ static void rwlock_waiters_are_served_in_order(void **state)
     expect_status(HF_HELD, hf_lock_try(last.read, ERR));
     queue_up(f, name, late, last.read, &read, 2);
     expect_status(HF_OK, hf_lock_release(first.read, ERR));
-    await_told(f->other, &wrote, 1);
-    expect_status(HF_OK, wrote.status);
+    await_ok(f->other, &wrote);
     expect_throughout((dispatch(late), read.count == 0), 50);
     expect_status(HF_OK, hf_lock_release(writer.write, ERR));
-    await_told(late, &read, 1);
-    expect_status(HF_OK, read.status);
+    await_ok(late, &read);
     assert_true(hf_lock_token(last.read) > hf_lock_token(writer.write));
 }
 
@@ -168,10 +182,8 @@ static void rwlock_leaving_writer_lets_readers_in(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
-    hf_client *late = fixture_client(f, NULL);
-    pair first = pair_of(f, f->client, name, 0, NULL);
-    pair writer = pair_of(f, f->other, name, 0, NULL);
-    pair last = pair_of(f, late, name, 0, NULL);
+    pair first, writer, last;
+    hf_client *late = three_pairs(f, name, 0, &first, &writer, &last);
     told read = {0};
     told wrote = {0};
     hf_async async = tell(&wrote);
@@ -187,8 +199,7 @@ static void rwlock_leaving_writer_lets_readers_in(void **state)
     left_ms = test_now_ms();
     hf_call_cancel(call);
     await_told(f->other, &wrote, 1);
-    await_told(late, &read, 1);
-    expect_status(HF_OK, read.status);
+    await_ok(late, &read);
     assert_in_time(test_now_ms() - left_ms, WOKEN_MS);
     assert_true(hf_lock_is_held(first.read));
 }
@@ -197,22 +208,19 @@ static void rwlock_preferred_writers_come_first(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
-    hf_client *late = fixture_client(f, NULL);
-    pair holder = pair_of(f, f->client, name, 0, NULL);
-    pair reader = pair_of(f, f->other, name, 0, NULL);
-    pair writer = pair_of(f, late, name, HF_RWLOCK_PREFER_WRITERS, NULL);
+    pair holder, reader, writer;
+    hf_client *late = three_pairs(f, name, HF_RWLOCK_PREFER_WRITERS, &holder,
+                                  &reader, &writer);
     told read = {0}, wrote = {0};
 
     expect_status(HF_OK, hf_lock_try(holder.write, ERR));
     queue_up(f, name, f->other, reader.read, &read, 1);
     queue_up(f, name, late, writer.write, &wrote, 2);
     expect_status(HF_OK, hf_lock_release(holder.write, ERR));
-    await_told(late, &wrote, 1);
-    expect_status(HF_OK, wrote.status);
+    await_ok(late, &wrote);
     expect_throughout((dispatch(f->other), read.count == 0), 50);
     expect_status(HF_OK, hf_lock_release(writer.write, ERR));
-    await_told(f->other, &read, 1);
-    expect_status(HF_OK, read.status);
+    await_ok(f->other, &read);
 }
 
 /* No one renews the first reader, though the second renews its own lease on the
@@ -308,10 +316,8 @@ static void rwlock_downgrade_lets_readers_in(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
-    hf_client *late = fixture_client(f, NULL);
-    pair one = pair_of(f, f->client, name, 0, NULL);
-    pair two = pair_of(f, f->other, name, 0, NULL);
-    pair third = pair_of(f, late, name, 0, NULL);
+    pair one, two, third;
+    hf_client *late = three_pairs(f, name, 0, &one, &two, &third);
     told read = {0}, wrote = {0};
     uint64_t token;
 
@@ -323,15 +329,13 @@ static void rwlock_downgrade_lets_readers_in(void **state)
     assert_true(hf_lock_is_held(one.read));
     assert_false(hf_lock_is_held(one.write));
     assert_int_equal(hf_lock_token(one.read), token);
-    await_told(f->other, &read, 1);
-    expect_status(HF_OK, read.status);
+    await_ok(f->other, &read);
     assert_true(hf_lock_token(two.read) > token);
     expect_status(HF_OK, hf_lock_renew(one.read, ERR));
     expect_throughout((dispatch(late), wrote.count == 0), 50);
     expect_status(HF_OK, hf_lock_release(one.read, ERR));
     expect_status(HF_OK, hf_lock_release(two.read, ERR));
-    await_told(late, &wrote, 1);
-    expect_status(HF_OK, wrote.status);
+    await_ok(late, &wrote);
     assert_true(hf_lock_token(third.write) > hf_lock_token(two.read));
 }
 
@@ -363,13 +367,11 @@ static void rwlock_downgrade_of_a_lost_lock_says_so(void **state)
     pair one = brief_pair(f, f->client, name, 60000);
     pair two = brief_pair(f, f->other, name, 60000);
 
-    expect_status(HF_OK, hf_lock_try(one.write, ERR));
-    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+    acquire_and_break(f, one.write, name);
     expect_status(HF_EXPIRED, hf_rwlock_downgrade(one.write, ERR));
     assert_false(hf_lock_is_held(one.read));
     expect_status(HF_EXPIRED, hf_lock_release(one.write, ERR));
-    expect_status(HF_OK, hf_lock_try(one.write, ERR));
-    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+    acquire_and_break(f, one.write, name);
     expect_status(HF_OK, hf_lock_try(two.read, ERR));
     expect_status(HF_LOST, hf_rwlock_downgrade(one.write, ERR));
     assert_true(hf_lock_is_held(two.read));
@@ -422,12 +424,10 @@ static void rwlock_loss_is_noticed(void **state)
     pair one = brief_pair(f, f->client, name, 60000);
     pair two = brief_pair(f, f->other, name, 60000);
 
-    expect_status(HF_OK, hf_lock_try(one.read, ERR));
-    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+    acquire_and_break(f, one.read, name);
     expect_status(HF_EXPIRED, hf_lock_renew(one.read, ERR));
     expect_status(HF_EXPIRED, hf_lock_release(one.read, ERR));
-    expect_status(HF_OK, hf_lock_try(one.read, ERR));
-    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+    acquire_and_break(f, one.read, name);
     expect_status(HF_OK, hf_lock_try(two.write, ERR));
     expect_status(HF_LOST, hf_lock_renew(one.read, ERR));
     expect_status(HF_LOST, hf_lock_release(one.read, ERR));
@@ -450,8 +450,7 @@ static void rwlock_left_free_is_for_the_writer_that_waits(void **state)
     queue_up(f, name, f->other, writer.write, &wrote, 1);
     expect_status(HF_OK, hf_command(f->client, 2, words, NULL, ERR));
     expect_status(HF_HELD, hf_lock_try(late.read, ERR));
-    await_told(f->other, &wrote, 1);
-    expect_status(HF_OK, wrote.status);
+    await_ok(f->other, &wrote);
     expect_status(HF_HELD, hf_lock_try(late.read, ERR));
     expect_status(HF_OK, hf_lock_release(writer.write, ERR));
     expect_status(HF_OK, hf_lock_try(late.read, ERR));

@@ -44,3 +44,9 @@ void await_told(hf_client *client, const told *awaited, unsigned count)
     }
     assert_int_equal(awaited->count, count);
 }
+
+void await_ok(hf_client *client, const told *awaited)
+{
+    await_told(client, awaited, 1);
+    expect_status(HF_OK, awaited->status);
+}

@@ -21,6 +21,9 @@ hf_async tell(told *note_in);
  * fails after 10 s. */
 void await_told(hf_client *client, const told *awaited, unsigned count);
 
+/* Await the first result of a call, and expect HF_OK. */
+void await_ok(hf_client *client, const told *awaited);
+
 /* Dispatch once, whatever there is. */
 void dispatch(hf_client *client);
 
