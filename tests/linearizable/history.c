@@ -18,7 +18,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "fault/fault_place.h"
@@ -55,52 +54,6 @@ static const char *url;
 static redis_server *server; /* NULL: an embedded store */
 static pid_t pids[PROCESSES];
 
-/* ---------------------------------------------------------------- recording */
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-int64_t unique(session *self)
-{
-    return (int64_t)self->number * 100000 + ++self->written;
-}
-
-void call_begin(session *self, const char *call, uint32_t in_count,
-                const int64_t *in)
-{
-    record *r = self->now;
-
-    r->client = self->number;
-    r->key = self->key;
-    r->call = call;
-    r->in_count = in_count;
-    for (uint32_t i = 0; i < in_count; i++)
-        r->in[i] = in[i];
-    r->began_ns = now_ns();
-    __atomic_store_n(&r->begun, 1, __ATOMIC_RELEASE);
-}
-
-void call_out(session *self, int64_t number)
-{
-    record *r = self->now;
-
-    r->out[r->out_count++] = number;
-}
-
-void call_end(session *self, hf_status status)
-{
-    record *r = self->now;
-
-    r->status = status;
-    r->ended_ns = now_ns();
-    __atomic_store_n(&r->ended, 1, __ATOMIC_RELEASE);
-}
-
 /* ------------------------------------------------------------------ clients */
 
 /* The next call is about key n. */
@@ -118,7 +71,10 @@ static void aim(session *self, uint32_t n)
 
 static void *run_thread(void *client)
 {
-    session self = {.client = client, .cheat = opts.cheat, .key = UINT32_MAX};
+    session self = {.client = client,
+                    .model = opts.model->name,
+                    .cheat = opts.cheat,
+                    .key = UINT32_MAX};
     uint32_t i;
 
     self.number = atomic_fetch_add(&all->clients, 1) + 1;
@@ -213,45 +169,10 @@ static bool break_things(void)
 
 /* ----------------------------------------------------------------- printing */
 
-static void print_numbers(const char *name, const int64_t *numbers,
-                          uint32_t count)
-{
-    printf(",\"%s\":[", name);
-    for (uint32_t i = 0; i < count; i++)
-        printf("%s%lld", i == 0 ? "" : ",", (long long)numbers[i]);
-    printf("]");
-}
-
-/* Was it applied for sure, or refused by what it found? */
-static bool is_known(const record *r)
-{
-    return r->ended != 0 && r->status != HF_INDETERMINATE;
-}
-
-static bool was_not_applied(const record *r)
-{
-    return r->ended != 0 && hf_status_kind(r->status) == HF_KIND_RETRY;
-}
-
-static void print_record(const record *r)
-{
-    printf("{\"model\":\"%s\",\"key\":%u,\"client\":%u,\"call\":\"%s\"",
-           opts.model->name, (unsigned)r->key, (unsigned)r->client, r->call);
-    print_numbers("in", r->in, r->in_count);
-    if (is_known(r)) {
-        printf(",\"status\":\"%s\",\"returned\":%lld",
-               hf_status_name(r->status), (long long)r->ended_ns);
-        print_numbers("out", r->out, r->out_count);
-    }
-    printf(",\"began\":%lld}\n", (long long)r->began_ns);
-}
-
 static void print_history(void)
 {
-    for (uint32_t i = 0; i < opts.calls; i++) {
-        if (all->records[i].begun != 0 && !was_not_applied(&all->records[i]))
-            print_record(&all->records[i]);
-    }
+    for (uint32_t i = 0; i < opts.calls; i++)
+        record_print(&all->records[i], stdout);
 }
 
 /* ---------------------------------------------------------------------- run */

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "holdfast.h"
 #include "support/prng.h"
@@ -29,7 +30,7 @@ typedef struct record {
     uint32_t ended;
     uint32_t client; /* a thread of a process */
     uint32_t key;
-    const char *call; /* a literal: the same address in all processes */
+    const char *model, *call; /* literals: the same address in all processes */
     hf_status status;
     uint32_t in_count, out_count;
     int64_t in[NUMBERS], out[NUMBERS];
@@ -39,6 +40,7 @@ typedef struct record {
 /* A thread of a process. */
 typedef struct session {
     hf_client *client;
+    const char *model;
     const char *cheat; /* "" if it does nothing wrong on purpose */
     prng random;
     uint32_t key;
@@ -57,6 +59,12 @@ void call_begin(session *self, const char *call, uint32_t in_count,
                 const int64_t *in);
 void call_end(session *self, hf_status status);
 void call_out(session *self, int64_t number);
+
+/* CLOCK_BOOTTIME */
+int64_t history_now_ns(void);
+
+/* As a line for the checker; nothing if it was not begun, or not applied. */
+void record_print(const record *r, FILE *to);
 
 typedef struct model {
     const char *name;

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recording.c - see history.h: one call, as it is made and as it is printed. */
+#include <stdio.h>
+#include <time.h>
+
+#include "history.h"
+
+int64_t history_now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t unique(session *self)
+{
+    return (int64_t)self->number * 100000 + ++self->written;
+}
+
+void call_begin(session *self, const char *call, uint32_t in_count,
+                const int64_t *in)
+{
+    record *r = self->now;
+
+    r->model = self->model;
+    r->client = self->number;
+    r->key = self->key;
+    r->call = call;
+    r->in_count = in_count;
+    for (uint32_t i = 0; i < in_count; i++)
+        r->in[i] = in[i];
+    r->began_ns = history_now_ns();
+    __atomic_store_n(&r->begun, 1, __ATOMIC_RELEASE);
+}
+
+void call_out(session *self, int64_t number)
+{
+    record *r = self->now;
+
+    r->out[r->out_count++] = number;
+}
+
+void call_end(session *self, hf_status status)
+{
+    record *r = self->now;
+
+    r->status = status;
+    r->ended_ns = history_now_ns();
+    __atomic_store_n(&r->ended, 1, __ATOMIC_RELEASE);
+}
+
+static void print_numbers(FILE *to, const char *name, const int64_t *numbers,
+                          uint32_t count)
+{
+    fprintf(to, ",\"%s\":[", name);
+    for (uint32_t i = 0; i < count; i++)
+        fprintf(to, "%s%lld", i == 0 ? "" : ",", (long long)numbers[i]);
+    fprintf(to, "]");
+}
+
+static bool was_not_applied(const record *r)
+{
+    return r->ended != 0 && hf_status_kind(r->status) == HF_KIND_RETRY;
+}
+
+/* Was it applied for sure, or refused by what it found? */
+static bool is_known(const record *r)
+{
+    return r->ended != 0 && r->status != HF_INDETERMINATE;
+}
+
+void record_print(const record *r, FILE *to)
+{
+    if (r->begun == 0 || was_not_applied(r))
+        return;
+    fprintf(to, "{\"model\":\"%s\",\"key\":%u,\"client\":%u,\"call\":\"%s\"",
+            r->model, (unsigned)r->key, (unsigned)r->client, r->call);
+    print_numbers(to, "in", r->in, r->in_count);
+    if (is_known(r)) {
+        fprintf(to, ",\"status\":\"%s\",\"returned\":%lld",
+                hf_status_name(r->status), (long long)r->ended_ns);
+        print_numbers(to, "out", r->out, r->out_count);
+    }
+    fprintf(to, ",\"began\":%lld}\n", (long long)r->began_ns);
+}
