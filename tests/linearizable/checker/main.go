@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// checker - is a history of ../history.c linearizable? Reads it from standard
-// input; the models are those of ../models.c. Exit status: 0 yes, 1 no, 2 it
-// could not be decided.
+// checker - is a history linearizable? Reads it from standard input, as printed
+// by ../recording.c: the models of ../models.c are here, those of locks in
+// leases.go. Exit status: 0 yes, 1 no, 2 it could not be decided.
 package main
 
 import (
@@ -42,9 +42,15 @@ var steps = map[string]struct {
     start interface{}
     step  step
 }{
-    "value":   {int64(0), valueStep},
-    "counter": {counter{}, counterStep},
-    "txn":     {registers{}, txnStep},
+    "value":     {int64(0), valueStep},
+    "counter":   {counter{}, counterStep},
+    "txn":       {registers{}, txnStep},
+    "register":  {register{}, registerStep},
+    "fenced":    {register{}, fencedStep},
+    "mutex":     {lease{}, leaseStep},
+    "rwlock":    {lease{}, leaseStep},
+    "semaphore": {lease{}, leaseStep},
+    "election":  {lease{}, leaseStep},
 }
 
 // compare is what a call finds that expects a value; 0 is absent.
@@ -141,18 +147,43 @@ func txnStep(state interface{}, c call) (bool, interface{}) {
     return c.Status == "" || c.Status == outcome, next
 }
 
+// lost is the state of data on which nothing is claimed any more: its server was
+// replaced by one that may lack its last writes.
+type lost struct{}
+
+// faulty adds what happens to all data of a store.
+func faulty(start interface{}, of step) step {
+    return func(state interface{}, c call) (bool, interface{}) {
+        _, gone := state.(lost)
+        switch {
+        case gone || c.Call == "lose":
+            return true, lost{}
+        case c.Call == "wipe":
+            return true, start
+        }
+        return of(state, c)
+    }
+}
+
 func model(name string) porcupine.Model {
     of := steps[name]
+    next := faulty(of.start, of.step)
     return porcupine.Model{
         Init: func() interface{} { return of.start },
         Step: func(state, input, output interface{}) (bool, interface{}) {
-            return of.step(state, input.(call))
+            return next(state, input.(call))
         },
     }
 }
 
-func read() (map[int][]call, error) {
-    histories := map[int][]call{}
+// Each key of each model has a history of its own.
+type subject struct {
+    model string
+    key   int
+}
+
+func read() (map[subject][]call, error) {
+    histories := map[subject][]call{}
     lines := bufio.NewScanner(os.Stdin)
     for lines.Scan() {
         var c call
@@ -162,12 +193,14 @@ func read() (map[int][]call, error) {
         if _, known := steps[c.Model]; !known {
             return nil, fmt.Errorf("no model %q", c.Model)
         }
-        histories[c.Key] = append(histories[c.Key], c)
+        of := subject{c.Model, c.Key}
+        histories[of] = append(histories[of], c)
     }
     return histories, lines.Err()
 }
 
-func check(history []call) porcupine.CheckResult {
+// check also returns the calls that fit, in an order in which they do.
+func check(history []call) (porcupine.CheckResult, []call) {
     operations := []porcupine.Operation{}
     for _, c := range history {
         returned := c.Returned
@@ -177,18 +210,75 @@ func check(history []call) porcupine.CheckResult {
         operations = append(operations, porcupine.Operation{
             ClientId: c.Client, Input: c, Call: c.Began, Return: returned})
     }
-    return porcupine.CheckOperationsTimeout(model(history[0].Model), operations,
-        timeLimit)
+    result, info := porcupine.CheckOperationsVerbose(model(history[0].Model),
+        operations, timeLimit)
+    longest := []call{}
+    for _, part := range info.PartialLinearizationsOperations() {
+        for _, fitting := range part {
+            if len(fitting) <= len(longest) {
+                continue
+            }
+            longest = longest[:0]
+            for _, o := range fitting {
+                longest = append(longest, o.Input.(call))
+            }
+        }
+    }
+    return result, longest
 }
 
-func report(key int, history []call, result porcupine.CheckResult) {
-    fmt.Printf("key %d: %s\n", key, result)
+func printCall(mark string, c call) {
+    status := c.Status
+    if status == "" {
+        status = "?"
+    }
+    fmt.Printf("  %s %d..%d client %d: %s %v -> %s %v\n", mark, c.Began,
+        c.Returned, c.Client, c.Call, c.In, status, c.Out)
+}
+
+// Calls around the offending one that are printed.
+const around = 12
+
+// report prints the last calls that fit, marked =, in their order, and then the
+// first that do not, marked !, by their beginning.
+func report(of subject, history, fitting []call, result porcupine.CheckResult) {
+    fmt.Printf("%s, key %d: %s\n", of.model, of.key, result)
+    left := map[string]int{}
+    for _, c := range history {
+        left[fmt.Sprint(c)]++
+    }
+    for i, c := range fitting {
+        left[fmt.Sprint(c)]--
+        if i >= len(fitting)-around {
+            printCall("=", c)
+        }
+    }
     sort.Slice(history, func(i, j int) bool {
         return history[i].Began < history[j].Began
     })
+    shown := 0
     for _, c := range history {
-        fmt.Printf("  %d..%d client %d: %s %v -> %s %v\n", c.Began, c.Returned,
-            c.Client, c.Call, c.In, c.Status, c.Out)
+        if left[fmt.Sprint(c)] > 0 && shown < around {
+            left[fmt.Sprint(c)]--
+            printCall("!", c)
+            shown++
+        }
+    }
+}
+
+// A tally of one model, for the summary.
+type tally struct{ histories, calls, unknown, illegal int }
+
+func (t *tally) add(history []call, result porcupine.CheckResult) {
+    t.histories++
+    t.calls += len(history)
+    for _, c := range history {
+        if c.Status == "" {
+            t.unknown++
+        }
+    }
+    if result == porcupine.Illegal {
+        t.illegal++
     }
 }
 
@@ -198,25 +288,28 @@ func main() {
         fmt.Println("no history:", err)
         os.Exit(2)
     }
-    calls, unknown := 0, 0
-    for key, history := range histories {
-        calls += len(history)
-        for _, c := range history {
-            if c.Status == "" {
-                unknown++
-            }
+    tallies := map[string]*tally{}
+    status := 0
+    for of, history := range histories {
+        result, fitting := check(history)
+        if tallies[of.model] == nil {
+            tallies[of.model] = &tally{}
         }
-        switch result := check(history); result {
-        case porcupine.Ok:
-        case porcupine.Illegal:
-            report(key, history, result)
-            fmt.Println("not linearizable")
-            os.Exit(1)
-        default:
-            report(key, history, result)
-            os.Exit(2)
+        tallies[of.model].add(history, result)
+        switch {
+        case result == porcupine.Ok:
+            continue
+        case result == porcupine.Illegal:
+            status = 1
+        case status == 0:
+            status = 2
         }
+        report(of, history, fitting, result)
     }
-    fmt.Printf("%d calls on %d keys, %d with an unknown outcome: linearizable\n",
-        calls, len(histories), unknown)
+    for name, t := range tallies {
+        fmt.Printf("%s: %d calls on %d keys, %d with an unknown outcome; "+
+            "%d keys not linearizable\n", name, t.calls, t.histories,
+            t.unknown, t.illegal)
+    }
+    os.Exit(status)
 }
