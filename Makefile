@@ -53,18 +53,8 @@ fuzz: deps ## run each fuzzer for a minute (SECONDS=600: longer)
 	@cmake --preset fuzz -DHF_FUZZ_SECONDS=$(or $(SECONDS),60) >/dev/null
 	@cmake --build --preset fuzz
 
-interop: build ## run with other lock libraries (needs npm, go, mvn)
-	@tools/peers.sh build/peers
-	@python=/usr/bin/python3; python3 -c 'import redis' 2>/dev/null && \
-	    python=python3; \
-	    fleet="$$python -B tests/interop/fleet/fleet.py \
-	    $$(command -v redis-server || command -v valkey-server) \
-	    build/tests/interop/fleet_holdfast --peers build/peers"; \
-	    $$fleet && $$fleet --shares --each 2 --seconds 30 --alone 20 \
-	    --libraries holdfast,redis-py,redsync,redis-semaphore
-	@python3 -B tests/interop/redisson/fleet.py \
-	    $$(command -v redis-server || command -v valkey-server) \
-	    build/tests/interop/fleet_redisson build/peers
+interop: deps ## run with other lock libraries (those that it can install)
+	@tools/interop.sh
 
 bench: deps ## build, then run the benchmarks
 	@$(MAKE) build

@@ -3,36 +3,105 @@
 #
 # peers.sh - other lock libraries, for `make interop` and `make bench-peers`.
 #
-#     tools/peers.sh FOLDER
+#     tools/peers.sh FOLDER [SECONDS]
 #
-# Needs node, npm, go, java and mvn, and network access; nothing is installed
-# outside FOLDER, except in the caches of go and Maven. Versions:
-# tests/interop/fleet/node/package.json, tests/interop/fleet/go/go.mod and
-# tests/interop/contend/java/pom.xml.
+# Each language is built at the same time as the others. One whose programs are
+# missing, or whose packages are not there after SECONDS (200), is skipped with a
+# line that says so. Nothing is installed outside FOLDER, except in the caches of
+# go, cargo, npm, pip and Maven. Versions: requirements.txt, node/package.json,
+# go/go.mod, rust/Cargo.lock and java/pom.xml in tests/interop/drivers.
 set -eu
 
-[ $# = 1 ] || { echo "usage: tools/peers.sh FOLDER" >&2; exit 2; }
-for program in node npm go javac mvn; do
-    command -v $program >/dev/null || {
-        echo "peers.sh: $program is missing; install it" >&2
-        exit 1
-    }
-done
+[ $# = 1 ] || [ $# = 2 ] || {
+    echo "usage: tools/peers.sh FOLDER [SECONDS]" >&2
+    exit 2
+}
 mkdir -p "$1/node" "$1/bin" "$1/java"
 folder=$(cd "$1" && pwd)
-interop=$(cd "$(dirname "$0")/../tests/interop" && pwd)
-fleet=$interop/fleet
+drivers=$(cd "$(dirname "$0")/../tests/interop/drivers" && pwd)
+limit=${2:-200}
 
-cp "$fleet"/node/* "$folder/node/"
-npm install --prefix "$folder/node" --no-package-lock --no-audit --no-fund \
-    --loglevel error
-cd "$fleet/go"
-go build -o "$folder/bin/" ./redsync ./rueidislock ./contend_redsync \
-    ./contend_rueidislock
+# LIBRARIES REASON: ends the language that calls it.
+skip()
+{
+    echo "skipped: $1: $2"
+    exit 0
+}
 
-mvn -q -B -f "$interop/contend/java/pom.xml" dependency:copy-dependencies \
-    -DincludeScope=runtime "-DoutputDirectory=$folder/java/lib"
-javac -cp "$folder/java/lib/*" -d "$folder/java" \
-    "$interop/contend/java/Contend.java"
-javac -cp "$folder/java/lib/*" -d "$folder/java" \
-    "$interop/redisson/Fleet.java"
+# LIBRARIES PROGRAM...
+need()
+{
+    libraries=$1
+    shift
+    for program; do
+        command -v "$program" >/dev/null ||
+            skip "$libraries" "$program is missing"
+    done
+}
+
+# LIBRARIES COMMAND...: what asks a registry.
+fetch()
+{
+    libraries=$1
+    shift
+    timeout "$limit" "$@" >"$folder/$1.log" 2>&1 ||
+        skip "$libraries" "no packages: $(tail -n 1 "$folder/$1.log")"
+}
+
+python()
+{
+    rm -rf "$folder/python"
+    need redis-py python3
+    fetch redis-py python3 -m pip install -q --disable-pip-version-check \
+        --target "$folder/python" -r "$drivers/requirements.txt"
+}
+
+node()
+{
+    rm -f "$folder"/node/*.mjs
+    need "node-redlock, redis-semaphore" node npm
+    cp "$drivers/node/package.json" "$folder/node/"
+    fetch "node-redlock, redis-semaphore" npm install --prefix "$folder/node" \
+        --no-package-lock --no-audit --no-fund --loglevel error
+    cp "$drivers"/node/*.mjs "$folder/node/"
+}
+
+go_()
+{
+    rm -f "$folder"/bin/red* "$folder"/bin/rueidis* "$folder"/bin/contend*
+    need "redsync, redislock, rueidislock" go
+    cd "$drivers/go"
+    fetch "redsync, redislock, rueidislock" go mod download
+    go build -o "$folder/bin/" ./...
+}
+
+java()
+{
+    rm -f "$folder"/java/*.class
+    need redisson java javac mvn
+    fetch redisson mvn -q -B -f "$drivers/java/pom.xml" \
+        dependency:copy-dependencies -DincludeScope=runtime \
+        "-DoutputDirectory=$folder/java/lib"
+    javac -cp "$folder/java/lib/*" -d "$folder/java" "$drivers"/java/*.java
+}
+
+rust()
+{
+    rm -f "$folder/bin/driver_rslock"
+    need rslock cargo
+    fetch rslock cargo fetch --locked --manifest-path "$drivers/rust/Cargo.toml"
+    cargo build -q --release --offline --locked \
+        --manifest-path "$drivers/rust/Cargo.toml" --target-dir "$folder/rust"
+    cp "$folder/rust/release/driver_rslock" "$folder/bin/"
+}
+
+pids=
+for language in python node go_ java rust; do
+    (
+        $language
+    ) &
+    pids="$pids $!"
+done
+for pid in $pids; do
+    wait "$pid"
+done

@@ -12,47 +12,16 @@ shares, and how long after the release of one side the other one held the lock.
 
 import argparse
 import os
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from server import Server  # noqa: E402
+
 KINDS = "lock,fenced,fair,readwrite,semaphore,permit,latch"
-
-
-class Server:
-    """A server of our own on a free port of 127.0.0.1."""
-
-    def __init__(self, program, directory):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.process = subprocess.Popen(
-            [program, "--port", str(self.port), "--bind", "127.0.0.1",
-             "--save", "", "--appendonly", "no", "--dir", directory],
-            stdout=subprocess.DEVNULL)
-        for _ in range(500):
-            try:
-                if self.ask("PING") == "+PONG":
-                    return
-            except OSError:
-                pass
-            time.sleep(0.02)
-        raise RuntimeError(f"{program} does not reply")
-
-    def ask(self, *words):
-        """A command's reply without its line end; of a string the text."""
-        line = "".join(f"${len(word)}\r\n{word}\r\n" for word in words)
-        with socket.create_connection(("127.0.0.1", self.port)) as link:
-            link.sendall(f"*{len(words)}\r\n{line}".encode())
-            lines = link.makefile("r")
-            first = lines.readline().strip()
-            return lines.readline().strip() if first[:1] == "$" else first
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
 
 
 def percentile(values, part):

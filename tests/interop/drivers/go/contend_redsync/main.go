@@ -9,7 +9,7 @@ import (
     "errors"
     "time"
 
-    "holdfast/fleet/contend"
+    "holdfast/interop/contend"
 
     "github.com/go-redsync/redsync/v4"
     "github.com/go-redsync/redsync/v4/redis/goredis/v9"

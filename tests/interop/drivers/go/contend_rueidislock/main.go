@@ -8,7 +8,7 @@ import (
     "context"
     "time"
 
-    "holdfast/fleet/contend"
+    "holdfast/interop/contend"
 
     "github.com/redis/rueidis"
     "github.com/redis/rueidis/rueidislock"
