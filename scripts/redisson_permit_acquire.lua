@@ -20,12 +20,13 @@ Writes   KEYS[1], KEYS[2]. Cost O(log permits + expired permits).
 ]]
 local call = redis.call
 --#use clock
-local id, timeouts, heard
+local id, timeouts, heard, number
 local now_ms = math.floor(clock / 1000)
+--#use redisson_number key=KEYS[1]
 --#use redisson_permit semaphore=KEYS[1] owner=ARGV[1]
 local own = call('zscore', KEYS[2], id)
 local expired = call('zrangebyscore', KEYS[2], '-inf', now_ms, 'limit', 0, 1000)
-local free = tonumber(call('get', KEYS[1]) or 0)
+local free = number or 0
 if #expired > 0 then
     call('zrem', KEYS[2], unpack(expired))
     free = call('incrby', KEYS[1], #expired)

@@ -77,7 +77,7 @@ SHAPE_OF(redisson_permit_renew, HF__SHAPE_LIST(renew_items));
 SHAPE_OF(redisson_permit_release, NUMBER(0, INT64_MAX));
 SHAPE_OF(redisson_count_set, NUMBER(0, 1));
 SHAPE_OF(redisson_count_set_once, NUMBER(-1, 1));
-SHAPE_OF(redisson_count_read, NUMBER(INT64_MIN, INT64_MAX));
+SHAPE_OF(redisson_count_read, NUMBER(-HF__TOKEN_MAX, HF__TOKEN_MAX));
 SHAPE_OF(redisson_latch_arrive, NUMBER(0, 1));
 SHAPE_OF(redisson_latch_arrive_once, NUMBER(-1, 1));
 SHAPE_OF(redisson_semaphore_acquire, NUMBER(0, 1));

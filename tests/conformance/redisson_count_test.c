@@ -215,6 +215,7 @@ static void redisson_counts_leave_other_types_alone(void **state)
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
     hf_bytes hash = fixture_key(f, "h");
+    hf_bytes large = fixture_key(f, "large");
     hf_bytes words[] = {hf_str("HSET"), hash, hf_str("a"), hf_str("1")};
     int64_t count = 0;
 
@@ -223,8 +224,9 @@ static void redisson_counts_leave_other_types_alone(void **state)
     expect_status(HF_OK, hf_command(f->other, 4, words, NULL, ERR));
     expect_status(HF_OK,
                   hf_value_set(f->other, name, hf_str("v1"), NULL, NULL, ERR));
-    for (int i = 0; i < 2; i++) {
-        hf_bytes key = i == 0 ? name : hash;
+    put_value(f->other, large, bytes("9007199254740993"), 0);
+    for (int i = 0; i < 3; i++) {
+        hf_bytes key = i == 0 ? name : i == 1 ? hash : large;
 
         expect_status(HF_WRONG_TYPE,
                       hf_redisson_latch_set(f->client, key, 1, ERR));
@@ -240,6 +242,7 @@ static void redisson_counts_leave_other_types_alone(void **state)
                       hf_redisson_semaphore_release(f->client, key, 1, ERR));
     }
     assert_value(f->client, name, hf_str("v1"));
+    assert_value(f->client, large, bytes("9007199254740993"));
 }
 
 int main(void)

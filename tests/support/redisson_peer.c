@@ -3,6 +3,7 @@
 #include "support/redisson_peer.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "support/slowness.h"
 
@@ -41,6 +42,15 @@ int64_t redisson_eval(fixture *f, const char *script, const char *role,
     number = hf_reply_integer(reply);
     hf_reply_free(reply);
     return number;
+}
+
+hf_client *redisson_client(fixture *f)
+{
+    char url[FIXTURE_PATH_SIZE + 32];
+
+    (void)snprintf(url, sizeof(url), "%s%clayout=redisson", f->url,
+                   strchr(f->url, '?') == NULL ? '?' : '&');
+    return fixture_client_at(f, url, NULL);
 }
 
 hf_lock *redisson_lock(fixture *f, hf_client *client, hf_bytes name,

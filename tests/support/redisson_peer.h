@@ -23,6 +23,9 @@ hf_bytes redisson_role(const char *role, hf_bytes name, char text[256]);
 int64_t redisson_eval(fixture *f, const char *script, const char *role,
                       hf_bytes name);
 
+/* A client whose URL has layout=redisson. */
+hf_client *redisson_client(fixture *f);
+
 /* A handle that the fixture frees. */
 hf_lock *redisson_lock(fixture *f, hf_client *client, hf_bytes name,
                        hf_redisson_kind kind, const hf_lock_options *opts);
