@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.c - see queue.h. A queue exists while a caller is in it.
+ * queue.c - see queue.h. A queue exists while it has a head.
  */
 #include "lease/queue.h"
 
@@ -13,14 +13,9 @@
 
 struct hf__wait_queue {
     hf__wait_queue *next;
-    size_t users; /* at the head and waiting */
-    bool entered;
-    pthread_cond_t left;
     pthread_cond_t passed; /* for the head */
-    size_t threads;        /* waiting */
     hf__wait_place *first; /* waiting, oldest first */
     hf__wait_place **end;
-    bool threads_turn;         /* threads and places take turns */
     char owner[HF_OWNER_SIZE]; /* of the head; "": it does not wait */
     hf__handed handed;
     const hf_lock *holder; /* that the head may wait for; NULL: none */
@@ -60,10 +55,7 @@ static hf__wait_queue *queue_new(hf__wait_queue **list, hf_bytes name,
 
     if (queue == NULL)
         return NULL;
-    hf__cond_init(&queue->left);
     hf__cond_init(&queue->passed);
-    queue->users = queue->threads = 0;
-    queue->entered = queue->threads_turn = false;
     queue->first = NULL;
     queue->end = &queue->first;
     queue->owner[0] = '\0';
@@ -92,91 +84,15 @@ static hf__wait_queue *find_locked(hf__wait_queues *queues, hf_bytes name,
     return NULL;
 }
 
-static hf__wait_queue *queue_of_locked(hf__wait_queues *queues, hf_bytes name,
-                                       uint32_t priority)
-{
-    hf__wait_queue *queue = find_locked(queues, name, priority);
-
-    return queue != NULL ? queue
-                         : queue_new(list_of(queues, name.data, name.size),
-                                     name, priority);
-}
-
-static void unuse_locked(hf__wait_queues *queues, hf__wait_queue *queue)
+static void drop_locked(hf__wait_queues *queues, hf__wait_queue *queue)
 {
     hf__wait_queue **at = list_of(queues, queue->name, queue->name_size);
 
-    if (--queue->users > 0)
-        return;
     while (*at != queue)
         at = &(*at)->next;
     *at = queue->next;
-    pthread_cond_destroy(&queue->left);
     pthread_cond_destroy(&queue->passed);
     hf__free(queue);
-}
-
-/* The queue of `name`, with one more user. */
-static hf__wait_queue *use_locked(hf__wait_queues *queues, hf_bytes name,
-                                  uint32_t priority, hf_error *err)
-{
-    hf__wait_queue *queue = queue_of_locked(queues, name, priority);
-
-    if (queue == NULL)
-        hf__fail(err, HF_NO_MEMORY, "waiting for a lock");
-    else
-        queue->users++;
-    return queue;
-}
-
-hf_status hf__wait_queue_enter(hf__wait_queues *queues, const hf_lock *lock,
-                               hf_bytes name, hf__interrupt_mark mark,
-                               int64_t until_ms, hf__wait_queue **queue,
-                               hf_error *err)
-{
-    hf_status status = HF_OK;
-    hf__wait_queue *found;
-
-    pthread_mutex_lock(&queues->mutex);
-    found = use_locked(queues, name, lock->options.priority, err);
-    if (found == NULL) {
-        pthread_mutex_unlock(&queues->mutex);
-        return HF_NO_MEMORY;
-    }
-    found->threads++;
-    while (found->entered && status == HF_OK) {
-        if (hf__interrupted(lock, mark))
-            status = hf__fail(err, HF_CANCELLED, HF__INTERRUPTED);
-        else if (hf__clock_boot_ms() >= until_ms)
-            status = hf__fail(err, HF_TIMEOUT,
-                              "timed out queueing behind other threads");
-        else
-            hf__cond_wait_until(&found->left, &queues->mutex, until_ms);
-    }
-    found->threads--;
-    if (status == HF_OK) {
-        found->entered = true;
-        *queue = found;
-    } else {
-        unuse_locked(queues, found);
-    }
-    pthread_mutex_unlock(&queues->mutex);
-    return status;
-}
-
-void hf__wait_queues_wake(hf__wait_queues *queues, hf_bytes name)
-{
-    hf__wait_queue *queue;
-
-    pthread_mutex_lock(&queues->mutex);
-    for (uint32_t level = 0; level <= HF_LOCK_PRIORITY_MAX; level++) {
-        queue = find_locked(queues, name, level);
-        if (queue == NULL)
-            continue;
-        pthread_cond_broadcast(&queue->left);
-        pthread_cond_signal(&queue->passed);
-    }
-    pthread_mutex_unlock(&queues->mutex);
 }
 
 static void append_locked(hf__wait_queue *queue, hf__wait_place *place)
@@ -198,25 +114,38 @@ static void remove_locked(hf__wait_place *place)
     place->waiting = false;
 }
 
+static hf_status lead_locked(hf__wait_queues *queues, hf_bytes name,
+                             uint32_t priority, hf__wait_place *place,
+                             hf_error *err)
+{
+    place->waiting = false;
+    place->queue =
+        queue_new(list_of(queues, name.data, name.size), name, priority);
+    return place->queue != NULL
+               ? HF_OK
+               : hf__fail(err, HF_NO_MEMORY, "waiting for a lock");
+}
+
+static hf_status join_locked(hf__wait_queues *queues, hf_bytes name,
+                             uint32_t priority, hf__wait_place *place,
+                             hf_error *err)
+{
+    place->queue = find_locked(queues, name, priority);
+    if (place->queue == NULL)
+        return lead_locked(queues, name, priority, place, err);
+    append_locked(place->queue, place);
+    return HF_HELD;
+}
+
 hf_status hf__wait_queue_join(hf__wait_queues *queues, hf_bytes name,
                               uint32_t priority, hf__wait_place *place,
                               hf_error *err)
 {
-    hf_status status = HF_OK;
-    hf__wait_queue *queue;
+    hf_status status;
 
+    place->turn = NULL;
     pthread_mutex_lock(&queues->mutex);
-    queue = use_locked(queues, name, priority, err);
-    place->queue = queue;
-    place->waiting = false;
-    if (queue == NULL) {
-        status = HF_NO_MEMORY;
-    } else if (!queue->entered) {
-        queue->entered = true;
-    } else {
-        status = HF_HELD;
-        append_locked(queue, place);
-    }
+    status = join_locked(queues, name, priority, place, err);
     pthread_mutex_unlock(&queues->mutex);
     return status;
 }
@@ -226,19 +155,70 @@ hf_status hf__wait_queue_try(hf__wait_queues *queues, hf_bytes name,
                              hf_error *err)
 {
     hf_status status = HF_HELD;
+
+    pthread_mutex_lock(&queues->mutex);
+    if (find_locked(queues, name, priority) == NULL)
+        status = lead_locked(queues, name, priority, place, err);
+    pthread_mutex_unlock(&queues->mutex);
+    return status;
+}
+
+/* HF_OK: it is the head. */
+static hf_status await_turn_locked(hf__wait_queues *queues,
+                                   const hf__wait_place *place,
+                                   const hf_lock *lock, hf__interrupt_mark mark,
+                                   int64_t until_ms, hf_error *err)
+{
+    while (place->waiting) {
+        if (hf__interrupted(lock, mark))
+            return hf__fail(err, HF_CANCELLED, HF__INTERRUPTED);
+        if (hf__clock_boot_ms() >= until_ms)
+            return hf__fail(err, HF_TIMEOUT,
+                            "timed out queueing behind other threads");
+        hf__cond_wait_until(place->turn, &queues->mutex, until_ms);
+    }
+    return HF_OK;
+}
+
+hf_status hf__wait_queue_enter(hf__wait_queues *queues, const hf_lock *lock,
+                               hf_bytes name, hf__interrupt_mark mark,
+                               int64_t until_ms, hf__wait_queue **queue,
+                               hf_error *err)
+{
+    pthread_cond_t turn;
+    hf__wait_place place = {.turn = &turn};
+    hf_status status;
+
+    hf__cond_init(&turn);
+    pthread_mutex_lock(&queues->mutex);
+    status = join_locked(queues, name, lock->options.priority, &place, err);
+    if (status == HF_HELD)
+        status = await_turn_locked(queues, &place, lock, mark, until_ms, err);
+    if (status == HF_OK)
+        *queue = place.queue;
+    else if (place.waiting)
+        remove_locked(&place);
+    pthread_mutex_unlock(&queues->mutex);
+    pthread_cond_destroy(&turn);
+    return status;
+}
+
+void hf__wait_queues_wake(hf__wait_queues *queues, hf_bytes name)
+{
     hf__wait_queue *queue;
 
     pthread_mutex_lock(&queues->mutex);
-    queue = find_locked(queues, name, priority);
-    if (queue == NULL || !queue->entered) {
-        place->queue = queue = use_locked(queues, name, priority, err);
-        place->waiting = false;
-        status = queue == NULL ? HF_NO_MEMORY : HF_OK;
-        if (queue != NULL)
-            queue->entered = true;
+    for (uint32_t level = 0; level <= HF_LOCK_PRIORITY_MAX; level++) {
+        queue = find_locked(queues, name, level);
+        if (queue == NULL)
+            continue;
+        for (hf__wait_place *at = queue->first; at != NULL; at = at->next) {
+            if (at->turn != NULL)
+                pthread_cond_signal(at->turn);
+        }
+        pthread_cond_signal(&queue->passed);
     }
     pthread_mutex_unlock(&queues->mutex);
-    return status;
 }
 
 bool hf__wait_queue_withdraw(hf__wait_queues *queues, hf__wait_place *place)
@@ -247,28 +227,10 @@ bool hf__wait_queue_withdraw(hf__wait_queues *queues, hf__wait_place *place)
 
     pthread_mutex_lock(&queues->mutex);
     waiting = place->waiting;
-    if (waiting) {
+    if (waiting)
         remove_locked(place);
-        unuse_locked(queues, place->queue);
-    }
     pthread_mutex_unlock(&queues->mutex);
     return waiting;
-}
-
-/* The place that becomes the head; NULL: a thread may. */
-static hf__wait_place *take_turn_locked(hf__wait_queue *queue)
-{
-    hf__wait_place *place = queue->first;
-
-    if (queue->threads > 0 && (place == NULL || queue->threads_turn)) {
-        queue->threads_turn = false;
-        return NULL;
-    }
-    if (place != NULL) {
-        remove_locked(place);
-        queue->threads_turn = true;
-    }
-    return place;
 }
 
 void hf__wait_queue_expect(hf__wait_queues *queues, hf__wait_queue *queue,
@@ -384,16 +346,21 @@ void hf__wait_queue_leave(hf__wait_queues *queues, hf__wait_queue *queue,
                           const hf_lock *holder)
 {
     hf__wait_place *place;
+    bool by_thread;
 
     pthread_mutex_lock(&queues->mutex);
     queue->owner[0] = '\0';
     queue->handed.what = HF__HANDED_NOTHING;
-    queue->holder = queue->threads > 0 ? holder : NULL;
-    place = take_turn_locked(queue);
-    queue->entered = place != NULL;
-    pthread_cond_signal(&queue->left);
-    unuse_locked(queues, queue);
+    place = queue->first;
+    by_thread = place != NULL && place->turn != NULL;
+    queue->holder = by_thread ? holder : NULL;
+    if (place == NULL)
+        drop_locked(queues, queue);
+    else
+        remove_locked(place);
+    if (by_thread)
+        pthread_cond_signal(place->turn); /* its memory is the thread's */
     pthread_mutex_unlock(&queues->mutex);
-    if (place != NULL)
+    if (place != NULL && !by_thread)
         place->entered(place);
 }

@@ -37,10 +37,11 @@ hf_status hf__wait_queue_enter(hf__wait_queues *queues, const hf_lock *lock,
 /* Make waiting threads check whether they were interrupted. */
 void hf__wait_queues_wake(hf__wait_queues *queues, hf_bytes name);
 
-/* A place in a queue for an asynchronous call; the caller's memory. */
+/* A place in a queue; the caller's memory. */
 typedef struct hf__wait_place {
     /* It is the head now. On any thread, with no mutex held. */
     void (*entered)(struct hf__wait_place *place);
+    pthread_cond_t *turn;  /* of a thread, instead; NULL: asynchronous */
     hf__wait_queue *queue; /* to be left, once entered */
     struct hf__wait_place *next;
     struct hf__wait_place **at; /* what points to it while it waits */

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wait_queue_test.c - the order in which calls of one client lead the queue. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lease/handle.h"
+#include "lease/queue.h"
+
+#define THREADS 5
+#define AT_ONCE 2 /* of them before a place that is no thread's */
+
+static hf__wait_queues queues;
+static hf_client client;
+static hf_lock lock = {.client = &client};
+static char order[THREADS + 2];
+
+typedef struct waiter {
+    pthread_t thread;
+    _Atomic pid_t tid;
+    char name;
+} waiter;
+
+static void lead(hf__wait_queue *queue, char name)
+{
+    order[strlen(order)] = name;
+    hf__wait_queue_leave(&queues, queue, NULL);
+}
+
+static void *enter(void *user)
+{
+    waiter *self = user;
+    hf__wait_queue *queue = NULL;
+
+    self->tid = gettid();
+    if (hf__wait_queue_enter(&queues, &lock, hf_str("name"),
+                             hf__interrupt_mark_of(&lock), INT64_MAX, &queue,
+                             NULL) == HF_OK)
+        lead(queue, self->name);
+    return NULL;
+}
+
+static bool sleeps(const waiter *self)
+{
+    char path[64], line[256] = "";
+    const char *state;
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat",
+                   (int)self->tid);
+    file = self->tid != 0 ? fopen(path, "r") : NULL;
+    if (file == NULL)
+        return false;
+    (void)!fgets(line, sizeof(line), file);
+    (void)fclose(file);
+    state = strrchr(line, ')');
+    return state != NULL && state[2] == 'S';
+}
+
+static void start(waiter *self, char name)
+{
+    self->tid = 0;
+    self->name = name;
+    assert_int_equal(pthread_create(&self->thread, NULL, enter, self), 0);
+    while (!sleeps(self))
+        usleep(1000);
+}
+
+static void entered(hf__wait_place *place)
+{
+    lead(place->queue, '+');
+}
+
+static void wait_queue_is_led_in_the_order_of_arrival(void **state)
+{
+    hf__wait_place place = {.entered = entered}, head;
+    waiter waiters[THREADS];
+
+    (void)state;
+    hf__wait_queues_init(&queues);
+    assert_int_equal(
+        hf__wait_queue_join(&queues, hf_str("name"), 0, &head, NULL), HF_OK);
+    for (int i = 0; i < THREADS; i++) {
+        if (i == AT_ONCE)
+            assert_int_equal(
+                hf__wait_queue_join(&queues, hf_str("name"), 0, &place, NULL),
+                HF_HELD);
+        start(&waiters[i], (char)('1' + i));
+    }
+    hf__wait_queue_leave(&queues, head.queue, NULL);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(waiters[i].thread, NULL), 0);
+    assert_string_equal(order, "12+345");
+    hf__wait_queues_done(&queues);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wait_queue_is_led_in_the_order_of_arrival),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
