@@ -376,15 +376,18 @@ static bool accept_grant(hf__steps *steps, const hf__handed *handed,
 }
 
 /* Events of an embedded store carry nothing: look whether the lock says that it
- * was handed over. That takes no write transaction, as another try would. */
+ * was handed over. That takes no write transaction, as another try would; of a
+ * kind whose key is no string it would find nothing. */
 static void find_grant(const hf__steps *steps, hf__handed *handed)
 {
     const hf_lock *lock = steps->lock;
     const hf_bytes words[] = {hf_str("GET"), lock->keys.main};
     hf__request request;
 
-    hf__request_command(&request, words, 2, true);
     handed->what = HF__HANDED_NOTHING;
+    if (!lock->kind->is_string)
+        return;
+    hf__request_command(&request, words, 2, true);
     handed->lease_ms = hf__at_most(lock->lease_ms, HF__HANDED_LEASE_MS);
     if (hf__run_inside(lock->client, &request, steps->limit_ms, NULL) !=
             HF_OK ||

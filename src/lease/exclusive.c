@@ -10,6 +10,7 @@ static const hf__lease_kind exclusive = {
     .gaps = true,
     .passes = true,
     .on_quorum = true,
+    .is_string = true,
 };
 
 hf_status hf_lock_new(hf_client *client, hf_bytes name,

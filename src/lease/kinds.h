@@ -43,6 +43,7 @@ typedef struct hf__lease_kind {
     bool on_quorum; /* its scripts have a meaning on a quorum */
     bool passes;    /* one holder: a client passes it on by itself */
     bool gaps;      /* other libraries use it: see above */
+    bool is_string; /* its key, which says who was granted the lease */
     const struct hf__redisson *redisson; /* its layout; NULL: ours */
 } hf__lease_kind;
 

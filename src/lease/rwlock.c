@@ -26,6 +26,7 @@ static const hf__lease_kind writer = {
     .release = HF__SCRIPT_LOCK_RELEASE,
     .refused = "another owner holds the lock",
     .gaps = true,
+    .is_string = true,
     .pair_holds = "this pair holds the read lock, which cannot be upgraded: "
                   "release it first",
 };
