@@ -86,13 +86,16 @@ static void on_timer(hf__timer *timer)
         self->kind->woken(self, false);
 }
 
-static void on_moved(hf__watch *watch)
+void hf__stepper_wake(hf__stepper *self)
 {
-    hf__stepper *self = hf__container_of(watch, hf__stepper, watch);
-
     self->moved = true;
     if (self->state == HF__STEPPER_SLEEPING)
         self->kind->woken(self, true);
+}
+
+static void on_moved(hf__watch *watch)
+{
+    hf__stepper_wake(hf__container_of(watch, hf__stepper, watch));
 }
 
 bool hf__stepper_listen(hf__stepper *self, hf_bytes topic)
@@ -183,8 +186,7 @@ static void on_closing(hf__pending *pending)
 static void end_request(hf__stepper *self)
 {
     if (self->kind->retries && self->request->status == HF_UNAVAILABLE &&
-        !hf__stepper_is_closing(self) && is_local(self) &&
-        hf__clock_boot_ms() < self->by_ms)
+        self->listed && is_local(self) && hf__clock_boot_ms() < self->by_ms)
         pause(self, LOCAL_PAUSE_MS);
     else
         self->kind->answered(self);

@@ -74,6 +74,8 @@ bool hf__stepper_listen(hf__stepper *self, hf_bytes topic);
 void hf__stepper_ask(hf__stepper *self, int64_t by_ms, int64_t pause_ms);
 /* SLEEPING; woken() at once if an event came since it was last asked. */
 void hf__stepper_sleep(hf__stepper *self, int64_t until_ms);
+/* As an event does. */
+void hf__stepper_wake(hf__stepper *self);
 /* AWAY; false: out of memory. */
 bool hf__stepper_leave(hf__stepper *self, int64_t until_ms);
 /* Complete the request under way without its reply, so much later. */
