@@ -156,6 +156,7 @@ typedef struct chaos_place {
     byte_proxy *proxies[PROXIES_MAX];
     size_t proxy_count;
     redis_sentinel *sentinel;
+    int master; /* of the sentinel, that is expected */
     redis_cluster *cluster;
     wall_clock *clock; /* of the store */
 } chaos_place;
@@ -224,6 +225,13 @@ typedef struct chaos_fault {
 /* A table of faults, of servers; the others are in lock_chaos_nemesis.c. */
 extern const chaos_fault server_faults[];
 extern const size_t server_fault_count;
+
+/* Of a sentinel or a cluster: its master fails, or an operator replaces it or
+ * moves a slot. */
+void replace_master(nemesis_state *self);
+void order_master(nemesis_state *self);
+/* Are the masters those that they should be? */
+bool masters_are_expected(const chaos_place *at);
 
 /* Around what a fault does, with a text for the time line. */
 size_t fault_begin(const char *format, ...)

@@ -79,8 +79,11 @@ static void kill_worker(nemesis_state *self)
 static void stop_worker(nemesis_state *self)
 {
     size_t i = prng_below(&self->random, WORKERS);
-    size_t at = fault_begin("stop worker %zu", i);
+    size_t at;
 
+    if (shared->pids[i] <= 0)
+        return;
+    at = fault_begin("stop worker %zu", i);
     (void)kill(shared->pids[i], SIGSTOP);
     rest_ms(TTL_MS / 5 + prng_below(&self->random, 2 * TTL_MS));
     (void)kill(shared->pids[i], SIGCONT);
@@ -109,7 +112,8 @@ static void exhaust_descriptors(nemesis_state *self)
     struct rlimit before, none;
     size_t at = fault_begin("no descriptors for worker %zu", i);
 
-    if (prlimit(shared->pids[i], RLIMIT_NOFILE, NULL, &before) == 0) {
+    if (shared->pids[i] > 0 &&
+        prlimit(shared->pids[i], RLIMIT_NOFILE, NULL, &before) == 0) {
         none = before;
         none.rlim_cur = descriptors_of(shared->pids[i]) - 2;
         (void)prlimit(shared->pids[i], RLIMIT_NOFILE, &none, NULL);
@@ -295,6 +299,8 @@ bool nemesis(chaos_place *at, unsigned round, int64_t until_ms)
 {
     nemesis_state self = {.at = at, .round = round};
 
+    if (at->sentinel != NULL)
+        at->master = redis_sentinel_master(at->sentinel);
     self.random = prng_of(options.seed, round, 0);
     self.sets_back = prng_chance(&self.random, 30);
     while (history_now_ns() / NS_PER_MS < until_ms && !self.skip &&
@@ -305,5 +311,5 @@ bool nemesis(chaos_place *at, unsigned round, int64_t until_ms)
     }
     if (self.offset_ms < self.highest_ms)
         set_clock(&self, self.highest_ms - self.offset_ms);
-    return !self.skip;
+    return !self.skip && masters_are_expected(at);
 }

@@ -5,8 +5,6 @@
 
 #include "lock_chaos.h"
 
-#define WAIT_MS 30000
-
 /* -------------------------------------------------------------- one of them */
 
 static redis_server *any_server(nemesis_state *self)
@@ -151,13 +149,16 @@ static void flush_all(nemesis_state *self)
 
 #define SINGLES (1u << SINGLE)
 #define SERVERS (1u << SINGLE | 1u << QUORUM)
-#define ANY_SERVERS (SERVERS | 1u << SENTINEL | 1u << CLUSTER)
+#define MANAGED (1u << SENTINEL | 1u << CLUSTER)
+#define ANY_SERVERS (SERVERS | MANAGED)
 
 const chaos_fault server_faults[] = {
     {ANY_SERVERS, flush_scripts}, {ANY_SERVERS, kill_clients},
-    {SERVERS, pause_clients},     {SERVERS, stop_server},
-    {SERVERS, refuse_clients},    {SERVERS, kill_server},
-    {SERVERS, kill_server},       {SERVERS, flush_all},
+    {ANY_SERVERS, pause_clients}, {SERVERS, stop_server},
+    {MANAGED, replace_master},    {MANAGED, order_master},
+    {MANAGED, order_master},      {SERVERS, refuse_clients},
+    {SERVERS, kill_server},       {SERVERS, kill_server},
+    {SERVERS, flush_all},
 };
 const size_t server_fault_count =
     sizeof(server_faults) / sizeof(server_faults[0]);

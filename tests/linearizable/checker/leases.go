@@ -88,13 +88,15 @@ func (r register) fence(token int64) string {
 }
 
 // put writes value In[2] in place of In[1], which the same holder has read: no
-// other one may have written since.
+// other one may have written since. A lower token than the holder's says that
+// the register was wiped since.
 func (r register) put(c call) (bool, interface{}) {
     outcome := r.fence(c.In[0])
     if outcome == "CONFLICT" {
         return c.Status == "" || c.Status == outcome, r
     }
-    if c.Status == "" || c.Status == "OK" && r.value == c.In[1] {
+    wiped := r.token < c.In[0]
+    if c.Status == "" || c.Status == "OK" && (wiped || r.value == c.In[1]) {
         return true, register{c.In[0], c.In[2]}
     }
     return false, r
