@@ -5,8 +5,13 @@
  *
  *     lock_chaos [--store NAME,...|all] [--minutes M | --rounds N] [--seed S]
  *                [--jobs N] [--round-ms N] [--first-round N]
- *                [--fence on|off] [--cheat late|token|stale|lost|twice|torn]
+ *                [--fence on|off]
+ *                [--cheat late|token|claims|stale|lost|twice|torn]
  *                [--checker PROGRAM]
+ *
+ * Cheats: holders believe past their deadlines (late); tokens are reported too
+ * small (token); nothing is excepted from what is claimed (claims); those of
+ * tests/linearizable.
  *
  * The minutes are those of all stores together, `jobs` of which run at a time.
  * Without fence, and with a cheat, violations must be found on three stores, or

@@ -20,7 +20,7 @@
  *
  * fenced: the same in the store, by hf_hash_put_fenced().
  *
- * value, counter, txn: the calls of tests/linearizable/models.c.
+ * value, hash, counter, txn: the calls of tests/linearizable/models.c.
  *
  * What a fault may cost
  * =====================
@@ -118,7 +118,7 @@ typedef struct chaos_options {
     int64_t round_ms;
     unsigned first_round, rounds; /* rounds 0: until the time is over */
     bool fence;
-    const char *cheat; /* "late", "token", one of models.c, or "" */
+    const char *cheat; /* see lock_chaos.c */
     const char *stores;
     const char *checker; /* "": none */
 } chaos_options;

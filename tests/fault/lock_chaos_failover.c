@@ -8,13 +8,14 @@
 #include "support/test_clock.h"
 
 #define WAIT_MS 30000
+#define ORDER_MS 6000
 #define MASTERS 3 /* of the cluster: the first servers; then their replicas */
 
-/* Does it stay so for a while? The store may have replaced a server by itself,
- * on a slow machine. */
+/* The servers do not do what they should: on a slow machine they may have
+ * replaced one another. */
 static void give_up(nemesis_state *self, const char *why)
 {
-    fault_end(fault_begin("not counted: %s", why));
+    printf("%s, round %u: not counted: %s\n", self->at->name, self->round, why);
     self->skip = true;
 }
 
@@ -92,7 +93,8 @@ static int slot_of(int master)
     return REDIS_CLUSTER_SLOTS / MASTERS * master + 7;
 }
 
-static bool await_owner(const nemesis_state *self, int master, int owner)
+static bool await_owner(const nemesis_state *self, int master, int owner,
+                        int64_t limit_ms)
 {
     int asked = (master + 1) % MASTERS, found;
     int64_t began_ms = test_now_ms();
@@ -100,19 +102,24 @@ static bool await_owner(const nemesis_state *self, int master, int owner)
     do {
         rest_ms(20);
         found = redis_cluster_owner(self->at->cluster, asked, slot_of(master));
-    } while (found != owner && test_now_ms() - began_ms < WAIT_MS);
+    } while (found != owner && test_now_ms() - began_ms < limit_ms);
     return found == owner;
 }
 
-/* No writes are lost by this. */
+/* No writes are lost by this. The order is repeated, as the servers give up
+ * when the two have not met within 5 s. */
 static bool fail_over_to(nemesis_state *self, int next, int master)
 {
+    int64_t began_ms = test_now_ms();
     char answer[64];
+    bool done;
 
-    return redis_server_command(node(self, next), "CLUSTER FAILOVER", answer,
-                                sizeof(answer)) &&
-           await_owner(self, master, next) &&
-           redis_cluster_settle(self->at->cluster);
+    do {
+        (void)redis_server_command(node(self, next), "CLUSTER FAILOVER", answer,
+                                   sizeof(answer));
+        done = await_owner(self, master, next, ORDER_MS);
+    } while (!done && test_now_ms() - began_ms < WAIT_MS);
+    return done && redis_cluster_settle(self->at->cluster);
 }
 
 static void replace_in_cluster(nemesis_state *self)
@@ -123,7 +130,7 @@ static void replace_in_cluster(nemesis_state *self)
 
     lapse_begin(FORGOT);
     take_away(node(self, master), stopped);
-    fine = await_owner(self, master, MASTERS + master);
+    fine = await_owner(self, master, MASTERS + master, WAIT_MS);
     fine = bring_back(node(self, master), stopped) && fine;
     fine = fine && redis_cluster_settle(self->at->cluster) &&
            fail_over_to(self, master, master);

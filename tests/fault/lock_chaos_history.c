@@ -70,7 +70,8 @@ static void print_lapses(const chaos_place *at, FILE *to, const record *first)
     for (size_t i = 0; i < shared->lapse_count && i < LAPSES_MAX; i++) {
         const lapse *it = &shared->lapses[i];
 
-        if (!concerns(at, it, first) || it->to_ns < first->began_ns)
+        if (!concerns(at, it, first) || it->to_ns < first->began_ns ||
+            strcmp(options.cheat, "claims") == 0)
             continue;
         if (is_lease(first)) {
             print_mark(to, first, "lapse", 1, it->from_ns, it->from_ns + 1);

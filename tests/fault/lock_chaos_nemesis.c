@@ -311,5 +311,9 @@ bool nemesis(chaos_place *at, unsigned round, int64_t until_ms)
     }
     if (self.offset_ms < self.highest_ms)
         set_clock(&self, self.highest_ms - self.offset_ms);
-    return !self.skip && masters_are_expected(at);
+    if (!self.skip && !masters_are_expected(at)) {
+        printf("%s, round %u: not counted: another master\n", at->name, round);
+        self.skip = true;
+    }
+    return !self.skip;
 }

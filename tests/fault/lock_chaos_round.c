@@ -123,6 +123,14 @@ static bool is_done(const verdict *so_far, unsigned round)
             round >= options.first_round + options.rounds);
 }
 
+/* Servers that did not do what they should are replaced by new ones. */
+static bool start_again(chaos_place *at, const chaos_place *which)
+{
+    chaos_place_stop(at);
+    *at = *which;
+    return chaos_place_start(at);
+}
+
 bool run_store(const chaos_place *which, int64_t for_ms, verdict *so_far)
 {
     chaos_place at = *which;
@@ -134,9 +142,12 @@ bool run_store(const chaos_place *which, int64_t for_ms, verdict *so_far)
         until_ms = INT64_MAX;
     while (fine && test_now_ms() < until_ms && !is_done(so_far, round)) {
         int64_t end_ms = test_now_ms() + options.round_ms;
+        unsigned skipped = so_far->skipped;
 
         fine = run_round(&at, round++, end_ms < until_ms ? end_ms : until_ms,
                          so_far);
+        if (fine && so_far->skipped != skipped)
+            fine = start_again(&at, which);
     }
     chaos_place_stop(&at);
     return fine;

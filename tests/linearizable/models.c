@@ -115,6 +115,67 @@ static void act_value(session *self)
     acts[prng_below(&self->random, COUNT(acts))](self);
 }
 
+/* ------------------------------------------------------------------- hashes */
+
+#define FIELD "field"
+
+static void get_field(session *self)
+{
+    hf_buffer value = HF_BUFFER_INIT;
+    hf_status status;
+
+    call_begin(self, "get", 0, NULL);
+    status =
+        hf_hash_get(self->client, key_of(self), hf_str(FIELD), &value, NULL);
+    if (status == HF_OK || status == HF_NOT_FOUND)
+        self->seen[0] = number_in(&value);
+    call_out(self, self->seen[0]);
+    call_end(self, status);
+}
+
+static void put_field(session *self)
+{
+    int64_t number = unique(self);
+    digits room;
+    hf_field field = {hf_str(FIELD), bytes_of(&room, number)};
+
+    call_begin(self, "set", IN(number));
+    call_end(self,
+             hf_hash_put(self->client, key_of(self), &field, 1, NULL, NULL));
+}
+
+/* Cheat "lost": it is not sent. */
+static void cas_field(session *self)
+{
+    int64_t number = unique(self);
+    digits old, new;
+    hf_bytes expected = bytes_of(&old, self->seen[0]);
+    hf_buffer current = HF_BUFFER_INIT;
+    uint32_t flags = prng_chance(&self->random, 50) ? HF_CAS_ONCE : 0;
+    hf_status status = HF_OK;
+
+    call_begin(self, "cas", IN(self->seen[0], number));
+    if (!cheats(self, "lost"))
+        status = hf_hash_cas(
+            self->client, key_of(self), hf_str(FIELD),
+            self->seen[0] == 0 ? NULL : &expected, bytes_of(&new, number),
+            WITH(hf_cas_options, .flags = flags), &current, NULL);
+    if (status == HF_OK)
+        self->seen[0] = number;
+    if (status == HF_CONFLICT)
+        self->seen[0] = number_in(&current);
+    call_out(self, self->seen[0]);
+    call_end(self, status);
+}
+
+static void act_hash(session *self)
+{
+    static void (*const acts[])(session *) = {get_field, cas_field, cas_field,
+                                              put_field};
+
+    acts[prng_below(&self->random, COUNT(acts))](self);
+}
+
 /* ----------------------------------------------------------------- counters */
 
 /* With a lower bound, so that some are refused; the current number is given
@@ -252,6 +313,7 @@ static void act_txn(session *self)
 
 const model models[] = {
     {"value", act_value},
+    {"hash", act_hash},
     {"counter", act_counter},
     {"txn", act_txn},
 };

@@ -43,6 +43,7 @@ var steps = map[string]struct {
     step  step
 }{
     "value":     {int64(0), valueStep},
+    "hash":      {int64(0), valueStep}, // a field
     "counter":   {counter{}, counterStep},
     "txn":       {registers{}, txnStep},
     "register":  {register{}, registerStep},
