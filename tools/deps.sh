@@ -3,12 +3,15 @@
 #
 # deps.sh - install the Debian packages (12 and 13) that the build needs.
 #
-#     tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go]  default: build test
+#     tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model]
+#
+# By default: build test.
 #
 # --check only lists what is missing and fails if anything is. If nothing is
 # missing, that takes a fraction of a second and changes nothing.
 #
-# Without `go`, or any other Go, the tests of linearizability are skipped.
+# Without `go`, or any other Go, the tests of linearizability are skipped;
+# without `model`, that of docs/model/.
 #
 # valkey-server is optional: Debian 13 has it, Debian 12 only in its backports,
 # from where it is installed without changing the machine's apt sources and
@@ -39,6 +42,7 @@ packages_of()
     lint) echo clang-format python3 ;;
     fuzz) echo clang libclang-rt-dev ;;
     go) echo golang-go ;;
+    model) echo spin gcc ;;
     esac
 }
 
@@ -51,7 +55,7 @@ optional_packages_of()
 
 usage()
 {
-    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go]" >&2
+    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model]" >&2
     exit 2
 }
 
@@ -177,7 +181,7 @@ work=
 for argument; do
     case $argument in
     --check) check=true ;;
-    build | test | lint | fuzz | go) groups="$groups $argument" ;;
+    build | test | lint | fuzz | go | model) groups="$groups $argument" ;;
     *) usage ;;
     esac
 done

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What check.py runs: the model, its -D, and what is expected: that all
+properties hold, or a part of the one that is violated."""
+
+ONE_HOLDER = "client[0].until"
+TOKENS_GROW = "last[master]>highest"
+NO_OLDER_WRITE = ">=fence_grant"
+HOLDS = "holds"
+
+LEASE = [
+    ("lease.pml", "", HOLDS),
+    ("lease.pml", "RESTART_WITH_DATA HORIZON=3", HOLDS),
+    ("lease.pml", "NO_MARGIN", ONE_HOLDER),
+    ("lease.pml", "VALID_FROM_REPLY", ONE_HOLDER),
+    ("lease.pml", "KEEP_LEASE_ON_REENTRY", ONE_HOLDER),
+    ("lease.pml", "RENEW_ANY_OWNER", ONE_HOLDER),
+    ("lease.pml", "RELEASE_ANY_OWNER", ONE_HOLDER),
+    ("lease.pml", "REUSE_OWNER_ID", ONE_HOLDER),
+    ("lease.pml", "RESTART_EMPTY", ONE_HOLDER),
+    ("lease.pml", "FAILOVER", ONE_HOLDER),
+]
+
+# What each way of issuing tokens survives.
+TOKEN = [
+    ("token.pml", "", HOLDS),
+    ("token.pml", "NO_FENCE", NO_OLDER_WRITE),
+    ("token.pml", "COUNTER_DELETED", HOLDS),
+    ("token.pml", "NO_CLOCK COUNTER_DELETED", TOKENS_GROW),
+    ("token.pml", "RESTARTED_EMPTY", HOLDS),
+    ("token.pml", "RESTARTED_OLD", HOLDS),
+    ("token.pml", "NO_CLOCK RESTARTED_OLD", TOKENS_GROW),
+    ("token.pml", "FAILOVER", HOLDS),
+    ("token.pml", "NO_CLOCK FAILOVER", TOKENS_GROW),
+    ("token.pml", "FAILBACK", HOLDS),
+    ("token.pml", "NO_COUNTER", TOKENS_GROW),
+    ("token.pml", "SET_BACK=2", HOLDS),
+    ("token.pml", "SET_BACK=2 RESTARTED_WITH_ALL", HOLDS),
+    ("token.pml", "SET_BACK=2 COUNTER_DELETED", TOKENS_GROW),
+    ("token.pml", "SET_BACK=2 COUNTER_DELETED ONLY_FENCE", NO_OLDER_WRITE),
+    ("token.pml", "FAILOVER REPLICA_BEHIND=1 OUTAGE=2", HOLDS),
+    ("token.pml", "FAILOVER REPLICA_BEHIND=1", TOKENS_GROW),
+    ("token.pml", "CONNECTION COUNTER_DELETED", HOLDS),
+    ("token.pml", "CONNECTION RESTARTED_EMPTY PROXY", HOLDS),
+    ("token.pml", "CONNECTION RESTARTED_OLD", HOLDS),
+    ("token.pml", "CONNECTION RESTARTED_OLD PROXY", TOKENS_GROW),
+    ("token.pml", "CONNECTION FAILOVER", HOLDS),
+    ("token.pml", "CONNECTION FAILOVER PROXY", TOKENS_GROW),
+    ("token.pml", "CONNECTION FAILBACK", TOKENS_GROW),
+    ("token.pml", "CONNECTION SET_BACK=2 RESTARTED_WITH_ALL", HOLDS),
+    ("token.pml", "WINDOW COUNTER_DELETED WINDOW_TICKS=2", HOLDS),
+    ("token.pml", "WINDOW RESTARTED_EMPTY WINDOW_TICKS=2", HOLDS),
+    ("token.pml", "WINDOW RESTARTED_OLD WINDOW_TICKS=2 OUTAGE=2", HOLDS),
+    ("token.pml", "WINDOW RESTARTED_OLD WINDOW_TICKS=2", TOKENS_GROW),
+    ("token.pml", "WINDOW FAILOVER WINDOW_TICKS=2 OUTAGE=2", HOLDS),
+    ("token.pml", "WINDOW FAILOVER WINDOW_TICKS=2", TOKENS_GROW),
+    ("token.pml", "WINDOW FAILBACK WINDOW_TICKS=2 OUTAGE=2", HOLDS),
+    ("token.pml", "WINDOW SET_BACK=2 RESTARTED_WITH_ALL WINDOW_TICKS=2", HOLDS),
+    ("token.pml", "WINDOW FAILOVER REPLICA_BEHIND=1 OUTAGE=3", HOLDS),
+    ("token.pml", "WINDOW FAILOVER REPLICA_BEHIND=1", TOKENS_GROW),
+]
+
+CONFIGURATIONS = LEASE + TOKEN
+SHORT = [
+    ("lease.pml", "VALID_FROM_REPLY", ONE_HOLDER),
+    ("token.pml", "RESTARTED_EMPTY", HOLDS),
+    ("token.pml", "NO_CLOCK FAILOVER", TOKENS_GROW),
+]
