@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "support/every_call.h"
-#include "support/store_fixture.h"
+#include "support/redisson_peer.h"
 
 #define SHA1_SIZE 40
 
@@ -127,6 +127,8 @@ static const struct {
     {"command", NULL},
     {"txn", NULL},
     {"watch", NULL},
+    {"redisson lock inspect", "hash"}, /* any may be one */
+    {"redisson", "none"},
 };
 
 static bool takes(const every_call *call, const char *type)
@@ -147,9 +149,9 @@ static bool takes(const every_call *call, const char *type)
     return false;
 }
 
-static void try_foreign(fixture *f, const every_call *call, bool starts)
+static void try_foreign(hf_client *client, const every_call *call, bool starts)
 {
-    every_place place = {.client = f->client, .key = the_key};
+    every_place place = {.client = client, .key = the_key};
     hf_error err = HF_ERROR_INIT;
     hf_status status = every_call_prepare(&place, call, &err);
 
@@ -166,24 +168,32 @@ static void try_foreign(fixture *f, const every_call *call, bool starts)
         fail_msg("%s changed the key", call->name);
 }
 
-static void every_call_leaves_a_foreign_type_alone(void **state)
+static void try_each_foreign(fixture *f, hf_client *client,
+                             const every_call *calls, size_t count)
 {
-    fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
 
     for (size_t type = 0; type < FOREIGN_COUNT; type++) {
         (void)run(f, foreign[type].make, key);
         watch_key(f, key);
-        for (size_t i = 0; i < every_call_count; i++) {
-            const every_call *call = &every_calls[i];
-
-            if (takes(call, foreign[type].type))
+        for (size_t i = 0; i < count; i++) {
+            if (takes(&calls[i], foreign[type].type))
                 continue;
-            try_foreign(f, call, false);
-            if (call->starts)
-                try_foreign(f, call, true);
+            try_foreign(client, &calls[i], false);
+            if (calls[i].starts)
+                try_foreign(client, &calls[i], true);
         }
     }
+}
+
+static void every_call_leaves_a_foreign_type_alone(void **state)
+{
+    fixture *f = *state;
+
+    try_each_foreign(f, f->client, every_calls, every_call_count);
+    if (redisson_is_here(f))
+        try_each_foreign(f, redisson_client(f, NULL), every_redisson_calls,
+                         every_redisson_count);
 }
 
 /* -------------------------------------------------------------- hostile keys
@@ -204,9 +214,9 @@ static const hf_bytes hostile[] = {
 #define HOSTILE_COUNT (sizeof(hostile) / sizeof(hostile[0]))
 
 /* It works, or the name is refused before anything is sent. */
-static void try_hostile(fixture *f, const every_call *call, hf_bytes key)
+static void try_hostile(hf_client *client, const every_call *call, hf_bytes key)
 {
-    every_place place = {.client = f->client, .key = key};
+    every_place place = {.client = client, .key = key};
     hf_error err = HF_ERROR_INIT;
     hf_status status = every_call_fill(&place, call, &err);
 
@@ -224,18 +234,27 @@ static void try_hostile(fixture *f, const every_call *call, hf_bytes key)
     every_call_done(&place);
 }
 
+static void try_each_hostile(fixture *f, hf_client *client,
+                             const every_call *calls, size_t count)
+{
+    for (size_t at = 0; at < HOSTILE_COUNT; at++) {
+        for (size_t i = 0; i < count; i++) {
+            if (calls[i].keyless)
+                continue;
+            (void)run(f, CLEAR, hostile[at]);
+            try_hostile(client, &calls[i], hostile[at]);
+        }
+    }
+}
+
 static void every_call_takes_any_bytes_as_a_key(void **state)
 {
     fixture *f = *state;
 
-    for (size_t at = 0; at < HOSTILE_COUNT; at++) {
-        for (size_t i = 0; i < every_call_count; i++) {
-            if (every_calls[i].keyless)
-                continue;
-            (void)run(f, CLEAR, hostile[at]);
-            try_hostile(f, &every_calls[i], hostile[at]);
-        }
-    }
+    try_each_hostile(f, f->client, every_calls, every_call_count);
+    if (redisson_is_here(f))
+        try_each_hostile(f, redisson_client(f, NULL), every_redisson_calls,
+                         every_redisson_count);
 }
 
 static void fields_and_values_take_any_bytes(void **state)

@@ -4,14 +4,15 @@
  * prefix does to them.
  */
 #include "support/every_call.h"
-#include "support/store_fixture.h"
+#include "support/redisson_peer.h"
 
 static char long_name[1 << 20];
 
-static void expect_refused(hf_client *client, hf_bytes key)
+static void expect_all_refused(hf_client *client, hf_bytes key,
+                               const every_call *calls, size_t count)
 {
-    for (size_t i = 0; i < every_call_count; i++) {
-        const every_call *call = &every_calls[i];
+    for (size_t i = 0; i < count; i++) {
+        const every_call *call = &calls[i];
         every_place place = {.client = client, .key = key};
         hf_status status;
 
@@ -27,12 +28,25 @@ static void expect_refused(hf_client *client, hf_bytes key)
     }
 }
 
+static void expect_refused(hf_client *client, hf_bytes key)
+{
+    expect_all_refused(client, key, every_calls, every_call_count);
+}
+
+static void expect_redisson_refused(fixture *f, hf_bytes key)
+{
+    if (redisson_is_here(f))
+        expect_all_refused(redisson_client(f, NULL), key, every_redisson_calls,
+                           every_redisson_count);
+}
+
 static void every_call_refuses_an_empty_key(void **state)
 {
     fixture *f = *state;
 
     expect_refused(f->client, bytes(""));
     expect_refused(f->client, hf_view(NULL, 0));
+    expect_redisson_refused(f, bytes(""));
 }
 
 static void every_call_refuses_a_key_that_is_too_long(void **state)
@@ -43,6 +57,7 @@ static void every_call_refuses_a_key_that_is_too_long(void **state)
     expect_refused(f->client, hf_view(long_name, HF_NAME_MAX + 1));
     expect_refused(f->client, hf_view(long_name, sizeof(long_name)));
     expect_refused(f->client, hf_view("k", SIZE_MAX));
+    expect_redisson_refused(f, hf_view(long_name, HF_NAME_MAX + 1));
 }
 
 static void every_call_counts_the_prefix_into_the_length(void **state)

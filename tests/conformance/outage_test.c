@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 
 #include "support/every_call.h"
+#include "support/redisson_peer.h"
 #include "support/slowness.h"
-#include "support/store_fixture.h"
 
 #define REQUEST_MS 150
 
@@ -23,9 +23,22 @@ typedef struct lonely_call {
     int64_t took_ms;
 } lonely_call;
 
-#define CALLS_MAX 128
+#define CALLS_MAX 160
 
 static lonely_call calls[CALLS_MAX];
+
+static void prepare(fixture *f, size_t at, const every_call *call,
+                    hf_client *client)
+{
+    lonely_call *lonely = &calls[at];
+
+    lonely->call = call;
+    lonely->place =
+        (every_place){.client = client, .key = fixture_key(f, call->name)};
+    if (call->is_redisson)
+        expect_status(HF_OK, every_call_fill(&lonely->place, call, ERR));
+    expect_status(HF_OK, every_call_prepare(&lonely->place, call, ERR));
+}
 
 static size_t prepare_all(fixture *f, int64_t request_ms)
 {
@@ -34,22 +47,16 @@ static size_t prepare_all(fixture *f, int64_t request_ms)
 
     opts.request_ms = request_ms;
     opts.connect_ms = 5000;
-    assert_true(every_call_count <= CALLS_MAX);
+    assert_true(every_call_count + every_redisson_count <= CALLS_MAX);
     for (size_t i = 0; i < every_call_count; i++) {
-        lonely_call *lonely = &calls[count];
-
         /* A batch uses the shared connection, which may not be made yet. */
-        if (every_calls[i].transfers || every_calls[i].is_batch) {
+        if (every_calls[i].transfers || every_calls[i].is_batch)
             continue;
-        }
-        lonely->call = &every_calls[i];
-        lonely->place =
-            (every_place){.client = fixture_client(f, &opts),
-                          .key = fixture_key(f, every_calls[i].name)};
-        expect_status(HF_OK,
-                      every_call_prepare(&lonely->place, lonely->call, ERR));
-        count++;
+        prepare(f, count++, &every_calls[i], fixture_client(f, &opts));
     }
+    for (size_t i = 0; i < every_redisson_count; i++)
+        prepare(f, count++, &every_redisson_calls[i],
+                redisson_client(f, &opts));
     return count;
 }
 

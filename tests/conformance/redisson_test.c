@@ -228,7 +228,7 @@ static void redisson_layout_of_the_url_inspects_and_breaks(void **state)
 
     if (!redisson_is_here(f))
         return;
-    client = redisson_client(f);
+    client = redisson_client(f, NULL);
     expect_status(HF_NOT_FOUND, hf_lock_inspect(client, name, &info, ERR));
     assert_int_equal(eval(f, JAVA_ACQUIRE, name), 1);
     expect_status(HF_OK, hf_lock_new(client, name, NULL, &lock, ERR));
@@ -254,7 +254,7 @@ static void redisson_layout_of_the_url_refuses_our_other_kinds(void **state)
 
     if (!redisson_is_here(f))
         return;
-    client = redisson_client(f);
+    client = redisson_client(f, NULL);
     expect_status(HF_UNSUPPORTED,
                   hf_rwlock_new(client, name, 0, NULL, &lock, NULL, &err));
     assert_non_null(strstr(err.message, "holdfast/redisson.h"));
@@ -308,7 +308,8 @@ static void redisson_lock_leaves_other_types_alone(void **state)
     expect_status(HF_OK,
                   hf_value_set(f->other, name, hf_str("v"), NULL, NULL, ERR));
     expect_status(HF_WRONG_TYPE, hf_lock_try(lock, ERR));
-    expect_status(HF_WRONG_TYPE, hf_lock_break(redisson_client(f), name, ERR));
+    expect_status(HF_WRONG_TYPE,
+                  hf_lock_break(redisson_client(f, NULL), name, ERR));
     expect_status(
         HF_WRONG_TYPE,
         hf_lock_try(redisson_lock(f, f->client, name, HF_REDISSON_PERMIT, NULL),

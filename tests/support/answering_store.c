@@ -80,6 +80,16 @@ static hf_status event_watch(hf__store *store, hf_bytes topic, hf__watch *watch,
     return HF_OK;
 }
 
+static void event_channel(hf__store *store, hf_bytes topic, hf_bytes channel,
+                          bool sharded, int64_t keep_ms)
+{
+    (void)store;
+    (void)topic;
+    (void)channel;
+    (void)sharded;
+    (void)keep_ms;
+}
+
 static void event_unwatch(hf__store *store, hf__watch *watch)
 {
     (void)store;
@@ -101,6 +111,7 @@ static const hf__store_ops ops = {
     .event_wait = event_wait,
     .event_watch = event_watch,
     .event_unwatch = event_unwatch,
+    .event_channel = event_channel,
     .shard = shard,
 };
 

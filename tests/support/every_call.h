@@ -68,10 +68,16 @@ typedef struct every_call {
     bool scans;       /* needs the rights of a dump */
     bool is_newer;    /* than Redis 7.0 and Valkey 8.0: HF_UNSUPPORTED there */
     bool transfers;   /* whole stores; the client must have no prefix */
+    bool is_redisson; /* of Redisson's layout ... */
+    hf_redisson_kind kind; /* ... and the kind of its lock */
 } every_call;
 
 extern const every_call every_calls[];
 extern const size_t every_call_count;
+
+/* Those of Redisson's layout, for a client whose URL has layout=redisson. */
+extern const every_call every_redisson_calls[];
+extern const size_t every_redisson_count;
 
 /* For a place with a client and a key: make the lock or the script that the
  * call needs; store something that it finds; free what it needed and gave. */

@@ -78,6 +78,18 @@ const char *every_usual_answer(const char *target)
         {"election_acquire", ":5\r\n"},
         {"election_release", ":1\r\n"},
         {"election_renew", "*0\r\n"},
+        {"redisson_acquire", ":5\r\n"},
+        {"redisson_fair_acquire", ":5\r\n"},
+        {"redisson_read_acquire", ":5\r\n"},
+        {"redisson_write_acquire", ":5\r\n"},
+        {"redisson_permit_acquire", ":5\r\n"},
+        {"redisson_release", ":1\r\n"},
+        {"redisson_fair_release", ":1\r\n"},
+        {"redisson_read_release", ":1\r\n"},
+        {"redisson_write_release", ":1\r\n"},
+        {"redisson_permit_release", ":1\r\n"},
+        {"redisson_renew", "*0\r\n"},
+        {"redisson_permit_renew", "*0\r\n"},
         {"barrier_leave", "*3\r\n:2\r\n:1\r\n:0\r\n"},
         {"client_register", ":1\r\n"},
         {"SCRIPT", "$40\r\n0123456789abcdef0123456789abcdef01234567\r\n"},
@@ -106,6 +118,9 @@ static hf_status make_lock(every_place *place, const every_call *call,
     if (call->is_election)
         return hf_election_new(place->client, place->key, one(), options,
                                &place->lock, err);
+    if (call->is_redisson)
+        return hf_redisson_lock_new(place->client, place->key, call->kind,
+                                    options, &place->lock, err);
     if (call->is_pair)
         return hf_rwlock_new(place->client, place->key, 0, options,
                              &place->second, &place->lock, err);
@@ -171,6 +186,13 @@ hf_status every_call_fill(every_place *place, const every_call *call,
 {
     hf_field field = {one(), one()};
 
+    if (is_of(call, "redisson latch await"))
+        return HF_OK; /* it is open */
+    if (is_of(call, "redisson permit") || is_of(call, "redisson latch") ||
+        is_of(call, "redisson semaphore"))
+        return hf_value_set(place->client, place->key, one(), NULL, NULL, err);
+    if (call->is_redisson)
+        return HF_OK;
     if (is_of(call, "hash"))
         return hf_hash_put(place->client, place->key, &field, 1, NULL, err);
     if (is_of(call, "timeline"))

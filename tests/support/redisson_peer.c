@@ -44,13 +44,13 @@ int64_t redisson_eval(fixture *f, const char *script, const char *role,
     return number;
 }
 
-hf_client *redisson_client(fixture *f)
+hf_client *redisson_client(fixture *f, const hf_client_options *opts)
 {
     char url[FIXTURE_PATH_SIZE + 32];
 
     (void)snprintf(url, sizeof(url), "%s%clayout=redisson", f->url,
                    strchr(f->url, '?') == NULL ? '?' : '&');
-    return fixture_client_at(f, url, NULL);
+    return fixture_client_at(f, url, opts);
 }
 
 hf_lock *redisson_lock(fixture *f, hf_client *client, hf_bytes name,

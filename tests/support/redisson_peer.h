@@ -24,7 +24,7 @@ int64_t redisson_eval(fixture *f, const char *script, const char *role,
                       hf_bytes name);
 
 /* A client whose URL has layout=redisson. */
-hf_client *redisson_client(fixture *f);
+hf_client *redisson_client(fixture *f, const hf_client_options *opts);
 
 /* A handle that the fixture frees. */
 hf_lock *redisson_lock(fixture *f, hf_client *client, hf_bytes name,

@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "core/client.h"
 #include "store/redis/wire/resp.h"
 #include "support/answering_store.h"
 #include "support/every_call.h"
@@ -153,6 +154,47 @@ typedef struct fits {
     {":0\r\n", HF_NOT_FOUND}, {":1\r\n", HF_OK},                               \
     {                                                                          \
         "#t\r\n", HF_OK                                                        \
+    }
+
+#define ACQUIRED                                                               \
+    {":1\r\n", HF_OK}, {":2\r\n", HF_OK}, {":1000\r\n", HF_OK},                \
+        {":9007199254740992\r\n", HF_OK}, {"#t\r\n", HF_OK},                   \
+        {"*3\r\n:5\r\n" A ":9\r\n", HF_HELD},                                  \
+    {                                                                          \
+        "*4\r\n:5\r\n" A ":9\r\n:3\r\n", HF_HELD                               \
+    }
+#define RENEWED                                                                \
+    {"*0\r\n", HF_OK}, {"%0\r\n", HF_OK}, {"*2\r\n:1\r\n:0\r\n", HF_EXPIRED},  \
+    {                                                                          \
+        "*2\r\n:1\r\n:-1\r\n", HF_LOST                                         \
+    }
+#define INSPECTED                                                              \
+    {"*4\r\n" A ":5\r\n$1\r\n7\r\n:3\r\n", HF_OK},                             \
+    {                                                                          \
+        "*4\r\n$-1\r\n:-2\r\n$-1\r\n:0\r\n", HF_NOT_FOUND                      \
+    }
+#define COUNTS                                                                 \
+    {":1\r\n", HF_OK}, {":2\r\n", HF_OK}, {":1000\r\n", HF_OK},                \
+        {":9007199254740992\r\n", HF_OK},                                      \
+    {                                                                          \
+        "#t\r\n", HF_OK                                                        \
+    }
+/* So many clients listen, and 1. */
+#define LISTENERS                                                              \
+    COUNTS, {":9007199254740993\r\n", HF_OK},                                  \
+    {                                                                          \
+        ":9223372036854775807\r\n", HF_OK                                      \
+    }
+#define BELOW_1                                                                \
+    {":0\r\n", HF_OK}, {":-1\r\n", HF_OK}, {":-2\r\n", HF_OK},                 \
+    {                                                                          \
+        ":-3\r\n", HF_OK                                                       \
+    }
+/* 0: there was one; -1: it is not known whether an earlier one was applied */
+#define ONCE(status)                                                           \
+    {":1\r\n", HF_OK}, {"#t\r\n", HF_OK}, {":0\r\n", status},                  \
+    {                                                                          \
+        ":-1\r\n", HF_INDETERMINATE                                            \
     }
 
 /* The first that matches. A user's script may return anything. */
@@ -303,53 +345,22 @@ static const fits table[] = {
       {":9007199254740993\r\n", HF_OK},
       {":9223372036854775807\r\n", HF_OK},
       {"#t\r\n", HF_OK}}},
-    {"lock try",
-     {{":1\r\n", HF_OK},
-      {":2\r\n", HF_OK},
-      {":1000\r\n", HF_OK},
-      {":9007199254740992\r\n", HF_OK},
-      {"#t\r\n", HF_OK},
-      {"*3\r\n:5\r\n" A ":9\r\n", HF_HELD},
-      {"*4\r\n:5\r\n" A ":9\r\n:3\r\n", HF_HELD}}},
-    {"lock acquire for",
-     {{":1\r\n", HF_OK},
-      {":2\r\n", HF_OK},
-      {":1000\r\n", HF_OK},
-      {":9007199254740992\r\n", HF_OK},
-      {"#t\r\n", HF_OK},
-      {"*3\r\n:5\r\n" A ":9\r\n", HF_HELD},
-      {"*4\r\n:5\r\n" A ":9\r\n:3\r\n", HF_HELD}}},
-    {"lock acquire many",
-     {{":1\r\n", HF_OK},
-      {":2\r\n", HF_OK},
-      {":1000\r\n", HF_OK},
-      {":9007199254740992\r\n", HF_OK},
-      {"#t\r\n", HF_OK},
-      {"*3\r\n:5\r\n" A ":9\r\n", HF_HELD},
-      {"*4\r\n:5\r\n" A ":9\r\n:3\r\n", HF_HELD}}},
+    {"lock try", {ACQUIRED}},
+    {"lock acquire for", {ACQUIRED}},
+    {"lock acquire many", {ACQUIRED}},
     {"lock acquire all",
      {{"*2\r\n:2\r\n:5\r\n", HF_OK},
       {"*2\r\n:1\r\n:1\r\n", HF_OK},
       {"*2\r\n:1\r\n:0\r\n", HF_HELD}}},
-    {"lock renew",
-     {{"*0\r\n", HF_OK},
-      {"%0\r\n", HF_OK},
-      {"*2\r\n:1\r\n:0\r\n", HF_EXPIRED},
-      {"*2\r\n:1\r\n:-1\r\n", HF_LOST}}},
+    {"lock renew", {RENEWED}},
     {"lock release",
      {{":1\r\n", HF_OK},
       {":2\r\n", HF_OK},
       {"#t\r\n", HF_OK},
       {":0\r\n", HF_EXPIRED},
       {":-1\r\n", HF_LOST}}},
-    {"lock adopt",
-     {{"*0\r\n", HF_OK},
-      {"%0\r\n", HF_OK},
-      {"*2\r\n:1\r\n:0\r\n", HF_EXPIRED},
-      {"*2\r\n:1\r\n:-1\r\n", HF_LOST}}},
-    {"lock inspect",
-     {{"*4\r\n" A ":5\r\n$1\r\n7\r\n:3\r\n", HF_OK},
-      {"*4\r\n$-1\r\n:-2\r\n$-1\r\n:0\r\n", HF_NOT_FOUND}}},
+    {"lock adopt", {RENEWED}},
+    {"lock inspect", {INSPECTED}},
     {"lock break", {FOUND}},
     {"lock holders", {{"%0\r\n", HF_OK}, {"*0\r\n", HF_OK}}},
     {"semaphore inspect", {{"*0\r\n", HF_CORRUPT}}},
@@ -363,14 +374,7 @@ static const fits table[] = {
      {{"*2\r\n" A ":1\r\n", HF_OK}, {"*2\r\n$-1\r\n:9\r\n", HF_NOT_FOUND}}},
     {"lock list, names", {{"*2\r\n$1\r\n0\r\n*0\r\n", HF_OK}}},
     {"lock list, lock", {{":0\r\n", HF_OK}, {"*2\r\n" A ":1\r\n", HF_OK}}},
-    {"election try",
-     {{":1\r\n", HF_OK},
-      {":2\r\n", HF_OK},
-      {":1000\r\n", HF_OK},
-      {":9007199254740992\r\n", HF_OK},
-      {"#t\r\n", HF_OK},
-      {"*3\r\n:5\r\n" A ":9\r\n", HF_HELD},
-      {"*4\r\n:5\r\n" A ":9\r\n:3\r\n", HF_HELD}}},
+    {"election try", {ACQUIRED}},
     {"election proclaim",
      {{":1\r\n", HF_OK},
       {"#t\r\n", HF_OK},
@@ -385,6 +389,39 @@ static const fits table[] = {
       {"*2\r\n:1\r\n:1\r\n", HF_NOT_FOUND},
       {"*5\r\n:5\r\n:1\r\n" A "$1\r\n7\r\n" A, HF_OK},
       {"*2\r\n:2\r\n:0\r\n", HF_NOT_FOUND}}},
+    {"redisson lock renew", {RENEWED}},
+    {"redisson lock inspect", {INSPECTED}},
+    {"redisson lock break", {FOUND}},
+    {"redisson lock release",
+     {LISTENERS, {":0\r\n", HF_EXPIRED}, {":-1\r\n", HF_LOST}}},
+    {"redisson read release",
+     {LISTENERS, {":0\r\n", HF_EXPIRED}, {":-1\r\n", HF_LOST}}},
+    {"redisson write release",
+     {LISTENERS, {":0\r\n", HF_EXPIRED}, {":-1\r\n", HF_LOST}}},
+    {"redisson fair release",
+     {{":1\r\n", HF_OK},
+      {"#t\r\n", HF_OK},
+      {":0\r\n", HF_EXPIRED},
+      {":-1\r\n", HF_LOST}}},
+    {"redisson permit renew", {RENEWED}},
+    {"redisson permit release", {LISTENERS, {":0\r\n", HF_EXPIRED}}},
+    {"redisson latch set", {ONCE(HF_CONFLICT)}},
+    {"redisson latch arrive", {ONCE(HF_NOT_FOUND)}},
+    {"redisson latch await",
+     {BELOW_1,
+      {":1\r\n", HF_TIMEOUT},
+      {":2\r\n", HF_TIMEOUT},
+      {":1000\r\n", HF_TIMEOUT},
+      {":9007199254740992\r\n", HF_TIMEOUT},
+      {"#t\r\n", HF_TIMEOUT}}},
+    {"redisson latch left", {BELOW_1, COUNTS}},
+    {"redisson semaphore set", {ONCE(HF_CONFLICT)}},
+    {"redisson semaphore acquire",
+     {{":1\r\n", HF_OK}, {"#t\r\n", HF_OK}, {":0\r\n", HF_TIMEOUT}}},
+    {"redisson semaphore release",
+     {LISTENERS, {":0\r\n", HF_OK}, {":-1\r\n", HF_INDETERMINATE}}},
+    {"redisson semaphore available", {BELOW_1, COUNTS}},
+    {"redisson", {ACQUIRED}}, /* the tries */
     {"store dump, clock", {{"*2\r\n$1\r\n1\r\n$1\r\n1\r\n", HF_OK}}},
     {"store dump, names", {{"*2\r\n$1\r\n0\r\n*0\r\n", HF_OK}}},
     {"store dump, times of fields", {{"*1\r\n:1\r\n", HF_OK}}},
@@ -473,6 +510,20 @@ static void try_reply(every_place *place, saying *said, const every_call *call,
     assert_true(said->count >= 1);
 }
 
+static void try_all(every_place *place, saying *said, const every_call *calls,
+                    size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (calls[i].waits)
+            continue;
+        for (size_t j = 0; j < COUNT(replies); j++) {
+            try_reply(place, said, &calls[i], replies[j], false);
+            if (calls[i].starts)
+                try_reply(place, said, &calls[i], replies[j], true);
+        }
+    }
+}
+
 static void call_believes_no_reply_of_another_shape(void **state)
 {
     static every_place place;
@@ -487,15 +538,9 @@ static void call_believes_no_reply_of_another_shape(void **state)
     assert_int_equal(
         hf_script_load(place.client, hf_str("return 1"), &place.script, NULL),
         HF_OK);
-    for (size_t i = 0; i < every_call_count; i++) {
-        if (every_calls[i].waits)
-            continue;
-        for (size_t j = 0; j < COUNT(replies); j++) {
-            try_reply(&place, &said, &every_calls[i], replies[j], false);
-            if (every_calls[i].starts)
-                try_reply(&place, &said, &every_calls[i], replies[j], true);
-        }
-    }
+    try_all(&place, &said, every_calls, every_call_count);
+    place.client->layout.redisson = true;
+    try_all(&place, &said, every_redisson_calls, every_redisson_count);
     hf_script_free(place.script);
     answering_store_end(&store, place.client);
     hf_client_close(place.client);

@@ -150,14 +150,14 @@ static void try_reply(every_place *place, const every_call *call,
     check_place(place, starts || !call->starts);
 }
 
-static fake_server *begin(every_place *place)
+static fake_server *begin(every_place *place, const char *layout)
 {
     fake_server *server = fake_server_start(session, NULL);
+    char url[128];
 
     assert_non_null(server);
-    assert_int_equal(
-        hf_client_open(fake_server_url(server), NULL, &place->client, NULL),
-        HF_OK);
+    snprintf(url, sizeof(url), "%s?layout=%s", fake_server_url(server), layout);
+    assert_int_equal(hf_client_open(url, NULL, &place->client, NULL), HF_OK);
     return server;
 }
 
@@ -167,18 +167,19 @@ static void end(every_place *place, fake_server *server)
     fake_server_stop(server);
 }
 
-static void run_all(bool starts)
+static void run_all(const every_call *calls, size_t count, const char *layout,
+                    bool starts)
 {
     static every_place place;
 
     assert_true(every_place_begin(&place));
-    for (size_t i = 0; i < every_call_count; i++) {
-        const every_call *call = &every_calls[i];
+    for (size_t i = 0; i < count; i++) {
+        const every_call *call = &calls[i];
         fake_server *server;
 
         if ((starts && !call->starts) || call->waits || call->any_reply)
             continue;
-        server = begin(&place);
+        server = begin(&place, layout);
         for (size_t j = 0; j < COUNT(replies); j++)
             try_reply(&place, call, replies[j], starts);
         end(&place, server);
@@ -190,19 +191,21 @@ static void run_all(bool starts)
 static void connection_of_a_malformed_reply_is_left(void **state)
 {
     (void)state;
-    run_all(false);
+    run_all(every_calls, every_call_count, "plain", false);
+    run_all(every_redisson_calls, every_redisson_count, "redisson", false);
 }
 
 static void shared_connection_of_a_malformed_reply_is_left(void **state)
 {
     (void)state;
-    run_all(true);
+    run_all(every_calls, every_call_count, "plain", true);
+    run_all(every_redisson_calls, every_redisson_count, "redisson", true);
 }
 
 static void connection_of_a_proper_reply_is_kept(void **state)
 {
     static every_place place;
-    fake_server *server = begin(&place);
+    fake_server *server = begin(&place, "plain");
 
     (void)state;
     say("GET", A, false);
