@@ -289,6 +289,8 @@ static void redisson_fenced_lock_counts_with_java(void **state)
     expect_status(HF_OK, hf_command(f->other, 2, words, NULL, ERR));
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     assert_int_equal(hf_lock_token(lock), 3);
+    expect_status(HF_OK, hf_lock_break(redisson_client(f, NULL), name, ERR));
+    expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
 }
 
 static void redisson_lock_leaves_other_types_alone(void **state)
@@ -361,6 +363,26 @@ static void redisson_fair_lock_is_first_come_first_served(void **state)
         assert_true(hf_lock_is_held(locks[i + 1]));
     }
     expect_status(HF_OK, hf_lock_release(locks[3], ERR));
+}
+
+static void redisson_break_wakes_the_first_of_a_fair_queue(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock, *waiter;
+    hf_client *breaker;
+    told said = {0};
+
+    if (!redisson_is_here(f))
+        return;
+    breaker = redisson_client(f, NULL);
+    lock = redisson_lock(f, f->client, name, HF_REDISSON_FAIR_LOCK, NULL);
+    waiter = redisson_lock(f, f->other, name, HF_REDISSON_FAIR_LOCK, NULL);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    wait_in_queue(f, f->other, waiter, &said, name, 1);
+    REDISSON_WAKES(f->other, &said,
+                   expect_status(HF_OK, hf_lock_break(breaker, name, ERR)));
+    assert_true(hf_lock_is_held(waiter));
 }
 
 static void redisson_fair_lock_leaves_the_queue(void **state)
@@ -534,6 +556,7 @@ int main(void)
         fixture_test(redisson_fenced_lock_counts_with_java),
         fixture_test(redisson_lock_leaves_other_types_alone),
         fixture_test(redisson_fair_lock_is_first_come_first_served),
+        fixture_test(redisson_break_wakes_the_first_of_a_fair_queue),
         fixture_test(redisson_fair_lock_leaves_the_queue),
         fixture_test(redisson_fair_lock_passes_over_dead_waiters),
         fixture_test(redisson_readers_share_and_exclude_writers),
