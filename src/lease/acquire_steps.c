@@ -39,8 +39,8 @@
 #define FOREIGN_LAST_MS 50
 
 /* Clocks here and at the store may differ by this share of the time since the
- * last refusal: 1 in 1000, ten times what NTP tolerates. */
-#define CLOCK_DRIFT 1000
+ * last refusal: 1 %, as in the validity of a lease (lease.c). */
+#define CLOCK_DRIFT 100
 
 /* After split votes: about twice what the votes took, and longer each time, so
  * that soon one caller is alone with the nodes. */

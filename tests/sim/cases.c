@@ -35,6 +35,9 @@ const sim_case sim_cases[] = {
      .handles = {LOCK(0), LOCK(1), LOCK(2)},
      .actors = {HOLD(0, 0, 100), HOLD(1, 1, 0), START(2, 2, 0)}},
     /* The store's clock is wrong by almost as much as validity allows for. */
+    {.name = "quick", .drift_ppm = 9000, .faults = ALL,
+     .handles = {LOCK(0), LOCK(1)},
+     .actors = {HOLD(0, 0, 2900), HOLD(1, 1, 100)}},
     {.name = "slow", .drift_ppm = -9900, .faults = ALL,
      .handles = {LOCK(0), LOCK(1)},
      .actors = {HOLD(0, 0, 1500), HOLD(1, 1, 100)}},
