@@ -90,7 +90,8 @@ HF_API HF_MUST_USE hf_status hf_rwlock_new(hf_client *client, hf_bytes name,
  * @param write  the write handle of a pair, acquired once
  *
  * @retval HF_OK             the pair's read handle holds the lock
- * @retval HF_LOST           another owner has it; nothing is held
+ * @retval HF_LOST           another owner has it, or its lease ended before the
+ *                           reply arrived; nothing is held
  * @retval HF_EXPIRED        the lease had expired; nothing is held
  * @retval HF_INVALID        `write` is not the write handle of a pair, does not
  *                           hold the lock, or was acquired several times

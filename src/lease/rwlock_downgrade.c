@@ -53,21 +53,36 @@ static void read_reply_locked(const turn *of, const hf__request *request)
     hf__watchdog_arm_locked(watchdog);
 }
 
+/* What became of the write lock until the reply: the call's note. */
+enum { RELEASED, KEPT, LOST };
+
+static int fate_locked(const turn *of)
+{
+    const hf_lock *write = of->write;
+
+    if (write->acquisition != of->acquisition)
+        return RELEASED;
+    if (write->state == HF__LOCK_LOST)
+        return LOST;
+    return write->state == HF__LOCK_HELD ? KEPT : RELEASED;
+}
+
 static void answered(hf_call *call)
 {
     const hf__request *request = &call->request;
     const turn *of = call->owned;
     hf__watchdog *watchdog = &of->write->client->leases->watchdog;
-    bool kept;
+    int fate;
 
     pthread_mutex_lock(&watchdog->mutex);
-    kept = of->write->state == HF__LOCK_HELD &&
-           of->write->acquisition == of->acquisition;
-    if (kept && request->status == HF_OK)
+    fate = fate_locked(of);
+    if (fate == KEPT && request->status == HF_OK)
         read_reply_locked(of, request);
-    call->note = kept && !of->read->freed;
+    if (fate == KEPT && of->read->freed)
+        fate = RELEASED;
+    call->note = fate;
     pthread_mutex_unlock(&watchdog->mutex);
-    if (call->note == 0 && request->status == HF_OK)
+    if (fate != KEPT && request->status == HF_OK)
         hf__lock_undo(of->read, of->owner); /* no handle holds it */
     pthread_mutex_lock(&watchdog->mutex);
     hf__lock_unref_locked(of->write);
@@ -77,9 +92,10 @@ static void answered(hf_call *call)
 
 static hf_status finish(hf_call *call, hf_error *err)
 {
-    if (call->note == 0)
-        return hf__fail(err, HF_INVALID,
-                        "the lock was released or lost meanwhile");
+    if (call->note == RELEASED)
+        return hf__fail(err, HF_INVALID, "the lock was released meanwhile");
+    if (call->note == LOST)
+        return hf__fail(err, HF_LOST, "the lock was lost meanwhile");
     if (call->request.reply.integer == 1)
         return HF_OK;
     return call->request.reply.integer == 0

@@ -6,6 +6,8 @@
  */
 #include <stdio.h>
 
+#include <poll.h>
+
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
@@ -377,6 +379,28 @@ static void rwlock_downgrade_of_a_lost_lock_says_so(void **state)
     assert_true(hf_lock_is_held(two.read));
 }
 
+/* Of a server that is stopped for longer than the lease. */
+static void rwlock_downgrade_says_that_the_lock_is_lost_meanwhile(void **state)
+{
+    fixture *f = *state;
+    pair one = brief_pair(f, f->client, fixture_key(f, "rw"), 300);
+    struct pollfd lost = {.events = POLLIN};
+    told said = {0};
+    hf_async async = tell(&said);
+
+    if (f->server == NULL)
+        skip();
+    expect_status(HF_OK, hf_lock_lost_fd(one.write, &lost.fd, ERR));
+    expect_status(HF_OK, hf_lock_try(one.write, ERR));
+    redis_server_pause(f->server);
+    expect_status(HF_OK, hf_rwlock_downgrade_start(one.write, &async, ERR));
+    assert_int_equal(poll(&lost, 1, 10000), 1);
+    redis_server_resume(f->server);
+    expect_soon((dispatch(f->client), said.count == 1), 5000);
+    assert_int_equal(said.status, HF_LOST);
+    assert_false(hf_lock_is_held(one.read));
+}
+
 /* An interrupted program frees its handles in any order, even while a call on
  * the pair is under way. */
 static void rwlock_handles_are_freed_in_any_order(void **state)
@@ -529,6 +553,7 @@ int main(void)
         fixture_test(rwlock_downgrade_lets_readers_in),
         fixture_test(rwlock_downgrade_needs_the_write_lock),
         fixture_test(rwlock_downgrade_of_a_lost_lock_says_so),
+        fixture_test(rwlock_downgrade_says_that_the_lock_is_lost_meanwhile),
         fixture_test(rwlock_handles_are_freed_in_any_order),
         fixture_test(rwlock_key_expires_with_its_readers),
         fixture_test(rwlock_loss_is_noticed),
