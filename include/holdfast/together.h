@@ -74,7 +74,9 @@ extern "C" {
  *                           another call is using one of the handles
  * @retval HF_TIMEOUT        wait_ms passed
  * @retval HF_CANCELLED      one was interrupted; see hf_lock_interrupt()
- * @retval HF_LOST           a handle had lost its lock before; release it first
+ * @retval HF_LOST           a handle had lost its lock before: release it
+ * first; or a lock was lost while others were waited for, and there is no time
+ * left: none is held
  * @retval HF_INVALID        also if two handles have the same name
  * @retval HF_WRONG_TYPE     a key holds something that is not such a lock
  * @retval HF_INDETERMINATE  no reply arrived: none is held, but the attempt may
