@@ -193,7 +193,18 @@ static void refuse(nemesis_state *self, byte_proxy *proxy)
     byte_proxy_break(proxy, BYTE_END_RESET);
 }
 
-/* Of one proxy, or of each. */
+/* What was swallowed is missing on a connection, so none may continue. */
+static void mend_network(const chaos_place *at, bool swallowed)
+{
+    for (size_t i = 0; i < at->proxy_count; i++) {
+        if (swallowed)
+            byte_proxy_break(at->proxies[i], BYTE_END_RESET);
+        byte_proxy_refuse(at->proxies[i], false);
+        byte_proxy_heal(at->proxies[i]);
+    }
+}
+
+/* Of one proxy, or of several. */
 static void break_network(nemesis_state *self)
 {
     static const struct {
@@ -212,10 +223,7 @@ static void break_network(nemesis_state *self)
         ways[way].inflict(
             self, self->at->proxies[(first + i) % self->at->proxy_count]);
     meanwhile(self, 2 * TTL_MS);
-    for (size_t i = 0; i < self->at->proxy_count; i++) {
-        byte_proxy_refuse(self->at->proxies[i], false);
-        byte_proxy_heal(self->at->proxies[i]);
-    }
+    mend_network(self->at, ways[way].inflict == swallow);
     fault_end(at);
 }
 
