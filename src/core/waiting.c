@@ -2,11 +2,10 @@
 /* waiting.c - see waiting.h; and running a call on the caller's thread. */
 #include "core/waiting.h"
 
+#include "core/blocking_wait.h"
 #include "core/client.h"
 #include "core/wrong_type.h"
 #include "util/clock.h"
-#include "util/cond.h"
-#include "util/container.h"
 #include "util/error.h"
 #include "util/order.h"
 #include "util/rand.h"
@@ -14,9 +13,6 @@
 /* Without a reply, ask again after this. */
 #define RETRY_MS 100
 #define SPREAD_MS 20
-
-/* How long a call may wait for its subscription. */
-#define LISTEN_MS 1000
 
 /* ------------------------------------------------------------------- steps */
 
@@ -111,37 +107,9 @@ hf__wait_next hf__wait_woken(hf__wait *wait)
 
 /* ---------------------------------------------------------------- blocking */
 
-/* What it takes to wake a call that sleeps without events. */
-typedef struct waiter {
-    hf__sleeper sleeper;
-    const hf__wait *wait;
-    unsigned count;        /* of interruptions, when the call began */
-    uint32_t seq;          /* the event counter before the request */
-    pthread_mutex_t mutex; /* with `woken`: for calls that do not listen */
-    pthread_cond_t woken;
-} waiter;
-
-static void wake(hf__sleeper *sleeper)
-{
-    waiter *self = hf__container_of(sleeper, waiter, sleeper);
-    hf_call *call = self->wait->call;
-    hf__store *store = call->client->store;
-
-    pthread_mutex_lock(&self->mutex);
-    pthread_cond_broadcast(&self->woken);
-    pthread_mutex_unlock(&self->mutex);
-    store->ops->event_wake(store, call->key);
-}
-
-static bool interrupted(const waiter *self)
-{
-    return hf__client_interrupted(self->wait->call->client, self->count);
-}
-
-static hf__wait_next ask(hf__wait *wait, waiter *self)
+static hf__wait_next ask(hf__wait *wait, hf__blocking_wait *self)
 {
     hf_call *call = wait->call;
-    hf__store *store = call->client->store;
     hf__request *request = &call->request;
     int64_t pause_ms = hf__wait_pause(wait);
 
@@ -149,10 +117,7 @@ static hf__wait_next ask(hf__wait *wait, waiter *self)
         hf__clock_sleep_until(hf__at_most(
             wait->until_ms, hf__clock_after(hf__clock_boot_ms(), pause_ms)));
     if (hf__wait_listens(wait))
-        self->seq = store->ops->event_seq(
-            store, call->key,
-            hf__at_most(wait->until_ms,
-                        hf__clock_after(hf__clock_boot_ms(), LISTEN_MS)));
+        hf__blocking_wait_listen(self, call->key, wait->until_ms);
     hf__wait_fill(wait);
     (void)!hf__run_inside(call->client, request, wait->limit_ms, NULL);
     if (request->status == HF_WRONG_TYPE) {
@@ -163,43 +128,23 @@ static hf__wait_next ask(hf__wait *wait, waiter *self)
     return hf__wait_read(wait);
 }
 
-static hf__wait_next sleep_until_woken(hf__wait *wait, waiter *self)
+static hf__wait_next sleep_until_woken(hf__wait *wait, hf__blocking_wait *self)
 {
-    hf_client *client = wait->call->client;
-    hf__store *store = client->store;
-
-    hf__sleeper_add(&client->interrupts, &self->sleeper);
-    if (hf__wait_listens(wait)) {
-        if (!interrupted(self))
-            (void)store->ops->event_wait(store, wait->call->key, self->seq,
-                                         wait->wake_ms);
-    } else {
-        pthread_mutex_lock(&self->mutex);
-        while (!interrupted(self) && hf__clock_boot_ms() < wait->wake_ms)
-            hf__cond_wait_until(&self->woken, &self->mutex, wait->wake_ms);
-        pthread_mutex_unlock(&self->mutex);
-    }
-    if (interrupted(self))
+    if (!hf__blocking_wait_sleep(self, wait->wake_ms))
         return hf__wait_give_up(wait, HF_CANCELLED, HF__INTERRUPTED);
     return hf__wait_woken(wait);
 }
 
 static void run(hf__wait *wait)
 {
-    hf__interrupts *interrupts = &wait->call->client->interrupts;
-    waiter self = {.sleeper = {.wake = wake, .about = wait},
-                   .wait = wait,
-                   .count = atomic_load(&interrupts->count)};
+    hf__blocking_wait self;
     hf__wait_next next = HF__WAIT_ASK;
 
-    pthread_mutex_init(&self.mutex, NULL);
-    hf__cond_init(&self.woken);
+    hf__blocking_wait_init(&self, wait->call->client);
     while (next != HF__WAIT_END)
         next = next == HF__WAIT_ASK ? ask(wait, &self)
                                     : sleep_until_woken(wait, &self);
-    hf__sleeper_remove(interrupts, &self.sleeper);
-    pthread_cond_destroy(&self.woken);
-    pthread_mutex_destroy(&self.mutex);
+    hf__blocking_wait_done(&self);
 }
 
 hf_status hf__wait_run(hf_call *call, const hf__wait_kind *kind,

@@ -3,55 +3,27 @@
  * cache_steps.h on the calling thread. */
 #include "data/cache_blocking.h"
 
-#include "util/clock.h"
-#include "util/container.h"
+#include "core/blocking_wait.h"
 #include "util/error.h"
 #include "util/mem.h"
-#include "util/order.h"
-
-/* What it takes to interrupt a call. */
-typedef struct waiter {
-    hf__sleeper sleeper;
-    const hf__cache_steps *steps;
-    unsigned count; /* of interruptions, when the call began */
-    uint32_t seq;   /* the event counter before JOIN */
-} waiter;
-
-static void wake(hf__sleeper *sleeper)
-{
-    waiter *self = hf__container_of(sleeper, waiter, sleeper);
-    hf__store *store = self->steps->client->store;
-
-    store->ops->event_wake(store, hf__cache_topic(self->steps));
-}
 
 /* The request of one stage; a fill that has ended has time of its own. */
-static hf__cache_next ask(hf__cache_steps *steps, waiter *self)
+static hf__cache_next ask(hf__cache_steps *steps, hf__blocking_wait *self)
 {
-    hf__store *store = steps->client->store;
     hf__cache_stage stage = steps->stage;
 
     if (stage == HF__CACHE_JOIN)
-        self->seq = store->ops->event_seq(
-            store, hf__cache_topic(steps),
-            hf__at_most(steps->until_ms, hf__clock_after(hf__clock_boot_ms(),
-                                                         HF__CACHE_LISTEN_MS)));
+        hf__blocking_wait_listen(self, hf__cache_topic(steps), steps->until_ms);
     (void)!hf__run_inside(
         steps->client, hf__cache_steps_ask(steps),
         stage == HF__CACHE_STORE ? INT64_MAX : steps->limit_ms, NULL);
     return hf__cache_steps_read(steps);
 }
 
-static hf__cache_next sleep_until_event(hf__cache_steps *steps, waiter *self)
+static hf__cache_next sleep_until_event(hf__cache_steps *steps,
+                                        hf__blocking_wait *self)
 {
-    hf_client *client = steps->client;
-    hf__store *store = client->store;
-
-    hf__sleeper_add(&client->interrupts, &self->sleeper);
-    if (!hf__client_interrupted(client, self->count))
-        (void)store->ops->event_wait(store, hf__cache_topic(steps), self->seq,
-                                     steps->wake_ms);
-    if (hf__client_interrupted(client, self->count))
+    if (!hf__blocking_wait_sleep(self, steps->wake_ms))
         return hf__cache_steps_fail(steps, HF_CANCELLED, HF__INTERRUPTED);
     return hf__cache_steps_waited(steps);
 }
@@ -69,11 +41,9 @@ static hf__cache_next run_fill(hf_cache_fill *self)
 void hf__cache_run(hf_cache_fill *self, hf__cache_next next)
 {
     hf__cache_steps *steps = &self->steps;
-    hf_client *client = steps->client;
-    waiter here = {.sleeper = {.wake = wake, .about = self},
-                   .steps = steps,
-                   .count = atomic_load(&client->interrupts.count)};
+    hf__blocking_wait here;
 
+    hf__blocking_wait_init(&here, steps->client);
     while (next != HF__CACHE_END) {
         if (next == HF__CACHE_ASK)
             next = ask(steps, &here);
@@ -82,7 +52,7 @@ void hf__cache_run(hf_cache_fill *self, hf__cache_next next)
         else
             next = run_fill(self);
     }
-    hf__sleeper_remove(&client->interrupts, &here.sleeper);
+    hf__blocking_wait_done(&here);
 }
 
 hf_status hf__cache_read(hf_client *client, hf_bytes key, hf_cache_fill_fn fill,

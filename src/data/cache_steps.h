@@ -29,9 +29,6 @@
 #include "data/cache_entry.h"
 #include "store/store.h"
 
-/* How long step 4 may wait for the subscription. */
-#define HF__CACHE_LISTEN_MS 1000
-
 /* key, meta, fill, waiters, the tags of the options, the entry's own. */
 #define HF__CACHE_KEYS_MAX (4 + 2 * HF_CACHE_TAGS_MAX)
 /* A script has 10 arguments more. */

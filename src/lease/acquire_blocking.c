@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* acquire_blocking.c - hf_lock_acquire(), hf_lock_try(): the steps of
  * acquire_steps.h on the calling thread. */
+#include "core/blocking_wait.h"
 #include "core/wrong_type.h"
 #include "lease/acquire_steps.h"
 #include "lease/redisson.h"
@@ -83,19 +84,15 @@ static bool wait_for_event(hf__steps *steps, hf_status status, uint32_t seq,
 /* Steps 4 and 5, at the head of the local wait queue. */
 static hf_status wait_at_store(hf__steps *steps, hf_error *err)
 {
-    hf__store *store = steps->lock->client->store;
     hf_bytes topic = steps->lock->keys.topic;
     hf_status status;
 
     for (int round = 0;; round++) {
         uint32_t seq;
+        bool moved;
 
         hf__redisson_listen(steps->lock, steps->grant.owner);
-        seq = store->ops->event_seq(
-            store, topic,
-            hf__at_most(steps->until_ms, hf__clock_after(hf__clock_boot_ms(),
-                                                         HF__STEPS_LISTEN_MS)));
-        bool moved;
+        seq = hf__topic_seq(steps->lock->client, topic, steps->until_ms);
 
         status = ask_once(steps, err);
         if (!hf__steps_may_retry(status) ||

@@ -46,9 +46,6 @@
 #include "lease/lease.h"
 #include "script/script_words.h"
 
-/* How long step 4 may wait for the subscription. */
-#define HF__STEPS_LISTEN_MS 1000
-
 typedef struct hf__steps {
     hf_lock *lock;
     hf__interrupt_mark mark; /* when the call began */
