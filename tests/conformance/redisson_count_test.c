@@ -135,6 +135,130 @@ static void redisson_semaphore_is_released_by_java(void **state)
                    redisson_eval(f, JAVA_RELEASE, "redisson_sc:", name));
 }
 
+static int64_t free_of(fixture *f, hf_bytes name)
+{
+    int64_t permits = INT64_MIN;
+
+    expect_status(
+        HF_OK, hf_redisson_semaphore_available(f->other, name, &permits, ERR));
+    return permits;
+}
+
+/* Made by a release, added to and reduced at will. */
+static void redisson_semaphore_adds_up(void **state)
+{
+    static const struct {
+        int64_t permits; /* negative: taken */
+        int64_t free;
+    } steps[] = {{1, 1}, {1, 2},   {-2, 0}, {0, 0},  {10, 10}, {-10, 0},
+                 {4, 4}, {10, 14}, {-5, 9}, {1, 10}, {-1, 9}};
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "n");
+
+    if (!redisson_is_here(f))
+        return;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        int64_t permits = steps[i].permits;
+
+        if (permits < 0)
+            expect_status(HF_OK, hf_redisson_semaphore_acquire(
+                                     f->client, name, -permits, 0, ERR));
+        else
+            expect_status(HF_OK, hf_redisson_semaphore_release(f->client, name,
+                                                               permits, ERR));
+        assert_int_equal(free_of(f, name), steps[i].free);
+    }
+    expect_status(HF_OK,
+                  hf_redisson_semaphore_release(f->client, name, -14, ERR));
+    assert_int_equal(free_of(f, name), -5);
+    expect_status(HF_TIMEOUT,
+                  hf_redisson_semaphore_acquire(f->client, name, 1, 0, ERR));
+}
+
+/* All of 2^31 - 1 at once, and a number that expires. */
+static void redisson_semaphore_has_int_max_and_may_expire(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "n");
+    const int64_t most = HF_REDISSON_COUNT_MAX;
+
+    if (!redisson_is_here(f))
+        return;
+    expect_status(HF_OK, hf_redisson_semaphore_set(f->client, name, most, ERR));
+    expect_status(HF_OK,
+                  hf_redisson_semaphore_acquire(f->client, name, most, 0, ERR));
+    expect_status(HF_TIMEOUT,
+                  hf_redisson_semaphore_acquire(f->other, name, 1, 0, ERR));
+    expect_status(HF_OK,
+                  hf_redisson_semaphore_release(f->client, name, most, ERR));
+    assert_int_equal(free_of(f, name), most);
+    expect_status(HF_OK, hf_key_expire(f->client, name, 50, ERR));
+    expect_soon(key_is_gone(f->client, name), 5000);
+    assert_int_equal(free_of(f, name), 0);
+    expect_status(HF_OK, hf_redisson_semaphore_set(f->client, name, 1, ERR));
+}
+
+/* Those that are released in between go to another. */
+static void redisson_semaphore_waiter_needs_all_of_its_permits(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "n");
+    told said = {0};
+    hf_async async = tell(&said);
+
+    if (!redisson_is_here(f))
+        return;
+    expect_status(HF_OK, hf_redisson_semaphore_release(f->other, name, 1, ERR));
+    expect_status(HF_OK, hf_redisson_semaphore_acquire_start(
+                             f->client, name, 2, HF_FOREVER, &async, ERR));
+    redisson_waits(f->client, &said);
+    expect_status(HF_OK,
+                  hf_redisson_semaphore_acquire(f->other, name, 1, 0, ERR));
+    redisson_waits(f->client, &said);
+    expect_status(HF_OK, hf_redisson_semaphore_release(f->other, name, 1, ERR));
+    REDISSON_WAKES(f->client, &said,
+                   expect_status(HF_OK, hf_redisson_semaphore_release(
+                                            f->other, name, 1, ERR)));
+    assert_int_equal(free_of(f, name), 0);
+}
+
+#define WAITS 5
+
+static void redisson_latch_opens_for_all_that_wait(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "n");
+    hf_client *clients[] = {f->client, f->other};
+    told said[WAITS] = {{0}};
+    int64_t left = -1;
+
+    if (!redisson_is_here(f))
+        return;
+    expect_status(HF_OK, hf_redisson_latch_set(f->client, name, WAITS, ERR));
+    for (size_t i = 0; i < WAITS; i++) {
+        hf_async async = tell(&said[i]);
+
+        expect_status(HF_OK, hf_redisson_latch_await_start(clients[i % 2], name,
+                                                           10000, &async, ERR));
+    }
+    for (size_t i = 0; i < WAITS; i++) {
+        assert_int_equal(said[0].count, 0);
+        expect_status(HF_OK, hf_redisson_latch_arrive(f->client, name, ERR));
+    }
+    for (size_t i = 0; i < WAITS; i++)
+        await_ok(clients[i % 2], &said[i]);
+    for (int i = 0; i < 2; i++) {
+        expect_status(HF_NOT_FOUND,
+                      hf_redisson_latch_arrive(f->client, name, ERR));
+        expect_status(HF_OK,
+                      hf_redisson_latch_left(f->client, name, &left, ERR));
+        assert_int_equal(left, 0);
+        expect_status(
+            HF_OK, hf_redisson_latch_await(f->client, name, HF_FOREVER, ERR));
+    }
+    assert_no_key(f->client, name);
+}
+
 /* A client that releases and acquires without a pause. */
 static void redisson_semaphore_is_left_to_others(void **state)
 {
@@ -253,6 +377,10 @@ int main(void)
         fixture_test(redisson_latch_is_opened_by_java),
         fixture_test(redisson_semaphore_has_so_many_permits),
         fixture_test(redisson_semaphore_is_released_by_java),
+        fixture_test(redisson_semaphore_adds_up),
+        fixture_test(redisson_semaphore_has_int_max_and_may_expire),
+        fixture_test(redisson_semaphore_waiter_needs_all_of_its_permits),
+        fixture_test(redisson_latch_opens_for_all_that_wait),
         fixture_test(redisson_semaphore_is_left_to_others),
         fixture_test(redisson_waits_are_cancelled),
         fixture_test(redisson_counts_refuse_bad_input),
