@@ -19,6 +19,11 @@
 #define TTL_MS 60000
 #define RENEW_MS (TTL_MS / 3)
 
+/* A local store runs the request on the thread that renews leases and reports
+ * lost ones: it has this long, then it is tried again soon. */
+#define LOCAL_MS 5
+#define RETRY_MS 1000
+
 /* How long closing may wait to delete the entry, which would expire. */
 #define DELETE_MS 250
 
@@ -104,7 +109,8 @@ static void run_done(hf__task *task)
     registry->busy = false;
     if (!registry->closing &&
         !hf__timer_set(&registry->client->timers, &registry->timer,
-                       hf__clock_boot_ms() + RENEW_MS))
+                       hf__clock_boot_ms() +
+                           (registry->failed ? RETRY_MS : RENEW_MS)))
         atomic_store(&registry->wanted, false);
 }
 
@@ -113,6 +119,7 @@ static void on_done(hf__request *request)
 {
     hf__registry *registry = request->user;
 
+    registry->failed = request->status != HF_OK;
     hf__request_done(request);
     hf__loop_post(registry->client->loop, &registry->done_task);
 }
@@ -131,7 +138,10 @@ static void submit(hf__registry *registry)
     hf__request_script(request, &hf__scripts[HF__SCRIPT_CLIENT_REGISTER],
                        registry->words, 4, 1);
     request->began_ms = now_ms;
-    request->deadline_ms = now_ms + client->request_ms;
+    request->deadline_ms =
+        now_ms + ((client->store->capabilities & HF__CAP_LOCAL) != 0
+                      ? LOCAL_MS
+                      : client->request_ms);
     request->on_done = on_done;
     request->user = registry;
     registry->busy = true;

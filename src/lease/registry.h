@@ -38,7 +38,8 @@ typedef struct hf__registry {
     hf__task done_task;
     hf__task close_task;
     bool closing;
-    bool busy; /* the request is under way */
+    bool busy;   /* the request is under way */
+    bool failed; /* the last one; read after it */
     hf__request request;
     hf_bytes words[4];
     char *key;

@@ -228,8 +228,9 @@ static hf__renewal *find_open(hf__watchdog *watchdog, uint32_t shard,
     }
     batch->next_open = *place == NULL ? NULL : (*place)->next_open;
     *place = batch;
-    batch->next = renewals->first;
-    renewals->first = batch;
+    batch->next = NULL;
+    *renewals->end = batch;
+    renewals->end = &batch->next;
     return batch;
 }
 
@@ -322,17 +323,29 @@ static void send_batch(hf__renewal *batch, int64_t next_ms)
     store->ops->submit(store, &request, 1);
 }
 
-void hf__renewal_send(hf__renewals *renewals, int64_t next_ms)
+/* A batch that is sent takes no more locks. */
+static void leave_open(hf__renewals *renewals, const hf__renewal *batch)
 {
-    hf__renewal *next = renewals->first;
+    hf__renewal **place = &renewals->open[batch->shard % HF__RENEWAL_PLACES];
 
-    renewals->first = NULL;
-    while (next != NULL) {
-        hf__renewal *batch = next;
+    while (*place != NULL && *place != batch)
+        place = &(*place)->next_open;
+    if (*place != NULL)
+        *place = batch->next_open;
+}
 
-        next = batch->next;
-        send_batch(batch, next_ms);
-    }
+bool hf__renewal_send(hf__renewals *renewals, int64_t next_ms)
+{
+    hf__renewal *batch = renewals->first;
+
+    if (batch == NULL)
+        return false;
+    leave_open(renewals, batch);
+    renewals->first = batch->next;
+    if (renewals->first == NULL)
+        renewals->end = &renewals->first;
+    send_batch(batch, next_ms);
+    return true;
 }
 
 void hf__renewal_run(hf__renewals *renewals)
@@ -346,7 +359,8 @@ void hf__renewal_run(hf__renewals *renewals)
         batch->wait = &wait;
         wait.open++;
     }
-    hf__renewal_send(renewals, INT64_MAX);
+    while (hf__renewal_send(renewals, INT64_MAX))
+        ;
     pthread_mutex_lock(&wait.mutex);
     while (wait.open > 0)
         hf__cond_wait_until(&wait.changed, &wait.mutex, INT64_MAX);

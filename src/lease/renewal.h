@@ -15,12 +15,14 @@ typedef struct hf__renewal hf__renewal;
  * of them for each lock would be quadratic. */
 typedef struct hf__renewals {
     hf__renewal *first; /* NULL: none, and `open` is not set yet */
+    hf__renewal **end;
     hf__renewal *open[HF__RENEWAL_PLACES];
 } hf__renewals;
 
 static inline void hf__renewals_init(hf__renewals *renewals)
 {
     renewals->first = NULL;
+    renewals->end = &renewals->first;
 }
 
 /* Add a lock to a batch of its shard. hf__renewal_run() sets `*status`, unless
@@ -29,9 +31,9 @@ static inline void hf__renewals_init(hf__renewals *renewals)
 bool hf__renewal_add_locked(hf__watchdog *watchdog, hf_lock *lock,
                             hf_status *status, hf__renewals *renewals);
 
-/* Send all batches; each frees itself when it completes. `next_ms` is when the
- * background thread is needed again. */
-void hf__renewal_send(hf__renewals *renewals, int64_t next_ms);
+/* Send the first batch, which frees itself when it completes; false: there is
+ * none. `next_ms` is when the background thread is needed again. */
+bool hf__renewal_send(hf__renewals *renewals, int64_t next_ms);
 
 /* Read the reply for the `count` locks of one script; false: malformed. */
 bool hf__renewal_read(const hf_reply *reply, size_t count,

@@ -9,7 +9,9 @@
  * 1. A lock whose validity is over (lease.c) is lost.
  * 2. Locks that are due for renewal, now or within a small window, go into
  *    batches of at most 128 per shard and kind; a batch is one script. While it
- *    is in flight a lock stays in the heap for the end of its validity.
+ *    is in flight a lock stays in the heap for the end of its validity. Those
+ *    that are due first are sent first. On a local store, which runs a batch
+ *    at once, 1, 2 and 4 are repeated after each.
  * 3. The reply extends the validity of each renewed lock, counted from when the
  *    request was sent. A lock that the store does not hold for us is lost at
  *    once. Without a reply it is tried again soon.
@@ -40,7 +42,6 @@ static void collect_locked(hf__watchdog *watchdog, int64_t now_ms,
 {
     hf__heap_node *node;
 
-    hf__renewals_init(renewals);
     while ((node = hf__heap_first(&watchdog->heap)) != NULL) {
         hf_lock *lock = hf__lease_of(node);
 
@@ -82,23 +83,38 @@ static void report_losses(hf__watchdog *watchdog)
     pthread_mutex_unlock(&watchdog->mutex);
 }
 
-static void ring(void *user)
+/* Steps 1, 2 and 4. Returns when this thread is needed again. */
+static int64_t attend(hf__watchdog *watchdog, hf__renewals *renewals)
 {
-    hf__watchdog *watchdog = user;
     hf__heap_node *first;
-    hf__renewals renewals;
     int64_t next_ms;
 
     pthread_mutex_lock(&watchdog->mutex);
     watchdog->armed_ms = INT64_MAX;
-    collect_locked(watchdog, hf__clock_boot_ms(), &renewals);
+    collect_locked(watchdog, hf__clock_boot_ms(), renewals);
     first = hf__heap_first(&watchdog->heap);
     next_ms = first == NULL ? INT64_MAX : first->at_ms;
     hf__watchdog_arm_locked(watchdog);
     pthread_mutex_unlock(&watchdog->mutex);
-
     report_losses(watchdog);
-    hf__renewal_send(&renewals, next_ms);
+    return next_ms;
+}
+
+/* A local store runs each batch on this thread, perhaps for as long as another
+ * process has the writer lock; meanwhile more leases may have ended. */
+static void ring(void *user)
+{
+    hf__watchdog *watchdog = user;
+    bool local = (watchdog->client->store->capabilities & HF__CAP_LOCAL) != 0;
+    hf__renewals renewals;
+    int64_t next_ms;
+
+    hf__renewals_init(&renewals);
+    next_ms = attend(watchdog, &renewals);
+    while (hf__renewal_send(&renewals, next_ms)) {
+        if (local)
+            next_ms = attend(watchdog, &renewals);
+    }
 }
 
 void hf__watchdog_stop(hf__watchdog *watchdog)

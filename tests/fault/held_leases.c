@@ -109,7 +109,7 @@ static bool run(const char *url)
     locks = calloc((size_t)options.leases, sizeof(hf_lock *));
     fine = locks != NULL &&
            hf_client_open(url, &opts, &client, &err) == HF_OK &&
-           leases_make(client, &lock_opts, 0, true, locks,
+           leases_make(client, "", &lock_opts, 0, true, locks,
                        (size_t)options.leases, &err) == HF_OK;
     if (!fine)
         printf("violation: %s\n", err.message);

@@ -37,9 +37,9 @@ static const struct {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-hf_status leases_make(hf_client *client, const hf_lock_options *opts,
-                      size_t step, bool mixed, hf_lock **locks, size_t count,
-                      hf_error *err)
+hf_status leases_make(hf_client *client, const char *prefix,
+                      const hf_lock_options *opts, size_t step, bool mixed,
+                      hf_lock **locks, size_t count, hf_error *err)
 {
     size_t kinds_used = mixed ? KINDS : 1;
     hf_lock_options each = *opts;
@@ -50,7 +50,7 @@ hf_status leases_make(hf_client *client, const hf_lock_options *opts,
         hf_status status;
 
         each.user = opts->user == NULL ? NULL : (char *)opts->user + i * step;
-        (void)snprintf(name, sizeof(name), "%s:%zu", kinds[kind].name,
+        (void)snprintf(name, sizeof(name), "%s%s:%zu", prefix, kinds[kind].name,
                        i / kinds_used / kinds[kind].each);
         status = kinds[kind].make(client, hf_str(name), &each, &locks[i], err);
         if (status != HF_OK)

@@ -7,11 +7,11 @@
 #include "holdfast.h"
 
 /* Make `count` handles: of locks only, or a third of each of locks, permits and
- * readers, which share names. opts->user of each is `user` plus its number
- * times `step` bytes. */
-hf_status leases_make(hf_client *client, const hf_lock_options *opts,
-                      size_t step, bool mixed, hf_lock **locks, size_t count,
-                      hf_error *err);
+ * readers, which share names; these begin with `prefix`. opts->user of each is
+ * `user` plus its number times `step` bytes. */
+hf_status leases_make(hf_client *client, const char *prefix,
+                      const hf_lock_options *opts, size_t step, bool mixed,
+                      hf_lock **locks, size_t count, hf_error *err);
 
 /* Acquire or release all; how many were not. */
 size_t leases_acquire(hf_lock *const *locks, size_t count);
