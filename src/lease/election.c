@@ -9,7 +9,6 @@
  */
 #include "lease/election.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "lease/handle.h"
@@ -17,6 +16,7 @@
 #include "script/script_words.h"
 #include "util/error.h"
 #include "util/mem.h"
+#include "util/percent.h"
 
 /* The form that kinds.h asks for. */
 _Static_assert((int)HF__ELECTION_ACQUIRE_BEGAN == HF__LOCK_ACQUIRE_BEGAN, "");
@@ -43,45 +43,14 @@ static hf_status check_text(hf_bytes text, hf_error *err)
     return HF_OK;
 }
 
-/* `at` has room for 3 bytes each and a NUL. */
+static bool is_plain(unsigned char byte)
+{
+    return byte > ' ' && byte != ',' && byte != '%';
+}
+
 static hf_bytes escape(hf_bytes text, char *at)
 {
-    const unsigned char *bytes = text.data;
-    size_t size = 0;
-
-    at[0] = '\0';
-    for (size_t i = 0; i < text.size; i++) {
-        if (bytes[i] > ' ' && bytes[i] != ',' && bytes[i] != '%')
-            at[size++] = (char)bytes[i];
-        else
-            size += (size_t)snprintf(at + size, 4, "%%%02X", bytes[i]);
-    }
-    return hf_view(at, size);
-}
-
-static bool is_digit(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F');
-}
-
-/* In place; returns the new size. */
-static size_t unescape(char *text, size_t size)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] == '%' && size - i > 2 && is_digit(text[i + 1]) &&
-            is_digit(text[i + 2])) {
-            char digits[3] = {text[i + 1], text[i + 2], '\0'};
-
-            text[kept++] = (char)strtoul(digits, NULL, 16);
-            i += 2;
-        } else {
-            text[kept++] = text[i];
-        }
-    }
-    text[kept] = '\0';
-    return kept;
+    return hf_view(at, hf__percent_put(at, text, is_plain));
 }
 
 hf_status hf_election_new(hf_client *client, hf_bytes name, hf_bytes text,
@@ -215,7 +184,7 @@ hf_status hf__leader_read(const hf_reply *reply, hf_leader *leader,
     if (status != HF_OK)
         return status;
     if (leads)
-        text.size = unescape(text.data, text.size);
+        text.size = hf__percent_take(text.data, text.size);
     hf_buffer_free(&leader->text);
     leader->text = text;
     leader->term = term;

@@ -1,35 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pass_on.c - hf_lock_export(), hf_lock_adopt().
- *
- * The text has these fields, separated by colons:
- *
- *   hf1 KIND OWNER TOKEN TTL ARGUMENT NAME CRC
- *
- * Numbers are decimal; ARGUMENT is that of the kind, or 0. NAME is without the
- * client's prefix, each byte but letters, digits and -._/ as %XX. CRC is that
- * of what precedes it, its last colon included: eight hexadecimal digits.
  */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "core/form.h"
-#include "lease/handle.h"
+#include "lease/export_text.h"
 #include "lease/lease.h"
 #include "lease/release.h"
 #include "lease/renewal.h"
 #include "script/script_words.h"
 #include "util/clock.h"
-#include "util/crc32c.h"
 #include "util/error.h"
 #include "util/mem.h"
-#include "util/url.h"
-
-#define VERSION "hf1"
-#define CRC_DIGITS 8
-
-/* All but the name: the version, the kind, an owner id, numbers, the CRC. */
-#define REST_MAX 192
 
 typedef hf_status (*make_fn)(hf_client *client, hf_bytes name, int64_t argument,
                              const hf_lock_options *opts, hf_lock **lock,
@@ -79,44 +61,6 @@ static const passable *kind_of(const hf_lock *lock)
     return NULL;
 }
 
-static bool is_plain(unsigned char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || strchr("-._/", c) != NULL;
-}
-
-static size_t put_name(char *at, hf_bytes name)
-{
-    const unsigned char *bytes = name.data;
-    size_t size = 0;
-
-    for (size_t i = 0; i < name.size; i++) {
-        if (bytes[i] != '\0' && is_plain(bytes[i]))
-            at[size++] = (char)bytes[i];
-        else
-            size += (size_t)snprintf(at + size, 4, "%%%02X", bytes[i]);
-    }
-    return size;
-}
-
-/* Returns the size without the NUL. */
-static size_t put_text(char *text, const hf_lock *lock, const passable *kind)
-{
-    hf_bytes argument = lock->argument;
-    size_t size = (size_t)snprintf(
-        text, REST_MAX, VERSION ":%s:%s:%llu:%lld:%.*s:", kind->name,
-        lock->owner, (unsigned long long)atomic_load(&lock->token),
-        (long long)lock->options.ttl_ms,
-        argument.size > 0 ? (int)argument.size : 1,
-        argument.size > 0 ? (const char *)argument.data : "0");
-
-    size += put_name(text + size, hf_lock_name(lock));
-    text[size++] = ':';
-    snprintf(text + size, CRC_DIGITS + 1, "%08x",
-             (unsigned)hf__crc32c(0, text, size));
-    return size + CRC_DIGITS;
-}
-
 static hf_status check_exportable_locked(hf_lock *lock, hf_error *err)
 {
     hf__lease_check_locked(&lock->client->leases->watchdog, lock);
@@ -161,7 +105,7 @@ static hf_status export_held(hf_lock *lock, const passable *kind,
     pthread_mutex_lock(&watchdog->mutex);
     status = check_exportable_locked(lock, err);
     if (status == HF_OK) {
-        text->size = put_text(text->data, lock, kind);
+        text->size = hf__export_put(text->data, lock, kind->name);
         hf__lease_unwatch_locked(watchdog, lock);
         atomic_store(&lock->valid_until_ms, 0);
         lock->state = HF__LOCK_FREE;
@@ -180,7 +124,7 @@ static hf_status export(hf_lock *lock, hf_buffer *text, hf_error *err)
     if (kind == NULL)
         return hf__fail(err, HF_UNSUPPORTED,
                         "this kind of lease cannot be passed on");
-    made.data = hf__alloc(3 * hf_lock_name(lock).size + REST_MAX);
+    made.data = hf__alloc(HF__EXPORT_SIZE(hf_lock_name(lock).size));
     if (made.data == NULL)
         return hf__fail(err, HF_NO_MEMORY, "the text of a lock");
     status = export_held(lock, kind, &made, err);
@@ -208,75 +152,16 @@ hf_status hf_lock_export(hf_lock *lock, hf_buffer *text, hf_error *err)
     return status;
 }
 
-/* -------------------------------------------------------- reading the text */
+/* ------------------------------------------------------------------- adopt */
 
-enum { F_VERSION, F_KIND, F_OWNER, F_TOKEN, F_TTL, F_ARGUMENT, F_NAME, FIELDS };
-
-typedef struct exported {
-    const passable *kind;
-    char *storage; /* of the rest */
-    const char *owner;
-    int64_t token;
-    int64_t ttl_ms;
-    int64_t argument;
-    hf_bytes name;
-} exported;
-
-static hf_status damaged(hf_error *err, const char *what)
-{
-    return hf__fail(err, HF_INVALID,
-                    "not the text of an exported lock, or damaged: %s", what);
-}
-
-/* The CRC, and the fields before it. */
-static bool split(char *text, size_t size, char *fields[FIELDS])
-{
-    char crc[CRC_DIGITS + 1];
-    char *at = text;
-
-    if (size <= CRC_DIGITS || memchr(text, '\0', size) != NULL)
-        return false;
-    size -= CRC_DIGITS;
-    snprintf(crc, sizeof(crc), "%08x", (unsigned)hf__crc32c(0, text, size));
-    if (memcmp(text + size, crc, CRC_DIGITS) != 0)
-        return false;
-    text[size] = '\0';
-    for (int i = 0; i < FIELDS; i++) {
-        fields[i] = at;
-        at = strchr(at, ':');
-        if (at == NULL)
-            return false;
-        *at++ = '\0';
-    }
-    return *at == '\0';
-}
-
-/* In place; the CRC has shown that each % is followed by two digits. */
-static hf_bytes unescape(char *name)
-{
-    size_t size = 0;
-
-    for (const char *at = name; *at != '\0'; at++) {
-        char digits[3] = {0};
-
-        if (*at == '%' && at[1] != '\0' && at[2] != '\0') {
-            memcpy(digits, at + 1, 2);
-            name[size++] = (char)strtoul(digits, NULL, 16);
-            at += 2;
-        } else {
-            name[size++] = *at;
-        }
-    }
-    return hf_view(name, size);
-}
-
-static hf_status find_kind(exported *self, const char *name, hf_error *err)
+static hf_status find_kind(const char *name, const passable **kind,
+                           hf_error *err)
 {
     char quoted[HF__QUOTED_SIZE];
 
     for (size_t i = 0; i < KINDS; i++) {
         if (strcmp(kinds[i].name, name) == 0) {
-            self->kind = &kinds[i];
+            *kind = &kinds[i];
             return HF_OK;
         }
     }
@@ -285,54 +170,6 @@ static hf_status find_kind(exported *self, const char *name, hf_error *err)
                     "adopt: %s",
                     hf__quoted(quoted, hf_str(name)));
 }
-
-static hf_status read_fields(exported *self, char *const fields[FIELDS],
-                             hf_error *err)
-{
-    hf_status status;
-
-    if (strcmp(fields[F_VERSION], VERSION) != 0)
-        return hf__fail(err, HF_UNSUPPORTED,
-                        "the text of the lock is of a newer version");
-    self->owner = fields[F_OWNER];
-    if (!hf__owner_is_ours(hf_str(self->owner)))
-        return damaged(err, "owner id");
-    status = find_kind(self, fields[F_KIND], err);
-    if (status == HF_OK)
-        status = hf__parse_int(fields[F_TOKEN], 1, HF__TOKEN_MAX - 1,
-                               "token of the text", &self->token, err);
-    if (status == HF_OK)
-        status =
-            hf__parse_int(fields[F_TTL], HF_LOCK_TTL_MIN_MS, HF_LOCK_TTL_MAX_MS,
-                          "lease of the text", &self->ttl_ms, err);
-    if (status == HF_OK)
-        status = hf__parse_int(fields[F_ARGUMENT], 0, UINT32_MAX,
-                               "argument of the text", &self->argument, err);
-    self->name = unescape(fields[F_NAME]);
-    return status;
-}
-
-/* Free `storage` afterwards. */
-static hf_status read_text(exported *self, hf_bytes text, hf_error *err)
-{
-    char *fields[FIELDS];
-
-    self->storage = NULL;
-    if (text.data == NULL)
-        return hf__fail(err, HF_INVALID, "text is NULL");
-    if (text.size > 3 * HF_NAME_MAX + REST_MAX)
-        return damaged(err, "too long");
-    self->storage = hf__alloc(text.size + 1);
-    if (self->storage == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "the text of a lock");
-    memcpy(self->storage, text.data, text.size);
-    self->storage[text.size] = '\0';
-    if (!split(self->storage, text.size, fields))
-        return damaged(err, "checksum");
-    return read_fields(self, fields, err);
-}
-
-/* ------------------------------------------------------------------- adopt */
 
 /* What is to become held. */
 typedef struct heir {
@@ -444,8 +281,8 @@ static hf_status begin(hf_lock *lock, hf_error *err)
 }
 
 /* `from` is of the size of an owner id. */
-static hf_status make_heir(hf_call *call, const exported *from,
-                           const hf_lock_options *opts)
+static hf_status make_heir(hf_call *call, const hf__exported *from,
+                           const passable *kind, const hf_lock_options *opts)
 {
     hf_lock_options options;
     hf_error *err = call->form.err;
@@ -465,8 +302,8 @@ static hf_status make_heir(hf_call *call, const exported *from,
     if (options.ttl_ms == 0)
         options.ttl_ms = from->ttl_ms;
     if (status == HF_OK)
-        status = from->kind->make(call->client, from->name, from->argument,
-                                  &options, &self->lock, err);
+        status = kind->make(call->client, from->name, from->argument, &options,
+                            &self->lock, err);
     if (status == HF_OK)
         status = begin(self->lock, err);
     if (status == HF_OK)
@@ -476,19 +313,24 @@ static hf_status make_heir(hf_call *call, const exported *from,
 
 static hf_status fill(hf_call *call, hf_bytes text, const hf_lock_options *opts)
 {
-    exported from;
-    hf_status status = read_text(&from, text, call->form.err);
+    hf__exported from;
+    const passable *kind = NULL;
+    hf_status status = hf__export_split(&from, text, call->form.err);
     const heir *self;
 
     if (status == HF_OK)
-        status = make_heir(call, &from, opts);
+        status = find_kind(from.kind, &kind, call->form.err);
+    if (status == HF_OK)
+        status = hf__export_read(&from, call->form.err);
+    if (status == HF_OK)
+        status = make_heir(call, &from, kind, opts);
     hf__free(from.storage);
     if (status != HF_OK)
         return status;
     self = call->owned;
     call->words_stay = true;
     call->answered = answered;
-    call->script = &hf__scripts[from.kind->adopt];
+    call->script = &hf__scripts[kind->adopt];
     hf__add_whole_key(call, self->lock->keys.main);
     hf__add(call, hf_str(self->from));
     hf__add(call, hf_str(self->grant.owner));
