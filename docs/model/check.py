@@ -16,12 +16,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from configurations import CONFIGURATIONS, SHORT
+from configurations import CONFIGURATIONS, CYCLE, HOLDS, SHORT
 
 HERE = Path(__file__).resolve().parent
 LIMIT_S = 240
 MEMORY_MIB = 3000
-HOLDS = "holds"
 
 
 def run(words, folder):
@@ -30,8 +29,10 @@ def run(words, folder):
                           check=False).stdout
 
 
-def is_liveness(flags):
-    return "LIVE" in flags
+def formula(flags):
+    """The name of the one that is checked, or None: assertions."""
+    found = re.search(r"LTL=(\w+)", flags)
+    return found and found[1]
 
 
 def build(model, flags, expected, folder):
@@ -41,7 +42,7 @@ def build(model, flags, expected, folder):
     text = run(["spin", "-a", *options, model], folder)
     if not (folder / "pan.c").exists():
         raise SystemExit(f"check.py: {model} {flags}: {text}")
-    if is_liveness(flags):
+    if formula(flags):
         kind = ["-DNFAIR=3"]
     elif expected == HOLDS:
         kind = ["-DSAFETY"]
@@ -57,8 +58,8 @@ def build(model, flags, expected, folder):
 def verify(flags, folder):
     """What was violated, or that all holds, and the number of states."""
     words = ["./pan", "-w20", "-m100000", "-n", "-E"]
-    if is_liveness(flags):
-        words += ["-a", "-f"]
+    if formula(flags):
+        words += ["-a", "-f", "-N", formula(flags)]
     text = run(words, folder)
     states = re.search(r"(\d+) states, stored", text)
     errors = re.search(r"errors: (\d+)", text)
@@ -68,7 +69,7 @@ def verify(flags, folder):
     if errors[1] == "0":
         return HOLDS, int(states[1])
     if "acceptance cycle" in text:
-        return "cycle", int(states[1])
+        return CYCLE, int(states[1])
     failed = re.search(r"assertion violated (.*) \(at depth", text)
     if not failed:
         raise SystemExit(f"check.py: {flags}: neither verdict:\n{text}")
@@ -78,8 +79,9 @@ def verify(flags, folder):
 def trace(model, flags, folder):
     options = [f"-D{flag}" for flag in flags.split()]
     text = run(["spin", "-t", *options, model], folder)
+    text = text.split("spin: ")[0]
     return [line.strip() for line in text.split("\n")
-            if re.match(r"\s*\d+: (?!proc)|.*CYCLE", line)]
+            if line.strip() and not re.match(r"Never claim|ltl ", line)]
 
 
 def check(model, flags, expected):

@@ -6,6 +6,9 @@ ONE_HOLDER = "client[0].until"
 TOKENS_GROW = "last[master]>highest"
 NO_OLDER_WRITE = ">=fence_grant"
 HOLDS = "holds"
+CYCLE = "cycle" # it never happens
+LATE_GRANT = "owner==(c+1)"
+LONGER_THAN_LEASE = "valid<=left"
 
 LEASE = [
     ("lease.pml", "", HOLDS),
@@ -59,7 +62,24 @@ TOKEN = [
     ("token.pml", "WINDOW FAILOVER REPLICA_BEHIND=1", TOKENS_GROW),
 ]
 
-CONFIGURATIONS = LEASE + TOKEN
+STARVES = "LTL=no_waiter_starves DELAY=0"
+GRANTED = "LTL=it_is_granted DELAY=0"
+PASSED = "LTL=a_dead_waiter_is_passed DELAY=0"
+
+HANDOVER = [
+    ("handover.pml", "", HOLDS),
+    ("handover.pml", "TWO_CLIENTS DELAY=2 LOSSES=2", HOLDS),
+    ("handover.pml", "GRANT_FROM_READ", LONGER_THAN_LEASE),
+    ("handover.pml", "IGNORE_REFUSAL", LATE_GRANT),
+    ("handover.pml", STARVES, HOLDS),
+    ("handover.pml", f"{STARVES} BARGE", CYCLE),
+    ("handover.pml", GRANTED, HOLDS),
+    ("handover.pml", f"{GRANTED} NO_POLL", CYCLE),
+    ("handover.pml", PASSED, HOLDS),
+    ("handover.pml", f"{PASSED} GRANT_WITHOUT_END", CYCLE),
+]
+
+CONFIGURATIONS = LEASE + TOKEN + HANDOVER
 SHORT = [
     ("lease.pml", "VALID_FROM_REPLY", ONE_HOLDER),
     ("token.pml", "RESTARTED_EMPTY", HOLDS),
