@@ -122,7 +122,8 @@ static void check_notice(const handle *of, size_t index)
 {
     hf__lock_state state = of->lock->state;
 
-    if (of->noticed || of->released || of->stalled || of->of->dead ||
+    if (of->lock->options.on_lost == NULL || of->noticed || of->released ||
+        of->stalled || of->of->dead ||
         (state != HF__LOCK_HELD && state != HF__LOCK_LOST) ||
         of->acquisition != of->lock->acquisition ||
         sim_now_ms() <= of->deadline_ms)

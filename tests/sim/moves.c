@@ -208,6 +208,8 @@ static void list_losses(moves *list, const size_t *packets, size_t count)
             add(list, MOVE_RECONNECT, packets[i], 0);
         } else if (!one->answered && one->request != NULL) {
             add(list, MOVE_REFUSE, packets[i], 0);
+        } else if (one->request != NULL && one->request->replicas != NULL) {
+            add(list, MOVE_MISS, packets[i], 0);
         }
     }
 }
@@ -308,6 +310,9 @@ static void disturb(const move *one)
         sim_world.lossy = true;
         net_refuse(&net_packets[one->index]);
         break;
+    case MOVE_MISS:
+        net_miss(&net_packets[one->index]);
+        break;
     case MOVE_REPEAT:
         repeat(&net_packets[one->index]);
         break;
@@ -390,20 +395,20 @@ void moves_make(const move *one)
 /* --------------------------------------------------------------- for people */
 
 static const char *const names[] = {
-    "runs",
-    "delivered",
-    "times out",
-    "time passes",
-    "lost",
-    "refused",
-    "repeated",
-    "is stalled",
-    "is killed",
-    "the store restarts"
-    " without its data",
-    "a replica that has missed the last write takes over",
-    "lost, and the connection made again",
-    "an allocation will fail"};
+    [MOVE_RUN] = "runs",
+    [MOVE_DELIVER] = "delivered",
+    [MOVE_EXPIRE] = "times out",
+    [MOVE_PASS] = "time passes",
+    [MOVE_LOSE] = "lost",
+    [MOVE_REFUSE] = "refused",
+    [MOVE_MISS] = "delivered, acknowledged by no replica",
+    [MOVE_REPEAT] = "delivered twice",
+    [MOVE_STALL] = "is stalled",
+    [MOVE_KILL] = "is killed",
+    [MOVE_RESTART] = "the store restarts without its data",
+    [MOVE_FAILOVER] = "a replica takes over that has missed the last write",
+    [MOVE_RECONNECT] = "lost, and the connection made again",
+    [MOVE_NO_MEMORY] = "an allocation will fail"};
 
 static void show_packet(const packet *one)
 {

@@ -151,6 +151,8 @@ static void answer(packet *self)
     hf__request *request = self->request;
 
     request->status = self->answer.status;
+    if (request->replicas != NULL)
+        request->acked = self->missed ? 0 : 1;
     hf__fail_copy(&request->error, &self->answer.error);
     if (request->status == HF_OK)
         copy_reply(&request->reply, &self->answer.reply, &request->arena);
@@ -313,6 +315,12 @@ void net_refuse(packet *self)
 {
     fail(self, HF_UNAVAILABLE, "the server refused it");
     packet_free(self);
+}
+
+void net_miss(packet *self)
+{
+    self->missed = true;
+    net_deliver(self);
 }
 
 /* What was sent may still arrive. */

@@ -98,6 +98,7 @@ struct packet {
     bool message;
     bool answered;        /* the server has run it */
     bool doubtful;        /* sent before, without an answer */
+    bool missed;          /* no replica has acknowledged it */
     hf__request *request; /* NULL: no one waits for it any more */
     actor *performer;     /* of perform(); NULL: submitted */
     const hf__script *script;
@@ -118,6 +119,7 @@ void net_end(void);
 void net_deliver(packet *self);
 void net_lose(packet *self);
 void net_refuse(packet *self);
+void net_miss(packet *self);
 void net_expire(packet *self);
 /* The client's connection has broken and is there again: every counter moves.
  */
@@ -145,7 +147,9 @@ enum {
     OP_FOREIGN_RELEASE,
     OP_LOST_FD,
     OP_DOWNGRADE,
-    OP_RENEW_MANY /* of all handles of the client */
+    OP_RENEW_MANY, /* of all handles of the client */
+    OP_RELEASE_MANY,
+    OP_TRY
 };
 
 typedef struct op {
@@ -161,6 +165,7 @@ typedef struct handle_case {
     int kind;
     int64_t ttl_ms; /* 0: there is no such handle */
     hf_lock_options options;
+    bool quiet; /* without on_lost */
 } handle_case;
 
 /* Faults that a case has. */
@@ -183,7 +188,7 @@ typedef struct sim_case {
     handle_case handles[HANDLES];
     struct {
         int client;
-        op ops[10];
+        op ops[12];
     } actors[ACTORS];
 } sim_case;
 
@@ -277,6 +282,7 @@ typedef enum move_kind {
     MOVE_PASS,   /* time passes until `at_ms` */
     MOVE_LOSE,
     MOVE_REFUSE,
+    MOVE_MISS,   /* a reply: no replica has acknowledged the write */
     MOVE_REPEAT, /* a message arrives twice */
     MOVE_STALL,  /* a client does nothing until `at_ms` */
     MOVE_KILL,

@@ -144,6 +144,9 @@ static void acquire(program *of, const op *step, handle *on)
     if (step->what == OP_ACQUIRE_FOR) {
         begin_waiting(of, 20000);
         status = hf_lock_acquire_for(on->lock, 20000, step->arg, NULL);
+    } else if (step->what == OP_TRY) {
+        begin_waiting(of, 0);
+        status = hf_lock_try(on->lock, NULL);
     } else {
         begin_waiting(of, step->arg);
         status = hf_lock_acquire(on->lock, step->arg, NULL);
@@ -153,24 +156,30 @@ static void acquire(program *of, const op *step, handle *on)
 
 static void release(program *of, const op *step, handle *on)
 {
-    on->released = true;
+    on->released = hf_lock_holds(on->lock) <= 1;
     if (step->what == OP_RELEASE)
         (void)!hf_lock_release(on->lock, NULL);
     else
         start(of, step);
 }
 
-static void renew_many(const client *of)
+/* All handles of the client. */
+static void do_many(const client *of, bool releases)
 {
     hf_lock *locks[HANDLES];
     hf_status statuses[HANDLES];
     size_t count = 0;
 
     for (size_t i = 0; i < sim_world.handle_count; i++) {
-        if (sim_world.handles[i].of == of)
-            locks[count++] = sim_world.handles[i].lock;
+        if (sim_world.handles[i].of != of)
+            continue;
+        locks[count++] = sim_world.handles[i].lock;
+        sim_world.handles[i].released |= releases;
     }
-    (void)!hf_lock_renew_many(locks, count, statuses, NULL);
+    if (releases)
+        (void)!hf_lock_release_many(locks, count, statuses, NULL);
+    else
+        (void)!hf_lock_renew_many(locks, count, statuses, NULL);
 }
 
 static void do_step(program *of, const op *step)
@@ -181,6 +190,7 @@ static void do_step(program *of, const op *step)
     switch (step->what) {
     case OP_ACQUIRE:
     case OP_ACQUIRE_FOR:
+    case OP_TRY:
         acquire(of, step, on);
         break;
     case OP_START:
@@ -211,7 +221,8 @@ static void do_step(program *of, const op *step)
         (void)!hf_lock_lost_fd(on->lock, &fd, NULL);
         break;
     case OP_RENEW_MANY:
-        renew_many(of->of);
+    case OP_RELEASE_MANY:
+        do_many(of->of, step->what == OP_RELEASE_MANY);
         break;
     case OP_DOWNGRADE:
         on->released = true;
@@ -275,7 +286,7 @@ static void make_handle(const handle_case *from, handle *to)
     owner = to->of->client;
     options.struct_size = sizeof(options);
     options.ttl_ms = from->ttl_ms;
-    options.on_lost = on_lost;
+    options.on_lost = from->quiet ? NULL : on_lost;
     options.user = to;
     if (to->lock != NULL)
         return; /* the reader of the pair before it */
