@@ -204,10 +204,10 @@ static void lock_that_was_reentered_is_renewed_when_acquired_again(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
-    hf_lock *lock = lock_for(f, f->client, name, slowed_ms(150), 0);
-    hf_lock *second = lock_for(f, f->client, name, slowed_ms(150), 0);
+    hf_lock *lock = lock_for(f, f->client, name, slowed_ms(300), 0);
+    hf_lock *second = lock_for(f, f->client, name, slowed_ms(300), 0);
     hf_lock *rival = fixture_lock(f, f->other, name, NULL);
-    int64_t ttl_ms = slowed_ms(150);
+    int64_t ttl_ms = slowed_ms(300);
 
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK, hf_lock_try(lock, ERR));

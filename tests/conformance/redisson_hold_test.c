@@ -261,7 +261,7 @@ static void redisson_readers_are_each_renewed(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
-    int64_t ttl_ms = slowed_ms(150);
+    int64_t ttl_ms = slowed_ms(300);
     hf_lock *readers[READERS];
     int64_t until_ms;
 

@@ -248,6 +248,51 @@ static void rwlock_dead_reader_ages_out_alone(void **state)
     expect_status(HF_OK, hf_lock_try(writer.write, ERR));
 }
 
+#define READERS 8
+
+static void rwlock_readers_are_each_renewed(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "rw");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    pair readers[READERS], writer = pair_of(f, f->other, name, 0, NULL);
+    int64_t until_ms;
+
+    opts.ttl_ms = slowed_ms(300);
+    for (size_t i = 0; i < READERS; i++) {
+        readers[i] = pair_of(f, i % 2 ? f->other : f->client, name, 0, &opts);
+        expect_status(HF_OK, hf_lock_try(readers[i].read, ERR));
+    }
+    until_ms = test_now_ms() + 3 * opts.ttl_ms;
+    expect_soon(test_now_ms() >= until_ms, 6 * opts.ttl_ms);
+    expect_status(HF_HELD, hf_lock_try(writer.write, ERR));
+    for (size_t i = 0; i < READERS; i++)
+        expect_status(HF_OK, hf_lock_release(readers[i].read, ERR));
+    expect_status(HF_OK, hf_lock_try(writer.write, ERR));
+}
+
+/* Both wait for a writer that does not release. */
+static void rwlock_end_of_a_writers_lease_lets_all_readers_in(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "rw");
+    hf_client *clients[] = {fixture_client(f, NULL), f->other};
+    pair writer = brief_pair(f, f->client, name, 60000), readers[2];
+    told said[2] = {{0}, {0}};
+
+    expect_status(HF_OK, hf_lock_try(writer.write, ERR));
+    for (size_t i = 0; i < 2; i++) {
+        readers[i] = pair_of(f, clients[i], name, 0, NULL);
+        queue_up(f, name, clients[i], readers[i].read, &said[i], i + 1);
+    }
+    expect_status(HF_OK, hf_key_expire(f->client, name, 20, ERR));
+    for (size_t i = 0; i < 2; i++)
+        await_ok(clients[i], &said[i]);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(hf_lock_is_held(readers[i].read));
+    expect_status(HF_LOST, hf_lock_release(writer.write, ERR));
+}
+
 /* Let in by its own request, past a writer that was killed while it waited: the
  * key lives as long as its lease, not as that of the first reader. */
 static void rwlock_reader_behind_a_dead_writer_has_its_whole_lease(void **state)
@@ -547,6 +592,8 @@ int main(void)
         fixture_test(rwlock_leaving_writer_lets_readers_in),
         fixture_test(rwlock_preferred_writers_come_first),
         fixture_test(rwlock_dead_reader_ages_out_alone),
+        fixture_test(rwlock_readers_are_each_renewed),
+        fixture_test(rwlock_end_of_a_writers_lease_lets_all_readers_in),
         fixture_test(rwlock_reader_behind_a_dead_writer_has_its_whole_lease),
         fixture_test(rwlock_writer_gets_in_when_readers_have_died),
         fixture_test(rwlock_upgrade_is_refused),

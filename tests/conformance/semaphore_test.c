@@ -431,6 +431,31 @@ static void semaphore_resize_serves_waiters(void **state)
     expect_status(HF_OK, hf_lock_renew(waiter, ERR));
 }
 
+/* Those that are held stay; none is free until enough are released. */
+static void semaphore_may_be_resized_below_what_is_held(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *held[3], *next = permit(f, f->other, name, 0, 60000);
+
+    expect_status(HF_OK, hf_semaphore_resize(f->client, name, 5, ERR));
+    for (size_t i = 0; i < 3; i++) {
+        held[i] = permit(f, f->client, name, 0, 60000);
+        expect_status(HF_OK, hf_lock_try(held[i], ERR));
+    }
+    for (uint32_t permits = 3; permits >= 2; permits--) {
+        expect_status(HF_OK,
+                      hf_semaphore_resize(f->client, name, permits, ERR));
+        assert_int_equal(info_of(f, name, 0).permits, permits);
+        assert_int_equal(info_of(f, name, 0).held, 3);
+        assert_int_equal(info_of(f, name, 0).available, 0);
+    }
+    expect_status(HF_OK, hf_lock_release(held[0], ERR));
+    expect_status(HF_HELD, hf_lock_try(next, ERR));
+    expect_status(HF_OK, hf_lock_release(held[1], ERR));
+    expect_status(HF_OK, hf_lock_try(next, ERR));
+}
+
 static void semaphore_resize_ends_the_wait_for_too_many(void **state)
 {
     fixture *f = *state;
@@ -548,6 +573,7 @@ int main(void)
         fixture_test(semaphore_several_permits_expire_together),
         fixture_test(semaphore_stored_number_overrides_the_handles),
         fixture_test(semaphore_resize_serves_waiters),
+        fixture_test(semaphore_may_be_resized_below_what_is_held),
         fixture_test(semaphore_resize_ends_the_wait_for_too_many),
         fixture_test(semaphore_holders_are_listed_and_broken),
         fixture_test(semaphore_break_hands_over_to_those_who_wait),

@@ -138,6 +138,37 @@ static void together_timing_out_leaves_nothing(void **state)
     expect_free(sets.theirs);
 }
 
+static hf_status all_of(fixture *f, hf_client *client, const hf_bytes *names,
+                        hf_lock *locks[2])
+{
+    for (size_t i = 0; i < 2; i++)
+        locks[i] = fixture_lock(f, client, names[i], NULL);
+    return hf_lock_acquire_all(locks, 2, 0, NULL);
+}
+
+/* Of four names: the first two and the last two are held, then those between
+ * are wanted. */
+static void together_overlapping_sets_exclude_each_other(void **state)
+{
+    fixture *f = *state;
+    hf_bytes names[4];
+    hf_lock *low[2], *high[2], *between[2];
+
+    for (size_t i = 0; i < 4; i++)
+        names[i] = fixture_key(f, ((const char *[]){"a", "b", "c", "d"})[i]);
+    assert_int_equal(all_of(f, f->client, names, low), HF_OK);
+    assert_int_equal(all_of(f, f->client, names + 2, high), HF_OK);
+    assert_int_equal(all_of(f, f->other, names + 1, between), HF_HELD);
+    expect_status(HF_OK, hf_lock_release(low[0], ERR));
+    expect_status(HF_OK, hf_lock_release(low[1], ERR));
+    expect_status(HF_OK, hf_lock_acquire_all(low, 1, 0, ERR));
+    expect_status(HF_HELD, hf_lock_acquire_all(between, 2, 0, ERR));
+    expect_status(HF_OK, hf_lock_release(high[0], ERR));
+    expect_status(HF_OK, hf_lock_release(high[1], ERR));
+    expect_status(HF_OK, hf_lock_acquire_all(between, 2, 0, ERR));
+    assert_true(hf_lock_is_held(low[0]));
+}
+
 static void together_waits_for_those_that_are_held(void **state)
 {
     fixture *f = *state;
@@ -390,6 +421,7 @@ int main(void)
         fixture_test(together_each_is_held_with_a_token),
         fixture_test(together_none_is_held_if_one_is_not_free),
         fixture_test(together_timing_out_leaves_nothing),
+        fixture_test(together_overlapping_sets_exclude_each_other),
         fixture_test(together_waits_for_those_that_are_held),
         fixture_test(together_is_cancelled_at_once),
         fixture_test(together_refuses_what_makes_no_sense),
