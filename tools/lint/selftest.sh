@@ -344,7 +344,6 @@ expect map.py 'no row .*0001-a.md. . b'
 # tested
 renew
 mkdir -p "$bad/docs/internals"
-table=$bad/docs/internals/peer-bugs.md
 c_file y_test.c 'static void lock_is_fair(void **state)' '{' '}' \
     >"$bad/tests/conformance/y_test.c"
 row()
@@ -352,13 +351,19 @@ row()
     printf '| a | b | here |\n|---|---|---|\n| 1 | unfair | %s |\n' "$1" \
         >"$table"
 }
-row '`lock_is_fair`, `tests/conformance/y_test`'
-"$checks/tested.py" "$bad" || complain "tested.py finds no test that exists"
-row 'cannot: there is one lock'
-"$checks/tested.py" "$bad" || complain "tested.py accepts no reason"
-row '`lock_is_fast`'
-expect tested.py 'there is no test lock_is_fast'
-row 'it is fair'
-expect tested.py 'neither a test nor a reason'
+for table in "$bad"/docs/internals/peer-bugs.md \
+    "$bad"/docs/internals/peer-tests.md; do
+    row '`lock_is_fair`, `tests/conformance/y_test`'
+    "$checks/tested.py" "$bad" || complain "tested.py finds no test that exists"
+    row 'cannot: there is one lock'
+    "$checks/tested.py" "$bad" || complain "tested.py accepts no reason"
+    row '`lock_is_fast`'
+    expect tested.py 'there is no test lock_is_fast'
+    row 'differs: ours is fair'
+    "$checks/tested.py" "$bad" || complain "tested.py accepts no difference"
+    row 'it is fair'
+    expect tested.py 'neither a test nor a reason'
+    rm "$table"
+done
 
 [ $failures = 0 ]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each row of docs/internals/peer-bugs.md names a test that exists, or says why
-there is none: "cannot: ...", "not promised: ...", or a document.
+"""Each row of docs/internals/peer-bugs.md and peer-tests.md names a test that
+exists, or says why there is none: "cannot: ...", "not promised: ...",
+"differs: ...", "does not apply: ...", or a document.
 
 A test is in backquotes: a function of a file in tests/, or the path of a file
 without its ending.
@@ -12,7 +13,9 @@ from pathlib import Path
 
 import source
 
-TABLE = Path("docs/internals/peer-bugs.md")
+TABLES = [Path("docs/internals/peer-bugs.md"),
+          Path("docs/internals/peer-tests.md")]
+REASON = re.compile(r"(?:cannot|not promised|differs|does not apply)\b.*: |\.md")
 DEFINED = re.compile(r"^(?:static )?void\s+(\w+)\(\s*void \*\*|^(\w+)\(\) *\{|"
                      r"^\s*def (test_\w+)", re.M)
 
@@ -28,7 +31,7 @@ def tests(top):
     return names
 
 
-def check(text, known):
+def check(table, text, known):
     for number, line in enumerate(text.splitlines(), start=1):
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if not line.startswith("|") or len(cells) != 3 or \
@@ -37,15 +40,16 @@ def check(text, known):
         named = re.findall(r"`([^`]+)`", cells[2])
         for name in named:
             if name not in known:
-                yield TABLE, number, f"there is no test {name}"
-        if not named and not re.search(r"cannot: |not promised: |\.md", cells[2]):
-            yield TABLE, number, "neither a test nor a reason"
+                yield table, number, f"there is no test {name}"
+        if not named and not REASON.search(cells[2]):
+            yield table, number, "neither a test nor a reason"
 
 
 def main():
     top = source.root()
-    if (top / TABLE).exists():
-        source.report(list(check((top / TABLE).read_text(), tests(top))))
+    known = tests(top)
+    source.report([wrong for table in TABLES if (top / table).exists()
+                   for wrong in check(table, (top / table).read_text(), known)])
 
 
 main()
