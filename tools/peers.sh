@@ -6,8 +6,8 @@
 #     tools/peers.sh FOLDER [SECONDS]
 #
 # Each language is built at the same time as the others. One whose programs are
-# missing, or whose packages are not there after SECONDS (200), is skipped with a
-# line that says so. Nothing is installed outside FOLDER, except in the caches of
+# missing, or whose packages are not there or not compiled after SECONDS (200)
+# each, is skipped with a line that says so. Nothing is installed outside FOLDER, except in the caches of
 # go, cargo, npm, pip and Maven. Versions: requirements.txt, node/package.json,
 # go/go.mod, rust/Cargo.lock and java/pom.xml in tests/interop/drivers.
 set -eu
@@ -48,6 +48,16 @@ fetch()
         skip "$libraries" "no packages: $(tail -n 1 "$folder/$1.log")"
 }
 
+# LIBRARIES COMMAND...: what compiles. An error of it is ours.
+build()
+{
+    libraries=$1
+    shift
+    timeout "$limit" "$@" && return
+    [ $? = 124 ] || exit 1
+    skip "$libraries" "not compiled after $limit s"
+}
+
 python()
 {
     rm -rf "$folder/python"
@@ -72,7 +82,7 @@ go_()
     need "redsync, redislock, rueidislock" go
     cd "$drivers/go"
     fetch "redsync, redislock, rueidislock" go mod download
-    go build -o "$folder/bin/" ./...
+    build "redsync, redislock, rueidislock" go build -o "$folder/bin/" ./...
 }
 
 java()
@@ -82,7 +92,7 @@ java()
     fetch redisson mvn -q -B -f "$drivers/java/pom.xml" \
         dependency:copy-dependencies -DincludeScope=runtime \
         "-DoutputDirectory=$folder/java/lib"
-    javac -cp "$folder/java/lib/*" -d "$folder/java" "$drivers"/java/*.java
+    build redisson javac -cp "$folder/java/lib/*" -d "$folder/java" "$drivers"/java/*.java
 }
 
 rust()
@@ -90,7 +100,7 @@ rust()
     rm -f "$folder/bin/driver_rslock"
     need rslock cargo
     fetch rslock cargo fetch --locked --manifest-path "$drivers/rust/Cargo.toml"
-    cargo build -q --release --offline --locked \
+    build rslock cargo build -q --release --offline --locked \
         --manifest-path "$drivers/rust/Cargo.toml" --target-dir "$folder/rust"
     cp "$folder/rust/release/driver_rslock" "$folder/bin/"
 }

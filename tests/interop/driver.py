@@ -99,6 +99,7 @@ class Driver:
 
     def __init__(self, name, command, server, kind=()):
         self.name = name
+        self.arguments = (name, command, server, kind)
         self.process = subprocess.Popen(
             [*command, str(server.port), *kind], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, bufsize=0)
@@ -136,6 +137,11 @@ class Driver:
     def die(self):
         self.process.kill()
         self.process.wait()
+
+    def restart(self):
+        other = Driver(*self.arguments)
+        other.await_ready()
+        return other
 
     def end(self):
         """However it is."""

@@ -201,10 +201,18 @@ static const char *break_lock(const char *name)
 {
     hf_error err = HF_ERROR_INIT;
 
+    size_t broken = 0;
+
     make_parts(name, COUNT_LEASE_MS);
-    for (size_t i = 0; i < part_count; i++)
-        check(hf_lock_break(client, hf_lock_name(parts[i]), &err), &err);
-    return "broken";
+    for (size_t i = 0; i < part_count; i++) {
+        hf_status status = hf_lock_break(client, hf_lock_name(parts[i]), &err);
+
+        if (status == HF_NOT_FOUND)
+            continue;
+        check(status, &err);
+        broken++;
+    }
+    return broken > 0 ? "broken" : "free";
 }
 
 static void obey(char *line)

@@ -12,7 +12,7 @@ one that asks again at once keeps the others out. Prints how often each library
 held the lock. Fails if an update was lost, or if a library held it more often
 than three times the mean, or less often than a third of it. FOLDER is the
 output of tools/peers.sh; without it only redis-py and ours take part. Redisson
-has another layout: redisson/fleet.py.
+has another layout: redisson/fleet.py. At the end faulty locks must lose some.
 
 --alone: afterwards only ours continue, without pauses, for N seconds. Prints
 how many scripts an increment takes, and fails if releases do not
@@ -27,7 +27,7 @@ import sys
 import tempfile
 import time
 
-from driver import OURS, PREFIX, Driver, Failure, libraries
+from driver import HERE, OURS, PREFIX, Driver, Failure, libraries
 from server import Server
 
 LOCK = PREFIX + "fleet"
@@ -37,6 +37,7 @@ STEP = 500
 HAND_OVER = 2.1  # scripts an increment, a renewal included
 HAND_OVER_WITHIN = 10  # s
 FLEET_S = 280
+FAULTY = [sys.executable, "-B", os.path.join(HERE, "faulty.py")]
 
 
 def members(options, server):
@@ -127,6 +128,23 @@ def run(options, server):
             one.end()
 
 
+def prove(options, server):
+    """A fleet whose locks exclude no one must lose updates."""
+    server.ask("SET", COUNTER, "0")
+    fleet = [Driver("faulty", FAULTY, server, ["nx"]) for _ in range(4)]
+    try:
+        for one in fleet:
+            one.await_ready()
+        held, _ = count(fleet, 200, options.hold_us, 0)
+    finally:
+        for one in fleet:
+            one.end()
+    lost = sum(held.values()) - int(server.ask("GET", COUNTER))
+    print(f"faulty locks: {lost} lost")
+    return [] if lost > 0 else ["faulty locks lost no update: a fleet finds "
+                                "nothing"]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("server")
@@ -142,7 +160,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         server = Server(options.server, directory)
         try:
-            failed = run(options, server)
+            failed = run(options, server) + prove(options, server)
         except Failure as failure:
             failed = [str(failure)]
         finally:

@@ -26,8 +26,8 @@ const (
 
 // Held is a lock that was acquired.
 type Held interface {
-    Renew() bool   // false: it is lost
-    Release() bool // false: it was lost
+    Renew() bool     // false: it is lost
+    Release() string // what the driver replies
 }
 
 // Acquire returns nil if it was refused. With a wait of 0 it tries once.
@@ -35,6 +35,9 @@ type Acquire func(name string, wait, lease time.Duration) Held
 
 // A Client is what go-redis makes.
 type Client = *redis.Client
+
+// Keys of a lock.
+var Keys = func(name string) []string { return []string{name} }
 
 type driver struct {
     client  Client
@@ -76,7 +79,7 @@ func microseconds(word string) time.Duration {
     return time.Duration(number(word)) * time.Microsecond
 }
 
-func choose(yes bool, one, other string) string {
+func Choose(yes bool, one, other string) string {
     if yes {
         return one
     }
@@ -110,7 +113,7 @@ func (d *driver) count(name, counter string, last int,
             Check(d.client.Set(ctx, counter, value+1, 0).Err())
             times++
         }
-        if !held.Release() {
+        if held.Release() == "lost" {
             fmt.Println("error lost")
             os.Exit(1)
         }
@@ -124,15 +127,16 @@ func (d *driver) obey(words []string) string {
     case "acquire":
         d.lease = milliseconds(words[3])
         d.held = d.acquire(words[1], milliseconds(words[2]), d.lease)
-        return choose(d.held != nil, "held", "refused")
+        return Choose(d.held != nil, "held", "refused")
     case "keep":
-        return choose(d.keep(milliseconds(words[1])), "kept", "lost")
+        return Choose(d.keep(milliseconds(words[1])), "kept", "lost")
     case "release":
-        return choose(d.held.Release(), "released", "lost")
+        return d.held.Release()
     case "break":
-        deleted, err := d.client.Del(context.Background(), words[1]).Result()
+        deleted, err := d.client.Del(context.Background(),
+            Keys(words[1])...).Result()
         Check(err)
-        return choose(deleted == 1, "broken", "free")
+        return Choose(deleted > 0, "broken", "free")
     case "count":
         return strconv.Itoa(d.count(words[1], words[2], number(words[3]),
             microseconds(words[4]), microseconds(words[5])))

@@ -32,8 +32,9 @@ func (h held) Renew() bool {
     return outcome(h.lock.Refresh(context.Background(), h.lease, nil))
 }
 
-func (h held) Release() bool {
-    return outcome(h.lock.Release(context.Background()))
+func (h held) Release() string {
+    return driver.Choose(outcome(h.lock.Release(context.Background())),
+        "released", "lost")
 }
 
 func main() {

@@ -32,8 +32,11 @@ func outcome(done bool, err error) bool {
     return done
 }
 
-func (h held) Renew() bool   { return outcome(h.Extend()) }
-func (h held) Release() bool { return outcome(h.Unlock()) }
+func (h held) Renew() bool { return outcome(h.Extend()) }
+
+func (h held) Release() string {
+    return driver.Choose(outcome(h.Unlock()), "released", "lost")
+}
 
 func main() {
     driver.Main("github.com/go-redsync/redsync/v4",

@@ -8,6 +8,7 @@ package main
 import (
     "context"
     "errors"
+    "fmt"
     "os"
     "strconv"
     "strings"
@@ -19,7 +20,11 @@ import (
     "github.com/redis/rueidis/rueidislock"
 )
 
-const prefix = "mutex"
+const (
+    prefix  = "mutex"
+    named   = prefix + ":0:"
+    keysFmt = prefix + ":%d:%s"
+)
 
 type held struct {
     ctx    context.Context
@@ -28,10 +33,11 @@ type held struct {
 
 func (h held) Renew() bool { return h.ctx.Err() == nil }
 
-func (h held) Release() bool {
-    released := h.Renew()
+// It does not say whether the lock was still held.
+func (h held) Release() string {
+    mayHold := h.Renew()
     h.cancel()
-    return released
+    return driver.Choose(mayHold, "unknown", "lost")
 }
 
 type library struct {
@@ -72,7 +78,7 @@ func within(wait time.Duration, locker rueidislock.Locker, name string) (
 }
 
 func (l library) acquire(name string, wait, lease time.Duration) driver.Held {
-    name = strings.TrimPrefix(name, prefix+":0:")
+    name = strings.TrimPrefix(name, named)
     ctx, cancel, err := within(wait, l.locker(lease), name)
     if errors.Is(err, rueidislock.ErrNotLocked) ||
         errors.Is(err, context.Canceled) {
@@ -85,6 +91,14 @@ func (l library) acquire(name string, wait, lease time.Duration) driver.Held {
 func main() {
     majority, err := strconv.Atoi(os.Args[2])
     driver.Check(err)
+    driver.Keys = func(name string) []string {
+        var keys []string
+        for i := range 2*majority - 1 {
+            keys = append(keys, fmt.Sprintf(keysFmt, i,
+                strings.TrimPrefix(name, named)))
+        }
+        return keys
+    }
     driver.Main("github.com/redis/rueidis", func(driver.Client) driver.Acquire {
         return library{int32(majority),
             map[time.Duration]rueidislock.Locker{}}.acquire
