@@ -96,6 +96,7 @@ void hf__lease_watch_locked(hf__watchdog *watchdog, hf_lock *lock,
 void hf__lease_unwatch_locked(hf__watchdog *watchdog, hf_lock *lock)
 {
     hf__heap_remove(&watchdog->heap, &lock->node);
+    atomic_store(&lock->valid_until_ms, 0);
 }
 
 static void report_later_locked(hf__watchdog *watchdog, hf_lock *lock)
@@ -111,7 +112,6 @@ void hf__lease_lose_locked(hf__watchdog *watchdog, hf_lock *lock,
                            hf_status reason)
 {
     hf__lease_unwatch_locked(watchdog, lock);
-    atomic_store(&lock->valid_until_ms, 0);
     lock->state = HF__LOCK_LOST;
     lock->lost_reason = reason;
     if (lock->lost_fd >= 0)

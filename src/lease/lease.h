@@ -45,7 +45,8 @@ void hf__watchdog_drop_handle(hf__watchdog *watchdog);
 void hf__lease_watch_locked(hf__watchdog *watchdog, hf_lock *lock,
                             int64_t sent_ms);
 
-/* The lock is about to be released or was lost. The mutex is held. */
+/* The lock is about to be released or was lost: no one believes in it or
+ * watches it any more. The mutex is held. */
 void hf__lease_unwatch_locked(hf__watchdog *watchdog, hf_lock *lock);
 
 /* The lock is held but its validity is over, or the store says that it is gone:

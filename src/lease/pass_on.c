@@ -107,7 +107,6 @@ static hf_status export_held(hf_lock *lock, const passable *kind,
     if (status == HF_OK) {
         text->size = hf__export_put(text->data, lock, kind->name);
         hf__lease_unwatch_locked(watchdog, lock);
-        atomic_store(&lock->valid_until_ms, 0);
         lock->state = HF__LOCK_FREE;
         pthread_cond_broadcast(&lock->changed);
     }

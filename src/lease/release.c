@@ -127,7 +127,6 @@ static hf_status undo_acquire_locked(hf_lock *lock, hf_error *err)
                    ? HF_OK
                    : hf__fail(err, HF_LOST, "this handle has lost the lock");
     hf__lease_unwatch_locked(&lock->client->leases->watchdog, lock);
-    atomic_store(&lock->valid_until_ms, 0);
     lock->state = HF__LOCK_RELEASING;
     return HF_OK;
 }

@@ -31,7 +31,6 @@ static void turn_locked(hf_lock *write, hf_lock *read, int64_t sent_ms)
 
     memcpy(grant.owner, write->owner, sizeof(grant.owner));
     hf__lease_unwatch_locked(&write->client->leases->watchdog, write);
-    atomic_store(&write->valid_until_ms, 0);
     write->state = HF__LOCK_FREE;
     pthread_cond_broadcast(&write->changed);
     (void)!hf__lock_begin_locked(read, write->renews ? 0 : write->lease_ms,

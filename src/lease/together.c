@@ -141,7 +141,6 @@ static bool leave_locked(hf__together_member *member)
     if (!last)
         return false;
     hf__lease_unwatch_locked(watchdog_of(member->all), lock);
-    atomic_store(&lock->valid_until_ms, 0);
     lock->state = HF__LOCK_RELEASING;
     memcpy(member->grant.owner, lock->owner, HF_OWNER_SIZE);
     return true;
