@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * semaphore_kill.c - holders of permits are killed at any instant: never more
- * hold one than there are permits, and when all are dead all permits are free
- * by the end of their leases.
+ * semaphore_kill.c - holders of permits, or readers and writers, are killed at
+ * any instant, also while they wait: never more hold one than there are
+ * permits, no writer holds the lock with anyone else, and when all are dead all
+ * is free by the end of their leases.
  *
- *     semaphore_kill [--kills N] [--store embedded|server] [--cheat]
+ *     semaphore_kill [--kills N] [--store embedded|server] [--rwlock] [--cheat]
  *
- * Each worker writes into shared memory until when its permit is valid, and
- * counts those of all. With --cheat the workers take one permit more than they
- * are allowed to, which must be noticed.
+ * Each worker writes into shared memory until when its lease is valid, and adds
+ * up those of all: a reader counts as one permit, a writer as all
+ * workers. With --cheat
+ * the workers take one permit more than they are allowed to, or count as
+ * writers while they read, which must be noticed.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -31,11 +34,15 @@
 #define PERMITS 3
 #define TTL_MS 400
 
+/* A waiter looks again by itself, and after a grant to a dead one of 1 s. */
+#define POLL_MS 4000
+
 /* For a worker to start and acquire on a busy machine. */
 #define START_MS 60000
 
 typedef struct worker {
-    _Atomic int64_t until_ms; /* its permit is valid; 0: it has none */
+    _Atomic int64_t until_ms; /* its lease is valid; 0: it has none */
+    atomic_int weight;        /* of that lease, in permits */
     atomic_long acquired;     /* since it was started */
 } worker;
 
@@ -49,6 +56,7 @@ static struct shared {
 static pid_t pids[WORKERS];
 static const char *url;
 static uint32_t permits = PERMITS;
+static bool is_rwlock, cheats;
 
 static void count_holders(void)
 {
@@ -56,13 +64,16 @@ static void count_holders(void)
     int held = 0, most = atomic_load(&shared->most);
 
     for (size_t i = 0; i < WORKERS; i++)
-        held += atomic_load(&shared->workers[i].until_ms) > now_ms;
+        held += atomic_load(&shared->workers[i].until_ms) > now_ms
+                    ? atomic_load(&shared->workers[i].weight)
+                    : 0;
     while (held > most &&
            !atomic_compare_exchange_weak(&shared->most, &most, held))
         ;
 }
 
-static hf_status work_once(worker *self, hf_lock *lock, hf_error *err)
+static hf_status work_once(worker *self, hf_lock *lock, int weight,
+                           hf_error *err)
 {
     hf_status status = hf_lock_acquire(lock, HF_FOREVER, err);
     int64_t end_ms = test_now_ms() + 5;
@@ -74,31 +85,51 @@ static hf_status work_once(worker *self, hf_lock *lock, hf_error *err)
     do {
         int64_t now_ms = test_now_ms();
 
+        atomic_store(&self->weight, weight);
         atomic_store(&self->until_ms, now_ms + hf_lock_remaining_ms(lock));
         count_holders();
         (void)usleep(500);
     } while (test_now_ms() < end_ms);
     atomic_store(&self->until_ms, 0);
     status = hf_lock_release(lock, err);
-    return status == HF_EXPIRED ? HF_OK : status; /* on a busy machine */
+    /* It may have ended on a busy machine, and a writer's have been taken. */
+    return status == HF_EXPIRED || status == HF_LOST ? HF_OK : status;
+}
+
+enum { ONE, ALL, HANDLES }; /* a permit or a reader; a writer */
+
+static hf_status make_handles(hf_client *client, hf_lock *locks[HANDLES],
+                              int64_t ttl_ms, hf_error *err)
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+
+    opts.ttl_ms = ttl_ms;
+    locks[ALL] = NULL;
+    if (is_rwlock)
+        return hf_rwlock_new(client, hf_str("pool"), 0, &opts, &locks[ONE],
+                             &locks[ALL], err);
+    return hf_semaphore_new(client, hf_str("pool"), permits, &opts, &locks[ONE],
+                            err);
 }
 
 static _Noreturn void work(worker *self)
 {
-    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    prng random = prng_of((uint64_t)getpid(), 0, 0);
     hf_error err = HF_ERROR_INIT;
+    hf_lock *locks[HANDLES];
     hf_client *client;
-    hf_lock *lock;
     hf_status status;
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     status = hf_client_open(url, NULL, &client, &err);
-    opts.ttl_ms = TTL_MS;
     if (status == HF_OK)
-        status = hf_semaphore_new(client, hf_str("pool"), permits, &opts, &lock,
-                                  &err);
-    while (status == HF_OK)
-        status = work_once(self, lock, &err);
+        status = make_handles(client, locks, TTL_MS, &err);
+    while (status == HF_OK) {
+        bool writes = is_rwlock && prng_below(&random, 3) == 0;
+
+        status = work_once(self, locks[writes && !cheats ? ALL : ONE],
+                           writes ? WORKERS : 1, &err);
+    }
     snprintf(shared->failure, sizeof(shared->failure), "%s", err.message);
     _exit(1);
 }
@@ -143,35 +174,62 @@ static bool kill_some(long kills)
     return true;
 }
 
-/* All are dead. */
-static bool all_are_free(void)
+/* All are dead: a writer needs what all of them have held. */
+static bool lock_is_free(hf_client *client, hf_error *err)
+{
+    hf_lock *locks[HANDLES];
+    hf_status status = make_handles(client, locks, 60000, err);
+
+    if (status != HF_OK)
+        return false;
+    status = hf_lock_acquire(locks[ALL], START_MS, err);
+    if (status != HF_OK)
+        printf("violation: a lease of the dead: %s\n", err->message);
+    hf_lock_free(locks[ONE]);
+    hf_lock_free(locks[ALL]);
+    return status == HF_OK;
+}
+
+static bool permits_are_free(hf_client *client, hf_error *err)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
-    hf_error err = HF_ERROR_INIT;
     hf_lock *locks[PERMITS + 1] = {NULL};
-    hf_client *client = NULL;
-    hf_status status = hf_client_open(url, NULL, &client, &err);
+    hf_status status = HF_OK;
 
     opts.ttl_ms = 60000;
     for (size_t i = 0; i <= PERMITS && status == HF_OK; i++)
         status = hf_semaphore_new(client, hf_str("pool"), PERMITS, &opts,
-                                  &locks[i], &err);
+                                  &locks[i], err);
     for (size_t i = 0; i < PERMITS && status == HF_OK; i++)
-        status = hf_lock_acquire(locks[i], START_MS, &err);
+        status = hf_lock_acquire(locks[i], START_MS, err);
     if (status != HF_OK)
-        printf("violation: a permit of the dead: %s\n", err.message);
-    else if (hf_lock_try(locks[PERMITS], &err) != HF_HELD)
-        printf("violation: one permit too many: %s\n", err.message);
+        printf("violation: a permit of the dead: %s\n", err->message);
+    else if (hf_lock_try(locks[PERMITS], err) != HF_HELD)
+        printf("violation: one permit too many: %s\n", err->message);
     else
         status = HF_HELD;
     for (size_t i = 0; i <= PERMITS; i++)
         hf_lock_free(locks[i]);
-    hf_client_close(client);
     return status == HF_HELD;
+}
+
+static bool all_are_free(void)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_client *client = NULL;
+    int64_t began_ms = test_now_ms();
+    bool fine = hf_client_open(url, NULL, &client, &err) == HF_OK &&
+                (is_rwlock ? lock_is_free : permits_are_free)(client, &err);
+
+    printf("all are free after %lld ms\n",
+           (long long)(test_now_ms() - began_ms));
+    hf_client_close(client);
+    return fine && took_between(test_now_ms() - began_ms, 0, TTL_MS + POLL_MS);
 }
 
 static bool run(long kills)
 {
+    int limit = is_rwlock ? WORKERS : PERMITS;
     bool fine = true;
 
     for (size_t i = 0; i < WORKERS; i++)
@@ -179,11 +237,11 @@ static bool run(long kills)
     fine = fine && kill_some(kills);
     for (size_t i = 0; i < WORKERS; i++)
         end(i);
-    printf("%ld kills, %ld permits taken, at most %d of %d at a time\n", kills,
-           atomic_load(&shared->total), atomic_load(&shared->most), PERMITS);
-    if (atomic_load(&shared->most) > PERMITS)
+    printf("%ld kills, %ld leases taken, at most %d of %d at a time\n", kills,
+           atomic_load(&shared->total), atomic_load(&shared->most), limit);
+    if (atomic_load(&shared->most) > limit)
         printf("violation: more holders than permits\n");
-    return fine && atomic_load(&shared->most) == PERMITS && all_are_free();
+    return fine && atomic_load(&shared->most) == limit && all_are_free();
 }
 
 static bool on_server(long kills)
@@ -228,12 +286,15 @@ int main(int argc, char **argv)
 
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--cheat") == 0)
-            permits = PERMITS + 1;
+            cheats = true;
+        else if (strcmp(argv[i], "--rwlock") == 0)
+            is_rwlock = true;
         else if (i + 1 < argc && strcmp(argv[i], "--kills") == 0)
             kills = strtol(argv[++i], NULL, 10);
         else if (i + 1 < argc && strcmp(argv[i], "--store") == 0)
             server = strcmp(argv[++i], "server") == 0;
     }
+    permits = cheats ? PERMITS + 1 : PERMITS;
     (void)setvbuf(stdout, NULL, _IONBF, 0);
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
