@@ -43,7 +43,7 @@ static bool believes(const handle *of)
     bool held;
 
     sim_client = of->of;
-    held = !of->of->dead && hf_lock_is_held(of->lock);
+    held = of->lock != NULL && !of->of->dead && hf_lock_is_held(of->lock);
     sim_client = before;
     return held;
 }
@@ -143,7 +143,7 @@ static void look(handle *of, size_t index)
         of->deadline_ms =
             atomic_load(&of->lock->valid_until_ms) + of->of->slept_us / 1000;
         check_truth(of, index);
-    } else if (of->acquisition != 0) {
+    } else if (of->acquisition != 0 && of->lock != NULL) {
         check_notice(of, index);
     }
 }
@@ -155,8 +155,7 @@ static int64_t longest_lease(void)
     int64_t longest_ms = 0;
 
     for (size_t i = 0; i < sim_world.handle_count; i++)
-        longest_ms =
-            hf__at_least(longest_ms, sim_world.handles[i].lock->options.ttl_ms);
+        longest_ms = hf__at_least(longest_ms, sim_world.of->handles[i].ttl_ms);
     return longest_ms;
 }
 
@@ -210,8 +209,10 @@ void check_acquired(handle *of)
 static bool is_held(void)
 {
     for (size_t i = 0; i < sim_world.handle_count; i++) {
-        if (sim_world.handles[i].lock->state == HF__LOCK_HELD ||
-            sim_world.handles[i].lock->options.min_hold_ms > 0)
+        const hf_lock *lock = sim_world.handles[i].lock;
+
+        if (lock == NULL || lock->state == HF__LOCK_HELD ||
+            lock->options.min_hold_ms > 0)
             return true;
     }
     return false;

@@ -178,7 +178,7 @@ static bool is_undo(const packet *self)
     for (size_t i = 0; i < sim_world.handle_count; i++) {
         const hf_lock *lock = sim_world.handles[i].lock;
 
-        if (lock->state == HF__LOCK_RELEASING &&
+        if (lock != NULL && lock->state == HF__LOCK_RELEASING &&
             strcmp(lock->owner, self->words[3].data) == 0)
             return false;
     }

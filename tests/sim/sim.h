@@ -166,6 +166,7 @@ typedef struct handle_case {
     int64_t ttl_ms; /* 0: there is no such handle */
     hf_lock_options options;
     bool quiet; /* without on_lost */
+    bool frees; /* on_lost frees it */
 } handle_case;
 
 /* Faults that a case has. */
@@ -209,9 +210,10 @@ typedef struct client {
 } client;
 
 typedef struct handle {
-    hf_lock *lock;
+    hf_lock *lock; /* NULL: freed */
     client *of;
     int kind;
+    bool frees;
     bool believed;
     bool released; /* by the program, since it was acquired */
     bool noticed;

@@ -7,6 +7,9 @@
 
 #include "sim.h"
 
+/* The default of hf_client_open(). */
+#define REQUEST_MS 5000
+
 /* So many turns of a background thread at one instant: it never sleeps. */
 #define TURNS_MAX 1000
 
@@ -52,6 +55,11 @@ static void on_lost(hf_lock *lock, hf_status reason, void *user)
         sim_now_ms() > of->deadline_ms)
         check_fail("a loss is reported %lld ms after the deadline",
                    (long long)(sim_now_ms() - of->deadline_ms));
+    if (of->frees) {
+        of->lock = NULL;
+        of->believed = false;
+        hf_lock_free(lock);
+    }
 }
 
 static void on_done(void *user, hf_status status, const hf_error *err)
@@ -67,14 +75,14 @@ static void on_done(void *user, hf_status status, const hf_error *err)
 static void begin_waiting(program *of, int64_t wait_ms)
 {
     of->waiting_since_ms = sim_now_ms();
-    of->latest_ms = sim_now_ms() + wait_ms + of->of->client->request_ms;
+    of->latest_ms = sim_now_ms() + wait_ms + REQUEST_MS;
 }
 
 static void end_waiting(program *of, handle *on, hf_status status)
 {
     of->waiting_since_ms = 0;
     of->failed = status != HF_OK;
-    if (!of->failed)
+    if (!of->failed && on->lock != NULL)
         check_acquired(on);
 }
 
@@ -102,7 +110,7 @@ static void start(program *of, const op *step)
 
 static void await(program *of, const op *step)
 {
-    while (of->called) {
+    while (of->called && of->of->client != NULL) {
         (void)!hf_client_dispatch(of->of->client, NULL, NULL);
         of->awaits = of->called;
         if (of->called)
@@ -171,7 +179,7 @@ static void do_many(const client *of, bool releases)
     size_t count = 0;
 
     for (size_t i = 0; i < sim_world.handle_count; i++) {
-        if (sim_world.handles[i].of != of)
+        if (sim_world.handles[i].of != of || sim_world.handles[i].lock == NULL)
             continue;
         locks[count++] = sim_world.handles[i].lock;
         sim_world.handles[i].released |= releases;
@@ -187,6 +195,8 @@ static void do_step(program *of, const op *step)
     handle *on = &sim_world.handles[step->handle];
     int fd;
 
+    if (on->lock == NULL && step->what != OP_AWAIT)
+        return; /* on_lost has freed it */
     switch (step->what) {
     case OP_ACQUIRE:
     case OP_ACQUIRE_FOR:
@@ -283,6 +293,7 @@ static void make_handle(const handle_case *from, handle *to)
 
     to->of = &sim_world.clients[from->client];
     to->kind = from->kind;
+    to->frees = from->frees;
     owner = to->of->client;
     options.struct_size = sizeof(options);
     options.ttl_ms = from->ttl_ms;
@@ -361,7 +372,8 @@ static void wake_callers(const client *of)
     for (size_t i = 0; i < sim_world.program_count; i++) {
         program *one = &sim_world.programs[i];
 
-        if (one->of == of && one->awaits && of->client->completions.waiting > 0)
+        if (one->of == of && one->awaits && of->client != NULL &&
+            of->client->completions.waiting > 0)
             sim_actor_wake(one->thread);
     }
 }
@@ -371,7 +383,8 @@ void world_settle(void)
     for (size_t i = 0; i < sim_world.client_count; i++) {
         client *of = &sim_world.clients[i];
 
-        for (int turn = 0; world_runs(of) && sim_loop_due(of->client->loop);
+        for (int turn = 0; of->client != NULL && world_runs(of) &&
+                           sim_loop_due(of->client->loop);
              turn++) {
             sim_loop_run(of->client->loop);
             if (turn > TURNS_MAX) {
@@ -423,7 +436,8 @@ static bool programs_ended(void)
 static void end_waits(void)
 {
     for (size_t i = 0; i < sim_world.handle_count; i++)
-        (void)!hf_lock_interrupt(sim_world.handles[i].lock, NULL);
+        if (sim_world.handles[i].lock != NULL)
+            (void)!hf_lock_interrupt(sim_world.handles[i].lock, NULL);
     for (size_t i = 0; i < sim_world.program_count; i++)
         hf_call_cancel(sim_world.programs[i].call);
 }
@@ -451,6 +465,32 @@ static void end_programs(void)
     world_settle();
 }
 
+/* All that its programs do is wait for calls that were started. */
+static bool only_awaits(const client *of)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < sim_world.program_count; i++) {
+        const program *one = &sim_world.programs[i];
+
+        if (one->of != of || sim_actor_ended(one->thread))
+            continue;
+        if (!one->awaits || !one->called)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* Closing completes the calls. */
+static void close_early(client *of)
+{
+    if (!only_awaits(of))
+        return;
+    hf_client_close(of->client);
+    of->client = NULL;
+}
+
 void world_end(void)
 {
     net_draining = true;
@@ -460,6 +500,8 @@ void world_end(void)
         sim_world.clients[i].stalled_until_ms = 0;
     }
     end_packets();
+    for (size_t i = 0; i < sim_world.client_count; i++)
+        close_early(&sim_world.clients[i]);
     end_programs();
     for (size_t i = 0; i < sim_world.handle_count; i++)
         hf_lock_free(sim_world.handles[i].lock);
