@@ -85,7 +85,8 @@ HF_API HF_MUST_USE hf_status hf_rwlock_new(hf_client *client, hf_bytes name,
  * Go from writing to reading in one step, in which no other writer gets in:
  * afterwards the other handle of the pair holds the lock, with the same owner
  * id and fencing token, and `write` does not. Readers at the head of the queue
- * are let in.
+ * are let in, perhaps before the reply arrives: write nothing more from the
+ * call on, although hf_lock_is_held() of `write` is true until then.
  *
  * @param write  the write handle of a pair, acquired once
  *
