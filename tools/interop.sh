@@ -17,11 +17,13 @@ ours=build/tests/interop
 server=$(command -v redis-server || command -v valkey-server)
 limit=200
 increments=20000
-seconds=2
+seconds=4
+least=0.2
 if [ "${1-}" = --short ]; then
     limit=120
     increments=2000
     seconds=1
+    least=0.02
 fi
 
 cmake --preset release >/dev/null
@@ -42,5 +44,5 @@ fleet --count $increments
 if [ -e $peers/java/Fleet.class ]; then
     echo
     python3 -B tests/interop/redisson/fleet.py "$server" \
-        $ours/fleet_redisson $peers --seconds $seconds
+        $ours/fleet_redisson $peers --seconds $seconds --least $least
 fi

@@ -3,11 +3,12 @@
 """fleet.py - threads of Redisson and of ours on one lock of each kind.
 
 Usage: fleet.py SERVER FLEET_REDISSON PEERS [--seconds N] [--threads N]
-                [--kinds KIND,...]
+                [--kinds KIND,...] [--least SHARE]
 
 PEERS is the output of tools/peers.sh. Fails if an update was lost, if a reader
-saw a writer, or if a side had less than a fifth of the acquisitions. Prints the
-shares, and how long after the release of one side the other one held the lock.
+saw a writer, or if a side had less than --least, a fifth, of the acquisitions.
+Prints the shares, and how long after the release of one side the other one held
+the lock.
 """
 
 import argparse
@@ -109,8 +110,8 @@ def run(options, server, kind):
           f"           Java -> C {describe(ours.handovers)}", flush=True)
     if lost != 0:
         return f"{kind}: {lost} updates were lost"
-    if min(ours.held, java.held) < total / 5:
-        return f"{kind}: a side had less than a fifth"
+    if min(ours.held, java.held) < total * options.least:
+        return f"{kind}: a side had less than {options.least:.0%}"
     return None
 
 
@@ -122,6 +123,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--threads", type=int, default=10)
     parser.add_argument("--kinds", default=KINDS)
+    parser.add_argument("--least", type=float, default=0.2)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         server = Server(options.server, directory)
