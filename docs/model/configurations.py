@@ -3,10 +3,11 @@
 properties hold, or a part of the one that is violated."""
 
 ONE_HOLDER = "client[0].until"
+ONE_BELIEVES = "client[0].age"
 TOKENS_GROW = "last[master]>highest"
 NO_OLDER_WRITE = ">=fence_grant"
 HOLDS = "holds"
-CYCLE = "cycle" # it never happens
+CYCLE = "cycle"  # it never happens
 LATE_GRANT = "owner==(c+1)"
 LONGER_THAN_LEASE = "valid<=left"
 
@@ -79,7 +80,18 @@ HANDOVER = [
     ("handover.pml", f"{PASSED} GRANT_WITHOUT_END", CYCLE),
 ]
 
-CONFIGURATIONS = LEASE + TOKEN + HANDOVER
+TOKENS_OF_CALLS_GROW = "client[c].token>highest"
+
+QUORUM = [
+    ("quorum.pml", "", HOLDS),
+    ("quorum.pml", "QUARANTINE=0", ONE_BELIEVES),
+    ("quorum.pml", "QUARANTINE=1", ONE_BELIEVES),
+    ("quorum.pml", "NO_CONFIRM NO_RESTART", TOKENS_OF_CALLS_GROW),
+    ("quorum.pml", "SET_BACK NO_RESTART", HOLDS),
+    ("quorum.pml", "SET_BACK", TOKENS_OF_CALLS_GROW),
+]
+
+CONFIGURATIONS = LEASE + TOKEN + HANDOVER + QUORUM
 SHORT = [
     ("lease.pml", "VALID_FROM_REPLY", ONE_HOLDER),
     ("token.pml", "RESTARTED_EMPTY", HOLDS),
