@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "fault_place.h"
@@ -152,6 +153,8 @@ void chaos_place_stop(chaos_place *at)
         redis_server_stop(at->servers[i]);
     redis_sentinel_stop(at->sentinel);
     redis_cluster_stop(at->cluster);
+    if (at->own_disk) /* its folder could not be removed */
+        (void)umount2(embedded.folder, MNT_DETACH);
     if (at->folder[0] != '\0')
         place_remove(&embedded);
     wall_clock_give(NULL);
