@@ -411,6 +411,8 @@ void redis_server_pause(redis_server *server)
 {
     int status;
 
+    if (server->pid <= 0) /* killed: 0 is this program's own group */
+        return;
     kill(server->pid, SIGSTOP);
     while (waitpid(server->pid, &status, WUNTRACED) < 0 && errno == EINTR)
         continue;
@@ -418,7 +420,8 @@ void redis_server_pause(redis_server *server)
 
 void redis_server_resume(redis_server *server)
 {
-    kill(server->pid, SIGCONT);
+    if (server->pid > 0)
+        kill(server->pid, SIGCONT);
 }
 
 bool redis_server_restart(redis_server *server)
