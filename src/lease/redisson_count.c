@@ -11,6 +11,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
+#include "util/order.h"
 
 /* A message that was lost costs so much. */
 #define POLL_MS 1000
@@ -108,6 +109,13 @@ static hf_status finish_count(hf_call *call, hf_error *err)
     return HF_OK;
 }
 
+/* A latch with a number below 0 is open, as for an await. */
+static hf_status finish_left(hf_call *call, hf_error *err)
+{
+    call->request.reply.integer = hf__at_least(call->request.reply.integer, 0);
+    return finish_count(call, err);
+}
+
 static hf_status finish_set(hf_call *call, hf_error *err)
 {
     if (call->request.reply.integer == 0)
@@ -150,6 +158,12 @@ static const hf__operation release = {WITH_RECORD(REDISSON_SEMAPHORE_RELEASE),
 static const hf__operation read_count = {
     .script = HF__SCRIPT(REDISSON_COUNT_READ),
     .finish = finish_count,
+    .alone = true,
+};
+
+static const hf__operation read_left = {
+    .script = HF__SCRIPT(REDISSON_COUNT_READ),
+    .finish = finish_left,
     .alone = true,
 };
 
@@ -255,7 +269,9 @@ static hf_status run_set(hf__form form, hf_client *client, const char *role,
 static hf_status run_read(hf__form form, hf_client *client, const char *role,
                           hf_bytes name, int64_t *count, const char *what)
 {
-    hf_call here, *call = hf__begin(&here, form, &read_count, client);
+    const hf__operation *reading =
+        strcmp(role, LATCH) == 0 ? &read_left : &read_count;
+    hf_call here, *call = hf__begin(&here, form, reading, client);
 
     add_name(call, role, name);
     hf__add(call, hf_str(""));

@@ -62,6 +62,22 @@ static void redisson_latch_counts_down(void **state)
     assert_int_equal(left, 1);
 }
 
+/* Another program has written it. */
+static void redisson_latch_below_zero_is_open(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "n");
+    int64_t left = -1;
+
+    if (!redisson_is_here(f))
+        return;
+    expect_status(HF_OK,
+                  hf_value_set(f->client, name, hf_str("-3"), NULL, NULL, ERR));
+    expect_status(HF_OK, hf_redisson_latch_await(f->client, name, 0, ERR));
+    expect_status(HF_OK, hf_redisson_latch_left(f->client, name, &left, ERR));
+    assert_int_equal(left, 0);
+}
+
 static void redisson_latch_is_opened_by_java(void **state)
 {
     fixture *f = *state;
@@ -374,6 +390,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         fixture_test(redisson_counts_are_refused_where_no_redisson_is),
         fixture_test(redisson_latch_counts_down),
+        fixture_test(redisson_latch_below_zero_is_open),
         fixture_test(redisson_latch_is_opened_by_java),
         fixture_test(redisson_semaphore_has_so_many_permits),
         fixture_test(redisson_semaphore_is_released_by_java),
