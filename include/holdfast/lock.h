@@ -19,6 +19,8 @@
  * A release gives the lock to the client that has waited longest. That client
  * holds it at first for 1 s at most, until its first renewal. If it was killed
  * meanwhile, the next one finds the lock free when it polls, 1 to 2 s later.
+ * When a lease runs out without a release, the first client that asks gets the
+ * lock, whatever its place in the queue.
  *
  * @code
  * hf_status back_up(hf_client *client, hf_error *err)
@@ -103,10 +105,10 @@ typedef struct hf_lock_options {
      *  has time to stop; 0: at the end; at most ttl_ms / 2. */
     int64_t lost_margin_ms;
     uint32_t flags; /**< HF_LOCK_* bits */
-    /** A waiter goes before all those with a lower priority, in other
-     *  processes too: 0, the default, to #HF_LOCK_PRIORITY_MAX. Among equals,
-     *  the first to come goes first. A steady flow of a higher priority keeps
-     *  the lower ones waiting. */
+    /** A release serves a waiter before all those with a lower priority, in
+     *  other processes too: 0, the default, to #HF_LOCK_PRIORITY_MAX. Among
+     *  equals, the first to come goes first. A steady flow of a higher priority
+     *  keeps the lower ones waiting. */
     uint32_t priority;
     hf_lock_lost_fn on_lost; /**< NULL: no callback */
     void *user;              /**< passed to on_lost */
