@@ -85,8 +85,14 @@ HF_API HF_MUST_USE hf_status hf_rwlock_new(hf_client *client, hf_bytes name,
  * Go from writing to reading in one step, in which no other writer gets in:
  * afterwards the other handle of the pair holds the lock, with the same owner
  * id and fencing token, and `write` does not. Readers at the head of the queue
- * are let in, perhaps before the reply arrives: write nothing more from the
- * call on, although hf_lock_is_held() of `write` is true until then.
+ * are let in, perhaps before the reply arrives. So hf_lock_is_held() of `write`
+ * is false as soon as the request is sent, whatever the status, and on_lost of
+ * `write` is not called for what happens to the lock from then on.
+ *
+ * After #HF_INDETERMINATE, and any other status not listed here, `write` may
+ * have the lock in the store, or `read`, but neither handle holds it nor renews
+ * it. Call this again, or release `write`, which ends either; that returns
+ * HF_INDETERMINATE if the downgrade may have been done.
  *
  * @param write  the write handle of a pair, acquired once
  *
@@ -95,8 +101,9 @@ HF_API HF_MUST_USE hf_status hf_rwlock_new(hf_client *client, hf_bytes name,
  *                           reply arrived; nothing is held
  * @retval HF_EXPIRED        the lease had expired; nothing is held
  * @retval HF_INVALID        `write` is not the write handle of a pair, does not
- *                           hold the lock, or was acquired several times
- * @retval HF_INDETERMINATE  no reply arrived: call it again
+ *                           hold the lock, or was acquired several times;
+ *                           nothing was sent. Or `read` was freed meanwhile
+ * @retval HF_INDETERMINATE  no reply arrived
  */
 HF_API HF_MUST_USE hf_status hf_rwlock_downgrade(hf_lock *write, hf_error *err);
 

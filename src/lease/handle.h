@@ -83,6 +83,7 @@ struct hf_lock {
     bool unreported;    /* it is in the watchdog's list of losses */
     bool freed;         /* hf_lock_free() was called: no on_lost */
     bool waits;         /* the call that acquires waits for the lock */
+    bool downgrading;   /* a downgrade is under way, or got no reply */
     bool free_deferred; /* when the calls on it have ended */
     hf_call *acquiring; /* asynchronous; NULL: none, or a thread */
     hf_status lost_reason;

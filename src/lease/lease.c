@@ -222,7 +222,7 @@ hf_status hf__lock_begin_locked(hf_lock *lock, int64_t lease_ms, bool *busy,
         return hf__fail(err, HF_LOST,
                         "this handle has lost the lock; release it first");
     if (lock->state != HF__LOCK_HELD && lock->pair != NULL &&
-        lock->pair->state == HF__LOCK_HELD)
+        (lock->pair->state == HF__LOCK_HELD || lock->pair->downgrading))
         return hf__fail(err, HF_INVALID, "%s", lock->kind->pair_holds);
     if (lock->state == HF__LOCK_HELD)
         lock->holds++;

@@ -216,6 +216,7 @@ static void free_closed(hf_lock *lock)
     if (lock->state == HF__LOCK_HELD || lock->state == HF__LOCK_LOST) {
         hf__lease_unwatch_locked(watchdog, lock);
         lock->state = HF__LOCK_FREE;
+        lock->downgrading = false;
     }
     while (lock->reporting && !hf__loop_here(lock->client->loop))
         hf__cond_wait_until(&lock->changed, &watchdog->mutex, INT64_MAX);

@@ -64,7 +64,8 @@ static void undo_done(hf__request *request)
     hf__free(made);
 }
 
-void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])
+static void undo_by(const hf_lock *lock, uint32_t script,
+                    const char owner[HF_OWNER_SIZE])
 {
     const hf__lock_keys *keys = &lock->keys;
     hf__store *store = lock->client->store;
@@ -78,6 +79,7 @@ void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])
     memcpy(made->owner, owner, sizeof(made->owner));
     request = &made->request;
     hf__lock_release_fill(lock, request, made->words, made->owner);
+    request->script = &hf__scripts[script];
     at = made->keys;
     for (size_t i = 0; i < request->word_count; i++) {
         if (made->words[i].data != made->owner)
@@ -90,6 +92,17 @@ void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])
     store->ops->submit(store, &request, 1);
 }
 
+void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])
+{
+    undo_by(lock, lock->kind->release, owner);
+}
+
+/* The store may have made the writer a reader. */
+static void undo_reader(const hf_lock *lock)
+{
+    undo_by(lock, HF__SCRIPT_RWLOCK_RELEASE, lock->owner);
+}
+
 /* If no call on it is under way: release it and drop it. */
 void hf__lock_free_deferred(hf_lock *lock)
 {
@@ -99,7 +112,7 @@ void hf__lock_free_deferred(hf_lock *lock)
     pthread_mutex_lock(&watchdog->mutex);
     ends = lock->free_deferred && lock->acquiring == NULL &&
            lock->state != HF__LOCK_RELEASING;
-    held = ends && lock->state == HF__LOCK_HELD;
+    held = ends && (lock->state == HF__LOCK_HELD || lock->downgrading);
     if (held)
         hf__lease_unwatch_locked(watchdog, lock);
     if (ends)
@@ -109,7 +122,10 @@ void hf__lock_free_deferred(hf_lock *lock)
         return;
     if (held)
         hf__lock_undo(lock, lock->owner);
+    if (lock->downgrading)
+        undo_reader(lock);
     pthread_mutex_lock(&watchdog->mutex);
+    lock->downgrading = false;
     atomic_store(&lock->valid_until_ms, 0);
     lock->state = HF__LOCK_FREE;
     hf__lock_unref_locked(lock);
@@ -130,6 +146,9 @@ static hf_status undo_acquire_locked(hf_lock *lock, hf_error *err)
     lock->state = HF__LOCK_RELEASING;
     return HF_OK;
 }
+
+/* How the lock was held: the call's note. */
+enum { ENDED, VALID, DOWNGRADING };
 
 static bool read_grant(const hf_call *call, hf__handed *handed)
 {
@@ -177,7 +196,10 @@ static void answered(hf_call *call)
 
     if (call->owned != NULL)
         pass_on(call);
+    if (lock->downgrading)
+        undo_reader(lock);
     pthread_mutex_lock(&watchdog->mutex);
+    lock->downgrading = false;
     lock->state = HF__LOCK_FREE;
     if (call->request.status == HF_OK &&
         call->request.reply.kind == HF_REPLY_INTEGER)
@@ -196,7 +218,7 @@ static hf_status finish_release(hf_call *call, hf_error *err)
     const hf__request *request = &call->request;
     /* Gone before the lease ended, after a resend: the first one released it,
      * and a waiter may have the lock by now. */
-    bool by_first = call->note != 0 && request->sends > 1;
+    bool by_first = call->note == VALID && request->sends > 1;
     hf__handed handed;
 
     if (request->reply.kind != HF_REPLY_INTEGER)
@@ -207,6 +229,10 @@ static hf_status finish_release(hf_call *call, hf_error *err)
         return HF_OK;
     if (request->reply.integer == 0)
         return hf__fail(err, HF_EXPIRED, "the lease had expired");
+    if (request->reply.integer == -1 && call->note == DOWNGRADING)
+        return hf__fail(err, HF_INDETERMINATE,
+                        "a downgrade got no reply; if it was done, the lock "
+                        "is released now");
     if (request->reply.integer == -1)
         return hf__fail(err, HF_LOST, "another owner holds the lock");
     return HF_OK;
@@ -264,7 +290,7 @@ static void fill(hf_call *call, hf_lock *lock, bool valid)
     call->context = lock;
     call->words_stay = true;
     call->answered = answered;
-    call->note = valid;
+    call->note = lock->downgrading ? DOWNGRADING : valid ? VALID : ENDED;
     if (valid && hf__lock_keep(call, lock))
         return;
     call->script = &hf__scripts[lock->kind->release];

@@ -81,6 +81,22 @@ static char *copy(hf_bytes bytes)
     return made;
 }
 
+/* With --cheat proud: until the reply arrives, the writer believes to be one.
+ */
+static void be_proud(const packet *self, bool begins)
+{
+    if (!sim_cheats("proud") || net_draining || self->script == NULL ||
+        self->script != &hf__scripts[HF__SCRIPT_RWLOCK_DOWNGRADE])
+        return;
+    for (size_t i = 0; i < sim_world.handle_count; i++) {
+        const handle *one = &sim_world.handles[i];
+
+        if (one->of == self->client && one->kind == KIND_WRITE)
+            atomic_store(&one->lock->valid_until_ms,
+                         begins ? one->deadline_ms : 0);
+    }
+}
+
 static packet *send_request(client *of, hf__request *request, actor *performer)
 {
     packet *self = packet_new(of);
@@ -95,6 +111,7 @@ static packet *send_request(client *of, hf__request *request, actor *performer)
         self->words[i] =
             hf_view(copy(request->words[i]), request->words[i].size);
     request->sends = 1;
+    be_proud(self, true);
     return self;
 }
 
@@ -111,6 +128,7 @@ static void complete(packet *self)
 {
     hf__request *request = self->request;
 
+    be_proud(self, false);
     self->request = NULL;
     if (self->performer != NULL)
         sim_actor_wake(self->performer);

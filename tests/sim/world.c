@@ -236,7 +236,6 @@ static void do_step(program *of, const op *step)
         break;
     case OP_DOWNGRADE:
         on->released = true;
-        on->kind = KIND_READ; /* it may be that from now on */
         (void)!hf_rwlock_downgrade(on->lock, NULL);
         break;
     default:
