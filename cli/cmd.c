@@ -15,6 +15,7 @@
 #include "complain.h"
 #include "exit.h"
 #include "json.h"
+#include "number.h"
 #include "out.h"
 
 /* The library's own defaults. */
@@ -33,6 +34,45 @@ int call_usage(const struct call *call, const char *message)
 {
     complain(call->command->grammar.name, "%s", message);
     return EXIT_USAGE;
+}
+
+bool call_redisson_count(const struct call *call, int index, const char *what,
+                         int64_t low, int64_t *count)
+{
+    const char *text = call->options->operands[index];
+
+    if (number_integer(text, count) && *count >= low &&
+        *count <= HF_REDISSON_COUNT_MAX)
+        return true;
+    complain(call->command->grammar.name, "%s is %lld to %lld, not \"%s\"",
+             what, (long long)low, (long long)HF_REDISSON_COUNT_MAX, text);
+    return false;
+}
+
+int call_redisson_set(const struct call *call, hf_status status,
+                      const hf_error *err)
+{
+    if (status == HF_OK || status == HF_CONFLICT)
+        call_print_done(call, "set", status == HF_OK);
+    if (status == HF_OK)
+        return EXIT_YES;
+    if (status != HF_CONFLICT)
+        return call_failed(call, status, err);
+    complain(call->command->grammar.name, "\"%s\" has been set already",
+             call->options->operands[0]);
+    return exit_code_of(status);
+}
+
+void call_print_done(const struct call *call, const char *what, bool done)
+{
+    struct json json;
+
+    if (!call->json)
+        return;
+    json_begin(&json, stdout);
+    json_bytes(&json, "name", call_operand(call, 0));
+    json_bool(&json, what, done);
+    json_end(&json);
 }
 
 int call_failed(const struct call *call, hf_status status, const hf_error *err)

@@ -61,6 +61,16 @@ hf_bytes call_operand(const struct call *call, int index);
 /* Report an invalid command line that the grammar cannot express. */
 int call_usage(const struct call *call, const char *message);
 
+/* Operand `index`, which is a count or permits of Redisson and called `what`,
+ * no less than `low`; false: an error was printed. */
+bool call_redisson_count(const struct call *call, int index, const char *what,
+                         int64_t low, int64_t *count);
+/* After setting one; its exit code. */
+int call_redisson_set(const struct call *call, hf_status status,
+                      const hf_error *err);
+/* Print {"name":...,WHAT:done} with --json, else nothing. */
+void call_print_done(const struct call *call, const char *what, bool done);
+
 /* Report `status`; its exit code. */
 int call_failed(const struct call *call, hf_status status, const hf_error *err);
 

@@ -28,16 +28,39 @@ static void print_left(const struct call *call, int64_t left)
     json_end(&json);
 }
 
-static void print_done(const struct call *call, const char *what, bool done)
+static bool is_redisson(const struct call *call)
 {
-    struct json json;
+    return call->options->given[OPT_REDISSON_COUNT];
+}
 
-    if (!call->json)
-        return;
-    json_begin(&json, stdout);
-    json_bytes(&json, "name", call_operand(call, 0));
-    json_bool(&json, what, done);
-    json_end(&json);
+static int redisson_set(struct call *call)
+{
+    hf_error err = HF_ERROR_INIT;
+    int64_t count;
+
+    if (call->options->given[OPT_TTL])
+        return call_usage(call, "with --redisson a latch has no --ttl");
+    if (!call_redisson_count(call, 1, "COUNT", 1, &count))
+        return EXIT_USAGE;
+    return call_redisson_set(
+        call,
+        hf_redisson_latch_set(call->client, call_operand(call, 0), count, &err),
+        &err);
+}
+
+/* What is left is not known. */
+static int redisson_arrive(struct call *call)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
+
+    if (call->options->operand_count > 1)
+        return call_usage(call, "with --redisson an arrival has no ID");
+    status =
+        hf_redisson_latch_arrive(call->client, call_operand(call, 0), &err);
+    if (status == HF_OK || status == HF_NOT_FOUND)
+        call_print_done(call, "arrived", status == HF_OK);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
 }
 
 static int latch_set(struct call *call)
@@ -47,6 +70,8 @@ static int latch_set(struct call *call)
     hf_status status;
     int64_t count;
 
+    if (is_redisson(call))
+        return redisson_set(call);
     if (!call->options->given[OPT_TTL])
         return call_usage(call, "missing --ttl SEC");
     if (!number_integer(text, &count)) {
@@ -57,7 +82,7 @@ static int latch_set(struct call *call)
     status = hf_latch_set(call->client, call_operand(call, 0), count,
                           call_ttl_ms(call), NULL, &err);
     if (status == HF_OK || status == HF_CONFLICT)
-        print_done(call, "set", status == HF_OK);
+        call_print_done(call, "set", status == HF_OK);
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
 }
 
@@ -69,6 +94,8 @@ static int latch_arrive(struct call *call)
     hf_status status;
     int64_t left = -1;
 
+    if (is_redisson(call))
+        return redisson_arrive(call);
     if (call->options->operand_count > 1 && id.size == 0)
         return call_usage(call, "ID is empty");
     status = hf_latch_arrive(call->client, call_operand(call, 0), id, 1, &left,
@@ -82,12 +109,16 @@ static int latch_await(struct call *call)
 {
     const struct options *given = call->options;
     hf_error err = HF_ERROR_INIT;
-    hf_status status = hf_latch_await(
-        call->client, call_operand(call, 0),
-        given->given[OPT_WAIT] ? given->number[OPT_WAIT] : HF_FOREVER, &err);
+    int64_t wait_ms =
+        given->given[OPT_WAIT] ? given->number[OPT_WAIT] : HF_FOREVER;
+    hf_bytes name = call_operand(call, 0);
+    hf_status status =
+        is_redisson(call)
+            ? hf_redisson_latch_await(call->client, name, wait_ms, &err)
+            : hf_latch_await(call->client, name, wait_ms, &err);
 
     if (status == HF_OK || status == HF_TIMEOUT)
-        print_done(call, "open", status == HF_OK);
+        call_print_done(call, "open", status == HF_OK);
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
 }
 
@@ -95,8 +126,11 @@ static int latch_get(struct call *call)
 {
     hf_error err = HF_ERROR_INIT;
     int64_t left = -1;
+    hf_bytes name = call_operand(call, 0);
     hf_status status =
-        hf_latch_left(call->client, call_operand(call, 0), &left, &err);
+        is_redisson(call)
+            ? hf_redisson_latch_left(call->client, name, &left, &err)
+            : hf_latch_left(call->client, name, &left, &err);
 
     if (status == HF_OK || status == HF_NOT_FOUND)
         print_left(call, left);
@@ -110,37 +144,42 @@ static int latch_delete(struct call *call)
         hf_latch_delete(call->client, call_operand(call, 0), &err);
 
     if (status == HF_OK || status == HF_NOT_FOUND)
-        print_done(call, "deleted", status == HF_OK);
+        call_print_done(call, "deleted", status == HF_OK);
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
 }
 
 const struct command latch_commands[] = {
     {.grammar = {.name = "latch set",
-                 .accepts = OPTIONS_WRITE | OPTION(TTL),
+                 .accepts =
+                     OPTIONS_WRITE | OPTION(TTL) | OPTION(REDISSON_COUNT),
                  .operands_min = 2,
                  .operands_max = 2,
                  .operands = "NAME COUNT"},
      .summary = "make a latch, unless there is one",
-     .notes = "--ttl is required: how long the latch exists, open or not.\n",
+     .notes = "--ttl is required: how long the latch exists, open or not.\n"
+              "With --redisson it is an RCountDownLatch, which has none.\n",
      .run = latch_set},
     {.grammar = {.name = "latch arrive",
-                 .accepts = OPTIONS_WRITE,
+                 .accepts = OPTIONS_WRITE | OPTION(REDISSON_COUNT),
                  .operands_min = 1,
                  .operands_max = 2,
                  .operands = "NAME [ID]"},
      .summary = "count a latch down, and print what is left",
-     .notes = "An ID counts once, however often it arrives.\n",
+     .notes = "An ID counts once, however often it arrives.\n"
+              "With --redisson there is no ID, and nothing is printed.\n",
      .run = latch_arrive},
     {.grammar = {.name = "latch await",
-                 .accepts = OPTIONS_COMMON | OPTION(WAIT),
+                 .accepts =
+                     OPTIONS_COMMON | OPTION(WAIT) | OPTION(REDISSON_COUNT),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME"},
      .summary = "wait until a latch is open",
-     .notes = "Exit code 1: it was not, or there is no latch.\n",
+     .notes = "Exit code 1: it was not, or there is no latch. With --redisson "
+              "one that was\nnever set is open.\n",
      .run = latch_await},
     {.grammar = {.name = "latch get",
-                 .accepts = OPTIONS_COMMON,
+                 .accepts = OPTIONS_COMMON | OPTION(REDISSON_COUNT),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME"},

@@ -34,6 +34,7 @@ enum option_id {
     OPT_EXCLUSIVE,
     OPT_SHARED,
     OPT_REDISSON,
+    OPT_REDISSON_COUNT,
     OPT_CLOSE,
     OPT_NX,
     OPT_XX,

@@ -108,6 +108,8 @@ const struct option_spec option_table[OPT_COUNT] = {
                       .help = "lock, fenced, fair, read, write or permit",
                       .choices = {"lock", "fenced", "fair", "read", "write",
                                   "permit", NULL}},
+    [OPT_REDISSON_COUNT] = {.names = {"redisson"},
+                            .help = "one that Java programs share by Redisson"},
     [OPT_CLOSE] = {.letters = "o",
                    .names = {"close"},
                    .help = "no effect: the lock is never inherited"},

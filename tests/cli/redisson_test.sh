@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# redisson_test.sh - run --redisson, and layout=redisson.
+# redisson_test.sh - run, latch and semaphore --redisson, and layout=redisson.
 
 # Where no Redisson can be, each kind is refused.
 here_is_redisson() {
@@ -11,6 +11,10 @@ here_is_redisson() {
         expect 78 run --redisson $one a -- true
         contains "$err" 'not on this store'
     done
+    expect 78 latch get a --redisson
+    contains "$err" 'not on this store'
+    expect 78 semaphore acquire a --redisson
+    contains "$err" 'not on this store'
     return 1
 }
 
@@ -44,6 +48,69 @@ test_layout_of_the_store() {
     expect 1 run --redisson lock a -- "$HOLDFAST" run -n a -- true
     expect 78 run -s a -- true
     contains "$err" 'holdfast/redisson.h'
+}
+
+test_latch_of_redisson_opens() {
+    here_is_redisson || return 0
+    expect 0 latch get job --redisson
+    same 'never set' 0 "$out"
+    expect 0 latch await job --redisson
+    expect 1 latch arrive job --redisson
+    contains "$err" 'no such latch: it is open, or was never set'
+    expect 0 latch set job 2 --redisson --json
+    same answer '{"name":"job","set":true}' "$out"
+    expect 1 latch set job 3 --redisson
+    contains "$err" 'latch set: "job" has been set already'
+    expect 0 command GET job
+    same 'as Redisson stores it' '"2"' "$out"
+    expect 0 latch arrive job --redisson
+    expect 0 latch get job --redisson
+    same left 1 "$out"
+    expect 1 latch await job -w 0.05 --redisson
+    contains "$err" 'timed out after 50 ms: the latch is not open'
+    start latch await job --redisson
+    expect 0 latch arrive job --redisson --json
+    same answer '{"name":"job","arrived":true}' "$out"
+    ends 0 "$pid"
+}
+
+test_semaphore_of_redisson_has_permits() {
+    here_is_redisson || return 0
+    expect 1 semaphore acquire mails -n --redisson
+    contains "$err" 'too few permits are free'
+    expect 0 semaphore set mails 3 --redisson
+    expect 1 semaphore set mails 5 --redisson --json
+    same answer '{"name":"mails","set":false}' "$out"
+    contains "$err" 'semaphore set: "mails" has been set already'
+    expect 0 semaphore acquire mails 2 --redisson
+    expect 1 semaphore acquire mails 2 -w 0.05 --redisson --json
+    same answer '{"name":"mails","acquired":false}' "$out"
+    expect 0 semaphore inspect mails --redisson
+    same free 'available: 1' "$out"
+    start semaphore acquire mails 2 --redisson
+    expect 0 semaphore release mails --redisson
+    ends 0 "$pid"
+    expect 0 semaphore release mails --redisson -- -4
+    expect 0 semaphore inspect mails --redisson --json
+    same free '{"name":"mails","available":-4}' "$out"
+    expect 0 hash put other f v
+    expect 65 semaphore acquire other --redisson
+    expect 65 latch get other --redisson
+}
+
+test_wrong_counts_are_named() {
+    expect 64 latch set a 1 --redisson --ttl 5
+    contains "$err" 'with --redisson a latch has no --ttl'
+    expect 64 latch set a 0 --redisson
+    contains "$err" 'COUNT is 1 to 2147483647, not "0"'
+    expect 64 latch arrive a worker --redisson
+    contains "$err" 'with --redisson an arrival has no ID'
+    expect 64 semaphore acquire a x --redisson
+    contains "$err" 'PERMITS is 1 to 2147483647, not "x"'
+    expect 64 semaphore acquire a
+    contains "$err" 'missing --redisson; permits of other semaphores are held'
+    expect 64 semaphore inspect a --slots 2 --redisson
+    contains "$err" '--slots excludes --redisson'
 }
 
 test_wrong_kinds_are_named() {
