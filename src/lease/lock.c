@@ -230,13 +230,13 @@ static void free_waiting(hf_lock *lock)
 
     pthread_mutex_lock(&watchdog->mutex);
     end_calls_locked(lock);
+    lock->freed = true; /* a downgrade under way gives it nothing */
     if (lock->holds > 0)
         lock->holds = 1;
     pthread_mutex_unlock(&watchdog->mutex);
     (void)!hf_lock_release(lock, NULL); /* HF_INVALID if it is not held */
 
     pthread_mutex_lock(&watchdog->mutex);
-    lock->freed = true;
     while (lock->reporting)
         hf__cond_wait_until(&lock->changed, &watchdog->mutex, INT64_MAX);
     hf__lock_unref_locked(lock);
