@@ -326,7 +326,8 @@ HF_API HF_MUST_USE hf_status hf_lock_renew(hf_lock *lock, hf_error *err);
  * The validity ends `ttl_ms - (ttl_ms / 100 + 2)` ms after the last successful
  * acquire or renewal was sent, by CLOCK_BOOTTIME, less lost_margin_ms; the
  * allowance for clock drift is that of Redlock. A lock that is not renewed is
- * reported lost up to 5 ms earlier, so that on_lost has begun by then.
+ * reported lost ttl_ms / 200 earlier, 5 to 50 ms (1 ms if ttl_ms is below 100),
+ * so that on_lost has begun by then.
  *
  * @param lock  the handle
  * @return true while it is held

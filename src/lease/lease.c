@@ -10,8 +10,11 @@
 #include "util/order.h"
 #include "util/rand.h"
 
-/* How early a loss is reported: the wake-up latency of a busy machine. */
-#define LEAD_MS 5
+/* How early a loss is reported, for the wake-up latency of a busy machine and
+ * for the notices of many other leases: 0.5 % of the lease, within limits. */
+#define LEAD_SHARE 200
+#define LEAD_MIN_MS 5
+#define LEAD_MAX_MS 50
 
 #define RETRY_MIN_MS 10
 #define RETRY_MAX_MS 500
@@ -35,11 +38,17 @@ hf_lock *hf__lease_of(hf__heap_node *node)
     return hf__container_of(node, hf_lock, node);
 }
 
+static int64_t lead_of(const hf_lock *lock)
+{
+    if (lock->granted_ms < 20 * LEAD_MIN_MS)
+        return 1;
+    return hf__at_least(hf__at_most(lock->granted_ms / LEAD_SHARE, LEAD_MAX_MS),
+                        LEAD_MIN_MS);
+}
+
 static int64_t loss_at(const hf_lock *lock)
 {
-    int64_t lead_ms = lock->granted_ms < 20 * LEAD_MS ? 1 : LEAD_MS;
-
-    return atomic_load(&lock->valid_until_ms) - lead_ms;
+    return atomic_load(&lock->valid_until_ms) - lead_of(lock);
 }
 
 bool hf__lock_renews(const hf_lock *lock)
@@ -127,7 +136,7 @@ static void lose_to_time_locked(hf__watchdog *watchdog, hf_lock *lock,
 {
     hf_status reason = lock->renews ? HF_INDETERMINATE : HF_EXPIRED;
 
-    if (now_ms + LEAD_MS >= lock->hold_until_ms)
+    if (now_ms + lead_of(lock) >= lock->hold_until_ms)
         reason = HF_TIMEOUT;
     hf__lease_lose_locked(watchdog, lock, reason);
 }
