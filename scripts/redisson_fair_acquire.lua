@@ -46,7 +46,7 @@ if ARGV[3] ~= '' then
     call('pexpire', KEYS[2], 600000)
     call('pexpire', KEYS[3], 600000)
 end
-if pttl < 0 then
+if pttl == -2 then
     pttl = call('zscore', KEYS[2], head) - now_ms
 end
 return {pttl, call('hkeys', KEYS[1])[1] or head, now}

@@ -318,6 +318,25 @@ static void redisson_lock_leaves_other_types_alone(void **state)
                     ERR));
 }
 
+static void redisson_lock_without_a_lease_is_held(void **state)
+{
+    static const hf_redisson_kind kinds[] = {
+        HF_REDISSON_LOCK, HF_REDISSON_FAIR_LOCK, HF_REDISSON_FENCED_LOCK};
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_bytes words[] = {hf_str("HSET"), name, hf_str(REDISSON_JAVA),
+                        hf_str("1")};
+
+    if (!redisson_is_here(f))
+        return;
+    expect_status(HF_OK, hf_command(f->other, 4, words, NULL, ERR));
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        expect_status(HF_HELD, hf_lock_try(redisson_lock(f, f->client, name,
+                                                         kinds[i], NULL),
+                                           ERR));
+    assert_no_ttl(f->other, name);
+}
+
 /* Starts to wait, and is queued. */
 static void wait_in_queue(fixture *f, hf_client *client, hf_lock *lock,
                           told *said, hf_bytes name, int64_t place)
@@ -555,6 +574,7 @@ int main(void)
         fixture_test(redisson_layout_of_the_url_refuses_our_other_kinds),
         fixture_test(redisson_fenced_lock_counts_with_java),
         fixture_test(redisson_lock_leaves_other_types_alone),
+        fixture_test(redisson_lock_without_a_lease_is_held),
         fixture_test(redisson_fair_lock_is_first_come_first_served),
         fixture_test(redisson_break_wakes_the_first_of_a_fair_queue),
         fixture_test(redisson_fair_lock_leaves_the_queue),
