@@ -18,7 +18,7 @@ Returns  the token if the owner holds its permits now; else {time until the
          first lease ends, ms, its owner, the store's clock in us} and, if it
          was queued, its position in the queue. An error HFTOKEN, and no permit
          is taken: there is no larger token. An error HFINVALID: there are not
-         so many.
+         so many. An error WRONGTYPE: the sorted set is not of a semaphore.
 Repeat   safe: the same owner gets a larger token, and a lease that runs from
          then.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log permits + log waiters + expired
@@ -34,8 +34,7 @@ local queued, turn = call('exists', KEYS[3]) == 1, true
 local own = (queued or weight > 1 or held >= limit)
     and tonumber(call('zscore', KEYS[1], ARGV[1]) or 0) > tonumber(clock)
 if weight > limit and not own then
-    return redis.error_reply('HFINVALID the semaphore has ' .. limit
-        .. ' permits')
+    return redis.error_reply('HFINVALID the semaphore has ' .. limit .. ' permits')
 end
 if queued and not own and held + weight <= limit then
     --#use ask_head topic=KEYS[1] waiters=KEYS[3] own=ARGV[3]
@@ -53,7 +52,7 @@ if own or turn and held + weight <= limit then
     end
     call('zremrangebyscore', KEYS[1], '(1e12', clock)
     if not size then
-        call('pexpire', KEYS[1], math.max(ttl, call('pttl', KEYS[1])))
+        call('pexpire', KEYS[1], math.max(ttl, left))
     end
     if queued then
         call('zrem', KEYS[3], ARGV[3])

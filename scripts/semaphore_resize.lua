@@ -15,7 +15,9 @@ local call = redis.call
 --#use clock
 local held, more, size, reply
 local known = call('zscore', KEYS[1], '=')
-if ARGV[1] ~= '0' then
+if not known and call('pttl', KEYS[1]) == -1 then
+    return redis.error_reply('WRONGTYPE the sorted set is not of a semaphore')
+elseif ARGV[1] ~= '0' then
     call('zadd', KEYS[1], -ARGV[1], '=')
     call('persist', KEYS[1])
 elseif not known then

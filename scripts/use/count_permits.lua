@@ -7,6 +7,9 @@ clock      the store's clock, us, in 16 digits
 held       variable: set to how many are held
 more       variable: set to how many of them are not their owner's first
 size       variable: set to the stored number of permits, if there is one
+
+Afterwards `left` is how long the key lives, ms; or `size`. A sorted set without
+expiry is another one.
 ]]
 more = 0
 local counts = call('zrangebyscore', semaphore, '(-1e12', '(0', 'withscores')
@@ -16,6 +19,10 @@ for i = 1, #counts, 2 do
     else
         more = -counts[i + 1]
     end
+end
+local left = size or call('pttl', semaphore)
+if left == -1 then
+    return redis.error_reply('WRONGTYPE the sorted set is not of a semaphore')
 end
 for _, owner in ipairs(more > 0
         and call('zrangebyscore', semaphore, '(1e12', clock) or {}) do

@@ -292,6 +292,19 @@ static void semaphore_and_lock_have_different_names(void **state)
     assert_true(hf_lock_is_held(of_semaphore));
 }
 
+static void semaphore_leaves_another_sorted_set_alone(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *lock = permit(f, f->client, name, 2, 0);
+    hf_bytes words[] = {bytes("ZADD"), name, bytes("1"), bytes("member")};
+
+    expect_status(HF_OK, hf_command(f->other, 4, words, NULL, ERR));
+    expect_status(HF_WRONG_TYPE, hf_lock_try(lock, ERR));
+    expect_status(HF_WRONG_TYPE, hf_semaphore_resize(f->client, name, 3, ERR));
+    assert_no_ttl(f->other, name);
+}
+
 static void semaphore_new_refuses_bad_numbers(void **state)
 {
     fixture *f = *state;
@@ -567,6 +580,7 @@ int main(void)
         fixture_test(semaphore_batches_acquire_renew_and_release),
         fixture_test(semaphore_counts_against_the_number_of_the_caller),
         fixture_test(semaphore_and_lock_have_different_names),
+        fixture_test(semaphore_leaves_another_sorted_set_alone),
         fixture_test(semaphore_new_refuses_bad_numbers),
         fixture_test(semaphore_takes_several_permits_at_once),
         fixture_test(semaphore_waiter_for_many_is_not_overtaken),
