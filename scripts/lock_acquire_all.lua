@@ -24,7 +24,7 @@ for at = 2, #KEYS do
     end
     local queue, turn = at + n, true
     if not holder and call('zcard', KEYS[queue]) > 0 then
-        --#use ask_head topic=KEYS[at] waiters=KEYS[queue] own=''
+        --#use ask_head topic=KEYS[at] waiters=KEYS[queue] own='' since=math.huge pop=true
     end
     if holder and (type(holder) == 'table'
             or string.sub(holder, 1, 32) ~= owners[2 * at - 3])

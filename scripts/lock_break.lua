@@ -31,6 +31,6 @@ if not shared then
 end
 if shared then
     local turn
-    --#use ask_head topic=KEYS[1] waiters=KEYS[3] own=''
+    --#use ask_head topic=KEYS[1] waiters=KEYS[3] own='' since=math.huge pop=nil
 end
 return 1

@@ -30,6 +30,7 @@ local ttl, held, more, size, token = tonumber(ARGV[2])
 local limit, weight = string.match(ARGV[6], '^(%d+)/?(%d*)$')
 --#use count_permits semaphore=KEYS[1]
 limit, weight = size or tonumber(limit), tonumber(weight) or 1
+local since = (ARGV[4] == '0' and clock or ARGV[4]) - ARGV[5]
 local queued, turn = call('exists', KEYS[3]) == 1, true
 local own = (queued or weight > 1 or held >= limit)
     and tonumber(call('zscore', KEYS[1], ARGV[1]) or 0) > tonumber(clock)
@@ -37,7 +38,7 @@ if weight > limit and not own then
     return redis.error_reply('HFINVALID the semaphore has ' .. limit .. ' permits')
 end
 if queued and not own and held + weight <= limit then
-    --#use ask_head topic=KEYS[1] waiters=KEYS[3] own=ARGV[3]
+    --#use ask_head topic=KEYS[1] waiters=KEYS[3] own=ARGV[3] pop=ARGV[4]~='0'
 end
 if own or turn and held + weight <= limit then
     --#use issue_token last=KEYS[2]
@@ -56,7 +57,7 @@ if own or turn and held + weight <= limit then
     end
     if queued then
         call('zrem', KEYS[3], ARGV[3])
-        --#use ask_head topic=KEYS[1] waiters=KEYS[3] own=''
+        --#use ask_head topic=KEYS[1] waiters=KEYS[3] own='' since=math.huge pop=nil
     end
     return tonumber(token)
 end

@@ -4,6 +4,8 @@
  * one among several, asynchronous and batch forms. Killed holders are in
  * process_test.c.
  */
+#include <stdio.h>
+
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
@@ -375,6 +377,53 @@ static void semaphore_waiter_for_many_is_not_overtaken(void **state)
     expect_status(HF_OK, few.status);
 }
 
+/* Copy the first entry of a queue. */
+static hf_bytes first_entry(fixture *f, hf_bytes queue, char entry[256])
+{
+    hf_bytes words[] = {bytes("ZRANGE"), queue, bytes("0"), bytes("0")};
+    hf_reply *reply = NULL;
+    hf_bytes found;
+
+    expect_status(HF_OK, hf_command(f->other, 4, words, &reply, ERR));
+    assert_int_equal(hf_reply_count(reply), 1);
+    found = hf_reply_bytes(hf_reply_at(reply, 0));
+    assert_true(found.size <= 256);
+    memcpy(entry, found.data, found.size);
+    hf_reply_free(reply);
+    return hf_view(entry, found.size);
+}
+
+/* As one of a process that is stopped: it listens, and does not ask. */
+static void semaphore_waiter_that_does_not_ask_is_passed_over(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "s");
+    hf_lock *holder = weighted(f, f->client, name, 5, 3, 0);
+    hf_lock *silent = weighted(f, f->other, name, 5, 3, 0);
+    hf_lock *next = permit(f, f->client, name, 5, 0);
+    char queue[128], entry[256];
+    int size = snprintf(queue, sizeof(queue), "hf:wait:{%.*s}", (int)name.size,
+                        (const char *)name.data);
+    hf_bytes add[] = {bytes("ZADD"), hf_view(queue, (size_t)size), bytes("1"),
+                      bytes("")};
+    told said = {0};
+    hf_call *call = NULL;
+    hf_async async = tell(&said);
+
+    async.call = &call;
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_status(HF_TIMEOUT,
+                  hf_lock_acquire(silent, 20, ERR)); /* subscribes */
+    expect_status(HF_OK,
+                  hf_lock_acquire_start(silent, HF_FOREVER, &async, ERR));
+    expect_soon(info_of(f, name, 5).waiters == 1, 5000);
+    add[3] = first_entry(f, add[1], entry);
+    hf_call_cancel(call);
+    await_told(f->other, &said, 1);
+    expect_status(HF_OK, hf_command(f->other, 4, add, NULL, ERR));
+    expect_status(HF_OK, hf_lock_acquire(next, 20000, ERR));
+}
+
 static void semaphore_several_permits_expire_together(void **state)
 {
     fixture *f = *state;
@@ -584,6 +633,7 @@ int main(void)
         fixture_test(semaphore_new_refuses_bad_numbers),
         fixture_test(semaphore_takes_several_permits_at_once),
         fixture_test(semaphore_waiter_for_many_is_not_overtaken),
+        fixture_test(semaphore_waiter_that_does_not_ask_is_passed_over),
         fixture_test(semaphore_several_permits_expire_together),
         fixture_test(semaphore_stored_number_overrides_the_handles),
         fixture_test(semaphore_resize_serves_waiters),
