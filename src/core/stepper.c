@@ -108,9 +108,10 @@ bool hf__stepper_listen(hf__stepper *self, hf_bytes topic)
     self->watch = (hf__watch){.moved = on_moved};
     self->watching =
         store->ops->event_watch(store, topic, &self->watch, &detail) == HF_OK;
-    if (!self->watching)
-        self->kind->failed(self, detail.status, detail.message);
-    return self->watching;
+    if (self->watching)
+        return true;
+    self->kind->failed(self, detail.status, detail.message);
+    return false; /* it may be gone */
 }
 
 static void pause(hf__stepper *self, int64_t pause_ms)

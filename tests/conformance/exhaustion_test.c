@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "support/store_fixture.h"
+#include "support/told.h"
 
 #define DESCRIPTORS 256
 
@@ -119,6 +120,27 @@ static void calls_work_without_a_free_descriptor(void **state)
     give_them_back();
 }
 
+/* On an embedded store a started call that waits needs one of its own. */
+static void waiting_without_a_descriptor_is_a_system_error(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *holder = fixture_lock(f, f->client, name, NULL);
+    hf_lock *waiter = fixture_lock(f, f->other, name, NULL);
+
+    fixture_only_embedded(f);
+    expect_told(HF_OK, f->other, hf_lock_acquire_start(waiter, 0, &async, ERR));
+    expect_told(HF_OK, f->other, hf_lock_release_start(waiter, &async, ERR));
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    take_all_descriptors();
+    expect_told(HF_SYSTEM, f->other,
+                hf_lock_acquire_start(waiter, 10000, &async, ERR));
+    give_them_back();
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    expect_told(HF_OK, f->other,
+                hf_lock_acquire_start(waiter, 10000, &async, ERR));
+}
+
 #define exhaustion_test(name)                                                  \
     cmocka_unit_test_setup_teardown(name, fixture_open, give_back_and_close)
 
@@ -129,6 +151,7 @@ int main(void)
         exhaustion_test(lost_fd_without_a_descriptor_is_a_system_error),
         exhaustion_test(acquire_without_a_watchdog_is_a_system_error),
         exhaustion_test(calls_work_without_a_free_descriptor),
+        exhaustion_test(waiting_without_a_descriptor_is_a_system_error),
     };
 
     return fixture_run(tests);
