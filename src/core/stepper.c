@@ -2,6 +2,8 @@
 /* stepper.c - see stepper.h. */
 #include "core/stepper.h"
 
+#include <assert.h>
+
 #include "core/client.h"
 #include "util/clock.h"
 #include "util/container.h"
@@ -71,6 +73,7 @@ static void cancel_request(hf__stepper *self)
 
 static bool set_timer(hf__stepper *self, int64_t at_ms)
 {
+    assert(self->listed);
     return hf__timer_set(&self->client->timers, &self->timer, at_ms);
 }
 

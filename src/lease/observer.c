@@ -224,9 +224,16 @@ static void closing(hf__stepper *stepper)
     observer_of(stepper)->ended = true;
 }
 
+/* Without a close ahead: it would not end what begins now. */
+static void posted(hf__stepper *stepper)
+{
+    observer_of(stepper)->ended = !stepper->listed;
+    look(stepper);
+}
+
 static const hf__stepper_kind steps = {.fill = fill,
                                        .answered = answered,
-                                       .posted = look,
+                                       .posted = posted,
                                        .woken = woken,
                                        .failed = failed,
                                        .closing = closing,

@@ -233,6 +233,20 @@ static void observer_outlives_its_client(void **state)
     hf_observer_close(observer);
 }
 
+/* Mostly before its first look. */
+static void observer_may_lose_its_client_at_once(void **state)
+{
+    fixture *f = *state;
+
+    for (int i = 0; i < 20; i++) {
+        hf_client *client = fixture_client(f, NULL);
+        hf_observer *observer = observe(client, fixture_key(f, "e"));
+
+        fixture_close_client(f, client);
+        hf_observer_close(observer);
+    }
+}
+
 static void observer_may_be_closed_in_a_forked_child(void **state)
 {
     fixture *f = *state;
@@ -281,6 +295,7 @@ int main(void)
         fixture_test(observer_next_can_be_started_and_cancelled),
         fixture_test(observer_next_is_interrupted),
         fixture_test(observer_outlives_its_client),
+        fixture_test(observer_may_lose_its_client_at_once),
         fixture_test(observer_may_be_closed_in_a_forked_child),
         fixture_test(observer_says_that_a_key_is_no_election),
     };
