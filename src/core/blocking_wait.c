@@ -25,12 +25,14 @@ static void wake(hf__sleeper *sleeper)
     hf__blocking_wait *self =
         hf__container_of(sleeper, hf__blocking_wait, sleeper);
     hf__store *store = self->client->store;
+    hf_bytes topic;
 
     pthread_mutex_lock(&self->mutex);
+    topic = self->topic;
     pthread_cond_broadcast(&self->woken);
     pthread_mutex_unlock(&self->mutex);
-    if (self->topic.size > 0)
-        store->ops->event_wake(store, self->topic);
+    if (topic.size > 0)
+        store->ops->event_wake(store, topic);
 }
 
 void hf__blocking_wait_init(hf__blocking_wait *self, hf_client *client)
@@ -53,7 +55,9 @@ void hf__blocking_wait_done(hf__blocking_wait *self)
 void hf__blocking_wait_listen(hf__blocking_wait *self, hf_bytes topic,
                               int64_t until_ms)
 {
+    pthread_mutex_lock(&self->mutex);
     self->topic = topic;
+    pthread_mutex_unlock(&self->mutex);
     self->seq = hf__topic_seq(self->client, topic, until_ms);
 }
 

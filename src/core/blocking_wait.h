@@ -13,10 +13,10 @@ typedef struct hf__blocking_wait {
     hf__sleeper sleeper;
     hf_client *client;
     unsigned count;        /* of interruptions, when the call began */
-    hf_bytes topic;        /* empty: it does not wait for events */
     uint32_t seq;          /* the topic's event counter before the request */
-    pthread_mutex_t mutex; /* with `woken`: for a sleep without events */
-    pthread_cond_t woken;
+    pthread_mutex_t mutex; /* for who wakes it: guards the rest */
+    hf_bytes topic;        /* empty: it does not wait for events */
+    pthread_cond_t woken;  /* for a sleep without events */
 } hf__blocking_wait;
 
 void hf__blocking_wait_init(hf__blocking_wait *self, hf_client *client);

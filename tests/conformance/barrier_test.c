@@ -326,6 +326,25 @@ static void interrupted_party_breaks_it(void **state)
     expect_status(HF_LOST, wait_at(f->client, name, 2, LONG_MS, NULL));
 }
 
+/* While it waits for the second time. */
+static void party_that_was_renewed_is_interrupted(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "b");
+    party other = {.ttl_ms = slowed_ms(450)};
+    int64_t renewed_ms = test_now_ms() + other.ttl_ms / 3 + 60;
+
+    start(&other, f->other, name, 2);
+    while (test_now_ms() < renewed_ms) {
+        test_rest();
+    }
+    while (!atomic_load(&other.done)) {
+        expect_status(HF_OK, hf_client_interrupt(f->other, ERR));
+        test_rest();
+    }
+    expect_status(HF_CANCELLED, end_of(&other));
+}
+
 static void lost_state_breaks_it(void **state)
 {
     fixture *f = *state;
@@ -389,6 +408,7 @@ int main(void)
         fixture_test(started_parties_pass),
         fixture_test(cancelled_party_breaks_it),
         fixture_test(interrupted_party_breaks_it),
+        fixture_test(party_that_was_renewed_is_interrupted),
         fixture_test(lost_state_breaks_it),
         fixture_test(sorted_set_of_others_is_wrong_type),
         fixture_test(bad_barriers_are_named),
