@@ -86,10 +86,8 @@ static hf__request *fill(hf__stepper *stepper)
     return &steps->request;
 }
 
-static void ask(hf__acquire *self)
+static void ask(hf__acquire *self, int64_t by_ms)
 {
-    int64_t by_ms = self->steps.limit_ms;
-
     if (atomic_load(&self->cancelled))
         by_ms =
             hf__at_most(by_ms, hf__clock_after(hf__clock_boot_ms(), GRACE_MS));
@@ -103,13 +101,13 @@ static void give_up(hf__acquire *self)
         return;
     }
     self->request = HF__ACQUIRE_LEAVE;
-    ask(self);
+    ask(self, self->steps.limit_ms);
 }
 
 static void try_again(hf__acquire *self)
 {
     self->request = HF__ACQUIRE_TRY;
-    ask(self);
+    ask(self, self->steps.limit_ms);
 }
 
 static void read_answer(hf__acquire *self)
@@ -324,7 +322,7 @@ static void after_try(hf__acquire *self)
         return;
     }
     self->request = HF__ACQUIRE_RETURN;
-    hf__stepper_ask(&self->stepper, self->steps.return_by_ms, 0);
+    ask(self, self->steps.return_by_ms);
 }
 
 static void answered(hf__stepper *stepper)

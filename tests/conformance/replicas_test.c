@@ -4,6 +4,7 @@
  * enough, or none. No store here has more than HF_REPLICAS_MAX - 1. Replicas
  * that hang are in tests/fault/replicas.c.
  */
+#include "support/byte_proxy.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 
@@ -364,6 +365,51 @@ static void batch_without_enough_replicas_is_in_doubt(void **state)
     assert_no_key(f->other, items[0].key);
 }
 
+static bool is_locked(fixture *f, hf_bytes name)
+{
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+
+    return hf_lock_inspect(f->client, name, &info, NULL) == HF_OK;
+}
+
+/* The server hangs just when a grant is given back. */
+static void cancelled_acquire_awaits_no_release(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_client_options slow = HF_CLIENT_OPTIONS_INIT;
+    hf_lock_options opts = lock_asking(TOO_MANY, 10);
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_call *call;
+    byte_proxy *proxy;
+    hf_client *client;
+    int64_t began_ms;
+
+    if (!can_wait(f) || f->store != FIXTURE_REDIS_UNIX)
+        return;
+    slow.request_ms = 20000;
+    proxy = byte_proxy_start(redis_server_socket_path(f->server));
+    client = fixture_client_at(f, byte_proxy_unix_url(proxy), &slow);
+    async.call = &call;
+    byte_proxy_delay(proxy, TO_CLIENT, 40);
+    expect_status(HF_OK,
+                  hf_lock_acquire_start(fixture_lock(f, client, name, &opts),
+                                        60000, &async, ERR));
+    expect_soon(is_locked(f, name), 5000);
+    expect_soon(!is_locked(f, name), 5000);
+    expect_soon(is_locked(f, name), 5000); /* its reply comes in 50 ms */
+    began_ms = test_now_ms();
+    hf_call_cancel(call);
+    while (test_now_ms() < began_ms + 70) {
+        test_rest();
+    }
+    byte_proxy_freeze(proxy);
+    await_told(client, &said, 1);
+    assert_true(said.status != HF_OK);
+    byte_proxy_stop(proxy);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -380,6 +426,7 @@ int main(void)
         fixture_test(write_without_enough_replicas_is_in_doubt),
         fixture_test(what_changed_nothing_is_still_answered),
         fixture_test(batch_without_enough_replicas_is_in_doubt),
+        fixture_test(cancelled_acquire_awaits_no_release),
     };
 
     return fixture_run(tests);
