@@ -146,12 +146,12 @@ static void on_lost_of_a_broken_lock_says_expired(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
-    hf_lock_options opts = watched(300);
+    hf_lock_options opts = watched(slowed_ms(300));
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
 
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
-    expect_completed_once(HF_EXPIRED, 300);
+    expect_completed_once(HF_EXPIRED, opts.ttl_ms);
     assert_false(hf_lock_is_held(lock));
     assert_true(hf_lock_remaining_ms(lock) == 0);
     assert_true(atomic_load(&told.token) == hf_lock_token(lock));
@@ -162,7 +162,7 @@ static void on_lost_to_another_owner_says_lost(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
-    hf_lock_options opts = watched(300);
+    hf_lock_options opts = watched(slowed_ms(300));
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
     hf_lock *rival = fixture_lock(f, f->other, name, NULL);
     hf_bytes thief = bytes("thief");
@@ -170,7 +170,7 @@ static void on_lost_to_another_owner_says_lost(void **state)
     fixture_not_quorum(f);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     put_value(f->other, name, thief, 60000);
-    expect_completed_once(HF_LOST, 300);
+    expect_completed_once(HF_LOST, opts.ttl_ms);
     expect_status(HF_LOST, hf_lock_release(lock, ERR));
     assert_value(f->client, name, thief);
     expect_status(HF_HELD, hf_lock_try(rival, ERR));
@@ -180,14 +180,14 @@ static void on_lost_is_called_for_a_key_that_became_a_hash(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
-    hf_lock_options opts = watched(300);
+    hf_lock_options opts = watched(slowed_ms(300));
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
 
     fixture_not_quorum(f);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     expect_status(HF_OK, hf_value_delete(f->other, name, ERR));
     put_hash(f->other, name, words("a", "1"), 0);
-    expect_completed_once(HF_LOST, 400);
+    expect_completed_once(HF_LOST, opts.ttl_ms + 100);
     assert_field(f->client, name, bytes("a"), bytes("1"));
 }
 
