@@ -40,7 +40,8 @@ fleet()
 
 fleet --count $increments
 [ "${1-}" = --short ] ||
-    fleet --each 2 --count 1000 --alone 12 --libraries holdfast,redis-py
+    fleet --each 2 --count 2500 --hold-us 10000 --pause-us 0 --alone 12 \
+        --libraries holdfast,redis-py,redsync,redis-semaphore
 if [ -e $peers/java/Fleet.class ]; then
     echo
     python3 -B tests/interop/redisson/fleet.py "$server" \
