@@ -471,7 +471,10 @@ int64_t hf__steps_event_delay(const hf__steps *steps)
 {
     if (steps->foreign)
         return hf__turns_delay(&steps->lock->turns);
-    if ((steps->turn && !undoes(steps)))
+    if (hf__wait_queue_outranked(&steps->lock->client->leases->queues,
+                                 steps->lock))
+        return HF__LOCK_GAP_MS + hf__rand_between(1, HF__LOCK_GAP_MS);
+    if (steps->turn && !undoes(steps))
         return hf__rand_between(0, HF__LOCK_GAP_MS);
     return hf__redisson_yield(steps->lock);
 }

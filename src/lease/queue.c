@@ -259,6 +259,21 @@ void hf__wait_queue_hand(hf__wait_queues *queues, hf_bytes name,
     pthread_mutex_unlock(&queues->mutex);
 }
 
+bool hf__wait_queue_outranked(hf__wait_queues *queues, const hf_lock *lock)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&queues->mutex);
+    for (uint32_t level = lock->options.priority + 1;
+         level <= HF_LOCK_PRIORITY_MAX && !found; level++) {
+        hf__wait_queue *queue = find_locked(queues, lock->keys.topic, level);
+
+        found = queue != NULL && queue->owner[0] != '\0';
+    }
+    pthread_mutex_unlock(&queues->mutex);
+    return found;
+}
+
 void hf__wait_queue_take(hf__wait_queues *queues, hf__wait_queue *queue,
                          hf__handed *handed)
 {

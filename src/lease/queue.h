@@ -67,6 +67,8 @@ void hf__wait_queue_expect(hf__wait_queues *queues, hf__wait_queue *queue,
  * effect. Any thread. */
 void hf__wait_queue_hand(hf__wait_queues *queues, hf_bytes name,
                          const hf__handed *handed);
+/* Does one of a higher priority wait at the store? */
+bool hf__wait_queue_outranked(hf__wait_queues *queues, const hf_lock *lock);
 /* What has come since; HF__HANDED_NOTHING otherwise. */
 void hf__wait_queue_take(hf__wait_queues *queues, hf__wait_queue *queue,
                          hf__handed *handed);
