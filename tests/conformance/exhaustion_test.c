@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -120,25 +121,41 @@ static void calls_work_without_a_free_descriptor(void **state)
     give_them_back();
 }
 
-/* On an embedded store a started call that waits needs one of its own. */
+static void *wait_first(void *user)
+{
+    return hf_lock_acquire(user, 300, NULL) == HF_TIMEOUT ? user : NULL;
+}
+
+/* On an embedded store a started call that waits needs one of its own; here
+ * once the thread before it has given up. */
 static void waiting_without_a_descriptor_is_a_system_error(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
     hf_lock *holder = fixture_lock(f, f->client, name, NULL);
-    hf_lock *waiter = fixture_lock(f, f->other, name, NULL);
+    hf_lock *first = fixture_lock(f, f->other, name, NULL);
+    hf_lock *second = fixture_lock(f, f->other, name, NULL);
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    pthread_t thread;
+    void *timed_out = NULL;
 
     fixture_only_embedded(f);
-    expect_told(HF_OK, f->other, hf_lock_acquire_start(waiter, 0, &async, ERR));
-    expect_told(HF_OK, f->other, hf_lock_release_start(waiter, &async, ERR));
+    expect_told(HF_OK, f->other, hf_lock_acquire_start(second, 0, &async, ERR));
+    expect_told(HF_OK, f->other, hf_lock_release_start(second, &async, ERR));
     expect_status(HF_OK, hf_lock_try(holder, ERR));
+    assert_int_equal(pthread_create(&thread, NULL, wait_first, first), 0);
+    expect_soon(hf_lock_inspect(f->client, name, &info, NULL) == HF_OK &&
+                    info.waiters == 1,
+                300);
     take_all_descriptors();
     expect_told(HF_SYSTEM, f->other,
-                hf_lock_acquire_start(waiter, 10000, &async, ERR));
+                hf_lock_acquire_start(second, 10000, &async, ERR));
     give_them_back();
+    (void)pthread_join(thread, &timed_out);
+    assert_non_null(timed_out);
     expect_status(HF_OK, hf_lock_release(holder, ERR));
     expect_told(HF_OK, f->other,
-                hf_lock_acquire_start(waiter, 10000, &async, ERR));
+                hf_lock_acquire_start(second, 10000, &async, ERR));
 }
 
 #define exhaustion_test(name)                                                  \
