@@ -26,6 +26,7 @@ typedef struct hf__watchdog {
     hf_lock **lost_end;
     int64_t armed_ms; /* what the alarm is set to; INT64_MAX: nothing */
     hf__alarm *alarm;
+    struct hf__renewals *renewals; /* to be sent, by the background thread */
     pthread_mutex_t start_mutex;
     atomic_bool started;
 } hf__watchdog;

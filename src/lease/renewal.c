@@ -301,6 +301,13 @@ static bool make_words(hf__renewal *batch)
     return true;
 }
 
+static void fail_batch(hf__renewal *batch, hf_status status, const char *why)
+{
+    batch->request.user = batch;
+    hf__request_fail(&batch->request, status, "%s", why);
+    renewal_done(&batch->request);
+}
+
 static void send_batch(hf__renewal *batch, int64_t next_ms)
 {
     hf__request *request = &batch->request;
@@ -308,9 +315,7 @@ static void send_batch(hf__renewal *batch, int64_t next_ms)
 
     batch->sent_ms = hf__clock_boot_ms();
     if (!make_words(batch)) {
-        request->user = batch;
-        hf__request_fail(request, HF_NO_MEMORY, "out of memory");
-        renewal_done(request);
+        fail_batch(batch, HF_NO_MEMORY, "out of memory");
         return;
     }
     hf__request_script(request, &hf__scripts[batch->kind->renew], batch->words,
@@ -334,18 +339,35 @@ static void leave_open(hf__renewals *renewals, const hf__renewal *batch)
         *place = batch->next_open;
 }
 
-bool hf__renewal_send(hf__renewals *renewals, int64_t next_ms)
+/* Remove the first; NULL: there is none. */
+static hf__renewal *take_first(hf__renewals *renewals)
 {
     hf__renewal *batch = renewals->first;
 
     if (batch == NULL)
-        return false;
+        return NULL;
     leave_open(renewals, batch);
     renewals->first = batch->next;
     if (renewals->first == NULL)
         renewals->end = &renewals->first;
-    send_batch(batch, next_ms);
-    return true;
+    return batch;
+}
+
+bool hf__renewal_send(hf__renewals *renewals, int64_t next_ms)
+{
+    hf__renewal *batch = take_first(renewals);
+
+    if (batch != NULL)
+        send_batch(batch, next_ms);
+    return batch != NULL;
+}
+
+void hf__renewal_drop(hf__renewals *renewals)
+{
+    hf__renewal *batch;
+
+    while ((batch = take_first(renewals)) != NULL)
+        fail_batch(batch, HF_UNAVAILABLE, "the client is closed");
 }
 
 void hf__renewal_run(hf__renewals *renewals)

@@ -35,6 +35,9 @@ bool hf__renewal_add_locked(hf__watchdog *watchdog, hf_lock *lock,
  * none. `next_ms` is when the background thread is needed again. */
 bool hf__renewal_send(hf__renewals *renewals, int64_t next_ms);
 
+/* Complete all batches without sending them. */
+void hf__renewal_drop(hf__renewals *renewals);
+
 /* Read the reply for the `count` locks of one script; false: malformed. */
 bool hf__renewal_read(const hf_reply *reply, size_t count,
                       hf__renewal_answer *answers);

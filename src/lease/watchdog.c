@@ -11,7 +11,7 @@
  *    batches of at most 128 per shard and kind; a batch is one script. While it
  *    is in flight a lock stays in the heap for the end of its validity. Those
  *    that are due first are sent first. On a local store, which runs a batch
- *    at once, 1, 2 and 4 are repeated after each.
+ *    at once, the alarm rings again after each.
  * 3. The reply extends the validity of each renewed lock, counted from when the
  *    request was sent. A lock that the store does not hold for us is lost at
  *    once. Without a reply it is tried again soon.
@@ -24,6 +24,8 @@
 #include "lease/handle.h"
 #include "lease/renewal.h"
 #include "util/clock.h"
+#include "util/error.h"
+#include "util/mem.h"
 #include "util/order.h"
 
 #define WINDOW_MAX_MS 50
@@ -84,14 +86,14 @@ static void report_losses(hf__watchdog *watchdog)
 }
 
 /* Steps 1, 2 and 4. Returns when this thread is needed again. */
-static int64_t attend(hf__watchdog *watchdog, hf__renewals *renewals)
+static int64_t attend(hf__watchdog *watchdog)
 {
     hf__heap_node *first;
     int64_t next_ms;
 
     pthread_mutex_lock(&watchdog->mutex);
     watchdog->armed_ms = INT64_MAX;
-    collect_locked(watchdog, hf__clock_boot_ms(), renewals);
+    collect_locked(watchdog, hf__clock_boot_ms(), watchdog->renewals);
     first = hf__heap_first(&watchdog->heap);
     next_ms = first == NULL ? INT64_MAX : first->at_ms;
     hf__watchdog_arm_locked(watchdog);
@@ -100,21 +102,29 @@ static int64_t attend(hf__watchdog *watchdog, hf__renewals *renewals)
     return next_ms;
 }
 
+static void ring_again(hf__watchdog *watchdog)
+{
+    pthread_mutex_lock(&watchdog->mutex);
+    if (watchdog->alarm != NULL) {
+        watchdog->armed_ms = 0;
+        hf__alarm_set(watchdog->alarm, 0);
+    }
+    pthread_mutex_unlock(&watchdog->mutex);
+}
+
 /* A local store runs each batch on this thread, perhaps for as long as another
- * process has the writer lock; meanwhile more leases may have ended. */
+ * process has the writer lock; meanwhile more leases may have ended, and calls
+ * wait for the thread. */
 static void ring(void *user)
 {
     hf__watchdog *watchdog = user;
     bool local = (watchdog->client->store->capabilities & HF__CAP_LOCAL) != 0;
-    hf__renewals renewals;
-    int64_t next_ms;
+    int64_t next_ms = attend(watchdog);
 
-    hf__renewals_init(&renewals);
-    next_ms = attend(watchdog, &renewals);
-    while (hf__renewal_send(&renewals, next_ms)) {
-        if (local)
-            next_ms = attend(watchdog, &renewals);
-    }
+    while (hf__renewal_send(watchdog->renewals, next_ms) && !local)
+        ;
+    if (watchdog->renewals->first != NULL)
+        ring_again(watchdog);
 }
 
 void hf__watchdog_stop(hf__watchdog *watchdog)
@@ -127,6 +137,20 @@ void hf__watchdog_stop(hf__watchdog *watchdog)
         pthread_mutex_unlock(&watchdog->mutex);
     }
     hf__alarm_free(alarm);
+    if (watchdog->renewals != NULL && !hf__client_forked(watchdog->client))
+        hf__renewal_drop(watchdog->renewals);
+    hf__free(watchdog->renewals);
+    watchdog->renewals = NULL;
+}
+
+static bool make_renewals(hf__watchdog *watchdog)
+{
+    if (watchdog->renewals != NULL)
+        return true;
+    watchdog->renewals = hf__alloc(sizeof(*watchdog->renewals));
+    if (watchdog->renewals != NULL)
+        hf__renewals_init(watchdog->renewals);
+    return watchdog->renewals != NULL;
 }
 
 static hf_status start(hf__watchdog *watchdog, hf_error *err)
@@ -135,6 +159,8 @@ static hf_status start(hf__watchdog *watchdog, hf_error *err)
     hf__alarm *alarm;
     hf_status status = hf__loop_start(loop, err);
 
+    if (status == HF_OK && !make_renewals(watchdog))
+        status = hf__fail(err, HF_NO_MEMORY, "renewing locks");
     if (status == HF_OK)
         status = hf__alarm_new(loop, ring, watchdog, &alarm, err);
     if (status != HF_OK)

@@ -25,6 +25,7 @@
 #include "many_leases.h"
 #include "support/byte_proxy.h"
 #include "support/store_fixture.h"
+#include "support/told.h"
 
 /* For a worker to start and acquire on a busy machine. */
 #define START_MS 60000
@@ -321,6 +322,38 @@ static void notices_when_a_stopped_process_has_the_writer_lock(void **state)
     free_all();
 }
 
+/* Renewals that fail, one batch after the other, leave time for other calls. */
+static void calls_end_while_a_stopped_process_has_the_writer_lock(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "w");
+    int64_t shorter_ms = ttl_ms;
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_call *call;
+    pid_t pid;
+
+    fixture_only_embedded(f);
+    pid = start_writer(f); /* first: a fork has one thread */
+    async.call = &call;
+    expect_status(HF_OK,
+                  hf_lock_try(fixture_lock(f, f->other, name, NULL), ERR));
+    expect_status(HF_OK,
+                  hf_lock_acquire_start(fixture_lock(f, f->client, name, NULL),
+                                        HF_FOREVER, &async, ERR));
+    ttl_ms = 6000;
+    hold_all(f, f->client);
+    stop_writer(f, pid);
+    (void)usleep((useconds_t)(1000 * ttl_ms * 2 / 5));
+    hf_call_cancel(call);
+    await_told(f->client, &said, 1);
+    (void)kill(pid, SIGKILL);
+    (void)waitpid(pid, NULL, 0);
+    assert_int_equal(count_reported(), 0);
+    free_all();
+    ttl_ms = shorter_ms;
+}
+
 /* No file may grow, and none may be written behind its first byte. */
 static void notices_when_the_disk_takes_nothing(void **state)
 {
@@ -437,6 +470,7 @@ int main(int argc, char **argv)
         fixture_test(notices_when_the_network_passes_nothing_on),
         fixture_test(notices_when_the_machine_is_gone),
         fixture_test(notices_when_a_stopped_process_has_the_writer_lock),
+        fixture_test(calls_end_while_a_stopped_process_has_the_writer_lock),
         fixture_test(notices_when_the_disk_takes_nothing),
         fixture_test(notices_when_the_server_is_killed),
     };
