@@ -9,6 +9,7 @@
 #include "lease/release.h"
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/hash.h"
 #include "util/mem.h"
 #include "util/order.h"
 #include "util/rand.h"
@@ -191,32 +192,21 @@ void hf__steps_fill(hf__steps *steps)
     hf__replicas_ask(&steps->request, &lock->replicas, hf__wrote_number);
 }
 
-/* FNV-1a (Fowler, Noll, Vo), 64 bits. */
-static uint64_t hash_of(hf_bytes owner)
+static void note_holder(hf__steps *steps, const hf_reply *reply)
 {
-    const unsigned char *bytes = owner.data;
-    uint64_t hash = UINT64_C(14695981039346656037);
-
-    for (size_t at = 0; at < owner.size; at++)
-        hash = (hash ^ bytes[at]) * UINT64_C(1099511628211);
-    return hash;
-}
-
-static void note_holder(hf__steps *steps, const hf_reply *owner)
-{
-    uint64_t holder = hash_of(hf_view(owner->bytes.data, owner->bytes.size));
+    hf_bytes owner = hf_view(reply->bytes.data, reply->bytes.size);
+    uint64_t holder = hf__hash(owner, 0);
 
     steps->sightings = holder == steps->holder ? steps->sightings + 1 : 0;
     steps->holder = holder;
     steps->foreign =
-        steps->lock->kind->redisson == NULL &&
-        !hf__owner_is_ours(hf_view(owner->bytes.data, owner->bytes.size));
+        steps->lock->kind->redisson == NULL && !hf__owner_is_ours(owner);
     if (steps->foreign)
         atomic_store(&steps->lock->foreign_ms, hf__clock_boot_ms());
     if (steps->sightings > 0)
         return;
     if (steps->foreign)
-        hf__turns_note_foreign(&steps->lock->turns, owner->bytes.size);
+        hf__turns_note_foreign(&steps->lock->turns, owner.size);
     else
         hf__turns_note_ours(&steps->lock->turns);
 }
