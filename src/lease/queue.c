@@ -8,6 +8,7 @@
 #include "util/clock.h"
 #include "util/cond.h"
 #include "util/error.h"
+#include "util/hash.h"
 #include "util/mem.h"
 #include "util/order.h"
 
@@ -37,15 +38,9 @@ void hf__wait_queues_done(hf__wait_queues *queues)
     pthread_mutex_destroy(&queues->mutex);
 }
 
-/* FNV-1a (Fowler, Noll, Vo), 32 bits. */
-static hf__wait_queue **list_of(hf__wait_queues *queues, const char *name,
-                                size_t size)
+static hf__wait_queue **list_of(hf__wait_queues *queues, hf_bytes name)
 {
-    uint32_t hash = 2166136261u;
-
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)name[i]) * 16777619u;
-    return &queues->lists[hash % HF__WAIT_QUEUE_LISTS];
+    return &queues->lists[hf__hash(name, 0) % HF__WAIT_QUEUE_LISTS];
 }
 
 static hf__wait_queue *queue_new(hf__wait_queue **list, hf_bytes name,
@@ -71,22 +66,36 @@ static hf__wait_queue *queue_new(hf__wait_queue **list, hf_bytes name,
     return queue;
 }
 
+/* From `queue` on in its list, the next one of the name; NULL: none. */
+static hf__wait_queue *same_name(hf__wait_queue *queue, hf_bytes name)
+{
+    while (queue != NULL && (queue->name_size != name.size ||
+                             memcmp(queue->name, name.data, name.size) != 0))
+        queue = queue->next;
+    return queue;
+}
+
+/* Each queue of a name, of whatever priority. */
+#define EACH_LOCKED(queue, queues, name)                                       \
+    (hf__wait_queue *queue = same_name(*list_of(queues, name), name);          \
+     queue != NULL; queue = same_name(queue->next, name))
+
 static hf__wait_queue *find_locked(hf__wait_queues *queues, hf_bytes name,
                                    uint32_t priority)
 {
-    hf__wait_queue **list = list_of(queues, name.data, name.size);
-
-    for (hf__wait_queue *queue = *list; queue != NULL; queue = queue->next) {
-        if (queue->name_size == name.size && queue->priority == priority &&
-            memcmp(queue->name, name.data, name.size) == 0)
-            return queue;
-    }
+    for
+        EACH_LOCKED(queue, queues, name)
+        {
+            if (queue->priority == priority)
+                return queue;
+        }
     return NULL;
 }
 
 static void drop_locked(hf__wait_queues *queues, hf__wait_queue *queue)
 {
-    hf__wait_queue **at = list_of(queues, queue->name, queue->name_size);
+    hf__wait_queue **at =
+        list_of(queues, hf_view(queue->name, queue->name_size));
 
     while (*at != queue)
         at = &(*at)->next;
@@ -119,8 +128,7 @@ static hf_status lead_locked(hf__wait_queues *queues, hf_bytes name,
                              hf_error *err)
 {
     place->waiting = false;
-    place->queue =
-        queue_new(list_of(queues, name.data, name.size), name, priority);
+    place->queue = queue_new(list_of(queues, name), name, priority);
     return place->queue != NULL
                ? HF_OK
                : hf__fail(err, HF_NO_MEMORY, "waiting for a lock");
@@ -205,19 +213,16 @@ hf_status hf__wait_queue_enter(hf__wait_queues *queues, const hf_lock *lock,
 
 void hf__wait_queues_wake(hf__wait_queues *queues, hf_bytes name)
 {
-    hf__wait_queue *queue;
-
     pthread_mutex_lock(&queues->mutex);
-    for (uint32_t level = 0; level <= HF_LOCK_PRIORITY_MAX; level++) {
-        queue = find_locked(queues, name, level);
-        if (queue == NULL)
-            continue;
-        for (hf__wait_place *at = queue->first; at != NULL; at = at->next) {
-            if (at->turn != NULL)
-                pthread_cond_signal(at->turn);
+    for
+        EACH_LOCKED(queue, queues, name)
+        {
+            for (hf__wait_place *at = queue->first; at != NULL; at = at->next) {
+                if (at->turn != NULL)
+                    pthread_cond_signal(at->turn);
+            }
+            pthread_cond_signal(&queue->passed);
         }
-        pthread_cond_signal(&queue->passed);
-    }
     pthread_mutex_unlock(&queues->mutex);
 }
 
@@ -245,17 +250,16 @@ void hf__wait_queue_expect(hf__wait_queues *queues, hf__wait_queue *queue,
 void hf__wait_queue_hand(hf__wait_queues *queues, hf_bytes name,
                          const hf__handed *handed)
 {
-    hf__wait_queue *queue;
-
     pthread_mutex_lock(&queues->mutex);
-    for (uint32_t level = 0; level <= HF_LOCK_PRIORITY_MAX; level++) {
-        queue = find_locked(queues, name, level);
-        if (queue != NULL && queue->owner[0] != '\0' &&
-            (handed->what == HF__HANDED_TURN
-                 ? queue->handed.what == HF__HANDED_NOTHING
-                 : strcmp(queue->owner, handed->owner) == 0))
-            queue->handed = *handed;
-    }
+    for
+        EACH_LOCKED(queue, queues, name)
+        {
+            if (queue->owner[0] != '\0' &&
+                (handed->what == HF__HANDED_TURN
+                     ? queue->handed.what == HF__HANDED_NOTHING
+                     : strcmp(queue->owner, handed->owner) == 0))
+                queue->handed = *handed;
+        }
     pthread_mutex_unlock(&queues->mutex);
 }
 
@@ -264,12 +268,10 @@ bool hf__wait_queue_outranked(hf__wait_queues *queues, const hf_lock *lock)
     bool found = false;
 
     pthread_mutex_lock(&queues->mutex);
-    for (uint32_t level = lock->options.priority + 1;
-         level <= HF_LOCK_PRIORITY_MAX && !found; level++) {
-        hf__wait_queue *queue = find_locked(queues, lock->keys.topic, level);
-
-        found = queue != NULL && queue->owner[0] != '\0';
-    }
+    for
+        EACH_LOCKED(queue, queues, lock->keys.topic)
+    found |=
+        queue->priority > lock->options.priority && queue->owner[0] != '\0';
     pthread_mutex_unlock(&queues->mutex);
     return found;
 }
