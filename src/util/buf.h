@@ -47,6 +47,12 @@ bool hf__buf_append(hf__buf *buf, const void *data, size_t size);
 /* Drop bytes from the front. */
 void hf__buf_consume(hf__buf *buf, size_t size);
 
+/* Keep the first `size` bytes, at most as many as there are. */
+static inline void hf__buf_truncate(hf__buf *buf, size_t size)
+{
+    buf->end = buf->start + size;
+}
+
 /* Drop everything; keeps at most 64 KiB of memory. */
 void hf__buf_clear(hf__buf *buf);
 

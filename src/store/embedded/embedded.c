@@ -54,6 +54,16 @@ static embedded *self_of(hf__store *store)
     return (embedded *)(void *)store;
 }
 
+hf__env *hf__embedded_env(hf__store *store)
+{
+    return self_of(store)->env;
+}
+
+int64_t hf__embedded_budget_ms(hf__store *store)
+{
+    return self_of(store)->budget_ms;
+}
+
 /* ---------------------------------------------------------------- reading */
 
 static hf__tx *take_reader(hf__env *env)

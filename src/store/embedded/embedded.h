@@ -7,4 +7,9 @@
 
 extern const hf__store_ops hf__embedded_store_ops;
 
+/* The files of an open store, and the most processor time of a script, ms. */
+struct hf__env;
+struct hf__env *hf__embedded_env(hf__store *store);
+int64_t hf__embedded_budget_ms(hf__store *store);
+
 #endif
