@@ -47,6 +47,7 @@ extern const struct command timeline_commands[];
 extern const struct command cache_commands[];
 extern const struct command command_commands[];
 extern const struct command txn_commands[];
+extern const struct command serve_commands[];
 extern const struct command store_commands[];
 extern const struct command watch_commands[];
 

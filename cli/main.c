@@ -42,6 +42,7 @@ static const struct noun nouns[] = {
     {"txn", txn_commands},
     {"script", script_commands},
     {"command", command_commands},
+    {"serve", serve_commands},
     {"watch", watch_commands},
     {"store", store_commands},
 };

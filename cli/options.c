@@ -127,6 +127,26 @@ static int keep_choice(const struct reader *reader, int id, const char *text)
     return EXIT_USAGE;
 }
 
+static int keep_listen(const struct reader *reader, const char *text)
+{
+    struct options *options = reader->options;
+
+    if (options->listen_count == HF_SERVER_LISTEN_MAX) {
+        complain(reader->grammar->name, "more than %d times --listen",
+                 HF_SERVER_LISTEN_MAX);
+        return EXIT_USAGE;
+    }
+    options->listen[options->listen_count++] = text;
+    return EXIT_YES;
+}
+
+static int keep_text(const struct reader *reader, int id, char *text)
+{
+    if (id == OPT_STORE)
+        return keep_store(reader->options, text);
+    return id == OPT_LISTEN ? keep_listen(reader, text) : EXIT_YES;
+}
+
 static int keep(const struct reader *reader, int id, char *text)
 {
     reader->options->given[id] = true;
@@ -135,7 +155,7 @@ static int keep(const struct reader *reader, int id, char *text)
     case KIND_FLAG:
         return EXIT_YES;
     case KIND_TEXT:
-        return id == OPT_STORE ? keep_store(reader->options, text) : EXIT_YES;
+        return keep_text(reader, id, text);
     case KIND_SECONDS:
     case KIND_INTEGER:
         return keep_number(reader, id, text);

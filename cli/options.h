@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "holdfast.h"
+
 enum option_id {
     OPT_STORE,
     OPT_PREFIX,
@@ -90,6 +92,8 @@ enum option_id {
     OPT_ONCE,
     OPT_KEEP_PID,
     OPT_SIGNAL,
+    OPT_LISTEN,
+    OPT_CLIENTS_MAX,
     OPT_COUNT
 };
 
@@ -133,6 +137,8 @@ struct options {
     const char *text[OPT_COUNT];
     /* Seconds as ms, integers, the index of a choice; 0 for the others. */
     int64_t number[OPT_COUNT];
+    const char *listen[HF_SERVER_LISTEN_MAX]; /* each OPT_LISTEN */
+    size_t listen_count;
     char **operands; /* owned by us, the words are not */
     int operand_count;
     char **tail; /* within argv */

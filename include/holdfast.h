@@ -70,6 +70,7 @@
 #include "holdfast/rwlock.h"
 #include "holdfast/script.h"
 #include "holdfast/semaphore.h"
+#include "holdfast/serve.h"
 #include "holdfast/store.h"
 #include "holdfast/timeline.h"
 #include "holdfast/together.h"

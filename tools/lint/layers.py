@@ -34,6 +34,8 @@ LAYERS = (
     ("src/transfer/", ("transfer/", "core/", *BELOW_CORE)),
     ("src/client/", ("client/", "data/", "lease/", "transfer/", "core/",
                      *BELOW_CORE)),
+    ("src/serve/", ("serve/", "core/client.h", "store/embedded/", "store/*", "script/", "util/",
+                    "holdfast.h", "holdfast/serve.h", *BELOW_STORE)),
     ("include/", ("holdfast/",)),
 )
 # The folders of a driver: each uses only those before it.
@@ -52,7 +54,7 @@ FOREIGN = (
     (r"openssl/\w+\.h", ("src/store/redis/", "src/util/sha1.c")),
     (r"sys/epoll\.h", ("src/util/",)),
     (r"(sys/socket|sys/un|netinet/\w+|arpa/inet|netdb)\.h",
-     ("src/store/redis/",)),
+     ("src/store/redis/", "src/serve/")),
 )
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)',

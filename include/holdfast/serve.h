@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file holdfast/serve.h - serving an embedded store to clients of Redis.
+ *
+ * Contents:
+ * - hf_server_options
+ * - hf_server_open(), hf_server_stop(), hf_server_close()
+ * - hf_server_address(), hf_server_read_stats()
+ *
+ * @code
+ * hf_status serve(hf_server **server, hf_error *err)
+ * {
+ *     const char *listen[] = {"unix:app.sock", "127.0.0.1:6379"};
+ *     hf_server_options options = HF_SERVER_OPTIONS_INIT;
+ *
+ *     options.listen = listen;
+ *     options.listen_count = 2;
+ *     return hf_server_open("volatile:", &options, server, err);
+ * }
+ * @endcode
+ *
+ * A server speaks the protocol of Redis (RESP2 and RESP3) and runs the commands
+ * of its clients on an embedded store. Other processes may use that store at
+ * the same time, by its files or through servers of their own. A server has one
+ * thread, on which all of this happens.
+ */
+#ifndef HOLDFAST_SERVE_H
+#define HOLDFAST_SERVE_H
+
+#include "holdfast/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A server in operation. */
+typedef struct hf_server hf_server;
+
+/** Most addresses of a server. */
+#define HF_SERVER_LISTEN_MAX 16
+
+/** Options of hf_server_open(). */
+typedef struct hf_server_options {
+    size_t struct_size; /**< #HF_SERVER_OPTIONS_INIT sets it */
+    /** Where to listen: `unix:PATH`, or `HOST:PORT` (`[ADDRESS]:PORT` for IPv6;
+     *  port 0: any that is free). A socket left at PATH by a process that has
+     *  ended is replaced. */
+    const char *const *listen;
+    size_t listen_count; /**< 1..#HF_SERVER_LISTEN_MAX */
+    /** Most connections at a time; 0: 10000; range 1..1000000. */
+    int64_t max_clients;
+    /** Largest word of a request, bytes; 0: 512 MiB, which is also the
+     *  maximum. */
+    int64_t request_max;
+} hf_server_options;
+
+/* clang-format off */
+#define HF_SERVER_OPTIONS_INIT \
+    { sizeof(hf_server_options), NULL, 0, 0, 0 }
+/* clang-format on */
+
+/**
+ * Open an embedded store and serve it until hf_server_close().
+ *
+ * @param url     of an embedded store (`volatile:`, `file:`); NULL: as for
+ *                hf_client_open()
+ * @param options copied
+ * @param server  set on HF_OK
+ * @param err     details; may be NULL
+ * @retval HF_OK      it accepts connections
+ * @retval HF_INVALID an option, or the URL
+ * @retval HF_SYSTEM  an address is in use, or cannot be listened on
+ * @return what hf_client_open() returns for the store
+ */
+HF_API HF_MUST_USE hf_status hf_server_open(const char *url,
+                                            const hf_server_options *options,
+                                            hf_server **server, hf_error *err);
+
+/**
+ * An address that it listens on, in the form of hf_server_options::listen, with
+ * the port that was chosen.
+ *
+ * @param server the server
+ * @param index  0, 1, ...
+ * @return valid until hf_server_close(); NULL: there are fewer
+ */
+HF_API const char *hf_server_address(const hf_server *server, size_t index);
+
+/** Counters since the server was opened. */
+typedef struct hf_server_stats {
+    size_t struct_size;   /**< #HF_SERVER_STATS_INIT sets it */
+    uint64_t connections; /**< open now */
+    uint64_t connections_total;
+    uint64_t connections_refused; /**< too many, or no memory */
+    uint64_t bytes_in;
+    uint64_t bytes_out;
+    uint64_t commands;
+    uint64_t failed; /**< of these, with an error as the reply */
+    uint64_t rounds; /**< transactions, of the commands of many connections */
+    uint64_t units;  /**< commands in them; an EXEC counts as one */
+    uint64_t undone; /**< rounds that had to be run again */
+} hf_server_stats;
+
+/* clang-format off */
+#define HF_SERVER_STATS_INIT \
+    { sizeof(hf_server_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+/* clang-format on */
+
+/**
+ * Read the counters. Any thread.
+ *
+ * @param server the server
+ * @param stats  filled; its `struct_size` is set
+ * @param err    details; may be NULL
+ * @retval HF_OK      read
+ * @retval HF_INVALID `struct_size`
+ */
+HF_API HF_MUST_USE hf_status hf_server_read_stats(hf_server *server,
+                                                  hf_server_stats *stats,
+                                                  hf_error *err);
+
+/**
+ * Accept no further connections and requests, reply to those received, and
+ * close the connections. Any thread.
+ *
+ * @param server  the server; it can only be closed then
+ * @param wait_ms how long clients may take to read their replies, ms
+ * @param err     details; may be NULL
+ * @retval HF_OK      all connections are closed
+ * @retval HF_TIMEOUT some are still open
+ */
+HF_API HF_MUST_USE hf_status hf_server_stop(hf_server *server, int64_t wait_ms,
+                                            hf_error *err);
+
+/**
+ * Close the connections and the store, and free the server.
+ *
+ * @param server NULL is allowed
+ */
+HF_API void hf_server_close(hf_server *server);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HOLDFAST_SERVE_H */

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* conn.c - see conn.h. */
+#include "serve/conn.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "serve/state.h"
+#include "util/clock.h"
+#include "util/mem.h"
+
+/* Read at once, bytes; more if a long word is coming. */
+#define READ_SIZE (16u * 1024)
+#define READ_MAX (1024u * 1024)
+
+/* A connection with more to be written is not read from. */
+#define OUT_PAUSE (1024u * 1024)
+
+/* Replies that wait to be written; a client that leaves more is closed. */
+#define OUT_MAX (1024u * 1024 * 1024)
+
+/* Larger buffers are freed when they are empty. */
+#define KEEP_SIZE (16u * 1024)
+
+/* ------------------------------------------------------------------ waiting */
+
+/* Watch what it waits for. */
+static void watch(hf__conn *conn)
+{
+    int events = 0;
+
+    if (conn->listening)
+        events |= HF__POLL_IN;
+    if (conn->writing)
+        events |= HF__POLL_OUT;
+    if (hf__poll_watch(hf__loop_poller(conn->server->loop), &conn->poll,
+                       events) != 0)
+        hf__conn_close(conn);
+}
+
+void hf__conn_wake(hf__conn *conn)
+{
+    hf_server *server = conn->server;
+
+    conn->again = true;
+    if (conn->ready || conn->dead)
+        return;
+    conn->ready = true;
+    conn->ready_next = NULL;
+    *server->ready_end = conn;
+    server->ready_end = &conn->ready_next;
+    hf__tick_set(hf__loop_poller(server->loop), &server->tick, 0);
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static size_t wanted(const hf__conn *conn)
+{
+    size_t size =
+        hf__parser_missing(&conn->parser, hf__buf_size(&conn->in) - conn->used);
+
+    if (size < READ_SIZE)
+        return READ_SIZE;
+    return size < READ_MAX ? size : READ_MAX;
+}
+
+static void read_some(hf__conn *conn)
+{
+    size_t size = wanted(conn);
+    unsigned char *room = hf__buf_reserve(&conn->in, size);
+    ssize_t got;
+
+    if (room == NULL) {
+        hf__conn_close(conn);
+        return;
+    }
+    got = recv(conn->poll.fd, room, size, 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got <= 0) {
+        hf__conn_close(conn);
+        return;
+    }
+    hf__buf_added(&conn->in, (size_t)got);
+    conn->active_ms = hf__clock_boot_ms();
+    conn->server->stats.bytes_in += (uint64_t)got;
+    hf__conn_wake(conn);
+}
+
+static void on_ready(hf__poll *poll, int events)
+{
+    hf__conn *conn = poll->user;
+
+    if ((events & HF__POLL_ERROR) != 0) {
+        hf__conn_close(conn);
+        return;
+    }
+    if ((events & HF__POLL_OUT) != 0 && conn->writing)
+        hf__conn_write(conn);
+    if (!conn->dead && (events & HF__POLL_IN) != 0 && conn->listening)
+        read_some(conn);
+}
+
+/* ------------------------------------------------------------------ writing */
+
+static void trim(hf__buf *buf)
+{
+    if (hf__buf_size(buf) == 0 && buf->capacity > KEEP_SIZE)
+        hf__buf_done(buf);
+}
+
+/* What was written decides what it waits for. */
+static void settle(hf__conn *conn)
+{
+    size_t left = hf__buf_size(&conn->out);
+    bool listening = left < OUT_PAUSE && !conn->closing;
+
+    trim(&conn->out);
+    trim(&conn->in);
+    if (left == 0 && conn->closing) {
+        hf__conn_close(conn);
+        return;
+    }
+    if (conn->writing == (left > 0) && conn->listening == listening)
+        return;
+    conn->writing = left > 0;
+    conn->listening = listening;
+    watch(conn);
+    if (listening)
+        hf__conn_wake(conn);
+}
+
+void hf__conn_write(hf__conn *conn)
+{
+    while (hf__buf_size(&conn->out) > 0) {
+        ssize_t sent = send(conn->poll.fd, hf__buf_front(&conn->out),
+                            hf__buf_size(&conn->out), MSG_NOSIGNAL);
+
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0 && errno == EAGAIN)
+            break;
+        if (sent < 0) {
+            hf__conn_close(conn);
+            return;
+        }
+        hf__buf_consume(&conn->out, (size_t)sent);
+        conn->server->stats.bytes_out += (uint64_t)sent;
+    }
+    settle(conn);
+}
+
+void hf__conn_answered(hf__conn *conn)
+{
+    conn->server->stats.commands++;
+    if (conn->answer.out.failed)
+        conn->server->stats.failed++;
+    if (!hf__answer_end(&conn->answer))
+        hf__conn_close(conn);
+}
+
+bool hf__conn_may_run(const hf__conn *conn)
+{
+    return !conn->dead && !conn->closing &&
+           hf__buf_size(&conn->out) < OUT_PAUSE;
+}
+
+/* -------------------------------------------------------------------- rounds
+ */
+
+void hf__conn_mark(hf__conn *conn)
+{
+    conn->mark_used = conn->used;
+    conn->mark_out = hf__buf_size(&conn->out);
+}
+
+void hf__conn_commit(hf__conn *conn)
+{
+    conn->units = 0;
+    if (conn->dead)
+        return;
+    hf__buf_consume(&conn->in, conn->used);
+    conn->used = 0;
+    hf__conn_write(conn);
+}
+
+void hf__conn_rewind(hf__conn *conn)
+{
+    conn->units = 0;
+    conn->closing = false;
+    conn->used = conn->mark_used;
+    hf__buf_truncate(&conn->out, conn->mark_out);
+    hf__parser_next(&conn->parser);
+}
+
+/* --------------------------------------------------------------------- life */
+
+bool hf__conn_open(hf_server *server, int fd)
+{
+    hf__conn *conn = hf__calloc(1, sizeof(*conn));
+
+    if (conn == NULL) {
+        close(fd);
+        return false;
+    }
+    conn->server = server;
+    conn->id = ++server->last_id;
+    conn->since_ms = conn->active_ms = hf__clock_boot_ms();
+    hf__buf_init(&conn->in, (size_t)server->options.request_max + READ_MAX);
+    hf__buf_init(&conn->out, OUT_MAX);
+    conn->poll.fd = fd;
+    conn->poll.ready = on_ready;
+    conn->poll.user = conn;
+    conn->listening = true;
+    conn->next = server->conns;
+    if (conn->next != NULL)
+        conn->next->previous = conn;
+    server->conns = conn;
+    server->conn_count++;
+    server->stats.connections_total++;
+    watch(conn);
+    return !conn->dead;
+}
+
+void hf__conn_close(hf__conn *conn)
+{
+    hf_server *server = conn->server;
+
+    if (conn->dead)
+        return;
+    conn->dead = true;
+    hf__poll_stop(hf__loop_poller(server->loop), &conn->poll);
+    close(conn->poll.fd);
+    if (conn->previous != NULL)
+        conn->previous->next = conn->next;
+    else
+        server->conns = conn->next;
+    if (conn->next != NULL)
+        conn->next->previous = conn->previous;
+    server->conn_count--;
+    conn->next = server->dead;
+    server->dead = conn;
+    /* It may be on the list, which the turn's end empties. */
+    hf__tick_set(hf__loop_poller(server->loop), &server->tick, 0);
+}
+
+void hf__conn_bury(hf_server *server)
+{
+    hf__conn **at = &server->dead;
+
+    while (*at != NULL) {
+        hf__conn *conn = *at;
+
+        if (conn->ready) {
+            at = &conn->next;
+            continue;
+        }
+        *at = conn->next;
+        hf__buf_done(&conn->in);
+        hf__buf_done(&conn->out);
+        hf__parser_done(&conn->parser);
+        hf__free(conn);
+    }
+}
+
+void hf__conn_close_all(hf_server *server)
+{
+    while (server->conns != NULL)
+        hf__conn_close(server->conns);
+}

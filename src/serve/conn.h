@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * conn.h - a client's connection: its buffers, reading and writing, its life.
+ *
+ * Requests wait in `in` until they have run; the replies of a round wait in
+ * `out`, behind `mark_out`, until it is committed. All of it belongs to the
+ * loop thread.
+ */
+#ifndef HF__SERVE_CONN_H
+#define HF__SERVE_CONN_H
+
+#include "serve/parser.h"
+#include "serve/reply.h"
+#include "util/poll.h"
+
+struct hf_server;
+
+typedef struct hf__conn {
+    struct hf_server *server;
+    struct hf__conn *previous, *next; /* of all connections */
+    struct hf__conn *ready_next;
+    hf__poll poll;
+    uint64_t id;
+    int64_t since_ms, active_ms; /* on hf__clock_boot_ms() */
+
+    hf__buf in;
+    hf__buf out;
+    hf__parser parser;
+    size_t used; /* bytes of `in` whose requests have run */
+
+    /* Of the round: where it began, and how many of its units are ours. */
+    size_t mark_used, mark_out;
+    size_t units;
+
+    hf__answer answer; /* to the request that runs */
+    bool resp3;
+    bool ready;     /* in the list of those with something to run */
+    bool again;     /* to be put there again when the turn ends */
+    bool listening; /* for input */
+    bool writing;   /* waiting until more can be written */
+    bool closing;   /* once `out` is written */
+    bool dead;      /* closed; freed when the turn ends */
+} hf__conn;
+
+/* Take over an accepted socket; false: no memory or descriptor, and it is
+ * closed. */
+bool hf__conn_open(struct hf_server *server, int fd);
+/* No more calls. Its memory is freed by hf__conn_bury(). */
+void hf__conn_close(hf__conn *conn);
+void hf__conn_bury(struct hf_server *server);
+void hf__conn_close_all(struct hf_server *server);
+
+/* Have the loop look whether there is something to run. */
+void hf__conn_wake(hf__conn *conn);
+
+/* Write what it has to say, as far as that can be done now. */
+void hf__conn_write(hf__conn *conn);
+
+/* The reply to the request that runs. */
+static inline hf__answer *hf__conn_answer(hf__conn *conn)
+{
+    hf__answer_begin(&conn->answer, &conn->out, conn->resp3);
+    return &conn->answer;
+}
+/* After it; a connection that has no room for it is closed. */
+void hf__conn_answered(hf__conn *conn);
+
+/* May it run a request now? Not with much to be written. */
+bool hf__conn_may_run(const hf__conn *conn);
+
+/* A round begins, or the request that ran was not part of it. */
+void hf__conn_mark(hf__conn *conn);
+/* The round is committed: drop what has run, and write. */
+void hf__conn_commit(hf__conn *conn);
+/* It was undone. */
+void hf__conn_rewind(hf__conn *conn);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reply.h - replies to clients, as bytes of RESP2 or RESP3.
+ */
+#ifndef HF__SERVE_REPLY_H
+#define HF__SERVE_REPLY_H
+
+#include "store/embedded/keys/out.h"
+#include "util/buf.h"
+
+/* Writes what commands reply to the end of a buffer. */
+typedef struct hf__answer {
+    hf__out out; /* the first member */
+    hf__buf *buf;
+    size_t from; /* the size of `buf` before */
+    bool resp3;
+    bool no_room; /* the buffer's limit, or no memory: it is incomplete */
+} hf__answer;
+
+void hf__answer_begin(hf__answer *answer, hf__buf *buf, bool resp3);
+/* After the command: an error takes the place of what was written. false: no
+ * room. */
+bool hf__answer_end(hf__answer *answer);
+
+/* The reply of a script. */
+void hf__answer_tree(hf__answer *answer, const hf_reply *reply);
+
+/* For commands of the server. */
+static inline void hf__answer_line(hf__answer *answer, const char *text)
+{
+    answer->out.ops->line(&answer->out, text);
+}
+static inline void hf__answer_text(hf__answer *answer, const char *text)
+{
+    answer->out.ops->bytes(&answer->out, text, strlen(text));
+}
+static inline void hf__answer_bytes(hf__answer *answer, hf_bytes bytes)
+{
+    answer->out.ops->bytes(&answer->out, bytes.data, bytes.size);
+}
+static inline void hf__answer_integer(hf__answer *answer, int64_t value)
+{
+    answer->out.ops->integer(&answer->out, value);
+}
+static inline void hf__answer_nil(hf__answer *answer)
+{
+    answer->out.ops->nil(&answer->out);
+}
+static inline void hf__answer_array(hf__answer *answer, size_t count)
+{
+    answer->out.ops->array(&answer->out, count);
+}
+/* Of `pairs` names and values; with RESP2 an array. */
+void hf__answer_map(hf__answer *answer, size_t pairs);
+/* The text begins with its code, such as "ERR". The first one counts. */
+__attribute__((format(printf, 2, 3))) void
+hf__answer_error(hf__answer *answer, const char *format, ...);
+
+#endif

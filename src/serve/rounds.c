@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rounds.c - running what connections ask for, at the end of each turn of the
+ * loop.
+ *
+ *  1. Each connection with input runs its requests, one after the other, in one
+ *     transaction of the store with those of all others: a round. It pauses
+ *     before a request that changes its own state while it has units in the
+ *     round, and when the round has taken long enough.
+ *  2. The round is committed. The requests are dropped from the input, and the
+ *     replies are written.
+ *  3. If the transaction was undone, so are input and output. If space could be
+ *     made for it, the same round runs once more. If a unit failed, such as a
+ *     script that was stopped, those before it run once more, and it gets the
+ *     error. Otherwise each unit of the round runs in a transaction of its own,
+ *     so that only one that does not fit gets an error.
+ *
+ * A connection with requests left stays in the list for the next turn.
+ */
+#include "serve/rounds.h"
+
+#include <stdint.h>
+
+#include "serve/served.h"
+#include "serve/unit.h"
+#include "store/embedded/embedded.h"
+#include "store/embedded/run/command_table.h"
+#include "store/embedded/run/write.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+/* A round begins no further unit after this, us. */
+#define HOLD_US 5000
+/* The clock is read after so many units. */
+#define CLOCK_UNITS 16u
+
+/* How long a round waits for the writer lock, ms. */
+#define LOCK_MS 5000
+
+/* Room for words that is kept. */
+#define WORDS_KEEP 1024u
+
+/* ------------------------------------------------------------- one request */
+
+typedef enum step {
+    STEP_RAN,  /* a request, there may be more */
+    STEP_IDLE, /* none is complete */
+    STEP_PAUSE /* the next one runs after the commit */
+} step;
+
+static bool has_room_for_words(hf_server *server, size_t count)
+{
+    hf_bytes *words;
+
+    if (count <= server->word_capacity)
+        return true;
+    words = hf__alloc(count * sizeof(*words));
+    if (words == NULL)
+        return false;
+    hf__free(server->words);
+    server->words = words;
+    server->word_capacity = count;
+    return true;
+}
+
+static void trim_words(hf_server *server)
+{
+    if (server->word_capacity <= WORDS_KEEP)
+        return;
+    hf__free(server->words);
+    server->words = NULL;
+    server->word_capacity = 0;
+}
+
+static void reply_unknown(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    char text[HF__OUT_ERROR_SIZE];
+
+    hf__unknown_text(text, words, count);
+    hf__answer_error(hf__conn_answer(conn), "%s", text);
+    hf__conn_answered(conn);
+}
+
+static bool fits(hf__conn *conn, const char *name, int arity, size_t count)
+{
+    const hf__command as = {.arity = arity};
+
+    if (hf__command_arity_fits(&as, count))
+        return true;
+    hf__answer_error(hf__conn_answer(conn),
+                     "ERR wrong number of arguments for '%s' command", name);
+    hf__conn_answered(conn);
+    return false;
+}
+
+static bool run_served(hf__conn *conn, const hf__served *served,
+                       const hf_bytes *words, size_t count)
+{
+    if (conn->units > 0 && !(served->flags & HF__SERVED_UNIT))
+        return false;
+    if (!fits(conn, served->name, served->arity, count))
+        return true;
+    (void)hf__conn_answer(conn);
+    served->run(conn, words, count);
+    hf__conn_answered(conn);
+    return true;
+}
+
+static void run_stored(hf__conn *conn, const hf__command *command,
+                       const hf_bytes *words, size_t count)
+{
+    if (!fits(conn, command->name, command->arity, count))
+        return;
+    (void)hf__conn_answer(conn);
+    if (hf__unit_begin(conn, command))
+        hf__unit_run(conn, command, words, count);
+    hf__conn_answered(conn);
+}
+
+/* false: it has to wait for the commit. */
+static bool run_words(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    const hf__served *served = hf__served_find(words[0]);
+    const hf__command *command;
+
+    if (served != NULL)
+        return run_served(conn, served, words, count);
+    command = hf__command_find(words[0]);
+    if (command != NULL)
+        run_stored(conn, command, words, count);
+    else
+        reply_unknown(conn, words, count);
+    return true;
+}
+
+static void refuse(hf__conn *conn)
+{
+    hf__answer_error(hf__conn_answer(conn), "ERR %s", conn->parser.error);
+    hf__conn_answered(conn);
+    conn->used = hf__buf_size(&conn->in);
+    conn->closing = true;
+}
+
+/* Run the next request. */
+static step take_step(hf__conn *conn)
+{
+    hf_server *server = conn->server;
+    const hf__parser_limits limits = {.bulk_max =
+                                          (size_t)server->options.request_max};
+    const unsigned char *bytes = hf__buf_front(&conn->in) + conn->used;
+    hf__parser *parser = &conn->parser;
+
+    switch (hf__parser_go(parser, bytes, hf__buf_size(&conn->in) - conn->used,
+                          &limits)) {
+    case HF__PARSE_MORE:
+        return STEP_IDLE;
+    case HF__PARSE_BROKEN:
+        refuse(conn);
+        return STEP_IDLE;
+    case HF__PARSE_DONE:
+        break;
+    }
+    if (!has_room_for_words(server, parser->count)) {
+        hf__conn_close(conn);
+        return STEP_IDLE;
+    }
+    hf__parser_words(parser, bytes, server->words);
+    if (parser->count > 0 && !run_words(conn, server->words, parser->count)) {
+        hf__parser_next(parser);
+        return STEP_PAUSE;
+    }
+    conn->used += parser->at;
+    hf__parser_next(parser);
+    if (conn->units == 0)
+        hf__conn_mark(conn);
+    return STEP_RAN;
+}
+
+/* --------------------------------------------------------------- one round */
+
+static bool is_over(const hf_server *server, int64_t began_us)
+{
+    if (server->broken.status != HF_OK ||
+        server->unit_count >= server->unit_limit)
+        return true;
+    return server->unit_count % CLOCK_UNITS == CLOCK_UNITS - 1 &&
+           hf__clock_boot_us() - began_us >= HOLD_US;
+}
+
+static void run_conn(hf__conn *conn, int64_t began_us)
+{
+    step last = STEP_RAN;
+
+    conn->units = 0;
+    hf__conn_mark(conn);
+    while (last == STEP_RAN && hf__conn_may_run(conn) &&
+           !is_over(conn->server, began_us))
+        last = take_step(conn);
+    conn->again = last != STEP_IDLE && hf__conn_may_run(conn);
+}
+
+/*
+ * Run the connections of `list` in one round of at most `limit` units. Not
+ * HF_OK: it was undone; the next try runs the same units in the same order.
+ */
+static hf_status try_round(hf_server *server, hf__conn *list, size_t limit,
+                           hf_error *err)
+{
+    int64_t began_us = hf__clock_boot_us();
+    hf_status status;
+
+    server->unit_count = 0;
+    server->unit_limit = limit;
+    server->broken.status = HF_OK;
+    for (hf__conn *conn = list; conn != NULL; conn = conn->ready_next)
+        run_conn(conn, began_us);
+    status = hf__round_end(&server->round, server->deadline_ms, err);
+    if (status == HF_OK)
+        status = hf__fail_copy(err, &server->broken);
+    for (hf__conn *conn = list; conn != NULL; conn = conn->ready_next) {
+        if (status == HF_OK)
+            hf__conn_commit(conn);
+        else
+            hf__conn_rewind(conn);
+    }
+    server->stats.rounds++;
+    server->stats.units += server->unit_count;
+    server->stats.undone += status != HF_OK;
+    return status;
+}
+
+/* The next unit, in a transaction of its own, whatever becomes of it. */
+static void run_alone(hf_server *server, hf__conn *list)
+{
+    hf_error error = HF_ERROR_INIT;
+    hf_status status = HF_FULL;
+
+    server->round.made_room = true;
+    for (int i = 0; i < HF__WRITE_RETRY_MAX && status == HF_FULL &&
+                    server->round.made_room;
+         i++)
+        status = try_round(server, list, 1, &error);
+    if (status == HF_OK)
+        return;
+    server->failure = error;
+    (void)try_round(server, list, 1, &error);
+    server->failure.status = HF_OK;
+}
+
+/* The last of `count` units could not run: the others once more, then its
+ * error. */
+static void run_others(hf_server *server, hf__conn *list, size_t count,
+                       const hf_error *error)
+{
+    hf_error again = HF_ERROR_INIT;
+
+    server->hasty = error->status == HF_UNAVAILABLE;
+    if (count > 1 && try_round(server, list, count - 1, &again) != HF_OK)
+        return;
+    server->failure = *error;
+    (void)try_round(server, list, 1, &again);
+    server->failure.status = HF_OK;
+}
+
+static void run_list(hf_server *server, hf__conn *list)
+{
+    hf_error error = HF_ERROR_INIT;
+    hf_status status = try_round(server, list, SIZE_MAX, &error);
+    size_t count;
+
+    if (status == HF_FULL && server->round.made_room)
+        status = try_round(server, list, SIZE_MAX, &error);
+    if (status == HF_OK)
+        return;
+    count = server->unit_count;
+    if (server->broken.status != HF_OK && status != HF_FULL) {
+        run_others(server, list, count, &error);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        run_alone(server, list);
+}
+
+/* -------------------------------------------------------------------- turns */
+
+static hf__conn *take_ready(hf_server *server)
+{
+    hf__conn *list = server->ready;
+
+    server->ready = NULL;
+    server->ready_end = &server->ready;
+    return list;
+}
+
+/* Those with requests left are ready again. */
+static void give_back(hf__conn *list)
+{
+    while (list != NULL) {
+        hf__conn *conn = list;
+
+        list = conn->ready_next;
+        conn->ready = false;
+        if (conn->again)
+            hf__conn_wake(conn);
+    }
+}
+
+static void run_turn(hf__tick *tick)
+{
+    hf_server *server = tick->user;
+    hf__conn *list = take_ready(server);
+
+    server->deadline_ms = hf__clock_boot_ms() + (server->hasty ? 0 : LOCK_MS);
+    server->hasty = false;
+    if (list != NULL)
+        run_list(server, list);
+    give_back(list);
+    hf__conn_bury(server);
+    trim_words(server);
+}
+
+void hf__rounds_init(hf_server *server)
+{
+    server->tick.ring = run_turn;
+    server->tick.user = server;
+    server->ready_end = &server->ready;
+    hf__round_init(&server->round, hf__embedded_env(server->store),
+                   hf__embedded_budget_ms(server->store));
+}
+
+void hf__rounds_done(hf_server *server)
+{
+    hf__round_done(&server->round);
+    hf__free(server->words);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * server.c - opening, stopping and closing a server.
+ *
+ * It has a loop, and so a thread, of its own: everything else happens there.
+ * The calls of this file run tasks on it and wait for them.
+ */
+#include <string.h>
+
+#include "core/client.h"
+#include "serve/listener.h"
+#include "serve/rounds.h"
+#include "store/embedded/embedded.h"
+#include "util/clock.h"
+#include "util/container.h"
+#include "util/error.h"
+#include "util/fork.h"
+#include "util/mem.h"
+#include "util/options.h"
+#include "util/url.h"
+
+#define CONNECT_MS 2000
+
+#define REQUEST_MAX_DEFAULT (INT64_C(512) << 20)
+#define CLIENTS_DEFAULT 10000
+
+/* How often a stop looks whether all connections are closed, ms. */
+#define STOP_LOOK_MS 5
+
+/* ------------------------------------------------------------------ options */
+
+static hf_status check_number(int64_t *value, int64_t fallback, int64_t max,
+                              const char *name, hf_error *err)
+{
+    if (*value == 0)
+        *value = fallback;
+    if (*value < 1 || *value > max)
+        return hf__fail(err, HF_INVALID, "%s is %lld, must be 1 to %lld", name,
+                        (long long)*value, (long long)max);
+    return HF_OK;
+}
+
+static hf_status load_options(hf_server_options *options,
+                              const hf_server_options *from, hf_error *err)
+{
+    hf_status status =
+        hf__options_load(options, sizeof(*options), sizeof(*options), from,
+                         "hf_server_options", err);
+
+    if (status == HF_OK && (options->listen_count == 0 ||
+                            options->listen_count > HF_SERVER_LISTEN_MAX ||
+                            options->listen == NULL))
+        status =
+            hf__fail(err, HF_INVALID, "listen_count is %zu, must be 1 to %d",
+                     options->listen_count, HF_SERVER_LISTEN_MAX);
+    if (status == HF_OK)
+        status = check_number(&options->max_clients, CLIENTS_DEFAULT, 1000000,
+                              "max_clients", err);
+    if (status == HF_OK)
+        status = check_number(&options->request_max, REQUEST_MAX_DEFAULT,
+                              REQUEST_MAX_DEFAULT, "request_max", err);
+    return status;
+}
+
+/* ------------------------------------------------------------------ opening */
+
+static hf_status open_store(hf_server *server, const char *text, hf_error *err)
+{
+    hf__url url;
+    hf__store_config config = {
+        .url = &url, .connect_ms = CONNECT_MS, .loop = server->loop};
+    hf_status status = hf__url_parse(hf__client_url(text), &url, err);
+
+    if (status != HF_OK)
+        return status;
+    if (hf__store_takes(&hf__embedded_store_ops, url.scheme))
+        status = hf__embedded_store_ops.open(&config, &server->store, err);
+    else
+        status = hf__fail(err, HF_INVALID,
+                          "only embedded stores (volatile:, file:) can be "
+                          "served, not %s:",
+                          url.scheme);
+    hf__url_done(&url);
+    return status;
+}
+
+static hf_status open_listeners(hf_server *server,
+                                const hf_server_options *options, hf_error *err)
+{
+    hf_status status = HF_OK;
+
+    server->listeners =
+        hf__calloc(options->listen_count, sizeof(*server->listeners));
+    if (server->listeners == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    while (status == HF_OK && server->listener_count < options->listen_count) {
+        size_t at = server->listener_count++;
+
+        status = hf__listener_open(&server->listeners[at], server,
+                                   options->listen[at], err);
+    }
+    return status;
+}
+
+static hf_status start_listeners(hf_server *server, hf_error *err)
+{
+    hf_status status = HF_OK;
+
+    for (size_t i = 0; status == HF_OK && i < server->listener_count; i++)
+        status = hf__listener_start(&server->listeners[i], err);
+    return status;
+}
+
+hf_status hf_server_open(const char *url, const hf_server_options *opts,
+                         hf_server **server, hf_error *err)
+{
+    hf_server_options options;
+    hf_server *made;
+    hf_status status;
+
+    if (server == NULL)
+        return hf__fail(err, HF_INVALID, "server is NULL");
+    status = load_options(&options, opts, err);
+    if (status != HF_OK)
+        return status;
+    made = hf__calloc(1, sizeof(*made));
+    if (made == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    made->options = options;
+    made->fork_generation = hf__fork_generation();
+    made->loop = hf__loop_new();
+    status = made->loop != NULL ? hf__loop_start(made->loop, err)
+                                : hf__fail(err, HF_NO_MEMORY, "out of memory");
+    if (status == HF_OK)
+        status = open_store(made, url, err);
+    if (status == HF_OK) {
+        hf__rounds_init(made);
+        status = open_listeners(made, &options, err);
+    }
+    if (status == HF_OK)
+        status = start_listeners(made, err);
+    if (status != HF_OK) {
+        hf_server_close(made);
+        return status;
+    }
+    *server = made;
+    return HF_OK;
+}
+
+const char *hf_server_address(const hf_server *server, size_t index)
+{
+    return index < server->listener_count ? server->listeners[index].text
+                                          : NULL;
+}
+
+/* ------------------------------------------------------ on the loop thread */
+
+typedef struct errand {
+    hf__task task;
+    hf_server *server;
+    hf_server_stats *stats;
+} errand;
+
+static void run_stats(hf__task *task)
+{
+    const errand *what = hf__container_of(task, errand, task);
+
+    *what->stats = what->server->stats;
+    what->stats->connections = what->server->conn_count;
+}
+
+hf_status hf_server_read_stats(hf_server *server, hf_server_stats *stats,
+                               hf_error *err)
+{
+    hf_server_stats now;
+    errand what = {{.run = run_stats}, server, &now};
+    size_t size = stats->struct_size;
+
+    if (size < sizeof(size) || size > sizeof(now))
+        return hf__fail(err, HF_INVALID, "hf_server_stats: struct_size is %zu",
+                        size);
+    hf__loop_call(server->loop, &what.task);
+    now.struct_size = size;
+    memcpy(stats, &now, size);
+    return HF_OK;
+}
+
+static void close_listeners(hf_server *server)
+{
+    for (size_t i = 0; i < server->listener_count; i++)
+        hf__listener_close(&server->listeners[i]);
+}
+
+/* No input any more; those with nothing left to run or write are closed. */
+static void run_stop(hf__task *task)
+{
+    hf_server *server = hf__container_of(task, errand, task)->server;
+    hf__conn *next;
+
+    close_listeners(server);
+    server->stopping = true;
+    for (hf__conn *conn = server->conns; conn != NULL; conn = next) {
+        next = conn->next;
+        if (!conn->ready && hf__buf_size(&conn->out) == 0)
+            hf__conn_close(conn);
+    }
+}
+
+static void run_close(hf__task *task)
+{
+    hf_server *server = hf__container_of(task, errand, task)->server;
+
+    close_listeners(server);
+    hf__conn_close_all(server);
+    for (hf__conn *conn = server->dead; conn != NULL; conn = conn->next)
+        conn->ready = false;
+    server->ready = NULL;
+    server->ready_end = &server->ready;
+    hf__tick_stop(&server->tick);
+    hf__conn_bury(server);
+}
+
+/* ------------------------------------------------------------------ closing */
+
+hf_status hf_server_stop(hf_server *server, int64_t wait_ms, hf_error *err)
+{
+    int64_t until_ms = hf__clock_after(hf__clock_boot_ms(), wait_ms);
+    hf_server_stats now;
+    errand stop = {{.run = run_stop}, server, NULL};
+    errand look = {{.run = run_stats}, server, &now};
+
+    for (;;) {
+        hf__loop_call(server->loop, &stop.task);
+        hf__loop_call(server->loop, &look.task);
+        if (now.connections == 0)
+            return HF_OK;
+        if (hf__clock_boot_ms() >= until_ms)
+            return hf__fail(err, HF_TIMEOUT, "%llu connections are open",
+                            (unsigned long long)now.connections);
+        hf__clock_sleep_until(hf__clock_boot_ms() + STOP_LOOK_MS);
+    }
+}
+
+void hf_server_close(hf_server *server)
+{
+    errand what = {{.run = run_close}, server, NULL};
+
+    if (server == NULL)
+        return;
+    if (server->fork_generation == hf__fork_generation() &&
+        server->loop != NULL && hf__loop_started(server->loop))
+        hf__loop_call(server->loop, &what.task);
+    if (server->store != NULL) {
+        hf__rounds_done(server);
+        server->store->ops->close(server->store);
+    }
+    hf__loop_free(server->loop);
+    hf__free(server->listeners);
+    hf__free(server);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * state.h - what the parts of a server share. It belongs to the loop thread.
+ */
+#ifndef HF__SERVE_STATE_H
+#define HF__SERVE_STATE_H
+
+#include "holdfast/serve.h"
+#include "serve/conn.h"
+#include "store/embedded/run/round.h"
+#include "store/store.h"
+
+struct hf__listener;
+
+/* The version of Redis whose commands and texts these are. */
+#define HF__SERVE_REDIS_VERSION "7.0.15"
+
+struct hf_server {
+    hf__loop *loop;
+    hf__store *store;
+    uint32_t fork_generation;
+    hf_server_options options; /* numbers only, defaults filled in */
+
+    struct hf__listener *listeners;
+    size_t listener_count;
+
+    hf__conn *conns; /* newest first */
+    hf__conn *dead;
+    size_t conn_count;
+    uint64_t last_id;
+    bool stopping; /* no new connections or requests */
+
+    /* Rounds: rounds.c. */
+    hf__tick tick;
+    hf__conn *ready;
+    hf__conn **ready_end;
+    hf__round round;
+    size_t unit_count; /* of the round */
+    size_t unit_limit;
+    int64_t deadline_ms; /* for the writer lock */
+    bool hasty;          /* the last turn waited in vain: this one does not */
+    hf_error broken;     /* not HF_OK: the round is to be undone */
+    hf_error failure;    /* not HF_OK: the next unit fails like this */
+    hf_bytes *words;     /* of the request that runs */
+    size_t word_capacity;
+
+    hf_server_stats stats;
+};
+
+#endif

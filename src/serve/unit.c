@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* unit.c - see unit.h. */
+#include "serve/unit.h"
+
+#include "serve/state.h"
+#include "store/embedded/keys/command_reply.h"
+
+/* What Redis's clients know of such a failure. */
+static const char *code_of(hf_status status)
+{
+    switch (status) {
+    case HF_FULL:
+        return "OOM";
+    case HF_UNAVAILABLE:
+        return "BUSY";
+    case HF_DENIED:
+        return "READONLY";
+    case HF_NO_MEMORY:
+        return "OOM";
+    default:
+        return "ERR";
+    }
+}
+
+static void fail(hf__conn *conn, const hf_error *failure)
+{
+    if (failure->status == HF_FULL)
+        hf__answer_error(&conn->answer, "OOM command not allowed when used "
+                                        "memory > 'maxmemory'.");
+    else
+        hf__answer_error(&conn->answer, "%s %s", code_of(failure->status),
+                         failure->message);
+}
+
+bool hf__unit_begin(hf__conn *conn, const hf__command *command)
+{
+    hf_server *server = conn->server;
+    hf_error error = HF_ERROR_INIT;
+
+    conn->units++;
+    server->unit_count++;
+    if (server->failure.status != HF_OK) {
+        fail(conn, &server->failure);
+        server->failure.status = HF_OK;
+        return false;
+    }
+    if (hf__round_enter(&server->round, command, server->deadline_ms, &error) ==
+        HF_OK)
+        return true;
+    server->broken = error;
+    return false;
+}
+
+void hf__unit_run(hf__conn *conn, const hf__command *command,
+                  const hf_bytes *words, size_t count)
+{
+    hf_server *server = conn->server;
+    hf__tx *tx = server->round.tx;
+    const hf_reply *reply;
+
+    if (!hf__command_arity_fits(command, count)) {
+        hf__answer_error(&conn->answer,
+                         "ERR wrong number of arguments for '%s' command",
+                         command->name);
+        return;
+    }
+    if (!hf__round_run(&server->round, command, words, count, &conn->answer.out,
+                       &reply))
+        server->broken = tx->error;
+    else if (reply != NULL)
+        hf__answer_tree(&conn->answer, reply);
+}

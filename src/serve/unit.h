@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unit.h - running commands of the store in the round.
+ *
+ * A unit is what a round runs without interruption: a command, or those of an
+ * EXEC. It is atomic, and fails alone.
+ */
+#ifndef HF__SERVE_UNIT_H
+#define HF__SERVE_UNIT_H
+
+#include "serve/conn.h"
+#include "store/embedded/commands/command.h"
+
+/*
+ * Have a transaction for a unit that contains `command`; false: replied with an
+ * error, or the round is to be undone. It counts the unit.
+ */
+bool hf__unit_begin(hf__conn *conn, const hf__command *command);
+
+/* Run a command of a unit that was begun; conn->answer takes the reply. The
+ * number of words is checked here. */
+void hf__unit_run(hf__conn *conn, const hf__command *command,
+                  const hf_bytes *words, size_t count);
+
+#endif

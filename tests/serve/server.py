@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""server.py - `holdfast serve` in a folder of its own, and raw connections."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+
+TIMEOUT = 60
+
+
+class Connection:
+    """Sends bytes or words; reads replies as Python values: bytes, int, None,
+    list, dict, or an Error."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(TIMEOUT)
+        self.socket.connect(path)
+        self.lines = self.socket.makefile("rb")
+
+    def send(self, *words):
+        self.socket.sendall(encode(*words))
+
+    def ask(self, *words):
+        self.send(*words)
+        return self.read()
+
+    def read(self):
+        line = self.lines.readline()
+        if not line.endswith(b"\r\n"):
+            raise EOFError(line)
+        kind, text = line[:1], line[1:-2]
+        if kind == b"+":
+            return text
+        if kind == b"-":
+            return Error(text.decode())
+        if kind == b":":
+            return int(text)
+        if kind == b"_":
+            return None
+        if kind == b",":
+            return float(text)
+        if kind == b"#":
+            return text == b"t"
+        if kind in b"$=":
+            return self.read_bulk(int(text))
+        if kind in b"*~>":
+            return None if text == b"-1" else [self.read()
+                                               for _ in range(int(text))]
+        if kind == b"%":
+            return {self.read(): self.read() for _ in range(int(text))}
+        raise ValueError(line)
+
+    def read_bulk(self, size):
+        return None if size < 0 else self.lines.read(size + 2)[:-2]
+
+    def close(self):
+        self.lines.close()
+        self.socket.close()
+
+
+class Error(str):
+    """An error reply."""
+
+
+def encode(*words):
+    words = [word if isinstance(word, bytes) else str(word).encode()
+             for word in words]
+    return b"*%d\r\n" % len(words) + b"".join(
+        b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
+
+
+class Server:
+    """Serves a store of its own on a unix socket; it ends with close()."""
+
+    def __init__(self, program, *options, scheme="volatile", url=""):
+        self.folder = tempfile.mkdtemp(prefix="holdfast-serve-")
+        self.path = os.path.join(self.folder, "socket")
+        self.store = f"{scheme}:{self.folder}/store{url}"
+        self.process = subprocess.Popen(
+            [program, "--store", self.store, "serve", "--listen",
+             f"unix:{self.path}", *options],
+            stdout=subprocess.PIPE, text=True)
+        first = self.process.stdout.readline()
+        assert first == f"unix:{self.path}\n", first
+
+    def connect(self):
+        return Connection(self.path)
+
+    def close(self):
+        """Its exit code after SIGTERM."""
+        self.process.terminate()
+        code = self.process.wait(TIMEOUT)
+        self.process.stdout.close()
+        shutil.rmtree(self.folder)
+        return code
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.close()
