@@ -16,7 +16,7 @@ static void greet(hf__conn *conn)
 {
     hf__answer *answer = &conn->answer;
 
-    answer->resp3 = conn->resp3;
+    answer->out.resp3 = conn->resp3;
     hf__answer_map(answer, 7);
     put_pair(answer, "server", "redis");
     put_pair(answer, "version", HF__SERVE_REDIS_VERSION);

@@ -76,7 +76,7 @@ static void reply_nil(hf__out *out)
 {
     hf__answer *answer = self_of(out);
 
-    if (answer->resp3)
+    if (answer->out.resp3)
         put(answer, "_\r\n", 3);
     else
         put(answer, "$-1\r\n", 5);
@@ -86,7 +86,7 @@ static void reply_nil_array(hf__out *out)
 {
     hf__answer *answer = self_of(out);
 
-    if (answer->resp3)
+    if (answer->out.resp3)
         put(answer, "_\r\n", 3);
     else
         put(answer, "*-1\r\n", 5);
@@ -126,9 +126,37 @@ static void reply_instant(hf__out *out, int64_t unix_us)
     put_digits(out, unix_us % 1000000);
 }
 
+static void reply_map(hf__out *out, size_t count)
+{
+    put_number(self_of(out), '%', (int64_t)count);
+}
+
+static void reply_set(hf__out *out, size_t count)
+{
+    put_number(self_of(out), '~', (int64_t)count);
+}
+
+static void reply_real(hf__out *out, double value)
+{
+    char text[HF__NUMBER_SIZE];
+
+    put_line(self_of(out), ',', text, hf__number_put_double(text, value));
+}
+
+static void reply_verbatim(hf__out *out, const void *data, size_t size)
+{
+    hf__answer *answer = self_of(out);
+
+    put_number(answer, '=', (int64_t)size + 4);
+    put(answer, "txt:", 4);
+    put(answer, data, size);
+    put(answer, "\r\n", 2);
+}
+
 static const hf__out_ops ops = {reply_nil,   reply_nil_array, reply_integer,
                                 reply_bytes, reply_instant,   reply_line,
-                                reply_array};
+                                reply_array, reply_map,       reply_set,
+                                reply_real,  reply_verbatim};
 
 /* ------------------------------------------------------------------- public */
 
@@ -136,9 +164,9 @@ void hf__answer_begin(hf__answer *answer, hf__buf *buf, bool resp3)
 {
     answer->out.ops = &ops;
     answer->out.failed = false;
+    answer->out.resp3 = resp3;
     answer->buf = buf;
     answer->from = hf__buf_size(buf);
-    answer->resp3 = resp3;
     answer->no_room = false;
 }
 
@@ -183,10 +211,10 @@ void hf__answer_tree(hf__answer *answer, const hf_reply *reply)
 
 void hf__answer_map(hf__answer *answer, size_t pairs)
 {
-    if (answer->resp3)
-        put_number(answer, '%', (int64_t)pairs);
+    if (answer->out.resp3)
+        reply_map(&answer->out, pairs);
     else
-        put_number(answer, '*', (int64_t)pairs * 2);
+        reply_array(&answer->out, pairs * 2);
 }
 
 void hf__answer_error(hf__answer *answer, const char *format, ...)

@@ -12,8 +12,7 @@
 typedef struct hf__answer {
     hf__out out; /* the first member */
     hf__buf *buf;
-    size_t from; /* the size of `buf` before */
-    bool resp3;
+    size_t from;  /* the size of `buf` before */
     bool no_room; /* the buffer's limit, or no memory: it is incomplete */
 } hf__answer;
 

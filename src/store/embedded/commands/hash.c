@@ -119,13 +119,15 @@ static void reply_entries(hf__tx *tx, hf__record *record, uint64_t count,
 static void reply_all(hf__tx *tx, hf_bytes key, unsigned what)
 {
     hf__record *record;
-    size_t each = what == (SAY_FIELDS | SAY_VALUES) ? 2 : 1;
     uint64_t count;
 
     if (!hf__hash_open(tx, key, &record))
         return;
     count = record == NULL ? 0 : hf__hash_count(tx, record);
-    hf__reply_array(tx, each * (size_t)count);
+    if (what == (SAY_FIELDS | SAY_VALUES))
+        hf__reply_map(tx, (size_t)count);
+    else
+        hf__reply_array(tx, (size_t)count);
     if (record != NULL)
         reply_entries(tx, record, count, what);
 }

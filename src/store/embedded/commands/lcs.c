@@ -219,7 +219,7 @@ static void reply_indices(const lcs *what)
 {
     hf__tx *tx = what->tx;
 
-    hf__reply_array(tx, 4);
+    hf__reply_map(tx, 2);
     hf__reply_bytes(tx, "matches", 7);
     hf__reply_array(tx, walk_matches(what, false));
     (void)walk_matches(what, true);

@@ -74,14 +74,23 @@ static void run_smismember(hf__tx *tx, const hf_bytes *args, size_t count)
         reply_has(tx, record, args[i]);
 }
 
-/* Exactly record->count members, the size of the array. */
-static void reply_members(hf__tx *tx, hf__record *record)
+/* The number of members. SRANDMEMBER has an array of them. */
+static void reply_count(hf__tx *tx, uint64_t count, bool array)
+{
+    if (array)
+        hf__reply_array(tx, (size_t)count);
+    else
+        hf__reply_set(tx, (size_t)count);
+}
+
+/* All of them. */
+static void reply_members(hf__tx *tx, hf__record *record, bool array)
 {
     uint64_t left = record == NULL ? 0 : record->count;
     hf__set_walk walk;
     hf_bytes member;
 
-    hf__reply_array(tx, (size_t)left);
+    reply_count(tx, left, array);
     if (left == 0)
         return;
     hf__set_walk_begin(&walk, tx, record);
@@ -98,7 +107,7 @@ static void run_smembers(hf__tx *tx, const hf_bytes *args, size_t count)
 
     (void)count;
     if (hf__set_open(tx, args[1], &record))
-        reply_members(tx, record);
+        reply_members(tx, record, false);
 }
 
 static void run_smove(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -167,7 +176,7 @@ static void reply_some(hf__tx *tx, hf__record *record, uint64_t count, bool pop)
 
     if (offsets == NULL)
         return;
-    hf__reply_array(tx, (size_t)count);
+    reply_count(tx, count, !pop);
     for (size_t i = 0; i < count; i++) {
         size_t other = i + (size_t)hf__random_below(buf.count - i);
         size_t chosen = offsets[other];
@@ -211,7 +220,7 @@ static void reply_few(hf__tx *tx, hf__record *record, uint64_t count)
 /* Reply with `count` members, possibly repeated; or `pop` them. */
 static void reply_each(hf__tx *tx, hf__record *record, uint64_t count, bool pop)
 {
-    hf__reply_array(tx, (size_t)count);
+    reply_count(tx, count, !pop);
     for (; count > 0 && tx->fatal == HF_OK; count--)
         reply_any(tx, record, pop);
 }
@@ -257,9 +266,9 @@ static void run_spop(hf__tx *tx, const hf_bytes *args, size_t count)
     if (count < 3) {
         reply_any(tx, record, true);
     } else if (record == NULL || wanted == 0) {
-        hf__reply_array(tx, 0);
+        hf__reply_set(tx, 0);
     } else if ((uint64_t)wanted >= record->count) {
-        reply_members(tx, record);
+        reply_members(tx, record, false);
         hf__key_delete(tx, record);
     } else if (hf__set_prefers_sampling(record, (uint64_t)wanted)) {
         reply_each(tx, record, (uint64_t)wanted, true);
@@ -287,7 +296,7 @@ static void run_srandmember(hf__tx *tx, const hf_bytes *args, size_t count)
     else if (wanted < 0)
         reply_repeated(tx, record, (uint64_t)-wanted);
     else if ((uint64_t)wanted >= record->count)
-        reply_members(tx, record);
+        reply_members(tx, record, true);
     else if (wanted <= FEW_MAX &&
              hf__set_prefers_sampling(record, (uint64_t)wanted))
         reply_few(tx, record, (uint64_t)wanted);

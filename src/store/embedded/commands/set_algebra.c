@@ -138,7 +138,7 @@ static void reply_result(hf__tx *tx, set_algebra what, const hf_bytes *keys,
 
     if (!compute(tx, what, keys, count, &made))
         return;
-    hf__reply_array(tx, made.count);
+    hf__reply_set(tx, made.count);
     for (size_t i = 0; i < made.count; i++) {
         hf_bytes member = hf__packed_buf_at(&made.buf, made.offsets[i]);
 

@@ -13,9 +13,14 @@ static void reply_range(hf__tx *tx, hf__record *record, const hf__range *range)
     hf_bytes member;
     double score;
 
-    hf__reply_array(tx, (size_t)count * (range->with_scores ? 2 : 1));
+    if (range->with_scores)
+        hf__reply_pairs(tx, (size_t)count);
+    else
+        hf__reply_array(tx, (size_t)count);
     hf__range_begin(&walk, tx, record, range);
     for (; count > 0 && hf__range_next(&walk, &member, &score); count--) {
+        if (range->with_scores)
+            hf__reply_pair(tx);
         hf__reply_bytes(tx, member.data, member.size);
         if (range->with_scores)
             hf__reply_double(tx, score);

@@ -256,6 +256,18 @@ static void gather_end(hf__record *record, bool last, uint64_t count,
         hf__tx_fail(list->tx, MDB_CORRUPTED);
 }
 
+/* Without a count RESP3, too, has a flat array. */
+static void reply_popped(hf__tx *tx, const hf__members *list, bool counted)
+{
+    if (counted || list->count == 0) {
+        hf__members_reply(list, true);
+        return;
+    }
+    hf__reply_array(tx, 2);
+    hf__reply_bytes(tx, list->items[0].name.data, list->items[0].name.size);
+    hf__reply_double(tx, list->items[0].score);
+}
+
 static void pop(hf__tx *tx, const hf_bytes *args, size_t count, bool last)
 {
     hf__members list;
@@ -279,7 +291,7 @@ static void pop(hf__tx *tx, const hf_bytes *args, size_t count, bool last)
     hf__members_init(&list, tx);
     if (left > 0)
         gather_end(record, last, left, &list);
-    hf__members_reply(&list, true);
+    reply_popped(tx, &list, count == 3);
     for (size_t i = 0; i < list.count && tx->fatal == HF_OK; i++)
         hf__zset_remove(tx, record, list.items[i].name, list.items[i].score);
     if (record != NULL && record->count == 0)

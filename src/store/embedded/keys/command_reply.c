@@ -51,7 +51,9 @@ void hf__reply_arity(hf__tx *tx, const char *name)
 void hf__reply_double(hf__tx *tx, double value)
 {
     char text[HF__NUMBER_SIZE];
-    size_t size = hf__number_put_double(text, value);
 
-    hf__reply_bytes(tx, text, size);
+    if (tx->out->resp3)
+        tx->out->ops->real(tx->out, value);
+    else
+        hf__reply_bytes(tx, text, hf__number_put_double(text, value));
 }

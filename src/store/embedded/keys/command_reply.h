@@ -38,6 +38,42 @@ static inline void hf__reply_array(hf__tx *tx, size_t count)
 {
     tx->out->ops->array(tx->out, count);
 }
+/* Without RESP3 a flat array: keys and values by turns. */
+static inline void hf__reply_map(hf__tx *tx, size_t count)
+{
+    if (tx->out->resp3)
+        tx->out->ops->map(tx->out, count);
+    else
+        hf__reply_array(tx, 2 * count);
+}
+/* Without RESP3 an array. */
+static inline void hf__reply_set(hf__tx *tx, size_t count)
+{
+    if (tx->out->resp3)
+        tx->out->ops->set(tx->out, count);
+    else
+        hf__reply_array(tx, count);
+}
+/* An array of pairs, each begun by hf__reply_pair(). Without RESP3 it is flat.
+ */
+static inline void hf__reply_pairs(hf__tx *tx, size_t count)
+{
+    hf__reply_array(tx, tx->out->resp3 ? count : 2 * count);
+}
+static inline void hf__reply_pair(hf__tx *tx)
+{
+    if (tx->out->resp3)
+        hf__reply_array(tx, 2);
+}
+/* Text for people. Without RESP3 a string. */
+static inline void hf__reply_verbatim(hf__tx *tx, const void *data, size_t size)
+{
+    if (tx->out->resp3)
+        tx->out->ops->verbatim(tx->out, data, size);
+    else
+        hf__reply_bytes(tx, data, size);
+}
+/* Without RESP3 a string. */
 void hf__reply_double(hf__tx *tx, double value);
 /* The text begins with its code, such as "ERR". */
 __attribute__((format(printf, 2, 3))) void

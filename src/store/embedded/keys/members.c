@@ -122,8 +122,13 @@ void hf__members_reply(const hf__members *list, bool with_scores)
 {
     hf__tx *tx = list->tx;
 
-    hf__reply_array(tx, list->count * (with_scores ? 2 : 1));
+    if (with_scores)
+        hf__reply_pairs(tx, list->count);
+    else
+        hf__reply_array(tx, list->count);
     for (size_t i = 0; i < list->count; i++) {
+        if (with_scores)
+            hf__reply_pair(tx);
         hf__reply_bytes(tx, list->items[i].name.data, list->items[i].name.size);
         if (with_scores)
             hf__reply_double(tx, list->items[i].score);

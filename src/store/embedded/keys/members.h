@@ -36,7 +36,7 @@ void hf__members_sort(hf__members *list);
 /* By name; equal names in the order of appending. */
 void hf__members_sort_names(hf__members *list);
 
-/* Reply with all of them as one flat array. */
+/* Reply with all of them, as pairs if `with_scores`. */
 void hf__members_reply(const hf__members *list, bool with_scores);
 
 #endif

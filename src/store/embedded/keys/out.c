@@ -102,13 +102,15 @@ static void reply_instant(hf__out *out, int64_t unix_us)
 }
 
 static const hf__out_ops tree_ops = {
-    reply_nil,     reply_nil_array, reply_integer, reply_bytes,
-    reply_instant, reply_line,      reply_array};
+    reply_nil,  reply_nil_array, reply_integer, reply_bytes, reply_instant,
+    reply_line, reply_array,     NULL,          NULL,        NULL,
+    NULL};
 
 void hf__out_tree_init(hf__out_tree *tree, hf_reply *reply, hf__arena *arena)
 {
     tree->out.ops = &tree_ops;
     tree->out.failed = false;
+    tree->out.resp3 = false;
     tree->arena = arena;
     tree->no_memory = false;
     tree->depth = 0;

@@ -26,6 +26,11 @@ typedef struct hf__out_ops {
     void (*instant)(hf__out *out, int64_t unix_us); /* as replied by TIME */
     void (*line)(hf__out *out, const char *text);   /* a status */
     void (*array)(hf__out *out, size_t count);
+    /* NULL unless `resp3`. */
+    void (*map)(hf__out *out, size_t count); /* of keys, each with a value */
+    void (*set)(hf__out *out, size_t count);
+    void (*real)(hf__out *out, double value);
+    void (*verbatim)(hf__out *out, const void *data, size_t size);
 } hf__out_ops;
 
 /* Implementations embed this as their first member. */
@@ -33,6 +38,8 @@ struct hf__out {
     const hf__out_ops *ops;
     /* Set when the reply is an error; nothing follows it. */
     bool failed;
+    /* Replies have the types of RESP3, else only those of RESP2. */
+    bool resp3;
     char error[HF__OUT_ERROR_SIZE];
 };
 

@@ -51,6 +51,8 @@ static void reply_one(const choice *from, size_t at)
     const hf__member *item = &from->list->items[at * from->each];
     hf__tx *tx = from->list->tx;
 
+    if (from->details)
+        hf__reply_pair(tx);
     hf__reply_bytes(tx, item[0].name.data, item[0].name.size);
     if (!from->details)
         return;
@@ -58,6 +60,14 @@ static void reply_one(const choice *from, size_t at)
         hf__reply_bytes(tx, item[1].name.data, item[1].name.size);
     else
         hf__reply_double(tx, item[0].score);
+}
+
+static void reply_count(const choice *from, uint64_t count)
+{
+    if (from->details)
+        hf__reply_pairs(from->list->tx, (size_t)count);
+    else
+        hf__reply_array(from->list->tx, (size_t)count);
 }
 
 static size_t any(size_t low, size_t count)
@@ -82,7 +92,7 @@ static void reply_distinct(const choice *from, uint64_t count)
 {
     if (count > from->count)
         count = from->count;
-    hf__reply_array(from->list->tx, (size_t)count * (from->details ? 2 : 1));
+    reply_count(from, count);
     for (size_t i = 0; i < count; i++) {
         if (count < from->count)
             exchange(from, i, any(i, from->count));
@@ -98,7 +108,7 @@ static void reply_repeated(const choice *from, uint64_t count)
         hf__reply_error(from->list->tx, "ERR value is out of range");
         return;
     }
-    hf__reply_array(from->list->tx, count * (from->details ? 2 : 1));
+    reply_count(from, count);
     for (size_t i = 0; i < count; i++)
         reply_one(from, any(0, from->count));
 }

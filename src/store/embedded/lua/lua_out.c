@@ -111,13 +111,15 @@ static void reply_array(hf__out *base, size_t count)
 
 static const hf__out_ops lua_ops = {reply_nil,   reply_nil,     reply_integer,
                                     reply_bytes, reply_instant, reply_line,
-                                    reply_array};
+                                    reply_array, NULL,          NULL,
+                                    NULL,        NULL};
 
 void hf__lua_out_init(hf__lua_out *out, lua_State *lua, bool own,
                       size_t *largest_size)
 {
     out->out.ops = &lua_ops;
     out->out.failed = false;
+    out->out.resp3 = false;
     out->lua = lua;
     out->own = own;
     out->largest_size = largest_size;
