@@ -36,13 +36,20 @@ static bool has_flag(const hf_reply *row, const char *flag)
     return false;
 }
 
+/* "a", or the subcommand "a|b". */
 static const hf_reply *find_row(const hf_reply *rows, const char *name)
 {
+    size_t size = strcspn(name, "|");
+
     for (size_t i = 0; i < rows->array.count; i++) {
         const hf_reply *row = &rows->array.items[i];
+        const hf_reply *found = &row->array.items[ROW_NAME];
 
-        if (is_text(&row->array.items[ROW_NAME], name))
+        if (is_text(found, name))
             return row;
+        if (name[size] == '|' && found->bytes.size == size &&
+            memcmp(found->bytes.data, name, size) == 0)
+            return find_row(&row->array.items[ROW_SUBCOMMANDS], name);
     }
     return NULL;
 }
@@ -65,7 +72,7 @@ static unsigned compare_flag(const hf__command *command, const hf_reply *row,
 static bool is_special(const hf__command *command)
 {
     return strcmp(command->name, "publish") == 0 ||
-           strcmp(command->name, "script") == 0 ||
+           strncmp(command->name, "script", 6) == 0 ||
            (command->flags & HF__COMMAND_EVAL) != 0;
 }
 

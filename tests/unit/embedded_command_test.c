@@ -230,6 +230,10 @@ static const struct {
     {"script exists", "wrong number of arguments for 'script|exists' command"},
     {"script flush foo", "SCRIPT FLUSH only support SYNC|ASYNC option"},
     {"script flush", "+:OK"},
+    {"script kill", "NOTBUSY No scripts in execution right now."},
+    {"script kill now", "wrong number of arguments for 'script|kill' command"},
+    {"script|load return", "unknown command 'script|load', with args beginning "
+                           "with: 'return' "},
     {"echo", "wrong number of arguments for 'echo' command"},
     {"echo hi", "s:hi"},
     {"ping", "+:PONG"},

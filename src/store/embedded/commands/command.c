@@ -36,6 +36,71 @@ void hf__command_run(hf__tx *tx, const hf__command *command,
     command->run(tx, args, count);
 }
 
+/* ------------------------------------------------------------ subcommands */
+
+const hf__command *hf__subcommand_find(const hf__command *command,
+                                       hf_bytes name)
+{
+    size_t size = strlen(command->name);
+
+    for (const hf__command *row = command + 1;
+         row->name != NULL && strncmp(row->name, command->name, size) == 0 &&
+         row->name[size] == '|';
+         row++) {
+        if (hf__arg_is(name, row->name + size + 1))
+            return row;
+    }
+    return NULL;
+}
+
+static const char *upper(char text[32], const char *name)
+{
+    size_t size = strcspn(name, "|");
+
+    for (size_t i = 0; i < size; i++)
+        text[i] = (char)(name[i] - 'a' + 'A');
+    text[size] = '\0';
+    return text;
+}
+
+void hf__subcommand_run(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    const hf__command *found = hf__subcommand_find(tx->command, args[1]);
+    char name[32];
+
+    if (found == NULL) {
+        hf__reply_error(tx, "ERR unknown subcommand '%.*s'. Try %s HELP.",
+                        args[1].size > 128 ? 128 : (int)args[1].size,
+                        args[1].size > 0 ? (const char *)args[1].data : "",
+                        upper(name, tx->command->name));
+    } else if (!hf__command_arity_fits(found, count)) {
+        hf__reply_arity(tx, found->name);
+    } else {
+        tx->command = found;
+        found->run(tx, args, count);
+    }
+}
+
+void hf__reply_help(hf__tx *tx, const char *const *lines)
+{
+    char text[128];
+    char name[32];
+    size_t count = 0;
+
+    while (lines[count] != NULL)
+        count++;
+    hf__reply_array(tx, count + 3);
+    (void)snprintf(text, sizeof(text),
+                   "%s <subcommand> [<arg> [value] [opt] ...]. Subcommands "
+                   "are:",
+                   upper(name, tx->command->name));
+    hf__reply_line(tx, text);
+    for (size_t i = 0; i < count; i++)
+        hf__reply_line(tx, lines[i]);
+    hf__reply_line(tx, "HELP");
+    hf__reply_line(tx, "    Prints this help.");
+}
+
 /* ----------------------------------------------------------------- errors */
 
 void hf__unknown_text(char text[HF__OUT_ERROR_SIZE], const hf_bytes *args,

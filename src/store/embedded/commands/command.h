@@ -19,7 +19,8 @@ enum {
     HF__COMMAND_GROWS = 1u << 1,     /* refused when the store is full */
     HF__COMMAND_NO_SCRIPT = 1u << 2, /* not callable from scripts */
     HF__COMMAND_MACHINE = 1u << 3,   /* needs the Lua machine */
-    HF__COMMAND_EVAL = 1u << 4       /* is a script; see eval.h */
+    HF__COMMAND_EVAL = 1u << 4,      /* is a script; see eval.h */
+    HF__COMMAND_GROUP = 1u << 5      /* has subcommands */
 };
 
 typedef struct hf__command {
@@ -31,7 +32,8 @@ typedef struct hf__command {
     void (*run)(hf__tx *tx, const hf_bytes *args, size_t count);
 } hf__command;
 
-/* One table per file. */
+/* One table per file. The rows of a command's subcommands follow its own, whose
+ * flags count: {"script", -2, ..., hf__subcommand_run}, {"script|load", ...} */
 extern const hf__command hf__commands_string[];
 extern const hf__command hf__commands_string_part[];
 extern const hf__command hf__commands_getex[];
@@ -64,6 +66,13 @@ bool hf__command_arity_fits(const hf__command *command, size_t count);
 /* Run it; the arity has been checked. */
 void hf__command_run(hf__tx *tx, const hf__command *command,
                      const hf_bytes *args, size_t count);
+/* The row of a subcommand; NULL: unknown. */
+const hf__command *hf__subcommand_find(const hf__command *command,
+                                       hf_bytes name);
+/* Run the subcommand args[1] of tx->command. */
+void hf__subcommand_run(hf__tx *tx, const hf_bytes *args, size_t count);
+/* Reply to the subcommand HELP. `lines` end with NULL. */
+void hf__reply_help(hf__tx *tx, const char *const *lines);
 /* Redis's text for an unknown command. */
 void hf__unknown_text(char text[HF__OUT_ERROR_SIZE], const hf_bytes *args,
                       size_t count);

@@ -186,6 +186,10 @@ static const char *check_command(const hf__machine *machine,
 {
     if (command == NULL || (command->flags & HF__COMMAND_NO_SCRIPT) != 0)
         return hf__noscript_error(words, count);
+    if ((command->flags & HF__COMMAND_GROUP) != 0 && count > 1)
+        command = hf__subcommand_find(command, words[1]);
+    if (command == NULL)
+        return "ERR Unknown Redis command called from script";
     if (!hf__command_arity_fits(command, count))
         return "ERR Wrong number of args calling Redis command from script";
     if (machine->read_only && (command->flags & HF__COMMAND_WRITES))

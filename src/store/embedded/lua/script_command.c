@@ -7,12 +7,14 @@
 #include "store/embedded/commands/command.h"
 #include "store/embedded/lua/machine.h"
 
-static void script_load(hf__tx *tx, hf_bytes source)
+static void script_load(hf__tx *tx, const hf_bytes *words, size_t count)
 {
     char sha1[HF__MACHINE_SHA1_SIZE];
     char error[HF__OUT_ERROR_SIZE];
 
-    if (hf__machine_load(tx->env->machine, source, sha1, error, sizeof(error)))
+    (void)count;
+    if (hf__machine_load(tx->env->machine, words[2], sha1, error,
+                         sizeof(error)))
         hf__reply_bytes(tx, sha1, strlen(sha1));
     else if (error[0] == '\0')
         hf__tx_no_memory(tx);
@@ -41,25 +43,31 @@ static void script_flush(hf__tx *tx, const hf_bytes *words, size_t count)
     hf__reply_line(tx, "OK");
 }
 
-static void run_script(hf__tx *tx, const hf_bytes *words, size_t count)
+/* A script that runs keeps the writer lock, which this needs too. */
+static void script_kill(hf__tx *tx, const hf_bytes *words, size_t count)
 {
-    if (hf__arg_is(words[1], "load")) {
-        if (count == 3)
-            script_load(tx, words[2]);
-        else
-            hf__reply_arity(tx, "script|load");
-    } else if (hf__arg_is(words[1], "exists")) {
-        if (count >= 3)
-            script_exists(tx, words, count);
-        else
-            hf__reply_arity(tx, "script|exists");
-    } else if (hf__arg_is(words[1], "flush")) {
-        script_flush(tx, words, count);
-    } else {
-        hf__reply_error(tx, "ERR unknown subcommand '%.*s'. Try SCRIPT HELP.",
-                        words[1].size > 128 ? 128 : (int)words[1].size,
-                        (const char *)words[1].data);
-    }
+    (void)words;
+    (void)count;
+    hf__reply_error(tx, "NOTBUSY No scripts in execution right now.");
+}
+
+static void script_help(hf__tx *tx, const hf_bytes *words, size_t count)
+{
+    static const char *const lines[] = {
+        "EXISTS <sha1> [<sha1> ...]",
+        "    Return information about the existence of the scripts in the "
+        "script cache.",
+        "FLUSH [ASYNC|SYNC]",
+        "    Flush the Lua scripts cache.",
+        "KILL",
+        "    Kill the currently executing Lua script.",
+        "LOAD <script>",
+        "    Load a script into the scripts cache without executing it.",
+        NULL};
+
+    (void)words;
+    (void)count;
+    hf__reply_help(tx, lines);
 }
 
 /* Scripts always run in a write transaction. */
@@ -73,6 +81,12 @@ const hf__command hf__commands_script[] = {
     {"eval_ro", -3, EVAL, NULL},
     {"evalsha_ro", -3, EVAL, NULL},
     {"script", -2,
-     HF__COMMAND_WRITES | HF__COMMAND_NO_SCRIPT | HF__COMMAND_MACHINE,
-     run_script},
+     HF__COMMAND_WRITES | HF__COMMAND_NO_SCRIPT | HF__COMMAND_MACHINE |
+         HF__COMMAND_GROUP,
+     hf__subcommand_run},
+    {"script|load", 3, 0, script_load},
+    {"script|exists", -3, 0, script_exists},
+    {"script|flush", -2, 0, script_flush},
+    {"script|kill", 2, 0, script_kill},
+    {"script|help", 2, 0, script_help},
     {NULL, 0, 0, NULL}};

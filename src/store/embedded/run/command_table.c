@@ -46,6 +46,8 @@ static void build_index(void)
              command->name != NULL; command++) {
             size_t at = index_start(command->name, strlen(command->name));
 
+            if (strchr(command->name, '|') != NULL)
+                continue;
             while (index_table[at] != NULL)
                 at = (at + 1) % INDEX_SIZE;
             index_table[at] = command;
