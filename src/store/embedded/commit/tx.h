@@ -79,6 +79,11 @@ typedef struct hf__tx {
     size_t scratch_size;
     hf__arena arena;
 
+    /* If not NULL, called when a key is made, also in place of another; its
+     * content comes later. Set after hf__tx_start(). */
+    void (*made)(struct hf__tx *tx, hf_bytes key);
+    void *made_user;
+
     hf__event *events; /* delivered after the commit */
     size_t event_count;
     size_t event_capacity;

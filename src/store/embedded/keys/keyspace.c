@@ -317,6 +317,8 @@ bool hf__record_make(hf__tx *tx, hf__record *record, hf__type type)
     record->live = true;
     record->dirty = true;
     record->type = (uint8_t)type;
+    if (tx->made != NULL)
+        tx->made(tx, hf__record_key(record));
     return true;
 }
 
