@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "complain.h"
 #include "exit.h"
 #include "run.h"
@@ -152,14 +152,6 @@ static void pass_signals_on(struct child_run *run)
         if (number != SIGCHLD && !run->has_exited)
             kill(run->pid, number);
     }
-}
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* Renew the lease if it is time. Returns how long to poll, ms. */

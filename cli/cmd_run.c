@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "clock.h"
 #include "complain.h"
 #include "exit.h"
 #include "holder.h"
@@ -232,7 +233,7 @@ static void wait_for_lock(struct run *run)
         }
     } while (!lease_is_done(&run->lease));
     lease_join(&run->lease);
-    run->waited_ms = run_now_ms() - run->began_ms;
+    run->waited_ms = now_ms() - run->began_ms;
 }
 
 /* `holder` is "held by ..."; "": not known. */
@@ -404,7 +405,7 @@ static int run_again(struct run *run)
     int code = guard_start(&run->guard);
 
     run->lost = HF_OK;
-    run->began_ms = run_now_ms();
+    run->began_ms = now_ms();
     if (code == EXIT_YES)
         code = lease_begin_again(&run->lease);
     return code == EXIT_YES ? run_once(run) : code;
@@ -465,7 +466,7 @@ static int run_run(struct call *call)
 
     run_verb = call->command->grammar.name;
     code = make_plan(&run.plan, call);
-    run.began_ms = run_now_ms();
+    run.began_ms = now_ms();
     if (code == EXIT_YES)
         describe(call, &run.plan);
     if (code == EXIT_YES)

@@ -6,8 +6,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 /* Between two updates. */
 #define PAUSE_MS 100
@@ -16,14 +17,6 @@
 
 /* Room for one amount: four digits, a point, a space, a prefix. */
 #define AMOUNT_SIZE 24
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* "950", "1.2 k", "34 M". */
 static const char *amount(char text[AMOUNT_SIZE], double value)

@@ -62,9 +62,6 @@ struct run_plan {
     char *shell_argv[4];
 };
 
-/* Milliseconds of CLOCK_BOOTTIME, the clock of the lock's validity. */
-int64_t run_now_ms(void);
-
 /* ---------------------------------------------------------------- signals */
 
 struct signals {

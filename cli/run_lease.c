@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "complain.h"
 #include "exit.h"
 #include "holder.h"
@@ -33,14 +33,6 @@
 
 /* By then a release that the library does not wait for has been sent. */
 #define UNDO_WAIT_MS 20
-
-int64_t run_now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void raise_flag(int fd)
 {
@@ -272,9 +264,9 @@ int64_t lease_valid_until_ms(const struct lease *lease)
 {
     /* In this order: if we are paused between the two, the result is too
      * early. */
-    int64_t now_ms = run_now_ms();
+    int64_t at_ms = now_ms();
 
-    return now_ms + remaining_ms(lease) + lease->plan->margin_ms;
+    return at_ms + remaining_ms(lease) + lease->plan->margin_ms;
 }
 
 /* The words of all locks; `word` writes one of at most HF_OWNER_SIZE bytes. */

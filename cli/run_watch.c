@@ -10,6 +10,7 @@
 
 #include <poll.h>
 
+#include "clock.h"
 #include "complain.h"
 
 /* Even if the lease is long, so that after a suspend the guard soon learns of
@@ -60,7 +61,7 @@ static void kill_group(struct loop *loop)
 static void begin_ending(struct loop *loop)
 {
     int64_t margin_ms = loop->watch->plan->margin_ms;
-    int64_t latest_ms = run_now_ms() + margin_ms;
+    int64_t latest_ms = now_ms() + margin_ms;
 
     /* A lock that was taken away is not valid any more. */
     if (loop->valid_until_ms > latest_ms) {
@@ -104,7 +105,7 @@ static void look_at_lease(struct loop *loop)
     int64_t valid_until_ms;
     hf_status reason;
 
-    if (loop->phase == PHASE_ENDING && run_now_ms() >= loop->kill_at_ms)
+    if (loop->phase == PHASE_ENDING && now_ms() >= loop->kill_at_ms)
         kill_group(loop);
     if (loop->phase != PHASE_HELD)
         return;
@@ -188,7 +189,7 @@ static int next_look_ms(const struct loop *loop)
     int64_t wait_ms = loop->watch->plan->ttl_ms / 6;
 
     if (loop->phase == PHASE_ENDING) {
-        wait_ms = loop->kill_at_ms - run_now_ms();
+        wait_ms = loop->kill_at_ms - now_ms();
         return wait_ms > 0 ? (int)wait_ms : 0;
     }
     if (loop->phase != PHASE_HELD)
