@@ -13,16 +13,6 @@
 #include "number.h"
 #include "out.h"
 
-/* A foreign owner id may hold any bytes and be longer than what is shown. */
-static hf_bytes shown_owner(const hf_lock_info *info)
-{
-    size_t size = info->owner_size;
-
-    if (size > HF_LOCK_INFO_OWNER_MAX)
-        size = HF_LOCK_INFO_OWNER_MAX;
-    return hf_view(info->owner, size);
-}
-
 /* A name may hold any bytes. */
 static void print_safe(hf_bytes name)
 {
@@ -31,46 +21,6 @@ static void print_safe(hf_bytes name)
     for (size_t i = 0; i < name.size; i++)
         putchar((unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?'
                                                                 : text[i]);
-}
-
-static void print_holder_json(struct json *json, const hf_holder *holder)
-{
-    json_integer(json, "held_ms", holder->held_ms);
-    json_integer(json, "pid", holder->pid);
-    json_text(json, "user", holder->user);
-    json_text(json, "host", holder->host);
-    json_text(json, "program", holder->program);
-    json_text(json, "description", holder->description);
-}
-
-/* By hf_lock_mode. */
-static const char *const modes[] = {"exclusive", "shared", "permits"};
-
-/* `holder` may be NULL. */
-static void print_info_json(hf_bytes name, bool held, const hf_lock_info *info,
-                            const hf_holder *holder)
-{
-    struct json json;
-
-    json_begin(&json, stdout);
-    json_bytes(&json, "name", name);
-    json_bool(&json, "held", held);
-    if (held) {
-        if (info->mode != HF_LOCK_EXCLUSIVE) {
-            json_text(&json, "mode", modes[info->mode]);
-            json_integer(&json, "holders", (int64_t)info->holders);
-        }
-        json_bytes(&json, "owner", shown_owner(info));
-        if (info->remaining_ms < 0)
-            json_null(&json, "remaining_ms");
-        else
-            json_integer(&json, "remaining_ms", info->remaining_ms);
-    }
-    if (holder != NULL)
-        print_holder_json(&json, holder);
-    json_integer(&json, "last_token", (int64_t)info->last_token);
-    json_integer(&json, "waiters", (int64_t)info->waiters);
-    json_end(&json);
 }
 
 static void print_holder(const hf_lock_info *info, const hf_holder *holder)
@@ -95,7 +45,7 @@ static void print_info(bool held, const hf_lock_info *info,
 
     printf("held: %s\n", held ? "yes" : "no");
     if (held && info->mode != HF_LOCK_EXCLUSIVE)
-        printf("mode: %s\nholders: %" PRIu64 "\n", modes[info->mode],
+        printf("mode: %s\nholders: %" PRIu64 "\n", holder_modes[info->mode],
                info->holders);
     if (held)
         print_holder(info, holder);
@@ -118,15 +68,19 @@ static int lock_inspect(struct call *call)
     hf_bytes name = call_operand(call, 0);
     hf_status status = hf_lock_inspect(call->client, name, &info, &err);
     bool held = status == HF_OK;
+    struct json json;
 
     if (!held && status != HF_NOT_FOUND)
         return call_failed(call, status, &err);
     if (held && holder_look(call->client, &info, &holder))
         known = &holder;
-    if (call->json)
-        print_info_json(name, held, &info, known);
-    else
+    if (call->json) {
+        json_begin(&json, stdout);
+        holder_lock_json(&json, name, held, &info, known);
+        json_end(&json);
+    } else {
         print_info(held, &info, known);
+    }
     return held ? EXIT_YES : EXIT_NO;
 }
 
@@ -144,10 +98,10 @@ static int list_one(void *user, hf_bytes name, const hf_lock_info *info)
 
         json_begin(&json, stdout);
         json_bytes(&json, "name", name);
-        json_bytes(&json, "owner", shown_owner(info));
+        json_bytes(&json, "owner", holder_owner(info));
         json_integer(&json, "remaining_ms", info->remaining_ms);
         if (known != NULL)
-            print_holder_json(&json, known);
+            holder_json(&json, known);
         json_end(&json);
         return 0;
     }
@@ -174,11 +128,11 @@ static int list_holder(void *user, const hf_lock_info *info)
         return 0;
     }
     json_begin(&json, stdout);
-    json_bytes(&json, "owner", shown_owner(info));
+    json_bytes(&json, "owner", holder_owner(info));
     json_integer(&json, "remaining_ms", info->remaining_ms);
     json_integer(&json, "permits", (int64_t)info->holders);
     if (known != NULL)
-        print_holder_json(&json, known);
+        holder_json(&json, known);
     json_end(&json);
     return 0;
 }

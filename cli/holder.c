@@ -5,10 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static size_t shown_size(const hf_lock_info *info)
+const char *const holder_modes[] = {"exclusive", "shared", "permits"};
+
+hf_bytes holder_owner(const hf_lock_info *info)
 {
-    return info->owner_size > HF_LOCK_INFO_OWNER_MAX ? HF_LOCK_INFO_OWNER_MAX
-                                                     : info->owner_size;
+    size_t size = info->owner_size;
+
+    if (size > HF_LOCK_INFO_OWNER_MAX)
+        size = HF_LOCK_INFO_OWNER_MAX;
+    return hf_view(info->owner, size);
 }
 
 void holder_name(const hf_holder *holder, char text[HOLDER_TEXT_SIZE])
@@ -36,7 +41,7 @@ static const char *library_of(const char *owner, size_t size)
 
 void holder_foreign(const hf_lock_info *info, char text[HOLDER_TEXT_SIZE])
 {
-    size_t size = shown_size(info);
+    size_t size = holder_owner(info).size;
 
     for (size_t i = 0; i < size; i++) {
         unsigned char c = (unsigned char)info->owner[i];
@@ -70,8 +75,7 @@ void holder_describe(const hf_lock_info *info, const hf_holder *holder,
 
 bool holder_look(hf_client *client, const hf_lock_info *info, hf_holder *holder)
 {
-    if (hf_lock_holder(client, hf_view(info->owner, shown_size(info)), holder,
-                       NULL) != HF_OK)
+    if (hf_lock_holder(client, holder_owner(info), holder, NULL) != HF_OK)
         return false;
     if (info->held_ms >= 0)
         holder->held_ms = info->held_ms;
@@ -104,4 +108,36 @@ void holder_name_type(hf_lock *const *locks, size_t count, hf_error *err)
         *err = asked;
         return;
     }
+}
+
+void holder_json(struct json *json, const hf_holder *holder)
+{
+    json_integer(json, "held_ms", holder->held_ms);
+    json_integer(json, "pid", holder->pid);
+    json_text(json, "user", holder->user);
+    json_text(json, "host", holder->host);
+    json_text(json, "program", holder->program);
+    json_text(json, "description", holder->description);
+}
+
+void holder_lock_json(struct json *json, hf_bytes name, bool held,
+                      const hf_lock_info *info, const hf_holder *holder)
+{
+    json_bytes(json, "name", name);
+    json_bool(json, "held", held);
+    if (held) {
+        if (info->mode != HF_LOCK_EXCLUSIVE) {
+            json_text(json, "mode", holder_modes[info->mode]);
+            json_integer(json, "holders", (int64_t)info->holders);
+        }
+        json_bytes(json, "owner", holder_owner(info));
+        if (info->remaining_ms < 0)
+            json_null(json, "remaining_ms");
+        else
+            json_integer(json, "remaining_ms", info->remaining_ms);
+    }
+    if (holder != NULL)
+        holder_json(json, holder);
+    json_integer(json, "last_token", (int64_t)info->last_token);
+    json_integer(json, "waiters", (int64_t)info->waiters);
 }

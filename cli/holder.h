@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* holder.h - a lock's holder as text. */
+/* holder.h - a lock's holder as text and as JSON. */
 #ifndef HOLDFAST_CLI_HOLDER_H
 #define HOLDFAST_CLI_HOLDER_H
 
 #include "holdfast.h"
+#include "json.h"
 
 #define HOLDER_TEXT_SIZE 1024
+
+/* Words for hf_lock_mode. */
+extern const char *const holder_modes[];
+
+/* The owner id, as far as known. One of another library may hold any bytes. */
+hf_bytes holder_owner(const hf_lock_info *info);
 
 /* "backup (pid 4711, root@db1)". */
 void holder_name(const hf_holder *holder, char text[HOLDER_TEXT_SIZE]);
@@ -24,6 +31,12 @@ bool holder_look(hf_client *client, const hf_lock_info *info,
 
 /* The same for whatever holds a lock now; "" if that is not known. */
 void holder_find(hf_client *client, hf_bytes name, char text[HOLDER_TEXT_SIZE]);
+
+/* Members of an object: what is known of a holder. */
+void holder_json(struct json *json, const hf_holder *holder);
+/* The same of a lock; `holder` may be NULL. */
+void holder_lock_json(struct json *json, hf_bytes name, bool held,
+                      const hf_lock_info *info, const hf_holder *holder);
 
 /* An acquire that was started ended with HF_WRONG_TYPE: if the key of one of
  * the locks explains that, say in `err` what it holds. */
