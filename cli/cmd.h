@@ -37,6 +37,7 @@ extern const struct command value_commands[];
 extern const struct command hash_commands[];
 extern const struct command key_commands[];
 extern const struct command lock_commands[];
+extern const struct command top_commands[];
 extern const struct command barrier_commands[];
 extern const struct command latch_commands[];
 extern const struct command limit_commands[];

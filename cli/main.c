@@ -33,6 +33,7 @@ static const struct noun nouns[] = {
     {"timeline", timeline_commands},
     {"cache", cache_commands},
     {"lock", lock_commands},
+    {"top", top_commands},
     {"latch", latch_commands},
     {"barrier", barrier_commands},
     {"limit", limit_commands},

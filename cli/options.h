@@ -94,6 +94,9 @@ enum option_id {
     OPT_SIGNAL,
     OPT_LISTEN,
     OPT_CLIENTS_MAX,
+    OPT_ONE_SAMPLE,
+    OPT_INTERVAL,
+    OPT_SORT,
     OPT_COUNT
 };
 

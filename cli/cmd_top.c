@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_top.c - holdfast top: the locks of a store, as a table or as JSON.
+ */
+#include <locale.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "cmd.h"
+#include "complain.h"
+#include "exit.h"
+#include "json.h"
+#include "lock_sample.h"
+#include "top_view.h"
+
+static void print_sample(const struct call *call,
+                         const struct lock_sample *sample)
+{
+    char store[LOCK_STORE_TEXT_SIZE];
+    struct top_view view = {NULL, 0};
+    struct json json;
+
+    lock_sample_store(call->client, store);
+    if (call->json) {
+        json_begin(&json, stdout);
+        json_text(&json, "store", store);
+        lock_sample_json(&json, sample);
+        json_end(&json);
+        return;
+    }
+    if (top_view_fill(&view, sample,
+                      (enum top_sort)call->options->number[OPT_SORT], ""))
+        top_print(stdout, store, sample, &view);
+    top_view_free(&view);
+}
+
+/* The next sample in place of `last`. */
+static hf_status take(const struct call *call, struct lock_sample **last,
+                      hf_error *err)
+{
+    const struct options *options = call->options;
+    hf_bytes pattern = hf_view("", 0);
+    struct lock_sample *sample;
+    hf_status status;
+
+    if (options->operand_count > 0)
+        pattern = call_operand(call, 0);
+    status = lock_sample_take(call->client, pattern, *last, NULL, &sample, err);
+    if (status != HF_OK)
+        return status;
+    lock_sample_free(*last);
+    *last = sample;
+    return HF_OK;
+}
+
+/* A sample takes at most a fifth of the time of a slow store. */
+static int64_t pause_after(const struct lock_sample *sample, int64_t ms)
+{
+    int64_t least_ms = 4 * (sample->ended_ms - sample->began_ms);
+
+    return least_ms > ms ? least_ms : ms;
+}
+
+static void pause_for(int64_t ms)
+{
+    struct timespec rest = {ms / 1000, ms % 1000 * 1000000};
+
+    while (nanosleep(&rest, &rest) != 0)
+        ;
+}
+
+/* With --once one sample, or with --interval the second of two, which has
+ * rates; else one after another. */
+static int print_samples(struct call *call)
+{
+    const struct options *options = call->options;
+    bool once = options->given[OPT_ONE_SAMPLE];
+    bool skip = once && options->given[OPT_INTERVAL];
+    int64_t pause_ms =
+        options->given[OPT_INTERVAL] ? options->number[OPT_INTERVAL] : 1000;
+    struct lock_sample *sample = NULL;
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
+
+    for (;; pause_for(pause_after(sample, pause_ms))) {
+        status = take(call, &sample, &err);
+        if (status == HF_OK && !skip)
+            print_sample(call, sample);
+        if (status != HF_OK || (once && !skip) || fflush(stdout) != 0)
+            break;
+        skip = false;
+    }
+    lock_sample_free(sample);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
+static int top(struct call *call)
+{
+    setlocale(LC_CTYPE, "");
+    return print_samples(call);
+}
+
+const struct command top_commands[] = {
+    {.grammar = {.name = "top",
+                 .accepts = OPTIONS_COMMON | OPTION(ONE_SAMPLE) |
+                            OPTION(INTERVAL) | OPTION(SORT),
+                 .operands_min = 0,
+                 .operands_max = 1,
+                 .operands = "[PATTERN]"},
+     .summary = "show the locks that are held, their holders and waiters",
+     .notes =
+         "A sample lists the locks that match PATTERN, which is a glob as for "
+         "KEYS of Redis,\nas holdfast lock list does: locks of other libraries "
+         "are not among them. It reads\nall key names of the store, then each "
+         "lock, 256 at a time; more than 100000 locks\nare an error. The pause "
+         "after a sample is at least four times as long as it took.\n"
+         "\n"
+         "  HELD     since the holder asked for it, or after a wait since it "
+         "was acquired;\n"
+         "           > if only known to be longer\n"
+         "  LEFT     of the lease; - if it does not expire\n"
+         "  WAITERS  clients in the queue\n"
+         "\n"
+         "Two samples are compared to count hand-overs, locks with another "
+         "owner than in\nthe sample before, and losses, owners that are gone "
+         "after their lease could have\nrun out. Several hand-overs between "
+         "two samples count as one, and a lock that was\nacquired and "
+         "released or lost between two of them is not seen. A loss may also "
+         "be a\nrelease of a lease shorter than the interval, or the end of a "
+         "minimum hold. Locks\nwith several holders are not counted.\n"
+         "\n"
+         "--once with --interval prints the second of two samples. --json "
+         "prints an object\nfor each sample; each of its \"locks\" is as by "
+         "holdfast lock inspect.\n",
+     .run = top},
+    COMMAND_END,
+};
