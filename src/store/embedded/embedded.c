@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "store/embedded/embedded.h"
+#include "store/embedded/files/changes.h"
 #include "store/embedded/keys/tx_life.h"
 #include "store/embedded/lua/machine.h"
 #include "store/embedded/maintenance/check.h"
@@ -349,7 +350,7 @@ static hf_status embedded_stamps_open(hf__store *store, int64_t deadline_ms,
     hf_status status = hf__change_reader_join(self->changes, deadline_ms, err);
 
     if (status == HF_OK)
-        *stamps = self->env->changes->stamps;
+        *stamps = hf__changes_of(&self->env->rings[HF__RING_CHANGES])->stamps;
     return status;
 }
 

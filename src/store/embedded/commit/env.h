@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "store/embedded/files/files.h"
+#include "store/embedded/files/ring.h"
 #include "store/embedded/files/sidecar.h"
 
 /* Read transactions kept for the next reader. */
@@ -49,7 +50,7 @@ typedef struct hf__env {
     bool tight;              /* little space left; set by begin_write */
     struct hf__tx *write_tx; /* made when first needed */
     struct hf__machine *machine;
-    struct hf__changes *changes; /* NULL: not mapped yet */
+    hf__ring rings[HF__RING_COUNT]; /* mapped when first needed */
 
     struct hf__queue *queue;
     struct hf__flush *flush; /* NULL: not in that mode */

@@ -18,6 +18,12 @@ typedef struct hf__event {
     uint32_t bucket;
 } hf__event;
 
+/* What a transaction notes in one ring; see wake/ring_write.h. */
+typedef struct hf__noted {
+    hf__buf notes;
+    bool lost; /* some did not fit */
+} hf__noted;
+
 /* Key records kept in memory; when there are more they are written out. */
 #define HF__RECORD_MAX 512u
 /* How many of them one command may hold at once. */
@@ -88,11 +94,8 @@ typedef struct hf__tx {
     size_t event_count;
     size_t event_capacity;
 
-    /* What wake/note.c notes for watchers. */
-    struct hf__changes *changes; /* NULL: no one watches */
-    hf__buf notes;
-    bool notes_lost;       /* some did not fit */
-    size_t first_of_notes; /* of `events` */
+    uint32_t watched; /* the rings that someone reads */
+    hf__noted noted[HF__RING_COUNT];
 } hf__tx;
 
 /* Record a failure of LMDB; the first one counts. */

@@ -101,7 +101,7 @@ void hf__key_touch(hf__tx *tx, hf__record *record)
 
 void hf__key_touch_watched(hf__tx *tx, hf__record *record)
 {
-    if (tx->changes != NULL)
+    if (tx->watched != 0)
         hf__key_touch(tx, record);
 }
 

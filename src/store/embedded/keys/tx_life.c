@@ -49,7 +49,8 @@ void hf__tx_free(hf__tx *tx)
         hf__free(tx->records[i]);
     }
     hf__free(tx->events);
-    hf__buf_done(&tx->notes);
+    for (size_t i = 0; i < HF__RING_COUNT; i++)
+        hf__buf_done(&tx->noted[i].notes);
     hf__free(tx->scratch);
     hf__arena_free(&tx->arena);
     hf__record_cache_free(tx->cache);
@@ -77,7 +78,7 @@ void hf__tx_start(hf__tx *tx, int64_t boot_ms)
     tx->no_pending_deletes = false;
     tx->event_count = 0;
     tx->made = NULL;
-    hf__note_begin(tx);
+    hf__ring_begin(tx);
     if (tx->writable)
         hf__record_cache_begin(tx->cache, mdb_txn_id(tx->txn));
 }
@@ -111,11 +112,11 @@ hf_status hf__tx_finish(hf__tx *tx)
     }
     if (tx->fatal == HF_OK && hf__tx_flush(tx) && tx->changed)
         hf__reclaim(tx);
-    if (tx->changes != NULL && tx->fatal == HF_OK && tx->changed)
+    if (tx->watched != 0 && tx->fatal == HF_OK && tx->changed)
         hf__note_claim(tx);
     if (tx->fatal == HF_OK && tx->changed) {
         rc = mdb_txn_commit(tx->txn);
-        if (tx->changes != NULL)
+        if (tx->watched != 0)
             hf__note_publish(tx, rc == MDB_SUCCESS);
         if (rc != MDB_SUCCESS) {
             hf__tx_fail(tx, rc);

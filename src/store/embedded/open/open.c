@@ -28,7 +28,6 @@
 #include "store/embedded/commit/checkpoint.h"
 #include "store/embedded/commit/flush.h"
 #include "store/embedded/commit/identity.h"
-#include "store/embedded/files/changes.h"
 #include "store/embedded/files/header.h"
 #include "store/embedded/files/rights.h"
 #include "store/embedded/keys/tx_life.h"
@@ -422,7 +421,8 @@ static void close_env(hf__env *env)
         if (data_fd >= 0)
             close(data_fd);
     }
-    hf__changes_unmap(env->changes);
+    for (size_t i = 0; i < HF__RING_COUNT; i++)
+        hf__ring_unmap(&env->rings[i]);
     hf__sidecar_close(&env->sidecar);
     pthread_rwlock_destroy(&env->map_lock);
     pthread_mutex_destroy(&env->readers_lock);

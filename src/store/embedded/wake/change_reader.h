@@ -4,25 +4,16 @@
 #ifndef HF__EMBEDDED_CHANGE_READER_H
 #define HF__EMBEDDED_CHANGE_READER_H
 
-#include "store/embedded/wake/note.h"
-#include "store/embedded/wake/wake.h"
-#include "store/store.h"
-#include "util/poll.h"
+#include "store/embedded/wake/ring_read.h"
 
 typedef struct hf__change_reader {
-    hf__wake_inbox *inbox;
-    pthread_mutex_t mutex; /* guards `users` and `slot` */
+    hf__ring_reader ring;
+    pthread_mutex_t mutex; /* guards `users` */
     size_t users;          /* feeds, and near caches */
-    uint32_t slot;
 
     /* The loop thread's. */
     hf__feed *feeds;
     hf__feed *next; /* to be called, while some are */
-    hf__watch watch;
-    hf__tick tick;
-    uint64_t position;
-    uint64_t stuck_at; /* where `pending` was last seen; -1: not */
-    unsigned char key[HF__NOTE_KEY_MAX];
 } hf__change_reader;
 
 /* NULL: out of memory. */

@@ -61,24 +61,33 @@ uint32_t hf__wake_bucket(const char *inbox_id, hf_bytes topic)
 
 /* -------------------------------------------------------------- publishing */
 
+bool hf__wake_reserve(hf__tx *tx, size_t count)
+{
+    size_t capacity = tx->event_capacity == 0 ? 16 : tx->event_capacity;
+    hf__event *events;
+
+    while (capacity < tx->event_count + count)
+        capacity *= 2;
+    if (capacity == tx->event_capacity)
+        return true;
+    if (capacity > EVENT_MAX) {
+        hf__tx_fail(tx, MDB_TXN_FULL);
+        return false;
+    }
+    events = hf__realloc(tx->events, capacity * sizeof(*events));
+    if (events == NULL) {
+        hf__tx_no_memory(tx);
+        return false;
+    }
+    tx->events = events;
+    tx->event_capacity = capacity;
+    return true;
+}
+
 bool hf__wake_remember(hf__tx *tx, uint32_t inbox, uint32_t bucket)
 {
-    if (tx->event_count == tx->event_capacity) {
-        size_t capacity = tx->event_capacity == 0 ? 16 : tx->event_capacity * 2;
-        hf__event *events;
-
-        if (capacity > EVENT_MAX) {
-            hf__tx_fail(tx, MDB_TXN_FULL);
-            return false;
-        }
-        events = hf__realloc(tx->events, capacity * sizeof(*events));
-        if (events == NULL) {
-            hf__tx_no_memory(tx);
-            return false;
-        }
-        tx->events = events;
-        tx->event_capacity = capacity;
-    }
+    if (!hf__wake_reserve(tx, 1))
+        return false;
     tx->events[tx->event_count].inbox = inbox;
     tx->events[tx->event_count].bucket = bucket;
     tx->event_count++;

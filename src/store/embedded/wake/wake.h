@@ -21,7 +21,9 @@ uint32_t hf__wake_bucket(const char *inbox_id, hf_bytes topic);
  */
 int64_t hf__wake_publish(struct hf__tx *tx, hf_bytes channel, hf_bytes topic);
 
-/* Record an event of a bucket of an inbox. false: fatal. */
+/* Record an event of a bucket of an inbox. false: fatal. After
+ * hf__wake_reserve() of so many it cannot fail. */
+bool hf__wake_reserve(struct hf__tx *tx, size_t count);
 bool hf__wake_remember(struct hf__tx *tx, uint32_t inbox, uint32_t bucket);
 
 struct hf__event;

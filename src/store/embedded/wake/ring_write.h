@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ring_write.h - what a write transaction notes in a ring (files/ring.h). The
+ * writer lock is held.
+ */
+#ifndef HF__EMBEDDED_RING_WRITE_H
+#define HF__EMBEDDED_RING_WRITE_H
+
+#include "store/embedded/commit/tx.h"
+
+/* Does anyone read this ring? Then it is mapped. */
+static inline bool hf__tx_notes(const hf__tx *tx, uint32_t which)
+{
+    return (tx->watched >> which & 1) != 0;
+}
+
+/* A write transaction begins: who reads? May set `fatal`. */
+void hf__ring_begin(hf__tx *tx);
+
+/* Room for a note in memory, which the caller fills. NULL: it does not fit, and
+ * becomes a gap. */
+unsigned char *hf__ring_put(hf__tx *tx, uint32_t which, uint32_t kind,
+                            size_t size);
+
+/* Is there anything to publish? */
+bool hf__ring_has_notes(const hf__tx *tx, uint32_t which);
+
+/* Before the commit: mark that it is under way; false: fatal. Write the notes
+ * to the ring. */
+bool hf__ring_claim(hf__tx *tx, uint32_t which);
+void hf__ring_fill(hf__tx *tx, uint32_t which);
+/* After it: publish them, and wake readers. */
+void hf__ring_publish(hf__tx *tx, uint32_t which, bool committed);
+
+/* A writer was killed: publish what it may have committed. Since then a write
+ * transaction has begun. */
+void hf__ring_recover(hf__ring *ring);
+
+/* Free the slots of readers that were killed. */
+void hf__ring_forget_dead(hf__env *env, uint32_t which);
+/* A slot was taken or freed. */
+void hf__ring_count_readers(hf__env *env, uint32_t which);
+
+/* The topic of the event that wakes the readers. */
+hf_bytes hf__ring_topic(uint32_t which);
+
+#endif
