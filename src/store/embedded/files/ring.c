@@ -23,7 +23,7 @@ typedef struct layout {
 } layout;
 
 static const layout layouts[HF__RING_COUNT] = {
-    [HF__RING_CHANGES] = {HF__FILE_CHANGES, "HFCHNG\r\n", 1,
+    [HF__RING_CHANGES] = {HF__FILE_CHANGES, "HFCHNG\r\n", 2,
                           sizeof(hf__changes), offsetof(hf__changes, words)},
 };
 

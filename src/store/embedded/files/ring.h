@@ -30,9 +30,9 @@ typedef struct hf__ring_slot {
 /*
  * How each file begins. `head` and `claimed` count the bytes written to the
  * ring so far. What lies before `head` is committed, what lies before `claimed`
- * may be overwritten. `pending`: a transaction that ends the ring at
- * `pending_end` is being committed; if its process was killed, it may have
- * been.
+ * may be overwritten. `pending`: LMDB's transaction `pending_txn` (0: none),
+ * which ends the ring at `pending_end`, is being committed; if its process was
+ * killed, it may have been.
  */
 typedef struct hf__ring_head {
     char magic[8];
@@ -41,6 +41,7 @@ typedef struct hf__ring_head {
     uint64_t head;
     uint64_t claimed;
     uint64_t pending_end;
+    uint64_t pending_txn;
     uint32_t pending;
     uint32_t commits; /* to check from time to time who is alive */
     hf__ring_slot slots[HF__RING_READERS];

@@ -78,7 +78,7 @@ void hf__tx_start(hf__tx *tx, int64_t boot_ms)
     tx->no_pending_deletes = false;
     tx->event_count = 0;
     tx->made = NULL;
-    hf__ring_begin(tx);
+    hf__note_begin(tx);
     if (tx->writable)
         hf__record_cache_begin(tx->cache, mdb_txn_id(tx->txn));
 }

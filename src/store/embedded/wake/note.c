@@ -79,7 +79,6 @@ void hf__note_claim(hf__tx *tx)
 {
     if (!hf__ring_has_notes(tx, HF__RING_CHANGES))
         return;
-    hf__note_recover(&tx->env->rings[HF__RING_CHANGES]);
     if (!hf__ring_claim(tx, HF__RING_CHANGES))
         return;
     stamp_keys(tx, mark);
@@ -94,10 +93,22 @@ void hf__note_publish(hf__tx *tx, bool committed)
     hf__ring_publish(tx, HF__RING_CHANGES, committed);
 }
 
-void hf__note_recover(hf__ring *changes)
+void hf__note_recover(hf__env *env, uint32_t which, uint64_t next)
 {
-    if (!__atomic_load_n(&changes->head->pending, __ATOMIC_ACQUIRE))
+    hf__ring *ring = &env->rings[which];
+
+    if (!hf__ring_is_pending(ring))
         return;
-    stamp_all(changes, advance);
-    hf__ring_recover(changes);
+    if (which == HF__RING_CHANGES)
+        stamp_all(ring, advance);
+    hf__ring_recover(ring, next);
+}
+
+void hf__note_begin_watched(hf__tx *tx)
+{
+    hf__ring_begin(tx);
+    for (uint32_t i = 0; i < HF__RING_COUNT && tx->fatal == HF_OK; i++) {
+        if (hf__tx_notes(tx, i))
+            hf__note_recover(tx->env, i, mdb_txn_id(tx->txn));
+    }
 }

@@ -21,12 +21,23 @@ static inline void hf__note(hf__tx *tx, hf_change_kind kind, hf_bytes key)
 /* All keys. */
 void hf__note_all(hf__tx *tx);
 
+/* A transaction begins. May set `fatal`. */
+void hf__note_begin_watched(hf__tx *tx);
+static inline void hf__note_begin(hf__tx *tx)
+{
+    tx->watched = 0;
+    if (tx->writable)
+        tx->watched =
+            __atomic_load_n(&tx->env->sidecar.map->watched, __ATOMIC_RELAXED);
+    if (tx->watched != 0)
+        hf__note_begin_watched(tx);
+}
+
 /* If there are readers: before the commit; may set `fatal`. After it. */
 void hf__note_claim(hf__tx *tx);
 void hf__note_publish(hf__tx *tx, bool committed);
 
-/* A writer may have been killed: publish what it may have committed. Since then
- * a write transaction has begun. */
-void hf__note_recover(hf__ring *changes);
+/* Of a mapped ring, see hf__ring_recover(). */
+void hf__note_recover(hf__env *env, uint32_t which, uint64_t next);
 
 #endif

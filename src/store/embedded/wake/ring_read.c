@@ -119,21 +119,22 @@ static void on_moved(hf__watch *watch)
 /* --------------------------------------------------------- killed writers */
 
 /*
- * Under the writer lock: publish what a killed writer may have committed. It
- * may have written the meta page but not the number of the transaction, by
- * which readers find it; LMDB sets that when the next write transaction begins.
+ * Under the writer lock: publish what a killed writer committed. It may have
+ * written the meta page but not the number of the transaction, by which readers
+ * find it; LMDB sets that when the next write transaction begins.
  */
 static void recover_locked(hf__ring_reader *reader)
 {
     hf__env *env = reader->inbox->env;
+    uint64_t next;
     MDB_txn *txn;
 
-    if (!__atomic_load_n(&ring_of(reader)->head->pending, __ATOMIC_ACQUIRE) ||
-        !hf__env_adopt_size(env) || env->broken ||
-        mdb_txn_begin(env->mdb, NULL, 0, &txn) != MDB_SUCCESS)
+    if (!hf__ring_is_pending(ring_of(reader)) || !hf__env_adopt_size(env) ||
+        env->broken || mdb_txn_begin(env->mdb, NULL, 0, &txn) != MDB_SUCCESS)
         return;
+    next = mdb_txn_id(txn);
     mdb_txn_abort(txn);
-    hf__note_recover(ring_of(reader));
+    hf__note_recover(env, reader->which, next);
 }
 
 /* The lock is free, but a commit is pending: its writer was killed. */
@@ -151,7 +152,7 @@ static void check_pending(hf__ring_reader *reader)
 {
     uint64_t head = head_of(reader);
 
-    if (!__atomic_load_n(&ring_of(reader)->head->pending, __ATOMIC_ACQUIRE)) {
+    if (!hf__ring_is_pending(ring_of(reader))) {
         reader->stuck_at = NOT_STUCK;
     } else if (reader->stuck_at != head) {
         reader->stuck_at = head;

@@ -9,8 +9,8 @@
  *  4. The head moves, `pending` is cleared, and readers that sleep are woken.
  *
  * A writer killed between 2 and 4 leaves `pending`: the next writer, or a
- * reader that finds it pending for long, publishes the notes. Their transaction
- * may then not have happened.
+ * reader that finds it pending for long, publishes the notes if LMDB has the
+ * transaction, whose number no other may have had since.
  */
 #include "store/embedded/wake/ring_write.h"
 
@@ -55,14 +55,6 @@ static void begin_one(hf__tx *tx, uint32_t which)
 
 void hf__ring_begin(hf__tx *tx)
 {
-    uint32_t watched = 0;
-
-    if (tx->writable)
-        watched =
-            __atomic_load_n(&tx->env->sidecar.map->watched, __ATOMIC_RELAXED);
-    tx->watched = watched;
-    if (watched == 0)
-        return;
     for (uint32_t i = 0; i < HF__RING_COUNT && tx->fatal == HF_OK; i++) {
         if (hf__tx_notes(tx, i))
             begin_one(tx, i);
@@ -157,6 +149,7 @@ bool hf__ring_claim(hf__tx *tx, uint32_t which)
     if (!hf__wake_reserve(tx, HF__RING_COUNT * HF__RING_READERS))
         return false;
     head->pending_end = head->head;
+    head->pending_txn = tx->changed ? mdb_txn_id(tx->txn) : 0;
     __atomic_store_n(&head->pending, 1, __ATOMIC_SEQ_CST);
     return true;
 }
@@ -191,13 +184,12 @@ void hf__ring_fill(hf__tx *tx, uint32_t which)
                      __ATOMIC_SEQ_CST);
 }
 
-void hf__ring_recover(hf__ring *ring)
+void hf__ring_recover(hf__ring *ring, uint64_t next)
 {
     hf__ring_head *head = ring->head;
 
-    if (!__atomic_load_n(&head->pending, __ATOMIC_ACQUIRE))
-        return;
-    __atomic_store_n(&head->head, head->pending_end, __ATOMIC_SEQ_CST);
+    if (head->pending_txn < next)
+        __atomic_store_n(&head->head, head->pending_end, __ATOMIC_SEQ_CST);
     __atomic_store_n(&head->pending, 0, __ATOMIC_RELEASE);
 }
 

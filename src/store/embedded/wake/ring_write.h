@@ -14,7 +14,7 @@ static inline bool hf__tx_notes(const hf__tx *tx, uint32_t which)
     return (tx->watched >> which & 1) != 0;
 }
 
-/* A write transaction begins: who reads? May set `fatal`. */
+/* The transaction begins, and there are readers. May set `fatal`. */
 void hf__ring_begin(hf__tx *tx);
 
 /* Room for a note in memory, which the caller fills. NULL: it does not fit, and
@@ -32,9 +32,13 @@ void hf__ring_fill(hf__tx *tx, uint32_t which);
 /* After it: publish them, and wake readers. */
 void hf__ring_publish(hf__tx *tx, uint32_t which, bool committed);
 
-/* A writer was killed: publish what it may have committed. Since then a write
- * transaction has begun. */
-void hf__ring_recover(hf__ring *ring);
+/* A commit is pending, whose writer was killed: publish its notes if it was
+ * done. `next`: the number of a write transaction that has begun since. */
+static inline bool hf__ring_is_pending(const hf__ring *ring)
+{
+    return __atomic_load_n(&ring->head->pending, __ATOMIC_ACQUIRE) != 0;
+}
+void hf__ring_recover(hf__ring *ring, uint64_t next);
 
 /* Free the slots of readers that were killed. */
 void hf__ring_forget_dead(hf__env *env, uint32_t which);
