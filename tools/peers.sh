@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# peers.sh - other lock libraries, for `make interop` and `make bench-peers`.
+# peers.sh - libraries for Redis, for `make interop`, `make interop-serve` and
+# `make bench-peers`.
 #
 #     tools/peers.sh FOLDER [SECONDS]
 #
@@ -66,33 +67,38 @@ python()
         --target "$folder/python" -r "$drivers/requirements.txt"
 }
 
+node_libraries="node-redlock, redis-semaphore, ioredis, node-redis"
 node()
 {
     rm -f "$folder"/node/*.mjs
-    need "node-redlock, redis-semaphore" node npm
+    need "$node_libraries" node npm
     cp "$drivers/node/package.json" "$folder/node/"
-    fetch "node-redlock, redis-semaphore" npm install --prefix "$folder/node" \
+    fetch "$node_libraries" npm install --prefix "$folder/node" \
         --no-package-lock --no-audit --no-fund --loglevel error
     cp "$drivers"/node/*.mjs "$folder/node/"
 }
 
+go_libraries="redsync, redislock, rueidislock, go-redis"
 go_()
 {
-    rm -f "$folder"/bin/red* "$folder"/bin/rueidis* "$folder"/bin/contend*
-    need "redsync, redislock, rueidislock" go
+    rm -f "$folder"/bin/red* "$folder"/bin/rueidis* "$folder"/bin/contend* \
+        "$folder"/bin/calls
+    need "$go_libraries" go
     cd "$drivers/go"
-    fetch "redsync, redislock, rueidislock" go mod download
-    build "redsync, redislock, rueidislock" go build -o "$folder/bin/" ./...
+    fetch "$go_libraries" go mod download
+    build "$go_libraries" go build -o "$folder/bin/" ./...
 }
 
+java_libraries="redisson, Jedis, Lettuce, Spring"
 java()
 {
-    rm -f "$folder"/java/*.class
-    need redisson java javac mvn
-    fetch redisson mvn -q -B -f "$drivers/java/pom.xml" \
+    rm -rf "$folder"/java/*.class "$folder/java/lib"
+    need "$java_libraries" java javac mvn
+    fetch "$java_libraries" mvn -q -B -f "$drivers/java/pom.xml" \
         dependency:copy-dependencies -DincludeScope=runtime \
         "-DoutputDirectory=$folder/java/lib"
-    build redisson javac -cp "$folder/java/lib/*" -d "$folder/java" "$drivers"/java/*.java
+    build "$java_libraries" javac -XDsuppressNotes -cp "$folder/java/lib/*" \
+        -d "$folder/java" "$drivers"/java/*.java
 }
 
 rust()

@@ -1,9 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """server.py - a server of our own on a free port of 127.0.0.1."""
 
+import os
 import socket
 import subprocess
 import time
+
+
+def command_line(program, port, directory):
+    """`program` is redis-server, valkey-server, or holdfast."""
+    if os.path.basename(program) == "holdfast":
+        return [program, "serve", "--store", f"volatile:{directory}/store",
+                "--listen", f"127.0.0.1:{port}"]
+    return [program, "--port", str(port), "--bind", "127.0.0.1",
+            "--save", "", "--appendonly", "no", "--dir", directory]
 
 
 class Server:
@@ -14,8 +24,7 @@ class Server:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.process = subprocess.Popen(
-            [program, "--port", str(self.port), "--bind", "127.0.0.1",
-             "--save", "", "--appendonly", "no", "--dir", directory],
+            command_line(program, self.port, directory),
             stdout=subprocess.DEVNULL)
         for _ in range(500):
             try:
