@@ -8,7 +8,8 @@ Usage: clients.py REDIS_SERVER HOLDFAST CALLS_HIREDIS PEERS
 PEERS is the output of tools/peers.sh. Each library has a program in drivers/
 which makes the same calls and prints a line for each group of them. It runs on
 a redis-server and on `holdfast serve`, in every protocol that it speaks; the
-outputs must be equal. --show prints them side by side.
+outputs must be equal. --show prints them. First come the programs of the
+articles that began the project.
 """
 
 import argparse
@@ -105,6 +106,32 @@ def clients(hiredis, peers):
                 "20", "-P", "4", "-r", "1000", "-t", BENCHMARKS], steps=None)]
 
 
+def articles(peers):
+    """The programs of the articles that began the project."""
+    folder = os.path.join(peers, "java")
+
+    def python(name, protocols=("",)):
+        return Client("articles: " + name,
+                      ["env", "PYTHONPATH=" + os.path.join(peers, "python"),
+                       sys.executable, "-B",
+                       os.path.join(DRIVERS, f"articles_{name}.py"), "PORT"],
+                      os.path.join(peers, "python", "redis"), protocols, ())
+
+    def java(name):
+        program = "Articles" + name
+        return Client("articles: " + name,
+                      ["java", "-XX:TieredStopAtLevel=1", "-cp",
+                       f"{folder}:{folder}/lib/*", program, "PORT"],
+                      os.path.join(folder, program + ".class"), steps=())
+
+    return [
+        Client("articles: redis-cli",
+               ["redis-cli", "-p", "PORT", "--no-raw"], steps=(),
+               stdin=os.path.join(DRIVERS, "articles.txt")),
+        python("redis_py"), python("stackexchange", ("2", "3")),
+        java("Spring"), java("Redisson")]
+
+
 def compare(client, protocol, servers, options):
     """What is wrong, line by line."""
     began = time.monotonic()
@@ -118,7 +145,7 @@ def compare(client, protocol, servers, options):
     wrong = differ + [f"not made: {step}" for step in client.missing(ours)]
     if theirs[-1].startswith("exit code"):
         wrong.append(f"on redis-server: {theirs[-2:]}")
-    print(f"{client.name:16} {protocol:4} {len(theirs):4} lines  "
+    print(f"{client.name:23} {protocol:4} {len(theirs):4} lines  "
           f"{took:5.1f} s  " + (f"{len(wrong)} differ" if wrong else "equal"),
           flush=True)
     return [f"{client.name} {protocol}: {line[:1000]}" for line in wrong]
@@ -126,7 +153,8 @@ def compare(client, protocol, servers, options):
 
 def run(options, servers):
     wrong = []
-    for client in clients(options.hiredis, options.peers):
+    for client in (articles(options.peers) +
+                   clients(options.hiredis, options.peers)):
         if options.clients and client.name not in options.clients:
             continue
         if not client.exists():
