@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build demo check test lint asan tsan fuzz bench bench-peers \
-    interop model install format
+    interop redis-suite model install format
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\): [^#]*## /\1|/p' $(MAKEFILE_LIST) | \
@@ -55,6 +55,10 @@ fuzz: deps ## run each fuzzer for a minute (SECONDS=600: longer)
 
 interop: deps ## run with other lock libraries (those that it can install)
 	@tools/interop.sh
+
+redis-suite: deps ## run Redis's own tests against `holdfast serve`
+	@tools/deps.sh suite
+	@tools/redis_suite.sh
 
 model: ## check the model of the locks (docs/model, two minutes)
 	@tools/deps.sh model

@@ -3,7 +3,7 @@
 #
 # deps.sh - install the Debian packages (12 and 13) that the build needs.
 #
-#     tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model]
+#     tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [suite]
 #
 # By default: build test.
 #
@@ -11,7 +11,7 @@
 # missing, that takes a fraction of a second and changes nothing.
 #
 # Without `go`, or any other Go, the tests of linearizability are skipped;
-# without `model`, that of docs/model/.
+# without `model`, that of docs/model/. `suite` is for `make redis-suite`.
 #
 # valkey-server is optional: Debian 13 has it, Debian 12 only in its backports,
 # from where it is installed without changing the machine's apt sources and
@@ -43,6 +43,7 @@ packages_of()
     fuzz) echo clang libclang-rt-dev ;;
     go) echo golang-go ;;
     model) echo spin gcc ;;
+    suite) echo tcl ;;
     esac
 }
 
@@ -55,7 +56,7 @@ optional_packages_of()
 
 usage()
 {
-    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model]" >&2
+    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [suite]" >&2
     exit 2
 }
 
@@ -181,7 +182,7 @@ work=
 for argument; do
     case $argument in
     --check) check=true ;;
-    build | test | lint | fuzz | go | model) groups="$groups $argument" ;;
+    build | test | lint | fuzz | go | model | suite) groups="$groups $argument" ;;
     *) usage ;;
     esac
 done
