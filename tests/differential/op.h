@@ -16,11 +16,12 @@
 #include "util/arena.h"
 
 typedef enum op_kind {
-    OP_PLAIN,  /* words are a command, sent as such */
-    OP_CALL,   /* ... in a script, by redis.call */
-    OP_BATCH,  /* ... in a script with its neighbours, by redis.pcall */
-    OP_SCRIPT, /* words are keys and arguments of `source` */
-    OP_WAIT    /* until short expiries are over; not sent */
+    OP_PLAIN,    /* words are a command, sent as such */
+    OP_CALL,     /* ... in a script, by redis.call */
+    OP_BATCH,    /* ... in a script with its neighbours, by redis.pcall */
+    OP_SCRIPT,   /* words are keys and arguments of `source` */
+    OP_EXCHANGE, /* the value of a key with that of the other side, by DUMP */
+    OP_WAIT      /* until short expiries are over; not sent */
 } op_kind;
 
 typedef struct op {

@@ -108,7 +108,10 @@ static void print_script(FILE *to, const op *script)
 
 static void print_op(FILE *to, const op *shown)
 {
-    static const char *const kinds[] = {"plain", "call", "batch"};
+    static const char *const kinds[] = {[OP_PLAIN] = "plain",
+                                        [OP_CALL] = "call",
+                                        [OP_BATCH] = "batch",
+                                        [OP_EXCHANGE] = "exchange"};
 
     if (shown->kind == OP_SCRIPT) {
         print_script(to, shown);

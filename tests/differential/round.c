@@ -144,6 +144,14 @@ static bool add_scripted(composer *compose)
     return false;
 }
 
+static op exchange(composer *compose)
+{
+    op made = grammar_words(&compose->make, "K");
+
+    made.kind = OP_EXCHANGE;
+    return made;
+}
+
 static void add_some(composer *compose)
 {
     size_t way = prng_below(&compose->make.random, 100);
@@ -151,7 +159,10 @@ static void add_some(composer *compose)
 
     if (add_scripted(compose))
         return;
-    if (compose->scripts && (way < 20 || compose->weight == 0)) {
+    if (way == 99 && chosen(compose, "key")) {
+        compose->make.favourite = SIZE_MAX;
+        op_list_add(compose->list, exchange(compose));
+    } else if (compose->scripts && (way < 20 || compose->weight == 0)) {
         compose->make.favourite = SIZE_MAX;
         op_list_add(compose->list, lua_script(&compose->make));
     } else if (way < 65) {

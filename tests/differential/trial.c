@@ -101,6 +101,74 @@ static void prepare(pair *both, const op *next)
     meet_keys(&both->server);
 }
 
+/* -------------------------------------------------------------- exchanging */
+
+/* The last version of RDB that both sides read. */
+#define RDB_VERSION_MAX 11
+
+static void send(side *one, hf__request *request, hf__arena *arena,
+                 size_t count, hf_bytes *words)
+{
+    op sent = {.kind = OP_PLAIN, .words = words, .word_count = count};
+
+    side_perform(one, &sent, 1, request, arena);
+}
+
+static bool is_exchangeable(const hf__request *dump)
+{
+    const hf_reply *reply = &dump->reply;
+
+    return dump->status == HF_OK && reply->kind == HF_REPLY_STRING &&
+           reply->bytes.size > 10 &&
+           reply->bytes.data[reply->bytes.size - 10] <= RDB_VERSION_MAX;
+}
+
+static void restore(side *one, hf_bytes key, const hf__request *dump,
+                    const hf__request *left, hf__arena *arena)
+{
+    int64_t ms = left->reply.kind == HF_REPLY_INTEGER ? left->reply.integer : 0;
+    const hf_reply *value = &dump->reply;
+    hf__request request;
+    char text[24];
+
+    (void)snprintf(text, sizeof(text), "%lld", (long long)(ms > 0 ? ms : 0));
+    send(one, &request, arena, 5,
+         (hf_bytes[]){hf_str("restore"), key, hf_str(text),
+                      hf_view(value->bytes.data, value->bytes.size),
+                      hf_str("replace")});
+    if (request.status != HF_OK) {
+        fprintf(stderr, "differential: %s: RESTORE: %s\n", one->name,
+                request.error.message);
+        exit(2);
+    }
+    hf__request_done(&request);
+}
+
+/* Each side gets the value, and the time to live, that the other one has. */
+static void exchange(pair *both, hf_bytes key)
+{
+    side *sides[] = {&both->tested, &both->server};
+    hf__request dumps[2], left[2];
+    hf__arena arena;
+
+    hf__arena_init(&arena);
+    for (size_t i = 0; i < 2; i++) {
+        send(sides[i], &dumps[i], &arena, 2, (hf_bytes[]){hf_str("dump"), key});
+        send(sides[i], &left[i], &arena, 2, (hf_bytes[]){hf_str("pttl"), key});
+    }
+    if (is_exchangeable(&dumps[0]) && is_exchangeable(&dumps[1])) {
+        restore(sides[0], key, &dumps[1], &left[1], &arena);
+        restore(sides[1], key, &dumps[0], &left[0], &arena);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        hf__request_done(&dumps[i]);
+        hf__request_done(&left[i]);
+    }
+    hf__arena_free(&arena);
+}
+
+/* ------------------------------------------------------------------ running */
+
 bool trial_differs(pair *both, const op_list *list, difference *found)
 {
     int64_t start_ms;
@@ -113,6 +181,10 @@ bool trial_differs(pair *both, const op_list *list, difference *found)
         count = op_request_size(list, at);
         if (list->ops[at].kind == OP_WAIT) {
             hf__clock_sleep_until(hf__clock_boot_ms() + ROUND_WAIT_MS);
+            continue;
+        }
+        if (list->ops[at].kind == OP_EXCHANGE) {
+            exchange(both, list->ops[at].words[0]);
             continue;
         }
         prepare(both, &list->ops[at]);

@@ -61,6 +61,9 @@ extern const hf__command hf__commands_set_scan[];
 extern const hf__command hf__commands_sort[];
 extern const hf__command hf__commands_server[];
 extern const hf__command hf__commands_script[];
+extern const hf__command hf__commands_object[];
+extern const hf__command hf__commands_memory[];
+extern const hf__command hf__commands_dump[];
 
 bool hf__command_arity_fits(const hf__command *command, size_t count);
 /* Run it; the arity has been checked. */

@@ -280,8 +280,33 @@ static void run_copy(hf__tx *tx, const hf_bytes *args, size_t count)
 
 #define WRITES HF__COMMAND_WRITES
 
+static void run_move(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    (void)count;
+    if (check_database(tx, args[2]))
+        hf__reply_error(tx, "ERR source and destination objects are the same");
+}
+
+static void run_swapdb(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    int64_t first, second;
+
+    (void)count;
+    if (!hf__arg_at_least(tx, args[1], INT32_MIN, "ERR invalid first DB index",
+                          &first) ||
+        !hf__arg_at_least(tx, args[2], INT32_MIN, "ERR invalid second DB index",
+                          &second))
+        return;
+    if (first != 0 || second != 0)
+        hf__reply_error(tx, "ERR DB index is out of range");
+    else
+        hf__reply_line(tx, "OK");
+}
+
 const hf__command hf__commands_copy[] = {
     {"rename", 3, WRITES, run_rename},
     {"renamenx", 3, WRITES, run_renamenx},
     {"copy", -3, WRITES | HF__COMMAND_GROWS, run_copy},
+    {"move", 3, WRITES, run_move},
+    {"swapdb", 3, WRITES, run_swapdb},
     {NULL, 0, 0, NULL}};

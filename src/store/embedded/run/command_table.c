@@ -9,21 +9,37 @@
 
 #include "util/hash.h"
 
-const hf__command *const hf__command_tables[] = {
-    hf__commands_string,        hf__commands_string_part,
-    hf__commands_getex,         hf__commands_bit,
-    hf__commands_key,           hf__commands_copy,
-    hf__commands_keyspace_scan, hf__commands_expire,
-    hf__commands_hash,          hf__commands_hash_scan,
-    hf__commands_hash_expire,   hf__commands_incrbyfloat,
-    hf__commands_zset,          hf__commands_zrange,
-    hf__commands_zset_scan,     hf__commands_zset_remove,
-    hf__commands_zset_algebra,  hf__commands_list,
-    hf__commands_list_move,     hf__commands_set,
-    hf__commands_set_algebra,   hf__commands_set_scan,
-    hf__commands_sort,          hf__commands_bitfield,
-    hf__commands_lcs,           hf__commands_server,
-    hf__commands_script,        NULL};
+const hf__command *const hf__command_tables[] = {hf__commands_string,
+                                                 hf__commands_string_part,
+                                                 hf__commands_getex,
+                                                 hf__commands_bit,
+                                                 hf__commands_key,
+                                                 hf__commands_copy,
+                                                 hf__commands_keyspace_scan,
+                                                 hf__commands_expire,
+                                                 hf__commands_hash,
+                                                 hf__commands_hash_scan,
+                                                 hf__commands_hash_expire,
+                                                 hf__commands_incrbyfloat,
+                                                 hf__commands_zset,
+                                                 hf__commands_zrange,
+                                                 hf__commands_zset_scan,
+                                                 hf__commands_zset_remove,
+                                                 hf__commands_zset_algebra,
+                                                 hf__commands_list,
+                                                 hf__commands_list_move,
+                                                 hf__commands_set,
+                                                 hf__commands_set_algebra,
+                                                 hf__commands_set_scan,
+                                                 hf__commands_sort,
+                                                 hf__commands_bitfield,
+                                                 hf__commands_lcs,
+                                                 hf__commands_server,
+                                                 hf__commands_object,
+                                                 hf__commands_memory,
+                                                 hf__commands_dump,
+                                                 hf__commands_script,
+                                                 NULL};
 
 /* ---------------------------------------------------------------- finding */
 
