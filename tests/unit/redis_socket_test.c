@@ -13,9 +13,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "store/redis/wire/channel.h"
 #include "store/redis/wire/resolve.h"
 #include "store/redis/wire/socket.h"
+#include "store/tls/channel.h"
 
 static void drain(int fd, unsigned connection, void *user)
 {

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "store/redis/wire/tls.h"
+#include "store/tls/tls.h"
 #include "support/certificates.h"
 #include "support/slowness.h"
 

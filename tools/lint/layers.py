@@ -22,10 +22,13 @@ LAYERS = (
     ("src/util/", ("util/", "holdfast/base.h")),
     ("src/script/", ("script/", "util/", "holdfast/base.h",
                      "holdfast/script.h")),
-    ("src/store/redis/", ("store/redis/", "store/*", *BELOW_STORE)),
+    ("src/store/redis/", ("store/redis/", "store/tls/", "store/*",
+                          *BELOW_STORE)),
     ("src/store/embedded/", ("store/embedded/", "store/*", *BELOW_STORE)),
     ("src/store/quorum/", ("store/quorum/", "store/redis/redis.h", "store/*",
                            *BELOW_STORE)),
+    ("src/store/tls/", ("store/tls/", "util/", "holdfast/base.h",
+                        "holdfast/client.h")),
     ("src/store/drivers.c", ("store/", "util/")),
     ("src/store/", ("store/*", *BELOW_STORE)),
     ("src/core/", ("core/", *BELOW_CORE)),
@@ -34,8 +37,9 @@ LAYERS = (
     ("src/transfer/", ("transfer/", "core/", *BELOW_CORE)),
     ("src/client/", ("client/", "data/", "lease/", "transfer/", "core/",
                      *BELOW_CORE)),
-    ("src/serve/", ("serve/", "core/client.h", "store/embedded/", "store/*", "script/", "util/",
-                    "holdfast.h", "holdfast/serve.h", *BELOW_STORE)),
+    ("src/serve/", ("serve/", "core/client.h", "store/embedded/", "store/tls/",
+                    "store/*", "script/", "util/", "holdfast.h",
+                    "holdfast/serve.h", *BELOW_STORE)),
     ("include/", ("holdfast/",)),
 )
 # The folders of a driver: each uses only those before it.
@@ -51,10 +55,10 @@ USERS = ("cli/", "tests/conformance/", "tests/seeds/")
 FOREIGN = (
     (r"lmdb\.h", ("src/store/embedded/",)),
     (r"(lua|lualib|lauxlib|lua-bitop)\.h", ("src/store/embedded/",)),
-    (r"openssl/\w+\.h", ("src/store/redis/", "src/util/sha1.c")),
+    (r"openssl/\w+\.h", ("src/store/tls/", "src/util/sha1.c")),
     (r"sys/epoll\.h", ("src/util/",)),
     (r"(sys/socket|sys/un|netinet/\w+|arpa/inet|netdb)\.h",
-     ("src/store/redis/", "src/serve/")),
+     ("src/store/redis/", "src/store/tls/", "src/serve/")),
 )
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)',

@@ -8,8 +8,8 @@
 
 #include "store/redis/server/login.h"
 #include "store/redis/server/node.h"
-#include "store/redis/wire/channel.h"
 #include "store/redis/wire/resp.h"
+#include "store/tls/channel.h"
 #include "util/loop.h"
 #include "util/poll.h"
 

@@ -9,8 +9,8 @@
 #include "holdfast/reply.h"
 #include "store/redis/server/node.h"
 #include "store/redis/server/retry.h"
-#include "store/redis/wire/channel.h"
 #include "store/redis/wire/resp.h"
+#include "store/tls/channel.h"
 
 typedef struct hf__blocking_conn {
     hf__redis_node *node;

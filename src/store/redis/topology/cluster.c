@@ -21,7 +21,7 @@
 #include "store/redis/topology/cluster_refresh.h"
 #include "store/redis/topology/cluster_subscriptions.h"
 #include "store/redis/topology/slots.h"
-#include "store/redis/wire/tls.h"
+#include "store/tls/tls.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "store/redis/wire/tls.h"
+#include "store/tls/tls.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/secret.h"

@@ -6,7 +6,7 @@
 
 #include "store/info.h"
 #include "store/redis/events/event_ops.h"
-#include "store/redis/wire/tls.h"
+#include "store/tls/tls.h"
 #include "util/clock.h"
 
 static hf__single_server *of(hf__store *store)

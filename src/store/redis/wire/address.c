@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/un.h>
 
-#include "store/redis/wire/tls.h"
+#include "store/tls/tls.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/url.h"

@@ -110,14 +110,6 @@ int hf__socket_wait_or(int fd, short events, int other, int64_t until_ms)
     }
 }
 
-bool hf__socket_is_stale(int fd)
-{
-    char byte;
-
-    return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
-           (errno != EAGAIN && errno != EINTR);
-}
-
 bool hf__socket_make_blocking(int fd, int64_t wait_ms)
 {
     struct timeval span = {.tv_sec = wait_ms / 1000,

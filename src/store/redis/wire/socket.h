@@ -30,9 +30,6 @@ int hf__socket_wait(int fd, short events, int64_t until_ms);
 /* The same, or until `other` is readable: 0, too. */
 int hf__socket_wait_or(int fd, short events, int other, int64_t until_ms);
 
-/* Has the peer closed or reset the connection, or sent unexpected input? */
-bool hf__socket_is_stale(int fd);
-
 /* Make calls block, reads for at most `wait_ms`; false: failed. */
 bool hf__socket_make_blocking(int fd, int64_t wait_ms);
 

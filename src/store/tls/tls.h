@@ -3,8 +3,8 @@
  * tls.h - trust and certificates of a store's connections. Created when the
  * store is opened; used by all threads.
  */
-#ifndef HF__STORE_REDIS_TLS_H
-#define HF__STORE_REDIS_TLS_H
+#ifndef HF__STORE_TLS_H
+#define HF__STORE_TLS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -14,7 +14,7 @@
  * TLS 1.2's renegotiation is refused; TLS 1.3's key update and tickets are
  * handled by reading.
  */
-#include "store/redis/wire/channel.h"
+#include "store/tls/channel.h"
 
 #include <errno.h>
 #include <openssl/bio.h>
@@ -26,7 +26,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/redis/wire/socket.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -329,6 +328,14 @@ bool hf__channel_has_pending(const hf__channel *channel)
            SSL_has_pending(channel->secure->ssl) == 1;
 }
 
+static bool is_readable(int fd)
+{
+    char byte;
+
+    return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
+           (errno != EAGAIN && errno != EINTR);
+}
+
 /* A ticket or key update, read here, is not followed by data. */
 bool hf__channel_is_stale(hf__channel *channel)
 {
@@ -337,7 +344,7 @@ bool hf__channel_is_stale(hf__channel *channel)
     char byte;
     int result;
 
-    if (!hf__socket_is_stale(channel->fd))
+    if (!is_readable(channel->fd))
         return false;
     if (self == NULL || self->broken)
         return true;

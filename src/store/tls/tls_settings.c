@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tls_settings.c - from parameters and options to one set of settings. */
-#include "store/redis/wire/tls_settings.h"
+#include "store/tls/tls_settings.h"
 
 #include <string.h>
 
-#include "store/redis/wire/address.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/url.h"
@@ -98,9 +97,9 @@ static hf_status check(const tls_words *words, hf_error *err)
     if (!key && (file || words->key_password != NULL))
         return hf__fail(err, HF_INVALID, "%s without tls_key",
                         file ? "tls_key_password_file" : "key_password");
-    if (words->name != NULL && strlen(words->name) >= HF__HOST_SIZE)
+    if (words->name != NULL && strlen(words->name) >= HF__URL_HOST_SIZE)
         return hf__fail(err, HF_INVALID, "tls_name is longer than %d bytes",
-                        HF__HOST_SIZE - 1);
+                        HF__URL_HOST_SIZE - 1);
     return check_verify(words, err);
 }
 

@@ -8,15 +8,15 @@
  * EAGAIN: try again when the socket is ready for `read_wants` or `write_wants`:
  * TLS may have to write before it can read.
  */
-#ifndef HF__STORE_REDIS_CHANNEL_H
-#define HF__STORE_REDIS_CHANNEL_H
+#ifndef HF__STORE_CHANNEL_H
+#define HF__STORE_CHANNEL_H
 
 #include <stdbool.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
 #include "holdfast/base.h"
-#include "store/redis/wire/tls.h"
+#include "store/tls/tls.h"
 
 typedef struct hf__secure hf__secure;
 

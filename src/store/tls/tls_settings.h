@@ -3,8 +3,8 @@
  * tls_settings.h - TLS settings of a URL and a client's options, merged and
  * checked. Strings are copies; files are not opened here.
  */
-#ifndef HF__STORE_REDIS_TLS_SETTINGS_H
-#define HF__STORE_REDIS_TLS_SETTINGS_H
+#ifndef HF__STORE_TLS_SETTINGS_H
+#define HF__STORE_TLS_SETTINGS_H
 
 #include <stdbool.h>
 

@@ -19,7 +19,7 @@
  * OpenSSL does not clean up at exit: our loop thread may be using it when a
  * program ends with an open client.
  */
-#include "store/redis/wire/tls.h"
+#include "store/tls/tls.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,8 +32,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/redis/wire/address.h"
-#include "store/redis/wire/tls_settings.h"
+#include "store/tls/tls_settings.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/secret.h"
@@ -425,7 +424,7 @@ static bool is_ip_address(const char *host)
 }
 
 /* Certificates have neither an address's zone nor a name's trailing dot. */
-static void take_name(char name[HF__HOST_SIZE], const char *host)
+static void take_name(char name[HF__URL_HOST_SIZE], const char *host)
 {
     size_t size = strcspn(host, "%");
 
@@ -438,7 +437,7 @@ static void take_name(char name[HF__HOST_SIZE], const char *host)
 /* Server Name Indication is for names only (RFC 6066, 3). */
 static bool expect(SSL *ssl, const hf__tls *tls, const char *host)
 {
-    char name[HF__HOST_SIZE];
+    char name[HF__URL_HOST_SIZE];
     bool is_ip;
 
     take_name(name, tls->settings.name != NULL ? tls->settings.name : host);
