@@ -382,6 +382,12 @@ static void use_user_env(lua_State *lua)
     push_user_env(lua);
     lua_pushvalue(lua, -1);
     protect(lua);
+    /* getmetatable(_G) is a table in Redis. */
+    (void)lua_getmetatable(lua, -1);
+    lua_newtable(lua);
+    protect(lua);
+    lua_setfield(lua, -2, "__metatable");
+    lua_pop(lua, 1);
     lua_pushvalue(lua, -1);
     lua_setfield(lua, -3, "_G");
     lua_replace(lua, LUA_GLOBALSINDEX);
