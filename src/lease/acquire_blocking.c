@@ -44,10 +44,8 @@ static hf_status ask_once(hf__steps *steps, hf_error *err)
     return settle(steps, hf__steps_read(steps, status, err), err);
 }
 
-static void delay_after_event(const hf__steps *steps)
+static void pause_for(const hf__steps *steps, int64_t pause_ms)
 {
-    int64_t pause_ms = hf__steps_event_delay(steps);
-
     if (pause_ms > 0)
         hf__clock_sleep_until(
             hf__at_most(steps->until_ms, hf__clock_boot_ms() + pause_ms));
@@ -104,7 +102,7 @@ static hf_status wait_at_store(hf__steps *steps, hf_error *err)
         if (hf__steps_take_grant(steps))
             return settle(steps, HF_OK, err);
         if (moved) {
-            delay_after_event(steps);
+            pause_for(steps, hf__steps_event_delay(steps));
             round = -1;
         }
         status = hf__steps_check_interrupt(steps, status, err);
@@ -164,7 +162,7 @@ static hf_status ask_store(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
     hf__steps_init(&steps, lock, wait_ms, until_ms);
     steps.mark = attempt->mark;
     if (until_ms > 0)
-        delay_after_event(&steps);
+        pause_for(&steps, hf__redisson_yield(lock));
     rest(&steps);
     if (until_ms == 0 || !hf__steps_listens(&steps))
         status = ask_once(&steps, &detail);
