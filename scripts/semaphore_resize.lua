@@ -14,18 +14,17 @@ Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log permits + permits given).
 local call = redis.call
 --#use clock
 local held, more, size, reply
-local known = call('zscore', KEYS[1], '=')
-if not known and call('pttl', KEYS[1]) == -1 then
-    return redis.error_reply('WRONGTYPE the sorted set is not of a semaphore')
-elseif ARGV[1] ~= '0' then
+--#use count_permits semaphore=KEYS[1]
+if ARGV[1] ~= '0' then
     call('zadd', KEYS[1], -ARGV[1], '=')
     call('persist', KEYS[1])
-elseif not known then
-    return 0
-else
+    size = tonumber(ARGV[1])
+elseif size then
     call('zrem', KEYS[1], '=')
     call('pexpire', KEYS[1], 86400000)
+    size = nil
+else
+    return 0
 end
---#use count_permits semaphore=KEYS[1]
 --#use hand_permits semaphore=KEYS[1] last=KEYS[2] waiters=KEYS[3] own='' ping=nil
 return 1
