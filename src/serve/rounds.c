@@ -113,7 +113,7 @@ static void run_stored(hf__conn *conn, const hf__command *command,
     if (!fits(conn, command->name, command->arity, count))
         return;
     (void)hf__conn_answer(conn);
-    if (hf__unit_begin(conn, command))
+    if (hf__unit_begin(conn, (command->flags & HF__COMMAND_WRITES) != 0))
         hf__unit_run(conn, command, words, count);
     hf__conn_answered(conn);
 }

@@ -32,7 +32,7 @@ static void fail(hf__conn *conn, const hf_error *failure)
                          failure->message);
 }
 
-bool hf__unit_begin(hf__conn *conn, const hf__command *command)
+bool hf__unit_begin(hf__conn *conn, bool writes)
 {
     hf_server *server = conn->server;
     hf_error error = HF_ERROR_INIT;
@@ -44,7 +44,7 @@ bool hf__unit_begin(hf__conn *conn, const hf__command *command)
         server->failure.status = HF_OK;
         return false;
     }
-    if (hf__round_enter(&server->round, command, server->deadline_ms, &error) ==
+    if (hf__round_enter(&server->round, writes, server->deadline_ms, &error) ==
         HF_OK)
         return true;
     server->broken = error;

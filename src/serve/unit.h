@@ -12,10 +12,10 @@
 #include "store/embedded/commands/command.h"
 
 /*
- * Have a transaction for a unit that contains `command`; false: replied with an
- * error, or the round is to be undone. It counts the unit.
+ * Have a transaction for a unit, which `writes` or only reads; false: replied
+ * with an error, or the round is to be undone. It counts the unit.
  */
-bool hf__unit_begin(hf__conn *conn, const hf__command *command);
+bool hf__unit_begin(hf__conn *conn, bool writes);
 
 /* Run a command of a unit that was begun; conn->answer takes the reply. The
  * number of words is checked here. */

@@ -91,10 +91,9 @@ static void set_time(hf__round *round)
     round->now_ms = now_ms;
 }
 
-hf_status hf__round_enter(hf__round *round, const hf__command *command,
-                          int64_t deadline_ms, hf_error *err)
+hf_status hf__round_enter(hf__round *round, bool writes, int64_t deadline_ms,
+                          hf_error *err)
 {
-    bool writes = (command->flags & HF__COMMAND_WRITES) != 0;
     hf_status status = HF_OK;
 
     if (round->tx != NULL && (round->tx->writable || !writes)) {

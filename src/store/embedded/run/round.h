@@ -28,12 +28,12 @@ void hf__round_init(hf__round *round, hf__env *env, int64_t budget_ms);
 void hf__round_done(hf__round *round);
 
 /*
- * Have a transaction in which `command` can run. May wait for the writer lock
- * until deadline_ms. Not HF_OK: no transaction is open, and what ran in the
+ * Have a transaction, in which commands may write if `writes`. May wait for the
+ * writer lock until deadline_ms. Not HF_OK: no transaction is open, and what ran in the
  * round before did not happen.
  */
-hf_status hf__round_enter(hf__round *round, const hf__command *command,
-                          int64_t deadline_ms, hf_error *err);
+hf_status hf__round_enter(hf__round *round, bool writes, int64_t deadline_ms,
+                          hf_error *err);
 
 /*
  * Run a command whose number of words fits. The reply goes to `out`, or, of a
