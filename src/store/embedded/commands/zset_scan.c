@@ -76,7 +76,7 @@ static bool visit(const hf__scan *scan, hf_bytes member, hf_bytes value,
 }
 
 /* Only here, and only for small sets, Redis prints large integer scores with
- * all digits. */
+ * all digits. With RESP3, too, scores are strings. */
 static void reply_pairs(const hf__members *list, bool small)
 {
     const double whole_max = 0x1p62;
@@ -87,13 +87,14 @@ static void reply_pairs(const hf__members *list, bool small)
     for (size_t i = 0; i < list->count; i++) {
         hf_bytes member = list->items[i].name;
         double score = list->items[i].score;
+        size_t size;
 
         hf__reply_bytes(tx, member.data, member.size);
         if (small && fabs(score) <= whole_max && score == trunc(score))
-            hf__reply_bytes(tx, text,
-                            hf__number_put_integer(text, (int64_t)score));
+            size = hf__number_put_integer(text, (int64_t)score);
         else
-            hf__reply_double(tx, score);
+            size = hf__number_put_double(text, score);
+        hf__reply_bytes(tx, text, size);
     }
 }
 

@@ -29,8 +29,8 @@ void hf__round_done(hf__round *round);
 
 /*
  * Have a transaction, in which commands may write if `writes`. May wait for the
- * writer lock until deadline_ms. Not HF_OK: no transaction is open, and what ran in the
- * round before did not happen.
+ * writer lock until deadline_ms. Not HF_OK: no transaction is open, and what
+ * ran in the round before did not happen.
  */
 hf_status hf__round_enter(hf__round *round, bool writes, int64_t deadline_ms,
                           hf_error *err);
