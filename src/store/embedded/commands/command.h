@@ -60,6 +60,7 @@ extern const hf__command hf__commands_set_algebra[];
 extern const hf__command hf__commands_set_scan[];
 extern const hf__command hf__commands_sort[];
 extern const hf__command hf__commands_server[];
+extern const hf__command hf__commands_publish[];
 extern const hf__command hf__commands_script[];
 extern const hf__command hf__commands_object[];
 extern const hf__command hf__commands_memory[];

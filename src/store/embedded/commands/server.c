@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server.c - commands without keys: time, events.
+ * server.c - commands without keys.
  */
 #include "store/embedded/commands/command.h"
-#include "store/embedded/wake/wake.h"
-#include "store/store.h"
 
 static void run_time(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)args;
     (void)count;
     hf__reply_instant(tx, hf__tx_unix_us(tx));
-}
-
-static void run_publish(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    hf_bytes text, topic;
-
-    (void)count;
-    hf__store_message(args[2], &text, &topic);
-    hf__reply_integer(tx, hf__wake_publish(tx, args[1], topic));
 }
 
 static void run_ping(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -55,12 +44,8 @@ static void run_select(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_line(tx, "OK");
 }
 
-const hf__command hf__commands_server[] = {
-    {"time", 1, 0, run_time},
-    /* Events are delivered after a commit, so this needs a write
-     * transaction. */
-    {"publish", 3, HF__COMMAND_WRITES, run_publish},
-    {"ping", -1, 0, run_ping},
-    {"echo", 2, 0, run_echo},
-    {"select", 2, 0, run_select},
-    {NULL, 0, 0, NULL}};
+const hf__command hf__commands_server[] = {{"time", 1, 0, run_time},
+                                           {"ping", -1, 0, run_ping},
+                                           {"echo", 2, 0, run_echo},
+                                           {"select", 2, 0, run_select},
+                                           {NULL, 0, 0, NULL}};

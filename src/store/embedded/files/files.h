@@ -17,6 +17,7 @@
 #define HF__FILE_SIDECAR "sidecar"
 #define HF__FILE_WAKE "wake"
 #define HF__FILE_CHANGES "changes"
+#define HF__FILE_MESSAGES "messages"
 #define HF__FILE_CHECKPOINT "checkpoint"
 /* Locked while the store is being opened. */
 #define HF__FILE_OPENING "opening"

@@ -11,6 +11,7 @@
 
 #include "store/embedded/files/changes.h"
 #include "store/embedded/files/files.h"
+#include "store/embedded/files/messages.h"
 #include "store/embedded/files/rights.h"
 #include "util/error.h"
 
@@ -25,6 +26,8 @@ typedef struct layout {
 static const layout layouts[HF__RING_COUNT] = {
     [HF__RING_CHANGES] = {HF__FILE_CHANGES, "HFCHNG\r\n", 2,
                           sizeof(hf__changes), offsetof(hf__changes, words)},
+    [HF__RING_MESSAGES] = {HF__FILE_MESSAGES, "HFMSGS\r\n", 1,
+                           sizeof(hf__messages), offsetof(hf__messages, words)},
 };
 
 static bool is_whole(const layout *of, int fd)

@@ -13,8 +13,9 @@
 
 #include "holdfast/base.h"
 
-/* Which file: of changed keys. A bit of the sidecar's `watched`. */
-enum { HF__RING_CHANGES, HF__RING_COUNT };
+/* Which file: of changed keys, of messages. A bit of the sidecar's `watched`.
+ */
+enum { HF__RING_CHANGES, HF__RING_MESSAGES, HF__RING_COUNT };
 
 /* Store handles that read one. */
 #define HF__RING_READERS 64u

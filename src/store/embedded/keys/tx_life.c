@@ -112,7 +112,7 @@ hf_status hf__tx_finish(hf__tx *tx)
     }
     if (tx->fatal == HF_OK && hf__tx_flush(tx) && tx->changed)
         hf__reclaim(tx);
-    if (tx->watched != 0 && tx->fatal == HF_OK && tx->changed)
+    if (tx->watched != 0 && tx->fatal == HF_OK)
         hf__note_claim(tx);
     if (tx->fatal == HF_OK && tx->changed) {
         rc = mdb_txn_commit(tx->txn);
@@ -128,6 +128,8 @@ hf_status hf__tx_finish(hf__tx *tx)
         }
     } else {
         mdb_txn_abort(tx->txn);
+        if (tx->watched != 0 && tx->fatal == HF_OK)
+            hf__note_publish(tx, true);
     }
     tx->txn = NULL;
     if (tx->fatal == HF_OK) {

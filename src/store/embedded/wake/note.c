@@ -21,10 +21,10 @@ void hf__note_put(hf__tx *tx, hf_change_kind kind, hf_bytes key)
 
     if (key.size <= HF__NOTE_KEY_MAX)
         at = hf__ring_put(tx, HF__RING_CHANGES, kind, key.size);
-    if (at != NULL)
-        memcpy(at, key.data, key.size);
-    else
+    if (at == NULL)
         hf__note_all(tx);
+    else if (key.size > 0)
+        memcpy(at, key.data, key.size);
 }
 
 void hf__note_all(hf__tx *tx)
@@ -77,20 +77,26 @@ static void stamp_keys(const hf__tx *tx, void (*act)(uint32_t *stamp))
 
 void hf__note_claim(hf__tx *tx)
 {
-    if (!hf__ring_has_notes(tx, HF__RING_CHANGES))
-        return;
-    if (!hf__ring_claim(tx, HF__RING_CHANGES))
-        return;
-    stamp_keys(tx, mark);
-    hf__ring_fill(tx, HF__RING_CHANGES);
+    for (uint32_t i = 0; i < HF__RING_COUNT; i++) {
+        if (!hf__ring_has_notes(tx, i))
+            continue;
+        if (!hf__ring_claim(tx, i))
+            return;
+        if (i == HF__RING_CHANGES)
+            stamp_keys(tx, mark);
+        hf__ring_fill(tx, i);
+    }
 }
 
 void hf__note_publish(hf__tx *tx, bool committed)
 {
-    if (!hf__ring_has_notes(tx, HF__RING_CHANGES))
-        return;
-    stamp_keys(tx, advance);
-    hf__ring_publish(tx, HF__RING_CHANGES, committed);
+    for (uint32_t i = 0; i < HF__RING_COUNT; i++) {
+        if (!hf__ring_has_notes(tx, i))
+            continue;
+        if (i == HF__RING_CHANGES)
+            stamp_keys(tx, advance);
+        hf__ring_publish(tx, i, committed);
+    }
 }
 
 void hf__note_recover(hf__env *env, uint32_t which, uint64_t next)
@@ -107,6 +113,7 @@ void hf__note_recover(hf__env *env, uint32_t which, uint64_t next)
 void hf__note_begin_watched(hf__tx *tx)
 {
     hf__ring_begin(tx);
+    tx->noted[HF__RING_CHANGES].readers = UINT64_MAX;
     for (uint32_t i = 0; i < HF__RING_COUNT && tx->fatal == HF_OK; i++) {
         if (hf__tx_notes(tx, i))
             hf__note_recover(tx->env, i, mdb_txn_id(tx->txn));

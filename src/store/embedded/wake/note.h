@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * note.h - what a transaction changed, for processes that watch.
+ * note.h - what a transaction changed, for processes that watch; and the ring
+ * work of its commit, for all rings.
  */
 #ifndef HF__EMBEDDED_NOTE_H
 #define HF__EMBEDDED_NOTE_H

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "store/embedded/wake/note.h"
+#include "store/embedded/wake/subscriptions.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"
@@ -201,14 +202,13 @@ static hf_status take_slot(hf__ring_reader *reader, hf_error *err)
     if (status != HF_OK)
         return status;
     recover_locked(reader);
+    hf__ring_forget_dead(env, reader->which);
     reader->slot = find_free_slot(ring);
-    if (reader->slot == HF__RING_READERS) {
-        hf__ring_forget_dead(env, reader->which);
-        reader->slot = find_free_slot(ring);
-    }
     if (reader->slot == HF__RING_READERS)
         return hf__fail(err, HF_SYSTEM, "the store is already watched %u times",
                         HF__RING_READERS);
+    if (reader->which == HF__RING_MESSAGES)
+        hf__subscriptions_prune(env);
     slot = slot_of(reader);
     slot->inbox = reader->inbox->index;
     memcpy(slot->id, reader->inbox->id, sizeof(slot->id));

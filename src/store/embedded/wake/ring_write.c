@@ -26,7 +26,8 @@
 
 hf_bytes hf__ring_topic(uint32_t which)
 {
-    static const char *const topics[HF__RING_COUNT] = {"hf:changes"};
+    static const char *const topics[HF__RING_COUNT] = {"hf:changes",
+                                                       "hf:messages"};
 
     return hf_str(topics[which]);
 }
@@ -51,6 +52,7 @@ static void begin_one(hf__tx *tx, uint32_t which)
     noted->notes.limit = ring->size / NOTES_PART;
     hf__buf_clear(&noted->notes);
     noted->lost = false;
+    noted->readers = 0;
 }
 
 void hf__ring_begin(hf__tx *tx)
@@ -71,10 +73,8 @@ unsigned char *hf__ring_put(hf__tx *tx, uint32_t which, uint32_t kind,
 
     if (size < UINT32_MAX)
         at = hf__buf_reserve(&noted->notes, whole);
-    if (at == NULL) {
-        noted->lost = true;
+    if (at == NULL)
         return NULL;
-    }
     memset(at + whole - sizeof(uint64_t), 0, sizeof(uint64_t)); /* padding */
     memcpy(at, &head, sizeof(head));
     hf__buf_added(&noted->notes, whole);
@@ -91,11 +91,11 @@ bool hf__ring_has_notes(const hf__tx *tx, uint32_t which)
 
 /* ---------------------------------------------------------------- readers */
 
-static bool is_alive(const hf__sidecar *sidecar, const hf__ring_slot *slot)
+bool hf__ring_slot_alive(const hf__sidecar *sidecar, const hf__ring_slot *slot)
 {
     const hf__inbox_slot *inbox;
 
-    if (slot->inbox >= HF__INBOX_MAX)
+    if (!slot->used || slot->inbox >= HF__INBOX_MAX)
         return false;
     inbox = &sidecar->map->inboxes[slot->inbox];
     return inbox->used && memcmp(inbox->id, slot->id, sizeof(slot->id)) == 0 &&
@@ -107,7 +107,7 @@ void hf__ring_forget_dead(hf__env *env, uint32_t which)
     hf__ring_slot *slots = env->rings[which].head->slots;
 
     for (size_t i = 0; i < HF__RING_READERS; i++)
-        slots[i].used = slots[i].used && is_alive(&env->sidecar, &slots[i]);
+        slots[i].used = hf__ring_slot_alive(&env->sidecar, &slots[i]);
     hf__ring_count_readers(env, which);
 }
 
@@ -132,7 +132,8 @@ static void wake_readers(hf__tx *tx, uint32_t which)
     for (size_t i = 0; i < HF__RING_READERS; i++) {
         hf__ring_slot *slot = &slots[i];
 
-        if (slot->used && slot->inbox < HF__INBOX_MAX &&
+        if ((tx->noted[which].readers >> i & 1) != 0 && slot->used &&
+            slot->inbox < HF__INBOX_MAX &&
             __atomic_exchange_n(&slot->armed, 0, __ATOMIC_SEQ_CST))
             hf__wake_remember(tx, slot->inbox,
                               hf__wake_bucket(slot->id, hf__ring_topic(which)));

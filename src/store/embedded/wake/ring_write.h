@@ -17,8 +17,7 @@ static inline bool hf__tx_notes(const hf__tx *tx, uint32_t which)
 /* The transaction begins, and there are readers. May set `fatal`. */
 void hf__ring_begin(hf__tx *tx);
 
-/* Room for a note in memory, which the caller fills. NULL: it does not fit, and
- * becomes a gap. */
+/* Room for a note in memory, which the caller fills. NULL: it does not fit. */
 unsigned char *hf__ring_put(hf__tx *tx, uint32_t which, uint32_t kind,
                             size_t size);
 
@@ -44,6 +43,9 @@ void hf__ring_recover(hf__ring *ring, uint64_t next);
 void hf__ring_forget_dead(hf__env *env, uint32_t which);
 /* A slot was taken or freed. */
 void hf__ring_count_readers(hf__env *env, uint32_t which);
+
+/* Is the process that has it alive? */
+bool hf__ring_slot_alive(const hf__sidecar *sidecar, const hf__ring_slot *slot);
 
 /* The topic of the event that wakes the readers. */
 hf_bytes hf__ring_topic(uint32_t which);

@@ -94,28 +94,35 @@ bool hf__wake_remember(hf__tx *tx, uint32_t inbox, uint32_t bucket)
     return true;
 }
 
-int64_t hf__wake_publish(hf__tx *tx, hf_bytes channel, hf_bytes topic)
+bool hf__wake_listens(hf__env *env, hf_bytes channel, uint32_t *index)
 {
-    hf__sidecar *sidecar = &tx->env->sidecar;
+    hf__sidecar *sidecar = &env->sidecar;
     const char *id;
     hf__inbox_slot *inbox;
-    uint32_t index;
 
     if (channel.size < CHANNEL_END)
-        return 0;
+        return false;
     id = (const char *)channel.data + channel.size - HF__INBOX_SIZE;
     if (memcmp(id - CHANNEL_ROLE_SIZE, HF__CHANNEL_ROLE, CHANNEL_ROLE_SIZE) !=
         0)
-        return 0;
-    if (!hf__inbox_index(hf_view(id, HF__INBOX_SIZE), &index))
-        return 0;
-    inbox = &sidecar->map->inboxes[index];
+        return false;
+    if (!hf__inbox_index(hf_view(id, HF__INBOX_SIZE), index))
+        return false;
+    inbox = &sidecar->map->inboxes[*index];
     if (!inbox->used || memcmp(inbox->id, id, HF__INBOX_SIZE) != 0)
-        return 0;
-    if (!hf__inbox_alive(sidecar, index)) {
+        return false;
+    if (!hf__inbox_alive(sidecar, *index))
         inbox->used = 0;
+    return inbox->used != 0;
+}
+
+int64_t hf__wake_publish(hf__tx *tx, hf_bytes channel, hf_bytes topic)
+{
+    const char *id = (const char *)channel.data + channel.size - HF__INBOX_SIZE;
+    uint32_t index;
+
+    if (!hf__wake_listens(tx->env, channel, &index))
         return 0;
-    }
     return hf__wake_remember(tx, index, hf__wake_bucket(id, topic)) ? 1 : 0;
 }
 

@@ -15,6 +15,10 @@ struct hf__watch;
 /* The bucket of a topic for an inbox. */
 uint32_t hf__wake_bucket(const char *inbox_id, hf_bytes topic);
 
+/* Is the channel the inbox of a live process, and which? The writer lock is
+ * held. */
+bool hf__wake_listens(hf__env *env, hf_bytes channel, uint32_t *index);
+
 /*
  * PUBLISH, within a transaction: record the event if the channel is the inbox
  * of a live process. Returns the number of receivers: 1 or 0.

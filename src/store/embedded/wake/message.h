@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * message.h - publishing messages within a transaction, to the subscribers of
+ * all processes.
+ */
+#ifndef HF__EMBEDDED_MESSAGE_H
+#define HF__EMBEDDED_MESSAGE_H
+
+#include "store/embedded/wake/ring_write.h"
+#include "store/embedded/wake/subscriptions.h"
+
+/* Of a channel and its message together. */
+#define HF__MESSAGE_MAX (size_t)(1u << 20)
+
+/* A note in the ring of messages begins with this; the channel and the message
+ * follow. The note's kind is an hf__channel_kind. */
+typedef struct hf__message_head {
+    uint32_t channel_size;
+    uint32_t reserved;
+} hf__message_head;
+
+/*
+ * PUBLISH and SPUBLISH: the number of subscribers that the message goes to with
+ * the commit. -1: the messages of the transaction are too long together.
+ */
+int64_t hf__message_publish(hf__tx *tx, hf__channel_kind kind, hf_bytes channel,
+                            hf_bytes text);
+/* How many have subscribed to the channel itself. */
+int64_t hf__message_subscribers(hf__tx *tx, hf__channel_kind kind,
+                                hf_bytes channel);
+
+#endif
