@@ -11,6 +11,7 @@
 #include "cmd.h"
 #include "complain.h"
 #include "exit.h"
+#include "http.h"
 
 /* How long clients may take to read their last replies, ms. */
 #define STOP_MS 5000
@@ -33,12 +34,32 @@ static hf_status open_server(const struct call *call, hf_server **server,
     return hf_server_open(given->text[OPT_STORE], &options, server, err);
 }
 
-static void print_addresses(const hf_server *server)
+static int start_http(const struct call *call, hf_server *server,
+                      struct http **http)
+{
+    const struct options *given = call->options;
+    struct http_options options = {
+        .store = given->text[OPT_STORE],
+        .address = given->text[OPT_HTTP],
+        .token_file = given->text[OPT_HTTP_TOKEN_FILE],
+        .allow_break = given->given[OPT_ALLOW_BREAK],
+    };
+
+    if (given->given[OPT_HTTP])
+        return http_start(&options, server, http);
+    if (options.token_file != NULL || options.allow_break)
+        return call_usage(call, "--http is missing");
+    return EXIT_YES;
+}
+
+static void print_addresses(const hf_server *server, const struct http *http)
 {
     const char *address;
 
     for (size_t i = 0; (address = hf_server_address(server, i)) != NULL; i++)
         printf("%s\n", address);
+    if (http != NULL)
+        printf("%s\n", http_url(http));
     fflush(stdout);
 }
 
@@ -55,41 +76,62 @@ static int await_signal(int signals)
     }
 }
 
+/* Until a signal; its exit code. */
+static int run_server(const struct call *call, hf_server *server, int signals)
+{
+    hf_error err = HF_ERROR_INIT;
+    struct http *http = NULL;
+    int code = start_http(call, server, &http);
+    int number;
+
+    if (code != EXIT_YES)
+        return code;
+    print_addresses(server, http);
+    number = await_signal(signals);
+    http_stop(http);
+    if (hf_server_stop(server, STOP_MS, &err) != HF_OK)
+        complain("serve", "%s; closed", err.message);
+    return number == SIGTERM ? EXIT_YES : EXIT_SIGNAL + number;
+}
+
 static int serve(struct call *call)
 {
     hf_error err = HF_ERROR_INIT;
     hf_server *server = NULL;
     int signals = call_end_signals(call);
     hf_status status;
-    int number;
+    int code;
 
     if (signals < 0)
         return EXIT_SYSTEM;
     status = open_server(call, &server, &err);
-    if (status != HF_OK) {
-        close(signals);
-        return call_failed(call, status, &err);
-    }
-    print_addresses(server);
-    number = await_signal(signals);
-    close(signals);
-    if (hf_server_stop(server, STOP_MS, &err) != HF_OK)
-        complain("serve", "%s; closed", err.message);
+    code = status == HF_OK ? run_server(call, server, signals)
+                           : call_failed(call, status, &err);
     hf_server_close(server);
-    return number == SIGTERM ? EXIT_YES : EXIT_SIGNAL + number;
+    close(signals);
+    return code;
 }
 
 const struct command serve_commands[] = {
     {.grammar = {.name = "serve",
                  .accepts = OPTION(STORE) | OPTION(HELP) | OPTION(LISTEN) |
-                            OPTION(CLIENTS_MAX)},
+                            OPTION(CLIENTS_MAX) | OPTION(HTTP) |
+                            OPTION(HTTP_TOKEN_FILE) | OPTION(ALLOW_BREAK)},
      .summary = "serve an embedded store to clients of Redis",
      .notes =
          "Speaks the protocol of Redis, RESP2 and RESP3. Prints a line with "
          "each\n"
          "address that it listens on, 127.0.0.1:6379 by default; port 0 is any "
          "that is\nfree. Ends on SIGTERM (exit code 0), SIGINT and SIGHUP, "
-         "when it has answered\nwhat it received.\n",
+         "when it has answered\nwhat it received.\n"
+         "\n"
+         "--http serves a page with the locks, their holders and waiters at /, "
+         "the same as\nJSON at /locks, as events at /events, and figures for "
+         "Prometheus at /metrics.\nHOST:PORT, or a port of 127.0.0.1. "
+         "With --http-token-file a request needs the\nheader Authorization: "
+         "Bearer TOKEN; without, only an address of the loopback\ninterface is "
+         "allowed. There is no TLS: to be read from other machines it "
+         "belongs\nbehind a proxy that has it.\n",
      .opens_store = true,
      .run = serve},
     COMMAND_END,

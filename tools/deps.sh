@@ -32,7 +32,8 @@ packages_of()
     case $1 in
     build)
         echo build-essential cmake ninja-build pkg-config python3 \
-            liblmdb-dev liblua5.1-0-dev lua-bitop-dev libssl-dev
+            liblmdb-dev liblua5.1-0-dev lua-bitop-dev libssl-dev \
+            libmicrohttpd-dev
         ;;
     test)
         # The last for pkg-config --static: OpenSSL of Debian 13 names it.

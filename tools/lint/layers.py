@@ -58,7 +58,8 @@ FOREIGN = (
     (r"openssl/\w+\.h", ("src/store/tls/", "src/util/sha1.c")),
     (r"sys/epoll\.h", ("src/util/",)),
     (r"(sys/socket|sys/un|netinet/\w+|arpa/inet|netdb)\.h",
-     ("src/store/redis/", "src/store/tls/", "src/serve/")),
+     ("src/store/redis/", "src/store/tls/", "src/serve/", "cli/")),
+    (r"microhttpd\.h", ("cli/",)),
 )
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)',

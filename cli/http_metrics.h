@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* http_metrics.h - figures in the text format of OpenMetrics 1.0. */
+#ifndef HOLDFAST_CLI_HTTP_METRICS_H
+#define HOLDFAST_CLI_HTTP_METRICS_H
+
+#include "http_view.h"
+
+/* A view, and what a server counts now, into `*text`, to be freed by free().
+ * false: out of memory. */
+bool http_metrics(const struct http_view *view, hf_server *server, char **text,
+                  size_t *size);
+
+#endif

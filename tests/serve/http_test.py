@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""http_test.py PROGRAM - serve --http: what is served, and to whom."""
+
+import base64
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.parse
+
+import openmetrics
+from server import TIMEOUT, Server
+
+PROGRAM = sys.argv.pop()
+TOKEN = "0123456789abcdef.-~"
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+HOSTILE = [b"<script>alert(1)</script>", b"\xff\xfe\x01", "\u202eab".encode(),
+           b"x" * 4096]
+
+
+class Http(Server):
+    """A server with --http at a port of 127.0.0.1."""
+
+    def __init__(self, *options):
+        super().__init__(PROGRAM, "--http", "0", *options)
+        url = self.process.stdout.readline().strip()
+        self.port = urllib.parse.urlparse(url).port
+
+    def get(self, path, method="GET", **headers):
+        """(status, headers, body)"""
+        link = http.client.HTTPConnection("127.0.0.1", self.port,
+                                          timeout=TIMEOUT)
+        link.putrequest(method, path, skip_host="Host" in headers)
+        for name, value in headers.items():
+            link.putheader(name.replace("_", "-"), value)
+        link.endheaders()
+        answer = link.getresponse()
+        body = answer.read()
+        link.close()
+        return answer.status, answer.headers, body
+
+    def status(self, *arguments, **headers):
+        return self.get(*arguments, **headers)[0]
+
+    def locks(self, **headers):
+        return json.loads(self.get("/locks", **headers)[2])["locks"]
+
+    def raw(self, data):
+        link = socket.create_connection(("127.0.0.1", self.port), TIMEOUT)
+        link.sendall(data)
+        return link
+
+    def hold(self, name):
+        """Hold a lock; end_hold() ends it."""
+        process = subprocess.Popen(
+            [PROGRAM, "--store", self.store, "run", name, "--", "sh", "-c",
+             "echo held; read x; exit 0"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE)
+        process.stdout.readline()
+        return process
+
+    def memory(self):
+        """KiB that the process has."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            return int(file.read().split("VmRSS:")[1].split()[0])
+
+
+def end_hold(process):
+    """Its exit code."""
+    process.stdin.close()
+    process.stdout.close()
+    return process.wait(TIMEOUT)
+
+
+def name_of(lock):
+    name = lock["name"]
+    return name.encode() if isinstance(name, str) else \
+        base64.b64decode(name["base64"])
+
+
+def read_event(file):
+    """The JSON of the next event."""
+    for line in file:
+        if line.startswith(b"data: "):
+            return json.loads(line[6:])
+    raise EOFError
+
+
+class Reading(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Http()
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.close() == 0
+
+    def test_locks_are_json_whatever_their_names(self):
+        held = [self.server.hold(name) for name in HOSTILE]
+        names = set()
+        while not names >= set(HOSTILE):  # others' view may be a second old
+            names = {name_of(lock) for lock in self.server.locks()}
+        for process in held:
+            self.assertEqual(end_hold(process), 0)
+
+    def test_events_show_locks_come_and_go(self):
+        link = self.server.raw(b"GET /events HTTP/1.0\r\n"
+                               b"Host: localhost\r\n\r\n")
+        with link, link.makefile("rb") as file:
+            self.assertIn(b" 200 ", file.readline())
+            held = None
+            for wanted in (True, False):
+                while any(lock["name"] == "a" for lock in
+                          read_event(file)["locks"]) != wanted:
+                    held = held or self.server.hold("a")
+                if wanted:
+                    self.assertEqual(end_hold(held), 0)
+
+    def test_metrics_are_openmetrics(self):
+        link = self.server.connect()
+        link.ask("SET", "a", "b")
+        _, headers, body = self.server.get("/metrics")
+        samples = openmetrics.read(body.decode())
+        link.close()
+        self.assertIn("application/openmetrics-text; version=1.0.0",
+                      headers["Content-Type"])
+        self.assertEqual(samples["holdfast_up", ""], 1)
+        self.assertGreaterEqual(samples["holdfast_commands_total", ""], 1)
+        self.assertGreaterEqual(samples["holdfast_received_bytes_total", ""],
+                                len("SET a b"))
+        self.assertGreater(samples["holdfast_store_used_bytes", ""], 0)
+
+    def test_headers_forbid_what_the_page_does_not_need(self):
+        for path in ("/", "/locks", "/metrics", "/nothing"):
+            _, headers, _ = self.server.get(path)
+            policy = headers["Content-Security-Policy"]
+            self.assertTrue(policy.startswith("default-src 'none'; "))
+            self.assertNotIn("unsafe", policy)
+            self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
+            self.assertEqual(headers["Cache-Control"], "no-store")
+
+    def test_only_get_and_head(self):
+        status, headers, body = self.server.get("/metrics", "HEAD")
+        self.assertEqual((status, body), (200, b""))
+        self.assertGreater(int(headers["Content-Length"]), 0)
+        for method in ("POST", "PUT", "DELETE", "OPTIONS", "TRACE", "X"):
+            status, headers, _ = self.server.get("/locks", method)
+            self.assertEqual((status, headers["Allow"]), (405, "GET, HEAD"))
+        self.assertEqual(self.server.status("/break?name=a", "POST"), 405)
+        self.assertEqual(self.server.status("/break?name=a"), 404)
+
+    def test_paths_are_exact(self):
+        for path in ("/../../etc/passwd", "/%2e%2e/x", "//", "/locks/",
+                     "/LOCKS", "/metrics%2f"):
+            self.assertEqual(self.server.status(path), 404, path)
+
+    def test_other_sites_are_refused(self):
+        for host in ("example.com", "127.0.0.1.example.com", "10.0.0.1", "",
+                     "localhost.", "[::2]:80", "x" * 300):
+            self.assertEqual(self.server.status("/", Host=host), 421, host)
+        for host in ("localhost", "LocalHost:99", "127.1.2.3:80", "[::1]:80"):
+            self.assertEqual(self.server.status("/", Host=host), 200, host)
+        for site, status in (("cross-site", 403), ("same-site", 403),
+                             ("same-origin", 200), ("none", 200)):
+            self.assertEqual(
+                self.server.status("/locks", Sec_Fetch_Site=site), status)
+        self.assertEqual(self.server.status("/", Sec_Fetch_Site="cross-site"),
+                         200)
+
+    def test_what_is_no_request_is_refused(self):
+        for data in (b"\0\0\0\0\r\n\r\n", b"GET\r\n\r\n", b"* * *\r\n\r\n",
+                     b"GET / HTTP/1.1\r\n\r\n",
+                     b"GET / HTTP/1.1\r\nHost: localhost\r\nA: " +
+                     b"a" * 100000 + b"\r\n\r\n",
+                     b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\n\r\n",
+                     b"POST / HTTP/1.1\r\nHost: localhost\r\n"
+                     b"Content-Length: 99999999999999\r\n\r\n"):
+            with self.server.raw(data[:70000]) as link:
+                try:
+                    link.sendall(data[70000:])
+                    answer = link.recv(12)
+                except ConnectionError:
+                    answer = b""
+            self.assertIn(answer[9:10], (b"4", b""), data[:40])
+        self.assertEqual(self.server.status("/"), 200)
+
+
+class Limits(unittest.TestCase):
+    def setUp(self):
+        self.server = Http()
+        self.addCleanup(self.server.close)
+
+    def test_a_reader_that_is_stuck_costs_no_memory(self):
+        held = [self.server.hold(bytes([b]) * 4000) for b in b"abcdefgh"]
+        stuck = [self.server.raw(b"GET /events HTTP/1.1\r\n"
+                                 b"Host: localhost\r\n\r\n")
+                 for _ in range(40)]
+        refused = 0
+        for link in stuck:
+            refused += b" 503 " in link.recv(20)
+        self.assertEqual(refused, 8)
+        before = self.server.memory()
+        time.sleep(3)
+        self.assertLess(self.server.memory(), before + 8192)
+        for link in stuck:
+            link.close()
+        for process in held:
+            end_hold(process)
+
+
+class Token(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.file = os.path.join(cls.folder.name, "token")
+        with open(cls.file, "w", encoding="ascii") as file:
+            file.write(TOKEN + "\nthis is not read\n")
+        cls.server = Http("--http-token-file", cls.file, "--allow-break")
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.close() == 0
+        cls.folder.cleanup()
+
+    def test_all_but_the_page_needs_the_token(self):
+        for path in ("/locks", "/metrics", "/events", "/nothing"):
+            status, headers, _ = self.server.get(path)
+            self.assertEqual(status, 401)
+            self.assertIn("Bearer", headers["WWW-Authenticate"])
+        for given in ("Bearer", "Bearer ", f"Bearer {TOKEN}x", TOKEN,
+                      f"Bearer {TOKEN[:-1]}", f"Basic {TOKEN}",
+                      f"Bearer {TOKEN[:-1]}x", "Bearer this is not read"):
+            self.assertEqual(
+                self.server.status("/locks", Authorization=given), 401, given)
+        self.assertEqual(self.server.status("/locks", **BEARER), 200)
+        self.assertEqual(self.server.status("/"), 200)
+
+    def test_with_a_token_the_host_may_be_any(self):
+        self.assertEqual(self.server.status("/metrics", Host="a.example",
+                                            **BEARER), 200)
+
+    def test_a_break_needs_the_token_and_may_name_the_owner(self):
+        post = self.server.status
+        held = self.server.hold(HOSTILE[1])
+        path = "/break?name=" + urllib.parse.quote_from_bytes(HOSTILE[1])
+        locks = []
+        while not locks:  # the view may be a second old
+            locks = self.server.locks(**BEARER)
+        owner = locks[0]["owner"]
+        self.assertEqual(post(path, "POST"), 401)
+        self.assertEqual(post(path, "GET", **BEARER), 405)
+        self.assertEqual(post("/break", "POST", **BEARER), 400)
+        self.assertEqual(post(path + "&owner=x", "POST", **BEARER), 409)
+        self.assertEqual(post(path + "&owner=" + owner, "POST", **BEARER), 200)
+        self.assertEqual(post(path, "POST", **BEARER), 404)
+        held.terminate()
+        end_hold(held)
+
+
+class Options(unittest.TestCase):
+    def fails(self, *options):
+        done = subprocess.run(
+            [PROGRAM, "--store", "volatile:" + os.path.join(
+                self.folder.name, "store"), "serve", "--listen",
+             "unix:" + os.path.join(self.folder.name, "socket"), *options],
+            capture_output=True, text=True, timeout=TIMEOUT, check=False)
+        self.assertEqual(done.returncode in (64, 66), True, done.stderr)
+        return done.stderr
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def test_what_is_not_safe_is_refused(self):
+        short = os.path.join(self.folder.name, "short")
+        with open(short, "w", encoding="ascii") as file:
+            file.write("tooshort\n")
+        self.assertIn("--http-token-file", self.fails("--http", "0.0.0.0:0"))
+        self.assertIn("--http-token-file", self.fails("--http", "[::]:0"))
+        self.assertIn("needs --http-token-file",
+                      self.fails("--http", "0", "--allow-break"))
+        self.assertIn("16 to", self.fails("--http", "0", "--http-token-file",
+                                          short))
+        self.assertIn("No such file", self.fails("--http", "0",
+                                                 "--http-token-file", "none"))
+        self.assertIn("--http is missing", self.fails("--allow-break"))
+        for address in ("", ":", "x", "1.2.3.4", "::1:80", "127.0.0.1:x"):
+            self.assertIn("HOST:PORT", self.fails("--http", address))
+
+
+if __name__ == "__main__":
+    unittest.main()
