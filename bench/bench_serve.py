@@ -109,7 +109,9 @@ def main():
     parser.add_argument("--pipelines", default="1,16")
     parser.add_argument("--transports", default="unix,tcp")
     options = parser.parse_args()
-    folder = tempfile.mkdtemp(prefix="holdfast-bench-")
+    memory = options.store.startswith("volatile") and not options.aof
+    folder = tempfile.mkdtemp(prefix="holdfast-bench-",
+                              dir="/dev/shm" if memory else None)
     servers = start(folder, options)
     print("                     redis-s/s holdfast/s  ratio        "
           "p99 ms both     CPU us both")
