@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "serve/multi.h"
 #include "serve/state.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -174,6 +175,8 @@ void hf__conn_mark(hf__conn *conn)
 {
     conn->mark_used = conn->used;
     conn->mark_out = hf__buf_size(&conn->out);
+    if (conn->multi != NULL)
+        hf__multi_mark(conn);
 }
 
 void hf__conn_commit(hf__conn *conn)
@@ -183,6 +186,7 @@ void hf__conn_commit(hf__conn *conn)
         return;
     hf__buf_consume(&conn->in, conn->used);
     conn->used = 0;
+    hf__conn_mark(conn);
     hf__conn_write(conn);
 }
 
@@ -190,9 +194,12 @@ void hf__conn_rewind(hf__conn *conn)
 {
     conn->units = 0;
     conn->closing = false;
+    conn->early = false;
     conn->used = conn->mark_used;
     hf__buf_truncate(&conn->out, conn->mark_out);
     hf__parser_next(&conn->parser);
+    if (conn->multi != NULL)
+        hf__multi_rewind(conn);
 }
 
 /* --------------------------------------------------------------------- life */
@@ -261,6 +268,8 @@ void hf__conn_bury(hf_server *server)
         hf__buf_done(&conn->in);
         hf__buf_done(&conn->out);
         hf__parser_done(&conn->parser);
+        if (conn->multi != NULL)
+            hf__multi_free(conn);
         hf__free(conn);
     }
 }

@@ -13,6 +13,7 @@
 #include "serve/reply.h"
 #include "util/poll.h"
 
+struct hf__multi;
 struct hf_server;
 
 typedef struct hf__conn {
@@ -32,10 +33,12 @@ typedef struct hf__conn {
     size_t mark_used, mark_out;
     size_t units;
 
-    hf__answer answer; /* to the request that runs */
+    struct hf__multi *multi; /* NULL: none yet */
+    hf__answer answer;       /* to the request that runs */
     bool resp3;
     bool ready;     /* in the list of those with something to run */
     bool again;     /* to be put there again when the turn ends */
+    bool early;     /* its next request is to run before the round */
     bool listening; /* for input */
     bool writing;   /* waiting until more can be written */
     bool closing;   /* once `out` is written */

@@ -2,6 +2,7 @@
 /*
  * hello.c - commands about the connection: HELLO, QUIT, RESET.
  */
+#include "serve/multi.h"
 #include "serve/served.h"
 #include "serve/state.h"
 #include "store/embedded/keys/number.h"
@@ -56,7 +57,17 @@ static void run_quit(hf__conn *conn, const hf_bytes *words, size_t count)
     conn->closing = true;
 }
 
+static void run_reset(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    (void)words;
+    (void)count;
+    hf__multi_reset(conn);
+    conn->resp3 = false;
+    hf__answer_line(&conn->answer, "RESET");
+}
+
 const hf__served hf__served_hello[] = {
     {"hello", -1, HF__SERVED_STRANGER, run_hello},
-    {"quit", -1, HF__SERVED_STRANGER, run_quit},
+    {"quit", -1, HF__SERVED_STRANGER | HF__SERVED_AT_ONCE, run_quit},
+    {"reset", 1, HF__SERVED_STRANGER | HF__SERVED_AT_ONCE, run_reset},
     {NULL, 0, 0, NULL}};

@@ -45,6 +45,10 @@ static inline void hf__answer_nil(hf__answer *answer)
 {
     answer->out.ops->nil(&answer->out);
 }
+static inline void hf__answer_nil_array(hf__answer *answer)
+{
+    answer->out.ops->nil_array(&answer->out);
+}
 static inline void hf__answer_array(hf__answer *answer, size_t count)
 {
     answer->out.ops->array(&answer->out, count);

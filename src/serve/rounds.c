@@ -3,13 +3,14 @@
  * rounds.c - running what connections ask for, at the end of each turn of the
  * loop.
  *
- *  1. Each connection with input runs its requests, one after the other, in one
+ *  1. Requests that wait until no transaction is open run.
+ *  2. Each connection with input runs its requests, one after the other, in one
  *     transaction of the store with those of all others: a round. It pauses
  *     before a request that changes its own state while it has units in the
  *     round, and when the round has taken long enough.
- *  2. The round is committed. The requests are dropped from the input, and the
+ *  3. The round is committed. The requests are dropped from the input, and the
  *     replies are written.
- *  3. If the transaction was undone, so are input and output. If space could be
+ *  4. If the transaction was undone, so are input and output. If space could be
  *     made for it, the same round runs once more. If a unit failed, such as a
  *     script that was stopped, those before it run once more, and it gets the
  *     error. Otherwise each unit of the round runs in a transaction of its own,
@@ -21,6 +22,7 @@
 
 #include <stdint.h>
 
+#include "serve/multi.h"
 #include "serve/served.h"
 #include "serve/unit.h"
 #include "store/embedded/embedded.h"
@@ -49,19 +51,19 @@ typedef enum step {
     STEP_PAUSE /* the next one runs after the commit */
 } step;
 
-static bool has_room_for_words(hf_server *server, size_t count)
+hf_bytes *hf__rounds_words(hf_server *server, size_t count)
 {
     hf_bytes *words;
 
     if (count <= server->word_capacity)
-        return true;
+        return server->words;
     words = hf__alloc(count * sizeof(*words));
     if (words == NULL)
-        return false;
+        return NULL;
     hf__free(server->words);
     server->words = words;
     server->word_capacity = count;
-    return true;
+    return words;
 }
 
 static void trim_words(hf_server *server)
@@ -73,64 +75,88 @@ static void trim_words(hf_server *server)
     server->word_capacity = 0;
 }
 
-static void reply_unknown(hf__conn *conn, const hf_bytes *words, size_t count)
-{
-    char text[HF__OUT_ERROR_SIZE];
-
-    hf__unknown_text(text, words, count);
-    hf__answer_error(hf__conn_answer(conn), "%s", text);
-    hf__conn_answered(conn);
-}
-
+/* Is the number of words right? */
 static bool fits(hf__conn *conn, const char *name, int arity, size_t count)
 {
     const hf__command as = {.arity = arity};
 
     if (hf__command_arity_fits(&as, count))
         return true;
-    hf__answer_error(hf__conn_answer(conn),
+    hf__answer_error(&conn->answer,
                      "ERR wrong number of arguments for '%s' command", name);
-    hf__conn_answered(conn);
     return false;
 }
 
-static bool run_served(hf__conn *conn, const hf__served *served,
-                       const hf_bytes *words, size_t count)
+/* Either `served` or `command` is not NULL, unless the command is unknown. */
+static bool check(hf__conn *conn, const hf__served *served,
+                  const hf__command *command, const hf_bytes *words,
+                  size_t count)
 {
-    if (conn->units > 0 && !(served->flags & HF__SERVED_UNIT))
-        return false;
-    if (!fits(conn, served->name, served->arity, count))
-        return true;
-    (void)hf__conn_answer(conn);
-    served->run(conn, words, count);
-    hf__conn_answered(conn);
-    return true;
+    char text[HF__OUT_ERROR_SIZE];
+
+    if (served != NULL)
+        return fits(conn, served->name, served->arity, count);
+    if (command != NULL)
+        return fits(conn, command->name, command->arity, count);
+    hf__unknown_text(text, words, count);
+    hf__answer_error(&conn->answer, "%s", text);
+    return false;
 }
 
-static void run_stored(hf__conn *conn, const hf__command *command,
-                       const hf_bytes *words, size_t count)
+/* After MULTI. */
+static void queue(hf__conn *conn, const hf__served *served,
+                  const hf__command *command, const hf_bytes *words,
+                  size_t count)
 {
-    if (!fits(conn, command->name, command->arity, count))
-        return;
-    (void)hf__conn_answer(conn);
-    if (hf__unit_begin(conn, (command->flags & HF__COMMAND_WRITES) != 0))
+    if (served != NULL &&
+        !(served->flags & (HF__SERVED_UNIT | HF__SERVED_IN_EXEC))) {
+        hf__answer_error(&conn->answer,
+                         "ERR Command not allowed inside a transaction");
+        hf__multi_abort(conn);
+    } else {
+        hf__multi_put(conn, served, command, words, count);
+    }
+}
+
+/* Has it to wait for the end of the round? */
+static bool has_to_wait(hf__conn *conn, const hf__served *served)
+{
+    if (conn->server->round.tx != NULL && (served->flags & HF__SERVED_EARLY))
+        conn->early = true;
+    return conn->early ||
+           (conn->units > 0 && !(served->flags & HF__SERVED_UNIT));
+}
+
+static void run(hf__conn *conn, const hf__served *served,
+                const hf__command *command, const hf_bytes *words, size_t count)
+{
+    if (served != NULL)
+        served->run(conn, words, count);
+    else if (hf__unit_begin(conn, (command->flags & HF__COMMAND_WRITES) != 0))
         hf__unit_run(conn, command, words, count);
-    hf__conn_answered(conn);
 }
 
-/* false: it has to wait for the commit. */
+/* false: it has to wait. */
 static bool run_words(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     const hf__served *served = hf__served_find(words[0]);
-    const hf__command *command;
+    const hf__command *command =
+        served == NULL ? hf__command_find(words[0]) : NULL;
+    bool queues = hf__multi_is_open(conn) &&
+                  (served == NULL || !(served->flags & HF__SERVED_AT_ONCE));
 
-    if (served != NULL)
-        return run_served(conn, served, words, count);
-    command = hf__command_find(words[0]);
-    if (command != NULL)
-        run_stored(conn, command, words, count);
-    else
-        reply_unknown(conn, words, count);
+    if (served != NULL && !queues && has_to_wait(conn, served))
+        return false;
+    (void)hf__conn_answer(conn);
+    if (!check(conn, served, command, words, count)) {
+        if (hf__multi_is_open(conn))
+            hf__multi_abort(conn);
+    } else if (queues) {
+        queue(conn, served, command, words, count);
+    } else {
+        run(conn, served, command, words, count);
+    }
+    hf__conn_answered(conn);
     return true;
 }
 
@@ -161,7 +187,7 @@ static step take_step(hf__conn *conn)
     case HF__PARSE_DONE:
         break;
     }
-    if (!has_room_for_words(server, parser->count)) {
+    if (hf__rounds_words(server, parser->count) == NULL && parser->count > 0) {
         hf__conn_close(conn);
         return STEP_IDLE;
     }
@@ -263,12 +289,25 @@ static void run_others(hf_server *server, hf__conn *list, size_t count,
     server->failure.status = HF_OK;
 }
 
+static void run_early(hf__conn *list)
+{
+    for (hf__conn *conn = list; conn != NULL; conn = conn->ready_next) {
+        if (!conn->early)
+            continue;
+        conn->early = false;
+        if (hf__conn_may_run(conn))
+            (void)take_step(conn);
+    }
+}
+
 static void run_list(hf_server *server, hf__conn *list)
 {
     hf_error error = HF_ERROR_INIT;
-    hf_status status = try_round(server, list, SIZE_MAX, &error);
+    hf_status status;
     size_t count;
 
+    run_early(list);
+    status = try_round(server, list, SIZE_MAX, &error);
     if (status == HF_FULL && server->round.made_room)
         status = try_round(server, list, SIZE_MAX, &error);
     if (status == HF_OK)
@@ -325,6 +364,7 @@ void hf__rounds_init(hf_server *server)
     server->tick.ring = run_turn;
     server->tick.user = server;
     server->ready_end = &server->ready;
+    hf__multi_open_server(server);
     hf__round_init(&server->round, hf__embedded_env(server->store),
                    hf__embedded_budget_ms(server->store));
 }

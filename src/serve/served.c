@@ -7,7 +7,8 @@
 #include "store/embedded/keys/argument.h"
 #include "util/hash.h"
 
-static const hf__served *const tables[] = {hf__served_hello, NULL};
+static const hf__served *const tables[] = {hf__served_hello, hf__served_multi,
+                                           NULL};
 
 /* A power of two, at least four times the number of commands. */
 #define INDEX_SIZE 256u

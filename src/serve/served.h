@@ -9,11 +9,17 @@
 #include "serve/conn.h"
 
 enum {
-    /* Runs within a round, as a unit of it; any other runs when all units of
-     * its connection are committed. */
+    /* Runs within a round, and what it changes of the connection is undone with
+     * it; any other runs when all units of its connection are committed. */
     HF__SERVED_UNIT = 1u << 0,
     /* Before the client has logged in, too. */
-    HF__SERVED_STRANGER = 1u << 1
+    HF__SERVED_STRANGER = 1u << 1,
+    /* After MULTI: runs at once; is queued, for EXEC to run. Any other is
+     * refused, since what it changes could not be undone. */
+    HF__SERVED_AT_ONCE = 1u << 2,
+    HF__SERVED_IN_EXEC = 1u << 3,
+    /* Runs while no transaction is open. */
+    HF__SERVED_EARLY = 1u << 4
 };
 
 typedef struct hf__served {
@@ -26,6 +32,7 @@ typedef struct hf__served {
 
 /* One table per file. */
 extern const hf__served hf__served_hello[];
+extern const hf__served hf__served_multi[];
 
 /* Ignores case; NULL: no such command. */
 const hf__served *hf__served_find(hf_bytes name);

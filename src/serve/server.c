@@ -9,6 +9,7 @@
 
 #include "core/client.h"
 #include "serve/listener.h"
+#include "serve/multi.h"
 #include "serve/rounds.h"
 #include "store/embedded/embedded.h"
 #include "util/clock.h"
@@ -218,6 +219,7 @@ static void run_close(hf__task *task)
     server->ready_end = &server->ready;
     hf__tick_stop(&server->tick);
     hf__conn_bury(server);
+    hf__multi_close_server(server);
 }
 
 /* ------------------------------------------------------------------ closing */

@@ -44,6 +44,11 @@ struct hf_server {
     hf_bytes *words;     /* of the request that runs */
     size_t word_capacity;
 
+    /* multi.c */
+    const uint32_t *stamps; /* of keys; NULL: not joined */
+    size_t watching;        /* connections with watched keys */
+    hf__tick watch_tick;    /* to leave */
+
     hf_server_stats stats;
 };
 

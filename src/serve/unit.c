@@ -22,7 +22,7 @@ static const char *code_of(hf_status status)
     }
 }
 
-static void fail(hf__conn *conn, const hf_error *failure)
+void hf__unit_fail(hf__conn *conn, const hf_error *failure)
 {
     if (failure->status == HF_FULL)
         hf__answer_error(&conn->answer, "OOM command not allowed when used "
@@ -40,7 +40,7 @@ bool hf__unit_begin(hf__conn *conn, bool writes)
     conn->units++;
     server->unit_count++;
     if (server->failure.status != HF_OK) {
-        fail(conn, &server->failure);
+        hf__unit_fail(conn, &server->failure);
         server->failure.status = HF_OK;
         return false;
     }

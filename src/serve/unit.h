@@ -17,6 +17,9 @@
  */
 bool hf__unit_begin(hf__conn *conn, bool writes);
 
+/* Reply with a failure of the store. */
+void hf__unit_fail(hf__conn *conn, const hf_error *failure);
+
 /* Run a command of a unit that was begun; conn->answer takes the reply. The
  * number of words is checked here. */
 void hf__unit_run(hf__conn *conn, const hf__command *command,

@@ -53,24 +53,45 @@ static void stamp_all(const hf__ring *ring, void (*act)(uint32_t *stamp))
         act(&stamps[i]);
 }
 
+/* The stamp of the note at `at`; returns where the next one is. */
+static const unsigned char *next_stamp(const unsigned char *at, uint32_t *stamp)
+{
+    hf__note_head head;
+
+    memcpy(&head, at, sizeof(head));
+    *stamp = (uint32_t)(hf__hash(hf_view(at + sizeof(head), head.size), 0) %
+                        HF__STAMPS);
+    return at + hf__note_size(head.size);
+}
+
 static void stamp_keys(const hf__tx *tx, void (*act)(uint32_t *stamp))
 {
     const hf__ring *ring = &tx->env->rings[HF__RING_CHANGES];
     const hf__noted *noted = &tx->noted[HF__RING_CHANGES];
     const unsigned char *at = hf__buf_front(&noted->notes);
     const unsigned char *end = at + hf__buf_size(&noted->notes);
-    hf__note_head head;
+    uint32_t stamp;
 
     if (noted->lost) {
         stamp_all(ring, act);
         return;
     }
-    for (; at < end; at += hf__note_size(head.size)) {
-        memcpy(&head, at, sizeof(head));
-        act(&hf__changes_of(ring)
-                 ->stamps[hf__hash(hf_view(at + sizeof(head), head.size), 0) %
-                          HF__STAMPS]);
+    while (at < end) {
+        at = next_stamp(at, &stamp);
+        act(&hf__changes_of(ring)->stamps[stamp]);
     }
+}
+
+bool hf__note_has(const hf__tx *tx, uint32_t stamp)
+{
+    const hf__noted *noted = &tx->noted[HF__RING_CHANGES];
+    const unsigned char *at = hf__buf_front(&noted->notes);
+    const unsigned char *end = at + hf__buf_size(&noted->notes);
+    uint32_t other = HF__STAMPS;
+
+    while (!noted->lost && at < end && other != stamp)
+        at = next_stamp(at, &other);
+    return noted->lost || other == stamp;
 }
 
 /* ----------------------------------------------------------------- commit */

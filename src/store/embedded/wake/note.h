@@ -22,6 +22,10 @@ static inline void hf__note(hf__tx *tx, hf_change_kind kind, hf_bytes key)
 /* All keys. */
 void hf__note_all(hf__tx *tx);
 
+/* Has it noted a key with this stamp, by hf__hash(key, 0) % HF__STAMPS? After
+ * hf__tx_flush(), if there are readers. */
+bool hf__note_has(const hf__tx *tx, uint32_t stamp);
+
 /* A transaction begins. May set `fatal`. */
 void hf__note_begin_watched(hf__tx *tx);
 static inline void hf__note_begin(hf__tx *tx)
