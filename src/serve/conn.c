@@ -153,6 +153,19 @@ void hf__conn_write(hf__conn *conn)
     settle(conn);
 }
 
+/* CLIENT REPLY SKIP runs outside of rounds: the next request is the first of a
+ * round, which may have to run again, or not part of one. */
+static bool is_muted(hf__conn *conn)
+{
+    bool next = conn->mute == HF__MUTE_NEXT && conn->used == conn->mark_used;
+
+    if (conn->mute == HF__MUTE_SOON)
+        conn->mute = HF__MUTE_NEXT;
+    else if (next && conn->units == 0)
+        conn->mute = HF__MUTE_NONE;
+    return next || conn->mute == HF__MUTE_ALL;
+}
+
 void hf__conn_answered(hf__conn *conn)
 {
     conn->server->stats.commands++;
@@ -160,6 +173,8 @@ void hf__conn_answered(hf__conn *conn)
         conn->server->stats.failed++;
     if (!hf__answer_end(&conn->answer))
         hf__conn_close(conn);
+    else if (is_muted(conn))
+        hf__buf_truncate(&conn->out, conn->answer.from);
 }
 
 bool hf__conn_may_run(const hf__conn *conn)
@@ -181,6 +196,8 @@ void hf__conn_mark(hf__conn *conn)
 
 void hf__conn_commit(hf__conn *conn)
 {
+    if (conn->units > 0 && conn->mute == HF__MUTE_NEXT)
+        conn->mute = HF__MUTE_NONE;
     conn->units = 0;
     if (conn->dead)
         return;
@@ -253,6 +270,16 @@ void hf__conn_close(hf__conn *conn)
     hf__tick_set(hf__loop_poller(server->loop), &server->tick, 0);
 }
 
+void hf__conn_forget(hf__conn *conn)
+{
+    hf__free(conn->name);
+    hf__free(conn->library);
+    hf__free(conn->library_version);
+    conn->name = conn->library = conn->library_version = NULL;
+    conn->no_evict = conn->no_touch = false;
+    conn->mute = HF__MUTE_NONE;
+}
+
 void hf__conn_bury(hf_server *server)
 {
     hf__conn **at = &server->dead;
@@ -270,6 +297,7 @@ void hf__conn_bury(hf_server *server)
         hf__parser_done(&conn->parser);
         if (conn->multi != NULL)
             hf__multi_free(conn);
+        hf__conn_forget(conn);
         hf__free(conn);
     }
 }

@@ -16,6 +16,14 @@
 struct hf__multi;
 struct hf_server;
 
+/* Replies that are dropped. */
+typedef enum hf__mute {
+    HF__MUTE_NONE = 0,
+    HF__MUTE_SOON, /* to the request after the one that runs */
+    HF__MUTE_NEXT, /* to the next request */
+    HF__MUTE_ALL
+} hf__mute;
+
 typedef struct hf__conn {
     struct hf_server *server;
     struct hf__conn *previous, *next; /* of all connections */
@@ -36,6 +44,12 @@ typedef struct hf__conn {
     struct hf__multi *multi; /* NULL: none yet */
     hf__answer answer;       /* to the request that runs */
     bool resp3;
+    bool no_evict, no_touch;
+    hf__mute mute;
+    const char *last; /* command; NULL: none yet */
+    char *name;       /* these may be NULL; client.c */
+    char *library;
+    char *library_version;
     bool ready;     /* in the list of those with something to run */
     bool again;     /* to be put there again when the turn ends */
     bool early;     /* its next request is to run before the round */
@@ -52,6 +66,9 @@ bool hf__conn_open(struct hf_server *server, int fd);
 void hf__conn_close(hf__conn *conn);
 void hf__conn_bury(struct hf_server *server);
 void hf__conn_close_all(struct hf_server *server);
+
+/* Forget what the client said about itself. */
+void hf__conn_forget(hf__conn *conn);
 
 /* Have the loop look whether there is something to run. */
 void hf__conn_wake(hf__conn *conn);

@@ -2,9 +2,11 @@
 /*
  * hello.c - commands about the connection: HELLO, QUIT, RESET.
  */
+#include "serve/client.h"
 #include "serve/multi.h"
 #include "serve/served.h"
 #include "serve/state.h"
+#include "store/embedded/keys/argument.h"
 #include "store/embedded/keys/number.h"
 
 static void put_pair(hf__answer *answer, const char *name, const char *value)
@@ -31,6 +33,24 @@ static void greet(hf__conn *conn)
     hf__answer_array(answer, 0);
 }
 
+/* false: an unknown option, or a bad name, replied. */
+static bool read_options(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    for (size_t i = 2; i < count; i++) {
+        if (hf__arg_is(words[i], "setname") && i + 1 < count) {
+            if (!hf__client_set_name(conn, words[++i]))
+                return false;
+            continue;
+        }
+        hf__answer_error(&conn->answer,
+                         "ERR Syntax error in HELLO option '%.*s'",
+                         words[i].size > 128 ? 128 : (int)words[i].size,
+                         (const char *)words[i].data);
+        return false;
+    }
+    return true;
+}
+
 static void run_hello(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     int64_t version = conn->resp3 ? 3 : 2;
@@ -45,6 +65,8 @@ static void run_hello(hf__conn *conn, const hf_bytes *words, size_t count)
         hf__answer_error(&conn->answer, "NOPROTO unsupported protocol version");
         return;
     }
+    if (!read_options(conn, words, count))
+        return;
     conn->resp3 = version == 3;
     greet(conn);
 }

@@ -55,6 +55,15 @@ static inline void hf__answer_array(hf__answer *answer, size_t count)
 }
 /* Of `pairs` names and values; with RESP2 an array. */
 void hf__answer_map(hf__answer *answer, size_t pairs);
+/* Text for people. */
+static inline void hf__answer_verbatim(hf__answer *answer, const void *data,
+                                       size_t size)
+{
+    if (answer->out.resp3)
+        answer->out.ops->verbatim(&answer->out, data, size);
+    else
+        answer->out.ops->bytes(&answer->out, data, size);
+}
 /* The text begins with its code, such as "ERR". The first one counts. */
 __attribute__((format(printf, 2, 3))) void
 hf__answer_error(hf__answer *answer, const char *format, ...);

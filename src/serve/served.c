@@ -2,12 +2,16 @@
 /* served.c - see served.h. */
 #include "serve/served.h"
 
+#include <ctype.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "store/embedded/keys/argument.h"
+#include "store/embedded/commands/command.h"
 #include "util/hash.h"
 
-static const hf__served *const tables[] = {hf__served_hello, hf__served_multi,
+static const hf__served *const tables[] = {hf__served_client, hf__served_multi,
+                                           hf__served_hello,
                                            NULL};
 
 /* A power of two, at least four times the number of commands. */
@@ -28,6 +32,8 @@ static void build_index(void)
         for (const hf__served *row = tables[i]; row->name != NULL; row++) {
             size_t at = index_start(hf_str(row->name));
 
+            if (strchr(row->name, '|') != NULL)
+                continue;
             while (index_table[at] != NULL)
                 at = (at + 1) % INDEX_SIZE;
             index_table[at] = row;
@@ -50,4 +56,75 @@ const hf__served *hf__served_find(hf_bytes name)
             return index_table[at];
     }
     return NULL;
+}
+
+/* ------------------------------------------------------------- subcommands */
+
+static const hf__served *find_subcommand(const hf__served *row, hf_bytes name)
+{
+    size_t size = strlen(row->name);
+
+    for (row++; row->name != NULL && strchr(row->name, '|') != NULL; row++) {
+        if (hf__arg_is(name, row->name + size + 1))
+            return row;
+    }
+    return NULL;
+}
+
+static bool arity_fits(const hf__served *row, size_t count)
+{
+    const hf__command as = {.arity = row->arity};
+
+    return hf__command_arity_fits(&as, count);
+}
+
+static const char *upper(char text[NAME_MAX_SIZE], const char *name)
+{
+    size_t size = 0;
+
+    for (; name[size] != '\0' && size < NAME_MAX_SIZE - 1; size++)
+        text[size] = (char)toupper((unsigned char)name[size]);
+    text[size] = '\0';
+    return text;
+}
+
+void hf__served_subcommand(hf__conn *conn, const hf__served *row,
+                           const hf_bytes *words, size_t count)
+{
+    const hf__served *found = find_subcommand(row, words[1]);
+    char name[NAME_MAX_SIZE];
+
+    if (found == NULL) {
+        hf__answer_error(&conn->answer,
+                         "ERR unknown subcommand '%.*s'. Try %s HELP.",
+                         words[1].size > 128 ? 128 : (int)words[1].size,
+                         (const char *)words[1].data, upper(name, row->name));
+    } else if (!arity_fits(found, count)) {
+        hf__answer_error(&conn->answer,
+                         "ERR wrong number of arguments for '%s' command",
+                         found->name);
+    } else {
+        conn->last = found->name;
+        found->run(conn, words, count);
+    }
+}
+
+void hf__served_help(hf__conn *conn, const char *name, const char *const *lines)
+{
+    char text[128];
+    char large[NAME_MAX_SIZE];
+    size_t count = 0;
+
+    while (lines[count] != NULL)
+        count++;
+    hf__answer_array(&conn->answer, count + 3);
+    (void)snprintf(text, sizeof(text),
+                   "%s <subcommand> [<arg> [value] [opt] ...]. Subcommands "
+                   "are:",
+                   upper(large, name));
+    hf__answer_line(&conn->answer, text);
+    for (size_t i = 0; i < count; i++)
+        hf__answer_line(&conn->answer, lines[i]);
+    hf__answer_line(&conn->answer, "HELP");
+    hf__answer_line(&conn->answer, "    Prints this help.");
 }

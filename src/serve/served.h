@@ -30,11 +30,20 @@ typedef struct hf__served {
     void (*run)(hf__conn *conn, const hf_bytes *words, size_t count);
 } hf__served;
 
-/* One table per file. */
+/* One table per file. The rows of a command's subcommands follow its own, as in
+ * those of the store (command.h). */
+extern const hf__served hf__served_client[];
 extern const hf__served hf__served_hello[];
 extern const hf__served hf__served_multi[];
 
 /* Ignores case; NULL: no such command. */
 const hf__served *hf__served_find(hf_bytes name);
+
+/* Run the subcommand words[1] of the command at `row`. */
+void hf__served_subcommand(hf__conn *conn, const hf__served *row,
+                           const hf_bytes *words, size_t count);
+/* Reply to the subcommand HELP of a command. `lines` end with NULL. */
+void hf__served_help(hf__conn *conn, const char *name,
+                     const char *const *lines);
 
 #endif

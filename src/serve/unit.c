@@ -58,6 +58,7 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
     hf__tx *tx = server->round.tx;
     const hf_reply *reply;
 
+    conn->last = command->name;
     if (!hf__command_arity_fits(command, count)) {
         hf__answer_error(&conn->answer,
                          "ERR wrong number of arguments for '%s' command",

@@ -10,6 +10,8 @@
 #include "util/buf.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "util/mem.h"
@@ -104,6 +106,25 @@ bool hf__buf_append(hf__buf *buf, const void *data, size_t size)
     memcpy(room, data, size);
     hf__buf_added(buf, size);
     return true;
+}
+
+bool hf__buf_print(hf__buf *buf, const char *format, ...)
+{
+    va_list args, again;
+    unsigned char *room;
+    int size;
+
+    va_start(args, format);
+    va_copy(again, args);
+    size = vsnprintf(NULL, 0, format, args);
+    room = size < 0 ? NULL : hf__buf_reserve(buf, (size_t)size + 1);
+    if (room != NULL) {
+        (void)vsnprintf((char *)room, (size_t)size + 1, format, again);
+        hf__buf_added(buf, (size_t)size);
+    }
+    va_end(again);
+    va_end(args);
+    return room != NULL;
 }
 
 void hf__buf_consume(hf__buf *buf, size_t size)

@@ -44,6 +44,9 @@ static inline void hf__buf_added(hf__buf *buf, size_t size)
 /* false: out of memory or over the limit; the content is untouched. */
 bool hf__buf_append(hf__buf *buf, const void *data, size_t size);
 
+__attribute__((format(printf, 2, 3))) bool
+hf__buf_print(hf__buf *buf, const char *format, ...);
+
 /* Drop bytes from the front. */
 void hf__buf_consume(hf__buf *buf, size_t size);
 
