@@ -10,6 +10,8 @@
 
 /* A type byte, a number and the end of the line. */
 #define HEAD_SIZE (HF__NUMBER_SIZE + 3)
+/* Of a verbatim string: "txt:". */
+#define FORMAT_SIZE 4
 
 static hf__answer *self_of(hf__out *out)
 {
@@ -67,6 +69,15 @@ static void put_line(hf__answer *answer, char type, const void *text,
 {
     put(answer, &type, 1);
     put(answer, text, size);
+    put(answer, "\r\n", 2);
+}
+
+static void put_verbatim(hf__answer *answer, const char *format,
+                         const void *data, size_t size)
+{
+    put_number(answer, '=', (int64_t)(FORMAT_SIZE + size));
+    put(answer, format, FORMAT_SIZE);
+    put(answer, data, size);
     put(answer, "\r\n", 2);
 }
 
@@ -145,12 +156,7 @@ static void reply_real(hf__out *out, double value)
 
 static void reply_verbatim(hf__out *out, const void *data, size_t size)
 {
-    hf__answer *answer = self_of(out);
-
-    put_number(answer, '=', (int64_t)size + 4);
-    put(answer, "txt:", 4);
-    put(answer, data, size);
-    put(answer, "\r\n", 2);
+    put_verbatim(self_of(out), "txt:", data, size);
 }
 
 static const hf__out_ops ops = {reply_nil,   reply_nil_array, reply_integer,
@@ -180,9 +186,42 @@ bool hf__answer_end(hf__answer *answer)
     return !answer->no_room;
 }
 
+static void put_items(hf__answer *answer, char type, const hf_reply *reply)
+{
+    size_t count = reply->array.count;
+
+    put_number(answer, type, (int64_t)(type == '%' ? count / 2 : count));
+    for (size_t i = 0; i < count; i++)
+        hf__answer_tree(answer, &reply->array.items[i]);
+}
+
+static void put_resp3(hf__answer *answer, const hf_reply *reply)
+{
+    switch (reply->resp3_type) {
+    case '%':
+    case '~':
+        put_items(answer, reply->resp3_type, reply);
+        break;
+    case '#':
+        put_line(answer, '#', reply->integer == 0 ? "f" : "t", 1);
+        break;
+    case '=':
+        put_verbatim(answer, reply->bytes.data - FORMAT_SIZE, reply->bytes.data,
+                     reply->bytes.size);
+        break;
+    default:
+        put_line(answer, reply->resp3_type, reply->bytes.data,
+                 reply->bytes.size);
+    }
+}
+
 /* Scripts make trees as deep as their limits allow. */
 void hf__answer_tree(hf__answer *answer, const hf_reply *reply)
 {
+    if (answer->out.resp3 && reply->resp3_type != 0) {
+        put_resp3(answer, reply);
+        return;
+    }
     switch (reply->kind) {
     case HF_REPLY_INTEGER:
         put_number(answer, ':', reply->integer);
@@ -197,9 +236,7 @@ void hf__answer_tree(hf__answer *answer, const hf_reply *reply)
         put_line(answer, '-', reply->bytes.data, reply->bytes.size);
         break;
     case HF_REPLY_ARRAY:
-        put_number(answer, '*', (int64_t)reply->array.count);
-        for (size_t i = 0; i < reply->array.count; i++)
-            hf__answer_tree(answer, &reply->array.items[i]);
+        put_items(answer, '*', reply);
         break;
     default:
         if (reply->integer == 1)

@@ -15,6 +15,7 @@ bool hf__reply_set_bytes(hf_reply *reply, hf_reply_kind kind, const void *data,
     if (copy == NULL)
         return false;
     reply->kind = kind;
+    reply->resp3_type = 0;
     reply->bytes.data = copy;
     reply->bytes.size = size;
     return true;
@@ -34,6 +35,7 @@ bool hf__reply_set_array(hf_reply *reply, size_t count, hf__arena *arena)
     for (size_t i = 0; i < count; i++)
         hf__reply_set_nil(&items[i]);
     reply->kind = HF_REPLY_ARRAY;
+    reply->resp3_type = 0;
     reply->array.items = items;
     reply->array.count = count;
     return true;

@@ -10,6 +10,11 @@
 
 struct hf_reply {
     hf_reply_kind kind; /* never NIL_ARRAY */
+    /* Of a script: its type in RESP3 if RESP2 has none: a map '%' (an array of
+     * keys and values), a set '~', a double ',', a boolean '#' (0 or 1), a
+     * large number '(', a verbatim string '=' whose format, such as "txt:", is
+     * in the four bytes before it. Otherwise 0. */
+    char resp3_type;
     union {
         int64_t integer; /* INTEGER; NIL: 1 if it stands for an array */
         struct {
@@ -38,16 +43,19 @@ const hf_reply *hf__reply_field(const hf_reply *reply, const char *name);
 static inline void hf__reply_set_nil(hf_reply *reply)
 {
     reply->kind = HF_REPLY_NIL;
+    reply->resp3_type = 0;
     reply->integer = 0;
 }
 static inline void hf__reply_set_nil_array(hf_reply *reply)
 {
     reply->kind = HF_REPLY_NIL;
+    reply->resp3_type = 0;
     reply->integer = 1;
 }
 static inline void hf__reply_set_integer(hf_reply *reply, int64_t value)
 {
     reply->kind = HF_REPLY_INTEGER;
+    reply->resp3_type = 0;
     reply->integer = value;
 }
 

@@ -411,6 +411,7 @@ static const char *const statements[] = {
     "v3[#v3 + 1] = $g v3.x = $g",
     "v2 = (v2 or '') .. s($a)",
     "redis.setresp(2)",
+    "redis.setresp(3)",
     "rawset(v3, $i, $g)",
     "for k, v in next, {$a, $a} do out[#out + 1] = s(v) end",
     "do local names = {} for k in pairs($l) do "

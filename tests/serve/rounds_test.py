@@ -36,6 +36,27 @@ class Requests(unittest.TestCase):
             ask("WHAT", "x"),
             "ERR unknown command 'WHAT', with args beginning with: 'x' ")
 
+    def test_scripts_reply_in_the_types_of_resp3(self):
+        scripts = (
+            ("return {map = {a = 1}}", [b"a", 1], {b"a": 1}),
+            ("return {set = {a = true}}", [b"a"], [b"a"]),
+            ("return {double = 1.5}", b"1.5", 1.5),
+            ("return {true, false}", [1, None], [1, None]),
+            ("redis.setresp(3) return {true, false}", [1, 0], [True, False]),
+            ("return {verbatim_string = {format = 'mkd', string = 'x'}}",
+             b"x", b"mkd:x"),
+            ("return {big_number = '123'}", b"123", 123),
+            ("redis.call('hset', 'h', 'f', 'v') "
+             "return redis.call('hgetall', 'h')", [b"f", b"v"], [b"f", b"v"]),
+            ("redis.setresp(3) return redis.call('hgetall', 'h')",
+             [b"f", b"v"], {b"f": b"v"}))
+        for script, resp2, _ in scripts:
+            self.assertEqual(self.link.ask("EVAL", script, 0), resp2)
+        self.link.ask("HELLO", 3)
+        for script, _, resp3 in scripts:
+            reply = self.link.ask("EVAL", script, 0)
+            self.assertEqual((type(reply), reply), (type(resp3), resp3))
+
     def test_a_request_may_come_byte_by_byte(self):
         for byte in encode("SET", "key", "value") + b"get  'key'\r\n":
             self.link.socket.sendall(bytes([byte]))

@@ -36,7 +36,7 @@ class Connection:
             return text
         if kind == b"-":
             return Error(text.decode())
-        if kind == b":":
+        if kind in b":(":
             return int(text)
         if kind == b"_":
             return None

@@ -569,9 +569,45 @@ static void missing_libraries_say_so(void **state)
     assert_int_equal(
         evaluate(at->store, "return cmsgpack.pack(1)", 0, "", text), HF_SCRIPT);
     assert_non_null(strstr(text, "'cmsgpack' is not available"));
-    assert_int_equal(evaluate(at->store, "redis.setresp(3)", 0, "", text),
-                     HF_SCRIPT);
-    assert_non_null(strstr(text, "not available in this store"));
+}
+
+static void setresp_gives_a_script_the_types_of_resp3(void **state)
+{
+    static const char *const cases[][2] = {
+        {"return redis.call('hgetall', 'h')", "[s:f, s:v]"},
+        {"return redis.call('hgetall', 'h').map.f", "s:v"},
+        {"return next(redis.call('hgetall', 'none').map) == nil", "i:1"},
+        {"return redis.call('smembers', 's').set.m", "i:1"},
+        {"return redis.call('smembers', 's')", "[s:m]"},
+        {"return redis.call('zscore', 'z', 'm').double * 2", "i:3"},
+        {"return redis.call('zscore', 'z', 'm')", "s:1.5"},
+        {"return redis.call('zrange', 'z', 0, -1, 'withscores')[1][2].double * "
+         "2",
+         "i:3"},
+        {"return type(redis.call('get', 'none'))", "s:nil"},
+        {"redis.setresp(2) return redis.call('get', 'none')", "nil"},
+        {"return redis.call('mget', 'none', 'k')[2]", "s:v"},
+        {"return {true, false}", "[i:1, i:0]"},
+        {"return {verbatim_string = {format = 'markdown', string = 'x'}}",
+         "s:x"},
+        {"return {verbatim_string = {format = 'm', string = ''}}", "s:"},
+        {"return {big_number = '12'}", "s:12"}};
+    place *at = *state;
+
+    expect_script(at->store,
+                  "redis.call('hset', 'h', 'f', 'v') "
+                  "redis.call('sadd', 's', 'm') redis.call('set', 'k', 'v') "
+                  "return redis.call('zadd', 'z', '1.5', 'm')",
+                  "i:1");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char source[160];
+
+        (void)snprintf(source, sizeof(source), "redis.setresp(3) %s",
+                       cases[i][0]);
+        expect_script(at->store, source, cases[i][1]);
+    }
+    expect_script(at->store, "return redis.call('get', 'none') == false",
+                  "i:1");
 }
 
 static void random_numbers_continue_until_seeded(void **state)
@@ -726,6 +762,7 @@ int main(void)
         TEST(one_script_cannot_change_another),
         TEST(bytecode_is_refused),
         TEST(missing_libraries_say_so),
+        TEST(setresp_gives_a_script_the_types_of_resp3),
         TEST(random_numbers_continue_until_seeded),
         TEST(loaded_scripts_are_kept),
         TEST(many_scripts_come_and_go),

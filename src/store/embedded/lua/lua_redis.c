@@ -204,7 +204,7 @@ static int run_command(lua_State *lua, hf__machine *machine,
     hf__lua_out out;
 
     hf__lua_out_init(&out, lua, machine->script->index != HF__SCRIPT_USER,
-                     &machine->largest_size);
+                     machine->resp3, &machine->largest_size);
     machine->tx->out = &out.out;
     hf__command_run(machine->tx, command, words, (size_t)count);
     if (machine->tx->fatal != HF_OK) {
@@ -353,7 +353,6 @@ static int redis_set_repl(lua_State *lua)
     return 0;
 }
 
-/* Replies have the form of RESP2; a script that needs another one must fail. */
 static int redis_setresp(lua_State *lua)
 {
     lua_Number version = lua_tonumber(lua, 1);
@@ -363,9 +362,7 @@ static int redis_setresp(lua_State *lua)
                           true);
     if (version != 2 && version != 3)
         return give_error(lua, "ERR RESP version must be 2 or 3.", true);
-    if (version != 2)
-        return give_error(
-            lua, "ERR redis.setresp(3) is not available in this store", true);
+    machine_of(lua)->resp3 = version == 3;
     return 0;
 }
 

@@ -3,7 +3,7 @@
  * lua_reply.c - converting a script's result to a reply as Redis does: numbers
  * are truncated, false is nil, true is 1, a table with a string in "err" or
  * "ok" is an error or a status, any other table is an array up to its first
- * nil.
+ * nil. Types that only RESP3 has are noted in the reply.
  */
 #include <limits.h>
 #include <string.h>
@@ -14,6 +14,9 @@
 /* Limit of nested tables. Redis's limit, its Lua stack, is far deeper, but of
  * no use. */
 #define DEPTH_MAX 200
+
+/* Bytes of "txt:". */
+#define VERBATIM_FORMAT 4
 
 /* Cost of a value, ns. */
 #define VALUE_NS 30u
@@ -70,6 +73,7 @@ static bool set_line(hf_reply *reply, hf_reply_kind kind, lua_State *lua,
     }
     copy[size] = '\0';
     reply->kind = kind;
+    reply->resp3_type = 0;
     reply->bytes.data = copy;
     reply->bytes.size = size;
     return true;
@@ -142,6 +146,7 @@ static bool set_map(lua_State *lua, hf_reply *reply, hf__arena *arena,
         lua_pop(lua, 1);
         item += pairs ? 2 : 1;
     }
+    reply->resp3_type = pairs ? '%' : '~';
     return true;
 }
 
@@ -150,7 +155,50 @@ static bool set_double(lua_State *lua, hf_reply *reply, hf__arena *arena)
     char text[HF__NUMBER_SIZE];
     size_t size = hf__number_put_double(text, lua_tonumber(lua, -1));
 
-    return hf__reply_set_bytes(reply, HF_REPLY_STRING, text, size, arena);
+    if (!hf__reply_set_bytes(reply, HF_REPLY_STRING, text, size, arena))
+        return false;
+    reply->resp3_type = ',';
+    return true;
+}
+
+static bool set_big_number(lua_State *lua, hf_reply *reply, hf__arena *arena)
+{
+    if (!set_line(reply, HF_REPLY_STRING, lua, arena))
+        return false;
+    reply->resp3_type = '(';
+    return true;
+}
+
+/* The format and the text are at the top. */
+static bool set_verbatim_text(lua_State *lua, hf_reply *reply, hf__arena *arena)
+{
+    size_t format_size;
+    const char *format = lua_tolstring(lua, -2, &format_size);
+
+    if (format_size >= VERBATIM_FORMAT - 1)
+        lua_pushlstring(lua, format, VERBATIM_FORMAT - 1);
+    else
+        lua_pushliteral(lua, "txt");
+    lua_pushliteral(lua, ":");
+    lua_pushvalue(lua, -3);
+    lua_concat(lua, 3);
+    if (!set_text(reply, HF_REPLY_STRING, lua, arena))
+        return false;
+    lua_pop(lua, 1);
+    reply->bytes.data += VERBATIM_FORMAT;
+    reply->bytes.size -= VERBATIM_FORMAT;
+    reply->resp3_type = '=';
+    return true;
+}
+
+static void set_boolean(hf_reply *reply, bool value, bool resp3)
+{
+    if (value || resp3)
+        hf__reply_set_integer(reply, value);
+    else
+        hf__reply_set_nil(reply);
+    if (resp3)
+        reply->resp3_type = '#';
 }
 
 /* {verbatim_string = {format = ..., string = ...}} */
@@ -160,12 +208,14 @@ static bool set_verbatim(lua_State *lua, hf_reply *reply, hf__arena *arena,
     if (!push_field(lua, "verbatim_string", LUA_TTABLE))
         return false;
     if (push_field(lua, "format", LUA_TSTRING)) {
-        lua_pop(lua, 1);
+        lua_insert(lua, -2);
         if (push_field(lua, "string", LUA_TSTRING)) {
-            *done = set_text(reply, HF_REPLY_STRING, lua, arena);
+            lua_remove(lua, -2);
+            *done = set_verbatim_text(lua, reply, arena);
             lua_pop(lua, 1);
             return true;
         }
+        lua_pop(lua, 1);
     }
     lua_pop(lua, 1);
     return false;
@@ -187,7 +237,7 @@ static bool set_special(lua_State *lua, hf_reply *reply, hf__arena *arena,
     else if (push_field(lua, "set", LUA_TTABLE))
         *done = set_map(lua, reply, arena, depth, false);
     else if (push_field(lua, "big_number", LUA_TSTRING))
-        *done = set_line(reply, HF_REPLY_STRING, lua, arena);
+        *done = set_big_number(lua, reply, arena);
     else
         return set_verbatim(lua, reply, arena, done);
     return true;
@@ -221,9 +271,7 @@ static bool set_value(lua_State *lua, hf_reply *reply, hf__arena *arena,
         hf__reply_set_integer(reply, to_integer(lua_tonumber(lua, -1)));
         return true;
     case LUA_TBOOLEAN:
-        hf__reply_set_nil(reply);
-        if (lua_toboolean(lua, -1))
-            hf__reply_set_integer(reply, 1);
+        set_boolean(reply, lua_toboolean(lua, -1), hf__machine_of(lua)->resp3);
         return true;
     case LUA_TTABLE:
         return set_table(lua, reply, arena, depth);

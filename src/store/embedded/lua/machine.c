@@ -337,6 +337,7 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     machine->request = request;
     machine->script = request->script;
     machine->read_only = read_only;
+    machine->resp3 = false;
     machine->error[0] = '\0';
     hf__machine_arm(machine, budget_ms, words_size);
     if (machine->guarded)

@@ -65,11 +65,12 @@ typedef struct hf__lua_out {
     size_t depth;
     struct {
         size_t next;
-        size_t count;
+        size_t count;            /* of a map: keys and values */
+        const char *resp3_field; /* "map", "set"; NULL: an array */
     } open[HF__OUT_DEPTH];
 } hf__lua_out;
 
-void hf__lua_out_init(hf__lua_out *out, lua_State *lua, bool own,
+void hf__lua_out_init(hf__lua_out *out, lua_State *lua, bool own, bool resp3,
                       size_t *largest_size);
 
 /* A buffer of a C function. A stack of them: such functions call scripts, which
@@ -117,6 +118,7 @@ struct hf__machine {
     bool hooked;
     bool no_memory; /* the system's, not the script's */
     bool read_only; /* refuse writing commands */
+    bool resp3;     /* replies to the script have the types of RESP3 */
     uint64_t random;
     uint32_t user_count;              /* scripts cached */
     int key_counts[HF__SCRIPT_COUNT]; /* entries in KEYS of each library script
