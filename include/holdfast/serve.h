@@ -5,7 +5,7 @@
  * Contents:
  * - hf_server_options
  * - hf_server_open(), hf_server_stop(), hf_server_close()
- * - hf_server_address(), hf_server_read_stats()
+ * - hf_server_address(), hf_server_read_stats(), hf_server_read_commands()
  *
  * @code
  * hf_status serve(hf_server **server, hf_error *err)
@@ -86,6 +86,9 @@ HF_API HF_MUST_USE hf_status hf_server_open(const char *url,
  */
 HF_API const char *hf_server_address(const hf_server *server, size_t index);
 
+/** Ranges of hf_server_stats::round_sizes. */
+#define HF_SERVER_SIZES 16
+
 /** Counters since the server was opened. */
 typedef struct hf_server_stats {
     size_t struct_size;   /**< #HF_SERVER_STATS_INIT sets it */
@@ -99,11 +102,14 @@ typedef struct hf_server_stats {
     uint64_t rounds; /**< transactions, of the commands of many connections */
     uint64_t units;  /**< commands in them; an EXEC counts as one */
     uint64_t undone; /**< rounds that had to be run again */
+    /** Rounds of at most 2^i units, but more than 2^(i-1), undone or not; in
+     * the last one all that had more. */
+    uint64_t round_sizes[HF_SERVER_SIZES];
 } hf_server_stats;
 
 /* clang-format off */
 #define HF_SERVER_STATS_INIT \
-    { sizeof(hf_server_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(hf_server_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } }
 /* clang-format on */
 
 /**
@@ -118,6 +124,45 @@ typedef struct hf_server_stats {
 HF_API HF_MUST_USE hf_status hf_server_read_stats(hf_server *server,
                                                   hf_server_stats *stats,
                                                   hf_error *err);
+
+/** Ranges of time of hf_server_command. */
+#define HF_SERVER_TIMES 24
+
+/** What a server counts of a command. Some runs are timed: the first of each
+ *  turn of the server's loop, and one of 17 others. */
+typedef struct hf_server_command {
+    size_t struct_size; /**< set */
+    const char *name;   /**< lower case; valid as long as the program runs */
+    uint64_t calls;
+    uint64_t failed;   /**< of these, with an error as the reply */
+    uint64_t timed;    /**< of these, timed */
+    uint64_t timed_ns; /**< what those took, without their commit */
+    /** Timed runs that took less than 2^i us, but not less than 2^(i-1); in the
+     *  last one all that took longer. */
+    uint64_t times[HF_SERVER_TIMES];
+} hf_server_command;
+
+/**
+ * Receives what was counted of a command, on the calling thread.
+ *
+ * @param user    as passed to hf_server_read_commands()
+ * @param command valid until the function returns
+ */
+typedef void (*hf_server_command_fn)(void *user,
+                                     const hf_server_command *command);
+
+/**
+ * Read the counters of each command that was run. Any thread.
+ *
+ * @param server the server
+ * @param report called for each command, in no order
+ * @param user   passed to `report`
+ * @param err    details; may be NULL
+ * @retval HF_OK        all were reported
+ * @retval HF_NO_MEMORY none was
+ */
+HF_API HF_MUST_USE hf_status hf_server_read_commands(
+    hf_server *server, hf_server_command_fn report, void *user, hf_error *err);
 
 /**
  * Accept no further connections and requests, reply to those received, and

@@ -130,10 +130,17 @@ static bool has_to_wait(hf__conn *conn, const hf__served *served)
 static void run(hf__conn *conn, const hf__served *served,
                 const hf__command *command, const hf_bytes *words, size_t count)
 {
-    if (served != NULL)
+    hf__usage *usage = &conn->server->usage;
+    int64_t began_ns;
+
+    if (served != NULL) {
+        began_ns = hf__usage_begin(usage);
         served->run(conn, words, count);
-    else if (hf__unit_begin(conn, (command->flags & HF__COMMAND_WRITES) != 0))
+        hf__usage_end(usage, served->name, conn->answer.out.failed, began_ns);
+    } else if (hf__unit_begin(conn,
+                              (command->flags & HF__COMMAND_WRITES) != 0)) {
         hf__unit_run(conn, command, words, count);
+    }
 }
 
 /* false: it has to wait. */
@@ -226,6 +233,19 @@ static void run_conn(hf__conn *conn, int64_t began_us)
     conn->again = last != STEP_IDLE && hf__conn_may_run(conn);
 }
 
+static void count_round(hf_server *server, bool undone)
+{
+    hf_server_stats *stats = &server->stats;
+    size_t units = server->unit_count;
+    size_t size =
+        units < 2 ? 0 : 64 - (size_t)__builtin_clzll((uint64_t)units - 1);
+
+    stats->rounds++;
+    stats->units += units;
+    stats->undone += undone;
+    stats->round_sizes[size < HF_SERVER_SIZES ? size : HF_SERVER_SIZES - 1]++;
+}
+
 /*
  * Run the connections of `list` in one round of at most `limit` units. Not
  * HF_OK: it was undone; the next try runs the same units in the same order.
@@ -250,9 +270,7 @@ static hf_status try_round(hf_server *server, hf__conn *list, size_t limit,
         else
             hf__conn_rewind(conn);
     }
-    server->stats.rounds++;
-    server->stats.units += server->unit_count;
-    server->stats.undone += status != HF_OK;
+    count_round(server, status != HF_OK);
     return status;
 }
 
@@ -352,6 +370,7 @@ static void run_turn(hf__tick *tick)
 
     server->deadline_ms = hf__clock_boot_ms() + (server->hasty ? 0 : LOCK_MS);
     server->hasty = false;
+    server->usage.untimed = 0;
     if (list != NULL)
         run_list(server, list);
     give_back(list);

@@ -258,5 +258,6 @@ void hf_server_close(hf_server *server)
     }
     hf__loop_free(server->loop);
     hf__free(server->listeners);
+    hf__usage_done(&server->usage);
     hf__free(server);
 }

@@ -7,6 +7,7 @@
 
 #include "holdfast/serve.h"
 #include "serve/conn.h"
+#include "serve/usage.h"
 #include "store/embedded/run/round.h"
 #include "store/store.h"
 
@@ -50,6 +51,7 @@ struct hf_server {
     hf__tick watch_tick;    /* to leave */
 
     hf_server_stats stats;
+    hf__usage usage;
 };
 
 #endif

@@ -57,6 +57,7 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
     hf_server *server = conn->server;
     hf__tx *tx = server->round.tx;
     const hf_reply *reply;
+    int64_t began_ns;
 
     conn->last = command->name;
     if (!hf__command_arity_fits(command, count)) {
@@ -65,9 +66,12 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
                          command->name);
         return;
     }
+    began_ns = hf__usage_begin(&server->usage);
     if (!hf__round_run(&server->round, command, words, count, &conn->answer.out,
                        &reply))
         server->broken = tx->error;
     else if (reply != NULL)
         hf__answer_tree(&conn->answer, reply);
+    hf__usage_end(&server->usage, command->name, conn->answer.out.failed,
+                  began_ns);
 }

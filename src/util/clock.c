@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <time.h>
 
-static int64_t read_us(clockid_t clock)
+static struct timespec read_clock(clockid_t clock)
 {
     struct timespec now;
     int rc = clock_gettime(clock, &now);
@@ -16,6 +16,13 @@ static int64_t read_us(clockid_t clock)
     /* They exist since Linux 2.6.39. */
     assert(rc == 0);
     (void)rc;
+    return now;
+}
+
+static int64_t read_us(clockid_t clock)
+{
+    struct timespec now = read_clock(clock);
+
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
@@ -32,6 +39,13 @@ int64_t hf__clock_boot_us(void)
 int64_t hf__clock_monotonic_us(void)
 {
     return read_us(CLOCK_MONOTONIC);
+}
+
+int64_t hf__clock_monotonic_ns(void)
+{
+    struct timespec now = read_clock(CLOCK_MONOTONIC);
+
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 int64_t hf__clock_thread_us(void)

@@ -16,6 +16,8 @@ int64_t hf__clock_boot_us(void);
 
 /* us of CLOCK_MONOTONIC, for waits that take no other clock. */
 int64_t hf__clock_monotonic_us(void);
+/* The same in ns, for what is shorter. */
+int64_t hf__clock_monotonic_ns(void);
 
 /* us of processor time that the calling thread has used. */
 int64_t hf__clock_thread_us(void);
