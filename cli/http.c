@@ -123,7 +123,7 @@ static enum MHD_Result run_metrics(struct http *http,
     if (waits_for_view(http, request))
         return MHD_YES;
     if (request->waiter.view == NULL ||
-        !http_metrics(request->waiter.view, http->source.server, &text, &size))
+        !http_metrics(request->waiter.view, &text, &size))
         return no_view(connection);
     return http_answer(
         connection, MHD_HTTP_OK,

@@ -8,7 +8,7 @@
 
 #include "clock.h"
 
-/* HELP is the last line of the three that begin a family of metrics. */
+/* HELP is the last line of those that begin a family of metrics. */
 static void family(FILE *file, const char *name, const char *type,
                    const char *unit, const char *help)
 {
@@ -69,36 +69,87 @@ static void print_store(FILE *file, const struct http_figures *figures)
           figures->size_max);
 }
 
-static void print_server(FILE *file, hf_server *server)
-{
-    hf_server_stats stats = HF_SERVER_STATS_INIT;
+/* ------------------------------------------------------------------- server */
 
-    if (hf_server_read_stats(server, &stats, NULL) != HF_OK)
-        return;
-    gauge(file, "connections", NULL, "Open connections of clients",
-          (int64_t)stats.connections);
-    counter(file, "connections_opened", NULL, "Connections that were accepted",
-            stats.connections_total);
-    counter(file, "connections_refused", NULL,
-            "Connections that were too many, or lacked memory",
-            stats.connections_refused);
-    counter(file, "received_bytes", "bytes", "Bytes of requests",
-            stats.bytes_in);
-    counter(file, "sent_bytes", "bytes", "Bytes of replies", stats.bytes_out);
-    counter(file, "rounds", NULL,
-            "Transactions, each of the commands of many connections",
-            stats.rounds);
-    counter(file, "round_units", NULL,
-            "Commands in them; an EXEC counts as one", stats.units);
-    counter(file, "rounds_undone", NULL, "Rounds that had to be run again",
-            stats.undone);
-    counter(file, "commands", NULL, "Commands of clients", stats.commands);
-    counter(file, "commands_failed", NULL, "Commands with an error as reply",
-            stats.failed);
+/* Those of the last range have no upper bound. */
+static void print_rounds(FILE *file, const hf_server_stats *stats)
+{
+    uint64_t count = 0;
+
+    family(file, "round_units", "histogram", NULL,
+           "Commands in a transaction; an EXEC counts as one");
+    for (int i = 0; i < HF_SERVER_SIZES - 1; i++) {
+        count += stats->round_sizes[i];
+        fprintf(file, "holdfast_round_units_bucket{le=\"%d.0\"} %" PRIu64 "\n",
+                1 << i, count);
+    }
+    fprintf(file,
+            "holdfast_round_units_bucket{le=\"+Inf\"} %" PRIu64 "\n"
+            "holdfast_round_units_count %" PRIu64 "\n"
+            "holdfast_round_units_sum %" PRIu64 "\n",
+            stats->rounds, stats->rounds, stats->units);
+    counter(file, "rounds_undone", NULL, "Transactions that had to run again",
+            stats->undone);
 }
 
-bool http_metrics(const struct http_view *view, hf_server *server, char **text,
-                  size_t *size)
+static void print_server(FILE *file, const hf_server_stats *stats)
+{
+    gauge(file, "connections", NULL, "Open connections of clients",
+          (int64_t)stats->connections);
+    counter(file, "connections_opened", NULL, "Connections that were accepted",
+            stats->connections_total);
+    counter(file, "connections_refused", NULL,
+            "Connections that were too many, or lacked memory",
+            stats->connections_refused);
+    counter(file, "received_bytes", "bytes", "Bytes of requests",
+            stats->bytes_in);
+    counter(file, "sent_bytes", "bytes", "Bytes of replies", stats->bytes_out);
+    print_rounds(file, stats);
+}
+
+static void print_times(FILE *file, const hf_server_command *command)
+{
+    uint64_t count = 0;
+
+    for (int i = 0; i < HF_SERVER_TIMES - 1; i++) {
+        count += command->times[i];
+        fprintf(file,
+                "holdfast_command_seconds_bucket{command=\"%s\",le=\"%d.%06d\"}"
+                " %" PRIu64 "\n",
+                command->name, (1 << i) / 1000000, (1 << i) % 1000000, count);
+    }
+    fprintf(file,
+            "holdfast_command_seconds_bucket{command=\"%s\",le=\"+Inf\"} "
+            "%" PRIu64 "\n"
+            "holdfast_command_seconds_count{command=\"%s\"} %" PRIu64 "\n"
+            "holdfast_command_seconds_sum{command=\"%s\"} %" PRIu64
+            ".%09" PRIu64 "\n",
+            command->name, command->timed, command->name, command->timed,
+            command->name, command->timed_ns / 1000000000,
+            command->timed_ns % 1000000000);
+}
+
+static void print_commands(FILE *file, const struct http_view *view)
+{
+    const hf_server_command *commands = view->commands;
+
+    family(file, "commands", "counter", NULL, "Commands that were run");
+    for (size_t i = 0; i < view->command_count; i++)
+        fprintf(file, "holdfast_commands_total{command=\"%s\"} %" PRIu64 "\n",
+                commands[i].name, commands[i].calls);
+    family(file, "command_errors", "counter", NULL,
+           "Commands with an error as the reply");
+    for (size_t i = 0; i < view->command_count; i++)
+        fprintf(file,
+                "holdfast_command_errors_total{command=\"%s\"} %" PRIu64 "\n",
+                commands[i].name, commands[i].failed);
+    family(file, "command_seconds", "histogram", "seconds",
+           "Time of a command without its commit; one of 17 is timed");
+    for (size_t i = 0; i < view->command_count; i++)
+        print_times(file, &commands[i]);
+}
+
+bool http_metrics(const struct http_view *view, char **text, size_t *size)
 {
     FILE *file = open_memstream(text, size);
     int failed;
@@ -107,12 +158,13 @@ bool http_metrics(const struct http_view *view, hf_server *server, char **text,
         return false;
     family(file, "build", "info", NULL, "Version of Holdfast");
     fprintf(file, "holdfast_build_info{version=\"%s\"} 1\n", hf_version());
+    seconds(file, "uptime_seconds", "Since the server was started",
+            view->figures.up_ms);
     print_locks(file, &view->figures);
     print_store(file, &view->figures);
-    seconds(file, "uptime_seconds", "Since the server was started",
-            view->figures.up_ms + now_ms() - view->made_ms);
-    print_server(file, server);
-    seconds(file, "sample_age_seconds", "Since the locks were read",
+    print_server(file, &view->figures.server);
+    print_commands(file, view);
+    seconds(file, "sample_age_seconds", "Since all of this was read",
             now_ms() - view->made_ms);
     fputs("# EOF\n", file);
     failed = ferror(file);

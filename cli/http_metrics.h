@@ -5,9 +5,8 @@
 
 #include "http_view.h"
 
-/* A view, and what a server counts now, into `*text`, to be freed by free().
+/* Those of a view into `*text`, to be freed by free().
  * false: out of memory. */
-bool http_metrics(const struct http_view *view, hf_server *server, char **text,
-                  size_t *size);
+bool http_metrics(const struct http_view *view, char **text, size_t *size);
 
 #endif

@@ -71,6 +71,34 @@ static void read_figures(const struct http_source *source,
     figures->up_ms = now_ms() - source->began_ms;
 }
 
+static void on_command(void *user, const hf_server_command *command)
+{
+    struct http_view *view = user;
+    size_t size = (view->command_count + 1) * sizeof(*view->commands);
+    hf_server_command *commands = realloc(view->commands, size);
+
+    if (commands == NULL)
+        return;
+    commands[view->command_count++] = *command;
+    view->commands = commands;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const hf_server_command *one = a, *other = b;
+
+    return strcmp(one->name, other->name);
+}
+
+static void read_commands(const struct http_source *source,
+                          struct http_view *view)
+{
+    (void)!hf_server_read_commands(source->server, on_command, view, NULL);
+    if (view->command_count > 0)
+        qsort(view->commands, view->command_count, sizeof(*view->commands),
+              by_name);
+}
+
 static void sum_up(struct http_figures *figures,
                    const struct lock_sample *sample)
 {
@@ -221,6 +249,7 @@ struct http_view *http_view_make(struct http_source *source)
         return NULL;
     }
     read_figures(source, &view->figures);
+    read_commands(source, view);
     status = lock_sample_take(source->client, hf_view("", 0), source->previous,
                               NULL, &sample, &err);
     if (status == HF_OK) {
@@ -251,6 +280,7 @@ void http_view_drop(struct http_view *view)
 {
     if (view == NULL || atomic_fetch_sub(&view->users, 1) != 1)
         return;
+    free(view->commands);
     free(view->event);
     free(view);
 }

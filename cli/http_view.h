@@ -44,6 +44,8 @@ struct http_view {
     atomic_uint users;
     int64_t made_ms; /* of now_ms() */
     struct http_figures figures;
+    hf_server_command *commands; /* by name */
+    size_t command_count;
     /* "data: {...}\n\n", an event; the JSON in it is what /locks has. */
     char *event;
     size_t event_size;

@@ -123,16 +123,26 @@ class Reading(unittest.TestCase):
 
     def test_metrics_are_openmetrics(self):
         link = self.server.connect()
-        link.ask("SET", "a", "b")
-        _, headers, body = self.server.get("/metrics")
-        samples = openmetrics.read(body.decode())
+        for _ in range(100):
+            link.ask("SET", "a", "b")
+        link.ask("INCR", "a")
         link.close()
+        samples = {}
+        while ("holdfast_commands_total", 'command="incr"') not in samples:
+            _, headers, body = self.server.get("/metrics")
+            samples = openmetrics.read(body.decode())
         self.assertIn("application/openmetrics-text; version=1.0.0",
                       headers["Content-Type"])
         self.assertEqual(samples["holdfast_up", ""], 1)
-        self.assertGreaterEqual(samples["holdfast_commands_total", ""], 1)
+        self.assertEqual(
+            [samples[f"holdfast_{name}", f'command="{command}"']
+             for name in ("commands_total", "command_errors_total")
+             for command in ("set", "incr")], [100, 1, 0, 1])
+        self.assertGreaterEqual(
+            samples["holdfast_command_seconds_count", 'command="set"'], 1)
+        self.assertGreaterEqual(samples["holdfast_round_units_sum", ""], 101)
         self.assertGreaterEqual(samples["holdfast_received_bytes_total", ""],
-                                len("SET a b"))
+                                100 * len("SET a b"))
         self.assertGreater(samples["holdfast_store_used_bytes", ""], 0)
 
     def test_headers_forbid_what_the_page_does_not_need(self):
