@@ -20,7 +20,10 @@ enum {
     HF__COMMAND_NO_SCRIPT = 1u << 2, /* not callable from scripts */
     HF__COMMAND_MACHINE = 1u << 3,   /* needs the Lua machine */
     HF__COMMAND_EVAL = 1u << 4,      /* is a script; see eval.h */
-    HF__COMMAND_GROUP = 1u << 5      /* has subcommands */
+    HF__COMMAND_GROUP = 1u << 5,     /* has subcommands */
+    /* Takes an element and waits for one: sets tx->block if there is none, and
+     * replies nil, which is the reply within a transaction. */
+    HF__COMMAND_BLOCKS = 1u << 6
 };
 
 typedef struct hf__command {

@@ -434,43 +434,126 @@ static bool read_lmpop(hf__tx *tx, const hf_bytes *args, size_t count,
     return false;
 }
 
-static void run_lmpop(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    hf__record *record = NULL;
-    int64_t key_count, wanted;
+typedef struct pop_options {
     size_t keys;
     bool last;
+    int64_t wanted;
+} pop_options;
 
-    if (!hf__arg_at_least(tx, args[1], 1, HF__ERROR_KEY_COUNT, &key_count))
-        return;
+/* Read `numkeys key ... LEFT|RIGHT [COUNT count]`. */
+static bool read_pop(hf__tx *tx, const hf_bytes *args, size_t count,
+                     pop_options *options)
+{
+    int64_t key_count;
+
+    if (!hf__arg_at_least(tx, args[0], 1, HF__ERROR_KEY_COUNT, &key_count))
+        return false;
     /* Too many keys leave no argument for the side: a syntax error. */
-    keys = key_count > (int64_t)count - 2 ? count - 2 : (size_t)key_count;
-    if (!read_lmpop(tx, args + 2 + keys, count - 2 - keys, &last, &wanted))
-        return;
-    for (size_t i = 0; i < keys; i++) {
+    options->keys =
+        key_count > (int64_t)count - 1 ? count - 1 : (size_t)key_count;
+    return read_lmpop(tx, args + 1 + options->keys, count - 1 - options->keys,
+                      &options->last, &options->wanted);
+}
+
+/* Pop from the first key that exists. false: none does. */
+static bool pop_first(hf__tx *tx, const hf_bytes *keys,
+                      const pop_options *options)
+{
+    hf__record *record = NULL;
+
+    for (size_t i = 0; i < options->keys; i++) {
+        uint64_t count;
+
         hf__tx_trim(tx);
-        if (!hf__list_open(tx, args[2 + i], &record))
+        if (!hf__list_open(tx, keys[i], &record))
+            return true;
+        if (record == NULL)
+            continue;
+        count = at_most(record->count, options->wanted);
+        hf__reply_array(tx, 2);
+        hf__reply_bytes(tx, keys[i].data, keys[i].size);
+        hf__reply_array(tx, (size_t)count);
+        pop_some(tx, record, options->last, count);
+        return true;
+    }
+    return false;
+}
+
+static void run_lmpop(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    pop_options options;
+
+    if (read_pop(tx, args + 1, count - 1, &options) &&
+        !pop_first(tx, args + 2, &options))
+        hf__reply_nil_array(tx);
+}
+
+/* ---------------------------------------------------------------- blocking */
+
+static void run_blmpop(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    pop_options options;
+
+    if (!read_pop(tx, args + 2, count - 2, &options) ||
+        !hf__arg_wait(tx, args[1]) || pop_first(tx, args + 3, &options))
+        return;
+    tx->block.counted = true;
+    hf__reply_nil_array(tx);
+    hf__block_on(tx, HF__TYPE_LIST, 3, options.keys);
+}
+
+static void block_pop(hf__tx *tx, const hf_bytes *args, size_t count, bool last)
+{
+    hf__record *record;
+
+    if (!hf__arg_wait(tx, args[count - 1]))
+        return;
+    for (size_t i = 1; i < count - 1; i++) {
+        hf__tx_trim(tx);
+        if (!hf__list_open(tx, args[i], &record))
             return;
         if (record == NULL)
             continue;
         hf__reply_array(tx, 2);
-        hf__reply_bytes(tx, args[2 + i].data, args[2 + i].size);
-        hf__reply_array(tx, (size_t)at_most(record->count, wanted));
-        pop_some(tx, record, last, at_most(record->count, wanted));
+        hf__reply_bytes(tx, args[i].data, args[i].size);
+        pop_some(tx, record, last, 1);
         return;
     }
     hf__reply_nil_array(tx);
+    hf__block_on(tx, HF__TYPE_LIST, 1, count - 2);
+}
+
+static void run_blpop(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    block_pop(tx, args, count, false);
+}
+
+static void run_brpop(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    block_pop(tx, args, count, true);
 }
 
 #define WRITES HF__COMMAND_WRITES
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
+#define BLOCKS (WRITES | HF__COMMAND_NO_SCRIPT | HF__COMMAND_BLOCKS)
 
 const hf__command hf__commands_list[] = {
-    {"lpush", -3, GROWS, run_lpush},    {"rpush", -3, GROWS, run_rpush},
-    {"lpushx", -3, GROWS, run_lpushx},  {"rpushx", -3, GROWS, run_rpushx},
-    {"linsert", 5, GROWS, run_linsert}, {"lset", 4, GROWS, run_lset},
-    {"llen", 2, 0, run_llen},           {"lindex", 3, 0, run_lindex},
-    {"lrange", 4, 0, run_lrange},       {"lpos", -3, 0, run_lpos},
-    {"lrem", 4, WRITES, run_lrem},      {"ltrim", 4, WRITES, run_ltrim},
-    {"lpop", -2, WRITES, run_lpop},     {"rpop", -2, WRITES, run_rpop},
-    {"lmpop", -4, WRITES, run_lmpop},   {NULL, 0, 0, NULL}};
+    {"lpush", -3, GROWS, run_lpush},
+    {"rpush", -3, GROWS, run_rpush},
+    {"lpushx", -3, GROWS, run_lpushx},
+    {"rpushx", -3, GROWS, run_rpushx},
+    {"linsert", 5, GROWS, run_linsert},
+    {"lset", 4, GROWS, run_lset},
+    {"llen", 2, 0, run_llen},
+    {"lindex", 3, 0, run_lindex},
+    {"lrange", 4, 0, run_lrange},
+    {"lpos", -3, 0, run_lpos},
+    {"lrem", 4, WRITES, run_lrem},
+    {"ltrim", 4, WRITES, run_ltrim},
+    {"lpop", -2, WRITES, run_lpop},
+    {"rpop", -2, WRITES, run_rpop},
+    {"lmpop", -4, WRITES, run_lmpop},
+    {"blpop", -3, BLOCKS, run_blpop},
+    {"brpop", -3, BLOCKS, run_brpop},
+    {"blmpop", -5, WRITES | HF__COMMAND_BLOCKS, run_blmpop},
+    {NULL, 0, 0, NULL}};

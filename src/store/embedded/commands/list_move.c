@@ -34,26 +34,28 @@ static bool pop_value(hf__tx *tx, hf__record *record, bool last,
     return tx->fatal == HF_OK;
 }
 
-static void move(hf__tx *tx, hf_bytes from, hf_bytes to, bool from_last,
+/* false: there is no list. */
+static bool move(hf__tx *tx, hf_bytes from, hf_bytes to, bool from_last,
                  bool to_last)
 {
     hf__record *source, *target;
     hf_bytes value;
 
     if (!hf__list_open(tx, from, &source))
-        return;
+        return true;
     if (source == NULL) {
         hf__reply_nil(tx);
-        return;
+        return false;
     }
     /* Both may be one list, which must not be deleted in between. */
     target = hf__list_make(tx, to);
     if (target == NULL || !pop_value(tx, source, from_last, &value))
-        return;
+        return true;
     hf__list_push(tx, target, value, !to_last);
     if (source->count == 0)
         hf__key_delete(tx, source);
     hf__reply_bytes(tx, value.data, value.size);
+    return true;
 }
 
 static void run_lmove(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -62,18 +64,45 @@ static void run_lmove(hf__tx *tx, const hf_bytes *args, size_t count)
 
     (void)count;
     if (read_end(tx, args[3], &from_last) && read_end(tx, args[4], &to_last))
-        move(tx, args[1], args[2], from_last, to_last);
+        (void)move(tx, args[1], args[2], from_last, to_last);
 }
 
 static void run_rpoplpush(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    move(tx, args[1], args[2], true, false);
+    (void)move(tx, args[1], args[2], true, false);
+}
+
+static void block_move(hf__tx *tx, const hf_bytes *args, bool from_last,
+                       bool to_last)
+{
+    if (!move(tx, args[1], args[2], from_last, to_last))
+        hf__block_on(tx, HF__TYPE_LIST, 1, 1);
+}
+
+static void run_blmove(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    bool from_last, to_last;
+
+    (void)count;
+    if (read_end(tx, args[3], &from_last) && read_end(tx, args[4], &to_last) &&
+        hf__arg_wait(tx, args[5]))
+        block_move(tx, args, from_last, to_last);
+}
+
+static void run_brpoplpush(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    (void)count;
+    if (hf__arg_wait(tx, args[3]))
+        block_move(tx, args, true, false);
 }
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
+#define BLOCKS (GROWS | HF__COMMAND_NO_SCRIPT | HF__COMMAND_BLOCKS)
 
 const hf__command hf__commands_list_move[] = {
     {"lmove", 5, GROWS, run_lmove},
     {"rpoplpush", 3, GROWS, run_rpoplpush},
+    {"blmove", 6, BLOCKS, run_blmove},
+    {"brpoplpush", 4, BLOCKS, run_brpoplpush},
     {NULL, 0, 0, NULL}};

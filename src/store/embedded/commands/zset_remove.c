@@ -139,46 +139,123 @@ syntax:
     return false;
 }
 
+static void take(hf__record *record, bool last, int64_t count,
+                 hf__members *list)
+{
+    hf__range range = hf__range_init(HF__RANGE_RANK, last);
+
+    range.end = count - 1;
+    gather(record, &range, list);
+    remove_all(record, list);
+}
+
+static void reply_member(hf__tx *tx, const hf__members *list, size_t index)
+{
+    hf_bytes name = list->items[index].name;
+
+    hf__reply_bytes(tx, name.data, name.size);
+    hf__reply_double(tx, list->items[index].score);
+}
+
 static void pop(hf__tx *tx, hf_bytes key, hf__record *record,
                 const pop_options *options)
 {
-    hf__range range = hf__range_init(HF__RANGE_RANK, options->last);
     hf__members list;
 
-    range.end = options->count - 1;
     hf__members_init(&list, tx);
-    gather(record, &range, &list);
-    remove_all(record, &list);
+    take(record, options->last, options->count, &list);
     hf__reply_array(tx, 2);
     hf__reply_bytes(tx, key.data, key.size);
     hf__reply_array(tx, list.count);
     for (size_t i = 0; i < list.count; i++) {
         hf__reply_array(tx, 2);
-        hf__reply_bytes(tx, list.items[i].name.data, list.items[i].name.size);
-        hf__reply_double(tx, list.items[i].score);
+        reply_member(tx, &list, i);
     }
+}
+
+static void pop_one(hf__tx *tx, hf_bytes key, hf__record *record, bool last)
+{
+    hf__members list;
+
+    hf__members_init(&list, tx);
+    take(record, last, 1, &list);
+    if (list.count == 0)
+        return; /* fatal */
+    hf__reply_array(tx, 3);
+    hf__reply_bytes(tx, key.data, key.size);
+    reply_member(tx, &list, 0);
+}
+
+/* Pop from the first key that exists. false: none does. */
+static bool pop_first(hf__tx *tx, const hf_bytes *keys,
+                      const pop_options *options)
+{
+    hf__record *record = NULL;
+
+    for (size_t i = 0; i < options->key_count && record == NULL; i++) {
+        hf__tx_trim(tx);
+        if (!hf__zset_open(tx, keys[i], &record))
+            return true;
+        if (record != NULL)
+            pop(tx, keys[i], record, options);
+    }
+    return record != NULL;
 }
 
 static void run_zmpop(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     pop_options options;
-    hf__record *record;
 
-    if (!read_pop(tx, args + 1, count - 1, &options))
+    if (read_pop(tx, args + 1, count - 1, &options) &&
+        !pop_first(tx, args + 2, &options))
+        hf__reply_nil_array(tx);
+}
+
+/* ----------------------------------------------------------------- blocking */
+
+static void run_bzmpop(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    pop_options options;
+
+    if (!read_pop(tx, args + 2, count - 2, &options) ||
+        !hf__arg_wait(tx, args[1]) || pop_first(tx, args + 3, &options))
         return;
-    for (size_t i = 0; i < options.key_count; i++) {
-        hf__tx_trim(tx);
-        if (!hf__zset_open(tx, args[2 + i], &record))
-            return;
-        if (record != NULL) {
-            pop(tx, args[2 + i], record, &options);
-            return;
-        }
-    }
     hf__reply_nil_array(tx);
+    tx->block.counted = true;
+    hf__block_on(tx, HF__TYPE_ZSET, 3, options.key_count);
+}
+
+static void block_pop(hf__tx *tx, const hf_bytes *args, size_t count, bool last)
+{
+    hf__record *record = NULL;
+
+    if (!hf__arg_wait(tx, args[count - 1]))
+        return;
+    for (size_t i = 1; i < count - 1 && record == NULL; i++) {
+        hf__tx_trim(tx);
+        if (!hf__zset_open(tx, args[i], &record))
+            return;
+        if (record != NULL)
+            pop_one(tx, args[i], record, last);
+    }
+    if (record != NULL)
+        return;
+    hf__reply_nil_array(tx);
+    hf__block_on(tx, HF__TYPE_ZSET, 1, count - 2);
+}
+
+static void run_bzpopmin(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    block_pop(tx, args, count, false);
+}
+
+static void run_bzpopmax(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    block_pop(tx, args, count, true);
 }
 
 #define WRITES HF__COMMAND_WRITES
+#define BLOCKS (WRITES | HF__COMMAND_NO_SCRIPT | HF__COMMAND_BLOCKS)
 
 const hf__command hf__commands_zset_remove[] = {
     {"zremrangebyrank", 4, WRITES, run_zremrangebyrank},
@@ -186,4 +263,7 @@ const hf__command hf__commands_zset_remove[] = {
     {"zremrangebylex", 4, WRITES, run_zremrangebylex},
     {"zrangestore", -5, WRITES | HF__COMMAND_GROWS, run_zrangestore},
     {"zmpop", -4, WRITES, run_zmpop},
+    {"bzmpop", -5, WRITES | HF__COMMAND_BLOCKS, run_bzmpop},
+    {"bzpopmin", -3, BLOCKS, run_bzpopmin},
+    {"bzpopmax", -3, BLOCKS, run_bzpopmax},
     {NULL, 0, 0, NULL}};

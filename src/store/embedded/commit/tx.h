@@ -41,6 +41,16 @@ struct hf__out;
 struct hf__record_cache;
 struct hf__record;
 
+/* What a blocking command waits for, which found nothing to take. */
+typedef struct hf__block {
+    bool blocked;
+    bool counted;    /* the argument before the keys is their number */
+    uint8_t type;    /* hf__type of the key that it waits for */
+    size_t first;    /* argument that is a key */
+    size_t count;    /* of keys */
+    int64_t wait_ms; /* 0: no limit */
+} hf__block;
+
 typedef struct hf__tx {
     hf__env *env;
     MDB_txn *txn;
@@ -60,6 +70,7 @@ typedef struct hf__tx {
 
     struct hf__out *out;
     const struct hf__command *command; /* being run */
+    hf__block block; /* of a command of the kind HF__COMMAND_BLOCKS */
 
     /* Set for a script with limits: checks them, and may set `fatal`. `claimed`
      * is what its command has in scratch and arena. */

@@ -4,6 +4,9 @@
  */
 #include "store/embedded/keys/argument.h"
 
+#include <math.h>
+
+#include "store/embedded/keys/long_float.h"
 #include "store/embedded/keys/number.h"
 
 bool hf__arg_same(hf_bytes arg, const char *text)
@@ -43,6 +46,33 @@ bool hf__arg_at_least(hf__tx *tx, hf_bytes arg, int64_t min, const char *error,
         return true;
     hf__reply_error(tx, "%s", error);
     return false;
+}
+
+bool hf__arg_wait(hf__tx *tx, hf_bytes arg)
+{
+    long double seconds, wait_ms;
+
+    tx->block = (hf__block){.blocked = false};
+    if (!hf__long_float_read(arg, &seconds)) {
+        hf__reply_error(tx, "ERR timeout is not a float or out of range");
+        return false;
+    }
+    wait_ms = ceill(seconds * 1000);
+    /* Redis says so if it is too large, too. */
+    if (wait_ms < 0 || wait_ms >= (long double)INT64_MAX) {
+        hf__reply_error(tx, "ERR timeout is negative");
+        return false;
+    }
+    tx->block.wait_ms = (int64_t)wait_ms;
+    return true;
+}
+
+void hf__block_on(hf__tx *tx, uint8_t type, size_t first, size_t count)
+{
+    tx->block.blocked = true;
+    tx->block.type = type;
+    tx->block.first = first;
+    tx->block.count = count;
 }
 
 bool hf__arg_signed(hf__tx *tx, hf_bytes arg, int64_t *value)

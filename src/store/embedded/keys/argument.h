@@ -26,6 +26,10 @@ bool hf__arg_double(hf__tx *tx, hf_bytes arg, const char *error, double *value);
 /* Read an integer of at least `min`, or reply with `error`. */
 bool hf__arg_at_least(hf__tx *tx, hf_bytes arg, int64_t min, const char *error,
                       int64_t *value);
+/* Read the time limit of a blocking command, seconds, into tx->block. */
+bool hf__arg_wait(hf__tx *tx, hf_bytes arg);
+/* There is nothing to take in these keys among the arguments. */
+void hf__block_on(hf__tx *tx, uint8_t type, size_t first, size_t count);
 /* Read an integer other than INT64_MIN. */
 bool hf__arg_signed(hf__tx *tx, hf_bytes arg, int64_t *value);
 
