@@ -169,6 +169,20 @@ static void dump_of_a_large_value_is_restored(void **state)
                               "[i:2000000000000, i:-1], i:3000, s:17, i:100]");
 }
 
+static void strings_of_every_length_are_restored(void **state)
+{
+    static const char source[] =
+        "for _, n in ipairs{0, 63, 64, 16383, 16384, 65535, 70000} do "
+        "local x = string.rep('x', n) redis.call('set', 'k', x) "
+        "redis.call('restore', 'k', 0, redis.call('dump', 'k'), 'replace') "
+        "if redis.call('get', 'k') ~= x then return n end end return 'ok'";
+    place *at = *state;
+    char text[TEXT_SIZE];
+
+    assert_int_equal(evaluate(at->store, source, 0, "", text), HF_OK);
+    assert_string_equal(text, "s:ok");
+}
+
 static void expect_restore(hf__store *store, const char *hex, unsigned version,
                            const char *want)
 {
@@ -274,6 +288,7 @@ int main(void)
         TEST(restore_reads_every_form),
         TEST(dump_is_restored),
         TEST(dump_of_a_large_value_is_restored),
+        TEST(strings_of_every_length_are_restored),
         TEST(restore_refuses_what_it_cannot_read),
         TEST(restore_with_a_passed_instant_deletes),
         TEST(restore_survives_damage),
