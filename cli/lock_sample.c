@@ -216,7 +216,10 @@ static void take_info(struct lock_row *row, const hf_lock_info *info)
         row->known = false;
         row->held_ms = -1;
         row->seen_ms = at_ms;
+        row->lease_ms = 0;
     }
+    if (info->remaining_ms > row->lease_ms)
+        row->lease_ms = info->remaining_ms;
     if (info->held_ms >= 0)
         set_held(row, info->held_ms);
     else if (row->held_ms >= 0)
@@ -324,9 +327,20 @@ static void keep_known(struct lock_sample *sample,
         row->seen_ms = was->seen_ms;
         row->read_ms = was->read_ms;
         row->held_ms = was->held_ms;
+        row->lease_ms = was->lease_ms;
         row->known = was->known;
         row->holder = was->holder;
     }
+}
+
+/* Less than half was left, so it was not renewed, as it is after a third. A
+ * hand-over grants a second at first, which is no sign of a loss. */
+static bool ran_out(const struct lock_row *row, int64_t at_ms)
+{
+    int64_t left_ms = row->info.remaining_ms;
+
+    return left_ms >= 0 && left_ms < row->lease_ms / 2 &&
+           row->read_ms + left_ms <= at_ms;
 }
 
 void lock_sample_compare(struct lock_sample *sample,
@@ -342,9 +356,7 @@ void lock_sample_compare(struct lock_sample *sample,
             (is != NULL && same_owner(is, &was->info)))
             continue;
         changed->hand_overs += is != NULL;
-        changed->losses +=
-            was->info.remaining_ms >= 0 &&
-            was->read_ms + was->info.remaining_ms <= sample->ended_ms;
+        changed->losses += ran_out(was, sample->ended_ms);
     }
     sample->span_ms = sample->ended_ms - previous->ended_ms;
     sample->total.hand_overs = previous->total.hand_overs + changed->hand_overs;

@@ -27,10 +27,11 @@ struct lock_row {
     char *name; /* without the client's prefix; may have any bytes */
     size_t name_size;
     hf_lock_info info;
-    int64_t read_ms; /* when `info` was read; now_ms() of clock.h */
-    int64_t seen_ms; /* since when samples have this owner */
-    int64_t held_ms; /* how long it is held; -1: unknown */
-    bool known;      /* `holder` is */
+    int64_t read_ms;  /* when `info` was read; now_ms() of clock.h */
+    int64_t seen_ms;  /* since when samples have this owner */
+    int64_t held_ms;  /* how long it is held; -1: unknown */
+    int64_t lease_ms; /* the most that samples have seen left of its lease */
+    bool known;       /* `holder` is */
     hf_holder holder;
 };
 
@@ -38,7 +39,7 @@ struct lock_row {
  * one sees any one of the holders. */
 struct lock_changes {
     uint64_t hand_overs; /* another owner than in the sample before */
-    uint64_t losses;     /* the owner is gone, after its lease could run out */
+    uint64_t losses;     /* the owner is gone, after its lease ran out */
 };
 
 struct lock_sample {

@@ -55,10 +55,10 @@ class Http(Server):
         link.sendall(data)
         return link
 
-    def hold(self, name):
+    def hold(self, name, *options):
         """Hold a lock; end_hold() ends it."""
         process = subprocess.Popen(
-            [PROGRAM, "--store", self.store, "run", name, "--", "sh", "-c",
+            [PROGRAM, "--store", self.store, "run", *options, name, "--", "sh", "-c",
              "echo held; read x; exit 0"], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE)
         process.stdout.readline()
@@ -75,6 +75,12 @@ def end_hold(process):
     process.stdin.close()
     process.stdout.close()
     return process.wait(TIMEOUT)
+
+
+def await_that(condition):
+    """Views are made once a second."""
+    while not condition():
+        time.sleep(0.2)
 
 
 def name_of(lock):
@@ -102,9 +108,8 @@ class Reading(unittest.TestCase):
 
     def test_locks_are_json_whatever_their_names(self):
         held = [self.server.hold(name) for name in HOSTILE]
-        names = set()
-        while not names >= set(HOSTILE):  # others' view may be a second old
-            names = {name_of(lock) for lock in self.server.locks()}
+        await_that(lambda: set(HOSTILE) <= {
+            name_of(lock) for lock in self.server.locks()})
         for process in held:
             self.assertEqual(end_hold(process), 0)
 
@@ -121,16 +126,35 @@ class Reading(unittest.TestCase):
                 if wanted:
                     self.assertEqual(end_hold(held), 0)
 
+    def test_a_lease_that_ran_out_is_a_loss_and_a_hand_over_is_not(self):
+        def counts():
+            view = json.loads(self.server.get("/locks")[2])
+            return view["hand_overs"], view["losses"]
+
+        busy = [subprocess.Popen(
+            [PROGRAM, "--store", self.server.store, "run", "busy", "--",
+             "sleep", "0.4"]) for _ in range(8)]
+        hand_overs, losses = counts()
+        await_that(lambda: counts() and all(
+            process.poll() is not None for process in busy))
+        self.assertEqual(counts()[1], losses)
+        self.assertGreater(counts()[0], hand_overs)
+        dies = self.server.hold("dies", "--ttl", "3")
+        await_that(lambda: any(lock["name"] == "dies"
+                               for lock in self.server.locks()))
+        dies.kill()
+        end_hold(dies)
+        await_that(lambda: counts()[1] > losses)
+
     def test_metrics_are_openmetrics(self):
         link = self.server.connect()
         for _ in range(100):
             link.ask("SET", "a", "b")
         link.ask("INCR", "a")
         link.close()
-        samples = {}
-        while ("holdfast_commands_total", 'command="incr"') not in samples:
-            _, headers, body = self.server.get("/metrics")
-            samples = openmetrics.read(body.decode())
+        await_that(lambda: b'"incr"' in self.server.get("/metrics")[2])
+        _, headers, body = self.server.get("/metrics")
+        samples = openmetrics.read(body.decode())
         self.assertIn("application/openmetrics-text; version=1.0.0",
                       headers["Content-Type"])
         self.assertEqual(samples["holdfast_up", ""], 1)
@@ -258,10 +282,8 @@ class Token(unittest.TestCase):
         post = self.server.status
         held = self.server.hold(HOSTILE[1])
         path = "/break?name=" + urllib.parse.quote_from_bytes(HOSTILE[1])
-        locks = []
-        while not locks:  # the view may be a second old
-            locks = self.server.locks(**BEARER)
-        owner = locks[0]["owner"]
+        await_that(lambda: self.server.locks(**BEARER))
+        owner = self.server.locks(**BEARER)[0]["owner"]
         self.assertEqual(post(path, "POST"), 401)
         self.assertEqual(post(path, "GET", **BEARER), 405)
         self.assertEqual(post("/break", "POST", **BEARER), 400)
