@@ -11,7 +11,9 @@
 #include "exit.h"
 #include "json.h"
 #include "lock_sample.h"
+#include "top_screen.h"
 #include "top_view.h"
+#include "top_worker.h"
 
 static void print_sample(const struct call *call,
                          const struct lock_sample *sample)
@@ -34,31 +36,32 @@ static void print_sample(const struct call *call,
     top_view_free(&view);
 }
 
+static hf_bytes pattern_of(const struct call *call)
+{
+    return call->options->operand_count > 0 ? call_operand(call, 0)
+                                            : hf_view("", 0);
+}
+
+static int64_t interval_of(const struct call *call)
+{
+    return call->options->given[OPT_INTERVAL]
+               ? call->options->number[OPT_INTERVAL]
+               : 1000;
+}
+
 /* The next sample in place of `last`. */
 static hf_status take(const struct call *call, struct lock_sample **last,
                       hf_error *err)
 {
-    const struct options *options = call->options;
-    hf_bytes pattern = hf_view("", 0);
     struct lock_sample *sample;
-    hf_status status;
+    hf_status status = lock_sample_take(call->client, pattern_of(call), *last,
+                                        NULL, &sample, err);
 
-    if (options->operand_count > 0)
-        pattern = call_operand(call, 0);
-    status = lock_sample_take(call->client, pattern, *last, NULL, &sample, err);
     if (status != HF_OK)
         return status;
     lock_sample_free(*last);
     *last = sample;
     return HF_OK;
-}
-
-/* A sample takes at most a fifth of the time of a slow store. */
-static int64_t pause_after(const struct lock_sample *sample, int64_t ms)
-{
-    int64_t least_ms = 4 * (sample->ended_ms - sample->began_ms);
-
-    return least_ms > ms ? least_ms : ms;
 }
 
 static void pause_for(int64_t ms)
@@ -76,13 +79,11 @@ static int print_samples(struct call *call)
     const struct options *options = call->options;
     bool once = options->given[OPT_ONE_SAMPLE];
     bool skip = once && options->given[OPT_INTERVAL];
-    int64_t pause_ms =
-        options->given[OPT_INTERVAL] ? options->number[OPT_INTERVAL] : 1000;
     struct lock_sample *sample = NULL;
     hf_error err = HF_ERROR_INIT;
     hf_status status;
 
-    for (;; pause_for(pause_after(sample, pause_ms))) {
+    for (;; pause_for(top_pause_ms(sample, interval_of(call)))) {
         status = take(call, &sample, &err);
         if (status == HF_OK && !skip)
             print_sample(call, sample);
@@ -97,7 +98,10 @@ static int print_samples(struct call *call)
 static int top(struct call *call)
 {
     setlocale(LC_CTYPE, "");
-    return print_samples(call);
+    if (call->json || call->options->given[OPT_ONE_SAMPLE])
+        return print_samples(call);
+    return top_screen(call, pattern_of(call), interval_of(call),
+                      (enum top_sort)call->options->number[OPT_SORT]);
 }
 
 const struct command top_commands[] = {
@@ -108,30 +112,52 @@ const struct command top_commands[] = {
                  .operands_max = 1,
                  .operands = "[PATTERN]"},
      .summary = "show the locks that are held, their holders and waiters",
-     .notes =
-         "A sample lists the locks that match PATTERN, which is a glob as for "
-         "KEYS of Redis,\nas holdfast lock list does: locks of other libraries "
-         "are not among them. It reads\nall key names of the store, then each "
-         "lock, 256 at a time; more than 100000 locks\nare an error. The pause "
-         "after a sample is at least four times as long as it took.\n"
-         "\n"
-         "  HELD     since the holder asked for it, or after a wait since it "
-         "was acquired;\n"
-         "           > if only known to be longer\n"
-         "  LEFT     of the lease; - if it does not expire\n"
-         "  WAITERS  clients in the queue\n"
-         "\n"
-         "Two samples are compared to count hand-overs, locks with another "
-         "owner than in\nthe sample before, and losses, owners that are gone "
-         "after their lease could have\nrun out. Several hand-overs between "
-         "two samples count as one, and a lock that was\nacquired and "
-         "released or lost between two of them is not seen. A loss may also "
-         "be a\nrelease of a lease shorter than the interval, or the end of a "
-         "minimum hold. Locks\nwith several holders are not counted.\n"
-         "\n"
-         "--once with --interval prints the second of two samples. --json "
-         "prints an object\nfor each sample; each of its \"locks\" is as by "
-         "holdfast lock inspect.\n",
+     .notes = "A sample lists the locks that match PATTERN, a glob as for KEYS "
+              "of Redis, as\n"
+              "holdfast lock list does: locks of other libraries are not among "
+              "them. It reads all\n"
+              "key names of the store, then each lock, 256 at a time; more "
+              "than 100000 locks are an\n"
+              "error. The pause after a sample is at least four times as long "
+              "as it took, up to 5 s.\n"
+              "\n"
+              "  HELD     since the holder asked for it, or after a wait since "
+              "it was acquired;\n"
+              "           > if only known to be longer\n"
+              "  LEFT     of the lease; - if it does not expire\n"
+              "  WAITERS  clients in the queue\n"
+              "\n"
+              "\"last token\" is the last fencing token of the store, in a "
+              "cluster of a slot; that of\n"
+              "no holder is larger.\n"
+              "\n"
+              "Two samples are compared to count hand-overs, locks with "
+              "another owner than in the\n"
+              "sample before, and losses, owners that are gone after their "
+              "lease could have run out.\n"
+              "Several hand-overs between two samples count as one, and a lock "
+              "that was acquired and\n"
+              "released or lost between two of them is not seen. A loss may "
+              "also be a release of a\n"
+              "lease shorter than the interval, or the end of a minimum hold. "
+              "Locks with several\n"
+              "holders are not counted.\n"
+              "\n"
+              "Keys:\n"
+              "  Up Down PgUp PgDn Home End, or k j g G   select a lock\n"
+              "  s    order: time held, waiters, name     /      only names or "
+              "holders with a text;\n"
+              "  p    pause, and continue                        Enter ends "
+              "it, Esc removes it\n"
+              "  + -  longer, shorter interval            b      break the "
+              "selected lock, after a\n"
+              "  q    quit                                       question that "
+              "names its holder\n"
+              "\n"
+              "--once needs no terminal; with --interval it prints the second "
+              "of two samples. --json\n"
+              "prints an object for each sample; each of its \"locks\" is as "
+              "by holdfast lock inspect.\n",
      .run = top},
     COMMAND_END,
 };

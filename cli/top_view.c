@@ -122,16 +122,17 @@ void top_totals(const struct lock_sample *sample, char text[TOP_LINE_SIZE])
 
 void top_cells(const struct lock_row *row, char text[TOP_LINE_SIZE])
 {
-    char held[CELL_TIME_SIZE], left[CELL_TIME_SIZE];
+    char held[CELL_TIME_SIZE + 1], left[CELL_TIME_SIZE];
 
     if (row == NULL) {
         snprintf(text, TOP_LINE_SIZE, "%8s %8s %7s", "HELD", "LEFT", "WAITERS");
         return;
     }
-    cell_time(held, lock_row_held_ms(row));
+    held[0] = '>';
+    cell_time(held + 1, lock_row_held_ms(row));
     cell_time(left, row->info.remaining_ms);
-    snprintf(text, TOP_LINE_SIZE, "%s%7s %8s %7" PRIu64,
-             row->held_ms < 0 ? ">" : " ", held, left, row->info.waiters);
+    snprintf(text, TOP_LINE_SIZE, "%8s %8s %7" PRIu64,
+             held + (row->held_ms >= 0), left, row->info.waiters);
 }
 
 static size_t name_text(const struct lock_row *row, char text[NAME_TEXT_SIZE])

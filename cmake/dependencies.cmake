@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the library is built from: sets library_dependencies. The same modules
-# stand in holdfast.pc.in and holdfast-config.cmake.in, for static linking. The
+# What the library is built from: sets library_dependencies; and what only the
+# command is: command_dependencies. The modules of the library stand in
+# holdfast.pc.in and holdfast-config.cmake.in, for static linking. The
 # command alone needs libmicrohttpd, for `serve --http`.
 find_package(PkgConfig REQUIRED)
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
@@ -13,6 +14,10 @@ pkg_check_modules(holdfast_bitop REQUIRED IMPORTED_TARGET lua5.1-bitop)
 pkg_check_modules(holdfast_ssl REQUIRED IMPORTED_TARGET openssl>=3.0)
 pkg_check_modules(holdfast_microhttpd REQUIRED IMPORTED_TARGET
     libmicrohttpd>=0.9.75)
+
+# The screen of holdfast top.
+pkg_check_modules(holdfast_ncurses REQUIRED IMPORTED_TARGET ncursesw)
+set(command_dependencies PkgConfig::holdfast_ncurses)
 
 set(library_dependencies
     PkgConfig::holdfast_lmdb

@@ -33,12 +33,13 @@ packages_of()
     build)
         echo build-essential cmake ninja-build pkg-config python3 \
             liblmdb-dev liblua5.1-0-dev lua-bitop-dev libssl-dev \
-            libmicrohttpd-dev
+            libmicrohttpd-dev \
+            libncurses-dev
         ;;
     test)
         # The last for pkg-config --static: OpenSSL of Debian 13 names it.
         echo libcmocka-dev libglib2.0-dev libhiredis-dev redis-server \
-            redis-tools python3-redis libuv1-dev libzstd-dev
+            redis-tools python3-redis libuv1-dev libzstd-dev tmux
         ;;
     lint) echo clang-format python3 ;;
     fuzz) echo clang libclang-rt-dev ;;
