@@ -292,6 +292,7 @@ void hf__conn_bury(hf_server *server)
             continue;
         }
         *at = conn->next;
+        hf__subscribed_leave(conn);
         hf__buf_done(&conn->in);
         hf__buf_done(&conn->out);
         hf__parser_done(&conn->parser);

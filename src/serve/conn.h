@@ -15,6 +15,7 @@
 
 struct hf__multi;
 struct hf_server;
+struct hf__follower;
 
 /* Replies that are dropped. */
 typedef enum hf__mute {
@@ -42,6 +43,15 @@ typedef struct hf__conn {
     size_t units;
 
     struct hf__multi *multi; /* NULL: none yet */
+    /* Subscriptions: subscribe.c. */
+    struct hf__follower *followed;
+    size_t follows[4]; /* by hf__channel_kind */
+
+    /* What it was not asked: push.c. */
+    struct hf__conn *pushed_next;
+    bool pushed;
+    int64_t behind_ms; /* since when too much is unread; 0: it is not */
+
     hf__answer answer;       /* to the request that runs */
     bool resp3;
     bool no_evict, no_touch;

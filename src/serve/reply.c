@@ -246,6 +246,11 @@ void hf__answer_tree(hf__answer *answer, const hf_reply *reply)
     }
 }
 
+void hf__answer_push(hf__answer *answer, size_t count)
+{
+    put_number(answer, answer->out.resp3 ? '>' : '*', (int64_t)count);
+}
+
 void hf__answer_map(hf__answer *answer, size_t pairs)
 {
     if (answer->out.resp3)

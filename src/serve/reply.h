@@ -49,6 +49,8 @@ static inline void hf__answer_nil_array(hf__answer *answer)
 {
     answer->out.ops->nil_array(&answer->out);
 }
+/* Of something that was not asked for; with RESP2 an array. */
+void hf__answer_push(hf__answer *answer, size_t count);
 static inline void hf__answer_array(hf__answer *answer, size_t count)
 {
     answer->out.ops->array(&answer->out, count);

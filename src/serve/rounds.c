@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "serve/multi.h"
+#include "serve/push.h"
 #include "serve/served.h"
 #include "serve/unit.h"
 #include "store/embedded/embedded.h"
@@ -95,9 +96,11 @@ static bool check(hf__conn *conn, const hf__served *served,
     char text[HF__OUT_ERROR_SIZE];
 
     if (served != NULL)
-        return fits(conn, served->name, served->arity, count);
+        return fits(conn, served->name, served->arity, count) &&
+               !hf__subscribed_refuses(conn, served->name);
     if (command != NULL)
-        return fits(conn, command->name, command->arity, count);
+        return fits(conn, command->name, command->arity, count) &&
+               !hf__subscribed_refuses(conn, command->name);
     hf__unknown_text(text, words, count);
     hf__answer_error(&conn->answer, "%s", text);
     return false;
@@ -371,8 +374,11 @@ static void run_turn(hf__tick *tick)
     server->deadline_ms = hf__clock_boot_ms() + (server->hasty ? 0 : LOCK_MS);
     server->hasty = false;
     server->usage.untimed = 0;
+    hf__pubsub_pause(server);
     if (list != NULL)
         run_list(server, list);
+    hf__pubsub_look(server);
+    hf__push_flush(server);
     give_back(list);
     hf__conn_bury(server);
     trim_words(server);
@@ -386,10 +392,12 @@ void hf__rounds_init(hf_server *server)
     hf__multi_open_server(server);
     hf__round_init(&server->round, hf__embedded_env(server->store),
                    hf__embedded_budget_ms(server->store));
+    hf__pubsub_init(server);
 }
 
 void hf__rounds_done(hf_server *server)
 {
     hf__round_done(&server->round);
+    hf__pubsub_done(server);
     hf__free(server->words);
 }

@@ -10,7 +10,8 @@
 #include "store/embedded/commands/command.h"
 #include "util/hash.h"
 
-static const hf__served *const tables[] = {hf__served_client, hf__served_multi,
+static const hf__served *const tables[] = {hf__served_client,
+                                           hf__served_subscribe, hf__served_multi,
                                            hf__served_hello,
                                            NULL};
 

@@ -35,6 +35,7 @@ typedef struct hf__served {
 extern const hf__served hf__served_client[];
 extern const hf__served hf__served_hello[];
 extern const hf__served hf__served_multi[];
+extern const hf__served hf__served_subscribe[];
 
 /* Ignores case; NULL: no such command. */
 const hf__served *hf__served_find(hf_bytes name);

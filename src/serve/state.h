@@ -7,6 +7,7 @@
 
 #include "holdfast/serve.h"
 #include "serve/conn.h"
+#include "serve/subscribe.h"
 #include "serve/usage.h"
 #include "store/embedded/run/round.h"
 #include "store/store.h"
@@ -49,6 +50,10 @@ struct hf_server {
     const uint32_t *stamps; /* of keys; NULL: not joined */
     size_t watching;        /* connections with watched keys */
     hf__tick watch_tick;    /* to leave */
+
+    hf__pubsub pubsub;
+    hf__conn *pushed; /* to be written: push.c */
+    hf__answer push;
 
     hf_server_stats stats;
     hf__usage usage;

@@ -73,12 +73,14 @@ def encode(*words):
 
 
 class Server:
-    """Serves a store of its own on a unix socket; it ends with close()."""
+    """Serves a store of its own, or another's, on a unix socket; it ends with
+    close()."""
 
-    def __init__(self, program, *options, scheme="volatile", url=""):
+    def __init__(self, program, *options, scheme="volatile", url="",
+                 store=None):
         self.folder = tempfile.mkdtemp(prefix="holdfast-serve-")
         self.path = os.path.join(self.folder, "socket")
-        self.store = f"{scheme}:{self.folder}/store{url}"
+        self.store = store or f"{scheme}:{self.folder}/store{url}"
         self.process = subprocess.Popen(
             [program, "--store", self.store, "serve", "--listen",
              f"unix:{self.path}", *options],

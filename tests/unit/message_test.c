@@ -76,6 +76,7 @@ static void kinds_of_channels_are_apart(void **state)
     (void)state;
     add(HF__CHANNEL_SHARD, "a");
     expect(at.store, "publish a 1", "i:0");
+    expect(at.store, "publish b 1", "i:0");
     expect(at.store, "spublish a 2", "i:1");
     add(HF__CHANNEL_PATTERN, "a*");
     expect(at.store, "publish abc 3", "i:1");

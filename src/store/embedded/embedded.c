@@ -65,6 +65,11 @@ int64_t hf__embedded_budget_ms(hf__store *store)
     return self_of(store)->budget_ms;
 }
 
+hf__wake_inbox *hf__embedded_inbox(hf__store *store)
+{
+    return &self_of(store)->inbox;
+}
+
 /* ---------------------------------------------------------------- reading */
 
 static hf__tx *take_reader(hf__env *env)

@@ -11,5 +11,7 @@ extern const hf__store_ops hf__embedded_store_ops;
 struct hf__env;
 struct hf__env *hf__embedded_env(hf__store *store);
 int64_t hf__embedded_budget_ms(hf__store *store);
+/* For readers of its rings. */
+struct hf__wake_inbox *hf__embedded_inbox(hf__store *store);
 
 #endif

@@ -112,6 +112,11 @@ void hf__ring_reader_look(hf__ring_reader *reader)
         read_to(reader, head);
 }
 
+void hf__ring_reader_pause(hf__ring_reader *reader)
+{
+    __atomic_store_n(&slot_of(reader)->armed, 0, __ATOMIC_RELAXED);
+}
+
 static void on_moved(hf__watch *watch)
 {
     hf__ring_reader_look(hf__container_of(watch, hf__ring_reader, watch));

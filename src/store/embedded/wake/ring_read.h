@@ -40,6 +40,8 @@ void hf__ring_reader_leave(hf__ring_reader *reader);
 hf_status hf__ring_reader_start(hf__ring_reader *reader, hf_error *err);
 void hf__ring_reader_stop(hf__ring_reader *reader);
 
+/* Be not woken until the next look, which the caller promises. */
+void hf__ring_reader_pause(hf__ring_reader *reader);
 /* Read what there is. */
 void hf__ring_reader_look(hf__ring_reader *reader);
 

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * subscribe.c - SUBSCRIBE, PSUBSCRIBE, SSUBSCRIBE and their opposites, PUBSUB,
+ * PING of a subscriber, and the messages.
+ *
+ * While any client has subscribed to anything, the server reads the store's
+ * ring of messages. A message published before a client subscribed may be read
+ * afterwards; its number says so.
+ */
+#include "serve/subscribe.h"
+
+#include <string.h>
+
+#include "serve/push.h"
+#include "serve/served.h"
+#include "serve/state.h"
+#include "serve/unit.h"
+#include "store/embedded/embedded.h"
+#include "store/embedded/run/command_table.h"
+#include "util/clock.h"
+#include "util/container.h"
+#include "util/glob.h"
+
+/* How long the server waits for the writer lock, ms. */
+#define LOCK_MS 5000
+
+/* ----------------------------------------------------------------- messages */
+
+static void deliver(const hf__channel *channel, const hf__message *message,
+                    const char *word)
+{
+    bool pattern = channel->kind == HF__CHANNEL_PATTERN;
+    hf__answer *answer;
+
+    for (const hf__follower *one = channel->followers; one != NULL;
+         one = one->next) {
+        if (message->number <= one->subscribed.since || one->conn->dead)
+            continue;
+        answer = hf__push_begin(one->conn, pattern ? 4 : 3);
+        hf__answer_text(answer, word);
+        if (pattern)
+            hf__answer_bytes(answer, hf__channel_name(channel));
+        hf__answer_bytes(answer, message->channel);
+        hf__answer_bytes(answer, message->text);
+        hf__push_end(one->conn);
+    }
+}
+
+static void on_message(hf__message_reader *reader, const hf__message *message)
+{
+    const hf__channel_table *channels =
+        &hf__container_of(reader, hf__pubsub, reader)->channels;
+    const hf__channel *channel =
+        hf__channel_table_find(channels, message->kind, message->channel);
+
+    if (channel != NULL)
+        deliver(channel, message,
+                message->kind == HF__CHANNEL_SHARD ? "smessage" : "message");
+    if (message->kind != HF__CHANNEL)
+        return;
+    for (channel = channels->patterns; channel != NULL;
+         channel = channel->pattern_next) {
+        if (hf__glob_fits(hf__channel_name(channel), message->channel))
+            deliver(channel, message, "pmessage");
+    }
+}
+
+/* As Redis does with slow ones. */
+static void on_lost(hf__message_reader *reader)
+{
+    hf_server *server = hf__container_of(reader, hf__pubsub, reader)->server;
+    hf__conn *next;
+
+    for (hf__conn *conn = server->conns; conn != NULL; conn = next) {
+        next = conn->next;
+        if (conn->followed != NULL)
+            hf__conn_close(conn);
+    }
+}
+
+void hf__pubsub_init(hf_server *server)
+{
+    hf__pubsub *pubsub = &server->pubsub;
+
+    pubsub->server = server;
+    hf__message_reader_init(&pubsub->reader, hf__embedded_inbox(server->store));
+    pubsub->reader.got = on_message;
+    pubsub->reader.lost = on_lost;
+}
+
+void hf__pubsub_done(hf_server *server)
+{
+    hf__channel_table_done(&server->pubsub.channels);
+    hf__message_reader_done(&server->pubsub.reader);
+}
+
+void hf__pubsub_pause(hf_server *server)
+{
+    if (server->pubsub.reading)
+        hf__ring_reader_pause(&server->pubsub.reader.ring);
+}
+
+void hf__pubsub_look(hf_server *server)
+{
+    if (server->pubsub.reading)
+        hf__ring_reader_look(&server->pubsub.reader.ring);
+}
+
+static bool has_channels(const hf__channel_table *channels)
+{
+    return channels->counts[HF__CHANNEL] + channels->counts[HF__CHANNEL_SHARD] +
+               channels->counts[HF__CHANNEL_PATTERN] >
+           0;
+}
+
+/* Read, and take the writer lock. */
+static hf_status lock(hf_server *server, hf_error *err)
+{
+    hf__pubsub *pubsub = &server->pubsub;
+    int64_t deadline_ms = hf__clock_boot_ms() + LOCK_MS;
+    hf_status status = HF_OK;
+
+    if (!pubsub->reading)
+        status = hf__message_reader_start(&pubsub->reader, deadline_ms, err);
+    if (status != HF_OK)
+        return status;
+    pubsub->reading = true;
+    return hf__message_reader_lock(&pubsub->reader, deadline_ms, err);
+}
+
+static void stop_if_idle(hf_server *server)
+{
+    hf__pubsub *pubsub = &server->pubsub;
+
+    if (!pubsub->reading || has_channels(&pubsub->channels))
+        return;
+    hf__message_reader_stop(&pubsub->reader);
+    pubsub->reading = false;
+}
+
+/* ------------------------------------------------------------ subscriptions */
+
+/* false: no memory. The writer lock is held. */
+static bool follow(hf__conn *conn, hf__channel_kind kind, hf_bytes name)
+{
+    hf__pubsub *pubsub = &conn->server->pubsub;
+    hf__channel *channel =
+        hf__channel_table_find(&pubsub->channels, kind, name);
+    hf__follower *one;
+
+    if (channel != NULL &&
+        hf__follower_find(channel, conn->followed, conn) != NULL)
+        return true;
+    if (channel == NULL)
+        channel = hf__channel_table_make(&pubsub->channels, kind, name);
+    if (channel == NULL)
+        return false;
+    one = hf__follower_new(channel, conn, &conn->followed);
+    if (one != NULL) {
+        one->subscribed = hf__message_subscribe(&pubsub->reader, kind, name);
+        conn->follows[kind]++;
+    } else if (channel->followers == NULL) {
+        hf__channel_table_drop(&pubsub->channels, channel);
+    }
+    return one != NULL;
+}
+
+/* With `locked`, in the table of the store, too. */
+static void unfollow(hf__follower *one, bool locked)
+{
+    hf__pubsub *pubsub = &one->conn->server->pubsub;
+    hf__channel *channel = one->channel;
+
+    if (locked)
+        hf__message_unsubscribe(&pubsub->reader, channel->kind,
+                                hf__channel_name(channel), one->subscribed);
+    one->conn->follows[channel->kind]--;
+    hf__follower_free(one);
+    if (channel->followers == NULL)
+        hf__channel_table_drop(&pubsub->channels, channel);
+}
+
+void hf__subscribed_leave(hf__conn *conn)
+{
+    hf__pubsub *pubsub = &conn->server->pubsub;
+    bool locked;
+
+    if (conn->followed == NULL)
+        return;
+    /* Without the lock they are counted until the last client leaves. */
+    locked = hf__message_reader_lock(
+                 &pubsub->reader, hf__clock_boot_ms() + LOCK_MS, NULL) == HF_OK;
+    while (conn->followed != NULL)
+        unfollow(conn->followed, locked);
+    if (locked)
+        hf__message_reader_unlock(&pubsub->reader);
+    stop_if_idle(conn->server);
+}
+
+/* ----------------------------------------------------------------- commands */
+
+/* What a command does, and what it is called. */
+typedef struct verb {
+    hf__channel_kind kind;
+    const char *word;
+} verb;
+
+static void confirm(hf__conn *conn, const verb *what, const hf_bytes *name)
+{
+    const size_t *follows = conn->follows;
+    size_t count = what->kind == HF__CHANNEL_SHARD
+                       ? follows[HF__CHANNEL_SHARD]
+                       : follows[HF__CHANNEL] + follows[HF__CHANNEL_PATTERN];
+
+    hf__answer_push(&conn->answer, 3);
+    hf__answer_text(&conn->answer, what->word);
+    if (name != NULL)
+        hf__answer_bytes(&conn->answer, *name);
+    else
+        hf__answer_nil(&conn->answer);
+    hf__answer_integer(&conn->answer, (int64_t)count);
+}
+
+static bool lock_or_reply(hf__conn *conn)
+{
+    hf_error error = HF_ERROR_INIT;
+
+    if (conn->server->round.tx != NULL)
+        hf__answer_error(&conn->answer,
+                         "ERR subscriptions are not allowed in transactions");
+    else if (lock(conn->server, &error) != HF_OK)
+        hf__answer_error(&conn->answer, "ERR %s", error.message);
+    return !conn->answer.out.failed;
+}
+
+static void subscribe(hf__conn *conn, const verb *what, const hf_bytes *words,
+                      size_t count)
+{
+    bool done = true;
+
+    if (!lock_or_reply(conn))
+        return;
+    for (size_t i = 1; i < count && done; i++) {
+        done = follow(conn, what->kind, words[i]);
+        if (done)
+            confirm(conn, what, &words[i]);
+    }
+    hf__message_reader_unlock(&conn->server->pubsub.reader);
+    if (!done)
+        hf__conn_close(conn);
+}
+
+static void unsubscribe_some(hf__conn *conn, const verb *what,
+                             const hf_bytes *words, size_t count)
+{
+    const hf__channel_table *channels = &conn->server->pubsub.channels;
+
+    for (size_t i = 1; i < count; i++) {
+        hf__channel *channel =
+            hf__channel_table_find(channels, what->kind, words[i]);
+        hf__follower *one =
+            channel == NULL ? NULL
+                            : hf__follower_find(channel, conn->followed, conn);
+
+        if (one != NULL)
+            unfollow(one, true);
+        confirm(conn, what, &words[i]);
+    }
+}
+
+static void unsubscribe_all(hf__conn *conn, const verb *what)
+{
+    hf__follower *next;
+
+    if (conn->follows[what->kind] == 0)
+        confirm(conn, what, NULL);
+    for (hf__follower *one = conn->followed; one != NULL; one = next) {
+        hf_bytes name = hf__channel_name(one->channel);
+
+        next = one->conn_next;
+        if (one->channel->kind != what->kind)
+            continue;
+        /* The count without it, while there is a name to be shown. */
+        conn->follows[what->kind]--;
+        confirm(conn, what, &name);
+        conn->follows[what->kind]++;
+        unfollow(one, true);
+    }
+}
+
+static void unsubscribe(hf__conn *conn, const verb *what, const hf_bytes *words,
+                        size_t count)
+{
+    if (!lock_or_reply(conn))
+        return;
+    if (count > 1)
+        unsubscribe_some(conn, what, words, count);
+    else
+        unsubscribe_all(conn, what);
+    hf__message_reader_unlock(&conn->server->pubsub.reader);
+    stop_if_idle(conn->server);
+}
+
+static void run_subscribe(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    subscribe(conn, &(verb){HF__CHANNEL, "subscribe"}, words, count);
+}
+
+static void run_psubscribe(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    subscribe(conn, &(verb){HF__CHANNEL_PATTERN, "psubscribe"}, words, count);
+}
+
+static void run_ssubscribe(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    subscribe(conn, &(verb){HF__CHANNEL_SHARD, "ssubscribe"}, words, count);
+}
+
+static void run_unsubscribe(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    unsubscribe(conn, &(verb){HF__CHANNEL, "unsubscribe"}, words, count);
+}
+
+static void run_punsubscribe(hf__conn *conn, const hf_bytes *words,
+                             size_t count)
+{
+    unsubscribe(conn, &(verb){HF__CHANNEL_PATTERN, "punsubscribe"}, words,
+                count);
+}
+
+static void run_sunsubscribe(hf__conn *conn, const hf_bytes *words,
+                             size_t count)
+{
+    unsubscribe(conn, &(verb){HF__CHANNEL_SHARD, "sunsubscribe"}, words, count);
+}
+
+/* ------------------------------------------------------- of a subscriber only
+ */
+
+static bool is_limited(const hf__conn *conn)
+{
+    return conn->followed != NULL && !conn->resp3;
+}
+
+bool hf__subscribed_refuses(hf__conn *conn, const char *name)
+{
+    static const char *const allowed[] = {
+        "subscribe",    "unsubscribe", "psubscribe",
+        "punsubscribe", "ssubscribe",  "sunsubscribe",
+        "ping",         "quit",        "reset"};
+
+    if (!is_limited(conn))
+        return false;
+    for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
+        if (strcmp(name, allowed[i]) == 0)
+            return false;
+    }
+    hf__answer_error(&conn->answer,
+                     "ERR Can't execute '%s': only (P|S)SUBSCRIBE / "
+                     "(P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in "
+                     "this context",
+                     name);
+    return true;
+}
+
+static void run_ping(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    hf__answer *answer = &conn->answer;
+
+    if (count > 2) {
+        hf__answer_error(answer,
+                         "ERR wrong number of arguments for 'ping' command");
+    } else if (is_limited(conn)) {
+        hf__answer_array(answer, 2);
+        hf__answer_text(answer, "pong");
+        hf__answer_bytes(answer, count == 2 ? words[1] : hf_str(""));
+    } else if (count == 2) {
+        hf__answer_bytes(answer, words[1]);
+    } else {
+        hf__answer_line(answer, "PONG");
+    }
+}
+
+/* ------------------------------------------------------------------- PUBSUB */
+
+static bool is_listed(const hf__channel *channel, hf__channel_kind kind,
+                      const hf_bytes *pattern)
+{
+    return channel->kind == kind &&
+           (pattern == NULL ||
+            hf__glob_fits(*pattern, hf__channel_name(channel)));
+}
+
+/* Those of this server. */
+static void list_channels(hf__conn *conn, hf__channel_kind kind,
+                          const hf_bytes *pattern)
+{
+    const hf__channel_table *channels = &conn->server->pubsub.channels;
+    const hf__channel *one;
+    size_t count = 0;
+
+    for (size_t i = 0; i < channels->chain_count; i++) {
+        for (one = channels->chains[i]; one != NULL; one = one->next)
+            count += is_listed(one, kind, pattern);
+    }
+    hf__answer_array(&conn->answer, count);
+    for (size_t i = 0; i < channels->chain_count; i++) {
+        for (one = channels->chains[i]; one != NULL; one = one->next) {
+            if (is_listed(one, kind, pattern))
+                hf__answer_bytes(&conn->answer, hf__channel_name(one));
+        }
+    }
+}
+
+static void run_pubsub(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    const hf__channel_table *channels = &conn->server->pubsub.channels;
+    const hf_bytes *pattern = count == 3 ? &words[2] : NULL;
+
+    if (hf__arg_is(words[1], "channels") && count <= 3)
+        list_channels(conn, HF__CHANNEL, pattern);
+    else if (hf__arg_is(words[1], "shardchannels") && count <= 3)
+        list_channels(conn, HF__CHANNEL_SHARD, pattern);
+    else if (hf__arg_is(words[1], "numpat") && count == 2)
+        hf__answer_integer(&conn->answer,
+                           (int64_t)channels->counts[HF__CHANNEL_PATTERN]);
+    else if (hf__unit_begin(conn, true))
+        hf__unit_run(conn, hf__command_find(words[0]), words, count);
+}
+
+const hf__served hf__served_subscribe[] = {
+    {"subscribe", -2, HF__SERVED_EARLY, run_subscribe},
+    {"psubscribe", -2, HF__SERVED_EARLY, run_psubscribe},
+    {"ssubscribe", -2, HF__SERVED_EARLY, run_ssubscribe},
+    {"unsubscribe", -1, HF__SERVED_EARLY, run_unsubscribe},
+    {"punsubscribe", -1, HF__SERVED_EARLY, run_punsubscribe},
+    {"sunsubscribe", -1, HF__SERVED_EARLY, run_sunsubscribe},
+    {"ping", -1, HF__SERVED_UNIT, run_ping},
+    {"pubsub", -2, HF__SERVED_UNIT, run_pubsub},
+    {NULL, 0, 0, NULL}};

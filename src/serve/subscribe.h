@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* subscribe.h - subscriptions of clients, and messages for them. */
+#ifndef HF__SERVE_SUBSCRIBE_H
+#define HF__SERVE_SUBSCRIBE_H
+
+#include "serve/channel_table.h"
+#include "serve/conn.h"
+
+/* Of a server. */
+typedef struct hf__pubsub {
+    struct hf_server *server;
+    hf__message_reader reader;
+    bool reading;
+    hf__channel_table channels;
+} hf__pubsub;
+
+void hf__pubsub_init(struct hf_server *server);
+/* There are no connections. */
+void hf__pubsub_done(struct hf_server *server);
+
+/* A turn begins: commits of its own need not wake it. It ends: read. */
+void hf__pubsub_pause(struct hf_server *server);
+void hf__pubsub_look(struct hf_server *server);
+
+/* Has the connection subscribed, so that it may only do so, by RESP2? Then
+ * replies with an error to other commands. */
+bool hf__subscribed_refuses(hf__conn *conn, const char *name);
+
+/* End its subscriptions; no transaction is open. */
+void hf__subscribed_leave(hf__conn *conn);
+
+#endif
