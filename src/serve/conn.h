@@ -52,7 +52,7 @@ typedef struct hf__conn {
     bool pushed;
     int64_t behind_ms; /* since when too much is unread; 0: it is not */
 
-    hf__answer answer;       /* to the request that runs */
+    hf__answer answer; /* to the request that runs */
     bool resp3;
     bool no_evict, no_touch;
     hf__mute mute;

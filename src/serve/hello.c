@@ -84,6 +84,7 @@ static void run_reset(hf__conn *conn, const hf_bytes *words, size_t count)
     (void)words;
     (void)count;
     hf__multi_reset(conn);
+    hf__subscribed_leave(conn);
     conn->resp3 = false;
     hf__answer_line(&conn->answer, "RESET");
 }
@@ -91,5 +92,6 @@ static void run_reset(hf__conn *conn, const hf_bytes *words, size_t count)
 const hf__served hf__served_hello[] = {
     {"hello", -1, HF__SERVED_STRANGER, run_hello},
     {"quit", -1, HF__SERVED_STRANGER | HF__SERVED_AT_ONCE, run_quit},
-    {"reset", 1, HF__SERVED_STRANGER | HF__SERVED_AT_ONCE, run_reset},
+    {"reset", 1,
+     HF__SERVED_STRANGER | HF__SERVED_AT_ONCE | HF__SERVED_EARLY, run_reset},
     {NULL, 0, 0, NULL}};

@@ -412,6 +412,23 @@ static void list_channels(hf__conn *conn, hf__channel_kind kind,
     }
 }
 
+static const char *const help[] = {
+    "CHANNELS [<pattern>]",
+    "    Return the currently active channels matching a <pattern> (default: "
+    "'*').",
+    "NUMPAT",
+    "    Return number of subscriptions to patterns.",
+    "NUMSUB [<channel> ...]",
+    "    Return the number of subscribers for the specified channels, excluding",
+    "    pattern subscriptions(default: no channels).",
+    "SHARDCHANNELS [<pattern>]",
+    "    Return the currently active shard level channels matching a <pattern> "
+    "(default: '*').",
+    "SHARDNUMSUB [<shardchannel> ...]",
+    "    Return the number of subscribers for the specified shard level "
+    "channel(s)",
+    NULL};
+
 static void run_pubsub(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     const hf__channel_table *channels = &conn->server->pubsub.channels;
@@ -424,6 +441,8 @@ static void run_pubsub(hf__conn *conn, const hf_bytes *words, size_t count)
     else if (hf__arg_is(words[1], "numpat") && count == 2)
         hf__answer_integer(&conn->answer,
                            (int64_t)channels->counts[HF__CHANNEL_PATTERN]);
+    else if (hf__arg_is(words[1], "help") && count == 2)
+        hf__served_help(conn, "pubsub", help);
     else if (hf__unit_begin(conn, true))
         hf__unit_run(conn, hf__command_find(words[0]), words, count);
 }
