@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\): [^#]*## /\1|/p' $(MAKEFILE_LIST) | \
-	    awk -F'|' '{ printf "make %-11s %s\n", $$1, $$2 }'
+	    awk -F'|' '{ printf "make %-18s %s\n", $$1, $$2 }'
 
 deps: ## install missing Debian packages (asks for sudo)
 	@tools/deps.sh build test
@@ -59,6 +59,12 @@ interop: deps ## run with other lock libraries (those that it can install)
 redis-suite: deps ## run Redis's own tests against `holdfast serve`
 	@tools/deps.sh suite
 	@tools/redis_suite.sh
+
+conformance-served: build ## run the conformance tests on `holdfast serve`
+	@ctest --preset release -C served -R '^conformance.*served'
+
+interop-serve: deps ## run client libraries on `holdfast serve` and on Redis
+	@tools/interop.sh --serve
 
 model: ## check the model of the locks (docs/model, two minutes)
 	@tools/deps.sh model

@@ -232,42 +232,62 @@ static void append_all(const char **arguments, const char *const *more)
         *arguments++ = *more++;
 }
 
+/* `holdfast serve`; `listen` is filled in. */
+static void add_served(const char **arguments, const redis_server *server,
+                       char listen[PATH_SIZE + 16], char tcp[32])
+{
+    snprintf(listen, PATH_SIZE + 16, "unix:%s", server->socket_path);
+    snprintf(tcp, 32, "127.0.0.1:%d", server->port);
+    append(arguments, "serve", "--listen");
+    append(arguments, listen, "--listen");
+    append(arguments, tcp, NULL);
+}
+
+static void add_redis(const char **arguments, const redis_server *server,
+                      char port[16], char tls_port[16])
+{
+    const redis_server_tls *tls = server->tls;
+
+    snprintf(port, 16, "%d", server->port);
+    append(arguments, "--port", port);
+    append(arguments, "--bind", "127.0.0.1");
+    append(arguments, "--unixsocket", server->socket_path);
+    append(arguments, "--dir", server->dir);
+    append(arguments, "--save", "");
+    append(arguments, "--appendonly", "no");
+    append(arguments, "--enable-debug-command", "yes");
+    if (server->password != NULL)
+        append(arguments, "--requirepass", server->password);
+    if (tls == NULL)
+        return;
+    snprintf(tls_port, 16, "%d", server->tls_port);
+    append(arguments, "--tls-port", tls_port);
+    append(arguments, "--tls-cert-file", tls->certificate);
+    append(arguments, "--tls-key-file", tls->key);
+    append(arguments, "--tls-ca-cert-file", tls->ca);
+    append(arguments, "--tls-auth-clients", tls->asks_clients ? "yes" : "no");
+}
+
+static bool is_holdfast(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+
+    return strcmp(slash != NULL ? slash + 1 : program, "holdfast") == 0;
+}
+
 static bool spawn(redis_server *server)
 {
-    char port[16];
-    char tls_port[16];
-    const char *arguments[ARGUMENTS_MAX] = {redis_server_program(),
-                                            "--port",
-                                            port,
-                                            "--bind",
-                                            "127.0.0.1",
-                                            "--unixsocket",
-                                            server->socket_path,
-                                            "--dir",
-                                            server->dir,
-                                            "--save",
-                                            "",
-                                            "--appendonly",
-                                            "no",
-                                            "--enable-debug-command",
-                                            "yes"};
-    const redis_server_tls *tls = server->tls;
+    char first[PATH_SIZE + 16];
+    char second[32];
+    const char *arguments[ARGUMENTS_MAX] = {redis_server_program()};
     pid_t parent = getpid();
     int log_fd;
 
-    if (server->password != NULL)
-        append(arguments, "--requirepass", server->password);
-    if (tls != NULL) {
-        snprintf(tls_port, sizeof(tls_port), "%d", server->tls_port);
-        append(arguments, "--tls-port", tls_port);
-        append(arguments, "--tls-cert-file", tls->certificate);
-        append(arguments, "--tls-key-file", tls->key);
-        append(arguments, "--tls-ca-cert-file", tls->ca);
-        append(arguments, "--tls-auth-clients",
-               tls->asks_clients ? "yes" : "no");
-    }
+    if (is_holdfast(arguments[0]))
+        add_served(arguments, server, first, second);
+    else
+        add_redis(arguments, server, first, second);
     append_all(arguments, server->more);
-    snprintf(port, sizeof(port), "%d", server->port);
     log_fd =
         open(server->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (log_fd < 0)

@@ -4,8 +4,10 @@
  * port of 127.0.0.1, without persistence.
  *
  * The program is the one given to redis_server_use(), or named by
- * HF_TEST_SERVER, or `redis-server`. A server dies with the thread that started
- * it: start and restart it from the test's main thread. Not thread-safe.
+ * HF_TEST_SERVER, or `redis-server`. If it is `holdfast`, its command `serve`
+ * runs, with a password or TLS only by its own arguments. A server dies with
+ * the thread that started it: start and restart it from the test's main thread.
+ * Not thread-safe.
  */
 #ifndef TESTS_SUPPORT_REDIS_SERVER_H
 #define TESTS_SUPPORT_REDIS_SERVER_H

@@ -48,6 +48,8 @@ static const struct {
     {"valkey-cluster", FIXTURE_REDIS_CLUSTER, VALKEY, FIXTURE_RIGHTS_ALL},
     {"valkey-sentinel", FIXTURE_REDIS_SENTINEL, VALKEY, FIXTURE_RIGHTS_ALL},
     {"valkey-rights", FIXTURE_REDIS_TCP, VALKEY, FIXTURE_RIGHTS_LEAST},
+    {"served-volatile", FIXTURE_SERVED_VOLATILE, NULL, FIXTURE_RIGHTS_ALL},
+    {"served-file", FIXTURE_SERVED_FILE, NULL, FIXTURE_RIGHTS_ALL},
     {"valkey-quorum", FIXTURE_QUORUM, VALKEY, FIXTURE_RIGHTS_ALL},
 };
 
@@ -108,6 +110,8 @@ static const char *server_url(const fixture *f)
 {
     switch (f->store) {
     case FIXTURE_REDIS_UNIX:
+    case FIXTURE_SERVED_VOLATILE:
+    case FIXTURE_SERVED_FILE:
         return redis_server_unix_url(f->server);
     case FIXTURE_REDIS_TLS:
         return redis_server_tls_url(f->server);
@@ -168,11 +172,29 @@ static bool start_sentinel(fixture *f)
     return true;
 }
 
+/* HF_TEST_SERVER is the command. */
+static bool start_served(fixture *f)
+{
+    static char store[FIXTURE_PATH_SIZE];
+    static const char *const more[] = {"--store", store, NULL};
+
+    fixture_embedded_url(f, "served", MAX_SIZE, store);
+    f->server = redis_server_start_with(NULL, NULL, more);
+    if (f->server == NULL) {
+        return false;
+    }
+    (void)snprintf(f->url, sizeof(f->url), "%s", server_url(f));
+    return true;
+}
+
 static bool start_store(fixture *f)
 {
     if (fixture_is_embedded(f)) {
         fixture_embedded_url(f, "store", MAX_SIZE, f->url);
         return true;
+    }
+    if (fixture_is_served(f)) {
+        return start_served(f);
     }
     if (f->store == FIXTURE_QUORUM) {
         return start_quorum(f);
@@ -399,7 +421,8 @@ void fixture_path(const fixture *f, const char *name,
 void fixture_embedded_url(const fixture *f, const char *name,
                           const char *max_size, char url[FIXTURE_PATH_SIZE])
 {
-    bool is_volatile = f->store == FIXTURE_EMBEDDED_VOLATILE;
+    bool is_volatile = f->store == FIXTURE_EMBEDDED_VOLATILE ||
+                       f->store == FIXTURE_SERVED_VOLATILE;
     bool is_flush = f->store == FIXTURE_EMBEDDED_FLUSH;
     int size = snprintf(url, FIXTURE_PATH_SIZE, "%s:%s/%s?max_size=%s%s",
                         is_volatile ? "volatile" : "file", f->directory, name,
@@ -424,6 +447,12 @@ bool fixture_is_embedded(const fixture *f)
     return f->store == FIXTURE_EMBEDDED_VOLATILE ||
            f->store == FIXTURE_EMBEDDED_FILE ||
            f->store == FIXTURE_EMBEDDED_FLUSH;
+}
+
+bool fixture_is_served(const fixture *f)
+{
+    return f->store == FIXTURE_SERVED_VOLATILE ||
+           f->store == FIXTURE_SERVED_FILE;
 }
 
 void fixture_only_embedded(const fixture *f)

@@ -2,10 +2,11 @@
 /*
  * store_fixture.h - one suite, every store. HOLDFAST_TEST_STORE says which:
  * embedded-volatile, embedded-file, embedded-flush, redis-unix, redis-tcp,
- * redis-tls, quorum (five servers, two of them dead), redis-cluster (three
- * masters), redis-sentinel (a master, two replicas, three sentinels), or
- * another of the rows in store_fixture.c: with fewer rights, or Valkey. CTest
- * runs each program once per store.
+ * redis-tls, served-volatile, served-file (`holdfast serve`), quorum (five
+ * servers, two of them dead), redis-cluster (three masters), redis-sentinel (a
+ * master, two replicas, three sentinels), or another of the rows in
+ * store_fixture.c: with fewer rights, or Valkey. CTest runs each program once
+ * per store.
  *
  * A program has one store: a fresh directory, and a fresh server if needed.
  * Each test has its own two clients and its own key names, so that no test sees
@@ -30,7 +31,9 @@ typedef enum fixture_store {
     FIXTURE_REDIS_TLS,
     FIXTURE_QUORUM,
     FIXTURE_REDIS_CLUSTER,
-    FIXTURE_REDIS_SENTINEL
+    FIXTURE_REDIS_SENTINEL,
+    FIXTURE_SERVED_VOLATILE, /* the embedded stores, by `holdfast serve` */
+    FIXTURE_SERVED_FILE
 } fixture_store;
 
 /* Our rights on a server. */
@@ -130,6 +133,7 @@ bool fixture_server_run(const fixture *f, int number, const char *command);
 /* Guards for what only one kind of store can do: on others the test is skipped.
  */
 bool fixture_is_embedded(const fixture *f);
+bool fixture_is_served(const fixture *f);
 void fixture_only_embedded(const fixture *f);
 void fixture_only_redis(const fixture *f);
 void fixture_not_quorum(const fixture *f); /* which has locks only */
