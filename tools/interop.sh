@@ -3,7 +3,10 @@
 #
 # interop.sh - our locks and those of other libraries, on one server.
 #
-#     tools/interop.sh [--short]
+#     tools/interop.sh [--short | --serve]
+#
+# --serve: on `holdfast serve`; first client libraries on it and on a redis-server,
+# whose replies must be equal, and the tests of redis-py on both.
 #
 # A library that cannot be installed is skipped with a line that says so. Takes
 # 5 minutes on two cores, and --short 2, once the packages are in the caches of
@@ -27,8 +30,20 @@ if [ "${1-}" = --short ]; then
 fi
 
 cmake --preset release >/dev/null
-cmake --build --preset release --target driver_holdfast fleet_redisson
+cmake --build --preset release --target driver_holdfast fleet_redisson \
+    holdfast_command calls_hiredis
 tools/peers.sh $peers $limit
+if [ "${1-}" = --serve ]; then
+    python3 -B tests/interop/clients.py "$server" build/holdfast \
+        $ours/calls_hiredis $peers
+    for protocol in 2 3; do
+        echo
+        echo "redis-py's tests, RESP$protocol"
+        python3 -B tests/interop/redis_py_suite.py "$server" build/holdfast \
+            $peers --protocol $protocol
+    done
+    server=build/holdfast
+fi
 python3 -B tests/interop/libraries.py "$server" $ours/driver_holdfast $peers
 
 fleet()

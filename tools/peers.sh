@@ -9,7 +9,7 @@
 # Each language is built at the same time as the others. One whose programs are
 # missing, or whose packages are not there or not compiled after SECONDS (200)
 # each, is skipped with a line that says so. Nothing is installed outside FOLDER, except in the caches of
-# go, cargo, npm, pip and Maven. Versions: requirements.txt, node/package.json,
+# go, cargo, npm, pip and Maven. Versions: requirements*.txt, node/package.json,
 # go/go.mod, rust/Cargo.lock and java/pom.xml in tests/interop/drivers.
 set -eu
 
@@ -67,6 +67,21 @@ python()
         --target "$folder/python" -r "$drivers/requirements.txt"
 }
 
+# redis-py's tests are in its source package.
+python_tests()
+{
+    rm -rf "$folder/python-tests" "$folder/redis-py"
+    need "redis-py's tests" python3 tar
+    mkdir "$folder/redis-py"
+    fetch "redis-py's tests" python3 -m pip download -q --no-deps \
+        --disable-pip-version-check --no-binary redis --dest "$folder/redis-py" \
+        -r "$drivers/requirements.txt"
+    fetch "redis-py's tests" python3 -m pip install -q \
+        --disable-pip-version-check --target "$folder/python-tests" \
+        -r "$drivers/requirements-tests.txt"
+    tar -xzf "$folder"/redis-py/*.tar.gz -C "$folder/redis-py" --strip-components 1
+}
+
 node_libraries="node-redlock, redis-semaphore, ioredis, node-redis"
 node()
 {
@@ -112,7 +127,7 @@ rust()
 }
 
 pids=
-for language in python node go_ java rust; do
+for language in python python_tests node go_ java rust; do
     (
         $language
     ) &
