@@ -7,8 +7,8 @@
 
 #include "holdfast/serve.h"
 #include "serve/conn.h"
-#include "serve/usage.h"
 #include "serve/subscribe.h"
+#include "serve/usage.h"
 #include "store/embedded/run/round.h"
 #include "store/store.h"
 

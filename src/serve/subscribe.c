@@ -419,7 +419,8 @@ static const char *const help[] = {
     "NUMPAT",
     "    Return number of subscriptions to patterns.",
     "NUMSUB [<channel> ...]",
-    "    Return the number of subscribers for the specified channels, excluding",
+    "    Return the number of subscribers for the specified channels, "
+    "excluding",
     "    pattern subscriptions(default: no channels).",
     "SHARDCHANNELS [<pattern>]",
     "    Return the currently active shard level channels matching a <pattern> "
