@@ -493,7 +493,7 @@ static void run_client(hf__conn *conn, const hf_bytes *words, size_t count)
 }
 
 const hf__served hf__served_client[] = {
-    {"client", -2, 0, run_client},
+    {"client", -2, HF__SERVED_IN_EXEC, run_client},
     {"client|getname", 2, 0, client_getname},
     {"client|help", 2, 0, client_help},
     {"client|id", 2, 0, client_id},

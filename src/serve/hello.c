@@ -85,6 +85,7 @@ static void run_reset(hf__conn *conn, const hf_bytes *words, size_t count)
     (void)count;
     hf__multi_reset(conn);
     hf__subscribed_leave(conn);
+    hf__conn_forget(conn);
     conn->resp3 = false;
     hf__answer_line(&conn->answer, "RESET");
 }

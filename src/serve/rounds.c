@@ -133,13 +133,17 @@ static bool has_to_wait(hf__conn *conn, const hf__served *served)
 static void run(hf__conn *conn, const hf__served *served,
                 const hf__command *command, const hf_bytes *words, size_t count)
 {
-    hf__usage *usage = &conn->server->usage;
-    int64_t began_ns;
+    hf_server *server = conn->server;
+    int64_t began_ns, took_ns;
 
     if (served != NULL) {
-        began_ns = hf__usage_begin(usage);
+        conn->last = served->name;
+        began_ns = hf__usage_begin(&server->usage);
         served->run(conn, words, count);
-        hf__usage_end(usage, served->name, conn->answer.out.failed, began_ns);
+        took_ns = hf__usage_end(&server->usage, conn->last,
+                                conn->answer.out.failed, began_ns);
+        if (hf__slowlog_wants(&server->slowlog, took_ns))
+            hf__slowlog_add(conn, words, count, took_ns);
     } else if (hf__unit_begin(conn,
                               (command->flags & HF__COMMAND_WRITES) != 0)) {
         hf__unit_run(conn, command, words, count);

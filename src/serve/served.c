@@ -10,9 +10,15 @@
 #include "store/embedded/commands/command.h"
 #include "util/hash.h"
 
-static const hf__served *const tables[] = {hf__served_client, hf__served_multi,
-                                           hf__served_subscribe,
-                                           hf__served_hello, NULL};
+static const hf__served *const tables[] = {
+    hf__served_client,
+    hf__served_config,
+    hf__served_hello,
+    hf__served_multi,
+    hf__served_slowlog,
+    hf__served_subscribe,
+    NULL,
+};
 
 /* A power of two, at least four times the number of commands. */
 #define INDEX_SIZE 256u

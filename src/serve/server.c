@@ -128,6 +128,7 @@ hf_status hf_server_open(const char *url, const hf_server_options *opts,
     if (made == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     made->options = options;
+    hf__slowlog_init(&made->slowlog);
     made->fork_generation = hf__fork_generation();
     made->loop = hf__loop_new();
     status = made->loop != NULL ? hf__loop_start(made->loop, err)
@@ -258,6 +259,7 @@ void hf_server_close(hf_server *server)
     }
     hf__loop_free(server->loop);
     hf__free(server->listeners);
-    hf__usage_done(&server->usage);
+    hf__usage_clear(&server->usage);
+    hf__slowlog_clear(&server->slowlog);
     hf__free(server);
 }

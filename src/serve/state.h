@@ -7,6 +7,7 @@
 
 #include "holdfast/serve.h"
 #include "serve/conn.h"
+#include "serve/slowlog.h"
 #include "serve/subscribe.h"
 #include "serve/usage.h"
 #include "store/embedded/run/round.h"
@@ -56,7 +57,9 @@ struct hf_server {
     hf__answer push;
 
     hf_server_stats stats;
+    hf_server_stats reset; /* as of CONFIG RESETSTAT */
     hf__usage usage;
+    hf__slowlog slowlog;
 };
 
 #endif

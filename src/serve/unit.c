@@ -57,7 +57,7 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
     hf_server *server = conn->server;
     hf__tx *tx = server->round.tx;
     const hf_reply *reply;
-    int64_t began_ns;
+    int64_t began_ns, took_ns;
 
     conn->last = command->name;
     if (!hf__command_arity_fits(command, count)) {
@@ -72,6 +72,8 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
         server->broken = tx->error;
     else if (reply != NULL)
         hf__answer_tree(&conn->answer, reply);
-    hf__usage_end(&server->usage, command->name, conn->answer.out.failed,
-                  began_ns);
+    took_ns = hf__usage_end(&server->usage, command->name,
+                            conn->answer.out.failed, began_ns);
+    if (hf__slowlog_wants(&server->slowlog, took_ns))
+        hf__slowlog_add(conn, words, count, took_ns);
 }

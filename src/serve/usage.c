@@ -45,31 +45,36 @@ static size_t time_of(int64_t ns)
 }
 
 /* Without memory it is not counted. */
-void hf__usage_end(hf__usage *usage, const char *name, bool failed,
-                   int64_t began_ns)
+int64_t hf__usage_end(hf__usage *usage, const char *name, bool failed,
+                      int64_t began_ns)
 {
     hf_server_command **slot = find_slot(usage, name);
     hf_server_command *command = *slot;
-    int64_t took_ns;
+    int64_t took_ns = began_ns < 0 ? hf__clock_tick_ns() + began_ns
+                                   : hf__clock_monotonic_ns() - began_ns;
 
+    if (began_ns < 0 && took_ns < HF__USAGE_TICK_NS)
+        took_ns = 0;
     if (command == NULL)
         command = *slot = new_command(name);
     if (command == NULL)
-        return;
+        return took_ns;
     command->calls++;
     command->failed += failed;
-    if (began_ns == 0)
-        return;
-    took_ns = hf__clock_monotonic_ns() - began_ns;
+    if (began_ns < 0)
+        return took_ns;
     command->timed++;
     command->timed_ns += (uint64_t)took_ns;
     command->times[time_of(took_ns)]++;
+    return took_ns;
 }
 
-void hf__usage_done(hf__usage *usage)
+void hf__usage_clear(hf__usage *usage)
 {
-    for (size_t i = 0; i < HF__USAGE_SLOTS; i++)
+    for (size_t i = 0; i < HF__USAGE_SLOTS; i++) {
         hf__free(usage->slots[i]);
+        usage->slots[i] = NULL;
+    }
 }
 
 /* ------------------------------------------------------------------ reading */

@@ -5,7 +5,8 @@
  * Reading the clock twice costs a twentieth of a simple command, so one of
  * HF__USAGE_STRIDE is timed, and the first of each turn of the loop. The stride
  * is a prime, so that pipelines of equal length do not always have the same one
- * timed.
+ * timed. The others are measured by the ticks of the clock, which is enough to
+ * find those that are slow.
  */
 #ifndef HF__SERVE_USAGE_H
 #define HF__SERVE_USAGE_H
@@ -18,26 +19,32 @@
 /* A power of two, more than twice the number of commands. */
 #define HF__USAGE_SLOTS 1024u
 
+/* What ticks may miss: one is up to 10 ms long. */
+#define HF__USAGE_TICK_NS INT64_C(10000000)
+
 typedef struct hf__usage {
     unsigned untimed; /* commands before the next one that is timed */
+    unsigned stride;  /* 0: HF__USAGE_STRIDE */
     hf_server_command *slots[HF__USAGE_SLOTS]; /* by the address of the name */
 } hf__usage;
 
-/* The instant at which a command begins; 0: it is not timed. */
+/* The instant at which a command begins; negative: a tick. */
 static inline int64_t hf__usage_begin(hf__usage *usage)
 {
     if (usage->untimed > 0) {
         usage->untimed--;
-        return 0;
+        return -hf__clock_tick_ns();
     }
-    usage->untimed = HF__USAGE_STRIDE - 1;
+    usage->untimed = (usage->stride > 0 ? usage->stride : HF__USAGE_STRIDE) - 1;
     return hf__clock_monotonic_ns();
 }
 
-/* It has ended. `name` is that of its row, always at the same address. */
-void hf__usage_end(hf__usage *usage, const char *name, bool failed,
-                   int64_t began_ns);
+/* It has ended. `name` is that of its row, always at the same address. Returns
+ * what it took, ns; 0: less than HF__USAGE_TICK_NS. */
+int64_t hf__usage_end(hf__usage *usage, const char *name, bool failed,
+                      int64_t began_ns);
 
-void hf__usage_done(hf__usage *usage);
+/* Forget all counts; also at the end. */
+void hf__usage_clear(hf__usage *usage);
 
 #endif

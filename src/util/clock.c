@@ -48,6 +48,13 @@ int64_t hf__clock_monotonic_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+int64_t hf__clock_tick_ns(void)
+{
+    struct timespec now = read_clock(CLOCK_MONOTONIC_COARSE);
+
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 int64_t hf__clock_thread_us(void)
 {
     return read_us(CLOCK_THREAD_CPUTIME_ID);

@@ -19,6 +19,9 @@ int64_t hf__clock_monotonic_us(void);
 /* The same in ns, for what is shorter. */
 int64_t hf__clock_monotonic_ns(void);
 
+/* Its last tick, up to 10 ms ago, for an eighth of the time. */
+int64_t hf__clock_tick_ns(void);
+
 /* us of processor time that the calling thread has used. */
 int64_t hf__clock_thread_us(void);
 

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""config_test.py PROGRAM - CONFIG and SLOWLOG."""
+
+import sys
+import unittest
+
+from server import Server
+
+PROGRAM = sys.argv.pop()
+FAILED = "ERR CONFIG SET failed (possibly related to argument '%s') - %s"
+
+
+class Config(unittest.TestCase):
+    def setUp(self):
+        self.server = Server(PROGRAM, url="?max_size=64M")
+        self.addCleanup(self.server.close)
+        self.link = self.server.connect()
+        self.addCleanup(self.link.close)
+
+    def config(self, *words):
+        return self.link.ask("CONFIG", *words)
+
+    def test_parameters_are_read_by_patterns(self):
+        self.assertEqual(self.config("GET", "nosuch"), [])
+        self.assertEqual(self.config("GET", "SAVE", "append*only"),
+                         [b"appendonly", b"no", b"save", b""])
+        self.assertEqual(self.config("GET", "maxmemory"),
+                         [b"maxmemory", str(64 << 20).encode()])
+        self.assertEqual(self.config("GET", "unixsocket"),
+                         [b"unixsocket", self.server.path.encode()])
+
+    def test_all_or_none_is_set(self):
+        self.assertEqual(
+            self.config("SET", "maxclients", 77, "save", ""), b"OK")
+        self.assertEqual(
+            self.config("SET", "maxclients", 78, "databases", 16),
+            FAILED % ("databases", "can't set immutable config"))
+        self.assertEqual(
+            self.config("SET", "maxclients", 78, "MAXclients", 79),
+            FAILED % ("maxclients", "duplicate parameter"))
+        self.assertEqual(
+            self.config("SET", "maxclients", 0),
+            FAILED % ("maxclients",
+                      "argument must be between 1 and 1000000 inclusive"))
+        self.assertEqual(
+            self.config("SET", "a", "b"),
+            "ERR Unknown option or number of arguments for CONFIG SET - 'a'")
+        self.assertEqual(self.config("GET", "maxclients"),
+                         [b"maxclients", b"77"])
+
+    def test_slow_commands_are_logged(self):
+        ask = self.link.ask
+        ask("CLIENT", "SETNAME", "me")
+        self.config("SET", "slowlog-log-slower-than", 0)
+        ask("RPUSH", "l", *range(40))
+        ask("SET", "k", "x" * 1000)
+        self.config("SET", "slowlog-log-slower-than", -1)
+        value, push, _ = ask("SLOWLOG", "GET")
+        self.assertEqual(value[3][2], b"x" * 128 + b"... (872 more bytes)")
+        self.assertEqual(push[0], 1)
+        self.assertEqual(push[3][30:],
+                         [b"28", b"... (11 more arguments)"])
+        self.assertEqual(push[4:], [self.server.path.encode() + b":0", b"me"])
+        self.assertEqual(ask("SLOWLOG", "LEN"), 3)
+        self.config("SET", "slowlog-max-len", 2)
+        self.assertEqual(len(ask("SLOWLOG", "GET", -1)), 2)
+        self.assertEqual(ask("SLOWLOG", "RESET"), b"OK")
+        self.assertEqual(ask("SLOWLOG", "GET"), [])
+
+    def test_only_what_is_slow_is_logged(self):
+        self.config("SET", "slowlog-log-slower-than", 100000)
+        slow = "for i = 1, 20000000 do end"
+        for _ in range(3):
+            self.link.send("SET", "a", "b")
+            self.link.send("EVAL", slow, 0)
+        for _ in range(6):
+            self.link.read()
+        names = [entry[3][0] for entry in self.link.ask("SLOWLOG", "GET")]
+        self.assertEqual(names, [b"EVAL"] * 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
