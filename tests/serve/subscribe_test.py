@@ -118,6 +118,7 @@ class Subscriptions(unittest.TestCase):
             self.assertEqual(reader.read(), [b"message", b"a", b"y"])
             other.process.send_signal(signal.SIGKILL)
             other.process.wait(TIMEOUT)
+            other.process.stdout.close()
             self.assertEqual(self.link.ask("PUBLISH", "a", "z"), 1)
 
     def test_a_script_publishes_when_it_is_done(self):
