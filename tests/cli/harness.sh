@@ -93,14 +93,15 @@ within() {
     [ "$took" -le "$limit" ] || fail "took $took ms, not at most $1 ($limit now)"
 }
 
-# eventually SECONDS COMMAND...: until it succeeds.
+# eventually SECONDS COMMAND...: until it succeeds; tried less often after a
+# while.
 eventually() {
-    local limit=$(($1 * 1000)) began=$(now_ms)
+    local limit=$(($1 * 1000)) began=$(now_ms) tries=0
     shift
 
     until "$@"; do
         (within "$limit" "$began") || fail "never came true: $*"
-        sleep 0.01
+        sleep "0.0$((++tries < 10 ? 1 : 7))"
     done
 }
 

@@ -162,8 +162,6 @@ test_store_without_reply_is_reported_and_tried_again() {
     shown 'no reply for'
     kill -CONT "$redis_pid"
     eventually 10 shows_not 'no reply'
-    hold b
-    shown 'locks 2'
     kill -STOP "$redis_pid"
     keys q
     shown 'code 0'

@@ -9,8 +9,8 @@ hold() {
     local name=$1
     shift
 
-    start run --ttl 60 "$@" "$name" -- sh -c 'while [ ! -e released ]; do
-        sleep 0.02; done'
+    [ -p gate ] || mkfifo gate
+    start run --ttl 60 "$@" "$name" -- sh -c 'read x <gate'
     eventually 10 is_known "$name"
 }
 
@@ -24,7 +24,7 @@ waits() {
 }
 
 release_all() {
-    : >released
+    : >gate
     wait
 }
 
@@ -35,14 +35,15 @@ test_a_sample_has_each_lock_with_holder_and_waiters() {
     eventually 10 waits one 1
     expect 0 value set 'no lock' 1
     expect 0 top --once --json
-    json 'd["locks_held"] == 2 and d["waiters"] == 1'
-    json '[l["name"] for l in d["locks"]] == ["one", "several"]'
-    json 'd["locks"][0]["waiters"] == 1 and d["locks"][0]["pid"] > 0 and
+    json 'd["locks_held"] == 2 and d["waiters"] == 1 and
+        d["hand_overs_per_s"] is None and
+        [l["name"] for l in d["locks"]] == ["one", "several"] and
+        d["locks"][0]["waiters"] == 1 and d["locks"][0]["pid"] > 0 and
         d["locks"][0]["held_ms"] >= 100 and d["locks"][0]["host"] and
-        d["locks"][0]["description"] == "sh"'
-    json 'd["locks"][1]["mode"] == "permits" and d["hand_overs_per_s"] is None'
+        d["locks"][0]["description"] == "sh" and
+        d["locks"][1]["mode"] == "permits"'
     expect 0 top --once 'o*' --json
-    json '[l["name"] for l in d["locks"]] == ["one"]'
+    contains "$out" '"locks_held":1,"waiters":1,'
     release_all
 }
 
@@ -93,9 +94,9 @@ test_changes_are_counted() {
     watch_samples
     hold turns
     eventually 10 sampled '"turns"'
-    start run turns -- sleep 1
+    start run turns -- sleep 0.5
     eventually 10 waits turns 1
-    : >released
+    : >gate
     eventually 10 sampled '"hand_overs":1,"losses":0'
     "$HOLDFAST" lock acquire --ttl "$(slowed 800)" --keep-pid $$ killed >handle
     eventually 10 is_known killed
@@ -112,7 +113,7 @@ keeper_of() {
 
 test_one_sample_has_rates_by_two() {
     expect 0 top --once --interval 0.1 --json
-    json 'd["hand_overs_per_s"] == 0 and d["losses"] == 0 and d["locks"] == []'
+    contains "$out" '"hand_overs_per_s":0,"hand_overs":0,"losses":0,'
     expect 64 top --once --interval 0
     expect 64 top --once --sort age
 }
