@@ -18,6 +18,12 @@
 
 static const char *const default_listen[] = {"127.0.0.1:6379"};
 
+static void print_line(const char *line, void *user)
+{
+    (void)user;
+    complain("serve", "%s", line);
+}
+
 static hf_status open_server(const struct call *call, hf_server **server,
                              hf_error *err)
 {
@@ -31,6 +37,9 @@ static hf_status open_server(const struct call *call, hf_server **server,
         options.listen_count = 1;
     }
     options.max_clients = given->number[OPT_CLIENTS_MAX];
+    options.users_file = given->text[OPT_USERS];
+    options.password_file = given->text[OPT_PASSWORD_FILE];
+    options.on_log = print_line;
     return hf_server_open(given->text[OPT_STORE], &options, server, err);
 }
 
@@ -63,16 +72,29 @@ static void print_addresses(const hf_server *server, const struct http *http)
     fflush(stdout);
 }
 
+static void reload(hf_server *server)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    if (hf_server_reload(server, &err) == HF_OK)
+        complain("serve", "users read again");
+    else
+        complain("serve", "users not changed: %s", err.message);
+}
+
 /* The number of the signal that ends us. */
-static int await_signal(int signals)
+static int await_signal(hf_server *server, int signals)
 {
     struct pollfd polled = {signals, POLLIN, 0};
     struct signalfd_siginfo info;
 
     for (;;) {
-        if (poll(&polled, 1, -1) > 0 &&
-            read(signals, &info, sizeof(info)) == sizeof(info))
+        if (poll(&polled, 1, -1) <= 0 ||
+            read(signals, &info, sizeof(info)) != sizeof(info))
+            continue;
+        if (info.ssi_signo != SIGHUP)
             return (int)info.ssi_signo;
+        reload(server);
     }
 }
 
@@ -87,7 +109,7 @@ static int run_server(const struct call *call, hf_server *server, int signals)
     if (code != EXIT_YES)
         return code;
     print_addresses(server, http);
-    number = await_signal(signals);
+    number = await_signal(server, signals);
     http_stop(http);
     if (hf_server_stop(server, STOP_MS, &err) != HF_OK)
         complain("serve", "%s; closed", err.message);
@@ -115,15 +137,16 @@ static int serve(struct call *call)
 const struct command serve_commands[] = {
     {.grammar = {.name = "serve",
                  .accepts = OPTION(STORE) | OPTION(HELP) | OPTION(LISTEN) |
-                            OPTION(CLIENTS_MAX) | OPTION(HTTP) |
+                            OPTION(CLIENTS_MAX) | OPTION(USERS) |
+                            OPTION(PASSWORD_FILE) | OPTION(HTTP) |
                             OPTION(HTTP_TOKEN_FILE) | OPTION(ALLOW_BREAK)},
      .summary = "serve an embedded store to clients of Redis",
      .notes =
          "Speaks the protocol of Redis, RESP2 and RESP3. Prints a line with "
          "each\n"
          "address that it listens on, 127.0.0.1:6379 by default; port 0 is any "
-         "that is\nfree. Ends on SIGTERM (exit code 0), SIGINT and SIGHUP, "
-         "when it has answered\nwhat it received.\n"
+         "that is\nfree. Ends on SIGTERM (exit code 0) and SIGINT when it "
+         "has answered what\nit received; SIGHUP has it read its users again.\n"
          "\n"
          "--http serves a page with the locks, their holders and waiters at /, "
          "the same as\nJSON at /locks, as events at /events, and figures for "

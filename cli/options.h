@@ -94,6 +94,8 @@ enum option_id {
     OPT_SIGNAL,
     OPT_LISTEN,
     OPT_CLIENTS_MAX,
+    OPT_USERS,
+    OPT_PASSWORD_FILE,
     OPT_HTTP,
     OPT_HTTP_TOKEN_FILE,
     OPT_ALLOW_BREAK,

@@ -5,7 +5,8 @@
  * Contents:
  * - hf_server_options
  * - hf_server_open(), hf_server_stop(), hf_server_close()
- * - hf_server_address(), hf_server_read_stats(), hf_server_read_commands()
+ * - hf_server_address(), hf_server_reload()
+ * - hf_server_read_stats(), hf_server_read_commands()
  *
  * @code
  * hf_status serve(hf_server **server, hf_error *err)
@@ -52,11 +53,22 @@ typedef struct hf_server_options {
     /** Largest word of a request, bytes; 0: 512 MiB, which is also the
      *  maximum. */
     int64_t request_max;
+    /** A file of users: lines `user NAME RULE...` with the rules of Redis's
+     *  ACL SETUSER, see docs/guide/serve.md. NULL: only the user "default",
+     *  who may do everything. */
+    const char *users_file;
+    /** A file whose first line is the password of that user; not with
+     *  `users_file`. NULL: none is needed. */
+    const char *password_file;
+    /** Called with a line for the operator, which has no newline and never a
+     *  secret, on the server's thread; must not block. */
+    void (*on_log)(const char *line, void *user);
+    void *log_user; /**< for `on_log` */
 } hf_server_options;
 
 /* clang-format off */
 #define HF_SERVER_OPTIONS_INIT \
-    { sizeof(hf_server_options), NULL, 0, 0, 0 }
+    { sizeof(hf_server_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL }
 /* clang-format on */
 
 /**
@@ -163,6 +175,17 @@ typedef void (*hf_server_command_fn)(void *user,
  */
 HF_API HF_MUST_USE hf_status hf_server_read_commands(
     hf_server *server, hf_server_command_fn report, void *user, hf_error *err);
+
+/**
+ * Read the file of users or the password again. Connections of users that have
+ * changed are closed. Any thread.
+ *
+ * @param server the server
+ * @param err    details, with the line; may be NULL
+ * @retval HF_OK      these users may log in from now on
+ * @retval HF_INVALID the file cannot be read, or a line; nothing has changed
+ */
+HF_API HF_MUST_USE hf_status hf_server_reload(hf_server *server, hf_error *err);
 
 /**
  * Accept no further connections and requests, reply to those received, and

@@ -218,6 +218,12 @@ static const char *or_empty(const char *text)
     return text != NULL ? text : "";
 }
 
+/* Before a login Redis says this, too. */
+static const char *user_of(const hf__conn *conn)
+{
+    return conn->user != NULL ? conn->user->name : "default";
+}
+
 static void describe(const hf__conn *conn, hf__buf *text)
 {
     char peer[HF__CLIENT_ADDRESS_SIZE], own[HF__CLIENT_ADDRESS_SIZE];
@@ -239,13 +245,14 @@ static void describe(const hf__conn *conn, hf__buf *text)
         text,
         " db=0 sub=0 psub=0 ssub=0 multi=-1 qbuf=%zu qbuf-free=%zu argv-mem=0 "
         "multi-mem=0 rbs=%zu rbp=%zu obl=%zu oll=0 omem=0 tot-mem=%zu "
-        "events=%s%s cmd=%s user=default redir=-1 resp=%d lib-name=%s "
+        "events=%s%s cmd=%s user=%s redir=-1 resp=%d lib-name=%s "
         "lib-ver=%s\n",
         in, conn->in.capacity - in, conn->out.capacity, conn->out.capacity, out,
         sizeof(*conn) + conn->in.capacity + conn->out.capacity,
         conn->listening ? "r" : "", conn->writing ? "w" : "",
-        conn->last != NULL ? conn->last : "NULL", conn->resp3 ? 3 : 2,
-        or_empty(conn->library), or_empty(conn->library_version));
+        conn->last != NULL ? conn->last : "NULL", user_of(conn),
+        conn->resp3 ? 3 : 2, or_empty(conn->library),
+        or_empty(conn->library_version));
 }
 
 static void client_info(hf__conn *conn, const hf_bytes *words, size_t count)
@@ -269,7 +276,8 @@ typedef struct filter {
     size_t id_count;
     int64_t id; /* of KILL; 0: any */
     hf_bytes address, own;
-    bool nothing; /* no connection is of this kind */
+    const hf__user *user; /* NULL: any */
+    bool nothing;         /* no connection is of this kind */
     bool skip_me;
 } filter;
 
@@ -298,6 +306,7 @@ static bool is_wanted(const hf__conn *conn, const filter *which)
 {
     return !which->nothing && has_id(which, conn->id) &&
            (which->id == 0 || (uint64_t)which->id == conn->id) &&
+           (which->user == NULL || which->user == conn->user) &&
            is_address(conn, false, which->address) &&
            is_address(conn, true, which->own);
 }
@@ -373,9 +382,10 @@ static void client_list(hf__conn *conn, const hf_bytes *words, size_t count)
     hf__buf_done(&text);
 }
 
-static bool read_user(hf__conn *conn, hf_bytes name)
+static bool read_user(hf__conn *conn, hf_bytes name, filter *which)
 {
-    if (hf__arg_is(name, "default"))
+    which->user = hf__users_find(&conn->server->users, name);
+    if (which->user != NULL)
         return true;
     hf__answer_error(&conn->answer, "ERR No such user '%.*s'",
                      name.size > 128 ? 128 : (int)name.size,
@@ -396,7 +406,7 @@ static bool read_kill(hf__conn *conn, hf_bytes name, hf_bytes value,
     if (hf__arg_is(name, "type"))
         return read_type(conn, value, which);
     if (hf__arg_is(name, "user"))
-        return read_user(conn, value);
+        return read_user(conn, value, which);
     if (hf__arg_is(name, "addr")) {
         which->address = value;
     } else if (hf__arg_is(name, "laddr")) {

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "serve/auth.h"
 #include "serve/multi.h"
 #include "serve/state.h"
 #include "util/clock.h"
@@ -238,6 +239,7 @@ bool hf__conn_open(hf_server *server, int fd)
     conn->poll.ready = on_ready;
     conn->poll.user = conn;
     conn->listening = true;
+    hf__auth_reset(conn);
     conn->next = server->conns;
     if (conn->next != NULL)
         conn->next->previous = conn;

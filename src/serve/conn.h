@@ -16,6 +16,7 @@
 struct hf__multi;
 struct hf_server;
 struct hf__follower;
+struct hf__user;
 
 /* Replies that are dropped. */
 typedef enum hf__mute {
@@ -42,7 +43,8 @@ typedef struct hf__conn {
     size_t mark_used, mark_out;
     size_t units;
 
-    struct hf__multi *multi; /* NULL: none yet */
+    const struct hf__user *user; /* NULL: not logged in */
+    struct hf__multi *multi;     /* NULL: none yet */
     /* Subscriptions: subscribe.c. */
     struct hf__follower *followed;
     size_t follows[4]; /* by hf__channel_kind */

@@ -2,6 +2,7 @@
 /*
  * hello.c - commands about the connection: HELLO, QUIT, RESET.
  */
+#include "serve/auth.h"
 #include "serve/client.h"
 #include "serve/multi.h"
 #include "serve/served.h"
@@ -33,13 +34,23 @@ static void greet(hf__conn *conn)
     hf__answer_array(answer, 0);
 }
 
-/* false: an unknown option, or a bad name, replied. */
-static bool read_options(hf__conn *conn, const hf_bytes *words, size_t count)
+typedef struct hello_options {
+    const hf_bytes *login; /* name and password; NULL: not given */
+    const hf_bytes *name;
+} hello_options;
+
+/* false: an unknown option, replied. */
+static bool read_options(hf__conn *conn, const hf_bytes *words, size_t count,
+                         hello_options *options)
 {
     for (size_t i = 2; i < count; i++) {
         if (hf__arg_is(words[i], "setname") && i + 1 < count) {
-            if (!hf__client_set_name(conn, words[++i]))
-                return false;
+            options->name = &words[++i];
+            continue;
+        }
+        if (hf__arg_is(words[i], "auth") && i + 2 < count) {
+            options->login = &words[i + 1];
+            i += 2;
             continue;
         }
         hf__answer_error(&conn->answer,
@@ -51,9 +62,28 @@ static bool read_options(hf__conn *conn, const hf_bytes *words, size_t count)
     return true;
 }
 
+/* false: replied with an error. */
+static bool apply(hf__conn *conn, const hello_options *options)
+{
+    if (options->login != NULL &&
+        !hf__auth_login(conn, options->login[0], options->login[1]))
+        return false;
+    if (conn->user == NULL) {
+        hf__answer_error(
+            &conn->answer,
+            "NOAUTH HELLO must be called with the client already "
+            "authenticated, otherwise the HELLO AUTH <user> <pass> option can "
+            "be used to authenticate the client and select the RESP protocol "
+            "version at the same time");
+        return false;
+    }
+    return options->name == NULL || hf__client_set_name(conn, *options->name);
+}
+
 static void run_hello(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     int64_t version = conn->resp3 ? 3 : 2;
+    hello_options options = {NULL, NULL};
 
     if (count > 1 && !hf__number_integer(words[1], &version)) {
         hf__answer_error(&conn->answer,
@@ -65,7 +95,7 @@ static void run_hello(hf__conn *conn, const hf_bytes *words, size_t count)
         hf__answer_error(&conn->answer, "NOPROTO unsupported protocol version");
         return;
     }
-    if (!read_options(conn, words, count))
+    if (!read_options(conn, words, count, &options) || !apply(conn, &options))
         return;
     conn->resp3 = version == 3;
     greet(conn);
@@ -86,6 +116,7 @@ static void run_reset(hf__conn *conn, const hf_bytes *words, size_t count)
     hf__multi_reset(conn);
     hf__subscribed_leave(conn);
     hf__conn_forget(conn);
+    hf__auth_reset(conn);
     conn->resp3 = false;
     hf__answer_line(&conn->answer, "RESET");
 }

@@ -22,6 +22,7 @@
 
 #include <stdint.h>
 
+#include "serve/access.h"
 #include "serve/multi.h"
 #include "serve/push.h"
 #include "serve/served.h"
@@ -88,7 +89,8 @@ static bool fits(hf__conn *conn, const char *name, int arity, size_t count)
     return false;
 }
 
-/* Either `served` or `command` is not NULL, unless the command is unknown. */
+/* Is the command known, and allowed to the client? Either `served` or `command`
+ * is not NULL, unless the command is unknown. */
 static bool check(hf__conn *conn, const hf__served *served,
                   const hf__command *command, const hf_bytes *words,
                   size_t count)
@@ -97,9 +99,12 @@ static bool check(hf__conn *conn, const hf__served *served,
 
     if (served != NULL)
         return fits(conn, served->name, served->arity, count) &&
+               hf__access_allows(conn, words, count,
+                                 (served->flags & HF__SERVED_STRANGER) != 0) &&
                !hf__subscribed_refuses(conn, served->name);
     if (command != NULL)
         return fits(conn, command->name, command->arity, count) &&
+               hf__access_allows(conn, words, count, false) &&
                !hf__subscribed_refuses(conn, command->name);
     hf__unknown_text(text, words, count);
     hf__answer_error(&conn->answer, "%s", text);
@@ -186,8 +191,8 @@ static void refuse(hf__conn *conn)
 static step take_step(hf__conn *conn)
 {
     hf_server *server = conn->server;
-    const hf__parser_limits limits = {.bulk_max =
-                                          (size_t)server->options.request_max};
+    const hf__parser_limits limits = {conn->user == NULL,
+                                      (size_t)server->options.request_max};
     const unsigned char *bytes = hf__buf_front(&conn->in) + conn->used;
     hf__parser *parser = &conn->parser;
 

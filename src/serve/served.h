@@ -32,6 +32,7 @@ typedef struct hf__served {
 
 /* One table per file. The rows of a command's subcommands follow its own, as in
  * those of the store (command.h). */
+extern const hf__served hf__served_auth[];
 extern const hf__served hf__served_client[];
 extern const hf__served hf__served_config[];
 extern const hf__served hf__served_hello[];

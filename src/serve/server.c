@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/client.h"
+#include "serve/auth.h"
 #include "serve/listener.h"
 #include "serve/multi.h"
 #include "serve/rounds.h"
@@ -60,7 +61,33 @@ static hf_status load_options(hf_server_options *options,
     if (status == HF_OK)
         status = check_number(&options->request_max, REQUEST_MAX_DEFAULT,
                               REQUEST_MAX_DEFAULT, "request_max", err);
+    if (status == HF_OK && options->users_file != NULL &&
+        options->password_file != NULL)
+        status = hf__fail(err, HF_INVALID,
+                          "users_file and password_file exclude each other");
     return status;
+}
+
+/* The names of files, for a reload. false: no memory. */
+static bool keep_names(hf_server_options *options)
+{
+    bool kept = true;
+
+    if (options->users_file != NULL) {
+        options->users_file = hf__strdup(options->users_file);
+        kept = options->users_file != NULL;
+    }
+    if (options->password_file != NULL) {
+        options->password_file = hf__strdup(options->password_file);
+        kept = kept && options->password_file != NULL;
+    }
+    return kept;
+}
+
+static void free_names(hf_server_options *options)
+{
+    hf__free((char *)(uintptr_t)options->users_file);
+    hf__free((char *)(uintptr_t)options->password_file);
 }
 
 /* ------------------------------------------------------------------ opening */
@@ -118,6 +145,7 @@ hf_status hf_server_open(const char *url, const hf_server_options *opts,
     hf_server_options options;
     hf_server *made;
     hf_status status;
+    bool kept;
 
     if (server == NULL)
         return hf__fail(err, HF_INVALID, "server is NULL");
@@ -129,10 +157,14 @@ hf_status hf_server_open(const char *url, const hf_server_options *opts,
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     made->options = options;
     hf__slowlog_init(&made->slowlog);
+    kept = keep_names(&made->options);
     made->fork_generation = hf__fork_generation();
     made->loop = hf__loop_new();
-    status = made->loop != NULL ? hf__loop_start(made->loop, err)
-                                : hf__fail(err, HF_NO_MEMORY, "out of memory");
+    status = made->loop != NULL && kept
+                 ? hf__loop_start(made->loop, err)
+                 : hf__fail(err, HF_NO_MEMORY, "out of memory");
+    if (status == HF_OK)
+        status = hf__auth_read(&made->options, &made->users, err);
     if (status == HF_OK)
         status = open_store(made, url, err);
     if (status == HF_OK) {
@@ -185,6 +217,29 @@ hf_status hf_server_read_stats(hf_server *server, hf_server_stats *stats,
     now.struct_size = size;
     memcpy(stats, &now, size);
     return HF_OK;
+}
+
+typedef struct users_errand {
+    hf__task task;
+    hf_server *server;
+    hf__users users;
+} users_errand;
+
+static void run_replace(hf__task *task)
+{
+    users_errand *what = hf__container_of(task, users_errand, task);
+
+    hf__auth_replace(what->server, &what->users);
+}
+
+hf_status hf_server_reload(hf_server *server, hf_error *err)
+{
+    users_errand what = {{.run = run_replace}, server, {NULL}};
+    hf_status status = hf__auth_read(&server->options, &what.users, err);
+
+    if (status == HF_OK)
+        hf__loop_call(server->loop, &what.task);
+    return status;
 }
 
 static void close_listeners(hf_server *server)
@@ -251,13 +306,15 @@ void hf_server_close(hf_server *server)
     if (server == NULL)
         return;
     if (server->fork_generation == hf__fork_generation() &&
-        server->loop != NULL && hf__loop_started(server->loop))
+        server->store != NULL)
         hf__loop_call(server->loop, &what.task);
     if (server->store != NULL) {
         hf__rounds_done(server);
         server->store->ops->close(server->store);
     }
     hf__loop_free(server->loop);
+    hf__users_done(&server->users);
+    free_names(&server->options);
     hf__free(server->listeners);
     hf__usage_clear(&server->usage);
     hf__slowlog_clear(&server->slowlog);

@@ -10,6 +10,7 @@
 #include "serve/slowlog.h"
 #include "serve/subscribe.h"
 #include "serve/usage.h"
+#include "serve/users.h"
 #include "store/embedded/run/round.h"
 #include "store/store.h"
 
@@ -22,7 +23,7 @@ struct hf_server {
     hf__loop *loop;
     hf__store *store;
     uint32_t fork_generation;
-    hf_server_options options; /* numbers only, defaults filled in */
+    hf_server_options options; /* defaults filled in; file names are copies */
 
     struct hf__listener *listeners;
     size_t listener_count;
@@ -32,6 +33,10 @@ struct hf_server {
     size_t conn_count;
     uint64_t last_id;
     bool stopping; /* no new connections or requests */
+
+    hf__users users;
+    uint64_t refused_logins; /* that were not reported yet */
+    int64_t refused_ms;      /* of the last report; 0: none yet */
 
     /* Rounds: rounds.c. */
     hf__tick tick;

@@ -2,6 +2,7 @@
 /* unit.c - see unit.h. */
 #include "serve/unit.h"
 
+#include "serve/access.h"
 #include "serve/state.h"
 #include "store/embedded/keys/command_reply.h"
 
@@ -60,6 +61,9 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
     int64_t began_ns, took_ns;
 
     conn->last = command->name;
+    hf__round_limit(&server->round,
+                    conn->user->unlimited ? NULL : hf__access_of_script,
+                    conn->user);
     if (!hf__command_arity_fits(command, count)) {
         hf__answer_error(&conn->answer,
                          "ERR wrong number of arguments for '%s' command",

@@ -40,6 +40,10 @@ typedef struct hf__replicas {
     int64_t within_ms;
 } hf__replicas;
 
+/* Why a script may not call a command, as Redis says it; NULL: it may. */
+typedef const char *hf__command_refuser(const void *user, const hf_bytes *words,
+                                        size_t count);
+
 typedef struct hf__request hf__request;
 struct hf__request {
     /* Filled by the caller. */
@@ -57,6 +61,9 @@ struct hf__request {
      * with the store's text, and `error` what it means. Not one that says that
      * the store cannot serve the request at present. */
     bool keeps_error;
+    /* Embedded: which commands a user's script may not call; NULL: none. */
+    hf__command_refuser *refuse;
+    const void *refuse_user;
     hf__lane lane;
     void (*on_done)(hf__request *request); /* submit() only; the request may be
                                               freed or reused in it */

@@ -77,14 +77,15 @@ class Server:
     close()."""
 
     def __init__(self, program, *options, scheme="volatile", url="",
-                 store=None):
+                 store=None, log=False):
         self.folder = tempfile.mkdtemp(prefix="holdfast-serve-")
         self.path = os.path.join(self.folder, "socket")
         self.store = store or f"{scheme}:{self.folder}/store{url}"
         self.process = subprocess.Popen(
             [program, "--store", self.store, "serve", "--listen",
              f"unix:{self.path}", *options],
-            stdout=subprocess.PIPE, text=True)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE if log else None,
+            text=True)
         first = self.process.stdout.readline()
         assert first == f"unix:{self.path}\n", first
 
@@ -96,6 +97,8 @@ class Server:
         self.process.terminate()
         code = self.process.wait(TIMEOUT)
         self.process.stdout.close()
+        if self.process.stderr is not None:
+            self.process.stderr.close()
         shutil.rmtree(self.folder)
         return code
 

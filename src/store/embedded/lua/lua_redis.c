@@ -184,6 +184,8 @@ static const char *check_command(const hf__machine *machine,
                                  const hf__command *command,
                                  const hf_bytes *words, size_t count)
 {
+    const char *error = NULL;
+
     if (command == NULL || (command->flags & HF__COMMAND_NO_SCRIPT) != 0)
         return hf__noscript_error(words, count);
     if ((command->flags & HF__COMMAND_GROUP) != 0 && count > 1)
@@ -192,6 +194,11 @@ static const char *check_command(const hf__machine *machine,
         return "ERR Unknown Redis command called from script";
     if (!hf__command_arity_fits(command, count))
         return "ERR Wrong number of args calling Redis command from script";
+    if (machine->request->refuse != NULL)
+        error = machine->request->refuse(machine->request->refuse_user, words,
+                                         count);
+    if (error != NULL)
+        return error;
     if (machine->read_only && (command->flags & HF__COMMAND_WRITES))
         return "ERR Write commands are not allowed from read-only scripts.";
     return NULL;

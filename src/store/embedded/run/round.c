@@ -28,6 +28,13 @@ void hf__round_done(hf__round *round)
     hf__tx_free(round->reader);
 }
 
+void hf__round_limit(hf__round *round, hf__command_refuser *refuse,
+                     const void *user)
+{
+    round->request.refuse = refuse;
+    round->request.refuse_user = user;
+}
+
 /* --------------------------------------------------------------- beginning */
 
 static hf_status begin_read(hf__round *round, hf_error *err)

@@ -35,6 +35,11 @@ void hf__round_done(hf__round *round);
 hf_status hf__round_enter(hf__round *round, bool writes, int64_t deadline_ms,
                           hf_error *err);
 
+/* Scripts may not call the commands for which this returns an error; NULL: all.
+ */
+void hf__round_limit(hf__round *round, hf__command_refuser *refuse,
+                     const void *user);
+
 /*
  * Run a command whose number of words fits. The reply goes to `out`, or, of a
  * script, is returned; it is valid until the next call. false: the transaction
