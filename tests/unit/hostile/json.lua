@@ -92,3 +92,17 @@ cjson.encode_keep_buffer(true) local s, t = ('x'):rep(1e6), {} for i = 1, 200 do
 pcall(cjson.encode, {('x'):rep(1e6), function() end}) cjson.encode({1}) return 'ok'
 ---- s:[1,2], the settings of another script are not ours
 return cjson.encode({1, 2})
+---- error, CVE-2018-11218: unpack of nested arrays
+return cmsgpack.unpack(('\145'):rep(100000))
+---- error, CVE-2018-11218: unpack of nested maps
+return cmsgpack.unpack(('\129\1'):rep(100000))
+---- error, unpack of more elements than there are
+return cmsgpack.unpack('\221\255\255\255\255\1')
+---- stopped, pack of 200 references to one long text
+local s, t = ('x'):rep(1e6), {} for i = 1, 200 do t[i] = s end pcall(cmsgpack.pack, t) return 1
+---- any, unpack of every byte
+for i = 0, 255 do for j = 0, 255 do pcall(cmsgpack.unpack, string.char(i, j)) pcall(cmsgpack.unpack, string.char(i, j, j, j, j, j)) end end
+---- any, a table that packs itself
+local t = {} t[1] = t cmsgpack.pack(t)
+---- error, offsets outside
+return cmsgpack.unpack_limit('\1', -1, 0)

@@ -17,6 +17,7 @@
 
 #include "store/embedded/lua/json.h"
 #include "store/embedded/lua/machine_state.h"
+#include "store/embedded/lua/msgpack.h"
 
 /* These headers need Lua's first. */
 #include <lua-bitop.h>
@@ -228,10 +229,8 @@ static const char *const base_names[] = {
     "select",       "setmetatable",   "tonumber",  "tostring",   "type",
     "unpack",       "xpcall",         "_VERSION"};
 
-static const char *const library_names[] = {"string", "table", "math",
-                                            "cjson",  "bit",   "redis"};
-
-static const char *const missing_libraries[] = {"cmsgpack", "struct"};
+static const char *const library_names[] = {
+    "string", "table", "math", "cjson", "cmsgpack", "bit", "redis"};
 
 /* ---------------------------------------------------------------- building */
 
@@ -255,6 +254,8 @@ static void open_libraries(lua_State *lua, hf__machine *machine)
     open_library(lua, luaopen_math, LUA_MATHLIBNAME);
     hf__json_push(lua, &machine->json);
     lua_setglobal(lua, "cjson");
+    hf__msgpack_push(lua);
+    lua_setglobal(lua, "cmsgpack");
     open_library(lua, luaopen_bit, "bit");
     hf__sandbox_bit(lua);
     hf__sandbox_control(lua);
@@ -366,9 +367,7 @@ static void push_user_env(lua_State *lua)
         lua_setfield(lua, -2, library_names[i]);
     }
     protect_strings(lua);
-    for (size_t i = 0;
-         i < sizeof(missing_libraries) / sizeof(missing_libraries[0]); i++)
-        add_missing_library(lua, missing_libraries[i]);
+    add_missing_library(lua, "struct");
     lua_newtable(lua);
     lua_pushcfunction(lua, refuse_missing);
     lua_setfield(lua, -2, "__index");

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* msgpack.h - the library `cmsgpack`. */
+#ifndef HF__EMBEDDED_MSGPACK_H
+#define HF__EMBEDDED_MSGPACK_H
+
+#include <lua.h>
+
+void hf__msgpack_push(lua_State *lua);
+
+#endif
