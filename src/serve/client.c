@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "serve/multi.h"
 #include "serve/served.h"
 #include "serve/state.h"
 #include "store/embedded/keys/argument.h"
@@ -203,6 +204,10 @@ static void put_flags(const hf__conn *conn, hf__buf *text, bool is_unix)
 
     if (conn->closing)
         (void)hf__buf_append(text, "c", 1);
+    if (conn->followed != NULL)
+        (void)hf__buf_append(text, "P", 1);
+    if (hf__multi_is_open(conn))
+        (void)hf__buf_append(text, "x", 1);
     if (is_unix)
         (void)hf__buf_append(text, "U", 1);
     if (conn->no_evict)
@@ -230,6 +235,7 @@ static void describe(const hf__conn *conn, hf__buf *text)
     int64_t now_ms = hf__clock_boot_ms();
     size_t in = hf__buf_size(&conn->in);
     size_t out = hf__buf_size(&conn->out);
+    size_t queued = conn->multi != NULL ? conn->multi->queue.capacity : 0;
 
     (void)hf__client_address(conn, false, peer);
     (void)hf__client_address(conn, true, own);
@@ -243,12 +249,15 @@ static void describe(const hf__conn *conn, hf__buf *text)
     put_flags(conn, text, own[0] == '/');
     (void)hf__buf_print(
         text,
-        " db=0 sub=0 psub=0 ssub=0 multi=-1 qbuf=%zu qbuf-free=%zu argv-mem=0 "
-        "multi-mem=0 rbs=%zu rbp=%zu obl=%zu oll=0 omem=0 tot-mem=%zu "
-        "events=%s%s cmd=%s user=%s redir=-1 resp=%d lib-name=%s "
-        "lib-ver=%s\n",
-        in, conn->in.capacity - in, conn->out.capacity, conn->out.capacity, out,
-        sizeof(*conn) + conn->in.capacity + conn->out.capacity,
+        " db=0 sub=%zu psub=%zu ssub=%zu multi=%lld qbuf=%zu qbuf-free=%zu "
+        "argv-mem=0 multi-mem=%zu rbs=%zu rbp=%zu obl=%zu oll=0 omem=0 "
+        "tot-mem=%zu events=%s%s cmd=%s user=%s redir=-1 resp=%d "
+        "lib-name=%s lib-ver=%s\n",
+        conn->follows[HF__CHANNEL], conn->follows[HF__CHANNEL_PATTERN],
+        conn->follows[HF__CHANNEL_SHARD],
+        hf__multi_is_open(conn) ? (long long)conn->multi->now.count : -1LL, in,
+        conn->in.capacity - in, queued, conn->out.capacity, conn->out.capacity,
+        out, sizeof(*conn) + conn->in.capacity + conn->out.capacity + queued,
         conn->listening ? "r" : "", conn->writing ? "w" : "",
         conn->last != NULL ? conn->last : "NULL", user_of(conn),
         conn->resp3 ? 3 : 2, or_empty(conn->library),
@@ -277,7 +286,7 @@ typedef struct filter {
     int64_t id; /* of KILL; 0: any */
     hf_bytes address, own;
     const hf__user *user; /* NULL: any */
-    bool nothing;         /* no connection is of this kind */
+    enum { ANY_TYPE, NORMAL, PUBSUB, NO_TYPE } type;
     bool skip_me;
 } filter;
 
@@ -304,7 +313,10 @@ static bool is_address(const hf__conn *conn, bool own, hf_bytes wanted)
 
 static bool is_wanted(const hf__conn *conn, const filter *which)
 {
-    return !which->nothing && has_id(which, conn->id) &&
+    bool fits = which->type == ANY_TYPE ||
+                which->type == (conn->followed != NULL ? PUBSUB : NORMAL);
+
+    return fits && has_id(which, conn->id) &&
            (which->id == 0 || (uint64_t)which->id == conn->id) &&
            (which->user == NULL || which->user == conn->user) &&
            is_address(conn, false, which->address) &&
@@ -315,10 +327,13 @@ static bool is_wanted(const hf__conn *conn, const filter *which)
 static bool read_type(hf__conn *conn, hf_bytes word, filter *which)
 {
     if (hf__arg_is(word, "normal"))
-        return true;
-    which->nothing = true;
-    if (hf__arg_is(word, "pubsub") || hf__arg_is(word, "replica") ||
-        hf__arg_is(word, "slave") || hf__arg_is(word, "master"))
+        which->type = NORMAL;
+    else if (hf__arg_is(word, "pubsub"))
+        which->type = PUBSUB;
+    else if (hf__arg_is(word, "replica") || hf__arg_is(word, "slave") ||
+             hf__arg_is(word, "master"))
+        which->type = NO_TYPE;
+    if (which->type != ANY_TYPE)
         return true;
     hf__answer_error(&conn->answer, "ERR Unknown client type '%.*s'",
                      word.size > 128 ? 128 : (int)word.size,

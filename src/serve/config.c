@@ -294,7 +294,7 @@ static void config_resetstat(hf__conn *conn, const hf_bytes *words,
 {
     (void)words;
     (void)count;
-    conn->server->reset = conn->server->stats;
+    conn->server->info.reset = conn->server->stats;
     hf__usage_clear(&conn->server->usage);
     hf__answer_line(&conn->answer, "OK");
 }

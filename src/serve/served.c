@@ -11,10 +11,17 @@
 #include "util/hash.h"
 
 static const hf__served *const tables[] = {
-    hf__served_auth,      hf__served_client,
-    hf__served_config,    hf__served_hello,
-    hf__served_multi,     hf__served_slowlog,
-    hf__served_subscribe, NULL,
+    hf__served_auth,
+    hf__served_client,
+    hf__served_config,
+    hf__served_hello,
+    hf__served_info,
+    hf__served_latency,
+    hf__served_multi,
+    hf__served_slowlog,
+    hf__served_standalone,
+    hf__served_subscribe,
+    NULL,
 };
 
 /* A power of two, at least four times the number of commands. */

@@ -36,8 +36,11 @@ extern const hf__served hf__served_auth[];
 extern const hf__served hf__served_client[];
 extern const hf__served hf__served_config[];
 extern const hf__served hf__served_hello[];
+extern const hf__served hf__served_info[];
+extern const hf__served hf__served_latency[];
 extern const hf__served hf__served_multi[];
 extern const hf__served hf__served_slowlog[];
+extern const hf__served hf__served_standalone[];
 extern const hf__served hf__served_subscribe[];
 
 /* Ignores case; NULL: no such command. */

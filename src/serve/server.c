@@ -158,6 +158,7 @@ hf_status hf_server_open(const char *url, const hf_server_options *opts,
     made->options = options;
     hf__slowlog_init(&made->slowlog);
     kept = keep_names(&made->options);
+    hf__info_init(&made->info);
     made->fork_generation = hf__fork_generation();
     made->loop = hf__loop_new();
     status = made->loop != NULL && kept

@@ -7,6 +7,7 @@
 
 #include "holdfast/serve.h"
 #include "serve/conn.h"
+#include "serve/info.h"
 #include "serve/slowlog.h"
 #include "serve/subscribe.h"
 #include "serve/usage.h"
@@ -62,7 +63,7 @@ struct hf_server {
     hf__answer push;
 
     hf_server_stats stats;
-    hf_server_stats reset; /* as of CONFIG RESETSTAT */
+    hf__info info;
     hf__usage usage;
     hf__slowlog slowlog;
 };

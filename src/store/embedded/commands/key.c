@@ -6,7 +6,7 @@
 
 #include "store/embedded/commands/command.h"
 #include "store/embedded/files/header.h"
-#include "store/embedded/files/keyhead.h"
+#include "store/embedded/keys/key_count.h"
 #include "store/embedded/wake/note.h"
 
 static void run_del(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -46,46 +46,14 @@ static void run_type(hf__tx *tx, const hf_bytes *args, size_t count)
                                       : hf__type_name((hf__type)record->type));
 }
 
-/* Counting reads every key record, some 45 ns each; a stored counter would make
- * every new key write two records. */
-static int count_keys(hf__tx *tx, int64_t *count)
-{
-    unsigned char first = HF__RECORD_KEY;
-    MDB_val key = {1, &first};
-    MDB_val value;
-    MDB_cursor *cursor;
-    int rc = mdb_cursor_open(tx->txn, tx->env->dbi, &cursor);
-
-    if (rc != MDB_SUCCESS)
-        return rc;
-    rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
-    while (rc == MDB_SUCCESS && *(unsigned char *)key.mv_data == first) {
-        hf__keyhead head = {0};
-
-        if (value.mv_size >= HF__KEYHEAD_SIZE)
-            hf__keyhead_read(&head, value.mv_data);
-        if (!hf__keyhead_is_over(&head, value.mv_data, value.mv_size,
-                                 tx->now_ms))
-            (*count)++;
-        rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
-    }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
-}
-
 static void run_dbsize(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    int64_t keys = 0;
-    int rc;
+    hf__key_counts counts;
 
     (void)args;
     (void)count;
-    if (tx->writable && !hf__tx_flush(tx))
-        return;
-    rc = count_keys(tx, &keys);
-    if (rc != MDB_SUCCESS)
-        hf__tx_fail(tx, rc);
-    hf__reply_integer(tx, keys);
+    if (hf__key_count(tx, &counts))
+        hf__reply_integer(tx, counts.keys);
 }
 
 static void run_flushdb(hf__tx *tx, const hf_bytes *args, size_t count)

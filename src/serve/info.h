@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* info.h - what INFO keeps between two calls. */
+#ifndef HF__SERVE_INFO_H
+#define HF__SERVE_INFO_H
+
+#include "holdfast/serve.h"
+#include "store/embedded/keys/key_count.h"
+
+#define HF__INFO_RUN_ID_SIZE 41
+
+typedef struct hf__info {
+    int64_t started_ms;
+    int64_t started_unix_s;
+    char run_id[HF__INFO_RUN_ID_SIZE];
+    hf_server_stats reset; /* as of CONFIG RESETSTAT */
+    /* Commands a second, and what it was computed from. */
+    int64_t rate_per_s;
+    int64_t rate_at_us;
+    uint64_t rate_commands;
+    /* When the keys were counted, and how long that took. */
+    hf__key_counts counts;
+    int64_t counted_us;
+    int64_t counting_us;
+} hf__info;
+
+/* The server starts. */
+void hf__info_init(hf__info *info);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * standalone.c - commands about replicas, clusters, modules and saving, of
+ * which a server has none: what a Redis without them replies.
+ */
+#include <string.h>
+
+#include "serve/served.h"
+#include "serve/state.h"
+#include "store/embedded/keys/argument.h"
+#include "store/embedded/keys/command_reply.h"
+#include "store/embedded/keys/number.h"
+
+static void run_role(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    (void)words;
+    (void)count;
+    hf__answer_array(&conn->answer, 3);
+    hf__answer_text(&conn->answer, "master");
+    hf__answer_integer(&conn->answer, 0);
+    hf__answer_array(&conn->answer, 0);
+}
+
+/* Nothing to wait for. */
+static void run_wait(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    int64_t replicas, wait_ms;
+
+    (void)count;
+    if (!hf__number_integer(words[1], &replicas))
+        hf__answer_error(&conn->answer, HF__ERROR_INTEGER);
+    else if (!hf__number_integer(words[2], &wait_ms))
+        hf__answer_error(&conn->answer,
+                         "ERR timeout is not an integer or out of range");
+    else if (wait_ms < 0)
+        hf__answer_error(&conn->answer, "ERR timeout is negative");
+    else
+        hf__answer_integer(&conn->answer, 0);
+}
+
+/* A commit saves what it writes: Redis, too, begins with its start. */
+static void run_lastsave(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    (void)words;
+    (void)count;
+    hf__answer_integer(&conn->answer, conn->server->info.started_unix_s);
+}
+
+static void run_debug(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    (void)words;
+    (void)count;
+    hf__answer_error(&conn->answer, "ERR DEBUG command not allowed");
+}
+
+static void run_cluster(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    (void)words;
+    (void)count;
+    hf__answer_error(&conn->answer,
+                     "ERR This instance has cluster support disabled");
+}
+
+static void run_failover(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    (void)words;
+    (void)count;
+    hf__answer_error(&conn->answer,
+                     "ERR FAILOVER requires connected replicas.");
+}
+
+static void module_list(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    (void)words;
+    (void)count;
+    hf__answer_array(&conn->answer, 0);
+}
+
+static void run_module(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    hf__served_subcommand(conn, hf__served_standalone, words, count);
+}
+
+const hf__served hf__served_standalone[] = {
+    {"module", -2, HF__SERVED_IN_EXEC, run_module},
+    {"module|list", 2, 0, module_list},
+    {"asking", 1, HF__SERVED_IN_EXEC, run_cluster},
+    {"cluster", -2, HF__SERVED_IN_EXEC, run_cluster},
+    {"debug", -2, HF__SERVED_IN_EXEC, run_debug},
+    {"failover", -1, HF__SERVED_IN_EXEC, run_failover},
+    {"lastsave", 1, HF__SERVED_IN_EXEC, run_lastsave},
+    {"readonly", 1, HF__SERVED_IN_EXEC, run_cluster},
+    {"readwrite", 1, HF__SERVED_IN_EXEC, run_cluster},
+    {"role", 1, HF__SERVED_IN_EXEC, run_role},
+    {"wait", 3, HF__SERVED_IN_EXEC, run_wait},
+    {NULL, 0, 0, NULL}};

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""info_test.py PROGRAM - INFO, LATENCY, and what a single server replies."""
+
+import sys
+import unittest
+
+from server import Error, Server
+
+PROGRAM = sys.argv.pop()
+
+
+class Info(unittest.TestCase):
+    def setUp(self):
+        self.server = Server(PROGRAM, url="?max_size=64M")
+        self.addCleanup(self.server.close)
+        self.link = self.server.connect()
+        self.addCleanup(self.link.close)
+
+    def info(self, *sections):
+        text = self.link.ask("INFO", *sections).decode()
+        return dict(line.split(":", 1) for line in text.split("\r\n")
+                    if line and line[0] != "#")
+
+    def test_sections(self):
+        info = self.info()
+        self.assertEqual(info["redis_version"], "7.0.15")
+        self.assertEqual(info["process_id"], str(self.server.process.pid))
+        self.assertEqual(len(info["run_id"]), 40)
+        self.assertEqual(info["connected_clients"], "1")
+        self.assertEqual(info["maxmemory"], str(64 << 20))
+        self.assertEqual(info["role"], "master")
+        self.assertNotIn("cmdstat_info", info)
+        self.assertEqual(list(self.info("CLUSTER", "nosuch")),
+                         ["cluster_enabled"])
+        self.assertIn("cmdstat_info", self.info("everything"))
+        self.assertEqual(self.link.ask("INFO", "modules"), b"# Modules\r\n")
+
+    def test_keys_are_counted(self):
+        self.assertEqual(self.info("keyspace"), {})
+        self.link.ask("SET", "a", 1)
+        self.link.ask("SET", "b", 1, "EX", 1000)
+        count, expires, ttl = self.info("keyspace")["db0"].split(",")
+        self.assertEqual((count, expires), ("keys=2", "expires=1"))
+        self.assertTrue(900000 < int(ttl.split("=")[1]) <= 1000000)
+        self.assertGreater(int(self.info("memory")["used_memory"]), 0)
+        self.link.ask("MULTI")
+        self.link.ask("DEL", "a", "b")
+        self.link.ask("INFO", "keyspace")
+        self.assertEqual(self.link.ask("EXEC"), [2, b"# Keyspace\r\n"])
+
+    def test_commands_are_counted(self):
+        for _ in range(40):
+            self.link.ask("SET", "a", 1)
+        self.link.ask("LPUSH", "a", 1)
+        self.link.ask("CLIENT", "ID")
+        stats = self.info("commandstats")
+        self.assertIn("calls=40,", stats["cmdstat_set"])
+        self.assertIn("failed_calls=1", stats["cmdstat_lpush"])
+        self.assertIn("calls=1,", stats["cmdstat_client|id"])
+        times = self.link.ask("LATENCY", "HISTOGRAM", "set")
+        self.assertEqual(times[0], b"set")
+        self.assertEqual(times[1][1], times[1][3][-1])
+        before = self.info("stats")
+        self.assertEqual(before["total_error_replies"], "1")
+        self.assertGreaterEqual(int(before["total_commands_processed"]), 44)
+        self.link.ask("CONFIG", "RESETSTAT")
+        self.assertNotIn("cmdstat_set", self.info("commandstats"))
+        self.assertEqual(self.info("stats")["total_error_replies"], "0")
+
+    def test_there_is_one_server(self):
+        ask = self.link.ask
+        self.assertEqual(ask("ROLE"), [b"master", 0, []])
+        self.assertEqual(ask("WAIT", 1, 1000), 0)
+        self.assertEqual(ask("MODULE", "LIST"), [])
+        self.assertEqual(ask("CLUSTER", "INFO"),
+                         "ERR This instance has cluster support disabled")
+        for line in ("DEBUG SLEEP 1", "XADD s * a b", "PFADD a b"):
+            self.assertIsInstance(ask(*line.split()), Error)
+
+
+if __name__ == "__main__":
+    unittest.main()
