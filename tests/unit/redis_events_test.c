@@ -325,6 +325,42 @@ static void watch_is_called_until_it_is_removed(void **state)
     ops->event_unwatch(self->driver.store, &second.watch);
 }
 
+/* Notes whether messages arrive when it is called. */
+typedef struct listening_watch {
+    counting_watch counting;
+    hf__store *store;
+    bool listens; /* at the first call */
+} listening_watch;
+
+static void note_listening(hf__watch *watch)
+{
+    listening_watch *self = (listening_watch *)(void *)watch;
+
+    if (self->counting.count == 0)
+        self->listens =
+            self->store->ops->event_listens(self->store, hf_str("t"));
+    count_move(watch);
+}
+
+/* A waiter that looks again then may queue: a grant would reach it. */
+static void watch_is_called_by_the_subscription_once_messages_arrive(
+    void **state)
+{
+    driver_fixture *self = *state;
+    hf__store *store = self->driver.store;
+    listening_watch watch = {.counting.watch = {.moved = note_listening},
+                             .store = store};
+
+    assert_false(store->ops->event_listens(store, hf_str("t")));
+    assert_int_equal(store->ops->event_watch(store, hf_str("t"),
+                                             &watch.counting.watch, NULL),
+                     HF_OK);
+    seq_of(self, "t");
+    assert_true(await_count(&watch.counting, 1));
+    assert_true(watch.listens);
+    store->ops->event_unwatch(store, &watch.counting.watch);
+}
+
 /* One that removes another in its callback. */
 typedef struct remover {
     counting_watch counting;
@@ -445,6 +481,7 @@ int main(void)
         TEST(dead_server_does_not_hold_up_event_seq),
         TEST(hung_server_holds_up_event_seq_to_its_deadline),
         TEST(watch_is_called_until_it_is_removed),
+        TEST(watch_is_called_by_the_subscription_once_messages_arrive),
         cmocka_unit_test(removed_watch_is_not_called),
         TEST(no_wake_up_is_lost_in_a_long_exchange),
     };

@@ -154,8 +154,10 @@ static bool take_subscribed(hf__subscription *subscription, hf_bytes channel)
     uint32_t bucket;
 
     if (is_inbox(subscription, channel)) {
-        /* In this order, so that a waiter for the state does not mistake this
-         * move for an event. */
+        /* In this order: who is woken by the move may rely on what is published
+         * from now on, and a waiter for the state does not mistake the move for
+         * an event. */
+        set_state(subscription, HF__SUBSCRIPTION_BEGINS);
         hf__events_move_all(subscription->events);
         set_state(subscription, HF__SUBSCRIPTION_LISTENS);
     } else if (!hf__key_tracking_subscribed(&subscription->tracking)) {
@@ -494,7 +496,10 @@ void hf__subscription_watch_key(hf__subscription *subscription, hf_bytes key)
 
 bool hf__subscription_listens(const hf__subscription *subscription)
 {
-    return get_state(subscription) == HF__SUBSCRIPTION_LISTENS;
+    uint32_t state = get_state(subscription);
+
+    return state == HF__SUBSCRIPTION_BEGINS ||
+           state == HF__SUBSCRIPTION_LISTENS;
 }
 
 void hf__subscription_wait(hf__subscription *subscription, int64_t until_ms)

@@ -13,6 +13,7 @@
 typedef enum hf__subscription_state {
     HF__SUBSCRIPTION_IDLE,    /* events were not needed so far */
     HF__SUBSCRIPTION_TRYING,  /* an attempt is under way */
+    HF__SUBSCRIPTION_BEGINS,  /* subscribed; the counters are being moved */
     HF__SUBSCRIPTION_LISTENS, /* subscribed */
     HF__SUBSCRIPTION_FAILED   /* the last attempt failed; another follows */
 } hf__subscription_state;
