@@ -48,7 +48,7 @@ static void put_length(dump *to, uint64_t length)
     unsigned char bytes[9];
     unsigned width = length < 64 ? 0 : length < 16384 ? 1 : 8;
 
-    bytes[0] = width < 8 ? (unsigned char)(length >> 8 * width) : 0;
+    bytes[0] = (unsigned char)(width < 8 ? length >> 8 * width : 0);
     for (unsigned i = 1; i <= width; i++)
         bytes[i] = (unsigned char)(length >> 8 * (width - i));
     if (width > 0)
