@@ -161,7 +161,7 @@ class Unit:
                  f"no end after {packets.patience} s" if packets.late
                  else "the client ended")
 
-    def run(self, suite, address, denied, patience):
+    def run(self, suite, address, denied, skipped, patience):
         start = time.monotonic()
         door = socket.create_server(("127.0.0.1", 0))
         door.settimeout(60)
@@ -170,7 +170,8 @@ class Unit:
              "--client", str(door.getsockname()[1]),
              "--host", address[0], "--port", str(address[1]), "--singledb",
              "--durable", "--ignore-encoding", "--ignore-digest", "--tags",
-             " ".join(f"-{tag}" for tag in denied)],
+             " ".join(f"-{tag}" for tag in denied)] +
+            [word for test in skipped for word in ("--skiptest", test)],
             cwd=suite, env=dict(os.environ, SUITE_AMEND=AMEND), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, start_new_session=True)
         try:
