@@ -5,7 +5,7 @@
 command -v tmux >/dev/null || exit 77
 
 terminal() {
-    LC_ALL=C.UTF-8 tmux -u -f /dev/null -S "$work/tmux" "$@"
+    LC_ALL=C.UTF-8 tmux -u -f /dev/null -S "$PWD/tmux" "$@"
 }
 
 # However the test ends.
