@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build demo check test lint asan tsan fuzz bench bench-peers \
-    interop redis-suite model install format
+    interop redis-suite model test-web install format
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\): [^#]*## /\1|/p' $(MAKEFILE_LIST) | \
@@ -65,6 +65,11 @@ conformance-served: build ## run the conformance tests on `holdfast serve`
 
 interop-serve: deps ## run client libraries on `holdfast serve` and on Redis
 	@tools/interop.sh --serve
+
+test-web: deps ## test the page of serve --http in Chromium (PICTURES=folder)
+	@tools/deps.sh web
+	@$(MAKE) build
+	@python3 -B tests/serve/page_check.py build/holdfast $(PICTURES)
 
 model: ## check the model of the locks (docs/model, two minutes)
 	@tools/deps.sh model

@@ -25,9 +25,6 @@
 
 #define WHAT "serve --http"
 
-/* More wait in the kernel's queue. */
-#define CONNECTIONS_MAX 256
-
 /* For the header of a request, and what is sent at once. A lock's name of 10
  * KiB, each byte as %XX, fits. */
 #define CONNECTION_MEMORY 65536
@@ -340,7 +337,7 @@ static bool start_daemon(struct http *http)
     http->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
         on_request, http, MHD_OPTION_LISTEN_SOCKET, http->listener.fd,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNS_MAX,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)ANSWER_MS / 1000,
         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED,

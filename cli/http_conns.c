@@ -8,6 +8,7 @@
  */
 #include "http_conns.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -16,6 +17,9 @@
 /* For a client to send its request. */
 #define REQUEST_MS 10000
 
+/* From so many on, the oldest without a request is cut for a new one. */
+#define CONNS_MANY 192
+
 /* What the kernel keeps for a client that does not read. */
 #define SEND_BUFFER_SIZE 65536
 
@@ -23,6 +27,7 @@ struct http_conn {
     struct http_conn *next;
     struct http_conn **link; /* what points to this one */
     int fd;
+    bool has_request;
     int64_t until_ms;
 };
 
@@ -58,6 +63,24 @@ static void remove_locked(struct http_conns *conns, struct http_conn *conn)
     conns->count--;
 }
 
+/* New ones are in front. */
+static void make_room_locked(struct http_conns *conns)
+{
+    struct http_conn *oldest = NULL;
+
+    if (conns->count < CONNS_MANY)
+        return;
+    for (struct http_conn *conn = conns->first; conn != NULL;
+         conn = conn->next) {
+        if (!conn->has_request && conn->until_ms > 0)
+            oldest = conn;
+    }
+    if (oldest == NULL)
+        return;
+    shutdown(oldest->fd, SHUT_RDWR);
+    oldest->until_ms = 0;
+}
+
 /* NULL: out of memory. */
 static struct http_conn *conn_new(struct MHD_Connection *connection)
 {
@@ -69,6 +92,7 @@ static struct http_conn *conn_new(struct MHD_Connection *connection)
     conn->fd =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
             ->connect_fd;
+    conn->has_request = false;
     conn->until_ms = now_ms() + REQUEST_MS;
     setsockopt(conn->fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
     return conn;
@@ -86,6 +110,7 @@ void http_conns_notify(void *user, struct MHD_Connection *connection,
         if (conn == NULL)
             return;
         pthread_mutex_lock(&conns->mutex);
+        make_room_locked(conns);
         insert_locked(conns, conn);
         pthread_mutex_unlock(&conns->mutex);
     } else if (conn != NULL) {
@@ -107,6 +132,7 @@ void http_conns_limit(struct http_conns *conns,
     if (conn == NULL)
         return;
     pthread_mutex_lock(&conns->mutex);
+    conn->has_request = true;
     conn->until_ms = limit_ms < 0 ? INT64_MAX : now_ms() + limit_ms;
     pthread_mutex_unlock(&conns->mutex);
 }

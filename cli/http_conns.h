@@ -4,7 +4,9 @@
  * cut.
  *
  * libmicrohttpd ends a connection that is silent, but not one that sends or
- * takes a byte now and then. So each has one request, and a limit for it.
+ * takes a byte now and then. So each has one request, and a limit for it. When
+ * there are many, a new one takes the place of the oldest that has not sent its
+ * request, so that those do not keep others out.
  */
 #ifndef HOLDFAST_CLI_HTTP_CONNS_H
 #define HOLDFAST_CLI_HTTP_CONNS_H
@@ -13,6 +15,9 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Most connections; more wait in the kernel's queue. */
+#define HTTP_CONNS_MAX 256
 
 struct http_conn;
 
@@ -32,7 +37,8 @@ void http_conns_notify(void *user, struct MHD_Connection *connection,
                        void **context,
                        enum MHD_ConnectionNotificationCode code);
 
-/* The rest of its work must be done within `limit_ms`; -1: no limit. */
+/* It has sent its request. The rest of its work must be done within `limit_ms`;
+ * -1: no limit. */
 void http_conns_limit(struct http_conns *conns,
                       struct MHD_Connection *connection, int64_t limit_ms);
 

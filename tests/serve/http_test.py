@@ -16,7 +16,7 @@ import urllib.parse
 import openmetrics
 from server import TIMEOUT, Server
 
-PROGRAM = sys.argv.pop()
+PROGRAM = sys.argv.pop(1)
 TOKEN = "0123456789abcdef.-~"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 HOSTILE = [b"<script>alert(1)</script>", b"\xff\xfe\x01", "\u202eab".encode(),
@@ -26,8 +26,8 @@ HOSTILE = [b"<script>alert(1)</script>", b"\xff\xfe\x01", "\u202eab".encode(),
 class Http(Server):
     """A server with --http at a port of 127.0.0.1."""
 
-    def __init__(self, *options):
-        super().__init__(PROGRAM, "--http", "0", *options)
+    def __init__(self, *options, http="0"):
+        super().__init__(PROGRAM, "--http", http, *options)
         url = self.process.stdout.readline().strip()
         self.port = urllib.parse.urlparse(url).port
 
