@@ -202,6 +202,8 @@ static void put_flags(const hf__conn *conn, hf__buf *text, bool is_unix)
 {
     size_t before = hf__buf_size(text);
 
+    if (conn->waiter != NULL)
+        (void)hf__buf_append(text, "b", 1);
     if (conn->closing)
         (void)hf__buf_append(text, "c", 1);
     if (conn->followed != NULL)
@@ -477,6 +479,32 @@ static void client_kill(hf__conn *conn, const hf_bytes *words, size_t count)
     hf__answer_integer(&conn->answer, kill_wanted(conn, &which));
 }
 
+static void client_unblock(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    bool error = count == 4 && hf__arg_is(words[3], "error");
+    hf__conn *one = conn->server->conns;
+    bool ended;
+    int64_t id;
+
+    if (count == 4 && !error && !hf__arg_is(words[3], "timeout")) {
+        hf__answer_error(&conn->answer, "ERR CLIENT UNBLOCK reason should be "
+                                        "TIMEOUT or ERROR");
+        return;
+    }
+    if (count > 4 || !hf__number_integer(words[2], &id)) {
+        hf__answer_error(&conn->answer,
+                         count > 4 ? HF__ERROR_SYNTAX : HF__ERROR_INTEGER);
+        return;
+    }
+    while (one != NULL && one->id != (uint64_t)id)
+        one = one->next;
+    ended = one != NULL &&
+            hf__blocking_end(one, error ? "UNBLOCKED client unblocked via "
+                                          "CLIENT UNBLOCK"
+                                        : NULL);
+    hf__answer_integer(&conn->answer, ended);
+}
+
 /* ------------------------------------------------------------------- table */
 
 static void client_help(hf__conn *conn, const hf_bytes *words, size_t count)
@@ -505,6 +533,8 @@ static void client_help(hf__conn *conn, const hf_bytes *words, size_t count)
         "    Protect current client connection from eviction.",
         "NO-TOUCH (ON|OFF)",
         "    Will not touch LRU/LFU stats when this mode is on.",
+        "UNBLOCK <clientid> [TIMEOUT|ERROR]",
+        "    Unblock the specified blocked client.",
         NULL};
 
     (void)words;
@@ -530,4 +560,5 @@ const hf__served hf__served_client[] = {
     {"client|reply", 3, 0, client_reply},
     {"client|setinfo", 4, 0, client_setinfo},
     {"client|setname", 3, 0, client_setname},
+    {"client|unblock", -3, 0, client_unblock},
     {NULL, 0, 0, NULL}};

@@ -20,6 +20,9 @@
 /* A connection with more to be written is not read from. */
 #define OUT_PAUSE (1024u * 1024)
 
+/* Nor is one that waits for an element and has sent more meanwhile. */
+#define IN_PAUSE (1024u * 1024)
+
 /* Replies that wait to be written; a client that leaves more is closed. */
 #define OUT_MAX (1024u * 1024 * 1024)
 
@@ -56,6 +59,8 @@ void hf__conn_wake(hf__conn *conn)
     hf__tick_set(hf__loop_poller(server->loop), &server->tick, 0);
 }
 
+static void settle(hf__conn *conn);
+
 /* ------------------------------------------------------------------ reading */
 
 static size_t wanted(const hf__conn *conn)
@@ -88,7 +93,10 @@ static void read_some(hf__conn *conn)
     hf__buf_added(&conn->in, (size_t)got);
     conn->active_ms = hf__clock_boot_ms();
     conn->server->stats.bytes_in += (uint64_t)got;
-    hf__conn_wake(conn);
+    if (conn->waiter != NULL)
+        settle(conn);
+    else
+        hf__conn_wake(conn);
 }
 
 static void on_ready(hf__poll *poll, int events)
@@ -117,7 +125,9 @@ static void trim(hf__buf *buf)
 static void settle(hf__conn *conn)
 {
     size_t left = hf__buf_size(&conn->out);
-    bool listening = left < OUT_PAUSE && !conn->closing;
+    bool listening =
+        left < OUT_PAUSE && !conn->closing &&
+        (conn->waiter == NULL || hf__buf_size(&conn->in) < IN_PAUSE);
 
     trim(&conn->out);
     trim(&conn->in);
@@ -180,7 +190,7 @@ void hf__conn_answered(hf__conn *conn)
 
 bool hf__conn_may_run(const hf__conn *conn)
 {
-    return !conn->dead && !conn->closing &&
+    return !conn->dead && !conn->closing && conn->waiter == NULL &&
            hf__buf_size(&conn->out) < OUT_PAUSE;
 }
 
@@ -257,6 +267,7 @@ void hf__conn_close(hf__conn *conn)
     if (conn->dead)
         return;
     conn->dead = true;
+    hf__blocking_forget(conn);
     hf__poll_stop(hf__loop_poller(server->loop), &conn->poll);
     close(conn->poll.fd);
     if (conn->previous != NULL)

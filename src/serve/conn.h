@@ -14,6 +14,7 @@
 #include "util/poll.h"
 
 struct hf__multi;
+struct hf__waiter;
 struct hf_server;
 struct hf__follower;
 struct hf__user;
@@ -45,6 +46,7 @@ typedef struct hf__conn {
 
     const struct hf__user *user; /* NULL: not logged in */
     struct hf__multi *multi;     /* NULL: none yet */
+    struct hf__waiter *waiter;   /* NULL: it does not wait for an element */
     /* Subscriptions: subscribe.c. */
     struct hf__follower *followed;
     size_t follows[4]; /* by hf__channel_kind */

@@ -127,8 +127,12 @@ static void queue(hf__conn *conn, const hf__served *served,
 }
 
 /* Has it to wait for the end of the round? */
-static bool has_to_wait(hf__conn *conn, const hf__served *served)
+static bool has_to_wait(hf__conn *conn, const hf__served *served,
+                        const hf__command *command)
 {
+    if (served == NULL)
+        return command != NULL && (command->flags & HF__COMMAND_BLOCKS) != 0 &&
+               !hf__blocking_may_run(conn->server);
     if (conn->server->round.tx != NULL && (served->flags & HF__SERVED_EARLY))
         conn->early = true;
     return conn->early ||
@@ -152,7 +156,10 @@ static void run(hf__conn *conn, const hf__served *served,
     } else if (hf__unit_begin(conn,
                               (command->flags & HF__COMMAND_WRITES) != 0)) {
         hf__unit_run(conn, command, words, count);
+        if ((command->flags & HF__COMMAND_BLOCKS) != 0)
+            hf__blocking_begin(conn, command, words, count);
     }
+    hf__blocking_serve(conn->server, &conn->server->blocking);
 }
 
 /* false: it has to wait. */
@@ -164,7 +171,7 @@ static bool run_words(hf__conn *conn, const hf_bytes *words, size_t count)
     bool queues = hf__multi_is_open(conn) &&
                   (served == NULL || !(served->flags & HF__SERVED_AT_ONCE));
 
-    if (served != NULL && !queues && has_to_wait(conn, served))
+    if (!queues && has_to_wait(conn, served, command))
         return false;
     (void)hf__conn_answer(conn);
     if (!check(conn, served, command, words, count)) {
@@ -271,6 +278,7 @@ static hf_status try_round(hf_server *server, hf__conn *list, size_t limit,
     server->unit_count = 0;
     server->unit_limit = limit;
     server->broken.status = HF_OK;
+    hf__blocking_look(server);
     for (hf__conn *conn = list; conn != NULL; conn = conn->ready_next)
         run_conn(conn, began_us);
     status = hf__round_end(&server->round, server->deadline_ms, err);
@@ -282,6 +290,10 @@ static hf_status try_round(hf_server *server, hf__conn *list, size_t limit,
         else
             hf__conn_rewind(conn);
     }
+    if (status == HF_OK)
+        hf__blocking_commit(server);
+    else
+        hf__blocking_rewind(server);
     count_round(server, status != HF_OK);
     return status;
 }
@@ -336,6 +348,7 @@ static void run_list(hf_server *server, hf__conn *list)
     hf_status status;
     size_t count;
 
+    hf__blocking_prepare(server);
     run_early(list);
     status = try_round(server, list, SIZE_MAX, &error);
     if (status == HF_FULL && server->round.made_room)
@@ -353,12 +366,22 @@ static void run_list(hf_server *server, hf__conn *list)
 
 /* -------------------------------------------------------------------- turns */
 
+/* Without those that wait for an element. */
 static hf__conn *take_ready(hf_server *server)
 {
     hf__conn *list = server->ready;
+    hf__conn **at = &list;
 
     server->ready = NULL;
     server->ready_end = &server->ready;
+    while (*at != NULL) {
+        if ((*at)->waiter != NULL) {
+            (*at)->ready = false;
+            *at = (*at)->ready_next;
+        } else {
+            at = &(*at)->ready_next;
+        }
+    }
     return list;
 }
 
@@ -384,7 +407,7 @@ static void run_turn(hf__tick *tick)
     server->hasty = false;
     server->usage.untimed = 0;
     hf__pubsub_pause(server);
-    if (list != NULL)
+    if (list != NULL || server->blocking.table.first[HF__WAIT_CHANGED] != NULL)
         run_list(server, list);
     hf__pubsub_look(server);
     hf__push_flush(server);
@@ -399,6 +422,7 @@ void hf__rounds_init(hf_server *server)
     server->tick.user = server;
     server->ready_end = &server->ready;
     hf__multi_open_server(server);
+    hf__blocking_open_server(server);
     hf__round_init(&server->round, hf__embedded_env(server->store),
                    hf__embedded_budget_ms(server->store));
     hf__pubsub_init(server);

@@ -277,6 +277,7 @@ static void run_close(hf__task *task)
     hf__tick_stop(&server->tick);
     hf__conn_bury(server);
     hf__multi_close_server(server);
+    hf__blocking_close_server(server);
 }
 
 /* ------------------------------------------------------------------ closing */

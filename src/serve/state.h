@@ -6,6 +6,7 @@
 #define HF__SERVE_STATE_H
 
 #include "holdfast/serve.h"
+#include "serve/blocking.h"
 #include "serve/conn.h"
 #include "serve/info.h"
 #include "serve/slowlog.h"
@@ -61,6 +62,8 @@ struct hf_server {
     hf__pubsub pubsub;
     hf__conn *pushed; /* to be written: push.c */
     hf__answer push;
+
+    hf__blocking blocking;
 
     hf_server_stats stats;
     hf__info info;

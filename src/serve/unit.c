@@ -33,10 +33,22 @@ void hf__unit_fail(hf__conn *conn, const hf_error *failure)
                          failure->message);
 }
 
+bool hf__unit_enter(hf_server *server, bool writes)
+{
+    hf_error error = HF_ERROR_INIT;
+
+    if (hf__round_enter(&server->round, writes, server->deadline_ms, &error) !=
+        HF_OK) {
+        server->broken = error;
+        return false;
+    }
+    hf__blocking_listen(server);
+    return true;
+}
+
 bool hf__unit_begin(hf__conn *conn, bool writes)
 {
     hf_server *server = conn->server;
-    hf_error error = HF_ERROR_INIT;
 
     conn->units++;
     server->unit_count++;
@@ -45,11 +57,7 @@ bool hf__unit_begin(hf__conn *conn, bool writes)
         server->failure.status = HF_OK;
         return false;
     }
-    if (hf__round_enter(&server->round, writes, server->deadline_ms, &error) ==
-        HF_OK)
-        return true;
-    server->broken = error;
-    return false;
+    return hf__unit_enter(server, writes);
 }
 
 void hf__unit_run(hf__conn *conn, const hf__command *command,
@@ -64,6 +72,7 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
     hf__round_limit(&server->round,
                     conn->user->unlimited ? NULL : hf__access_of_script,
                     conn->user);
+    tx->block.blocked = false;
     if (!hf__command_arity_fits(command, count)) {
         hf__answer_error(&conn->answer,
                          "ERR wrong number of arguments for '%s' command",

@@ -17,6 +17,9 @@
  */
 bool hf__unit_begin(hf__conn *conn, bool writes);
 
+/* The same for a unit that is not a connection's, without counting it. */
+bool hf__unit_enter(struct hf_server *server, bool writes);
+
 /* Reply with a failure of the store. */
 void hf__unit_fail(hf__conn *conn, const hf_error *failure);
 

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""blocking_test.py PROGRAM - commands that wait for an element."""
+
+import subprocess
+import sys
+import time
+import unittest
+
+from server import Error, Server, encode
+
+PROGRAM = sys.argv.pop()
+
+FULL = "OOM command not allowed when used memory > 'maxmemory'."
+
+
+class Waiters(unittest.TestCase):
+    url = "?script_budget_ms=50"
+
+    def setUp(self):
+        self.server = Server(PROGRAM, url=self.url)
+        self.addCleanup(self.server.close)
+        self.link = self.connect()
+        self.waiting = 0
+
+    def connect(self):
+        link = self.server.connect()
+        self.addCleanup(link.close)
+        return link
+
+    def wait_until_blocked(self, count):
+        while sum(b"flags=bU" in line for line in self.link.ask(
+                "CLIENT", "LIST").split(b"\n")) != count:
+            time.sleep(0.002)
+
+    def block(self, *words, link=None):
+        """A connection that waits, after those before it."""
+        link = link or self.connect()
+        link.send(*words)
+        self.waiting += 1
+        self.wait_until_blocked(self.waiting)
+        return link
+
+    def write_elsewhere(self, *words):
+        subprocess.run([PROGRAM, "--store", self.server.store, "command",
+                        *words], check=True, stdout=subprocess.DEVNULL)
+
+
+class Blocking(Waiters):
+    # -------------------------------------------------------------- replies
+
+    def test_what_is_there_is_taken_at_once(self):
+        ask = self.link.ask
+        ask("RPUSH", "l", *"abcdefg")
+        ask("ZADD", "z", *"1a2b3c4d5e")
+        self.assertEqual(ask("BLPOP", "none", "l", 0), [b"l", b"a"])
+        self.assertEqual(ask("BRPOP", "l", 0), [b"l", b"g"])
+        self.assertEqual(ask("BLMOVE", "l", "m", "LEFT", "RIGHT", 0), b"b")
+        self.assertEqual(ask("BRPOPLPUSH", "l", "m", 0), b"f")
+        self.assertEqual(ask("LRANGE", "m", 0, -1), [b"f", b"b"])
+        self.assertEqual(
+            ask("BLMPOP", 0, 2, "none", "l", "RIGHT", "COUNT", 2),
+            [b"l", [b"e", b"d"]])
+        self.assertEqual(ask("BZPOPMIN", "none", "z", 0), [b"z", b"a", b"1"])
+        self.assertEqual(ask("BZPOPMAX", "z", 0), [b"z", b"e", b"5"])
+        self.assertEqual(ask("BZMPOP", 0, 1, "z", "MIN", "COUNT", 9),
+                         [b"z", [[b"b", b"2"], [b"c", b"3"], [b"d", b"4"]]])
+
+    def test_arguments_are_checked(self):
+        ask = self.link.ask
+        ask("SET", "s", "x")
+        for limit, text in (("x", "timeout is not a float or out of range"),
+                            ("", "timeout is not a float or out of range"),
+                            ("-1", "timeout is negative"),
+                            ("1e400", "timeout is negative")):
+            self.assertEqual(ask("BLPOP", "l", limit), "ERR " + text)
+        self.assertEqual(ask("BLMPOP", 0, 1, "l", "UP"), "ERR syntax error")
+        self.assertEqual(ask("BZMPOP", 0, 0, "l", "MIN"),
+                         "ERR numkeys should be greater than 0")
+        for words in (("BLPOP", "none", "s", 0), ("BZPOPMAX", "s", 0),
+                      ("BLMOVE", "s", "m", "LEFT", "LEFT", 0)):
+            self.assertTrue(ask(*words).startswith("WRONGTYPE "), words)
+
+    def test_each_command_waits(self):
+        for words, push, reply in (
+                (("BLPOP", "a", "b", 0), ("RPUSH", "b", 1, 2), [b"b", b"1"]),
+                (("BRPOP", "a", "b", 0), ("RPUSH", "b", 1, 2), [b"b", b"2"]),
+                (("BLMOVE", "b", "c", "RIGHT", "LEFT", 0),
+                 ("RPUSH", "b", 1, 2), b"2"),
+                (("BRPOPLPUSH", "b", "c", 0), ("RPUSH", "b", 1, 2), b"2"),
+                (("BLMPOP", 0, 2, "a", "b", "LEFT", "COUNT", 5),
+                 ("RPUSH", "b", 1, 2), [b"b", [b"1", b"2"]]),
+                (("BZPOPMIN", "a", "b", 0), ("ZADD", "b", 1, "x", 2, "y"),
+                 [b"b", b"x", b"1"]),
+                (("BZPOPMAX", "a", "b", 0), ("ZADD", "b", 1, "x", 2, "y"),
+                 [b"b", b"y", b"2"]),
+                (("BZMPOP", 0, 2, "a", "b", "MAX", "COUNT", 5),
+                 ("ZADD", "b", 1, "x", 2, "y"),
+                 [b"b", [[b"y", b"2"], [b"x", b"1"]]])):
+            self.link.ask("FLUSHALL")
+            link = self.block(*words)
+            self.assertEqual(self.link.ask(*push), 2)
+            self.assertEqual(link.read(), reply)
+            self.waiting -= 1
+
+    def test_a_limit_ends_the_wait(self):
+        began = time.monotonic()
+        for words in (("BLPOP", "a", "b", "0.05"),
+                      ("BLMOVE", "a", "b", "LEFT", "LEFT", "0.05"),
+                      ("BZMPOP", "0.05", 1, "a", "MIN")):
+            self.assertEqual(self.link.ask(*words), None)
+        self.assertGreaterEqual(time.monotonic() - began, 0.15)
+        self.assertEqual(self.link.ask("RPUSH", "a", "x"), 1)
+        self.assertEqual(self.link.ask("LLEN", "a"), 1)
+
+    def test_one_limit_leaves_the_others(self):
+        links = [self.block("BLPOP", "l", limit) for limit in (0, "0.1", 0)]
+        self.assertEqual(links[1].read(), None)
+        self.link.ask("RPUSH", "l", 1, 2)
+        self.assertEqual(links[0].read(), [b"l", b"1"])
+        self.assertEqual(links[2].read(), [b"l", b"2"])
+
+    def test_within_exec_and_scripts_nothing_waits(self):
+        self.link.socket.sendall(
+            encode("MULTI") + encode("BLPOP", "l", 0) +
+            encode("BLMOVE", "l", "m", "LEFT", "LEFT", 0) +
+            encode("BZMPOP", 0, 1, "z", "MIN") + encode("EXEC"))
+        self.assertEqual([self.link.read() for _ in range(5)][4], [None] * 3)
+        self.assertEqual(self.link.ask(
+            "EVAL", "return redis.call('blmpop', 0, 1, 'l', 'left')", 0), None)
+        self.assertIn("not allowed from script", self.link.ask(
+            "EVAL", "return redis.call('blpop', 'l', 0)", 0))
+
+    # ---------------------------------------------------------------- order
+
+    def test_waiters_are_served_in_their_order(self):
+        links = [self.block("BLPOP", "l", 0) for _ in range(3)]
+        self.assertEqual(self.link.ask("RPUSH", "l", 1, 2), 2)
+        self.assertEqual(self.link.ask("EXISTS", "l"), 0)
+        self.assertEqual([link.read()[1] for link in links[:2]], [b"1", b"2"])
+        self.assertEqual(self.link.ask("RPUSH", "l", 3, 4), 2)
+        self.assertEqual(links[2].read()[1], b"3")
+        self.assertEqual(self.link.ask("LRANGE", "l", 0, -1), [b"4"])
+
+    def test_the_unit_ends_before_waiters_are_served(self):
+        link = self.block("BLPOP", "a", "b", 0)
+        self.assertEqual(self.link.ask(
+            "EVAL", "redis.call('rpush', 'b', 1) redis.call('rpush', 'a', 2) "
+            "return redis.call('llen', 'b')", 0), 1)
+        self.assertEqual(link.read(), [b"b", b"1"])
+        self.waiting = 0
+        link = self.block("BLPOP", "c", 0)
+        self.link.socket.sendall(
+            encode("MULTI") + encode("RPUSH", "c", "x") + encode("DEL", "c") +
+            encode("RPUSH", "c", "y") + encode("LLEN", "c") + encode("EXEC") +
+            encode("EXISTS", "c"))
+        self.assertEqual([self.link.read() for _ in range(7)][5:],
+                         [[1, 1, 1, 1], 0])
+        self.assertEqual(link.read(), [b"c", b"y"])
+
+    def test_one_waiter_feeds_another(self):
+        last = self.block("BLPOP", "c", 0)
+        middle = self.block("BLMOVE", "b", "c", "LEFT", "LEFT", 0)
+        first = self.block("BLMOVE", "a", "b", "LEFT", "LEFT", 0)
+        self.assertEqual(self.link.ask("RPUSH", "a", "x"), 1)
+        self.assertEqual(self.link.ask("EXISTS", "a", "b", "c"), 0)
+        self.assertEqual([first.read(), middle.read(), last.read()],
+                         [b"x", b"x", [b"c", b"x"]])
+
+    def test_other_types_leave_it_waiting(self):
+        link = self.block("BLPOP", "l", 0)
+        for words in (("SET", "l", "x"), ("SADD", "l", "x"),
+                      ("ZADD", "l", 1, "x")):
+            self.link.ask(*words)
+            self.link.ask("DEL", "l")
+        wrong = self.block("BLMOVE", "l", "s", "LEFT", "LEFT", 0)
+        self.link.ask("SET", "s", "x")
+        self.link.ask("RPUSH", "l", 1, 2)
+        self.assertEqual(link.read(), [b"l", b"1"])
+        self.assertTrue(wrong.read().startswith("WRONGTYPE "))
+        self.assertEqual(self.link.ask("LRANGE", "l", 0, -1), [b"2"])
+
+    def test_later_requests_wait_too(self):
+        link = self.block("BLPOP", "l", 0)
+        link.socket.sendall(encode("INCR", "n") + encode("GET", "n") +
+                            encode("BLPOP", "l", 0) + encode("INCR", "n"))
+        self.link.ask("PING")
+        self.assertEqual(self.link.ask("EXISTS", "n"), 0)
+        self.link.ask("RPUSH", "l", "x")
+        self.assertEqual([link.read() for _ in range(3)],
+                         [[b"l", b"x"], 1, b"1"])
+        self.link.ask("RPUSH", "l", "y")
+        self.assertEqual([link.read() for _ in range(2)], [[b"l", b"y"], 2])
+
+    # ------------------------------------------------------------------ end
+
+    def test_a_lost_connection_takes_nothing(self):
+        links = [self.block("BLPOP", "l", 0) for _ in range(3)]
+        links[0].close()
+        self.wait_until_blocked(2)
+        self.link.ask("RPUSH", "l", 1, 2)
+        self.assertEqual([link.read()[1] for link in links[1:]], [b"1", b"2"])
+
+    def test_client_unblock(self):
+        for how, reply in (
+                ((), None), (("TIMEOUT",), None),
+                (("ERROR",),
+                 "UNBLOCKED client unblocked via CLIENT UNBLOCK")):
+            link = self.connect()
+            link_id = link.ask("CLIENT", "ID")
+            self.assertEqual(self.link.ask("CLIENT", "UNBLOCK", link_id), 0)
+            self.block("BLPOP", "l", 0, link=link)
+            self.assertEqual(
+                self.link.ask("CLIENT", "UNBLOCK", link_id, *how), 1)
+            self.assertEqual(link.read(), reply)
+            self.waiting -= 1
+        self.assertEqual(self.link.ask("CLIENT", "UNBLOCK", 1, "x"),
+                         "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
+
+    def test_a_stop_closes_those_that_wait(self):
+        link = self.block("BLPOP", "l", 0)
+        self.server.process.terminate()
+        with self.assertRaises(EOFError):
+            link.read()
+        self.assertEqual(self.server.process.wait(), 0)
+
+    # ----------------------------------------------------------------- more
+
+    def test_other_processes_serve_waiters(self):
+        list_link = self.block("BLPOP", "none", "l", 0)
+        zset_link = self.block("BZPOPMIN", "z", 0)
+        self.write_elsewhere("SET", "none", "x")
+        self.write_elsewhere("ZADD", "z", "1", "a", "2", "b")
+        self.assertEqual(zset_link.read(), [b"z", b"a", b"1"])
+        self.write_elsewhere("RPUSH", "l", "1")
+        self.assertEqual(list_link.read(), [b"l", b"1"])
+        self.assertEqual(self.link.ask("EXISTS", "l"), 0)
+
+    def test_a_thousand_waiters(self):
+        links = []
+        for _ in range(1000):
+            links.append(self.connect())
+            links[-1].ask("PING")
+        for link in links:
+            link.socket.sendall(encode("BLPOP", "l", 0) +
+                                encode("ECHO", "after"))
+        self.wait_until_blocked(1000)
+        self.link.ask("RPUSH", "l", *range(500))
+        for _ in range(5):
+            self.link.ask("RPUSH", "l", *range(100))
+        self.assertEqual(self.link.ask("EXISTS", "l"), 0)
+        values = [int(link.read()[1]) for link in links]
+        self.assertEqual(sorted(values),
+                         sorted(list(range(500)) + 5 * list(range(100))))
+        self.assertEqual([link.read() for link in links], [b"after"] * 1000)
+
+    def test_an_undone_round_serves_once(self):
+        link, other = self.block("BLPOP", "l", 0), self.connect()
+        mover = self.block("BLMOVE", "l", "m", "LEFT", "LEFT", 0)
+        new = self.connect()
+        new.send("BLPOP", "m", 0)
+        self.link.socket.sendall(
+            encode("RPUSH", "l", 1) + encode("RPUSH", "l", 2) +
+            encode("EVAL", "redis.call('rpush', 'l', 3) while true do end", 0) +
+            encode("EXISTS", "l"))
+        other.socket.sendall(encode("RPUSH", "l", 4))
+        replies = [self.link.read() for _ in range(4)]
+        self.assertEqual(other.read(), 1)
+        self.assertEqual(replies[:2], [1, 1])
+        self.assertIsInstance(replies[2], Error)
+        values = [link.read()[1], mover.read(), new.read()[1]]
+        left = self.link.ask("LRANGE", "l", 0, -1)
+        self.assertEqual(len(set(values + left)), 3)
+        self.assertEqual(values[1], values[2])
+        self.assertEqual(set(values + left), {b"1", b"2", b"4"})
+
+
+class Full(Waiters):
+    url = "?max_size=16M"
+
+    def test_a_push_that_does_not_fit_serves_no_one(self):
+        link = self.block("BLPOP", "l", 0)
+        large = b"x" * 1000000
+        self.link.socket.sendall(
+            b"".join(encode("SET", f"k{i}", large) for i in range(40)) +
+            encode("MULTI") + encode("RPUSH", "l", "lost") +
+            encode("SET", "more", large) + encode("EXEC") +
+            encode("DEL", "k0", "k1", "k2") + encode("RPUSH", "l", "found"))
+        replies = [self.link.read() for _ in range(46)]
+        self.assertEqual(replies[43], FULL)
+        self.assertEqual(replies[44:], [3, 1])
+        self.assertEqual(link.read(), [b"l", b"found"])
+
+
+if __name__ == "__main__":
+    unittest.main()
