@@ -343,8 +343,8 @@ static void note_listening(hf__watch *watch)
 }
 
 /* A waiter that looks again then may queue: a grant would reach it. */
-static void watch_is_called_by_the_subscription_once_messages_arrive(
-    void **state)
+static void
+watch_is_called_by_the_subscription_once_messages_arrive(void **state)
 {
     driver_fixture *self = *state;
     hf__store *store = self->driver.store;
