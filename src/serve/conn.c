@@ -17,11 +17,12 @@
 #define READ_SIZE (16u * 1024)
 #define READ_MAX (1024u * 1024)
 
-/* A connection with more to be written is not read from. */
-#define OUT_PAUSE (1024u * 1024)
+/* With more to be written, no further requests of a connection run. */
+#define OUT_PAUSE (16u * 1024 * 1024)
 
-/* Nor is one that waits for an element and has sent more meanwhile. */
-#define IN_PAUSE (1024u * 1024)
+/* A connection whose requests cannot run now is read from up to this size: a
+ * client may send all of a pipeline before it reads a reply. */
+#define IN_PAUSE (64u * 1024 * 1024)
 
 /* Replies that wait to be written; a client that leaves more is closed. */
 #define OUT_MAX (1024u * 1024 * 1024)
@@ -86,14 +87,18 @@ static void read_some(hf__conn *conn)
     got = recv(conn->poll.fd, room, size, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (got <= 0) {
+    if (got < 0 || (got == 0 && conn->waiter != NULL)) {
         hf__conn_close(conn);
         return;
+    }
+    if (got == 0) {
+        conn->ended = true;
+        hf__conn_wake(conn);
     }
     hf__buf_added(&conn->in, (size_t)got);
     conn->active_ms = hf__clock_boot_ms();
     conn->server->stats.bytes_in += (uint64_t)got;
-    if (conn->waiter != NULL)
+    if (conn->paused)
         settle(conn);
     else
         hf__conn_wake(conn);
@@ -125,9 +130,9 @@ static void trim(hf__buf *buf)
 static void settle(hf__conn *conn)
 {
     size_t left = hf__buf_size(&conn->out);
-    bool listening =
-        left < OUT_PAUSE && !conn->closing &&
-        (conn->waiter == NULL || hf__buf_size(&conn->in) < IN_PAUSE);
+    bool running = conn->waiter == NULL && left < OUT_PAUSE;
+    bool listening = !conn->closing && !conn->ended &&
+                     (running || hf__buf_size(&conn->in) < IN_PAUSE);
 
     trim(&conn->out);
     trim(&conn->in);
@@ -135,13 +140,14 @@ static void settle(hf__conn *conn)
         hf__conn_close(conn);
         return;
     }
+    if (conn->paused && running)
+        hf__conn_wake(conn);
+    conn->paused = !running;
     if (conn->writing == (left > 0) && conn->listening == listening)
         return;
     conn->writing = left > 0;
     conn->listening = listening;
     watch(conn);
-    if (listening)
-        hf__conn_wake(conn);
 }
 
 void hf__conn_write(hf__conn *conn)
@@ -201,6 +207,7 @@ void hf__conn_mark(hf__conn *conn)
 {
     conn->mark_used = conn->used;
     conn->mark_out = hf__buf_size(&conn->out);
+    conn->mark_closing = conn->closing;
     if (conn->multi != NULL)
         hf__multi_mark(conn);
 }
@@ -221,7 +228,7 @@ void hf__conn_commit(hf__conn *conn)
 void hf__conn_rewind(hf__conn *conn)
 {
     conn->units = 0;
-    conn->closing = false;
+    conn->closing = conn->mark_closing;
     conn->early = false;
     conn->used = conn->mark_used;
     hf__buf_truncate(&conn->out, conn->mark_out);

@@ -42,6 +42,7 @@ typedef struct hf__conn {
 
     /* Of the round: where it began, and how many of its units are ours. */
     size_t mark_used, mark_out;
+    bool mark_closing;
     size_t units;
 
     const struct hf__user *user; /* NULL: not logged in */
@@ -67,8 +68,10 @@ typedef struct hf__conn {
     bool ready;     /* in the list of those with something to run */
     bool again;     /* to be put there again when the turn ends */
     bool early;     /* its next request is to run before the round */
+    bool paused;    /* requests cannot run now */
     bool listening; /* for input */
     bool writing;   /* waiting until more can be written */
+    bool ended;     /* no more input: closing once all requests have run */
     bool closing;   /* once `out` is written */
     bool dead;      /* closed; freed when the turn ends */
 } hf__conn;

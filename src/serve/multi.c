@@ -375,11 +375,14 @@ static void run_queue(hf__conn *conn)
 {
     hf_server *server = conn->server;
     hf__multi *multi = conn->multi;
-    const unsigned char *at = hf__buf_front(&multi->queue) + multi->now.from;
+    const unsigned char *at;
     bool has_room = true;
     queued head;
 
     hf__answer_array(&conn->answer, multi->now.count);
+    if (multi->now.count == 0)
+        return;
+    at = hf__buf_front(&multi->queue) + multi->now.from;
     for (size_t i = 0;
          i < multi->now.count && has_room && server->broken.status == HF_OK;
          i++) {

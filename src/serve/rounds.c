@@ -249,6 +249,8 @@ static void run_conn(hf__conn *conn, int64_t began_us)
     while (last == STEP_RAN && hf__conn_may_run(conn) &&
            !is_over(conn->server, began_us))
         last = take_step(conn);
+    if (conn->ended && (last == STEP_IDLE || conn->waiter != NULL))
+        conn->closing = true;
     conn->again = last != STEP_IDLE && hf__conn_may_run(conn);
 }
 

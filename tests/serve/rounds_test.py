@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """rounds_test.py PROGRAM - requests, pipelines and rounds that are undone."""
 
+import socket
 import sys
 import unittest
 
@@ -114,6 +115,25 @@ class Requests(unittest.TestCase):
         self.assertEqual(sorted(sum(replies, [])), list(range(1, 41)))
         for link in links:
             link.close()
+
+    def test_input_may_end_before_the_replies_are_read(self):
+        count = 30000
+        self.link.socket.sendall(encode("ECHO", "x" * 100) * count)
+        self.link.socket.shutdown(socket.SHUT_WR)
+        self.assertEqual(self.link.lines.read(),
+                         (b"$100\r\n" + b"x" * 100 + b"\r\n") * count)
+
+    def test_quit_among_rounds_that_are_undone(self):
+        other = self.server.connect()
+        endless = encode("EVAL", "while true do end", 0)
+        for _ in range(20):
+            link = self.server.connect()
+            other.socket.sendall(endless)
+            link.socket.sendall(encode("QUIT"))
+            self.assertEqual(link.lines.read(), b"+OK\r\n")
+            link.close()
+            self.assertIsInstance(other.read(), Error)
+        other.close()
 
     def test_a_stop_answers_what_was_sent(self):
         self.link.socket.sendall(b"".join(encode("INCR", "n")
