@@ -72,8 +72,9 @@ static void put_kind(writer *to, char kind, unsigned depth)
 {
     static const char kinds[] = "nnsstb";
     static const char *const variables[] = {"v1", "v2", "v3", "out"};
-    static const char *const libraries[] = {
-        "string", "table", "math", "bit", "cjson", "redis", "coroutine"};
+    static const char *const libraries[] = {"string", "table",    "math",
+                                            "bit",    "cjson",    "redis",
+                                            "struct", "coroutine"};
     const size_t library_count = sizeof(libraries) / sizeof(libraries[0]);
     bool any = kind == 'a' || (strchr("nstb", kind) != NULL &&
                                prng_chance(&to->make->random, 4));

@@ -44,9 +44,9 @@
     "redis.call('del', 'same', 'stored')\n"                                    \
     "return out\n"
 
-/* All that a script can see, except the library that only Redis has. */
+/* All that a script can see, except whose the libraries are. */
 #define ENVIRONMENT                                                            \
-    "local out, except = {}, {struct = 1, _COPYRIGHT = 1, "                    \
+    "local out, except = {}, {_COPYRIGHT = 1, "                                \
     "__redis__err__handler = 1}\n"                                             \
     "local function collect(prefix, t)\n"                                      \
     "    for k, v in pairs(t) do\n"                                            \

@@ -106,3 +106,15 @@ for i = 0, 255 do for j = 0, 255 do pcall(cmsgpack.unpack, string.char(i, j)) pc
 local t = {} t[1] = t cmsgpack.pack(t)
 ---- error, offsets outside
 return cmsgpack.unpack_limit('\1', -1, 0)
+---- error, CVE-2018-11219: sizes that overflow
+return struct.pack('i2147483648', 1)
+---- error, CVE-2015-8080: a string longer than the data
+return struct.unpack('>I4c0', '\255\255\255\255abc')
+---- error, a size below zero
+return struct.unpack('bc0', '\255abc')
+---- error, an offset outside
+return struct.unpack('b', 'abc', 2147483647)
+---- any, unpack by every option
+for i = 1, 255 do for _, s in ipairs({'', 'abc', ('\255'):rep(40)}) do pcall(struct.unpack, string.char(i), s) pcall(struct.unpack, '!' .. string.char(i) .. '9', s) pcall(struct.pack, string.char(i), 1) pcall(struct.size, string.char(i) .. '32') end end
+---- stopped, a long format
+while true do pcall(struct.pack, ('x'):rep(1e6)) end

@@ -44,12 +44,6 @@ static int refuse_missing(lua_State *lua)
     return luaL_error(lua, MISSING, name);
 }
 
-static int refuse_library(lua_State *lua)
-{
-    return luaL_error(lua, "the library '%s' is not available in this store",
-                      lua_tostring(lua, lua_upvalueindex(1)));
-}
-
 /* Push the real table of the proxy at `index`, or nil. */
 static void push_protected(lua_State *lua, int index)
 {
@@ -230,7 +224,7 @@ static const char *const base_names[] = {
     "unpack",       "xpcall",         "_VERSION"};
 
 static const char *const library_names[] = {
-    "string", "table", "math", "cjson", "cmsgpack", "bit", "redis"};
+    "string", "table", "math", "cjson", "cmsgpack", "struct", "bit", "redis"};
 
 /* ---------------------------------------------------------------- building */
 
@@ -256,6 +250,8 @@ static void open_libraries(lua_State *lua, hf__machine *machine)
     lua_setglobal(lua, "cjson");
     hf__msgpack_push(lua);
     lua_setglobal(lua, "cmsgpack");
+    hf__struct_push(lua);
+    lua_setglobal(lua, "struct");
     open_library(lua, luaopen_bit, "bit");
     hf__sandbox_bit(lua);
     hf__sandbox_control(lua);
@@ -337,21 +333,6 @@ static void protect_strings(lua_State *lua)
     lua_pop(lua, 1);
 }
 
-static void add_missing_library(lua_State *lua, const char *name)
-{
-    lua_newtable(lua);
-    lua_newtable(lua);
-    lua_pushstring(lua, name);
-    lua_pushcclosure(lua, refuse_library, 1);
-    lua_setfield(lua, -2, "__index");
-    lua_pushcfunction(lua, refuse_write);
-    lua_setfield(lua, -2, "__newindex");
-    lua_pushboolean(lua, 0);
-    lua_setfield(lua, -2, "__metatable");
-    lua_setmetatable(lua, -2);
-    lua_setfield(lua, -2, name);
-}
-
 /* The real globals of users' scripts; reading an undefined one is an error. */
 static void push_user_env(lua_State *lua)
 {
@@ -367,7 +348,6 @@ static void push_user_env(lua_State *lua)
         lua_setfield(lua, -2, library_names[i]);
     }
     protect_strings(lua);
-    add_missing_library(lua, "struct");
     lua_newtable(lua);
     lua_pushcfunction(lua, refuse_missing);
     lua_setfield(lua, -2, "__index");
