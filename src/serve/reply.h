@@ -57,6 +57,14 @@ static inline void hf__answer_array(hf__answer *answer, size_t count)
 }
 /* Of `pairs` names and values; with RESP2 an array. */
 void hf__answer_map(hf__answer *answer, size_t pairs);
+/* With RESP2 an array. */
+static inline void hf__answer_set(hf__answer *answer, size_t count)
+{
+    if (answer->out.resp3)
+        answer->out.ops->set(&answer->out, count);
+    else
+        answer->out.ops->array(&answer->out, count);
+}
 /* Text for people. */
 static inline void hf__answer_verbatim(hf__answer *answer, const void *data,
                                        size_t size)

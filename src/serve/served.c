@@ -10,18 +10,11 @@
 #include "store/embedded/commands/command.h"
 #include "util/hash.h"
 
-static const hf__served *const tables[] = {
-    hf__served_auth,
-    hf__served_client,
-    hf__served_config,
-    hf__served_hello,
-    hf__served_info,
-    hf__served_latency,
-    hf__served_multi,
-    hf__served_slowlog,
-    hf__served_standalone,
-    hf__served_subscribe,
-    NULL,
+const hf__served *const hf__served_tables[] = {
+    hf__served_auth,       hf__served_client,    hf__served_command,
+    hf__served_config,     hf__served_hello,     hf__served_info,
+    hf__served_latency,    hf__served_multi,     hf__served_slowlog,
+    hf__served_standalone, hf__served_subscribe, NULL,
 };
 
 /* A power of two, at least four times the number of commands. */
@@ -38,8 +31,9 @@ static size_t index_start(hf_bytes lower)
 
 static void build_index(void)
 {
-    for (size_t i = 0; tables[i] != NULL; i++) {
-        for (const hf__served *row = tables[i]; row->name != NULL; row++) {
+    for (size_t i = 0; hf__served_tables[i] != NULL; i++) {
+        for (const hf__served *row = hf__served_tables[i]; row->name != NULL;
+             row++) {
             size_t at = index_start(hf_str(row->name));
 
             if (strchr(row->name, '|') != NULL)

@@ -34,6 +34,7 @@ typedef struct hf__served {
  * those of the store (command.h). */
 extern const hf__served hf__served_auth[];
 extern const hf__served hf__served_client[];
+extern const hf__served hf__served_command[];
 extern const hf__served hf__served_config[];
 extern const hf__served hf__served_hello[];
 extern const hf__served hf__served_info[];
@@ -42,6 +43,9 @@ extern const hf__served hf__served_multi[];
 extern const hf__served hf__served_slowlog[];
 extern const hf__served hf__served_standalone[];
 extern const hf__served hf__served_subscribe[];
+
+/* All of them; ends with NULL. */
+extern const hf__served *const hf__served_tables[];
 
 /* Ignores case; NULL: no such command. */
 const hf__served *hf__served_find(hf_bytes name);

@@ -321,6 +321,16 @@ void hf__known_keys(const hf__known_command *known, const hf_bytes *words,
     range(known, count, keys);
 }
 
+bool hf__known_is_movable(const hf__known_command *known)
+{
+    return known->place != RANGE_OF_KEYS;
+}
+
+bool hf__known_is_counted(const hf__known_command *known)
+{
+    return known->place == COUNTED_KEYS;
+}
+
 /* ------------------------------------------------------------ what they do */
 
 static bool is_among(hf_bytes word, const char *const *texts)

@@ -59,6 +59,10 @@ void hf__known_keys(const hf__known_command *known, const hf_bytes *words,
 bool hf__known_binds(const hf__known_command *known, const hf_bytes *words,
                      size_t count);
 
+/* Is there more to finding its keys than a range; is their number a word? */
+bool hf__known_is_movable(const hf__known_command *known);
+bool hf__known_is_counted(const hf__known_command *known);
+
 /* Does it reach only the keys among its words? */
 bool hf__known_is_confined(const hf__known_command *known,
                            const hf_bytes *words, size_t count);
