@@ -23,16 +23,16 @@ static size_t count_of(const hf__channel_table *channels)
     return count;
 }
 
-static hf__channel **chain_of(const hf__channel_table *channels, uint64_t hash)
+static hf__followed **chain_of(const hf__channel_table *channels, uint64_t hash)
 {
     return &channels->chains[hash & (channels->chain_count - 1)];
 }
 
-hf__channel *hf__channel_table_find(const hf__channel_table *channels,
-                                    hf__channel_kind kind, hf_bytes name)
+hf__followed *hf__channel_table_find(const hf__channel_table *channels,
+                                     hf__channel_kind kind, hf_bytes name)
 {
     uint64_t hash = hash_of(kind, name);
-    hf__channel *one;
+    hf__followed *one;
 
     if (channels->chain_count == 0)
         return NULL;
@@ -59,8 +59,8 @@ static bool grow(hf__channel_table *channels)
         return false;
     for (size_t i = 0; i < channels->chain_count; i++) {
         while (channels->chains[i] != NULL) {
-            hf__channel *one = channels->chains[i];
-            hf__channel **chain = chain_of(&larger, one->hash);
+            hf__followed *one = channels->chains[i];
+            hf__followed **chain = chain_of(&larger, one->hash);
 
             channels->chains[i] = one->next;
             one->next = *chain;
@@ -72,7 +72,7 @@ static bool grow(hf__channel_table *channels)
     return true;
 }
 
-static void link_pattern(hf__channel_table *channels, hf__channel *one)
+static void link_pattern(hf__channel_table *channels, hf__followed *one)
 {
     one->pattern_next = channels->patterns;
     one->pattern_link = &channels->patterns;
@@ -81,25 +81,25 @@ static void link_pattern(hf__channel_table *channels, hf__channel *one)
     channels->patterns = one;
 }
 
-static void unlink_pattern(hf__channel *one)
+static void unlink_pattern(hf__followed *one)
 {
     *one->pattern_link = one->pattern_next;
     if (one->pattern_next != NULL)
         one->pattern_next->pattern_link = one->pattern_link;
 }
 
-hf__channel *hf__channel_table_make(hf__channel_table *channels,
-                                    hf__channel_kind kind, hf_bytes name)
+hf__followed *hf__channel_table_make(hf__channel_table *channels,
+                                     hf__channel_kind kind, hf_bytes name)
 {
-    hf__channel **chain;
-    hf__channel *one;
+    hf__followed **chain;
+    hf__followed *one;
 
     if (!grow(channels))
         return NULL;
     one = hf__alloc(sizeof(*one) + name.size);
     if (one == NULL)
         return NULL;
-    *one = (hf__channel){
+    *one = (hf__followed){
         .hash = hash_of(kind, name), .kind = kind, .name_size = name.size};
     if (name.size > 0)
         memcpy(one->name, name.data, name.size);
@@ -113,9 +113,9 @@ hf__channel *hf__channel_table_make(hf__channel_table *channels,
     return one;
 }
 
-void hf__channel_table_drop(hf__channel_table *channels, hf__channel *channel)
+void hf__channel_table_drop(hf__channel_table *channels, hf__followed *channel)
 {
-    hf__channel **at = chain_of(channels, channel->hash);
+    hf__followed **at = chain_of(channels, channel->hash);
 
     while (*at != channel)
         at = &(*at)->next;
@@ -131,7 +131,7 @@ void hf__channel_table_done(hf__channel_table *channels)
     hf__free(channels->chains);
 }
 
-hf__follower *hf__follower_new(hf__channel *channel, struct hf__conn *conn,
+hf__follower *hf__follower_new(hf__followed *channel, struct hf__conn *conn,
                                hf__follower **first)
 {
     hf__follower *one = hf__calloc(1, sizeof(*one));
@@ -165,7 +165,8 @@ void hf__follower_free(hf__follower *follower)
 }
 
 /* Seeks in both lists at once: one of them may be long. */
-hf__follower *hf__follower_find(const hf__channel *channel, hf__follower *first,
+hf__follower *hf__follower_find(const hf__followed *channel,
+                                hf__follower *first,
                                 const struct hf__conn *conn)
 {
     hf__follower *there = channel->followers;

@@ -12,56 +12,57 @@ struct hf__conn;
 
 /* A client's subscription, in the lists of its channel and its connection. */
 typedef struct hf__follower {
-    struct hf__channel *channel;
+    struct hf__followed *channel;
     struct hf__conn *conn;
     hf__subscribed subscribed;
     struct hf__follower *next, **link;           /* of the channel */
     struct hf__follower *conn_next, **conn_link; /* of the connection */
 } hf__follower;
 
-typedef struct hf__channel {
-    struct hf__channel *next; /* in its chain */
-    struct hf__channel *pattern_next, **pattern_link;
+typedef struct hf__followed {
+    struct hf__followed *next; /* in its chain */
+    struct hf__followed *pattern_next, **pattern_link;
     uint64_t hash;
     hf__channel_kind kind;
     hf__follower *followers; /* in the order in which they came */
     hf__follower **end;
     size_t name_size;
     char name[];
-} hf__channel;
+} hf__followed;
 
 #define HF__CHANNEL_KINDS (HF__CHANNEL_PATTERN + 1)
 
 typedef struct hf__channel_table {
-    hf__channel **chains;
+    hf__followed **chains;
     size_t chain_count; /* a power of two, or 0 */
     size_t counts[HF__CHANNEL_KINDS];
-    hf__channel *patterns;
+    hf__followed *patterns;
 } hf__channel_table;
 
-static inline hf_bytes hf__channel_name(const hf__channel *channel)
+static inline hf_bytes hf__channel_name(const hf__followed *channel)
 {
     return hf_view(channel->name, channel->name_size);
 }
 
 /* NULL: there is none. */
-hf__channel *hf__channel_table_find(const hf__channel_table *channels,
-                                    hf__channel_kind kind, hf_bytes name);
+hf__followed *hf__channel_table_find(const hf__channel_table *channels,
+                                     hf__channel_kind kind, hf_bytes name);
 /* One that does not exist. NULL: no memory. */
-hf__channel *hf__channel_table_make(hf__channel_table *channels,
-                                    hf__channel_kind kind, hf_bytes name);
+hf__followed *hf__channel_table_make(hf__channel_table *channels,
+                                     hf__channel_kind kind, hf_bytes name);
 /* Without followers. */
-void hf__channel_table_drop(hf__channel_table *channels, hf__channel *channel);
+void hf__channel_table_drop(hf__channel_table *channels, hf__followed *channel);
 /* There are no channels. */
 void hf__channel_table_done(hf__channel_table *channels);
 
 /* Append to both lists, `first` being that of the connection. NULL: no
  * memory. */
-hf__follower *hf__follower_new(hf__channel *channel, struct hf__conn *conn,
+hf__follower *hf__follower_new(hf__followed *channel, struct hf__conn *conn,
                                hf__follower **first);
 void hf__follower_free(hf__follower *follower);
 /* That of a connection in a channel; NULL: none. */
-hf__follower *hf__follower_find(const hf__channel *channel, hf__follower *first,
+hf__follower *hf__follower_find(const hf__followed *channel,
+                                hf__follower *first,
                                 const struct hf__conn *conn);
 
 #endif

@@ -26,7 +26,7 @@
 
 /* ----------------------------------------------------------------- messages */
 
-static void deliver(const hf__channel *channel, const hf__message *message,
+static void deliver(const hf__followed *channel, const hf__message *message,
                     const char *word)
 {
     bool pattern = channel->kind == HF__CHANNEL_PATTERN;
@@ -50,7 +50,7 @@ static void on_message(hf__message_reader *reader, const hf__message *message)
 {
     const hf__channel_table *channels =
         &hf__container_of(reader, hf__pubsub, reader)->channels;
-    const hf__channel *channel =
+    const hf__followed *channel =
         hf__channel_table_find(channels, message->kind, message->channel);
 
     if (channel != NULL)
@@ -144,7 +144,7 @@ static void stop_if_idle(hf_server *server)
 static bool follow(hf__conn *conn, hf__channel_kind kind, hf_bytes name)
 {
     hf__pubsub *pubsub = &conn->server->pubsub;
-    hf__channel *channel =
+    hf__followed *channel =
         hf__channel_table_find(&pubsub->channels, kind, name);
     hf__follower *one;
 
@@ -169,7 +169,7 @@ static bool follow(hf__conn *conn, hf__channel_kind kind, hf_bytes name)
 static void unfollow(hf__follower *one, bool locked)
 {
     hf__pubsub *pubsub = &one->conn->server->pubsub;
-    hf__channel *channel = one->channel;
+    hf__followed *channel = one->channel;
 
     if (locked)
         hf__message_unsubscribe(&pubsub->reader, channel->kind,
@@ -256,7 +256,7 @@ static void unsubscribe_some(hf__conn *conn, const verb *what,
     const hf__channel_table *channels = &conn->server->pubsub.channels;
 
     for (size_t i = 1; i < count; i++) {
-        hf__channel *channel =
+        hf__followed *channel =
             hf__channel_table_find(channels, what->kind, words[i]);
         hf__follower *one =
             channel == NULL ? NULL
@@ -383,7 +383,7 @@ static void run_ping(hf__conn *conn, const hf_bytes *words, size_t count)
 
 /* ------------------------------------------------------------------- PUBSUB */
 
-static bool is_listed(const hf__channel *channel, hf__channel_kind kind,
+static bool is_listed(const hf__followed *channel, hf__channel_kind kind,
                       const hf_bytes *pattern)
 {
     return channel->kind == kind &&
@@ -396,7 +396,7 @@ static void list_channels(hf__conn *conn, hf__channel_kind kind,
                           const hf_bytes *pattern)
 {
     const hf__channel_table *channels = &conn->server->pubsub.channels;
-    const hf__channel *one;
+    const hf__followed *one;
     size_t count = 0;
 
     for (size_t i = 0; i < channels->chain_count; i++) {
