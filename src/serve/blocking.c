@@ -449,6 +449,7 @@ void hf__blocking_open_server(hf_server *server)
     hf__blocking *blocking = &server->blocking;
 
     blocking->error = (hf_error)HF_ERROR_INIT;
+    blocking->feed.prefix = hf_str("");
     blocking->feed.changed = on_changed;
     blocking->tick.ring = on_deadline;
     blocking->close_tick.ring = close_feed;
