@@ -53,6 +53,14 @@ static void stamp_all(const hf__ring *ring, void (*act)(uint32_t *stamp))
         act(&stamps[i]);
 }
 
+/* Where the notes end, of which there may be none. */
+static const unsigned char *end_of(const hf__buf *notes)
+{
+    size_t size = hf__buf_size(notes);
+
+    return size > 0 ? hf__buf_front(notes) + size : hf__buf_front(notes);
+}
+
 /* The stamp of the note at `at`; returns where the next one is. */
 static const unsigned char *next_stamp(const unsigned char *at, uint32_t *stamp)
 {
@@ -69,7 +77,7 @@ static void stamp_keys(const hf__tx *tx, void (*act)(uint32_t *stamp))
     const hf__ring *ring = &tx->env->rings[HF__RING_CHANGES];
     const hf__noted *noted = &tx->noted[HF__RING_CHANGES];
     const unsigned char *at = hf__buf_front(&noted->notes);
-    const unsigned char *end = at + hf__buf_size(&noted->notes);
+    const unsigned char *end = end_of(&noted->notes);
     uint32_t stamp;
 
     if (noted->lost) {
@@ -86,7 +94,7 @@ bool hf__note_has(const hf__tx *tx, uint32_t stamp)
 {
     const hf__noted *noted = &tx->noted[HF__RING_CHANGES];
     const unsigned char *at = hf__buf_front(&noted->notes);
-    const unsigned char *end = at + hf__buf_size(&noted->notes);
+    const unsigned char *end = end_of(&noted->notes);
     uint32_t other = HF__STAMPS;
 
     while (!noted->lost && at < end && other != stamp)
