@@ -178,6 +178,7 @@ static void set_held(struct lock_row *row, int64_t held_ms)
     row->holder.held_ms = held_ms;
 }
 
+/* Some users may read locks, but not registrations. */
 static void on_holder(void *user, hf_status status, const hf_error *err)
 {
     struct look *look = user;
@@ -187,7 +188,7 @@ static void on_holder(void *user, hf_status status, const hf_error *err)
     if (row->known)
         set_held(row, row->info.held_ms >= 0 ? row->info.held_ms
                                              : row->holder.held_ms);
-    else if (status != HF_NOT_FOUND)
+    else if (status != HF_NOT_FOUND && status != HF_DENIED)
         note_failure(look->taking, status, err);
 }
 

@@ -117,3 +117,14 @@ test_one_sample_has_rates_by_two() {
     expect 64 top --once --interval 0
     expect 64 top --once --sort age
 }
+
+test_registrations_that_may_not_be_read_are_left_out() {
+    [ -n "$redis_pid" ] || return 0
+    hold one
+    redis-cli -s "$work/redis" acl setuser reader on '>word' '+@all' '&*' \
+        '~one' '~hf:wait:*' '~hf:token' >acl
+    expect 0 top --once --json --store "redis+unix://reader:word@$work/redis"
+    contains "$out" '"name":"one"'
+    lacks "$out" '"pid"'
+    release_all
+}
