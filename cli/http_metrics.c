@@ -60,6 +60,28 @@ static void print_locks(FILE *file, const struct http_figures *figures)
             figures->changes.losses);
 }
 
+static void print_waits(FILE *file, const struct lock_waits *waits)
+{
+    uint64_t count = 0;
+    int64_t most_ms = 1;
+
+    family(file, "lock_wait_seconds", "histogram", "seconds",
+           "How long holders that were seen had waited, if they had to");
+    for (int i = 0; i < LOCK_WAIT_TIMES - 1; i++, most_ms *= 4) {
+        count += waits->times[i];
+        fprintf(file,
+                "holdfast_lock_wait_seconds_bucket{le=\"%" PRId64 ".%03d\"} "
+                "%" PRIu64 "\n",
+                most_ms / 1000, (int)(most_ms % 1000), count);
+    }
+    fprintf(file,
+            "holdfast_lock_wait_seconds_bucket{le=\"+Inf\"} %" PRIu64 "\n"
+            "holdfast_lock_wait_seconds_count %" PRIu64 "\n"
+            "holdfast_lock_wait_seconds_sum %" PRId64 ".%03d\n",
+            waits->count, waits->count, waits->sum_ms / 1000,
+            (int)(waits->sum_ms % 1000));
+}
+
 static void print_store(FILE *file, const struct http_figures *figures)
 {
     gauge(file, "store_keys", NULL, "Keys in the store", figures->keys);
@@ -161,6 +183,7 @@ bool http_metrics(const struct http_view *view, char **text, size_t *size)
     seconds(file, "uptime_seconds", "Since the server was started",
             view->figures.up_ms);
     print_locks(file, &view->figures);
+    print_waits(file, &view->figures.waits);
     print_store(file, &view->figures);
     print_server(file, &view->figures.server);
     print_commands(file, view);

@@ -107,6 +107,7 @@ static void sum_up(struct http_figures *figures,
     figures->contended = 0;
     figures->oldest_ms = 0;
     figures->changes = sample->total;
+    figures->waits = sample->waits;
     for (size_t i = 0; i < sample->count; i++) {
         int64_t held_ms = lock_row_held_ms(&sample->rows[i]);
 

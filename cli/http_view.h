@@ -36,6 +36,7 @@ struct http_figures {
     int64_t contended; /* locks with waiters */
     int64_t oldest_ms; /* the longest that one is held */
     struct lock_changes changes;
+    struct lock_waits waits;
     hf_server_stats server;
     int64_t up_ms; /* the server */
 };

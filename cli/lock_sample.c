@@ -179,12 +179,28 @@ static void set_held(struct lock_row *row, int64_t held_ms)
 }
 
 /* Some users may read locks, but not registrations. */
+static void count_wait(struct lock_waits *waits, int64_t waited_ms)
+{
+    size_t i = 0;
+
+    for (int64_t most_ms = 1; waited_ms > most_ms && i < LOCK_WAIT_TIMES - 1;
+         most_ms *= 4)
+        i++;
+    waits->times[i]++;
+    waits->count++;
+    waits->sum_ms += waited_ms;
+}
+
+/* Once for an owner: a holder that is known is not looked for again. */
 static void on_holder(void *user, hf_status status, const hf_error *err)
 {
     struct look *look = user;
     struct lock_row *row = look->row;
 
     row->known = status == HF_OK;
+    if (row->known && row->info.held_ms >= 0)
+        count_wait(&look->taking->sample->waits,
+                   row->holder.held_ms - row->info.held_ms);
     if (row->known)
         set_held(row, row->info.held_ms >= 0 ? row->info.held_ms
                                              : row->holder.held_ms);
@@ -319,6 +335,7 @@ static bool is_held(const struct lock_row *row, const struct lock_row *before)
 static void keep_known(struct lock_sample *sample,
                        const struct lock_sample *previous)
 {
+    sample->waits = previous->waits;
     for (size_t i = 0; i < sample->count; i++) {
         struct lock_row *row = &sample->rows[i];
         const struct lock_row *was = lock_sample_find(previous, name_of(row));

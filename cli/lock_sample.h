@@ -42,6 +42,17 @@ struct lock_changes {
     uint64_t losses;     /* the owner is gone, after its lease ran out */
 };
 
+/* Ranges of lock_waits. */
+#define LOCK_WAIT_TIMES 11
+
+/* How long holders had waited for their locks; of those that had to. */
+struct lock_waits {
+    uint64_t count;
+    int64_t sum_ms;
+    /* At most 4^i ms, but more than 4^(i-1); in the last one all others. */
+    uint64_t times[LOCK_WAIT_TIMES];
+};
+
 struct lock_sample {
     struct lock_row *rows; /* by name */
     size_t count;
@@ -52,6 +63,7 @@ struct lock_sample {
     int64_t span_ms; /* since the sample before; 0: there was none */
     struct lock_changes changed; /* in this time */
     struct lock_changes total;   /* since the first sample */
+    struct lock_waits waits;     /* the same */
 };
 
 /*

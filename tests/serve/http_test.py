@@ -139,6 +139,9 @@ class Reading(unittest.TestCase):
             process.poll() is not None for process in busy))
         self.assertEqual(counts()[1], losses)
         self.assertGreater(counts()[0], hand_overs)
+        samples = openmetrics.read(self.server.get("/metrics")[2].decode())
+        self.assertGreater(samples["holdfast_lock_wait_seconds_count", ""], 0)
+        self.assertGreater(samples["holdfast_lock_wait_seconds_sum", ""], 0.3)
         dies = self.server.hold("dies", "--ttl", "3")
         await_that(lambda: any(lock["name"] == "dies"
                                for lock in self.server.locks()))
