@@ -2,6 +2,7 @@
 /*
  * cmd_serve.c - holdfast serve: a server of the embedded store, until a signal.
  */
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@
 /* How long clients may take to read their last replies, ms. */
 #define STOP_MS 5000
 
-static const char *const default_listen[] = {"127.0.0.1:6379"};
+/* The second is left out if it is in use. */
+static const char *const default_listen[] = {"unix:", "127.0.0.1:6379"};
 
 static void print_line(const char *line, void *user)
 {
@@ -30,16 +32,26 @@ static hf_status open_server(const struct call *call, hf_server **server,
     const struct options *given = call->options;
     hf_server_options options = HF_SERVER_OPTIONS_INIT;
 
-    options.listen = given->listen;
-    options.listen_count = given->listen_count;
-    if (given->listen_count == 0) {
-        options.listen = default_listen;
-        options.listen_count = 1;
-    }
+    hf_tls_options tls = HF_TLS_OPTIONS_INIT;
+    hf_status status;
+
+    options.listen = given->listen_count > 0 ? given->listen : default_listen;
+    options.listen_count = given->listen_count > 0 ? given->listen_count : 2;
+    tls.cert = given->text[OPT_TLS_CERT];
+    tls.key = given->text[OPT_TLS_KEY];
+    tls.ca = given->text[OPT_TLS_CA];
+    if (tls.cert != NULL || tls.key != NULL || tls.ca != NULL)
+        options.tls = &tls;
     options.max_clients = given->number[OPT_CLIENTS_MAX];
     options.users_file = given->text[OPT_USERS];
     options.password_file = given->text[OPT_PASSWORD_FILE];
     options.on_log = print_line;
+    status = hf_server_open(given->text[OPT_STORE], &options, server, err);
+    if (status != HF_SYSTEM || err->sys_errno != EADDRINUSE ||
+        given->listen_count > 0)
+        return status;
+    complain("serve", "%s; not listening there", err->message);
+    options.listen_count = 1;
     return hf_server_open(given->text[OPT_STORE], &options, server, err);
 }
 
@@ -138,14 +150,16 @@ const struct command serve_commands[] = {
     {.grammar = {.name = "serve",
                  .accepts = OPTION(STORE) | OPTION(HELP) | OPTION(LISTEN) |
                             OPTION(CLIENTS_MAX) | OPTION(USERS) |
-                            OPTION(PASSWORD_FILE) | OPTION(HTTP) |
+                            OPTION(PASSWORD_FILE) | OPTION(TLS_CERT) |
+                            OPTION(TLS_KEY) | OPTION(TLS_CA) | OPTION(HTTP) |
                             OPTION(HTTP_TOKEN_FILE) | OPTION(ALLOW_BREAK)},
      .summary = "serve an embedded store to clients of Redis",
      .notes =
          "Speaks the protocol of Redis, RESP2 and RESP3. Prints a line with "
          "each\n"
-         "address that it listens on, 127.0.0.1:6379 by default; port 0 is any "
-         "that is\nfree. Ends on SIGTERM (exit code 0) and SIGINT when it "
+         "address that it listens on. By default that is a unix socket in the "
+         "user's runtime\ndirectory and, if it is free, 127.0.0.1:6379. Ends "
+         "on SIGTERM (exit code 0) and SIGINT when it "
          "has answered what\nit received; SIGHUP has it read its users again.\n"
          "\n"
          "--http serves a page with the locks, their holders and waiters at /, "

@@ -29,6 +29,7 @@
 #define HOLDFAST_SERVE_H
 
 #include "holdfast/base.h"
+#include "holdfast/client.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,9 +44,19 @@ typedef struct hf_server hf_server;
 /** Options of hf_server_open(). */
 typedef struct hf_server_options {
     size_t struct_size; /**< #HF_SERVER_OPTIONS_INIT sets it */
-    /** Where to listen: `unix:PATH`, or `HOST:PORT` (`[ADDRESS]:PORT` for IPv6;
-     *  port 0: any that is free). A socket left at PATH by a process that has
-     *  ended is replaced. */
+    /**
+     * Where to listen:
+     * - `unix:PATH`, with mode 0600; `unix:PATH?mode=0660&group=NAME`. `unix:`
+     *   is a path in the user's runtime directory, named after the store. A
+     *   socket left there by a process that has ended is replaced.
+     * - `HOST:PORT`, all addresses of the host (`[ADDRESS]:PORT` for IPv6; port
+     *   0: any that is free)
+     * - `tls:HOST:PORT`, encrypted; needs `tls`
+     * - `fd:N`, `tls:fd:N`: a socket that the process inherited
+     *
+     * An address that other machines can reach is refused unless every user
+     * needs a password, or TLS a client's certificate.
+     */
     const char *const *listen;
     size_t listen_count; /**< 1..#HF_SERVER_LISTEN_MAX */
     /** Most connections at a time; 0: 10000; range 1..1000000. */
@@ -60,6 +71,10 @@ typedef struct hf_server_options {
     /** A file whose first line is the password of that user; not with
      *  `users_file`. NULL: none is needed. */
     const char *password_file;
+    /** The certificate for `tls:` addresses (`cert`, `key`), and whose clients'
+     *  certificates are wanted (`ca`, `ca_dir`; NULL: none). `name` and
+     *  `verify` must be NULL. Files that change are read again. */
+    const hf_tls_options *tls;
     /** Called with a line for the operator, which has no newline and never a
      *  secret, on the server's thread; must not block. */
     void (*on_log)(const char *line, void *user);
@@ -68,7 +83,7 @@ typedef struct hf_server_options {
 
 /* clang-format off */
 #define HF_SERVER_OPTIONS_INIT \
-    { sizeof(hf_server_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL }
+    { sizeof(hf_server_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL }
 /* clang-format on */
 
 /**
@@ -183,7 +198,8 @@ HF_API HF_MUST_USE hf_status hf_server_read_commands(
  * @param server the server
  * @param err    details, with the line; may be NULL
  * @retval HF_OK      these users may log in from now on
- * @retval HF_INVALID the file cannot be read, or a line; nothing has changed
+ * @retval HF_INVALID the file cannot be read, a line, an address that needs a
+ *                    password, or a changed certificate; nothing has changed
  */
 HF_API HF_MUST_USE hf_status hf_server_reload(hf_server *server, hf_error *err);
 

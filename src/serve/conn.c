@@ -3,11 +3,13 @@
 #include "serve/conn.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "serve/auth.h"
+#include "serve/log.h"
 #include "serve/multi.h"
 #include "serve/state.h"
 #include "util/clock.h"
@@ -32,15 +34,21 @@
 
 /* ------------------------------------------------------------------ waiting */
 
+/* TLS may have to write before it can read. */
+static int event_of(short wants)
+{
+    return wants == POLLIN ? HF__POLL_IN : HF__POLL_OUT;
+}
+
 /* Watch what it waits for. */
 static void watch(hf__conn *conn)
 {
     int events = 0;
 
     if (conn->listening)
-        events |= HF__POLL_IN;
+        events |= event_of(conn->channel.read_wants);
     if (conn->writing)
-        events |= HF__POLL_OUT;
+        events |= event_of(conn->channel.write_wants);
     if (hf__poll_watch(hf__loop_poller(conn->server->loop), &conn->poll,
                        events) != 0)
         hf__conn_close(conn);
@@ -84,9 +92,12 @@ static void read_some(hf__conn *conn)
         hf__conn_close(conn);
         return;
     }
-    got = recv(conn->poll.fd, room, size, 0);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+    got = hf__channel_recv(&conn->channel, room, size, false);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+        if (conn->channel.secure != NULL)
+            watch(conn);
         return;
+    }
     if (got < 0 || (got == 0 && conn->waiter != NULL)) {
         hf__conn_close(conn);
         return;
@@ -104,12 +115,36 @@ static void read_some(hf__conn *conn)
         hf__conn_wake(conn);
 }
 
+static void shake(hf__conn *conn)
+{
+    int rc = hf__channel_handshake(&conn->channel);
+
+    if (rc == EAGAIN) {
+        watch(conn);
+    } else if (rc != 0) {
+        hf__log_refused_tls(conn, rc);
+        hf__conn_close(conn);
+    } else {
+        conn->shaking = false;
+        watch(conn);
+        if (!conn->dead)
+            read_some(conn);
+    }
+}
+
 static void on_ready(hf__poll *poll, int events)
 {
     hf__conn *conn = poll->user;
 
     if ((events & HF__POLL_ERROR) != 0) {
         hf__conn_close(conn);
+        return;
+    }
+    /* Which of them TLS waited for does not matter: it tries both. */
+    if (conn->channel.secure != NULL)
+        events = HF__POLL_IN | HF__POLL_OUT;
+    if (conn->shaking) {
+        shake(conn);
         return;
     }
     if ((events & HF__POLL_OUT) != 0 && conn->writing)
@@ -143,18 +178,22 @@ static void settle(hf__conn *conn)
     if (conn->paused && running)
         hf__conn_wake(conn);
     conn->paused = !running;
-    if (conn->writing == (left > 0) && conn->listening == listening)
-        return;
-    conn->writing = left > 0;
-    conn->listening = listening;
-    watch(conn);
+    if (conn->writing != (left > 0) || conn->listening != listening) {
+        conn->writing = left > 0;
+        conn->listening = listening;
+        watch(conn);
+    }
+    /* What TLS has read already makes no descriptor readable. */
+    if (listening && !conn->dead && hf__channel_has_pending(&conn->channel))
+        read_some(conn);
 }
 
 void hf__conn_write(hf__conn *conn)
 {
     while (hf__buf_size(&conn->out) > 0) {
-        ssize_t sent = send(conn->poll.fd, hf__buf_front(&conn->out),
-                            hf__buf_size(&conn->out), MSG_NOSIGNAL);
+        ssize_t sent =
+            hf__channel_send(&conn->channel, hf__buf_front(&conn->out),
+                             hf__buf_size(&conn->out));
 
         if (sent < 0 && errno == EINTR)
             continue;
@@ -239,15 +278,17 @@ void hf__conn_rewind(hf__conn *conn)
 
 /* --------------------------------------------------------------------- life */
 
-bool hf__conn_open(hf_server *server, int fd)
+bool hf__conn_open(hf_server *server, int fd, hf__tls *tls)
 {
     hf__conn *conn = hf__calloc(1, sizeof(*conn));
 
-    if (conn == NULL) {
+    if (conn == NULL || !hf__channel_open(&conn->channel, fd, tls, "")) {
+        hf__free(conn);
         close(fd);
         return false;
     }
     conn->server = server;
+    conn->shaking = tls != NULL;
     conn->id = ++server->last_id;
     conn->since_ms = conn->active_ms = hf__clock_boot_ms();
     hf__buf_init(&conn->in, (size_t)server->options.request_max + READ_MAX);
@@ -276,7 +317,7 @@ void hf__conn_close(hf__conn *conn)
     conn->dead = true;
     hf__blocking_forget(conn);
     hf__poll_stop(hf__loop_poller(server->loop), &conn->poll);
-    close(conn->poll.fd);
+    hf__channel_close(&conn->channel);
     if (conn->previous != NULL)
         conn->previous->next = conn->next;
     else

@@ -11,6 +11,7 @@
 
 #include "serve/parser.h"
 #include "serve/reply.h"
+#include "store/tls/channel.h"
 #include "util/poll.h"
 
 struct hf__multi;
@@ -32,6 +33,8 @@ typedef struct hf__conn {
     struct hf__conn *previous, *next; /* of all connections */
     struct hf__conn *ready_next;
     hf__poll poll;
+    hf__channel channel;
+    bool shaking; /* the TLS handshake is not complete */
     uint64_t id;
     int64_t since_ms, active_ms; /* on hf__clock_boot_ms() */
 
@@ -76,9 +79,9 @@ typedef struct hf__conn {
     bool dead;      /* closed; freed when the turn ends */
 } hf__conn;
 
-/* Take over an accepted socket; false: no memory or descriptor, and it is
- * closed. */
-bool hf__conn_open(struct hf_server *server, int fd);
+/* Take over an accepted socket, which speaks TLS unless `tls` is NULL; false:
+ * no memory or descriptor, and it is closed. */
+bool hf__conn_open(struct hf_server *server, int fd, hf__tls *tls);
 /* No more calls. Its memory is freed by hf__conn_bury(). */
 void hf__conn_close(hf__conn *conn);
 void hf__conn_bury(struct hf_server *server);

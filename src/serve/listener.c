@@ -2,179 +2,291 @@
 /* listener.c - see listener.h. */
 #include "serve/listener.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "serve/address.h"
+#include "serve/log.h"
 #include "serve/state.h"
+#include "util/clock.h"
 #include "util/error.h"
-
-#define BACKLOG 511
+#include "util/url.h"
 
 /* Connections accepted in one turn. */
 #define ACCEPT_MAX 256
 
+/* Without descriptors or memory none is accepted for so long, ms. */
+#define PAUSE_MS 100
+
+/* When a silent client is asked whether it is there, s, as by Redis; and how
+ * long data may be unacknowledged, ms. */
+#define KEEPALIVE_IDLE_S 300
+#define KEEPALIVE_INTERVAL_S 100
+#define KEEPALIVE_COUNT 3
+#define UNACKNOWLEDGED_MS 600000
+
+/* Larger than any group entry in use. */
+#define GROUP_SIZE 4096
+
 /* ---------------------------------------------------------------- accepting */
 
-static void set_options(int fd, bool tcp)
+static void set_options(int fd)
 {
-    int on = 1;
+    static const struct {
+        int level, name, value;
+    } options[] = {{IPPROTO_TCP, TCP_NODELAY, 1},
+                   {SOL_SOCKET, SO_KEEPALIVE, 1},
+                   {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S},
+                   {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S},
+                   {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_COUNT},
+                   {IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS}};
 
-    if (!tcp)
-        return;
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        (void)setsockopt(fd, options[i].level, options[i].name,
+                         &options[i].value, sizeof(options[i].value));
 }
 
-static void refuse(hf_server *server, int fd)
+static void refuse(hf__listener *listener, int fd)
 {
     static const char text[] = "-ERR max number of clients reached\r\n";
 
-    (void)send(fd, text, sizeof(text) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (!listener->secure)
+        (void)send(fd, text, sizeof(text) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
     close(fd);
-    server->stats.connections_refused++;
+    listener->server->stats.connections_refused++;
+}
+
+static void resume(hf__tick *tick)
+{
+    (void)hf__listener_start(tick->user, NULL);
+}
+
+/* Clients wait in the backlog in the meantime. */
+static void pause_accepting(hf__listener *listener, int number)
+{
+    hf__poller *poller = hf__loop_poller(listener->server->loop);
+
+    hf__log(listener->server, "cannot accept a connection on %s: %s",
+            listener->text, strerror(number));
+    hf__poll_stop(poller, &listener->poll);
+    hf__tick_set(poller, &listener->tick, hf__clock_boot_ms() + PAUSE_MS);
+}
+
+static void accept_one(hf__listener *listener, int fd)
+{
+    hf_server *server = listener->server;
+
+    if (server->conn_count >= (size_t)server->options.max_clients) {
+        refuse(listener, fd);
+        return;
+    }
+    if (listener->tcp)
+        set_options(fd);
+    if (!hf__conn_open(server, fd, listener->secure ? server->tls : NULL))
+        server->stats.connections_refused++;
 }
 
 static void accept_some(hf__poll *poll, int events)
 {
     hf__listener *listener = poll->user;
-    hf_server *server = listener->server;
 
     (void)events;
     for (int i = 0; i < ACCEPT_MAX; i++) {
         int fd = accept4(poll->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-        if (fd < 0)
-            return;
-        if (server->conn_count >= (size_t)server->options.max_clients) {
-            refuse(server, fd);
+        if (fd >= 0) {
+            accept_one(listener, fd);
             continue;
         }
-        set_options(fd, listener->path[0] == '\0');
-        if (!hf__conn_open(server, fd))
-            server->stats.connections_refused++;
+        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
+            errno == ENOBUFS)
+            pause_accepting(listener, errno);
+        if (errno != ECONNABORTED && errno != EINTR)
+            return;
     }
 }
 
 /* ---------------------------------------------------------------- addresses */
 
-static hf_status fail(hf_error *err, int fd, const char *what,
-                      const char *address)
+/* A listener for a socket that listens. */
+static hf__listener *add(hf_server *server, int fd, bool secure)
 {
-    int number = errno;
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+    socklen_t size = sizeof(address);
+    hf__listener *listener;
 
-    if (fd >= 0)
-        close(fd);
-    return hf__fail_errno(err, HF_SYSTEM, number, "%s %s", what, address);
+    listener = &server->listeners[server->listener_count++];
+    *listener = (hf__listener){.server = server,
+                               .poll = {.ready = accept_some, .fd = fd},
+                               .tick = {.ring = resume},
+                               .open = true,
+                               .secure = secure};
+    listener->poll.user = listener->tick.user = listener;
+    (void)getsockname(fd, (struct sockaddr *)&address, &size);
+    listener->tcp = address.ss_family != AF_UNIX;
+    listener->exposed =
+        hf__address_is_exposed((const struct sockaddr *)&address);
+    memcpy(listener->text, "tls:", 5);
+    hf__address_text((const struct sockaddr *)&address, size,
+                     listener->text + (secure ? 4 : 0),
+                     sizeof(listener->text) - 4);
+    return listener;
 }
 
-/* Does a process listen there? */
-static bool is_served(const struct sockaddr_un *address)
+static hf_status read_group(const char *name, gid_t *group, hf_error *err)
 {
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool served = fd >= 0 && connect(fd, (const struct sockaddr *)address,
-                                     sizeof(*address)) == 0;
+    struct group entry, *found = NULL;
+    char memory[GROUP_SIZE];
 
-    if (fd >= 0)
-        close(fd);
-    return served;
+    if (getgrnam_r(name, &entry, memory, sizeof(memory), &found) != 0 ||
+        found == NULL)
+        return hf__fail(err, HF_INVALID, "no such group: %s", name);
+    *group = found->gr_gid;
+    return HF_OK;
 }
 
-static hf_status open_unix(hf__listener *listener, const char *path,
+static hf_status read_mode(const char *text, mode_t *mode, hf_error *err)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 8);
+
+    if (*text == '\0' || *end != '\0' || value > 0777 || (value & 0600) != 0600)
+        return hf__fail(err, HF_INVALID, "mode: \"%s\" is not 0600 to 0777",
+                        text);
+    *mode = (mode_t)value;
+    return HF_OK;
+}
+
+static hf_status read_unix(hf__url *url, hf__unix_address *address,
                            hf_error *err)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct stat info;
-    int fd;
+    static const char *const known[] = {"mode", "group", NULL};
+    const char *mode = hf__url_param_get(url, "mode");
+    const char *group = hf__url_param_get(url, "group");
+    hf_status status = hf__url_check_params(url, known, err);
 
-    if (path[0] == '\0' || strlen(path) >= sizeof(address.sun_path))
-        return hf__fail(err, HF_INVALID,
-                        "unix:%s: the path must have 1 to %zu bytes", path,
-                        sizeof(address.sun_path) - 1);
-    memcpy(address.sun_path, path, strlen(path));
-    if (lstat(path, &info) == 0) {
-        if (!S_ISSOCK(info.st_mode))
-            return hf__fail(err, HF_SYSTEM, "unix:%s exists and is no socket",
-                            path);
-        if (is_served(&address))
-            return hf__fail(err, HF_SYSTEM,
-                            "unix:%s: another process listens there", path);
-        (void)unlink(path);
+    *address = (hf__unix_address){url->path, 0600, (gid_t)-1};
+    if (status == HF_OK && mode != NULL)
+        status = read_mode(mode, &address->mode, err);
+    if (status == HF_OK && group != NULL)
+        status = read_group(group, &address->group, err);
+    return status;
+}
+
+static hf_status open_unix(hf_server *server, const char *text, hf_error *err)
+{
+    char path[HF__LISTENER_TEXT_SIZE];
+    hf__unix_address address;
+    hf__listener *listener;
+    ino_t number = 0;
+    hf__url url;
+    hf_status status = hf__url_parse(text, &url, err);
+    int fd = -1;
+
+    if (status != HF_OK)
+        return status;
+    status = read_unix(&url, &address, err);
+    if (status == HF_OK && address.path[0] == '\0') {
+        status = hf__address_default(server, path, sizeof(path), err);
+        address.path = path;
     }
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0 ||
-        bind(fd, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
-        listen(fd, BACKLOG) != 0)
-        return fail(err, fd, "cannot listen on unix socket", path);
-    listener->poll.fd = fd;
-    (void)snprintf(listener->path, sizeof(listener->path), "%s", path);
-    (void)snprintf(listener->text, sizeof(listener->text), "unix:%s", path);
+    if (status == HF_OK)
+        status = hf__address_listen_unix(&address, &fd, &number, err);
+    if (status == HF_OK) {
+        listener = add(server, fd, false);
+        listener->number = number;
+        (void)snprintf(listener->path, sizeof(listener->path), "%s",
+                       address.path);
+        (void)snprintf(listener->text, sizeof(listener->text), "unix:%s",
+                       address.path);
+    }
+    hf__url_done(&url);
+    return status;
+}
+
+/* A socket that was inherited. */
+static hf_status open_fd(hf_server *server, const char *text, bool secure,
+                         hf_error *err)
+{
+    int64_t fd;
+    int on = 0;
+    socklen_t size = sizeof(on);
+    hf_status status = hf__parse_int(text, 0, 65535, "fd", &fd, err);
+
+    if (status != HF_OK)
+        return status;
+    if (getsockopt((int)fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &size) != 0 ||
+        on == 0)
+        return hf__fail(err, HF_INVALID,
+                        "descriptor %d is not a socket that listens", (int)fd);
+    if (fcntl((int)fd, F_SETFL, O_NONBLOCK) != 0 ||
+        fcntl((int)fd, F_SETFD, FD_CLOEXEC) != 0)
+        return hf__fail_errno(err, HF_SYSTEM, errno, "descriptor %d", (int)fd);
+    (void)add(server, (int)fd, secure);
     return HF_OK;
 }
 
-/* With the port that the kernel chose. */
-static void describe(hf__listener *listener)
+static uint16_t port_of(const hf__listener *listener)
 {
-    struct sockaddr_storage address;
-    socklen_t size = sizeof(address);
-    char host[NI_MAXHOST], port[NI_MAXSERV];
-
-    if (getsockname(listener->poll.fd, (struct sockaddr *)&address, &size) !=
-            0 ||
-        getnameinfo((const struct sockaddr *)&address, size, host, sizeof(host),
-                    port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0)
-        return;
-    (void)snprintf(listener->text, sizeof(listener->text),
-                   address.ss_family == AF_INET6 ? "[%.60s]:%.10s"
-                                                 : "%.60s:%.10s",
-                   host, port);
+    return (uint16_t)strtol(strrchr(listener->text, ':') + 1, NULL, 10);
 }
 
-static hf_status bind_tcp(hf__listener *listener, const struct addrinfo *info,
-                          const char *address, hf_error *err)
+/* All addresses of a host, on one port. A kind of address that the machine does
+ * not have is skipped if there is another. */
+static hf_status open_all(hf_server *server, struct addrinfo *found,
+                          bool secure, hf_error *err)
 {
-    int on = 1;
-    int fd =
-        socket(info->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    size_t first = server->listener_count;
+    hf_status status = HF_OK;
 
-    if (fd >= 0 && info->ai_family == AF_INET6)
-        (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
-    if (fd < 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
-        bind(fd, info->ai_addr, info->ai_addrlen) != 0 ||
-        listen(fd, BACKLOG) != 0)
-        return fail(err, fd, "cannot listen on", address);
-    listener->poll.fd = fd;
-    describe(listener);
-    return HF_OK;
+    for (struct addrinfo *at = found; at != NULL; at = at->ai_next) {
+        struct sockaddr_in *address = (void *)at->ai_addr;
+        int fd;
+
+        if (server->listener_count == HF__LISTENERS_MAX)
+            return hf__fail(err, HF_INVALID, "more than %d sockets",
+                            HF__LISTENERS_MAX);
+        /* IPv6 has it at the same place. */
+        if (address->sin_port == 0 && server->listener_count > first)
+            address->sin_port = htons(port_of(&server->listeners[first]));
+        status = hf__address_listen_tcp(at->ai_addr, at->ai_addrlen, &fd, err);
+        if (status == HF_OK)
+            (void)add(server, fd, secure);
+        else if (err == NULL || (err->sys_errno != EADDRNOTAVAIL &&
+                                 err->sys_errno != EAFNOSUPPORT))
+            return status;
+    }
+    return server->listener_count > first ? HF_OK : status;
 }
 
-static hf_status open_tcp(hf__listener *listener, const char *address,
+static hf_status open_tcp(hf_server *server, const char *text, bool secure,
                           hf_error *err)
 {
     struct addrinfo hints = {.ai_family = AF_UNSPEC,
                              .ai_socktype = SOCK_STREAM,
                              .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *found = NULL;
-    const char *colon = strrchr(address, ':');
+    const char *colon = strrchr(text, ':');
     char host[HF__LISTENER_TEXT_SIZE];
-    size_t size = colon != NULL ? (size_t)(colon - address) : 0;
+    size_t size = colon != NULL ? (size_t)(colon - text) : 0;
+    hf_error error = HF_ERROR_INIT;
     hf_status status;
     int rc;
 
     if (size == 0 || colon[1] == '\0' || size >= sizeof(host))
         return hf__fail(err, HF_INVALID,
                         "listen address \"%s\" must be unix:PATH or HOST:PORT",
-                        address);
-    memcpy(host, address, size);
+                        text);
+    memcpy(host, text, size);
     host[size] = '\0';
     if (host[0] == '[' && host[size - 1] == ']') {
         host[size - 1] = '\0';
@@ -182,28 +294,33 @@ static hf_status open_tcp(hf__listener *listener, const char *address,
     }
     rc = getaddrinfo(host, colon + 1, &hints, &found);
     if (rc != 0)
-        return hf__fail(err, HF_INVALID, "listen address \"%s\": %s", address,
+        return hf__fail(err, HF_INVALID, "listen address \"%s\": %s", text,
                         gai_strerror(rc));
-    status = bind_tcp(listener, found, address, err);
+    status = open_all(server, found, secure, &error);
     freeaddrinfo(found);
-    return status;
+    return status == HF_OK ? HF_OK : hf__fail_copy(err, &error);
 }
 
 /* ------------------------------------------------------------------- public */
 
-hf_status hf__listener_open(hf__listener *listener, hf_server *server,
-                            const char *address, hf_error *err)
+hf_status hf__listener_open(hf_server *server, const char *address,
+                            hf_error *err)
 {
-    hf_status status;
+    bool secure = strncmp(address, "tls:", 4) == 0;
 
-    *listener = (hf__listener){.server = server,
-                               .poll = {.ready = accept_some, .fd = -1}};
-    listener->poll.user = listener;
-    status = strncmp(address, "unix:", 5) == 0
-                 ? open_unix(listener, address + 5, err)
-                 : open_tcp(listener, address, err);
-    listener->open = status == HF_OK;
-    return status;
+    if (server->listener_count == HF__LISTENERS_MAX)
+        return hf__fail(err, HF_INVALID, "more than %d sockets",
+                        HF__LISTENERS_MAX);
+    if (secure && server->tls == NULL)
+        return hf__fail(err, HF_INVALID,
+                        "%s: TLS needs a certificate (--tls-cert)", address);
+    if (strncmp(address, "unix:", 5) == 0)
+        return open_unix(server, address, err);
+    if (secure)
+        address += 4;
+    if (strncmp(address, "fd:", 3) == 0)
+        return open_fd(server, address + 3, secure, err);
+    return open_tcp(server, address, secure, err);
 }
 
 hf_status hf__listener_start(hf__listener *listener, hf_error *err)
@@ -221,8 +338,9 @@ void hf__listener_close(hf__listener *listener)
     if (!listener->open)
         return;
     listener->open = false;
+    hf__tick_stop(&listener->tick);
     hf__poll_stop(hf__loop_poller(listener->server->loop), &listener->poll);
-    close(listener->poll.fd);
     if (listener->path[0] != '\0')
-        (void)unlink(listener->path);
+        hf__address_remove(listener->path, listener->number);
+    close(listener->poll.fd);
 }

@@ -3,6 +3,8 @@
 #ifndef HF__SERVE_LISTENER_H
 #define HF__SERVE_LISTENER_H
 
+#include <sys/types.h>
+
 #include "util/poll.h"
 
 #include "holdfast/base.h"
@@ -11,17 +13,28 @@ struct hf_server;
 
 #define HF__LISTENER_TEXT_SIZE 160
 
+/* Most sockets of a server: an address may have several. */
+#define HF__LISTENERS_MAX 64
+
 typedef struct hf__listener {
     struct hf_server *server;
     hf__poll poll;
+    hf__tick tick;                     /* to accept again */
     char text[HF__LISTENER_TEXT_SIZE]; /* its address, the port resolved */
-    char path[HF__LISTENER_TEXT_SIZE]; /* of a unix socket; "": TCP */
+    char path[HF__LISTENER_TEXT_SIZE]; /* of our unix socket; "": none */
+    ino_t number;                      /* of that socket's file */
     bool open;
+    bool tcp;
+    bool secure;  /* TLS */
+    bool exposed; /* other machines may be able to connect */
 } hf__listener;
 
-/* "unix:PATH" or "HOST:PORT", port 0: any. HF_INVALID, HF_SYSTEM. */
-hf_status hf__listener_open(hf__listener *listener, struct hf_server *server,
-                            const char *address, hf_error *err);
+/*
+ * Open the sockets of an address, as in hf_server_options::listen, and add them
+ * to the server's. HF_INVALID, HF_SYSTEM.
+ */
+hf_status hf__listener_open(struct hf_server *server, const char *address,
+                            hf_error *err);
 /* On the loop thread; accepts from now on. */
 hf_status hf__listener_start(hf__listener *listener, hf_error *err);
 /* Stop accepting. On the loop thread once it was started. */

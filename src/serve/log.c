@@ -11,8 +11,8 @@
 
 #define LINE_SIZE 512
 
-/* Refused logins are reported at most so often, ms. */
-#define REFUSED_MS 10000
+/* What many clients can cause is reported at most so often, ms. */
+#define BURST_MS 10000
 
 void hf__log(hf_server *server, const char *format, ...)
 {
@@ -27,19 +27,44 @@ void hf__log(hf_server *server, const char *format, ...)
     server->options.on_log(line, server->options.log_user);
 }
 
+/* Is a line due? It counts in any case. */
+static bool is_due(hf__log_burst *burst)
+{
+    int64_t now_ms = hf__clock_boot_ms();
+
+    burst->count++;
+    if (burst->reported_ms != 0 && now_ms - burst->reported_ms < BURST_MS)
+        return false;
+    burst->reported_ms = now_ms;
+    return true;
+}
+
 void hf__log_refused(hf__conn *conn, hf_bytes user)
 {
-    hf_server *server = conn->server;
-    int64_t now_ms = hf__clock_boot_ms();
+    hf__log_burst *burst = &conn->server->refused_logins;
     char peer[HF__CLIENT_ADDRESS_SIZE];
     char quoted[HF__QUOTED_SIZE];
 
-    server->refused_logins++;
-    if (server->refused_ms != 0 && now_ms - server->refused_ms < REFUSED_MS)
+    if (!is_due(burst))
         return;
-    hf__log(server, "%llu logins refused, the last of %s from %s",
-            (unsigned long long)server->refused_logins,
-            hf__quoted(quoted, user), hf__client_address(conn, false, peer));
-    server->refused_logins = 0;
-    server->refused_ms = now_ms;
+    hf__log(conn->server, "logins refused: %llu, the last of %s from %s",
+            (unsigned long long)burst->count, hf__quoted(quoted, user),
+            hf__client_address(conn, false, peer));
+    burst->count = 0;
+}
+
+void hf__log_refused_tls(hf__conn *conn, int sys_errno)
+{
+    hf__log_burst *burst = &conn->server->failed_handshakes;
+    char peer[HF__CLIENT_ADDRESS_SIZE];
+    hf_error error = HF_ERROR_INIT;
+
+    if (!is_due(burst))
+        return;
+    (void)hf__channel_fail(&conn->channel, &error, HF_UNAVAILABLE, sys_errno,
+                           "the last from",
+                           hf__client_address(conn, false, peer));
+    hf__log(conn->server, "TLS handshakes failed: %llu, %s",
+            (unsigned long long)burst->count, error.message);
+    burst->count = 0;
 }

@@ -112,22 +112,46 @@ static hf_status open_store(hf_server *server, const char *text, hf_error *err)
     return status;
 }
 
+/* Other machines may connect only if they must prove who they are. */
+static hf_status check_exposed(const hf_server *server, const hf__users *users,
+                               hf_error *err)
+{
+    const char *open = hf__users_open(users);
+
+    for (size_t i = 0; open != NULL && i < server->listener_count; i++) {
+        const hf__listener *at = &server->listeners[i];
+
+        if (at->exposed && !(at->secure && hf__tls_wants_clients(server->tls)))
+            return hf__fail(err, HF_INVALID,
+                            "%s can be reached from other machines, and user "
+                            "\"%s\" needs no password: give --users, "
+                            "--password-file, or tls: with --tls-ca",
+                            at->text, open);
+    }
+    return HF_OK;
+}
+
+static hf_status open_tls(hf_server *server, const hf_server_options *options,
+                          hf_error *err)
+{
+    return options->tls == NULL
+               ? HF_OK
+               : hf__tls_new_server(options->tls, &server->tls, err);
+}
+
 static hf_status open_listeners(hf_server *server,
                                 const hf_server_options *options, hf_error *err)
 {
     hf_status status = HF_OK;
 
     server->listeners =
-        hf__calloc(options->listen_count, sizeof(*server->listeners));
+        hf__calloc(HF__LISTENERS_MAX, sizeof(*server->listeners));
     if (server->listeners == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
-    while (status == HF_OK && server->listener_count < options->listen_count) {
-        size_t at = server->listener_count++;
-
-        status = hf__listener_open(&server->listeners[at], server,
-                                   options->listen[at], err);
-    }
-    return status;
+    for (size_t i = 0; status == HF_OK && i < options->listen_count; i++)
+        status = hf__listener_open(server, options->listen[i], err);
+    return status == HF_OK ? check_exposed(server, &server->users, err)
+                           : status;
 }
 
 static hf_status start_listeners(hf_server *server, hf_error *err)
@@ -166,6 +190,8 @@ hf_status hf_server_open(const char *url, const hf_server_options *opts,
                  : hf__fail(err, HF_NO_MEMORY, "out of memory");
     if (status == HF_OK)
         status = hf__auth_read(&made->options, &made->users, err);
+    if (status == HF_OK)
+        status = open_tls(made, &options, err);
     if (status == HF_OK)
         status = open_store(made, url, err);
     if (status == HF_OK) {
@@ -238,8 +264,15 @@ hf_status hf_server_reload(hf_server *server, hf_error *err)
     users_errand what = {{.run = run_replace}, server, {NULL}};
     hf_status status = hf__auth_read(&server->options, &what.users, err);
 
+    if (status != HF_OK)
+        return status;
+    status = check_exposed(server, &what.users, err);
+    if (status == HF_OK && server->tls != NULL)
+        status = hf__tls_state(server->tls, err);
     if (status == HF_OK)
         hf__loop_call(server->loop, &what.task);
+    else
+        hf__users_done(&what.users);
     return status;
 }
 
@@ -318,6 +351,7 @@ void hf_server_close(hf_server *server)
     hf__users_done(&server->users);
     free_names(&server->options);
     hf__free(server->listeners);
+    hf__tls_free(server->tls);
     hf__usage_clear(&server->usage);
     hf__slowlog_clear(&server->slowlog);
     hf__free(server);

@@ -21,6 +21,12 @@ struct hf__listener;
 /* The version of Redis whose commands and texts these are. */
 #define HF__SERVE_REDIS_VERSION "7.0.15"
 
+/* What many clients may cause is reported as a number. */
+typedef struct hf__log_burst {
+    uint64_t count;      /* not reported yet */
+    int64_t reported_ms; /* 0: never */
+} hf__log_burst;
+
 struct hf_server {
     hf__loop *loop;
     hf__store *store;
@@ -29,6 +35,7 @@ struct hf_server {
 
     struct hf__listener *listeners;
     size_t listener_count;
+    hf__tls *tls; /* NULL: none */
 
     hf__conn *conns; /* newest first */
     hf__conn *dead;
@@ -37,8 +44,7 @@ struct hf_server {
     bool stopping; /* no new connections or requests */
 
     hf__users users;
-    uint64_t refused_logins; /* that were not reported yet */
-    int64_t refused_ms;      /* of the last report; 0: none yet */
+    hf__log_burst refused_logins, failed_handshakes;
 
     /* Rounds: rounds.c. */
     hf__tick tick;

@@ -250,7 +250,7 @@ class Reload(WithFile):
             self.link.ask("AUTH", "admin", "topsecret")
             self.link.close()
         line = self.server.process.stderr.readline()
-        self.assertIn('1 logins refused, the last of "admin" from ', line)
+        self.assertIn('logins refused: 1, the last of "admin" from ', line)
         self.assertNotIn("topsecret", line)
         self.assertEqual(self.lines(), "holdfast: serve: users read again\n")
 

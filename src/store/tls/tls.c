@@ -248,6 +248,25 @@ static hf_status identify(SSL_CTX *context, const hf__tls_settings *settings,
 
 /* ---------------------------------------------------------------- renew */
 
+static int verify_mode(const hf__tls_settings *settings)
+{
+    if (!settings->verifies)
+        return SSL_VERIFY_NONE;
+    return settings->serves ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
+                            : SSL_VERIFY_PEER;
+}
+
+/* Sessions are not resumed: a client's certificate is checked each time. Idle
+ * connections have no buffers. */
+static void set_up_server(SSL_CTX *context)
+{
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_num_tickets(context, 0);
+    SSL_CTX_set_options(context,
+                        SSL_OP_NO_TICKET | SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+}
+
 static hf_status set_up(SSL_CTX *context, const hf__tls_settings *settings,
                         hf_error *err)
 {
@@ -264,8 +283,9 @@ static hf_status set_up(SSL_CTX *context, const hf__tls_settings *settings,
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE |
                                   SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_read_ahead(context, 1);
-    SSL_CTX_set_verify(
-        context, settings->verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
+    SSL_CTX_set_verify(context, verify_mode(settings), NULL);
+    if (settings->serves)
+        set_up_server(context);
     if (settings->verifies)
         status = trust(context, settings, err);
     if (status == HF_OK)
@@ -280,7 +300,8 @@ static hf_status make_context(const hf__tls_settings *settings,
     hf_status status;
 
     ERR_clear_error();
-    made = SSL_CTX_new(TLS_client_method());
+    made = SSL_CTX_new(settings->serves ? TLS_server_method()
+                                        : TLS_client_method());
     if (made == NULL)
         return hf__fail(err, HF_SYSTEM, "cannot set up TLS: %s", last_reason());
     status = set_up(made, settings, err);
@@ -353,7 +374,8 @@ static void renew_locked(hf__tls *tls)
 
 /* ----------------------------------------------------------- open and close */
 
-hf_status hf__tls_new(const hf__url *url, const hf_tls_options *options,
+/* `url` NULL: for a server. */
+static hf_status make(const hf__url *url, const hf_tls_options *options,
                       hf__tls **tls, hf_error *err)
 {
     hf__tls *made = hf__calloc(1, sizeof(*made));
@@ -364,7 +386,10 @@ hf_status hf__tls_new(const hf__url *url, const hf_tls_options *options,
     pthread_mutex_init(&made->mutex, NULL);
     made->error = (hf_error)HF_ERROR_INIT;
     OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL);
-    status = hf__tls_settings_init(&made->settings, url, options, err);
+    if (url != NULL)
+        status = hf__tls_settings_init(&made->settings, url, options, err);
+    else
+        status = hf__tls_settings_init_server(&made->settings, options, err);
     take_stamps(&made->settings, &made->stamps);
     if (status == HF_OK)
         status = make_context(&made->settings, &made->context, err);
@@ -373,6 +398,23 @@ hf_status hf__tls_new(const hf__url *url, const hf_tls_options *options,
     else
         hf__tls_free(made);
     return status;
+}
+
+hf_status hf__tls_new(const hf__url *url, const hf_tls_options *options,
+                      hf__tls **tls, hf_error *err)
+{
+    return make(url, options, tls, err);
+}
+
+hf_status hf__tls_new_server(const hf_tls_options *options, hf__tls **tls,
+                             hf_error *err)
+{
+    return make(NULL, options, tls, err);
+}
+
+bool hf__tls_wants_clients(const hf__tls *tls)
+{
+    return tls->settings.verifies;
 }
 
 void hf__tls_free(hf__tls *tls)
@@ -464,6 +506,10 @@ struct ssl_st *hf__tls_begin(hf__tls *tls, const char *host)
     pthread_mutex_unlock(&tls->mutex);
     if (ssl == NULL)
         return NULL;
+    if (tls->settings.serves) {
+        SSL_set_accept_state(ssl);
+        return ssl;
+    }
     if (!expect(ssl, tls, host)) {
         SSL_free(ssl);
         return NULL;

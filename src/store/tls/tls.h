@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tls.h - trust and certificates of a store's connections. Created when the
- * store is opened; used by all threads.
+ * tls.h - trust and certificates of connections: those of a store, or those
+ * that a server accepts. Created when that is opened; used by all threads.
  */
 #ifndef HF__STORE_TLS_H
 #define HF__STORE_TLS_H
@@ -39,6 +39,14 @@ bool hf__tls_is_wanted(const struct hf__url *url);
  */
 hf_status hf__tls_new(const struct hf__url *url, const hf_tls_options *options,
                       hf__tls **tls, hf_error *err);
+/*
+ * For a server: `cert` with `key`, and `ca` or `ca_dir`, by which clients must
+ * have a certificate.
+ */
+hf_status hf__tls_new_server(const hf_tls_options *options, hf__tls **tls,
+                             hf_error *err);
+/* Must clients have a certificate? */
+bool hf__tls_wants_clients(const hf__tls *tls);
 void hf__tls_free(hf__tls *tls); /* NULL is allowed */
 
 /* What is verified of a server's certificate, for description. */
@@ -52,8 +60,9 @@ hf_status hf__tls_state(hf__tls *tls, hf_error *err);
 const char *hf__tls_key_path(const hf__tls *tls, bool of_password);
 
 /*
- * A connection's state, ready for a handshake with `host` (no brackets), from
- * the current files. NULL: out of memory. Free it with SSL_free().
+ * A connection's state, ready for a handshake with `host` (no brackets; of a
+ * server unused), from the current files. NULL: out of memory. Free it with
+ * SSL_free().
  */
 struct ssl_st *hf__tls_begin(hf__tls *tls, const char *host);
 

@@ -140,6 +140,29 @@ hf_status hf__tls_settings_init(hf__tls_settings *settings, const hf__url *url,
     return status;
 }
 
+hf_status hf__tls_settings_init_server(hf__tls_settings *settings,
+                                       const hf_tls_options *options,
+                                       hf_error *err)
+{
+    const hf__url none = {.scheme = ""};
+    hf_status status = HF_OK;
+
+    if (options->name != NULL || options->verify != NULL)
+        status = hf__fail(err, HF_INVALID,
+                          "tls_name and tls_verify have no effect on a server");
+    else if (options->cert == NULL)
+        status = hf__fail(err, HF_INVALID, "a server needs a tls_cert");
+    if (status != HF_OK) {
+        memset(settings, 0, sizeof(*settings));
+        return status;
+    }
+    status = hf__tls_settings_init(settings, &none, options, err);
+    settings->serves = true;
+    settings->verifies =
+        settings->files[HF__TLS_CA] != NULL || settings->ca_dir != NULL;
+    return status;
+}
+
 void hf__tls_settings_done(hf__tls_settings *settings)
 {
     for (hf__tls_file at = 0; at < HF__TLS_FILES; at++)

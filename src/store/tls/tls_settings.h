@@ -28,6 +28,7 @@ typedef struct hf__tls_settings {
     char *name;                 /* instead of the host's; NULL: none */
     bool verifies;              /* the chain */
     bool wants_name;            /* and the name */
+    bool serves;                /* for connections that we accept */
 } hf__tls_settings;
 
 /* The parameter that names a file, for messages. */
@@ -40,6 +41,10 @@ const char *hf__tls_file_name(hf__tls_file file);
 hf_status hf__tls_settings_init(hf__tls_settings *settings,
                                 const struct hf__url *url,
                                 const hf_tls_options *options, hf_error *err);
+/* For a server: its certificate, and which clients' ones it wants, if any. */
+hf_status hf__tls_settings_init_server(hf__tls_settings *settings,
+                                       const hf_tls_options *options,
+                                       hf_error *err);
 void hf__tls_settings_done(hf__tls_settings *settings);
 
 #endif
