@@ -36,12 +36,16 @@ void hf__unit_fail(hf__conn *conn, const hf_error *failure)
 bool hf__unit_enter(hf_server *server, bool writes)
 {
     hf_error error = HF_ERROR_INIT;
+    const hf__tx *before = server->round.tx;
 
     if (hf__round_enter(&server->round, writes, server->deadline_ms, &error) !=
         HF_OK) {
         server->broken = error;
         return false;
     }
+    /* A wait for the writer lock is not the command's time. */
+    if (server->round.tx != before)
+        server->usage.tick_ns = hf__clock_tick_ns();
     hf__blocking_listen(server);
     return true;
 }

@@ -50,9 +50,11 @@ int64_t hf__usage_end(hf__usage *usage, const char *name, bool failed,
 {
     hf_server_command **slot = find_slot(usage, name);
     hf_server_command *command = *slot;
-    int64_t took_ns = began_ns < 0 ? hf__clock_tick_ns() + began_ns
-                                   : hf__clock_monotonic_ns() - began_ns;
+    int64_t took_ns;
 
+    usage->tick_ns =
+        began_ns < 0 ? hf__clock_tick_ns() : hf__clock_monotonic_ns();
+    took_ns = usage->tick_ns - (began_ns < 0 ? -began_ns : began_ns);
     if (began_ns < 0 && took_ns < HF__USAGE_TICK_NS)
         took_ns = 0;
     if (command == NULL)

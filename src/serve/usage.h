@@ -25,6 +25,7 @@
 typedef struct hf__usage {
     unsigned untimed; /* commands before the next one that is timed */
     unsigned stride;  /* 0: HF__USAGE_STRIDE */
+    int64_t tick_ns;  /* when the last one ended, or a transaction began */
     hf_server_command *slots[HF__USAGE_SLOTS]; /* by the address of the name */
 } hf__usage;
 
@@ -33,7 +34,7 @@ static inline int64_t hf__usage_begin(hf__usage *usage)
 {
     if (usage->untimed > 0) {
         usage->untimed--;
-        return -hf__clock_tick_ns();
+        return -usage->tick_ns;
     }
     usage->untimed = (usage->stride > 0 ? usage->stride : HF__USAGE_STRIDE) - 1;
     return hf__clock_monotonic_ns();
