@@ -92,6 +92,7 @@ class Addresses(unittest.TestCase):
             lines = []
             for server in servers:
                 self.assertTrue(server.address().startswith("unix:"))
+            for server in servers:
                 server.end()
                 lines += server.process.stdout.readlines()
             self.assertLessEqual(len(lines), 1)
