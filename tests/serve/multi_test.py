@@ -135,6 +135,9 @@ class Transactions(unittest.TestCase):
                                         watched=("w", "l")))
         self.assertTrue(self.exec_after(("LPUSH", "l", 1), ("LPOP", "l"),
                                         watched=("l",)))
+        self.assertTrue(self.exec_after(
+            ("EVAL", "redis.call('set', 'x', 1) redis.call('del', 'x')", 0),
+            watched=("x",)))
         self.assertTrue(self.exec_after(("FLUSHALL",)))
         self.assertTrue(self.exec_after(("SET", "w", 1), ("DEL", "w")))
 

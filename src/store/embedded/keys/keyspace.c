@@ -136,6 +136,7 @@ static inline bool is_over(hf__tx *tx, const hf__record *record)
 
 void hf__key_delete(hf__tx *tx, hf__record *record)
 {
+    bool made = record->live && !record->stored;
     hf__deadlines fields;
 
     if (record->form == HF__FORM_DEADLINES &&
@@ -144,7 +145,8 @@ void hf__key_delete(hf__tx *tx, hf__record *record)
     if (record->form != HF__FORM_INLINE)
         hf__pending_delete_put(tx, record->keyid);
     hf__record_clear(record);
-    record->dirty = record->stored;
+    /* Another command of the transaction may have seen it. */
+    record->dirty = record->stored || (made && tx->watched != 0);
 }
 
 static void expire(hf__tx *tx, hf__record *record)

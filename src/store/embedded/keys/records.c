@@ -93,7 +93,7 @@ bool hf__tx_flush(hf__tx *tx)
         hf__note(tx, kind_of(record), hf__record_key(record));
         if (record->live)
             write_record(tx, record);
-        else if (!leave_tombstone(tx, record))
+        else if (record->stored && !leave_tombstone(tx, record))
             hf__tx_delete(tx, &name);
         record->dirty = false;
         record->stored = record->live;
