@@ -70,7 +70,8 @@ static hf_status remove_old(const struct sockaddr_un *address, hf_error *err)
     return HF_OK;
 }
 
-/* No other user can connect before the mode is set: bind() takes the socket's. */
+/* No other user can connect before the mode is set: bind() takes the socket's.
+ */
 static hf_status bind_unix(const hf__unix_address *to,
                            const struct sockaddr_un *address, int *fd,
                            ino_t *number, hf_error *err)

@@ -82,7 +82,7 @@ static size_t wanted(const hf__conn *conn)
     return size < READ_MAX ? size : READ_MAX;
 }
 
-static void read_some(hf__conn *conn)
+static void read_once(hf__conn *conn)
 {
     size_t size = wanted(conn);
     unsigned char *room = hf__buf_reserve(&conn->in, size);
@@ -113,6 +113,21 @@ static void read_some(hf__conn *conn)
         settle(conn);
     else
         hf__conn_wake(conn);
+}
+
+/* What TLS has read already makes no descriptor readable. */
+static bool has_pending(const hf__conn *conn)
+{
+    return !conn->dead && conn->listening &&
+           hf__channel_has_pending(&conn->channel) &&
+           hf__buf_size(&conn->in) < IN_PAUSE;
+}
+
+static void read_some(hf__conn *conn)
+{
+    do
+        read_once(conn);
+    while (has_pending(conn));
 }
 
 static void shake(hf__conn *conn)
@@ -183,9 +198,6 @@ static void settle(hf__conn *conn)
         conn->listening = listening;
         watch(conn);
     }
-    /* What TLS has read already makes no descriptor readable. */
-    if (listening && !conn->dead && hf__channel_has_pending(&conn->channel))
-        read_some(conn);
 }
 
 void hf__conn_write(hf__conn *conn)
@@ -262,6 +274,8 @@ void hf__conn_commit(hf__conn *conn)
     conn->used = 0;
     hf__conn_mark(conn);
     hf__conn_write(conn);
+    if (has_pending(conn))
+        read_some(conn);
 }
 
 void hf__conn_rewind(hf__conn *conn)
