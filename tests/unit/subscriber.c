@@ -163,33 +163,54 @@ void subscriber_remove(subscriber *self, hf__channel_kind kind, hf_bytes name,
 
 /* ---------------------------------------------------------------- waiting */
 
-static void wait_for_more(subscriber *self, const char *what)
+/* false: for too long. */
+static bool wait_for_more(subscriber *self)
 {
     struct timespec until;
 
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += SOON_MS / 1000;
-    if (pthread_cond_timedwait(&self->changed, &self->mutex, &until) != 0)
-        fail_msg("%s: %zu received, %zu losses, last: %s", what, self->received,
-                 self->losses, self->last);
+    return pthread_cond_timedwait(&self->changed, &self->mutex, &until) == 0;
 }
 
 void subscriber_expect(subscriber *self, size_t received, size_t losses)
 {
+    size_t now_received, now_losses;
+
     pthread_mutex_lock(&self->mutex);
-    while (self->received < received || self->losses < losses)
-        wait_for_more(self, "too few");
-    assert_int_equal(self->received, received);
-    assert_int_equal(self->losses, losses);
+    while ((self->received < received || self->losses < losses) &&
+           wait_for_more(self))
+        continue;
+    now_received = self->received;
+    now_losses = self->losses;
     pthread_mutex_unlock(&self->mutex);
+    if (now_received != received || now_losses != losses)
+        fail_msg("%zu received, %zu losses", now_received, now_losses);
+}
+
+void subscriber_expect_loss(subscriber *self)
+{
+    bool lost;
+
+    pthread_mutex_lock(&self->mutex);
+    while (self->losses == 0 && wait_for_more(self))
+        continue;
+    lost = self->losses > 0;
+    pthread_mutex_unlock(&self->mutex);
+    assert_true(lost);
 }
 
 void subscriber_expect_last(subscriber *self, const char *last)
 {
+    bool found;
+
     pthread_mutex_lock(&self->mutex);
-    while (strcmp(self->last, last) != 0)
-        wait_for_more(self, last);
+    while (strcmp(self->last, last) != 0 && wait_for_more(self))
+        continue;
+    found = strcmp(self->last, last) == 0;
     pthread_mutex_unlock(&self->mutex);
+    if (!found)
+        fail_msg("%s was not received", last);
 }
 
 void subscriber_hold(subscriber *self, bool held)

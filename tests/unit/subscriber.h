@@ -39,6 +39,8 @@ void subscriber_remove(subscriber *self, hf__channel_kind kind, hf_bytes name,
 
 /* Wait until so many were received, and losses noticed. */
 void subscriber_expect(subscriber *self, size_t received, size_t losses);
+/* Until one was noticed. */
+void subscriber_expect_loss(subscriber *self);
 /* Until the last one is this. */
 void subscriber_expect_last(subscriber *self, const char *last);
 

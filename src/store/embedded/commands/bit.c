@@ -78,8 +78,10 @@ static void run_setbit(hf__tx *tx, const hf_bytes *args, size_t count)
     if (record == NULL)
         return;
     was = set_bit(tx, record, (uint64_t)offset, bit != 0);
-    if (was >= 0)
-        hf__reply_integer(tx, was);
+    if (was < 0)
+        return;
+    hf__key_event(tx, HF__EVENT_STRING, "setbit", args[1]);
+    hf__reply_integer(tx, was);
 }
 
 /* -------------------------------------------------------------- BITCOUNT */
@@ -352,6 +354,7 @@ static void run_bitop(hf__tx *tx, const hf_bytes *args, size_t count)
             sum == NULL ? NULL : hf__key_make(tx, args[2], HF__TYPE_STRING);
         if (record == NULL || !hf__content_set(tx, record, sum, size))
             return;
+        hf__key_event(tx, HF__EVENT_STRING, "set", args[2]);
     }
     hf__reply_integer(tx, (int64_t)size);
 }

@@ -279,6 +279,7 @@ static void run_change(hf__tx *tx, hf_bytes key, const steps *all)
     if (data == NULL)
         return;
     memset(data + old, 0, size - old);
+    hf__key_event(tx, HF__EVENT_STRING, "setbit", key);
     hf__reply_array(tx, all->count);
     for (size_t i = 0; i < all->count; i++) {
         if (all->list[i].what == GET)

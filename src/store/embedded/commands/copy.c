@@ -136,10 +136,15 @@ static void copy_elements(hf__tx *tx, uint64_t from, uint64_t to)
 /* A key like `record` except for its elements. NULL: fatal. */
 static hf__record *make_like(hf__tx *tx, hf_bytes key, hf__record *record)
 {
-    hf__record *made = hf__key_make(tx, key, (hf__type)record->type);
+    hf__record *made = hf__key_record(tx, key);
     const unsigned char *content = hf__content(tx, record);
 
-    if (made == NULL || content == NULL ||
+    if (made == NULL || content == NULL)
+        return NULL;
+    /* For Redis the old key is not replaced, but deleted first. */
+    if (made->live)
+        hf__key_drop(tx, made);
+    if (!hf__record_make(tx, made, (hf__type)record->type) ||
         !hf__content_set(tx, made, content, record->content_size))
         return NULL;
     made->expire_ms = record->expire_ms;
@@ -184,7 +189,9 @@ static void rename_to(hf__tx *tx, hf__record *record, hf_bytes key)
     made->keyid = record->keyid;
     /* Its elements now belong to the new key: do not delete them. */
     record->form = HF__FORM_INLINE;
-    hf__key_delete(tx, record);
+    hf__key_drop(tx, record);
+    hf__record_event(tx, HF__EVENT_GENERIC, "rename_from", record);
+    hf__key_event(tx, HF__EVENT_GENERIC, "rename_to", key);
 }
 
 /* ---------------------------------------------------------------- commands */
@@ -275,6 +282,7 @@ static void run_copy(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     }
     copy(tx, record, args[2]);
+    hf__key_event(tx, HF__EVENT_GENERIC, "copy_to", args[2]);
     hf__reply_integer(tx, 1);
 }
 

@@ -296,7 +296,7 @@ static void put_hash(hf__tx *tx, hf__record *record, const hf__members *list)
             hf__hash_expire(tx, record, field->name, expire_ms);
     }
     if (hf__hash_is_empty(tx, record))
-        hf__key_delete(tx, record);
+        hf__key_drop(tx, record);
 }
 
 static void put_value(hf__tx *tx, hf__record *record,
@@ -329,17 +329,20 @@ static void put_value(hf__tx *tx, hf__record *record,
 static void store_value(hf__tx *tx, hf_bytes key, const hf__rdb_value *value,
                         int64_t expire_ms)
 {
-    hf__record *record = hf__key_make(tx, key, value->type);
+    bool over = expire_ms != 0 && expire_ms <= tx->now_ms;
+    hf__record *record =
+        over ? hf__key_find(tx, key) : hf__key_make(tx, key, value->type);
 
+    hf__reply_line(tx, "OK");
     if (record == NULL)
         return;
-    hf__reply_line(tx, "OK");
-    if (expire_ms != 0 && expire_ms <= tx->now_ms) {
+    if (over) {
         hf__key_delete(tx, record);
         return;
     }
     record->expire_ms = expire_ms;
     put_value(tx, record, value);
+    hf__key_event(tx, HF__EVENT_GENERIC, "restore", key);
 }
 
 static void run_restore(hf__tx *tx, const hf_bytes *args, size_t count)

@@ -79,6 +79,7 @@ static void expire(hf__tx *tx, const hf_bytes *args, size_t count,
     } else {
         record->expire_ms = expire_ms;
         hf__key_touch(tx, record);
+        hf__key_event(tx, HF__EVENT_GENERIC, "expire", args[1]);
     }
     hf__reply_integer(tx, 1);
 }
@@ -158,6 +159,7 @@ static void run_persist(hf__tx *tx, const hf_bytes *args, size_t count)
     }
     record->expire_ms = 0;
     hf__key_touch(tx, record);
+    hf__key_event(tx, HF__EVENT_GENERIC, "persist", args[1]);
     hf__reply_integer(tx, 1);
 }
 

@@ -61,6 +61,8 @@ static void set_expiry(hf__tx *tx, hf__record *record, int64_t expire_ms)
     } else if (expire_ms != record->expire_ms) {
         record->expire_ms = expire_ms;
         hf__key_touch(tx, record);
+        hf__record_event(tx, HF__EVENT_GENERIC,
+                         expire_ms != 0 ? "expire" : "persist", record);
     }
 }
 

@@ -15,6 +15,7 @@ static int64_t put_pairs(hf__tx *tx, const hf_bytes *args, size_t count)
         return -1;
     for (size_t i = 2; i < count && tx->fatal == HF_OK; i += 2)
         added += hf__hash_put(tx, record, args[i], args[i + 1]) ? 1 : 0;
+    hf__key_event(tx, HF__EVENT_HASH, "hset", args[1]);
     return added;
 }
 
@@ -55,6 +56,7 @@ static void run_hsetnx(hf__tx *tx, const hf_bytes *args, size_t count)
     if (record == NULL)
         return;
     (void)hf__hash_put(tx, record, args[2], args[3]);
+    hf__key_event(tx, HF__EVENT_HASH, "hset", args[1]);
     hf__reply_integer(tx, 1);
 }
 
@@ -154,18 +156,21 @@ static void run_hdel(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     int64_t deleted = 0;
+    bool emptied = false;
 
     if (!hf__hash_open(tx, args[1], &record))
         return;
-    for (size_t i = 2; record != NULL && i < count && tx->fatal == HF_OK; i++) {
+    for (size_t i = 2;
+         record != NULL && !emptied && i < count && tx->fatal == HF_OK; i++) {
         if (!hf__hash_delete(tx, record, args[i]))
             continue;
         deleted++;
-        if (hf__hash_is_empty(tx, record)) {
-            hf__key_delete(tx, record);
-            record = NULL;
-        }
+        emptied = hf__hash_is_empty(tx, record);
     }
+    if (deleted > 0)
+        hf__key_event(tx, HF__EVENT_HASH, "hdel", args[1]);
+    if (emptied)
+        hf__key_delete(tx, record);
     hf__reply_integer(tx, deleted);
 }
 
@@ -232,6 +237,7 @@ static void run_hincrby(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     (void)hf__hash_update(tx, record, args[2],
                           hf_view(text, hf__number_put_integer(text, value)));
+    hf__key_event(tx, HF__EVENT_HASH, "hincrby", args[1]);
     hf__reply_integer(tx, value);
 }
 

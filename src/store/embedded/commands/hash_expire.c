@@ -129,6 +129,15 @@ static int expire_field(hf__tx *tx, hf__record *record, hf_bytes field,
     return DELETED;
 }
 
+static bool has_result(const int *results, size_t count, int wanted)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (results[i] == wanted)
+            return true;
+    }
+    return false;
+}
+
 /* All of it before the reply, by which a script may leave the command. */
 static const int *expire_fields(hf__tx *tx, hf__record *record,
                                 const fields *which, const setting *what)
@@ -139,6 +148,10 @@ static const int *expire_fields(hf__tx *tx, hf__record *record,
         return NULL;
     for (size_t i = 0; i < which->count && tx->fatal == HF_OK; i++)
         results[i] = expire_field(tx, record, which->names[i], what);
+    if (has_result(results, which->count, DONE))
+        hf__record_event(tx, HF__EVENT_HASH, "hexpire", record);
+    if (has_result(results, which->count, DELETED))
+        hf__record_event(tx, HF__EVENT_HASH, "hdel", record);
     if (record != NULL && tx->fatal == HF_OK && hf__hash_is_empty(tx, record))
         hf__key_delete(tx, record);
     return tx->fatal == HF_OK ? results : NULL;
@@ -245,7 +258,10 @@ static int persist_field(hf__tx *tx, hf__record *record, hf_bytes field)
 {
     if (!has_field(tx, record, field))
         return NO_FIELD;
-    return hf__deadline_clear(tx, record, field) ? DONE : NO_DEADLINE;
+    if (!hf__deadline_clear(tx, record, field))
+        return NO_DEADLINE;
+    hf__record_event(tx, HF__EVENT_HASH, "hpersist", record);
+    return DONE;
 }
 
 static void run_hpersist(hf__tx *tx, const hf_bytes *args, size_t count)

@@ -38,8 +38,10 @@ static void run_incrbyfloat(hf__tx *tx, const hf_bytes *args, size_t count)
     if (record == NULL)
         record = hf__key_make(tx, args[1], HF__TYPE_STRING);
     size = hf__long_float_put(text, value);
-    if (record != NULL && hf__content_set(tx, record, text, size))
-        hf__reply_bytes(tx, text, size);
+    if (record == NULL || !hf__content_set(tx, record, text, size))
+        return;
+    hf__key_event(tx, HF__EVENT_STRING, "incrbyfloat", args[1]);
+    hf__reply_bytes(tx, text, size);
 }
 
 static void run_hincrbyfloat(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -77,6 +79,7 @@ static void run_hincrbyfloat(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     size = hf__long_float_put(text, value);
     (void)hf__hash_update(tx, record, args[2], hf_view(text, size));
+    hf__key_event(tx, HF__EVENT_HASH, "hincrbyfloat", args[1]);
     hf__reply_bytes(tx, text, size);
 }
 

@@ -26,6 +26,7 @@ static void push(hf__tx *tx, const hf_bytes *args, size_t count, bool front,
         return;
     for (size_t i = 2; i < count && tx->fatal == HF_OK; i++)
         hf__list_push(tx, record, args[i], front);
+    hf__key_event(tx, HF__EVENT_LIST, front ? "lpush" : "rpush", args[1]);
     hf__reply_integer(tx, (int64_t)record->count);
 }
 
@@ -89,6 +90,7 @@ static void run_linsert(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     }
     hf__list_insert(tx, record, after ? index + 1 : index, args[4]);
+    hf__key_event(tx, HF__EVENT_LIST, "linsert", args[1]);
     hf__reply_integer(tx, (int64_t)record->count);
 }
 
@@ -316,6 +318,7 @@ static void run_lset(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     }
     hf__list_set(tx, record, (uint64_t)index, args[3]);
+    hf__key_event(tx, HF__EVENT_LIST, "lset", args[1]);
     hf__reply_line(tx, "OK");
 }
 
@@ -335,6 +338,8 @@ static void run_lrem(hf__tx *tx, const hf_bytes *args, size_t count)
         most = UINT64_MAX;
     if (record != NULL)
         removed = hf__list_remove(tx, record, args[3], wanted < 0, most);
+    if (removed > 0)
+        hf__key_event(tx, HF__EVENT_LIST, "lrem", args[1]);
     if (record != NULL && record->count == 0)
         hf__key_delete(tx, record);
     hf__reply_integer(tx, (int64_t)removed);
@@ -351,6 +356,8 @@ static void run_ltrim(hf__tx *tx, const hf_bytes *args, size_t count)
         !hf__arg_integer(tx, args[3], &end) ||
         !hf__list_open(tx, args[1], &record))
         return;
+    if (record != NULL)
+        hf__key_event(tx, HF__EVENT_LIST, "ltrim", args[1]);
     if (record != NULL && !place_range(record, start, end, &first, &kept))
         hf__key_delete(tx, record);
     else if (record != NULL && kept < record->count)
@@ -366,6 +373,8 @@ static void pop_some(hf__tx *tx, hf__record *record, bool last, uint64_t count)
     uint64_t left = record->count - count;
 
     reply_elements(tx, record, last ? record->count - 1 : 0, last, count);
+    if (count > 0)
+        hf__record_event(tx, HF__EVENT_LIST, last ? "rpop" : "lpop", record);
     if (left == 0)
         hf__key_delete(tx, record);
     else if (count > 0)

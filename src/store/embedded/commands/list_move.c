@@ -52,6 +52,8 @@ static bool move(hf__tx *tx, hf_bytes from, hf_bytes to, bool from_last,
     if (target == NULL || !pop_value(tx, source, from_last, &value))
         return true;
     hf__list_push(tx, target, value, !to_last);
+    hf__key_event(tx, HF__EVENT_LIST, to_last ? "rpush" : "lpush", to);
+    hf__key_event(tx, HF__EVENT_LIST, from_last ? "rpop" : "lpop", from);
     if (source->count == 0)
         hf__key_delete(tx, source);
     hf__reply_bytes(tx, value.data, value.size);

@@ -16,6 +16,8 @@ static void run_sadd(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     for (size_t i = 2; i < count && tx->fatal == HF_OK; i++)
         added += hf__set_add(tx, record, args[i]) ? 1 : 0;
+    if (added > 0)
+        hf__key_event(tx, HF__EVENT_SET, "sadd", args[1]);
     hf__reply_integer(tx, added);
 }
 
@@ -30,11 +32,13 @@ static void run_srem(hf__tx *tx, const hf_bytes *args, size_t count)
         if (!hf__set_remove(tx, record, args[i]))
             continue;
         removed++;
-        if (record->count == 0) {
-            hf__key_delete(tx, record);
-            record = NULL;
-        }
+        if (record->count == 0)
+            break;
     }
+    if (removed > 0)
+        hf__key_event(tx, HF__EVENT_SET, "srem", args[1]);
+    if (record != NULL && record->count == 0)
+        hf__key_delete(tx, record);
     hf__reply_integer(tx, removed);
 }
 
@@ -128,11 +132,12 @@ static void run_smove(hf__tx *tx, const hf_bytes *args, size_t count)
     if (!has || source == target)
         return;
     (void)hf__set_remove(tx, source, args[3]);
+    hf__key_event(tx, HF__EVENT_SET, "srem", args[1]);
     if (source->count == 0)
         hf__key_delete(tx, source);
     target = hf__set_make(tx, args[2]);
-    if (target != NULL)
-        (void)hf__set_add(tx, target, args[3]);
+    if (target != NULL && hf__set_add(tx, target, args[3]))
+        hf__key_event(tx, HF__EVENT_SET, "sadd", args[2]);
 }
 
 /* ------------------------------------------------------------------ chance */
@@ -263,6 +268,8 @@ static void run_spop(hf__tx *tx, const hf_bytes *args, size_t count)
          !hf__arg_at_least(tx, args[2], 0, HF__ERROR_POSITIVE, &wanted)) ||
         !hf__set_open(tx, args[1], &record))
         return;
+    if (record != NULL && wanted > 0)
+        hf__key_event(tx, HF__EVENT_SET, "spop", args[1]);
     if (count < 3) {
         reply_any(tx, record, true);
     } else if (record == NULL || wanted == 0) {

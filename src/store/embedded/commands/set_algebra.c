@@ -164,6 +164,7 @@ static void store_result(hf__tx *tx, set_algebra what, const hf_bytes *args,
         for (size_t i = 0; record != NULL && i < made.count; i++)
             (void)hf__set_add(tx, record,
                               hf__packed_buf_at(&made.buf, made.offsets[i]));
+        hf__key_event(tx, HF__EVENT_SET, tx->command->name, args[1]);
     }
     hf__reply_integer(tx, (int64_t)made.count);
 }

@@ -195,6 +195,8 @@ static void store_sorted(hf__tx *tx, hf__sorting *all)
         push_gets(tx, record, &all->buf, start);
     for (size_t i = 0; record != NULL && !gets && i < all->wanted; i++)
         hf__list_push(tx, record, hf__sort_member(all, i), false);
+    if (all->wanted > 0)
+        hf__key_event(tx, HF__EVENT_LIST, "sortstore", all->what.store);
     hf__reply_integer(
         tx, (int64_t)(all->wanted * (gets ? all->what.get_count : 1)));
 }

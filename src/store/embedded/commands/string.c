@@ -51,6 +51,7 @@ static bool store_value(hf__tx *tx, hf__record *record, hf_bytes value,
     if ((!record->live || record->type != HF__TYPE_STRING) &&
         !hf__record_make(tx, record, HF__TYPE_STRING))
         return false;
+    hf__record_event(tx, HF__EVENT_STRING, "set", record);
     /* An instant in the past: the key is gone at once. */
     if (expire_ms != 0 && expire_ms <= tx->now_ms) {
         hf__key_delete(tx, record);
@@ -180,7 +181,11 @@ static void run_set(hf__tx *tx, const hf_bytes *args, size_t count)
     }
     if (options.keep && record->live)
         expire_ms = record->expire_ms;
-    if (store_value(tx, record, args[2], expire_ms) && !options.get)
+    if (!store_value(tx, record, args[2], expire_ms))
+        return;
+    if (options.expires)
+        hf__key_event(tx, HF__EVENT_GENERIC, "expire", args[1]);
+    if (!options.get)
         hf__reply_line(tx, "OK");
 }
 
@@ -203,8 +208,10 @@ static void set_expiring(hf__tx *tx, const hf_bytes *args, hf__expiry expiry)
     if (!read_instant(tx, args[2], expiry, &expire_ms))
         return;
     record = hf__key_record(tx, args[1]);
-    if (record != NULL && store_value(tx, record, args[3], expire_ms))
-        hf__reply_line(tx, "OK");
+    if (record == NULL || !store_value(tx, record, args[3], expire_ms))
+        return;
+    hf__key_event(tx, HF__EVENT_GENERIC, "expire", args[1]);
+    hf__reply_line(tx, "OK");
 }
 
 static void run_setex(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -321,6 +328,7 @@ static void run_append(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     if (args[2].size > 0)
         memcpy(content + size, args[2].data, args[2].size);
+    hf__key_event(tx, HF__EVENT_STRING, "append", args[1]);
     hf__reply_integer(tx, (int64_t)record->content_size);
 }
 
@@ -348,9 +356,11 @@ static void add(hf__tx *tx, hf_bytes key, int64_t delta)
     }
     if (record == NULL)
         record = hf__key_make(tx, key, HF__TYPE_STRING);
-    if (record != NULL &&
-        hf__content_set(tx, record, text, hf__number_put_integer(text, value)))
-        hf__reply_integer(tx, value);
+    if (record == NULL ||
+        !hf__content_set(tx, record, text, hf__number_put_integer(text, value)))
+        return;
+    hf__key_event(tx, HF__EVENT_STRING, "incrby", key);
+    hf__reply_integer(tx, value);
 }
 
 static void run_incr(hf__tx *tx, const hf_bytes *args, size_t count)

@@ -89,6 +89,7 @@ static void run_setrange(hf__tx *tx, const hf_bytes *args, size_t count)
     if ((size_t)offset > old)
         (void)hf__tx_copy(tx, content + old, NULL, (size_t)offset - old);
     memcpy(content + offset, args[3].data, args[3].size);
+    hf__key_event(tx, HF__EVENT_STRING, "setrange", args[1]);
     hf__reply_integer(tx, (int64_t)size);
 }
 

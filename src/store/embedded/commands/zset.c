@@ -167,8 +167,11 @@ static void zadd(hf__tx *tx, const hf_bytes *args, size_t count,
         }
         /* With GT, LT and NaN a new key may remain empty. */
         if (record->count == 0)
-            hf__key_delete(tx, record);
+            hf__key_drop(tx, record);
     }
+    if (result.added + result.updated > 0)
+        hf__key_event(tx, HF__EVENT_ZSET, options->incr ? "zincr" : "zadd",
+                      args[1]);
     reply_added(tx, options, &result);
 }
 
@@ -207,11 +210,13 @@ static void run_zrem(hf__tx *tx, const hf_bytes *args, size_t count)
             continue;
         hf__zset_remove(tx, record, args[i], score);
         removed++;
-        if (record->count == 0) {
-            hf__key_delete(tx, record);
-            record = NULL;
-        }
+        if (record->count == 0)
+            break;
     }
+    if (removed > 0)
+        hf__key_event(tx, HF__EVENT_ZSET, "zrem", args[1]);
+    if (record != NULL && record->count == 0)
+        hf__key_delete(tx, record);
     hf__reply_integer(tx, removed);
 }
 
@@ -294,6 +299,9 @@ static void pop(hf__tx *tx, const hf_bytes *args, size_t count, bool last)
     reply_popped(tx, &list, count == 3);
     for (size_t i = 0; i < list.count && tx->fatal == HF_OK; i++)
         hf__zset_remove(tx, record, list.items[i].name, list.items[i].score);
+    if (list.count > 0)
+        hf__key_event(tx, HF__EVENT_ZSET, last ? "zpopmax" : "zpopmin",
+                      args[1]);
     if (record != NULL && record->count == 0)
         hf__key_delete(tx, record);
 }

@@ -321,6 +321,9 @@ static void reply_result(const zset_algebra *what, hf__members *list,
         hf__members_store(list, target);
     else
         hf__members_reply(list, what->with_scores);
+    if (what->store && list->count > 0)
+        hf__key_event(list->tx, HF__EVENT_ZSET, list->tx->command->name,
+                      target);
 }
 
 /* args[1] is the target of a STORE form. */

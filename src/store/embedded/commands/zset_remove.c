@@ -24,10 +24,13 @@ static void gather(hf__record *record, const hf__range *range,
 }
 
 /* Remove the collected members, and the key with the last one. */
-static void remove_all(hf__record *record, const hf__members *list)
+static void remove_all(hf__record *record, const hf__members *list,
+                       const char *event)
 {
     hf__tx *tx = list->tx;
 
+    if (list->count > 0)
+        hf__record_event(tx, HF__EVENT_ZSET, event, record);
     if (list->count == record->count) {
         hf__key_delete(tx, record);
         return;
@@ -50,7 +53,7 @@ static void remove_range(hf__tx *tx, const hf_bytes *args, hf__range_kind kind)
     hf__members_init(&list, tx);
     if (record != NULL) {
         gather(record, &range, &list);
-        remove_all(record, &list);
+        remove_all(record, &list, tx->command->name);
     }
     hf__reply_integer(tx, (int64_t)list.count);
 }
@@ -90,6 +93,8 @@ static void run_zrangestore(hf__tx *tx, const hf_bytes *args, size_t count)
         gather(record, &range, &list);
     if (tx->fatal == HF_OK)
         hf__members_store(&list, args[1]);
+    if (list.count > 0)
+        hf__key_event(tx, HF__EVENT_ZSET, "zrangestore", args[1]);
 }
 
 /* ------------------------------------------------------------------- ZMPOP */
@@ -146,7 +151,7 @@ static void take(hf__record *record, bool last, int64_t count,
 
     range.end = count - 1;
     gather(record, &range, list);
-    remove_all(record, list);
+    remove_all(record, list, last ? "zpopmax" : "zpopmin");
 }
 
 static void reply_member(hf__tx *tx, const hf__members *list, size_t index)

@@ -106,7 +106,7 @@ typedef struct hf__tx {
     size_t event_count;
     size_t event_capacity;
 
-    uint32_t watched; /* the rings that someone reads */
+    uint32_t watched; /* the rings that someone reads, and classes of events */
     hf__noted noted[HF__RING_COUNT];
 } hf__tx;
 

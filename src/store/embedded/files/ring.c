@@ -24,9 +24,9 @@ typedef struct layout {
 } layout;
 
 static const layout layouts[HF__RING_COUNT] = {
-    [HF__RING_CHANGES] = {HF__FILE_CHANGES, "HFCHNG\r\n", 2,
+    [HF__RING_CHANGES] = {HF__FILE_CHANGES, "HFCHNG\r\n", 3,
                           sizeof(hf__changes), offsetof(hf__changes, words)},
-    [HF__RING_MESSAGES] = {HF__FILE_MESSAGES, "HFMSGS\r\n", 1,
+    [HF__RING_MESSAGES] = {HF__FILE_MESSAGES, "HFMSGS\r\n", 2,
                            sizeof(hf__messages), offsetof(hf__messages, words)},
 };
 

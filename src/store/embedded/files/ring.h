@@ -24,8 +24,8 @@ typedef struct hf__ring_slot {
     uint32_t used;
     uint32_t inbox; /* index in the sidecar, and its id */
     char id[16];
-    uint32_t armed; /* it sleeps: wake it */
-    uint32_t reserved;
+    uint32_t armed;  /* it sleeps: wake it */
+    uint32_t wanted; /* classes of events: wake/key_event.h */
 } hf__ring_slot;
 
 /*
@@ -45,6 +45,8 @@ typedef struct hf__ring_head {
     uint64_t pending_txn;
     uint32_t pending;
     uint32_t commits; /* to check from time to time who is alive */
+    uint32_t wanted;  /* by any slot */
+    uint32_t reserved;
     hf__ring_slot slots[HF__RING_READERS];
 } hf__ring_head;
 

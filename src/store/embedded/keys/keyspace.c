@@ -134,7 +134,7 @@ static inline bool is_over(hf__tx *tx, const hf__record *record)
     return record->form == HF__FORM_DEADLINES && is_emptied(tx, record);
 }
 
-void hf__key_delete(hf__tx *tx, hf__record *record)
+void hf__key_drop(hf__tx *tx, hf__record *record)
 {
     bool made = record->live && !record->stored;
     hf__deadlines fields;
@@ -149,10 +149,17 @@ void hf__key_delete(hf__tx *tx, hf__record *record)
     record->dirty = record->stored || (made && tx->watched != 0);
 }
 
+void hf__key_delete(hf__tx *tx, hf__record *record)
+{
+    hf__key_drop(tx, record);
+    hf__record_event(tx, HF__EVENT_GENERIC, "del", record);
+}
+
 static void expire(hf__tx *tx, hf__record *record)
 {
-    hf__key_delete(tx, record);
+    hf__key_drop(tx, record);
     record->expired = true;
+    hf__record_event(tx, HF__EVENT_EXPIRED, "expired", record);
 }
 
 static bool reserve(hf__tx *tx, hf__record *record, size_t size);
@@ -313,7 +320,9 @@ bool hf__key_of_type(hf__tx *tx, hf_bytes key, hf__type type,
 bool hf__record_make(hf__tx *tx, hf__record *record, hf__type type)
 {
     if (record->live)
-        hf__key_delete(tx, record);
+        hf__key_drop(tx, record);
+    else
+        hf__record_event(tx, HF__EVENT_NEW, "new", record);
     if (tx->fatal != HF_OK)
         return false;
     record->live = true;

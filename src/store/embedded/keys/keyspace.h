@@ -8,6 +8,7 @@
 
 #include "store/embedded/commit/tx.h"
 #include "store/embedded/files/format.h"
+#include "store/embedded/wake/key_event.h"
 
 typedef struct hf__record {
     struct hf__record *next; /* in its chain */
@@ -52,9 +53,19 @@ hf_bytes hf__record_key(const hf__record *record);
 void hf__record_clear(hf__record *record);
 bool hf__record_make(hf__tx *tx, hf__record *record, hf__type type);
 void hf__key_delete(hf__tx *tx, hf__record *record);
+/* Without an event: it was never there for anyone, or is renamed. */
+void hf__key_drop(hf__tx *tx, hf__record *record);
 void hf__key_touch(hf__tx *tx, hf__record *record); /* marks it dirty */
 /* Only elements have changed: write the record again if the key is watched. */
 void hf__key_touch_watched(hf__tx *tx, hf__record *record);
+
+/* Something happened to the key. */
+static inline void hf__record_event(hf__tx *tx, uint32_t event_class,
+                                    const char *name, const hf__record *record)
+{
+    if ((tx->watched & event_class) != 0)
+        hf__key_event_put(tx, event_class, name, hf__record_key(record));
+}
 
 /* The content, read again if stale. NULL: fatal. */
 const unsigned char *hf__content(hf__tx *tx, hf__record *record);

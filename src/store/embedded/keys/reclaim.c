@@ -223,6 +223,12 @@ static hf_bytes key_of(const MDB_val *name, const MDB_val *value,
                    head->key_size);
 }
 
+static void report_expired(hf__tx *tx, hf_bytes key)
+{
+    hf__note(tx, HF_CHANGE_EXPIRED, key);
+    hf__key_event(tx, HF__EVENT_EXPIRED, "expired", key);
+}
+
 static void note_expired(hf__tx *tx, const MDB_val *name, const MDB_val *value)
 {
     hf__keyhead head;
@@ -230,7 +236,7 @@ static void note_expired(hf__tx *tx, const MDB_val *name, const MDB_val *value)
     hf__keyhead_read(&head, value->mv_data);
     if (!hf__expiry_is_tombstone(head.expire_ms) &&
         head.key_size <= value->mv_size - HF__KEYHEAD_SIZE)
-        hf__note(tx, HF_CHANGE_EXPIRED, key_of(name, value, &head));
+        report_expired(tx, key_of(name, value, &head));
 }
 
 static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
@@ -339,24 +345,35 @@ void hf__reclaim_some(hf__tx *tx, hf__reclaimed *so_far)
     so_far->done = so_far->at_end && tx->no_pending_deletes;
 }
 
-void hf__reclaim_hard(hf__tx *tx)
+/* Go round the keys once, in at most so many steps. */
+static void sweep_all(hf__tx *tx, unsigned steps, bool spares_shells)
 {
     hf__sidecar_map *map = tx->env->sidecar.map;
     bool wrapped = false;
 
-    /* No record may be deleted while it is in memory. */
-    if (!hf__tx_flush(tx))
-        return;
-    hf__tx_forget(tx);
-    for (unsigned i = 0; i < SWEEP_HARD && tx->fatal == HF_OK; i++) {
-        sweep done = {0};
+    for (unsigned i = 0; i < steps && tx->fatal == HF_OK; i++) {
+        sweep done = {.spares_shells = spares_shells};
 
         sweep_step(tx, map->sweep_key, &map->sweep_size, &done);
         if (done.at_end && wrapped)
             break;
         wrapped = wrapped || done.at_end;
     }
-    if (map->pending_deletes && tx->fatal == HF_OK)
+}
+
+void hf__reclaim_expired(hf__tx *tx, unsigned steps)
+{
+    sweep_all(tx, steps, true);
+}
+
+void hf__reclaim_hard(hf__tx *tx)
+{
+    /* No record may be deleted while it is in memory. */
+    if (!hf__tx_flush(tx))
+        return;
+    hf__tx_forget(tx);
+    sweep_all(tx, SWEEP_HARD, false);
+    if (tx->env->sidecar.map->pending_deletes && tx->fatal == HF_OK)
         (void)run_pending_deletes(tx, PENDING_COUNT);
 }
 

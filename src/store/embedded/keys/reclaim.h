@@ -24,6 +24,9 @@ typedef struct hf__reclaimed {
 void hf__reclaim_some(hf__tx *tx, hf__reclaimed *so_far);
 /* Delete more expired keys, because the store is full. */
 void hf__reclaim_hard(hf__tx *tx);
+/* Delete expired keys, in at most so many steps. The transaction has no records
+ * in memory. */
+void hf__reclaim_expired(hf__tx *tx, unsigned steps);
 /* Is the store too full for commands that need space? */
 bool hf__tx_is_full(hf__tx *tx);
 

@@ -11,23 +11,22 @@ static bool has_room(const hf__tx *tx, size_t size)
     return size <= notes->limit - hf__buf_size(notes);
 }
 
-static void put_message(hf__tx *tx, hf__channel_kind kind, hf_bytes channel,
-                        hf_bytes text)
+bool hf__message_put(hf__tx *tx, uint32_t kind, uint32_t event_class,
+                     hf_bytes channel, hf_bytes text)
 {
-    hf__message_head head = {(uint32_t)channel.size, 0};
+    hf__message_head head = {(uint32_t)channel.size, event_class};
     unsigned char *at = hf__ring_put(tx, HF__RING_MESSAGES, kind,
                                      sizeof(head) + channel.size + text.size);
 
-    if (at == NULL) {
-        hf__tx_no_memory(tx);
-        return;
-    }
+    if (at == NULL)
+        return false;
     memcpy(at, &head, sizeof(head));
     at += sizeof(head);
     if (channel.size > 0)
         memcpy(at, channel.data, channel.size);
     if (text.size > 0)
         memcpy(at + channel.size, text.data, text.size);
+    return true;
 }
 
 int64_t hf__message_publish(hf__tx *tx, hf__channel_kind kind, hf_bytes channel,
@@ -45,7 +44,10 @@ int64_t hf__message_publish(hf__tx *tx, hf__channel_kind kind, hf_bytes channel,
     if (!has_room(tx, hf__note_size(sizeof(hf__message_head) + channel.size +
                                     text.size)))
         return -1;
-    put_message(tx, kind, channel, text);
+    if (!hf__message_put(tx, kind, 0, channel, text)) {
+        hf__tx_no_memory(tx);
+        return 0;
+    }
     tx->noted[HF__RING_MESSAGES].readers |= readers;
     return count;
 }

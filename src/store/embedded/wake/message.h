@@ -13,11 +13,17 @@
 #define HF__MESSAGE_MAX (size_t)(1u << 20)
 
 /* A note in the ring of messages begins with this; the channel and the message
- * follow. The note's kind is an hf__channel_kind. */
+ * follow, or the name of an event and the key. The note's kind is an
+ * hf__channel_kind, or the next. */
 typedef struct hf__message_head {
     uint32_t channel_size;
-    uint32_t reserved;
+    uint32_t event_class;
 } hf__message_head;
+#define HF__NOTE_EVENT 4u
+
+/* false: it does not fit, or there is no memory. */
+bool hf__message_put(hf__tx *tx, uint32_t kind, uint32_t event_class,
+                     hf_bytes channel, hf_bytes text);
 
 /*
  * PUBLISH and SPUBLISH: the number of subscribers that the message goes to with

@@ -18,6 +18,7 @@ static bool read_message(hf_bytes note, hf__message *message)
     note.size -= sizeof(head);
     if (head.channel_size > note.size)
         return false;
+    message->event_class = head.event_class;
     message->channel = hf_view(bytes, head.channel_size);
     message->text =
         hf_view(bytes + head.channel_size, note.size - head.channel_size);
@@ -28,9 +29,10 @@ static void on_note(hf__ring_reader *ring, uint32_t kind, hf_bytes note)
 {
     hf__message_reader *reader =
         hf__container_of(ring, hf__message_reader, ring);
-    hf__message message = {.kind = (hf__channel_kind)kind,
-                           .number = ring->position};
+    hf__message message = {.number = ring->position};
 
+    if (kind != HF__NOTE_EVENT)
+        message.kind = (hf__channel_kind)kind;
     if (kind == HF__NOTE_GAP || !read_message(note, &message))
         reader->lost(reader);
     else
@@ -94,4 +96,9 @@ void hf__message_unsubscribe(hf__message_reader *reader, hf__channel_kind kind,
 {
     hf__subscription_remove(reader->ring.inbox->env, reader->ring.slot, kind,
                             name, subscribed.listed);
+}
+
+void hf__message_want(hf__message_reader *reader, uint32_t classes)
+{
+    hf__ring_reader_want(&reader->ring, classes);
 }

@@ -10,10 +10,11 @@
 #include "store/embedded/wake/ring_read.h"
 
 typedef struct hf__message {
-    hf__channel_kind kind; /* not a pattern */
+    hf__channel_kind kind; /* not a pattern; 0: an event of a key */
+    uint32_t event_class;  /* see key_event.h */
     uint64_t number;       /* see hf__subscribed */
-    hf_bytes channel;
-    hf_bytes text;
+    hf_bytes channel;      /* or the name of the event */
+    hf_bytes text;         /* or the key */
 } hf__message;
 
 typedef struct hf__message_reader {
@@ -48,5 +49,7 @@ hf__subscribed hf__message_subscribe(hf__message_reader *reader,
                                      hf__channel_kind kind, hf_bytes name);
 void hf__message_unsubscribe(hf__message_reader *reader, hf__channel_kind kind,
                              hf_bytes name, hf__subscribed subscribed);
+/* Classes of events that are to be reported. */
+void hf__message_want(hf__message_reader *reader, uint32_t classes);
 
 #endif

@@ -96,8 +96,9 @@ static void read_to(hf__ring_reader *reader, uint64_t head)
     while (reader->running && reader->position != head) {
         if (read_note(reader, head))
             continue;
-        reader->position = head;
+        reader->position = head_of(reader);
         reader->note(reader, HF__NOTE_GAP, hf_view(NULL, 0));
+        return;
     }
 }
 
@@ -218,6 +219,7 @@ static hf_status take_slot(hf__ring_reader *reader, hf_error *err)
     slot->inbox = reader->inbox->index;
     memcpy(slot->id, reader->inbox->id, sizeof(slot->id));
     slot->armed = 1;
+    slot->wanted = 0;
     slot->used = 1;
     hf__ring_count_readers(env, reader->which);
     return HF_OK;
@@ -249,6 +251,12 @@ void hf__ring_reader_leave(hf__ring_reader *reader)
     slot_of(reader)->used = 0;
     hf__ring_count_readers(env, reader->which);
     hf__env_unlock(env);
+}
+
+void hf__ring_reader_want(hf__ring_reader *reader, uint32_t wanted)
+{
+    slot_of(reader)->wanted = wanted;
+    hf__ring_count_readers(reader->inbox->env, reader->which);
 }
 
 /* ------------------------------------------------------------------- life */

@@ -35,6 +35,9 @@ hf_status hf__ring_reader_join(hf__ring_reader *reader, int64_t deadline_ms,
                                hf_error *err);
 void hf__ring_reader_leave(hf__ring_reader *reader);
 
+/* Joined, under the writer lock: these classes of events, too. */
+void hf__ring_reader_want(hf__ring_reader *reader, uint32_t wanted);
+
 /* Be called with what comes from now on. Joined, on the loop thread. stop()
  * also from `note`. */
 hf_status hf__ring_reader_start(hf__ring_reader *reader, hf_error *err);

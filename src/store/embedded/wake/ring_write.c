@@ -53,6 +53,7 @@ static void begin_one(hf__tx *tx, uint32_t which)
     hf__buf_clear(&noted->notes);
     noted->lost = false;
     noted->readers = 0;
+    tx->watched |= ring->head->wanted;
 }
 
 void hf__ring_begin(hf__tx *tx)
@@ -113,12 +114,16 @@ void hf__ring_forget_dead(hf__env *env, uint32_t which)
 
 void hf__ring_count_readers(hf__env *env, uint32_t which)
 {
-    const hf__ring_slot *slots = env->rings[which].head->slots;
+    hf__ring_head *head = env->rings[which].head;
     uint32_t *watched = &env->sidecar.map->watched;
     bool any = false;
 
-    for (size_t i = 0; i < HF__RING_READERS; i++)
-        any = any || slots[i].used;
+    head->wanted = 0;
+    for (size_t i = 0; i < HF__RING_READERS; i++) {
+        any = any || head->slots[i].used;
+        if (head->slots[i].used)
+            head->wanted |= head->slots[i].wanted;
+    }
     if (any)
         __atomic_or_fetch(watched, 1u << which, __ATOMIC_RELAXED);
     else
