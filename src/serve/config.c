@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "serve/listener.h"
+#include "serve/notify.h"
 #include "serve/served.h"
 #include "store/embedded/commit/env.h"
 #include "store/embedded/embedded.h"
@@ -118,6 +119,30 @@ static void get_unixsocket(hf_server *server, hf__buf *text)
     }
 }
 
+static void get_notify(hf_server *server, hf__buf *text)
+{
+    char letters[HF__NOTIFY_TEXT_SIZE];
+
+    hf__notify_show(server->pubsub.notify, letters);
+    (void)hf__buf_print(text, "%s", letters);
+}
+
+static bool set_notify(hf_server *server, hf_bytes value, bool apply,
+                       char error[HF__CONFIG_ERROR_SIZE])
+{
+    uint32_t flags;
+
+    if (!hf__notify_read(value, &flags)) {
+        (void)snprintf(error, HF__CONFIG_ERROR_SIZE,
+                       "Invalid event class character. Use "
+                       "'Ag$lshzxeKEtmdn'.");
+        return false;
+    }
+    if (apply)
+        hf__pubsub_notify(server, flags);
+    return true;
+}
+
 /* Sorted by name. */
 const hf__config hf__config_server[] = {
     {"appendfsync", "no", NULL, NULL},
@@ -135,6 +160,7 @@ const hf__config hf__config_server[] = {
     {"maxclients", NULL, get_maxclients, set_maxclients},
     {"maxmemory", NULL, get_maxmemory, NULL},
     {"maxmemory-policy", "noeviction", NULL, NULL},
+    {"notify-keyspace-events", NULL, get_notify, set_notify},
     {"port", NULL, get_port, NULL},
     {"proto-max-bulk-len", NULL, get_bulk_max, NULL},
     {"save", "", NULL, NULL},

@@ -11,11 +11,13 @@
 
 #include <string.h>
 
+#include "serve/notify.h"
 #include "serve/push.h"
 #include "serve/served.h"
 #include "serve/state.h"
 #include "serve/unit.h"
 #include "store/embedded/embedded.h"
+#include "store/embedded/keys/reclaim.h"
 #include "store/embedded/run/command_table.h"
 #include "util/clock.h"
 #include "util/container.h"
@@ -23,6 +25,12 @@
 
 /* How long the server waits for the writer lock, ms. */
 #define LOCK_MS 5000
+
+/* Looking for expired keys: how often, ms; 64 keys each; waiting for the writer
+ * lock, ms. About a hundredth of the time. */
+#define SWEEP_MS 100
+#define SWEEP_STEPS 100u
+#define SWEEP_LOCK_MS 5
 
 /* ----------------------------------------------------------------- messages */
 
@@ -46,10 +54,9 @@ static void deliver(const hf__followed *channel, const hf__message *message,
     }
 }
 
-static void on_message(hf__message_reader *reader, const hf__message *message)
+static void deliver_to_all(const hf__channel_table *channels,
+                           const hf__message *message)
 {
-    const hf__channel_table *channels =
-        &hf__container_of(reader, hf__pubsub, reader)->channels;
     const hf__followed *channel =
         hf__channel_table_find(channels, message->kind, message->channel);
 
@@ -65,6 +72,42 @@ static void on_message(hf__message_reader *reader, const hf__message *message)
     }
 }
 
+/* The event as a message on "PREFIX:TOPIC". */
+static void notify(hf__pubsub *pubsub, const hf__message *event,
+                   const char *prefix, hf_bytes topic, hf_bytes text)
+{
+    hf__message message = {
+        .kind = HF__CHANNEL, .number = event->number, .text = text};
+    hf__buf *name = &pubsub->event_name;
+
+    hf__buf_clear(name);
+    if (!hf__buf_append(name, prefix, strlen(prefix)) ||
+        !hf__buf_append(name, topic.data, topic.size)) {
+        pubsub->reader.lost(&pubsub->reader);
+        return;
+    }
+    message.channel = hf_view(hf__buf_front(name), hf__buf_size(name));
+    deliver_to_all(&pubsub->channels, &message);
+}
+
+static void on_message(hf__message_reader *reader, const hf__message *message)
+{
+    hf__pubsub *pubsub = hf__container_of(reader, hf__pubsub, reader);
+
+    if (message->kind != 0) {
+        deliver_to_all(&pubsub->channels, message);
+        return;
+    }
+    if ((pubsub->wanted & message->event_class) == 0)
+        return;
+    if ((pubsub->notify & HF__NOTIFY_BY_KEY) != 0)
+        notify(pubsub, message, HF__NOTIFY_KEY_CHANNEL, message->text,
+               message->channel);
+    if ((pubsub->notify & HF__NOTIFY_BY_EVENT) != 0)
+        notify(pubsub, message, HF__NOTIFY_EVENT_CHANNEL, message->channel,
+               message->text);
+}
+
 /* As Redis does with slow ones. */
 static void on_lost(hf__message_reader *reader)
 {
@@ -78,39 +121,45 @@ static void on_lost(hf__message_reader *reader)
     }
 }
 
-void hf__pubsub_init(hf_server *server)
-{
-    hf__pubsub *pubsub = &server->pubsub;
-
-    pubsub->server = server;
-    hf__message_reader_init(&pubsub->reader, hf__embedded_inbox(server->store));
-    pubsub->reader.got = on_message;
-    pubsub->reader.lost = on_lost;
-}
-
-void hf__pubsub_done(hf_server *server)
-{
-    hf__channel_table_done(&server->pubsub.channels);
-    hf__message_reader_done(&server->pubsub.reader);
-}
-
 void hf__pubsub_pause(hf_server *server)
 {
     if (server->pubsub.reading)
         hf__ring_reader_pause(&server->pubsub.reader.ring);
 }
 
-void hf__pubsub_look(hf_server *server)
+/* ------------------------------------------------------------------ events */
+
+/*
+ * Expired keys are removed by writers. So that their events come on an idle
+ * store, too, look for them.
+ */
+static void on_sweep(hf__tick *tick)
 {
-    if (server->pubsub.reading)
-        hf__ring_reader_look(&server->pubsub.reader.ring);
+    hf_server *server = tick->user;
+    int64_t now_ms = hf__clock_boot_ms();
+
+    if (hf__round_enter(&server->round, true, now_ms + SWEEP_LOCK_MS, NULL) ==
+        HF_OK) {
+        hf__reclaim_expired(server->round.tx, SWEEP_STEPS);
+        (void)hf__round_end(&server->round, now_ms, NULL);
+    }
+    hf__tick_set(hf__loop_poller(server->loop), tick, now_ms + SWEEP_MS);
 }
 
-static bool has_channels(const hf__channel_table *channels)
+/* Have the store report what is wanted. The writer lock is held. */
+static void want_locked(hf_server *server)
 {
-    return channels->counts[HF__CHANNEL] + channels->counts[HF__CHANNEL_SHARD] +
-               channels->counts[HF__CHANNEL_PATTERN] >
-           0;
+    hf__pubsub *pubsub = &server->pubsub;
+    uint32_t wanted = hf__notify_classes(pubsub->notify);
+
+    if (wanted == pubsub->wanted)
+        return;
+    hf__message_want(&pubsub->reader, wanted);
+    pubsub->wanted = wanted;
+    if ((wanted & HF__EVENT_EXPIRED) != 0)
+        hf__tick_set(hf__loop_poller(server->loop), &pubsub->sweep, 0);
+    else
+        hf__tick_stop(&pubsub->sweep);
 }
 
 /* Read, and take the writer lock. */
@@ -125,7 +174,64 @@ static hf_status lock(hf_server *server, hf_error *err)
     if (status != HF_OK)
         return status;
     pubsub->reading = true;
-    return hf__message_reader_lock(&pubsub->reader, deadline_ms, err);
+    status = hf__message_reader_lock(&pubsub->reader, deadline_ms, err);
+    if (status == HF_OK)
+        want_locked(server);
+    return status;
+}
+
+/* In a transaction it is done at its end. */
+static void want(hf_server *server)
+{
+    hf__pubsub *pubsub = &server->pubsub;
+
+    if (!pubsub->reading || server->round.tx != NULL ||
+        hf__notify_classes(pubsub->notify) == pubsub->wanted ||
+        lock(server, NULL) != HF_OK)
+        return;
+    hf__message_reader_unlock(&pubsub->reader);
+}
+
+void hf__pubsub_notify(hf_server *server, uint32_t flags)
+{
+    server->pubsub.notify = flags;
+    want(server);
+}
+
+void hf__pubsub_look(hf_server *server)
+{
+    want(server);
+    if (server->pubsub.reading)
+        hf__ring_reader_look(&server->pubsub.reader.ring);
+}
+
+void hf__pubsub_init(hf_server *server)
+{
+    hf__pubsub *pubsub = &server->pubsub;
+
+    pubsub->server = server;
+    hf__message_reader_init(&pubsub->reader, hf__embedded_inbox(server->store));
+    pubsub->reader.got = on_message;
+    pubsub->reader.lost = on_lost;
+    hf__buf_init(&pubsub->event_name, SIZE_MAX);
+    pubsub->sweep.ring = on_sweep;
+    pubsub->sweep.user = server;
+}
+
+void hf__pubsub_done(hf_server *server)
+{
+    hf__channel_table_done(&server->pubsub.channels);
+    hf__buf_done(&server->pubsub.event_name);
+    hf__message_reader_done(&server->pubsub.reader);
+}
+
+/* ------------------------------------------------------------ subscriptions */
+
+static bool has_channels(const hf__channel_table *channels)
+{
+    return channels->counts[HF__CHANNEL] + channels->counts[HF__CHANNEL_SHARD] +
+               channels->counts[HF__CHANNEL_PATTERN] >
+           0;
 }
 
 static void stop_if_idle(hf_server *server)
@@ -135,10 +241,10 @@ static void stop_if_idle(hf_server *server)
     if (!pubsub->reading || has_channels(&pubsub->channels))
         return;
     hf__message_reader_stop(&pubsub->reader);
+    hf__tick_stop(&pubsub->sweep);
     pubsub->reading = false;
+    pubsub->wanted = 0;
 }
-
-/* ------------------------------------------------------------ subscriptions */
 
 /* false: no memory. The writer lock is held. */
 static bool follow(hf__conn *conn, hf__channel_kind kind, hf_bytes name)

@@ -12,6 +12,11 @@ typedef struct hf__pubsub {
     hf__message_reader reader;
     bool reading;
     hf__channel_table channels;
+
+    uint32_t notify;    /* flags of notify.h */
+    uint32_t wanted;    /* of these, what the store reports now */
+    hf__tick sweep;     /* while events of expired keys are wanted */
+    hf__buf event_name; /* of the channel of an event */
 } hf__pubsub;
 
 void hf__pubsub_init(struct hf_server *server);
@@ -21,6 +26,9 @@ void hf__pubsub_done(struct hf_server *server);
 /* A turn begins: commits of its own need not wake it. It ends: read. */
 void hf__pubsub_pause(struct hf_server *server);
 void hf__pubsub_look(struct hf_server *server);
+
+/* CONFIG SET notify-keyspace-events. */
+void hf__pubsub_notify(struct hf_server *server, uint32_t flags);
 
 /* Has the connection subscribed, so that it may only do so, by RESP2? Then
  * replies with an error to other commands. */
