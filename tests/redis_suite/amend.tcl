@@ -2,12 +2,12 @@
 #
 # amend.tcl - loaded by the suite's own client after its procedures.
 
-# What has no counterpart in a store without encodings, snapshots, functions and
-# a cycle that removes expired keys is answered here: an error to what is sent
-# between tests would end the unit. Not with redis-server, for which no test is
-# left out.
+# What has no counterpart in a store without encodings, snapshots, functions,
+# latency events and a cycle that removes expired keys is answered here: an error
+# to what is sent between tests would end the unit. Not with redis-server, for
+# which no test is left out.
 set debug_answered {^(set-active-expire|quicklist-packed-threshold)$}
-set config_answered {^(hash|list|set|zset)-max-|^list-compress|^save$}
+set config_answered {^(hash|list|set|zset)-max-|^list-compress|^save$|^latency-monitor-threshold$}
 array set config {}
 
 proc answer {name what value} {

@@ -3,7 +3,8 @@
 
 A line in brackets begins a cause: `[not applicable: WHY]` or `[failed: WHY]`.
 Below it, the tests it explains, one a line: `UNIT: NAME`, where * stands for
-any text, or `tag: TAG` for those that the suite itself tags so.
+any text, or `tag: TAG` for those that the suite itself tags so. Tests that are
+not applicable are not run: what they leave half done would make others fail.
 """
 
 import re
@@ -16,14 +17,26 @@ class Cause:
         self.count = 0
 
 
+# Added to the name of a test that is not the first of that name.
+NUMBER = re.compile(r" #\d+$")
+
+
 class Entry:
     def __init__(self, cause, line):
         self.cause = cause
         self.line = line
         self.used = False
         self.unit, _, name = line.partition(": ")
-        self.pattern = re.compile(
-            ".*".join(map(re.escape, name.split("*"))), re.S)
+        self.pattern = self.compile(name)
+        # Without "#2": tests are left out by their names.
+        self.skip = "/" + self.compile(NUMBER.sub("", name)).pattern
+
+    @staticmethod
+    def compile(name):
+        # Not re.escape(): Tcl has other escapes.
+        escaped = re.sub(r"[^\w* ]", lambda m: "[" + m[0] + "]" if m[0] not in
+                         "^]\\[" else "\\" + m[0], name)
+        return re.compile(f"^{escaped.replace('*', '.*')}$", re.S)
 
     def explains(self, unit, name):
         return self.unit == unit and self.pattern.fullmatch(name) is not None
@@ -63,6 +76,12 @@ class Causes:
                 entry.used = True
                 found = found or entry.cause
         return found
+
+    def skips(self, unit):
+        """For --skiptest."""
+        return [entry.skip for entry in self.entries
+                if entry.unit == unit and
+                entry.cause.kind == "not applicable"]
 
     def unused(self):
         return [entry.line for entry in self.entries if not entry.used]

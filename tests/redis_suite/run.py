@@ -222,7 +222,8 @@ def main():
     print(f"{'unit':24}{'passed':>8}{'failed':>8}{'n/a':>8}{'s':>8}")
     with open(options.log, "w", encoding="utf-8") as log:
         for name in options.unit:
-            unit = run_unit(name, command, options, causes.tags, options.skip)
+            unit = run_unit(name, command, options, causes.tags,
+                            causes.skips(name) + options.skip)
             result = tally(name, unit, names[name], causes, log)
             print_row(name, result.counts, unit.seconds)
             seconds += unit.seconds
