@@ -233,6 +233,7 @@ static void take_info(struct lock_row *row, const hf_lock_info *info)
         row->known = false;
         row->held_ms = -1;
         row->seen_ms = at_ms;
+        row->token_max = info->last_token;
         row->lease_ms = 0;
     }
     if (info->remaining_ms > row->lease_ms)
@@ -343,6 +344,7 @@ static void keep_known(struct lock_sample *sample,
         if (was == NULL || !same_owner(was, &row->info))
             continue;
         row->seen_ms = was->seen_ms;
+        row->token_max = was->token_max;
         row->read_ms = was->read_ms;
         row->held_ms = was->held_ms;
         row->lease_ms = was->lease_ms;
@@ -492,17 +494,34 @@ void lock_sample_json(struct json *json, const struct lock_sample *sample)
 /* ------------------------------------------------------------ other requests
  */
 
+struct search {
+    hf_bytes owner;
+    bool held;  /* by any owner */
+    bool found; /* by this one */
+};
+
+static int match_owner(void *user, const hf_lock_info *holder)
+{
+    struct search *search = user;
+
+    search->held = true;
+    search->found = compare_bytes(holder_owner(holder), search->owner) == 0;
+    return search->found;
+}
+
 hf_status lock_sample_break(hf_client *client, hf_bytes name, hf_bytes owner,
                             hf_error *err)
 {
-    hf_lock_info info = HF_LOCK_INFO_INIT;
-    hf_status status = hf_lock_inspect(client, name, &info, err);
+    struct search search = {.owner = owner};
+    hf_status status = hf_lock_holders(client, name, match_owner, &search, err);
 
+    if (search.found)
+        return hf_lock_break(client, name, err);
     if (status != HF_OK)
         return status;
-    if (compare_bytes(holder_owner(&info), owner) != 0)
+    if (search.held)
         return fail(err, HF_CONFLICT, "another owner holds it now");
-    return hf_lock_break(client, name, err);
+    return fail(err, HF_NOT_FOUND, "it is not held any more");
 }
 
 static void on_fact(void *user, const char *name, const char *value)

@@ -27,11 +27,12 @@ struct lock_row {
     char *name; /* without the client's prefix; may have any bytes */
     size_t name_size;
     hf_lock_info info;
-    int64_t read_ms;  /* when `info` was read; now_ms() of clock.h */
-    int64_t seen_ms;  /* since when samples have this owner */
-    int64_t held_ms;  /* how long it is held; -1: unknown */
-    int64_t lease_ms; /* the most that samples have seen left of its lease */
-    bool known;       /* `holder` is */
+    int64_t read_ms;    /* when `info` was read; now_ms() of clock.h */
+    int64_t seen_ms;    /* since when samples have this owner */
+    uint64_t token_max; /* the owner's token is not larger; 0: unknown */
+    int64_t held_ms;    /* how long it is held; -1: unknown */
+    int64_t lease_ms;   /* the most that samples have seen left of its lease */
+    bool known;         /* `holder` is */
     hf_holder holder;
 };
 
@@ -99,7 +100,8 @@ double lock_sample_rate(const struct lock_sample *sample, uint64_t changes);
 /* Members of an object: totals, and the array "locks". */
 void lock_sample_json(struct json *json, const struct lock_sample *sample);
 
-/* Break a lock if `owner` still holds it; HF_CONFLICT: another one does. */
+/* Break a lock if `owner` is still among its holders. HF_CONFLICT: only others
+ * hold it; HF_NOT_FOUND: it is free. */
 hf_status lock_sample_break(hf_client *client, hf_bytes name, hf_bytes owner,
                             hf_error *err);
 

@@ -6,6 +6,7 @@
  */
 #include "top_screen.h"
 
+#include <inttypes.h>
 #include <ncurses.h>
 #include <poll.h>
 #include <signal.h>
@@ -182,11 +183,16 @@ static void draw_rows(struct top_state *state, int line, int room)
 /* A lock, from this line on, in two. */
 static void draw_lock(int line, const char *before, const struct lock_row *row)
 {
-    char holder[HOLDER_TEXT_SIZE];
+    char holder[HOLDER_TEXT_SIZE], token[64];
+    int column;
 
     put(line, put_text(line, 0, before), name_of(row));
     top_holder(row, holder);
-    put_text(line + 1, put_text(line + 1, 0, "held by "), holder);
+    column = put_text(line + 1, 0, "held by ");
+    column = put_text(line + 1, column, holder);
+    snprintf(token, sizeof(token), ", token at most %" PRIu64, row->token_max);
+    if (row->token_max > 0)
+        put_text(line + 1, column, token);
 }
 
 static void draw_foot(const struct top_state *state, bool whole)

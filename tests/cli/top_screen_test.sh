@@ -73,6 +73,11 @@ is_known() {
     "$HOLDFAST" lock inspect --json "$1" | grep -q '"pid"'
 }
 
+# has_holders NAME COUNT
+has_holders() {
+    "$HOLDFAST" lock inspect --json "$1" | grep -q "\"holders\":$2,"
+}
+
 waits() {
     "$HOLDFAST" lock inspect --json "$1" | grep -q "\"waiters\":$2}"
 }
@@ -118,6 +123,19 @@ test_break_names_lock_and_holder_and_asks() {
     shown 'broken: mine' 'locks 1'
     expect 1 lock inspect mine
     expect 0 lock inspect other
+}
+
+test_break_takes_a_lock_from_all_its_readers() {
+    hold papers -s
+    hold papers -s
+    screen 90 20
+    shown '2 readers'
+    keys b
+    shown 'Break lock: papers'
+    start run --ttl 70 -s papers -- sleep 60
+    eventually 10 has_holders papers 3
+    keys y
+    shown 'broken: papers' 'locks 0'
 }
 
 test_lock_with_another_owner_is_not_broken() {
