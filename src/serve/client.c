@@ -11,6 +11,7 @@
 #include <sys/un.h>
 
 #include "serve/multi.h"
+#include "serve/pause.h"
 #include "serve/served.h"
 #include "serve/state.h"
 #include "store/embedded/keys/argument.h"
@@ -202,7 +203,7 @@ static void put_flags(const hf__conn *conn, hf__buf *text, bool is_unix)
 {
     size_t before = hf__buf_size(text);
 
-    if (conn->waiter != NULL)
+    if (conn->waiter != NULL || conn->held)
         (void)hf__buf_append(text, "b", 1);
     if (conn->closing)
         (void)hf__buf_append(text, "c", 1);
@@ -505,6 +506,36 @@ static void client_unblock(hf__conn *conn, const hf_bytes *words, size_t count)
     hf__answer_integer(&conn->answer, ended);
 }
 
+/* ------------------------------------------------------------------- pauses */
+
+static void client_pause(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    bool all = count == 3 || (count == 4 && hf__arg_is(words[3], "all"));
+    int64_t wait_ms;
+
+    if (!all && (count != 4 || !hf__arg_is(words[3], "write"))) {
+        hf__answer_error(&conn->answer,
+                         "ERR CLIENT PAUSE mode must be WRITE or ALL");
+    } else if (!hf__number_integer(words[2], &wait_ms)) {
+        hf__answer_error(&conn->answer,
+                         "ERR timeout is not an integer or out of range");
+    } else if (wait_ms < 0) {
+        hf__answer_error(&conn->answer, "ERR timeout is negative");
+    } else {
+        hf__pause_begin(conn->server,
+                        hf__clock_after(hf__clock_boot_ms(), wait_ms), all);
+        reply_ok(conn);
+    }
+}
+
+static void client_unpause(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    (void)words;
+    (void)count;
+    hf__pause_end(conn->server);
+    reply_ok(conn);
+}
+
 /* ------------------------------------------------------------------- table */
 
 static void client_help(hf__conn *conn, const hf_bytes *words, size_t count)
@@ -523,6 +554,10 @@ static void client_help(hf__conn *conn, const hf_bytes *words, size_t count)
         "    SKIPME (default: yes).",
         "LIST [TYPE <type>|ID <id> [<id> ...]]",
         "    Return information about client connections.",
+        "PAUSE <timeout> [WRITE|ALL]",
+        "    Suspend all, or just write, clients for <timeout> milliseconds.",
+        "UNPAUSE",
+        "    Stop the current client pause, resuming traffic.",
         "REPLY (ON|OFF|SKIP)",
         "    Control the replies sent to the current connection.",
         "SETNAME <name>",
@@ -557,8 +592,10 @@ const hf__served hf__served_client[] = {
     {"client|list", -2, 0, client_list},
     {"client|no-evict", 3, 0, client_no_evict},
     {"client|no-touch", 3, 0, client_no_touch},
+    {"client|pause", -3, 0, client_pause},
     {"client|reply", 3, 0, client_reply},
     {"client|setinfo", 4, 0, client_setinfo},
     {"client|setname", 3, 0, client_setname},
     {"client|unblock", -3, 0, client_unblock},
+    {"client|unpause", 2, 0, client_unpause},
     {NULL, 0, 0, NULL}};

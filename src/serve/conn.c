@@ -247,8 +247,8 @@ void hf__conn_answered(hf__conn *conn)
 
 bool hf__conn_may_run(const hf__conn *conn)
 {
-    return !conn->dead && !conn->closing && conn->waiter == NULL &&
-           hf__buf_size(&conn->out) < OUT_PAUSE;
+    return !conn->dead && !conn->closing && !conn->held &&
+           conn->waiter == NULL && hf__buf_size(&conn->out) < OUT_PAUSE;
 }
 
 /* -------------------------------------------------------------------- rounds

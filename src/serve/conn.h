@@ -72,6 +72,7 @@ typedef struct hf__conn {
     bool again;     /* to be put there again when the turn ends */
     bool early;     /* its next request is to run before the round */
     bool paused;    /* requests cannot run now */
+    bool held;      /* until the pause ends: pause.h */
     bool listening; /* for input */
     bool writing;   /* waiting until more can be written */
     bool ended;     /* no more input: closing once all requests have run */

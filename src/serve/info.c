@@ -81,8 +81,10 @@ static void put_clients(hf_server *server, hf__buf *text)
     PRINT("connected_clients:%zu\r\ncluster_connections:0\r\n"
           "maxclients:%" PRId64 "\r\n"
           "client_recent_max_input_buffer:%zu\r\n"
-          "client_recent_max_output_buffer:%zu\r\n",
-          server->conn_count, server->options.max_clients, in, out);
+          "client_recent_max_output_buffer:%zu\r\n"
+          "blocked_clients:%zu\r\n",
+          server->conn_count, server->options.max_clients, in, out,
+          server->blocking.count);
 }
 
 /* "4.21M" */

@@ -24,6 +24,7 @@
 
 #include "serve/access.h"
 #include "serve/multi.h"
+#include "serve/pause.h"
 #include "serve/push.h"
 #include "serve/served.h"
 #include "serve/unit.h"
@@ -130,6 +131,8 @@ static void queue(hf__conn *conn, const hf__served *served,
 static bool has_to_wait(hf__conn *conn, const hf__served *served,
                         const hf__command *command)
 {
+    if (hf__pause_holds(conn, served, command))
+        return true;
     if (served == NULL)
         return command != NULL && (command->flags & HF__COMMAND_BLOCKS) != 0 &&
                !hf__blocking_may_run(conn->server);

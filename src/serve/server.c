@@ -308,6 +308,7 @@ static void run_close(hf__task *task)
     server->ready = NULL;
     server->ready_end = &server->ready;
     hf__tick_stop(&server->tick);
+    hf__tick_stop(&server->pause.tick);
     hf__conn_bury(server);
     hf__multi_close_server(server);
     hf__blocking_close_server(server);

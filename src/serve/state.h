@@ -9,6 +9,7 @@
 #include "serve/blocking.h"
 #include "serve/conn.h"
 #include "serve/info.h"
+#include "serve/pause.h"
 #include "serve/slowlog.h"
 #include "serve/subscribe.h"
 #include "serve/usage.h"
@@ -75,6 +76,7 @@ struct hf_server {
     hf__info info;
     hf__usage usage;
     hf__slowlog slowlog;
+    hf__pause pause;
 };
 
 #endif

@@ -2,6 +2,7 @@
 """client_test.py PROGRAM - CLIENT: what a connection says about itself."""
 
 import sys
+import time
 import unittest
 
 from server import Server, encode
@@ -81,6 +82,41 @@ class Client(unittest.TestCase):
             encode("CLIENT", "REPLY", "ON") + encode("INCR", "n"))
         self.assertEqual([self.link.read() for _ in range(4)],
                          [2, 3, b"OK", 54])
+
+    def test_a_pause_holds_writes_back(self):
+        other = self.connect()
+        self.link.ask("SET", "a", 1)
+        self.assertEqual(self.link.ask("CLIENT", "PAUSE", 10 ** 9, "WRITE"),
+                         b"OK")
+        other.socket.sendall(encode("GET", "a") + encode("INCR", "a") +
+                             encode("GET", "a"))
+        self.assertEqual(other.read(), b"1")
+        self.assertEqual(self.link.ask("GET", "a"), b"1")
+        self.assertIn("flags=bU", self.link.ask("CLIENT", "LIST").decode())
+        self.assertEqual(self.link.ask("CLIENT", "UNPAUSE"), b"OK")
+        self.assertEqual([other.read(), other.read()], [2, b"2"])
+
+    def test_a_pause_of_all_ends_by_itself(self):
+        other = self.connect()
+        other.ask("PING")
+        begin = time.monotonic()
+        self.assertEqual(self.link.ask("CLIENT", "PAUSE", 100), b"OK")
+        other.socket.sendall(encode("PING") + encode("SET", "a", 2))
+        self.assertEqual([other.read(), other.read()], [b"PONG", b"OK"])
+        self.assertGreaterEqual(time.monotonic() - begin, 0.1)
+        self.assertEqual(self.link.ask("GET", "a"), b"2")
+
+    def test_a_pause_holds_exec_and_scripts_back(self):
+        other = self.connect()
+        for line in ("MULTI", "INCR n"):
+            other.ask(*line.split())
+        third = self.connect()
+        self.link.ask("CLIENT", "PAUSE", 10 ** 9, "WRITE")
+        other.send("EXEC")
+        third.send("EVAL", "return redis.call('incr', 'n')", 0)
+        self.assertEqual(self.link.ask("GET", "n"), None)
+        self.link.ask("CLIENT", "UNPAUSE")
+        self.assertEqual(sorted([other.read()[0], third.read()]), [1, 2])
 
 
 if __name__ == "__main__":
