@@ -20,6 +20,7 @@
 #include "serve/rounds.h"
 #include "serve/state.h"
 #include "serve/unit.h"
+#include "store/embedded/embedded.h"
 #include "store/embedded/wake/note.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -43,6 +44,7 @@ typedef struct queued {
 typedef struct watched {
     uint32_t bucket;
     uint32_t stamp;
+    uint32_t flushes;
     bool existed;
     size_t size;
 } watched;
@@ -191,6 +193,15 @@ static bool join(hf__conn *conn)
     return false;
 }
 
+static uint32_t flushes_of(const hf_server *server)
+{
+    const hf__env *env = hf__embedded_env(server->store);
+
+    return __atomic_load_n(
+        &hf__changes_of(&env->rings[HF__RING_CHANGES])->flushes,
+        __ATOMIC_SEQ_CST);
+}
+
 static bool add_watches(hf__conn *conn, const hf_bytes *keys, size_t count)
 {
     hf__multi *multi = conn->multi;
@@ -199,9 +210,10 @@ static bool add_watches(hf__conn *conn, const hf_bytes *keys, size_t count)
 
     for (size_t i = 0; i < count && fits; i++) {
         uint32_t bucket = (uint32_t)(hf__hash(keys[i], 0) % HF__STAMPS);
-        const watched head = {
-            bucket, __atomic_load_n(&stamps[bucket], __ATOMIC_SEQ_CST), false,
-            keys[i].size};
+        watched head = {.bucket = bucket, .size = keys[i].size};
+
+        head.stamp = __atomic_load_n(&stamps[bucket], __ATOMIC_SEQ_CST);
+        head.flushes = flushes_of(conn->server);
 
         fits = hf__buf_append(&multi->watches, &head, sizeof(head)) &&
                hf__buf_append(&multi->watches, keys[i].data, keys[i].size);
@@ -297,9 +309,12 @@ static bool is_changed(const hf_server *server, hf__tx *tx, const watched *head,
     uint32_t stamp =
         __atomic_load_n(&server->stamps[head->bucket], __ATOMIC_SEQ_CST);
 
+    /* A key that did not exist is not changed by a FLUSHALL. */
+    if (!head->existed)
+        stamp -= 2 * (flushes_of(server) - head->flushes);
     if (stamp != head->stamp || (stamp & 1) || hf__note_has(tx, head->bucket))
         return true;
-    /* It has expired. */
+    /* It has expired, or was removed by a FLUSHALL of this round. */
     return head->existed && hf__key_find(tx, key) == NULL;
 }
 

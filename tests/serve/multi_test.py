@@ -139,6 +139,13 @@ class Transactions(unittest.TestCase):
             ("EVAL", "redis.call('set', 'x', 1) redis.call('del', 'x')", 0),
             watched=("x",)))
         self.assertTrue(self.exec_after(("FLUSHALL",)))
+        self.assertFalse(self.exec_after(("FLUSHALL",), ("FLUSHDB",),
+                                         watched=("x",)))
+        self.assertTrue(self.exec_after(("FLUSHALL",), ("SET", "x", 1),
+                                        ("FLUSHALL",), watched=("x",)))
+        self.assertTrue(self.exec_after(
+            ("EVAL", "redis.call('set', 'x', 1) redis.call('flushall')", 0),
+            watched=("x",)))
         self.assertTrue(self.exec_after(("SET", "w", 1), ("DEL", "w")))
 
     def test_watch_sees_other_processes(self):

@@ -65,8 +65,11 @@ static void run_flushdb(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_error(tx, HF__ERROR_SYNTAX);
         return;
     }
+    /* For their notes. */
+    if (tx->watched != 0)
+        (void)hf__tx_flush(tx);
     hf__tx_forget(tx);
-    hf__note_all(tx);
+    hf__note_flush(tx);
     tx->epoch++;
     tx->changed = true;
     rc = mdb_drop(tx->txn, tx->env->dbi, 0);

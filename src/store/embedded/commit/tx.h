@@ -21,7 +21,8 @@ typedef struct hf__event {
 /* What a transaction notes in one ring; see wake/ring_write.h. */
 typedef struct hf__noted {
     hf__buf notes;
-    bool lost;        /* some did not fit */
+    bool lost;        /* some are missing: a gap */
+    bool flushed;     /* only those of keys that a FLUSHALL has removed */
     uint64_t readers; /* a bit for each slot, which is to be woken */
 } hf__noted;
 

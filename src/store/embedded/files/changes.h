@@ -14,10 +14,13 @@
 
 /*
  * A stamp is odd while a transaction is being committed that changes a key of
- * its bucket, and has another value afterwards.
+ * its bucket, and has another value afterwards. A FLUSHALL adds 2 to each, if
+ * not more, and 1 to `flushes`.
  */
 typedef struct hf__changes {
     hf__ring_head head;
+    uint32_t flushes;
+    uint32_t reserved;
     uint32_t stamps[HF__STAMPS];
     uint64_t words[HF__CHANGES_RING / 8];
 } hf__changes;

@@ -15,6 +15,13 @@
 
 #include "util/hash.h"
 
+/* Any key may have changed. */
+static void lose(hf__tx *tx)
+{
+    tx->noted[HF__RING_CHANGES].lost = true;
+    tx->noted[HF__RING_CHANGES].flushed = false;
+}
+
 void hf__note_put(hf__tx *tx, hf_change_kind kind, hf_bytes key)
 {
     unsigned char *at = NULL;
@@ -22,14 +29,17 @@ void hf__note_put(hf__tx *tx, hf_change_kind kind, hf_bytes key)
     if (key.size <= HF__NOTE_KEY_MAX)
         at = hf__ring_put(tx, HF__RING_CHANGES, kind, key.size);
     if (at == NULL)
-        hf__note_all(tx);
+        lose(tx);
     else if (key.size > 0)
         memcpy(at, key.data, key.size);
 }
 
-void hf__note_all(hf__tx *tx)
+void hf__note_flush(hf__tx *tx)
 {
-    tx->noted[HF__RING_CHANGES].lost = true;
+    hf__noted *noted = &tx->noted[HF__RING_CHANGES];
+
+    noted->flushed = noted->flushed || !noted->lost;
+    noted->lost = true;
 }
 
 /* ----------------------------------------------------------------- stamps */
@@ -72,7 +82,7 @@ static const unsigned char *next_stamp(const unsigned char *at, uint32_t *stamp)
     return at + hf__note_size(head.size);
 }
 
-static void stamp_keys(const hf__tx *tx, void (*act)(uint32_t *stamp))
+static void stamp_noted(const hf__tx *tx, void (*act)(uint32_t *stamp))
 {
     const hf__ring *ring = &tx->env->rings[HF__RING_CHANGES];
     const hf__noted *noted = &tx->noted[HF__RING_CHANGES];
@@ -80,14 +90,32 @@ static void stamp_keys(const hf__tx *tx, void (*act)(uint32_t *stamp))
     const unsigned char *end = end_of(&noted->notes);
     uint32_t stamp;
 
-    if (noted->lost) {
-        stamp_all(ring, act);
-        return;
-    }
     while (at < end) {
         at = next_stamp(at, &stamp);
         act(&hf__changes_of(ring)->stamps[stamp]);
     }
+}
+
+static void stamp_keys(const hf__tx *tx, void (*act)(uint32_t *stamp))
+{
+    if (tx->noted[HF__RING_CHANGES].lost)
+        stamp_all(&tx->env->rings[HF__RING_CHANGES], act);
+    else
+        stamp_noted(tx, act);
+}
+
+static void add_two(uint32_t *stamp)
+{
+    __atomic_store_n(stamp, *stamp + 2, __ATOMIC_SEQ_CST);
+}
+
+/* While the stamps are odd: a reader of one that is even sees `flushes`. */
+static void count_flush(const hf__tx *tx)
+{
+    hf__changes *changes = hf__changes_of(&tx->env->rings[HF__RING_CHANGES]);
+
+    stamp_noted(tx, add_two);
+    __atomic_add_fetch(&changes->flushes, 1, __ATOMIC_SEQ_CST);
 }
 
 bool hf__note_has(const hf__tx *tx, uint32_t stamp)
@@ -97,9 +125,9 @@ bool hf__note_has(const hf__tx *tx, uint32_t stamp)
     const unsigned char *end = end_of(&noted->notes);
     uint32_t other = HF__STAMPS;
 
-    while (!noted->lost && at < end && other != stamp)
+    while (at < end && other != stamp)
         at = next_stamp(at, &other);
-    return noted->lost || other == stamp;
+    return (noted->lost && !noted->flushed) || other == stamp;
 }
 
 /* ----------------------------------------------------------------- commit */
@@ -122,6 +150,8 @@ void hf__note_publish(hf__tx *tx, bool committed)
     for (uint32_t i = 0; i < HF__RING_COUNT; i++) {
         if (!hf__ring_has_notes(tx, i))
             continue;
+        if (i == HF__RING_CHANGES && tx->noted[i].flushed)
+            count_flush(tx);
         if (i == HF__RING_CHANGES)
             stamp_keys(tx, advance);
         hf__ring_publish(tx, i, committed);

@@ -19,11 +19,11 @@ static inline void hf__note(hf__tx *tx, hf_change_kind kind, hf_bytes key)
     if (hf__tx_notes(tx, HF__RING_CHANGES))
         hf__note_put(tx, kind, key);
 }
-/* All keys. */
-void hf__note_all(hf__tx *tx);
+/* All keys are removed; those written before are noted. */
+void hf__note_flush(hf__tx *tx);
 
-/* Has it noted a key with this stamp, by hf__hash(key, 0) % HF__STAMPS? After
- * hf__tx_flush(), if there are readers. */
+/* Has it noted a key with this stamp, by hf__hash(key, 0) % HF__STAMPS,
+ * FLUSHALL apart? After hf__tx_flush(), if there are readers. */
 bool hf__note_has(const hf__tx *tx, uint32_t stamp);
 
 /* A transaction begins. May set `fatal`. */

@@ -51,7 +51,7 @@ static void begin_one(hf__tx *tx, uint32_t which)
         return;
     noted->notes.limit = ring->size / NOTES_PART;
     hf__buf_clear(&noted->notes);
-    noted->lost = false;
+    noted->lost = noted->flushed = false;
     noted->readers = 0;
     tx->watched |= ring->head->wanted;
 }
