@@ -459,8 +459,7 @@ double lock_sample_rate(const struct lock_sample *sample, uint64_t changes)
                : 0;
 }
 
-/* ---------------------------------------------------------------------- JSON
- */
+/* -------------------------------------------------------------------- JSON */
 
 static void rate_json(struct json *json, const char *name,
                       const struct lock_sample *sample, uint64_t changes)
@@ -491,8 +490,7 @@ void lock_sample_json(struct json *json, const struct lock_sample *sample)
     json_close(json, ']');
 }
 
-/* ------------------------------------------------------------ other requests
- */
+/* ---------------------------------------------------------- other requests */
 
 struct search {
     hf_bytes owner;

@@ -44,8 +44,7 @@
 #define LATE_MS 1000
 #define REDRAW_MS 1000
 
-/* ------------------------------------------------------------------- drawing
- */
+/* ----------------------------------------------------------------- drawing */
 
 /* `bytes` at a place, cut at the right edge; the column after it. */
 static int put(int line, int column, hf_bytes bytes)
@@ -99,10 +98,11 @@ static void draw_head(const struct top_state *state)
     column = put_text(0, 0, "holdfast top");
     attroff(A_BOLD);
     put_text(0, column + GAP, state->store);
-    if (state->sample != NULL) {
+    if (state->sample != NULL)
         top_totals(state->sample, text);
-        put_text(1, 0, text);
-    }
+    else
+        snprintf(text, sizeof(text), "reading the locks");
+    put_text(1, 0, text);
     cell_time(every, state->interval_ms);
     snprintf(text, sizeof(text), "%s%s, by %s",
              state->paused ? "paused" : "every ", state->paused ? "" : every,
@@ -169,14 +169,9 @@ static void draw_rows(struct top_state *state, int line, int room)
         attroff(A_REVERSE);
     }
     for (size_t i = 0; i < page && first + i < state->view.count; i++) {
-        bool selected = first + i == state->selected;
-
-        if (selected)
-            attron(A_BOLD);
         draw_row(line + (int)i, state->view.rows[first + i], width);
-        if (selected)
+        if (first + i == state->selected)
             mvchgat(line + (int)i, 0, -1, A_REVERSE, 0, NULL);
-        attroff(A_BOLD);
     }
 }
 
@@ -237,8 +232,7 @@ static void draw(struct top_state *state)
     refresh();
 }
 
-/* ---------------------------------------------------------------------- loop
- */
+/* -------------------------------------------------------------------- loop */
 
 /* Is there room for a question that names a lock and its holder? */
 static bool can_ask(void)
@@ -356,12 +350,12 @@ int top_screen(struct call *call, hf_bytes pattern, int64_t interval_ms,
                enum top_sort sort)
 {
     struct top_state state = {.sort = sort, .interval_ms = interval_ms};
-    int signals = call_end_signals(call);
-    int code;
+    int signals, code;
 
+    lock_sample_store(call->client, state.store);
+    signals = call_end_signals(call);
     if (signals < 0)
         return EXIT_SYSTEM;
-    lock_sample_store(call->client, state.store);
     state.worker = top_worker_start(call->client, pattern, interval_ms);
     if (state.worker == NULL) {
         complain(call->command->grammar.name, "cannot start a thread");

@@ -20,8 +20,7 @@ static const int64_t intervals_ms[] = {100,  200,   500,   1000, 2000,
 
 #define INTERVAL_COUNT (sizeof(intervals_ms) / sizeof(intervals_ms[0]))
 
-/* ------------------------------------------------------------- what is shown
- */
+/* ----------------------------------------------------------- what is shown */
 
 const struct lock_row *top_state_selected(const struct top_state *state)
 {
@@ -104,8 +103,7 @@ void top_state_free(struct top_state *state)
     free(state->target.name);
 }
 
-/* ---------------------------------------------------------------------- keys
- */
+/* -------------------------------------------------------------------- keys */
 
 static void move_to(struct top_state *state, size_t row)
 {

@@ -80,8 +80,7 @@ void top_view_free(struct top_view *view)
     view->count = 0;
 }
 
-/* --------------------------------------------------------------------- texts
- */
+/* ------------------------------------------------------------------- texts */
 
 static void one_holder(const struct lock_row *row, char text[HOLDER_TEXT_SIZE])
 {

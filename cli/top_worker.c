@@ -51,8 +51,7 @@ int64_t top_pause_ms(const struct lock_sample *sample, int64_t interval_ms)
     return least_ms > interval_ms ? least_ms : interval_ms;
 }
 
-/* ---------------------------------------------------------------- the thread
- */
+/* -------------------------------------------------------------- the thread */
 
 /* Until `changed` is signalled, or the clock of leases shows `until_ms`. */
 static void wait_locked(struct top_worker *worker, int64_t until_ms)
@@ -152,8 +151,7 @@ static void *work(void *arg)
     }
 }
 
-/* ------------------------------------------------------------------ the calls
- */
+/* --------------------------------------------------------------- the calls */
 
 static bool start_thread(struct top_worker *worker)
 {
