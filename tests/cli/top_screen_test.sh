@@ -66,6 +66,7 @@ hold() {
 
     trap clean_up EXIT
     start run --ttl 60 "$@" "$name" -- sleep 60
+    sleep 0.12 # a holder registers after 0.1 s
     eventually 10 is_known "$name"
 }
 

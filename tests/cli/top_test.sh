@@ -11,6 +11,7 @@ hold() {
 
     [ -p gate ] || mkfifo gate
     start run --ttl 60 "$@" "$name" -- sh -c 'read x <gate'
+    sleep 0.12 # a holder registers after 0.1 s
     eventually 10 is_known "$name"
 }
 
