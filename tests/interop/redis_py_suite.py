@@ -32,7 +32,18 @@ MARKS = " and ".join("not " + mark for mark in (
 LIMIT_S = 900
 
 # What `holdfast serve` does not have, and the tests of it: their names.
-NOT_THERE = {}
+NOT_THERE = {
+    "streams": r"test_x[a-z]",
+    "places": r"test_geo",
+    "HyperLogLog": r"test_pf",
+    "users changed by commands; they are in a file":
+        r"test_acl_|test_auth$|test_client_kill_filter_by_user",
+    "more than one database": r"test_select|test_copy_to_another_database",
+    "MONITOR": r"^TestMonitor|_exec_no_unwatch|_reset_unwatch",
+    "CONFIG SET timeout, requirepass": r"test_config_set",
+    "OBJECT IDLETIME": r"test_object$",
+    "LOLWUT, BGSAVE, REPLICAOF": r"test_lolwut|test_bgsave|test_replicaof",
+}
 
 
 def run(server, options):
@@ -42,11 +53,12 @@ def run(server, options):
     with tempfile.NamedTemporaryFile() as output:
         subprocess.run(
             [sys.executable, "-B", "-m", "pytest", "-q", "--no-header",
-             "-p", "no:cacheprovider", "-W", "ignore", "--timeout", "30",
+             "-p", "no:cacheprovider", "-W", "ignore", "--timeout", "10",
              "-m", MARKS, f"--redis-url=redis://127.0.0.1:{server.port}",
              "--protocol", options.protocol, f"--junitxml={output.name}",
              *(f"tests/test_{name}.py" for name in options.files)],
-            cwd=source, stdout=subprocess.DEVNULL, timeout=LIMIT_S,
+            cwd=source, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, timeout=LIMIT_S,
             env={**os.environ, "PYTHONPATH": os.path.abspath(
                 os.path.join(options.peers, "python-tests"))}, check=False)
         tree = xml.etree.ElementTree.parse(output.name)
