@@ -6,7 +6,8 @@
 #     tools/interop.sh [--short | --serve]
 #
 # --serve: on `holdfast serve`; first client libraries on it and on a redis-server,
-# whose replies must be equal, and the tests of redis-py on both.
+# whose replies must be equal, the tests of redis-py on both, and hand-overs
+# between a process on the store and one on its server.
 #
 # A library that cannot be installed is skipped with a line that says so. Takes
 # 5 minutes on two cores, and --short 2, once the packages are in the caches of
@@ -31,7 +32,7 @@ fi
 
 cmake --preset release >/dev/null
 cmake --build --preset release --target driver_holdfast fleet_redisson \
-    holdfast_command calls_hiredis
+    holdfast_command calls_hiredis handover_worker
 tools/peers.sh $peers $limit
 if [ "${1-}" = --serve ]; then
     python3 -B tests/interop/clients.py "$server" build/holdfast \
@@ -42,6 +43,9 @@ if [ "${1-}" = --serve ]; then
         python3 -B tests/interop/redis_py_suite.py "$server" build/holdfast \
             $peers --protocol $protocol
     done
+    echo
+    python3 -B tests/interop/handover.py build/holdfast \
+        $ours/handover_worker $peers
     server=build/holdfast
 fi
 python3 -B tests/interop/libraries.py "$server" $ours/driver_holdfast $peers
