@@ -7,6 +7,7 @@
 
 #include "store/embedded/keys/rdb.h"
 #include "util/crc64.h"
+#include "util/mem.h"
 
 #define VALUE_MAX 512
 
@@ -263,6 +264,64 @@ static void restore_survives_damage(void **state)
     expect(at->store, "ping", "+:PONG");
 }
 
+/* The n-th allocation fails, for every n: restored, or the old value is left.
+ */
+static void memory_may_end_anywhere(void **state)
+{
+    place *at = *state;
+    unsigned char bytes[VALUE_MAX];
+    hf_status status = HF_NO_MEMORY;
+    char text[TEXT_SIZE];
+    size_t size = put_tail(bytes, from_hex(rows[6].hex, bytes), 10);
+    long n;
+
+    for (n = 0; status != HF_OK && n < 1000; n++) {
+        close_store(at->store);
+        at->store = must_open(at->url, NULL);
+        expect(at->store, "set k old", "+:OK");
+        hf__alloc_fail_after(n);
+        status = restore(at->store, bytes, size, text);
+        hf__alloc_fail_after(-1);
+        if (status == HF_OK)
+            expect(at->store, rows[6].read, rows[6].want);
+        else
+            expect(at->store, "get k", "s:old");
+    }
+    assert_int_equal(status, HF_OK);
+    assert_true(n > 1);
+}
+
+/* 20 MiB in 240 KiB, for a store of 16. */
+static void restore_reads_no_more_than_the_store_holds(void **state)
+{
+    static const unsigned char head[] = {0x00, 0xc3, 0x80, 0, 0, 0, 0,
+                                         0x80, 0,    0,    0, 0, 0, 'a'};
+    const uint32_t runs = 80000;
+    const uint32_t sizes[] = {2 + 3 * runs, 1 + 264 * runs};
+    unsigned char *bytes = malloc(sizeof(head) + 3 * runs + HF__RDB_TAIL);
+    char text[TEXT_SIZE];
+    place at;
+
+    assert_non_null(bytes);
+    memcpy(bytes, head, sizeof(head));
+    for (unsigned i = 0; i < 8; i++)
+        bytes[(i < 4 ? 3 : 4) + i] =
+            (unsigned char)(sizes[i / 4] >> (24 - 8 * (i % 4)));
+    for (uint32_t i = 0; i < runs; i++)
+        memcpy(bytes + sizeof(head) + 3 * i, "\xe0\xff\0", 3);
+    (void)put_tail(bytes, sizeof(head) + 3 * runs, HF__RDB_VERSION);
+    for (int large = 0; large < 2; large++) {
+        make_place(&at, "volatile", large ? "?max_size=64M" : "?max_size=16M");
+        at.store = must_open(at.url, NULL);
+        (void)restore(at.store, bytes, sizeof(head) + 3 * runs + HF__RDB_TAIL,
+                      text);
+        assert_string_equal(text, large ? "+:OK" : "Bad data format");
+        remove_place(&at);
+    }
+    free(bytes);
+    (void)state;
+}
+
 static int set_up(void **state)
 {
     static place at;
@@ -292,6 +351,8 @@ int main(void)
         TEST(restore_refuses_what_it_cannot_read),
         TEST(restore_with_a_passed_instant_deletes),
         TEST(restore_survives_damage),
+        TEST(memory_may_end_anywhere),
+        cmocka_unit_test(restore_reads_no_more_than_the_store_holds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

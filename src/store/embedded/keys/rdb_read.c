@@ -7,12 +7,32 @@
 #include "store/embedded/keys/number.h"
 #include "store/embedded/keys/rdb.h"
 
+/* Least bytes of an element of a large collection, with its LMDB record. */
+#define ELEMENT_SIZE 27u
+
 typedef struct reader {
     hf__tx *tx;
     const unsigned char *at;
     size_t left;
+    uint64_t room; /* bytes that the store could hold at all */
     hf__members *list;
 } reader;
+
+/* A short value may announce a large one: nothing is read that the store could
+ * not hold. */
+static bool claim(reader *from, uint64_t size)
+{
+    if (size > from->room)
+        return false;
+    from->room -= size;
+    return true;
+}
+
+static bool add(reader *from, hf_bytes text, double score)
+{
+    return claim(from, ELEMENT_SIZE) &&
+           hf__members_refer(from->list, text, score);
+}
 
 static bool take(reader *from, uint64_t size, const unsigned char **data)
 {
@@ -64,7 +84,8 @@ static bool read_compressed(reader *from, hf_bytes *text)
     unsigned char *room;
 
     if (!read_count(from, &packed_size) || !read_count(from, &size) ||
-        !take(from, packed_size, &packed) || size / 88 > packed_size)
+        !take(from, packed_size, &packed) || size / 88 > packed_size ||
+        !claim(from, size))
         return false;
     room = hf__tx_alloc(from->tx, (size_t)size);
     *text = hf_view(room, (size_t)size);
@@ -117,8 +138,7 @@ static bool read_strings(reader *from, unsigned each)
     if (!read_count(from, &count) || count > from->left)
         return false;
     for (count *= each; count > 0; count--) {
-        if (!read_string(from, &text) ||
-            !hf__members_refer(from->list, text, 0))
+        if (!read_string(from, &text) || !add(from, text, 0))
             return false;
     }
     return true;
@@ -134,7 +154,7 @@ static bool read_scored(reader *from)
         return false;
     for (; count > 0; count--) {
         if (!read_string(from, &text) || !read_double(from, &score) ||
-            !hf__members_refer(from->list, text, score))
+            !add(from, text, score))
             return false;
     }
     return true;
@@ -157,8 +177,7 @@ static bool read_deadlines(reader *from)
             return false;
         if (after > 0)
             deadline = (double)hf__rdb_integer(first, 8) + (double)(after - 1);
-        if (!hf__members_refer(from->list, field, deadline) ||
-            !hf__members_refer(from->list, value, 0))
+        if (!add(from, field, deadline) || !add(from, value, 0))
             return false;
     }
     return true;
@@ -175,8 +194,7 @@ static bool read_packed(reader *from, open_packed *open)
     if (!read_string(from, &data) || !open(&packed, from->tx, data))
         return false;
     while (packed.next(&packed, &text)) {
-        if (!hf__tx_spend(from->tx, 50) ||
-            !hf__members_refer(from->list, text, 0))
+        if (!hf__tx_spend(from->tx, 50) || !add(from, text, 0))
             return false;
     }
     return !packed.bad && packed.left == 0;
@@ -212,8 +230,7 @@ static bool read_nodes(reader *from, open_packed *open, bool plain)
             return false;
         if (kind == 2 && !read_packed(from, open))
             return false;
-        if (kind == 1 && (!read_string(from, &text) ||
-                          !hf__members_refer(from->list, text, 0)))
+        if (kind == 1 && (!read_string(from, &text) || !add(from, text, 0)))
             return false;
         if (kind != 1 && kind != 2)
             return false;
@@ -227,8 +244,7 @@ static bool read_content(reader *from, unsigned type)
 
     switch (type) {
     case HF__RDB_STRING:
-        return read_string(from, &text) &&
-               hf__members_refer(from->list, text, 0);
+        return read_string(from, &text) && add(from, text, 0);
     case HF__RDB_LIST:
     case HF__RDB_SET:
         return read_strings(from, 1);
@@ -284,7 +300,8 @@ static hf__type type_of(unsigned type)
 
 bool hf__rdb_read(hf__tx *tx, hf_bytes data, hf__rdb_value *value)
 {
-    reader from = {tx, data.data, data.size, &value->list};
+    reader from = {tx, data.data, data.size, tx->env->sidecar.map->max_size,
+                   &value->list};
     const unsigned char *type;
 
     hf__members_init(&value->list, tx);
