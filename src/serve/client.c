@@ -14,6 +14,7 @@
 #include "serve/pause.h"
 #include "serve/served.h"
 #include "serve/state.h"
+#include "serve/tracking.h"
 #include "store/embedded/keys/argument.h"
 #include "store/embedded/keys/command_reply.h"
 #include "store/embedded/keys/number.h"
@@ -584,7 +585,9 @@ static void run_client(hf__conn *conn, const hf_bytes *words, size_t count)
 
 const hf__served hf__served_client[] = {
     {"client", -2, HF__SERVED_IN_EXEC, run_client},
+    {"client|caching", 3, 0, hf__client_caching},
     {"client|getname", 2, 0, client_getname},
+    {"client|getredir", 2, 0, hf__client_getredir},
     {"client|help", 2, 0, client_help},
     {"client|id", 2, 0, client_id},
     {"client|info", 2, 0, client_info},
@@ -596,6 +599,8 @@ const hf__served hf__served_client[] = {
     {"client|reply", 3, 0, client_reply},
     {"client|setinfo", 4, 0, client_setinfo},
     {"client|setname", 3, 0, client_setname},
+    {"client|tracking", -3, 0, hf__client_tracking},
+    {"client|trackinginfo", 2, 0, hf__client_trackinginfo},
     {"client|unblock", -3, 0, client_unblock},
     {"client|unpause", 2, 0, client_unpause},
     {NULL, 0, 0, NULL}};

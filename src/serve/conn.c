@@ -12,6 +12,7 @@
 #include "serve/log.h"
 #include "serve/multi.h"
 #include "serve/state.h"
+#include "serve/tracking.h"
 #include "util/clock.h"
 #include "util/mem.h"
 
@@ -368,6 +369,7 @@ void hf__conn_bury(hf_server *server)
         }
         *at = conn->next;
         hf__subscribed_leave(conn);
+        hf__tracking_leave(conn);
         hf__buf_done(&conn->in);
         hf__buf_done(&conn->out);
         hf__parser_done(&conn->parser);

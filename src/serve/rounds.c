@@ -412,9 +412,12 @@ static void run_turn(hf__tick *tick)
     server->hasty = false;
     server->usage.untimed = 0;
     hf__pubsub_pause(server);
+    hf__ring_reader_pause(hf__embedded_changes(server->store));
     if (list != NULL || server->blocking.table.first[HF__WAIT_CHANGED] != NULL)
         run_list(server, list);
     hf__pubsub_look(server);
+    hf__tracking_prepare(server);
+    hf__ring_reader_look(hf__embedded_changes(server->store));
     hf__push_flush(server);
     give_back(list);
     hf__conn_bury(server);
@@ -431,6 +434,7 @@ void hf__rounds_init(hf_server *server)
     hf__round_init(&server->round, hf__embedded_env(server->store),
                    hf__embedded_budget_ms(server->store));
     hf__pubsub_init(server);
+    hf__tracking_open_server(server);
 }
 
 void hf__rounds_done(hf_server *server)

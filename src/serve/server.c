@@ -12,6 +12,7 @@
 #include "serve/listener.h"
 #include "serve/multi.h"
 #include "serve/rounds.h"
+#include "serve/tracking.h"
 #include "store/embedded/embedded.h"
 #include "util/clock.h"
 #include "util/container.h"
@@ -310,6 +311,7 @@ static void run_close(hf__task *task)
     hf__tick_stop(&server->tick);
     hf__tick_stop(&server->pause.tick);
     hf__conn_bury(server);
+    hf__tracking_prepare(server);
     hf__multi_close_server(server);
     hf__blocking_close_server(server);
 }

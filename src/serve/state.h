@@ -12,6 +12,7 @@
 #include "serve/pause.h"
 #include "serve/slowlog.h"
 #include "serve/subscribe.h"
+#include "serve/tracking.h"
 #include "serve/usage.h"
 #include "serve/users.h"
 #include "store/embedded/run/round.h"
@@ -67,6 +68,7 @@ struct hf_server {
     hf__tick watch_tick;    /* to leave */
 
     hf__pubsub pubsub;
+    hf__trackers trackers;
     hf__conn *pushed; /* to be written: push.c */
     hf__answer push;
 

@@ -70,6 +70,11 @@ hf__wake_inbox *hf__embedded_inbox(hf__store *store)
     return &self_of(store)->inbox;
 }
 
+hf__ring_reader *hf__embedded_changes(hf__store *store)
+{
+    return &self_of(store)->changes->ring;
+}
+
 /* ---------------------------------------------------------------- reading */
 
 static hf__tx *take_reader(hf__env *env)

@@ -13,5 +13,7 @@ struct hf__env *hf__embedded_env(hf__store *store);
 int64_t hf__embedded_budget_ms(hf__store *store);
 /* For readers of its rings. */
 struct hf__wake_inbox *hf__embedded_inbox(hf__store *store);
+/* What its feeds read. */
+struct hf__ring_reader *hf__embedded_changes(hf__store *store);
 
 #endif

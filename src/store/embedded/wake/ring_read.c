@@ -115,7 +115,8 @@ void hf__ring_reader_look(hf__ring_reader *reader)
 
 void hf__ring_reader_pause(hf__ring_reader *reader)
 {
-    __atomic_store_n(&slot_of(reader)->armed, 0, __ATOMIC_RELAXED);
+    if (reader->running)
+        __atomic_store_n(&slot_of(reader)->armed, 0, __ATOMIC_RELAXED);
 }
 
 static void on_moved(hf__watch *watch)
