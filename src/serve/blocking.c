@@ -381,9 +381,11 @@ void hf__blocking_look(hf_server *server)
     hf__blocking *blocking = &server->blocking;
     const hf__wait_key *key = blocking->table.first[HF__WAIT_CHANGED];
 
-    if (key == NULL)
+    if (key == NULL ||
+        (server->failure.status != HF_OK && server->unit_conn != NULL))
         return;
     server->unit_count++;
+    server->unit_conn = NULL;
     if (server->failure.status != HF_OK) {
         server->failure.status = HF_OK;
         hf__tick_set(hf__loop_poller(server->loop), &blocking->retry_tick,

@@ -239,18 +239,24 @@ static bool is_over(const hf_server *server, int64_t began_us)
     if (server->broken.status != HF_OK ||
         server->unit_count >= server->unit_limit)
         return true;
+    /* The units of a round that was undone run once more, all of them. */
+    if (server->unit_limit != SIZE_MAX)
+        return false;
     return server->unit_count % CLOCK_UNITS == CLOCK_UNITS - 1 &&
            hf__clock_boot_us() - began_us >= HOLD_US;
 }
 
 static void run_conn(hf__conn *conn, int64_t began_us)
 {
+    const hf_server *server = conn->server;
     step last = STEP_RAN;
 
     conn->units = 0;
     hf__conn_mark(conn);
+    if (server->failure.status != HF_OK && server->unit_conn != conn)
+        return;
     while (last == STEP_RAN && hf__conn_may_run(conn) &&
-           !is_over(conn->server, began_us))
+           !is_over(server, began_us))
         last = take_step(conn);
     if (conn->ended && (last == STEP_IDLE || conn->waiter != NULL))
         conn->closing = true;
@@ -327,11 +333,13 @@ static void run_others(hf_server *server, hf__conn *list, size_t count,
                        const hf_error *error)
 {
     hf_error again = HF_ERROR_INIT;
+    hf__conn *failed = server->unit_conn;
 
     server->hasty = error->status == HF_UNAVAILABLE;
     if (count > 1 && try_round(server, list, count - 1, &again) != HF_OK)
         return;
     server->failure = *error;
+    server->unit_conn = failed;
     (void)try_round(server, list, 1, &again);
     server->failure.status = HF_OK;
 }

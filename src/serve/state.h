@@ -58,7 +58,8 @@ struct hf_server {
     int64_t deadline_ms; /* for the writer lock */
     bool hasty;          /* the last turn waited in vain: this one does not */
     hf_error broken;     /* not HF_OK: the round is to be undone */
-    hf_error failure;    /* not HF_OK: the next unit fails like this */
+    hf__conn *unit_conn; /* of the last unit; NULL: of none */
+    hf_error failure;    /* not HF_OK: its unit fails like this */
     hf_bytes *words;     /* of the request that runs */
     size_t word_capacity;
 

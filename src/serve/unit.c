@@ -56,6 +56,7 @@ bool hf__unit_begin(hf__conn *conn, bool writes)
 
     conn->units++;
     server->unit_count++;
+    server->unit_conn = conn;
     if (server->failure.status != HF_OK) {
         hf__unit_fail(conn, &server->failure);
         server->failure.status = HF_OK;

@@ -135,6 +135,17 @@ class Requests(unittest.TestCase):
             self.assertIsInstance(other.read(), Error)
         other.close()
 
+    def test_the_error_goes_to_the_request_that_failed(self):
+        other = self.server.connect()
+        self.addCleanup(other.close)
+        for _ in range(5):
+            self.link.socket.sendall(encode("INCR", "n") + encode("HELLO", 2) +
+                                     encode("INCR", "n"))
+            other.send("EVAL", "while true do end", 0)
+            self.assertIsInstance(other.read(), Error)
+            for _ in range(3):
+                self.assertNotIsInstance(self.link.read(), Error)
+
     def test_a_stop_answers_what_was_sent(self):
         self.link.socket.sendall(b"".join(encode("INCR", "n")
                                           for _ in range(10000)))
