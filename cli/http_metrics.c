@@ -45,13 +45,15 @@ static void seconds(FILE *file, const char *name, const char *help, int64_t ms)
 static void print_locks(FILE *file, const struct http_figures *figures)
 {
     gauge(file, "up", NULL, "1 if the locks could be read", figures->read);
-    gauge(file, "locks_held", NULL, "Locks that are held", figures->locks);
-    gauge(file, "locks_contended", NULL, "Held locks that are waited for",
-          figures->contended);
-    gauge(file, "lock_waiters", NULL, "Clients that wait for locks",
-          figures->waiters);
-    seconds(file, "lock_oldest_seconds", "How long the oldest lock is held",
-            figures->oldest_ms);
+    if (figures->read) {
+        gauge(file, "locks_held", NULL, "Locks that are held", figures->locks);
+        gauge(file, "locks_contended", NULL, "Held locks that are waited for",
+              figures->contended);
+        gauge(file, "lock_waiters", NULL, "Clients that wait for locks",
+              figures->waiters);
+        seconds(file, "lock_oldest_seconds", "How long the oldest lock is held",
+                figures->oldest_ms);
+    }
     counter(file, "lock_hand_overs", NULL,
             "Locks that were seen with another owner than before",
             figures->changes.hand_overs);

@@ -109,8 +109,8 @@ static int add_row(void *user, hf_bytes name, const hf_lock_info *info)
     if (is_stopped(taking))
         return 1;
     if (taking->sample->count == LOCK_SAMPLE_MAX) {
-        taking->status = fail(taking->err, HF_UNSUPPORTED,
-                              "too many locks are held; use a PATTERN");
+        taking->status =
+            fail(taking->err, HF_UNSUPPORTED, "too many locks match");
         return 1;
     }
     copy = malloc(name.size + 1);
@@ -178,7 +178,6 @@ static void set_held(struct lock_row *row, int64_t held_ms)
     row->holder.held_ms = held_ms;
 }
 
-/* Some users may read locks, but not registrations. */
 static void count_wait(struct lock_waits *waits, int64_t waited_ms)
 {
     size_t i = 0;
@@ -191,7 +190,8 @@ static void count_wait(struct lock_waits *waits, int64_t waited_ms)
     waits->sum_ms += waited_ms;
 }
 
-/* Once for an owner: a holder that is known is not looked for again. */
+/* Once for an owner: a holder that is known is not looked for again. Some users
+ * may read locks, but not registrations. */
 static void on_holder(void *user, hf_status status, const hf_error *err)
 {
     struct look *look = user;

@@ -210,7 +210,7 @@ class Reading(unittest.TestCase):
                          200)
 
     def test_what_is_no_request_is_refused(self):
-        for data in (b"\0\0\0\0\r\n\r\n", b"GET\r\n\r\n", b"* * *\r\n\r\n",
+        for data in (b"\1\2 \3\r\n\r\n", b"GET\r\n\r\n", b"* * *\r\n\r\n",
                      b"GET / HTTP/1.1\r\n\r\n",
                      b"GET / HTTP/1.1\r\nHost: localhost\r\nA: " +
                      b"a" * 100000 + b"\r\n\r\n",
